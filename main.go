@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"syscall"
+	"time"
 
 	"golang.org/x/term"
 
@@ -18,7 +19,10 @@ import (
 	"eventdeck/host/model"
 	"eventdeck/host/react/act"
 	"eventdeck/store"
+	"eventdeck/store/maintain"
+	"eventdeck/store/seal"
 	"eventdeck/ui/cli"
+	"eventdeck/ui/cli/program"
 	"eventdeck/ui/crash"
 	"eventdeck/ui/tui"
 	"eventdeck/ui/wiring"
@@ -34,6 +38,19 @@ func main() {
 	os.Exit(run())
 }
 
+// repeats is how long after a signal others mean the same end: timeout signals a process and
+// then its group, a terminal multiplexer that ends hangs up as its terminal does. A program that
+// took those for impatience would leave its servers behind.
+const repeats = 500 * time.Millisecond
+
+// endedBy returns a context that ends at one of the signals. One that comes later than repeats
+// after it ends the program at once, by the system's default. The caller calls stop.
+func endedBy(parent context.Context, repeats time.Duration, signals ...os.Signal) (ctx context.Context, stop context.CancelFunc) {
+	ctx, stop = signal.NotifyContext(parent, signals...)
+	context.AfterFunc(ctx, func() { time.AfterFunc(repeats, stop) })
+	return ctx, stop
+}
+
 func run() int {
 	ends := []os.Signal{syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
@@ -42,10 +59,9 @@ func run() int {
 	interrupts := &tui.Interrupts{}
 	ctx, uninterrupted := interrupts.End(context.Background())
 	defer uninterrupted()
-	ctx, stop := signal.NotifyContext(ctx, ends...)
+	ctx, stop := endedBy(ctx, repeats, ends...)
 	defer stop()
-	// A second signal ends the program at once, by the system's default.
-	defer context.AfterFunc(ctx, func() { stop(); uninterrupted() })()
+	defer context.AfterFunc(ctx, uninterrupted)()
 	// With a handler for SIGPIPE a write to a closed pipe returns an error instead
 	// of ending the process; children do not inherit it.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
@@ -58,7 +74,7 @@ func run() int {
 	if err != nil {
 		dir = "" // only project files of other clients are looked for there
 	}
-	return cli.Main(ctx, cli.Program{
+	return cli.Main(ctx, program.Program{
 		Dir:            dir,
 		Args:           os.Args[1:],
 		Stdin:          os.Stdin,
@@ -80,16 +96,16 @@ func run() int {
 		DemoServer:     host.DemoServer,
 		Browse:         cli.Browse,
 		Executable:     os.Executable,
-		RunReactions:   wiring.Reactions{Keyring: store.SystemKeyring()}.Run,
-		Models:         wiring.Models{Options: model.Options{Keyring: store.SystemKeyring()}},
+		RunReactions:   wiring.Reactions{Keyring: seal.SystemKeyring()}.Run,
+		Models:         wiring.Models{Options: model.Options{Keyring: seal.SystemKeyring()}},
 		WatchTerminal:  watchTerminal,
-		StoreTools: cli.StoreTools{
-			Check: store.Check, Compact: store.Compact, Backup: store.Backup, Restore: store.Restore, Recover: store.Recover,
+		StoreTools: program.StoreTools{
+			Check: maintain.Check, Compact: maintain.Compact, Backup: maintain.Backup, Restore: maintain.Restore, Recover: maintain.Recover,
 		},
 	})
 }
 
-func openStore(ctx context.Context, o cli.StoreOptions) (event.Store, error) {
+func openStore(ctx context.Context, o program.StoreOptions) (event.Store, error) {
 	dir := o.Dir
 	if o.Temporary {
 		dir = "" // the system's place for temporary files
@@ -104,7 +120,7 @@ func openStore(ctx context.Context, o cli.StoreOptions) (event.Store, error) {
 	return s, nil
 }
 
-func newHost(o host.Options) (cli.OwnHost, error) {
+func newHost(o host.Options) (program.OwnHost, error) {
 	h, err := host.New(o)
 	if err != nil {
 		return nil, err

@@ -32,13 +32,20 @@ func TestServerKeyIsDemanded(t *testing.T) {
 	}
 }
 
-func TestServerKeyIsPinned(t *testing.T) {
-	old, next := key(1), key(2)
+// keyed subscribes at a server that signs with a key of its own.
+func keyed(t *testing.T, k ed25519.PrivateKey) (*rig, *hookServer) {
+	t.Helper()
 	r, s := hookRig(t, event.Server{RequireServerKey: true})
-	s.keys = []ed25519.PublicKey{public(old)}
+	s.keys = []ed25519.PublicKey{public(k)}
 	if _, err := r.host.Subscribe(r.ctx(), r.tick()); err != nil {
 		t.Fatal(err)
 	}
+	return r, s
+}
+
+func TestServerKeyIsPinned(t *testing.T) {
+	old, next := key(1), key(2)
+	r, s := keyed(t, old)
 	for what, tt := range map[string]struct {
 		key  ed25519.PrivateKey
 		want int
@@ -74,11 +81,7 @@ func TestServerKeyIsPinned(t *testing.T) {
 // and is asked to come again meanwhile.
 func TestServerKeyThatWasReplaced(t *testing.T) {
 	old, next := key(1), key(2)
-	r, s := hookRig(t, event.Server{RequireServerKey: true})
-	s.keys = []ed25519.PublicKey{public(old)}
-	if _, err := r.host.Subscribe(r.ctx(), r.tick()); err != nil {
-		t.Fatal(err)
-	}
+	r, s := keyed(t, old)
 	r.later.Store(int64(2 * time.Minute))
 	s.mu.Lock()
 	s.keys = []ed25519.PublicKey{public(next)}

@@ -3,6 +3,7 @@ package host_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -22,6 +23,7 @@ import (
 	"eventdeck/host/receiver"
 	"eventdeck/host/trust"
 	"eventdeck/store"
+	"eventdeck/store/seal"
 )
 
 func TestMain(m *testing.M) {
@@ -79,7 +81,7 @@ func (r *rig) pager(addr string) string {
 
 func (r *rig) open() {
 	r.t.Helper()
-	s, err := store.Open(context.Background(), store.Options{Dir: filepath.Join(r.dir, "data"), Keyring: store.NoKeyring()})
+	s, err := store.Open(context.Background(), store.Options{Dir: filepath.Join(r.dir, "data"), Keyring: seal.NoKeyring()})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -283,9 +285,15 @@ func (r *rig) post(client *http.Client, url string) int {
 	if err != nil {
 		r.t.Fatal(err)
 	}
+	return r.deliverAs(client, url, secret, "x")
+}
+
+// deliverAs posts an event signed with a secret and returns the status.
+func (r *rig) deliverAs(client *http.Client, url string, secret event.Secret, id string) int {
+	r.t.Helper()
 	now := time.Now()
-	body := `{"eventId":"x","name":"load.tick","timestamp":"2026-01-01T00:00:00Z","data":{}}`
-	sig, err := receiver.Sign(secret, "x", now, []byte(body))
+	body := fmt.Sprintf(`{"eventId":%q,"name":"load.tick","timestamp":"2026-01-01T00:00:00Z","data":{"n":0}}`, id)
+	sig, err := receiver.Sign(secret, id, now, []byte(body))
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -294,12 +302,11 @@ func (r *rig) post(client *http.Client, url string) int {
 		r.t.Fatal(err)
 	}
 	for k, v := range map[string]string{
-		"Content-Type": "application/json", "webhook-id": "x", "webhook-signature": sig,
+		"Content-Type": "application/json", "webhook-id": id, "webhook-signature": sig, "webhook-timestamp": unix(now),
 		"X-MCP-Subscription-Id": "s",
 	} {
 		req.Header.Set(k, v)
 	}
-	req.Header.Set("webhook-timestamp", unix(now))
 	resp, err := client.Do(req)
 	if err != nil {
 		r.t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/store"
+	"eventdeck/store/seal"
 )
 
 const addressToken = "t0ken-of-the-address"
@@ -21,7 +22,7 @@ const addressToken = "t0ken-of-the-address"
 // and returns what is seen there in the end.
 func runOn(t *testing.T, dir string, open func(context.Context, event.Store) event.Store, name func(event.Store) string, address string) (sub event.Subscription, seen string) {
 	t.Helper()
-	raw, err := store.Open(t.Context(), store.Options{Dir: dir, Keyring: store.NoKeyring()})
+	raw, err := store.Open(t.Context(), store.Options{Dir: dir, Keyring: seal.NoKeyring()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"sync"
 	"time"
+
+	"eventdeck/host/internal/pause"
 )
 
 // How many pages of catch-up polls one server is asked for at a time, and the least
@@ -33,15 +35,11 @@ func (p *pacer) take(ctx context.Context) (done func(), err error) {
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
-	timer := time.NewTimer(time.Until(p.slot()))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return func() { <-p.room }, nil
-	case <-ctx.Done():
+	if err := pause.For(ctx, time.Until(p.slot())); err != nil {
 		<-p.room
-		return nil, context.Cause(ctx)
+		return nil, err
 	}
+	return func() { <-p.room }, nil
 }
 
 // slot returns when the next request may be made, and takes that time.

@@ -9,6 +9,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/receiver"
+	"eventdeck/host/trust"
 )
 
 // isRefusedDelivery reports whether r is a delivery to a known subscription that was not
@@ -66,33 +67,34 @@ func (h *Host) acceptedDelivery(id event.SubID) {
 }
 
 // keepStates stores the state of subscriptions whose deliveries are refused, and are
-// taken again: of a process that dies meanwhile, the store tells what it was.
+// taken again, with a record of each change: of a process that dies meanwhile, the store
+// tells what it was.
 func (h *Host) keepStates(ctx context.Context) {
 	now := h.opts.Now()
-	refused := map[event.SubID]bool{}
+	refused := map[event.SubID]refusals{}
 	h.mu.Lock()
 	for id, c := range h.counts {
 		if c.refused.Count > 0 {
-			refused[id] = c.refused.lasting(now)
+			refused[id] = c.refused
 		}
 	}
 	h.mu.Unlock()
 	for _, id := range slices.Sorted(maps.Keys(refused)) {
-		from, to, why := event.StateRefused, event.StateLive, "a delivery was accepted"
-		if refused[id] {
-			from, to, why = to, from, "no delivery was accepted"
+		from, to := event.StateRefused, &event.StateChange{State: event.StateLive, Evidence: "a delivery was accepted"}
+		if r := refused[id]; r.lasting(now) {
+			from, to = event.StateLive, &event.StateChange{State: event.StateRefused, Evidence: "no delivery was accepted", Error: trust.Unescaped(r.words())}
 		}
 		sub, err := h.opts.Store.Subscription(id)
 		if err != nil || sub.State != from || sub.Mode != event.ModeWebhook {
 			continue // removed meanwhile, or another state tells more
 		}
-		err = h.amend(ctx, id, func(s *event.Subscription) {
+		err = h.amend(ctx, id, []event.Record{h.mark(sub, to)}, func(s *event.Subscription) {
 			if s.State == from {
-				s.State, s.Evidence = to, why
+				s.State, s.Evidence = to.State, to.Evidence
 			}
 		})
 		if err != nil && ctx.Err() == nil {
-			h.opts.Log.Warn("a change of state was not stored", "sub", id, "state", to, "err", err)
+			h.opts.Log.Warn("a change of state was not stored", "sub", id, "state", to.State, "err", err)
 		}
 		h.notify()
 	}

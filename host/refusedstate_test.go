@@ -1,6 +1,7 @@
 package host_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -120,6 +121,47 @@ func TestRefusedStateIsStored(t *testing.T) {
 	s.mu.Unlock()
 	s.deliver("evt_1", occurrence("evt_1"), nil)
 	r.await("the stored state after an accepted one", stored(event.StateLive))
+}
+
+// The history has a record when deliveries begin to be refused, with the reason, and when
+// they are accepted again; further refusals add none.
+func TestRefusedStateIsInTheHistory(t *testing.T) {
+	t.Parallel()
+	r, s := hookRig(t, event.Server{})
+	sub, err := r.host.Subscribe(r.ctx(), r.tick())
+	if err != nil {
+		t.Fatal(err)
+	}
+	changes := func() (words []string) {
+		_ = r.store.Forward(1, func(rec event.Record) bool {
+			if rec.Kind == event.KindState && rec.Sub == sub.ID {
+				words = append(words, string(rec.State.State)+": "+rec.State.Evidence+": "+rec.State.Error.Raw())
+			}
+			return true
+		})
+		return words
+	}
+	await := func(n int) {
+		t.Helper()
+		r.await(fmt.Sprint(n, " changes of state"), func(host.Snapshot) bool { return len(changes()) >= n })
+	}
+	await(1)
+	s.mu.Lock()
+	right := s.secret
+	s.secret = event.NewSecret("whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz")
+	s.mu.Unlock()
+	s.deliver("evt_1", occurrence("evt_1"), nil)
+	await(2)
+	s.deliver("evt_1", occurrence("evt_1"), nil)
+	s.mu.Lock()
+	s.secret = right
+	s.mu.Unlock()
+	s.deliver("evt_1", occurrence("evt_1"), nil)
+	await(3)
+	got := changes()
+	if len(got) != 3 || !strings.HasPrefix(got[1], "refused: no delivery was accepted: "+receiver.ErrSignature.Error()) || !strings.HasPrefix(got[2], "live: a delivery was accepted") {
+		t.Errorf("the history says %q", got)
+	}
 }
 
 // A delivery that is too large for the receiver is dropped by its server: a gap stands

@@ -3,7 +3,6 @@ package host_test
 import (
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -14,7 +13,6 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/delivery"
 	"eventdeck/host/event"
-	"eventdeck/host/receiver"
 	"eventdeck/host/trust"
 )
 
@@ -23,25 +21,7 @@ func (r *rig) signedBy(url string, secret event.Secret, id string) int {
 	r.t.Helper()
 	client := r.client()
 	defer client.CloseIdleConnections()
-	now := time.Now()
-	body := fmt.Sprintf(`{"eventId":%q,"name":"load.tick","timestamp":"2026-01-01T00:00:00Z","data":{"n":0}}`, id)
-	sig, err := receiver.Sign(secret, id, now, []byte(body))
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	req, err := http.NewRequest(http.MethodPost, url, strings.NewReader(body))
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	for k, v := range map[string]string{"Content-Type": "application/json", "webhook-id": id, "webhook-signature": sig, "webhook-timestamp": unix(now), "X-MCP-Subscription-Id": "s"} {
-		req.Header.Set(k, v)
-	}
-	resp, err := client.Do(req)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	resp.Body.Close()
-	return resp.StatusCode
+	return r.deliverAs(client, url, secret, id)
 }
 
 func TestRotateSecret(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"eventdeck/host/mcptest"
 	"eventdeck/host/trust"
 	"eventdeck/store"
+	"eventdeck/store/seal"
 )
 
 // parrot is a server that repeats, in everything that it says of itself, what it was
@@ -66,7 +67,7 @@ func TestServersThatRepeatWhatTheyWereToldInSecret(t *testing.T) {
 	served := httptest.NewServer(p)
 	t.Cleanup(served.Close)
 	dir := t.TempDir()
-	kept, err := store.Open(t.Context(), store.Options{Dir: dir, Keyring: store.NoKeyring()})
+	kept, err := store.Open(t.Context(), store.Options{Dir: dir, Keyring: seal.NoKeyring()})
 	if err != nil {
 		t.Fatal(err)
 	}

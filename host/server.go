@@ -197,7 +197,7 @@ func (s *server) connected(ctx context.Context, sess *session.Session, again boo
 	now := s.host.opts.Now()
 	s.mu.Lock()
 	s.dialect, s.left = dialect.For(sess, s.dialectOptions()), make(chan struct{})
-	s.tools = toolbox.New(sess, toolbox.Options{Redact: &s.host.secrets, Log: s.host.opts.Log.With("server", s.spec.Name)})
+	s.tools = toolbox.New(sess, toolbox.Options{Redact: &s.host.secrets, Log: s.host.opts.Log.With("server", s.spec.Name), Address: addressOf(s.spec)})
 	s.advertised = dialect.Advertises(info)
 	v := &s.view
 	v.greet(info, now)
@@ -413,8 +413,9 @@ func (s *server) tryAnew() {
 	signal(s.again)
 }
 
-// firstTry waits for the connection, or for the first failure to connect.
-func (s *server) firstTry(ctx context.Context) error {
+// attempted waits for the end of the first attempt to connect, or of the server. Error: the
+// cause of ctx.
+func (s *server) attempted(ctx context.Context) error {
 	s.mu.Lock()
 	tried := s.tried
 	s.mu.Unlock()
@@ -423,6 +424,14 @@ func (s *server) firstTry(ctx context.Context) error {
 	case <-s.done:
 	case <-ctx.Done():
 		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// firstTry waits for the connection, or for the first failure to connect.
+func (s *server) firstTry(ctx context.Context) error {
+	if err := s.attempted(ctx); err != nil {
+		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

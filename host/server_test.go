@@ -19,6 +19,7 @@ import (
 	"eventdeck/host/mcptest"
 	"eventdeck/host/trust"
 	"eventdeck/store"
+	"eventdeck/store/seal"
 )
 
 // strange is a stateless server that a test bends.
@@ -76,7 +77,7 @@ func hostOn(t *testing.T, s *strange, o host.Options) *host.Host { return hostSe
 // hostServing returns a host that knows what the handler serves as "strange".
 func hostServing(t *testing.T, s http.Handler, o host.Options) *host.Host {
 	t.Helper()
-	kept, err := store.Open(t.Context(), store.Options{Dir: t.TempDir(), Keyring: store.NoKeyring()})
+	kept, err := store.Open(t.Context(), store.Options{Dir: t.TempDir(), Keyring: seal.NoKeyring()})
 	if err != nil {
 		t.Fatal(err)
 	}

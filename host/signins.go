@@ -157,16 +157,12 @@ func (h *Host) signInAct(action, name string, err error) event.AuditEntry {
 
 // tryOnce waits for the first attempt to connect, whatever becomes of it.
 func (s *server) tryOnce(ctx context.Context) error {
-	s.mu.Lock()
-	tried := s.tried
-	s.mu.Unlock()
+	err := s.attempted(ctx)
 	select {
-	case <-tried:
-		return nil
 	case <-s.done:
 		return s.gone()
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	default:
+		return err
 	}
 }
 

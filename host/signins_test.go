@@ -110,11 +110,17 @@ func TestSignInMendsARefusal(t *testing.T) {
 	}
 }
 
-func TestStepUpOverASession(t *testing.T) {
-	r := newRig(t)
-	var scope atomic.Value
-	_, server := r.protect(&scope)
+// locked returns a host with a server that wants a sign-in, and the scope that it wants.
+func locked(t *testing.T) (*rig, *atomic.Value) {
+	t.Helper()
+	r, scope := newRig(t), new(atomic.Value)
+	_, server := r.protect(scope)
 	r.host.AddServer(server)
+	return r, scope
+}
+
+func TestStepUpOverASession(t *testing.T) {
+	r, scope := locked(t)
 	if err := r.host.Reconnect("locked"); err != nil {
 		t.Fatal(err)
 	}
@@ -175,10 +181,7 @@ func TestSignInWhereThereIsNone(t *testing.T) {
 }
 
 func TestSignInThatIsGivenUp(t *testing.T) {
-	r := newRig(t)
-	var scope atomic.Value
-	_, server := r.protect(&scope)
-	r.host.AddServer(server)
+	r, _ := locked(t)
 	s, err := r.host.SignIn(r.ctx(), "locked")
 	if err != nil {
 		t.Fatal(err)

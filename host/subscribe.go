@@ -406,15 +406,15 @@ func (h *Host) Printed(ctx context.Context, id event.SubID, seq uint64) error {
 	if _, err := h.mustHave(id); err != nil {
 		return err
 	}
-	return h.amend(ctx, id, func(s *event.Subscription) { s.Printed = max(s.Printed, seq) })
+	return h.amend(ctx, id, nil, func(s *event.Subscription) { s.Printed = max(s.Printed, seq) })
 }
 
 // amend commits a change of a subscription on which nothing depends: a store that does
 // not answer is waited for no longer than ctx.
-func (h *Host) amend(ctx context.Context, id event.SubID, change func(*event.Subscription)) error {
+func (h *Host) amend(ctx context.Context, id event.SubID, records []event.Record, change func(*event.Subscription)) error {
 	done := make(chan error, 1)
 	err := h.opts.Store.Submit(ctx, event.Batch{
-		Sub: id, IfKept: true, Update: change,
+		Sub: id, IfKept: true, Records: records, Update: change,
 		Done: func(_ event.Outcome, err error) { done <- err },
 	})
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"eventdeck/host/event"
 	"eventdeck/host/react"
 	"eventdeck/host/toolbox"
 )
@@ -66,4 +67,12 @@ func (h *Host) toolbox(ctx context.Context, name string) (*toolbox.Box, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.tools, nil
+}
+
+// addressOf returns where a server is: its address, or the process that is started.
+func addressOf(s event.Server) []string {
+	if s.URL != "" {
+		return []string{s.URL}
+	}
+	return append([]string{s.Command, s.Dir}, s.Args...)
 }

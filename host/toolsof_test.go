@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"eventdeck/host"
+	"eventdeck/host/event"
 	"eventdeck/host/react"
 )
 
@@ -56,5 +57,23 @@ func TestToolsOverEveryTransport(t *testing.T) {
 				t.Errorf("a server that is not there: %v", err)
 			}
 		})
+	}
+}
+
+// A tool that is the same to the letter has another pin when its server's name leads elsewhere.
+func TestPinsCoverTheAddress(t *testing.T) {
+	r := newRig(t)
+	address := toolServer(t)
+	pins := map[string]string{}
+	for name, url := range map[string]string{"one": address, "same": address, "other": toolServer(t)} {
+		r.host.AddServer(event.Server{Name: name, URL: url})
+		tools, err := r.host.ToolsOf(r.ctx(), name)
+		if err != nil || len(tools) != 1 {
+			t.Fatalf("tools of %s are %+v, %v", name, tools, err)
+		}
+		pins[name] = tools[0].Pin
+	}
+	if pins["one"] != pins["same"] || pins["one"] == pins["other"] {
+		t.Errorf("pins are %v", pins)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"eventdeck/host/event"
+	"eventdeck/store/datadir"
 )
 
 // dead makes a temporary store in dir as a process leaves it that was killed.
@@ -18,7 +19,7 @@ func dead(t *testing.T, dir, name string) string {
 	if err := os.Mkdir(left, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range []string{fileDB, filePID} {
+	for _, file := range []string{datadir.DB, datadir.PID} {
 		content, err := os.ReadFile(filepath.Join(s.Info().Path, file))
 		if err == nil {
 			err = os.WriteFile(filepath.Join(left, file), content, 0o600)
@@ -35,7 +36,7 @@ func TestTemporaryStoresOfDeadProcessesAreRemoved(t *testing.T) {
 	living := openTest(t, Options{Dir: dir, Temporary: true})
 	sound := dead(t, dir, "eventdeck-sound")
 	damaged := dead(t, dir, "eventdeck-damaged")
-	if err := os.WriteFile(filepath.Join(damaged, fileDB), make([]byte, 5000), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(damaged, datadir.DB), make([]byte, 5000), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	other := filepath.Join(dir, "eventdeck-other")
@@ -48,7 +49,7 @@ func TestTemporaryStoresOfDeadProcessesAreRemoved(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(other, "notes"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(young, fileDB), nil, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(young, datadir.DB), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 

@@ -9,6 +9,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/store/boltfile"
+	"eventdeck/store/tables"
 )
 
 const (
@@ -23,15 +24,15 @@ const (
 // key. Everything that a server or an operator wrote is bytes, since JSON
 // strings cannot hold every text.
 type storedAudit struct {
-	At     timestamp   `json:"at"`
-	Actor  event.Actor `json:"actor"`
-	Action string      `json:"action"`
-	Server []byte      `json:"server,omitempty"`
-	Type   []byte      `json:"type,omitempty"`
-	Sub    event.SubID `json:"sub,omitempty"`
-	Record uint64      `json:"record,omitempty"`
-	Result []byte      `json:"result,omitempty"`
-	Detail []byte      `json:"detail,omitempty"`
+	At     tables.Timestamp `json:"at"`
+	Actor  event.Actor      `json:"actor"`
+	Action string           `json:"action"`
+	Server []byte           `json:"server,omitempty"`
+	Type   []byte           `json:"type,omitempty"`
+	Sub    event.SubID      `json:"sub,omitempty"`
+	Record uint64           `json:"record,omitempty"`
+	Result []byte           `json:"result,omitempty"`
+	Detail []byte           `json:"detail,omitempty"`
 }
 
 // Audit implements [event.Store]. It shares the commits of the log.
@@ -45,20 +46,20 @@ func (s *Store) Audit(ctx context.Context, e event.AuditEntry) error {
 // putAudit appends an entry and removes a few that are over the bound.
 func (c *commit) putAudit(e event.AuditEntry) error {
 	value, err := json.Marshal(storedAudit{
-		At: stamp(e.At), Actor: e.Actor, Action: e.Action,
+		At: tables.Stamp(e.At), Actor: e.Actor, Action: e.Action,
 		Server: []byte(e.Server), Type: []byte(e.Type.Raw()), Sub: e.Sub, Record: e.Record,
 		Result: []byte(e.Result), Detail: []byte(e.Detail.Raw()),
 	})
 	if err != nil {
 		return fmt.Errorf("audit entry: %w", err)
 	}
-	b := c.tx.Bucket(bucketAudit)
+	b := c.tx.Bucket(tables.Audit)
 	b.FillPages()
 	n, err := b.Next()
 	if err != nil {
 		return fmt.Errorf("audit entry: %w", err)
 	}
-	if err := b.Put(seqKey(n), value); err != nil {
+	if err := b.Put(tables.SeqKey(n), value); err != nil {
 		return fmt.Errorf("audit entry %d: %w", n, err)
 	}
 	c.audited = n
@@ -109,14 +110,14 @@ func (s *Store) AuditBefore(seq uint64, fn func(event.AuditEntry) bool) error {
 func (s *Store) auditChunk(seq uint64) ([]event.AuditEntry, error) {
 	var chunk []event.AuditEntry
 	err := s.view(func(tx *boltfile.Tx) error {
-		c := tx.Bucket(bucketAudit).Cursor()
+		c := tx.Bucket(tables.Audit).Cursor()
 		for k, v := seekBackward(c, seq); k != nil && len(chunk) < auditChunk; k, v = c.Prev() {
 			var in storedAudit
 			if err := json.Unmarshal(v, &in); err != nil || len(k) != 8 {
 				return fmt.Errorf("%w: audit entry %x", ErrDamaged, k)
 			}
 			chunk = append(chunk, event.AuditEntry{
-				Seq: binary.BigEndian.Uint64(k), At: in.At.time(), Actor: in.Actor, Action: in.Action,
+				Seq: binary.BigEndian.Uint64(k), At: in.At.Time(), Actor: in.Actor, Action: in.Action,
 				Server: string(in.Server), Type: trust.Untrusted(string(in.Type)), Sub: in.Sub, Record: in.Record,
 				Result: string(in.Result), Detail: trust.Untrusted(string(in.Detail)),
 			})

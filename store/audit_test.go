@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"eventdeck/host/event"
+	"eventdeck/store/tables"
 )
 
 func act(n int) event.AuditEntry {
@@ -122,7 +123,7 @@ func TestMarksAtTheirBound(t *testing.T) {
 	s := openTest(t, Options{Dir: t.TempDir()})
 	mustDo(t, s.do(t.Context(), func(c *commit) error {
 		for seq := range uint64(maxMarks - 1) {
-			if err := c.tx.Bucket(bucketMarks).Put(markKey(seq+1, true), []byte(`{}`)); err != nil {
+			if err := c.tx.Bucket(tables.Marks).Put(markKey(seq+1, true), []byte(`{}`)); err != nil {
 				return err
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"eventdeck/store/boltfile"
+	"eventdeck/store/datadir"
 )
 
 // end is how a store comes to an end before it is closed: its file is damaged, or gone.
@@ -47,11 +48,11 @@ func (s *Store) fail(err error) {
 
 // advise adds to damage which file it is in, and what helps.
 func (s *Store) advise(err error) error {
-	var told *fileError
+	var told *datadir.FileError
 	if !errors.Is(err, ErrDamaged) || errors.As(err, &told) {
 		return err
 	}
-	return &fileError{filepath.Join(s.dir, fileDB), err, recoverAdvice}
+	return &datadir.FileError{Path: filepath.Join(s.dir, datadir.DB), Err: err, Advice: recoverAdvice}
 }
 
 // failed returns why the store has ended, nil if it has not.
@@ -119,7 +120,7 @@ func (s *Store) watchFile(ctx context.Context) {
 func (s *Store) checkThere() {
 	s.end.mu.Lock()
 	defer s.end.mu.Unlock()
-	path := filepath.Join(s.dir, fileDB)
+	path := filepath.Join(s.dir, datadir.DB)
 	own, err := s.end.file.Stat()
 	if err != nil {
 		return // it is being closed
@@ -138,3 +139,5 @@ func (s *Store) checkThere() {
 	}
 	s.fail(fmt.Errorf("%w: %s was removed or replaced while it was open; start again, which begins a new one, or put a copy back with `eventdeck store restore FILE`", ErrGone, path))
 }
+
+const recoverAdvice = "`eventdeck store check` tells more, `eventdeck store recover` keeps what can be read"

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"eventdeck/host/event"
+	"eventdeck/store/datadir"
+	"eventdeck/store/seal"
 )
 
 // A file that is damaged while it is open ends the store: what is submitted is refused
@@ -38,10 +40,10 @@ func TestDamageWhileOpenEndsTheStore(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := fillStore(t, 200)
-			s, err := Open(t.Context(), Options{Dir: dir, Keyring: NoKeyring(), alone: true})
+			s, err := Open(t.Context(), Options{Dir: dir, Keyring: seal.NoKeyring(), alone: true})
 			mustDo(t, err)
 			<-s.loaded
-			path := filepath.Join(dir, fileDB)
+			path := filepath.Join(dir, datadir.DB)
 			f, err := os.OpenFile(path, os.O_RDWR, 0)
 			mustDo(t, err)
 			info, err := f.Stat()
@@ -95,15 +97,15 @@ func TestDamageWhileOpenEndsTheStore(t *testing.T) {
 func TestRemovedFileIsNoticed(t *testing.T) {
 	for name, remove := range map[string]func(dir string) error{
 		"the directory": os.RemoveAll,
-		"the file":      func(dir string) error { return os.Remove(filepath.Join(dir, fileDB)) },
+		"the file":      func(dir string) error { return os.Remove(filepath.Join(dir, datadir.DB)) },
 		"another file": func(dir string) error {
-			path := filepath.Join(dir, fileDB)
+			path := filepath.Join(dir, datadir.DB)
 			content, err := os.ReadFile(path)
 			return errors.Join(err, os.WriteFile(path+".other", content, 0o600), os.Rename(path+".other", path))
 		},
 	} {
 		dir := makeStore(t)
-		s, err := Open(t.Context(), Options{Dir: dir, Keyring: NoKeyring(), alone: true})
+		s, err := Open(t.Context(), Options{Dir: dir, Keyring: seal.NoKeyring(), alone: true})
 		mustDo(t, err)
 		mustDo(t, remove(dir))
 		r := <-submit(t, s, eventsBatch("aa", "late"))
@@ -119,23 +121,4 @@ func TestRemovedFileIsNoticed(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-}
-
-// What a process left that died while it wrote a file anew goes; what is being written,
-// and what is none of the store's, stays.
-func TestLeftoversOfDeadProcessesAreRemoved(t *testing.T) {
-	dir := makeStore(t)
-	now := time.Now()
-	for name, age := range map[string]time.Duration{
-		fileDB + ".new": 2 * leftoverAge, "snapshot-20260219T153000Z.db.new": 2 * leftoverAge,
-		fileKey + ".new": 0, "mine.new": 2 * leftoverAge,
-	} {
-		path := filepath.Join(dir, name)
-		mustDo(t, os.WriteFile(path, []byte("half"), 0o600))
-		mustDo(t, os.Chtimes(path, now.Add(-age), now.Add(-age)))
-	}
-	openTest(t, Options{Dir: dir})
-	left, err := filepath.Glob(filepath.Join(dir, "*.new"))
-	mustDo(t, err)
-	equal(t, left, []string{filepath.Join(dir, "mine.new"), filepath.Join(dir, fileKey+".new")})
 }

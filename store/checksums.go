@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync/atomic"
 	"time"
+
+	"eventdeck/store/tables"
 )
 
 // Bounds of the work that gives entries of an older file their checksums.
@@ -43,8 +45,8 @@ func (s *Store) runSums(ctx context.Context) {
 
 // sum gives some entries their checksums and reports whether there are more without.
 func (c *commit) sum() (more bool, err error) {
-	more, err = c.tx.Sum(sumBytes, lookAt)
-	var unreadable *unreadableError
+	more, err = c.tx.Sum(sumBytes, tables.LookAt)
+	var unreadable *tables.UnreadableError
 	if errors.As(err, &unreadable) {
 		c.store.noteDamage(err)
 		return false, nil
@@ -53,17 +55,4 @@ func (c *commit) sum() (more bool, err error) {
 		c.store.unsummed.Store(c.tx.Unsummed())
 	}
 	return more, err
-}
-
-// unreadableError is an entry of an older file that is no entry of its table.
-type unreadableError struct{ error }
-
-func (e *unreadableError) Unwrap() error { return e.error }
-
-// lookAt refuses an entry that is none of its table: it gets no checksum.
-func lookAt(table, key, value []byte) error {
-	if err := readable(table, key, value); err != nil {
-		return &unreadableError{err}
-	}
-	return nil
 }

@@ -6,6 +6,8 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/store/boltfile"
+	"eventdeck/store/codec"
+	"eventdeck/store/tables"
 )
 
 // commit is one write transaction. What it changes in memory is collected here
@@ -20,12 +22,12 @@ type commit struct {
 	outcomes []event.Outcome
 	hashes   []hashed
 	byHash   map[uint64][]uint64
-	dropped  []hashed                 // identities that are forgotten
-	usage    map[event.SubID]usage    // changes
-	subs     map[event.SubID]*keptSub // nil: removed
-	audited  uint64                   // newest entry of the audit log, 0: none was added
-	outside  bool                     // code of the caller is running
-	failed   error                    // of the hook that fails commits
+	dropped  []hashed                        // identities that are forgotten
+	usage    map[event.SubID]tables.Amount   // changes
+	subs     map[event.SubID]*tables.KeptSub // nil: removed
+	audited  uint64                          // newest entry of the audit log, 0: none was added
+	outside  bool                            // code of the caller is running
+	failed   error                           // of the hook that fails commits
 }
 
 type hashed struct{ hash, seq uint64 }
@@ -40,8 +42,8 @@ func (c *commit) write(jobs []*job) error {
 	c.stored = make([]event.Record, 0, records)
 	c.hashes = make([]hashed, 0, records)
 	c.byHash = make(map[uint64][]uint64, records)
-	c.subs = map[event.SubID]*keptSub{}
-	c.usage = map[event.SubID]usage{}
+	c.subs = map[event.SubID]*tables.KeptSub{}
+	c.usage = map[event.SubID]tables.Amount{}
 	err := c.store.update(func() bool { return c.outside }, func(tx *boltfile.Tx) error {
 		c.tx, c.txid = tx, tx.ID()
 		if err := c.apply(jobs); err != nil {
@@ -63,7 +65,7 @@ func (c *commit) write(jobs []*job) error {
 
 func (c *commit) apply(jobs []*job) error {
 	first := c.last + 1
-	events := c.tx.Bucket(bucketEvents)
+	events := c.tx.Bucket(tables.Events)
 	events.FillPages()
 	for i, j := range jobs {
 		if j.change != nil {
@@ -122,14 +124,14 @@ func (c *commit) record(events boltfile.Bucket, e *entry, out *event.Outcome) er
 		return nil
 	}
 	c.last++
-	if err := events.Append(seqKey(c.last), e.value, e.sum); err != nil {
+	if err := events.Append(tables.SeqKey(c.last), e.value, e.sum); err != nil {
 		return fmt.Errorf("record %d: %w", c.last, err)
 	}
 	for _, h := range e.hashes[:e.hashed] {
 		c.hashes = append(c.hashes, hashed{h, c.last})
 		c.byHash[h] = append(c.byHash[h], c.last)
 	}
-	c.count(e.rec.Sub, usage{1, recordSize(e.value)})
+	c.count(e.rec.Sub, tables.Amount{Records: 1, Bytes: codec.Size(e.value)})
 	e.rec.Seq = c.last
 	c.stored = append(c.stored, e.rec)
 	out.Stored++
@@ -146,18 +148,18 @@ func (c *commit) isDuplicate(events boltfile.Bucket, e *entry) (dup, changed boo
 	}
 	look := e.hashes[0]
 	for _, seq := range c.store.index.find(c.byHash[look], look) {
-		value, err := identified(events, c.tx.Bucket(bucketGone), seq)
+		value, err := tables.Identified(events, c.tx.Bucket(tables.Gone), seq)
 		if err != nil {
 			return false, false, err
 		}
 		if value == nil {
 			continue
 		}
-		stored, err := decodeHead(value)
+		stored, err := codec.DecodeHead(value)
 		if err != nil {
 			return false, false, fmt.Errorf("%w: record %d: %w", ErrDamaged, seq, err)
 		}
-		if e.id.same(&stored) {
+		if e.id.Same(&stored) {
 			return true, isChanged(value, &e.rec), nil
 		}
 	}
@@ -168,8 +170,8 @@ func (c *commit) isDuplicate(events boltfile.Bucket, e *entry) (dup, changed boo
 func (c *commit) subscription(b *event.Batch) error {
 	kept, known := c.changing(b.Sub)
 	if known && (b.Update != nil || b.Cursor != nil) || b.Update != nil && !b.IfKept {
-		before, args, status := kept.secrets(), kept.sub.Key.Args, kept.sub.Lease.Status
-		sub := &kept.sub
+		before, args, status := kept.Secrets(), kept.Sub.Key.Args, kept.Sub.Lease.Status
+		sub := &kept.Sub
 		if b.Cursor != nil {
 			sub.MoveTo(*b.Cursor, b.Newest)
 		}
@@ -187,7 +189,7 @@ func (c *commit) subscription(b *event.Batch) error {
 			own := *given
 			sub.Lease.Status = &own
 		}
-		if err := kept.seal(before, c.store.sealer); err != nil {
+		if err := kept.Seal(before, c.store.sealer); err != nil {
 			return err
 		}
 		c.subs[b.Sub] = kept
@@ -212,16 +214,16 @@ func (c *commit) audit(entries []event.AuditEntry) error {
 
 // changing returns a subscription as this transaction has it so far, to be changed;
 // an empty one if it is not known.
-func (c *commit) changing(id event.SubID) (k *keptSub, known bool) {
+func (c *commit) changing(id event.SubID) (k *tables.KeptSub, known bool) {
 	k, changed := c.subs[id]
 	switch {
 	case k != nil:
 		return k, true
 	case changed: // removed
-		return &keptSub{}, false
+		return &tables.KeptSub{}, false
 	}
 	have, known := c.store.subs.get(id)
-	have.sub = cloneSub(have.sub)
+	have.Sub = cloneSub(have.Sub)
 	return &have, known
 }
 
@@ -231,11 +233,11 @@ func (c *commit) putHashes(base uint64) error {
 	}
 	var value []byte
 	for _, h := range c.hashes {
-		value = appendHash(value, h.seq-base, h.hash)
+		value = codec.AppendHash(value, h.seq-base, h.hash)
 	}
-	dedup := c.tx.Bucket(bucketDedup)
+	dedup := c.tx.Bucket(tables.Dedup)
 	dedup.FillPages()
-	if err := dedup.Put(seqKey(base), value); err != nil {
+	if err := dedup.Put(tables.SeqKey(base), value); err != nil {
 		return fmt.Errorf("dedup record %d: %w", base, err)
 	}
 	return nil
@@ -245,7 +247,7 @@ func (c *commit) putSubs() error {
 	if len(c.subs) == 0 {
 		return nil
 	}
-	b := c.tx.Bucket(bucketSubs)
+	b := c.tx.Bucket(tables.Subs)
 	for id, k := range c.subs {
 		if k == nil {
 			if err := b.Delete([]byte(id)); err != nil {
@@ -253,7 +255,7 @@ func (c *commit) putSubs() error {
 			}
 			continue
 		}
-		value, err := k.encode()
+		value, err := k.Encode()
 		if err != nil {
 			return fmt.Errorf("subscription %s: %w", id, err)
 		}

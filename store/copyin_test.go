@@ -15,6 +15,13 @@ import (
 	"time"
 
 	"eventdeck/store/boltfile"
+	"eventdeck/store/maintain"
+)
+
+// The bounds of a copy, as package boltfile has them.
+const (
+	copyHead  = 128 << 10
+	copySlack = 16 << 20
 )
 
 // endless gives a text again and again, and counts what was read.
@@ -37,7 +44,7 @@ func restoreFrom(t *testing.T, ctx context.Context, in io.Reader) error {
 	t.Helper()
 	dir := makeStore(t)
 	was := fingerprint(t, dir)
-	_, err := Restore(ctx, dir, "standard input", in, time.Now(), func(string) {})
+	_, err := maintain.Restore(ctx, dir, "standard input", in, time.Now(), func(string) {})
 	if now := fingerprint(t, dir); err != nil && now != was {
 		t.Errorf("changed the store:\n%s\nbefore\n%s", now, was)
 	}

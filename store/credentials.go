@@ -6,6 +6,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/store/boltfile"
+	"eventdeck/store/tables"
 )
 
 // credentialPrefix begins the keys of sealed values among the settings.
@@ -19,7 +20,7 @@ func credentialPlace(name string) string { return "settings/" + credentialPrefix
 func (s *Store) Credential(name string) (event.Secret, error) {
 	var sealed []byte
 	err := s.view(func(tx *boltfile.Tx) error {
-		value, err := tx.Bucket(bucketSettings).Get([]byte(credentialPrefix + name))
+		value, err := tx.Bucket(tables.Settings).Get([]byte(credentialPrefix + name))
 		sealed = append(sealed, value...)
 		return err
 	})
@@ -29,7 +30,7 @@ func (s *Store) Credential(name string) (event.Secret, error) {
 	if len(sealed) == 0 {
 		return event.Secret{}, fmt.Errorf("credential %q: %w", name, event.ErrNotFound)
 	}
-	plain, err := s.sealer.open(credentialPlace(name), sealed)
+	plain, err := s.sealer.Open(credentialPlace(name), sealed)
 	if err != nil {
 		return event.Secret{}, fmt.Errorf("credential %q: %w: %w", name, event.ErrNotFound, err)
 	}
@@ -40,11 +41,11 @@ func (s *Store) Credential(name string) (event.Secret, error) {
 // are those of [Store.SetSetting].
 func (s *Store) SetCredential(ctx context.Context, name string, value event.Secret) error {
 	if value.IsZero() {
-		return s.do(ctx, func(c *commit) error { return c.tx.Bucket(bucketSettings).Delete([]byte(credentialPrefix + name)) })
+		return s.do(ctx, func(c *commit) error { return c.tx.Bucket(tables.Settings).Delete([]byte(credentialPrefix + name)) })
 	}
-	sealed, err := s.sealer.seal(credentialPlace(name), value.Reveal())
+	sealed, err := s.sealer.Seal(credentialPlace(name), value.Reveal())
 	if err != nil {
 		return fmt.Errorf("credential %q: %w", name, err)
 	}
-	return s.put(ctx, bucketSettings, credentialPrefix+name, sealed)
+	return s.put(ctx, tables.Settings, credentialPrefix+name, sealed)
 }

@@ -9,12 +9,13 @@ import (
 	"testing"
 
 	"eventdeck/host/event"
+	"eventdeck/store/seal"
 )
 
 func TestCredentialsAreSealed(t *testing.T) {
 	const clear = "a-refresh-token-that-must-not-be-seen"
 	dir := t.TempDir()
-	o := Options{Dir: dir, Keyring: NoKeyring()}
+	o := Options{Dir: dir, Keyring: seal.NoKeyring()}
 	s := openTest(t, o)
 	ctx := context.Background()
 	if _, err := s.Credential("oauth/x"); !errors.Is(err, event.ErrNotFound) {
@@ -53,7 +54,7 @@ func TestCredentialsAreSealed(t *testing.T) {
 
 // A sealed value that is moved to another name cannot be opened there.
 func TestCredentialsStayWhereTheyWereSealed(t *testing.T) {
-	s := openTest(t, Options{Dir: t.TempDir(), Keyring: NoKeyring()})
+	s := openTest(t, Options{Dir: t.TempDir(), Keyring: seal.NoKeyring()})
 	ctx := context.Background()
 	if err := s.SetCredential(ctx, "oauth/x", event.NewSecret("token")); err != nil {
 		t.Fatal(err)

@@ -20,6 +20,8 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"eventdeck/store/boltfile"
+	"eventdeck/store/datadir"
+	"eventdeck/store/tables"
 )
 
 // seedsEnv sets how many seeds TestDamage tries, and seedEnv the only one.
@@ -115,8 +117,8 @@ func newDamageWorld(t *testing.T) *damageWorld {
 		{"in the middle", func(dir string) {
 			makeOlder(t, dir, 3)
 			withDB(t, dir, func(db *bolt.DB) error {
-				return errors.Join(migrate(db, nil), boltfile.Update(db, func(tx *boltfile.Tx) error {
-					_, err := tx.Sum(300_000, lookAt)
+				return errors.Join(tables.Migrate(db, nil), boltfile.Update(db, func(tx *boltfile.Tx) error {
+					_, err := tx.Sum(300_000, tables.LookAt)
 					return err
 				}))
 			})
@@ -146,7 +148,7 @@ func (w *damageWorld) base(t *testing.T, name, dir string) damageBase {
 	t.Helper()
 	b := damageBase{name: name, dir: dir, lines: map[int]string{}, summed: name != "older"}
 	var err error
-	b.file, err = os.ReadFile(filepath.Join(dir, fileDB))
+	b.file, err = os.ReadFile(filepath.Join(dir, datadir.DB))
 	mustDo(t, err)
 	newest, _, err := boltfile.MetaPages(bytes.NewReader(b.file))
 	mustDo(t, err)
@@ -292,7 +294,7 @@ func (w *damageWorld) try(t *testing.T, seed int) {
 	defer os.RemoveAll(parent)
 	place := func(name string) string {
 		dir := filepath.Join(parent, name)
-		if err := errors.Join(os.CopyFS(dir, os.DirFS(base.dir)), os.WriteFile(filepath.Join(dir, fileDB), bad, 0o600)); err != nil {
+		if err := errors.Join(os.CopyFS(dir, os.DirFS(base.dir)), os.WriteFile(filepath.Join(dir, datadir.DB), bad, 0o600)); err != nil {
 			fail("%v", err)
 		}
 		makePrivate(t, dir)

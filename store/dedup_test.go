@@ -8,6 +8,9 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/store/boltfile"
+	"eventdeck/store/codec"
+	"eventdeck/store/seal"
+	"eventdeck/store/tables"
 )
 
 func TestEventsAreStoredOnce(t *testing.T) {
@@ -125,7 +128,7 @@ func TestChangedContentOfAnEventIsTold(t *testing.T) {
 
 func TestCollidingHashesDropNothing(t *testing.T) {
 	dir := t.TempDir()
-	same := func([]byte, space, event.SubID, string) uint64 { return 42 }
+	same := func([]byte, codec.Space, event.SubID, string) uint64 { return 42 }
 	s := openTest(t, Options{Dir: dir, hash: same})
 	equal(t, store(t, s, eventsBatch("aa", "1", "2", "3", "2")), event.Outcome{Stored: 3, Duplicates: 1, Last: 3})
 	equal(t, store(t, s, eventsBatch("bb", "1")).Stored, 1)
@@ -139,28 +142,15 @@ func TestCollidingHashesDropNothing(t *testing.T) {
 	}
 }
 
-func TestTheHashIsKeyed(t *testing.T) {
-	a := keyedHash([]byte("k1"), spaceEvent, "aa", "1")
-	for name, b := range map[string]uint64{
-		"key":   keyedHash([]byte("k2"), spaceEvent, "aa", "1"),
-		"space": keyedHash([]byte("k1"), spaceRejected, "aa", "1"),
-		"split": keyedHash([]byte("k1"), spaceEvent, "a", "a1"),
-	} {
-		if a == b {
-			t.Errorf("%s does not change the hash", name)
-		}
-	}
-}
-
 func TestDamagedIndexStopsWriting(t *testing.T) {
 	for name, put := range map[string]func(boltfile.Bucket) error{
 		"key":     func(b boltfile.Bucket) error { return b.Put([]byte("x"), nil) },
-		"version": func(b boltfile.Bucket) error { return b.Put(seqKey(1), []byte{9}) },
-		"length":  func(b boltfile.Bucket) error { return b.Put(seqKey(1), []byte{hashVersion, 0, 1}) },
+		"version": func(b boltfile.Bucket) error { return b.Put(tables.SeqKey(1), []byte{9}) },
+		"length":  func(b boltfile.Bucket) error { return b.Put(tables.SeqKey(1), codec.AppendHash(nil, 0, 1)[:3]) },
 	} {
 		dir := t.TempDir()
 		s := openTest(t, Options{Dir: dir})
-		if err := boltfile.Update(s.db, func(tx *boltfile.Tx) error { return put(tx.Bucket(bucketDedup)) }); err != nil {
+		if err := boltfile.Update(s.db, func(tx *boltfile.Tx) error { return put(tx.Bucket(tables.Dedup)) }); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.Close(); err != nil {
@@ -177,9 +167,9 @@ func TestDamagedIndexStopsWriting(t *testing.T) {
 }
 
 func TestDamagedRecordIsNamed(t *testing.T) {
-	s := openTest(t, Options{hash: func([]byte, space, event.SubID, string) uint64 { return 1 }})
+	s := openTest(t, Options{hash: func([]byte, codec.Space, event.SubID, string) uint64 { return 1 }})
 	store(t, s, eventsBatch("aa", "1"))
-	if err := boltfile.Update(s.db, func(tx *boltfile.Tx) error { return tx.Bucket(bucketEvents).Put(seqKey(1), []byte{99}) }); err != nil {
+	if err := boltfile.Update(s.db, func(tx *boltfile.Tx) error { return tx.Bucket(tables.Events).Put(tables.SeqKey(1), []byte{99}) }); err != nil {
 		t.Fatal(err)
 	}
 	_, get := s.Get(1)
@@ -216,7 +206,7 @@ func BenchmarkOpen(b *testing.B) {
 	var opened time.Duration
 	for b.Loop() {
 		start := time.Now()
-		s, err := Open(b.Context(), Options{Dir: dir, Keyring: NoKeyring()})
+		s, err := Open(b.Context(), Options{Dir: dir, Keyring: seal.NoKeyring()})
 		if err != nil {
 			b.Fatal(err)
 		}

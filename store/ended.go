@@ -7,24 +7,25 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/store/boltfile"
+	"eventdeck/store/tables"
 )
 
 const maxEnded = 1000
 
 // storedEnded is an [event.Ended] in the file; the path is its key.
 type storedEnded struct {
-	At      timestamp `json:"at"`
-	Removed bool      `json:"removed,omitempty"`
+	At      tables.Timestamp `json:"at"`
+	Removed bool             `json:"removed,omitempty"`
 }
 
 // putEnded keeps the newest maxEnded hooks: a path that is forgotten is answered
 // like one that never was.
 func (c *commit) putEnded(e event.Ended) error {
-	value, err := json.Marshal(storedEnded{stamp(e.At), e.Removed})
+	value, err := json.Marshal(storedEnded{tables.Stamp(e.At), e.Removed})
 	if err != nil {
 		return fmt.Errorf("ended hook: %w", err)
 	}
-	b := c.tx.Bucket(bucketEnded)
+	b := c.tx.Bucket(tables.Ended)
 	if err := b.Put([]byte(e.Path), value); err != nil {
 		return fmt.Errorf("ended hook: %w", err)
 	}
@@ -40,7 +41,7 @@ func collectEnded(b boltfile.Bucket) (ended []event.Ended, err error) {
 	err = b.Each(func(k, v []byte) error {
 		var in storedEnded
 		if json.Unmarshal(v, &in) == nil {
-			ended = append(ended, event.Ended{Path: string(k), At: in.At.time(), Removed: in.Removed})
+			ended = append(ended, event.Ended{Path: string(k), At: in.At.Time(), Removed: in.Removed})
 		}
 		return nil
 	})
@@ -53,7 +54,7 @@ func collectEnded(b boltfile.Bucket) (ended []event.Ended, err error) {
 func (s *Store) EndedHooks() []event.Ended {
 	var ended []event.Ended
 	if s.view(func(tx *boltfile.Tx) (err error) {
-		ended, err = collectEnded(tx.Bucket(bucketEnded))
+		ended, err = collectEnded(tx.Bucket(tables.Ended))
 		return err
 	}) != nil {
 		return nil

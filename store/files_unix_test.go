@@ -12,7 +12,9 @@ import (
 	"testing"
 
 	"eventdeck/host/event"
+	"eventdeck/store/datadir"
 	"eventdeck/store/private"
+	"eventdeck/store/seal"
 )
 
 func modes(t *testing.T, dir string) map[string]fs.FileMode {
@@ -34,7 +36,7 @@ func modes(t *testing.T, dir string) map[string]fs.FileMode {
 func checkModes(t *testing.T, dir string) {
 	t.Helper()
 	got := modes(t, dir)
-	for _, name := range []string{fileDB, fileGeneration, filePID, fileKey} {
+	for _, name := range []string{datadir.DB, datadir.Generation, datadir.PID, seal.FileKey} {
 		if mode := got[name]; mode != 0o600 {
 			t.Errorf("%s has the mode %v", name, mode)
 		}
@@ -58,7 +60,7 @@ func TestFilesArePrivateUnderAnyMask(t *testing.T) {
 
 func TestLooseModesAreTightened(t *testing.T) {
 	dir := makeStore(t)
-	for name, mode := range map[string]fs.FileMode{fileDB: 0o644, fileKey: 0o666, fileGeneration: 0o600, "": 0o777} {
+	for name, mode := range map[string]fs.FileMode{datadir.DB: 0o644, seal.FileKey: 0o666, datadir.Generation: 0o600, "": 0o777} {
 		if err := os.Chmod(filepath.Join(dir, name), mode); err != nil {
 			t.Fatal(err)
 		}
@@ -88,12 +90,12 @@ func TestStrangeFilesAreRefused(t *testing.T) {
 		make func(*testing.T) string
 		says string
 	}{
-		"database is a link":      {replace(fileDB, link), "symbolic link"},
-		"database dangles":        {replace(fileDB, func(path string) error { return os.Symlink("nowhere", path) }), "symbolic link"},
-		"database is a pipe":      {replace(fileDB, pipe), "missing"},
-		"database is a directory": {replace(fileDB, mkdir), "regular"},
-		"key is a link":           {replace(fileKey, link), "symbolic link"},
-		"key is a pipe":           {replace(fileKey, pipe), "regular"},
+		"database is a link":      {replace(datadir.DB, link), "symbolic link"},
+		"database dangles":        {replace(datadir.DB, func(path string) error { return os.Symlink("nowhere", path) }), "symbolic link"},
+		"database is a pipe":      {replace(datadir.DB, pipe), "missing"},
+		"database is a directory": {replace(datadir.DB, mkdir), "regular"},
+		"key is a link":           {replace(seal.FileKey, link), "symbolic link"},
+		"key is a pipe":           {replace(seal.FileKey, pipe), "regular"},
 		"directory is a link": {func(t *testing.T) string {
 			path := filepath.Join(t.TempDir(), "link")
 			if err := os.Symlink(makeStore(t), path); err != nil {
@@ -128,7 +130,7 @@ func TestFilesOfOtherUsersAreRefused(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give files away")
 	}
-	for _, name := range []string{"", fileDB, fileKey} {
+	for _, name := range []string{"", datadir.DB, seal.FileKey} {
 		dir := makeStore(t)
 		if err := os.Chown(filepath.Join(dir, name), 12345, -1); err != nil {
 			t.Fatal(err)

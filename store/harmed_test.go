@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"eventdeck/store/datadir"
 )
 
 // A tail whose store is harmed while it runs ends with 1 and the line that helps.
@@ -24,7 +26,7 @@ func TestTailEndsWithItsStore(t *testing.T) {
 	w.serve(t)
 	for name, harm := range map[string]func(dir string) error{
 		"empty pages": func(dir string) error {
-			f, err := os.OpenFile(filepath.Join(dir, fileDB), os.O_RDWR, 0)
+			f, err := os.OpenFile(filepath.Join(dir, datadir.DB), os.O_RDWR, 0)
 			if err != nil {
 				return err
 			}
@@ -37,7 +39,7 @@ func TestTailEndsWithItsStore(t *testing.T) {
 			_, err = f.WriteAt(make([]byte, max(info.Size()-first, 0)), first)
 			return err
 		},
-		"cut":     func(dir string) error { return os.Truncate(filepath.Join(dir, fileDB), 40_000) },
+		"cut":     func(dir string) error { return os.Truncate(filepath.Join(dir, datadir.DB), 40_000) },
 		"removed": os.RemoveAll,
 	} {
 		dir := filepath.Join(t.TempDir(), "store")

@@ -3,12 +3,12 @@ package store
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
 	"eventdeck/host/event"
 	"eventdeck/store/boltfile"
+	"eventdeck/store/tables"
 )
 
 // Bounds of an entry of the journal, in bytes.
@@ -42,7 +42,7 @@ func (j journal) Change(ctx context.Context, change event.JournalChange) error {
 
 func checkEntry(e event.JournalEntry) error {
 	switch {
-	case !isJournalTable(e.Table):
+	case !tables.IsJournal(e.Table):
 		return fmt.Errorf("%w: the journal has no table %q", ErrBatch, string(e.Table))
 	case e.Key == "" || len(e.Key) > maxJournalKey:
 		return fmt.Errorf("%w: a key in %s has %d bytes, must be 1 to %d", ErrBatch, e.Table, len(e.Key), maxJournalKey)
@@ -50,10 +50,6 @@ func checkEntry(e event.JournalEntry) error {
 		return fmt.Errorf("%w: the value of %q in %s has %d bytes, must be at most %d", ErrBatch, e.Key, e.Table, len(e.Value), maxJournalValue)
 	}
 	return nil
-}
-
-func isJournalTable(name event.JournalTable) bool {
-	return slices.ContainsFunc(journalTables, func(t []byte) bool { return string(t) == string(name) })
 }
 
 func (c *commit) journal(change *event.JournalChange) error {
@@ -75,7 +71,7 @@ func (c *commit) journal(change *event.JournalChange) error {
 // Errors: [event.ErrNotFound], [event.ErrClosed], [ErrDamaged], [ErrBatch] for an unknown
 // table.
 func (j journal) Entry(table event.JournalTable, key string) (value []byte, err error) {
-	if !isJournalTable(table) {
+	if !tables.IsJournal(table) {
 		return nil, fmt.Errorf("%w: the journal has no table %q", ErrBatch, string(table))
 	}
 	err = j.s.view(func(tx *boltfile.Tx) error {
@@ -93,7 +89,7 @@ func (j journal) Entry(table event.JournalTable, key string) (value []byte, err 
 //
 // Errors: [event.ErrClosed], [ErrDamaged], [ErrBatch] for an unknown table.
 func (j journal) Entries(table event.JournalTable, prefix string, fn func(key string, value []byte) bool) error {
-	if !isJournalTable(table) {
+	if !tables.IsJournal(table) {
 		return fmt.Errorf("%w: the journal has no table %q", ErrBatch, string(table))
 	}
 	return j.s.view(func(tx *boltfile.Tx) error {
@@ -105,23 +101,4 @@ func (j journal) Entries(table event.JournalTable, prefix string, fn func(key st
 		}
 		return c.Err()
 	})
-}
-
-// markLag notes in a file that no process has open that its journal may lag the acts.
-func markLag(path, why string) error {
-	db, err := openBolt(path, boltfile.Options{})
-	if err != nil {
-		return err
-	}
-	err = boltfile.Guard(nil, func() error {
-		if err := migrate(db, nil); err != nil {
-			return err
-		}
-		return boltfile.Update(db, func(tx *boltfile.Tx) error { return putLag(tx, why) })
-	})
-	return errors.Join(err, db.Close())
-}
-
-func putLag(tx *boltfile.Tx, why string) error {
-	return tx.Bucket([]byte(event.TableReact)).Put([]byte(event.KeyLag), []byte(why))
 }

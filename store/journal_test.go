@@ -11,11 +11,14 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/store/boltfile"
+	"eventdeck/store/datadir"
+	"eventdeck/store/maintain"
+	"eventdeck/store/tables"
 )
 
 // fillJournal puts an entry into each table of the journal.
 func fillJournal(tx *boltfile.Tx) error {
-	for _, name := range journalTables {
+	for _, name := range tables.Journal {
 		if err := tx.Bucket(name).Put([]byte("key"), []byte("value of "+string(name))); err != nil {
 			return err
 		}
@@ -26,7 +29,7 @@ func fillJournal(tx *boltfile.Tx) error {
 // allTables is a change with an entry of each table of the journal, and an audit entry.
 func allTables(value string) event.JournalChange {
 	c := event.JournalChange{Audit: []event.AuditEntry{{At: fixtureNow(), Actor: event.ActorHost, Action: "run created", Result: event.ResultOK}}}
-	for _, name := range journalTables {
+	for _, name := range tables.Journal {
 		c.Put = append(c.Put, event.JournalEntry{Table: event.JournalTable(name), Key: "key", Value: []byte(value)})
 	}
 	return c
@@ -35,7 +38,7 @@ func allTables(value string) event.JournalChange {
 // hasJournal compares each table of the journal with one entry of the value.
 func hasJournal(t *testing.T, s *Store, value string) {
 	t.Helper()
-	for _, name := range journalTables {
+	for _, name := range tables.Journal {
 		have, err := s.Journal().Entry(event.JournalTable(name), "key")
 		if string(have) != value || err != nil {
 			t.Errorf("%s: %q, %v", name, have, err)
@@ -65,7 +68,7 @@ func TestJournalIsKeptOverReopen(t *testing.T) {
 		t.Error(err)
 	}
 	mustDo(t, s.Close())
-	mustDo(t, Check(t.Context(), dir, func(string) {}))
+	mustDo(t, maintain.Check(t.Context(), dir, func(string) {}))
 }
 
 // A change is stored with all of it or not at all.
@@ -118,7 +121,7 @@ func TestJournalSaysThatItMayLag(t *testing.T) {
 	mustDo(t, err)
 	mustDo(t, s.Close())
 
-	_, _, err = Compact(dir)
+	_, _, err = maintain.Compact(dir)
 	mustDo(t, err)
 	lag := func() string {
 		t.Helper()
@@ -132,9 +135,9 @@ func TestJournalSaysThatItMayLag(t *testing.T) {
 		return string(value)
 	}
 	equal(t, lag(), "")
-	mustDo(t, Recover(t.Context(), dir, time.Now(), func(string) {}))
+	mustDo(t, maintain.Recover(t.Context(), dir, time.Now(), func(string) {}))
 	equal(t, lag(), "the store was recovered")
-	_, err = Restore(t.Context(), dir, file, nil, time.Now(), func(string) {})
+	_, err = maintain.Restore(t.Context(), dir, file, nil, time.Now(), func(string) {})
 	mustDo(t, err)
 	equal(t, lag(), "the store was restored from a copy")
 }
@@ -147,15 +150,15 @@ func TestSnapshotHasTheJournal(t *testing.T) {
 	mustDo(t, s.Journal().Change(t.Context(), allTables("one")))
 	mustDo(t, takeSnapshot(s.db, dir, fixtureNow()))
 	mustDo(t, s.Close())
-	mustDo(t, os.Truncate(filepath.Join(dir, fileDB), 0))
-	mustDo(t, Recover(t.Context(), dir, time.Now(), func(string) {}))
+	mustDo(t, os.Truncate(filepath.Join(dir, datadir.DB), 0))
+	mustDo(t, maintain.Recover(t.Context(), dir, time.Now(), func(string) {}))
 	hasJournal(t, openTest(t, Options{Dir: dir}), "one")
 }
 
 // A copy of a layout without a journal gets one with its mark.
 func TestOlderCopyIsRestoredWithItsMark(t *testing.T) {
 	dir := t.TempDir()
-	_, err := Restore(t.Context(), dir, filepath.Join(layout4(t), fileDB), nil, time.Now(), func(string) {})
+	_, err := maintain.Restore(t.Context(), dir, filepath.Join(layout4(t), datadir.DB), nil, time.Now(), func(string) {})
 	mustDo(t, err)
 	s := openTest(t, Options{Dir: dir, Now: fixtureNow})
 	value, err := s.Journal().Entry(event.TableReact, event.KeyLag)

@@ -14,6 +14,9 @@ import (
 	bolt "go.etcd.io/bbolt"
 
 	"eventdeck/host/event"
+	"eventdeck/store/datadir"
+	"eventdeck/store/maintain"
+	"eventdeck/store/seal"
 )
 
 const killDirEnv = "EVENTDECK_STORE_KILL_DIR"
@@ -22,7 +25,7 @@ const killDirEnv = "EVENTDECK_STORE_KILL_DIR"
 // prints the id of each one after it was acknowledged. Ids go on from what the
 // store holds, and each is submitted twice.
 func writeUntilKilled(dir string) {
-	s, err := Open(context.Background(), Options{Dir: dir, Keyring: NoKeyring()})
+	s, err := Open(context.Background(), Options{Dir: dir, Keyring: seal.NoKeyring()})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -60,7 +63,7 @@ func TestKill(t *testing.T) {
 	}
 	for range rounds {
 		acked := killOnce(t, dir)
-		checkFile(t, filepath.Join(dir, fileDB))
+		checkFile(t, filepath.Join(dir, datadir.DB))
 
 		s := openTest(t, Options{Dir: dir})
 		next := 1
@@ -102,7 +105,7 @@ func TestKillWhileOlderEntriesGetTheirChecksums(t *testing.T) {
 	for range 4 {
 		killOnce(t, dir)
 		var out said
-		if err := Check(t.Context(), dir, out.say); err != nil {
+		if err := maintain.Check(t.Context(), dir, out.say); err != nil {
 			t.Fatal(err, out.lines)
 		}
 	}
@@ -114,7 +117,7 @@ func TestKillWhileOlderEntriesGetTheirChecksums(t *testing.T) {
 		}
 	}
 	mustDo(t, s.Close())
-	mustDo(t, Check(t.Context(), dir, func(string) {}))
+	mustDo(t, maintain.Check(t.Context(), dir, func(string) {}))
 }
 
 // killOnce runs the child, kills it some time after it began to acknowledge, and

@@ -15,6 +15,10 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/store/boltfile"
+	"eventdeck/store/datadir"
+	"eventdeck/store/maintain"
+	"eventdeck/store/seal"
+	"eventdeck/store/tables"
 )
 
 // makeOlder turns a closed store into one of an older layout, which has no checksums.
@@ -24,10 +28,10 @@ func makeOlder(t *testing.T, dir string, version uint64) {
 	content, counters := map[string][]entry{}, map[string]uint64{}
 	withDB(t, dir, func(db *bolt.DB) error {
 		return boltfile.View(db, func(tx *boltfile.Tx) error {
-			for _, name := range tables {
+			for _, name := range tables.All {
 				b := tx.Bucket(name)
 				counters[string(name)] = b.Counter()
-				if string(name) == string(bucketGone) {
+				if string(name) == string(tables.Gone) {
 					counters[string(name)] = b.Entries()
 				}
 				if err := b.Each(func(k, v []byte) error {
@@ -40,13 +44,13 @@ func makeOlder(t *testing.T, dir string, version uint64) {
 			return nil
 		})
 	})
-	if err := os.Remove(filepath.Join(dir, fileDB)); err != nil {
+	if err := os.Remove(filepath.Join(dir, datadir.DB)); err != nil {
 		t.Fatal(err)
 	}
 	putRaw(t, dir, func(tx *bolt.Tx) error {
-		for _, name := range tables {
-			older := version < journalVersion && isJournalTable(event.JournalTable(name)) || version == 2 && (string(name) == string(bucketUsage) || string(name) == string(bucketGone)) ||
-				version == 1 && (string(name) == string(bucketUsage) || string(name) == string(bucketGone) || string(name) == string(bucketAudit) || string(name) == string(bucketMarks))
+		for _, name := range tables.All {
+			older := version < tables.FirstJournal && tables.IsJournal(event.JournalTable(name)) || version == 2 && (string(name) == string(tables.Usage) || string(name) == string(tables.Gone)) ||
+				version == 1 && (string(name) == string(tables.Usage) || string(name) == string(tables.Gone) || string(name) == string(tables.Audit) || string(name) == string(tables.Marks))
 			if older {
 				continue
 			}
@@ -63,7 +67,7 @@ func makeOlder(t *testing.T, dir string, version uint64) {
 				}
 			}
 		}
-		return tx.Bucket(bucketMeta).Put([]byte("version"), seqKey(version))
+		return tx.Bucket(tables.Meta).Put([]byte("version"), tables.SeqKey(version))
 	})
 }
 
@@ -78,19 +82,19 @@ func fixture(t *testing.T, name string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	from := filepath.Join("testdata", name)
-	for _, name := range []string{fileKey, fileGeneration} {
+	for _, name := range []string{seal.FileKey, datadir.Generation} {
 		content, err := os.ReadFile(filepath.Join(from, name))
 		mustDo(t, err)
 		mustDo(t, os.WriteFile(filepath.Join(dir, name), content, 0o600))
 	}
-	packed, err := os.Open(filepath.Join(from, fileDB+".gz"))
+	packed, err := os.Open(filepath.Join(from, datadir.DB+".gz"))
 	mustDo(t, err)
 	defer packed.Close()
 	in, err := gzip.NewReader(packed)
 	mustDo(t, err)
 	content, err := io.ReadAll(in)
 	mustDo(t, err)
-	mustDo(t, os.WriteFile(filepath.Join(dir, fileDB), content, 0o600))
+	mustDo(t, os.WriteFile(filepath.Join(dir, datadir.DB), content, 0o600))
 	return dir
 }
 
@@ -128,14 +132,14 @@ func TestStoresOfReleasesBeforeOpenUnchanged(t *testing.T) {
 }
 
 func opensUnchanged(t *testing.T, dir string) {
-	mustDo(t, Check(t.Context(), dir, func(string) {}))
+	mustDo(t, maintain.Check(t.Context(), dir, func(string) {}))
 	s := openTest(t, Options{Dir: dir, Now: fixtureNow})
 	inFixture(t, s)
 	waitSummed(t, s)
 	inFixture(t, s)
 	mustDo(t, s.Close())
 	var out said
-	if err := Check(t.Context(), dir, out.say); err != nil {
+	if err := maintain.Check(t.Context(), dir, out.say); err != nil {
 		t.Fatal(err, out.lines)
 	}
 	s = openTest(t, Options{Dir: dir, Now: fixtureNow})
@@ -161,12 +165,12 @@ func halfway(t *testing.T) (dir string) {
 	t.Helper()
 	dir = layout3(t)
 	withDB(t, dir, func(db *bolt.DB) error {
-		if err := migrate(db, nil); err != nil {
+		if err := tables.Migrate(db, nil); err != nil {
 			return err
 		}
 		return boltfile.Update(db, func(tx *boltfile.Tx) error {
-			for _, name := range numbered {
-				if _, err := tx.SumOf(name, 2000, lookAt); err != nil {
+			for _, name := range tables.Numbered {
+				if _, err := tx.SumOf(name, 2000, tables.LookAt); err != nil {
 					return err
 				}
 			}
@@ -180,7 +184,7 @@ func halfway(t *testing.T) (dir string) {
 func TestMigrationGoesOnWhereItWas(t *testing.T) {
 	dir := halfway(t)
 	var out said
-	if err := Check(t.Context(), dir, out.say); err != nil {
+	if err := maintain.Check(t.Context(), dir, out.say); err != nil {
 		t.Fatal(err, out.lines)
 	}
 	out.has(t, "have no checksum of their own yet")
@@ -189,7 +193,7 @@ func TestMigrationGoesOnWhereItWas(t *testing.T) {
 	waitSummed(t, s)
 	inFixture(t, s)
 	mustDo(t, s.Close())
-	mustDo(t, Check(t.Context(), dir, out.say))
+	mustDo(t, maintain.Check(t.Context(), dir, out.say))
 }
 
 // In the middle of the migration records are added, pruned and forgotten as ever.
@@ -203,7 +207,7 @@ func TestPruningInTheMiddleOfTheMigration(t *testing.T) {
 	equal(t, store(t, s, eventsBatch("aa", "100", "new")).Duplicates, 2)
 	mustDo(t, s.Close())
 	var out said
-	if err := Check(t.Context(), dir, out.say); err != nil {
+	if err := maintain.Check(t.Context(), dir, out.say); err != nil {
 		t.Fatal(err, out.lines)
 	}
 	now = now.Add(48 * time.Hour)
@@ -211,7 +215,7 @@ func TestPruningInTheMiddleOfTheMigration(t *testing.T) {
 	keep(t, s, event.Retention{PerSub: event.Limits{Records: 20}})
 	waitSummed(t, s)
 	mustDo(t, s.Close())
-	if err := Check(t.Context(), dir, out.say); err != nil {
+	if err := maintain.Check(t.Context(), dir, out.say); err != nil {
 		t.Fatal(err, out.lines)
 	}
 }
@@ -219,7 +223,7 @@ func TestPruningInTheMiddleOfTheMigration(t *testing.T) {
 func TestCompactGivesEverythingItsChecksum(t *testing.T) {
 	for name, make := range map[string]func(*testing.T) string{"before": layout3, "in the middle": halfway} {
 		dir := make(t)
-		if _, _, err := Compact(dir); err != nil {
+		if _, _, err := maintain.Compact(dir); err != nil {
 			t.Fatal(name, err)
 		}
 		withDB(t, dir, func(db *bolt.DB) error {
@@ -230,7 +234,7 @@ func TestCompactGivesEverythingItsChecksum(t *testing.T) {
 				return nil
 			})
 		})
-		mustDo(t, Check(t.Context(), dir, func(string) {}))
+		mustDo(t, maintain.Check(t.Context(), dir, func(string) {}))
 		inFixture(t, openTest(t, Options{Dir: dir, Now: fixtureNow}))
 	}
 }
@@ -239,17 +243,17 @@ func TestCompactGivesEverythingItsChecksum(t *testing.T) {
 // the entry has its checksum and after.
 func TestCheckFindsEachChangedEntry(t *testing.T) {
 	whole := layout3(t)
-	_, _, err := Compact(whole)
+	_, _, err := maintain.Compact(whole)
 	mustDo(t, err)
 	for name, dir := range map[string]string{"migrated": whole, "in the middle": halfway(t)} {
-		good, err := os.ReadFile(filepath.Join(dir, fileDB))
+		good, err := os.ReadFile(filepath.Join(dir, datadir.DB))
 		mustDo(t, err)
 		changed := 0
 		for _, place := range entryPlaces(t, dir) {
 			bad := bytes.Clone(good)
 			bad[place.at] ^= 1 << (place.at % 8)
-			mustDo(t, os.WriteFile(filepath.Join(dir, fileDB), bad, 0o600))
-			if err := Check(t.Context(), dir, func(string) {}); !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrNewer) {
+			mustDo(t, os.WriteFile(filepath.Join(dir, datadir.DB), bad, 0o600))
+			if err := maintain.Check(t.Context(), dir, func(string) {}); !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrNewer) {
 				t.Errorf("%s: byte %d of %s is another one: %v", name, place.at, place.table, err)
 			}
 			changed++
@@ -269,7 +273,7 @@ type entryPlace struct {
 // entryPlaces returns a few bytes of many entries, of every table.
 func entryPlaces(t *testing.T, dir string) (places []entryPlace) {
 	t.Helper()
-	f, err := os.Open(filepath.Join(dir, fileDB))
+	f, err := os.Open(filepath.Join(dir, datadir.DB))
 	mustDo(t, err)
 	defer f.Close()
 	newest, _, err := boltfile.MetaPages(f)
@@ -290,7 +294,7 @@ func entryPlaces(t *testing.T, dir string) (places []entryPlace) {
 		return nil
 	})
 	mustDo(t, err)
-	for _, name := range tablesOf(4) { // fixtures have no journal
+	for _, name := range tables.Of(4) { // fixtures have no journal
 		if seen[string(name)] == 0 {
 			t.Errorf("the table %s has no entries", name)
 		}
@@ -303,12 +307,12 @@ func TestDamagedVersionIsNotMigrated(t *testing.T) {
 	for _, version := range []uint64{0, 1, 2, 3, 4, 6, 1 << 40} {
 		dir := makeStore(t)
 		putRaw(t, dir, func(tx *bolt.Tx) error {
-			return tx.Bucket(bucketMeta).Put([]byte("version"), binary.BigEndian.AppendUint64(nil, version))
+			return tx.Bucket(tables.Meta).Put([]byte("version"), binary.BigEndian.AppendUint64(nil, version))
 		})
 		if err := openError(t, dir); !errors.Is(err, ErrDamaged) {
 			t.Errorf("%d: %v", version, err)
 		}
-		if err := Check(t.Context(), dir, func(string) {}); !errors.Is(err, ErrDamaged) {
+		if err := maintain.Check(t.Context(), dir, func(string) {}); !errors.Is(err, ErrDamaged) {
 			t.Errorf("%d: the check says %v", version, err)
 		}
 	}

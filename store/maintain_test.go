@@ -12,6 +12,9 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/store/boltfile"
+	"eventdeck/store/datadir"
+	"eventdeck/store/maintain"
+	"eventdeck/store/tables"
 )
 
 // fillStore makes a closed store with n events of each of two subscriptions and
@@ -58,12 +61,12 @@ func (s *said) has(t *testing.T, words string) {
 func TestCheckOfASoundStore(t *testing.T) {
 	dir := fillStore(t, 50)
 	var out said
-	if err := Check(t.Context(), dir, out.say); err != nil {
+	if err := maintain.Check(t.Context(), dir, out.say); err != nil {
 		t.Fatal(err, out.lines)
 	}
 	out.has(t, "100 records of 2 subscriptions")
 	s := openTest(t, Options{Dir: dir})
-	if err := Check(t.Context(), dir, out.say); !errors.Is(err, ErrLocked) {
+	if err := maintain.Check(t.Context(), dir, out.say); !errors.Is(err, ErrLocked) {
 		t.Errorf("a store in use: %v", err)
 	}
 	equal(t, s.Info().Records, 100)
@@ -74,20 +77,20 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 		harm func(*boltfile.Tx) error
 		says string
 	}{
-		"record": {func(tx *boltfile.Tx) error { return tx.Bucket(bucketEvents).Put(seqKey(3), []byte("x")) }, "record 3"},
-		"number": {func(tx *boltfile.Tx) error { return tx.Bucket(bucketEvents).SetCounter(1) }, "newer than the last number"},
+		"record": {func(tx *boltfile.Tx) error { return tx.Bucket(tables.Events).Put(tables.SeqKey(3), []byte("x")) }, "record 3"},
+		"number": {func(tx *boltfile.Tx) error { return tx.Bucket(tables.Events).SetCounter(1) }, "newer than the last number"},
 		"usage": {func(tx *boltfile.Tx) error {
-			return tx.Bucket(bucketUsage).Put(usageKey("aa"), encodeUsage(usage{1, 1}))
+			return tx.Bucket(tables.Usage).Put(tables.UsageKey("aa"), tables.EncodeUsage(tables.Amount{Records: 1, Bytes: 1}))
 		}, "1 of 1 are noted"},
-		"hashes": {func(tx *boltfile.Tx) error { return tx.Bucket(bucketDedup).Put(seqKey(1), []byte{9}) }, "entry 1 of dedup"},
-		"sub":    {func(tx *boltfile.Tx) error { return tx.Bucket(bucketSubs).Put([]byte("aa"), []byte("{")) }, `entry "aa" of subs`},
-		"server": {func(tx *boltfile.Tx) error { return tx.Bucket(bucketServers).Put([]byte("pager"), []byte("{")) }, "servers"},
+		"hashes": {func(tx *boltfile.Tx) error { return tx.Bucket(tables.Dedup).Put(tables.SeqKey(1), []byte{9}) }, "entry 1 of dedup"},
+		"sub":    {func(tx *boltfile.Tx) error { return tx.Bucket(tables.Subs).Put([]byte("aa"), []byte("{")) }, `entry "aa" of subs`},
+		"server": {func(tx *boltfile.Tx) error { return tx.Bucket(tables.Servers).Put([]byte("pager"), []byte("{")) }, "servers"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := fillStore(t, 5)
 			putMeta(t, dir, c.harm)
 			var out said
-			if err := Check(t.Context(), dir, out.say); !errors.Is(err, ErrDamaged) {
+			if err := maintain.Check(t.Context(), dir, out.say); !errors.Is(err, ErrDamaged) {
 				t.Errorf("the check says %v", err)
 			}
 			out.has(t, c.says)
@@ -103,7 +106,7 @@ func TestCompactGivesRoomBack(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	before, after, err := Compact(dir)
+	before, after, err := maintain.Compact(dir)
 	if err != nil || after >= before {
 		t.Errorf("%d bytes became %d: %v", before, after, err)
 	}
@@ -115,10 +118,10 @@ func TestCompactGivesRoomBack(t *testing.T) {
 func TestBackupAndRestore(t *testing.T) {
 	dir := fillStore(t, 5)
 	file := filepath.Join(t.TempDir(), "copy.db")
-	if _, err := Backup(dir, file); err != nil {
+	if _, err := maintain.Backup(dir, file); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Backup(dir, file); !errors.Is(err, os.ErrExist) {
+	if _, err := maintain.Backup(dir, file); !errors.Is(err, os.ErrExist) {
 		t.Errorf("over an older copy: %v", err)
 	}
 	content, err := os.ReadFile(file)
@@ -131,7 +134,7 @@ func TestBackupAndRestore(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out said
-	aside, err := Restore(t.Context(), dir, file, nil, newEvent("").ReceivedAt, out.say)
+	aside, err := maintain.Restore(t.Context(), dir, file, nil, newEvent("").ReceivedAt, out.say)
 	if err != nil || aside != "state.db.before-20260219T153000Z" {
 		t.Fatal(aside, err)
 	}
@@ -144,7 +147,7 @@ func TestBackupAndRestore(t *testing.T) {
 	if err := os.WriteFile(file, []byte("no database"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Restore(t.Context(), dir, file, nil, time.Now(), out.say); !errors.Is(err, ErrDamaged) {
+	if _, err := maintain.Restore(t.Context(), dir, file, nil, time.Now(), out.say); !errors.Is(err, ErrDamaged) {
 		t.Errorf("a copy that is none: %v", err)
 	}
 	s = openTest(t, Options{Dir: dir})
@@ -165,11 +168,11 @@ func TestSnapshotIsAStore(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	names, err := snapshots(dir)
+	names, err := datadir.Snapshots(dir)
 	if err != nil || len(names) != snapshotsKept || names[0] != "snapshot-20260219T210000Z.db" {
 		t.Fatal(names, err)
 	}
-	if err := os.Rename(filepath.Join(dir, names[0]), filepath.Join(dir, fileDB)); err != nil {
+	if err := os.Rename(filepath.Join(dir, names[0]), filepath.Join(dir, datadir.DB)); err != nil {
 		t.Fatal(err)
 	}
 	s = openTest(t, Options{Dir: dir})
@@ -183,7 +186,7 @@ func TestSnapshotIsMadeWhenItIsDue(t *testing.T) {
 	s := openTest(t, Options{Dir: fillStore(t, 1), Now: clock.now})
 	expect := func(n int) {
 		t.Helper()
-		if names, err := snapshots(s.dir); err != nil || len(names) != n {
+		if names, err := datadir.Snapshots(s.dir); err != nil || len(names) != n {
 			t.Errorf("%d are expected: %v %v", n, names, err)
 		}
 	}
@@ -204,11 +207,11 @@ func TestSnapshotBeforeAMigration(t *testing.T) {
 	dir := fillStore(t, 1)
 	makeOlder(t, dir, 2)
 	openTest(t, Options{Dir: dir})
-	names, err := snapshots(dir)
+	names, err := datadir.Snapshots(dir)
 	if err != nil || len(names) != 1 {
 		t.Fatal(names, err)
 	}
-	db, err := openReadOnly(dir, names[0])
+	db, err := datadir.OpenReadOnly(dir, names[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +224,7 @@ func TestSnapshotBeforeAMigration(t *testing.T) {
 func TestRecoverOfASoundFile(t *testing.T) {
 	dir := fillStore(t, 20)
 	var out said
-	if err := Recover(t.Context(), dir, time.Now(), out.say); err != nil {
+	if err := maintain.Recover(t.Context(), dir, time.Now(), out.say); err != nil {
 		t.Fatal(err)
 	}
 	out.has(t, "40 records are kept")
@@ -234,7 +237,7 @@ func TestRecoverOfASoundFile(t *testing.T) {
 // harmRecord makes one stored record unreadable, as a damaged page does.
 func harmRecord(t *testing.T, dir string, seq uint64) {
 	t.Helper()
-	putMeta(t, dir, func(tx *boltfile.Tx) error { return tx.Bucket(bucketEvents).Put(seqKey(seq), []byte{0xff}) })
+	putMeta(t, dir, func(tx *boltfile.Tx) error { return tx.Bucket(tables.Events).Put(tables.SeqKey(seq), []byte{0xff}) })
 }
 
 func TestRecoverKeepsWhatCanBeRead(t *testing.T) {
@@ -255,7 +258,7 @@ func TestRecoverKeepsWhatCanBeRead(t *testing.T) {
 
 	now := newEvent("").ReceivedAt.Add(time.Hour)
 	var out said
-	if err := Recover(t.Context(), dir, now, out.say); err != nil {
+	if err := maintain.Recover(t.Context(), dir, now, out.say); err != nil {
 		t.Fatal(err, out.lines)
 	}
 	for _, words := range []string{"39 records are kept", "lost: records 15\n", "those of the file, but for 1 subscription that lost records: as in snapshot-20260219T153000Z.db", "1 subscription has a gap record", "state.db.damaged-"} {
@@ -274,7 +277,7 @@ func TestRecoverKeepsWhatCanBeRead(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := Check(t.Context(), dir, out.say); err != nil {
+	if err := maintain.Check(t.Context(), dir, out.say); err != nil {
 		t.Error(err)
 	}
 }
@@ -282,11 +285,11 @@ func TestRecoverKeepsWhatCanBeRead(t *testing.T) {
 func TestRecoverWithoutAFile(t *testing.T) {
 	dir := fillStore(t, 4)
 	var out said
-	path := filepath.Join(dir, fileDB)
+	path := filepath.Join(dir, datadir.DB)
 	if err := os.WriteFile(path, bytes.Repeat([]byte("damage"), 10_000), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := Recover(t.Context(), dir, time.Now(), out.say); !errors.Is(err, ErrDamaged) {
+	if err := maintain.Recover(t.Context(), dir, time.Now(), out.say); !errors.Is(err, ErrDamaged) {
 		t.Errorf("without a snapshot: %v", err)
 	}
 	if content, err := os.ReadFile(path); err != nil || !bytes.HasPrefix(content, []byte("damage")) {
@@ -303,11 +306,11 @@ func TestRecoverFromASnapshotAlone(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Truncate(filepath.Join(dir, fileDB), 0); err != nil {
+	if err := os.Truncate(filepath.Join(dir, datadir.DB), 0); err != nil {
 		t.Fatal(err)
 	}
 	var out said
-	if err := Recover(t.Context(), dir, time.Now(), out.say); err != nil {
+	if err := maintain.Recover(t.Context(), dir, time.Now(), out.say); err != nil {
 		t.Fatal(err)
 	}
 	out.has(t, "lost: records 1 and later")
@@ -317,59 +320,14 @@ func TestRecoverFromASnapshotAlone(t *testing.T) {
 	equal(t, s.Subscriptions()[0].Hook.Secret, event.NewSecret("whsec_recovered"))
 }
 
-// Whatever the pages hold, reading them ends and only finds records.
-func FuzzReadPages(f *testing.F) {
-	dir := f.TempDir()
-	s := openTest(f, Options{Dir: dir})
-	store(f, s, eventsBatch("aa", "0", "1", "2"))
-	if err := s.Close(); err != nil {
-		f.Fatal(err)
-	}
-	content, err := os.ReadFile(filepath.Join(dir, fileDB))
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(content, uint32(0), byte(0))
-	f.Add(content, uint32(3*os.Getpagesize()+10), byte(0xff))
-	f.Fuzz(func(t *testing.T, content []byte, at uint32, flip byte) {
-		if len(content) > 0 {
-			content = bytes.Clone(content)
-			content[int(at)%len(content)] ^= flip
-		}
-		path := filepath.Join(t.TempDir(), "pages")
-		if err := os.WriteFile(path, content, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		found, err := readSalvage(t.Context(), path)
-		if errors.Is(err, ErrNewer) {
-			return
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer found.close()
-		before := uint64(0)
-		for _, f := range found.log {
-			value, err := found.value(f)
-			if err == nil {
-				_, err = decodeRecord(f.seq, value)
-			}
-			if err != nil || f.seq <= before {
-				t.Errorf("record %d after %d: %v", f.seq, before, err)
-			}
-			before = f.seq
-		}
-	})
-}
-
 // A subscription that cannot be read does not keep the others from being kept.
 func TestRecoverLeavesOutWhatCannotBeRead(t *testing.T) {
 	dir := fillStore(t, 3)
 	putMeta(t, dir, func(tx *boltfile.Tx) error {
-		return tx.Bucket(bucketSubs).Put([]byte("aa"), []byte(`{"v":1,"server":"=="}`))
+		return tx.Bucket(tables.Subs).Put([]byte("aa"), []byte(`{"v":1,"server":"=="}`))
 	})
 	var out said
-	if err := Recover(t.Context(), dir, time.Now(), out.say); err != nil {
+	if err := maintain.Recover(t.Context(), dir, time.Now(), out.say); err != nil {
 		t.Fatal(err, out.lines)
 	}
 	out.has(t, "of subs, what cannot be read is left out")
@@ -388,11 +346,11 @@ func TestRecoverFromAnOlderSnapshot(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Truncate(filepath.Join(dir, fileDB), 0); err != nil {
+	if err := os.Truncate(filepath.Join(dir, datadir.DB), 0); err != nil {
 		t.Fatal(err)
 	}
 	var out said
-	if err := Recover(t.Context(), dir, time.Now(), out.say); err != nil {
+	if err := maintain.Recover(t.Context(), dir, time.Now(), out.say); err != nil {
 		t.Fatal(err, out.lines)
 	}
 	s = openTest(t, Options{Dir: dir})

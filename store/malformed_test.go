@@ -17,6 +17,10 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/store/boltfile"
+	"eventdeck/store/datadir"
+	"eventdeck/store/maintain"
+	"eventdeck/store/seal"
+	"eventdeck/store/tables"
 )
 
 // malformed is what may stand in the place of a store's file.
@@ -84,22 +88,22 @@ func TestMalformedStores(t *testing.T) {
 	for name, m := range malformedFiles() {
 		t.Run(name, func(t *testing.T) {
 			dir := makeStore(t)
-			path := filepath.Join(dir, fileDB)
+			path := filepath.Join(dir, datadir.DB)
 			mustDo(t, os.Remove(path))
 			m.put(t, path, good)
 			was := fingerprint(t, dir)
 			for command, run := range map[string]func() error{
 				"open":  func() error { return openError(t, dir) },
-				"check": func() error { return Check(t.Context(), dir, ignore) },
+				"check": func() error { return maintain.Check(t.Context(), dir, ignore) },
 				"compact": func() error {
-					_, _, err := Compact(dir)
+					_, _, err := maintain.Compact(dir)
 					return err
 				},
 				"backup": func() error {
-					_, err := Backup(dir, filepath.Join(t.TempDir(), "copy"))
+					_, err := maintain.Backup(dir, filepath.Join(t.TempDir(), "copy"))
 					return err
 				},
-				"recover": func() error { return Recover(t.Context(), dir, time.Now(), ignore) },
+				"recover": func() error { return maintain.Recover(t.Context(), dir, time.Now(), ignore) },
 			} {
 				err := run()
 				if command == "recover" { // without a snapshot there is nothing to begin with
@@ -128,7 +132,7 @@ func TestMalformedCopiesAreNotRestored(t *testing.T) {
 		m.put(t, copied, good)
 		dir := makeStore(t)
 		was := fingerprint(t, dir)
-		_, err := Restore(t.Context(), dir, copied, nil, time.Now(), func(string) {})
+		_, err := maintain.Restore(t.Context(), dir, copied, nil, time.Now(), func(string) {})
 		if err == nil || !strings.Contains(err.Error(), copied) || strings.Contains(err.Error(), dir) {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -149,8 +153,8 @@ func TestMalformedCopiesAreNotRestored(t *testing.T) {
 func TestStoreOfANewerProgram(t *testing.T) {
 	good := goodFile(t)
 	dir := makeStore(t)
-	path := filepath.Join(dir, fileDB)
-	changed(func(tx *boltfile.Tx) error { return tx.SetVersion(schemaVersion + 1) })(t, path, good)
+	path := filepath.Join(dir, datadir.DB)
+	changed(func(tx *boltfile.Tx) error { return tx.SetVersion(tables.Newest + 1) })(t, path, good)
 	was := fingerprint(t, dir)
 	if err := openError(t, dir); !errors.Is(err, ErrNewer) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "use a newer eventdeck, or --data DIR") {
 		t.Errorf("%v", err)
@@ -163,7 +167,7 @@ func TestStoreOfANewerProgram(t *testing.T) {
 // A file that was initialised and has no table now is not begun anew without a word.
 func TestDatabaseWithoutTablesIsNotBegunAnew(t *testing.T) {
 	dir := makeStore(t)
-	path := filepath.Join(dir, fileDB)
+	path := filepath.Join(dir, datadir.DB)
 	mustDo(t, os.Remove(path))
 	db, err := bolt.Open(path, 0o600, nil)
 	if err != nil {
@@ -173,7 +177,7 @@ func TestDatabaseWithoutTablesIsNotBegunAnew(t *testing.T) {
 	if err := openError(t, dir); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "eventdeck store recover") {
 		t.Errorf("%v", err)
 	}
-	mustDo(t, os.Remove(filepath.Join(dir, fileGeneration)))
+	mustDo(t, os.Remove(filepath.Join(dir, datadir.Generation)))
 	if err := openError(t, dir); err != nil {
 		t.Errorf("a file in which nothing was ever kept: %v", err)
 	}
@@ -184,7 +188,7 @@ func fingerprint(t *testing.T, dir string) string {
 	t.Helper()
 	var b strings.Builder
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.Name() == filePID || path == dir {
+		if err != nil || d.Name() == datadir.PID || path == dir {
 			return err
 		}
 		b.WriteString(d.Name() + " " + d.Type().String())
@@ -210,12 +214,12 @@ func keyedSum(content []byte) string {
 // A store that was open for a moment has a snapshot from which it can begin again.
 func TestSnapshotWhenAStoreIsClosed(t *testing.T) {
 	dir := t.TempDir()
-	s, err := Open(t.Context(), Options{Dir: dir, Keyring: NoKeyring()})
+	s, err := Open(t.Context(), Options{Dir: dir, Keyring: seal.NoKeyring()})
 	mustDo(t, err)
 	store(t, s, event.Batch{Sub: "aa", Update: set(fullSub(t))})
 	mustDo(t, s.Close())
-	mustDo(t, os.WriteFile(filepath.Join(dir, fileDB), bytes.Repeat([]byte("x"), 1<<16), 0o600))
-	mustDo(t, Recover(t.Context(), dir, time.Now(), func(string) {}))
+	mustDo(t, os.WriteFile(filepath.Join(dir, datadir.DB), bytes.Repeat([]byte("x"), 1<<16), 0o600))
+	mustDo(t, maintain.Recover(t.Context(), dir, time.Now(), func(string) {}))
 	s = openTest(t, Options{Dir: dir})
 	if n := len(s.Subscriptions()); n != 1 {
 		t.Errorf("%d subscriptions", n)
@@ -227,7 +231,7 @@ func TestSnapshotWhenAStoreIsClosed(t *testing.T) {
 func TestPanicInOpenLeavesNoLock(t *testing.T) {
 	dir := t.TempDir()
 	mustDo(t, openTest(t, Options{Dir: dir}).Close())
-	path := filepath.Join(dir, fileDB)
+	path := filepath.Join(dir, datadir.DB)
 	good, err := os.ReadFile(path)
 	mustDo(t, err)
 	file := bytes.Clone(good)

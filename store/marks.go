@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"eventdeck/host/event"
+	"eventdeck/store/tables"
 )
 
 const (
@@ -18,15 +19,15 @@ const (
 // storedMark is an [event.Mark] in the file. Its key is the sequence number and
 // a byte that is 1 for a line.
 type storedMark struct {
-	At   timestamp `json:"at"`
-	Note []byte    `json:"note,omitempty"`
+	At   tables.Timestamp `json:"at"`
+	Note []byte           `json:"note,omitempty"`
 }
 
 func markKey(seq uint64, line bool) []byte {
 	if line {
-		return append(seqKey(seq), 1)
+		return append(tables.SeqKey(seq), 1)
 	}
-	return append(seqKey(seq), 0)
+	return append(tables.SeqKey(seq), 0)
 }
 
 // SetMark implements [event.Store]. It returns after the commit.
@@ -40,12 +41,12 @@ func (s *Store) SetMark(ctx context.Context, m event.Mark) error {
 	if kept := s.Marks(); len(kept) >= maxMarks && !slices.ContainsFunc(kept, func(k event.Mark) bool { return k.Seq == m.Seq && k.Line == m.Line }) {
 		return fmt.Errorf("%w: %d marks are kept; remove some first", ErrBatch, maxMarks)
 	}
-	value, err := json.Marshal(storedMark{stamp(m.At), []byte(m.Note)})
+	value, err := json.Marshal(storedMark{tables.Stamp(m.At), []byte(m.Note)})
 	if err != nil {
 		return fmt.Errorf("mark at record %d: %w", m.Seq, err)
 	}
 	return s.do(ctx, func(c *commit) error {
-		return c.tx.Bucket(bucketMarks).Put(markKey(m.Seq, m.Line), value)
+		return c.tx.Bucket(tables.Marks).Put(markKey(m.Seq, m.Line), value)
 	})
 }
 
@@ -53,20 +54,20 @@ func (s *Store) SetMark(ctx context.Context, m event.Mark) error {
 // are those of [Store.SetMark].
 func (s *Store) RemoveMark(ctx context.Context, seq uint64, line bool) error {
 	return s.do(ctx, func(c *commit) error {
-		return c.tx.Bucket(bucketMarks).Delete(markKey(seq, line))
+		return c.tx.Bucket(tables.Marks).Delete(markKey(seq, line))
 	})
 }
 
 // Marks implements [event.Store]. A mark that cannot be read is left out.
 func (s *Store) Marks() []event.Mark {
 	var marks []event.Mark
-	s.each(bucketMarks, func(k, v []byte) {
+	s.each(tables.Marks, func(k, v []byte) {
 		var in storedMark
 		if len(k) != 9 || json.Unmarshal(v, &in) != nil {
 			return
 		}
 		marks = append(marks, event.Mark{
-			Seq: binary.BigEndian.Uint64(k), At: in.At.time(), Note: string(in.Note), Line: k[8] == 1,
+			Seq: binary.BigEndian.Uint64(k), At: in.At.Time(), Note: string(in.Note), Line: k[8] == 1,
 		})
 	})
 	return marks

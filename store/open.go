@@ -13,6 +13,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -30,7 +31,12 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/store/boltfile"
+	"eventdeck/store/codec"
+	"eventdeck/store/datadir"
+	"eventdeck/store/hashtable"
 	"eventdeck/store/private"
+	"eventdeck/store/seal"
+	"eventdeck/store/tables"
 )
 
 // Errors of [Open] and of a [Store], besides those of package event.
@@ -47,7 +53,7 @@ var (
 	ErrGone = errors.New("the store is gone")
 	// ErrKeyring: the keyring did not give or keep the sealing key: it is locked,
 	// did not answer, or is not there although it has the key.
-	ErrKeyring = errors.New("the system's keyring")
+	ErrKeyring = seal.ErrKeyring
 	// ErrBatch: what was handed in cannot be stored; a mistake of the caller.
 	ErrBatch = errors.New("not a valid change of the store")
 )
@@ -72,15 +78,14 @@ type Options struct {
 	// AuditEntries is how many entries of the audit log are kept. 0 means 100,000.
 	AuditEntries int
 
-	Keyring Keyring   // nil means the system's
-	Random  io.Reader // nil means crypto/rand
+	Keyring seal.Keyring // nil means the system's
+	Random  io.Reader    // nil means crypto/rand
 	Now     func() time.Time
 	Hooks   Hooks
 
-	hash     hashFunc
-	keyLimit time.Duration
-	alone    bool // no snapshots by itself
-	noSums   bool // no checksums for entries of an older file
+	hash   codec.HashFunc
+	alone  bool // no snapshots by itself
+	noSums bool // no checksums for entries of an older file
 }
 
 // Hooks are called at fixed moments of every commit, on the writer's goroutine.
@@ -101,8 +106,8 @@ type Store struct {
 	dir       string
 	temporary bool
 	sealed    string
-	sealer    sealer
-	hash      hashFunc
+	sealer    seal.Sealer
+	hash      codec.HashFunc
 	hashKey   []byte
 	hooks     Hooks
 	maxAudit  uint64
@@ -182,7 +187,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 
 func (o Options) withDefaults() Options {
 	if o.Keyring == nil {
-		o.Keyring = SystemKeyring()
+		o.Keyring = seal.SystemKeyring()
 	}
 	if o.Random == nil {
 		o.Random = rand.Reader
@@ -191,10 +196,7 @@ func (o Options) withDefaults() Options {
 		o.Now = time.Now
 	}
 	if o.hash == nil {
-		o.hash = keyedHash
-	}
-	if o.keyLimit == 0 {
-		o.keyLimit = keyringLimit
+		o.hash = codec.KeyedHash
 	}
 	if o.AuditEntries == 0 {
 		o.AuditEntries = maxAudit
@@ -210,12 +212,7 @@ func (o Options) withDefaults() Options {
 
 func prepareDir(o Options) (string, error) {
 	if o.Temporary {
-		removeAbandoned(o.Dir)
-		dir, err := os.MkdirTemp(o.Dir, temporaryPrefix)
-		if err != nil {
-			return "", fmt.Errorf("temporary data directory: %w", err)
-		}
-		return dir, nil
+		return datadir.Temporary(o.Dir)
 	}
 	if o.Dir == "" {
 		return "", errors.New("no data directory was given")
@@ -228,15 +225,15 @@ func prepareDir(o Options) (string, error) {
 }
 
 func open(ctx context.Context, dir string, o Options) (*Store, error) {
-	removeLeftovers(dir, o.Now())
-	db, file, err := openDB(dir, o)
+	datadir.RemoveLeftovers(dir, o.Now())
+	db, file, err := datadir.Open(dir, o.MaxSize)
 	if err != nil {
 		return nil, err
 	}
 	s := &Store{
 		db: db, reader: boltfile.NewReader(db), dir: dir, end: end{file: file, broken: make(chan struct{}), watched: make(chan struct{})}, temporary: o.Temporary,
 		hash: o.hash, hooks: o.Hooks, maxAudit: uint64(o.AuditEntries), alone: o.Temporary || o.alone,
-		queue: newQueue(o.QueueRecords, o.QueueBytes), index: &index{table: newTable(0)}, pruner: newPruner(), now: o.Now,
+		queue: newQueue(o.QueueRecords, o.QueueBytes), index: &index{table: hashtable.New(0)}, pruner: newPruner(), now: o.Now,
 		loaded: make(chan struct{}), stopped: make(chan struct{}),
 		snapshotsDone: make(chan struct{}), sumsDone: make(chan struct{}),
 	}
@@ -246,85 +243,9 @@ func open(ctx context.Context, dir string, o Options) (*Store, error) {
 			s.fail(err)
 			err = s.failed()
 		}
-		return nil, errors.Join(err, removeHolder(dir), s.closeDB())
+		return nil, errors.Join(err, datadir.RemoveHolder(dir), s.closeDB())
 	}
 	return s, nil
-}
-
-// fileError is what is wrong with a database file, and what helps.
-type fileError struct {
-	path   string
-	err    error
-	advice string
-}
-
-func (e *fileError) Error() string {
-	return fmt.Sprintf("%s: %v; %s", e.path, e.err, e.advice)
-}
-
-func (e *fileError) Unwrap() error { return e.err }
-
-// misplaced names a file of another program, or of a newer one.
-func misplaced(path string, err error) error {
-	switch {
-	case errors.Is(err, ErrForeign):
-		return &fileError{path, err, "put the store's own file there, or use --data DIR for another place"}
-	case errors.Is(err, ErrNewer):
-		return &fileError{path, err, "use a newer eventdeck, or --data DIR for another place"}
-	}
-	return fmt.Errorf("%s: %w", path, err)
-}
-
-const damageAdvice = "`eventdeck store recover` keeps what can be read; or put a copy of it back, or use --data DIR for another place"
-
-// openDB locks and opens the file.
-func openDB(dir string, o Options) (*bolt.DB, *os.File, error) {
-	path := filepath.Join(dir, fileDB)
-	if err := checkNotEmptied(path); err != nil {
-		return nil, nil, err
-	}
-	return openFile(path, boltfile.Options{MaxSize: o.MaxSize})
-}
-
-// openBolt is openFile for what is closed by bbolt.
-func openBolt(path string, o boltfile.Options) (*bolt.DB, error) {
-	db, _, err := openFile(path, o)
-	return db, err
-}
-
-// openFile opens a database file of a store and names what is wrong with it.
-func openFile(path string, o boltfile.Options) (*bolt.DB, *os.File, error) {
-	db, file, err := boltfile.OpenFile(path, o)
-	switch {
-	case err == nil:
-		return db, file, nil
-	case errors.Is(err, ErrLocked):
-		return nil, nil, lockedError(filepath.Dir(path))
-	case errors.Is(err, private.ErrRefused):
-		return nil, nil, err // it names the file
-	case errors.Is(err, ErrDamaged):
-		return nil, nil, &fileError{path, err, damageAdvice}
-	}
-	return nil, nil, fmt.Errorf("%s: %w", path, err)
-}
-
-// checkNotEmptied refuses a database that was initialised once and is now empty
-// or gone: bbolt would start a new one without a word.
-func checkNotEmptied(path string) error {
-	info, err := os.Lstat(path)
-	if err == nil && info.Size() > 0 {
-		return nil
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	generation := filepath.Join(filepath.Dir(path), fileGeneration)
-	if _, err := os.Lstat(generation); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	} else if err != nil {
-		return err
-	}
-	return fmt.Errorf("%w: %s was initialised and is now empty or missing; `eventdeck store recover` goes on with the newest snapshot beside it; or put a copy of it back, or remove %s to start with nothing", ErrDamaged, path, generation)
 }
 
 // notEmptied refuses a database without a table where one was initialised once: it
@@ -334,27 +255,27 @@ func (s *Store) notEmptied() error {
 	if err != nil || version > 0 {
 		return nil // what is wrong with the version is told when it is migrated
 	}
-	_, err = os.Lstat(filepath.Join(s.dir, fileGeneration))
+	_, err = os.Lstat(filepath.Join(s.dir, datadir.Generation))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	} else if err != nil {
 		return err
 	}
-	return &fileError{filepath.Join(s.dir, fileDB), fmt.Errorf("%w: it was initialised and has no tables now", ErrDamaged), damageAdvice}
+	return &datadir.FileError{Path: filepath.Join(s.dir, datadir.DB), Err: fmt.Errorf("%w: it was initialised and has no tables now", ErrDamaged), Advice: datadir.DamageAdvice}
 }
 
 // prepare brings a database that this process may use into service.
 func (s *Store) prepare(ctx context.Context, o Options) error {
 	// Only informative: a full disk must not keep the store from being read.
-	_ = writeHolder(s.dir, s.now())
+	_ = datadir.WriteHolder(s.dir, s.now())
 	if err := s.notEmptied(); err != nil {
 		return err
 	}
 	if err := s.snapshotOlder(); err != nil {
-		return misplaced(filepath.Join(s.dir, fileDB), err)
+		return datadir.Misplaced(filepath.Join(s.dir, datadir.DB), err)
 	}
-	if err := migrate(s.db, o.Random); err != nil {
-		return misplaced(filepath.Join(s.dir, fileDB), err)
+	if err := tables.Migrate(s.db, o.Random); err != nil {
+		return datadir.Misplaced(filepath.Join(s.dir, datadir.DB), err)
 	}
 	if err := s.writeGeneration(); err != nil {
 		return err
@@ -366,60 +287,76 @@ func (s *Store) prepare(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	if s.sealer, err = newSealer(key, o.Random); err != nil {
+	if s.sealer, err = seal.NewSealer(key, o.Random); err != nil {
 		return err
 	}
 	if err := s.loadRetention(); err != nil {
 		return err
 	}
 	return boltfile.View(s.db, func(tx *boltfile.Tx) error {
-		if err := quickCheck(tx); err != nil {
+		if err := tables.QuickCheck(tx); err != nil {
 			return err
 		}
-		if s.usage.total, s.usage.bySub, err = loadUsage(tx); err != nil {
+		if s.usage.total, s.usage.bySub, err = tables.LoadUsage(tx); err != nil {
 			return err
 		}
-		hashKey, err := tx.Bucket(bucketMeta).Get(metaHashKey)
+		hashKey, err := tx.Bucket(tables.Meta).Get(tables.KeyHash)
 		if err != nil {
 			return err
 		}
 		s.hashKey = slices.Clone(hashKey)
-		s.last.Store(tx.Bucket(bucketEvents).Counter())
-		s.audited.Store(tx.Bucket(bucketAudit).Counter())
+		s.last.Store(tx.Bucket(tables.Events).Counter())
+		s.audited.Store(tx.Bucket(tables.Audit).Counter())
 		s.unsummed.Store(tx.Unsummed())
-		s.subs.byID, err = loadSubs(tx, s.sealer)
+		s.subs.byID, err = tables.LoadSubs(tx, s.sealer)
 		return err
 	})
 }
 
 func (s *Store) findKey(ctx context.Context, o Options) (key []byte, err error) {
 	if s.temporary {
-		s.sealed, key = sealedMemory, make([]byte, 32)
+		s.sealed, key = "memory", make([]byte, 32)
 		if _, err := io.ReadFull(o.Random, key); err != nil {
 			return nil, fmt.Errorf("sealing key: no randomness: %w", err)
 		}
 		return key, nil
 	}
-	k := keeper{dir: s.dir, ring: o.Keyring, limit: o.keyLimit, random: o.Random}
-	key, s.sealed, err = k.key(ctx, s.db)
-	return key, err
+	var noted []byte
+	err = boltfile.View(s.db, func(tx *boltfile.Tx) error {
+		value, err := tx.Bucket(tables.Meta).Get(tables.KeySeal)
+		noted = bytes.Clone(value)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	k := seal.Keeper{Dir: s.dir, Ring: o.Keyring, Random: o.Random}
+	key, kept, fresh, err := k.Key(ctx, noted)
+	if err != nil {
+		return nil, err
+	}
+	s.sealed = kept
+	if fresh == nil {
+		return key, nil
+	}
+	return key, boltfile.Update(s.db, func(tx *boltfile.Tx) error { return tx.Bucket(tables.Meta).Put(tables.KeySeal, fresh) })
 }
 
 // writeGeneration leaves the mark by which an emptied database is noticed.
 func (s *Store) writeGeneration() error {
-	if _, err := os.Lstat(filepath.Join(s.dir, fileGeneration)); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(filepath.Join(s.dir, datadir.Generation)); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	var id []byte
 	err := boltfile.View(s.db, func(tx *boltfile.Tx) error {
-		value, err := tx.Bucket(bucketMeta).Get(metaID)
+		value, err := tx.Bucket(tables.Meta).Get(tables.KeyID)
 		id = append(id, value...)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return private.Write(s.dir, fileGeneration, append(id, '\n'))
+	return private.Write(s.dir, datadir.Generation, append(id, '\n'))
 }
 
 func (s *Store) setErr(err error) {
@@ -432,7 +369,7 @@ func (s *Store) setErr(err error) {
 func (s *Store) Info() event.StoreInfo {
 	kept := s.usage.all()
 	var size int64
-	if info, err := os.Stat(filepath.Join(s.dir, fileDB)); err == nil {
+	if info, err := os.Stat(filepath.Join(s.dir, datadir.DB)); err == nil {
 		size = info.Size()
 	}
 	var damage error
@@ -453,8 +390,8 @@ func (s *Store) Info() event.StoreInfo {
 		KeyLost:   s.subs.anyVoid(),
 		Err:       err,
 		Load:      s.loadNow(),
-		Records:   uint64(max(0, kept.records)),
-		Bytes:     kept.bytes,
+		Records:   uint64(max(0, kept.Records)),
+		Bytes:     kept.Bytes,
 		FileBytes: size,
 		Unsummed:  s.unsummed.Load(),
 	}
@@ -473,7 +410,7 @@ func (s *Store) Close() error {
 		<-s.sumsDone
 		<-s.end.watched
 		s.lastSnapshot()
-		errs := []error{removeHolder(s.dir), s.closeDB()}
+		errs := []error{datadir.RemoveHolder(s.dir), s.closeDB()}
 		if s.temporary {
 			errs = append(errs, os.RemoveAll(s.dir))
 		}

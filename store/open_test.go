@@ -18,6 +18,10 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/store/boltfile"
+	"eventdeck/store/datadir"
+	"eventdeck/store/maintain"
+	"eventdeck/store/seal"
+	"eventdeck/store/tables"
 )
 
 // makeStore leaves a closed store with some events and a secret.
@@ -36,7 +40,7 @@ func makeStore(t *testing.T) (dir string) {
 
 func openError(t *testing.T, dir string) error {
 	t.Helper()
-	s, err := Open(t.Context(), Options{Dir: dir, Keyring: NoKeyring()})
+	s, err := Open(t.Context(), Options{Dir: dir, Keyring: seal.NoKeyring()})
 	if err == nil {
 		t.Cleanup(func() { s.Close() })
 	}
@@ -56,7 +60,7 @@ func TestSecondInstanceIsToldWhoIsFirst(t *testing.T) {
 	}
 	store(t, s, eventsBatch("aa", "1")) // the first one is undisturbed
 
-	if err := os.WriteFile(filepath.Join(dir, filePID), []byte("rubbish"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, datadir.PID), []byte("rubbish"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := openError(t, dir); !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "another process") {
@@ -76,16 +80,16 @@ func TestEmptiedOrMissingFileIsNoticed(t *testing.T) {
 		"missing": os.Remove,
 	} {
 		dir := makeStore(t)
-		if err := spoil(filepath.Join(dir, fileDB)); err != nil {
+		if err := spoil(filepath.Join(dir, datadir.DB)); err != nil {
 			t.Fatal(err)
 		}
-		if err := openError(t, dir); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), fileGeneration) || strings.Contains(err.Error(), "store check") {
+		if err := openError(t, dir); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), datadir.Generation) || strings.Contains(err.Error(), "store check") {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err := Check(t.Context(), dir, func(string) {}); err == nil || !strings.Contains(err.Error(), "`eventdeck store recover`") {
+		if err := maintain.Check(t.Context(), dir, func(string) {}); err == nil || !strings.Contains(err.Error(), "`eventdeck store recover`") {
 			t.Errorf("%s, checked: %v", name, err)
 		}
-		if err := os.Remove(filepath.Join(dir, fileGeneration)); err != nil {
+		if err := os.Remove(filepath.Join(dir, datadir.Generation)); err != nil {
 			t.Fatal(err)
 		}
 		if err := openError(t, dir); err != nil {
@@ -102,7 +106,7 @@ func TestDamagedFilesAreRefused(t *testing.T) {
 		"100 bytes": good[:100], "one page": good[:os.Getpagesize()], "text": bytes.Repeat([]byte("text "), 9999), "no meta pages": zeroMetas,
 	} {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, fileDB), content, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, datadir.DB), content, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if err := openError(t, dir); !errors.Is(err, ErrDamaged) {
@@ -121,7 +125,7 @@ func TestDamageIsAnError(t *testing.T) {
 		t.Skip("a damaged page leads bbolt to addresses of other memory, which the detector takes for a race")
 	}
 	good := makeStore(t)
-	content, err := os.ReadFile(filepath.Join(good, fileDB))
+	content, err := os.ReadFile(filepath.Join(good, datadir.DB))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,10 +150,10 @@ func TestDamageIsAnError(t *testing.T) {
 		if err := os.CopyFS(dir, os.DirFS(good)); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, fileDB), bad, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, datadir.DB), bad, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		s, err := Open(t.Context(), Options{Dir: dir, Keyring: NoKeyring(), alone: true})
+		s, err := Open(t.Context(), Options{Dir: dir, Keyring: seal.NoKeyring(), alone: true})
 		if err != nil {
 			refused++
 			if !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrNewer) && !strings.Contains(err.Error(), "another program") {
@@ -181,7 +185,7 @@ func putRaw(t *testing.T, dir string, put func(*bolt.Tx) error) {
 
 func withDB(t *testing.T, dir string, do func(*bolt.DB) error) {
 	t.Helper()
-	db, err := bolt.Open(filepath.Join(dir, fileDB), 0o600, &bolt.Options{Timeout: time.Second})
+	db, err := bolt.Open(filepath.Join(dir, datadir.DB), 0o600, &bolt.Options{Timeout: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +200,7 @@ func TestDamagedFileIsNamedWithWhatToDo(t *testing.T) {
 		"cut short":   func(path string) error { return os.Truncate(path, 20000) },
 	} {
 		dir := makeStore(t)
-		path := filepath.Join(dir, fileDB)
+		path := filepath.Join(dir, datadir.DB)
 		if err := damage(path); err != nil {
 			t.Fatal(err)
 		}
@@ -209,11 +213,11 @@ func TestDamagedFileIsNamedWithWhatToDo(t *testing.T) {
 
 func TestFilesOfOtherVersions(t *testing.T) {
 	dir := makeStore(t)
-	putMeta(t, dir, func(tx *boltfile.Tx) error { return tx.SetVersion(schemaVersion + 1) })
+	putMeta(t, dir, func(tx *boltfile.Tx) error { return tx.SetVersion(tables.Newest + 1) })
 	if err := openError(t, dir); !errors.Is(err, ErrNewer) || !strings.Contains(err.Error(), "newer") {
 		t.Errorf("newer: %v", err)
 	}
-	putRaw(t, dir, func(tx *bolt.Tx) error { return tx.Bucket(bucketMeta).Delete([]byte("version")) })
+	putRaw(t, dir, func(tx *bolt.Tx) error { return tx.Bucket(tables.Meta).Delete([]byte("version")) })
 	if err := openError(t, dir); !errors.Is(err, ErrDamaged) {
 		t.Errorf("without a version: %v", err)
 	}
@@ -225,15 +229,15 @@ func TestFilesOfOtherVersions(t *testing.T) {
 	}
 
 	dir = makeStore(t)
-	putMeta(t, dir, func(tx *boltfile.Tx) error { return tx.Bucket(bucketSubs).Put([]byte("aa"), []byte(`{"v":9}`)) })
+	putMeta(t, dir, func(tx *boltfile.Tx) error { return tx.Bucket(tables.Subs).Put([]byte("aa"), []byte(`{"v":9}`)) })
 	if err := openError(t, dir); !errors.Is(err, ErrDamaged) {
 		t.Errorf("a newer subscription: %v", err)
 	}
-	putMeta(t, dir, func(tx *boltfile.Tx) error { return tx.Bucket(bucketSubs).Put([]byte("aa"), []byte(`{`)) })
+	putMeta(t, dir, func(tx *boltfile.Tx) error { return tx.Bucket(tables.Subs).Put([]byte("aa"), []byte(`{`)) })
 	if err := openError(t, dir); !errors.Is(err, ErrDamaged) {
 		t.Errorf("a damaged subscription: %v", err)
 	}
-	putMeta(t, dir, func(tx *boltfile.Tx) error { return tx.Bucket(bucketMeta).Put(metaSeal, []byte(`{`)) })
+	putMeta(t, dir, func(tx *boltfile.Tx) error { return tx.Bucket(tables.Meta).Put(tables.KeySeal, []byte(`{`)) })
 	if err := openError(t, dir); !errors.Is(err, ErrDamaged) {
 		t.Errorf("damaged words on the key: %v", err)
 	}
@@ -280,7 +284,7 @@ func TestOpenIsRefused(t *testing.T) {
 	}
 	for _, n := range []int{0, 48, 60} { // for the schema; the key; the first secret
 		random := bytes.NewReader(make([]byte, n))
-		if _, err := Open(t.Context(), Options{Dir: t.TempDir(), Keyring: NoKeyring(), Random: random}); err == nil {
+		if _, err := Open(t.Context(), Options{Dir: t.TempDir(), Keyring: seal.NoKeyring(), Random: random}); err == nil {
 			t.Errorf("%d random bytes: opened", n)
 		}
 	}
@@ -305,21 +309,21 @@ func TestNoRandomnessForASecret(t *testing.T) {
 func TestLostFirstPageIsTold(t *testing.T) {
 	for _, page := range []int64{0, 1} {
 		dir := fillStore(t, 20)
-		f, err := os.OpenFile(filepath.Join(dir, fileDB), os.O_RDWR, 0)
+		f, err := os.OpenFile(filepath.Join(dir, datadir.DB), os.O_RDWR, 0)
 		mustDo(t, err)
 		_, err = f.WriteAt(make([]byte, os.Getpagesize()), page*int64(os.Getpagesize()))
 		mustDo(t, errors.Join(err, f.Close()))
 		for name, open := range map[string]func() error{
 			"open": func() error {
-				s, err := Open(t.Context(), Options{Dir: dir, Keyring: NoKeyring()})
+				s, err := Open(t.Context(), Options{Dir: dir, Keyring: seal.NoKeyring()})
 				if err == nil {
 					return s.Close()
 				}
 				return err
 			},
-			"check": func() error { return Check(t.Context(), dir, func(string) {}) },
+			"check": func() error { return maintain.Check(t.Context(), dir, func(string) {}) },
 			"backup": func() error {
-				_, err := Backup(dir, filepath.Join(t.TempDir(), "copy"))
+				_, err := maintain.Backup(dir, filepath.Join(t.TempDir(), "copy"))
 				return err
 			},
 		} {
@@ -327,7 +331,7 @@ func TestLostFirstPageIsTold(t *testing.T) {
 				t.Errorf("page %d, %s: %v", page, name, err)
 			}
 		}
-		mustDo(t, Recover(t.Context(), dir, time.Now(), func(string) {}))
+		mustDo(t, maintain.Recover(t.Context(), dir, time.Now(), func(string) {}))
 		s := openTest(t, Options{Dir: dir})
 		equal(t, s.Info().Records, 40)
 		mustDo(t, s.Close())
@@ -337,7 +341,7 @@ func TestLostFirstPageIsTold(t *testing.T) {
 // goodFile returns the database file of a store.
 func goodFile(t *testing.T) []byte {
 	t.Helper()
-	good, err := os.ReadFile(filepath.Join(makeStore(t), fileDB))
+	good, err := os.ReadFile(filepath.Join(makeStore(t), datadir.DB))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,35 +3,39 @@ package store
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"eventdeck/store/boltfile"
+	"eventdeck/store/datadir"
+	"eventdeck/store/seal"
+	"eventdeck/store/tables"
 )
 
 func TestDamageIsFoundWhenAStoreIsOpened(t *testing.T) {
 	for name, how := range map[string]func(*boltfile.Tx) error{
-		"the newest record, 10": func(tx *boltfile.Tx) error { return tx.Bucket(bucketEvents).Put(seqKey(10), []byte("?")) },
+		"the newest record, 10": func(tx *boltfile.Tx) error { return tx.Bucket(tables.Events).Put(tables.SeqKey(10), []byte("?")) },
 		"newer than the last number": func(tx *boltfile.Tx) error {
-			b := tx.Bucket(bucketEvents)
-			value, err := b.Get(seqKey(10))
+			b := tx.Bucket(tables.Events)
+			value, err := b.Get(tables.SeqKey(10))
 			if err != nil {
 				return err
 			}
-			return b.Put(seqKey(99), value)
+			return b.Put(tables.SeqKey(99), value)
 		},
-		"has the key": func(tx *boltfile.Tx) error { return tx.Bucket(bucketEvents).Put([]byte("\xff\xff"), []byte("x")) },
+		"has the key": func(tx *boltfile.Tx) error { return tx.Bucket(tables.Events).Put([]byte("\xff\xff"), []byte("x")) },
 	} {
 		dir := fillStore(t, 5)
 		putMeta(t, dir, func(tx *boltfile.Tx) error {
-			if err := tx.Bucket(bucketEvents).SetCounter(10); err != nil {
+			if err := tx.Bucket(tables.Events).SetCounter(10); err != nil {
 				return err
 			}
 			return how(tx)
 		})
-		s, err := Open(t.Context(), Options{Dir: dir, Keyring: NoKeyring()})
+		s, err := Open(t.Context(), Options{Dir: dir, Keyring: seal.NoKeyring()})
 		if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "eventdeck store recover") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -55,7 +59,7 @@ func TestTheQuickCheckIsQuick(t *testing.T) {
 		}
 		return took
 	}
-	quick := best(quickCheck)
+	quick := best(tables.QuickCheck)
 	all := best(func(tx *boltfile.Tx) error {
 		return tx.Verify(t.Context(), func(err error) { t.Error(err) })
 	})
@@ -68,10 +72,10 @@ func TestBackupOfAStoreInUse(t *testing.T) {
 	s := openTest(t, Options{})
 	store(t, s, eventsBatch("aa", "1", "2"))
 	dir := t.TempDir()
-	file := filepath.Join(dir, fileDB)
+	file := filepath.Join(dir, datadir.DB)
 	n, err := s.Backup(t.Context(), file)
-	if size, statErr := sizeOf(file); err != nil || statErr != nil || n != size || n == 0 {
-		t.Fatal(n, size, err, statErr)
+	if info, statErr := os.Stat(file); err != nil || statErr != nil || n != info.Size() || n == 0 {
+		t.Fatal(n, err, statErr)
 	}
 	if _, err := s.Backup(t.Context(), file); err == nil {
 		t.Error("the copy was overwritten")
@@ -81,7 +85,7 @@ func TestBackupOfAStoreInUse(t *testing.T) {
 	if _, err := s.Backup(ended, filepath.Join(dir, "late")); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if _, err := sizeOf(filepath.Join(dir, "late")); err == nil {
+	if _, err := os.Stat(filepath.Join(dir, "late")); err == nil {
 		t.Error("a copy that was given up is there")
 	}
 	store(t, s, eventsBatch("aa", "3"))

@@ -9,6 +9,9 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/store/boltfile"
+	"eventdeck/store/datadir"
+	"eventdeck/store/maintain"
+	"eventdeck/store/tables"
 )
 
 // lagOf opens a store and returns why its journal may lag the acts.
@@ -48,11 +51,11 @@ func TestACopiedStoreSaysThatItMayLag(t *testing.T) {
 	late := filepath.Join(base, "late")
 	mustDo(t, os.CopyFS(late, os.DirFS(dir)))
 	mustDo(t, os.RemoveAll(dir))
-	_, _, err := Compact(late)
+	_, _, err := maintain.Compact(late)
 	mustDo(t, err)
 	equal(t, lagOf(t, late), wordsCopied)
 
-	if bornOf(copied) == "" {
+	if datadir.Born(copied) == "" {
 		t.Skip("this file system does not tell when a file was made: what is moved is taken for a copy")
 	}
 	mustDo(t, os.Rename(copied, moved))
@@ -62,7 +65,7 @@ func TestACopiedStoreSaysThatItMayLag(t *testing.T) {
 func TestACompactedStoreIsTheSame(t *testing.T) {
 	dir := t.TempDir()
 	equal(t, lagOf(t, dir), "")
-	_, _, err := Compact(dir)
+	_, _, err := maintain.Compact(dir)
 	mustDo(t, err)
 	equal(t, lagOf(t, dir), "")
 }
@@ -71,9 +74,9 @@ func TestACompactedStoreIsTheSame(t *testing.T) {
 func TestWhatIsNotKnownToBeACopy(t *testing.T) {
 	dir, file := t.TempDir(), filepath.Join(t.TempDir(), "backup")
 	equal(t, lagOf(t, dir), "")
-	_, err := Backup(dir, file)
+	_, err := maintain.Backup(dir, file)
 	mustDo(t, err)
-	_, err = Restore(t.Context(), dir, file, nil, time.Now(), func(string) {})
+	_, err = maintain.Restore(t.Context(), dir, file, nil, time.Now(), func(string) {})
 	mustDo(t, err)
 	equal(t, lagOf(t, dir), "the store was restored from a copy")
 	goOn(t, dir)
@@ -81,10 +84,10 @@ func TestWhatIsNotKnownToBeACopy(t *testing.T) {
 
 	s := openTest(t, Options{Dir: dir})
 	other := "at /before the file system told"
-	if bornOf(filepath.Join(dir, fileDB)) == "" {
+	if datadir.Born(filepath.Join(dir, datadir.DB)) == "" {
 		other = "made before"
 	}
-	mustDo(t, boltfile.Update(s.db, func(tx *boltfile.Tx) error { return putPlace(tx, other) }))
+	mustDo(t, boltfile.Update(s.db, func(tx *boltfile.Tx) error { return tables.PutPlace(tx, other) }))
 	mustDo(t, s.Close())
 	equal(t, lagOf(t, dir), "")
 }

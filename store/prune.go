@@ -12,6 +12,8 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/store/boltfile"
+	"eventdeck/store/codec"
+	"eventdeck/store/tables"
 )
 
 const (
@@ -113,7 +115,7 @@ func (p *pruner) signal() {
 
 // overflow wakes the pruner when a bound of count or bytes was passed by the
 // subscriptions in changed.
-func (s *Store) overflow(changed map[event.SubID]usage) {
+func (s *Store) overflow(changed map[event.SubID]tables.Amount) {
 	keep := s.Retention()
 	over := beyond(keep.Total, s.usage.all())
 	for sub := range changed {
@@ -124,8 +126,8 @@ func (s *Store) overflow(changed map[event.SubID]usage) {
 	}
 }
 
-func beyond(l event.Limits, u usage) bool {
-	return l.Records > 0 && u.records > 0 && uint64(u.records) > l.Records || l.Bytes > 0 && u.bytes > l.Bytes
+func beyond(l event.Limits, u tables.Amount) bool {
+	return l.Records > 0 && u.Records > 0 && uint64(u.Records) > l.Records || l.Bytes > 0 && u.Bytes > l.Bytes
 }
 
 // reduced is what pruning brings the bounds of count and bytes down to.
@@ -180,8 +182,8 @@ func (s *Store) prunable(now time.Time) bool {
 	}
 	old := false
 	err := s.view(func(tx *boltfile.Tx) error {
-		old = keep.Total.Age > 0 && olderThan(tx.Bucket(bucketEvents), now.Add(-keep.Total.Age)) ||
-			olderThan(tx.Bucket(bucketGone), now.Add(-dedupFor))
+		old = keep.Total.Age > 0 && olderThan(tx.Bucket(tables.Events), now.Add(-keep.Total.Age)) ||
+			olderThan(tx.Bucket(tables.Gone), now.Add(-dedupFor))
 		return nil
 	})
 	return err == nil && old
@@ -193,7 +195,7 @@ func olderThan(b boltfile.Bucket, t time.Time) bool {
 	if k == nil {
 		return false
 	}
-	head, err := decodeHead(v)
+	head, err := codec.DecodeHead(v)
 	return err == nil && head.ReceivedAt.Before(t)
 }
 
@@ -218,10 +220,10 @@ func (c *commit) makeRoom(n int) error {
 }
 
 // total is the usage of the whole store as this transaction has it so far.
-func (c *commit) total() usage {
+func (c *commit) total() tables.Amount {
 	left := c.store.usage.all()
 	for _, change := range c.usage {
-		left = left.plus(change)
+		left = left.Plus(change)
 	}
 	return left
 }
@@ -246,7 +248,7 @@ func (c *commit) prune(keep event.Retention, now time.Time) (more bool, err erro
 	}
 	more = removed >= pruneBatch
 	for sub, u := range c.store.usage.each() {
-		limited := keep.PerSub.Age > 0 || beyond(keep.PerSub, u.plus(c.usage[sub]))
+		limited := keep.PerSub.Age > 0 || beyond(keep.PerSub, u.Plus(c.usage[sub]))
 		if !limited || removed >= pruneBatch {
 			continue
 		}
@@ -271,7 +273,7 @@ func (c *commit) oldest(l event.Limits, now time.Time, n int) ([]victim, error) 
 		goal = reduced(l)
 	}
 	var victims []victim
-	cur := c.tx.Bucket(bucketEvents).Cursor()
+	cur := c.tx.Bucket(tables.Events).Cursor()
 	for k, v := cur.First(); k != nil && len(victims) < n; k, v = cur.Next() {
 		x, err := newVictim(k, v)
 		if err != nil {
@@ -282,7 +284,7 @@ func (c *commit) oldest(l event.Limits, now time.Time, n int) ([]victim, error) 
 			break
 		}
 		victims = append(victims, x)
-		left = left.plus(usage{-1, -x.size})
+		left = left.Plus(tables.Amount{Records: -1, Bytes: -x.size})
 	}
 	return victims, cur.Err()
 }
@@ -291,15 +293,15 @@ func (c *commit) oldest(l event.Limits, now time.Time, n int) ([]victim, error) 
 // looks at a bounded number of records and remembers where it stood; further
 // reports whether it has to go on there.
 func (c *commit) oldestOf(sub event.SubID, l event.Limits, now time.Time) (victims []victim, further bool, err error) {
-	left := c.store.usage.of(sub).plus(c.usage[sub])
+	left := c.store.usage.of(sub).Plus(c.usage[sub])
 	var goal event.Limits
 	if beyond(l, left) {
 		goal = reduced(l)
 	}
 	places := c.store.pruner.places
-	cur := c.tx.Bucket(bucketEvents).Cursor()
+	cur := c.tx.Bucket(tables.Events).Cursor()
 	looked := 0
-	for k, v := cur.Seek(seqKey(places[sub])); k != nil; k, v = cur.Next() {
+	for k, v := cur.Seek(tables.SeqKey(places[sub])); k != nil; k, v = cur.Next() {
 		x, err := newVictim(k, v)
 		if err != nil {
 			return nil, false, err
@@ -314,42 +316,42 @@ func (c *commit) oldestOf(sub event.SubID, l event.Limits, now time.Time) (victi
 		places[sub] = x.seq
 		if x.head.Sub == sub {
 			victims = append(victims, x)
-			left = left.plus(usage{-1, -x.size})
+			left = left.Plus(tables.Amount{Records: -1, Bytes: -x.size})
 		}
 	}
 	return victims, false, cur.Err()
 }
 
 func newVictim(k, v []byte) (victim, error) {
-	head, err := decodeHead(v)
+	head, err := codec.DecodeHead(v)
 	if err != nil || len(k) != 8 {
-		return victim{}, fmt.Errorf("%w: the record %x: %w", ErrDamaged, k, errCodec)
+		return victim{}, fmt.Errorf("%w: the record %x: %w", ErrDamaged, k, codec.ErrInvalid)
 	}
-	return victim{seq: binary.BigEndian.Uint64(k), head: head, size: recordSize(v)}, nil
+	return victim{seq: binary.BigEndian.Uint64(k), head: head, size: codec.Size(v)}, nil
 }
 
 // remove deletes records. The identity of those that are younger than dedupFor
 // stays.
 func (c *commit) remove(victims []victim, now time.Time) error {
-	events, gone := c.tx.Bucket(bucketEvents), c.tx.Bucket(bucketGone)
+	events, gone := c.tx.Bucket(tables.Events), c.tx.Bucket(tables.Gone)
 	gone.FillPages()
 	for _, x := range victims {
-		if err := events.Delete(seqKey(x.seq)); err != nil {
+		if err := events.Delete(tables.SeqKey(x.seq)); err != nil {
 			return fmt.Errorf("prune record %d: %w", x.seq, err)
 		}
-		c.count(x.head.Sub, usage{-1, -x.size})
-		id, ok := identify(&x.head)
+		c.count(x.head.Sub, tables.Amount{Records: -1, Bytes: -x.size})
+		id, ok := codec.Identify(&x.head)
 		switch {
 		case !ok:
 		case now.Sub(x.head.ReceivedAt) >= dedupFor:
 			c.drop(id, x.seq)
 		default:
 			r := x.head
-			rest, err := encodeRecord(&event.Record{Kind: r.Kind, Sub: r.Sub, ReceivedAt: r.ReceivedAt, EventID: r.EventID, WebhookID: r.WebhookID})
+			rest, err := codec.Encode(&event.Record{Kind: r.Kind, Sub: r.Sub, ReceivedAt: r.ReceivedAt, EventID: r.EventID, WebhookID: r.WebhookID})
 			if err != nil {
 				return err
 			}
-			if err := gone.Put(seqKey(x.seq), rest.value); err != nil {
+			if err := gone.Put(tables.SeqKey(x.seq), rest.Value); err != nil {
 				return fmt.Errorf("prune record %d: %w", x.seq, err)
 			}
 		}
@@ -358,8 +360,8 @@ func (c *commit) remove(victims []victim, now time.Time) error {
 }
 
 // drop forgets an identity when the transaction succeeds.
-func (c *commit) drop(id identity, seq uint64) {
-	for _, h := range id.hashes(nil, c.store.hashID) {
+func (c *commit) drop(id codec.Identity, seq uint64) {
+	for _, h := range id.Hashes(nil, c.store.hashID) {
 		c.dropped = append(c.dropped, hashed{h, seq})
 	}
 }
@@ -367,7 +369,7 @@ func (c *commit) drop(id identity, seq uint64) {
 // forget removes the identities of at most n pruned records that are old enough,
 // or too many.
 func (c *commit) forget(now time.Time, n int) error {
-	gone := c.tx.Bucket(bucketGone)
+	gone := c.tx.Bucket(tables.Gone)
 	known := int(gone.Entries())
 	var old []victim
 	cur := gone.Cursor()
@@ -385,10 +387,10 @@ func (c *commit) forget(now time.Time, n int) error {
 		return cur.Err()
 	}
 	for _, x := range old {
-		if err := gone.Delete(seqKey(x.seq)); err != nil {
+		if err := gone.Delete(tables.SeqKey(x.seq)); err != nil {
 			return fmt.Errorf("forget record %d: %w", x.seq, err)
 		}
-		if id, ok := identify(&x.head); ok {
+		if id, ok := codec.Identify(&x.head); ok {
 			c.drop(id, x.seq)
 		}
 	}
@@ -399,7 +401,7 @@ func (c *commit) forget(now time.Time, n int) error {
 // stays.
 func (c *commit) dropHashes() error {
 	live := c.last + 1
-	for _, name := range [][]byte{bucketEvents, bucketGone} {
+	for _, name := range [][]byte{tables.Events, tables.Gone} {
 		first := c.tx.Bucket(name).Cursor()
 		if k, _ := first.First(); len(k) == 8 {
 			live = min(live, binary.BigEndian.Uint64(k))
@@ -408,7 +410,7 @@ func (c *commit) dropHashes() error {
 			return first.Err()
 		}
 	}
-	dedup := c.tx.Bucket(bucketDedup)
+	dedup := c.tx.Bucket(tables.Dedup)
 	var dead [][]byte
 	cur := dedup.Cursor()
 	k, _ := cur.First()

@@ -11,6 +11,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/store/boltfile"
+	"eventdeck/store/tables"
 )
 
 // wallClock is a clock that tests set.
@@ -120,11 +121,11 @@ func TestPrunedEventIsKnownForADay(t *testing.T) {
 		t.Error("a pruned event is known for ever")
 	}
 	err := s.view(func(tx *boltfile.Tx) error {
-		if k, _ := tx.Bucket(bucketGone).Cursor().First(); k != nil {
+		if k, _ := tx.Bucket(tables.Gone).Cursor().First(); k != nil {
 			t.Errorf("the identity of record %x stays", k)
 		}
 		n := 0
-		cur := tx.Bucket(bucketDedup).Cursor()
+		cur := tx.Bucket(tables.Dedup).Cursor()
 		for k, _ := cur.First(); k != nil; k, _ = cur.Next() {
 			n++
 		}
@@ -136,7 +137,7 @@ func TestPrunedEventIsKnownForADay(t *testing.T) {
 	}
 	s.index.mu.RLock()
 	defer s.index.mu.RUnlock()
-	equal(t, s.index.table.len(), 1)
+	equal(t, s.index.table.Len(), 1)
 }
 
 // Whatever is stored and pruned, what is kept is the newest, the counts are
@@ -248,7 +249,7 @@ func TestOlderFileIsCounted(t *testing.T) {
 	s = openTest(t, Options{Dir: dir})
 	equal(t, s.Info().Records, 3)
 	equal(t, s.Info().Bytes, want.Bytes)
-	equal(t, s.usage.of("bb").records, 1)
+	equal(t, s.usage.of("bb").Records, 1)
 }
 
 // BenchmarkIngestAtTheBound stores events while as many are pruned.

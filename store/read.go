@@ -11,6 +11,8 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/store/boltfile"
+	"eventdeck/store/codec"
+	"eventdeck/store/tables"
 )
 
 // A scan reads in chunks, each in a transaction of its own, so that a slow
@@ -61,7 +63,7 @@ func (s *Store) Last() uint64 { return s.last.Load() }
 func (s *Store) Get(seq uint64) (event.Record, error) {
 	var r event.Record
 	err := s.view(func(tx *boltfile.Tx) error {
-		value, err := tx.Bucket(bucketEvents).Get(seqKey(seq))
+		value, err := tx.Bucket(tables.Events).Get(tables.SeqKey(seq))
 		if err != nil {
 			return err
 		}
@@ -75,7 +77,7 @@ func (s *Store) Get(seq uint64) (event.Record, error) {
 }
 
 func decodeStored(seq uint64, value []byte) (event.Record, error) {
-	r, err := decodeRecord(seq, value)
+	r, err := codec.Decode(seq, value)
 	if err != nil {
 		return r, damagedRecord(seq, err)
 	}
@@ -120,7 +122,7 @@ func (s *Store) Forward(seq uint64, fn func(event.Record) bool) error {
 // be followed.
 func (s *Store) shape() (damage, circular error) {
 	err := s.view(func(tx *boltfile.Tx) error {
-		events := tx.Bucket(bucketEvents)
+		events := tx.Bucket(tables.Events)
 		n, sound, again, err := events.Shape(context.Background(), s.end.file)
 		if err == nil && (!sound || n != events.Entries()) {
 			damage = s.advise(fmt.Errorf("%w: of %d records %d can be found", ErrDamaged, events.Entries(), n))
@@ -176,7 +178,7 @@ func (s *Store) Scan(from, to uint64, fn func(*event.Record) bool) error {
 	for from != 0 {
 		n := 0
 		next, err := s.span(from, to, func(seq uint64, value []byte) (bool, error) {
-			if err := lendRecord(&lent, seq, value); err != nil {
+			if err := codec.Lend(&lent, seq, value); err != nil {
 				return false, damagedRecord(seq, err)
 			}
 			if !fn(&lent) {
@@ -199,8 +201,8 @@ func (s *Store) Scan(from, to uint64, fn func(*event.Record) bool) error {
 // if there is nothing more.
 func (s *Store) span(from, to uint64, visit func(seq uint64, value []byte) (bool, error)) (next uint64, err error) {
 	err = s.view(func(tx *boltfile.Tx) error {
-		c := tx.Bucket(bucketEvents).Cursor()
-		k, v := c.Seek(seqKey(from))
+		c := tx.Bucket(tables.Events).Cursor()
+		k, v := c.Seek(tables.SeqKey(from))
 		step := c.Next
 		if to < from {
 			k, v = seekBackward(c, from)
@@ -237,7 +239,7 @@ func after(seq, from, to uint64) uint64 {
 
 // seekBackward finds the last record at or before seq.
 func seekBackward(c *boltfile.Cursor, seq uint64) (k, v []byte) {
-	k, v = c.Seek(seqKey(seq))
+	k, v = c.Seek(tables.SeqKey(seq))
 	switch {
 	case k == nil && c.Err() == nil:
 		return c.Last()

@@ -13,20 +13,24 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/store/boltfile"
+	"eventdeck/store/datadir"
+	"eventdeck/store/maintain"
+	"eventdeck/store/tables"
 )
 
 // flipKey changes the number of a record in the file, as damage would.
 func flipKey(t *testing.T, dir string, seq uint64, to uint64) {
 	t.Helper()
-	path := filepath.Join(dir, fileDB)
+	path := filepath.Join(dir, datadir.DB)
 	content, err := os.ReadFile(path)
 	mustDo(t, err)
 	newest, _, err := boltfile.MetaPages(bytes.NewReader(content))
 	mustDo(t, err)
 	changed := false
-	_, err = boltfile.ReadPages(bytes.NewReader(content)).Walk(t.Context(), newest.Root, isLog, func(table []byte, _ uint64, entries []boltfile.Entry) error {
+	inLog := func(table []byte) bool { return bytes.Equal(table, tables.Events) }
+	_, err = boltfile.ReadPages(bytes.NewReader(content)).Walk(t.Context(), newest.Root, inLog, func(_ []byte, _ uint64, entries []boltfile.Entry) error {
 		for _, e := range entries {
-			if bytes.Equal(table, bucketEvents) && binary.BigEndian.Uint64(e.Key) == seq {
+			if binary.BigEndian.Uint64(e.Key) == seq {
 				binary.BigEndian.PutUint64(content[e.Offset-8:], to)
 				changed = true
 			}
@@ -56,14 +60,14 @@ func TestRecoverBelievesNoDamagedNumber(t *testing.T) {
 				t.Run(fmt.Sprintf("%s %d became %d", layout, seq, to), func(t *testing.T) {
 					dir := make(t)
 					flipKey(t, dir, seq, to)
-					if err := Check(t.Context(), dir, func(string) {}); err == nil {
+					if err := maintain.Check(t.Context(), dir, func(string) {}); err == nil {
 						t.Error("the check finds nothing")
 					}
 					var out said
-					if err := Recover(t.Context(), dir, time.Now(), out.say); err != nil {
+					if err := maintain.Recover(t.Context(), dir, time.Now(), out.say); err != nil {
 						t.Fatal(err, out.lines)
 					}
-					mustDo(t, Check(t.Context(), dir, out.say))
+					mustDo(t, maintain.Check(t.Context(), dir, out.say))
 					s := openTest(t, Options{Dir: dir})
 					if s.Last() > 43 {
 						t.Errorf("the last number is %d", s.Last())
@@ -107,8 +111,8 @@ func TestRecoverKnowsWhatWasPruned(t *testing.T) {
 		keep(t, s, event.Retention{Total: event.Limits{Records: 10}})
 		mustDo(t, s.Close())
 		spoil(t, dir)
-		mustDo(t, Recover(t.Context(), dir, clock(), func(string) {}))
-		mustDo(t, Check(t.Context(), dir, func(string) {}))
+		mustDo(t, maintain.Recover(t.Context(), dir, clock(), func(string) {}))
+		mustDo(t, maintain.Check(t.Context(), dir, func(string) {}))
 		s = openTest(t, Options{Dir: dir, Now: clock})
 		if out := store(t, s, eventsBatch("aa", "0", "3", "7")); out.Duplicates != 3 {
 			t.Errorf("%s: %+v", name, out)
@@ -121,19 +125,19 @@ func TestRecoverKnowsWhatWasPruned(t *testing.T) {
 func TestRecoverKeepsEachEventOnce(t *testing.T) {
 	dir := fillStore(t, 3)
 	putMeta(t, dir, func(tx *boltfile.Tx) error {
-		events := tx.Bucket(bucketEvents)
-		value, err := events.Get(seqKey(2))
+		events := tx.Bucket(tables.Events)
+		value, err := events.Get(tables.SeqKey(2))
 		if err != nil {
 			return err
 		}
 		value = bytes.Clone(value)
-		if err := events.Append(seqKey(7), value, boltfile.Sum(value)); err != nil {
+		if err := events.Append(tables.SeqKey(7), value, boltfile.Sum(value)); err != nil {
 			return err
 		}
 		return events.SetCounter(7)
 	})
 	var out said
-	mustDo(t, Recover(t.Context(), dir, time.Now(), out.say))
+	mustDo(t, maintain.Recover(t.Context(), dir, time.Now(), out.say))
 	out.has(t, "1 record was there twice and is kept once")
 	s := openTest(t, Options{Dir: dir})
 	equal(t, s.Info().Records, uint64(6))
@@ -143,16 +147,16 @@ func TestRecoverKeepsEachEventOnce(t *testing.T) {
 // A store of a newer program is left as it is by everything that writes.
 func TestNothingTouchesAStoreOfANewerProgram(t *testing.T) {
 	dir := makeStore(t)
-	putMeta(t, dir, func(tx *boltfile.Tx) error { return tx.SetVersion(schemaVersion + 1) })
+	putMeta(t, dir, func(tx *boltfile.Tx) error { return tx.SetVersion(tables.Newest + 1) })
 	was := fingerprint(t, dir)
 	say := func(string) {}
 	for name, err := range map[string]error{
 		"open":    openError(t, dir),
-		"check":   Check(t.Context(), dir, say),
-		"recover": Recover(t.Context(), dir, time.Now(), say),
-		"compact": func() error { _, _, err := Compact(dir); return err }(),
+		"check":   maintain.Check(t.Context(), dir, say),
+		"recover": maintain.Recover(t.Context(), dir, time.Now(), say),
+		"compact": func() error { _, _, err := maintain.Compact(dir); return err }(),
 		"restore": func() error {
-			_, err := Restore(t.Context(), t.TempDir(), filepath.Join(dir, fileDB), nil, time.Now(), say)
+			_, err := maintain.Restore(t.Context(), t.TempDir(), filepath.Join(dir, datadir.DB), nil, time.Now(), say)
 			return err
 		}(),
 	} {
@@ -169,9 +173,9 @@ func TestNothingTouchesAStoreOfANewerProgram(t *testing.T) {
 // Entries of any table that the checksums know to be wrong are left out, and the others
 // are kept.
 func TestRecoverWithADamagedEntryInEachTable(t *testing.T) {
-	for _, name := range tables {
+	for _, name := range tables.All {
 		dir := layout3(t)
-		_, _, err := Compact(dir)
+		_, _, err := maintain.Compact(dir)
 		mustDo(t, err)
 		putMeta(t, dir, fillJournal)
 		putRaw(t, dir, func(tx *bolt.Tx) error {
@@ -181,19 +185,19 @@ func TestRecoverWithADamagedEntryInEachTable(t *testing.T) {
 			v[len(v)/2] ^= 0x10
 			return b.Put(bytes.Clone(k), v)
 		})
-		if err := Check(t.Context(), dir, func(string) {}); err == nil {
+		if err := maintain.Check(t.Context(), dir, func(string) {}); err == nil {
 			t.Errorf("%s: the check finds nothing", name)
 		}
 		var out said
-		err = Recover(t.Context(), dir, fixtureNow(), out.say)
-		if string(name) == string(bucketMeta) {
+		err = maintain.Recover(t.Context(), dir, fixtureNow(), out.say)
+		if string(name) == string(tables.Meta) {
 			continue // without the hash key and a snapshot there is nothing to begin with
 		}
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if err := Check(t.Context(), dir, out.say); err != nil {
+		if err := maintain.Check(t.Context(), dir, out.say); err != nil {
 			t.Errorf("%s: %v\n%s", name, err, out.lines)
 		}
 		s := openTest(t, Options{Dir: dir, Now: fixtureNow})

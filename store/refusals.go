@@ -8,17 +8,18 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/store/boltfile"
+	"eventdeck/store/tables"
 )
 
 const maxRefusals = 1000
 
 // storedRefusal is an [event.Refusal] in the file.
 type storedRefusal struct {
-	At     timestamp   `json:"at"`
-	Sub    event.SubID `json:"sub,omitempty"`
-	Reason string      `json:"reason"`
-	Status int         `json:"status"`
-	Bytes  int64       `json:"bytes"`
+	At     tables.Timestamp `json:"at"`
+	Sub    event.SubID      `json:"sub,omitempty"`
+	Reason string           `json:"reason"`
+	Status int              `json:"status"`
+	Bytes  int64            `json:"bytes"`
 }
 
 // Refuse implements [event.Store]. It returns after the commit; the errors are
@@ -27,12 +28,12 @@ func (s *Store) Refuse(ctx context.Context, list ...event.Refusal) error {
 	values := make([][]byte, len(list))
 	for i, r := range list {
 		var err error
-		if values[i], err = json.Marshal(storedRefusal{stamp(r.At), r.Sub, r.Reason, r.Status, r.Bytes}); err != nil {
+		if values[i], err = json.Marshal(storedRefusal{tables.Stamp(r.At), r.Sub, r.Reason, r.Status, r.Bytes}); err != nil {
 			return fmt.Errorf("refused delivery: %w", err)
 		}
 	}
 	return s.do(ctx, func(c *commit) error {
-		b := c.tx.Bucket(bucketRefusals)
+		b := c.tx.Bucket(tables.Refusals)
 		for _, value := range values {
 			if err := putRefusal(b, value); err != nil {
 				return err
@@ -48,20 +49,20 @@ func putRefusal(b boltfile.Bucket, value []byte) error {
 		return err
 	}
 	if n > maxRefusals {
-		if err := b.Delete(seqKey(n - maxRefusals)); err != nil {
+		if err := b.Delete(tables.SeqKey(n - maxRefusals)); err != nil {
 			return err
 		}
 	}
-	return b.Put(seqKey(n), value)
+	return b.Put(tables.SeqKey(n), value)
 }
 
 // Refusals implements [event.Store]. An entry that cannot be read is left out.
 func (s *Store) Refusals() []event.Refusal {
 	var refusals []event.Refusal
-	s.each(bucketRefusals, func(_, v []byte) {
+	s.each(tables.Refusals, func(_, v []byte) {
 		var in storedRefusal
 		if json.Unmarshal(v, &in) == nil {
-			refusals = append(refusals, event.Refusal{At: in.At.time(), Sub: in.Sub, Reason: in.Reason, Status: in.Status, Bytes: in.Bytes})
+			refusals = append(refusals, event.Refusal{At: in.At.Time(), Sub: in.Sub, Reason: in.Reason, Status: in.Status, Bytes: in.Bytes})
 		}
 	})
 	slices.Reverse(refusals)

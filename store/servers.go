@@ -7,16 +7,17 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/store/tables"
 )
 
 // storedServer is an [event.ServerSeen] in the file.
 type storedServer struct {
-	Era       string    `json:"era,omitempty"`
-	Version   string    `json:"version,omitempty"`
-	Transport string    `json:"transport,omitempty"`
-	Title     []byte    `json:"title,omitempty"`
-	Release   []byte    `json:"release,omitempty"`
-	At        timestamp `json:"at"`
+	Era       string           `json:"era,omitempty"`
+	Version   string           `json:"version,omitempty"`
+	Transport string           `json:"transport,omitempty"`
+	Title     []byte           `json:"title,omitempty"`
+	Release   []byte           `json:"release,omitempty"`
+	At        tables.Timestamp `json:"at"`
 }
 
 // Saw implements [event.Store]. It returns after the commit; the errors are
@@ -28,19 +29,19 @@ func (s *Store) Saw(ctx context.Context, seen event.ServerSeen) error {
 		Transport: seen.Transport,
 		Title:     []byte(seen.Title.Raw()),
 		Release:   []byte(seen.Release.Raw()),
-		At:        stamp(seen.At),
+		At:        tables.Stamp(seen.At),
 	})
 	if err != nil {
 		return fmt.Errorf("server %q: %w", seen.Name, err)
 	}
-	return s.put(ctx, bucketServers, seen.Name, value)
+	return s.put(ctx, tables.Servers, seen.Name, value)
 }
 
 // Servers implements [event.Store], in the order of their names. An entry that
 // cannot be read is left out.
 func (s *Store) Servers() []event.ServerSeen {
 	var servers []event.ServerSeen
-	s.each(bucketServers, func(k, v []byte) {
+	s.each(tables.Servers, func(k, v []byte) {
 		var in storedServer
 		if json.Unmarshal(v, &in) != nil {
 			return
@@ -52,7 +53,7 @@ func (s *Store) Servers() []event.ServerSeen {
 			Transport: in.Transport,
 			Title:     trust.Untrusted(string(in.Title)),
 			Release:   trust.Untrusted(string(in.Release)),
-			At:        in.At.time(),
+			At:        in.At.Time(),
 		})
 	})
 	return servers

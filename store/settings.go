@@ -6,6 +6,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/store/boltfile"
+	"eventdeck/store/tables"
 )
 
 const maxKey = 4096 // bytes of a key that a caller chooses
@@ -14,7 +15,7 @@ const maxKey = 4096 // bytes of a key that a caller chooses
 func (s *Store) Setting(key string) (string, error) {
 	var value string
 	err := s.view(func(tx *boltfile.Tx) error {
-		v, err := tx.Bucket(bucketSettings).Get([]byte(key))
+		v, err := tx.Bucket(tables.Settings).Get([]byte(key))
 		if err != nil {
 			return err
 		}
@@ -32,7 +33,7 @@ func (s *Store) Setting(key string) (string, error) {
 // Errors: [event.ErrClosed], [event.ErrFull], the cause of ctx, [ErrBatch] for a
 // key that is empty or longer than 4 KiB.
 func (s *Store) SetSetting(ctx context.Context, key, value string) error {
-	return s.put(ctx, bucketSettings, key, []byte(value))
+	return s.put(ctx, tables.Settings, key, []byte(value))
 }
 
 func (s *Store) put(ctx context.Context, bucket []byte, key string, value []byte) error {

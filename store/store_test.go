@@ -16,6 +16,8 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/store/boltfile"
+	"eventdeck/store/seal"
+	"eventdeck/store/tables"
 )
 
 func TestMain(m *testing.M) {
@@ -32,7 +34,7 @@ func openTest(t testing.TB, o Options) *Store {
 		o.Dir = t.TempDir()
 	}
 	if o.Keyring == nil {
-		o.Keyring = NoKeyring()
+		o.Keyring = seal.NoKeyring()
 	}
 	o.alone = true
 	s, err := Open(t.Context(), o)
@@ -210,8 +212,8 @@ func TestBackwardOverHoles(t *testing.T) {
 	s := openTest(t, Options{})
 	store(t, s, eventsBatch("aa", "1", "2", "3", "4"))
 	if err := boltfile.Update(s.db, func(tx *boltfile.Tx) error {
-		b := tx.Bucket(bucketEvents)
-		return errors.Join(b.Delete(seqKey(2)), b.Delete(seqKey(4)))
+		b := tx.Bucket(tables.Events)
+		return errors.Join(b.Delete(tables.SeqKey(2)), b.Delete(tables.SeqKey(4)))
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +235,7 @@ func TestScanLendsWhatIsStored(t *testing.T) {
 		ids[i] = fmt.Sprint(i + 1)
 	}
 	store(t, s, eventsBatch("aa", ids...))
-	if err := boltfile.Update(s.db, func(tx *boltfile.Tx) error { return tx.Bucket(bucketEvents).Delete(seqKey(5)) }); err != nil {
+	if err := boltfile.Update(s.db, func(tx *boltfile.Tx) error { return tx.Bucket(tables.Events).Delete(tables.SeqKey(5)) }); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ from, to, first, last, count uint64 }{

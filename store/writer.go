@@ -10,6 +10,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/store/boltfile"
+	"eventdeck/store/codec"
 )
 
 // entry is a record on its way into the file.
@@ -17,7 +18,7 @@ type entry struct {
 	rec    event.Record // with its own copy of the exact bytes
 	value  []byte
 	sum    uint32 // of the value
-	id     identity
+	id     codec.Identity
 	hashes [2]uint64
 	hashed int // how many of them there are; 0 if the record has no identity
 }
@@ -54,21 +55,21 @@ func (s *Store) enter(e *entry, sub event.SubID, r *event.Record) error {
 	if e.rec.Sub == "" {
 		e.rec.Sub = sub
 	}
-	enc, err := encodeRecord(&e.rec)
+	enc, err := codec.Encode(&e.rec)
 	if err != nil {
 		return err
 	}
-	e.value, e.rec.Raw, e.rec.Data = enc.value, enc.raw, enc.data
-	e.sum = boltfile.Sum(enc.value)
+	e.value, e.rec.Raw, e.rec.Data = enc.Value, enc.Raw, enc.Data
+	e.sum = boltfile.Sum(enc.Value)
 	e.rec.ReceivedAt = e.rec.ReceivedAt.UTC()
-	if id, ok := identify(&e.rec); ok {
+	if id, ok := codec.Identify(&e.rec); ok {
 		e.id = id
-		e.hashed = len(id.hashes(e.hashes[:0], s.hashID))
+		e.hashed = len(id.Hashes(e.hashes[:0], s.hashID))
 	}
 	return nil
 }
 
-func (s *Store) hashID(in space, sub event.SubID, id string) uint64 {
+func (s *Store) hashID(in codec.Space, sub event.SubID, id string) uint64 {
 	return s.hash(s.hashKey, in, sub, id)
 }
 

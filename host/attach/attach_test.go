@@ -20,6 +20,7 @@ import (
 	"eventdeck/host/react"
 	"eventdeck/host/trust"
 	"eventdeck/store"
+	"eventdeck/store/seal"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -50,7 +51,7 @@ func serve(t *testing.T, dir string, o attach.Options) *first {
 	t.Helper()
 	f := &first{t: t, dir: dir}
 	var err error
-	if f.store, err = store.Open(t.Context(), store.Options{Dir: dir, Keyring: store.NoKeyring()}); err != nil {
+	if f.store, err = store.Open(t.Context(), store.Options{Dir: dir, Keyring: seal.NoKeyring()}); err != nil {
 		t.Fatal(err)
 	}
 	if f.host, err = host.New(host.Options{Store: f.store, CADir: filepath.Join(dir, "ca")}); err != nil {

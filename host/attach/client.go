@@ -39,8 +39,9 @@ type Client struct {
 	wait    time.Duration // how long an answer may wait for a change
 	late    time.Duration // after which the first counts as stopped
 
+	readers readers
+
 	mu       sync.Mutex
-	flags    map[chan struct{}]struct{}
 	state    state
 	version  uint64           // of the newest state, as the first counts
 	turns    uint64           // how often the first fell silent or was heard again
@@ -99,8 +100,8 @@ func attach(ctx context.Context, dir string, dial Dial, wait, late time.Duration
 
 func newClient(dir string, dial Dial) *Client {
 	c := &Client{
-		dir:   dir,
-		slots: make(chan struct{}, maxRunning/2), flags: map[chan struct{}]struct{}{},
+		dir:     dir,
+		slots:   make(chan struct{}, maxRunning/2),
 		refused: map[string]error{}, pulling: make(chan struct{}, 1),
 		wire:   eventlog.NewRing[host.WireFrame](clientFrames, clientFrameBytes),
 		appLog: eventlog.NewRing[host.LogLine](clientLines, clientLineBytes),

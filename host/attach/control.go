@@ -73,9 +73,7 @@ func (k *control) pull() {
 	k.view = *a.View
 	k.mu.Unlock()
 	if changed {
-		k.c.mu.Lock()
-		k.c.raise()
-		k.c.mu.Unlock()
+		k.c.readers.raise()
 	}
 }
 
@@ -86,6 +84,12 @@ func did[In, Out any](ctx context.Context, k *control, v verb[In, Out], in In) (
 		k.pull()
 	}
 	return out, err
+}
+
+// does is did for what answers nothing.
+func does[In any](ctx context.Context, k *control, v verb[In, nothing], in In) error {
+	_, err := did(ctx, k, v, in)
+	return err
 }
 
 // Runs implements [react.Control].
@@ -110,26 +114,22 @@ func (k *control) Explain(ctx context.Context, seq uint64, rule string) ([]react
 
 // Approve implements [react.Control].
 func (k *control) Approve(ctx context.Context, id react.RunID, hash string) error {
-	_, err := did(ctx, k, verbApprove, approval{id, hash})
-	return err
+	return does(ctx, k, verbApprove, approval{id, hash})
 }
 
 // Deny implements [react.Control].
 func (k *control) Deny(ctx context.Context, id react.RunID, reason string) error {
-	_, err := did(ctx, k, verbDeny, denial{id, reason})
-	return err
+	return does(ctx, k, verbDeny, denial{id, reason})
 }
 
 // Undeny implements [react.Control].
 func (k *control) Undeny(ctx context.Context, id react.RunID) error {
-	_, err := did(ctx, k, verbUndeny, id)
-	return err
+	return does(ctx, k, verbUndeny, id)
 }
 
 // Grant implements [react.Control].
 func (k *control) Grant(ctx context.Context, id react.RunID, hash string, until time.Time) error {
-	_, err := did(ctx, k, verbGrant, grant{id, hash, until})
-	return err
+	return does(ctx, k, verbGrant, grant{id, hash, until})
 }
 
 // Retry implements [react.Control].
@@ -139,8 +139,7 @@ func (k *control) Retry(ctx context.Context, id react.RunID) (react.RunID, error
 
 // Settle implements [react.Control].
 func (k *control) Settle(ctx context.Context, id react.RunID, done bool, reason string) error {
-	_, err := did(ctx, k, verbSettle, settlement{id, done, reason})
-	return err
+	return does(ctx, k, verbSettle, settlement{id, done, reason})
 }
 
 // Once implements [react.Control].
@@ -165,30 +164,25 @@ func (k *control) Wish(ctx context.Context, w react.Wish) (react.Run, error) {
 
 // Arm implements [react.Control].
 func (k *control) Arm(ctx context.Context, rule string, hash react.Hash) error {
-	_, err := did(ctx, k, verbArm, arming{rule, hash})
-	return err
+	return does(ctx, k, verbArm, arming{rule, hash})
 }
 
 // Disarm implements [react.Control].
 func (k *control) Disarm(ctx context.Context, rule string) error {
-	_, err := did(ctx, k, verbDisarm, rule)
-	return err
+	return does(ctx, k, verbDisarm, rule)
 }
 
 // Silence implements [react.Control].
 func (k *control) Silence(ctx context.Context, rule string, until time.Time) error {
-	_, err := did(ctx, k, verbSilence, silence{rule, until})
-	return err
+	return does(ctx, k, verbSilence, silence{rule, until})
 }
 
 // Stop implements [react.Control].
 func (k *control) Stop(ctx context.Context, kill bool) error {
-	_, err := did(ctx, k, verbStop, kill)
-	return err
+	return does(ctx, k, verbStop, kill)
 }
 
 // Go implements [react.Control].
 func (k *control) Go(ctx context.Context) error {
-	_, err := did(ctx, k, verbGo, nothing(false))
-	return err
+	return does(ctx, k, verbGo, nothing(false))
 }

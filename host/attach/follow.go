@@ -74,17 +74,7 @@ func (c *Client) fellSilent() {
 			s.State, s.Error = event.StateStale, trust.Unescaped(err.Error())
 		}
 	}
-	c.raise()
-}
-
-// raise raises the flags of the readers. The lock is held.
-func (c *Client) raise() {
-	for ch := range c.flags {
-		select {
-		case ch <- struct{}{}:
-		default:
-		}
-	}
+	c.readers.raise()
 }
 
 // pull asks for the state and the records that are new, and tells the readers.
@@ -156,7 +146,7 @@ func (c *Client) keep(s state) {
 	c.version = s.Snapshot.Version
 	s.Snapshot.Version += c.turns
 	c.state = s
-	c.raise()
+	c.readers.raise()
 }
 
 // addNew adds the entries up to number last that are newer than have, and returns
@@ -175,18 +165,7 @@ func addNew[T any](ring *eventlog.Ring[T], entries []T, last, have uint64, size 
 }
 
 // Changed implements [host.API].
-func (c *Client) Changed() (<-chan struct{}, func()) {
-	ch := make(chan struct{}, 1)
-	ch <- struct{}{}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.flags[ch] = struct{}{}
-	return ch, func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		delete(c.flags, ch)
-	}
-}
+func (c *Client) Changed() (<-chan struct{}, func()) { return c.readers.add() }
 
 // Snapshot implements [host.API]: the state as it was told last.
 func (c *Client) Snapshot() host.Snapshot {

@@ -15,21 +15,22 @@ import (
 // [Client], and the host of this process once that has taken the store over. Its frontend
 // goes on meanwhile. All methods may be called from any goroutine.
 type Relay struct {
-	mu    sync.Mutex
-	host  host.API
-	lost  error  // why the host is gone; nil while it is there
-	base  uint64 // added to the versions of the host's states, so that they go on growing
-	last  uint64 // newest version that was returned
-	flags map[chan struct{}]struct{}
-	stop  func()
-	wg    sync.WaitGroup
+	mu   sync.Mutex
+	host host.API
+	lost error  // why the host is gone; nil while it is there
+	base uint64 // added to the versions of the host's states, so that they go on growing
+	last uint64 // newest version that was returned
+	stop func()
+	wg   sync.WaitGroup
+
+	readers readers
 }
 
 var _ host.API = (*Relay)(nil)
 
 // NewRelay returns one that stands for h. The hosts are closed by their owner.
 func NewRelay(h host.API) *Relay {
-	l := &Relay{flags: map[chan struct{}]struct{}{}, stop: func() {}}
+	l := &Relay{stop: func() {}}
 	l.Use(h)
 	return l
 }
@@ -45,7 +46,7 @@ func (l *Relay) Use(h host.API) {
 	l.mu.Unlock()
 	before()
 	l.wg.Go(func() {
-		l.raise()
+		l.readers.raise()
 		for {
 			select {
 			case <-gone:
@@ -54,7 +55,7 @@ func (l *Relay) Use(h host.API) {
 				if !ok {
 					return
 				}
-				l.raise()
+				l.readers.raise()
 			}
 		}
 	})
@@ -67,7 +68,7 @@ func (l *Relay) Lose(err error) {
 	l.lost = err
 	l.base++
 	l.mu.Unlock()
-	l.raise()
+	l.readers.raise()
 }
 
 // Control implements [Controller]: that of the host, nil where it has none.
@@ -76,18 +77,6 @@ func (l *Relay) Control() react.Control {
 		return c.Control()
 	}
 	return nil
-}
-
-// raise raises the flags of the readers.
-func (l *Relay) raise() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for ch := range l.flags {
-		select {
-		case ch <- struct{}{}:
-		default:
-		}
-	}
 }
 
 func (l *Relay) now() host.API {
@@ -110,18 +99,7 @@ func (l *Relay) Snapshot() host.Snapshot {
 }
 
 // Changed implements [host.API].
-func (l *Relay) Changed() (<-chan struct{}, func()) {
-	ch := make(chan struct{}, 1)
-	ch <- struct{}{}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.flags[ch] = struct{}{}
-	return ch, func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		delete(l.flags, ch)
-	}
-}
+func (l *Relay) Changed() (<-chan struct{}, func()) { return l.readers.add() }
 
 // Close ends the relay. The hosts stay.
 func (l *Relay) Close() error {

@@ -203,25 +203,6 @@ func (b Bucket) Each(fn func(key, value []byte) error) error {
 	return c.Err()
 }
 
-// EachGood is [Bucket.Each] without the entries that are not what was written: bad gets
-// their keys.
-func (b Bucket) EachGood(fn func(key, value []byte) error, bad func(key []byte)) error {
-	if err := b.missing(); err != nil {
-		return err
-	}
-	return b.b.ForEach(func(k, stored []byte) error {
-		if isOwn(b.name, k) {
-			return nil
-		}
-		v, err := b.open(k, stored)
-		if err != nil {
-			bad(k)
-			return nil
-		}
-		return fn(k, v)
-	})
-}
-
 // Cursor walks over the entries of a bucket. Where one is damaged it ends, and Err
 // tells.
 type Cursor struct {

@@ -7,13 +7,14 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/store"
+	"eventdeck/store/seal"
 )
 
 // Open returns an empty store without a sealing key that keeps everything. It is closed
 // when the test ends, which fails where that fails.
 func Open(t testing.TB) event.Store {
 	t.Helper()
-	s, err := store.Open(context.Background(), store.Options{Dir: t.TempDir(), Keyring: store.NoKeyring()})
+	s, err := store.Open(context.Background(), store.Options{Dir: t.TempDir(), Keyring: seal.NoKeyring()})
 	if err != nil {
 		t.Fatal(err)
 	}

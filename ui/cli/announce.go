@@ -8,6 +8,8 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/ui/cli/plain"
+	"eventdeck/ui/cli/program"
 )
 
 // announcer is the screen in words, for screen readers and for operators that want to
@@ -51,7 +53,7 @@ func (p *announcer) run(ctx context.Context) error {
 		if _, err := p.out.Write(p.buf); err != nil {
 			return fmt.Errorf("standard output: %w", err)
 		}
-		if len(p.buf) >= batchBytes { // there may be more
+		if len(p.buf) >= program.BatchBytes { // there may be more
 			p.buf = p.buf[:0]
 			continue
 		}
@@ -98,7 +100,7 @@ func (p *announcer) states(snap host.Snapshot) {
 		p.line(words)
 	}
 	for _, s := range snap.Servers {
-		words := "server " + safe(s.Name) + " " + reachWords(s)
+		words := "server " + plain.Safe(s.Name) + " " + reachWords(s)
 		if p.servers[s.Name] != words {
 			p.servers[s.Name] = words
 			p.line(words)
@@ -110,7 +112,7 @@ func (p *announcer) states(snap host.Snapshot) {
 		state := settled(v)
 		if p.subs[v.ID] != state {
 			p.subs[v.ID] = state
-			p.line("subscription " + safe(v.Key.Server) + " " + plain(v.Key.Type) + " by " + string(v.Mode) + " is " + spoken(state) + because(v))
+			p.line("subscription " + plain.Safe(v.Key.Server) + " " + plain.Text(v.Key.Type) + " by " + string(v.Mode) + " is " + spoken(state) + because(v))
 		}
 	}
 	for id := range p.subs {
@@ -153,7 +155,7 @@ func spoken(s event.State) string {
 
 func reachWords(s host.ServerView) string {
 	if why := s.Why(nil); why != "" && s.Reach == host.ReachBackoff {
-		return "is " + safe(why)
+		return "is " + plain.Safe(why)
 	}
 	words := "is " + string(s.Reach)
 	switch s.Reach {
@@ -168,9 +170,9 @@ func reachWords(s host.ServerView) string {
 	}
 	switch {
 	case s.Reach == host.ReachReady && s.TypesErr != "":
-		words += ", but its event types are not known: " + safe(s.TypesErr)
+		words += ", but its event types are not known: " + plain.Safe(s.TypesErr)
 	case s.Reach != host.ReachReady && s.Err != "":
-		words += ": " + safe(s.Err)
+		words += ": " + plain.Safe(s.Err)
 	}
 	return words
 }
@@ -179,13 +181,13 @@ func reachWords(s host.ServerView) string {
 func because(v host.SubscriptionView) string {
 	if v.InTrouble() {
 		if why := v.Why(func(t time.Time) string { return t.Local().Format(time.TimeOnly) }); why != "" {
-			return ": " + safe(why)
+			return ": " + plain.Safe(why)
 		}
 	}
 	if v.Status.Error.IsZero() {
 		return ""
 	}
-	return ": " + plain(v.Status.Error)
+	return ": " + plain.Text(v.Status.Error)
 }
 
 // records announces what was stored, up to a batch.
@@ -195,7 +197,7 @@ func (p *announcer) records() error {
 		if r.Kind == event.KindState && r.State != nil && p.subs[r.Sub] == r.State.State {
 			return true // told as a state already
 		}
-		p.buf = appendPlain(p.buf, r)
-		return len(p.buf) < batchBytes
+		p.buf = plain.AppendRecord(p.buf, r)
+		return len(p.buf) < program.BatchBytes
 	})
 }

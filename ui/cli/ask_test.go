@@ -11,6 +11,7 @@ import (
 
 	"eventdeck/host/react"
 	"eventdeck/host/trust"
+	"eventdeck/ui/cli/program"
 )
 
 // sentBody is what the model of a run was sent.
@@ -19,7 +20,7 @@ func sentBody(id react.RunID) []byte {
 }
 
 // remembers makes again what models were sent.
-type remembers struct{ Models }
+type remembers struct{ program.Models }
 
 func (remembers) Sent(first react.Request, steps []react.Step, n int) ([]byte, error) {
 	if steps[n-1].Kind != react.StepModel {
@@ -31,30 +32,30 @@ func (remembers) Sent(first react.Request, steps []react.Step, n int) ([]byte, e
 // asked is an engine with two models: the run of one is done, that of the other failed.
 func asked() *engine {
 	e := newEngine()
-	e.view.Models = []string{"done", "fails"}
+	e.View.Models = []string{"done", "fails"}
 	at := time.Date(2026, 7, 28, 12, 0, 0, 0, time.UTC)
 	model := &react.Model{Name: "done", Model: "m", Wire: react.WireChat, URL: "http://localhost/v1", Output: 100, Price: &react.Price{}}
 	run := func(id react.RunID, state react.State, why string, r *react.Result) react.Run {
 		return react.Run{ID: id, Rule: react.AskRule, NS: react.Manual, State: state, Why: why, Created: at, Members: react.Members{Count: 1, First: []uint64{7}}, Result: r, Steps: 2, Spend: 1200,
 			Request: &react.Request{Kind: react.RequestModel, Run: id, Rule: react.AskRule, Seq: 7, Count: 1, Model: model, Task: "why?", Input: []byte("envelope " + evilText)}}
 	}
-	e.runs = append(e.runs,
+	e.All = append(e.All,
 		run("done", react.Done, "", &react.Result{Outcome: react.OutcomeDone, Ended: at, Answer: trust.Untrusted("the pool is full: " + evilText)}),
 		run("fails", react.Failed, "the model answered nothing", &react.Result{Outcome: react.OutcomeFailed, Ended: at}))
-	bare := e.runs[len(e.runs)-2]
+	bare := e.All[len(e.All)-2]
 	bare.ID = "bare"
 	first := *bare.Request
 	first.Run = "bare"
 	bare.Request = &first
-	e.runs = append(e.runs, bare)
-	e.steps = map[react.RunID][]react.Step{"done": {
+	e.All = append(e.All, bare)
+	e.Taken = map[react.RunID][]react.Step{"done": {
 		{N: 1, Kind: react.StepTool, State: react.StepDone, Server: "pager", Tool: "get", Class: react.ToolRead, Args: json.RawMessage(`{"id":"x"}`), Why: "the policy lets it", Line: "rules.json:3:5",
 			Result: &react.ToolResult{Content: trust.Untrusted("cause " + evilText), Cut: 9}, Began: at, Ended: at.Add(time.Second)},
 		{N: 2, Kind: react.StepModel, State: react.StepDone, Sent: "00ff", Usage: react.Usage{In: 10, Out: 5}, Cost: 1200, Began: at, Ended: at.Add(time.Second),
 			Answer: &react.Answer{Text: trust.Untrusted("hm"), Calls: []react.Call{{ID: "c", Name: "pager_get", Args: json.RawMessage(`{"id":"x"}`)}}}},
 	}, "bare": {{N: 1, Kind: react.StepModel, State: react.StepDone}}}
 	sum := sha256.Sum256(sentBody("bare"))
-	e.steps["bare"][0].Sent = hex.EncodeToString(sum[:])
+	e.Taken["bare"][0].Sent = hex.EncodeToString(sum[:])
 	return e
 }
 
@@ -65,7 +66,7 @@ func TestAskPrintsTheAnswer(t *testing.T) {
 	if got := b.out.String(); !strings.HasPrefix(got, "the pool is full: one\n") || strings.ContainsAny(got, "\x1b\u202e") {
 		t.Errorf("%q", got)
 	}
-	if got := strings.Join(e.did, ";"); got != "ask done 7 why? true" {
+	if got := strings.Join(e.Did, ";"); got != "ask done 7 why? true" {
 		t.Errorf("asked %s", got)
 	}
 	b.clear()
@@ -92,7 +93,7 @@ func TestAskPrintsTheAnswer(t *testing.T) {
 		b.clear()
 		b.expect(t, c.code, c.want, append(append([]string{"ask"}, c.args...), "--data", dir)...)
 	}
-	e.view.Models = nil
+	e.View.Models = nil
 	b, dir = newReactBench(t, e)
 	b.expect(t, exitError, "names none", "ask", "7", "why?", "--data", dir)
 }

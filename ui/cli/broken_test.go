@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"eventdeck/host/event"
+	"eventdeck/ui/cli/program"
 )
 
 // damagedStores keep 1,000 events, of which one is not what was written, or a whole page
@@ -103,11 +104,11 @@ func (b breaking) Info() event.StoreInfo {
 // A screen ends with its store, with the line that helps.
 func TestScreenEndsWithItsStore(t *testing.T) {
 	s := breaking{broken: make(chan struct{})}
-	d := &deck{store: s}
-	if err := d.whileSound(t.Context(), func(context.Context) error { return nil }); err != nil {
+	d := &program.Deck{Store: s}
+	if err := d.WhileSound(t.Context(), func(context.Context) error { return nil }); err != nil {
 		t.Errorf("a screen on a sound store: %v", err)
 	}
-	err := d.whileSound(t.Context(), func(ctx context.Context) error {
+	err := d.WhileSound(t.Context(), func(ctx context.Context) error {
 		close(s.broken)
 		<-ctx.Done()
 		return nil

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"eventdeck/ui/cli/program"
 )
 
 // errChildDied: a process that read a damaged store came to no end of its own.
@@ -52,7 +54,7 @@ func (a *app) inChildReading(ctx context.Context, in io.Reader, dir, what string
 	case err == nil:
 		return nil
 	case ctx.Err() != nil: // whether it ended by itself, or had to be killed
-		return fmt.Errorf("store %s: %w", what, errStopped)
+		return fmt.Errorf("store %s: %w", what, program.ErrStopped)
 	case cmd.ProcessState == nil:
 		return fmt.Errorf("store %s: %w", what, err)
 	case cmd.ProcessState.ExitCode() == exitError && len(said) > 0:

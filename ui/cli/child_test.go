@@ -5,15 +5,17 @@ import (
 	"errors"
 	"os"
 	"testing"
+
+	"eventdeck/ui/cli/program"
 )
 
 // A command on the store that the operator ends says so, not how its process ended.
 func TestAChildThatIsEndedIsInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	a := &app{Program: Program{Executable: os.Executable}}
+	a := &app{&program.App{Program: program.Program{Executable: os.Executable}}}
 	err := a.inChild(ctx, t.TempDir(), "check")
-	if !errors.Is(err, errStopped) || err.Error() != "store check: interrupted" {
+	if !errors.Is(err, program.ErrStopped) || err.Error() != "store check: interrupted" {
 		t.Error(err)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"eventdeck/host/mcptest"
 	"eventdeck/host/trust"
 	"eventdeck/host/wire"
+	"eventdeck/ui/cli/program"
 )
 
 var incident = event.Type{
@@ -138,7 +139,7 @@ func TestUnknownServersAndFiles(t *testing.T) {
 
 func TestAStoreThatCannotBeOpened(t *testing.T) {
 	b := newBench(t)
-	b.p.OpenStore = func(context.Context, StoreOptions) (event.Store, error) {
+	b.p.OpenStore = func(context.Context, program.StoreOptions) (event.Store, error) {
 		return nil, errors.New("the store is in use: process 42 has /data open")
 	}
 	for _, args := range [][]string{{"tail", "pager", "t"}, {"subs", "list"}, {"events"}, {"subs", "rm", "x"}} {
@@ -328,6 +329,34 @@ func TestDemoServer(t *testing.T) {
 	}
 }
 
+func TestDemoServerEndsWithItsInput(t *testing.T) {
+	for _, test := range []struct {
+		said string
+		code int
+		want string
+	}{
+		{"", exitDone, ""},
+		{"{}\n", exitError, `give its address as "url"`},
+	} {
+		b := newBench(t)
+		b.p.DemoServer = func(ctx context.Context, _ string, _ host.DemoOptions) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		in, tell, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer in.Close()
+		b.p.Stdin = in
+		if _, err := tell.WriteString(test.said); err != nil {
+			t.Fatal(err)
+		}
+		tell.Close()
+		b.expect(t, test.code, test.want, "demo-server", "pager")
+	}
+}
+
 // flagsListen is the address that a host would have been given.
 func (b *bench) flagsListen() string { return b.options.ListenAddr }
 
@@ -358,8 +387,8 @@ func TestNoColor(t *testing.T) {
 			b := newBench(t)
 			b.p.StdinTerminal, b.p.StdoutTerminal = true, true
 			b.p.Env = environment(tt.env)
-			var got ScreenOptions
-			b.p.Screen = func(_ context.Context, o ScreenOptions) error {
+			var got program.ScreenOptions
+			b.p.Screen = func(_ context.Context, o program.ScreenOptions) error {
 				got = o
 				return nil
 			}
@@ -367,7 +396,7 @@ func TestNoColor(t *testing.T) {
 			if got.NoColor != tt.want || got.API == nil {
 				t.Errorf("%+v", got)
 			}
-			a := &app{Program: b.p}
+			a := &app{&program.App{Program: b.p}}
 			if hidden := a.helpOutput() != b.p.Stdout; hidden != tt.want {
 				t.Errorf("help: terminal hidden %t, want %t", hidden, tt.want)
 			}

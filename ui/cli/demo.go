@@ -18,6 +18,8 @@ import (
 	"eventdeck/host/attach"
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/ui/cli/program"
+	"eventdeck/ui/cli/usage"
 )
 
 // demoFlags are the flags of demo.
@@ -31,10 +33,10 @@ func (a *app) demoCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "The screen on the built-in demo servers, with nothing to configure",
-		Args:  exactly(0),
-		Run: a.run(func(cmd *cobra.Command, _ []string) error {
+		Args:  usage.Exactly(0),
+		Run: a.Run(func(cmd *cobra.Command, _ []string) error {
 			if f.speed <= 0 {
-				return usagef("--speed must be more than 0")
+				return usage.Errorf("--speed must be more than 0")
 			}
 			return a.demo(cmd.Context(), f)
 		}),
@@ -77,10 +79,10 @@ func (a *app) demo(ctx context.Context, f demoFlags) (err error) {
 	if err := a.needTerminal(); err != nil {
 		return err
 	}
-	if len(a.flags.headers) > 0 {
-		return usagef("--header: the demo servers need none")
+	if len(a.Flags.Headers) > 0 {
+		return usage.Errorf("--header: the demo servers need none")
 	}
-	if c, err := a.attached(ctx, a.keptOrTemporary()); err != nil || c != nil {
+	if c, err := a.Attached(ctx, a.KeptOrTemporary()); err != nil || c != nil {
 		return a.demoElsewhere(ctx, c, err)
 	}
 	servers, stop, err := a.startServers(ctx, f)
@@ -88,30 +90,37 @@ func (a *app) demo(ctx context.Context, f demoFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	if !a.flags.screen.reads {
-		a.flags.reacts = demoReactions
+	if !a.Flags.Screen.ReadOnly {
+		model, end, err := a.startServer(ctx, "model", f)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = end() }() // it answers questions only: nothing is lost with it
+		a.Flags.Reacts, a.Flags.DemoModel = program.DemoReactions, model
 	}
-	d, err := a.open(ctx, a.keptOrTemporary(), false)
+	d, err := a.Open(ctx, a.KeptOrTemporary(), false)
 	if err != nil {
 		return err
 	}
-	if d.client != nil { // it has begun meanwhile
+	if d.Client != nil { // it has begun meanwhile
 		return a.showDemoOf(ctx, d)
 	}
-	info := d.store.Info()
-	first := len(d.store.Subscriptions()) == 0
+	info := d.Store.Info()
+	first := len(d.Store.Subscriptions()) == 0
 	for _, s := range servers {
 		d.AddServer(s)
 	}
 	wait := func() error { return nil }
 	subscribing, cancel := context.WithCancel(ctx)
 	if first {
-		wait = d.subscribeDemo(subscribing)
+		wait = subscribeDemo(subscribing, d)
 	}
-	err = d.whileSound(ctx, func(ctx context.Context) error { return a.show(ctx, d, true) })
+	err = d.WhileSound(ctx, func(ctx context.Context) error { return a.show(ctx, d, true) })
 	cancel()
-	err = errors.Join(err, wait(), d.close())
+	waiting := d.Waiting()
+	err = errors.Join(err, wait(), d.Close())
 	a.farewell(info, "demo")
+	a.sayWaiting(waiting)
 	return err
 }
 
@@ -120,17 +129,15 @@ func (a *app) demoElsewhere(ctx context.Context, c *attach.Client, err error) er
 	if err != nil {
 		return err
 	}
-	d := &deck{log: io.NopCloser(nil), unobserve: func() error { return nil }}
-	d.use(c)
-	return a.showDemoOf(ctx, d)
+	return a.showDemoOf(ctx, program.AttachedDeck(c))
 }
 
 // startServers runs the demo servers that have an address, and returns how all of
 // them are reached. The returned function ends them, also after an error; chat is
 // a process of its host.
 func (a *app) startServers(ctx context.Context, f demoFlags) (servers []event.Server, stop func() error, err error) {
-	var stops endings
-	stop = func() error { return stops.end() }
+	var stops program.Endings
+	stop = func() error { return stops.End() }
 	exe, err := a.Executable()
 	if err != nil {
 		return nil, stop, fmt.Errorf("find this program to start the chat server: %w", err)
@@ -191,7 +198,7 @@ func (a *app) startServer(ctx context.Context, name string, f demoFlags) (url st
 
 // subscribeDemo begins the subscriptions of a first start. The returned function
 // waits for the end of that and tells what failed.
-func (d *deck) subscribeDemo(ctx context.Context) (wait func() error) {
+func subscribeDemo(ctx context.Context, d *program.Deck) (wait func() error) {
 	var wg sync.WaitGroup
 	errs := make([]error, len(demoSubscriptions))
 	for i, w := range demoSubscriptions {

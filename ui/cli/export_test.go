@@ -12,19 +12,21 @@ import (
 	"eventdeck/host/mcptest"
 	"eventdeck/host/trust"
 	"eventdeck/store"
+	"eventdeck/store/seal"
+	"eventdeck/ui/cli/program"
 )
 
 // realStores makes the bench use real stores.
 func (b *bench) realStores() {
-	b.p.OpenStore = func(ctx context.Context, o StoreOptions) (event.Store, error) {
-		return store.Open(ctx, store.Options{Dir: o.Dir, Keyring: store.NoKeyring()})
+	b.p.OpenStore = func(ctx context.Context, o program.StoreOptions) (event.Store, error) {
+		return store.Open(ctx, store.Options{Dir: o.Dir, Keyring: seal.NoKeyring()})
 	}
 }
 
 // storeSome keeps n events and two other records in a directory.
 func storeSome(t *testing.T, dir string, n int) {
 	t.Helper()
-	s, err := store.Open(t.Context(), store.Options{Dir: dir, Keyring: store.NoKeyring()})
+	s, err := store.Open(t.Context(), store.Options{Dir: dir, Keyring: seal.NoKeyring()})
 	if err != nil {
 		t.Fatal(err)
 	}

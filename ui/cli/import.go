@@ -10,6 +10,8 @@ import (
 	"eventdeck/host/config"
 	"eventdeck/host/export"
 	"eventdeck/host/trust"
+	"eventdeck/ui/cli/plain"
+	"eventdeck/ui/cli/usage"
 )
 
 // importCommand takes over servers from the files of other MCP clients.
@@ -23,7 +25,7 @@ func (a *app) importCommand() *cobra.Command {
 			"Nothing is started or connected to. Values of headers and variables are never shown.\n\n" +
 			"Known clients: " + strings.Join(config.ClientNames(), ", ") + ".",
 		Example: "eventdeck servers import\neventdeck servers import github --yes",
-		Run: a.run(func(_ *cobra.Command, args []string) error {
+		Run: a.Run(func(_ *cobra.Command, args []string) error {
 			return a.importServers(args, yes)
 		}),
 	}
@@ -38,13 +40,13 @@ func (a *app) importServers(names []string, yes bool) error {
 		return errs[0]
 	}
 	for _, err := range errs {
-		a.say("%s", message(err))
+		a.Say("%s", plain.Message(err))
 	}
 	drafts, err := wanted(found, names)
 	if err != nil {
 		return err
 	}
-	if a.flags.json {
+	if a.Flags.JSON {
 		if err := a.writeFoundJSON(found); err != nil {
 			return err
 		}
@@ -53,16 +55,16 @@ func (a *app) importServers(names []string, yes bool) error {
 	}
 	switch {
 	case len(found) == 0:
-		a.say("no server was found in the files of other MCP clients; `eventdeck servers import --help` lists them")
+		a.Say("no server was found in the files of other MCP clients; `eventdeck servers import --help` lists them")
 	case len(drafts) == 0:
-		a.say("nothing to import")
+		a.Say("nothing to import")
 	case !yes:
-		a.say("nothing was written; --yes writes %d to %s", len(drafts), safe(source.File))
+		a.Say("nothing was written; --yes writes %d to %s", len(drafts), plain.Safe(source.File))
 	default:
 		if err := source.Add(drafts...); err != nil {
 			return err
 		}
-		a.say("wrote %d to %s", len(drafts), safe(source.File))
+		a.Say("wrote %d to %s", len(drafts), plain.Safe(source.File))
 	}
 	return nil
 }
@@ -85,9 +87,9 @@ func wanted(found []config.Found, names []string) ([]config.Draft, error) {
 				have = append(have, f.Name)
 			}
 			if near := config.Nearest(name, have); near != "" {
-				return nil, usagef("no server %q was found; did you mean %q?", name, near)
+				return nil, usage.Errorf("no server %q was found; did you mean %q?", name, near)
 			}
-			return nil, usagef("no server %q was found; `eventdeck servers import` lists them", name)
+			return nil, usage.Errorf("no server %q was found; `eventdeck servers import` lists them", name)
 		case found[i].Have:
 			return nil, fmt.Errorf("%q is configured already", name)
 		case found[i].Problem != "":
@@ -101,16 +103,16 @@ func (a *app) writeFound(found []config.Found) error {
 	if len(found) == 0 {
 		return nil
 	}
-	t := &table{}
-	t.add("NAME", "CLIENT", "WOULD RUN OR REACH", "NEEDS", "STATE", "FILE")
+	t := &plain.Table{}
+	t.Add("NAME", "CLIENT", "WOULD RUN OR REACH", "NEEDS", "STATE", "FILE")
 	for _, f := range found {
 		var needs []string
 		for _, p := range slices.Concat(f.Env, f.Headers) {
 			needs = append(needs, p.Name)
 		}
-		t.add(safe(f.Name), f.Client, safe(f.What()), safe(strings.Join(needs, " ")), safe(foundState(f)), safe(f.Path))
+		t.Add(plain.Safe(f.Name), f.Client, plain.Safe(f.What()), plain.Safe(strings.Join(needs, " ")), plain.Safe(foundState(f)), plain.Safe(f.Path))
 	}
-	return a.printTable(t)
+	return a.PrintTable(t)
 }
 
 func foundState(f config.Found) string {

@@ -11,6 +11,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/ui/cli/program"
 )
 
 // foreignFile puts the configuration of another client into the bench's home.
@@ -80,7 +81,7 @@ func TestImportByName(t *testing.T) {
 func TestDemoFromTheScreen(t *testing.T) {
 	b := demoBench(t)
 	subscribed := make(chan struct{}, 10)
-	b.p.Screen = func(ctx context.Context, o ScreenOptions) error {
+	b.p.Screen = func(ctx context.Context, o program.ScreenOptions) error {
 		if o.Demo || o.StartDemo == nil || o.Servers.File == "" {
 			t.Errorf("%+v", o)
 		}
@@ -113,7 +114,7 @@ func TestSignalLeavesDemoServers(t *testing.T) {
 		return serve(ctx, name, o)
 	}
 	ctx, signal := context.WithCancel(t.Context())
-	b.p.Screen = func(ctx context.Context, o ScreenOptions) error {
+	b.p.Screen = func(ctx context.Context, o program.ScreenOptions) error {
 		_, err := o.StartDemo(ctx)
 		signal()
 		for range cap(serving) {

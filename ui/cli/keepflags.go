@@ -9,6 +9,7 @@ import (
 
 	"eventdeck/host/config"
 	"eventdeck/host/event"
+	"eventdeck/ui/cli/usage"
 )
 
 // limitFlags are bounds as they were typed; "" leaves a bound as it is.
@@ -18,17 +19,17 @@ type limitFlags struct{ age, size, records string }
 func (f limitFlags) apply(l *event.Limits, prefix string) (err error) {
 	if f.age != "" {
 		if l.Age, err = parseAge(f.age); err != nil {
-			return usagef("--%sage: %w", prefix, err)
+			return usage.Errorf("--%sage: %w", prefix, err)
 		}
 	}
 	if f.size != "" {
 		if l.Bytes, err = config.ParseSize(f.size); err != nil {
-			return usagef("--%ssize: %w", prefix, err)
+			return usage.Errorf("--%ssize: %w", prefix, err)
 		}
 	}
 	if f.records != "" {
 		if l.Records, err = strconv.ParseUint(f.records, 10, 63); err != nil {
-			return usagef("--%sevents: %q is not a number of records", prefix, f.records)
+			return usage.Errorf("--%sevents: %q is not a number of records", prefix, f.records)
 		}
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/mcptest"
 	"eventdeck/host/trust"
+	"eventdeck/ui/cli/program"
 )
 
 // keep puts a subscription with n events into the store.
@@ -22,7 +23,7 @@ func (b *bench) keep(server, typ string, n int) event.Subscription {
 	b.store.change(sub.ID, func(s *event.Subscription) { *s = sub })
 	for i := range n {
 		r := occurrence(sub, fmt.Sprintf("%s%d", typ, i+1), "{}")
-		r.ReceivedAt = time.Now().Add(-time.Duration(n-i) * time.Hour)
+		r.ReceivedAt = b.p.Now().Add(-time.Duration(n-i) * time.Hour)
 		b.store.add(r)
 	}
 	return sub
@@ -97,7 +98,7 @@ func TestSubsListSaysOnceThatDeliveriesAreRefused(t *testing.T) {
 	v.Status.State, v.Status.Reason = event.StateRefused, event.ReasonRefused
 	v.Status.Error = trust.Untrusted("signature wrong, 21 deliveries refused")
 	v.Status.Refused = event.Refused{Count: 21, Reason: "signature wrong"}
-	if got, want := subState(v), "refused, signature wrong, 21 deliveries refused"; got != want {
+	if got, want := subState(v, time.Now()), "refused, signature wrong, 21 deliveries refused"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -139,6 +140,7 @@ func TestSubsVerbs(t *testing.T) {
 
 func TestEvents(t *testing.T) {
 	b := newBench(t)
+	b.p.Now = func() time.Time { return at } // from which --since counts
 	first := b.keep("pager", "a", 5)
 	b.keep("chat", "b", 2)
 	dir := b.data(t)
@@ -212,7 +214,7 @@ func TestScreen(t *testing.T) {
 	b.expect(t, exitUsage, "TERM=dumb")
 	b = newBench(t)
 	b.p.StdinTerminal, b.p.StdoutTerminal = true, true
-	b.p.Screen = func(context.Context, ScreenOptions) error { return errors.New("the terminal went away") }
+	b.p.Screen = func(context.Context, program.ScreenOptions) error { return errors.New("the terminal went away") }
 	if code := b.run(t); code != exitError || !b.closed {
 		t.Errorf("code %d, closed %t", code, b.closed)
 	}
@@ -237,7 +239,7 @@ func TestDemoSubscribesInEveryMode(t *testing.T) {
 	b := demoBench(t)
 	subscribed := make(chan struct{}, 10)
 	b.subscribed = func(event.Subscription) { subscribed <- struct{}{} }
-	b.p.Screen = func(context.Context, ScreenOptions) error {
+	b.p.Screen = func(context.Context, program.ScreenOptions) error {
 		for range demoSubscriptions {
 			<-subscribed
 		}

@@ -8,6 +8,7 @@ import (
 
 	"eventdeck/host/config"
 	"eventdeck/host/event"
+	"eventdeck/ui/cli/program"
 )
 
 // lateDemo are demo servers that are started from the screen. They live as long
@@ -15,7 +16,7 @@ import (
 // reach them again.
 type lateDemo struct {
 	app  *app
-	deck *deck
+	deck *program.Deck
 	ctx  context.Context // of the screen
 
 	mu      sync.Mutex
@@ -48,7 +49,7 @@ func (l *lateDemo) start(context.Context) (names []string, err error) {
 		names = append(names, s.Name)
 	}
 	ctx, cancel := context.WithCancel(l.ctx)
-	l.cancel, l.wait = cancel, l.deck.subscribeDemo(ctx)
+	l.cancel, l.wait = cancel, subscribeDemo(ctx, l.deck)
 	return names, nil
 }
 
@@ -82,9 +83,9 @@ func (l *lateDemo) stop() error {
 
 // source is where servers are configured, as the screen needs it.
 func (a *app) source() config.Source {
-	s := config.Source{Paths: a.paths(), File: a.flags.config, Present: a.Dir}
+	s := config.Source{Paths: a.Paths(), File: a.Flags.Config, Present: a.Dir}
 	if s.File == "" {
-		if file, err := a.paths().ConfigFile(); err == nil {
+		if file, err := a.Paths().ConfigFile(); err == nil {
 			s.File = file
 		}
 	}

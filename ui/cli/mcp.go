@@ -14,6 +14,8 @@ import (
 	"eventdeck/host/mcpserver"
 	"eventdeck/host/react"
 	"eventdeck/host/redact"
+	"eventdeck/ui/cli/program"
+	"eventdeck/ui/cli/usage"
 )
 
 // mcpFlags are the flags of mcp.
@@ -46,8 +48,8 @@ has the data directory open, it attaches to that, and takes it over when that en
 Standard error tells which. On loopback any process of this machine may ask, unless ` + mcpToken + ` holds a token,
 which callers then show as bearer. On another address the token is needed, and --beyond-loopback.`,
 		Example: "eventdeck mcp\neventdeck mcp --data ./incident --listen 127.0.0.1:8940",
-		Args:    exactly(0),
-		Run:     a.run(func(cmd *cobra.Command, _ []string) error { return a.mcp(cmd.Context(), f) }),
+		Args:    usage.Exactly(0),
+		Run:     a.Run(func(cmd *cobra.Command, _ []string) error { return a.mcp(cmd.Context(), f) }),
 	}
 	s := cmd.Flags()
 	s.StringVar(&f.listen, "listen", "", "address at which it speaks Streamable HTTP, such as 127.0.0.1:8940 (default standard input and output)")
@@ -61,16 +63,16 @@ which callers then show as bearer. On another address the token is needed, and -
 func (f mcpFlags) listener(ctx context.Context, token event.Secret) (net.Listener, error) {
 	if f.listen == "" {
 		if f.beyond {
-			return nil, usagef("--beyond-loopback goes with --listen ADDRESS")
+			return nil, usage.Errorf("--beyond-loopback goes with --listen ADDRESS")
 		}
 		return nil, nil
 	}
 	name, _, err := net.SplitHostPort(f.listen)
 	if err != nil {
-		return nil, usagef("--listen must look like 127.0.0.1:8940")
+		return nil, usage.Errorf("--listen must look like 127.0.0.1:8940")
 	}
 	if !event.IsLoopback(name) && (!f.beyond || token.IsZero()) {
-		return nil, usagef("--listen %q is not on loopback: others could read everything that is kept. Where that is meant, give --beyond-loopback and a token in %s", f.listen, mcpToken)
+		return nil, usage.Errorf("--listen %q is not on loopback: others could read everything that is kept. Where that is meant, give --beyond-loopback and a token in %s", f.listen, mcpToken)
 	}
 	var lc net.ListenConfig
 	ln, err := lc.Listen(ctx, "tcp", f.listen)
@@ -83,7 +85,7 @@ func (f mcpFlags) listener(ctx context.Context, token event.Secret) (net.Listene
 // mcp answers MCP clients until ctx or standard input ends.
 func (a *app) mcp(ctx context.Context, f mcpFlags) (err error) {
 	if f.listen == "" && a.StdinTerminal {
-		return usagef("mcp speaks with an MCP client on standard input and output, and this is a terminal; with --listen it speaks HTTP")
+		return usage.Errorf("mcp speaks with an MCP client on standard input and output, and this is a terminal; with --listen it speaks HTTP")
 	}
 	word, _ := a.Env(mcpToken)
 	token := event.NewSecret(word)
@@ -94,16 +96,16 @@ func (a *app) mcp(ctx context.Context, f mcpFlags) (err error) {
 	if ln != nil {
 		defer ln.Close()
 	}
-	servers, err := a.servers(nil)
+	servers, err := a.Servers(nil)
 	if err != nil {
 		return err
 	}
-	d, o, err := a.keptDeck(ctx)
+	d, o, err := a.KeptDeck(ctx)
 	if err != nil {
 		return err
 	}
-	if err := d.named(ctx, servers); err != nil {
-		return d.finish(err)
+	if err := d.Named(ctx, servers); err != nil {
+		return d.Finish(err)
 	}
 	secrets := &redact.Set{}
 	secrets.AddSecrets(token)
@@ -111,23 +113,23 @@ func (a *app) mcp(ctx context.Context, f mcpFlags) (err error) {
 		d.AddServer(s)
 		host.HideServer(secrets, s)
 	}
-	for _, s := range d.store.Subscriptions() {
+	for _, s := range d.Store.Subscriptions() {
 		host.HideSubscription(secrets, s)
 	}
-	serve := func(ctx context.Context, d *deck) error { return a.serveMCP(ctx, d, f, ln, token, secrets) }
-	if d.client != nil {
-		a.say("mcp: attached to process %d, which has %s open", d.client.PID(), o.Dir)
-		_, err := a.whileAttached(ctx, d, o, servers, serve)
+	serve := func(ctx context.Context, d *program.Deck) error { return a.serveMCP(ctx, d, f, ln, token, secrets) }
+	if d.Client != nil {
+		a.Say("mcp: attached to process %d, which has %s open", d.Client.PID(), o.Dir)
+		_, err := a.WhileAttached(ctx, d, o, servers, serve)
 		return err
 	}
-	a.say("mcp: runs the host on %s itself", o.Dir)
-	return d.finish(d.whileSound(ctx, func(ctx context.Context) error { return serve(ctx, d) }))
+	a.Say("mcp: runs the host on %s itself", o.Dir)
+	return d.Finish(d.WhileSound(ctx, func(ctx context.Context) error { return serve(ctx, d) }))
 }
 
 // serveMCP answers clients on the deck: at ln, or on standard input and output where that
 // is nil.
-func (a *app) serveMCP(ctx context.Context, d *deck, f mcpFlags, ln net.Listener, token event.Secret, secrets *redact.Set) error {
-	logger, file, err := a.logger()
+func (a *app) serveMCP(ctx context.Context, d *program.Deck, f mcpFlags, ln net.Listener, token event.Secret, secrets *redact.Set) error {
+	logger, file, err := a.Logger()
 	if err != nil {
 		return err
 	}
@@ -142,7 +144,7 @@ func (a *app) serveMCP(ctx context.Context, d *deck, f mcpFlags, ln net.Listener
 	case ln == nil:
 		err = server.ServeStdio(ctx, a.Stdin, a.Stdout)
 	default:
-		a.say("listening on http://%s%s", ln.Addr(), mcpserver.Path)
+		a.Say("listening on http://%s%s", ln.Addr(), mcpserver.Path)
 		err = server.ServeHTTP(ctx, ln)
 	}
 	return errors.Join(err, file.Close())

@@ -13,13 +13,14 @@ import (
 
 	"eventdeck/host/react"
 	"eventdeck/host/trust"
+	"eventdeck/ui/cli/program"
 )
 
 // models stands in for what asks models.
 type models struct {
-	Models
+	program.Models
 	missing error // of models with a key
-	tried   Tried
+	tried   program.Tried
 	err     error
 	asked   []react.Model
 }
@@ -31,7 +32,7 @@ func (s *models) HasKey(_ context.Context, m react.Model) error {
 	return s.missing
 }
 
-func (s *models) Try(_ context.Context, m react.Model) (Tried, error) {
+func (s *models) Try(_ context.Context, m react.Model) (program.Tried, error) {
 	s.asked = append(s.asked, m)
 	return s.tried, s.err
 }
@@ -44,7 +45,7 @@ const threeModels = `{"models": {
 // What the demo runs with a data directory is what the other commands see with it.
 func TestRulesOfADemoAreFoundByEachCommand(t *testing.T) {
 	data := t.TempDir()
-	if err := os.WriteFile(filepath.Join(data, demoRules), []byte(threeModels), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(data, "demo-rules.json"), []byte(threeModels), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	b := newBench(t)
@@ -102,14 +103,14 @@ func TestModelsAreTried(t *testing.T) {
 		out   string
 		error string
 	}{
-		"text": {[]string{"big"}, models{tried: Tried{Answer: trust.Untrusted("OK\x1b[2J"), Took: 1234567 * time.Microsecond, Usage: react.Usage{In: 12, Out: 3}, Cost: 37}},
+		"text": {[]string{"big"}, models{tried: program.Tried{Answer: trust.Untrusted("OK\x1b[2J"), Took: 1234567 * time.Microsecond, Usage: react.Usage{In: 12, Out: 3}, Cost: 37}},
 			exitDone, "big answered in 1.235s, 12 tokens read, 3 written, $0.000037\n│ OK\\x1b[2J\n", ""},
-		"no report": {[]string{"other"}, models{tried: Tried{Answer: trust.Untrusted("OK"), Took: time.Second, Usage: react.Usage{In: 12, Out: 3, Estimated: true}}},
+		"no report": {[]string{"other"}, models{tried: program.Tried{Answer: trust.Untrusted("OK"), Took: time.Second, Usage: react.Usage{In: 12, Out: 3, Estimated: true}}},
 			exitDone, "other answered in 1s, 12 tokens read, 3 written (at most: it does not say), at a price that is not known\n│ OK\n", ""},
-		"json": {[]string{"big", "--json"}, models{tried: Tried{Answer: trust.Untrusted("OK"), Took: time.Second, Usage: react.Usage{In: 12, Out: 3}, Cost: 37}},
+		"json": {[]string{"big", "--json"}, models{tried: program.Tried{Answer: trust.Untrusted("OK"), Took: time.Second, Usage: react.Usage{In: 12, Out: 3}, Cost: 37}},
 			exitDone, `{"answer":"OK","estimated":false,"in":12,"microDollars":37,"model":"big","ms":1000,"out":3}` + "\n", ""},
 		"refused": {[]string{"big"}, models{err: errors.New("HTTP 401: it does not accept the key")}, exitError, "", "HTTP 401: it does not accept the key; nothing was spent"},
-		"unknown": {[]string{"big"}, models{err: errors.New("no answer"), tried: Tried{Usage: react.Usage{In: 12, Out: 1024, Estimated: true}, Cost: 1_000_000}},
+		"unknown": {[]string{"big"}, models{err: errors.New("no answer"), tried: program.Tried{Usage: react.Usage{In: 12, Out: 1024, Estimated: true}, Cost: 1_000_000}},
 			exitError, "", "no answer; it may have cost as much as 12 tokens read, 1024 written (at most: it does not say), $1.00"},
 		"not there": {[]string{"bg"}, models{}, exitError, "", `there is no model "bg" in ` + path + "; there are local, big, other"},
 	} {

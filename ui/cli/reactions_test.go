@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -16,63 +15,37 @@ import (
 	"eventdeck/host/mcptest"
 	"eventdeck/host/react"
 	"eventdeck/host/trust"
+	"eventdeck/ui/internal/reacttest"
 )
 
-// engine is a control with fixed runs, which notes what it is asked to do.
-type engine struct {
-	react.Control
-	mu   sync.Mutex
-	view react.View
-	runs []react.Run
-	did  []string
-
-	tools []react.Pinned // of each rule, as Rule tells them
-	steps map[react.RunID][]react.Step
-}
-
-func (e *engine) Reactions() react.View {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.view
-}
+// engine is the stand-in of reactions; what is overridden looks at what it is given, and shows
+// in its state.
+type engine struct{ reacttest.Engine }
 
 // change makes a new state, in which the rule is another one.
 func (e *engine) change(how func(*react.RuleView)) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.view.Rules = slices.Clone(e.view.Rules)
-	how(&e.view.Rules[0])
-	e.view.Revision++
+	e.Lock()
+	defer e.Unlock()
+	e.View.Rules = slices.Clone(e.View.Rules)
+	how(&e.View.Rules[0])
+	e.View.Revision++
 }
-func (e *engine) Runs(_ context.Context, q react.Query) ([]react.Run, error) {
-	return slices.DeleteFunc(slices.Clone(e.runs), func(r react.Run) bool {
-		return q.Rule != "" && r.Rule != q.Rule || len(q.States) > 0 && !slices.Contains(q.States, r.State)
-	}), nil
-}
-func (e *engine) Run(_ context.Context, id react.RunID) (react.Run, error) {
-	for _, r := range e.runs {
-		if r.ID == id {
-			return r, nil
-		}
-	}
-	return react.Run{}, react.ErrNoRun
-}
-func (e *engine) Steps(_ context.Context, id react.RunID) ([]react.Step, error) {
-	return e.steps[id], nil
-}
+
 func (e *engine) AskModel(_ context.Context, q react.Question) (react.RunID, error) {
 	return react.RunID(q.Model), e.note("ask", q.Model, q.Seq, q.Task, q.Typed)
 }
-func (e *engine) Wish(_ context.Context, w react.Wish) (react.Run, error) {
-	return react.Run{}, e.note("wish", w.Server, w.Type)
-}
+
 func (e *engine) note(words ...any) error {
-	e.did = append(e.did, strings.TrimSpace(fmt.Sprintln(words...)))
+	e.Lock()
+	defer e.Unlock()
+	e.Did = append(e.Did, strings.TrimSpace(fmt.Sprintln(words...)))
 	return nil
 }
+
 func (e *engine) Explain(_ context.Context, seq uint64, rule string) ([]react.Verdict, error) {
 	return []react.Verdict{{Rule: rule, Seq: seq, State: react.Asking, Why: "it would ask", Line: "rules.json:3:5"}}, nil
 }
+
 func (e *engine) Approve(ctx context.Context, id react.RunID, hash string) error {
 	r, err := e.Run(ctx, id)
 	if err == nil && r.Request.Hash() != hash {
@@ -83,54 +56,40 @@ func (e *engine) Approve(ctx context.Context, id react.RunID, hash string) error
 	}
 	return e.note("approve", id)
 }
+
 func (e *engine) Grant(ctx context.Context, id react.RunID, hash string, until time.Time) error {
 	if left := time.Until(until); left > 2*time.Hour || left < time.Hour {
 		return fmt.Errorf("granted for %v", left)
 	}
-	if hash != e.runs[0].Request.Hash() {
+	if hash != e.All[0].Request.Hash() {
 		return react.ErrChanged
 	}
 	return e.note("grant", id)
 }
 
-func (e *engine) Undeny(_ context.Context, id react.RunID) error { return e.note("undeny", id) }
-
-func (e *engine) Deny(_ context.Context, id react.RunID, reason string) error {
-	return e.note("deny", id, reason)
-}
 func (e *engine) Retry(_ context.Context, id react.RunID) (react.RunID, error) {
 	return id, e.note("retry", id)
 }
-func (e *engine) Settle(_ context.Context, id react.RunID, done bool, reason string) error {
-	return e.note("settle", id, done, reason)
-}
+
 func (e *engine) Once(_ context.Context, rule string, seq uint64) (react.RunID, error) {
 	return "waits", e.note("once", rule, seq)
 }
-func (e *engine) Rule(_ context.Context, name string) (react.RuleView, error) {
-	for _, v := range e.Reactions().Rules {
-		if v.Rule.Name == name {
-			v.Tools, v.Listed = e.tools, true
-			return v, nil
-		}
-	}
-	return react.RuleView{}, react.ErrNoRule
-}
+
 func (e *engine) Arm(_ context.Context, rule string, hash react.Hash) error {
 	e.change(func(v *react.RuleView) { v.Armed = true })
 	return e.note("arm", rule, hash)
 }
+
 func (e *engine) Disarm(_ context.Context, rule string) error {
 	// The state shows it a moment later, as that of a real engine may.
 	time.AfterFunc(50*time.Millisecond, func() { e.change(func(v *react.RuleView) { v.Armed = false }) })
 	return e.note("disarm", rule)
 }
+
 func (e *engine) Silence(_ context.Context, rule string, until time.Time) error {
 	e.change(func(v *react.RuleView) { v.Silenced = until })
 	return e.note("silence", rule, until.IsZero() || time.Until(until) > time.Hour)
 }
-func (e *engine) Stop(_ context.Context, kill bool) error { return e.note("stop", kill) }
-func (e *engine) Go(context.Context) error                { return e.note("go") }
 
 const evilText = "one\n\x1b[2J\u202etwo"
 
@@ -140,10 +99,10 @@ func newEngine() *engine {
 			Path: "/bin/page", Program: "00ff", Boundary: "none", Input: []byte(input), Time: time.Minute}
 	}
 	at := time.Date(2026, 7, 28, 12, 0, 0, 0, time.UTC)
-	e := &engine{
-		view: react.View{On: true, Revision: 1, Rules: []react.RuleView{{
+	e := &engine{reacttest.Engine{
+		View: react.View{On: true, Revision: 1, Rules: []react.RuleView{{
 			Rule: react.Rule{Name: "page", Mode: react.ModeAsk, Where: "rules.json:3:5"}, Hash: ruleHash, Armed: true, Effective: react.ModeAsk, Letters: "A C"}}},
-		runs: []react.Run{
+		All: []react.Run{
 			{ID: "waits", Rule: "page", NS: react.Live, Hash: ruleHash, State: react.Asking, Request: request("hash        ffffff\n" + evilText), Created: at, Due: at.Add(time.Hour),
 				Members: react.Members{Count: 1, First: []uint64{7}}},
 			{ID: "gathers", Rule: "page", NS: react.Live, State: react.Gathering, Created: at, Members: react.Members{Count: 2, First: []uint64{8, 9}}},
@@ -151,8 +110,8 @@ func newEngine() *engine {
 				Result: &react.Result{Outcome: react.OutcomeFailed, Exit: 3, Ended: at, Output: react.Output{
 					Stdout: react.Stream{Head: trust.Untrusted(evilText), Tail: trust.Untrusted("end\n"), Bytes: 1000}}}},
 		},
-	}
-	e.view.Waiting = e.runs[:1]
+	}}
+	e.View.Waiting = e.All[:1]
 	return e
 }
 
@@ -194,7 +153,7 @@ func TestWithoutAnEngineReactionsSaySo(t *testing.T) {
 }
 
 func TestWhatCommandsAskOfTheEngine(t *testing.T) {
-	hash := newEngine().runs[0].Request.Hash()
+	hash := newEngine().All[0].Request.Hash()
 	for _, c := range []struct {
 		args []string
 		did  string
@@ -216,11 +175,11 @@ func TestWhatCommandsAskOfTheEngine(t *testing.T) {
 		e := newEngine()
 		b, dir := newReactBench(t, e)
 		for _, flags := range [][]string{{"--data", dir}, {"--data", dir, "--json"}} {
-			e.did = nil
+			e.Did = nil
 			b.clear()
 			b.expect(t, exitDone, "", append(slices.Clone(c.args), flags...)...)
-			if len(e.did) != 1 || e.did[0] != c.did {
-				t.Errorf("%q: the engine did %q", c.args, e.did)
+			if len(e.Did) != 1 || e.Did[0] != c.did {
+				t.Errorf("%q: the engine did %q", c.args, e.Did)
 			}
 			if out := b.out.String(); c.args[1] == "disarm" && !strings.Contains(out, "not armed") && !strings.Contains(out, `"armed":false`) {
 				t.Errorf("%q: %s", c.args, out)
@@ -241,8 +200,8 @@ func TestWhatCommandsAskOfTheEngine(t *testing.T) {
 	b.expect(t, exitError, "unknown rule", "rules", "arm", "other", "--data", dir)
 	b.clear()
 	b.expect(t, exitUsage, "must be a time", "rules", "silence", "page", "soon", "--data", dir)
-	if len(e.did) != 0 {
-		t.Errorf("the engine did %q", e.did)
+	if len(e.Did) != 0 {
+		t.Errorf("the engine did %q", e.Did)
 	}
 }
 
@@ -268,8 +227,8 @@ func TestArmingByHand(t *testing.T) {
 		if text := b.err.String(); code != c.code || !strings.Contains(text, c.says) || c.terminal && !strings.Contains(text, ruleHash) {
 			t.Errorf("%q: code %d: %s", c.typed, code, text)
 		}
-		if armed := len(e.did) == 1; armed != (code == exitDone) {
-			t.Errorf("%q: the engine did %q", c.typed, e.did)
+		if armed := len(e.Did) == 1; armed != (code == exitDone) {
+			t.Errorf("%q: the engine did %q", c.typed, e.Did)
 		}
 	}
 }
@@ -278,10 +237,10 @@ func TestArmingByHand(t *testing.T) {
 func TestARuleIsShownWithItsTools(t *testing.T) {
 	e := newEngine()
 	tool := react.Tool{Server: "pager", Name: "look", Class: react.ToolRead}
-	e.view.Rules[0].Rule.Do = react.Do{Task: &react.Task{Task: "Look.", Tools: []react.Tool{tool}}}
-	e.tools = []react.Pinned{{Tool: tool, Description: trust.Untrusted(evilText), Schema: []byte(`{"properties":{"id":{"type":"string"}}}`), Pin: "p1"}}
-	shown := e.view.Rules[0]
-	shown.Tools = e.tools
+	e.View.Rules[0].Rule.Do = react.Do{Task: &react.Task{Task: "Look.", Tools: []react.Tool{tool}}}
+	e.Tools = []react.Pinned{{Tool: tool, Description: trust.Untrusted(evilText), Schema: []byte(`{"properties":{"id":{"type":"string"}}}`), Pin: "p1"}}
+	shown := e.View.Rules[0]
+	shown.Tools = e.Tools
 	hash := string(shown.ArmHash())
 	b, dir := newReactBench(t, e)
 	b.expect(t, exitDone, "", "rules", "show", "page", "--data", dir)
@@ -297,13 +256,13 @@ func TestARuleIsShownWithItsTools(t *testing.T) {
 	b.clear()
 	b.p.Stdin, b.p.StdinTerminal, b.p.StderrTerminal = strings.NewReader(hash[len(hash)-6:]+"\n"), true, true
 	b.expect(t, exitDone, "pinned", "rules", "arm", "page", "--data", dir)
-	if len(e.did) != 1 || e.did[0] != "arm page "+hash {
-		t.Errorf("the engine did %q", e.did)
+	if len(e.Did) != 1 || e.Did[0] != "arm page "+hash {
+		t.Errorf("the engine did %q", e.Did)
 	}
 }
 
 func TestApprovingByHand(t *testing.T) {
-	hash := newEngine().runs[0].Request.Hash()
+	hash := newEngine().All[0].Request.Hash()
 	for _, c := range []struct {
 		typed    string
 		terminal bool
@@ -328,8 +287,8 @@ func TestApprovingByHand(t *testing.T) {
 		if code != c.code || !strings.Contains(text, c.says) {
 			t.Errorf("%q: code %d: %s", c.typed, code, text)
 		}
-		if approved := len(e.did) == 1; approved != (code == exitDone) {
-			t.Errorf("%q: the engine did %q", c.typed, e.did)
+		if approved := len(e.Did) == 1; approved != (code == exitDone) {
+			t.Errorf("%q: the engine did %q", c.typed, e.Did)
 		}
 		if c.code == exitUsage {
 			continue

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -9,11 +8,13 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/react"
 	"eventdeck/store"
+	"eventdeck/store/seal"
+	"eventdeck/ui/cli/program"
 )
 
 // What an import stores starts nothing, also when it was killed, and reactions are held.
 func TestImportsAreKnownToReactions(t *testing.T) {
-	s, err := store.Open(t.Context(), store.Options{Dir: t.TempDir(), Keyring: store.NoKeyring()})
+	s, err := store.Open(t.Context(), store.Options{Dir: t.TempDir(), Keyring: seal.NoKeyring()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,47 +61,25 @@ func TestImportsAreKnownToReactions(t *testing.T) {
 
 // running are reactions of a test.
 type running struct {
-	nowhere
-	view   react.View
-	closed bool
+	react.Control
+	view react.View
 }
 
 func (r *running) Reactions() react.View { return r.view }
-func (r *running) Close() error          { r.closed = true; return nil }
 
-func TestReactRunTellsWhatWaits(t *testing.T) {
-	b := newBench(t)
-	r := &running{view: react.View{On: true, Path: "rules.json", Held: "the store was restored", Waiting: []react.Run{{ID: "abc", Rule: "page"}}, Rules: []react.RuleView{{Armed: true}, {}}}}
-	ctx, cancel := context.WithCancel(t.Context())
-	a := &app{Program: Program{Stderr: &b.err}}
-	cancel() // it tells once, and ends
-	if err := a.tellReactions(ctx, r); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"2 rules of rules.json, 1 armed", "nothing acts: the store was restored", "run abc of page waits for you"} {
-		if !strings.Contains(b.err.String(), want) {
-			t.Errorf("%q is not told:\n%s", want, b.err.String())
+func (r *running) Close() error { return nil }
+
+// Who quits is told what goes on waiting in the store.
+func TestQuittingTellsWhatWaits(t *testing.T) {
+	for n, want := range map[int]string{0: "", 1: "1 run waits for you and stays stored", 3: "3 runs wait for you and stay stored"} {
+		b := newBench(t)
+		b.p.StdinTerminal, b.p.StdoutTerminal = true, true
+		b.p.RunReactions = func(program.ReactOptions) (program.Reactions, error) {
+			return &running{view: react.View{On: true, Asking: n}}, nil
 		}
-	}
-}
-
-// A deck closes the reactions that it runs, and a screen that only looks runs none.
-func TestOnlyTheScreenAndReactRunRunReactions(t *testing.T) {
-	r := &running{}
-	began := 0
-	a := &app{Program: Program{RunReactions: func(ReactOptions) (Reactions, error) { began++; return r, nil }, Env: func(string) (string, bool) { return "", false }, Home: t.TempDir()}}
-	host := newStandIn()
-	d := &deck{store: host.store, API: host}
-	a.startReactions(d, nil, nil)
-	if began != 0 || d.control() != nil {
-		t.Fatal("a command that lists runs reactions")
-	}
-	a.flags.reacts = ownReactions
-	a.startReactions(d, nil, nil)
-	if began != 1 || d.control() != react.Control(r) {
-		t.Fatal("the screen runs none")
-	}
-	if err := d.closeHost(); err != nil || !r.closed {
-		t.Errorf("%v, closed %v", err, r.closed)
+		b.expect(t, exitDone, want)
+		if n == 0 && strings.Contains(b.err.String(), "wait for you") {
+			t.Error(b.err.String())
+		}
 	}
 }

@@ -6,12 +6,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/mcptest"
+	"eventdeck/ui/cli/program"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -19,8 +21,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // bench is a program that runs in a test.
 type bench struct {
 	*standIn
-	p      Program
-	opened []StoreOptions
+	p      program.Program
+	opened []program.StoreOptions
 	out    mcptest.Buffer
 	err    mcptest.Buffer
 }
@@ -41,24 +43,25 @@ func newBench(t *testing.T) *bench {
 		t.Fatal(err)
 	}
 	b := &bench{standIn: newStandIn()}
-	b.p = Program{
+	b.p = program.Program{
 		Stdin:   strings.NewReader(""),
 		Stdout:  &b.out,
 		Stderr:  &b.err,
 		Env:     environment(map[string]string{"TOKEN": "t0ken"}),
+		Now:     time.Now,
 		Home:    home,
 		System:  "linux",
 		Version: "v1.2.3",
-		OpenStore: func(_ context.Context, o StoreOptions) (event.Store, error) {
+		OpenStore: func(_ context.Context, o program.StoreOptions) (event.Store, error) {
 			b.opened = append(b.opened, o)
 			b.store.info.Temporary = o.Temporary
 			return b.store, nil
 		},
-		NewHost: func(o host.Options) (OwnHost, error) {
+		NewHost: func(o host.Options) (program.OwnHost, error) {
 			b.options = o
 			return b.standIn, nil
 		},
-		Screen:     func(context.Context, ScreenOptions) error { return nil },
+		Screen:     func(context.Context, program.ScreenOptions) error { return nil },
 		CA:         func(string) (string, error) { return "/state/ca.pem", nil },
 		DemoServer: func(context.Context, string, host.DemoOptions) error { return nil },
 		Executable: func() (string, error) { return "/bin/eventdeck", nil },

@@ -17,6 +17,9 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/host/trust/scan"
 	"eventdeck/host/trust/strict"
+	"eventdeck/ui/cli/plain"
+	"eventdeck/ui/cli/program"
+	"eventdeck/ui/cli/usage"
 )
 
 // maxScanLine is how long a line of scan's input may be, in bytes.
@@ -32,8 +35,8 @@ func (a *app) scanCommand() *cobra.Command {
 		Long: `scan reads one event a line, from FILE or standard input, and prints one JSON object a line: whether
 it would be taken, what was noticed and where, and how it would be shown. {"base64": "…"} stands for
 bytes that are not text. A line may have 8 MiB. Refused events are a result, not an error.`,
-		Args: maximum(1),
-		Run: a.run(func(_ *cobra.Command, args []string) error {
+		Args: usage.AtMost(1),
+		Run: a.Run(func(_ *cobra.Command, args []string) error {
 			in := a.Stdin
 			if len(args) > 0 {
 				f, err := os.Open(args[0])
@@ -62,7 +65,7 @@ type scanned struct {
 
 func scanPayloads(in io.Reader, out io.Writer) error {
 	lines := bufio.NewReaderSize(in, 64<<10)
-	w := bufio.NewWriterSize(out, batchBytes)
+	w := bufio.NewWriterSize(out, program.BatchBytes)
 	for n := 1; ; n++ {
 		line, err := readLine(lines)
 		if err == io.EOF {
@@ -121,7 +124,7 @@ func inspect(line []byte) scanned {
 		Row:      in.Row.Plain(),
 	}
 	if in.Refused != nil {
-		s.Error = message(in.Refused)
+		s.Error = plain.Message(in.Refused)
 	}
 	for _, l := range in.Lines {
 		s.Lines = append(s.Lines, l.Plain())

@@ -8,26 +8,28 @@ import (
 	"strings"
 
 	"eventdeck/host/event"
+	"eventdeck/ui/cli/program"
+	"eventdeck/ui/cli/usage"
 )
 
 // screen runs the full-screen program on the configured servers, or on one.
 func (a *app) screen(ctx context.Context, args []string) error {
-	servers, err := a.servers(args)
+	servers, err := a.Servers(args)
 	if err != nil {
 		return err
 	}
 	if err := a.needTerminal(); err != nil {
 		return err
 	}
-	if !a.flags.screen.reads { // a screen that only looks starts nothing
-		a.flags.reacts = ownReactions
+	if !a.Flags.Screen.ReadOnly { // a screen that only looks starts nothing
+		a.Flags.Reacts = program.OwnReactions
 	}
-	d, o, err := a.keptDeck(ctx)
+	d, o, err := a.KeptDeck(ctx)
 	if err != nil {
 		return err
 	}
-	if err := d.named(ctx, servers); err != nil {
-		return d.finish(err)
+	if err := d.Named(ctx, servers); err != nil {
+		return d.Finish(err)
 	}
 	for _, s := range servers {
 		d.AddServer(s)
@@ -36,7 +38,7 @@ func (a *app) screen(ctx context.Context, args []string) error {
 	for i := range min(len(servers), len(words)) {
 		words[i] = servers[i].Name
 	}
-	if d.client != nil {
+	if d.Client != nil {
 		owned, err := a.showAttached(ctx, d, o, servers)
 		if owned != nil {
 			a.farewell(*owned, words...)
@@ -44,30 +46,31 @@ func (a *app) screen(ctx context.Context, args []string) error {
 		return err
 	}
 	late := &lateDemo{app: a, deck: d, ctx: ctx}
-	d.startDemo = late.start
-	err = d.whileSound(ctx, func(ctx context.Context) error { return a.show(ctx, d, false) })
-	info := d.store.Info()
-	err = errors.Join(err, late.leave(), d.close(), late.stop())
+	d.StartDemo = late.start
+	err = d.WhileSound(ctx, func(ctx context.Context) error { return a.show(ctx, d, false) })
+	info, waiting := d.Store.Info(), d.Waiting()
+	err = errors.Join(err, late.leave(), d.Close(), late.stop())
 	a.farewell(info, words...)
+	a.sayWaiting(waiting)
 	return err
 }
 
 // show runs the screen, or the same in words.
-func (a *app) show(ctx context.Context, d *deck, demo bool) error {
-	if a.flags.screen.plain {
+func (a *app) show(ctx context.Context, d *program.Deck, demo bool) error {
+	if a.Flags.Screen.Plain {
 		return newAnnouncer(d, a.Stdout).run(ctx)
 	}
 	return a.watched(func() error { return a.Screen(ctx, a.screenOptions(d, demo)) })
 }
 
 // showDemoOf runs the screen on the demo of another process, and ends with it.
-func (a *app) showDemoOf(ctx context.Context, d *deck) error {
-	within, cancel := d.within(ctx)
+func (a *app) showDemoOf(ctx context.Context, d *program.Deck) error {
+	within, cancel := d.Within(ctx)
 	defer cancel()
-	pid := d.client.PID()
-	err := d.finish(a.show(within, d, true))
+	pid := d.Client.PID()
+	err := d.Finish(a.show(within, d, true))
 	if err == nil {
-		a.say("process %d goes on", pid)
+		a.Say("process %d goes on", pid)
 	}
 	return err
 }
@@ -75,7 +78,7 @@ func (a *app) showDemoOf(ctx context.Context, d *deck) error {
 // watched runs the screen so that the terminal is restored whatever ends the
 // program. Without a monitor it runs all the same.
 func (a *app) watched(screen func() error) error {
-	dir, err := a.paths().DataDir()
+	dir, err := a.Paths().DataDir()
 	if err != nil || a.WatchTerminal == nil {
 		return screen()
 	}
@@ -91,36 +94,46 @@ func (a *app) needTerminal() error {
 	const instead = "use `eventdeck tail SERVER TYPE` to print events as lines, or --plain for the screen in words"
 	term, _ := a.Env("TERM")
 	switch {
-	case a.flags.screen.plain && a.flags.json:
-		return usagef("--plain is words; for JSON use `eventdeck tail SERVER TYPE --json`")
-	case a.flags.screen.plain:
+	case a.Flags.Screen.Plain && a.Flags.JSON:
+		return usage.Errorf("--plain is words; for JSON use `eventdeck tail SERVER TYPE --json`")
+	case a.Flags.Screen.Plain:
 		return nil
 	case !a.StdinTerminal || !a.StdoutTerminal:
-		return usagef("the screen needs a terminal, and this is none: %s", instead)
+		return usage.Errorf("the screen needs a terminal, and this is none: %s", instead)
 	case term == "dumb":
-		return usagef("the screen needs more than a dumb terminal (TERM=dumb): %s", instead)
+		return usage.Errorf("the screen needs more than a dumb terminal (TERM=dumb): %s", instead)
 	}
 	return nil
+}
+
+// sayWaiting says what goes on waiting when the program ends.
+func (a *app) sayWaiting(runs int) {
+	switch {
+	case runs == 1:
+		a.Say("1 run waits for you and stays stored until it expires: eventdeck runs list --state asking")
+	case runs > 1:
+		a.Say("%d runs wait for you and stay stored until they expire: eventdeck runs list --state asking", runs)
+	}
 }
 
 // farewell says where the data is and how to go on.
 func (a *app) farewell(info event.StoreInfo, words ...string) {
 	if info.Temporary {
-		a.say("the temporary data was removed; with --data DIR it is kept")
+		a.Say("the temporary data was removed; with --data DIR it is kept")
 		return
 	}
 	command := []string{"eventdeck"}
-	if a.flags.config != "" {
-		command = append(command, "--config", a.flags.config)
+	if a.Flags.Config != "" {
+		command = append(command, "--config", a.Flags.Config)
 	}
-	if a.flags.data != "" {
+	if a.Flags.Data != "" {
 		command = append(command, "--data", info.Path)
 	}
 	command = append(command, words...)
 	for i, w := range command {
 		command[i] = quoteWord(w)
 	}
-	a.say("events are kept in %s; go on with: %s", info.Path, strings.Join(command, " "))
+	a.Say("events are kept in %s; go on with: %s", info.Path, strings.Join(command, " "))
 }
 
 // quoteWord quotes a word for a shell where it must be.
@@ -131,4 +144,10 @@ func quoteWord(w string) string {
 		return w
 	}
 	return "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+}
+
+// showAttached runs the screen on the host of another process, and goes on when that
+// ends.
+func (a *app) showAttached(ctx context.Context, d *program.Deck, o program.StoreOptions, servers []event.Server) (owned *event.StoreInfo, err error) {
+	return a.WhileAttached(ctx, d, o, servers, func(ctx context.Context, d *program.Deck) error { return a.show(ctx, d, false) })
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,74 +13,10 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/export"
 	"eventdeck/host/trust"
+	"eventdeck/ui/cli/plain"
+	"eventdeck/ui/cli/program"
+	"eventdeck/ui/cli/usage"
 )
-
-// connectWithin is how long a first connection may take; then it has failed.
-const connectWithin = 10 * time.Second
-
-// connect waits for the server's first answer.
-func (d *deck) connect(ctx context.Context, server string) (host.ServerView, error) {
-	limited, cancel := context.WithTimeout(ctx, connectWithin-time.Second)
-	defer cancel()
-	view, err := d.Connected(limited, server, true)
-	if err != nil && ctx.Err() == nil && limited.Err() != nil {
-		err = fmt.Errorf("%w: %s did not answer within %v", host.ErrUnreachable, safe(server), connectWithin)
-	}
-	if errors.Is(err, host.ErrSignIn) {
-		err = fmt.Errorf("%w; `eventdeck sign-in %s` does it", err, safe(server))
-	} else {
-		err = d.advise(server, err)
-	}
-	return view, stopped(ctx, err)
-}
-
-// types lists the event types of a server that has answered.
-func (d *deck) types(ctx context.Context, server string) ([]event.Type, error) {
-	limited, cancel := context.WithTimeout(ctx, requestWithin)
-	defer cancel()
-	types, err := d.Types(limited, server)
-	return types, stopped(ctx, d.advise(server, err))
-}
-
-// advise adds to a server's refusal what the operator can do about it.
-func (d *deck) advise(name string, err error) error {
-	if !errors.Is(err, host.ErrRefused) {
-		return err
-	}
-	for _, server := range d.Snapshot().Servers {
-		remote := strings.Contains(server.Address, "://") // a process takes no token
-		if server.Name != name || server.SignIn == "" && !remote {
-			continue
-		}
-		if server.SignIn != "" {
-			err = fmt.Errorf("%w; %s", err, server.SignIn)
-		}
-		err = fmt.Errorf("%w: `eventdeck sign-in %s`", err, safe(name))
-		if remote {
-			err = fmt.Errorf("%w, or give a token with --header or in servers.json", err)
-		}
-	}
-	return err
-}
-
-// announced returns the event types of a server that says that it has some.
-func (d *deck) announced(ctx context.Context, server string) ([]event.Type, error) {
-	limited, cancel := context.WithTimeout(ctx, requestWithin)
-	defer cancel()
-	types, err := d.Announced(limited, server)
-	return types, stopped(ctx, err)
-}
-
-// requestWithin bounds one request to a server that has answered before.
-const requestWithin = 30 * time.Second
-
-// stopped tells an operator's interruption from a failure.
-func stopped(ctx context.Context, err error) error {
-	if err != nil && ctx.Err() != nil {
-		return errStopped
-	}
-	return err
-}
 
 func (a *app) serversCommand() *cobra.Command {
 	cmd := &cobra.Command{
@@ -89,9 +24,9 @@ func (a *app) serversCommand() *cobra.Command {
 		Short: "Show the servers: how they are reached and what they can do",
 		Long: `servers shows how each configured server, or SERVER alone, is reached and what it can do.
 It ends with 0 when all were asked, whatever they said; a SERVER that was named and cannot be reached ends it with 1.`,
-		Args:              maximum(1),
-		ValidArgsFunction: a.completeServer,
-		Run: a.run(func(cmd *cobra.Command, args []string) error {
+		Args:              usage.AtMost(1),
+		ValidArgsFunction: a.CompleteServer,
+		Run: a.Run(func(cmd *cobra.Command, args []string) error {
 			return a.showServers(cmd.Context(), args)
 		}),
 	}
@@ -100,27 +35,27 @@ It ends with 0 when all were asked, whatever they said; a SERVER that was named 
 }
 
 func (a *app) showServers(ctx context.Context, args []string) (err error) {
-	servers, err := a.servers(args)
+	servers, err := a.Servers(args)
 	if err != nil {
 		return err
 	}
 	if len(servers) == 0 {
-		a.say("no server is configured: put one into %s, or give an http(s) or ws(s) URL or stdio:COMMAND to a command", a.configPath())
+		a.Say("no server is configured: put one into %s, or give an http(s) or ws(s) URL or stdio:COMMAND to a command", a.configPath())
 		return nil
 	}
-	d, err := a.openToAsk(ctx, servers)
+	d, err := a.OpenToAsk(ctx, servers)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, d.close()) }()
-	if err := d.named(ctx, servers); err != nil {
+	defer func() { err = errors.Join(err, d.Close()) }()
+	if err := d.Named(ctx, servers); err != nil {
 		return err
 	}
-	views := d.ask(ctx, servers)
+	views := ask(ctx, d, servers)
 	if ctx.Err() != nil {
-		return errStopped
+		return program.ErrStopped
 	}
-	if a.flags.json {
+	if a.Flags.JSON {
 		var b []byte
 		for _, v := range views {
 			b = v.appendJSON(b)
@@ -130,12 +65,12 @@ func (a *app) showServers(ctx context.Context, args []string) (err error) {
 		}
 		return named(args, views)
 	}
-	t := &table{}
-	t.add("NAME", "TRANSPORT", "PROTOCOL", "EVENTS", "SERVER", "STATE")
+	t := &plain.Table{}
+	t.Add("NAME", "TRANSPORT", "PROTOCOL", "EVENTS", "SERVER", "STATE")
 	for _, v := range views {
-		t.add(safe(v.Name), v.transport(), v.protocol(), v.events(), v.title(), v.state())
+		t.Add(plain.Safe(v.Name), v.transport(), v.protocol(), v.events(), v.title(), v.state())
 	}
-	if err := a.printTable(t); err != nil {
+	if err := a.PrintTable(t); err != nil {
 		return err
 	}
 	return named(args, views)
@@ -152,10 +87,10 @@ func named(args []string, reports []serverReport) error {
 
 // configPath is for messages.
 func (a *app) configPath() string {
-	if a.flags.config != "" {
-		return a.flags.config
+	if a.Flags.Config != "" {
+		return a.Flags.Config
 	}
-	path, err := a.paths().ConfigFile()
+	path, err := a.Paths().ConfigFile()
 	if err != nil {
 		return "a file for --config"
 	}
@@ -170,7 +105,7 @@ type serverReport struct {
 }
 
 // ask connects to all servers at once and waits for every answer.
-func (d *deck) ask(ctx context.Context, servers []event.Server) []serverReport {
+func ask(ctx context.Context, d *program.Deck, servers []event.Server) []serverReport {
 	reports := make([]serverReport, len(servers))
 	for _, s := range servers {
 		d.AddServer(s)
@@ -179,11 +114,11 @@ func (d *deck) ask(ctx context.Context, servers []event.Server) []serverReport {
 	for i, s := range servers {
 		wg.Go(func() {
 			r := &reports[i]
-			r.ServerView, r.err = d.connect(ctx, s.Name)
+			r.ServerView, r.err = d.Connect(ctx, s.Name)
 			r.Name = s.Name
 			if r.err == nil {
 				var types []event.Type
-				types, r.err = d.announced(ctx, s.Name)
+				types, r.err = d.AnnouncedTypes(ctx, s.Name)
 				r.types = len(types)
 			}
 		})
@@ -193,18 +128,18 @@ func (d *deck) ask(ctx context.Context, servers []event.Server) []serverReport {
 }
 
 func (r serverReport) transport() string {
-	return safe(strings.TrimSpace(r.Transport + " " + r.HTTP))
+	return plain.Safe(strings.TrimSpace(r.Transport + " " + r.HTTP))
 }
 
 func (r serverReport) protocol() string {
 	if strings.HasPrefix(r.Era, r.Version) {
-		return safe(r.Era)
+		return plain.Safe(r.Era)
 	}
-	return safe(r.Version + " " + r.Era)
+	return plain.Safe(r.Version + " " + r.Era)
 }
 
 func (r serverReport) title() string {
-	return strings.TrimSpace(plain(r.Title) + " " + plain(r.Release))
+	return strings.TrimSpace(plain.Text(r.Title) + " " + plain.Text(r.Release))
 }
 
 func (r serverReport) events() string {
@@ -226,7 +161,7 @@ func (r serverReport) state() string {
 	if r.ready() {
 		return "ready"
 	}
-	return message(r.err)
+	return plain.Message(r.err)
 }
 
 func (r serverReport) appendJSON(b []byte) []byte {
@@ -248,7 +183,7 @@ func (r serverReport) appendJSON(b []byte) []byte {
 	if r.err == nil {
 		b = append(b, "null"...)
 	} else {
-		b = trust.AppendJSONString(b, message(r.err))
+		b = trust.AppendJSONString(b, plain.Message(r.err))
 	}
 	return append(b, '}', '\n')
 }

@@ -2,15 +2,13 @@ package cli
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"os"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"eventdeck/host/event"
+	"eventdeck/ui/cli/plain"
+	"eventdeck/ui/cli/program"
+	"eventdeck/ui/cli/usage"
 	"eventdeck/ui/internal/browser"
 )
 
@@ -22,9 +20,9 @@ func (a *app) signInCommand() *cobra.Command {
 		Long: `Opens the page on which SERVER wants you to sign in, waits until you come back, and keeps the tokens sealed.
 The address is printed too. Where the browser is on another machine, let its return reach this one: forward the
 port (the configuration's oauth.callbackPort fixes it), or open the address at which it ends from here.`,
-		Args:              exactly(1),
-		ValidArgsFunction: a.completeServer,
-		Run: a.run(func(cmd *cobra.Command, args []string) error {
+		Args:              usage.Exactly(1),
+		ValidArgsFunction: a.CompleteServer,
+		Run: a.Run(func(cmd *cobra.Command, args []string) error {
 			return a.signIn(cmd.Context(), args, noBrowser)
 		}),
 	}
@@ -36,26 +34,26 @@ func (a *app) signOutCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:               "sign-out SERVER",
 		Short:             "Revoke and forget the tokens for a server",
-		Args:              exactly(1),
-		ValidArgsFunction: a.completeServer,
-		Run:               a.run(func(cmd *cobra.Command, args []string) error { return a.signOut(cmd.Context(), args) }),
+		Args:              usage.Exactly(1),
+		ValidArgsFunction: a.CompleteServer,
+		Run:               a.Run(func(cmd *cobra.Command, args []string) error { return a.signOut(cmd.Context(), args) }),
 	}
 }
 
 // withKept opens the store that is kept, with the server that is named.
-func (a *app) withKept(ctx context.Context, args []string, do func(ctx context.Context, d *deck, server string) error) (err error) {
-	servers, err := a.servers(args)
+func (a *app) withKept(ctx context.Context, args []string, do func(ctx context.Context, d *program.Deck, server string) error) (err error) {
+	servers, err := a.Servers(args)
 	if err != nil {
 		return err
 	}
-	d, _, err := a.keptDeck(ctx)
+	d, _, err := a.KeptDeck(ctx)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := d.within(ctx)
+	ctx, cancel := d.Within(ctx)
 	defer cancel()
-	defer func() { err = d.leave(err) }()
-	if err := d.named(ctx, servers); err != nil {
+	defer func() { err = d.Leave(err) }()
+	if err := d.Named(ctx, servers); err != nil {
 		return err
 	}
 	d.AddServer(servers[0])
@@ -63,79 +61,38 @@ func (a *app) withKept(ctx context.Context, args []string, do func(ctx context.C
 }
 
 func (a *app) signIn(ctx context.Context, args []string, noBrowser bool) error {
-	return a.withKept(ctx, args, func(ctx context.Context, d *deck, server string) error {
+	return a.withKept(ctx, args, func(ctx context.Context, d *program.Deck, server string) error {
 		limited, cancel := context.WithTimeout(ctx, time.Minute)
 		defer cancel()
 		s, err := d.SignIn(limited, server)
 		if err != nil {
-			return stopped(ctx, err)
+			return program.Stopped(ctx, err)
 		}
 		if s.URL != "" {
-			a.say("%s asks you to sign in. Open:\n%s", safe(s.Issuer), safe(s.URL))
+			a.Say("%s asks you to sign in. Open:\n%s", plain.Safe(s.Issuer), plain.Safe(s.URL))
 			if !noBrowser && a.Browse != nil {
 				if err := a.Browse(s.URL); err != nil {
-					a.say("%v: open the address yourself", err)
+					a.Say("%v: open the address yourself", err)
 				}
 			}
 		}
 		if err := s.Wait(ctx); err != nil {
-			return stopped(ctx, err)
+			return program.Stopped(ctx, err)
 		}
-		a.say("signed in to %s", safe(server))
+		a.Say("signed in to %s", plain.Safe(server))
 		return nil
 	})
 }
 
 func (a *app) signOut(ctx context.Context, args []string) error {
-	return a.withKept(ctx, args, func(ctx context.Context, d *deck, server string) error {
+	return a.withKept(ctx, args, func(ctx context.Context, d *program.Deck, server string) error {
 		if err := d.SignOut(ctx, server); err != nil {
-			return stopped(ctx, err)
+			return program.Stopped(ctx, err)
 		}
-		a.say("signed out of %s", safe(server))
+		a.Say("signed out of %s", plain.Safe(server))
 		return nil
 	})
 }
 
 // Browse opens an address in the operator's browser.
 func Browse(address string) error { return browser.Open(address) }
-
-// keptVault gives commands with a store of their own the tokens of the store
-// that is kept, which is opened for each question.
-type keptVault struct {
-	a   *app
-	ctx context.Context // of the command: the questions of a vault have none to read
-	say sync.Once
-}
-
-// with opens the store. Where nothing was ever kept there is none.
-func (v *keptVault) with(ctx context.Context, do func(event.Store) error) error {
-	o, err := v.a.kept()
-	if err != nil {
-		return err
-	}
-	if _, err := os.Stat(o.Dir); err != nil {
-		return fmt.Errorf("no tokens: %w", event.ErrNotFound)
-	}
-	s, err := v.a.openAsIs(ctx, o)
-	if err != nil {
-		v.say.Do(func() {
-			v.a.say("tokens of earlier sign-ins are out of reach: %s; with --data that process is used", message(err))
-		})
-		return err
-	}
-	return errors.Join(do(s), s.Close())
-}
-
-// Credential implements [host.Vault].
-func (v *keptVault) Credential(name string) (secret event.Secret, err error) {
-	err = v.with(v.ctx, func(s event.Store) error {
-		secret, err = s.Credential(name)
-		return err
-	})
-	return secret, err
-}
-
-// SetCredential implements [host.Vault].
-func (v *keptVault) SetCredential(ctx context.Context, name string, value event.Secret) error {
-	return v.with(ctx, func(s event.Store) error { return s.SetCredential(ctx, name, value) })
-}

@@ -11,6 +11,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/ui/cli/program"
 )
 
 func TestSignIn(t *testing.T) {
@@ -104,6 +105,21 @@ func (s *tokens) Close() error { s.closed++; return nil }
 
 func TestCommandsWithATemporaryStoreUseTheTokensThatAreKept(t *testing.T) {
 	b := newBench(t)
+	dir := filepath.Join(b.p.Home, ".local", "state", "eventdeck")
+	kept, temporary := &tokens{}, b.p.OpenStore
+	var inUse error
+	b.p.OpenStore = func(ctx context.Context, o program.StoreOptions) (event.Store, error) {
+		if o.Temporary {
+			return temporary(ctx, o)
+		}
+		if o.Dir != dir {
+			t.Errorf("opens %+v", o)
+		}
+		if inUse != nil {
+			return nil, inUse
+		}
+		return kept, nil
+	}
 	b.run(t, "types", "pager")
 	vault := b.options.Vault
 	if vault == nil || !b.opened[len(b.opened)-1].Temporary {
@@ -112,17 +128,8 @@ func TestCommandsWithATemporaryStoreUseTheTokensThatAreKept(t *testing.T) {
 	if _, err := vault.Credential("x"); !errors.Is(err, event.ErrNotFound) {
 		t.Errorf("nothing was ever kept: %v", err)
 	}
-	dir := filepath.Join(b.p.Home, ".local", "state", "eventdeck")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		t.Fatal(err)
-	}
-	kept := &tokens{}
-	v := vault.(*keptVault)
-	v.a.OpenStore = func(_ context.Context, o StoreOptions) (event.Store, error) {
-		if o.Dir != dir || o.Temporary {
-			t.Errorf("opens %+v", o)
-		}
-		return kept, nil
 	}
 	if s, err := vault.Credential("x"); err != nil || s.Reveal() != "token of x" {
 		t.Errorf("%v, %v", s, err)
@@ -130,9 +137,7 @@ func TestCommandsWithATemporaryStoreUseTheTokensThatAreKept(t *testing.T) {
 	if err := vault.SetCredential(context.Background(), "x", event.NewSecret("renewed")); err != nil || kept.set.Reveal() != "renewed" || kept.closed != 2 {
 		t.Errorf("%v, kept %v, closed %d times", err, kept.set, kept.closed)
 	}
-	v.a.OpenStore = func(context.Context, StoreOptions) (event.Store, error) {
-		return nil, errors.New("in use by process 7")
-	}
+	inUse = errors.New("in use by process 7")
 	for range 2 {
 		if _, err := vault.Credential("x"); err == nil {
 			t.Error("no error")

@@ -113,21 +113,34 @@ func (m *memory) Subscription(id event.SubID) (event.Subscription, error) {
 	return event.Subscription{}, event.ErrNotFound
 }
 
-func (m *memory) EndedHooks() []event.Ended                        { return nil }
-func (m *memory) Setting(string) (string, error)                   { return "", event.ErrNotFound }
+func (m *memory) EndedHooks() []event.Ended { return nil }
+
+func (m *memory) Setting(string) (string, error) { return "", event.ErrNotFound }
+
 func (m *memory) SetSetting(context.Context, string, string) error { return nil }
+
 func (m *memory) Credential(string) (event.Secret, error) {
 	return event.Secret{}, event.ErrNotFound
 }
+
 func (m *memory) SetCredential(context.Context, string, event.Secret) error { return nil }
-func (m *memory) Saw(context.Context, event.ServerSeen) error               { return nil }
-func (m *memory) Servers() []event.ServerSeen                               { return nil }
-func (m *memory) Refuse(context.Context, ...event.Refusal) error            { return nil }
-func (m *memory) Refusals() []event.Refusal                                 { return nil }
-func (m *memory) Journal() event.Journal                                    { return nil }
-func (m *memory) Marks() []event.Mark                                       { return nil }
-func (m *memory) SetMark(context.Context, event.Mark) error                 { return nil }
-func (m *memory) RemoveMark(context.Context, uint64, bool) error            { return nil }
+
+func (m *memory) Saw(context.Context, event.ServerSeen) error { return nil }
+
+func (m *memory) Servers() []event.ServerSeen { return nil }
+
+func (m *memory) Refuse(context.Context, ...event.Refusal) error { return nil }
+
+func (m *memory) Refusals() []event.Refusal { return nil }
+
+func (m *memory) Journal() event.Journal { return nil }
+
+func (m *memory) Marks() []event.Mark { return nil }
+
+func (m *memory) SetMark(context.Context, event.Mark) error { return nil }
+
+func (m *memory) RemoveMark(context.Context, uint64, bool) error { return nil }
+
 func (m *memory) AuditLast() uint64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -156,7 +169,8 @@ func (m *memory) AuditBefore(seq uint64, fn func(event.AuditEntry) bool) error {
 
 func (m *memory) Watch(func([]event.Record)) func() { return func() {} }
 
-func (m *memory) Retention() event.Retention                          { return event.Retention{} }
+func (m *memory) Retention() event.Retention { return event.Retention{} }
+
 func (m *memory) SetRetention(context.Context, event.Retention) error { return nil }
 
 func (m *memory) Info() event.StoreInfo {
@@ -335,13 +349,19 @@ func (s *standIn) verb(name string, id event.SubID) error {
 }
 
 func (s *standIn) Unsubscribe(_ context.Context, id event.SubID) error { return s.verb("rm", id) }
-func (s *standIn) Pause(_ context.Context, id event.SubID) error       { return s.verb("pause", id) }
-func (s *standIn) Resume(_ context.Context, id event.SubID) error      { return s.verb("resume", id) }
-func (s *standIn) Refusals() []event.Refusal                           { return nil }
+
+func (s *standIn) Pause(_ context.Context, id event.SubID) error { return s.verb("pause", id) }
+
+func (s *standIn) Resume(_ context.Context, id event.SubID) error { return s.verb("resume", id) }
+
+func (s *standIn) Refusals() []event.Refusal { return nil }
+
 func (s *standIn) EndRemote(context.Context, string, trust.Text) error { return nil }
+
 func (s *standIn) Remote(context.Context, string) ([]host.RemoteSubscription, error) {
 	return nil, nil
 }
+
 func (s *standIn) Reconnect(string) error { return nil }
 
 func (s *standIn) RemoveServer(_ context.Context, name string) error {
@@ -352,32 +372,49 @@ func (s *standIn) RemoveServer(_ context.Context, name string) error {
 }
 
 func (s *standIn) Refresh(_ context.Context, id event.SubID) error { return s.verb("refresh", id) }
-func (s *standIn) Preview(host.Request) (host.Preview, error)      { return host.Preview{}, nil }
+
+func (s *standIn) Preview(host.Request) (host.Preview, error) { return host.Preview{}, nil }
+
 func (s *standIn) SetMode(_ context.Context, id event.SubID, m event.Mode) error {
 	return s.verb("mode "+string(m), id)
 }
+
 func (s *standIn) SetFailover(_ context.Context, id event.SubID, on bool) error {
 	return s.verb(fmt.Sprintf("failover %t", on), id)
 }
+
 func (s *standIn) RotateSecret(_ context.Context, id event.SubID) error { return s.verb("rotate", id) }
+
 func (s *standIn) ResetCursor(context.Context, event.SubID, host.From) error {
 	return nil
 }
+
 func (s *standIn) TestServer(context.Context, event.Server) (host.ServerView, error) {
 	return host.ServerView{}, nil
 }
-func (s *standIn) Setting(string) (string, error)                   { return "", event.ErrNotFound }
+
+func (s *standIn) Setting(string) (string, error) { return "", event.ErrNotFound }
+
 func (s *standIn) SetSetting(context.Context, string, string) error { return nil }
-func (s *standIn) Marks() []event.Mark                              { return nil }
-func (s *standIn) SetMark(context.Context, event.Mark) error        { return nil }
-func (s *standIn) RemoveMark(context.Context, uint64, bool) error   { return nil }
-func (s *standIn) Audit() *eventlog.Audit                           { return eventlog.NewAudit(s.store) }
+
+func (s *standIn) Marks() []event.Mark { return nil }
+
+func (s *standIn) SetMark(context.Context, event.Mark) error { return nil }
+
+func (s *standIn) RemoveMark(context.Context, uint64, bool) error { return nil }
+
+func (s *standIn) Audit() *eventlog.Audit { return eventlog.NewAudit(s.store) }
+
 func (s *standIn) Wire() *eventlog.Ring[host.WireFrame] {
 	return eventlog.NewRing[host.WireFrame](1, 0)
 }
-func (s *standIn) AppLog() *eventlog.Ring[host.LogLine]  { return eventlog.NewRing[host.LogLine](1, 0) }
-func (s *standIn) Stats() host.Stats                     { return host.Stats{} }
+
+func (s *standIn) AppLog() *eventlog.Ring[host.LogLine] { return eventlog.NewRing[host.LogLine](1, 0) }
+
+func (s *standIn) Stats() host.Stats { return host.Stats{} }
+
 func (s *standIn) SignOut(context.Context, string) error { return s.signOutErr }
+
 func (s *standIn) SignIn(context.Context, string) (host.SignIn, error) {
 	return s.signInFlow, s.signInErr
 }

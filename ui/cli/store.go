@@ -12,19 +12,10 @@ import (
 
 	"eventdeck/host/config"
 	"eventdeck/host/event"
+	"eventdeck/ui/cli/plain"
+	"eventdeck/ui/cli/program"
+	"eventdeck/ui/cli/usage"
 )
-
-// StoreTools look after a store that no process has open. Each takes the store's
-// directory; say gets lines of an account.
-type StoreTools struct {
-	Check   func(ctx context.Context, dir string, say func(string)) error
-	Compact func(dir string) (before, after int64, err error)
-	Backup  func(dir, file string) (bytes int64, err error)
-	// Restore returns the name under which what was there is kept, "" if there
-	// was nothing. It reads the copy from in, if that is not nil; file then names it.
-	Restore func(ctx context.Context, dir, file string, in io.Reader, now time.Time, say func(string)) (aside string, err error)
-	Recover func(ctx context.Context, dir string, now time.Time, say func(string)) error
-}
 
 func (a *app) storeCommand() *cobra.Command {
 	cmd := &cobra.Command{
@@ -34,20 +25,20 @@ func (a *app) storeCommand() *cobra.Command {
 compact, restore and recover need the store to themselves.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("there is no command store %q%s; use info, keep, check, compact, backup, restore, import or recover", args[0], meantCommand(cmd, args[0]))
+				return usage.Errorf("there is no command store %q%s; use info, keep, check, compact, backup, restore, import or recover", args[0], usage.Meant(cmd, args[0]))
 			}
 			return nil
 		},
-		Run: a.run(func(cmd *cobra.Command, _ []string) error { return a.storeInfo(cmd.Context()) }),
+		Run: a.Run(func(cmd *cobra.Command, _ []string) error { return a.storeInfo(cmd.Context()) }),
 	}
 	cmd.AddCommand(a.storeInfoCommand(), a.storeKeepCommand(), a.storeCheckCommand(), a.storeRecoverCommand(), a.storeImportCommand(),
 		&cobra.Command{
-			Use: "compact", Short: "Give back the room that removed records have left; an older store gets its checksums", Args: exactly(0),
-			Run: a.run(func(*cobra.Command, []string) error { return a.storeCompact() }),
+			Use: "compact", Short: "Give back the room that removed records have left; an older store gets its checksums", Args: usage.Exactly(0),
+			Run: a.Run(func(*cobra.Command, []string) error { return a.storeCompact() }),
 		},
 		&cobra.Command{
-			Use: "backup FILE", Short: "Copy the store to a new file; the sealing key is not in it", Args: exactly(1),
-			Run: a.run(func(cmd *cobra.Command, args []string) error { return a.storeBackup(cmd.Context(), args[0]) }),
+			Use: "backup FILE", Short: "Copy the store to a new file; the sealing key is not in it", Args: usage.Exactly(1),
+			Run: a.Run(func(cmd *cobra.Command, args []string) error { return a.storeBackup(cmd.Context(), args[0]) }),
 		},
 		a.storeRestoreCommand())
 	return cmd
@@ -55,8 +46,8 @@ compact, restore and recover need the store to themselves.`,
 
 func (a *app) storeInfoCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "info", Short: "Tell how much is kept, where, and within which bounds", Args: exactly(0),
-		Run: a.run(func(cmd *cobra.Command, _ []string) error { return a.storeInfo(cmd.Context()) }),
+		Use: "info", Short: "Tell how much is kept, where, and within which bounds", Args: usage.Exactly(0),
+		Run: a.Run(func(cmd *cobra.Command, _ []string) error { return a.storeInfo(cmd.Context()) }),
 	}
 }
 
@@ -76,7 +67,7 @@ type storeSummary struct {
 }
 
 func (a *app) storeInfo(ctx context.Context) (err error) {
-	s, err := a.openKept(ctx)
+	s, err := a.OpenKept(ctx)
 	if s == nil {
 		return err
 	}
@@ -95,7 +86,7 @@ func (a *app) storeInfo(ctx context.Context) (err error) {
 	if err := errors.Join(s.Forward(0, note(&out.Oldest)), s.Backward(s.Last(), note(&out.Newest))); err != nil {
 		return err
 	}
-	if a.flags.json {
+	if a.Flags.JSON {
 		line, err := json.Marshal(out)
 		if err != nil {
 			return err
@@ -103,38 +94,28 @@ func (a *app) storeInfo(ctx context.Context) (err error) {
 		_, err = fmt.Fprintf(a.Stdout, "%s\n", line)
 		return err
 	}
-	var t table
-	t.add("directory", out.Path)
+	var t plain.Table
+	t.Add("directory", out.Path)
 	if out.InUse != 0 {
-		t.add("in use by", fmt.Sprintf("process %d", out.InUse))
+		t.Add("in use by", fmt.Sprintf("process %d", out.InUse))
 	}
 	if info.Err != nil {
-		t.add("not stored", message(info.Err))
+		t.Add("not stored", plain.Message(info.Err))
 	}
-	t.add("records", fmt.Sprintf("%d, %s", out.Records, config.SizeWords(out.Bytes)))
-	t.add("file", config.SizeWords(out.FileBytes))
+	t.Add("records", fmt.Sprintf("%d, %s", out.Records, config.SizeWords(out.Bytes)))
+	t.Add("file", config.SizeWords(out.FileBytes))
 	if out.Oldest != nil && out.Newest != nil {
-		t.add("from", out.Oldest.UTC().Format(time.RFC3339))
-		t.add("to", out.Newest.UTC().Format(time.RFC3339))
+		t.Add("from", out.Oldest.UTC().Format(time.RFC3339))
+		t.Add("to", out.Newest.UTC().Format(time.RFC3339))
 	}
-	t.add("subscriptions", fmt.Sprint(out.Subs))
+	t.Add("subscriptions", fmt.Sprint(out.Subs))
 	if out.Unsummed > 0 {
-		t.add("checksums", fmt.Sprintf("%d entries of an older store have none yet; they get them while it is open, or by `eventdeck store compact`", out.Unsummed))
+		t.Add("checksums", fmt.Sprintf("%d entries of an older store have none yet; they get them while it is open, or by `eventdeck store compact`", out.Unsummed))
 	}
-	t.add("sealing key", out.Sealed)
-	t.add("kept in all", limitWords(out.Keep.Total))
-	t.add("per subscription", limitWords(out.Keep.PerSub))
-	return a.printTable(&t)
-}
-
-// openKept opens the store that is there. It is nil without an error when
-// nothing was kept yet.
-func (a *app) openKept(ctx context.Context) (event.Store, error) {
-	o, there, err := a.existing()
-	if err != nil || !there {
-		return nil, err
-	}
-	return a.openStore(ctx, o)
+	t.Add("sealing key", out.Sealed)
+	t.Add("kept in all", limitWords(out.Keep.Total))
+	t.Add("per subscription", limitWords(out.Keep.PerSub))
+	return a.PrintTable(&t)
 }
 
 func (a *app) storeKeepCommand() *cobra.Command {
@@ -145,13 +126,13 @@ func (a *app) storeKeepCommand() *cobra.Command {
 		Long: `What is beyond a bound goes, oldest first: at once, and from then on with what is added.
 0 takes a bound away. Ages are like 90m, 12h, 30d; sizes like 500MB or 2GiB.`,
 		Example: "eventdeck store keep --age 30d --size 5GiB\neventdeck store keep --sub-events 100000",
-		Args:    exactly(0),
-		Run: a.run(func(cmd *cobra.Command, _ []string) (err error) {
-			o, err := a.kept()
+		Args:    usage.Exactly(0),
+		Run: a.Run(func(cmd *cobra.Command, _ []string) (err error) {
+			o, err := a.Kept()
 			if err != nil {
 				return err
 			}
-			s, err := a.openStore(cmd.Context(), o)
+			s, err := a.UseStore(cmd.Context(), o)
 			if err != nil {
 				return err
 			}
@@ -182,8 +163,8 @@ func (a *app) storeKeepCommand() *cobra.Command {
 func (a *app) storeCheckCommand() *cobra.Command {
 	var here bool
 	cmd := &cobra.Command{
-		Use: "check", Short: "Read the whole store and tell what is wrong with it", Args: exactly(0),
-		Run: a.run(func(cmd *cobra.Command, _ []string) error {
+		Use: "check", Short: "Read the whole store and tell what is wrong with it", Args: usage.Exactly(0),
+		Run: a.Run(func(cmd *cobra.Command, _ []string) error {
 			return a.withExisting(func(dir string) error {
 				if !here {
 					return a.checkStore(cmd.Context(), dir)
@@ -203,7 +184,7 @@ func (a *app) storeCheckCommand() *cobra.Command {
 
 // checkStore checks the store, or a copy when another process has it open.
 func (a *app) checkStore(ctx context.Context, dir string) error {
-	c, err := a.attached(ctx, StoreOptions{Dir: dir})
+	c, err := a.Attached(ctx, program.StoreOptions{Dir: dir})
 	if err != nil {
 		return err
 	}
@@ -214,7 +195,7 @@ func (a *app) checkStore(ctx context.Context, dir string) error {
 }
 
 func (a *app) checkInChild(ctx context.Context, dir string) error {
-	defer a.working("checking", nil)()
+	defer a.Working("checking", nil)()
 	err := a.inChild(ctx, dir, "check")
 	if errors.Is(err, errChildDied) {
 		err = fmt.Errorf("the store in %s is damaged so that reading it leads nowhere; `eventdeck store recover` keeps what can be read", dir)
@@ -229,11 +210,11 @@ func (a *app) storeRecoverCommand() *cobra.Command {
 		Long: `Records that can be read are kept. Subscriptions that lost some go on as in the newest snapshot, so that
 their servers are asked again for what is lost, and get a gap record; all of them do where the file does
 not tell which. The damaged file is kept beside the new one.`,
-		Args: exactly(0),
-		Run: a.run(func(cmd *cobra.Command, _ []string) error {
+		Args: usage.Exactly(0),
+		Run: a.Run(func(cmd *cobra.Command, _ []string) error {
 			return a.withExisting(func(dir string) error {
-				defer a.working("recovering", nil)()
-				return a.StoreTools.Recover(cmd.Context(), dir, time.Now(), a.tell)
+				defer a.Working("recovering", nil)()
+				return a.StoreTools.Recover(cmd.Context(), dir, a.Now(), a.tell)
 			})
 		}),
 	}
@@ -244,7 +225,7 @@ func (a *app) tell(line string) { _, _ = fmt.Fprintln(a.Stdout, line) }
 
 // withExisting does something with the directory of the store that is there.
 func (a *app) withExisting(do func(dir string) error) error {
-	o, there, err := a.existing()
+	o, there, err := a.Existing()
 	if err != nil || !there {
 		return err
 	}
@@ -253,7 +234,7 @@ func (a *app) withExisting(do func(dir string) error) error {
 
 func (a *app) storeCompact() error {
 	return a.withExisting(func(dir string) error {
-		stop := a.working("compacting", nil)
+		stop := a.Working("compacting", nil)
 		before, after, err := a.StoreTools.Compact(dir)
 		stop()
 		if err == nil {
@@ -265,8 +246,8 @@ func (a *app) storeCompact() error {
 
 func (a *app) storeBackup(ctx context.Context, file string) error {
 	return a.withExisting(func(dir string) error {
-		defer a.working("copying", nil)()
-		c, err := a.attached(ctx, StoreOptions{Dir: dir})
+		defer a.Working("copying", nil)()
+		c, err := a.Attached(ctx, program.StoreOptions{Dir: dir})
 		var n int64
 		switch {
 		case err != nil:
@@ -285,13 +266,13 @@ func (a *app) storeBackup(ctx context.Context, file string) error {
 func (a *app) storeRestoreCommand() *cobra.Command {
 	var here bool
 	cmd := &cobra.Command{
-		Use: "restore FILE", Short: "Put a copy into the place of the store; what was there is kept beside it", Args: exactly(1),
+		Use: "restore FILE", Short: "Put a copy into the place of the store; what was there is kept beside it", Args: usage.Exactly(1),
 		Long: `restore reads the copy from FILE, or from standard input when FILE is -, and checks it before it takes the
 place of the store. What was there is kept beside it; a copy that is damaged,
 or goes on for longer than its beginning tells of, changes nothing.`,
 		Example: "eventdeck store restore kept.db\ngunzip < kept.db.gz | eventdeck store restore -",
-		Run: a.run(func(cmd *cobra.Command, args []string) error {
-			o, err := a.kept()
+		Run: a.Run(func(cmd *cobra.Command, args []string) error {
+			o, err := a.Kept()
 			if err != nil {
 				return err
 			}
@@ -300,7 +281,7 @@ or goes on for longer than its beginning tells of, changes nothing.`,
 				defer boundChild()()
 				return a.storeRestore(cmd.Context(), o, name, in)
 			}
-			defer a.working("restoring", nil)()
+			defer a.Working("restoring", nil)()
 			err = a.inChildReading(cmd.Context(), in, o.Dir, "restore", "--", args[0])
 			if errors.Is(err, errChildDied) {
 				err = fmt.Errorf("%s is damaged so that reading it leads nowhere; take another copy: the store is as it was", name)
@@ -322,8 +303,8 @@ func (a *app) copyToRestore(file string) (in io.Reader, name string) {
 }
 
 // storeRestore checks the copy, which may end the process, before it puts it into place.
-func (a *app) storeRestore(ctx context.Context, o StoreOptions, file string, in io.Reader) error {
-	aside, err := a.StoreTools.Restore(ctx, o.Dir, file, in, time.Now(), a.tell)
+func (a *app) storeRestore(ctx context.Context, o program.StoreOptions, file string, in io.Reader) error {
+	aside, err := a.StoreTools.Restore(ctx, o.Dir, file, in, a.Now(), a.tell)
 	if err != nil {
 		return err
 	}

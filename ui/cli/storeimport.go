@@ -7,13 +7,14 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/export"
+	"eventdeck/ui/cli/program"
+	"eventdeck/ui/cli/usage"
 )
 
 // importBatch is the number of records that are stored at once.
@@ -28,8 +29,8 @@ func (a *app) storeImportCommand() *cobra.Command {
 			"without the exact bytes are stored with their data alone. A line that is wrong ends it; what came before\n" +
 			"it is stored, and running it again is safe.",
 		Example: "eventdeck store import kept.ndjson --data ~/copy\ngunzip < kept.ndjson.gz | eventdeck store import -",
-		Args:    exactly(1),
-		Run: a.run(func(cmd *cobra.Command, args []string) error {
+		Args:    usage.Exactly(1),
+		Run: a.Run(func(cmd *cobra.Command, args []string) error {
 			return a.imports(cmd.Context(), args[0])
 		}),
 	}
@@ -48,44 +49,31 @@ func (a *app) imports(ctx context.Context, name string) (err error) {
 			size = uint64(info.Size())
 		}
 	}
-	o, err := a.kept()
+	o, err := a.Kept()
 	if err != nil {
 		return err
 	}
-	store, err := a.openStore(ctx, o)
+	store, err := a.UseStore(ctx, o)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	a.sayHowSealed(store.Info())
+	a.SayHowSealed(store.Info())
 	i := importer{ctx: ctx, store: store, markers: map[[sha256.Size]byte]bool{}}
 	done, err := noReactionTo(ctx, store)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	counted := &countedReader{in: in}
-	stop := a.working("importing", func() (uint64, uint64) { return counted.read.Load(), size })
+	counted := &program.CountedReader{In: in}
+	stop := a.Working("importing", func() (uint64, uint64) { return counted.Count.Load(), size })
 	err = i.run(counted)
 	stop()
 	if err != nil {
 		return fmt.Errorf("%s: %w; of what came before, %s new", name, err, event.Some(i.stored, "record is", "records are"))
 	}
-	a.say("%s new, %s", event.Some(i.stored, "record is", "records are"), thereAlready(i.known))
+	a.Say("%s new, %s", event.Some(i.stored, "record is", "records are"), thereAlready(i.known))
 	return nil
-}
-
-// countedReader counts the bytes that were read.
-type countedReader struct {
-	in   io.Reader
-	read atomic.Uint64
-}
-
-// Read implements [io.Reader].
-func (c *countedReader) Read(p []byte) (int, error) {
-	n, err := c.in.Read(p)
-	c.read.Add(uint64(n))
-	return n, err
 }
 
 // importer stores records. Events are told apart by the store; a record of
@@ -114,7 +102,7 @@ func (i *importer) run(in io.Reader) error {
 
 func (i *importer) take(r *event.Record) error {
 	if i.ctx.Err() != nil {
-		return errStopped
+		return program.ErrStopped
 	}
 	var err error
 	if r.Server, err = host.AddressName(i.ctx, i.store, r.Server); err != nil { // lines of earlier versions hold whole addresses

@@ -9,10 +9,12 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/ui/cli/plain"
+	"eventdeck/ui/cli/program"
 )
 
 func (a *app) listSubs(ctx context.Context) error {
-	o, there, err := a.existing()
+	o, there, err := a.Existing()
 	if err != nil || !there {
 		return err
 	}
@@ -20,7 +22,7 @@ func (a *app) listSubs(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if a.flags.json {
+	if a.Flags.JSON {
 		var b []byte
 		for _, s := range subs {
 			b = append(host.AppendSubscription(b, s), '\n')
@@ -29,21 +31,21 @@ func (a *app) listSubs(ctx context.Context) error {
 		return err
 	}
 	if len(subs) == 0 {
-		a.say("no subscription is kept in %s", path)
+		a.Say("no subscription is kept in %s", path)
 		return nil
 	}
-	t := &table{}
-	t.add("ID", "SERVER", "TYPE", "ARGUMENTS", "MODE", "DIALECT", "STATE")
+	t := &plain.Table{}
+	t.Add("ID", "SERVER", "TYPE", "ARGUMENTS", "MODE", "DIALECT", "STATE")
 	for _, s := range subs {
-		t.add(string(s.ID), safe(s.Key.Server), plain(s.Key.Type), plainJSON(s.ShownArgs()), string(s.Mode), dialectOf(s.Subscription), subState(s))
+		t.Add(string(s.ID), plain.Safe(s.Key.Server), plain.Text(s.Key.Type), plain.JSON(s.ShownArgs()), string(s.Mode), dialectOf(s.Subscription), subState(s, a.Now()))
 	}
-	return a.printTable(t)
+	return a.PrintTable(t)
 }
 
 // lookAtSubs returns the subscriptions as the process shows them that runs them; where
 // none does, as they were when they were last seen.
-func (a *app) lookAtSubs(ctx context.Context, o StoreOptions) (subs []host.SubscriptionView, path string, err error) {
-	store, client, err := a.openOrAttach(ctx, o)
+func (a *app) lookAtSubs(ctx context.Context, o program.StoreOptions) (subs []host.SubscriptionView, path string, err error) {
+	store, client, err := a.OpenOrAttach(ctx, o)
 	if err != nil {
 		return nil, "", err
 	}
@@ -68,9 +70,9 @@ func dialectOf(s event.Subscription) string {
 }
 
 // subState is how a subscription fares, in words.
-func subState(v host.SubscriptionView) string {
+func subState(v host.SubscriptionView, now time.Time) string {
 	words := append([]string{stateWords(v)}, whyWords(v)...)
-	if next := host.Firings(v.Subscription, time.Now()); len(next) > 0 && !v.Paused {
+	if next := host.Firings(v.Subscription, now); len(next) > 0 && !v.Paused {
 		words = append(words, "delivers "+next[0].Format("2006-01-02 15:04 MST"))
 	}
 	if until := v.Status.Lease.RefreshBefore; !until.IsZero() {
@@ -104,21 +106,21 @@ func whyWords(v host.SubscriptionView) (words []string) {
 	switch {
 	case s.Reason == event.ReasonRefused && !s.Error.IsZero(): // the error says it with its cause
 	case why != "":
-		words = append(words, safe(why))
+		words = append(words, plain.Safe(why))
 	case s.Reason != "":
 		words = append(words, s.Reason.Words())
 	case v.Evidence != "" && (!v.Running || s.State == v.State):
-		words = append(words, safe(v.Evidence))
+		words = append(words, plain.Safe(v.Evidence))
 	}
 	if !s.Error.IsZero() && (why == "" || s.Reason == event.ReasonRefused) {
-		words = append(words, plain(s.Error))
+		words = append(words, plain.Text(s.Error))
 	}
 	if !v.Running && s.Proof == event.ProofProving {
 		words = append(words, "then it was not shown yet that nothing is missing")
 	}
 	if s.Refused.Count > 0 && s.Reason != event.ReasonRefused {
 		words = append(words, fmt.Sprintf("%s refused until %s: %s", event.Some(s.Refused.Count, "delivery was", "deliveries were"),
-			s.Refused.Last.Local().Format(time.DateTime), safe(s.Refused.Reason)))
+			s.Refused.Last.Local().Format(time.DateTime), plain.Safe(s.Refused.Reason)))
 	}
 	return words
 }

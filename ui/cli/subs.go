@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -11,6 +10,9 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/ui/cli/plain"
+	"eventdeck/ui/cli/program"
+	"eventdeck/ui/cli/usage"
 )
 
 func (a *app) subsCommand() *cobra.Command {
@@ -19,17 +21,17 @@ func (a *app) subsCommand() *cobra.Command {
 		Short: "List and change the subscriptions that are kept",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usagef("there is no command subs %q%s; use list, rm, pause, resume, mode, failover, refresh or rotate", args[0], meantCommand(cmd, args[0]))
+				return usage.Errorf("there is no command subs %q%s; use list, rm, pause, resume, mode, failover, refresh or rotate", args[0], usage.Meant(cmd, args[0]))
 			}
-			return usagef("subs: say what to do: list, rm ID, pause ID, resume ID, mode ID MODE, failover ID on|off, refresh ID or rotate ID")
+			return usage.Errorf("subs: say what to do: list, rm ID, pause ID, resume ID, mode ID MODE, failover ID on|off, refresh ID or rotate ID")
 		},
 		Run: func(*cobra.Command, []string) {},
 	}
 	list := &cobra.Command{
 		Use:   "list",
 		Short: "List the subscriptions that are kept",
-		Args:  exactly(0),
-		Run:   a.run(func(cmd *cobra.Command, _ []string) error { return a.listSubs(cmd.Context()) }),
+		Args:  usage.Exactly(0),
+		Run:   a.Run(func(cmd *cobra.Command, _ []string) error { return a.listSubs(cmd.Context()) }),
 	}
 	cmd.AddCommand(list,
 		a.subVerb("rm", "End a subscription here and on its server; its records stay", host.Actor.Unsubscribe),
@@ -53,8 +55,8 @@ func (a *app) subVerb(name, short string, verb func(host.Actor, context.Context,
 	return &cobra.Command{
 		Use:   name + " ID",
 		Short: short,
-		Args:  exactly(1),
-		Run: a.run(func(cmd *cobra.Command, args []string) error {
+		Args:  usage.Exactly(1),
+		Run: a.Run(func(cmd *cobra.Command, args []string) error {
 			return a.changeSub(cmd.Context(), event.SubID(args[0]), verb)
 		}),
 	}
@@ -65,17 +67,17 @@ func (a *app) subChoice(name, short string, words []cobra.Completion, verb func(
 	return &cobra.Command{
 		Use:   name + " ID " + strings.Join(words, "|"),
 		Short: short,
-		Args:  exactly(2),
+		Args:  usage.Exactly(2),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			if len(args) == 1 {
 				return words, cobra.ShellCompDirectiveNoFileComp
 			}
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		},
-		Run: a.run(func(cmd *cobra.Command, args []string) error {
+		Run: a.Run(func(cmd *cobra.Command, args []string) error {
 			word := args[1]
 			if !slices.Contains(words, word) {
-				return usagef("subs %s: %q must be one of %s", name, word, strings.Join(words, ", "))
+				return usage.Errorf("subs %s: %q must be one of %s", name, word, strings.Join(words, ", "))
 			}
 			return a.changeSub(cmd.Context(), event.SubID(args[0]), func(h host.Actor, ctx context.Context, id event.SubID) error {
 				return verb(h, ctx, id, word)
@@ -87,58 +89,54 @@ func (a *app) subChoice(name, short string, words []cobra.Completion, verb func(
 // changeSub finds a subscription, connects to its server and does something to
 // it.
 func (a *app) changeSub(ctx context.Context, id event.SubID, verb func(host.Actor, context.Context, event.SubID) error) (err error) {
-	o, there, err := a.existing()
+	o, there, err := a.Existing()
 	if err != nil {
 		return err
 	}
 	if !there {
-		return noSubscription(id)
+		return program.NoSubscription(id)
 	}
-	d, err := a.open(ctx, o, false)
+	d, err := a.Open(ctx, o, false)
 	if err != nil {
 		return err
 	}
-	ctx, cancelWithin := d.within(ctx)
+	ctx, cancelWithin := d.Within(ctx)
 	defer cancelWithin()
-	defer func() { err = d.leave(err) }()
-	sub, err := d.store.Subscription(id)
+	defer func() { err = d.Leave(err) }()
+	sub, err := d.Store.Subscription(id)
 	if errors.Is(err, event.ErrNotFound) {
-		return noSubscription(id)
+		return program.NoSubscription(id)
 	} else if err != nil {
 		return err
 	}
 	a.reachServer(ctx, d, sub.Key.Server)
-	limited, cancel := context.WithTimeout(ctx, requestWithin)
+	limited, cancel := context.WithTimeout(ctx, program.RequestWithin)
 	defer cancel()
-	return stopped(ctx, verb(d, limited, id))
+	return program.Stopped(ctx, verb(d, limited, id))
 }
 
 // reachServer connects to the server of a subscription, and says so where it cannot be
 // told of a change. In another process that knows the server nothing is configured here.
-func (a *app) reachServer(ctx context.Context, d *deck, name string) {
-	if !d.knows(name) {
-		servers, err := a.servers([]string{name})
+func (a *app) reachServer(ctx context.Context, d *program.Deck, name string) {
+	if !knows(d, name) {
+		servers, err := a.Servers([]string{name})
 		if err == nil {
-			err = d.named(ctx, servers)
+			err = d.Named(ctx, servers)
 		}
 		if err != nil {
 			// It was taken out of the configuration: the subscription can only be
 			// changed here.
-			a.say("the server cannot be told: %s", message(err))
+			a.Say("the server cannot be told: %s", plain.Message(err))
 			return
 		}
 		d.AddServer(servers[0])
 	}
-	if _, err := d.connect(ctx, name); err != nil {
-		a.say("the server cannot be told now: %s", message(err))
+	if _, err := d.Connect(ctx, name); err != nil {
+		a.Say("the server cannot be told now: %s", plain.Message(err))
 	}
 }
 
 // knows reports whether the process that this one is attached to has the server.
-func (d *deck) knows(name string) bool {
-	return d.client != nil && slices.ContainsFunc(d.Snapshot().Servers, func(s host.ServerView) bool { return s.Name == name })
-}
-
-func noSubscription(id event.SubID) error {
-	return fmt.Errorf("there is no subscription %q; `eventdeck subs list` shows the ids", string(id))
+func knows(d *program.Deck, name string) bool {
+	return d.Client != nil && slices.ContainsFunc(d.Snapshot().Servers, func(s host.ServerView) bool { return s.Name == name })
 }

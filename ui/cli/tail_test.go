@@ -15,6 +15,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/mcptest"
 	"eventdeck/host/trust"
+	"eventdeck/ui/cli/program"
 )
 
 // ids returns the event ids of the lines of JSON on standard output.
@@ -81,7 +82,7 @@ func TestTailWithDataGoesOnAfterWhatWasPrinted(t *testing.T) {
 	}
 	b.fill(3)
 	tail("--count", "2", "--from", "saved")
-	if got := b.ids(); got != "e1 e2" || b.opened[0] != (StoreOptions{Dir: dir}) {
+	if got := b.ids(); got != "e1 e2" || b.opened[0] != (program.StoreOptions{Dir: dir}) {
 		t.Fatalf("first: printed %q, opened %+v", got, b.opened)
 	}
 	if len(b.verbs) != 0 || b.printed[len(b.printed)-1] != 2 {
@@ -211,7 +212,7 @@ func TestABrokenPipeEndsQuietly(t *testing.T) {
 	b := newBench(t)
 	b.p.Stdout = &closedPipe{Writer: &b.out, writes: 1, err: &fsError{syscall.EPIPE}}
 	b.subscribed = func(sub event.Subscription) {
-		b.arrive(occurrence(sub, "e1", `"`+strings.Repeat("x", batchBytes)+`"`), occurrence(sub, "e2", "{}"))
+		b.arrive(occurrence(sub, "e1", `"`+strings.Repeat("x", program.BatchBytes)+`"`), occurrence(sub, "e2", "{}"))
 	}
 	b.expect(t, exitDone, "", "tail", "pager", "incident.created", "--data", b.data(t))
 	if b.err.String() != "" || b.ids() != "e1" || len(b.printed) != 1 || b.printed[0] != 1 {
@@ -230,6 +231,7 @@ func TestABrokenPipeEndsQuietly(t *testing.T) {
 type fsError struct{ err error }
 
 func (e *fsError) Error() string { return "write |1: broken pipe" }
+
 func (e *fsError) Unwrap() error { return e.err }
 
 func TestTailEndsWithItsSubscription(t *testing.T) {

@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -13,6 +16,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/ui/cli/usage"
 )
 
 func (a *app) demoServerCommand() *cobra.Command {
@@ -24,39 +28,49 @@ func (a *app) demoServerCommand() *cobra.Command {
 		Long: `pager speaks Streamable HTTP, chat stdin and stdout, archive HTTP+SSE, digest WebSocket.
 model stands in for a language model, over Chat Completions: a script, which says so in its first answer;
 --hijacked has it do what it reads, whoever wrote it, to see that nothing comes of it.
-All but chat say on standard error where they listen.
+All but chat say on standard error where they listen, and end when standard input is a pipe that ends.
 On loopback they deliver to loopback, trust the local authority and need no token from callers on loopback.
 On another address each of these needs its flag.
 --fault lets pager or chat do something wrong on purpose, so that a host can be tried; --fault list tells what.`,
-		Args:      between(0, 1),
+		Args:      usage.Between(0, 1),
 		ValidArgs: host.DemoServers(),
-		Run: a.run(func(cmd *cobra.Command, args []string) error {
+		Run: a.Run(func(cmd *cobra.Command, args []string) error {
 			if slices.Equal(o.Faults, []string{"list"}) {
 				return a.listFaults()
 			}
 			if len(args) == 0 {
-				return usagef("demo-server: something is missing; usage: %s", cmd.UseLine())
+				return usage.Errorf("demo-server: something is missing; usage: %s", cmd.UseLine())
 			}
 			if !slices.Contains(host.DemoServers(), args[0]) {
-				return usagef("there is no demo server %q; use %s", args[0], strings.Join(host.DemoServers(), ", "))
+				return usage.Errorf("there is no demo server %q; use %s", args[0], strings.Join(host.DemoServers(), ", "))
 			}
 			if o.Speed <= 0 {
-				return usagef("--speed must be more than 0")
+				return usage.Errorf("--speed must be more than 0")
 			}
 			if o.Rate < 0 {
-				return usagef("--rate must not be negative")
+				return usage.Errorf("--rate must not be negative")
 			}
 			if o.Hijacked && args[0] != "model" {
-				return usagef("--hijacked is for model")
+				return usage.Errorf("--hijacked is for model")
 			}
 			o.Token = event.NewSecret(token)
 			o.TrustCA = o.TrustCA || o.CAFile != ""
 			o.In, o.Out, o.Err = a.Stdin, a.Stdout, a.Stderr
-			err := a.DemoServer(cmd.Context(), args[0], o)
-			if errors.Is(err, host.ErrDemoOptions) {
-				return usagef("%w; --fault list names the faults", err)
+			ctx := cmd.Context()
+			if args[0] != "chat" {
+				var stop context.CancelCauseFunc
+				ctx, stop = context.WithCancelCause(ctx)
+				defer stop(nil)
+				endWithInput(a.Stdin, args[0], stop)
 			}
-			if cmd.Context().Err() != nil && errors.Is(err, context.Canceled) {
+			err := a.DemoServer(ctx, args[0], o)
+			if spoken := context.Cause(ctx); errors.Is(spoken, errSpokenTo) {
+				return spoken
+			}
+			if errors.Is(err, host.ErrDemoOptions) {
+				return usage.Errorf("%w; --fault list names the faults", err)
+			}
+			if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 				return nil
 			}
 			return err
@@ -79,6 +93,28 @@ On another address each of these needs its flag.
 	return cmd
 }
 
+// errSpokenTo: a server that listens at an address was started as one of standard input.
+var errSpokenTo = errors.New("it does not read standard input")
+
+// endWithInput ends a server that listens at an address when its standard input is a pipe
+// that ends, as it does with the program that started it. Who speaks on the pipe is told where
+// the server is. The goroutine ends with the input.
+func endWithInput(in io.Reader, name string, end context.CancelCauseFunc) {
+	file, ok := in.(*os.File)
+	if !ok {
+		return
+	}
+	if info, err := file.Stat(); err != nil || info.Mode()&(fs.ModeNamedPipe|fs.ModeSocket) == 0 {
+		return
+	}
+	go func() {
+		if n, _ := file.Read(make([]byte, 1)); n > 0 { // any error is the end
+			end(fmt.Errorf("demo-server %s: %w: give its address as \"url\", or start chat as a command", name, errSpokenTo))
+		}
+		end(nil)
+	}()
+}
+
 // listFaults prints the faults, a line each: name, tab, what the server does.
 func (a *app) listFaults() error {
 	for _, f := range host.DemoFaults() {
@@ -96,16 +132,16 @@ func (a *app) caCommand() *cobra.Command {
 		Long: `ca makes the authority on first use, and tells where its certificate is and how to trust it.
 It is one for all of the user's data directories, in the user's state directory: --data does not move it,
 so that what was told to trust it need not be told again.`,
-		Args: exactly(0),
-		Run: a.run(func(*cobra.Command, []string) error {
+		Args: usage.Exactly(0),
+		Run: a.Run(func(*cobra.Command, []string) error {
 			path, err := a.CA("")
 			if err != nil {
 				return err
 			}
-			if a.flags.data != "" {
-				a.say("the authority is one for all data directories; --data does not move it")
+			if a.Flags.Data != "" {
+				a.Say("the authority is one for all data directories; --data does not move it")
 			}
-			if a.flags.json {
+			if a.Flags.JSON {
 				line, err := json.Marshal(map[string]string{"path": path})
 				if err != nil {
 					return err
@@ -146,10 +182,10 @@ func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Args:  exactly(0),
-		Run: a.run(func(*cobra.Command, []string) error {
+		Args:  usage.Exactly(0),
+		Run: a.Run(func(*cobra.Command, []string) error {
 			platform := a.System + "/" + runtime.GOARCH
-			if a.flags.json {
+			if a.Flags.JSON {
 				line, err := json.Marshal(map[string]string{"version": a.Version, "go": runtime.Version(), "platform": platform})
 				if err != nil {
 					return err

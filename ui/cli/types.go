@@ -12,49 +12,52 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/export"
 	"eventdeck/host/trust"
+	"eventdeck/ui/cli/events"
+	"eventdeck/ui/cli/plain"
+	"eventdeck/ui/cli/usage"
 )
 
 func (a *app) typesCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:               "types SERVER",
 		Short:             "List the event types of a server with modes and schemas",
-		Args:              exactly(1),
-		ValidArgsFunction: a.completeServer,
-		Run: a.run(func(cmd *cobra.Command, args []string) error {
+		Args:              usage.Exactly(1),
+		ValidArgsFunction: a.CompleteServer,
+		Run: a.Run(func(cmd *cobra.Command, args []string) error {
 			return a.showTypes(cmd.Context(), args)
 		}),
 	}
 }
 
 func (a *app) showTypes(ctx context.Context, args []string) (err error) {
-	servers, err := a.servers(args)
+	servers, err := a.Servers(args)
 	if err != nil {
 		return err
 	}
-	d, err := a.openToAsk(ctx, servers)
+	d, err := a.OpenToAsk(ctx, servers)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, d.close()) }()
-	if err := d.named(ctx, servers); err != nil {
+	defer func() { err = errors.Join(err, d.Close()) }()
+	if err := d.Named(ctx, servers); err != nil {
 		return err
 	}
 	d.AddServer(servers[0])
-	if _, err := d.connect(ctx, servers[0].Name); err != nil {
+	if _, err := d.Connect(ctx, servers[0].Name); err != nil {
 		return err
 	}
-	types, err := d.types(ctx, servers[0].Name)
-	newWarner(a.say).asked(d, servers[0].Name)
+	types, err := d.EventTypes(ctx, servers[0].Name)
+	events.NewWarner(a.Say).Asked(d, servers[0].Name)
 	if err != nil {
 		return err
 	}
 	if len(types) == 0 {
-		a.say("the server lists no event types")
+		a.Say("the server lists no event types")
 	}
 	a.sayMissing(d.Snapshot(), servers[0].Name)
 	var b []byte
 	for _, t := range types {
-		if a.flags.json {
+		if a.Flags.JSON {
 			b = appendType(b, t)
 		} else {
 			b = appendTypePlain(b, t)
@@ -71,10 +74,10 @@ func (a *app) sayMissing(snapshot host.Snapshot, server string) {
 			continue
 		}
 		if view.TypesErr != "" {
-			a.say("not all event types are shown: %s", view.TypesErr)
+			a.Say("not all event types are shown: %s", view.TypesErr)
 		}
 		if view.BadTypes > 0 {
-			a.say("%s; --log says why", leftOut(view.BadTypes))
+			a.Say("%s; --log says why", leftOut(view.BadTypes))
 		}
 	}
 }
@@ -113,21 +116,21 @@ func appendTypePlain(b []byte, t event.Type) []byte {
 		modes = append(modes, string(m))
 	}
 	for _, m := range t.OtherModes {
-		modes = append(modes, plain(m)+" (not known here)")
+		modes = append(modes, plain.Text(m)+" (not known here)")
 	}
 	if len(modes) == 0 {
 		modes = append(modes, "no mode")
 	}
-	b = append(b, plain(t.Name)...)
+	b = append(b, plain.Text(t.Name)...)
 	b = append(b, "  "+strings.Join(modes, ", ")+"\n"...)
 	if !t.Description.IsZero() {
-		b = append(b, "    "+plain(t.Description)+"\n"...)
+		b = append(b, "    "+plain.Text(t.Description)+"\n"...)
 	}
 	if len(t.InputSchema) > 0 {
-		b = append(b, "    arguments  "+plainJSON(t.InputSchema)+"\n"...)
+		b = append(b, "    arguments  "+plain.JSON(t.InputSchema)+"\n"...)
 	}
 	if len(t.PayloadSchema) > 0 {
-		b = append(b, "    payload    "+plainJSON(t.PayloadSchema)+"\n"...)
+		b = append(b, "    payload    "+plain.JSON(t.PayloadSchema)+"\n"...)
 	}
 	return b
 }

@@ -151,13 +151,9 @@ func TestSilenceIsNoticed(t *testing.T) {
 	proxy, url := behind(t, direct)
 	tail := w.start([]string{envWatchdog + "=1s"}, "tail", url, "load.tick", "--mode", "push", "--data", w.data(), "--json")
 	tail.await(tail.stdout, 50, isEvent)
-	proxy.mu.Lock()
-	proxy.mute = true
-	proxy.mu.Unlock()
+	proxy.setMute(true)
 	tail.await(tail.stdout, 1, func(s string) bool { return strings.Contains(s, `"state":"backoff"`) })
-	proxy.mu.Lock()
-	proxy.mute = false
-	proxy.mu.Unlock()
+	proxy.setMute(false)
 	proxy.reset()
 	tail.await(tail.stdout, 150, isEvent)
 	tail.signal(syscall.SIGTERM)
@@ -190,4 +186,10 @@ func TestLostHistoryLeavesAGap(t *testing.T) {
 			ids[r.EventID] = true
 		}
 	})
+}
+
+func (p *proxy) setMute(on bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.mute = on
 }

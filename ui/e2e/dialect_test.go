@@ -167,13 +167,9 @@ func TestSilenceInEveryDialect(t *testing.T) {
 			proxy, address := inFront(t, direct)
 			p := w.start([]string{envWatchdog + "=1s"}, c.tail(w, address)...)
 			p.await(p.stdout, 50, isEvent)
-			proxy.mu.Lock()
-			proxy.mute = true
-			proxy.mu.Unlock()
+			proxy.setMute(true)
 			p.await(p.stdout, 1, func(s string) bool { return strings.Contains(s, `"state":"backoff"`) })
-			proxy.mu.Lock()
-			proxy.mute = false
-			proxy.mu.Unlock()
+			proxy.setMute(false)
 			proxy.reset()
 			p.await(p.stdout, 1, func(s string) bool { return strings.Contains(s, `"cause":"no-replay"`) })
 			p.await(p.stdout, 200, isEvent)

@@ -89,13 +89,7 @@ func TestSecretArgumentsStayInside(t *testing.T) {
 	left := evidence{t: t, texts: map[string]string{}}
 	run := func(want int, shows string, words ...string) {
 		t.Helper()
-		p := w.start(nil, append(words, common...)...)
-		code := p.wait()
-		text := p.stdout.text() + p.stderr.text()
-		if code != want {
-			t.Errorf("%s: code %d, want %d\n%s", p.name, code, want, text)
-		}
-		left.keep(strings.Join(words, " "), shows, text)
+		left.run(w, want, shows, words, common)
 	}
 	address := web.URL + "/mcp"
 	const masked = `"arguments":{"code":"***","password":"***"`

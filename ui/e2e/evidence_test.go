@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -30,6 +31,19 @@ func (e *evidence) keep(where, shows, text string) {
 		e.t.Errorf("%s does not show %q, so nothing is proven:\n%.2000s", where, shows, text)
 	}
 	e.texts[where] = text
+}
+
+// run keeps what a command prints that must end with a code, and returns it.
+func (e *evidence) run(w *world, want int, shows string, words, common []string) string {
+	e.t.Helper()
+	p := w.start(nil, slices.Concat(words, common)...)
+	code := p.wait()
+	text := p.stdout.text() + p.stderr.text()
+	if code != want {
+		e.t.Errorf("%s: code %d, want %d\n%s", p.name, code, want, text)
+	}
+	e.keep(strings.Join(words, " "), shows, text)
+	return text
 }
 
 // files takes every file below a folder. Of those that a pattern means there must be

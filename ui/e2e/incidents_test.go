@@ -23,6 +23,7 @@ import (
 // a test adds, and again from a cursor.
 type incidents struct {
 	address string
+	schema  string // of the arguments of its type
 	closed  chan struct{}
 
 	mu   sync.Mutex
@@ -32,7 +33,7 @@ type incidents struct {
 }
 
 func newIncidents(t *testing.T) *incidents {
-	s := &incidents{closed: make(chan struct{}), more: make(chan struct{})}
+	s := &incidents{schema: `{"type":"object","properties":{"team":{"type":"string"}}}`, closed: make(chan struct{}), more: make(chan struct{})}
 	web := httptest.NewServer(s)
 	t.Cleanup(web.Close)
 	t.Cleanup(func() { close(s.closed) })
@@ -63,8 +64,7 @@ func (s *incidents) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "server/discover":
 		m.Answer(w, mcptest.Discovered("incidents"))
 	case "events/list":
-		m.Answer(w, `"result":{"events":[{"name":"incident.created","delivery":["push","poll"],
-			"inputSchema":{"type":"object","properties":{"team":{"type":"string"}}}}]}`)
+		m.Answer(w, `"result":{"events":[{"name":"incident.created","delivery":["push","poll"],"inputSchema":`+s.schema+`}]}`)
 	case "events/poll":
 		s.poll(w, m)
 	case "events/stream":
@@ -241,11 +241,17 @@ func (r *reacting) host(env ...string) *process {
 // does runs a command that must end well, and returns what it printed.
 func (r *reacting) does(words ...string) string {
 	r.t.Helper()
+	return r.ends(0, words).stdout.text()
+}
+
+// ends runs a command that must end with a code.
+func (r *reacting) ends(want int, words []string) *process {
+	r.t.Helper()
 	p := r.start(nil, r.args(words...)...)
-	if code := p.wait(); code != 0 {
+	if code := p.wait(); code != want {
 		r.t.Fatalf("%v ends with %d: %s", words, code, p.stderr.text())
 	}
-	return p.stdout.text()
+	return p
 }
 
 // arms arms a rule as it stands now.
@@ -261,11 +267,7 @@ func (r *reacting) arms(rule string) {
 // refuses runs a command that must end with 1, and returns what it said.
 func (r *reacting) refuses(words ...string) string {
 	r.t.Helper()
-	p := r.start(nil, r.args(words...)...)
-	if code := p.wait(); code != 1 {
-		r.t.Fatalf("%v ends with %d: %s", words, code, p.stderr.text())
-	}
-	return p.stderr.text()
+	return r.ends(1, words).stderr.text()
 }
 
 // ran is a line of runs list.

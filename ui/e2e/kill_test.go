@@ -18,13 +18,19 @@ import (
 //
 //	EVENTDECK_KILLS=500 go test ./ui/e2e -run TestKill -timeout 2h
 func kills(t *testing.T) int {
-	text := os.Getenv("EVENTDECK_KILLS")
+	return howOften(t, "EVENTDECK_KILLS", 20)
+}
+
+// howOften reads a number from the environment.
+func howOften(t *testing.T, variable string, otherwise int) int {
+	t.Helper()
+	text := os.Getenv(variable)
 	if text == "" {
-		return 20
+		return otherwise
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil {
-		t.Fatalf("EVENTDECK_KILLS: %v", err)
+		t.Fatalf("%s: %v", variable, err)
 	}
 	return n
 }

@@ -26,7 +26,10 @@ import (
 	"eventdeck/host/model"
 	"eventdeck/host/react/act"
 	"eventdeck/store"
+	"eventdeck/store/maintain"
+	"eventdeck/store/seal"
 	"eventdeck/ui/cli"
+	"eventdeck/ui/cli/program"
 	"eventdeck/ui/crash"
 	"eventdeck/ui/tui"
 	"eventdeck/ui/wiring"
@@ -59,7 +62,7 @@ func TestMain(m *testing.M) {
 	}
 	// An agent starts the program as a server, with no more of an environment than that needs.
 	if os.Getenv(envProgram) != "" || len(os.Args) == 3 && os.Args[1] == "gate" {
-		os.Exit(program())
+		os.Exit(runProgram())
 	}
 	// A confined command cannot make the files of a test that is measured for coverage.
 	if len(os.Args) == 3 && os.Args[1] == reachCommand {
@@ -77,7 +80,7 @@ func beLate() {
 	}
 }
 
-func program() int {
+func runProgram() int {
 	if os.Getenv(envLate) != "" {
 		os.Setenv(envLate, strconv.Itoa(os.Getpid()))
 	}
@@ -86,7 +89,7 @@ func program() int {
 	defer uninterrupted()
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM)
 	defer stop()
-	return cli.Main(ctx, cli.Program{
+	return cli.Main(ctx, program.Program{
 		Args:           os.Args[1:],
 		Stdin:          os.Stdin,
 		Stdout:         os.Stdout,
@@ -104,7 +107,7 @@ func program() int {
 		CA:             host.CA,
 		DemoServer:     host.DemoServer,
 		Executable:     os.Executable,
-		Models:         wiring.Models{Options: model.Options{Keyring: store.NoKeyring()}},
+		Models:         wiring.Models{Options: model.Options{Keyring: seal.NoKeyring()}},
 		WatchTerminal: func(dir string) (func() error, error) {
 			self, err := os.Executable()
 			if err != nil {
@@ -112,21 +115,21 @@ func program() int {
 			}
 			return crash.Watch(crash.Options{Executable: self, Terminal: os.Stdin, Output: os.Stdout, Dir: dir, Version: "test"})
 		},
-		StoreTools: cli.StoreTools{
-			Check: store.Check, Compact: store.Compact, Backup: store.Backup, Restore: store.Restore, Recover: store.Recover,
+		StoreTools: program.StoreTools{
+			Check: maintain.Check, Compact: maintain.Compact, Backup: maintain.Backup, Restore: maintain.Restore, Recover: maintain.Recover,
 		},
 	})
 }
 
-func openStore(ctx context.Context, o cli.StoreOptions) (event.Store, error) {
-	s, err := store.Open(ctx, store.Options{Dir: o.Dir, Temporary: o.Temporary, Keyring: store.NoKeyring()})
+func openStore(ctx context.Context, o program.StoreOptions) (event.Store, error) {
+	s, err := store.Open(ctx, store.Options{Dir: o.Dir, Temporary: o.Temporary, Keyring: seal.NoKeyring()})
 	if err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
-func newHost(o host.Options) (cli.OwnHost, error) {
+func newHost(o host.Options) (program.OwnHost, error) {
 	o.Failpoint, o.Now = failpoint(""), now()
 	if text := os.Getenv(envWatchdog); text != "" {
 		d, err := time.ParseDuration(text)

@@ -12,13 +12,14 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/store"
+	"eventdeck/store/seal"
 )
 
 // longAgo fills the store with n events, of which the sixth is a needle and the eighth
 // record is a gap.
 func (w *world) longAgo(n int) {
 	w.t.Helper()
-	s, err := store.Open(context.Background(), store.Options{Dir: w.data(), Keyring: store.NoKeyring()})
+	s, err := store.Open(context.Background(), store.Options{Dir: w.data(), Keyring: seal.NoKeyring()})
 	if err != nil {
 		w.t.Fatal(err)
 	}

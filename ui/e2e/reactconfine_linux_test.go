@@ -64,9 +64,10 @@ func reach(dir string) int {
 	return 0
 }
 
-// A command with "net": false reaches no socket of any kind, and cannot approve what waits;
-// one that is not confined reaches them all, and can.
-func TestReactionConfinedReachesNothing(t *testing.T) {
+// confined returns the path of this program, which tests run confined; they are skipped where
+// the system cannot do that.
+func confined(t *testing.T) string {
+	t.Helper()
 	if _, err := confine.Check(react.Confine{}, nil, nil); err != nil {
 		t.Skip(err)
 	}
@@ -74,6 +75,13 @@ func TestReactionConfinedReachesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return self
+}
+
+// A command with "net": false reaches no socket of any kind, and cannot approve what waits;
+// one that is not confined reaches them all, and can.
+func TestReactionConfinedReachesNothing(t *testing.T) {
+	self := confined(t)
 	do := fmt.Sprintf(`"command":[%q,%q,"DIR"],"env":[%q]`, self, reachCommand, envReach)
 	r := newReacting(t, `{"rules":{
 		"other":{ON,"when":".severity=P1","do":{"command":["/bin/true"]}},
@@ -130,13 +138,7 @@ func TestReactionConfinedReachesNothing(t *testing.T) {
 
 // A confined command, though it reaches the network, cannot approve what a client wished.
 func TestConfinedCommandsApproveNoWish(t *testing.T) {
-	if _, err := confine.Check(react.Confine{}, nil, nil); err != nil {
-		t.Skip(err)
-	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := confined(t)
 	r := newReacting(t, fmt.Sprintf(`{"rules":{"try":{ON,"when":".severity=P2","do":{"command":[%q,%q,"DIR"],"env":[%q],"confine":{"net":true}}}}}`, self, reachCommand, envReach))
 	p := r.host()
 	conn, _ := r.mcpStdio(r.args()...)
@@ -164,13 +166,7 @@ func TestConfinedCommandsApproveNoWish(t *testing.T) {
 
 // A rule whose command could replace the program itself, or that of a server, does not start.
 func TestReactionCannotReplaceAProgram(t *testing.T) {
-	if _, err := confine.Check(react.Confine{}, nil, nil); err != nil {
-		t.Skip(err)
-	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := confined(t)
 	const on = `ON,"when":".severity=P1","do":{"command":["/bin/true"],"confine":{"write":[%q]}}`
 	bin := t.TempDir()
 	r := newReacting(t, fmt.Sprintf(`{"rules":{"own":{`+on+`},"server":{`+on+`},"fit":{`+on+`}}}`, filepath.Dir(self), bin, t.TempDir()))

@@ -23,7 +23,7 @@ func TestReactionIsApprovedByARestAndItsKeyOnly(t *testing.T) {
 	for tries := 1; ; tries++ {
 		fast := r.hammer(c)
 		c.sees("an end of the keys", func(s string) bool { return strings.Contains(s, counts) || !strings.Contains(s, " 1 ask") })
-		if r.runs()[0].State == "asking" {
+		if r.awaits("the run", func(all []ran) bool { return len(all) > 0 })[0].State == "asking" {
 			break
 		}
 		if fast {

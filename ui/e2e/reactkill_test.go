@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -25,15 +24,7 @@ var reactPoints = []string{
 //
 //	EVENTDECK_REACT_KILLS=50 go test ./ui/e2e -run TestReactionKills -timeout 2h
 func reactKills(t *testing.T) int {
-	text := os.Getenv("EVENTDECK_REACT_KILLS")
-	if text == "" {
-		return 1
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatalf("EVENTDECK_REACT_KILLS: %v", err)
-	}
-	return n
+	return howOften(t, "EVENTDECK_REACT_KILLS", 1)
 }
 
 // The host is killed at each point of the reactions while commands run, some of which take

@@ -93,14 +93,7 @@ func TestSecretsStayInside(t *testing.T) {
 	common := []string{"--data", w.data(), "--config", config, "--log", filepath.Join(w.dir, "log"), "--log-level", "debug"}
 	run := func(want int, shows string, args ...string) string {
 		t.Helper()
-		p := w.start(nil, append(args, common...)...)
-		code := p.wait()
-		text := p.stdout.text() + p.stderr.text()
-		if code != want {
-			t.Errorf("%s: code %d, want %d\n%s", p.name, code, want, text)
-		}
-		left.keep(strings.Join(args, " "), shows, text)
-		return text
+		return left.run(w, want, shows, args, common)
 	}
 	traced := run(0, planted, "tail", planted, "load.tick", "--mode", "webhook", "--count", "2", "--json", "--raw", "--trace")
 	if !strings.Contains(traced, "whsec_…") || !strings.Contains(traced, `"events/subscribe"`) {

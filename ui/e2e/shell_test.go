@@ -59,7 +59,7 @@ func (w *world) keeps(text string) bool {
 	return found
 }
 
-var tickNumber = regexp.MustCompile(`"n":(\d+)`)
+var tickNumber = regexp.MustCompile(`\bn (\d+), `)
 
 // awaitSaved waits until texts are in the store for good. Their pages are in the
 // file before the transaction is committed, and the screen lags behind the store,

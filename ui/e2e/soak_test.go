@@ -349,12 +349,6 @@ func (s *soak) silence(p *proxy, d time.Duration) {
 	p.reset()
 }
 
-func (p *proxy) setMute(on bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.mute = on
-}
-
 func stopFor(cmd *exec.Cmd, d time.Duration) {
 	_ = cmd.Process.Signal(syscall.SIGSTOP) // one that has ended is found by others
 	time.Sleep(d)

@@ -53,6 +53,7 @@ func (w *world) terminalWith(env []string, width, height int, args ...string) *t
 func (w *world) terminalOf(name string, env []string, width, height int, args ...string) *terminal {
 	w.t.Helper()
 	cmd := exec.Command(name, args...)
+	cmd.Dir = w.dir
 	cmd.Env = append(w.env(), "TERM=xterm-256color", "COLORTERM=truecolor", "LANG=C.UTF-8", "NO_COLOR=", "SSH_CONNECTION=")
 	cmd.Env = append(cmd.Env, env...)
 	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Cols: uint16(width), Rows: uint16(height)})
@@ -242,5 +243,14 @@ func TestTerminalAfterSIGTERM(t *testing.T) {
 	c.end()
 	if c.screen.Alternate() || c.screen.CursorHidden() {
 		t.Error("the terminal is not as it was")
+	}
+}
+
+// resize makes the terminal another size.
+func (c *terminal) resize(width, height int) {
+	c.t.Helper()
+	c.screen.Resize(width, height)
+	if err := pty.Setsize(c.tty, &pty.Winsize{Cols: uint16(width), Rows: uint16(height)}); err != nil {
+		c.t.Fatal(err)
 	}
 }

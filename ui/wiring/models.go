@@ -7,10 +7,10 @@ import (
 	"eventdeck/host/model"
 	"eventdeck/host/react"
 	"eventdeck/host/react/converse"
-	"eventdeck/ui/cli"
+	"eventdeck/ui/cli/program"
 )
 
-// Models asks models for commands; it is [cli.Program.Models].
+// Models asks models for commands; it is [program.Program.Models].
 type Models struct {
 	Options model.Options
 }
@@ -19,7 +19,7 @@ type Models struct {
 // model thinks before it.
 const tryOutput = 1024
 
-// HasKey implements [cli.Models].
+// HasKey implements [program.Models].
 //
 // Errors: [model.ErrModel], [model.ErrKey], the cause of ctx.
 func (m Models) HasKey(ctx context.Context, of react.Model) error {
@@ -30,10 +30,10 @@ func (m Models) HasKey(ctx context.Context, of react.Model) error {
 	return c.HasKey(ctx)
 }
 
-// Try implements [cli.Models].
+// Try implements [program.Models].
 //
 // Errors: those of [model.Open], [model.Client.Body] and [model.Client.Ask].
-func (m Models) Try(ctx context.Context, of react.Model) (tried cli.Tried, err error) {
+func (m Models) Try(ctx context.Context, of react.Model) (tried program.Tried, err error) {
 	of.Output = min(of.Output, tryOutput)
 	c, err := model.Open(of, m.Options)
 	if err != nil {
@@ -45,10 +45,10 @@ func (m Models) Try(ctx context.Context, of react.Model) (tried cli.Tried, err e
 	}
 	began := time.Now()
 	answer, usage, cost, err := c.Ask(ctx, body, nil)
-	return cli.Tried{Answer: answer.Text, Took: time.Since(began), Usage: usage, Cost: cost}, err
+	return program.Tried{Answer: answer.Text, Took: time.Since(began), Usage: usage, Cost: cost}, err
 }
 
-// Sent implements [cli.Models].
+// Sent implements [program.Models].
 //
 // Errors: those of [converse.Body].
 func (m Models) Sent(first react.Request, steps []react.Step, n int) ([]byte, error) {

@@ -15,7 +15,7 @@ import (
 	"eventdeck/host/react/converse"
 	"eventdeck/host/react/engine"
 	"eventdeck/host/react/rules"
-	"eventdeck/ui/cli"
+	"eventdeck/ui/cli/program"
 )
 
 // Reactions are how reactions are begun. The zero value is what the program does; tests
@@ -26,9 +26,9 @@ type Reactions struct {
 	Keyring   model.Keyring     // of the keys of models; nil: there is none
 }
 
-// Run begins to run reactions on an open store; it is [cli.Program.RunReactions]. Errors:
+// Run begins to run reactions on an open store; it is [program.Program.RunReactions]. Errors:
 // those of [act.New] and [engine.Open].
-func (r Reactions) Run(o cli.ReactOptions) (cli.Reactions, error) {
+func (r Reactions) Run(o program.ReactOptions) (program.Reactions, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func (r Reactions) Run(o cli.ReactOptions) (cli.Reactions, error) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	models := converse.New(converse.Options{Tools: o.Tools, Acts: acts, Model: model.Options{Keyring: r.Keyring, Log: o.Log}, Context: ctx, Now: r.Now, Log: o.Log})
-	known := rules.Known{Env: os.LookupEnv, Types: cli.ListedTypes(o.API.Snapshot)}
+	known := rules.Known{Env: os.LookupEnv, Types: program.ListedTypes(o.API.Snapshot)}
 	e, err := engine.Open(engine.Options{
 		Store: o.Store, Runner: kinds{acts, models, agents}, Path: o.Rules, Dir: o.Dir, Log: o.Log,
 		Now: r.Now, Failpoint: r.Failpoint,
@@ -95,7 +95,7 @@ func (r reactions) Gate(run react.RunID, token string) (react.Gate, error) {
 	return r.agents.Gate(run, token)
 }
 
-// Close implements [cli.Reactions].
+// Close implements [program.Reactions].
 func (r reactions) Close() error {
 	r.cancel()
 	return r.Engine.Close()

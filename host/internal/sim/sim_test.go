@@ -14,10 +14,11 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/internal/sim"
 	"eventdeck/store"
+	"eventdeck/store/seal"
 )
 
 func open(dir string, d *sim.Disk) (event.Store, error) {
-	s, err := store.Open(context.Background(), store.Options{Dir: dir, Keyring: store.NoKeyring(), Hooks: store.Hooks{
+	s, err := store.Open(context.Background(), store.Options{Dir: dir, Keyring: seal.NoKeyring(), Hooks: store.Hooks{
 		BeforeCommit: d.Before, AfterCommit: d.After, FailBefore: d.FailBefore, FailAfter: d.FailAfter,
 	}})
 	if err != nil {

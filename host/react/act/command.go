@@ -28,6 +28,7 @@ const (
 	fileLock   = "lock"       // locked while the supervisor lives
 	fileBegun  = "begun"      // made before the command starts
 	fileKill   = "kill"       // made by who wants the command to end
+	filePause  = "pause"      // there while the time of a command does not count
 	fileResult = "result.json"
 	dirWork    = "work" // the private working directory
 )

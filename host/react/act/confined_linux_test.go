@@ -18,6 +18,7 @@ import (
 	"eventdeck/host/react"
 	"eventdeck/host/react/confine"
 	"eventdeck/store"
+	"eventdeck/store/seal"
 )
 
 func confinedShell(t *testing.T, c react.Confine, script string) react.Rule {
@@ -60,7 +61,7 @@ func TestAConfinedCommandReachesWhatItsRuleNames(t *testing.T) {
 // `eventdeck approve` does. The socket can be reached; without the token it answers nothing.
 func TestAConfinedCommandCannotAttach(t *testing.T) {
 	data := t.TempDir()
-	s, err := store.Open(t.Context(), store.Options{Dir: data, Keyring: store.NoKeyring()})
+	s, err := store.Open(t.Context(), store.Options{Dir: data, Keyring: seal.NoKeyring()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -152,10 +152,13 @@ func (o order) watch(dir string, g *group, asked <-chan os.Signal, hungUp <-chan
 		hungUp = nil
 	}
 	var late <-chan time.Time
+	looked := time.Now()
+	deadline := looked.Add(o.Request.Time)
 	limit := time.NewTimer(o.Request.Time)
 	defer limit.Stop()
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
+	paused := func() bool { return o.Request.Kind == react.RequestAgent && there(filepath.Join(dir, filePause)) }
 	for {
 		select {
 		case e := <-g.exited:
@@ -167,6 +170,9 @@ func (o order) watch(dir string, g *group, asked <-chan os.Signal, hungUp <-chan
 			}
 			return react.Result{Outcome: react.OutcomeFailed, Exit: -1, Why: "ended by the signal " + e.signal}
 		case <-limit.C:
+			if paused() {
+				continue // the next look sets the limit anew
+			}
 			return react.Result{Outcome: react.OutcomeFailed, Exit: -1, Why: fmt.Sprintf("ended after its limit of %s", o.Request.Time)}
 		case <-hungUp:
 			hungUp, late = nil, time.After(graceTerm)
@@ -175,6 +181,12 @@ func (o order) watch(dir string, g *group, asked <-chan os.Signal, hungUp <-chan
 		case <-asked:
 			return react.Result{Outcome: react.OutcomeKilled, Exit: -1, Why: "its supervisor was asked to end"}
 		case <-look.C:
+			now := time.Now()
+			if paused() {
+				deadline = deadline.Add(now.Sub(looked))
+			}
+			looked = now
+			limit.Reset(deadline.Sub(now))
 			if o.stopped() || there(filepath.Join(dir, fileKill)) {
 				return react.Result{Outcome: react.OutcomeKilled, Exit: -1, Why: "the operator stopped it"}
 			}

@@ -40,3 +40,13 @@ func (t *Talk) Streams() (in io.WriteCloser, out io.ReadCloser) { return t.in, t
 
 // Dir returns the working directory of the command.
 func (t *Talk) Dir() string { return t.dir }
+
+// Pause stops the clock of the command's limit of time until resume is called, once: what it
+// waits for is not its work. The clock goes on at the next look of the supervisor.
+func (t *Talk) Pause() (resume func() error, err error) {
+	path := filepath.Join(t.handle.Dir, filePause)
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		return nil, err
+	}
+	return func() error { return os.Remove(path) }, nil
+}

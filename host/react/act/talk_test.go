@@ -172,3 +172,35 @@ func TestATalkThatIsGivenUp(t *testing.T) {
 		t.Errorf("%+v", result)
 	}
 }
+
+// Time that is paused does not count, and what is left of it counts afterwards.
+func TestPausedTimeDoesNotCount(t *testing.T) {
+	r := newRunner(t, Options{})
+	req := talker(t, r, `while read x; do echo "got $x"; done`)
+	req.Time = 2 * lookEvery
+	a, err := r.ReadyTalk(t.Context(), req, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resume, err := a.Pause()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Go(nil); err != nil {
+		t.Fatal(err)
+	}
+	in, out := a.Streams()
+	defer func() { _, _ = in.Close(), out.Close() }()
+	lines := bufio.NewReader(out)
+	for range 4 { // twice its time
+		<-time.After(lookEvery)
+		fmt.Fprintln(in, "it runs")
+		line(t, lines)
+	}
+	if err := resume(); err != nil {
+		t.Fatal(err)
+	}
+	if got := ended(t, a); got.Outcome != react.OutcomeFailed || !strings.Contains(got.Why, "limit of 200ms") {
+		t.Errorf("it ended as %+v", got)
+	}
+}

@@ -274,9 +274,17 @@ func (a *attempt) permit(ctx context.Context, steps react.Steps, p acp.Permissio
 	return answered.Approved, err
 }
 
-// put puts a question to the operator. An agent that may ask nothing more is ended.
+// put puts a question to the operator, whose time is not the agent's. An agent that may ask
+// nothing more is ended.
 func (a *attempt) put(ctx context.Context, steps react.Steps, req react.Request, why string) (react.Answered, error) {
+	resume, err := a.Pause()
+	if err != nil {
+		return react.Answered{}, err
+	}
 	answered, err := steps.Ask(ctx, req, why)
+	if failed := resume(); failed != nil && err == nil {
+		err = failed // its time would never end
+	}
 	if errors.Is(err, react.ErrBudget) {
 		why := err.Error()
 		a.spent.Store(&why)

@@ -19,6 +19,7 @@ import (
 	"eventdeck/host/react/confine"
 	"eventdeck/host/react/gate"
 	"eventdeck/store"
+	"eventdeck/store/seal"
 )
 
 // serveTools is the command gate of this test's binary.
@@ -45,7 +46,7 @@ func newGatedDesk(t *testing.T, script ...string) (*desk, *[]string) {
 		{Name: "rollback", Schema: json.RawMessage(`{"type":"object","properties":{"env":{"type":"string"},"to":{"type":"integer"}},"required":["env"]}`), Pin: "p2"},
 		{Name: "drop", Schema: json.RawMessage(`{"type":"object"}`), Pin: "p3"},
 	}}
-	s, err := store.Open(t.Context(), store.Options{Dir: d.o.Dir, Keyring: store.NoKeyring()})
+	s, err := store.Open(t.Context(), store.Options{Dir: d.o.Dir, Keyring: seal.NoKeyring()})
 	if err != nil {
 		t.Fatal(err)
 	}

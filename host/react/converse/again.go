@@ -54,15 +54,3 @@ func (l *loop) rest(ctx context.Context, until time.Time) *react.Result {
 	}
 	return nil
 }
-
-// wait waits by a timer.
-func wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}

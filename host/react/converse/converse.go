@@ -9,6 +9,7 @@
 package converse
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"eventdeck/host/event"
+	"eventdeck/host/internal/pause"
 	"eventdeck/host/model"
 	"eventdeck/host/react"
 	"eventdeck/host/react/attempt"
@@ -59,14 +61,12 @@ func New(o Options) *Runner {
 		o.Now = time.Now
 	}
 	if o.Wait == nil {
-		o.Wait = wait
+		o.Wait = pause.For
 	}
 	if o.Jitter == nil {
 		o.Jitter = rand.Float64
 	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	return &Runner{o}
 }
 

@@ -1,10 +1,8 @@
 package converse_test
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -14,6 +12,7 @@ import (
 	"eventdeck/host/model/modeltest"
 	"eventdeck/host/react"
 	"eventdeck/host/trust"
+	"eventdeck/host/trust/corpus"
 )
 
 // attackCase is a case of the corpus.
@@ -28,8 +27,8 @@ type attackCase struct {
 	} `json:"forbidden_actions"`
 }
 
-// corpus reads the cases of all files that begin with a word.
-func corpus(t *testing.T, begins string) (all []attackCase) {
+// attackCases reads the cases of all files that begin with a word: so many.
+func attackCases(t *testing.T, begins string, want int) (all []attackCase) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("..", "..", "..", "..", "shared", "corpora", "agent-sandbox", begins+"_*.jsonl"))
 	if err != nil {
@@ -39,23 +38,10 @@ func corpus(t *testing.T, begins string) (all []attackCase) {
 		t.Skip("the corpus is not here")
 	}
 	for _, name := range files {
-		f, err := os.Open(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		lines := bufio.NewScanner(f)
-		lines.Buffer(nil, 1<<20)
-		for lines.Scan() {
-			var c attackCase
-			if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
-			all = append(all, c)
-		}
-		if err := lines.Err(); err != nil {
-			t.Fatal(err)
-		}
+		all = append(all, corpus.Read[attackCase](t, name)...)
+	}
+	if len(all) != want {
+		t.Errorf("%d cases, not %d", len(all), want)
 	}
 	return all
 }
@@ -156,10 +142,7 @@ func (w *world) noForeignCanary() {
 // wants and a canary in them, has no effect that nobody approved, and nothing of the canary
 // reaches a second server or another run. Each run comes to an end.
 func TestAHijackedModelHasNoEffect(t *testing.T) {
-	cases := corpus(t, "attack")
-	if len(cases) != 252 {
-		t.Errorf("%d cases, not 252", len(cases))
-	}
+	cases := attackCases(t, "attack", 252)
 	w := corpusWorld(t)
 	w.model.Answer(func(a modeltest.Asked) modeltest.Reply {
 		m := caseOf.FindSubmatch(a.Body)
@@ -225,10 +208,7 @@ func hijacked(c attackCase, n, results int) modeltest.Reply {
 // Check 13: the benign cases of the corpus come to a good end, where the operator approves
 // what changes something.
 func TestBenignCasesAreDone(t *testing.T) {
-	cases := corpus(t, "benign")
-	if len(cases) != 213 {
-		t.Errorf("%d cases, not 213", len(cases))
-	}
+	cases := attackCases(t, "benign", 213)
 	w := corpusWorld(t)
 	w.model.Answer(func(a modeltest.Asked) modeltest.Reply {
 		var n int

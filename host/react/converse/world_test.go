@@ -22,6 +22,7 @@ import (
 	"eventdeck/host/react/engine"
 	"eventdeck/host/trust"
 	"eventdeck/store"
+	"eventdeck/store/seal"
 )
 
 func TestMain(m *testing.M) {
@@ -171,7 +172,7 @@ func (w *world) rule() *react.Rule { return &w.file.Rules[0] }
 func (w *world) open() {
 	w.t.Helper()
 	var err error
-	if w.store, err = store.Open(w.t.Context(), store.Options{Dir: filepath.Join(w.dir, "data"), Keyring: store.NoKeyring()}); err != nil {
+	if w.store, err = store.Open(w.t.Context(), store.Options{Dir: filepath.Join(w.dir, "data"), Keyring: seal.NoKeyring()}); err != nil {
 		w.t.Fatal(err)
 	}
 	acts, err := act.New(act.Options{Dir: w.dir, Executable: "/nowhere", Marks: w})

@@ -38,11 +38,8 @@ func TestAnActThatAModelChoseHasItsOwnMode(t *testing.T) {
 				}
 				w := newWorld(t, rule)
 				w.plan, w.lasts = chosen(c.act, c.act), time.Second
-				e, _ := w.open("", 0)
-				defer closed(t, e)
-				arm(t, e)
-				w.submit(record("pager", "incident", `{}`))
-				rest(500 * time.Millisecond)
+				e := w.armed()
+				w.happens(`{}`, 500*time.Millisecond)
 				if r := only(t, e, react.Asking, react.Running); r.State == react.Asking {
 					must(t, e.Approve(t.Context(), r.ID, r.Request.Hash()))
 				}
@@ -80,11 +77,8 @@ func TestWhatIsNoActOfTheRuleIsNotDone(t *testing.T) {
 			simulated(t, func(t *testing.T) {
 				w := newWorld(t, choiceRule("page"))
 				w.plan = does(asksModel, planned{next: &next})
-				e, _ := w.open("", 0)
-				defer closed(t, e)
-				arm(t, e)
-				w.submit(record("pager", "incident", `{}`))
-				rest(5 * time.Second)
+				e := w.armed()
+				w.happens(`{}`, 5*time.Second)
 				if r := only(t, e, react.Failed); r.Attempt != 1 || r.Request.Kind != react.RequestChoice {
 					t.Errorf("%+v", r)
 				}
@@ -103,8 +97,7 @@ func TestAnUnknownCallIsParkedAndItsToolBlocked(t *testing.T) {
 		w.plan = does(writes, reads)
 		e, _ := w.open("", 0)
 		arm(t, e)
-		w.submit(record("pager", "incident", `{"k":1}`))
-		rest(2 * time.Second)
+		w.happens(`{"k":1}`, 2*time.Second)
 		r := only(t, e, react.Asking)
 		closed(t, e)
 		e, l := w.open("calling", 0)
@@ -120,11 +113,9 @@ func TestAnUnknownCallIsParkedAndItsToolBlocked(t *testing.T) {
 		if !strings.Contains(r.Why, "pager/undo") || w.written() != 0 {
 			t.Errorf("%q, called %v", r.Why, w.called)
 		}
-		w.submit(record("pager", "incident", `{"k":2}`))
-		rest(2 * time.Second)
+		w.happens(`{"k":2}`, 2*time.Second)
 		closed(t, e) // it is known over a restart
-		e, _ = w.open("", 0)
-		defer closed(t, e)
+		e = w.opened()
 		if v := e.Reactions().Rules[0]; v.Unknown["pager/undo"] != r.ID {
 			t.Errorf("the rule's view does not tell: %v", v.Unknown)
 		}
@@ -144,8 +135,7 @@ func TestAnUnknownCallIsParkedAndItsToolBlocked(t *testing.T) {
 		if all, err = e.Steps(t.Context(), r.ID); err != nil || all[0].State != react.StepDone {
 			t.Errorf("%+v, %v", all, err)
 		}
-		w.submit(record("pager", "incident", `{"k":3}`))
-		rest(2 * time.Second)
+		w.happens(`{"k":3}`, 2*time.Second)
 		if n := e.Reactions().Asking; n != 1 {
 			t.Errorf("%d ask", n)
 		}
@@ -199,11 +189,8 @@ func TestWhatIsSaidIsShownAndBounded(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t, taskRule("page"))
 		w.plan, w.lasts, w.words = does(asksModel), 10*time.Second, strings.Repeat("word ", saysBytes)
-		e, _ := w.open("", 0)
-		defer closed(t, e)
-		arm(t, e)
-		w.submit(record("pager", "incident", `{}`))
-		rest(5 * time.Second)
+		e := w.armed()
+		w.happens(`{}`, 5*time.Second)
 		r := only(t, e, react.Running)
 		if said := e.Reactions().Says[r.ID]; said.Len() != saysBytes {
 			t.Errorf("%d bytes are shown", said.Len())
@@ -220,11 +207,8 @@ func TestAnActThatAModelChoseIsNotGranted(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t, choiceRule("page"))
 		w.plan = chosen("call", "call")
-		e, _ := w.open("", 0)
-		defer closed(t, e)
-		arm(t, e)
-		w.submit(record("pager", "incident", `{}`))
-		rest(2 * time.Second)
+		e := w.armed()
+		w.happens(`{}`, 2*time.Second)
 		r := only(t, e, react.Asking)
 		if err := e.Grant(t.Context(), r.ID, r.Request.Hash(), time.Now().Add(time.Hour)); err == nil || !strings.Contains(err.Error(), "one by one") {
 			t.Errorf("granted: %v", err)

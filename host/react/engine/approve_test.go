@@ -11,15 +11,25 @@ import (
 	"eventdeck/host/react"
 )
 
+// What changes right behind a view is in the next one, whatever else happens.
+func TestTheViewIsNeverLate(t *testing.T) {
+	for range 50 { // the order of goroutines is another one each time
+		simulated(t, func(t *testing.T) {
+			w := newWorld(t, asked(commandRule("page")))
+			e := w.opened()
+			w.happens(`{}`, 3*viewEvery)
+			if v := e.Reactions(); v.Asking != 1 {
+				t.Fatalf("of what asks the view has %d, revision %d", v.Asking, v.Revision)
+			}
+		})
+	}
+}
+
 func TestARunAsksAndActsOnceApproved(t *testing.T) {
 	simulated(t, func(t *testing.T) {
-		rule := commandRule("page")
-		rule.Mode = react.ModeAsk
-		w := newWorld(t, rule)
-		e, _ := w.open("", 0)
-		defer closed(t, e)
-		w.submit(record("pager", "incident", `{}`))
-		rest(time.Second)
+		w := newWorld(t, asked(commandRule("page")))
+		e := w.opened()
+		w.happens(`{}`, time.Second)
 		r := only(t, e, react.Asking)
 		if w.acts() != 0 || e.Reactions().Asking != 1 {
 			t.Fatalf("begun %v, view %+v", w.begun, e.Reactions())
@@ -59,13 +69,9 @@ func TestWhatChangedAfterItsApprovalIsAskedAnew(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			simulated(t, func(t *testing.T) {
-				rule := commandRule("page")
-				rule.Mode = react.ModeAsk
-				w := newWorld(t, rule)
-				e, _ := w.open("", 0)
-				defer closed(t, e)
-				w.submit(record("pager", "incident", `{}`))
-				rest(time.Second)
+				w := newWorld(t, asked(commandRule("page")))
+				e := w.opened()
+				w.happens(`{}`, time.Second)
 				r := only(t, e, react.Asking)
 				must(t, e.Stop(t.Context(), false))
 				must(t, e.Approve(t.Context(), r.ID, r.Request.Hash()))
@@ -96,8 +102,7 @@ func TestWhatChangedAfterItsApprovalIsAskedAnew(t *testing.T) {
 func TestARuleWhoseProgramChangedCanBeArmed(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t, commandRule("page"))
-		e, _ := w.open("", 0)
-		defer closed(t, e)
+		e := w.opened()
 		shown := e.Reactions().Rules[0].Hash
 		w.mu.Lock()
 		w.program = "v2"
@@ -107,22 +112,17 @@ func TestARuleWhoseProgramChangedCanBeArmed(t *testing.T) {
 		}
 		rest(time.Second)
 		must(t, e.Arm(t.Context(), "page", e.Reactions().Rules[0].Hash))
-		w.submit(record("pager", "incident", `{}`))
-		rest(2 * time.Second)
+		w.happens(`{}`, 2*time.Second)
 		only(t, e, react.Done)
 	})
 }
 
 func TestApprovalsExpireAlsoOverARestart(t *testing.T) {
 	simulated(t, func(t *testing.T) {
-		rule := commandRule("page")
-		rule.Mode, rule.Key = react.ModeAsk, []string{".k"}
-		w := newWorld(t, rule)
+		w := newWorld(t, asked(grouped(commandRule("page"))))
 		e, _ := w.open("", 0)
-		w.submit(record("pager", "incident", `{"k":1}`))
-		rest(30 * time.Minute)
-		w.submit(record("pager", "incident", `{"k":2}`))
-		rest(time.Minute)
+		w.happens(`{"k":1}`, 30*time.Minute)
+		w.happens(`{"k":2}`, time.Minute)
 		if n := len(runsOf(t, e, react.Query{States: []react.State{react.Asking}})); n != 2 {
 			t.Fatalf("%d ask", n)
 		}
@@ -151,12 +151,10 @@ func TestDenialIsChargedAndCanBeTakenBack(t *testing.T) {
 		w := newWorld(t, rule)
 		e, _ := w.open("", 0)
 		defer func() { closed(t, e) }()
-		w.submit(record("pager", "incident", `{"id":1}`))
-		rest(time.Second)
+		w.happens(`{"id":1}`, time.Second)
 		r := only(t, e, react.Asking)
 		must(t, e.Deny(t.Context(), r.ID, "not now"))
-		w.submit(record("pager", "incident", `{"id":1}`))
-		rest(time.Second)
+		w.happens(`{"id":1}`, time.Second)
 		if r := only(t, e, react.Denied); r.Reason != "not now" {
 			t.Error(r.Reason)
 		}
@@ -171,34 +169,27 @@ func TestDenialIsChargedAndCanBeTakenBack(t *testing.T) {
 		must(t, e.Approve(t.Context(), again.ID, again.Request.Hash()))
 		rest(time.Second)
 		only(t, e, react.Done)
-		w.submit(record("pager", "incident", `{"id":1}`))
-		rest(time.Second)
+		w.happens(`{"id":1}`, time.Second)
 		only(t, e, react.Done)
 	})
 }
 
 func TestGrantsApproveTheSameActUntilTheyEnd(t *testing.T) {
 	simulated(t, func(t *testing.T) {
-		rule := commandRule("page")
-		rule.Mode = react.ModeAsk
-		w := newWorld(t, rule)
-		e, _ := w.open("", 0)
-		defer closed(t, e)
-		w.submit(record("pager", "incident", `{}`))
-		rest(2 * time.Second)
+		w := newWorld(t, asked(commandRule("page")))
+		e := w.opened()
+		w.happens(`{}`, 2*time.Second)
 		r := only(t, e, react.Asking)
 		if err := e.Grant(t.Context(), r.ID, r.Request.Hash(), time.Now().Add(25*time.Hour)); err == nil {
 			t.Error("a grant of more than a day")
 		}
 		must(t, e.Grant(t.Context(), r.ID, r.Request.Hash(), time.Now().Add(2*time.Hour)))
-		w.submit(record("pager", "incident", `{}`))
-		rest(2 * time.Second)
+		w.happens(`{}`, 2*time.Second)
 		if w.acts() != 2 {
 			t.Errorf("begun %v", w.begun)
 		}
 		rest(2 * time.Hour)
-		w.submit(record("pager", "incident", `{}`))
-		rest(2 * time.Second)
+		w.happens(`{}`, 2*time.Second)
 		if w.acts() != 2 {
 			t.Errorf("begun %v", w.begun)
 		}
@@ -238,8 +229,7 @@ func TestAGrantAnswersForItsRuleOnly(t *testing.T) {
 				defer closed(t, e)
 				c.after(t, w, e)
 				rest(5 * time.Second)
-				w.submit(record("pager", "incident", `{}`))
-				rest(2 * time.Second)
+				w.happens(`{}`, 2*time.Second)
 				if w.acts() != c.acts {
 					t.Errorf("begun %v", w.begun)
 				}
@@ -274,8 +264,7 @@ func grantedWorld(t *testing.T) (*world, *Engine) {
 	t.Helper()
 	w := newWorld(t, askingCommand())
 	e, _ := w.open("", 0)
-	w.submit(record("pager", "incident", `{}`))
-	rest(2 * time.Second)
+	w.happens(`{}`, 2*time.Second)
 	r := only(t, e, react.Asking)
 	must(t, e.Grant(t.Context(), r.ID, r.Request.Hash(), time.Now().Add(2*time.Hour)))
 	rest(2 * time.Second)
@@ -286,15 +275,12 @@ func grantedWorld(t *testing.T) (*world, *Engine) {
 func TestARuleThatWasTakenOutIsNotArmed(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t, commandRule("page"))
-		e, _ := w.open("", 0)
-		defer closed(t, e)
-		arm(t, e)
+		e := w.armed()
 		w.rules()
 		rest(5 * time.Second)
 		w.rules(commandRule("page"))
 		rest(5 * time.Second)
-		w.submit(record("pager", "incident", `{}`))
-		rest(2 * time.Second)
+		w.happens(`{}`, 2*time.Second)
 		only(t, e, react.Asking)
 		if w.acts() != 0 {
 			t.Errorf("begun %v", w.begun)
@@ -307,8 +293,7 @@ func TestARuleThatWasTakenOutIsNotArmed(t *testing.T) {
 func TestOnceRefusesRecordsOfOtherSources(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t, noteRule("page"))
-		e, _ := w.open("", 0)
-		defer closed(t, e)
+		e := w.opened()
 		for _, from := range [][2]string{{"vault", "incident"}, {"pager", "secret"}} {
 			_, err := e.Once(t.Context(), "page", w.submit(record(from[0], from[1], `{"secret":"canary"}`)))
 			if !errors.Is(err, react.ErrSource) {
@@ -327,9 +312,7 @@ func TestOnceActsOnOneRecordAndAsks(t *testing.T) {
 		rule := noteRule("page")
 		rule.When = ".never=1"
 		w := newWorld(t, rule)
-		e, _ := w.open("", 0)
-		defer closed(t, e)
-		arm(t, e)
+		e := w.armed()
 		seq := w.submit(record("pager", "incident", `{}`))
 		id, err := e.Once(t.Context(), "page", seq)
 		must(t, err)

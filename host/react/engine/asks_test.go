@@ -29,8 +29,7 @@ func askingWorld(t *testing.T, live bool) (*world, *Engine, react.Run) {
 	w.plan = does(plan...)
 	e, _ := w.open("", 0)
 	arm(t, e)
-	w.submit(record("pager", "incident", `{"id":1}`))
-	rest(2 * time.Second)
+	w.happens(`{"id":1}`, 2*time.Second)
 	if live { // the shape of an agent asks before it begins, whoever armed its rule
 		if r := only(t, e, react.Asking); r.Request.Kind == react.RequestAgent {
 			must(t, e.Approve(t.Context(), r.ID, r.Request.Hash()))
@@ -164,8 +163,7 @@ func TestAnAgentWhoseConversationIsGoneIsParked(t *testing.T) {
 		w, e, _ := askingWorld(t, true)
 		closed(t, e)
 		w.cut = true
-		e, _ = w.open("", 0)
-		defer closed(t, e)
+		e = w.opened()
 		rest(5 * time.Second)
 		if r := only(t, e, react.Parked); r.Request.Kind != react.RequestAgent || e.Reactions().Asking != 0 {
 			t.Errorf("%+v", r)
@@ -235,11 +233,8 @@ func TestAStopRefusesTheNextStep(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t, taskRule("page"))
 		w.plan, w.lasts = does(asksModel, asksModel, asksModel), time.Minute
-		e, _ := w.open("", 0)
-		defer closed(t, e)
-		arm(t, e)
-		w.submit(record("pager", "incident", `{}`))
-		rest(30 * time.Second)
+		e := w.armed()
+		w.happens(`{}`, 30*time.Second)
 		only(t, e, react.Running)
 		must(t, e.Stop(t.Context(), false))
 		rest(2 * time.Minute)
@@ -259,11 +254,8 @@ func TestQuestionsThatAreGivenUpAreBounded(t *testing.T) {
 				asked.ask, asked.gives = true, gives
 				w := newWorld(t, agentRule("page"))
 				w.plan = does(planned{kind: react.StepPrompt}, asked)
-				e, _ := w.open("", 0)
-				defer closed(t, e)
-				arm(t, e)
-				w.submit(record("pager", "incident", `{"id":1}`))
-				rest(2 * time.Second)
+				e := w.armed()
+				w.happens(`{"id":1}`, 2*time.Second)
 				r := only(t, e, react.Asking)
 				must(t, e.Approve(t.Context(), r.ID, r.Request.Hash()))
 				rest(time.Minute)
@@ -294,15 +286,12 @@ func TestQuestionsThatAreGivenUpAreBounded(t *testing.T) {
 func TestARunThatAsksIsNotArmedWithItsRule(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t, noteRule("page"))
-		e, _ := w.open("", 0)
-		defer closed(t, e)
-		w.submit(record("pager", "incident", `{}`))
-		rest(2 * time.Second)
+		e := w.opened()
+		w.happens(`{}`, 2*time.Second)
 		first := only(t, e, react.Asking)
 		arm(t, e)
 		rest(time.Minute)
-		w.submit(record("pager", "incident", `{}`))
-		rest(2 * time.Second)
+		w.happens(`{}`, 2*time.Second)
 		asks := runsOf(t, e, react.Query{States: []react.State{react.Asking}})
 		if len(asks) != 1 || asks[0].ID != first.ID || asks[0].Hash != first.Hash || w.acts() != 1 {
 			t.Errorf("begun %v, asks %+v", w.begun, asks)

@@ -36,24 +36,27 @@ func crashSeeds(t *testing.T) int {
 // once for each rule, begins each attempt at most once, parks what it does not know of
 // commands, sends webhooks under one id, and loses no run.
 func TestKillsAtEachFailpoint(t *testing.T) {
-	reached := map[string]int{}
-	for _, point := range failpoints {
+	killsAt(t, failpoints, func(t *testing.T, i, seed int) int {
+		c := &crash{t: t, r: rand.New(rand.NewPCG(uint64(seed), uint64(i))), point: failpoints[i]}
+		c.run()
+		return c.kills
+	})
+}
+
+// killsAt plays a history for each point and seed, which returns how often an engine was
+// killed at that point, and ends with the first that fails.
+func killsAt(t *testing.T, points []string, play func(t *testing.T, point, seed int) (kills int)) {
+	t.Helper()
+	for i, point := range points {
+		kills := 0
 		for seed := range crashSeeds(t) {
-			name := fmt.Sprintf("%s/%d", point, seed)
-			ok := t.Run(name, func(t *testing.T) {
-				simulated(t, func(t *testing.T) {
-					c := &crash{t: t, r: rand.New(rand.NewPCG(uint64(seed), uint64(slices.Index(failpoints, point)))), point: point}
-					c.run()
-					reached[point] += c.kills
-				})
-			})
-			if !ok {
+			if !t.Run(fmt.Sprintf("%s/%d", point, seed), func(t *testing.T) {
+				simulated(t, func(t *testing.T) { kills += play(t, i, seed) })
+			}) {
 				return
 			}
 		}
-	}
-	for _, point := range failpoints {
-		if reached[point] == 0 {
+		if kills == 0 {
 			t.Errorf("no engine was killed at %q", point)
 		}
 	}

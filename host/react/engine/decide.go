@@ -27,13 +27,16 @@ type groupState struct {
 
 func (e *Engine) group(r *run) *groupState { return e.groupOf(group{r.Rule, r.Key}) }
 
-func (e *Engine) groupOf(k group) *groupState {
-	g := e.groups[k]
-	if g == nil {
-		g = &groupState{}
-		e.groups[k] = g
+func (e *Engine) groupOf(k group) *groupState { return entry(e.groups, k) }
+
+// entry returns what a map has under a key, and makes it where it has nothing.
+func entry[K comparable, V any](all map[K]*V, key K) *V {
+	v := all[key]
+	if v == nil {
+		v = new(V)
+		all[key] = v
 	}
-	return g
+	return v
 }
 
 // firing is a window that became true at a record.

@@ -8,6 +8,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -135,12 +136,8 @@ func Open(o Options) (*Engine, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.Random == nil {
-		o.Random = rand.Reader
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Random = cmp.Or(o.Random, rand.Reader)
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if o.Failpoint == nil {
 		o.Failpoint = func(string) {}
 	}
@@ -234,7 +231,9 @@ func (e *Engine) run() {
 		if !e.flush() {
 			return
 		}
-		e.showSoon()
+		if due := e.showSoon(); !due.IsZero() && due.Before(next) {
+			next = due
+		}
 		wake := e.wake
 		switch {
 		case e.staged.again:

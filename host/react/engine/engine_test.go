@@ -29,9 +29,7 @@ func TestEachMatchIsInOneRunAndItsActIsBegunOnce(t *testing.T) {
 		rule := commandRule("page")
 		rule.When, rule.Key, rule.Wait = ".severity=P1", []string{".service"}, 2*time.Second
 		w := newWorld(t, rule)
-		e, _ := w.open("", 0)
-		defer closed(t, e)
-		arm(t, e)
+		e := w.armed()
 		want := 0
 		for i := range 1000 {
 			sev := "P3"
@@ -39,8 +37,7 @@ func TestEachMatchIsInOneRunAndItsActIsBegunOnce(t *testing.T) {
 				sev = "P1"
 				want++
 			}
-			w.submit(record("pager", "incident", fmt.Sprintf(`{"severity":%q,"service":"s%d"}`, sev, i/25%4)))
-			rest(20 * time.Millisecond)
+			w.happens(fmt.Sprintf(`{"severity":%q,"service":"s%d"}`, sev, i/25%4), 20*time.Millisecond)
 		}
 		rest(10 * time.Second)
 		seen := map[uint64]int{}
@@ -70,11 +67,8 @@ func TestWebhooksAreTriedAgainAndThenDead(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t, webhookRule("page"))
 		w.outcome = func(react.RunID, int) react.Outcome { return react.OutcomeRetry }
-		e, _ := w.open("", 0)
-		defer closed(t, e)
-		arm(t, e)
-		w.submit(record("pager", "incident", `{}`))
-		rest(2 * time.Hour)
+		e := w.armed()
+		w.happens(`{}`, 2*time.Hour)
 		r := only(t, e, react.Dead)
 		if n := w.sent(r.ID); n < 2 || n > react.WebhookTries {
 			t.Errorf("sent %d times", n)
@@ -95,10 +89,8 @@ func TestBrokenRulesLeaveTheLastGoodOnesInForce(t *testing.T) {
 			t.Fatalf("view: %+v", v)
 		}
 		closed(t, e)
-		e, _ = w.open("", 0)
-		defer closed(t, e)
-		w.submit(record("pager", "incident", `{}`))
-		rest(2 * time.Second)
+		e = w.opened()
+		w.happens(`{}`, 2*time.Second)
 		if v := e.Reactions(); v.Fault == "" || len(v.Rules) != 1 || w.acts() != 1 {
 			t.Fatalf("begun %v, view: %+v", w.begun, v)
 		}
@@ -109,11 +101,8 @@ func TestARuleBeginsWhereItWasFirstSeen(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t, noteRule("page"))
 		w.submit(record("pager", "incident", `{}`))
-		e, _ := w.open("", 0)
-		defer closed(t, e)
-		arm(t, e)
-		w.submit(record("pager", "incident", `{}`))
-		rest(2 * time.Second)
+		e := w.armed()
+		w.happens(`{}`, 2*time.Second)
 		r := only(t, e, react.Done)
 		if !slices.Equal(r.Members.First, []uint64{2}) {
 			t.Error(r.Members.First)
@@ -135,14 +124,11 @@ func TestARuleBeginsWhereItWasFirstSeen(t *testing.T) {
 func TestAFullDiskHoldsEverythingUntilThereIsRoom(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t, noteRule("page"))
-		e, _ := w.open("", 0)
-		defer closed(t, e)
-		arm(t, e)
+		e := w.armed()
 		w.mu.Lock()
 		w.full = true
 		w.mu.Unlock()
-		w.submit(record("pager", "incident", `{}`))
-		rest(10 * time.Second)
+		w.happens(`{}`, 10*time.Second)
 		if v := e.Reactions(); !strings.Contains(v.Held, "cannot be written") || w.acts() != 0 {
 			t.Fatalf("begun %v, held %q", w.begun, v.Held)
 		}
@@ -163,13 +149,11 @@ func TestUnknownOutcomesOfCommandsAreParkedAndSettled(t *testing.T) {
 		w.lasts = time.Minute
 		e, _ := w.open("", 0)
 		arm(t, e)
-		w.submit(record("pager", "incident", `{}`))
-		rest(2 * time.Second)
+		w.happens(`{}`, 2*time.Second)
 		only(t, e, react.Running)
 		closed(t, e)
 		w.cut = true
-		e, _ = w.open("", 0)
-		defer closed(t, e)
+		e = w.opened()
 		rest(2 * time.Minute)
 		r := only(t, e, react.Parked)
 		if w.acts() != 1 {
@@ -195,14 +179,11 @@ func TestUnknownOutcomesOfCommandsAreParkedAndSettled(t *testing.T) {
 func TestRunsAreFoundByWhenTheyWereMade(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t, noteRule("note"))
-		e, _ := w.open("", 0)
-		defer closed(t, e)
-		arm(t, e)
+		e := w.armed()
 		var made []time.Time
 		for range 3 {
 			made = append(made, time.Now())
-			w.submit(record("pager", "incident", `{}`))
-			rest(time.Minute)
+			w.happens(`{}`, time.Minute)
 		}
 		for n, since := range append(made, time.Now()) {
 			if found := runsOf(t, e, react.Query{Since: since}); len(found) != 3-n {

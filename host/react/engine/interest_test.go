@@ -26,8 +26,7 @@ func TestRecordsThatWaitInMemoryAreBounded(t *testing.T) {
 				rule := noteRule("note")
 				rule.Key, rule.Mode, rule.Wait = []string{".k"}, react.ModeAsk, time.Minute
 				w := newWorld(t, rule)
-				e, _ := w.open("", 0)
-				defer closed(t, e)
+				e := w.opened()
 				busy, free := make(chan bool), make(chan bool)
 				e.post(func() { close(busy); <-free })
 				<-busy

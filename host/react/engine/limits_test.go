@@ -16,13 +16,10 @@ import (
 func TestARunThatGoesOnGatheringSaysWhy(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t, askingCommand())
-		e, _ := w.open("", 0)
-		defer closed(t, e)
-		w.submit(record("pager", "incident", `{}`))
-		rest(2 * time.Second)
+		e := w.opened()
+		w.happens(`{}`, 2*time.Second)
 		only(t, e, react.Asking)
-		w.submit(record("pager", "incident", `{}`))
-		rest(5 * time.Second)
+		w.happens(`{}`, 5*time.Second)
 		behind := runsOf(t, e, react.Query{States: []react.State{react.Gathering}})
 		if len(behind) != 1 || !strings.Contains(behind[0].Why, "asks, is ready or runs") {
 			t.Errorf("%+v", behind)
@@ -36,17 +33,14 @@ func TestOnceIsChargedWhenTheActStarts(t *testing.T) {
 		rule := noteRule("page")
 		rule.Once, rule.Key = react.Once{By: []string{".id"}, For: 6 * time.Hour}, []string{".n"}
 		w := newWorld(t, rule)
-		e, _ := w.open("", 0)
-		defer closed(t, e)
-		arm(t, e)
+		w.armed()
 		w.submit(record("pager", "incident", `{"id":1,"n":1}`), record("pager", "incident", `{"id":1,"n":2}`))
 		rest(2 * time.Second)
 		if w.acts() != 1 {
 			t.Errorf("begun: %v", w.begun)
 		}
 		rest(6 * time.Hour)
-		w.submit(record("pager", "incident", `{"id":1,"n":3}`))
-		rest(2 * time.Second)
+		w.happens(`{"id":1,"n":3}`, 2*time.Second)
 		if w.acts() != 2 {
 			t.Errorf("begun: %v", w.begun)
 		}
@@ -58,9 +52,7 @@ func TestRateDelaysAndLosesNothing(t *testing.T) {
 		rule := noteRule("page")
 		rule.Key, rule.Limits = []string{".k"}, react.Limits{Runs: react.Rate{N: 6, Per: time.Hour}, Running: 1, Queue: 20}
 		w := newWorld(t, rule)
-		e, _ := w.open("", 0)
-		defer closed(t, e)
-		arm(t, e)
+		e := w.armed()
 		const n = 10_000
 		for i := range n / 100 {
 			var batch []event.Record
@@ -100,18 +92,14 @@ func TestStopLetsNothingStartAndKills(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			simulated(t, func(t *testing.T) {
-				rule := commandRule("page")
-				rule.Key = []string{".k"}
-				w := newWorld(t, rule)
+				w := newWorld(t, grouped(commandRule("page")))
 				w.lasts = 30 * time.Second
 				e, _ := w.open("", 0)
 				arm(t, e)
-				w.submit(record("pager", "incident", `{"k":1}`))
-				rest(time.Second)
+				w.happens(`{"k":1}`, time.Second)
 				stopped := time.Now()
 				stop(t, w, e)
-				w.submit(record("pager", "incident", `{"k":2}`))
-				rest(2 * time.Second)
+				w.happens(`{"k":2}`, 2*time.Second)
 				killed := runsOf(t, e, react.Query{States: []react.State{react.Killed}})
 				if v := e.Reactions(); !v.Stopped || w.acts() != 1 || len(killed) != 1 {
 					t.Fatalf("begun %v, %+v", w.begun, v)
@@ -139,11 +127,8 @@ func TestStopLetsNothingStartAndKills(t *testing.T) {
 
 func TestRunsThatAskAreBounded(t *testing.T) {
 	simulated(t, func(t *testing.T) {
-		rule := noteRule("page")
-		rule.Mode, rule.Key = react.ModeAsk, []string{".k"}
-		w := newWorld(t, rule)
-		e, _ := w.open("", 0)
-		defer closed(t, e)
+		w := newWorld(t, asked(grouped(noteRule("page"))))
+		e := w.opened()
 		for i := range 80 {
 			w.submit(record("pager", "incident", fmt.Sprintf(`{"k":%d}`, i)))
 		}
@@ -165,9 +150,7 @@ func TestOnceValuesOfARunAreBounded(t *testing.T) {
 		rule := noteRule("page")
 		rule.Wait, rule.Once = time.Second, react.Once{By: []string{".id"}, For: time.Hour}
 		w := newWorld(t, rule)
-		e, _ := w.open("", 0)
-		defer closed(t, e)
-		arm(t, e)
+		e := w.armed()
 		for i := range onceValues + 500 {
 			w.submit(record("pager", "incident", fmt.Sprintf(`{"id":%d}`, i)))
 		}
@@ -210,8 +193,7 @@ func TestSlowServersHoldNoOtherRules(t *testing.T) {
 		w := newWorld(t, slow, noteRule("other"))
 		release := make(chan struct{})
 		w.listing = release
-		e, _ := w.open("", 0)
-		defer closed(t, e)
+		e := w.opened()
 		defer close(release)
 		arm(t, e)
 		for k := range preparing {
@@ -235,8 +217,7 @@ func TestRunsOfAllRulesThatWaitAreBounded(t *testing.T) {
 		}
 		w := newWorld(t, rules...)
 		w.file.Limits.Queue = 30
-		e, _ := w.open("", 0)
-		defer closed(t, e)
+		e := w.opened()
 		for i := range 25 {
 			w.submit(record("pager", "type0", fmt.Sprintf(`{"k":%d}`, i)), record("pager", "type1", fmt.Sprintf(`{"k":%d}`, i)))
 		}
@@ -255,13 +236,9 @@ func TestRunsOfAllRulesThatWaitAreBounded(t *testing.T) {
 // Requests that wait take so much memory at most: the others go on gathering.
 func TestRequestsThatWaitAreBoundedInBytes(t *testing.T) {
 	simulated(t, func(t *testing.T) {
-		rule := noteRule("page")
-		rule.Mode, rule.Key = react.ModeAsk, []string{".k"}
-		w := newWorld(t, rule)
-		e, _ := w.open("", 0)
-		defer closed(t, e)
-		w.submit(record("pager", "incident", `{"k":1}`))
-		rest(5 * time.Second)
+		w := newWorld(t, asked(grouped(noteRule("page"))))
+		e := w.opened()
+		w.happens(`{"k":1}`, 5*time.Second)
 		first := only(t, e, react.Asking)
 		takes := func(n int) { must(t, e.call(t.Context(), func() error { e.runs[first.ID].held = n; return nil })) }
 		var held int
@@ -270,8 +247,7 @@ func TestRequestsThatWaitAreBoundedInBytes(t *testing.T) {
 			t.Error("a request takes nothing")
 		}
 		takes(heldBytes)
-		w.submit(record("pager", "incident", `{"k":2}`))
-		rest(time.Minute)
+		w.happens(`{"k":2}`, time.Minute)
 		if v := e.Reactions(); len(v.Waiting) != 1 || len(v.Active) != 1 || !strings.Contains(v.Active[0].Why, "64 MiB already") {
 			t.Fatalf("%+v", v.Active)
 		}

@@ -194,11 +194,4 @@ func (e *Engine) loadWatch(name string, rs *ruleState, r *react.Rule) {
 	}
 }
 
-func (e *Engine) ruleState(name string) *ruleState {
-	rs := e.rules[name]
-	if rs == nil {
-		rs = &ruleState{}
-		e.rules[name] = rs
-	}
-	return rs
-}
+func (e *Engine) ruleState(name string) *ruleState { return entry(e.rules, name) }

@@ -33,14 +33,12 @@ func TestARunThatIsTooLongToBeKeptFailsAlone(t *testing.T) {
 		}
 		e, _ := w.open("", 0)
 		arm(t, e)
-		w.submit(record("pager", "incident", `{}`))
-		rest(2 * time.Second)
+		w.happens(`{}`, 2*time.Second)
 		if got := states(e); got != "long failed, other done" {
 			t.Errorf("runs: %s", got)
 		}
 		closed(t, e)
-		e, _ = w.open("", 0)
-		defer closed(t, e)
+		e = w.opened()
 		if got := states(e); got != "long failed, other done" {
 			t.Errorf("runs after a restart: %s", got)
 		}
@@ -61,11 +59,8 @@ func TestALaterRequestIsBounded(t *testing.T) {
 			simulated(t, func(t *testing.T) {
 				w := newWorld(t, choiceRule("page"))
 				w.plan = does(asksModel, c.last)
-				e, _ := w.open("", 0)
-				defer closed(t, e)
-				arm(t, e)
-				w.submit(record("pager", "incident", `{}`))
-				rest(2 * time.Second)
+				e := w.armed()
+				w.happens(`{}`, 2*time.Second)
 				only(t, e, c.state)
 			})
 		})
@@ -77,8 +72,7 @@ func TestARuleThatIsTooLongToBeKeptIsRefused(t *testing.T) {
 	rule := noteRule("page")
 	rule.Do.Note = strings.Repeat("<", 50<<10) // six bytes each, as they are stored
 	w := newWorld(t, rule)
-	e, _ := w.open("", 0)
-	defer closed(t, e)
+	e := w.opened()
 	if v := e.Reactions(); !strings.Contains(v.Fault, `rule "page"`) || len(v.Rules) != 0 {
 		t.Errorf("%q, %+v", v.Fault, v.Rules)
 	}
@@ -88,8 +82,7 @@ func TestARuleThatIsTooLongToBeKeptIsRefused(t *testing.T) {
 func TestAnEntryThatIsTooLongIsLeftOut(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t)
-		e, _ := w.open("", 0)
-		defer closed(t, e)
+		e := w.opened()
 		must(t, e.call(t.Context(), func() error {
 			e.stagePut(event.TableReact, "long", make([]byte, maxEntry+1))
 			e.stagePut(event.TableReact, "short", []byte("kept"))

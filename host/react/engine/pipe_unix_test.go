@@ -18,8 +18,7 @@ func TestAPipeIsNoFileOfRules(t *testing.T) {
 	if err := syscall.Mkfifo(w.path(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	e, _ := w.open("", 0)
-	defer closed(t, e)
+	e := w.opened()
 	if fault := e.Reactions().Fault; !strings.Contains(fault, "a pipe") {
 		t.Errorf("the fault is %q", fault)
 	}

@@ -22,9 +22,7 @@ func TestAProgramThatChangesIsNoticed(t *testing.T) {
 		rule.Do.Command.Argv = []string{program}
 		must(t, os.WriteFile(program, []byte("one"), 0o700))
 		w.rules(rule)
-		e, _ := w.open("", 0)
-		defer closed(t, e)
-		arm(t, e)
+		e := w.armed()
 		w.mu.Lock()
 		w.program = "v2"
 		w.mu.Unlock()
@@ -48,9 +46,7 @@ func TestAnInterpreterThatChangesIsNoticed(t *testing.T) {
 		one, two, link := filepath.Join(w.dir, "one"), filepath.Join(w.dir, "two"), filepath.Join(w.dir, "link")
 		must(t, errors.Join(os.WriteFile(one, nil, 0o700), os.WriteFile(two, nil, 0o700), os.Symlink(one, link)))
 		w.runBy = []react.Interpreter{{Name: link, Path: one, Program: "1"}}
-		e, _ := w.open("", 0)
-		defer closed(t, e)
-		arm(t, e)
+		e := w.armed()
 		rest(2 * checkEvery)
 		if v := e.Reactions().Rules[0]; !v.Armed {
 			t.Fatalf("nothing changed: %s", v.Why)
@@ -70,15 +66,12 @@ func TestAnInterpreterThatChangesIsNoticed(t *testing.T) {
 // reason, and make no runs that fail one by one. It acts again once that can be had.
 func TestARuleThatCannotBeConfinedIsCounted(t *testing.T) {
 	simulated(t, func(t *testing.T) {
-		rule := commandRule("page")
-		rule.Key = []string{".k"}
-		w := newWorld(t, rule)
+		w := newWorld(t, grouped(commandRule("page")))
 		e, _ := w.open("", 0)
 		arm(t, e)
 		closed(t, e)
 		w.unbound = true
-		e, _ = w.open("", 0)
-		defer closed(t, e)
+		e = w.opened()
 		for k := range 10 {
 			w.submit(record("pager", "incident", fmt.Sprintf(`{"k":%d}`, k)))
 		}
@@ -91,8 +84,7 @@ func TestARuleThatCannotBeConfinedIsCounted(t *testing.T) {
 		w.unbound = false
 		w.mu.Unlock()
 		rest(2 * checkEvery)
-		w.submit(record("pager", "incident", `{}`))
-		rest(2 * time.Second)
+		w.happens(`{}`, 2*time.Second)
 		only(t, e, react.Done)
 	})
 }
@@ -101,23 +93,19 @@ func TestARuleThatCannotBeConfinedIsCounted(t *testing.T) {
 // the reason, over a restart too, until it can be made.
 func TestARuleWhoseActCannotBeMadeIsCounted(t *testing.T) {
 	simulated(t, func(t *testing.T) {
-		rule := commandRule("page")
-		rule.Key = []string{".k"}
-		w := newWorld(t, rule)
+		w := newWorld(t, grouped(commandRule("page")))
 		w.unset = func(int) bool { return true }
 		e, _ := w.open("", 0)
 		n := 0
 		send := func(times int) {
 			for range times {
 				n++
-				w.submit(record("pager", "incident", fmt.Sprintf(`{"k":%d}`, n)))
-				rest(2 * time.Second)
+				w.happens(fmt.Sprintf(`{"k":%d}`, n), 2*time.Second)
 			}
 		}
 		send(20)
 		closed(t, e)
-		e, _ = w.open("", 0)
-		defer closed(t, e)
+		e = w.opened()
 		send(5)
 		v := e.Reactions().Rules[0]
 		if failed := runsOf(t, e, react.Query{}); len(failed) != react.Breaker || v.Suppressed["prepare"] != 25-react.Breaker || !strings.Contains(v.Why, "${HOOK}") {
@@ -138,20 +126,15 @@ func TestARuleWhoseActCannotBeMadeIsCounted(t *testing.T) {
 // the operator arms the rule.
 func TestAnActThatCannotBeMadeIsTriedNowAndThen(t *testing.T) {
 	simulated(t, func(t *testing.T) {
-		rule := commandRule("page")
-		rule.Key = []string{".k"}
-		w := newWorld(t, rule)
+		w := newWorld(t, grouped(commandRule("page")))
 		w.unset = func(members int) bool { return members > 0 }
-		e, _ := w.open("", 0)
-		defer closed(t, e)
-		arm(t, e)
+		e := w.armed()
 		n := 0
 		send := func(times int) (runs int) {
 			before := len(runsOf(t, e, react.Query{}))
 			for range times {
 				n++
-				w.submit(record("pager", "incident", fmt.Sprintf(`{"k":%d}`, n)))
-				rest(2 * time.Second)
+				w.happens(fmt.Sprintf(`{"k":%d}`, n), 2*time.Second)
 			}
 			return len(runsOf(t, e, react.Query{})) - before
 		}

@@ -13,6 +13,7 @@ import (
 	"eventdeck/host/react"
 	"eventdeck/host/trust"
 	"eventdeck/store"
+	"eventdeck/store/seal"
 )
 
 // onStore is a life whose log and journal are a store's.
@@ -31,7 +32,7 @@ func (s onStore) Scan(from, to uint64, fn func(*event.Record) bool) error {
 
 func openStore(t testing.TB, dir string, hooks store.Hooks) *store.Store {
 	t.Helper()
-	s, err := store.Open(t.Context(), store.Options{Dir: dir, Keyring: store.NoKeyring(), Hooks: hooks})
+	s, err := store.Open(t.Context(), store.Options{Dir: dir, Keyring: seal.NoKeyring(), Hooks: hooks})
 	if err != nil {
 		t.Fatal(err)
 	}

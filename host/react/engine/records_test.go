@@ -20,18 +20,15 @@ func TestARestoredStoreHoldsTheEngine(t *testing.T) {
 		arm(t, e)
 		closed(t, e)
 		w.tables[event.TableReact][event.KeyLag] = []byte("the store was restored from a copy")
-		e, _ = w.open("", 0)
-		defer closed(t, e)
-		w.submit(record("pager", "incident", `{}`))
-		rest(3 * time.Second)
+		e = w.opened()
+		w.happens(`{}`, 3*time.Second)
 		if held := e.Reactions().Held; !strings.Contains(held, "restored") || w.acts() != 0 {
 			t.Fatalf("held: %q, begun %v", held, w.begun)
 		}
 		must(t, e.Go(t.Context()))
 		rest(3 * time.Second)
 		only(t, e, react.Asking) // it was made while that was not known
-		w.submit(record("pager", "incident", `{}`))
-		rest(3 * time.Second)
+		w.happens(`{}`, 3*time.Second)
 		if e.Reactions().Held != "" || w.entry(event.KeyLag) != nil {
 			t.Error("it is held still")
 		}
@@ -46,10 +43,8 @@ func TestImportedRecordsStartNothing(t *testing.T) {
 		closed(t, e)
 		w.tables[event.TableReact][event.PrefixImported+"0000000000000001"] = []byte{}
 		w.submit(record("pager", "incident", `{}`), record("pager", "incident", `{}`))
-		e, _ = w.open("", 0)
-		defer closed(t, e)
-		w.submit(record("pager", "incident", `{"live":true}`))
-		rest(3 * time.Second)
+		e = w.opened()
+		w.happens(`{"live":true}`, 3*time.Second)
 		if w.acts() != 1 || e.Reactions().Rules[0].Suppressed["origin"] != 2 {
 			t.Errorf("begun %v, suppressed %v", w.begun, e.Reactions().Rules[0].Suppressed)
 		}
@@ -58,16 +53,11 @@ func TestImportedRecordsStartNothing(t *testing.T) {
 
 func TestBreakerAsksAfterFiveFailures(t *testing.T) {
 	simulated(t, func(t *testing.T) {
-		rule := commandRule("page")
-		rule.Key = []string{".k"}
-		w := newWorld(t, rule)
+		w := newWorld(t, grouped(commandRule("page")))
 		w.outcome = func(react.RunID, int) react.Outcome { return react.OutcomeFailed }
-		e, _ := w.open("", 0)
-		defer closed(t, e)
-		arm(t, e)
+		e := w.armed()
 		for i := range 7 {
-			w.submit(record("pager", "incident", fmt.Sprintf(`{"k":%d}`, i)))
-			rest(2 * time.Second)
+			w.happens(fmt.Sprintf(`{"k":%d}`, i), 2*time.Second)
 		}
 		failed, asks := runsOf(t, e, react.Query{States: []react.State{react.Failed}}), runsOf(t, e, react.Query{States: []react.State{react.Asking}})
 		if len(failed) != 5 || len(asks) != 2 {
@@ -79,14 +69,10 @@ func TestBreakerAsksAfterFiveFailures(t *testing.T) {
 func TestAnEventThatCarriesARunIsAskedAbout(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t, noteRule("page"))
-		e, _ := w.open("", 0)
-		defer closed(t, e)
-		arm(t, e)
-		w.submit(record("pager", "incident", `{"k":1}`))
-		rest(2 * time.Second)
+		e := w.armed()
+		w.happens(`{"k":1}`, 2*time.Second)
 		r := only(t, e, react.Done)
-		w.submit(record("pager", "incident", fmt.Sprintf(`{"caused":"by %s."}`, r.ID)))
-		rest(2 * time.Second)
+		w.happens(fmt.Sprintf(`{"caused":"by %s."}`, r.ID), 2*time.Second)
 		asks := runsOf(t, e, react.Query{States: []react.State{react.Asking}})
 		if len(asks) != 1 || !strings.Contains(asks[0].Why, "id of a run") {
 			t.Fatalf("asks: %+v", asks)
@@ -110,8 +96,7 @@ func TestRecordsPrunedBeforeTheyAreJudgedAreCounted(t *testing.T) {
 			delete(w.records, seq+1)
 		}
 		delete(w.records, 10)
-		e, _ = w.open("", 0)
-		defer closed(t, e)
+		e = w.opened()
 		rest(2 * time.Second)
 		if n := e.Reactions().Rules[0].Suppressed["pruned"]; n != 5 {
 			t.Errorf("%d are counted: %v", n, e.Reactions().Rules[0].Suppressed)
@@ -127,9 +112,7 @@ func TestAWebhookThatNothingProvesAsks(t *testing.T) {
 		rule := noteRule("page")
 		rule.Key, rule.Wait = []string{".k"}, 0
 		w := newWorld(t, rule)
-		e, _ := w.open("", 0)
-		defer closed(t, e)
-		arm(t, e)
+		e := w.armed()
 		for k, sub := range []event.SubID{"signed", "unsigned"} {
 			r := record("pager", "incident", fmt.Sprintf(`{"k":%d}`, k))
 			r.Sub, r.Mode = sub, event.ModeWebhook
@@ -145,13 +128,10 @@ func TestAWebhookThatNothingProvesAsks(t *testing.T) {
 
 func TestReplayBehindALongAbsenceIsStale(t *testing.T) {
 	simulated(t, func(t *testing.T) {
-		rule := noteRule("page")
-		rule.Key = []string{".k"}
-		w := newWorld(t, rule)
+		w := newWorld(t, grouped(noteRule("page")))
 		e, _ := w.open("", 0)
 		arm(t, e)
-		w.submit(record("pager", "incident", `{"k":1}`))
-		rest(2 * time.Second)
+		w.happens(`{"k":1}`, 2*time.Second)
 		closed(t, e)
 		replayed := func(k int) event.Record {
 			r := record("pager", "incident", fmt.Sprintf(`{"k":%d}`, k))
@@ -167,8 +147,7 @@ func TestReplayBehindALongAbsenceIsStale(t *testing.T) {
 		}
 		closed(t, e)
 		rest(8 * time.Hour)
-		e, _ = w.open("", 0)
-		defer closed(t, e)
+		e = w.opened()
 		w.submit(replayed(3), replayed(3), replayed(3))
 		rest(2 * time.Second)
 		asks := runsOf(t, e, react.Query{States: []react.State{react.Asking}})
@@ -186,15 +165,12 @@ func TestWindowsFireOnceAndHoldTheirMembers(t *testing.T) {
 		e, _ := w.open("", 0)
 		arm(t, e)
 		for range 3 {
-			w.submit(record("pager", "incident", `{}`))
-			rest(2 * time.Second)
+			w.happens(`{}`, 2*time.Second)
 		}
 		closed(t, e) // what was counted is known again
-		e, _ = w.open("", 0)
-		defer closed(t, e)
+		e = w.opened()
 		for range 6 {
-			w.submit(record("pager", "incident", `{}`))
-			rest(2 * time.Second)
+			w.happens(`{}`, 2*time.Second)
 		}
 		r := only(t, e, react.Done)
 		if !slices.Equal(r.Members.First, []uint64{1, 2, 3, 4, 5}) {
@@ -234,8 +210,7 @@ func TestAbsenceCountsOnlyWhileTheSubscriptionIsLive(t *testing.T) {
 		if w.acts() != 1 {
 			t.Errorf("it fired %d times", w.acts())
 		}
-		w.submit(record("pager", "incident", `{}`))
-		rest(6 * time.Minute)
+		w.happens(`{}`, 6*time.Minute)
 		if w.acts() != 2 {
 			t.Errorf("it fired %d times", w.acts())
 		}

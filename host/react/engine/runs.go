@@ -48,11 +48,11 @@ func (e *Engine) advance() time.Time {
 			}
 		case react.Asking:
 			if r.Live {
-				e.answer(r, answer{Answered: react.Answered{Reason: "nobody approved it in time"}}, "what it asked expired")
+				e.answer(r, answer{Answered: react.Answered{Reason: "no operator approved it in time"}}, "what it asked expired")
 				e.audit(actor(r), "approval expired", 0, "run "+string(r.ID))
 				continue
 			}
-			e.end(r, react.Expired, "nobody approved it in time", "")
+			e.end(r, react.Expired, "no operator approved it in time", "")
 			e.audit(actor(r), "approval expired", 0, "run "+string(r.ID))
 		case react.Ready:
 			e.tryStart(r)

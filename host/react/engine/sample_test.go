@@ -14,6 +14,18 @@ func commandRule(name string) react.Rule {
 	}
 }
 
+// asked is a rule of which each run asks the operator.
+func asked(r react.Rule) react.Rule {
+	r.Mode = react.ModeAsk
+	return r
+}
+
+// grouped is a rule with a group for each value of .k.
+func grouped(r react.Rule) react.Rule {
+	r.Key = []string{".k"}
+	return r
+}
+
 func webhookRule(name string) react.Rule {
 	r := commandRule(name)
 	r.Do = react.Do{Webhook: &react.Webhook{URL: "https://example.com/hook"}}

@@ -14,11 +14,8 @@ func TestARunOfStepsAsksForWhatWritesAndGoesOn(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t, taskRule("page"))
 		w.plan = does(asksModel, reads, asksModel, writes, asksModel)
-		e, _ := w.open("", 0)
-		defer closed(t, e)
-		arm(t, e)
-		w.submit(record("pager", "incident", `{}`))
-		rest(2 * time.Second)
+		e := w.armed()
+		w.happens(`{}`, 2*time.Second)
 		r := only(t, e, react.Asking)
 		if r.Began == nil || r.Began.Kind != react.RequestModel || r.Request.Kind != react.RequestTool || r.Request.Tool != "undo" || r.Steps != 3 {
 			t.Fatalf("%+v", r)
@@ -61,11 +58,8 @@ func TestAStepIsBounded(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t, taskRule("page"))
 		w.plan, w.said = does(asksModel, reads), strings.Repeat("x", maxStep)
-		e, _ := w.open("", 0)
-		defer closed(t, e)
-		arm(t, e)
-		w.submit(record("pager", "incident", `{}`))
-		rest(2 * time.Second)
+		e := w.armed()
+		w.happens(`{}`, 2*time.Second)
 		r := only(t, e, react.Done)
 		all, err := e.Steps(t.Context(), r.ID)
 		if err != nil || len(all) != 2 || all[0].State != react.StepFailed || all[0].Answer != nil || all[0].Cost != 400 || all[1].State != react.StepDone {
@@ -81,11 +75,8 @@ func TestArgumentsThatAreNoJSONAreRefused(t *testing.T) {
 		bad := reads
 		bad.args = `{"id":`
 		w.plan, w.calls = does(asksModel, bad, reads), []react.Call{{ID: "1", Name: "look", Args: []byte(`{"id"`)}}
-		e, _ := w.open("", 0)
-		defer closed(t, e)
-		arm(t, e)
-		w.submit(record("pager", "incident", `{}`))
-		rest(2 * time.Second)
+		e := w.armed()
+		w.happens(`{}`, 2*time.Second)
 		r := only(t, e, react.Done)
 		all, err := e.Steps(t.Context(), r.ID)
 		if err != nil || len(all) != 3 || all[1].State != react.StepRefused || all[2].State != react.StepDone || len(w.called) != 1 || all[0].Answer.Calls[0].ID != "1" {
@@ -99,11 +90,8 @@ func TestARunThatIsNeverKnownFails(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t, taskRule("page"))
 		w.plan = does(planned{end: &react.Result{Outcome: react.OutcomeUnknown, Why: "lost"}})
-		e, _ := w.open("", 0)
-		defer closed(t, e)
-		arm(t, e)
-		w.submit(record("pager", "incident", `{}`))
-		rest(time.Minute)
+		e := w.armed()
+		w.happens(`{}`, time.Minute)
 		if r := only(t, e, react.Failed); r.Attempt != resumes || !strings.Contains(r.Why, "lost") {
 			t.Errorf("%+v", r)
 		}
@@ -117,11 +105,8 @@ func TestACallOfAnUnknownToolIsRefusedAndCounts(t *testing.T) {
 		w := newWorld(t, taskRule("page"))
 		made := planned{kind: react.StepTool, tool: "x\x1b[2J\u202e"}
 		w.plan = does(slices.Repeat([]planned{made}, 20)...)
-		e, _ := w.open("", 0)
-		defer closed(t, e)
-		arm(t, e)
-		w.submit(record("pager", "incident", `{}`))
-		rest(2 * time.Second)
+		e := w.armed()
+		w.happens(`{}`, 2*time.Second)
 		r := only(t, e, react.Failed)
 		all, err := e.Steps(t.Context(), r.ID)
 		if err != nil || len(all) != react.MaxSteps || all[0].State != react.StepRefused || all[0].Tool != `"x\x1b[2J\u202e"` || len(w.called) != 0 {

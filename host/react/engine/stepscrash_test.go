@@ -23,26 +23,11 @@ var stepFailpoints = []string{
 // writes at most once and only when that was approved, parks what it does not know, and
 // never knows of less than was spent.
 func TestKillsAtEachStep(t *testing.T) {
-	reached := map[string]int{}
-	for i, point := range stepFailpoints {
-		for seed := range crashSeeds(t) {
-			ok := t.Run(fmt.Sprintf("%s/%d", point, seed), func(t *testing.T) {
-				simulated(t, func(t *testing.T) {
-					c := &stepCrash{t: t, r: rand.New(rand.NewPCG(uint64(seed), uint64(i+100))), point: point, approved: map[react.RunID]int{}}
-					c.run()
-					reached[point] += c.kills
-				})
-			})
-			if !ok {
-				return
-			}
-		}
-	}
-	for _, point := range stepFailpoints {
-		if reached[point] == 0 {
-			t.Errorf("no engine was killed at %q", point)
-		}
-	}
+	killsAt(t, stepFailpoints, func(t *testing.T, i, seed int) int {
+		c := &stepCrash{t: t, r: rand.New(rand.NewPCG(uint64(seed), uint64(i+100))), point: stepFailpoints[i], approved: map[react.RunID]int{}}
+		c.run()
+		return c.kills
+	})
 }
 
 // stepCrash is one history of runs that take steps.

@@ -129,9 +129,7 @@ func TestATrialTellsTheAbsences(t *testing.T) {
 			rules[1].Key = []string{".k"}
 			w := newWorld(t, rules...)
 			w.live = false
-			e, _ := w.open("", 0)
-			defer closed(t, e)
-			arm(t, e)
+			e := w.armed()
 			set, err := react.Compile(w.file, time.Now())
 			must(t, err)
 			var told, recorded []string

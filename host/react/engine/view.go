@@ -3,6 +3,7 @@ package engine
 import (
 	"maps"
 	"slices"
+	"time"
 
 	"eventdeck/host/event"
 	"eventdeck/host/react"
@@ -11,13 +12,17 @@ import (
 // Reactions implements [react.Control].
 func (e *Engine) Reactions() react.View { return *e.view.Load() }
 
-// showSoon makes the view anew if it changed, but not too often.
-func (e *Engine) showSoon() {
-	now := e.now()
-	if !e.stale && !e.says.changed() || now.Sub(e.shown) < viewEvery && now.Sub(e.shown) >= 0 {
-		return
+// showSoon makes the view anew if it changed, but not too often. It returns when it is to be
+// called again for a change that is not shown yet, the zero time for none.
+func (e *Engine) showSoon() (due time.Time) {
+	if !e.stale && !e.says.changed() {
+		return time.Time{}
+	}
+	if since := e.now().Sub(e.shown); since < viewEvery && since >= 0 { // less than nothing: the clock was set back
+		return e.shown.Add(viewEvery)
 	}
 	e.show()
+	return time.Time{}
 }
 
 // show makes the view anew.

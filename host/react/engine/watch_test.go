@@ -19,16 +19,14 @@ func TestWithoutRulesTheStoreIsNotWatched(t *testing.T) {
 		w := newWorld(t)
 		e, _ := w.open("", 0)
 		defer func() { closed(t, e) }()
-		w.submit(record("pager", "incident", `{}`))
-		rest(2 * time.Second)
+		w.happens(`{}`, 2*time.Second)
 		if n := w.watched(); n != 0 {
 			t.Fatalf("%d watch the store", n)
 		}
 		w.rules(noteRule("page"))
 		rest(3 * time.Second)
 		arm(t, e)
-		w.submit(record("pager", "incident", `{}`))
-		rest(2 * time.Second)
+		w.happens(`{}`, 2*time.Second)
 		if r := only(t, e, react.Done); w.watched() != 1 || r.Members.First[0] != 2 {
 			t.Errorf("%d watch, %+v", w.watched(), r.Members)
 		}
@@ -43,8 +41,7 @@ func TestWithoutRulesTheStoreIsNotWatched(t *testing.T) {
 		w.rules(noteRule("page"))
 		rest(3 * time.Second)
 		arm(t, e)
-		w.submit(record("pager", "incident", `{}`))
-		rest(2 * time.Second)
+		w.happens(`{}`, 2*time.Second)
 		if runs := runsOf(t, e, react.Query{}); len(runs) != 2 || runs[0].Members.Count != 1 || runs[0].Members.First[0] != 4 {
 			t.Errorf("%+v", runs)
 		}
@@ -57,11 +54,9 @@ func TestAGroupGoesOnOnceItsRuleIsArmed(t *testing.T) {
 		w := newWorld(t, commandRule("page"))
 		e, _ := w.open("", 0)
 		defer func() { closed(t, e) }()
-		w.submit(record("pager", "incident", `{}`))
-		rest(2 * time.Second)
+		w.happens(`{}`, 2*time.Second)
 		asks := only(t, e, react.Asking)
-		w.submit(record("pager", "incident", `{}`))
-		rest(2 * time.Second)
+		w.happens(`{}`, 2*time.Second)
 		if w.acts() != 0 {
 			t.Fatal(w.begun)
 		}
@@ -69,8 +64,7 @@ func TestAGroupGoesOnOnceItsRuleIsArmed(t *testing.T) {
 		e, _ = w.open("", 0)
 		arm(t, e)
 		rest(2 * time.Second)
-		w.submit(record("pager", "incident", `{}`))
-		rest(2 * time.Second)
+		w.happens(`{}`, 2*time.Second)
 		done := runsOf(t, e, react.Query{States: []react.State{react.Done}})
 		if len(done) != 2 || w.acts() != 2 {
 			t.Fatalf("%d are done, begun %v", len(done), w.begun)
@@ -81,10 +75,8 @@ func TestAGroupGoesOnOnceItsRuleIsArmed(t *testing.T) {
 			t.Errorf("%+v, %v", r, err)
 		}
 		must(t, e.Disarm(t.Context(), "page"))
-		w.submit(record("pager", "incident", `{}`))
-		rest(2 * time.Second)
-		w.submit(record("pager", "incident", `{}`))
-		rest(2 * time.Second)
+		w.happens(`{}`, 2*time.Second)
+		w.happens(`{}`, 2*time.Second)
 		if v := e.Reactions(); v.Asking != 1 || len(v.Active) != 1 {
 			t.Errorf("%d ask, %d are active", v.Asking, len(v.Active))
 		}

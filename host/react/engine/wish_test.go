@@ -35,8 +35,7 @@ func wishes(t *testing.T, e *Engine, w react.Wish) react.Run {
 func TestAWishIsCarriedOutOnceApproved(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t)
-		e, _ := w.open("", 0)
-		defer closed(t, e)
+		e := w.opened()
 		wish := aWish("stdio goose", 1)
 		r := wishes(t, e, wish)
 		rest(10 * time.Minute)
@@ -107,8 +106,7 @@ func TestAnAnswerToAWishStands(t *testing.T) {
 func TestWishesAreBounded(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t)
-		e, _ := w.open("", 0)
-		defer closed(t, e)
+		e := w.opened()
 		n := 0
 		for client := 0; n < react.MaxWishes; client++ {
 			name := fmt.Sprintf("client %d", client)
@@ -164,8 +162,7 @@ func TestWishesSurviveKills(t *testing.T) {
 				l.dead = true
 				l.mu.Unlock()
 				closed(t, e)
-				e, _ = w.open("", 0)
-				defer closed(t, e)
+				e = w.opened()
 				rest(time.Second)
 				r, first := wishes(t, e, approved), true
 				for ; r.State == react.Asking; first = false {

@@ -16,6 +16,7 @@ import (
 	"eventdeck/host/filter"
 	"eventdeck/host/trust"
 	"eventdeck/store"
+	"eventdeck/store/seal"
 )
 
 // What is measured of each store.
@@ -74,7 +75,7 @@ func curve(program, data string, events int) error {
 	if err != nil {
 		return err
 	}
-	s, err := store.Open(context.Background(), store.Options{Dir: data, Keyring: store.NoKeyring()})
+	s, err := store.Open(context.Background(), store.Options{Dir: data, Keyring: seal.NoKeyring()})
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/store"
+	"eventdeck/store/seal"
 )
 
 // disk measures whether the store holds a rate on a disk that is slower by so much
@@ -47,7 +48,7 @@ func disk(args []string) error {
 // all of them.
 func onDisk(dir string, slower time.Duration, rate int, span time.Duration) (took []time.Duration, all time.Duration, err error) {
 	ctx := context.Background()
-	s, err := store.Open(ctx, store.Options{Dir: dir, Keyring: store.NoKeyring(),
+	s, err := store.Open(ctx, store.Options{Dir: dir, Keyring: seal.NoKeyring(),
 		Hooks: store.Hooks{BeforeCommit: func() { time.Sleep(2 * slower) }}})
 	if err != nil {
 		return nil, 0, err

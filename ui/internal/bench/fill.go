@@ -12,6 +12,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/store"
+	"eventdeck/store/seal"
 )
 
 // batch is how many events one delivery hands over.
@@ -19,7 +20,7 @@ const batch = 500
 
 func fill(dir string, events int) (err error) {
 	ctx := context.Background()
-	s, err := store.Open(ctx, store.Options{Dir: dir, Keyring: store.NoKeyring()})
+	s, err := store.Open(ctx, store.Options{Dir: dir, Keyring: seal.NoKeyring()})
 	if err != nil {
 		return err
 	}

@@ -18,6 +18,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/store"
+	"eventdeck/store/seal"
 	"eventdeck/ui/internal/runner"
 )
 
@@ -250,7 +251,7 @@ func listening(data, address string, n int) (config string, err error) {
 // everything unless it is bounded: then the retention that it has holds.
 func subscribed(dir, address string, mode event.Mode, streams int, bounded bool) (err error) {
 	ctx := context.Background()
-	s, err := store.Open(ctx, store.Options{Dir: dir, Keyring: store.NoKeyring()})
+	s, err := store.Open(ctx, store.Options{Dir: dir, Keyring: seal.NoKeyring()})
 	if err != nil {
 		return err
 	}

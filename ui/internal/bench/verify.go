@@ -12,6 +12,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/store"
+	"eventdeck/store/seal"
 )
 
 // maxTold bounds what is told of a store that is not as it should be.
@@ -24,7 +25,7 @@ const maxTold = 10
 // Errors: each event that is stored twice, was never sent, or is missing, with its
 // number and its records, up to a bound; failure of the store.
 func verify(dir string, bounded bool, res *result) (last time.Time, err error) {
-	s, err := store.Open(context.Background(), store.Options{Dir: dir, Keyring: store.NoKeyring()})
+	s, err := store.Open(context.Background(), store.Options{Dir: dir, Keyring: seal.NoKeyring()})
 	if err != nil {
 		return last, err
 	}

@@ -13,13 +13,14 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/store"
+	"eventdeck/store/seal"
 )
 
 // filled makes a store with events of these numbers.
 func filled(t *testing.T, numbers ...int) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	s, err := store.Open(t.Context(), store.Options{Dir: dir, Keyring: store.NoKeyring()})
+	s, err := store.Open(t.Context(), store.Options{Dir: dir, Keyring: seal.NoKeyring()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,6 +23,7 @@ import (
 	"eventdeck/host/mcptest"
 	"eventdeck/host/trust"
 	"eventdeck/store"
+	"eventdeck/store/seal"
 )
 
 // hookRun is one measurement of webhook deliveries. The sender is a process of its
@@ -159,7 +160,7 @@ func newHookRig(dir string, subs int) (_ *hookRig, err error) {
 		}
 	}()
 	ctx := context.Background()
-	if r.store, err = store.Open(ctx, store.Options{Dir: filepath.Join(dir, "data"), Keyring: store.NoKeyring()}); err != nil {
+	if r.store, err = store.Open(ctx, store.Options{Dir: filepath.Join(dir, "data"), Keyring: seal.NoKeyring()}); err != nil {
 		return nil, err
 	}
 	if r.host, err = host.New(host.Options{Store: r.store, CADir: filepath.Join(dir, "ca")}); err != nil {

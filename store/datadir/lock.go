@@ -1,0 +1,63 @@
+package datadir
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"eventdeck/store/boltfile"
+	"eventdeck/store/private"
+)
+
+// lockedError names the process that holds the store, if it is known.
+func lockedError(dir string) error {
+	who := "another process"
+	if pid, ok := holder(dir); ok {
+		who = fmt.Sprintf("process %d", pid)
+	}
+	return fmt.Errorf("%w: %s has %s open; quit it, or use --data DIR for another place", boltfile.ErrLocked, who, dir)
+}
+
+// holder returns what the process that holds the store has written of itself.
+func holder(dir string) (pid int, ok bool) {
+	content, err := private.Read(dir, PID)
+	if err != nil {
+		return 0, false
+	}
+	first, _, _ := strings.Cut(string(content), " ")
+	pid, err = strconv.Atoi(strings.TrimSpace(first))
+	return pid, err == nil && pid > 0
+}
+
+// WriteHolder notes that this process holds the store, for what other processes say.
+func WriteHolder(dir string, now time.Time) error {
+	return private.Write(dir, PID, fmt.Appendf(nil, "%d %s\n", os.Getpid(), now.UTC().Format(time.RFC3339)))
+}
+
+// RemoveHolder takes that back.
+func RemoveHolder(dir string) error {
+	if err := os.Remove(filepath.Join(dir, PID)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// NotInUse refuses a store that a process has open. A file that is no database is
+// not in use.
+//
+// Errors: [boltfile.ErrLocked], those of closing the file.
+func NotInUse(dir string) error {
+	db, err := OpenReadOnly(dir, DB)
+	if errors.Is(err, boltfile.ErrLocked) {
+		return err
+	}
+	if err == nil {
+		return db.Close()
+	}
+	return nil
+}

@@ -1,0 +1,229 @@
+package maintain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"eventdeck/host/event"
+	"eventdeck/store/boltfile"
+	"eventdeck/store/datadir"
+	"eventdeck/store/private"
+	"eventdeck/store/tables"
+)
+
+// compactBytes is how much one transaction of [Compact] copies.
+const compactBytes = 8 << 20
+
+// Compact writes the store in dir anew, without the room that removed records
+// have left. No process may have it open. It returns the bytes before and after.
+//
+// Records that have no checksum yet get one.
+//
+// Errors: [boltfile.ErrLocked], [boltfile.ErrForeign], [boltfile.ErrNewer], [event.ErrDamaged], those of the file system.
+func Compact(dir string) (before, after int64, err error) {
+	if err := holdsOurs(dir); err != nil {
+		return 0, 0, fmt.Errorf("compact the store: %w", err)
+	}
+	if before, err = sizeOf(filepath.Join(dir, datadir.DB)); err != nil {
+		return 0, 0, fmt.Errorf("compact the store: %w", err)
+	}
+	err = datadir.Replace(dir, datadir.DB, func(temp string) error {
+		// The lock on the old file is held until the new one is in its place, or
+		// not at all: a second program would find the old content.
+		from, err := datadir.OpenReadOnly(dir, datadir.DB)
+		if err != nil {
+			return err
+		}
+		to, err := datadir.OpenFile(temp, boltfile.Options{NoSync: true})
+		if err != nil {
+			return errors.Join(err, from.Close())
+		}
+		err = boltfile.Guard(nil, func() error {
+			if err := compact(to, from); err != nil {
+				return err
+			}
+			return keepPlace(to, from, temp, filepath.Join(dir, datadir.DB))
+		})
+		if err == nil {
+			err = to.Sync()
+		}
+		return errors.Join(err, to.Close(), from.Close())
+	})
+	if err == nil {
+		after, err = sizeOf(filepath.Join(dir, datadir.DB))
+	}
+	if errors.Is(err, boltfile.ErrNewer) {
+		err = datadir.Misplaced(filepath.Join(dir, datadir.DB), err)
+	}
+	if err != nil {
+		return 0, 0, fmt.Errorf("compact the store: %w", err)
+	}
+	return before, after, nil
+}
+
+// compact copies and gives everything a checksum that has none yet.
+func compact(to, from *bolt.DB) error {
+	if err := boltfile.Copy(to, from, compactBytes); err != nil {
+		return err
+	}
+	if err := tables.Migrate(to, nil); err != nil {
+		return err
+	}
+	for more := true; more; {
+		err := boltfile.Update(to, func(tx *boltfile.Tx) (err error) {
+			more, err = tx.Sum(compactBytes, tables.LookAt)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// holdsOurs refuses a directory without a store: bbolt copies whatever it can read.
+//
+// Errors: [boltfile.ErrLocked], [boltfile.ErrForeign], [event.ErrDamaged].
+func holdsOurs(dir string) error {
+	path := filepath.Join(dir, datadir.DB)
+	if err := datadir.CheckNotEmptied(path); err != nil {
+		return err
+	}
+	db, err := datadir.OpenReadOnly(dir, datadir.DB)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("there is no store in %s; check --data", dir)
+	} else if err != nil {
+		return err
+	}
+	err = boltfile.Guard(nil, func() error { _, err := boltfile.Version(db); return err })
+	if err = errors.Join(err, db.Close()); errors.Is(err, boltfile.ErrForeign) {
+		return datadir.Misplaced(path, boltfile.ErrForeign)
+	}
+	return err
+}
+
+func sizeOf(path string) (int64, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}
+
+// Backup copies the store in dir to file, which must not exist. No process may have
+// it open. The sealing key is not in the copy. It returns the bytes written.
+//
+// Errors: [boltfile.ErrLocked], [boltfile.ErrForeign], [event.ErrDamaged], those of the file system.
+func Backup(dir, file string) (int64, error) {
+	if err := holdsOurs(dir); err != nil {
+		return 0, fmt.Errorf("back up the store: %w", err)
+	}
+	db, err := datadir.OpenReadOnly(dir, datadir.DB)
+	if err != nil {
+		return 0, fmt.Errorf("back up the store: %w", err)
+	}
+	n, err := boltfile.CopyOut(context.Background(), db, file)
+	if err = errors.Join(err, db.Close()); err != nil {
+		return 0, fmt.Errorf("back up the store: %w", err)
+	}
+	return n, nil
+}
+
+// Restore puts the copy in file into the place of the store in dir, after it was
+// checked; say gets what the check finds. What was there is moved aside, under
+// the returned name, "" if there was nothing. No process may have the store open.
+// When in is not nil, the copy is what can be read from it, to its end, and file
+// is its name in errors. What does not begin like a store, or goes on for longer than
+// one that begins so can have, is not read to its end.
+//
+// Errors: [boltfile.ErrLocked]; [event.ErrDamaged] or [boltfile.ErrForeign] when the copy is; the cause of ctx;
+// those of the file system.
+func Restore(ctx context.Context, dir, file string, in io.Reader, now time.Time, say func(string)) (aside string, err error) {
+	if err := private.Dir(dir); err != nil {
+		return "", fmt.Errorf("restore the store: %w", err)
+	}
+	if err := datadir.NotInUse(dir); err != nil {
+		return "", fmt.Errorf("restore the store: %w", err)
+	}
+	err = datadir.Replace(dir, datadir.DB, func(temp string) error {
+		if err := copyIn(ctx, file, in, temp); errors.Is(err, event.ErrDamaged) {
+			return notACopy(file, err)
+		} else if err != nil {
+			return err
+		}
+		if err := checkDB(ctx, temp, say); err != nil {
+			return notACopy(file, err)
+		}
+		if err := markLag(temp, "the store was restored from a copy"); err != nil {
+			return err
+		}
+		aside, err = datadir.MoveAside(dir, "before", now)
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("restore the store: %w", err)
+	}
+	return aside, nil
+}
+
+// notACopy says of the file what is wrong with what was copied of it.
+func notACopy(file string, err error) error {
+	var wrong *datadir.FileError
+	if errors.As(err, &wrong) {
+		err = wrong.Err
+	}
+	return &datadir.FileError{Path: file, Err: err, Advice: "take another copy; the store is as it was"}
+}
+
+// copyIn copies from in, or else from the file.
+//
+// Errors: [event.ErrDamaged] for what does not end; the cause of ctx; those of the file system.
+func copyIn(ctx context.Context, file string, in io.Reader, to string) error {
+	if in == nil {
+		opened, err := os.Open(file)
+		if err != nil {
+			return err
+		}
+		defer opened.Close()
+		if info, err := opened.Stat(); err != nil || info.IsDir() {
+			return errors.Join(err, fmt.Errorf("%s is a directory; name the file that `eventdeck store backup` made", file))
+		}
+		in = opened
+	}
+	return boltfile.CopyIn(ctx, in, to)
+}
+
+// keepPlace has a file that is to replace the one at path count as the same.
+func keepPlace(to, from *bolt.DB, temp, path string) error {
+	was, err := tables.StoredPlace(from)
+	if err != nil || was != datadir.PlaceOf(path) {
+		return err
+	}
+	if datadir.Born(temp) == "" {
+		return nil // it comes to have the path
+	}
+	return boltfile.Update(to, func(tx *boltfile.Tx) error { return tables.PutPlace(tx, datadir.PlaceOf(temp)) })
+}
+
+// markLag notes in a file that no process has open that its journal may lag the acts.
+func markLag(path, why string) error {
+	db, err := datadir.OpenFile(path, boltfile.Options{})
+	if err != nil {
+		return err
+	}
+	err = boltfile.Guard(nil, func() error {
+		if err := tables.Migrate(db, nil); err != nil {
+			return err
+		}
+		return boltfile.Update(db, func(tx *boltfile.Tx) error { return tables.PutLag(tx, why) })
+	})
+	return errors.Join(err, db.Close())
+}

@@ -1,0 +1,474 @@
+package maintain
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+
+	"eventdeck/host/event"
+	"eventdeck/store/boltfile"
+	"eventdeck/store/codec"
+	"eventdeck/store/datadir"
+	"eventdeck/store/private"
+	"eventdeck/store/tables"
+)
+
+// salvage is what can be read of a damaged file, without bbolt. It is read in the order
+// of the tree as far as that is sound, and where something is missing, from all pages.
+type salvage struct {
+	file   *os.File
+	pages  *boltfile.Pages
+	layout boltfile.Layout
+	tables map[string]*foundTable // all but the log
+
+	log     []found // in the order of their numbers
+	last    uint64  // the last number given, 0: not known
+	whole   bool    // nothing of the log is missing
+	altered bool    // a record that has no checksum of its own is not what was written
+	fixed   int     // numbers that were damaged and could be told
+}
+
+// found is a record, or what is left of a pruned one. Its value lies in the file.
+type found struct {
+	seq    uint64
+	offset int64
+	length uint32 // without a checksum
+	summed bool   // its checksum fits
+	gone   bool   // it was pruned
+	bad    bool   // its number cannot be right
+}
+
+// foundTable holds the good entries of a small table.
+type foundTable struct {
+	keys, values [][]byte
+	whole        bool // none is missing
+}
+
+// span is a range of sequence numbers, both ends included.
+type span struct{ first, last uint64 }
+
+func (s span) String() string {
+	switch {
+	case s.last == math.MaxUint64:
+		return fmt.Sprintf("%d and later", s.first)
+	case s.first == s.last:
+		return fmt.Sprint(s.first)
+	}
+	return fmt.Sprintf("%d to %d", s.first, s.last)
+}
+
+// openSalvage opens a file for reading what is left of it.
+//
+// Errors: [boltfile.ErrNewer]; the cause of ctx; those of the file system.
+func openSalvage(ctx context.Context, path string) (s *salvage, root uint64, err error) {
+	f, err := private.Open(path, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, 0, err
+	}
+	s = &salvage{file: f, pages: boltfile.ReadPages(f), tables: map[string]*foundTable{}}
+	newest, sound, err := boltfile.MetaPages(f)
+	if err == nil && sound > 0 {
+		s.layout, err = s.pages.Layout(ctx, newest.Root)
+	}
+	if err == nil && s.layout.Version > tables.Newest {
+		err = datadir.Misplaced(path, fmt.Errorf("%w: its layout has version %d and this program knows versions up to %d", boltfile.ErrNewer, s.layout.Version, tables.Newest))
+	}
+	if err != nil {
+		s.close()
+		return nil, 0, err
+	}
+	s.whole = sound == 2
+	return s, newest.Root, nil
+}
+
+func (s *salvage) close() { _ = s.file.Close() } // it was only read
+
+// readSnapshot reads the tables of a snapshot, and the last number that was given.
+//
+// Errors: [boltfile.ErrNewer]; the cause of ctx; those of the file system.
+func readSnapshot(ctx context.Context, path string) (*salvage, error) {
+	s, root, err := openSalvage(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	if err := s.small(ctx, root); err != nil {
+		return nil, err
+	}
+	if tally, known := s.layout.Tally(tables.Events); known {
+		s.last = tally.Counter
+		return s, nil
+	}
+	_, err = s.pages.Walk(ctx, root, isLog, func(table []byte, counter uint64, _ []boltfile.Entry) error {
+		if bytes.Equal(table, tables.Events) {
+			s.last = counter
+		}
+		return nil
+	})
+	return s, err
+}
+
+// readSalvage reads the tables and the log.
+//
+// Errors: [boltfile.ErrNewer]; the cause of ctx; those of the file system.
+func readSalvage(ctx context.Context, path string) (*salvage, error) {
+	s, root, err := openSalvage(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	if err = s.small(ctx, root); err == nil {
+		err = s.records(ctx, root)
+	}
+	if err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// isLog reports whether a table is a part of the log.
+func isLog(table []byte) bool {
+	return bytes.Equal(table, tables.Events) || bytes.Equal(table, tables.Gone)
+}
+
+// small reads the tables that a snapshot holds, and how much is kept of each subscription.
+func (s *salvage) small(ctx context.Context, root uint64) error {
+	if root == 0 {
+		return nil
+	}
+	wanted := func(table []byte) bool {
+		return bytes.Equal(table, tables.Usage) || tables.InSnapshot(table)
+	}
+	sound, err := s.pages.Walk(ctx, root, wanted, func(table []byte, _ uint64, entries []boltfile.Entry) error {
+		t := s.tables[string(table)]
+		if t == nil {
+			t = &foundTable{whole: true}
+			s.tables[string(table)] = t
+		}
+		for _, e := range entries {
+			if boltfile.Own(table, e.Key) {
+				continue
+			}
+			value, _, err := s.layout.Open(table, e)
+			if err == nil {
+				err = tables.Readable(table, e.Key, value)
+			}
+			if err != nil {
+				t.whole = false
+				continue
+			}
+			t.keys, t.values = append(t.keys, bytes.Clone(e.Key)), append(t.values, bytes.Clone(value))
+		}
+		return nil
+	})
+	for name, t := range s.tables {
+		if tally, known := s.layout.Tally([]byte(name)); known {
+			t.whole = t.whole && uint64(len(t.keys)) == tally.Entries
+		} else {
+			t.whole = t.whole && sound
+		}
+	}
+	return err
+}
+
+// maxJump is how far a number without a checksum may be from the one before it, where it
+// is not known which was given last.
+const maxJump = 1 << 24
+
+// records reads the log in the order of its tree, and what is missing there from all
+// pages.
+func (s *salvage) records(ctx context.Context, root uint64) error {
+	var counter uint64
+	var sums uint32
+	var gone []found
+	lost := false
+	sound, err := s.pages.Walk(ctx, root, isLog, func(table []byte, n uint64, entries []boltfile.Entry) error {
+		isGone := bytes.Equal(table, tables.Gone)
+		if !isGone {
+			counter = n
+		}
+		for _, e := range entries {
+			f, ok := s.entry(table, e)
+			if ok && !isGone {
+				sums ^= boltfile.EntrySum(table, e.Key, e.Stored[:f.length])
+			}
+			switch {
+			case !ok:
+				lost = true
+			case isGone && !f.bad:
+				gone = append(gone, f)
+			case !isGone:
+				s.log = append(s.log, f)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	tally, known := s.layout.Tally(tables.Events)
+	s.last = tally.Counter
+	if !known {
+		s.last = s.plausible(counter)
+	}
+	lost = s.number() || lost
+	s.whole = s.whole && sound && !lost && root != 0 && (!known || uint64(len(s.log)) == tally.Entries)
+	s.altered = s.whole && known && sums != tally.Sums
+	s.log = append(s.log, gone...)
+	s.order()
+	if s.whole {
+		return nil
+	}
+	return s.everywhere(ctx)
+}
+
+// entry looks at an entry of the log. Where its checksum does not fit, its number may be
+// what is wrong; ok is false when it is no record at all.
+func (s *salvage) entry(table []byte, e boltfile.Entry) (f found, ok bool) {
+	f = found{offset: e.Offset, gone: bytes.Equal(table, tables.Gone)}
+	value, summed, err := s.layout.Open(table, e)
+	if err != nil {
+		value, f.bad, summed = e.Stored[:max(0, len(e.Stored)-boltfile.SumSize)], true, true
+	}
+	f.length, f.summed = uint32(len(value)), summed
+	if len(e.Key) == 8 {
+		f.seq = binary.BigEndian.Uint64(e.Key)
+	} else {
+		f.bad = true
+	}
+	r, err := codec.Decode(f.seq, value)
+	return f, err == nil && (r.Server == "") == f.gone
+}
+
+// plausible returns a counter without a checksum, or what the numbers say where they
+// contradict it: when it is far above them, or more than one is above it.
+func (s *salvage) plausible(counter uint64) uint64 {
+	var seqs []uint64
+	for _, f := range s.log {
+		if !f.bad {
+			seqs = append(seqs, f.seq)
+		}
+	}
+	if len(seqs) == 0 {
+		return counter
+	}
+	slices.Sort(seqs)
+	if last := len(seqs) - 1; last > 0 && seqs[last] > counter && seqs[last-1] <= counter {
+		seqs = seqs[:last]
+	}
+	most := seqs[len(seqs)/2]
+	for _, seq := range seqs[len(seqs)/2:] {
+		if seq-most > maxJump {
+			break
+		}
+		most = seq
+	}
+	if counter < most || counter-most > maxJump {
+		return most
+	}
+	return counter
+}
+
+// number finds out which numbers are wrong, and what they were: what lies between two
+// good ones, and there the one that fits the checksum, or the only one that is left. It
+// reports whether a record had to be left out.
+func (s *salvage) number() (lost bool) {
+	before := uint64(0)
+	for i := range s.log {
+		f := &s.log[i]
+		if !f.bad && !f.summed {
+			f.bad = f.seq <= before || f.seq > s.last ||
+				i+1 < len(s.log) && !s.log[i+1].bad && f.seq > s.log[i+1].seq && s.log[i+1].seq > before
+		}
+		if !f.bad {
+			before = f.seq
+		}
+	}
+	before = 0
+	for i := 0; i < len(s.log); i++ {
+		if !s.log[i].bad {
+			before = s.log[i].seq
+			continue
+		}
+		end := i + 1
+		for end < len(s.log) && s.log[end].bad {
+			end++
+		}
+		after := s.last + 1
+		if end < len(s.log) {
+			after = s.log[end].seq
+		}
+		s.renumber(s.log[i:end], before+1, after)
+		i = end - 1
+	}
+	n := len(s.log)
+	s.log = slices.DeleteFunc(s.log, func(f found) bool { return f.bad })
+	return len(s.log) < n
+}
+
+// maxTries bounds how many numbers are tried against a checksum.
+const maxTries = 4096
+
+// renumber gives records the numbers that they must have had, of first up to but not
+// including end.
+func (s *salvage) renumber(log []found, first, end uint64) {
+	if end <= first {
+		return
+	}
+	only := end-first == uint64(len(log))
+	for i := range log {
+		f := &log[i]
+		if !f.summed {
+			if only {
+				f.seq, f.bad = first+uint64(i), false
+				s.fixed++
+			}
+			continue
+		}
+		stored := make([]byte, int(f.length)+boltfile.SumSize)
+		if _, err := s.file.ReadAt(stored, f.offset); err != nil {
+			continue
+		}
+		for seq := first; seq < min(end, first+maxTries); seq++ {
+			if _, err := boltfile.Open(tables.Events, tables.SeqKey(seq), stored); err == nil {
+				f.seq, f.bad, first = seq, false, seq+1
+				s.fixed++
+				break
+			}
+		}
+	}
+}
+
+// order sorts the log. Of two with one number that in the log stays.
+func (s *salvage) order() {
+	slices.SortStableFunc(s.log, func(a, b found) int {
+		if a.gone != b.gone && a.seq == b.seq {
+			if a.gone {
+				return 1
+			}
+			return -1
+		}
+		return cmp.Compare(a.seq, b.seq)
+	})
+	s.log = slices.CompactFunc(s.log, func(a, b found) bool { return a.seq == b.seq })
+}
+
+// everywhere looks in all pages, also in those that are not in use any more, for records
+// whose numbers are missing. Of a number with two different records neither is trusted.
+func (s *salvage) everywhere(ctx context.Context) error {
+	if s.layout.Version == 0 {
+		if err := s.pages.Each(ctx, func(entries []boltfile.Entry) error {
+			for _, e := range entries {
+				s.layout.Look(e)
+			}
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	tally, known := s.layout.Tally(tables.Events)
+	s.last = max(s.last, tally.Counter)
+	more := map[uint64]found{}
+	twice := map[uint64]bool{}
+	unknown := s.layout.Version == 0
+	err := s.pages.Each(ctx, func(entries []boltfile.Entry) error {
+		before := uint64(0)
+		for _, e := range entries {
+			f, ok := s.entry(tables.Events, e)
+			if f.bad && unknown { // a file probably of an older layout
+				f.bad, f.summed, f.length = len(e.Key) != 8, false, uint32(len(e.Stored))
+				r, err := codec.Decode(f.seq, e.Stored)
+				ok = err == nil && r.Server != ""
+			}
+			if !ok {
+				f, ok = s.entry(tables.Gone, e)
+				ok = ok && f.summed
+			}
+			if !ok || f.bad || f.seq == 0 || s.has(f.seq) {
+				continue
+			}
+			if !f.summed && (before > 0 && (f.seq <= before || f.seq-before > maxJump) || known && f.seq > s.last) {
+				continue
+			}
+			before = f.seq
+			if have, ok := more[f.seq]; !ok || f.summed && !have.summed {
+				more[f.seq] = f
+			} else if f.summed == have.summed && !s.same(f, have) {
+				twice[f.seq] = true
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	anySummed := known || slices.ContainsFunc(s.log, func(f found) bool { return f.summed })
+	for _, f := range more {
+		anySummed = anySummed || f.summed
+	}
+	for seq, f := range more {
+		if !twice[seq] && (f.summed || !unknown || !anySummed) {
+			s.log = append(s.log, f)
+		}
+	}
+	s.order()
+	return nil
+}
+
+// has reports whether a record with the number was found; the log is in order.
+func (s *salvage) has(seq uint64) bool {
+	i, ok := slices.BinarySearchFunc(s.log, seq, func(f found, seq uint64) int { return cmp.Compare(f.seq, seq) })
+	return ok && !s.log[i].gone
+}
+
+func (s *salvage) same(a, b found) bool {
+	x, errX := s.value(a)
+	y, errY := s.value(b)
+	return errX == nil && errY == nil && bytes.Equal(x, y)
+}
+
+func (s *salvage) value(f found) ([]byte, error) {
+	value := make([]byte, f.length, int(f.length)+boltfile.SumSize)
+	_, err := s.file.ReadAt(value, f.offset)
+	return value, err
+}
+
+// missing returns which numbers between the first record and the last number
+// that was given have none. Without any record everything is missing.
+func (s *salvage) missing() []span {
+	switch {
+	case s == nil:
+		return []span{{1, math.MaxUint64}}
+	case s.whole:
+		return nil
+	}
+	var lost []span
+	at := uint64(0)
+	for _, f := range s.log {
+		if at > 0 && f.seq > at+1 {
+			lost = append(lost, span{at + 1, f.seq - 1})
+		}
+		at = f.seq
+	}
+	if at < s.last || at == 0 {
+		end := s.last
+		if end == 0 {
+			end = math.MaxUint64
+		}
+		lost = append(lost, span{at + 1, end})
+	}
+	return lost
+}
+
+// identityOf returns what makes a record the same as another one.
+func identityOf(value []byte) (head event.Record, id codec.Identity, has bool, err error) {
+	if head, err = codec.DecodeHead(value); err == nil {
+		id, has = codec.Identify(&head)
+	}
+	return head, id, has, err
+}

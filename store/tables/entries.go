@@ -1,0 +1,137 @@
+package tables
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	bolt "go.etcd.io/bbolt"
+
+	"eventdeck/host/event"
+	"eventdeck/store/boltfile"
+	"eventdeck/store/codec"
+)
+
+// Readable reports whether an entry is one of its table. What is sealed is not opened:
+// the key is not needed here.
+//
+// Error: [event.ErrDamaged].
+func Readable(table, key, value []byte) error {
+	var err error
+	switch string(table) {
+	case string(Events):
+		_, err = codec.Decode(0, value)
+	case string(Gone):
+		_, err = codec.DecodeHead(value)
+	case string(Dedup):
+		err = codec.EachHash(value, func(uint64, uint64) {})
+	case string(Usage):
+		_, err = DecodeUsage(value)
+	case string(Subs):
+		_, err = ReadSub(event.SubID(key), value)
+	case string(Marks), string(Servers), string(Refusals), string(Ended), string(Audit):
+		if !json.Valid(value) {
+			err = codec.ErrInvalid
+		}
+	}
+	if err == nil {
+		return nil
+	}
+	if slices.ContainsFunc(Numbered, func(n []byte) bool { return bytes.Equal(n, table) }) && len(key) == 8 {
+		return fmt.Errorf("%w: entry %d of %s cannot be read: %w", event.ErrDamaged, binary.BigEndian.Uint64(key), table, err)
+	}
+	return fmt.Errorf("%w: the entry %q of %s cannot be read: %w", event.ErrDamaged, key, table, err)
+}
+
+// QuickCheck looks at what tells most about a file in well under a millisecond: are
+// all tables there, can the newest record be read, does its number fit the next one.
+//
+// Error: [event.ErrDamaged].
+func QuickCheck(tx *boltfile.Tx) error {
+	for _, name := range All {
+		if !tx.Bucket(name).Exists() {
+			return fmt.Errorf("%w: the table %s is missing", event.ErrDamaged, name)
+		}
+	}
+	events := tx.Bucket(Events)
+	newest := events.Cursor()
+	key, value := newest.Last()
+	switch {
+	case newest.Err() != nil:
+		return newest.Err()
+	case key == nil && events.Entries() > 0:
+		return fmt.Errorf("%w: none of %d records is there", event.ErrDamaged, events.Entries())
+	case key == nil:
+		return nil
+	}
+	if len(key) != 8 {
+		return fmt.Errorf("%w: a record has the key %x", event.ErrDamaged, key)
+	}
+	seq := binary.BigEndian.Uint64(key)
+	if seq > events.Counter() {
+		return fmt.Errorf("%w: record %d is newer than the last number given, %d", event.ErrDamaged, seq, events.Counter())
+	}
+	if _, err := codec.Decode(seq, value); err != nil {
+		return fmt.Errorf("%w: the newest record, %d: %w", event.ErrDamaged, seq, err)
+	}
+	return nil
+}
+
+// UnreadableError is an entry of an older file that is no entry of its table.
+type UnreadableError struct{ error }
+
+func (e *UnreadableError) Unwrap() error { return e.error }
+
+// LookAt refuses an entry that is none of its table, for [boltfile.Tx.Sum]: it gets no
+// checksum.
+//
+// Error: [UnreadableError].
+func LookAt(table, key, value []byte) error {
+	if err := Readable(table, key, value); err != nil {
+		return &UnreadableError{err}
+	}
+	return nil
+}
+
+// Identified returns a record, or what is left of a pruned one; nil if there is neither.
+//
+// Error: [event.ErrDamaged].
+func Identified(events, gone boltfile.Bucket, seq uint64) ([]byte, error) {
+	value, err := events.Get(SeqKey(seq))
+	if value != nil || err != nil {
+		return value, err
+	}
+	return gone.Get(SeqKey(seq))
+}
+
+// PutLag notes in the journal that it may not know what was done, and why.
+func PutLag(tx *boltfile.Tx, why string) error {
+	return tx.Bucket([]byte(event.TableReact)).Put([]byte(event.KeyLag), []byte(why))
+}
+
+// StoredPlace returns which file a database was when it was open last, "" where it does not say.
+func StoredPlace(db *bolt.DB) (place string, err error) {
+	err = boltfile.View(db, func(tx *boltfile.Tx) error {
+		value, err := tx.Bucket(Meta).Get(KeyPlace)
+		place = string(value)
+		return err
+	})
+	return place, err
+}
+
+// PutPlace keeps which file the database is.
+func PutPlace(tx *boltfile.Tx, place string) error {
+	return tx.Bucket(Meta).Put(KeyPlace, []byte(place))
+}
+
+// Timestamp is a time in JSON that holds every year and every nanosecond.
+type Timestamp [2]int64
+
+// Stamp is a time as it is stored.
+func Stamp(t time.Time) Timestamp { return Timestamp{t.Unix(), int64(t.Nanosecond())} }
+
+// Time is the reverse of [Stamp], in UTC.
+func (t Timestamp) Time() time.Time { return time.Unix(t[0], t[1]).UTC() }

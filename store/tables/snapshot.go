@@ -1,0 +1,42 @@
+package tables
+
+import (
+	"bytes"
+	"slices"
+
+	"eventdeck/store/boltfile"
+)
+
+// notInSnapshot are the tables that a snapshot has without content: the log, what
+// belongs to its records, and what is kept for the record only.
+var notInSnapshot = [][]byte{Events, Dedup, Usage, Gone, Audit, Refusals}
+
+// InSnapshot reports whether a snapshot has the content of a table.
+func InSnapshot(table []byte) bool {
+	return !slices.ContainsFunc(notInSnapshot, func(n []byte) bool { return bytes.Equal(n, table) })
+}
+
+// CopyControl copies the tables that a snapshot holds into an empty file.
+//
+// Errors: [event.ErrDamaged], those of bbolt.
+func CopyControl(to, from *boltfile.Tx) error {
+	if err := to.Mirror(from); err != nil {
+		return err
+	}
+	names, err := from.Names()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if !InSnapshot(name) {
+			continue
+		}
+		if err := from.Bucket(name).Each(to.Bucket(name).Put); err != nil {
+			return err
+		}
+	}
+	if from.Checked() || !from.Bucket(Gone).Exists() {
+		return nil
+	}
+	return to.Bucket(Gone).SetCounter(0) // in layouts without checksums it counts what is in it
+}

@@ -1,0 +1,346 @@
+package tables
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/store/boltfile"
+	"eventdeck/store/seal"
+)
+
+// ReadSub decodes a subscription without its secrets.
+func ReadSub(id event.SubID, value []byte) (KeptSub, error) {
+	opensNothing, err := seal.NewSealer(make([]byte, 32), nil)
+	if err != nil {
+		return KeptSub{}, err
+	}
+	return decodeSub(id, value, opensNothing)
+}
+
+// subVersion is the version of storedSub.
+const subVersion = 1
+
+// storedSub is a subscription in the file, as JSON. Everything that a server or
+// an operator wrote is bytes, since JSON strings cannot hold every text.
+type storedSub struct {
+	V       int       `json:"v"`
+	Server  []byte    `json:"server"`
+	Type    []byte    `json:"type"`
+	Args    []byte    `json:"args"`
+	Shown   []byte    `json:"shown,omitempty"` // absent: the arguments as they are
+	Created Timestamp `json:"created"`
+
+	Mode      event.Mode `json:"mode"`
+	Failover  bool       `json:"failover,omitempty"`
+	Preferred event.Mode `json:"preferred,omitempty"`
+
+	MaxAge        time.Duration `json:"maxAge,omitempty"`
+	TTL           time.Duration `json:"ttl,omitempty"`
+	Cursor        *storedCursor `json:"cursor,omitempty"`
+	Gave          bool          `json:"gave,omitempty"`
+	LastSeen      Timestamp     `json:"lastSeen"`
+	CompleteUntil Timestamp     `json:"whole,omitzero"`
+	Paused        bool          `json:"paused,omitempty"`
+
+	Before   *storedCursor  `json:"before,omitempty"`
+	Newest   []byte         `json:"newest,omitempty"`
+	Proved   *storedCursor  `json:"proved,omitempty"`
+	ProvedAt Timestamp      `json:"provedAt,omitzero"`
+	Settled  *storedFailure `json:"settled,omitempty"`
+	Proof    []byte         `json:"proof,omitempty"`
+
+	State    event.State `json:"state,omitempty"`
+	Evidence []byte      `json:"evidence,omitempty"`
+	Error    []byte      `json:"error,omitempty"`
+
+	Lease storedLease `json:"lease"`
+	Hook  storedHook  `json:"hook"`
+
+	Dialect  []byte `json:"dialect,omitempty"`
+	NoReplay bool   `json:"noReplay,omitempty"`
+	Resume   []byte `json:"resume,omitempty"` // sealed
+
+	Printed uint64 `json:"printed,omitempty"`
+}
+
+// storedFailure is present when it is not zero.
+type storedFailure struct {
+	Error []byte `json:"error,omitempty"`
+	Since []byte `json:"since,omitempty"`
+}
+
+func storeFailure(f event.Failure) *storedFailure {
+	if f == (event.Failure{}) {
+		return nil
+	}
+	return &storedFailure{[]byte(f.Error.Raw()), []byte(f.Since.Raw())}
+}
+
+func (f *storedFailure) failure() event.Failure {
+	if f == nil {
+		return event.Failure{}
+	}
+	return event.Failure{Error: trust.Untrusted(string(f.Error)), Since: trust.Untrusted(string(f.Since))}
+}
+
+// storedCursor is present when there is a position, which may be empty.
+type storedCursor struct {
+	Text   []byte `json:"text"`
+	Number bool   `json:"number,omitempty"`
+}
+
+func storeCursor(c event.Cursor) *storedCursor {
+	if !c.Valid {
+		return nil
+	}
+	return &storedCursor{[]byte(c.Text.Raw()), c.Number}
+}
+
+func (c *storedCursor) cursor() event.Cursor {
+	if c == nil {
+		return event.Cursor{}
+	}
+	return event.Cursor{Text: trust.Untrusted(string(c.Text)), Valid: true, Number: c.Number}
+}
+
+type storedLease struct {
+	ServerID      []byte        `json:"serverId,omitempty"`
+	GrantedAt     Timestamp     `json:"grantedAt"`
+	RefreshBefore Timestamp     `json:"refreshBefore"`
+	Status        *storedStatus `json:"status,omitempty"`
+}
+
+type storedStatus struct {
+	Active         bool          `json:"active,omitempty"`
+	LastDeliveryAt []byte        `json:"lastDeliveryAt,omitempty"`
+	LastError      []byte        `json:"lastError,omitempty"`
+	FailedSince    []byte        `json:"failedSince,omitempty"`
+	Throttled      bool          `json:"throttled,omitempty"`
+	RetryAfter     time.Duration `json:"retryAfter,omitempty"`
+}
+
+type storedHook struct {
+	URL      []byte    `json:"url,omitempty"`
+	Path     []byte    `json:"path,omitempty"`
+	Secret   []byte    `json:"secret,omitempty"` // sealed
+	Scheme   []byte    `json:"scheme,omitempty"`
+	Previous []byte    `json:"previous,omitempty"` // sealed
+	Until    Timestamp `json:"until"`
+	Since    Timestamp `json:"since,omitzero"`
+	OldPath  []byte    `json:"oldPath,omitempty"`
+	OldURL   []byte    `json:"oldUrl,omitempty"`
+	OldUntil Timestamp `json:"oldUntil,omitzero"`
+}
+
+// KeptSub is a subscription in memory, with its secrets as they stand in the
+// file: a secret is sealed once and not at every change of the subscription.
+type KeptSub struct {
+	Sub                      event.Subscription
+	secret, previous, resume []byte // sealed
+}
+
+// Void reports whether a sealed secret could not be opened.
+func (k KeptSub) Void() bool {
+	return k.secret != nil && k.Sub.Hook.Secret.IsZero() || k.previous != nil && k.Sub.Hook.Previous.IsZero()
+}
+
+// Secrets are those of a subscription, in clear.
+type Secrets struct{ hook, previous, resume event.Secret }
+
+// Secrets returns them, to be compared by seal after a change.
+func (k *KeptSub) Secrets() Secrets {
+	return Secrets{k.Sub.Hook.Secret, k.Sub.Hook.Previous, k.Sub.Resume}
+}
+
+// Seal seals the secrets that differ from those before.
+func (k *KeptSub) Seal(before Secrets, s seal.Sealer) error {
+	var err error
+	sub := &k.Sub
+	if sub.Hook.Secret != before.hook {
+		if k.secret, err = s.Seal(secretPlace(sub.ID, "secret"), sub.Hook.Secret.Reveal()); err != nil {
+			return err
+		}
+	}
+	if sub.Hook.Previous != before.previous {
+		if k.previous, err = s.Seal(secretPlace(sub.ID, "previous"), sub.Hook.Previous.Reveal()); err != nil {
+			return err
+		}
+	}
+	if sub.Resume != before.resume {
+		if k.resume, err = s.Seal(secretPlace(sub.ID, "resume"), sub.Resume.Reveal()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func secretPlace(id event.SubID, field string) string {
+	return string(Subs) + "\x00" + string(id) + "\x00" + field
+}
+
+// Encode is the stored form.
+func (k KeptSub) Encode() ([]byte, error) {
+	s := &k.Sub
+	out := storedSub{
+		V:       subVersion,
+		Server:  []byte(s.Key.Server),
+		Type:    []byte(s.Key.Type.Raw()),
+		Args:    s.Key.Args,
+		Shown:   s.Shown,
+		Created: Stamp(s.Created),
+
+		Mode:      s.Mode,
+		Failover:  s.Failover,
+		Preferred: s.Preferred,
+
+		MaxAge:        s.MaxAge,
+		TTL:           s.TTL,
+		Cursor:        storeCursor(s.Cursor),
+		Gave:          s.Gave,
+		LastSeen:      Stamp(s.LastSeen),
+		CompleteUntil: Stamp(s.CompleteUntil),
+		Paused:        s.Paused,
+
+		Before:   storeCursor(s.Before),
+		Newest:   []byte(s.Newest.Raw()),
+		Proved:   storeCursor(s.Proved),
+		ProvedAt: Stamp(s.ProvedAt),
+		Settled:  storeFailure(s.Settled),
+		Proof:    []byte(s.Proof),
+
+		State:    s.State,
+		Evidence: []byte(s.Evidence),
+		Error:    []byte(s.Error.Raw()),
+
+		Lease: storedLease{
+			ServerID:      []byte(s.Lease.ServerID.Raw()),
+			GrantedAt:     Stamp(s.Lease.GrantedAt),
+			RefreshBefore: Stamp(s.Lease.RefreshBefore),
+		},
+		Hook: storedHook{
+			URL:      []byte(s.Hook.URL),
+			Path:     []byte(s.Hook.Path),
+			Secret:   k.secret,
+			Scheme:   []byte(s.Hook.Scheme),
+			Previous: k.previous,
+			Until:    Stamp(s.Hook.Until),
+			Since:    Stamp(s.Hook.Since),
+			OldPath:  []byte(s.Hook.OldPath),
+			OldURL:   []byte(s.Hook.OldURL),
+			OldUntil: Stamp(s.Hook.OldUntil),
+		},
+		Dialect:  []byte(s.Dialect),
+		NoReplay: s.NoReplay,
+		Resume:   k.resume,
+		Printed:  s.Printed,
+	}
+	if st := s.Lease.Status; st != nil {
+		out.Lease.Status = &storedStatus{
+			Active:         st.Active,
+			LastDeliveryAt: []byte(st.LastDeliveryAt.Raw()),
+			LastError:      []byte(st.LastError.Raw()),
+			FailedSince:    []byte(st.FailedSince.Raw()),
+			Throttled:      st.Throttled,
+			RetryAfter:     st.RetryAfter,
+		}
+	}
+	return json.Marshal(out)
+}
+
+// decodeSub is the reverse of [KeptSub.Encode]. Secrets that cannot be opened are zero.
+func decodeSub(id event.SubID, value []byte, sealer seal.Sealer) (KeptSub, error) {
+	var in storedSub
+	if err := json.Unmarshal(value, &in); err != nil {
+		return KeptSub{}, err
+	}
+	if in.V != subVersion {
+		return KeptSub{}, fmt.Errorf("encoding version %d is not known", in.V)
+	}
+	text := func(b []byte) trust.Text { return trust.Untrusted(string(b)) }
+	// An error means a lost key, which void reports; the secret is zero then.
+	secret, _ := sealer.Open(secretPlace(id, "secret"), in.Hook.Secret)
+	previous, _ := sealer.Open(secretPlace(id, "previous"), in.Hook.Previous)
+	resume, _ := sealer.Open(secretPlace(id, "resume"), in.Resume)
+	s := event.Subscription{
+		ID:      id,
+		Key:     event.Key{Server: string(in.Server), Type: text(in.Type), Args: in.Args},
+		Shown:   in.Shown,
+		Created: in.Created.Time(),
+
+		Mode:      in.Mode,
+		Failover:  in.Failover,
+		Preferred: in.Preferred,
+
+		MaxAge:        in.MaxAge,
+		TTL:           in.TTL,
+		Cursor:        in.Cursor.cursor(),
+		Gave:          in.Gave,
+		LastSeen:      in.LastSeen.Time(),
+		CompleteUntil: in.CompleteUntil.Time(),
+		Paused:        in.Paused,
+
+		Before:   in.Before.cursor(),
+		Newest:   text(in.Newest),
+		Proved:   in.Proved.cursor(),
+		ProvedAt: in.ProvedAt.Time(),
+		Settled:  in.Settled.failure(),
+		Proof:    event.Proof(in.Proof),
+
+		State:    in.State,
+		Evidence: string(in.Evidence),
+		Error:    text(in.Error),
+
+		Lease: event.Lease{
+			ServerID:      text(in.Lease.ServerID),
+			GrantedAt:     in.Lease.GrantedAt.Time(),
+			RefreshBefore: in.Lease.RefreshBefore.Time(),
+		},
+		Hook: event.Hook{
+			URL:      string(in.Hook.URL),
+			Path:     string(in.Hook.Path),
+			Secret:   event.NewSecret(secret),
+			Scheme:   event.Scheme(in.Hook.Scheme),
+			Previous: event.NewSecret(previous),
+			Until:    in.Hook.Until.Time(),
+			Since:    in.Hook.Since.Time(),
+			OldPath:  string(in.Hook.OldPath),
+			OldURL:   string(in.Hook.OldURL),
+			OldUntil: in.Hook.OldUntil.Time(),
+		},
+		Dialect:  string(in.Dialect),
+		NoReplay: in.NoReplay,
+		Resume:   event.NewSecret(resume),
+		Printed:  in.Printed,
+	}
+	if st := in.Lease.Status; st != nil {
+		s.Lease.Status = &event.DeliveryStatus{
+			Active:         st.Active,
+			LastDeliveryAt: text(st.LastDeliveryAt),
+			LastError:      text(st.LastError),
+			FailedSince:    text(st.FailedSince),
+			Throttled:      st.Throttled,
+			RetryAfter:     st.RetryAfter,
+		}
+	}
+	return KeptSub{Sub: s, secret: in.Hook.Secret, previous: in.Hook.Previous, resume: in.Resume}, nil
+}
+
+// LoadSubs reads all subscriptions.
+//
+// Error: [event.ErrDamaged].
+func LoadSubs(tx *boltfile.Tx, sealer seal.Sealer) (map[event.SubID]KeptSub, error) {
+	byID := map[event.SubID]KeptSub{}
+	err := tx.Bucket(Subs).Each(func(k, v []byte) error {
+		id := event.SubID(k)
+		kept, err := decodeSub(id, v, sealer)
+		if err != nil {
+			return fmt.Errorf("%w: subscription %s: %w", event.ErrDamaged, id, err)
+		}
+		byID[id] = kept
+		return nil
+	})
+	return byID, err
+}

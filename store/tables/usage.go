@@ -1,0 +1,84 @@
+package tables
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"eventdeck/host/event"
+	"eventdeck/store/boltfile"
+	"eventdeck/store/codec"
+)
+
+// Amount is how much of the log something takes. As a change it may be negative.
+type Amount struct{ Records, Bytes int64 }
+
+// Plus adds a change.
+func (u Amount) Plus(v Amount) Amount { return Amount{u.Records + v.Records, u.Bytes + v.Bytes} }
+
+// UsageKey is the key of a subscription in its table. It is never empty, since a record may have no subscription.
+func UsageKey(sub event.SubID) []byte { return append([]byte{'s'}, sub...) }
+
+// EncodeUsage is the stored form.
+func EncodeUsage(u Amount) []byte {
+	return binary.AppendUvarint(binary.AppendUvarint(nil, uint64(u.Records)), uint64(u.Bytes))
+}
+
+// DecodeUsage is the reverse of [EncodeUsage].
+//
+// Error: [codec.ErrInvalid].
+func DecodeUsage(value []byte) (Amount, error) {
+	records, n := binary.Uvarint(value)
+	if n <= 0 {
+		return Amount{}, codec.ErrInvalid
+	}
+	bytes, m := binary.Uvarint(value[n:])
+	if m <= 0 || n+m != len(value) {
+		return Amount{}, codec.ErrInvalid
+	}
+	return Amount{int64(records), int64(bytes)}, nil
+}
+
+// LoadUsage reads how much of the log is kept, in all and of each subscription.
+//
+// Error: [event.ErrDamaged].
+func LoadUsage(tx *boltfile.Tx) (total Amount, bySub map[event.SubID]Amount, err error) {
+	bySub = map[event.SubID]Amount{}
+	err = tx.Bucket(Usage).Each(func(k, v []byte) error {
+		u, err := DecodeUsage(v)
+		if err != nil || len(k) == 0 || k[0] != 's' {
+			return fmt.Errorf("%w: the usage record %q", event.ErrDamaged, k)
+		}
+		bySub[event.SubID(k[1:])] = u
+		total = total.Plus(u)
+		return nil
+	})
+	return total, bySub, err
+}
+
+// addUsage makes the buckets that retention needs, and counts what is there.
+func addUsage(tx *boltfile.Tx) error {
+	for _, name := range [][]byte{Usage, Gone} {
+		if err := tx.CreateBucket(name); err != nil {
+			return err
+		}
+	}
+	bySub := map[event.SubID]Amount{}
+	err := tx.Bucket(Events).Each(func(k, v []byte) error {
+		head, err := codec.DecodeHead(v)
+		if err != nil {
+			return fmt.Errorf("%w: the record %x: %w", event.ErrDamaged, k, err)
+		}
+		bySub[head.Sub] = bySub[head.Sub].Plus(Amount{1, codec.Size(v)})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	b := tx.Bucket(Usage)
+	for sub, u := range bySub {
+		if err := b.Put(UsageKey(sub), EncodeUsage(u)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,44 @@
+// Package cli is the command line: every command, its flags, what it prints and
+// the code with which it ends. Commands use the host through [host.API], as the
+// screen does; what only the whole program has (the store, the demo servers, the
+// screen) is handed in by main.
+package cli
+
+import (
+	"context"
+	"time"
+
+	"eventdeck/ui/cli/plain"
+	"eventdeck/ui/cli/program"
+)
+
+// Exit codes of the program.
+const (
+	exitDone    = 0
+	exitError   = 1
+	exitUsage   = 2
+	exitNotMet  = 3 // what was asked for did not happen in time
+	exitRefused = 4 // the server refused for lack of rights
+)
+
+// app is one run of the program, with the commands of this package.
+type app struct{ *program.App }
+
+// Main runs one command and returns its exit code. Cancelling ctx ends a running
+// command in good order; that is how SIGINT and SIGTERM arrive. What went wrong
+// is one line on p.Stderr.
+func Main(ctx context.Context, p program.Program) int {
+	if p.Now == nil {
+		p.Now = time.Now
+	}
+	a := &app{&program.App{Program: p}}
+	err := a.execute(ctx)
+	if err == nil {
+		return exitDone
+	}
+	code := exitCode(err)
+	if code != exitDone {
+		a.Say("%s", plain.Message(err))
+	}
+	return code
+}

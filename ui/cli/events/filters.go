@@ -1,0 +1,53 @@
+package events
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"eventdeck/host/event"
+	"eventdeck/host/filter"
+	"eventdeck/ui/cli/program"
+	"eventdeck/ui/cli/usage"
+)
+
+// errFailed: what --fail-on waits for has come.
+var errFailed = errors.New("failed")
+
+// tailFilters decide what tail prints, and when it ends. Each may be nil.
+type tailFilters struct {
+	print  *filter.Filter
+	until  *filter.Filter
+	failOn *filter.Filter
+}
+
+func (f tailFlags) filters(now time.Time) (t tailFilters, err error) {
+	if t.print, err = usage.Filter("filter", f.filter, now); err != nil {
+		return t, err
+	}
+	if t.until, err = usage.Filter("until", f.until, now); err != nil {
+		return t, err
+	}
+	t.failOn, err = usage.Filter("fail-on", f.failOn, now)
+	return t, err
+}
+
+// ends tells whether a record is the one after which tail ends, and if so why it
+// has failed.
+func (t *tailFilters) ends(r *event.Record) (ends bool, failure error) {
+	if t.failOn != nil && t.failOn.Match(r) {
+		return true, fmt.Errorf("%w: record %d is what --fail-on '%s' waits for", errFailed, r.Seq, t.failOn)
+	}
+	return t.until != nil && t.until.Match(r), nil
+}
+
+// notMet says what did not come in time, nil if nothing was waited for.
+func (t *tailFilters) notMet(came, count uint64, within time.Duration) error {
+	switch {
+	case t.until != nil:
+		return fmt.Errorf("%w: nothing that --until '%s' takes came within %v", program.ErrNotMet, t.until, within)
+	case count > 0:
+		return fmt.Errorf("%w: %d of %d events came within %v", program.ErrNotMet, came, count, within)
+	}
+	return nil
+}

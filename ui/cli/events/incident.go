@@ -1,0 +1,258 @@
+package events
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
+	"eventdeck/host/filter"
+	"eventdeck/host/trust"
+	"eventdeck/ui/cli/plain"
+	"eventdeck/ui/cli/program"
+	"eventdeck/ui/cli/usage"
+	"eventdeck/ui/incidents"
+)
+
+// reportFlags are the flags of report.
+type reportFlags struct {
+	filter   string
+	title    string
+	output   string
+	plain    bool
+	payloads []uint64
+}
+
+func (a *commands) reportCommand() *cobra.Command {
+	var f reportFlags
+	cmd := &cobra.Command{
+		Use:   "report [ID]",
+		Short: "Write the report of an incident as Markdown",
+		Long: `report writes what is kept of an incident: the timeline of all records that share ID, whatever servers call
+it, or that --filter takes; the marks and notes in that time; the gaps that fall into it; and the payloads of
+marked events and of --payload, in envelopes. Without ID and --filter it has what is marked.
+Times are UTC: when an event occurred, as its server says, else when it was received, which is marked.`,
+		Example:           "eventdeck report INC-4201 --output incident.md\neventdeck report INC-4201 --plain\neventdeck report --filter 'since:2h sev:critical' --title 'Checkout' --payload 118",
+		Args:              usage.AtMost(1),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		Run: a.Run(func(cmd *cobra.Command, args []string) error {
+			return a.report(cmd.Context(), strings.Join(args, ""), f)
+		}),
+	}
+	s := cmd.Flags()
+	s.StringVar(&f.filter, "filter", "", "the records of the timeline; see docs/filter.md")
+	s.StringVar(&f.title, "title", "", "the heading (default the ID)")
+	s.StringVar(&f.output, "output", "", "file to write, which must not exist yet (default standard output)")
+	s.BoolVar(&f.plain, "plain", false, "a sentence a line without signs and tables, for screen readers")
+	s.Func("payload", "sequence number of a record whose payload is handed on; may be repeated", func(text string) error {
+		seq, err := strconv.ParseUint(strings.TrimPrefix(text, "#"), 10, 64)
+		f.payloads = append(f.payloads, seq)
+		return err
+	})
+	usage.Values(cmd, "payload")
+	return cmd
+}
+
+func (a *commands) report(ctx context.Context, id string, f reportFlags) error {
+	q := incidents.Request{Title: f.title, What: "what is marked", Chosen: f.payloads, Made: a.Now(), Payload: true}
+	text := f.filter
+	if id != "" {
+		text = filter.With(text, filter.ValueTerm(trust.Untrusted(id)), false)
+	}
+	if text != "" {
+		wanted, err := usage.Filter("filter", text, a.Now())
+		if err != nil {
+			return err
+		}
+		a.Hint("filter", f.filter)
+		q.What, q.Match = "filter "+text, wanted.Match
+	}
+	switch {
+	case q.Title != "":
+	case id != "":
+		q.Title = "Incident " + id
+	default:
+		q.Title = "Incident report"
+	}
+	runs, done := a.runsThere(ctx)
+	defer done()
+	return a.Reading(ctx, func(store event.Store) (err error) {
+		q.Marks, q.Runs = store.Marks(), runs
+		r, err := incidents.Build(ctx, eventlog.New(store), q)
+		if err != nil {
+			return err
+		}
+		out, name := io.Writer(a.Stdout), "standard output"
+		if f.output != "" {
+			file, openErr := program.NewFile(f.output)
+			if openErr != nil {
+				return openErr
+			}
+			out, name = file, f.output
+			defer func() { err = errors.Join(err, file.Close()) }()
+		}
+		write := r.Markdown
+		if f.plain {
+			write = r.Plain
+		}
+		if err := write(out); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if f.output != "" {
+			a.Say("%s in %s", event.Some(len(r.Entries), "record is", "records are"), f.output)
+		}
+		return nil
+	})
+}
+
+// runsThere returns the runs of reactions as the process has them that runs these, nil where
+// there is none that can be asked, and what is to be called when they are read.
+func (a *commands) runsThere(ctx context.Context) (incidents.Runs, func()) {
+	nothing := func() {}
+	o, err := a.Kept()
+	if err != nil {
+		return nil, nothing
+	}
+	c, err := a.Attached(ctx, o)
+	if err != nil || c == nil {
+		return nil, nothing
+	}
+	return c.Control(), func() { _ = c.Close() } // it was only read
+}
+
+func (a *commands) topCommand() *cobra.Command {
+	var text string
+	var most int
+	cmd := &cobra.Command{
+		Use:               "top PATH",
+		Short:             "Count the values of a field, the most frequent first",
+		Long:              "top counts the values at a path of the payloads, as in filters, over everything that is kept.",
+		Example:           "eventdeck top .service\neventdeck top .severity --filter 'since:1h server:pager' --limit 5",
+		Args:              usage.Exactly(1),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		Run: a.Run(func(cmd *cobra.Command, args []string) error {
+			return a.top(cmd.Context(), args[0], text, most)
+		}),
+	}
+	cmd.Flags().StringVar(&text, "filter", "", "only events that this filter takes; see docs/filter.md")
+	cmd.Flags().IntVar(&most, "limit", 20, "so many values")
+	return cmd
+}
+
+func (a *commands) top(ctx context.Context, path, text string, most int) error {
+	p, err := filter.ParsePath(path)
+	if err != nil {
+		return usage.Errorf("%w", err)
+	}
+	wanted, err := usage.Filter("filter", text, a.Now())
+	if err != nil {
+		return err
+	}
+	a.Hint("filter", text)
+	return a.Reading(ctx, func(store event.Store) error {
+		t, err := incidents.Count(ctx, eventlog.New(store), wanted.Match, p, nil)
+		if err != nil {
+			return err
+		}
+		top, distinct := t.Top(most)
+		var b []byte
+		for _, v := range top {
+			if a.Flags.JSON {
+				b = append(b, `{"value":`...)
+				b = trust.AppendJSONString(b, v.Text.Raw())
+				b = fmt.Appendf(b, `,"count":%d}`+"\n", v.Count)
+			} else {
+				b = fmt.Appendf(b, "%8d  %s\n", v.Count, plain.Text(v.Text))
+			}
+		}
+		if _, err := a.Stdout.Write(b); err != nil {
+			return fmt.Errorf("standard output: %w", err)
+		}
+		if !a.Flags.JSON {
+			a.Say("%s, %s without it", event.Some(distinct, "value", "values"), event.Some(t.Without, "event", "events"))
+		}
+		return nil
+	})
+}
+
+func (a *commands) diffCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:               "diff SEQ SEQ",
+		Short:             "Say what differs between two events",
+		Long:              "diff compares two records by their sequence numbers: what stands around their payloads, and each value of these.",
+		Example:           "eventdeck diff 118 240",
+		Args:              usage.Exactly(2),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		Run: a.Run(func(cmd *cobra.Command, args []string) error {
+			return a.diff(cmd.Context(), args)
+		}),
+	}
+}
+
+func (a *commands) diff(ctx context.Context, args []string) error {
+	var seqs [2]uint64
+	for i, text := range args {
+		seq, err := strconv.ParseUint(strings.TrimPrefix(text, "#"), 10, 64)
+		if err != nil || seq == 0 {
+			return usage.Errorf("diff: %q is no sequence number; `eventdeck events --json` prints them", text)
+		}
+		seqs[i] = seq
+	}
+	return a.Reading(ctx, func(store event.Store) error {
+		var both [2]event.Record
+		for i, seq := range seqs {
+			r, err := store.Get(seq)
+			if err != nil {
+				return fmt.Errorf("record %d: %w", seq, err)
+			}
+			both[i] = r
+		}
+		differs, alike := incidents.Compare(&both[0], &both[1])
+		var b []byte
+		for _, d := range differs {
+			if a.Flags.JSON {
+				b = appendDifference(b, d)
+				continue
+			}
+			b = fmt.Appendf(b, "%s: %s -> %s\n", plain.Text(d.Path), side(d.A, d.HasA), side(d.B, d.HasB))
+		}
+		if _, err := a.Stdout.Write(b); err != nil {
+			return fmt.Errorf("standard output: %w", err)
+		}
+		if !a.Flags.JSON {
+			a.Say("%s, %s alike", event.Some(len(differs), "difference", "differences"), event.Some(alike, "value", "values"))
+		}
+		return nil
+	})
+}
+
+// side is one of two values that differ.
+func side(t trust.Text, has bool) string {
+	if !has {
+		return "(absent)"
+	}
+	return plain.Text(t)
+}
+
+func appendDifference(b []byte, d incidents.Difference) []byte {
+	value := func(t trust.Text, has bool) {
+		if !has {
+			b = append(b, "null"...)
+			return
+		}
+		b = trust.AppendJSONString(b, t.Raw())
+	}
+	b = append(b, `{"path":`...)
+	b = trust.AppendJSONString(b, d.Path.Raw())
+	b = append(b, `,"a":`...)
+	value(d.A, d.HasA)
+	b = append(b, `,"b":`...)
+	value(d.B, d.HasB)
+	return append(b, "}\n"...)
+}

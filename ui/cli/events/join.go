@@ -1,0 +1,50 @@
+package events
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/ui/cli/program"
+	"eventdeck/ui/cli/usage"
+)
+
+// runsElsewhere reports whether another process runs the subscription.
+func (p *printer) runsElsewhere(sub event.Subscription) bool {
+	return p.deck.Client != nil && !sub.Paused && !sub.State.Over()
+}
+
+// join prints a subscription that runs in another process, and changes nothing of
+// it: to begin it anew would move the position of that one too.
+func (p *printer) join(ctx context.Context, sub event.Subscription, r host.Request) error {
+	pid := p.deck.Client.PID()
+	switch {
+	case r.From.Cursor.Valid:
+		return usage.Errorf("--from: the subscription runs in process %d, which would be set back too; use now or saved, or quit it first", pid)
+	case r.Mode != event.ModeAuto && r.Mode != sub.Mode:
+		return usage.Errorf("--mode: the subscription runs in process %d by %s; `eventdeck subs mode %s %s` changes that", pid, sub.Mode, sub.ID, r.Mode)
+	}
+	p.sub, p.joined = sub, true
+	return program.Stopped(ctx, p.claim(ctx))
+}
+
+// claim finds out which process keeps the position up to which the subscription is
+// printed: it is one, so that what one has printed is not passed over for another.
+func (p *printer) claim(ctx context.Context) error {
+	if !p.keep {
+		return nil
+	}
+	keeps, err := p.deck.KeepsPosition(ctx, p.sub.ID)
+	if err != nil {
+		if p.waits(err) || errors.Is(err, event.ErrNotFound) {
+			return nil
+		}
+		return fmt.Errorf("the position that is printed: %w", err)
+	}
+	if p.reads = !keeps; p.reads {
+		p.say("another process prints this subscription too: --from saved goes on where that one is")
+	}
+	return nil
+}

@@ -1,0 +1,336 @@
+package events
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/host/export"
+	"eventdeck/host/trust"
+	"eventdeck/host/trust/strict"
+	"eventdeck/ui/cli/plain"
+	"eventdeck/ui/cli/program"
+	"eventdeck/ui/cli/usage"
+)
+
+// tailFlags are the flags of tail.
+type tailFlags struct {
+	args     []string
+	argsJSON string
+	mode     string
+	from     string
+	maxAge   time.Duration
+	count    uint64
+	limit    time.Duration
+	filter   string
+	until    string
+	failOn   string
+	format   formatFlags
+	trace    bool
+}
+
+// formatFlags choose how records are printed.
+type formatFlags struct {
+	plain bool
+	raw   bool
+}
+
+func (a *commands) tailCommand() *cobra.Command {
+	var f tailFlags
+	cmd := &cobra.Command{
+		Use:   "tail SERVER TYPE",
+		Short: "Subscribe and print what arrives",
+		Long: `tail subscribes to one event type and prints what arrives, as JSON when standard output is no terminal.
+With --data the subscription stays and --from saved goes on after the last printed record,
+also when the server cannot list its types just now; without it everything is undone at the end.
+When another process has DIR open, that one subscribes: a subscription that runs there is printed as it is,
+one that is new stays there. One process keeps the position for --from saved: the first that prints.
+
+--filter, --until and --fail-on take a filter: pool exhausted, sev:P1, .n>5, !test, a | b; see docs/filter.md.
+--for is the patience for all of it, connecting included: what may go better later (no connection, a quota, 429, 5xx)
+is tried again until it is over. Without it a first connection has 10 s.
+
+It ends with
+  0  --count or --until met; --for over without both, and the server confirmed; a planned end; Ctrl+C
+  1  --fail-on met; the subscription ended with an error; nothing can be stored; no first connection, without --for
+  2  a mistake in the command line
+  3  --for over before --count, --until, or any confirmation by the server; silence is none
+  4  refused for lack of rights, or a sign-in is needed, also while it runs
+
+On standard error it tells deliveries that were refused, errors that the server reports, and possible gaps:
+one line for each and minute, and at the end how many deliveries were refused in all.`,
+		Example:           "eventdeck tail pager incident.created --arg severity=P1 --count 10\neventdeck tail stdio:'./server --verbose' build.done --mode poll --json | jq .data\neventdeck tail ci build.done --until '.branch=main .status=passed' --fail-on .status=failed --for 10m",
+		Args:              usage.Exactly(2),
+		ValidArgsFunction: a.CompleteServer,
+		Run: a.Run(func(cmd *cobra.Command, args []string) error {
+			return a.tail(cmd.Context(), args[0], args[1], f)
+		}),
+	}
+	s := cmd.Flags()
+	s.StringArrayVar(&f.args, "arg", nil, "argument key=value, typed by the schema; repeat it for lists")
+	s.StringVar(&f.argsJSON, "args", "", "arguments as a JSON object")
+	s.StringVar(&f.mode, "mode", "auto", "auto, poll, push or webhook")
+	s.StringVar(&f.from, "from", "now", "now, saved, or a cursor")
+	s.DurationVar(&f.maxAge, "max-age", 0, "replay nothing older than this")
+	s.Uint64Var(&f.count, "count", 0, "end after so many events")
+	s.DurationVar(&f.limit, "for", 0, "end after this time, connecting included")
+	s.StringVar(&f.filter, "filter", "", "print only what this filter takes")
+	s.StringVar(&f.until, "until", "", "end after the first record that this filter takes")
+	s.StringVar(&f.failOn, "fail-on", "", "end with 1 after the first record that this filter takes")
+	s.BoolVar(&f.trace, "trace", false, "show the wire on standard error, with secrets masked")
+	addFormat(cmd, &f.format)
+	usage.Values(cmd, "mode", "auto", "poll", "push", "webhook")
+	usage.Values(cmd, "from", "now", "saved")
+	return cmd
+}
+
+// addFormat adds the flags that tail and events share.
+func addFormat(cmd *cobra.Command, f *formatFlags) {
+	cmd.Flags().BoolVar(&f.plain, "plain", false, "print lines for a person, also when standard output is no terminal")
+	cmd.Flags().BoolVar(&f.raw, "raw", false, "add the exact bytes as base64 (JSON only)")
+}
+
+// format decides between lines of JSON and lines for a person.
+func (a *commands) format(f formatFlags) (func([]byte, event.Record) []byte, error) {
+	if f.plain && (a.Flags.JSON || f.raw) {
+		return nil, usage.Errorf("--plain goes with neither --json nor --raw")
+	}
+	if f.plain || a.StdoutTerminal && !a.Flags.JSON && !f.raw {
+		return plain.AppendRecord, nil
+	}
+	return func(b []byte, r event.Record) []byte { return export.AppendLine(b, &r, f.raw) }, nil
+}
+
+// check refuses values of flags that mean nothing.
+func (f tailFlags) check() error {
+	switch event.Mode(f.mode) {
+	case event.ModeAuto, event.ModePoll, event.ModePush, event.ModeWebhook:
+	default:
+		return usage.Errorf("--mode %q: must be auto, poll, push or webhook", f.mode)
+	}
+	if f.maxAge < 0 {
+		return usage.Errorf("--max-age must not be negative")
+	}
+	if f.limit < 0 {
+		return usage.Errorf("--for must not be negative")
+	}
+	return nil
+}
+
+func (f tailFlags) position() host.From {
+	switch f.from {
+	case "now":
+		return host.From{}
+	case "saved":
+		return host.From{Saved: true}
+	}
+	return host.From{Cursor: event.At(trust.Untrusted(f.from))}
+}
+
+// target is what the command line asks for, before the server was heard.
+type target struct {
+	flags   tailFlags
+	server  event.Server
+	typ     trust.Text
+	args    []argument
+	members []strict.Member
+}
+
+func (a *commands) tail(ctx context.Context, server, typ string, f tailFlags) error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	format, err := a.format(f.format)
+	if err != nil {
+		return err
+	}
+	filters, err := f.filters(a.Now())
+	if err != nil {
+		return err
+	}
+	a.Hint("filter", f.filter)
+	a.Hint("until", f.until)
+	a.Hint("fail-on", f.failOn)
+	w := target{flags: f, typ: trust.Untrusted(typ)}
+	if w.args, err = splitArgs(f.args); err != nil {
+		return err
+	}
+	if w.members, err = parseArgsJSON(f.argsJSON); err != nil {
+		return err
+	}
+	servers, err := a.Servers([]string{server})
+	if err != nil {
+		return err
+	}
+	o := a.KeptOrTemporary()
+	d, err := a.Open(ctx, o, f.trace)
+	if err != nil {
+		return err
+	}
+	if err := d.Named(ctx, servers); err != nil {
+		return d.Finish(err)
+	}
+	w.server = servers[0]
+	p := &printer{deck: d, out: a.Stdout, format: format, filters: filters, limit: f.limit, tell: NewWarner(a.Say), say: a.Say, keep: !o.Temporary}
+	ctx, cancel := d.Within(ctx)
+	defer cancel()
+	return d.Finish(a.follow(ctx, p, w))
+}
+
+// follow subscribes and prints until something ends it.
+func (a *commands) follow(ctx context.Context, p *printer, w target) error {
+	within, cancel := w.flags.bound(ctx)
+	defer cancel()
+	if err := a.subscribe(within, p, w); err != nil {
+		return w.early(within, err)
+	}
+	if !a.Flags.JSON && a.StdoutTerminal {
+		a.Say("subscribed to %s of %s by %s, as %s", plain.Text(p.sub.Key.Type), plain.Safe(w.server.Name), p.sub.Mode, p.sub.ID)
+	}
+	err := p.run(ctx, within, w.flags.count)
+	if v := p.view(p.sub.ID); v.ID == p.sub.ID {
+		p.tell.look(v)
+	}
+	p.tell.end()
+	return errors.Join(err, p.end(ctx))
+}
+
+// Pauses between attempts to subscribe, while --for is the patience.
+const (
+	firstPause = 500 * time.Millisecond
+	mostPause  = 5 * time.Second
+)
+
+// subscribe begins what follow prints. With --for it tries again what may go better
+// later, until that is over.
+func (a *commands) subscribe(ctx context.Context, p *printer, w target) error {
+	p.deck.AddServer(w.server)
+	for pause := firstPause; ; pause = min(2*pause, mostPause) {
+		err := a.trySubscribe(ctx, p, w)
+		if err == nil || w.flags.limit == 0 || !host.Transient(err) {
+			return err
+		}
+		timer := time.NewTimer(max(pause, host.RetryAfter(err)))
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return err
+		}
+	}
+}
+
+func (a *commands) trySubscribe(ctx context.Context, p *printer, w target) error {
+	// Another process has its own connection, and a subscription that runs there goes
+	// on without it.
+	if p.deck.Client == nil {
+		if _, err := p.deck.Connect(ctx, w.server.Name); err != nil {
+			return err
+		}
+	}
+	request, err := w.request(ctx, p.deck, p.tell)
+	if err != nil {
+		return err
+	}
+	if err = p.begin(ctx, request); !errors.Is(err, host.ErrNoEvents) {
+		return err
+	}
+	// It may have events all the same: the operator asks, so the server is asked.
+	_, err = p.deck.EventTypes(ctx, w.server.Name)
+	p.tell.Asked(p.deck, w.server.Name)
+	if err != nil {
+		return err
+	}
+	return p.begin(ctx, request)
+}
+
+// bound ends ctx when --for is over.
+func (f tailFlags) bound(ctx context.Context) (context.Context, context.CancelFunc) {
+	if f.limit > 0 {
+		return context.WithTimeout(ctx, f.limit)
+	}
+	return context.WithCancel(ctx)
+}
+
+// early tells why nothing was printed: --for was over before, or what [orDone] says.
+func (w target) early(ctx context.Context, err error) error {
+	switch {
+	case errors.Is(err, host.ErrRefused):
+		return err // more time would change nothing
+	case !isOver(ctx):
+		return orDone(ctx, err)
+	}
+	return unconfirmed(w.flags.limit, w.server.Name, err)
+}
+
+// unconfirmed tells that --for was over before the server confirmed anything, and what
+// is known of why.
+func unconfirmed(limit time.Duration, server string, err error) error {
+	what := fmt.Sprintf("--for %v was over before %s confirmed the subscription", limit, plain.Safe(server))
+	if err == nil || errors.Is(err, program.ErrStopped) || errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("%w: %s", program.ErrNotMet, what)
+	}
+	return fmt.Errorf("%w: %s: %w", program.ErrNotMet, what, err)
+}
+
+// isOver tells the end of a time from an interruption.
+func isOver(ctx context.Context) bool { return errors.Is(ctx.Err(), context.DeadlineExceeded) }
+
+// orDone takes an interruption before anything was printed for what it is: the
+// operator's will, not an error.
+func orDone(ctx context.Context, err error) error {
+	if ctx.Err() != nil && errors.Is(err, program.ErrStopped) {
+		return nil
+	}
+	return err
+}
+
+// request makes the request; the types of the server are asked for when an --arg
+// must be typed.
+func (w target) request(ctx context.Context, d *program.Deck, tell *Warner) (host.Request, error) {
+	args, err := w.arguments(ctx, d, tell)
+	if err != nil {
+		return host.Request{}, err
+	}
+	return host.Request{
+		Server: w.server.Name,
+		Type:   w.typ,
+		Args:   args,
+		Mode:   event.Mode(w.flags.mode),
+		From:   w.flags.position(),
+		MaxAge: w.flags.maxAge,
+	}, nil
+}
+
+func (w target) arguments(ctx context.Context, d *program.Deck, tell *Warner) (json.RawMessage, error) {
+	if len(w.args) == 0 {
+		return buildArgs(w.members, nil, nil)
+	}
+	types, err := w.types(ctx, d)
+	tell.Asked(d, w.server.Name)
+	if err != nil {
+		if args, ok := w.savedArgs(ctx, d.Store, err); ok {
+			return args, nil
+		}
+		return nil, err
+	}
+	t, err := findType(types, w.typ.Raw())
+	if err != nil {
+		return nil, err
+	}
+	return buildArgs(w.members, w.args, t.InputSchema)
+}
+
+// types lists the event types of the server, which may have to be reached first.
+func (w target) types(ctx context.Context, d *program.Deck) ([]event.Type, error) {
+	if err := d.Reached(ctx, w.server.Name); err != nil {
+		return nil, err
+	}
+	return d.EventTypes(ctx, w.server.Name)
+}

@@ -1,0 +1,94 @@
+package events
+
+import (
+	"time"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/ui/cli/plain"
+)
+
+// tellEvery is how often one cause is told (contracts, command line).
+const tellEvery = time.Minute
+
+// Warner tells on standard error what is wrong while records are printed: one line for
+// each cause and minute. It belongs to one goroutine at a time.
+type Warner struct {
+	say  func(format string, args ...any)
+	told map[string]time.Time // when a cause was told last
+
+	looked  bool
+	before  uint64        // deliveries that were refused before this command
+	refused uint64        // deliveries that are told, or were refused before this command
+	newest  event.Refused // as they were at the last look
+	fault   time.Time     // of the newest events/error that is told
+}
+
+// NewWarner returns a Warner that tells its lines to say.
+func NewWarner(say func(string, ...any)) *Warner {
+	return &Warner{say: say, told: map[string]time.Time{}, fault: time.Now()}
+}
+
+// tell says a line, unless one of its cause was said within the last minute.
+func (t *Warner) tell(cause, format string, args ...any) (said bool) {
+	if at, ok := t.told[cause]; ok && time.Since(at) < tellEvery {
+		return false
+	}
+	t.told[cause] = time.Now()
+	t.say(format, args...)
+	return true
+}
+
+// look tells what is new in how the subscription fares.
+func (t *Warner) look(v host.SubscriptionView) {
+	s := &v.Status
+	if !t.looked && s.State != event.StateRefused && s.Reason != event.ReasonChallenge {
+		t.before = s.Refused.Count // they were followed by one that was accepted
+		t.refused = t.before
+	}
+	t.looked, t.newest = true, s.Refused
+	if n := s.Refused.Count; n > t.refused &&
+		t.tell("refused", "%s refused, the last one: %s", event.Some(n-t.refused, "delivery was", "deliveries were"), plain.Safe(s.Refused.Reason)) {
+		t.refused = n
+	}
+	if s.FaultAt.After(t.fault) && t.tell("fault", "%s reports: %s", plain.Safe(v.Key.Server), plain.Text(s.Fault)) {
+		t.fault = s.FaultAt
+	}
+}
+
+// end tells the total of the refused deliveries, if it grew since they were told.
+func (t *Warner) end() {
+	if n := t.newest.Count; n > t.refused {
+		t.say("%s refused in all, the last one: %s", event.Some(n-t.before, "delivery was", "deliveries were"), plain.Safe(t.newest.Reason))
+		t.refused = n
+	}
+}
+
+// gap tells of a gap that is only possible: nothing else says so outside of the log.
+func (t *Warner) gap(g event.Gap) {
+	if !g.Certain {
+		t.tell("gap", "possible gap: events may be missing%s (%s)", window(g), plain.Safe(string(g.Cause)))
+	}
+}
+
+// window spells the time in which events may be missing, as far as it is known.
+func window(g event.Gap) string {
+	words := ""
+	if !g.From.IsZero() {
+		words += " from " + g.From.Local().Format(time.DateTime)
+	}
+	if !g.To.IsZero() {
+		words += " to " + g.To.Local().Format(time.DateTime)
+	}
+	return words
+}
+
+// Asked tells that a server was asked for events though it does not say that it has
+// any.
+func (t *Warner) Asked(h host.Reader, server string) {
+	for _, v := range h.Snapshot().Servers {
+		if v.Name == server && v.Unadvertised {
+			t.tell("unadvertised", "%s does not say that it has events; events/list was tried all the same", plain.Safe(server))
+		}
+	}
+}

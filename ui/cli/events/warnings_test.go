@@ -1,0 +1,78 @@
+package events
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+)
+
+// What is wrong is told on standard error in one line for each cause and minute.
+func TestOneLineForEachCauseAndMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var said []string
+		tell := NewWarner(func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) })
+		view := host.SubscriptionView{}
+		view.Key.Server = "pager"
+		s := &view.Status
+		s.Refused = event.Refused{Count: 3, Reason: "signature wrong"} // and one accepted, before this command
+		tell.look(view)
+
+		refuse := func(reason string) {
+			s.Refused = event.Refused{Count: s.Refused.Count + 1, Last: time.Now(), Reason: reason}
+			tell.look(view)
+		}
+		fault := func(words string) {
+			time.Sleep(time.Millisecond)
+			s.Fault, s.FaultAt = trust.Untrusted(words), time.Now()
+			tell.look(view)
+		}
+		refuse("signature wrong")
+		refuse("signature wrong")
+		refuse("clock off by 400 seconds")
+		fault("slow\x1b down")
+		fault("slow down")
+		tell.gap(event.Gap{Cause: event.CauseTruncated, Certain: true})
+		tell.gap(event.Gap{Cause: event.CauseUnproved})
+		tell.gap(event.Gap{Cause: event.CauseUnproved})
+		time.Sleep(tellEvery)
+		tell.look(view)
+		tell.look(view)
+		time.Sleep(tellEvery)
+		tell.look(view)
+
+		refuse("signature wrong")
+		refuse("body changed")
+		tell.end()
+		tell.end()
+
+		if want := []string{
+			"1 delivery was refused, the last one: signature wrong",
+			`pager reports: slow\x1b down`,
+			"possible gap: events may be missing (unproved)",
+			"2 deliveries were refused, the last one: clock off by 400 seconds",
+			"pager reports: slow down",
+			"1 delivery was refused, the last one: signature wrong",
+			"5 deliveries were refused in all, the last one: body changed",
+		}; !slices.Equal(said, want) {
+			t.Errorf("said %q", said)
+		}
+	})
+}
+
+// A subscription that is refused when a command looks at it for the first time is told.
+func TestWhatIsRefusedAlreadyIsTold(t *testing.T) {
+	said := 0
+	tell := NewWarner(func(string, ...any) { said++ })
+	view := host.SubscriptionView{}
+	view.Status.State, view.Status.Refused = event.StateRefused, event.Refused{Count: 3, Reason: "signature wrong"}
+	tell.look(view)
+	if said != 1 {
+		t.Errorf("%d lines", said)
+	}
+}

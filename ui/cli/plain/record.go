@@ -1,0 +1,89 @@
+package plain
+
+import (
+	"strings"
+	"time"
+
+	"eventdeck/host"
+	"eventdeck/host/event"
+	"eventdeck/host/severity"
+)
+
+// AppendRecord appends the record as one line for a person: words, no glyphs, no
+// colours, nothing that is repainted. What matters comes first, as lines are read aloud:
+// when, how bad, what; then where, the payload, and ids.
+func AppendRecord(b []byte, r event.Record) []byte {
+	b = r.ReceivedAt.Local().AppendFormat(b, "15:04:05.000")
+	isEvent := false
+	switch {
+	case r.Kind == event.KindGap && r.Gap != nil:
+		b = AppendWords(b, gapText(*r.Gap))
+	case r.Kind == event.KindState && r.State != nil:
+		b = AppendWords(b, stateText(*r.State))
+	case r.Kind == event.KindRejected:
+		b = AppendWords(b, "payload refused: "+Text(r.Reason))
+	default:
+		isEvent = true
+		b = AppendWords(b, Text(severity.Of(&r)))
+		if what := Text(host.Headline(r)); what != JSON(r.Data) {
+			b = AppendWords(b, what)
+		}
+	}
+	b = AppendWords(b, Safe(r.Server), Text(r.Type))
+	if isEvent {
+		b = AppendWords(b, JSON(r.Data))
+		if r.Replayed {
+			b = AppendWords(b, "(replayed)")
+		}
+	}
+	if len(r.Flags) > 0 {
+		b = AppendWords(b, "["+Safe(strings.Join(r.Flags, " "))+"]")
+	}
+	if isEvent {
+		b = AppendWords(b, Text(r.EventID))
+	}
+	return append(b, '\n')
+}
+
+// AppendWords appends the words that are not empty, each behind two blanks.
+func AppendWords(b []byte, words ...string) []byte {
+	for _, w := range words {
+		if w == "" {
+			continue
+		}
+		b = append(b, "  "...)
+		b = append(b, w...)
+	}
+	return b
+}
+
+func gapText(g event.Gap) string {
+	var b strings.Builder
+	if g.Certain {
+		b.WriteString("gap: events are missing")
+	} else {
+		b.WriteString("gap: events may be missing")
+	}
+	if !g.From.IsZero() {
+		b.WriteString(" from " + g.From.Local().Format(time.DateTime))
+	}
+	if !g.To.IsZero() {
+		b.WriteString(" to " + g.To.Local().Format(time.DateTime))
+	}
+	b.WriteString(" (" + string(g.Cause) + ")")
+	return b.String()
+}
+
+func stateText(s event.StateChange) string {
+	text := "state: " + string(s.State)
+	if words, ok := host.CallbackWords(s.Error); ok {
+		return text + ", " + words
+	}
+	if s.Evidence != "" {
+		text += ", " + Safe(s.Evidence)
+	}
+	if !s.Error.IsZero() {
+		text += ", " + Text(s.Error)
+	}
+	return text
+}

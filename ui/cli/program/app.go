@@ -1,0 +1,167 @@
+package program
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"eventdeck/host/config"
+	"eventdeck/host/filter"
+	"eventdeck/ui/cli/plain"
+)
+
+// App is one run of the program.
+type App struct {
+	Program
+	Flags Flags
+	Err   error // of the command that ran
+
+	limitsRead sync.Once
+	limitsSet  config.Limits // see App.limits
+}
+
+// Flags are those that every command has.
+type Flags struct {
+	Config    string
+	Data      string
+	JSON      bool
+	Headers   []string
+	Observe   ObserveFlags
+	NoColor   bool
+	Callback  string
+	Listen    string
+	PlainHTTP bool
+	Rotate    time.Duration
+	Hooks     HookFlags
+	Screen    ScreenFlags
+	Reacts    Reacts // set by the command
+	DemoModel string // address of the stand-in for a model; of the demo
+}
+
+// ScreenFlags are those of the commands that open the screen.
+type ScreenFlags struct {
+	Theme    string
+	View     string
+	ASCII    bool
+	Plain    bool
+	Present  bool
+	ReadOnly bool
+}
+
+// Run makes a function that cobra calls of one that does the work. Errors of the
+// work go around cobra and fang: these take every error for a mistake in the
+// command line, and ask the terminal for its colours before they report it.
+func (a *App) Run(f func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) {
+	return func(cmd *cobra.Command, args []string) { a.Err = f(cmd, args) }
+}
+
+// Say writes one line for the operator to standard error.
+func (a *App) Say(format string, args ...any) {
+	// There is nowhere left to tell that standard error is gone.
+	_, _ = fmt.Fprintf(a.Stderr, "eventdeck: "+format+"\n", args...)
+}
+
+// Print writes to standard output.
+func (a *App) Print(b []byte) error {
+	if _, err := a.Stdout.Write(b); err != nil {
+		return fmt.Errorf("standard output: %w", err)
+	}
+	return nil
+}
+
+// PrintTable writes a table. For programs a row is a line; on a terminal that is
+// narrower than that, cells are wrapped.
+func (a *App) PrintTable(t *plain.Table) error {
+	columns := 0
+	if a.StdoutTerminal && a.Columns != nil {
+		columns = a.Columns()
+	}
+	_, err := io.WriteString(a.Stdout, t.Text(columns))
+	return err
+}
+
+// usualWidth is how wide a terminal is taken for that does not tell, in cells.
+const usualWidth = 80
+
+// Width returns to how many cells text is folded: as wide as the terminal is, and 0, which is
+// not at all, for programs. A terminal itself folds to its first column, where words of
+// others could pass for a label of ours.
+func (a *App) Width(terminal bool) int {
+	if !terminal {
+		return 0
+	}
+	if a.Columns != nil {
+		if columns := a.Columns(); columns > 0 {
+			return columns
+		}
+	}
+	return usualWidth
+}
+
+// Hint says on standard error how a filter was understood where that is likely not
+// what was meant.
+func (a *App) Hint(flag, text string) {
+	if h, ok := filter.HintOf(text, nil); ok {
+		a.Say("--%s: %s", flag, plain.Safe(h.String()))
+	}
+}
+
+// BatchBytes: a batch of lines is written when it has this many bytes, or when nothing more
+// is there to print.
+const BatchBytes = 256 << 10
+
+// NoColor reports whether colours are unwanted. It may be asked before the flags
+// are parsed: help is printed while they are.
+func (a *App) NoColor() bool {
+	for _, arg := range a.Args {
+		if arg == "--" {
+			break
+		}
+		if arg == "--no-color" || arg == "--no-color=true" {
+			return true
+		}
+	}
+	set, ok := a.Env("NO_COLOR")
+	return a.Flags.NoColor || ok && set != ""
+}
+
+// CompleteServer offers the configured servers to the shell.
+func (a *App) CompleteServer(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	file, err := a.Config()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	return file.Names(), cobra.ShellCompDirectiveNoFileComp
+}
+
+// Config reads the configuration that --config names, or the default one.
+func (a *App) Config() (*config.File, error) {
+	path := a.Flags.Config
+	if path == "" {
+		var err error
+		if path, err = a.Paths().ConfigFile(); err != nil {
+			return nil, err
+		}
+	}
+	return config.Load(path, a.Flags.Config != "", a.Env)
+}
+
+// Paths are the places of files in the user's environment.
+func (a *App) Paths() config.Paths {
+	return config.Paths{System: a.System, Env: a.Env, Home: a.Home}
+}
+
+// SettingsFile is the operator's file of settings, "" if no such place is known.
+func (a *App) SettingsFile() string {
+	file, err := a.Paths().SettingsFile()
+	if err != nil {
+		return "" // the screen works without
+	}
+	return file
+}

@@ -1,0 +1,242 @@
+package program
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"slices"
+
+	"eventdeck/host"
+	"eventdeck/host/attach"
+	"eventdeck/host/event"
+	"eventdeck/ui/cli/usage"
+)
+
+// Attached returns a client of the process that has the store open; nil when there is
+// none that listens.
+func (a *App) Attached(ctx context.Context, o StoreOptions) (*attach.Client, error) {
+	if o.Temporary {
+		return nil, nil
+	}
+	dir, err := filepath.Abs(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	c, err := attach.Attach(ctx, dir)
+	if errors.Is(err, attach.ErrNotListening) {
+		return nil, nil
+	}
+	return c, err
+}
+
+// UseStore opens the store, or attaches to the process that has it open.
+func (a *App) UseStore(ctx context.Context, o StoreOptions) (event.Store, error) {
+	s, _, err := a.OpenOrAttach(ctx, o)
+	return s, err
+}
+
+// OpenOrAttach is UseStore, with the client where it attached.
+func (a *App) OpenOrAttach(ctx context.Context, o StoreOptions) (event.Store, *attach.Client, error) {
+	c, err := a.Attached(ctx, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	if c != nil {
+		return c.Store(), c, nil
+	}
+	s, err := a.openHere(ctx, o)
+	if err == nil {
+		return s, nil, nil
+	}
+	if c, err = attachLate(ctx, o, err); err != nil {
+		return nil, nil, err
+	}
+	return c.Store(), c, nil
+}
+
+// attachLate attaches to the process because of which the store could not be opened: it
+// may have begun to listen meanwhile. Otherwise it returns why not, with what is known of
+// that process.
+func attachLate(ctx context.Context, o StoreOptions, why error) (*attach.Client, error) {
+	if o.Temporary {
+		return nil, why
+	}
+	dir, err := filepath.Abs(o.Dir)
+	if err != nil {
+		return nil, errors.Join(why, err)
+	}
+	c, err := attach.Attach(ctx, dir)
+	if errors.Is(err, event.ErrSilent) {
+		return nil, fmt.Errorf("%w; %w", why, event.ErrSilent)
+	}
+	if err != nil {
+		return nil, why
+	}
+	return c, nil
+}
+
+// addressed gives a server that is given by its name in a store the address with that
+// name.
+func addressed(store event.Store, s *event.Server) (err error) {
+	if s.AdHoc && event.IsAddressName(s.URL) {
+		s.URL, err = host.AddressOf(store, s.Name)
+	}
+	return err
+}
+
+// OpenToAsk opens a deck for looking at servers, with a store of its own. Of servers that are
+// given by their name in the store that is kept it takes the address from there; where
+// another process has that store open, the deck is that process's.
+func (a *App) OpenToAsk(ctx context.Context, servers []event.Server) (*Deck, error) {
+	own := StoreOptions{Temporary: true}
+	if !slices.ContainsFunc(servers, func(s event.Server) bool { return s.AdHoc && event.IsAddressName(s.URL) }) {
+		return a.Open(ctx, own, false)
+	}
+	kept, there, err := a.Existing()
+	if err != nil {
+		return nil, err
+	}
+	if !there {
+		return a.Open(ctx, own, false)
+	}
+	store, client, err := a.OpenOrAttach(ctx, kept)
+	if err != nil {
+		return nil, err
+	}
+	if client == nil {
+		for i := range servers {
+			err = errors.Join(err, addressed(store, &servers[i]))
+		}
+	}
+	if err = errors.Join(err, store.Close()); err != nil {
+		return nil, err
+	}
+	if client != nil {
+		own = kept
+	}
+	return a.Open(ctx, own, false)
+}
+
+// Named gives servers that are given by their address the names that they have in the
+// deck's store: see [host.AddressName].
+func (d *Deck) Named(ctx context.Context, servers []event.Server) (err error) {
+	for i := range servers {
+		switch s := &servers[i]; {
+		case !s.AdHoc || s.URL == "", event.IsAddressName(s.Name) && s.Name != s.URL: // it has its name
+		case event.IsAddressName(s.URL):
+			if d.Client == nil { // else the first process has the address
+				err = addressed(d.Store, s)
+			}
+		case event.PublicAddress(s.URL) == s.URL:
+		case d.Client != nil:
+			s.Name, err = d.Client.AddressName(ctx, s.URL)
+		default:
+			s.Name, err = host.AddressName(ctx, d.Store, s.URL)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// use makes the deck one on the host of another process.
+func (d *Deck) use(c *attach.Client) { d.API, d.Client, d.Store = c, c, c.Store() }
+
+// AttachedDeck returns a deck on the host of another process, which is in no log.
+func AttachedDeck(c *attach.Client) *Deck {
+	d := &Deck{log: io.NopCloser(nil), unobserve: func() error { return nil }}
+	d.use(c)
+	return d
+}
+
+// checkAttached refuses what only the process that has the store open can do.
+func (a *App) checkAttached(c *attach.Client, trace bool) error {
+	f := &a.Flags
+	for flag, given := range map[string]bool{
+		"--trace": trace, "--header": len(f.Headers) > 0, "--callback-url": f.Callback != "", "--listen": f.Listen != "",
+		"--plain-http": f.PlainHTTP, "--rotate-secrets": f.Rotate != 0,
+		"--hook-connections": f.Hooks.Connections != HookConnections, "--hook-bad-rate": f.Hooks.BadRate != HookBadRate,
+	} {
+		if given {
+			return usage.Errorf("%s: process %d has the store open and does the work; give it there, or quit it first", flag, c.PID())
+		}
+	}
+	return nil
+}
+
+// serve lets other processes attach. Without it everything else works.
+func (a *App) serve(d *Deck, o StoreOptions, log *slog.Logger) {
+	dir, err := filepath.Abs(o.Dir)
+	if err == nil {
+		d.server, err = attach.Serve(attach.Options{
+			API: d.API, Store: d.Store, Dir: dir, Log: log, Control: d.Control(), Gates: d.gates(),
+			Find: func(name string) (event.Server, error) {
+				file, err := a.Config()
+				if err != nil {
+					return event.Server{}, err
+				}
+				s, err := file.Find(name)
+				if err != nil {
+					return s, err
+				}
+				err = addressed(d.Store, &s)
+				return s, err
+			},
+		})
+	}
+	if err != nil {
+		log.Warn("other processes cannot attach", "err", err)
+	}
+}
+
+// Within returns a context that ends with the process that the deck is attached to,
+// too.
+func (d *Deck) Within(ctx context.Context) (context.Context, context.CancelFunc) {
+	if d.Client == nil {
+		return context.WithCancel(ctx)
+	}
+	return d.Client.Within(ctx)
+}
+
+// Shared reports whether other processes may change what this one shows.
+func (d *Deck) Shared() bool { return d.Client != nil || d.server != nil }
+
+// Finish closes the deck. When the process that it was attached to has ended, that is
+// all there is to say.
+func (d *Deck) Finish(err error) error {
+	end := d.Close()
+	if errors.Is(end, attach.ErrGone) {
+		return end
+	}
+	return errors.Join(err, end)
+}
+
+// Leave closes the deck after a change. Once that was made, it does not matter that
+// the process that made it has ended, perhaps because of it.
+func (d *Deck) Leave(err error) error {
+	end := d.Close()
+	if err == nil && errors.Is(end, attach.ErrGone) {
+		return nil
+	}
+	return errors.Join(err, end)
+}
+
+// KeepsPosition reports whether this process keeps the position up to which the
+// subscription is printed: one does.
+func (d *Deck) KeepsPosition(ctx context.Context, id event.SubID) (bool, error) {
+	switch {
+	case d.Client != nil:
+		err := d.Client.Printed(ctx, id, 0)
+		if errors.Is(err, attach.ErrPrints) {
+			return false, nil
+		}
+		return err == nil, err
+	case d.server != nil:
+		return d.server.Claim(id), nil
+	}
+	return true, nil
+}

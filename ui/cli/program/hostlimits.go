@@ -1,0 +1,60 @@
+package program
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"eventdeck/host"
+	"eventdeck/host/config"
+	"eventdeck/host/event"
+	"eventdeck/ui/cli/plain"
+)
+
+// limits returns what the operator has set in the file of settings. What is wrong
+// there is said, and ends nothing: the default holds in its place.
+func (a *App) limits() config.Limits {
+	a.limitsRead.Do(func() {
+		path := a.SettingsFile()
+		if path == "" {
+			return
+		}
+		s, err := config.LoadSettings(path)
+		if err == nil {
+			a.limitsSet, err = s.Limits()
+		}
+		if err == nil {
+			return
+		}
+		for line := range strings.SplitSeq(err.Error(), "\n") {
+			a.Say("%s; the default holds in its place", plain.Message(fmt.Errorf("%s", line)))
+		}
+	})
+	return a.limitsSet
+}
+
+// openHere opens the store in this process.
+func (a *App) openHere(ctx context.Context, o StoreOptions) (event.Store, error) {
+	s, err := a.openAsIs(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return host.Renamed(ctx, s), nil
+}
+
+// openAsIs opens the store with the names of servers as they are kept.
+func (a *App) openAsIs(ctx context.Context, o StoreOptions) (event.Store, error) {
+	l := a.limits()
+	o.QueueRecords, o.QueueBytes, o.AuditEntries = l.QueueRecords, l.QueueBytes, l.AuditEntries
+	return a.OpenStore(ctx, o)
+}
+
+// hostLimits are those of the host.
+func (a *App) hostLimits() host.Limits {
+	l := a.limits()
+	return host.Limits{
+		Servers: l.Servers, Subscriptions: l.Subscriptions,
+		Types: l.Types, TypePages: l.TypePages, TypeBytes: l.TypeBytes,
+		Payload: l.Payload, Depth: l.Depth,
+	}
+}

@@ -1,0 +1,132 @@
+package program
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"eventdeck/host/react"
+	"eventdeck/ui/cli/usage"
+	"eventdeck/ui/observe"
+)
+
+// ObserveFlags say how the program may be looked into.
+type ObserveFlags struct {
+	Log   string
+	Level string
+	Pprof string
+}
+
+// The levels of --log-level.
+var LogLevels = []string{"debug", "info", "warn", "error"}
+
+// Logger returns where the program tells what it does: the file of --log, or
+// nowhere.
+func (a *App) Logger() (*slog.Logger, io.Closer, error) {
+	o := &a.Flags.Observe
+	if !slices.Contains(LogLevels, o.Level) {
+		return nil, nil, usage.Errorf("--log-level must be one of %s", strings.Join(LogLevels, ", "))
+	}
+	if o.Log == "" {
+		return slog.New(slog.DiscardHandler), io.NopCloser(nil), nil
+	}
+	file, err := observe.OpenLog(o.Log)
+	if err != nil {
+		return nil, nil, fmt.Errorf("--log: %w", err)
+	}
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(o.Level)); err != nil {
+		return nil, nil, errors.Join(usage.Errorf("--log-level: %w", err), file.Close())
+	}
+	return slog.New(slog.NewTextHandler(file, &slog.HandlerOptions{Level: level})), file, nil
+}
+
+// observed lets the host be looked into as the flags and the environment want.
+// The returned function ends that.
+func (a *App) observed(d *Deck, log *slog.Logger) (stop func() error, err error) {
+	var stops Endings
+	stop = func() error { return stops.End() }
+	if a.Flags.Observe.Pprof != "" {
+		bound, end, err := observe.ServeProfiles(a.Flags.Observe.Pprof)
+		if err != nil {
+			return nil, usage.Errorf("--pprof: %w", err)
+		}
+		stops = append(stops, end)
+		a.Say("profiles are at http://%s/debug/pprof/", bound)
+	}
+	export, wanted, err := observe.ExportFrom(a.Env)
+	if err != nil {
+		return nil, errors.Join(usage.Errorf("%w", err), stop())
+	}
+	if wanted {
+		export.Version, export.Started = a.Version, time.Now()
+		ctx, cancel := context.WithCancel(context.Background())
+		var done sync.WaitGroup
+		done.Go(func() {
+			export.Run(ctx, func() []observe.Metric { return d.metrics() }, func(err error) { log.Warn("numbers could not be sent", "err", err) })
+		})
+		stops = append(stops, func() error {
+			cancel()
+			done.Wait()
+			return nil
+		})
+	}
+	return stop, nil
+}
+
+// metrics are the host's numbers under the names that are documented in the
+// README.
+func (d *Deck) metrics() []observe.Metric {
+	s, info := d.Stats(), d.Snapshot().Store
+	all := []observe.Metric{
+		count("events", "{event}", s.Events),
+		count("events.duplicate", "{event}", s.Duplicates),
+		count("events.replayed", "{event}", s.Replayed),
+		count("events.flagged", "{event}", s.Flagged),
+		count("events.rejected", "{event}", s.Rejected),
+		count("events.bytes", "By", s.Bytes),
+		count("gaps", "{gap}", s.Gaps),
+		count("webhook.refused", "{delivery}", s.Refusals),
+		count("store.commits", "{commit}", s.Store.Commits),
+		level("store.queue", "{record}", float64(s.Store.Queued)),
+		level("store.commit.p95", "s", s.Store.CommitP95.Seconds()),
+		level("store.records", "{record}", float64(info.Records)),
+		level("store.bytes", "By", float64(info.FileBytes)),
+		level("lag.p50", "s", s.Lag.P50.Seconds()),
+		level("lag.p95", "s", s.Lag.P95.Seconds()),
+		level("ingest.p95", "s", s.Ingest.P95.Seconds()),
+	}
+	if d.Reactions != nil {
+		all = append(all, reactMetrics(d.Reactions.Reactions())...)
+	}
+	return all
+}
+
+// reactMetrics are those of the reactions that run in this process.
+func reactMetrics(v react.View) []observe.Metric {
+	const perDollar = 1_000_000
+	all := []observe.Metric{
+		level("react.asking", "{run}", float64(v.Asking)),
+		level("react.running", "{run}", float64(v.Running)),
+		level("react.spend", "{USD}", float64(v.Spent)/perDollar),
+		level("react.spend.limit", "{USD}", float64(v.SpendLimit)/perDollar),
+	}
+	for _, state := range react.Ends() {
+		all = append(all, count("react.ended."+string(state), "{run}", v.Ended[state]))
+	}
+	return all
+}
+
+func count(name, unit string, n uint64) observe.Metric {
+	return observe.Metric{Name: "eventdeck." + name, Unit: unit, Value: float64(n), Count: true}
+}
+
+func level(name, unit string, v float64) observe.Metric {
+	return observe.Metric{Name: "eventdeck." + name, Unit: unit, Value: v}
+}

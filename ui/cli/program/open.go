@@ -1,0 +1,294 @@
+package program
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+
+	"eventdeck/host"
+	"eventdeck/host/attach"
+	"eventdeck/host/config"
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/ui/cli/usage"
+)
+
+// HookFlags bound what others can take from the receiver of webhook deliveries.
+type HookFlags struct{ Connections, BadRate int }
+
+// What HookFlags are without flags.
+const (
+	HookConnections = 64
+	HookBadRate     = 100
+)
+
+// Deck is an open store with a host on it.
+type Deck struct {
+	host.API
+	Store event.Store // what the host is on; of the other process where there is a Client
+	log   io.Closer
+	// Client is set where the host is in another process; otherwise others may use this one.
+	Client *attach.Client
+	server *attach.Server
+	// Reactions run here; nil: none do.
+	Reactions Reactions
+	// unobserve ends what looks into the host from outside.
+	unobserve func() error
+	// StartDemo starts the demo servers on this deck; nil: it cannot.
+	StartDemo func(context.Context) ([]string, error)
+}
+
+// Open opens the store and starts a host on it.
+func (a *App) Open(ctx context.Context, o StoreOptions, trace bool) (_ *Deck, err error) {
+	if err := a.checkReceiver(); err != nil {
+		return nil, err
+	}
+	logger, logFile, err := a.Logger()
+	if err != nil {
+		return nil, err
+	}
+	if a.Libraries != nil {
+		a.Libraries(logger)
+	}
+	d := &Deck{log: logFile}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, d.closeStore())
+		}
+	}()
+	if err := a.attachOrStart(ctx, d, o, trace, logger); err != nil {
+		return nil, err
+	}
+	if d.unobserve, err = a.observed(d, logger); err != nil {
+		return nil, errors.Join(err, d.closeHost())
+	}
+	return d, nil
+}
+
+// KeptDeck opens a deck on the store that is kept, and tells where that is.
+func (a *App) KeptDeck(ctx context.Context) (*Deck, StoreOptions, error) {
+	o, err := a.Kept()
+	if err != nil {
+		return nil, o, err
+	}
+	d, err := a.Open(ctx, o, false)
+	return d, o, err
+}
+
+// attachOrStart gives the deck the host of the process that has the store open, or
+// one of its own.
+func (a *App) attachOrStart(ctx context.Context, d *Deck, o StoreOptions, trace bool, logger *slog.Logger) error {
+	c, err := a.Attached(ctx, o)
+	if err == nil && c == nil {
+		if err = a.start(ctx, d, o, trace, logger); err == nil {
+			return nil
+		}
+		if d.Store != nil {
+			return err
+		}
+		c, err = attachLate(ctx, o, err)
+	}
+	if err != nil {
+		return err
+	}
+	d.use(c)
+	return a.checkAttached(c, trace)
+}
+
+// start opens the store and starts a host on it.
+func (a *App) start(ctx context.Context, d *Deck, o StoreOptions, trace bool, logger *slog.Logger) (err error) {
+	if d.Store, err = a.openHere(ctx, o); err != nil {
+		return err
+	}
+	a.SayHowSealed(d.Store.Info())
+	options := host.Options{
+		Store:       d.Store,
+		Log:         logger,
+		CallbackURL: a.Flags.Callback,
+		ListenAddr:  a.Flags.Listen,
+		PlainHTTP:   a.Flags.PlainHTTP,
+		RotateEvery: a.Flags.Rotate,
+		Limits:      a.hostLimits(),
+
+		HookConnections: a.Flags.Hooks.Connections,
+		HookBadRate:     a.Flags.Hooks.BadRate,
+
+		OnStderr: func(server string, line trust.Text) {
+			logger.Info("a server wrote to standard error", "server", server, "line", line)
+		},
+	}
+	if o.Temporary {
+		options.Vault = &keptVault{a: a, ctx: ctx}
+	}
+	if trace {
+		options.Trace = a.tracer()
+	}
+	own, err := a.NewHost(options)
+	if err != nil {
+		return err
+	}
+	d.API = own
+	a.startReactions(d, own, logger)
+	if !o.Temporary {
+		a.serve(d, o, logger)
+	}
+	return nil
+}
+
+// Close ends the host, then the store.
+func (d *Deck) Close() error { return errors.Join(d.unobserve(), d.closeHost(), d.closeStore()) }
+
+func (d *Deck) closeHost() error {
+	var err error
+	if d.server != nil {
+		err = d.server.Close()
+	}
+	if d.Reactions != nil {
+		err = errors.Join(err, d.Reactions.Close())
+	}
+	return errors.Join(err, d.API.Close())
+}
+
+func (d *Deck) closeStore() error {
+	var errs []error
+	if d.Store != nil {
+		errs = append(errs, d.Store.Close())
+	}
+	return errors.Join(append(errs, d.log.Close())...)
+}
+
+// SayHowSealed tells what the operator should know of the sealing of secrets.
+func (a *App) SayHowSealed(info event.StoreInfo) {
+	if info.Sealed == "file" {
+		a.Say("no keyring service here: the key that seals secrets is a file in %s", info.Path)
+	}
+	if info.KeyLost {
+		a.Say("the key that sealed the stored secrets is gone: webhook subscriptions get new ones")
+	}
+}
+
+// Kept says which store --data or the habit of the system means.
+func (a *App) Kept() (StoreOptions, error) {
+	if a.Flags.Data != "" {
+		return StoreOptions{Dir: a.Flags.Data}, nil
+	}
+	dir, err := a.Paths().DataDir()
+	return StoreOptions{Dir: dir}, err
+}
+
+// KeptOrTemporary is the store of commands that keep nothing unless --data is given.
+func (a *App) KeptOrTemporary() StoreOptions {
+	return StoreOptions{Dir: a.Flags.Data, Temporary: a.Flags.Data == ""}
+}
+
+// Existing is Kept for commands that only look at what is there. With a default
+// directory that was never used there is nothing, which is no error.
+func (a *App) Existing() (o StoreOptions, there bool, err error) {
+	if o, err = a.Kept(); err != nil {
+		return o, false, err
+	}
+	_, err = os.Stat(o.Dir)
+	switch {
+	case err == nil:
+		return o, true, nil
+	case !errors.Is(err, fs.ErrNotExist):
+		return o, false, err
+	case a.Flags.Data != "":
+		return o, false, fmt.Errorf("there is no data in %s; check --data", o.Dir)
+	}
+	a.Say("nothing is kept yet in %s", o.Dir)
+	return o, false, nil
+}
+
+// server finds the server that arg means and gives it the headers of --header.
+func (a *App) server(file *config.File, arg string) (event.Server, error) {
+	s, err := file.Find(arg)
+	if err != nil {
+		return event.Server{}, err
+	}
+	if len(a.Flags.Headers) == 0 {
+		return s, nil
+	}
+	if s.URL == "" {
+		return event.Server{}, usage.Errorf("--header: %q is a process and takes no headers", arg)
+	}
+	headers := make(map[string]event.Secret, len(s.Headers)+len(a.Flags.Headers))
+	for name, value := range s.Headers {
+		headers[name] = value
+	}
+	for _, line := range a.Flags.Headers {
+		name, value, err := config.ParseHeader(line, a.Env)
+		if err != nil {
+			return event.Server{}, usage.Errorf("--header: %w", err)
+		}
+		for have := range headers {
+			if strings.EqualFold(have, name) {
+				delete(headers, have)
+			}
+		}
+		headers[name] = value
+	}
+	s.Headers = headers
+	return s, nil
+}
+
+// Servers returns the one that is named, or all that are configured.
+func (a *App) Servers(args []string) ([]event.Server, error) {
+	file, err := a.Config()
+	if err != nil {
+		return nil, err
+	}
+	if len(args) == 0 {
+		if len(a.Flags.Headers) > 0 {
+			return nil, usage.Errorf("--header needs a SERVER: it is not sent to every configured one")
+		}
+		return file.All(), nil
+	}
+	s, err := a.server(file, args[0])
+	if err != nil {
+		return nil, err
+	}
+	return []event.Server{s}, nil
+}
+
+// checkReceiver refuses addresses for webhook deliveries that cannot work.
+func (a *App) checkReceiver() error {
+	if u := a.Flags.Callback; u != "" {
+		parsed, err := url.Parse(u)
+		if err != nil || parsed.Scheme != "https" || parsed.Host == "" || parsed.User != nil || parsed.RawQuery != "" || parsed.Fragment != "" {
+			return usage.Errorf("--callback-url must look like https://name/path, without user, query and fragment")
+		}
+	}
+	if f := a.Flags.Hooks; f.Connections < 1 || f.BadRate < 1 {
+		return usage.Errorf("--hook-connections and --hook-bad-rate must be at least 1")
+	}
+	if a.Flags.Listen == "" {
+		return nil
+	}
+	name, _, err := net.SplitHostPort(a.Flags.Listen)
+	if err != nil {
+		return usage.Errorf("--listen must look like 127.0.0.1:8443")
+	}
+	if a.Flags.PlainHTTP && !event.IsLoopback(name) {
+		return usage.Errorf("--plain-http works on loopback only, and %q is not", name)
+	}
+	return nil
+}
+
+// tracer writes every frame of the wire to standard error.
+func (a *App) tracer() func(server, direction string, frame trust.Text) {
+	var mu sync.Mutex
+	return func(server, direction string, frame trust.Text) {
+		mu.Lock()
+		defer mu.Unlock()
+		_, _ = fmt.Fprintf(a.Stderr, "%s %s %v\n", server, direction, frame)
+	}
+}

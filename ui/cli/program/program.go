@@ -1,0 +1,165 @@
+// Package program is what every command has: what the program runs with, the options of
+// all commands, and the store with a host on it, here or in the process that has it open.
+package program
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"time"
+
+	"eventdeck/host"
+	"eventdeck/host/config"
+	"eventdeck/host/event"
+	"eventdeck/host/react"
+	"eventdeck/host/trust"
+)
+
+// Program is what the command line runs with. Tests put stand-ins here.
+type Program struct {
+	Args   []string // without the program's name
+	Stdin  io.Reader
+	Stdout io.Writer
+	Stderr io.Writer
+	Env    func(name string) (string, bool) // as os.LookupEnv
+	Home   string                           // the user's home directory, "" if unknown
+	Dir    string                           // the present directory, "" if unknown
+	System string                           // as runtime.GOOS
+
+	// StdinTerminal, StdoutTerminal and StderrTerminal tell whether a person sits there.
+	StdinTerminal  bool
+	StdoutTerminal bool
+	StderrTerminal bool
+	// Columns returns how wide the terminal of standard output is, of standard error where
+	// standard output is none, in cells; 0 or nil: it is not known.
+	Columns func() int
+
+	Version string           // of the program
+	Now     func() time.Time // the clock; nil: time.Now
+
+	OpenStore  OpenStore
+	NewHost    func(host.Options) (OwnHost, error)
+	Screen     func(context.Context, ScreenOptions) error
+	CA         func(dir string) (certPath string, err error)
+	DemoServer func(ctx context.Context, name string, o host.DemoOptions) error
+	// Libraries sends what libraries write with package log, which is standard error,
+	// to a log: under a screen it would stand in its cells. nil: it stays there.
+	Libraries func(*slog.Logger)
+	// Browse opens an address in the operator's browser; nil: there is none.
+	Browse     func(address string) error
+	StoreTools StoreTools
+	// WatchTerminal sees to it that the terminal is as it was whatever ends the
+	// program, and keeps reports of crashes in dir; nil: neither happens. stop ends
+	// that in good order.
+	WatchTerminal func(dir string) (stop func() error, err error)
+	// RunReactions begins to run reactions; nil: this program cannot.
+	RunReactions func(ReactOptions) (Reactions, error)
+	// Models asks models.
+	Models Models
+	// Executable returns the path of this program, which starts itself as a demo
+	// server.
+	Executable func() (string, error)
+}
+
+// OwnHost is a host of this process. It alone can call the tools of its servers: not who is
+// attached.
+type OwnHost interface {
+	host.API
+	react.Toolbox
+}
+
+// Models asks the models of rules.json, outside of every rule.
+type Models interface {
+	// HasKey tells why the key of a model cannot be had; nil: it can, or none is needed.
+	HasKey(ctx context.Context, m react.Model) error
+	// Try asks a model for a word. What it may have cost is returned with an error too.
+	Try(ctx context.Context, m react.Model) (Tried, error)
+	// Sent makes again what the model of a run was sent in step n, from the request with
+	// which the run began and its steps. It asks no model.
+	Sent(first react.Request, steps []react.Step, n int) ([]byte, error)
+}
+
+// Tried is what became of one short question to a model.
+type Tried struct {
+	Answer trust.Text
+	Took   time.Duration
+	Usage  react.Usage
+	Cost   int64 // micro-dollars; 0 where the price is not known
+}
+
+// OpenStore opens a store. Its errors name what holds or breaks it.
+type OpenStore func(ctx context.Context, o StoreOptions) (event.Store, error)
+
+// StoreOptions say which store.
+type StoreOptions struct {
+	Dir       string // its directory; ignored by a temporary one
+	Temporary bool   // a new one that is removed when it is closed
+
+	// Bounds that the operator has set; 0: the store's own.
+	QueueRecords, QueueBytes, AuditEntries int
+}
+
+// ScreenOptions are what the screen needs.
+type ScreenOptions struct {
+	API     host.API
+	Demo    bool // on the demo servers
+	Input   io.Reader
+	Output  io.Writer
+	NoColor bool
+	Servers config.Source // where servers are configured
+	// StartDemo starts the demo servers inside of the program and names them; nil:
+	// it cannot. They and their subscriptions end with the screen.
+	StartDemo func(context.Context) (names []string, err error)
+
+	Present  bool   // for an audience
+	Session  string // what the window title calls this run
+	View     string // name of a saved view that is shown, "" for what was shown last
+	Theme    string // name of a theme, "" for the one that was kept or suits
+	ThemeDir string // where the operator's themes are, "" for nowhere
+	Glyphs   string // "ascii", or "" for what suits
+
+	React react.Control // of the reactions that run; nil: none do
+
+	ReadOnly bool   // actions that change something are hidden and refused
+	Settings string // the operator's file of settings, "" for none
+}
+
+// ErrNotMet: --for ended before --count was reached, or before anything could come.
+var ErrNotMet = errors.New("not met in time")
+
+// ErrStopped: the operator ended a command that was waiting for something.
+var ErrStopped = errors.New("interrupted")
+
+// ReactOptions say on what reactions run.
+type ReactOptions struct {
+	Store event.Store
+	API   host.API // on the store
+	Tools react.Toolbox
+	Dir   string // the data directory
+	Rules string // the file with the rules
+	// Servers returns those that are configured.
+	Servers func() ([]event.Server, error)
+	Log     *slog.Logger
+	// Version of this program, for agents.
+	Version string
+}
+
+// Reactions run until they are closed.
+type Reactions interface {
+	react.Control
+	// Close ends the engine; acts that run go on, and the next engine finds them.
+	Close() error
+}
+
+// StoreTools look after a store that no process has open. Each takes the store's
+// directory; say gets lines of an account.
+type StoreTools struct {
+	Check   func(ctx context.Context, dir string, say func(string)) error
+	Compact func(dir string) (before, after int64, err error)
+	Backup  func(dir, file string) (bytes int64, err error)
+	// Restore returns the name under which what was there is kept, "" if there
+	// was nothing. It reads the copy from in, if that is not nil; file then names it.
+	Restore func(ctx context.Context, dir, file string, in io.Reader, now time.Time, say func(string)) (aside string, err error)
+	Recover func(ctx context.Context, dir string, now time.Time, say func(string)) error
+}

@@ -1,0 +1,74 @@
+package program
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"eventdeck/host/event"
+)
+
+// Reading hands on the store of what is kept. Where nothing is kept it does nothing.
+func (a *App) Reading(ctx context.Context, fn func(event.Store) error) (err error) {
+	store, err := a.OpenKept(ctx)
+	if store == nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	return fn(store)
+}
+
+// NewFile makes the file of --output, which must not exist yet.
+func NewFile(path string) (*os.File, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("--output: %s is a directory; name a file in it", path)
+	}
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil, fmt.Errorf("--output: %w; remove it or take another name", err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--output: %w", err)
+	}
+	return file, nil
+}
+
+// Absent returns the error for a subscription that is not kept, if one is named.
+func Absent(store event.Store, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if _, err := store.Subscription(event.SubID(args[0])); errors.Is(err, event.ErrNotFound) {
+		return NoSubscription(event.SubID(args[0]))
+	}
+	return nil
+}
+
+// Endings are what is to be ended again, in the order in which it began.
+type Endings []func() error
+
+// End ends them all, and returns every error.
+func (e Endings) End() error {
+	var errs []error
+	for _, end := range e {
+		errs = append(errs, end())
+	}
+	return errors.Join(errs...)
+}
+
+// OpenKept opens the store that is there. It is nil without an error when
+// nothing was kept yet.
+func (a *App) OpenKept(ctx context.Context) (event.Store, error) {
+	o, there, err := a.Existing()
+	if err != nil || !there {
+		return nil, err
+	}
+	return a.UseStore(ctx, o)
+}
+
+// NoSubscription is the error for a subscription that is not kept.
+func NoSubscription(id event.SubID) error {
+	return fmt.Errorf("there is no subscription %q; `eventdeck subs list` shows the ids", string(id))
+}

@@ -1,0 +1,24 @@
+package program
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"testing"
+
+	"eventdeck/host/event"
+)
+
+// A store that this process may not open is not asked for again and again, and the
+// screen says why it ends.
+func TestTakeoverWithoutRights(t *testing.T) {
+	a := &App{Program: Program{
+		OpenStore: func(context.Context, StoreOptions) (event.Store, error) { return nil, fs.ErrPermission },
+		Env:       func(string) (string, bool) { return "", false }, Home: t.TempDir(),
+	}}
+	a.Flags.Observe.Level = "info"
+	o := &takeover{app: a, options: StoreOptions{Dir: t.TempDir()}}
+	if _, err := o.next(t.Context()); !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("it ends with %v", err)
+	}
+}

@@ -1,0 +1,203 @@
+package reactions
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"eventdeck/host/react"
+	"eventdeck/host/trust"
+	"eventdeck/ui/cli/plain"
+	"eventdeck/ui/cli/program"
+	"eventdeck/ui/cli/usage"
+)
+
+func (a *commands) modelsCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "models",
+		Short: "Look at the models that rules may ask, and try them",
+		Long: `The models stand in rules.json, beside the rules; docs/reactions.md tells their members.
+A key stays where it is: in the environment or in the system's keyring. It is never printed.`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usage.Errorf("there is no command models %q%s; use list or test", args[0], usage.Meant(cmd, args[0]))
+			}
+			return usage.Errorf("models: say what to do: list, or test NAME")
+		},
+		Run: func(*cobra.Command, []string) {},
+	}
+	cmd.AddCommand(
+		&cobra.Command{
+			Use: "list", Short: "List the models: name, wire, model, address, price, whether the key is there", Args: usage.Exactly(0),
+			Run: a.Run(func(cmd *cobra.Command, _ []string) error { return a.listModels(cmd.Context()) }),
+		},
+		&cobra.Command{
+			Use: "test NAME", Short: "Ask a model for a word: how long it takes, what it uses and costs",
+			Long: `test sends one short question, and nothing of any event. What it costs does not count among what rules spend.`,
+			Args: usage.Exactly(1), ValidArgsFunction: a.completeModel,
+			Run: a.Run(func(cmd *cobra.Command, args []string) error { return a.testModel(cmd.Context(), args[0]) }),
+		},
+	)
+	return cmd
+}
+
+func (a *commands) completeModel(_ *cobra.Command, args []string, _ string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
+	f, err := a.loadRules()
+	if err != nil || len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	for _, m := range f.Models {
+		names = append(names, m.Name)
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+func (a *commands) listModels(ctx context.Context) error {
+	f, err := a.loadRules()
+	if err != nil {
+		return err
+	}
+	if len(f.Models) == 0 {
+		a.Say("there are no models in %s", plain.Safe(f.Path))
+	}
+	// All at once: each may wait for the keyring.
+	missing := make([]error, len(f.Models))
+	var wg sync.WaitGroup
+	for i, m := range f.Models {
+		wg.Go(func() { missing[i] = a.Models.HasKey(ctx, m) })
+	}
+	wg.Wait()
+	var t plain.Table
+	var b []byte
+	for i, m := range f.Models {
+		if a.Flags.JSON {
+			b = appendModel(b, m, missing[i])
+			continue
+		}
+		t.Add(m.Name, string(m.Wire), plain.Safe(m.Model), plain.Safe(m.URL), priceWords(m.Price), keyWords(m, missing[i]))
+	}
+	if a.Flags.JSON {
+		_, err := a.Stdout.Write(b)
+		return err
+	}
+	return a.PrintTable(&t)
+}
+
+// priceWords tells what a million tokens cost.
+func priceWords(p *react.Price) string {
+	switch {
+	case p == nil:
+		return "price not known"
+	case *p == react.Price{}:
+		return "free"
+	}
+	return fmt.Sprintf("$%s read, $%s written", react.Money(p.In), react.Money(p.Out))
+}
+
+// keyWords tells where the key is, and whether it is there; never the key.
+func keyWords(m react.Model, missing error) string {
+	switch {
+	case m.Key == "":
+		return "no key"
+	case missing != nil:
+		return "NO KEY: " + plain.Message(missing)
+	case m.Key == "keyring":
+		return "key in the keyring"
+	}
+	return "key in " + plain.Safe(m.Key)
+}
+
+// appendModel appends a model as a line of JSON.
+func appendModel(b []byte, m react.Model, missing error) []byte {
+	line := struct {
+		Name    string      `json:"name"`
+		Wire    react.Wire  `json:"wire"`
+		Model   trust.Text  `json:"model"`
+		URL     trust.Text  `json:"url"`
+		Price   *[2]string  `json:"price"` // dollars for a million tokens, read and written
+		Output  int         `json:"output"`
+		Key     string      `json:"key"` // where it is
+		Present bool        `json:"keyPresent"`
+		Why     *trust.Text `json:"why,omitempty"`
+		Line    string      `json:"line"`
+	}{
+		Name: m.Name, Wire: m.Wire, Model: trust.Untrusted(m.Model), URL: trust.Untrusted(m.URL), Output: m.Output,
+		Key: m.Key, Present: missing == nil && m.Key != "", Line: m.Where,
+	}
+	if m.Price != nil {
+		line.Price = &[2]string{react.Money(m.Price.In), react.Money(m.Price.Out)}
+	}
+	if missing != nil {
+		why := trust.Untrusted(plain.Message(missing))
+		line.Why = &why
+	}
+	raw, err := json.Marshal(line)
+	if err != nil {
+		panic("a model cannot be encoded: " + err.Error()) // texts and numbers only
+	}
+	return append(append(b, raw...), '\n')
+}
+
+// errNoModel: rules.json names no such model.
+var errNoModel = errors.New("there is no model")
+
+func (a *commands) testModel(ctx context.Context, name string) error {
+	f, err := a.loadRules()
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, m := range f.Models {
+		if m.Name == name {
+			return a.try(ctx, m)
+		}
+		names = append(names, m.Name)
+	}
+	if len(names) == 0 {
+		return fmt.Errorf("%w %q: %s names none", errNoModel, name, plain.Safe(f.Path))
+	}
+	return fmt.Errorf("%w %q in %s; there are %s", errNoModel, name, plain.Safe(f.Path), strings.Join(names, ", "))
+}
+
+func (a *commands) try(ctx context.Context, m react.Model) error {
+	tried, err := a.Models.Try(ctx, m)
+	if err != nil {
+		if tried.Usage != (react.Usage{}) {
+			return fmt.Errorf("%w; it may have cost as much as %s", err, costWords(m, tried))
+		}
+		return fmt.Errorf("%w; nothing was spent", err)
+	}
+	if a.Flags.JSON {
+		raw, err := json.Marshal(map[string]any{
+			"model": m.Name, "answer": tried.Answer, "ms": tried.Took.Milliseconds(), "in": tried.Usage.In, "out": tried.Usage.Out,
+			"estimated": tried.Usage.Estimated, "microDollars": tried.Cost,
+		})
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(a.Stdout, "%s\n", raw)
+		return err
+	}
+	text := fmt.Sprintf("%s answered in %v, %s\n", m.Name, tried.Took.Round(time.Millisecond), costWords(m, tried))
+	_, err = io.WriteString(a.Stdout, text+plain.Lines(react.Gutter, tried.Answer, a.Width(a.StdoutTerminal)))
+	return err
+}
+
+// costWords tells what a question used and cost.
+func costWords(m react.Model, tried program.Tried) string {
+	text := fmt.Sprintf("%d tokens read, %d written", tried.Usage.In, tried.Usage.Out)
+	if tried.Usage.Estimated {
+		text += " (at most: it does not say)"
+	}
+	if m.Price == nil {
+		return text + ", at a price that is not known"
+	}
+	return text + ", $" + react.Money(tried.Cost)
+}

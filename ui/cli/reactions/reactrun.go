@@ -1,0 +1,102 @@
+package reactions
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"eventdeck/host/event"
+	"eventdeck/host/react"
+	"eventdeck/ui/cli/program"
+	"eventdeck/ui/cli/usage"
+)
+
+func (a *commands) reactRunCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "run",
+		Short: "Keep the subscriptions and run the rules of rules.json, without a screen",
+		Long: "run does what the screen does behind its panes: it connects to the configured servers, goes on with the\n" +
+			"subscriptions that are kept, and runs the reactions of rules.json. Runs that wait for you are told on\n" +
+			"standard error. Where another process has the store open, that one runs the reactions or none does.",
+		Args: usage.Exactly(0),
+		Run:  a.Run(func(cmd *cobra.Command, _ []string) error { return a.reactRun(cmd.Context()) }),
+	}
+}
+
+// reactRun runs reactions until ctx ends or the store does.
+func (a *commands) reactRun(ctx context.Context) error {
+	servers, err := a.Servers(nil)
+	if err != nil {
+		return err
+	}
+	a.Flags.Reacts = program.OwnReactions
+	d, _, err := a.KeptDeck(ctx)
+	if err != nil {
+		return err
+	}
+	if d.Client != nil {
+		return d.Finish(a.reactsElsewhere(d))
+	}
+	if d.Reactions == nil {
+		return d.Finish(fmt.Errorf("%w; standard error says why", react.ErrNotEngine))
+	}
+	if err := d.Named(ctx, servers); err != nil {
+		return d.Finish(err)
+	}
+	for _, s := range servers {
+		d.AddServer(s)
+	}
+	err = d.WhileSound(ctx, func(ctx context.Context) error { return a.tellReactions(ctx, d.Reactions) })
+	return d.Finish(err)
+}
+
+// reactsElsewhere says that another process has the store, and what that means.
+func (a *commands) reactsElsewhere(d *program.Deck) error {
+	if c := d.Control(); c != nil && c.Reactions().On {
+		a.Say("process %d runs the reactions already", d.Client.PID())
+		return nil
+	}
+	return fmt.Errorf("%w: process %d has the store open and runs none; quit it first", react.ErrNotEngine, d.Client.PID())
+}
+
+// lookEvery is how often it is looked whether there is something to tell.
+const lookEvery = time.Second
+
+// tellReactions tells on standard error what an operator without a screen should know.
+func (a *commands) tellReactions(ctx context.Context, c react.Control) error {
+	v := c.Reactions()
+	armed := 0
+	for _, r := range v.Rules {
+		if r.Armed {
+			armed++
+		}
+	}
+	a.Say("reactions run: %s of %s, %d armed", event.Some(len(v.Rules), "rule", "rules"), v.Path, armed)
+	told, fault, held := map[react.RunID]bool{}, "", ""
+	every := time.NewTicker(lookEvery)
+	defer every.Stop()
+	for {
+		if v.Fault != fault && v.Fault != "" {
+			a.Say("%s; %s", v.Fault, v.InForce())
+		}
+		if v.Held != held && v.Held != "" {
+			a.Say("nothing acts: %s; `eventdeck react go` lets it", v.Held)
+		}
+		fault, held = v.Fault, v.Held
+		waiting := map[react.RunID]bool{}
+		for _, r := range v.Waiting {
+			if waiting[r.ID] = true; !told[r.ID] {
+				a.Say("run %s of %s waits for you; `eventdeck approve %s` shows it", r.ID, r.Rule, r.ID)
+			}
+		}
+		told = waiting
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-every.C:
+			v = c.Reactions()
+		}
+	}
+}

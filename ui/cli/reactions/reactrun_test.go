@@ -1,0 +1,35 @@
+package reactions
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"eventdeck/host/mcptest"
+	"eventdeck/host/react"
+	"eventdeck/ui/cli/program"
+)
+
+// told are reactions of which the operator is told.
+type told struct {
+	react.Control
+	view react.View
+}
+
+func (r *told) Reactions() react.View { return r.view }
+
+func TestReactRunTellsWhatWaits(t *testing.T) {
+	var said mcptest.Buffer
+	r := &told{view: react.View{On: true, Path: "rules.json", Held: "the store was restored", Waiting: []react.Run{{ID: "abc", Rule: "page"}}, Rules: []react.RuleView{{Armed: true}, {}}}}
+	ctx, cancel := context.WithCancel(t.Context())
+	a := &commands{&program.App{Program: program.Program{Stderr: &said}}}
+	cancel() // it tells once, and ends
+	if err := a.tellReactions(ctx, r); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"2 rules of rules.json, 1 armed", "nothing acts: the store was restored", "run abc of page waits for you"} {
+		if !strings.Contains(said.String(), want) {
+			t.Errorf("%q is not told:\n%s", want, said.String())
+		}
+	}
+}

@@ -1,0 +1,27 @@
+package usage
+
+import (
+	"errors"
+	"testing"
+	"time"
+)
+
+// A duration counts back from the clock that is given; a time is one of its own.
+func TestSince(t *testing.T) {
+	now := time.Date(2026, 7, 28, 12, 0, 0, 0, time.UTC)
+	for text, want := range map[string]time.Time{
+		"":                     {},
+		"10m":                  now.Add(-10 * time.Minute),
+		"7d":                   now.Add(-7 * 24 * time.Hour),
+		"2026-07-27T10:00:00Z": now.Add(-26 * time.Hour),
+		"2026-07-27":           time.Date(2026, 7, 27, 0, 0, 0, 0, time.Local),
+	} {
+		if got, err := Since(text, now); err != nil || !got.Equal(want) {
+			t.Errorf("%q: %v, %v", text, got, err)
+		}
+	}
+	var mistake Error
+	if _, err := Since("yesterday", now); !errors.As(err, &mistake) {
+		t.Errorf("%v is no mistake in the command line", err)
+	}
+}
