@@ -18,16 +18,16 @@ const module = "eventdeck"
 // arrows says which packages of the module a package may import: the arrows of
 // docs/architecture.md. A name that ends in /... stands for a folder.
 var arrows = map[string][]string{
-	".":                       {"ui/...", "host", "host/event", "host/model", "host/react/act", "store"},
+	".":                       {"ui/...", "host", "host/event", "host/model", "host/react/act", "store", "store/maintain", "store/seal"},
 	"ui/...":                  {"ui/...", "host", "host/attach", "host/mcpserver", "host/react", "host/react/gate", "host/react/rules", "host/react/trial", "host/event", "host/eventlog", "host/schema", "host/trust", "host/config", "host/filter", "host/severity", "host/export", "host/redact", "themes", "host/trust/strict", "host/trust/scan", "host/trust/handoff"},
-	"ui/wiring":               {"host", "host/attach", "host/event", "host/model", "host/react", "host/react/converse", "host/react/act", "host/react/agent", "host/react/engine", "host/react/rules", "ui/cli", "ui/tui", "ui/tui/react"},
-	"ui/internal/bench":       {"host/...", "ui/...", "store"},
+	"ui/wiring":               {"host", "host/attach", "host/event", "host/model", "host/react", "host/react/converse", "host/react/act", "host/react/agent", "host/react/engine", "host/react/rules", "ui/cli/program", "ui/tui", "ui/tui/react"},
+	"ui/internal/bench":       {"host/...", "ui/...", "store", "store/seal"},
 	"ui/internal/bench/plain": {},
 	"host":                    {"host/..."},
 	"host/attach":             {"host", "host/delivery", "host/dialect", "host/event", "host/eventlog", "host/react", "host/trust"},
 	"host/config":             {"host/event", "host/trust", "host/internal/jsonfile"},
 	"host/redact":             {"host/internal/jsontext", "host/event", "host/wire", "host/trust"},
-	"host/session":            {"host/internal/proxy", "host/internal/sse", "host/redact", "host/event", "host/wire", "host/trust"},
+	"host/session":            {"host/internal/pause", "host/internal/proxy", "host/internal/sse", "host/redact", "host/event", "host/wire", "host/trust"},
 	"host/signin":             {"host/event", "host/internal/proxy", "host/trust"},
 	"host/signin/signintest":  {},
 	"host/dialect":            {"host/session", "host/redact", "host/cron", "host/event", "host/wire", "host/trust", "host/trust/strict"},
@@ -35,7 +35,7 @@ var arrows = map[string][]string{
 	"host/delivery":           {"host/event", "host/wire", "host/trust", "host/trust/strict", "host/trust/scan"},
 	"host/hooks":              {"host/delivery", "host/dialect", "host/event", "host/receiver", "host/redact", "host/session", "host/trust", "host/wire"},
 	"host/receiver":           {"host/event", "host/wire", "host/trust", "host/trust/strict"},
-	"host/demo":               {"host/cron", "host/event", "host/eventserver", "host/wire", "host/trust", "host/receiver"},
+	"host/demo":               {"host/internal/pause", "host/cron", "host/event", "host/eventserver", "host/wire", "host/trust", "host/receiver"},
 	"host/eventserver":        {"host/event", "host/receiver", "host/trust", "host/wire"},
 	"host/internal/sim":       {"host", "host/delivery", "host/event", "host/receiver", "host/trust", "host/wire"},
 	"host/event":              {"host/trust", "host/trust/strict"},
@@ -50,7 +50,7 @@ var arrows = map[string][]string{
 	"host/react":              {"host/event", "host/filter", "host/internal/jsontext", "host/trust"},
 	"host/react/act":          {"host/event", "host/export", "host/react", "host/react/address", "host/react/attempt", "host/react/confine", "host/react/input", "host/receiver", "host/trust"},
 	"host/react/attempt":      {"host/react"},
-	"host/react/converse":     {"host/event", "host/model", "host/react", "host/react/attempt", "host/react/input", "host/react/toolset", "host/trust", "host/trust/handoff", "host/trust/strict"},
+	"host/react/converse":     {"host/internal/pause", "host/event", "host/model", "host/react", "host/react/attempt", "host/react/input", "host/react/toolset", "host/trust", "host/trust/handoff", "host/trust/strict"},
 	"host/react/input":        {"host/event", "host/export", "host/filter", "host/react", "host/trust", "host/trust/handoff", "host/trust/scan"},
 	"host/react/agent":        {"host/acp", "host/event", "host/react", "host/react/act", "host/react/gate", "host/react/input", "host/react/toolset", "host/trust", "host/trust/handoff"},
 	"host/react/gate":         {"host/react", "host/react/toolset", "host/trust", "host/trust/strict", "host/wire"},
@@ -62,12 +62,26 @@ var arrows = map[string][]string{
 	"host/export":             {"host/event", "host/filter", "host/trust", "host/trust/strict", "host/trust/scan"},
 	"host/wire":               {"host/internal/jsontext", "host/trust", "host/trust/strict", "host/trust/scan"},
 	"host/cron":               {"host/trust"},
-	"store":                   {"host/event", "host/trust", "store/boltfile", "store/private"},
+	"store":                   {"host/event", "host/trust", "store/boltfile", "store/codec", "store/datadir", "store/hashtable", "store/private", "store/seal", "store/tables"},
+	"store/maintain":          {"host/event", "store/boltfile", "store/codec", "store/datadir", "store/hashtable", "store/private", "store/tables"},
+	"store/tables":            {"host/event", "host/trust", "store/boltfile", "store/codec", "store/seal"},
+	"store/codec":             {"host/event", "host/trust", "store/boltfile"},
+	"store/datadir":           {"host/event", "store/boltfile", "store/private", "store/seal"},
+	"store/hashtable":         {},
 	"store/boltfile":          {"host/event", "store/private"},
 	"store/private":           {},
-	"store/storetest":         {"host/event", "store"}, // for tests
+	"store/seal":              {"host/event", "store/private"},
+	"store/storetest":         {"host/event", "store", "store/seal"}, // for tests
 	"themes":                  {},
 	"docs/...":                {},
+
+	// The command line and its parts.
+	"ui/cli":           {"host", "host/attach", "host/config", "host/event", "host/export", "host/mcpserver", "host/react", "host/redact", "host/trust", "host/trust/scan", "host/trust/strict", "themes", "ui/cli/events", "ui/cli/plain", "ui/cli/program", "ui/cli/reactions", "ui/cli/usage", "ui/internal/browser"},
+	"ui/cli/events":    {"host", "host/event", "host/eventlog", "host/export", "host/filter", "host/trust", "host/trust/handoff", "host/trust/scan", "host/trust/strict", "ui/cli/plain", "ui/cli/program", "ui/cli/usage", "ui/incidents"},
+	"ui/cli/plain":     {"host", "host/event", "host/redact", "host/severity", "host/trust"},
+	"ui/cli/program":   {"host", "host/attach", "host/config", "host/event", "host/filter", "host/react", "host/trust", "ui/cli/plain", "ui/cli/usage", "ui/observe"},
+	"ui/cli/reactions": {"host", "host/attach", "host/config", "host/event", "host/export", "host/react", "host/react/gate", "host/react/rules", "host/react/trial", "host/trust", "ui/cli/plain", "ui/cli/program", "ui/cli/usage"},
+	"ui/cli/usage":     {"host/config", "host/filter", "host/react"},
 
 	// The parts of the screen.
 	"ui/incidents":    {"host", "host/event", "host/eventlog", "host/filter", "host/react", "host/severity", "host/trust", "host/trust/handoff", "host/trust/scan", "host/trust/strict"},
@@ -121,6 +135,7 @@ var arrows = map[string][]string{
 	// Untrusted text, from the lowest.
 	"host/internal/jsontext":        {},
 	"host/internal/proxy":           {},
+	"host/internal/pause":           {},
 	"host/internal/sse":             {},
 	"host/react/address":            {"host/event"},
 	"host/react/rules":              {"host/config", "host/event", "host/filter", "host/internal/jsonfile", "host/react", "host/react/address", "host/schema"},
@@ -131,6 +146,7 @@ var arrows = map[string][]string{
 	"host/trust/strict":             {"host/trust", "host/internal/jsontext"},
 	"host/trust/scan":               {"host/trust", "host/trust/strict", "host/trust/internal/runes", "host/internal/jsontext"},
 	"host/trust/handoff":            {"host/trust", "host/trust/strict", "host/trust/scan", "host/trust/internal/runes", "host/internal/jsontext"},
+	"host/trust/corpus":             {},
 	"host/trust/internal/trusttest": {"host/trust", "host/trust/internal/runes", "host/internal/jsontext"},
 }
 

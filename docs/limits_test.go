@@ -85,7 +85,7 @@ func numbersIn(text string) (all []int64) {
 
 // folderOf returns the folder of a package of the module.
 func folderOf(pkg string) string {
-	for _, dir := range []string{"host", "host/internal", "host/react", "host/trust", "store", "ui", "ui/internal", "ui/tui", ""} {
+	for _, dir := range []string{"host", "host/internal", "host/react", "host/trust", "store", "ui", "ui/internal", "ui/cli", "ui/tui", ""} {
 		path := filepath.Join("..", dir, pkg)
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
 			return path

@@ -36,17 +36,24 @@ func TestProtocolsNameTestsThatExist(t *testing.T) {
 	}
 }
 
-// Every finding names tests that exist.
-func TestFindingsNameTestsThatExist(t *testing.T) {
-	raw, err := os.ReadFile("reliability.md")
+// between returns the part of a document behind one text and before another.
+func between(t *testing.T, file, begins, ends string) string {
+	t.Helper()
+	raw, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, ok := strings.Cut(string(raw), "| what was found | held by |\n|---|---|\n")
+	_, part, ok := strings.Cut(string(raw), begins)
 	if !ok {
-		t.Fatal("the table is missing")
+		t.Fatalf("%s has no %q", file, begins)
 	}
-	section, _, _ = strings.Cut(section, "\n\n")
+	part, _, _ = strings.Cut(part, ends)
+	return part
+}
+
+// Every finding names tests that exist.
+func TestFindingsNameTestsThatExist(t *testing.T) {
+	section := between(t, "reliability.md", "| what was found | held by |\n|---|---|\n", "\n\n")
 	for _, row := range strings.Split(section, "\n") {
 		found, tests, _ := strings.Cut(strings.Trim(row, "| "), " | ")
 		named := regexp.MustCompile("`([a-z0-9]+)\\.(Test[A-Za-z0-9_]+)`").FindAllStringSubmatch(tests, -1)
@@ -61,17 +68,41 @@ func TestFindingsNameTestsThatExist(t *testing.T) {
 	}
 }
 
-// The duties of a server are all there, each once.
-func TestDutiesOfAServerAreAllThere(t *testing.T) {
-	raw, err := os.ReadFile("protocols.md")
+// Each bar of the screen names tests that exist, and says rightly whether the real program
+// is tried.
+func TestBarsOfTheScreenNameTestsThatExist(t *testing.T) {
+	raw, err := os.ReadFile("architecture.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, ok := strings.Cut(string(raw), "\n## A server of MCP Events\n")
+	_, section, ok := strings.Cut(string(raw), "| what | test | on |\n|---|---|---|\n")
 	if !ok {
-		t.Fatal("the section is missing")
+		t.Fatal("the table is missing")
 	}
-	section, _, _ = strings.Cut(section, "\n## ")
+	section, _, _ = strings.Cut(section, "\n\n")
+	rows := strings.Split(section, "\n")
+	if len(rows) < 30 {
+		t.Errorf("%d rows", len(rows))
+	}
+	for _, row := range rows {
+		named := regexp.MustCompile("`([a-z0-9]+)\\.(Test[A-Za-z0-9_]+)`").FindAllStringSubmatch(row, -1)
+		if len(named) == 0 {
+			t.Errorf("no test holds %q", row)
+		}
+		for _, n := range named {
+			if !declaresTest(t, n[1], n[2]) {
+				t.Errorf("there is no %s in package %s", n[2], n[1])
+			}
+			if strings.HasSuffix(row, "| program |") != (n[1] == "e2e") {
+				t.Errorf("%s does not run on what is said: %s", n[2], row)
+			}
+		}
+	}
+}
+
+// The duties of a server are all there, each once.
+func TestDutiesOfAServerAreAllThere(t *testing.T) {
+	section := between(t, "protocols.md", "\n## A server of MCP Events\n", "\n## ")
 	seen := map[string]bool{}
 	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z0-9-]+)`: ").FindAllStringSubmatch(section, -1) {
 		if seen[m[1]] {

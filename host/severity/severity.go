@@ -31,8 +31,9 @@ func (l Level) String() string {
 	return [...]string{"", "good", "info", "warning", "error", "critical"}[min(l, Critical)]
 }
 
-// graveNames are members that say how bad something is, stateNames those that say how it
-// went, which is second best. The best of each come first.
+// graveNames are members that say how bad something is in whatever word, stateNames those
+// that say how it went, which is second best and counts only in a known word: a status may
+// be "open" or that of HTTP. The best of each come first.
 var (
 	graveNames = []string{"severity", "sev", "level", "priority", "urgency"}
 	stateNames = []string{"status", "state", "outcome", "result", "conclusion", "phase"}
@@ -40,9 +41,6 @@ var (
 
 // Names tells whether a member of that name says how bad something is.
 func Names(member string) bool { return slices.Contains(graveNames, member) }
-
-// Found tells whether [Of] finds a member of that name.
-func Found(member string) bool { return Names(member) || slices.Contains(stateNames, member) }
 
 // Grave returns the text of the best member of a payload, or of an object in it, that says
 // how bad it is. Escapes of JSON are as they are. The payload was read strictly before.
@@ -115,6 +113,17 @@ type found struct {
 	ok    bool
 }
 
+// wants tells whether a member of that name is better than what was seen.
+func (f *found) wants(name string) bool { return slices.Contains(f.names, name) }
+
+// known tells whether the text of a scalar in JSON is a word of which the level is known.
+func known(text string) bool {
+	if strings.Contains(text, `\`) {
+		text = string(jsontext.AppendUnquoted(nil, text))
+	}
+	return LevelOf(text) != Unknown
+}
+
 func (f *found) see(data string, m *jsontext.Members) {
 	for i, name := range f.names {
 		if m.Key == name {
@@ -148,7 +157,9 @@ func look(data string) (grave, state found) {
 			}
 		default:
 			grave.see(data, &m)
-			state.see(data, &m)
+			if state.wants(m.Key) && known(jsontext.Inside(data[m.Value:m.End])) {
+				state.see(data, &m)
+			}
 		}
 	}
 	if !grave.ok {

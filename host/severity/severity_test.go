@@ -21,6 +21,10 @@ func TestTheSendersWord(t *testing.T) {
 		`{"a":{"sev":"p1"},"urgency":"low"}`:             "low",
 		`{"a":{"phase":"failed"},"phase":"up"}`:          "up",
 		`{"title":"critical"}`:                           "",
+		`{"status":500}`:                                 "",
+		`{"status":"404","state":"open"}`:                "",
+		`{"status":500,"outcome":"failed"}`:              "failed",
+		`{"state":"d\u006fwn"}`:                          "down",
 		`["severity"]`:                                   "",
 		``:                                               "",
 	} {
@@ -31,7 +35,7 @@ func TestTheSendersWord(t *testing.T) {
 			t.Errorf("%s: %s, want that of %q", data, got, want)
 		}
 	}
-	labelled := event.Record{Data: []byte(`{"status":"open"}`), Labels: &event.Labels{Priority: trust.Untrusted("high")}}
+	labelled := event.Record{Data: []byte(`{"status":"down"}`), Labels: &event.Labels{Priority: trust.Untrusted("high")}}
 	if got := severity.Of(&labelled); got.Raw() != "high" {
 		t.Errorf("with a priority: %q", got.Raw())
 	}

@@ -44,7 +44,7 @@ func TestAReportHasWhatModelsAnsweredAboutItsRecords(t *testing.T) {
 		return b.String()
 	}
 	got := markdown()
-	for _, want := range []string{"## What models answered", "Nobody checked it", "model local, of record 1", `Asked: Find the \*cause\*.`, "the pool is full", `"origin":"model-answer"`} {
+	for _, want := range []string{"## What models answered", "It was not checked", "model local, of record 1", `Asked: Find the \*cause\*.`, "the pool is full", `"origin":"model-answer"`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in\n%s", want, got)
 		}

@@ -2,6 +2,7 @@ package incidents
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"eventdeck/host/event"
@@ -15,25 +16,47 @@ var idNames = []string{"incident", "incidentid", "incidentkey", "case", "caseid"
 // idBytes bounds the payloads in which an id is looked for.
 const idBytes = 64 << 10
 
-// IDOf returns the value that says best what an event belongs to: a member with one of
-// the usual names, else the first one whose name ends with id. ok is false when there is
-// none.
-func IDOf(r *event.Record) (id trust.Text, ok bool) {
+// incidentNames is how many of idNames name an incident itself.
+const incidentNames = 3
+
+// idsMax bounds the values of one event that [IDsOf] returns.
+const idsMax = 9
+
+// ID is a value that may say what an event belongs to.
+type ID struct {
+	Path trust.Text // of its member, as in a filter
+	Text trust.Text
+}
+
+// IDsOf returns the values that may say what an event belongs to, the likeliest first and
+// each once: members with one of the usual names, then those whose name ends with id. clear
+// tells that the first one is meant: there is no other, or it alone is named as an
+// incident's.
+func IDsOf(r *event.Record) (ids []ID, clear bool) {
 	if r.Kind != event.KindEvent || len(r.Data) > idBytes {
-		return trust.Text{}, false
+		return nil, false
 	}
-	best := len(idNames) + 2
+	var ranks []int // of ids
 	for _, l := range leavesOf(r) {
 		rank := idRank(l.path)
-		if rank >= best || !strings.HasPrefix(l.value, `"`) {
+		if rank >= len(idNames)+2 || !strings.HasPrefix(l.value, `"`) {
 			continue
 		}
 		var text trust.Text
-		if json.Unmarshal([]byte(l.value), &text) == nil && usable(text) {
-			id, best = text, rank
+		if json.Unmarshal([]byte(l.value), &text) != nil || !usable(text) {
+			continue
 		}
+		if same := slices.IndexFunc(ids, func(id ID) bool { return id.Text == text }); same >= 0 {
+			if ranks[same] <= rank {
+				continue
+			}
+			ids, ranks = slices.Delete(ids, same, same+1), slices.Delete(ranks, same, same+1)
+		}
+		at, _ := slices.BinarySearch(ranks, rank+1) // behind those that are as good
+		ids, ranks = slices.Insert(ids, at, ID{Path: trust.Untrusted(l.path), Text: text}), slices.Insert(ranks, at, rank)
 	}
-	return id, best < len(idNames)+2
+	named, _ := slices.BinarySearch(ranks, incidentNames)
+	return ids[:min(len(ids), idsMax)], len(ids) == 1 || named == 1
 }
 
 // idRank tells how good a member is as an id, by the last name of its path.

@@ -1,6 +1,9 @@
 package incidents
 
 import (
+	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -113,5 +116,40 @@ func TestCompareGoesIntoPayloads(t *testing.T) {
 	}
 	if differs, _ := Compare(&event.Record{Raw: []byte("no json")}, &event.Record{Raw: []byte("{")}); len(differs) != 1 {
 		t.Errorf("payloads that are no JSON: %v", differs)
+	}
+}
+
+// The likeliest id comes first, each value once; of several it is clear which one is meant
+// only where a single one is named as an incident's.
+func TestIDsOf(t *testing.T) {
+	for data, want := range map[string]string{
+		`{"incidentId":"INC-7","orderId":"O-1","id":"e"}`:                          "INC-7 O-1 e clear",
+		`{"orderId":"O-1","id":"e","userId":"u","ticket":"T-1"}`:                   "T-1 O-1 e u",
+		`{"incident":"INC-7","about":{"incident":"INC-8"}}`:                        "INC-7 INC-8",
+		`{"id":"INC-7","case":{"incident_id":"INC-7"},"n":{"incidentId":"INC-7"}}`: "INC-7 clear",
+		`{"data":{"id":"x"}}`:                             "x clear",
+		`{"orderId":"two words","valid":"no","grid":"x"}`: "",
+		`{"incident":7}`:                                  "",
+	} {
+		r := event.Record{Kind: event.KindEvent, Data: json.RawMessage(data)}
+		ids, clear := IDsOf(&r)
+		var got []string
+		for _, id := range ids {
+			got = append(got, id.Text.Raw())
+		}
+		if clear {
+			got = append(got, "clear")
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %q", data, got)
+		}
+	}
+	var many strings.Builder
+	for i := range 30 {
+		fmt.Fprintf(&many, `"a%dId":"v%d",`, i, i)
+	}
+	r := event.Record{Kind: event.KindEvent, Data: json.RawMessage("{" + strings.TrimSuffix(many.String(), ",") + "}")}
+	if ids, _ := IDsOf(&r); len(ids) != idsMax || ids[0].Path.Raw() != ".a0Id" {
+		t.Errorf("of thirty: %v", ids)
 	}
 }

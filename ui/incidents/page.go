@@ -141,3 +141,16 @@ func inert(text string) string {
 	}
 	return strings.ReplaceAll(b.String(), "www.", `www\.`)
 }
+
+// zoneName is the name of a moment's time zone and its offset: who reads a report may be in
+// another one.
+func zoneName(t time.Time) string {
+	name := t.Location().String()
+	if t.Location() == time.UTC {
+		return name
+	}
+	if t.Location() == time.Local {
+		name, _ = t.Zone()
+	}
+	return name + " (UTC" + t.Format("-07:00") + ")"
+}

@@ -52,3 +52,19 @@ func TestThePlainReportIsSentences(t *testing.T) {
 		}
 	}
 }
+
+// Who reads a report elsewhere knows the offset of its times.
+func TestTheZoneOfAReportHasItsOffset(t *testing.T) {
+	east := time.FixedZone("EAT", 3*60*60)
+	for _, c := range []struct {
+		zone *time.Location
+		want string
+	}{{time.UTC, "UTC"}, {east, "EAT (UTC+03:00)"}} {
+		if got := zoneName(noon.In(c.zone)); got != c.want {
+			t.Errorf("of %v it says %q, want %q", c.zone, got, c.want)
+		}
+	}
+	if got := zoneName(noon.In(time.Local)); strings.Contains(got, "Local") {
+		t.Errorf("it says %q", got)
+	}
+}

@@ -191,7 +191,7 @@ func (r *Report) head(p *page) {
 		}
 		p.item("%s on %s", event.Some(len(Lanes(r.Entries)), "event type", "event types"), event.Some(len(servers), "server", "servers"))
 	}
-	p.item("Made %s. Times are in %s: when it occurred, as the server says, or, where it says none, when it was received (marked with %s).", p.time(r.Made), p.zone, p.received())
+	p.item("Made %s. Times are in %s: when it occurred, as the server says, or, where it says none, when it was received (marked with %s).", p.time(r.Made), zoneName(r.Made.In(p.zone)), p.received())
 	p.item("Summaries and severities are the words of servers.")
 	p.line("")
 }
@@ -219,10 +219,7 @@ func (r *Report) marks(p *page) {
 }
 
 func (r *Report) timeline(p *page) {
-	p.heading(2, "Timeline")
-	if len(r.Entries) == 0 {
-		p.line("Nothing is stored that it could have.")
-		p.line("")
+	if !p.section("Timeline", len(r.Entries), "Nothing is stored that it could have.") {
 		return
 	}
 	if left := r.Hits - len(r.Entries); left > 0 {
@@ -245,10 +242,7 @@ func (r *Report) timeline(p *page) {
 }
 
 func (r *Report) gaps(p *page) {
-	p.heading(2, "Gaps")
-	if len(r.Gaps) == 0 {
-		p.line("No gap is known that falls into this time.")
-		p.line("")
+	if !p.section("Gaps", len(r.Gaps), "No gap is known that falls into this time.") {
 		return
 	}
 	for i := range r.Gaps {
@@ -269,13 +263,29 @@ func (r *Report) gaps(p *page) {
 	p.line("")
 }
 
+// section begins a part of the report, and reports whether it has entries; one without says
+// so.
+func (p *page) section(title string, entries int, none string) bool {
+	p.heading(2, title)
+	if entries == 0 {
+		p.line(none)
+		p.line("")
+	}
+	return entries > 0
+}
+
+// quotes begins a part with texts of others.
+func (p *page) quotes(title, whose string) {
+	p.heading(2, title)
+	p.line("What stands between the delimiters was written by " + whose)
+	p.line("")
+}
+
 func (r *Report) payloads(p *page) {
 	if len(r.Chosen) == 0 {
 		return
 	}
-	p.heading(2, "Payloads")
-	p.line("What stands between the delimiters was written by servers. It is data, whatever it says.")
-	p.line("")
+	p.quotes("Payloads", "servers. It is data, whatever it says.")
 	for i := range r.Chosen {
 		e := EntryOf(&r.Chosen[i])
 		p.heading(3, fmt.Sprintf("Record %d, %s", e.Seq, p.source(&e)))

@@ -6,7 +6,14 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/ui/tui/action"
+	"eventdeck/ui/tui/board"
+	"eventdeck/ui/tui/columns"
+	"eventdeck/ui/tui/detail"
+	"eventdeck/ui/tui/external"
+	"eventdeck/ui/tui/form"
 	"eventdeck/ui/tui/layout"
+	reactions "eventdeck/ui/tui/react"
+	"eventdeck/ui/tui/trace"
 )
 
 // initActions makes the table of what can be done.
@@ -89,11 +96,11 @@ func (a *app) subscriptionActions() []action.Action {
 
 func (a *app) streamActions() []action.Action {
 	return action.Grouped("Stream",
-		action.Action{ID: "open", Title: "open what is chosen", Keys: []string{"enter"}, Hint: "open", Run: a.open},
+		action.Action{ID: "open", Title: "open what is chosen", Keys: []string{"enter"}, Hint: "open", HintNow: a.openWord, Run: a.open},
 		action.Action{ID: "filter", Title: "filter: words, !not, a | b, server: sev: .path>5", Also: "grep find severity level query", Keys: []string{"/"}, Hint: "filter", Panes: onMain, Run: a.filters.Open},
 		action.Action{ID: "filter.toggle", Title: "turn the filter off, and on again", Keys: []string{"x"}, Panes: onMain, Run: action.Act(a.filters.Toggle)},
 		action.Action{ID: "pause.view", Title: "freeze the view, or let it go on", Also: "freeze hold", Keys: []string{"space"}, Hint: "freeze", Panes: onMain, Run: a.freeze},
-		action.Action{ID: "follow", Title: "follow the newest event", Also: "tail -f live newest end", Keys: []string{"f"}, Hint: "follow", Panes: onMain, Run: a.followNewest},
+		action.Action{ID: "follow", Title: "follow the newest event", Also: "tail -f live newest end", Keys: []string{"f"}, Hint: "follow", HintNow: a.followWord, Panes: onMain, Run: a.follow},
 		action.Action{ID: "search", Title: "search: highlights, and hides nothing", Also: "find grep highlight", Keys: []string{"\\", "ctrl+f"}, Run: action.Act(a.search.Open)},
 		action.Action{ID: "match.next", Title: "next match, or next place noticed", Keys: []string{"n"}, Run: func() tea.Cmd { return a.next(1) }},
 		action.Action{ID: "match.previous", Title: "previous match, or place noticed", Keys: []string{"N"}, Run: func() tea.Cmd { return a.next(-1) }},
@@ -147,8 +154,8 @@ func (a *app) paneActions() []action.Action {
 		action.Action{ID: "stream", Title: "to the stream, or to the other one of two", Keys: []string{"2"}, Run: action.Act(a.toStream)},
 		action.Action{ID: "detail", Title: "to the detail", Keys: []string{"3"}, Run: action.Act(a.toDetail)},
 		action.Action{ID: "subscriptions", Title: "to the subscriptions, gaps, leases and refusals", Keys: []string{"4"}, Run: action.Act(func() { a.enter(layout.Subs) })},
-		action.Action{ID: "log", Title: "to the log: audit, wire, program", Also: "audit wire errors", Keys: []string{"5"}, Hint: "log", Run: action.Act(a.openLog)},
-		action.Action{ID: "reactions", Title: "to the reactions: what waits for you, runs, rules", Also: "approve approvals rules runs", Keys: []string{"6"}, Run: action.Act(func() { a.enter(layout.React) })},
+		action.Action{ID: "log", Title: "to the log: audit, wire, program", Also: "audit wire errors", Keys: []string{"5"}, Hint: "log", HintNow: a.logWord, Run: action.Act(a.openLog)},
+		action.Action{ID: "reactions", Title: "to the reactions: what waits for you, runs, rules", Also: "approve approvals rules runs", Keys: []string{"6"}, Run: action.Act(a.toReactions)},
 		action.Action{ID: "back", Title: "one step back; never quits", Keys: []string{"esc"}, Run: a.back},
 	)
 }
@@ -163,5 +170,170 @@ func (a *app) programActions() []action.Action {
 		action.Action{ID: "suspend", Title: "suspend the program; fg comes back", Keys: []string{"ctrl+z"}, Run: func() tea.Cmd { return tea.Suspend }},
 		action.Action{ID: "quit", Title: "back, or quit", Also: "exit leave", Keys: []string{"q"}, Hint: "quit", HintNow: a.quitWord, Run: a.backOrQuit},
 		action.Action{ID: "quit.now", Title: "quit from anywhere", Keys: []string{"ctrl+c"}, Run: a.quit},
+	)
+}
+
+// reactActions are what the operator does with reactions. What approves or arms has a key
+// only: no list of actions and no typed name runs it.
+func (a *app) reactActions() []action.Action {
+	r := func(when func() bool) func() bool { return func() bool { return a.onReactions() && when() } }
+	decides := r(func() bool { return a.react.Asks() || a.react.OnRule() })
+	return action.Grouped("Reactions",
+		action.Action{ID: reactions.Yes, Title: "approve what is shown, once; a rule: arm it", Keys: []string{"ctrl+y"}, Hint: "approve", HintNow: a.approveWord, Panes: onReact, Dangerous: true, KeyOnly: true, When: decides, Run: a.react.Approve},
+		action.Action{ID: "react.deny", Title: "deny with a reason; a rule: disarm it", Keys: []string{"ctrl+x"}, Hint: "deny", HintNow: a.denyWord, Panes: onReact, Dangerous: true, When: decides, Run: a.react.Deny},
+		action.Action{ID: "react.grant", Title: "approve what is shown, and the same again, for some hours", Keys: []string{"ctrl+g"}, Hint: "grant", Panes: onReact, Dangerous: true, KeyOnly: true, When: r(a.react.Grantable), Run: a.react.Grant},
+		action.Action{ID: "react.view", Title: "read what is chosen in full, on the whole screen", Also: "view request block result", Keys: []string{"v"}, Hint: "view", Panes: onReact, When: r(a.react.OnRow), Run: a.viewReaction},
+		action.Action{ID: "react.again", Title: "act on the events of the run again; it asks first", Also: "retry repeat rerun", Keys: []string{"ctrl+r"}, Hint: "again", Panes: onReact, Dangerous: true, When: r(a.react.OnOver), Run: a.react.Again},
+		action.Action{ID: "react.settle", Title: "say what became of a parked run", Also: "unknown outcome resolve", Keys: []string{"ctrl+t"}, Hint: "settle", Panes: onReact, Dangerous: true, When: r(a.react.OnParked), Run: a.react.Settle},
+		action.Action{ID: "react.silence", Title: "silence the rule for a time", Also: "mute snooze", Keys: []string{"ctrl+s"}, Hint: "silence", Panes: onReact, Dangerous: true, When: r(a.react.OnRule), Run: a.react.Silence},
+		action.Action{ID: "react.new", Title: "react to events like this: make a rule", Needs: action.Event, Instead: a.otherRow, Also: "automate rule trigger", Keys: []string{"J"}, Panes: onEvent, Dangerous: true, When: func() bool { return a.react.CanMake() && a.onEvent() }, Run: a.makeRule},
+		action.Action{ID: "react.why", Title: "why did rules fire for this event, or not?", Needs: action.Event, Also: "explain reaction rule", Keys: []string{"Q"}, Panes: onEvent, When: func() bool { return a.react.On() && a.onRecord() }, Run: func() tea.Cmd { return a.react.Why(a.stream.At, "") }},
+		action.Action{ID: "react.ask", Title: "ask a model about the event", Needs: action.Event, Instead: a.otherRow, Also: "question explain llm", Panes: onEvent, Dangerous: true, When: func() bool { return a.react.CanAsk() && a.onRecord() && a.onEvent() }, Run: a.askModel},
+		action.Action{ID: "react.stop", Title: "stop all reactions at once; again within 5 s ends what runs", Also: "kill switch emergency", Keys: []string{"Z"}, Panes: anywhere, Dangerous: true, When: a.react.On, Run: a.react.Stop},
+		action.Action{ID: "react.go", Title: "let reactions go on", Also: "resume start", Dangerous: true, When: func() bool { return a.react.On() && a.react.Idle() }, Run: a.react.Go},
+	)
+}
+
+// signInActions are about the rights to use a server.
+func (a *app) signInActions() []action.Action {
+	return action.Grouped("Servers",
+		action.Action{ID: "sign-in", Title: "sign in to the server, in the browser", Keys: []string{"L"}, Hint: "sign in", Panes: inTree, Dangerous: true, When: a.wantsSignIn, Run: func() tea.Cmd { return form.OpenSignIn(a.forms(), a.tree.At.Server) }},
+	)
+}
+
+// setupActions are about servers, not about subscriptions.
+func (a *app) setupActions() []action.Action {
+	return action.Grouped("Servers",
+		action.Action{ID: "server.add", Title: "add a server", Keys: []string{"A"}, Dangerous: true, Lacks: a.notConfigured(), When: a.canConfigure, Run: action.Act(func() { form.OpenAddServer(a.forms()) })},
+		action.Action{ID: "server.import", Title: "import servers from other MCP clients", Keys: []string{"I"}, Dangerous: true, Lacks: a.notConfigured(), When: a.canConfigure, Run: func() tea.Cmd { return form.OpenImport(a.forms()) }},
+		action.Action{ID: "server.remove", Title: "remove the server, and end its subscriptions", Needs: action.Server, Keys: []string{"X"}, Panes: inTree, Dangerous: true, When: a.onServerRow, Run: func() tea.Cmd { return a.manage().AskRemove(a.tree.At.Server) }},
+		action.Action{ID: "demo", Title: "start the demo servers", Keys: []string{"d"}, Hint: "demo", Dangerous: true, When: a.canDemo, Run: a.beginDemo},
+	)
+}
+
+// incidentActions follow a value over servers and types, and hand on what was found.
+func (a *app) incidentActions() []action.Action {
+	return action.Grouped("Incident",
+		action.Action{ID: "value.filter", Title: "follow the value: show only what has it", Needs: action.Event, Also: "filter by this value incident id correlate =", Keys: []string{"="}, Hint: "only this", Panes: onEvent, When: a.onRecord, Run: func() tea.Cmd { return a.trace.Follow(trace.Only) }},
+		action.Action{ID: "value.exclude", Title: "leave out what has the value", Needs: action.Event, Also: "filter out exclude hide not -", Keys: []string{"-"}, Panes: inDetail, When: a.onRecord, Run: func() tea.Cmd { return a.trace.Follow(trace.Not) }},
+		action.Action{ID: "type.hide", Title: "hide this type: add !type: to the filter", Needs: action.Event, Also: "mute ignore exclude filter out type noise", Panes: onEvent, When: func() bool { r, ok := a.chosenRecord(); return ok && r.Type.Raw() != "" }, Run: action.Act(a.hideType)},
+		action.Action{ID: "value.add", Title: "add the value to the filter", Needs: action.Event, Also: "narrow and filter +", Keys: []string{"+"}, Panes: inDetail, When: a.onRecord, Run: func() tea.Cmd { return a.trace.Follow(trace.Too) }},
+		action.Action{ID: "value.pin", Title: "pin the value: it stands out everywhere", Needs: action.Event, Also: "colour color highlight mark value", Keys: []string{"*"}, Panes: onEvent, When: a.onRecord, Run: a.trace.Pin},
+		action.Action{ID: "related", Title: "everything that shares the value, over time", Needs: action.Event, Also: "correlate follow incident lanes graph trace relate", Keys: []string{"&"}, Hint: "related", Panes: onEvent, When: a.onRecord, Run: a.trace.Related},
+		action.Action{ID: "repeats", Title: "fold repeats: equal summaries in a row as one", Also: "collapse group duplicates count fold", Keys: []string{"#"}, Panes: onEvent, Run: a.trace.Repeats},
+		action.Action{ID: "compare", Title: "compare two events: mark one, then the other", Needs: action.Event, Also: "diff difference versus", Keys: []string{"B"}, Panes: onEvent, When: a.onRecord, Run: a.trace.Compare},
+		action.Action{ID: "report", Title: "report of the incident, as Markdown", Needs: action.Event, Also: "export postmortem review markdown", Keys: []string{"E"}, Panes: onEvent, When: a.onRecord, Run: action.Act(a.trace.Report)},
+		action.Action{ID: "pipe", Title: "pipe the event, or the range, to a command", Needs: action.Event, Also: "jq shell hand on run command", Keys: []string{"|"}, Panes: onEvent, When: a.onRecord, Run: action.Act(func() { a.trace.AskPipe("", "") })},
+	)
+}
+
+func (a *app) copyActions() []action.Action {
+	return action.Grouped("Copy",
+		action.Action{ID: "copy", Title: "copy the payload, escaped", Needs: action.Event, Also: "yank clipboard", Keys: []string{"y p", "y y"}, Hint: "payload", Menu: "copy", When: a.canCopy, Run: a.copyPayload},
+		action.Action{ID: "copy.id", Title: "copy the event id, escaped", Needs: action.Event, Keys: []string{"y i"}, Hint: "id", When: a.canCopy, Run: a.copyID},
+		action.Action{ID: "copy.cursor", Title: "copy the cursor, escaped", Needs: action.Event, Keys: []string{"y c"}, Hint: "cursor", When: a.canCopy, Run: a.copyCursor},
+		action.Action{ID: "copy.command", Title: "copy a command line that subscribes to the same", Needs: action.Event, Keys: []string{"y k"}, Hint: "command", When: a.canCopy, Run: a.copyCommand},
+		action.Action{ID: "copy.line", Title: "copy the row as text", Needs: action.Event, Keys: []string{"y l"}, Hint: "line", Menu: "copy", When: a.canCopyLine, Run: a.copyLine},
+		action.Action{ID: "copy.raw", Title: "copy the raw bytes: they may act when pasted", Needs: action.Event, Keys: []string{"y r"}, Hint: "raw bytes", When: a.onPayload, Run: a.copyRaw},
+	)
+}
+
+func (a *app) exportActions() []action.Action {
+	return action.Grouped("Copy",
+		action.Action{ID: "export", Title: "write what is shown or selected to a file", Needs: action.Event, Also: "save write dump jsonl", Keys: []string{"w"}, Hint: "write", Panes: onMain, When: a.onRecord, Run: a.openExport},
+		action.Action{ID: "export.stop", Title: "stop the export that is being written", When: func() bool { return a.outside.Exports.Writing() }, Run: action.Act(func() { a.outside.Exports.Stop() })},
+	)
+}
+
+// readerActions open payloads in programs of the operator.
+func (a *app) readerActions() []action.Action {
+	show := func(p external.Program) func() tea.Cmd {
+		return func() tea.Cmd {
+			r, ok := a.detail.Payload()
+			if !ok {
+				return nil
+			}
+			return a.outside.Programs.Show(a.wake.Context(), p, detail.PayloadOf(&r))
+		}
+	}
+	return action.Grouped("Event",
+		action.Action{ID: "pager", Title: "read the payload in $PAGER", Needs: action.Event, Keys: []string{"o"}, Panes: onEvent, When: a.onPayload, Run: show(external.Pager)},
+		action.Action{ID: "editor", Title: "open the payload in $EDITOR", Needs: action.Event, Keys: []string{"O"}, Panes: onEvent, When: a.onPayload, Run: show(external.Editor)},
+	)
+}
+
+// layoutActions change how much of the screen the panes have.
+func (a *app) layoutActions() []action.Action {
+	return action.Grouped("Panes",
+		action.Action{ID: "zoom", Title: "give the pane the whole screen, or back", Also: "full screen maximize", Keys: []string{"z"}, Hint: "zoom", Run: action.Act(a.panes.Zoom)},
+		action.Action{ID: "grow", Title: "give the pane more of the screen", Keys: []string{"+"}, Panes: offDetail, Run: action.Act(func() { a.panes.Grow(1) })},
+		action.Action{ID: "shrink", Title: "give the pane less of the screen", Keys: []string{"_"}, Run: action.Act(func() { a.panes.Grow(-1) })},
+		action.Action{ID: "split", Title: "detail right of the list, or below", Keys: []string{"W"}, Run: action.Act(a.turnSplit)},
+		action.Action{ID: "narrower", Title: "make the pane smaller", Keys: []string{"<"}, Run: action.Act(func() { a.panes.Resize(-1) })},
+		action.Action{ID: "wider", Title: "make the pane larger", Keys: []string{">"}, Run: action.Act(func() { a.panes.Resize(1) })},
+		action.Action{ID: "tab.next", Title: "next tab", Keys: []string{"]"}, Panes: onTabs, When: a.hasTabs, Run: action.Act(func() { a.turnTab(1) })},
+		action.Action{ID: "tab.previous", Title: "previous tab", Keys: []string{"["}, Hint: "tabs", Panes: onTabs, When: a.hasTabs, Run: action.Act(func() { a.turnTab(-1) })},
+	)
+}
+
+// twoActions show two streams, each with its own place, filter and range.
+func (a *app) twoActions() []action.Action {
+	return action.Grouped("Panes",
+		action.Action{ID: "streams.beside", Title: "two streams side by side, or the other one away", Also: "split vertical second stream tmux pane compare", Keys: []string{"%"}, Panes: onMain, Run: action.Act(func() { a.turnStreams(layout.Beside) })},
+		action.Action{ID: "streams.under", Title: "two streams, one above the other, or the other one away", Also: "split horizontal second stream tmux pane below", Keys: []string{"\""}, Panes: onMain, Run: action.Act(func() { a.turnStreams(layout.Under) })},
+		action.Action{ID: "streams.align", Title: "have the other stream show the same moment", Also: "second stream sync time align", Keys: []string{"@"}, Panes: onEvent, When: a.canAlign, Run: action.Act(func() { a.stream.Other.Seek(a.stream.At) })},
+	)
+}
+
+// viewsActions open and save what is shown, by names.
+func (a *app) viewsActions() []action.Action {
+	return action.Grouped("Panes",
+		action.Action{ID: "views", Title: "views: open, save what is shown, rename", Also: "named layout perspective workspace session", Keys: []string{"p"}, Panes: onMain, Run: action.Act(a.views.List)},
+		action.Action{ID: "view.save", Title: "save what is shown as a view", Also: "keep remember layout workspace", Panes: onMain, Run: action.Act(a.views.AskSave)},
+	)
+}
+
+// tableActions work on the rows of the tables, and on a subscription wherever it
+// is chosen.
+func (a *app) tableActions() []action.Action {
+	return slices.Concat(action.Grouped("Stream",
+		action.Action{ID: "columns", Title: "choose the columns of the stream", Also: "severity fields", Keys: []string{"c"}, Panes: onMain, Run: func() tea.Cmd { return columns.Open(a.forColumns()) }},
+	), action.Grouped("Tables",
+		action.Action{ID: "sort.next", Title: "sort by the next column", Also: "order", Keys: []string{"l", "right"}, Hint: "sort", Panes: inSubs, When: a.canSort, Run: action.Act(func() { a.table().SortNext(1) })},
+		action.Action{ID: "sort.previous", Title: "sort by the column before", Keys: []string{"h", "left"}, Panes: inSubs, When: a.canSort, Run: action.Act(func() { a.table().SortNext(-1) })},
+		action.Action{ID: "sort.reverse", Title: "reverse order", Keys: []string{"o"}, Panes: inSubs, When: a.canSort, Run: action.Act(func() { a.table().TurnAround() })},
+		action.Action{ID: "subscriptions.all", Title: "rows of all servers, or of the chosen place alone", Also: "scope every whole", Keys: []string{"0"}, Hint: "all", HintNow: a.scopeWord, Panes: inSubs, When: a.scopes, Run: action.Act(func() { a.boards.All = !a.boards.All })},
+		action.Action{ID: "find", Title: "show only rows with these words", Keys: []string{"/"}, Hint: "filter", Panes: inTables, When: a.canFind, Run: action.Act(a.openFind)},
+		action.Action{ID: "remote.end", Title: "end what a server holds and no subscription here wants", Keys: []string{"X"}, Hint: "end it", Panes: inSubs, Dangerous: true, When: a.onRemote, Run: action.Act(func() { board.AskEnd(a.table()) })},
+		action.Action{ID: "remote.ask", Title: "ask the servers again what they hold", Keys: []string{"R"}, Hint: "ask again", Panes: inSubs, When: a.onRemotes, Run: action.Act(a.askRemotes)},
+	), action.Grouped("Subscriptions",
+		action.Action{ID: "quiet", Title: "why is it quiet?", Needs: action.Subscription, Also: "health silence diagnose why quiet", Keys: []string{"i"}, Hint: "why quiet", When: a.onSub, Run: action.Act(func() {
+			a.detail.OpenQuiet(a.selected().ID, func() tea.Cmd { return a.actions.Perform(a.actions.Find("sub.refresh")) })
+		})},
+		action.Action{ID: "server.reconnect", Title: "reconnect the server, and list its types again", Needs: action.Server, Also: "retry connect again", Keys: []string{"R"}, Panes: inTree, Dangerous: true, When: a.onServer, Run: func() tea.Cmd { return a.manage().Reconnect(a.tree.At.Server) }},
+	))
+}
+
+// lifeActions change how a subscription runs.
+func (a *app) lifeActions() []action.Action {
+	return action.Grouped("Subscriptions",
+		action.Action{ID: "sub.refresh", Title: "ask the server again from the saved position", Needs: action.Subscription, Also: "poll now retry", Keys: []string{"u"}, Dangerous: true, When: a.onSub, Run: func() tea.Cmd { return a.manage().Refresh(a.selected()) }},
+		action.Action{ID: "sub.mode", Title: "change the delivery mode, or failover", Needs: action.Subscription, Also: "push poll webhook", Keys: []string{"M"}, Dangerous: true, When: a.onSub, Run: a.openModeSwitch},
+		action.Action{ID: "sub.failover", Title: "automatic failover on or off: webhook, push, poll", Needs: action.Subscription, Keys: []string{"F"}, Panes: subRows, Dangerous: true, When: a.onSub, Run: func() tea.Cmd { v := a.selected(); return a.manage().SetFailover(v, !v.Failover) }},
+		action.Action{ID: "sub.reset", Title: "reset the saved position", Needs: action.Subscription, Also: "cursor rewind seek", Keys: []string{"C"}, Panes: subRows, Dangerous: true, When: a.onSub, Run: action.Act(func() { a.manage().AskReset(a.selected(), a.recordOf(a.chosenSeq())) })},
+		action.Action{ID: "sub.rotate", Title: "make a new webhook secret", Keys: []string{"K"}, Panes: subRows, Dangerous: true, When: a.onHook, Run: action.Act(func() { a.manage().AskRotate(a.selected()) })},
+	)
+}
+
+// lookActions are about how the screen looks and behaves in its terminal.
+func (a *app) lookActions() []action.Action {
+	return action.Grouped("Screen",
+		action.Action{ID: "theme", Title: "choose a theme", Also: "colours colors dark light", Keys: []string{"T"}, Run: action.Act(func() { a.skin.Open() })},
+		action.Action{ID: "theme.reload", Title: "read your themes again", When: func() bool { return a.skin.HasDir() }, Run: func() tea.Cmd { return a.skin.Reload(true) }},
+		action.Action{ID: "glyphs", Title: "ASCII or Unicode glyphs", Run: a.switchGlyphs},
+		action.Action{ID: "stats", Title: "rates, counters and lag", Also: "metrics rates graph", Keys: []string{"S"}, Run: func() tea.Cmd { return a.rates.Open() }},
+		action.Action{ID: "timeline", Title: "timeline: histogram of events over time", Also: "histogram graph chart", Keys: []string{"H"}, Run: func() tea.Cmd { return a.openTimeline() }},
+		action.Action{ID: "mouse", Title: "mouse on, or off so that it selects text", Keys: []string{"f2"}, Run: a.switchMouse},
+		action.Action{ID: "notify", Title: "notifications while you look elsewhere", Also: "bell alert desktop", Keys: []string{"b"}, Run: action.Act(a.openNotify)},
 	)
 }

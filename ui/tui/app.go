@@ -129,6 +129,7 @@ type app struct {
 // input is what takes keys and the mouse in place of the panes.
 type input struct {
 	dialog widget.Dialog  // has all keys while it is shown; nil: none is
+	ended  time.Time      // when a dialog went away that no key and no click closed; zero after the next key
 	prompt *widget.Prompt // has all keys else; nil: none is open
 	mouse  mouse
 }
@@ -201,16 +202,41 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return a, tea.Batch(cmd, a.reconcile())
 }
 
+// update takes a message, and notes that a dialog went away by itself.
+func (a *app) update(msg tea.Msg) tea.Cmd {
+	shown := a.dialog != nil
+	cmd := a.handle(msg)
+	switch msg.(type) {
+	case tea.KeyPressMsg, tea.MouseMsg:
+	default:
+		if shown && a.dialog == nil {
+			a.ended = a.Clock()
+		}
+	}
+	return cmd
+}
+
+// escFor is how long esc is still meant for a dialog that went away by itself: whoever presses
+// it has not seen that yet.
+const escFor = time.Second
+
+// late tells that a key was meant for a dialog that has just gone away by itself.
+func (a *app) late(name string) bool {
+	ended := a.ended
+	a.ended = time.Time{}
+	return name == "esc" && a.dialog == nil && !ended.IsZero() && a.Clock().Sub(ended) < escFor
+}
+
 // reconcile has done what follows from what changed: what is wanted and not held is read,
 // what ages is looked at again, what is remembered is saved.
 func (a *app) reconcile() tea.Cmd {
 	_, typing := a.filters.Typing()
 	a.stream.Hold(a.actions.Chord != "" || a.dialog != nil || a.prompt != nil && !typing)
 	a.aim()
-	return tea.Batch(a.fetch(), a.rates.Work(a.wake.Focused), a.detail.Work(), a.stripWork(), a.boardWork(), a.watch(), a.notice(), a.reactBeat(), a.age(), a.memo.Save(a.present))
+	return tea.Batch(a.fetch(), a.rates.Work(a.wake.Focused), a.detail.Work(), a.stripWork(), a.boardWork(), a.watch(), a.notice(), a.reactBeat(), a.age(), a.turnSign(), a.memo.Save(a.present))
 }
 
-func (a *app) update(msg tea.Msg) tea.Cmd {
+func (a *app) handle(msg tea.Msg) tea.Cmd {
 	switch msg.(type) {
 	case tea.MouseMsg, tea.PasteMsg, tea.FocusMsg, tea.BlurMsg, tea.WindowSizeMsg:
 		a.react.Disturb()
@@ -250,6 +276,8 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 	case wake.AgeMsg:
 		a.wake.Aged()
 		a.edges.Status.Expire()
+	case wake.TurnMsg:
+		a.wake.Turned()
 	case pageMsg:
 		return a.fetched(feed.Page(msg))
 	case leaveMsg:
@@ -282,6 +310,9 @@ func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 	if name == "alt+esc" { // two in a row, when they come through tmux
 		k.Mod = 0
 		return tea.Batch(a.key(k), a.key(k))
+	}
+	if a.late(name) {
+		return nil
 	}
 	a.edges.Status.Note = edges.Note{}
 	if a.search.Running() && name != "esc" {

@@ -245,6 +245,11 @@ func TestQuitAsksAboutLeases(t *testing.T) {
 	if press(t, a, "q"); !press(t, a, "u") || len(h.ended) != 1 {
 		t.Errorf("unsubscribing ended %v", h.ended)
 	}
+	a, _ = openReact(t, reacting(), 120, 40)
+	press(t, a, "q", "q", "q")
+	if s := screenOf(a); !strings.Contains(s, "2 runs wait for you; they stay stored") {
+		t.Errorf("no word of what waits:\n%s", s)
+	}
 	a = open(t, h, 120, 40)
 	if press(t, a, "ctrl+c"); !press(t, a, "ctrl+c") {
 		t.Error("twice ctrl+c did not quit")
@@ -316,13 +321,7 @@ func BenchmarkView(b *testing.B) {
 		h.event("pager", "incident.created", fmt.Sprint("event number ", i, " in the incident"))
 	}
 	a := open(b, h, 200, 50)
-	a.stream.Follow = false
-	flush(a)
-	b.ReportAllocs()
-	for i := 0; b.Loop(); i++ {
-		a.stream.By(-1 + 2*(i/100%2))
-		a.draw()
-	}
+	scrolled(b, a, func() { a.draw() })
 }
 
 func BenchmarkArrive(b *testing.B) {

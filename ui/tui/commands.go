@@ -86,5 +86,8 @@ func (a *app) runMark(words []string) (tea.Cmd, error) {
 	if a.stream.At == 0 {
 		return nil, fmt.Errorf("no record is chosen")
 	}
+	if len(words) == 0 {
+		return a.markOnly(), nil
+	}
 	return a.setMark(event.Mark{Seq: a.stream.At, Note: strings.Join(words, " ")}, "marked"), nil
 }

@@ -9,7 +9,6 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
-	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/detail"
 	"eventdeck/ui/tui/evidence"
@@ -24,17 +23,6 @@ const copyMax = 48 << 10
 
 // errTooMuch: more than a clipboard takes.
 var errTooMuch = errors.New("too much")
-
-func (a *app) copyActions() []action.Action {
-	return action.Grouped("Copy",
-		action.Action{ID: "copy", Title: "copy the payload, escaped", Needs: action.Event, Also: "yank clipboard", Keys: []string{"y p", "y y"}, Hint: "payload", Menu: "copy", When: a.canCopy, Run: a.copyPayload},
-		action.Action{ID: "copy.id", Title: "copy the event id, escaped", Needs: action.Event, Keys: []string{"y i"}, Hint: "id", When: a.canCopy, Run: a.copyID},
-		action.Action{ID: "copy.cursor", Title: "copy the cursor, escaped", Needs: action.Event, Keys: []string{"y c"}, Hint: "cursor", When: a.canCopy, Run: a.copyCursor},
-		action.Action{ID: "copy.command", Title: "copy a command line that subscribes to the same", Needs: action.Event, Keys: []string{"y k"}, Hint: "command", When: a.canCopy, Run: a.copyCommand},
-		action.Action{ID: "copy.line", Title: "copy the row as text", Needs: action.Event, Keys: []string{"y l"}, Hint: "line", Menu: "copy", When: a.canCopyLine, Run: a.copyLine},
-		action.Action{ID: "copy.raw", Title: "copy the raw bytes: they may act when pasted", Needs: action.Event, Keys: []string{"y r"}, Hint: "raw bytes", When: a.onPayload, Run: a.copyRaw},
-	)
-}
 
 // canCopy tells whether a record is chosen or a range is selected, and shown.
 func (a *app) canCopy() bool { return a.showsRecord() }

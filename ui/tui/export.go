@@ -1,27 +1,25 @@
 package tui
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 
 	tea "charm.land/bubbletea/v2"
 
+	"eventdeck/host/eventlog"
 	"eventdeck/host/react"
 	"eventdeck/ui/tui/action"
+	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/external"
+	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/widget"
 )
 
 // exportSays is what stands under the name of a file to write.
-const exportSays = "enter writes   the ending chooses: .ndjson .csv .cloudevents.json   esc goes back"
-
-func (a *app) exportActions() []action.Action {
-	return action.Grouped("Copy",
-		action.Action{ID: "export", Title: "write what is shown or selected to a file", Needs: action.Event, Also: "save write dump jsonl", Keys: []string{"w"}, Hint: "write", Panes: onMain, When: a.onRecord, Run: action.Act(a.openExport)},
-		action.Action{ID: "export.stop", Title: "stop the export that is being written", When: func() bool { return a.outside.Exports.Writing() }, Run: action.Act(func() { a.outside.Exports.Stop() })},
-	)
-}
+const exportSays = "enter writes   tab completes   as .ndjson .csv .cloudevents.json   esc goes back"
 
 // shown is the range that is selected, or all that the stream shows.
 func (a *app) shown() external.Range {
@@ -35,24 +33,66 @@ func (a *app) shown() external.Range {
 	return r
 }
 
-// openExport asks for the file to which what is shown or selected is written.
-func (a *app) openExport() {
-	what := "everything shown"
+// openExport asks for the file to which what is shown or selected is written, and says which
+// records those are as soon as they are counted.
+func (a *app) openExport() tea.Cmd {
+	what, r := "everything shown", a.shown()
 	if a.stream.Selected.On {
 		what = "what is selected"
 	}
+	ctx, stop := context.WithCancel(a.wake.Context())
+	p := &widget.Prompt{Label: "write " + what + " to:", Gone: stop}
 	overwrite := ""
-	a.AskLine(&widget.Prompt{Label: "write " + what + " to:", Says: exportSays, Done: func(text string) tea.Cmd {
-		p := a.prompt
-		cmd, err := a.export(a.shown(), text, overwrite == text)
-		if errors.Is(err, fs.ErrExist) {
+	p.Done = func(text string) tea.Cmd {
+		cmd, err := a.export(r, text, overwrite == text)
+		switch {
+		case errors.Is(err, fs.ErrExist):
 			overwrite = text
 			p.Problem = "there is such a file; enter again replaces it"
-		} else if err != nil {
+		case err != nil:
 			p.Problem = err.Error()
+		default:
+			stop()
 		}
 		return cmd
-	}}, a.exportName())
+	}
+	says := func(count string) { p.Says = count + a.chosenBy(&r.Query) + "   " + exportSays }
+	says("counting records" + a.Glyphs.More)
+	a.outside.CompletePath(p)
+	a.AskLine(p, a.exportName())
+	log := a.o.API.Log()
+	return a.Do(func(context.Context) tea.Msg {
+		defer stop()
+		n, err := counted(ctx, log, &r)
+		if err != nil {
+			return nil // enter tells what is wrong with the log
+		}
+		return widget.Then(func() tea.Cmd { says(cells.Count(n, "record")); return nil })
+	})
+}
+
+// counted counts the records of a range. Errors: the cause of ctx, those of the log.
+func counted(ctx context.Context, log *eventlog.Log, r *external.Range) (n int, err error) {
+	err = log.Search(ctx, r.Takes, r.Last+1, func(f eventlog.Found) bool {
+		n += len(f.Seqs)
+		return f.Edge > r.First
+	})
+	return n, err
+}
+
+// chosenBy says which records a query takes.
+func (a *app) chosenBy(q *query.Query) string {
+	words := ""
+	if q.Node.Level() > 0 {
+		words = " of " + stream.PlaceWords(q.Node, a.Glyphs).Plain()
+	}
+	switch {
+	case q.Text == "":
+		return words + ", no filter"
+	case q.Off:
+		return words + ", the filter " + q.Text + " is off"
+	}
+	return words + " that match " + q.Text
 }
 
 // export begins to write a range to a file.

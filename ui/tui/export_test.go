@@ -44,8 +44,15 @@ func TestExportWritesWhatIsShown(t *testing.T) {
 	if name := a.prompt.Field.Text(); name != "events-20260314-140305.ndjson" {
 		t.Errorf("the name that is offered is %q", name)
 	}
+	if says := a.prompt.Says; !strings.HasPrefix(says, "6 records, no filter") {
+		t.Errorf("before enter it says %q", says)
+	}
 	press(t, a, "enter")
-	if lines := strings.Count(out.String(), "\n"); !out.kept || lines != 6 || path != "events-20260314-140305.ndjson" || !strings.Contains(a.edges.Status.Note.Text, "wrote 6 records") {
+	whole, err := filepath.Abs(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if lines := strings.Count(out.String(), "\n"); !out.kept || lines != 6 || path != "events-20260314-140305.ndjson" || !strings.Contains(a.edges.Status.Note.Text, "wrote 6 records to "+whole) {
 		t.Errorf("%d lines to %s, %q", lines, path, a.edges.Status.Note.Text)
 	}
 	for _, l := range strings.Split(strings.TrimSpace(out.String()), "\n") {
@@ -60,7 +67,19 @@ func TestExportWritesWhatIsShown(t *testing.T) {
 	if lines := strings.Count(out.String(), "\n"); lines != 3 {
 		t.Errorf("the filter lets %d lines through", lines)
 	}
-	press(t, a, "esc", "g", "v", "j", "w", "enter")
+	press(t, a, "w")
+	if says := a.prompt.Says; !strings.HasPrefix(says, "2 records that match server:chat") {
+		t.Errorf("with a filter it says %q", says)
+	}
+	press(t, a, "esc", "x", "w")
+	if says := a.prompt.Says; !strings.HasPrefix(says, "6 records, the filter server:chat is off") {
+		t.Errorf("with a filter that is off it says %q", says)
+	}
+	press(t, a, "esc", "esc", "g", "v", "j", "w")
+	if says := a.prompt.Says; !strings.HasPrefix(says, "2 records, no filter") {
+		t.Errorf("of a range it says %q", says)
+	}
+	press(t, a, "enter")
 	if lines := strings.Count(out.String(), "\n"); lines != 2 {
 		t.Errorf("the range has %d lines", lines)
 	}

@@ -5,10 +5,14 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host/event"
 	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/widget"
 )
 
 func TestFilterBar(t *testing.T) {
@@ -43,6 +47,50 @@ func TestFilterBar(t *testing.T) {
 	press(t, a, "esc")
 	if a.stream.Query.Text != "p99" {
 		t.Errorf("esc leads to %q", a.stream.Query.Text)
+	}
+}
+
+// What esc takes away x brings back, also in another place of the tree.
+func TestAFilterThatEscTookAwayComesBack(t *testing.T) {
+	a := open(t, incident(), 120, 40)
+	press(t, a, "/")
+	word(t, a, "pool")
+	press(t, a, "enter", "x", "esc")
+	if a.stream.Query.Text != "" || !strings.Contains(a.edges.Status.Note.Text, "x brings it back") {
+		t.Fatalf("after esc there is %q, told is %q", a.stream.Query.Text, a.edges.Status.Note.Text)
+	}
+	press(t, a, "1", "j", "2", "x")
+	if q := a.stream.Query; q.Text != "pool" || q.Off || q.Node.Server != "chat" {
+		t.Errorf("x brings back %q, off: %v, at %v", q.Text, q.Off, q.Node)
+	}
+}
+
+// The esc that was meant for a dialog which went away by itself leaves the filter alone; later,
+// or after another key, it is meant for the filter.
+func TestEscForADialogThatWentAwayKeepsTheFilter(t *testing.T) {
+	now := start
+	a := open(t, incident(), 120, 40)
+	a.Now = func() time.Time { return now }
+	press(t, a, "/")
+	word(t, a, "pool")
+	press(t, a, "enter")
+	ends := func() {
+		a.Show(&widget.Confirm{Screen: a, Head: "Wait"})
+		settle(a, func() tea.Msg { return widget.Then(func() tea.Cmd { a.Show(nil); return nil }) })
+	}
+	ends()
+	if press(t, a, "esc"); a.stream.Query.Text != "pool" {
+		t.Error("esc took the filter away")
+	}
+	ends()
+	now = now.Add(escFor)
+	if press(t, a, "esc"); a.stream.Query.Text != "" {
+		t.Error("a later esc keeps the filter")
+	}
+	press(t, a, "x")
+	ends()
+	if press(t, a, "j", "esc"); a.stream.Query.Text != "" {
+		t.Error("esc after another key keeps the filter")
 	}
 }
 

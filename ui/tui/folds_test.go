@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
@@ -29,7 +30,7 @@ func TestOneServerThatWentAwayIsOneRow(t *testing.T) {
 		t.Helper()
 		text := screenOf(a)
 		stream := strings.Count(text, "push backoff, the connection ended x")
-		if !strings.Contains(text, "the connection ended "+want+" ") || stream != rows {
+		if !strings.Contains(text, "the connection ended "+want+" of several subscriptions ") || stream != rows {
 			t.Fatalf("want %d row with %s:\n%s", rows, want, text)
 		}
 		exact(t, a)
@@ -91,5 +92,81 @@ func TestFoldsAreTheSameFromEverywhere(t *testing.T) {
 	}
 	if n := rows(); n < 80 || n > 82 { // a page may begin within one
 		t.Errorf("from the newest on there are %d rows, want 80", n)
+	}
+}
+
+// What one subscription did several times in a row is one row that names it.
+func TestRepeatsOfOneSubscriptionNameIt(t *testing.T) {
+	h := talk(5)
+	for range 3 {
+		h.wentAway("pager", 1)
+	}
+	a := open(t, h, 160, 45)
+	press(t, a, "2")
+	if s := screenOf(a); !strings.Contains(s, "the connection ended x3 ") || !strings.Contains(s, "type.0") {
+		t.Errorf("it shows\n%s", s)
+	}
+}
+
+// Restarts that leave a gap each time are a row for each thing that happened, with a count and
+// a span, and all the gaps; an event among them begins anew.
+func TestRestartsFoldAroundTheirGaps(t *testing.T) {
+	h := talk(5)
+	restart := func(minute int) uint64 {
+		state := func(sub int, state event.State, evidence string) {
+			h.add(event.Record{Kind: event.KindState, Server: "pager", Type: trust.Untrusted(fmt.Sprint("type.", sub)), Mode: event.ModePush,
+				Sub: event.SubID(fmt.Sprint("sub", sub)), State: &event.StateChange{State: state, Evidence: evidence}, ReceivedAt: start.Add(time.Duration(minute) * time.Minute)})
+		}
+		state(0, event.StateBackoff, "the server went away")
+		state(0, event.StateResumed, "resumed at the stored position")
+		return h.add(event.Record{Kind: event.KindGap, Server: "pager", Type: trust.Untrusted("type.1"), Sub: "sub1", Mode: event.ModePush,
+			Gap: &event.Gap{Cause: event.CauseNoReplay}, ReceivedAt: start.Add(time.Duration(minute) * time.Minute)})
+	}
+	var gaps []uint64
+	for i := range 4 {
+		gaps = append(gaps, restart(i))
+	}
+	a := open(t, h, 160, 45)
+	press(t, a, "2")
+	count := func(times string, rows int) {
+		t.Helper()
+		text := screenOf(a)
+		if n := strings.Count(text, "gap      pager type.1"); n != len(gaps) {
+			t.Errorf("%d of %d gaps are shown:\n%s", n, len(gaps), text)
+		}
+		for _, what := range []string{"the server went away", "resumed at the stored position"} {
+			if n := strings.Count(text, what); n != rows || !strings.Contains(text, what+" "+times) {
+				t.Errorf("want %d rows, and %q %s:\n%s", rows, what, times, text)
+			}
+		}
+		exact(t, a)
+	}
+	count("x4 over 3 m", 1)
+	gaps = append(gaps, restart(4))
+	arrive(a)
+	count("x5 over 4 m", 1)
+	h.event("pager", "incident.created", "and on it goes")
+	gaps = append(gaps, restart(5))
+	arrive(a)
+	count("x5 over 4 m", 2)
+	press(t, a, "g")
+	a.gotoSeq(gaps[0])
+	flush(a)
+	for _, gap := range gaps[1:5] {
+		if press(t, a, "]"); a.stream.At != gap {
+			t.Errorf("the next gap is %d, want %d", a.stream.At, gap)
+		}
+	}
+	for _, gap := range []uint64{gaps[3], gaps[2], gaps[1], gaps[0], gaps[0] - 1, gaps[0] - 2} {
+		if press(t, a, "["); a.stream.At != gap {
+			t.Errorf("the one before is %d, want %d", a.stream.At, gap)
+		}
+	}
+	for row, member := range map[uint64]uint64{gaps[0] - 2: gaps[4] - 2, gaps[0] - 1: gaps[3] - 1} {
+		a.gotoSeq(member)
+		flush(a)
+		if a.stream.At != row {
+			t.Errorf("to %d leads to %d, want %d", member, a.stream.At, row)
+		}
 	}
 }

@@ -193,12 +193,19 @@ func TestEscAsksOnlyIfSomethingWouldBeLost(t *testing.T) {
 	}
 }
 
-func TestEditingArgumentsMeansAnother(t *testing.T) {
+// editing opens the form on a subscription with arguments.
+func editing(t *testing.T) (*fakeHost, *app) {
+	t.Helper()
 	h := orders()
 	h.subscribe("shop", "order.placed", event.ModePoll, `{"team":"core","level":"P1"}`)
 	a := open(t, h, 120, 40)
 	a.draw()
 	press(t, a, "1", "j", "j", "j", "e")
+	return h, a
+}
+
+func TestEditingArgumentsMeansAnother(t *testing.T) {
+	h, a := editing(t)
 	if s := screenOf(a); !strings.Contains(s, "ctrl+s change") {
 		t.Fatalf("no form, or it does not say that it changes:\n%s", s)
 	}
@@ -221,11 +228,7 @@ func TestEditingArgumentsMeansAnother(t *testing.T) {
 }
 
 func TestEditingSettingsKeepsThePosition(t *testing.T) {
-	h := orders()
-	h.subscribe("shop", "order.placed", event.ModePoll, `{"team":"core","level":"P1"}`)
-	a := open(t, h, 120, 40)
-	a.draw()
-	press(t, a, "1", "j", "j", "j", "e")
+	h, a := editing(t)
 	press(t, a, "up", "left", "ctrl+s")
 	if len(h.asked) != 1 || h.asked[0].Mode != event.ModePush || !h.asked[0].From.Saved || len(h.ended) != 0 {
 		t.Errorf("asked %+v, ended %v", h.asked, h.ended)

@@ -42,11 +42,15 @@ func (a *app) canSubscribe() bool {
 	return t != nil || len(a.tree.Marked()) > 0
 }
 
-// formSubject returns the event type that the choice is about: that of the
-// chosen node, else that of the chosen record.
+// formSubject returns the event type that the choice is about: in a table that of the row's
+// subscription, else that of the chosen node or of the chosen record.
 func (a *app) formSubject() (string, *event.Type) {
 	n := a.tree.At
-	if n.Level() < 2 && a.panes.Focus != layout.Tree {
+	if a.table() != nil {
+		if n = (query.Node{}); a.rowSub() != nil {
+			n = query.Node{Server: a.rowSub().Key.Server, Type: a.rowSub().Key.Type}
+		}
+	} else if n.Level() < 2 && a.panes.Focus != layout.Tree {
 		if r, ok := a.stream.Record(a.stream.At); ok {
 			n = query.Node{Server: r.Server, Type: r.Type}
 		}
@@ -101,13 +105,6 @@ func (a *app) openBulk() tea.Cmd {
 func (a *app) openModeSwitch() tea.Cmd {
 	v := a.selected()
 	return form.OpenModes(a.forms(), *v, lookup.Type(&a.snap, query.Node{Server: v.Key.Server, Type: v.Key.Type}))
-}
-
-// signInActions are about the rights to use a server.
-func (a *app) signInActions() []action.Action {
-	return action.Grouped("Servers",
-		action.Action{ID: "sign-in", Title: "sign in to the server, in the browser", Keys: []string{"L"}, Hint: "sign in", Panes: inTree, Dangerous: true, When: a.wantsSignIn, Run: func() tea.Cmd { return form.OpenSignIn(a.forms(), a.tree.At.Server) }},
-	)
 }
 
 // signInCommands are the typed commands of the same.

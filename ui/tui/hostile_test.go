@@ -1,10 +1,8 @@
 package tui
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,6 +15,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/host/trust/corpus"
 	"eventdeck/host/trust/strict"
 	"eventdeck/host/wire"
 	"eventdeck/ui/internal/screen"
@@ -65,31 +64,10 @@ func (c *hostileCase) raw() []byte {
 
 func hostileCases(t testing.TB) []hostileCase {
 	t.Helper()
-	var f *os.File
-	var err error
-	for _, path := range []string{"../../host/trust/scan/testdata/untrusted.jsonl", "../../../shared/cases/untrusted.jsonl"} {
-		if f, err = os.Open(filepath.FromSlash(path)); err == nil {
-			break
-		}
-	}
-	if err != nil {
-		t.Fatalf("the case file is needed for this test: %v", err)
-	}
-	defer f.Close()
-	var out []hostileCase
-	sc := bufio.NewScanner(f)
-	sc.Buffer(nil, 16<<20)
-	for sc.Scan() {
-		var c hostileCase
-		if err := json.Unmarshal(sc.Bytes(), &c); err != nil {
-			t.Fatal(err)
-		}
-		if c.Class != "receiver" {
-			out = append(out, c)
-		}
-	}
-	if err := sc.Err(); err != nil || len(out) < 90 {
-		t.Fatalf("%d cases, %v", len(out), err)
+	path := filepath.FromSlash("../../host/trust/scan/testdata/untrusted.jsonl")
+	out := slices.DeleteFunc(corpus.Read[hostileCase](t, path), func(c hostileCase) bool { return c.Class == "receiver" })
+	if len(out) < 90 {
+		t.Fatalf("%d cases", len(out))
 	}
 	return out
 }

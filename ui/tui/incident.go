@@ -9,25 +9,8 @@ import (
 	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/external"
 	"eventdeck/ui/tui/layout"
-	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/trace"
 )
-
-// incidentActions follow a value over servers and types, and hand on what was found.
-func (a *app) incidentActions() []action.Action {
-	return action.Grouped("Incident",
-		action.Action{ID: "value.filter", Title: "follow the value: show only what has it", Needs: action.Event, Also: "filter by this value incident id correlate =", Keys: []string{"="}, Hint: "only this", Panes: onEvent, When: a.onRecord, Run: action.Act(func() { a.trace.Follow(trace.Only) })},
-		action.Action{ID: "value.exclude", Title: "leave out what has the value", Needs: action.Event, Also: "filter out exclude hide not -", Keys: []string{"-"}, Panes: inDetail, When: a.onRecord, Run: action.Act(func() { a.trace.Follow(trace.Not) })},
-		action.Action{ID: "type.hide", Title: "hide this type: add !type: to the filter", Needs: action.Event, Also: "mute ignore exclude filter out type noise", Panes: onEvent, When: func() bool { r, ok := a.chosenRecord(); return ok && r.Type.Raw() != "" }, Run: action.Act(a.hideType)},
-		action.Action{ID: "value.add", Title: "add the value to the filter", Needs: action.Event, Also: "narrow and filter +", Keys: []string{"+"}, Panes: inDetail, When: a.onRecord, Run: action.Act(func() { a.trace.Follow(trace.Too) })},
-		action.Action{ID: "value.pin", Title: "pin the value: it stands out everywhere", Needs: action.Event, Also: "colour color highlight mark value", Keys: []string{"*"}, Panes: onEvent, When: a.onRecord, Run: action.Act(a.trace.Pin)},
-		action.Action{ID: "related", Title: "everything that shares the value, over time", Needs: action.Event, Also: "correlate follow incident lanes graph trace relate", Keys: []string{"&"}, Hint: "related", Panes: onEvent, When: a.onRecord, Run: a.trace.Related},
-		action.Action{ID: "repeats", Title: "fold repeats: equal summaries in a row as one", Also: "collapse group duplicates count fold", Keys: []string{"#"}, Panes: onEvent, Run: a.trace.Repeats},
-		action.Action{ID: "compare", Title: "compare two events: mark one, then the other", Needs: action.Event, Also: "diff difference versus", Keys: []string{"B"}, Panes: onEvent, When: a.onRecord, Run: a.trace.Compare},
-		action.Action{ID: "report", Title: "report of the incident, as Markdown", Needs: action.Event, Also: "export postmortem review markdown", Keys: []string{"E"}, Panes: onEvent, When: a.onRecord, Run: action.Act(a.trace.Report)},
-		action.Action{ID: "pipe", Title: "pipe the event, or the range, to a command", Needs: action.Event, Also: "jq shell hand on run command", Keys: []string{"|"}, Panes: onEvent, When: a.onRecord, Run: action.Act(func() { a.trace.AskPipe("", "") })},
-	)
-}
 
 // incidentCommands are the same as lines.
 func (a *app) incidentCommands() []action.Command {
@@ -58,14 +41,8 @@ func (a *app) initIncident() {
 			}
 			return a.detail.Value()
 		},
-		Selected: a.withSelected, Goto: a.gotoSeq, RowName: a.rowName, Home: a.outside.Home, Getenv: a.outside.Getenv,
-		Filter: func(q query.Query) {
-			if a.stream.Query.Node != q.Node {
-				a.tree.At = q.Node
-			}
-			a.filters.Remember(q.Text)
-			a.requery(q)
-		},
+		Selected: a.withSelected, Goto: a.gotoSeq, RowName: a.rowName, Home: a.outside.Home, CompletePath: a.outside.CompletePath, Getenv: a.outside.Getenv,
+		Filter: a.filters.Take,
 		Pin: func(values []string) {
 			a.Pins = values
 			a.Style++

@@ -355,3 +355,34 @@ func TestWideWindowsCoverThePanes(t *testing.T) {
 		}
 	}
 }
+
+// From an event with several ids that is seen, three keys show one of them alone, and one
+// more brings back what was filtered before, at its place in the tree.
+func TestFollowOneOfSeveralIDs(t *testing.T) {
+	h := checkout()
+	h.add(event.Record{Kind: event.KindEvent, Server: "chat", Type: trust.Untrusted("message.posted"), Mode: event.ModePush,
+		Data: json.RawMessage(`{"title":"refund","orderId":"O-9","userId":"u-3"}`), Raw: []byte(`{}`)})
+	a := open(t, h, 120, 40)
+	press(t, a, "2", "=")
+	if s := screenOf(a); !strings.Contains(s, "Which value?") || !strings.Contains(s, "2 .userId   u-3") {
+		t.Fatalf("it does not ask:\n%s", s)
+	}
+	exact(t, a)
+	press(t, a, "2")
+	if got := a.stream.Query.Text; got != "value:u-3" || !strings.Contains(screenOf(a), "filter value:u-3;") {
+		t.Errorf("the filter is %q:\n%s", got, screenOf(a))
+	}
+	press(t, a, "=", "enter")
+	if s := screenOf(a); !strings.Contains(s, "filter was value:u-3; x brings it back") {
+		t.Errorf("the filter is replaced without a word:\n%s", s)
+	}
+	press(t, a, "x")
+	if got := a.stream.Query.Text; got != "value:u-3" || a.stream.Query.Off {
+		t.Errorf("x brings back %+v", a.stream.Query)
+	}
+	for _, size := range [][2]int{{20, 5}, {40, 12}} {
+		a := open(t, h, size[0], size[1])
+		press(t, a, "2", "=")
+		exact(t, a)
+	}
+}

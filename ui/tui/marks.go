@@ -28,14 +28,19 @@ func (a *app) removeMark(m event.Mark) tea.Cmd {
 // turnMark marks the chosen record, or takes its mark away. A mark with a note is not
 // taken away by a key that is easily pressed: the note is shown to be changed.
 func (a *app) turnMark() tea.Cmd {
+	if old, marked := a.stream.Marks.Find(a.stream.At); marked && old.Note == "" {
+		return a.removeMark(old)
+	}
+	return a.markOnly()
+}
+
+// markOnly marks the chosen record without a note. Where it has one, that is shown to be
+// changed.
+func (a *app) markOnly() tea.Cmd {
 	seq := a.stream.At
-	old, marked := a.stream.Marks.Find(seq)
-	switch {
-	case marked && old.Note != "":
+	if old, _ := a.stream.Marks.Find(seq); old.Note != "" {
 		a.noteChosen()
 		return nil
-	case marked:
-		return a.removeMark(old)
 	}
 	return a.setMark(event.Mark{Seq: seq}, "marked record "+cells.Number(seq))
 }

@@ -20,7 +20,13 @@ func TestMarksStayOnTheirRecords(t *testing.T) {
 		t.Fatalf("marks %+v", h.marks)
 	}
 	arrive(a)
-	press(t, a, "/")
+	press(t, a, ":")
+	word(t, a, "mark")
+	press(t, a, "enter", "enter")
+	if s := screenOf(a); h.marks[0].Note != "look here" || !strings.Contains(s, "enter keeps the note") {
+		t.Fatalf("marks %+v\n%s", h.marks, s)
+	}
+	press(t, a, "esc", "/")
 	word(t, a, "server:chat")
 	press(t, a, "enter")
 	if s := screenOf(a); !strings.Contains(s, "▶14:03:05.6") || !strings.Contains(s, "◆ looking at it") {

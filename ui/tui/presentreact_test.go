@@ -10,6 +10,7 @@ import (
 
 	"eventdeck/host/react"
 	"eventdeck/host/trust"
+	"eventdeck/ui/internal/reacttest"
 	"eventdeck/ui/tui/present"
 )
 
@@ -17,15 +18,15 @@ import (
 var reactSecrets = []string{"ann@example", "Ann Smith", "t0psecret", "hunter2"}
 
 // telling is an engine whose rules and runs hold such things in each member.
-func telling() *fakeEngine {
+func telling() *reacttest.Engine {
 	e := reacting()
-	rule := e.view.Rules[0].Rule
+	rule := e.View.Rules[0].Rule
 	rule.Key, rule.When = []string{".user"}, `.mail="ann@example.com"`
 	rule.Do.Command = &react.Command{Argv: []string{"/bin/page", "--password", "hunter2", "--token=t0psecret", "ann@example.com"}, Dir: "/srv/ann@example.com", Confine: &react.Confine{Read: []string{"/srv/ann@example.com"}}}
-	e.view.Rules[0].Rule = rule
-	e.view.Rules[0].Boundary, e.view.Rules[0].Why = "reads of ann@example.com", "held by ann@example.com"
-	e.view.Rules[1].Rule.Do.Note = "tell ann@example.com"
-	e.view.Fault, e.view.Held = "rules.json:1:1: ann@example.com", "of ann@example.com"
+	e.View.Rules[0].Rule = rule
+	e.View.Rules[0].Boundary, e.View.Rules[0].Why = "reads of ann@example.com", "held by ann@example.com"
+	e.View.Rules[1].Rule.Do.Note = "tell ann@example.com"
+	e.View.Fault, e.View.Held = "rules.json:1:1: ann@example.com", "of ann@example.com"
 	fill := func(r *react.Run) {
 		req := *r.Request
 		req.Argv, req.Path, req.Dir, req.Confine = rule.Do.Command.Argv, "/opt/ann@example.com", rule.Do.Command.Dir, rule.Do.Command.Confine
@@ -40,19 +41,19 @@ func telling() *fakeEngine {
 				Stderr: react.Stream{Head: trust.Untrusted(`{"password":"hunter2"}`), Bytes: 22}}}
 		}
 	}
-	for i := range e.view.Waiting {
-		fill(&e.view.Waiting[i])
+	for i := range e.View.Waiting {
+		fill(&e.View.Waiting[i])
 	}
-	for i := range e.runs {
-		fill(&e.runs[i])
+	for i := range e.All {
+		fill(&e.All[i])
 	}
-	e.view.Rules[0].Approved = e.runs[2].Request
+	e.View.Rules[0].Approved = e.All[2].Request
 	return e
 }
 
 func TestPresentedReactionsHoldNothingPersonal(t *testing.T) {
 	e := telling()
-	before, _ := json.Marshal(e.runs)
+	before, _ := json.Marshal(e.All)
 	a, _ := openReactWith(t, Options{Theme: "none", React: e, Present: true}, 120, 40)
 	seen := shown(a)
 	for _, keys := range [][]string{{"j"}, {"enter"}, {"G"}, {"esc", "6", "]"}, {"j"}, {"j"}, {"enter"}, {"G"}, {"esc", "6", "]"}, {"enter"}, {"G"}, {"esc", "6", "j", "enter"}, {"esc", "2", "Q"}, {"esc", "6", "[", "[", "ctrl+x"}} {
@@ -70,7 +71,7 @@ func TestPresentedReactionsHoldNothingPersonal(t *testing.T) {
 			t.Errorf("%q is not shown", word)
 		}
 	}
-	if after, _ := json.Marshal(e.runs); !bytes.Equal(before, after) {
+	if after, _ := json.Marshal(e.All); !bytes.Equal(before, after) {
 		t.Error("the engine's runs were changed")
 	}
 }
@@ -86,8 +87,8 @@ func TestMaskedRequestsAreNotApproved(t *testing.T) {
 			wait(2 * time.Second)
 		}
 		press(t, a, "ctrl+y")
-		if len(e.did) > 0 {
-			t.Errorf("tab %v: %v", tab, e.did)
+		if len(e.Did) > 0 {
+			t.Errorf("tab %v: %v", tab, e.Did)
 		}
 		if !strings.Contains(a.edges.Status.Note.Text, "masked for the audience") {
 			t.Errorf("tab %v: the key does not say why: %q", tab, a.edges.Status.Note.Text)

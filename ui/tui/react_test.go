@@ -13,11 +13,12 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/react"
 	"eventdeck/host/trust"
+	"eventdeck/ui/internal/reacttest"
 	reactions "eventdeck/ui/tui/react"
 )
 
 // openReact returns the screen on an engine, and what lets its time go by.
-func openReact(t testing.TB, e *fakeEngine, w, h int) (*app, func(time.Duration)) {
+func openReact(t testing.TB, e *reacttest.Engine, w, h int) (*app, func(time.Duration)) {
 	t.Helper()
 	o := Options{Theme: "none"}
 	if e != nil {
@@ -43,20 +44,26 @@ func openReactWith(t testing.TB, o Options, w, h int) (*app, func(time.Duration)
 	}
 }
 
+// goldenReact draws what reactions show behind some keys, on screens of all sizes.
+func goldenReact(t *testing.T, engine func() *reacttest.Engine, name string, keys []string) {
+	t.Helper()
+	for _, size := range [][2]int{{160, 45}, {100, 30}, {80, 24}, {40, 12}} {
+		t.Run(fmt.Sprintf("%s-%dx%d", name, size[0], size[1]), func(t *testing.T) {
+			a, _ := openReact(t, engine(), size[0], size[1])
+			press(t, a, keys...)
+			a.draw()
+			flush(a)
+			golden(t, a, name)
+		})
+	}
+}
+
 func TestGoldenReactions(t *testing.T) {
 	for name, keys := range map[string][]string{
 		"react-waiting": nil, "react-runs": {"]", "j", "j"}, "react-rules": {"]", "]"}, "react-block": {"enter"}, "react-deny": {"ctrl+x"},
 		"react-settle": {"]", "j", "j", "j", "ctrl+t"}, "react-silence": {"]", "]", "ctrl+s"}, "react-why": {"2", "Q"}, "react-help": {"?"}, "react-led": {"2", "g", "enter"},
 	} {
-		for _, size := range [][2]int{{160, 45}, {100, 30}, {80, 24}, {40, 12}} {
-			t.Run(fmt.Sprintf("%s-%dx%d", name, size[0], size[1]), func(t *testing.T) {
-				a, _ := openReact(t, reacting(), size[0], size[1])
-				press(t, a, keys...)
-				a.draw()
-				flush(a)
-				golden(t, a, name)
-			})
-		}
+		goldenReact(t, reacting, name, keys)
 	}
 }
 
@@ -64,14 +71,14 @@ func TestAnApprovalTakesARestAndItsKey(t *testing.T) {
 	e := reacting()
 	a, wait := openReact(t, e, 160, 45)
 	press(t, a, "ctrl+y")
-	if e.acts("approve") != 0 || !strings.Contains(a.edges.Status.Note.Text, "not yet") {
+	if e.Acts("approve") != 0 || !strings.Contains(a.edges.Status.Note.Text, "not yet") {
 		t.Fatalf("approved at once, or no word of why not: %q", a.edges.Status.Note.Text)
 	}
 	wait(300 * time.Millisecond)
 	press(t, a, "j")
 	wait(300 * time.Millisecond)
 	press(t, a, "ctrl+y")
-	if e.acts("approve") != 0 {
+	if e.Acts("approve") != 0 {
 		t.Fatal("approved without a rest")
 	}
 	wait(time.Second)
@@ -79,12 +86,12 @@ func TestAnApprovalTakesARestAndItsKey(t *testing.T) {
 		t.Errorf("nothing says that the key counts now:\n%s", s)
 	}
 	press(t, a, "ctrl+y")
-	if e.acts("approve r4bbbbbbbbbbbbbb") != 1 {
-		t.Fatalf("not approved: %q, %v", a.edges.Status.Note.Text, e.did)
+	if e.Acts("approve r4bbbbbbbbbbbbbb") != 1 {
+		t.Fatalf("not approved: %q, %v", a.edges.Status.Note.Text, e.Did)
 	}
 	wait(time.Second)
 	press(t, a, "ctrl+y")
-	if e.acts("approve") != 1 {
+	if e.Acts("approve") != 1 {
 		t.Error("the same was approved twice")
 	}
 }
@@ -121,8 +128,8 @@ func TestNothingElseApprovesOrArms(t *testing.T) {
 				t.Fatalf("the key does not count in the first place:\n%s", screenOf(a))
 			}
 			try(a)
-			if e.acts("approve")+e.acts("arm")+e.acts("grant") > 0 {
-				t.Errorf("%s, tab %v: %v", name, tab, e.did)
+			if e.Acts("approve")+e.Acts("arm")+e.Acts("grant") > 0 {
+				t.Errorf("%s, tab %v: %v", name, tab, e.Did)
 			}
 		}
 	}
@@ -131,18 +138,18 @@ func TestNothingElseApprovesOrArms(t *testing.T) {
 // A block that changes, that is covered or that is not shown to its end is not approved.
 func TestWhatIsNotSeenIsNotApproved(t *testing.T) {
 	e := reacting()
-	e.view.Waiting[0].Request.Argv = append(e.view.Waiting[0].Request.Argv, strings.Split(strings.Repeat("padding ", 60), " ")...)
+	e.View.Waiting[0].Request.Argv = append(e.View.Waiting[0].Request.Argv, strings.Split(strings.Repeat("padding ", 60), " ")...)
 	a, wait := openReact(t, e, 160, 45)
 	wait(2 * time.Second)
 	press(t, a, "ctrl+y")
-	if e.acts("approve") != 0 || !strings.Contains(a.edges.Status.Note.Text, "read on") {
+	if e.Acts("approve") != 0 || !strings.Contains(a.edges.Status.Note.Text, "read on") {
 		t.Fatalf("approved unseen, or no word of it: %q", a.edges.Status.Note.Text)
 	}
 	press(t, a, "enter", "G")
 	a.draw()
 	wait(2 * time.Second)
 	press(t, a, "ctrl+y")
-	if e.acts("approve") != 0 || !strings.Contains(a.edges.Status.Note.Text, "read back") {
+	if e.Acts("approve") != 0 || !strings.Contains(a.edges.Status.Note.Text, "read back") {
 		t.Fatalf("approved with lines that were jumped over: %q", a.edges.Status.Note.Text)
 	}
 	press(t, a, "g")
@@ -152,20 +159,20 @@ func TestWhatIsNotSeenIsNotApproved(t *testing.T) {
 		press(t, a, "ctrl+d")
 	}
 	wait(time.Second)
-	if press(t, a, "ctrl+y"); e.acts("approve") != 1 {
+	if press(t, a, "ctrl+y"); e.Acts("approve") != 1 {
 		t.Fatalf("all was read, and it is not approved: %q", a.edges.Status.Note.Text)
 	}
 
 	e = reacting()
 	a, wait = openReact(t, e, 160, 45)
 	wait(2 * time.Second)
-	e.view.Waiting[0].Request.Argv = []string{"/usr/local/bin/restart", "everything"}
-	e.view.Revision++
+	e.View.Waiting[0].Request.Argv = []string{"/usr/local/bin/restart", "everything"}
+	e.View.Revision++
 	wait(1100 * time.Millisecond) // it is read anew
 	look(a)
 	a.draw()
 	press(t, a, "ctrl+y")
-	if e.acts("approve") != 0 {
+	if e.Acts("approve") != 0 {
 		t.Error("approved what had just changed")
 	}
 }
@@ -187,8 +194,8 @@ func TestHammeringApprovesNothing(t *testing.T) {
 			}
 			switch r.IntN(12) {
 			case 0:
-				e.view.Waiting = append(e.view.Waiting, asks(react.RunID(fmt.Sprintf("new%d", i)), "x"))
-				e.view.Revision++
+				e.View.Waiting = append(e.View.Waiting, reacttest.Asks(react.RunID(fmt.Sprintf("new%d", i)), "x"))
+				e.View.Revision++
 				settle(a, a.react.Work())
 			case 1:
 				settle(a, a.update(tea.FocusMsg{}))
@@ -202,8 +209,8 @@ func TestHammeringApprovesNothing(t *testing.T) {
 			}
 			a.draw()
 		}
-		if n := e.acts("approve") + e.acts("grant") + e.acts("arm"); n > 0 {
-			t.Fatalf("seed %d: %v", seed, e.did)
+		if n := e.Acts("approve") + e.Acts("grant") + e.Acts("arm"); n > 0 {
+			t.Fatalf("seed %d: %v", seed, e.Did)
 		}
 	}
 }
@@ -212,18 +219,18 @@ func TestDenyingAndItsReasonAreOneAct(t *testing.T) {
 	e := reacting()
 	a, _ := openReact(t, e, 160, 45)
 	press(t, a, "ctrl+x", "n", "o", "esc")
-	if e.acts("deny") != 0 {
+	if e.Acts("deny") != 0 {
 		t.Fatal("denied without enter")
 	}
 	press(t, a, "ctrl+x", "n", "o", "enter")
-	if e.acts("deny r3aaaaaaaaaaaaaa no") != 1 {
-		t.Fatalf("%v", e.did)
+	if e.Acts("deny r3aaaaaaaaaaaaaa no") != 1 {
+		t.Fatalf("%v", e.Did)
 	}
 	if s := screenOf(a); !strings.Contains(s, "u undoes it") {
 		t.Errorf("no word of undoing:\n%s", s)
 	}
-	if press(t, a, "u"); e.acts("undeny r3") != 1 {
-		t.Errorf("%v", e.did)
+	if press(t, a, "u"); e.Acts("undeny r3") != 1 {
+		t.Errorf("%v", e.Did)
 	}
 }
 
@@ -234,16 +241,16 @@ func TestGrantsEndWithinADay(t *testing.T) {
 	press(t, a, "ctrl+g", "backspace", "4", "8")
 	wait(time.Second)
 	press(t, a, "ctrl+y")
-	if e.acts("grant") != 0 || !strings.Contains(screenOf(a), "1 to 24") {
-		t.Fatalf("%v\n%s", e.did, screenOf(a))
+	if e.Acts("grant") != 0 || !strings.Contains(screenOf(a), "1 to 24") {
+		t.Fatalf("%v\n%s", e.Did, screenOf(a))
 	}
 	press(t, a, "backspace", "backspace", "4", "ctrl+y")
-	if e.acts("grant") != 0 {
+	if e.Acts("grant") != 0 {
 		t.Fatal("granted without a rest")
 	}
 	wait(time.Second)
-	if press(t, a, "ctrl+y"); e.acts("grant r3aaaaaaaaaaaaaa") != 1 || !strings.HasSuffix(e.did[len(e.did)-1], "4h0m0s") {
-		t.Errorf("%v\n%s", e.did, screenOf(a))
+	if press(t, a, "ctrl+y"); e.Acts("grant r3aaaaaaaaaaaaaa") != 1 || !strings.HasSuffix(e.Did[len(e.Did)-1], "4h0m0s") {
+		t.Errorf("%v\n%s", e.Did, screenOf(a))
 	}
 }
 
@@ -251,18 +258,18 @@ func TestGrantsEndWithinADay(t *testing.T) {
 func TestArmingTakesTheToolsInFull(t *testing.T) {
 	e := reacting()
 	tool := react.Tool{Server: "pager", Name: "look", Class: react.ToolRead}
-	e.view.Rules[0].Rule.Do = react.Do{Task: &react.Task{Task: "Look.", Tools: []react.Tool{tool}}}
-	e.tools = []react.Pinned{{Tool: tool, Description: trust.Untrusted("Looks\x1b up."), Schema: []byte(`{"properties":{"id":{}}}`), Pin: "p1"}}
-	shown := e.view.Rules[0]
-	shown.Tools = e.tools
+	e.View.Rules[0].Rule.Do = react.Do{Task: &react.Task{Task: "Look.", Tools: []react.Tool{tool}}}
+	e.Tools = []react.Pinned{{Tool: tool, Description: trust.Untrusted("Looks\x1b up."), Schema: []byte(`{"properties":{"id":{}}}`), Pin: "p1"}}
+	shown := e.View.Rules[0]
+	shown.Tools = e.Tools
 	a, wait := openReact(t, e, 160, 60)
 	press(t, a, "]", "]")
 	wait(2 * time.Second)
 	if s := screenOf(a); !strings.Contains(s, `"Looks\x1b up."`) || !strings.Contains(s, "SHA-256 p1") || !strings.Contains(s, "id = {}") {
 		t.Fatal(s)
 	}
-	if press(t, a, "ctrl+y"); e.acts("arm page-p1 "+string(shown.ArmHash())) != 1 {
-		t.Fatalf("%v %q\n%s", e.did, a.edges.Status.Note.Text, screenOf(a))
+	if press(t, a, "ctrl+y"); e.Acts("arm page-p1 "+string(shown.ArmHash())) != 1 {
+		t.Fatalf("%v %q\n%s", e.Did, a.edges.Status.Note.Text, screenOf(a))
 	}
 }
 
@@ -271,23 +278,23 @@ func TestArmingTakesTheRuleInFull(t *testing.T) {
 	a, wait := openReact(t, e, 160, 45)
 	press(t, a, "]", "]")
 	a.draw()
-	if press(t, a, "ctrl+y"); e.acts("arm") != 0 {
+	if press(t, a, "ctrl+y"); e.Acts("arm") != 0 {
 		t.Fatal("armed at once")
 	}
 	wait(time.Second)
-	if press(t, a, "ctrl+y"); e.acts("arm page-p1 h1") != 1 {
-		t.Fatalf("%v %q", e.did, a.edges.Status.Note.Text)
+	if press(t, a, "ctrl+y"); e.Acts("arm page-p1 h1") != 1 {
+		t.Fatalf("%v %q", e.Did, a.edges.Status.Note.Text)
 	}
 	press(t, a, "j", "ctrl+x")
-	if e.acts("disarm note-deploys") != 1 {
-		t.Fatalf("%v", e.did)
+	if e.Acts("disarm note-deploys") != 1 {
+		t.Fatalf("%v", e.Did)
 	}
-	if press(t, a, "u"); e.acts("arm note-deploys h2") != 1 {
-		t.Errorf("%v", e.did)
+	if press(t, a, "u"); e.Acts("arm note-deploys h2") != 1 {
+		t.Errorf("%v", e.Did)
 	}
 	press(t, a, "ctrl+s", "enter", "u")
-	if e.acts("silence note-deploys 1h0m0s") != 1 || e.acts("unsilence") != 1 {
-		t.Errorf("%v", e.did)
+	if e.Acts("silence note-deploys 1h0m0s") != 1 || e.Acts("unsilence") != 1 {
+		t.Errorf("%v", e.Did)
 	}
 }
 
@@ -297,22 +304,22 @@ func TestStoppingAtOnceAndKilling(t *testing.T) {
 	press(t, a, "2", "Z")
 	wait(time.Second)
 	look(a)
-	if s := screenOf(a); e.acts("stop false") != 1 || !strings.Contains(s, "STOPPED") {
-		t.Fatalf("%v\n%s", e.did, s)
+	if s := screenOf(a); e.Acts("stop false") != 1 || !strings.Contains(s, "STOPPED") {
+		t.Fatalf("%v\n%s", e.Did, s)
 	}
 	if title := a.windowTitle(); !strings.Contains(title, "STOPPED") {
 		t.Errorf("the title is %q", title)
 	}
-	if press(t, a, "Z"); e.acts("stop true") != 1 {
-		t.Fatalf("%v", e.did)
+	if press(t, a, "Z"); e.Acts("stop true") != 1 {
+		t.Fatalf("%v", e.Did)
 	}
 	wait(6 * time.Second)
 	press(t, a, "Z")
-	if s := screenOf(a); e.acts("stop") != 2 || !strings.Contains(s, "go on") {
-		t.Fatalf("%v\n%s", e.did, s)
+	if s := screenOf(a); e.Acts("stop") != 2 || !strings.Contains(s, "go on") {
+		t.Fatalf("%v\n%s", e.Did, s)
 	}
-	if press(t, a, "g"); e.acts("go") != 1 {
-		t.Errorf("%v", e.did)
+	if press(t, a, "g"); e.Acts("go") != 1 {
+		t.Errorf("%v", e.Did)
 	}
 }
 
@@ -329,8 +336,8 @@ func TestReactionsAsLines(t *testing.T) {
 			t.Errorf(":%s: %v", line, err)
 			continue
 		}
-		if settle(a, cmd); e.acts(did) == 0 {
-			t.Errorf(":%s did %v", line, e.did)
+		if settle(a, cmd); e.Acts(did) == 0 {
+			t.Errorf(":%s did %v", line, e.Did)
 		}
 	}
 	for _, line := range []string{"deny nobody", "silence page-p1 long", "settle r1 perhaps", "react", "rules nobody", "once page-p1 #99999", "why-not"} {
@@ -367,7 +374,7 @@ func TestWithoutAnEngine(t *testing.T) {
 
 func TestAFailedApprovalCanBeTriedAgain(t *testing.T) {
 	e := reacting()
-	e.fail = errors.New("no token")
+	e.Fails = errors.New("no token")
 	a, wait := openReact(t, e, 160, 45)
 	wait(time.Second)
 	press(t, a, "ctrl+y")
@@ -375,8 +382,8 @@ func TestAFailedApprovalCanBeTriedAgain(t *testing.T) {
 		t.Fatalf("the failure is not told: %q", a.edges.Status.Note.Text)
 	}
 	wait(2 * time.Second)
-	if press(t, a, "ctrl+y"); e.acts("approve") != 2 {
-		t.Errorf("%v %q", e.did, a.edges.Status.Note.Text)
+	if press(t, a, "ctrl+y"); e.Acts("approve") != 2 {
+		t.Errorf("%v %q", e.Did, a.edges.Status.Note.Text)
 	}
 }
 
@@ -392,8 +399,8 @@ func TestTheOperatorIsToldWhoIsWaitedFor(t *testing.T) {
 	a.react.News()
 	a.notify.Settings.On = true
 	a.update(tea.BlurMsg{})
-	e.view.Waiting = append(e.view.Waiting, asks("r9", "x"))
-	e.view.Revision++
+	e.View.Waiting = append(e.View.Waiting, reacttest.Asks("r9", "x"))
+	e.View.Revision++
 	wait(1100 * time.Millisecond)
 	settle(a, a.react.Work())
 	if cmd := a.notice(); cmd == nil {
@@ -428,8 +435,8 @@ func TestAGapIsNoEvent(t *testing.T) {
 // Where no run needs care or has an end, their columns leave their room to the others.
 func TestEmptyColumnsOfWhatWaitsAreLeftOut(t *testing.T) {
 	e := reacting()
-	for i := range e.view.Waiting {
-		e.view.Waiting[i].Flagged, e.view.Waiting[i].Stale = false, false
+	for i := range e.View.Waiting {
+		e.View.Waiting[i].Flagged, e.View.Waiting[i].Stale = false, false
 	}
 	a, _ := openReact(t, e, 80, 24)
 	if s := screenOf(a); strings.Contains(s, "CARE") || !strings.Contains(s, "GROUP") || !strings.Contains(s, `"payments"`) {
@@ -441,7 +448,7 @@ func TestARuleForOtherEventsIsNotSuppressed(t *testing.T) {
 	e := reacting()
 	a, _ := openReact(t, e, 120, 40)
 	press(t, a, "2", "Q")
-	if s := screenOf(a); !strings.Contains(s, "does not listen to it") {
+	if s := screenOf(a); !strings.Contains(s, "does not listen to incident.created of pager") {
 		t.Errorf("\n%s", s)
 	}
 }
@@ -464,10 +471,66 @@ func TestARuleFromAnEvent(t *testing.T) {
 	if s := screenOf(a); !strings.Contains(s, `: as it is written`) || !strings.Contains(s, "React to events like this") || !strings.Contains(s, "would have matched 2 events") || !strings.Contains(s, "not armed") {
 		t.Fatalf("the form:\n%s", s)
 	}
-	if press(t, a, "ctrl+s"); len(wrote) != 1 || wrote[0].Mode != react.ModeAsk || wrote[0].On.Server != "pager" || e.acts("arm") != 0 {
-		t.Fatalf("%+v %v\n%s", wrote, e.did, screenOf(a))
+	if press(t, a, "ctrl+s"); len(wrote) != 1 || wrote[0].Mode != react.ModeAsk || wrote[0].On.Server != "pager" || e.Acts("arm") != 0 {
+		t.Fatalf("%+v %v\n%s", wrote, e.Did, screenOf(a))
 	}
 	if press(t, a, "u"); removed != wrote[0].Name {
 		t.Errorf("undone: %q\n%s", removed, screenOf(a))
+	}
+}
+
+// The form of a rule from an event, on screens of all sizes: as it opens, and with what is
+// missing in it told.
+func TestGoldenRuleForm(t *testing.T) {
+	writer := reactions.Writer{
+		Add: func(string, react.Rule) error { return nil },
+		Text: func(_ string, r react.Rule) (string, error) {
+			return "{\n  \"name\": \"" + r.Name + "\",\n  \"mode\": \"" + string(r.Mode) + "\"\n}", nil
+		},
+		Remove: func(string, string) error { return nil },
+	}
+	for name, keys := range map[string][]string{"react-form": nil, "react-form-wrong": {"ctrl+u", "ctrl+s"}} {
+		for _, size := range [][2]int{{160, 45}, {100, 30}, {80, 24}, {40, 12}} {
+			t.Run(fmt.Sprintf("%s-%dx%d", name, size[0], size[1]), func(t *testing.T) {
+				a, _ := openReactWith(t, Options{Theme: "none", React: reacting(), Rules: writer}, size[0], size[1])
+				press(t, a, "2", "g", "J")
+				press(t, a, keys...)
+				golden(t, a, name)
+			})
+		}
+	}
+}
+
+// What waits in a group is denied by one act, and asks again by one undo; those that began
+// to wait while the reason was typed stay.
+func TestAGroupIsDeniedAtOnce(t *testing.T) {
+	e := reacting()
+	a, _ := openReact(t, e, 160, 45)
+	press(t, a, "ctrl+x")
+	if s := screenOf(a); !strings.Contains(s, "all 2 of this rule") {
+		t.Fatal(s)
+	}
+	e.View.Waiting = append(e.View.Waiting, reacttest.Asks("r9", "late"))
+	e.View.Revision++
+	press(t, a, "tab", "n", "o", "enter")
+	if e.Acts("deny r3aaaaaaaaaaaaaa no") != 1 || e.Acts("deny r4bbbbbbbbbbbbbb no") != 1 || e.Acts("deny") != 2 {
+		t.Fatal(e.Did)
+	}
+	if press(t, a, "u"); e.Acts("undeny") != 2 {
+		t.Error(e.Did)
+	}
+}
+
+// v shows what would be approved on the whole screen, from its beginning, and gives it back.
+func TestARequestIsReadOnTheWholeScreen(t *testing.T) {
+	for _, size := range [][2]int{{160, 45}, {80, 24}} {
+		a, _ := openReact(t, reacting(), size[0], size[1])
+		press(t, a, "v")
+		if s := screenOf(a); !strings.Contains(s, "page-p1, auto") || strings.Contains(s, "WANTS TO") || !strings.Contains(s, "1 of 2") {
+			t.Errorf("%v:\n%s", size, s)
+		}
+		if press(t, a, "v"); !strings.Contains(screenOf(a), "WANTS TO") {
+			t.Errorf("%v:\n%s", size, screenOf(a))
+		}
 	}
 }

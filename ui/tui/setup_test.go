@@ -159,6 +159,18 @@ func TestAddServerSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
+// A mistyped address is not started as a program.
+func TestMistypedAddressesAreNoCommands(t *testing.T) {
+	h := newFake()
+	a := newcomer(t, h, 120, 40, strangers)
+	press(t, a, "A")
+	press(t, a, typed("htp:/foo bar")...)
+	press(t, a, "ctrl+s")
+	if s := screenOf(a); len(h.did) > 0 || !strings.Contains(s, "neither an address nor a command") {
+		t.Errorf("%v\n%s", h.did, s)
+	}
+}
+
 func TestImportAsksBeforeAnythingHappens(t *testing.T) {
 	h := newFake()
 	a := newcomer(t, h, 120, 40, strangers)

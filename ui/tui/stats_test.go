@@ -64,7 +64,7 @@ func TestStatsScreen(t *testing.T) {
 	}
 	press(t, a, "S")
 	s := screenOf(a)
-	for _, want := range []string{"18,332 stored", "3 duplicates dropped", "p50 800 ms, p95 2.1 s", "p50 300 us, p95 4.0 ms", "poll polling", "2.8/s"} {
+	for _, want := range []string{"18,332 received", "3 duplicates dropped", "p50 800 ms, p95 2.1 s", "p50 300 us, p95 4.0 ms", "poll polling", "2.8/s"} {
 		if !strings.Contains(s, want) {
 			t.Errorf("%q is missing:\n%s", want, s)
 		}

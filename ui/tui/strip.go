@@ -4,6 +4,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host/event"
+	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/timeline"
 )
 
@@ -12,6 +13,15 @@ const (
 	stripHeight = 12
 	stripWidth  = 60
 )
+
+// openTimeline draws over time what the stream shows.
+func (a *app) openTimeline() tea.Cmd {
+	var of timeline.Of
+	if q := a.stream.Query; !q.Everything() {
+		of = timeline.Of{Takes: q.Matches, Words: stream.QueryWords(&q, a.Glyphs).Plain()}
+	}
+	return timeline.Open(&a.Env, a, a.o.API.Log(), of)
+}
 
 // stripRows is how many rows of the stream's pane its timeline takes: none while two streams
 // share the room.

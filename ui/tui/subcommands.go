@@ -76,17 +76,6 @@ func (a *app) askReread() {
 // subRows are the panes in which a subscription is a row.
 var subRows = []layout.Pane{layout.Tree, layout.Subs}
 
-// lifeActions change how a subscription runs.
-func (a *app) lifeActions() []action.Action {
-	return action.Grouped("Subscriptions",
-		action.Action{ID: "sub.refresh", Title: "ask the server again from the saved position", Needs: action.Subscription, Also: "poll now retry", Keys: []string{"u"}, Dangerous: true, When: a.onSub, Run: func() tea.Cmd { return a.manage().Refresh(a.selected()) }},
-		action.Action{ID: "sub.mode", Title: "change the delivery mode, or failover", Needs: action.Subscription, Also: "push poll webhook", Keys: []string{"M"}, Dangerous: true, When: a.onSub, Run: a.openModeSwitch},
-		action.Action{ID: "sub.failover", Title: "automatic failover on or off: webhook, push, poll", Needs: action.Subscription, Keys: []string{"F"}, Panes: subRows, Dangerous: true, When: a.onSub, Run: func() tea.Cmd { v := a.selected(); return a.manage().SetFailover(v, !v.Failover) }},
-		action.Action{ID: "sub.reset", Title: "reset the saved position", Needs: action.Subscription, Also: "cursor rewind seek", Keys: []string{"C"}, Panes: subRows, Dangerous: true, When: a.onSub, Run: action.Act(func() { a.manage().AskReset(a.selected(), a.recordOf(a.chosenSeq())) })},
-		action.Action{ID: "sub.rotate", Title: "make a new webhook secret", Keys: []string{"K"}, Panes: subRows, Dangerous: true, When: a.onHook, Run: action.Act(func() { a.manage().AskRotate(a.selected()) })},
-	)
-}
-
 func (a *app) onHook() bool {
 	v := a.selected()
 	return v != nil && v.Mode == event.ModeWebhook

@@ -4,12 +4,14 @@ import (
 	"context"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/ui/tui/board"
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/table"
 	"eventdeck/ui/tui/widget"
 )
@@ -57,12 +59,57 @@ func (a *app) turnTab(step int) {
 	a.detail.Turn(step)
 }
 
+// tableScope is the place whose rows tables show.
+func (a *app) tableScope() query.Node {
+	if a.boards.All {
+		return query.Node{}
+	}
+	return a.stream.Query.Node
+}
+
+// scopes tells whether the shown table could show a part of its rows, or all of them.
+func (a *app) scopes() bool {
+	t := a.table()
+	return t != nil && board.Scoped(t) && a.stream.Query.Node.Level() > 0
+}
+
+// scopeWord is what the key that turns between all rows and those of a place does now.
+func (a *app) scopeWord() string {
+	if a.boards.All {
+		return "only " + stream.PlaceWords(a.stream.Query.Node, a.Glyphs).Clip(scopeMax).Plain()
+	}
+	return "all"
+}
+
+// scopeMax is how much of a place is told with a key, in cells.
+const scopeMax = 30
+
+// tableTitle names the tabs, and the place to which the rows belong.
+func (a *app) tableTitle(room int) string {
+	title := a.board().Title(room)
+	if !a.scopes() {
+		return title
+	}
+	words := ", " + a.KeyOf("subscriptions.all") + " " + a.scopeWord()
+	if !a.boards.All {
+		words = " " + a.Glyphs.Dot + " only " + stream.PlaceWords(a.stream.Query.Node, a.Glyphs).Plain() + words
+	}
+	if left := room - ansi.StringWidth(title); left < ansi.StringWidth(words) {
+		title = a.board().Short()
+	}
+	return title + words
+}
+
 // openRow leads from a row of a table to what it is about.
 func (a *app) openRow() tea.Cmd {
 	t := a.table()
 	cmd, leads := t.Open()
-	if !leads && t.Chosen() {
+	switch {
+	case leads:
+	case t.Chosen():
 		a.enter(layout.Detail)
+	default:
+		a.Tell("the table has no row to open")
 	}
 	return cmd
 }

@@ -24,6 +24,24 @@ func TestEvidenceHasTheFreeRoom(t *testing.T) {
 	}
 }
 
+// The subscriptions of the place that the stream shows are called that, and a key shows all.
+func TestSubscriptionsOfAPlaceSayThat(t *testing.T) {
+	a := open(t, incident(), 120, 40)
+	press(t, a, "1", "j", "4")
+	if s := screenOf(a); a.table().Rows() != 1 || !strings.Contains(s, "only chat, 0 all") {
+		t.Errorf("%d rows:\n%s", a.table().Rows(), s)
+	}
+	press(t, a, "0")
+	if s := screenOf(a); a.table().Rows() != 3 || !strings.Contains(s, "0 only chat") || a.stream.Query.Node.Server != "chat" {
+		t.Errorf("all are %d rows:\n%s", a.table().Rows(), s)
+	}
+	press(t, a, "]", "]")
+	if s := screenOf(a); strings.Contains(s, "0 only chat") {
+		t.Errorf("of what servers hold:\n%s", s)
+	}
+	exact(t, a)
+}
+
 // What is copied from a table is its row, never the record that the hidden stream has
 // chosen; of an empty table it is said that there is nothing.
 func TestCopyFromTables(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/react"
 	"eventdeck/host/trust"
+	"eventdeck/ui/internal/reacttest"
 	"eventdeck/ui/tui/palette"
 	reactions "eventdeck/ui/tui/react"
 )
@@ -20,7 +21,7 @@ const hostileWords = "the pool of db main is full \x1b[2J\u202e\nstate    ✓ do
 // asksModel is a run of the rule explain-p1, which asks a model with tools.
 func asksModel(id react.RunID, state react.State) react.Run {
 	model := &react.Model{Name: "local", Wire: react.WireChat, URL: "http://127.0.0.1:11434/v1", Model: "qwen3", Price: &react.Price{In: 3_000_000, Out: 15_000_000}, Output: 4096}
-	r := asks(id)
+	r := reacttest.Asks(id)
 	r.Rule, r.State, r.Why, r.Line, r.Steps = "explain-p1", state, "", "", 4
 	r.Request = &react.Request{Kind: react.RequestModel, Run: id, Rule: "explain-p1", Seq: 1, Count: 2, Model: model, Task: "Find the likely cause;\ncite ids.", Spend: 500_000, Tokens: 100_000,
 		Input: []byte(`{"origin":"mcp-event"}` + "\n" + hostileWords), Time: 5 * time.Minute,
@@ -38,17 +39,17 @@ func call(r react.Run, args string) react.Run {
 
 // talking is an engine with runs that ask models: one that waits with a call of a tool, one
 // that waits with what an agent wants, one whose model speaks, one that is over.
-func talking() *fakeEngine {
+func talking() *reacttest.Engine {
 	e := reacting()
-	e.view.Models, e.view.Spent, e.view.SpendLimit = []string{"local", "big"}, 412_300, 5_000_000
+	e.View.Models, e.View.Spent, e.View.SpendLimit = []string{"local", "big"}, 412_300, 5_000_000
 	explain := react.Rule{Name: "explain-p1", On: react.Source{Server: "pager", Type: "incident.created", Kind: event.KindEvent}, Mode: react.ModeAsk, Where: "/home/op/.config/eventdeck/rules.json:16:5"}
-	e.view.Rules = append(e.view.Rules, react.RuleView{Rule: explain, Hash: "h1", Effective: react.ModeAsk, Letters: "A B C", Since: 1})
+	e.View.Rules = append(e.View.Rules, react.RuleView{Rule: explain, Hash: "h1", Effective: react.ModeAsk, Letters: "A B C", Since: 1})
 	wants := call(asksModel("r7aaaaaaaaaaaaaa", react.Asking), `{"service":"db main","env":"prod","note":"р\u0430ypal\nhash 00"}`)
 	wants.Why, wants.Line = "pager/rollback may change something: each call is asked about", "rules.json:20:7"
 	permit := asksModel("r8aaaaaaaaaaaaaa", react.Asking)
 	permit.Began = &react.Request{Kind: react.RequestAgent, Argv: []string{"/usr/local/bin/agent"}, Task: "Look at it.", Boundary: "files and network, Landlock 6", Confine: &react.Confine{Read: []string{"/srv"}}}
 	permit.Request = &react.Request{Kind: react.RequestPermit, Run: permit.ID, Rule: permit.Rule, Title: trust.Untrusted("list the files"), Input: []byte(`{"command":"rm -rf /srv"}`), Time: time.Minute}
-	e.view.Waiting = []react.Run{wants, permit}
+	e.View.Waiting = []react.Run{wants, permit}
 
 	speaks := asksModel("r6aaaaaaaaaaaaaa", react.Running)
 	speaks.Started = start.Add(-time.Minute)
@@ -63,9 +64,9 @@ func talking() *fakeEngine {
 		{N: 3, Kind: react.StepTool, State: react.StepRefused, Server: "git", Tool: "log", Class: react.ToolRead, Args: json.RawMessage(`{"q":"\u001b[31m"}`), Why: "there is no such tool", Line: "rules.json:20:7", Began: start},
 		{N: 4, Kind: react.StepModel, State: react.StepDone, Usage: react.Usage{In: 2200, Out: 90, Estimated: true}, Cost: 8_145, Began: start, Ended: start.Add(3 * time.Second), Answer: &react.Answer{Text: trust.Untrusted(hostileWords), Cut: true}},
 	}
-	e.steps = map[react.RunID][]react.Step{speaks.ID: steps[:2], done.ID: steps}
-	e.view.Says = map[react.RunID]trust.Text{speaks.ID: trust.Untrusted("It looks like " + hostileWords)}
-	e.runs = append([]react.Run{wants, permit, speaks, done}, e.runs[2:]...)
+	e.Taken = map[react.RunID][]react.Step{speaks.ID: steps[:2], done.ID: steps}
+	e.View.Says = map[react.RunID]trust.Text{speaks.ID: trust.Untrusted("It looks like " + hostileWords)}
+	e.All = append([]react.Run{wants, permit, speaks, done}, e.All[2:]...)
 	return e
 }
 
@@ -73,15 +74,7 @@ func TestGoldenConversations(t *testing.T) {
 	for name, keys := range map[string][]string{
 		"talk-call": {"enter", "z"}, "talk-permit": {"j", "enter", "z"}, "talk-live": {"]", "j", "j", "enter"}, "talk-done": {"]", "j", "j", "j", "enter", "z"},
 	} {
-		for _, size := range [][2]int{{160, 45}, {100, 30}, {80, 24}, {40, 12}} {
-			t.Run(fmt.Sprintf("%s-%dx%d", name, size[0], size[1]), func(t *testing.T) {
-				a, _ := openReact(t, talking(), size[0], size[1])
-				press(t, a, keys...)
-				a.draw()
-				flush(a)
-				golden(t, a, name)
-			})
-		}
+		goldenReact(t, talking, name, keys)
 	}
 }
 
@@ -90,7 +83,7 @@ func TestGoldenConversations(t *testing.T) {
 func TestAWishWaitsForTheOperator(t *testing.T) {
 	w := &react.Wish{Client: trust.Untrusted("stdio " + hostileWords), Server: "pager", Type: trust.Untrusted("incident.created"), Args: json.RawMessage(`{"team":"checkout"}`), Mode: event.ModePush}
 	e := reacting()
-	e.view.Waiting = []react.Run{{ID: w.Run(), NS: react.Client, Rule: react.WishRule, State: react.Asking, Created: start, Due: start.Add(time.Hour),
+	e.View.Waiting = []react.Run{{ID: w.Run(), NS: react.Client, Rule: react.WishRule, State: react.Asking, Created: start, Due: start.Add(time.Hour),
 		Request: &react.Request{Kind: react.RequestWish, Run: w.Run(), Rule: react.WishRule, Wish: w}}}
 	a, _ := openReact(t, e, 160, 45)
 	exact(t, a)
@@ -102,7 +95,7 @@ func TestAWishWaitsForTheOperator(t *testing.T) {
 	flush(a)
 	exact(t, a)
 	got := screenOf(a)
-	for _, want := range []string{"a client of this host as an MCP server asks", `"stdio the pool of db main is full \x1b`, `team = "checkout"`, "a subscription, from now on", e.view.Waiting[0].Request.Hash()[:20]} {
+	for _, want := range []string{"a client of this host as an MCP server asks", `"stdio the pool of db main is full \x1b`, `team = "checkout"`, "a subscription, from now on", e.View.Waiting[0].Request.Hash()[:20]} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%s is missing in\n%s", want, got)
 		}
@@ -194,7 +187,7 @@ func TestWhatAModelSaysIsShownWhileItSaysIt(t *testing.T) {
 }
 
 func TestTheStatusTellsWhatWasSpentWhereThereAreModels(t *testing.T) {
-	for e, want := range map[*fakeEngine]bool{talking(): true, reacting(): false} {
+	for e, want := range map[*reacttest.Engine]bool{talking(): true, reacting(): false} {
 		a, _ := openReact(t, e, 160, 45)
 		lines := strings.Split(screenOf(a), "\n")
 		if status := strings.Join(lines[len(lines)-3:], "\n"); strings.Contains(status, "$0.42") != want {
@@ -205,9 +198,9 @@ func TestTheStatusTellsWhatWasSpentWhereThereAreModels(t *testing.T) {
 
 // Each call of a tool and each leave is asked about: none is granted for hours.
 func TestStepsAreNotGranted(t *testing.T) {
-	for _, e := range []*fakeEngine{talking(), reacting()} {
+	for _, e := range []*reacttest.Engine{talking(), reacting()} {
 		a, _ := openReact(t, e, 160, 45)
-		if got, want := strings.Contains(screenOf(a), "ctrl+g grant"), len(e.view.Models) == 0; got != want {
+		if got, want := strings.Contains(screenOf(a), "ctrl+g grant"), len(e.View.Models) == 0; got != want {
 			t.Errorf("a grant is offered: %v, want %v\n%s", got, want, screenOf(a))
 		}
 	}
@@ -216,7 +209,7 @@ func TestStepsAreNotGranted(t *testing.T) {
 // An act that a model chose is none for hours either, and the key says why.
 func TestAChosenActIsNotGranted(t *testing.T) {
 	e := reacting()
-	e.view.Waiting[0].Request.Act = "restart"
+	e.View.Waiting[0].Request.Act = "restart"
 	a, wait := openReact(t, e, 160, 45)
 	wait(time.Second)
 	press(t, a, "ctrl+g")
@@ -224,8 +217,8 @@ func TestAChosenActIsNotGranted(t *testing.T) {
 		t.Errorf("it does not say why not:\n%s", s)
 	}
 	wait(time.Second)
-	if press(t, a, "ctrl+y"); e.acts("grant") != 0 {
-		t.Errorf("%v", e.did)
+	if press(t, a, "ctrl+y"); e.Acts("grant") != 0 {
+		t.Errorf("%v", e.Did)
 	}
 }
 
@@ -243,15 +236,15 @@ func TestTheNameOfAnActionIsNoCommand(t *testing.T) {
 	if _, err := a.actions.Execute("ask a model"); err == nil || !strings.Contains(err.Error(), "react.ask") {
 		t.Errorf("where it does not work: %v", err)
 	}
-	if len(e.did) > 0 {
-		t.Errorf("%v", e.did)
+	if len(e.Did) > 0 {
+		t.Errorf("%v", e.Did)
 	}
 }
 
 func TestTheOnlyModelNeedsNoName(t *testing.T) {
 	for line, want := range map[string]string{"what is broken?": "what is broken?", "local what is broken?": "what is broken?", "why": "why", "local": "", " ": ""} {
 		e := talking()
-		e.view.Models = []string{"local"}
+		e.View.Models = []string{"local"}
 		a, _ := openReact(t, e, 80, 24)
 		press(t, a, "2", "g", ":")
 		word(t, a, "ask "+line)
@@ -260,11 +253,11 @@ func TestTheOnlyModelNeedsNoName(t *testing.T) {
 		if d, ok := a.dialog.(*palette.Palette); ok {
 			problem = d.Problem
 		}
-		switch asked := e.acts(fmt.Sprintf("ask-model local %d %s", a.stream.At, want)) == 1; {
-		case want == "" && (e.acts("ask-model") > 0 || problem == ""):
-			t.Errorf("%q: %v, and it says %q", line, e.did, problem)
+		switch asked := e.Acts(fmt.Sprintf("ask-model local %d %s", a.stream.At, want)) == 1; {
+		case want == "" && (e.Acts("ask-model") > 0 || problem == ""):
+			t.Errorf("%q: %v, and it says %q", line, e.Did, problem)
 		case want != "" && (!asked || problem != "" || !strings.Contains(screenOf(a), "asked local")):
-			t.Errorf("%q: %v, problem %q\n%s", line, e.did, problem, screenOf(a))
+			t.Errorf("%q: %v, problem %q\n%s", line, e.Did, problem, screenOf(a))
 		}
 	}
 }
@@ -283,15 +276,15 @@ func TestAskingAModel(t *testing.T) {
 		}
 		settle(a, cmd)
 	}
-	if e.acts("ask-model local") != 1 || e.acts(fmt.Sprintf("ask-model local %d why is it slow?", a.stream.At)) != 1 {
-		t.Errorf("%v", e.did)
+	if e.Acts("ask-model local") != 1 || e.Acts(fmt.Sprintf("ask-model local %d why is it slow?", a.stream.At)) != 1 {
+		t.Errorf("%v", e.Did)
 	}
-	e.mu.Lock()
+	e.Lock()
 	made := asksModel("asked", react.Running)
 	made.Rule = react.AskRule
-	e.runs = append(e.runs, made)
-	e.view.Revision++
-	e.mu.Unlock()
+	e.All = append(e.All, made)
+	e.View.Revision++
+	e.Unlock()
 	press(t, a, "6")
 	for range 3 { // how things are, then the runs
 		a.react.Take(a.react.Read())
@@ -304,7 +297,53 @@ func TestAskingAModel(t *testing.T) {
 	press(t, a, "2")
 	settle(a, a.askModel())
 	press(t, a, "b", "i", "g", "space", "w", "h", "y", "enter")
-	if e.acts("ask-model big") != 1 {
-		t.Errorf("by the prompt: %v, %+v", e.did, a.prompt)
+	if e.Acts("ask-model big") != 1 {
+		t.Errorf("by the prompt: %v, %+v", e.Did, a.prompt)
+	}
+}
+
+// A question to a model leaves the stream where it is, says how it stands below the panes,
+// and one key leads to the answer.
+func TestOneKeyLeadsToTheAnswer(t *testing.T) {
+	for _, size := range [][2]int{{160, 45}, {80, 24}} {
+		e := talking()
+		e.View.Models = []string{"local"}
+		a, wait := openReact(t, e, size[0], size[1])
+		press(t, a, "2", "g")
+		at := a.stream.At
+		e.Lock()
+		made := asksModel("asked", react.Running)
+		e.All = append(e.All, made)
+		e.Unlock()
+		press(t, a, ":")
+		word(t, a, "ask why")
+		press(t, a, "enter")
+		a.Hush()
+		if s := screenOf(a); !strings.Contains(s, "asking local") || a.stream.At != at {
+			t.Fatalf("%v: record %d, then %d\n%s", size, at, a.stream.At, s)
+		}
+		e.Lock()
+		e.All[len(e.All)-1].State = react.Done
+		e.View.Revision++
+		e.Unlock()
+		wait(1100 * time.Millisecond)
+		for range 3 { // how things are, then the run
+			settle(a, a.react.Work())
+		}
+		if note := a.edges.Status.Note.Text; !strings.Contains(note, "local answered about record") {
+			t.Errorf("%v: %q", size, note)
+		}
+		a.Hush()
+		if s := screenOf(a); !strings.Contains(s, "answer: 6") {
+			t.Errorf("%v: no word of the answer:\n%s", size, s)
+		}
+		press(t, a, "6")
+		for range 3 {
+			settle(a, a.boardWork())
+			a.draw()
+		}
+		if s := screenOf(a); a.react.Board.Table().At.Name != "asked" || !strings.Contains(s, "Conversation") || strings.Contains(s, "answer: 6") {
+			t.Errorf("%v: %q\n%s", size, a.react.Board.Table().At.Name, s)
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/tree"
@@ -62,5 +63,37 @@ func TestTheLineOfServersBeginsWithTrouble(t *testing.T) {
 			t.Errorf("%q is not there:\n%s", want, s)
 		}
 		exact(t, a)
+	}
+}
+
+// While the tree has the keys no server moves away under the cursor; without them the one in
+// trouble stands first.
+func TestTheOrderOfTheTreeWaitsForTheKeys(t *testing.T) {
+	h := newFake()
+	for _, name := range []string{"alpha", "beta", "gamma"} {
+		h.server(name)
+	}
+	a := open(t, h, 120, 40)
+	first := func() string {
+		for i := range a.tree.Rows {
+			if n := a.tree.Rows[i].Node; n.Level() == 1 {
+				return n.Server
+			}
+		}
+		return ""
+	}
+	press(t, a, "1", "j", "j")
+	at, row := a.tree.At, a.tree.Find(a.tree.At)
+	h.snap.Servers[2].Reach = host.ReachBackoff
+	h.snap.Version++
+	arrive(a)
+	if a.tree.At != at || a.tree.Find(at) != row || first() != "alpha" {
+		t.Errorf("with the keys %q is first, and the choice moved from row %d to %d", first(), row, a.tree.Find(at))
+	}
+	press(t, a, "2")
+	h.snap.Version++
+	arrive(a)
+	if a.tree.At != at || first() != "gamma" {
+		t.Errorf("without the keys %q is first", first())
 	}
 }

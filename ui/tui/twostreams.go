@@ -1,19 +1,9 @@
 package tui
 
 import (
-	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/query"
 )
-
-// twoActions show two streams, each with its own place, filter and range.
-func (a *app) twoActions() []action.Action {
-	return action.Grouped("Panes",
-		action.Action{ID: "streams.beside", Title: "two streams side by side, or the other one away", Also: "split vertical second stream tmux pane compare", Keys: []string{"%"}, Panes: onMain, Run: action.Act(func() { a.turnStreams(layout.Beside) })},
-		action.Action{ID: "streams.under", Title: "two streams, one above the other, or the other one away", Also: "split horizontal second stream tmux pane below", Keys: []string{"\""}, Panes: onMain, Run: action.Act(func() { a.turnStreams(layout.Under) })},
-		action.Action{ID: "streams.align", Title: "have the other stream show the same moment", Also: "second stream sync time align", Keys: []string{"@"}, Panes: onEvent, When: a.canAlign, Run: action.Act(func() { a.stream.Other.Seek(a.stream.At) })},
-	)
-}
 
 // turnStreams shows two streams in a way, or one again if they are shown so.
 func (a *app) turnStreams(way layout.Streams) {

@@ -226,11 +226,5 @@ func TestGoldenTwoStreams(t *testing.T) {
 func BenchmarkViewOfTwoStreams(b *testing.B) {
 	a := overAMillion(b)
 	press(b, a, "2", "%")
-	a.stream.Follow = false
-	flush(a)
-	b.ReportAllocs()
-	for i := 0; b.Loop(); i++ {
-		a.stream.By(-1 + 2*(i/100%2))
-		a.View()
-	}
+	scrolled(b, a, func() { a.View() })
 }

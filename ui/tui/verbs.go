@@ -147,21 +147,50 @@ func (a *app) open() tea.Cmd {
 		}
 		a.enter(layout.Stream)
 	case layout.Stream:
-		if a.stream.At != 0 {
-			a.toDetail()
+		if a.stream.At == 0 {
+			a.Tell("there is no event to open")
+			break
 		}
+		a.toDetail()
 	case layout.Subs, layout.Log, layout.React:
 		return a.openRow()
 	case layout.Detail:
-		if l := a.detail.Chosen(); l != nil && l.Seq > 0 {
-			return a.Jump(l.Seq)
-		} else if l != nil && l.Do != nil {
-			l.Do()
-		} else {
-			a.detail.Toggle()
-		}
+		return a.openLine()
 	}
 	return nil
+}
+
+// openLine opens what the chosen line of the detail is about: a record, something to do, or
+// what is folded.
+func (a *app) openLine() tea.Cmd {
+	switch l := a.detail.Chosen(); {
+	case !a.opensLine():
+		a.Tell("nothing opens on this line")
+	case l.Seq > 0:
+		return a.Jump(l.Seq)
+	case l.Do != nil:
+		l.Do()
+	default:
+		a.detail.Toggle()
+	}
+	return nil
+}
+
+// opensLine tells whether there is something to open on the chosen line of the detail.
+func (a *app) opensLine() bool {
+	l := a.detail.Chosen()
+	return l != nil && (l.Seq > 0 || l.Do != nil || l.Fold > 0)
+}
+
+// openWord is what the key that opens does now, "" for nothing.
+func (a *app) openWord() string {
+	switch t := a.table(); {
+	case a.panes.Focus == layout.Detail && !a.opensLine(),
+		a.panes.Focus == layout.Stream && a.stream.At == 0,
+		t != nil && a.panes.Focus != layout.Detail && !t.Chosen():
+		return ""
+	}
+	return "open"
 }
 
 // back goes one step back. At the root it does nothing.
@@ -188,7 +217,7 @@ func (a *app) back() tea.Cmd {
 	case a.stream.Paused:
 		return a.freeze()
 	case a.stream.Query.Text != "":
-		a.requery(query.Query{Node: a.stream.Query.Node})
+		a.filters.Clear()
 	case a.tree.At != query.Node{}:
 		a.tree.At = query.Node{}
 		a.rescope()
@@ -196,11 +225,22 @@ func (a *app) back() tea.Cmd {
 	return nil
 }
 
+// againQuits is for how long the key of quitting does not quit after it led back: who
+// presses it to be at the top of everything does not mean to leave.
+const againQuits = time.Second
+
 func (a *app) backOrQuit() tea.Cmd {
-	if a.atRoot() {
-		return a.quit()
+	now := a.Clock()
+	switch {
+	case !a.atRoot():
+		a.wake.Backed = now
+		return a.back()
+	case now.Sub(a.wake.Backed) < againQuits:
+		a.wake.Backed = time.Time{}
+		a.Tell(a.KeyOf("quit") + " again quits")
+		return nil
 	}
-	return a.back()
+	return a.quit()
 }
 
 // atRoot tells whether quitting is what is left: no pane has the whole screen in place of
@@ -232,12 +272,13 @@ func (a *app) quit() tea.Cmd {
 		return tea.Quit
 	}
 	a.wake.Leaving = true
+	lines := []string{goOn(len(hooks)), "What is kept is taken up again by the next run."}
+	if n := a.react.Waits(); n > 0 {
+		lines = append(lines, stayWaiting(n))
+	}
 	a.Show(&widget.Confirm{Screen: a,
-		Head: "Quit",
-		Lines: []string{
-			goOn(len(hooks)),
-			"What is kept is taken up again by the next run.",
-		},
+		Head:  "Quit",
+		Lines: lines,
 		Choices: []widget.Choice{
 			{Key: "k", Title: "keep them and quit", Run: func() tea.Cmd { return tea.Quit }},
 			{Key: "u", Title: "unsubscribe and quit", Run: func() tea.Cmd { return a.endLeases(hooks) }},
@@ -252,6 +293,13 @@ func goOn(hooks int) string {
 		return "1 webhook subscription goes on at its server."
 	}
 	return cells.Count(hooks, "webhook subscription") + " go on at their servers."
+}
+
+func stayWaiting(runs int) string {
+	if runs == 1 {
+		return "1 run waits for you; it stays stored until it expires."
+	}
+	return cells.Count(runs, "run") + " wait for you; they stay stored until they expire."
 }
 
 func (a *app) endLeases(ids []event.SubID) tea.Cmd {
@@ -269,6 +317,22 @@ func (a *app) endLeases(ids []event.SubID) tea.Cmd {
 func (a *app) freeze() tea.Cmd {
 	a.stream.Pause()
 	return a.read()
+}
+
+// follow shows the newest event, and those that arrive.
+func (a *app) follow() tea.Cmd {
+	if a.followWord() == "" {
+		a.Tell("the newest event is followed already")
+	}
+	return a.followNewest()
+}
+
+// followWord is what the key that follows does now, "" for nothing.
+func (a *app) followWord() string {
+	if a.stream.Follow && !a.stream.Paused {
+		return ""
+	}
+	return "follow"
 }
 
 func (a *app) followNewest() tea.Cmd {
@@ -339,3 +403,11 @@ func (a *app) scope(n query.Node) {
 }
 
 func (a *app) requery(q query.Query) { a.stream.Show(q) }
+
+// ShowQuery shows what a query takes, and its place in the tree.
+func (a *app) ShowQuery(q query.Query) {
+	if a.stream.Query.Node != q.Node {
+		a.tree.At = q.Node
+	}
+	a.requery(q)
+}

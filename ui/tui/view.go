@@ -137,11 +137,11 @@ func (a *app) paneTitle(p layout.Pane, room int) string {
 		}
 		return "2 Stream"
 	case layout.Subs, layout.Log, layout.React:
-		return a.board().Title(room)
+		return a.tableTitle(room)
 	}
 	switch {
 	case a.panes.Subject == layout.React:
-		if words := a.react.Standing(); words != "" {
+		if words := a.react.Title(); words != "" {
 			return "3 Detail " + a.Glyphs.Dot + " " + words
 		}
 		return "3 Detail"
@@ -157,8 +157,8 @@ func (a *app) drawTiny() string {
 	text := fmt.Sprintf("%s, %d in trouble, %s stored", cells.Count(a.tree.Total.All, "sub"), a.tree.Total.Trouble, cells.Number(a.snap.Last))
 	if needs, cut := a.cut(); cut {
 		text = frame.CutWords(a.dialog, needs)
-	} else if a.edges.Status.Note.Text != "" {
-		text = a.edges.Status.Note.Text
+	} else if note := &a.edges.Status.Note; note.Text != "" {
+		text = note.Words()
 	}
 	return a.frame.Centred(text)
 }

@@ -5,20 +5,11 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/memo"
 	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/views"
 )
-
-// viewsActions open and save what is shown, by names.
-func (a *app) viewsActions() []action.Action {
-	return action.Grouped("Panes",
-		action.Action{ID: "views", Title: "views: open, save what is shown, rename", Also: "named layout perspective workspace session", Keys: []string{"p"}, Panes: onMain, Run: action.Act(a.views.List)},
-		action.Action{ID: "view.save", Title: "save what is shown as a view", Also: "keep remember layout workspace", Panes: onMain, Run: action.Act(a.views.AskSave)},
-	)
-}
 
 // viewNow is the view of what is shown.
 func (a *app) viewNow() views.View {

@@ -64,16 +64,21 @@ func overAMillion(tb testing.TB) *app {
 	return a
 }
 
-// BenchmarkViewOverAMillion draws while the choice moves through the stream.
-func BenchmarkViewOverAMillion(b *testing.B) {
-	a := overAMillion(b)
+// scrolled draws while the choice moves through the stream.
+func scrolled(b *testing.B, a *app, draw func()) {
 	a.stream.Follow = false
 	flush(a)
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		a.stream.By(-1 + 2*(i/100%2))
-		a.View()
+		draw()
 	}
+}
+
+// BenchmarkViewOverAMillion draws while the choice moves through the stream.
+func BenchmarkViewOverAMillion(b *testing.B) {
+	a := overAMillion(b)
+	scrolled(b, a, func() { a.View() })
 }
 
 // BenchmarkTables draws the tables of subscriptions and of the wire.

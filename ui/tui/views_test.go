@@ -366,8 +366,8 @@ func TestTypesWithoutReplaySaySo(t *testing.T) {
 
 func TestRowTellsNothingTwice(t *testing.T) {
 	h := incident()
-	h.add(event.Record{Server: "pager", Type: trust.Untrusted("load.tick"), Data: []byte(`{"n":7, "status":300}`)})
-	if s := screenOf(open(t, h, 120, 40)); !matches(`▌300 .* {"n":7,"status":300}`, s) {
+	h.add(event.Record{Server: "pager", Type: trust.Untrusted("load.tick"), Data: []byte(`{"n":7, "status":"failed"}`)})
+	if s := screenOf(open(t, h, 120, 40)); !matches(`▌failed .* {"n":7,"status":"failed"}`, s) {
 		t.Errorf("the row tells:\n%s", s)
 	}
 }

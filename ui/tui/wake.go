@@ -9,9 +9,11 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/react"
+	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/feed"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/stream"
+	"eventdeck/ui/tui/widget"
 )
 
 // newsMsg: the host was read.
@@ -42,6 +44,16 @@ func (a *app) age() tea.Cmd {
 		return nil
 	}
 	return a.wake.Age()
+}
+
+// turnSign asks to be told when the sign of work turns, while work is shown that the operator
+// waits for.
+func (a *app) turnSign() tea.Cmd {
+	w, ok := a.dialog.(widget.Worker)
+	if a.outside.Exports.Writing() || ok && w.Busy() {
+		return a.wake.Turn(cells.TurnEvery)
+	}
+	return nil
 }
 
 // read has the host read now.

@@ -1,12 +1,51 @@
 package tui
 
 import (
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/wake"
 )
+
+// The sign of work turns while the operator waits for it, and nothing ticks at rest.
+func TestTheSignOfWorkTurnsWhileItIsWaitedFor(t *testing.T) {
+	h := newFake()
+	a := newcomer(t, h, 100, 30, "")
+	now := start
+	a.Now = func() time.Time { return now }
+	atRest := func(when string) {
+		t.Helper()
+		if a.turnSign() != nil {
+			t.Errorf("%s the screen ticks", when)
+		}
+	}
+	atRest("at first")
+	press(t, a, "A")
+	press(t, a, typed("https://mcp.hub.example/mcp")...)
+	atRest("while a form is filled in")
+	test := a.key(tea.KeyPressMsg(keyNamed("ctrl+s")))
+	before := screenOf(a)
+	if a.turnSign() == nil {
+		t.Fatal("the sign does not turn while a server is tested")
+	}
+	atRest("for a turn that is asked already,")
+	now = now.Add(cells.TurnEvery)
+	a.update(wake.TurnMsg{})
+	if after := screenOf(a); !strings.Contains(before, "connecting") || before == after {
+		t.Errorf("after a turn the screen is the same:\n%s", after)
+	}
+	if a.turnSign() == nil {
+		t.Error("the sign turns once")
+	}
+	settle(a, test)
+	a.update(wake.TurnMsg{})
+	atRest("after the test")
+}
 
 // Payloads that a stream moves past are not all looked at; the last one is.
 func TestPayloadsOfAMovingStreamAreLookedAtNowAndThen(t *testing.T) {

@@ -9,7 +9,6 @@ import (
 	"eventdeck/ui/tui/columns"
 	"eventdeck/ui/tui/edges"
 	"eventdeck/ui/tui/layout"
-	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/stats"
 	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/tree"
@@ -22,9 +21,8 @@ import (
 func (a *app) forBoards() *board.Env {
 	return &board.Env{
 		Env: &a.Env, Screen: a, Host: a.o.API, Snap: &a.snap, Stats: &a.rates.Stats,
-		Scope:      func() query.Node { return a.stream.Query.Node },
+		Scope:      a.tableScope,
 		Focused:    func() bool { return a.panes.Focus == layout.Subs || a.panes.Focus == layout.Log },
-		Widest:     func() (int, int) { return a.stream.Widest.Server, a.stream.Widest.Typ },
 		Sub:        a.sub,
 		Cursorless: a.cursorless,
 	}
@@ -83,8 +81,9 @@ func (a *app) initEdges() {
 		Comparing: func() uint64 { return a.trace.Comparing },
 	})
 	a.edges.Status = edges.NewStatus(edges.StatusEnv{
-		Env: &a.Env, Snap: &a.snap, Rates: &a.rates, Total: &a.tree.Total, Writing: a.outside.Exports.Running, KeyOf: a.KeyOf,
-		Chips: a.react.DrawChips, Changes: func() uint64 { return a.react.View().Revision },
+		Env: &a.Env, Snap: &a.snap, Rates: &a.rates, Total: &a.tree.Total, KeyOf: a.KeyOf,
+		Writing: func() edges.Writing { return edges.Writing(a.outside.Exports.Running()) },
+		Chips:   a.react.DrawChips, Changes: a.react.Changes,
 	})
 }
 

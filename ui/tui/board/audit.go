@@ -137,14 +137,17 @@ func (t *auditLog) Cell(i, col int) table.Cell {
 			return table.Say(themes.Bad, e.Result)
 		}
 		return table.Say(themes.Dim, e.Result)
-	case 4:
-		return table.Say(themes.Server, e.Server)
-	case 5:
-		return table.Cell{Role: themes.Type, Text: trust.Line(e.Type)}
-	case 6:
-		return table.Say(themes.Dim, string(e.Sub))
+	case 4, 5, 6:
+		return origin(col-4, e.Server, e.Type, e.Sub)
 	}
 	return table.Cell{Role: themes.Dim, Text: trust.Line(e.Detail)}
+}
+
+// origin is one of three cells: server, type and subscription.
+func origin(i int, server string, typ trust.Text, sub event.SubID) table.Cell {
+	return [...]table.Cell{
+		table.Say(themes.Server, server), {Role: themes.Type, Text: trust.Line(typ)}, table.Say(themes.Dim, string(sub)),
+	}[i]
 }
 
 // above is when the act of the row above was, the zero time for the first one.

@@ -3,7 +3,19 @@ package board
 import "eventdeck/ui/tui/table"
 
 // Boards are the screens beside that of the stream.
-type Boards struct{ Subs, Log table.Board }
+type Boards struct {
+	Subs, Log table.Board
+	All       bool // the operator wants the rows of all servers, whatever place the stream shows
+}
+
+// Scoped tells whether the rows of a table depend on the place that the stream shows.
+func Scoped(t *table.Table) bool {
+	switch t.Src.(type) {
+	case *subsTable, *gapLedger:
+		return true
+	}
+	return false
+}
 
 // New makes the screens with all of their tables.
 func New(e *Env) Boards {

@@ -27,7 +27,6 @@ type Env struct {
 
 	Scope      func() query.Node // to which tables are limited
 	Focused    func() bool       // the table has the keys
-	Widest     func() (server, typ int)
 	Sub        func(id event.SubID) *host.SubscriptionView
 	Cursorless func(v *host.SubscriptionView) bool // its type has no replay
 }

@@ -178,12 +178,8 @@ func (t *gapLedger) Cell(i, col int) table.Cell {
 		if !r.Gap.To.IsZero() {
 			return table.Say(themes.Plain, cells.At(e.Clock(), r.Gap.To))
 		}
-	case 5:
-		return table.Say(themes.Server, r.Server)
-	case 6:
-		return table.Cell{Role: themes.Type, Text: trust.Line(r.Type)}
-	case 7:
-		return table.Say(themes.Dim, string(r.Sub))
+	case 5, 6, 7:
+		return origin(col-5, r.Server, r.Type, r.Sub)
 	}
 	return table.Cell{}
 }

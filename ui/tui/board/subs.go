@@ -96,17 +96,18 @@ func (t *subsTable) Load() bool {
 	e := t.env
 	t.now = e.Clock()
 	t.rates = e.Stats.BySub
-	t.widest.server, t.widest.typ = e.Widest()
 	key := subsKey{e.Snap.Version, e.Scope(), t.col, t.reverse, t.text}
 	if key == t.of && len(t.subs) == len(e.Snap.Subs) {
 		return false
 	}
 	t.of, t.subs = key, e.Snap.Subs
-	t.order, t.args = t.order[:0], false
+	t.order, t.args, t.widest.server, t.widest.typ = t.order[:0], false, 0, 0
 	for i := range t.subs {
 		if v := &t.subs[i]; key.scope.HoldsSub(v.ID, &v.Key) && t.holds(v) {
 			t.order = append(t.order, i)
 			t.args = t.args || !evidence.NoArgs(v.Key.Args)
+			t.widest.server = max(t.widest.server, cells.Sanitize(v.Key.Server).Width)
+			t.widest.typ = max(t.widest.typ, trust.Line(v.Key.Type).Width)
 		}
 	}
 	if t.col < 0 { // until an order is chosen, what needs a look comes first

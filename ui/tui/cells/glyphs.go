@@ -1,6 +1,10 @@
 package cells
 
-import "strings"
+import (
+	"strings"
+
+	"charm.land/bubbles/v2/spinner"
+)
 
 // Glyphs are the signs of the screen, each one cell wide.
 type Glyphs struct {
@@ -18,6 +22,8 @@ type Glyphs struct {
 	Up, Down               string     // the order of a column
 	Joints                 [3]string  // of rows that came as one: the first, one amidst, the last
 	Box                    [16]string // pieces of frames, by [Joint]
+	Done, Left             rune       // of a bar
+	Turning                spinner.Spinner
 }
 
 // UnicodeGlyphs are for terminals that take UTF-8.
@@ -26,7 +32,7 @@ var UnicodeGlyphs = Glyphs{
 	Rule: "─", RuleOn: "━", Divider: "│", Gutter: "▌", Cursor: "▶", Gap: "╌",
 	Path: "›", Dot: "·", More: "…", Chosen: "●", Choice: "○", Cannot: "×", Masked: "•",
 	none: "·", Bars: []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
-	Mark: "◆", Picked: "▪",
+	Mark: "◆", Picked: "▪", Done: '█', Left: '░', Turning: spinner.MiniDot,
 	Up: "▴", Down: "▾", Joints: [3]string{"┌", "├", "└"},
 	Box: [16]string{" ", "╵", "╷", "│", "╴", "╯", "╮", "┤", "╶", "╰", "╭", "├", "─", "┴", "┬", "┼"},
 }
@@ -37,7 +43,7 @@ var ASCIIGlyphs = Glyphs{
 	Rule: "-", RuleOn: "=", Divider: "|", Gutter: "|", Cursor: ">", Gap: "-",
 	Path: ">", Dot: "-", More: "~", Chosen: "*", Choice: "o", Cannot: "x", Masked: "*",
 	none: ".", Bars: []string{"_", ":", "-", "=", "+", "*", "%", "#"},
-	Mark: "+", Picked: "*",
+	Mark: "+", Picked: "@", Done: '#', Left: '-', Turning: spinner.Line,
 	Up: "^", Down: "v", Joints: [3]string{"/", "|", "\\"},
 	Box: [16]string{" ", "|", "|", "|", "-", "+", "+", "+", "-", "+", "+", "+", "-", "+", "+", "+"},
 }

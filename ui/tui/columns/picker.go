@@ -126,7 +126,7 @@ func (d *Picker) labels() (seen stream.LabelSet) {
 	}
 	for i := range d.recent {
 		if r := &d.recent[i]; d.node.Holds(r) && r.Labels != nil {
-			seen |= stream.LabelsOf(r.Labels).Set
+			seen |= stream.LabelsOf(r.Labels, r.Type).Set
 		}
 	}
 	return seen

@@ -76,15 +76,7 @@ func side(c *cells.Canvas, role themes.Role, sign string, t trust.Text, has bool
 }
 
 // Key implements [widget.Dialog].
-func (d *dialog) Key(k tea.KeyPressMsg) tea.Cmd {
-	switch name := k.String(); name {
-	case "esc", "q", "enter":
-		d.screen.Show(nil)
-	default:
-		d.sight.Key(name)
-	}
-	return nil
-}
+func (d *dialog) Key(k tea.KeyPressMsg) tea.Cmd { return widget.ReadKey(d.screen, &d.sight, k) }
 
 // Paste implements [widget.Dialog].
 func (d *dialog) Paste(string) tea.Cmd { return nil }

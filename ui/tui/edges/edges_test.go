@@ -14,6 +14,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/eventlog"
 	"eventdeck/host/trust"
+	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/edges"
 	"eventdeck/ui/tui/internal/tuitest"
@@ -31,6 +32,7 @@ type bar struct {
 	total tree.Totals
 	rates stats.Rates
 	file  string
+	env   *cells.Env
 }
 
 func keyOf(id string) string { return "<" + id + ">" }
@@ -40,9 +42,10 @@ func newBar() *bar {
 	b.snap.Last = 1234
 	env := tuitest.Env()
 	env.Now = func() time.Time { return b.now }
+	b.env = env
 	b.Status = edges.NewStatus(edges.StatusEnv{
 		Env: env, Snap: &b.snap, Rates: &b.rates, Total: &b.total, KeyOf: keyOf,
-		Writing: func() (string, int64) { return b.file, 7 },
+		Writing: func() edges.Writing { return edges.Writing{Path: b.file, Records: 7, Done: 1, Total: 4} },
 	})
 	return b
 }
@@ -101,7 +104,7 @@ func TestTheStateOfEverything(t *testing.T) {
 		t.Errorf("the line says %q", s)
 	}
 	b.file = "out.ndjson"
-	if s := b.text(); !strings.Contains(s, "writing 7 to out.ndjson; <export.stop> stops it") {
+	if s := b.text(); !strings.Contains(s, "25%  writing 7 to out.ndjson; <export.stop> stops it") {
 		t.Errorf("the line says %q", s)
 	}
 	b.file = ""
@@ -113,6 +116,37 @@ func TestTheStateOfEverything(t *testing.T) {
 		b.snap.Store.Err = err
 		if s := b.text(); !strings.Contains(s, want) || strings.Contains(s, "\x1b") {
 			t.Errorf("of %v the line says %q", err, s)
+		}
+	}
+}
+
+// What failed is told in the colour of errors, and by a word where colours are not seen.
+func TestWhatFailedStandsOut(t *testing.T) {
+	b := newBar()
+	theme := themes.For(true, themes.ManyColours)
+	b.env.Theme = theme
+	b.Tell("disk is full")
+	plain := b.Draw(60)
+	b.Fail("disk", errors.New("is full"))
+	var c cells.Canvas
+	c.Begin(&theme, 60)
+	c.Put(themes.Bad, " failed disk: is full")
+	c.End()
+	if got := b.Draw(60); got != c.Top() || got == plain || !strings.HasPrefix(b.text(), "failed disk: is full") {
+		t.Errorf("the line is %q, not %q", got, c.Top())
+	}
+	if b.Note.Words() != "failed disk: is full" {
+		t.Errorf("its words are %q", b.Note.Words())
+	}
+}
+
+// Numbers of the run say that they are, and of what: other places count all that is kept.
+func TestNumbersOfTheRunSaySo(t *testing.T) {
+	b := newBar()
+	b.rates.Gaps, b.rates.Rejected, b.rates.Refusals = 1, 3, 6
+	for _, want := range []string{"1 gap this run", "3 payloads refused this run", "6 deliveries refused this run"} {
+		if s := b.text(); !strings.Contains(s, want) {
+			t.Errorf("%q is not in %q", want, s)
 		}
 	}
 }
@@ -163,6 +197,10 @@ func TestTheHead(t *testing.T) {
 		if got := text(); !strings.Contains(got, want) {
 			t.Errorf("%q is not in %q", want, got)
 		}
+	}
+	searched, comparing, s.Query.Text = "", 0, strings.Repeat("payments ", 30)
+	if got := text(); !strings.Contains(got, "…") || !strings.Contains(got, "READING") {
+		t.Errorf("a filter that is cut does not say so: %q", got)
 	}
 	if got := tuitest.Plain([]string{h.Scope(120)}); !strings.Contains(got, "pager") || !strings.Contains(got, "chat unreachable") {
 		t.Errorf("the scope says %q", got)

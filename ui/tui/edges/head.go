@@ -73,7 +73,7 @@ func (h *Head) Draw(w int, wide bool) string {
 func (h *Head) filter(c *cells.Canvas) {
 	if searched := h.env.Searched(); searched != "" {
 		c.Put(themes.Dim, "  search ")
-		c.Safe(themes.SpanOn, cells.Sanitize(searched))
+		c.Safe(themes.SpanOn, cells.Sanitize(searched).Clip(c.Room))
 	}
 	q := &h.env.Stream.Query
 	if q.Text == "" {
@@ -84,14 +84,19 @@ func (h *Head) filter(c *cells.Canvas) {
 		word, role = "  filter off ", themes.Off
 	}
 	c.Put(themes.Dim, word)
+	text, far := q.Text, h.env.Stream.Searched()
 	if name := h.env.Filter(); name != "" {
-		c.Safe(role, cells.Sanitize(name+": "))
+		text = name + ": " + text
 	}
-	c.Safe(role, cells.Sanitize(q.Text))
-	if far := h.env.Stream.Searched(); far != "" {
-		c.Put(themes.Dim, "  "+far)
+	if far != "" {
+		far = "  " + far
 	}
+	c.Safe(role, cells.Sanitize(text).Clip(max(c.Room-len(far), leastFilter)))
+	c.Put(themes.Dim, far)
 }
+
+// leastFilter is how much of a filter is told before how far its search is, in cells.
+const leastFilter = 12
 
 // path tells the part of the tree that is shown.
 func (h *Head) path(c *cells.Canvas) {

@@ -30,6 +30,17 @@ type Note struct {
 	At   time.Time
 }
 
+// failedWord begins what failed, for those to whom its colour says nothing.
+const failedWord = "failed "
+
+// Words are the text of the note, with a word before it where it tells what failed.
+func (n *Note) Words() string {
+	if n.Bad {
+		return failedWord + n.Text
+	}
+	return n.Text
+}
+
 // Tell tells what was done on the status line.
 func (s *Status) Tell(text string) { s.Note = Note{Text: text, At: s.env.Clock()} }
 

@@ -24,17 +24,22 @@ type Edges struct {
 // StatusEnv is what the line below the panes tells of.
 type StatusEnv struct {
 	*cells.Env
-	Snap  *host.Snapshot
-	Rates *stats.Rates
-	Total *tree.Totals
-	// Writing returns the file that is being written, "" for none, and how many records of
-	// it are.
-	Writing func() (path string, records int64)
+	Snap    *host.Snapshot
+	Rates   *stats.Rates
+	Total   *tree.Totals
+	Writing func() Writing // what is being written
 	KeyOf   func(action string) string
 	// Chips writes what else must not be hidden, Changes differs when that is another; nil:
 	// there is nothing.
 	Chips   func(c *cells.Canvas)
 	Changes func() uint64
+}
+
+// Writing is a file that is being written.
+type Writing struct {
+	Path        string // "": none is
+	Records     int64  // that are in it
+	Done, Total uint64 // how far the log is read; Total 0: not known yet
 }
 
 // Status is the line below the panes. What was done and what failed stands before the state
@@ -54,8 +59,12 @@ func NewStatus(env StatusEnv) Status { return Status{env: env} }
 
 // Draw tells in w cells what was done, or the state of everything.
 func (s *Status) Draw(w int) string {
-	writing, written := s.env.Writing()
-	key := statusKey{s.changes(), w, s.env.Style, s.env.Clock().Unix(), s.env.Snap.Version, s.env.Snap.Last, errText(errors.Join(s.env.Snap.Store.Err, s.env.Snap.Store.Damage)), s.env.Rates.At, s.Note, s.Trouble.seen, s.Trouble.open, writing, written}
+	writing := s.env.Writing()
+	turn := ""
+	if writing.Path != "" {
+		turn = s.env.Turning()
+	}
+	key := statusKey{s.changes(), w, s.env.Style, s.env.Clock().Unix(), s.env.Snap.Version, s.env.Snap.Last, errText(errors.Join(s.env.Snap.Store.Err, s.env.Snap.Store.Damage)), s.env.Rates.At, s.Note, s.Trouble.seen, s.Trouble.open, turn, writing}
 	if key == s.of {
 		return s.line
 	}
@@ -64,17 +73,15 @@ func (s *Status) Draw(w int) string {
 	c.Begin(&s.env.Theme, w)
 	switch {
 	case s.Note.Text != "" && s.Note.Bad:
-		c.Only(themes.Alarm)
 		s.drawChip(c)
-		c.Put(themes.Plain, " failed ")
-		c.Safe(themes.Plain, cells.Sanitize(s.Note.Text).Clip(c.Room))
+		c.Put(themes.Bad, " ")
+		c.Safe(themes.Bad, cells.Sanitize(s.Note.Words()).Clip(c.Room))
 	case s.Note.Text != "":
 		s.drawNote(c, s.Note.Text)
 	case s.CanUndo():
 		s.drawNote(c, s.undoWords())
-	case writing != "":
-		c.Put(themes.Busy, " writing "+cells.Number(uint64(written))+" ")
-		c.Safe(themes.Busy, cells.Join(cells.Sanitize("to "), cells.Sanitize(writing), cells.Sanitize("; "+s.env.KeyOf("export.stop")+" stops it")).Clip(c.Room))
+	case writing.Path != "":
+		s.drawWriting(c, writing)
 	default:
 		s.drawTotals(c)
 	}
@@ -82,6 +89,19 @@ func (s *Status) Draw(w int) string {
 	s.line = c.Top()
 	return s.line
 }
+
+// drawWriting tells how far the file is that is being written.
+func (s *Status) drawWriting(c *cells.Canvas, x Writing) {
+	c.Put(themes.Busy, " "+s.env.Turning()+" ")
+	if bar := s.env.Bar(x.Done, x.Total); bar != "" && c.Width >= barFrom {
+		c.Put(themes.Busy, bar+"  ")
+	}
+	c.Put(themes.Busy, "writing "+cells.Number(uint64(x.Records))+" ")
+	c.Safe(themes.Busy, cells.Join(cells.Sanitize("to "), cells.Sanitize(x.Path), cells.Sanitize("; "+s.env.KeyOf("export.stop")+" stops it")).Clip(c.Room))
+}
+
+// barFrom is the least width of a line with a bar.
+const barFrom = 80
 
 // drawNote tells what was done. Trouble stays in view beside it.
 func (s *Status) drawNote(c *cells.Canvas, text string) {
@@ -134,6 +154,6 @@ type statusKey struct {
 	note          Note
 	errors        uint64
 	pending       bool
-	writing       string
-	written       int64
+	turn          string
+	writing       Writing
 }

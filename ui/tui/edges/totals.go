@@ -88,8 +88,9 @@ func (s *Status) facts(now time.Time) []part {
 	r := s.env.Snap.Resume
 	caught := r.Replayed+r.Duplicates > 0 && now.Sub(n.Started) < resumeShown
 	add(s.env.Snap.Store.KeyLost, themes.Warn, "the key of stored secrets is lost")
-	add(n.Gaps > 0 && !caught, themes.Gap, cells.Count(n.Gaps, "gap"))
-	add(n.Rejected+n.Refusals > 0, themes.Warn, cells.Number(n.Rejected+n.Refusals)+" refused")
+	add(n.Gaps > 0 && !caught, themes.Gap, cells.Count(n.Gaps, "gap")+" this run")
+	add(n.Rejected > 0, themes.Warn, cells.Count(n.Rejected, "payload")+" refused this run")
+	add(n.Refusals > 0, themes.Warn, cells.Count(n.Refusals, "delivery")+" refused this run")
 	add(n.Lag.N > 0 && n.Lag.P95 >= slowLag, themes.Warn, "lag p95 "+cells.ShortSpan(n.Lag.P95))
 	add(caught, themes.Busy, fmt.Sprintf("caught up: %s replayed, %s dropped, %s",
 		cells.Number(r.Replayed), cells.Count(r.Duplicates, "duplicate"), cells.Count(r.Gaps, "gap")))

@@ -39,6 +39,11 @@ type Range struct {
 	Since       time.Time // zero: however old
 }
 
+// Takes tells whether a record is one of the range.
+func (r *Range) Takes(rec *event.Record) bool {
+	return rec.Seq >= r.First && rec.Seq <= r.Last && !rec.ReceivedAt.Before(r.Since) && r.Query.Matches(rec)
+}
+
 // Exports writes records to files, one at a time.
 type Exports struct {
 	Create CreateFile // makes the file; that of the operator unless a test has another
@@ -53,6 +58,8 @@ func NewExports(screen widget.Screen) Exports { return Exports{Create: createPri
 type exporting struct {
 	path   string
 	n      atomic.Int64
+	done   atomic.Uint64 // of total, in sequence numbers
+	total  atomic.Uint64 // 0: not known yet
 	cancel context.CancelFunc
 }
 
@@ -67,12 +74,19 @@ type OutFile interface {
 	Drop() error
 }
 
-// Running tells which file is being written and how many records it has; "" is none.
-func (x *Exports) Running() (path string, n int64) {
+// Running is an export that is being written.
+type Running struct {
+	Path        string
+	Records     int64  // that are in it
+	Done, Total uint64 // how far the log is read; Total 0: not known yet
+}
+
+// Running tells what is being written, and how far that is; no Path is nothing.
+func (x *Exports) Running() Running {
 	if x.now == nil {
-		return "", 0
+		return Running{}
 	}
-	return x.now.path, x.now.n.Load()
+	return Running{x.now.path, x.now.n.Load(), x.now.done.Load(), x.now.total.Load()}
 }
 
 // Writing tells whether an export is being written.
@@ -123,8 +137,17 @@ func (x *Exports) done(e *exporting, err error) {
 	case err != nil:
 		x.screen.Fail("cannot write "+e.path, err)
 	default:
-		x.screen.Tell(fmt.Sprintf("wrote %s to %s", cells.Count(int(e.n.Load()), "record"), e.path))
+		x.screen.Tell(fmt.Sprintf("wrote %s to %s", cells.Count(int(e.n.Load()), "record"), absolute(e.path)))
 	}
+}
+
+// absolute is where a file is, whatever directory the program was started in; the path as it
+// was given if the system does not tell.
+func absolute(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
 }
 
 // formatOf tells the format by the ending of a file's name.
@@ -142,14 +165,20 @@ func formatOf(path string) export.Format {
 // write writes the records of a range.
 func (x *exporting) write(ctx context.Context, w *export.Writer, log Log, r Range) error {
 	var failed error
+	first := uint64(0) // what is older was removed
 	err := log.After(r.First-1, func(rec event.Record) bool {
 		if rec.Seq > r.Last {
 			return false
 		}
+		if first == 0 {
+			first = rec.Seq
+			x.total.Store(r.Last - first + 1)
+		}
+		x.done.Store(rec.Seq - first)
 		if failed = ctx.Err(); failed != nil {
 			return false
 		}
-		if rec.ReceivedAt.Before(r.Since) || !r.Query.Matches(&rec) {
+		if !r.Takes(&rec) {
 			return true
 		}
 		if failed = w.Write(&rec); failed != nil {

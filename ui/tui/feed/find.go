@@ -22,11 +22,12 @@ type Find struct {
 
 // Found is what a part of a search came to.
 type Found struct {
-	Seq  uint64    // 0: nothing in this part
-	Edge uint64    // the next part looks from here
-	At   time.Time // when the record there was received; zero if that is not known
-	End  bool      // there is nothing to look at beyond
-	Err  error
+	Seq    uint64    // 0: nothing in this part
+	Edge   uint64    // the next part looks from here
+	At     time.Time // when the record there was received; zero if that is not known
+	Oldest uint64    // the oldest record that is stored, told with At; 0: not known
+	End    bool      // there is nothing to look at beyond
+	Err    error
 }
 
 // Part looks through the log for at most partTime, or until ctx ends. It is called
@@ -59,6 +60,10 @@ func (f Find) Part(ctx context.Context, log Log) Found {
 	}
 	if out.Seq == 0 && !out.End && out.Err == nil {
 		out.At = receivedAt(log, out.Edge)
+		out.Err = after(log, 0, func(r event.Record) bool {
+			out.Oldest = r.Seq
+			return false
+		})
 	}
 	return out
 }

@@ -62,7 +62,7 @@ type Request struct {
 type Page struct {
 	Request
 	Seqs   []uint64        // rows, ascending
-	Folds  map[uint64]Fold // of the rows that are changes of state
+	Folds  map[uint64]Fold // of the rows that are changes of state or gaps
 	From   uint64          // everything from here …
 	To     uint64          // … to here was examined
 	Oldest bool            // nothing is before From
@@ -163,7 +163,7 @@ func (p *Page) on(log Log, scan, rows int) {
 // matches tells whether the query takes a record.
 func (p *Page) matches(r *event.Record) bool {
 	takes := p.Query.Matches(r)
-	if takes && r.Kind == event.KindState && r.State != nil {
+	if takes && (r.Kind == event.KindState && r.State != nil || r.Kind == event.KindGap) {
 		p.states.note(r)
 	}
 	return takes

@@ -37,6 +37,8 @@ type Screen interface {
 	KeyOf(action string) string
 	// EnterStream gives the keys to the stream.
 	EnterStream()
+	// ShowQuery shows what a query takes, and its place in the tree.
+	ShowQuery(q query.Query)
 }
 
 // Log is read for the values that filters are completed with; see [eventlog.Log].
@@ -50,6 +52,8 @@ type Bar struct {
 	saved  memo.Named[string]
 	line   *widget.Prompt // while a filter is typed; it may be closed
 	before query.Query    // what esc goes back to
+	gone   query.Query    // the filter that was taken away last; no text: none
+	by     string         // the filter that took the place of gone, "" if none did
 	offers offers         // what tab offers
 	seen   *filter.Seen   // what filters can be completed with
 }
@@ -75,7 +79,10 @@ func (b *Bar) Open() tea.Cmd {
 		Label: "/", Says: says, Past: b.env.Memo.Lines.Filters,
 		Change: func(text string) { b.try(before.Node, text) },
 		Gone:   func() { s.ShowAt(before, place) },
-		Tab:    b.complete,
+		Tab: func() tea.Cmd {
+			b.complete()
+			return nil
+		},
 		Done: func(text string) tea.Cmd {
 			if b.try(before.Node, text) {
 				b.Remember(text)
@@ -155,16 +162,50 @@ func (b *Bar) Count() {
 	b.line.Says = words + "   " + says
 }
 
-// Toggle turns the filter off, and on again.
+// Take shows a query, and remembers its filter. was is the filter that is lost by it, "" if
+// none is: [Bar.Toggle] brings it back.
+func (b *Bar) Take(q query.Query, was string) {
+	if b.by = ""; was != "" {
+		b.gone, b.by = b.env.Stream.Query, q.Text
+		b.gone.Off = false
+	}
+	b.Remember(q.Text)
+	b.env.ShowQuery(q)
+}
+
+// Toggle turns the filter off, and on again. It brings back the filter that the present one
+// took the place of, or without one that which was taken away last.
 func (b *Bar) Toggle() {
 	q := b.env.Stream.Query
-	if q.Text == "" {
+	switch {
+	case q.Text != "" && q.Text == b.by:
+		b.by = ""
+		b.env.ShowQuery(b.gone)
+		b.env.Tell("filter " + cells.Sanitize(b.gone.Text).Plain() + " is back")
+	case q.Text != "":
+		b.turn(!q.Off)
+	case b.gone.Text != "":
+		b.env.Stream.Show(b.gone.At(q.Node))
+	default:
 		b.env.Tell("there is no filter to turn off; " + b.env.KeyOf("filter") + " makes one")
-		return
 	}
-	q.Off = !q.Off
+}
+
+// turn turns the filter off or on.
+func (b *Bar) turn(off bool) {
+	q := b.env.Stream.Query
+	q.Off = off
 	b.env.Stream.Show(q)
-	if q.Off {
+	if off {
 		b.env.Tell("the filter is off, and kept")
 	}
+}
+
+// Clear takes the filter away; [Bar.Toggle] brings it back.
+func (b *Bar) Clear() {
+	s := b.env.Stream
+	b.gone, b.by = s.Query, ""
+	b.gone.Off = false
+	s.Show(query.Query{Node: s.Query.Node})
+	b.env.Tell("the filter is gone; " + b.env.KeyOf("filter.toggle") + " brings it back")
 }

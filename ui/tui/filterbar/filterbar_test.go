@@ -16,6 +16,7 @@ import (
 	"eventdeck/ui/tui/filterbar"
 	"eventdeck/ui/tui/internal/tuitest"
 	"eventdeck/ui/tui/memo"
+	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/widget"
 	"eventdeck/ui/tui/words"
@@ -33,6 +34,8 @@ type desk struct {
 }
 
 func (d *desk) EnterStream() { d.entered = true }
+
+func (d *desk) ShowQuery(q query.Query) { d.stream.Show(q) }
 
 // Before is the log of one event.
 func (d *desk) Before(_ uint64, fn func(event.Record) bool) error {
@@ -88,6 +91,26 @@ func TestAFilterIsTyped(t *testing.T) {
 	}
 	if d.Toggle(); !d.stream.Query.Off || d.Told != "the filter is off, and kept" {
 		t.Errorf("off is %v, told %q", d.stream.Query.Off, d.Told)
+	}
+}
+
+// A filter that another one took the place of comes back with its place in the tree; then
+// the key turns it off, as ever.
+func TestAReplacedFilterComesBack(t *testing.T) {
+	d := newDesk()
+	was, _ := query.New(query.Node{Server: "pager"}, "p99", tuitest.Start)
+	now, _ := query.New(query.Node{}, "value:INC-7", tuitest.Start)
+	d.stream.Show(was)
+	d.Take(now, was.Text)
+	if d.Toggle(); d.stream.Query.Text != "p99" || d.stream.Query.Node != was.Node || d.Told != "filter p99 is back" {
+		t.Errorf("back is %+v, told %q", d.stream.Query, d.Told)
+	}
+	if d.Toggle(); d.stream.Query.Text != "p99" || !d.stream.Query.Off {
+		t.Errorf("then it is %+v", d.stream.Query)
+	}
+	d.Take(now, "")
+	if d.Toggle(); d.stream.Query.Text != now.Text || !d.stream.Query.Off {
+		t.Errorf("of a filter that took no other's place: %+v", d.stream.Query)
 	}
 }
 

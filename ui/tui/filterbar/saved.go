@@ -79,8 +79,8 @@ func (b *Bar) Run(typed []string) (tea.Cmd, error) {
 		if q.Text == "" {
 			return nil, errNoFilter
 		}
-		if q.Off != (typed[0] == "off") {
-			b.Toggle()
+		if off := typed[0] == "off"; q.Off != off {
+			b.turn(off)
 		}
 		return nil, nil
 	case "set":

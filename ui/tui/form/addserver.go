@@ -72,9 +72,13 @@ func (d *addServer) draft() (config.Draft, error) {
 	if d.isURL() {
 		s.URL, s.Headers = where, pairs
 	} else {
-		words, err := config.SplitCommand(strings.TrimPrefix(where, "stdio:"))
+		command, marked := strings.CutPrefix(where, "stdio:")
+		words, err := config.SplitCommand(command)
 		if err != nil {
 			return s, err
+		}
+		if scheme, _, ok := strings.Cut(words[0], ":/"); ok && !marked && !strings.ContainsRune(scheme, '/') {
+			return s, fmt.Errorf("%q is neither an address nor a command: write http:// or https://, or stdio: before a command", scheme+":/…")
 		}
 		s.Command, s.Args, s.Env = words[0], words[1:], pairs
 	}
@@ -270,6 +274,9 @@ func addServers(e *Env, what string, from widget.Asker, drafts ...config.Draft) 
 		return done
 	})
 }
+
+// Busy implements [widget.Worker].
+func (d *addServer) Busy() bool { return d.busy != "" }
 
 func (d *addServer) Rest() { d.busy = "" }
 

@@ -45,7 +45,7 @@ func (d *addServer) rows(w int) []string {
 	case d.problem != "":
 		d.lines(&c, themes.Bad, e.Glyphs.Bad, d.problem, 3)
 	case d.busy != "":
-		c.Put(themes.Busy, " "+e.Glyphs.Busy+" "+d.busy+" "+e.Glyphs.More)
+		c.Put(themes.Busy, " "+e.Turning()+" "+d.busy+" "+e.Glyphs.More)
 		c.Put(themes.Dim, " esc stops waiting")
 		c.End()
 	case d.tested != nil:

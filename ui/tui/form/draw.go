@@ -316,7 +316,7 @@ func (f *Form) drawSend(c *cells.Canvas, on bool) {
 	c.Put(themes.Plain, "   ")
 	switch {
 	case f.busy:
-		c.Put(themes.Busy, f.waits()+" "+e.Glyphs.More)
+		c.Put(themes.Busy, e.Turning()+" "+f.waits()+" "+e.Glyphs.More)
 	case on:
 		c.Put(themes.Cursor, word)
 	default:

@@ -162,6 +162,10 @@ func (d *importer) about(w int) []string {
 	if d.problem != "" {
 		texts = append([]string{d.problem}, texts...)
 	}
+	if d.busy {
+		c.Put(themes.Busy, " "+e.Turning()+" importing "+e.Glyphs.More)
+		c.End()
+	}
 	for i, text := range texts {
 		role := themes.Plain
 		if i == 0 && d.problem != "" {
@@ -251,6 +255,9 @@ func (d *importer) ask() tea.Cmd {
 	})
 	return nil
 }
+
+// Busy implements [widget.Worker].
+func (d *importer) Busy() bool { return d.busy }
 
 func (d *importer) Rest()                { d.busy = false }
 func (d *importer) Refuse(err error)     { d.problem = err.Error() }

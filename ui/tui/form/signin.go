@@ -94,7 +94,7 @@ func (d *signInDialog) Draw(c *cells.Canvas, h int) {
 	}
 	line(themes.Strong, d.server)
 	line(themes.Plain, "asked by "+d.flow.Issuer)
-	line(themes.Plain, d.says)
+	line(themes.Busy, d.env.Turning()+" "+d.says)
 	c.End()
 	rows := wrapAddress(d.flow.URL, c.Room-2)
 	for _, row := range rows[:min(len(rows), max(0, h-5))] {
@@ -125,6 +125,9 @@ func (d *signInDialog) Key(k tea.KeyPressMsg) tea.Cmd {
 	}
 	return nil
 }
+
+// Busy implements [widget.Worker].
+func (d *signInDialog) Busy() bool { return true }
 
 func (d *signInDialog) Paste(string) tea.Cmd { return nil }
 func (d *signInDialog) Hints() []string {

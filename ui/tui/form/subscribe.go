@@ -298,7 +298,10 @@ func durationProblem(text string, needed bool) string {
 	return ""
 }
 
-// Rest implements [widget.Dialog].
+// Busy implements [widget.Worker].
+func (f *Form) Busy() bool { return f.busy }
+
+// Rest implements [widget.Asker].
 func (f *Form) Rest() { f.busy = false }
 
 // dirty tells whether closing the form would lose something.

@@ -47,10 +47,7 @@ func (d *list) load() {
 	for i, m := range d.marks {
 		all[i] = widget.Pick{Text: d.env.Words(m), Find: widget.Findable(d.env.Words(m).Plain())}
 	}
-	text := d.Field.Text()
-	d.Picker = widget.NewPicker(all)
-	d.Field.Set(text)
-	d.Search()
+	d.Refill(all)
 }
 
 func (d *list) Title() string            { return "Marks" }
@@ -62,7 +59,7 @@ func (d *list) Draw(c *cells.Canvas, h int) {
 		c.End()
 		return
 	}
-	d.DrawField(c, d.env.Screen.KeyOf("marks"))
+	d.DrawField(c, d.env.Screen.KeyOf("marks"), h-1)
 	d.DrawList(d.env.Glyphs, c, h-1, func(c *cells.Canvas, x *widget.Pick) { c.Safe(themes.Plain, x.Text.Clip(c.Room)) })
 }
 

@@ -45,7 +45,7 @@ func (d *Help) Size(int, int) (int, int) { return 88, len(d.Rows) + 1 }
 
 // Draw implements [widget.Dialog].
 func (d *Help) Draw(c *cells.Canvas, h int) {
-	d.DrawField(c, "?")
+	d.DrawField(c, "?", h-1)
 	if len(d.Found) == 0 {
 		c.Put(themes.Dim, "  nothing that works here has this text or key")
 		c.End()
@@ -66,6 +66,9 @@ func (d *Help) Draw(c *cells.Canvas, h int) {
 // Key implements [widget.Dialog].
 func (d *Help) Key(k tea.KeyPressMsg) tea.Cmd {
 	name, text := k.String(), k.Text
+	if name == "?" && d.Field.Text() == "" { // the key that opened it
+		name = "esc"
+	}
 	switch name {
 	case "esc":
 		if d.Field.Text() != "" {
@@ -114,7 +117,7 @@ func (d *Help) byKey(name string) {
 
 // moves are the keys that move in the help itself.
 func (d *Help) moves() []string {
-	return []string{"up", "down", "left", "right", "home", "end", "pgup", "pgdown", "ctrl+d", "ctrl+u", "ctrl+n", "ctrl+k", "ctrl+j"}
+	return []string{"up", "down", "left", "right", "home", "end", "pgup", "pgdown", "ctrl+d", "ctrl+u", "ctrl+n", "ctrl+p", "ctrl+j"}
 }
 
 // Paste implements [widget.Dialog].

@@ -67,7 +67,7 @@ func (d *Palette) commanding() *Command {
 
 // Draw implements [widget.Dialog].
 func (d *Palette) Draw(c *cells.Canvas, h int) {
-	d.DrawField(c, ":")
+	d.DrawField(c, ":", h-2)
 	cmd := d.commanding()
 	switch {
 	case d.Problem != "":
@@ -150,7 +150,7 @@ func (d *Palette) Key(k tea.KeyPressMsg) tea.Cmd {
 		d.recall(-1)
 	case d.commanding() != nil && (name == "down" || name == "ctrl+n"):
 		d.row = min(d.row+1, len(d.lines))
-	case d.commanding() != nil && (name == "up" || name == "ctrl+k"):
+	case d.commanding() != nil && (name == "up" || name == "ctrl+p"):
 		d.row = max(d.row-1, 0)
 	case d.Picker.Key(k):
 		d.back = 0

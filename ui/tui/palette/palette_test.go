@@ -72,6 +72,13 @@ func TestHelpListsUnderHeadings(t *testing.T) {
 	if strings.Count(text, "Stream") != 1 || !strings.Contains(text, "Panes") || !strings.Contains(text, "filter by words") {
 		t.Errorf("listed:\n%s", text)
 	}
+	if strings.Contains(text, " of 3") || !strings.Contains(s.Text(88, 3), "1-2 of 3") {
+		t.Errorf("the position in the list:\n%s", s.Text(88, 3))
+	}
+	s.Press("down", "down")
+	if text := s.Text(88, 3); !strings.Contains(text, "2-3 of 3") {
+		t.Errorf("at its end:\n%s", text)
+	}
 	s.Press("z", "o", "o", "enter")
 	if ran != "zoom" {
 		t.Errorf("ran %q", ran)

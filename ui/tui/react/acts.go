@@ -70,6 +70,12 @@ func (p *Part) Grantable() bool {
 	return r == nil || r.Kind.Grantable()
 }
 
+// OnRow tells whether a run or a rule is chosen.
+func (p *Part) OnRow() bool { return p.Board.Table().At != table.RowID{} }
+
+// Waits is how many runs wait for the operator.
+func (p *Part) Waits() int { return len(p.view.Waiting) }
+
 // OnRule tells whether a rule is chosen.
 func (p *Part) OnRule() bool { return p.chosenRule() != nil }
 
@@ -104,7 +110,7 @@ func (p *Part) counts() bool {
 	if p.guard.open && p.block.kind != noBlock && p.block.text == p.guard.what {
 		return true
 	}
-	why := p.Standing()
+	why := p.standing()
 	switch {
 	case p.env.Masked:
 		p.env.Screen.Tell("not here: values are masked for the audience (--present); eventdeck approve and eventdeck rules arm show them")
@@ -162,12 +168,56 @@ func (p *Part) Deny() tea.Cmd {
 		return nil
 	}
 	id, rule := r.ID, r.Rule
-	p.ask(&question{
+	q := &question{
 		head: "Deny " + rule, lines: []string{act(r.Request)}, label: "reason", says: "it goes into the journal",
 		commit: "enter", does: "deny",
-		run: func(text string, _ int) (tea.Cmd, error) { return p.DenyRun(id, rule, strings.TrimSpace(text)), nil },
-	})
+	}
+	// Those that begin to wait while the reason is typed are not among them.
+	all := p.waiting.ofRule(rule)
+	if len(all) > 1 {
+		q.choices = []string{"this one", fmt.Sprintf("all %d of this rule", len(all))}
+		q.lines = append(q.lines, ofAll(all))
+	}
+	q.run = func(text string, choice int) (tea.Cmd, error) {
+		if choice == 0 {
+			return p.DenyRun(id, rule, strings.TrimSpace(text)), nil
+		}
+		return p.denyAll(all, rule, strings.TrimSpace(text)), nil
+	}
+	p.ask(q)
 	return nil
+}
+
+// denyAll denies runs of a rule that wait, each by an act of its own.
+func (p *Part) denyAll(runs []react.Run, rule, reason string) tea.Cmd {
+	each := func(do func(react.RunID) error) error {
+		var errs []error
+		for _, r := range runs {
+			if err := do(r.ID); err != nil {
+				errs = append(errs, fmt.Errorf("run %s: %w", r.ID, err))
+			}
+		}
+		return errors.Join(errs...)
+	}
+	n := cells.Count(len(runs), "run")
+	return p.undoable("denied "+n+" of "+rule, func(ctx context.Context) error {
+		return each(func(id react.RunID) error { return p.env.Engine.Deny(ctx, id, reason) })
+	}, n+" of "+rule+" ask again", func(ctx context.Context) error {
+		return each(func(id react.RunID) error { return p.env.Engine.Undeny(ctx, id) })
+	})
+}
+
+// ofAll names what several runs of a rule want to do, and for which groups.
+func ofAll(runs []react.Run) string {
+	var all []string
+	for _, r := range runs {
+		what := act(r.Request)
+		if r.Key != "" {
+			what = quoted(string(r.Key)) + ": " + what
+		}
+		all = append(all, what)
+	}
+	return fmt.Sprintf("All %d that wait: ", len(all)) + strings.Join(all, "; ")
 }
 
 // DenyRun denies a run.
@@ -334,7 +384,7 @@ func (p *Part) Stop() tea.Cmd {
 		return nil
 	}
 	p.stopped = now
-	return p.did("STOPPED: nothing starts any more; "+p.env.Screen.KeyOf("react.stop")+" again within 5 s ends what runs", nil,
+	return p.did("STOPPED: "+p.env.Screen.KeyOf("react.stop")+" again within 5 s ends what runs, later lets it go on", nil,
 		func(ctx context.Context) error { return p.env.Engine.Stop(ctx, false) })
 }
 
@@ -405,9 +455,8 @@ func (p *Part) Ask(seq uint64, typed string) (tea.Cmd, error) {
 		return nil, errors.New("nothing is asked; write what you want to know")
 	}
 	var made react.RunID
-	return p.did("asked "+model+" about record "+cells.Number(seq)+"; "+p.env.Screen.KeyOf("reactions")+" and the tab Runs show the answer", func() {
-		p.ShowTab(Runs, "")
-		p.runs.want = table.RowID{Name: string(made)}
+	return p.did("asked "+model+" about record "+cells.Number(seq)+"; "+p.env.Screen.KeyOf("reactions")+" shows the answer", func() {
+		p.question = asked{run: made, model: model, seq: seq, at: p.env.Now(), state: react.Ready}
 	}, func(ctx context.Context) (err error) {
 		made, err = p.env.Engine.AskModel(ctx, react.Question{Seq: seq, Model: model, Task: strings.TrimSpace(task), Typed: true})
 		return err

@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"eventdeck/host/event"
 	"eventdeck/host/react"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
@@ -69,6 +70,7 @@ func (p *Part) LedGen() int { return p.led.gen }
 func (p *Part) Why(seq uint64, rule string) tea.Cmd {
 	return p.env.Screen.Do(func(ctx context.Context) tea.Msg {
 		verdicts, err := p.env.Engine.Explain(ctx, seq, rule)
+		source := p.sourceOf(seq)
 		return widget.Then(func() tea.Cmd {
 			if err != nil {
 				if errors.Is(err, react.ErrNoRule) {
@@ -77,16 +79,31 @@ func (p *Part) Why(seq uint64, rule string) tea.Cmd {
 				p.env.Screen.Fail("why", err)
 				return nil
 			}
-			p.env.Screen.Show(&why{part: p, seq: seq, verdicts: verdicts})
+			p.env.Screen.Show(&why{part: p, seq: seq, source: source, verdicts: verdicts})
 			return nil
 		})
 	})
+}
+
+// sourceOf names the type and the server of a record, as a rule names what it listens to.
+// It reads the log.
+func (p *Part) sourceOf(seq uint64) (source trust.Rendered) {
+	source = cells.Sanitize("record " + cells.Number(seq))
+	// What cannot be read keeps its number for a name.
+	_ = p.env.Log().Before(seq+1, func(r event.Record) bool {
+		if r.Seq == seq {
+			source = cells.Join(trust.Line(r.Type), cells.Sanitize(" of "+r.Server))
+		}
+		return false
+	})
+	return source
 }
 
 // why tells what was or would be decided about a record.
 type why struct {
 	part     *Part
 	seq      uint64
+	source   trust.Rendered // what the record is
 	verdicts []react.Verdict
 	text     detail.Text
 	top      int
@@ -113,17 +130,17 @@ func (d *why) Size(w, _ int) (int, int) {
 func (d *why) write(v *react.Verdict) {
 	t := &d.text
 	sign, role := stateSign(d.part.env.Glyphs, v.State)
-	fired := string(v.State)
+	fired := cells.Sanitize(string(v.State))
 	if v.State == react.Gathering || v.State == react.Asking {
-		fired = "would go on"
+		fired = cells.Sanitize("would go on")
 	}
 	if v.Elsewhere {
-		fired = "does not listen to it"
+		fired = cells.Join(cells.Sanitize("does not listen to "), d.source)
 	}
 	if v.Run != "" {
-		fired += ", run " + string(v.Run)
+		fired = cells.Join(fired, cells.Sanitize(", run "+string(v.Run)))
 	}
-	t.Lines = append(t.Lines, detail.Line{Role: themes.Strong, Text: cells.Sanitize(v.Rule), More: []detail.Part{{Role: role, Text: cells.Sanitize(sign + " " + fired)}}})
+	t.Lines = append(t.Lines, detail.Line{Role: themes.Strong, Text: cells.Sanitize(v.Rule), More: []detail.Part{{Role: role, Text: cells.Join(cells.Sanitize(sign+" "), fired)}}})
 	t.Say("  why  ", themes.Plain, v.Why)
 	t.Say("  line ", themes.Dim, v.Line)
 	if v.Key != "" {

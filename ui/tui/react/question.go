@@ -110,6 +110,7 @@ func (q *question) Key(k tea.KeyPressMsg) tea.Cmd {
 		p.env.Screen.Show(nil)
 		return cmd
 	case len(q.choices) > 0 && (name == "tab" || name == "shift+tab" || name == "up" || name == "down"):
+		q.problem = ""
 		q.chosen = (q.chosen + 1) % len(q.choices)
 	default:
 		if q.field.Key(k) {

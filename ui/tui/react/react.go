@@ -48,22 +48,23 @@ type Screen interface {
 type Part struct {
 	Board table.Board
 
-	env     *Env
-	guard   guard
-	view    react.View
-	known   bool  // view was read
-	busy    bool  // it is being read
-	asked   int64 // second in which it was read
-	again   bool  // something was done: read it anew
-	waiting *waiting
-	runs    *runs
-	rules   *rules
-	block   block
-	spent   string // what was approved last: it is not approved again
-	led     led
-	stopped time.Time            // when the operator stopped everything here
-	told    map[react.RunID]bool // what waits, as it was told
-	newsOf  uint64               // revision of that
+	env      *Env
+	guard    guard
+	view     react.View
+	known    bool  // view was read
+	busy     bool  // it is being read
+	asked    int64 // second in which it was read
+	again    bool  // something was done: read it anew
+	waiting  *waiting
+	runs     *runs
+	rules    *rules
+	block    block
+	question asked  // to a model, whose answer was not shown yet
+	spent    string // what was approved last: it is not approved again
+	led      led
+	stopped  time.Time            // when the operator stopped everything here
+	told     map[react.RunID]bool // what waits, as it was told
+	newsOf   uint64               // revision of that
 }
 
 // New is the screen of an engine.
@@ -102,7 +103,7 @@ func (p *Part) Work() tea.Cmd {
 	if !p.On() {
 		return nil
 	}
-	return tea.Batch(p.readView(), p.readLed(), p.rules.readTools())
+	return tea.Batch(p.readView(), p.readLed(), p.rules.readTools(), p.readAsked())
 }
 
 func (p *Part) readView() tea.Cmd {
@@ -261,9 +262,19 @@ func unread(b block) string {
 // labelMost bounds the cells of the labels of a block.
 const labelMost = 16
 
-// Standing says whether a key may approve or arm what is shown, for the title of the pane;
-// "" where there is nothing to approve.
-func (p *Part) Standing() string {
+// Title says for the pane of the detail which of what waits is shown, and whether a key may
+// approve or arm it; "" where there is nothing to say.
+func (p *Part) Title() string {
+	which := ""
+	if i := p.waiting.Find(p.Board.Tabs[Waiting].At); p.Tab() == Waiting && i >= 0 && p.waiting.Len() > 1 {
+		which = fmt.Sprintf("%d of %d", i+1, p.waiting.Len())
+	}
+	return cells.Commas(which, p.standing())
+}
+
+// standing says whether a key may approve or arm what is shown; "" where there is nothing
+// to approve.
+func (p *Part) standing() string {
 	g := &p.guard
 	verb := "approves it once"
 	if p.block.kind == toArm {
@@ -405,6 +416,9 @@ func (p *Part) News() string {
 	case 0:
 		return ""
 	case 1:
+		if n := len(p.view.Waiting); n > 1 {
+			return fmt.Sprintf("1 more reaction waits for you: %s; %d in all", fresh[0], n)
+		}
 		return "a reaction waits for you: " + fresh[0]
 	}
 	return cells.Count(len(fresh), "reaction") + " wait for you, the newest: " + fresh[len(fresh)-1]
@@ -421,6 +435,7 @@ func (p *Part) DrawChips(c *cells.Canvas) {
 		c.Put(themes.Alarm, " HELD ")
 		c.Put(themes.Plain, " ")
 	}
+	p.drawAsked(c)
 	sep := " "
 	for _, x := range [...]struct {
 		n    int

@@ -20,8 +20,7 @@ import (
 type rules struct {
 	part  *Part
 	rules []react.RuleView
-	of    uint64
-	known bool
+	of    asOf
 
 	read    toolsOf        // what tools were read for, and are
 	tools   []react.Pinned // as their servers describe them
@@ -93,10 +92,10 @@ func (t *rules) Columns() []table.Column {
 
 func (t *rules) Load() bool {
 	v := &t.part.view
-	if t.known == t.part.known && t.of == v.Revision && len(t.rules) == len(v.Rules) {
+	if len(t.rules) == len(v.Rules) && t.of == t.part.asOf() {
 		return false
 	}
-	t.known, t.of, t.rules = t.part.known, v.Revision, v.Rules
+	t.of, t.rules = t.part.asOf(), v.Rules
 	return true
 }
 

@@ -238,8 +238,8 @@ func (t *runs) Describe(d *detail.Text, id table.RowID) {
 		r = &t.full
 	}
 	t.head(d, r)
+	t.talk.write(d, r) // what was answered comes before when
 	t.timeline(d, r)
-	t.talk.write(d, r)
 	t.result(d, r)
 	d.Lines = append(d.Lines, detail.Line{})
 	members(d, &r.Members)

@@ -19,10 +19,17 @@ import (
 type waiting struct {
 	part    *Part
 	runs    []react.Run
-	of      uint64 // revision of the view they are from
-	known   bool
+	of      asOf
 	payload payload
 }
+
+// asOf is the view that rows are from.
+type asOf struct {
+	revision uint64
+	known    bool
+}
+
+func (p *Part) asOf() asOf { return asOf{p.view.Revision, p.known} }
 
 // payload is the input of a request as it was laid out.
 type payload struct {
@@ -66,10 +73,10 @@ func (t *waiting) none(has func(*react.Run) bool) bool {
 
 func (t *waiting) Load() bool {
 	v := &t.part.view
-	if t.known == t.part.known && t.of == v.Revision && len(t.runs) == len(v.Waiting) {
+	if len(t.runs) == len(v.Waiting) && t.of == t.part.asOf() {
 		return false
 	}
-	t.known, t.of, t.runs = t.part.known, v.Revision, v.Waiting
+	t.of, t.runs = t.part.asOf(), v.Waiting
 	return true
 }
 
@@ -84,6 +91,11 @@ func (t *waiting) run(id table.RowID) *react.Run {
 		return &t.runs[i]
 	}
 	return nil
+}
+
+// ofRule are the runs of a rule that wait now, as a copy.
+func (t *waiting) ofRule(rule string) []react.Run {
+	return slices.DeleteFunc(slices.Clone(t.runs), func(r react.Run) bool { return r.Rule != rule })
 }
 
 func (t *waiting) Cell(i, col int) table.Cell {

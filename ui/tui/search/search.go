@@ -44,6 +44,7 @@ type Search struct {
 	find   feed.Find
 	what   string // is looked for, for the operator
 	token  int    // answers to earlier searches are stale
+	start  uint64 // the record where it began; 0: the newest
 	gen    int    // of the rows among which it looks
 	on     bool
 	sought uint64 // a record that the stream was led to; 0: none
@@ -120,11 +121,13 @@ func (s *Search) from(what string, step int, match func(*event.Record) bool) tea
 	if step > 0 {
 		at = s.env.Stream.LastOf(at)
 	}
-	return s.look(what, feed.Find{Query: s.env.Stream.Query, Match: match, From: at, Back: step < 0})
+	hidden := s.env.Stream.Hidden()
+	shown := func(r *event.Record) bool { return match(r) && !hidden[r.Seq] }
+	return s.look(what, feed.Find{Query: s.env.Stream.Query, Match: shown, From: at, Back: step < 0})
 }
 
 func (s *Search) look(what string, f feed.Find) tea.Cmd {
-	s.find, s.what, s.gen, s.on = f, what, s.env.Stream.Gen, true
+	s.find, s.start, s.what, s.gen, s.on = f, f.From, what, s.env.Stream.Gen, true
 	s.token++
 	return s.part()
 }
@@ -175,6 +178,9 @@ func (s *Search) take(f feed.Found) tea.Cmd {
 	default:
 		s.find.From = f.Edge
 		text := "no " + s.what + " yet; looking further " + way
+		if bar := s.env.Bar(s.reach(f)); bar != "" {
+			text = bar + "  " + text
+		}
 		if !f.At.IsZero() {
 			text += ", at " + s.env.Moment(f.At)
 		}
@@ -182,6 +188,21 @@ func (s *Search) take(f feed.Found) tea.Cmd {
 		return s.part()
 	}
 	return nil
+}
+
+// reach tells how much of the way has been searched, and how long it is: back to the oldest
+// record that is stored, on to the newest.
+func (s *Search) reach(f feed.Found) (done, total uint64) {
+	oldest, newest := max(1, f.Oldest), s.env.Stream.Seen
+	if s.find.Back {
+		start := s.start
+		if start == 0 {
+			start = newest + 1
+		}
+		return start - min(f.Edge, start), start - min(oldest, start)
+	}
+	start := max(s.start, oldest-1)
+	return f.Edge - min(start, f.Edge), newest - min(start, newest)
 }
 
 // Goto shows a record, or the nearest one before it that the stream shows.

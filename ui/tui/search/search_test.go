@@ -30,12 +30,13 @@ type desk struct {
 	stream stream.Stream
 	memo   memo.Memo
 	part   func() (eventlog.Found, error)
+	pruned uint64 // records up to this one were removed
 }
 
 func (d *desk) Hush()        { d.Told = "" }
 func (d *desk) Last() uint64 { return 10 }
 func (d *desk) Get(seq uint64) (event.Record, error) {
-	if seq == 0 || seq > 10 {
+	if seq <= d.pruned || seq > 10 {
 		return event.Record{}, event.ErrNotFound
 	}
 	r := event.Record{Seq: seq, Kind: event.KindEvent, Server: "pager", ReceivedAt: tuitest.Start, Data: json.RawMessage(fmt.Sprintf(`{"title":"Needle %d"}`, seq))}
@@ -46,7 +47,7 @@ func (d *desk) Get(seq uint64) (event.Record, error) {
 }
 
 func (d *desk) After(seq uint64, fn func(event.Record) bool) error {
-	for r, err := d.Get(seq + 1); err == nil && fn(r); r, err = d.Get(r.Seq + 1) {
+	for r, err := d.Get(max(seq, d.pruned) + 1); err == nil && fn(r); r, err = d.Get(r.Seq + 1) {
 	}
 	return nil
 }
@@ -164,11 +165,32 @@ func TestALongSearchTellsHowFarItIs(t *testing.T) {
 		t.Fatal("nothing is looked for")
 	}
 	d.run(t, cmd)
-	if !strings.HasPrefix(told, "no markers yet; looking further back, at 14:03") || !strings.HasSuffix(told, "<back> stops") {
+	if !strings.Contains(told, "56%  no markers yet; looking further back, at 14:03") || !strings.HasSuffix(told, "<back> stops") {
 		t.Errorf("told is %q", told)
 	}
 	if d.Failed == nil || d.Running() {
 		t.Errorf("the failure is told as %v", d.Failed)
+	}
+}
+
+// What was removed is no part of the way: the bar ends where the search does.
+func TestTheBarOfASearchReachesItsEnd(t *testing.T) {
+	d := newDesk(t)
+	d.pruned = 4
+	for edge, want := range map[uint64]string{9: " 20%", 6: " 80%", 5: "100%"} {
+		told := ""
+		d.part = func() (eventlog.Found, error) {
+			if told == "" {
+				told = "-"
+				return eventlog.Found{Edge: edge}, nil
+			}
+			told = d.Told
+			return eventlog.Found{}, errors.New("the disk is gone")
+		}
+		d.run(t, d.Marker(-1))
+		if !strings.Contains(told, want) {
+			t.Errorf("at %d it tells %q, not%s", edge, told, want)
+		}
 	}
 }
 

@@ -22,11 +22,15 @@ func (w *Window) cutEnd() {
 	if w.tally.hole <= w.Seen {
 		w.tally.rows += over
 	}
+	end := w.Seqs[WindowMax]
 	for _, seq := range w.Seqs[WindowMax:] {
 		delete(w.folds, seq)
 	}
 	w.Seqs = w.Seqs[:WindowMax:WindowMax]
-	w.Seen, w.Cut = w.LastOf(w.Seqs[WindowMax-1]), true
+	for _, row := range w.Seqs[w.runFrom():] { // what is behind the end is read again
+		w.folds[row] = w.folds[row].Before(end)
+	}
+	w.Seen, w.Cut = end-1, true
 }
 
 // jumped begins to count behind a window that was read anew; last is the newest record.

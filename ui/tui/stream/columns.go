@@ -100,7 +100,8 @@ type Plan struct {
 type planKey struct {
 	w      int
 	scope  query.Node
-	widest Widest
+	widest widest
+	sub    bool // the id of the subscription tells rows apart
 	short  bool
 	only   bool
 	many   bool // several servers
@@ -117,7 +118,8 @@ func (s *Stream) planFor(w int) *Plan {
 		s.Labels = 0
 	}
 	short, only := env.Terse()
-	key := planKey{w, s.Query.Node, s.Widest, short, only, len(env.Snap.Servers) != 1, s.Columns.gen, env.Times, s.Labels}
+	sub := slices.ContainsFunc(s.several, func(k event.Key) bool { return s.Query.Node.HoldsSub(s.Query.Node.Sub, &k) })
+	key := planKey{w, s.Query.Node, s.widest, sub, short, only, len(env.Snap.Servers) != 1, s.Columns.gen, env.Times, s.Labels}
 	if key == p.of {
 		return p
 	}
@@ -150,16 +152,16 @@ func widths(cols []Column, key planKey) []int {
 			out[i] = key.clock.Width(!key.short)
 		case ColServer:
 			if level < 1 && key.many {
-				out[i] = min(key.widest.Server, max(6, key.w/8))
+				out[i] = min(key.widest.server, serverMost(key.w))
 			}
 		case ColType:
 			if level < 2 {
-				out[i] = min(key.widest.Typ, max(10, key.w/5))
+				out[i] = min(key.widest.typ, typeMost(key.w))
 			}
 		case ColSeverity:
 			out[i] = severityWidth(key.w)
 		case ColSub:
-			if level < 3 && key.widest.several {
+			if level < 3 && key.sub {
 				out[i] = 8
 			}
 		case ColMode:
@@ -197,6 +199,10 @@ func widths(cols []Column, key planKey) []int {
 		out[worst] = 0
 	}
 }
+
+// serverMost and typeMost are the room that names get at most in a row of w cells.
+func serverMost(w int) int { return max(6, w/8) }
+func typeMost(w int) int   { return max(10, w/5) }
 
 // severityWidth is the room of the severity with its bar in a row of w cells: whole
 // words, or their beginnings.
@@ -302,7 +308,7 @@ func pickOf(schema json.RawMessage) TypePick {
 		}
 	}
 	names := slices.Sorted(maps.Keys(s.Properties))
-	if slices.ContainsFunc(names, severity.Found) {
+	if slices.ContainsFunc(names, severity.Names) {
 		return p // it is found without a schema
 	}
 	for _, name := range names {

@@ -1,6 +1,8 @@
 package stream
 
 import (
+	"strings"
+
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
@@ -38,12 +40,17 @@ type rowLabels struct {
 	name, priority, tags, batch trust.Rendered
 }
 
-// LabelsOf forms the labels of a record; nil if it has none.
-func LabelsOf(l *event.Labels) *rowLabels {
+// LabelsOf forms the labels of a record of a type; nil if it has none. A name that begins as the
+// type does is what follows that, as the type stands beside it.
+func LabelsOf(l *event.Labels, typ trust.Text) *rowLabels {
 	if l == nil {
 		return nil
 	}
-	out := &rowLabels{name: trust.Line(l.Name), priority: trust.Line(l.Priority), tags: trust.Line(evidence.TagWords(l)), batch: trust.Line(l.Batch)}
+	name := l.Name
+	if rest, ok := strings.CutPrefix(name.Raw(), typ.Raw()); ok && rest != "" && !typ.IsZero() {
+		name = trust.Untrusted(rest)
+	}
+	out := &rowLabels{name: trust.Line(name), priority: trust.Line(l.Priority), tags: trust.Line(evidence.TagWords(l)), batch: trust.Line(l.Batch)}
 	for has, is := range map[LabelSet]bool{hasName: !l.Name.IsZero(), hasPriority: !l.Priority.IsZero(), hasTags: len(l.Tags) > 0, hasBatch: !l.Batch.IsZero()} {
 		if is {
 			out.Set |= has

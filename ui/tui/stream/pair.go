@@ -104,24 +104,17 @@ func (p *Pair) Reform() {
 	}
 }
 
-// Measure takes from a snapshot the room that names would like to have.
+// Measure takes from a snapshot what tells the rows of subscriptions apart.
 func (p *Pair) Measure(snap *host.Snapshot) {
-	p.Widest = Measure(snap)
-	p.Other.Widest = p.Widest
+	p.several = severalOf(snap)
+	p.Other.several = p.several
 }
 
 // Caption tells what a stream shows and whether it follows, in at most so many cells: what the
 // line above the panes tells of the only one.
 func (s *Stream) Caption(room int) string {
-	g, q := s.env.Glyphs, &s.Query
-	text := PlaceWords(q.Node, g)
-	if q.Text != "" {
-		word := " /"
-		if q.Off {
-			word = " (off) /"
-		}
-		text = cells.Join(text, cells.Sanitize(word+q.Text))
-	}
+	g := s.env.Glyphs
+	text := QueryWords(&s.Query, g)
 	state := "reading"
 	switch {
 	case s.Paused:
@@ -135,6 +128,19 @@ func (s *Stream) Caption(room int) string {
 	}
 	state = " " + g.Dot + " " + state
 	return text.Clip(max(room-len([]rune(state)), 8)).Plain() + state
+}
+
+// QueryWords says what a query takes: a place of the tree, and the filter as it was typed.
+func QueryWords(q *query.Query, g *cells.Glyphs) trust.Rendered {
+	text := PlaceWords(q.Node, g)
+	if q.Text == "" {
+		return text
+	}
+	word := " /"
+	if q.Off {
+		word = " (off) /"
+	}
+	return cells.Join(text, cells.Sanitize(word+q.Text))
 }
 
 // PlaceWords names a place of the tree.

@@ -2,6 +2,7 @@ package stream
 
 import (
 	"strconv"
+	"time"
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
@@ -177,6 +178,9 @@ func (s *Stream) Take(p feed.Page) (again bool) {
 		taken = s.arrive(&p)
 	default:
 		if taken = s.take(&p); taken {
+			if s.measured != p.Query && p.Kind != feed.Older && p.Kind != feed.Newer {
+				s.measured, s.widest = p.Query, widest{}
+			}
 			s.Settle()
 		}
 	}
@@ -236,9 +240,17 @@ func (s *Stream) row(seq uint64) *row {
 	}
 	s.plan.clock = env.Times
 	r := Row(rec, s.pick(&rec), &s.plan)
-	if r.folded = s.folds[seq].Rows; r.folded > 1 { // what the server did to several subscriptions, or one did several times
-		r.Type, r.sub = trust.Rendered{}, ""
-		r.Text = cells.Join(r.Text, cells.Sanitize(" x"+strconv.Itoa(r.folded)))
+	fold := s.folds[seq]
+	if r.folded = fold.Rows; r.folded > 1 {
+		times := " x" + strconv.Itoa(r.folded)
+		if fold.Many { // what the server did to several subscriptions
+			r.Type, r.sub = trust.Rendered{}, ""
+			times += " of several subscriptions"
+		}
+		if span := fold.Until.Sub(fold.Since); span >= time.Second {
+			times += " over " + cells.Span(span)
+		}
+		r.Text = cells.Join(r.Text, cells.Sanitize(times))
 	}
 	s.Formed[seq] = r
 	return r

@@ -80,7 +80,7 @@ func Row(r event.Record, pick TypePick, p *Plan) *row {
 			out.Text = trust.Line(compactOf(&r)) // the same twice would tell nothing
 		}
 	}
-	out.sub, out.mode, out.labels = string(r.Sub), evidence.ModeWord(r.Mode), LabelsOf(r.Labels)
+	out.sub, out.mode, out.labels = string(r.Sub), evidence.ModeWord(r.Mode), LabelsOf(r.Labels, r.Type)
 	if n := len(r.Raw); n > 0 {
 		out.size = cells.ShortBytes(n)
 	}

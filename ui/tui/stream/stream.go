@@ -5,9 +5,9 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
-	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/query"
 )
 
 // Stream is the pane of arriving records. Its places are sequence numbers, so
@@ -29,10 +29,12 @@ type Stream struct {
 	anchor    uint64 // where the choice would stand if that record were shown; 0: where it is
 	anchorRow int    // of the pane, in which it stands
 
-	Labels  LabelSet // of the rows that were drawn in this scope
-	Columns *Choice  // of all streams of a screen
-	Marks   *Marks   // the same
-	Widest  Widest
+	Labels   LabelSet // of the rows that were drawn in this scope
+	Columns  *Choice  // of all streams of a screen
+	Marks    *Marks   // the same
+	widest   widest
+	measured query.Query // whose rows that is of
+	several  []event.Key // types with several subscriptions
 
 	records records
 	Formed  map[uint64]*row
@@ -151,30 +153,27 @@ func (s *Stream) columnsFor(w int) columns {
 	return cols
 }
 
-// Widest is the room that names would like to have.
-type Widest struct {
-	Server, Typ int
-	several     bool // subscriptions of one event type, whose rows only the id tells apart
+// widest is the room that the names in the rows would like to have which were drawn for this
+// query. It shrinks when the query changes and not before, so that columns stand still.
+type widest struct{ server, typ int }
+
+// widen takes the names of a row that is drawn.
+func (s *Stream) widen(r *row, w int) {
+	s.widest.server = max(s.widest.server, min(r.Server.Width, serverMost(w)))
+	s.widest.typ = max(s.widest.typ, min(r.Type.Width, typeMost(w)))
 }
 
-// Measure returns the room that the names in a snapshot would like to have.
-func Measure(snap *host.Snapshot) Widest {
-	var w Widest
-	if len(snap.Subs) == 0 && snap.Last > 0 {
-		w = Widest{Server: 10, Typ: 18} // of records whose subscriptions are gone
-	}
-	for i := range snap.Servers {
-		w.Server = max(w.Server, cells.Sanitize(snap.Servers[i].Name).Width)
-	}
-	seen := make(map[typeOfServer]bool, len(snap.Subs))
+// severalOf returns the event types with several subscriptions, whose rows only the id tells apart.
+func severalOf(snap *host.Snapshot) (types []event.Key) {
+	seen := make(map[typeOfServer]int, len(snap.Subs))
 	for i := range snap.Subs {
 		key := &snap.Subs[i].Key
-		w.Typ = max(w.Typ, trust.Line(key.Type).Width)
 		of := typeOfServer{key.Server, key.Type}
-		w.several = w.several || seen[of]
-		seen[of] = true
+		if seen[of]++; seen[of] == 2 {
+			types = append(types, event.Key{Server: key.Server, Type: key.Type})
+		}
 	}
-	return w
+	return types
 }
 
 // Draw returns exactly h rows of w cells.
@@ -184,7 +183,7 @@ func (s *Stream) Draw(w, h int) []string {
 		s.Settle()
 	}
 	s.drawRows(w, h)
-	if s.plan.of.labels != s.Labels {
+	if s.plan.of.labels != s.Labels || s.plan.of.widest != s.widest {
 		s.drawRows(w, h) // with the columns for them
 	}
 	return s.lines
@@ -224,6 +223,7 @@ func (s *Stream) drawRow(c *cells.Canvas, i int, key streamKey) {
 	env := s.env
 	seq, cols := s.Seqs[i], key.cols
 	r := s.row(seq)
+	s.widen(r, cols.width)
 	if i > 0 {
 		before := s.row(s.Seqs[i-1])
 		if env.Times == cells.TimeDelta {

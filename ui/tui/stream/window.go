@@ -24,7 +24,7 @@ type Window struct {
 	Gen   int // answers to requests of another generation are stale
 
 	Seqs     []uint64
-	folds    map[uint64]feed.Fold // of the rows that are changes of state
+	folds    map[uint64]feed.Fold // of the rows that are changes of state or gaps
 	joined   int                  // grows with every row that went on
 	From     uint64               // everything from here …
 	Seen     uint64               // … to here was examined
@@ -108,22 +108,51 @@ func (w *Window) take(p *feed.Page) bool {
 	return true
 }
 
-// join appends rows. The first one goes on with the last one that is here if both are of
-// the same change of state.
+// join appends rows. Changes of state before the first event among them go on with equal ones
+// behind the last event that is here.
 func (w *Window) join(seqs []uint64, folds map[uint64]feed.Fold) {
-	if n := len(w.Seqs); n > 0 && len(seqs) > 0 {
-		last := w.Seqs[n-1]
-		before, was := w.folds[last]
-		if next, is := folds[seqs[0]]; was && is && before.Joins(next) {
-			before.Last, before.Rows = next.Last, before.Rows+next.Rows
-			delete(folds, seqs[0])
-			seqs = seqs[1:]
-			folds[last] = before
+	run := feed.Run{}
+	for _, row := range w.Seqs[w.runFrom():] {
+		run.Put(row, w.folds[row])
+	}
+	for i, seq := range seqs {
+		f, is := folds[seq]
+		if !is {
+			w.Seqs = append(w.Seqs, seqs[i:]...)
+			break
+		}
+		if row, ok := run.Put(seq, f); ok {
+			folds[row] = w.folds[row].Join(f)
+			delete(folds, seq)
 			w.joined++
+			continue
+		}
+		w.Seqs = append(w.Seqs, seq)
+	}
+	w.takeFolds(folds)
+}
+
+// runFrom is where the last rows begin that are changes of state and gaps.
+func (w *Window) runFrom() int {
+	i := len(w.Seqs)
+	for i > 0 {
+		if _, is := w.folds[w.Seqs[i-1]]; !is {
+			break
+		}
+		i--
+	}
+	return i
+}
+
+// Hidden are the changes of state that have no row of their own.
+func (w *Window) Hidden() map[uint64]bool {
+	out := map[uint64]bool{}
+	for _, f := range w.folds {
+		for _, seq := range f.Hidden() {
+			out[seq] = true
 		}
 	}
-	w.Seqs = append(w.Seqs, seqs...)
-	w.takeFolds(folds)
+	return out
 }
 
 func (w *Window) takeFolds(folds map[uint64]feed.Fold) {
@@ -136,9 +165,15 @@ func (w *Window) takeFolds(folds map[uint64]feed.Fold) {
 	maps.Copy(w.folds, folds)
 }
 
-// LastOf is the newest record of the row of a record: of changes of state that are one row
-// the last one, else itself.
-func (w *Window) LastOf(seq uint64) uint64 { return max(seq, w.folds[seq].Last) }
+// LastOf is the newest record of the row of a record before the next row: of changes of state
+// that are one row the last one there, else itself.
+func (w *Window) LastOf(seq uint64) uint64 {
+	last := w.folds[seq].Last
+	if i := w.Index(seq) + 1; i < len(w.Seqs) {
+		last = min(last, w.Seqs[i]-1)
+	}
+	return max(seq, last)
+}
 
 // Rows is how many changes of state the row of a record is of, 0 where it is of none, and the
 // newest of them.
@@ -153,8 +188,11 @@ func (w *Window) rowOf(seq uint64) (row uint64, ok bool) {
 	if i < len(w.Seqs) && w.Seqs[i] == seq {
 		return seq, true
 	}
-	if i > 0 && w.LastOf(w.Seqs[i-1]) >= seq {
-		return w.Seqs[i-1], true
+	for ; i > 0; i-- {
+		f, is := w.folds[w.Seqs[i-1]]
+		if !is || f.Holds(seq) {
+			return w.Seqs[i-1], is
+		}
 	}
 	return 0, false
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"eventdeck/host"
 	"eventdeck/host/event"
@@ -196,5 +197,46 @@ func TestPlacesAreFoundAgain(t *testing.T) {
 	s.ToNewest()
 	if answer(t, s, 5000); s.At != 5000 || !s.Follow {
 		t.Errorf("the newest is %d", s.At)
+	}
+}
+
+// Columns are as wide as the names that were shown: they grow at once, stay while rows are
+// scrolled, and become narrower with another query only.
+func TestColumnsStandStillUntilTheQueryChanges(t *testing.T) {
+	s := empty()
+	long := "a.type.with.a.long.name"
+	show := func(q query.Query, last uint64) {
+		s.Show(q)
+		for r, ok := s.Next(); ok; r, ok = s.Next() {
+			p := feed.Page{Request: r, From: 1, To: last, Oldest: true, Newest: true, Last: last}
+			p.Seqs = seqs(1, last)
+			for _, seq := range p.Seqs {
+				typ := "x"
+				if seq == 1 {
+					typ = long
+				}
+				p.Got = append(p.Got, event.Record{Seq: seq, Kind: event.KindEvent, Server: "pager", Type: trust.Untrusted(typ), Data: []byte(`{"title":"begins here"}`)})
+			}
+			s.Take(p)
+		}
+	}
+	place := func() int {
+		before, _, _ := strings.Cut(text(s), "begins")
+		return utf8.RuneCountInString(before)
+	}
+	show(query.Query{}, 40)
+	narrow := place()
+	s.By(-100)
+	wide := place()
+	if wide <= narrow {
+		t.Errorf("with a long type the summary begins at %d, before at %d", wide, narrow)
+	}
+	if s.By(100); place() != wide {
+		t.Errorf("scrolled back it begins at %d, not at %d", place(), wide)
+	}
+	show(query.Query{Node: query.Node{Server: "pager"}, Text: "begins"}, 40)
+	s.By(100)
+	if s.Top == 1 || place() > narrow {
+		t.Errorf("of another query it begins at %d, with short names at %d", place(), narrow)
 	}
 }

@@ -25,6 +25,9 @@ func (d *timeline) Draw(c *cells.Canvas, h int) {
 		c.End()
 		return
 	}
+	if d.filtered() && d.grades != nil {
+		d.grades.counts(d.counts)
+	}
 	rows := max(1, h-frameRows)
 	most := max(1, slices.Max(d.counts))
 	scale := scaleOf(d.counts)
@@ -203,8 +206,12 @@ func (d *timeline) here(c *cells.Canvas) {
 	if warnings > 0 {
 		c.Put(themes.Warn, ", "+cells.Count(int(warnings), "warning"))
 	}
-	if d.grades != nil && !d.grades.done {
-		c.Right(themes.Busy, "reading severities, "+cells.Number(d.grades.examined.Load())+" records ")
+	if g := d.grades; g != nil && !g.done {
+		what := "reading severities, "
+		if d.filtered() {
+			what = "counting, "
+		}
+		c.Right(themes.Busy, what+cells.Number(g.examined.Load())+" of "+cells.Count(int(g.whole.Load()), "record")+" ")
 	}
 	c.End()
 }

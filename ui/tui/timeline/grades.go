@@ -10,18 +10,22 @@ import (
 	"eventdeck/host/severity"
 )
 
-// grades counts how bad the records of each bucket are. Reading adds to it from several
-// goroutines while it is drawn.
+// grades counts how bad the records of each bucket are, and with a query how many it takes.
+// Reading adds to it from several goroutines while it is drawn.
 type grades struct {
 	from, to time.Time
+	takes    func(*event.Record) bool // nil: all records, which are counted elsewhere
+	taken    []atomic.Uint64          // by the query
+	first    []atomic.Uint64          // sequence number of the oldest of them; 0: none
 	errors   []atomic.Uint64
 	warnings []atomic.Uint64
 	examined atomic.Uint64
-	done     bool // of the event loop
+	whole    atomic.Uint64 // how many are to be read, 0 before that is known
+	done     bool          // of the event loop
 }
 
-func newGrades(from, to time.Time, n int) *grades {
-	return &grades{from: from, to: to, errors: make([]atomic.Uint64, n), warnings: make([]atomic.Uint64, n)}
+func newGrades(from, to time.Time, n int, takes func(*event.Record) bool) *grades {
+	return &grades{from: from, to: to, takes: takes, taken: make([]atomic.Uint64, n), first: make([]atomic.Uint64, n), errors: make([]atomic.Uint64, n), warnings: make([]atomic.Uint64, n)}
 }
 
 // read counts the records of the time that is drawn, from the newest on.
@@ -34,17 +38,25 @@ func (g *grades) read(ctx context.Context, log Log) error {
 	if err != nil {
 		return err
 	}
+	g.whole.Store(end - min(first, end))
 	return log.Search(ctx, g.add, end, func(p eventlog.Found) bool { return p.Edge > first })
 }
 
 // add counts one record. It takes none, so that nothing is kept of the search.
 func (g *grades) add(r *event.Record) bool {
 	g.examined.Add(1)
-	if r.Kind != event.KindEvent || r.ReceivedAt.Before(g.from) || !r.ReceivedAt.Before(g.to) {
+	if r.ReceivedAt.Before(g.from) || !r.ReceivedAt.Before(g.to) || g.takes != nil && !g.takes(r) {
 		return false
 	}
 	i := int(float64(len(g.errors)) * float64(r.ReceivedAt.Sub(g.from)) / float64(g.to.Sub(g.from)))
 	i = min(i, len(g.errors)-1)
+	if g.takes != nil {
+		g.taken[i].Add(1)
+		lower(&g.first[i], r.Seq)
+	}
+	if r.Kind != event.KindEvent {
+		return false
+	}
 	switch severity.Rate(r) {
 	case severity.Critical, severity.Error:
 		g.errors[i].Add(1)
@@ -52,6 +64,34 @@ func (g *grades) add(r *event.Record) bool {
 		g.warnings[i].Add(1)
 	}
 	return false
+}
+
+// lower keeps the smaller of two sequence numbers, of which 0 is none.
+func lower(of *atomic.Uint64, seq uint64) {
+	for {
+		was := of.Load()
+		if was != 0 && was <= seq || of.CompareAndSwap(was, seq) {
+			return
+		}
+	}
+}
+
+// counts returns how many records of each bucket the query takes, as far as they were read.
+func (g *grades) counts(into []uint64) {
+	for i := range into {
+		into[i] = g.taken[i].Load()
+	}
+}
+
+// since returns the oldest record that the query takes from a bucket on, as far as they were
+// read; 0 if there is none.
+func (g *grades) since(bucket int) uint64 {
+	for i := bucket; i < len(g.first); i++ {
+		if seq := g.first[i].Load(); seq > 0 {
+			return seq
+		}
+	}
+	return 0
 }
 
 // of returns how many errors and warnings a bucket has, as far as they are known, among

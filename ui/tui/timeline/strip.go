@@ -30,7 +30,18 @@ type Strip struct {
 	draws  cells.Canvas
 	rows   []string
 	cols   []column
+	most   int // in a column
+	count  counted
 	ends   ends
+}
+
+// counted is what the columns were counted from: a cursor that moves changes none of it.
+type counted struct {
+	of                    source
+	span                  span
+	w, grown, marks, rows int
+	first                 uint64
+	begins                bool
 }
 
 // ends are the times at both ends of the axis, as they were spelled last.
@@ -218,9 +229,12 @@ func (s *Strip) Draw(w int, r Rows) []string {
 		c.End()
 	case len(s.points) > 0:
 		span := s.span(w-2, r, now)
-		columns, most := s.columns(span, w-2, r)
-		s.bars(c, columns, most)
-		s.axis(c, span, columns, r)
+		if of := (counted{s.of, span, w, s.grown, r.Marks, len(r.Seqs), s.points[0].seq, r.Begins}); of != s.count {
+			s.cols, s.most = s.columns(span, w-2, r)
+			s.count = of
+		}
+		s.bars(c, s.cols, s.most)
+		s.axis(c, span, s.cols, r)
 	}
 	s.rows = c.Rows(StripRows, s.rows)
 	return s.rows

@@ -36,6 +36,8 @@ type timeline struct {
 	env         *cells.Env
 	screen      Screen
 	log         Log
+	of          Of
+	everything  bool      // drawn although the query leaves some out
 	width       int       // inside the frame
 	first, last time.Time // of all that is stored
 	from, to    time.Time // what is drawn; to is not included
@@ -48,13 +50,19 @@ type timeline struct {
 	stop        context.CancelFunc // ends the reading of severities; nil before the first
 }
 
+// Of says what of the log is drawn first.
+type Of struct {
+	Takes func(*event.Record) bool // called from several goroutines; nil: everything is drawn
+	Words string                   // says what that takes; safe to show
+}
+
 // leastBucket is the shortest bucket that zooming reaches.
 const leastBucket = time.Millisecond
 
-// Open draws all that is stored, as soon as it is known when that begins and ends. It is shown
-// at once.
-func Open(env *cells.Env, screen Screen, log Log) tea.Cmd {
-	d := &timeline{env: env, screen: screen, log: log, at: -1, busy: true}
+// Open draws what a query takes of all that is stored, as soon as it is known when that begins
+// and ends. It is shown at once. A key shows everything in place of that.
+func Open(env *cells.Env, screen Screen, log Log, of Of) tea.Cmd {
+	d := &timeline{env: env, screen: screen, log: log, of: of, at: -1, busy: true}
 	screen.Show(d)
 	return screen.Do(func(context.Context) tea.Msg {
 		first, last, err := extent(log)
@@ -100,12 +108,20 @@ func (d *timeline) whole() {
 // gutter is the room at the left, for the highest count.
 const gutter = 9
 
-// load has the records counted, a bucket for each column, and then reads how bad they are.
+// filtered tells whether only what the query takes is drawn.
+func (d *timeline) filtered() bool { return !d.everything && d.of.Takes != nil }
+
+// load has the records counted, a bucket for each column, and then reads how bad they are. What
+// a query takes is counted while it is read.
 func (d *timeline) load() tea.Cmd {
 	d.token++
 	d.busy = true
 	d.rest()
 	from, to, token, n := d.from, d.to, d.token, max(1, d.width-gutter-1)
+	if d.filtered() {
+		d.counted(make([]uint64, n), nil)
+		return d.grade()
+	}
 	return d.screen.Do(func(ctx context.Context) tea.Msg {
 		counts, err := d.log.Histogram(ctx, from, to, n)
 		return widget.Then(func() tea.Cmd {
@@ -133,7 +149,11 @@ func (d *timeline) rest() {
 // drawn meanwhile.
 func (d *timeline) grade() tea.Cmd {
 	ctx, stop := context.WithCancel(context.Background())
-	g := newGrades(d.from, d.to, len(d.counts))
+	var takes func(*event.Record) bool
+	if d.filtered() {
+		takes = d.of.Takes
+	}
+	g := newGrades(d.from, d.to, len(d.counts), takes)
 	d.grades, d.stop = g, stop
 	return d.screen.Do(func(run context.Context) tea.Msg {
 		defer context.AfterFunc(run, stop)()
@@ -168,7 +188,17 @@ func (d *timeline) begins(bucket int) time.Time {
 	return d.from.Add(time.Duration(float64(d.to.Sub(d.from)) * float64(bucket) / float64(len(d.counts))))
 }
 
-func (d *timeline) Title() string { return "Timeline of what is stored" }
+// Title implements [widget.Dialog].
+func (d *timeline) Title() string {
+	switch {
+	case d.filtered():
+		return "Timeline of " + d.of.Words
+	case d.everything:
+		return "Timeline of everything, unfiltered"
+	}
+	return "Timeline of everything"
+}
+
 func (d *timeline) Size(sw, sh int) (int, int) {
 	d.width = max(1, sw-4)
 	return d.width, min(18, sh-6)
@@ -197,6 +227,11 @@ func (d *timeline) Key(k tea.KeyPressMsg) tea.Cmd {
 		return d.zoom(4)
 	case "-":
 		return d.zoom(0.25)
+	case "a":
+		if d.of.Takes != nil {
+			d.everything = !d.everything
+			return d.load()
+		}
 	case "0":
 		d.whole()
 		return d.load()
@@ -239,6 +274,13 @@ func (d *timeline) jump() tea.Cmd {
 	if len(d.counts) == 0 {
 		return nil
 	}
+	if d.filtered() {
+		if seq := d.grades.since(d.at); seq > 0 {
+			d.rest()
+			d.screen.Show(nil)
+			return d.screen.Jump(seq)
+		}
+	}
 	at := d.begins(d.at)
 	return d.screen.Do(func(context.Context) tea.Msg {
 		seq, err := d.log.SeqAt(at)
@@ -255,6 +297,9 @@ func (d *timeline) jump() tea.Cmd {
 	})
 }
 
+// Busy implements [widget.Worker].
+func (d *timeline) Busy() bool { return d.busy || d.grades != nil && !d.grades.done }
+
 // Click implements [widget.Clicker].
 func (d *timeline) Click(x, _ int) tea.Cmd {
 	if n, x := len(d.counts), x-gutter; n > 0 && d.width > gutter+1 && x >= 0 {
@@ -269,5 +314,12 @@ func (d *timeline) Click(x, _ int) tea.Cmd {
 
 func (d *timeline) Paste(string) tea.Cmd { return nil }
 func (d *timeline) Hints() []string {
-	return []string{"h l", "move", "+ -", "zoom", "0", "all", "enter", "go there", "esc", "back"}
+	hints := []string{"h l", "move", "+ -", "zoom", "0", "all times"}
+	switch {
+	case d.filtered():
+		hints = append(hints, "a", "everything")
+	case d.everything:
+		hints = append(hints, "a", "what is shown")
+	}
+	return append(hints, "enter", "go there", "esc", "back")
 }

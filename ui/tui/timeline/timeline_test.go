@@ -10,6 +10,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/eventlog"
+	"eventdeck/host/severity"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/internal/tuitest"
@@ -103,7 +104,7 @@ func run(cmd tea.Cmd) {
 
 func TestTimelineZooms(t *testing.T) {
 	s := &shown{}
-	run(Open(&cells.Env{}, s, stretched{}))
+	run(Open(&cells.Env{}, s, stretched{}, Of{}))
 	d := s.dialog.(*timeline)
 	press := func(keys ...string) {
 		for _, k := range keys {
@@ -150,7 +151,7 @@ func TestTimelineZooms(t *testing.T) {
 // them, a letter for the worst, and words for the cursor.
 func TestBarsTellHowManyAndHowBad(t *testing.T) {
 	s := &shown{}
-	run(Open(&cells.Env{Theme: themes.For(true, themes.NoColours), Glyphs: &cells.ASCIIGlyphs}, s, stretched{}))
+	run(Open(&cells.Env{Theme: themes.For(true, themes.NoColours), Glyphs: &cells.ASCIIGlyphs}, s, stretched{}, Of{}))
 	d := s.dialog.(*timeline)
 	var errors uint64
 	for i, n := range d.counts {
@@ -173,6 +174,42 @@ func TestBarsTellHowManyAndHowBad(t *testing.T) {
 	}
 	if n := strings.Count(strings.Split(text, "\n")[11], "#") + strings.Count(strings.Split(text, "\n")[11], "%"); n < 40 {
 		t.Errorf("the usual buckets are %d of 60 in the lowest row:\n%s", n, text)
+	}
+}
+
+// What a query takes is drawn alone, is counted as it is read, and leads to the first record of
+// it; one key shows everything.
+func TestAQueryIsDrawnAlone(t *testing.T) {
+	s := &shown{}
+	run(Open(tuitest.Env(), s, stretched{}, Of{func(r *event.Record) bool { return severity.Rate(r) == severity.Critical }, "all servers /sev:critical"}))
+	d := s.dialog.(*timeline)
+	sum := func(title string) (n uint64) {
+		t.Helper()
+		var c cells.Canvas
+		c.Begin(&d.env.Theme, d.width)
+		d.Draw(&c, 18)
+		for _, in := range d.counts {
+			n += in
+		}
+		if d.Title() != title {
+			t.Errorf("the title is %q, want %q", d.Title(), title)
+		}
+		return n
+	}
+	if n := sum("Timeline of all servers /sev:critical"); n != 16 {
+		t.Errorf("%d of 16 records are drawn", n)
+	}
+	press := func(key string) { run(d.Key(tea.KeyPressMsg{Code: rune(key[0]), Text: key})) }
+	press("a")
+	if n := sum("Timeline of everything, unfiltered"); n != 160 {
+		t.Errorf("%d of 160 records are drawn", n)
+	}
+	press("a")
+	press("g")
+	press("l")
+	run(d.jump())
+	if s.jumped != 11 || s.dialog != nil {
+		t.Errorf("it leads to %d, want 11", s.jumped)
 	}
 }
 
@@ -201,7 +238,7 @@ func (nothing) Before(uint64, func(event.Record) bool) error { return nil }
 // to draw; what is answered after it was left shows nothing.
 func TestTheTimelineIsShownAtOnce(t *testing.T) {
 	s := &tuitest.Screen{}
-	cmd := Open(tuitest.Env(), s, stretched{})
+	cmd := Open(tuitest.Env(), s, stretched{}, Of{})
 	if text := s.Text(80, 20); !strings.Contains(text, "counting") {
 		t.Errorf("shown is:\n%s", text)
 	}
@@ -209,7 +246,7 @@ func TestTheTimelineIsShownAtOnce(t *testing.T) {
 	if then, ok := cmd().(widget.Then); !ok || then() != nil || s.Dialog != nil {
 		t.Error("it comes back after it was left")
 	}
-	tuitest.Run(Open(tuitest.Env(), s, nothing{}))
+	tuitest.Run(Open(tuitest.Env(), s, nothing{}, Of{}))
 	if s.Dialog != nil || s.Told != "nothing is stored yet" {
 		t.Errorf("of nothing is told %q", s.Told)
 	}

@@ -95,7 +95,7 @@ func (d *list) Draw(c *cells.Canvas, h int) {
 		c.End()
 		return
 	}
-	d.DrawField(c, d.env.Glyphs.Path)
+	d.DrawField(c, d.env.Glyphs.Path, h-2)
 	most := 1
 	if len(d.values) > 0 {
 		most = d.values[0].Count

@@ -29,6 +29,8 @@ func (d *Desk) AskPipe(line, problem string) {
 	p.Change = func(text string) {
 		if sign := pipe.ShellSign(text); sign != "" {
 			p.Warning = "there is no shell: " + sign + " is handed to the command as it is; sh -c '…' runs one"
+		} else if text == "jq" || strings.HasPrefix(text, "jq ") {
+			p.Warning = "jq cannot read an envelope; JSON it gets with: ndjson " + text
 		}
 	}
 	p.Done = func(text string) tea.Cmd {

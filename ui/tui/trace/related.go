@@ -25,12 +25,9 @@ func (d *Desk) forRelated() *related.Env {
 
 // Related shows everything that shares the value.
 func (d *Desk) Related() tea.Cmd {
-	term, text, ok := d.value()
-	if !ok {
-		d.env.Tell(d.noValue())
-		return nil
-	}
-	return d.showRelated(term, "Related: "+trust.Line(text).Plain())
+	return d.withValue("show everything that shares it", func(term string, text trust.Text) tea.Cmd {
+		return d.showRelated(term, "Related: "+trust.Line(text).Plain())
+	})
 }
 
 func (d *Desk) showRelated(term, title string) tea.Cmd {
@@ -54,7 +51,7 @@ func (d *Desk) Repeats() tea.Cmd {
 // Error: that there is no value.
 func (d *Desk) RunRelated(words []string) (tea.Cmd, error) {
 	if len(words) == 0 {
-		if _, _, ok := d.value(); !ok {
+		if !d.hasValue() {
 			return nil, errors.New(d.noValue())
 		}
 		return d.Related(), nil
@@ -75,7 +72,7 @@ func (d *Desk) RunTop(typed []string) (tea.Cmd, error) {
 	}
 	q := d.env.Stream.Query
 	return top.Open(&top.Env{Env: d.env.Env, Screen: d.env.Screen, Log: d.env.Log, Filter: func(term string) tea.Cmd {
-		d.useTerm(q.Node, filter.With(d.env.Stream.Query.Text, term, false))
+		d.useTerm(q.Node, filter.With(d.env.Stream.Query.Text, term, false), "")
 		return nil
 	}}, path, q.Matches), nil
 }

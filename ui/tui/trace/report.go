@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -22,7 +23,12 @@ import (
 func (d *Desk) reportRequest() (q incidents.Request, name string, err error) {
 	q = incidents.Request{Title: "Incident report", What: "what is marked", Made: d.env.Clock(), Zone: d.env.Times.Zone(), Payload: true, Marks: d.env.Stream.Marks.List(), Runs: d.env.Runs}
 	name = "incident-" + d.env.Clock().Local().Format("20060102-150405") + ".md"
-	id, hasID := d.chosenID()
+	var id trust.Text
+	ids, _ := d.chosenIDs()
+	hasID := len(ids) > 0
+	if hasID {
+		id = ids[0].Text
+	}
 	shown := d.env.Stream.Query
 	switch {
 	case shown.Filters():
@@ -68,7 +74,8 @@ func (d *Desk) Report() {
 // askReport asks for the file of a report. One that is there, and was asked for before,
 // is replaced.
 func (d *Desk) askReport(q incidents.Request, name, there string) {
-	p := &widget.Prompt{Label: "report to:", Says: "enter writes Markdown of " + q.What + ", with notes and gaps   esc goes back"}
+	p := &widget.Prompt{Label: "report to:", Says: "enter writes Markdown of " + q.What + ", with notes and gaps   tab completes   esc goes back"}
+	d.env.CompletePath(p)
 	p.Done = func(text string) tea.Cmd { return d.writeReport(q, text, text == there) }
 	d.env.AskLine(p, name)
 	if there != "" {
@@ -85,6 +92,9 @@ func (d *Desk) writeReport(q incidents.Request, name string, overwrite bool) tea
 		file, err := create(path, overwrite)
 		if errors.Is(err, fs.ErrExist) {
 			return widget.Then(func() tea.Cmd { d.askReport(q, name, name); return nil })
+		}
+		if full, failed := filepath.Abs(path); failed == nil { // so that it is found from elsewhere
+			path = full
 		}
 		n := 0
 		if err == nil {

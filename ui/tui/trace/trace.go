@@ -32,13 +32,17 @@ type Env struct {
 	Value func() (term string, text trust.Text, ok bool)
 	// Selected hands the records of the range, or the chosen one, to a function.
 	Selected func(then func([]event.Record) tea.Cmd) tea.Cmd
-	Filter   func(q query.Query)   // shows what a filter takes, and remembers it
-	Goto     func(seq uint64)      // shows a record
-	Pin      func(values []string) // has values in lower case stand out, and no others
-	RowName  func() string         // names the chosen row
-	Home     func(path string) string
-	Create   func(path string, overwrite bool) (external.OutFile, error)
-	Getenv   func(name string) string
+	// Filter shows what a filter takes, and remembers it. was is the filter that is lost by
+	// it, "" if none is.
+	Filter  func(q query.Query, was string)
+	Goto    func(seq uint64)      // shows a record
+	Pin     func(values []string) // has values in lower case stand out, and no others
+	RowName func() string         // names the chosen row
+	Home    func(path string) string
+	// CompletePath has tab complete the path of a file that a prompt asks for.
+	CompletePath func(p *widget.Prompt)
+	Create       func(path string, overwrite bool) (external.OutFile, error)
+	Getenv       func(name string) string
 }
 
 // Screen is what shows an incident.
@@ -53,27 +57,28 @@ type Desk struct {
 	Comparing uint64                                                                 // the record that another one is to be compared with; 0: none
 	Command   func(ctx context.Context, args []string, input []byte) ([]byte, error) // runs a command of the operator
 	env       Env
-	id        idOf
+	ids       idsOf
 }
 
 // New returns a desk with nothing on it.
 func New(env Env) Desk { return Desk{Command: pipe.Run, env: env} }
 
-// idOf is the id of a record, as it was read once.
-type idOf struct {
+// idsOf are the ids of a record, as they were read once.
+type idsOf struct {
 	seq   uint64
-	text  trust.Text
-	found bool
+	all   []incidents.ID
+	clear bool
 }
 
-// chosenID is the id that says best what the chosen event belongs to.
-func (d *Desk) chosenID() (trust.Text, bool) {
-	if at := d.env.Stream.At; at != d.id.seq {
-		d.id = idOf{}
+// chosenIDs are the values that may say what the chosen event belongs to; see
+// [incidents.IDsOf].
+func (d *Desk) chosenIDs() (all []incidents.ID, clear bool) {
+	if at := d.env.Stream.At; at != d.ids.seq {
+		d.ids = idsOf{}
 		if r, ok := d.env.Stream.Record(at); ok && at != 0 {
-			d.id.seq = r.Seq
-			d.id.text, d.id.found = incidents.IDOf(&r)
+			d.ids.seq = r.Seq
+			d.ids.all, d.ids.clear = incidents.IDsOf(&r)
 		}
 	}
-	return d.id.text, d.id.found
+	return d.ids.all, d.ids.clear
 }

@@ -37,6 +37,7 @@ type desk struct {
 	stream   stream.Stream
 	memo     memo.Memo
 	shown    query.Query
+	lost     string // the filter that another one took the place of
 	pins     []string
 	line     string // the value of the detail's chosen line
 	file     *file
@@ -63,8 +64,11 @@ func (d *desk) Get(seq uint64) (event.Record, error) {
 		return event.Record{}, event.ErrNotFound
 	}
 	data := fmt.Sprintf(`{"incidentId":"INC-7","severity":"P%d"}`, seq)
-	if seq > 2 {
+	switch seq {
+	case 3:
 		data = `{"note":"nothing"}`
+	case 4:
+		data = `{"id":"e-4","ticket":"T-1\u202e","orderId":"O-9"}`
 	}
 	return event.Record{Seq: seq, Kind: event.KindEvent, Server: "pager", Type: trust.Untrusted("page.sent"), EventID: trust.Untrusted(fmt.Sprint("e", seq)), ReceivedAt: tuitest.Start, Data: json.RawMessage(data)}, nil
 }
@@ -121,13 +125,14 @@ func newDesk(t *testing.T, at uint64) *desk {
 		Value: func() (string, trust.Text, bool) {
 			return ".line=" + d.line, trust.Untrusted(d.line), d.line != ""
 		},
-		Selected: func(then func([]event.Record) tea.Cmd) tea.Cmd { return then(d.selected) },
-		Filter:   func(q query.Query) { d.shown, d.stream.Query = q, q },
-		Goto:     func(seq uint64) { d.Record = seq },
-		Pin:      func(values []string) { d.pins, env.Pins = values, values },
-		RowName:  func() string { return "14:03 a row" },
-		Home:     func(path string) string { return path },
-		Getenv:   func(string) string { return "" },
+		Selected:     func(then func([]event.Record) tea.Cmd) tea.Cmd { return then(d.selected) },
+		Filter:       func(q query.Query, was string) { d.shown, d.stream.Query, d.lost = q, q, was },
+		Goto:         func(seq uint64) { d.Record = seq },
+		Pin:          func(values []string) { d.pins, env.Pins = values, values },
+		RowName:      func() string { return "14:03 a row" },
+		Home:         func(path string) string { return path },
+		CompletePath: func(*widget.Prompt) {},
+		Getenv:       func(string) string { return "" },
 		Create: func(_ string, overwrite bool) (external.OutFile, error) {
 			if d.there && !overwrite {
 				return nil, fs.ErrExist
@@ -163,6 +168,52 @@ func TestAValueIsFollowed(t *testing.T) {
 	d = newDesk(t, 3)
 	if d.Follow(trace.Only); d.shown.Text != "" || !strings.Contains(d.Told, "no id was found in the chosen row (14:03 a row)") {
 		t.Errorf("shown is %q, told %q", d.shown.Text, d.Told)
+	}
+}
+
+// Where several values may be meant, one more key says which, and esc does nothing.
+func TestOneOfSeveralValuesIsChosen(t *testing.T) {
+	d := newDesk(t, 4)
+	for key, want := range map[string]string{"enter": "T-1", "2": "O-9", "3": "e-4", "4": "", "esc": ""} {
+		d.shown = query.Query{}
+		d.do(d.Follow(trace.Only), nil)
+		if text := d.Text(60, 8); !strings.Contains(text, "show only what has it") || !strings.Contains(text, "2 .orderId") || strings.Contains(text, "\u202e") {
+			t.Fatalf("asked is\n%s", text)
+		}
+		if d.Press(key); (want == "") != (d.shown.Text == "") || !strings.Contains(d.shown.Text, want) || want != "" && (d.Dialog != nil || !strings.Contains(d.Told, want)) {
+			t.Errorf("%s: shown is %q, told %q", key, d.shown.Text, d.Told)
+		}
+		d.Dialog, d.shown, d.stream.Query = nil, query.Query{}, query.Query{}
+	}
+	d.do(d.Pin(), nil)
+	if d.Press("down", "down", "down", "up", "enter"); !slices.Equal(d.pins, []string{"o-9"}) {
+		t.Errorf("pinned are %q", d.pins)
+	}
+	if d.do(d.Related(), nil); d.Dialog == nil || d.Dialog.Title() != "Which value?" {
+		t.Errorf("shown is %v", d.Dialog)
+	}
+	if d.Press("2"); d.Dialog == nil || d.Dialog.Title() != "Related: O-9" {
+		t.Errorf("shown is %v", d.Dialog)
+	}
+}
+
+// A filter that is lost is told, and how to have it back; one that goes on is not.
+func TestAReplacedFilterIsTold(t *testing.T) {
+	d := newDesk(t, 1)
+	d.stream.Query, _ = query.New(query.Node{}, "sev:error", tuitest.Start)
+	if d.Follow(trace.Too); d.lost != "" || !strings.Contains(d.Told, "<back> takes it away") {
+		t.Errorf("added: lost is %q, told %q", d.lost, d.Told)
+	}
+	d.stream.Query, _ = query.New(query.Node{}, "sev:error", tuitest.Start)
+	if d.Follow(trace.Only); d.lost != "sev:error" || d.Told != "filter value:INC-7; filter was sev:error; <filter.toggle> brings it back" {
+		t.Errorf("lost is %q, told %q", d.lost, d.Told)
+	}
+	if d.Follow(trace.Only); d.lost != "" {
+		t.Errorf("the same filter is lost: %q", d.lost)
+	}
+	d.stream.Query.Off = true
+	if d.Follow(trace.Not); d.shown.Text != "!value:INC-7" || d.lost != "value:INC-7" {
+		t.Errorf("of a filter that is off: %q, lost %q", d.shown.Text, d.lost)
 	}
 }
 
@@ -225,7 +276,7 @@ func TestAReportIsWritten(t *testing.T) {
 		t.Errorf("%v, asked is %+v", err, d.Prompt)
 	}
 	d.there = false
-	if err := d.do(d.RunReport([]string{"out.md"})); err != nil || d.Told != "report of 2 records in out.md" || !d.file.kept || !strings.Contains(d.file.String(), "# Incident INC-7") {
+	if err := d.do(d.RunReport([]string{"out.md"})); err != nil || !strings.HasPrefix(d.Told, "report of 2 records in /") && !strings.Contains(d.Told, `:\`) || !strings.HasSuffix(d.Told, "out.md") || !d.file.kept || !strings.Contains(d.file.String(), "# Incident INC-7") {
 		t.Errorf("%v, told %q (%v)", err, d.Told, d.Failed)
 	}
 	if err := d.do(d.RunReport([]string{"a", "b"})); !errors.Is(err, words.ErrUsage) {
@@ -250,6 +301,10 @@ func TestEventsArePiped(t *testing.T) {
 	}
 	d.AskPipe("", "there is no command")
 	if d.Type("jq | wc"); !strings.Contains(d.Prompt.Warning, "there is no shell") {
+		t.Errorf("the prompt says %q", d.Prompt.Warning)
+	}
+	d.AskPipe("", "")
+	if d.Type("jq .data"); !strings.Contains(d.Prompt.Warning, "ndjson jq .data") {
 		t.Errorf("the prompt says %q", d.Prompt.Warning)
 	}
 	d.stream.At = 0

@@ -4,10 +4,14 @@ import (
 	"slices"
 	"strings"
 
+	tea "charm.land/bubbletea/v2"
+
 	"eventdeck/host/filter"
 	"eventdeck/host/trust"
+	"eventdeck/ui/incidents"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/widget"
 )
 
 // noValue says that the keys for values have none to act on, and in which row.
@@ -15,16 +19,37 @@ func (d *Desk) noValue() string {
 	return "no id was found in the chosen row (" + d.env.RowName() + "); open it and choose a line with a value"
 }
 
-// value is what the keys for values are about: that of the detail's chosen line, else the
-// id that says best what the chosen event belongs to.
-func (d *Desk) value() (term string, text trust.Text, ok bool) {
-	if term, text, ok = d.env.Value(); ok {
-		return term, text, true
+// withValue hands on what the keys for values are about: that of the detail's chosen line,
+// else the id of what the chosen event belongs to. Where several may be meant, the operator
+// chooses; does says what is done with the value.
+func (d *Desk) withValue(does string, then func(term string, text trust.Text) tea.Cmd) tea.Cmd {
+	if term, text, ok := d.env.Value(); ok {
+		return then(term, text)
 	}
-	if text, ok = d.chosenID(); !ok {
-		return "", trust.Text{}, false
+	ids, clear := d.chosenIDs()
+	take := func(id incidents.ID) tea.Cmd { return then(filter.ValueTerm(id.Text), id.Text) }
+	switch {
+	case len(ids) == 0:
+		d.env.Tell(d.noValue())
+		return nil
+	case clear:
+		return take(ids[0])
 	}
-	return filter.ValueTerm(text), text, true
+	rows := make([]widget.Row, len(ids))
+	for i, id := range ids {
+		rows[i] = widget.Row{Name: trust.Line(id.Path), Value: trust.Line(id.Text)}
+	}
+	d.env.Show(&widget.Numbered{Screen: d.env, Glyphs: d.env.Glyphs, Head: "Which value?", Says: does, Rows: rows, Take: func(i int) tea.Cmd { return take(ids[i]) }})
+	return nil
+}
+
+// hasValue tells whether there is a value that the keys for values may be about.
+func (d *Desk) hasValue() bool {
+	if _, _, ok := d.env.Value(); ok {
+		return true
+	}
+	ids, _ := d.chosenIDs()
+	return len(ids) > 0
 }
 
 // How says what becomes of the filter with a value.
@@ -39,17 +64,16 @@ const (
 
 // Follow filters by the value. It is looked for at all servers, as each names it
 // differently. The keys stay where they are, so that another value can follow.
-func (d *Desk) Follow(how How) {
-	term, _, ok := d.value()
-	if !ok {
-		d.env.Tell(d.noValue())
-		return
-	}
-	if how == Only {
-		d.useTerm(query.Node{}, term)
-		return
-	}
-	d.narrow(term, how == Not)
+func (d *Desk) Follow(how How) tea.Cmd {
+	does := [...]string{Only: "show only what has it", Not: "leave out what has it", Too: "add it to the filter"}[how]
+	return d.withValue(does, func(term string, _ trust.Text) tea.Cmd {
+		if how == Only {
+			d.useTerm(query.Node{}, term, d.env.Stream.Query.Text)
+		} else {
+			d.narrow(term, how == Not)
+		}
+		return nil
+	})
 }
 
 // Hide leaves out what a term takes, besides what was filtered.
@@ -57,33 +81,51 @@ func (d *Desk) Hide(term string) { d.narrow(term, true) }
 
 // narrow adds a term to the filter, or for not that it is left out.
 func (d *Desk) narrow(term string, not bool) {
-	q := d.env.Stream.Query
+	q, was := d.env.Stream.Query, ""
 	if q.Off {
-		q.Text = ""
+		q.Text, was = "", q.Text
 	}
-	d.useTerm(q.Node, filter.With(q.Text, term, not))
+	d.useTerm(q.Node, filter.With(q.Text, term, not), was)
 }
 
-// useTerm shows what a filter takes at a node, and remembers the filter.
-func (d *Desk) useTerm(node query.Node, text string) {
+// wasMax bounds how much is told of a filter that was replaced, in cells.
+const wasMax = 40
+
+// useTerm shows what a filter takes at a node, and remembers the filter. It tells of was,
+// the filter that is lost by it, if that is another.
+func (d *Desk) useTerm(node query.Node, text, was string) {
 	q, err := query.New(node, text, d.env.Clock())
 	if err != nil {
 		d.env.Fail("cannot filter by the value", err)
 		return
 	}
-	d.env.Filter(q)
-	d.env.Tell("filter " + cells.Sanitize(text).Plain() + "; " + d.env.KeyOf("back") + " takes it away")
+	if was == text {
+		was = ""
+	}
+	d.env.Filter(q, was)
+	told := "filter " + cells.Sanitize(text).Plain() + "; "
+	if was == "" {
+		told += d.env.KeyOf("back") + " takes it away"
+	} else {
+		told += "filter was " + cells.Sanitize(was).Clip(wasMax).Plain() + "; " + d.env.KeyOf("filter.toggle") + " brings it back"
+	}
+	d.env.Tell(told)
 }
 
 // Pin has the value stand out wherever payloads are shown, or no longer. The oldest
 // pin makes room for a new one.
-func (d *Desk) Pin() {
-	_, text, ok := d.value()
-	plain := trust.Line(text).Plain()
-	if !ok || plain == "" {
-		d.env.Tell(d.noValue())
-		return
-	}
+func (d *Desk) Pin() tea.Cmd {
+	return d.withValue("pin it, or take its pin away", func(_ string, text trust.Text) tea.Cmd {
+		if plain := trust.Line(text).Plain(); plain != "" {
+			d.pin(plain)
+		} else {
+			d.env.Tell(d.noValue())
+		}
+		return nil
+	})
+}
+
+func (d *Desk) pin(plain string) {
 	pin := strings.ToLower(plain)
 	pins := slices.DeleteFunc(slices.Clone(d.env.Pins), func(p string) bool { return p == pin })
 	if len(pins) < len(d.env.Pins) {

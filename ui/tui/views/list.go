@@ -29,17 +29,14 @@ func (d *list) load() {
 		text := d.views.Words(name)
 		all[i] = widget.Pick{Kind: name, Text: text, Find: widget.Findable(name, text.Plain())}
 	}
-	typed := d.Field.Text()
-	d.Picker = widget.NewPicker(all)
-	d.Field.Set(typed)
-	d.Search()
+	d.Refill(all)
 }
 
 func (d *list) Title() string            { return "Views" }
 func (d *list) Size(int, int) (int, int) { return 90, max(4, len(d.names)+1) }
 
 func (d *list) Draw(c *cells.Canvas, h int) {
-	d.DrawField(c, d.views.env.Screen.KeyOf("views"))
+	d.DrawField(c, d.views.env.Screen.KeyOf("views"), h-1)
 	if len(d.names) == 0 {
 		c.End()
 		c.Put(themes.Dim, " No views yet. Type a name, and ctrl+s saves under it what is shown:")

@@ -1,3 +1,5 @@
+// Package widget has what dialogs are made of: text fields, prompts, lists to pick from, and
+// [Screen], which shows them and runs what they ask for beside the event loop.
 package widget
 
 import (
@@ -55,6 +57,12 @@ type Asker interface {
 	Dialog
 	Rest()            // the answer is there
 	Refuse(err error) // it is no
+}
+
+// Worker is a dialog that shows the sign of work that goes on, while it is busy.
+type Worker interface {
+	Dialog
+	Busy() bool
 }
 
 // Clicker is a dialog whose rows can be clicked. x and y count from the first

@@ -105,6 +105,9 @@ func (f *Field) Insert(text string) {
 	f.changed(before, false)
 }
 
+// lineEnds are line ends as terminals paste them, and as a field has them.
+var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+
 // insert leaves out what is no letter, blank or line end.
 func (f *Field) insert(text string) {
 	f.ready()
@@ -118,7 +121,7 @@ func (f *Field) insert(text string) {
 			return -1
 		}
 		return r
-	}, text)
+	}, lineEnds.Replace(text))
 	for i, line := range strings.Split(text, "\n") {
 		switch {
 		case i > 0 && f.Several:
@@ -134,7 +137,8 @@ func (f *Field) insert(text string) {
 func (f *Field) Key(k tea.KeyPressMsg) (changed bool) {
 	f.ready()
 	name := k.String()
-	if name == "ctrl+z" || name == "ctrl+_" {
+	switch name {
+	case "ctrl+z", "ctrl+_", "ctrl+shift+-": // the last is ctrl+_ of terminals that tell keys apart
 		return f.takeBack()
 	}
 	before := f.state()
@@ -164,7 +168,7 @@ func (f *Field) Key(k tea.KeyPressMsg) (changed bool) {
 			break
 		}
 		f.input.SetCursor(col + clusterAfter(line, col))
-	case "backspace", "ctrl+h":
+	case "backspace", "shift+backspace", "ctrl+h":
 		if col == 0 && f.row > 0 {
 			f.joinLine(f.row - 1)
 			break
@@ -200,10 +204,15 @@ func (f *Field) goTo(row, col int) {
 	f.lines[f.row] = f.input.Value()
 	f.row = row
 	f.input.SetValue(f.lines[row])
-	if n := utf8.RuneCountInString(f.lines[row]); col < 0 || col > n {
-		col = n
+	line := []rune(f.lines[row])
+	if col < 0 || col > len(line) {
+		col = len(line)
 	}
-	f.input.SetCursor(col)
+	at := 0 // the last whole character that begins there or before
+	for n := clusterAfter(line, at); at+n <= col && n > 0; n = clusterAfter(line, at) {
+		at += n
+	}
+	f.input.SetCursor(at)
 }
 
 // breakLine parts the line at the cursor.

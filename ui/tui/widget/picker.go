@@ -1,6 +1,7 @@
 package widget
 
 import (
+	"fmt"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -27,6 +28,14 @@ type Picker struct {
 	Found   []int
 	At, top int
 	shown   int
+}
+
+// Refill lists other lines; what is typed stays.
+func (p *Picker) Refill(all []Pick) {
+	typed := p.Field.Text()
+	*p = NewPicker(all)
+	p.Field.Set(typed)
+	p.Search()
 }
 
 // NewPicker lists all lines; nothing is typed yet.
@@ -56,7 +65,7 @@ func (p *Picker) Key(k tea.KeyPressMsg) (typed bool) {
 	switch name {
 	case "down", "ctrl+n", "ctrl+j":
 		p.by(1)
-	case "up", "ctrl+k":
+	case "up", "ctrl+p":
 		p.by(-1)
 	case "pgdown", "ctrl+d":
 		p.by(max(1, p.shown/2))
@@ -79,17 +88,27 @@ func (p *Picker) Insert(s string) {
 	p.Search()
 }
 
-// DrawField writes the line that is typed.
-func (p *Picker) DrawField(c *cells.Canvas, sign string) {
+// DrawField writes the line that is typed, and which lines of the list the h rows below it
+// show, if these are not all.
+func (p *Picker) DrawField(c *cells.Canvas, sign string, h int) {
 	c.Put(themes.Key, " "+sign+" ")
 	p.Field.DrawLine(c, 0, true)
+	p.lay(h)
+	if n := len(p.Found); n > p.shown {
+		c.Right(themes.Dim, fmt.Sprintf("%d-%d of %d ", p.top+1, min(p.top+p.shown, n), n))
+	}
 	c.End()
+}
+
+// lay takes how many rows the list has room for, and keeps the chosen one in sight.
+func (p *Picker) lay(h int) {
+	p.shown = max(1, h)
+	p.top = max(min(p.top, p.At), p.At-p.shown+1)
 }
 
 // DrawList writes h rows of what was found; row writes one behind its first cell.
 func (p *Picker) DrawList(g *cells.Glyphs, c *cells.Canvas, h int, row func(c *cells.Canvas, x *Pick)) {
-	p.shown = max(1, h)
-	p.top = max(min(p.top, p.At), p.At-p.shown+1)
+	p.lay(h)
 	for i := p.top; i < len(p.Found) && i < p.top+h; i++ {
 		mark := " "
 		if i == p.At {

@@ -16,11 +16,12 @@ type Prompt struct {
 	Says    string // what the text means, or what can be done
 	Problem string // what is wrong with it, shown instead
 	Warning string // how it was understood where that is likely not meant, shown instead of Says
+	Offers  string // how it may go on, shown instead of Says until the text changes
 
 	Change func(text string)         // after every change; may set Problem
 	Done   func(text string) tea.Cmd // enter; the prompt stays open if it sets Problem
 	Gone   func()                    // esc
-	Tab    func()                    // completes, nil if nothing does
+	Tab    func() tea.Cmd            // completes, nil if nothing does
 
 	Past []string // newest first
 	back int      // how far back the history is shown; 0 is what was typed
@@ -54,7 +55,7 @@ func (p *Prompt) Key(k tea.KeyPressMsg) (cmd tea.Cmd, open bool) {
 		p.recall(-1)
 	case "tab":
 		if p.Tab != nil {
-			p.Tab()
+			return p.Tab(), true
 		}
 	default:
 		if p.Field.Key(k) {
@@ -67,7 +68,7 @@ func (p *Prompt) Key(k tea.KeyPressMsg) (cmd tea.Cmd, open bool) {
 
 // Changed has the text looked at after it was changed from elsewhere.
 func (p *Prompt) Changed() {
-	p.Problem, p.Warning = "", ""
+	p.Problem, p.Warning, p.Offers = "", "", ""
 	if p.Change != nil {
 		p.Change(p.Field.Text())
 	}
@@ -112,6 +113,8 @@ func (p *Prompt) Draw(c *cells.Canvas) {
 		role, text = themes.Bad, p.Problem
 	case p.Warning != "":
 		role, text = themes.Warn, p.Warning
+	case p.Offers != "":
+		text = p.Offers
 	}
 	lines := cells.Wrap(text, c.Width-2, saysMax+1)
 	if len(lines) > saysMax {

@@ -43,18 +43,21 @@ func (d *TextBox) Draw(c *cells.Canvas, h int) {
 }
 
 // Key implements [Dialog].
-func (d *TextBox) Key(k tea.KeyPressMsg) tea.Cmd {
-	switch name := k.String(); name {
-	case "esc", "q", "enter":
-		d.Screen.Show(nil)
-	default:
-		d.sight.Key(name)
-	}
-	return nil
-}
+func (d *TextBox) Key(k tea.KeyPressMsg) tea.Cmd { return ReadKey(d.Screen, &d.sight, k) }
 
 // Paste implements [Dialog].
 func (d *TextBox) Paste(string) tea.Cmd { return nil }
 
 // Hints implements [Dialog].
 func (d *TextBox) Hints() []string { return []string{"j k", "scroll", "esc", "back"} }
+
+// ReadKey is [Dialog.Key] of a dialog to read: keys scroll it or close it.
+func ReadKey(screen Screen, sight *Scroll, k tea.KeyPressMsg) tea.Cmd {
+	switch name := k.String(); name {
+	case "esc", "q", "enter":
+		screen.Show(nil)
+	default:
+		sight.Key(name)
+	}
+	return nil
+}

@@ -17,6 +17,7 @@ var keys = map[string]tea.KeyPressMsg{
 	"left": {Code: tea.KeyLeft}, "right": {Code: tea.KeyRight}, "up": {Code: tea.KeyUp}, "down": {Code: tea.KeyDown}, "home": {Code: tea.KeyHome}, "end": {Code: tea.KeyEnd},
 	"backspace": {Code: tea.KeyBackspace}, "delete": {Code: tea.KeyDelete}, "enter": {Code: tea.KeyEnter}, "esc": {Code: tea.KeyEscape}, "tab": {Code: tea.KeyTab},
 	"ctrl+left": {Code: tea.KeyLeft, Mod: tea.ModCtrl}, "ctrl+right": {Code: tea.KeyRight, Mod: tea.ModCtrl}, "alt+d": {Code: 'd', Mod: tea.ModAlt},
+	"shift+backspace": {Code: tea.KeyBackspace, Mod: tea.ModShift}, "ctrl+_": {Code: '_', Mod: tea.ModCtrl}, "ctrl+shift+-": {Code: '-', Mod: tea.ModCtrl | tea.ModShift},
 	"ctrl+w": {Code: 'w', Mod: tea.ModCtrl}, "ctrl+k": {Code: 'k', Mod: tea.ModCtrl}, "ctrl+u": {Code: 'u', Mod: tea.ModCtrl}, "ctrl+z": {Code: 'z', Mod: tea.ModCtrl},
 }
 
@@ -53,6 +54,12 @@ func TestFieldEditsWordsAndCharacters(t *testing.T) {
 		{several: true, text: "ab\ncd", keys: "up end delete", want: "abcd"},
 		{several: true, text: "ab\ncd", keys: "home left X right Y", want: "abX\nYcd"},
 		{several: true, text: "ab\ncd", keys: "home backspace ctrl+z Z", want: "ab\nZcd"},
+		{several: true, text: "🇩🇪x\nab", keys: "left up y", want: "y🇩🇪x\nab"},
+		{text: "ab", keys: "shift+backspace", want: "a"},
+		{text: "ab", keys: "backspace ctrl+_", want: "ab"},
+		{text: "ab", keys: "backspace ctrl+shift+-", want: "ab"},
+		{text: "a\rb\r\nc", keys: "", want: "a b c"},
+		{several: true, text: "a\rb\r\nc", keys: "", want: "a\nb\nc"},
 		{text: "a\x1b[31m\u202eb\tc", keys: "", want: "a[31mb c"},
 	} {
 		f := widget.Field{Several: c.several}

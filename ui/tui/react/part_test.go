@@ -1,0 +1,260 @@
+package react_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host/react"
+	"eventdeck/ui/internal/reacttest"
+	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/detail"
+	"eventdeck/ui/tui/internal/tuitest"
+	reactions "eventdeck/ui/tui/react"
+	"eventdeck/ui/tui/widget"
+)
+
+// desk is a screen of reactions whose clock and terminal the test turns.
+type desk struct {
+	tuitest.Screen
+	*reactions.Part
+	engine  *reacttest.Engine
+	env     *reactions.Env
+	cells   *cells.Env
+	now     time.Time
+	w, h    int
+	rows    int // of the detail that a frame shows
+	covered bool
+	undo    func() tea.Cmd
+}
+
+// OfferUndo notes what was done.
+func (d *desk) OfferUndo(did string, run func() tea.Cmd) { d.Told, d.undo = did, run }
+
+func newDesk() *desk {
+	d := &desk{engine: reacttest.Reacting(), cells: tuitest.Env(), now: reacttest.Start, w: 120, h: 40, rows: 1000}
+	d.cells.Now = func() time.Time { return d.now }
+	d.env = &reactions.Env{
+		Env: d.cells, Screen: d, Engine: d.engine, Focused: func() bool { return true },
+		Size: func() (int, int) { return d.w, d.h }, Covered: func() bool { return d.covered },
+		Log: func() reactions.Log { return nil }, Chosen: func() (uint64, bool) { return 1, true },
+	}
+	d.Part = reactions.New(d.env)
+	d.frame()
+	return d
+}
+
+// run runs a command and what follows from it.
+func (d *desk) run(cmd tea.Cmd) {
+	if cmd == nil {
+		return
+	}
+	switch msg := cmd().(type) {
+	case tea.BatchMsg:
+		for _, c := range msg {
+			d.run(c)
+		}
+	case widget.Then:
+		d.run(msg())
+	case widget.Done:
+		if d.Failed = msg.Err; msg.Err == nil && msg.What != "" {
+			d.Told = msg.What
+		}
+	}
+}
+
+// frame reads what is due, and draws the table and the detail of its chosen row.
+func (d *desk) frame() string {
+	t := d.Board.Table()
+	for range 3 {
+		d.run(d.Work())
+		d.run(t.Work())
+		t.Load()
+	}
+	d.Part.Frame()
+	text := detail.Text{Env: d.cells}
+	text.Begin(100)
+	other := d.Other()
+	other.Write(&text)
+	other.Drawn(0, min(d.rows, len(text.Lines)), len(text.Lines))
+	d.Framed()
+	var c cells.Canvas
+	c.Begin(&d.cells.Theme, 100)
+	for i := range text.Lines {
+		text.Lines[i].Draw(&c, d.cells.Glyphs)
+		c.End()
+	}
+	return tuitest.Plain(append(t.Draw(160, 20), c.All()...))
+}
+
+// rest lets time go by while the same frame stands.
+func (d *desk) rest(span time.Duration) {
+	for end := d.now.Add(span); d.now.Before(end); {
+		d.now = d.now.Add(reactions.Beat)
+		d.Tick()
+	}
+}
+
+// approve presses the key that approves.
+func (d *desk) approve() {
+	d.Part.Key(tea.KeyPressMsg{Code: 'y', Mod: tea.ModCtrl})
+	d.run(d.Approve())
+}
+
+func (d *desk) decided() int {
+	return d.engine.Acts("approve") + d.engine.Acts("arm") + d.engine.Acts("grant")
+}
+
+func TestWaitingShowsWhatIsAskedFor(t *testing.T) {
+	d := newDesk()
+	s := d.frame()
+	for _, want := range []string{"page-p1", "/usr/local/bin/restart payments", "! noticed, late", "input of the act", "2 events; enter on a line shows it"} {
+		if !strings.Contains(s, want) {
+			t.Errorf("%q is not shown:\n%s", want, s)
+		}
+	}
+	if strings.ContainsRune(s, 0x202e) {
+		t.Errorf("a payload turns the text around:\n%s", s)
+	}
+	if ids := d.RunIDs(); !d.Asks() || !d.Grantable() || d.OnRule() || d.OnOver() || d.Waits() != 2 || !slices.Equal(ids, []string{"r3aaaaaaaaaaaaaa", "r4bbbbbbbbbbbbbb"}) || d.RuleOf("r3aaaaaaaaaaaaaa") != "page-p1" || d.RuleOf("nope") != "" {
+		t.Errorf("of what waits: %q", ids)
+	}
+	d.run(d.DenyRun("r3aaaaaaaaaaaaaa", "page-p1", "not now"))
+	if d.run(d.undo()); d.engine.Acts("deny r3aaaaaaaaaaaaaa not now") != 1 || d.engine.Acts("undeny r3aaaaaaaaaaaaaa") != 1 {
+		t.Errorf("the engine did %q", d.engine.Did)
+	}
+	d.engine.View.Waiting, d.engine.View.Revision = nil, 9
+	d.rest(2 * time.Second)
+	if s := d.frame(); d.Asks() || !strings.Contains(s, "Nothing waits for you.") {
+		t.Errorf("when nothing waits:\n%s", s)
+	}
+}
+
+func TestRunsAreFoundByStateAndWords(t *testing.T) {
+	for words, want := range map[string][]string{
+		"": {"r4bbbbbbbbbbbbbb", "r3aaaaaaaaaaaaaa", "r2cccccccccccccc", "r1dddddddddddddd"}, "done": {"r2cccccccccccccc"},
+		"parked done": {"r2cccccccccccccc", "r1dddddddddddddd"}, "asking PAYMENTS": {"r4bbbbbbbbbbbbbb", "r3aaaaaaaaaaaaaa"}, "asking db": {"r4bbbbbbbbbbbbbb"}, "nosuchword": nil,
+	} {
+		d := newDesk()
+		d.ShowTab(reactions.Runs, words)
+		d.frame()
+		var got []string
+		for i := range d.Board.Table().Rows() {
+			got = append(got, d.Board.Table().RowAt(i).Name)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q finds %q", words, got)
+		}
+	}
+}
+
+func TestWhatCanBeDoneWithARun(t *testing.T) {
+	d := newDesk()
+	d.ShowTab(reactions.Runs, "parked")
+	if s := d.frame(); !d.OnParked() || d.Asks() || !strings.Contains(s, "<react.settle> says what became of it") {
+		t.Errorf("a parked run:\n%s", s)
+	}
+	d.run(d.SettleRun("r1dddddddddddddd", true, "seen"))
+	d.run(d.AgainRun("r2cccccccccccccc"))
+	if d.engine.Acts("settle r1dddddddddddddd true seen") != 1 || d.engine.Acts("retry r2cccccccccccccc") != 1 {
+		t.Errorf("the engine did %q", d.engine.Did)
+	}
+	d.ShowTab(reactions.Runs, "done")
+	if s := d.frame(); !d.OnOver() || d.OnParked() || !strings.Contains(s, "restarted") || strings.ContainsRune(s, 0x1b) {
+		t.Errorf("a run that is over:\n%s", s)
+	}
+	d.engine.Fails = errors.New("the engine is gone")
+	if d.run(d.AgainRun("r2cccccccccccccc")); !errors.Is(d.Failed, d.engine.Fails) {
+		t.Errorf("told is %q, %v", d.Told, d.Failed)
+	}
+}
+
+func TestRulesAreShownAndDecided(t *testing.T) {
+	d := newDesk()
+	d.ShowTab(reactions.Rules, "")
+	if s := d.frame(); !d.OnRule() || !strings.Contains(s, "note-deploys") || !strings.Contains(s, "it is not armed as it stands") {
+		t.Errorf("the rules:\n%s", s)
+	}
+	if !d.Choose(reactions.Rules, "note-deploys") || d.Choose(reactions.Rules, "nope") || !slices.Equal(d.RuleNames(), []string{"page-p1", "note-deploys"}) {
+		t.Errorf("there are %q", d.RuleNames())
+	}
+	d.frame()
+	d.run(d.Disarm("note-deploys"))
+	if d.run(d.undo()); d.engine.Acts("disarm note-deploys") != 1 || d.engine.Acts("arm note-deploys h2") != 1 {
+		t.Errorf("the engine did %q", d.engine.Did)
+	}
+	d.run(d.SilenceRule("note-deploys", 2*time.Hour))
+	if d.engine.Acts("silence note-deploys 2h0m0s") != 1 {
+		t.Errorf("the engine did %q", d.engine.Did)
+	}
+}
+
+// A key approves a run, or arms a rule, only once all of it has stood, uncovered, on a
+// terminal that is large enough, and nothing happened since.
+func TestWhenAKeyMayApprove(t *testing.T) {
+	for name, c := range map[string]struct {
+		do   func(d *desk)
+		says string // why not; "": it may
+	}{
+		"it has stood":      {func(*desk) {}, ""},
+		"a key before":      {func(d *desk) { d.Part.Key(tea.KeyPressMsg{Code: 'j', Text: "j"}) }, "wait a moment"},
+		"a paste or click":  {func(d *desk) { d.Disturb() }, "wait a moment"},
+		"a held key":        {func(d *desk) { d.Part.Key(tea.KeyPressMsg{Code: 'y', Mod: tea.ModCtrl, IsRepeat: true}) }, "wait a moment"},
+		"lines below":       {func(d *desk) { d.rows = 3; d.again(); d.rest(2 * time.Second) }, "read on"},
+		"a window over it":  {func(d *desk) { d.covered = true; d.frame() }, "must be on the screen"},
+		"a small terminal":  {func(d *desk) { d.w = reactions.LeastWidth - 1; d.frame() }, "60 columns and 16 lines"},
+		"for an audience":   {func(d *desk) { d.env.Masked = true; d.frame() }, "masked for the audience"},
+		"the program slept": {func(d *desk) { d.again(); d.rest(reactions.Grace / 2); d.now = d.now.Add(time.Minute); d.Tick() }, "wait a moment"},
+	} {
+		for tab, act := range map[reactions.Tab]string{reactions.Waiting: "approve r3aaaaaaaaaaaaaa", reactions.Rules: "arm page-p1 h1"} {
+			d := newDesk()
+			d.ShowTab(tab, "")
+			d.frame()
+			d.rest(2 * time.Second)
+			d.frame()
+			d.rest(2 * time.Second)
+			c.do(d)
+			d.Told = ""
+			d.approve()
+			if c.says == "" && (d.engine.Acts(act) != 1 || d.decided() != 1) || c.says != "" && (d.decided() != 0 || !strings.Contains(d.Told, c.says)) {
+				t.Errorf("%s, tab %v: the engine did %q, told %q, %v", name, tab, d.engine.Did, d.Told, d.Failed)
+			}
+			if d.approve(); d.decided() > 1 {
+				t.Errorf("%s, tab %v: the same key again did %q", name, tab, d.engine.Did)
+			}
+		}
+	}
+}
+
+// again begins anew, with the first frame just drawn.
+func (d *desk) again() {
+	tab := d.Tab()
+	d.Part = reactions.New(d.env)
+	d.ShowTab(tab, "")
+	d.frame()
+	d.frame()
+}
+
+// What changed since it was read is refused by the engine, and said to be read again.
+func TestWhatChangedIsReadAgain(t *testing.T) {
+	d := newDesk()
+	d.frame()
+	d.rest(2 * time.Second)
+	d.engine.Fails = react.ErrChanged
+	if d.approve(); !errors.Is(d.Failed, react.ErrChanged) || !strings.Contains(d.Failed.Error(), "read it again") {
+		t.Errorf("told is %q, %v", d.Told, d.Failed)
+	}
+}
+
+func TestWithoutAnEngine(t *testing.T) {
+	d := newDesk()
+	d.env.Engine = nil
+	d.Part = reactions.New(d.env)
+	if s := d.frame(); d.On() || d.Asks() || d.Work() != nil || !strings.Contains(s, "No engine of reactions runs here") {
+		t.Errorf("it shows\n%s", s)
+	}
+}
