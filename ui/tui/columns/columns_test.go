@@ -59,10 +59,10 @@ func TestColumnsAreChosenOfWhatRecordsHave(t *testing.T) {
 	if len(cols) == 0 || cols[len(cols)-1].Kind != stream.ColPath || s.Dialog != nil {
 		t.Errorf("kept %+v", kept)
 	}
-	before := st.Columns.Of(st.Query.Node, 0)
+	before := st.Columns.Of(st.Query.Node)
 	tuitest.Run(columns.Open(e))
 	s.Press("g", "space", "esc")
-	if after := st.Columns.Of(st.Query.Node, 0); !slices.Equal(before, after) {
+	if after := st.Columns.Of(st.Query.Node); !slices.Equal(before, after) {
 		t.Errorf("esc keeps %+v", after)
 	}
 }

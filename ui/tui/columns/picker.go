@@ -84,7 +84,7 @@ func Open(env *Env) tea.Cmd {
 func (d *Picker) fill() {
 	d.Rows = d.Rows[:0]
 	labels := d.labels()
-	for _, c := range d.env.Stream.Columns.Of(d.node, labels) {
+	for _, c := range d.env.Stream.Columns.Of(d.node) {
 		d.Rows = append(d.Rows, Row{c, true, ""})
 	}
 	offer := func(c stream.Column, says string) {

@@ -107,7 +107,6 @@ type planKey struct {
 	many   bool // several servers
 	choice int
 	clock  cells.TimeView
-	labels LabelSet // that were seen
 }
 
 // planFor makes the plan anew if what it depends on has changed.
@@ -119,19 +118,25 @@ func (s *Stream) planFor(w int) *Plan {
 	}
 	short, only := env.Terse()
 	sub := slices.ContainsFunc(s.several, func(k event.Key) bool { return s.Query.Node.HoldsSub(s.Query.Node.Sub, &k) })
-	key := planKey{w, s.Query.Node, s.widest, sub, short, only, len(env.Snap.Servers) != 1, s.Columns.gen, env.Times, s.Labels}
+	key := planKey{w, s.Query.Node, s.widest, sub, short, only, len(env.Snap.Servers) != 1, s.Columns.gen, env.Times}
 	if key == p.of {
 		return p
 	}
 	kind := TypeKey(key.scope) != TypeKey(p.of.scope) || key.choice != p.of.choice
 	p.of = key
 	p.gen++
-	p.cols = s.Columns.Of(key.scope, key.labels)
+	p.cols = s.Columns.Of(key.scope)
 	p.width = widths(p.cols, key)
 	if kind {
 		clear(s.Formed) // values of other columns
 	}
 	return p
+}
+
+// has tells whether a kind of column is shown.
+func (p *Plan) has(k Kind) bool {
+	i := slices.IndexFunc(p.cols, func(c Column) bool { return c.Kind == k })
+	return i >= 0 && p.width[i] > 0
 }
 
 // widths shares the room of a row among its columns.
@@ -242,12 +247,12 @@ type typeOfServer struct {
 // TypePick is which members of a type's payloads a row shows.
 type TypePick struct{ summary, severity string } // JSON pointers; "" is not known
 
-// Of returns the columns of a scope whose records have labels.
-func (c *Choice) Of(n query.Node, labels LabelSet) []Column {
+// Of returns the columns of a scope.
+func (c *Choice) Of(n query.Node) []Column {
 	if cols, ok := c.By[TypeKey(n)]; ok && len(cols) > 0 {
 		return cols
 	}
-	return Usual(labels)
+	return UsualColumns
 }
 
 // Set changes the columns of a scope; nil goes back to the usual ones.

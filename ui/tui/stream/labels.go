@@ -21,17 +21,17 @@ const (
 	hasBatch
 )
 
-// LabelColumns are the columns that show labels. They are offered, and the usual
-// ones shown, where records have them.
+// LabelColumns are the columns that show labels. They are offered where records have them.
+// Without them a row tells its priority as its severity, a bracket before the summary shows a
+// batch, and name and tags stand behind the summary.
 var LabelColumns = []struct {
-	Kind  Kind
-	Has   LabelSet
-	usual bool
+	Kind Kind
+	Has  LabelSet
 }{
-	{ColName, hasName, true},
-	{ColPriority, hasPriority, false}, // the column of what is grave shows it
-	{ColTags, hasTags, true},
-	{ColBatch, hasBatch, false}, // brackets before the summaries show it
+	{ColName, hasName},
+	{ColPriority, hasPriority},
+	{ColTags, hasTags},
+	{ColBatch, hasBatch},
 }
 
 // rowLabels are a record's labels as a row shows them.
@@ -77,19 +77,15 @@ func (l *rowLabels) value(kind Kind) trust.Rendered {
 	return trust.Rendered{}
 }
 
-// Usual returns the columns that are shown as long as nothing else was chosen.
-func Usual(labels LabelSet) []Column {
-	out := make([]Column, 0, len(UsualColumns)+len(LabelColumns))
-	for _, c := range UsualColumns {
-		out = append(out, c)
-		for _, l := range LabelColumns {
-			behind := ColSummary
-			if l.Kind == ColName {
-				behind = ColType
-			}
-			if c.Kind == behind && l.usual && labels&l.Has != 0 {
-				out = append(out, Column{Kind: l.Kind})
-			}
+// behind is what stands behind the summary: the name and the tags, but for what has a column.
+func (l *rowLabels) behind(p *Plan) trust.Rendered {
+	var out trust.Rendered
+	if l == nil {
+		return out
+	}
+	for _, kind := range []Kind{ColName, ColTags} {
+		if v := l.value(kind); v.Width > 0 && !p.has(kind) {
+			out = cells.Join(out, cells.Sanitize("  "), v)
 		}
 	}
 	return out

@@ -120,7 +120,7 @@ func (r *row) lay(c *cells.Canvas, g *cells.Glyphs, cols columns, p *Plan) {
 		}
 		if col.Kind == ColSummary {
 			last = false
-			signs = r.layText(c, g, cols, p.after(i))
+			signs = r.layText(c, g, cols, p, p.after(i))
 			continue
 		}
 		if p.width[i] > 0 {
@@ -128,7 +128,7 @@ func (r *row) lay(c *cells.Canvas, g *cells.Glyphs, cols columns, p *Plan) {
 		}
 	}
 	if last {
-		signs = r.layText(c, g, cols, 0)
+		signs = r.layText(c, g, cols, p, 0)
 	}
 	signs.Lay(c)
 }
@@ -257,7 +257,7 @@ func shortened(word string, room int) string {
 
 // layText writes the summary into the room that signs and later columns leave, and
 // returns the signs that it left room for.
-func (r *row) layText(c *cells.Canvas, g *cells.Glyphs, cols columns, after int) flags.Signs {
+func (r *row) layText(c *cells.Canvas, g *cells.Glyphs, cols columns, p *Plan, after int) flags.Signs {
 	if cols.marked {
 		c.Put(themes.Key, g.Mark+" ")
 	}
@@ -266,12 +266,15 @@ func (r *row) layText(c *cells.Canvas, g *cells.Glyphs, cols columns, after int)
 	room := max(0, c.Room-signs.Width()-after)
 	text := cells.Pan(r.Text, cols.pan)
 	if !r.marker {
-		if after == 0 {
-			c.Safe(r.role, text.Clip(room))
-			return signs
+		if after > 0 {
+			room--
 		}
-		c.Column(r.role, text, room-1)
-		c.Put(themes.Plain, " ")
+		text = text.Clip(room)
+		c.Safe(r.role, text)
+		c.Column(themes.Dim, r.labels.behind(p), room-text.Width)
+		if after > 0 {
+			c.Put(themes.Plain, " ")
+		}
 		return signs
 	}
 	keep := c.Room - room

@@ -183,7 +183,7 @@ func (s *Stream) Draw(w, h int) []string {
 		s.Settle()
 	}
 	s.drawRows(w, h)
-	if s.plan.of.labels != s.Labels || s.plan.of.widest != s.widest {
+	if s.plan.of.widest != s.widest {
 		s.drawRows(w, h) // with the columns for them
 	}
 	return s.lines
