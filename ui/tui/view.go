@@ -154,7 +154,7 @@ func (a *app) paneTitle(p layout.Pane, room int) string {
 }
 
 func (a *app) drawTiny() string {
-	text := fmt.Sprintf("%s, %d in trouble, %s stored", cells.Count(a.tree.Total.All, "sub"), a.tree.Total.Trouble, cells.Number(a.snap.Last))
+	text := fmt.Sprintf("%s, %d in trouble, %s stored", cells.Count(a.tree.Total.All, "sub"), a.tree.Total.InTrouble(), cells.Number(a.snap.Last))
 	if needs, cut := a.cut(); cut {
 		text = frame.CutWords(a.dialog, needs)
 	} else if note := &a.edges.Status.Note; note.Text != "" {

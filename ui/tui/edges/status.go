@@ -114,8 +114,8 @@ func (s *Status) drawNote(c *cells.Canvas, text string) {
 func (s *Status) drawChip(c *cells.Canvas) {
 	s.drawChips(c)
 	word, _ := evidence.StoreTrouble(s.env.Snap.Store)
-	if word == "" && s.env.Total.Trouble > 0 {
-		word = strconv.Itoa(s.env.Total.Trouble) + " in trouble"
+	if word == "" && s.env.Total.InTrouble() > 0 {
+		word = strconv.Itoa(s.env.Total.InTrouble()) + " in trouble"
 	}
 	if word != "" {
 		c.Put(themes.Bad, " "+word)

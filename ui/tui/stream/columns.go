@@ -75,7 +75,7 @@ var columnRank = map[Kind]int{ColSize: 9, ColMode: 8, ColSub: 7, ColBatch: 6, Co
 
 // Room that a summary gets before columns do that tell less, and before others.
 const (
-	goodSummary  = 46
+	goodSummary  = 64
 	leastSummary = 28
 )
 

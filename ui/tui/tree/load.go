@@ -3,6 +3,7 @@ package tree
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"eventdeck/host"
 	"eventdeck/host/event"
@@ -22,7 +23,7 @@ const TypesShown = 100
 // than the pane has room for, evidence of what is well goes, and then servers without
 // trouble are folded from the last one up.
 func (t *Tree) loadServers(snap *host.Snapshot) {
-	servers := t.ordered(ByTrouble(snap))
+	servers := t.ordered(all(snap), snap.Subs)
 	parts, n := make([][]Row, len(servers)), 1
 	for i, s := range servers {
 		parts[i] = t.loadServer(s, snap.Subs)
@@ -50,34 +51,80 @@ func (t *Tree) loadServers(snap *host.Snapshot) {
 	}
 }
 
-// ordered keeps the order of the servers while the tree has the keys, so that no row moves away
-// under the cursor. Those that come meanwhile stand last.
-func (t *Tree) ordered(servers []*host.ServerView) []*host.ServerView {
-	if t.env.Focused() {
-		place := func(s *host.ServerView) int {
-			if i := slices.Index(t.order, s.Name); i >= 0 {
-				return i
-			}
-			return len(t.order)
-		}
-		slices.SortStableFunc(servers, func(a, b *host.ServerView) int { return cmp.Compare(place(a), place(b)) })
+// settleAfter is how long a server must be in trouble, or out of it, before the servers change
+// places: one that loses its connection for a moment moves no rows.
+const settleAfter = 5 * time.Second
+
+// standing is where a server stands among the others.
+type standing struct {
+	name  string
+	calm  int       // as it counts for the order
+	since time.Time // when that began to differ from how the server fares; zero: it does not
+}
+
+// ordered puts servers in trouble first. None changes its place while the tree has the keys, so
+// that no row moves away under the cursor, nor for trouble that may pass. Those that come while
+// it has them stand last.
+func (t *Tree) ordered(servers []*host.ServerView, subs []host.SubscriptionView) []*host.ServerView {
+	type placed struct {
+		standing
+		server *host.ServerView
+		place  int // where it stays while the tree has the keys
 	}
-	t.order = t.order[:0]
+	now, held := t.env.Clock(), t.env.Focused()
+	order := make([]placed, 0, len(servers))
 	for _, s := range servers {
-		t.order = append(t.order, s.Name)
+		p := placed{standing{name: s.Name, calm: calm(s, subs)}, s, 0}
+		was := slices.IndexFunc(t.order, func(o standing) bool { return o.name == s.Name })
+		if was >= 0 {
+			p.standing = t.order[was].next(p.calm, now, held)
+		}
+		switch {
+		case held && was >= 0:
+			p.place = was
+		case held:
+			p.place = len(t.order)
+		}
+		order = append(order, p)
+	}
+	slices.SortStableFunc(order, func(a, b placed) int {
+		return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.calm, b.calm))
+	})
+	t.order = t.order[:0]
+	for i, p := range order {
+		t.order, servers[i] = append(t.order, p.standing), p.server
 	}
 	return servers
 }
 
+// next is the standing of a server that now fares as calm says.
+func (o standing) next(calm int, now time.Time, held bool) standing {
+	switch {
+	case calm == o.calm:
+		o.since = time.Time{}
+	case o.since.IsZero():
+		o.since = now
+	case !held && now.Sub(o.since) >= settleAfter:
+		o.calm, o.since = calm, time.Time{}
+	}
+	return o
+}
+
 // ByTrouble returns the servers, those in trouble first, and else as they are configured.
 func ByTrouble(snap *host.Snapshot) []*host.ServerView {
+	servers := all(snap)
+	slices.SortStableFunc(servers, func(a, b *host.ServerView) int {
+		return cmp.Compare(calm(a, snap.Subs), calm(b, snap.Subs))
+	})
+	return servers
+}
+
+// all lists the servers that only subscriptions name, then those that are configured.
+func all(snap *host.Snapshot) []*host.ServerView {
 	servers := missing(snap)
 	for i := range snap.Servers {
 		servers = append(servers, &snap.Servers[i])
 	}
-	slices.SortStableFunc(servers, func(a, b *host.ServerView) int {
-		return cmp.Compare(calm(a, snap.Subs), calm(b, snap.Subs))
-	})
 	return servers
 }
 

@@ -36,7 +36,7 @@ type Tree struct {
 	itemOf ItemsKey
 	At     query.Node
 	Top    int
-	order  []string            // of the servers, as they stood last
+	order  []standing          // of the servers, as they stood last
 	Closed map[query.Node]bool // folded by the operator, or unfolded where it is false
 	Height int
 	Whole  bool // what is below the chosen node is to be shown too
@@ -58,7 +58,14 @@ type treeKey struct {
 }
 
 // Totals counts subscriptions by what an operator must know.
-type Totals struct{ All, Live, Poll, Hook, Paused, Trouble, Waiting int }
+type Totals struct {
+	All, Live, Poll, Hook, Paused, Trouble, Waiting int
+	// Servers counts those in trouble of which no subscription is.
+	Servers int
+}
+
+// InTrouble is how many subscriptions, and servers without one, need a look.
+func (t *Totals) InTrouble() int { return t.Trouble + t.Servers }
 
 // New is an empty tree.
 func New(env *Env) Tree {
@@ -83,6 +90,11 @@ func (t *Tree) Load(snap *host.Snapshot) {
 	t.Total = Totals{}
 	for i := range snap.Subs {
 		t.Total.add(&snap.Subs[i])
+	}
+	for i := range snap.Servers {
+		if s := &snap.Servers[i]; calm(s, nil) == 0 && evidence.Failing(snap.Subs, s.Name) == 0 {
+			t.Total.Servers++
+		}
 	}
 	t.loadServers(snap)
 	t.loadItems()

@@ -198,3 +198,45 @@ func TestNamesComeBeforeCurves(t *testing.T) {
 		}
 	}
 }
+
+// A server that loses its connection for a moment moves no rows; one that stays in trouble
+// comes first, but not while the tree has the keys.
+func TestServersChangePlacesOnlyForTroubleThatStays(t *testing.T) {
+	now, focused := time.Date(2026, 3, 14, 14, 0, 0, 0, time.UTC), false
+	snap := &host.Snapshot{Servers: []host.ServerView{{Name: "one", Reach: host.ReachReady}, {Name: "two", Reach: host.ReachReady}}}
+	tr := tree.New(&tree.Env{
+		Env:  &cells.Env{Theme: themes.For(true, themes.NoColours), Glyphs: &cells.ASCIIGlyphs, Now: func() time.Time { return now }},
+		Snap: snap, Focused: func() bool { return focused },
+	})
+	first := func(after time.Duration, reach host.Reach) string {
+		now = now.Add(after)
+		snap.Servers[1].Reach = reach
+		tr.Load(snap)
+		return tr.Rows[1].Node.Server
+	}
+	for _, step := range []struct {
+		after   time.Duration
+		reach   host.Reach
+		focused bool
+		first   string
+	}{
+		{0, host.ReachReady, false, "one"},
+		{0, host.ReachBackoff, false, "one"},
+		{4 * time.Second, host.ReachBackoff, false, "one"},
+		{0, host.ReachReady, false, "one"},
+		{0, host.ReachBackoff, false, "one"},
+		{5 * time.Second, host.ReachBackoff, true, "one"},
+		{time.Minute, host.ReachBackoff, true, "one"},
+		{0, host.ReachBackoff, false, "two"},
+		{0, host.ReachReady, false, "two"},
+		{5 * time.Second, host.ReachReady, false, "one"},
+	} {
+		focused = step.focused
+		if got := first(step.after, step.reach); got != step.first {
+			t.Fatalf("%+v: %s is first", step, got)
+		}
+	}
+	if first(0, host.ReachRefused); tr.Total.InTrouble() != 1 || tr.Total.All != 0 {
+		t.Errorf("a refused server without subscriptions: %+v", tr.Total)
+	}
+}
