@@ -96,7 +96,7 @@ func (d *timeline) bars(c *cells.Canvas, y, rows int, s scale) {
 	glyphs := d.env.Glyphs.Bars
 	levels := len(glyphs)
 	for i, n := range d.counts {
-		errors, warnings := d.grades.of(i, n)
+		bad := d.grades.of(i, n)
 		full := s.units(n, rows*levels)
 		glyph := " "
 		switch part := full - y*levels; {
@@ -109,9 +109,9 @@ func (d *timeline) bars(c *cells.Canvas, y, rows int, s scale) {
 		switch low := y * levels; { // of the records that are drawn, by their share of the bar
 		case i == d.at:
 			role = themes.Cursor
-		case errors > 0 && low < share(errors, n, full):
+		case bad.errors > 0 && low < share(bad.errors, n, full):
 			role = themes.Bad
-		case warnings > 0 && low < share(errors+warnings, n, full):
+		case bad.warnings > 0 && low < share(bad.errors+bad.warnings, n, full):
 			role = themes.Warn
 		}
 		c.Put(role, glyph)
@@ -124,22 +124,13 @@ func share(part, all uint64, full int) int {
 	return max(1, int(float64(part)/float64(all)*float64(full)+0.5))
 }
 
-// Letters of how bad the worst of a column is: colours alone tell it to few.
-const (
-	errorLetter   = "E"
-	warningLetter = "W"
-)
-
 // worst names the worst of each column below it.
 func (d *timeline) worst(c *cells.Canvas) {
 	c.Put(themes.Dim, cells.PadLeft("worst", gutter-1)+" ")
 	for i, n := range d.counts {
-		switch errors, warnings := d.grades.of(i, n); {
-		case errors > 0:
-			c.Put(themes.Bad, errorLetter)
-		case warnings > 0:
-			c.Put(themes.Warn, warningLetter)
-		default:
+		if letter, _, role := d.grades.of(i, n).worst(); letter != "" {
+			c.Put(role, letter)
+		} else {
 			c.Put(themes.Plain, " ")
 		}
 	}
@@ -199,12 +190,15 @@ func (d *timeline) here(c *cells.Canvas) {
 	n := d.counts[d.at]
 	c.Put(themes.Strong, " "+cells.TimeText(begin, d.env.Times.Zone(), layout))
 	c.Put(themes.Plain, ", "+cells.Precise(next.Sub(begin))+": "+cells.Count(int(n), "record"))
-	errors, warnings := d.grades.of(d.at, n)
-	if errors > 0 {
-		c.Put(themes.Bad, ", "+cells.Count(int(errors), "error"))
+	bad := d.grades.of(d.at, n)
+	if bad.critical > 0 {
+		c.Put(themes.Bad, ", "+cells.Number(bad.critical)+" critical")
 	}
-	if warnings > 0 {
-		c.Put(themes.Warn, ", "+cells.Count(int(warnings), "warning"))
+	if n := bad.errors - bad.critical; n > 0 {
+		c.Put(themes.Bad, ", "+cells.Count(int(n), "error"))
+	}
+	if bad.warnings > 0 {
+		c.Put(themes.Warn, ", "+cells.Count(int(bad.warnings), "warning"))
 	}
 	if g := d.grades; g != nil && !g.done {
 		what := "reading severities, "

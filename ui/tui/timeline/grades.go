@@ -8,6 +8,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/eventlog"
 	"eventdeck/host/severity"
+	"eventdeck/themes"
 )
 
 // grades counts how bad the records of each bucket are, and with a query how many it takes.
@@ -17,7 +18,8 @@ type grades struct {
 	takes    func(*event.Record) bool // nil: all records, which are counted elsewhere
 	taken    []atomic.Uint64          // by the query
 	first    []atomic.Uint64          // sequence number of the oldest of them; 0: none
-	errors   []atomic.Uint64
+	critical []atomic.Uint64
+	errors   []atomic.Uint64 // with those that are critical
 	warnings []atomic.Uint64
 	examined atomic.Uint64
 	whole    atomic.Uint64 // how many are to be read, 0 before that is known
@@ -25,7 +27,7 @@ type grades struct {
 }
 
 func newGrades(from, to time.Time, n int, takes func(*event.Record) bool) *grades {
-	return &grades{from: from, to: to, takes: takes, taken: make([]atomic.Uint64, n), first: make([]atomic.Uint64, n), errors: make([]atomic.Uint64, n), warnings: make([]atomic.Uint64, n)}
+	return &grades{from: from, to: to, takes: takes, taken: make([]atomic.Uint64, n), first: make([]atomic.Uint64, n), critical: make([]atomic.Uint64, n), errors: make([]atomic.Uint64, n), warnings: make([]atomic.Uint64, n)}
 }
 
 // read counts the records of the time that is drawn, from the newest on.
@@ -58,7 +60,10 @@ func (g *grades) add(r *event.Record) bool {
 		return false
 	}
 	switch severity.Rate(r) {
-	case severity.Critical, severity.Error:
+	case severity.Critical:
+		g.critical[i].Add(1)
+		g.errors[i].Add(1)
+	case severity.Error:
 		g.errors[i].Add(1)
 	case severity.Warning:
 		g.warnings[i].Add(1)
@@ -94,12 +99,33 @@ func (g *grades) since(bucket int) uint64 {
 	return 0
 }
 
-// of returns how many errors and warnings a bucket has, as far as they are known, among
-// all of its records.
-func (g *grades) of(i int, all uint64) (errors, warnings uint64) {
-	if g == nil {
-		return 0, 0
+// severe counts the records of a bucket or a column that are worse than information.
+type severe struct {
+	critical uint64
+	errors   uint64 // with those that are critical
+	warnings uint64
+}
+
+// worst is the letter of the worst of them, how many there are, and their role; "" if there are
+// none. Colours alone tell it to few.
+func (s severe) worst() (letter string, n uint64, role themes.Role) {
+	switch {
+	case s.critical > 0:
+		return "C", s.critical, themes.Bad
+	case s.errors > 0:
+		return "E", s.errors, themes.Bad
+	case s.warnings > 0:
+		return "W", s.warnings, themes.Warn
 	}
-	errors = min(g.errors[i].Load(), all)
-	return errors, min(g.warnings[i].Load(), all-errors)
+	return "", 0, themes.Plain
+}
+
+// of returns what a bucket has, as far as it is known, among all of its records.
+func (g *grades) of(i int, all uint64) severe {
+	if g == nil {
+		return severe{}
+	}
+	s := severe{errors: min(g.errors[i].Load(), all)}
+	s.critical, s.warnings = min(g.critical[i].Load(), s.errors), min(g.warnings[i].Load(), all-s.errors)
+	return s
 }

@@ -30,7 +30,7 @@ type Strip struct {
 	draws  cells.Canvas
 	rows   []string
 	cols   []column
-	most   int // in a column
+	most   uint64 // in a column
 	count  counted
 	ends   ends
 }
@@ -194,10 +194,11 @@ func (s *Strip) at(seq uint64) time.Time {
 
 // column is what came in the time of one column.
 type column struct {
-	open                  bool // not all of it is counted
-	all, warnings, errors int
-	gap, mark             bool
-	peak                  string // letter of how bad it was, "" beside the worst of its neighbours
+	severe
+	open      bool // not all of it is counted
+	all       uint64
+	gap, mark bool
+	peak      bool // the worst of its neighbours: its letter is shown
 }
 
 // role is that of the column's bar.
@@ -282,7 +283,7 @@ func (s *Strip) span(w int, r Rows, now time.Time) span {
 	return span{end.Truncate(each).Add(each - time.Duration(w)*each), each}
 }
 
-func (s *Strip) columns(p span, w int, r Rows) (columns []column, most int) {
+func (s *Strip) columns(p span, w int, r Rows) (columns []column, most uint64) {
 	s.cols = slices.Grow(s.cols[:0], w)[:w]
 	columns = s.cols
 	clear(columns)
@@ -305,7 +306,10 @@ func (s *Strip) columns(p span, w int, r Rows) (columns []column, most int) {
 		c := &columns[k]
 		c.all++
 		switch {
-		case x.level >= severity.Error:
+		case x.level >= severity.Critical:
+			c.critical++
+			c.errors++
+		case x.level == severity.Error:
 			c.errors++
 		case x.level == severity.Warning:
 			c.warnings++
@@ -331,42 +335,30 @@ func (s *Strip) countedFrom(p span, r Rows) int {
 	return p.column(s.points[0].at) + 1
 }
 
-// markPeaks gives a letter to the worst of each run of columns with errors, and of each
-// with warnings: colours alone tell it to few.
+// markPeaks has the letter shown of the worst of each run of columns whose worst is the same.
 func markPeaks(columns []column) {
 	for i := 0; i < len(columns); {
-		letter, worst := columns[i].worst()
+		letter, most, _ := columns[i].worst()
 		if letter == "" {
 			i++
 			continue
 		}
 		peak := i
 		for ; i < len(columns); i++ {
-			l, n := columns[i].worst()
+			l, n, _ := columns[i].worst()
 			if l != letter {
 				break
 			}
-			if n > worst {
-				peak, worst = i, n
+			if n > most {
+				peak, most = i, n
 			}
 		}
-		columns[peak].peak = letter
+		columns[peak].peak = true
 	}
-}
-
-// worst is the letter of what is worst in a column, and how much of it there is.
-func (c *column) worst() (letter string, n int) {
-	switch {
-	case c.errors > 0:
-		return errorLetter, c.errors
-	case c.warnings > 0:
-		return warningLetter, c.warnings
-	}
-	return "", 0
 }
 
 // bars draws the columns, each in the colour of how bad it was.
-func (s *Strip) bars(c *cells.Canvas, columns []column, most int) {
+func (s *Strip) bars(c *cells.Canvas, columns []column, most uint64) {
 	c.Put(themes.Plain, " ")
 	bars := s.env.Glyphs.Bars
 	for i := range columns {
@@ -384,7 +376,7 @@ func (s *Strip) bars(c *cells.Canvas, columns []column, most int) {
 		if x.open {
 			role = themes.Faint
 		}
-		c.Put(role, bars[(x.all*len(bars)-1)/most])
+		c.Put(role, bars[(x.all*uint64(len(bars))-1)/most])
 	}
 	c.End()
 }
@@ -415,10 +407,9 @@ func (s *Strip) axis(c *cells.Canvas, p span, columns []column, r Rows) {
 			c.Put(themes.Key, g.Mark)
 		case x.gap:
 			c.Put(themes.Gap, g.Gap)
-		case x.peak == errorLetter:
-			c.Put(themes.Bad, x.peak)
-		case x.peak == warningLetter:
-			c.Put(themes.Warn, x.peak)
+		case x.peak:
+			letter, _, role := x.worst()
+			c.Put(role, letter)
 		case i >= top && i <= bottom:
 			c.Put(themes.RuleOn, g.RuleOn)
 		default:

@@ -35,7 +35,7 @@ func TestTheStripFillsItsRows(t *testing.T) {
 	none := themes.For(true, themes.NoColours)
 	env := &cells.Env{Theme: none, Glyphs: &cells.UnicodeGlyphs, Now: func() time.Time { return start.Add(100 * time.Second) }, Times: cells.TimeUTC}
 	get := func(seq uint64) (event.Record, error) {
-		r := event.Record{Seq: seq, Kind: event.KindEvent, ReceivedAt: start.Add(time.Duration(seq) * time.Second), Data: fmt.Appendf(nil, `{"severity":%q}`, []string{"info", "warning", "critical"}[seq%3])}
+		r := event.Record{Seq: seq, Kind: event.KindEvent, ReceivedAt: start.Add(time.Duration(seq) * time.Second), Data: fmt.Appendf(nil, `{"severity":%q}`, []string{"info", "warning", "error", "critical"}[seq%4])}
 		if seq == 50 {
 			r.Kind, r.Gap = event.KindGap, &event.Gap{From: r.ReceivedAt.Add(-5 * time.Second), To: r.ReceivedAt}
 		}
@@ -65,7 +65,7 @@ func TestTheStripFillsItsRows(t *testing.T) {
 				t.Errorf("at %d, %d cells: the chosen row is not told: %q", at, w, axis)
 			}
 		}
-		if text := ansi.Strip(strings.Join(s.Draw(180, rows), "")); gen != 1 && (!strings.Contains(text, "◆") || !strings.Contains(text, "╌") || !strings.Contains(text, "E") || !strings.Contains(text, "W")) {
+		if text := ansi.Strip(strings.Join(s.Draw(180, rows), "")); gen != 1 && (!strings.Contains(text, "◆") || !strings.Contains(text, "╌") || !strings.Contains(text, "C") || !strings.Contains(text, "E") || !strings.Contains(text, "W")) {
 			t.Errorf("no mark, no gap, or how bad it was is told by colours alone: %q", text)
 		}
 	}

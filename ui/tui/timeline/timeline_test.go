@@ -155,8 +155,7 @@ func TestBarsTellHowManyAndHowBad(t *testing.T) {
 	d := s.dialog.(*timeline)
 	var errors uint64
 	for i, n := range d.counts {
-		e, _ := d.grades.of(i, n)
-		errors += e
+		errors += d.grades.of(i, n).errors
 	}
 	if errors != 16 || !d.grades.done {
 		t.Errorf("%d errors are counted, done %v", errors, d.grades.done)
@@ -167,7 +166,7 @@ func TestBarsTellHowManyAndHowBad(t *testing.T) {
 	d.Draw(&c, 18)
 	rows := c.Rows(18, nil)
 	text := tuitest.Plain(rows)
-	for _, want := range []string{"67|", "log|", "worst ", "E", "14:00:00", "1 record, 1 error"} {
+	for _, want := range []string{"67|", "log|", "worst C", "14:00:00", "1 record, 1 critical"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not there:\n%s", want, text)
 		}
