@@ -2,6 +2,7 @@ package tree
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -342,16 +343,15 @@ func errorLine(v *host.SubscriptionView) trust.Rendered {
 	return trust.Line(v.Status.Error)
 }
 
-// modeList names modes in the order of the server.
+// modeList names modes, always in the same order.
 func modeList(modes []event.Mode, word func(event.Mode) string) string {
-	out := ""
-	for i, m := range modes {
-		if i > 0 {
-			out += " "
+	var out []string
+	for _, m := range []event.Mode{event.ModePoll, event.ModePush, event.ModeWebhook} {
+		if slices.Contains(modes, m) {
+			out = append(out, word(m))
 		}
-		out += word(m)
 	}
-	return out
+	return strings.Join(out, " ")
 }
 
 // modeLetters is a mode where there is no room for its word.
