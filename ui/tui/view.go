@@ -77,8 +77,11 @@ func (a *app) compose() string {
 }
 
 // drawHints shows the keys that work: in the dialog, after the first of two
-// keys, or in the panes.
+// keys, or in the panes. What failed goes on in their place where it is long.
 func (a *app) drawHints() string {
+	if more := a.edges.Status.More(a.panes.W); more != "" && a.dialog == nil && a.actions.Chord == "" {
+		return more
+	}
 	var pairs []string
 	if a.dialog != nil {
 		pairs = a.dialog.Hints()

@@ -75,6 +75,23 @@ func TestWhatWasToldGoes(t *testing.T) {
 	}
 }
 
+// What failed and is too long for the line goes on in the line below, and nothing else does.
+func TestALongFailureGoesOnBelow(t *testing.T) {
+	b := newBar()
+	b.total.Trouble = 1
+	b.Fail("cannot subscribe to pager page.sent", errors.New("page.sent offers only webhook; "+strings.Repeat("give a callback address ", 4)+"at last"))
+	below := tuitest.Plain([]string{b.More(120)})
+	if s := b.text(); !strings.Contains(s, "1 in trouble") || !strings.Contains(s, "cannot subscribe") || !strings.Contains(below, "at last") {
+		t.Errorf("%q\n%q", s, below)
+	}
+	if b.Fail("cannot", errors.New("broken")); b.More(120) != "" {
+		t.Errorf("a short one goes on: %q", b.More(120))
+	}
+	if b.Tell(strings.Repeat("told ", 50)); b.More(120) != "" {
+		t.Errorf("a note goes on: %q", b.More(120))
+	}
+}
+
 func TestUndoing(t *testing.T) {
 	b := newBar()
 	undone := false

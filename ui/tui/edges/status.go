@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"eventdeck/host"
+	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
@@ -75,7 +76,8 @@ func (s *Status) Draw(w int) string {
 	case s.Note.Text != "" && s.Note.Bad:
 		s.drawChip(c)
 		c.Put(themes.Bad, " ")
-		c.Safe(themes.Bad, cells.Sanitize(s.Note.Words()).Clip(c.Room))
+		first, _ := s.failure(c.Room)
+		c.Safe(themes.Bad, first)
 	case s.Note.Text != "":
 		s.drawNote(c, s.Note.Text)
 	case s.CanUndo():
@@ -88,6 +90,35 @@ func (s *Status) Draw(w int) string {
 	c.End()
 	s.line = c.Top()
 	return s.line
+}
+
+// failure parts what failed into what fits w cells and what follows, both on one line.
+func (s *Status) failure(w int) (first, more trust.Rendered) {
+	lines := cells.Wrap(s.Note.Words(), max(w, 1), 2)
+	if len(lines) == 1 {
+		return lines[0], more
+	}
+	return lines[0], lines[1]
+}
+
+// More is the end of what failed where the line has no room for it: it takes the place of the
+// hints in w cells. "" if there is none.
+func (s *Status) More(w int) string {
+	if !s.Note.Bad {
+		return ""
+	}
+	var c cells.Canvas
+	c.Begin(&s.env.Theme, w)
+	s.drawChip(&c)
+	_, more := s.failure(c.Room - 1)
+	if more.Width == 0 {
+		return ""
+	}
+	c.Begin(&s.env.Theme, w)
+	c.Put(themes.Bad, " ")
+	c.Safe(themes.Bad, more.Clip(c.Room))
+	c.End()
+	return c.Top()
 }
 
 // drawWriting tells how far the file is that is being written.
