@@ -59,58 +59,62 @@ func TestDescriptorsAreComplete(t *testing.T) {
 	}
 }
 
-// wantOccurrence checks the members that every mode has.
-func wantOccurrence(t *testing.T, d, o map[string]any, seen map[string]bool) {
+// wantOccurrence checks the members that every mode has. seen holds the ids before it.
+func wantOccurrence(t *testing.T, kind *eventType, raw json.RawMessage, seen map[string]bool) {
 	t.Helper()
-	id, _ := o["eventId"].(string)
-	if id == "" || seen[id] || o["name"] != d["name"] {
-		t.Errorf("occurrence %v of %v", o, d["name"])
+	var o struct {
+		EventID, Name string
+		Timestamp     time.Time
+		Data          map[string]any
 	}
-	seen[id] = true
-	stamp, _ := o["timestamp"].(string)
-	if _, err := time.Parse(time.RFC3339, stamp); err != nil {
-		t.Errorf("%s: %v", id, err)
+	if err := json.Unmarshal(raw, &o); err != nil || o.EventID == "" || seen[o.EventID] || o.Name != kind.name || o.Timestamp.IsZero() || o.Data == nil {
+		t.Errorf("occurrence %s of %s: %v", raw, kind.name, err)
 	}
-	data, ok := o["data"].(map[string]any)
-	if !ok {
-		t.Fatalf("%s: data is %v", id, o["data"])
-	}
-	mcptest.Fits(t, id, d["payloadSchema"], data)
-	if whole, err := json.Marshal(o); err != nil || len(whole) > 16<<10 {
-		t.Errorf("%s has %d bytes: %v", id, len(whole), err)
+	seen[o.EventID] = true
+	mcptest.Fits(t, o.EventID, kind.payload, o.Data)
+	if len(raw) > 16<<10 {
+		t.Errorf("%s has %d bytes", o.EventID, len(raw))
 	}
 }
 
 // Each occurrence has all of its members, in a poll and on a stream; its data fits the
-// schema and is small.
+// schema and is small. What is polled is asked for at one moment of the script's second
+// loop, at which the canary runs, so that no type ends between two steps of the test.
 func TestOccurrencesAreComplete(t *testing.T) {
 	r := newRig(t, PagerOptions{Speed: 300, Rate: 200})
-	time.Sleep(time.Until(r.pager.start.Add(700 * time.Millisecond))) // a loop of the script
-	for _, d := range r.descriptors() {
-		name := d["name"].(string)
-		kind, f := r.pager.find(name, time.Now())
-		if f != nil {
-			continue // it is gone meanwhile
-		}
+	now := r.pager.start.Add((period + canaryTo - time.Second) / 300)
+	for _, kind := range r.pager.types {
 		args := map[string]any{}
-		if name == "errors.sampled" {
+		if kind.name == "errors.sampled" {
 			args["service"] = "search"
 		}
-		from := sub(name, "arguments", args, "cursor", r.pager.cursor(kind.feed, 0))
-		seen := map[string]bool{}
+		from := sub(kind.name, "arguments", args, "cursor", r.pager.cursor(kind.feed, 0))
 		if kind.offers("poll") {
-			for _, o := range r.call(wire.MethodPoll, from)["events"].([]any) {
-				wantOccurrence(t, d, o.(map[string]any), seen)
+			params, err := json.Marshal(from)
+			if err != nil {
+				t.Fatal(err)
+			}
+			result, _, f := r.pager.poll(params, now)
+			if f != nil {
+				t.Fatalf("%s: %s", kind.name, f.Message)
+			}
+			seen := map[string]bool{}
+			for _, raw := range result["events"].([]json.RawMessage) {
+				wantOccurrence(t, kind, raw, seen)
 			}
 			if len(seen) == 0 {
-				t.Errorf("%s: no events", name)
+				t.Errorf("%s: no events", kind.name)
 			}
 		}
 		if kind.offers("push") && kind.lifetime == nil {
 			o := r.open(1, wire.MethodStream, from).until(wire.NoteEvent)
-			wantOccurrence(t, d, o, map[string]bool{})
+			raw, err := json.Marshal(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantOccurrence(t, kind, raw, map[string]bool{})
 			if _, ok := o["cursor"].(string); !ok {
-				t.Errorf("%s: cursor %v", name, o["cursor"])
+				t.Errorf("%s: cursor %v", kind.name, o["cursor"])
 			}
 		}
 	}
@@ -233,10 +237,10 @@ func TestStreamsCarryTheirSubscriptionAlone(t *testing.T) {
 		notes++
 	}
 	s.end() // what is aborted is not sent to any more, and makes room
-	for deadline := time.Now().Add(patience); len(r.pager.streams) > 2; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("an aborted stream goes on")
-		}
+	select {
+	case r.pager.streams <- struct{}{}:
+	case <-time.After(patience):
+		t.Fatal("an aborted stream goes on")
 	}
 	if status, e := r.refuse(wire.MethodStream, sub("nothing")); e.Name() != wire.NotFound || status/100 == 5 {
 		t.Errorf("an unknown type: %d %v", status, e)
@@ -268,11 +272,8 @@ func TestStreamEndsWithAnEmptyResult(t *testing.T) {
 func TestSlowReaderIsToldWhatItMissed(t *testing.T) {
 	r := newRig(t, PagerOptions{Speed: 1000, History: 5})
 	kind := r.pager.types[0]
-	for kind.feed.count(time.Now()) < 20 {
-		time.Sleep(time.Millisecond)
-	}
 	s := &stream{engine: &r.pager.engine, requested: requested{kind: kind}, id: json.RawMessage("1"), close: "\n"}
-	s.fill(time.Now())
+	s.fill(kind.feed.when(20))
 	first, _, _ := bytes.Cut(s.buf, []byte("\n"))
 	m, err := wire.DecodeMessages(first)
 	if err != nil {
@@ -301,13 +302,10 @@ func TestServersWithoutEventsDoNotKnowThem(t *testing.T) {
 // A type that is removed ends its webhooks with NotFound, and is not there for a poll.
 func TestRemovedTypeEndsItsWebhooks(t *testing.T) {
 	r, c := hookRig(t, func(o *PagerOptions) { o.Speed = 200 })
-	for {
+	r.whileThere(r.kind("canary.sampled"), func() bool {
 		_, m := r.do(r.request(t.Context(), 1, wire.MethodSubscribe, c.params("canary.sampled")))
-		if m.Error == nil {
-			break
-		}
-		time.Sleep(5 * time.Millisecond) // until it is there
-	}
+		return m.Error == nil
+	})
 	end := c.next(ofKind("terminated"))
 	raw, err := json.Marshal(end.body["error"])
 	if err != nil {

@@ -117,7 +117,7 @@ func TestFaults(t *testing.T) {
 			for range 3 {
 				c.next(func(g got) bool { return g.id == first })
 			}
-			if d := time.Since(began); d < 1400*time.Millisecond || d > 30*time.Second {
+			if d := time.Since(began); d < 1400*time.Millisecond {
 				t.Errorf("four tries took %v", d)
 			}
 			c.set(func(got) int { return 200 })
@@ -217,7 +217,7 @@ func TestFaults(t *testing.T) {
 					break
 				}
 			}
-			if d := time.Since(began); d < 300*time.Millisecond || d > 30*time.Second {
+			if d := time.Since(began); d < 300*time.Millisecond {
 				t.Errorf("closed after %v", d)
 			}
 		},
