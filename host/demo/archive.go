@@ -2,7 +2,6 @@ package demo
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -42,9 +41,8 @@ type Archive struct {
 	opts   ServerOptions
 	filed  feed
 	tick   feed // nil: not offered
-	random io.Reader
 	sender *eventserver.Sender
-	guard  guard
+	guard  eventserver.Guard
 
 	ctx     context.Context // of registrations
 	workers sync.WaitGroup
@@ -60,22 +58,14 @@ type Archive struct {
 //
 // Errors: [ErrOptions]; failure of the randomness.
 func NewArchive(o ServerOptions) (*Archive, error) {
-	o = o.withDefaults()
-	setDefault(&o.Listen, "127.0.0.1:8933")
-	if err := o.check(); err != nil {
-		return nil, err
-	}
-	from, err := newRun(o.Random)
+	from, err := o.begin("127.0.0.1:8933")
 	if err != nil {
 		return nil, err
 	}
 	a := &Archive{
-		origin: from, opts: o, random: o.Random,
+		origin: from, opts: o,
 		filed:    timeline{origin: from, kind: kindFiled, steps: filings(o.Seed), period: period, speed: o.Speed},
 		sessions: map[string]*reading{}, registrations: map[string]*registration{},
-	}
-	if a.random == nil {
-		a.random = rand.Reader
 	}
 	if o.Rate > 0 {
 		a.tick = ticker{origin: from, seed: o.Seed, rate: float64(o.Rate)}
@@ -92,7 +82,7 @@ func RunArchive(ctx context.Context, o ServerOptions) error {
 	if err != nil {
 		return err
 	}
-	return listenAndServe(ctx, "archive", a.opts.Listen, "http", ArchivePath, a.opts, a.Serve)
+	return listenAndServe(ctx, "archive", a.opts.Listen, "http", ArchivePath, a.opts.Stderr, a.Serve)
 }
 
 // Serve answers on ln, which it closes, until ctx ends, which is no error. It
@@ -102,7 +92,7 @@ func (a *Archive) Serve(ctx context.Context, ln net.Listener) error {
 	defer cancel()
 	o := a.opts
 	local := eventserver.OnLoopback(ln.Addr())
-	a.guard = guard{token: o.Token, loopback: local, open: o.LoopbackPrincipal}
+	a.guard = o.guard(ln)
 	ca := ""
 	if o.TrustCA || local {
 		ca = o.CAFile
@@ -132,7 +122,7 @@ type reading struct {
 
 func (a *Archive) newSession(ctx context.Context, send func([]byte) error) (*reading, string, error) {
 	id := make([]byte, 12)
-	if _, err := io.ReadFull(a.random, id); err != nil {
+	if _, err := io.ReadFull(a.opts.Random, id); err != nil {
 		return nil, "", err
 	}
 	a.mu.Lock()
@@ -148,7 +138,7 @@ func (a *Archive) newSession(ctx context.Context, send func([]byte) error) (*rea
 
 // serveStream holds the stream of a session open.
 func (a *Archive) serveStream(w http.ResponseWriter, r *http.Request) {
-	if !a.guard.admit(w, r) {
+	if !a.guard.Admit(w, r) {
 		return
 	}
 	ctx, cancel := context.WithCancel(r.Context())
@@ -165,38 +155,43 @@ func (a *Archive) serveStream(w http.ResponseWriter, r *http.Request) {
 		return // the headers are sent: an empty stream is all that can be said
 	}
 	defer func() {
-		a.mu.Lock()
-		delete(a.sessions, name)
-		a.mu.Unlock()
 		cancel()
-		s.mu.Lock() // a request that begins a subscription is counted
-		s.subs = nil
-		s.mu.Unlock()
-		s.workers.Wait()
-		s.dialogue.mu.Lock() // a message is answered beside this, and the stream is not to be written to any more
-		s.send = func([]byte) error { return context.Cause(ctx) }
-		s.dialogue.mu.Unlock()
+		a.end(s, name)
 	}()
-	s.dialogue.mu.Lock()
-	err = out.Write(fmt.Appendf(nil, "event: endpoint\ndata: %s?session=%s\n\n", archivePosts, name))
-	s.dialogue.mu.Unlock()
+	write := func(lines string) error {
+		return s.alone(func() error { return out.Write([]byte(lines)) })
+	}
+	err = write(fmt.Sprintf("event: endpoint\ndata: %s?session=%s\n\n", archivePosts, name))
 	beat := time.NewTicker(10 * time.Second)
 	defer beat.Stop()
 	for err == nil {
 		select {
 		case <-beat.C:
-			s.dialogue.mu.Lock()
-			err = out.Write([]byte(": here\n\n"))
-			s.dialogue.mu.Unlock()
+			err = write(": here\n\n")
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
+// end ends a session whose context is over. Its stream is not written to afterwards.
+func (a *Archive) end(s *reading, name string) {
+	a.mu.Lock()
+	delete(a.sessions, name)
+	a.mu.Unlock()
+	s.mu.Lock() // a request that begins a subscription is counted
+	s.subs = nil
+	s.mu.Unlock()
+	s.workers.Wait()
+	_ = s.alone(func() error { // a message may be answered beside this
+		s.send = func([]byte) error { return context.Cause(s.ctx) }
+		return nil
+	})
+}
+
 // servePost takes a message; the answer comes on the stream.
 func (a *Archive) servePost(w http.ResponseWriter, r *http.Request) {
-	if !a.guard.admit(w, r) {
+	if !a.guard.Admit(w, r) {
 		return
 	}
 	a.mu.Lock()
@@ -306,11 +301,11 @@ func (a *Archive) topic(uri string) (f feed, args map[string]any, ok bool) {
 
 // inBand subscribes or unsubscribes an address on a session.
 func (a *Archive) inBand(s *reading, m wire.Message) (map[string]any, *eventserver.Refusal) {
-	var p struct{ URI string }
-	if f := eventserver.Decode(m.Params, &p); f != nil {
-		return nil, f
+	uri, refused := decodeURI(m.Params)
+	if refused != nil {
+		return nil, refused
 	}
-	f, args, ok := a.topic(p.URI)
+	f, args, ok := a.topic(uri)
 	if !ok {
 		return nil, eventserver.BadParam("uri", "no such event resource")
 	}
@@ -319,23 +314,23 @@ func (a *Archive) inBand(s *reading, m wire.Message) (map[string]any, *eventserv
 	if s.subs == nil {
 		return nil, eventserver.BadParam("uri", "the session is over")
 	}
-	if end := s.subs[p.URI]; end != nil {
+	if end := s.subs[uri]; end != nil {
 		end()
-		delete(s.subs, p.URI)
+		delete(s.subs, uri)
 	}
 	if m.Method == "resources/unsubscribe" {
 		return map[string]any{}, nil
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
 	ended := make(chan struct{})
-	s.subs[p.URI] = func() { cancel(); <-ended }
+	s.subs[uri] = func() { cancel(); <-ended }
 	from := f.count(time.Now())
 	s.workers.Go(func() {
 		defer close(ended)
 		defer cancel()
 		follow(ctx, f, from, args, func(n uint64) bool {
 			h := happened(f, n)
-			update := map[string]any{"uri": p.URI + "/" + h.EventID, "payload": h.Data}
+			update := map[string]any{"uri": uri + "/" + h.EventID, "payload": h.Data}
 			return s.notify("notifications/resources/updated", update) == nil
 		})
 	})

@@ -49,7 +49,7 @@ func (a *Archive) register(params json.RawMessage) (map[string]any, *eventserver
 			return nil, eventserver.BadParam("uris", "no such event resource: "+uri)
 		}
 	}
-	secret, err := event.NewWebhookSecret(a.random)
+	secret, err := event.NewWebhookSecret(a.opts.Random)
 	if err != nil {
 		return nil, eventserver.Refuse(wire.InternalError, "no randomness", nil)
 	}

@@ -4,12 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"sync"
 
-	"eventdeck/host/event"
 	"eventdeck/host/eventserver"
 	"eventdeck/host/wire"
 )
@@ -30,9 +30,14 @@ func (t *dialogue) say(frame []byte, err error) error {
 		t.log.Error("a message cannot be encoded", "error", err)
 		return nil
 	}
+	return t.alone(func() error { return t.send(frame) })
+}
+
+// alone runs fn while no message is sent.
+func (t *dialogue) alone(fn func() error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.send(frame)
+	return fn()
 }
 
 func (t *dialogue) notify(method string, params any) error {
@@ -53,40 +58,15 @@ func greeting(params json.RawMessage, name, title, instructions string, capabili
 	return eventserver.Greeting(params, map[string]any{"name": name, "title": title, "version": "1.0.0"}, instructions, capabilities)
 }
 
-// guard decides which callers may talk to a server: callers on loopback, or the holder of the
-// token if one is set.
-type guard struct {
-	token    event.Secret
-	loopback bool // the server listens on loopback alone
-	open     bool // callers on loopback need no token, wherever the server listens
-}
-
-// admit answers callers that may not talk, and reports whether the caller may.
-func (g guard) admit(w http.ResponseWriter, r *http.Request) bool {
-	if g.loopback && !eventserver.LocalRequest(r) {
-		http.Error(w, "this server answers to loopback names only", http.StatusForbidden)
-		return false
-	}
-	if g.token.IsZero() {
-		if (g.loopback || g.open) && eventserver.FromLoopback(r) {
-			return true
-		}
-	} else if eventserver.HasBearer(r, g.token) {
-		return true
-	}
-	eventserver.AskForBearer(w, "demo")
-	return false
-}
-
 // listenAndServe listens, says so in the first line on stderr, and serves until
 // ctx ends, which is no error.
-func listenAndServe(ctx context.Context, name, address, scheme, path string, o ServerOptions, serve func(context.Context, net.Listener) error) error {
+func listenAndServe(ctx context.Context, name, address, scheme, path string, stderr io.Writer, serve func(context.Context, net.Listener) error) error {
 	var lc net.ListenConfig
 	ln, err := lc.Listen(ctx, "tcp", address)
 	if err != nil {
 		return fmt.Errorf("%s cannot listen on %s: %w", name, address, err)
 	}
-	if _, err := fmt.Fprintf(o.Stderr, "listening on %s://%s%s\n", scheme, ln.Addr(), path); err != nil {
+	if _, err := fmt.Fprintf(stderr, "listening on %s://%s%s\n", scheme, ln.Addr(), path); err != nil {
 		ln.Close()
 		return fmt.Errorf("%s cannot say where it listens: %w", name, err)
 	}

@@ -22,19 +22,13 @@ import (
 const DigestPath = "/mcp"
 
 const (
-	maxTopics       = 100 // subscriptions that digest holds
-	maxConnections  = 100
-	digestBatch     = 100 // events of a batch, where the client asks for no fewer
-	digestBacklog   = 500 // events that wait for a batch at most
-	socketWrite     = time.Minute
-	mcpSubprotocol  = "mcp"
-	kindTick        = "load.tick"
-	mcpeSubscribe   = "events_subscribe"
-	mcpeUnsubscribe = "events_unsubscribe"
-	mcpeList        = "events_list"
-	mcpePause       = "events_pause"
-	mcpeResume      = "events_resume"
-	mcpeUpdate      = "events_update"
+	maxTopics      = 100 // subscriptions that digest holds
+	maxConnections = 100
+	digestBatch    = 100 // events of a batch, where the client asks for no fewer
+	digestBacklog  = 500 // events that wait for a batch at most
+	socketWrite    = time.Minute
+	mcpSubprotocol = "mcp"
+	kindTick       = "load.tick"
 )
 
 // Digest is the demo server of MCPE over WebSocket: subscriptions are made by
@@ -45,7 +39,7 @@ type Digest struct {
 	origin
 	opts    ServerOptions
 	feeds   []feed
-	guard   guard
+	guard   eventserver.Guard
 	workers sync.WaitGroup
 
 	mu     sync.Mutex
@@ -58,12 +52,7 @@ type Digest struct {
 //
 // Errors: [ErrOptions]; failure of the randomness.
 func NewDigest(o ServerOptions) (*Digest, error) {
-	o = o.withDefaults()
-	setDefault(&o.Listen, "127.0.0.1:8934")
-	if err := o.check(); err != nil {
-		return nil, err
-	}
-	from, err := newRun(o.Random)
+	from, err := o.begin("127.0.0.1:8934")
 	if err != nil {
 		return nil, err
 	}
@@ -84,13 +73,13 @@ func RunDigest(ctx context.Context, o ServerOptions) error {
 	if err != nil {
 		return err
 	}
-	return listenAndServe(ctx, "digest", d.opts.Listen, "ws", DigestPath, d.opts, d.Serve)
+	return listenAndServe(ctx, "digest", d.opts.Listen, "ws", DigestPath, d.opts.Stderr, d.Serve)
 }
 
 // Serve answers on ln, which it closes, until ctx ends, which is no error. It
 // returns after every goroutine of the server has ended. It may be called once.
 func (d *Digest) Serve(ctx context.Context, ln net.Listener) error {
-	d.guard = guard{token: d.opts.Token, loopback: eventserver.OnLoopback(ln.Addr()), open: d.opts.LoopbackPrincipal}
+	d.guard = d.opts.guard(ln)
 	mux := http.NewServeMux()
 	mux.HandleFunc(DigestPath, d.serveSocket)
 	err := serveHTTP(ctx, "digest", ln, mux, d.opts.Log)
@@ -109,7 +98,7 @@ type caller struct {
 
 // serveSocket serves one connection to its end.
 func (d *Digest) serveSocket(w http.ResponseWriter, r *http.Request) {
-	if !d.guard.admit(w, r) || !d.enter(w) {
+	if !d.guard.Admit(w, r) || !d.enter(w) {
 		return
 	}
 	defer d.leave()
@@ -178,7 +167,7 @@ func (d *Digest) dispatch(c *caller, m wire.Message) (any, *eventserver.Refusal)
 		return greeting(m.Params, "digest", "Digest (demo)", "An incident, filtered as you like: call events_subscribe.", map[string]any{
 			"tools": map[string]any{},
 			"events": map[string]any{
-				"maxSubscriptions": maxTopics, "deliveryChannels": []string{"realtime", "cron", "scheduled"},
+				"maxSubscriptions": maxTopics, "deliveryChannels": []string{wire.ChannelRealtime, wire.ChannelCron, wire.ChannelScheduled},
 				"features": map[string]any{"pause": true, "wildcards": true, "cronSchedule": true, "scheduledDelivery": true},
 			},
 		}), nil
@@ -201,12 +190,12 @@ func digestTools() []any {
 		name, about string
 		input       map[string]any
 	}{
-		{mcpeSubscribe, "Subscribe to the events that pass a filter.", object("delivery")},
-		{mcpeUnsubscribe, "End a subscription.", object("subscriptionId")},
-		{mcpeList, "List the subscriptions.", object()},
-		{mcpePause, "Hold a subscription back.", object("subscriptionId")},
-		{mcpeResume, "Go on with a subscription.", object("subscriptionId")},
-		{mcpeUpdate, "Change a subscription.", object("subscriptionId")},
+		{wire.ToolSubscribe, "Subscribe to the events that pass a filter.", object("delivery")},
+		{wire.ToolUnsubscribe, "End a subscription.", object("subscriptionId")},
+		{wire.ToolList, "List the subscriptions.", object()},
+		{wire.ToolPause, "Hold a subscription back.", object("subscriptionId")},
+		{wire.ToolResume, "Go on with a subscription.", object("subscriptionId")},
+		{wire.ToolUpdate, "Change a subscription.", object("subscriptionId")},
 	} {
 		all = append(all, map[string]any{"name": t.name, "description": t.about, "inputSchema": t.input})
 	}
@@ -225,33 +214,34 @@ func (d *Digest) callTool(c *caller, params json.RawMessage) (any, *eventserver.
 	var w topicArgs
 	if len(p.Arguments) > 0 {
 		if err := json.Unmarshal(p.Arguments, &w); err != nil {
-			return toolFailure("the arguments make no sense"), nil
+			return toolResult(nil, errors.New("the arguments make no sense")), nil
 		}
 	}
 	var answer any
 	var err error
 	switch p.Name {
-	case mcpeSubscribe:
+	case wire.ToolSubscribe:
 		answer, err = d.subscribe(c, w)
-	case mcpeList:
+	case wire.ToolList:
 		answer = d.list(c, w.Status)
-	case mcpeUnsubscribe, mcpePause, mcpeResume, mcpeUpdate:
+	case wire.ToolUnsubscribe, wire.ToolPause, wire.ToolResume, wire.ToolUpdate:
 		answer, err = d.change(c, p.Name, w)
 	default:
 		return nil, eventserver.BadParam("name", "no such tool")
 	}
-	if err != nil {
-		return toolFailure(err.Error()), nil
-	}
-	text, err := json.Marshal(answer)
-	if err != nil {
-		return toolFailure("the answer cannot be spelled"), nil
-	}
-	return map[string]any{"structuredContent": answer, "content": []any{map[string]any{"type": "text", "text": string(text)}}}, nil
+	return toolResult(answer, err), nil
 }
 
-func toolFailure(text string) map[string]any {
-	return map[string]any{"isError": true, "content": []any{map[string]any{"type": "text", "text": text}}}
+// toolResult is the result of tools/call: an answer, or why the tool failed.
+func toolResult(answer any, err error) map[string]any {
+	var text []byte
+	if err == nil {
+		text, err = json.Marshal(answer)
+	}
+	if err != nil {
+		return map[string]any{"isError": true, "content": []any{map[string]any{"type": "text", "text": err.Error()}}}
+	}
+	return map[string]any{"structuredContent": answer, "content": []any{map[string]any{"type": "text", "text": string(text)}}}
 }
 
 // mixed is a timeline of steps of every kind: each event is of its step's kind.
@@ -289,9 +279,8 @@ func priorityOf(severity string) string {
 	return "low"
 }
 
-// passes reports whether a filter lets an event through: within a list any will
-// do, between the lists all must.
-func (f topicFilter) passes(event map[string]any) bool {
+// passes reports whether a filter lets an event through.
+func passes(f wire.MCPEFilter, event map[string]any) bool {
 	kind, _ := event["type"].(string)
 	meta, _ := event["metadata"].(map[string]any)
 	tags, _ := meta["tags"].([]string)

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+
+	"eventdeck/host/wire"
 )
 
 // listener is a client of digest.
@@ -106,7 +108,7 @@ func (l *listener) tool(name, arguments string) (content map[string]json.RawMess
 
 func (l *listener) subscribe(arguments string) string {
 	l.t.Helper()
-	content, failed := l.tool(mcpeSubscribe, arguments)
+	content, failed := l.tool(wire.ToolSubscribe, arguments)
 	if failed != "" {
 		l.t.Fatal(failed)
 	}
@@ -147,11 +149,11 @@ func TestDigestRefusesWhatMakesNoSense(t *testing.T) {
 		`{"delivery":{"channels":["realtime"]},"handler":{"type":"bash"}}`:                                 "no handlers",
 		`{"delivery":{"channels":["realtime"]},"expiresAt":"2020-01-01T00:00:00Z"}`:                        "to come",
 	} {
-		if _, failed := l.tool(mcpeSubscribe, arguments); !strings.Contains(failed, want) {
+		if _, failed := l.tool(wire.ToolSubscribe, arguments); !strings.Contains(failed, want) {
 			t.Errorf("%s: %q, want %q", arguments, failed, want)
 		}
 	}
-	if _, failed := l.tool(mcpePause, `{"subscriptionId":"x"}`); failed == "" {
+	if _, failed := l.tool(wire.ToolPause, `{"subscriptionId":"x"}`); failed == "" {
 		t.Error("a subscription that is not there can be paused")
 	}
 }
@@ -195,8 +197,8 @@ func TestDigestKeepsItsTimes(t *testing.T) {
 		began := time.Now()
 		in := func(after time.Duration) string { return began.Add(after).UTC().Format(time.RFC3339) }
 
-		id := subscribe(topicArgs{Filter: &topicFilter{EventTypes: []string{"errors.*"}},
-			Delivery: &topicDelivery{Channels: []string{"scheduled"}, Scheduled: &topicScheduled{DeliverAt: in(2 * time.Second)}}})
+		id := subscribe(topicArgs{Filter: &wire.MCPEFilter{EventTypes: []string{"errors.*"}},
+			Delivery: &wire.MCPEDelivery{Channels: []string{"scheduled"}, Scheduled: &wire.MCPEScheduled{DeliverAt: in(2 * time.Second)}}})
 		next("events/batch", id)
 		if n := note.Params.Events; len(n) < 2 || n[0].Type != "errors.sampled" || time.Since(began) != 2*time.Second {
 			t.Errorf("a batch of %d after %v", len(n), time.Since(began))
@@ -207,7 +209,7 @@ func TestDigestKeepsItsTimes(t *testing.T) {
 		}
 
 		at := in(5 * time.Second)
-		id = subscribe(topicArgs{Filter: &topicFilter{EventTypes: []string{"none"}}, Delivery: &topicDelivery{Channels: []string{"realtime"}}, ExpiresAt: &at})
+		id = subscribe(topicArgs{Filter: &wire.MCPEFilter{EventTypes: []string{"none"}}, Delivery: &wire.MCPEDelivery{Channels: []string{"realtime"}}, ExpiresAt: &at})
 		next("events/subscription_expired", id)
 		if after := time.Since(began); after != 5*time.Second {
 			t.Errorf("expired after %v", after)
@@ -221,27 +223,27 @@ func TestDigestKeepsSubscriptionsOverConnections(t *testing.T) {
 	l, address := newListener(t, ServerOptions{Speed: 50, Rate: 100})
 	id := l.subscribe(`{"filter":{"eventTypes":["load.tick"]},"delivery":{"channels":["realtime"]}}`)
 	l.note("events/event")
-	if content, failed := l.tool(mcpePause, `{"subscriptionId":`+id+`}`); failed != "" || string(content["status"]) != `"paused"` {
+	if content, failed := l.tool(wire.ToolPause, `{"subscriptionId":`+id+`}`); failed != "" || string(content["status"]) != `"paused"` {
 		t.Errorf("%s, %s", content["status"], failed)
 	}
 	l.conn.CloseNow()
 	again := dialDigest(t, address)
-	if content, _ := again.tool(mcpeList, `{}`); !strings.Contains(string(content["subscriptions"]), id) {
+	if content, _ := again.tool(wire.ToolList, `{}`); !strings.Contains(string(content["subscriptions"]), id) {
 		t.Fatalf("listed %s", content["subscriptions"])
 	}
-	if content, failed := again.tool(mcpeResume, `{"subscriptionId":`+id+`}`); failed != "" || string(content["status"]) != `"active"` {
+	if content, failed := again.tool(wire.ToolResume, `{"subscriptionId":`+id+`}`); failed != "" || string(content["status"]) != `"active"` {
 		t.Errorf("%s, %s", content["status"], failed)
 	}
 	if got := again.note("events/event"); string(got["subscriptionId"]) != id {
 		t.Errorf("an event of %s", got["subscriptionId"])
 	}
-	if content, failed := again.tool(mcpeUpdate, `{"subscriptionId":`+id+`,"expiresAt":"2999-01-01T00:00:00Z"}`); failed != "" || string(content["expiresAt"]) != `"2999-01-01T00:00:00Z"` {
+	if content, failed := again.tool(wire.ToolUpdate, `{"subscriptionId":`+id+`,"expiresAt":"2999-01-01T00:00:00Z"}`); failed != "" || string(content["expiresAt"]) != `"2999-01-01T00:00:00Z"` {
 		t.Errorf("%s, %s", content["expiresAt"], failed)
 	}
-	if _, failed := again.tool(mcpeUnsubscribe, `{"subscriptionId":`+id+`}`); failed != "" {
+	if _, failed := again.tool(wire.ToolUnsubscribe, `{"subscriptionId":`+id+`}`); failed != "" {
 		t.Error(failed)
 	}
-	if content, _ := again.tool(mcpeList, `{}`); string(content["subscriptions"]) != "[]" {
+	if content, _ := again.tool(wire.ToolList, `{}`); string(content["subscriptions"]) != "[]" {
 		t.Errorf("listed %s", content["subscriptions"])
 	}
 }

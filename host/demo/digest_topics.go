@@ -9,50 +9,24 @@ import (
 
 	"eventdeck/host/cron"
 	"eventdeck/host/internal/pause"
+	"eventdeck/host/wire"
 )
 
 // topicArgs is the arguments of the tools.
 type topicArgs struct {
-	SubscriptionID string          `json:"subscriptionId"`
-	Status         string          `json:"status"`
-	Filter         *topicFilter    `json:"filter"`
-	Delivery       *topicDelivery  `json:"delivery"`
-	Handler        json.RawMessage `json:"handler"`
-	ExpiresAt      *string         `json:"expiresAt"`
-}
-
-type topicFilter struct {
-	EventTypes []string `json:"eventTypes,omitempty"`
-	Tags       []string `json:"tags,omitempty"`
-	Priority   []string `json:"priority,omitempty"`
-}
-
-type topicDelivery struct {
-	Channels  []string        `json:"channels"`
-	Cron      *topicCron      `json:"cronSchedule,omitempty"`
-	Scheduled *topicScheduled `json:"scheduledDelivery,omitempty"`
-}
-
-type topicCron struct {
-	Expression string `json:"expression"`
-	Timezone   string `json:"timezone,omitempty"`
-	Aggregate  *bool  `json:"aggregateEvents,omitempty"`
-	MaxEvents  int    `json:"maxEventsPerDelivery,omitempty"`
-}
-
-type topicScheduled struct {
-	DeliverAt   string `json:"deliverAt"`
-	Timezone    string `json:"timezone,omitempty"`
-	Description string `json:"description,omitempty"`
-	Aggregate   *bool  `json:"aggregateEvents,omitempty"`
-	AutoExpire  *bool  `json:"autoExpire,omitempty"`
+	SubscriptionID string             `json:"subscriptionId"`
+	Status         string             `json:"status"`
+	Filter         *wire.MCPEFilter   `json:"filter"`
+	Delivery       *wire.MCPEDelivery `json:"delivery"`
+	Handler        json.RawMessage    `json:"handler"`
+	ExpiresAt      *string            `json:"expiresAt"`
 }
 
 // topic is one subscription. It is guarded by the lock of its server.
 type topic struct {
 	id        string
-	filter    topicFilter
-	delivery  topicDelivery
+	filter    wire.MCPEFilter
+	delivery  wire.MCPEDelivery
 	status    string // active, paused or expired
 	created   time.Time
 	expiresAt time.Time // zero: never
@@ -82,18 +56,18 @@ type plan struct {
 	expires  bool      // it ends with that
 }
 
-func (d topicDelivery) plan(now time.Time) (p plan, err error) {
+func planOf(d wire.MCPEDelivery, now time.Time) (p plan, err error) {
 	if len(d.Channels) == 0 {
 		return p, errors.New("delivery.channels must name a channel")
 	}
 	for _, c := range d.Channels {
 		switch c {
-		case "realtime":
+		case wire.ChannelRealtime:
 			p.realtime = true
-		case "cron":
-			err = d.planCron(&p)
-		case "scheduled":
-			err = d.planScheduled(&p, now)
+		case wire.ChannelCron:
+			err = p.addCron(d.Cron)
+		case wire.ChannelScheduled:
+			err = p.addScheduled(d.Scheduled, now)
 		default:
 			err = fmt.Errorf("no such channel: %q", c)
 		}
@@ -104,36 +78,36 @@ func (d topicDelivery) plan(now time.Time) (p plan, err error) {
 	return p, nil
 }
 
-func (d topicDelivery) planCron(p *plan) error {
-	if d.Cron == nil {
+func (p *plan) addCron(c *wire.MCPECron) error {
+	if c == nil {
 		return errors.New("the channel cron needs delivery.cronSchedule")
 	}
-	expression, err := cron.Parse(d.Cron.Expression)
+	expression, err := cron.Parse(c.Expression)
 	if err != nil {
 		return err
 	}
 	p.cron = &expression
-	p.zone, err = cron.Zone(d.Cron.Timezone)
+	p.zone, err = cron.Zone(c.Timezone)
 	return err
 }
 
-func (d topicDelivery) planScheduled(p *plan, now time.Time) error {
-	if d.Scheduled == nil {
+func (p *plan) addScheduled(s *wire.MCPEScheduled, now time.Time) error {
+	if s == nil {
 		return errors.New("the channel scheduled needs delivery.scheduledDelivery")
 	}
-	zone, err := cron.Zone(d.Scheduled.Timezone)
+	zone, err := cron.Zone(s.Timezone)
 	if err != nil {
 		return err
 	}
-	if p.at, err = time.Parse(time.RFC3339, d.Scheduled.DeliverAt); err != nil {
-		if p.at, err = time.ParseInLocation("2006-01-02T15:04:05", d.Scheduled.DeliverAt, zone); err != nil {
+	if p.at, err = time.Parse(time.RFC3339, s.DeliverAt); err != nil {
+		if p.at, err = time.ParseInLocation("2006-01-02T15:04:05", s.DeliverAt, zone); err != nil {
 			return errors.New("deliverAt is no time")
 		}
 	}
 	if !p.at.After(now) {
 		return errors.New("deliverAt is over")
 	}
-	p.expires = d.Scheduled.AutoExpire == nil || *d.Scheduled.AutoExpire
+	p.expires = s.AutoExpire == nil || *s.AutoExpire
 	return nil
 }
 
@@ -146,7 +120,7 @@ func (d *Digest) subscribe(c *caller, w topicArgs) (any, error) {
 	if w.Delivery == nil {
 		return nil, errors.New("delivery is missing")
 	}
-	if _, err := w.Delivery.plan(now); err != nil {
+	if _, err := planOf(*w.Delivery, now); err != nil {
 		return nil, err
 	}
 	t := &topic{delivery: *w.Delivery, status: "active", created: now, since: d.counts(now)}
@@ -183,7 +157,7 @@ func (t *topic) apply(w topicArgs, now time.Time) error {
 		t.expiresAt = at
 	}
 	if w.Delivery != nil {
-		if _, err := w.Delivery.plan(now); err != nil {
+		if _, err := planOf(*w.Delivery, now); err != nil {
 			return err
 		}
 		t.delivery = *w.Delivery
@@ -221,17 +195,17 @@ func (d *Digest) change(c *caller, tool string, w topicArgs) (any, error) {
 	}
 	now := time.Now()
 	switch tool {
-	case mcpeUnsubscribe:
+	case wire.ToolUnsubscribe:
 		t.stop()
 		delete(d.topics, t.id)
 		return map[string]any{"subscriptionId": t.id, "status": "unsubscribed"}, nil
-	case mcpePause:
+	case wire.ToolPause:
 		t.stop()
 		t.status = "paused"
 		return t.view(), nil
-	case mcpeResume:
+	case wire.ToolResume:
 		t.status = "active"
-	case mcpeUpdate:
+	case wire.ToolUpdate:
 		if err := t.apply(w, now); err != nil {
 			return nil, err
 		}
@@ -253,7 +227,7 @@ func (t *topic) stop() {
 // bind lets a topic deliver to the caller, unless it does. Only the holder of the
 // lock may call it.
 func (d *Digest) bind(c *caller, t *topic) {
-	p, err := t.delivery.plan(t.created)
+	p, err := planOf(t.delivery, t.created)
 	if t.owner == c || err != nil || c.ctx.Err() != nil {
 		return
 	}
@@ -283,13 +257,13 @@ func (d *Digest) unbind(c *caller) {
 }
 
 // stream delivers the events of one feed as they fall due.
-func (d *Digest) stream(ctx context.Context, c *caller, id string, f feed, from uint64, filter topicFilter) {
+func (d *Digest) stream(ctx context.Context, c *caller, id string, f feed, from uint64, filter wire.MCPEFilter) {
 	follow(ctx, f, from, nil, func(n uint64) bool {
 		event := member(f, n)
-		if !filter.passes(event) {
+		if !passes(filter, event) {
 			return true
 		}
-		return c.notify("events/event", map[string]any{"subscriptionId": id, "event": event}) == nil
+		return c.notify(wire.NoteMCPEEvent, map[string]any{"subscriptionId": id, "event": event}) == nil
 	})
 }
 
@@ -339,8 +313,8 @@ func (d *Digest) schedule(ctx context.Context, c *caller, t *topic, p plan) {
 func (d *Digest) deliverBatch(c *caller, t *topic) bool {
 	d.mu.Lock()
 	since, filter, most := t.since, t.filter, digestBatch
-	if t.delivery.Cron != nil && t.delivery.Cron.MaxEvents > 0 {
-		most = min(t.delivery.Cron.MaxEvents, digestBatch)
+	if c := t.delivery.Cron; c != nil && c.MaxEvents != nil && *c.MaxEvents > 0 {
+		most = min(*c.MaxEvents, digestBatch)
 	}
 	t.since = d.counts(time.Now())
 	until := t.since
@@ -352,14 +326,14 @@ func (d *Digest) deliverBatch(c *caller, t *topic) bool {
 			from = until[i] - digestBacklog
 		}
 		for n := from + 1; n <= until[i]; n++ {
-			if event := member(f, n); filter.passes(event) {
+			if event := member(f, n); passes(filter, event) {
 				events = append(events, event)
 			}
 		}
 	}
 	for len(events) > 0 {
 		n := min(most, len(events))
-		if c.notify("events/batch", map[string]any{"subscriptionId": t.id, "events": events[:n]}) != nil {
+		if c.notify(wire.NoteMCPEBatch, map[string]any{"subscriptionId": t.id, "events": events[:n]}) != nil {
 			return false
 		}
 		events = events[n:]
@@ -373,5 +347,5 @@ func (d *Digest) expire(c *caller, t *topic) {
 	t.status = "expired"
 	t.stop()
 	d.mu.Unlock()
-	_ = c.notify("events/subscription_expired", map[string]any{"subscriptionId": t.id}) // whoever is gone sees it in the list
+	_ = c.notify(wire.NoteMCPEExpired, map[string]any{"subscriptionId": t.id}) // whoever is gone sees it in the list
 }

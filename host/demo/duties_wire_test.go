@@ -272,7 +272,7 @@ func TestStreamEndsWithAnEmptyResult(t *testing.T) {
 func TestSlowReaderIsToldWhatItMissed(t *testing.T) {
 	r := newRig(t, PagerOptions{Speed: 1000, History: 5})
 	kind := r.pager.types[0]
-	s := &stream{engine: &r.pager.engine, requested: requested{kind: kind}, id: json.RawMessage("1"), close: "\n"}
+	s := &stream{engine: &r.pager.engine, requested: requested{kind: kind}, id: json.RawMessage("1"), out: eventserver.Sink{Close: "\n"}}
 	s.fill(kind.feed.when(20))
 	first, _, _ := bytes.Cut(s.buf, []byte("\n"))
 	m, err := wire.DecodeMessages(first)

@@ -1,7 +1,6 @@
 package demo
 
 import (
-	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -28,11 +27,8 @@ type engine struct {
 	faults   faultSet
 }
 
-// newRun returns the origin of a run that starts now.
+// newRun returns the origin of a run that starts now. Error: that of random.
 func newRun(random io.Reader) (origin, error) {
-	if random == nil {
-		random = rand.Reader
-	}
 	id := make([]byte, 5)
 	if _, err := io.ReadFull(random, id); err != nil {
 		return origin{}, fmt.Errorf("no randomness for the id of the run: %w", err)

@@ -34,9 +34,7 @@ type hook struct {
 
 	mu            sync.Mutex
 	over          bool // the worker takes no part in deliveries any more
-	secret        event.Secret
-	previous      event.Secret
-	dualUntil     time.Time
+	secrets       eventserver.Secrets
 	refreshBefore time.Time
 	forgetAt      time.Time // zero: never
 	pos           uint64    // newest event that was handed out
@@ -56,7 +54,7 @@ type attempt struct {
 }
 
 func newHook(h *hooks, a eventserver.Asked, w requested) *hook {
-	return &hook{owner: h, id: a.ID, principal: a.Principal, url: a.URL, requested: w, secret: a.Secret, pos: w.pos, refreshBefore: time.Now().Add(a.Lease),
+	return &hook{owner: h, id: a.ID, principal: a.Principal, url: a.URL, requested: w, secrets: eventserver.NewSecrets(a.Secret), pos: w.pos, refreshBefore: time.Now().Add(a.Lease),
 		stop: make(chan struct{}), ended: make(chan *eventserver.Refusal, 1), kick: make(chan struct{}, 1), outstanding: map[uint64]*attempt{}}
 }
 
@@ -81,9 +79,7 @@ func (k *hook) granted(a eventserver.Asked, w requested, fresh bool) map[string]
 	}
 	now := time.Now()
 	k.refreshBefore = now.Add(a.Lease)
-	if a.Secret != k.secret {
-		k.previous, k.secret, k.dualUntil = k.secret, a.Secret, now.Add(eventserver.DualSign)
-	}
+	k.secrets.Rotate(a.Secret, now)
 	status, faults := k.statusLocked(), k.owner.engine.faults
 	k.forgetAt = time.Time{}
 	if after := faults[faultForgotten]; after > 0 {
@@ -162,17 +158,8 @@ func (k *hook) watermarkBesideLocked(n uint64) uint64 {
 }
 
 func (k *hook) statusLocked() map[string]any {
-	s := map[string]any{"active": !k.health.Suspended, "lastDeliveryAt": nil, "lastError": nil, "failedSince": nil,
-		"throttled": false, "abandoned": k.abandoned}
-	if !k.health.LastDelivery.IsZero() {
-		s["lastDeliveryAt"] = string(appendTime(nil, k.health.LastDelivery))
-	}
-	if k.health.LastError != "" {
-		s["lastError"] = k.health.LastError
-	}
-	if !k.health.FailedSince.IsZero() {
-		s["failedSince"] = string(appendTime(nil, k.health.FailedSince))
-	}
+	s := k.health.Status()
+	s["abandoned"] = k.abandoned
 	if k.owner.engine.faults.has(faultLastErrorSticky) {
 		s["lastError"], s["failedSince"] = "http_5xx", string(appendTime(nil, k.owner.engine.start))
 	}
@@ -310,10 +297,7 @@ func (k *hook) controlLocked(kind string, members map[string]any, now time.Time)
 }
 
 func (k *hook) deliveryLocked(id string, body []byte, now time.Time) eventserver.Delivery {
-	secrets := []event.Secret{k.secret}
-	if now.Before(k.dualUntil) {
-		secrets = append(secrets, k.previous)
-	}
+	secrets := k.secrets.At(now)
 	if k.owner.engine.faults.has(faultSignature) {
 		secrets = []event.Secret{event.NewSecret(nobodysSecret)}
 	}

@@ -1,15 +1,18 @@
 package demo
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
-	"math/rand/v2"
+	mathrand "math/rand/v2"
+	"net"
 	"sort"
 	"time"
 
 	"eventdeck/host/event"
+	"eventdeck/host/eventserver"
 )
 
 // ServerOptions configure the servers archive and digest. The zero value is usable.
@@ -36,22 +39,23 @@ type ServerOptions struct {
 	Log    *slog.Logger // nil means nowhere
 }
 
-func (o ServerOptions) withDefaults() ServerOptions {
+// begin fills in what is not set, and begins the run of a server.
+//
+// Errors: [ErrOptions]; failure of the randomness.
+func (o *ServerOptions) begin(listen string) (origin, error) {
+	setDefault(&o.Listen, listen)
 	setDefault(&o.Speed, 1)
-	if o.Stderr == nil {
-		o.Stderr = io.Discard
+	setDefault(&o.Random, rand.Reader)
+	setDefault(&o.Stderr, io.Discard)
+	setDefault(&o.Log, slog.New(slog.DiscardHandler))
+	if o.Speed < 0 || o.Rate < 0 {
+		return origin{}, fmt.Errorf("%w: speed and rate must not be negative", ErrOptions)
 	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	return o
+	return newRun(o.Random)
 }
 
-func (o ServerOptions) check() error {
-	if o.Speed < 0 || o.Rate < 0 {
-		return fmt.Errorf("%w: speed and rate must not be negative", ErrOptions)
-	}
-	return nil
+func (o ServerOptions) guard(ln net.Listener) eventserver.Guard {
+	return eventserver.Guard{Realm: "demo", Token: o.Token, Loopback: eventserver.OnLoopback(ln.Addr()), Local: o.LoopbackPrincipal}
 }
 
 // kindFiled is what happens in the archive.
@@ -62,7 +66,7 @@ func shelves() []string { return []string{"incidents", "deploys", "runbooks", "l
 
 // filings is the script of the archive: what people file while the incident runs.
 func filings(seed int64) []step {
-	rnd := rand.New(rand.NewPCG(uint64(seed), 0x61726368))
+	rnd := mathrand.New(mathrand.NewPCG(uint64(seed), 0x61726368))
 	titles := map[string][]string{
 		"incidents": {"Timeline of $INC", "First report of $INC", "Customer letters about $INC", "Numbers behind $INC"},
 		"deploys":   {"Change list of 2026.11.$LOOP", "Canary report 2026.11.$LOOP", "Rollback plan 2026.11.$LOOP"},

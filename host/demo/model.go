@@ -40,13 +40,11 @@ type ModelOptions struct {
 //
 // Errors: [ErrOptions]; those of listening and of serving.
 func RunModel(ctx context.Context, o ModelOptions) error {
-	o.ServerOptions = o.ServerOptions.withDefaults()
-	setDefault(&o.Listen, "127.0.0.1:8935")
-	if err := o.check(); err != nil {
+	if _, err := o.begin("127.0.0.1:8935"); err != nil {
 		return err
 	}
-	return listenAndServe(ctx, "model", o.Listen, "http", ModelPath, o.ServerOptions, func(ctx context.Context, ln net.Listener) error {
-		m := standIn{opts: o, guard: guard{token: o.Token, loopback: eventserver.OnLoopback(ln.Addr()), open: o.LoopbackPrincipal}}
+	return listenAndServe(ctx, "model", o.Listen, "http", ModelPath, o.Stderr, func(ctx context.Context, ln net.Listener) error {
+		m := standIn{opts: o, guard: o.guard(ln)}
 		mux := http.NewServeMux()
 		mux.HandleFunc("GET "+ModelPath+"/models", m.list)
 		mux.HandleFunc("POST "+ModelPath+"/chat/completions", m.complete)
@@ -57,7 +55,7 @@ func RunModel(ctx context.Context, o ModelOptions) error {
 // standIn answers for a model.
 type standIn struct {
 	opts  ModelOptions
-	guard guard
+	guard eventserver.Guard
 }
 
 // question is a call of Chat Completions, as far as the stand-in reads it.
@@ -111,13 +109,13 @@ type toolCall struct {
 }
 
 func (m standIn) list(w http.ResponseWriter, r *http.Request) {
-	if m.guard.admit(w, r) {
+	if m.guard.Admit(w, r) {
 		answerJSON(w, http.StatusOK, map[string]any{"object": "list", "data": []any{map[string]any{"id": modelName, "object": "model", "owned_by": "eventdeck"}}})
 	}
 }
 
 func (m standIn) complete(w http.ResponseWriter, r *http.Request) {
-	if !m.guard.admit(w, r) {
+	if !m.guard.Admit(w, r) {
 		return
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxAsked))

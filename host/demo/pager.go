@@ -17,8 +17,8 @@ package demo
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -93,14 +93,11 @@ func (o PagerOptions) withDefaults() PagerOptions {
 	setDefault(&o.MaxStreams, 1000)
 	setDefault(&o.SuspendAfter, 2*time.Minute)
 	if o.Backoff == nil {
-		o.Backoff = []time.Duration{500 * time.Millisecond, 15 * time.Second, 2 * time.Minute, 9 * time.Minute}
+		o.Backoff = eventserver.Backoff()
 	}
-	if o.Stderr == nil {
-		o.Stderr = io.Discard
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	setDefault(&o.Random, rand.Reader)
+	setDefault(&o.Stderr, io.Discard)
+	setDefault(&o.Log, slog.New(slog.DiscardHandler))
 	return o
 }
 
@@ -136,26 +133,16 @@ type Pager struct {
 // Errors: [ErrOptions]; failure of the randomness.
 func NewPager(opts PagerOptions) (*Pager, error) {
 	opts = opts.withDefaults()
-	if opts.Speed < 0 || opts.Rate < 0 || opts.History < 0 {
-		return nil, fmt.Errorf("%w: speed, rate and history must not be negative", ErrOptions)
-	}
-	faults, err := parseFaults(opts.Faults, true)
+	e, err := newEngine(settings{opts.Speed, opts.Seed, opts.Rate, opts.History, opts.Faults, true, opts.Random}, pagerTypes())
 	if err != nil {
 		return nil, err
 	}
-	if faults.has(faultRetriesShort) {
+	e.profile, e.page, e.nextPoll = wire.ProfileSEP, 4, opts.NextPoll
+	if e.faults.has(faultRetriesShort) {
 		opts.Backoff = []time.Duration{200 * time.Millisecond, 400 * time.Millisecond, 800 * time.Millisecond}
 	}
-	o, err := newRun(opts.Random)
-	if err != nil {
-		return nil, err
-	}
-	types, err := catalog(o, settings{opts.Speed, opts.Seed, opts.Rate, opts.History}, pagerTypes())
-	if err != nil {
-		return nil, err
-	}
 	p := &Pager{
-		engine:  engine{origin: o, profile: wire.ProfileSEP, types: types, page: 4, nextPoll: opts.NextPoll, faults: faults},
+		engine:  e,
 		opts:    opts,
 		streams: make(chan struct{}, opts.MaxStreams),
 		revoked: make(chan struct{}),
@@ -163,7 +150,7 @@ func NewPager(opts PagerOptions) (*Pager, error) {
 	p.operate()
 	p.hooks = newHooks(&p.engine, opts)
 	if opts.ServerKey {
-		if p.hooks.key, err = eventserver.NewServerKey(p.hooks.random); err != nil {
+		if p.hooks.key, err = eventserver.NewServerKey(opts.Random); err != nil {
 			return nil, err
 		}
 	}
@@ -179,16 +166,7 @@ func RunPager(ctx context.Context, opts PagerOptions) error {
 	if err != nil {
 		return err
 	}
-	var lc net.ListenConfig
-	ln, err := lc.Listen(ctx, "tcp", p.opts.Listen)
-	if err != nil {
-		return fmt.Errorf("pager cannot listen on %s: %w", p.opts.Listen, err)
-	}
-	if _, err := fmt.Fprintf(p.opts.Stderr, "listening on http://%s%s\n", ln.Addr(), PagerPath); err != nil {
-		ln.Close()
-		return fmt.Errorf("pager cannot say where it listens: %w", err)
-	}
-	return p.Serve(ctx, ln)
+	return listenAndServe(ctx, "pager", p.opts.Listen, "http", PagerPath, p.opts.Stderr, p.Serve)
 }
 
 // Serve answers on ln, which it closes, until ctx ends, which is no error. It
@@ -196,11 +174,13 @@ func RunPager(ctx context.Context, opts PagerOptions) error {
 func (p *Pager) Serve(ctx context.Context, ln net.Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	if eventserver.OnLoopback(ln.Addr()) {
+	local := eventserver.OnLoopback(ln.Addr())
+	if local {
 		p.opts.AllowLoopback, p.opts.TrustCA, p.opts.LoopbackPrincipal = true, true, true
 	}
 	p.hooks.begin(ctx, p.opts)
-	srv := eventserver.NewHTTP(ctx, p.handler(eventserver.OnLoopback(ln.Addr())), true, p.opts.Log)
+	guard := eventserver.Guard{Realm: "pager", Token: p.opts.Token, Loopback: local, Anonymous: true}
+	srv := eventserver.NewHTTP(ctx, p.handler(guard), true, p.opts.Log)
 	return eventserver.ServeUntil(ctx, cancel, srv, ln, "pager", p.hooks.Wait)
 }
 

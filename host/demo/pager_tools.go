@@ -2,12 +2,11 @@ package demo
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/google/jsonschema-go/jsonschema"
 
 	"eventdeck/host/eventserver"
 )
@@ -83,34 +82,22 @@ func (p *Pager) callTool(params json.RawMessage) (map[string]any, *eventserver.R
 func (p *Pager) carryOut(t tool, raw json.RawMessage) map[string]any {
 	args := map[string]any{}
 	if len(raw) > 0 && json.Unmarshal(raw, &args) != nil {
-		return toolFailure("the arguments must be an object")
+		return toolResult(nil, errors.New("the arguments must be an object"))
 	}
 	if err := fits(t.schema, args); err != nil {
-		return toolFailure("the arguments do not fit the inputSchema: " + err.Error())
+		return toolResult(nil, fmt.Errorf("the arguments do not fit the inputSchema: %w", err))
 	}
 	p.calling.Lock()
 	defer p.calling.Unlock()
-	answer, err := t.call(args)
-	if err != nil {
-		return toolFailure(err.Error())
-	}
-	text, err := json.Marshal(answer)
-	if err != nil {
-		return toolFailure("the answer cannot be spelled")
-	}
-	return map[string]any{"structuredContent": answer, "content": []any{map[string]any{"type": "text", "text": string(text)}}}
+	return toolResult(t.call(args))
 }
 
 func fits(raw json.RawMessage, args map[string]any) error {
-	var schema jsonschema.Schema
-	if err := json.Unmarshal(raw, &schema); err != nil {
-		return err
-	}
-	resolved, err := schema.Resolve(nil)
+	schema, err := resolved(raw)
 	if err != nil {
 		return err
 	}
-	return resolved.Validate(args)
+	return schema.Validate(args)
 }
 
 // firstIncident is the number of the incident of the first loop.

@@ -25,10 +25,7 @@ type stream struct {
 	id        json.RawMessage // of the request that opened it
 	heartbeat time.Duration
 	revoked   <-chan struct{} // closed when the rights behind it are taken away
-	// write sends frames that were framed with open and close. It blocks as
-	// long as the peer does.
-	write       func([]byte) error
-	open, close string
+	out       eventserver.Sink
 
 	buf []byte
 }
@@ -157,14 +154,14 @@ func (s *stream) next(p pulses) time.Time {
 }
 
 func (s *stream) event(n uint64) {
-	s.buf = append(s.buf, s.open...)
+	s.buf = append(s.buf, s.out.Open...)
 	s.buf = append(s.buf, `{"jsonrpc":"2.0","method":"notifications/events/event","params":`...)
 	s.buf = s.appendOccurrence(s.buf, s.kind, n, n)
 	s.buf = s.buf[:len(s.buf)-1] // the routing members go into the same object
 	s.buf = append(s.buf, ',')
 	s.buf = s.appendRoute(s.buf)
 	s.buf = append(s.buf, `}}`...)
-	s.buf = append(s.buf, s.close...)
+	s.buf = append(s.buf, s.out.Close...)
 }
 
 // appendRoute appends the members that tie a notification to its request: the
@@ -181,15 +178,7 @@ func (s *stream) appendRoute(dst []byte) []byte {
 }
 
 func (s *stream) note(method string, params map[string]any) {
-	params["_meta"] = map[string]any{wire.MetaSubscription: s.id}
-	if s.profile == wire.ProfileSketch {
-		params["requestId"] = s.id
-	}
-	frame, err := wire.EncodeNotification(method, params)
-	if err != nil {
-		panic("demo: a notification of our own cannot be encoded: " + err.Error())
-	}
-	s.buf = append(append(append(s.buf, s.open...), frame...), s.close...)
+	s.buf = s.out.AppendNote(s.buf, method, params, s.id, s.profile)
 }
 
 func (s *stream) terminate(f *eventserver.Refusal) error {
@@ -198,7 +187,7 @@ func (s *stream) terminate(f *eventserver.Refusal) error {
 }
 
 func (s *stream) flush() error {
-	err := s.write(s.buf)
+	err := s.out.Write(s.buf)
 	s.buf = s.buf[:0]
 	return err
 }

@@ -58,7 +58,7 @@ func (r *addresses) open(ctx context.Context, where string, h *noteStream) (Stre
 // wanted returns the request that subscribes to an address.
 func (r *addresses) wanted(where string) (method string, params any) {
 	if r.s.Info().Era == session.EraStateless {
-		return methodListen, map[string]any{"notifications": map[string]any{"resourceSubscriptions": []string{where}}}
+		return wire.MethodListen, map[string]any{"notifications": map[string]any{"resourceSubscriptions": []string{where}}}
 	}
 	return methodSubscribe, map[string]string{"uri": where}
 }
@@ -153,7 +153,7 @@ func (r *addresses) listen(where string, h *noteStream) (Stream, error) {
 	method, params := r.wanted(where)
 	inner, err := r.s.Open(h.ctx, method, params, func(n wire.Note) {
 		switch n.Method {
-		case noteAcknowledged:
+		case wire.NoteAcknowledged:
 			h.note(wire.Note{Method: wire.NoteActive})
 		case noteUpdated:
 			_, note := r.read(n, r.count())

@@ -75,7 +75,7 @@ func (t *tools) Preview(asked any) (string, json.RawMessage, error) {
 	if err != nil {
 		return "", nil, err
 	}
-	raw, err := json.Marshal(toolCall{toolSubscribe, q})
+	raw, err := json.Marshal(toolCall{wire.ToolSubscribe, q})
 	return methodCall, raw, err
 }
 
@@ -120,18 +120,18 @@ func (t *tools) adopt(ctx context.Context, k kept, q request) error {
 		if q.ExpiresAt != "" {
 			change["expiresAt"] = q.ExpiresAt
 		}
-		if _, err := t.call(ctx, toolUpdate, change); err != nil && !errors.Is(err, wire.ErrMalformed) {
+		if _, err := t.call(ctx, wire.ToolUpdate, change); err != nil && !errors.Is(err, wire.ErrMalformed) {
 			return err
 		}
 	}
 	if k.Status == "paused" {
-		return t.byName(ctx, toolResume, trust.Untrusted(k.ID))
+		return t.byName(ctx, wire.ToolResume, trust.Untrusted(k.ID))
 	}
 	return nil
 }
 
 func (t *tools) subscribe(ctx context.Context, q request) (string, error) {
-	raw, err := t.call(ctx, toolSubscribe, q)
+	raw, err := t.call(ctx, wire.ToolSubscribe, q)
 	if errors.Is(err, wire.ErrMalformed) {
 		err = fmt.Errorf("%w: %w", wire.ErrUnacceptable, err) // again, it would make another one
 	}
@@ -140,7 +140,7 @@ func (t *tools) subscribe(ctx context.Context, q request) (string, error) {
 	}
 	k := readKept(raw)
 	if k.ID == "" {
-		return "", &toolError{toolSubscribe, trust.Untrusted("it named no subscription")}
+		return "", &toolError{wire.ToolSubscribe, trust.Untrusted("it named no subscription")}
 	}
 	return k.ID, nil
 }
@@ -171,7 +171,7 @@ func (a filterAbilities) schema() json.RawMessage {
 			"description": "Runs ON THE SERVER for each event: a bash command, an agent or a webhook. Nothing runs there without it.",
 			"properties":  object{"type": object{"enum": []string{"bash", "agent", "webhook"}}}},
 	}
-	cronned, scheduled := slices.Contains(a.channels, channelCron), slices.Contains(a.channels, channelScheduled)
+	cronned, scheduled := slices.Contains(a.channels, wire.ChannelCron), slices.Contains(a.channels, wire.ChannelScheduled)
 	if cronned {
 		properties["cronExpression"] = text("Channel cron: minute hour day month weekday, e.g. 0 9 * * 1-5")
 		properties["maxEventsPerDelivery"] = object{"type": "integer", "minimum": 1, "description": "Channel cron: the most events of a delivery"}

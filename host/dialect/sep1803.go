@@ -28,11 +28,9 @@ const (
 	methodUnsubscribe = "resources/unsubscribe"
 	methodRegister    = "resources/subscriptions/register"
 	methodDeregister  = "resources/subscriptions/deregister"
-	methodListen      = "subscriptions/listen"
 
-	noteUpdated      = "notifications/resources/updated"
-	noteResources    = "notifications/resources/list_changed"
-	noteAcknowledged = "notifications/subscriptions/acknowledged"
+	noteUpdated   = "notifications/resources/updated"
+	noteResources = "notifications/resources/list_changed"
 )
 
 const (

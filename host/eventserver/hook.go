@@ -22,6 +22,11 @@ const (
 	maxVerify = 8 // verifications at a time
 )
 
+// Backoff returns the usual waits before the second and each later try of a delivery.
+func Backoff() []time.Duration {
+	return []time.Duration{500 * time.Millisecond, 15 * time.Second, 2 * time.Minute, 9 * time.Minute}
+}
+
 // HookRequest is what events/subscribe and events/unsubscribe say of a webhook.
 type HookRequest struct {
 	Delivery struct {

@@ -10,9 +10,6 @@ import (
 	"eventdeck/host/wire"
 )
 
-// DualSign is how long both secrets sign after a rotation.
-const DualSign = time.Hour
-
 // Hook is one webhook subscription as its server keeps it.
 type Hook interface {
 	comparable

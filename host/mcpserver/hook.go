@@ -18,11 +18,6 @@ const (
 	suspendAfter   = 2 * time.Minute
 )
 
-// backoff are the waits before the second and each later try of a delivery.
-func backoff() []time.Duration {
-	return []time.Duration{500 * time.Millisecond, 15 * time.Second, 2 * time.Minute, 9 * time.Minute}
-}
-
 // hook is one webhook subscription. Its worker delivers one event after the other, so that
 // the cursor of each is also how far the receiver is.
 type hook struct {
@@ -42,9 +37,7 @@ type hook struct {
 	due           time.Time // of its next try
 	gapOwed       bool      // the receiver must be told that events were passed over
 	round         int       // grows when the position is moved: what is under way does not count then
-	secret        event.Secret
-	previous      event.Secret
-	dualUntil     time.Time
+	secrets       eventserver.Secrets
 	refreshBefore time.Time
 	health        eventserver.Health
 }
@@ -56,7 +49,7 @@ type queued struct {
 }
 
 func newHook(h *hooks, a eventserver.Asked, w wanted) *hook {
-	return &hook{owner: h, id: a.ID, url: a.URL, wanted: w, done: w.pos, secret: a.Secret,
+	return &hook{owner: h, id: a.ID, url: a.URL, wanted: w, done: w.pos, secrets: eventserver.NewSecrets(a.Secret),
 		refreshBefore: h.server.opts.Now().Add(a.Lease), kick: make(chan struct{}, 1), stop: make(chan struct{})}
 }
 
@@ -81,10 +74,8 @@ func (k *hook) grant(a eventserver.Asked, w wanted, fresh bool) map[string]any {
 	}
 	now := k.owner.server.opts.Now()
 	k.refreshBefore = now.Add(a.Lease)
-	if a.Secret != k.secret {
-		k.previous, k.secret, k.dualUntil = k.secret, a.Secret, now.Add(eventserver.DualSign)
-	}
-	status := k.statusLocked()
+	k.secrets.Rotate(a.Secret, now)
+	status := k.health.Status()
 	if !fresh && w.held && w.pos != k.done {
 		k.moveLocked(w)
 	}
@@ -138,15 +129,6 @@ func (k *hook) readLocked() {
 	if k.done = k.pos; len(k.ahead) > 0 {
 		k.done = k.ahead[0].seq - 1
 	}
-}
-
-func (k *hook) statusLocked() map[string]any {
-	s := map[string]any{"active": !k.health.Suspended, "lastDeliveryAt": moment(k.health.LastDelivery), "lastError": nil,
-		"failedSince": moment(k.health.FailedSince), "throttled": false}
-	if k.health.LastError != "" {
-		s["lastError"] = k.health.LastError
-	}
-	return s
 }
 
 // Run implements [eventserver.Hook].
@@ -221,11 +203,7 @@ func (k *hook) plan() (d *eventserver.Delivery, round int, wait time.Duration, o
 }
 
 func (k *hook) deliveryLocked(id string, body json.RawMessage, now time.Time) *eventserver.Delivery {
-	secrets := []event.Secret{k.secret}
-	if now.Before(k.dualUntil) {
-		secrets = append(secrets, k.previous)
-	}
-	return &eventserver.Delivery{URL: k.url, SubID: k.id, WebhookID: id, Body: body, Secrets: secrets}
+	return &eventserver.Delivery{URL: k.url, SubID: k.id, WebhookID: id, Body: body, Secrets: k.secrets.At(now)}
 }
 
 // settle records what became of a delivery.

@@ -81,7 +81,7 @@ func (o Options) withDefaults() Options {
 		o.Lease = leaseFor
 	}
 	if o.Backoff == nil {
-		o.Backoff = backoff()
+		o.Backoff = eventserver.Backoff()
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -224,7 +224,7 @@ func (r request) profile() wire.Profile {
 
 // opens reports whether a request stays open.
 func (r request) opens() bool {
-	return r.method == wire.MethodStream || r.modern && r.method == methodListen
+	return r.method == wire.MethodStream || r.modern && r.method == wire.MethodListen
 }
 
 // answer answers every request that does not stay open.

@@ -62,7 +62,7 @@ func (s *Server) tooMany() *eventserver.Refusal {
 
 // serve answers one request. One that was cancelled gets no answer.
 func (c *connection) serve(ctx context.Context, r request) {
-	out := sink{write: c.Write, close: "\n"}
+	out := c.Sink()
 	switch {
 	case r.method == wire.MethodStream:
 		w, f := c.checkStream(r)

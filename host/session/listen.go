@@ -66,11 +66,11 @@ func (s *Session) openListen(taken func(), _ string) (*exchange, error) {
 		EventsListChanged bool `json:"eventsListChanged"`
 	}
 	sink := func(n wire.Note) {
-		if n.Method != noteAcknowledged {
+		if n.Method != wire.NoteAcknowledged {
 			s.unasked(n)
 		}
 	}
-	x, err := s.prepare(s.ctx, methodListen, map[string]wanted{"notifications": {true}}, sink)
+	x, err := s.prepare(s.ctx, wire.MethodListen, map[string]wanted{"notifications": {true}}, sink)
 	if err != nil {
 		return nil, err
 	}

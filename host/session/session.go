@@ -309,7 +309,7 @@ func (s *Session) prepare(ctx context.Context, method string, params any, note f
 
 func (s *Session) newExchange(ctx context.Context, e era, method string, note func(wire.Note)) *exchange {
 	x := &exchange{method: method, era: e, note: note, done: make(chan struct{}), over: make(chan struct{}), epoch: s.opts.Now(), now: s.opts.Now, leastSilence: s.opts.silence}
-	if method == methodListen || method == "" { // the two on which servers speak unasked
+	if method == wire.MethodListen || method == "" { // the two on which servers speak unasked
 		x.keepalive = &keepalive{}
 	}
 	x.ctx, x.cancel = context.WithCancelCause(ctx)

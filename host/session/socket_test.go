@@ -68,7 +68,7 @@ func talk(p peer, id, method string) bool {
 	switch method {
 	case methodDiscover:
 		p.say(`{"jsonrpc":"2.0","id":%s,"result":%s}`, id, sepGreeting)
-	case methodListen:
+	case wire.MethodListen:
 		p.say(`{"jsonrpc":"2.0","method":"notifications/events/list_changed"}`)
 	case wire.MethodStream:
 		p.say(`{"jsonrpc":"2.0","method":%q,"params":{"n":1,"_meta":{"io.modelcontextprotocol/subscriptionId":%s}}}`, wire.NoteEvent, id)
