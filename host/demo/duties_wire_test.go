@@ -3,8 +3,10 @@ package demo
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -306,13 +308,13 @@ func TestRemovedTypeEndsItsWebhooks(t *testing.T) {
 		_, m := r.do(r.request(t.Context(), 1, wire.MethodSubscribe, c.params("canary.sampled")))
 		return m.Error == nil
 	})
-	end := c.next(ofKind("terminated"))
-	raw, err := json.Marshal(end.body["error"])
+	end := c.Next(mcptest.OfKind("terminated"))
+	raw, err := json.Marshal(end.Body["error"])
 	if err != nil {
 		t.Fatal(err)
 	}
-	if fault := wire.DecodeFault(json.RawMessage(`{"error":` + string(raw) + `}`)); !wire.Is(fault, wire.NotFound, "kind", "event") || !strings.HasPrefix(end.id, "msg_terminated_") {
-		t.Errorf("terminated: %s %s", end.id, raw)
+	if fault := wire.DecodeFault(json.RawMessage(`{"error":` + string(raw) + `}`)); !wire.Is(fault, wire.NotFound, "kind", "event") || !strings.HasPrefix(end.ID, "msg_terminated_") {
+		t.Errorf("terminated: %s %s", end.ID, raw)
 	}
 	// At the start it is not there yet either.
 	if _, _, f := r.pager.poll(json.RawMessage(`{"name":"canary.sampled"}`), r.pager.start); f == nil || f.Name != wire.NotFound || f.Data["kind"] != "event" {
@@ -335,13 +337,13 @@ func TestSubscriptionKey(t *testing.T) {
 		t.Errorf("the same key has ids %s and %s", first, got)
 	}
 	elsewhere := c.params("load.tick")
-	elsewhere["delivery"].(map[string]any)["url"] = c.url + "/other"
+	elsewhere["delivery"].(map[string]any)["url"] = c.URL + "/other"
 	others := map[string]bool{first: true}
 	for what, other := range map[string]string{
 		"another address":   id(elsewhere),
 		"other arguments":   id(c.params("incident.activity", "arguments", map[string]any{"service": "search"})),
 		"another type":      id(c.params("incident.activity")),
-		"another principal": eventserver.HookID("another", c.url, "load.tick", "{}"),
+		"another principal": eventserver.HookID("another", c.URL, "load.tick", "{}"),
 	} {
 		if others[other] {
 			t.Errorf("%s has no id of its own", what)
@@ -360,23 +362,26 @@ func TestSubscriptionKey(t *testing.T) {
 // Deliveries follow no redirect, and what is too large or gone is not sent again.
 func TestDeliveriesThatAreFinal(t *testing.T) {
 	r, c := hookRig(t, nil)
+	var mu sync.Mutex
 	tries := map[string]int{}
-	c.set(func(g got) int {
-		tries[g.id]++
-		return []int{http.StatusFound, http.StatusGone, http.StatusRequestEntityTooLarge, http.StatusOK}[int(g.n())%4]
+	c.Answer(func(g mcptest.Delivered) int {
+		mu.Lock()
+		defer mu.Unlock()
+		tries[g.ID]++
+		return []int{http.StatusFound, http.StatusGone, http.StatusRequestEntityTooLarge, http.StatusOK}[g.N()%4]
 	})
 	r.call(wire.MethodSubscribe, c.params("load.tick"))
-	last := c.next(isEvent).n() + 40
+	last := c.Next(mcptest.IsEvent).N() + 40
 	byKind := map[int][]string{}
-	c.next(func(g got) bool {
-		if isEvent(g) {
-			byKind[int(g.n())%4] = append(byKind[int(g.n())%4], g.id)
+	c.Next(func(g mcptest.Delivered) bool {
+		if mcptest.IsEvent(g) {
+			byKind[g.N()%4] = append(byKind[g.N()%4], g.ID)
 		}
-		return g.n() >= last
+		return g.N() >= last
 	})
 	r.call(wire.MethodUnsubscribe, c.params("load.tick"))
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	mu.Lock()
+	defer mu.Unlock()
 	for kind, want := range map[int]bool{0: true, 1: false, 2: false, 3: false} {
 		retried := false
 		for _, id := range byKind[kind] {
@@ -386,7 +391,7 @@ func TestDeliveriesThatAreFinal(t *testing.T) {
 			t.Errorf("answers of kind %d: sent again %v", kind, retried)
 		}
 	}
-	if c.redirected {
+	if c.Redirected() {
 		t.Error("a redirect was followed")
 	}
 }
@@ -394,22 +399,22 @@ func TestDeliveriesThatAreFinal(t *testing.T) {
 // Each try is signed anew, at its own time.
 func TestRetriesAreSignedAnew(t *testing.T) {
 	r, c := hookRig(t, func(o *PagerOptions) { o.Rate, o.Backoff = 1, []time.Duration{1100 * time.Millisecond} })
-	c.set(func(got) int { return 503 })
+	c.Answer(func(mcptest.Delivered) int { return 503 })
 	r.call(wire.MethodSubscribe, c.params("load.tick"))
-	first := c.next(isEvent)
-	second := c.next(func(g got) bool { return g.id == first.id })
-	if first.stamp == second.stamp {
-		t.Errorf("both tries are of %s", first.stamp)
+	first := c.Next(mcptest.IsEvent)
+	second := c.Next(func(g mcptest.Delivered) bool { return g.ID == first.ID })
+	if first.Stamp == second.Stamp {
+		t.Errorf("both tries are of %s", first.Stamp)
 	}
 }
 
 // The address is checked at each delivery, whatever it was checked for before.
 func TestAddressIsCheckedAtEachDelivery(t *testing.T) {
 	c := newCallback(t)
-	s := eventserver.NewSender(false, c.ca, 1)
+	s := eventserver.NewSender(false, c.CA, 1)
 	defer s.Close()
-	o := s.Send(t.Context(), eventserver.Delivery{URL: c.url, SubID: "s", WebhookID: "w", Body: []byte("{}")})
-	if o.OK || o.Category != "connection_refused" || len(c.got) > 0 {
+	o := s.Send(t.Context(), eventserver.Delivery{URL: c.URL, SubID: "s", WebhookID: "w", Body: []byte("{}")})
+	if o.OK || o.Category != "connection_refused" || len(c.Got) > 0 {
 		t.Errorf("outcome %+v", o)
 	}
 }
@@ -417,16 +422,16 @@ func TestAddressIsCheckedAtEachDelivery(t *testing.T) {
 // What a callback answers is not told to anyone.
 func TestAnswersOfCallbacksAreNotRepeated(t *testing.T) {
 	r, c := hookRig(t, nil)
-	c.say("internal: password hunter2")
+	c.Challenge(func(w http.ResponseWriter, _ string) { fmt.Fprint(w, "internal: password hunter2") })
 	_, e := r.refuse(wire.MethodSubscribe, c.params("load.tick"))
 	if all := e.Error() + string(e.Data); strings.Contains(all, "hunter2") || !wire.Is(e, wire.CallbackEndpointError, "reason", "challenge_failed") {
 		t.Errorf("the refusal: %s", all)
 	}
-	c.say("")
-	c.set(func(got) int { return 500 })
+	c.Challenge(nil)
+	c.Answer(func(mcptest.Delivered) int { return 500 })
 	r.call(wire.MethodSubscribe, c.params("load.tick"))
-	c.next(isEvent)
-	c.next(isEvent)
+	c.Next(mcptest.IsEvent)
+	c.Next(mcptest.IsEvent)
 	var text string
 	for text == "" {
 		status := r.call(wire.MethodSubscribe, c.params("load.tick"))["deliveryStatus"].(map[string]any)
