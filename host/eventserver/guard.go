@@ -36,8 +36,8 @@ func (g Guard) Admit(w http.ResponseWriter, r *http.Request) bool {
 	}
 	admitted := g.Anonymous || (g.Loopback || g.Local) && FromLoopback(r)
 	if !g.Token.IsZero() {
-		given, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-		admitted = subtle.ConstantTimeCompare([]byte(given), []byte(g.Token.Reveal())) == 1
+		scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+		admitted = strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare([]byte(given), []byte(g.Token.Reveal())) == 1
 	}
 	if !admitted {
 		w.Header().Set("WWW-Authenticate", `Bearer realm="`+g.Realm+`"`)

@@ -32,6 +32,8 @@ func TestGuardAdmits(t *testing.T) {
 		"no token":                       {eventserver.Guard{Token: token}, far, "x.example", "", "", 401},
 		"no token, from loopback":        {eventserver.Guard{Token: token, Loopback: true, Local: true, Anonymous: true}, near, "localhost", "", "", 401},
 		"a wrong token":                  {eventserver.Guard{Token: token}, far, "x.example", "", "Bearer letmei", 401},
+		"the scheme in small letters":    {eventserver.Guard{Token: token}, far, "x.example", "", "bearer letmein", 200},
+		"no scheme":                      {eventserver.Guard{Token: token}, far, "x.example", "", "letmein", 401},
 		"another scheme":                 {eventserver.Guard{Token: token}, far, "x.example", "", "Basic letmein", 401},
 		"not loopback":                   {eventserver.Guard{}, near, "x.example", "", "", 401},
 		"local":                          {eventserver.Guard{Local: true}, near, "x.example", "", "", 200},
