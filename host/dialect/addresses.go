@@ -71,12 +71,12 @@ func (r *addresses) note(n wire.Note) (relist bool) {
 	case noteResources:
 		return true
 	case noteUpdated:
-		uri, note := r.read(n, r.count())
+		uri, note := r.read(n, r.arrival())
 		for _, h := range r.listeners(func(address string) bool { return under(uri, address) }) {
 			h.take(note)
 		}
 	case wire.NoteInterrupt:
-		n.Since = r.s.UnheardSince()
+		n.Since = r.s.MissedSince()
 		for _, h := range r.listeners(func(string) bool { return true }) {
 			h.note(n)
 		}
@@ -156,7 +156,7 @@ func (r *addresses) listen(where string, h *noteStream) (Stream, error) {
 		case wire.NoteAcknowledged:
 			h.note(wire.Note{Method: wire.NoteActive})
 		case noteUpdated:
-			_, note := r.read(n, r.count())
+			_, note := r.read(n, r.arrival())
 			h.take(note)
 		case wire.NoteSkipped:
 			h.note(n)
@@ -167,7 +167,7 @@ func (r *addresses) listen(where string, h *noteStream) (Stream, error) {
 		return nil, named(err)
 	}
 	l := &listened{noteStream: h, inner: inner, done: make(chan struct{})}
-	h.hears = inner.Hears
+	h.detectsSilence = inner.DetectsSilence
 	h.begin(nil)
 	go l.watch()
 	return l, nil
@@ -202,7 +202,8 @@ func (l *listened) LastByte() time.Time {
 	return other
 }
 
-func (r *addresses) count() uint64 {
+// arrival counts a notification and returns its number.
+func (r *addresses) arrival() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.arrived++

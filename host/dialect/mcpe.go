@@ -29,6 +29,7 @@ const noteTools = "notifications/tools/list_changed"
 // tools is MCPE on one connection: subscriptions are made by calling tools, events
 // come among the notifications of the connection.
 type tools struct {
+	pushOnly
 	s     *session.Session
 	opts  Options
 	can   filterAbilities
@@ -70,7 +71,7 @@ func mcpe() Kind {
 
 func newTools(s *session.Session, o Options) Dialect {
 	return &tools{
-		s: s, opts: o, can: filterAbilitiesOf(s.Info()), pulse: newPulse(s, o), all: newResumables(), byID: map[string]*noteStream{},
+		pushOnly: MCPE, s: s, opts: o, can: filterAbilitiesOf(s.Info()), pulse: newPulse(s, o), all: newResumables(), byID: map[string]*noteStream{},
 	}
 }
 
@@ -139,8 +140,6 @@ func mayHaveTools(i session.Info) bool {
 	return c["tools"] != nil && (undecided || !i.Advertised)
 }
 
-func (t *tools) Name() string { return MCPE }
-
 func (t *tools) Owns(name trust.Text) bool { return name.Raw() == FilteredStream }
 
 // List returns the filtered stream if the tools confirm that there is one.
@@ -189,16 +188,6 @@ func (t *tools) filtered() event.Type {
 	}
 }
 
-// Poll: there is no history to ask for.
-func (t *tools) Poll(context.Context, wire.PollRequest) (wire.PollResult, error) {
-	return wire.PollResult{}, fmt.Errorf("%w: %s has no polling", wire.ErrUnacceptable, MCPE)
-}
-
-// Subscribe: the events come over the connection.
-func (t *tools) Subscribe(context.Context, wire.SubscribeRequest) (wire.SubscribeResult, error) {
-	return wire.SubscribeResult{}, fmt.Errorf("%w: %s does not deliver to a callback", wire.ErrUnacceptable, MCPE)
-}
-
 // Note hands events to the stream of their subscription.
 func (t *tools) Note(n wire.Note) (relist bool) {
 	t.pulse.beat()
@@ -207,7 +196,7 @@ func (t *tools) Note(n wire.Note) (relist bool) {
 	case n.Method == noteTools:
 		return true
 	case n.Method == wire.NoteInterrupt:
-		n.Since = t.s.UnheardSince()
+		n.Since = t.s.MissedSince()
 		for _, h := range t.streams() {
 			h.note(n)
 		}

@@ -82,9 +82,7 @@ func toolResult(tool string, raw json.RawMessage) (json.RawMessage, error) {
 // kept is a subscription as the server tells of it.
 type kept struct {
 	request
-	ID     string `json:"subscriptionId"`
-	Other  string `json:"id"` // the spelling of the type definitions
-	Status string `json:"status"`
+	ID, Status string
 }
 
 // readKept reads one member after the other: one of another type hides only itself.
@@ -99,7 +97,7 @@ func readKept(raw json.RawMessage) kept {
 	}
 	_ = json.Unmarshal(m["subscriptionId"], &k.ID)
 	if k.ID == "" {
-		_ = json.Unmarshal(m["id"], &k.ID)
+		_ = json.Unmarshal(m["id"], &k.ID) // the spelling of the type definitions
 	}
 	_ = json.Unmarshal(m["status"], &k.Status)
 	_ = json.Unmarshal(m["filter"], &k.Filter)

@@ -61,7 +61,7 @@ func (l *httpLink) knowsPing(x *exchange, refused *HTTPError) bool {
 	if refused.Err != nil {
 		return false
 	}
-	ctx, cancel := context.WithTimeout(x.ctx, farewell)
+	ctx, cancel := context.WithTimeout(x.ctx, closingTimeout)
 	defer cancel()
 	req, err := l.message(ctx, x.era, methodPing, wire.EncodeRequest(`"ping-`+x.id+`"`, methodPing, json.RawMessage(`{}`)))
 	if err != nil {
