@@ -48,7 +48,7 @@ type Archive struct {
 	workers sync.WaitGroup
 
 	mu            sync.Mutex
-	sessions      map[string]*reading
+	sessions      map[string]*archiveSession
 	registrations map[string]*registration
 	registered    int
 	over          bool
@@ -65,7 +65,7 @@ func NewArchive(o ServerOptions) (*Archive, error) {
 	a := &Archive{
 		origin: from, opts: o,
 		filed:    timeline{origin: from, kind: kindFiled, steps: filings(o.Seed), period: period, speed: o.Speed},
-		sessions: map[string]*reading{}, registrations: map[string]*registration{},
+		sessions: map[string]*archiveSession{}, registrations: map[string]*registration{},
 	}
 	if o.Rate > 0 {
 		a.tick = ticker{origin: from, seed: o.Seed, rate: float64(o.Rate)}
@@ -112,15 +112,15 @@ func (a *Archive) Serve(ctx context.Context, ln net.Listener) error {
 	return err
 }
 
-// reading is one session: a stream, and what is subscribed to on it.
-type reading struct {
-	dialogue
+// archiveSession is one session: a stream, and what is subscribed to on it.
+type archiveSession struct {
+	duplex
 	mu      sync.Mutex
 	subs    map[string]func() // ends a subscription, after which it says nothing more
 	workers sync.WaitGroup
 }
 
-func (a *Archive) newSession(ctx context.Context, send func([]byte) error) (*reading, string, error) {
+func (a *Archive) newSession(ctx context.Context, send func([]byte) error) (*archiveSession, string, error) {
 	id := make([]byte, 12)
 	if _, err := io.ReadFull(a.opts.Random, id); err != nil {
 		return nil, "", err
@@ -130,7 +130,7 @@ func (a *Archive) newSession(ctx context.Context, send func([]byte) error) (*rea
 	if len(a.sessions) >= maxSessions {
 		return nil, "", fmt.Errorf("more than %d sessions", maxSessions)
 	}
-	s := &reading{dialogue: dialogue{ctx: ctx, log: a.opts.Log, send: send}, subs: map[string]func(){}}
+	s := &archiveSession{duplex: duplex{ctx: ctx, log: a.opts.Log, send: send}, subs: map[string]func(){}}
 	name := hex.EncodeToString(id)
 	a.sessions[name] = s
 	return s, name, nil
@@ -175,7 +175,7 @@ func (a *Archive) serveStream(w http.ResponseWriter, r *http.Request) {
 }
 
 // end ends a session whose context is over. Its stream is not written to afterwards.
-func (a *Archive) end(s *reading, name string) {
+func (a *Archive) end(s *archiveSession, name string) {
 	a.mu.Lock()
 	delete(a.sessions, name)
 	a.mu.Unlock()
@@ -224,7 +224,7 @@ func (a *Archive) servePost(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (a *Archive) dispatch(s *reading, m wire.Message) (map[string]any, *eventserver.Refusal) {
+func (a *Archive) dispatch(s *archiveSession, m wire.Message) (map[string]any, *eventserver.Refusal) {
 	switch m.Method {
 	case "initialize":
 		return greeting(m.Params, "archive", "Archive (demo)", "Documents that are filed. Subscribe to "+archiveFiled+".", map[string]any{
@@ -300,7 +300,7 @@ func (a *Archive) topic(uri string) (f feed, args map[string]any, ok bool) {
 }
 
 // inBand subscribes or unsubscribes an address on a session.
-func (a *Archive) inBand(s *reading, m wire.Message) (map[string]any, *eventserver.Refusal) {
+func (a *Archive) inBand(s *archiveSession, m wire.Message) (map[string]any, *eventserver.Refusal) {
 	uri, refused := decodeURI(m.Params)
 	if refused != nil {
 		return nil, refused
@@ -329,7 +329,7 @@ func (a *Archive) inBand(s *reading, m wire.Message) (map[string]any, *eventserv
 		defer close(ended)
 		defer cancel()
 		follow(ctx, f, from, args, func(n uint64) bool {
-			h := happened(f, n)
+			h := eventAt(f, n)
 			update := map[string]any{"uri": uri + "/" + h.EventID, "payload": h.Data}
 			return s.notify("notifications/resources/updated", update) == nil
 		})

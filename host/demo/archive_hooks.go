@@ -67,7 +67,7 @@ func (a *Archive) register(params json.RawMessage) (map[string]any, *eventserver
 		f, args, _ := a.topic(one)
 		from := f.count(time.Now())
 		a.workers.Go(func() {
-			follow(ctx, f, from, args, func(n uint64) bool { return a.deliver(ctx, uri, r, one, happened(f, n)) })
+			follow(ctx, f, from, args, func(n uint64) bool { return a.deliver(ctx, uri, r, one, eventAt(f, n)) })
 		})
 	}
 	return map[string]any{"subscription": map[string]any{
@@ -78,7 +78,7 @@ func (a *Archive) register(params json.RawMessage) (map[string]any, *eventserver
 
 // deliver sends one event until it is taken. It is false when the registration is
 // over.
-func (a *Archive) deliver(ctx context.Context, uri string, r *registration, topic string, h happening) bool {
+func (a *Archive) deliver(ctx context.Context, uri string, r *registration, topic string, h decodedEvent) bool {
 	kind := kindFiled
 	if topic == archiveTick {
 		kind = "load.tick"

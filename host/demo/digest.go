@@ -92,7 +92,7 @@ func (d *Digest) Serve(ctx context.Context, ln net.Listener) error {
 
 // caller is one connection of a client.
 type caller struct {
-	dialogue
+	duplex
 	workers sync.WaitGroup
 }
 
@@ -110,7 +110,7 @@ func (d *Digest) serveSocket(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	conn.SetReadLimit(eventserver.MaxRequest)
 	c := &caller{}
-	c.dialogue = dialogue{ctx: ctx, log: d.opts.Log, send: func(frame []byte) error {
+	c.duplex = duplex{ctx: ctx, log: d.opts.Log, send: func(frame []byte) error {
 		within, done := context.WithTimeout(ctx, socketWrite)
 		defer done()
 		err := conn.Write(within, websocket.MessageText, frame)
@@ -249,7 +249,7 @@ type mixed struct{ timeline }
 
 // member returns event n in the words of MCPE.
 func member(f feed, n uint64) map[string]any {
-	h := happened(f, n)
+	h := eventAt(f, n)
 	kind, priority := kindTick, "low"
 	tags := []string{}
 	if m, ok := f.(mixed); ok {

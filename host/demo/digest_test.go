@@ -169,7 +169,7 @@ func TestDigestKeepsItsTimes(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		frames := make(chan []byte, 100)
-		c := &caller{dialogue: dialogue{ctx: ctx, log: d.opts.Log, send: func(frame []byte) error {
+		c := &caller{duplex: duplex{ctx: ctx, log: d.opts.Log, send: func(frame []byte) error {
 			frames <- frame
 			return nil
 		}}}

@@ -168,8 +168,7 @@ func (t *topic) apply(w topicArgs, now time.Time) error {
 	return nil
 }
 
-// list returns the topics, and binds them to the caller: a caller that asks is there
-// to hear of them.
+// list returns the topics, and has the active ones deliver to the connection that asks.
 func (d *Digest) list(c *caller, status string) any {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -224,8 +223,7 @@ func (t *topic) stop() {
 	t.owner, t.cancel = nil, nil
 }
 
-// bind lets a topic deliver to the caller, unless it does. Only the holder of the
-// lock may call it.
+// bind has a topic deliver to a connection, unless it does already. The caller holds the lock.
 func (d *Digest) bind(c *caller, t *topic) {
 	p, err := planOf(t.delivery, t.created)
 	if t.owner == c || err != nil || c.ctx.Err() != nil {
@@ -245,7 +243,7 @@ func (d *Digest) bind(c *caller, t *topic) {
 	c.workers.Go(func() { d.schedule(ctx, c, t, p) })
 }
 
-// unbind lets go of what a caller heard.
+// unbind stops the deliveries to a connection that is over.
 func (d *Digest) unbind(c *caller) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -347,5 +345,5 @@ func (d *Digest) expire(c *caller, t *topic) {
 	t.status = "expired"
 	t.stop()
 	d.mu.Unlock()
-	_ = c.notify(wire.NoteMCPEExpired, map[string]any{"subscriptionId": t.id}) // whoever is gone sees it in the list
+	_ = c.notify(wire.NoteMCPEExpired, map[string]any{"subscriptionId": t.id}) // a client that is gone sees it in the list
 }

@@ -14,9 +14,9 @@ import (
 	"eventdeck/host/wire"
 )
 
-// dialogue is one connection on which both sides say what they like: the answers and
-// notifications of a server of the handshake revisions.
-type dialogue struct {
+// duplex is the server's side of a connection of the handshake revisions: answers and
+// notifications, one at a time.
+type duplex struct {
 	ctx context.Context // of the connection
 	log *slog.Logger
 
@@ -25,7 +25,7 @@ type dialogue struct {
 }
 
 // say sends one message. It blocks as long as the peer does.
-func (t *dialogue) say(frame []byte, err error) error {
+func (t *duplex) say(frame []byte, err error) error {
 	if err != nil {
 		t.log.Error("a message cannot be encoded", "error", err)
 		return nil
@@ -34,18 +34,18 @@ func (t *dialogue) say(frame []byte, err error) error {
 }
 
 // alone runs fn while no message is sent.
-func (t *dialogue) alone(fn func() error) error {
+func (t *duplex) alone(fn func() error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return fn()
 }
 
-func (t *dialogue) notify(method string, params any) error {
+func (t *duplex) notify(method string, params any) error {
 	return t.say(wire.EncodeNotification(method, params))
 }
 
 // answer answers a request with its result, or with why there is none.
-func (t *dialogue) answer(id json.RawMessage, result any, f *eventserver.Refusal) {
+func (t *duplex) answer(id json.RawMessage, result any, f *eventserver.Refusal) {
 	if f == nil {
 		_ = t.say(wire.EncodeResult(id, result)) // a peer that is gone needs no answer
 		return

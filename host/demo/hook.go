@@ -212,7 +212,7 @@ func (k *hook) Run(ctx context.Context) {
 			return
 		}
 		if gone {
-			k.farewell(ctx, eventserver.Gone(k.requested.kind.name))
+			k.sendTerminated(ctx, eventserver.Gone(k.requested.kind.name))
 			return
 		}
 		timer.Reset(max(time.Millisecond, time.Until(next)))
@@ -222,7 +222,7 @@ func (k *hook) Run(ctx context.Context) {
 		case <-k.stop:
 			return
 		case f := <-k.ended:
-			k.farewell(ctx, f)
+			k.sendTerminated(ctx, f)
 			return
 		case r := <-results:
 			inFlight--
@@ -282,7 +282,7 @@ func (k *hook) eventLocked(n uint64, now time.Time) job {
 	_ = json.Unmarshal(body, &id) // our own text
 	d := k.deliveryLocked(id.EventID, body, now)
 	if !k.erred && k.owner.engine.faults.has(faultSignatureOnce) {
-		k.erred, d.Secrets = true, []event.Secret{event.NewSecret(nobodysSecret)}
+		k.erred, d.Secrets = true, []event.Secret{event.NewSecret(unknownSecret)}
 	}
 	return job{n: n, epoch: k.epoch, Delivery: d}
 }
@@ -299,7 +299,7 @@ func (k *hook) controlLocked(kind string, members map[string]any, now time.Time)
 func (k *hook) deliveryLocked(id string, body []byte, now time.Time) eventserver.Delivery {
 	secrets := k.secrets.At(now)
 	if k.owner.engine.faults.has(faultSignature) {
-		secrets = []event.Secret{event.NewSecret(nobodysSecret)}
+		secrets = []event.Secret{event.NewSecret(unknownSecret)}
 	}
 	return eventserver.Delivery{URL: k.url, SubID: k.id, WebhookID: id, Body: body, Secrets: secrets}
 }
@@ -398,9 +398,9 @@ func (k *hook) plan(now time.Time, inFlight int) (expired, gone bool, next time.
 	return false, false, next
 }
 
-// farewell tells the receiver that the subscription has ended, with the same
+// sendTerminated tells the receiver that the subscription has ended, with the same
 // retries as an event.
-func (k *hook) farewell(ctx context.Context, f *eventserver.Refusal) {
+func (k *hook) sendTerminated(ctx context.Context, f *eventserver.Refusal) {
 	k.mu.Lock()
 	k.over = true
 	j := k.controlLocked("terminated", map[string]any{"error": f.Body(k.owner.engine.profile)}, time.Now())

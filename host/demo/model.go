@@ -28,8 +28,8 @@ const pieceEvery = 25 * time.Millisecond
 // ModelOptions configure [RunModel].
 type ModelOptions struct {
 	ServerOptions
-	// Hijacked: it does what it reads, whoever wrote it, and more: it calls all that it can
-	// name.
+	// Hijacked: it answers like a model that a prompt injection has taken over: it follows what
+	// it reads, and calls every tool that it can name.
 	Hijacked bool
 }
 
@@ -96,8 +96,8 @@ type property struct {
 	Minimum *float64 `json:"minimum"`
 }
 
-// utterance is what the stand-in answers.
-type utterance struct {
+// modelAnswer is what the stand-in answers.
+type modelAnswer struct {
 	text  string
 	calls []toolCall
 }
@@ -133,13 +133,13 @@ func (m standIn) complete(w http.ResponseWriter, r *http.Request) {
 	}
 	u := q.answer()
 	if m.opts.Hijacked {
-		u = q.obey()
+		u = q.hijackedAnswer()
 	}
 	m.stream(r.Context(), eventserver.StartSSE(w), u, len(body))
 }
 
 // stream says an utterance word by word.
-func (m standIn) stream(ctx context.Context, out *eventserver.SSE, u utterance, asked int) {
+func (m standIn) stream(ctx context.Context, out *eventserver.SSE, u modelAnswer, asked int) {
 	said := len(u.text)
 	chunk := func(choices []any, usage any) error {
 		raw, err := json.Marshal(map[string]any{"id": "stand-in", "object": "chat.completion.chunk", "model": modelName, "choices": choices, "usage": usage})

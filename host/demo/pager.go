@@ -18,7 +18,6 @@ package demo
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"io"
 	"log/slog"
 	"net"
@@ -100,17 +99,6 @@ func (o PagerOptions) withDefaults() PagerOptions {
 	setDefault(&o.Log, slog.New(slog.DiscardHandler))
 	return o
 }
-
-func setDefault[T comparable](v *T, d T) {
-	var zero T
-	if *v == zero {
-		*v = d
-	}
-}
-
-// ErrOptions is the root of every reason for which a server does not start
-// with the options it got.
-var ErrOptions = errors.New("demo server options")
 
 // Pager is the demo server over Streamable HTTP. Make it with [NewPager].
 type Pager struct {

@@ -112,7 +112,7 @@ func (p *Pager) getIncident(args map[string]any) (any, error) {
 		size := uint64(len(p.incidents.steps))
 		from := (number - firstIncident) * size
 		for n := from + 1; n <= min(from+size, p.incidents.count(now)); n++ {
-			history = append(history, told(p.incidents, n))
+			history = append(history, payloadOf(p.incidents, n))
 		}
 	}
 	if len(history) == 0 {
@@ -133,7 +133,7 @@ func (p *Pager) listDeploys(args map[string]any) (any, error) {
 	deploys := []map[string]any{}
 	seen := map[any]bool{}
 	for n := p.deploys.count(time.Now()); n > 0 && len(deploys) < limit; n-- {
-		d := told(p.deploys, n)
+		d := payloadOf(p.deploys, n)
 		if seen[d["deploy"]] {
 			continue
 		}
@@ -158,7 +158,7 @@ func (p *Pager) rollback(args map[string]any) (any, error) {
 	var found map[string]any
 	count := p.deploys.count(time.Now())
 	for n := count; n > 0 && n+1000 > count && found == nil; n-- {
-		if d := told(p.deploys, n); d["deploy"] == name {
+		if d := payloadOf(p.deploys, n); d["deploy"] == name {
 			found = d
 		}
 	}
@@ -183,9 +183,9 @@ func (p *Pager) rollback(args map[string]any) (any, error) {
 	return map[string]any{"deploy": name, "phase": "rolled-back"}, nil
 }
 
-// told returns the payload of event n with the moment at which it happened.
-func told(f feed, n uint64) map[string]any {
-	h := happened(f, n)
+// payloadOf returns the payload of event n with the moment at which it happened.
+func payloadOf(f feed, n uint64) map[string]any {
+	h := eventAt(f, n)
 	data := map[string]any{}
 	if err := json.Unmarshal(h.Data, &data); err != nil {
 		panic("demo: a payload of our own cannot be read: " + err.Error())

@@ -159,7 +159,7 @@ func TestAddedEventsMoveNone(t *testing.T) {
 				select {
 				case <-done:
 					for n, id := range ids {
-						if again := happened(f, n).EventID; again != id {
+						if again := eventAt(f, n).EventID; again != id {
 							t.Errorf("event %d was %s and is %s", n, id, again)
 						}
 					}
@@ -171,7 +171,7 @@ func TestAddedEventsMoveNone(t *testing.T) {
 					t.Errorf("%d events after %d", count, seen)
 				}
 				for n := max(seen+1, count-min(count, 3)); n <= count; n++ {
-					ids[n] = happened(f, n).EventID
+					ids[n] = eventAt(f, n).EventID
 				}
 				seen = count
 			}

@@ -39,7 +39,7 @@ func (s *stream) run(ctx context.Context) error {
 	}
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	p := s.pulses(time.Now())
+	p := s.begin(time.Now())
 	for {
 		select {
 		case <-s.revoked:
@@ -53,7 +53,7 @@ func (s *stream) run(ctx context.Context) error {
 		if !behind && !s.kind.exists(now) {
 			return s.terminate(eventserver.Gone(s.kind.name))
 		}
-		if s.pulse(&p, now); len(s.buf) > 0 {
+		if s.sayDue(&p, now); len(s.buf) > 0 {
 			if err := s.flush(); err != nil {
 				return err
 			}
@@ -81,14 +81,16 @@ func (s *stream) confirm() {
 	s.note(wire.NoteActive, map[string]any{"cursor": position, "truncated": s.truncated})
 }
 
-// pulses are the moments at which a stream says something by itself.
-type pulses struct{ beat, error, end time.Time }
+// streamTimes are when a stream says something else than events: its next heartbeat, its next
+// error, and its end.
+type streamTimes struct{ beat, error, end time.Time }
 
 // never is later than any stream lasts.
 var never = time.Unix(1<<40, 0)
 
-func (s *stream) pulses(now time.Time) pulses {
-	p := pulses{beat: now.Add(s.heartbeat), error: never, end: never}
+// begin returns the times of a stream that begins now.
+func (s *stream) begin(now time.Time) streamTimes {
+	p := streamTimes{beat: now.Add(s.heartbeat), error: never, end: never}
 	switch {
 	case s.faults.has(faultUnconfirmed), s.faults.has(faultEcho) && s.echo != "":
 		p.beat = never // for an echo, until the first event
@@ -104,9 +106,9 @@ func (s *stream) pulses(now time.Time) pulses {
 	return p
 }
 
-// pulse says what is due. Heartbeats come also while events do: they tell how far the
+// sayDue says what is due. Heartbeats come also while events do: they tell how far the
 // stream is.
-func (s *stream) pulse(p *pulses, now time.Time) {
+func (s *stream) sayDue(p *streamTimes, now time.Time) {
 	if p.beat == never && len(s.buf) > 0 && !s.faults.has(faultUnconfirmed) {
 		p.beat = now.Add(s.heartbeat)
 	}
@@ -138,7 +140,7 @@ func (s *stream) fill(now time.Time) (behind bool) {
 }
 
 // next returns when there is something to do.
-func (s *stream) next(p pulses) time.Time {
+func (s *stream) next(p streamTimes) time.Time {
 	at := s.kind.feed.when(s.pos + 1)
 	for _, moment := range []time.Time{p.beat, p.error, p.end} {
 		if moment.Before(at) {

@@ -23,7 +23,7 @@ type Guard struct {
 	// Local: where no token is set, callers on loopback are admitted wherever the server
 	// listens.
 	Local bool
-	// Anonymous: where no token is set, everyone is admitted.
+	// Anonymous: where no token is set, callers from anywhere are admitted.
 	Anonymous bool
 }
 

@@ -36,7 +36,7 @@ type hook struct {
 	tries         int       // of the first of ahead
 	due           time.Time // of its next try
 	gapOwed       bool      // the receiver must be told that events were passed over
-	round         int       // grows when the position is moved: what is under way does not count then
+	epoch         int       // grows when the position is moved: what is under way does not count then
 	secrets       eventserver.Secrets
 	refreshBefore time.Time
 	health        eventserver.Health
@@ -93,7 +93,7 @@ func (k *hook) grant(a eventserver.Asked, w wanted, fresh bool) map[string]any {
 // moveLocked goes on at another position.
 func (k *hook) moveLocked(w wanted) {
 	k.wanted, k.done, k.ahead, k.tries = w, w.pos, nil, 0
-	k.round++
+	k.epoch++
 }
 
 // firstLocked reads ahead, and reports whether wanted events were passed over for which no
@@ -144,7 +144,7 @@ func (k *hook) Run(ctx context.Context) {
 	defer timer.Stop()
 	for {
 		next := k.owner.server.next()
-		d, round, wait, over := k.plan()
+		d, epoch, wait, over := k.plan()
 		if over {
 			return
 		}
@@ -153,7 +153,7 @@ func (k *hook) Run(ctx context.Context) {
 			if ctx.Err() != nil {
 				return
 			}
-			k.settle(o, round)
+			k.settle(o, epoch)
 		} else {
 			timer.Reset(wait)
 			select {
@@ -176,7 +176,7 @@ func (k *hook) Run(ctx context.Context) {
 }
 
 // plan returns the delivery that is due, or how long to wait for the next one.
-func (k *hook) plan() (d *eventserver.Delivery, round int, wait time.Duration, over bool) {
+func (k *hook) plan() (d *eventserver.Delivery, epoch int, wait time.Duration, over bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	now := k.owner.server.opts.Now()
@@ -195,9 +195,9 @@ func (k *hook) plan() (d *eventserver.Delivery, round int, wait time.Duration, o
 	switch {
 	case k.gapOwed:
 		body := fmt.Appendf(nil, `{"type":"gap","cursor":%q}`, s.cursor(k.done))
-		return k.deliveryLocked("msg_gap_"+k.owner.Verifier.Token(), body, now), k.round, 0, false
+		return k.deliveryLocked("msg_gap_"+k.owner.Verifier.Token(), body, now), k.epoch, 0, false
 	case len(k.ahead) > 0:
-		return k.deliveryLocked(s.store+"-"+strconv.FormatUint(k.ahead[0].seq, 10), k.ahead[0].body, now), k.round, 0, false
+		return k.deliveryLocked(s.store+"-"+strconv.FormatUint(k.ahead[0].seq, 10), k.ahead[0].body, now), k.epoch, 0, false
 	}
 	return nil, 0, wait, false
 }
@@ -207,12 +207,12 @@ func (k *hook) deliveryLocked(id string, body json.RawMessage, now time.Time) *e
 }
 
 // settle records what became of a delivery.
-func (k *hook) settle(o eventserver.Outcome, round int) {
+func (k *hook) settle(o eventserver.Outcome, epoch int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	now := k.owner.server.opts.Now()
 	k.health.Note(o, now)
-	if round != k.round {
+	if epoch != k.epoch {
 		return
 	}
 	waits := k.owner.server.opts.Backoff

@@ -176,7 +176,7 @@ func (s *Server) follow(ctx context.Context) {
 	}
 }
 
-// wake tells everyone who waits that something changed.
+// wake wakes the streams and workers that wait for a change.
 func (s *Server) wake() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -37,7 +37,7 @@ type connection struct {
 	name   atomic.Pointer[trust.Text] // under which it did
 }
 
-// callerStdio is who asks over stdio: whoever started the program.
+// callerStdio is the caller over stdio: the program that started this one.
 const callerStdio = "stdio"
 
 func (c *connection) handle(ctx context.Context, m wire.Message) {
