@@ -58,7 +58,8 @@ type Archive struct {
 //
 // Errors: [ErrOptions]; failure of the randomness.
 func NewArchive(o ServerOptions) (*Archive, error) {
-	from, err := o.begin("127.0.0.1:8933")
+	o = o.withDefaults("127.0.0.1:8933")
+	from, err := o.begin()
 	if err != nil {
 		return nil, err
 	}

@@ -37,26 +37,26 @@ const (
 // lost. Make it with [NewDigest].
 type Digest struct {
 	origin
-	opts    ServerOptions
-	feeds   []feed
-	guard   eventserver.Guard
-	workers sync.WaitGroup
+	opts  ServerOptions
+	feeds []feed
+	guard eventserver.Guard
+	slots chan struct{} // one for each open connection
 
 	mu     sync.Mutex
 	topics map[string]*topic
 	made   int
-	conns  int
 }
 
 // NewDigest makes a server whose run starts now.
 //
 // Errors: [ErrOptions]; failure of the randomness.
 func NewDigest(o ServerOptions) (*Digest, error) {
-	from, err := o.begin("127.0.0.1:8934")
+	o = o.withDefaults("127.0.0.1:8934")
+	from, err := o.begin()
 	if err != nil {
 		return nil, err
 	}
-	d := &Digest{origin: from, opts: o, topics: map[string]*topic{}}
+	d := &Digest{origin: from, opts: o, slots: make(chan struct{}, maxConnections), topics: map[string]*topic{}}
 	d.feeds = append(d.feeds, mixed{timeline{origin: from, kind: "digest", steps: script(o.Seed), period: period, speed: o.Speed}})
 	if o.Rate > 0 {
 		d.feeds = append(d.feeds, ticker{origin: from, seed: o.Seed, rate: float64(o.Rate)})
@@ -83,10 +83,9 @@ func (d *Digest) Serve(ctx context.Context, ln net.Listener) error {
 	mux := http.NewServeMux()
 	mux.HandleFunc(DigestPath, d.serveSocket)
 	err := serveHTTP(ctx, "digest", ln, mux, d.opts.Log)
-	d.mu.Lock() // requests that entered before are counted; the server takes no client any more
-	workers := &d.workers
-	d.mu.Unlock()
-	workers.Wait()
+	for range cap(d.slots) { // no connection is open any more, and none can be opened
+		d.slots <- struct{}{}
+	}
 	return err
 }
 
@@ -98,10 +97,16 @@ type caller struct {
 
 // serveSocket serves one connection to its end.
 func (d *Digest) serveSocket(w http.ResponseWriter, r *http.Request) {
-	if !d.guard.Admit(w, r) || !d.enter(w) {
+	if !d.guard.Admit(w, r) {
 		return
 	}
-	defer d.leave()
+	select {
+	case d.slots <- struct{}{}:
+		defer func() { <-d.slots }()
+	default:
+		http.Error(w, "too many connections", http.StatusServiceUnavailable)
+		return
+	}
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{mcpSubprotocol}})
 	if err != nil {
 		return // it has answered
@@ -140,25 +145,6 @@ func (d *Digest) serveSocket(w http.ResponseWriter, r *http.Request) {
 	d.unbind(c)
 	c.workers.Wait()
 	_ = conn.CloseNow() // the peer may be gone
-}
-
-func (d *Digest) enter(w http.ResponseWriter) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.conns >= maxConnections {
-		http.Error(w, "too many connections", http.StatusServiceUnavailable)
-		return false
-	}
-	d.conns++
-	d.workers.Add(1)
-	return true
-}
-
-func (d *Digest) leave() {
-	d.mu.Lock()
-	d.conns--
-	d.mu.Unlock()
-	d.workers.Done()
 }
 
 func (d *Digest) dispatch(c *caller, m wire.Message) (any, *eventserver.Refusal) {

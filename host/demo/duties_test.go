@@ -85,7 +85,7 @@ func TestLimitsAreNamed(t *testing.T) {
 
 // Heartbeats come on a busy stream too: they tell how far it is.
 func TestHeartbeatsComeOnABusyStream(t *testing.T) {
-	r := newRig(t, PagerOptions{Rate: 2000, Heartbeat: 50 * time.Millisecond})
+	r := newRig(t, PagerOptions{ServerOptions: ServerOptions{Rate: 2000}, Heartbeat: 50 * time.Millisecond})
 	s := r.open(1, wire.MethodStream, sub("load.tick"))
 	last, beats := "", 0
 	for beats < 3 {

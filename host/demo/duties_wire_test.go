@@ -32,7 +32,7 @@ func (r *rig) descriptors() (all []map[string]any) {
 
 // Each descriptor has all of its members, and each mode once.
 func TestDescriptorsAreComplete(t *testing.T) {
-	r := newRig(t, PagerOptions{Rate: 1})
+	r := newRig(t, PagerOptions{ServerOptions: ServerOptions{Rate: 1}})
 	for _, d := range r.descriptors() {
 		text := func(member string) string { s, _ := d[member].(string); return s }
 		if text("name") == "" || text("description") == "" {
@@ -83,7 +83,7 @@ func wantOccurrence(t *testing.T, kind *eventType, raw json.RawMessage, seen map
 // schema and is small. What is polled is asked for at one moment of the script's second
 // loop, at which the canary runs, so that no type ends between two steps of the test.
 func TestOccurrencesAreComplete(t *testing.T) {
-	r := newRig(t, PagerOptions{Speed: 300, Rate: 200})
+	r := newRig(t, PagerOptions{ServerOptions: ServerOptions{Speed: 300, Rate: 200}})
 	now := r.pager.start.Add((period + canaryTo - time.Second) / 300)
 	for _, kind := range r.pager.types {
 		args := map[string]any{}
@@ -125,7 +125,7 @@ func TestOccurrencesAreComplete(t *testing.T) {
 // A poll needs nothing but itself: no step before it, and every member of the answer
 // has its type.
 func TestPollAnswersAreComplete(t *testing.T) {
-	r := newRig(t, PagerOptions{Rate: 1000})
+	r := newRig(t, PagerOptions{ServerOptions: ServerOptions{Rate: 1000}})
 	bare := r.call(wire.MethodPoll, map[string]any{"name": "load.tick"}) // no cursor, no arguments
 	null := r.call(wire.MethodPoll, sub("load.tick"))
 	for _, res := range []map[string]any{bare, null} {
@@ -206,7 +206,7 @@ func TestCursorlessTypesSayNothingOfWhatIsMissing(t *testing.T) {
 
 // A stream is data frames of its own subscription and nothing else.
 func TestStreamsCarryTheirSubscriptionAlone(t *testing.T) {
-	r := newRig(t, PagerOptions{Rate: 50, Heartbeat: 30 * time.Millisecond, MaxStreams: 3})
+	r := newRig(t, PagerOptions{ServerOptions: ServerOptions{Rate: 50}, Heartbeat: 30 * time.Millisecond, MaxStreams: 3})
 	for range 2 { // three at once are live
 		r.open(1, wire.MethodStream, sub("load.tick")).until(wire.NoteEvent)
 	}
@@ -272,7 +272,7 @@ func TestStreamEndsWithAnEmptyResult(t *testing.T) {
 
 // A stream whose reader is behind what is held says so again, where it goes on.
 func TestSlowReaderIsToldWhatItMissed(t *testing.T) {
-	r := newRig(t, PagerOptions{Speed: 1000, History: 5})
+	r := newRig(t, PagerOptions{ServerOptions: ServerOptions{Speed: 1000}, History: 5})
 	kind := r.pager.types[0]
 	s := &stream{engine: &r.pager.engine, requested: requested{kind: kind}, id: json.RawMessage("1"), out: eventserver.Sink{Close: "\n"}}
 	s.fill(kind.feed.when(20))

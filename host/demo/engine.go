@@ -196,15 +196,9 @@ func (t *eventType) badArgument(args map[string]any) string {
 func (e *engine) place(w *requested, mode string, p requestParams, now time.Time) *eventserver.Refusal {
 	count := w.kind.feed.count(now)
 	w.pos = count
-	if len(p.Cursor) == 0 || string(p.Cursor) == "null" {
-		return nil
-	}
-	var cursor string
-	if json.Unmarshal(p.Cursor, &cursor) != nil {
-		return eventserver.BadParam("cursor", "cursor must be a string or null")
-	}
-	if w.kind.cursorless {
-		return nil
+	cursor, given, f := eventserver.ReadCursor(p.Cursor)
+	if f != nil || !given || w.kind.cursorless {
+		return f
 	}
 	asked := cursor
 	if mode == "poll" && e.faults.has(faultPollForeign) {

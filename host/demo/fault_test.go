@@ -226,7 +226,7 @@ func TestFaults(t *testing.T) {
 			c := newCallback(t)
 			refused := make(chan int, 1000)
 			c.Refused = func() { refused <- 1 }
-			r := newRig(t, PagerOptions{Rate: 100, CAFile: c.CA, Faults: []string{name}, Backoff: []time.Duration{10 * time.Millisecond}})
+			r := newRig(t, PagerOptions{ServerOptions: ServerOptions{Rate: 100, CAFile: c.CA}, Faults: []string{name}, Backoff: []time.Duration{10 * time.Millisecond}})
 			r.call(wire.MethodSubscribe, c.params("load.tick"))
 			c.Next(mcptest.OfKind("verification"))
 			<-refused
@@ -240,7 +240,7 @@ func TestFaults(t *testing.T) {
 			c := newCallback(t)
 			refused := make(chan int, 1000)
 			c.Refused = func() { refused <- 1 }
-			r := newRig(t, PagerOptions{Rate: 100, CAFile: c.CA, Faults: []string{name}})
+			r := newRig(t, PagerOptions{ServerOptions: ServerOptions{Rate: 100, CAFile: c.CA}, Faults: []string{name}})
 			r.call(wire.MethodSubscribe, c.params("load.tick"))
 			c.Next(mcptest.OfKind("verification"))
 			for range 3 {

@@ -40,7 +40,8 @@ type ModelOptions struct {
 //
 // Errors: [ErrOptions]; those of listening and of serving.
 func RunModel(ctx context.Context, o ModelOptions) error {
-	if _, err := o.begin("127.0.0.1:8935"); err != nil {
+	o.ServerOptions = o.withDefaults("127.0.0.1:8935")
+	if _, err := o.begin(); err != nil {
 		return err
 	}
 	return listenAndServe(ctx, "model", o.Listen, "http", ModelPath, o.Stderr, func(ctx context.Context, ln net.Listener) error {

@@ -12,11 +12,11 @@ import (
 	"eventdeck/host/eventserver"
 )
 
-// ServerOptions configure the servers archive and digest. The zero value is usable.
+// ServerOptions are what all servers that listen have in common. The zero value is usable.
 type ServerOptions struct {
-	Listen string  // address; "" means 127.0.0.1 and a port of the server's own
+	Listen string  // address of [RunPager] and the like; "" means 127.0.0.1 and a port of the server's own
 	Speed  float64 // of the script; 0 means 1
-	Seed   int64   // fixes content and timing, never ids
+	Seed   int64   // fixes content and timing, never ids and cursors
 	Rate   int     // events per second of load.tick; 0: the type is not offered
 
 	// Token, when set, is demanded as bearer of every request.
@@ -31,20 +31,25 @@ type ServerOptions struct {
 	TrustCA           bool // CAFile is used
 	LoopbackPrincipal bool // a caller on loopback needs no token
 
-	Random io.Reader    // of the run's id and of secrets; nil means the system's
+	Random io.Reader    // of the run's id, secrets and challenges; nil means the system's
 	Stderr io.Writer    // gets the line with the endpoint; nil means nowhere
 	Log    *slog.Logger // nil means nowhere
 }
 
-// begin fills in what is not set, and begins the run of a server.
-//
-// Errors: [ErrOptions]; failure of the randomness.
-func (o *ServerOptions) begin(listen string) (origin, error) {
+// withDefaults fills in what is not set; listen is where the server listens.
+func (o ServerOptions) withDefaults(listen string) ServerOptions {
 	setDefault(&o.Listen, listen)
 	setDefault(&o.Speed, 1)
 	setDefault(&o.Random, rand.Reader)
 	setDefault(&o.Stderr, io.Discard)
 	setDefault(&o.Log, slog.New(slog.DiscardHandler))
+	return o
+}
+
+// begin begins the run of a server.
+//
+// Errors: [ErrOptions]; failure of the randomness.
+func (o ServerOptions) begin() (origin, error) {
 	if o.Speed < 0 || o.Rate < 0 {
 		return origin{}, fmt.Errorf("%w: speed and rate must not be negative", ErrOptions)
 	}

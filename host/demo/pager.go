@@ -17,14 +17,10 @@ package demo
 
 import (
 	"context"
-	"crypto/rand"
-	"io"
-	"log/slog"
 	"net"
 	"sync"
 	"time"
 
-	"eventdeck/host/event"
 	"eventdeck/host/eventserver"
 	"eventdeck/host/wire"
 )
@@ -34,28 +30,16 @@ const PagerPath = "/mcp"
 
 // PagerOptions configure a [Pager]. The zero value is usable.
 type PagerOptions struct {
-	Listen string  // address for [RunPager]; "" means 127.0.0.1:8931
-	Speed  float64 // of the script; 0 means 1
-	Seed   int64   // fixes content and timing, never ids and cursors
-	Rate   int     // events per second of load.tick; 0: the type is not offered
+	// Unlike the other servers, a pager without a Token admits all callers. Webhooks are for
+	// principals alone: the holder of the Token, or a caller on loopback with
+	// LoopbackPrincipal.
+	ServerOptions
 
-	// Token, when set, is demanded as bearer of every request; its holder is
-	// the principal.
-	Token event.Secret
 	// TopLevel: the capability is told at the top level as well, as in the design sketch.
 	TopLevel bool
 	// ServerKey signs deliveries also as v1a, with a key that is made at the start
 	// and published at [receiver.WellKnownKeys].
 	ServerKey bool
-	// CAFile names PEM certificates that are trusted for callbacks beside the
-	// system's. It is read again at each connection, and may not exist yet.
-	CAFile string
-
-	// On a loopback address these three are implied. On any other address each
-	// must be asked for.
-	AllowLoopback     bool // callbacks may go to loopback addresses
-	TrustCA           bool // CAFile is used
-	LoopbackPrincipal bool // a caller on loopback is the principal "demo"
 
 	Heartbeat        time.Duration // between heartbeats of a stream; 0 means 5 s; at most 30 s
 	NextPoll         time.Duration // until a client that polls should ask again; 0 means 1 s
@@ -74,15 +58,10 @@ type PagerOptions struct {
 	// Faults are what it does wrong on purpose: names of [Faults], some with "=" and a
 	// duration.
 	Faults []string
-
-	Random io.Reader    // of the run's id and challenges; nil means the system's
-	Stderr io.Writer    // gets the line with the endpoint; nil means nowhere
-	Log    *slog.Logger // nil means nowhere
 }
 
 func (o PagerOptions) withDefaults() PagerOptions {
-	setDefault(&o.Listen, "127.0.0.1:8931")
-	setDefault(&o.Speed, 1)
+	o.ServerOptions = o.ServerOptions.withDefaults("127.0.0.1:8931")
 	setDefault(&o.Heartbeat, 5*time.Second)
 	o.Heartbeat = min(o.Heartbeat, 30*time.Second)
 	setDefault(&o.NextPoll, time.Second)
@@ -94,9 +73,6 @@ func (o PagerOptions) withDefaults() PagerOptions {
 	if o.Backoff == nil {
 		o.Backoff = eventserver.Backoff()
 	}
-	setDefault(&o.Random, rand.Reader)
-	setDefault(&o.Stderr, io.Discard)
-	setDefault(&o.Log, slog.New(slog.DiscardHandler))
 	return o
 }
 

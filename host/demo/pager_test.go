@@ -224,7 +224,7 @@ func sub(name string, more ...any) map[string]any {
 }
 
 func TestPushDeliversTicksInOrder(t *testing.T) {
-	r := newRig(t, PagerOptions{Rate: 500})
+	r := newRig(t, PagerOptions{ServerOptions: ServerOptions{Rate: 500}})
 	f := r.open("s1", wire.MethodStream, sub("load.tick"))
 	active := f.until(wire.NoteActive)
 	want := 0.0

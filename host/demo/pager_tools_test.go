@@ -26,7 +26,7 @@ func (r *rig) tool(name string, args map[string]any) (text string, failed bool) 
 // open. It stays so for hours, as the script is slow.
 func toolRig(t *testing.T) *rig {
 	t.Helper()
-	r := newRig(t, PagerOptions{Speed: 1. / 3600, NextPoll: time.Millisecond})
+	r := newRig(t, PagerOptions{ServerOptions: ServerOptions{Speed: 1. / 3600}, NextPoll: time.Millisecond})
 	for _, kind := range r.pager.types {
 		line, ok := kind.feed.(timeline)
 		if !ok {

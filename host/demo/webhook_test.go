@@ -32,7 +32,7 @@ func (c *callback) params(name string, more ...any) map[string]any {
 // hookRig is a pager with short waits, and a callback that it trusts.
 func hookRig(t *testing.T, change func(*PagerOptions)) (*rig, *callback) {
 	c := newCallback(t)
-	opts := PagerOptions{Rate: 100, CAFile: c.CA, Backoff: []time.Duration{10 * time.Millisecond, 20 * time.Millisecond}}
+	opts := PagerOptions{ServerOptions: ServerOptions{Rate: 100, CAFile: c.CA}, Backoff: []time.Duration{10 * time.Millisecond, 20 * time.Millisecond}}
 	if change != nil {
 		change(&opts)
 	}

@@ -229,3 +229,16 @@ func TestServingEndsWithItsContext(t *testing.T) {
 	}
 	http.DefaultClient.CloseIdleConnections()
 }
+
+func TestCursorsAreRead(t *testing.T) {
+	for raw, want := range map[string]struct {
+		cursor string
+		given  bool
+	}{``: {}, `null`: {}, `""`: {"", true}, `"a"`: {"a", true}} {
+		if cursor, given, f := eventserver.ReadCursor(json.RawMessage(raw)); f != nil || cursor != want.cursor || given != want.given {
+			t.Errorf("%s: %q, %t, %+v", raw, cursor, given, f)
+		}
+	}
+	_, _, f := eventserver.ReadCursor(json.RawMessage(`5`))
+	isRefused(t, "a number", f, wire.InvalidParams, "field", "cursor")
+}

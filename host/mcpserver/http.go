@@ -77,7 +77,7 @@ func (e *endpoint) open(w http.ResponseWriter, r *http.Request, q request) {
 	var wants wanted
 	if q.method == wire.MethodStream {
 		var f *eventserver.Refusal
-		if wants, f = e.checkStream(q); f != nil {
+		if wants, f = e.resolve(q.params); f != nil {
 			eventserver.AnswerRefusal(w, q.id, f, q.profile())
 			return
 		}

@@ -17,7 +17,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
@@ -273,5 +272,3 @@ func (s *Server) capabilities(modern bool) map[string]any {
 func modes() []string {
 	return []string{string(event.ModePush), string(event.ModePoll), string(event.ModeWebhook)}
 }
-
-func offersMode(mode string) bool { return slices.Contains(modes(), mode) }

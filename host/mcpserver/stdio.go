@@ -65,7 +65,7 @@ func (c *connection) serve(ctx context.Context, r request) {
 	out := c.Sink()
 	switch {
 	case r.method == wire.MethodStream:
-		w, f := c.checkStream(r)
+		w, f := c.resolve(r.params)
 		if f != nil {
 			c.Refuse(r.id, f, r.profile())
 			return

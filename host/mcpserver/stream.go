@@ -26,11 +26,6 @@ type stream struct {
 	meta, route string
 }
 
-// checkStream checks the params of events/stream.
-func (s *Server) checkStream(r request) (wanted, *eventserver.Refusal) {
-	return s.resolve(r.params, string(event.ModePush))
-}
-
 // stream answers events/stream until ctx ends or the peer is gone.
 func (s *Server) stream(ctx context.Context, r request, w wanted, out eventserver.Sink) error {
 	st := &stream{Server: s, wanted: w, id: r.id, profile: r.profile(), out: out}
