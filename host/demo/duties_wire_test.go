@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -362,12 +361,7 @@ func TestSubscriptionKey(t *testing.T) {
 // Deliveries follow no redirect, and what is too large or gone is not sent again.
 func TestDeliveriesThatAreFinal(t *testing.T) {
 	r, c := hookRig(t, nil)
-	var mu sync.Mutex
-	tries := map[string]int{}
 	c.Answer(func(g mcptest.Delivered) int {
-		mu.Lock()
-		defer mu.Unlock()
-		tries[g.ID]++
 		return []int{http.StatusFound, http.StatusGone, http.StatusRequestEntityTooLarge, http.StatusOK}[g.N()%4]
 	})
 	r.call(wire.MethodSubscribe, c.params("load.tick"))
@@ -380,12 +374,10 @@ func TestDeliveriesThatAreFinal(t *testing.T) {
 		return g.N() >= last
 	})
 	r.call(wire.MethodUnsubscribe, c.params("load.tick"))
-	mu.Lock()
-	defer mu.Unlock()
 	for kind, want := range map[int]bool{0: true, 1: false, 2: false, 3: false} {
 		retried := false
 		for _, id := range byKind[kind] {
-			retried = retried || tries[id] > 1
+			retried = retried || c.Tries(id) > 1
 		}
 		if retried != want {
 			t.Errorf("answers of kind %d: sent again %v", kind, retried)

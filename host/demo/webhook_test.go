@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -103,18 +102,13 @@ func TestWebhookReplaysFromTheCursor(t *testing.T) {
 
 func TestWebhookRetriesAndThenGivesUp(t *testing.T) {
 	r, c := hookRig(t, nil)
-	var mu sync.Mutex
-	tries := map[string]int{}
 	c.Answer(func(g mcptest.Delivered) int {
-		mu.Lock()
-		defer mu.Unlock()
-		tries[g.ID]++
 		switch n := g.N(); {
 		case n%10 == 3: // always
 			return 503
 		case n%10 == 5:
 			return 410
-		case n%10 == 7 && tries[g.ID] == 1:
+		case n%10 == 7 && g.Try == 1:
 			return 500
 		}
 		return 200
@@ -136,9 +130,7 @@ func TestWebhookRetriesAndThenGivesUp(t *testing.T) {
 		}
 	}
 	c.Next(func(mcptest.Delivered) bool { // the retries overtake and are overtaken
-		mu.Lock()
-		defer mu.Unlock()
-		return tries[failing.ID] >= 3 && tries[once.ID] >= 2
+		return c.Tries(failing.ID) >= 3 && c.Tries(once.ID) >= 2
 	})
 	last := c.Next(mcptest.IsEvent).N() + 30
 	c.Next(func(g mcptest.Delivered) bool { return g.N() >= last && g.Kind == "" })
@@ -146,10 +138,8 @@ func TestWebhookRetriesAndThenGivesUp(t *testing.T) {
 	if status["abandoned"].(float64) < 2 {
 		t.Errorf("status: %v", status)
 	}
-	mu.Lock()
-	defer mu.Unlock()
-	if tries[failing.ID] != 3 || tries[final.ID] != 1 || tries[once.ID] != 2 {
-		t.Errorf("tries: 503 %d, 410 %d, 500 once %d; want 3, 1, 2", tries[failing.ID], tries[final.ID], tries[once.ID])
+	if tries := [...]int{c.Tries(failing.ID), c.Tries(final.ID), c.Tries(once.ID)}; tries != [...]int{3, 1, 2} {
+		t.Errorf("tries of 503, 410, and 500 once: %v; want 3, 1, 2", tries)
 	}
 }
 

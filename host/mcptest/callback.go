@@ -35,6 +35,7 @@ type Callback struct {
 	answer     func(Delivered) int
 	challenge  func(w http.ResponseWriter, challenge string)
 	entry      receiver.Entry
+	tries      map[string]int // of deliveries, by id
 	redirected bool
 }
 
@@ -44,6 +45,7 @@ type Delivered struct {
 	Kind       string // of a control envelope, such as gap; "" for an event
 	Signatures int
 	Status     int    // with which it was answered
+	Try        int    // counts the deliveries under this id, from 1
 	Stamp      string // when it was signed, as it came
 	Body       map[string]any
 }
@@ -67,7 +69,7 @@ func OfKind(kind string) func(Delivered) bool {
 // deliveries with 204.
 func NewCallback(t testing.TB) *Callback {
 	t.Helper()
-	c := &Callback{t: t, Got: make(chan Delivered, 10_000), answer: func(Delivered) int { return http.StatusNoContent }}
+	c := &Callback{t: t, Got: make(chan Delivered, 10_000), tries: map[string]int{}, answer: func(Delivered) int { return http.StatusNoContent }}
 	c.Rotate()
 	srv := httptest.NewTLSServer(c)
 	t.Cleanup(srv.Close)
@@ -114,6 +116,13 @@ func (c *Callback) Secret() event.Secret {
 // Delivery returns the member of that name in the params of events/subscribe.
 func (c *Callback) Delivery() map[string]any {
 	return map[string]any{"mode": "webhook", "url": c.URL, "secret": c.Secret().Reveal()}
+}
+
+// Tries returns how often a delivery came.
+func (c *Callback) Tries(id string) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.tries[id]
 }
 
 // Redirected reports whether a redirect was followed.
@@ -168,6 +177,8 @@ func (c *Callback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_ = json.NewEncoder(w).Encode(map[string]string{"challenge": challenge}) // a sender that is gone asks again
 		return
 	}
+	c.tries[d.ID]++
+	d.Try = c.tries[d.ID]
 	d.Status = c.answer(d)
 	c.Got <- d
 	if d.Status == http.StatusFound {
