@@ -283,8 +283,8 @@ func (a *Archive) templates() []any {
 	}}
 }
 
-// topic finds what an address stands for.
-func (a *Archive) topic(uri string) (f feed, args map[string]any, ok bool) {
+// resource finds what an address stands for.
+func (a *Archive) resource(uri string) (f feed, args map[string]any, ok bool) {
 	switch {
 	case uri == archiveFiled:
 		return a.filed, nil, true
@@ -306,7 +306,7 @@ func (a *Archive) inBand(s *archiveSession, m wire.Message) (map[string]any, *ev
 	if refused != nil {
 		return nil, refused
 	}
-	f, args, ok := a.topic(uri)
+	f, args, ok := a.resource(uri)
 	if !ok {
 		return nil, eventserver.BadParam("uri", "no such event resource")
 	}

@@ -45,7 +45,7 @@ func (a *Archive) register(params json.RawMessage) (map[string]any, *eventserver
 		return nil, eventserver.BadParam("uris", "uris must name 1 to 16 event resources")
 	}
 	for _, uri := range p.URIs {
-		if _, _, ok := a.topic(uri); !ok {
+		if _, _, ok := a.resource(uri); !ok {
 			return nil, eventserver.BadParam("uris", "no such event resource: "+uri)
 		}
 	}
@@ -64,7 +64,7 @@ func (a *Archive) register(params json.RawMessage) (map[string]any, *eventserver
 	r := &registration{uris: p.URIs, target: p.Target, secret: secret, cancel: cancel}
 	a.registrations[uri] = r
 	for _, one := range p.URIs {
-		f, args, _ := a.topic(one)
+		f, args, _ := a.resource(one)
 		from := f.count(time.Now())
 		a.workers.Go(func() {
 			follow(ctx, f, from, args, func(n uint64) bool { return a.deliver(ctx, uri, r, one, eventAt(f, n)) })
@@ -78,9 +78,9 @@ func (a *Archive) register(params json.RawMessage) (map[string]any, *eventserver
 
 // deliver sends one event until it is taken. It is false when the registration is
 // over.
-func (a *Archive) deliver(ctx context.Context, uri string, r *registration, topic string, h decodedEvent) bool {
+func (a *Archive) deliver(ctx context.Context, uri string, r *registration, resource string, h decodedEvent) bool {
 	kind := kindFiled
-	if topic == archiveTick {
+	if resource == archiveTick {
 		kind = "load.tick"
 	}
 	body, err := json.Marshal(map[string]any{"type": kind, "timestamp": h.Timestamp, "data": h.Data})

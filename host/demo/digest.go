@@ -22,13 +22,13 @@ import (
 const DigestPath = "/mcp"
 
 const (
-	maxTopics      = 100 // subscriptions that digest holds
-	maxConnections = 100
-	digestBatch    = 100 // events of a batch, where the client asks for no fewer
-	digestBacklog  = 500 // events that wait for a batch at most
-	socketWrite    = time.Minute
-	mcpSubprotocol = "mcp"
-	kindTick       = "load.tick"
+	maxSubscriptions = 100 // subscriptions that digest holds
+	maxConnections   = 100
+	digestBatch      = 100 // events of a batch, where the client asks for no fewer
+	digestBacklog    = 500 // events that wait for a batch at most
+	socketWrite      = time.Minute
+	mcpSubprotocol   = "mcp"
+	kindTick         = "load.tick"
 )
 
 // Digest is the demo server of MCPE over WebSocket: subscriptions are made by
@@ -42,9 +42,9 @@ type Digest struct {
 	guard eventserver.Guard
 	slots chan struct{} // one for each open connection
 
-	mu     sync.Mutex
-	topics map[string]*topic
-	made   int
+	mu   sync.Mutex
+	subs map[string]*subscription
+	made int
 }
 
 // NewDigest makes a server whose run starts now.
@@ -56,7 +56,7 @@ func NewDigest(o ServerOptions) (*Digest, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Digest{origin: from, opts: o, slots: make(chan struct{}, maxConnections), topics: map[string]*topic{}}
+	d := &Digest{origin: from, opts: o, slots: make(chan struct{}, maxConnections), subs: map[string]*subscription{}}
 	d.feeds = append(d.feeds, mixed{timeline{origin: from, kind: "digest", steps: script(o.Seed), period: period, speed: o.Speed}})
 	if o.Rate > 0 {
 		d.feeds = append(d.feeds, ticker{origin: from, seed: o.Seed, rate: float64(o.Rate)})
@@ -89,8 +89,8 @@ func (d *Digest) Serve(ctx context.Context, ln net.Listener) error {
 	return err
 }
 
-// caller is one connection of a client.
-type caller struct {
+// connection is one connection of a client.
+type connection struct {
 	duplex
 	workers sync.WaitGroup
 }
@@ -114,7 +114,7 @@ func (d *Digest) serveSocket(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	conn.SetReadLimit(eventserver.MaxRequest)
-	c := &caller{}
+	c := &connection{}
 	c.duplex = duplex{ctx: ctx, log: d.opts.Log, send: func(frame []byte) error {
 		within, done := context.WithTimeout(ctx, socketWrite)
 		defer done()
@@ -147,13 +147,13 @@ func (d *Digest) serveSocket(w http.ResponseWriter, r *http.Request) {
 	_ = conn.CloseNow() // the peer may be gone
 }
 
-func (d *Digest) dispatch(c *caller, m wire.Message) (any, *eventserver.Refusal) {
+func (d *Digest) dispatch(c *connection, m wire.Message) (any, *eventserver.Refusal) {
 	switch m.Method {
 	case "initialize":
 		return greeting(m.Params, "digest", "Digest (demo)", "An incident, filtered as you like: call events_subscribe.", map[string]any{
 			"tools": map[string]any{},
 			"events": map[string]any{
-				"maxSubscriptions": maxTopics, "deliveryChannels": []string{wire.ChannelRealtime, wire.ChannelCron, wire.ChannelScheduled},
+				"maxSubscriptions": maxSubscriptions, "deliveryChannels": []string{wire.ChannelRealtime, wire.ChannelCron, wire.ChannelScheduled},
 				"features": map[string]any{"pause": true, "wildcards": true, "cronSchedule": true, "scheduledDelivery": true},
 			},
 		}), nil
@@ -189,7 +189,7 @@ func digestTools() []any {
 }
 
 // callTool answers tools/call. What a tool refuses is a result that says so.
-func (d *Digest) callTool(c *caller, params json.RawMessage) (any, *eventserver.Refusal) {
+func (d *Digest) callTool(c *connection, params json.RawMessage) (any, *eventserver.Refusal) {
 	var p struct {
 		Name      string
 		Arguments json.RawMessage
@@ -197,7 +197,7 @@ func (d *Digest) callTool(c *caller, params json.RawMessage) (any, *eventserver.
 	if f := eventserver.Decode(params, &p); f != nil {
 		return nil, f
 	}
-	var w topicArgs
+	var w toolArgs
 	if len(p.Arguments) > 0 {
 		if err := json.Unmarshal(p.Arguments, &w); err != nil {
 			return toolResult(nil, errors.New("the arguments make no sense")), nil
@@ -294,4 +294,4 @@ func matchesType(pattern, kind string) bool {
 	return len(want) == len(have)
 }
 
-var errNoTopic = errors.New("no such subscription")
+var errNoSubscription = errors.New("no such subscription")

@@ -169,11 +169,11 @@ func TestDigestKeepsItsTimes(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		frames := make(chan []byte, 100)
-		c := &caller{duplex: duplex{ctx: ctx, log: d.opts.Log, send: func(frame []byte) error {
+		c := &connection{duplex: duplex{ctx: ctx, log: d.opts.Log, send: func(frame []byte) error {
 			frames <- frame
 			return nil
 		}}}
-		subscribe := func(w topicArgs) any {
+		subscribe := func(w toolArgs) any {
 			t.Helper()
 			content, err := d.subscribe(c, w)
 			if err != nil {
@@ -197,7 +197,7 @@ func TestDigestKeepsItsTimes(t *testing.T) {
 		began := time.Now()
 		in := func(after time.Duration) string { return began.Add(after).UTC().Format(time.RFC3339) }
 
-		id := subscribe(topicArgs{Filter: &wire.MCPEFilter{EventTypes: []string{"errors.*"}},
+		id := subscribe(toolArgs{Filter: &wire.MCPEFilter{EventTypes: []string{"errors.*"}},
 			Delivery: &wire.MCPEDelivery{Channels: []string{"scheduled"}, Scheduled: &wire.MCPEScheduled{DeliverAt: in(2 * time.Second)}}})
 		next("events/batch", id)
 		if n := note.Params.Events; len(n) < 2 || n[0].Type != "errors.sampled" || time.Since(began) != 2*time.Second {
@@ -209,7 +209,7 @@ func TestDigestKeepsItsTimes(t *testing.T) {
 		}
 
 		at := in(5 * time.Second)
-		id = subscribe(topicArgs{Filter: &wire.MCPEFilter{EventTypes: []string{"none"}}, Delivery: &wire.MCPEDelivery{Channels: []string{"realtime"}}, ExpiresAt: &at})
+		id = subscribe(toolArgs{Filter: &wire.MCPEFilter{EventTypes: []string{"none"}}, Delivery: &wire.MCPEDelivery{Channels: []string{"realtime"}}, ExpiresAt: &at})
 		next("events/subscription_expired", id)
 		if after := time.Since(began); after != 5*time.Second {
 			t.Errorf("expired after %v", after)

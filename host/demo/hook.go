@@ -11,16 +11,13 @@ import (
 	"eventdeck/host/eventserver"
 )
 
-const (
-	maxOutstanding = 1024 // events sent and not acknowledged, of one subscription
-)
+// maxOutstanding bounds the events of one subscription that were sent and are not acknowledged.
+const maxOutstanding = 1024
 
 // hook is one webhook subscription. Its worker hands out events in order, keeps
 // the ones that are not acknowledged, and forgets the rest: the watermark is
 // the position before the oldest outstanding event.
 type hook struct {
-	erred bool // the one delivery was made that a fault signs wrongly
-
 	owner     *hooks
 	id        string
 	principal string
@@ -44,7 +41,8 @@ type hook struct {
 	gapOwed       bool      // the receiver must be told that events were skipped
 	quietUntil    time.Time // the receiver asked to be left alone
 	health        eventserver.Health
-	abandoned     int // events whose delivery was given up
+	abandoned     int  // events whose delivery was given up
+	erred         bool // the one delivery was made that a fault signs wrongly
 }
 
 // attempt is an outstanding event.

@@ -12,8 +12,8 @@ import (
 	"eventdeck/host/wire"
 )
 
-// topicArgs is the arguments of the tools.
-type topicArgs struct {
+// toolArgs is the arguments of the tools.
+type toolArgs struct {
 	SubscriptionID string             `json:"subscriptionId"`
 	Status         string             `json:"status"`
 	Filter         *wire.MCPEFilter   `json:"filter"`
@@ -22,8 +22,8 @@ type topicArgs struct {
 	ExpiresAt      *string            `json:"expiresAt"`
 }
 
-// topic is one subscription. It is guarded by the lock of its server.
-type topic struct {
+// subscription is one subscription. It is guarded by the lock of its server.
+type subscription struct {
 	id        string
 	filter    wire.MCPEFilter
 	delivery  wire.MCPEDelivery
@@ -32,11 +32,11 @@ type topic struct {
 	expiresAt time.Time // zero: never
 	since     []uint64  // of each feed: what waits for a batch lies behind
 
-	owner  *caller            // nil: no client is connected
+	owner  *connection        // nil: no client is connected
 	cancel context.CancelFunc // ends what delivers to owner; nil: nothing does
 }
 
-func (t *topic) view() map[string]any {
+func (t *subscription) view() map[string]any {
 	v := map[string]any{
 		"subscriptionId": t.id, "status": t.status, "filter": t.filter, "delivery": t.delivery,
 		"createdAt": t.created.UTC().Format(time.RFC3339),
@@ -47,7 +47,7 @@ func (t *topic) view() map[string]any {
 	return v
 }
 
-// plan is when a topic delivers.
+// plan is when a subscription delivers.
 type plan struct {
 	realtime bool
 	cron     *cron.Expression
@@ -111,8 +111,8 @@ func (p *plan) addScheduled(s *wire.MCPEScheduled, now time.Time) error {
 	return nil
 }
 
-// subscribe makes a topic that delivers to the caller.
-func (d *Digest) subscribe(c *caller, w topicArgs) (any, error) {
+// subscribe makes a subscription that delivers to the connection.
+func (d *Digest) subscribe(c *connection, w toolArgs) (any, error) {
 	now := time.Now()
 	if len(w.Handler) > 0 && string(w.Handler) != "null" {
 		return nil, errors.New("this server runs no handlers")
@@ -123,18 +123,18 @@ func (d *Digest) subscribe(c *caller, w topicArgs) (any, error) {
 	if _, err := planOf(*w.Delivery, now); err != nil {
 		return nil, err
 	}
-	t := &topic{delivery: *w.Delivery, status: "active", created: now, since: d.counts(now)}
-	if err := t.apply(topicArgs{Filter: w.Filter, ExpiresAt: w.ExpiresAt}, now); err != nil {
+	t := &subscription{delivery: *w.Delivery, status: "active", created: now, since: d.counts(now)}
+	if err := t.apply(toolArgs{Filter: w.Filter, ExpiresAt: w.ExpiresAt}, now); err != nil {
 		return nil, err
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if len(d.topics) >= maxTopics {
-		return nil, fmt.Errorf("at most %d subscriptions", maxTopics)
+	if len(d.subs) >= maxSubscriptions {
+		return nil, fmt.Errorf("at most %d subscriptions", maxSubscriptions)
 	}
 	d.made++
 	t.id = fmt.Sprintf("%s-%d", d.run, d.made)
-	d.topics[t.id] = t
+	d.subs[t.id] = t
 	d.bind(c, t)
 	return t.view(), nil
 }
@@ -148,7 +148,7 @@ func (d *Digest) counts(now time.Time) (all []uint64) {
 }
 
 // apply changes what the arguments name.
-func (t *topic) apply(w topicArgs, now time.Time) error {
+func (t *subscription) apply(w toolArgs, now time.Time) error {
 	if w.ExpiresAt != nil && *w.ExpiresAt != "" {
 		at, err := time.Parse(time.RFC3339, *w.ExpiresAt)
 		if err != nil || !at.After(now) {
@@ -168,12 +168,12 @@ func (t *topic) apply(w topicArgs, now time.Time) error {
 	return nil
 }
 
-// list returns the topics, and has the active ones deliver to the connection that asks.
-func (d *Digest) list(c *caller, status string) any {
+// list returns the subscriptions, and has the active ones deliver to the connection that asks.
+func (d *Digest) list(c *connection, status string) any {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	all := []any{}
-	for _, t := range d.topics {
+	for _, t := range d.subs {
 		if t.status == "active" {
 			d.bind(c, t)
 		}
@@ -184,19 +184,19 @@ func (d *Digest) list(c *caller, status string) any {
 	return map[string]any{"subscriptions": all}
 }
 
-// change does what a tool asks for one topic.
-func (d *Digest) change(c *caller, tool string, w topicArgs) (any, error) {
+// change does what a tool asks for one subscription.
+func (d *Digest) change(c *connection, tool string, w toolArgs) (any, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	t := d.topics[w.SubscriptionID]
+	t := d.subs[w.SubscriptionID]
 	if t == nil {
-		return nil, errNoTopic
+		return nil, errNoSubscription
 	}
 	now := time.Now()
 	switch tool {
 	case wire.ToolUnsubscribe:
 		t.stop()
-		delete(d.topics, t.id)
+		delete(d.subs, t.id)
 		return map[string]any{"subscriptionId": t.id, "status": "unsubscribed"}, nil
 	case wire.ToolPause:
 		t.stop()
@@ -216,15 +216,15 @@ func (d *Digest) change(c *caller, tool string, w topicArgs) (any, error) {
 	return t.view(), nil
 }
 
-func (t *topic) stop() {
+func (t *subscription) stop() {
 	if t.cancel != nil {
 		t.cancel()
 	}
 	t.owner, t.cancel = nil, nil
 }
 
-// bind has a topic deliver to a connection, unless it does already. The caller holds the lock.
-func (d *Digest) bind(c *caller, t *topic) {
+// bind has a subscription deliver to a connection, unless it does already. The caller holds the lock.
+func (d *Digest) bind(c *connection, t *subscription) {
 	p, err := planOf(t.delivery, t.created)
 	if t.owner == c || err != nil || c.ctx.Err() != nil {
 		return
@@ -232,22 +232,21 @@ func (d *Digest) bind(c *caller, t *topic) {
 	t.stop()
 	ctx, cancel := context.WithCancel(c.ctx)
 	t.owner, t.cancel = c, cancel
-	now := time.Now()
 	filter := t.filter
 	if p.realtime {
+		counts := d.counts(time.Now())
 		for i, f := range d.feeds {
-			from := d.counts(now)[i]
-			c.workers.Go(func() { d.stream(ctx, c, t.id, f, from, filter) })
+			c.workers.Go(func() { d.stream(ctx, c, t.id, f, counts[i], filter) })
 		}
 	}
 	c.workers.Go(func() { d.schedule(ctx, c, t, p) })
 }
 
 // unbind stops the deliveries to a connection that is over.
-func (d *Digest) unbind(c *caller) {
+func (d *Digest) unbind(c *connection) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, t := range d.topics {
+	for _, t := range d.subs {
 		if t.owner == c {
 			t.stop()
 		}
@@ -255,7 +254,7 @@ func (d *Digest) unbind(c *caller) {
 }
 
 // stream delivers the events of one feed as they fall due.
-func (d *Digest) stream(ctx context.Context, c *caller, id string, f feed, from uint64, filter wire.MCPEFilter) {
+func (d *Digest) stream(ctx context.Context, c *connection, id string, f feed, from uint64, filter wire.MCPEFilter) {
 	follow(ctx, f, from, nil, func(n uint64) bool {
 		event := member(f, n)
 		if !passes(filter, event) {
@@ -265,8 +264,8 @@ func (d *Digest) stream(ctx context.Context, c *caller, id string, f feed, from 
 	})
 }
 
-// schedule waits for the times of a topic: its batches, and its end.
-func (d *Digest) schedule(ctx context.Context, c *caller, t *topic, p plan) {
+// schedule waits for the times of a subscription: its batches, and its end.
+func (d *Digest) schedule(ctx context.Context, c *connection, t *subscription, p plan) {
 	for {
 		now := time.Now()
 		var next time.Time
@@ -308,7 +307,7 @@ func (d *Digest) schedule(ctx context.Context, c *caller, t *topic, p plan) {
 
 // deliverBatch sends what has gathered since the last batch, the newest of it if
 // there is too much.
-func (d *Digest) deliverBatch(c *caller, t *topic) bool {
+func (d *Digest) deliverBatch(c *connection, t *subscription) bool {
 	d.mu.Lock()
 	since, filter, most := t.since, t.filter, digestBatch
 	if c := t.delivery.Cron; c != nil && c.MaxEvents != nil && *c.MaxEvents > 0 {
@@ -339,8 +338,8 @@ func (d *Digest) deliverBatch(c *caller, t *topic) bool {
 	return true
 }
 
-// expire ends a topic and says so.
-func (d *Digest) expire(c *caller, t *topic) {
+// expire ends a subscription and says so.
+func (d *Digest) expire(c *connection, t *subscription) {
 	d.mu.Lock()
 	t.status = "expired"
 	t.stop()
