@@ -55,8 +55,8 @@ func (r *addresses) open(ctx context.Context, where string, h *noteStream) (Stre
 	return h, nil
 }
 
-// wanted returns the request that subscribes to an address.
-func (r *addresses) wanted(where string) (method string, params any) {
+// subscribeRequest returns the request that subscribes to an address.
+func (r *addresses) subscribeRequest(where string) (method string, params any) {
 	if r.s.Info().Era == session.EraStateless {
 		return wire.MethodListen, map[string]any{"notifications": map[string]any{"resourceSubscriptions": []string{where}}}
 	}
@@ -97,7 +97,7 @@ func (r *addresses) join(ctx context.Context, where string, h *noteStream) error
 	if !first {
 		return nil
 	}
-	method, params := r.wanted(where)
+	method, params := r.subscribeRequest(where)
 	_, err := r.s.Call(ctx, method, params)
 	if err != nil {
 		r.mu.Lock()
@@ -150,7 +150,7 @@ func (r *addresses) leave(ctx context.Context, where string, h *noteStream) {
 // listen subscribes by a stream of its own (2026-07-28).
 func (r *addresses) listen(where string, h *noteStream) (Stream, error) {
 	h.own = true
-	method, params := r.wanted(where)
+	method, params := r.subscribeRequest(where)
 	inner, err := r.s.Open(h.ctx, method, params, func(n wire.Note) {
 		switch n.Method {
 		case wire.NoteAcknowledged:

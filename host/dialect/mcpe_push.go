@@ -13,7 +13,7 @@ import (
 
 // Stream takes up the subscription that the server holds for the arguments, or makes one.
 func (t *tools) Stream(ctx context.Context, r wire.StreamRequest, sink func(wire.Note)) (Stream, error) {
-	q, err := t.wanted(r.Arguments)
+	q, err := t.requestFor(r.Arguments)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", wire.ErrUnacceptable, err)
 	}
@@ -56,8 +56,8 @@ func (t *tools) Stream(ctx context.Context, r wire.StreamRequest, sink func(wire
 	return h, nil
 }
 
-// wanted returns what is asked of the server. Error: [ErrArguments].
-func (t *tools) wanted(args json.RawMessage) (request, error) {
+// requestFor returns what is asked of the server. Error: [ErrArguments].
+func (t *tools) requestFor(args json.RawMessage) (request, error) {
 	w, err := readStreamArgs(args)
 	if len(w.Channels) == 0 {
 		w.Channels = t.can.channels[:1]
@@ -71,7 +71,7 @@ func (t *tools) Preview(asked any) (string, json.RawMessage, error) {
 	if !ok {
 		return "", nil, fmt.Errorf("%w of a %T in %s", ErrNoPreview, asked, MCPE)
 	}
-	q, err := t.wanted(r.Arguments)
+	q, err := t.requestFor(r.Arguments)
 	if err != nil {
 		return "", nil, err
 	}

@@ -176,7 +176,7 @@ func (u *updates) Preview(request any) (string, json.RawMessage, error) {
 	if err != nil {
 		return "", nil, err
 	}
-	method, params := u.addresses.wanted(w.URI)
+	method, params := u.addresses.subscribeRequest(w.URI)
 	raw, err := json.Marshal(params)
 	return method, raw, err
 }

@@ -37,7 +37,9 @@ type HookRequest struct {
 	TTL json.RawMessage `json:"ttlMs"`
 }
 
-// ReadHookRequest reads the params of a webhook for a principal, "" for an anonymous caller.
+// ReadHookRequest reads the params of a webhook for a principal, "" for an anonymous caller,
+// who is refused (Forbidden). It refuses another mode, and an address that is not https or has
+// a user or fragment (InvalidParams).
 func ReadHookRequest(params json.RawMessage, principal string) (HookRequest, *Refusal) {
 	var p HookRequest
 	if principal == "" {
@@ -56,7 +58,8 @@ func ReadHookRequest(params json.RawMessage, principal string) (HookRequest, *Re
 	return p, nil
 }
 
-// Secret returns the secret that deliveries are to be signed with.
+// Secret returns the secret that deliveries are to be signed with. It refuses one that is no
+// key of Standard Webhooks (InvalidParams).
 func (p HookRequest) Secret() (event.Secret, *Refusal) {
 	secret := event.NewSecret(p.Delivery.Secret)
 	if _, err := secret.WebhookKey(); err != nil {
@@ -65,7 +68,7 @@ func (p HookRequest) Secret() (event.Secret, *Refusal) {
 	return secret, nil
 }
 
-// Lease returns the time that is granted. The default is also the longest, and what a
+// Lease returns the time that is granted: ttlMs, but at least a second and at most most. The default is also the longest, and what a
 // request for no expiry gets: a server that keeps its subscriptions in memory alone would
 // miss it for longer after a restart.
 func (p HookRequest) Lease(most time.Duration) (time.Duration, *Refusal) {
@@ -102,7 +105,9 @@ func NewVerifier(random io.Reader) *Verifier {
 	return &Verifier{slots: make(chan struct{}, maxVerify), random: random, verified: map[string]bool{}}
 }
 
-// Verify sends a challenge to a callback that is not proved yet.
+// Verify sends a challenge to a callback that was not verified yet, for which it may take 10 s.
+// It refuses with CallbackEndpointError, whose reason says whether the callback could not be
+// reached or did not echo the challenge; nothing else of its answer is told.
 func (v *Verifier) Verify(ctx context.Context, s *Sender, id, principal, url string, secret event.Secret) *Refusal {
 	v.mu.Lock()
 	done := v.verified[verifiedKey(principal, url)]

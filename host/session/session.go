@@ -328,8 +328,8 @@ func (s *Session) run(x *exchange) error {
 	return err
 }
 
-// carryOut waits for days where a stream stays open, and so do others: it and what
-// it calls keep little on the stack.
+// carryOut carries a request out to its end, which for a stream may be days away. There is a
+// goroutine in it for each stream, so it and what it calls keep little on the stack.
 func (s *Session) carryOut(x *exchange) {
 	stop := s.endWith(x)
 	result, err := s.link.exchange(x)
