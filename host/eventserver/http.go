@@ -49,7 +49,7 @@ func ReadRequest(w http.ResponseWriter, r *http.Request) (wire.Message, bool) {
 		if !json.Valid(body) {
 			code = wire.CodeParse
 		}
-		AnswerError(w, nil, http.StatusBadRequest, code, "one JSON-RPC request expected", nil)
+		answerError(w, nil, http.StatusBadRequest, code, "one JSON-RPC request expected", nil)
 		return wire.Message{}, false
 	}
 	if messages[0].IsNotification() {
@@ -69,7 +69,7 @@ func HeadersFit(w http.ResponseWriter, h http.Header, m wire.Message) bool {
 	}
 	if asked != Modern {
 		f := BadVersion(asked)
-		AnswerError(w, m.RawID, http.StatusBadRequest, wire.CodeUnsupportedVersion, f.Message, f.Data)
+		answerError(w, m.RawID, http.StatusBadRequest, wire.CodeUnsupportedVersion, f.Message, f.Data)
 		return false
 	}
 	message := ""
@@ -77,7 +77,7 @@ func HeadersFit(w http.ResponseWriter, h http.Header, m wire.Message) bool {
 	case inHeader == "":
 		message = "the header MCP-Protocol-Version is missing"
 	case inBody == "":
-		AnswerError(w, m.RawID, http.StatusBadRequest, wire.CodeInvalidParams, "_meta lacks "+metaVersion, map[string]any{"field": "_meta"})
+		answerError(w, m.RawID, http.StatusBadRequest, wire.CodeInvalidParams, "_meta lacks "+metaVersion, map[string]any{"field": "_meta"})
 		return false
 	case inHeader != inBody:
 		message = "MCP-Protocol-Version differs from _meta"
@@ -88,7 +88,7 @@ func HeadersFit(w http.ResponseWriter, h http.Header, m wire.Message) bool {
 	default:
 		return true
 	}
-	AnswerError(w, m.RawID, http.StatusBadRequest, CodeHeaderMismatch, message, nil)
+	answerError(w, m.RawID, http.StatusBadRequest, CodeHeaderMismatch, message, nil)
 	return false
 }
 
@@ -96,7 +96,7 @@ func HeadersFit(w http.ResponseWriter, h http.Header, m wire.Message) bool {
 func AnswerResult(w http.ResponseWriter, id json.RawMessage, result map[string]any) {
 	frame, err := wire.EncodeResult(id, result)
 	if err != nil {
-		AnswerError(w, id, http.StatusInternalServerError, wire.CodeInternal, "the result cannot be encoded", nil)
+		answerError(w, id, http.StatusInternalServerError, wire.CodeInternal, "the result cannot be encoded", nil)
 		return
 	}
 	answer(w, http.StatusOK, frame)
@@ -111,11 +111,11 @@ func AnswerRefusal(w http.ResponseWriter, id json.RawMessage, f *Refusal, p wire
 	case wire.InvalidParams:
 		status = http.StatusBadRequest
 	}
-	AnswerError(w, id, status, f.Code(p), f.Message, f.Data)
+	answerError(w, id, status, f.Code(p), f.Message, f.Data)
 }
 
-// AnswerError answers a request with an error.
-func AnswerError(w http.ResponseWriter, id json.RawMessage, status, code int, message string, data map[string]any) {
+// answerError answers a request with an error.
+func answerError(w http.ResponseWriter, id json.RawMessage, status, code int, message string, data map[string]any) {
 	var told any
 	if data != nil {
 		told = data

@@ -88,7 +88,7 @@ func (c *connection) ended(ctx context.Context, err error) {
 
 // tellChanges tells a client that began with initialize of changes of the list of types.
 func (c *connection) tellChanges(ctx context.Context) {
-	next, seen := c.next(), c.types.at()
+	next, seen := c.next(), c.types.currentVersion()
 	for {
 		select {
 		case <-ctx.Done():
@@ -96,7 +96,7 @@ func (c *connection) tellChanges(ctx context.Context) {
 		case <-next:
 			next = c.next()
 		}
-		if at := c.types.at(); at != seen {
+		if at := c.types.currentVersion(); at != seen {
 			if seen = at; c.greets.Load() {
 				c.Send(wire.EncodeNotification(wire.NoteListChanged, nil))
 			}

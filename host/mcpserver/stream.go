@@ -146,7 +146,7 @@ func (s *stream) flush() error {
 // sent with each heartbeat, where the transport has one.
 func (s *Server) listen(ctx context.Context, r request, out eventserver.Sink, keepalive string) error {
 	wish, acknowledged, _ := eventserver.ReadListen(r.params) // params that make no sense ask for nothing
-	next, seen := s.next(), s.types.at()
+	next, seen := s.next(), s.types.currentVersion()
 	err := out.Write(out.AppendNote(nil, wire.NoteAcknowledged, acknowledged, r.id, wire.ProfileSEP))
 	beat := time.NewTicker(s.opts.Heartbeat)
 	defer beat.Stop()
@@ -162,7 +162,7 @@ func (s *Server) listen(ctx context.Context, r request, out eventserver.Sink, ke
 		case <-next:
 			next = s.next()
 		}
-		if at := s.types.at(); at != seen && wish {
+		if at := s.types.currentVersion(); at != seen && wish {
 			seen = at
 			err = out.Write(out.AppendNote(nil, wire.NoteListChanged, map[string]any{}, r.id, wire.ProfileSEP))
 		}
