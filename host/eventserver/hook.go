@@ -18,8 +18,9 @@ import (
 )
 
 const (
-	minTTL    = time.Second
-	maxVerify = 8 // verifications at a time
+	minTTL      = time.Second
+	maxVerify   = 8     // verifications at a time
+	maxVerified = 1_000 // callbacks that are remembered as verified
 )
 
 // Backoff returns the usual waits before the second and each later try of a delivery.
@@ -90,8 +91,8 @@ func HookID(principal, url, name, args string) string {
 	return "sub_" + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:15]))
 }
 
-// Verifier proves that receivers want deliveries, once for every principal and url. Its
-// methods may be called from any goroutine.
+// Verifier proves that receivers want deliveries, once for every principal and url: it remembers
+// a thousand, and forgets any one of them for a further one. Its methods may be called from any goroutine.
 type Verifier struct {
 	slots chan struct{} // one for every verification under way
 
@@ -138,6 +139,12 @@ func (v *Verifier) Verify(ctx context.Context, s *Sender, id, principal, url str
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	if len(v.verified) >= maxVerified {
+		for key := range v.verified { // it is verified again before its next subscription
+			delete(v.verified, key)
+			break
+		}
+	}
 	v.verified[verifiedKey(principal, url)] = true
 	return nil
 }

@@ -380,3 +380,32 @@ func TestHookIDsAreThoseOfTheirKeys(t *testing.T) {
 		seen[other] = true
 	}
 }
+
+// What was verified is remembered within a bound: a principal could verify addresses without end.
+func TestVerifiedCallbacksAreBounded(t *testing.T) {
+	c := mcptest.NewCallback(t)
+	sender, v := newSender(t, c.CA), eventserver.NewVerifier(rand.Reader)
+	const most = 1_000
+	verifyAll := func(n int) (challenges int) {
+		for i := range n {
+			if f := v.Verify(t.Context(), sender, "s", "a", fmt.Sprintf("%s?%d", c.URL, i), c.Secret()); f != nil {
+				t.Fatal(f)
+			}
+		}
+		challenges = len(c.Got)
+		for len(c.Got) > 0 {
+			<-c.Got
+		}
+		return challenges
+	}
+	if n := verifyAll(most); n != most {
+		t.Errorf("%d of %d were verified", n, most)
+	}
+	if n := verifyAll(most); n != 0 {
+		t.Errorf("%d of %d were forgotten", n, most)
+	}
+	verifyAll(most + 1)
+	if n := verifyAll(most + 1); n == 0 {
+		t.Errorf("%d are remembered", most+1)
+	}
+}
