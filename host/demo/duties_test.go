@@ -109,7 +109,7 @@ func TestHeartbeatsComeOnABusyStream(t *testing.T) {
 func TestRefreshTellsOfTheSuspensionThatItEnds(t *testing.T) {
 	suspended := make(signal, 1)
 	r, c := hookRig(t, func(o *PagerOptions) {
-		o.SuspendAfter, o.Backoff, o.Log = 50*time.Millisecond, []time.Duration{5 * time.Second}, suspended.log()
+		o.SuspendAfter, o.Backoff, o.Log = 500*time.Millisecond, []time.Duration{5 * time.Second}, suspended.log()
 	})
 	c.Answer(func(mcptest.Delivered) int { return 500 })
 	r.call(wire.MethodSubscribe, c.params("load.tick"))

@@ -169,7 +169,8 @@ func (s signal) log() *slog.Logger {
 func TestWebhookIsSuspendedUntilTheNextSubscribe(t *testing.T) {
 	suspended := make(signal, 1)
 	r, c := hookRig(t, func(o *PagerOptions) {
-		o.SuspendAfter, o.Backoff = 50*time.Millisecond, []time.Duration{5 * time.Second}
+		// Failures that were under way at a refresh are taken in within that time.
+		o.SuspendAfter, o.Backoff = 500*time.Millisecond, []time.Duration{5 * time.Second}
 		o.Log = suspended.log()
 	})
 	c.Answer(func(mcptest.Delivered) int { return 500 })
