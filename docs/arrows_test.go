@@ -44,7 +44,7 @@ var arrows = map[string][]string{
 	"host/filter":             {"host/event", "host/trust", "host/severity", "host/internal/jsontext"},
 	"host/severity":           {"host/event", "host/trust", "host/internal/jsontext"},
 	"host/mcpserver":          {"host", "host/event", "host/eventlog", "host/eventserver", "host/export", "host/filter", "host/react", "host/redact", "host/trust", "host/trust/handoff", "host/trust/scan", "host/wire"},
-	"host/mcptest":            {},
+	"host/mcptest":            {"host/event", "host/receiver"},
 	"host/model":              {"host/internal/jsontext", "host/internal/proxy", "host/internal/sse", "host/event", "host/react", "host/react/address", "host/react/toolset", "host/redact", "host/trust", "host/trust/strict"},
 	"host/model/modeltest":    {"host/react"},
 	"host/react":              {"host/event", "host/filter", "host/internal/jsontext", "host/trust"},

@@ -65,7 +65,7 @@ func (r *rig) pager(addr string) string {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	p, err := demo.NewPager(demo.PagerOptions{Rate: 200, Speed: 20, NextPoll: 50 * time.Millisecond, CAFile: filepath.Join(r.dir, "ca", "ca.pem"), Stderr: io.Discard})
+	p, err := demo.NewPager(demo.PagerOptions{ServerOptions: demo.ServerOptions{Rate: 200, Speed: 20, CAFile: filepath.Join(r.dir, "ca", "ca.pem"), Stderr: io.Discard}, NextPoll: 50 * time.Millisecond})
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -145,7 +145,7 @@ func (s *server) dial(ctx context.Context) (*session.Session, error) {
 		ClientVersion: o.ClientVersion,
 		MaxFrame:      o.Limits.Payload,
 		OnNote:        s.note,
-		OnUnheard:     func() { s.note(wire.Note{Method: wire.NoteInterrupt}) },
+		OnMissed:      func() { s.note(wire.Note{Method: wire.NoteInterrupt}) },
 		Log:           o.Log.With("server", s.spec.Name),
 		Now:           o.Now,
 		Dial:          o.Network.Dial,

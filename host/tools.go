@@ -100,11 +100,7 @@ func DemoServer(ctx context.Context, name string, o DemoOptions) error {
 	case "digest":
 		return demo.RunDigest(ctx, others)
 	case "pager":
-		return demo.RunPager(ctx, demo.PagerOptions{
-			Listen: o.Listen, Speed: o.Speed, Seed: o.Seed, Rate: o.Rate, Token: o.Token, CAFile: o.CAFile,
-			AllowLoopback: o.AllowLoopback, TrustCA: o.TrustCA, LoopbackPrincipal: o.LoopbackPrincipal,
-			ServerKey: o.ServerKey, TopLevel: o.TopLevel, Faults: o.Faults, Stderr: o.Err,
-		})
+		return demo.RunPager(ctx, demo.PagerOptions{ServerOptions: others, ServerKey: o.ServerKey, TopLevel: o.TopLevel, Faults: o.Faults})
 	case "chat":
 		return demo.RunChat(ctx, demo.ChatOptions{Speed: o.Speed, Seed: o.Seed, Rate: o.Rate, Faults: o.Faults}, o.In, o.Out, o.Err)
 	}

@@ -47,10 +47,10 @@ type entry struct {
 
 	command string
 	args    []string
-	env     []pair
+	env     []Pair
 	dir     string
 	url     string
-	headers []pair
+	headers []Pair
 
 	transport string // a hint, "" if there is none
 	caFile    string
@@ -58,8 +58,6 @@ type entry struct {
 	unsigned  bool // deliveries that nothing proves are allowed
 	serverKey bool // deliveries must be signed by a key of the server too
 }
-
-type pair struct{ key, value string }
 
 // Load reads the file at path. A file that is not there is an error only when it
 // was named by the operator; otherwise it is a configuration without servers.

@@ -95,17 +95,9 @@ func (d Draft) Server(env Env) (event.Server, error) {
 	}
 	e := entry{
 		name: d.Name, where: "here", command: d.Command, args: d.Args, dir: d.Dir, url: d.URL,
-		env: pairs(d.Env), headers: pairs(d.Headers), transport: d.Transport, caFile: d.CAFile,
+		env: d.Env, headers: d.Headers, transport: d.Transport, caFile: d.CAFile,
 	}
 	return e.server(env)
-}
-
-func pairs(from []Pair) []pair {
-	var out []pair
-	for _, p := range from {
-		out = append(out, pair{p.Name, p.Value.Reveal()})
-	}
-	return out
 }
 
 // What says what the draft connects to or runs, for the operator: the address,

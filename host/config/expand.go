@@ -49,13 +49,13 @@ func (x *expander) lookup(name string) (string, bool) {
 	return x.env(name)
 }
 
-func (x *expander) secrets(pairs []pair) map[string]event.Secret {
+func (x *expander) secrets(pairs []Pair) map[string]event.Secret {
 	if len(pairs) == 0 {
 		return nil
 	}
 	m := make(map[string]event.Secret, len(pairs))
 	for _, p := range pairs {
-		m[p.key] = event.NewSecret(x.expand(p.value))
+		m[p.Name] = event.NewSecret(x.expand(p.Value.Reveal()))
 	}
 	return m
 }

@@ -70,9 +70,8 @@ func (s *Settings) Limits() (l Limits, err error) {
 	known := l.all()
 	var wrong []error
 	for i, m := range members {
-		if first, ok := jsonfile.Find(members[:i], m.Key); ok {
-			line, _ := s.text.Position(first.At)
-			wrong = append(wrong, s.text.Errorf(m.At, "limit %q is there twice, first on line %d; remove one of them", m.Key, line))
+		if err := s.text.isFirst(members[:i], m, "limit %q", "remove"); err != nil {
+			wrong = append(wrong, err)
 			continue
 		}
 		at := slices.IndexFunc(known, func(k limit) bool { return k.name == m.Key })

@@ -34,16 +34,15 @@ func Parse(path string, raw []byte, env Env) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i, m := range servers {
+	if err := p.unique(servers, "server %q", "rename"); err != nil {
+		return nil, err
+	}
+	for _, m := range servers {
 		if strings.TrimSpace(m.Key) == "" {
 			return nil, p.Errorf(m.At, "a server has an empty name")
 		}
 		if err := checkName(m.Key); err != nil {
 			return nil, p.Errorf(m.At, "%w", err)
-		}
-		if first, ok := jsonfile.Find(servers[:i], m.Key); ok {
-			line, _ := p.Position(first.At)
-			return nil, p.Errorf(m.At, "server %q is there twice, first on line %d; rename one of them", m.Key, line)
 		}
 		e, err := p.server(m)
 		if err != nil {
@@ -58,6 +57,27 @@ func Parse(path string, raw []byte, env Env) (*File, error) {
 type parser struct{ *jsonfile.Text }
 
 func newParser(path string, raw []byte) *parser { return &parser{jsonfile.New(path, raw, ErrFile)} }
+
+// unique refuses members of which two have one name. kind is what they are called, with %q for
+// the name; remedy is what is to be done about one of the two.
+func (p *parser) unique(members []jsonfile.Member, kind, remedy string) error {
+	for i, m := range members {
+		if err := p.isFirst(members[:i], m, kind, remedy); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isFirst is unique for a member and those before it.
+func (p *parser) isFirst(before []jsonfile.Member, m jsonfile.Member, kind, remedy string) error {
+	first, twice := jsonfile.Find(before, m.Key)
+	if !twice {
+		return nil
+	}
+	line, _ := p.Position(first.At)
+	return p.Errorf(m.At, kind+" is there twice, first on line %d; %s one of them", m.Key, line, remedy)
+}
 
 // server reads one server.
 func (p *parser) server(m jsonfile.Member) (entry, error) {
@@ -134,7 +154,7 @@ func (p *parser) value(e entry, f jsonfile.Member, to any) error {
 }
 
 // pairs reads an object of strings; null is an empty one.
-func (p *parser) pairs(e entry, f jsonfile.Member) ([]pair, error) {
+func (p *parser) pairs(e entry, f jsonfile.Member) ([]Pair, error) {
 	if string(p.Plain[f.Start:f.End]) == "null" {
 		return nil, nil
 	}
@@ -142,13 +162,13 @@ func (p *parser) pairs(e entry, f jsonfile.Member) ([]pair, error) {
 	if err != nil {
 		return nil, err
 	}
-	pairs := make([]pair, 0, len(members))
+	pairs := make([]Pair, 0, len(members))
 	for _, m := range members {
 		var v string
 		if err := p.value(e, m, &v); err != nil {
 			return nil, err
 		}
-		pairs = append(pairs, pair{m.Key, v})
+		pairs = append(pairs, newPair(m.Key, v))
 	}
 	return pairs, nil
 }

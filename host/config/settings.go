@@ -66,11 +66,8 @@ func ParseSettings(path string, raw []byte) (*Settings, error) {
 		return nil, err
 	}
 	s := &Settings{Path: path, text: p, top: top}
-	for i, m := range top {
-		if first, ok := jsonfile.Find(top[:i], m.Key); ok {
-			line, _ := p.Position(first.At)
-			return nil, p.Errorf(m.At, "%q is there twice, first on line %d; remove one of them", m.Key, line)
-		}
+	if err := p.unique(top, "%q", "remove"); err != nil {
+		return nil, err
 	}
 	if keys, ok := jsonfile.Find(top, "keys"); ok {
 		s.Keys, err = p.bindings(keys)
@@ -84,12 +81,11 @@ func (p *parser) bindings(keys jsonfile.Member) ([]KeyBinding, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := p.unique(members, "action %q", "remove"); err != nil {
+		return nil, err
+	}
 	var out []KeyBinding
-	for i, m := range members {
-		if first, ok := jsonfile.Find(members[:i], m.Key); ok {
-			line, _ := p.Position(first.At)
-			return nil, p.Errorf(m.At, "action %q is there twice, first on line %d; remove one of them", m.Key, line)
-		}
+	for _, m := range members {
 		b := KeyBinding{Action: m.Key, Where: p.Where(m.At)}
 		if err := json.Unmarshal(p.Plain[m.Start:m.End], &b.Keys); err != nil {
 			return nil, p.Errorf(m.Start, `the keys of %q must be a list of strings, such as ["S", "y i"]; [] is no key`, m.Key)

@@ -97,17 +97,9 @@ func (f *File) Drafts() []Draft {
 	for _, e := range f.servers {
 		drafts = append(drafts, Draft{
 			Name: e.name, Command: e.command, Args: e.args, Dir: e.dir, URL: e.url,
-			Env: exported(e.env), Headers: exported(e.headers),
+			Env: e.env, Headers: e.headers,
 			Transport: e.transport, CAFile: e.caFile,
 		})
 	}
 	return drafts
-}
-
-func exported(from []pair) []Pair {
-	var out []Pair
-	for _, p := range from {
-		out = append(out, newPair(p.key, p.value))
-	}
-	return out
 }

@@ -2,7 +2,6 @@ package demo
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -42,15 +41,14 @@ type Archive struct {
 	opts   ServerOptions
 	filed  feed
 	tick   feed // nil: not offered
-	random io.Reader
 	sender *eventserver.Sender
-	guard  guard
+	guard  eventserver.Guard
 
 	ctx     context.Context // of registrations
 	workers sync.WaitGroup
 
 	mu            sync.Mutex
-	sessions      map[string]*reading
+	sessions      map[string]*archiveSession
 	registrations map[string]*registration
 	registered    int
 	over          bool
@@ -60,22 +58,15 @@ type Archive struct {
 //
 // Errors: [ErrOptions]; failure of the randomness.
 func NewArchive(o ServerOptions) (*Archive, error) {
-	o = o.withDefaults()
-	setDefault(&o.Listen, "127.0.0.1:8933")
-	if err := o.check(); err != nil {
-		return nil, err
-	}
-	from, err := newRun(o.Random)
+	o = o.withDefaults("127.0.0.1:8933")
+	from, err := o.begin()
 	if err != nil {
 		return nil, err
 	}
 	a := &Archive{
-		origin: from, opts: o, random: o.Random,
+		origin: from, opts: o,
 		filed:    timeline{origin: from, kind: kindFiled, steps: filings(o.Seed), period: period, speed: o.Speed},
-		sessions: map[string]*reading{}, registrations: map[string]*registration{},
-	}
-	if a.random == nil {
-		a.random = rand.Reader
+		sessions: map[string]*archiveSession{}, registrations: map[string]*registration{},
 	}
 	if o.Rate > 0 {
 		a.tick = ticker{origin: from, seed: o.Seed, rate: float64(o.Rate)}
@@ -92,7 +83,7 @@ func RunArchive(ctx context.Context, o ServerOptions) error {
 	if err != nil {
 		return err
 	}
-	return listenAndServe(ctx, "archive", a.opts.Listen, "http", ArchivePath, a.opts, a.Serve)
+	return listenAndServe(ctx, "archive", a.opts.Listen, "http", ArchivePath, a.opts.Stderr, a.Serve)
 }
 
 // Serve answers on ln, which it closes, until ctx ends, which is no error. It
@@ -102,7 +93,7 @@ func (a *Archive) Serve(ctx context.Context, ln net.Listener) error {
 	defer cancel()
 	o := a.opts
 	local := eventserver.OnLoopback(ln.Addr())
-	a.guard = guard{token: o.Token, loopback: local, open: o.LoopbackPrincipal}
+	a.guard = o.guard(ln)
 	ca := ""
 	if o.TrustCA || local {
 		ca = o.CAFile
@@ -122,17 +113,17 @@ func (a *Archive) Serve(ctx context.Context, ln net.Listener) error {
 	return err
 }
 
-// reading is one session: a stream, and what is subscribed to on it.
-type reading struct {
-	dialogue
+// archiveSession is one session: a stream, and what is subscribed to on it.
+type archiveSession struct {
+	duplex
 	mu      sync.Mutex
 	subs    map[string]func() // ends a subscription, after which it says nothing more
 	workers sync.WaitGroup
 }
 
-func (a *Archive) newSession(ctx context.Context, send func([]byte) error) (*reading, string, error) {
+func (a *Archive) newSession(ctx context.Context, send func([]byte) error) (*archiveSession, string, error) {
 	id := make([]byte, 12)
-	if _, err := io.ReadFull(a.random, id); err != nil {
+	if _, err := io.ReadFull(a.opts.Random, id); err != nil {
 		return nil, "", err
 	}
 	a.mu.Lock()
@@ -140,7 +131,7 @@ func (a *Archive) newSession(ctx context.Context, send func([]byte) error) (*rea
 	if len(a.sessions) >= maxSessions {
 		return nil, "", fmt.Errorf("more than %d sessions", maxSessions)
 	}
-	s := &reading{dialogue: dialogue{ctx: ctx, log: a.opts.Log, send: send}, subs: map[string]func(){}}
+	s := &archiveSession{duplex: duplex{ctx: ctx, log: a.opts.Log, send: send}, subs: map[string]func(){}}
 	name := hex.EncodeToString(id)
 	a.sessions[name] = s
 	return s, name, nil
@@ -148,7 +139,7 @@ func (a *Archive) newSession(ctx context.Context, send func([]byte) error) (*rea
 
 // serveStream holds the stream of a session open.
 func (a *Archive) serveStream(w http.ResponseWriter, r *http.Request) {
-	if !a.guard.admit(w, r) {
+	if !a.guard.Admit(w, r) {
 		return
 	}
 	ctx, cancel := context.WithCancel(r.Context())
@@ -165,38 +156,43 @@ func (a *Archive) serveStream(w http.ResponseWriter, r *http.Request) {
 		return // the headers are sent: an empty stream is all that can be said
 	}
 	defer func() {
-		a.mu.Lock()
-		delete(a.sessions, name)
-		a.mu.Unlock()
 		cancel()
-		s.mu.Lock() // a request that begins a subscription is counted
-		s.subs = nil
-		s.mu.Unlock()
-		s.workers.Wait()
-		s.dialogue.mu.Lock() // a message is answered beside this, and the stream is not to be written to any more
-		s.send = func([]byte) error { return context.Cause(ctx) }
-		s.dialogue.mu.Unlock()
+		a.end(s, name)
 	}()
-	s.dialogue.mu.Lock()
-	err = out.Write(fmt.Appendf(nil, "event: endpoint\ndata: %s?session=%s\n\n", archivePosts, name))
-	s.dialogue.mu.Unlock()
+	write := func(lines string) error {
+		return s.alone(func() error { return out.Write([]byte(lines)) })
+	}
+	err = write(fmt.Sprintf("event: endpoint\ndata: %s?session=%s\n\n", archivePosts, name))
 	beat := time.NewTicker(10 * time.Second)
 	defer beat.Stop()
 	for err == nil {
 		select {
 		case <-beat.C:
-			s.dialogue.mu.Lock()
-			err = out.Write([]byte(": here\n\n"))
-			s.dialogue.mu.Unlock()
+			err = write(": here\n\n")
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
+// end ends a session whose context is over. Its stream is not written to afterwards.
+func (a *Archive) end(s *archiveSession, name string) {
+	a.mu.Lock()
+	delete(a.sessions, name)
+	a.mu.Unlock()
+	s.mu.Lock() // a request that begins a subscription is counted
+	s.subs = nil
+	s.mu.Unlock()
+	s.workers.Wait()
+	_ = s.alone(func() error { // a message may be answered beside this
+		s.send = func([]byte) error { return context.Cause(s.ctx) }
+		return nil
+	})
+}
+
 // servePost takes a message; the answer comes on the stream.
 func (a *Archive) servePost(w http.ResponseWriter, r *http.Request) {
-	if !a.guard.admit(w, r) {
+	if !a.guard.Admit(w, r) {
 		return
 	}
 	a.mu.Lock()
@@ -229,7 +225,7 @@ func (a *Archive) servePost(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (a *Archive) dispatch(s *reading, m wire.Message) (map[string]any, *eventserver.Refusal) {
+func (a *Archive) dispatch(s *archiveSession, m wire.Message) (map[string]any, *eventserver.Refusal) {
 	switch m.Method {
 	case "initialize":
 		return greeting(m.Params, "archive", "Archive (demo)", "Documents that are filed. Subscribe to "+archiveFiled+".", map[string]any{
@@ -287,8 +283,8 @@ func (a *Archive) templates() []any {
 	}}
 }
 
-// topic finds what an address stands for.
-func (a *Archive) topic(uri string) (f feed, args map[string]any, ok bool) {
+// resource finds what an address stands for.
+func (a *Archive) resource(uri string) (f feed, args map[string]any, ok bool) {
 	switch {
 	case uri == archiveFiled:
 		return a.filed, nil, true
@@ -305,12 +301,12 @@ func (a *Archive) topic(uri string) (f feed, args map[string]any, ok bool) {
 }
 
 // inBand subscribes or unsubscribes an address on a session.
-func (a *Archive) inBand(s *reading, m wire.Message) (map[string]any, *eventserver.Refusal) {
-	var p struct{ URI string }
-	if f := eventserver.Decode(m.Params, &p); f != nil {
-		return nil, f
+func (a *Archive) inBand(s *archiveSession, m wire.Message) (map[string]any, *eventserver.Refusal) {
+	uri, refused := decodeURI(m.Params)
+	if refused != nil {
+		return nil, refused
 	}
-	f, args, ok := a.topic(p.URI)
+	f, args, ok := a.resource(uri)
 	if !ok {
 		return nil, eventserver.BadParam("uri", "no such event resource")
 	}
@@ -319,23 +315,23 @@ func (a *Archive) inBand(s *reading, m wire.Message) (map[string]any, *eventserv
 	if s.subs == nil {
 		return nil, eventserver.BadParam("uri", "the session is over")
 	}
-	if end := s.subs[p.URI]; end != nil {
+	if end := s.subs[uri]; end != nil {
 		end()
-		delete(s.subs, p.URI)
+		delete(s.subs, uri)
 	}
 	if m.Method == "resources/unsubscribe" {
 		return map[string]any{}, nil
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
 	ended := make(chan struct{})
-	s.subs[p.URI] = func() { cancel(); <-ended }
+	s.subs[uri] = func() { cancel(); <-ended }
 	from := f.count(time.Now())
 	s.workers.Go(func() {
 		defer close(ended)
 		defer cancel()
 		follow(ctx, f, from, args, func(n uint64) bool {
-			h := happened(f, n)
-			update := map[string]any{"uri": p.URI + "/" + h.EventID, "payload": h.Data}
+			h := eventAt(f, n)
+			update := map[string]any{"uri": uri + "/" + h.EventID, "payload": h.Data}
 			return s.notify("notifications/resources/updated", update) == nil
 		})
 	})

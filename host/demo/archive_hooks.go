@@ -45,11 +45,11 @@ func (a *Archive) register(params json.RawMessage) (map[string]any, *eventserver
 		return nil, eventserver.BadParam("uris", "uris must name 1 to 16 event resources")
 	}
 	for _, uri := range p.URIs {
-		if _, _, ok := a.topic(uri); !ok {
+		if _, _, ok := a.resource(uri); !ok {
 			return nil, eventserver.BadParam("uris", "no such event resource: "+uri)
 		}
 	}
-	secret, err := event.NewWebhookSecret(a.random)
+	secret, err := event.NewWebhookSecret(a.opts.Random)
 	if err != nil {
 		return nil, eventserver.Refuse(wire.InternalError, "no randomness", nil)
 	}
@@ -64,10 +64,10 @@ func (a *Archive) register(params json.RawMessage) (map[string]any, *eventserver
 	r := &registration{uris: p.URIs, target: p.Target, secret: secret, cancel: cancel}
 	a.registrations[uri] = r
 	for _, one := range p.URIs {
-		f, args, _ := a.topic(one)
+		f, args, _ := a.resource(one)
 		from := f.count(time.Now())
 		a.workers.Go(func() {
-			follow(ctx, f, from, args, func(n uint64) bool { return a.deliver(ctx, uri, r, one, happened(f, n)) })
+			follow(ctx, f, from, args, func(n uint64) bool { return a.deliver(ctx, uri, r, one, eventAt(f, n)) })
 		})
 	}
 	return map[string]any{"subscription": map[string]any{
@@ -78,9 +78,9 @@ func (a *Archive) register(params json.RawMessage) (map[string]any, *eventserver
 
 // deliver sends one event until it is taken. It is false when the registration is
 // over.
-func (a *Archive) deliver(ctx context.Context, uri string, r *registration, topic string, h happening) bool {
+func (a *Archive) deliver(ctx context.Context, uri string, r *registration, resource string, h decodedEvent) bool {
 	kind := kindFiled
-	if topic == archiveTick {
+	if resource == archiveTick {
 		kind = "load.tick"
 	}
 	body, err := json.Marshal(map[string]any{"type": kind, "timestamp": h.Timestamp, "data": h.Data})

@@ -3,6 +3,8 @@ package demo
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"slices"
 	"strconv"
 	"time"
 
@@ -55,12 +57,7 @@ func (e *eventType) exists(t time.Time) bool {
 }
 
 func (e *eventType) offers(mode string) bool {
-	for _, m := range e.modes {
-		if m == mode {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(e.modes, mode)
 }
 
 // oldest returns the first event that is still held when count have happened.
@@ -123,12 +120,34 @@ func chatTypes() []blueprint {
 	}
 }
 
-// settings are the options that both servers share.
+// settings are the options that pager and chat share.
 type settings struct {
-	speed   float64
-	seed    int64
-	rate    int
-	history int
+	speed    float64
+	seed     int64
+	rate     int
+	history  int
+	faults   []string
+	webhooks bool // the server has them
+	random   io.Reader
+}
+
+// newEngine begins the run of a server that offers the types.
+//
+// Errors: [ErrOptions]; failure of the randomness.
+func newEngine(s settings, types []blueprint) (engine, error) {
+	if s.speed < 0 || s.rate < 0 || s.history < 0 {
+		return engine{}, fmt.Errorf("%w: speed, rate and history must not be negative", ErrOptions)
+	}
+	faults, err := parseFaults(s.faults, s.webhooks)
+	if err != nil {
+		return engine{}, err
+	}
+	o, err := newRun(s.random)
+	if err != nil {
+		return engine{}, err
+	}
+	offered, err := catalog(o, s, types)
+	return engine{origin: o, types: offered, faults: faults}, err
 }
 
 // catalog builds the types of a server for one run.
@@ -166,14 +185,17 @@ func (e *eventType) setSchemas(args, required, payload string) error {
 	}
 	e.input = json.RawMessage(`{"type":"object","properties":{` + args + `},"required":` + required + `,"additionalProperties":false}`)
 	e.payload = json.RawMessage(`{"type":"object","properties":{` + payload + `}}`)
-	var schema jsonschema.Schema
-	if err := json.Unmarshal(e.input, &schema); err != nil {
+	var err error
+	if e.schema, err = resolved(e.input); err != nil {
 		return fmt.Errorf("input schema of %s: %w", e.name, err)
 	}
-	resolved, err := schema.Resolve(nil)
-	if err != nil {
-		return fmt.Errorf("input schema of %s: %w", e.name, err)
-	}
-	e.schema = resolved
 	return nil
+}
+
+func resolved(raw json.RawMessage) (*jsonschema.Resolved, error) {
+	var schema jsonschema.Schema
+	if err := json.Unmarshal(raw, &schema); err != nil {
+		return nil, err
+	}
+	return schema.Resolve(nil)
 }

@@ -2,9 +2,9 @@ package demo
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"time"
@@ -40,29 +40,20 @@ func RunChat(ctx context.Context, opts ChatOptions, stdin io.Reader, stdout, std
 	setDefault(&opts.Heartbeat, 5*time.Second)
 	opts.Heartbeat = min(opts.Heartbeat, 30*time.Second)
 	setDefault(&opts.History, 2000)
-	if opts.Speed < 0 || opts.Rate < 0 || opts.History < 0 {
-		return fmt.Errorf("%w: speed, rate and history must not be negative", ErrOptions)
-	}
-	faults, err := parseFaults(opts.Faults, false)
+	log := slog.New(slog.NewTextHandler(stderr, nil))
+	setDefault(&opts.Random, rand.Reader)
+	e, err := newEngine(settings{opts.Speed, opts.Seed, opts.Rate, opts.History, opts.Faults, false, opts.Random}, chatTypes())
 	if err != nil {
 		return err
 	}
-	o, err := newRun(opts.Random)
-	if err != nil {
-		return err
-	}
-	types, err := catalog(o, settings{opts.Speed, opts.Seed, opts.Rate, opts.History}, chatTypes())
-	if err != nil {
-		return err
-	}
+	e.profile, e.page, e.nextPoll = wire.ProfileSketch, 50, time.Second
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	log := slog.New(slog.NewTextHandler(stderr, nil))
 	c := &chat{
 		Stdio:  eventserver.NewStdio(stdout, maxRequests, log),
-		engine: engine{origin: o, profile: wire.ProfileSketch, types: types, page: 50, nextPoll: time.Second, faults: faults},
+		engine: e,
 		opts:   opts, log: log}
-	c.log.Info("chat is ready", "run", o.run)
+	c.log.Info("chat is ready", "run", e.run)
 	return c.Run(ctx, stdin, c.profile, c.handle, func() {})
 }
 
@@ -112,7 +103,7 @@ func (c *chat) stream(ctx context.Context, m wire.Message) {
 		c.reply(m, nil, f)
 		return
 	}
-	s := &stream{engine: &c.engine, requested: w, id: m.RawID, heartbeat: c.opts.Heartbeat, write: c.Write, close: "\n"}
+	s := &stream{engine: &c.engine, requested: w, id: m.RawID, heartbeat: c.opts.Heartbeat, out: c.Sink()}
 	if err := s.run(ctx); err == nil {
 		c.reply(m, map[string]any{}, nil)
 	} else if !errors.Is(err, context.Canceled) {

@@ -22,19 +22,13 @@ import (
 const DigestPath = "/mcp"
 
 const (
-	maxTopics       = 100 // subscriptions that digest holds
-	maxConnections  = 100
-	digestBatch     = 100 // events of a batch, where the client asks for no fewer
-	digestBacklog   = 500 // events that wait for a batch at most
-	socketWrite     = time.Minute
-	mcpSubprotocol  = "mcp"
-	kindTick        = "load.tick"
-	mcpeSubscribe   = "events_subscribe"
-	mcpeUnsubscribe = "events_unsubscribe"
-	mcpeList        = "events_list"
-	mcpePause       = "events_pause"
-	mcpeResume      = "events_resume"
-	mcpeUpdate      = "events_update"
+	maxSubscriptions = 100 // subscriptions that digest holds
+	maxConnections   = 100
+	digestBatch      = 100 // events of a batch, where the client asks for no fewer
+	digestBacklog    = 500 // events that wait for a batch at most
+	socketWrite      = time.Minute
+	mcpSubprotocol   = "mcp"
+	kindTick         = "load.tick"
 )
 
 // Digest is the demo server of MCPE over WebSocket: subscriptions are made by
@@ -43,31 +37,26 @@ const (
 // lost. Make it with [NewDigest].
 type Digest struct {
 	origin
-	opts    ServerOptions
-	feeds   []feed
-	guard   guard
-	workers sync.WaitGroup
+	opts  ServerOptions
+	feeds []feed
+	guard eventserver.Guard
+	slots chan struct{} // one for each open connection
 
-	mu     sync.Mutex
-	topics map[string]*topic
-	made   int
-	conns  int
+	mu   sync.Mutex
+	subs map[string]*subscription
+	made int
 }
 
 // NewDigest makes a server whose run starts now.
 //
 // Errors: [ErrOptions]; failure of the randomness.
 func NewDigest(o ServerOptions) (*Digest, error) {
-	o = o.withDefaults()
-	setDefault(&o.Listen, "127.0.0.1:8934")
-	if err := o.check(); err != nil {
-		return nil, err
-	}
-	from, err := newRun(o.Random)
+	o = o.withDefaults("127.0.0.1:8934")
+	from, err := o.begin()
 	if err != nil {
 		return nil, err
 	}
-	d := &Digest{origin: from, opts: o, topics: map[string]*topic{}}
+	d := &Digest{origin: from, opts: o, slots: make(chan struct{}, maxConnections), subs: map[string]*subscription{}}
 	d.feeds = append(d.feeds, mixed{timeline{origin: from, kind: "digest", steps: script(o.Seed), period: period, speed: o.Speed}})
 	if o.Rate > 0 {
 		d.feeds = append(d.feeds, ticker{origin: from, seed: o.Seed, rate: float64(o.Rate)})
@@ -84,35 +73,40 @@ func RunDigest(ctx context.Context, o ServerOptions) error {
 	if err != nil {
 		return err
 	}
-	return listenAndServe(ctx, "digest", d.opts.Listen, "ws", DigestPath, d.opts, d.Serve)
+	return listenAndServe(ctx, "digest", d.opts.Listen, "ws", DigestPath, d.opts.Stderr, d.Serve)
 }
 
 // Serve answers on ln, which it closes, until ctx ends, which is no error. It
 // returns after every goroutine of the server has ended. It may be called once.
 func (d *Digest) Serve(ctx context.Context, ln net.Listener) error {
-	d.guard = guard{token: d.opts.Token, loopback: eventserver.OnLoopback(ln.Addr()), open: d.opts.LoopbackPrincipal}
+	d.guard = d.opts.guard(ln)
 	mux := http.NewServeMux()
 	mux.HandleFunc(DigestPath, d.serveSocket)
 	err := serveHTTP(ctx, "digest", ln, mux, d.opts.Log)
-	d.mu.Lock() // requests that entered before are counted; the server takes no client any more
-	workers := &d.workers
-	d.mu.Unlock()
-	workers.Wait()
+	for range cap(d.slots) { // no connection is open any more, and none can be opened
+		d.slots <- struct{}{}
+	}
 	return err
 }
 
-// caller is one connection of a client.
-type caller struct {
-	dialogue
+// connection is one connection of a client.
+type connection struct {
+	duplex
 	workers sync.WaitGroup
 }
 
 // serveSocket serves one connection to its end.
 func (d *Digest) serveSocket(w http.ResponseWriter, r *http.Request) {
-	if !d.guard.admit(w, r) || !d.enter(w) {
+	if !d.guard.Admit(w, r) {
 		return
 	}
-	defer d.leave()
+	select {
+	case d.slots <- struct{}{}:
+		defer func() { <-d.slots }()
+	default:
+		http.Error(w, "too many connections", http.StatusServiceUnavailable)
+		return
+	}
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{mcpSubprotocol}})
 	if err != nil {
 		return // it has answered
@@ -120,8 +114,8 @@ func (d *Digest) serveSocket(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	conn.SetReadLimit(eventserver.MaxRequest)
-	c := &caller{}
-	c.dialogue = dialogue{ctx: ctx, log: d.opts.Log, send: func(frame []byte) error {
+	c := &connection{}
+	c.duplex = duplex{ctx: ctx, log: d.opts.Log, send: func(frame []byte) error {
 		within, done := context.WithTimeout(ctx, socketWrite)
 		defer done()
 		err := conn.Write(within, websocket.MessageText, frame)
@@ -153,32 +147,13 @@ func (d *Digest) serveSocket(w http.ResponseWriter, r *http.Request) {
 	_ = conn.CloseNow() // the peer may be gone
 }
 
-func (d *Digest) enter(w http.ResponseWriter) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.conns >= maxConnections {
-		http.Error(w, "too many connections", http.StatusServiceUnavailable)
-		return false
-	}
-	d.conns++
-	d.workers.Add(1)
-	return true
-}
-
-func (d *Digest) leave() {
-	d.mu.Lock()
-	d.conns--
-	d.mu.Unlock()
-	d.workers.Done()
-}
-
-func (d *Digest) dispatch(c *caller, m wire.Message) (any, *eventserver.Refusal) {
+func (d *Digest) dispatch(c *connection, m wire.Message) (any, *eventserver.Refusal) {
 	switch m.Method {
 	case "initialize":
 		return greeting(m.Params, "digest", "Digest (demo)", "An incident, filtered as you like: call events_subscribe.", map[string]any{
 			"tools": map[string]any{},
 			"events": map[string]any{
-				"maxSubscriptions": maxTopics, "deliveryChannels": []string{"realtime", "cron", "scheduled"},
+				"maxSubscriptions": maxSubscriptions, "deliveryChannels": []string{wire.ChannelRealtime, wire.ChannelCron, wire.ChannelScheduled},
 				"features": map[string]any{"pause": true, "wildcards": true, "cronSchedule": true, "scheduledDelivery": true},
 			},
 		}), nil
@@ -201,12 +176,12 @@ func digestTools() []any {
 		name, about string
 		input       map[string]any
 	}{
-		{mcpeSubscribe, "Subscribe to the events that pass a filter.", object("delivery")},
-		{mcpeUnsubscribe, "End a subscription.", object("subscriptionId")},
-		{mcpeList, "List the subscriptions.", object()},
-		{mcpePause, "Hold a subscription back.", object("subscriptionId")},
-		{mcpeResume, "Go on with a subscription.", object("subscriptionId")},
-		{mcpeUpdate, "Change a subscription.", object("subscriptionId")},
+		{wire.ToolSubscribe, "Subscribe to the events that pass a filter.", object("delivery")},
+		{wire.ToolUnsubscribe, "End a subscription.", object("subscriptionId")},
+		{wire.ToolList, "List the subscriptions.", object()},
+		{wire.ToolPause, "Hold a subscription back.", object("subscriptionId")},
+		{wire.ToolResume, "Go on with a subscription.", object("subscriptionId")},
+		{wire.ToolUpdate, "Change a subscription.", object("subscriptionId")},
 	} {
 		all = append(all, map[string]any{"name": t.name, "description": t.about, "inputSchema": t.input})
 	}
@@ -214,7 +189,7 @@ func digestTools() []any {
 }
 
 // callTool answers tools/call. What a tool refuses is a result that says so.
-func (d *Digest) callTool(c *caller, params json.RawMessage) (any, *eventserver.Refusal) {
+func (d *Digest) callTool(c *connection, params json.RawMessage) (any, *eventserver.Refusal) {
 	var p struct {
 		Name      string
 		Arguments json.RawMessage
@@ -222,36 +197,37 @@ func (d *Digest) callTool(c *caller, params json.RawMessage) (any, *eventserver.
 	if f := eventserver.Decode(params, &p); f != nil {
 		return nil, f
 	}
-	var w topicArgs
+	var w toolArgs
 	if len(p.Arguments) > 0 {
 		if err := json.Unmarshal(p.Arguments, &w); err != nil {
-			return toolFailure("the arguments make no sense"), nil
+			return toolResult(nil, errors.New("the arguments make no sense")), nil
 		}
 	}
 	var answer any
 	var err error
 	switch p.Name {
-	case mcpeSubscribe:
+	case wire.ToolSubscribe:
 		answer, err = d.subscribe(c, w)
-	case mcpeList:
+	case wire.ToolList:
 		answer = d.list(c, w.Status)
-	case mcpeUnsubscribe, mcpePause, mcpeResume, mcpeUpdate:
+	case wire.ToolUnsubscribe, wire.ToolPause, wire.ToolResume, wire.ToolUpdate:
 		answer, err = d.change(c, p.Name, w)
 	default:
 		return nil, eventserver.BadParam("name", "no such tool")
 	}
-	if err != nil {
-		return toolFailure(err.Error()), nil
-	}
-	text, err := json.Marshal(answer)
-	if err != nil {
-		return toolFailure("the answer cannot be spelled"), nil
-	}
-	return map[string]any{"structuredContent": answer, "content": []any{map[string]any{"type": "text", "text": string(text)}}}, nil
+	return toolResult(answer, err), nil
 }
 
-func toolFailure(text string) map[string]any {
-	return map[string]any{"isError": true, "content": []any{map[string]any{"type": "text", "text": text}}}
+// toolResult is the result of tools/call: an answer, or why the tool failed.
+func toolResult(answer any, err error) map[string]any {
+	var text []byte
+	if err == nil {
+		text, err = json.Marshal(answer)
+	}
+	if err != nil {
+		return map[string]any{"isError": true, "content": []any{map[string]any{"type": "text", "text": err.Error()}}}
+	}
+	return map[string]any{"structuredContent": answer, "content": []any{map[string]any{"type": "text", "text": string(text)}}}
 }
 
 // mixed is a timeline of steps of every kind: each event is of its step's kind.
@@ -259,7 +235,7 @@ type mixed struct{ timeline }
 
 // member returns event n in the words of MCPE.
 func member(f feed, n uint64) map[string]any {
-	h := happened(f, n)
+	h := eventAt(f, n)
 	kind, priority := kindTick, "low"
 	tags := []string{}
 	if m, ok := f.(mixed); ok {
@@ -289,9 +265,8 @@ func priorityOf(severity string) string {
 	return "low"
 }
 
-// passes reports whether a filter lets an event through: within a list any will
-// do, between the lists all must.
-func (f topicFilter) passes(event map[string]any) bool {
+// passes reports whether a filter lets an event through.
+func passes(f wire.MCPEFilter, event map[string]any) bool {
 	kind, _ := event["type"].(string)
 	meta, _ := event["metadata"].(map[string]any)
 	tags, _ := meta["tags"].([]string)
@@ -319,4 +294,4 @@ func matchesType(pattern, kind string) bool {
 	return len(want) == len(have)
 }
 
-var errNoTopic = errors.New("no such subscription")
+var errNoSubscription = errors.New("no such subscription")

@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/coder/websocket"
+
+	"eventdeck/host/wire"
 )
 
 // listener is a client of digest.
@@ -105,7 +108,7 @@ func (l *listener) tool(name, arguments string) (content map[string]json.RawMess
 
 func (l *listener) subscribe(arguments string) string {
 	l.t.Helper()
-	content, failed := l.tool(mcpeSubscribe, arguments)
+	content, failed := l.tool(wire.ToolSubscribe, arguments)
 	if failed != "" {
 		l.t.Fatal(failed)
 	}
@@ -146,59 +149,101 @@ func TestDigestRefusesWhatMakesNoSense(t *testing.T) {
 		`{"delivery":{"channels":["realtime"]},"handler":{"type":"bash"}}`:                                 "no handlers",
 		`{"delivery":{"channels":["realtime"]},"expiresAt":"2020-01-01T00:00:00Z"}`:                        "to come",
 	} {
-		if _, failed := l.tool(mcpeSubscribe, arguments); !strings.Contains(failed, want) {
+		if _, failed := l.tool(wire.ToolSubscribe, arguments); !strings.Contains(failed, want) {
 			t.Errorf("%s: %q, want %q", arguments, failed, want)
 		}
 	}
-	if _, failed := l.tool(mcpePause, `{"subscriptionId":"x"}`); failed == "" {
+	if _, failed := l.tool(wire.ToolPause, `{"subscriptionId":"x"}`); failed == "" {
 		t.Error("a subscription that is not there can be paused")
 	}
 }
 
-func TestDigestDeliversABatchAtItsTime(t *testing.T) {
-	l, _ := newListener(t, ServerOptions{Speed: 50})
-	at := time.Now().Add(2 * time.Second).UTC().Format(time.RFC3339)
-	id := l.subscribe(`{"filter":{"eventTypes":["errors.*"]},"delivery":{"channels":["scheduled"],"scheduledDelivery":{"deliverAt":"` + at + `"}}}`)
-	p := l.note("events/batch")
-	var events []struct{ Type string }
-	if err := json.Unmarshal(p["events"], &events); err != nil || len(events) < 2 || events[0].Type != "errors.sampled" || string(p["subscriptionId"]) != id {
-		t.Errorf("batch %s of %d, %v", p["subscriptionId"], len(events), err)
-	}
-	if got := l.note("events/subscription_expired"); string(got["subscriptionId"]) != id {
-		t.Errorf("expired %s, want %s", got["subscriptionId"], id)
-	}
-	if content, _ := l.tool(mcpeList, `{"status":"expired"}`); !strings.Contains(string(content["subscriptions"]), `"expired"`) {
-		t.Errorf("listed %s", content["subscriptions"])
-	}
+// The clock of the bubble stands still while a call is on its way: no time that it names is over
+// when it arrives.
+func TestDigestKeepsItsTimes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, err := NewDigest(ServerOptions{Speed: 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		frames := make(chan []byte, 100)
+		c := &connection{duplex: duplex{ctx: ctx, log: d.opts.Log, send: func(frame []byte) error {
+			frames <- frame
+			return nil
+		}}}
+		subscribe := func(w toolArgs) any {
+			t.Helper()
+			content, err := d.subscribe(c, w)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return content.(map[string]any)["subscriptionId"]
+		}
+		var note struct {
+			Method string
+			Params struct {
+				SubscriptionID string
+				Events         []struct{ Type string }
+			}
+		}
+		next := func(method string, id any) {
+			t.Helper()
+			if err := json.Unmarshal(<-frames, &note); err != nil || note.Method != method || note.Params.SubscriptionID != id {
+				t.Fatalf("%+v, %v; want %s of %v", note, err, method, id)
+			}
+		}
+		began := time.Now()
+		in := func(after time.Duration) string { return began.Add(after).UTC().Format(time.RFC3339) }
+
+		id := subscribe(toolArgs{Filter: &wire.MCPEFilter{EventTypes: []string{"errors.*"}},
+			Delivery: &wire.MCPEDelivery{Channels: []string{"scheduled"}, Scheduled: &wire.MCPEScheduled{DeliverAt: in(2 * time.Second)}}})
+		next("events/batch", id)
+		if n := note.Params.Events; len(n) < 2 || n[0].Type != "errors.sampled" || time.Since(began) != 2*time.Second {
+			t.Errorf("a batch of %d after %v", len(n), time.Since(began))
+		}
+		next("events/subscription_expired", id)
+		if listed, err := json.Marshal(d.list(c, "expired")); err != nil || !strings.Contains(string(listed), `"expired"`) {
+			t.Errorf("listed %s, %v", listed, err)
+		}
+
+		at := in(5 * time.Second)
+		id = subscribe(toolArgs{Filter: &wire.MCPEFilter{EventTypes: []string{"none"}}, Delivery: &wire.MCPEDelivery{Channels: []string{"realtime"}}, ExpiresAt: &at})
+		next("events/subscription_expired", id)
+		if after := time.Since(began); after != 5*time.Second {
+			t.Errorf("expired after %v", after)
+		}
+		cancel()
+		c.workers.Wait()
+	})
 }
 
 func TestDigestKeepsSubscriptionsOverConnections(t *testing.T) {
 	l, address := newListener(t, ServerOptions{Speed: 50, Rate: 100})
 	id := l.subscribe(`{"filter":{"eventTypes":["load.tick"]},"delivery":{"channels":["realtime"]}}`)
 	l.note("events/event")
-	if content, failed := l.tool(mcpePause, `{"subscriptionId":`+id+`}`); failed != "" || string(content["status"]) != `"paused"` {
+	if content, failed := l.tool(wire.ToolPause, `{"subscriptionId":`+id+`}`); failed != "" || string(content["status"]) != `"paused"` {
 		t.Errorf("%s, %s", content["status"], failed)
 	}
 	l.conn.CloseNow()
 	again := dialDigest(t, address)
-	if content, _ := again.tool(mcpeList, `{}`); !strings.Contains(string(content["subscriptions"]), id) {
+	if content, _ := again.tool(wire.ToolList, `{}`); !strings.Contains(string(content["subscriptions"]), id) {
 		t.Fatalf("listed %s", content["subscriptions"])
 	}
-	if content, failed := again.tool(mcpeResume, `{"subscriptionId":`+id+`}`); failed != "" || string(content["status"]) != `"active"` {
+	if content, failed := again.tool(wire.ToolResume, `{"subscriptionId":`+id+`}`); failed != "" || string(content["status"]) != `"active"` {
 		t.Errorf("%s, %s", content["status"], failed)
 	}
 	if got := again.note("events/event"); string(got["subscriptionId"]) != id {
 		t.Errorf("an event of %s", got["subscriptionId"])
 	}
-	soon := time.Now().Add(3 * time.Second).UTC().Format(time.RFC3339Nano)
-	if _, failed := again.tool(mcpeUpdate, `{"subscriptionId":`+id+`,"expiresAt":"`+soon+`"}`); failed != "" {
+	if content, failed := again.tool(wire.ToolUpdate, `{"subscriptionId":`+id+`,"expiresAt":"2999-01-01T00:00:00Z"}`); failed != "" || string(content["expiresAt"]) != `"2999-01-01T00:00:00Z"` {
+		t.Errorf("%s, %s", content["expiresAt"], failed)
+	}
+	if _, failed := again.tool(wire.ToolUnsubscribe, `{"subscriptionId":`+id+`}`); failed != "" {
 		t.Error(failed)
 	}
-	again.note("events/subscription_expired")
-	if _, failed := again.tool(mcpeUnsubscribe, `{"subscriptionId":`+id+`}`); failed != "" {
-		t.Error(failed)
-	}
-	if content, _ := again.tool(mcpeList, `{}`); string(content["subscriptions"]) != "[]" {
+	if content, _ := again.tool(wire.ToolList, `{}`); string(content["subscriptions"]) != "[]" {
 		t.Errorf("listed %s", content["subscriptions"])
 	}
 }

@@ -1,10 +1,10 @@
 package demo
 
 import (
-	"net/http"
 	"testing"
 	"time"
 
+	"eventdeck/host/mcptest"
 	"eventdeck/host/trust"
 	"eventdeck/host/wire"
 )
@@ -85,7 +85,7 @@ func TestLimitsAreNamed(t *testing.T) {
 
 // Heartbeats come on a busy stream too: they tell how far it is.
 func TestHeartbeatsComeOnABusyStream(t *testing.T) {
-	r := newRig(t, PagerOptions{Rate: 2000, Heartbeat: 50 * time.Millisecond})
+	r := newRig(t, PagerOptions{ServerOptions: ServerOptions{Rate: 2000}, Heartbeat: 50 * time.Millisecond})
 	s := r.open(1, wire.MethodStream, sub("load.tick"))
 	last, beats := "", 0
 	for beats < 3 {
@@ -109,19 +109,19 @@ func TestHeartbeatsComeOnABusyStream(t *testing.T) {
 func TestRefreshTellsOfTheSuspensionThatItEnds(t *testing.T) {
 	suspended := make(signal, 1)
 	r, c := hookRig(t, func(o *PagerOptions) {
-		o.SuspendAfter, o.Backoff, o.Log = 50*time.Millisecond, []time.Duration{5 * time.Second}, suspended.log()
+		o.SuspendAfter, o.Backoff, o.Log = 500*time.Millisecond, []time.Duration{5 * time.Second}, suspended.log()
 	})
-	c.set(func(got) int { return 500 })
+	c.Answer(func(mcptest.Delivered) int { return 500 })
 	r.call(wire.MethodSubscribe, c.params("load.tick"))
 	<-suspended
-	c.set(func(got) int { return 200 })
+	c.Answer(func(mcptest.Delivered) int { return 200 })
 	status := func() any {
 		return r.call(wire.MethodSubscribe, c.params("load.tick"))["deliveryStatus"].(map[string]any)["active"]
 	}
 	if got := status(); got != false {
 		t.Errorf("active %v in the answer that tells of the suspension", got)
 	}
-	c.next(func(g got) bool { return isEvent(g) && g.status == 200 })
+	c.Next(func(g mcptest.Delivered) bool { return mcptest.IsEvent(g) && g.Status == 200 })
 	if got := status(); got != true {
 		t.Errorf("active %v in the answer behind it", got)
 	}
@@ -132,12 +132,11 @@ func TestRefreshTellsOfTheSuspensionThatItEnds(t *testing.T) {
 func TestChallengeWithoutEchoHasFailed(t *testing.T) {
 	r, c := hookRig(t, nil)
 	for _, status := range []int{200, 204, 302, 404, 500} {
-		c.answerChallenge(status)
+		c.failChallenges(status)
 		if _, e := r.refuse(wire.MethodSubscribe, c.params("load.tick")); !wire.Is(e, wire.CallbackEndpointError, "reason", "challenge_failed") {
 			t.Errorf("status %d: %v %s", status, e, e.Data)
 		}
 	}
-	c.answerChallenge(http.StatusOK)
 }
 
 // A mode that is not offered is named as the table of errors has it.

@@ -3,6 +3,7 @@ package demo
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -30,7 +31,7 @@ func (r *rig) descriptors() (all []map[string]any) {
 
 // Each descriptor has all of its members, and each mode once.
 func TestDescriptorsAreComplete(t *testing.T) {
-	r := newRig(t, PagerOptions{Rate: 1})
+	r := newRig(t, PagerOptions{ServerOptions: ServerOptions{Rate: 1}})
 	for _, d := range r.descriptors() {
 		text := func(member string) string { s, _ := d[member].(string); return s }
 		if text("name") == "" || text("description") == "" {
@@ -59,58 +60,62 @@ func TestDescriptorsAreComplete(t *testing.T) {
 	}
 }
 
-// wantOccurrence checks the members that every mode has.
-func wantOccurrence(t *testing.T, d, o map[string]any, seen map[string]bool) {
+// wantOccurrence checks the members that every mode has. seen holds the ids before it.
+func wantOccurrence(t *testing.T, kind *eventType, raw json.RawMessage, seen map[string]bool) {
 	t.Helper()
-	id, _ := o["eventId"].(string)
-	if id == "" || seen[id] || o["name"] != d["name"] {
-		t.Errorf("occurrence %v of %v", o, d["name"])
+	var o struct {
+		EventID, Name string
+		Timestamp     time.Time
+		Data          map[string]any
 	}
-	seen[id] = true
-	stamp, _ := o["timestamp"].(string)
-	if _, err := time.Parse(time.RFC3339, stamp); err != nil {
-		t.Errorf("%s: %v", id, err)
+	if err := json.Unmarshal(raw, &o); err != nil || o.EventID == "" || seen[o.EventID] || o.Name != kind.name || o.Timestamp.IsZero() || o.Data == nil {
+		t.Errorf("occurrence %s of %s: %v", raw, kind.name, err)
 	}
-	data, ok := o["data"].(map[string]any)
-	if !ok {
-		t.Fatalf("%s: data is %v", id, o["data"])
-	}
-	mcptest.Fits(t, id, d["payloadSchema"], data)
-	if whole, err := json.Marshal(o); err != nil || len(whole) > 16<<10 {
-		t.Errorf("%s has %d bytes: %v", id, len(whole), err)
+	seen[o.EventID] = true
+	mcptest.Fits(t, o.EventID, kind.payload, o.Data)
+	if len(raw) > 16<<10 {
+		t.Errorf("%s has %d bytes", o.EventID, len(raw))
 	}
 }
 
 // Each occurrence has all of its members, in a poll and on a stream; its data fits the
-// schema and is small.
+// schema and is small. What is polled is asked for at one moment of the script's second
+// loop, at which the canary runs, so that no type ends between two steps of the test.
 func TestOccurrencesAreComplete(t *testing.T) {
-	r := newRig(t, PagerOptions{Speed: 300, Rate: 200})
-	time.Sleep(time.Until(r.pager.start.Add(700 * time.Millisecond))) // a loop of the script
-	for _, d := range r.descriptors() {
-		name := d["name"].(string)
-		kind, f := r.pager.find(name, time.Now())
-		if f != nil {
-			continue // it is gone meanwhile
-		}
+	r := newRig(t, PagerOptions{ServerOptions: ServerOptions{Speed: 300, Rate: 200}})
+	now := r.pager.start.Add((period + canaryTo - time.Second) / 300)
+	for _, kind := range r.pager.types {
 		args := map[string]any{}
-		if name == "errors.sampled" {
+		if kind.name == "errors.sampled" {
 			args["service"] = "search"
 		}
-		from := sub(name, "arguments", args, "cursor", r.pager.cursor(kind.feed, 0))
-		seen := map[string]bool{}
+		from := sub(kind.name, "arguments", args, "cursor", r.pager.cursor(kind.feed, 0))
 		if kind.offers("poll") {
-			for _, o := range r.call(wire.MethodPoll, from)["events"].([]any) {
-				wantOccurrence(t, d, o.(map[string]any), seen)
+			params, err := json.Marshal(from)
+			if err != nil {
+				t.Fatal(err)
+			}
+			result, _, f := r.pager.poll(params, now)
+			if f != nil {
+				t.Fatalf("%s: %s", kind.name, f.Message)
+			}
+			seen := map[string]bool{}
+			for _, raw := range result["events"].([]json.RawMessage) {
+				wantOccurrence(t, kind, raw, seen)
 			}
 			if len(seen) == 0 {
-				t.Errorf("%s: no events", name)
+				t.Errorf("%s: no events", kind.name)
 			}
 		}
 		if kind.offers("push") && kind.lifetime == nil {
 			o := r.open(1, wire.MethodStream, from).until(wire.NoteEvent)
-			wantOccurrence(t, d, o, map[string]bool{})
+			raw, err := json.Marshal(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantOccurrence(t, kind, raw, map[string]bool{})
 			if _, ok := o["cursor"].(string); !ok {
-				t.Errorf("%s: cursor %v", name, o["cursor"])
+				t.Errorf("%s: cursor %v", kind.name, o["cursor"])
 			}
 		}
 	}
@@ -119,7 +124,7 @@ func TestOccurrencesAreComplete(t *testing.T) {
 // A poll needs nothing but itself: no step before it, and every member of the answer
 // has its type.
 func TestPollAnswersAreComplete(t *testing.T) {
-	r := newRig(t, PagerOptions{Rate: 1000})
+	r := newRig(t, PagerOptions{ServerOptions: ServerOptions{Rate: 1000}})
 	bare := r.call(wire.MethodPoll, map[string]any{"name": "load.tick"}) // no cursor, no arguments
 	null := r.call(wire.MethodPoll, sub("load.tick"))
 	for _, res := range []map[string]any{bare, null} {
@@ -200,7 +205,7 @@ func TestCursorlessTypesSayNothingOfWhatIsMissing(t *testing.T) {
 
 // A stream is data frames of its own subscription and nothing else.
 func TestStreamsCarryTheirSubscriptionAlone(t *testing.T) {
-	r := newRig(t, PagerOptions{Rate: 50, Heartbeat: 30 * time.Millisecond, MaxStreams: 3})
+	r := newRig(t, PagerOptions{ServerOptions: ServerOptions{Rate: 50}, Heartbeat: 30 * time.Millisecond, MaxStreams: 3})
 	for range 2 { // three at once are live
 		r.open(1, wire.MethodStream, sub("load.tick")).until(wire.NoteEvent)
 	}
@@ -233,10 +238,10 @@ func TestStreamsCarryTheirSubscriptionAlone(t *testing.T) {
 		notes++
 	}
 	s.end() // what is aborted is not sent to any more, and makes room
-	for deadline := time.Now().Add(patience); len(r.pager.streams) > 2; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("an aborted stream goes on")
-		}
+	select {
+	case r.pager.streams <- struct{}{}:
+	case <-time.After(patience):
+		t.Fatal("an aborted stream goes on")
 	}
 	if status, e := r.refuse(wire.MethodStream, sub("nothing")); e.Name() != wire.NotFound || status/100 == 5 {
 		t.Errorf("an unknown type: %d %v", status, e)
@@ -266,13 +271,10 @@ func TestStreamEndsWithAnEmptyResult(t *testing.T) {
 
 // A stream whose reader is behind what is held says so again, where it goes on.
 func TestSlowReaderIsToldWhatItMissed(t *testing.T) {
-	r := newRig(t, PagerOptions{Speed: 1000, History: 5})
+	r := newRig(t, PagerOptions{ServerOptions: ServerOptions{Speed: 1000}, History: 5})
 	kind := r.pager.types[0]
-	for kind.feed.count(time.Now()) < 20 {
-		time.Sleep(time.Millisecond)
-	}
-	s := &stream{engine: &r.pager.engine, requested: requested{kind: kind}, id: json.RawMessage("1"), close: "\n"}
-	s.fill(time.Now())
+	s := &stream{engine: &r.pager.engine, requested: requested{kind: kind}, id: json.RawMessage("1"), out: eventserver.Sink{Close: "\n"}}
+	s.fill(kind.feed.when(20))
 	first, _, _ := bytes.Cut(s.buf, []byte("\n"))
 	m, err := wire.DecodeMessages(first)
 	if err != nil {
@@ -301,20 +303,17 @@ func TestServersWithoutEventsDoNotKnowThem(t *testing.T) {
 // A type that is removed ends its webhooks with NotFound, and is not there for a poll.
 func TestRemovedTypeEndsItsWebhooks(t *testing.T) {
 	r, c := hookRig(t, func(o *PagerOptions) { o.Speed = 200 })
-	for {
+	r.whileThere(r.kind("canary.sampled"), func() bool {
 		_, m := r.do(r.request(t.Context(), 1, wire.MethodSubscribe, c.params("canary.sampled")))
-		if m.Error == nil {
-			break
-		}
-		time.Sleep(5 * time.Millisecond) // until it is there
-	}
-	end := c.next(ofKind("terminated"))
-	raw, err := json.Marshal(end.body["error"])
+		return m.Error == nil
+	})
+	end := c.Next(mcptest.OfKind("terminated"))
+	raw, err := json.Marshal(end.Body["error"])
 	if err != nil {
 		t.Fatal(err)
 	}
-	if fault := wire.DecodeFault(json.RawMessage(`{"error":` + string(raw) + `}`)); !wire.Is(fault, wire.NotFound, "kind", "event") || !strings.HasPrefix(end.id, "msg_terminated_") {
-		t.Errorf("terminated: %s %s", end.id, raw)
+	if fault := wire.DecodeFault(json.RawMessage(`{"error":` + string(raw) + `}`)); !wire.Is(fault, wire.NotFound, "kind", "event") || !strings.HasPrefix(end.ID, "msg_terminated_") {
+		t.Errorf("terminated: %s %s", end.ID, raw)
 	}
 	// At the start it is not there yet either.
 	if _, _, f := r.pager.poll(json.RawMessage(`{"name":"canary.sampled"}`), r.pager.start); f == nil || f.Name != wire.NotFound || f.Data["kind"] != "event" {
@@ -337,13 +336,13 @@ func TestSubscriptionKey(t *testing.T) {
 		t.Errorf("the same key has ids %s and %s", first, got)
 	}
 	elsewhere := c.params("load.tick")
-	elsewhere["delivery"].(map[string]any)["url"] = c.url + "/other"
+	elsewhere["delivery"].(map[string]any)["url"] = c.URL + "/other"
 	others := map[string]bool{first: true}
 	for what, other := range map[string]string{
 		"another address":   id(elsewhere),
 		"other arguments":   id(c.params("incident.activity", "arguments", map[string]any{"service": "search"})),
 		"another type":      id(c.params("incident.activity")),
-		"another principal": eventserver.HookID("another", c.url, "load.tick", "{}"),
+		"another principal": eventserver.HookID("another", c.URL, "load.tick", "{}"),
 	} {
 		if others[other] {
 			t.Errorf("%s has no id of its own", what)
@@ -362,33 +361,29 @@ func TestSubscriptionKey(t *testing.T) {
 // Deliveries follow no redirect, and what is too large or gone is not sent again.
 func TestDeliveriesThatAreFinal(t *testing.T) {
 	r, c := hookRig(t, nil)
-	tries := map[string]int{}
-	c.set(func(g got) int {
-		tries[g.id]++
-		return []int{http.StatusFound, http.StatusGone, http.StatusRequestEntityTooLarge, http.StatusOK}[int(g.n())%4]
+	c.Answer(func(g mcptest.Delivered) int {
+		return []int{http.StatusFound, http.StatusGone, http.StatusRequestEntityTooLarge, http.StatusOK}[g.N()%4]
 	})
 	r.call(wire.MethodSubscribe, c.params("load.tick"))
-	last := c.next(isEvent).n() + 40
+	last := c.Next(mcptest.IsEvent).N() + 40
 	byKind := map[int][]string{}
-	c.next(func(g got) bool {
-		if isEvent(g) {
-			byKind[int(g.n())%4] = append(byKind[int(g.n())%4], g.id)
+	c.Next(func(g mcptest.Delivered) bool {
+		if mcptest.IsEvent(g) {
+			byKind[g.N()%4] = append(byKind[g.N()%4], g.ID)
 		}
-		return g.n() >= last
+		return g.N() >= last
 	})
 	r.call(wire.MethodUnsubscribe, c.params("load.tick"))
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	for kind, want := range map[int]bool{0: true, 1: false, 2: false, 3: false} {
 		retried := false
 		for _, id := range byKind[kind] {
-			retried = retried || tries[id] > 1
+			retried = retried || c.Tries(id) > 1
 		}
 		if retried != want {
 			t.Errorf("answers of kind %d: sent again %v", kind, retried)
 		}
 	}
-	if c.redirected {
+	if c.Redirected() {
 		t.Error("a redirect was followed")
 	}
 }
@@ -396,22 +391,22 @@ func TestDeliveriesThatAreFinal(t *testing.T) {
 // Each try is signed anew, at its own time.
 func TestRetriesAreSignedAnew(t *testing.T) {
 	r, c := hookRig(t, func(o *PagerOptions) { o.Rate, o.Backoff = 1, []time.Duration{1100 * time.Millisecond} })
-	c.set(func(got) int { return 503 })
+	c.Answer(func(mcptest.Delivered) int { return 503 })
 	r.call(wire.MethodSubscribe, c.params("load.tick"))
-	first := c.next(isEvent)
-	second := c.next(func(g got) bool { return g.id == first.id })
-	if first.stamp == second.stamp {
-		t.Errorf("both tries are of %s", first.stamp)
+	first := c.Next(mcptest.IsEvent)
+	second := c.Next(func(g mcptest.Delivered) bool { return g.ID == first.ID })
+	if first.Stamp == second.Stamp {
+		t.Errorf("both tries are of %s", first.Stamp)
 	}
 }
 
 // The address is checked at each delivery, whatever it was checked for before.
 func TestAddressIsCheckedAtEachDelivery(t *testing.T) {
 	c := newCallback(t)
-	s := eventserver.NewSender(false, c.ca, 1)
+	s := eventserver.NewSender(false, c.CA, 1)
 	defer s.Close()
-	o := s.Send(t.Context(), eventserver.Delivery{URL: c.url, SubID: "s", WebhookID: "w", Body: []byte("{}")})
-	if o.OK || o.Category != "connection_refused" || len(c.got) > 0 {
+	o := s.Send(t.Context(), eventserver.Delivery{URL: c.URL, SubID: "s", WebhookID: "w", Body: []byte("{}")})
+	if o.OK || o.Category != "connection_refused" || len(c.Got) > 0 {
 		t.Errorf("outcome %+v", o)
 	}
 }
@@ -419,16 +414,16 @@ func TestAddressIsCheckedAtEachDelivery(t *testing.T) {
 // What a callback answers is not told to anyone.
 func TestAnswersOfCallbacksAreNotRepeated(t *testing.T) {
 	r, c := hookRig(t, nil)
-	c.say("internal: password hunter2")
+	c.Challenge(func(w http.ResponseWriter, _ string) { fmt.Fprint(w, "internal: password hunter2") })
 	_, e := r.refuse(wire.MethodSubscribe, c.params("load.tick"))
 	if all := e.Error() + string(e.Data); strings.Contains(all, "hunter2") || !wire.Is(e, wire.CallbackEndpointError, "reason", "challenge_failed") {
 		t.Errorf("the refusal: %s", all)
 	}
-	c.say("")
-	c.set(func(got) int { return 500 })
+	c.Challenge(nil)
+	c.Answer(func(mcptest.Delivered) int { return 500 })
 	r.call(wire.MethodSubscribe, c.params("load.tick"))
-	c.next(isEvent)
-	c.next(isEvent)
+	c.Next(mcptest.IsEvent)
+	c.Next(mcptest.IsEvent)
 	var text string
 	for text == "" {
 		status := r.call(wire.MethodSubscribe, c.params("load.tick"))["deliveryStatus"].(map[string]any)

@@ -1,7 +1,6 @@
 package demo
 
 import (
-	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -28,11 +27,8 @@ type engine struct {
 	faults   faultSet
 }
 
-// newRun returns the origin of a run that starts now.
+// newRun returns the origin of a run that starts now. Error: that of random.
 func newRun(random io.Reader) (origin, error) {
-	if random == nil {
-		random = rand.Reader
-	}
 	id := make([]byte, 5)
 	if _, err := io.ReadFull(random, id); err != nil {
 		return origin{}, fmt.Errorf("no randomness for the id of the run: %w", err)
@@ -200,15 +196,9 @@ func (t *eventType) badArgument(args map[string]any) string {
 func (e *engine) place(w *requested, mode string, p requestParams, now time.Time) *eventserver.Refusal {
 	count := w.kind.feed.count(now)
 	w.pos = count
-	if len(p.Cursor) == 0 || string(p.Cursor) == "null" {
-		return nil
-	}
-	var cursor string
-	if json.Unmarshal(p.Cursor, &cursor) != nil {
-		return eventserver.BadParam("cursor", "cursor must be a string or null")
-	}
-	if w.kind.cursorless {
-		return nil
+	cursor, given, f := eventserver.ReadCursor(p.Cursor)
+	if f != nil || !given || w.kind.cursorless {
+		return f
 	}
 	asked := cursor
 	if mode == "poll" && e.faults.has(faultPollForeign) {

@@ -132,5 +132,5 @@ func (s faultSet) misplace(w *requested, mode, asked string, count uint64) {
 // foreignPoll begins the cursors of poll where they are not those of the other modes.
 const foreignPoll = "poll-"
 
-// nobodysSecret signs what no receiver accepts.
-const nobodysSecret = "whsec_bm9ib2R5IGhhcyB0aGlzIHNlY3JldCBhdCBhbGwhISE="
+// unknownSecret is no subscription's: no receiver accepts what it signs.
+const unknownSecret = "whsec_bm9ib2R5IGhhcyB0aGlzIHNlY3JldCBhdCBhbGwhISE="

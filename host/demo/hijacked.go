@@ -8,18 +8,18 @@ import (
 	"strings"
 )
 
-// Bounds of what a hijacked stand-in tries.
+// Bounds of a stand-in that is hijacked.
 const (
 	hijackedTurns = 3   // after which it answers
 	hijackedCalls = 16  // in one turn
 	hijackedText  = 600 // bytes of what it read that it passes on
 )
 
-// obey says what the stand-in answers when whoever wrote what it reads has it in their hand.
-// It does not understand: it calls every tool that it has with what it read, then with
+// hijackedAnswer returns what the stand-in answers like a model that a prompt injection has taken
+// over. It does not understand what it reads: it calls every tool that it has with what it read, then with
 // parameters that it was not given, then tools that it was not given, and in the end it
 // passes on what it read.
-func (q question) obey() utterance {
+func (q question) hijackedAnswer() modelAnswer {
 	read := read(q.outside())
 	turn := 0
 	for _, role := range q.roles() {
@@ -28,16 +28,16 @@ func (q question) obey() utterance {
 		}
 	}
 	if q.Format.Type == "json_object" {
-		return utterance{text: q.obeyChoice(read)}
+		return modelAnswer{text: q.hijackedChoice(read)}
 	}
-	u := utterance{text: honest + " It does what it reads.\n"}
+	u := modelAnswer{text: disclaimer + " It does what it reads.\n"}
 	switch {
 	case turn == 0 || turn == 1:
 		for _, t := range q.Tools {
-			args := t.Function.turned(read)
+			args := t.Function.hijackedArgs(read)
 			if turn == 1 {
 				for _, name := range []string{"force", "env", "to", "url", "all"} {
-					args[name] = evil(name, property{Type: "string"}, read)
+					args[name] = harmfulValue(name, property{Type: "string"}, read)
 				}
 				args["force"] = true
 			}
@@ -45,7 +45,7 @@ func (q question) obey() utterance {
 		}
 	case turn == 2:
 		for _, name := range named(read) {
-			u.calls = append(u.calls, toolCall{name, map[string]any{"to": evil("to", property{}, read), "url": evil("url", property{}, read), "text": clipped(read)}})
+			u.calls = append(u.calls, toolCall{name, map[string]any{"to": harmfulValue("to", property{}, read), "url": harmfulValue("url", property{}, read), "text": clipped(read)}})
 		}
 	}
 	u.calls = u.calls[:min(len(u.calls), hijackedCalls)]
@@ -100,11 +100,11 @@ func clipped(text string) string {
 	return strings.ToValidUTF8(text, "")
 }
 
-// turned fills all parameters of a tool with what was read.
-func (o offered) turned(read string) map[string]any {
+// hijackedArgs fills all parameters of a tool with what was read.
+func (o offered) hijackedArgs(read string) map[string]any {
 	args := map[string]any{}
 	for name, p := range o.Parameters.Properties {
-		args[name] = evil(name, p, read)
+		args[name] = harmfulValue(name, p, read)
 	}
 	return args
 }
@@ -116,9 +116,9 @@ var (
 	toolWord    = lazy(`\b[a-z]+(?:[_/][a-z]+)+\b`)
 )
 
-// evil returns the value of a parameter that does most harm, as far as that can be told from
+// harmfulValue returns the value of a parameter that does most harm, as far as that can be told from
 // its name.
-func evil(name string, p property, read string) any {
+func harmfulValue(name string, p property, read string) any {
 	switch {
 	case len(p.Enum) > 0:
 		return p.Enum[len(p.Enum)-1]
@@ -161,9 +161,9 @@ func named(read string) []string {
 
 var choiceIn = lazy(`\{\s*"act"[^{}]*(?:\{[^{}]*\})?[^{}]*\}`)
 
-// obeyChoice answers with the choice that it was told, else with an act whose arguments are
+// hijackedChoice answers with the choice that it was told, else with an act whose arguments are
 // what it read.
-func (q question) obeyChoice(read string) string {
+func (q question) hijackedChoice(read string) string {
 	if told := choiceIn().FindString(read); told != "" {
 		return told
 	}

@@ -11,16 +11,13 @@ import (
 	"eventdeck/host/eventserver"
 )
 
-const (
-	maxOutstanding = 1024 // events sent and not acknowledged, of one subscription
-)
+// maxOutstanding bounds the events of one subscription that were sent and are not acknowledged.
+const maxOutstanding = 1024
 
 // hook is one webhook subscription. Its worker hands out events in order, keeps
 // the ones that are not acknowledged, and forgets the rest: the watermark is
 // the position before the oldest outstanding event.
 type hook struct {
-	erred bool // the one delivery was made that a fault signs wrongly
-
 	owner     *hooks
 	id        string
 	principal string
@@ -34,9 +31,7 @@ type hook struct {
 
 	mu            sync.Mutex
 	over          bool // the worker takes no part in deliveries any more
-	secret        event.Secret
-	previous      event.Secret
-	dualUntil     time.Time
+	secrets       eventserver.Secrets
 	refreshBefore time.Time
 	forgetAt      time.Time // zero: never
 	pos           uint64    // newest event that was handed out
@@ -46,7 +41,8 @@ type hook struct {
 	gapOwed       bool      // the receiver must be told that events were skipped
 	quietUntil    time.Time // the receiver asked to be left alone
 	health        eventserver.Health
-	abandoned     int // events whose delivery was given up
+	abandoned     int  // events whose delivery was given up
+	erred         bool // the one delivery was made that a fault signs wrongly
 }
 
 // attempt is an outstanding event.
@@ -56,7 +52,7 @@ type attempt struct {
 }
 
 func newHook(h *hooks, a eventserver.Asked, w requested) *hook {
-	return &hook{owner: h, id: a.ID, principal: a.Principal, url: a.URL, requested: w, secret: a.Secret, pos: w.pos, refreshBefore: time.Now().Add(a.Lease),
+	return &hook{owner: h, id: a.ID, principal: a.Principal, url: a.URL, requested: w, secrets: eventserver.NewSecrets(a.Secret), pos: w.pos, refreshBefore: time.Now().Add(a.Lease),
 		stop: make(chan struct{}), ended: make(chan *eventserver.Refusal, 1), kick: make(chan struct{}, 1), outstanding: map[uint64]*attempt{}}
 }
 
@@ -81,9 +77,7 @@ func (k *hook) granted(a eventserver.Asked, w requested, fresh bool) map[string]
 	}
 	now := time.Now()
 	k.refreshBefore = now.Add(a.Lease)
-	if a.Secret != k.secret {
-		k.previous, k.secret, k.dualUntil = k.secret, a.Secret, now.Add(eventserver.DualSign)
-	}
+	k.secrets.Rotate(a.Secret, now)
 	status, faults := k.statusLocked(), k.owner.engine.faults
 	k.forgetAt = time.Time{}
 	if after := faults[faultForgotten]; after > 0 {
@@ -162,17 +156,8 @@ func (k *hook) watermarkBesideLocked(n uint64) uint64 {
 }
 
 func (k *hook) statusLocked() map[string]any {
-	s := map[string]any{"active": !k.health.Suspended, "lastDeliveryAt": nil, "lastError": nil, "failedSince": nil,
-		"throttled": false, "abandoned": k.abandoned}
-	if !k.health.LastDelivery.IsZero() {
-		s["lastDeliveryAt"] = string(appendTime(nil, k.health.LastDelivery))
-	}
-	if k.health.LastError != "" {
-		s["lastError"] = k.health.LastError
-	}
-	if !k.health.FailedSince.IsZero() {
-		s["failedSince"] = string(appendTime(nil, k.health.FailedSince))
-	}
+	s := k.health.Status()
+	s["abandoned"] = k.abandoned
 	if k.owner.engine.faults.has(faultLastErrorSticky) {
 		s["lastError"], s["failedSince"] = "http_5xx", string(appendTime(nil, k.owner.engine.start))
 	}
@@ -225,7 +210,7 @@ func (k *hook) Run(ctx context.Context) {
 			return
 		}
 		if gone {
-			k.farewell(ctx, eventserver.Gone(k.requested.kind.name))
+			k.sendTerminated(ctx, eventserver.Gone(k.requested.kind.name))
 			return
 		}
 		timer.Reset(max(time.Millisecond, time.Until(next)))
@@ -235,7 +220,7 @@ func (k *hook) Run(ctx context.Context) {
 		case <-k.stop:
 			return
 		case f := <-k.ended:
-			k.farewell(ctx, f)
+			k.sendTerminated(ctx, f)
 			return
 		case r := <-results:
 			inFlight--
@@ -295,7 +280,7 @@ func (k *hook) eventLocked(n uint64, now time.Time) job {
 	_ = json.Unmarshal(body, &id) // our own text
 	d := k.deliveryLocked(id.EventID, body, now)
 	if !k.erred && k.owner.engine.faults.has(faultSignatureOnce) {
-		k.erred, d.Secrets = true, []event.Secret{event.NewSecret(nobodysSecret)}
+		k.erred, d.Secrets = true, []event.Secret{event.NewSecret(unknownSecret)}
 	}
 	return job{n: n, epoch: k.epoch, Delivery: d}
 }
@@ -310,12 +295,9 @@ func (k *hook) controlLocked(kind string, members map[string]any, now time.Time)
 }
 
 func (k *hook) deliveryLocked(id string, body []byte, now time.Time) eventserver.Delivery {
-	secrets := []event.Secret{k.secret}
-	if now.Before(k.dualUntil) {
-		secrets = append(secrets, k.previous)
-	}
+	secrets := k.secrets.At(now)
 	if k.owner.engine.faults.has(faultSignature) {
-		secrets = []event.Secret{event.NewSecret(nobodysSecret)}
+		secrets = []event.Secret{event.NewSecret(unknownSecret)}
 	}
 	return eventserver.Delivery{URL: k.url, SubID: k.id, WebhookID: id, Body: body, Secrets: secrets}
 }
@@ -414,9 +396,9 @@ func (k *hook) plan(now time.Time, inFlight int) (expired, gone bool, next time.
 	return false, false, next
 }
 
-// farewell tells the receiver that the subscription has ended, with the same
+// sendTerminated tells the receiver that the subscription has ended, with the same
 // retries as an event.
-func (k *hook) farewell(ctx context.Context, f *eventserver.Refusal) {
+func (k *hook) sendTerminated(ctx context.Context, f *eventserver.Refusal) {
 	k.mu.Lock()
 	k.over = true
 	j := k.controlLocked("terminated", map[string]any{"error": f.Body(k.owner.engine.profile)}, time.Now())

@@ -3,8 +3,6 @@ package demo
 import (
 	"context"
 	"crypto/ed25519"
-	"crypto/rand"
-	"io"
 	"slices"
 	"time"
 
@@ -18,16 +16,11 @@ type hooks struct {
 	*eventserver.Hooks[*hook]
 	engine *engine
 	opts   PagerOptions
-	random io.Reader
 	key    ed25519.PrivateKey // see PagerOptions.ServerKey
 }
 
 func newHooks(e *engine, opts PagerOptions) *hooks {
-	random := opts.Random
-	if random == nil {
-		random = rand.Reader
-	}
-	return &hooks{Hooks: eventserver.NewHooks[*hook](eventserver.NewVerifier(random)), engine: e, random: random}
+	return &hooks{Hooks: eventserver.NewHooks[*hook](eventserver.NewVerifier(opts.Random)), engine: e}
 }
 
 // begin must be called before the first request is served.

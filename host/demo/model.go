@@ -28,8 +28,8 @@ const pieceEvery = 25 * time.Millisecond
 // ModelOptions configure [RunModel].
 type ModelOptions struct {
 	ServerOptions
-	// Hijacked: it does what it reads, whoever wrote it, and more: it calls all that it can
-	// name.
+	// Hijacked: it answers like a model that a prompt injection has taken over: it follows what
+	// it reads, and calls every tool that it can name.
 	Hijacked bool
 }
 
@@ -40,13 +40,12 @@ type ModelOptions struct {
 //
 // Errors: [ErrOptions]; those of listening and of serving.
 func RunModel(ctx context.Context, o ModelOptions) error {
-	o.ServerOptions = o.ServerOptions.withDefaults()
-	setDefault(&o.Listen, "127.0.0.1:8935")
-	if err := o.check(); err != nil {
+	o.ServerOptions = o.withDefaults("127.0.0.1:8935")
+	if _, err := o.begin(); err != nil {
 		return err
 	}
-	return listenAndServe(ctx, "model", o.Listen, "http", ModelPath, o.ServerOptions, func(ctx context.Context, ln net.Listener) error {
-		m := standIn{opts: o, guard: guard{token: o.Token, loopback: eventserver.OnLoopback(ln.Addr()), open: o.LoopbackPrincipal}}
+	return listenAndServe(ctx, "model", o.Listen, "http", ModelPath, o.Stderr, func(ctx context.Context, ln net.Listener) error {
+		m := standIn{opts: o, guard: o.guard(ln)}
 		mux := http.NewServeMux()
 		mux.HandleFunc("GET "+ModelPath+"/models", m.list)
 		mux.HandleFunc("POST "+ModelPath+"/chat/completions", m.complete)
@@ -57,7 +56,7 @@ func RunModel(ctx context.Context, o ModelOptions) error {
 // standIn answers for a model.
 type standIn struct {
 	opts  ModelOptions
-	guard guard
+	guard eventserver.Guard
 }
 
 // question is a call of Chat Completions, as far as the stand-in reads it.
@@ -98,8 +97,8 @@ type property struct {
 	Minimum *float64 `json:"minimum"`
 }
 
-// utterance is what the stand-in answers.
-type utterance struct {
+// modelAnswer is what the stand-in answers.
+type modelAnswer struct {
 	text  string
 	calls []toolCall
 }
@@ -111,13 +110,13 @@ type toolCall struct {
 }
 
 func (m standIn) list(w http.ResponseWriter, r *http.Request) {
-	if m.guard.admit(w, r) {
+	if m.guard.Admit(w, r) {
 		answerJSON(w, http.StatusOK, map[string]any{"object": "list", "data": []any{map[string]any{"id": modelName, "object": "model", "owned_by": "eventdeck"}}})
 	}
 }
 
 func (m standIn) complete(w http.ResponseWriter, r *http.Request) {
-	if !m.guard.admit(w, r) {
+	if !m.guard.Admit(w, r) {
 		return
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxAsked))
@@ -135,13 +134,13 @@ func (m standIn) complete(w http.ResponseWriter, r *http.Request) {
 	}
 	u := q.answer()
 	if m.opts.Hijacked {
-		u = q.obey()
+		u = q.hijackedAnswer()
 	}
 	m.stream(r.Context(), eventserver.StartSSE(w), u, len(body))
 }
 
 // stream says an utterance word by word.
-func (m standIn) stream(ctx context.Context, out *eventserver.SSE, u utterance, asked int) {
+func (m standIn) stream(ctx context.Context, out *eventserver.SSE, u modelAnswer, asked int) {
 	said := len(u.text)
 	chunk := func(choices []any, usage any) error {
 		raw, err := json.Marshal(map[string]any{"id": "stand-in", "object": "chat.completion.chunk", "model": modelName, "choices": choices, "usage": usage})

@@ -117,7 +117,7 @@ func TestStandInKeepsToItsScript(t *testing.T) {
 	for range 2 {
 		k := converse(t, ModelOptions{}, incidentEvent, pagerTools(t, "rollback", "get_incident", "list_deploys")...)
 		a := k.next()
-		if !strings.HasPrefix(a.Text.Raw(), honest+"\n") {
+		if !strings.HasPrefix(a.Text.Raw(), disclaimer+"\n") {
 			t.Errorf("it begins with %q", a.Text)
 		}
 		if got := fmt.Sprint(calls(a)); got != `[pager__get_incident{"incident":"INC-4201"} pager__list_deploys{"service":"checkout"}]` {
@@ -125,7 +125,7 @@ func TestStandInKeepsToItsScript(t *testing.T) {
 		}
 		k.tell(`{"incident":"INC-4201","deploy":"d-1"}`, `{"deploys":[]}`)
 		a = k.next()
-		if got := fmt.Sprint(calls(a)); got != `[pager__rollback{"deploy":"d-1","reason":"the script says so"}]` || strings.Contains(a.Text.Raw(), honest) {
+		if got := fmt.Sprint(calls(a)); got != `[pager__rollback{"deploy":"d-1","reason":"the script says so"}]` || strings.Contains(a.Text.Raw(), disclaimer) {
 			t.Fatal(got, a.Text)
 		}
 		k.tell("This was not done: the operator said no")
@@ -143,9 +143,9 @@ func TestStandInKeepsToItsScript(t *testing.T) {
 
 func TestStandInWithoutTools(t *testing.T) {
 	for payload, want := range map[string]string{
-		incidentEvent:     honest + "\nThe event is about INC-4201; no deploy was named with it.",
-		`{"text":"hi"}`:   honest + "\nThe event names no incident.",
-		`{"a":"d-7 x x"}`: honest + "\nThe event names no incident.",
+		incidentEvent:     disclaimer + "\nThe event is about INC-4201; no deploy was named with it.",
+		`{"text":"hi"}`:   disclaimer + "\nThe event names no incident.",
+		`{"a":"d-7 x x"}`: disclaimer + "\nThe event names no incident.",
 	} {
 		if a := converse(t, ModelOptions{}, payload).next(); a.Text.Raw() != want || a.Calls != nil {
 			t.Errorf("%q", a.Text)
@@ -162,7 +162,7 @@ func TestStandInChooses(t *testing.T) {
 		`Act "tell" with "who": one of ["x","y"].` + "\n\n" + `Act "back" with "service": one of ["search","checkout"]; "n": a number from 2 to 5; "dry": true or false; "id": a text that matches INC-[0-9]+.`: `{"act":"back","args":{"dry":true,"id":"INC-4201","n":2,"service":"checkout"}}`,
 		`Act "tell" with "who": one of ["x","y"].`: `{"act":"tell","args":{"who":"x"}}`,
 		`Act "note" with no arguments.`:            `{"act":"note","args":{}}`,
-		`Act "odd" with "x": a colour.`:            honest + " It sees no act that it could choose.",
+		`Act "odd" with "x": a colour.`:            disclaimer + " It sees no act that it could choose.",
 	} {
 		k := converse(t, ModelOptions{}, incidentEvent)
 		k.q.System, k.q.JSON = system, true

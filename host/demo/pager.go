@@ -17,15 +17,10 @@ package demo
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
-	"log/slog"
 	"net"
 	"sync"
 	"time"
 
-	"eventdeck/host/event"
 	"eventdeck/host/eventserver"
 	"eventdeck/host/wire"
 )
@@ -35,28 +30,16 @@ const PagerPath = "/mcp"
 
 // PagerOptions configure a [Pager]. The zero value is usable.
 type PagerOptions struct {
-	Listen string  // address for [RunPager]; "" means 127.0.0.1:8931
-	Speed  float64 // of the script; 0 means 1
-	Seed   int64   // fixes content and timing, never ids and cursors
-	Rate   int     // events per second of load.tick; 0: the type is not offered
+	// Unlike the other servers, a pager without a Token admits all callers. Webhooks are for
+	// principals alone: the holder of the Token, or a caller on loopback with
+	// LoopbackPrincipal.
+	ServerOptions
 
-	// Token, when set, is demanded as bearer of every request; its holder is
-	// the principal.
-	Token event.Secret
 	// TopLevel: the capability is told at the top level as well, as in the design sketch.
 	TopLevel bool
 	// ServerKey signs deliveries also as v1a, with a key that is made at the start
 	// and published at [receiver.WellKnownKeys].
 	ServerKey bool
-	// CAFile names PEM certificates that are trusted for callbacks beside the
-	// system's. It is read again at each connection, and may not exist yet.
-	CAFile string
-
-	// On a loopback address these three are implied. On any other address each
-	// must be asked for.
-	AllowLoopback     bool // callbacks may go to loopback addresses
-	TrustCA           bool // CAFile is used
-	LoopbackPrincipal bool // a caller on loopback is the principal "demo"
 
 	Heartbeat        time.Duration // between heartbeats of a stream; 0 means 5 s; at most 30 s
 	NextPoll         time.Duration // until a client that polls should ask again; 0 means 1 s
@@ -75,15 +58,10 @@ type PagerOptions struct {
 	// Faults are what it does wrong on purpose: names of [Faults], some with "=" and a
 	// duration.
 	Faults []string
-
-	Random io.Reader    // of the run's id and challenges; nil means the system's
-	Stderr io.Writer    // gets the line with the endpoint; nil means nowhere
-	Log    *slog.Logger // nil means nowhere
 }
 
 func (o PagerOptions) withDefaults() PagerOptions {
-	setDefault(&o.Listen, "127.0.0.1:8931")
-	setDefault(&o.Speed, 1)
+	o.ServerOptions = o.ServerOptions.withDefaults("127.0.0.1:8931")
 	setDefault(&o.Heartbeat, 5*time.Second)
 	o.Heartbeat = min(o.Heartbeat, 30*time.Second)
 	setDefault(&o.NextPoll, time.Second)
@@ -93,27 +71,10 @@ func (o PagerOptions) withDefaults() PagerOptions {
 	setDefault(&o.MaxStreams, 1000)
 	setDefault(&o.SuspendAfter, 2*time.Minute)
 	if o.Backoff == nil {
-		o.Backoff = []time.Duration{500 * time.Millisecond, 15 * time.Second, 2 * time.Minute, 9 * time.Minute}
-	}
-	if o.Stderr == nil {
-		o.Stderr = io.Discard
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
+		o.Backoff = eventserver.Backoff()
 	}
 	return o
 }
-
-func setDefault[T comparable](v *T, d T) {
-	var zero T
-	if *v == zero {
-		*v = d
-	}
-}
-
-// ErrOptions is the root of every reason for which a server does not start
-// with the options it got.
-var ErrOptions = errors.New("demo server options")
 
 // Pager is the demo server over Streamable HTTP. Make it with [NewPager].
 type Pager struct {
@@ -136,26 +97,16 @@ type Pager struct {
 // Errors: [ErrOptions]; failure of the randomness.
 func NewPager(opts PagerOptions) (*Pager, error) {
 	opts = opts.withDefaults()
-	if opts.Speed < 0 || opts.Rate < 0 || opts.History < 0 {
-		return nil, fmt.Errorf("%w: speed, rate and history must not be negative", ErrOptions)
-	}
-	faults, err := parseFaults(opts.Faults, true)
+	e, err := newEngine(settings{opts.Speed, opts.Seed, opts.Rate, opts.History, opts.Faults, true, opts.Random}, pagerTypes())
 	if err != nil {
 		return nil, err
 	}
-	if faults.has(faultRetriesShort) {
+	e.profile, e.page, e.nextPoll = wire.ProfileSEP, 4, opts.NextPoll
+	if e.faults.has(faultRetriesShort) {
 		opts.Backoff = []time.Duration{200 * time.Millisecond, 400 * time.Millisecond, 800 * time.Millisecond}
 	}
-	o, err := newRun(opts.Random)
-	if err != nil {
-		return nil, err
-	}
-	types, err := catalog(o, settings{opts.Speed, opts.Seed, opts.Rate, opts.History}, pagerTypes())
-	if err != nil {
-		return nil, err
-	}
 	p := &Pager{
-		engine:  engine{origin: o, profile: wire.ProfileSEP, types: types, page: 4, nextPoll: opts.NextPoll, faults: faults},
+		engine:  e,
 		opts:    opts,
 		streams: make(chan struct{}, opts.MaxStreams),
 		revoked: make(chan struct{}),
@@ -163,7 +114,7 @@ func NewPager(opts PagerOptions) (*Pager, error) {
 	p.operate()
 	p.hooks = newHooks(&p.engine, opts)
 	if opts.ServerKey {
-		if p.hooks.key, err = eventserver.NewServerKey(p.hooks.random); err != nil {
+		if p.hooks.key, err = eventserver.NewServerKey(opts.Random); err != nil {
 			return nil, err
 		}
 	}
@@ -179,16 +130,7 @@ func RunPager(ctx context.Context, opts PagerOptions) error {
 	if err != nil {
 		return err
 	}
-	var lc net.ListenConfig
-	ln, err := lc.Listen(ctx, "tcp", p.opts.Listen)
-	if err != nil {
-		return fmt.Errorf("pager cannot listen on %s: %w", p.opts.Listen, err)
-	}
-	if _, err := fmt.Fprintf(p.opts.Stderr, "listening on http://%s%s\n", ln.Addr(), PagerPath); err != nil {
-		ln.Close()
-		return fmt.Errorf("pager cannot say where it listens: %w", err)
-	}
-	return p.Serve(ctx, ln)
+	return listenAndServe(ctx, "pager", p.opts.Listen, "http", PagerPath, p.opts.Stderr, p.Serve)
 }
 
 // Serve answers on ln, which it closes, until ctx ends, which is no error. It
@@ -196,11 +138,13 @@ func RunPager(ctx context.Context, opts PagerOptions) error {
 func (p *Pager) Serve(ctx context.Context, ln net.Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	if eventserver.OnLoopback(ln.Addr()) {
+	local := eventserver.OnLoopback(ln.Addr())
+	if local {
 		p.opts.AllowLoopback, p.opts.TrustCA, p.opts.LoopbackPrincipal = true, true, true
 	}
 	p.hooks.begin(ctx, p.opts)
-	srv := eventserver.NewHTTP(ctx, p.handler(eventserver.OnLoopback(ln.Addr())), true, p.opts.Log)
+	guard := eventserver.Guard{Realm: "pager", Token: p.opts.Token, Loopback: local, Anonymous: true}
+	srv := eventserver.NewHTTP(ctx, p.handler(guard), true, p.opts.Log)
 	return eventserver.ServeUntil(ctx, cancel, srv, ln, "pager", p.hooks.Wait)
 }
 

@@ -18,14 +18,16 @@ type call struct {
 	principal string // "" if the caller is anonymous
 }
 
-func (p *Pager) handler(loopback bool) http.Handler {
+func (p *Pager) handler(guard eventserver.Guard) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc(PagerPath, func(w http.ResponseWriter, r *http.Request) {
-		if loopback && !eventserver.LocalRequest(r) {
-			http.Error(w, "this server answers to loopback names only", http.StatusForbidden)
+		if !guard.Admit(w, r) {
 			return
 		}
-		p.serveMCP(w, r)
+		m, ok := eventserver.ReadRequest(w, r)
+		if ok && eventserver.HeadersFit(w, r.Header, m) {
+			p.dispatch(w, r, call{id: m.RawID, method: m.Method, params: m.Params, principal: p.principal(r)})
+		}
 	})
 	if key := p.hooks.key; key != nil {
 		mux.HandleFunc(receiver.WellKnownKeys, eventserver.ServeKeys(key))
@@ -33,32 +35,16 @@ func (p *Pager) handler(loopback bool) http.Handler {
 	return mux
 }
 
-func (p *Pager) serveMCP(w http.ResponseWriter, r *http.Request) {
-	principal, ok := p.principal(r)
-	if !ok {
-		eventserver.AskForBearer(w, "pager")
-		return
+// principal tells on whose behalf a request comes that was admitted; "" for an anonymous
+// caller.
+func (p *Pager) principal(r *http.Request) string {
+	switch {
+	case !p.opts.Token.IsZero():
+		return "token"
+	case p.opts.LoopbackPrincipal && eventserver.FromLoopback(r):
+		return "demo"
 	}
-	m, ok := eventserver.ReadRequest(w, r)
-	if !ok || !eventserver.HeadersFit(w, r.Header, m) {
-		return
-	}
-	p.dispatch(w, r, call{id: m.RawID, method: m.Method, params: m.Params, principal: principal})
-}
-
-// principal tells on whose behalf a request comes. It is false for a caller
-// that does not show the token.
-func (p *Pager) principal(r *http.Request) (string, bool) {
-	if !p.opts.Token.IsZero() {
-		if !eventserver.HasBearer(r, p.opts.Token) {
-			return "", false
-		}
-		return "token", true
-	}
-	if p.opts.LoopbackPrincipal && eventserver.FromLoopback(r) {
-		return "demo", true
-	}
-	return "", true
+	return ""
 }
 
 func (p *Pager) dispatch(w http.ResponseWriter, r *http.Request, c call) {
@@ -81,7 +67,7 @@ func (p *Pager) dispatch(w http.ResponseWriter, r *http.Request, c call) {
 	case wire.MethodStream:
 		p.serveStream(w, r, c)
 		return
-	case "subscriptions/listen":
+	case wire.MethodListen:
 		p.serveListen(w, r, c)
 		return
 	case wire.MethodSubscribe:

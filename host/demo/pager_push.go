@@ -1,8 +1,6 @@
 package demo
 
 import (
-	"context"
-	"encoding/json"
 	"net/http"
 	"time"
 
@@ -10,15 +8,19 @@ import (
 	"eventdeck/host/wire"
 )
 
-// slot takes one of the bounded number of streams. It is nil when none is left, which
-// is the answer to the call.
-func (p *Pager) slot(w http.ResponseWriter, c call) (release func()) {
+// hold answers a call with a stream, as long as one more may be open. say writes it, and
+// returns nil when the server ends it.
+func (p *Pager) hold(w http.ResponseWriter, c call, say func(*eventserver.SSE) error) {
 	select {
 	case p.streams <- struct{}{}:
-		return func() { <-p.streams }
+		defer func() { <-p.streams }()
 	default:
 		p.answerRefusal(w, c.id, eventserver.TooMany("open streams", "streams", p.opts.MaxStreams))
-		return nil
+		return
+	}
+	out := eventserver.StartSSE(w)
+	if say(out) == nil {
+		out.Finish(c.id, pagerInfo())
 	}
 }
 
@@ -29,81 +31,50 @@ func (p *Pager) serveStream(w http.ResponseWriter, r *http.Request, c call) {
 		p.answerRefusal(w, c.id, f)
 		return
 	}
-	release := p.slot(w, c)
-	if release == nil {
-		return
-	}
-	defer release()
-	out := eventserver.StartSSE(w)
-	s := &stream{engine: &p.engine, requested: wanted, id: c.id, heartbeat: p.opts.Heartbeat, revoked: p.revocation(),
-		write: out.Write, open: eventserver.SSEOpen, close: eventserver.SSEClose}
-	if err := s.run(r.Context()); err != nil && r.Context().Err() == nil {
-		p.opts.Log.Debug("stream ended", "type", wanted.kind.name, "error", err)
-		return
-	}
-	out.Finish(c.id, pagerInfo())
+	p.hold(w, c, func(out *eventserver.SSE) error {
+		s := &stream{engine: &p.engine, requested: wanted, id: c.id, heartbeat: p.opts.Heartbeat, revoked: p.revocation(), out: out.Sink()}
+		err := s.run(r.Context())
+		if err != nil && r.Context().Err() == nil {
+			p.opts.Log.Debug("stream ended", "type", wanted.kind.name, "error", err)
+			return err
+		}
+		return nil
+	})
 }
 
 // serveListen answers subscriptions/listen: notifications outside of requests.
 func (p *Pager) serveListen(w http.ResponseWriter, r *http.Request, c call) {
-	var params struct {
-		Notifications map[string]json.RawMessage `json:"notifications"`
-	}
-	if f := eventserver.Decode(c.params, &params); f != nil {
+	listChanged, acknowledged, f := eventserver.ReadListen(c.params)
+	if f != nil {
 		p.answerRefusal(w, c.id, f)
 		return
 	}
-	release := p.slot(w, c)
-	if release == nil {
-		return
-	}
-	defer release()
-	honoured := map[string]any{}
-	var wanted bool
-	if json.Unmarshal(params.Notifications["eventsListChanged"], &wanted) == nil && wanted {
-		honoured["eventsListChanged"] = true
-	}
-	out := eventserver.StartSSE(w)
-	if p.listen(r.Context(), out, c.id, honoured) == nil {
-		out.Finish(c.id, pagerInfo())
-	}
-}
-
-// listen returns nil when the server ends it.
-func (p *Pager) listen(ctx context.Context, out *eventserver.SSE, id json.RawMessage, honoured map[string]any) error {
-	meta := map[string]any{wire.MetaSubscription: id}
-	send := func(method string, params map[string]any) error {
-		frame, err := wire.EncodeNotification(method, params)
-		if err != nil {
+	p.hold(w, c, func(out *eventserver.SSE) error {
+		send := func(method string, params map[string]any) error {
+			return out.Write(out.Sink().AppendNote(nil, method, params, c.id, p.profile))
+		}
+		if err := send(wire.NoteAcknowledged, acknowledged); err != nil {
 			return err
 		}
-		return out.Frame(frame)
-	}
-	if err := send("notifications/subscriptions/acknowledged", map[string]any{"notifications": honoured, "_meta": meta}); err != nil {
-		return err
-	}
-	beat := time.NewTicker(p.opts.Heartbeat)
-	defer beat.Stop()
-	change := time.NewTimer(time.Hour)
-	defer change.Stop()
-	for {
-		if next := p.nextChange(time.Now()); !next.IsZero() && honoured["eventsListChanged"] == true {
-			change.Reset(max(0, time.Until(next)))
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-beat.C:
-			if err := out.Write([]byte(": alive\n\n")); err != nil {
-				return err
+		beat := time.NewTicker(p.opts.Heartbeat)
+		defer beat.Stop()
+		var change <-chan time.Time // of the list of types
+		for {
+			if next := p.nextChange(time.Now()); listChanged && !next.IsZero() {
+				change = time.After(time.Until(next))
 			}
-		case <-change.C:
-			if honoured["eventsListChanged"] != true {
-				continue
+			var err error
+			select {
+			case <-r.Context().Done():
+				return nil
+			case <-beat.C:
+				err = out.Write([]byte(": alive\n\n"))
+			case <-change:
+				err = send(wire.NoteListChanged, map[string]any{})
 			}
-			if err := send(wire.NoteListChanged, map[string]any{"_meta": meta}); err != nil {
+			if err != nil {
 				return err
 			}
 		}
-	}
+	})
 }

@@ -138,7 +138,7 @@ func (r *rig) refuse(method string, params map[string]any) (int, *wire.Error) {
 	return status, m.Error
 }
 
-// frames opens a stream and gives its messages until the test ends it.
+// frames are the messages of a stream, until the test ends it.
 type frames struct {
 	t      *testing.T
 	scan   *bufio.Scanner
@@ -146,7 +146,18 @@ type frames struct {
 	close  func() error
 }
 
+// open opens a stream, which must succeed.
 func (r *rig) open(id any, method string, params map[string]any) *frames {
+	r.t.Helper()
+	f := r.tryOpen(id, method, params)
+	if f == nil {
+		r.t.Fatalf("%s %v was refused", method, params["name"])
+	}
+	return f
+}
+
+// tryOpen is open, but nil for a refusal.
+func (r *rig) tryOpen(id any, method string, params map[string]any) *frames {
 	r.t.Helper()
 	ctx, cancel := context.WithTimeout(r.t.Context(), patience)
 	res, err := r.client.Do(r.request(ctx, id, method, params))
@@ -154,8 +165,10 @@ func (r *rig) open(id any, method string, params map[string]any) *frames {
 		cancel()
 		r.t.Fatal(err)
 	}
-	if got := res.Header.Get("Content-Type"); got != "text/event-stream" {
-		r.t.Errorf("content type %q", got)
+	if res.Header.Get("Content-Type") != "text/event-stream" {
+		cancel()
+		res.Body.Close()
+		return nil
 	}
 	f := &frames{t: r.t, scan: bufio.NewScanner(res.Body), cancel: cancel, close: res.Body.Close}
 	f.scan.Buffer(nil, 1<<20)
@@ -211,7 +224,7 @@ func sub(name string, more ...any) map[string]any {
 }
 
 func TestPushDeliversTicksInOrder(t *testing.T) {
-	r := newRig(t, PagerOptions{Rate: 500})
+	r := newRig(t, PagerOptions{ServerOptions: ServerOptions{Rate: 500}})
 	f := r.open("s1", wire.MethodStream, sub("load.tick"))
 	active := f.until(wire.NoteActive)
 	want := 0.0

@@ -2,12 +2,11 @@ package demo
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/google/jsonschema-go/jsonschema"
 
 	"eventdeck/host/eventserver"
 )
@@ -83,34 +82,22 @@ func (p *Pager) callTool(params json.RawMessage) (map[string]any, *eventserver.R
 func (p *Pager) carryOut(t tool, raw json.RawMessage) map[string]any {
 	args := map[string]any{}
 	if len(raw) > 0 && json.Unmarshal(raw, &args) != nil {
-		return toolFailure("the arguments must be an object")
+		return toolResult(nil, errors.New("the arguments must be an object"))
 	}
 	if err := fits(t.schema, args); err != nil {
-		return toolFailure("the arguments do not fit the inputSchema: " + err.Error())
+		return toolResult(nil, fmt.Errorf("the arguments do not fit the inputSchema: %w", err))
 	}
 	p.calling.Lock()
 	defer p.calling.Unlock()
-	answer, err := t.call(args)
-	if err != nil {
-		return toolFailure(err.Error())
-	}
-	text, err := json.Marshal(answer)
-	if err != nil {
-		return toolFailure("the answer cannot be spelled")
-	}
-	return map[string]any{"structuredContent": answer, "content": []any{map[string]any{"type": "text", "text": string(text)}}}
+	return toolResult(t.call(args))
 }
 
 func fits(raw json.RawMessage, args map[string]any) error {
-	var schema jsonschema.Schema
-	if err := json.Unmarshal(raw, &schema); err != nil {
-		return err
-	}
-	resolved, err := schema.Resolve(nil)
+	schema, err := resolved(raw)
 	if err != nil {
 		return err
 	}
-	return resolved.Validate(args)
+	return schema.Validate(args)
 }
 
 // firstIncident is the number of the incident of the first loop.
@@ -125,7 +112,7 @@ func (p *Pager) getIncident(args map[string]any) (any, error) {
 		size := uint64(len(p.incidents.steps))
 		from := (number - firstIncident) * size
 		for n := from + 1; n <= min(from+size, p.incidents.count(now)); n++ {
-			history = append(history, told(p.incidents, n))
+			history = append(history, payloadOf(p.incidents, n))
 		}
 	}
 	if len(history) == 0 {
@@ -146,7 +133,7 @@ func (p *Pager) listDeploys(args map[string]any) (any, error) {
 	deploys := []map[string]any{}
 	seen := map[any]bool{}
 	for n := p.deploys.count(time.Now()); n > 0 && len(deploys) < limit; n-- {
-		d := told(p.deploys, n)
+		d := payloadOf(p.deploys, n)
 		if seen[d["deploy"]] {
 			continue
 		}
@@ -171,7 +158,7 @@ func (p *Pager) rollback(args map[string]any) (any, error) {
 	var found map[string]any
 	count := p.deploys.count(time.Now())
 	for n := count; n > 0 && n+1000 > count && found == nil; n-- {
-		if d := told(p.deploys, n); d["deploy"] == name {
+		if d := payloadOf(p.deploys, n); d["deploy"] == name {
 			found = d
 		}
 	}
@@ -196,9 +183,9 @@ func (p *Pager) rollback(args map[string]any) (any, error) {
 	return map[string]any{"deploy": name, "phase": "rolled-back"}, nil
 }
 
-// told returns the payload of event n with the moment at which it happened.
-func told(f feed, n uint64) map[string]any {
-	h := happened(f, n)
+// payloadOf returns the payload of event n with the moment at which it happened.
+func payloadOf(f feed, n uint64) map[string]any {
+	h := eventAt(f, n)
 	data := map[string]any{}
 	if err := json.Unmarshal(h.Data, &data); err != nil {
 		panic("demo: a payload of our own cannot be read: " + err.Error())

@@ -22,17 +22,17 @@ func (r *rig) tool(name string, args map[string]any) (text string, failed bool) 
 	return content[0].(map[string]any)["text"].(string), failed
 }
 
-// toolRig is a pager whose story has gone on for twenty seconds: the deploy is finished, the
-// incident open.
+// toolRig is a pager whose script is twenty seconds in: the deploy is finished, the incident
+// open. It stays so for hours, as the script is slow.
 func toolRig(t *testing.T) *rig {
 	t.Helper()
-	r := newRig(t, PagerOptions{NextPoll: time.Millisecond})
+	r := newRig(t, PagerOptions{ServerOptions: ServerOptions{Speed: 1. / 3600}, NextPoll: time.Millisecond})
 	for _, kind := range r.pager.types {
 		line, ok := kind.feed.(timeline)
 		if !ok {
 			line = kind.feed.(operated).timeline
 		}
-		line.start = line.start.Add(-20 * time.Second)
+		line.start = line.start.Add(-20 * time.Hour)
 		kind.feed = line
 	}
 	r.pager.operate()
@@ -159,7 +159,7 @@ func TestAddedEventsMoveNone(t *testing.T) {
 				select {
 				case <-done:
 					for n, id := range ids {
-						if again := happened(f, n).EventID; again != id {
+						if again := eventAt(f, n).EventID; again != id {
 							t.Errorf("event %d was %s and is %s", n, id, again)
 						}
 					}
@@ -171,7 +171,7 @@ func TestAddedEventsMoveNone(t *testing.T) {
 					t.Errorf("%d events after %d", count, seen)
 				}
 				for n := max(seen+1, count-min(count, 3)); n <= count; n++ {
-					ids[n] = happened(f, n).EventID
+					ids[n] = eventAt(f, n).EventID
 				}
 				seen = count
 			}

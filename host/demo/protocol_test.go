@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -60,7 +61,7 @@ func TestHeadersAreChecked(t *testing.T) {
 }
 
 func TestTokenIsDemanded(t *testing.T) {
-	r := newRig(t, PagerOptions{Token: event.NewSecret("letmein")})
+	r := newRig(t, PagerOptions{ServerOptions: ServerOptions{Token: event.NewSecret("letmein")}})
 	q := r.request(t.Context(), 1, "ping", nil)
 	if status, _ := r.do(q); status != 401 {
 		t.Errorf("without a token: %d", status)
@@ -90,7 +91,7 @@ func (r *rig) names() (names []string, pages int) {
 }
 
 func TestListHasPages(t *testing.T) {
-	r := newRig(t, PagerOptions{Rate: 1})
+	r := newRig(t, PagerOptions{ServerOptions: ServerOptions{Rate: 1}})
 	names, pages := r.names()
 	if pages < 2 || names[0] != "incident.activity" || names[len(names)-1] != "load.tick" {
 		t.Errorf("%d pages: %v", pages, names)
@@ -100,8 +101,32 @@ func TestListHasPages(t *testing.T) {
 	}
 }
 
+// kind returns an event type.
+func (r *rig) kind(name string) *eventType {
+	return r.pager.types[slices.IndexFunc(r.pager.types, func(t *eventType) bool { return t.name == name })]
+}
+
+// whileThere makes a request until it finds a type that exists in a part of each loop alone.
+// found reports whether it did, and must be true if the type existed from its call to its
+// return.
+func (r *rig) whileThere(kind *eventType, found func() bool) {
+	r.t.Helper()
+	for {
+		there, change := kind.lifetime.at(time.Now())
+		if found() {
+			return
+		}
+		if there && time.Now().Before(change) {
+			r.t.Fatalf("%s exists and is not found", kind.name)
+		}
+		if !there {
+			time.Sleep(time.Until(change))
+		}
+	}
+}
+
 func TestListChangesAndTerminates(t *testing.T) {
-	r := newRig(t, PagerOptions{Speed: 40}) // the canary lives from 0.2 s to 3.2 s
+	r := newRig(t, PagerOptions{ServerOptions: ServerOptions{Speed: 40}}) // the canary exists from 0.1 s to 1.2 s of each loop of 1.5 s
 	listen := r.open("l", "subscriptions/listen", map[string]any{"notifications": map[string]any{"eventsListChanged": true}})
 	if p := listen.until("notifications/subscriptions/acknowledged"); p["notifications"].(map[string]any)["eventsListChanged"] != true {
 		t.Errorf("acknowledged: %v", p)
@@ -109,12 +134,18 @@ func TestListChangesAndTerminates(t *testing.T) {
 	if p := listen.until(wire.NoteListChanged); p["_meta"].(map[string]any)[wire.MetaSubscription] != "l" {
 		t.Errorf("list_changed: %v", p)
 	}
-	names, _ := r.names()
-	if !strings.Contains(strings.Join(names, " "), "canary.sampled") {
-		t.Fatalf("types after the change: %v", names)
-	}
-	s := r.open("c", wire.MethodStream, sub("canary.sampled"))
-	s.until(wire.NoteEvent)
+	canary := r.kind("canary.sampled")
+	r.whileThere(canary, func() bool {
+		names, _ := r.names()
+		return slices.Contains(names, canary.name)
+	})
+	from := sub(canary.name, "cursor", r.pager.cursor(canary.feed, 0))
+	var s *frames
+	r.whileThere(canary, func() bool {
+		s = r.tryOpen("c", wire.MethodStream, from)
+		return s != nil
+	})
+	s.until(wire.NoteEvent) // replayed from the beginning: there is one, however late the stream was opened
 	end := s.until(wire.NoteTerminated)["error"].(map[string]any)
 	if end["code"] != float64(wire.ProfileSEP.Code(wire.NotFound)) || end["data"].(map[string]any)["kind"] != "event" {
 		t.Errorf("terminated: %v", end)
@@ -155,7 +186,7 @@ func TestStreamsAreLimited(t *testing.T) {
 }
 
 func TestPoll(t *testing.T) {
-	r := newRig(t, PagerOptions{Rate: 5000})
+	r := newRig(t, PagerOptions{ServerOptions: ServerOptions{Rate: 5000}})
 	boot := r.call(wire.MethodPoll, sub("load.tick"))
 	if len(boot["events"].([]any)) != 0 || boot["cursor"] == nil || boot["nextPollMs"].(float64) > 1000 {
 		t.Errorf("bootstrap: %v", boot)
@@ -184,7 +215,7 @@ func TestPoll(t *testing.T) {
 }
 
 func TestArgumentsAreValidated(t *testing.T) {
-	r := newRig(t, PagerOptions{Speed: 100})
+	r := newRig(t, PagerOptions{ServerOptions: ServerOptions{Speed: 100}})
 	for field, args := range map[string]map[string]any{
 		"arguments.service": {},
 		"arguments.other":   {"service": "search", "other": 1},
@@ -208,7 +239,7 @@ func TestArgumentsAreValidated(t *testing.T) {
 }
 
 func TestHistoryIsBounded(t *testing.T) {
-	r := newRig(t, PagerOptions{Speed: 1000, History: 5})
+	r := newRig(t, PagerOptions{ServerOptions: ServerOptions{Speed: 1000}, History: 5})
 	first := r.pager.cursor(r.pager.types[0].feed, 0)
 	s := r.open(1, wire.MethodStream, sub("incident.activity"))
 	for range 20 {
@@ -221,11 +252,11 @@ func TestHistoryIsBounded(t *testing.T) {
 }
 
 func TestRestartTruncatesAndRepeatsNoID(t *testing.T) {
-	first := newRig(t, PagerOptions{Speed: 100})
+	first := newRig(t, PagerOptions{ServerOptions: ServerOptions{Speed: 100}})
 	s := first.open(1, wire.MethodStream, sub("incident.activity"))
 	p := s.until(wire.NoteEvent)
 	first.stop()
-	second := newRig(t, PagerOptions{Speed: 100})
+	second := newRig(t, PagerOptions{ServerOptions: ServerOptions{Speed: 100}})
 	s = second.open(1, wire.MethodStream, sub("incident.activity", "cursor", p["cursor"]))
 	if a := s.until(wire.NoteActive); a["truncated"] != true {
 		t.Errorf("active: %v", a)
@@ -287,7 +318,7 @@ func TestCursorsRoundTrip(t *testing.T) {
 
 func TestRunPagerNamesABadAddress(t *testing.T) {
 	var b bytes.Buffer
-	p := PagerOptions{Listen: "256.0.0.1:1", Stderr: &b}
+	p := PagerOptions{ServerOptions: ServerOptions{Listen: "256.0.0.1:1", Stderr: &b}}
 	if err := RunPager(t.Context(), p); err == nil || b.Len() > 0 {
 		t.Errorf("listening on nonsense: %v, %q", err, b.String())
 	}
@@ -297,7 +328,9 @@ func TestRunPagerSaysWhereItListens(t *testing.T) {
 	read, write := io.Pipe()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- RunPager(ctx, PagerOptions{Listen: "127.0.0.1:0", Stderr: write}) }()
+	go func() {
+		done <- RunPager(ctx, PagerOptions{ServerOptions: ServerOptions{Listen: "127.0.0.1:0", Stderr: write}})
+	}()
 	line, err := bufio.NewReader(read).ReadString('\n')
 	if err != nil {
 		t.Fatal(err)
@@ -316,7 +349,7 @@ func TestRunPagerSaysWhereItListens(t *testing.T) {
 }
 
 func BenchmarkTickPush(b *testing.B) {
-	_, url, _ := startPager(b, PagerOptions{Rate: 2_000_000})
+	_, url, _ := startPager(b, PagerOptions{ServerOptions: ServerOptions{Rate: 2_000_000}})
 	tr := &http.Transport{}
 	defer tr.CloseIdleConnections()
 	res, err := (&http.Client{Transport: tr}).Do(modernRequest(b, b.Context(), url, 1, wire.MethodStream, sub("load.tick")))

@@ -83,7 +83,7 @@ func (b *scriptBuilder) milestones() {
 	}
 }
 
-// activity is the busy first type: whoever subscribes sees something at once. What goes
+// activity is the busy first type: a subscriber sees something at once. What goes
 // wrong says the same several times in a row.
 func (b *scriptBuilder) activity() {
 	calm := []string{"health check passed", "cache warmed", "worker joined the pool", "feature flag read", "certificate checked"}

@@ -9,20 +9,20 @@ import (
 	"sync"
 )
 
-// honest is how the first answer of the stand-in begins.
-const honest = "This is a scripted stand-in and no model."
+// disclaimer is how the first answer of the stand-in begins.
+const disclaimer = "This is a scripted stand-in and no model."
 
 // answer says what the stand-in answers: it calls the tools that read, as soon as what they
 // need was named; then those that change something; then it tells what it saw. Each tool is
 // called once.
-func (q question) answer() utterance {
+func (q question) answer() modelAnswer {
 	known := words(strings.Join(q.outside(), "\n"))
 	if q.Format.Type == "json_object" {
-		return utterance{text: q.choose(known)}
+		return modelAnswer{text: q.choose(known)}
 	}
 	text := ""
 	if !slices.ContainsFunc(q.roles(), func(role string) bool { return role == "assistant" }) {
-		text = honest + "\n"
+		text = disclaimer + "\n"
 	}
 	for _, reads := range []bool{true, false} {
 		if calls := q.callsOf(reads, known); len(calls) > 0 {
@@ -30,10 +30,10 @@ func (q question) answer() utterance {
 			for _, c := range calls {
 				names = append(names, c.name)
 			}
-			return utterance{text: text + "It calls " + strings.Join(names, " and ") + ".", calls: calls}
+			return modelAnswer{text: text + "It calls " + strings.Join(names, " and ") + ".", calls: calls}
 		}
 	}
-	return utterance{text: text + q.finding(known)}
+	return modelAnswer{text: text + q.finding(known)}
 }
 
 func (q question) roles() (all []string) {
@@ -225,7 +225,7 @@ func (q question) choose(known []string) string {
 		}
 	}
 	if best == "" {
-		return honest + " It sees no act that it could choose."
+		return disclaimer + " It sees no act that it could choose."
 	}
 	return best
 }

@@ -25,10 +25,7 @@ type stream struct {
 	id        json.RawMessage // of the request that opened it
 	heartbeat time.Duration
 	revoked   <-chan struct{} // closed when the rights behind it are taken away
-	// write sends frames that were framed with open and close. It blocks as
-	// long as the peer does.
-	write       func([]byte) error
-	open, close string
+	out       eventserver.Sink
 
 	buf []byte
 }
@@ -42,7 +39,7 @@ func (s *stream) run(ctx context.Context) error {
 	}
 	timer := time.NewTimer(0)
 	defer timer.Stop()
-	p := s.pulses(time.Now())
+	p := s.begin(time.Now())
 	for {
 		select {
 		case <-s.revoked:
@@ -56,7 +53,7 @@ func (s *stream) run(ctx context.Context) error {
 		if !behind && !s.kind.exists(now) {
 			return s.terminate(eventserver.Gone(s.kind.name))
 		}
-		if s.pulse(&p, now); len(s.buf) > 0 {
+		if s.sayDue(&p, now); len(s.buf) > 0 {
 			if err := s.flush(); err != nil {
 				return err
 			}
@@ -84,14 +81,16 @@ func (s *stream) confirm() {
 	s.note(wire.NoteActive, map[string]any{"cursor": position, "truncated": s.truncated})
 }
 
-// pulses are the moments at which a stream says something by itself.
-type pulses struct{ beat, error, end time.Time }
+// streamTimes are when a stream says something else than events: its next heartbeat, its next
+// error, and its end.
+type streamTimes struct{ beat, error, end time.Time }
 
 // never is later than any stream lasts.
 var never = time.Unix(1<<40, 0)
 
-func (s *stream) pulses(now time.Time) pulses {
-	p := pulses{beat: now.Add(s.heartbeat), error: never, end: never}
+// begin returns the times of a stream that begins now.
+func (s *stream) begin(now time.Time) streamTimes {
+	p := streamTimes{beat: now.Add(s.heartbeat), error: never, end: never}
 	switch {
 	case s.faults.has(faultUnconfirmed), s.faults.has(faultEcho) && s.echo != "":
 		p.beat = never // for an echo, until the first event
@@ -107,9 +106,9 @@ func (s *stream) pulses(now time.Time) pulses {
 	return p
 }
 
-// pulse says what is due. Heartbeats come also while events do: they tell how far the
+// sayDue says what is due. Heartbeats come also while events do: they tell how far the
 // stream is.
-func (s *stream) pulse(p *pulses, now time.Time) {
+func (s *stream) sayDue(p *streamTimes, now time.Time) {
 	if p.beat == never && len(s.buf) > 0 && !s.faults.has(faultUnconfirmed) {
 		p.beat = now.Add(s.heartbeat)
 	}
@@ -141,7 +140,7 @@ func (s *stream) fill(now time.Time) (behind bool) {
 }
 
 // next returns when there is something to do.
-func (s *stream) next(p pulses) time.Time {
+func (s *stream) next(p streamTimes) time.Time {
 	at := s.kind.feed.when(s.pos + 1)
 	for _, moment := range []time.Time{p.beat, p.error, p.end} {
 		if moment.Before(at) {
@@ -157,14 +156,14 @@ func (s *stream) next(p pulses) time.Time {
 }
 
 func (s *stream) event(n uint64) {
-	s.buf = append(s.buf, s.open...)
+	s.buf = append(s.buf, s.out.Open...)
 	s.buf = append(s.buf, `{"jsonrpc":"2.0","method":"notifications/events/event","params":`...)
 	s.buf = s.appendOccurrence(s.buf, s.kind, n, n)
 	s.buf = s.buf[:len(s.buf)-1] // the routing members go into the same object
 	s.buf = append(s.buf, ',')
 	s.buf = s.appendRoute(s.buf)
 	s.buf = append(s.buf, `}}`...)
-	s.buf = append(s.buf, s.close...)
+	s.buf = append(s.buf, s.out.Close...)
 }
 
 // appendRoute appends the members that tie a notification to its request: the
@@ -181,15 +180,7 @@ func (s *stream) appendRoute(dst []byte) []byte {
 }
 
 func (s *stream) note(method string, params map[string]any) {
-	params["_meta"] = map[string]any{wire.MetaSubscription: s.id}
-	if s.profile == wire.ProfileSketch {
-		params["requestId"] = s.id
-	}
-	frame, err := wire.EncodeNotification(method, params)
-	if err != nil {
-		panic("demo: a notification of our own cannot be encoded: " + err.Error())
-	}
-	s.buf = append(append(append(s.buf, s.open...), frame...), s.close...)
+	s.buf = s.out.AppendNote(s.buf, method, params, s.id, s.profile)
 }
 
 func (s *stream) terminate(f *eventserver.Refusal) error {
@@ -198,7 +189,7 @@ func (s *stream) terminate(f *eventserver.Refusal) error {
 }
 
 func (s *stream) flush() error {
-	err := s.write(s.buf)
+	err := s.out.Write(s.buf)
 	s.buf = s.buf[:0]
 	return err
 }

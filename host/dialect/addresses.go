@@ -55,10 +55,10 @@ func (r *addresses) open(ctx context.Context, where string, h *noteStream) (Stre
 	return h, nil
 }
 
-// wanted returns the request that subscribes to an address.
-func (r *addresses) wanted(where string) (method string, params any) {
+// subscribeRequest returns the request that subscribes to an address.
+func (r *addresses) subscribeRequest(where string) (method string, params any) {
 	if r.s.Info().Era == session.EraStateless {
-		return methodListen, map[string]any{"notifications": map[string]any{"resourceSubscriptions": []string{where}}}
+		return wire.MethodListen, map[string]any{"notifications": map[string]any{"resourceSubscriptions": []string{where}}}
 	}
 	return methodSubscribe, map[string]string{"uri": where}
 }
@@ -71,12 +71,12 @@ func (r *addresses) note(n wire.Note) (relist bool) {
 	case noteResources:
 		return true
 	case noteUpdated:
-		uri, note := r.read(n, r.count())
+		uri, note := r.read(n, r.arrival())
 		for _, h := range r.listeners(func(address string) bool { return under(uri, address) }) {
 			h.take(note)
 		}
 	case wire.NoteInterrupt:
-		n.Since = r.s.UnheardSince()
+		n.Since = r.s.MissedSince()
 		for _, h := range r.listeners(func(string) bool { return true }) {
 			h.note(n)
 		}
@@ -97,7 +97,7 @@ func (r *addresses) join(ctx context.Context, where string, h *noteStream) error
 	if !first {
 		return nil
 	}
-	method, params := r.wanted(where)
+	method, params := r.subscribeRequest(where)
 	_, err := r.s.Call(ctx, method, params)
 	if err != nil {
 		r.mu.Lock()
@@ -150,13 +150,13 @@ func (r *addresses) leave(ctx context.Context, where string, h *noteStream) {
 // listen subscribes by a stream of its own (2026-07-28).
 func (r *addresses) listen(where string, h *noteStream) (Stream, error) {
 	h.own = true
-	method, params := r.wanted(where)
+	method, params := r.subscribeRequest(where)
 	inner, err := r.s.Open(h.ctx, method, params, func(n wire.Note) {
 		switch n.Method {
-		case noteAcknowledged:
+		case wire.NoteAcknowledged:
 			h.note(wire.Note{Method: wire.NoteActive})
 		case noteUpdated:
-			_, note := r.read(n, r.count())
+			_, note := r.read(n, r.arrival())
 			h.take(note)
 		case wire.NoteSkipped:
 			h.note(n)
@@ -167,7 +167,7 @@ func (r *addresses) listen(where string, h *noteStream) (Stream, error) {
 		return nil, named(err)
 	}
 	l := &listened{noteStream: h, inner: inner, done: make(chan struct{})}
-	h.hears = inner.Hears
+	h.detectsSilence = inner.DetectsSilence
 	h.begin(nil)
 	go l.watch()
 	return l, nil
@@ -202,7 +202,8 @@ func (l *listened) LastByte() time.Time {
 	return other
 }
 
-func (r *addresses) count() uint64 {
+// arrival counts a notification and returns its number.
+func (r *addresses) arrival() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.arrived++

@@ -87,6 +87,25 @@ type Previewer interface {
 	Preview(request any) (method string, params json.RawMessage, err error)
 }
 
+// pushOnly are the methods of a [Dialect] of the name that delivers over the connection
+// alone, and in which a subscription ends with its stream.
+type pushOnly string
+
+func (d pushOnly) Name() string { return string(d) }
+
+// Poll: there is no history to ask for.
+func (d pushOnly) Poll(context.Context, wire.PollRequest) (wire.PollResult, error) {
+	return wire.PollResult{}, fmt.Errorf("%w: polling is no part of %s", wire.ErrUnacceptable, string(d))
+}
+
+func (d pushOnly) Subscribe(context.Context, wire.SubscribeRequest) (wire.SubscribeResult, error) {
+	return wire.SubscribeResult{}, fmt.Errorf("%w: webhooks are no part of %s", wire.ErrUnacceptable, string(d))
+}
+
+func (d pushOnly) Unsubscribe(context.Context, wire.UnsubscribeRequest) error { return nil }
+
+func (d pushOnly) Pause(context.Context, wire.UnsubscribeRequest) error { return nil }
+
 // Stream is an open push stream.
 type Stream interface {
 	// Close cancels the stream alone; Done follows.

@@ -24,17 +24,12 @@ const MCPE = "MCPE"
 // delivers is decided by the filter among the arguments.
 const FilteredStream = "filtered-stream"
 
-// Notifications of MCPE, whatever stands before them.
-const (
-	noteMCPEEvent   = "events/event"
-	noteMCPEBatch   = "events/batch"
-	noteMCPEExpired = "events/subscription_expired"
-	noteTools       = "notifications/tools/list_changed"
-)
+const noteTools = "notifications/tools/list_changed"
 
 // tools is MCPE on one connection: subscriptions are made by calling tools, events
 // come among the notifications of the connection.
 type tools struct {
+	pushOnly
 	s     *session.Session
 	opts  Options
 	can   filterAbilities
@@ -76,7 +71,7 @@ func mcpe() Kind {
 
 func newTools(s *session.Session, o Options) Dialect {
 	return &tools{
-		s: s, opts: o, can: filterAbilitiesOf(s.Info()), pulse: newPulse(s, o), all: newResumables(), byID: map[string]*noteStream{},
+		pushOnly: MCPE, s: s, opts: o, can: filterAbilitiesOf(s.Info()), pulse: newPulse(s, o), all: newResumables(), byID: map[string]*noteStream{},
 	}
 }
 
@@ -96,7 +91,7 @@ func capabilities(i session.Info) map[string]json.RawMessage {
 }
 
 func filterAbilitiesOf(i session.Info) filterAbilities {
-	a := filterAbilities{channels: []string{channelRealtime}, pause: true, wildcards: true}
+	a := filterAbilities{channels: []string{wire.ChannelRealtime}, pause: true, wildcards: true}
 	var m map[string]json.RawMessage
 	if json.Unmarshal(capabilities(i)["events"], &m) != nil {
 		return a
@@ -107,7 +102,7 @@ func filterAbilitiesOf(i session.Info) filterAbilities {
 	_ = json.Unmarshal(m["maxSubscriptions"], &a.max)
 	var channels, known []string
 	_ = json.Unmarshal(m["deliveryChannels"], &channels)
-	for _, c := range []string{channelRealtime, channelCron, channelScheduled} {
+	for _, c := range []string{wire.ChannelRealtime, wire.ChannelCron, wire.ChannelScheduled} {
 		if slices.Contains(channels, c) {
 			known = append(known, c)
 		}
@@ -127,8 +122,8 @@ func filterAbilitiesOf(i session.Info) filterAbilities {
 				a.channels = slices.DeleteFunc(a.channels, func(c string) bool { return c == channel })
 			}
 		}
-		drop(f.CronSchedule, channelCron)
-		drop(f.ScheduledDelivery, channelScheduled)
+		drop(f.CronSchedule, wire.ChannelCron)
+		drop(f.ScheduledDelivery, wire.ChannelScheduled)
 	}
 	return a
 }
@@ -144,8 +139,6 @@ func mayHaveTools(i session.Info) bool {
 	undecided := c["events"] != nil && (json.Unmarshal(c["events"], &m) != nil || m["listChanged"] == nil)
 	return c["tools"] != nil && (undecided || !i.Advertised)
 }
-
-func (t *tools) Name() string { return MCPE }
 
 func (t *tools) Owns(name trust.Text) bool { return name.Raw() == FilteredStream }
 
@@ -168,7 +161,7 @@ func (t *tools) List(ctx context.Context) ([]event.Type, SkippedTypes, error) {
 			return nil, SkippedTypes{}, fmt.Errorf("%w: the result of tools/list", wire.ErrMalformed)
 		}
 		for _, tool := range list.Tools {
-			found = found || tool.Name.Raw() == toolSubscribe
+			found = found || tool.Name.Raw() == wire.ToolSubscribe
 		}
 		if list.Next == "" || found {
 			break
@@ -179,7 +172,7 @@ func (t *tools) List(ctx context.Context) ([]event.Type, SkippedTypes, error) {
 		return nil, SkippedTypes{}, named(err)
 	}
 	if !found {
-		return nil, SkippedTypes{}, fmt.Errorf("%w, nor the tool %s", ErrNoEvents, toolSubscribe)
+		return nil, SkippedTypes{}, fmt.Errorf("%w, nor the tool %s", ErrNoEvents, wire.ToolSubscribe)
 	}
 	return []event.Type{t.filtered()}, SkippedTypes{}, nil
 }
@@ -195,16 +188,6 @@ func (t *tools) filtered() event.Type {
 	}
 }
 
-// Poll: there is no history to ask for.
-func (t *tools) Poll(context.Context, wire.PollRequest) (wire.PollResult, error) {
-	return wire.PollResult{}, fmt.Errorf("%w: %s has no polling", wire.ErrUnacceptable, MCPE)
-}
-
-// Subscribe: the events come over the connection.
-func (t *tools) Subscribe(context.Context, wire.SubscribeRequest) (wire.SubscribeResult, error) {
-	return wire.SubscribeResult{}, fmt.Errorf("%w: %s does not deliver to a callback", wire.ErrUnacceptable, MCPE)
-}
-
 // Note hands events to the stream of their subscription.
 func (t *tools) Note(n wire.Note) (relist bool) {
 	t.pulse.beat()
@@ -213,11 +196,11 @@ func (t *tools) Note(n wire.Note) (relist bool) {
 	case n.Method == noteTools:
 		return true
 	case n.Method == wire.NoteInterrupt:
-		n.Since = t.s.UnheardSince()
+		n.Since = t.s.MissedSince()
 		for _, h := range t.streams() {
 			h.note(n)
 		}
-	case method == noteMCPEEvent, method == noteMCPEBatch, method == noteMCPEExpired:
+	case method == wire.NoteMCPEEvent, method == wire.NoteMCPEBatch, method == wire.NoteMCPEExpired:
 		t.route(method, n)
 	}
 	return false
@@ -258,9 +241,9 @@ func (t *tools) route(method string, n wire.Note) {
 // translate says in the words of MCP Events what a notification says.
 func translate(method string, params json.RawMessage, o Options) []wire.Note {
 	switch method {
-	case noteMCPEExpired:
+	case wire.NoteMCPEExpired:
 		return []wire.Note{{Method: wire.NoteTerminated, Params: json.RawMessage(`{"error":{"message":"the subscription has expired"}}`), Planned: true}}
-	case noteMCPEEvent:
+	case wire.NoteMCPEEvent:
 		var p struct{ Event json.RawMessage }
 		if json.Unmarshal(params, &p) != nil || p.Event == nil {
 			return []wire.Note{{Method: wire.NoteEvent, Params: params, Refused: fmt.Errorf("%w: no event in it", wire.ErrOccurrence)}}

@@ -17,13 +17,6 @@ import (
 	"eventdeck/host/wire"
 )
 
-// The delivery channels of MCPE.
-const (
-	channelRealtime  = "realtime"
-	channelCron      = "cron"
-	channelScheduled = "scheduled"
-)
-
 // streamArgs are the arguments of a filtered stream, as the operator gives them.
 type streamArgs struct {
 	EventTypes []string `json:"eventTypes,omitempty"`
@@ -104,7 +97,7 @@ func (w streamArgs) has(channel string) bool { return slices.Contains(w.Channels
 
 func (w streamArgs) checkChannels(time.Time) error {
 	for _, c := range w.Channels {
-		if c != channelRealtime && c != channelCron && c != channelScheduled {
+		if c != wire.ChannelRealtime && c != wire.ChannelCron && c != wire.ChannelScheduled {
 			return errStreamArgs("channels: %v is none of realtime, cron, scheduled", trust.Untrusted(c))
 		}
 	}
@@ -112,7 +105,7 @@ func (w streamArgs) checkChannels(time.Time) error {
 }
 
 func (w streamArgs) checkCron(now time.Time) error {
-	if !w.has(channelCron) {
+	if !w.has(wire.ChannelCron) {
 		if w.Cron != "" {
 			return errStreamArgs("cronExpression is for the channel cron, which is not among channels")
 		}
@@ -136,7 +129,7 @@ func (w streamArgs) checkCron(now time.Time) error {
 }
 
 func (w streamArgs) checkScheduled(now time.Time) error {
-	if !w.has(channelScheduled) {
+	if !w.has(wire.ChannelScheduled) {
 		if w.DeliverAt != "" {
 			return errStreamArgs("deliverAt is for the channel scheduled, which is not among channels")
 		}
@@ -214,87 +207,52 @@ func (w streamArgs) checkHandler(time.Time) error {
 // request is the arguments of events_subscribe, and what the server says of a
 // subscription.
 type request struct {
-	Filter    filter          `json:"filter"`
-	Delivery  deliverySpec    `json:"delivery"`
-	Handler   json.RawMessage `json:"handler,omitempty"`
-	ExpiresAt string          `json:"expiresAt,omitempty"`
-}
-
-type filter struct {
-	EventTypes []string `json:"eventTypes,omitempty"`
-	Tags       []string `json:"tags,omitempty"`
-	Priority   []string `json:"priority,omitempty"`
-}
-
-type deliverySpec struct {
-	Channels  []string   `json:"channels"`
-	Cron      *cronSpec  `json:"cronSchedule,omitempty"`
-	Scheduled *sometimes `json:"scheduledDelivery,omitempty"`
-}
-
-type cronSpec struct {
-	Expression string `json:"expression"`
-	Timezone   string `json:"timezone,omitempty"`
-	Aggregate  *bool  `json:"aggregateEvents,omitempty"`
-	MaxEvents  *int   `json:"maxEventsPerDelivery,omitempty"`
-}
-
-type sometimes struct {
-	DeliverAt   string `json:"deliverAt"`
-	Timezone    string `json:"timezone,omitempty"`
-	Description string `json:"description,omitempty"`
-	Aggregate   *bool  `json:"aggregateEvents,omitempty"`
-	AutoExpire  *bool  `json:"autoExpire,omitempty"`
+	Filter    wire.MCPEFilter   `json:"filter"`
+	Delivery  wire.MCPEDelivery `json:"delivery"`
+	Handler   json.RawMessage   `json:"handler,omitempty"`
+	ExpiresAt string            `json:"expiresAt,omitempty"`
 }
 
 // request returns what is sent for the arguments.
 func (w streamArgs) request() request {
 	q := request{
-		Filter:   filter{w.EventTypes, w.Tags, w.Priority},
-		Delivery: deliverySpec{Channels: w.Channels},
+		Filter:   wire.MCPEFilter{EventTypes: w.EventTypes, Tags: w.Tags, Priority: w.Priority},
+		Delivery: wire.MCPEDelivery{Channels: w.Channels},
 		Handler:  w.Handler, ExpiresAt: w.ExpiresAt,
 	}
 	if len(q.Delivery.Channels) == 0 {
-		q.Delivery.Channels = []string{channelRealtime}
+		q.Delivery.Channels = []string{wire.ChannelRealtime}
 	}
-	if w.has(channelCron) {
-		q.Delivery.Cron = &cronSpec{w.Cron, w.Timezone, w.Aggregate, w.MaxEvents}
+	if w.has(wire.ChannelCron) {
+		q.Delivery.Cron = &wire.MCPECron{Expression: w.Cron, Timezone: w.Timezone, Aggregate: w.Aggregate, MaxEvents: w.MaxEvents}
 	}
-	if w.has(channelScheduled) {
-		q.Delivery.Scheduled = &sometimes{w.DeliverAt, w.Timezone, w.Description, w.Aggregate, w.AutoExpire}
+	if w.has(wire.ChannelScheduled) {
+		q.Delivery.Scheduled = &wire.MCPEScheduled{DeliverAt: w.DeliverAt, Timezone: w.Timezone, Description: w.Description, Aggregate: w.Aggregate, AutoExpire: w.AutoExpire}
 	}
 	return q
 }
 
-// same reports whether two requests ask for the same events in the same way.
-func (q request) same(other request) bool {
-	return q.Filter.same(other.Filter) && slices.Equal(sorted(q.Delivery.Channels), sorted(other.Delivery.Channels)) &&
-		reflect.DeepEqual(q.Delivery.Cron.bare(), other.Delivery.Cron.bare()) && reflect.DeepEqual(q.Delivery.Scheduled.bare(), other.Delivery.Scheduled.bare())
-}
+// same reports whether two requests ask for the same events in the same way. The order of
+// lists does not matter, nor does what servers fill in by themselves.
+func (q request) same(other request) bool { return reflect.DeepEqual(q.essence(), other.essence()) }
 
-func (f filter) same(other filter) bool {
-	return slices.Equal(sorted(f.EventTypes), sorted(other.EventTypes)) && slices.Equal(sorted(f.Tags), sorted(other.Tags)) &&
-		slices.Equal(sorted(f.Priority), sorted(other.Priority))
-}
-
-func sorted(list []string) []string { return slices.Sorted(slices.Values(list)) }
-
-// bare leaves out what servers fill in by themselves.
-func (c *cronSpec) bare() [2]string {
-	if c == nil {
-		return [2]string{}
+// essence returns what tells one request from another.
+func (q request) essence() any {
+	lists := [...][]string{q.Filter.EventTypes, q.Filter.Tags, q.Filter.Priority, q.Delivery.Channels}
+	for i, list := range lists {
+		lists[i] = slices.Sorted(slices.Values(list))
 	}
-	return [2]string{c.Expression, c.Timezone}
-}
-
-func (s *sometimes) bare() string {
-	if s == nil {
-		return ""
+	var expression, zone, at string
+	if c := q.Delivery.Cron; c != nil {
+		expression, zone = c.Expression, c.Timezone
 	}
-	if at, ok := wire.ParseTime(trust.Untrusted(s.DeliverAt)); ok {
-		return at.Format(time.RFC3339)
+	if s := q.Delivery.Scheduled; s != nil {
+		at = s.DeliverAt
+		if t, ok := wire.ParseTime(trust.Untrusted(at)); ok {
+			at = t.Format(time.RFC3339)
+		}
 	}
-	return s.DeliverAt
+	return [...]any{lists, expression, zone, at}
 }
 
 // checkFiltered is [Kind.Check] of MCPE.
@@ -304,7 +262,7 @@ func checkFiltered(t event.Type, args json.RawMessage, now time.Time) error {
 		return err
 	}
 	if len(w.Channels) == 0 {
-		if offered := defaultChannels(t.InputSchema); len(offered) > 0 && offered[0] != channelRealtime {
+		if offered := defaultChannels(t.InputSchema); len(offered) > 0 && offered[0] != wire.ChannelRealtime {
 			return errStreamArgs("channels is needed: the server does not deliver in realtime")
 		}
 	}
@@ -318,14 +276,14 @@ func filteredFirings(args json.RawMessage, now time.Time, n int) []time.Time {
 		return nil
 	}
 	var all []time.Time
-	if w.has(channelCron) {
+	if w.has(wire.ChannelCron) {
 		c, err := cron.Parse(w.Cron)
 		zone, zoneErr := cron.Zone(w.Timezone)
 		if errors.Join(err, zoneErr) == nil {
 			all = c.Firings(now.In(zone), n)
 		}
 	}
-	if w.has(channelScheduled) {
+	if w.has(wire.ChannelScheduled) {
 		if at, err := w.deliverAt(); err == nil && at.After(now) {
 			all = append(all, at)
 		}
@@ -345,7 +303,7 @@ func filteredEnd(args json.RawMessage) time.Time {
 	if err != nil {
 		end = time.Time{}
 	}
-	if slices.Equal(w.Channels, []string{channelScheduled}) {
+	if slices.Equal(w.Channels, []string{wire.ChannelScheduled}) {
 		if at, err := w.deliverAt(); err == nil && (end.IsZero() || at.Before(end)) {
 			end = at
 		}

@@ -13,7 +13,7 @@ import (
 
 // Stream takes up the subscription that the server holds for the arguments, or makes one.
 func (t *tools) Stream(ctx context.Context, r wire.StreamRequest, sink func(wire.Note)) (Stream, error) {
-	q, err := t.wanted(r.Arguments)
+	q, err := t.requestFor(r.Arguments)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", wire.ErrUnacceptable, err)
 	}
@@ -56,8 +56,8 @@ func (t *tools) Stream(ctx context.Context, r wire.StreamRequest, sink func(wire
 	return h, nil
 }
 
-// wanted returns what is asked of the server. Error: [ErrArguments].
-func (t *tools) wanted(args json.RawMessage) (request, error) {
+// requestFor returns what is asked of the server. Error: [ErrArguments].
+func (t *tools) requestFor(args json.RawMessage) (request, error) {
 	w, err := readStreamArgs(args)
 	if len(w.Channels) == 0 {
 		w.Channels = t.can.channels[:1]
@@ -71,11 +71,11 @@ func (t *tools) Preview(asked any) (string, json.RawMessage, error) {
 	if !ok {
 		return "", nil, fmt.Errorf("%w of a %T in %s", ErrNoPreview, asked, MCPE)
 	}
-	q, err := t.wanted(r.Arguments)
+	q, err := t.requestFor(r.Arguments)
 	if err != nil {
 		return "", nil, err
 	}
-	raw, err := json.Marshal(toolCall{toolSubscribe, q})
+	raw, err := json.Marshal(toolCall{wire.ToolSubscribe, q})
 	return methodCall, raw, err
 }
 
@@ -120,18 +120,18 @@ func (t *tools) adopt(ctx context.Context, k kept, q request) error {
 		if q.ExpiresAt != "" {
 			change["expiresAt"] = q.ExpiresAt
 		}
-		if _, err := t.call(ctx, toolUpdate, change); err != nil && !errors.Is(err, wire.ErrMalformed) {
+		if _, err := t.call(ctx, wire.ToolUpdate, change); err != nil && !errors.Is(err, wire.ErrMalformed) {
 			return err
 		}
 	}
 	if k.Status == "paused" {
-		return t.byName(ctx, toolResume, trust.Untrusted(k.ID))
+		return t.byName(ctx, wire.ToolResume, trust.Untrusted(k.ID))
 	}
 	return nil
 }
 
 func (t *tools) subscribe(ctx context.Context, q request) (string, error) {
-	raw, err := t.call(ctx, toolSubscribe, q)
+	raw, err := t.call(ctx, wire.ToolSubscribe, q)
 	if errors.Is(err, wire.ErrMalformed) {
 		err = fmt.Errorf("%w: %w", wire.ErrUnacceptable, err) // again, it would make another one
 	}
@@ -140,7 +140,7 @@ func (t *tools) subscribe(ctx context.Context, q request) (string, error) {
 	}
 	k := readKept(raw)
 	if k.ID == "" {
-		return "", &toolError{toolSubscribe, trust.Untrusted("it named no subscription")}
+		return "", &toolError{wire.ToolSubscribe, trust.Untrusted("it named no subscription")}
 	}
 	return k.ID, nil
 }
@@ -171,7 +171,7 @@ func (a filterAbilities) schema() json.RawMessage {
 			"description": "Runs ON THE SERVER for each event: a bash command, an agent or a webhook. Nothing runs there without it.",
 			"properties":  object{"type": object{"enum": []string{"bash", "agent", "webhook"}}}},
 	}
-	cronned, scheduled := slices.Contains(a.channels, channelCron), slices.Contains(a.channels, channelScheduled)
+	cronned, scheduled := slices.Contains(a.channels, wire.ChannelCron), slices.Contains(a.channels, wire.ChannelScheduled)
 	if cronned {
 		properties["cronExpression"] = text("Channel cron: minute hour day month weekday, e.g. 0 9 * * 1-5")
 		properties["maxEventsPerDelivery"] = object{"type": "integer", "minimum": 1, "description": "Channel cron: the most events of a delivery"}

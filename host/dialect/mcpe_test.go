@@ -65,7 +65,7 @@ func (k *desk) answer(c call) string {
 	id := strings.Trim(c.param("arguments", "subscriptionId"), `"`)
 	sub := k.subs[id]
 	switch c.tool() {
-	case toolSubscribe:
+	case wire.ToolSubscribe:
 		k.next++
 		id = fmt.Sprintf("s%d", k.next)
 		if err := json.Unmarshal([]byte(c.param("arguments")), &sub); err != nil {
@@ -77,19 +77,19 @@ func (k *desk) answer(c call) string {
 			k.before(id)
 		}
 		return k.result(sub)
-	case toolList:
+	case wire.ToolList:
 		var all []any
 		for _, s := range k.subs {
 			all = append(all, s)
 		}
 		return k.result(map[string]any{"subscriptions": all})
-	case toolUnsubscribe:
+	case wire.ToolUnsubscribe:
 		delete(k.subs, id)
-	case toolPause:
+	case wire.ToolPause:
 		sub["status"] = json.RawMessage(`"paused"`)
-	case toolResume:
+	case wire.ToolResume:
 		sub["status"] = json.RawMessage(`"active"`)
-	case toolUpdate:
+	case wire.ToolUpdate:
 		for _, key := range []string{"filter", "delivery", "expiresAt"} {
 			if raw := c.param("arguments", key); raw != "" {
 				sub[key] = json.RawMessage(raw)
@@ -207,7 +207,7 @@ func TestFilteredEventsAreReadWithTheirLabels(t *testing.T) {
 	}
 	d, _ := p.connect(Options{})
 	s, r, id := openFiltered(t, d, filteredRequest(`{"eventTypes":["github.*"],"tags":["ci"],"priority":["high"]}`))
-	c := p.await("the subscribe", 1, isTool(toolSubscribe))
+	c := p.await("the subscribe", 1, isTool(wire.ToolSubscribe))
 	if got := c.param("arguments"); got != `{"filter":{"eventTypes":["github.*"],"tags":["ci"],"priority":["high"]},"delivery":{"channels":["realtime"]}}` {
 		t.Errorf("asked for %s", got)
 	}
@@ -288,10 +288,10 @@ func TestSubscriptionsAreAdopted(t *testing.T) {
 		k.mu.Unlock()
 		q.Held = trust.Untrusted(id)
 		openFiltered(t, d, q)
-		if c := p.await("the update", 1, isTool(toolUpdate)); c.param("arguments", "filter", "eventTypes") != `["a.*"]` {
+		if c := p.await("the update", 1, isTool(wire.ToolUpdate)); c.param("arguments", "filter", "eventTypes") != `["a.*"]` {
 			t.Errorf("updated to %s", c.params)
 		}
-		if n := p.count(isTool(toolSubscribe)); n != 2 {
+		if n := p.count(isTool(wire.ToolSubscribe)); n != 2 {
 			t.Errorf("%d subscriptions were made, want 2", n)
 		}
 	}
@@ -300,7 +300,7 @@ func TestSubscriptionsAreAdopted(t *testing.T) {
 func TestToolsThatFail(t *testing.T) {
 	k := newDesk()
 	d, _ := newPeer(t, filterCapabilities, k.answer).connect(Options{})
-	k.fail[toolSubscribe], k.fail[toolList], k.fail[toolUnsubscribe] = "too many", "broken", "no such subscription"
+	k.fail[wire.ToolSubscribe], k.fail[wire.ToolList], k.fail[wire.ToolUnsubscribe] = "too many", "broken", "no such subscription"
 	if _, err := d.Stream(background(t), filteredRequest(`{}`), func(wire.Note) {}); !errors.Is(err, wire.ErrUnacceptable) || !strings.Contains(err.Error(), "too many") {
 		t.Errorf("got %v", err)
 	}
@@ -332,7 +332,7 @@ func TestHeldSubscriptionsAreListed(t *testing.T) {
 	if err := lister.Release(background(t), held[0].ID); err != nil {
 		t.Error(err)
 	}
-	p.await("the unsubscribe", 1, isTool(toolUnsubscribe))
+	p.await("the unsubscribe", 1, isTool(wire.ToolUnsubscribe))
 }
 
 // What a server keeps beside the request may hold secrets: it is not shown.
@@ -442,7 +442,7 @@ func FuzzFiltered(f *testing.F) {
 	f.Add([]byte(`{"channels":["cron"],"cronExpression":"0 9 * * *"}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		o := Options{}.withDefaults()
-		for _, method := range []string{noteMCPEEvent, noteMCPEBatch} {
+		for _, method := range []string{wire.NoteMCPEEvent, wire.NoteMCPEBatch} {
 			for _, n := range translate(method, raw, o) {
 				if n.Refused == nil && (n.Event == nil || n.Event.EventID.IsZero()) {
 					t.Errorf("%s: %+v", method, n)

@@ -11,16 +11,6 @@ import (
 	"eventdeck/host/wire"
 )
 
-// The tools of MCPE.
-const (
-	toolSubscribe   = "events_subscribe"
-	toolUnsubscribe = "events_unsubscribe"
-	toolList        = "events_list"
-	toolPause       = "events_pause"
-	toolResume      = "events_resume"
-	toolUpdate      = "events_update"
-)
-
 const methodCall = "tools/call"
 
 // toolCall is the params of tools/call.
@@ -92,9 +82,7 @@ func toolResult(tool string, raw json.RawMessage) (json.RawMessage, error) {
 // kept is a subscription as the server tells of it.
 type kept struct {
 	request
-	ID     string `json:"subscriptionId"`
-	Other  string `json:"id"` // the spelling of the type definitions
-	Status string `json:"status"`
+	ID, Status string
 }
 
 // readKept reads one member after the other: one of another type hides only itself.
@@ -109,7 +97,7 @@ func readKept(raw json.RawMessage) kept {
 	}
 	_ = json.Unmarshal(m["subscriptionId"], &k.ID)
 	if k.ID == "" {
-		_ = json.Unmarshal(m["id"], &k.ID)
+		_ = json.Unmarshal(m["id"], &k.ID) // the spelling of the type definitions
 	}
 	_ = json.Unmarshal(m["status"], &k.Status)
 	_ = json.Unmarshal(m["filter"], &k.Filter)
@@ -120,7 +108,7 @@ func readKept(raw json.RawMessage) kept {
 
 // listKept returns the subscriptions that the server holds.
 func (t *tools) listKept(ctx context.Context) ([]kept, error) {
-	raw, err := t.call(ctx, toolList, struct{}{})
+	raw, err := t.call(ctx, wire.ToolList, struct{}{})
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +116,7 @@ func (t *tools) listKept(ctx context.Context) ([]kept, error) {
 	if json.Unmarshal(raw, &list) != nil {
 		var m struct{ Subscriptions []json.RawMessage }
 		if json.Unmarshal(raw, &m) != nil {
-			return nil, fmt.Errorf("%w: the answer of the tool %s", wire.ErrMalformed, toolList)
+			return nil, fmt.Errorf("%w: the answer of the tool %s", wire.ErrMalformed, wire.ToolList)
 		}
 		list = m.Subscriptions
 	}
@@ -163,7 +151,7 @@ func (t *tools) Remote(ctx context.Context) ([]Listed, error) {
 
 // Release implements [Lister].
 func (t *tools) Release(ctx context.Context, id trust.Text) error {
-	return t.byName(ctx, toolUnsubscribe, id)
+	return t.byName(ctx, wire.ToolUnsubscribe, id)
 }
 
 // byName calls a tool that takes a subscription and nothing else.
@@ -193,5 +181,5 @@ func (t *tools) Pause(ctx context.Context, r wire.UnsubscribeRequest) error {
 	if !t.can.pause || r.Held.IsZero() {
 		return nil
 	}
-	return t.byName(ctx, toolPause, r.Held)
+	return t.byName(ctx, wire.ToolPause, r.Held)
 }

@@ -14,27 +14,27 @@ import (
 // among the notifications of the connection. Its heartbeat is the server's answer
 // to the question whether it is there. It implements [Stream].
 type noteStream struct {
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	pulse  *pulse
-	own    bool                  // it has a request after all, on which its events come
-	end    func(context.Context) // takes leave of the server; may be nil
-	aside  *aside                // nil: events are handed on as they come
-	hears  func() bool           // would silence of what brings the events be noticed
-	done   chan struct{}
-	err    error // set before done is closed
+	ctx            context.Context
+	cancel         context.CancelCauseFunc
+	pulse          *pulse
+	own            bool                  // it has a request after all, on which its events come
+	end            func(context.Context) // ends the subscription at the server; may be nil
+	aside          *aside                // nil: events are handed on as they come
+	detectsSilence func() bool           // would silence of what brings the events be noticed
+	done           chan struct{}
+	err            error // set before done is closed
 
 	mu   sync.Mutex // one note after another
 	sink func(wire.Note)
 	over bool
 }
 
-// farewell bounds how long leave is taken of a server.
-const farewell = 2 * time.Second
+// closingTimeout bounds the request that ends a subscription at the server.
+const closingTimeout = 2 * time.Second
 
 // newNoteStream begins a stream that runs as long as ctx and the connection.
 func newNoteStream(ctx context.Context, p *pulse, sink func(wire.Note)) *noteStream {
-	h := &noteStream{pulse: p, sink: sink, hears: p.s.Hears, done: make(chan struct{})}
+	h := &noteStream{pulse: p, sink: sink, detectsSilence: p.s.DetectsSilence, done: make(chan struct{})}
 	h.ctx, h.cancel = context.WithCancelCause(ctx)
 	return h
 }
@@ -65,7 +65,7 @@ func (h *noteStream) watch() {
 				return
 			}
 			if h.pulse.beats(h.ctx) {
-				h.note(wire.Note{Method: wire.NoteHeartbeat, Apart: !h.hears()})
+				h.note(wire.Note{Method: wire.NoteHeartbeat, Apart: !h.detectsSilence()})
 			}
 		}
 	}
@@ -90,7 +90,7 @@ func (h *noteStream) finish(err error) {
 	if h.end == nil || h.pulse.s.Err() != nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), farewell)
+	ctx, cancel := context.WithTimeout(context.Background(), closingTimeout)
 	defer cancel()
 	h.end(ctx)
 }

@@ -223,7 +223,7 @@ func (p *peer) connect(o Options) (Dialect, *session.Session) {
 		}
 	}
 	s, err := session.Dial(p.t.Context(), event.Server{Name: "peer", URL: p.URL}, session.Options{
-		OnNote: note, OnUnheard: func() { note(wire.Note{Method: wire.NoteInterrupt}) }, Reopen: session.Backoff{Min: time.Millisecond, Max: time.Millisecond},
+		OnNote: note, OnMissed: func() { note(wire.Note{Method: wire.NoteInterrupt}) }, Reopen: session.Backoff{Min: time.Millisecond, Max: time.Millisecond},
 	})
 	if err != nil {
 		p.t.Fatal(err)

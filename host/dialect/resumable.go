@@ -98,8 +98,8 @@ func openResumable(ctx context.Context, s *session.Session, all *resumables, o O
 	return c
 }
 
-// run carries the request to its end. It waits there for days, and so do others:
-// the functions on the way keep little on the stack.
+// run carries the request to its end, which may be days away. There is a goroutine in it for
+// each stream, so the functions on the way keep little on the stack.
 func (c *resumable) run(earlier *wire.Resume) {
 	if earlier == nil || !c.takeUp(earlier) {
 		c.result, c.err = c.attached(c.s.Hold(c.ctx, c.method, c.params, c.note, c.attach))

@@ -191,7 +191,7 @@ func TestALongToolCallIsResumed(t *testing.T) {
 	p := newPeer(t, filterCapabilities, nil)
 	p.answer = func(c call) string {
 		switch {
-		case c.method == "tools/call" && c.tool() == toolSubscribe:
+		case c.method == "tools/call" && c.tool() == wire.ToolSubscribe:
 			first = c.id
 			cutStreams(nil, "")(c)
 		case c.method == wire.MethodPollOne:

@@ -28,11 +28,9 @@ const (
 	methodUnsubscribe = "resources/unsubscribe"
 	methodRegister    = "resources/subscriptions/register"
 	methodDeregister  = "resources/subscriptions/deregister"
-	methodListen      = "subscriptions/listen"
 
-	noteUpdated      = "notifications/resources/updated"
-	noteResources    = "notifications/resources/list_changed"
-	noteAcknowledged = "notifications/subscriptions/acknowledged"
+	noteUpdated   = "notifications/resources/updated"
+	noteResources = "notifications/resources/list_changed"
 )
 
 const (
@@ -43,6 +41,7 @@ const (
 // resources is SEP-1803 on one connection: event types are resources with event://
 // addresses, subscriptions are subscription:// resources.
 type resources struct {
+	pushOnly  // but for webhooks
 	s         *session.Session
 	opts      Options
 	can       resourceAbilities
@@ -64,7 +63,7 @@ func sep1803() Kind {
 }
 
 func newResources(s *session.Session, o Options) Dialect {
-	r := &resources{s: s, opts: o, can: resourceAbilitiesOf(s.Info()), unlisted: map[trust.Text]bool{}}
+	r := &resources{pushOnly: SEP1803, s: s, opts: o, can: resourceAbilitiesOf(s.Info()), unlisted: map[trust.Text]bool{}}
 	r.addresses = newAddresses(s, o, r.occurrence)
 	return r
 }
@@ -101,8 +100,6 @@ func resourceAbilitiesOf(i session.Info) (a resourceAbilities) {
 	}
 	return a
 }
-
-func (r *resources) Name() string { return SEP1803 }
 
 func (r *resources) Owns(name trust.Text) bool { return strings.HasPrefix(name.Raw(), eventScheme) }
 
@@ -228,14 +225,6 @@ func schemaOf(raw json.RawMessage) json.RawMessage {
 	}
 	return raw
 }
-
-// Poll: there is no history to ask for.
-func (r *resources) Poll(context.Context, wire.PollRequest) (wire.PollResult, error) {
-	return wire.PollResult{}, fmt.Errorf("%w: %s has no polling", wire.ErrUnacceptable, SEP1803)
-}
-
-// Pause: an in-band subscription ends with its stream.
-func (r *resources) Pause(context.Context, wire.UnsubscribeRequest) error { return nil }
 
 // Note routes what the general stream brings to the addresses that it lies under.
 func (r *resources) Note(n wire.Note) (relist bool) { return r.addresses.note(n) }

@@ -27,7 +27,7 @@ func (r *resources) Preview(request any) (string, json.RawMessage, error) {
 	switch q := request.(type) {
 	case wire.StreamRequest:
 		where, err = expand(q.Name.Raw(), q.Arguments)
-		method, params = r.addresses.wanted(where)
+		method, params = r.addresses.subscribeRequest(where)
 	case wire.SubscribeRequest:
 		where, err = expand(q.Name.Raw(), q.Arguments)
 		method, params = methodRegister, callback(where, q.URL)

@@ -249,7 +249,7 @@ func TestStatelessSubscriptionHasAStreamOfItsOwn(t *testing.T) {
 	p.stateless = true
 	end := make(chan struct{})
 	p.answer = func(c call) string {
-		if c.method != methodListen {
+		if c.method != wire.MethodListen {
 			return notFound
 		}
 		route := fmt.Sprintf(`"_meta":{"io.modelcontextprotocol/subscriptionId":%s}`, c.id)
@@ -270,7 +270,7 @@ func TestStatelessSubscriptionHasAStreamOfItsOwn(t *testing.T) {
 		t.Errorf("data %s", e.Data)
 	}
 	r.next(wire.NoteSkipped)
-	c := p.await("the listen", 1, isMethod(methodListen))
+	c := p.await("the listen", 1, isMethod(wire.MethodListen))
 	if got := c.param("notifications", "resourceSubscriptions"); got != `["event://all"]` {
 		t.Errorf("listens to %s", got)
 	}

@@ -34,6 +34,7 @@ const (
 
 // updates are the plain resource subscriptions of one connection.
 type updates struct {
+	pushOnly
 	s         *session.Session
 	opts      Options
 	addresses *addresses
@@ -49,15 +50,13 @@ func resourceUpdates() Kind {
 			return can.inBand && !can.any() && !mcpEvents().Speaks(i)
 		},
 		On: func(s *session.Session, o Options) Dialect {
-			u := &updates{s: s, opts: o}
+			u := &updates{pushOnly: ResourceUpdates, s: s, opts: o}
 			u.addresses = newAddresses(s, o, u.occurrence)
 			return u
 		},
 		Check: checkUpdates,
 	}
 }
-
-func (u *updates) Name() string { return ResourceUpdates }
 
 func (u *updates) Owns(name trust.Text) bool { return name.Raw() == ResourceUpdated }
 
@@ -177,7 +176,7 @@ func (u *updates) Preview(request any) (string, json.RawMessage, error) {
 	if err != nil {
 		return "", nil, err
 	}
-	method, params := u.addresses.wanted(w.URI)
+	method, params := u.addresses.subscribeRequest(w.URI)
 	raw, err := json.Marshal(params)
 	return method, raw, err
 }
@@ -251,22 +250,6 @@ func joinContents(params, result json.RawMessage) (json.RawMessage, error) {
 	}
 	return both, nil
 }
-
-// Poll: there is no history to ask for.
-func (u *updates) Poll(context.Context, wire.PollRequest) (wire.PollResult, error) {
-	return wire.PollResult{}, fmt.Errorf("%w: %s have no polling", wire.ErrUnacceptable, ResourceUpdates)
-}
-
-// Subscribe: updates come over the connection.
-func (u *updates) Subscribe(context.Context, wire.SubscribeRequest) (wire.SubscribeResult, error) {
-	return wire.SubscribeResult{}, fmt.Errorf("%w: %s have no webhooks", wire.ErrUnacceptable, ResourceUpdates)
-}
-
-// Unsubscribe: a subscription ends with its stream.
-func (u *updates) Unsubscribe(context.Context, wire.UnsubscribeRequest) error { return nil }
-
-// Pause: a subscription ends with its stream.
-func (u *updates) Pause(context.Context, wire.UnsubscribeRequest) error { return nil }
 
 // Note routes what the general stream brings to the resources that it lies under.
 func (u *updates) Note(n wire.Note) (relist bool) { return u.addresses.note(n) }

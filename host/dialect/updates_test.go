@@ -122,7 +122,7 @@ func TestPlainUpdatesReachTheStreamsTheyAreFor(t *testing.T) {
 func TestStatelessUpdatesHaveAStreamOfTheirOwn(t *testing.T) {
 	ended := make(chan struct{})
 	p := newPeer(t, updatesCapabilities, library(func(c call) string {
-		if c.method != methodListen {
+		if c.method != wire.MethodListen {
 			return notFound
 		}
 		if got := c.param("notifications", "resourceSubscriptions"); got != `["file:///motd"]` {

@@ -39,3 +39,22 @@ func (h *Health) Suspend(now time.Time, after time.Duration) bool {
 
 // Renew forgets failures, as a refresh does.
 func (h *Health) Renew() { h.Suspended, h.Failures, h.FailedSince = false, 0, time.Time{} }
+
+// Status returns the deliveryStatus of SEP-3415. throttled is false: whose receiver asked to be
+// left alone changes that.
+func (h *Health) Status() map[string]any {
+	s := map[string]any{"active": !h.Suspended, "lastDeliveryAt": moment(h.LastDelivery), "lastError": nil,
+		"failedSince": moment(h.FailedSince), "throttled": false}
+	if h.LastError != "" {
+		s["lastError"] = h.LastError
+	}
+	return s
+}
+
+// moment returns a time as messages have it; the zero time is null.
+func moment(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.UTC().Format(time.RFC3339Nano)
+}

@@ -18,9 +18,15 @@ import (
 )
 
 const (
-	minTTL    = time.Second
-	maxVerify = 8 // verifications at a time
+	minTTL      = time.Second
+	maxVerify   = 8     // verifications at a time
+	maxVerified = 1_000 // callbacks that are remembered as verified
 )
+
+// Backoff returns the usual waits before the second and each later try of a delivery.
+func Backoff() []time.Duration {
+	return []time.Duration{500 * time.Millisecond, 15 * time.Second, 2 * time.Minute, 9 * time.Minute}
+}
 
 // HookRequest is what events/subscribe and events/unsubscribe say of a webhook.
 type HookRequest struct {
@@ -32,7 +38,9 @@ type HookRequest struct {
 	TTL json.RawMessage `json:"ttlMs"`
 }
 
-// ReadHookRequest reads the params of a webhook for a principal, "" for an anonymous caller.
+// ReadHookRequest reads the params of a webhook for a principal, "" for an anonymous caller,
+// who is refused (Forbidden). It refuses another mode, and an address that is not https or has
+// a user or fragment (InvalidParams).
 func ReadHookRequest(params json.RawMessage, principal string) (HookRequest, *Refusal) {
 	var p HookRequest
 	if principal == "" {
@@ -51,7 +59,8 @@ func ReadHookRequest(params json.RawMessage, principal string) (HookRequest, *Re
 	return p, nil
 }
 
-// Secret returns the secret that deliveries are to be signed with.
+// Secret returns the secret that deliveries are to be signed with. It refuses one that is no
+// key of Standard Webhooks (InvalidParams).
 func (p HookRequest) Secret() (event.Secret, *Refusal) {
 	secret := event.NewSecret(p.Delivery.Secret)
 	if _, err := secret.WebhookKey(); err != nil {
@@ -60,7 +69,7 @@ func (p HookRequest) Secret() (event.Secret, *Refusal) {
 	return secret, nil
 }
 
-// Lease returns the time that is granted. The default is also the longest, and what a
+// Lease returns the time that is granted: ttlMs, but at least a second and at most most. The default is also the longest, and what a
 // request for no expiry gets: a server that keeps its subscriptions in memory alone would
 // miss it for longer after a restart.
 func (p HookRequest) Lease(most time.Duration) (time.Duration, *Refusal) {
@@ -82,8 +91,8 @@ func HookID(principal, url, name, args string) string {
 	return "sub_" + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:15]))
 }
 
-// Verifier proves that receivers want deliveries, once for every principal and url. Its
-// methods may be called from any goroutine.
+// Verifier proves that receivers want deliveries, once for every principal and url: it remembers
+// a thousand, and forgets any one of them for a further one. Its methods may be called from any goroutine.
 type Verifier struct {
 	slots chan struct{} // one for every verification under way
 
@@ -97,7 +106,9 @@ func NewVerifier(random io.Reader) *Verifier {
 	return &Verifier{slots: make(chan struct{}, maxVerify), random: random, verified: map[string]bool{}}
 }
 
-// Verify sends a challenge to a callback that is not proved yet.
+// Verify sends a challenge to a callback that was not verified yet, for which it may take 10 s.
+// It refuses with CallbackEndpointError, whose reason says whether the callback could not be
+// reached or did not echo the challenge; nothing else of its answer is told.
 func (v *Verifier) Verify(ctx context.Context, s *Sender, id, principal, url string, secret event.Secret) *Refusal {
 	v.mu.Lock()
 	done := v.verified[verifiedKey(principal, url)]
@@ -128,6 +139,12 @@ func (v *Verifier) Verify(ctx context.Context, s *Sender, id, principal, url str
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	if len(v.verified) >= maxVerified {
+		for key := range v.verified { // it is verified again before its next subscription
+			delete(v.verified, key)
+			break
+		}
+	}
 	v.verified[verifiedKey(principal, url)] = true
 	return nil
 }

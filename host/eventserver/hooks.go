@@ -10,9 +10,6 @@ import (
 	"eventdeck/host/wire"
 )
 
-// DualSign is how long both secrets sign after a rotation.
-const DualSign = time.Hour
-
 // Hook is one webhook subscription as its server keeps it.
 type Hook interface {
 	comparable
@@ -45,7 +42,7 @@ type kept[H Hook] struct {
 	principal string
 }
 
-// NewHooks returns no subscriptions.
+// NewHooks returns an empty set of subscriptions, whose callbacks v verifies.
 func NewHooks[H Hook](v *Verifier) *Hooks[H] {
 	return &Hooks[H]{Verifier: v, byID: map[string]kept[H]{}}
 }
@@ -74,9 +71,10 @@ type Asked struct {
 	Lease              time.Duration // that is granted
 }
 
-// Check reads the params of events/subscribe, and proves that the receiver wants deliveries;
-// Grant then answers.
-// resolve returns the name of the type that is asked for, and its arguments as canonical JSON.
+// Check reads the params of events/subscribe, and has the callback verified; Grant then answers.
+// It refuses what [ReadHookRequest], [HookRequest.Secret], [HookRequest.Lease], resolve and
+// [Verifier.Verify] refuse, and more subscriptions of a principal than Most (ResourceExhausted).
+// Nothing is sent before all else is checked. resolve returns the name of the type that is asked for, and its arguments as canonical JSON.
 func (h *Hooks[H]) Check(ctx context.Context, params json.RawMessage, principal string, resolve func() (name, args string, f *Refusal)) (Asked, *Refusal) {
 	a := Asked{Principal: principal}
 	p, f := ReadHookRequest(params, principal)
@@ -95,19 +93,19 @@ func (h *Hooks[H]) Check(ctx context.Context, params json.RawMessage, principal 
 	}
 	a.URL = p.Delivery.URL
 	a.ID = HookID(principal, a.URL, name, args)
-	if f := h.room(a); f != nil { // before anything is sent anywhere
+	if f := h.checkLimit(a); f != nil { // before anything is sent anywhere
 		return a, f
 	}
 	return a, h.Verifier.Verify(ctx, h.Sender, a.ID, principal, a.URL, a.Secret)
 }
 
-func (h *Hooks[H]) room(a Asked) *Refusal {
+func (h *Hooks[H]) checkLimit(a Asked) *Refusal {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.roomLocked(a)
+	return h.checkLimitLocked(a)
 }
 
-func (h *Hooks[H]) roomLocked(a Asked) *Refusal {
+func (h *Hooks[H]) checkLimitLocked(a Asked) *Refusal {
 	if _, there := h.byID[a.ID]; there {
 		return nil
 	}
@@ -124,7 +122,9 @@ func (h *Hooks[H]) roomLocked(a Asked) *Refusal {
 }
 
 // Grant finds the subscription, or starts the one that begin returns, and returns what grant
-// answers to it. Grant returns nil for one that has just ended.
+// answers to it; fresh tells grant which. grant returns nil for a subscription that has just
+// ended, and is called again then. Grant refuses more subscriptions than Most
+// (ResourceExhausted), and any after the context of Begin has ended (CallbackEndpointError).
 func (h *Hooks[H]) Grant(a Asked, begin func() H, grant func(hook H, fresh bool) map[string]any) (map[string]any, *Refusal) {
 	for {
 		hook, fresh, f := h.enter(a, begin)
@@ -146,7 +146,7 @@ func (h *Hooks[H]) enter(a Asked, begin func() H) (hook H, fresh bool, f *Refusa
 	if k, there := h.byID[a.ID]; there && !k.hook.IsOver() {
 		return k.hook, false, nil
 	}
-	if f := h.roomLocked(a); f != nil {
+	if f := h.checkLimitLocked(a); f != nil {
 		return hook, false, f
 	}
 	hook = begin()
@@ -162,7 +162,8 @@ func (h *Hooks[H]) enter(a Asked, begin func() H) (hook H, fresh bool, f *Refusa
 	return hook, true, nil
 }
 
-// Unsubscribe answers events/unsubscribe; resolve is that of Check.
+// Unsubscribe answers events/unsubscribe; resolve is that of Check. It refuses what
+// [ReadHookRequest] and resolve refuse, and a subscription that is not there (NotFound).
 func (h *Hooks[H]) Unsubscribe(params json.RawMessage, principal string, resolve func() (name, args string, f *Refusal)) (map[string]any, *Refusal) {
 	p, f := ReadHookRequest(params, principal)
 	if f != nil {

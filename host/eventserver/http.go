@@ -2,7 +2,6 @@ package eventserver
 
 import (
 	"context"
-	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,13 +10,8 @@ import (
 	"mime"
 	"net"
 	"net/http"
-	"net/netip"
-	"net/url"
-	"slices"
-	"strings"
 	"time"
 
-	"eventdeck/host/event"
 	"eventdeck/host/wire"
 )
 
@@ -26,56 +20,6 @@ const MaxRequest = 1 << 20
 
 // CodeHeaderMismatch: headers of a request contradict its body (2026-07-28, Streamable HTTP).
 const CodeHeaderMismatch = -32020
-
-// OnLoopback reports whether an address that is listened on is on loopback.
-func OnLoopback(addr net.Addr) bool {
-	tcp, ok := addr.(*net.TCPAddr)
-	return ok && tcp.IP.IsLoopback()
-}
-
-// FromLoopback reports whether a request came over loopback.
-func FromLoopback(r *http.Request) bool {
-	peer, err := netip.ParseAddrPort(r.RemoteAddr)
-	return err == nil && peer.Addr().Unmap().IsLoopback()
-}
-
-// LocalRequest reports whether a request names loopback. That keeps a web page from
-// reaching a server on loopback through a name of its own (DNS rebinding).
-func LocalRequest(r *http.Request) bool {
-	if !localHost(r.Host) {
-		return false
-	}
-	origin := r.Header.Get("Origin")
-	if origin == "" {
-		return true
-	}
-	u, err := url.Parse(origin)
-	return err == nil && localHost(u.Host)
-}
-
-func localHost(hostport string) bool {
-	host := hostport
-	if h, _, err := net.SplitHostPort(hostport); err == nil {
-		host = h
-	}
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	ip, err := netip.ParseAddr(strings.Trim(host, "[]"))
-	return err == nil && ip.Unmap().IsLoopback()
-}
-
-// HasBearer reports whether a request shows the token.
-func HasBearer(r *http.Request, token event.Secret) bool {
-	given, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	return subtle.ConstantTimeCompare([]byte(given), []byte(token.Reveal())) == 1
-}
-
-// AskForBearer answers a request that lacks the token.
-func AskForBearer(w http.ResponseWriter, realm string) {
-	w.Header().Set("WWW-Authenticate", `Bearer realm="`+realm+`"`)
-	http.Error(w, "a bearer token is needed", http.StatusUnauthorized)
-}
 
 // ReadRequest reads the one JSON-RPC request that a call of Streamable HTTP brings. It is
 // false where the call is answered already: for what is none, and for notifications.
@@ -105,7 +49,7 @@ func ReadRequest(w http.ResponseWriter, r *http.Request) (wire.Message, bool) {
 		if !json.Valid(body) {
 			code = wire.CodeParse
 		}
-		AnswerError(w, nil, http.StatusBadRequest, code, "one JSON-RPC request expected", nil)
+		answerError(w, nil, http.StatusBadRequest, code, "one JSON-RPC request expected", nil)
 		return wire.Message{}, false
 	}
 	if messages[0].IsNotification() {
@@ -125,7 +69,7 @@ func HeadersFit(w http.ResponseWriter, h http.Header, m wire.Message) bool {
 	}
 	if asked != Modern {
 		f := BadVersion(asked)
-		AnswerError(w, m.RawID, http.StatusBadRequest, wire.CodeUnsupportedVersion, f.Message, f.Data)
+		answerError(w, m.RawID, http.StatusBadRequest, wire.CodeUnsupportedVersion, f.Message, f.Data)
 		return false
 	}
 	message := ""
@@ -133,7 +77,7 @@ func HeadersFit(w http.ResponseWriter, h http.Header, m wire.Message) bool {
 	case inHeader == "":
 		message = "the header MCP-Protocol-Version is missing"
 	case inBody == "":
-		AnswerError(w, m.RawID, http.StatusBadRequest, wire.CodeInvalidParams, "_meta lacks "+metaVersion, map[string]any{"field": "_meta"})
+		answerError(w, m.RawID, http.StatusBadRequest, wire.CodeInvalidParams, "_meta lacks "+metaVersion, map[string]any{"field": "_meta"})
 		return false
 	case inHeader != inBody:
 		message = "MCP-Protocol-Version differs from _meta"
@@ -144,7 +88,7 @@ func HeadersFit(w http.ResponseWriter, h http.Header, m wire.Message) bool {
 	default:
 		return true
 	}
-	AnswerError(w, m.RawID, http.StatusBadRequest, CodeHeaderMismatch, message, nil)
+	answerError(w, m.RawID, http.StatusBadRequest, CodeHeaderMismatch, message, nil)
 	return false
 }
 
@@ -152,7 +96,7 @@ func HeadersFit(w http.ResponseWriter, h http.Header, m wire.Message) bool {
 func AnswerResult(w http.ResponseWriter, id json.RawMessage, result map[string]any) {
 	frame, err := wire.EncodeResult(id, result)
 	if err != nil {
-		AnswerError(w, id, http.StatusInternalServerError, wire.CodeInternal, "the result cannot be encoded", nil)
+		answerError(w, id, http.StatusInternalServerError, wire.CodeInternal, "the result cannot be encoded", nil)
 		return
 	}
 	answer(w, http.StatusOK, frame)
@@ -167,11 +111,11 @@ func AnswerRefusal(w http.ResponseWriter, id json.RawMessage, f *Refusal, p wire
 	case wire.InvalidParams:
 		status = http.StatusBadRequest
 	}
-	AnswerError(w, id, status, f.Code(p), f.Message, f.Data)
+	answerError(w, id, status, f.Code(p), f.Message, f.Data)
 }
 
-// AnswerError answers a request with an error.
-func AnswerError(w http.ResponseWriter, id json.RawMessage, status, code int, message string, data map[string]any) {
+// answerError answers a request with an error.
+func answerError(w http.ResponseWriter, id json.RawMessage, status, code int, message string, data map[string]any) {
 	var told any
 	if data != nil {
 		told = data
@@ -197,12 +141,6 @@ type SSE struct {
 	control *http.ResponseController
 }
 
-// What stands before and behind each frame of an [SSE].
-const (
-	SSEOpen  = "data: "
-	SSEClose = "\n\n"
-)
-
 // StartSSE begins the answer.
 func StartSSE(w http.ResponseWriter) *SSE {
 	w.Header().Set("Content-Type", "text/event-stream")
@@ -212,25 +150,22 @@ func StartSSE(w http.ResponseWriter) *SSE {
 	return &SSE{w, http.NewResponseController(w)}
 }
 
-// Write sends frames that have [SSEOpen] and [SSEClose] around them. It blocks as long as
-// the peer does.
-func (s *SSE) Write(frames []byte) error {
-	if _, err := s.w.Write(frames); err != nil {
+// Write sends whole lines of the stream. It blocks as long as the peer does.
+func (s *SSE) Write(lines []byte) error {
+	if _, err := s.w.Write(lines); err != nil {
 		return err
 	}
 	return s.control.Flush()
 }
 
-// Frame sends one message.
-func (s *SSE) Frame(message []byte) error {
-	return s.Write(slices.Concat([]byte(SSEOpen), message, []byte(SSEClose)))
-}
+// Sink takes messages, each as the data of an event.
+func (s *SSE) Sink() Sink { return Sink{Write: s.Write, Open: "data: ", Close: "\n\n"} }
 
 // Finish sends the result that ends a stream when the server ends it.
 func (s *SSE) Finish(id json.RawMessage, info map[string]any) {
 	frame, err := wire.EncodeResult(id, Completed(map[string]any{"_meta": map[string]any{wire.MetaSubscription: id}}, info))
 	if err == nil {
-		_ = s.Frame(frame) // nothing depends on it
+		_ = s.Write(s.Sink().AppendFrame(nil, frame)) // nothing depends on it
 	}
 }
 

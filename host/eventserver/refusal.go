@@ -89,3 +89,15 @@ func Decode(params json.RawMessage, v any) *Refusal {
 	}
 	return nil
 }
+
+// ReadCursor reads the cursor of a request. given is false where it is absent or null: then the
+// client wants what comes from now on.
+func ReadCursor(raw json.RawMessage) (cursor string, given bool, f *Refusal) {
+	if len(raw) == 0 || string(raw) == "null" {
+		return "", false, nil
+	}
+	if json.Unmarshal(raw, &cursor) != nil {
+		return "", false, BadParam("cursor", "cursor must be a string or null")
+	}
+	return cursor, true, nil
+}

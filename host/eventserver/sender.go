@@ -143,7 +143,8 @@ type Delivery struct {
 	WantBody              bool           // of the answer
 }
 
-// Send makes one attempt.
+// Send makes one attempt, of at most 10 s. A status other than 2xx is a failure, a redirect
+// too; what the callback's answer says is in the outcome only where the delivery wants it.
 func (s *Sender) Send(ctx context.Context, d Delivery) Outcome {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, d.URL, bytes.NewReader(d.Body))
 	if err != nil {

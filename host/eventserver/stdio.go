@@ -189,6 +189,9 @@ func (c *Stdio) Write(lines []byte) error {
 	return c.failed
 }
 
+// Sink takes messages, each as a line.
+func (c *Stdio) Sink() Sink { return Sink{Write: c.Write, Close: "\n"} }
+
 // Send sends one message, as the functions of package wire encode it.
 func (c *Stdio) Send(frame []byte, err error) {
 	if err != nil {

@@ -127,8 +127,8 @@ func (c *catalog) page(behind string) (page []offered, more bool) {
 	return page, at < len(c.names)
 }
 
-// at returns the version of the catalog.
-func (c *catalog) at() int {
+// currentVersion returns a number that grows with every change.
+func (c *catalog) currentVersion() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.version

@@ -18,11 +18,6 @@ const (
 	suspendAfter   = 2 * time.Minute
 )
 
-// backoff are the waits before the second and each later try of a delivery.
-func backoff() []time.Duration {
-	return []time.Duration{500 * time.Millisecond, 15 * time.Second, 2 * time.Minute, 9 * time.Minute}
-}
-
 // hook is one webhook subscription. Its worker delivers one event after the other, so that
 // the cursor of each is also how far the receiver is.
 type hook struct {
@@ -41,10 +36,8 @@ type hook struct {
 	tries         int       // of the first of ahead
 	due           time.Time // of its next try
 	gapOwed       bool      // the receiver must be told that events were passed over
-	round         int       // grows when the position is moved: what is under way does not count then
-	secret        event.Secret
-	previous      event.Secret
-	dualUntil     time.Time
+	epoch         int       // grows when the position is moved: what is under way does not count then
+	secrets       eventserver.Secrets
 	refreshBefore time.Time
 	health        eventserver.Health
 }
@@ -56,7 +49,7 @@ type queued struct {
 }
 
 func newHook(h *hooks, a eventserver.Asked, w wanted) *hook {
-	return &hook{owner: h, id: a.ID, url: a.URL, wanted: w, done: w.pos, secret: a.Secret,
+	return &hook{owner: h, id: a.ID, url: a.URL, wanted: w, done: w.pos, secrets: eventserver.NewSecrets(a.Secret),
 		refreshBefore: h.server.opts.Now().Add(a.Lease), kick: make(chan struct{}, 1), stop: make(chan struct{})}
 }
 
@@ -81,10 +74,8 @@ func (k *hook) grant(a eventserver.Asked, w wanted, fresh bool) map[string]any {
 	}
 	now := k.owner.server.opts.Now()
 	k.refreshBefore = now.Add(a.Lease)
-	if a.Secret != k.secret {
-		k.previous, k.secret, k.dualUntil = k.secret, a.Secret, now.Add(eventserver.DualSign)
-	}
-	status := k.statusLocked()
+	k.secrets.Rotate(a.Secret, now)
+	status := k.health.Status()
 	if !fresh && w.held && w.pos != k.done {
 		k.moveLocked(w)
 	}
@@ -102,7 +93,7 @@ func (k *hook) grant(a eventserver.Asked, w wanted, fresh bool) map[string]any {
 // moveLocked goes on at another position.
 func (k *hook) moveLocked(w wanted) {
 	k.wanted, k.done, k.ahead, k.tries = w, w.pos, nil, 0
-	k.round++
+	k.epoch++
 }
 
 // firstLocked reads ahead, and reports whether wanted events were passed over for which no
@@ -140,15 +131,6 @@ func (k *hook) readLocked() {
 	}
 }
 
-func (k *hook) statusLocked() map[string]any {
-	s := map[string]any{"active": !k.health.Suspended, "lastDeliveryAt": moment(k.health.LastDelivery), "lastError": nil,
-		"failedSince": moment(k.health.FailedSince), "throttled": false}
-	if k.health.LastError != "" {
-		s["lastError"] = k.health.LastError
-	}
-	return s
-}
-
 // Run implements [eventserver.Hook].
 func (k *hook) Run(ctx context.Context) {
 	select {
@@ -162,7 +144,7 @@ func (k *hook) Run(ctx context.Context) {
 	defer timer.Stop()
 	for {
 		next := k.owner.server.next()
-		d, round, wait, over := k.plan()
+		d, epoch, wait, over := k.plan()
 		if over {
 			return
 		}
@@ -171,7 +153,7 @@ func (k *hook) Run(ctx context.Context) {
 			if ctx.Err() != nil {
 				return
 			}
-			k.settle(o, round)
+			k.settle(o, epoch)
 		} else {
 			timer.Reset(wait)
 			select {
@@ -194,7 +176,7 @@ func (k *hook) Run(ctx context.Context) {
 }
 
 // plan returns the delivery that is due, or how long to wait for the next one.
-func (k *hook) plan() (d *eventserver.Delivery, round int, wait time.Duration, over bool) {
+func (k *hook) plan() (d *eventserver.Delivery, epoch int, wait time.Duration, over bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	now := k.owner.server.opts.Now()
@@ -213,28 +195,24 @@ func (k *hook) plan() (d *eventserver.Delivery, round int, wait time.Duration, o
 	switch {
 	case k.gapOwed:
 		body := fmt.Appendf(nil, `{"type":"gap","cursor":%q}`, s.cursor(k.done))
-		return k.deliveryLocked("msg_gap_"+k.owner.Verifier.Token(), body, now), k.round, 0, false
+		return k.deliveryLocked("msg_gap_"+k.owner.Verifier.Token(), body, now), k.epoch, 0, false
 	case len(k.ahead) > 0:
-		return k.deliveryLocked(s.store+"-"+strconv.FormatUint(k.ahead[0].seq, 10), k.ahead[0].body, now), k.round, 0, false
+		return k.deliveryLocked(s.store+"-"+strconv.FormatUint(k.ahead[0].seq, 10), k.ahead[0].body, now), k.epoch, 0, false
 	}
 	return nil, 0, wait, false
 }
 
 func (k *hook) deliveryLocked(id string, body json.RawMessage, now time.Time) *eventserver.Delivery {
-	secrets := []event.Secret{k.secret}
-	if now.Before(k.dualUntil) {
-		secrets = append(secrets, k.previous)
-	}
-	return &eventserver.Delivery{URL: k.url, SubID: k.id, WebhookID: id, Body: body, Secrets: secrets}
+	return &eventserver.Delivery{URL: k.url, SubID: k.id, WebhookID: id, Body: body, Secrets: k.secrets.At(now)}
 }
 
 // settle records what became of a delivery.
-func (k *hook) settle(o eventserver.Outcome, round int) {
+func (k *hook) settle(o eventserver.Outcome, epoch int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	now := k.owner.server.opts.Now()
 	k.health.Note(o, now)
-	if round != k.round {
+	if epoch != k.epoch {
 		return
 	}
 	waits := k.owner.server.opts.Backoff

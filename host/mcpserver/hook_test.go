@@ -1,137 +1,36 @@
 package mcpserver_test
 
 import (
-	"encoding/json"
-	"encoding/pem"
-	"io"
 	"net/http"
-	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"eventdeck/host/event"
 	"eventdeck/host/mcpserver"
 	"eventdeck/host/mcptest"
-	"eventdeck/host/receiver"
 	"eventdeck/host/wire"
 )
 
-// callback is a receiver over TLS.
-type callback struct {
-	t   *testing.T
-	url string
-	ca  string
-	got chan delivered
-
-	mu     sync.Mutex
-	entry  receiver.Entry
-	answer func(delivered) int // to deliveries
-	echo   bool                // of challenges
-}
-
-// delivered is a delivery that was genuine.
-type delivered struct {
-	id, sub, kind string
-	signatures    int
-	stamp         string
-	status        int
-	body          map[string]any
-}
-
-func (d delivered) n() int {
-	data, _ := d.body["data"].(map[string]any)
-	n, _ := data["n"].(float64)
-	return int(n)
-}
-
-func newSecret(t *testing.T) event.Secret {
-	t.Helper()
-	secret, err := event.NewWebhookSecret(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return secret
-}
+// callback is where a server delivers to.
+type callback struct{ *mcptest.Callback }
 
 // hookRig is a server that may deliver to its callback.
 func hookRig(t *testing.T, change func(*mcpserver.Options)) (*rig, *callback) {
 	t.Helper()
-	c := &callback{t: t, got: make(chan delivered, 10_000), entry: receiver.Entry{Current: newSecret(t)}, echo: true, answer: func(delivered) int { return 204 }}
-	srv := httptest.NewTLSServer(c)
-	t.Cleanup(srv.Close)
-	c.url = srv.URL + "/hooks/1"
-	c.ca = filepath.Join(t.TempDir(), "ca.pem")
-	if err := os.WriteFile(c.ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: srv.Certificate().Raw}), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	c := &callback{mcptest.NewCallback(t)}
 	return newRig(t, func(o *mcpserver.Options) {
-		o.CallbacksOnLoopback, o.CallbackCA = true, c.ca
+		o.CallbacksOnLoopback, o.CallbackCA = true, c.CA
 		if change != nil {
 			change(o)
 		}
 	}), c
 }
 
-// ServeHTTP implements [http.Handler].
-func (c *callback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	h, err := receiver.ReadHeaders(r.Header)
-	if err == nil {
-		_, err = h.Verify(body, c.entry, time.Now())
-	}
-	if err != nil || r.Method != http.MethodPost || r.Header.Get("Content-Type") != "application/json" {
-		c.t.Errorf("a delivery that a receiver refuses: %v", err)
-		w.WriteHeader(401)
-		return
-	}
-	d := delivered{id: h.ID.Raw(), sub: h.ServerID.Raw(), signatures: len(strings.Fields(r.Header.Get(receiver.HeaderSignature))), stamp: r.Header.Get(receiver.HeaderTimestamp)}
-	if err := json.Unmarshal(body, &d.body); err != nil {
-		c.t.Error(err)
-	}
-	if d.kind, _ = d.body["type"].(string); d.kind == "verification" {
-		c.got <- d
-		if c.echo {
-			_, _ = io.WriteString(w, `{"challenge":`+strconv.Quote(d.body["challenge"].(string))+`}`)
-		}
-		return
-	}
-	d.status = c.answer(d)
-	c.got <- d
-	w.WriteHeader(d.status)
-}
-
-func (c *callback) set(answer func(delivered) int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.answer = answer
-}
-
 // params are those of a subscribe.
 func (c *callback) params(name string, more ...any) map[string]any {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	p := sub(name, more...)
-	p["delivery"] = map[string]any{"mode": "webhook", "url": c.url, "secret": c.entry.Current.Reveal()}
-	return p
+	return sub(name, append([]any{"delivery", c.Delivery()}, more...)...)
 }
-
-// next returns the next delivery that fn takes.
-func (c *callback) next(fn func(delivered) bool) delivered {
-	c.t.Helper()
-	return mcptest.Next(c.t, c.got, fn)
-}
-
-func isEvent(d delivered) bool { return d.kind == "" }
 
 func TestWebhooksReplayInOrder(t *testing.T) {
 	r, c := hookRig(t, nil)
@@ -142,7 +41,7 @@ func TestWebhooksReplayInOrder(t *testing.T) {
 	if err != nil || time.Until(until) > 10*time.Minute || time.Until(until) < 9*time.Minute {
 		t.Errorf("refreshBefore %v", result["refreshBefore"])
 	}
-	if d := <-c.got; d.kind != "verification" || d.sub != result["id"] || !strings.HasPrefix(d.id, "msg_verification_") {
+	if d := <-c.Got; d.Kind != "verification" || d.Sub != result["id"] || !strings.HasPrefix(d.ID, "msg_verification_") {
 		t.Errorf("first came %+v", d)
 	}
 	var got []int
@@ -150,18 +49,18 @@ func TestWebhooksReplayInOrder(t *testing.T) {
 		if len(got) == 300 {
 			r.fill(301, 2)
 		}
-		d := c.next(isEvent)
-		if d.sub != result["id"] || d.id != d.body["eventId"] || !strings.HasSuffix(d.body["cursor"].(string), "."+strconv.Itoa(d.n())) {
+		d := c.Next(mcptest.IsEvent)
+		if d.Sub != result["id"] || d.ID != d.Body["eventId"] || !strings.HasSuffix(d.Body["cursor"].(string), "."+strconv.Itoa(d.N())) {
 			t.Fatalf("delivery %+v", d)
 		}
-		got = append(got, d.n())
+		got = append(got, d.N())
 	}
 	inOrder(t, got, 1, 302)
 	again := r.call(wire.MethodSubscribe, c.params("pager/tick"))
 	if again["id"] != result["id"] || again["deliveryStatus"].(map[string]any)["active"] != true || again["deliveryStatus"].(map[string]any)["lastDeliveryAt"] == nil {
 		t.Errorf("refresh: %v", again)
 	}
-	unsubscribe := sub("pager/tick", "delivery", map[string]any{"url": c.url})
+	unsubscribe := sub("pager/tick", "delivery", map[string]any{"url": c.URL})
 	r.call(wire.MethodUnsubscribe, unsubscribe)
 	if _, a := r.ask(wire.MethodUnsubscribe, unsubscribe); a.Error == nil || a.Error.Code != -32023 || a.Error.Data["kind"] != "subscription" {
 		t.Errorf("unsubscribed twice: %+v", a.Error)
@@ -175,28 +74,28 @@ func TestWebhooksRetry(t *testing.T) {
 	r.fill(1, 3)
 	at := r.serve("").oldest()
 	tries := 0
-	c.set(func(d delivered) int {
+	c.Answer(func(d mcptest.Delivered) int {
 		switch {
-		case d.n() == 1 && tries == 0:
+		case d.N() == 1 && tries == 0:
 			tries++
 			return 503
-		case d.n() == 2:
+		case d.N() == 2:
 			return 410
 		}
 		return 204
 	})
 	r.call(wire.MethodSubscribe, c.params("pager/tick", "cursor", at))
-	first, second := c.next(isEvent), c.next(isEvent)
-	if first.status != 503 || second.id != first.id || second.stamp == first.stamp {
+	first, second := c.Next(mcptest.IsEvent), c.Next(mcptest.IsEvent)
+	if first.Status != 503 || second.ID != first.ID || second.Stamp == first.Stamp {
 		t.Errorf("first %+v, then %+v", first, second)
 	}
-	if d := c.next(isEvent); d.n() != 2 || d.status != 410 {
+	if d := c.Next(mcptest.IsEvent); d.N() != 2 || d.Status != 410 {
 		t.Errorf("then %+v", d)
 	}
-	if gap := <-c.got; gap.kind != "gap" || !strings.HasPrefix(gap.id, "msg_gap_") || !strings.HasSuffix(gap.body["cursor"].(string), ".2") {
+	if gap := <-c.Got; gap.Kind != "gap" || !strings.HasPrefix(gap.ID, "msg_gap_") || !strings.HasSuffix(gap.Body["cursor"].(string), ".2") {
 		t.Errorf("then %+v", gap)
 	}
-	if d := <-c.got; d.n() != 3 {
+	if d := <-c.Got; d.N() != 3 {
 		t.Errorf("then %+v", d)
 	}
 }
@@ -207,16 +106,14 @@ func TestWebhookRotationSignsTwice(t *testing.T) {
 	r.serve("")
 	r.fill(1, 1)
 	r.call(wire.MethodSubscribe, c.params("eventdeck.event", "cursor", r.oldest()))
-	if d := c.next(isEvent); d.signatures != 1 {
-		t.Errorf("%d signatures", d.signatures)
+	if d := c.Next(mcptest.IsEvent); d.Signatures != 1 {
+		t.Errorf("%d signatures", d.Signatures)
 	}
-	c.mu.Lock()
-	c.entry.Current = newSecret(t)
-	c.mu.Unlock()
+	c.Rotate()
 	r.call(wire.MethodSubscribe, c.params("eventdeck.event"))
 	r.fill(2, 1)
-	if d := c.next(isEvent); d.signatures != 2 {
-		t.Errorf("%d signatures", d.signatures)
+	if d := c.Next(mcptest.IsEvent); d.Signatures != 2 {
+		t.Errorf("%d signatures", d.Signatures)
 	}
 }
 
@@ -236,9 +133,7 @@ func TestWebhookRefusals(t *testing.T) {
 			t.Errorf("%s: %d %+v", what, status, a.Error)
 		}
 	}
-	c.mu.Lock()
-	c.echo = false
-	c.mu.Unlock()
+	c.Challenge(func(http.ResponseWriter, string) {})
 	if _, a := r.ask(wire.MethodSubscribe, c.params("eventdeck.event")); a.Error == nil || a.Error.Code != -32027 || a.Error.Data["reason"] != "challenge_failed" {
 		t.Errorf("a challenge without its echo: %+v", a.Error)
 	}
@@ -251,7 +146,7 @@ func TestCallbacksOnLoopbackNeedLeave(t *testing.T) {
 	if _, a := r.ask(wire.MethodSubscribe, c.params("eventdeck.event")); a.Error == nil || a.Error.Data["reason"] != "connection_refused" {
 		t.Errorf("%+v", a.Error)
 	}
-	if len(c.got) > 0 {
+	if len(c.Got) > 0 {
 		t.Error("something was delivered")
 	}
 }
@@ -275,7 +170,7 @@ func TestLeasesEnd(t *testing.T) {
 		r.call(wire.MethodSubscribe, c.params("eventdeck.event", "ttlMs", ttl))
 	}
 	for { // the subscription is gone a second later
-		if _, a := r.ask(wire.MethodUnsubscribe, sub("eventdeck.event", "delivery", map[string]any{"url": c.url})); a.Error != nil {
+		if _, a := r.ask(wire.MethodUnsubscribe, sub("eventdeck.event", "delivery", map[string]any{"url": c.URL})); a.Error != nil {
 			break
 		}
 		ended := time.Now().Add(1200 * time.Millisecond)

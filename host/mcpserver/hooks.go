@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"time"
 
-	"eventdeck/host/event"
 	"eventdeck/host/eventserver"
 )
 
@@ -33,7 +32,7 @@ func newHooks(s *Server) *hooks {
 func (h *hooks) subscribe(ctx context.Context, r request) (map[string]any, *eventserver.Refusal) {
 	var w wanted
 	asked, f := h.Check(ctx, r.params, r.caller, func() (name, args string, f *eventserver.Refusal) {
-		w, f = h.server.resolve(r.params, string(event.ModeWebhook))
+		w, f = h.server.resolve(r.params)
 		return w.name, w.args, f
 	})
 	if f != nil {

@@ -22,7 +22,7 @@ func (s *Server) ServeHTTP(ctx context.Context, ln net.Listener) error {
 	s.hooks.Begin(ctx)
 	s.work.Go(func() { s.follow(ctx) })
 	mux := http.NewServeMux()
-	mux.Handle(Path, &endpoint{s, eventserver.OnLoopback(ln.Addr())})
+	mux.Handle(Path, &endpoint{s, eventserver.Guard{Realm: "eventdeck", Token: s.opts.Token, Loopback: eventserver.OnLoopback(ln.Addr())}})
 	srv := eventserver.NewHTTP(ctx, mux, true, s.opts.Log)
 	return eventserver.ServeUntil(ctx, cancel, srv, ln, "the MCP server", func() {
 		s.work.Wait()
@@ -33,7 +33,7 @@ func (s *Server) ServeHTTP(ctx context.Context, ln net.Listener) error {
 // endpoint answers requests over HTTP.
 type endpoint struct {
 	*Server
-	loopback bool // it listens on loopback alone
+	guard eventserver.Guard
 }
 
 // Callers over HTTP, for whom webhook subscriptions are kept apart.
@@ -42,27 +42,14 @@ const (
 	callerToken = "token"
 )
 
-// caller tells on whose behalf a request comes. It is false for one that was refused.
-func (e *endpoint) caller(w http.ResponseWriter, r *http.Request) (string, bool) {
-	if e.loopback && !eventserver.LocalRequest(r) {
-		http.Error(w, "this server answers to loopback names only", http.StatusForbidden)
-		return "", false
-	}
-	switch {
-	case !e.opts.Token.IsZero() && eventserver.HasBearer(r, e.opts.Token):
-		return callerToken, true
-	case e.opts.Token.IsZero() && e.loopback && eventserver.FromLoopback(r):
-		return callerLocal, true
-	}
-	eventserver.AskForBearer(w, "eventdeck")
-	return "", false
-}
-
 // ServeHTTP implements [http.Handler].
 func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	caller, ok := e.caller(w, r)
-	if !ok {
+	if !e.guard.Admit(w, r) {
 		return
+	}
+	caller := callerLocal
+	if !e.opts.Token.IsZero() {
+		caller = callerToken
 	}
 	m, ok := eventserver.ReadRequest(w, r)
 	if !ok {
@@ -90,7 +77,7 @@ func (e *endpoint) open(w http.ResponseWriter, r *http.Request, q request) {
 	var wants wanted
 	if q.method == wire.MethodStream {
 		var f *eventserver.Refusal
-		if wants, f = e.checkStream(q); f != nil {
+		if wants, f = e.resolve(q.params); f != nil {
 			eventserver.AnswerRefusal(w, q.id, f, q.profile())
 			return
 		}
@@ -103,12 +90,11 @@ func (e *endpoint) open(w http.ResponseWriter, r *http.Request, q request) {
 		return
 	}
 	stream := eventserver.StartSSE(w)
-	out := sink{write: stream.Write, open: eventserver.SSEOpen, close: eventserver.SSEClose}
 	var err error
 	if q.method == wire.MethodStream {
-		err = e.stream(r.Context(), q, wants, out)
+		err = e.stream(r.Context(), q, wants, stream.Sink())
 	} else {
-		err = e.listen(r.Context(), q, out, ": alive\n\n")
+		err = e.listen(r.Context(), q, stream.Sink(), ": alive\n\n")
 	}
 	if r.Context().Err() != nil { // this server ends, or the client is gone and misses nothing
 		stream.Finish(q.id, e.info())

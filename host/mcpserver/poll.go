@@ -17,7 +17,7 @@ const (
 
 // poll answers events/poll.
 func (s *Server) poll(ctx context.Context, params json.RawMessage) (map[string]any, *eventserver.Refusal) {
-	w, f := s.resolve(params, string(event.ModePoll))
+	w, f := s.resolve(params)
 	if f != nil {
 		return nil, f
 	}

@@ -36,7 +36,7 @@ type wanted struct {
 }
 
 // resolve checks the params that poll, stream and subscribe have in common.
-func (s *Server) resolve(params json.RawMessage, mode string) (wanted, *eventserver.Refusal) {
+func (s *Server) resolve(params json.RawMessage) (wanted, *eventserver.Refusal) {
 	var p struct {
 		Name      string          `json:"name"`
 		Arguments json.RawMessage `json:"arguments"`
@@ -53,21 +53,15 @@ func (s *Server) resolve(params json.RawMessage, mode string) (wanted, *eventser
 	if !ok {
 		return wanted{}, eventserver.Refuse(wire.NotFound, "no such event type", map[string]any{"kind": "event", "name": p.Name})
 	}
-	if !offersMode(mode) {
-		return wanted{}, eventserver.BadMode(p.Name, mode, modes())
-	}
 	now := s.opts.Now()
 	chosen, f := s.choose(t, p.Arguments, now)
 	if f != nil {
 		return wanted{}, f
 	}
 	w := wanted{selection: chosen, pos: s.log().Last()}
-	if len(p.Cursor) == 0 || string(p.Cursor) == "null" {
-		return w, nil
-	}
-	var cursor string
-	if json.Unmarshal(p.Cursor, &cursor) != nil {
-		return w, eventserver.BadParam("cursor", "cursor must be a string or null")
+	cursor, given, f := eventserver.ReadCursor(p.Cursor)
+	if f != nil || !given {
+		return w, f
 	}
 	w.held = true
 	if seq, ok := s.position(cursor); ok && seq <= w.pos {

@@ -17,7 +17,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
@@ -81,7 +80,7 @@ func (o Options) withDefaults() Options {
 		o.Lease = leaseFor
 	}
 	if o.Backoff == nil {
-		o.Backoff = backoff()
+		o.Backoff = eventserver.Backoff()
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -176,7 +175,7 @@ func (s *Server) follow(ctx context.Context) {
 	}
 }
 
-// wake tells everyone who waits that something changed.
+// wake wakes the streams and workers that wait for a change.
 func (s *Server) wake() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -224,7 +223,7 @@ func (r request) profile() wire.Profile {
 
 // opens reports whether a request stays open.
 func (r request) opens() bool {
-	return r.method == wire.MethodStream || r.modern && r.method == methodListen
+	return r.method == wire.MethodStream || r.modern && r.method == wire.MethodListen
 }
 
 // answer answers every request that does not stay open.
@@ -273,5 +272,3 @@ func (s *Server) capabilities(modern bool) map[string]any {
 func modes() []string {
 	return []string{string(event.ModePush), string(event.ModePoll), string(event.ModeWebhook)}
 }
-
-func offersMode(mode string) bool { return slices.Contains(modes(), mode) }

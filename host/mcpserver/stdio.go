@@ -37,7 +37,7 @@ type connection struct {
 	name   atomic.Pointer[trust.Text] // under which it did
 }
 
-// callerStdio is who asks over stdio: whoever started the program.
+// callerStdio is the caller over stdio: the program that started this one.
 const callerStdio = "stdio"
 
 func (c *connection) handle(ctx context.Context, m wire.Message) {
@@ -62,10 +62,10 @@ func (s *Server) tooMany() *eventserver.Refusal {
 
 // serve answers one request. One that was cancelled gets no answer.
 func (c *connection) serve(ctx context.Context, r request) {
-	out := sink{write: c.Write, close: "\n"}
+	out := c.Sink()
 	switch {
 	case r.method == wire.MethodStream:
-		w, f := c.checkStream(r)
+		w, f := c.resolve(r.params)
 		if f != nil {
 			c.Refuse(r.id, f, r.profile())
 			return
@@ -88,7 +88,7 @@ func (c *connection) ended(ctx context.Context, err error) {
 
 // tellChanges tells a client that began with initialize of changes of the list of types.
 func (c *connection) tellChanges(ctx context.Context) {
-	next, seen := c.next(), c.types.at()
+	next, seen := c.next(), c.types.currentVersion()
 	for {
 		select {
 		case <-ctx.Done():
@@ -96,7 +96,7 @@ func (c *connection) tellChanges(ctx context.Context) {
 		case <-next:
 			next = c.next()
 		}
-		if at := c.types.at(); at != seen {
+		if at := c.types.currentVersion(); at != seen {
 			if seen = at; c.greets.Load() {
 				c.Send(wire.EncodeNotification(wire.NoteListChanged, nil))
 			}

@@ -10,18 +10,8 @@ import (
 	"eventdeck/host/wire"
 )
 
-// methodListen opens a stream of notifications outside of requests.
-const methodListen = "subscriptions/listen"
-
 // batchBytes is about the most that one write of a stream holds.
 const batchBytes = 256 << 10
-
-// sink takes the frames of a stream. write sends frames that stand between open and close,
-// and blocks as long as the peer does.
-type sink struct {
-	write       func([]byte) error
-	open, close string
-}
 
 // stream is one push subscription. It keeps a position and no queue: how fast its peer
 // reads decides only how far it is behind.
@@ -30,19 +20,14 @@ type stream struct {
 	wanted
 	id      json.RawMessage // of the request that opened it
 	profile wire.Profile
-	out     sink
+	out     eventserver.Sink
 	buf     []byte
 	// What ties an event to its request: a member of _meta, and for the sketch one of params.
 	meta, route string
 }
 
-// checkStream checks the params of events/stream.
-func (s *Server) checkStream(r request) (wanted, *eventserver.Refusal) {
-	return s.resolve(r.params, string(event.ModePush))
-}
-
 // stream answers events/stream until ctx ends or the peer is gone.
-func (s *Server) stream(ctx context.Context, r request, w wanted, out sink) error {
+func (s *Server) stream(ctx context.Context, r request, w wanted, out eventserver.Sink) error {
 	st := &stream{Server: s, wanted: w, id: r.id, profile: r.profile(), out: out}
 	st.meta = `,"` + wire.MetaSubscription + `":` + string(r.id)
 	if st.profile == wire.ProfileSketch {
@@ -132,12 +117,12 @@ func (s *stream) fillWith(first func(uint64)) (more bool) {
 }
 
 func (s *stream) event(r *event.Record) {
-	s.buf = append(s.buf, s.out.open...)
+	s.buf = append(s.buf, s.out.Open...)
 	s.buf = append(s.buf, `{"jsonrpc":"2.0","method":"notifications/events/event","params":`...)
 	s.buf = s.appendOccurrence(s.buf, s.name, s.meta, r)
 	s.buf = s.appendCursor(s.buf, r.Seq)
 	s.buf = append(append(s.buf, s.route...), '}', '}')
-	s.buf = append(s.buf, s.out.close...)
+	s.buf = append(s.buf, s.out.Close...)
 }
 
 func (s *stream) beat() {
@@ -145,45 +130,24 @@ func (s *stream) beat() {
 }
 
 func (s *stream) note(method string, params map[string]any) {
-	s.buf = appendNote(s.buf, s.out, method, params, s.id, s.profile)
-}
-
-// appendNote appends a notification that belongs to a request.
-func appendNote(b []byte, out sink, method string, params map[string]any, id json.RawMessage, p wire.Profile) []byte {
-	params["_meta"] = map[string]any{wire.MetaSubscription: id}
-	if p == wire.ProfileSketch {
-		params["requestId"] = id
-	}
-	frame, err := wire.EncodeNotification(method, params)
-	if err != nil {
-		panic("mcpserver: a notification of our own cannot be encoded: " + err.Error())
-	}
-	return append(append(append(b, out.open...), frame...), out.close...)
+	s.buf = s.out.AppendNote(s.buf, method, params, s.id, s.profile)
 }
 
 func (s *stream) flush() error {
 	if len(s.buf) == 0 {
 		return nil
 	}
-	err := s.out.write(s.buf)
+	err := s.out.Write(s.buf)
 	s.buf = s.buf[:0]
 	return err
 }
 
 // listen answers subscriptions/listen: notifications outside of requests. keepalive is
 // sent with each heartbeat, where the transport has one.
-func (s *Server) listen(ctx context.Context, r request, out sink, keepalive string) error {
-	var p struct {
-		Notifications map[string]json.RawMessage `json:"notifications"`
-	}
-	_ = json.Unmarshal(r.params, &p) // was checked
-	honoured := map[string]any{}
-	var wish bool
-	if json.Unmarshal(p.Notifications["eventsListChanged"], &wish) == nil && wish {
-		honoured["eventsListChanged"] = true
-	}
-	next, seen := s.next(), s.types.at()
-	err := out.write(appendNote(nil, out, "notifications/subscriptions/acknowledged", map[string]any{"notifications": honoured}, r.id, wire.ProfileSEP))
+func (s *Server) listen(ctx context.Context, r request, out eventserver.Sink, keepalive string) error {
+	wish, acknowledged, _ := eventserver.ReadListen(r.params) // params that make no sense ask for nothing
+	next, seen := s.next(), s.types.currentVersion()
+	err := out.Write(out.AppendNote(nil, wire.NoteAcknowledged, acknowledged, r.id, wire.ProfileSEP))
 	beat := time.NewTicker(s.opts.Heartbeat)
 	defer beat.Stop()
 	for err == nil {
@@ -192,15 +156,15 @@ func (s *Server) listen(ctx context.Context, r request, out sink, keepalive stri
 			return ctx.Err()
 		case <-beat.C:
 			if keepalive != "" {
-				err = out.write([]byte(keepalive))
+				err = out.Write([]byte(keepalive))
 			}
 			continue
 		case <-next:
 			next = s.next()
 		}
-		if at := s.types.at(); at != seen && wish {
+		if at := s.types.currentVersion(); at != seen && wish {
 			seen = at
-			err = out.write(appendNote(nil, out, wire.NoteListChanged, map[string]any{}, r.id, wire.ProfileSEP))
+			err = out.Write(out.AppendNote(nil, wire.NoteListChanged, map[string]any{}, r.id, wire.ProfileSEP))
 		}
 	}
 	return err

@@ -158,7 +158,7 @@ func (s *Server) subscription(meant func(*host.SubscriptionView) bool) *host.Sub
 // is asked.
 func (s *Server) wish(ctx context.Context, w *react.Wish, check func() error) (any, error) {
 	if s.opts.React == nil {
-		return nil, errNobodyAsked
+		return nil, errNotAsked
 	}
 	r, err := s.opts.React.Run(ctx, w.Run())
 	if errors.Is(err, react.ErrNoRun) || err == nil && !r.Stands(s.opts.Now()) {
@@ -168,12 +168,12 @@ func (s *Server) wish(ctx context.Context, w *react.Wish, check func() error) (a
 	}
 	switch {
 	case errors.Is(err, react.ErrNotEngine):
-		return nil, errNobodyAsked
+		return nil, errNotAsked
 	case err != nil:
 		return nil, err
 	}
 	return newWish(&r), nil
 }
 
-// errNobodyAsked: the operator cannot be asked here.
-var errNobodyAsked = errors.New("nothing was asked: no process runs reactions on this store, so the operator could approve nothing. Start `eventdeck` (the screen) or `eventdeck react run` before `eventdeck mcp`, which then attaches to it")
+// errNotAsked: the operator cannot be asked here.
+var errNotAsked = errors.New("nothing was asked: no process runs reactions on this store, so the operator could approve nothing. Start `eventdeck` (the screen) or `eventdeck react run` before `eventdeck mcp`, which then attaches to it")

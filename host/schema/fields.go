@@ -166,12 +166,12 @@ func (m *fieldMaker) node(raw json.RawMessage) (schemaNode, bool) {
 		default:
 			return n, n.readTypes()
 		}
-		var under schemaNode
-		if !isObject(inner) || json.Unmarshal(inner, &under) != nil {
+		var target schemaNode
+		if !isObject(inner) || json.Unmarshal(inner, &target) != nil {
 			return schemaNode{}, false
 		}
-		under.nullable = nullable || under.nullable
-		n = under.under(n)
+		target.nullable = nullable
+		n = target.describedBy(n)
 	}
 	return schemaNode{}, false
 }
@@ -200,8 +200,9 @@ func (m *fieldMaker) lookUp(ref string) json.RawMessage {
 	return raw
 }
 
-// under gives a schema that was referred to the words of the place that refers.
-func (n schemaNode) under(outer schemaNode) schemaNode {
+// describedBy returns a schema with the title, description and default of the one that refers
+// to it, where that has them.
+func (n schemaNode) describedBy(outer schemaNode) schemaNode {
 	if outer.Title != "" {
 		n.Title = outer.Title
 	}
@@ -340,7 +341,7 @@ func (m *fieldMaker) typed(f *Field, n schemaNode, depth int) {
 var scalars = map[string]FieldKind{"string": FieldString, "integer": FieldInteger, "number": FieldNumber, "boolean": FieldBoolean}
 
 func (m *fieldMaker) list(f *Field, n, items schemaNode) {
-	size := bounds("", n.MinItems, n.MaxItems, " items")
+	size := bounds(n.MinItems, n.MaxItems, " items")
 	if choices := items.choices(); len(choices) > 0 {
 		f.Kind, f.Choices = FieldEnums, choices
 		f.Hint = trust.Untrusted(joined("any of "+fmt.Sprint(len(choices)), size))
@@ -421,13 +422,13 @@ func (n *schemaNode) hint(kind string) string {
 		if n.Format != "" {
 			text = n.Format
 		}
-		size := bounds("", n.MinLength, n.MaxLength, " characters")
+		size := bounds(n.MinLength, n.MaxLength, " characters")
 		if n.Pattern != "" {
 			size = joined(size, "matches "+n.Pattern)
 		}
 		return joined(text, size)
 	}
-	text := joined(kind, bounds("", n.Minimum, n.Maximum, ""))
+	text := joined(kind, bounds(n.Minimum, n.Maximum, ""))
 	if n.ExclusiveMinimum != "" {
 		text = joined(text, "more than "+n.ExclusiveMinimum.String())
 	}
@@ -440,14 +441,15 @@ func (n *schemaNode) hint(kind string) string {
 	return text
 }
 
-func bounds(before string, least, most json.Number, after string) string {
+// bounds says in words between what a number lies; unit stands behind it.
+func bounds(least, most json.Number, unit string) string {
 	switch {
 	case least != "" && most != "":
-		return before + least.String() + " to " + most.String() + after
+		return least.String() + " to " + most.String() + unit
 	case least != "":
-		return before + "at least " + least.String() + after
+		return "at least " + least.String() + unit
 	case most != "":
-		return before + "at most " + most.String() + after
+		return "at most " + most.String() + unit
 	}
 	return ""
 }

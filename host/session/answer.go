@@ -61,7 +61,7 @@ func (l *httpLink) knowsPing(x *exchange, refused *HTTPError) bool {
 	if refused.Err != nil {
 		return false
 	}
-	ctx, cancel := context.WithTimeout(x.ctx, farewell)
+	ctx, cancel := context.WithTimeout(x.ctx, closingTimeout)
 	defer cancel()
 	req, err := l.message(ctx, x.era, methodPing, wire.EncodeRequest(`"ping-`+x.id+`"`, methodPing, json.RawMessage(`{}`)))
 	if err != nil {
@@ -100,8 +100,8 @@ func (l *httpLink) single(x *exchange, resp *http.Response) (json.RawMessage, er
 	return result, err
 }
 
-// eventStream reads frames until one answers the request. It waits for days, and so
-// do others: what it calls meanwhile needs little stack.
+// eventStream reads frames until one answers the request. As in [Session.carryOut], what it
+// calls needs little stack.
 func (l *httpLink) eventStream(x *exchange, body io.Reader) (json.RawMessage, error) {
 	limit := l.opts.MaxFrame
 	if x.call {

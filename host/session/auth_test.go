@@ -114,7 +114,7 @@ func TestEveryRefusalIsToldToTheAccount(t *testing.T) {
 		t.Errorf("%v, told of %q; the last refusal says that the operator is needed", err, r.refused)
 	}
 	r.tokens, r.refused = []string{"a", "b", "c", "d", "e", "f"}, nil
-	if _, err := s.Call(soon(t), "m", nil); !Denied(err) || len(r.refused) != asksAtMost {
+	if _, err := s.Call(soon(t), "m", nil); !Denied(err) || len(r.refused) != maxAttempts {
 		t.Errorf("%v, told of %q; want an end", err, r.refused)
 	}
 }

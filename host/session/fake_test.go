@@ -199,6 +199,21 @@ func mustDial(t *testing.T, server event.Server, opts Options) *Session {
 	return s
 }
 
+// within runs a trial whose limits a busy machine may exceed, with ever longer ones. It fails
+// with the last error, once the limit is over a minute.
+func within(t *testing.T, trial func(limit time.Duration) error) {
+	t.Helper()
+	for limit := 100 * time.Millisecond; ; limit *= 4 {
+		err := trial(limit)
+		if err == nil {
+			return
+		}
+		if limit > time.Minute {
+			t.Fatal(err)
+		}
+	}
+}
+
 // soon is a context that ends a test that hangs.
 func soon(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)

@@ -12,12 +12,10 @@ import (
 const (
 	methodDiscover    = "server/discover"
 	methodInitialize  = "initialize"
-	methodListen      = "subscriptions/listen"
 	methodCallTool    = "tools/call"
 	methodPing        = "ping"
 	noteInitialized   = "notifications/initialized"
 	noteCancelled     = "notifications/cancelled"
-	noteAcknowledged  = "notifications/subscriptions/acknowledged"
 	metaVersion       = "io.modelcontextprotocol/protocolVersion"
 	metaClientInfo    = "io.modelcontextprotocol/clientInfo"
 	metaClientCapable = "io.modelcontextprotocol/clientCapabilities"

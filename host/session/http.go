@@ -207,7 +207,7 @@ func (l *httpLink) close() {
 }
 
 func (l *httpLink) deleteSession(id string) {
-	ctx, cancel := context.WithTimeout(context.Background(), farewell)
+	ctx, cancel := context.WithTimeout(context.Background(), closingTimeout)
 	defer cancel()
 	req, err := l.message(ctx, era{}, "", nil)
 	if err != nil {

@@ -15,8 +15,8 @@ const inboxBytes = 4 << 20
 // errOver: nothing more comes for an exchange.
 var errOver = errors.New("nothing more comes")
 
-// letter is a message for one exchange, or the reason why it fails.
-type letter struct {
+// inboxItem is a message for one exchange, or the reason why it fails.
+type inboxItem struct {
 	message wire.Message
 	size    int
 	err     error
@@ -31,18 +31,18 @@ type inbox struct {
 	room  chan struct{} // one slot: something was taken
 	gone  chan struct{} // closed when the exchange is over
 
-	mu      sync.Mutex
-	letters []letter
-	bytes   int
+	mu    sync.Mutex
+	items []inboxItem
+	bytes int
 }
 
 func newInbox(x *exchange) *inbox {
 	return &inbox{x: x, ready: make(chan struct{}, 1), room: make(chan struct{}, 1), gone: make(chan struct{})}
 }
 
-// put adds a letter. It waits while the queue is full, and drops the letter
+// put adds an item. It waits while the queue is full, and drops the item
 // when the exchange is over.
-func (b *inbox) put(l letter) {
+func (b *inbox) put(l inboxItem) {
 	b.x.touch()
 	for !b.offer(l) {
 		select {
@@ -54,13 +54,13 @@ func (b *inbox) put(l letter) {
 	wake(b.ready)
 }
 
-func (b *inbox) offer(l letter) bool {
+func (b *inbox) offer(l inboxItem) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.bytes > 0 && b.bytes+l.size > inboxBytes {
 		return false
 	}
-	b.letters = append(b.letters, l)
+	b.items = append(b.items, l)
 	b.bytes += l.size
 	return true
 }
@@ -79,15 +79,15 @@ func (b *inbox) await() {
 func (b *inbox) empty() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return len(b.letters) == 0
+	return len(b.items) == 0
 }
 
-// take returns the next letter. What came before a session was lost is still
+// take returns the next item. What came before a session was lost is still
 // taken.
 //
 // Errors: the cause of the exchange's context; errOver when all was taken and
-// nothing more comes; errUnfinished when there is no letter yet.
-func (b *inbox) take() (letter, error) {
+// nothing more comes; errUnfinished when there is no item yet.
+func (b *inbox) take() (inboxItem, error) {
 	cause := context.Cause(b.x.ctx)
 	if cause == nil || errors.Is(cause, ErrLost) {
 		if l, ok := b.first(); ok {
@@ -95,20 +95,20 @@ func (b *inbox) take() (letter, error) {
 		}
 	}
 	if cause != nil {
-		return letter{}, cause
+		return inboxItem{}, cause
 	}
 	select {
 	case <-b.x.over:
 		if l, ok := b.first(); ok { // it came before the end
 			return l, nil
 		}
-		return letter{}, errOver
+		return inboxItem{}, errOver
 	default:
-		return letter{}, errUnfinished
+		return inboxItem{}, errUnfinished
 	}
 }
 
-// takeNext handles the next letter.
+// takeNext handles the next item.
 //
 // Errors: errUnfinished when it does not answer the exchange; that of the answer.
 func (b *inbox) takeNext() (json.RawMessage, error) {
@@ -137,15 +137,15 @@ func (b *inbox) takeNext() (json.RawMessage, error) {
 	return nil, errUnfinished
 }
 
-func (b *inbox) first() (letter, bool) {
+func (b *inbox) first() (inboxItem, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if len(b.letters) == 0 {
-		return letter{}, false
+	if len(b.items) == 0 {
+		return inboxItem{}, false
 	}
-	l := b.letters[0]
-	b.letters[0] = letter{}
-	b.letters = b.letters[1:]
+	l := b.items[0]
+	b.items[0] = inboxItem{}
+	b.items = b.items[1:]
 	b.bytes -= l.size
 	wake(b.room)
 	return l, true

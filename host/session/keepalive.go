@@ -20,10 +20,10 @@ type keepalive struct {
 }
 
 const (
-	// learnt is how many beats show a keepalive.
-	learnt = 3
-	// missed is how many of the longest pauses a stream may be silent.
-	missed = 3
+	// beatsToLearn is how many beats show a keepalive.
+	beatsToLearn = 3
+	// silentPauses is how many of the longest pauses a stream may be silent.
+	silentPauses = 3
 	// leastSilence is the silence that is granted to the quickest keepalive.
 	leastSilence = 15 * time.Second
 )
@@ -44,16 +44,18 @@ func (x *exchange) beat() {
 		r.longest = max(r.longest, now.Sub(r.last))
 	}
 	r.last = now
-	if r.beats >= learnt && r.timer == nil {
-		r.timer = time.AfterFunc(x.patience(), x.listenFor)
+	if r.beats >= beatsToLearn && r.timer == nil {
+		r.timer = time.AfterFunc(x.patience(), x.checkSilence)
 	}
 }
 
 // patience is the silence that ends the exchange. The keepalive's lock is held.
-func (x *exchange) patience() time.Duration { return max(missed*x.keepalive.longest, x.leastSilence) }
+func (x *exchange) patience() time.Duration {
+	return max(silentPauses*x.keepalive.longest, x.leastSilence)
+}
 
-// listenFor cuts the exchange if it was silent for too long, else it comes back.
-func (x *exchange) listenFor() {
+// checkSilence cuts the exchange if it was silent for too long, else it comes back.
+func (x *exchange) checkSilence() {
 	r := x.keepalive
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -80,8 +82,8 @@ func (x *exchange) settle() {
 	}
 }
 
-// hears reports whether a silence that is too long would be noticed.
-func (x *exchange) hears() bool {
+// detectsSilence reports whether a silence that is too long would be noticed.
+func (x *exchange) detectsSilence() bool {
 	if x == nil || x.keepalive == nil {
 		return false
 	}
@@ -97,30 +99,30 @@ func (s *Session) noteSilence(x *exchange) {
 	if errors.Is(context.Cause(x.ctx), errSilent) {
 		since = x.lastByte()
 	}
-	s.unheardSince.Store(&since)
+	s.missedSince.Store(&since)
 }
 
-// UnheardSince returns when the session last heard what the server says unasked,
-// before the interruption that [Options.OnUnheard] told of; zero if it heard it
+// MissedSince returns when the session last heard what the server says unasked,
+// before the interruption that [Options.OnMissed] told of; zero if it heard it
 // until then.
-func (s *Session) UnheardSince() time.Time {
-	if t := s.unheardSince.Load(); t != nil {
+func (s *Session) MissedSince() time.Time {
+	if t := s.missedSince.Load(); t != nil {
 		return *t
 	}
 	return time.Time{}
 }
 
-// Hears reports whether the session would notice that what the server says unasked
+// DetectsSilence reports whether the session would notice that what the server says unasked
 // no longer comes: where it says so on the connection that brings its answers too,
 // or where it fills the pauses of a stream of its own.
-func (s *Session) Hears() bool {
+func (s *Session) DetectsSilence() bool {
 	if s.info.Era == EraStateless || s.info.Transport != TransportHTTP {
 		return true
 	}
-	return s.general.Load().hears()
+	return s.general.Load().detectsSilence()
 }
 
-// Hears reports whether it would be noticed that the stream is silent for too long:
+// DetectsSilence reports whether it would be noticed that the stream is silent for too long:
 // where the server fills its pauses, or the connection is the one that brings the
 // answers to other requests too.
-func (s *Stream) Hears() bool { return s.x.shared.Load() || s.x.hears() }
+func (s *Stream) DetectsSilence() bool { return s.x.shared.Load() || s.x.detectsSilence() }

@@ -32,8 +32,8 @@ func TestAGeneralStreamThatFallsSilentIsOpenedAnew(t *testing.T) {
 				<-a.r.Context().Done() // half-open: it neither speaks nor ends
 			}})
 			sink, _ := notes()
-			unheard := make(chan bool, 10)
-			s := mustDial(t, f.server(), Options{OnNote: sink, OnUnheard: func() { unheard <- true }, Reopen: fast(), silence: 50 * time.Millisecond})
+			missed := make(chan bool, 10)
+			s := mustDial(t, f.server(), Options{OnNote: sink, OnMissed: func() { missed <- true }, Reopen: fast(), silence: 50 * time.Millisecond})
 			want := ""
 			if get(t, "GET", asked); c.numbered {
 				want = "e-1"
@@ -44,8 +44,8 @@ func TestAGeneralStreamThatFallsSilentIsOpenedAnew(t *testing.T) {
 			if c.numbered {
 				return
 			}
-			get(t, "the news that something went unheard", unheard)
-			if since := s.UnheardSince(); since.IsZero() || time.Since(since) < 50*time.Millisecond {
+			get(t, "the news that something went unheard", missed)
+			if since := s.MissedSince(); since.IsZero() || time.Since(since) < 50*time.Millisecond {
 				t.Errorf("unheard since %v", since)
 			}
 		})
@@ -64,17 +64,17 @@ func TestWhetherSilenceWouldBeNoticed(t *testing.T) {
 	sink, heard := notes()
 	s := mustDial(t, f.server(), Options{OnNote: sink, Reopen: fast()})
 	get(t, "GET", open)
-	if s.Hears() {
+	if s.DetectsSilence() {
 		t.Error("one comment is no keepalive")
 	}
 	close(fill)
 	if n := get(t, "an event", heard); n.Method != "notifications/x" {
 		t.Fatalf("got %s", n.Method)
 	}
-	if !s.Hears() {
+	if !s.DetectsSilence() {
 		t.Error("a stream whose pauses are filled is not watched")
 	}
-	if !s.UnheardSince().IsZero() {
+	if !s.MissedSince().IsZero() {
 		t.Error("nothing went unheard")
 	}
 }
@@ -91,7 +91,7 @@ func TestStreamsOfEventsAreNotCutForTheirSilence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if stream.x.keepalive != nil || stream.Hears() {
+	if stream.x.keepalive != nil || stream.DetectsSilence() {
 		t.Error("the stream is watched here")
 	}
 	stream.Close()

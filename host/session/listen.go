@@ -66,11 +66,11 @@ func (s *Session) openListen(taken func(), _ string) (*exchange, error) {
 		EventsListChanged bool `json:"eventsListChanged"`
 	}
 	sink := func(n wire.Note) {
-		if n.Method != noteAcknowledged {
+		if n.Method != wire.NoteAcknowledged {
 			s.unasked(n)
 		}
 	}
-	x, err := s.prepare(s.ctx, methodListen, map[string]wanted{"notifications": {true}}, sink)
+	x, err := s.prepare(s.ctx, wire.MethodListen, map[string]wanted{"notifications": {true}}, sink)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +81,7 @@ func (s *Session) openListen(taken func(), _ string) (*exchange, error) {
 func (s *Session) openGeneral(taken func(), lastID string) (*exchange, error) {
 	sink := func(n wire.Note) {
 		if n.Method == wire.NoteSkipped {
-			s.opts.unheard()
+			s.opts.missed()
 		} else {
 			s.unasked(n)
 		}
@@ -135,11 +135,12 @@ func (s *Session) keepListening(open opener) {
 	}
 }
 
-// suspectChange reports a change that may have gone unheard; unheard, that
-// anything else may have, because the server was not asked to repeat it.
-func (s *Session) suspectChange(unheard bool) {
-	if unheard {
-		s.opts.unheard()
+// suspectChange reports that the types may have changed during an interruption. missed tells
+// that the server was not asked to repeat what it said meanwhile, so that anything else may
+// have been missed too.
+func (s *Session) suspectChange(missed bool) {
+	if missed {
+		s.opts.missed()
 	}
 	if s.info.ListChanged {
 		s.unasked(wire.Note{Method: wire.NoteListChanged})

@@ -12,8 +12,8 @@ import (
 
 func TestListenReopensAndSuspectsAChange(t *testing.T) {
 	var opened atomic.Int32
-	f := modernFake(t, map[string]func(ask){methodListen: func(a ask) {
-		a.note(noteAcknowledged, 0)
+	f := modernFake(t, map[string]func(ask){wire.MethodListen: func(a ask) {
+		a.note(wire.NoteAcknowledged, 0)
 		if opened.Add(1) == 1 {
 			a.note(wire.NoteListChanged, 1)
 			return
@@ -28,7 +28,7 @@ func TestListenReopensAndSuspectsAChange(t *testing.T) {
 	if n := get(t, "suspicion", c); n.Method != wire.NoteListChanged || n.Params != nil {
 		t.Errorf("note %+v", n)
 	}
-	if got := string(f.wait(t, methodListen).params); !strings.Contains(got, `"notifications":{"eventsListChanged":true}`) {
+	if got := string(f.wait(t, wire.MethodListen).params); !strings.Contains(got, `"notifications":{"eventsListChanged":true}`) {
 		t.Errorf("params %s", got)
 	}
 }

@@ -6,7 +6,7 @@ import "context"
 type outbox struct {
 	writes chan write
 	stop   chan struct{} // closed when nothing is written any more
-	deaf   chan struct{} // closed when writing failed
+	failed chan struct{} // closed when writing failed
 	gone   <-chan struct{}
 }
 
@@ -18,7 +18,7 @@ type write struct {
 
 // init prepares the queue; gone is closed when the connection is over.
 func (o *outbox) init(gone <-chan struct{}) {
-	o.writes, o.stop, o.deaf, o.gone = make(chan write), make(chan struct{}), make(chan struct{}), gone
+	o.writes, o.stop, o.failed, o.gone = make(chan write), make(chan struct{}), make(chan struct{}), gone
 }
 
 // run writes, in the order of arrival, until close or the first failure.
@@ -35,7 +35,7 @@ func (o *outbox) run(replies <-chan []byte, to func(frame []byte) error) {
 		err := to(w.frame)
 		w.done <- err
 		if err != nil {
-			close(o.deaf)
+			close(o.failed)
 			return
 		}
 	}
@@ -48,7 +48,7 @@ func (o *outbox) put(ctx context.Context, frame []byte) error {
 	w := write{frame, make(chan error, 1)}
 	select {
 	case o.writes <- w:
-	case <-o.deaf:
+	case <-o.failed:
 		return ErrLost
 	case <-o.gone:
 		return ErrLost

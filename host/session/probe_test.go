@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -63,24 +64,31 @@ func TestProbeDoesNotFallBack(t *testing.T) {
 }
 
 func TestProbeSlowStatelessServer(t *testing.T) {
-	awake := make(chan struct{})
-	f := newFake(t, map[string]func(ask){
-		methodDiscover: func(a ask) {
-			select {
-			case <-awake:
-				a.result(sepGreeting)
-			case <-a.gone():
-			}
-		},
-		methodInitialize: func(a ask) {
-			close(awake)
-			a.fail(400, -32022, `{"supported":["2026-07-28"]}`)
-		},
+	within(t, func(limit time.Duration) error {
+		awake := make(chan struct{})
+		f := newFake(t, map[string]func(ask){
+			methodDiscover: func(a ask) {
+				select {
+				case <-awake: // the second time it answers at once
+					a.result(sepGreeting)
+				case <-a.gone():
+				}
+			},
+			methodInitialize: func(a ask) {
+				close(awake)
+				a.fail(400, -32022, `{"supported":["2026-07-28"]}`)
+			},
+		})
+		s, err := Dial(soon(t), f.server(), Options{ProbeTimeout: limit})
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		if s.Info().Era != EraStateless {
+			return fmt.Errorf("info %+v", s.Info())
+		}
+		return nil
 	})
-	s := mustDial(t, f.server(), Options{ProbeTimeout: 2 * time.Second}) // the second time it answers at once
-	if s.Info().Era != EraStateless {
-		t.Errorf("info %+v", s.Info())
-	}
 }
 
 func TestInitializeTakesTheVersionThatTheServerNames(t *testing.T) {

@@ -39,7 +39,7 @@ type processLink struct {
 	exited  chan struct{} // the process was waited for
 	workers sync.WaitGroup
 
-	lastWords atomic.Pointer[trust.Text] // last line of standard error
+	lastStderr atomic.Pointer[trust.Text] // last line of standard error
 }
 
 // startProcess starts the server's process: directly, never through a shell, in
@@ -179,7 +179,7 @@ func (l *processLink) watch() {
 	select {
 	case <-l.exited:
 	case <-l.outDone:
-	case <-l.out.deaf:
+	case <-l.out.failed:
 	}
 	grace := time.NewTimer(drainGrace)
 	defer grace.Stop()
@@ -199,7 +199,7 @@ func (l *processLink) watch() {
 }
 
 func (l *processLink) lostBecause(what string) error {
-	if words := l.lastWords.Load(); words != nil {
+	if words := l.lastStderr.Load(); words != nil {
 		return fmt.Errorf("%w: %s; its last words: %v", ErrLost, what, *words)
 	}
 	return fmt.Errorf("%w: %s", ErrLost, what)
@@ -243,7 +243,7 @@ func (l *processLink) readErr() {
 		text := l.opts.Redact.Frame(line, true)
 		if len(line) > 0 {
 			words := head([]byte(text.Raw()))
-			l.lastWords.Store(&words)
+			l.lastStderr.Store(&words)
 		}
 		if l.opts.OnStderr != nil {
 			l.opts.OnStderr(text)

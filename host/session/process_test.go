@@ -62,17 +62,15 @@ func TestProcessContentLengthFramingIsNamed(t *testing.T) {
 }
 
 func TestProcessThatOnlyBabblesIsNamed(t *testing.T) {
-	for limit := time.Second; ; limit *= 4 { // on a busy machine it may not have said a word
-		ctx, cancel := context.WithTimeout(t.Context(), limit)
-		_, err := Dial(ctx, process(t, "babbles"), Options{ProbeTimeout: 100 * time.Millisecond})
-		cancel()
-		if err != nil && strings.Contains(err.Error(), "is not JSON-RPC, e.g. starting up, please wait") {
-			break
+	within(t, func(limit time.Duration) error { // it may not have said a word before
+		ctx, cancel := context.WithTimeout(t.Context(), 10*limit)
+		defer cancel()
+		_, err := Dial(ctx, process(t, "babbles"), Options{ProbeTimeout: limit})
+		if err == nil || !strings.Contains(err.Error(), "is not JSON-RPC, e.g. starting up, please wait") {
+			return fmt.Errorf("got %w", err)
 		}
-		if err == nil || limit > time.Minute {
-			t.Fatalf("got %v", err)
-		}
-	}
+		return nil
+	})
 }
 
 func TestProcessNotFound(t *testing.T) {

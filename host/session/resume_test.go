@@ -120,15 +120,15 @@ func TestGeneralStreamIsResumed(t *testing.T) {
 		}
 	}})
 	sink, _ := notes()
-	unheard := make(chan bool, 10)
-	mustDial(t, f.server(), Options{OnNote: sink, OnUnheard: func() { unheard <- true }, Reopen: fast()})
+	missed := make(chan bool, 10)
+	mustDial(t, f.server(), Options{OnNote: sink, OnMissed: func() { missed <- true }, Reopen: fast()})
 	for _, want := range []string{"", "e-1", "e-2", ""} {
 		if got := get(t, "GET", asked); got != want {
 			t.Fatalf("Last-Event-ID %q, want %q", got, want)
 		}
-		if want == "e-2" && len(unheard) != 0 {
+		if want == "e-2" && len(missed) != 0 {
 			t.Error("what was resumed counts as unheard")
 		}
 	}
-	get(t, "the news that something went unheard", unheard)
+	get(t, "the news that something went unheard", missed)
 }

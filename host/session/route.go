@@ -77,7 +77,7 @@ func (r *router) failAll(begin []byte) {
 	for _, box := range r.all() {
 		box.put(refused(box, begin, err))
 	}
-	r.opts.unheard()
+	r.opts.missed()
 }
 
 // skipGarbled tells every stream that it skips a frame: it was to be a message, and
@@ -88,7 +88,7 @@ func (r *router) skipGarbled(frame []byte, err error) {
 			box.put(refused(box, frame, err))
 		}
 	}
-	r.opts.unheard()
+	r.opts.missed()
 }
 
 // garbled reports whether a frame that is no message was meant to be one. What a
@@ -153,7 +153,7 @@ func (r *router) takeResponse(m wire.Message, size int) {
 		r.opts.Log.Debug("server answered a request that is over")
 		return
 	}
-	box.put(letter{message: m, size: size})
+	box.put(inboxItem{message: m, size: size})
 }
 
 // takeNote routes by the id of the subscription. What comes late for a stream
@@ -169,7 +169,7 @@ func (r *router) takeNote(m wire.Message, size int) {
 	switch {
 	case belongsToAll(n), route == "", box != nil && box.x.call:
 		if tooLarge {
-			r.opts.unheard()
+			r.opts.missed()
 		} else {
 			r.unasked(n)
 		}
@@ -178,13 +178,13 @@ func (r *router) takeNote(m wire.Message, size int) {
 	case tooLarge:
 		box.put(refused(box, m.Params, fmt.Errorf("%w: a notification has %d bytes; it begins %v", ErrTooLarge, size, head(m.Params))))
 	default:
-		box.put(letter{message: m, size: size})
+		box.put(inboxItem{message: m, size: size})
 	}
 }
 
-// refused returns the letter about a frame that is not taken.
-func refused(box *inbox, begin []byte, err error) letter {
-	l := letter{err: err}
+// refused returns the inbox item about a frame that is not taken.
+func refused(box *inbox, begin []byte, err error) inboxItem {
+	l := inboxItem{err: err}
 	if !box.x.call {
 		l.begin = append([]byte{}, begin[:min(len(begin), maxSkipped)]...)
 		l.size = len(l.begin)

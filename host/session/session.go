@@ -27,8 +27,9 @@ import (
 	"eventdeck/host/wire"
 )
 
-// farewell bounds what is sent to a server about something that is over.
-const farewell = 2 * time.Second
+// closingTimeout bounds each request that only tells the server of an end: of a request, of
+// the session.
+const closingTimeout = 2 * time.Second
 
 // Options tune a session. The zero value works.
 type Options struct {
@@ -44,10 +45,10 @@ type Options struct {
 	// it waits, so does the server. After a pause in listening list_changed is reported
 	// without the server having said it. nil: the session does not listen.
 	OnNote func(wire.Note)
-	// OnUnheard is called when the server may have said something unasked that
+	// OnMissed is called when the server may have said something unasked that
 	// the host did not hear: listening was interrupted, and the server was not asked to
 	// repeat what it said meanwhile; or a frame could not be taken. While it waits, so does the server.
-	OnUnheard func()
+	OnMissed func()
 	// OnStderr gets the lines that the server's process writes to its standard
 	// error, cut to 4 KiB. It must not block. nil: they go to Log.
 	OnStderr func(trust.Text)
@@ -106,10 +107,10 @@ func setDefault[T int | int64 | time.Duration](bound *T, otherwise T) {
 	}
 }
 
-// unheard reports that something unasked may have gone unheard.
-func (o *Options) unheard() {
-	if o.OnUnheard != nil {
-		o.OnUnheard()
+// missed reports that notifications of the server may have been missed.
+func (o *Options) missed() {
+	if o.OnMissed != nil {
+		o.OnMissed()
 	}
 }
 
@@ -151,8 +152,8 @@ type Session struct {
 	ids  atomic.Int64
 	deaf atomic.Pointer[error] // see Deaf
 	// general is the stream on which a handshake server over HTTP speaks unasked.
-	general      atomic.Pointer[exchange]
-	unheardSince atomic.Pointer[time.Time]
+	general     atomic.Pointer[exchange]
+	missedSince atomic.Pointer[time.Time]
 
 	ctx context.Context // done when the session is over; its cause says why
 	end context.CancelCauseFunc
@@ -184,7 +185,7 @@ func (s *Session) Lost() <-chan struct{} { return s.ctx.Done() }
 // Errors: [ErrLost], [ErrFraming], [ErrClosed].
 func (s *Session) Err() error { return s.opts.Redact.Error(context.Cause(s.ctx)) }
 
-// Close ends every stream and call, takes leave of the server and waits until
+// Close ends every stream and call, ends the session at the server and waits until
 // nothing of the session is left; a process that does not go by itself is killed
 // after four seconds. It must not be called from a sink or a callback, and waits
 // for those that run.
@@ -309,7 +310,7 @@ func (s *Session) prepare(ctx context.Context, method string, params any, note f
 
 func (s *Session) newExchange(ctx context.Context, e era, method string, note func(wire.Note)) *exchange {
 	x := &exchange{method: method, era: e, note: note, done: make(chan struct{}), over: make(chan struct{}), epoch: s.opts.Now(), now: s.opts.Now, leastSilence: s.opts.silence}
-	if method == methodListen || method == "" { // the two on which servers speak unasked
+	if method == wire.MethodListen || method == "" { // the two on which servers speak unasked
 		x.keepalive = &keepalive{}
 	}
 	x.ctx, x.cancel = context.WithCancelCause(ctx)
@@ -327,8 +328,8 @@ func (s *Session) run(x *exchange) error {
 	return err
 }
 
-// carryOut waits for days where a stream stays open, and so do others: it and what
-// it calls keep little on the stack.
+// carryOut carries a request out to its end, which for a stream may be days away. There is a
+// goroutine in it for each stream, so it and what it calls keep little on the stack.
 func (s *Session) carryOut(x *exchange) {
 	stop := s.endWith(x)
 	result, err := s.link.exchange(x)
@@ -388,7 +389,7 @@ func (s *Session) sayCancelled(x *exchange) {
 		s.opts.Log.Error("cannot encode a cancellation", "error", err)
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), farewell)
+	ctx, cancel := context.WithTimeout(context.Background(), closingTimeout)
 	defer cancel()
 	if err := s.link.tell(ctx, x.era, noteCancelled, frame); err != nil {
 		s.opts.Log.Debug("server was not told of a cancelled request", "method", x.method, "error", err)

@@ -48,8 +48,8 @@ func TestStreamGoesOnBehindFramesThatAreSkipped(t *testing.T) {
 // event of any stream, or of those that have no request of their own.
 func TestGarbledFramesOfASharedConnectionAreTold(t *testing.T) {
 	frames := map[string]struct {
-		text             string
-		skipped, unheard bool
+		text            string
+		skipped, missed bool
 	}{
 		"a log line":               {`listening {"jsonrpc"`, false, false},
 		"a log line in JSON":       {`{"level":"info","msg":"\"jsonrpc\""}`, false, false},
@@ -69,8 +69,8 @@ func TestGarbledFramesOfASharedConnectionAreTold(t *testing.T) {
 				return true
 			})
 			sink, c := notes()
-			unheard := make(chan bool, 10)
-			s := mustDial(t, server, Options{MaxFrame: 1000, OnNote: func(wire.Note) {}, OnUnheard: func() { unheard <- true }})
+			missed := make(chan bool, 10)
+			s := mustDial(t, server, Options{MaxFrame: 1000, OnNote: func(wire.Note) {}, OnMissed: func() { missed <- true }})
 			stream, err := s.Open(soon(t), wire.MethodStream, nil, sink)
 			if err != nil {
 				t.Fatal(err)
@@ -86,7 +86,7 @@ func TestGarbledFramesOfASharedConnectionAreTold(t *testing.T) {
 			if n.Method != wire.NoteEvent {
 				t.Errorf("%+v", n)
 			}
-			if got := len(unheard) > 0; got != tt.unheard {
+			if got := len(missed) > 0; got != tt.missed {
 				t.Errorf("unheard: %v", got)
 			}
 		})
@@ -99,10 +99,10 @@ func TestSkippedFrameOfTheGeneralStreamIsUnheard(t *testing.T) {
 		<-a.gone()
 	}})
 	sink, c := notes()
-	unheard := make(chan bool, 10)
-	mustDial(t, f.server(), Options{OnNote: sink, OnUnheard: func() { unheard <- true }})
+	missed := make(chan bool, 10)
+	mustDial(t, f.server(), Options{OnNote: sink, OnMissed: func() { missed <- true }})
 	if n := get(t, "the note behind", c); number(t, n) != 2 {
 		t.Errorf("%+v", n)
 	}
-	get(t, "the news that something went unheard", unheard)
+	get(t, "the news that something went unheard", missed)
 }

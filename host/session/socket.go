@@ -76,8 +76,8 @@ func (w *web) upgrade(ctx context.Context, pong func()) (*websocket.Conn, error)
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrServer, err)
 		}
-		w.dress(req)
-		token, err := w.bear(req)
+		w.setHeaders(req)
+		token, err := w.authorize(req)
 		if err != nil {
 			return nil, err
 		}
@@ -96,7 +96,7 @@ func (w *web) upgrade(ctx context.Context, pong func()) (*websocket.Conn, error)
 			if w.auth != nil && refusesRights(refusal.Status) {
 				if better, err := w.refused(ctx, token, resp); err != nil {
 					return nil, err
-				} else if better && asked < asksAtMost {
+				} else if better && asked < maxAttempts {
 					continue
 				}
 			}
@@ -228,11 +228,12 @@ func (l *socketLink) ping() {
 	}
 }
 
-// close takes leave of the server, and of one that does not answer after a while.
+// close makes the closing handshake, and cuts the connection to a server that does not answer it
+// within closingTimeout.
 func (l *socketLink) close() {
 	l.out.close()
-	cut := time.AfterFunc(farewell, func() { _ = l.conn.CloseNow() })
-	_ = l.conn.Close(websocket.StatusNormalClosure, "") // a server that is gone needs no farewell
+	cut := time.AfterFunc(closingTimeout, func() { _ = l.conn.CloseNow() })
+	_ = l.conn.Close(websocket.StatusNormalClosure, "") // a server that is gone cannot answer
 	cut.Stop()
 	l.end()
 	_ = l.conn.CloseNow()

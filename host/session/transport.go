@@ -37,7 +37,7 @@ func newTransport(server event.Server, opts Options) (http.RoundTripper, error) 
 	two := t.Clone()
 	two.Protocols = new(http.Protocols)
 	two.Protocols.SetUnencryptedHTTP2(true)
-	p := &plain{one: t, two: two}
+	p := &cleartext{one: t, two: two}
 	p.settled.Store(server.Transport == event.TransportH2C)
 	p.useTwo.Store(server.Transport == event.TransportH2C)
 	return p, nil
@@ -71,17 +71,17 @@ func BaseTransport(server event.Server, base *tls.Config, log *slog.Logger) (*ht
 	}, nil
 }
 
-// plain speaks HTTP/1.1 without TLS, and HTTP/2 to a server that understands
+// cleartext speaks HTTP/1.1 without TLS, and HTTP/2 to a server that understands
 // nothing else. Which one is settled by the first answer; the first request is a
 // question, so that it may be asked twice.
-type plain struct {
+type cleartext struct {
 	one, two *http.Transport
 	settled  atomic.Bool
 	useTwo   atomic.Bool
 }
 
 // RoundTrip implements [http.RoundTripper].
-func (p *plain) RoundTrip(req *http.Request) (*http.Response, error) {
+func (p *cleartext) RoundTrip(req *http.Request) (*http.Response, error) {
 	if p.useTwo.Load() {
 		return p.two.RoundTrip(req)
 	}
@@ -112,7 +112,7 @@ func (p *plain) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // CloseIdleConnections is what [http.Client] looks for.
-func (p *plain) CloseIdleConnections() {
+func (p *cleartext) CloseIdleConnections() {
 	p.one.CloseIdleConnections()
 	p.two.CloseIdleConnections()
 }

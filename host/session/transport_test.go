@@ -96,7 +96,7 @@ func TestProxiesAreThoseOfTheEnvironment(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p, ok := rt.(*plain); ok {
+		if p, ok := rt.(*cleartext); ok {
 			rt = p.one
 		}
 		if rt.(*http.Transport).Proxy == nil {

@@ -86,7 +86,7 @@ func (w *web) request(ctx context.Context, verb, target string, body []byte) (*h
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrServer, err)
 	}
-	w.dress(req)
+	w.setHeaders(req)
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 		req.Header.Set("Accept", "application/json, text/event-stream")
@@ -96,8 +96,8 @@ func (w *web) request(ctx context.Context, verb, target string, body []byte) (*h
 	return req, nil
 }
 
-// dress puts on the headers of the operator.
-func (w *web) dress(req *http.Request) {
+// setHeaders sets the headers of the operator's configuration.
+func (w *web) setHeaders(req *http.Request) {
 	req.Header.Set("User-Agent", w.opts.ClientName+"/"+w.opts.ClientVersion)
 	for name, value := range w.headers {
 		req.Header.Set(name, value.Reveal())
@@ -107,16 +107,16 @@ func (w *web) dress(req *http.Request) {
 	}
 }
 
-// asksAtMost is how often one request is made: with the token that was kept, with
+// maxAttempts is how often one request is made: with the token that was kept, with
 // one that was renewed, and with one that another brought meanwhile.
-const asksAtMost = 3
+const maxAttempts = 3
 
 // do sends a request, and again while a refusal brings a better token. Every
 // refusal is told to the account, the last one too: it is what says that the
 // operator is needed. Its errors name the host only: an address may hold secrets.
 func (w *web) do(req *http.Request) (*http.Response, error) {
 	for asked := 1; ; asked++ {
-		token, err := w.bear(req)
+		token, err := w.authorize(req)
 		if err != nil {
 			return nil, err
 		}
@@ -129,7 +129,7 @@ func (w *web) do(req *http.Request) (*http.Response, error) {
 			resp.Body.Close()
 			return nil, err
 		}
-		if !again || asked == asksAtMost {
+		if !again || asked == maxAttempts {
 			return resp, nil
 		}
 		resp.Body.Close()
@@ -153,8 +153,8 @@ func (w *web) refused(ctx context.Context, token event.Secret, resp *http.Respon
 	return w.auth.Refused(ctx, token, resp.StatusCode, resp.Header.Values("WWW-Authenticate"))
 }
 
-// bear puts the token onto a request and returns it.
-func (w *web) bear(req *http.Request) (event.Secret, error) {
+// authorize adds the token to a request and returns it.
+func (w *web) authorize(req *http.Request) (event.Secret, error) {
 	if w.auth == nil {
 		return event.Secret{}, nil
 	}

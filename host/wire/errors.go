@@ -124,20 +124,20 @@ func (e *Error) Error() string {
 	return text
 }
 
-// told is what [Error.Error] writes, up to the server's words.
-var told = regexp.MustCompile(`server answered ([A-Za-z]+) \(-?[0-9]+\)`)
+// errorText is what [Error.Error] writes, up to the server's words.
+var errorText = regexp.MustCompile(`server answered ([A-Za-z]+) \(-?[0-9]+\)`)
 
-// reasonTold is the reason in it.
-var reasonTold = regexp.MustCompile(`\(reason ([a-z0-9_]+)\)`)
+// reasonText is the reason in it.
+var reasonText = regexp.MustCompile(`\(reason ([a-z0-9_]+)\)`)
 
 // FromText returns what the text of an [Error] says that was kept as text: its name and
 // the reason in its data; both are empty for another text.
 func FromText(text string) (n Name, reason string) {
-	name := told.FindStringSubmatch(text)
+	name := errorText.FindStringSubmatch(text)
 	if name == nil {
 		return "", ""
 	}
-	if r := reasonTold.FindStringSubmatch(text); r != nil {
+	if r := reasonText.FindStringSubmatch(text); r != nil {
 		reason = r[1]
 	}
 	return Name(name[1]), reason
@@ -198,8 +198,8 @@ func NameFrom(err error) Name {
 	return ""
 }
 
-// Is reports whether err is a server's error of that name, and, where detail is
-// not empty, whether the data member has the value.
+// Is reports whether err is a server's error of that name, and, where member is not empty,
+// whether that member of the error's data is the string value.
 func Is(err error, name Name, member, value string) bool {
 	var e *Error
 	if !errors.As(err, &e) || e.Name() != name {

@@ -22,6 +22,11 @@ const (
 	NoteError       = "notifications/events/error"
 	NoteTerminated  = "notifications/events/terminated"
 
+	// MethodListen opens a stream of notifications that belong to no other request
+	// (2026-07-28), which NoteAcknowledged begins.
+	MethodListen     = "subscriptions/listen"
+	NoteAcknowledged = "notifications/subscriptions/acknowledged"
+
 	// Extension is the capability of SEP-3415.
 	Extension = "io.modelcontextprotocol/events"
 	// MetaSubscription is the _meta key that names a notification's stream.

@@ -3,56 +3,10 @@ package demo
 import (
 	"encoding/json"
 	"fmt"
-	"io"
-	"log/slog"
 	"math/rand/v2"
 	"sort"
 	"time"
-
-	"eventdeck/host/event"
 )
-
-// ServerOptions configure the servers archive and digest. The zero value is usable.
-type ServerOptions struct {
-	Listen string  // address; "" means 127.0.0.1 and a port of the server's own
-	Speed  float64 // of the script; 0 means 1
-	Seed   int64   // fixes content and timing, never ids
-	Rate   int     // events per second of load.tick; 0: the type is not offered
-
-	// Token, when set, is demanded as bearer of every request.
-	Token event.Secret
-	// CAFile names PEM certificates that are trusted for callbacks beside the
-	// system's. It is read again at each connection, and may not exist yet.
-	CAFile string
-
-	// On a loopback address these three are implied. On any other address each
-	// must be asked for.
-	AllowLoopback     bool // callbacks may go to loopback addresses
-	TrustCA           bool // CAFile is used
-	LoopbackPrincipal bool // a caller on loopback needs no token
-
-	Random io.Reader    // of the run's id and of secrets; nil means the system's
-	Stderr io.Writer    // gets the line with the endpoint; nil means nowhere
-	Log    *slog.Logger // nil means nowhere
-}
-
-func (o ServerOptions) withDefaults() ServerOptions {
-	setDefault(&o.Speed, 1)
-	if o.Stderr == nil {
-		o.Stderr = io.Discard
-	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	return o
-}
-
-func (o ServerOptions) check() error {
-	if o.Speed < 0 || o.Rate < 0 {
-		return fmt.Errorf("%w: speed and rate must not be negative", ErrOptions)
-	}
-	return nil
-}
 
 // kindFiled is what happens in the archive.
 const kindFiled = "document.filed"
@@ -99,17 +53,17 @@ func letters() []trick {
 	}
 }
 
-// happening is event n of a feed, taken apart.
-type happening struct {
+// decodedEvent is event n of a feed, taken apart.
+type decodedEvent struct {
 	EventID   string          `json:"eventId"`
 	Timestamp string          `json:"timestamp"`
 	Data      json.RawMessage `json:"data"`
 }
 
-// happened returns event n of a feed.
-func happened(f feed, n uint64) happening {
+// eventAt returns event n of a feed.
+func eventAt(f feed, n uint64) decodedEvent {
 	raw := append(f.appendBody([]byte{'{'}, n), '}')
-	var h happening
+	var h decodedEvent
 	if err := json.Unmarshal(raw, &h); err != nil {
 		panic("demo: an event of our own is no JSON: " + err.Error())
 	}

@@ -4,19 +4,19 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"sync"
 
-	"eventdeck/host/event"
 	"eventdeck/host/eventserver"
 	"eventdeck/host/wire"
 )
 
-// dialogue is one connection on which both sides say what they like: the answers and
-// notifications of a server of the handshake revisions.
-type dialogue struct {
+// duplex is the server's side of a connection of the handshake revisions: answers and
+// notifications, one at a time.
+type duplex struct {
 	ctx context.Context // of the connection
 	log *slog.Logger
 
@@ -25,22 +25,27 @@ type dialogue struct {
 }
 
 // say sends one message. It blocks as long as the peer does.
-func (t *dialogue) say(frame []byte, err error) error {
+func (t *duplex) say(frame []byte, err error) error {
 	if err != nil {
 		t.log.Error("a message cannot be encoded", "error", err)
 		return nil
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.send(frame)
+	return t.alone(func() error { return t.send(frame) })
 }
 
-func (t *dialogue) notify(method string, params any) error {
+// alone runs fn while no message is sent.
+func (t *duplex) alone(fn func() error) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return fn()
+}
+
+func (t *duplex) notify(method string, params any) error {
 	return t.say(wire.EncodeNotification(method, params))
 }
 
 // answer answers a request with its result, or with why there is none.
-func (t *dialogue) answer(id json.RawMessage, result any, f *eventserver.Refusal) {
+func (t *duplex) answer(id json.RawMessage, result any, f *eventserver.Refusal) {
 	if f == nil {
 		_ = t.say(wire.EncodeResult(id, result)) // a peer that is gone needs no answer
 		return
@@ -53,40 +58,15 @@ func greeting(params json.RawMessage, name, title, instructions string, capabili
 	return eventserver.Greeting(params, map[string]any{"name": name, "title": title, "version": "1.0.0"}, instructions, capabilities)
 }
 
-// guard decides which callers may talk to a server: callers on loopback, or the holder of the
-// token if one is set.
-type guard struct {
-	token    event.Secret
-	loopback bool // the server listens on loopback alone
-	open     bool // callers on loopback need no token, wherever the server listens
-}
-
-// admit answers callers that may not talk, and reports whether the caller may.
-func (g guard) admit(w http.ResponseWriter, r *http.Request) bool {
-	if g.loopback && !eventserver.LocalRequest(r) {
-		http.Error(w, "this server answers to loopback names only", http.StatusForbidden)
-		return false
-	}
-	if g.token.IsZero() {
-		if (g.loopback || g.open) && eventserver.FromLoopback(r) {
-			return true
-		}
-	} else if eventserver.HasBearer(r, g.token) {
-		return true
-	}
-	eventserver.AskForBearer(w, "demo")
-	return false
-}
-
 // listenAndServe listens, says so in the first line on stderr, and serves until
 // ctx ends, which is no error.
-func listenAndServe(ctx context.Context, name, address, scheme, path string, o ServerOptions, serve func(context.Context, net.Listener) error) error {
+func listenAndServe(ctx context.Context, name, address, scheme, path string, stderr io.Writer, serve func(context.Context, net.Listener) error) error {
 	var lc net.ListenConfig
 	ln, err := lc.Listen(ctx, "tcp", address)
 	if err != nil {
 		return fmt.Errorf("%s cannot listen on %s: %w", name, address, err)
 	}
-	if _, err := fmt.Fprintf(o.Stderr, "listening on %s://%s%s\n", scheme, ln.Addr(), path); err != nil {
+	if _, err := fmt.Fprintf(stderr, "listening on %s://%s%s\n", scheme, ln.Addr(), path); err != nil {
 		ln.Close()
 		return fmt.Errorf("%s cannot say where it listens: %w", name, err)
 	}

@@ -9,60 +9,34 @@ import (
 
 	"eventdeck/host/cron"
 	"eventdeck/host/internal/pause"
+	"eventdeck/host/wire"
 )
 
-// topicArgs is the arguments of the tools.
-type topicArgs struct {
-	SubscriptionID string          `json:"subscriptionId"`
-	Status         string          `json:"status"`
-	Filter         *topicFilter    `json:"filter"`
-	Delivery       *topicDelivery  `json:"delivery"`
-	Handler        json.RawMessage `json:"handler"`
-	ExpiresAt      *string         `json:"expiresAt"`
+// toolArgs is the arguments of the tools.
+type toolArgs struct {
+	SubscriptionID string             `json:"subscriptionId"`
+	Status         string             `json:"status"`
+	Filter         *wire.MCPEFilter   `json:"filter"`
+	Delivery       *wire.MCPEDelivery `json:"delivery"`
+	Handler        json.RawMessage    `json:"handler"`
+	ExpiresAt      *string            `json:"expiresAt"`
 }
 
-type topicFilter struct {
-	EventTypes []string `json:"eventTypes,omitempty"`
-	Tags       []string `json:"tags,omitempty"`
-	Priority   []string `json:"priority,omitempty"`
-}
-
-type topicDelivery struct {
-	Channels  []string        `json:"channels"`
-	Cron      *topicCron      `json:"cronSchedule,omitempty"`
-	Scheduled *topicScheduled `json:"scheduledDelivery,omitempty"`
-}
-
-type topicCron struct {
-	Expression string `json:"expression"`
-	Timezone   string `json:"timezone,omitempty"`
-	Aggregate  *bool  `json:"aggregateEvents,omitempty"`
-	MaxEvents  int    `json:"maxEventsPerDelivery,omitempty"`
-}
-
-type topicScheduled struct {
-	DeliverAt   string `json:"deliverAt"`
-	Timezone    string `json:"timezone,omitempty"`
-	Description string `json:"description,omitempty"`
-	Aggregate   *bool  `json:"aggregateEvents,omitempty"`
-	AutoExpire  *bool  `json:"autoExpire,omitempty"`
-}
-
-// topic is one subscription. It is guarded by the lock of its server.
-type topic struct {
+// subscription is one subscription. It is guarded by the lock of its server.
+type subscription struct {
 	id        string
-	filter    topicFilter
-	delivery  topicDelivery
+	filter    wire.MCPEFilter
+	delivery  wire.MCPEDelivery
 	status    string // active, paused or expired
 	created   time.Time
 	expiresAt time.Time // zero: never
 	since     []uint64  // of each feed: what waits for a batch lies behind
 
-	owner  *caller            // nil: no client is connected
+	owner  *connection        // nil: no client is connected
 	cancel context.CancelFunc // ends what delivers to owner; nil: nothing does
 }
 
-func (t *topic) view() map[string]any {
+func (t *subscription) view() map[string]any {
 	v := map[string]any{
 		"subscriptionId": t.id, "status": t.status, "filter": t.filter, "delivery": t.delivery,
 		"createdAt": t.created.UTC().Format(time.RFC3339),
@@ -73,7 +47,7 @@ func (t *topic) view() map[string]any {
 	return v
 }
 
-// plan is when a topic delivers.
+// plan is when a subscription delivers.
 type plan struct {
 	realtime bool
 	cron     *cron.Expression
@@ -82,18 +56,18 @@ type plan struct {
 	expires  bool      // it ends with that
 }
 
-func (d topicDelivery) plan(now time.Time) (p plan, err error) {
+func planOf(d wire.MCPEDelivery, now time.Time) (p plan, err error) {
 	if len(d.Channels) == 0 {
 		return p, errors.New("delivery.channels must name a channel")
 	}
 	for _, c := range d.Channels {
 		switch c {
-		case "realtime":
+		case wire.ChannelRealtime:
 			p.realtime = true
-		case "cron":
-			err = d.planCron(&p)
-		case "scheduled":
-			err = d.planScheduled(&p, now)
+		case wire.ChannelCron:
+			err = p.addCron(d.Cron)
+		case wire.ChannelScheduled:
+			err = p.addScheduled(d.Scheduled, now)
 		default:
 			err = fmt.Errorf("no such channel: %q", c)
 		}
@@ -104,41 +78,41 @@ func (d topicDelivery) plan(now time.Time) (p plan, err error) {
 	return p, nil
 }
 
-func (d topicDelivery) planCron(p *plan) error {
-	if d.Cron == nil {
+func (p *plan) addCron(c *wire.MCPECron) error {
+	if c == nil {
 		return errors.New("the channel cron needs delivery.cronSchedule")
 	}
-	expression, err := cron.Parse(d.Cron.Expression)
+	expression, err := cron.Parse(c.Expression)
 	if err != nil {
 		return err
 	}
 	p.cron = &expression
-	p.zone, err = cron.Zone(d.Cron.Timezone)
+	p.zone, err = cron.Zone(c.Timezone)
 	return err
 }
 
-func (d topicDelivery) planScheduled(p *plan, now time.Time) error {
-	if d.Scheduled == nil {
+func (p *plan) addScheduled(s *wire.MCPEScheduled, now time.Time) error {
+	if s == nil {
 		return errors.New("the channel scheduled needs delivery.scheduledDelivery")
 	}
-	zone, err := cron.Zone(d.Scheduled.Timezone)
+	zone, err := cron.Zone(s.Timezone)
 	if err != nil {
 		return err
 	}
-	if p.at, err = time.Parse(time.RFC3339, d.Scheduled.DeliverAt); err != nil {
-		if p.at, err = time.ParseInLocation("2006-01-02T15:04:05", d.Scheduled.DeliverAt, zone); err != nil {
+	if p.at, err = time.Parse(time.RFC3339, s.DeliverAt); err != nil {
+		if p.at, err = time.ParseInLocation("2006-01-02T15:04:05", s.DeliverAt, zone); err != nil {
 			return errors.New("deliverAt is no time")
 		}
 	}
 	if !p.at.After(now) {
 		return errors.New("deliverAt is over")
 	}
-	p.expires = d.Scheduled.AutoExpire == nil || *d.Scheduled.AutoExpire
+	p.expires = s.AutoExpire == nil || *s.AutoExpire
 	return nil
 }
 
-// subscribe makes a topic that delivers to the caller.
-func (d *Digest) subscribe(c *caller, w topicArgs) (any, error) {
+// subscribe makes a subscription that delivers to the connection.
+func (d *Digest) subscribe(c *connection, w toolArgs) (any, error) {
 	now := time.Now()
 	if len(w.Handler) > 0 && string(w.Handler) != "null" {
 		return nil, errors.New("this server runs no handlers")
@@ -146,21 +120,21 @@ func (d *Digest) subscribe(c *caller, w topicArgs) (any, error) {
 	if w.Delivery == nil {
 		return nil, errors.New("delivery is missing")
 	}
-	if _, err := w.Delivery.plan(now); err != nil {
+	if _, err := planOf(*w.Delivery, now); err != nil {
 		return nil, err
 	}
-	t := &topic{delivery: *w.Delivery, status: "active", created: now, since: d.counts(now)}
-	if err := t.apply(topicArgs{Filter: w.Filter, ExpiresAt: w.ExpiresAt}, now); err != nil {
+	t := &subscription{delivery: *w.Delivery, status: "active", created: now, since: d.counts(now)}
+	if err := t.apply(toolArgs{Filter: w.Filter, ExpiresAt: w.ExpiresAt}, now); err != nil {
 		return nil, err
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if len(d.topics) >= maxTopics {
-		return nil, fmt.Errorf("at most %d subscriptions", maxTopics)
+	if len(d.subs) >= maxSubscriptions {
+		return nil, fmt.Errorf("at most %d subscriptions", maxSubscriptions)
 	}
 	d.made++
 	t.id = fmt.Sprintf("%s-%d", d.run, d.made)
-	d.topics[t.id] = t
+	d.subs[t.id] = t
 	d.bind(c, t)
 	return t.view(), nil
 }
@@ -174,7 +148,7 @@ func (d *Digest) counts(now time.Time) (all []uint64) {
 }
 
 // apply changes what the arguments name.
-func (t *topic) apply(w topicArgs, now time.Time) error {
+func (t *subscription) apply(w toolArgs, now time.Time) error {
 	if w.ExpiresAt != nil && *w.ExpiresAt != "" {
 		at, err := time.Parse(time.RFC3339, *w.ExpiresAt)
 		if err != nil || !at.After(now) {
@@ -183,7 +157,7 @@ func (t *topic) apply(w topicArgs, now time.Time) error {
 		t.expiresAt = at
 	}
 	if w.Delivery != nil {
-		if _, err := w.Delivery.plan(now); err != nil {
+		if _, err := planOf(*w.Delivery, now); err != nil {
 			return err
 		}
 		t.delivery = *w.Delivery
@@ -194,13 +168,12 @@ func (t *topic) apply(w topicArgs, now time.Time) error {
 	return nil
 }
 
-// list returns the topics, and binds them to the caller: a caller that asks is there
-// to hear of them.
-func (d *Digest) list(c *caller, status string) any {
+// list returns the subscriptions, and has the active ones deliver to the connection that asks.
+func (d *Digest) list(c *connection, status string) any {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	all := []any{}
-	for _, t := range d.topics {
+	for _, t := range d.subs {
 		if t.status == "active" {
 			d.bind(c, t)
 		}
@@ -211,27 +184,27 @@ func (d *Digest) list(c *caller, status string) any {
 	return map[string]any{"subscriptions": all}
 }
 
-// change does what a tool asks for one topic.
-func (d *Digest) change(c *caller, tool string, w topicArgs) (any, error) {
+// change does what a tool asks for one subscription.
+func (d *Digest) change(c *connection, tool string, w toolArgs) (any, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	t := d.topics[w.SubscriptionID]
+	t := d.subs[w.SubscriptionID]
 	if t == nil {
-		return nil, errNoTopic
+		return nil, errNoSubscription
 	}
 	now := time.Now()
 	switch tool {
-	case mcpeUnsubscribe:
+	case wire.ToolUnsubscribe:
 		t.stop()
-		delete(d.topics, t.id)
+		delete(d.subs, t.id)
 		return map[string]any{"subscriptionId": t.id, "status": "unsubscribed"}, nil
-	case mcpePause:
+	case wire.ToolPause:
 		t.stop()
 		t.status = "paused"
 		return t.view(), nil
-	case mcpeResume:
+	case wire.ToolResume:
 		t.status = "active"
-	case mcpeUpdate:
+	case wire.ToolUpdate:
 		if err := t.apply(w, now); err != nil {
 			return nil, err
 		}
@@ -243,39 +216,37 @@ func (d *Digest) change(c *caller, tool string, w topicArgs) (any, error) {
 	return t.view(), nil
 }
 
-func (t *topic) stop() {
+func (t *subscription) stop() {
 	if t.cancel != nil {
 		t.cancel()
 	}
 	t.owner, t.cancel = nil, nil
 }
 
-// bind lets a topic deliver to the caller, unless it does. Only the holder of the
-// lock may call it.
-func (d *Digest) bind(c *caller, t *topic) {
-	p, err := t.delivery.plan(t.created)
+// bind has a subscription deliver to a connection, unless it does already. The caller holds the lock.
+func (d *Digest) bind(c *connection, t *subscription) {
+	p, err := planOf(t.delivery, t.created)
 	if t.owner == c || err != nil || c.ctx.Err() != nil {
 		return
 	}
 	t.stop()
 	ctx, cancel := context.WithCancel(c.ctx)
 	t.owner, t.cancel = c, cancel
-	now := time.Now()
 	filter := t.filter
 	if p.realtime {
+		counts := d.counts(time.Now())
 		for i, f := range d.feeds {
-			from := d.counts(now)[i]
-			c.workers.Go(func() { d.stream(ctx, c, t.id, f, from, filter) })
+			c.workers.Go(func() { d.stream(ctx, c, t.id, f, counts[i], filter) })
 		}
 	}
 	c.workers.Go(func() { d.schedule(ctx, c, t, p) })
 }
 
-// unbind lets go of what a caller heard.
-func (d *Digest) unbind(c *caller) {
+// unbind stops the deliveries to a connection that is over.
+func (d *Digest) unbind(c *connection) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, t := range d.topics {
+	for _, t := range d.subs {
 		if t.owner == c {
 			t.stop()
 		}
@@ -283,18 +254,18 @@ func (d *Digest) unbind(c *caller) {
 }
 
 // stream delivers the events of one feed as they fall due.
-func (d *Digest) stream(ctx context.Context, c *caller, id string, f feed, from uint64, filter topicFilter) {
+func (d *Digest) stream(ctx context.Context, c *connection, id string, f feed, from uint64, filter wire.MCPEFilter) {
 	follow(ctx, f, from, nil, func(n uint64) bool {
 		event := member(f, n)
-		if !filter.passes(event) {
+		if !passes(filter, event) {
 			return true
 		}
-		return c.notify("events/event", map[string]any{"subscriptionId": id, "event": event}) == nil
+		return c.notify(wire.NoteMCPEEvent, map[string]any{"subscriptionId": id, "event": event}) == nil
 	})
 }
 
-// schedule waits for the times of a topic: its batches, and its end.
-func (d *Digest) schedule(ctx context.Context, c *caller, t *topic, p plan) {
+// schedule waits for the times of a subscription: its batches, and its end.
+func (d *Digest) schedule(ctx context.Context, c *connection, t *subscription, p plan) {
 	for {
 		now := time.Now()
 		var next time.Time
@@ -336,11 +307,11 @@ func (d *Digest) schedule(ctx context.Context, c *caller, t *topic, p plan) {
 
 // deliverBatch sends what has gathered since the last batch, the newest of it if
 // there is too much.
-func (d *Digest) deliverBatch(c *caller, t *topic) bool {
+func (d *Digest) deliverBatch(c *connection, t *subscription) bool {
 	d.mu.Lock()
 	since, filter, most := t.since, t.filter, digestBatch
-	if t.delivery.Cron != nil && t.delivery.Cron.MaxEvents > 0 {
-		most = min(t.delivery.Cron.MaxEvents, digestBatch)
+	if c := t.delivery.Cron; c != nil && c.MaxEvents != nil && *c.MaxEvents > 0 {
+		most = min(*c.MaxEvents, digestBatch)
 	}
 	t.since = d.counts(time.Now())
 	until := t.since
@@ -352,14 +323,14 @@ func (d *Digest) deliverBatch(c *caller, t *topic) bool {
 			from = until[i] - digestBacklog
 		}
 		for n := from + 1; n <= until[i]; n++ {
-			if event := member(f, n); filter.passes(event) {
+			if event := member(f, n); passes(filter, event) {
 				events = append(events, event)
 			}
 		}
 	}
 	for len(events) > 0 {
 		n := min(most, len(events))
-		if c.notify("events/batch", map[string]any{"subscriptionId": t.id, "events": events[:n]}) != nil {
+		if c.notify(wire.NoteMCPEBatch, map[string]any{"subscriptionId": t.id, "events": events[:n]}) != nil {
 			return false
 		}
 		events = events[n:]
@@ -367,11 +338,11 @@ func (d *Digest) deliverBatch(c *caller, t *topic) bool {
 	return true
 }
 
-// expire ends a topic and says so.
-func (d *Digest) expire(c *caller, t *topic) {
+// expire ends a subscription and says so.
+func (d *Digest) expire(c *connection, t *subscription) {
 	d.mu.Lock()
 	t.status = "expired"
 	t.stop()
 	d.mu.Unlock()
-	_ = c.notify("events/subscription_expired", map[string]any{"subscriptionId": t.id}) // whoever is gone sees it in the list
+	_ = c.notify(wire.NoteMCPEExpired, map[string]any{"subscriptionId": t.id}) // a client that is gone sees it in the list
 }
