@@ -171,7 +171,7 @@ func (k *checker) others(ctx context.Context, tx *boltfile.Tx) error {
 			continue
 		}
 		err := tx.Bucket(name).Each(func(key, v []byte) error {
-			if err := tables.Readable(name, key, v); err != nil {
+			if err := tables.CheckEntry(name, key, v); err != nil {
 				k.found("%v", err)
 			}
 			return context.Cause(ctx)

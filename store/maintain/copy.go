@@ -79,7 +79,7 @@ func compact(to, from *bolt.DB) error {
 	}
 	for more := true; more; {
 		err := boltfile.Update(to, func(tx *boltfile.Tx) (err error) {
-			more, err = tx.Sum(compactBytes, tables.LookAt)
+			more, err = tx.Backfill(compactBytes, tables.CheckEntry)
 			return err
 		})
 		if err != nil {

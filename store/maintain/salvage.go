@@ -156,7 +156,7 @@ func (s *salvage) small(ctx context.Context, root uint64) error {
 			}
 			value, _, err := s.layout.Open(table, e)
 			if err == nil {
-				err = tables.Readable(table, e.Key, value)
+				err = tables.CheckEntry(table, e.Key, value)
 			}
 			if err != nil {
 				t.whole = false

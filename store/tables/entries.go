@@ -15,11 +15,17 @@ import (
 	"eventdeck/store/codec"
 )
 
-// Readable reports whether an entry is one of its table. What is sealed is not opened:
-// the key is not needed here.
+// UnreadableError: an entry is none of its table. It wraps [event.ErrDamaged].
+type UnreadableError struct{ error }
+
+// Unwrap returns what is wrong.
+func (e *UnreadableError) Unwrap() error { return e.error }
+
+// CheckEntry decodes an entry of a table. What is sealed is not opened: the key is not
+// needed here.
 //
-// Error: [event.ErrDamaged].
-func Readable(table, key, value []byte) error {
+// Error: [*UnreadableError].
+func CheckEntry(table, key, value []byte) error {
 	var err error
 	switch string(table) {
 	case string(Events):
@@ -41,9 +47,9 @@ func Readable(table, key, value []byte) error {
 		return nil
 	}
 	if slices.ContainsFunc(Numbered, func(n []byte) bool { return bytes.Equal(n, table) }) && len(key) == 8 {
-		return fmt.Errorf("%w: entry %d of %s cannot be read: %w", event.ErrDamaged, binary.BigEndian.Uint64(key), table, err)
+		return &UnreadableError{fmt.Errorf("%w: entry %d of %s cannot be read: %w", event.ErrDamaged, binary.BigEndian.Uint64(key), table, err)}
 	}
-	return fmt.Errorf("%w: the entry %q of %s cannot be read: %w", event.ErrDamaged, key, table, err)
+	return &UnreadableError{fmt.Errorf("%w: the entry %q of %s cannot be read: %w", event.ErrDamaged, key, table, err)}
 }
 
 // QuickCheck looks at what tells most about a file in well under a millisecond: are
@@ -76,22 +82,6 @@ func QuickCheck(tx *boltfile.Tx) error {
 	}
 	if _, err := codec.Decode(seq, value); err != nil {
 		return fmt.Errorf("%w: the newest record, %d: %w", event.ErrDamaged, seq, err)
-	}
-	return nil
-}
-
-// UnreadableError is an entry of an older file that is no entry of its table.
-type UnreadableError struct{ error }
-
-func (e *UnreadableError) Unwrap() error { return e.error }
-
-// LookAt refuses an entry that is none of its table, for [boltfile.Tx.Sum]: it gets no
-// checksum.
-//
-// Error: [UnreadableError].
-func LookAt(table, key, value []byte) error {
-	if err := Readable(table, key, value); err != nil {
-		return &UnreadableError{err}
 	}
 	return nil
 }
