@@ -276,7 +276,7 @@ func (s *Store) prepare(ctx context.Context, o Options) error {
 	if err := s.writeGeneration(); err != nil {
 		return err
 	}
-	if err := s.notePlace(); err != nil {
+	if err := s.noteFileID(); err != nil {
 		return err
 	}
 	key, err := s.findKey(ctx, o)
@@ -383,7 +383,7 @@ func (s *Store) Info() event.StoreInfo {
 		Damage:    damage,
 		Temporary: s.temporary,
 		Sealed:    s.sealed,
-		KeyLost:   s.subs.anyVoid(),
+		KeyLost:   s.subs.anyKeyLost(),
 		Err:       err,
 		Load:      s.loadNow(),
 		Records:   uint64(max(0, kept.Records)),

@@ -12,6 +12,7 @@ import (
 
 	"eventdeck/store/boltfile"
 	"eventdeck/store/datadir"
+	"eventdeck/store/private"
 	"eventdeck/store/tables"
 )
 
@@ -25,7 +26,7 @@ const (
 // removes the oldest snapshots.
 func takeSnapshot(db *bolt.DB, dir string, now time.Time) error {
 	name := datadir.SnapshotName(now)
-	err := datadir.Replace(dir, name, func(temp string) error {
+	err := private.Replace(dir, name, func(temp string) error {
 		dst, err := datadir.OpenFile(temp, boltfile.Options{})
 		if err != nil {
 			return err

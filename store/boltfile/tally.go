@@ -172,7 +172,7 @@ func (y *tally) sumAll(b *bolt.Bucket) error {
 	return err
 }
 
-// isOwn reports whether an entry is this package's, which no tally counts.
+// Own reports whether an entry is one that this package keeps for itself; no tally counts it.
 func Own(name, key []byte) bool {
 	return string(name) == string(Meta) && (string(key) == string(keyVersion) || string(key) == string(keyTallies))
 }

@@ -52,8 +52,8 @@ func CheckEntry(table, key, value []byte) error {
 	return &UnreadableError{fmt.Errorf("%w: the entry %q of %s cannot be read: %w", event.ErrDamaged, key, table, err)}
 }
 
-// QuickCheck looks at what tells most about a file in well under a millisecond: are
-// all tables there, can the newest record be read, does its number fit the next one.
+// QuickCheck finds most damage in well under a millisecond: are all tables there, can the
+// newest record be read, is its number at most the last one given.
 //
 // Error: [event.ErrDamaged].
 func QuickCheck(tx *boltfile.Tx) error {
@@ -86,7 +86,8 @@ func QuickCheck(tx *boltfile.Tx) error {
 	return nil
 }
 
-// Identified returns a record, or what is left of a pruned one; nil if there is neither.
+// Identified returns the stored record, or the identity of a pruned one; nil if there is
+// neither.
 //
 // Error: [event.ErrDamaged].
 func Identified(events, gone boltfile.Bucket, seq uint64) ([]byte, error) {
@@ -97,24 +98,26 @@ func Identified(events, gone boltfile.Bucket, seq uint64) ([]byte, error) {
 	return gone.Get(SeqKey(seq))
 }
 
-// PutLag notes in the journal that it may not know what was done, and why.
+// PutLag notes in the journal that acts may have been carried out which it does not have,
+// and why.
 func PutLag(tx *boltfile.Tx, why string) error {
 	return tx.Bucket([]byte(event.TableReact)).Put([]byte(event.KeyLag), []byte(why))
 }
 
-// StoredPlace returns which file a database was when it was open last, "" where it does not say.
-func StoredPlace(db *bolt.DB) (place string, err error) {
+// StoredFileID returns the id that the file of a database had when it was open last, "" if
+// none is stored; see package datadir.
+func StoredFileID(db *bolt.DB) (id string, err error) {
 	err = boltfile.View(db, func(tx *boltfile.Tx) error {
-		value, err := tx.Bucket(Meta).Get(KeyPlace)
-		place = string(value)
+		value, err := tx.Bucket(Meta).Get(KeyFileID)
+		id = string(value)
 		return err
 	})
-	return place, err
+	return id, err
 }
 
-// PutPlace keeps which file the database is.
-func PutPlace(tx *boltfile.Tx, place string) error {
-	return tx.Bucket(Meta).Put(KeyPlace, []byte(place))
+// PutFileID stores the id of the database's file.
+func PutFileID(tx *boltfile.Tx, id string) error {
+	return tx.Bucket(Meta).Put(KeyFileID, []byte(id))
 }
 
 // Timestamp is a time in JSON that holds every year and every nanosecond.

@@ -11,7 +11,9 @@ import (
 	"eventdeck/store/seal"
 )
 
-// ReadSub decodes a subscription without its secrets.
+// ReadSub decodes a subscription without its secrets, for which the key is needed.
+//
+// Errors: those of encoding/json; a version that this program does not know.
 func ReadSub(id event.SubID, value []byte) (KeptSub, error) {
 	opensNothing, err := seal.NewSealer(make([]byte, 32), nil)
 	if err != nil {
@@ -135,27 +137,29 @@ type storedHook struct {
 	OldUntil Timestamp `json:"oldUntil,omitzero"`
 }
 
-// KeptSub is a subscription in memory, with its secrets as they stand in the
+// KeptSub is a subscription in memory, together with its secrets as they are sealed in the
 // file: a secret is sealed once and not at every change of the subscription.
 type KeptSub struct {
 	Sub                      event.Subscription
 	secret, previous, resume []byte // sealed
 }
 
-// Void reports whether a sealed secret could not be opened.
-func (k KeptSub) Void() bool {
+// KeyLost reports whether a sealed secret could not be opened: the key is another one.
+func (k KeptSub) KeyLost() bool {
 	return k.secret != nil && k.Sub.Hook.Secret.IsZero() || k.previous != nil && k.Sub.Hook.Previous.IsZero()
 }
 
 // Secrets are those of a subscription, in clear.
 type Secrets struct{ hook, previous, resume event.Secret }
 
-// Secrets returns them, to be compared by seal after a change.
+// Secrets returns the secrets before a change, for [KeptSub.Seal] after it.
 func (k *KeptSub) Secrets() Secrets {
 	return Secrets{k.Sub.Hook.Secret, k.Sub.Hook.Previous, k.Sub.Resume}
 }
 
 // Seal seals the secrets that differ from those before.
+//
+// Errors: those of [seal.Sealer.Seal].
 func (k *KeptSub) Seal(before Secrets, s seal.Sealer) error {
 	var err error
 	sub := &k.Sub
@@ -181,7 +185,7 @@ func secretPlace(id event.SubID, field string) string {
 	return string(Subs) + "\x00" + string(id) + "\x00" + field
 }
 
-// Encode is the stored form.
+// Encode returns the stored form.
 func (k KeptSub) Encode() ([]byte, error) {
 	s := &k.Sub
 	out := storedSub{
@@ -260,7 +264,7 @@ func decodeSub(id event.SubID, value []byte, sealer seal.Sealer) (KeptSub, error
 		return KeptSub{}, fmt.Errorf("encoding version %d is not known", in.V)
 	}
 	text := func(b []byte) trust.Text { return trust.Untrusted(string(b)) }
-	// An error means a lost key, which void reports; the secret is zero then.
+	// An error means a lost key, which KeyLost reports; the secret is zero then.
 	secret, _ := sealer.Open(secretPlace(id, "secret"), in.Hook.Secret)
 	previous, _ := sealer.Open(secretPlace(id, "previous"), in.Hook.Previous)
 	resume, _ := sealer.Open(secretPlace(id, "resume"), in.Resume)
