@@ -171,24 +171,26 @@ func TestRecoverKeepsWhatCanBeRead(t *testing.T) {
 	}
 }
 
+// recoverEmptied empties the database of a closed store, recovers it and opens it.
+func recoverEmptied(t *testing.T, dir string) *Store {
+	t.Helper()
+	mustDo(t, os.Truncate(filepath.Join(dir, datadir.DB), 0))
+	var out said
+	if err := maintain.Recover(t.Context(), dir, time.Now(), out.say); err != nil {
+		t.Fatal(err, out.lines)
+	}
+	out.has(t, "lost: records 1 and later")
+	return openTest(t, Options{Dir: dir})
+}
+
 func TestRecoverFromASnapshotAlone(t *testing.T) {
 	dir := fillStore(t, 4)
 	s := openTest(t, Options{Dir: dir})
 	if err := takeSnapshot(s.db, dir, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(filepath.Join(dir, datadir.DB), 0); err != nil {
-		t.Fatal(err)
-	}
-	var out said
-	if err := maintain.Recover(t.Context(), dir, time.Now(), out.say); err != nil {
-		t.Fatal(err)
-	}
-	out.has(t, "lost: records 1 and later")
-	s = openTest(t, Options{Dir: dir})
+	mustDo(t, s.Close())
+	s = recoverEmptied(t, dir)
 	equal(t, len(s.Subscriptions()), 2)
 	equal(t, s.Last(), 10)
 	equal(t, s.Subscriptions()[0].Hook.Secret, event.NewSecret("whsec_recovered"))
@@ -199,16 +201,6 @@ func TestRecoverFromAnOlderSnapshot(t *testing.T) {
 	dir := fillStore(t, 2)
 	makeOlder(t, dir, 2)
 	s := openTest(t, Options{Dir: dir}) // makes the snapshot
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(filepath.Join(dir, datadir.DB), 0); err != nil {
-		t.Fatal(err)
-	}
-	var out said
-	if err := maintain.Recover(t.Context(), dir, time.Now(), out.say); err != nil {
-		t.Fatal(err, out.lines)
-	}
-	s = openTest(t, Options{Dir: dir})
-	equal(t, len(s.Subscriptions()), 2)
+	mustDo(t, s.Close())
+	equal(t, len(recoverEmptied(t, dir).Subscriptions()), 2)
 }
