@@ -140,6 +140,5 @@ func (a *app) writeFoundJSON(found []config.Found) error {
 		b = export.AppendName(b, "usable")
 		b = fmt.Appendf(b, "%t}\n", f.Usable())
 	}
-	_, err := a.Stdout.Write(b)
-	return err
+	return a.Print(b)
 }

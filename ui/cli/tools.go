@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -142,12 +141,7 @@ so that what was told to trust it need not be told again.`,
 				a.Say("the authority is one for all data directories; --data does not move it")
 			}
 			if a.Flags.JSON {
-				line, err := json.Marshal(map[string]string{"path": path})
-				if err != nil {
-					return err
-				}
-				_, err = fmt.Fprintf(a.Stdout, "%s\n", line)
-				return err
+				return a.PrintJSON(map[string]string{"path": path})
 			}
 			_, err = fmt.Fprintf(a.Stdout, "%s\n\n%s\n", path, trustAdvice(a.System, path))
 			return err
@@ -186,12 +180,7 @@ func (a *app) versionCommand() *cobra.Command {
 		Run: a.Run(func(*cobra.Command, []string) error {
 			platform := a.System + "/" + runtime.GOARCH
 			if a.Flags.JSON {
-				line, err := json.Marshal(map[string]string{"version": a.Version, "go": runtime.Version(), "platform": platform})
-				if err != nil {
-					return err
-				}
-				_, err = fmt.Fprintf(a.Stdout, "%s\n", line)
-				return err
+				return a.PrintJSON(map[string]string{"version": a.Version, "go": runtime.Version(), "platform": platform})
 			}
 			_, err := fmt.Fprintf(a.Stdout, "eventdeck %s %s %s\n", a.Version, runtime.Version(), platform)
 			return err

@@ -78,8 +78,8 @@ func attachLate(ctx context.Context, o StoreOptions, why error) (*attach.Client,
 	return c, nil
 }
 
-// addressed gives a server that is given by its name in a store the address with that
-// name.
+// addressed sets the address of a server that was named on the command line as the store
+// names it.
 func addressed(store event.Store, s *event.Server) (err error) {
 	if s.AdHoc && event.IsAddressName(s.URL) {
 		s.URL, err = host.AddressOf(store, s.Name)

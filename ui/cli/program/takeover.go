@@ -110,7 +110,7 @@ func (t *takeover) next(ctx context.Context) (*Deck, error) {
 	defer late.Stop()
 	for {
 		d, err := t.try(ctx)
-		if err == nil || lasting(err) {
+		if err == nil || permanent(err) {
 			return d, err
 		}
 		pause := time.NewTimer(takeOverPause)
@@ -126,8 +126,8 @@ func (t *takeover) next(ctx context.Context) (*Deck, error) {
 	}
 }
 
-// lasting reports whether an error stays however often the store is asked for.
-func lasting(err error) bool {
+// permanent reports whether trying again cannot help.
+func permanent(err error) bool {
 	for _, is := range []error{attach.ErrVersion, attach.ErrPeer, event.ErrDamaged, fs.ErrPermission} {
 		if errors.Is(err, is) {
 			return true
