@@ -40,39 +40,8 @@ On another address each of these needs its flag.
 			if len(args) == 0 {
 				return usage.Errorf("demo-server: something is missing; usage: %s", cmd.UseLine())
 			}
-			if !slices.Contains(host.DemoServers(), args[0]) {
-				return usage.Errorf("there is no demo server %q; use %s", args[0], strings.Join(host.DemoServers(), ", "))
-			}
-			if o.Speed <= 0 {
-				return usage.Errorf("--speed must be more than 0")
-			}
-			if o.Rate < 0 {
-				return usage.Errorf("--rate must not be negative")
-			}
-			if o.Hijacked && args[0] != "model" {
-				return usage.Errorf("--hijacked is for model")
-			}
 			o.Token = event.NewSecret(token)
-			o.TrustCA = o.TrustCA || o.CAFile != ""
-			o.In, o.Out, o.Err = a.Stdin, a.Stdout, a.Stderr
-			ctx := cmd.Context()
-			if args[0] != "chat" {
-				var stop context.CancelCauseFunc
-				ctx, stop = context.WithCancelCause(ctx)
-				defer stop(nil)
-				endWithInput(a.Stdin, args[0], stop)
-			}
-			err := a.DemoServer(ctx, args[0], o)
-			if spoken := context.Cause(ctx); errors.Is(spoken, errSpokenTo) {
-				return spoken
-			}
-			if errors.Is(err, host.ErrDemoOptions) {
-				return usage.Errorf("%w; --fault list names the faults", err)
-			}
-			if ctx.Err() != nil && errors.Is(err, context.Canceled) {
-				return nil
-			}
-			return err
+			return a.runDemoServer(cmd.Context(), args[0], o)
 		}),
 	}
 	f := cmd.Flags()
@@ -92,12 +61,47 @@ On another address each of these needs its flag.
 	return cmd
 }
 
-// errSpokenTo: a server that listens at an address was started as one of standard input.
+// runDemoServer runs a demo server on the standard input and output of this process, or where
+// it listens.
+func (a *app) runDemoServer(ctx context.Context, name string, o host.DemoOptions) error {
+	switch {
+	case !slices.Contains(host.DemoServers(), name):
+		return usage.Errorf("there is no demo server %q; use %s", name, strings.Join(host.DemoServers(), ", "))
+	case o.Speed <= 0:
+		return usage.Errorf("--speed must be more than 0")
+	case o.Rate < 0:
+		return usage.Errorf("--rate must not be negative")
+	case o.Hijacked && name != "model":
+		return usage.Errorf("--hijacked is for model")
+	}
+	o.TrustCA = o.TrustCA || o.CAFile != ""
+	o.In, o.Out, o.Err = a.Stdin, a.Stdout, a.Stderr
+	if name != "chat" {
+		var stop context.CancelCauseFunc
+		ctx, stop = context.WithCancelCause(ctx)
+		defer stop(nil)
+		endWithInput(a.Stdin, name, stop)
+	}
+	err := a.DemoServer(ctx, name, o)
+	if spoken := context.Cause(ctx); errors.Is(spoken, errSpokenTo) {
+		return spoken
+	}
+	if errors.Is(err, host.ErrDemoOptions) {
+		return usage.Errorf("%w; --fault list names the faults", err)
+	}
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
+}
+
+// errSpokenTo: a client speaks on standard input with a server that listens at an address.
 var errSpokenTo = errors.New("it does not read standard input")
 
 // endWithInput ends a server that listens at an address when its standard input is a pipe
-// that ends, as it does with the program that started it. Who speaks on the pipe is told where
-// the server is. The goroutine ends with the input.
+// that ends, as it does with the program that started it. A byte on the pipe is a mistake:
+// then the cause says that the server is to be reached at its address. The goroutine ends
+// with the input.
 func endWithInput(in io.Reader, name string, end context.CancelCauseFunc) {
 	file, ok := in.(*os.File)
 	if !ok {
