@@ -52,30 +52,33 @@ type Deck struct {
 //
 // Errors: usage errors for flags that cannot work; those of [OpenStore], [host.New] and
 // [attach.Attach].
-func (a *App) Open(ctx context.Context, o StoreOptions, trace bool) (_ *Deck, err error) {
+func (a *App) Open(ctx context.Context, o StoreOptions, trace bool) (*Deck, error) {
 	if err := a.checkReceiver(); err != nil {
 		return nil, err
 	}
-	logger, logFile, err := a.Logger()
+	return a.open(ctx, o, trace)
+}
+
+// open is Open for flags that were checked.
+func (a *App) open(ctx context.Context, o StoreOptions, trace bool) (*Deck, error) {
+	logger, file, err := a.Logger()
 	if err != nil {
 		return nil, err
 	}
 	if a.Libraries != nil {
 		a.Libraries(logger)
 	}
-	d := &Deck{log: logFile}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, d.closeStore())
-		}
-	}()
-	if err := a.attachOrStart(ctx, d, o, trace, logger); err != nil {
-		return nil, err
+	d := &Deck{log: file}
+	if err = a.attachOrStart(ctx, d, o, trace, logger); err == nil {
+		d.unobserve, err = a.observed(d, logger)
 	}
-	if d.unobserve, err = a.observed(d, logger); err != nil {
-		return nil, errors.Join(err, d.closeHost())
+	if err == nil {
+		return d, nil
 	}
-	return d, nil
+	if d.API != nil {
+		err = errors.Join(err, d.closeHost())
+	}
+	return nil, errors.Join(err, d.closeStore())
 }
 
 // KeptDeck opens a deck on the store of [App.Kept].

@@ -109,7 +109,7 @@ func (t *takeover) next(ctx context.Context) (*Deck, error) {
 	late := time.NewTimer(takeOverWithin)
 	defer late.Stop()
 	for {
-		d, err := t.try(ctx)
+		d, err := t.app.open(ctx, t.options, false)
 		if err == nil || permanent(err) {
 			return d, err
 		}
@@ -134,24 +134,4 @@ func permanent(err error) bool {
 		}
 	}
 	return false
-}
-
-// try opens the store or attaches, once.
-func (t *takeover) try(ctx context.Context) (*Deck, error) {
-	d := &Deck{log: io.NopCloser(nil), unobserve: func() error { return nil }}
-	logger, file, err := t.app.Logger()
-	if err != nil {
-		return nil, err
-	}
-	d.log = file
-	if err := t.app.attachOrStart(ctx, d, t.options, false, logger); err != nil {
-		if d.API != nil {
-			err = errors.Join(err, d.closeHost())
-		}
-		return nil, errors.Join(err, d.closeStore())
-	}
-	if d.unobserve, err = t.app.observed(d, logger); err != nil {
-		return nil, errors.Join(err, d.closeHost(), d.closeStore())
-	}
-	return d, nil
 }
