@@ -157,6 +157,8 @@ func Version(db *bolt.DB) (version uint64, err error) {
 }
 
 // VersionOf is [Version] within a transaction.
+//
+// Errors: those of [Version].
 func VersionOf(tx *bolt.Tx) (uint64, error) {
 	version, _, err := layout(tx)
 	return version, err
@@ -205,12 +207,16 @@ func versionIn(v []byte) uint64 {
 }
 
 // SetVersion notes the layout of the file.
+//
+// Errors: those of bbolt.
 func (t *Tx) SetVersion(version uint64) error {
 	t.version, t.changed = version, t.Checked()
 	return t.tx.Bucket(Meta).Put(keyVersion, binary.BigEndian.AppendUint64(nil, version))
 }
 
 // CreateBucket makes a bucket if there is none of the name.
+//
+// Errors: those of bbolt.
 func (t *Tx) CreateBucket(name []byte) error {
 	if _, err := t.tx.CreateBucketIfNotExists(name); err != nil {
 		return err
@@ -222,6 +228,8 @@ func (t *Tx) CreateBucket(name []byte) error {
 }
 
 // Names returns the names of all buckets.
+//
+// Errors: those of bbolt.
 func (t *Tx) Names() (names [][]byte, err error) {
 	err = t.tx.ForEach(func(name []byte, _ *bolt.Bucket) error {
 		names = append(names, name)

@@ -68,6 +68,8 @@ func (b Bucket) Counter() uint64 {
 }
 
 // SetCounter keeps a number beside the bucket.
+//
+// Errors: [ErrDamaged], those of bbolt.
 func (b Bucket) SetCounter(n uint64) error {
 	if err := b.missing(); err != nil {
 		return err
@@ -80,6 +82,8 @@ func (b Bucket) SetCounter(n uint64) error {
 }
 
 // Next raises the counter by one and returns it.
+//
+// Errors: those of [Bucket.SetCounter].
 func (b Bucket) Next() (uint64, error) {
 	n := b.Counter() + 1
 	return n, b.SetCounter(n)
@@ -238,6 +242,8 @@ func (c *Cursor) Seek(to []byte) (key, value []byte) {
 }
 
 // Next goes to the next entry.
+//
+// Errors: those of [Bucket.SetCounter].
 func (c *Cursor) Next() (key, value []byte) { return c.step((*bolt.Cursor).Next, 1) }
 
 // Prev goes to the entry before.

@@ -204,6 +204,8 @@ func (t *Tx) Backfill(size int, check func(bucket, key, value []byte) error) (mo
 
 // BackfillBucket is [Tx.Backfill] for one bucket. It returns how many of the bytes are left,
 // 0 or less if there may be more entries without a checksum.
+//
+// Errors: those of [Tx.Backfill].
 func (t *Tx) BackfillBucket(name []byte, size int, check func(bucket, key, value []byte) error) (left int, err error) {
 	y := t.tally(name)
 	if y == nil || y.unchecked.last == 0 {

@@ -35,6 +35,8 @@ func holder(dir string) (pid int, ok bool) {
 
 // WriteHolder notes that this process has the store in dir open, for the messages of other
 // processes.
+//
+// Errors: [private.ErrRefused], those of the file system.
 func WriteHolder(dir string, now time.Time) error {
 	return private.Write(dir, PID, fmt.Appendf(nil, "%d %s\n", os.Getpid(), now.UTC().Format(time.RFC3339)))
 }

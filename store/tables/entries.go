@@ -100,12 +100,16 @@ func Identified(events, gone boltfile.Bucket, seq uint64) ([]byte, error) {
 
 // PutLag notes in the journal that acts may have been carried out which it does not have,
 // and why.
+//
+// Errors: [event.ErrDamaged], those of bbolt.
 func PutLag(tx *boltfile.Tx, why string) error {
 	return tx.Bucket([]byte(event.TableReact)).Put([]byte(event.KeyLag), []byte(why))
 }
 
 // StoredFileID returns the id that the file of a database had when it was open last, "" if
 // none is stored; see package datadir.
+//
+// Errors: those of [boltfile.View].
 func StoredFileID(db *bolt.DB) (id string, err error) {
 	err = boltfile.View(db, func(tx *boltfile.Tx) error {
 		value, err := tx.Bucket(Meta).Get(KeyFileID)
@@ -116,6 +120,8 @@ func StoredFileID(db *bolt.DB) (id string, err error) {
 }
 
 // PutFileID stores the id of the database's file.
+//
+// Errors: [event.ErrDamaged], those of bbolt.
 func PutFileID(tx *boltfile.Tx, id string) error {
 	return tx.Bucket(Meta).Put(KeyFileID, []byte(id))
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"strings"
 
 	"charm.land/fang/v2"
@@ -116,4 +117,20 @@ func serverOrCommand(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	return usage.Errorf("there is no command %q%s; `eventdeck --help` lists them", args[0], usage.Meant(cmd, args[0]))
+}
+
+func (a *app) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  usage.Exactly(0),
+		Run: a.Run(func(*cobra.Command, []string) error {
+			platform := a.System + "/" + runtime.GOARCH
+			if a.Flags.JSON {
+				return a.PrintJSON(map[string]string{"version": a.Version, "go": runtime.Version(), "platform": platform})
+			}
+			_, err := fmt.Fprintf(a.Stdout, "eventdeck %s %s %s\n", a.Version, runtime.Version(), platform)
+			return err
+		}),
+	}
 }

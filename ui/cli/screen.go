@@ -45,7 +45,7 @@ func (a *app) screen(ctx context.Context, args []string) error {
 		}
 		return err
 	}
-	late := &lateDemo{app: a, deck: d, ctx: ctx}
+	late := &screenDemo{app: a, deck: d, ctx: ctx}
 	d.StartDemo = late.start
 	err = d.WhileSound(ctx, func(ctx context.Context) error { return a.show(ctx, d, false) })
 	info, waiting := d.Store.Info(), d.Waiting()

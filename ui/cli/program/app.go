@@ -149,6 +149,8 @@ func (a *App) CompleteServer(_ *cobra.Command, args []string, _ string) ([]cobra
 }
 
 // Config reads the configuration that --config names, or the default one.
+//
+// Errors: those of [config.Load].
 func (a *App) Config() (*config.File, error) {
 	path := a.Flags.Config
 	if path == "" {

@@ -28,6 +28,8 @@ var LogLevels = []string{"debug", "info", "warn", "error"}
 
 // Logger returns the logger of --log and --log-level, and its file, which the caller
 // closes. Without --log it discards everything.
+//
+// Errors: a usage error for the level; those of the file system.
 func (a *App) Logger() (*slog.Logger, io.Closer, error) {
 	o := &a.Flags.Observe
 	if !slices.Contains(LogLevels, o.Level) {

@@ -185,6 +185,8 @@ func (a *App) SayHowSealed(info event.StoreInfo) {
 }
 
 // Kept returns the store that --data names, or the one in the user's default data directory.
+//
+// Error: no such directory is known.
 func (a *App) Kept() (StoreOptions, error) {
 	if a.Flags.Data != "" {
 		return StoreOptions{Dir: a.Flags.Data}, nil
@@ -250,6 +252,8 @@ func (a *App) server(file *config.File, arg string) (event.Server, error) {
 }
 
 // Servers returns the one that is named, or all that are configured.
+//
+// Errors: those of [App.Config]; [config.ErrUnknown]; usage errors for --header.
 func (a *App) Servers(args []string) ([]event.Server, error) {
 	file, err := a.Config()
 	if err != nil {

@@ -12,6 +12,8 @@ import (
 )
 
 // Reading calls fn with the store. Where nothing is stored yet it does nothing.
+//
+// Errors: those of [App.OpenKept] and of fn.
 func (a *App) Reading(ctx context.Context, fn func(event.Store) error) (err error) {
 	store, err := a.OpenKept(ctx)
 	if store == nil {
@@ -66,10 +68,10 @@ func Absent(store event.Store, args []string) error {
 	return nil
 }
 
-// Endings are what is to be ended again, in the order in which it began.
+// Endings end what was begun; they are called in the order in which it began.
 type Endings []func() error
 
-// End ends them all, and returns every error.
+// End calls all of them, and returns their errors joined.
 func (e Endings) End() error {
 	var errs []error
 	for _, end := range e {

@@ -30,6 +30,8 @@ type takeover struct {
 
 // WhileAttached runs a frontend on the host of another process, and goes on when that
 // ends. owned is the store, where this process has it at the end.
+//
+// Errors: those of the frontend; why this process could not go on.
 func (a *App) WhileAttached(ctx context.Context, d *Deck, o StoreOptions, servers []event.Server, frontend func(context.Context, *Deck) error) (owned *event.StoreInfo, err error) {
 	t := &takeover{app: a.quietly(), options: o, servers: servers, deck: d, relay: attach.NewRelay(d.API)}
 	within, cancel := context.WithCancelCause(ctx)
