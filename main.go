@@ -38,9 +38,10 @@ func main() {
 	os.Exit(run())
 }
 
-// repeats is how long after a signal others mean the same end: timeout signals a process and
-// then its group, a terminal multiplexer that ends hangs up as its terminal does. A program that
-// took those for impatience would leave its servers behind.
+// repeats is for how long after a first signal further ones count as the same request:
+// timeout(1) signals a process and then its group, and a terminal multiplexer that ends
+// sends SIGHUP besides. Only a later signal ends the program at once, without ending the
+// processes of its servers.
 const repeats = 500 * time.Millisecond
 
 // endedBy returns a context that ends at one of the signals. One that comes later than repeats

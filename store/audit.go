@@ -14,10 +14,10 @@ import (
 
 const (
 	maxAudit = 100_000 // entries that are kept
-	// An entry that is added removes at most so many old ones, so that a log that
-	// is far over its bound holds up no commit.
+	// auditPrune bounds the old entries that one new entry removes, so that a log far over
+	// its bound holds up no commit.
 	auditPrune = 4
-	auditChunk = 256 // entries that one transaction reads
+	auditChunk = 256 // entries that one read transaction returns
 )
 
 // storedAudit is an [event.AuditEntry] in the file; the sequence number is its

@@ -24,9 +24,6 @@ func (s *Store) Backup(ctx context.Context, file string) (int64, error) {
 	if errors.Is(err, berrors.ErrDatabaseNotOpen) {
 		err = event.ErrClosed
 	}
-	if err != nil && ctx.Err() != nil {
-		err = context.Cause(ctx)
-	}
 	if err != nil {
 		return 0, fmt.Errorf("back up the store: %w", err)
 	}

@@ -14,26 +14,26 @@ import (
 )
 
 // end is how a store comes to an end before it is closed: its file is damaged, or gone.
-// Nothing is asked of bbolt from then on, since a panic within it leaves its locks behind,
-// and what it still wrote would make matters worse.
+// bbolt is not called from then on: a panic within it leaves its locks behind, and writing
+// to a damaged file makes it worse.
 type end struct {
-	file    *os.File // what bbolt has open and locked
-	once    sync.Once
-	broken  chan struct{} // closed at the end
-	watched chan struct{} // closed when the file is not watched any more
-	err     error         // why; set before broken is closed
-	mu      sync.Mutex
-	size    int64 // of the file, when it was last looked at; it never shrinks
+	file   *os.File // what bbolt has open and locked
+	once   sync.Once
+	broken chan struct{} // closed at the end
+	err    error         // why; set before broken is closed
+	mu     sync.Mutex
+	size   int64 // of the file at the last check; it never shrinks
 }
 
 const (
-	fileLook = 5 * time.Second // how often it is looked whether the file is there
-	// A writer that has been caught in a lock that bbolt left behind never returns.
+	fileCheck = 5 * time.Second // how often the file is checked
+	// How long Close waits for the writer then: one that waits for a lock that bbolt left
+	// behind never returns.
 	brokenWait = 2 * time.Second
 )
 
-// Broken is closed when nothing can be read or stored any more: the file is damaged or
-// gone. Info().Err tells which.
+// Broken returns a channel that is closed when nothing can be read or stored any more: the
+// file is damaged or gone. Info().Err tells which.
 func (s *Store) Broken() <-chan struct{} { return s.end.broken }
 
 // fail ends the store.
@@ -65,7 +65,7 @@ func (s *Store) failed() error {
 	}
 }
 
-// await waits for done, but not for ever when the store has ended.
+// await waits for done; after the store has ended, for brokenWait at most.
 func (s *Store) await(done <-chan struct{}) {
 	select {
 	case <-done:
@@ -78,8 +78,8 @@ func (s *Store) await(done <-chan struct{}) {
 	}
 }
 
-// closeDB releases the file. After damage bbolt is not asked: it might wait for a lock
-// that it left behind.
+// closeDB closes the database. After damage it does so without bbolt, which might wait for
+// a lock that it left behind.
 func (s *Store) closeDB() error {
 	if s.failed() != nil {
 		return boltfile.Release(s.end.file)
@@ -87,7 +87,8 @@ func (s *Store) closeDB() error {
 	return s.db.Close()
 }
 
-// update runs fn in a write transaction. After damage there is no other.
+// update runs fn in a write transaction. Damage ends the store. outside: see
+// [boltfile.Guard].
 func (s *Store) update(outside func() bool, fn func(*boltfile.Tx) error) error {
 	if err := s.failed(); err != nil {
 		return err
@@ -103,21 +104,20 @@ func (s *Store) update(outside func() bool, fn func(*boltfile.Tx) error) error {
 // watchFile notices that the file was removed, replaced or cut short: what is stored then
 // would be lost with this process.
 func (s *Store) watchFile(ctx context.Context) {
-	defer close(s.end.watched)
-	tick := time.NewTicker(fileLook)
+	tick := time.NewTicker(fileCheck)
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
-			s.checkThere()
+			s.checkFile()
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-// checkThere ends the store when its file is not in its place any more, or cut short.
-func (s *Store) checkThere() {
+// checkFile ends the store when its file was removed, replaced or cut short.
+func (s *Store) checkFile() {
 	s.end.mu.Lock()
 	defer s.end.mu.Unlock()
 	path := filepath.Join(s.dir, datadir.DB)
@@ -135,7 +135,7 @@ func (s *Store) checkThere() {
 		return
 	}
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return // that is no sign of anything
+		return // it may be there all the same
 	}
 	s.fail(fmt.Errorf("%w: %s was removed or replaced while it was open; start again, which begins a new one, or put a copy back with `eventdeck store restore FILE`", ErrGone, path))
 }

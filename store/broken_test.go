@@ -40,7 +40,7 @@ func TestDamageWhileOpenEndsTheStore(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := fillStore(t, 200)
-			s, err := Open(t.Context(), Options{Dir: dir, Keyring: seal.NoKeyring(), alone: true})
+			s, err := Open(t.Context(), Options{Dir: dir, Keyring: seal.NoKeyring(), noSnapshots: true})
 			mustDo(t, err)
 			<-s.loaded
 			path := filepath.Join(dir, datadir.DB)
@@ -105,7 +105,7 @@ func TestRemovedFileIsNoticed(t *testing.T) {
 		},
 	} {
 		dir := makeStore(t)
-		s, err := Open(t.Context(), Options{Dir: dir, Keyring: seal.NoKeyring(), alone: true})
+		s, err := Open(t.Context(), Options{Dir: dir, Keyring: seal.NoKeyring(), noSnapshots: true})
 		mustDo(t, err)
 		mustDo(t, remove(dir))
 		r := <-submit(t, s, eventsBatch("aa", "late"))

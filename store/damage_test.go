@@ -118,7 +118,7 @@ func newDamageWorld(t *testing.T) *damageWorld {
 			makeOlder(t, dir, 3)
 			withDB(t, dir, func(db *bolt.DB) error {
 				return errors.Join(tables.Migrate(db, nil), boltfile.Update(db, func(tx *boltfile.Tx) error {
-					_, err := tx.Sum(300_000, tables.LookAt)
+					_, err := tx.Backfill(300_000, tables.CheckEntry)
 					return err
 				}))
 			})

@@ -43,7 +43,7 @@ func sameJSON(a, b []byte) bool {
 	return reflect.DeepEqual(x, y)
 }
 
-// index is a [table] that many may read while the writer changes it.
+// index is a [hashtable.Table] that any goroutine may read while the writer changes it.
 type index struct {
 	mu    sync.RWMutex
 	table *hashtable.Table

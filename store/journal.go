@@ -41,13 +41,21 @@ func (j journal) Change(ctx context.Context, change event.JournalChange) error {
 }
 
 func checkEntry(e event.JournalEntry) error {
+	if err := checkTable(e.Table); err != nil {
+		return err
+	}
 	switch {
-	case !tables.IsJournal(e.Table):
-		return fmt.Errorf("%w: the journal has no table %q", ErrBatch, string(e.Table))
 	case e.Key == "" || len(e.Key) > maxJournalKey:
 		return fmt.Errorf("%w: a key in %s has %d bytes, must be 1 to %d", ErrBatch, e.Table, len(e.Key), maxJournalKey)
 	case len(e.Value) > maxJournalValue:
 		return fmt.Errorf("%w: the value of %q in %s has %d bytes, must be at most %d", ErrBatch, e.Key, e.Table, len(e.Value), maxJournalValue)
+	}
+	return nil
+}
+
+func checkTable(name event.JournalTable) error {
+	if !tables.IsJournal(name) {
+		return fmt.Errorf("%w: the journal has no table %q", ErrBatch, string(name))
 	}
 	return nil
 }
@@ -71,8 +79,8 @@ func (c *commit) journal(change *event.JournalChange) error {
 // Errors: [event.ErrNotFound], [event.ErrClosed], [ErrDamaged], [ErrBatch] for an unknown
 // table.
 func (j journal) Entry(table event.JournalTable, key string) (value []byte, err error) {
-	if !tables.IsJournal(table) {
-		return nil, fmt.Errorf("%w: the journal has no table %q", ErrBatch, string(table))
+	if err := checkTable(table); err != nil {
+		return nil, err
 	}
 	err = j.s.view(func(tx *boltfile.Tx) error {
 		have, err := tx.Bucket([]byte(table)).Get([]byte(key))
@@ -89,8 +97,8 @@ func (j journal) Entry(table event.JournalTable, key string) (value []byte, err 
 //
 // Errors: [event.ErrClosed], [ErrDamaged], [ErrBatch] for an unknown table.
 func (j journal) Entries(table event.JournalTable, prefix string, fn func(key string, value []byte) bool) error {
-	if !tables.IsJournal(table) {
-		return fmt.Errorf("%w: the journal has no table %q", ErrBatch, string(table))
+	if err := checkTable(table); err != nil {
+		return err
 	}
 	return j.s.view(func(tx *boltfile.Tx) error {
 		c := tx.Bucket([]byte(table)).Cursor()

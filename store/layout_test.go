@@ -151,7 +151,7 @@ func opensUnchanged(t *testing.T, dir string) {
 func waitSummed(t *testing.T, s *Store) {
 	t.Helper()
 	select {
-	case <-s.sumsDone:
+	case <-s.backfilled:
 	case <-time.After(time.Minute):
 		t.Fatal("the entries have no checksums")
 	}
@@ -170,7 +170,7 @@ func halfway(t *testing.T) (dir string) {
 		}
 		return boltfile.Update(db, func(tx *boltfile.Tx) error {
 			for _, name := range tables.Numbered {
-				if _, err := tx.SumOf(name, 2000, tables.LookAt); err != nil {
+				if _, err := tx.BackfillBucket(name, 2000, tables.CheckEntry); err != nil {
 					return err
 				}
 			}
@@ -200,7 +200,7 @@ func TestMigrationGoesOnWhereItWas(t *testing.T) {
 func TestPruningInTheMiddleOfTheMigration(t *testing.T) {
 	dir := halfway(t)
 	now := fixtureNow()
-	s := openTest(t, Options{Dir: dir, Now: func() time.Time { return now }, noSums: true})
+	s := openTest(t, Options{Dir: dir, Now: func() time.Time { return now }, noBackfill: true})
 	store(t, s, eventsBatch("aa", "new"))
 	keep(t, s, event.Retention{PerSub: event.Limits{Records: 30}})
 	equal(t, s.Info().Records, uint64(60))

@@ -1,8 +1,6 @@
 package store
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -56,102 +54,6 @@ func (s *said) has(t *testing.T, words string) {
 	if !strings.Contains(strings.Join(s.lines, "\n"), words) {
 		t.Errorf("%q is not said in:\n%s", words, strings.Join(s.lines, "\n"))
 	}
-}
-
-func TestCheckOfASoundStore(t *testing.T) {
-	dir := fillStore(t, 50)
-	var out said
-	if err := maintain.Check(t.Context(), dir, out.say); err != nil {
-		t.Fatal(err, out.lines)
-	}
-	out.has(t, "100 records of 2 subscriptions")
-	s := openTest(t, Options{Dir: dir})
-	if err := maintain.Check(t.Context(), dir, out.say); !errors.Is(err, ErrLocked) {
-		t.Errorf("a store in use: %v", err)
-	}
-	equal(t, s.Info().Records, 100)
-}
-
-func TestCheckFindsWhatIsWrong(t *testing.T) {
-	for name, c := range map[string]struct {
-		harm func(*boltfile.Tx) error
-		says string
-	}{
-		"record": {func(tx *boltfile.Tx) error { return tx.Bucket(tables.Events).Put(tables.SeqKey(3), []byte("x")) }, "record 3"},
-		"number": {func(tx *boltfile.Tx) error { return tx.Bucket(tables.Events).SetCounter(1) }, "newer than the last number"},
-		"usage": {func(tx *boltfile.Tx) error {
-			return tx.Bucket(tables.Usage).Put(tables.UsageKey("aa"), tables.EncodeUsage(tables.Amount{Records: 1, Bytes: 1}))
-		}, "1 of 1 are noted"},
-		"hashes": {func(tx *boltfile.Tx) error { return tx.Bucket(tables.Dedup).Put(tables.SeqKey(1), []byte{9}) }, "entry 1 of dedup"},
-		"sub":    {func(tx *boltfile.Tx) error { return tx.Bucket(tables.Subs).Put([]byte("aa"), []byte("{")) }, `entry "aa" of subs`},
-		"server": {func(tx *boltfile.Tx) error { return tx.Bucket(tables.Servers).Put([]byte("pager"), []byte("{")) }, "servers"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			dir := fillStore(t, 5)
-			putMeta(t, dir, c.harm)
-			var out said
-			if err := maintain.Check(t.Context(), dir, out.say); !errors.Is(err, ErrDamaged) {
-				t.Errorf("the check says %v", err)
-			}
-			out.has(t, c.says)
-		})
-	}
-}
-
-func TestCompactGivesRoomBack(t *testing.T) {
-	dir := fillStore(t, 500)
-	s := openTest(t, Options{Dir: dir, Now: func() time.Time { return newEvent("").ReceivedAt.Add(48 * time.Hour) }})
-	keep(t, s, event.Retention{Total: event.Limits{Records: 10}})
-	want := ids(t, s)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	before, after, err := maintain.Compact(dir)
-	if err != nil || after >= before {
-		t.Errorf("%d bytes became %d: %v", before, after, err)
-	}
-	s = openTest(t, Options{Dir: dir})
-	equal(t, ids(t, s), want)
-	equal(t, s.Last(), 1000)
-}
-
-func TestBackupAndRestore(t *testing.T) {
-	dir := fillStore(t, 5)
-	file := filepath.Join(t.TempDir(), "copy.db")
-	if _, err := maintain.Backup(dir, file); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := maintain.Backup(dir, file); !errors.Is(err, os.ErrExist) {
-		t.Errorf("over an older copy: %v", err)
-	}
-	content, err := os.ReadFile(file)
-	if err != nil || bytes.Contains(content, []byte("whsec_recovered")) {
-		t.Errorf("the secret is in the copy, or %v", err)
-	}
-	s := openTest(t, Options{Dir: dir})
-	store(t, s, eventsBatch("aa", "later"))
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	var out said
-	aside, err := maintain.Restore(t.Context(), dir, file, nil, newEvent("").ReceivedAt, out.say)
-	if err != nil || aside != "state.db.before-20260219T153000Z" {
-		t.Fatal(aside, err)
-	}
-	s = openTest(t, Options{Dir: dir})
-	equal(t, s.Info().Records, 10)
-	equal(t, s.Subscriptions()[0].Hook.Secret, event.NewSecret("whsec_recovered"))
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte("no database"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := maintain.Restore(t.Context(), dir, file, nil, time.Now(), out.say); !errors.Is(err, ErrDamaged) {
-		t.Errorf("a copy that is none: %v", err)
-	}
-	s = openTest(t, Options{Dir: dir})
-	equal(t, s.Info().Records, 10)
 }
 
 // A snapshot is a store without its log.
@@ -221,19 +123,6 @@ func TestSnapshotBeforeAMigration(t *testing.T) {
 	}
 }
 
-func TestRecoverOfASoundFile(t *testing.T) {
-	dir := fillStore(t, 20)
-	var out said
-	if err := maintain.Recover(t.Context(), dir, time.Now(), out.say); err != nil {
-		t.Fatal(err)
-	}
-	out.has(t, "40 records are kept")
-	s := openTest(t, Options{Dir: dir})
-	equal(t, s.Info().Records, 40)
-	equal(t, s.Subscriptions()[0].Cursor, event.At(text("c19")))
-	equal(t, store(t, s, eventsBatch("aa", "0", "19")).Duplicates, 2)
-}
-
 // harmRecord makes one stored record unreadable, as a damaged page does.
 func harmRecord(t *testing.T, dir string, seq uint64) {
 	t.Helper()
@@ -282,19 +171,16 @@ func TestRecoverKeepsWhatCanBeRead(t *testing.T) {
 	}
 }
 
-func TestRecoverWithoutAFile(t *testing.T) {
-	dir := fillStore(t, 4)
+// recoverEmptied empties the database of a closed store, recovers it and opens it.
+func recoverEmptied(t *testing.T, dir string) *Store {
+	t.Helper()
+	mustDo(t, os.Truncate(filepath.Join(dir, datadir.DB), 0))
 	var out said
-	path := filepath.Join(dir, datadir.DB)
-	if err := os.WriteFile(path, bytes.Repeat([]byte("damage"), 10_000), 0o600); err != nil {
-		t.Fatal(err)
+	if err := maintain.Recover(t.Context(), dir, time.Now(), out.say); err != nil {
+		t.Fatal(err, out.lines)
 	}
-	if err := maintain.Recover(t.Context(), dir, time.Now(), out.say); !errors.Is(err, ErrDamaged) {
-		t.Errorf("without a snapshot: %v", err)
-	}
-	if content, err := os.ReadFile(path); err != nil || !bytes.HasPrefix(content, []byte("damage")) {
-		t.Errorf("the damaged file was touched: %v", err)
-	}
+	out.has(t, "lost: records 1 and later")
+	return openTest(t, Options{Dir: dir})
 }
 
 func TestRecoverFromASnapshotAlone(t *testing.T) {
@@ -303,39 +189,11 @@ func TestRecoverFromASnapshotAlone(t *testing.T) {
 	if err := takeSnapshot(s.db, dir, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(filepath.Join(dir, datadir.DB), 0); err != nil {
-		t.Fatal(err)
-	}
-	var out said
-	if err := maintain.Recover(t.Context(), dir, time.Now(), out.say); err != nil {
-		t.Fatal(err)
-	}
-	out.has(t, "lost: records 1 and later")
-	s = openTest(t, Options{Dir: dir})
+	mustDo(t, s.Close())
+	s = recoverEmptied(t, dir)
 	equal(t, len(s.Subscriptions()), 2)
 	equal(t, s.Last(), 10)
 	equal(t, s.Subscriptions()[0].Hook.Secret, event.NewSecret("whsec_recovered"))
-}
-
-// A subscription that cannot be read does not keep the others from being kept.
-func TestRecoverLeavesOutWhatCannotBeRead(t *testing.T) {
-	dir := fillStore(t, 3)
-	putMeta(t, dir, func(tx *boltfile.Tx) error {
-		return tx.Bucket(tables.Subs).Put([]byte("aa"), []byte(`{"v":1,"server":"=="}`))
-	})
-	var out said
-	if err := maintain.Recover(t.Context(), dir, time.Now(), out.say); err != nil {
-		t.Fatal(err, out.lines)
-	}
-	out.has(t, "of subs, what cannot be read is left out")
-	s := openTest(t, Options{Dir: dir})
-	if subs := s.Subscriptions(); len(subs) != 1 || subs[0].ID != "bb" {
-		t.Errorf("kept: %+v", subs)
-	}
-	equal(t, s.Info().Records, 6)
 }
 
 // A snapshot of the version before is brought up to date.
@@ -343,16 +201,6 @@ func TestRecoverFromAnOlderSnapshot(t *testing.T) {
 	dir := fillStore(t, 2)
 	makeOlder(t, dir, 2)
 	s := openTest(t, Options{Dir: dir}) // makes the snapshot
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(filepath.Join(dir, datadir.DB), 0); err != nil {
-		t.Fatal(err)
-	}
-	var out said
-	if err := maintain.Recover(t.Context(), dir, time.Now(), out.say); err != nil {
-		t.Fatal(err, out.lines)
-	}
-	s = openTest(t, Options{Dir: dir})
-	equal(t, len(s.Subscriptions()), 2)
+	mustDo(t, s.Close())
+	equal(t, len(recoverEmptied(t, dir).Subscriptions()), 2)
 }

@@ -61,14 +61,10 @@ func (s *Store) RemoveMark(ctx context.Context, seq uint64, line bool) error {
 // Marks implements [event.Store]. A mark that cannot be read is left out.
 func (s *Store) Marks() []event.Mark {
 	var marks []event.Mark
-	s.each(tables.Marks, func(k, v []byte) {
-		var in storedMark
-		if len(k) != 9 || json.Unmarshal(v, &in) != nil {
-			return
+	eachJSON(s, tables.Marks, func(k []byte, in storedMark) {
+		if len(k) == 9 {
+			marks = append(marks, event.Mark{Seq: binary.BigEndian.Uint64(k), At: in.At.Time(), Note: string(in.Note), Line: k[8] == 1})
 		}
-		marks = append(marks, event.Mark{
-			Seq: binary.BigEndian.Uint64(k), At: in.At.Time(), Note: string(in.Note), Line: k[8] == 1,
-		})
 	})
 	return marks
 }

@@ -68,7 +68,7 @@ type Options struct {
 	// Temporary makes a new store with its key in memory, and Close removes it.
 	Temporary bool
 
-	// MaxSize bounds the database, in bytes. 0 means no bound. Beyond it batches
+	// MaxSize bounds the database file, in bytes. 0 means no bound. Beyond it batches
 	// fail with [event.ErrFull].
 	MaxSize int64
 
@@ -78,14 +78,14 @@ type Options struct {
 	// AuditEntries is how many entries of the audit log are kept. 0 means 100,000.
 	AuditEntries int
 
-	Keyring seal.Keyring // nil means the system's
-	Random  io.Reader    // nil means crypto/rand
-	Now     func() time.Time
+	Keyring seal.Keyring     // nil means the system's
+	Random  io.Reader        // nil means crypto/rand
+	Now     func() time.Time // nil means time.Now
 	Hooks   Hooks
 
-	hash   codec.HashFunc
-	alone  bool // no snapshots by itself
-	noSums bool // no checksums for entries of an older file
+	hash        codec.HashFunc
+	noSnapshots bool // none is made by itself
+	noBackfill  bool // entries of an older file get no checksums
 }
 
 // Hooks are called at fixed moments of every commit, on the writer's goroutine.
@@ -111,7 +111,7 @@ type Store struct {
 	hashKey   []byte
 	hooks     Hooks
 	maxAudit  uint64
-	alone     bool // no snapshots
+	snapshots bool // are made
 
 	queue    *queue
 	index    *index
@@ -124,12 +124,13 @@ type Store struct {
 	watchers watchers
 	load     load
 
-	loaded  chan struct{} // closed when the index is loaded
-	stopped chan struct{} // closed when the writer has ended
+	loaded     chan struct{} // closed when the index is loaded
+	stopped    chan struct{} // closed when the writer has ended
+	backfilled chan struct{} // closed when no entry gets a checksum any more
+	unsummed   atomic.Uint64 // entries without one
 
-	snapshotsDone chan struct{} // closed when no snapshot is made any more
-	sumsDone      chan struct{} // closed when no entry gets a checksum any more
-	unsummed      atomic.Uint64 // entries without one
+	background     sync.WaitGroup // all goroutines but the writer's
+	stopBackground context.CancelFunc
 
 	damage atomic.Pointer[error] // that a read has met
 	end    end
@@ -168,19 +169,14 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		return nil, fmt.Errorf("open the store: %w", err)
 	}
 	go s.run()
-	pruning, cancel := context.WithCancel(context.Background())
-	s.pruner.cancel = cancel
-	go s.runPruner(pruning)
-	go s.watchFile(pruning)
-	if o.noSums {
-		close(s.sumsDone)
-	} else {
-		go s.runSums(pruning)
+	ctx, s.stopBackground = context.WithCancel(context.WithoutCancel(ctx))
+	s.background.Go(func() { s.runPruner(ctx) })
+	s.background.Go(func() { s.watchFile(ctx) })
+	if !o.noBackfill {
+		s.background.Go(func() { s.runBackfill(ctx) })
 	}
-	if s.alone {
-		close(s.snapshotsDone)
-	} else {
-		go s.runSnapshots(pruning)
+	if s.snapshots {
+		s.background.Go(func() { s.runSnapshots(ctx) })
 	}
 	return s, nil
 }
@@ -231,13 +227,12 @@ func open(ctx context.Context, dir string, o Options) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{
-		db: db, reader: boltfile.NewReader(db), dir: dir, end: end{file: file, broken: make(chan struct{}), watched: make(chan struct{})}, temporary: o.Temporary,
-		hash: o.hash, hooks: o.Hooks, maxAudit: uint64(o.AuditEntries), alone: o.Temporary || o.alone,
+		db: db, reader: boltfile.NewReader(db), dir: dir, end: end{file: file, broken: make(chan struct{})}, temporary: o.Temporary,
+		hash: o.hash, hooks: o.Hooks, maxAudit: uint64(o.AuditEntries), snapshots: !o.Temporary && !o.noSnapshots,
 		queue: newQueue(o.QueueRecords, o.QueueBytes), index: &index{table: hashtable.New(0)}, pruner: newPruner(), now: o.Now,
-		loaded: make(chan struct{}), stopped: make(chan struct{}),
-		snapshotsDone: make(chan struct{}), sumsDone: make(chan struct{}),
+		loaded: make(chan struct{}), stopped: make(chan struct{}), backfilled: make(chan struct{}),
 	}
-	s.checkThere()
+	s.checkFile()
 	if err := boltfile.Guard(nil, func() error { return s.prepare(ctx, o) }); err != nil {
 		if errors.Is(err, ErrDamaged) {
 			s.fail(err)
@@ -248,12 +243,12 @@ func open(ctx context.Context, dir string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// notEmptied refuses a database without a table where one was initialised once: it
-// would be initialised again without a word.
+// notEmptied refuses a database without tables where one was initialised once: it would be
+// initialised again, and nobody told of what is lost.
 func (s *Store) notEmptied() error {
 	version, err := boltfile.Version(s.db)
 	if err != nil || version > 0 {
-		return nil // what is wrong with the version is told when it is migrated
+		return nil // the migration says what is wrong with the version
 	}
 	_, err = os.Lstat(filepath.Join(s.dir, datadir.Generation))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -264,7 +259,8 @@ func (s *Store) notEmptied() error {
 	return &datadir.FileError{Path: filepath.Join(s.dir, datadir.DB), Err: fmt.Errorf("%w: it was initialised and has no tables now", ErrDamaged), Advice: datadir.DamageAdvice}
 }
 
-// prepare brings a database that this process may use into service.
+// prepare migrates a database that this process has opened, and loads from it what is held
+// in memory, but for the index.
 func (s *Store) prepare(ctx context.Context, o Options) error {
 	// Only informative: a full disk must not keep the store from being read.
 	_ = datadir.WriteHolder(s.dir, s.now())
@@ -280,7 +276,7 @@ func (s *Store) prepare(ctx context.Context, o Options) error {
 	if err := s.writeGeneration(); err != nil {
 		return err
 	}
-	if err := s.notePlace(); err != nil {
+	if err := s.noteFileID(); err != nil {
 		return err
 	}
 	key, err := s.findKey(ctx, o)
@@ -387,7 +383,7 @@ func (s *Store) Info() event.StoreInfo {
 		Damage:    damage,
 		Temporary: s.temporary,
 		Sealed:    s.sealed,
-		KeyLost:   s.subs.anyVoid(),
+		KeyLost:   s.subs.anyKeyLost(),
 		Err:       err,
 		Load:      s.loadNow(),
 		Records:   uint64(max(0, kept.Records)),
@@ -397,19 +393,20 @@ func (s *Store) Info() event.StoreInfo {
 	}
 }
 
-// Close implements [event.Store]. It waits for what is queued; callers that wait in
-// Submit gets [event.ErrClosed]. It must not be called by a Done or a watcher. A
-// second call waits for the first one and returns the same.
+// Close implements [event.Store]. It commits what is queued; callers that wait in Submit
+// get [event.ErrClosed]. It must not be called by a Done or a watcher. A second call waits
+// for the first one and returns the same.
+//
+// Errors: those of bbolt and of the file system.
 func (s *Store) Close() error {
 	s.closing.Do(func() {
-		s.pruner.cancel()
+		s.stopBackground()
 		s.queue.close()
 		s.await(s.stopped)
-		<-s.pruner.done
-		<-s.snapshotsDone
-		<-s.sumsDone
-		<-s.end.watched
-		s.lastSnapshot()
+		s.background.Wait()
+		if s.snapshots {
+			s.snapshotAfter(0) // a store that was open for a short time would have none
+		}
 		errs := []error{datadir.RemoveHolder(s.dir), s.closeDB()}
 		if s.temporary {
 			errs = append(errs, os.RemoveAll(s.dir))

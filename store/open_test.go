@@ -153,7 +153,7 @@ func TestDamageIsAnError(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, datadir.DB), bad, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		s, err := Open(t.Context(), Options{Dir: dir, Keyring: seal.NoKeyring(), alone: true})
+		s, err := Open(t.Context(), Options{Dir: dir, Keyring: seal.NoKeyring(), noSnapshots: true})
 		if err != nil {
 			refused++
 			if !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrNewer) && !strings.Contains(err.Error(), "another program") {

@@ -38,23 +38,20 @@ const (
 
 const settingRetention = "retention"
 
-// pruner removes what is beyond the bounds. Its places are touched by the
-// writer's goroutine only.
+// pruner removes what is beyond the bounds of the retention. The writer's goroutine alone
+// touches scanned.
 type pruner struct {
 	mu   sync.Mutex
 	keep event.Retention
 
 	wake    chan struct{} // one slot: a bound was passed
-	cancel  context.CancelFunc
-	done    chan struct{}
 	maxGone int
-	places  map[event.SubID]uint64 // of each bounded subscription: nothing before it is its own
+	scanned map[event.SubID]uint64 // of each bounded subscription: no record of its own is before this number
 }
 
 func newPruner() *pruner {
 	return &pruner{
-		keep: event.DefaultRetention(), maxGone: maxGone, wake: make(chan struct{}, 1),
-		cancel: func() {}, done: make(chan struct{}), places: map[event.SubID]uint64{},
+		keep: event.DefaultRetention(), maxGone: maxGone, wake: make(chan struct{}, 1), scanned: map[event.SubID]uint64{},
 	}
 }
 
@@ -140,7 +137,6 @@ func reduced(l event.Limits) event.Limits {
 // runPruner prunes until ctx ends. A round that failed is tried again with the
 // next reason: the commit's error is the state of the store.
 func (s *Store) runPruner(ctx context.Context) {
-	defer close(s.pruner.done)
 	tick := time.NewTicker(pruneEvery)
 	defer tick.Stop()
 	for {
@@ -290,7 +286,7 @@ func (c *commit) oldest(l event.Limits, now time.Time, n int) ([]victim, error) 
 }
 
 // oldestOf picks the oldest records of one subscription beyond its bounds. It
-// looks at a bounded number of records and remembers where it stood; further
+// looks at a bounded number of records and remembers where it stopped; further
 // reports whether it has to go on there.
 func (c *commit) oldestOf(sub event.SubID, l event.Limits, now time.Time) (victims []victim, further bool, err error) {
 	left := c.store.usage.of(sub).Plus(c.usage[sub])
@@ -298,10 +294,10 @@ func (c *commit) oldestOf(sub event.SubID, l event.Limits, now time.Time) (victi
 	if beyond(l, left) {
 		goal = reduced(l)
 	}
-	places := c.store.pruner.places
+	scanned := c.store.pruner.scanned
 	cur := c.tx.Bucket(tables.Events).Cursor()
 	looked := 0
-	for k, v := cur.Seek(tables.SeqKey(places[sub])); k != nil; k, v = cur.Next() {
+	for k, v := cur.Seek(tables.SeqKey(scanned[sub])); k != nil; k, v = cur.Next() {
 		x, err := newVictim(k, v)
 		if err != nil {
 			return nil, false, err
@@ -313,7 +309,7 @@ func (c *commit) oldestOf(sub event.SubID, l event.Limits, now time.Time) (victi
 		if looked++; looked > pruneLook || len(victims) >= pruneBatch {
 			return victims, true, nil
 		}
-		places[sub] = x.seq
+		scanned[sub] = x.seq
 		if x.head.Sub == sub {
 			victims = append(victims, x)
 			left = left.Plus(tables.Amount{Records: -1, Bytes: -x.size})

@@ -172,10 +172,10 @@ func (q *queue) close() {
 	q.signal()
 }
 
-// next waits until something is queued and it is time to commit it: at the
-// moment due, or soon when a caller waits for it, or before that when a whole group is there, when a caller waits for
-// room, or when the queue was closed. It returns the oldest jobs, at most a
-// group, and nil when the queue is closed and empty.
+// next waits until something is queued and it is time to commit it: when p says, or before
+// that when a whole group is there, when a caller waits for room, or when the queue was
+// closed. It returns the oldest jobs, at most a group, and nil when the queue is closed and
+// empty.
 func (q *queue) next(p pace) []*job {
 	for {
 		q.mu.Lock()

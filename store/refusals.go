@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"eventdeck/host/event"
-	"eventdeck/store/boltfile"
 	"eventdeck/store/tables"
 )
 
@@ -33,9 +32,8 @@ func (s *Store) Refuse(ctx context.Context, list ...event.Refusal) error {
 		}
 	}
 	return s.do(ctx, func(c *commit) error {
-		b := c.tx.Bucket(tables.Refusals)
 		for _, value := range values {
-			if err := putRefusal(b, value); err != nil {
+			if err := c.putRefusal(value); err != nil {
 				return err
 			}
 		}
@@ -43,7 +41,9 @@ func (s *Store) Refuse(ctx context.Context, list ...event.Refusal) error {
 	})
 }
 
-func putRefusal(b boltfile.Bucket, value []byte) error {
+// putRefusal appends a refused delivery and removes the one that is over the bound.
+func (c *commit) putRefusal(value []byte) error {
+	b := c.tx.Bucket(tables.Refusals)
 	n, err := b.Next()
 	if err != nil {
 		return err
@@ -59,11 +59,8 @@ func putRefusal(b boltfile.Bucket, value []byte) error {
 // Refusals implements [event.Store]. An entry that cannot be read is left out.
 func (s *Store) Refusals() []event.Refusal {
 	var refusals []event.Refusal
-	s.each(tables.Refusals, func(_, v []byte) {
-		var in storedRefusal
-		if json.Unmarshal(v, &in) == nil {
-			refusals = append(refusals, event.Refusal{At: in.At.Time(), Sub: in.Sub, Reason: in.Reason, Status: in.Status, Bytes: in.Bytes})
-		}
+	eachJSON(s, tables.Refusals, func(_ []byte, in storedRefusal) {
+		refusals = append(refusals, event.Refusal{At: in.At.Time(), Sub: in.Sub, Reason: in.Reason, Status: in.Status, Bytes: in.Bytes})
 	})
 	slices.Reverse(refusals)
 	return refusals

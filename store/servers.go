@@ -41,11 +41,7 @@ func (s *Store) Saw(ctx context.Context, seen event.ServerSeen) error {
 // cannot be read is left out.
 func (s *Store) Servers() []event.ServerSeen {
 	var servers []event.ServerSeen
-	s.each(tables.Servers, func(k, v []byte) {
-		var in storedServer
-		if json.Unmarshal(v, &in) != nil {
-			return
-		}
+	eachJSON(s, tables.Servers, func(k []byte, in storedServer) {
 		servers = append(servers, event.ServerSeen{
 			Name:      string(k),
 			Era:       in.Era,

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"eventdeck/host/event"
@@ -43,12 +44,15 @@ func (s *Store) put(ctx context.Context, bucket []byte, key string, value []byte
 	return s.do(ctx, func(c *commit) error { return c.tx.Bucket(bucket).Put([]byte(key), value) })
 }
 
-// each calls fn for every entry of a small bucket. The interface of its callers
-// has no error: what cannot be read is absent, and the next commit reports it.
-func (s *Store) each(bucket []byte, fn func(k, v []byte)) {
+// eachJSON calls fn for every entry of a small table whose values are JSON. The interface of
+// its callers has no error: what cannot be read is absent, and the next commit reports it.
+func eachJSON[T any](s *Store, table []byte, fn func(key []byte, in T)) {
 	_ = s.view(func(tx *boltfile.Tx) error {
-		return tx.Bucket(bucket).Each(func(k, v []byte) error {
-			fn(k, v)
+		return tx.Bucket(table).Each(func(k, v []byte) error {
+			var in T
+			if json.Unmarshal(v, &in) == nil {
+				fn(k, in)
+			}
 			return nil
 		})
 	})

@@ -12,12 +12,13 @@ import (
 
 	"eventdeck/store/boltfile"
 	"eventdeck/store/datadir"
+	"eventdeck/store/private"
 	"eventdeck/store/tables"
 )
 
 const (
 	snapshotEvery = time.Hour
-	snapshotLook  = 10 * time.Minute // how often it is looked whether one is due
+	snapshotCheck = 10 * time.Minute // how often it is checked whether one is due
 	snapshotsKept = 5
 )
 
@@ -25,7 +26,7 @@ const (
 // removes the oldest snapshots.
 func takeSnapshot(db *bolt.DB, dir string, now time.Time) error {
 	name := datadir.SnapshotName(now)
-	err := datadir.Replace(dir, name, func(temp string) error {
+	err := private.Replace(dir, name, func(temp string) error {
 		dst, err := datadir.OpenFile(temp, boltfile.Options{})
 		if err != nil {
 			return err
@@ -52,30 +53,20 @@ func takeSnapshot(db *bolt.DB, dir string, now time.Time) error {
 	return nil
 }
 
-// runSnapshots makes one an hour, if anything was committed since the last one,
-// until ctx ends. One that cannot be made is not the store's failure: it is
-// tried again.
+// runSnapshots makes one an hour, if anything was committed since the last one, until ctx
+// ends. A failure is no failure of the store: it is tried again.
 func (s *Store) runSnapshots(ctx context.Context) {
-	defer close(s.snapshotsDone)
 	<-s.loaded
 	last := 0
 	for {
 		last = s.snapshotAfter(last)
-		timer := time.NewTimer(snapshotLook)
+		timer := time.NewTimer(snapshotCheck)
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
 			timer.Stop()
 			return
 		}
-	}
-}
-
-// lastSnapshot makes one when the store is closed if one is due: what was open for less
-// than it takes until it is looked again would have none.
-func (s *Store) lastSnapshot() {
-	if !s.alone {
-		s.snapshotAfter(0)
 	}
 }
 

@@ -36,7 +36,7 @@ func openTest(t testing.TB, o Options) *Store {
 	if o.Keyring == nil {
 		o.Keyring = seal.NoKeyring()
 	}
-	o.alone = true
+	o.noSnapshots = true
 	s, err := Open(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)

@@ -47,11 +47,11 @@ func (c *subCache) publish(changed map[event.SubID]*tables.KeptSub) {
 	}
 }
 
-func (c *subCache) anyVoid() bool {
+func (c *subCache) anyKeyLost() bool {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	for _, k := range c.byID {
-		if k.Void() {
+		if k.KeyLost() {
 			return true
 		}
 	}

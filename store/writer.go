@@ -111,7 +111,7 @@ func (s *Store) run() {
 			return
 		}
 		began := time.Now()
-		s.checkThere()
+		s.checkFile()
 		if loadErr != nil {
 			s.finish(jobs, nil, loadErr)
 		} else if jobs = s.whole(jobs); len(jobs) > 0 {
@@ -156,7 +156,7 @@ func (s *Store) commit(jobs []*job) {
 		s.watchers.call(c.stored)
 		s.overflow(c.usage)
 	} else {
-		clear(s.pruner.places)
+		clear(s.pruner.scanned)
 	}
 	s.finish(jobs, c.outcomes, err)
 }

@@ -10,7 +10,7 @@
 //
 // Files of older layouts have no checksums. [Tx.AddChecksums] begins with them in one
 // transaction, in which every entry is read and counted; entries of large buckets get
-// theirs later, a few at a time ([Tx.Sum]), and are covered by the tallies until then.
+// theirs later, a few at a time ([Tx.Backfill]), and are covered by the tallies until then.
 package boltfile
 
 import (
@@ -36,7 +36,7 @@ var (
 )
 
 const (
-	// Newest is the layout that this program writes.
+	// Newest is the version of the layout that this program writes.
 	Newest = 5
 	// checked is the first layout whose entries carry checksums.
 	checked = 4
@@ -44,7 +44,7 @@ const (
 	maxVersion = 1000
 )
 
-// Meta is the bucket with what is known of the file itself.
+// Meta is the bucket with what the file says of itself.
 var Meta = []byte("meta")
 
 // The keys of the meta bucket that belong to this package.
@@ -76,14 +76,14 @@ func View(db *bolt.DB, fn func(*Tx) error) error {
 	})
 }
 
-// Reader reads a file many times: what the file says of its entries is read once for
-// each commit. It may be used from any goroutine.
+// Reader opens many read transactions: the tallies are read once for each commit and not
+// for each transaction. It may be used from any goroutine.
 type Reader struct {
 	db   *bolt.DB
 	last atomic.Pointer[Tx] // without the transaction of bbolt; nothing of it changes
 }
 
-// NewReader returns a reader of a file that is open.
+// NewReader returns a reader of an open database.
 func NewReader(db *bolt.DB) *Reader { return &Reader{db: db} }
 
 // View is [View].
@@ -157,6 +157,8 @@ func Version(db *bolt.DB) (version uint64, err error) {
 }
 
 // VersionOf is [Version] within a transaction.
+//
+// Errors: those of [Version].
 func VersionOf(tx *bolt.Tx) (uint64, error) {
 	version, _, err := layout(tx)
 	return version, err
@@ -178,7 +180,7 @@ func layout(tx *bolt.Tx) (version uint64, tallies []byte, err error) {
 		return 0, nil, fmt.Errorf("%w: it has no version", ErrDamaged)
 	}
 	stored := meta.Get(keyTallies)
-	tallies, err = open(Meta, keyTallies, stored)
+	tallies, err = Open(Meta, keyTallies, stored)
 	switch {
 	case stored == nil && (version < checked || version > Newest):
 		return version, nil, nil
@@ -205,12 +207,16 @@ func versionIn(v []byte) uint64 {
 }
 
 // SetVersion notes the layout of the file.
+//
+// Errors: those of bbolt.
 func (t *Tx) SetVersion(version uint64) error {
 	t.version, t.changed = version, t.Checked()
 	return t.tx.Bucket(Meta).Put(keyVersion, binary.BigEndian.AppendUint64(nil, version))
 }
 
 // CreateBucket makes a bucket if there is none of the name.
+//
+// Errors: those of bbolt.
 func (t *Tx) CreateBucket(name []byte) error {
 	if _, err := t.tx.CreateBucketIfNotExists(name); err != nil {
 		return err
@@ -222,6 +228,8 @@ func (t *Tx) CreateBucket(name []byte) error {
 }
 
 // Names returns the names of all buckets.
+//
+// Errors: those of bbolt.
 func (t *Tx) Names() (names [][]byte, err error) {
 	err = t.tx.ForEach(func(name []byte, _ *bolt.Bucket) error {
 		names = append(names, name)

@@ -68,6 +68,8 @@ func (b Bucket) Counter() uint64 {
 }
 
 // SetCounter keeps a number beside the bucket.
+//
+// Errors: [ErrDamaged], those of bbolt.
 func (b Bucket) SetCounter(n uint64) error {
 	if err := b.missing(); err != nil {
 		return err
@@ -80,6 +82,8 @@ func (b Bucket) SetCounter(n uint64) error {
 }
 
 // Next raises the counter by one and returns it.
+//
+// Errors: those of [Bucket.SetCounter].
 func (b Bucket) Next() (uint64, error) {
 	n := b.Counter() + 1
 	return n, b.SetCounter(n)
@@ -103,10 +107,10 @@ func (b Bucket) open(key, stored []byte) ([]byte, error) {
 	switch {
 	case stored == nil:
 		return nil, damaged(b.name, key, "it is a bucket")
-	case b.y == nil || b.y.plain.has(key):
+	case b.y == nil || b.y.unchecked.has(key):
 		return stored, nil
 	}
-	return open(b.name, key, stored)
+	return Open(b.name, key, stored)
 }
 
 // Put stores a value. It is kept, and the room behind it used if there is enough.
@@ -122,7 +126,7 @@ func (b Bucket) Put(key, value []byte) error {
 	b.uncount(key)
 	sum := EntrySum(b.name, key, value)
 	b.count(sum)
-	if b.y.plain.has(key) {
+	if b.y.unchecked.has(key) {
 		b.y.unsummed++
 		return b.b.Put(key, value)
 	}
@@ -172,7 +176,7 @@ func (b Bucket) uncount(key []byte) {
 	}
 	b.y.entries--
 	b.y.sums ^= sumOf(b.y, key, stored)
-	if b.y.plain.has(key) {
+	if b.y.unchecked.has(key) {
 		b.y.unsummed--
 	}
 	b.tx.changed = true
@@ -180,7 +184,7 @@ func (b Bucket) uncount(key []byte) {
 
 // sumOf is the checksum that an entry was counted with.
 func sumOf(y *tally, key, stored []byte) uint32 {
-	if y.plain.has(key) || len(stored) < SumSize {
+	if y.unchecked.has(key) || len(stored) < SumSize {
 		return finish(Sum(stored), y.name, key)
 	}
 	return binary.LittleEndian.Uint32(stored[len(stored)-SumSize:])
@@ -193,7 +197,7 @@ func sumOf(y *tally, key, stored []byte) uint32 {
 func (b Bucket) Each(fn func(key, value []byte) error) error {
 	c := b.Cursor()
 	for k, v := c.First(); k != nil; k, v = c.Next() {
-		if isOwn(b.name, k) {
+		if Own(b.name, k) {
 			continue
 		}
 		if err := fn(k, v); err != nil {
@@ -208,7 +212,7 @@ func (b Bucket) Each(fn func(key, value []byte) error) error {
 type Cursor struct {
 	bucket Bucket
 	c      *bolt.Cursor
-	at     []byte
+	at     []byte // key of the present entry
 	err    error
 }
 
@@ -226,60 +230,45 @@ func (b Bucket) Cursor() *Cursor {
 // Error: [ErrDamaged].
 func (c *Cursor) Err() error { return c.err }
 
-// First, Last and Seek go to an entry: the first, the last, that of the key or the
-// next one behind it. They return a nil key where there is none.
-
-// First goes to the first entry.
-func (c *Cursor) First() (key, value []byte) {
-	if c.err != nil {
-		return nil, nil
-	}
-	return c.look(c.c.First())
-}
+// First goes to the first entry. It returns a nil key where there is none, as the others do.
+func (c *Cursor) First() (key, value []byte) { return c.jump((*bolt.Cursor).First) }
 
 // Last goes to the last entry.
-func (c *Cursor) Last() (key, value []byte) {
-	if c.err != nil {
-		return nil, nil
-	}
-	return c.look(c.c.Last())
-}
+func (c *Cursor) Last() (key, value []byte) { return c.jump((*bolt.Cursor).Last) }
 
 // Seek goes to the entry of the key, or to the next one.
 func (c *Cursor) Seek(to []byte) (key, value []byte) {
-	if c.err != nil {
-		return nil, nil
-	}
-	return c.look(c.c.Seek(to))
+	return c.jump(func(b *bolt.Cursor) (k, v []byte) { return b.Seek(to) })
 }
 
 // Next goes to the next entry.
-func (c *Cursor) Next() (key, value []byte) {
-	if c.err != nil {
-		return nil, nil
-	}
-	before := c.at
-	k, v := c.c.Next()
-	return c.ordered(before, k, k, v)
-}
+//
+// Errors: those of [Bucket.SetCounter].
+func (c *Cursor) Next() (key, value []byte) { return c.step((*bolt.Cursor).Next, 1) }
 
 // Prev goes to the entry before.
-func (c *Cursor) Prev() (key, value []byte) {
+func (c *Cursor) Prev() (key, value []byte) { return c.step((*bolt.Cursor).Prev, -1) }
+
+// jump goes to any entry, and nowhere after an error.
+func (c *Cursor) jump(move func(*bolt.Cursor) (k, v []byte)) (key, value []byte) {
 	if c.err != nil {
 		return nil, nil
 	}
-	before := c.at
-	k, v := c.c.Prev()
-	return c.ordered(k, before, k, v)
+	return c.look(move(c.c))
 }
 
-// ordered refuses an entry out of order: damage can lead a walk in circles.
-func (c *Cursor) ordered(low, high, k, v []byte) (key, value []byte) {
-	if k != nil && bytes.Compare(low, high) >= 0 {
+// step goes to a neighbour, whose key must compare to that of this entry as order says:
+// damage can lead a walk in circles.
+func (c *Cursor) step(move func(*bolt.Cursor) (k, v []byte), order int) (key, value []byte) {
+	if c.err != nil {
+		return nil, nil
+	}
+	k, stored := move(c.c)
+	if k != nil && bytes.Compare(k, c.at) != order {
 		c.err = damaged(c.bucket.name, k, "it is out of order")
 		return nil, nil
 	}
-	return c.look(k, v)
+	return c.look(k, stored)
 }
 
 func (c *Cursor) look(k, stored []byte) (key, value []byte) {
@@ -287,7 +276,7 @@ func (c *Cursor) look(k, stored []byte) (key, value []byte) {
 		return nil, nil
 	}
 	c.at = k
-	if isOwn(c.bucket.name, k) {
+	if Own(c.bucket.name, k) {
 		return k, stored
 	}
 	v, err := c.bucket.open(k, stored)

@@ -22,27 +22,25 @@ func finish(sum uint32, name, key []byte) uint32 {
 // EntrySum is the checksum of an entry.
 func EntrySum(bucket, key, value []byte) uint32 { return finish(Sum(value), bucket, key) }
 
-// seal returns the stored form of a value, and its checksum.
-func seal(name, key, value []byte) (stored []byte, sum uint32) {
+// withSum returns the stored form of a value, and its checksum.
+func withSum(name, key, value []byte) (stored []byte, sum uint32) {
 	sum = finish(Sum(value), name, key)
 	stored = make([]byte, 0, len(value)+SumSize)
 	return binary.LittleEndian.AppendUint32(append(stored, value...), sum), sum
 }
 
-// Open returns the value of a stored entry.
+// Open returns the value of a stored entry, whose checksum must fit.
 //
 // Error: [ErrDamaged].
-func Open(name, key, stored []byte) ([]byte, error) { return open(name, key, stored) }
-
-func open(name, key, stored []byte) ([]byte, error) {
+func Open(bucket, key, stored []byte) ([]byte, error) {
 	n := len(stored) - SumSize
-	if n < 0 || binary.LittleEndian.Uint32(stored[n:]) != finish(Sum(stored[:n]), name, key) {
-		return nil, damaged(name, key, "its checksum is wrong")
+	if n < 0 || binary.LittleEndian.Uint32(stored[n:]) != finish(Sum(stored[:n]), bucket, key) {
+		return nil, damaged(bucket, key, "its checksum is wrong")
 	}
 	return stored[:n:n], nil
 }
 
-// damaged names an entry.
+// damaged is the error for an entry; what says what is wrong with it.
 func damaged(name, key []byte, what string) error {
 	if len(key) == 8 {
 		return fmt.Errorf("%w: %s %d: %s", ErrDamaged, name, binary.BigEndian.Uint64(key), what)

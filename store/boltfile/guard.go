@@ -13,6 +13,8 @@ import (
 //
 // A write that ended so leaves locks of bbolt behind: nothing may be asked of its
 // database after that, not even to close.
+//
+// Errors: [ErrDamaged], those of fn.
 func Guard(outside func() bool, fn func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {

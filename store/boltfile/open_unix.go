@@ -12,6 +12,8 @@ import (
 
 // Release releases the lock on a database file without bbolt, and closes it. A mapping
 // that cannot be taken away any more would hold the lock beyond the closing.
+//
+// Errors: those of the system.
 func Release(f *os.File) error {
 	return errors.Join(syscall.Flock(int(f.Fd()), syscall.LOCK_UN), f.Close())
 }

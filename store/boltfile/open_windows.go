@@ -9,6 +9,8 @@ import (
 )
 
 // Release closes a database file without bbolt, which releases its lock.
+//
+// Errors: those of the system.
 func Release(f *os.File) error { return f.Close() }
 
 // Codes of the system that package syscall does not name.

@@ -40,6 +40,9 @@ func CopyOut(ctx context.Context, db *bolt.DB, file string) (n int64, err error)
 			return err
 		})
 	})
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx) // bbolt does not wrap it
+	}
 	if err == nil {
 		err = out.Sync()
 	}

@@ -308,7 +308,7 @@ func (l *Layout) Look(e Entry) {
 	if !bytes.Equal(e.Key, keyTallies) {
 		return
 	}
-	content, err := open(Meta, keyTallies, e.Stored)
+	content, err := Open(Meta, keyTallies, e.Stored)
 	if err != nil {
 		return
 	}
@@ -354,19 +354,16 @@ func (l *Layout) Tally(bucket []byte) (of Tally, known bool) {
 //
 // Error: [ErrDamaged].
 func (l *Layout) Open(bucket []byte, e Entry) (value []byte, summed bool, err error) {
-	if value, err := open(bucket, e.Key, e.Stored); err == nil {
+	if value, err := Open(bucket, e.Key, e.Stored); err == nil {
 		return value, true, nil
 	}
 	if l.Version > 0 && l.Version < checked {
 		return e.Stored, false, nil
 	}
 	for _, y := range l.tallies {
-		if bytes.Equal(y.name, bucket) && y.plain.has(e.Key) {
+		if bytes.Equal(y.name, bucket) && y.unchecked.has(e.Key) {
 			return e.Stored, false, nil
 		}
 	}
 	return nil, false, damaged(bucket, e.Key, "its checksum is wrong")
 }
-
-// Own reports whether an entry is one that this package keeps for itself.
-func Own(bucket, key []byte) bool { return isOwn(bucket, key) }

@@ -9,17 +9,15 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// tally is what a file knows of one of its buckets.
+// tally is what a file says of one of its buckets, to be held against its content.
 type tally struct {
 	name    []byte
 	entries uint64
 	sums    uint32 // of all entries, combined by exclusive or
 	counter uint64
 
-	// The entries with keys of plain.first to plain.last carry no checksum yet; they
-	// are counted in sums all the same.
-	plain    span
-	unsummed uint64 // of them
+	unchecked span   // keys of the entries that carry no checksum yet; sums has them all the same
+	unsummed  uint64 // how many entries these are
 }
 
 // span is a range of numbers, both ends included. The zero span is empty, as 0 is not
@@ -59,8 +57,8 @@ func parseTallies(in []byte) ([]*tally, error) {
 		in = in[n:]
 		return v
 	}
-	number()         // the version, which VersionOf compares
-	const usual = 20 // buckets: each transaction begins here, with two allocations
+	number()         // the version, which layout compares
+	const usual = 20 // buckets, for two allocations only: each transaction begins here
 	tallies, room := make([]*tally, 0, usual), make([]tally, usual)
 	for len(in) > 0 && !bad {
 		n := number()
@@ -74,7 +72,7 @@ func parseTallies(in []byte) ([]*tally, error) {
 		room = room[1:]
 		t.name, in = in[:n], in[n:]
 		t.entries, t.sums, t.counter = number(), uint32(number()), number()
-		t.plain, t.unsummed = span{number(), number()}, number()
+		t.unchecked, t.unsummed = span{number(), number()}, number()
 		tallies = append(tallies, t)
 	}
 	if bad || len(in) > 0 {
@@ -92,18 +90,20 @@ func (t *Tx) keepTallies() error {
 	out := binary.AppendUvarint(make([]byte, 0, 512), t.version)
 	for _, y := range t.tallies {
 		out = append(binary.AppendUvarint(out, uint64(len(y.name))), y.name...)
-		for _, n := range [...]uint64{y.entries, uint64(y.sums), y.counter, y.plain.first, y.plain.last, y.unsummed} {
+		for _, n := range [...]uint64{y.entries, uint64(y.sums), y.counter, y.unchecked.first, y.unchecked.last, y.unsummed} {
 			out = binary.AppendUvarint(out, n)
 		}
 	}
-	stored, _ := seal(Meta, keyTallies, out)
+	stored, _ := withSum(Meta, keyTallies, out)
 	return t.tx.Bucket(Meta).Put(keyTallies, stored)
 }
 
 // AddChecksums turns a file without checksums into one with them. It reads every
 // entry once. Those of the buckets in large, whose keys must be numbers of eight
-// bytes, get their checksums later, by [Tx.Sum]; until then their tallies tell when one
+// bytes, get their checksums later, by [Tx.Backfill]; until then their tallies tell when one
 // was changed.
+//
+// Errors: [ErrDamaged], those of bbolt.
 func (t *Tx) AddChecksums(large ...[]byte) error {
 	names, err := t.Names()
 	if err != nil {
@@ -138,9 +138,9 @@ func (y *tally) count(b *bolt.Bucket) error {
 		}
 		n := binary.BigEndian.Uint64(k)
 		if y.entries == 0 {
-			y.plain.first = n
+			y.unchecked.first = n
 		}
-		y.plain.last = n
+		y.unchecked.last = n
 		y.entries++
 		y.unsummed++
 		y.sums ^= finish(Sum(v), y.name, k)
@@ -155,10 +155,10 @@ func (y *tally) sumAll(b *bolt.Bucket) error {
 		if v == nil {
 			return damaged(y.name, k, "it is a bucket")
 		}
-		if isOwn(y.name, k) {
+		if Own(y.name, k) {
 			return nil
 		}
-		stored, sum := seal(y.name, k, v)
+		stored, sum := withSum(y.name, k, v)
 		keys, values = append(keys, bytes.Clone(k)), append(values, stored)
 		y.entries++
 		y.sums ^= sum
@@ -172,8 +172,8 @@ func (y *tally) sumAll(b *bolt.Bucket) error {
 	return err
 }
 
-// isOwn reports whether an entry is this package's, which no tally counts.
-func isOwn(name, key []byte) bool {
+// Own reports whether an entry is one that this package keeps for itself; no tally counts it.
+func Own(name, key []byte) bool {
 	return string(name) == string(Meta) && (string(key) == string(keyVersion) || string(key) == string(keyTallies))
 }
 
@@ -185,13 +185,14 @@ func (t *Tx) Unsummed() (n uint64) {
 	return n
 }
 
-// Sum gives entries their checksums, about so many bytes of them, and reports whether
-// there are more without. look may refuse an entry: then nothing more gets a checksum.
+// Backfill gives entries of an older file their checksums, about size bytes of them, and
+// reports whether there are more without. check may refuse an entry: then nothing more gets
+// a checksum.
 //
-// Errors: [ErrDamaged], those of look.
-func (t *Tx) Sum(size int, look func(name, key, value []byte) error) (more bool, err error) {
+// Errors: [ErrDamaged], those of check.
+func (t *Tx) Backfill(size int, check func(bucket, key, value []byte) error) (more bool, err error) {
 	for _, y := range t.tallies {
-		if size, err = t.SumOf(y.name, size, look); err != nil {
+		if size, err = t.BackfillBucket(y.name, size, check); err != nil {
 			return false, err
 		}
 		if size <= 0 {
@@ -201,46 +202,45 @@ func (t *Tx) Sum(size int, look func(name, key, value []byte) error) (more bool,
 	return false, nil
 }
 
-// SumOf is [Tx.Sum] for one bucket. It returns how many of the bytes are left, 0 or less
-// if there may be more entries without a checksum.
-func (t *Tx) SumOf(name []byte, size int, look func(name, key, value []byte) error) (left int, err error) {
-	if y := t.tally(name); y != nil && y.plain.last > 0 {
-		err = t.sum(y, &size, look)
+// BackfillBucket is [Tx.Backfill] for one bucket. It returns how many of the bytes are left,
+// 0 or less if there may be more entries without a checksum.
+//
+// Errors: those of [Tx.Backfill].
+func (t *Tx) BackfillBucket(name []byte, size int, check func(bucket, key, value []byte) error) (left int, err error) {
+	y := t.tally(name)
+	if y == nil || y.unchecked.last == 0 {
+		return size, nil
 	}
-	return size, err
-}
-
-func (t *Tx) sum(y *tally, size *int, look func(name, key, value []byte) error) error {
 	b := t.tx.Bucket(y.name)
 	if b == nil {
-		return fmt.Errorf("%w: the table %s is missing", ErrDamaged, y.name)
+		return size, fmt.Errorf("%w: the table %s is missing", ErrDamaged, y.name)
 	}
 	b.FillPercent = 0.95 // numbers: the order in which they were added
 	var keys, values [][]byte
 	c := b.Cursor()
-	k, v := c.Seek(binary.BigEndian.AppendUint64(nil, y.plain.first))
-	for ; y.plain.has(k) && *size > 0; k, v = c.Next() {
+	k, v := c.Seek(binary.BigEndian.AppendUint64(nil, y.unchecked.first))
+	for ; y.unchecked.has(k) && size > 0; k, v = c.Next() {
 		if v == nil {
-			return damaged(y.name, k, "it is a bucket")
+			return size, damaged(y.name, k, "it is a bucket")
 		}
-		if err := look(y.name, k, v); err != nil {
-			return err
+		if err := check(y.name, k, v); err != nil {
+			return size, err
 		}
-		stored, _ := seal(y.name, k, v)
+		stored, _ := withSum(y.name, k, v)
 		keys, values = append(keys, bytes.Clone(k)), append(values, stored)
-		*size -= len(stored)
+		size -= len(stored)
 	}
 	t.changed = true
 	y.unsummed -= min(y.unsummed, uint64(len(keys)))
-	if y.plain.has(k) {
-		y.plain.first = binary.BigEndian.Uint64(k)
+	if y.unchecked.has(k) {
+		y.unchecked.first = binary.BigEndian.Uint64(k)
 	} else {
-		y.plain, y.unsummed = span{}, 0
+		y.unchecked, y.unsummed = span{}, 0
 	}
 	for i := range keys {
 		if err := b.Put(keys[i], values[i]); err != nil {
-			return err
+			return size, err
 		}
 	}
-	return nil
+	return size, nil
 }

@@ -61,15 +61,15 @@ func (y *tally) verify(ctx context.Context, b *bolt.Bucket, say func(error)) err
 			return nil
 		}
 		before = k
-		if isOwn(y.name, k) {
+		if Own(y.name, k) {
 			continue
 		}
 		entries++
 		sums ^= sumOf(y, k, v)
-		if y.plain.has(k) && v != nil {
+		if y.unchecked.has(k) && v != nil {
 			continue
 		}
-		if _, err := open(y.name, k, v); err != nil {
+		if _, err := Open(y.name, k, v); err != nil {
 			bad(err)
 		}
 	}

@@ -23,11 +23,10 @@ import (
 //	kind, uvarint bits, sub, server, type, mode, received at,
 //	event id, timestamp, webhook id, reason, flags
 //
-// and then, as the bits say: the cursor (a bit tells that it came as a number); where the data lies in the raw bytes
-// (uvarint offset and length) or the data itself; the gap; the state; the
-// labels. A text is a
-// uvarint length and bytes; a time is a varint of seconds and a uvarint of
-// nanoseconds since the Unix epoch. The sequence number is the key.
+// and then, as the bits say: the cursor (a bit tells that it came as a number); where the
+// data lies in the raw bytes (uvarint offset and length) or the data itself; the gap; the
+// state; the labels. A text is a uvarint length and bytes; a time is a varint of seconds and
+// a uvarint of nanoseconds since the Unix epoch. The sequence number is the key.
 const recordVersion = 1
 
 // Bits of a record's head.
@@ -50,7 +49,7 @@ var kinds = [...]event.Kind{1: event.KindEvent, 2: event.KindGap, 3: event.KindS
 // ErrInvalid: bytes are not a record, or not one that this program knows.
 var ErrInvalid = errors.New("not a record of this version")
 
-// Encoded is a record's stored form, with the places of its exact bytes in it.
+// Encoded is a record's stored form, and where its exact bytes lie in it.
 type Encoded struct {
 	Value     []byte
 	Raw, Data []byte // parts of value, or nil
@@ -64,9 +63,33 @@ func Encode(r *event.Record) (Encoded, error) {
 		return Encoded{}, fmt.Errorf("a record of kind %q cannot be stored", string(r.Kind))
 	}
 	bits, offset := recordBits(r)
-
 	var scratch [512]byte
-	head := append(scratch[:0], byte(kind))
+	head, dataAt := appendHead(append(scratch[:0], byte(kind)), r, bits, offset)
+
+	v := make([]byte, 0, 1+binary.MaxVarintLen32+len(head)+len(r.Raw)+boltfile.SumSize)
+	v = append(v, recordVersion)
+	v = binary.AppendUvarint(v, uint64(len(head)))
+	headAt := len(v)
+	v = append(v, head...)
+	rawAt := len(v)
+	v = append(v, r.Raw...)
+
+	e := Encoded{Value: v}
+	if r.Raw != nil {
+		e.Raw = v[rawAt:len(v):len(v)]
+	}
+	switch {
+	case bits&dataApart != 0:
+		e.Data = v[headAt+dataAt:][:len(r.Data):len(r.Data)]
+	case bits&hasData != 0:
+		e.Data = e.Raw[offset:][:len(r.Data):len(r.Data)]
+	}
+	return e, nil
+}
+
+// appendHead appends what follows the kind in a record's head. dataAt is where in it the
+// data begins that is not a part of the raw bytes.
+func appendHead(head []byte, r *event.Record, bits uint64, offset int) (_ []byte, dataAt int) {
 	head = binary.AppendUvarint(head, bits)
 	for _, s := range [...]string{string(r.Sub), r.Server, r.Type.Raw(), string(r.Mode)} {
 		head = appendText(head, s)
@@ -82,7 +105,6 @@ func Encode(r *event.Record) (Encoded, error) {
 	if bits&hasCursor != 0 {
 		head = appendText(head, r.Cursor.Text.Raw())
 	}
-	dataAt := 0
 	switch {
 	case bits&dataApart != 0:
 		head = binary.AppendUvarint(head, uint64(len(r.Data)))
@@ -111,26 +133,7 @@ func Encode(r *event.Record) (Encoded, error) {
 			head = appendText(head, t.Raw())
 		}
 	}
-
-	v := make([]byte, 0, 1+binary.MaxVarintLen32+len(head)+len(r.Raw)+boltfile.SumSize)
-	v = append(v, recordVersion)
-	v = binary.AppendUvarint(v, uint64(len(head)))
-	headAt := len(v)
-	v = append(v, head...)
-	rawAt := len(v)
-	v = append(v, r.Raw...)
-
-	e := Encoded{Value: v}
-	if r.Raw != nil {
-		e.Raw = v[rawAt:len(v):len(v)]
-	}
-	switch {
-	case bits&dataApart != 0:
-		e.Data = v[headAt+dataAt:][:len(r.Data):len(r.Data)]
-	case bits&hasData != 0:
-		e.Data = e.Raw[offset:][:len(r.Data):len(r.Data)]
-	}
-	return e, nil
+	return head, dataAt
 }
 
 // recordBits returns the bits of the record's head, and the offset of the data

@@ -45,6 +45,8 @@ func (e *FileError) Error() string {
 func (e *FileError) Unwrap() error { return e.Err }
 
 // Misplaced names a file of another program, or of a newer one.
+//
+// Error: a [FileError] for these two; any other error with the path.
 func Misplaced(path string, err error) error {
 	switch {
 	case errors.Is(err, boltfile.ErrForeign):

@@ -2,7 +2,6 @@ package datadir
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,14 +19,14 @@ const (
 	PID        = "state.pid" // the process that holds the database; informative
 )
 
-// leftoverAge is how long nothing was written to a file that was to replace another one,
-// before it is taken for one whose process has died.
+// leftoverAge is for how long nothing was written to a file that was to replace another one
+// when its process counts as dead.
 const leftoverAge = time.Minute
 
-// RemoveLeftovers removes what processes left that died while they wrote a file anew. What
-// cannot be removed does no harm.
+// RemoveLeftovers removes the temporary files of processes that died while they replaced a
+// file of the store in dir. What cannot be removed does no harm.
 func RemoveLeftovers(dir string, now time.Time) {
-	found, err := filepath.Glob(filepath.Join(dir, "*.new"))
+	found, err := filepath.Glob(filepath.Join(dir, "*"+private.TempSuffix))
 	if err != nil {
 		return
 	}
@@ -40,13 +39,16 @@ func RemoveLeftovers(dir string, now time.Time) {
 	}
 }
 
-// isStoreFile reports whether a name that ends in .new is that of a file of a store.
+// isStoreFile reports whether a name is that of a file that was to replace one of a store.
 func isStoreFile(name string) bool {
-	name = strings.TrimSuffix(name, ".new")
+	name = strings.TrimSuffix(name, private.TempSuffix)
 	return slices.Contains([]string{DB, Generation, PID, seal.FileKey}, name) || strings.HasPrefix(name, snapshotPrefix) && strings.HasSuffix(name, snapshotSuffix)
 }
 
-// MoveAside renames the database file, if there is one, and returns its new name.
+// MoveAside renames the database file in dir, and returns its new name, which tells why and
+// when; "" if there is none.
+//
+// Errors: those of the file system.
 func MoveAside(dir, why string, now time.Time) (string, error) {
 	name := DB + "." + why + "-" + now.UTC().Format(snapshotTime)
 	err := os.Rename(filepath.Join(dir, DB), filepath.Join(dir, name))
@@ -54,27 +56,4 @@ func MoveAside(dir, why string, now time.Time) (string, error) {
 		return "", nil
 	}
 	return name, err
-}
-
-// Replace has make write a private file, and puts it in the place of name. After an error
-// of make what was there is as it was.
-func Replace(dir, name string, make func(temp string) error) error {
-	temp := filepath.Join(dir, name+".new")
-	if err := os.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if err := make(temp); err != nil {
-		return errors.Join(err, ignoreMissing(os.Remove(temp)))
-	}
-	if err := os.Rename(temp, filepath.Join(dir, name)); err != nil {
-		return errors.Join(err, os.Remove(temp))
-	}
-	return private.SyncDir(dir)
-}
-
-func ignoreMissing(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
 }

@@ -3,7 +3,6 @@ package datadir
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -34,21 +33,21 @@ func holder(dir string) (pid int, ok bool) {
 	return pid, err == nil && pid > 0
 }
 
-// WriteHolder notes that this process holds the store, for what other processes say.
+// WriteHolder notes that this process has the store in dir open, for the messages of other
+// processes.
+//
+// Errors: [private.ErrRefused], those of the file system.
 func WriteHolder(dir string, now time.Time) error {
 	return private.Write(dir, PID, fmt.Appendf(nil, "%d %s\n", os.Getpid(), now.UTC().Format(time.RFC3339)))
 }
 
-// RemoveHolder takes that back.
+// RemoveHolder takes back what [WriteHolder] noted.
 func RemoveHolder(dir string) error {
-	if err := os.Remove(filepath.Join(dir, PID)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
+	return private.Remove(filepath.Join(dir, PID))
 }
 
-// NotInUse refuses a store that a process has open. A file that is no database is
-// not in use.
+// NotInUse refuses a store that a process has open. A missing file and one that is no
+// database are not in use.
 //
 // Errors: [boltfile.ErrLocked], those of closing the file.
 func NotInUse(dir string) error {

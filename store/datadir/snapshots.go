@@ -17,6 +17,8 @@ const (
 )
 
 // Snapshots returns the names of the snapshots in dir, newest first.
+//
+// Errors: those of the file system.
 func Snapshots(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -39,6 +41,8 @@ func SnapshotName(at time.Time) string {
 }
 
 // SnapshotAt returns when a snapshot was made.
+//
+// Errors: those of [time.Parse] for another name.
 func SnapshotAt(name string) (time.Time, error) {
 	return time.Parse(snapshotTime, strings.TrimSuffix(strings.TrimPrefix(name, snapshotPrefix), snapshotSuffix))
 }

@@ -17,6 +17,8 @@ const maxAbandoned = 64
 // Temporary makes a directory for a store that is removed when it is closed, and removes
 // those of processes that have died. parent is where it is made; "" means the system's place
 // for these.
+//
+// Errors: those of the file system.
 func Temporary(parent string) (string, error) {
 	removeAbandoned(parent)
 	dir, err := os.MkdirTemp(parent, temporaryPrefix)

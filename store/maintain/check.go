@@ -21,21 +21,27 @@ import (
 // maxFindings bounds what one check reports.
 const maxFindings = 20
 
-// Check reads the whole store in dir and calls say for what is wrong with it, at
-// most 20 times. No process may have the store open. A file whose pages make no sense
-// may end the process: run it in one of its own.
+// Check reads the whole store in dir and calls say with what is wrong with it, at most 20
+// lines, and with how much it holds. No process may have the store open. Damaged pages may
+// end the process (bbolt follows them): run it in one of its own.
 //
-// Errors: [boltfile.ErrLocked]; [boltfile.ErrForeign]; [boltfile.ErrNewer]; [event.ErrDamaged] when something is wrong; those of ctx and of
-// the file system.
+// Errors: [boltfile.ErrLocked]; [boltfile.ErrForeign]; [boltfile.ErrNewer];
+// [event.ErrDamaged] when something is wrong; the cause of ctx; those of the file system.
 func Check(ctx context.Context, dir string, say func(string)) error {
 	path := filepath.Join(dir, datadir.DB)
-	if err := datadir.CheckNotEmptied(path); err != nil {
-		return fmt.Errorf("check the store: %w", err)
+	err := datadir.CheckNotEmptied(path)
+	if err == nil {
+		err = checkDB(ctx, path, say)
 	}
-	if err := checkDB(ctx, path, say); err != nil {
-		return fmt.Errorf("check the store: %w", err)
+	return during("check the store", err)
+}
+
+// during says in an error what failed.
+func during(what string, err error) error {
+	if err == nil {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("%s: %w", what, err)
 }
 
 func checkDB(ctx context.Context, path string, say func(string)) error {
@@ -48,14 +54,13 @@ func checkDB(ctx context.Context, path string, say func(string)) error {
 	switch err = errors.Join(err, db.Close()); {
 	case errors.Is(err, boltfile.ErrForeign), errors.Is(err, boltfile.ErrNewer):
 		return datadir.Misplaced(path, err)
-	case errors.Is(err, event.ErrDamaged):
-		return &datadir.FileError{Path: path, Err: err, Advice: "`eventdeck store recover` keeps what can be read"}
-	case err != nil:
-		return err
-	case k.wrong > 0:
-		return &datadir.FileError{Path: path, Err: fmt.Errorf("%w: %s", event.ErrDamaged, event.Some(k.wrong, "finding", "findings")), Advice: "`eventdeck store recover` keeps what can be read"}
+	case err == nil && k.wrong > 0:
+		err = fmt.Errorf("%w: %s", event.ErrDamaged, event.Some(k.wrong, "finding", "findings"))
 	}
-	return nil
+	if errors.Is(err, event.ErrDamaged) {
+		return &datadir.FileError{Path: path, Err: err, Advice: "`eventdeck store recover` keeps what can be read"}
+	}
+	return err
 }
 
 type checker struct {
@@ -78,7 +83,7 @@ func (k *checker) check(ctx context.Context, db *bolt.DB) error {
 		return nil
 	})
 	if err != nil || k.wrong > 0 {
-		return err // what pages hold that make no sense says nothing
+		return err // the content of damaged pages says nothing
 	}
 	return boltfile.View(db, func(tx *boltfile.Tx) error { return k.content(ctx, tx) })
 }
@@ -163,7 +168,7 @@ func (k *checker) usage(tx *boltfile.Tx, counted map[event.SubID]tables.Amount) 
 	}
 }
 
-// others looks at the tables beside the log and what is counted of it.
+// others checks the tables beside the log, its counts and the meta table.
 func (k *checker) others(ctx context.Context, tx *boltfile.Tx) error {
 	for _, name := range tables.Of(tx.Version()) {
 		switch string(name) {
@@ -171,7 +176,7 @@ func (k *checker) others(ctx context.Context, tx *boltfile.Tx) error {
 			continue
 		}
 		err := tx.Bucket(name).Each(func(key, v []byte) error {
-			if err := tables.Readable(name, key, v); err != nil {
+			if err := tables.CheckEntry(name, key, v); err != nil {
 				k.found("%v", err)
 			}
 			return context.Cause(ctx)

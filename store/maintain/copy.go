@@ -27,15 +27,18 @@ const compactBytes = 8 << 20
 //
 // Records that have no checksum yet get one.
 //
-// Errors: [boltfile.ErrLocked], [boltfile.ErrForeign], [boltfile.ErrNewer], [event.ErrDamaged], those of the file system.
+// Errors: [boltfile.ErrLocked], [boltfile.ErrForeign], [boltfile.ErrNewer],
+// [event.ErrDamaged], those of the file system.
 func Compact(dir string) (before, after int64, err error) {
-	if err := holdsOurs(dir); err != nil {
-		return 0, 0, fmt.Errorf("compact the store: %w", err)
+	defer func() { err = during("compact the store", err) }()
+	path := filepath.Join(dir, datadir.DB)
+	if err := requireStore(dir); err != nil {
+		return 0, 0, err
 	}
-	if before, err = sizeOf(filepath.Join(dir, datadir.DB)); err != nil {
-		return 0, 0, fmt.Errorf("compact the store: %w", err)
+	if before, err = sizeOf(path); err != nil {
+		return 0, 0, err
 	}
-	err = datadir.Replace(dir, datadir.DB, func(temp string) error {
+	err = private.Replace(dir, datadir.DB, func(temp string) error {
 		// The lock on the old file is held until the new one is in its place, or
 		// not at all: a second program would find the old content.
 		from, err := datadir.OpenReadOnly(dir, datadir.DB)
@@ -50,26 +53,24 @@ func Compact(dir string) (before, after int64, err error) {
 			if err := compact(to, from); err != nil {
 				return err
 			}
-			return keepPlace(to, from, temp, filepath.Join(dir, datadir.DB))
+			return keepFileID(to, from, temp, path)
 		})
 		if err == nil {
 			err = to.Sync()
 		}
 		return errors.Join(err, to.Close(), from.Close())
 	})
-	if err == nil {
-		after, err = sizeOf(filepath.Join(dir, datadir.DB))
-	}
 	if errors.Is(err, boltfile.ErrNewer) {
-		err = datadir.Misplaced(filepath.Join(dir, datadir.DB), err)
+		err = datadir.Misplaced(path, err)
 	}
 	if err != nil {
-		return 0, 0, fmt.Errorf("compact the store: %w", err)
+		return 0, 0, err
 	}
-	return before, after, nil
+	after, err = sizeOf(path)
+	return before, after, err
 }
 
-// compact copies and gives everything a checksum that has none yet.
+// compact copies everything, and adds the checksums that are missing.
 func compact(to, from *bolt.DB) error {
 	if err := boltfile.Copy(to, from, compactBytes); err != nil {
 		return err
@@ -79,7 +80,7 @@ func compact(to, from *bolt.DB) error {
 	}
 	for more := true; more; {
 		err := boltfile.Update(to, func(tx *boltfile.Tx) (err error) {
-			more, err = tx.Sum(compactBytes, tables.LookAt)
+			more, err = tx.Backfill(compactBytes, tables.CheckEntry)
 			return err
 		})
 		if err != nil {
@@ -89,10 +90,10 @@ func compact(to, from *bolt.DB) error {
 	return nil
 }
 
-// holdsOurs refuses a directory without a store: bbolt copies whatever it can read.
+// requireStore refuses a directory without a store: bbolt copies whatever it can read.
 //
 // Errors: [boltfile.ErrLocked], [boltfile.ErrForeign], [event.ErrDamaged].
-func holdsOurs(dir string) error {
+func requireStore(dir string) error {
 	path := filepath.Join(dir, datadir.DB)
 	if err := datadir.CheckNotEmptied(path); err != nil {
 		return err
@@ -121,39 +122,39 @@ func sizeOf(path string) (int64, error) {
 // Backup copies the store in dir to file, which must not exist. No process may have
 // it open. The sealing key is not in the copy. It returns the bytes written.
 //
-// Errors: [boltfile.ErrLocked], [boltfile.ErrForeign], [event.ErrDamaged], those of the file system.
-func Backup(dir, file string) (int64, error) {
-	if err := holdsOurs(dir); err != nil {
-		return 0, fmt.Errorf("back up the store: %w", err)
+// Errors: [boltfile.ErrLocked], [boltfile.ErrForeign], [event.ErrDamaged], those of the
+// file system.
+func Backup(dir, file string) (n int64, err error) {
+	defer func() { err = during("back up the store", err) }()
+	if err := requireStore(dir); err != nil {
+		return 0, err
 	}
 	db, err := datadir.OpenReadOnly(dir, datadir.DB)
 	if err != nil {
-		return 0, fmt.Errorf("back up the store: %w", err)
+		return 0, err
 	}
-	n, err := boltfile.CopyOut(context.Background(), db, file)
-	if err = errors.Join(err, db.Close()); err != nil {
-		return 0, fmt.Errorf("back up the store: %w", err)
-	}
-	return n, nil
+	n, err = boltfile.CopyOut(context.Background(), db, file)
+	return n, errors.Join(err, db.Close())
 }
 
 // Restore puts the copy in file into the place of the store in dir, after it was
-// checked; say gets what the check finds. What was there is moved aside, under
+// checked; say is called with what the check finds. What was there is moved aside, under
 // the returned name, "" if there was nothing. No process may have the store open.
-// When in is not nil, the copy is what can be read from it, to its end, and file
-// is its name in errors. What does not begin like a store, or goes on for longer than
-// one that begins so can have, is not read to its end.
+// When in is not nil, the copy is read from it, to its end, and file is its name in errors.
+// Input that does not begin like a store, or is longer than a store with such a beginning
+// can be, is not read to its end.
 //
-// Errors: [boltfile.ErrLocked]; [event.ErrDamaged] or [boltfile.ErrForeign] when the copy is; the cause of ctx;
-// those of the file system.
+// Errors: [boltfile.ErrLocked]; [event.ErrDamaged] or [boltfile.ErrForeign] for the copy;
+// the cause of ctx; those of the file system.
 func Restore(ctx context.Context, dir, file string, in io.Reader, now time.Time, say func(string)) (aside string, err error) {
+	defer func() { err = during("restore the store", err) }()
 	if err := private.Dir(dir); err != nil {
-		return "", fmt.Errorf("restore the store: %w", err)
+		return "", err
 	}
 	if err := datadir.NotInUse(dir); err != nil {
-		return "", fmt.Errorf("restore the store: %w", err)
+		return "", err
 	}
-	err = datadir.Replace(dir, datadir.DB, func(temp string) error {
+	err = private.Replace(dir, datadir.DB, func(temp string) error {
 		if err := copyIn(ctx, file, in, temp); errors.Is(err, event.ErrDamaged) {
 			return notACopy(file, err)
 		} else if err != nil {
@@ -169,12 +170,12 @@ func Restore(ctx context.Context, dir, file string, in io.Reader, now time.Time,
 		return err
 	})
 	if err != nil {
-		return "", fmt.Errorf("restore the store: %w", err)
+		return "", err
 	}
 	return aside, nil
 }
 
-// notACopy says of the file what is wrong with what was copied of it.
+// notACopy names the file of the copy in an error about the temporary file.
 func notACopy(file string, err error) error {
 	var wrong *datadir.FileError
 	if errors.As(err, &wrong) {
@@ -201,19 +202,20 @@ func copyIn(ctx context.Context, file string, in io.Reader, to string) error {
 	return boltfile.CopyIn(ctx, in, to)
 }
 
-// keepPlace has a file that is to replace the one at path count as the same.
-func keepPlace(to, from *bolt.DB, temp, path string) error {
-	was, err := tables.StoredPlace(from)
-	if err != nil || was != datadir.PlaceOf(path) {
+// keepFileID has a file that is to replace the one at path count as the same.
+func keepFileID(to, from *bolt.DB, temp, path string) error {
+	was, err := tables.StoredFileID(from)
+	if err != nil || was != datadir.FileID(path) {
 		return err
 	}
-	if datadir.Born(temp) == "" {
-		return nil // it comes to have the path
+	if datadir.BirthTime(temp) == "" {
+		return nil // FileID is the path, which the new file gets
 	}
-	return boltfile.Update(to, func(tx *boltfile.Tx) error { return tables.PutPlace(tx, datadir.PlaceOf(temp)) })
+	return boltfile.Update(to, func(tx *boltfile.Tx) error { return tables.PutFileID(tx, datadir.FileID(temp)) })
 }
 
-// markLag notes in a file that no process has open that its journal may lag the acts.
+// markLag notes in a file that no process has open that the journal may lack acts that were
+// carried out.
 func markLag(path, why string) error {
 	db, err := datadir.OpenFile(path, boltfile.Options{})
 	if err != nil {

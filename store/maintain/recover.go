@@ -17,29 +17,25 @@ import (
 	"eventdeck/store/codec"
 	"eventdeck/store/datadir"
 	"eventdeck/store/hashtable"
+	"eventdeck/store/private"
 	"eventdeck/store/tables"
 )
 
-// Recover makes a sound store of what can be read of the one in dir: its records,
-// and its subscriptions. A subscription that lost records is that of the newest sound
-// snapshot, so that its server is asked again for what is missing, and gets a gap record;
-// all of them are where the file does not tell which did. The damaged file is moved aside. say
-// gets an account of what was kept and what was not.
+// Recover makes a sound store of what can be read of the one in dir: its records, and its
+// subscriptions. A subscription that lost records is taken from the newest sound snapshot,
+// so that its server is asked again for what is missing, and gets a gap record; where the
+// file does not tell which ones lost records, that is done to all of them. The damaged file
+// is moved aside. say is called with lines that tell what was kept and what was not.
 //
-// The file is read page by page, which no damage can mislead. No record gets a number
-// above the last one given, and each event is kept once. A run that was ended leaves the
-// damaged file where it was.
+// The file is read page by page, without bbolt. No record gets a number above the last one
+// given, and each event is kept once. After an error the damaged file is where it was.
 //
 // No process may have the store open.
 //
-// Errors: [boltfile.ErrLocked]; [boltfile.ErrNewer]; [event.ErrDamaged] when there are no subscriptions that can be
-// read; those of ctx and of the file system.
+// Errors: [boltfile.ErrLocked]; [boltfile.ErrNewer]; [event.ErrDamaged] when no
+// subscriptions can be read; the cause of ctx; those of the file system.
 func Recover(ctx context.Context, dir string, now time.Time, say func(string)) error {
-	r := &recovery{dir: dir, now: now, say: say}
-	if err := r.run(ctx); err != nil {
-		return fmt.Errorf("recover the store: %w", err)
-	}
-	return nil
+	return during("recover the store", (&recovery{dir: dir, now: now, say: say}).run(ctx))
 }
 
 type recovery struct {
@@ -50,10 +46,10 @@ type recovery struct {
 	to      *bolt.DB
 	hashKey []byte
 	known   *hashtable.Table     // the identities that were written
-	losers  map[event.SubID]bool // subscriptions that lost records; nil: any may have
+	lossy   map[event.SubID]bool // subscriptions that lost records; nil: any may have
 	last    uint64               // the last number that is known to have been given
-	kept    int
-	doubled int
+	kept    int                  // records
+	doubled int                  // records that were there twice
 }
 
 func (r *recovery) run(ctx context.Context) error {
@@ -61,7 +57,7 @@ func (r *recovery) run(ctx context.Context) error {
 		return err
 	}
 	aside := ""
-	err := datadir.Replace(r.dir, datadir.DB, func(temp string) (err error) {
+	err := private.Replace(r.dir, datadir.DB, func(temp string) (err error) {
 		if r.to, err = datadir.OpenFile(temp, boltfile.Options{NoSync: true}); err != nil {
 			return err
 		}
@@ -98,7 +94,7 @@ func (r *recovery) rebuild(ctx context.Context) error {
 	}
 	lost := found.missing()
 	r.tellLost(lost)
-	if err := r.control(ctx, found, lost); err != nil {
+	if err := r.takeTables(ctx, found, lost); err != nil {
 		return err
 	}
 	if found != nil {
@@ -131,22 +127,22 @@ func (r *recovery) tellLost(lost []span) {
 	}
 }
 
-// control takes over everything but the log: from the file, with the subscriptions that
+// takeTables takes over all tables but the log: from the file, with the subscriptions that
 // lost records as they are in the newest sound snapshot, so that no cursor is ahead of
-// what is kept. Where the file does not tell which these are, or lacks
-// something itself, everything is taken from the snapshot.
-func (r *recovery) control(ctx context.Context, found *salvage, lost []span) (err error) {
+// what is kept. Where the file does not tell which these are, or a table is incomplete,
+// everything is taken from the snapshot.
+func (r *recovery) takeTables(ctx context.Context, found *salvage, lost []span) (err error) {
 	var own map[string]*foundTable
 	if found != nil {
 		own = found.tables
 	}
-	whole := vital(own)
+	whole := complete(own)
 	if whole {
-		if r.losers, err = losers(ctx, found, lost); err != nil {
+		if r.lossy, err = lossySubs(ctx, found, lost); err != nil {
 			return err
 		}
 	}
-	if whole && r.losers != nil && len(r.losers) == 0 {
+	if whole && r.lossy != nil && len(r.lossy) == 0 {
 		r.say("subscriptions, cursors and settings are those of the file")
 		return r.take(own)
 	}
@@ -154,11 +150,11 @@ func (r *recovery) control(ctx context.Context, found *salvage, lost []span) (er
 	switch {
 	case err != nil:
 		return err
-	case whole && r.losers != nil:
+	case whole && r.lossy != nil:
 		if kept != nil {
 			r.say(fmt.Sprintf("subscriptions, cursors and settings are those of the file, but for %s: %s",
-				event.Some(len(r.losers), "subscription that lost records", "subscriptions that lost records"), "as in "+name))
-			own[string(tables.Subs)] = own[string(tables.Subs)].with(kept.tables[string(tables.Subs)], r.losers)
+				event.Some(len(r.lossy), "subscription that lost records", "subscriptions that lost records"), "as in "+name))
+			own[string(tables.Subs)] = own[string(tables.Subs)].with(kept.tables[string(tables.Subs)], r.lossy)
 		} else {
 			r.say("subscriptions, cursors and settings are those of the file; there is no sound snapshot, so what is lost is not asked for again")
 		}
@@ -184,7 +180,7 @@ func (r *recovery) newestSnapshot(ctx context.Context) (*salvage, string, error)
 	}
 	for _, name := range names {
 		kept, err := readSnapshot(ctx, filepath.Join(r.dir, name))
-		if err == nil && vital(kept.tables) {
+		if err == nil && complete(kept.tables) {
 			return kept, name, nil
 		}
 		if ctx.Err() != nil {
@@ -198,9 +194,9 @@ func (r *recovery) newestSnapshot(ctx context.Context) (*salvage, string, error)
 	return nil, "", nil
 }
 
-// losers returns the subscriptions of which fewer records were found than the file
+// lossySubs returns the subscriptions of which fewer records were found than the file
 // counted. It is nil when these do not account for every number that is missing.
-func losers(ctx context.Context, found *salvage, lost []span) (map[event.SubID]bool, error) {
+func lossySubs(ctx context.Context, found *salvage, lost []span) (map[event.SubID]bool, error) {
 	out := map[event.SubID]bool{}
 	if len(lost) == 0 {
 		return out, nil
@@ -247,8 +243,8 @@ func losers(ctx context.Context, found *salvage, lost []span) (map[event.SubID]b
 	return out, nil
 }
 
-// vital reports whether nothing is missing of what a store cannot do without.
-func vital(from map[string]*foundTable) bool {
+// complete reports whether no entry is missing of the tables that a store needs.
+func complete(from map[string]*foundTable) bool {
 	for _, name := range [][]byte{tables.Meta, tables.Subs, tables.Settings} {
 		if t := from[string(name)]; t == nil || !t.whole {
 			return false
@@ -257,7 +253,7 @@ func vital(from map[string]*foundTable) bool {
 	return true
 }
 
-// with returns the table with the entries of some subscriptions as another one has them.
+// with returns the table of subscriptions with the given ones as another table has them.
 func (t *foundTable) with(other *foundTable, subs map[event.SubID]bool) *foundTable {
 	out := &foundTable{keys: t.keys, values: slices.Clone(t.values), whole: t.whole}
 	for i, key := range out.keys {
@@ -303,7 +299,7 @@ func (r *recovery) take(from map[string]*foundTable) error {
 // recoverGroup is how many records one transaction writes.
 const recoverGroup = 1_000
 
-// log copies the records that were found, and what is left of pruned ones.
+// log copies the records that were found, and the identities of pruned ones.
 func (r *recovery) log(ctx context.Context, from *salvage) error {
 	r.known = hashtable.New(len(from.log))
 	for rest := from.log; len(rest) > 0; {
@@ -424,7 +420,7 @@ func (r *recovery) close(missing bool) error {
 }
 
 // subs returns the subscriptions, and the last number that was given as far as the store
-// shows it: what was printed has a number.
+// shows it: printed records had a number too.
 func (r *recovery) subs(tx *boltfile.Tx) (subs []event.Subscription, last uint64, err error) {
 	last = r.last
 	err = tx.Bucket(tables.Subs).Each(func(id, v []byte) error {
@@ -440,10 +436,12 @@ func (r *recovery) subs(tx *boltfile.Tx) (subs []event.Subscription, last uint64
 	return subs, last, err
 }
 
+// gaps adds a gap record for every subscription that lost records, and returns the last
+// number given.
 func (r *recovery) gaps(tx *boltfile.Tx, subs []event.Subscription, last uint64) (uint64, error) {
 	bySub := map[event.SubID]tables.Amount{}
 	for _, sub := range subs {
-		if r.losers != nil && !r.losers[sub.ID] {
+		if r.lossy != nil && !r.lossy[sub.ID] {
 			continue
 		}
 		last++

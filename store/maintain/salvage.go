@@ -18,8 +18,8 @@ import (
 	"eventdeck/store/tables"
 )
 
-// salvage is what can be read of a damaged file, without bbolt. It is read in the order
-// of the tree as far as that is sound, and where something is missing, from all pages.
+// salvage is what can be read of a damaged file, without bbolt: what the tree leads to, and
+// where that lacks something, what stands on any page.
 type salvage struct {
 	file   *os.File
 	pages  *boltfile.Pages
@@ -30,16 +30,16 @@ type salvage struct {
 	last    uint64  // the last number given, 0: not known
 	whole   bool    // nothing of the log is missing
 	altered bool    // a record that has no checksum of its own is not what was written
-	fixed   int     // numbers that were damaged and could be told
+	fixed   int     // damaged numbers that could be corrected
 }
 
-// found is a record, or what is left of a pruned one. Its value lies in the file.
+// found is a record, or the identity of a pruned one. Its value lies in the file.
 type found struct {
 	seq    uint64
 	offset int64
 	length uint32 // without a checksum
 	summed bool   // its checksum fits
-	gone   bool   // it was pruned
+	gone   bool   // a pruned one
 	bad    bool   // its number cannot be right
 }
 
@@ -97,7 +97,7 @@ func readSnapshot(ctx context.Context, path string) (*salvage, error) {
 		return nil, err
 	}
 	defer s.close()
-	if err := s.small(ctx, root); err != nil {
+	if err := s.readTables(ctx, root); err != nil {
 		return nil, err
 	}
 	if tally, known := s.layout.Tally(tables.Events); known {
@@ -121,8 +121,8 @@ func readSalvage(ctx context.Context, path string) (*salvage, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err = s.small(ctx, root); err == nil {
-		err = s.records(ctx, root)
+	if err = s.readTables(ctx, root); err == nil {
+		err = s.readLog(ctx, root)
 	}
 	if err != nil {
 		s.close()
@@ -136,8 +136,9 @@ func isLog(table []byte) bool {
 	return bytes.Equal(table, tables.Events) || bytes.Equal(table, tables.Gone)
 }
 
-// small reads the tables that a snapshot holds, and how much is kept of each subscription.
-func (s *salvage) small(ctx context.Context, root uint64) error {
+// readTables reads the tables that a snapshot holds, and how much is kept of each
+// subscription.
+func (s *salvage) readTables(ctx context.Context, root uint64) error {
 	if root == 0 {
 		return nil
 	}
@@ -156,7 +157,7 @@ func (s *salvage) small(ctx context.Context, root uint64) error {
 			}
 			value, _, err := s.layout.Open(table, e)
 			if err == nil {
-				err = tables.Readable(table, e.Key, value)
+				err = tables.CheckEntry(table, e.Key, value)
 			}
 			if err != nil {
 				t.whole = false
@@ -180,9 +181,8 @@ func (s *salvage) small(ctx context.Context, root uint64) error {
 // is not known which was given last.
 const maxJump = 1 << 24
 
-// records reads the log in the order of its tree, and what is missing there from all
-// pages.
-func (s *salvage) records(ctx context.Context, root uint64) error {
+// readLog reads the log in the order of its tree, and what is missing there from all pages.
+func (s *salvage) readLog(ctx context.Context, root uint64) error {
 	var counter uint64
 	var sums uint32
 	var gone []found
@@ -216,7 +216,7 @@ func (s *salvage) records(ctx context.Context, root uint64) error {
 	if !known {
 		s.last = s.plausible(counter)
 	}
-	lost = s.number() || lost
+	lost = s.correctNumbers() || lost
 	s.whole = s.whole && sound && !lost && root != 0 && (!known || uint64(len(s.log)) == tally.Entries)
 	s.altered = s.whole && known && sums != tally.Sums
 	s.log = append(s.log, gone...)
@@ -224,7 +224,7 @@ func (s *salvage) records(ctx context.Context, root uint64) error {
 	if s.whole {
 		return nil
 	}
-	return s.everywhere(ctx)
+	return s.scanPages(ctx)
 }
 
 // entry looks at an entry of the log. Where its checksum does not fit, its number may be
@@ -274,10 +274,10 @@ func (s *salvage) plausible(counter uint64) uint64 {
 	return counter
 }
 
-// number finds out which numbers are wrong, and what they were: what lies between two
-// good ones, and there the one that fits the checksum, or the only one that is left. It
-// reports whether a record had to be left out.
-func (s *salvage) number() (lost bool) {
+// correctNumbers finds the numbers that are wrong, and what they were: they lie between two
+// good ones, and there it is the one that fits the checksum, or the only one that is left.
+// It reports whether a record had to be left out.
+func (s *salvage) correctNumbers() (lost bool) {
 	before := uint64(0)
 	for i := range s.log {
 		f := &s.log[i]
@@ -344,7 +344,8 @@ func (s *salvage) renumber(log []found, first, end uint64) {
 	}
 }
 
-// order sorts the log. Of two with one number that in the log stays.
+// order sorts the log by number. Of a record and a pruned one with the same number the
+// record stays.
 func (s *salvage) order() {
 	slices.SortStableFunc(s.log, func(a, b found) int {
 		if a.gone != b.gone && a.seq == b.seq {
@@ -358,9 +359,9 @@ func (s *salvage) order() {
 	s.log = slices.CompactFunc(s.log, func(a, b found) bool { return a.seq == b.seq })
 }
 
-// everywhere looks in all pages, also in those that are not in use any more, for records
-// whose numbers are missing. Of a number with two different records neither is trusted.
-func (s *salvage) everywhere(ctx context.Context) error {
+// scanPages looks in all pages, also in those that are not in use any more, for records
+// whose numbers are missing. Of two different records with one number neither is taken.
+func (s *salvage) scanPages(ctx context.Context) error {
 	if s.layout.Version == 0 {
 		if err := s.pages.Each(ctx, func(entries []boltfile.Entry) error {
 			for _, e := range entries {
@@ -374,7 +375,7 @@ func (s *salvage) everywhere(ctx context.Context) error {
 	tally, known := s.layout.Tally(tables.Events)
 	s.last = max(s.last, tally.Counter)
 	more := map[uint64]found{}
-	twice := map[uint64]bool{}
+	ambiguous := map[uint64]bool{}
 	unknown := s.layout.Version == 0
 	err := s.pages.Each(ctx, func(entries []boltfile.Entry) error {
 		before := uint64(0)
@@ -399,7 +400,7 @@ func (s *salvage) everywhere(ctx context.Context) error {
 			if have, ok := more[f.seq]; !ok || f.summed && !have.summed {
 				more[f.seq] = f
 			} else if f.summed == have.summed && !s.same(f, have) {
-				twice[f.seq] = true
+				ambiguous[f.seq] = true
 			}
 		}
 		return nil
@@ -412,7 +413,7 @@ func (s *salvage) everywhere(ctx context.Context) error {
 		anySummed = anySummed || f.summed
 	}
 	for seq, f := range more {
-		if !twice[seq] && (f.summed || !unknown || !anySummed) {
+		if !ambiguous[seq] && (f.summed || !unknown || !anySummed) {
 			s.log = append(s.log, f)
 		}
 	}
@@ -465,7 +466,7 @@ func (s *salvage) missing() []span {
 	return lost
 }
 
-// identityOf returns what makes a record the same as another one.
+// identityOf decodes the head of a record, and the identity where it has one.
 func identityOf(value []byte) (head event.Record, id codec.Identity, has bool, err error) {
 	if head, err = codec.DecodeHead(value); err == nil {
 		id, has = codec.Identify(&head)

@@ -19,6 +19,8 @@ var ErrRefused = errors.New("refused")
 // enter: it is made, or its mode is tightened to 0700. A symbolic link, another
 // user's directory and one that is shared by design (sticky, like /tmp) are
 // refused.
+//
+// Errors: [ErrRefused], those of the file system.
 func Dir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("data directory: %w", err)
@@ -48,6 +50,8 @@ func Dir(dir string) error {
 
 // Open is [os.OpenFile] for a regular file of this user: it follows no
 // symbolic link at the end of the path and leaves the file with mode 0600.
+//
+// Errors: [ErrRefused], those of the file system.
 func Open(path string, flag int, _ os.FileMode) (*os.File, error) {
 	info, err := os.Lstat(path)
 	switch {
@@ -97,37 +101,68 @@ func check(path string, info fs.FileInfo) error {
 	return nil
 }
 
-// Read returns the content of a small private file.
+// maxRead bounds what [Read] returns, in bytes.
+const maxRead = 4096
+
+// Read returns the content of a small private file, of at most 4,096 bytes.
+//
+// Errors: [ErrRefused], those of the file system.
 func Read(dir, name string) ([]byte, error) {
 	f, err := Open(filepath.Join(dir, name), os.O_RDONLY, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, 4096))
+	return io.ReadAll(io.LimitReader(f, maxRead))
 }
 
-// Write replaces a small private file so that a crash leaves the old or
-// the new content. Two processes must not do it at once.
+// Write replaces a small private file: see [Replace].
+//
+// Errors: [ErrRefused], those of the file system.
 func Write(dir, name string, content []byte) error {
+	return Replace(dir, name, func(temp string) error {
+		f, err := Open(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		_, err = f.Write(content)
+		if err == nil {
+			err = f.Sync()
+		}
+		return errors.Join(err, f.Close())
+	})
+}
+
+// TempSuffix ends the names of files that are written to replace another one.
+const TempSuffix = ".new"
+
+// Replace calls write, which makes a file at temp and syncs it, and renames that to name in
+// dir: a crash leaves the old or the new file. After an error the old file is as it was. Two
+// processes must not replace one file at once.
+//
+// Errors: those of write and of the file system.
+func Replace(dir, name string, write func(temp string) error) error {
 	path := filepath.Join(dir, name)
-	temp := path + ".new"
-	if err := os.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	temp := path + TempSuffix
+	if err := Remove(temp); err != nil {
 		return err
 	}
-	f, err := Open(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(content)
+	err := write(temp)
 	if err == nil {
-		err = f.Sync()
+		err = os.Rename(temp, path)
 	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return errors.Join(err, os.Remove(temp))
-	}
-	if err := os.Rename(temp, path); err != nil {
-		return errors.Join(err, os.Remove(temp))
+	if err != nil {
+		return errors.Join(err, Remove(temp))
 	}
 	return SyncDir(dir)
+}
+
+// Remove removes a file, if it is there.
+//
+// Errors: those of the file system.
+func Remove(path string) error {
+	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }

@@ -26,6 +26,8 @@ func CheckOwner(info fs.FileInfo) error {
 }
 
 // SyncDir has the names in a directory written to the disk.
+//
+// Errors: those of the file system.
 func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {

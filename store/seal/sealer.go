@@ -26,6 +26,8 @@ type Sealer struct {
 
 // NewSealer returns a sealer with a key of 32 bytes, which takes its nonces from random.
 // One that only opens needs no randomness.
+//
+// Error: a key of another length.
 func NewSealer(key []byte, random io.Reader) (Sealer, error) {
 	aead, err := chacha20poly1305.NewX(key)
 	if err != nil {
@@ -35,6 +37,8 @@ func NewSealer(key []byte, random io.Reader) (Sealer, error) {
 }
 
 // Seal returns version, nonce and ciphertext of plain. Nothing seals to nil.
+//
+// Errors: those of the randomness.
 func (s Sealer) Seal(place, plain string) ([]byte, error) {
 	if plain == "" {
 		return nil, nil

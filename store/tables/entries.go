@@ -15,11 +15,17 @@ import (
 	"eventdeck/store/codec"
 )
 
-// Readable reports whether an entry is one of its table. What is sealed is not opened:
-// the key is not needed here.
+// UnreadableError: an entry is none of its table. It wraps [event.ErrDamaged].
+type UnreadableError struct{ error }
+
+// Unwrap returns what is wrong.
+func (e *UnreadableError) Unwrap() error { return e.error }
+
+// CheckEntry decodes an entry of a table. What is sealed is not opened: the key is not
+// needed here.
 //
-// Error: [event.ErrDamaged].
-func Readable(table, key, value []byte) error {
+// Error: [*UnreadableError].
+func CheckEntry(table, key, value []byte) error {
 	var err error
 	switch string(table) {
 	case string(Events):
@@ -41,13 +47,13 @@ func Readable(table, key, value []byte) error {
 		return nil
 	}
 	if slices.ContainsFunc(Numbered, func(n []byte) bool { return bytes.Equal(n, table) }) && len(key) == 8 {
-		return fmt.Errorf("%w: entry %d of %s cannot be read: %w", event.ErrDamaged, binary.BigEndian.Uint64(key), table, err)
+		return &UnreadableError{fmt.Errorf("%w: entry %d of %s cannot be read: %w", event.ErrDamaged, binary.BigEndian.Uint64(key), table, err)}
 	}
-	return fmt.Errorf("%w: the entry %q of %s cannot be read: %w", event.ErrDamaged, key, table, err)
+	return &UnreadableError{fmt.Errorf("%w: the entry %q of %s cannot be read: %w", event.ErrDamaged, key, table, err)}
 }
 
-// QuickCheck looks at what tells most about a file in well under a millisecond: are
-// all tables there, can the newest record be read, does its number fit the next one.
+// QuickCheck finds most damage in well under a millisecond: are all tables there, can the
+// newest record be read, is its number at most the last one given.
 //
 // Error: [event.ErrDamaged].
 func QuickCheck(tx *boltfile.Tx) error {
@@ -80,23 +86,8 @@ func QuickCheck(tx *boltfile.Tx) error {
 	return nil
 }
 
-// UnreadableError is an entry of an older file that is no entry of its table.
-type UnreadableError struct{ error }
-
-func (e *UnreadableError) Unwrap() error { return e.error }
-
-// LookAt refuses an entry that is none of its table, for [boltfile.Tx.Sum]: it gets no
-// checksum.
-//
-// Error: [UnreadableError].
-func LookAt(table, key, value []byte) error {
-	if err := Readable(table, key, value); err != nil {
-		return &UnreadableError{err}
-	}
-	return nil
-}
-
-// Identified returns a record, or what is left of a pruned one; nil if there is neither.
+// Identified returns the stored record, or the identity of a pruned one; nil if there is
+// neither.
 //
 // Error: [event.ErrDamaged].
 func Identified(events, gone boltfile.Bucket, seq uint64) ([]byte, error) {
@@ -107,24 +98,32 @@ func Identified(events, gone boltfile.Bucket, seq uint64) ([]byte, error) {
 	return gone.Get(SeqKey(seq))
 }
 
-// PutLag notes in the journal that it may not know what was done, and why.
+// PutLag notes in the journal that acts may have been carried out which it does not have,
+// and why.
+//
+// Errors: [event.ErrDamaged], those of bbolt.
 func PutLag(tx *boltfile.Tx, why string) error {
 	return tx.Bucket([]byte(event.TableReact)).Put([]byte(event.KeyLag), []byte(why))
 }
 
-// StoredPlace returns which file a database was when it was open last, "" where it does not say.
-func StoredPlace(db *bolt.DB) (place string, err error) {
+// StoredFileID returns the id that the file of a database had when it was open last, "" if
+// none is stored; see package datadir.
+//
+// Errors: those of [boltfile.View].
+func StoredFileID(db *bolt.DB) (id string, err error) {
 	err = boltfile.View(db, func(tx *boltfile.Tx) error {
-		value, err := tx.Bucket(Meta).Get(KeyPlace)
-		place = string(value)
+		value, err := tx.Bucket(Meta).Get(KeyFileID)
+		id = string(value)
 		return err
 	})
-	return place, err
+	return id, err
 }
 
-// PutPlace keeps which file the database is.
-func PutPlace(tx *boltfile.Tx, place string) error {
-	return tx.Bucket(Meta).Put(KeyPlace, []byte(place))
+// PutFileID stores the id of the database's file.
+//
+// Errors: [event.ErrDamaged], those of bbolt.
+func PutFileID(tx *boltfile.Tx, id string) error {
+	return tx.Bucket(Meta).Put(KeyFileID, []byte(id))
 }
 
 // Timestamp is a time in JSON that holds every year and every nanosecond.

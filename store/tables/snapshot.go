@@ -7,8 +7,8 @@ import (
 	"eventdeck/store/boltfile"
 )
 
-// notInSnapshot are the tables that a snapshot has without content: the log, what
-// belongs to its records, and what is kept for the record only.
+// notInSnapshot are the tables that are empty in a snapshot: the log, what belongs to its
+// records, and what only tells of the past.
 var notInSnapshot = [][]byte{Events, Dedup, Usage, Gone, Audit, Refusals}
 
 // InSnapshot reports whether a snapshot has the content of a table.
@@ -38,5 +38,5 @@ func CopyControl(to, from *boltfile.Tx) error {
 	if from.Checked() || !from.Bucket(Gone).Exists() {
 		return nil
 	}
-	return to.Bucket(Gone).SetCounter(0) // in layouts without checksums it counts what is in it
+	return to.Bucket(Gone).SetCounter(0) // in layouts without checksums it is the number of entries
 }

@@ -11,7 +11,9 @@ import (
 	"eventdeck/store/seal"
 )
 
-// ReadSub decodes a subscription without its secrets.
+// ReadSub decodes a subscription without its secrets, for which the key is needed.
+//
+// Errors: those of encoding/json; a version that this program does not know.
 func ReadSub(id event.SubID, value []byte) (KeptSub, error) {
 	opensNothing, err := seal.NewSealer(make([]byte, 32), nil)
 	if err != nil {
@@ -83,7 +85,7 @@ func (f *storedFailure) failure() event.Failure {
 	if f == nil {
 		return event.Failure{}
 	}
-	return event.Failure{Error: trust.Untrusted(string(f.Error)), Since: trust.Untrusted(string(f.Since))}
+	return event.Failure{Error: text(f.Error), Since: text(f.Since)}
 }
 
 // storedCursor is present when there is a position, which may be empty.
@@ -103,7 +105,7 @@ func (c *storedCursor) cursor() event.Cursor {
 	if c == nil {
 		return event.Cursor{}
 	}
-	return event.Cursor{Text: trust.Untrusted(string(c.Text)), Valid: true, Number: c.Number}
+	return event.Cursor{Text: text(c.Text), Valid: true, Number: c.Number}
 }
 
 type storedLease struct {
@@ -135,27 +137,69 @@ type storedHook struct {
 	OldUntil Timestamp `json:"oldUntil,omitzero"`
 }
 
-// KeptSub is a subscription in memory, with its secrets as they stand in the
+func text(b []byte) trust.Text { return trust.Untrusted(string(b)) }
+
+func storeLease(l *event.Lease) storedLease {
+	out := storedLease{ServerID: []byte(l.ServerID.Raw()), GrantedAt: Stamp(l.GrantedAt), RefreshBefore: Stamp(l.RefreshBefore)}
+	if st := l.Status; st != nil {
+		out.Status = &storedStatus{
+			Active: st.Active, LastDeliveryAt: []byte(st.LastDeliveryAt.Raw()), LastError: []byte(st.LastError.Raw()),
+			FailedSince: []byte(st.FailedSince.Raw()), Throttled: st.Throttled, RetryAfter: st.RetryAfter,
+		}
+	}
+	return out
+}
+
+func (l *storedLease) lease() event.Lease {
+	out := event.Lease{ServerID: text(l.ServerID), GrantedAt: l.GrantedAt.Time(), RefreshBefore: l.RefreshBefore.Time()}
+	if st := l.Status; st != nil {
+		out.Status = &event.DeliveryStatus{
+			Active: st.Active, LastDeliveryAt: text(st.LastDeliveryAt), LastError: text(st.LastError),
+			FailedSince: text(st.FailedSince), Throttled: st.Throttled, RetryAfter: st.RetryAfter,
+		}
+	}
+	return out
+}
+
+// storeHook takes the secrets as they are sealed.
+func storeHook(h *event.Hook, secret, previous []byte) storedHook {
+	return storedHook{
+		URL: []byte(h.URL), Path: []byte(h.Path), Secret: secret, Scheme: []byte(h.Scheme), Previous: previous,
+		Until: Stamp(h.Until), Since: Stamp(h.Since), OldPath: []byte(h.OldPath), OldURL: []byte(h.OldURL), OldUntil: Stamp(h.OldUntil),
+	}
+}
+
+// hook takes the secrets in clear.
+func (h *storedHook) hook(secret, previous string) event.Hook {
+	return event.Hook{
+		URL: string(h.URL), Path: string(h.Path), Secret: event.NewSecret(secret), Scheme: event.Scheme(h.Scheme), Previous: event.NewSecret(previous),
+		Until: h.Until.Time(), Since: h.Since.Time(), OldPath: string(h.OldPath), OldURL: string(h.OldURL), OldUntil: h.OldUntil.Time(),
+	}
+}
+
+// KeptSub is a subscription in memory, together with its secrets as they are sealed in the
 // file: a secret is sealed once and not at every change of the subscription.
 type KeptSub struct {
 	Sub                      event.Subscription
 	secret, previous, resume []byte // sealed
 }
 
-// Void reports whether a sealed secret could not be opened.
-func (k KeptSub) Void() bool {
+// KeyLost reports whether a sealed secret could not be opened: the key is another one.
+func (k KeptSub) KeyLost() bool {
 	return k.secret != nil && k.Sub.Hook.Secret.IsZero() || k.previous != nil && k.Sub.Hook.Previous.IsZero()
 }
 
 // Secrets are those of a subscription, in clear.
 type Secrets struct{ hook, previous, resume event.Secret }
 
-// Secrets returns them, to be compared by seal after a change.
+// Secrets returns the secrets before a change, for [KeptSub.Seal] after it.
 func (k *KeptSub) Secrets() Secrets {
 	return Secrets{k.Sub.Hook.Secret, k.Sub.Hook.Previous, k.Sub.Resume}
 }
 
 // Seal seals the secrets that differ from those before.
+//
+// Errors: those of [seal.Sealer.Seal].
 func (k *KeptSub) Seal(before Secrets, s seal.Sealer) error {
 	var err error
 	sub := &k.Sub
@@ -181,7 +225,7 @@ func secretPlace(id event.SubID, field string) string {
 	return string(Subs) + "\x00" + string(id) + "\x00" + field
 }
 
-// Encode is the stored form.
+// Encode returns the stored form.
 func (k KeptSub) Encode() ([]byte, error) {
 	s := &k.Sub
 	out := storedSub{
@@ -215,37 +259,12 @@ func (k KeptSub) Encode() ([]byte, error) {
 		Evidence: []byte(s.Evidence),
 		Error:    []byte(s.Error.Raw()),
 
-		Lease: storedLease{
-			ServerID:      []byte(s.Lease.ServerID.Raw()),
-			GrantedAt:     Stamp(s.Lease.GrantedAt),
-			RefreshBefore: Stamp(s.Lease.RefreshBefore),
-		},
-		Hook: storedHook{
-			URL:      []byte(s.Hook.URL),
-			Path:     []byte(s.Hook.Path),
-			Secret:   k.secret,
-			Scheme:   []byte(s.Hook.Scheme),
-			Previous: k.previous,
-			Until:    Stamp(s.Hook.Until),
-			Since:    Stamp(s.Hook.Since),
-			OldPath:  []byte(s.Hook.OldPath),
-			OldURL:   []byte(s.Hook.OldURL),
-			OldUntil: Stamp(s.Hook.OldUntil),
-		},
+		Lease:    storeLease(&s.Lease),
+		Hook:     storeHook(&s.Hook, k.secret, k.previous),
 		Dialect:  []byte(s.Dialect),
 		NoReplay: s.NoReplay,
 		Resume:   k.resume,
 		Printed:  s.Printed,
-	}
-	if st := s.Lease.Status; st != nil {
-		out.Lease.Status = &storedStatus{
-			Active:         st.Active,
-			LastDeliveryAt: []byte(st.LastDeliveryAt.Raw()),
-			LastError:      []byte(st.LastError.Raw()),
-			FailedSince:    []byte(st.FailedSince.Raw()),
-			Throttled:      st.Throttled,
-			RetryAfter:     st.RetryAfter,
-		}
 	}
 	return json.Marshal(out)
 }
@@ -259,8 +278,7 @@ func decodeSub(id event.SubID, value []byte, sealer seal.Sealer) (KeptSub, error
 	if in.V != subVersion {
 		return KeptSub{}, fmt.Errorf("encoding version %d is not known", in.V)
 	}
-	text := func(b []byte) trust.Text { return trust.Untrusted(string(b)) }
-	// An error means a lost key, which void reports; the secret is zero then.
+	// An error means a lost key, which KeyLost reports; the secret is zero then.
 	secret, _ := sealer.Open(secretPlace(id, "secret"), in.Hook.Secret)
 	previous, _ := sealer.Open(secretPlace(id, "previous"), in.Hook.Previous)
 	resume, _ := sealer.Open(secretPlace(id, "resume"), in.Resume)
@@ -293,37 +311,12 @@ func decodeSub(id event.SubID, value []byte, sealer seal.Sealer) (KeptSub, error
 		Evidence: string(in.Evidence),
 		Error:    text(in.Error),
 
-		Lease: event.Lease{
-			ServerID:      text(in.Lease.ServerID),
-			GrantedAt:     in.Lease.GrantedAt.Time(),
-			RefreshBefore: in.Lease.RefreshBefore.Time(),
-		},
-		Hook: event.Hook{
-			URL:      string(in.Hook.URL),
-			Path:     string(in.Hook.Path),
-			Secret:   event.NewSecret(secret),
-			Scheme:   event.Scheme(in.Hook.Scheme),
-			Previous: event.NewSecret(previous),
-			Until:    in.Hook.Until.Time(),
-			Since:    in.Hook.Since.Time(),
-			OldPath:  string(in.Hook.OldPath),
-			OldURL:   string(in.Hook.OldURL),
-			OldUntil: in.Hook.OldUntil.Time(),
-		},
+		Lease:    in.Lease.lease(),
+		Hook:     in.Hook.hook(secret, previous),
 		Dialect:  string(in.Dialect),
 		NoReplay: in.NoReplay,
 		Resume:   event.NewSecret(resume),
 		Printed:  in.Printed,
-	}
-	if st := in.Lease.Status; st != nil {
-		s.Lease.Status = &event.DeliveryStatus{
-			Active:         st.Active,
-			LastDeliveryAt: text(st.LastDeliveryAt),
-			LastError:      text(st.LastError),
-			FailedSince:    text(st.FailedSince),
-			Throttled:      st.Throttled,
-			RetryAfter:     st.RetryAfter,
-		}
 	}
 	return KeptSub{Sub: s, secret: in.Hook.Secret, previous: in.Hook.Previous, resume: in.Resume}, nil
 }

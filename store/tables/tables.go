@@ -18,7 +18,7 @@ import (
 // Newest is the layout that this program writes.
 const Newest = boltfile.Newest
 
-// FirstCounted is the first layout with all tables of the log.
+// FirstCounted is the first layout with all tables of the log, its counts among them.
 const FirstCounted = 3
 
 // The names of the tables.
@@ -40,20 +40,20 @@ var (
 // FirstJournal is the first layout with the tables of the journal.
 const FirstJournal = 5
 
-// Journal are those of the journal, which are named as in package event: key of
-// the caller -> value of the caller.
+// Journal are the tables of the journal, named as in package event: key of the caller ->
+// value of the caller.
 var Journal = [][]byte{
 	[]byte(event.TableRules), []byte(event.TableRuns), []byte(event.TableApprovals),
 	[]byte(event.TableGrants), []byte(event.TableSpend), []byte(event.TableReact),
 }
 
-// All are the names of all of them.
+// All are the names of all tables.
 var All = append([][]byte{
 	Meta, Events, Dedup, Subs, Ended, Settings,
 	Servers, Refusals, Audit, Marks, Usage, Gone,
 }, Journal...)
 
-// Of returns the tables of a layout from countedVersion on.
+// Of returns the tables of a layout, which is [FirstCounted] or a later one.
 func Of(version uint64) [][]byte {
 	if version < FirstJournal {
 		return All[:len(All)-len(Journal)]
@@ -61,29 +61,29 @@ func Of(version uint64) [][]byte {
 	return All
 }
 
-// Numbered are the buckets that may be large. Their keys are numbers of eight bytes.
+// Numbered are the tables that may be large. Their keys are numbers of eight bytes.
 var Numbered = [][]byte{Events, Dedup, Gone, Audit}
 
-// The keys of the meta bucket, beside those of package boltfile.
+// The keys of the meta table, beside those of package boltfile.
 var (
-	KeyID    = []byte("id")    // random name of the store, in text
-	KeyHash  = []byte("hash")  // key of the dedup hash
-	KeySeal  = []byte("seal")  // what package seal remembers of the key
-	KeyPlace = []byte("place") // which file it was when it was open last
+	KeyID     = []byte("id")    // random name of the store, in text
+	KeyHash   = []byte("hash")  // key of the dedup hash
+	KeySeal   = []byte("seal")  // what package seal remembers of the key
+	KeyFileID = []byte("place") // id of the file when it was open last
 )
 
 // migrations holds, at position n, what turns version n into n+1.
 var migrations = []func(*boltfile.Tx, io.Reader) error{
 	0: initSchema,
-	1: addAudit,
+	1: func(tx *boltfile.Tx, _ io.Reader) error { return createAll(tx, [][]byte{Audit, Marks}) },
 	2: func(tx *boltfile.Tx, _ io.Reader) error { return addUsage(tx) },
 	3: func(tx *boltfile.Tx, _ io.Reader) error { return tx.AddChecksums(Numbered...) },
 	4: func(tx *boltfile.Tx, _ io.Reader) error { return createAll(tx, Journal) },
 }
 
-// Migrate brings the file to the version of the program, in one transaction.
-// It writes nothing when there is nothing to do, so that a full disk does not
-// keep a store from being read.
+// Migrate brings the file to the layout of the program, in one transaction. It writes
+// nothing when there is nothing to do, so that a store on a full disk can be read. random:
+// see [Upgrade].
 //
 // Errors: [boltfile.ErrNewer], [boltfile.ErrForeign], [event.ErrDamaged], those of bbolt.
 func Migrate(db *bolt.DB, random io.Reader) error {
@@ -94,12 +94,15 @@ func Migrate(db *bolt.DB, random io.Reader) error {
 	case have == Newest:
 		return nil
 	case have > Newest:
-		return boltfile.View(db, func(*boltfile.Tx) error { return nil }) // says so
+		return boltfile.View(db, func(*boltfile.Tx) error { return nil }) // fails with ErrNewer
 	}
 	return boltfile.Update(db, func(tx *boltfile.Tx) error { return Upgrade(tx, random) })
 }
 
-// Upgrade runs the migrations that a file needs; random is for an empty one.
+// Upgrade runs the migrations that a file needs. random makes the id and the hash key of an
+// empty one; other files need none.
+//
+// Errors: [event.ErrDamaged], those of bbolt and of random.
 func Upgrade(tx *boltfile.Tx, random io.Reader) error {
 	for v := tx.Version(); v < Newest; v++ {
 		if err := migrations[v](tx, random); err != nil {
@@ -109,12 +112,10 @@ func Upgrade(tx *boltfile.Tx, random io.Reader) error {
 	return tx.SetVersion(Newest)
 }
 
-// initSchema makes the first version in an empty file.
+// initSchema makes the tables of the first layout in an empty file.
 func initSchema(tx *boltfile.Tx, random io.Reader) error {
-	for _, name := range [][]byte{Meta, Events, Dedup, Subs, Ended, Settings, Servers, Refusals} {
-		if err := tx.CreateBucket(name); err != nil {
-			return err
-		}
+	if err := createAll(tx, [][]byte{Meta, Events, Dedup, Subs, Ended, Settings, Servers, Refusals}); err != nil {
+		return err
 	}
 	var b [48]byte
 	if _, err := io.ReadFull(random, b[:]); err != nil {
@@ -125,11 +126,6 @@ func initSchema(tx *boltfile.Tx, random io.Reader) error {
 		return err
 	}
 	return meta.Put(KeyHash, b[16:])
-}
-
-// addAudit makes room for the audit log and the operator's marks.
-func addAudit(tx *boltfile.Tx, _ io.Reader) error {
-	return createAll(tx, [][]byte{Audit, Marks})
 }
 
 func createAll(tx *boltfile.Tx, names [][]byte) error {

@@ -9,16 +9,18 @@ import (
 	"eventdeck/store/codec"
 )
 
-// Amount is how much of the log something takes. As a change it may be negative.
+// Amount is how much of the log something takes; Bytes are those of values and keys. A
+// change may be negative.
 type Amount struct{ Records, Bytes int64 }
 
 // Plus adds a change.
 func (u Amount) Plus(v Amount) Amount { return Amount{u.Records + v.Records, u.Bytes + v.Bytes} }
 
-// UsageKey is the key of a subscription in its table. It is never empty, since a record may have no subscription.
+// UsageKey is the key of a subscription in the table Usage. It is never empty: records
+// without a subscription are counted too.
 func UsageKey(sub event.SubID) []byte { return append([]byte{'s'}, sub...) }
 
-// EncodeUsage is the stored form.
+// EncodeUsage returns the stored form of an amount.
 func EncodeUsage(u Amount) []byte {
 	return binary.AppendUvarint(binary.AppendUvarint(nil, uint64(u.Records)), uint64(u.Bytes))
 }
@@ -55,12 +57,10 @@ func LoadUsage(tx *boltfile.Tx) (total Amount, bySub map[event.SubID]Amount, err
 	return total, bySub, err
 }
 
-// addUsage makes the buckets that retention needs, and counts what is there.
+// addUsage adds the tables that retention needs, and counts what is there.
 func addUsage(tx *boltfile.Tx) error {
-	for _, name := range [][]byte{Usage, Gone} {
-		if err := tx.CreateBucket(name); err != nil {
-			return err
-		}
+	if err := createAll(tx, [][]byte{Usage, Gone}); err != nil {
+		return err
 	}
 	bySub := map[event.SubID]Amount{}
 	err := tx.Bucket(Events).Each(func(k, v []byte) error {

@@ -32,7 +32,7 @@ func (a *app) demoCommand() *cobra.Command {
 	var f demoFlags
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "The screen on the built-in demo servers, with nothing to configure",
+		Short: "Open the screen on the built-in demo servers",
 		Args:  usage.Exactly(0),
 		Run: a.Run(func(cmd *cobra.Command, _ []string) error {
 			if f.speed <= 0 {
@@ -119,7 +119,7 @@ func (a *app) demo(ctx context.Context, f demoFlags) (err error) {
 	cancel()
 	waiting := d.Waiting()
 	err = errors.Join(err, wait(), d.Close())
-	a.farewell(info, "demo")
+	a.sayWhereKept(info, "demo")
 	a.sayWaiting(waiting)
 	return err
 }

@@ -69,6 +69,17 @@ func (a *app) importServers(names []string, yes bool) error {
 	return nil
 }
 
+// source is where servers are configured, as the screen needs it.
+func (a *app) source() config.Source {
+	s := config.Source{Paths: a.Paths(), File: a.Flags.Config, Present: a.Dir}
+	if s.File == "" {
+		if file, err := a.Paths().ConfigFile(); err == nil {
+			s.File = file
+		}
+	}
+	return s
+}
+
 // wanted returns the servers to import: those that are named, else all that can
 // be used and are not switched off.
 func wanted(found []config.Found, names []string) ([]config.Draft, error) {
@@ -140,6 +151,5 @@ func (a *app) writeFoundJSON(found []config.Found) error {
 		b = export.AppendName(b, "usable")
 		b = fmt.Appendf(b, "%t}\n", f.Usable())
 	}
-	_, err := a.Stdout.Write(b)
-	return err
+	return a.Print(b)
 }

@@ -35,7 +35,7 @@ func (a *app) mcpCommand() *cobra.Command {
 	var f mcpFlags
 	cmd := &cobra.Command{
 		Use:   "mcp",
-		Short: "Be an MCP server: what is kept, as tools and as events",
+		Short: "Serve the store over MCP, as tools and as events",
 		Long: `mcp lets any MCP client look at what eventdeck keeps and go on from there. Its tools read: servers, types,
 subscriptions, a search over all events, one event, gaps, runs of reactions, and what happened since. Two more, subscribe
 and unsubscribe, only ask: what a client wishes waits for you like a run of a rule (screen 6, or eventdeck approve and

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"strings"
 
 	"charm.land/fang/v2"
@@ -31,7 +32,7 @@ func (a *app) execute(ctx context.Context) error {
 		// Only the parsing of the command line gets here: see [program.App.Run].
 		return usage.Errorf("%w", err)
 	}
-	return program.Helped(a.Err)
+	return program.AdviseRecovery(a.Err)
 }
 
 func (a *app) root() *cobra.Command {
@@ -61,17 +62,17 @@ Screens and commands on a data directory that another process has open attach to
 	f.StringVar(&a.Flags.Data, "data", "", "directory in which events are kept")
 	f.BoolVar(&a.Flags.JSON, "json", false, "print JSON, one object a line")
 	f.StringArrayVar(&a.Flags.Headers, "header", nil, "header 'K: V' to send to SERVER; ${NAME} in it is an environment variable")
-	f.StringVar(&a.Flags.Observe.Log, "log", "", "file to which the program writes what it does; it is turned over at 10 MiB")
-	f.StringVar(&a.Flags.Observe.Level, "log-level", "info", "least that --log takes: "+strings.Join(program.LogLevels, ", "))
-	f.StringVar(&a.Flags.Observe.Pprof, "pprof", "", "address on loopback at which profiles of the program are served")
+	f.StringVar(&a.Flags.Observe.Log, "log", "", "log file of the program, rotated at 10 MiB")
+	f.StringVar(&a.Flags.Observe.Level, "log-level", "info", "lowest level in --log: "+strings.Join(program.LogLevels, ", "))
+	f.StringVar(&a.Flags.Observe.Pprof, "pprof", "", "loopback address at which pprof profiles are served")
 	usage.Values(root, "log-level", program.LogLevels...)
 	f.BoolVar(&a.Flags.NoColor, "no-color", false, "no colours")
 	f.StringVar(&a.Flags.Callback, "callback-url", "", "public https address at which webhook deliveries reach this host")
 	f.StringVar(&a.Flags.Listen, "listen", "", "address at which webhook deliveries are taken (default a port on loopback)")
-	f.DurationVar(&a.Flags.Rotate, "rotate-secrets", 0, "give webhook subscriptions a new secret when theirs is so old (default never)")
+	f.DurationVar(&a.Flags.Rotate, "rotate-secrets", 0, "age at which a webhook secret is replaced (default never)")
 	f.BoolVar(&a.Flags.PlainHTTP, "plain-http", false, "take webhook deliveries without TLS, on loopback only, behind a proxy that ends it")
-	f.IntVar(&a.Flags.Hooks.Connections, "hook-connections", program.HookConnections, "webhook connections that may be open at once")
-	f.IntVar(&a.Flags.Hooks.BadRate, "hook-bad-rate", program.HookBadRate, "requests a second, of one source, that the webhook receiver looks at although they prove nothing")
+	f.IntVar(&a.Flags.Hooks.Connections, "hook-connections", program.HookConnections, "most webhook connections open at once")
+	f.IntVar(&a.Flags.Hooks.BadRate, "hook-bad-rate", program.HookBadRate, "most unproven requests a second from one source that the webhook receiver examines")
 	a.addScreenFlags(root)
 	root.AddCommand(
 		a.demoCommand(), a.serversCommand(), a.typesCommand(),
@@ -116,4 +117,20 @@ func serverOrCommand(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	return usage.Errorf("there is no command %q%s; `eventdeck --help` lists them", args[0], usage.Meant(cmd, args[0]))
+}
+
+func (a *app) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  usage.Exactly(0),
+		Run: a.Run(func(*cobra.Command, []string) error {
+			platform := a.System + "/" + runtime.GOARCH
+			if a.Flags.JSON {
+				return a.PrintJSON(map[string]string{"version": a.Version, "go": runtime.Version(), "platform": platform})
+			}
+			_, err := fmt.Fprintf(a.Stdout, "eventdeck %s %s %s\n", a.Version, runtime.Version(), platform)
+			return err
+		}),
+	}
 }

@@ -31,7 +31,7 @@ var errLineTooLong = errors.New("line too long")
 func (a *app) scanCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "scan [FILE]",
-		Short: "Say what eventdeck sees in payloads",
+		Short: "Scan payloads and print what was noticed in each",
 		Long: `scan reads one event a line, from FILE or standard input, and prints one JSON object a line: whether
 it would be taken, what was noticed and where, and how it would be shown. {"base64": "…"} stands for
 bytes that are not text. A line may have 8 MiB. Refused events are a result, not an error.`,

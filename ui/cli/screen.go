@@ -41,16 +41,16 @@ func (a *app) screen(ctx context.Context, args []string) error {
 	if d.Client != nil {
 		owned, err := a.showAttached(ctx, d, o, servers)
 		if owned != nil {
-			a.farewell(*owned, words...)
+			a.sayWhereKept(*owned, words...)
 		}
 		return err
 	}
-	late := &lateDemo{app: a, deck: d, ctx: ctx}
+	late := &screenDemo{app: a, deck: d, ctx: ctx}
 	d.StartDemo = late.start
 	err = d.WhileSound(ctx, func(ctx context.Context) error { return a.show(ctx, d, false) })
 	info, waiting := d.Store.Info(), d.Waiting()
 	err = errors.Join(err, late.leave(), d.Close(), late.stop())
-	a.farewell(info, words...)
+	a.sayWhereKept(info, words...)
 	a.sayWaiting(waiting)
 	return err
 }
@@ -116,8 +116,8 @@ func (a *app) sayWaiting(runs int) {
 	}
 }
 
-// farewell says where the data is and how to go on.
-func (a *app) farewell(info event.StoreInfo, words ...string) {
+// sayWhereKept says where the data is and how to go on.
+func (a *app) sayWhereKept(info event.StoreInfo, words ...string) {
 	if info.Temporary {
 		a.Say("the temporary data was removed; with --data DIR it is kept")
 		return

@@ -21,7 +21,7 @@ import (
 func (a *app) serversCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "servers [SERVER]",
-		Short: "Show the servers: how they are reached and what they can do",
+		Short: "Show the servers: transport, protocol, events, state",
 		Long: `servers shows how each configured server, or SERVER alone, is reached and what it can do.
 It ends with 0 when all were asked, whatever they said; a SERVER that was named and cannot be reached ends it with 1.`,
 		Args:              usage.AtMost(1),
@@ -34,7 +34,9 @@ It ends with 0 when all were asked, whatever they said; a SERVER that was named 
 	return cmd
 }
 
-func (a *app) showServers(ctx context.Context, args []string) (err error) {
+// withServers opens a deck for looking at the server that is named, or at all that are
+// configured, and adds them to it.
+func (a *app) withServers(ctx context.Context, args []string, look func(*program.Deck, []event.Server) error) (err error) {
 	servers, err := a.Servers(args)
 	if err != nil {
 		return err
@@ -51,33 +53,43 @@ func (a *app) showServers(ctx context.Context, args []string) (err error) {
 	if err := d.Named(ctx, servers); err != nil {
 		return err
 	}
-	views := ask(ctx, d, servers)
-	if ctx.Err() != nil {
-		return program.ErrStopped
+	for _, s := range servers {
+		d.AddServer(s)
 	}
-	if a.Flags.JSON {
-		var b []byte
-		for _, v := range views {
-			b = v.appendJSON(b)
+	return look(d, servers)
+}
+
+func (a *app) showServers(ctx context.Context, args []string) error {
+	return a.withServers(ctx, args, func(d *program.Deck, servers []event.Server) error {
+		reports := ask(ctx, d, servers)
+		if ctx.Err() != nil {
+			return program.ErrStopped
 		}
-		if _, err := a.Stdout.Write(b); err != nil {
+		if err := a.printReports(reports); err != nil {
 			return err
 		}
-		return named(args, views)
+		return named(args, reports)
+	})
+}
+
+func (a *app) printReports(reports []serverReport) error {
+	if a.Flags.JSON {
+		var b []byte
+		for _, r := range reports {
+			b = r.appendJSON(b)
+		}
+		return a.Print(b)
 	}
 	t := &plain.Table{}
 	t.Add("NAME", "TRANSPORT", "PROTOCOL", "EVENTS", "SERVER", "STATE")
-	for _, v := range views {
-		t.Add(plain.Safe(v.Name), v.transport(), v.protocol(), v.events(), v.title(), v.state())
+	for _, r := range reports {
+		t.Add(plain.Safe(r.Name), r.transport(), r.protocol(), r.events(), r.title(), r.state())
 	}
-	if err := a.PrintTable(t); err != nil {
-		return err
-	}
-	return named(args, views)
+	return a.PrintTable(t)
 }
 
-// named returns why the server that was asked for by name is not ready. Of all that
-// are configured the report tells it: one that is away is no failure of the command.
+// named returns why the server that was named is not ready. Without a name the reports say
+// it: one of many that is away is no failure of the command.
 func named(args []string, reports []serverReport) error {
 	if len(args) == 0 || reports[0].ready() {
 		return nil
@@ -107,9 +119,6 @@ type serverReport struct {
 // ask connects to all servers at once and waits for every answer.
 func ask(ctx context.Context, d *program.Deck, servers []event.Server) []serverReport {
 	reports := make([]serverReport, len(servers))
-	for _, s := range servers {
-		d.AddServer(s)
-	}
 	var wg sync.WaitGroup
 	for i, s := range servers {
 		wg.Go(func() {
@@ -154,7 +163,7 @@ func (r serverReport) events() string {
 	return r.Profile + ", " + event.Some(r.types, "type", "types")
 }
 
-// ready tells whether the server has answered. One without events is as ready.
+// ready reports whether the server has answered; one without events is ready too.
 func (r serverReport) ready() bool { return r.err == nil || errors.Is(r.err, host.ErrNoEvents) }
 
 func (r serverReport) state() string {

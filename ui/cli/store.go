@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -20,9 +19,9 @@ import (
 func (a *app) storeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "store",
-		Short: "Look after what is kept: its size and bounds, checks, copies",
+		Short: "Inspect and maintain the store: size, retention, checks, copies",
 		Long: `While another process has the store open, info, keep and backup ask that process, and check reads a copy;
-compact, restore and recover need the store to themselves.`,
+compact, restore and recover need a store that no process has open.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return usage.Errorf("there is no command store %q%s; use info, keep, check, compact, backup, restore, import or recover", args[0], usage.Meant(cmd, args[0]))
@@ -33,11 +32,11 @@ compact, restore and recover need the store to themselves.`,
 	}
 	cmd.AddCommand(a.storeInfoCommand(), a.storeKeepCommand(), a.storeCheckCommand(), a.storeRecoverCommand(), a.storeImportCommand(),
 		&cobra.Command{
-			Use: "compact", Short: "Give back the room that removed records have left; an older store gets its checksums", Args: usage.Exactly(0),
+			Use: "compact", Short: "Shrink the file by the room of removed records; add checksums that are missing", Args: usage.Exactly(0),
 			Run: a.Run(func(*cobra.Command, []string) error { return a.storeCompact() }),
 		},
 		&cobra.Command{
-			Use: "backup FILE", Short: "Copy the store to a new file; the sealing key is not in it", Args: usage.Exactly(1),
+			Use: "backup FILE", Short: "Copy the store to a new file, without the sealing key", Args: usage.Exactly(1),
 			Run: a.Run(func(cmd *cobra.Command, args []string) error { return a.storeBackup(cmd.Context(), args[0]) }),
 		},
 		a.storeRestoreCommand())
@@ -46,7 +45,7 @@ compact, restore and recover need the store to themselves.`,
 
 func (a *app) storeInfoCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "info", Short: "Tell how much is kept, where, and within which bounds", Args: usage.Exactly(0),
+		Use: "info", Short: "Show where the store is, its size and its retention", Args: usage.Exactly(0),
 		Run: a.Run(func(cmd *cobra.Command, _ []string) error { return a.storeInfo(cmd.Context()) }),
 	}
 }
@@ -87,12 +86,7 @@ func (a *app) storeInfo(ctx context.Context) (err error) {
 		return err
 	}
 	if a.Flags.JSON {
-		line, err := json.Marshal(out)
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprintf(a.Stdout, "%s\n", line)
-		return err
+		return a.PrintJSON(out)
 	}
 	var t plain.Table
 	t.Add("directory", out.Path)
@@ -122,9 +116,9 @@ func (a *app) storeKeepCommand() *cobra.Command {
 	var total, perSub limitFlags
 	cmd := &cobra.Command{
 		Use:   "keep",
-		Short: "Bound how much is kept; without a flag tell the bounds",
-		Long: `What is beyond a bound goes, oldest first: at once, and from then on with what is added.
-0 takes a bound away. Ages are like 90m, 12h, 30d; sizes like 500MB or 2GiB.`,
+		Short: "Set how long and how much is kept; without flags show it",
+		Long: `Records beyond a limit are removed, oldest first: at once, and from then on as records are added.
+0 removes a limit. Ages are like 90m, 12h, 30d; sizes like 500MB or 2GiB.`,
 		Example: "eventdeck store keep --age 30d --size 5GiB\neventdeck store keep --sub-events 100000",
 		Args:    usage.Exactly(0),
 		Run: a.Run(func(cmd *cobra.Command, _ []string) (err error) {
@@ -163,7 +157,7 @@ func (a *app) storeKeepCommand() *cobra.Command {
 func (a *app) storeCheckCommand() *cobra.Command {
 	var here bool
 	cmd := &cobra.Command{
-		Use: "check", Short: "Read the whole store and tell what is wrong with it", Args: usage.Exactly(0),
+		Use: "check", Short: "Verify the whole store and report what is wrong", Args: usage.Exactly(0),
 		Run: a.Run(func(cmd *cobra.Command, _ []string) error {
 			return a.withExisting(func(dir string) error {
 				if !here {
@@ -206,7 +200,7 @@ func (a *app) checkInChild(ctx context.Context, dir string) error {
 func (a *app) storeRecoverCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "recover",
-		Short: "Make a sound store of what can be read of a damaged one",
+		Short: "Rebuild a damaged store from what can be read",
 		Long: `Records that can be read are kept. Subscriptions that lost some go on as in the newest snapshot, so that
 their servers are asked again for what is lost, and get a gap record; all of them do where the file does
 not tell which. The damaged file is kept beside the new one.`,
@@ -266,10 +260,10 @@ func (a *app) storeBackup(ctx context.Context, file string) error {
 func (a *app) storeRestoreCommand() *cobra.Command {
 	var here bool
 	cmd := &cobra.Command{
-		Use: "restore FILE", Short: "Put a copy into the place of the store; what was there is kept beside it", Args: usage.Exactly(1),
-		Long: `restore reads the copy from FILE, or from standard input when FILE is -, and checks it before it takes the
-place of the store. What was there is kept beside it; a copy that is damaged,
-or goes on for longer than its beginning tells of, changes nothing.`,
+		Use: "restore FILE", Short: "Replace the store by a copy; the old file is kept beside it", Args: usage.Exactly(1),
+		Long: `restore reads the copy from FILE, or from standard input when FILE is -, and checks it before it replaces
+the store. The old file is kept beside it. A copy that is damaged, or longer than its beginning says,
+changes nothing.`,
 		Example: "eventdeck store restore kept.db\ngunzip < kept.db.gz | eventdeck store restore -",
 		Run: a.Run(func(cmd *cobra.Command, args []string) error {
 			o, err := a.Kept()

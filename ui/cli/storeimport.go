@@ -23,9 +23,9 @@ const importBatch = 500
 func (a *app) storeImportCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "import FILE",
-		Short: "Store what export has written",
+		Short: "Store the records that export wrote",
 		Long: "import reads the lines of `eventdeck export --raw` from FILE, or from standard input when FILE is -, and\n" +
-			"stores what is not there yet, behind what is kept. Payloads are parsed as strictly as on arrival. Lines\n" +
+			"adds the records that are not stored yet. Payloads are parsed as strictly as on arrival. Lines\n" +
 			"without the exact bytes are stored with their data alone. A line that is wrong ends it; what came before\n" +
 			"it is stored, and running it again is safe.",
 		Example: "eventdeck store import kept.ndjson --data ~/copy\ngunzip < kept.ndjson.gz | eventdeck store import -",

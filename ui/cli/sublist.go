@@ -27,8 +27,7 @@ func (a *app) listSubs(ctx context.Context) error {
 		for _, s := range subs {
 			b = append(host.AppendSubscription(b, s), '\n')
 		}
-		_, err = a.Stdout.Write(b)
-		return err
+		return a.Print(b)
 	}
 	if len(subs) == 0 {
 		a.Say("no subscription is kept in %s", path)

@@ -18,7 +18,7 @@ import (
 func (a *app) subsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "subs",
-		Short: "List and change the subscriptions that are kept",
+		Short: "List and change stored subscriptions",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return usage.Errorf("there is no command subs %q%s; use list, rm, pause, resume, mode, failover, refresh or rotate", args[0], usage.Meant(cmd, args[0]))
@@ -29,7 +29,7 @@ func (a *app) subsCommand() *cobra.Command {
 	}
 	list := &cobra.Command{
 		Use:   "list",
-		Short: "List the subscriptions that are kept",
+		Short: "List stored subscriptions",
 		Args:  usage.Exactly(0),
 		Run:   a.Run(func(cmd *cobra.Command, _ []string) error { return a.listSubs(cmd.Context()) }),
 	}
@@ -39,11 +39,11 @@ func (a *app) subsCommand() *cobra.Command {
 		a.subVerb("resume", "Go on where a paused subscription stopped", host.Actor.Resume),
 		a.subVerb("refresh", "Poll, refresh the lease or open the stream again now", host.Actor.Refresh),
 		a.subVerb("rotate", "Give a webhook subscription a new secret; the old one is accepted for a while", host.Actor.RotateSecret),
-		a.subChoice("mode", "Go on in another mode, at the same position; in the one before where the server refuses", []cobra.Completion{"poll", "push", "webhook"},
+		a.subChoice("mode", "Switch to another mode at the same position; back if the server refuses", []cobra.Completion{"poll", "push", "webhook"},
 			func(h host.Actor, ctx context.Context, id event.SubID, mode string) error {
 				return h.SetMode(ctx, id, event.Mode(mode))
 			}),
-		a.subChoice("failover", "Go on in another mode when its own keeps failing, and come back", []cobra.Completion{"on", "off"},
+		a.subChoice("failover", "Turn failover on or off: another mode while its own keeps failing", []cobra.Completion{"on", "off"},
 			func(h host.Actor, ctx context.Context, id event.SubID, word string) error {
 				return h.SetFailover(ctx, id, word == "on")
 			}),

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -14,6 +13,7 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/ui/cli/events"
 	"eventdeck/ui/cli/plain"
+	"eventdeck/ui/cli/program"
 	"eventdeck/ui/cli/usage"
 )
 
@@ -29,32 +29,25 @@ func (a *app) typesCommand() *cobra.Command {
 	}
 }
 
-func (a *app) showTypes(ctx context.Context, args []string) (err error) {
-	servers, err := a.Servers(args)
-	if err != nil {
+func (a *app) showTypes(ctx context.Context, args []string) error {
+	return a.withServers(ctx, args, func(d *program.Deck, servers []event.Server) error {
+		return a.showTypesOf(ctx, d, servers[0].Name)
+	})
+}
+
+func (a *app) showTypesOf(ctx context.Context, d *program.Deck, server string) error {
+	if _, err := d.Connect(ctx, server); err != nil {
 		return err
 	}
-	d, err := a.OpenToAsk(ctx, servers)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	if err := d.Named(ctx, servers); err != nil {
-		return err
-	}
-	d.AddServer(servers[0])
-	if _, err := d.Connect(ctx, servers[0].Name); err != nil {
-		return err
-	}
-	types, err := d.EventTypes(ctx, servers[0].Name)
-	events.NewWarner(a.Say).Asked(d, servers[0].Name)
+	types, err := d.EventTypes(ctx, server)
+	events.NewWarner(a.Say).Asked(d, server)
 	if err != nil {
 		return err
 	}
 	if len(types) == 0 {
 		a.Say("the server lists no event types")
 	}
-	a.sayMissing(d.Snapshot(), servers[0].Name)
+	a.sayMissing(d.Snapshot(), server)
 	var b []byte
 	for _, t := range types {
 		if a.Flags.JSON {
@@ -63,8 +56,7 @@ func (a *app) showTypes(ctx context.Context, args []string) (err error) {
 			b = appendTypePlain(b, t)
 		}
 	}
-	_, err = a.Stdout.Write(b)
-	return err
+	return a.Print(b)
 }
 
 // sayMissing tells of the types that the server has and that are not listed.

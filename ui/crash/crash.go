@@ -1,9 +1,8 @@
-// Package crash leaves the terminal as it was found when the program dies
-// without a goodbye: by a panic in any goroutine, a fatal error of the runtime,
-// or kill -9. A second process of the same program, the monitor, holds the other
-// end of a pipe. What the dying runtime writes goes there; when the pipe ends
-// without a goodbye the monitor restores the terminal, keeps a report without
-// payloads, and says where it is.
+// Package crash restores the terminal when the program dies: by a panic in any goroutine, a
+// fatal error of the runtime, or kill -9. A second process of the same program, the
+// monitor, reads a pipe, to which the dying runtime writes. When the pipe ends without the
+// word for a clean exit the monitor restores the terminal, keeps a report without payloads,
+// and says where it is.
 package crash
 
 import (
@@ -23,8 +22,8 @@ import (
 // env tells a process that it is a monitor; its value is a task in JSON.
 const env = "EVENTDECK_MONITOR"
 
-// goodbye is written to the pipe by a program that ends in good order.
-const goodbye = "goodbye\n"
+// cleanExit is written to the pipe by a program that ends in good order.
+const cleanExit = "goodbye\n"
 
 // Bounds.
 const (
@@ -49,8 +48,10 @@ type Options struct {
 }
 
 // Watch starts a monitor for this process. It must be called before the state of
-// the terminal is changed. stop says goodbye and waits for the monitor's end; it
+// the terminal is changed. stop tells the monitor of a clean exit and waits for its end; it
 // is called once, when the terminal is as it was.
+//
+// Errors: those of the system.
 func Watch(o Options) (stop func() error, err error) {
 	t := task{Dir: o.Dir, Version: o.Version}
 	if t.Terminal, err = readTerminal(o.Terminal); err != nil {
@@ -78,7 +79,7 @@ func Watch(o Options) (stop func() error, err error) {
 	return func() error {
 		// The runtime holds a copy of the pipe until it is told otherwise.
 		err := debug.SetCrashOutput(nil, debug.CrashOptions{})
-		_, said := io.WriteString(out, goodbye)
+		_, said := io.WriteString(out, cleanExit)
 		return errors.Join(err, said, out.Close(), cmd.Wait())
 	}, nil
 }
@@ -97,7 +98,7 @@ func Monitor() int {
 	}
 	text, _ := io.ReadAll(io.LimitReader(os.Stdin, maxText)) // what came is all there is
 	_, _ = io.Copy(io.Discard, os.Stdin)
-	if strings.HasSuffix(string(text), goodbye) {
+	if strings.HasSuffix(string(text), cleanExit) {
 		return 0
 	}
 	restoreTerminal(os.Stdout, t.Terminal)

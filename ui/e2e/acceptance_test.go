@@ -115,7 +115,7 @@ func (w *world) flood(n int, args ...string) (c *terminal, url string, again []s
 	return c, url, again
 }
 
-// 3. After kill -9 under load the next start shows the same panes, scope, filter
+// 3. After kill -9 under load the next start shows the same panes, scope, filter, times
 // and marks, tells what it caught up on, and has no event twice and none lost.
 func TestAcceptKillUnderLoad(t *testing.T) {
 	w := newWorld(t)
@@ -124,15 +124,17 @@ func TestAcceptKillUnderLoad(t *testing.T) {
 	c.reads("marked record")
 	c.keys("/kind:event\r")
 	c.reads("filter kind:event")
+	c.keys("t")
+	c.reads("times are in UTC")
 	c.keys("z")
 	c.sees("the stream alone", func(s string) bool { return !strings.Contains(s, "1 Servers") })
-	w.awaitSaved(c, url, `"size":2`, "kind:event")
+	w.awaitSaved(c, url, `"clock":1`, `"size":2`, "kind:event")
 	c.kill()
 
 	c = w.terminal(120, 40, args...)
 	c.sees("panes, scope and filter as before", func(s string) bool {
 		crumb, _, _ := strings.Cut(s, "\n")
-		return strings.Contains(crumb, "load.tick") && strings.Contains(crumb, "filter kind:event") && !strings.Contains(s, "1 Servers")
+		return strings.Contains(crumb, "load.tick") && strings.Contains(crumb, "filter kind:event") && !strings.Contains(s, "1 Servers") && strings.Contains(s, " Z ")
 	})
 	caught := regexp.MustCompile(`caught up: ([\d,]+) replayed, ([\d,]+) duplicates? dropped, 0 gaps`)
 	c.sees("what was caught up", caught.MatchString)
@@ -349,13 +351,15 @@ func paletteHas(text, name string) bool {
 	return false
 }
 
-// 7. An id goes to the clipboard in two keys over SSH, as OSC 52 and through tmux.
+// 7. An id goes to the clipboard in two keys, over SSH and without, as OSC 52 and through tmux.
 func TestAcceptCopyOverSSH(t *testing.T) {
 	w := newWorld(t)
-	c := w.terminalWith([]string{"SSH_CONNECTION=192.0.2.1 1 192.0.2.2 22"}, 120, 40, "demo")
-	copyID(c)
-	c.keys("\x03")
-	c.endsWell()
+	for _, connection := range []string{"192.0.2.1 1 192.0.2.2 22", ""} { // without one as well
+		c := w.terminalWith([]string{"SSH_CONNECTION=" + connection}, 120, 40, "demo")
+		copyID(c)
+		c.keys("\x03")
+		c.endsWell()
+	}
 }
 
 var shownID = regexp.MustCompile(`id +(incident\.activity\S+)`)

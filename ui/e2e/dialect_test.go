@@ -193,7 +193,7 @@ func TestTailOnEveryDemoServer(t *testing.T) {
 			t.Fatalf("%s: types ended with %d: %s", name, code, out)
 		}
 		first, _, _ := strings.Cut(strings.TrimPrefix(types[0], `{"name":"`), `"`)
-		if out, code := w.run("tail", address, first, "--count", "3", "--for", "30s"); code != 0 {
+		if out, code := w.run("tail", address, first, "--count", "3", "--for", awaited); code != 0 {
 			t.Errorf("%s: tail of %s ended with %d: %s", name, first, code, out)
 		}
 	}

@@ -104,7 +104,7 @@ func (k *keeper) stream(w http.ResponseWriter, r *http.Request, id json.RawMessa
 // send makes deliveries. A receiver that has ended meanwhile is no mistake.
 func (k *keeper) send(url string, secret event.Secret, n int) (status int) {
 	client := &http.Client{
-		Timeout:   5 * time.Second,
+		Timeout:   patience,
 		Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true},
 	}
 	for range n {

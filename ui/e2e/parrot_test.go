@@ -68,7 +68,11 @@ func TestServersThatRepeatSecretsAreNotQuoted(t *testing.T) {
 		return text
 	}
 	run("token=…#", "tail", address, "load.tick", "--mode", "webhook", "--count", "2", "--json")
-	run(repeated, "tail", address, "load.tick", "--mode", "webhook", "--from", "saved", "--for", "4s", "--trace")
+	refused := w.start(nil, append([]string{"tail", address, "load.tick", "--mode", "webhook", "--from", "saved", "--for", awaited, "--trace"}, common...)...)
+	refused.await(refused.stderr, 1, contains("-32603", repeated))
+	refused.signal(os.Interrupt)
+	refused.wait()
+	left.keep("the refused tail", repeated, refused.stdout.text()+refused.stderr.text())
 	run(repeated, "types", address, "--json")
 	run("token=…#", "servers", address)
 	list := run(repeated, "subs", "list", "--json")
@@ -176,7 +180,7 @@ func TestLastWordsOfAProcessAreMasked(t *testing.T) {
 		t.Fatal(err)
 	}
 	left := evidence{t: t, texts: map[string]string{}}
-	for _, args := range [][]string{{"types", "dies"}, {"tail", "dies", "x", "--for", "1s"}} {
+	for _, args := range [][]string{{"types", "dies"}, {"tail", "dies", "x"}} {
 		p := w.start(nil, append(args, "--config", config, "--data", w.data(), "--log", filepath.Join(w.dir, "log"), "--log-level", "debug")...)
 		if code := p.wait(); code == 0 {
 			t.Errorf("%s ends with 0", p.name)

@@ -235,11 +235,13 @@ func (s *soak) answerBadly(d time.Duration) {
 		}
 	}))
 	defer bad.Close()
+	began := time.Now()
 	s.front.lead(strings.TrimPrefix(bad.URL, "http://"))
 	time.Sleep(d)
 	s.front.lead(s.address)
-	if n := asked.Load(); n > 50+int64(d/time.Second)*50 {
-		s.t.Errorf("%d requests in %v to a server that answers badly", n, d)
+	took := time.Since(began) // on a busy machine it is longer than d
+	if n := asked.Load(); n > 50+int64(took/time.Second)*50 {
+		s.t.Errorf("%d requests in %v to a server that answers badly", n, took)
 	}
 }
 

@@ -116,6 +116,8 @@ func (f *Finder) Next(ctx context.Context, most uint64) (found []Entry, err erro
 
 // All returns the entries that match in order of time, and how many there are, which
 // is more than the entries where those beyond [EntriesMax] were left out.
+//
+// Errors: those of [Finder.Next].
 func All(ctx context.Context, log Log, match func(*event.Record) bool) (entries []Entry, hits int, err error) {
 	f := NewFinder(log, match)
 	for !f.End {

@@ -299,6 +299,8 @@ func (r *Report) payloads(p *page) {
 }
 
 // Envelope hands the payload of a record on as data. rand may be nil.
+//
+// Errors: those of [handoff.Envelope.Seal].
 func Envelope(r *event.Record, rand io.Reader) ([]byte, error) {
 	data := r.Data
 	if len(data) == 0 {

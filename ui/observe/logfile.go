@@ -1,5 +1,5 @@
-// Package observe is how a running program is looked into from outside: its log
-// file, its profiles, and its numbers over OpenTelemetry.
+// Package observe has the log file of the program, its profiles over HTTP, and its metrics
+// over OpenTelemetry.
 package observe
 
 import (
@@ -28,7 +28,9 @@ type LogFile struct {
 	size int64
 }
 
-// OpenLog opens or makes the file at path; what is there stays.
+// OpenLog opens or makes the file at path, and appends to it.
+//
+// Errors: those of the file system.
 func OpenLog(path string) (*LogFile, error) {
 	l := &LogFile{path: path, max: logBytes}
 	if err := l.open(); err != nil {
@@ -95,6 +97,8 @@ func (l *LogFile) name(n int) string {
 }
 
 // Close closes the file; later lines are lost.
+//
+// Errors: those of the file system.
 func (l *LogFile) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

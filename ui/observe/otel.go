@@ -22,13 +22,13 @@ type Metric struct {
 	Count bool    // it only grows, from the start of the program
 }
 
-// Export says where numbers go (OTLP over HTTP in JSON; OpenTelemetry protocol
+// Export says where metrics are sent, as OTLP over HTTP in JSON (OpenTelemetry protocol
 // exporter, environment variables).
 type Export struct {
 	Endpoint string // complete URL
 	Headers  http.Header
-	Every    time.Duration
-	Timeout  time.Duration
+	Every    time.Duration // between two sends
+	Timeout  time.Duration // of one send
 	Service  string
 	Version  string
 	Started  time.Time
@@ -97,8 +97,8 @@ func ExportFrom(env func(string) (string, bool)) (e Export, ok bool, err error) 
 	return e, true, nil
 }
 
-// Run sends the numbers that read returns until ctx ends, and a last time then.
-// failed is told of what could not be sent; the next time is tried all the same.
+// Run sends the metrics that read returns every e.Every until ctx ends, and a last time then.
+// failed is called with the error of a send; the next one is tried all the same.
 func (e Export) Run(ctx context.Context, read func() []Metric, failed func(error)) {
 	tick := time.NewTicker(e.Every)
 	defer tick.Stop()
@@ -115,7 +115,9 @@ func (e Export) Run(ctx context.Context, read func() []Metric, failed func(error
 	}
 }
 
-// Send sends the numbers once.
+// Send sends the metrics once.
+//
+// Error: [ErrExport].
 func (e Export) Send(ctx context.Context, metrics []Metric) error {
 	body, err := json.Marshal(e.message(metrics))
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 	"eventdeck/host/react"
 )
 
-// programs are those that servers and rules start.
+// programs collects the programs that servers and rules start: a confined command must not
+// change them.
 type programs struct {
 	servers func() ([]event.Server, error) // nil: there are none
 
@@ -21,7 +22,7 @@ type programs struct {
 	ofServers []string // of the servers, as they could be read last
 }
 
-// take keeps what the rules of a file start.
+// take keeps the programs that the rules of a file start.
 func (p *programs) take(f react.File) {
 	var all []string
 	add := func(c *react.Command) {

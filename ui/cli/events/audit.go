@@ -19,13 +19,13 @@ func (a *commands) auditCommand() *cobra.Command {
 	var limit uint64
 	cmd := &cobra.Command{
 		Use:   "audit",
-		Short: "Print who did what, oldest first",
+		Short: "Print the audit log, oldest first",
 		Long: `audit prints the audit log: what the operator, the host and the servers did to subscriptions,
 and what checks found (refused deliveries, answered challenges). The newest 100,000 entries are kept.`,
 		Args: usage.Exactly(0),
 		Run:  a.Run(func(cmd *cobra.Command, _ []string) error { return a.audit(cmd.Context(), limit) }),
 	}
-	cmd.Flags().Uint64Var(&limit, "limit", 0, "only so many, the newest")
+	cmd.Flags().Uint64Var(&limit, "limit", 0, "only the newest, so many")
 	return cmd
 }
 

@@ -39,8 +39,8 @@ func (a *commands) eventsCommand() *cobra.Command {
 	var f eventsFlags
 	cmd := &cobra.Command{
 		Use:   "events [SUB]",
-		Short: "Print what is kept, oldest first",
-		Long: `events prints the same lines as tail from what is kept, of one subscription or of all.
+		Short: "Print stored records, oldest first",
+		Long: `events prints what is stored, of one subscription or of all, in the lines of tail.
 --since takes a duration before now (10m) or a time (2026-07-28T12:00:00Z).`,
 		Args: usage.AtMost(1),
 		Run: a.Run(func(cmd *cobra.Command, args []string) error {
@@ -50,7 +50,7 @@ func (a *commands) eventsCommand() *cobra.Command {
 	s := cmd.Flags()
 	s.StringVar(&f.since, "since", "", "only what was received since then")
 	s.StringVar(&f.filter, "filter", "", "only what this filter takes, e.g. 'sev:P1 !test'; see docs/filter.md")
-	s.Uint64Var(&f.limit, "limit", 0, "only so many, the newest")
+	s.Uint64Var(&f.limit, "limit", 0, "only the newest, so many")
 	addFormat(cmd, &f.format)
 	s.StringVar(&f.seal.mode, "envelope", "", "print events as they are handed on: json, marked, base64 or fields")
 	s.StringArrayVar(&f.seal.fields, "field", nil, "member of the payload for --envelope fields; may be repeated")

@@ -29,8 +29,8 @@ func (a *commands) exportCommand() *cobra.Command {
 	var f exportFlags
 	cmd := &cobra.Command{
 		Use:   "export [SUB]",
-		Short: "Write what is kept for other programs",
-		Long: `export writes what is kept, of one subscription or of all, oldest first: as lines of JSON (ndjson, the
+		Short: "Write stored records for other programs",
+		Long: `export writes what is stored, of one subscription or of all, oldest first: as lines of JSON (ndjson, the
 lines of tail), as a table (csv) or as CloudEvents 1.0. Text of servers is escaped; in a table a cell that
 a spreadsheet would calculate gets a quote mark in front. With --raw, import gives back the same records.`,
 		Example: "eventdeck export --filter 'since:1d sev:P1' --format csv --columns receivedAt,type,.severity,.title --output day.csv\neventdeck export --raw | gzip > kept.ndjson.gz",
@@ -59,30 +59,24 @@ func (a *commands) export(ctx context.Context, args []string, f exportFlags) err
 		return err
 	}
 	a.Hint("filter", f.filter)
-	return a.Reading(ctx, func(store event.Store) (err error) {
-		out, name := io.Writer(a.Stdout), "standard output"
-		if f.output != "" {
-			file, openErr := program.NewFile(f.output)
-			if openErr != nil {
-				return openErr
-			}
-			defer func() {
-				if err = errors.Join(err, file.Close()); errors.Is(err, event.ErrDamaged) {
-					err = setApart(f.output, err)
-				}
-			}()
-			out, name = file, f.output
-		}
+	return a.Reading(ctx, func(store event.Store) error {
 		var read atomic.Uint64
 		if f.output != "" || !a.StdoutTerminal { // there the lines show how far it is
 			defer a.Working("exporting", func() (uint64, uint64) { return read.Load(), store.Info().Records })()
 		}
-		n, err := writeAll(ctx, store, out, o, func(r *event.Record) bool {
-			read.Add(1)
-			return (len(args) == 0 || r.Sub == event.SubID(args[0])) && wanted.Match(r)
+		var n uint64
+		err := a.WriteTo(f.output, func(out io.Writer) (err error) {
+			n, err = writeAll(ctx, store, out, o, func(r *event.Record) bool {
+				read.Add(1)
+				return (len(args) == 0 || r.Sub == event.SubID(args[0])) && wanted.Match(r)
+			})
+			return err
 		})
+		if f.output != "" && errors.Is(err, event.ErrDamaged) {
+			return setApart(f.output, err)
+		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+			return err
 		}
 		if n == 0 {
 			if err := program.Absent(store, args); err != nil {

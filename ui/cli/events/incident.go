@@ -2,9 +2,7 @@ package events
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 
@@ -15,7 +13,6 @@ import (
 	"eventdeck/host/filter"
 	"eventdeck/host/trust"
 	"eventdeck/ui/cli/plain"
-	"eventdeck/ui/cli/program"
 	"eventdeck/ui/cli/usage"
 	"eventdeck/ui/incidents"
 )
@@ -51,7 +48,7 @@ Times are UTC: when an event occurred, as its server says, else when it was rece
 	s.StringVar(&f.output, "output", "", "file to write, which must not exist yet (default standard output)")
 	s.BoolVar(&f.plain, "plain", false, "a sentence a line without signs and tables, for screen readers")
 	s.Func("payload", "sequence number of a record whose payload is handed on; may be repeated", func(text string) error {
-		seq, err := strconv.ParseUint(strings.TrimPrefix(text, "#"), 10, 64)
+		seq, err := parseSeq(text)
 		f.payloads = append(f.payloads, seq)
 		return err
 	})
@@ -82,27 +79,18 @@ func (a *commands) report(ctx context.Context, id string, f reportFlags) error {
 	}
 	runs, done := a.runsThere(ctx)
 	defer done()
-	return a.Reading(ctx, func(store event.Store) (err error) {
+	return a.Reading(ctx, func(store event.Store) error {
 		q.Marks, q.Runs = store.Marks(), runs
 		r, err := incidents.Build(ctx, eventlog.New(store), q)
 		if err != nil {
 			return err
 		}
-		out, name := io.Writer(a.Stdout), "standard output"
-		if f.output != "" {
-			file, openErr := program.NewFile(f.output)
-			if openErr != nil {
-				return openErr
-			}
-			out, name = file, f.output
-			defer func() { err = errors.Join(err, file.Close()) }()
-		}
 		write := r.Markdown
 		if f.plain {
 			write = r.Plain
 		}
-		if err := write(out); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+		if err := a.WriteTo(f.output, write); err != nil {
+			return err
 		}
 		if f.output != "" {
 			a.Say("%s in %s", event.Some(len(r.Entries), "record is", "records are"), f.output)
@@ -171,8 +159,8 @@ func (a *commands) top(ctx context.Context, path, text string, most int) error {
 				b = fmt.Appendf(b, "%8d  %s\n", v.Count, plain.Text(v.Text))
 			}
 		}
-		if _, err := a.Stdout.Write(b); err != nil {
-			return fmt.Errorf("standard output: %w", err)
+		if err := a.Print(b); err != nil {
+			return err
 		}
 		if !a.Flags.JSON {
 			a.Say("%s, %s without it", event.Some(distinct, "value", "values"), event.Some(t.Without, "event", "events"))
@@ -184,8 +172,8 @@ func (a *commands) top(ctx context.Context, path, text string, most int) error {
 func (a *commands) diffCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:               "diff SEQ SEQ",
-		Short:             "Say what differs between two events",
-		Long:              "diff compares two records by their sequence numbers: what stands around their payloads, and each value of these.",
+		Short:             "Show what differs between two records",
+		Long:              "diff compares two records by their sequence numbers: kind, server, type and time, and each value of the payloads.",
 		Example:           "eventdeck diff 118 240",
 		Args:              usage.Exactly(2),
 		ValidArgsFunction: cobra.NoFileCompletions,
@@ -198,7 +186,7 @@ func (a *commands) diffCommand() *cobra.Command {
 func (a *commands) diff(ctx context.Context, args []string) error {
 	var seqs [2]uint64
 	for i, text := range args {
-		seq, err := strconv.ParseUint(strings.TrimPrefix(text, "#"), 10, 64)
+		seq, err := parseSeq(text)
 		if err != nil || seq == 0 {
 			return usage.Errorf("diff: %q is no sequence number; `eventdeck events --json` prints them", text)
 		}
@@ -222,14 +210,19 @@ func (a *commands) diff(ctx context.Context, args []string) error {
 			}
 			b = fmt.Appendf(b, "%s: %s -> %s\n", plain.Text(d.Path), side(d.A, d.HasA), side(d.B, d.HasB))
 		}
-		if _, err := a.Stdout.Write(b); err != nil {
-			return fmt.Errorf("standard output: %w", err)
+		if err := a.Print(b); err != nil {
+			return err
 		}
 		if !a.Flags.JSON {
 			a.Say("%s, %s alike", event.Some(len(differs), "difference", "differences"), event.Some(alike, "value", "values"))
 		}
 		return nil
 	})
+}
+
+// parseSeq reads a sequence number, as the screen and the commands print it.
+func parseSeq(text string) (uint64, error) {
+	return strconv.ParseUint(strings.TrimPrefix(text, "#"), 10, 64)
 }
 
 // side is one of two values that differ.

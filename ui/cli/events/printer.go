@@ -33,7 +33,7 @@ type printer struct {
 	keep   bool   // the subscription stays, and with it the position
 	reads  bool   // the position is another process's to keep
 	joined bool   // so is the subscription
-	waited string // what to say when it is over what is waited for; "" if nothing is
+	waited string // what to say when the store takes positions again; "" while it does
 
 	filters tailFilters
 	tell    *Warner
@@ -88,13 +88,13 @@ func (p *printer) begin(ctx context.Context, r host.Request) error {
 	if errors.Is(err, host.ErrUnconfirmed) {
 		p.sub, err = p.deck.Store.Subscription(id) // the server may still speak
 	}
-	if err != nil && limited.Err() != nil && (ctx.Err() == nil || isOver(ctx)) {
+	if err != nil && limited.Err() != nil && (ctx.Err() == nil || timedOut(ctx)) {
 		err = p.giveUp(ctx, id)
 	}
 	if err == nil {
 		err = p.claim(ctx)
 	}
-	if isOver(ctx) {
+	if timedOut(ctx) {
 		return p.deck.Advise(r.Server, err)
 	}
 	return program.Stopped(ctx, p.deck.Advise(r.Server, err))
@@ -190,7 +190,7 @@ func (p *printer) undo(ctx context.Context, id event.SubID) error {
 func (p *printer) run(ctx, within context.Context, count uint64) error {
 	changed, stop := p.deck.Changed()
 	defer stop()
-	late, settle := p.firstWord()
+	late, settle := p.confirmLimit()
 	defer settle()
 	for {
 		if err := p.drain(within, count); err != nil || p.done {
@@ -206,7 +206,7 @@ func (p *printer) run(ctx, within context.Context, count uint64) error {
 		case <-changed:
 		case <-p.deck.Broken(): // trouble tells why
 		case <-late:
-			if p.seen(); !p.confirmed {
+			if p.noteConfirmed(); !p.confirmed {
 				return p.giveUp(ctx, p.sub.ID)
 			}
 			late = nil
@@ -215,7 +215,7 @@ func (p *printer) run(ctx, within context.Context, count uint64) error {
 			if err := p.drain(context.WithoutCancel(ctx), count); err != nil || p.done || ctx.Err() != nil {
 				return errors.Join(err, p.fails)
 			}
-			if p.seen(); !p.confirmed {
+			if p.noteConfirmed(); !p.confirmed {
 				return unconfirmed(p.limit, p.sub.Key.Server, p.giveUp(context.WithoutCancel(ctx), p.sub.ID))
 			}
 			return p.filters.notMet(p.count, count, p.limit)
@@ -223,9 +223,9 @@ func (p *printer) run(ctx, within context.Context, count uint64) error {
 	}
 }
 
-// firstWord returns when to give up a server that opened a stream and says nothing:
-// never where --for is the patience, or where the subscription is another process's.
-func (p *printer) firstWord() (late <-chan time.Time, stop func()) {
+// confirmLimit returns when to give up a server that opened a stream and confirms nothing:
+// never where --for bounds the wait, or where the subscription is another process's.
+func (p *printer) confirmLimit() (late <-chan time.Time, stop func()) {
 	if p.confirmed || p.limit > 0 || p.joined {
 		return nil, func() {}
 	}
@@ -233,9 +233,9 @@ func (p *printer) firstWord() (late <-chan time.Time, stop func()) {
 	return timer.C, func() { timer.Stop() }
 }
 
-// seen takes note of a confirmation by the server: that of another process counts
-// where the subscription works there now.
-func (p *printer) seen() {
+// noteConfirmed takes note of a confirmation by the server: in another process it counts
+// that the subscription works there now.
+func (p *printer) noteConfirmed() {
 	s := p.view(p.sub.ID).Status
 	p.confirmed = p.confirmed || s.State.Alive() || !p.began.IsZero() && s.Opened.After(p.began)
 }
@@ -332,7 +332,7 @@ func (p *printer) waits(err error) bool {
 
 // cannotKeep says what a store that takes nothing means for the operator.
 func (p *printer) cannotKeep(err error) error {
-	return program.Helped(fmt.Errorf("nothing can be kept in %s: %w", p.deck.Store.Info().Path, err))
+	return program.AdviseRecovery(fmt.Errorf("nothing can be kept in %s: %w", p.deck.Store.Info().Path, err))
 }
 
 // trouble tells why nothing can come any more: the store takes nothing, or the

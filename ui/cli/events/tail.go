@@ -53,8 +53,8 @@ When another process has DIR open, that one subscribes: a subscription that runs
 one that is new stays there. One process keeps the position for --from saved: the first that prints.
 
 --filter, --until and --fail-on take a filter: pool exhausted, sev:P1, .n>5, !test, a | b; see docs/filter.md.
---for is the patience for all of it, connecting included: what may go better later (no connection, a quota, 429, 5xx)
-is tried again until it is over. Without it a first connection has 10 s.
+--for bounds all of it, connecting included: failures that may pass (no connection, a quota, 429, 5xx) are retried
+until then. Without it a first connection has 10 s.
 
 It ends with
   0  --count or --until met; --for over without both, and the server confirmed; a planned end; Ctrl+C
@@ -133,7 +133,7 @@ func (f tailFlags) position() host.From {
 	return host.From{Cursor: event.At(trust.Untrusted(f.from))}
 }
 
-// target is what the command line asks for, before the server was heard.
+// target is what the command line asks for, as far as it is known without the server.
 type target struct {
 	flags   tailFlags
 	server  event.Server
@@ -201,14 +201,14 @@ func (a *commands) follow(ctx context.Context, p *printer, w target) error {
 	return errors.Join(err, p.end(ctx))
 }
 
-// Pauses between attempts to subscribe, while --for is the patience.
+// Pauses between attempts to subscribe, until --for is over.
 const (
 	firstPause = 500 * time.Millisecond
 	mostPause  = 5 * time.Second
 )
 
-// subscribe begins what follow prints. With --for it tries again what may go better
-// later, until that is over.
+// subscribe begins what follow prints. With --for it retries failures that may pass, until
+// that is over.
 func (a *commands) subscribe(ctx context.Context, p *printer, w target) error {
 	p.deck.AddServer(w.server)
 	for pause := firstPause; ; pause = min(2*pause, mostPause) {
@@ -258,13 +258,13 @@ func (f tailFlags) bound(ctx context.Context) (context.Context, context.CancelFu
 	return context.WithCancel(ctx)
 }
 
-// early tells why nothing was printed: --for was over before, or what [orDone] says.
+// early tells why nothing was printed: --for was over before, or what [ignoreStop] says.
 func (w target) early(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, host.ErrRefused):
 		return err // more time would change nothing
-	case !isOver(ctx):
-		return orDone(ctx, err)
+	case !timedOut(ctx):
+		return ignoreStop(ctx, err)
 	}
 	return unconfirmed(w.flags.limit, w.server.Name, err)
 }
@@ -279,12 +279,11 @@ func unconfirmed(limit time.Duration, server string, err error) error {
 	return fmt.Errorf("%w: %s: %w", program.ErrNotMet, what, err)
 }
 
-// isOver tells the end of a time from an interruption.
-func isOver(ctx context.Context) bool { return errors.Is(ctx.Err(), context.DeadlineExceeded) }
+// timedOut reports whether ctx ended by its time, and not by an interruption.
+func timedOut(ctx context.Context) bool { return errors.Is(ctx.Err(), context.DeadlineExceeded) }
 
-// orDone takes an interruption before anything was printed for what it is: the
-// operator's will, not an error.
-func orDone(ctx context.Context, err error) error {
+// ignoreStop returns nil for an interruption by the operator, which is no failure.
+func ignoreStop(ctx context.Context, err error) error {
 	if ctx.Err() != nil && errors.Is(err, program.ErrStopped) {
 		return nil
 	}

@@ -67,20 +67,8 @@ func (t *Warner) end() {
 // gap tells of a gap that is only possible: nothing else says so outside of the log.
 func (t *Warner) gap(g event.Gap) {
 	if !g.Certain {
-		t.tell("gap", "possible gap: events may be missing%s (%s)", window(g), plain.Safe(string(g.Cause)))
+		t.tell("gap", "possible gap: events may be missing%s (%s)", plain.GapTime(g), plain.Safe(string(g.Cause)))
 	}
-}
-
-// window spells the time in which events may be missing, as far as it is known.
-func window(g event.Gap) string {
-	words := ""
-	if !g.From.IsZero() {
-		words += " from " + g.From.Local().Format(time.DateTime)
-	}
-	if !g.To.IsZero() {
-		words += " to " + g.To.Local().Format(time.DateTime)
-	}
-	return words
 }
 
 // Asked tells that a server was asked for events though it does not say that it has

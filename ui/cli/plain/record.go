@@ -58,20 +58,23 @@ func AppendWords(b []byte, words ...string) []byte {
 }
 
 func gapText(g event.Gap) string {
-	var b strings.Builder
+	missing := "gap: events may be missing"
 	if g.Certain {
-		b.WriteString("gap: events are missing")
-	} else {
-		b.WriteString("gap: events may be missing")
+		missing = "gap: events are missing"
 	}
+	return missing + GapTime(g) + " (" + string(g.Cause) + ")"
+}
+
+// GapTime spells the time in which events may be missing, as far as it is known, behind a
+// blank.
+func GapTime(g event.Gap) (words string) {
 	if !g.From.IsZero() {
-		b.WriteString(" from " + g.From.Local().Format(time.DateTime))
+		words += " from " + g.From.Local().Format(time.DateTime)
 	}
 	if !g.To.IsZero() {
-		b.WriteString(" to " + g.To.Local().Format(time.DateTime))
+		words += " to " + g.To.Local().Format(time.DateTime)
 	}
-	b.WriteString(" (" + string(g.Cause) + ")")
-	return b.String()
+	return words
 }
 
 func stateText(s event.StateChange) string {

@@ -1,8 +1,8 @@
 package program
 
 import (
+	"encoding/json"
 	"fmt"
-	"io"
 	"sync"
 	"time"
 
@@ -51,9 +51,9 @@ type ScreenFlags struct {
 	ReadOnly bool
 }
 
-// Run makes a function that cobra calls of one that does the work. Errors of the
-// work go around cobra and fang: these take every error for a mistake in the
-// command line, and ask the terminal for its colours before they report it.
+// Run makes the Run function of a command. Its error is kept in a.Err and not handed to
+// cobra and fang: these take every error for a mistake in the command line, and ask the
+// terminal for its colours before they report it.
 func (a *App) Run(f func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) {
 	return func(cmd *cobra.Command, args []string) { a.Err = f(cmd, args) }
 }
@@ -72,6 +72,15 @@ func (a *App) Print(b []byte) error {
 	return nil
 }
 
+// PrintJSON writes a value of this program as a line of JSON to standard output.
+func (a *App) PrintJSON(v any) error {
+	line, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return a.Print(append(line, '\n'))
+}
+
 // PrintTable writes a table. For programs a row is a line; on a terminal that is
 // narrower than that, cells are wrapped.
 func (a *App) PrintTable(t *plain.Table) error {
@@ -79,16 +88,15 @@ func (a *App) PrintTable(t *plain.Table) error {
 	if a.StdoutTerminal && a.Columns != nil {
 		columns = a.Columns()
 	}
-	_, err := io.WriteString(a.Stdout, t.Text(columns))
-	return err
+	return a.Print([]byte(t.Text(columns)))
 }
 
-// usualWidth is how wide a terminal is taken for that does not tell, in cells.
+// usualWidth is the width in cells of a terminal that does not tell its own.
 const usualWidth = 80
 
-// Width returns to how many cells text is folded: as wide as the terminal is, and 0, which is
-// not at all, for programs. A terminal itself folds to its first column, where words of
-// others could pass for a label of ours.
+// Width returns the width in cells to which text is folded: that of the terminal, or 0 for
+// not at all where the output is none. A terminal itself folds to its first column, where
+// text of a server could pass for a label of this program.
 func (a *App) Width(terminal bool) int {
 	if !terminal {
 		return 0
@@ -101,8 +109,8 @@ func (a *App) Width(terminal bool) int {
 	return usualWidth
 }
 
-// Hint says on standard error how a filter was understood where that is likely not
-// what was meant.
+// Hint says on standard error how a filter was read, where that is likely not what was
+// meant.
 func (a *App) Hint(flag, text string) {
 	if h, ok := filter.HintOf(text, nil); ok {
 		a.Say("--%s: %s", flag, plain.Safe(h.String()))
@@ -141,6 +149,8 @@ func (a *App) CompleteServer(_ *cobra.Command, args []string, _ string) ([]cobra
 }
 
 // Config reads the configuration that --config names, or the default one.
+//
+// Errors: those of [config.Load].
 func (a *App) Config() (*config.File, error) {
 	path := a.Flags.Config
 	if path == "" {

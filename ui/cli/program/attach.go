@@ -17,6 +17,8 @@ import (
 
 // Attached returns a client of the process that has the store open; nil when there is
 // none that listens.
+//
+// Errors: those of [attach.Attach] but [attach.ErrNotListening].
 func (a *App) Attached(ctx context.Context, o StoreOptions) (*attach.Client, error) {
 	if o.Temporary {
 		return nil, nil
@@ -39,6 +41,8 @@ func (a *App) UseStore(ctx context.Context, o StoreOptions) (event.Store, error)
 }
 
 // OpenOrAttach is UseStore, with the client where it attached.
+//
+// Errors: those of [OpenStore] and of [App.Attached].
 func (a *App) OpenOrAttach(ctx context.Context, o StoreOptions) (event.Store, *attach.Client, error) {
 	c, err := a.Attached(ctx, o)
 	if err != nil {
@@ -78,8 +82,8 @@ func attachLate(ctx context.Context, o StoreOptions, why error) (*attach.Client,
 	return c, nil
 }
 
-// addressed gives a server that is given by its name in a store the address with that
-// name.
+// addressed sets the address of a server that was named on the command line as the store
+// names it.
 func addressed(store event.Store, s *event.Server) (err error) {
 	if s.AdHoc && event.IsAddressName(s.URL) {
 		s.URL, err = host.AddressOf(store, s.Name)
@@ -90,6 +94,8 @@ func addressed(store event.Store, s *event.Server) (err error) {
 // OpenToAsk opens a deck for looking at servers, with a store of its own. Of servers that are
 // given by their name in the store that is kept it takes the address from there; where
 // another process has that store open, the deck is that process's.
+//
+// Errors: those of [App.Open] and [App.OpenOrAttach].
 func (a *App) OpenToAsk(ctx context.Context, servers []event.Server) (*Deck, error) {
 	own := StoreOptions{Temporary: true}
 	if !slices.ContainsFunc(servers, func(s event.Server) bool { return s.AdHoc && event.IsAddressName(s.URL) }) {
@@ -122,6 +128,8 @@ func (a *App) OpenToAsk(ctx context.Context, servers []event.Server) (*Deck, err
 
 // Named gives servers that are given by their address the names that they have in the
 // deck's store: see [host.AddressName].
+//
+// Errors: those of [host.AddressName] and [host.AddressOf].
 func (d *Deck) Named(ctx context.Context, servers []event.Server) (err error) {
 	for i := range servers {
 		switch s := &servers[i]; {
@@ -227,6 +235,8 @@ func (d *Deck) Leave(err error) error {
 
 // KeepsPosition reports whether this process keeps the position up to which the
 // subscription is printed: one does.
+//
+// Errors: those of the other process.
 func (d *Deck) KeepsPosition(ctx context.Context, id event.SubID) (bool, error) {
 	switch {
 	case d.Client != nil:

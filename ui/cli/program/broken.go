@@ -9,8 +9,8 @@ import (
 	"eventdeck/host/event"
 )
 
-// Broken is closed when nothing can be read or stored any more, nil for a store that does
-// not tell.
+// Broken returns a channel that is closed when nothing can be read or stored any more; nil
+// for a store that does not tell.
 func (d *Deck) Broken() <-chan struct{} {
 	if s, ok := d.Store.(interface{ Broken() <-chan struct{} }); ok {
 		return s.Broken()
@@ -18,7 +18,8 @@ func (d *Deck) Broken() <-chan struct{} {
 	return nil
 }
 
-// WhileSound runs a screen until it ends, or the store does: then it returns why.
+// WhileSound runs a screen until it ends. When the store is damaged or gone it ends the
+// screen and returns why.
 func (d *Deck) WhileSound(ctx context.Context, screen func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -32,7 +33,7 @@ func (d *Deck) WhileSound(ctx context.Context, screen func(context.Context) erro
 	err := screen(ctx)
 	select {
 	case <-d.Broken():
-		return errors.Join(err, Helped(d.Store.Info().Err))
+		return errors.Join(err, AdviseRecovery(d.Store.Info().Err))
 	default:
 		return err
 	}
@@ -40,8 +41,8 @@ func (d *Deck) WhileSound(ctx context.Context, screen func(context.Context) erro
 
 const recoverAdvice = "`eventdeck store check` tells more, `eventdeck store recover` keeps what can be read"
 
-// Helped adds to damage what helps, where that is not said yet.
-func Helped(err error) error {
+// AdviseRecovery adds to an error about damage what helps, where that is not said yet.
+func AdviseRecovery(err error) error {
 	if err == nil || !errors.Is(err, event.ErrDamaged) || strings.Contains(err.Error(), "eventdeck store recover") {
 		return err
 	}

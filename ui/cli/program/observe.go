@@ -16,18 +16,20 @@ import (
 	"eventdeck/ui/observe"
 )
 
-// ObserveFlags say how the program may be looked into.
+// ObserveFlags are the flags of logging and profiling.
 type ObserveFlags struct {
 	Log   string
 	Level string
 	Pprof string
 }
 
-// The levels of --log-level.
+// LogLevels are the values of --log-level, the most verbose first.
 var LogLevels = []string{"debug", "info", "warn", "error"}
 
-// Logger returns where the program tells what it does: the file of --log, or
-// nowhere.
+// Logger returns the logger of --log and --log-level, and its file, which the caller
+// closes. Without --log it discards everything.
+//
+// Errors: a usage error for the level; those of the file system.
 func (a *App) Logger() (*slog.Logger, io.Closer, error) {
 	o := &a.Flags.Observe
 	if !slices.Contains(LogLevels, o.Level) {
@@ -47,8 +49,8 @@ func (a *App) Logger() (*slog.Logger, io.Closer, error) {
 	return slog.New(slog.NewTextHandler(file, &slog.HandlerOptions{Level: level})), file, nil
 }
 
-// observed lets the host be looked into as the flags and the environment want.
-// The returned function ends that.
+// observed serves profiles and exports metrics as the flags and the environment say, until
+// stop is called.
 func (a *App) observed(d *Deck, log *slog.Logger) (stop func() error, err error) {
 	var stops Endings
 	stop = func() error { return stops.End() }

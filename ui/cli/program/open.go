@@ -21,16 +21,17 @@ import (
 	"eventdeck/ui/cli/usage"
 )
 
-// HookFlags bound what others can take from the receiver of webhook deliveries.
+// HookFlags bound the load that others can put on the receiver of webhook deliveries:
+// connections open at once, and unproven requests a second from one source.
 type HookFlags struct{ Connections, BadRate int }
 
-// What HookFlags are without flags.
+// The defaults of [HookFlags].
 const (
 	HookConnections = 64
 	HookBadRate     = 100
 )
 
-// Deck is an open store with a host on it.
+// Deck is an open store with a host on it, in this process or in another one.
 type Deck struct {
 	host.API
 	Store event.Store // what the host is on; of the other process where there is a Client
@@ -40,40 +41,47 @@ type Deck struct {
 	server *attach.Server
 	// Reactions run here; nil: none do.
 	Reactions Reactions
-	// unobserve ends what looks into the host from outside.
+	// unobserve ends profiles and metrics.
 	unobserve func() error
 	// StartDemo starts the demo servers on this deck; nil: it cannot.
 	StartDemo func(context.Context) ([]string, error)
 }
 
-// Open opens the store and starts a host on it.
-func (a *App) Open(ctx context.Context, o StoreOptions, trace bool) (_ *Deck, err error) {
+// Open opens the store and starts a host on it, or attaches to the process that has the
+// store open. trace writes each frame of the wire to standard error.
+//
+// Errors: usage errors for flags that cannot work; those of [OpenStore], [host.New] and
+// [attach.Attach].
+func (a *App) Open(ctx context.Context, o StoreOptions, trace bool) (*Deck, error) {
 	if err := a.checkReceiver(); err != nil {
 		return nil, err
 	}
-	logger, logFile, err := a.Logger()
+	return a.open(ctx, o, trace)
+}
+
+// open is Open for flags that were checked.
+func (a *App) open(ctx context.Context, o StoreOptions, trace bool) (*Deck, error) {
+	logger, file, err := a.Logger()
 	if err != nil {
 		return nil, err
 	}
 	if a.Libraries != nil {
 		a.Libraries(logger)
 	}
-	d := &Deck{log: logFile}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, d.closeStore())
-		}
-	}()
-	if err := a.attachOrStart(ctx, d, o, trace, logger); err != nil {
-		return nil, err
+	d := &Deck{log: file}
+	if err = a.attachOrStart(ctx, d, o, trace, logger); err == nil {
+		d.unobserve, err = a.observed(d, logger)
 	}
-	if d.unobserve, err = a.observed(d, logger); err != nil {
-		return nil, errors.Join(err, d.closeHost())
+	if err == nil {
+		return d, nil
 	}
-	return d, nil
+	if d.API != nil {
+		err = errors.Join(err, d.closeHost())
+	}
+	return nil, errors.Join(err, d.closeStore())
 }
 
-// KeptDeck opens a deck on the store that is kept, and tells where that is.
+// KeptDeck opens a deck on the store of [App.Kept].
 func (a *App) KeptDeck(ctx context.Context) (*Deck, StoreOptions, error) {
 	o, err := a.Kept()
 	if err != nil {
@@ -165,7 +173,8 @@ func (d *Deck) closeStore() error {
 	return errors.Join(append(errs, d.log.Close())...)
 }
 
-// SayHowSealed tells what the operator should know of the sealing of secrets.
+// SayHowSealed tells the operator when secrets are sealed with a key in a file, and when
+// their key is lost.
 func (a *App) SayHowSealed(info event.StoreInfo) {
 	if info.Sealed == "file" {
 		a.Say("no keyring service here: the key that seals secrets is a file in %s", info.Path)
@@ -175,7 +184,9 @@ func (a *App) SayHowSealed(info event.StoreInfo) {
 	}
 }
 
-// Kept says which store --data or the habit of the system means.
+// Kept returns the store that --data names, or the one in the user's default data directory.
+//
+// Error: no such directory is known.
 func (a *App) Kept() (StoreOptions, error) {
 	if a.Flags.Data != "" {
 		return StoreOptions{Dir: a.Flags.Data}, nil
@@ -241,6 +252,8 @@ func (a *App) server(file *config.File, arg string) (event.Server, error) {
 }
 
 // Servers returns the one that is named, or all that are configured.
+//
+// Errors: those of [App.Config]; [config.ErrUnknown]; usage errors for --header.
 func (a *App) Servers(args []string) ([]event.Server, error) {
 	file, err := a.Config()
 	if err != nil {

@@ -4,13 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 
 	"eventdeck/host/event"
 )
 
-// Reading hands on the store of what is kept. Where nothing is kept it does nothing.
+// Reading calls fn with the store. Where nothing is stored yet it does nothing.
+//
+// Errors: those of [App.OpenKept] and of fn.
 func (a *App) Reading(ctx context.Context, fn func(event.Store) error) (err error) {
 	store, err := a.OpenKept(ctx)
 	if store == nil {
@@ -20,8 +23,27 @@ func (a *App) Reading(ctx context.Context, fn func(event.Store) error) (err erro
 	return fn(store)
 }
 
-// NewFile makes the file of --output, which must not exist yet.
-func NewFile(path string) (*os.File, error) {
+// WriteTo has write write to the file of --output, which must not exist yet, or for "" to
+// standard output. Its errors name which.
+func (a *App) WriteTo(output string, write func(io.Writer) error) error {
+	if output == "" {
+		if err := write(a.Stdout); err != nil {
+			return fmt.Errorf("standard output: %w", err)
+		}
+		return nil
+	}
+	file, err := newFile(output)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(write(file), file.Close()); err != nil {
+		return fmt.Errorf("%s: %w", output, err)
+	}
+	return nil
+}
+
+// newFile makes the file of --output.
+func newFile(path string) (*os.File, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return nil, fmt.Errorf("--output: %s is a directory; name a file in it", path)
 	}
@@ -46,10 +68,10 @@ func Absent(store event.Store, args []string) error {
 	return nil
 }
 
-// Endings are what is to be ended again, in the order in which it began.
+// Endings end what was begun; they are called in the order in which it began.
 type Endings []func() error
 
-// End ends them all, and returns every error.
+// End calls all of them, and returns their errors joined.
 func (e Endings) End() error {
 	var errs []error
 	for _, end := range e {

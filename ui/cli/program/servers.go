@@ -21,6 +21,8 @@ const RequestWithin = 30 * time.Second
 // Reached waits until the process that has the store open has reached a server,
 // and returns why it has not. It may have failed long before, and wait until it tries
 // again: then it tries at once. Without such a process there is nothing to wait for.
+//
+// Errors: those of [Deck.Connect].
 func (d *Deck) Reached(ctx context.Context, server string) error {
 	if d.Client == nil {
 		return nil
@@ -44,6 +46,8 @@ func (d *Deck) Reached(ctx context.Context, server string) error {
 }
 
 // Connect waits for the server's first answer.
+//
+// Errors: [host.ErrUnreachable], [host.ErrRefused], [host.ErrSignIn] with what to do about it; [ErrStopped].
 func (d *Deck) Connect(ctx context.Context, server string) (host.ServerView, error) {
 	limited, cancel := context.WithTimeout(ctx, ConnectWithin-time.Second)
 	defer cancel()
@@ -60,6 +64,8 @@ func (d *Deck) Connect(ctx context.Context, server string) (host.ServerView, err
 }
 
 // EventTypes lists the event types of a server that has answered.
+//
+// Errors: those of the host, [ErrStopped].
 func (d *Deck) EventTypes(ctx context.Context, server string) ([]event.Type, error) {
 	limited, cancel := context.WithTimeout(ctx, RequestWithin)
 	defer cancel()
@@ -89,6 +95,8 @@ func (d *Deck) Advise(name string, err error) error {
 }
 
 // AnnouncedTypes returns the event types of a server that says that it has some.
+//
+// Errors: [host.ErrNoEvents] and others of the host; [ErrStopped].
 func (d *Deck) AnnouncedTypes(ctx context.Context, server string) ([]event.Type, error) {
 	limited, cancel := context.WithTimeout(ctx, RequestWithin)
 	defer cancel()

@@ -30,6 +30,8 @@ type takeover struct {
 
 // WhileAttached runs a frontend on the host of another process, and goes on when that
 // ends. owned is the store, where this process has it at the end.
+//
+// Errors: those of the frontend; why this process could not go on.
 func (a *App) WhileAttached(ctx context.Context, d *Deck, o StoreOptions, servers []event.Server, frontend func(context.Context, *Deck) error) (owned *event.StoreInfo, err error) {
 	t := &takeover{app: a.quietly(), options: o, servers: servers, deck: d, relay: attach.NewRelay(d.API)}
 	within, cancel := context.WithCancelCause(ctx)
@@ -109,8 +111,8 @@ func (t *takeover) next(ctx context.Context) (*Deck, error) {
 	late := time.NewTimer(takeOverWithin)
 	defer late.Stop()
 	for {
-		d, err := t.try(ctx)
-		if err == nil || lasting(err) {
+		d, err := t.app.open(ctx, t.options, false)
+		if err == nil || permanent(err) {
 			return d, err
 		}
 		pause := time.NewTimer(takeOverPause)
@@ -126,32 +128,12 @@ func (t *takeover) next(ctx context.Context) (*Deck, error) {
 	}
 }
 
-// lasting reports whether an error stays however often the store is asked for.
-func lasting(err error) bool {
+// permanent reports whether trying again cannot help.
+func permanent(err error) bool {
 	for _, is := range []error{attach.ErrVersion, attach.ErrPeer, event.ErrDamaged, fs.ErrPermission} {
 		if errors.Is(err, is) {
 			return true
 		}
 	}
 	return false
-}
-
-// try opens the store or attaches, once.
-func (t *takeover) try(ctx context.Context) (*Deck, error) {
-	d := &Deck{log: io.NopCloser(nil), unobserve: func() error { return nil }}
-	logger, file, err := t.app.Logger()
-	if err != nil {
-		return nil, err
-	}
-	d.log = file
-	if err := t.app.attachOrStart(ctx, d, t.options, false, logger); err != nil {
-		if d.API != nil {
-			err = errors.Join(err, d.closeHost())
-		}
-		return nil, errors.Join(err, d.closeStore())
-	}
-	if d.unobserve, err = t.app.observed(d, logger); err != nil {
-		return nil, errors.Join(err, d.closeHost(), d.closeStore())
-	}
-	return d, nil
 }

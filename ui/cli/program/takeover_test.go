@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"log/slog"
 	"testing"
 
 	"eventdeck/host/event"
@@ -20,5 +21,21 @@ func TestTakeoverWithoutRights(t *testing.T) {
 	o := &takeover{app: a, options: StoreOptions{Dir: t.TempDir()}}
 	if _, err := o.next(t.Context()); !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("it ends with %v", err)
+	}
+}
+
+// What libraries log goes to the log of the deck that took the store over: the file of the
+// one before is closed.
+func TestTakeoverLogsWhatLibrariesSay(t *testing.T) {
+	told := 0
+	a := &App{Program: Program{
+		OpenStore: func(context.Context, StoreOptions) (event.Store, error) { return nil, fs.ErrPermission },
+		Libraries: func(*slog.Logger) { told++ },
+		Env:       func(string) (string, bool) { return "", false }, Home: t.TempDir(),
+	}}
+	a.Flags.Observe.Level = "info"
+	_, err := (&takeover{app: a, options: StoreOptions{Dir: t.TempDir()}}).next(t.Context())
+	if told != 1 || !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("told %d times: %v", told, err)
 	}
 }

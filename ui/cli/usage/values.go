@@ -8,6 +8,8 @@ import (
 )
 
 // Since reads a duration before now or a moment. Nothing means always.
+//
+// Error: [Error].
 func Since(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -24,6 +26,8 @@ func Since(text string, now time.Time) (time.Time, error) {
 }
 
 // Filter reads the filter of a flag. Without one it returns nil.
+//
+// Error: [Error].
 func Filter(flag, text string, now time.Time) (*filter.Filter, error) {
 	if text == "" {
 		return nil, nil

@@ -37,6 +37,19 @@ func compare(args []string) error {
 	if err != nil {
 		return err
 	}
+	all := []contender{{"eventdeck", "scanned, deduplicated, stored", func(rate int) (result, error) {
+		return runHost(hostRun{program: *program, dir: dir, mode: event.ModePush, streams: 1, rate: rate, span: *span})
+	}}}
+	for _, p := range peers(plain) {
+		if *only != "" && !slices.Contains(strings.Split(*only, ","), p.name) {
+			continue
+		}
+		if _, err := exec.LookPath(p.args[0]); err != nil {
+			fmt.Fprintf(os.Stderr, "%s is not installed\n", p.args[0])
+			continue
+		}
+		all = append(all, contender{p.name, p.note, func(rate int) (result, error) { return p.run(dir, rate, *span) }})
+	}
 	fmt.Printf("%s, %s. Events of %d bytes.\n", time.Now().UTC().Format("2006-01-02 15:04"), machine(), eventBytes)
 	for field := range strings.SplitSeq(*rates, ",") {
 		rate, err := strconv.Atoi(field)
@@ -44,48 +57,45 @@ func compare(args []string) error {
 			return fmt.Errorf("%q is no number of events a second", field)
 		}
 		fmt.Printf("\nAt %s events/s for %v:\n\n", thousands(rate), *span)
-		fmt.Println("| Program | visible p50 | p99 | ratio p50 | ratio p99 | seen in time | CPU of a core | frames/s, written | anonymous memory | |")
-		fmt.Println("|---|---|---|---|---|---|---|---|---|---|")
-		runs := []func() (result, error){func() (result, error) {
-			return runHost(hostRun{program: *program, dir: dir, mode: event.ModePush, streams: 1, rate: rate, span: *span})
-		}}
-		names, notes := []string{"eventdeck"}, []string{"scanned, deduplicated, stored"}
-		for _, p := range peers(plain) {
-			if *only != "" && !slices.Contains(strings.Split(*only, ","), p.name) {
-				continue
-			}
-			if _, err := exec.LookPath(p.args[0]); err != nil {
-				fmt.Fprintf(os.Stderr, "%s is not installed\n", p.args[0])
-				continue
-			}
-			names, notes = append(names, p.name), append(notes, p.note)
-			runs = append(runs, func() (result, error) { return p.run(dir, rate, *span) })
-		}
-		// In turns, so that what neighbours do falls on all of them.
-		all := make([][]result, len(runs))
-		for range *repeat {
-			for i, run := range runs {
-				r, err := run()
-				if err != nil {
-					return fmt.Errorf("%s: %w", names[i], err)
-				}
-				all[i] = append(all[i], r)
-			}
-		}
-		var base result
-		for i := range all {
-			r := middleOf(all[i])
-			if i == 0 {
-				base = r
-			}
-			p50, p99 := quantile(r.visible, 0.5), quantile(r.visible, 0.99)
-			fmt.Printf("| %s | %v | %v | %.2f | %.2f | %.0f %% | %.0f %% | %.0f, %d kB/s | %d MB | %s |\n", names[i], round(p50), round(p99),
-				ratio(quantile(base.visible, 0.5), p50), ratio(quantile(base.visible, 0.99), p99),
-				100*float64(len(r.visible))/float64(max(r.emitted, 1)), 100*r.cpu.Seconds()/r.span.Seconds(),
-				float64(r.output.Frames)/r.span.Seconds(), int(float64(r.output.Bytes)/r.span.Seconds())/1000, r.memory>>20, notes[i])
+		if err := compareAt(rate, *repeat, all); err != nil {
+			return err
 		}
 	}
 	fmt.Println("\nThe ratios are those of eventdeck to the program.")
+	return nil
+}
+
+// contender is a program that is compared; the first one is what the others are held
+// against.
+type contender struct {
+	name, note string
+	run        func(rate int) (result, error)
+}
+
+// compareAt feeds each program at a rate, repeat times, and prints the runs with the middle
+// p50 as a table.
+func compareAt(rate, repeat int, all []contender) error {
+	runs := make([][]result, len(all))
+	for range repeat { // in turns, so that what neighbours do falls on all of them
+		for i, c := range all {
+			r, err := c.run(rate)
+			if err != nil {
+				return fmt.Errorf("%s: %w", c.name, err)
+			}
+			runs[i] = append(runs[i], r)
+		}
+	}
+	fmt.Println("| Program | visible p50 | p99 | ratio p50 | ratio p99 | seen in time | CPU of a core | frames/s, written | anonymous memory | |")
+	fmt.Println("|---|---|---|---|---|---|---|---|---|---|")
+	base := middleOf(runs[0])
+	for i, c := range all {
+		r := middleOf(runs[i])
+		p50, p99 := quantile(r.visible, 0.5), quantile(r.visible, 0.99)
+		fmt.Printf("| %s | %v | %v | %.2f | %.2f | %.0f %% | %.0f %% | %.0f, %d kB/s | %d MB | %s |\n", c.name, round(p50), round(p99),
+			ratio(quantile(base.visible, 0.5), p50), ratio(quantile(base.visible, 0.99), p99),
+			100*float64(len(r.visible))/float64(max(r.emitted, 1)), 100*r.cpu.Seconds()/r.span.Seconds(),
+			float64(r.output.Frames)/r.span.Seconds(), int(float64(r.output.Bytes)/r.span.Seconds())/1000, r.memory>>20, c.note)
+	}
 	return nil
 }
 
@@ -131,21 +141,16 @@ func (p peer) run(dir string, rate int, span time.Duration) (res result, err err
 		return res, err
 	}
 	proc := process(cmd.Process.Pid)
-	before, err := proc.cpu()
-	if err != nil {
-		return res, fmt.Errorf("it ended: %w\n%s", err, term.Text())
-	}
-	began, written := time.Now(), term.Output()
-	if err := from.feed(&pace{rate: rate}, c, span); err != nil {
+	res.cpu, err = proc.cpuDuring(func() error {
+		began, written := time.Now(), term.Output()
+		err := from.feed(&pace{rate: rate}, c, span)
+		res.emitted = c.emitted()
+		res.span, res.output = time.Since(began), since(term.Output(), written)
+		return err
+	})
+	if err != nil { // it may have ended
 		return res, fmt.Errorf("%w\n%s", err, term.Text())
 	}
-	res.emitted = c.emitted()
-	res.span, res.output = time.Since(began), since(term.Output(), written)
-	after, err := proc.cpu()
-	if err != nil {
-		return res, fmt.Errorf("it ended: %w\n%s", err, term.Text())
-	}
-	res.cpu = after - before
 	res.visible = w.delays() // what is seen later was not seen in time
 	res.memory, err = proc.memory()
 	return res, err
@@ -199,12 +204,6 @@ func lines(out *os.File, end func() error) *source {
 		p.start()
 		return feedLines(out, newTemplate(occurrence("")+"\n"), p, c, span)
 	}}
-}
-
-func newPace(rate int) *pace {
-	p := &pace{rate: rate}
-	p.start()
-	return p
 }
 
 // outlet is where events are written: a file, a pipe, a connection.

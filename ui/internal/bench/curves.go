@@ -181,18 +181,16 @@ func keyed(program, data string) (took []time.Duration, used time.Duration, err 
 	if _, err := term.Answer(ctx, "2"); err != nil {
 		return nil, 0, err
 	}
-	before, err := p.cpu()
-	if err != nil {
-		return nil, 0, err
-	}
-	for range curveKeys {
-		time.Sleep(20 * time.Millisecond)
-		d, err := term.Answer(ctx, "\x1b[5~")
-		if err != nil {
-			return nil, 0, err
+	used, err = p.cpuDuring(func() error {
+		for range curveKeys {
+			time.Sleep(20 * time.Millisecond)
+			d, err := term.Answer(ctx, "\x1b[5~")
+			if err != nil {
+				return err
+			}
+			took = append(took, d)
 		}
-		took = append(took, d)
-	}
-	after, err := p.cpu()
-	return took, (after - before) / curveKeys, err
+		return nil
+	})
+	return took, used / curveKeys, err
 }

@@ -3,19 +3,16 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/store"
-	"eventdeck/store/seal"
 )
 
 // disk measures whether the store holds a rate on a disk that is slower by so much
@@ -47,31 +44,23 @@ func disk(args []string) error {
 // onDisk submits events at a rate and returns how long each took to be stored, and
 // all of them.
 func onDisk(dir string, slower time.Duration, rate int, span time.Duration) (took []time.Duration, all time.Duration, err error) {
-	ctx := context.Background()
-	s, err := store.Open(ctx, store.Options{Dir: dir, Keyring: seal.NoKeyring(),
-		Hooks: store.Hooks{BeforeCommit: func() { time.Sleep(2 * slower) }}})
+	l, err := openLoader(dir, true, store.Hooks{BeforeCommit: func() { time.Sleep(2 * slower) }})
 	if err != nil {
 		return nil, 0, err
 	}
 	key := event.Key{Server: "bench", Type: trust.Untrusted(loadType), Args: []byte("{}")}
-	var mu sync.Mutex
-	var failed error
-	p := newPace(rate)
+	p := &pace{rate: rate}
+	p.start()
 	began := time.Now()
 	for sent := 0; time.Since(began) < span; time.Sleep(time.Millisecond) {
 		for ; sent < p.due(); sent++ {
 			due := began.Add(time.Duration(float64(sent) / float64(rate) * float64(time.Second))) // not when there was room
-			err := s.Submit(ctx, event.Batch{Sub: key.ID(), Records: []event.Record{record(key, sent, due)}, Done: func(_ event.Outcome, err error) {
-				mu.Lock()
-				defer mu.Unlock()
-				failed = errors.Join(failed, err)
-				took = append(took, time.Since(due))
-			}})
-			if err != nil {
-				return nil, 0, errors.Join(err, s.Close())
+			batch := event.Batch{Sub: key.ID(), Records: []event.Record{record(key, sent, due)}}
+			if err := l.add(batch, func() { took = append(took, time.Since(due)) }); err != nil {
+				return nil, 0, errors.Join(err, l.close())
 			}
 		}
 	}
-	err = s.Close() // commits what is queued
-	return took, time.Since(began), errors.Join(err, failed)
+	err = l.close()
+	return took, time.Since(began), err
 }

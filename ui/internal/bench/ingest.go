@@ -3,7 +3,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -18,7 +17,6 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/store"
-	"eventdeck/store/seal"
 	"eventdeck/ui/internal/runner"
 )
 
@@ -174,22 +172,21 @@ func runHost(run hostRun) (res result, err error) {
 		return res, err
 	}
 	p := process(term.Cmd.Process.Pid)
-	before, err := p.cpu()
+	began := time.Now()
+	res.cpu, err = p.cpuDuring(func() error {
+		written := term.Output()
+		time.Sleep(run.span)
+		f.stop()
+		res.emitted = c.end()
+		settle(res.emitted, watch.newest)
+		settle(res.emitted, func() int { return storedShown(term) }) // other streams may be behind the newest
+		res.output = since(term.Output(), written)
+		return nil
+	})
 	if err != nil {
 		return res, fmt.Errorf("the host ended: %w\n%s", err, term.Text())
 	}
-	began, written := time.Now(), term.Output()
-	time.Sleep(run.span)
-	f.stop()
-	res.emitted = c.end()
-	watch.settle(res.emitted, 10*time.Second)
-	settled(term, res.emitted, 10*time.Second)
-	after, err := p.cpu()
-	if err != nil {
-		return res, fmt.Errorf("the host ended: %w\n%s", err, term.Text())
-	}
-	res.cpu, res.span = after-before, time.Since(began)
-	res.output = since(term.Output(), written)
+	res.span = time.Since(began)
 	if res.memory, err = p.memory(); err != nil {
 		return res, err
 	}
@@ -205,17 +202,22 @@ func runHost(run hostRun) (res result, err error) {
 
 var storedOnScreen = regexp.MustCompile(`([\d,]+) stored`)
 
-// settled waits until the screen says that n events are stored, while that number
-// grows: the newest can be seen while other streams are behind.
-func settled(term *runner.Terminal, n int, patience time.Duration) {
-	last, since := -1, time.Now()
-	for last < n && time.Since(since) < patience {
-		time.Sleep(50 * time.Millisecond)
-		now := last
-		if m := storedOnScreen.FindStringSubmatch(term.Text()); m != nil {
-			now, _ = strconv.Atoi(strings.ReplaceAll(m[1], ",", "")) // 0 is less than what is waited for
-		}
-		if now != last {
+// storedShown returns how many events the screen says are stored, 0 if it says nothing.
+func storedShown(term *runner.Terminal) int {
+	m := storedOnScreen.FindStringSubmatch(term.Text())
+	if m == nil {
+		return 0
+	}
+	n, _ := strconv.Atoi(strings.ReplaceAll(m[1], ",", "")) // digits and commas
+	return n
+}
+
+// settle waits until value is n, for as long as it has changed within the last ten seconds.
+func settle(n int, value func() int) {
+	last, since := value(), time.Now()
+	for last < n && time.Since(since) < 10*time.Second {
+		time.Sleep(50 * time.Millisecond) // more often would take time of what is measured
+		if now := value(); now != last {
 			last, since = now, time.Now()
 		}
 	}
@@ -227,12 +229,20 @@ func since(now, then runner.Output) runner.Output {
 
 // awaitFeed waits until all streams are open.
 func awaitFeed(f *feeder, term *runner.Terminal) error {
-	for deadline := time.Now().Add(30 * time.Second); f.began.Load() == 0; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			return fmt.Errorf("the host opened %d of %d streams\n%s", f.opened.Load(), f.streams, term.Text())
-		}
+	if !within30s(func() bool { return f.began.Load() != 0 }) {
+		return fmt.Errorf("the host opened %d of %d streams\n%s", f.opened.Load(), f.streams, term.Text())
 	}
 	return nil
+}
+
+// within30s waits for a condition, at most 30 seconds.
+func within30s(holds func() bool) bool {
+	for deadline := time.Now().Add(30 * time.Second); !holds(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			return false
+		}
+	}
+	return true
 }
 
 // listening makes a configuration with so many rules that listen to the feeder and take
@@ -247,42 +257,21 @@ func listening(data, address string, n int) (config string, err error) {
 	return config, errors.Join(err, os.WriteFile(config, []byte(`{"mcpServers":{}}`), 0o600))
 }
 
-// subscribed makes a store with so many subscriptions of the feeder. It keeps
-// everything unless it is bounded: then the retention that it has holds.
+// subscribed makes a store with so many subscriptions of the feeder; bounded: see
+// [openLoader].
 func subscribed(dir, address string, mode event.Mode, streams int, bounded bool) (err error) {
-	ctx := context.Background()
-	s, err := store.Open(ctx, store.Options{Dir: dir, Keyring: seal.NoKeyring()})
+	l, err := openLoader(dir, bounded, store.Hooks{})
 	if err != nil {
 		return err
 	}
-	if !bounded {
-		if err := s.SetRetention(ctx, event.Retention{}); err != nil {
-			return errors.Join(err, s.Close())
-		}
-	}
-	failed := make(chan error, streams)
+	defer func() { err = errors.Join(err, l.close()) }()
 	for i := range streams {
 		key := event.Key{Server: address, Type: trust.Untrusted(loadType), Args: streamArgs(i)}
-		err := s.Submit(ctx, event.Batch{
-			Sub:    key.ID(),
-			Update: func(sub *event.Subscription) { sub.Key, sub.Mode, sub.Created = key, mode, time.Now() },
-			Done: func(_ event.Outcome, err error) {
-				if err != nil {
-					failed <- err
-				}
-			},
-		})
-		if err != nil {
+		if err := l.add(event.Batch{Sub: key.ID(), Update: func(sub *event.Subscription) {
+			sub.Key, sub.Mode, sub.Created = key, mode, time.Now()
+		}}, nil); err != nil {
 			return err
 		}
 	}
-	if err := s.Close(); err != nil {
-		return err
-	}
-	select {
-	case err := <-failed:
-		return err
-	default:
-		return nil
-	}
+	return nil
 }

@@ -51,7 +51,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strconv"
 )
 
 func main() {
@@ -61,43 +60,15 @@ func main() {
 	}
 }
 
+// measures are what the program does, by its first argument.
+var measures = map[string]func(args []string) error{
+	"fill": fillStore, "ingest": ingest, "webhook": webhook, "compare": compare, "start": start, "subs": subs, "curves": curves, "disk": disk,
+	webhookSender: webhookSend, pipeFeeder: pipeFeed,
+}
+
 func run(args []string) error {
-	usage := errors.New("usage: go run ./ui/internal/bench fill DIR [EVENTS] | compare [FLAGS] | curves [FLAGS] | disk [FLAGS] | ingest [FLAGS] | start [FLAGS] DIR | subs [FLAGS] | webhook [FLAGS]")
-	if len(args) == 0 {
-		return usage
+	if len(args) > 0 && measures[args[0]] != nil {
+		return measures[args[0]](args[1:])
 	}
-	switch args[0] {
-	case "fill":
-		if len(args) < 2 || len(args) > 3 {
-			return usage
-		}
-		events := 1_000_000
-		if len(args) == 3 {
-			n, err := strconv.Atoi(args[2])
-			if err != nil || n < 1 {
-				return fmt.Errorf("%q is no number of events", args[2])
-			}
-			events = n
-		}
-		return fill(args[1], events)
-	case "webhook":
-		return webhook(args[1:])
-	case webhookSender:
-		return webhookSend()
-	case pipeFeeder:
-		return pipeFeed(args[1:])
-	case "compare":
-		return compare(args[1:])
-	case "curves":
-		return curves(args[1:])
-	case "disk":
-		return disk(args[1:])
-	case "subs":
-		return subs(args[1:])
-	case "start":
-		return start(args[1:])
-	case "ingest":
-		return ingest(args[1:])
-	}
-	return usage
+	return errors.New("usage: go run ./ui/internal/bench fill DIR [EVENTS] | compare [FLAGS] | curves [FLAGS] | disk [FLAGS] | ingest [FLAGS] | start [FLAGS] DIR | subs [FLAGS] | webhook [FLAGS]")
 }

@@ -54,18 +54,25 @@ type feeder struct {
 func newFeeder(mode event.Mode, streams, rate, count int, two bool, c *clock) (*feeder, error) {
 	f := &feeder{mode: mode, streams: streams, clock: c}
 	f.rate, f.count = rate, count
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
-	f.address = "http://" + l.Addr().String() + "/mcp"
 	f.server = &http.Server{Handler: http.HandlerFunc(f.serve), ReadHeaderTimeout: time.Minute}
 	f.server.Protocols = new(http.Protocols)
 	f.server.Protocols.SetHTTP1(!two)
 	f.server.Protocols.SetUnencryptedHTTP2(two)
 	f.server.HTTP2 = &http.HTTP2Config{MaxConcurrentStreams: 10_000}
-	go func() { _ = f.server.Serve(l) }() // ends with close
-	return f, nil
+	var err error
+	f.address, err = listen(f.server)
+	return f, err
+}
+
+// listen has a server answer on loopback, until it is closed, and returns the address of
+// its endpoint.
+func listen(server *http.Server) (address string, err error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	go func() { _ = server.Serve(l) }() // ends when it is closed
+	return "http://" + l.Addr().String() + "/mcp", nil
 }
 
 func (f *feeder) close() error { return f.server.Close() }

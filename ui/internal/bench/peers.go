@@ -64,13 +64,9 @@ func dialled(until, greeting, line string) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err != nil {
-		return nil, err
-	}
 	var conn net.Conn // until close: the peer may end with it
 	return &source{
-		fill: strings.NewReplacer("PORT", port),
+		fill: strings.NewReplacer("PORT", portOf(l.Addr().String())),
 		close: func() error {
 			if conn != nil {
 				return errors.Join(conn.Close(), l.Close())
@@ -102,6 +98,9 @@ func dialled(until, greeting, line string) (*source, error) {
 	}, nil
 }
 
+// portOf returns the port of an address.
+func portOf(address string) string { return address[strings.LastIndexByte(address, ':')+1:] }
+
 // streamed is an HTTP server that sends events (SSE).
 func streamed(string) (*source, error) {
 	return dialled("\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n", "data: "+occurrence("")+"\n\n")
@@ -120,31 +119,22 @@ const senders = 64
 // proxied sends a request for each event to a proxy, whose upstream answers each with
 // 200. An event is emitted when it falls due, not when there is a connection for it.
 func proxied(dir string) (*source, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	free, err := freeAddress() // the proxy takes it
 	if err != nil {
-		return nil, err
-	}
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
-	_, port, err := net.SplitHostPort(free.Addr().String())
-	if err != nil {
-		return nil, err
-	}
-	if err := free.Close(); err != nil { // the proxy takes it
 		return nil, err
 	}
 	up := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body) // the proxy may be gone
 	})}
-	go func() { _ = up.Serve(l) }() // ends with close
+	address, err := listen(up)
+	if err != nil {
+		return nil, err
+	}
+	upstream, _, _ := strings.Cut(strings.TrimPrefix(address, "http://"), "/")
 	return &source{
-		fill:  strings.NewReplacer("UPSTREAM", l.Addr().String(), "PORT", port, "DIR", filepath.Join(dir, "mitmproxy")),
+		fill:  strings.NewReplacer("UPSTREAM", upstream, "PORT", portOf(free), "DIR", filepath.Join(dir, "mitmproxy")),
 		close: up.Close,
-		feed: func(p *pace, c *clock, span time.Duration) error {
-			return post("http://127.0.0.1:"+port, p, c, span)
-		},
+		feed:  func(p *pace, c *clock, span time.Duration) error { return post("http://"+free, p, c, span) },
 	}, nil
 }
 

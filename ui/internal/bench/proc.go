@@ -37,6 +37,19 @@ func (p process) cpu() (time.Duration, error) {
 	return time.Duration(ticks) * time.Second / 100, nil // USER_HZ
 }
 
+// cpuDuring runs do and returns the time that the process has had meanwhile.
+func (p process) cpuDuring(do func() error) (time.Duration, error) {
+	before, err := p.cpu()
+	if err != nil {
+		return 0, err
+	}
+	if err := do(); err != nil {
+		return 0, err
+	}
+	after, err := p.cpu()
+	return after - before, err
+}
+
 // memory returns the anonymous memory of a process in bytes: what is resident
 // without files that are mapped.
 func (p process) memory() (int, error) {

@@ -105,16 +105,11 @@ func rest(program, data string, idle time.Duration) error {
 			return err
 		}
 		time.Sleep(time.Second)
-		before, err := p.cpu()
+		used, err := p.cpuDuring(func() error { time.Sleep(idle); return nil })
 		if err != nil {
 			return err
 		}
-		time.Sleep(idle)
-		after, err := p.cpu()
-		if err != nil {
-			return err
-		}
-		fmt.Printf("idle %s: %.2f %% of a core\n", focus.name, 100*(after-before).Seconds()/idle.Seconds())
+		fmt.Printf("idle %s: %.2f %% of a core\n", focus.name, 100*used.Seconds()/idle.Seconds())
 	}
 	memory, err := p.memory()
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"io/fs"
 	"net"
 	"net/http"
 	"os"
@@ -117,22 +116,18 @@ func idleServer(data string, streams int, transport string) (address string, ope
 		}
 		return f.address, func(term *runner.Terminal) error { return awaitFeed(f, term) }, f.close, nil
 	}
-	flag := data + ".opened"
-	address, err = pipeAddress(streams, flag)
+	all := data + ".opened" // is there when all are
+	address, err = pipeAddress(streams, all)
 	opened = func(term *runner.Terminal) error {
-		for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-			if _, err := os.Stat(flag); !errors.Is(err, fs.ErrNotExist) {
-				return err
-			}
-			if time.Now().After(deadline) {
-				return fmt.Errorf("the host did not open %d streams\n%s", streams, term.Text())
-			}
+		if !within30s(func() bool { _, err := os.Stat(all); return err == nil }) {
+			return fmt.Errorf("the host did not open %d streams\n%s", streams, term.Text())
 		}
+		return nil
 	}
 	return address, opened, func() error { return nil }, err
 }
 
-// freeAddress returns an address on loopback that is not listened on.
+// freeAddress returns an address on loopback on which nothing listened just now.
 func freeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

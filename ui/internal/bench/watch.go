@@ -43,15 +43,3 @@ func (w *watch) delays() []time.Duration {
 	defer w.mu.Unlock()
 	return w.took
 }
-
-// settle waits until event n is visible, or for as long as patience lasts without
-// anything new.
-func (w *watch) settle(n int, patience time.Duration) {
-	last, since := w.newest(), time.Now()
-	for last < n && time.Since(since) < patience {
-		time.Sleep(time.Millisecond)
-		if now := w.newest(); now != last {
-			last, since = now, time.Now()
-		}
-	}
-}

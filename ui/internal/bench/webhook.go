@@ -8,7 +8,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -166,13 +165,12 @@ func newHookRig(dir string, subs int) (_ *hookRig, err error) {
 	if r.host, err = host.New(host.Options{Store: r.store, CADir: filepath.Join(dir, "ca")}); err != nil {
 		return nil, err
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	r.web = &http.Server{Handler: http.HandlerFunc(r.serve), ReadHeaderTimeout: time.Minute}
+	address, err := listen(r.web)
 	if err != nil {
 		return nil, err
 	}
-	r.web = &http.Server{Handler: http.HandlerFunc(r.serve), ReadHeaderTimeout: time.Minute}
-	go func() { _ = r.web.Serve(l) }() // ends with close
-	r.host.AddServer(event.Server{Name: "sender", URL: "http://" + l.Addr().String() + "/mcp", Transport: event.TransportHTTP})
+	r.host.AddServer(event.Server{Name: "sender", URL: address, Transport: event.TransportHTTP})
 	for i := range subs {
 		sub, err := r.host.Subscribe(ctx, host.Request{
 			Server: "sender", Type: trust.Untrusted("load"), Mode: event.ModeWebhook, Args: fmt.Appendf(nil, `{"n":%d}`, i),
@@ -231,15 +229,11 @@ func (r *hookRig) measure(name string, run hookRun) error {
 	}
 	r.mu.Unlock()
 	commits := r.store.Info().Load.Commits
-	before, err := process(os.Getpid()).cpu()
-	if err != nil {
+	var res hookResult
+	used, err := process(os.Getpid()).cpuDuring(func() (err error) {
+		res, err = sendApart(run)
 		return err
-	}
-	res, err := sendApart(run)
-	if err != nil {
-		return err
-	}
-	after, err := process(os.Getpid()).cpu()
+	})
 	if err != nil {
 		return err
 	}
@@ -259,7 +253,7 @@ func (r *hookRig) measure(name string, run hookRun) error {
 	}
 	fmt.Printf("%-34s %10.0f %10.0f %6d %9d %9v %9v %14s %14s %9.0f\n", name, float64(res.Taken)/res.Took.Seconds(), float64(res.Bad)/res.Took.Seconds(),
 		res.Sent-res.Taken, unstored, res.P50.Round(10*time.Microsecond), res.P99.Round(10*time.Microsecond),
-		each(after-before), each(res.CPU), float64(res.Taken)/float64(max(1, commits)))
+		each(used), each(res.CPU), float64(res.Taken)/float64(max(1, commits)))
 	delete(res.Statuses, http.StatusNoContent)
 	if len(res.Statuses) > 0 {
 		fmt.Printf("  other answers: %v\n", res.Statuses)

@@ -29,7 +29,7 @@ import (
 
 // webhookSend is the sender's process: a run on standard input, what it saw on
 // standard output.
-func webhookSend() error {
+func webhookSend([]string) error {
 	var run hookRun
 	if err := json.NewDecoder(os.Stdin).Decode(&run); err != nil {
 		return err

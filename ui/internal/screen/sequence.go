@@ -99,10 +99,17 @@ func (s *Screen) csi(params string, final byte) {
 		}
 		return def
 	}
-	n := arg(0, 1)
 	if final != 'b' {
 		s.wrap = false
 	}
+	if !s.move(final, arg) && !s.eraseOrRepeat(final, arg) {
+		s.edit(final, arg(0, 1), arg)
+	}
+}
+
+// move obeys the sequences that move the cursor, and reports whether this is one.
+func (s *Screen) move(final byte, arg func(i, def int) int) bool {
+	n := arg(0, 1)
 	switch final {
 	case 'A':
 		s.y = max(0, s.y-n)
@@ -126,6 +133,17 @@ func (s *Screen) csi(params string, final byte) {
 		s.x = min(s.w-1, (s.x/8+n)*8)
 	case 'Z':
 		s.x = max(0, ((s.x+7)/8-n)*8)
+	default:
+		return false
+	}
+	return true
+}
+
+// eraseOrRepeat obeys the sequences that blank cells or repeat a glyph, and reports whether
+// this is one.
+func (s *Screen) eraseOrRepeat(final byte, arg func(i, def int) int) bool {
+	n := arg(0, 1)
+	switch final {
 	case 'J':
 		s.eraseScreen(arg(0, 0))
 	case 'K':
@@ -144,8 +162,9 @@ func (s *Screen) csi(params string, final byte) {
 			s.put(s.last, 1)
 		}
 	default:
-		s.edit(final, n, arg)
+		return false
 	}
+	return true
 }
 
 // edit obeys the sequences that move cells.

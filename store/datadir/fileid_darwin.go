@@ -5,9 +5,9 @@ import (
 	"syscall"
 )
 
-// Born says when a file was made, "" where that is not known. A copy may keep that, but
+// BirthTime returns when a file was made, "" where the file system does not tell. A copy may keep that, but
 // not the number of the file.
-func Born(path string) string {
+func BirthTime(path string) string {
 	var st syscall.Stat_t
 	if err := syscall.Stat(path, &st); err != nil {
 		return ""

@@ -10,22 +10,22 @@ import (
 	"eventdeck/store/tables"
 )
 
-// wordsCopied says why the journal of a copy may not know what was done.
+// wordsCopied says why the journal of a copy may lack acts.
 const wordsCopied = "the store is a copy of another one, or was moved here from another file system"
 
-// notePlace keeps which file the database is, and notes in the journal of a copy that it may
-// lag the acts: the one that it was copied from may have gone on. It writes only where
-// something is new.
-func (s *Store) notePlace() error {
+// noteFileID stores the id of the database's file. Where another one is stored, this is a
+// copy, whose original may have gone on: its journal notes that it may lack acts. Nothing is
+// written where nothing is new.
+func (s *Store) noteFileID() error {
 	if s.temporary {
 		return nil
 	}
-	now := datadir.PlaceOf(filepath.Join(s.dir, datadir.DB))
-	was, err := tables.StoredPlace(s.db)
+	now := datadir.FileID(filepath.Join(s.dir, datadir.DB))
+	was, err := tables.StoredFileID(s.db)
 	if err != nil || was == now {
 		return err
 	}
-	// A file system that came to tell when files are made says nothing of a copy.
+	// Ids of different kinds ("at", "made") say nothing: the file system has changed.
 	copied := was != "" && was[0] == now[0]
 	err = boltfile.Update(s.db, func(tx *boltfile.Tx) error {
 		if copied {
@@ -39,10 +39,10 @@ func (s *Store) notePlace() error {
 				}
 			}
 		}
-		return tables.PutPlace(tx, now)
+		return tables.PutFileID(tx, now)
 	})
 	if err != nil && !copied && boltfile.IsNoSpace(err) {
-		return nil // which must not keep the store from being read
+		return nil // a store on a full disk can be read
 	}
 	if err != nil {
 		return fmt.Errorf("note that it is another file than before: %w", err)

@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Born says when a file was made, "" where that is not known. A copy may keep that, but
+// BirthTime returns when a file was made, "" where the file system does not tell. A copy may keep that, but
 // not the number of the file.
-func Born(path string) string {
+func BirthTime(path string) string {
 	f, err := os.Open(path)
 	if err != nil {
 		return ""

@@ -55,7 +55,7 @@ func TestACopiedStoreSaysThatItMayLag(t *testing.T) {
 	mustDo(t, err)
 	equal(t, lagOf(t, late), wordsCopied)
 
-	if datadir.Born(copied) == "" {
+	if datadir.BirthTime(copied) == "" {
 		t.Skip("this file system does not tell when a file was made: what is moved is taken for a copy")
 	}
 	mustDo(t, os.Rename(copied, moved))
@@ -84,10 +84,10 @@ func TestWhatIsNotKnownToBeACopy(t *testing.T) {
 
 	s := openTest(t, Options{Dir: dir})
 	other := "at /before the file system told"
-	if datadir.Born(filepath.Join(dir, datadir.DB)) == "" {
+	if datadir.BirthTime(filepath.Join(dir, datadir.DB)) == "" {
 		other = "made before"
 	}
-	mustDo(t, boltfile.Update(s.db, func(tx *boltfile.Tx) error { return tables.PutPlace(tx, other) }))
+	mustDo(t, boltfile.Update(s.db, func(tx *boltfile.Tx) error { return tables.PutFileID(tx, other) }))
 	mustDo(t, s.Close())
 	equal(t, lagOf(t, dir), "")
 }

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Born says when a file was made, "" where that is not known. No program can set it.
-func Born(path string) string {
+// BirthTime returns when a file was made, "" where the file system does not tell. No program can set it.
+func BirthTime(path string) string {
 	var st unix.Statx_t
 	if err := unix.Statx(unix.AT_FDCWD, path, 0, unix.STATX_BTIME, &st); err != nil || st.Mask&unix.STATX_BTIME == 0 {
 		return ""

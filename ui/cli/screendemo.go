@@ -6,15 +6,14 @@ import (
 	"sync"
 	"time"
 
-	"eventdeck/host/config"
 	"eventdeck/host/event"
 	"eventdeck/ui/cli/program"
 )
 
-// lateDemo are demo servers that are started from the screen. They live as long
+// screenDemo are demo servers that are started from the screen. They live as long
 // as the screen; their subscriptions end with them, because no later run could
 // reach them again.
-type lateDemo struct {
+type screenDemo struct {
 	app  *app
 	deck *program.Deck
 	ctx  context.Context // of the screen
@@ -32,7 +31,7 @@ const demoLeaveWithin = 10 * time.Second
 var errDemoRuns = errors.New("they run already")
 
 // start starts the servers, adds them and begins to subscribe.
-func (l *lateDemo) start(context.Context) (names []string, err error) {
+func (l *screenDemo) start(context.Context) (names []string, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.servers != nil {
@@ -54,7 +53,7 @@ func (l *lateDemo) start(context.Context) (names []string, err error) {
 }
 
 // leave ends the subscriptions at the demo servers. What arrived stays.
-func (l *lateDemo) leave() error {
+func (l *screenDemo) leave() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.servers == nil {
@@ -71,7 +70,7 @@ func (l *lateDemo) leave() error {
 }
 
 // stop ends the servers. The host must be closed before.
-func (l *lateDemo) stop() error {
+func (l *screenDemo) stop() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var err error
@@ -79,15 +78,4 @@ func (l *lateDemo) stop() error {
 		err = errors.Join(err, end())
 	}
 	return err
-}
-
-// source is where servers are configured, as the screen needs it.
-func (a *app) source() config.Source {
-	s := config.Source{Paths: a.Paths(), File: a.Flags.Config, Present: a.Dir}
-	if s.File == "" {
-		if file, err := a.Paths().ConfigFile(); err == nil {
-			s.File = file
-		}
-	}
-	return s
 }

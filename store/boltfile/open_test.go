@@ -1,0 +1,330 @@
+package boltfile
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// A file is locked by who has it open; one that only reads is too.
+func TestOpenFileIsLocked(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	db, _, err := OpenFile(path, Options{})
+	must(t, err)
+	if Free(path) {
+		t.Error("it counts as free")
+	}
+	if _, _, err := OpenFile(path, Options{ReadOnly: true}); !errors.Is(err, ErrLocked) {
+		t.Error(err)
+	}
+	must(t, db.Close())
+	if !Free(path) {
+		t.Error("it counts as open")
+	}
+	db, file, err := OpenFile(path, Options{})
+	must(t, err)
+	must(t, Release(file)) // as after damage, without bbolt
+	if !Free(path) {
+		t.Error("it was released and counts as open")
+	}
+	_ = db // bbolt must not be asked any more
+}
+
+func TestDamagedFilesAreNotOpened(t *testing.T) {
+	db, path := newFile(t, 10)
+	must(t, db.Close())
+	good, err := os.ReadFile(path)
+	must(t, err)
+	page := os.Getpagesize()
+	newest, _, err := MetaPages(bytes.NewReader(good))
+	must(t, err)
+	flipped := func(at int) []byte {
+		bad := bytes.Clone(good)
+		bad[at] ^= 1
+		return bad
+	}
+	for says, content := range map[string][]byte{
+		"cut short":               good[:newest.Length-1],
+		"one of its first two":    flipped(page + metaRoot),
+		"where the last commit":   flipped(metaRoot),
+		"the file is not what it": []byte(strings.Repeat("no database ", 4000)),
+	} {
+		must(t, os.WriteFile(path, content, 0o600))
+		_, _, err := OpenFile(path, Options{})
+		if !errors.Is(err, ErrDamaged) || says != "the file is not what it" && !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", says, err)
+		}
+		if !Free(path) {
+			t.Errorf("%s: it is locked", says)
+		}
+	}
+}
+
+// A file of a newer program, and a database of another one, are told apart from damage.
+func TestFilesOfOtherProgramsAreRefused(t *testing.T) {
+	db, _ := newFile(t, 1)
+	must(t, Update(db, func(tx *Tx) error { return tx.SetVersion(Newest + 1) }))
+	nothing := func(*Tx) error { return nil }
+	for _, err := range []error{View(db, nothing), Update(db, nothing), NewReader(db).View(nothing)} {
+		if !errors.Is(err, ErrNewer) {
+			t.Errorf("newer: %v", err)
+		}
+	}
+	if version, err := Version(db); version != Newest+1 || err != nil {
+		t.Errorf("its version is %d, %v", version, err)
+	}
+	foreign, err := bolt.Open(filepath.Join(t.TempDir(), "file"), 0o600, nil)
+	must(t, err)
+	defer foreign.Close()
+	must(t, foreign.Update(func(tx *bolt.Tx) error { _, err := tx.CreateBucket(one); return err }))
+	if err := View(foreign, nothing); !errors.Is(err, ErrForeign) {
+		t.Errorf("foreign: %v", err)
+	}
+}
+
+// A reader sees each commit, though it reads the tallies once for each.
+func TestReaderSeesEachCommit(t *testing.T) {
+	db, _ := newFile(t, 1)
+	r := NewReader(db)
+	for n := uint64(1); n < 4; n++ {
+		for range 2 {
+			must(t, r.View(func(tx *Tx) error {
+				value, err := tx.Bucket(one).Get(number(int(n)))
+				if tx.Bucket(one).Entries() != n || value == nil {
+					t.Errorf("%d entries, the newest is %q, after %d commits", tx.Bucket(one).Entries(), value, n)
+				}
+				return err
+			}))
+		}
+		must(t, Update(db, func(tx *Tx) error { return tx.Bucket(one).Put(number(int(n+1)), []byte("next")) }))
+	}
+}
+
+func TestBucketsThatAreMissing(t *testing.T) {
+	db, _ := newFile(t, 1)
+	must(t, Update(db, func(tx *Tx) error {
+		b := tx.Bucket([]byte("nosuch"))
+		_, getErr := b.Get(number(1))
+		for name, err := range map[string]error{
+			"Get": getErr, "Put": b.Put(number(1), nil), "Append": b.Append(number(1), nil, 0), "Delete": b.Delete(number(1)),
+			"SetCounter": b.SetCounter(1), "Each": b.Each(func(_, _ []byte) error { return nil }),
+		} {
+			if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "nosuch is missing") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		c := b.Cursor()
+		for name, move := range map[string]func() ([]byte, []byte){"First": c.First, "Last": c.Last, "Next": c.Next, "Prev": c.Prev} {
+			if k, _ := move(); k != nil || !errors.Is(c.Err(), ErrDamaged) {
+				t.Errorf("%s: %x, %v", name, k, c.Err())
+			}
+		}
+		return nil
+	}))
+}
+
+func TestCursorWalksBothWays(t *testing.T) {
+	db, _ := newFile(t, 500)
+	must(t, View(db, func(tx *Tx) error {
+		c := tx.Bucket(one).Cursor()
+		n := 0
+		for k, v := c.First(); k != nil; k, v = c.Next() {
+			if n++; !bytes.Equal(k, number(n)) || string(v) != fmt.Sprint("value ", n) {
+				t.Fatalf("entry %d is %x, %q", n, k, v)
+			}
+		}
+		for k, _ := c.Last(); k != nil; k, _ = c.Prev() {
+			if !bytes.Equal(k, number(n)) {
+				t.Fatalf("entry %d backwards is %x", n, k)
+			}
+			n--
+		}
+		if n != 0 {
+			t.Errorf("%d entries were not met backwards", n)
+		}
+		if k, _ := c.Seek(number(300)); !bytes.Equal(k, number(300)) {
+			t.Errorf("seek finds %x", k)
+		}
+		if k, _ := c.Seek(number(501)); k != nil {
+			t.Errorf("seek behind the end finds %x", k)
+		}
+		return c.Err()
+	}))
+	must(t, db.Update(func(tx *bolt.Tx) error { return tx.Bucket(one).Put(number(250), []byte("changed")) }))
+	must(t, View(db, func(tx *Tx) error {
+		c := tx.Bucket(one).Cursor()
+		n := 0
+		for k, _ := c.First(); k != nil; k, _ = c.Next() {
+			n++
+		}
+		if k, _ := c.Next(); n != 249 || !errors.Is(c.Err(), ErrDamaged) || k != nil {
+			t.Errorf("the walk ends after %d entries with %v", n, c.Err())
+		}
+		return nil
+	}))
+}
+
+// older makes a file without checksums and n entries in the bucket one.
+func older(t *testing.T, n int) *bolt.DB {
+	t.Helper()
+	db, err := bolt.Open(filepath.Join(t.TempDir(), "file"), 0o600, nil)
+	must(t, err)
+	t.Cleanup(func() { _ = db.Close() })
+	must(t, db.Update(func(tx *bolt.Tx) error {
+		for _, name := range [][]byte{Meta, one, other} {
+			if _, err := tx.CreateBucket(name); err != nil {
+				return err
+			}
+		}
+		for i := range n {
+			if err := tx.Bucket(one).Put(number(i+1), fmt.Appendf(nil, "value %d", i+1)); err != nil {
+				return err
+			}
+		}
+		return errors.Join(tx.Bucket(other).Put([]byte("key"), []byte("small")), tx.Bucket(one).SetSequence(uint64(n)), tx.Bucket(Meta).Put(keyVersion, number(checked-1)))
+	}))
+	return db
+}
+
+// Entries of an older file get their checksums a few at a time. Until then, and in between,
+// they are read as they were, may be changed, and a change by damage is found.
+func TestBackfill(t *testing.T) {
+	const entries = 100
+	take := func(_, _, _ []byte) error { return nil }
+	read := func(db *bolt.DB, unsummed uint64) {
+		t.Helper()
+		must(t, View(db, func(tx *Tx) error {
+			if tx.Unsummed() != unsummed || tx.Bucket(one).Entries() != entries || tx.Bucket(one).Counter() != entries {
+				t.Errorf("%d of %d entries have none, want %d; counter %d", tx.Unsummed(), tx.Bucket(one).Entries(), unsummed, tx.Bucket(one).Counter())
+			}
+			n := 0
+			return errors.Join(tx.Bucket(one).Each(func(k, v []byte) error {
+				if n++; !bytes.Equal(k, number(n)) || string(v) != fmt.Sprint("value ", n) {
+					t.Errorf("entry %d is %x, %q", n, k, v)
+				}
+				return nil
+			}), tx.Verify(t.Context(), func(err error) { t.Error(err) }))
+		}))
+	}
+	db := older(t, entries)
+	must(t, Update(db, func(tx *Tx) error { return errors.Join(tx.AddChecksums(one), tx.SetVersion(Newest)) }))
+	read(db, entries)
+
+	refused := errors.New("refused")
+	if err := Update(db, func(tx *Tx) error {
+		_, err := tx.Backfill(1<<20, func(bucket, key, _ []byte) error {
+			if bytes.Equal(bucket, one) && bytes.Equal(key, number(7)) {
+				return refused
+			}
+			return nil
+		})
+		return err
+	}); !errors.Is(err, refused) {
+		t.Errorf("an entry that is refused: %v", err)
+	}
+	read(db, entries)
+
+	steps, left := 0, uint64(entries)
+	for more := true; more; steps++ {
+		must(t, Update(db, func(tx *Tx) (err error) {
+			more, err = tx.Backfill(200, take)
+			if now := tx.Unsummed(); err == nil && now >= left && left > 0 {
+				t.Fatalf("%d entries had no checksum, and %d have none now", left, now)
+			} else {
+				left = now
+			}
+			return err
+		}))
+		read(db, left)
+	}
+	if steps < 5 || left != 0 {
+		t.Errorf("%d steps, and %d entries are left", steps, left)
+	}
+
+	for _, half := range []bool{false, true} {
+		db := older(t, entries)
+		must(t, Update(db, func(tx *Tx) error {
+			if err := errors.Join(tx.AddChecksums(one), tx.SetVersion(Newest)); err != nil || !half {
+				return err
+			}
+			_, err := tx.Backfill(500, take)
+			return err
+		}))
+		must(t, Update(db, func(tx *Tx) error {
+			return errors.Join(tx.Bucket(one).Put(number(90), []byte("put")), tx.Bucket(one).Delete(number(91)), tx.Bucket(one).Put(number(3), []byte("put")))
+		}))
+		if found := findings(t, db); len(found) > 0 {
+			t.Errorf("half %v: %v", half, found)
+		}
+		must(t, db.Update(func(tx *bolt.Tx) error { return tx.Bucket(one).Put(number(95), []byte("damage")) }))
+		if found := findings(t, db); len(found) == 0 {
+			t.Errorf("half %v: damage is not found", half)
+		}
+	}
+}
+
+// A copy has every entry with its checksum, and the counters; damage ends it.
+func TestCopyWritesEveryEntry(t *testing.T) {
+	for name, from := range map[string]*bolt.DB{"older": older(t, 300), "newest": func() *bolt.DB { db, _ := newFile(t, 300); return db }()} {
+		to, err := bolt.Open(filepath.Join(t.TempDir(), "file"), 0o600, nil)
+		must(t, err)
+		defer to.Close()
+		must(t, Copy(to, from, 1000))
+		must(t, View(from, func(src *Tx) error {
+			return View(to, func(dst *Tx) error {
+				if dst.Version() != src.Version() || dst.Bucket(one).Entries() != 300 || dst.Bucket(one).Counter() != src.Bucket(one).Counter() {
+					t.Errorf("%s: version %d, %d entries, counter %d", name, dst.Version(), dst.Bucket(one).Entries(), dst.Bucket(one).Counter())
+				}
+				return dst.Verify(t.Context(), func(err error) { t.Errorf("%s: %v", name, err) })
+			})
+		}))
+	}
+	bad, _ := newFile(t, 300)
+	must(t, bad.Update(func(tx *bolt.Tx) error { return tx.Bucket(one).Put(number(7), []byte("damage")) }))
+	to, err := bolt.Open(filepath.Join(t.TempDir(), "file"), 0o600, nil)
+	must(t, err)
+	defer to.Close()
+	if err := Copy(to, bad, 1000); !errors.Is(err, ErrDamaged) {
+		t.Errorf("of a damaged file: %v", err)
+	}
+}
+
+// A file goes out while it is open and comes in again; what has ended leaves nothing.
+func TestCopyOutAndIn(t *testing.T) {
+	db, _ := newFile(t, 100)
+	dir := t.TempDir()
+	out, in := filepath.Join(dir, "out"), filepath.Join(dir, "in")
+	n, err := CopyOut(t.Context(), db, out)
+	must(t, err)
+	if info, err := os.Stat(out); err != nil || info.Size() != n {
+		t.Errorf("%d bytes were written: %v", n, err)
+	}
+	if _, err := CopyOut(t.Context(), db, out); !errors.Is(err, os.ErrExist) {
+		t.Errorf("over a file: %v", err)
+	}
+	content, err := os.ReadFile(out)
+	must(t, err)
+	must(t, CopyIn(t.Context(), bytes.NewReader(content), in))
+	copied, _, err := OpenFile(in, Options{ReadOnly: true})
+	must(t, err)
+	if found := findings(t, copied); len(found) > 0 {
+		t.Error(found)
+	}
+	must(t, copied.Close())
+	ended, cancel := context.WithCancelCause(t.Context())
+	stopped := errors.New("stopped")
+	cancel(stopped)
+	if _, err := CopyOut(ended, db, filepath.Join(dir, "ended")); !errors.Is(err, stopped) {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "ended")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("half a copy is left: %v", err)
+	}
+}

@@ -1,0 +1,403 @@
+package tables_test
+
+import (
+	"bytes"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	bolt "go.etcd.io/bbolt"
+
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/store/boltfile"
+	"eventdeck/store/codec"
+	"eventdeck/store/seal"
+	"eventdeck/store/tables"
+)
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func openFile(t *testing.T) *bolt.DB {
+	t.Helper()
+	db, err := bolt.Open(filepath.Join(t.TempDir(), "state.db"), 0o600, &bolt.Options{NoSync: true})
+	must(t, err)
+	t.Cleanup(func() { must(t, db.Close()) })
+	return db
+}
+
+// newFile makes a file of the newest layout.
+func newFile(t *testing.T) *bolt.DB {
+	t.Helper()
+	db := openFile(t)
+	must(t, tables.Migrate(db, rand.Reader))
+	return db
+}
+
+func update(t *testing.T, db *bolt.DB, fn func(*boltfile.Tx) error) {
+	t.Helper()
+	must(t, boltfile.Update(db, fn))
+}
+
+func view(t *testing.T, db *bolt.DB, fn func(*boltfile.Tx)) {
+	t.Helper()
+	must(t, boltfile.View(db, func(tx *boltfile.Tx) error { fn(tx); return nil }))
+}
+
+func encoded(t *testing.T, sub event.SubID, id string) []byte {
+	t.Helper()
+	e, err := codec.Encode(&event.Record{Kind: event.KindEvent, Sub: sub, Server: "pager", EventID: trust.Untrusted(id), Raw: []byte(`{"n":1}`)})
+	must(t, err)
+	return e.Value
+}
+
+// older makes a file of an older layout with three records of two subscriptions.
+func older(t *testing.T, layout uint64) *bolt.DB {
+	t.Helper()
+	db := openFile(t)
+	names := [][]byte{tables.Meta, tables.Events, tables.Dedup, tables.Subs, tables.Ended, tables.Settings, tables.Servers, tables.Refusals}
+	if layout >= 2 {
+		names = append(names, tables.Audit, tables.Marks)
+	}
+	if layout >= 3 {
+		names = append(names, tables.Usage, tables.Gone)
+	}
+	bySub := map[event.SubID]tables.Amount{}
+	must(t, db.Update(func(tx *bolt.Tx) error {
+		for _, name := range names {
+			if _, err := tx.CreateBucket(name); err != nil {
+				return err
+			}
+		}
+		events := tx.Bucket(tables.Events)
+		for i, sub := range []event.SubID{"aa", "bb", "aa"} {
+			value := encoded(t, sub, fmt.Sprint("evt_", i))
+			bySub[sub] = bySub[sub].Plus(tables.Amount{Records: 1, Bytes: codec.Size(value)})
+			if err := events.Put(tables.SeqKey(uint64(i+1)), value); err != nil {
+				return err
+			}
+		}
+		if layout >= 3 {
+			for sub, amount := range bySub {
+				if err := tx.Bucket(tables.Usage).Put(tables.UsageKey(sub), tables.EncodeUsage(amount)); err != nil {
+					return err
+				}
+			}
+		}
+		meta := tx.Bucket(tables.Meta)
+		return errors.Join(events.SetSequence(3), tx.Bucket(tables.Settings).Put([]byte("theme"), []byte("night")),
+			meta.Put(tables.KeyID, []byte("id")), meta.Put(tables.KeyHash, []byte("hash")), meta.Put([]byte("version"), tables.SeqKey(min(layout, 3))))
+	}))
+	if layout == 4 {
+		update(t, db, func(tx *boltfile.Tx) error {
+			return errors.Join(tx.AddChecksums(tables.Numbered...), tx.SetVersion(4))
+		})
+	}
+	return db
+}
+
+// A file of each older layout becomes one of today: with every table, every entry as it
+// was, and what is counted of the log. A second migration writes nothing.
+func TestMigrateFromEachLayout(t *testing.T) {
+	for layout := uint64(1); layout < tables.Newest; layout++ {
+		t.Run(fmt.Sprint(layout), func(t *testing.T) {
+			db := older(t, layout)
+			must(t, tables.Migrate(db, nil))
+			commits := 0
+			view(t, db, func(tx *boltfile.Tx) {
+				commits = tx.ID()
+				if tx.Version() != tables.Newest || !tx.Checked() {
+					t.Errorf("its version is %d; checksums: %v", tx.Version(), tx.Checked())
+				}
+				must(t, tables.QuickCheck(tx))
+				must(t, tx.Verify(t.Context(), func(err error) { t.Error(err) }))
+				total, bySub, err := tables.LoadUsage(tx)
+				must(t, err)
+				size := codec.Size(encoded(t, "aa", "evt_0"))
+				if want := (tables.Amount{Records: 3, Bytes: 3 * size}); total != want || bySub["aa"] != (tables.Amount{Records: 2, Bytes: 2 * size}) || len(bySub) != 2 {
+					t.Errorf("counted are %+v, %+v", total, bySub)
+				}
+				if n := tx.Bucket(tables.Events).Counter(); n != 3 {
+					t.Errorf("the last number is %d", n)
+				}
+				value, err := tx.Bucket(tables.Events).Get(tables.SeqKey(2))
+				if r, decodeErr := codec.Decode(2, value); err != nil || decodeErr != nil || r.Sub != "bb" || r.EventID.Raw() != "evt_1" {
+					t.Errorf("record 2 is %+v: %v, %v", r, err, decodeErr)
+				}
+				if theme, err := tx.Bucket(tables.Settings).Get([]byte("theme")); string(theme) != "night" {
+					t.Errorf("the setting is %q: %v", theme, err)
+				}
+				if hash, err := tx.Bucket(tables.Meta).Get(tables.KeyHash); string(hash) != "hash" {
+					t.Errorf("the hash key is %q: %v", hash, err)
+				}
+			})
+			must(t, tables.Migrate(db, nil))
+			view(t, db, func(tx *boltfile.Tx) {
+				if tx.ID() != commits {
+					t.Error("a file of today was written")
+				}
+			})
+		})
+	}
+}
+
+// An empty file gets an id and a hash key of its own; without randomness it stays empty.
+func TestMigrateAnEmptyFile(t *testing.T) {
+	db := openFile(t)
+	if err := tables.Migrate(db, strings.NewReader("too short")); err == nil {
+		t.Fatal("it was initialised without randomness")
+	}
+	if version, err := boltfile.Version(db); version != 0 || err != nil {
+		t.Fatalf("its version is %d, %v", version, err)
+	}
+	must(t, tables.Migrate(db, bytes.NewReader(bytes.Repeat([]byte{0xab}, 48))))
+	view(t, db, func(tx *boltfile.Tx) {
+		must(t, tables.QuickCheck(tx))
+		id, err := tx.Bucket(tables.Meta).Get(tables.KeyID)
+		hash, hashErr := tx.Bucket(tables.Meta).Get(tables.KeyHash)
+		if string(id) != strings.Repeat("ab", 16) || !bytes.Equal(hash, bytes.Repeat([]byte{0xab}, 32)) {
+			t.Errorf("id %q, hash key %x: %v, %v", id, hash, err, hashErr)
+		}
+	})
+}
+
+func TestMigrateRefusesWhatIsNotItsOwn(t *testing.T) {
+	newer := newFile(t)
+	update(t, newer, func(tx *boltfile.Tx) error { return tx.SetVersion(tables.Newest + 1) })
+	foreign := openFile(t)
+	must(t, foreign.Update(func(tx *bolt.Tx) error { _, err := tx.CreateBucket([]byte("mine")); return err }))
+	damaged := older(t, 2)
+	must(t, damaged.Update(func(tx *bolt.Tx) error { return tx.Bucket(tables.Events).Put(tables.SeqKey(2), []byte("x")) }))
+	for _, c := range []struct {
+		db   *bolt.DB
+		want error
+	}{{newer, boltfile.ErrNewer}, {foreign, boltfile.ErrForeign}, {damaged, event.ErrDamaged}} {
+		before, _ := boltfile.Version(c.db)
+		if err := tables.Migrate(c.db, nil); !errors.Is(err, c.want) {
+			t.Errorf("%v: %v", c.want, err)
+		}
+		if after, _ := boltfile.Version(c.db); after != before {
+			t.Errorf("%v: version %d became %d", c.want, before, after)
+		}
+	}
+}
+
+func TestCheckEntryKnowsTheEntriesOfEachTable(t *testing.T) {
+	kept := tables.KeptSub{Sub: event.Subscription{ID: "aa"}}
+	sub, err := kept.Encode()
+	must(t, err)
+	good := map[string][]byte{
+		string(tables.Events): encoded(t, "aa", "evt_1"),
+		string(tables.Gone):   encoded(t, "aa", "evt_1"),
+		string(tables.Dedup):  codec.AppendHash(nil, 1, 2),
+		string(tables.Usage):  tables.EncodeUsage(tables.Amount{Records: 1, Bytes: 2}),
+		string(tables.Subs):   sub,
+	}
+	for _, name := range [][]byte{tables.Marks, tables.Servers, tables.Refusals, tables.Ended, tables.Audit} {
+		good[string(name)] = []byte(`{}`)
+	}
+	for name, value := range good {
+		if err := tables.CheckEntry([]byte(name), tables.SeqKey(7), value); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		err := tables.CheckEntry([]byte(name), tables.SeqKey(7), value[:len(value)/2])
+		var unreadable *tables.UnreadableError
+		if !errors.As(err, &unreadable) || !errors.Is(err, event.ErrDamaged) || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s, cut: %v", name, err)
+		}
+	}
+	for _, name := range tables.Numbered {
+		if err := tables.CheckEntry(name, tables.SeqKey(7), []byte("x")); err == nil || !strings.Contains(err.Error(), "entry 7 of") {
+			t.Errorf("%s does not name the entry: %v", name, err)
+		}
+	}
+	for _, name := range tables.Journal {
+		if err := tables.CheckEntry(name, []byte("key"), []byte{0xff}); err != nil {
+			t.Errorf("%s: values of the journal are the caller's: %v", name, err)
+		}
+	}
+}
+
+func TestQuickCheckFindsWhatIsWrongWithTheNewestRecord(t *testing.T) {
+	for says, harm := range map[string]func(*boltfile.Tx) error{
+		"newer than the last number given, 1": func(tx *boltfile.Tx) error { return tx.Bucket(tables.Events).SetCounter(1) },
+		"the newest record, 2": func(tx *boltfile.Tx) error {
+			return tx.Bucket(tables.Events).Put(tables.SeqKey(2), []byte("x"))
+		},
+		"has the key": func(tx *boltfile.Tx) error {
+			return tx.Bucket(tables.Events).Put([]byte("zzzzzzzzz"), encoded(t, "aa", "evt_3"))
+		},
+	} {
+		db := newFile(t)
+		update(t, db, func(tx *boltfile.Tx) error {
+			b := tx.Bucket(tables.Events)
+			return errors.Join(b.Put(tables.SeqKey(1), encoded(t, "aa", "evt_1")), b.Put(tables.SeqKey(2), encoded(t, "aa", "evt_2")), b.SetCounter(2))
+		})
+		view(t, db, func(tx *boltfile.Tx) { must(t, tables.QuickCheck(tx)) })
+		update(t, db, harm)
+		view(t, db, func(tx *boltfile.Tx) {
+			if err := tables.QuickCheck(tx); !errors.Is(err, event.ErrDamaged) || !strings.Contains(err.Error(), says) {
+				t.Errorf("%s: %v", says, err)
+			}
+		})
+	}
+	db := newFile(t)
+	must(t, db.Update(func(tx *bolt.Tx) error { return tx.DeleteBucket(tables.Marks) }))
+	view(t, db, func(tx *boltfile.Tx) {
+		if err := tables.QuickCheck(tx); !errors.Is(err, event.ErrDamaged) || !strings.Contains(err.Error(), "marks is missing") {
+			t.Error(err)
+		}
+	})
+}
+
+// The secrets of a stored subscription are sealed, and open with the key alone; its texts
+// need not be UTF-8.
+func TestSubscriptionsAreStoredSealed(t *testing.T) {
+	sealer, err := seal.NewSealer(bytes.Repeat([]byte("k"), 32), rand.Reader)
+	must(t, err)
+	want := event.Subscription{
+		ID: "aa", Key: event.Key{Server: "pager", Type: trust.Untrusted("load.\xff"), Args: []byte(`{"n":1}`)}, Cursor: event.At(trust.Untrusted("c1")),
+		Hook: event.Hook{Secret: event.NewSecret("hook-secret"), Previous: event.NewSecret("previous-secret")}, Resume: event.NewSecret("resume-secret"),
+	}
+	var kept tables.KeptSub
+	before := kept.Secrets()
+	kept.Sub = want
+	must(t, kept.Seal(before, sealer))
+	value, err := kept.Encode()
+	must(t, err)
+	for _, secret := range []event.Secret{want.Hook.Secret, want.Hook.Previous, want.Resume} {
+		if bytes.Contains(value, []byte(secret.Reveal())) {
+			t.Errorf("%q is stored in clear", secret.Reveal())
+		}
+	}
+	db := newFile(t)
+	update(t, db, func(tx *boltfile.Tx) error { return tx.Bucket(tables.Subs).Put([]byte(want.ID), value) })
+	view(t, db, func(tx *boltfile.Tx) {
+		subs, err := tables.LoadSubs(tx, sealer)
+		must(t, err)
+		if got := subs[want.ID]; !reflect.DeepEqual(got.Sub, want) || got.KeyLost() {
+			t.Errorf("got  %+v\nwant %+v", got.Sub, want)
+		}
+	})
+	lost, err := tables.ReadSub(want.ID, value)
+	must(t, err)
+	if !lost.KeyLost() || !lost.Sub.Hook.Secret.IsZero() || lost.Sub.Key.Server != want.Key.Server {
+		t.Errorf("with another key: %+v", lost.Sub)
+	}
+}
+
+// A secret that did not change is not sealed anew, and one that is taken away is gone.
+func TestSecretsAreSealedOnce(t *testing.T) {
+	sealer, err := seal.NewSealer(bytes.Repeat([]byte("k"), 32), rand.Reader)
+	must(t, err)
+	kept := tables.KeptSub{Sub: event.Subscription{ID: "aa"}}
+	store := func(change func(*event.Subscription)) string {
+		t.Helper()
+		before := kept.Secrets()
+		change(&kept.Sub)
+		must(t, kept.Seal(before, sealer))
+		value, err := kept.Encode()
+		must(t, err)
+		return string(value)
+	}
+	without := store(func(*event.Subscription) {})
+	first := store(func(s *event.Subscription) { s.Hook.Secret = event.NewSecret("one") })
+	if again := store(func(*event.Subscription) {}); again != first {
+		t.Error("it was sealed anew")
+	}
+	if other := store(func(s *event.Subscription) { s.Hook.Secret = event.NewSecret("two") }); other == first {
+		t.Error("another secret is stored as the one before")
+	}
+	if gone := store(func(s *event.Subscription) { s.Hook.Secret = event.Secret{} }); gone != without {
+		t.Errorf("a secret that was taken away is stored: %s", gone)
+	}
+}
+
+func TestUsageIsReadAsWritten(t *testing.T) {
+	want := tables.Amount{Records: 1 << 40, Bytes: 300}
+	value := tables.EncodeUsage(want)
+	if got, err := tables.DecodeUsage(value); got != want || err != nil {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	for n := range value {
+		if _, err := tables.DecodeUsage(value[:n]); !errors.Is(err, codec.ErrInvalid) {
+			t.Errorf("cut to %d bytes: %v", n, err)
+		}
+	}
+	if _, err := tables.DecodeUsage(append(value, 0)); !errors.Is(err, codec.ErrInvalid) {
+		t.Errorf("with a byte more: %v", err)
+	}
+}
+
+// A snapshot has every table, the content of those that are not the log's, and the last
+// numbers of all.
+func TestSnapshotHoldsAllButTheLog(t *testing.T) {
+	from, to := newFile(t), openFile(t)
+	update(t, from, func(tx *boltfile.Tx) error {
+		for i, name := range tables.All {
+			b := tx.Bucket(name)
+			if err := errors.Join(b.Put([]byte("key"), []byte("value")), b.SetCounter(uint64(i+1))); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	must(t, boltfile.View(from, func(src *boltfile.Tx) error {
+		return boltfile.Update(to, func(dst *boltfile.Tx) error { return tables.CopyControl(dst, src) })
+	}))
+	empty := map[string]bool{"events": true, "dedup": true, "usage": true, "gone": true, "audit": true, "refusals": true}
+	view(t, to, func(tx *boltfile.Tx) {
+		for i, name := range tables.All {
+			value, err := tx.Bucket(name).Get([]byte("key"))
+			if err != nil || (value == nil) != empty[string(name)] || tables.InSnapshot(name) == empty[string(name)] {
+				t.Errorf("%s holds %q: %v", name, value, err)
+			}
+			if n := tx.Bucket(name).Counter(); n != uint64(i+1) {
+				t.Errorf("the counter of %s is %d, not %d", name, n, i+1)
+			}
+		}
+		must(t, tx.Verify(t.Context(), func(err error) { t.Error(err) }))
+	})
+}
+
+func TestFileIDAndLagAreKept(t *testing.T) {
+	db := newFile(t)
+	if id, err := tables.StoredFileID(db); id != "" || err != nil {
+		t.Errorf("a new file has the id %q, %v", id, err)
+	}
+	update(t, db, func(tx *boltfile.Tx) error {
+		return errors.Join(tables.PutFileID(tx, "made 7"), tables.PutLag(tx, "restored"))
+	})
+	if id, err := tables.StoredFileID(db); id != "made 7" || err != nil {
+		t.Errorf("got %q, %v", id, err)
+	}
+	view(t, db, func(tx *boltfile.Tx) {
+		if why, err := tx.Bucket([]byte(event.TableReact)).Get([]byte(event.KeyLag)); string(why) != "restored" {
+			t.Errorf("the journal says %q, %v", why, err)
+		}
+	})
+}
+
+func TestIdentifiedFindsPrunedRecordsToo(t *testing.T) {
+	db := newFile(t)
+	update(t, db, func(tx *boltfile.Tx) error {
+		events, gone := tx.Bucket(tables.Events), tx.Bucket(tables.Gone)
+		return errors.Join(events.Put(tables.SeqKey(2), []byte("kept")), gone.Put(tables.SeqKey(2), []byte("older")), gone.Put(tables.SeqKey(1), []byte("pruned")))
+	})
+	view(t, db, func(tx *boltfile.Tx) {
+		for seq, want := range map[uint64]string{1: "pruned", 2: "kept", 3: ""} {
+			if got, err := tables.Identified(tx.Bucket(tables.Events), tx.Bucket(tables.Gone), seq); string(got) != want || err != nil {
+				t.Errorf("%d: %q, %v", seq, got, err)
+			}
+		}
+	})
+}
