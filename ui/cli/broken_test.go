@@ -104,7 +104,7 @@ func (b breaking) Info() event.StoreInfo {
 // A screen ends with its store, with the line that helps.
 func TestScreenEndsWithItsStore(t *testing.T) {
 	s := breaking{broken: make(chan struct{})}
-	d := &program.Deck{Store: s}
+	d := &program.OpenHost{Store: s}
 	if err := d.WhileSound(t.Context(), func(context.Context) error { return nil }); err != nil {
 		t.Errorf("a screen on a sound store: %v", err)
 	}

@@ -129,7 +129,7 @@ func (a *app) demoElsewhere(ctx context.Context, c *attach.Client, err error) er
 	if err != nil {
 		return err
 	}
-	return a.showDemoOf(ctx, program.AttachedDeck(c))
+	return a.showDemoOf(ctx, program.AttachedHost(c))
 }
 
 // startServers runs the demo servers that have an address, and returns how all of
@@ -198,7 +198,7 @@ func (a *app) startServer(ctx context.Context, name string, f demoFlags) (url st
 
 // subscribeDemo begins the subscriptions of a first start. The returned function
 // waits for the end of that and tells what failed.
-func subscribeDemo(ctx context.Context, d *program.Deck) (wait func() error) {
+func subscribeDemo(ctx context.Context, d *program.OpenHost) (wait func() error) {
 	var wg sync.WaitGroup
 	errs := make([]error, len(demoSubscriptions))
 	for i, w := range demoSubscriptions {

@@ -100,7 +100,7 @@ func (a *app) mcp(ctx context.Context, f mcpFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	d, o, err := a.KeptDeck(ctx)
+	d, o, err := a.OpenKeptHost(ctx)
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (a *app) mcp(ctx context.Context, f mcpFlags) (err error) {
 	for _, s := range d.Store.Subscriptions() {
 		host.HideSubscription(secrets, s)
 	}
-	serve := func(ctx context.Context, d *program.Deck) error { return a.serveMCP(ctx, d, f, ln, token, secrets) }
+	serve := func(ctx context.Context, d *program.OpenHost) error { return a.serveMCP(ctx, d, f, ln, token, secrets) }
 	if d.Client != nil {
 		a.Say("mcp: attached to process %d, which has %s open", d.Client.PID(), o.Dir)
 		_, err := a.WhileAttached(ctx, d, o, servers, serve)
@@ -126,9 +126,9 @@ func (a *app) mcp(ctx context.Context, f mcpFlags) (err error) {
 	return d.Finish(d.WhileSound(ctx, func(ctx context.Context) error { return serve(ctx, d) }))
 }
 
-// serveMCP answers clients on the deck: at ln, or on standard input and output where that
+// serveMCP answers clients on the open host: at ln, or on standard input and output where that
 // is nil.
-func (a *app) serveMCP(ctx context.Context, d *program.Deck, f mcpFlags, ln net.Listener, token event.Secret, secrets *redact.Set) error {
+func (a *app) serveMCP(ctx context.Context, d *program.OpenHost, f mcpFlags, ln net.Listener, token event.Secret, secrets *redact.Set) error {
 	logger, file, err := a.Logger()
 	if err != nil {
 		return err

@@ -24,7 +24,7 @@ func (a *app) screen(ctx context.Context, args []string) error {
 	if !a.Flags.Screen.ReadOnly { // a screen that only looks starts nothing
 		a.Flags.Reacts = program.OwnReactions
 	}
-	d, o, err := a.KeptDeck(ctx)
+	d, o, err := a.OpenKeptHost(ctx)
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (a *app) screen(ctx context.Context, args []string) error {
 		}
 		return err
 	}
-	late := &screenDemo{app: a, deck: d, ctx: ctx}
+	late := &screenDemo{app: a, opened: d, ctx: ctx}
 	d.StartDemo = late.start
 	err = d.WhileSound(ctx, func(ctx context.Context) error { return a.show(ctx, d, false) })
 	info, waiting := d.Store.Info(), d.Waiting()
@@ -56,7 +56,7 @@ func (a *app) screen(ctx context.Context, args []string) error {
 }
 
 // show runs the screen, or the same in words.
-func (a *app) show(ctx context.Context, d *program.Deck, demo bool) error {
+func (a *app) show(ctx context.Context, d *program.OpenHost, demo bool) error {
 	if a.Flags.Screen.Plain {
 		return newAnnouncer(d, a.Stdout).run(ctx)
 	}
@@ -64,7 +64,7 @@ func (a *app) show(ctx context.Context, d *program.Deck, demo bool) error {
 }
 
 // showDemoOf runs the screen on the demo of another process, and ends with it.
-func (a *app) showDemoOf(ctx context.Context, d *program.Deck) error {
+func (a *app) showDemoOf(ctx context.Context, d *program.OpenHost) error {
 	within, cancel := d.Within(ctx)
 	defer cancel()
 	pid := d.Client.PID()
@@ -148,6 +148,6 @@ func quoteWord(w string) string {
 
 // showAttached runs the screen on the host of another process, and goes on when that
 // ends.
-func (a *app) showAttached(ctx context.Context, d *program.Deck, o program.StoreOptions, servers []event.Server) (owned *event.StoreInfo, err error) {
-	return a.WhileAttached(ctx, d, o, servers, func(ctx context.Context, d *program.Deck) error { return a.show(ctx, d, false) })
+func (a *app) showAttached(ctx context.Context, d *program.OpenHost, o program.StoreOptions, servers []event.Server) (owned *event.StoreInfo, err error) {
+	return a.WhileAttached(ctx, d, o, servers, func(ctx context.Context, d *program.OpenHost) error { return a.show(ctx, d, false) })
 }

@@ -14,9 +14,9 @@ import (
 // as the screen; their subscriptions end with them, because no later run could
 // reach them again.
 type screenDemo struct {
-	app  *app
-	deck *program.Deck
-	ctx  context.Context // of the screen
+	app    *app
+	opened *program.OpenHost
+	ctx    context.Context // of the screen
 
 	mu      sync.Mutex
 	servers []event.Server
@@ -44,11 +44,11 @@ func (l *screenDemo) start(context.Context) (names []string, err error) {
 	l.servers, l.end = servers, append(l.end, stop)
 	for _, s := range servers {
 		s.ByHand = true
-		l.deck.AddServer(s)
+		l.opened.AddServer(s)
 		names = append(names, s.Name)
 	}
 	ctx, cancel := context.WithCancel(l.ctx)
-	l.cancel, l.wait = cancel, subscribeDemo(ctx, l.deck)
+	l.cancel, l.wait = cancel, subscribeDemo(ctx, l.opened)
 	return names, nil
 }
 
@@ -64,7 +64,7 @@ func (l *screenDemo) leave() error {
 	ctx, cancel := context.WithTimeout(context.Background(), demoLeaveWithin)
 	defer cancel()
 	for _, s := range l.servers {
-		err = errors.Join(err, l.deck.RemoveServer(ctx, s.Name))
+		err = errors.Join(err, l.opened.RemoveServer(ctx, s.Name))
 	}
 	return err
 }

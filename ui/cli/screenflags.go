@@ -44,7 +44,7 @@ func (a *app) session(demo bool) string {
 }
 
 // screenOptions say how the screen is to look and behave.
-func (a *app) screenOptions(d *program.Deck, demo bool) program.ScreenOptions {
+func (a *app) screenOptions(d *program.OpenHost, demo bool) program.ScreenOptions {
 	s := &a.Flags.Screen
 	o := program.ScreenOptions{
 		API: d.API, Demo: demo, Input: a.Stdin, Output: a.Stdout,

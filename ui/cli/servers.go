@@ -34,9 +34,9 @@ It ends with 0 when all were asked, whatever they said; a SERVER that was named 
 	return cmd
 }
 
-// withServers opens a deck for looking at the server that is named, or at all that are
+// withServers opens a host for looking at the server that is named, or at all that are
 // configured, and adds them to it.
-func (a *app) withServers(ctx context.Context, args []string, look func(*program.Deck, []event.Server) error) (err error) {
+func (a *app) withServers(ctx context.Context, args []string, look func(*program.OpenHost, []event.Server) error) (err error) {
 	servers, err := a.Servers(args)
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func (a *app) withServers(ctx context.Context, args []string, look func(*program
 }
 
 func (a *app) showServers(ctx context.Context, args []string) error {
-	return a.withServers(ctx, args, func(d *program.Deck, servers []event.Server) error {
+	return a.withServers(ctx, args, func(d *program.OpenHost, servers []event.Server) error {
 		reports := ask(ctx, d, servers)
 		if ctx.Err() != nil {
 			return program.ErrStopped
@@ -117,7 +117,7 @@ type serverReport struct {
 }
 
 // ask connects to all servers at once and waits for every answer.
-func ask(ctx context.Context, d *program.Deck, servers []event.Server) []serverReport {
+func ask(ctx context.Context, d *program.OpenHost, servers []event.Server) []serverReport {
 	reports := make([]serverReport, len(servers))
 	var wg sync.WaitGroup
 	for i, s := range servers {

@@ -41,12 +41,12 @@ func (a *app) signOutCommand() *cobra.Command {
 }
 
 // withKept opens the store that is kept, with the server that is named.
-func (a *app) withKept(ctx context.Context, args []string, do func(ctx context.Context, d *program.Deck, server string) error) (err error) {
+func (a *app) withKept(ctx context.Context, args []string, do func(ctx context.Context, d *program.OpenHost, server string) error) (err error) {
 	servers, err := a.Servers(args)
 	if err != nil {
 		return err
 	}
-	d, _, err := a.KeptDeck(ctx)
+	d, _, err := a.OpenKeptHost(ctx)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (a *app) withKept(ctx context.Context, args []string, do func(ctx context.C
 }
 
 func (a *app) signIn(ctx context.Context, args []string, noBrowser bool) error {
-	return a.withKept(ctx, args, func(ctx context.Context, d *program.Deck, server string) error {
+	return a.withKept(ctx, args, func(ctx context.Context, d *program.OpenHost, server string) error {
 		limited, cancel := context.WithTimeout(ctx, time.Minute)
 		defer cancel()
 		s, err := d.SignIn(limited, server)
@@ -85,7 +85,7 @@ func (a *app) signIn(ctx context.Context, args []string, noBrowser bool) error {
 }
 
 func (a *app) signOut(ctx context.Context, args []string) error {
-	return a.withKept(ctx, args, func(ctx context.Context, d *program.Deck, server string) error {
+	return a.withKept(ctx, args, func(ctx context.Context, d *program.OpenHost, server string) error {
 		if err := d.SignOut(ctx, server); err != nil {
 			return program.Stopped(ctx, err)
 		}

@@ -117,7 +117,7 @@ func (a *app) changeSub(ctx context.Context, id event.SubID, verb func(host.Acto
 
 // reachServer connects to the server of a subscription, and says so where it cannot be
 // told of a change. In another process that knows the server nothing is configured here.
-func (a *app) reachServer(ctx context.Context, d *program.Deck, name string) {
+func (a *app) reachServer(ctx context.Context, d *program.OpenHost, name string) {
 	if !knows(d, name) {
 		servers, err := a.Servers([]string{name})
 		if err == nil {
@@ -137,6 +137,6 @@ func (a *app) reachServer(ctx context.Context, d *program.Deck, name string) {
 }
 
 // knows reports whether the process that this one is attached to has the server.
-func knows(d *program.Deck, name string) bool {
+func knows(d *program.OpenHost, name string) bool {
 	return d.Client != nil && slices.ContainsFunc(d.Snapshot().Servers, func(s host.ServerView) bool { return s.Name == name })
 }

@@ -30,12 +30,12 @@ func (a *app) typesCommand() *cobra.Command {
 }
 
 func (a *app) showTypes(ctx context.Context, args []string) error {
-	return a.withServers(ctx, args, func(d *program.Deck, servers []event.Server) error {
+	return a.withServers(ctx, args, func(d *program.OpenHost, servers []event.Server) error {
 		return a.showTypesOf(ctx, d, servers[0].Name)
 	})
 }
 
-func (a *app) showTypesOf(ctx context.Context, d *program.Deck, server string) error {
+func (a *app) showTypesOf(ctx context.Context, d *program.OpenHost, server string) error {
 	if _, err := d.Connect(ctx, server); err != nil {
 		return err
 	}

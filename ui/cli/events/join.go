@@ -13,13 +13,13 @@ import (
 
 // runsElsewhere reports whether another process runs the subscription.
 func (p *printer) runsElsewhere(sub event.Subscription) bool {
-	return p.deck.Client != nil && !sub.Paused && !sub.State.Over()
+	return p.opened.Client != nil && !sub.Paused && !sub.State.Over()
 }
 
 // join prints a subscription that runs in another process, and changes nothing of
 // it: to begin it anew would move the position of that one too.
 func (p *printer) join(ctx context.Context, sub event.Subscription, r host.Request) error {
-	pid := p.deck.Client.PID()
+	pid := p.opened.Client.PID()
 	switch {
 	case r.From.Cursor.Valid:
 		return usage.Errorf("--from: the subscription runs in process %d, which would be set back too; use now or saved, or quit it first", pid)
@@ -36,7 +36,7 @@ func (p *printer) claim(ctx context.Context) error {
 	if !p.keep {
 		return nil
 	}
-	keeps, err := p.deck.KeepsPosition(ctx, p.sub.ID)
+	keeps, err := p.opened.KeepsPosition(ctx, p.sub.ID)
 	if err != nil {
 		if p.waits(err) || errors.Is(err, event.ErrNotFound) {
 			return nil

@@ -26,7 +26,7 @@ var errPlanned = errors.New("the subscription ended as planned")
 // printer writes the records of one subscription to standard output. What it
 // has written is at least once there: the position is committed after the write.
 type printer struct {
-	deck   *program.Deck
+	opened *program.OpenHost
 	out    io.Writer
 	format func([]byte, event.Record) []byte
 	say    func(format string, args ...any)
@@ -60,7 +60,7 @@ func (p *printer) begin(ctx context.Context, r host.Request) error {
 		return fmt.Errorf("%w: %w", host.ErrArguments, err)
 	}
 	id := event.Key{Server: r.Server, Type: r.Type, Args: args}.ID()
-	saved, err := p.deck.Store.Subscription(id)
+	saved, err := p.opened.Store.Subscription(id)
 	if err == nil {
 		id = saved.ID // another one where the server had another name
 	}
@@ -68,7 +68,7 @@ func (p *printer) begin(ctx context.Context, r host.Request) error {
 	case err == nil && r.From.Saved:
 		p.pos = saved.Printed
 	case err == nil || errors.Is(err, event.ErrNotFound):
-		p.pos = p.deck.Log().Last()
+		p.pos = p.opened.Log().Last()
 	default:
 		return err
 	}
@@ -76,17 +76,17 @@ func (p *printer) begin(ctx context.Context, r host.Request) error {
 	if !p.isNew && p.runsElsewhere(saved) {
 		return p.join(ctx, saved, r)
 	}
-	if err := p.deck.Reached(ctx, r.Server); err != nil {
+	if err := p.opened.Reached(ctx, r.Server); err != nil {
 		return err
 	}
 	limited, cancel := p.patience(ctx, id)
 	defer cancel()
 	watched := p.watch(limited, id)
-	p.sub, err = p.deck.Subscribe(limited, r)
+	p.sub, err = p.opened.Subscribe(limited, r)
 	watched()
 	p.confirmed = err == nil
 	if errors.Is(err, host.ErrUnconfirmed) {
-		p.sub, err = p.deck.Store.Subscription(id) // the server may still speak
+		p.sub, err = p.opened.Store.Subscription(id) // the server may still speak
 	}
 	if err != nil && limited.Err() != nil && (ctx.Err() == nil || timedOut(ctx)) {
 		err = p.giveUp(ctx, id)
@@ -95,16 +95,16 @@ func (p *printer) begin(ctx context.Context, r host.Request) error {
 		err = p.claim(ctx)
 	}
 	if timedOut(ctx) {
-		return p.deck.Advise(r.Server, err)
+		return p.opened.Advise(r.Server, err)
 	}
-	return program.Stopped(ctx, p.deck.Advise(r.Server, err))
+	return program.Stopped(ctx, p.opened.Advise(r.Server, err))
 }
 
 // watch tells what is wrong while the server's confirmation is waited for. The returned
 // function ends that.
 func (p *printer) watch(ctx context.Context, id event.SubID) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	changed, unfollow := p.deck.Changed()
+	changed, unfollow := p.opened.Changed()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -126,7 +126,7 @@ func (p *printer) watch(ctx context.Context, id event.SubID) (stop func()) {
 
 // view returns how a subscription that runs here fares.
 func (p *printer) view(id event.SubID) host.SubscriptionView {
-	for _, view := range p.deck.Snapshot().Subs {
+	for _, view := range p.opened.Snapshot().Subs {
 		if view.ID == id {
 			return view
 		}
@@ -178,7 +178,7 @@ func (p *printer) notConfirmed(id event.SubID, after time.Duration) error {
 func (p *printer) undo(ctx context.Context, id event.SubID) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWithin)
 	defer cancel()
-	err := p.deck.Unsubscribe(ctx, id)
+	err := p.opened.Unsubscribe(ctx, id)
 	if errors.Is(err, event.ErrNotFound) {
 		return nil
 	}
@@ -188,7 +188,7 @@ func (p *printer) undo(ctx context.Context, id event.SubID) error {
 // run prints until count events are written (0: no bound), a filter is met, within
 // ends because --for is over, ctx ends, or nothing can come any more.
 func (p *printer) run(ctx, within context.Context, count uint64) error {
-	changed, stop := p.deck.Changed()
+	changed, stop := p.opened.Changed()
 	defer stop()
 	late, settle := p.confirmLimit()
 	defer settle()
@@ -204,7 +204,7 @@ func (p *printer) run(ctx, within context.Context, count uint64) error {
 		}
 		select {
 		case <-changed:
-		case <-p.deck.Broken(): // trouble tells why
+		case <-p.opened.Broken(): // trouble tells why
 		case <-late:
 			if p.noteConfirmed(); !p.confirmed {
 				return p.giveUp(ctx, p.sub.ID)
@@ -244,12 +244,12 @@ func (p *printer) noteConfirmed() {
 // ctx ends. What comes meanwhile waits for the next time, so that a flood cannot
 // keep tail from its end.
 func (p *printer) drain(ctx context.Context, count uint64) error {
-	last := p.deck.Log().Last()
+	last := p.opened.Log().Last()
 	for more := true; more && !p.done && ctx.Err() == nil; {
 		more = false
 		before := p.pos
 		p.buf = p.buf[:0]
-		err := p.deck.Log().After(p.pos, func(r event.Record) bool {
+		err := p.opened.Log().After(p.pos, func(r event.Record) bool {
 			p.pos = r.Seq
 			if r.Sub == p.sub.ID {
 				p.take(r)
@@ -299,7 +299,7 @@ func (p *printer) commit(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWithin)
 	defer cancel()
-	err := p.deck.Printed(ctx, p.sub.ID, p.pos)
+	err := p.opened.Printed(ctx, p.sub.ID, p.pos)
 	if err == nil || errors.Is(err, event.ErrNotFound) || p.waits(err) {
 		return nil // one that was removed is told as that
 	}
@@ -311,7 +311,7 @@ func (p *printer) commit(ctx context.Context) error {
 // acknowledged until then, and what was printed is printed again should the program
 // end before.
 func (p *printer) waits(err error) bool {
-	path, over := p.deck.Store.Info().Path, ""
+	path, over := p.opened.Store.Info().Path, ""
 	switch {
 	case errors.Is(err, event.ErrFull):
 		over = fmt.Sprintf("there is room again in %s", path)
@@ -332,14 +332,14 @@ func (p *printer) waits(err error) bool {
 
 // cannotKeep says what a store that takes nothing means for the operator.
 func (p *printer) cannotKeep(err error) error {
-	return program.AdviseRecovery(fmt.Errorf("nothing can be kept in %s: %w", p.deck.Store.Info().Path, err))
+	return program.AdviseRecovery(fmt.Errorf("nothing can be kept in %s: %w", p.opened.Store.Info().Path, err))
 }
 
 // trouble tells why nothing can come any more: the store takes nothing, or the
 // subscription is over. A state that was printed late may be over by now: then
 // it returns nil.
 func (p *printer) trouble() error {
-	snapshot := p.deck.Snapshot()
+	snapshot := p.opened.Snapshot()
 	if err := snapshot.Store.Err; err != nil && !p.waits(err) {
 		return p.cannotKeep(err)
 	} else if err == nil && p.waited != "" {
@@ -351,7 +351,7 @@ func (p *printer) trouble() error {
 		p.tell.look(snapshot.Subs[i])
 		return p.ended(snapshot.Subs[i])
 	}
-	if p.deck.Shared() {
+	if p.opened.Shared() {
 		return fmt.Errorf("%w: another process removed it", errEnded)
 	}
 	return nil
@@ -364,11 +364,11 @@ func (p *printer) ended(v host.SubscriptionView) error {
 	switch s.State {
 	case event.StateBackoff:
 		if s.Reason == event.ReasonSignIn || s.Reason == event.ReasonRights {
-			return p.deck.Advise(p.sub.Key.Server, fmt.Errorf("%w: %v", host.ErrRefused, s.Error))
+			return p.opened.Advise(p.sub.Key.Server, fmt.Errorf("%w: %v", host.ErrRefused, s.Error))
 		}
 	case event.StateDenied:
 		if p.over {
-			return p.deck.Advise(p.sub.Key.Server, fmt.Errorf("%w: %v", host.ErrRefused, s.Error))
+			return p.opened.Advise(p.sub.Key.Server, fmt.Errorf("%w: %v", host.ErrRefused, s.Error))
 		}
 	case event.StateEnded:
 		if p.over && s.Error.IsZero() {
@@ -389,6 +389,6 @@ func (p *printer) end(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWithin)
 	defer cancel()
 	// The store goes away with it: a server that cannot be told forgets by itself.
-	_ = p.deck.Unsubscribe(ctx, p.sub.ID)
+	_ = p.opened.Unsubscribe(ctx, p.sub.ID)
 	return nil
 }

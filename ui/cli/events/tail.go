@@ -177,7 +177,7 @@ func (a *commands) tail(ctx context.Context, server, typ string, f tailFlags) er
 		return d.Finish(err)
 	}
 	w.server = servers[0]
-	p := &printer{deck: d, out: a.Stdout, format: format, filters: filters, limit: f.limit, tell: NewWarner(a.Say), say: a.Say, keep: !o.Temporary}
+	p := &printer{opened: d, out: a.Stdout, format: format, filters: filters, limit: f.limit, tell: NewWarner(a.Say), say: a.Say, keep: !o.Temporary}
 	ctx, cancel := d.Within(ctx)
 	defer cancel()
 	return d.Finish(a.follow(ctx, p, w))
@@ -210,7 +210,7 @@ const (
 // subscribe begins what follow prints. With --for it retries failures that may pass, until
 // that is over.
 func (a *commands) subscribe(ctx context.Context, p *printer, w target) error {
-	p.deck.AddServer(w.server)
+	p.opened.AddServer(w.server)
 	for pause := firstPause; ; pause = min(2*pause, mostPause) {
 		err := a.trySubscribe(ctx, p, w)
 		if err == nil || w.flags.limit == 0 || !host.Transient(err) {
@@ -229,12 +229,12 @@ func (a *commands) subscribe(ctx context.Context, p *printer, w target) error {
 func (a *commands) trySubscribe(ctx context.Context, p *printer, w target) error {
 	// Another process has its own connection, and a subscription that runs there goes
 	// on without it.
-	if p.deck.Client == nil {
-		if _, err := p.deck.Connect(ctx, w.server.Name); err != nil {
+	if p.opened.Client == nil {
+		if _, err := p.opened.Connect(ctx, w.server.Name); err != nil {
 			return err
 		}
 	}
-	request, err := w.request(ctx, p.deck, p.tell)
+	request, err := w.request(ctx, p.opened, p.tell)
 	if err != nil {
 		return err
 	}
@@ -242,8 +242,8 @@ func (a *commands) trySubscribe(ctx context.Context, p *printer, w target) error
 		return err
 	}
 	// It may have events all the same: the operator asks, so the server is asked.
-	_, err = p.deck.EventTypes(ctx, w.server.Name)
-	p.tell.Asked(p.deck, w.server.Name)
+	_, err = p.opened.EventTypes(ctx, w.server.Name)
+	p.tell.Asked(p.opened, w.server.Name)
 	if err != nil {
 		return err
 	}
@@ -292,7 +292,7 @@ func ignoreStop(ctx context.Context, err error) error {
 
 // request makes the request; the types of the server are asked for when an --arg
 // must be typed.
-func (w target) request(ctx context.Context, d *program.Deck, tell *Warner) (host.Request, error) {
+func (w target) request(ctx context.Context, d *program.OpenHost, tell *Warner) (host.Request, error) {
 	args, err := w.arguments(ctx, d, tell)
 	if err != nil {
 		return host.Request{}, err
@@ -307,7 +307,7 @@ func (w target) request(ctx context.Context, d *program.Deck, tell *Warner) (hos
 	}, nil
 }
 
-func (w target) arguments(ctx context.Context, d *program.Deck, tell *Warner) (json.RawMessage, error) {
+func (w target) arguments(ctx context.Context, d *program.OpenHost, tell *Warner) (json.RawMessage, error) {
 	if len(w.args) == 0 {
 		return buildArgs(w.members, nil, nil)
 	}
@@ -327,7 +327,7 @@ func (w target) arguments(ctx context.Context, d *program.Deck, tell *Warner) (j
 }
 
 // types lists the event types of the server, which may have to be reached first.
-func (w target) types(ctx context.Context, d *program.Deck) ([]event.Type, error) {
+func (w target) types(ctx context.Context, d *program.OpenHost) ([]event.Type, error) {
 	if err := d.Reached(ctx, w.server.Name); err != nil {
 		return nil, err
 	}

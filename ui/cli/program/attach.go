@@ -91,12 +91,12 @@ func addressed(store event.Store, s *event.Server) (err error) {
 	return err
 }
 
-// OpenToAsk opens a deck for looking at servers, with a store of its own. Of servers that are
+// OpenToAsk opens a host for looking at servers, with a store of its own. Of servers that are
 // given by their name in the store that is kept it takes the address from there; where
-// another process has that store open, the deck is that process's.
+// another process has that store open, the open host is that process's.
 //
 // Errors: those of [App.Open] and [App.OpenOrAttach].
-func (a *App) OpenToAsk(ctx context.Context, servers []event.Server) (*Deck, error) {
+func (a *App) OpenToAsk(ctx context.Context, servers []event.Server) (*OpenHost, error) {
 	own := StoreOptions{Temporary: true}
 	if !slices.ContainsFunc(servers, func(s event.Server) bool { return s.AdHoc && event.IsAddressName(s.URL) }) {
 		return a.Open(ctx, own, false)
@@ -127,10 +127,10 @@ func (a *App) OpenToAsk(ctx context.Context, servers []event.Server) (*Deck, err
 }
 
 // Named gives servers that are given by their address the names that they have in the
-// deck's store: see [host.AddressName].
+// open host's store: see [host.AddressName].
 //
 // Errors: those of [host.AddressName] and [host.AddressOf].
-func (d *Deck) Named(ctx context.Context, servers []event.Server) (err error) {
+func (d *OpenHost) Named(ctx context.Context, servers []event.Server) (err error) {
 	for i := range servers {
 		switch s := &servers[i]; {
 		case !s.AdHoc || s.URL == "", event.IsAddressName(s.Name) && s.Name != s.URL: // it has its name
@@ -151,12 +151,12 @@ func (d *Deck) Named(ctx context.Context, servers []event.Server) (err error) {
 	return nil
 }
 
-// use makes the deck one on the host of another process.
-func (d *Deck) use(c *attach.Client) { d.API, d.Client, d.Store = c, c, c.Store() }
+// use makes it one on the host of another process.
+func (d *OpenHost) use(c *attach.Client) { d.API, d.Client, d.Store = c, c, c.Store() }
 
-// AttachedDeck returns a deck on the host of another process, which is in no log.
-func AttachedDeck(c *attach.Client) *Deck {
-	d := &Deck{log: io.NopCloser(nil), unobserve: func() error { return nil }}
+// AttachedHost returns an open host on the host of another process, which is in no log.
+func AttachedHost(c *attach.Client) *OpenHost {
+	d := &OpenHost{log: io.NopCloser(nil), unobserve: func() error { return nil }}
 	d.use(c)
 	return d
 }
@@ -177,7 +177,7 @@ func (a *App) checkAttached(c *attach.Client, trace bool) error {
 }
 
 // serve lets other processes attach. Without it everything else works.
-func (a *App) serve(d *Deck, o StoreOptions, log *slog.Logger) {
+func (a *App) serve(d *OpenHost, o StoreOptions, log *slog.Logger) {
 	dir, err := filepath.Abs(o.Dir)
 	if err == nil {
 		d.server, err = attach.Serve(attach.Options{
@@ -201,9 +201,9 @@ func (a *App) serve(d *Deck, o StoreOptions, log *slog.Logger) {
 	}
 }
 
-// Within returns a context that ends with the process that the deck is attached to,
+// Within returns a context that ends with the process that the open host is attached to,
 // too.
-func (d *Deck) Within(ctx context.Context) (context.Context, context.CancelFunc) {
+func (d *OpenHost) Within(ctx context.Context) (context.Context, context.CancelFunc) {
 	if d.Client == nil {
 		return context.WithCancel(ctx)
 	}
@@ -211,11 +211,11 @@ func (d *Deck) Within(ctx context.Context) (context.Context, context.CancelFunc)
 }
 
 // Shared reports whether other processes may change what this one shows.
-func (d *Deck) Shared() bool { return d.Client != nil || d.server != nil }
+func (d *OpenHost) Shared() bool { return d.Client != nil || d.server != nil }
 
-// Finish closes the deck. When the process that it was attached to has ended, that is
+// Finish closes the open host. When the process that it was attached to has ended, that is
 // all there is to say.
-func (d *Deck) Finish(err error) error {
+func (d *OpenHost) Finish(err error) error {
 	end := d.Close()
 	if errors.Is(end, attach.ErrGone) {
 		return end
@@ -223,9 +223,9 @@ func (d *Deck) Finish(err error) error {
 	return errors.Join(err, end)
 }
 
-// Leave closes the deck after a change. Once that was made, it does not matter that
+// Leave closes the open host after a change. Once that was made, it does not matter that
 // the process that made it has ended, perhaps because of it.
-func (d *Deck) Leave(err error) error {
+func (d *OpenHost) Leave(err error) error {
 	end := d.Close()
 	if err == nil && errors.Is(end, attach.ErrGone) {
 		return nil
@@ -237,7 +237,7 @@ func (d *Deck) Leave(err error) error {
 // subscription is printed: one does.
 //
 // Errors: those of the other process.
-func (d *Deck) KeepsPosition(ctx context.Context, id event.SubID) (bool, error) {
+func (d *OpenHost) KeepsPosition(ctx context.Context, id event.SubID) (bool, error) {
 	switch {
 	case d.Client != nil:
 		err := d.Client.Printed(ctx, id, 0)

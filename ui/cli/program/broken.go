@@ -11,7 +11,7 @@ import (
 
 // Broken returns a channel that is closed when nothing can be read or stored any more; nil
 // for a store that does not tell.
-func (d *Deck) Broken() <-chan struct{} {
+func (d *OpenHost) Broken() <-chan struct{} {
 	if s, ok := d.Store.(interface{ Broken() <-chan struct{} }); ok {
 		return s.Broken()
 	}
@@ -20,7 +20,7 @@ func (d *Deck) Broken() <-chan struct{} {
 
 // WhileSound runs a screen until it ends. When the store is damaged or gone it ends the
 // screen and returns why.
-func (d *Deck) WhileSound(ctx context.Context, screen func(context.Context) error) error {
+func (d *OpenHost) WhileSound(ctx context.Context, screen func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {

@@ -51,7 +51,7 @@ func (a *App) Logger() (*slog.Logger, io.Closer, error) {
 
 // observed serves profiles and exports metrics as the flags and the environment say, until
 // stop is called.
-func (a *App) observed(d *Deck, log *slog.Logger) (stop func() error, err error) {
+func (a *App) observed(d *OpenHost, log *slog.Logger) (stop func() error, err error) {
 	var stops Endings
 	stop = func() error { return stops.End() }
 	if a.Flags.Observe.Pprof != "" {
@@ -84,7 +84,7 @@ func (a *App) observed(d *Deck, log *slog.Logger) (stop func() error, err error)
 
 // metrics are the host's numbers under the names that are documented in the
 // README.
-func (d *Deck) metrics() []observe.Metric {
+func (d *OpenHost) metrics() []observe.Metric {
 	s, info := d.Stats(), d.Snapshot().Store
 	all := []observe.Metric{
 		count("events", "{event}", s.Events),

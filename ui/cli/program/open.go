@@ -31,8 +31,8 @@ const (
 	HookBadRate     = 100
 )
 
-// Deck is an open store with a host on it, in this process or in another one.
-type Deck struct {
+// OpenHost is an open store with a host on it, in this process or in another one.
+type OpenHost struct {
 	host.API
 	Store event.Store // what the host is on; of the other process where there is a Client
 	log   io.Closer
@@ -43,7 +43,7 @@ type Deck struct {
 	Reactions Reactions
 	// unobserve ends profiles and metrics.
 	unobserve func() error
-	// StartDemo starts the demo servers on this deck; nil: it cannot.
+	// StartDemo starts the demo servers on this open host; nil: it cannot.
 	StartDemo func(context.Context) ([]string, error)
 }
 
@@ -52,7 +52,7 @@ type Deck struct {
 //
 // Errors: usage errors for flags that cannot work; those of [OpenStore], [host.New] and
 // [attach.Attach].
-func (a *App) Open(ctx context.Context, o StoreOptions, trace bool) (*Deck, error) {
+func (a *App) Open(ctx context.Context, o StoreOptions, trace bool) (*OpenHost, error) {
 	if err := a.checkReceiver(); err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func (a *App) Open(ctx context.Context, o StoreOptions, trace bool) (*Deck, erro
 }
 
 // open is Open for flags that were checked.
-func (a *App) open(ctx context.Context, o StoreOptions, trace bool) (*Deck, error) {
+func (a *App) open(ctx context.Context, o StoreOptions, trace bool) (*OpenHost, error) {
 	logger, file, err := a.Logger()
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (a *App) open(ctx context.Context, o StoreOptions, trace bool) (*Deck, erro
 	if a.Libraries != nil {
 		a.Libraries(logger)
 	}
-	d := &Deck{log: file}
+	d := &OpenHost{log: file}
 	if err = a.attachOrStart(ctx, d, o, trace, logger); err == nil {
 		d.unobserve, err = a.observed(d, logger)
 	}
@@ -81,8 +81,8 @@ func (a *App) open(ctx context.Context, o StoreOptions, trace bool) (*Deck, erro
 	return nil, errors.Join(err, d.closeStore())
 }
 
-// KeptDeck opens a deck on the store of [App.Kept].
-func (a *App) KeptDeck(ctx context.Context) (*Deck, StoreOptions, error) {
+// OpenKeptHost opens a host on the store of [App.Kept].
+func (a *App) OpenKeptHost(ctx context.Context) (*OpenHost, StoreOptions, error) {
 	o, err := a.Kept()
 	if err != nil {
 		return nil, o, err
@@ -91,9 +91,9 @@ func (a *App) KeptDeck(ctx context.Context) (*Deck, StoreOptions, error) {
 	return d, o, err
 }
 
-// attachOrStart gives the deck the host of the process that has the store open, or
+// attachOrStart gives it the host of the process that has the store open, or
 // one of its own.
-func (a *App) attachOrStart(ctx context.Context, d *Deck, o StoreOptions, trace bool, logger *slog.Logger) error {
+func (a *App) attachOrStart(ctx context.Context, d *OpenHost, o StoreOptions, trace bool, logger *slog.Logger) error {
 	c, err := a.Attached(ctx, o)
 	if err == nil && c == nil {
 		if err = a.start(ctx, d, o, trace, logger); err == nil {
@@ -112,7 +112,7 @@ func (a *App) attachOrStart(ctx context.Context, d *Deck, o StoreOptions, trace 
 }
 
 // start opens the store and starts a host on it.
-func (a *App) start(ctx context.Context, d *Deck, o StoreOptions, trace bool, logger *slog.Logger) (err error) {
+func (a *App) start(ctx context.Context, d *OpenHost, o StoreOptions, trace bool, logger *slog.Logger) (err error) {
 	if d.Store, err = a.openHere(ctx, o); err != nil {
 		return err
 	}
@@ -152,9 +152,9 @@ func (a *App) start(ctx context.Context, d *Deck, o StoreOptions, trace bool, lo
 }
 
 // Close ends the host, then the store.
-func (d *Deck) Close() error { return errors.Join(d.unobserve(), d.closeHost(), d.closeStore()) }
+func (d *OpenHost) Close() error { return errors.Join(d.unobserve(), d.closeHost(), d.closeStore()) }
 
-func (d *Deck) closeHost() error {
+func (d *OpenHost) closeHost() error {
 	var err error
 	if d.server != nil {
 		err = d.server.Close()
@@ -165,7 +165,7 @@ func (d *Deck) closeHost() error {
 	return errors.Join(err, d.API.Close())
 }
 
-func (d *Deck) closeStore() error {
+func (d *OpenHost) closeStore() error {
 	var errs []error
 	if d.Store != nil {
 		errs = append(errs, d.Store.Close())

@@ -36,7 +36,7 @@ func (r reacting) Control() react.Control { return r.control }
 var _ attach.Controller = reacting{}
 
 // Control returns the reactions of the process that has the store; nil if none run.
-func (d *Deck) Control() react.Control {
+func (d *OpenHost) Control() react.Control {
 	if c, ok := d.API.(attach.Controller); ok {
 		return c.Control()
 	}
@@ -51,16 +51,16 @@ type gated interface {
 }
 
 // gates finds the tools of runs; nil if none run here.
-func (d *Deck) gates() attach.Gates {
+func (d *OpenHost) gates() attach.Gates {
 	if g, ok := d.Reactions.(gated); ok {
 		return g.Gate
 	}
 	return nil
 }
 
-// startReactions runs reactions on the deck's store, if this command does. What keeps them
+// startReactions runs reactions on the open host's store, if this command does. What keeps them
 // from running ends nothing else.
-func (a *App) startReactions(d *Deck, tools react.Toolbox, log *slog.Logger) {
+func (a *App) startReactions(d *OpenHost, tools react.Toolbox, log *slog.Logger) {
 	if a.Flags.Reacts == NoReactions || a.RunReactions == nil {
 		return
 	}
@@ -70,7 +70,7 @@ func (a *App) startReactions(d *Deck, tools react.Toolbox, log *slog.Logger) {
 	}
 }
 
-func (a *App) openReactions(d *Deck, tools react.Toolbox, log *slog.Logger) error {
+func (a *App) openReactions(d *OpenHost, tools react.Toolbox, log *slog.Logger) error {
 	dir := d.Store.Info().Path
 	path, err := a.reactionRules(dir)
 	if err != nil {
@@ -187,7 +187,7 @@ func (a *App) RulesFile() (string, error) {
 }
 
 // Waiting is how many runs wait for the operator in the store that is kept here.
-func (d *Deck) Waiting() int {
+func (d *OpenHost) Waiting() int {
 	if d.Reactions == nil || d.Store.Info().Temporary {
 		return 0
 	}

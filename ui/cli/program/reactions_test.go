@@ -8,7 +8,7 @@ import (
 	"eventdeck/host/react"
 )
 
-// acting are reactions of a deck.
+// acting are reactions of an open host.
 type acting struct {
 	react.Control
 	closed bool
@@ -24,12 +24,12 @@ type noHost struct{ host.API }
 
 func (noHost) Close() error { return nil }
 
-// A deck closes the reactions that it runs, and a screen that only looks runs none.
+// An open host closes the reactions that it runs, and a screen that only looks runs none.
 func TestOnlyTheScreenAndReactRunRunReactions(t *testing.T) {
 	r := &acting{}
 	began := 0
 	a := &App{Program: Program{RunReactions: func(ReactOptions) (Reactions, error) { began++; return r, nil }, Env: func(string) (string, bool) { return "", false }, Home: t.TempDir()}}
-	d := &Deck{Store: noStore{}, API: noHost{}}
+	d := &OpenHost{Store: noStore{}, API: noHost{}}
 	a.startReactions(d, nil, nil)
 	if began != 0 || d.Control() != nil {
 		t.Fatal("a command that lists runs reactions")

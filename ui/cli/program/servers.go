@@ -22,8 +22,8 @@ const RequestWithin = 30 * time.Second
 // and returns why it has not. It may have failed long before, and wait until it tries
 // again: then it tries at once. Without such a process there is nothing to wait for.
 //
-// Errors: those of [Deck.Connect].
-func (d *Deck) Reached(ctx context.Context, server string) error {
+// Errors: those of [OpenHost.Connect].
+func (d *OpenHost) Reached(ctx context.Context, server string) error {
 	if d.Client == nil {
 		return nil
 	}
@@ -48,7 +48,7 @@ func (d *Deck) Reached(ctx context.Context, server string) error {
 // Connect waits for the server's first answer.
 //
 // Errors: [host.ErrUnreachable], [host.ErrRefused], [host.ErrSignIn] with what to do about it; [ErrStopped].
-func (d *Deck) Connect(ctx context.Context, server string) (host.ServerView, error) {
+func (d *OpenHost) Connect(ctx context.Context, server string) (host.ServerView, error) {
 	limited, cancel := context.WithTimeout(ctx, ConnectWithin-time.Second)
 	defer cancel()
 	view, err := d.Connected(limited, server, true)
@@ -66,7 +66,7 @@ func (d *Deck) Connect(ctx context.Context, server string) (host.ServerView, err
 // EventTypes lists the event types of a server that has answered.
 //
 // Errors: those of the host, [ErrStopped].
-func (d *Deck) EventTypes(ctx context.Context, server string) ([]event.Type, error) {
+func (d *OpenHost) EventTypes(ctx context.Context, server string) ([]event.Type, error) {
 	limited, cancel := context.WithTimeout(ctx, RequestWithin)
 	defer cancel()
 	types, err := d.Types(limited, server)
@@ -74,7 +74,7 @@ func (d *Deck) EventTypes(ctx context.Context, server string) ([]event.Type, err
 }
 
 // Advise adds to a server's refusal what the operator can do about it.
-func (d *Deck) Advise(name string, err error) error {
+func (d *OpenHost) Advise(name string, err error) error {
 	if !errors.Is(err, host.ErrRefused) {
 		return err
 	}
@@ -97,7 +97,7 @@ func (d *Deck) Advise(name string, err error) error {
 // AnnouncedTypes returns the event types of a server that says that it has some.
 //
 // Errors: [host.ErrNoEvents] and others of the host; [ErrStopped].
-func (d *Deck) AnnouncedTypes(ctx context.Context, server string) ([]event.Type, error) {
+func (d *OpenHost) AnnouncedTypes(ctx context.Context, server string) ([]event.Type, error) {
 	limited, cancel := context.WithTimeout(ctx, RequestWithin)
 	defer cancel()
 	types, err := d.Announced(limited, server)

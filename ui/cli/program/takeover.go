@@ -24,7 +24,7 @@ type takeover struct {
 	app     *App
 	options StoreOptions
 	servers []event.Server // that this process was started with
-	deck    *Deck          // what the frontend is on now; it belongs to follow until that has returned
+	opened  *OpenHost      // what the frontend is on now; it belongs to follow until that has returned
 	relay   *attach.Relay
 }
 
@@ -32,8 +32,8 @@ type takeover struct {
 // ends. owned is the store, where this process has it at the end.
 //
 // Errors: those of the frontend; why this process could not go on.
-func (a *App) WhileAttached(ctx context.Context, d *Deck, o StoreOptions, servers []event.Server, frontend func(context.Context, *Deck) error) (owned *event.StoreInfo, err error) {
-	t := &takeover{app: a.quietly(), options: o, servers: servers, deck: d, relay: attach.NewRelay(d.API)}
+func (a *App) WhileAttached(ctx context.Context, d *OpenHost, o StoreOptions, servers []event.Server, frontend func(context.Context, *OpenHost) error) (owned *event.StoreInfo, err error) {
+	t := &takeover{app: a.quietly(), options: o, servers: servers, opened: d, relay: attach.NewRelay(d.API)}
 	within, cancel := context.WithCancelCause(ctx)
 	followed := make(chan struct{})
 	go func() {
@@ -52,7 +52,7 @@ func (a *App) WhileAttached(ctx context.Context, d *Deck, o StoreOptions, server
 	if errors.Is(lost, errNotTaken) {
 		err = errors.Join(err, lost)
 	}
-	d = t.deck
+	d = t.opened
 	if d.Client != nil {
 		pid := d.Client.PID()
 		if err = d.Finish(err); err == nil {
@@ -79,7 +79,7 @@ var errNotTaken = errors.New("this process cannot go on")
 // Error: errNotTaken.
 func (t *takeover) follow(ctx context.Context) error {
 	for {
-		c := t.deck.Client
+		c := t.opened.Client
 		if c == nil {
 			return nil // this process owns it
 		}
@@ -96,8 +96,8 @@ func (t *takeover) follow(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("%w: process %d, which had the store, has ended: %w", errNotTaken, c.PID(), err)
 		}
-		before := t.deck
-		t.deck = next
+		before := t.opened
+		t.opened = next
 		t.relay.Use(next.API)
 		_ = before.Close() // its process has ended
 		for _, s := range t.servers {
@@ -107,7 +107,7 @@ func (t *takeover) follow(ctx context.Context) error {
 }
 
 // next opens the store, or attaches to the process that has it now.
-func (t *takeover) next(ctx context.Context) (*Deck, error) {
+func (t *takeover) next(ctx context.Context) (*OpenHost, error) {
 	late := time.NewTimer(takeOverWithin)
 	defer late.Stop()
 	for {

@@ -24,7 +24,7 @@ func TestTakeoverWithoutRights(t *testing.T) {
 	}
 }
 
-// What libraries log goes to the log of the deck that took the store over: the file of the
+// What libraries log goes to the log of the open host that took the store over: the file of the
 // one before is closed.
 func TestTakeoverLogsWhatLibrariesSay(t *testing.T) {
 	told := 0

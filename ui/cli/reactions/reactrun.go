@@ -32,7 +32,7 @@ func (a *commands) reactRun(ctx context.Context) error {
 		return err
 	}
 	a.Flags.Reacts = program.OwnReactions
-	d, _, err := a.KeptDeck(ctx)
+	d, _, err := a.OpenKeptHost(ctx)
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (a *commands) reactRun(ctx context.Context) error {
 }
 
 // reactsElsewhere says that another process has the store, and what that means.
-func (a *commands) reactsElsewhere(d *program.Deck) error {
+func (a *commands) reactsElsewhere(d *program.OpenHost) error {
 	if c := d.Control(); c != nil && c.Reactions().On {
 		a.Say("process %d runs the reactions already", d.Client.PID())
 		return nil
