@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"eventdeck/host/config"
 	"eventdeck/host/delivery"
 	"eventdeck/host/dialect"
 	"eventdeck/host/event"
@@ -96,7 +97,7 @@ func (h *Host) known(ctx context.Context, s *server) ([]event.Type, error) {
 
 // find returns the type of a name.
 //
-// Errors: [ErrUnknownType], which names some of those that there are.
+// Errors: [ErrUnknownType], which names the one that was likely meant, else some of those that there are.
 func find(types []event.Type, name trust.Text) (event.Type, error) {
 	for _, t := range types {
 		if t.Name == name {
@@ -106,15 +107,18 @@ func find(types []event.Type, name trust.Text) (event.Type, error) {
 	if len(types) == 0 {
 		return event.Type{}, fmt.Errorf("%w %q: the server lists none", ErrUnknownType, name)
 	}
-	var names []string
-	for _, t := range types[:min(len(types), 8)] {
-		names = append(names, trust.Line(t.Name).Plain())
+	names := make([]string, len(types))
+	for i, t := range types {
+		names[i] = trust.Line(t.Name).Plain()
+	}
+	if near := config.Nearest(trust.Line(name).Plain(), names); near != "" {
+		return event.Type{}, fmt.Errorf("%w %q; did you mean %q?", ErrUnknownType, name, near)
 	}
 	more := ""
-	if len(types) > 8 {
-		more = fmt.Sprintf(" and %d more", len(types)-8)
+	if len(names) > 8 {
+		more = fmt.Sprintf(" and %d more", len(names)-8)
 	}
-	return event.Type{}, fmt.Errorf("%w %q: there are %s%s", ErrUnknownType, name, strings.Join(names, ", "), more)
+	return event.Type{}, fmt.Errorf("%w %q: there are %s%s", ErrUnknownType, name, strings.Join(names[:min(len(names), 8)], ", "), more)
 }
 
 // relist decides whether a subscription that the server ended may begin again:

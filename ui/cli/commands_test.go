@@ -372,6 +372,23 @@ func TestHelpHasNoColours(t *testing.T) {
 	}
 }
 
+// Flags of the receiver stand in the help of what may receive deliveries, and are taken everywhere.
+func TestHelpLeavesOutFlagsOfTheReceiver(t *testing.T) {
+	for command, want := range map[string]bool{"tail": true, "subs list": true, "events": false, "store check": false} {
+		b := newBench(t)
+		if code := b.run(t, append(strings.Fields(command), "--help")...); code != exitDone || strings.Contains(b.out.String(), "--hook-connections") != want {
+			t.Errorf("%s: code %d\n%s", command, code, b.out.String())
+		}
+	}
+	newBench(t).expect(t, exitDone, "", "version", "--listen", "127.0.0.1:0")
+}
+
+// A script must notice that an incident is not there.
+func TestReportOfNothing(t *testing.T) {
+	newBench(t).expect(t, exitError, `no stored record has the value "INC-1"`, "report", "INC-1", "--data", t.TempDir())
+	newBench(t).expect(t, exitDone, "", "report", "--data", t.TempDir())
+}
+
 func TestNoColor(t *testing.T) {
 	for name, tt := range map[string]struct {
 		args []string

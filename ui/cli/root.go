@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"strings"
 
 	"charm.land/fang/v2"
@@ -24,6 +25,7 @@ func (a *app) execute(ctx context.Context) error {
 	root.SetIn(a.Stdin)
 	root.SetOut(a.helpOutput())
 	a.refuseUnknownShells(root)
+	hideReceiverFlags(root, a.Args)
 	// Errors are written by Main, in one line.
 	root.SetErr(io.Discard)
 	quiet := func(io.Writer, fang.Styles, error) {}
@@ -33,6 +35,31 @@ func (a *app) execute(ctx context.Context) error {
 		return usage.Errorf("%w", err)
 	}
 	return program.AdviseRecovery(a.Err)
+}
+
+// receiverFlags are about the receiver of webhook deliveries. Every command takes them, so that
+// they can stand in an alias.
+var receiverFlags = []string{"callback-url", "listen", "rotate-secrets", "plain-http", "hook-connections", "hook-bad-rate"}
+
+// subscribing are the commands that may receive deliveries, beside the screen.
+var subscribing = []string{"demo", "tail", "subs", "mcp", "react"}
+
+// hideReceiverFlags keeps the flags of the receiver out of the help of commands that never have
+// one.
+func hideReceiverFlags(root *cobra.Command, args []string) {
+	cmd, _, err := root.Find(args)
+	if err != nil || cmd == root {
+		return
+	}
+	for cmd.Parent() != root {
+		cmd = cmd.Parent()
+	}
+	if slices.Contains(subscribing, cmd.Name()) {
+		return
+	}
+	for _, name := range receiverFlags {
+		root.PersistentFlags().Lookup(name).Hidden = true
+	}
 }
 
 func (a *app) root() *cobra.Command {

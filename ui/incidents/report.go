@@ -234,7 +234,7 @@ func (r *Report) timeline(p *page) {
 		e := &r.Entries[run.First]
 		text := p.summary(e)
 		if n := run.Count(); n > 1 {
-			text += fmt.Sprintf(" (%d times in %s)", n, run.Span(r.Entries).Round(time.Second))
+			text += fmt.Sprintf(" (%d times in %s)", n, run.Span(r.Entries).Truncate(time.Second))
 		}
 		p.entry(e, text)
 	}

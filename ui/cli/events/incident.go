@@ -34,7 +34,8 @@ func (a *commands) reportCommand() *cobra.Command {
 		Long: `report writes what is kept of an incident: the timeline of all records that share ID, whatever servers call
 it, or that --filter takes; the marks and notes in that time; the gaps that fall into it; and the payloads of
 marked events and of --payload, in envelopes. Without ID and --filter it has what is marked.
-Times are UTC: when an event occurred, as its server says, else when it was received, which is marked.`,
+Times are UTC: when an event occurred, as its server says, else when it was received, which is marked.
+It ends with 1 when no record has ID.`,
 		Example:           "eventdeck report INC-4201 --output incident.md\neventdeck report INC-4201 --plain\neventdeck report --filter 'since:2h sev:critical' --title 'Checkout' --payload 118",
 		Args:              usage.AtMost(1),
 		ValidArgsFunction: cobra.NoFileCompletions,
@@ -79,11 +80,17 @@ func (a *commands) report(ctx context.Context, id string, f reportFlags) error {
 	}
 	runs, done := a.runsThere(ctx)
 	defer done()
-	return a.Reading(ctx, func(store event.Store) error {
+	unknown := fmt.Errorf("no stored record has the value %q; eventdeck events --filter looks for something else", id)
+	read := false
+	err := a.Reading(ctx, func(store event.Store) error {
+		read = true
 		q.Marks, q.Runs = store.Marks(), runs
 		r, err := incidents.Build(ctx, eventlog.New(store), q)
 		if err != nil {
 			return err
+		}
+		if id != "" && len(r.Entries) == 0 {
+			return unknown
 		}
 		write := r.Markdown
 		if f.plain {
@@ -97,6 +104,10 @@ func (a *commands) report(ctx context.Context, id string, f reportFlags) error {
 		}
 		return nil
 	})
+	if err == nil && !read && id != "" {
+		return unknown
+	}
+	return err
 }
 
 // runsThere returns the runs of reactions as the process has them that runs these, nil where
