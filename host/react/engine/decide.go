@@ -53,6 +53,7 @@ type recordFacts struct {
 	react.Arrival
 	imported, unsigned, loop bool
 	once                     time.Time // until when its value is charged for the rule
+	absent                   time.Time // when an absence became true, which is no record; zero: it is one
 }
 
 // decide decides about some of what was committed and reports whether there is more.
@@ -278,7 +279,7 @@ func (e *Engine) gather(m *react.Matcher, key react.Key, f recordFacts, seq uint
 		facts.Queued, facts.QueuedAll = rs.waiting, e.waiting
 	}
 	d := react.Judge(facts)
-	if d.State == react.Suppressed && d.Cause == react.CauseQueue && rs.newest != nil {
+	if d.Cause == react.CauseQueue && rs.newest != nil && f.absent.IsZero() {
 		have, d = rs.newest, react.Decision{State: react.Ready} // a full queue grows the last run
 	}
 	if d.State == react.Suppressed {
@@ -290,7 +291,7 @@ func (e *Engine) gather(m *react.Matcher, key react.Key, f recordFacts, seq uint
 		if rs.Unprepared != nil {
 			rs.Unprepared.At = e.now() // one run is enough to try it
 		}
-		have = e.begin(m, rs, key, seq, e.now().Add(m.Rule.Wait))
+		have = e.begin(m, rs, key, seq, f.absent)
 	}
 	have.Stale = have.Stale || facts.Stale
 	have.Flagged = have.Flagged || f.Flagged
@@ -302,11 +303,15 @@ func (e *Engine) gather(m *react.Matcher, key react.Key, f recordFacts, seq uint
 	e.stageRun(have)
 }
 
-// begin makes a live run.
-func (e *Engine) begin(m *react.Matcher, rs *ruleState, key react.Key, seq uint64, due time.Time) *run {
+// begin makes a live run, of a record or of an absence: that one has nothing to gather.
+func (e *Engine) begin(m *react.Matcher, rs *ruleState, key react.Key, seq uint64, absent time.Time) *run {
 	now := e.now()
+	due, extra := now.Add(m.Rule.Wait), ""
+	if !absent.IsZero() {
+		due, extra = absent, absent.Format(time.RFC3339Nano)
+	}
 	r := &run{Run: react.Run{
-		ID: runID(react.Live, m.Rule.Name, key, seq, ""), NS: react.Live, Rule: m.Rule.Name, Hash: rs.Hash, Frozen: m.Rule.Freeze(), Key: key,
+		ID: runID(react.Live, m.Rule.Name, key, seq, extra), NS: react.Live, Rule: m.Rule.Name, Hash: rs.Hash, Frozen: m.Rule.Freeze(), Key: key,
 		State: react.Gathering, Created: now, Due: due,
 	}, rule: *m.Rule}
 	e.add(r)
@@ -371,23 +376,18 @@ func (e *Engine) absences(now time.Time) {
 		for _, f := range rs.watch.Tick(now) {
 			rs.Matched++
 			e.stageWatch(r.Name)
-			e.absent(e.set.Rule(r.Name), rs, f.Key, now)
+			e.absent(e.set.Rule(r.Name), f.Key, now)
 		}
 	}
 }
 
 // absent makes the run of an absence, which has no members.
-func (e *Engine) absent(m *react.Matcher, rs *ruleState, key react.Key, now time.Time) {
+func (e *Engine) absent(m *react.Matcher, key react.Key, now time.Time) {
 	if g := e.groups[group{m.Rule.Name, key}]; g != nil && g.gathering != nil {
 		return
 	}
-	e.gather(m, key, recordFacts{}, e.position, func(r *run) {
-		delete(e.runs, r.ID)
-		delete(e.staged.runs, r.ID)
-		r.ID = runID(react.Live, r.Rule, key, e.position, now.Format(time.RFC3339Nano))
-		r.Due = now
+	e.gather(m, key, recordFacts{absent: now}, e.position, func(r *run) {
 		r.Members.From, r.Members.To = now.Add(-m.Rule.Window.Absent), now
-		e.runs[r.ID] = r
 	})
 }
 

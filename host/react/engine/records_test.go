@@ -216,3 +216,38 @@ func TestAbsenceCountsOnlyWhileTheSubscriptionIsLive(t *testing.T) {
 		}
 	})
 }
+
+// An absence for which the queue has no place leaves the last run of the queue alone: under
+// another id both would be found after a restart, and the act be done twice.
+func TestAnAbsenceBeyondTheQueueChangesNoOtherRun(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		rule := asked(grouped(noteRule("silent")))
+		rule.Window, rule.Limits.Queue = react.Window{Absent: 5 * time.Minute}, 2
+		w := newWorld(t, rule)
+		e, _ := w.open("", 0)
+		w.happens(`{"k":1}`, 6*time.Minute)
+		w.happens(`{"k":1}`, 6*time.Minute)
+		queue := runsOf(t, e, react.Query{})
+		if len(queue) != 2 || queue[0].State != react.Gathering || queue[1].State != react.Asking {
+			t.Fatalf("%+v", queue)
+		}
+		w.happens(`{"k":2}`, 6*time.Minute)
+		closed(t, e)
+		e = w.opened()
+		after := runsOf(t, e, react.Query{})
+		if len(after) != 2 || after[0].ID != queue[0].ID || after[0].Members.From != queue[0].Members.From {
+			t.Errorf("%d runs: the last one was %s, %+v", len(after), queue[0].ID, queue[0].Members)
+			for _, r := range after {
+				t.Logf("run %s is %s, %+v", r.ID, r.State, r.Members)
+			}
+		}
+		for _, entry := range w.audit() {
+			if id := strings.TrimPrefix(entry.Result, "run "); entry.Action == "run created" && id != string(queue[0].ID) && id != string(queue[1].ID) {
+				t.Errorf("the audit log has a run %s that there is not", id)
+			}
+		}
+		if n := e.Reactions().Rules[0].Suppressed["queue"]; n != 1 {
+			t.Errorf("%d absences are counted as beyond the queue", n)
+		}
+	})
+}
