@@ -62,6 +62,17 @@ func killsAt(t *testing.T, points []string, play func(t *testing.T, point, seed 
 	}
 }
 
+// settles has the operator decide until no run is under way, for two hours at most.
+func settles(e *Engine, decide func()) {
+	for range 720 {
+		decide()
+		rest(10 * time.Second)
+		if v := e.Reactions(); len(v.Waiting)+len(v.Active) == 0 {
+			return
+		}
+	}
+}
+
 // crash is one history: records that come while engines are killed and begun again.
 type crash struct {
 	t     *testing.T
@@ -119,14 +130,7 @@ func (c *crash) run() {
 		}
 	}
 	e, _ = c.w.open("", 0)
-	for range 20 {
-		c.approve(e)
-		rest(10 * time.Second)
-	}
-	c.w.mu.Lock()
-	c.w.cut = false
-	c.w.mu.Unlock()
-	rest(2 * time.Hour)
+	settles(e, func() { c.approve(e) })
 	c.runs = runsOf(c.t, e, react.Query{})
 	closed(c.t, e)
 	c.check()

@@ -97,11 +97,7 @@ func (c *stepCrash) run() {
 		c.known(nil)
 	}
 	e, _ = c.w.open("", 0)
-	for range 40 {
-		c.decide(e, 0)
-		rest(10 * time.Second)
-	}
-	rest(2 * time.Hour)
+	settles(e, func() { c.decide(e, 0) })
 	runs := runsOf(c.t, e, react.Query{})
 	c.check(e, runs)
 	closed(c.t, e)
