@@ -410,7 +410,8 @@ func (e *Engine) Go(ctx context.Context) error {
 		e.audit(event.ActorOperator, "reactions go on", 0, event.ResultOK)
 		e.afterCommit(func() {
 			e.lag = ""
-			e.gate.file(e.stopFile())
+			e.fileStops = e.stopFile()
+			e.gate.file(e.fileStops)
 			e.gate.open()
 			e.staged.again = true
 		})

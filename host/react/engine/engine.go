@@ -120,14 +120,15 @@ type Engine struct {
 	ends     map[react.State]uint64 // runs that ended since Open
 	waiting  int                    // runs that gather, ask or are ready
 
-	staged   staged
-	fired    []firing
-	ticked   time.Time
-	checked  time.Time // of the programs of the rules
-	checking bool
-	shown    time.Time // of the last view
-	stale    bool      // the view is
-	revision uint64
+	staged    staged
+	fired     []firing
+	ticked    time.Time
+	checked   time.Time // of the programs of the rules
+	checking  bool
+	fileStops bool      // the audit log has that there is a stop file
+	shown     time.Time // of the last view
+	stale     bool      // the view is
+	revision  uint64
 }
 
 // Open reads the journal and begins. What was running is found again by the Runner.
@@ -278,7 +279,8 @@ func (e *Engine) tick() {
 	}
 	e.stale = e.stale || dayOf(now) != dayOf(e.ticked)
 	e.ticked = now
-	e.lookAtFiles()
+	e.lookAtStopFile()
+	e.lookAtRules()
 	e.checkPrograms(now)
 	if e.gate.stopped() {
 		e.answerAll()

@@ -59,16 +59,14 @@ func (g *gate) close(kill bool) {
 }
 
 // file notes whether there is a stop file. While there is one, what passed is ended.
-func (g *gate) file(there bool) (changed bool) {
+func (g *gate) file(there bool) {
 	g.mu.Lock()
-	changed = g.byFile != there
 	g.byFile = there
 	live := g.running(there)
 	g.mu.Unlock()
 	for _, a := range live {
 		a.Kill()
 	}
-	return changed
 }
 
 func (g *gate) running(kill bool) (live []react.Attempt) {

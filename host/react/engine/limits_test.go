@@ -125,6 +125,36 @@ func TestStopLetsNothingStartAndKills(t *testing.T) {
 	}
 }
 
+// The audit log tells of the stop file, also where a run that was about to start met it first,
+// and says of the file alone what it does.
+func TestTheStopFileIsInTheAuditLog(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		w := newWorld(t, noteRule("page"))
+		e := w.armed()
+		file := filepath.Join(w.dir, react.StopFile)
+		told := func() (last string) {
+			for _, entry := range w.audit() {
+				if entry.Action == "stop file" {
+					last = entry.Result
+				}
+			}
+			return last
+		}
+		rest(2 * time.Second)
+		must(t, os.WriteFile(file, nil, 0o600))
+		w.happens(`{}`, 5*time.Second)
+		if got := told(); got != "stops" || w.acts() != 0 {
+			t.Fatalf("%q; begun %v", got, w.begun)
+		}
+		must(t, e.Stop(t.Context(), false))
+		must(t, os.Remove(file))
+		rest(5 * time.Second)
+		if got := told(); got != "no longer stops" || !e.Reactions().Stopped {
+			t.Errorf("%q; stopped: %v", got, e.Reactions().Stopped)
+		}
+	})
+}
+
 func TestRunsThatAskAreBounded(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t, asked(grouped(noteRule("page"))))

@@ -312,10 +312,7 @@ func (e *Engine) tryStart(r *run) {
 		}
 		return
 	}
-	if e.gate.file(e.stopFile()) {
-		e.stale = true
-	}
-	if e.gate.shut() {
+	if e.lookAtStopFile(); e.gate.shut() {
 		return
 	}
 	r.Why, r.Line = d.Why, d.Line
