@@ -36,7 +36,7 @@ type attempt struct {
 var _ react.Attempt = (*attempt)(nil)
 
 // errNoSteps: who begins an agent must judge its steps.
-var errNoSteps = errors.New("an agent cannot be begun without a gate for its steps")
+var errNoSteps = errors.New("an agent cannot be begun without what judges its steps")
 
 // Go implements [react.Attempt]. The goroutine ends with the conversation, which Kill cuts
 // short.

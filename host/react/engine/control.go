@@ -386,9 +386,9 @@ func (e *Engine) onRule(ctx context.Context, rule string, change func(*ruleState
 	})
 }
 
-// Stop implements [react.Control]. The gate is shut at once, whatever else goes on.
+// Stop implements [react.Control]. Nothing begins any more at once, whatever else goes on.
 func (e *Engine) Stop(ctx context.Context, kill bool) error {
-	e.gate.close(kill)
+	e.stopSwitch.press(kill)
 	return e.call(ctx, func() error {
 		e.stagePut(event.TableReact, keyStop, []byte(e.now().Format(time.RFC3339)))
 		e.answerAll()
@@ -411,8 +411,8 @@ func (e *Engine) Go(ctx context.Context) error {
 		e.afterCommit(func() {
 			e.lag = ""
 			e.fileStops = e.stopFile()
-			e.gate.file(e.fileStops)
-			e.gate.open()
+			e.stopSwitch.setFile(e.fileStops)
+			e.stopSwitch.release()
 			e.staged.again = true
 		})
 		return nil

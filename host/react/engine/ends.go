@@ -58,7 +58,7 @@ func (e *Engine) breaker(r *run, failed bool) {
 // finish takes the result of an attempt. The crash table of docs/reactions.md is here and
 // in adopt.
 func (e *Engine) finish(r *run, res react.Result) {
-	e.gate.leave(r.ID)
+	e.stopSwitch.leave(r.ID)
 	e.reserve(r, -1)
 	if res.Ended.IsZero() {
 		res.Ended = e.now()
@@ -200,7 +200,7 @@ func (e *Engine) adopt(r *run) {
 			}
 			return
 		}
-		e.gate.adopt(r.ID, a)
+		e.stopSwitch.adopt(r.ID, a)
 		e.await(r, a)
 	})
 }

@@ -83,14 +83,14 @@ type Engine struct {
 	wg     sync.WaitGroup
 	ended  chan struct{} // closed when the deciding goroutine has ended
 
-	calls    chan func() // for the deciding goroutine
-	wake     chan struct{}
-	interest interest
-	gate     gate
-	view     atomic.Pointer[react.View]
-	says     says
-	prepares chan struct{} // places for requests that are made
-	listings chan struct{} // the same, of rules with tools: their servers may be slow
+	calls      chan func() // for the deciding goroutine
+	wake       chan struct{}
+	interest   interest
+	stopSwitch stopSwitch
+	view       atomic.Pointer[react.View]
+	says       says
+	prepares   chan struct{} // places for requests that are made
+	listings   chan struct{} // the same, of rules with tools: their servers may be slow
 
 	// What follows belongs to the deciding goroutine.
 
@@ -154,7 +154,7 @@ func Open(o Options) (*Engine, error) {
 		spent: spending{days: map[string]map[string]int64{}, out: map[stepID]reservation{}},
 	}
 	e.says.text = map[react.RunID]string{}
-	e.gate.live = map[react.RunID]react.Attempt{}
+	e.stopSwitch.live = map[react.RunID]react.Attempt{}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	if err := e.load(); err != nil {
 		e.cancel()
@@ -282,7 +282,7 @@ func (e *Engine) tick() {
 	e.lookAtStopFile()
 	e.lookAtRules()
 	e.checkPrograms(now)
-	if e.gate.stopped() {
+	if e.stopSwitch.stopped() {
 		e.answerAll()
 	}
 	e.absences(now)

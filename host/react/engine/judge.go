@@ -10,7 +10,7 @@ import (
 
 // facts gathers what is known of a rule at this moment.
 func (e *Engine) facts(rule *react.Rule, rs *ruleState) react.Facts {
-	f := react.Facts{Now: e.now(), Rule: rule, NS: react.Live, Stopped: e.gate.stopped(), Held: e.held()}
+	f := react.Facts{Now: e.now(), Rule: rule, NS: react.Live, Stopped: e.stopSwitch.stopped(), Held: e.held()}
 	if e.set != nil {
 		f.File = e.set.File
 	}

@@ -74,11 +74,11 @@ func (e *Engine) load() error {
 	}
 	one(keyPosition, e.loadPosition)
 	one(keyStop, func([]byte) error {
-		e.gate.stop = true
+		e.stopSwitch.stop = true
 		return nil
 	})
 	one(event.KeyLag, func(value []byte) error {
-		e.lag, e.gate.held = string(value), true
+		e.lag, e.stopSwitch.held = string(value), true
 		return nil
 	})
 	each(event.TableRuns, "", func(_ string, value []byte) error { return e.loadRun(value) })

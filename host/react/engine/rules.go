@@ -127,7 +127,7 @@ func (e *Engine) stopFile() bool {
 // one and when it is gone.
 func (e *Engine) lookAtStopFile() {
 	there := e.stopFile()
-	e.gate.file(there)
+	e.stopSwitch.setFile(there)
 	if there != e.fileStops {
 		e.fileStops, e.stale = there, true
 		e.audit(event.ActorOperator, "stop file", 0, map[bool]string{true: "stops", false: "no longer stops"}[there])

@@ -312,7 +312,7 @@ func (e *Engine) tryStart(r *run) {
 		}
 		return
 	}
-	if e.lookAtStopFile(); e.gate.shut() {
+	if e.lookAtStopFile(); e.stopSwitch.blocks() {
 		return
 	}
 	r.Why, r.Line = d.Why, d.Line
@@ -343,7 +343,7 @@ func (e *Engine) readied(r *run, a react.Attempt, attempt int, err error) {
 		return
 	}
 	// Much may have changed while the attempt was made ready.
-	if d := e.judge(r); d.State != react.Ready || !d.Now || e.gate.shut() {
+	if d := e.judge(r); d.State != react.Ready || !d.Now || e.stopSwitch.blocks() {
 		e.beside(a.Abort)
 		return
 	}
@@ -376,8 +376,8 @@ func (e *Engine) perform(r *run, a react.Attempt, steps *steps) {
 	id, inside := r.ID, r.inside()
 	e.beside(func() {
 		e.o.Failpoint("running")
-		e.gate.file(e.stopFile())
-		if e.ctx.Err() != nil || !e.gate.pass(id, a) {
+		e.stopSwitch.setFile(e.stopFile())
+		if e.ctx.Err() != nil || !e.stopSwitch.enter(id, a) {
 			a.Abort()
 			e.post(func() {
 				e.finish(r, react.Result{Outcome: react.OutcomeNever, Why: "reactions were stopped", Ended: e.now()})

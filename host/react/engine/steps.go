@@ -110,9 +110,9 @@ func (s *steps) Begin(ctx context.Context, st react.Step, request *react.Request
 	return begun.n, nil
 }
 
-// stopped is ErrStopped while the gate is shut.
+// stopped is ErrStopped while nothing may begin.
 func (s *steps) stopped() error {
-	if s.e.gate.shut() || s.e.stopFile() {
+	if s.e.stopSwitch.blocks() || s.e.stopFile() {
 		return fmt.Errorf("run %s: %w", s.r.ID, react.ErrStopped)
 	}
 	return nil
@@ -194,7 +194,7 @@ func stepError(v react.StepVerdict) error {
 
 // stepFacts gathers what is known of a step at this moment.
 func (e *Engine) stepFacts(r *run, st react.Step, request *react.Request) react.StepFacts {
-	f := react.StepFacts{First: r.first(), Origin: r.rule.On.Server, Step: st, Request: request, Stopped: e.gate.stopped(), Held: e.held(), SpentRun: r.Spend}
+	f := react.StepFacts{First: r.first(), Origin: r.rule.On.Server, Step: st, Request: request, Stopped: e.stopSwitch.stopped(), Held: e.held(), SpentRun: r.Spend}
 	f.Before = *r.steps.all.Load()
 	f.Rule, _ = e.ruleOf(r)
 	if e.set != nil {

@@ -191,8 +191,8 @@ func (c *stepCrash) check(e *Engine, runs []react.Run) {
 				t.Errorf("group %v: %+v", k, g)
 			}
 		}
-		if e.asking != 0 || e.busy != 0 || len(e.spent.out) != 0 || len(e.gate.live) != 0 {
-			t.Errorf("%d ask, %d are busy, %d are out, %d live", e.asking, e.busy, len(e.spent.out), len(e.gate.live))
+		if e.asking != 0 || e.busy != 0 || len(e.spent.out) != 0 || len(e.stopSwitch.live) != 0 {
+			t.Errorf("%d ask, %d are busy, %d are out, %d live", e.asking, e.busy, len(e.spent.out), len(e.stopSwitch.live))
 		}
 	}))
 	if starts != begun {

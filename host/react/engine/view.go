@@ -29,7 +29,7 @@ func (e *Engine) showSoon() (due time.Time) {
 func (e *Engine) show() {
 	e.stale, e.shown = false, e.now()
 	e.revision++
-	v := &react.View{On: true, Path: e.o.Path, Fault: e.file.fault, Stopped: e.gate.stopped(), Held: e.held(), Revision: e.revision, SpendLimit: e.spendLimit(), Says: e.says.take(), Ended: maps.Clone(e.ends)}
+	v := &react.View{On: true, Path: e.o.Path, Fault: e.file.fault, Stopped: e.stopSwitch.stopped(), Held: e.held(), Revision: e.revision, SpendLimit: e.spendLimit(), Says: e.says.take(), Ended: maps.Clone(e.ends)}
 	_, v.Spent = e.spent.on(dayOf(e.shown), "")
 	if e.set != nil {
 		for i := range e.set.File.Rules {
