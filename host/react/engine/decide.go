@@ -128,9 +128,6 @@ func (e *Engine) moveTo(seq uint64) {
 
 // pruned counts records that were removed before they were decided.
 func (e *Engine) pruned(from, to uint64) {
-	if e.set == nil {
-		return
-	}
 	any := false
 	for _, r := range e.set.File.Rules {
 		if rs := e.rules[r.Name]; rs != nil && rs.Since < to {
@@ -147,9 +144,6 @@ func (e *Engine) pruned(from, to uint64) {
 // record decides about a record for each rule. The record may be lent.
 func (e *Engine) record(r *event.Record) {
 	facts := e.note(r)
-	if e.set == nil {
-		return
-	}
 	for _, m := range e.candidates(r) {
 		if taken, ok := e.takes(m, r); taken || !ok {
 			e.judgeRecord(m, r, facts, ok)
@@ -360,9 +354,6 @@ func onceHash(value react.Key) string {
 // absences looks at the windows that are true when nothing comes. They count only up to
 // what was read.
 func (e *Engine) absences(now time.Time) {
-	if e.set == nil {
-		return
-	}
 	if e.interest.waits() {
 		return
 	}

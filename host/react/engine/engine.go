@@ -97,7 +97,7 @@ type Engine struct {
 	position uint64
 	unlook   func() // ends that the store is watched; nil while there are no rules
 	file     fileState
-	set      *react.Set
+	set      *react.Set       // of the rules in force; there is one once Open returns
 	maybe    []*react.Matcher // of the record at hand, kept for its room
 	rules    map[string]*ruleState
 	starts   []time.Time // of all rules, as far as a rate counts them
@@ -290,7 +290,7 @@ func (e *Engine) tick() {
 	e.staged.due = true
 }
 
-// post hands fn to the deciding goroutine. It gives up when the engine ends.
+// post hands fn to the deciding goroutine. It returns false when the engine ends before.
 func (e *Engine) post(fn func()) bool {
 	select {
 	case e.calls <- fn:
@@ -298,15 +298,6 @@ func (e *Engine) post(fn func()) bool {
 	case <-e.ctx.Done():
 		return false
 	}
-}
-
-// beside runs fn on a goroutine of its own that Close waits for.
-func (e *Engine) beside(fn func()) {
-	e.wg.Add(1)
-	go func() {
-		defer e.wg.Done()
-		fn()
-	}()
 }
 
 // call has the deciding goroutine run fn, and returns after the commit of what fn changed.

@@ -92,7 +92,7 @@ func (e *Engine) ruleOf(r *run) (now, asked *react.Rule) {
 		return &r.rule, &r.rule
 	}
 	asked = &r.rule
-	if m := e.matcher(r.Rule); m != nil {
+	if m := e.set.Rule(r.Rule); m != nil {
 		now, asked = m.Rule, m.Rule
 	}
 	if act := r.act(); act != nil && asked.Mode != react.ModeShadow {

@@ -10,10 +10,7 @@ import (
 
 // facts gathers what is known of a rule at this moment.
 func (e *Engine) facts(rule *react.Rule, rs *ruleState) react.Facts {
-	f := react.Facts{Now: e.now(), Rule: rule, NS: react.Live, Stopped: e.stopSwitch.stopped(), Held: e.held()}
-	if e.set != nil {
-		f.File = e.set.File
-	}
+	f := react.Facts{Now: e.now(), Rule: rule, NS: react.Live, Stopped: e.stopSwitch.stopped(), Held: e.held(), File: e.set.File}
 	if rs != nil {
 		f.Armed = rs.Armed != "" && rs.Armed == rs.Hash
 		f.Silenced, f.Failures = rs.Silenced, rs.Failures
@@ -23,9 +20,7 @@ func (e *Engine) facts(rule *react.Rule, rs *ruleState) react.Facts {
 		f.Unprepared = rs.unprepared(f.Now)
 		rs.starts, f.Started, f.StartedUntil = within(rs.starts, rule.Limits.Runs, f.Now)
 	}
-	if f.File != nil {
-		e.starts, f.StartedAll, f.StartedAllDue = within(e.starts, f.File.Limits.Runs, f.Now)
-	}
+	e.starts, f.StartedAll, f.StartedAllDue = within(e.starts, f.File.Limits.Runs, f.Now)
 	f.RunningAll = e.busy
 	return f
 }

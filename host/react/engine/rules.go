@@ -145,7 +145,7 @@ func (e *Engine) lookAtRules() {
 		return
 	}
 	e.file.reading = true
-	e.beside(func() {
+	e.wg.Go(func() {
 		read := e.readNewest()
 		e.post(func() { e.readRules(read) })
 	})

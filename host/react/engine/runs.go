@@ -13,15 +13,11 @@ import (
 func (e *Engine) advance() time.Time {
 	now := e.now()
 	next := now.Add(tickEvery)
-	over := false
 	held, coming := e.heldNow()
 	for _, r := range e.order {
 		due := r.Due
 		switch {
-		case r.State.Over():
-			over = true
-			continue
-		case r.busy, r.State == react.Running:
+		case r.State.Over(), r.busy, r.State == react.Running:
 			continue
 		case r.State == react.Ready && r.later.After(due):
 			due = r.later
@@ -34,33 +30,16 @@ func (e *Engine) advance() time.Time {
 		}
 		switch r.State {
 		case react.Gathering:
-			switch {
-			case r.NS == react.Live && e.behind(r):
-				e.waits(r, "another run of its group asks, is ready or runs")
-			case r.full && e.asking >= react.MaxAsking:
-				e.waits(r, fmt.Sprintf("%d runs wait for an approval already", e.asking))
-			case held >= heldBytes:
-				e.waits(r, fmt.Sprintf("runs that wait take %d MiB already", heldBytes>>20))
-			case held+coming >= heldBytes: // until it is known what those take
-			default:
+			if e.tryLeave(r, held, coming) {
 				coming += maxBegun
-				e.leave(r)
 			}
 		case react.Asking:
-			if r.Live {
-				e.answer(r, answer{Answered: react.Answered{Reason: "no operator approved it in time"}}, "what it asked expired")
-				e.audit(actor(r), "approval expired", 0, "run "+string(r.ID))
-				continue
-			}
-			e.end(r, react.Expired, "no operator approved it in time", "")
-			e.audit(actor(r), "approval expired", 0, "run "+string(r.ID))
+			e.expire(r)
 		case react.Ready:
 			e.tryStart(r)
 		}
 	}
-	if over {
-		e.order = slices.DeleteFunc(e.order, func(r *run) bool { return r.State.Over() })
-	}
+	e.order = slices.DeleteFunc(e.order, func(r *run) bool { return r.State.Over() })
 	for _, rs := range e.rules {
 		if rs.watch == nil {
 			continue
@@ -70,6 +49,36 @@ func (e *Engine) advance() time.Time {
 		}
 	}
 	return next
+}
+
+// tryLeave has a run that gathered leave that state, and reports whether it does: not where it
+// has to wait for others, or where runs that wait hold as much as they may. Held are the bytes
+// of those whose requests were made, coming of those whose requests are being made.
+func (e *Engine) tryLeave(r *run, held, coming int) bool {
+	switch {
+	case r.NS == react.Live && e.behind(r):
+		e.waits(r, "another run of its group asks, is ready or runs")
+	case r.full && e.asking >= react.MaxAsking:
+		e.waits(r, fmt.Sprintf("%d runs wait for an approval already", e.asking))
+	case held >= heldBytes:
+		e.waits(r, fmt.Sprintf("runs that wait take %d MiB already", heldBytes>>20))
+	case held+coming >= heldBytes: // until it is known what those take
+	default:
+		e.leave(r)
+		return true
+	}
+	return false
+}
+
+// expire ends the time in which a run can be approved.
+func (e *Engine) expire(r *run) {
+	const why = "no operator approved it in time"
+	if r.Live {
+		e.answer(r, answer{Answered: react.Answered{Reason: why}}, "what it asked expired")
+	} else {
+		e.end(r, react.Expired, why, "")
+	}
+	e.audit(actor(r), "approval expired", 0, "run "+string(r.ID))
 }
 
 // heldNow returns the bytes that runs take whose requests were made, and what those may take
@@ -92,7 +101,7 @@ func (e *Engine) heldNow() (held, coming int) {
 // itself.
 func (e *Engine) behind(r *run) bool {
 	g := e.group(r)
-	if m := e.matcher(r.Rule); m != nil && m.Rule.Mode == react.ModeAuto {
+	if m := e.set.Rule(r.Rule); m != nil && m.Rule.Mode == react.ModeAuto {
 		if rs := e.ruleState(r.Rule); rs.Armed != "" && rs.Armed == rs.Hash {
 			return g.frozen > g.fresh
 		}
@@ -167,6 +176,15 @@ func (e *Engine) end(r *run, state react.State, why, line string) {
 	e.staged.again = true // another one of the group may go on
 }
 
+// endUndone ends a run whose act the policy does not want done.
+func (e *Engine) endUndone(r *run, d react.Decision) {
+	if d.State == react.Suppressed {
+		e.ruleState(r.Rule).suppress(string(d.Cause), r.Members.Count)
+		e.stageRule(r.Rule)
+	}
+	e.end(r, d.State, d.Why, d.Line)
+}
+
 // leave freezes the members of a run and has its request made beside. Records that come
 // meanwhile gather the next one.
 func (e *Engine) leave(r *run) {
@@ -197,7 +215,7 @@ func (e *Engine) prepare(r *run, done func(react.Request, error)) {
 	if listsTools(rule.Do) {
 		places = e.listings
 	}
-	e.beside(func() {
+	e.wg.Go(func() {
 		select {
 		case places <- struct{}{}:
 			defer func() { <-places }()
@@ -245,14 +263,9 @@ func (e *Engine) left(r *run, req react.Request) {
 	if !e.takeRequest(r, req) {
 		return
 	}
-	d := e.judge(r)
-	switch d.State {
-	case react.Suppressed:
-		e.ruleState(r.Rule).suppress(string(d.Cause), r.Members.Count)
-		e.stageRule(r.Rule)
-		e.end(r, react.Suppressed, d.Why, d.Line)
-	case react.WouldRun:
-		e.end(r, react.WouldRun, d.Why, d.Line)
+	switch d := e.judge(r); d.State {
+	case react.Suppressed, react.WouldRun:
+		e.endUndone(r, d)
 	case react.Asking:
 		if r.Typed {
 			e.approveTyped(r)
@@ -290,13 +303,8 @@ func (e *Engine) ask(r *run, why, line string) {
 func (e *Engine) tryStart(r *run) {
 	d := e.judge(r)
 	switch {
-	case d.State == react.Suppressed:
-		e.ruleState(r.Rule).suppress(string(d.Cause), r.Members.Count)
-		e.stageRule(r.Rule)
-		e.end(r, react.Suppressed, d.Why, d.Line)
-		return
-	case d.State == react.WouldRun:
-		e.end(r, react.WouldRun, d.Why, d.Line)
+	case d.State == react.Suppressed, d.State == react.WouldRun:
+		e.endUndone(r, d)
 		return
 	case d.State == react.Asking:
 		if e.asking < react.MaxAsking {
@@ -319,7 +327,7 @@ func (e *Engine) tryStart(r *run) {
 	e.reserve(r, 1)
 	r.busy = true
 	req, attempt := *r.Request, r.Attempt+1
-	e.beside(func() {
+	e.wg.Go(func() {
 		a, err := e.o.Runner.Ready(e.ctx, req, attempt)
 		e.o.Failpoint("ready")
 		if !e.post(func() { e.readied(r, a, attempt, err) }) && err == nil {
@@ -344,7 +352,7 @@ func (e *Engine) readied(r *run, a react.Attempt, attempt int, err error) {
 	}
 	// Much may have changed while the attempt was made ready.
 	if d := e.judge(r); d.State != react.Ready || !d.Now || e.stopSwitch.blocks() {
-		e.beside(a.Abort)
+		e.wg.Go(a.Abort)
 		return
 	}
 	e.reserve(r, 1)
@@ -372,9 +380,9 @@ func (e *Engine) readied(r *run, a react.Attempt, attempt int, err error) {
 }
 
 // perform begins an attempt that is committed, and waits for its result.
-func (e *Engine) perform(r *run, a react.Attempt, steps *steps) {
+func (e *Engine) perform(r *run, a react.Attempt, steps react.Steps) {
 	id, inside := r.ID, r.inside()
-	e.beside(func() {
+	e.wg.Go(func() {
 		e.o.Failpoint("running")
 		e.stopSwitch.setFile(e.stopFile())
 		if e.ctx.Err() != nil || !e.stopSwitch.enter(id, a) {
@@ -384,7 +392,7 @@ func (e *Engine) perform(r *run, a react.Attempt, steps *steps) {
 			})
 			return
 		}
-		if err := goes(a, steps); err != nil {
+		if err := a.Go(steps); err != nil {
 			e.post(func() {
 				r.Never++
 				e.finish(r, react.Result{Outcome: react.OutcomeNever, Why: err.Error(), Ended: e.now()})
@@ -397,14 +405,6 @@ func (e *Engine) perform(r *run, a react.Attempt, steps *steps) {
 			a.Kill() // what it did is in its steps, and the next engine goes on with them
 		}
 	})
-}
-
-// goes begins an attempt; steps is nil for one that takes none.
-func goes(a react.Attempt, s *steps) error {
-	if s == nil {
-		return a.Go(nil)
-	}
-	return a.Go(s)
 }
 
 // await hands the result of an attempt in.

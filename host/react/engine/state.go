@@ -231,7 +231,7 @@ func (e *Engine) unsaved() bool {
 }
 
 // matters reports whether the position is worth a commit of its own.
-func (e *Engine) matters() bool { return len(e.runs) > 0 || e.set != nil && len(e.set.File.Rules) > 0 }
+func (e *Engine) matters() bool { return len(e.runs) > 0 || len(e.set.File.Rules) > 0 }
 
 // commit tries until the change is committed. It returns false when the engine or the
 // store ended before; then it is not known whether it is.

@@ -50,7 +50,7 @@ type steps struct {
 var _ react.Steps = (*steps)(nil)
 
 // stepsFor returns the steps of an attempt, nil for an act that takes none.
-func (e *Engine) stepsFor(r *run, attempt int) *steps {
+func (e *Engine) stepsFor(r *run, attempt int) react.Steps {
 	if !r.stepped() {
 		return nil
 	}
@@ -197,9 +197,7 @@ func (e *Engine) stepFacts(r *run, st react.Step, request *react.Request) react.
 	f := react.StepFacts{First: r.first(), Origin: r.rule.On.Server, Step: st, Request: request, Stopped: e.stopSwitch.stopped(), Held: e.held(), SpentRun: r.Spend}
 	f.Before = *r.steps.all.Load()
 	f.Rule, _ = e.ruleOf(r)
-	if e.set != nil {
-		f.File = e.set.File
-	}
+	f.File = e.set.File
 	if request != nil {
 		f.Approved = r.Request.Kind == react.RequestTool && approved(r, e.ruleState(r.Rule)) && request.Hash() == r.Approved
 		if runs := e.unknown[r.Rule][st.Server+"/"+st.Tool]; len(runs) > 0 {

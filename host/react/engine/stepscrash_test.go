@@ -184,7 +184,7 @@ func (c *stepCrash) check(e *Engine, runs []react.Run) {
 		c.checkEnd(e, r)
 	}
 	starts := 0
-	must(t, e.inside(t.Context(), func() {
+	must(t, e.inside(t.Context(), func() error {
 		starts = len(e.rules["task"].starts)
 		for k, g := range e.groups {
 			if g.frozen != 0 || g.fresh != 0 || g.running != 0 {
@@ -194,6 +194,7 @@ func (c *stepCrash) check(e *Engine, runs []react.Run) {
 		if e.asking != 0 || e.busy != 0 || len(e.spent.out) != 0 || len(e.stopSwitch.live) != 0 {
 			t.Errorf("%d ask, %d are busy, %d are out, %d live", e.asking, e.busy, len(e.spent.out), len(e.stopSwitch.live))
 		}
+		return nil
 	}))
 	if starts != begun {
 		t.Errorf("%d runs of steps were begun, %d starts count", begun, starts)
