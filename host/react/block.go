@@ -1,8 +1,6 @@
 package react
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -146,8 +144,7 @@ func (b *block) text(label, words string, warn bool) {
 func (b *block) value(label, value, words string) {
 	cut := len(value) > maxShown
 	if cut {
-		sum := sha256.Sum256([]byte(value))
-		words += fmt.Sprintf(" and more, not shown: %d bytes in all, SHA-256 %s", len(value), hex.EncodeToString(sum[:]))
+		words += fmt.Sprintf(" and more, not shown: %d bytes in all, SHA-256 %s", len(value), Digest([]byte(value)))
 		value = value[:maxShown]
 	}
 	b.quoted(label, "", value, words)
@@ -207,8 +204,7 @@ func (r Request) lines(began *Request) []BlockLine {
 		b.wish(r.Wish)
 	}
 	if r.Kind != RequestNote && r.Kind != RequestWish { // others get an input, and take time
-		sum := sha256.Sum256(r.Input)
-		b.text(labelInput, fmt.Sprintf("%d bytes, SHA-256 %s, shown below", len(r.Input), hex.EncodeToString(sum[:])), false)
+		b.text(labelInput, fmt.Sprintf("%d bytes, SHA-256 %s, shown below", len(r.Input), Digest(r.Input)), false)
 		b.text("limit", FormatDuration(r.Time), false)
 	}
 	return b.lines

@@ -214,10 +214,8 @@ func (b *block) call(r Request, began *Request) {
 	if began != nil {
 		tools = began.Tools
 	}
-	for _, t := range tools {
-		if t.Server == r.Server && t.Name == r.Tool {
-			fixed = t.Fix
-		}
+	if t := FindTool(tools, r.Server, r.Tool); t != nil {
+		fixed = t.Fix
 	}
 	b.arguments(r.Input, fixed)
 	b.text("pinned", "SHA-256 "+r.Pin, false)

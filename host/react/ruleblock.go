@@ -2,7 +2,6 @@ package react
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -133,16 +132,13 @@ func (b *block) ruleTask(task string, fields []string) {
 func (b *block) ruleTools(do Do, v RuleView) {
 	tools, flows := do.Tools()
 	for _, t := range tools {
-		i := slices.IndexFunc(v.Tools, func(p Pinned) bool { return p.Server == t.Server && p.Name == t.Name })
-		if i >= 0 {
-			b.pinned(v.Tools[i])
+		if p := FindTool(v.Tools, t.Server, t.Name); p != nil {
+			b.pinned(*p)
 			continue
 		}
-		b.tool(t)
-		if !v.Listed {
-			continue
+		if b.tool(t); v.Listed {
+			b.text("left out", "its server does not list it now, or the tools say too much of themselves: the rule acts without it", true)
 		}
-		b.text("left out", "its server does not list it now, or the tools say too much of themselves: the rule acts without it", true)
 	}
 	if len(tools) == 0 {
 		b.text("tools", "none", false)

@@ -1,6 +1,10 @@
 package react
 
 import (
+	"crypto/sha256"
+	"encoding/base32"
+	"fmt"
+	"strings"
 	"time"
 
 	"eventdeck/host/trust"
@@ -9,6 +13,15 @@ import (
 // RunID names a run: lower-case base32 of a hash over namespace, rule, group and the
 // sequence number of its first member. It is also the id of its webhook.
 type RunID string
+
+// NewRunID returns the id that follows from some parts: others give another id.
+func NewRunID(parts ...string) RunID {
+	h := sha256.New()
+	for _, part := range parts {
+		fmt.Fprintf(h, "%d:%s", len(part), part)
+	}
+	return RunID(strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(h.Sum(nil)[:16])))
+}
 
 // Namespace keeps apart why a run was made.
 type Namespace string

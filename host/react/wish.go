@@ -1,12 +1,8 @@
 package react
 
 import (
-	"crypto/sha256"
-	"encoding/base32"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"strings"
 	"time"
 
 	"eventdeck/host/event"
@@ -50,15 +46,11 @@ type Wish struct {
 // Run returns the id of the run of a wish. One client that asks for the same has one run. Mode
 // does not count: it may not be known before the server was asked.
 func (w *Wish) Run() RunID {
-	h := sha256.New()
 	parts := []string{"wish", w.Client.Raw(), string(w.Ends)}
 	if w.Ends == "" {
 		parts = append(parts, w.Server, w.Type.Raw(), string(w.Args), string(w.Asked))
 	}
-	for _, part := range parts {
-		fmt.Fprintf(h, "%d:%s", len(part), part)
-	}
-	return RunID(strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(h.Sum(nil)[:16])))
+	return NewRunID(parts...)
 }
 
 // Stands reports whether a run is the answer to its wish: it is under way, or what became of

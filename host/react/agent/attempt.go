@@ -2,8 +2,6 @@ package agent
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -213,8 +211,7 @@ func (a *attempt) prompt(conn *acp.Conn, session trust.Text, again bool, steps r
 	if err != nil {
 		return react.Result{}, err
 	}
-	sum := sha256.Sum256(sent)
-	step := react.Step{Kind: react.StepPrompt, N: begun(steps), Sent: hex.EncodeToString(sum[:])}
+	step := react.Step{Kind: react.StepPrompt, N: begun(steps), Sent: react.Digest(sent)}
 	if step.N, err = steps.Begin(a.ctx, step, nil); err != nil {
 		return react.Result{}, err
 	}

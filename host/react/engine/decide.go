@@ -1,11 +1,8 @@
 package engine
 
 import (
-	"crypto/sha256"
-	"encoding/base32"
-	"encoding/hex"
 	"fmt"
-	"strings"
+	"slices"
 	"time"
 
 	"eventdeck/host/event"
@@ -337,19 +334,12 @@ func (e *Engine) join(r *run, m *react.Matcher, rec *event.Record) {
 	if !ok || len(r.Once) >= onceValues {
 		return
 	}
-	hash := onceHash(value)
-	for _, have := range r.Once {
-		if have == hash {
-			return
-		}
+	if hash := onceHash(value); !slices.Contains(r.Once, hash) {
+		r.Once = append(r.Once, hash)
 	}
-	r.Once = append(r.Once, hash)
 }
 
-func onceHash(value react.Key) string {
-	sum := sha256.Sum256([]byte(value))
-	return hex.EncodeToString(sum[:16])
-}
+func onceHash(value react.Key) string { return react.Digest([]byte(value))[:32] }
 
 // absences looks at the windows that are true when nothing comes. They count only up to
 // what was read.
@@ -384,11 +374,7 @@ func (e *Engine) absent(m *react.Matcher, key react.Key, now time.Time) {
 
 // runID names a run. Extra tells apart what the other members do not.
 func runID(ns react.Namespace, rule string, key react.Key, seq uint64, extra string) react.RunID {
-	h := sha256.New()
-	for _, part := range []string{string(ns), rule, string(key), fmt.Sprint(seq), extra} {
-		fmt.Fprintf(h, "%d:%s", len(part), part)
-	}
-	return react.RunID(strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(h.Sum(nil)[:16])))
+	return react.NewRunID(string(ns), rule, string(key), fmt.Sprint(seq), extra)
 }
 
 // idLength is how many characters a run's id has.

@@ -58,11 +58,6 @@ func (r *run) actor() event.Actor {
 	return "model"
 }
 
-// hasTool reports whether the run began with a tool of that name.
-func (r *run) hasTool(server, name string) bool {
-	return slices.ContainsFunc(r.first().Tools, func(p react.Pinned) bool { return p.Server == server && p.Name == name })
-}
-
 // next has a run ask for a later step of it.
 func (r *run) next(req react.Request) {
 	if r.Began == nil {
@@ -146,7 +141,7 @@ func (r *run) wrongNext() string {
 		return "what it goes on with is too long to be kept"
 	}
 	if req.Act == "" {
-		if req.Kind == react.RequestTool && r.hasTool(req.Server, req.Tool) {
+		if req.Kind == react.RequestTool && react.FindTool(r.first().Tools, req.Server, req.Tool) != nil {
 			return ""
 		}
 		return fmt.Sprintf("a %s cannot be a later step of what it began with", req.Kind)

@@ -2,8 +2,6 @@ package engine
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -165,9 +163,8 @@ func (s *steps) begin(st react.Step, request *react.Request) (int, error) {
 // disarmChanged disarms the rule of a run of which a tool is not what it was armed with.
 func (e *Engine) disarmChanged(r *run, server, tool, why string) {
 	rs := e.ruleState(r.Rule)
-	is := func(p react.Pinned) bool { return p.Server == server && p.Name == tool }
-	has, armed := slices.IndexFunc(r.first().Tools, is), slices.IndexFunc(rs.Pins, is)
-	if has < 0 || armed < 0 || rs.Armed == "" || rs.Pins[armed].Pin != r.first().Tools[has].Pin {
+	has, armed := react.FindTool(r.first().Tools, server, tool), react.FindTool(rs.Pins, server, tool)
+	if has == nil || armed == nil || rs.Armed == "" || armed.Pin != has.Pin {
 		return // it was armed again meanwhile, or was not armed with the tool
 	}
 	rs.Armed, rs.Pins, rs.Disarmed = "", nil, why
@@ -250,7 +247,7 @@ func (e *Engine) refuseStep(s *steps, st react.Step, i int, v react.StepVerdict)
 	} else {
 		st.N, st.Began = len(r.taken)+1, e.now()
 		st.Cost, st.Usage = 0, react.Usage{}
-		if !r.hasTool(st.Server, st.Tool) { // a name that a model made up
+		if react.FindTool(r.first().Tools, st.Server, st.Tool) == nil { // a name that a model made up
 			st.Server, st.Tool = quoted(st.Server), quoted(st.Tool)
 		}
 		if len(st.Args) > react.MaxToolResult {
@@ -290,8 +287,7 @@ func (e *Engine) refuseBudget(s *steps, v react.StepVerdict) {
 func (e *Engine) auditStep(r *run, st *react.Step) {
 	switch st.Kind {
 	case react.StepTool:
-		sum := sha256.Sum256(st.Args)
-		e.audit(r.actor(), "tool called", 0, fmt.Sprintf("run %s, step %d, %s/%s, %s, arguments %s", r.ID, st.N, st.Server, st.Tool, st.Class, hex.EncodeToString(sum[:])))
+		e.audit(r.actor(), "tool called", 0, fmt.Sprintf("run %s, step %d, %s/%s, %s, arguments %s", r.ID, st.N, st.Server, st.Tool, st.Class, react.Digest(st.Args)))
 	case react.StepModel:
 		e.audit(actor(r), "model asked", 0, fmt.Sprintf("run %s, step %d, try %d, at most %d tokens and $%s, sent %s", r.ID, st.N, st.Tries, react.Total(st.Usage), react.Money(st.Cost), st.Sent))
 	case react.StepPrompt:

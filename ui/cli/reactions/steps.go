@@ -2,8 +2,6 @@ package reactions
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -64,8 +62,7 @@ func (a *commands) showBody(r *react.Run, steps []react.Step, i int) error {
 	if err != nil {
 		return err
 	}
-	sum := sha256.Sum256(sent)
-	if got := hex.EncodeToString(sum[:]); got != steps[i].Sent {
+	if got := react.Digest(sent); got != steps[i].Sent {
 		return fmt.Errorf("step %d of run %s: what was sent cannot be made again: SHA-256 is %s, and was %s", steps[i].N, r.ID, got, steps[i].Sent)
 	}
 	if a.Flags.JSON {
