@@ -124,8 +124,8 @@ func TestACommandOutlivesAKilledHost(t *testing.T) {
 	if result, err := a.Wait(ctx); err == nil {
 		t.Fatalf("it has ended: %+v", result)
 	}
-	if _, err := r.Ready(t.Context(), req, 1); err == nil {
-		t.Error("the same attempt began twice")
+	if _, err := r.Ready(ctx, req, 1); !errors.Is(err, errAttempt) {
+		t.Errorf("the same attempt is begun twice: %v", err)
 	}
 	if err := os.WriteFile(on, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -179,6 +179,7 @@ func TestTheLimitEndsACommand(t *testing.T) {
 }
 
 func TestTheEndReachesEverythingThatWasStarted(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	r := newRunner(t, Options{Dir: dir})
 	// One ignores TERM and holds standard output; one has left group and session, and its

@@ -88,6 +88,7 @@ func TestACommandIsSpokenWith(t *testing.T) {
 // The end of the input ends a command that is spoken with, whatever that thinks of it, with
 // all that it started; and so does the end of this side.
 func TestTheEndOfATalkEndsItsCommand(t *testing.T) {
+	t.Parallel()
 	for name, script := range map[string]string{
 		"ignores the end":             `trap "" TERM; echo ready; while :; do sleep 1; done`,
 		"leaves a child":              `echo ready; (trap "" TERM; sleep 1000) & exit 0`,
@@ -109,11 +110,7 @@ func TestTheEndOfATalkEndsItsCommand(t *testing.T) {
 			if err := in.Close(); err != nil {
 				t.Error(err)
 			}
-			from := time.Now()
 			ended(t, a)
-			if took := time.Since(from); took > 30*time.Second {
-				t.Errorf("it took %s", took)
-			}
 			text, err := os.ReadFile(filepath.Join(a.Dir(), "pid"))
 			var pid int
 			if _, scanned := fmt.Sscan(string(text), &pid); err != nil || scanned != nil {
@@ -147,6 +144,7 @@ func TestATalkIsKilled(t *testing.T) {
 
 // A killed host leaves no agent behind.
 func TestATalkEndsWithItsHost(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	r := newRunner(t, Options{Dir: dir})
 	req := talker(t, r, `trap "" TERM; while :; do echo busy || :; sleep 0.01; done`)
