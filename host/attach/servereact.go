@@ -40,7 +40,7 @@ func addReactions(add func(string, handler)) {
 	}))
 	add(asking(verbAskModel, react.Control.AskModel))
 	add(asking(verbRule, react.Control.Rule))
-	add(asking(verbWish, react.Control.Wish))
+	add(asking(verbClient, react.Control.ClientRequest))
 	add(acting(verbArm, func(c react.Control, ctx context.Context, a arming) error { return c.Arm(ctx, a.Rule, a.Hash) }))
 	add(acting(verbDisarm, react.Control.Disarm))
 	add(acting(verbSilence, func(c react.Control, ctx context.Context, s silence) error { return c.Silence(ctx, s.Rule, s.Until) }))

@@ -36,7 +36,7 @@ func Block(run Run, rule RuleView, last *Request) []BlockLine {
 	switch {
 	case r.Rule == AskRule:
 		b.text("rule", "none, the operator asks", false)
-	case r.Rule == WishRule:
+	case r.Rule == ClientRule:
 		b.text("rule", "none, a client of this host as an MCP server asks", false)
 	case rule.Hash == "":
 		b.text("rule", r.Rule+", not in force now", true)
@@ -46,7 +46,7 @@ func Block(run Run, rule RuleView, last *Request) []BlockLine {
 	if rule.Hash != "" && rule.Hash != run.Hash {
 		b.text("careful", "the rule or its program was changed; what acts is what stands here", true)
 	}
-	if r.Kind == RequestWish { // of no records
+	if r.Kind == RequestClient { // of no records
 		b.text("run", string(run.ID), false)
 	} else {
 		b.text("run", string(run.ID)+", "+records(run), run.Stale || run.Flagged)
@@ -59,7 +59,7 @@ func Block(run Run, rule RuleView, last *Request) []BlockLine {
 	if rule.Letters != "" {
 		b.text("letters", rule.Letters+": "+letters(rule.Letters), strings.Contains(rule.Letters, "B") && strings.Contains(rule.Letters, "C"))
 	}
-	if r.Kind != RequestWish { // two wishes have nothing in common
+	if r.Kind != RequestClient { // two client requests have nothing in common
 		b.compared(act, r, last)
 	}
 	if run.State == Asking && !run.Due.IsZero() {
@@ -200,10 +200,10 @@ func (r Request) lines(began *Request) []BlockLine {
 		b.call(r, began)
 	case RequestPermit:
 		b.permit(r, began)
-	case RequestWish:
-		b.wish(r.Wish)
+	case RequestClient:
+		b.clientRequest(r.Wish)
 	}
-	if r.Kind != RequestNote && r.Kind != RequestWish { // others get an input, and take time
+	if r.Kind != RequestNote && r.Kind != RequestClient { // others get an input, and take time
 		b.text(labelInput, fmt.Sprintf("%d bytes, SHA-256 %s, shown below", len(r.Input), Digest(r.Input)), false)
 		b.text("limit", FormatDuration(r.Time), false)
 	}
@@ -289,7 +289,7 @@ func (b *block) confine(c *Confine) {
 
 // marked returns the lines with those marked that the last request does not have.
 func marked(lines []BlockLine, r Request, last *Request) []BlockLine {
-	if last == nil || r.Kind == RequestWish || !r.comparable(last) || last.ActHash() == r.ActHash() {
+	if last == nil || r.Kind == RequestClient || !r.comparable(last) || last.ActHash() == r.ActHash() {
 		return lines
 	}
 	before := plainLines(last.lines(nil))

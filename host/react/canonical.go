@@ -94,8 +94,8 @@ type canonicalDo struct {
 	Secret  string `json:"secret,omitempty"`
 	Private bool   `json:"private,omitempty"`
 
-	Note string `json:"note,omitempty"`
-	Wish *Wish  `json:"wish,omitempty"`
+	Note string         `json:"note,omitempty"`
+	Wish *ClientRequest `json:"wish,omitempty"`
 
 	Model  *Task            `json:"model,omitempty"`
 	Choose *canonicalChoice `json:"choose,omitempty"`

@@ -114,7 +114,7 @@ type Do struct {
 	Task    *Task
 	Choice  *Choice
 	Agent   *Agent
-	Wish    *Wish // of runs under [WishRule] alone; no file has it
+	Wish    *ClientRequest // of runs under [ClientRule] alone; no file has it
 }
 
 // Tools returns the tools that the act lets a model or an agent call, and what may flow between

@@ -160,14 +160,14 @@ const (
 	RequestTool    RequestKind = "tool"   // one call of a tool, in a run that a model or an agent began
 	RequestAgent   RequestKind = "agent"  // gives an agent a prompt
 	RequestPermit  RequestKind = "permit" // lets an agent do what it asks leave for
-	RequestWish    RequestKind = "wish"   // begins or ends a subscription, as a client asked
+	RequestClient  RequestKind = "wish"   // begins or ends a subscription, as a client asked
 )
 
 // Grantable reports whether requests of this kind can be approved for a time. What differs
 // from run to run by the word of a model, an agent or a client is approved one by one.
 func (k RequestKind) Grantable() bool {
 	switch k {
-	case RequestTool, RequestPermit, RequestWish:
+	case RequestTool, RequestPermit, RequestClient:
 		return false
 	}
 	return true
@@ -201,8 +201,8 @@ type Request struct {
 	Secret  string `json:"secret,omitempty"` // as the rule says it, ${NAME}
 	Private bool   `json:"private,omitempty"`
 
-	Note string `json:"note,omitempty"` // of a note
-	Wish *Wish  `json:"wish,omitempty"` // of a wish
+	Note string         `json:"note,omitempty"` // of a note
+	Wish *ClientRequest `json:"wish,omitempty"` // what a client asked for
 
 	// Of a model, a choice and an agent; an agent has those of a command too.
 	Model   *Model   `json:"model,omitempty"` // as the file names it, its key unexpanded

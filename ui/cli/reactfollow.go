@@ -40,8 +40,8 @@ func (f following) AskModel(ctx context.Context, q react.Question) (react.RunID,
 	return f.now().AskModel(ctx, q)
 }
 
-func (f following) Wish(ctx context.Context, w react.Wish) (react.Run, error) {
-	return f.now().Wish(ctx, w)
+func (f following) ClientRequest(ctx context.Context, w react.ClientRequest) (react.Run, error) {
+	return f.now().ClientRequest(ctx, w)
 }
 
 func (f following) Explain(ctx context.Context, seq uint64, rule string) ([]react.Verdict, error) {
@@ -113,7 +113,7 @@ func (nowhere) AskModel(context.Context, react.Question) (react.RunID, error) {
 	return "", react.ErrNotEngine
 }
 
-func (nowhere) Wish(context.Context, react.Wish) (react.Run, error) {
+func (nowhere) ClientRequest(context.Context, react.ClientRequest) (react.Run, error) {
 	return react.Run{}, react.ErrNotEngine
 }
 

@@ -42,7 +42,7 @@ func (r *run) inside() bool { return r.stepped() && r.first().Kind != react.Requ
 // repeats reports whether an act whose outcome is not known is done again.
 func (r *run) repeats() bool {
 	switch r.Request.Kind {
-	case react.RequestWebhook, react.RequestNote, react.RequestWish:
+	case react.RequestWebhook, react.RequestNote, react.RequestClient:
 		return true
 	case react.RequestCommand:
 		return r.Request.RepeatSafe
@@ -83,7 +83,7 @@ func (r *run) back() {
 // ruleOf returns the rule of a run as it stands now, nil if it is gone, and the rule that
 // the policy is asked about: where a model chose an act, with its mode and what it does.
 func (e *Engine) ruleOf(r *run) (now, asked *react.Rule) {
-	if r.Rule == react.AskRule || r.Rule == react.WishRule {
+	if r.Rule == react.AskRule || r.Rule == react.ClientRule {
 		return &r.rule, &r.rule
 	}
 	asked = &r.rule

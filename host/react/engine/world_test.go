@@ -329,7 +329,7 @@ func (l *life) Prepare(rule react.Rule, run react.Run, members []event.Record) (
 	case rule.Do.Task != nil, rule.Do.Choice != nil, rule.Do.Agent != nil:
 		prepareSteps(&req, rule)
 	case rule.Do.Wish != nil:
-		req.Kind, req.Wish = react.RequestWish, rule.Do.Wish
+		req.Kind, req.Wish = react.RequestClient, rule.Do.Wish
 	default:
 		req.Kind, req.Note = react.RequestNote, rule.Do.Note
 	}

@@ -173,8 +173,8 @@ func (e *Engine) Rule(_ context.Context, name string) (react.RuleView, error) {
 	return react.RuleView{}, react.ErrNoRule
 }
 
-// Wish implements [react.Control].
-func (e *Engine) Wish(_ context.Context, w react.Wish) (react.Run, error) {
+// ClientRequest implements [react.Control].
+func (e *Engine) ClientRequest(_ context.Context, w react.ClientRequest) (react.Run, error) {
 	return react.Run{}, e.act("wish %s %v", w.Server, w.Type)
 }
 
