@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -22,9 +23,12 @@ func (e *Engine) ClientRequest(ctx context.Context, w react.ClientRequest) (out 
 			out = cloneRun(&r.Run)
 			return nil
 		}
-		if old, err := e.Run(ctx, id); err == nil && old.Stands(e.now()) {
+		switch old, err := e.Run(ctx, id); {
+		case err == nil && old.Stands(e.now()):
 			out = old
 			return nil
+		case err != nil && !errors.Is(err, react.ErrNoRun):
+			return err
 		}
 		r, err := e.requested(id, w)
 		if err != nil {

@@ -103,6 +103,21 @@ func TestAnAnswerToAClientRequestStands(t *testing.T) {
 	})
 }
 
+// Where it cannot be read what became of a request, nothing is asked anew.
+func TestAClientRequestWhoseAnswerCannotBeRead(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		w := newWorld(t)
+		e := w.opened()
+		q := clientAsks("stdio", 1)
+		w.mu.Lock()
+		w.tables[event.TableRuns] = map[string][]byte{string(q.Run()): []byte("{")}
+		w.mu.Unlock()
+		if r, err := e.ClientRequest(t.Context(), q); err == nil || e.Reactions().Asking != 0 {
+			t.Errorf("%+v, %v", r, err)
+		}
+	})
+}
+
 func TestClientRequestsAreBounded(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t)
