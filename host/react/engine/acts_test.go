@@ -142,6 +142,37 @@ func TestAnUnknownCallIsParkedAndItsToolBlocked(t *testing.T) {
 	})
 }
 
+// A run whose steps cannot be read may have called what writes: it is parked, and goes on with
+// nothing.
+func TestARunWhoseStepsCannotBeReadIsParked(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		w := newWorld(t, taskRule("page"))
+		w.plan = does(writes, reads)
+		e, _ := w.open("", 0)
+		arm(t, e)
+		w.happens(`{}`, 2*time.Second)
+		r := only(t, e, react.Asking)
+		closed(t, e)
+		e, _ = w.open("called", 0)
+		must(t, e.Approve(t.Context(), r.ID, r.Request.Hash()))
+		rest(2 * time.Second)
+		closed(t, e)
+		if w.written() != 1 {
+			t.Fatalf("called %v", w.called)
+		}
+		w.tables[event.TableReact][stepKey(r.ID, 1)] = []byte("{")
+		e = w.opened()
+		rest(2 * time.Second)
+		r = only(t, e, react.Parked)
+		if !strings.Contains(r.Why, "cannot be read") || w.written() != 1 {
+			t.Errorf("%q, called %v", r.Why, w.called)
+		}
+		if err := e.Settle(t.Context(), r.ID, true, "seen"); err != nil {
+			t.Errorf("it cannot be settled: %v", err)
+		}
+	})
+}
+
 func TestTheOperatorAsksAModelOnce(t *testing.T) {
 	for name, typed := range map[string]bool{"typed here": true, "from elsewhere": false} {
 		t.Run(name, func(t *testing.T) {

@@ -66,7 +66,7 @@ func (e *Engine) finish(r *run, res react.Result) {
 	}
 	r.Result = &res
 	e.leaveSteps(r)
-	unknown := e.unknownCalls(r)
+	unknown, unread := e.unknownCalls(r)
 	if res.Outcome != react.OutcomeAsks && r.Request.Act == "" {
 		r.back()
 	}
@@ -75,6 +75,9 @@ func (e *Engine) finish(r *run, res react.Result) {
 		e.breaker(r, true)
 	}
 	switch {
+	case unread != nil && r.stepped():
+		e.breaker(r, true)
+		e.end(r, react.Parked, unread.Error(), "")
 	case len(unknown) > 0:
 		e.parkCalls(r, unknown)
 	case res.Outcome == react.OutcomeAsks:

@@ -170,15 +170,17 @@ func (e *Engine) resume(r *run, why string) {
 }
 
 // unknownCalls returns the calls of tools that may have changed something and of which it is
-// not known whether they were carried out.
-func (e *Engine) unknownCalls(r *run) (calls []*step) {
-	e.taken(r)
+// not known whether they were carried out. Error: that of taken.
+func (e *Engine) unknownCalls(r *run) (calls []*step, err error) {
+	if err := e.taken(r); err != nil {
+		return nil, err
+	}
 	for i := range r.taken {
 		if st := &r.taken[i]; st.State == react.StepBegun && st.Kind == react.StepTool && st.Class != react.ToolRead {
 			calls = append(calls, st)
 		}
 	}
-	return calls
+	return calls, nil
 }
 
 // parkCalls parks a run, and keeps its rule from calling these tools until it is settled.
@@ -213,7 +215,11 @@ func (e *Engine) unblock(r *run, done bool) {
 		}
 	}
 	r.Unknown = nil
-	for _, st := range e.unknownCalls(r) {
+	calls, err := e.unknownCalls(r)
+	if err != nil {
+		e.o.Log.Warn("what the operator says of a run is not noted in its steps", "run", r.ID, "err", err)
+	}
+	for _, st := range calls {
 		st.State, st.Why, st.Ended = react.StepFailed, r.Why, e.now()
 		if done {
 			st.State = react.StepDone

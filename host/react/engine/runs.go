@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -225,8 +226,11 @@ func (e *Engine) prepare(r *run, done func(react.Request, error)) {
 		var records []event.Record
 		for _, seq := range members {
 			rec, err := e.o.Store.Get(seq)
-			if err == nil {
+			switch {
+			case err == nil:
 				records = append(records, rec)
+			case !errors.Is(err, event.ErrNotFound): // else it was pruned
+				e.o.Log.Error("a member of a run cannot be read, and is left out", "run", frozen.ID, "record", seq, "err", err)
 			}
 		}
 		req, err := e.o.Runner.Prepare(rule, frozen, records)
@@ -348,6 +352,11 @@ func (e *Engine) readied(r *run, a react.Attempt, attempt int, err error) {
 	e.reserve(r, -1)
 	if err != nil {
 		e.again(r, err)
+		return
+	}
+	if err := e.taken(r); err != nil && r.stepped() {
+		e.wg.Go(a.Abort)
+		e.failed(r, err.Error())
 		return
 	}
 	// Much may have changed while the attempt was made ready.

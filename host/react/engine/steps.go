@@ -47,14 +47,14 @@ type steps struct {
 
 var _ react.Steps = (*steps)(nil)
 
-// stepsFor returns the steps of an attempt, nil for an act that takes none.
+// stepsFor returns the steps of an attempt, nil for an act that takes none. Those of before are
+// in memory.
 func (e *Engine) stepsFor(r *run, attempt int) react.Steps {
 	if !r.stepped() {
 		return nil
 	}
 	s := &steps{e: e, r: r, attempt: attempt, first: *r.first(), asking: make(chan struct{}, 1)}
 	r.steps = s
-	e.taken(r)
 	s.publish()
 	return s
 }
@@ -372,16 +372,21 @@ func (e *Engine) stageStep(s *steps, i int) {
 	e.staged.urgent = true
 }
 
-// taken reads the steps of a run into memory, if they are not there.
-func (e *Engine) taken(r *run) {
+// taken reads the steps of a run into memory, if they are not there. Error: some cannot be
+// read, so that it is not known what the run did.
+func (e *Engine) taken(r *run) error {
 	if r.taken != nil || r.Steps == 0 {
-		return
+		return nil
 	}
 	taken, err := e.readSteps(r.ID)
+	if err == nil && len(taken) != r.Steps {
+		err = fmt.Errorf("%d of %d are there", len(taken), r.Steps)
+	}
 	if err != nil {
-		e.o.Log.Error("the steps of a run cannot be read", "run", r.ID, "err", err)
+		return fmt.Errorf("the steps of the run cannot be read: %w", err)
 	}
 	r.taken = taken
+	return nil
 }
 
 // readSteps reads the steps of a run from the journal, in order.
