@@ -211,8 +211,13 @@ func (r *Runner) note(ctx context.Context, req react.Request) react.Result {
 	if r.o.Marks != nil {
 		err = r.o.Marks.SetMark(ctx, event.Mark{Seq: req.Seq, At: r.o.Now(), Note: req.Note})
 	}
+	return r.ended("", err)
+}
+
+// ended is the result of an act that was done, and why tells how, or that failed.
+func (r *Runner) ended(why string, err error) react.Result {
 	if err != nil {
 		return react.Result{Outcome: react.OutcomeFailed, Why: err.Error(), Ended: r.o.Now()}
 	}
-	return react.Result{Outcome: react.OutcomeDone, Ended: r.o.Now()}
+	return react.Result{Outcome: react.OutcomeDone, Why: why, Ended: r.o.Now()}
 }

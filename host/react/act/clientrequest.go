@@ -32,8 +32,5 @@ func (r *Runner) clientRequest(ctx context.Context, req react.Request) react.Res
 		id, err = to.Subscribe(ctx, event.Key{Server: w.Server, Type: w.Type, Args: w.Args}, w.Mode)
 		why = "subscription " + string(id)
 	}
-	if err != nil {
-		return react.Result{Outcome: react.OutcomeFailed, Why: err.Error(), Ended: r.o.Now()}
-	}
-	return react.Result{Outcome: react.OutcomeDone, Why: why, Ended: r.o.Now()}
+	return r.ended(why, err)
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -364,12 +363,7 @@ func writeSynced(path string, text []byte) error {
 
 // readOrder reads what a supervisor is told.
 func readOrder(dir string) (o order, err error) {
-	f, err := os.Open(filepath.Join(dir, fileOrder))
-	if err != nil {
-		return o, err
-	}
-	defer func() { _ = f.Close() }() // it was only read
-	text, err := io.ReadAll(f)
+	text, err := os.ReadFile(filepath.Join(dir, fileOrder))
 	if err != nil {
 		return o, err
 	}
