@@ -257,12 +257,10 @@ func ask[In, Out any](ctx context.Context, c *Client, v verb[In, Out], in In) (O
 		return out, nil
 	}
 	var none Out
-	switch {
-	case within.Err() != nil && !isRemote(err):
-		return none, context.Cause(within)
-	default:
-		return none, err
+	if within.Err() != nil && !isRemote(err) {
+		err = context.Cause(within)
 	}
+	return none, err
 }
 
 // isRemote reports whether the first process has answered with the error.

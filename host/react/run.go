@@ -131,6 +131,14 @@ type Members struct {
 	Top map[string][]Count `json:"top,omitempty"`
 }
 
+// Oldest returns the sequence number of the first member, 0 if there is none.
+func (m *Members) Oldest() uint64 {
+	if len(m.First) == 0 {
+		return 0
+	}
+	return m.First[0]
+}
+
 // Newest returns the sequence number of the last member, 0 if there is none.
 func (m *Members) Newest() uint64 {
 	for _, seqs := range [][]uint64{m.Last, m.First} {

@@ -94,8 +94,8 @@ func (r *Runner) Prepare(rule react.Rule, run react.Run, members []event.Record)
 	req := react.Request{Run: run.ID, Rule: rule.Name, Count: run.Members.Count, Time: rule.Limits.Time}
 	if len(members) > 0 {
 		req.Seq = members[0].Seq
-	} else if len(run.Members.First) > 0 {
-		req.Seq = run.Members.First[0]
+	} else {
+		req.Seq = run.Members.Oldest()
 	}
 	var err error
 	switch do := rule.Do; {

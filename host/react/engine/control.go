@@ -231,11 +231,7 @@ func (e *Engine) manual(rule react.Rule, hash react.Hash, key react.Key, members
 	if err != nil {
 		return "", err
 	}
-	first := uint64(0)
-	if len(members.First) > 0 {
-		first = members.First[0]
-	}
-	now := e.now()
+	first, now := members.Oldest(), e.now()
 	r := &run{Run: react.Run{
 		ID: runID(react.Manual, rule.Name, key, first, hex.EncodeToString(salt[:])), NS: react.Manual, Rule: rule.Name, Hash: hash,
 		Frozen: as, Key: key, Members: members, State: react.Gathering, Created: now, Due: now,

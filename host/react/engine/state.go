@@ -403,11 +403,7 @@ func (e *Engine) keep(r *run, size int) {
 }
 
 func headOf(r *react.Run, size int) head {
-	h := head{id: r.ID, rule: r.Rule, state: r.State, created: r.Created, size: size, steps: r.Steps}
-	if m := &r.Members; len(m.First) > 0 {
-		h.first, h.last = m.First[0], m.Newest()
-	}
-	return h
+	return head{id: r.ID, rule: r.Rule, state: r.State, created: r.Created, first: r.Members.Oldest(), last: r.Members.Newest(), size: size, steps: r.Steps}
 }
 
 // prune removes the oldest runs that are over and beyond what is kept. What is parked

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -41,22 +42,11 @@ A key stays where it is: in the environment or in the system's keyring. It is ne
 		&cobra.Command{
 			Use: "test NAME", Short: "Ask a model for a word: how long it takes, what it uses and costs",
 			Long: `test sends one short question, and nothing of any event. What it costs does not count among what rules spend.`,
-			Args: usage.Exactly(1), ValidArgsFunction: a.completeModel,
+			Args: usage.Exactly(1), ValidArgsFunction: a.completeFromFile(namesOfModels),
 			Run: a.Run(func(cmd *cobra.Command, args []string) error { return a.testModel(cmd.Context(), args[0]) }),
 		},
 	)
 	return cmd
-}
-
-func (a *commands) completeModel(_ *cobra.Command, args []string, _ string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
-	f, err := a.loadRules()
-	if err != nil || len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	for _, m := range f.Models {
-		names = append(names, m.Name)
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
 func (a *commands) listModels(ctx context.Context) error {
@@ -153,15 +143,12 @@ func (a *commands) testModel(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	var names []string
-	for _, m := range f.Models {
-		if m.Name == name {
-			return a.try(ctx, m)
-		}
-		names = append(names, m.Name)
-	}
+	names := namesOfModels(f)
 	if len(names) == 0 {
 		return fmt.Errorf("%w %q: %s names none", errNoModel, name, plain.Safe(f.Path))
+	}
+	if i := slices.Index(names, name); i >= 0 {
+		return a.try(ctx, f.Models[i])
 	}
 	return fmt.Errorf("%w %q in %s; there are %s", errNoModel, name, plain.Safe(f.Path), strings.Join(names, ", "))
 }

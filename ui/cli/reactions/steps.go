@@ -16,11 +16,7 @@ import (
 
 // showStep prints one step of a run in full, or with body what its model was sent.
 func (a *commands) showStep(ctx context.Context, id react.RunID, n int, body bool) error {
-	return a.reactions(ctx, func(ctx context.Context, c react.Control) error {
-		r, _, err := oneRun(ctx, c, id)
-		if err != nil {
-			return err
-		}
+	return a.onRun(ctx, id, func(ctx context.Context, c react.Control, r react.Run, _ react.RuleView) error {
 		steps, err := c.Steps(ctx, id)
 		if err != nil {
 			return err
