@@ -329,7 +329,7 @@ func (c *Conn) refuse(m wire.Message, code int, why string) error {
 	return c.tell(frame)
 }
 
-// answered hands an answer to who waits for it. The answer to a prompt ends its turn here,
+// answered hands an answer to the caller that waits for it. The answer to a prompt ends its turn here,
 // in the order in which the agent wrote.
 func (c *Conn) answered(m wire.Message) {
 	c.mu.Lock()

@@ -42,7 +42,7 @@ func (b *block) agent(r Request) {
 	b.caps(r)
 }
 
-// model says who is asked, where, and for how much.
+// model says which model is asked, where, and for how much.
 func (b *block) model(m Model) {
 	b.value("model", m.Model, fmt.Sprintf(", %q of rules.json, wire %s", m.Name, m.Wire))
 	b.value("asked at", m.URL, "")
@@ -68,10 +68,7 @@ func priceWords(p *Price) string {
 	return fmt.Sprintf("$%s a million tokens that are read, $%s that are written", Money(p.In), Money(p.Out))
 }
 
-// task shows an instruction whole, a line for each of its lines.
-func (b *block) task(text string) {
-	b.words("task", text)
-}
+func (b *block) task(text string) { b.words("task", text) }
 
 // words shows a text whole, a line for each of its lines.
 func (b *block) words(label, text string) {
@@ -95,8 +92,8 @@ func (b *block) tools(tools []Pinned, flows []Flow) {
 	b.flows(flows)
 }
 
-// pinned says what the operator allows of a tool, and all that its server says of it: who
-// calls it reads that.
+// pinned says what the operator allows of a tool, and all that its server says of it: the
+// model or the agent that calls it reads that.
 func (b *block) pinned(t Pinned) {
 	b.tool(t.Tool)
 	b.words("it says", t.Description.Raw())
@@ -231,7 +228,7 @@ func (b *block) permit(r Request, began *Request) {
 	b.asker(began)
 }
 
-// asker says who asks for a step, and what bounds it.
+// asker says which agent or model asks for a step, and what bounds it.
 func (b *block) asker(began *Request) {
 	switch {
 	case began == nil:

@@ -1,4 +1,4 @@
-// Package react is the vocabulary of reactions: what a rule says, what a run is, who
+// Package react is the vocabulary of reactions: what a rule says, what a run is, what
 // may act. An event that meets a rule becomes a member of a run; a run is decided,
 // perhaps approved, and carried out once.
 //

@@ -182,7 +182,7 @@ func (k RequestKind) Grantable() bool {
 }
 
 // Request is an act with everything that decides what it does. Its hash covers every
-// member, Input included: who approves the hash has approved these bytes.
+// member, Input included: approving the hash approves these bytes.
 type Request struct {
 	Kind RequestKind `json:"kind"`
 	Run  RunID       `json:"run"`

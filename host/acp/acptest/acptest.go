@@ -169,7 +169,7 @@ func (a *agent) prompt(m message) (code int, ends bool) {
 				}
 			}
 		case "wait":
-			_ = os.WriteFile(next(), nil, 0o600) // who waits for it sees that it is missing
+			_ = os.WriteFile(next(), nil, 0o600) // the test that waits for it sees that it is missing
 			for {
 				m, err := a.read()
 				if err != nil {

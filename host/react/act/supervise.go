@@ -49,7 +49,7 @@ func supervise() int {
 	// Caught signals are the default again in what is started; ignored ones would not be.
 	asked := make(chan os.Signal, 1)
 	signal.Notify(asked, os.Interrupt, syscall.SIGTERM)
-	// Who ordered an agent may be gone while it writes.
+	// The host that ordered an agent may be gone while that writes.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	lock, err := hold(filepath.Join(dir, fileLock))
 	if err != nil {
@@ -233,7 +233,7 @@ type pipes struct {
 	out    [2]capture
 	read   [2]chan struct{} // closed when the stream has ended
 	wrote  chan struct{}    // closed when no more input comes
-	// streams: the input comes from who ordered the command, for as long as it likes.
+	// streams: the input comes from the host that ordered the command, for as long as it likes.
 	streams bool
 }
 

@@ -33,7 +33,7 @@ type attempt struct {
 
 var _ react.Attempt = (*attempt)(nil)
 
-// errNoSteps: who begins an agent must judge its steps.
+// errNoSteps: an agent is begun with what judges its steps.
 var errNoSteps = errors.New("an agent cannot be begun without what judges its steps")
 
 // Go implements [react.Attempt]. The goroutine ends with the conversation, which Kill cuts

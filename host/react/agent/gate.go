@@ -56,7 +56,7 @@ func (a *attempt) serve(steps react.Steps) (servers []acp.Server, shut func()) {
 		}
 }
 
-// Gate returns the tools of a run that is under way, for who has its token.
+// Gate returns the tools of a run that is under way, for the holder of its token.
 //
 // Error: [react.ErrNoGate].
 func (r *Runner) Gate(run react.RunID, token string) (react.Gate, error) {

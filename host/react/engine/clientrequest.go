@@ -84,7 +84,7 @@ func (e *Engine) requested(id react.RunID, w react.ClientRequest) (*run, error) 
 	}, rule: rule}, nil
 }
 
-// actor is who acts in a run: its rule, or the client that asked for it.
+// actor is what acts in a run: its rule, or the client that asked for it.
 func actor(r *run) event.Actor {
 	if w := r.rule.Do.Wish; w != nil {
 		return event.Actor("client:" + w.Client.Raw())

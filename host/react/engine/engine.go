@@ -178,8 +178,8 @@ func (e *Engine) Close() error {
 	return nil
 }
 
-// look watches the store while there are rules: without them a commit costs nothing. What
-// came while nobody looked no rule has to decide.
+// look watches the store while there are rules: without them a commit costs nothing. No rule
+// decides about what came while the store was not watched.
 func (e *Engine) look(rules, fresh bool) {
 	switch {
 	case !rules && e.unlook != nil:

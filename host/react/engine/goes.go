@@ -50,7 +50,7 @@ func (r *run) repeats() bool {
 	return false
 }
 
-// actor is who takes the steps of a run.
+// actor is the model or the agent that takes the steps of a run.
 func (r *run) actor() event.Actor {
 	if first := r.first(); first != nil && first.Kind == react.RequestAgent {
 		return "agent"

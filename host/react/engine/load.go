@@ -128,7 +128,7 @@ func (e *Engine) loadRun(value []byte) error {
 		e.block(r)
 		return nil
 	}
-	if r.Live { // who asked is gone, or asks again
+	if r.Live { // the attempt that asked is gone, or asks again
 		r.Live, r.State = false, react.Running
 		r.back()
 	}

@@ -295,7 +295,7 @@ func (e *Engine) auditStep(r *run, st *react.Step) {
 	}
 }
 
-// withdraw takes a step back that was begun, and that nobody does.
+// withdraw takes a step back that was begun, and that will not be done.
 func (s *steps) withdraw(n int) {
 	if i := s.begunAt(n); i >= 0 && s.current() {
 		st := s.r.taken[i].Step
