@@ -53,15 +53,6 @@ func line(t *testing.T, out *bufio.Reader) string {
 	return strings.TrimSuffix(text, "\n")
 }
 
-func ended(t *testing.T, a react.Attempt) react.Result {
-	t.Helper()
-	result, err := a.Wait(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return result
-}
-
 func TestACommandIsSpokenWith(t *testing.T) {
 	r := newRunner(t, Options{})
 	a, in, out := talk(t, r, talker(t, r, `pwd; while read x; do echo "got $x"; done; echo bye >&2; exit 3`))
@@ -80,7 +71,7 @@ func TestACommandIsSpokenWith(t *testing.T) {
 	if got, err := out.ReadString('\n'); !errors.Is(err, io.EOF) {
 		t.Errorf("%q, %v", got, err)
 	}
-	if result := ended(t, a); result.Outcome != react.OutcomeFailed || result.Exit != 3 || result.Output.Stderr.Head.Raw() != "bye\n" {
+	if result := outcome(t, a); result.Outcome != react.OutcomeFailed || result.Exit != 3 || result.Output.Stderr.Head.Raw() != "bye\n" {
 		t.Errorf("%+v", result)
 	}
 }
@@ -110,7 +101,7 @@ func TestTheEndOfATalkEndsItsCommand(t *testing.T) {
 			if err := in.Close(); err != nil {
 				t.Error(err)
 			}
-			ended(t, a)
+			outcome(t, a)
 			text, err := os.ReadFile(filepath.Join(a.Dir(), "pid"))
 			var pid int
 			if _, scanned := fmt.Sscan(string(text), &pid); err != nil || scanned != nil {
@@ -131,13 +122,13 @@ func TestATalkIsKilled(t *testing.T) {
 	if got, err := out.ReadString('\n'); !errors.Is(err, io.EOF) {
 		t.Errorf("%q, %v", got, err)
 	}
-	if result := ended(t, a); result.Outcome != react.OutcomeKilled {
+	if result := outcome(t, a); result.Outcome != react.OutcomeKilled {
 		t.Errorf("%+v", result)
 	}
 	req := talker(t, r, `while :; do sleep 1; done`)
 	req.Run, req.Time = "late", time.Second
 	a, _, _ = talk(t, r, req)
-	if result := ended(t, a); result.Outcome != react.OutcomeFailed || !strings.Contains(result.Why, "limit") {
+	if result := outcome(t, a); result.Outcome != react.OutcomeFailed || !strings.Contains(result.Why, "limit") {
 		t.Errorf("%+v", result)
 	}
 }
@@ -154,7 +145,7 @@ func TestATalkEndsWithItsHost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if result := ended(t, a); result.Outcome == react.OutcomeNever || result.Outcome == react.OutcomeUnknown {
+	if result := outcome(t, a); result.Outcome == react.OutcomeNever || result.Outcome == react.OutcomeUnknown {
 		t.Errorf("%+v", result)
 	}
 }
@@ -166,7 +157,7 @@ func TestATalkThatIsGivenUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.Abort()
-	if result := ended(t, a); result.Outcome != react.OutcomeNever {
+	if result := outcome(t, a); result.Outcome != react.OutcomeNever {
 		t.Errorf("%+v", result)
 	}
 }
@@ -198,7 +189,7 @@ func TestPausedTimeDoesNotCount(t *testing.T) {
 	if err := resume(); err != nil {
 		t.Fatal(err)
 	}
-	if got := ended(t, a); got.Outcome != react.OutcomeFailed || !strings.Contains(got.Why, "limit of 200ms") {
+	if got := outcome(t, a); got.Outcome != react.OutcomeFailed || !strings.Contains(got.Why, "limit of 200ms") {
 		t.Errorf("it ended as %+v", got)
 	}
 }

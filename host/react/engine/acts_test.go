@@ -119,7 +119,7 @@ func TestAnUnknownCallIsParkedAndItsToolBlocked(t *testing.T) {
 		if v := e.Reactions().Rules[0]; v.Unknown["pager/undo"] != r.ID {
 			t.Errorf("the rule's view does not tell: %v", v.Unknown)
 		}
-		other := runsOf(t, e, react.Query{States: []react.State{react.Done}})
+		other := runsIn(t, e, react.Done)
 		if len(other) != 1 {
 			t.Fatalf("%+v", runsOf(t, e, react.Query{}))
 		}

@@ -292,7 +292,7 @@ func TestARunThatAsksIsNotArmedWithItsRule(t *testing.T) {
 		arm(t, e)
 		rest(time.Minute)
 		w.happens(`{}`, 2*time.Second)
-		asks := runsOf(t, e, react.Query{States: []react.State{react.Asking}})
+		asks := runsIn(t, e, react.Asking)
 		if len(asks) != 1 || asks[0].ID != first.ID || asks[0].Hash != first.Hash || w.acts() != 1 {
 			t.Errorf("begun %v, asks %+v", w.begun, asks)
 		}

@@ -173,9 +173,7 @@ func TestClientRequestsSurviveKills(t *testing.T) {
 				if l.isDead() {
 					reached++
 				}
-				l.mu.Lock()
-				l.dead = true
-				l.mu.Unlock()
+				l.kill()
 				closed(t, e)
 				e = w.opened()
 				rest(time.Second)

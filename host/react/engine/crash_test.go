@@ -114,15 +114,11 @@ func (c *crash) run() {
 		var l *life
 		e, l = c.w.open(c.point, c.r.IntN(6))
 		c.live(e, l)
-		c.w.mu.Lock()
-		c.w.cut = c.r.IntN(2) == 0
-		c.w.mu.Unlock()
+		c.w.change(func() { c.w.cut = c.r.IntN(2) == 0 })
 		if l.isDead() {
 			c.kills++
 		} else {
-			l.mu.Lock()
-			l.dead = true
-			l.mu.Unlock()
+			l.kill()
 		}
 		closed(c.t, e)
 		if c.r.IntN(2) == 0 {

@@ -20,7 +20,7 @@ func TestARunThatGoesOnGatheringSaysWhy(t *testing.T) {
 		w.happens(`{}`, 2*time.Second)
 		only(t, e, react.Asking)
 		w.happens(`{}`, 5*time.Second)
-		behind := runsOf(t, e, react.Query{States: []react.State{react.Gathering}})
+		behind := runsIn(t, e, react.Gathering)
 		if len(behind) != 1 || !strings.Contains(behind[0].Why, "asks, is ready or runs") {
 			t.Errorf("%+v", behind)
 		}
@@ -100,7 +100,7 @@ func TestStopLetsNothingStartAndKills(t *testing.T) {
 				stopped := time.Now()
 				stop(t, w, e)
 				w.happens(`{"k":2}`, 2*time.Second)
-				killed := runsOf(t, e, react.Query{States: []react.State{react.Killed}})
+				killed := runsIn(t, e, react.Killed)
 				if v := e.Reactions(); !v.Stopped || w.acts() != 1 || len(killed) != 1 {
 					t.Fatalf("begun %v, %+v", w.begun, v)
 				}
@@ -116,7 +116,7 @@ func TestStopLetsNothingStartAndKills(t *testing.T) {
 				}
 				must(t, e.Go(t.Context()))
 				rest(40 * time.Second)
-				if w.acts() != 2 || len(runsOf(t, e, react.Query{States: []react.State{react.Done}})) != 1 {
+				if w.acts() != 2 || len(runsIn(t, e, react.Done)) != 1 {
 					t.Errorf("begun %v", w.begun)
 				}
 				closed(t, e)

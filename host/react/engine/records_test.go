@@ -59,7 +59,7 @@ func TestBreakerAsksAfterFiveFailures(t *testing.T) {
 		for i := range 7 {
 			w.happens(fmt.Sprintf(`{"k":%d}`, i), 2*time.Second)
 		}
-		failed, asks := runsOf(t, e, react.Query{States: []react.State{react.Failed}}), runsOf(t, e, react.Query{States: []react.State{react.Asking}})
+		failed, asks := runsIn(t, e, react.Failed), runsIn(t, e, react.Asking)
 		if len(failed) != 5 || len(asks) != 2 {
 			t.Errorf("%d failed, %d ask", len(failed), len(asks))
 		}
@@ -73,7 +73,7 @@ func TestAnEventThatCarriesARunIsAskedAbout(t *testing.T) {
 		w.happens(`{"k":1}`, 2*time.Second)
 		r := only(t, e, react.Done)
 		w.happens(fmt.Sprintf(`{"caused":"by %s."}`, r.ID), 2*time.Second)
-		asks := runsOf(t, e, react.Query{States: []react.State{react.Asking}})
+		asks := runsIn(t, e, react.Asking)
 		if len(asks) != 1 || !strings.Contains(asks[0].Why, "id of a run") {
 			t.Fatalf("asks: %+v", asks)
 		}
@@ -85,9 +85,7 @@ func TestRecordsPrunedBeforeTheyAreJudgedAreCounted(t *testing.T) {
 		w := newWorld(t, noteRule("page"))
 		e, l := w.open("", 0)
 		arm(t, e)
-		l.mu.Lock()
-		l.dead = true
-		l.mu.Unlock()
+		l.kill()
 		for range 10 {
 			w.submit(record("pager", "incident", `{}`))
 		}
@@ -119,7 +117,7 @@ func TestAWebhookThatNothingProvesAsks(t *testing.T) {
 			w.submit(r)
 		}
 		rest(2 * time.Second)
-		asks := runsOf(t, e, react.Query{States: []react.State{react.Asking}})
+		asks := runsIn(t, e, react.Asking)
 		if w.acts() != 1 || len(asks) != 1 || asks[0].Key != "1" {
 			t.Errorf("begun %v, asks %+v", w.begun, asks)
 		}
@@ -150,7 +148,7 @@ func TestReplayBehindALongAbsenceIsStale(t *testing.T) {
 		e = w.opened()
 		w.submit(replayed(3), replayed(3), replayed(3))
 		rest(2 * time.Second)
-		asks := runsOf(t, e, react.Query{States: []react.State{react.Asking}})
+		asks := runsIn(t, e, react.Asking)
 		if w.acts() != 2 || len(asks) != 1 || !asks[0].Stale {
 			t.Errorf("begun %v, asks %+v", w.begun, asks)
 		}
@@ -191,9 +189,7 @@ func TestAbsenceCountsOnlyWhileTheSubscriptionIsLive(t *testing.T) {
 		if w.acts() != 0 {
 			t.Fatal("it was never live")
 		}
-		w.mu.Lock()
-		w.live = true
-		w.mu.Unlock()
+		w.change(func() { w.live = true })
 		rest(4 * time.Minute)
 		closed(t, e)
 		e, _ = w.open("", 0) // begins anew

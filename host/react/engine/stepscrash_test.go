@@ -78,9 +78,7 @@ func (c *stepCrash) run() {
 	arm(c.t, e)
 	closed(c.t, e)
 	for range 2 + c.r.IntN(3) {
-		c.w.mu.Lock()
-		c.w.cut = c.r.IntN(2) == 0 // whether a conversation of an agent can be taken up
-		c.w.mu.Unlock()
+		c.w.change(func() { c.w.cut = c.r.IntN(2) == 0 }) // whether a conversation of an agent can be taken up
 		var l *life
 		e, l = c.w.open(c.point, c.r.IntN(8))
 		c.live(e, l)
@@ -91,9 +89,7 @@ func (c *stepCrash) run() {
 		l.dead = true
 		l.mu.Unlock()
 		closed(c.t, e)
-		c.w.mu.Lock()
-		c.w.lives++
-		c.w.mu.Unlock()
+		c.w.change(func() { c.w.lives++ })
 		c.known(nil)
 	}
 	e, _ = c.w.open("", 0)

@@ -1,13 +1,15 @@
 package engine
 
 import (
+	"maps"
+	"slices"
 	"sync"
 
 	"eventdeck/host/react"
 )
 
-// stopSwitch is asked right before each act begins. Any goroutine may press it, and at once, not
-// when the deciding goroutine comes to it.
+// stopSwitch is asked right before each act begins. Any goroutine may press it; that counts at
+// once, and not when the deciding goroutine comes to it.
 type stopSwitch struct {
 	mu     sync.Mutex
 	stop   bool                          // the operator stopped
@@ -48,37 +50,26 @@ func (s *stopSwitch) leave(id react.RunID) {
 }
 
 // press lets nothing begin any more; with kill it ends what began.
-func (s *stopSwitch) press(kill bool) {
-	s.mu.Lock()
-	s.stop = true
-	live := s.running(kill)
-	s.mu.Unlock()
-	for _, a := range live {
-		a.Kill()
-	}
-}
+func (s *stopSwitch) press(kill bool) { s.set(&s.stop, true, kill) }
 
 // setFile notes whether there is a stop file. While there is one, what began is ended.
-func (s *stopSwitch) setFile(there bool) {
+func (s *stopSwitch) setFile(there bool) { s.set(&s.byFile, there, there) }
+
+// set changes a reason to stop, and with kill ends what began.
+func (s *stopSwitch) set(reason *bool, to, kill bool) {
 	s.mu.Lock()
-	s.byFile = there
-	live := s.running(there)
+	*reason = to
+	var live []react.Attempt
+	if kill {
+		live = slices.Collect(maps.Values(s.live))
+	}
 	s.mu.Unlock()
 	for _, a := range live {
 		a.Kill()
 	}
 }
 
-func (s *stopSwitch) running(kill bool) (live []react.Attempt) {
-	if kill {
-		for _, a := range s.live {
-			live = append(live, a)
-		}
-	}
-	return live
-}
-
-// release lets acts begin again.
+// release lets acts begin again, unless there is a stop file.
 func (s *stopSwitch) release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

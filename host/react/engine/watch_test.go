@@ -65,7 +65,7 @@ func TestAGroupGoesOnOnceItsRuleIsArmed(t *testing.T) {
 		arm(t, e)
 		rest(2 * time.Second)
 		w.happens(`{}`, 2*time.Second)
-		done := runsOf(t, e, react.Query{States: []react.State{react.Done}})
+		done := runsIn(t, e, react.Done)
 		if len(done) != 2 || w.acts() != 2 {
 			t.Fatalf("%d are done, begun %v", len(done), w.begun)
 		}

@@ -21,19 +21,10 @@ import (
 )
 
 func (a *commands) modelsCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "models",
-		Short: "Look at the models that rules may ask, and try them",
-		Long: `The models stand in rules.json, beside the rules; docs/reactions.md tells their members.
+	cmd := group("models", "Look at the models that rules may ask, and try them",
+		`The models stand in rules.json, beside the rules; docs/reactions.md tells their members.
 A key stays where it is: in the environment or in the system's keyring. It is never printed.`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usage.Errorf("there is no command models %q%s; use list or test", args[0], usage.Meant(cmd, args[0]))
-			}
-			return usage.Errorf("models: say what to do: list, or test NAME")
-		},
-		Run: func(*cobra.Command, []string) {},
-	}
+		"list or test", "list, or test NAME")
 	cmd.AddCommand(
 		&cobra.Command{
 			Use: "list", Short: "List the models: name, wire, model, address, price, whether the key is there", Args: usage.Exactly(0),

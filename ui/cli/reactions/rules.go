@@ -28,23 +28,10 @@ import (
 var errMistakes = errors.New("the rules are not in force")
 
 func (a *commands) rulesCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "rules",
-		Short: "Look at the rules of reactions, check them, try them on what is kept",
-		Long: `rules.json stands beside servers.json and says which events start what; docs/reactions.md tells its members.
+	cmd := group("rules", "Look at the rules of reactions, check them, try them on what is kept",
+		`rules.json stands beside servers.json and says which events start what; docs/reactions.md tells its members.
 A rule that is written there does nothing by itself before it is armed.`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			names := make([]string, 0, len(cmd.Commands()))
-			for _, c := range cmd.Commands() {
-				names = append(names, c.Name())
-			}
-			if len(args) > 0 {
-				return usage.Errorf("there is no command rules %q%s; use %s", args[0], usage.Meant(cmd, args[0]), strings.Join(names, ", "))
-			}
-			return usage.Errorf("rules: say what to do: %s", strings.Join(names, ", "))
-		},
-		Run: func(*cobra.Command, []string) {},
-	}
+		"", "")
 	cmd.AddCommand(
 		&cobra.Command{
 			Use: "list", Short: "List the rules as the file has them, and where reactions run how far each may go", Args: usage.Exactly(0),

@@ -22,17 +22,8 @@ import (
 )
 
 func (a *commands) runsCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "runs",
-		Short: "List the runs of reactions, look at them, do them again, settle them",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usage.Errorf("there is no command runs %q%s; use list, show, out, retry or settle", args[0], usage.Meant(cmd, args[0]))
-			}
-			return usage.Errorf("runs: say what to do: list, show ID, out ID, retry ID or settle ID done|failed")
-		},
-		Run: func(*cobra.Command, []string) {},
-	}
+	cmd := group("runs", "List the runs of reactions, look at them, do them again, settle them", "",
+		"list, show, out, retry or settle", "list, show ID, out ID, retry ID or settle ID done|failed")
 	cmd.AddCommand(a.runsListCommand(), a.runsShowCommand(), a.runsSettleCommand(),
 		&cobra.Command{
 			Use: "out ID", Short: "Print what a run printed: the beginning and the end of each stream", Args: usage.Exactly(1), ValidArgsFunction: a.completeFirst(allRuns),
