@@ -56,9 +56,7 @@ func Block(run Run, rule RuleView, last *Request) []BlockLine {
 		act[i].Text = trust.Line(trust.Untrusted("not kept of a run that is over"))
 	}
 	b.lines = append(b.lines, marked(act, r, last)...)
-	if rule.Letters != "" {
-		b.text("letters", rule.Letters+": "+letters(rule.Letters), strings.Contains(rule.Letters, "B") && strings.Contains(rule.Letters, "C"))
-	}
+	b.letters(rule.Letters)
 	if r.Kind != RequestClient { // two client requests have nothing in common
 		b.compared(act, r, last)
 	}
@@ -122,14 +120,18 @@ func records(run Run) string {
 	return s
 }
 
-func letters(all string) string {
+// letters tells what an act could do by the Rule of Two; "": nothing of it. See [Shape].
+func (b *block) letters(all string) {
+	if all == "" {
+		return
+	}
 	var words []string
 	for _, l := range []struct{ letter, means string }{{"A", "untrusted input"}, {"B", "private data"}, {"C", "has an effect or sends"}} {
 		if strings.Contains(all, l.letter) {
 			words = append(words, l.means)
 		}
 	}
-	return strings.Join(words, ", ")
+	b.text("letters", all+": "+strings.Join(words, ", "), strings.Contains(all, "B") && strings.Contains(all, "C"))
 }
 
 // block gathers lines.
@@ -148,8 +150,11 @@ func (b *block) value(label, value, words string) {
 		value = value[:maxShown]
 	}
 	b.quoted(label, "", value, words)
-	b.lines[len(b.lines)-1].Warn = cut
+	b.warn(cut)
 }
+
+// warn marks the last line as a reason for care.
+func (b *block) warn(careful bool) { b.lines[len(b.lines)-1].Warn = careful }
 
 // quoted adds a line with a whole value in quotes, between words of ours. Quotes in it are
 // spelled with a backslash, so that it ends at the quote that has none.

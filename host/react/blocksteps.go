@@ -125,7 +125,7 @@ func (b *block) schema(raw json.RawMessage) {
 func (b *block) tool(t Tool) {
 	b.value("tool", t.Name, ", of server:")
 	b.value("", t.Server, classWords(t.Class))
-	b.lines[len(b.lines)-1].Warn = t.Class != ToolRead
+	b.warn(t.Class != ToolRead)
 	for _, name := range slices.Sorted(maps.Keys(t.Fix)) {
 		b.argument("fixed", name, string(t.Fix[name]))
 	}
@@ -205,7 +205,7 @@ func (b *block) caps(r Request) {
 func (b *block) call(r Request, began *Request) {
 	b.value("call", r.Tool, ", of server:")
 	b.value("", r.Server, classWords(r.Class))
-	b.lines[len(b.lines)-1].Warn = r.Class != ToolRead
+	b.warn(r.Class != ToolRead)
 	var fixed map[string]json.RawMessage
 	tools := r.Tools
 	if began != nil {
@@ -267,7 +267,7 @@ func (b *block) arguments(raw []byte, fixed map[string]json.RawMessage) {
 	at := jsontext.SkipSpace(raw, 0)
 	if !json.Valid(raw) || raw[at] != '{' {
 		b.quoted("arguments", "", string(raw), "")
-		b.lines[len(b.lines)-1].Warn = true
+		b.warn(true)
 		return
 	}
 	text, seen, n, shown := string(raw), map[string]bool{}, 0, at+1
@@ -288,7 +288,7 @@ func (b *block) arguments(raw []byte, fixed map[string]json.RawMessage) {
 	}
 	if n > maxArguments {
 		b.between("arguments", fmt.Sprintf("%d more: ", n-maxArguments), spelled(text[shown:]), "")
-		b.lines[len(b.lines)-1].Warn = true
+		b.warn(true)
 	}
 	if n == 0 {
 		b.text("arguments", "none", false)
