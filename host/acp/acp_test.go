@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"eventdeck/host/trust"
+	"eventdeck/host/wire"
 )
 
 // message is what the client sent.
@@ -244,7 +245,7 @@ func TestWhatIsNotOfferedIsRefused(t *testing.T) {
 	got, err := prompts(t, c, agent, func(p message) {
 		for i, method := range []string{"fs/read_text_file", "fs/write_text_file", "terminal/create", "session/elicitation", "_own/thing"} {
 			agent.send(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{"sessionId":"s1","path":"/etc/passwd"}}`, i, method)
-			if m := agent.expect(""); m.Error == nil || m.Error.Code != codeNoMethod {
+			if m := agent.expect(""); m.Error == nil || m.Error.Code != wire.CodeMethodNotFound {
 				t.Errorf("%s: %+v", method, m)
 			}
 		}

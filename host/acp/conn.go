@@ -308,17 +308,10 @@ func (c *Conn) take(line []byte) error {
 	case m.Method == "session/request_permission":
 		return c.permission(m)
 	default: // files and terminals among them, which were not offered
-		return c.refuse(m, codeNoMethod, "eventdeck does not offer this")
+		return c.refuse(m, wire.CodeMethodNotFound, "eventdeck does not offer this")
 	}
 	return nil
 }
-
-// Codes of JSON-RPC.
-const (
-	codeNoMethod = -32601
-	codeRequest  = -32600
-	codeParams   = -32602
-)
 
 // refuse answers a request with an error.
 func (c *Conn) refuse(m wire.Message, code int, why string) error {
@@ -329,7 +322,7 @@ func (c *Conn) refuse(m wire.Message, code int, why string) error {
 	return c.tell(frame)
 }
 
-// answered hands an answer to who waits for it. The answer to a prompt ends its turn here,
+// answered hands an answer to the caller that waits for it. The answer to a prompt ends its turn here,
 // in the order in which the agent wrote.
 func (c *Conn) answered(m wire.Message) {
 	c.mu.Lock()

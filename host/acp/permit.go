@@ -43,13 +43,13 @@ func (c *Conn) permission(m wire.Message) error {
 	}
 	var tc toolCall
 	if json.Unmarshal(m.Params, &ask) != nil || json.Unmarshal(ask.ToolCall, &tc) != nil || len(ask.Options) > maxOptions {
-		return c.refuse(m, codeParams, "the request cannot be read")
+		return c.refuse(m, wire.CodeInvalidParams, "the request cannot be read")
 	}
 	c.mu.Lock()
 	t := c.turn
 	if t == nil || ask.SessionID != t.session {
 		c.mu.Unlock()
-		return c.refuse(m, codeRequest, "no prompt of this session is under way")
+		return c.refuse(m, wire.CodeInvalidRequest, "no prompt of this session is under way")
 	}
 	known, err := t.call(tc)
 	if err != nil {
@@ -62,7 +62,7 @@ func (c *Conn) permission(m wire.Message) error {
 		t.note("it asked leave for %q without one answer that allows it once: cancelled", shown(known.title))
 	case t.open >= maxOpen:
 		c.mu.Unlock()
-		return c.refuse(m, codeRequest, fmt.Sprintf("%d requests wait for an answer already", maxOpen))
+		return c.refuse(m, wire.CodeInvalidRequest, fmt.Sprintf("%d requests wait for an answer already", maxOpen))
 	default:
 		t.open++
 	}

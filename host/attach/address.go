@@ -64,7 +64,7 @@ func shortPlace(dir string) (path string, err error) {
 	if len(path) > maxPath {
 		return "", errors.Join(fmt.Errorf("the names of %s and of the directory for temporary files are too long for a socket", dir), os.Remove(temp))
 	}
-	return path, errors.Join(os.WriteFile(filepath.Join(dir, filePlace), []byte(path), 0o600))
+	return path, os.WriteFile(filepath.Join(dir, filePlace), []byte(path), 0o600)
 }
 
 // removePlace removes what shortPlace made.
@@ -113,9 +113,9 @@ func closed(err error) error {
 	return err
 }
 
-// print tells whether two processes mean the same server by a name, without telling
+// fingerprint tells whether two processes mean the same server by a name, without telling
 // its address or a command line to other users.
-func print(s event.Server) string {
+func fingerprint(s event.Server) string {
 	h := sha256.New()
 	parts := append([]string{s.URL, s.Command, s.Dir}, s.Args...)
 	if s.Command != "" && s.Dir == "" && !filepath.IsAbs(s.Command) && filepath.Base(s.Command) != s.Command {

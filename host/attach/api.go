@@ -23,7 +23,7 @@ func (c *Client) notHere(what string) error {
 func (c *Client) AddServer(s event.Server) {
 	ctx, cancel := context.WithTimeout(c.ctx, askWithin)
 	defer cancel()
-	want := serverName{Name: s.Name, Print: print(s)}
+	want := serverName{Name: s.Name, Print: fingerprint(s)}
 	if s.AdHoc && !event.IsAddressName(s.URL) {
 		want.Address = s.URL
 	}

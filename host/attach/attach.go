@@ -11,8 +11,8 @@
 // answered when there is a newer one: a client that is slow or stopped holds up no client but itself,
 // and reads what it missed from the log.
 //
-// A session needs the token that the first process keeps in the data directory: who
-// cannot read that directory, such as a confined command, is no operator and can ask for nothing.
+// A session needs the token that the first process keeps in the data directory: a process that
+// cannot read that directory, such as a confined command, can ask for nothing.
 //
 // Secrets do not cross: [event.Secret] is sent in its masked form. Servers are sent
 // by name; the first finds the description in its own configuration.

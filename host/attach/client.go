@@ -77,7 +77,7 @@ const askWithin = 5 * time.Second
 // Attach connects to the process that has the store in dir open.
 //
 // Errors: [ErrNotListening] when there is none that listens, with [event.ErrSilent] when it does
-// not answer; [ErrVersion], [ErrPeer], [ErrBusy]; [react.ErrToken] for who cannot read the
+// not answer; [ErrVersion], [ErrPeer], [ErrBusy]; [react.ErrToken] for a process that cannot read the
 // data directory; the cause of ctx.
 func Attach(ctx context.Context, dir string) (*Client, error) {
 	return attach(ctx, dir, dialSocket(dir), pullWait, pullLate)
@@ -257,12 +257,10 @@ func ask[In, Out any](ctx context.Context, c *Client, v verb[In, Out], in In) (O
 		return out, nil
 	}
 	var none Out
-	switch {
-	case within.Err() != nil && !isRemote(err):
-		return none, context.Cause(within)
-	default:
-		return none, err
+	if within.Err() != nil && !isRemote(err) {
+		err = context.Cause(within)
 	}
+	return none, err
 }
 
 // isRemote reports whether the first process has answered with the error.

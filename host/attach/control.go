@@ -157,9 +157,9 @@ func (k *control) Rule(ctx context.Context, name string) (react.RuleView, error)
 	return ask(ctx, k.c, verbRule, name)
 }
 
-// Wish implements [react.Control].
-func (k *control) Wish(ctx context.Context, w react.Wish) (react.Run, error) {
-	return did(ctx, k, verbWish, w)
+// ClientRequest implements [react.Control].
+func (k *control) ClientRequest(ctx context.Context, w react.ClientRequest) (react.Run, error) {
+	return did(ctx, k, verbClient, w)
 }
 
 // Arm implements [react.Control].

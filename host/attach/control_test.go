@@ -105,7 +105,7 @@ func (e *engine) Steps(_ context.Context, id react.RunID) ([]react.Step, error) 
 func (e *engine) AskModel(_ context.Context, q react.Question) (react.RunID, error) {
 	return "m", e.note("ask-model", q)
 }
-func (e *engine) Wish(_ context.Context, w react.Wish) (react.Run, error) {
+func (e *engine) ClientRequest(_ context.Context, w react.ClientRequest) (react.Run, error) {
 	return someRun(), e.note("wish", w)
 }
 func (e *engine) Explain(_ context.Context, seq uint64, rule string) ([]react.Verdict, error) {
@@ -211,10 +211,10 @@ func TestEveryVerbOfReactionsCrosses(t *testing.T) {
 	if rule.Rule.Name != "page" || len(rule.Tools) != 1 || rule.Tools[0].Description != odd {
 		t.Errorf("%+v", rule)
 	}
-	wished, err := c.Wish(ctx, react.Wish{Client: odd, Server: "pager", Type: odd})
+	requested, err := c.ClientRequest(ctx, react.ClientRequest{Client: odd, Server: "pager", Type: odd})
 	must(err)
-	if wished.ID != someRun().ID {
-		t.Error(wished)
+	if requested.ID != someRun().ID {
+		t.Error(requested)
 	}
 	must(c.Arm(ctx, "page", "h"))
 	must(c.Disarm(ctx, "page"))
@@ -248,7 +248,7 @@ func TestErrorsOfReactionsKeepTheirIdentity(t *testing.T) {
 	c := f.client().Control()
 	for _, want := range []error{
 		react.ErrNoRule, react.ErrNoModel, react.ErrNoRun, react.ErrState, react.ErrChanged, react.ErrNotEngine, react.ErrToken,
-		react.ErrBoundary, react.ErrProgram, react.ErrTarget, react.ErrSecretMissing, react.ErrWishes,
+		react.ErrBoundary, react.ErrProgram, react.ErrTarget, react.ErrSecretMissing, react.ErrClientRequests,
 	} {
 		e.mu.Lock()
 		e.err = fmt.Errorf("%w: %v", want, trust.Untrusted("x"))

@@ -33,7 +33,7 @@ func kinds() []kind {
 		{"refused", host.ErrRefused}, {"unreachable", host.ErrUnreachable}, {"stopped", host.ErrStopped}, {"unconfirmed", host.ErrUnconfirmed},
 		{"sign-in", host.ErrSignIn}, {"no-sign-in", host.ErrNoSignIn}, {"in-use", host.ErrInUse}, {"limit", host.ErrLimit},
 		{"setting", host.ErrSetting}, {"rotating", delivery.ErrRotating}, {"no-preview", dialect.ErrNoPreview},
-		{"no-rule", react.ErrNoRule}, {"no-model", react.ErrNoModel}, {"no-run", react.ErrNoRun}, {"state", react.ErrState}, {"source", react.ErrSource}, {"changed", react.ErrChanged}, {"wishes", react.ErrWishes},
+		{"no-rule", react.ErrNoRule}, {"no-model", react.ErrNoModel}, {"no-run", react.ErrNoRun}, {"state", react.ErrState}, {"source", react.ErrSource}, {"changed", react.ErrChanged}, {"wishes", react.ErrClientRequests},
 		{"not-engine", react.ErrNotEngine}, {"token", react.ErrToken}, {"boundary", react.ErrBoundary},
 		{"program", react.ErrProgram}, {"target", react.ErrTarget}, {"no-secret", react.ErrSecretMissing},
 		{"step-refused", react.ErrRefusedStep}, {"no-budget", react.ErrBudget}, {"reactions-stopped", react.ErrStopped}, {"no-gate", react.ErrNoGate},

@@ -15,7 +15,7 @@ const maxGates = 4
 // run, and nothing but these tools can be asked for.
 const headerRun = "Eventdeck-Run"
 
-// Gates finds the tools of a run for who has its token. Error: [react.ErrNoGate].
+// Gates finds the tools of a run for the holder of its token. Error: [react.ErrNoGate].
 type Gates func(run react.RunID, token string) (react.Gate, error)
 
 // The verbs of a session for the tools of a run. No other session has them.

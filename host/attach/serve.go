@@ -37,6 +37,16 @@ func changing[In, Out any](v verb[In, Out], fn func(context.Context, *session, I
 	})
 }
 
+// reading is answer for what the host tells.
+func reading[In, Out any](v verb[In, Out], fn func(host.API, context.Context, In) (Out, error)) (string, handler) {
+	return answer(v, func(ctx context.Context, e *session, in In) (Out, error) { return fn(e.api(), ctx, in) })
+}
+
+// doing is changing for what the host does, and has no answer but its error.
+func doing[In any](v verb[In, nothing], fn func(host.API, context.Context, In) error) (string, handler) {
+	return changing(v, func(ctx context.Context, e *session, in In) (nothing, error) { return false, fn(e.api(), ctx, in) })
+}
+
 // handlers returns what answers each verb.
 func handlers() map[string]handler {
 	all := map[string]handler{}
@@ -60,10 +70,8 @@ func handlers() map[string]handler {
 	add(answer(verbSeen, func(_ context.Context, e *session, _ nothing) ([]event.ServerSeen, error) {
 		return e.store().Servers(), nil
 	}))
-	add(answer(verbStats, func(_ context.Context, e *session, _ nothing) (host.Stats, error) { return e.api().Stats(), nil }))
-	add(answer(verbRefused, func(_ context.Context, e *session, _ nothing) ([]event.Refusal, error) {
-		return e.api().Refusals(), nil
-	}))
+	add(reading(verbStats, func(h host.API, _ context.Context, _ nothing) (host.Stats, error) { return h.Stats(), nil }))
+	add(reading(verbRefused, func(h host.API, _ context.Context, _ nothing) ([]event.Refusal, error) { return h.Refusals(), nil }))
 	add(answer(verbKeep, func(_ context.Context, e *session, _ nothing) (event.Retention, error) {
 		return e.store().Retention(), nil
 	}))
@@ -80,65 +88,38 @@ func handlers() map[string]handler {
 
 func addServers(add func(string, handler)) {
 	add(answer(verbAdd, addServer))
-	add(answer(verbTypes, func(ctx context.Context, e *session, server string) ([]event.Type, error) {
-		return e.api().Types(ctx, server)
-	}))
-	add(answer(verbAnnounced, func(ctx context.Context, e *session, server string) ([]event.Type, error) {
-		return e.api().Announced(ctx, server)
-	}))
-	add(answer(verbReached, func(ctx context.Context, e *session, a reachAsk) (serverAnswer, error) {
-		v, err := e.api().Connected(ctx, a.Server, a.FirstTry)
+	add(reading(verbTypes, host.API.Types))
+	add(reading(verbAnnounced, host.API.Announced))
+	add(reading(verbReached, func(h host.API, ctx context.Context, a reachAsk) (serverAnswer, error) {
+		v, err := h.Connected(ctx, a.Server, a.FirstTry)
 		return serverAnswer{v}, err
 	}))
-	add(answer(verbReconnect, func(_ context.Context, e *session, server string) (nothing, error) {
-		return false, e.api().Reconnect(server)
-	}))
-	add(changing(verbRemove, func(ctx context.Context, e *session, server string) (nothing, error) {
-		return false, e.api().RemoveServer(ctx, server)
-	}))
-	add(answer(verbRemote, func(ctx context.Context, e *session, server string) ([]host.RemoteSubscription, error) {
-		return e.api().Remote(ctx, server)
-	}))
-	add(changing(verbEndRemote, func(ctx context.Context, e *session, r remoteID) (nothing, error) {
-		return false, e.api().EndRemote(ctx, r.Server, r.ID)
-	}))
+	add(reading(verbReconnect, func(h host.API, _ context.Context, server string) (nothing, error) { return false, h.Reconnect(server) }))
+	add(doing(verbRemove, host.API.RemoveServer))
+	add(reading(verbRemote, host.API.Remote))
+	add(doing(verbEndRemote, func(h host.API, ctx context.Context, r remoteID) error { return h.EndRemote(ctx, r.Server, r.ID) }))
 	add(answer(verbName, func(ctx context.Context, e *session, address string) (string, error) {
 		return host.AddressName(ctx, e.store(), address)
 	}))
 	add(answer(verbSignIn, beginSignIn))
 	add(answer(verbWait, waitSignIn))
-	add(changing(verbSignOut, func(ctx context.Context, e *session, server string) (nothing, error) {
-		return false, e.api().SignOut(ctx, server)
-	}))
+	add(doing(verbSignOut, host.API.SignOut))
 }
 
 func addSubscriptions(add func(string, handler)) {
-	add(answer(verbPreview, func(_ context.Context, e *session, r request) (host.Preview, error) {
-		return e.api().Preview(r.request())
-	}))
-	add(answer(verbCheck, func(ctx context.Context, e *session, r request) (event.Mode, error) {
-		return e.api().Check(ctx, r.request())
-	}))
+	add(reading(verbPreview, func(h host.API, _ context.Context, r request) (host.Preview, error) { return h.Preview(r.request()) }))
+	add(reading(verbCheck, func(h host.API, ctx context.Context, r request) (event.Mode, error) { return h.Check(ctx, r.request()) }))
 	add(changing(verbSubscribe, func(ctx context.Context, e *session, r request) (event.Subscription, error) {
 		return e.api().Subscribe(ctx, r.request())
 	}))
-	for v, do := range map[verb[event.SubID, nothing]]func(host.Actor, context.Context, event.SubID) error{
-		verbEnd: host.Actor.Unsubscribe, verbPause: host.Actor.Pause, verbResume: host.Actor.Resume,
-		verbRefresh: host.Actor.Refresh, verbRotate: host.Actor.RotateSecret,
-	} {
-		add(changing(v, func(ctx context.Context, e *session, id event.SubID) (nothing, error) {
-			return false, do(e.api(), ctx, id)
-		}))
-	}
-	add(changing(verbMode, func(ctx context.Context, e *session, m modeChange) (nothing, error) {
-		return false, e.api().SetMode(ctx, m.Sub, m.Mode)
-	}))
-	add(changing(verbFailover, func(ctx context.Context, e *session, c failoverChange) (nothing, error) {
-		return false, e.api().SetFailover(ctx, c.Sub, c.On)
-	}))
-	add(changing(verbReset, func(ctx context.Context, e *session, r reset) (nothing, error) {
-		return false, e.api().ResetCursor(ctx, r.Sub, r.From)
-	}))
+	add(doing(verbEnd, host.API.Unsubscribe))
+	add(doing(verbPause, host.API.Pause))
+	add(doing(verbResume, host.API.Resume))
+	add(doing(verbRefresh, host.API.Refresh))
+	add(doing(verbRotate, host.API.RotateSecret))
+	add(doing(verbMode, func(h host.API, ctx context.Context, m modeChange) error { return h.SetMode(ctx, m.Sub, m.Mode) }))
+	add(doing(verbFailover, func(h host.API, ctx context.Context, c failoverChange) error { return h.SetFailover(ctx, c.Sub, c.On) }))
+	add(doing(verbReset, func(h host.API, ctx context.Context, r reset) error { return h.ResetCursor(ctx, r.Sub, r.From) }))
 	add(changing(verbPrinted, func(ctx context.Context, e *session, p printed) (nothing, error) {
 		if !e.server.claim(p.Sub, e) {
 			return false, ErrPrints
@@ -148,16 +129,10 @@ func addSubscriptions(add func(string, handler)) {
 }
 
 func addKept(add func(string, handler)) {
-	add(answer(verbSetting, func(_ context.Context, e *session, key string) (string, error) { return e.api().Setting(key) }))
-	add(changing(verbSetSetting, func(ctx context.Context, e *session, s setting) (nothing, error) {
-		return false, e.api().SetSetting(ctx, s.Key, s.Value)
-	}))
-	add(changing(verbMark, func(ctx context.Context, e *session, m event.Mark) (nothing, error) {
-		return false, e.api().SetMark(ctx, m)
-	}))
-	add(changing(verbUnmark, func(ctx context.Context, e *session, m markID) (nothing, error) {
-		return false, e.api().RemoveMark(ctx, m.Seq, m.Line)
-	}))
+	add(reading(verbSetting, func(h host.API, _ context.Context, key string) (string, error) { return h.Setting(key) }))
+	add(doing(verbSetSetting, func(h host.API, ctx context.Context, s setting) error { return h.SetSetting(ctx, s.Key, s.Value) }))
+	add(doing(verbMark, host.API.SetMark))
+	add(doing(verbUnmark, func(h host.API, ctx context.Context, m markID) error { return h.RemoveMark(ctx, m.Seq, m.Line) }))
 }
 
 func (e *session) api() host.API      { return e.server.opts.API }
@@ -281,7 +256,7 @@ func addServer(ctx context.Context, e *session, want serverName) (nothing, error
 		return false, nil
 	case err != nil:
 		return false, fmt.Errorf("%w: %w", host.ErrUnknownServer, err)
-	case s.Name != want.Name, print(s) != want.Print && !event.IsAddressName(want.Name):
+	case s.Name != want.Name, fingerprint(s) != want.Print && !event.IsAddressName(want.Name):
 		return false, fmt.Errorf("%w %q: the process with the store knows another server by this name", host.ErrUnknownServer, want.Name)
 	case !known:
 		s.ByHand = true // an operator asked for it with a command

@@ -306,7 +306,7 @@ func (e *session) answered() {
 	}
 }
 
-// dismiss answers with an error who has no session, and ends the connection, which would
+// dismiss answers a request without a session with an error, and ends the connection, which would
 // keep others out.
 func dismiss(w http.ResponseWriter, status int, err error) {
 	w.Header().Set("Connection", "close")

@@ -40,7 +40,7 @@ func addReactions(add func(string, handler)) {
 	}))
 	add(asking(verbAskModel, react.Control.AskModel))
 	add(asking(verbRule, react.Control.Rule))
-	add(asking(verbWish, react.Control.Wish))
+	add(asking(verbClient, react.Control.ClientRequest))
 	add(acting(verbArm, func(c react.Control, ctx context.Context, a arming) error { return c.Arm(ctx, a.Rule, a.Hash) }))
 	add(acting(verbDisarm, react.Control.Disarm))
 	add(acting(verbSilence, func(c react.Control, ctx context.Context, s silence) error { return c.Silence(ctx, s.Rule, s.Until) }))
@@ -66,8 +66,8 @@ func acting[In any](v verb[In, nothing], fn func(react.Control, context.Context,
 	return asking(v, func(c react.Control, ctx context.Context, in In) (nothing, error) { return false, fn(c, ctx, in) })
 }
 
-// lightened returns runs without what nobody approves here: there may be thousands of them, and
-// who wants all of one asks for it.
+// lightened returns runs without their rules and the contents of their requests: there may be
+// thousands of them, and a client that wants all of one asks for it.
 func lightened(runs []react.Run) []react.Run {
 	runs = slices.Clone(runs)
 	for i := range runs {

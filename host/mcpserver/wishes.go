@@ -117,7 +117,7 @@ func (s *Server) wishSubscription(ctx context.Context, client trust.Text, args j
 	if sub := s.subscription(func(v *host.SubscriptionView) bool { return v.Key.ID() == key.ID() && !v.State.Over() }); sub != nil {
 		return wishOut{State: wishDone, Subscription: &sub.ID, Mode: &sub.Mode, Why: "it is subscribed"}, nil
 	}
-	w := react.Wish{Client: client, Server: key.Server, Type: key.Type, Args: key.Args, Asked: a.Mode}
+	w := react.ClientRequest{Client: client, Server: key.Server, Type: key.Type, Args: key.Args, Asked: a.Mode}
 	return s.wish(ctx, &w, func() error {
 		ctx, cancel := context.WithTimeout(ctx, checkWithin)
 		defer cancel()
@@ -132,7 +132,7 @@ func (s *Server) wishEnd(ctx context.Context, client trust.Text, args json.RawMe
 	if err := json.Unmarshal(args, &a); err != nil {
 		return nil, fmt.Errorf("%w: %w", errArguments, err)
 	}
-	w := react.Wish{Client: client, Ends: a.Subscription}
+	w := react.ClientRequest{Client: client, Ends: a.Subscription}
 	return s.wish(ctx, &w, func() error {
 		sub := s.subscription(func(v *host.SubscriptionView) bool { return v.ID == a.Subscription })
 		if sub == nil {
@@ -156,14 +156,14 @@ func (s *Server) subscription(meant func(*host.SubscriptionView) bool) *host.Sub
 
 // wish returns what became of a wish. One that has no answer yet is checked, and the operator
 // is asked.
-func (s *Server) wish(ctx context.Context, w *react.Wish, check func() error) (any, error) {
+func (s *Server) wish(ctx context.Context, w *react.ClientRequest, check func() error) (any, error) {
 	if s.opts.React == nil {
 		return nil, errNotAsked
 	}
 	r, err := s.opts.React.Run(ctx, w.Run())
 	if errors.Is(err, react.ErrNoRun) || err == nil && !r.Stands(s.opts.Now()) {
 		if err = check(); err == nil {
-			r, err = s.opts.React.Wish(ctx, *w)
+			r, err = s.opts.React.ClientRequest(ctx, *w)
 		}
 	}
 	switch {

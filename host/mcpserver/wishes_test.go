@@ -35,13 +35,13 @@ func (o *operator) Run(_ context.Context, id react.RunID) (react.Run, error) {
 	return r, nil
 }
 
-func (o *operator) Wish(_ context.Context, w react.Wish) (react.Run, error) {
+func (o *operator) ClientRequest(_ context.Context, w react.ClientRequest) (react.Run, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.full {
-		return react.Run{}, react.ErrWishes
+		return react.Run{}, react.ErrClientRequests
 	}
-	r := react.Run{ID: w.Run(), Rule: react.WishRule, State: react.Asking, Due: time.Unix(2e9, 0), Request: &react.Request{Kind: react.RequestWish, Wish: &w}}
+	r := react.Run{ID: w.Run(), Rule: react.ClientRule, State: react.Asking, Due: time.Unix(2e9, 0), Request: &react.Request{Kind: react.RequestClient, Wish: &w}}
 	o.runs[r.ID] = r
 	return r, nil
 }
@@ -60,7 +60,7 @@ func (o *operator) decides(t *testing.T, state react.State, reason string) {
 	}
 }
 
-func (o *operator) wish(t *testing.T) react.Wish {
+func (o *operator) wish(t *testing.T) react.ClientRequest {
 	t.Helper()
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -68,7 +68,7 @@ func (o *operator) wish(t *testing.T) react.Wish {
 		return *r.Request.Wish
 	}
 	t.Fatal("nothing was wished")
-	return react.Wish{}
+	return react.ClientRequest{}
 }
 
 // newWishing serves a store beside an operator, and counts how often a request was checked.
@@ -166,7 +166,7 @@ func TestWhatCannotBeWishedIsRefused(t *testing.T) {
 		t.Error("the operator was asked")
 	}
 	o.full = true
-	if said := r.refused("subscribe", map[string]any{"server": "pager", "type": "incident"}); !strings.Contains(said, react.ErrWishes.Error()) {
+	if said := r.refused("subscribe", map[string]any{"server": "pager", "type": "incident"}); !strings.Contains(said, react.ErrClientRequests.Error()) {
 		t.Error(said)
 	}
 	none := newRig(t, nil).serve("")

@@ -82,7 +82,7 @@ func (c *call) addArgs(part []byte) error {
 }
 
 // finish returns the answer once it is there as a whole. The calls of one that was cut are
-// left out: nobody knows what the model meant to say.
+// left out: it is not known what the model meant to say.
 //
 // Error: [ErrAnswer].
 func (a *answer) finish() (react.Answer, error) {

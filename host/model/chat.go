@@ -75,7 +75,7 @@ type chatDeclared struct {
 	Parameters  json.RawMessage `json:"parameters"`
 }
 
-func (chat) body(m react.Model, q Query) ([]byte, error) {
+func (chat) body(m react.Model, q Query, tools []function) ([]byte, error) {
 	b := chatBody{Model: m.Model, MaxTokens: m.Output, Stream: true, StreamOptions: chatOptions{true}}
 	if u, err := address.Model(m.URL); err == nil && (u.Hostname() == "api.openai.com" || strings.HasSuffix(u.Hostname(), ".openai.azure.com")) {
 		b.MaxTokens, b.MaxCompletionTokens = 0, m.Output
@@ -88,10 +88,6 @@ func (chat) body(m react.Model, q Query) ([]byte, error) {
 	}
 	for _, t := range q.Turns {
 		b.Messages = append(b.Messages, chatTurn(t)...)
-	}
-	tools, err := q.functions()
-	if err != nil {
-		return nil, err
 	}
 	for _, f := range tools {
 		b.Tools = append(b.Tools, chatTool{"function", chatDeclared{f.name, f.description, f.schema}})

@@ -66,14 +66,10 @@ type messagesTool struct {
 	Schema      json.RawMessage `json:"input_schema"`
 }
 
-func (messages) body(m react.Model, q Query) ([]byte, error) {
+func (messages) body(m react.Model, q Query, tools []function) ([]byte, error) {
 	b := messagesBody{Model: m.Model, MaxTokens: m.Output, System: q.System, Stream: true}
 	for _, t := range q.Turns {
 		b.Messages = append(b.Messages, messagesTurn(t))
-	}
-	tools, err := q.functions()
-	if err != nil {
-		return nil, err
 	}
 	for _, f := range tools {
 		b.Tools = append(b.Tools, messagesTool{f.name, f.description, f.schema})

@@ -71,8 +71,8 @@ type wire interface {
 	path(base string) string
 	// headers returns the names and values that carry the key, and what else a call needs.
 	headers(key string) map[string]string
-	// body returns the bytes of a call.
-	body(m react.Model, q Query) ([]byte, error)
+	// body returns the bytes of a call; tools are those of the query.
+	body(m react.Model, q Query, tools []function) ([]byte, error)
 	// usage reads a report of all that a call used into a.
 	usage(told object, a *answer)
 	// read reads the answer to its end into a.
@@ -126,7 +126,11 @@ func (c *Client) Body(q Query) ([]byte, error) {
 	if err := q.check(); err != nil {
 		return nil, fmt.Errorf("%w %s: %w", ErrModel, c.model.Name, err)
 	}
-	body, err := c.wire.body(c.model, q)
+	tools, err := q.functions()
+	if err != nil {
+		return nil, fmt.Errorf("%w %s: %w", ErrModel, c.model.Name, err)
+	}
+	body, err := c.wire.body(c.model, q, tools)
 	if err != nil {
 		return nil, fmt.Errorf("%w %s: %w", ErrModel, c.model.Name, err)
 	}

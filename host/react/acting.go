@@ -31,7 +31,7 @@ type Runner interface {
 	// Errors: ErrBoundary, ErrProgram, ErrTarget, ErrSecretMissing.
 	Prepare(rule Rule, run Run, members []event.Record) (Request, error)
 	// Ready makes everything ready so that only [Attempt.Go] is left, e.g. a supervisor
-	// that waits at its gate.
+	// that waits to be told to start.
 	// Errors: those of Prepare; what was approved and is no longer so is an error.
 	Ready(ctx context.Context, r Request, attempt int) (Attempt, error)
 	// Adopt finds what became of an attempt of an earlier process.

@@ -1,8 +1,6 @@
 package react
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,7 +36,7 @@ func Block(run Run, rule RuleView, last *Request) []BlockLine {
 	switch {
 	case r.Rule == AskRule:
 		b.text("rule", "none, the operator asks", false)
-	case r.Rule == WishRule:
+	case r.Rule == ClientRule:
 		b.text("rule", "none, a client of this host as an MCP server asks", false)
 	case rule.Hash == "":
 		b.text("rule", r.Rule+", not in force now", true)
@@ -48,7 +46,7 @@ func Block(run Run, rule RuleView, last *Request) []BlockLine {
 	if rule.Hash != "" && rule.Hash != run.Hash {
 		b.text("careful", "the rule or its program was changed; what acts is what stands here", true)
 	}
-	if r.Kind == RequestWish { // of no records
+	if r.Kind == RequestClient { // of no records
 		b.text("run", string(run.ID), false)
 	} else {
 		b.text("run", string(run.ID)+", "+records(run), run.Stale || run.Flagged)
@@ -58,10 +56,8 @@ func Block(run Run, rule RuleView, last *Request) []BlockLine {
 		act[i].Text = trust.Line(trust.Untrusted("not kept of a run that is over"))
 	}
 	b.lines = append(b.lines, marked(act, r, last)...)
-	if rule.Letters != "" {
-		b.text("letters", rule.Letters+": "+letters(rule.Letters), strings.Contains(rule.Letters, "B") && strings.Contains(rule.Letters, "C"))
-	}
-	if r.Kind != RequestWish { // two wishes have nothing in common
+	b.letters(rule.Letters)
+	if r.Kind != RequestClient { // two client requests have nothing in common
 		b.compared(act, r, last)
 	}
 	if run.State == Asking && !run.Due.IsZero() {
@@ -124,14 +120,18 @@ func records(run Run) string {
 	return s
 }
 
-func letters(all string) string {
+// letters tells what an act could do by the Rule of Two; "": nothing of it. See [Shape].
+func (b *block) letters(all string) {
+	if all == "" {
+		return
+	}
 	var words []string
 	for _, l := range []struct{ letter, means string }{{"A", "untrusted input"}, {"B", "private data"}, {"C", "has an effect or sends"}} {
 		if strings.Contains(all, l.letter) {
 			words = append(words, l.means)
 		}
 	}
-	return strings.Join(words, ", ")
+	b.text("letters", all+": "+strings.Join(words, ", "), strings.Contains(all, "B") && strings.Contains(all, "C"))
 }
 
 // block gathers lines.
@@ -146,13 +146,15 @@ func (b *block) text(label, words string, warn bool) {
 func (b *block) value(label, value, words string) {
 	cut := len(value) > maxShown
 	if cut {
-		sum := sha256.Sum256([]byte(value))
-		words += fmt.Sprintf(" and more, not shown: %d bytes in all, SHA-256 %s", len(value), hex.EncodeToString(sum[:]))
+		words += fmt.Sprintf(" and more, not shown: %d bytes in all, SHA-256 %s", len(value), Digest([]byte(value)))
 		value = value[:maxShown]
 	}
 	b.quoted(label, "", value, words)
-	b.lines[len(b.lines)-1].Warn = cut
+	b.warn(cut)
 }
+
+// warn marks the last line as a reason for care.
+func (b *block) warn(careful bool) { b.lines[len(b.lines)-1].Warn = careful }
 
 // quoted adds a line with a whole value in quotes, between words of ours. Quotes in it are
 // spelled with a backslash, so that it ends at the quote that has none.
@@ -203,12 +205,11 @@ func (r Request) lines(began *Request) []BlockLine {
 		b.call(r, began)
 	case RequestPermit:
 		b.permit(r, began)
-	case RequestWish:
-		b.wish(r.Wish)
+	case RequestClient:
+		b.clientRequest(r.Wish)
 	}
-	if r.Kind != RequestNote && r.Kind != RequestWish { // others get an input, and take time
-		sum := sha256.Sum256(r.Input)
-		b.text(labelInput, fmt.Sprintf("%d bytes, SHA-256 %s, shown below", len(r.Input), hex.EncodeToString(sum[:])), false)
+	if r.Kind != RequestNote && r.Kind != RequestClient { // others get an input, and take time
+		b.text(labelInput, fmt.Sprintf("%d bytes, SHA-256 %s, shown below", len(r.Input), Digest(r.Input)), false)
 		b.text("limit", FormatDuration(r.Time), false)
 	}
 	return b.lines
@@ -293,7 +294,7 @@ func (b *block) confine(c *Confine) {
 
 // marked returns the lines with those marked that the last request does not have.
 func marked(lines []BlockLine, r Request, last *Request) []BlockLine {
-	if last == nil || r.Kind == RequestWish || !r.comparable(last) || last.ActHash() == r.ActHash() {
+	if last == nil || r.Kind == RequestClient || !r.comparable(last) || last.ActHash() == r.ActHash() {
 		return lines
 	}
 	before := plainLines(last.lines(nil))

@@ -42,7 +42,7 @@ func (b *block) agent(r Request) {
 	b.caps(r)
 }
 
-// model says who is asked, where, and for how much.
+// model says which model is asked, where, and for how much.
 func (b *block) model(m Model) {
 	b.value("model", m.Model, fmt.Sprintf(", %q of rules.json, wire %s", m.Name, m.Wire))
 	b.value("asked at", m.URL, "")
@@ -68,10 +68,7 @@ func priceWords(p *Price) string {
 	return fmt.Sprintf("$%s a million tokens that are read, $%s that are written", Money(p.In), Money(p.Out))
 }
 
-// task shows an instruction whole, a line for each of its lines.
-func (b *block) task(text string) {
-	b.words("task", text)
-}
+func (b *block) task(text string) { b.words("task", text) }
 
 // words shows a text whole, a line for each of its lines.
 func (b *block) words(label, text string) {
@@ -95,8 +92,8 @@ func (b *block) tools(tools []Pinned, flows []Flow) {
 	b.flows(flows)
 }
 
-// pinned says what the operator allows of a tool, and all that its server says of it: who
-// calls it reads that.
+// pinned says what the operator allows of a tool, and all that its server says of it: the
+// model or the agent that calls it reads that.
 func (b *block) pinned(t Pinned) {
 	b.tool(t.Tool)
 	b.words("it says", t.Description.Raw())
@@ -128,7 +125,7 @@ func (b *block) schema(raw json.RawMessage) {
 func (b *block) tool(t Tool) {
 	b.value("tool", t.Name, ", of server:")
 	b.value("", t.Server, classWords(t.Class))
-	b.lines[len(b.lines)-1].Warn = t.Class != ToolRead
+	b.warn(t.Class != ToolRead)
 	for _, name := range slices.Sorted(maps.Keys(t.Fix)) {
 		b.argument("fixed", name, string(t.Fix[name]))
 	}
@@ -208,16 +205,14 @@ func (b *block) caps(r Request) {
 func (b *block) call(r Request, began *Request) {
 	b.value("call", r.Tool, ", of server:")
 	b.value("", r.Server, classWords(r.Class))
-	b.lines[len(b.lines)-1].Warn = r.Class != ToolRead
+	b.warn(r.Class != ToolRead)
 	var fixed map[string]json.RawMessage
 	tools := r.Tools
 	if began != nil {
 		tools = began.Tools
 	}
-	for _, t := range tools {
-		if t.Server == r.Server && t.Name == r.Tool {
-			fixed = t.Fix
-		}
+	if t := FindTool(tools, r.Server, r.Tool); t != nil {
+		fixed = t.Fix
 	}
 	b.arguments(r.Input, fixed)
 	b.text("pinned", "SHA-256 "+r.Pin, false)
@@ -233,7 +228,7 @@ func (b *block) permit(r Request, began *Request) {
 	b.asker(began)
 }
 
-// asker says who asks for a step, and what bounds it.
+// asker says which agent or model asks for a step, and what bounds it.
 func (b *block) asker(began *Request) {
 	switch {
 	case began == nil:
@@ -272,7 +267,7 @@ func (b *block) arguments(raw []byte, fixed map[string]json.RawMessage) {
 	at := jsontext.SkipSpace(raw, 0)
 	if !json.Valid(raw) || raw[at] != '{' {
 		b.quoted("arguments", "", string(raw), "")
-		b.lines[len(b.lines)-1].Warn = true
+		b.warn(true)
 		return
 	}
 	text, seen, n, shown := string(raw), map[string]bool{}, 0, at+1
@@ -293,7 +288,7 @@ func (b *block) arguments(raw []byte, fixed map[string]json.RawMessage) {
 	}
 	if n > maxArguments {
 		b.between("arguments", fmt.Sprintf("%d more: ", n-maxArguments), spelled(text[shown:]), "")
-		b.lines[len(b.lines)-1].Warn = true
+		b.warn(true)
 	}
 	if n == 0 {
 		b.text("arguments", "none", false)

@@ -94,10 +94,10 @@ type canonicalDo struct {
 	Secret  string `json:"secret,omitempty"`
 	Private bool   `json:"private,omitempty"`
 
-	Note string `json:"note,omitempty"`
-	Wish *Wish  `json:"wish,omitempty"`
+	Note string         `json:"note,omitempty"`
+	Wish *ClientRequest `json:"wish,omitempty"`
 
-	Model  *canonicalTask   `json:"model,omitempty"`
+	Model  *Task            `json:"model,omitempty"`
 	Choose *canonicalChoice `json:"choose,omitempty"`
 
 	// An agent has the members of a command too.
@@ -107,14 +107,6 @@ type canonicalDo struct {
 	Session string   `json:"session,omitempty"`
 	Tools   []Tool   `json:"tools,omitempty"`
 	Flows   []Flow   `json:"flows,omitempty"`
-}
-
-type canonicalTask struct {
-	Use    Model    `json:"use"`
-	Task   string   `json:"task"`
-	Fields []string `json:"fields,omitempty"`
-	Tools  []Tool   `json:"tools,omitempty"`
-	Flows  []Flow   `json:"flows,omitempty"`
 }
 
 type canonicalChoice struct {
@@ -162,8 +154,7 @@ func canonicalDoOf(do Do) canonicalDo {
 		w := do.Webhook
 		return canonicalDo{Webhook: w.URL, Secret: w.Secret, Private: w.Private}
 	case do.Task != nil:
-		t := do.Task
-		return canonicalDo{Model: &canonicalTask{t.Model, t.Task, t.Fields, t.Tools, t.Flows}}
+		return canonicalDo{Model: do.Task}
 	case do.Choice != nil:
 		c := do.Choice
 		acts := make([]canonicalAct, len(c.Acts))
@@ -216,8 +207,7 @@ func (d *canonicalDo) do() Do {
 	case d.Webhook != "":
 		return Do{Webhook: &Webhook{d.Webhook, d.Secret, d.Private}}
 	case d.Model != nil:
-		t := d.Model
-		return Do{Task: &Task{t.Use, t.Task, t.Fields, t.Tools, t.Flows}}
+		return Do{Task: d.Model}
 	case d.Choose != nil:
 		c := &Choice{Model: d.Choose.Use, Task: d.Choose.Task, Fields: d.Choose.Fields}
 		for _, a := range d.Choose.Acts {

@@ -35,8 +35,8 @@ func fullRules() []Rule {
 	rate.Window = Window{Rate: 10, Per: time.Second}
 	absent.Window = Window{Absent: 36 * time.Hour}
 	bare.When, bare.Key, bare.Once, bare.Window, bare.Limits = "", nil, Once{}, Window{}, Limits{}
-	wish := Rule{Name: WishRule, On: Source{Server: "pager", Type: "incident"}, Mode: ModeAsk, Do: Do{Wish: someWish()}}
-	return []Rule{command, webhook, note, rate, task, choice, agent, absent, bare, wish}
+	client := Rule{Name: ClientRule, On: Source{Server: "pager", Type: "incident"}, Mode: ModeAsk, Do: Do{Wish: someClientRequest()}}
+	return []Rule{command, webhook, note, rate, task, choice, agent, absent, bare, client}
 }
 
 func someModel() Model {

@@ -1,8 +1,6 @@
 package react
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"unicode/utf8"
 
 	"eventdeck/host/event"
@@ -30,8 +28,7 @@ func group(paths []*filter.Path, r *event.Record) Key {
 	}
 	// As JSON, in which keys are stored, what is no UTF-8 would not come back as it was.
 	if len(text) > KeyBytes || !utf8.Valid(text) {
-		sum := sha256.Sum256(text)
-		return Key("sha256:" + hex.EncodeToString(sum[:]))
+		return Key("sha256:" + Digest(text))
 	}
 	return Key(text)
 }

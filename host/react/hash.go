@@ -98,6 +98,12 @@ func (r Request) addAct(h hasher) {
 	h.add("act", r.Act)
 }
 
+// Digest returns SHA-256 of some bytes, in hexadecimal.
+func Digest(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
 // hasher hashes members by their names, each value with its length before it, so that no
 // two lists of values give the same bytes. JSON would not do: it has one spelling for all
 // bytes that are not UTF-8.

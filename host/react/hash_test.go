@@ -22,8 +22,8 @@ func someRequest() Request {
 	}
 }
 
-func someWish() *Wish {
-	return &Wish{Client: trust.Untrusted("stdio goose"), Ends: "abcdefgh", Server: "pager", Type: trust.Untrusted("incident"), Args: json.RawMessage(`{"severity":"P1"}`),
+func someClientRequest() *ClientRequest {
+	return &ClientRequest{Client: trust.Untrusted("stdio goose"), Ends: "abcdefgh", Server: "pager", Type: trust.Untrusted("incident"), Args: json.RawMessage(`{"severity":"P1"}`),
 		Asked: event.ModeAuto, Mode: event.ModePush}
 }
 
@@ -33,7 +33,7 @@ func fullRequest() Request {
 	r.Model, r.Task, r.Choices, r.Flows = &m, "Find the cause.", someChoice().Acts, []Flow{{From: "pager", To: "git"}}
 	r.Tools = []Pinned{{Tool: Tool{Server: "pager", Name: "rollback", Class: ToolWrite, Fix: map[string]json.RawMessage{"env": json.RawMessage(`"<prod>"`)}, Drop: []string{"force"}},
 		Description: trust.Untrusted("rolls back"), Schema: json.RawMessage(`{ "type": "object" }`), Pin: "ab"}}
-	r.Title, r.Wish = trust.Untrusted("rm"), someWish()
+	r.Title, r.Wish = trust.Untrusted("rm"), someClientRequest()
 	return r
 }
 

@@ -3,6 +3,7 @@ package react
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Bounds of runs that take several steps.
@@ -140,14 +141,7 @@ func judgeTool(f *StepFacts) StepVerdict {
 }
 
 // pinned returns the tool of the step as the run has it, nil if it has none.
-func (f *StepFacts) pinned() *Pinned {
-	for i := range f.First.Tools {
-		if p := &f.First.Tools[i]; p.Server == f.Step.Server && p.Name == f.Step.Tool {
-			return p
-		}
-	}
-	return nil
-}
+func (f *StepFacts) pinned() *Pinned { return FindTool(f.First.Tools, f.Step.Server, f.Step.Tool) }
 
 // over reports whether a step that is to be begun again is none that is begun.
 func (f *StepFacts) over() bool {
@@ -238,20 +232,11 @@ func (f *StepFacts) flowsFrom() string {
 		}
 	}
 	for _, server := range from {
-		if server != "" && server != f.Step.Server && !f.flows(server) {
+		if server != "" && server != f.Step.Server && !slices.Contains(f.First.Flows, Flow{From: server, To: f.Step.Server}) {
 			return server
 		}
 	}
 	return ""
-}
-
-func (f *StepFacts) flows(from string) bool {
-	for _, flow := range f.First.Flows {
-		if flow.From == from && flow.To == f.Step.Server {
-			return true
-		}
-	}
-	return false
 }
 
 // Total returns all tokens of a usage. Negative ones are 0.

@@ -80,11 +80,11 @@ type Flow struct {
 
 // Task has a model read the members of a run, with tools, and answer in text.
 type Task struct {
-	Model  Model    // as the file has it: another address or price is another rule
-	Task   string   // the instruction, the operator's text without templates
-	Fields []string // paths of the payload that the model sees; none: those of the envelope's default
-	Tools  []Tool   // sorted by server and name
-	Flows  []Flow
+	Model  Model    `json:"use"`              // as the file has it: another address or price is another rule
+	Task   string   `json:"task"`             // the instruction, the operator's text without templates
+	Fields []string `json:"fields,omitempty"` // paths of the payload that the model sees; none: those of the envelope's default
+	Tools  []Tool   `json:"tools,omitempty"`  // sorted by server and name
+	Flows  []Flow   `json:"flows,omitempty"`
 }
 
 // Choice has a model without tools choose one of the operator's acts.
@@ -167,6 +167,16 @@ type Pinned struct {
 	Description trust.Text      `json:"description"`
 	Schema      json.RawMessage `json:"schema"` // without the parameters that are fixed or dropped
 	Pin         string          `json:"pin"`
+}
+
+// FindTool returns the tool of a server with a name, nil if it is not among them.
+func FindTool(tools []Pinned, server, name string) *Pinned {
+	for i := range tools {
+		if t := &tools[i]; t.Server == server && t.Name == name {
+			return t
+		}
+	}
+	return nil
 }
 
 // StepKind says what a step does.

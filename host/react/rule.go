@@ -1,4 +1,4 @@
-// Package react is the vocabulary of reactions: what a rule says, what a run is, who
+// Package react is the vocabulary of reactions: what a rule says, what a run is, what
 // may act. An event that meets a rule becomes a member of a run; a run is decided,
 // perhaps approved, and carried out once.
 //
@@ -114,7 +114,7 @@ type Do struct {
 	Task    *Task
 	Choice  *Choice
 	Agent   *Agent
-	Wish    *Wish // of runs under [WishRule] alone; no file has it
+	Wish    *ClientRequest // of runs under [ClientRule] alone; no file has it
 }
 
 // Tools returns the tools that the act lets a model or an agent call, and what may flow between

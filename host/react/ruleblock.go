@@ -2,7 +2,6 @@ package react
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -37,9 +36,7 @@ func RuleBlock(v RuleView) []BlockLine {
 	for _, call := range shape.Calls {
 		b.value("asks", call, "")
 	}
-	if v.Letters != "" {
-		b.text("letters", v.Letters+": "+letters(v.Letters), strings.Contains(v.Letters, "B") && strings.Contains(v.Letters, "C"))
-	}
+	b.letters(v.Letters)
 	b.text("hash", string(v.ArmHash()), false)
 	return b.lines
 }
@@ -97,19 +94,16 @@ func (b *block) ruleAct(do Do, v RuleView) {
 		b.webhook(do.Webhook.URL, do.Webhook.Secret, do.Webhook.Private)
 	case do.Task != nil:
 		b.model(do.Task.Model)
-		b.ruleTask(do.Task.Task, do.Task.Fields)
-		b.ruleTools(do, v)
+		b.ruleTask(do, v, do.Task.Task, do.Task.Fields)
 	case do.Choice != nil:
 		b.model(do.Choice.Model)
-		b.ruleTask(do.Choice.Task, do.Choice.Fields)
-		b.ruleTools(do, v)
+		b.ruleTask(do, v, do.Choice.Task, do.Choice.Fields)
 		for _, a := range do.Choice.Acts {
 			b.act(a)
 		}
 	case do.Agent != nil:
 		b.program(&do.Agent.Command, v.Boundary)
-		b.ruleTask(do.Agent.Task, do.Agent.Fields)
-		b.ruleTools(do, v)
+		b.ruleTask(do, v, do.Agent.Task, do.Agent.Fields)
 		if do.Agent.Keep {
 			b.text("session", "goes on with the conversation of the last run", false)
 		}
@@ -118,8 +112,8 @@ func (b *block) ruleAct(do Do, v RuleView) {
 	}
 }
 
-// ruleTask tells what a model or an agent is asked, and of what.
-func (b *block) ruleTask(task string, fields []string) {
+// ruleTask tells what a model or an agent is asked, of what, and which tools it has.
+func (b *block) ruleTask(do Do, v RuleView, task string, fields []string) {
 	b.task(task)
 	for _, path := range fields {
 		b.value("sees", path, "")
@@ -127,22 +121,20 @@ func (b *block) ruleTask(task string, fields []string) {
 	if len(fields) == 0 {
 		b.text("sees", "the payload", false)
 	}
+	b.ruleTools(do, v)
 }
 
 // ruleTools tells which tools a model or an agent has, and what their servers say of them.
 func (b *block) ruleTools(do Do, v RuleView) {
 	tools, flows := do.Tools()
 	for _, t := range tools {
-		i := slices.IndexFunc(v.Tools, func(p Pinned) bool { return p.Server == t.Server && p.Name == t.Name })
-		if i >= 0 {
-			b.pinned(v.Tools[i])
+		if p := FindTool(v.Tools, t.Server, t.Name); p != nil {
+			b.pinned(*p)
 			continue
 		}
-		b.tool(t)
-		if !v.Listed {
-			continue
+		if b.tool(t); v.Listed {
+			b.text("left out", "its server does not list it now, or the tools say too much of themselves: the rule acts without it", true)
 		}
-		b.text("left out", "its server does not list it now, or the tools say too much of themselves: the rule acts without it", true)
 	}
 	if len(tools) == 0 {
 		b.text("tools", "none", false)

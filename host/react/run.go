@@ -1,6 +1,10 @@
 package react
 
 import (
+	"crypto/sha256"
+	"encoding/base32"
+	"fmt"
+	"strings"
 	"time"
 
 	"eventdeck/host/trust"
@@ -9,6 +13,15 @@ import (
 // RunID names a run: lower-case base32 of a hash over namespace, rule, group and the
 // sequence number of its first member. It is also the id of its webhook.
 type RunID string
+
+// NewRunID returns the id that follows from some parts: others give another id.
+func NewRunID(parts ...string) RunID {
+	h := sha256.New()
+	for _, part := range parts {
+		fmt.Fprintf(h, "%d:%s", len(part), part)
+	}
+	return RunID(strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(h.Sum(nil)[:16])))
+}
 
 // Namespace keeps apart why a run was made.
 type Namespace string
@@ -118,6 +131,14 @@ type Members struct {
 	Top map[string][]Count `json:"top,omitempty"`
 }
 
+// Oldest returns the sequence number of the first member, 0 if there is none.
+func (m *Members) Oldest() uint64 {
+	if len(m.First) == 0 {
+		return 0
+	}
+	return m.First[0]
+}
+
 // Newest returns the sequence number of the last member, 0 if there is none.
 func (m *Members) Newest() uint64 {
 	for _, seqs := range [][]uint64{m.Last, m.First} {
@@ -147,21 +168,21 @@ const (
 	RequestTool    RequestKind = "tool"   // one call of a tool, in a run that a model or an agent began
 	RequestAgent   RequestKind = "agent"  // gives an agent a prompt
 	RequestPermit  RequestKind = "permit" // lets an agent do what it asks leave for
-	RequestWish    RequestKind = "wish"   // begins or ends a subscription, as a client asked
+	RequestClient  RequestKind = "wish"   // begins or ends a subscription, as a client asked
 )
 
 // Grantable reports whether requests of this kind can be approved for a time. What differs
 // from run to run by the word of a model, an agent or a client is approved one by one.
 func (k RequestKind) Grantable() bool {
 	switch k {
-	case RequestTool, RequestPermit, RequestWish:
+	case RequestTool, RequestPermit, RequestClient:
 		return false
 	}
 	return true
 }
 
 // Request is an act with everything that decides what it does. Its hash covers every
-// member, Input included: who approves the hash has approved these bytes.
+// member, Input included: approving the hash approves these bytes.
 type Request struct {
 	Kind RequestKind `json:"kind"`
 	Run  RunID       `json:"run"`
@@ -188,8 +209,8 @@ type Request struct {
 	Secret  string `json:"secret,omitempty"` // as the rule says it, ${NAME}
 	Private bool   `json:"private,omitempty"`
 
-	Note string `json:"note,omitempty"` // of a note
-	Wish *Wish  `json:"wish,omitempty"` // of a wish
+	Note string         `json:"note,omitempty"` // of a note
+	Wish *ClientRequest `json:"wish,omitempty"` // what a client asked for
 
 	// Of a model, a choice and an agent; an agent has those of a command too.
 	Model   *Model   `json:"model,omitempty"` // as the file names it, its key unexpanded

@@ -86,6 +86,23 @@ func (r Rate) String() string {
 	return ""
 }
 
+// Counted returns those of some starts, oldest first, that still count at a time: no more than
+// the rate allows. It also returns how many these are, and when the oldest counts no longer,
+// the zero time if there is none. A rate of the zero value counts nothing.
+func (r Rate) Counted(starts []time.Time, now time.Time) (still []time.Time, n int, until time.Time) {
+	if r.N == 0 {
+		return nil, 0, until
+	}
+	old := 0
+	for old < len(starts) && (now.Sub(starts[old]) >= r.Per || len(starts)-old > r.N) {
+		old++
+	}
+	if still = starts[old:]; len(still) > 0 {
+		until = still[0].Add(r.Per)
+	}
+	return still, len(still), until
+}
+
 // Above reports whether more happens at this rate than at another one.
 func (r Rate) Above(other Rate) bool {
 	return float64(r.N)*float64(other.Per) > float64(other.N)*float64(r.Per)

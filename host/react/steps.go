@@ -26,8 +26,7 @@ var (
 var ErrToolRefused = errors.New("the call of the tool was refused")
 
 // Steps is where an attempt that takes several steps has each of them judged and recorded:
-// the one gate of everything that it does. The engine implements it, and hands it to
-// [Attempt.Go]. It is of one run. Its methods may be called from any goroutine.
+// it does nothing past it. The engine implements it, and hands it to [Attempt.Go]. It is of one run. Its methods may be called from any goroutine.
 type Steps interface {
 	// First returns the request with which the run began: the instruction, the model and
 	// the tools, frozen.

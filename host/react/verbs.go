@@ -76,10 +76,10 @@ type Control interface {
 	// Errors: ErrNoModel; [event.ErrNotFound].
 	AskModel(ctx context.Context, q Question) (RunID, error)
 
-	// Wish has the operator asked for what a client wishes, and returns the run that is its
-	// answer so far: a new one that asks, or the one that stands ([Run.Stands]).
-	// Errors: ErrWishes.
-	Wish(ctx context.Context, w Wish) (Run, error)
+	// ClientRequest has the operator decide what a client asks for, and returns the run that is
+	// the answer so far: a new one that asks, or the one that stands ([Run.Stands]).
+	// Errors: ErrClientRequests.
+	ClientRequest(ctx context.Context, w ClientRequest) (Run, error)
 
 	// Rule returns a rule as Arm takes it: with its tools as their servers describe them now,
 	// which takes as long as the servers do.

@@ -51,8 +51,8 @@ func (f following) AskModel(ctx context.Context, q react.Question) (react.RunID,
 	return withControl(f, func(c react.Control) (react.RunID, error) { return c.AskModel(ctx, q) })
 }
 
-func (f following) Wish(ctx context.Context, w react.Wish) (react.Run, error) {
-	return withControl(f, func(c react.Control) (react.Run, error) { return c.Wish(ctx, w) })
+func (f following) ClientRequest(ctx context.Context, r react.ClientRequest) (react.Run, error) {
+	return withControl(f, func(c react.Control) (react.Run, error) { return c.ClientRequest(ctx, r) })
 }
 
 func (f following) Explain(ctx context.Context, seq uint64, rule string) ([]react.Verdict, error) {

@@ -81,10 +81,10 @@ func TestGoldenConversations(t *testing.T) {
 // What a client wishes waits like what rules want, in our words; a name that it gives itself
 // does nothing.
 func TestAWishWaitsForTheOperator(t *testing.T) {
-	w := &react.Wish{Client: trust.Untrusted("stdio " + hostileWords), Server: "pager", Type: trust.Untrusted("incident.created"), Args: json.RawMessage(`{"team":"checkout"}`), Mode: event.ModePush}
+	w := &react.ClientRequest{Client: trust.Untrusted("stdio " + hostileWords), Server: "pager", Type: trust.Untrusted("incident.created"), Args: json.RawMessage(`{"team":"checkout"}`), Mode: event.ModePush}
 	e := reacting()
-	e.View.Waiting = []react.Run{{ID: w.Run(), NS: react.Client, Rule: react.WishRule, State: react.Asking, Created: start, Due: start.Add(time.Hour),
-		Request: &react.Request{Kind: react.RequestWish, Run: w.Run(), Rule: react.WishRule, Wish: w}}}
+	e.View.Waiting = []react.Run{{ID: w.Run(), NS: react.Client, Rule: react.ClientRule, State: react.Asking, Created: start, Due: start.Add(time.Hour),
+		Request: &react.Request{Kind: react.RequestClient, Run: w.Run(), Rule: react.ClientRule, Wish: w}}}
 	a, _ := openReact(t, e, 160, 45)
 	exact(t, a)
 	if got := screenOf(a); !strings.Contains(got, `subscribe pager/incident.created {"team":"checkout"} by push`) {

@@ -26,7 +26,7 @@ var (
 // of returns who carries out a request of a kind.
 func (k kinds) of(kind react.RequestKind) (react.Runner, error) {
 	switch kind {
-	case react.RequestCommand, react.RequestWebhook, react.RequestNote, react.RequestWish:
+	case react.RequestCommand, react.RequestWebhook, react.RequestNote, react.RequestClient:
 		return k.acts, nil
 	case react.RequestModel, react.RequestChoice, react.RequestTool:
 		return k.models, nil

@@ -71,6 +71,8 @@ type agent struct {
 	server  *server
 	loaded  bool
 	calls   int
+	stop    string // reason with which the turn ends
+	late    func() // what is done after its end; nil: nothing
 }
 
 func (a *agent) run() int {
@@ -129,92 +131,114 @@ func (a *agent) say(format string, args ...any) {
 
 // prompt does what the script says.
 func (a *agent) prompt(m message) (code int, ends bool) {
-	stop := "end_turn"
+	a.stop, a.late = "end_turn", nil
 	if a.loaded {
 		a.say("(loaded %s)", a.session)
 	}
-	var late func()
 	for i := 0; i < len(a.script); i++ {
 		next := func() string { i++; return a.script[i] }
-		switch a.script[i] {
-		case "loads":
-		case "say":
-			a.say("%s", next())
-		case "prompt":
-			var p struct{ Prompt []struct{ Text string } }
-			_ = json.Unmarshal(m.Params, &p)
-			for _, b := range p.Prompt {
-				a.say("<%s>", b.Text)
-			}
-		case "ask":
-			a.ask(next(), next(), "allow_once")
-		case "forever":
-			a.ask("execute", next(), "allow_always")
-		case "unasked":
-			a.calls++
-			a.update(`{"sessionUpdate":"tool_call","toolCallId":"u%d","title":"quietly","kind":%q,"status":"in_progress"}`, a.calls, next())
-			a.update(`{"sessionUpdate":"tool_call_update","toolCallId":"u%d","status":"completed"}`, a.calls)
-			a.say("did it")
-			_, _ = a.read() // what it would do next is not seen
-		case "write":
-			a.say("wrote: %t;", os.WriteFile(next(), []byte("x"), 0o600) == nil)
-		case "tools":
-			a.say("%s", a.mcp(`{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{}}`))
-		case "call":
-			a.say("%s", a.mcp(fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, next(), next())))
-		case "env":
-			if a.server != nil {
-				for _, v := range a.server.Env {
-					a.say("%s=%s ", v.Name, v.Value)
-				}
-			}
-		case "wait":
-			_ = os.WriteFile(next(), nil, 0o600) // who waits for it sees that it is missing
-			for {
-				m, err := a.read()
-				if err != nil {
-					return 0, true
-				}
-				if m.Method == "session/cancel" {
-					stop = "cancelled"
-					break
-				}
-			}
-		case "deaf":
-			signal.Ignore(syscall.SIGTERM, os.Interrupt)
-			a.say("deaf")
-			for {
-				time.Sleep(time.Hour)
-			}
-		case "long":
-			var n int
-			_, _ = fmt.Sscan(next(), &n)
-			a.say("%s", strings.Repeat("x", n))
-			_, _ = a.read()
-		case "flood":
-			for {
-				a.update(`{"sessionUpdate":"plan","entries":[]}`)
-			}
-		case "shut":
-			_ = os.Stdout.Close()
-			signal.Ignore(syscall.SIGTERM)
-			for {
-				time.Sleep(time.Hour)
-			}
-		case "late":
-			late = func() { a.ask("execute", "too late", "allow_once") }
-		case "exit":
-			return 3, true
-		default:
-			fmt.Fprintf(os.Stderr, "unknown: %s\n", a.script[i])
-			return 2, true
+		if a.behave(a.script[i], next, m) {
+			continue
+		}
+		if code, ends := a.misbehave(a.script[i], next); ends {
+			return code, true
 		}
 	}
-	a.answer(m, fmt.Sprintf(`{"stopReason":%q,"usage":{"inputTokens":5,"outputTokens":2,"totalTokens":7}}`, stop))
-	if late != nil {
-		late()
+	a.answer(m, fmt.Sprintf(`{"stopReason":%q,"usage":{"inputTokens":5,"outputTokens":2,"totalTokens":7}}`, a.stop))
+	if a.late != nil {
+		a.late()
 	}
 	return 0, false
+}
+
+// behave does what a good agent may do, and reports whether the word stands for such a thing.
+func (a *agent) behave(word string, next func() string, m message) bool {
+	switch word {
+	case "loads":
+	case "say":
+		a.say("%s", next())
+	case "prompt":
+		var p struct{ Prompt []struct{ Text string } }
+		_ = json.Unmarshal(m.Params, &p)
+		for _, b := range p.Prompt {
+			a.say("<%s>", b.Text)
+		}
+	case "ask":
+		a.ask(next(), next(), "allow_once")
+	case "forever":
+		a.ask("execute", next(), "allow_always")
+	case "write":
+		a.say("wrote: %t;", os.WriteFile(next(), []byte("x"), 0o600) == nil)
+	case "tools":
+		a.say("%s", a.mcp(`{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{}}`))
+	case "call":
+		a.say("%s", a.mcp(fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, next(), next())))
+	case "env":
+		if a.server != nil {
+			for _, v := range a.server.Env {
+				a.say("%s=%s ", v.Name, v.Value)
+			}
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// misbehave does what no good agent does, and reports whether the process ends with that.
+func (a *agent) misbehave(word string, next func() string) (code int, ends bool) {
+	switch word {
+	case "unasked":
+		a.calls++
+		a.update(`{"sessionUpdate":"tool_call","toolCallId":"u%d","title":"quietly","kind":%q,"status":"in_progress"}`, a.calls, next())
+		a.update(`{"sessionUpdate":"tool_call_update","toolCallId":"u%d","status":"completed"}`, a.calls)
+		a.say("did it")
+		_, _ = a.read() // what it would do next is not seen
+	case "wait":
+		_ = os.WriteFile(next(), nil, 0o600) // the test that waits for it sees that it is missing
+		for {
+			m, err := a.read()
+			if err != nil {
+				return 0, true
+			}
+			if m.Method == "session/cancel" {
+				a.stop = "cancelled"
+				break
+			}
+		}
+	case "deaf":
+		signal.Ignore(syscall.SIGTERM, os.Interrupt)
+		a.say("deaf")
+		sleep()
+	case "long":
+		var n int
+		_, _ = fmt.Sscan(next(), &n)
+		a.say("%s", strings.Repeat("x", n))
+		_, _ = a.read()
+	case "flood":
+		for {
+			a.update(`{"sessionUpdate":"plan","entries":[]}`)
+		}
+	case "shut":
+		_ = os.Stdout.Close()
+		signal.Ignore(syscall.SIGTERM)
+		sleep()
+	case "late":
+		a.late = func() { a.ask("execute", "too late", "allow_once") }
+	case "exit":
+		return 3, true
+	default:
+		fmt.Fprintf(os.Stderr, "unknown: %s\n", word)
+		return 2, true
+	}
+	return 0, false
+}
+
+// sleep never returns.
+func sleep() {
+	for {
+		time.Sleep(time.Hour)
+	}
 }
 
 // ask asks leave, the option that stands for ever first.

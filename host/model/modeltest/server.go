@@ -23,7 +23,7 @@ type Server struct {
 	replies []Reply
 	answer  func(Asked) Reply
 	asked   []Asked
-	heard   chan Asked // nil: nobody waits
+	heard   chan Asked // nil: no test waits
 }
 
 // Asked is a call as it came.

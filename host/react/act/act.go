@@ -38,7 +38,7 @@ type Options struct {
 	// Env looks up variables of the environment, for commands and for secrets; nil: os.LookupEnv.
 	Env   func(name string) (string, bool)
 	Marks Marks // nil: notes fail
-	// Subscriptions carry out wishes; nil: they fail.
+	// Subscriptions carry out client requests; nil: they fail.
 	Subscriptions Subscriptions
 
 	Now    func() time.Time // nil: time.Now
@@ -94,8 +94,8 @@ func (r *Runner) Prepare(rule react.Rule, run react.Run, members []event.Record)
 	req := react.Request{Run: run.ID, Rule: rule.Name, Count: run.Members.Count, Time: rule.Limits.Time}
 	if len(members) > 0 {
 		req.Seq = members[0].Seq
-	} else if len(run.Members.First) > 0 {
-		req.Seq = run.Members.First[0]
+	} else {
+		req.Seq = run.Members.Oldest()
 	}
 	var err error
 	switch do := rule.Do; {
@@ -104,7 +104,7 @@ func (r *Runner) Prepare(rule react.Rule, run react.Run, members []event.Record)
 	case do.Webhook != nil:
 		err = r.prepareWebhook(&req, *do.Webhook, run, members)
 	case do.Wish != nil:
-		req.Kind, req.Wish = react.RequestWish, do.Wish
+		req.Kind, req.Wish = react.RequestClient, do.Wish
 	case do.Note != "":
 		req.Kind, req.Note = react.RequestNote, do.Note
 	default:
@@ -188,8 +188,8 @@ func (r *Runner) Ready(ctx context.Context, req react.Request, try int) (react.A
 		return r.readyWebhook(req, handle)
 	case react.RequestNote:
 		return attempt.New(handle, func(ctx context.Context, _ react.Steps) react.Result { return r.note(ctx, req) }), nil
-	case react.RequestWish:
-		return attempt.New(handle, func(ctx context.Context, _ react.Steps) react.Result { return r.wish(ctx, req) }), nil
+	case react.RequestClient:
+		return attempt.New(handle, func(ctx context.Context, _ react.Steps) react.Result { return r.clientRequest(ctx, req) }), nil
 	}
 	return nil, fmt.Errorf("act of run %s: unknown kind %q", req.Run, req.Kind)
 }
@@ -202,7 +202,7 @@ func (r *Runner) Adopt(_ context.Context, req react.Request, h react.Handle) (re
 	case react.RequestWebhook:
 		return attempt.Over(h, r.retry(h.Attempt, 0, react.Result{Why: "eventdeck ended before the answer came; sent again with the same webhook-id"})), nil
 	}
-	// A note and a wish are carried out again: the second time changes nothing.
+	// A note and a client request are carried out again: the second time changes nothing.
 	return attempt.Over(h, react.Result{Outcome: react.OutcomeNever, Why: "eventdeck ended before it was known that it was done", Ended: r.o.Now()}), nil
 }
 
@@ -211,8 +211,13 @@ func (r *Runner) note(ctx context.Context, req react.Request) react.Result {
 	if r.o.Marks != nil {
 		err = r.o.Marks.SetMark(ctx, event.Mark{Seq: req.Seq, At: r.o.Now(), Note: req.Note})
 	}
+	return r.ended("", err)
+}
+
+// ended is the result of an act that was done, and why tells how, or that failed.
+func (r *Runner) ended(why string, err error) react.Result {
 	if err != nil {
 		return react.Result{Outcome: react.OutcomeFailed, Why: err.Error(), Ended: r.o.Now()}
 	}
-	return react.Result{Outcome: react.OutcomeDone, Ended: r.o.Now()}
+	return react.Result{Outcome: react.OutcomeDone, Why: why, Ended: r.o.Now()}
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -27,7 +26,7 @@ const (
 	fileOrder  = "order.json" // what is to be done
 	fileLock   = "lock"       // locked while the supervisor lives
 	fileBegun  = "begun"      // made before the command starts
-	fileKill   = "kill"       // made by who wants the command to end
+	fileKill   = "kill"       // made to have the command end
 	filePause  = "pause"      // there while the time of a command does not count
 	fileResult = "result.json"
 	dirWork    = "work" // the private working directory
@@ -48,7 +47,7 @@ var errAttempt = errors.New("an attempt of that number was made before")
 // plainID is how a run's id looks; it names a directory.
 var plainID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,80}$`)
 
-// readyCommand starts a supervisor, which waits at its gate.
+// readyCommand starts a supervisor, which waits for the signal to start its command.
 func (r *Runner) readyCommand(ctx context.Context, req react.Request, h react.Handle, sockets ...string) (*command, error) {
 	if err := unchanged(req, r.o.Env); err != nil {
 		return nil, fmt.Errorf("run %s: %w", req.Run, err)
@@ -71,11 +70,11 @@ func (r *Runner) readyCommand(ctx context.Context, req react.Request, h react.Ha
 	return a, nil
 }
 
-// gateEnds is how long a supervisor may take to end whose gate will not open.
-const gateEnds = 10 * time.Second
+// unstartedEnds is how long a supervisor may take to end whose command will never start.
+const unstartedEnds = 10 * time.Second
 
 // newDir makes the directory of an attempt. One that is there belongs to the same attempt
-// of an earlier process, which was killed before it opened the gate: when the supervisor has
+// of an earlier process, which was killed before it had the command started: when the supervisor has
 // noticed, and it is certain that nothing was begun, it is replaced.
 func (r *Runner) newDir(ctx context.Context, req react.Request, attempt int, sockets []string) (string, error) {
 	if !plainID.MatchString(string(req.Run)) {
@@ -83,7 +82,7 @@ func (r *Runner) newDir(ctx context.Context, req react.Request, attempt int, soc
 	}
 	dir := filepath.Join(r.place(), string(req.Run)+"-"+strconv.Itoa(attempt))
 	if _, err := os.Lstat(dir); err == nil {
-		ctx, cancel := context.WithTimeout(ctx, gateEnds)
+		ctx, cancel := context.WithTimeout(ctx, unstartedEnds)
 		defer cancel()
 		earlier := &command{handle: react.Handle{Dir: dir}, now: r.o.Now}
 		if result, err := earlier.Wait(ctx); err != nil || result.Outcome != react.OutcomeNever {
@@ -109,16 +108,16 @@ func (r *Runner) newDir(ctx context.Context, req react.Request, attempt int, soc
 	return dir, nil
 }
 
-// supervise starts the supervisor and waits until it stands at its gate. It does not end
-// with ctx or with this process.
+// supervise starts the supervisor and waits until it is ready to start the command. It does
+// not end with ctx or with this process.
 func (r *Runner) supervise(ctx context.Context, a *command, req react.Request) error {
-	in, gate, err := os.Pipe()
+	in, start, err := os.Pipe()
 	if err != nil {
 		return err
 	}
 	out, said, err := os.Pipe()
 	if err != nil {
-		return errors.Join(err, in.Close(), gate.Close())
+		return errors.Join(err, in.Close(), start.Close())
 	}
 	cmd := exec.Command(r.o.Executable, argSupervise, a.handle.Dir)
 	cmd.Stdin, cmd.Stdout = in, said
@@ -127,15 +126,15 @@ func (r *Runner) supervise(ctx context.Context, a *command, req react.Request) e
 	cmd.SysProcAttr = ofItsOwn()
 	err = cmd.Start()
 	if err = errors.Join(err, in.Close(), said.Close()); err != nil {
-		return errors.Join(err, gate.Close(), out.Close())
+		return errors.Join(err, start.Close(), out.Close())
 	}
-	a.handle.PID, a.gate = cmd.Process.Pid, gate
+	a.handle.PID, a.start = cmd.Process.Pid, start
 	go func() { // it ends with the supervisor
 		_ = cmd.Wait() // its result says how it went
 		close(a.ended)
 	}()
 	stop := context.AfterFunc(ctx, func() { _ = out.SetReadDeadline(time.Unix(1, 0)) })
-	line, err := bufio.NewReader(out).ReadString('\n') // nothing comes behind it before the gate opens
+	line, err := bufio.NewReader(out).ReadString('\n') // nothing comes behind it before the command starts
 	stop()
 	if line == lineReady && req.Kind == react.RequestAgent {
 		a.out = out
@@ -149,7 +148,7 @@ func (r *Runner) supervise(ctx context.Context, a *command, req react.Request) e
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return errors.Join(fmt.Errorf("it did not come to its gate: %q", strings.TrimSpace(line)), err)
+	return errors.Join(fmt.Errorf("it did not become ready: %q", strings.TrimSpace(line)), err)
 }
 
 // environment is all that a supervisor has, and so all that its command can get.
@@ -178,17 +177,17 @@ type command struct {
 
 	out *os.File // what an agent says; nil: no agent
 
-	mu   sync.Mutex
-	gate *os.File // nil: begun, given up, or found
+	mu    sync.Mutex
+	start *os.File // whose first byte starts the command; nil: begun, given up, or found
 }
 
-// takeGate returns the gate, once.
-func (a *command) takeGate() *os.File {
+// takeStart returns what starts the command, once.
+func (a *command) takeStart() *os.File {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	gate := a.gate
-	a.gate = nil
-	return gate
+	start := a.start
+	a.start = nil
+	return start
 }
 
 // adoptCommand finds what became of an attempt.
@@ -211,24 +210,24 @@ func (a *command) Handle() react.Handle { return a.handle }
 
 // Go implements [react.Attempt].
 func (a *command) Go(react.Steps) error {
-	gate := a.takeGate()
-	if gate == nil {
+	start := a.takeStart()
+	if start == nil {
 		return attempt.ErrBegun
 	}
-	_, err := gate.Write([]byte{1})
+	_, err := start.Write([]byte{1})
 	if err != nil {
-		return fmt.Errorf("the supervisor has ended before its command began: %w", errors.Join(err, gate.Close()))
+		return fmt.Errorf("the supervisor has ended before its command began: %w", errors.Join(err, start.Close()))
 	}
 	if a.out == nil {
-		_ = gate.Close() // the byte is there
+		_ = start.Close() // the byte is there
 	}
 	return nil
 }
 
 // Abort implements [react.Attempt].
 func (a *command) Abort() {
-	if gate := a.takeGate(); gate != nil {
-		_ = gate.Close() // closed is what it has to be
+	if start := a.takeStart(); start != nil {
+		_ = start.Close() // closed is what it has to be
 		if a.out != nil {
 			_ = a.out.Close() // it says nothing any more
 		}
@@ -364,12 +363,7 @@ func writeSynced(path string, text []byte) error {
 
 // readOrder reads what a supervisor is told.
 func readOrder(dir string) (o order, err error) {
-	f, err := os.Open(filepath.Join(dir, fileOrder))
-	if err != nil {
-		return o, err
-	}
-	defer func() { _ = f.Close() }() // it was only read
-	text, err := io.ReadAll(f)
+	text, err := os.ReadFile(filepath.Join(dir, fileOrder))
 	if err != nil {
 		return o, err
 	}

@@ -21,7 +21,8 @@ func keepDescriptors() error {
 	return unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC)
 }
 
-// awaitOthers has nothing to wait for: who has no child has no descendant.
+// awaitOthers has nothing to wait for: a process without children has no descendants, as orphans
+// become its children.
 func (g *group) awaitOthers() {}
 
 // descendants returns the processes that this one started, directly or not.

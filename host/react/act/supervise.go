@@ -22,7 +22,7 @@ const (
 	argConfined  = "__confined"
 )
 
-// lineReady is written by a supervisor that stands at its gate.
+// lineReady is written by a supervisor that waits for the signal to start its command.
 const lineReady = "ready\n"
 
 // Main does what this process was started for, and returns its exit code, if it was
@@ -37,7 +37,7 @@ func Main(args []string) (code int, ok bool) {
 	return 0, false
 }
 
-// supervise is a supervisor's life: it waits at its gate, carries the order out, and
+// supervise is the supervisor: it waits for the signal to start, carries the order out, and
 // leaves a result. It depends on no other process once its command began.
 //
 // It knows the directory of its attempt as the one that it works in, and not by its path:
@@ -49,7 +49,7 @@ func supervise() int {
 	// Caught signals are the default again in what is started; ignored ones would not be.
 	asked := make(chan os.Signal, 1)
 	signal.Notify(asked, os.Interrupt, syscall.SIGTERM)
-	// Who ordered an agent may be gone while it writes.
+	// The host that ordered an agent may be gone while that writes.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	lock, err := hold(filepath.Join(dir, fileLock))
 	if err != nil {
@@ -63,7 +63,7 @@ func supervise() int {
 		return 1
 	}
 	if _, err := os.Stdout.WriteString(lineReady); err != nil {
-		return 1 // who would open the gate is gone
+		return 1 // the host that would have it start is gone
 	}
 	if o.Request.Kind != react.RequestAgent {
 		_ = os.Stdout.Close() // nothing else is said there
@@ -233,7 +233,7 @@ type pipes struct {
 	out    [2]capture
 	read   [2]chan struct{} // closed when the stream has ended
 	wrote  chan struct{}    // closed when no more input comes
-	// streams: the input comes from who ordered the command, for as long as it likes.
+	// streams: the input comes from the host that ordered the command, for as long as it likes.
 	streams bool
 }
 

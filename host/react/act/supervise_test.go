@@ -18,7 +18,7 @@ import (
 	"eventdeck/host/react"
 )
 
-func TestAGateThatDoesNotOpen(t *testing.T) {
+func TestACommandThatIsNeverStarted(t *testing.T) {
 	dir := t.TempDir()
 	mark := filepath.Join(dir, "mark")
 	r := newRunner(t, Options{Dir: dir})
@@ -48,9 +48,9 @@ func TestAGateThatDoesNotOpen(t *testing.T) {
 	}
 }
 
-// A host that was killed before it opened a gate leaves a supervisor that needs a moment to
-// end. The same attempt of the next host waits for that.
-func TestAnAttemptWaitsForTheGateOfAKilledHost(t *testing.T) {
+// A host that was killed before it had a command started leaves a supervisor that needs a
+// moment to end. The same attempt of the next host waits for that.
+func TestAnAttemptWaitsForTheSupervisorOfAKilledHost(t *testing.T) {
 	r := newRunner(t, Options{})
 	req := prepared(t, r, shell("echo once"))
 	earlier, err := r.Ready(t.Context(), req, 1)
@@ -98,7 +98,7 @@ func TestALateSupervisorLeavesTheNextAttemptAlone(t *testing.T) {
 		t.Error("the late one found a place")
 	}
 	if _, err := left(dir, time.Now()); !errors.Is(err, errAlive) {
-		t.Errorf("the next one does not stand at its gate: %v", err)
+		t.Errorf("the next one does not wait to be started: %v", err)
 	}
 	if err := a.Go(nil); err != nil {
 		t.Fatal(err)
@@ -124,8 +124,8 @@ func TestACommandOutlivesAKilledHost(t *testing.T) {
 	if result, err := a.Wait(ctx); err == nil {
 		t.Fatalf("it has ended: %+v", result)
 	}
-	if _, err := r.Ready(t.Context(), req, 1); err == nil {
-		t.Error("the same attempt began twice")
+	if _, err := r.Ready(ctx, req, 1); !errors.Is(err, errAttempt) {
+		t.Errorf("the same attempt is begun twice: %v", err)
 	}
 	if err := os.WriteFile(on, nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -179,6 +179,7 @@ func TestTheLimitEndsACommand(t *testing.T) {
 }
 
 func TestTheEndReachesEverythingThatWasStarted(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	r := newRunner(t, Options{Dir: dir})
 	// One ignores TERM and holds standard output; one has left group and session, and its

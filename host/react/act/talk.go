@@ -27,7 +27,7 @@ func (r *Runner) ReadyTalk(ctx context.Context, req react.Request, attempt int, 
 	if err != nil {
 		return nil, err
 	}
-	t := &Talk{command: a, in: a.gate, dir: req.Dir}
+	t := &Talk{command: a, in: a.start, dir: req.Dir}
 	if t.dir == "" {
 		t.dir = filepath.Join(a.handle.Dir, dirWork)
 	}

@@ -88,7 +88,7 @@ func (r *Runner) readyWebhook(req react.Request, h react.Handle) (react.Attempt,
 // maxAnswer is how much of an answer is read.
 const maxAnswer = 64 << 10
 
-// send makes one try. The id is that of the run, each time: who gets it twice knows it
+// send makes one try. The id is that of the run, each time: a receiver that gets it twice knows it
 // (Standard Webhooks).
 func (r *Runner) send(parent context.Context, req react.Request, secret event.Secret, attempt int) react.Result {
 	ctx, cancel := context.WithTimeout(parent, req.Time)

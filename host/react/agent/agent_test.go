@@ -47,6 +47,7 @@ type journal struct {
 	asked    []react.Request
 	approved string // hash
 	said     string
+	spoke    chan struct{} // closed with the first word that is said, if it is not nil
 	stopped  bool
 }
 
@@ -115,6 +116,9 @@ func (j *journal) Ask(ctx context.Context, r react.Request, _ string) (react.Ans
 func (j *journal) Progress(piece trust.Text) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if j.said == "" && j.spoke != nil {
+		close(j.spoke)
+	}
 	j.said += piece.Raw()
 }
 
@@ -255,6 +259,7 @@ func TestAnAgentThatActsWithoutLeaveIsKilledAndFlagged(t *testing.T) {
 }
 
 func TestHostileAgents(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		script  []string
 		outcome react.Outcome
@@ -285,17 +290,13 @@ func TestHostileAgents(t *testing.T) {
 }
 
 func TestAnAgentIsStopped(t *testing.T) {
+	t.Parallel()
 	for _, script := range [][]string{{"deaf"}, {"wait", "there"}} {
 		t.Run(script[0], func(t *testing.T) {
 			t.Parallel()
-			d, j := newDesk(t, append([]string{"say", "ready"}, script...)...), &journal{}
+			d, j := newDesk(t, append([]string{"say", "ready"}, script...)...), &journal{spoke: make(chan struct{})}
 			a := d.begin(t, j, 1)
-			for !strings.Contains(j.heard(), "ready") {
-				if t.Context().Err() != nil {
-					t.Fatal("it never said a word")
-				}
-				time.Sleep(time.Millisecond)
-			}
+			<-j.spoke
 			a.Kill()
 			if result := ended(t, a); result.Outcome != react.OutcomeKilled || result.Flagged {
 				t.Errorf("%+v", result)
@@ -435,8 +436,13 @@ func TestAnAgentWhoseHostEnded(t *testing.T) {
 
 func TestRememberedConversationsAreBounded(t *testing.T) {
 	d := newDesk(t)
-	for i := range maxRemembered + 5 {
-		req := react.Request{Run: react.RunID(fmt.Sprint("r", i))}
+	for i := range maxRemembered {
+		if err := os.WriteFile(d.file(react.Request{Run: react.RunID(fmt.Sprint("earlier", i))}), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	newest := react.Request{Run: "newest"}
+	for _, req := range []react.Request{{Run: "r"}, newest} {
 		if err := d.remember(req, conversation{Session: trust.Untrusted("s"), Run: req.Run}); err != nil {
 			t.Fatal(err)
 		}
@@ -445,7 +451,7 @@ func TestRememberedConversationsAreBounded(t *testing.T) {
 	if err != nil || len(left) != maxRemembered {
 		t.Errorf("%d, %v", len(left), err)
 	}
-	if _, ok := d.recall(react.Request{Run: react.RunID(fmt.Sprint("r", maxRemembered+4))}); !ok {
+	if _, ok := d.recall(newest); !ok {
 		t.Error("the newest is forgotten")
 	}
 }

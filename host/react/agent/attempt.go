@@ -2,8 +2,6 @@ package agent
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -35,8 +33,8 @@ type attempt struct {
 
 var _ react.Attempt = (*attempt)(nil)
 
-// errNoSteps: who begins an agent must judge its steps.
-var errNoSteps = errors.New("an agent cannot be begun without a gate for its steps")
+// errNoSteps: an agent is begun with what judges its steps.
+var errNoSteps = errors.New("an agent cannot be begun without what judges its steps")
 
 // Go implements [react.Attempt]. The goroutine ends with the conversation, which Kill cuts
 // short.
@@ -213,8 +211,7 @@ func (a *attempt) prompt(conn *acp.Conn, session trust.Text, again bool, steps r
 	if err != nil {
 		return react.Result{}, err
 	}
-	sum := sha256.Sum256(sent)
-	step := react.Step{Kind: react.StepPrompt, N: begun(steps), Sent: hex.EncodeToString(sum[:])}
+	step := react.Step{Kind: react.StepPrompt, N: begun(steps), Sent: react.Digest(sent)}
 	if step.N, err = steps.Begin(a.ctx, step, nil); err != nil {
 		return react.Result{}, err
 	}

@@ -56,7 +56,7 @@ func (a *attempt) serve(steps react.Steps) (servers []acp.Server, shut func()) {
 		}
 }
 
-// Gate returns the tools of a run that is under way, for who has its token.
+// Gate returns the tools of a run that is under way, for the holder of its token.
 //
 // Error: [react.ErrNoGate].
 func (r *Runner) Gate(run react.RunID, token string) (react.Gate, error) {
@@ -102,13 +102,12 @@ func (g *toolGate) Call(ctx context.Context, server, tool string, args json.RawM
 // begin has a call judged, by the operator where the policy says so.
 func (g *toolGate) begin(ctx context.Context, server, tool string, args json.RawMessage) (react.Step, error) {
 	step := react.Step{Kind: react.StepTool, Server: server, Tool: tool}
-	tools := g.steps.First().Tools
-	i := slices.IndexFunc(tools, func(p react.Pinned) bool { return p.Server == server && p.Name == tool })
-	if i < 0 {
+	pinned := react.FindTool(g.steps.First().Tools, server, tool)
+	if pinned == nil {
 		return step, g.refuse(ctx, step, "there is no such tool")
 	}
-	step.Class = tools[i].Class
-	req, changed, err := toolset.Request(ctx, g.a.r.o.Tools, g.a.req, tools[i], args)
+	step.Class = pinned.Class
+	req, changed, err := toolset.Request(ctx, g.a.r.o.Tools, g.a.req, *pinned, args)
 	if err != nil {
 		return step, g.refuse(ctx, step, toolset.Refusal(err))
 	}

@@ -86,7 +86,7 @@ func hides(c react.Confine, hidden []string) error {
 }
 
 // keeps refuses to open for writing where a program is that runs outside of the confinement:
-// who replaces it acts with all rights.
+// a command that replaced it would act with all rights.
 func keeps(write, programs []string) error {
 	covered, err := resolved(programs)
 	if err != nil {

@@ -167,7 +167,8 @@ func (a attempt) try() error {
 		}
 		return unix.SchedSetaffinity(a.PID, &set)
 	case "scheduler":
-		return unix.SchedSetAttr(a.PID, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_BATCH}, 0)
+		// With the highest nice value, which a process that was started with one may still set.
+		return unix.SchedSetAttr(a.PID, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_BATCH, Nice: 19}, 0)
 	case "ioprio":
 		_, _, errno := unix.Syscall(unix.SYS_IOPRIO_SET, ioprioProcess, uintptr(a.PID), 3<<13)
 		return number(errno)

@@ -112,47 +112,37 @@ func (s Spec) landlock(v int) error {
 	if v >= abiSockets {
 		attr.Handled_access_fs |= unix.LANDLOCK_ACCESS_FS_RESOLVE_UNIX
 	}
-	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
-	if errno != 0 {
-		return fmt.Errorf("landlock: %w", errno)
+	rules, err := newRuleset(&attr)
+	if err != nil {
+		return err
 	}
-	rules := ruleset(fd)
-	for _, path := range System() {
-		if err := rules.allow(path, 0, fsRead|fsRun); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
+	sockets := s.Sockets
+	if v < abiSockets {
+		sockets = nil
+	}
+	for _, class := range []struct {
+		paths  []string
+		access uint64
+		system bool // of which this one may lack some, and some may be links
+	}{
+		{System(), fsRead | fsRun, true},
+		{devices[:], fsRead | unix.LANDLOCK_ACCESS_FS_WRITE_FILE, true},
+		{s.Run, fsRead | fsRun, false},
+		{s.Read, fsRead | fsRun, false},
+		{s.Write, fsRead | fsWrite, false},
+		{sockets, unix.LANDLOCK_ACCESS_FS_RESOLVE_UNIX, false},
+	} {
+		resolve := uint64(unix.RESOLVE_NO_SYMLINKS)
+		if class.system {
+			resolve = 0
 		}
-	}
-	for _, path := range devices {
-		if err := rules.allow(path, 0, fsRead|unix.LANDLOCK_ACCESS_FS_WRITE_FILE); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	for _, path := range s.Run {
-		if err := rules.allow(path, unix.RESOLVE_NO_SYMLINKS, fsRead|fsRun); err != nil {
-			return err
-		}
-	}
-	for _, path := range s.Read {
-		if err := rules.allow(path, unix.RESOLVE_NO_SYMLINKS, fsRead|fsRun); err != nil {
-			return err
-		}
-	}
-	for _, path := range s.Write {
-		if err := rules.allow(path, unix.RESOLVE_NO_SYMLINKS, fsRead|fsWrite); err != nil {
-			return err
-		}
-	}
-	if v >= abiSockets {
-		for _, path := range s.Sockets {
-			if err := rules.allow(path, unix.RESOLVE_NO_SYMLINKS, unix.LANDLOCK_ACCESS_FS_RESOLVE_UNIX); err != nil {
+		for _, path := range class.paths {
+			if err := rules.allow(path, resolve, class.access); err != nil && !(class.system && errors.Is(err, fs.ErrNotExist)) {
 				return err
 			}
 		}
 	}
-	if _, _, errno := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, fd, 0, 0); errno != 0 {
-		return fmt.Errorf("landlock: %w", errno)
-	}
-	return unix.Close(int(fd))
+	return rules.restrict()
 }
 
 // dropCapabilities gives up all capabilities, which root has: some pass Landlock by, such
@@ -166,6 +156,23 @@ func dropCapabilities() error {
 
 // ruleset is a Landlock ruleset that is being made.
 type ruleset uintptr
+
+func newRuleset(attr *unix.LandlockRulesetAttr) (ruleset, error) {
+	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(attr)), unsafe.Sizeof(*attr), 0)
+	if errno != 0 {
+		return 0, fmt.Errorf("landlock: %w", errno)
+	}
+	return ruleset(fd), nil
+}
+
+// restrict confines the calling thread to the ruleset, and closes that.
+func (r ruleset) restrict() error {
+	_, _, errno := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(r), 0, 0)
+	if err := errors.Join(number(errno), unix.Close(int(r))); err != nil {
+		return fmt.Errorf("landlock: %w", err)
+	}
+	return nil
+}
 
 // allow opens a path, which is resolved as openat2(2) says, with all below it.
 func (r ruleset) allow(path string, resolve, access uint64) error {

@@ -5,7 +5,6 @@ package confine
 import (
 	"errors"
 	"fmt"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -31,14 +30,12 @@ func KeepSignals() (Scope, error) {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return Scope{}, fmt.Errorf("%w: no_new_privs: %w", react.ErrBoundary, err)
 	}
-	attr := unix.LandlockRulesetAttr{Scoped: unix.LANDLOCK_SCOPE_SIGNAL}
-	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
-	if errno != 0 {
-		return Scope{}, fmt.Errorf("%w: landlock: %w", react.ErrBoundary, errno)
+	rules, err := newRuleset(&unix.LandlockRulesetAttr{Scoped: unix.LANDLOCK_SCOPE_SIGNAL})
+	if err == nil {
+		err = rules.restrict()
 	}
-	_, _, errno = unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, fd, 0, 0)
-	if err := errors.Join(number(errno), unix.Close(int(fd))); err != nil {
-		return Scope{}, fmt.Errorf("%w: landlock: %w", react.ErrBoundary, err)
+	if err != nil {
+		return Scope{}, fmt.Errorf("%w: %w", react.ErrBoundary, err)
 	}
 	return Scope{unix.Gettid()}, nil
 }

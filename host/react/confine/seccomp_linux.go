@@ -29,7 +29,7 @@ var refused = [...]uint32{
 	unix.SYS_SEMGET, unix.SYS_SEMOP, unix.SYS_SEMTIMEDOP, unix.SYS_SEMCTL, unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK,
 }
 
-// signals are the calls whose first argument names who is signalled.
+// signals are the calls whose first argument names the process that is signalled.
 var signals = [...]uint32{unix.SYS_KILL, unix.SYS_TKILL, unix.SYS_TGKILL, unix.SYS_RT_SIGQUEUEINFO, unix.SYS_RT_TGSIGQUEUEINFO}
 
 // ofOne are the calls whose first argument names the process that gets other limits or
@@ -160,7 +160,7 @@ func (f *program) only(at, value uint32) {
 func (f *program) mask(bits uint32) { f.add(unix.BPF_ALU|unix.BPF_AND|unix.BPF_K, bits, 0, 0) }
 
 // descriptors refuses what would have the kernel signal another process when a descriptor
-// is ready, what holds up those who open a file, and what changes a file that was opened for
+// is ready, what holds up processes that open a file, and what changes a file that was opened for
 // reading.
 func (f *program) descriptors() {
 	f.call(unix.SYS_FCNTL, func(f *program) {

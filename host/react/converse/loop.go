@@ -2,8 +2,6 @@ package converse
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -94,8 +92,7 @@ func (l *loop) ask(ctx context.Context, before []react.Step, again int) *react.R
 	if err != nil {
 		return l.over(react.OutcomeFailed, err.Error())
 	}
-	sum := sha256.Sum256(text)
-	s := react.Step{N: again, Kind: react.StepModel, Sent: hex.EncodeToString(sum[:])}
+	s := react.Step{N: again, Kind: react.StepModel, Sent: react.Digest(text)}
 	s.Usage, s.Cost = l.client.Bound(text)
 	if s.N, err = l.steps.Begin(ctx, s, nil); err != nil {
 		return l.stopped(ctx, err)

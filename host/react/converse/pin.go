@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"slices"
 	"time"
 
 	"eventdeck/host/react"
@@ -32,10 +31,9 @@ func (r *Runner) pin(ctx context.Context, tools []react.Tool, armed []react.Pinn
 	}
 	var out []react.Pinned
 	for _, t := range tools {
-		i := slices.IndexFunc(all, func(p react.Pinned) bool { return p.Server == t.Server && p.Name == t.Name })
-		switch {
-		case i >= 0 && all[i].Pin != "":
-			out = append(out, all[i])
+		switch p := react.FindTool(all, t.Server, t.Name); {
+		case p != nil && p.Pin != "":
+			out = append(out, *p)
 		case armed == nil:
 			r.o.Log.Warn("a tool is left out: its server does not list it, or the tools of the rule say too much of themselves", "server", t.Server, "tool", t.Name)
 		}

@@ -119,7 +119,7 @@ func TestAnUnknownCallIsParkedAndItsToolBlocked(t *testing.T) {
 		if v := e.Reactions().Rules[0]; v.Unknown["pager/undo"] != r.ID {
 			t.Errorf("the rule's view does not tell: %v", v.Unknown)
 		}
-		other := runsOf(t, e, react.Query{States: []react.State{react.Done}})
+		other := runsIn(t, e, react.Done)
 		if len(other) != 1 {
 			t.Fatalf("%+v", runsOf(t, e, react.Query{}))
 		}
@@ -138,6 +138,37 @@ func TestAnUnknownCallIsParkedAndItsToolBlocked(t *testing.T) {
 		w.happens(`{"k":3}`, 2*time.Second)
 		if n := e.Reactions().Asking; n != 1 {
 			t.Errorf("%d ask", n)
+		}
+	})
+}
+
+// A run whose steps cannot be read may have called what writes: it is parked, and goes on with
+// nothing.
+func TestARunWhoseStepsCannotBeReadIsParked(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		w := newWorld(t, taskRule("page"))
+		w.plan = does(writes, reads)
+		e, _ := w.open("", 0)
+		arm(t, e)
+		w.happens(`{}`, 2*time.Second)
+		r := only(t, e, react.Asking)
+		closed(t, e)
+		e, _ = w.open("called", 0)
+		must(t, e.Approve(t.Context(), r.ID, r.Request.Hash()))
+		rest(2 * time.Second)
+		closed(t, e)
+		if w.written() != 1 {
+			t.Fatalf("called %v", w.called)
+		}
+		w.tables[event.TableReact][stepKey(r.ID, 1)] = []byte("{")
+		e = w.opened()
+		rest(2 * time.Second)
+		r = only(t, e, react.Parked)
+		if !strings.Contains(r.Why, "cannot be read") || w.written() != 1 {
+			t.Errorf("%q, called %v", r.Why, w.called)
+		}
+		if err := e.Settle(t.Context(), r.ID, true, "seen"); err != nil {
+			t.Errorf("it cannot be settled: %v", err)
 		}
 	})
 }
@@ -214,11 +245,12 @@ func TestAnActThatAModelChoseIsNotGranted(t *testing.T) {
 			t.Errorf("granted: %v", err)
 		}
 		only(t, e, react.Asking)
-		must(t, e.inside(t.Context(), func() {
+		must(t, e.inside(t.Context(), func() error {
 			e.grants[r.Request.ActHash()] = grant{Rule: "page", Under: e.rules["page"].Hash, Until: time.Now().Add(time.Hour)}
 			if e.granted(e.runs[r.ID], e.rules["page"]) {
 				t.Error("a grant covers arguments that a model chooses")
 			}
+			return nil
 		}))
 	})
 }

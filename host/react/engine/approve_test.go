@@ -104,9 +104,7 @@ func TestARuleWhoseProgramChangedCanBeArmed(t *testing.T) {
 		w := newWorld(t, commandRule("page"))
 		e := w.opened()
 		shown := e.Reactions().Rules[0].Hash
-		w.mu.Lock()
-		w.program = "v2"
-		w.mu.Unlock()
+		w.change(func() { w.program = "v2" })
 		if err := e.Arm(t.Context(), "page", shown); !errors.Is(err, react.ErrChanged) {
 			t.Errorf("another program than was shown: %v", err)
 		}
@@ -123,15 +121,15 @@ func TestApprovalsExpireAlsoOverARestart(t *testing.T) {
 		e, _ := w.open("", 0)
 		w.happens(`{"k":1}`, 30*time.Minute)
 		w.happens(`{"k":2}`, time.Minute)
-		if n := len(runsOf(t, e, react.Query{States: []react.State{react.Asking}})); n != 2 {
+		if n := len(runsIn(t, e, react.Asking)); n != 2 {
 			t.Fatalf("%d ask", n)
 		}
 		closed(t, e)
 		rest(35 * time.Minute)
 		e, _ = w.open("", 0)
 		rest(time.Second)
-		expired := runsOf(t, e, react.Query{States: []react.State{react.Expired}})
-		waits := runsOf(t, e, react.Query{States: []react.State{react.Asking}})
+		expired := runsIn(t, e, react.Expired)
+		waits := runsIn(t, e, react.Asking)
 		if len(expired) != 1 || len(waits) != 1 || expired[0].Key != "1" {
 			t.Fatalf("%d expired, %d wait", len(expired), len(waits))
 		}

@@ -42,10 +42,7 @@ func (e *Engine) AskModel(ctx context.Context, q react.Question) (id react.RunID
 
 // askRule returns the rule that asks a model of the file once, without tools.
 func (e *Engine) askRule(q react.Question, server string) (react.Rule, error) {
-	var models []react.Model
-	if e.set != nil {
-		models = e.set.File.Models
-	}
+	models := e.set.File.Models
 	i := slices.IndexFunc(models, func(m react.Model) bool { return m.Name == q.Model })
 	if i < 0 {
 		return react.Rule{}, fmt.Errorf("model %q: %w", q.Model, react.ErrNoModel)

@@ -82,7 +82,7 @@ func TestACallOfAToolIsApprovedOnce(t *testing.T) {
 			t.Errorf("called %v, %+v", w.called, r)
 		}
 		starts, charged := 0, 0
-		must(t, e.inside(t.Context(), func() { starts, charged = len(e.rules["page"].starts), len(e.once) }))
+		must(t, e.inside(t.Context(), func() error { starts, charged = len(e.rules["page"].starts), len(e.once); return nil }))
 		if starts != 1 || charged != 1 {
 			t.Errorf("%d starts, %d charged", starts, charged)
 		}
@@ -292,7 +292,7 @@ func TestARunThatAsksIsNotArmedWithItsRule(t *testing.T) {
 		arm(t, e)
 		rest(time.Minute)
 		w.happens(`{}`, 2*time.Second)
-		asks := runsOf(t, e, react.Query{States: []react.State{react.Asking}})
+		asks := runsIn(t, e, react.Asking)
 		if len(asks) != 1 || asks[0].ID != first.ID || asks[0].Hash != first.Hash || w.acts() != 1 {
 			t.Errorf("begun %v, asks %+v", w.begun, asks)
 		}

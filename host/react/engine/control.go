@@ -18,18 +18,20 @@ import (
 )
 
 // inside runs fn on the deciding goroutine; it must change nothing.
-func (e *Engine) inside(ctx context.Context, fn func()) error {
-	done := make(chan struct{})
+// Errors: those of fn, the cause of ctx, [event.ErrClosed].
+func (e *Engine) inside(ctx context.Context, fn func() error) error {
+	done := make(chan error, 1)
 	select {
-	case e.calls <- func() { fn(); close(done) }:
+	case e.calls <- func() { done <- fn() }:
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case <-e.ctx.Done():
 		return event.ErrClosed
 	}
-	<-done // the deciding goroutine took it and does nothing else before
-	return nil
+	return <-done // the deciding goroutine took it and does nothing else before
 }
+
+func noRule(name string) error { return fmt.Errorf("rule %q: %w", name, react.ErrNoRule) }
 
 // asks returns a run that asks, or what is wrong.
 func (e *Engine) asks(id react.RunID) (*run, error) {
@@ -203,9 +205,9 @@ func (e *Engine) Once(ctx context.Context, rule string, seq uint64) (made react.
 		return "", err
 	}
 	err = e.call(ctx, func() error {
-		m := e.matcher(rule)
+		m := e.set.Rule(rule)
 		if m == nil {
-			return fmt.Errorf("rule %q: %w", rule, react.ErrNoRule)
+			return noRule(rule)
 		}
 		// What may flow where, and what needs leave, goes by the source that the rule names.
 		if on := m.Rule.On; rec.Server != on.Server || rec.Type.Raw() != on.Type {
@@ -219,13 +221,6 @@ func (e *Engine) Once(ctx context.Context, rule string, seq uint64) (made react.
 	return made, err
 }
 
-func (e *Engine) matcher(rule string) *react.Matcher {
-	if e.set == nil {
-		return nil
-	}
-	return e.set.Rule(rule)
-}
-
 // manual makes a run that the operator asked for. It asks.
 func (e *Engine) manual(rule react.Rule, hash react.Hash, key react.Key, members react.Members, what string) (react.RunID, error) {
 	var salt [8]byte
@@ -236,11 +231,7 @@ func (e *Engine) manual(rule react.Rule, hash react.Hash, key react.Key, members
 	if err != nil {
 		return "", err
 	}
-	first := uint64(0)
-	if len(members.First) > 0 {
-		first = members.First[0]
-	}
-	now := e.now()
+	first, now := members.Oldest(), e.now()
 	r := &run{Run: react.Run{
 		ID: runID(react.Manual, rule.Name, key, first, hex.EncodeToString(salt[:])), NS: react.Manual, Rule: rule.Name, Hash: hash,
 		Frozen: as, Key: key, Members: members, State: react.Gathering, Created: now, Due: now,
@@ -273,16 +264,16 @@ func (e *Engine) Settle(ctx context.Context, id react.RunID, done bool, reason s
 
 // Rule implements [react.Control].
 func (e *Engine) Rule(ctx context.Context, name string) (v react.RuleView, err error) {
-	found := false
-	if err := e.inside(ctx, func() {
-		if m := e.matcher(name); m != nil {
-			v, found = e.ruleView(m.Rule), true
+	err = e.inside(ctx, func() error {
+		m := e.set.Rule(name)
+		if m == nil {
+			return noRule(name)
 		}
-	}); err != nil {
+		v = e.ruleView(m.Rule)
+		return nil
+	})
+	if err != nil {
 		return v, err
-	}
-	if !found {
-		return v, fmt.Errorf("rule %q: %w", name, react.ErrNoRule)
 	}
 	v.Tools, v.Listed = e.pin(ctx, v.Rule), true
 	return v, nil
@@ -299,16 +290,16 @@ func (e *Engine) pin(ctx context.Context, r react.Rule) []react.Pinned {
 // Arm implements [react.Control].
 func (e *Engine) Arm(ctx context.Context, rule string, hash react.Hash) error {
 	var r react.Rule
-	found := false
-	if err := e.inside(ctx, func() {
-		if m := e.matcher(rule); m != nil {
-			r, found = *m.Rule, true
+	err := e.inside(ctx, func() error {
+		m := e.set.Rule(rule)
+		if m == nil {
+			return noRule(rule)
 		}
-	}); err != nil {
+		r = *m.Rule
+		return nil
+	})
+	if err != nil {
 		return err
-	}
-	if !found {
-		return fmt.Errorf("rule %q: %w", rule, react.ErrNoRule)
 	}
 	req, err := e.o.Runner.Prepare(r, react.Run{Rule: rule, NS: react.Live}, nil)
 	if err != nil {
@@ -318,7 +309,7 @@ func (e *Engine) Arm(ctx context.Context, rule string, hash react.Hash) error {
 	now, changed := r.Hash(req), true
 	shown := react.RuleView{Hash: now, Tools: pins}
 	err = e.call(ctx, func() error {
-		m := e.matcher(rule)
+		m := e.set.Rule(rule)
 		if m == nil || m.Rule.Hash(req) != now {
 			return nil
 		}
@@ -377,8 +368,8 @@ func (e *Engine) Silence(ctx context.Context, rule string, until time.Time) erro
 func (e *Engine) onRule(ctx context.Context, rule string, change func(*ruleState)) error {
 	return e.call(ctx, func() error {
 		rs := e.rules[rule]
-		if rs == nil || e.matcher(rule) == nil && rs.Armed == "" {
-			return fmt.Errorf("rule %q: %w", rule, react.ErrNoRule)
+		if rs == nil || e.set.Rule(rule) == nil && rs.Armed == "" {
+			return noRule(rule)
 		}
 		change(rs)
 		e.stageRule(rule)
@@ -386,9 +377,9 @@ func (e *Engine) onRule(ctx context.Context, rule string, change func(*ruleState
 	})
 }
 
-// Stop implements [react.Control]. The gate is shut at once, whatever else goes on.
+// Stop implements [react.Control]. Nothing begins any more at once, whatever else goes on.
 func (e *Engine) Stop(ctx context.Context, kill bool) error {
-	e.gate.close(kill)
+	e.stopSwitch.press(kill)
 	return e.call(ctx, func() error {
 		e.stagePut(event.TableReact, keyStop, []byte(e.now().Format(time.RFC3339)))
 		e.answerAll()
@@ -410,8 +401,9 @@ func (e *Engine) Go(ctx context.Context) error {
 		e.audit(event.ActorOperator, "reactions go on", 0, event.ResultOK)
 		e.afterCommit(func() {
 			e.lag = ""
-			e.gate.file(e.stopFile())
-			e.gate.open()
+			e.fileStops = e.stopFile()
+			e.stopSwitch.setFile(e.fileStops)
+			e.stopSwitch.release()
 			e.staged.again = true
 		})
 		return nil
@@ -443,11 +435,12 @@ func (e *Engine) Runs(ctx context.Context, q react.Query) ([]react.Run, error) {
 		q.Limit = defaultRuns
 	}
 	var heads []head
-	if err := e.inside(ctx, func() {
+	if err := e.inside(ctx, func() error {
 		heads = slices.Clone(e.over)
 		for _, r := range e.runs {
 			heads = append(heads, headOf(&r.Run, 0))
 		}
+		return nil
 	}); err != nil {
 		return nil, err
 	}

@@ -62,6 +62,17 @@ func killsAt(t *testing.T, points []string, play func(t *testing.T, point, seed 
 	}
 }
 
+// settles has the operator decide until no run is under way, for two hours at most.
+func settles(e *Engine, decide func()) {
+	for range 720 {
+		decide()
+		rest(10 * time.Second)
+		if v := e.Reactions(); len(v.Waiting)+len(v.Active) == 0 {
+			return
+		}
+	}
+}
+
 // crash is one history: records that come while engines are killed and begun again.
 type crash struct {
 	t     *testing.T
@@ -103,15 +114,11 @@ func (c *crash) run() {
 		var l *life
 		e, l = c.w.open(c.point, c.r.IntN(6))
 		c.live(e, l)
-		c.w.mu.Lock()
-		c.w.cut = c.r.IntN(2) == 0
-		c.w.mu.Unlock()
+		c.w.change(func() { c.w.cut = c.r.IntN(2) == 0 })
 		if l.isDead() {
 			c.kills++
 		} else {
-			l.mu.Lock()
-			l.dead = true
-			l.mu.Unlock()
+			l.kill()
 		}
 		closed(c.t, e)
 		if c.r.IntN(2) == 0 {
@@ -119,14 +126,7 @@ func (c *crash) run() {
 		}
 	}
 	e, _ = c.w.open("", 0)
-	for range 20 {
-		c.approve(e)
-		rest(10 * time.Second)
-	}
-	c.w.mu.Lock()
-	c.w.cut = false
-	c.w.mu.Unlock()
-	rest(2 * time.Hour)
+	settles(e, func() { c.approve(e) })
 	c.runs = runsOf(c.t, e, react.Query{})
 	closed(c.t, e)
 	c.check()

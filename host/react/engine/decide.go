@@ -1,11 +1,8 @@
 package engine
 
 import (
-	"crypto/sha256"
-	"encoding/base32"
-	"encoding/hex"
 	"fmt"
-	"strings"
+	"slices"
 	"time"
 
 	"eventdeck/host/event"
@@ -53,6 +50,7 @@ type recordFacts struct {
 	react.Arrival
 	imported, unsigned, loop bool
 	once                     time.Time // until when its value is charged for the rule
+	absent                   time.Time // when an absence became true, which is no record; zero: it is one
 }
 
 // decide decides about some of what was committed and reports whether there is more.
@@ -127,9 +125,6 @@ func (e *Engine) moveTo(seq uint64) {
 
 // pruned counts records that were removed before they were decided.
 func (e *Engine) pruned(from, to uint64) {
-	if e.set == nil {
-		return
-	}
 	any := false
 	for _, r := range e.set.File.Rules {
 		if rs := e.rules[r.Name]; rs != nil && rs.Since < to {
@@ -146,9 +141,6 @@ func (e *Engine) pruned(from, to uint64) {
 // record decides about a record for each rule. The record may be lent.
 func (e *Engine) record(r *event.Record) {
 	facts := e.note(r)
-	if e.set == nil {
-		return
-	}
 	for _, m := range e.candidates(r) {
 		if taken, ok := e.takes(m, r); taken || !ok {
 			e.judgeRecord(m, r, facts, ok)
@@ -278,7 +270,7 @@ func (e *Engine) gather(m *react.Matcher, key react.Key, f recordFacts, seq uint
 		facts.Queued, facts.QueuedAll = rs.waiting, e.waiting
 	}
 	d := react.Judge(facts)
-	if d.State == react.Suppressed && d.Cause == react.CauseQueue && rs.newest != nil {
+	if d.Cause == react.CauseQueue && rs.newest != nil && f.absent.IsZero() {
 		have, d = rs.newest, react.Decision{State: react.Ready} // a full queue grows the last run
 	}
 	if d.State == react.Suppressed {
@@ -290,7 +282,7 @@ func (e *Engine) gather(m *react.Matcher, key react.Key, f recordFacts, seq uint
 		if rs.Unprepared != nil {
 			rs.Unprepared.At = e.now() // one run is enough to try it
 		}
-		have = e.begin(m, rs, key, seq, e.now().Add(m.Rule.Wait))
+		have = e.begin(m, rs, key, seq, f.absent)
 	}
 	have.Stale = have.Stale || facts.Stale
 	have.Flagged = have.Flagged || f.Flagged
@@ -302,11 +294,15 @@ func (e *Engine) gather(m *react.Matcher, key react.Key, f recordFacts, seq uint
 	e.stageRun(have)
 }
 
-// begin makes a live run.
-func (e *Engine) begin(m *react.Matcher, rs *ruleState, key react.Key, seq uint64, due time.Time) *run {
+// begin makes a live run, of a record or of an absence: that one has nothing to gather.
+func (e *Engine) begin(m *react.Matcher, rs *ruleState, key react.Key, seq uint64, absent time.Time) *run {
 	now := e.now()
+	due, extra := now.Add(m.Rule.Wait), ""
+	if !absent.IsZero() {
+		due, extra = absent, absent.Format(time.RFC3339Nano)
+	}
 	r := &run{Run: react.Run{
-		ID: runID(react.Live, m.Rule.Name, key, seq, ""), NS: react.Live, Rule: m.Rule.Name, Hash: rs.Hash, Frozen: m.Rule.Freeze(), Key: key,
+		ID: runID(react.Live, m.Rule.Name, key, seq, extra), NS: react.Live, Rule: m.Rule.Name, Hash: rs.Hash, Frozen: m.Rule.Freeze(), Key: key,
 		State: react.Gathering, Created: now, Due: due,
 	}, rule: *m.Rule}
 	e.add(r)
@@ -338,26 +334,16 @@ func (e *Engine) join(r *run, m *react.Matcher, rec *event.Record) {
 	if !ok || len(r.Once) >= onceValues {
 		return
 	}
-	hash := onceHash(value)
-	for _, have := range r.Once {
-		if have == hash {
-			return
-		}
+	if hash := onceHash(value); !slices.Contains(r.Once, hash) {
+		r.Once = append(r.Once, hash)
 	}
-	r.Once = append(r.Once, hash)
 }
 
-func onceHash(value react.Key) string {
-	sum := sha256.Sum256([]byte(value))
-	return hex.EncodeToString(sum[:16])
-}
+func onceHash(value react.Key) string { return react.Digest([]byte(value))[:32] }
 
 // absences looks at the windows that are true when nothing comes. They count only up to
 // what was read.
 func (e *Engine) absences(now time.Time) {
-	if e.set == nil {
-		return
-	}
 	if e.interest.waits() {
 		return
 	}
@@ -371,33 +357,24 @@ func (e *Engine) absences(now time.Time) {
 		for _, f := range rs.watch.Tick(now) {
 			rs.Matched++
 			e.stageWatch(r.Name)
-			e.absent(e.set.Rule(r.Name), rs, f.Key, now)
+			e.absent(e.set.Rule(r.Name), f.Key, now)
 		}
 	}
 }
 
 // absent makes the run of an absence, which has no members.
-func (e *Engine) absent(m *react.Matcher, rs *ruleState, key react.Key, now time.Time) {
+func (e *Engine) absent(m *react.Matcher, key react.Key, now time.Time) {
 	if g := e.groups[group{m.Rule.Name, key}]; g != nil && g.gathering != nil {
 		return
 	}
-	e.gather(m, key, recordFacts{}, e.position, func(r *run) {
-		delete(e.runs, r.ID)
-		delete(e.staged.runs, r.ID)
-		r.ID = runID(react.Live, r.Rule, key, e.position, now.Format(time.RFC3339Nano))
-		r.Due = now
+	e.gather(m, key, recordFacts{absent: now}, e.position, func(r *run) {
 		r.Members.From, r.Members.To = now.Add(-m.Rule.Window.Absent), now
-		e.runs[r.ID] = r
 	})
 }
 
 // runID names a run. Extra tells apart what the other members do not.
 func runID(ns react.Namespace, rule string, key react.Key, seq uint64, extra string) react.RunID {
-	h := sha256.New()
-	for _, part := range []string{string(ns), rule, string(key), fmt.Sprint(seq), extra} {
-		fmt.Fprintf(h, "%d:%s", len(part), part)
-	}
-	return react.RunID(strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(h.Sum(nil)[:16])))
+	return react.NewRunID(string(ns), rule, string(key), fmt.Sprint(seq), extra)
 }
 
 // idLength is how many characters a run's id has.

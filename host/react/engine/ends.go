@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -58,14 +59,14 @@ func (e *Engine) breaker(r *run, failed bool) {
 // finish takes the result of an attempt. The crash table of docs/reactions.md is here and
 // in adopt.
 func (e *Engine) finish(r *run, res react.Result) {
-	e.gate.leave(r.ID)
+	e.stopSwitch.leave(r.ID)
 	e.reserve(r, -1)
 	if res.Ended.IsZero() {
 		res.Ended = e.now()
 	}
 	r.Result = &res
 	e.leaveSteps(r)
-	unknown := e.unknownCalls(r)
+	unknown, unread := e.unknownCalls(r)
 	if res.Outcome != react.OutcomeAsks && r.Request.Act == "" {
 		r.back()
 	}
@@ -74,28 +75,31 @@ func (e *Engine) finish(r *run, res react.Result) {
 		e.breaker(r, true)
 	}
 	switch {
+	case unread != nil && r.stepped():
+		e.breaker(r, true)
+		e.end(r, react.Parked, unread.Error(), "")
 	case len(unknown) > 0:
 		e.parkCalls(r, unknown)
 	case res.Outcome == react.OutcomeAsks:
 		e.goesOn(r, res)
 	case res.Outcome == react.OutcomeUnknown && r.inside() && r.Attempt-r.Base < resumes:
-		e.resume(r, "it goes on: "+orElse(res.Why, "what happened is not known"))
+		e.resume(r, "it goes on: "+cmp.Or(res.Why, "what happened is not known"))
 	case res.Outcome == react.OutcomeDone:
 		e.breaker(r, false)
 		e.end(r, react.Done, res.Why, "")
 	case res.Outcome == react.OutcomeKilled:
-		e.end(r, react.Killed, orElse(res.Why, "the stop switch ended it"), "")
+		e.end(r, react.Killed, cmp.Or(res.Why, "the stop switch ended it"), "")
 	case res.Outcome == react.OutcomeNever:
 		e.neverBegan(r, res)
 	case res.Outcome == react.OutcomeUnknown && r.inside():
-		e.failed(r, orElse(res.Why, "what happened is not known"))
+		e.failed(r, cmp.Or(res.Why, "what happened is not known"))
 	case res.Outcome == react.OutcomeRetry, res.Outcome == react.OutcomeUnknown && r.repeats():
 		e.retry(r, res)
 	case res.Outcome == react.OutcomeUnknown:
 		e.breaker(r, true)
-		e.end(r, react.Parked, orElse(res.Why, "it is not known whether it was done"), "")
+		e.end(r, react.Parked, cmp.Or(res.Why, "it is not known whether it was done"), "")
 	default:
-		e.failed(r, orElse(res.Why, "it failed"))
+		e.failed(r, cmp.Or(res.Why, "it failed"))
 	}
 	e.audit(actor(r), "act ended", 0, fmt.Sprintf("run %s, attempt %d: %s", r.ID, r.Attempt, res.Outcome))
 	e.afterCommit(func() { r.steps, r.taken = nil, nil })
@@ -103,7 +107,7 @@ func (e *Engine) finish(r *run, res react.Result) {
 		handle := *h
 		r.Handle = nil
 		e.afterCommit(func() {
-			e.beside(func() {
+			e.wg.Go(func() {
 				e.o.Failpoint("settled")
 				if err := e.o.Runner.Forget(handle); err != nil {
 					e.o.Log.Warn("what an act left cannot be removed", "run", r.ID, "err", err)
@@ -131,17 +135,10 @@ func (e *Engine) leaveSteps(r *run) {
 // happened.
 const resumes = 6
 
-func orElse(text, other string) string {
-	if text == "" {
-		return other
-	}
-	return text
-}
-
 // neverBegan has a run start again of which it is certain that nothing was done.
 func (e *Engine) neverBegan(r *run, res react.Result) {
 	if r.Never >= neverTries {
-		e.failed(r, orElse(res.Why, "it could not be begun"))
+		e.failed(r, cmp.Or(res.Why, "it could not be begun"))
 		return
 	}
 	r.Goes = r.Goes || r.Steps > 0
@@ -189,7 +186,7 @@ func (e *Engine) adopt(r *run) {
 	if r.Handle != nil {
 		h = *r.Handle
 	}
-	e.beside(func() {
+	e.wg.Go(func() {
 		a, err := e.o.Runner.Adopt(e.ctx, req, h)
 		e.o.Failpoint("adopted")
 		if err != nil {
@@ -200,7 +197,7 @@ func (e *Engine) adopt(r *run) {
 			}
 			return
 		}
-		e.gate.adopt(r.ID, a)
+		e.stopSwitch.adopt(r.ID, a)
 		e.await(r, a)
 	})
 }

@@ -83,21 +83,21 @@ type Engine struct {
 	wg     sync.WaitGroup
 	ended  chan struct{} // closed when the deciding goroutine has ended
 
-	calls    chan func() // for the deciding goroutine
-	wake     chan struct{}
-	interest interest
-	gate     gate
-	view     atomic.Pointer[react.View]
-	says     says
-	prepares chan struct{} // places for requests that are made
-	listings chan struct{} // the same, of rules with tools: their servers may be slow
+	calls      chan func() // for the deciding goroutine
+	wake       chan struct{}
+	interest   interest
+	stopSwitch stopSwitch
+	view       atomic.Pointer[react.View]
+	says       says
+	prepares   chan struct{} // places for requests that are made
+	listings   chan struct{} // the same, of rules with tools: their servers may be slow
 
 	// What follows belongs to the deciding goroutine.
 
 	position uint64
 	unlook   func() // ends that the store is watched; nil while there are no rules
 	file     fileState
-	set      *react.Set
+	set      *react.Set       // of the rules in force; there is one once Open returns
 	maybe    []*react.Matcher // of the record at hand, kept for its room
 	rules    map[string]*ruleState
 	starts   []time.Time // of all rules, as far as a rate counts them
@@ -120,14 +120,15 @@ type Engine struct {
 	ends     map[react.State]uint64 // runs that ended since Open
 	waiting  int                    // runs that gather, ask or are ready
 
-	staged   staged
-	fired    []firing
-	ticked   time.Time
-	checked  time.Time // of the programs of the rules
-	checking bool
-	shown    time.Time // of the last view
-	stale    bool      // the view is
-	revision uint64
+	staged    staged
+	fired     []firing
+	ticked    time.Time
+	checked   time.Time // of the programs of the rules
+	checking  bool
+	fileStops bool      // the audit log has that there is a stop file
+	shown     time.Time // of the last view
+	stale     bool      // the view is
+	revision  uint64
 }
 
 // Open reads the journal and begins. What was running is found again by the Runner.
@@ -153,7 +154,7 @@ func Open(o Options) (*Engine, error) {
 		spent: spending{days: map[string]map[string]int64{}, out: map[stepID]reservation{}},
 	}
 	e.says.text = map[react.RunID]string{}
-	e.gate.live = map[react.RunID]react.Attempt{}
+	e.stopSwitch.live = map[react.RunID]react.Attempt{}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	if err := e.load(); err != nil {
 		e.cancel()
@@ -177,8 +178,8 @@ func (e *Engine) Close() error {
 	return nil
 }
 
-// look watches the store while there are rules: without them a commit costs nothing. What
-// came while nobody looked no rule has to decide.
+// look watches the store while there are rules: without them a commit costs nothing. No rule
+// decides about what came while the store was not watched.
 func (e *Engine) look(rules, fresh bool) {
 	switch {
 	case !rules && e.unlook != nil:
@@ -278,9 +279,10 @@ func (e *Engine) tick() {
 	}
 	e.stale = e.stale || dayOf(now) != dayOf(e.ticked)
 	e.ticked = now
-	e.lookAtFiles()
+	e.lookAtStopFile()
+	e.lookAtRules()
 	e.checkPrograms(now)
-	if e.gate.stopped() {
+	if e.stopSwitch.stopped() {
 		e.answerAll()
 	}
 	e.absences(now)
@@ -288,7 +290,7 @@ func (e *Engine) tick() {
 	e.staged.due = true
 }
 
-// post hands fn to the deciding goroutine. It gives up when the engine ends.
+// post hands fn to the deciding goroutine. It returns false when the engine ends before.
 func (e *Engine) post(fn func()) bool {
 	select {
 	case e.calls <- fn:
@@ -296,15 +298,6 @@ func (e *Engine) post(fn func()) bool {
 	case <-e.ctx.Done():
 		return false
 	}
-}
-
-// beside runs fn on a goroutine of its own that Close waits for.
-func (e *Engine) beside(fn func()) {
-	e.wg.Add(1)
-	go func() {
-		defer e.wg.Done()
-		fn()
-	}()
 }
 
 // call has the deciding goroutine run fn, and returns after the commit of what fn changed.

@@ -125,16 +125,12 @@ func TestAFullDiskHoldsEverythingUntilThereIsRoom(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t, noteRule("page"))
 		e := w.armed()
-		w.mu.Lock()
-		w.full = true
-		w.mu.Unlock()
+		w.change(func() { w.full = true })
 		w.happens(`{}`, 10*time.Second)
 		if v := e.Reactions(); !strings.Contains(v.Held, "cannot be written") || w.acts() != 0 {
 			t.Fatalf("begun %v, held %q", w.begun, v.Held)
 		}
-		w.mu.Lock()
-		w.full = false
-		w.mu.Unlock()
+		w.change(func() { w.full = false })
 		rest(5 * time.Second)
 		only(t, e, react.Done)
 		if v := e.Reactions(); v.Held != "" {

@@ -20,21 +20,17 @@ func (e *Engine) Explain(ctx context.Context, seq uint64, rule string) ([]react.
 		return nil, err
 	}
 	var out []react.Verdict
-	unknown := false
-	err = e.inside(ctx, func() {
-		if rule != "" && e.matcher(rule) == nil {
-			unknown = true
-			return
+	err = e.inside(ctx, func() error {
+		if rule != "" && e.set.Rule(rule) == nil {
+			return noRule(rule)
 		}
 		for i := range e.set.File.Rules {
 			if r := &e.set.File.Rules[i]; rule == "" || r.Name == rule {
 				out = append(out, e.explain(e.set.Rule(r.Name), &rec, runs))
 			}
 		}
+		return nil
 	})
-	if unknown {
-		return nil, fmt.Errorf("rule %q: %w", rule, react.ErrNoRule)
-	}
 	return out, err
 }
 

@@ -42,7 +42,7 @@ func (r *run) inside() bool { return r.stepped() && r.first().Kind != react.Requ
 // repeats reports whether an act whose outcome is not known is done again.
 func (r *run) repeats() bool {
 	switch r.Request.Kind {
-	case react.RequestWebhook, react.RequestNote, react.RequestWish:
+	case react.RequestWebhook, react.RequestNote, react.RequestClient:
 		return true
 	case react.RequestCommand:
 		return r.Request.RepeatSafe
@@ -50,17 +50,12 @@ func (r *run) repeats() bool {
 	return false
 }
 
-// actor is who takes the steps of a run.
+// actor is the model or the agent that takes the steps of a run.
 func (r *run) actor() event.Actor {
 	if first := r.first(); first != nil && first.Kind == react.RequestAgent {
 		return "agent"
 	}
 	return "model"
-}
-
-// hasTool reports whether the run began with a tool of that name.
-func (r *run) hasTool(server, name string) bool {
-	return slices.ContainsFunc(r.first().Tools, func(p react.Pinned) bool { return p.Server == server && p.Name == name })
 }
 
 // next has a run ask for a later step of it.
@@ -88,11 +83,11 @@ func (r *run) back() {
 // ruleOf returns the rule of a run as it stands now, nil if it is gone, and the rule that
 // the policy is asked about: where a model chose an act, with its mode and what it does.
 func (e *Engine) ruleOf(r *run) (now, asked *react.Rule) {
-	if r.Rule == react.AskRule || r.Rule == react.WishRule {
+	if r.Rule == react.AskRule || r.Rule == react.ClientRule {
 		return &r.rule, &r.rule
 	}
 	asked = &r.rule
-	if m := e.matcher(r.Rule); m != nil {
+	if m := e.set.Rule(r.Rule); m != nil {
 		now, asked = m.Rule, m.Rule
 	}
 	if act := r.act(); act != nil && asked.Mode != react.ModeShadow {
@@ -146,7 +141,7 @@ func (r *run) wrongNext() string {
 		return "what it goes on with is too long to be kept"
 	}
 	if req.Act == "" {
-		if req.Kind == react.RequestTool && r.hasTool(req.Server, req.Tool) {
+		if req.Kind == react.RequestTool && react.FindTool(r.first().Tools, req.Server, req.Tool) != nil {
 			return ""
 		}
 		return fmt.Sprintf("a %s cannot be a later step of what it began with", req.Kind)
@@ -175,15 +170,17 @@ func (e *Engine) resume(r *run, why string) {
 }
 
 // unknownCalls returns the calls of tools that may have changed something and of which it is
-// not known whether they were carried out.
-func (e *Engine) unknownCalls(r *run) (calls []*step) {
-	e.taken(r)
+// not known whether they were carried out. Error: that of taken.
+func (e *Engine) unknownCalls(r *run) (calls []*step, err error) {
+	if err := e.taken(r); err != nil {
+		return nil, err
+	}
 	for i := range r.taken {
 		if st := &r.taken[i]; st.State == react.StepBegun && st.Kind == react.StepTool && st.Class != react.ToolRead {
 			calls = append(calls, st)
 		}
 	}
-	return calls
+	return calls, nil
 }
 
 // parkCalls parks a run, and keeps its rule from calling these tools until it is settled.
@@ -218,7 +215,11 @@ func (e *Engine) unblock(r *run, done bool) {
 		}
 	}
 	r.Unknown = nil
-	for _, st := range e.unknownCalls(r) {
+	calls, err := e.unknownCalls(r)
+	if err != nil {
+		e.o.Log.Warn("what the operator says of a run is not noted in its steps", "run", r.ID, "err", err)
+	}
+	for _, st := range calls {
 		st.State, st.Why, st.Ended = react.StepFailed, r.Why, e.now()
 		if done {
 			st.State = react.StepDone

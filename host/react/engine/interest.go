@@ -45,7 +45,7 @@ func (i *interest) listen(f *react.File) {
 	i.types, i.last, i.was = types, "", false
 }
 
-// see takes up what was committed, which nobody changes any more, and reports whether some
+// see takes up what was committed, which is not changed any more, and reports whether some
 // of it is of interest.
 func (i *interest) see(records []event.Record) bool {
 	i.mu.Lock()

@@ -10,10 +10,7 @@ import (
 
 // facts gathers what is known of a rule at this moment.
 func (e *Engine) facts(rule *react.Rule, rs *ruleState) react.Facts {
-	f := react.Facts{Now: e.now(), Rule: rule, NS: react.Live, Stopped: e.gate.stopped(), Held: e.held()}
-	if e.set != nil {
-		f.File = e.set.File
-	}
+	f := react.Facts{Now: e.now(), Rule: rule, NS: react.Live, Stopped: e.stopSwitch.stopped(), Held: e.held(), File: e.set.File}
 	if rs != nil {
 		f.Armed = rs.Armed != "" && rs.Armed == rs.Hash
 		f.Silenced, f.Failures = rs.Silenced, rs.Failures
@@ -21,28 +18,11 @@ func (e *Engine) facts(rule *react.Rule, rs *ruleState) react.Facts {
 			f.Unbounded = rs.made.err.Error()
 		}
 		f.Unprepared = rs.unprepared(f.Now)
-		rs.starts, f.Started, f.StartedUntil = within(rs.starts, rule.Limits.Runs, f.Now)
+		rs.starts, f.Started, f.StartedUntil = rule.Limits.Runs.Counted(rs.starts, f.Now)
 	}
-	if f.File != nil {
-		e.starts, f.StartedAll, f.StartedAllDue = within(e.starts, f.File.Limits.Runs, f.Now)
-	}
+	e.starts, f.StartedAll, f.StartedAllDue = f.File.Limits.Runs.Counted(e.starts, f.Now)
 	f.RunningAll = e.busy
 	return f
-}
-
-// within returns the starts that a rate counts still, how many, and when the oldest leaves.
-func within(starts []time.Time, rate react.Rate, now time.Time) ([]time.Time, int, time.Time) {
-	if rate.N == 0 {
-		return nil, 0, time.Time{}
-	}
-	old := 0
-	for old < len(starts) && (now.Sub(starts[old]) >= rate.Per || len(starts)-old > rate.N) {
-		old++
-	}
-	if starts = starts[old:]; len(starts) == 0 {
-		return starts, 0, time.Time{}
-	}
-	return starts, len(starts), starts[0].Add(rate.Per)
 }
 
 // judge asks the policy about a run with a request, as the rule and everything else stand

@@ -20,7 +20,7 @@ func TestARunThatGoesOnGatheringSaysWhy(t *testing.T) {
 		w.happens(`{}`, 2*time.Second)
 		only(t, e, react.Asking)
 		w.happens(`{}`, 5*time.Second)
-		behind := runsOf(t, e, react.Query{States: []react.State{react.Gathering}})
+		behind := runsIn(t, e, react.Gathering)
 		if len(behind) != 1 || !strings.Contains(behind[0].Why, "asks, is ready or runs") {
 			t.Errorf("%+v", behind)
 		}
@@ -100,7 +100,7 @@ func TestStopLetsNothingStartAndKills(t *testing.T) {
 				stopped := time.Now()
 				stop(t, w, e)
 				w.happens(`{"k":2}`, 2*time.Second)
-				killed := runsOf(t, e, react.Query{States: []react.State{react.Killed}})
+				killed := runsIn(t, e, react.Killed)
 				if v := e.Reactions(); !v.Stopped || w.acts() != 1 || len(killed) != 1 {
 					t.Fatalf("begun %v, %+v", w.begun, v)
 				}
@@ -116,13 +116,43 @@ func TestStopLetsNothingStartAndKills(t *testing.T) {
 				}
 				must(t, e.Go(t.Context()))
 				rest(40 * time.Second)
-				if w.acts() != 2 || len(runsOf(t, e, react.Query{States: []react.State{react.Done}})) != 1 {
+				if w.acts() != 2 || len(runsIn(t, e, react.Done)) != 1 {
 					t.Errorf("begun %v", w.begun)
 				}
 				closed(t, e)
 			})
 		})
 	}
+}
+
+// The audit log tells of the stop file, also where a run that was about to start met it first,
+// and says of the file alone what it does.
+func TestTheStopFileIsInTheAuditLog(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		w := newWorld(t, noteRule("page"))
+		e := w.armed()
+		file := filepath.Join(w.dir, react.StopFile)
+		told := func() (last string) {
+			for _, entry := range w.audit() {
+				if entry.Action == "stop file" {
+					last = entry.Result
+				}
+			}
+			return last
+		}
+		rest(2 * time.Second)
+		must(t, os.WriteFile(file, nil, 0o600))
+		w.happens(`{}`, 5*time.Second)
+		if got := told(); got != "stops" || w.acts() != 0 {
+			t.Fatalf("%q; begun %v", got, w.begun)
+		}
+		must(t, e.Stop(t.Context(), false))
+		must(t, os.Remove(file))
+		rest(5 * time.Second)
+		if got := told(); got != "no longer stops" || !e.Reactions().Stopped {
+			t.Errorf("%q; stopped: %v", got, e.Reactions().Stopped)
+		}
+	})
 }
 
 func TestRunsThatAskAreBounded(t *testing.T) {
@@ -159,7 +189,7 @@ func TestOnceValuesOfARunAreBounded(t *testing.T) {
 			t.Errorf("%d members", r.Members.Count)
 		}
 		n := 0
-		must(t, e.inside(t.Context(), func() { n = len(e.once) }))
+		must(t, e.inside(t.Context(), func() error { n = len(e.once); return nil }))
 		if n != onceValues {
 			t.Errorf("%d values are charged", n)
 		}
@@ -242,7 +272,7 @@ func TestRequestsThatWaitAreBoundedInBytes(t *testing.T) {
 		first := only(t, e, react.Asking)
 		takes := func(n int) { must(t, e.call(t.Context(), func() error { e.runs[first.ID].held = n; return nil })) }
 		var held int
-		must(t, e.inside(t.Context(), func() { held = e.runs[first.ID].held }))
+		must(t, e.inside(t.Context(), func() error { held = e.runs[first.ID].held; return nil }))
 		if held == 0 {
 			t.Error("a request takes nothing")
 		}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"eventdeck/host/event"
 	"eventdeck/host/react"
@@ -32,34 +33,17 @@ func (e *Engine) load() error {
 			bad = err
 		}
 	}
-	each(event.TableRules, "", func(name string, value []byte) error {
-		rs := &ruleState{}
-		e.rules[name] = rs
-		return json.Unmarshal(value, rs)
-	})
-	each(event.TableSpend, "", func(name string, value []byte) error {
+	each(event.TableRules, "", decoded(func(name string, rs ruleState) { e.rules[name] = &rs }))
+	each(event.TableSpend, "", decoded(func(name string, starts []time.Time) {
 		if name == allRules {
-			return json.Unmarshal(value, &e.starts)
+			e.starts = starts
+			return
 		}
-		return json.Unmarshal(value, &e.ruleState(name).starts)
-	})
-	each(event.TableApprovals, "", func(name string, value []byte) error {
-		rs := e.ruleState(name)
-		rs.approved = &react.Request{}
-		return json.Unmarshal(value, rs.approved)
-	})
-	each(event.TableGrants, "", func(hash string, value []byte) error {
-		var g grant
-		err := json.Unmarshal(value, &g)
-		e.grants[hash] = g
-		return err
-	})
-	each(event.TableReact, prefixOnce, func(key string, value []byte) error {
-		var c onceCharge
-		err := json.Unmarshal(value, &c)
-		e.once[key] = c
-		return err
-	})
+		e.ruleState(name).starts = starts
+	}))
+	each(event.TableApprovals, "", decoded(func(name string, r react.Request) { e.ruleState(name).approved = &r }))
+	each(event.TableGrants, "", decoded(func(hash string, g grant) { e.grants[hash] = g }))
+	each(event.TableReact, prefixOnce, decoded(func(key string, c onceCharge) { e.once[key] = c }))
 	each(event.TableReact, event.PrefixImported, e.loadImported)
 	each(event.TableReact, prefixSpend, e.loadSpent)
 	// The table has the steps of all runs too: what stands alone is looked up.
@@ -74,11 +58,11 @@ func (e *Engine) load() error {
 	}
 	one(keyPosition, e.loadPosition)
 	one(keyStop, func([]byte) error {
-		e.gate.stop = true
+		e.stopSwitch.stop = true
 		return nil
 	})
 	one(event.KeyLag, func(value []byte) error {
-		e.lag, e.gate.held = string(value), true
+		e.lag, e.stopSwitch.held = string(value), true
 		return nil
 	})
 	each(event.TableRuns, "", func(_ string, value []byte) error { return e.loadRun(value) })
@@ -87,6 +71,18 @@ func (e *Engine) load() error {
 	}
 	e.index()
 	return e.seed()
+}
+
+// decoded hands the value of an entry on, read from its JSON.
+func decoded[V any](take func(key string, v V)) func(string, []byte) error {
+	return func(key string, value []byte) error {
+		var v V
+		if err := json.Unmarshal(value, &v); err != nil {
+			return err
+		}
+		take(key, v)
+		return nil
+	}
 }
 
 func (e *Engine) loadPosition(value []byte) error {
@@ -132,7 +128,7 @@ func (e *Engine) loadRun(value []byte) error {
 		e.block(r)
 		return nil
 	}
-	if r.Live { // who asked is gone, or asks again
+	if r.Live { // the attempt that asked is gone, or asks again
 		r.Live, r.State = false, react.Running
 		r.back()
 	}

@@ -70,7 +70,7 @@ func sameFile(a, b fs.FileInfo) bool {
 // checkPrograms makes the acts of those rules anew whose programs were changed, and of those
 // that could not be made.
 func (e *Engine) checkPrograms(now time.Time) {
-	if e.checking || e.set == nil || now.Sub(e.checked) < checkEvery {
+	if e.checking || now.Sub(e.checked) < checkEvery {
 		return
 	}
 	e.checking, e.checked = true, now
@@ -78,7 +78,7 @@ func (e *Engine) checkPrograms(now time.Time) {
 	for _, r := range set.File.Rules {
 		old[r.Name] = e.rules[r.Name].made
 	}
-	e.beside(func() {
+	e.wg.Go(func() {
 		fresh := map[string]made{}
 		for _, r := range set.File.Rules {
 			if m := old[r.Name]; m.err != nil || !slices.EqualFunc(m.seen, look(r.Do, m.req), sameFile) {

@@ -23,9 +23,7 @@ func TestAProgramThatChangesIsNoticed(t *testing.T) {
 		must(t, os.WriteFile(program, []byte("one"), 0o700))
 		w.rules(rule)
 		e := w.armed()
-		w.mu.Lock()
-		w.program = "v2"
-		w.mu.Unlock()
+		w.change(func() { w.program = "v2" })
 		rest(2 * checkEvery)
 		if v := e.Reactions().Rules[0]; !v.Armed {
 			t.Errorf("a program is read that was not changed: %+v", v)
@@ -51,9 +49,7 @@ func TestAnInterpreterThatChangesIsNoticed(t *testing.T) {
 		if v := e.Reactions().Rules[0]; !v.Armed {
 			t.Fatalf("nothing changed: %s", v.Why)
 		}
-		w.mu.Lock()
-		w.runBy = []react.Interpreter{{Name: link, Path: two, Program: "2"}}
-		w.mu.Unlock()
+		w.change(func() { w.runBy = []react.Interpreter{{Name: link, Path: two, Program: "2"}} })
 		must(t, errors.Join(os.Remove(link), os.Symlink(two, link)))
 		rest(2 * checkEvery)
 		if v := e.Reactions().Rules[0]; v.Armed || v.Effective != react.ModeAsk {
@@ -80,9 +76,7 @@ func TestARuleThatCannotBeConfinedIsCounted(t *testing.T) {
 		if n := len(runsOf(t, e, react.Query{})); n != 0 || v.Suppressed["boundary"] != 10 || !strings.Contains(v.Why, "Landlock") {
 			t.Errorf("%d runs; %v; %s", n, v.Suppressed, v.Why)
 		}
-		w.mu.Lock()
-		w.unbound = false
-		w.mu.Unlock()
+		w.change(func() { w.unbound = false })
 		rest(2 * checkEvery)
 		w.happens(`{}`, 2*time.Second)
 		only(t, e, react.Done)
@@ -111,12 +105,10 @@ func TestARuleWhoseActCannotBeMadeIsCounted(t *testing.T) {
 		if failed := runsOf(t, e, react.Query{}); len(failed) != react.Breaker || v.Suppressed["prepare"] != 25-react.Breaker || !strings.Contains(v.Why, "${HOOK}") {
 			t.Errorf("%d runs; %v; %s", len(failed), v.Suppressed, v.Why)
 		}
-		w.mu.Lock()
-		w.unset = nil
-		w.mu.Unlock()
+		w.change(func() { w.unset = nil })
 		rest(2 * checkEvery)
 		send(1)
-		if asks := runsOf(t, e, react.Query{States: []react.State{react.Asking}}); len(asks) != 1 { // until it is armed, as five failed
+		if asks := runsIn(t, e, react.Asking); len(asks) != 1 { // until it is armed, as five failed
 			t.Errorf("%d ask", len(asks))
 		}
 	})
@@ -145,15 +137,13 @@ func TestAnActThatCannotBeMadeIsTriedNowAndThen(t *testing.T) {
 		if runs := send(10); runs != 1 {
 			t.Errorf("%d runs an hour later", runs)
 		}
-		w.mu.Lock()
-		w.unset = nil
-		w.mu.Unlock()
+		w.change(func() { w.unset = nil })
 		if runs := send(2); runs != 0 {
 			t.Errorf("%d runs before it is armed again", runs)
 		}
 		arm(t, e)
 		send(2)
-		if done := runsOf(t, e, react.Query{States: []react.State{react.Done}}); len(done) != 2 {
+		if done := runsIn(t, e, react.Done); len(done) != 2 {
 			t.Errorf("%d were done", len(done))
 		}
 	})

@@ -59,7 +59,7 @@ func TestBreakerAsksAfterFiveFailures(t *testing.T) {
 		for i := range 7 {
 			w.happens(fmt.Sprintf(`{"k":%d}`, i), 2*time.Second)
 		}
-		failed, asks := runsOf(t, e, react.Query{States: []react.State{react.Failed}}), runsOf(t, e, react.Query{States: []react.State{react.Asking}})
+		failed, asks := runsIn(t, e, react.Failed), runsIn(t, e, react.Asking)
 		if len(failed) != 5 || len(asks) != 2 {
 			t.Errorf("%d failed, %d ask", len(failed), len(asks))
 		}
@@ -73,7 +73,7 @@ func TestAnEventThatCarriesARunIsAskedAbout(t *testing.T) {
 		w.happens(`{"k":1}`, 2*time.Second)
 		r := only(t, e, react.Done)
 		w.happens(fmt.Sprintf(`{"caused":"by %s."}`, r.ID), 2*time.Second)
-		asks := runsOf(t, e, react.Query{States: []react.State{react.Asking}})
+		asks := runsIn(t, e, react.Asking)
 		if len(asks) != 1 || !strings.Contains(asks[0].Why, "id of a run") {
 			t.Fatalf("asks: %+v", asks)
 		}
@@ -85,9 +85,7 @@ func TestRecordsPrunedBeforeTheyAreJudgedAreCounted(t *testing.T) {
 		w := newWorld(t, noteRule("page"))
 		e, l := w.open("", 0)
 		arm(t, e)
-		l.mu.Lock()
-		l.dead = true
-		l.mu.Unlock()
+		l.kill()
 		for range 10 {
 			w.submit(record("pager", "incident", `{}`))
 		}
@@ -119,7 +117,7 @@ func TestAWebhookThatNothingProvesAsks(t *testing.T) {
 			w.submit(r)
 		}
 		rest(2 * time.Second)
-		asks := runsOf(t, e, react.Query{States: []react.State{react.Asking}})
+		asks := runsIn(t, e, react.Asking)
 		if w.acts() != 1 || len(asks) != 1 || asks[0].Key != "1" {
 			t.Errorf("begun %v, asks %+v", w.begun, asks)
 		}
@@ -150,7 +148,7 @@ func TestReplayBehindALongAbsenceIsStale(t *testing.T) {
 		e = w.opened()
 		w.submit(replayed(3), replayed(3), replayed(3))
 		rest(2 * time.Second)
-		asks := runsOf(t, e, react.Query{States: []react.State{react.Asking}})
+		asks := runsIn(t, e, react.Asking)
 		if w.acts() != 2 || len(asks) != 1 || !asks[0].Stale {
 			t.Errorf("begun %v, asks %+v", w.begun, asks)
 		}
@@ -191,9 +189,7 @@ func TestAbsenceCountsOnlyWhileTheSubscriptionIsLive(t *testing.T) {
 		if w.acts() != 0 {
 			t.Fatal("it was never live")
 		}
-		w.mu.Lock()
-		w.live = true
-		w.mu.Unlock()
+		w.change(func() { w.live = true })
 		rest(4 * time.Minute)
 		closed(t, e)
 		e, _ = w.open("", 0) // begins anew
@@ -213,6 +209,41 @@ func TestAbsenceCountsOnlyWhileTheSubscriptionIsLive(t *testing.T) {
 		w.happens(`{}`, 6*time.Minute)
 		if w.acts() != 2 {
 			t.Errorf("it fired %d times", w.acts())
+		}
+	})
+}
+
+// An absence for which the queue has no place leaves the last run of the queue alone: under
+// another id both would be found after a restart, and the act be done twice.
+func TestAnAbsenceBeyondTheQueueChangesNoOtherRun(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		rule := asked(grouped(noteRule("silent")))
+		rule.Window, rule.Limits.Queue = react.Window{Absent: 5 * time.Minute}, 2
+		w := newWorld(t, rule)
+		e, _ := w.open("", 0)
+		w.happens(`{"k":1}`, 6*time.Minute)
+		w.happens(`{"k":1}`, 6*time.Minute)
+		queue := runsOf(t, e, react.Query{})
+		if len(queue) != 2 || queue[0].State != react.Gathering || queue[1].State != react.Asking {
+			t.Fatalf("%+v", queue)
+		}
+		w.happens(`{"k":2}`, 6*time.Minute)
+		closed(t, e)
+		e = w.opened()
+		after := runsOf(t, e, react.Query{})
+		if len(after) != 2 || after[0].ID != queue[0].ID || after[0].Members.From != queue[0].Members.From {
+			t.Errorf("%d runs: the last one was %s, %+v", len(after), queue[0].ID, queue[0].Members)
+			for _, r := range after {
+				t.Logf("run %s is %s, %+v", r.ID, r.State, r.Members)
+			}
+		}
+		for _, entry := range w.audit() {
+			if id := strings.TrimPrefix(entry.Result, "run "); entry.Action == "run created" && id != string(queue[0].ID) && id != string(queue[1].ID) {
+				t.Errorf("the audit log has a run %s that there is not", id)
+			}
+		}
+		if n := e.Reactions().Rules[0].Suppressed["queue"]; n != 1 {
+			t.Errorf("%d absences are counted as beyond the queue", n)
 		}
 	})
 }

@@ -123,12 +123,19 @@ func (e *Engine) stopFile() bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// lookAtFiles reads the file of rules again when it was changed, and notes the stop file.
-func (e *Engine) lookAtFiles() {
-	if e.gate.file(e.stopFile()) {
-		e.stale = true
-		e.audit(event.ActorOperator, "stop file", 0, map[bool]string{true: "stops", false: "no longer stops"}[e.gate.stopped()])
+// lookAtStopFile notes whether there is a stop file, and has the audit log tell when there is
+// one and when it is gone.
+func (e *Engine) lookAtStopFile() {
+	there := e.stopFile()
+	e.stopSwitch.setFile(there)
+	if there != e.fileStops {
+		e.fileStops, e.stale = there, true
+		e.audit(event.ActorOperator, "stop file", 0, map[bool]string{true: "stops", false: "no longer stops"}[there])
 	}
+}
+
+// lookAtRules reads the file of rules again when it was changed.
+func (e *Engine) lookAtRules() {
 	if e.file.reading || e.o.Path == "" {
 		return
 	}
@@ -138,7 +145,7 @@ func (e *Engine) lookAtFiles() {
 		return
 	}
 	e.file.reading = true
-	e.beside(func() {
+	e.wg.Go(func() {
 		read := e.readNewest()
 		e.post(func() { e.readRules(read) })
 	})

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -13,15 +14,11 @@ import (
 func (e *Engine) advance() time.Time {
 	now := e.now()
 	next := now.Add(tickEvery)
-	over := false
 	held, coming := e.heldNow()
 	for _, r := range e.order {
 		due := r.Due
 		switch {
-		case r.State.Over():
-			over = true
-			continue
-		case r.busy, r.State == react.Running:
+		case r.State.Over(), r.busy, r.State == react.Running:
 			continue
 		case r.State == react.Ready && r.later.After(due):
 			due = r.later
@@ -34,33 +31,16 @@ func (e *Engine) advance() time.Time {
 		}
 		switch r.State {
 		case react.Gathering:
-			switch {
-			case r.NS == react.Live && e.behind(r):
-				e.waits(r, "another run of its group asks, is ready or runs")
-			case r.full && e.asking >= react.MaxAsking:
-				e.waits(r, fmt.Sprintf("%d runs wait for an approval already", e.asking))
-			case held >= heldBytes:
-				e.waits(r, fmt.Sprintf("runs that wait take %d MiB already", heldBytes>>20))
-			case held+coming >= heldBytes: // until it is known what those take
-			default:
+			if e.tryLeave(r, held, coming) {
 				coming += maxBegun
-				e.leave(r)
 			}
 		case react.Asking:
-			if r.Live {
-				e.answer(r, answer{Answered: react.Answered{Reason: "no operator approved it in time"}}, "what it asked expired")
-				e.audit(actor(r), "approval expired", 0, "run "+string(r.ID))
-				continue
-			}
-			e.end(r, react.Expired, "no operator approved it in time", "")
-			e.audit(actor(r), "approval expired", 0, "run "+string(r.ID))
+			e.expire(r)
 		case react.Ready:
 			e.tryStart(r)
 		}
 	}
-	if over {
-		e.order = slices.DeleteFunc(e.order, func(r *run) bool { return r.State.Over() })
-	}
+	e.order = slices.DeleteFunc(e.order, func(r *run) bool { return r.State.Over() })
 	for _, rs := range e.rules {
 		if rs.watch == nil {
 			continue
@@ -70,6 +50,36 @@ func (e *Engine) advance() time.Time {
 		}
 	}
 	return next
+}
+
+// tryLeave has a run that gathered leave that state, and reports whether it does: not where it
+// has to wait for others, or where runs that wait hold as much as they may. Held are the bytes
+// of those whose requests were made, coming of those whose requests are being made.
+func (e *Engine) tryLeave(r *run, held, coming int) bool {
+	switch {
+	case r.NS == react.Live && e.behind(r):
+		e.waits(r, "another run of its group asks, is ready or runs")
+	case r.full && e.asking >= react.MaxAsking:
+		e.waits(r, fmt.Sprintf("%d runs wait for an approval already", e.asking))
+	case held >= heldBytes:
+		e.waits(r, fmt.Sprintf("runs that wait take %d MiB already", heldBytes>>20))
+	case held+coming >= heldBytes: // until it is known what those take
+	default:
+		e.leave(r)
+		return true
+	}
+	return false
+}
+
+// expire ends the time in which a run can be approved.
+func (e *Engine) expire(r *run) {
+	const why = "no operator approved it in time"
+	if r.Live {
+		e.answer(r, answer{Answered: react.Answered{Reason: why}}, "what it asked expired")
+	} else {
+		e.end(r, react.Expired, why, "")
+	}
+	e.audit(actor(r), "approval expired", 0, "run "+string(r.ID))
 }
 
 // heldNow returns the bytes that runs take whose requests were made, and what those may take
@@ -92,7 +102,7 @@ func (e *Engine) heldNow() (held, coming int) {
 // itself.
 func (e *Engine) behind(r *run) bool {
 	g := e.group(r)
-	if m := e.matcher(r.Rule); m != nil && m.Rule.Mode == react.ModeAuto {
+	if m := e.set.Rule(r.Rule); m != nil && m.Rule.Mode == react.ModeAuto {
 		if rs := e.ruleState(r.Rule); rs.Armed != "" && rs.Armed == rs.Hash {
 			return g.frozen > g.fresh
 		}
@@ -167,6 +177,15 @@ func (e *Engine) end(r *run, state react.State, why, line string) {
 	e.staged.again = true // another one of the group may go on
 }
 
+// endUndone ends a run whose act the policy does not want done.
+func (e *Engine) endUndone(r *run, d react.Decision) {
+	if d.State == react.Suppressed {
+		e.ruleState(r.Rule).suppress(string(d.Cause), r.Members.Count)
+		e.stageRule(r.Rule)
+	}
+	e.end(r, d.State, d.Why, d.Line)
+}
+
 // leave freezes the members of a run and has its request made beside. Records that come
 // meanwhile gather the next one.
 func (e *Engine) leave(r *run) {
@@ -197,7 +216,7 @@ func (e *Engine) prepare(r *run, done func(react.Request, error)) {
 	if listsTools(rule.Do) {
 		places = e.listings
 	}
-	e.beside(func() {
+	e.wg.Go(func() {
 		select {
 		case places <- struct{}{}:
 			defer func() { <-places }()
@@ -207,8 +226,11 @@ func (e *Engine) prepare(r *run, done func(react.Request, error)) {
 		var records []event.Record
 		for _, seq := range members {
 			rec, err := e.o.Store.Get(seq)
-			if err == nil {
+			switch {
+			case err == nil:
 				records = append(records, rec)
+			case !errors.Is(err, event.ErrNotFound): // else it was pruned
+				e.o.Log.Error("a member of a run cannot be read, and is left out", "run", frozen.ID, "record", seq, "err", err)
 			}
 		}
 		req, err := e.o.Runner.Prepare(rule, frozen, records)
@@ -245,14 +267,9 @@ func (e *Engine) left(r *run, req react.Request) {
 	if !e.takeRequest(r, req) {
 		return
 	}
-	d := e.judge(r)
-	switch d.State {
-	case react.Suppressed:
-		e.ruleState(r.Rule).suppress(string(d.Cause), r.Members.Count)
-		e.stageRule(r.Rule)
-		e.end(r, react.Suppressed, d.Why, d.Line)
-	case react.WouldRun:
-		e.end(r, react.WouldRun, d.Why, d.Line)
+	switch d := e.judge(r); d.State {
+	case react.Suppressed, react.WouldRun:
+		e.endUndone(r, d)
 	case react.Asking:
 		if r.Typed {
 			e.approveTyped(r)
@@ -290,13 +307,8 @@ func (e *Engine) ask(r *run, why, line string) {
 func (e *Engine) tryStart(r *run) {
 	d := e.judge(r)
 	switch {
-	case d.State == react.Suppressed:
-		e.ruleState(r.Rule).suppress(string(d.Cause), r.Members.Count)
-		e.stageRule(r.Rule)
-		e.end(r, react.Suppressed, d.Why, d.Line)
-		return
-	case d.State == react.WouldRun:
-		e.end(r, react.WouldRun, d.Why, d.Line)
+	case d.State == react.Suppressed, d.State == react.WouldRun:
+		e.endUndone(r, d)
 		return
 	case d.State == react.Asking:
 		if e.asking < react.MaxAsking {
@@ -312,17 +324,14 @@ func (e *Engine) tryStart(r *run) {
 		}
 		return
 	}
-	if e.gate.file(e.stopFile()) {
-		e.stale = true
-	}
-	if e.gate.shut() {
+	if e.lookAtStopFile(); e.stopSwitch.blocks() {
 		return
 	}
 	r.Why, r.Line = d.Why, d.Line
 	e.reserve(r, 1)
 	r.busy = true
 	req, attempt := *r.Request, r.Attempt+1
-	e.beside(func() {
+	e.wg.Go(func() {
 		a, err := e.o.Runner.Ready(e.ctx, req, attempt)
 		e.o.Failpoint("ready")
 		if !e.post(func() { e.readied(r, a, attempt, err) }) && err == nil {
@@ -345,9 +354,14 @@ func (e *Engine) readied(r *run, a react.Attempt, attempt int, err error) {
 		e.again(r, err)
 		return
 	}
+	if err := e.taken(r); err != nil && r.stepped() {
+		e.wg.Go(a.Abort)
+		e.failed(r, err.Error())
+		return
+	}
 	// Much may have changed while the attempt was made ready.
-	if d := e.judge(r); d.State != react.Ready || !d.Now || e.gate.shut() {
-		e.beside(a.Abort)
+	if d := e.judge(r); d.State != react.Ready || !d.Now || e.stopSwitch.blocks() {
+		e.wg.Go(a.Abort)
 		return
 	}
 	e.reserve(r, 1)
@@ -375,19 +389,19 @@ func (e *Engine) readied(r *run, a react.Attempt, attempt int, err error) {
 }
 
 // perform begins an attempt that is committed, and waits for its result.
-func (e *Engine) perform(r *run, a react.Attempt, steps *steps) {
+func (e *Engine) perform(r *run, a react.Attempt, steps react.Steps) {
 	id, inside := r.ID, r.inside()
-	e.beside(func() {
+	e.wg.Go(func() {
 		e.o.Failpoint("running")
-		e.gate.file(e.stopFile())
-		if e.ctx.Err() != nil || !e.gate.pass(id, a) {
+		e.stopSwitch.setFile(e.stopFile())
+		if e.ctx.Err() != nil || !e.stopSwitch.enter(id, a) {
 			a.Abort()
 			e.post(func() {
 				e.finish(r, react.Result{Outcome: react.OutcomeNever, Why: "reactions were stopped", Ended: e.now()})
 			})
 			return
 		}
-		if err := goes(a, steps); err != nil {
+		if err := a.Go(steps); err != nil {
 			e.post(func() {
 				r.Never++
 				e.finish(r, react.Result{Outcome: react.OutcomeNever, Why: err.Error(), Ended: e.now()})
@@ -400,14 +414,6 @@ func (e *Engine) perform(r *run, a react.Attempt, steps *steps) {
 			a.Kill() // what it did is in its steps, and the next engine goes on with them
 		}
 	})
-}
-
-// goes begins an attempt; steps is nil for one that takes none.
-func goes(a react.Attempt, s *steps) error {
-	if s == nil {
-		return a.Go(nil)
-	}
-	return a.Go(s)
 }
 
 // await hands the result of an attempt in.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -119,8 +120,5 @@ func (e *Engine) loadSpent(key string, value []byte) error {
 
 // spendLimit is what all rules together may spend a day.
 func (e *Engine) spendLimit() int64 {
-	if e.set != nil && e.set.File.Limits.Spend > 0 {
-		return e.set.File.Limits.Spend
-	}
-	return react.DaySpend
+	return cmp.Or(e.set.File.Limits.Spend, react.DaySpend)
 }

@@ -44,7 +44,7 @@ func TestTwoRunsCannotShareTheLastDollar(t *testing.T) {
 		if v := e.Reactions(); v.Spent != 1_000_000 || v.Running != 1 {
 			t.Errorf("spent %d, %d run", v.Spent, v.Running)
 		}
-		refused := runsOf(t, e, react.Query{States: []react.State{react.Failed}})
+		refused := runsIn(t, e, react.Failed)
 		if len(refused) != 1 || !strings.Contains(refused[0].Why, "all rules spent $1.00 of $1.50") {
 			t.Fatalf("%+v", refused)
 		}
@@ -57,7 +57,7 @@ func TestTwoRunsCannotShareTheLastDollar(t *testing.T) {
 		if v := e.Reactions(); v.Spent != 200_000 || v.SpendLimit != 1_500_000 {
 			t.Errorf("spent %d of %d", v.Spent, v.SpendLimit)
 		}
-		if len(runsOf(t, e, react.Query{States: []react.State{react.Done}})) != 2 {
+		if len(runsIn(t, e, react.Done)) != 2 {
 			t.Errorf("%+v", runsOf(t, e, react.Query{}))
 		}
 		if ended := e.Reactions().Ended; ended[react.Done] != 2 || ended[react.Failed] != 1 || len(ended) != 2 {

@@ -231,7 +231,7 @@ func (e *Engine) unsaved() bool {
 }
 
 // matters reports whether the position is worth a commit of its own.
-func (e *Engine) matters() bool { return len(e.runs) > 0 || e.set != nil && len(e.set.File.Rules) > 0 }
+func (e *Engine) matters() bool { return len(e.runs) > 0 || len(e.set.File.Rules) > 0 }
 
 // commit tries until the change is committed. It returns false when the engine or the
 // store ended before; then it is not known whether it is.
@@ -403,11 +403,7 @@ func (e *Engine) keep(r *run, size int) {
 }
 
 func headOf(r *react.Run, size int) head {
-	h := head{id: r.ID, rule: r.Rule, state: r.State, created: r.Created, size: size, steps: r.Steps}
-	if m := &r.Members; len(m.First) > 0 {
-		h.first, h.last = m.First[0], m.Newest()
-	}
-	return h
+	return head{id: r.ID, rule: r.Rule, state: r.State, created: r.Created, first: r.Members.Oldest(), last: r.Members.Newest(), size: size, steps: r.Steps}
 }
 
 // prune removes the oldest runs that are over and beyond what is kept. What is parked

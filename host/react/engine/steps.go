@@ -2,8 +2,6 @@ package engine
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -49,14 +47,14 @@ type steps struct {
 
 var _ react.Steps = (*steps)(nil)
 
-// stepsFor returns the steps of an attempt, nil for an act that takes none.
-func (e *Engine) stepsFor(r *run, attempt int) *steps {
+// stepsFor returns the steps of an attempt, nil for an act that takes none. Those of before are
+// in memory.
+func (e *Engine) stepsFor(r *run, attempt int) react.Steps {
 	if !r.stepped() {
 		return nil
 	}
 	s := &steps{e: e, r: r, attempt: attempt, first: *r.first(), asking: make(chan struct{}, 1)}
 	r.steps = s
-	e.taken(r)
 	s.publish()
 	return s
 }
@@ -110,9 +108,9 @@ func (s *steps) Begin(ctx context.Context, st react.Step, request *react.Request
 	return begun.n, nil
 }
 
-// stopped is ErrStopped while the gate is shut.
+// stopped is ErrStopped while nothing may begin.
 func (s *steps) stopped() error {
-	if s.e.gate.shut() || s.e.stopFile() {
+	if s.e.stopSwitch.blocks() || s.e.stopFile() {
 		return fmt.Errorf("run %s: %w", s.r.ID, react.ErrStopped)
 	}
 	return nil
@@ -165,9 +163,8 @@ func (s *steps) begin(st react.Step, request *react.Request) (int, error) {
 // disarmChanged disarms the rule of a run of which a tool is not what it was armed with.
 func (e *Engine) disarmChanged(r *run, server, tool, why string) {
 	rs := e.ruleState(r.Rule)
-	is := func(p react.Pinned) bool { return p.Server == server && p.Name == tool }
-	has, armed := slices.IndexFunc(r.first().Tools, is), slices.IndexFunc(rs.Pins, is)
-	if has < 0 || armed < 0 || rs.Armed == "" || rs.Pins[armed].Pin != r.first().Tools[has].Pin {
+	has, armed := react.FindTool(r.first().Tools, server, tool), react.FindTool(rs.Pins, server, tool)
+	if has == nil || armed == nil || rs.Armed == "" || armed.Pin != has.Pin {
 		return // it was armed again meanwhile, or was not armed with the tool
 	}
 	rs.Armed, rs.Pins, rs.Disarmed = "", nil, why
@@ -194,12 +191,10 @@ func stepError(v react.StepVerdict) error {
 
 // stepFacts gathers what is known of a step at this moment.
 func (e *Engine) stepFacts(r *run, st react.Step, request *react.Request) react.StepFacts {
-	f := react.StepFacts{First: r.first(), Origin: r.rule.On.Server, Step: st, Request: request, Stopped: e.gate.stopped(), Held: e.held(), SpentRun: r.Spend}
+	f := react.StepFacts{First: r.first(), Origin: r.rule.On.Server, Step: st, Request: request, Stopped: e.stopSwitch.stopped(), Held: e.held(), SpentRun: r.Spend}
 	f.Before = *r.steps.all.Load()
 	f.Rule, _ = e.ruleOf(r)
-	if e.set != nil {
-		f.File = e.set.File
-	}
+	f.File = e.set.File
 	if request != nil {
 		f.Approved = r.Request.Kind == react.RequestTool && approved(r, e.ruleState(r.Rule)) && request.Hash() == r.Approved
 		if runs := e.unknown[r.Rule][st.Server+"/"+st.Tool]; len(runs) > 0 {
@@ -252,7 +247,7 @@ func (e *Engine) refuseStep(s *steps, st react.Step, i int, v react.StepVerdict)
 	} else {
 		st.N, st.Began = len(r.taken)+1, e.now()
 		st.Cost, st.Usage = 0, react.Usage{}
-		if !r.hasTool(st.Server, st.Tool) { // a name that a model made up
+		if react.FindTool(r.first().Tools, st.Server, st.Tool) == nil { // a name that a model made up
 			st.Server, st.Tool = quoted(st.Server), quoted(st.Tool)
 		}
 		if len(st.Args) > react.MaxToolResult {
@@ -292,8 +287,7 @@ func (e *Engine) refuseBudget(s *steps, v react.StepVerdict) {
 func (e *Engine) auditStep(r *run, st *react.Step) {
 	switch st.Kind {
 	case react.StepTool:
-		sum := sha256.Sum256(st.Args)
-		e.audit(r.actor(), "tool called", 0, fmt.Sprintf("run %s, step %d, %s/%s, %s, arguments %s", r.ID, st.N, st.Server, st.Tool, st.Class, hex.EncodeToString(sum[:])))
+		e.audit(r.actor(), "tool called", 0, fmt.Sprintf("run %s, step %d, %s/%s, %s, arguments %s", r.ID, st.N, st.Server, st.Tool, st.Class, react.Digest(st.Args)))
 	case react.StepModel:
 		e.audit(actor(r), "model asked", 0, fmt.Sprintf("run %s, step %d, try %d, at most %d tokens and $%s, sent %s", r.ID, st.N, st.Tries, react.Total(st.Usage), react.Money(st.Cost), st.Sent))
 	case react.StepPrompt:
@@ -301,7 +295,7 @@ func (e *Engine) auditStep(r *run, st *react.Step) {
 	}
 }
 
-// withdraw takes a step back that was begun, and that nobody does.
+// withdraw takes a step back that was begun, and that will not be done.
 func (s *steps) withdraw(n int) {
 	if i := s.begunAt(n); i >= 0 && s.current() {
 		st := s.r.taken[i].Step
@@ -378,16 +372,21 @@ func (e *Engine) stageStep(s *steps, i int) {
 	e.staged.urgent = true
 }
 
-// taken reads the steps of a run into memory, if they are not there.
-func (e *Engine) taken(r *run) {
+// taken reads the steps of a run into memory, if they are not there. Error: some cannot be
+// read, so that it is not known what the run did.
+func (e *Engine) taken(r *run) error {
 	if r.taken != nil || r.Steps == 0 {
-		return
+		return nil
 	}
 	taken, err := e.readSteps(r.ID)
+	if err == nil && len(taken) != r.Steps {
+		err = fmt.Errorf("%d of %d are there", len(taken), r.Steps)
+	}
 	if err != nil {
-		e.o.Log.Error("the steps of a run cannot be read", "run", r.ID, "err", err)
+		return fmt.Errorf("the steps of the run cannot be read: %w", err)
 	}
 	r.taken = taken
+	return nil
 }
 
 // readSteps reads the steps of a run from the journal, in order.

@@ -78,9 +78,7 @@ func (c *stepCrash) run() {
 	arm(c.t, e)
 	closed(c.t, e)
 	for range 2 + c.r.IntN(3) {
-		c.w.mu.Lock()
-		c.w.cut = c.r.IntN(2) == 0 // whether a conversation of an agent can be taken up
-		c.w.mu.Unlock()
+		c.w.change(func() { c.w.cut = c.r.IntN(2) == 0 }) // whether a conversation of an agent can be taken up
 		var l *life
 		e, l = c.w.open(c.point, c.r.IntN(8))
 		c.live(e, l)
@@ -91,17 +89,11 @@ func (c *stepCrash) run() {
 		l.dead = true
 		l.mu.Unlock()
 		closed(c.t, e)
-		c.w.mu.Lock()
-		c.w.lives++
-		c.w.mu.Unlock()
+		c.w.change(func() { c.w.lives++ })
 		c.known(nil)
 	}
 	e, _ = c.w.open("", 0)
-	for range 40 {
-		c.decide(e, 0)
-		rest(10 * time.Second)
-	}
-	rest(2 * time.Hour)
+	settles(e, func() { c.decide(e, 0) })
 	runs := runsOf(c.t, e, react.Query{})
 	c.check(e, runs)
 	closed(c.t, e)
@@ -188,16 +180,17 @@ func (c *stepCrash) check(e *Engine, runs []react.Run) {
 		c.checkEnd(e, r)
 	}
 	starts := 0
-	must(t, e.inside(t.Context(), func() {
+	must(t, e.inside(t.Context(), func() error {
 		starts = len(e.rules["task"].starts)
 		for k, g := range e.groups {
 			if g.frozen != 0 || g.fresh != 0 || g.running != 0 {
 				t.Errorf("group %v: %+v", k, g)
 			}
 		}
-		if e.asking != 0 || e.busy != 0 || len(e.spent.out) != 0 || len(e.gate.live) != 0 {
-			t.Errorf("%d ask, %d are busy, %d are out, %d live", e.asking, e.busy, len(e.spent.out), len(e.gate.live))
+		if e.asking != 0 || e.busy != 0 || len(e.spent.out) != 0 || len(e.stopSwitch.live) != 0 {
+			t.Errorf("%d ask, %d are busy, %d are out, %d live", e.asking, e.busy, len(e.spent.out), len(e.stopSwitch.live))
 		}
+		return nil
 	}))
 	if starts != begun {
 		t.Errorf("%d runs of steps were begun, %d starts count", begun, starts)

@@ -153,9 +153,7 @@ func TestATrialTellsTheAbsences(t *testing.T) {
 					}
 					r.Data, r.Raw = nil, nil
 				}
-				w.mu.Lock()
-				w.live = alive["sub-0"] || alive["sub-1"]
-				w.mu.Unlock()
+				w.change(func() { w.live = alive["sub-0"] || alive["sub-1"] })
 				r.Seq = w.submit(r)
 				try.Add(&r)
 			}

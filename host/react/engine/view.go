@@ -29,15 +29,13 @@ func (e *Engine) showSoon() (due time.Time) {
 func (e *Engine) show() {
 	e.stale, e.shown = false, e.now()
 	e.revision++
-	v := &react.View{On: true, Path: e.o.Path, Fault: e.file.fault, Stopped: e.gate.stopped(), Held: e.held(), Revision: e.revision, SpendLimit: e.spendLimit(), Says: e.says.take(), Ended: maps.Clone(e.ends)}
+	v := &react.View{On: true, Path: e.o.Path, Fault: e.file.fault, Stopped: e.stopSwitch.stopped(), Held: e.held(), Revision: e.revision, SpendLimit: e.spendLimit(), Says: e.says.take(), Ended: maps.Clone(e.ends)}
 	_, v.Spent = e.spent.on(dayOf(e.shown), "")
-	if e.set != nil {
-		for i := range e.set.File.Rules {
-			v.Rules = append(v.Rules, e.ruleView(&e.set.File.Rules[i]))
-		}
-		for _, m := range e.set.File.Models {
-			v.Models = append(v.Models, m.Name)
-		}
+	for i := range e.set.File.Rules {
+		v.Rules = append(v.Rules, e.ruleView(&e.set.File.Rules[i]))
+	}
+	for _, m := range e.set.File.Models {
+		v.Models = append(v.Models, m.Name)
 	}
 	for _, r := range e.order {
 		switch r.State {

@@ -65,7 +65,7 @@ func TestAGroupGoesOnOnceItsRuleIsArmed(t *testing.T) {
 		arm(t, e)
 		rest(2 * time.Second)
 		w.happens(`{}`, 2*time.Second)
-		done := runsOf(t, e, react.Query{States: []react.State{react.Done}})
+		done := runsIn(t, e, react.Done)
 		if len(done) != 2 || w.acts() != 2 {
 			t.Fatalf("%d are done, begun %v", len(done), w.begun)
 		}
@@ -81,7 +81,7 @@ func TestAGroupGoesOnOnceItsRuleIsArmed(t *testing.T) {
 			t.Errorf("%d ask, %d are active", v.Asking, len(v.Active))
 		}
 		g := &groupState{}
-		must(t, e.inside(t.Context(), func() { *g = *e.groupOf(group{"page", ""}) }))
+		must(t, e.inside(t.Context(), func() error { *g = *e.groupOf(group{"page", ""}); return nil }))
 		if g.frozen != 1 || g.fresh != 1 || g.running != 0 {
 			t.Errorf("%+v", g)
 		}

@@ -102,6 +102,12 @@ type life struct {
 	passed map[string]int
 }
 
+func (l *life) kill() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.dead = true
+}
+
 func (l *life) isDead() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -329,7 +335,7 @@ func (l *life) Prepare(rule react.Rule, run react.Run, members []event.Record) (
 	case rule.Do.Task != nil, rule.Do.Choice != nil, rule.Do.Agent != nil:
 		prepareSteps(&req, rule)
 	case rule.Do.Wish != nil:
-		req.Kind, req.Wish = react.RequestWish, rule.Do.Wish
+		req.Kind, req.Wish = react.RequestClient, rule.Do.Wish
 	default:
 		req.Kind, req.Note = react.RequestNote, rule.Do.Note
 	}
@@ -374,6 +380,11 @@ func runsOf(t testing.TB, e *Engine, q react.Query) []react.Run {
 	return runs
 }
 
+func runsIn(t testing.TB, e *Engine, state react.State) []react.Run {
+	t.Helper()
+	return runsOf(t, e, react.Query{States: []react.State{state}})
+}
+
 func only(t testing.TB, e *Engine, states ...react.State) react.Run {
 	t.Helper()
 	runs := runsOf(t, e, react.Query{})
@@ -400,7 +411,13 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// What a test asks while an engine runs.
+// What a test changes and asks while an engine runs.
+
+func (w *world) change(fn func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	fn()
+}
 
 func (w *world) acts() int {
 	w.mu.Lock()

@@ -71,23 +71,15 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, gate react.Gate, ve
 	return lines.Err()
 }
 
-// Codes of JSON-RPC.
-const (
-	codeParse    = -32700
-	codeRequest  = -32600
-	codeNoMethod = -32601
-	codeParams   = -32602
-)
-
 // take takes one line. What makes no sense is answered, where it can be.
 func (s *server) take(ctx context.Context, line []byte) {
 	if _, err := strict.ParseObject(line, strict.Limits{}); err != nil {
-		s.refuse(nil, codeParse, "this is no message")
+		s.refuse(nil, wire.CodeParse, "this is no message")
 		return
 	}
 	messages, err := wire.DecodeMessages(line)
 	if err != nil || len(messages) != 1 {
-		s.refuse(nil, codeRequest, "this is no request")
+		s.refuse(nil, wire.CodeInvalidRequest, "this is no request")
 		return
 	}
 	m := messages[0]
@@ -104,7 +96,7 @@ func (s *server) take(ctx context.Context, line []byte) {
 	case m.Method == "tools/call":
 		s.call(ctx, m)
 	default:
-		s.refuse(m.RawID, codeNoMethod, "this server has tools and nothing else")
+		s.refuse(m.RawID, wire.CodeMethodNotFound, "this server has tools and nothing else")
 	}
 }
 
@@ -132,7 +124,7 @@ type listed struct {
 func (s *server) list(ctx context.Context, m wire.Message) {
 	tools, err := s.gate.Tools(ctx)
 	if err != nil {
-		s.refuse(m.RawID, codeRequest, err.Error())
+		s.refuse(m.RawID, wire.CodeInvalidRequest, err.Error())
 		return
 	}
 	all := []listed{}
@@ -149,7 +141,7 @@ func (s *server) call(ctx context.Context, m wire.Message) {
 		Arguments json.RawMessage `json:"arguments"`
 	}
 	if json.Unmarshal(m.Params, &p) != nil || p.Name == "" {
-		s.refuse(m.RawID, codeParams, "the call names no tool")
+		s.refuse(m.RawID, wire.CodeInvalidParams, "the call names no tool")
 		return
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -162,7 +154,7 @@ func (s *server) call(ctx context.Context, m wire.Message) {
 	s.mu.Unlock()
 	if twice || full {
 		cancel()
-		s.refuse(m.RawID, codeRequest, fmt.Sprintf("%d calls are under way, or one with this id", maxCalls))
+		s.refuse(m.RawID, wire.CodeInvalidRequest, fmt.Sprintf("%d calls are under way, or one with this id", maxCalls))
 		return
 	}
 	s.wg.Go(func() {
@@ -172,7 +164,7 @@ func (s *server) call(ctx context.Context, m wire.Message) {
 		delete(s.calls, m.ID)
 		s.mu.Unlock()
 		if errors.Is(err, errNoTool) {
-			s.refuse(m.RawID, codeParams, err.Error())
+			s.refuse(m.RawID, wire.CodeInvalidParams, err.Error())
 			return
 		}
 		if err != nil { // told as a result, so that the model reads why
@@ -213,7 +205,7 @@ func (s *server) cancelled(m wire.Message) {
 func (s *server) answer(m wire.Message, result any) {
 	frame, err := wire.EncodeResult(m.RawID, result)
 	if err != nil {
-		s.refuse(m.RawID, codeRequest, "the answer cannot be written")
+		s.refuse(m.RawID, wire.CodeInvalidRequest, "the answer cannot be written")
 		return
 	}
 	s.send(frame)

@@ -92,7 +92,7 @@ func sealed(run react.Run, members []event.Record, most int) ([]byte, error) {
 }
 
 // Seal looks a payload over and seals it. The nonce depends on nothing but run, origin and
-// payload: who writes the payload cannot put it in.
+// payload: the sender of the payload cannot know it and put it in.
 func Seal(id react.RunID, e handoff.Envelope) ([]byte, error) {
 	e.Report = scan.Scan(e.Payload)
 	e.Rand = newStream(id, e.Payload)

@@ -28,11 +28,16 @@ var (
 //
 // Errors: [ErrTaken], [ErrFile]; a rule that would be a mistake is a [*Faulty].
 func Add(path string, r react.Rule) error {
+	return edit(path, func(raw []byte) ([]byte, error) { return added(path, raw, r) })
+}
+
+// edit replaces the text of a file.
+func edit(path string, change func(raw []byte) ([]byte, error)) error {
 	target, mode, raw, err := own(path)
 	if err != nil {
 		return err
 	}
-	text, err := added(path, raw, r)
+	text, err := change(raw)
 	if err != nil {
 		return err
 	}
@@ -51,11 +56,11 @@ func Written(path string, r react.Rule) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	_, _, _, _, list, err := place(path, text)
+	p, err := place(path, text)
 	if err != nil {
 		return "", err
 	}
-	m, _ := jsonfile.Find(list, r.Name)
+	m, _ := jsonfile.Find(p.rules, r.Name)
 	return string(text[m.At:m.End]), nil
 }
 
@@ -76,15 +81,7 @@ func added(path string, raw []byte, r react.Rule) ([]byte, error) {
 //
 // Errors: [ErrUnknown], [ErrFile].
 func Remove(path, name string) error {
-	target, mode, raw, err := own(path)
-	if err != nil {
-		return err
-	}
-	text, err := remove(path, raw, name)
-	if err != nil {
-		return err
-	}
-	return jsonfile.Replace(target, raw, text, mode, ErrFile)
+	return edit(path, func(raw []byte) ([]byte, error) { return remove(path, raw, name) })
 }
 
 // own returns the file that a path leads to, its permissions and what is in it: nothing, if
@@ -105,56 +102,65 @@ func own(path string) (target string, mode fs.FileMode, raw []byte, err error) {
 	return target, info.Mode().Perm(), raw, err
 }
 
+// places is a text without mistakes, and where its rules are in it.
+type places struct {
+	*jsonfile.Text
+	file  react.File
+	top   []member
+	list  member // "rules"; its key is "" where the file has none
+	rules []member
+}
+
 // place finds the rules of a text without mistakes.
-func place(path string, raw []byte) (t *jsonfile.Text, before react.File, top []member, list member, rules []member, err error) {
-	if before, err = Parse(path, raw, Known{}); err != nil {
-		return
+func place(path string, raw []byte) (p places, err error) {
+	if p.file, err = Parse(path, raw, Known{}); err != nil {
+		return p, err
 	}
-	t = jsonfile.New(path, raw, ErrFile)
-	if top, err = t.Object(0, len(t.Plain), "the file"); err != nil {
-		return
+	p.Text = jsonfile.New(path, raw, ErrFile)
+	if p.top, err = p.Object(0, len(p.Plain), "the file"); err != nil {
+		return p, err
 	}
-	if m, ok := jsonfile.Find(top, "rules"); ok {
-		list = m
-		rules, err = t.Object(m.Start, m.End, `"rules"`)
+	if m, ok := jsonfile.Find(p.top, "rules"); ok {
+		p.list = m
+		p.rules, err = p.Object(m.Start, m.End, `"rules"`)
 	}
-	return
+	return p, err
 }
 
 // insert returns the text with one rule more.
 func insert(path string, raw []byte, r react.Rule) ([]byte, error) {
-	t, before, top, list, rules, err := place(path, raw)
+	p, err := place(path, raw)
 	if err != nil {
 		return nil, err
 	}
-	if _, taken := jsonfile.Find(rules, r.Name); taken {
+	if _, taken := jsonfile.Find(p.rules, r.Name); taken {
 		return nil, fmt.Errorf("%w: %s has a rule %q already; choose another name", ErrTaken, path, r.Name)
 	}
 	var text []byte
-	if list.Key == "" {
+	if p.list.Key == "" {
 		value := "{\n    " + quoted(r.Name) + ": " + string(spelled(r, "    ")) + "\n  }"
-		text = t.Insert(t.Top(), top, "rules", []byte(value), "  ")
+		text = p.Insert(p.Top(), p.top, "rules", []byte(value), "  ")
 	} else {
-		indent := t.Indent(list.At) + "  "
-		if len(rules) > 0 {
-			indent = t.Indent(rules[len(rules)-1].At)
+		indent := p.Indent(p.list.At) + "  "
+		if len(p.rules) > 0 {
+			indent = p.Indent(p.rules[len(p.rules)-1].At)
 		}
-		text = t.Insert(list, rules, r.Name, spelled(r, indent), indent)
+		text = p.Insert(p.list, p.rules, r.Name, spelled(r, indent), indent)
 	}
-	return checked(path, text, r.Name, append(before.Rules, r))
+	return checked(path, text, r.Name, append(p.file.Rules, r))
 }
 
 // remove returns the text with one rule less.
 func remove(path string, raw []byte, name string) ([]byte, error) {
-	t, before, _, list, rules, err := place(path, raw)
+	p, err := place(path, raw)
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(rules, func(m member) bool { return m.Key == name })
+	i := slices.IndexFunc(p.rules, func(m member) bool { return m.Key == name })
 	if i < 0 {
 		return nil, fmt.Errorf("%w %q: %s does not have it", ErrUnknown, name, path)
 	}
-	return checked(path, t.Cut(list, rules, i), name, slices.Delete(before.Rules, i, i+1))
+	return checked(path, p.Cut(p.list, p.rules, i), name, slices.Delete(p.file.Rules, i, i+1))
 }
 
 // checked makes sure that a text is read as it is meant.
@@ -173,23 +179,20 @@ func checked(path string, text []byte, name string, want []react.Rule) ([]byte, 
 func spelled(r react.Rule, indent string) []byte {
 	defaults := react.Rule{On: react.Source{}, Wait: defaultWait, Age: defaultAge, Mode: react.ModeAsk, Limits: defaultRule(r.Do)}
 	have, usual := membersOf(r.Freeze()), membersOf(defaults.Freeze())
-	var out []byte
+	var out []valued
 	for _, m := range have {
 		switch {
 		case m.Key == "name", m.Key != "on" && m.Key != "mode" && m.Key != "limits" && slices.ContainsFunc(usual, m.same):
 			continue
 		case m.Key == "limits":
-			if m.value = changed(m.value, defaults); m.value == nil {
+			if m.value = changed(m.value, usual); m.value == nil {
 				continue
 			}
 		}
-		if out = append(out, ','); len(out) == 1 {
-			out[0] = '{'
-		}
-		out = append(append(append(out, quoted(m.Key)...), ':'), m.value...)
+		out = append(out, m)
 	}
 	var b bytes.Buffer
-	if err := json.Indent(&b, append(out, '}'), indent, "  "); err != nil {
+	if err := json.Indent(&b, object(out), indent, "  "); err != nil {
 		panic(fmt.Sprintf("rule %q: %v", r.Name, err)) // its own JSON
 	}
 	return b.Bytes()
@@ -217,26 +220,26 @@ func membersOf(raw []byte) []valued {
 	return out
 }
 
-// changed returns those limits that are not the defaults, nil if there are none.
-func changed(limits json.RawMessage, defaults react.Rule) json.RawMessage {
-	var usual []valued
-	for _, m := range membersOf(defaults.Freeze()) {
-		if m.Key == "limits" {
-			usual = membersOf(m.value)
-		}
+// changed returns those limits that are not those of a rule with the defaults, nil if there are
+// none.
+func changed(limits json.RawMessage, defaults []valued) json.RawMessage {
+	at := slices.IndexFunc(defaults, func(m valued) bool { return m.Key == "limits" })
+	usual := membersOf(defaults[at].value)
+	out := slices.DeleteFunc(membersOf(limits), func(m valued) bool { return slices.ContainsFunc(usual, m.same) })
+	if len(out) == 0 {
+		return nil
 	}
-	var out json.RawMessage
-	for _, m := range membersOf(limits) {
-		if slices.ContainsFunc(usual, m.same) {
-			continue
-		}
-		if out = append(out, ','); len(out) == 1 {
-			out[0] = '{'
+	return object(out)
+}
+
+// object returns members as an object.
+func object(members []valued) json.RawMessage {
+	out := []byte{'{'}
+	for i, m := range members {
+		if i > 0 {
+			out = append(out, ',')
 		}
 		out = append(append(append(out, quoted(m.Key)...), ':'), m.value...)
-	}
-	if out == nil {
-		return nil
 	}
 	return append(out, '}')
 }

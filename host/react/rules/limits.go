@@ -100,28 +100,10 @@ func (p *parser) readLimits(m member, what string, to *react.Limits, most react.
 
 func (p *parser) rate(m member, to *react.Rate, most react.Rate) {
 	shape := fmt.Sprintf("a rate such as %q, at most %q", "6/h", most)
-	s, ok := p.text(m, shape)
-	if !ok {
-		return
-	}
-	r, err := react.ParseRate(s)
-	if err != nil || r.Above(most) {
-		p.wrong(m.Start, shape, "%q is %q", m.Key, s)
-		return
-	}
-	*to = r
+	bounded(p, m, to, shape, react.ParseRate, func(r react.Rate) bool { return !r.Above(most) })
 }
 
 func (p *parser) money(m member, to *int64, most int64) {
 	shape := fmt.Sprintf("dollars such as %q, at most %q", "0.50", react.Money(most))
-	s, ok := p.text(m, shape)
-	if !ok {
-		return
-	}
-	n, err := react.ParseMoney(s)
-	if err != nil || n > most {
-		p.wrong(m.Start, shape, "%q is %q", m.Key, s)
-		return
-	}
-	*to = n
+	bounded(p, m, to, shape, react.ParseMoney, func(n int64) bool { return n <= most })
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"eventdeck/host/internal/jsonfile"
 	"eventdeck/host/react"
 	"eventdeck/host/react/address"
 )
@@ -58,11 +57,9 @@ func (p *parser) model(m member) react.Model {
 			p.number(m, &to.Output, 1, react.MaxOutput)
 		}
 	}
-	for _, want := range [][2]string{{"wire", `"wire": "chat" or "messages"`}, {"url", `"url": "https://…"`}, {"model", `"model": "NAME"`}} {
-		if _, ok := jsonfile.Find(members, want[0]); !ok {
-			p.wrong(m.Start, want[1], "%s has no %q", what, want[0])
-		}
-	}
+	p.needs(m, members, what, "wire", `"wire": "chat" or "messages"`)
+	p.needs(m, members, what, "url", `"url": "https://…"`)
+	p.needs(m, members, what, "model", `"model": "NAME"`)
 	return to
 }
 

@@ -252,16 +252,28 @@ func texts(items []item) []string {
 // duration reads a duration within bounds.
 func (p *parser) duration(m member, to *time.Duration, least, most time.Duration) {
 	shape := fmt.Sprintf("a duration from %q to %q", react.FormatDuration(least), react.FormatDuration(most))
+	bounded(p, m, to, shape, react.ParseDuration, func(d time.Duration) bool { return least <= d && d <= most })
+}
+
+// bounded reads a text that stands for a value within bounds.
+func bounded[T any](p *parser, m member, to *T, shape string, parse func(string) (T, error), fits func(T) bool) {
 	s, ok := p.text(m, shape)
 	if !ok {
 		return
 	}
-	d, err := react.ParseDuration(s)
-	if err != nil || d < least || d > most {
+	value, err := parse(s)
+	if err != nil || !fits(value) {
 		p.wrong(m.Start, shape, "%q is %q", m.Key, s)
 		return
 	}
-	*to = d
+	*to = value
+}
+
+// needs refuses an object without a member that it must have; write says how that is written.
+func (p *parser) needs(m member, members []member, what, name, write string) {
+	if _, ok := jsonfile.Find(members, name); !ok {
+		p.wrong(m.Start, write, "%s has no %q", what, name)
+	}
 }
 
 // number reads a whole number within bounds.

@@ -93,11 +93,8 @@ func (p *parser) on(m member, r *react.Rule) {
 			choice(p, m, &r.On.Kind, event.KindEvent, event.KindGap)
 		}
 	}
-	for _, name := range []string{"server", "type"} {
-		if _, ok := jsonfile.Find(members, name); !ok {
-			p.wrong(m.Start, fmt.Sprintf("%q: \"NAME\"", name), `"on" has no %q`, name)
-		}
-	}
+	p.needs(m, members, `"on"`, "server", `"server": "NAME"`)
+	p.needs(m, members, `"on"`, "type", `"type": "NAME"`)
 	if t, ok := jsonfile.Find(members, "type"); ok && r.On.Type != "" {
 		p.eventType(t, r.On)
 	}
@@ -166,19 +163,16 @@ func (p *parser) when(m member, r *react.Rule) {
 // paths reads one path or a list of them.
 func (p *parser) paths(m member, r *react.Rule) []string {
 	const shape = `a path such as ".service", or a list of them`
-	var one string
-	items := []item{{at: m.Start}}
+	var items []item
+	var ok bool
 	if raw := p.Value(m); len(raw) > 0 && raw[0] == '"' {
-		var ok bool
-		if one, ok = p.text(m, shape); !ok {
-			return nil
-		}
-		items[0].text = one
+		items = []item{{at: m.Start}}
+		items[0].text, ok = p.text(m, shape)
 	} else {
-		var ok bool
-		if items, ok = p.list(m, shape); !ok {
-			return nil
-		}
+		items, ok = p.list(m, shape)
+	}
+	if !ok {
+		return nil
 	}
 	if len(items) == 0 || len(items) > maxPaths {
 		p.wrong(m.Start, fmt.Sprintf("1 to %d paths", maxPaths), "%q has %d paths", m.Key, len(items))
@@ -209,11 +203,8 @@ func (p *parser) once(m member, r *react.Rule) {
 			p.duration(m, &r.Once.For, time.Second, maxOnce)
 		}
 	}
-	for _, want := range [][2]string{{"by", `"by": ".id"`}, {"for", `"for": "6h"`}} {
-		if _, ok := jsonfile.Find(members, want[0]); !ok {
-			p.wrong(m.Start, want[1], `"once" has no %q`, want[0])
-		}
-	}
+	p.needs(m, members, `"once"`, "by", `"by": ".id"`)
+	p.needs(m, members, `"once"`, "for", `"for": "6h"`)
 }
 
 func (p *parser) window(m member, r *react.Rule) {

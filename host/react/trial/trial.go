@@ -7,6 +7,7 @@ package trial
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -266,22 +267,9 @@ func (n *run) join(rule *rule, r *event.Record, members uint64) {
 // facts are what is known of a rule now.
 func (t *Trial) facts(rule *rule) react.Facts {
 	f := react.Facts{Now: t.now, Rule: rule.m.Rule, File: t.set.File, Armed: true, NS: react.Live}
-	rule.started, f.Started, f.StartedUntil = within(rule.started, rule.m.Rule.Limits.Runs, t.now)
-	t.started, f.StartedAll, f.StartedAllDue = within(t.started, t.set.File.Limits.Runs, t.now)
+	rule.started, f.Started, f.StartedUntil = rule.m.Rule.Limits.Runs.Counted(rule.started, t.now)
+	t.started, f.StartedAll, f.StartedAllDue = t.set.File.Limits.Runs.Counted(t.started, t.now)
 	return f
-}
-
-// within returns the starts that still count for a rate, how many, and when the oldest of
-// them does no longer.
-func within(starts []time.Time, rate react.Rate, now time.Time) ([]time.Time, int, time.Time) {
-	old := 0
-	for old < len(starts) && now.Sub(starts[old]) >= rate.Per {
-		old++
-	}
-	if starts = starts[old:]; len(starts) == 0 {
-		return nil, 0, time.Time{}
-	}
-	return starts, len(starts), starts[0].Add(rate.Per)
 }
 
 // settle does what is due: absences, runs that have gathered, runs that the limits held up.
@@ -334,6 +322,11 @@ func (t *Trial) settleRule(rule *rule) {
 			}
 		}
 	}
+	t.decideDue(rule)
+}
+
+// decideDue decides the runs of a rule whose time has come.
+func (t *Trial) decideDue(rule *rule) {
 	rule.waiting = slices.DeleteFunc(rule.waiting, func(n *run) bool { return !n.due.After(t.now) && t.decide(rule, n) })
 }
 
@@ -414,13 +407,10 @@ func (t *Trial) End() {
 			t.now = at
 		}
 		for _, rule := range t.order {
-			rule.waiting = slices.DeleteFunc(rule.waiting, func(n *run) bool { return !n.due.After(t.now) && t.decide(rule, n) })
+			t.decideDue(rule)
 		}
 	}
-	var all []*Result
-	for _, r := range t.suppressed {
-		all = append(all, r)
-	}
+	all := slices.Collect(maps.Values(t.suppressed))
 	slices.SortFunc(all, func(a, b *Result) int {
 		return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Cause, b.Cause), cmp.Compare(a.Key, b.Key))
 	})

@@ -167,10 +167,10 @@ func (d *dictionary) leet(raw []byte, start, end int) concept {
 	for digitAt(raw, start-1) {
 		start--
 	}
-	if start > 0 && gateClass[raw[start-1]] == gateLetter {
+	if start > 0 && byteClass[raw[start-1]] == classLetter {
 		return 0 // it was looked at from its first letter
 	}
-	for end < len(raw) && end-start <= len(buf) && (digitAt(raw, end) || gateClass[raw[end]] == gateLetter) {
+	for end < len(raw) && end-start <= len(buf) && (digitAt(raw, end) || byteClass[raw[end]] == classLetter) {
 		end++
 	}
 	if end-start > len(buf) {

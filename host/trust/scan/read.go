@@ -10,11 +10,11 @@ import (
 //
 // Errors: those of [strict.ParseObject].
 func ReadObject(raw []byte, lim jsontext.Limits) ([]strict.Member, Report, error) {
-	g := gate(raw)
-	s := scanner{raw: raw, collect: g.slow()}
+	p := prefilter(raw)
+	s := scanner{raw: raw, collect: p.slow()}
 	members, err := strict.ParseObjectWith(raw, lim, &s)
 	if err != nil {
 		return nil, scanRefused(raw, err), err
 	}
-	return members, s.finish(g), nil
+	return members, s.finish(p), nil
 }

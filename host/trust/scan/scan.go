@@ -77,21 +77,21 @@ const (
 // It is safe for concurrent use and fast on ordinary payloads: rules run only
 // when a first pass over the bytes gives a reason.
 func Scan(raw []byte) Report {
-	g := gate(raw)
-	s := scanner{raw: raw, collect: g.slow()}
+	p := prefilter(raw)
+	s := scanner{raw: raw, collect: p.slow()}
 	if err := jsontext.Walk(raw, jsontext.Limits{}, &s); err != nil {
 		return scanRefused(raw, err)
 	}
-	return s.finish(g)
+	return s.finish(p)
 }
 
 // finish looks at what the walk over a payload has collected.
-func (s *scanner) finish(g gateResult) Report {
+func (s *scanner) finish(p passes) Report {
 	if len(s.raw) > flagBytes {
 		s.flag("json.size")
 	}
 	if s.collect {
-		s.fields(g)
+		s.fields(p)
 	}
 	return s.report()
 }
@@ -116,7 +116,7 @@ func scanRefused(raw []byte, err error) Report {
 	}
 	text := string(raw[:min(len(raw), jsontext.DefaultBytes)])
 	s.found = append(s.found, field{text: text})
-	s.fields(gateResult{special: true, words: true, urls: true, runs: true})
+	s.fields(passes{special: true, words: true, urls: true, runs: true})
 	return s.report()
 }
 
@@ -313,8 +313,8 @@ func decimal(s string) (digits string, exp int) {
 }
 
 // fields scans the strings that were collected.
-func (s *scanner) fields(g gateResult) {
-	if g.special {
+func (s *scanner) fields(p passes) {
+	if p.special {
 		for i := range s.found {
 			s.special(&s.found[i])
 		}
@@ -326,10 +326,10 @@ func (s *scanner) fields(g gateResult) {
 		if f.key {
 			continue
 		}
-		if g.urls || f.folded.changed {
+		if p.urls || f.folded.changed {
 			s.urls(f)
 		}
-		if g.runs || f.folded.changed {
+		if p.runs || f.folded.changed {
 			s.encoded(f)
 		}
 	}

@@ -299,12 +299,7 @@ func (a *commands) printRuleView(ctx context.Context, c react.Control, name stri
 	if v.Armed {
 		words[2] = "armed"
 	}
-	if !v.Granted.IsZero() {
-		words = append(words, "granted until "+v.Granted.Local().Format(time.DateTime))
-	}
-	if v.Silenced.After(a.Now()) {
-		words = append(words, "silenced until "+v.Silenced.Local().Format(time.DateTime))
-	}
+	words = append(words, untilWords(&v, a.Now())...)
 	if v.Why != "" {
 		words = append(words, plain.Safe(v.Why))
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -20,19 +21,10 @@ import (
 )
 
 func (a *commands) modelsCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "models",
-		Short: "Look at the models that rules may ask, and try them",
-		Long: `The models stand in rules.json, beside the rules; docs/reactions.md tells their members.
+	cmd := group("models", "Look at the models that rules may ask, and try them",
+		`The models stand in rules.json, beside the rules; docs/reactions.md tells their members.
 A key stays where it is: in the environment or in the system's keyring. It is never printed.`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usage.Errorf("there is no command models %q%s; use list or test", args[0], usage.Meant(cmd, args[0]))
-			}
-			return usage.Errorf("models: say what to do: list, or test NAME")
-		},
-		Run: func(*cobra.Command, []string) {},
-	}
+		"list or test", "list, or test NAME")
 	cmd.AddCommand(
 		&cobra.Command{
 			Use: "list", Short: "List the models: name, wire, model, address, price, whether the key is there", Args: usage.Exactly(0),
@@ -41,22 +33,11 @@ A key stays where it is: in the environment or in the system's keyring. It is ne
 		&cobra.Command{
 			Use: "test NAME", Short: "Ask a model for a word: how long it takes, what it uses and costs",
 			Long: `test sends one short question, and nothing of any event. What it costs does not count among what rules spend.`,
-			Args: usage.Exactly(1), ValidArgsFunction: a.completeModel,
+			Args: usage.Exactly(1), ValidArgsFunction: a.completeFromFile(namesOfModels),
 			Run: a.Run(func(cmd *cobra.Command, args []string) error { return a.testModel(cmd.Context(), args[0]) }),
 		},
 	)
 	return cmd
-}
-
-func (a *commands) completeModel(_ *cobra.Command, args []string, _ string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
-	f, err := a.loadRules()
-	if err != nil || len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	for _, m := range f.Models {
-		names = append(names, m.Name)
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
 func (a *commands) listModels(ctx context.Context) error {
@@ -153,15 +134,12 @@ func (a *commands) testModel(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	var names []string
-	for _, m := range f.Models {
-		if m.Name == name {
-			return a.try(ctx, m)
-		}
-		names = append(names, m.Name)
-	}
+	names := namesOfModels(f)
 	if len(names) == 0 {
 		return fmt.Errorf("%w %q: %s names none", errNoModel, name, plain.Safe(f.Path))
+	}
+	if i := slices.Index(names, name); i >= 0 {
+		return a.try(ctx, f.Models[i])
 	}
 	return fmt.Errorf("%w %q in %s; there are %s", errNoModel, name, plain.Safe(f.Path), strings.Join(names, ", "))
 }

@@ -3,12 +3,14 @@
 package reactions
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -28,6 +30,26 @@ func Commands(p *program.App) []*cobra.Command {
 	a := &commands{p}
 	return []*cobra.Command{
 		a.rulesCommand(), a.modelsCommand(), a.reactCommand(), a.runsCommand(), a.approveCommand(), a.denyCommand(), a.gateCommand(), a.askCommand(),
+	}
+}
+
+// group returns a command that only has others below it. Commands is a list of them in words, help
+// says how they are called; "" stands for their names.
+func group(use, short, long, commands, help string) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Short: short, Long: long,
+		Args: func(cmd *cobra.Command, args []string) error {
+			var names []string
+			for _, c := range cmd.Commands() {
+				names = append(names, c.Name())
+			}
+			all := strings.Join(names, ", ")
+			if len(args) > 0 {
+				return usage.Errorf("there is no command %s %q%s; use %s", use, args[0], usage.Meant(cmd, args[0]), cmp.Or(commands, all))
+			}
+			return usage.Errorf("%s: say what to do: %s", use, cmp.Or(help, all))
+		},
+		Run: func(*cobra.Command, []string) {},
 	}
 }
 

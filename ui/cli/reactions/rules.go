@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"eventdeck/host"
+	"eventdeck/host/attach"
 	"eventdeck/host/event"
 	"eventdeck/host/export"
 	"eventdeck/host/react"
@@ -27,23 +28,10 @@ import (
 var errMistakes = errors.New("the rules are not in force")
 
 func (a *commands) rulesCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "rules",
-		Short: "Look at the rules of reactions, check them, try them on what is kept",
-		Long: `rules.json stands beside servers.json and says which events start what; docs/reactions.md tells its members.
+	cmd := group("rules", "Look at the rules of reactions, check them, try them on what is kept",
+		`rules.json stands beside servers.json and says which events start what; docs/reactions.md tells its members.
 A rule that is written there does nothing by itself before it is armed.`,
-		Args: func(cmd *cobra.Command, args []string) error {
-			names := make([]string, 0, len(cmd.Commands()))
-			for _, c := range cmd.Commands() {
-				names = append(names, c.Name())
-			}
-			if len(args) > 0 {
-				return usage.Errorf("there is no command rules %q%s; use %s", args[0], usage.Meant(cmd, args[0]), strings.Join(names, ", "))
-			}
-			return usage.Errorf("rules: say what to do: %s", strings.Join(names, ", "))
-		},
-		Run: func(*cobra.Command, []string) {},
-	}
+		"", "")
 	cmd.AddCommand(
 		&cobra.Command{
 			Use: "list", Short: "List the rules as the file has them, and where reactions run how far each may go", Args: usage.Exactly(0),
@@ -106,12 +94,8 @@ func (a *commands) listRules(ctx context.Context) error {
 // rulesInForce returns the rules by their names as the process has them that runs the
 // reactions; none where there is none that can be asked.
 func (a *commands) rulesInForce(ctx context.Context) map[string]*react.RuleView {
-	o, err := a.Kept()
-	if err != nil {
-		return nil
-	}
-	c, err := a.Attached(ctx, o)
-	if err != nil || c == nil {
+	c := a.attachedIfAny(ctx)
+	if c == nil {
 		return nil
 	}
 	defer c.Close() // it was only read
@@ -121,6 +105,20 @@ func (a *commands) rulesInForce(ctx context.Context) map[string]*react.RuleView 
 		out[view.Rules[i].Rule.Name] = &view.Rules[i]
 	}
 	return out
+}
+
+// attachedIfAny attaches to the process that has what is kept open; nil where there is none that
+// can be asked.
+func (a *commands) attachedIfAny(ctx context.Context) *attach.Client {
+	o, err := a.Kept()
+	if err != nil {
+		return nil
+	}
+	c, err := a.Attached(ctx, o)
+	if err != nil {
+		return nil
+	}
+	return c
 }
 
 // modeWords says the mode of a rule, and what is known of it where it runs.
@@ -140,11 +138,16 @@ func modeWords(r *react.Rule, v *react.RuleView, now time.Time) string {
 	default:
 		words += ", not armed"
 	}
+	return strings.Join(append([]string{words}, untilWords(v, now)...), ", ")
+}
+
+// untilWords says until when a rule is granted and silenced.
+func untilWords(v *react.RuleView, now time.Time) (words []string) {
 	if !v.Granted.IsZero() {
-		words += ", granted until " + v.Granted.Local().Format(time.DateTime)
+		words = append(words, "granted until "+v.Granted.Local().Format(time.DateTime))
 	}
 	if v.Silenced.After(now) {
-		words += ", silenced until " + v.Silenced.Local().Format(time.DateTime)
+		words = append(words, "silenced until "+v.Silenced.Local().Format(time.DateTime))
 	}
 	return words
 }
@@ -282,12 +285,8 @@ func (a *commands) knownToRules(ctx context.Context) rules.Known {
 	if file, err := a.Config(); err == nil && len(file.Names()) > 0 {
 		known.Servers = file.Names()
 	}
-	o, err := a.Kept()
-	if err != nil {
-		return known
-	}
 	// What cannot be asked says nothing against a rule.
-	if c, err := a.Attached(ctx, o); err == nil && c != nil {
+	if c := a.attachedIfAny(ctx); c != nil {
 		defer c.Close() // it was only read
 		view := c.Snapshot()
 		known.Types = program.ListedTypes(func() host.Snapshot { return view })
@@ -300,15 +299,27 @@ func (a *commands) knownToRules(ctx context.Context) rules.Known {
 	return known
 }
 
-// completeRule offers the names of rules to the shell.
-func (a *commands) completeRule(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	f, err := a.loadRules()
-	if err != nil || len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+// completeFromFile offers to the shell what the file of rules has, for the first argument.
+func (a *commands) completeFromFile(offer func(react.File) []cobra.Completion) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		f, err := a.loadRules()
+		if err != nil || len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return offer(f), cobra.ShellCompDirectiveNoFileComp
 	}
-	var names []cobra.Completion
+}
+
+func namesOfRules(f react.File) (names []string) {
 	for _, r := range f.Rules {
 		names = append(names, r.Name)
 	}
-	return names, cobra.ShellCompDirectiveNoFileComp
+	return names
+}
+
+func namesOfModels(f react.File) (names []string) {
+	for _, m := range f.Models {
+		names = append(names, m.Name)
+	}
+	return names
 }

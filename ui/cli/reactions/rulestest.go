@@ -49,7 +49,7 @@ Rules count as armed, nothing waits for you, and each act is over at once.
 It ends with 3 if no record matched. --expect compares with what test --json printed before, and ends with 1 if it differs.`,
 		Example:           "eventdeck rules test --since 24h\neventdeck rules test page-p1 --events day.ndjson --json > expected.ndjson\neventdeck rules test page-p1 --events day.ndjson --expect expected.ndjson",
 		Args:              usage.AtMost(1),
-		ValidArgsFunction: a.completeRule,
+		ValidArgsFunction: a.completeFromFile(namesOfRules),
 		Run: a.Run(func(cmd *cobra.Command, args []string) error {
 			return a.testRules(cmd.Context(), args, f)
 		}),
@@ -109,10 +109,7 @@ func (a *commands) rulesToTest(args []string) (react.File, error) {
 	if len(args) == 0 {
 		return file, nil
 	}
-	var names []string
-	for _, r := range file.Rules {
-		names = append(names, r.Name)
-	}
+	names := namesOfRules(file)
 	at := slices.Index(names, args[0])
 	if at < 0 {
 		hint := ""

@@ -22,17 +22,8 @@ import (
 )
 
 func (a *commands) runsCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "runs",
-		Short: "List the runs of reactions, look at them, do them again, settle them",
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return usage.Errorf("there is no command runs %q%s; use list, show, out, retry or settle", args[0], usage.Meant(cmd, args[0]))
-			}
-			return usage.Errorf("runs: say what to do: list, show ID, out ID, retry ID or settle ID done|failed")
-		},
-		Run: func(*cobra.Command, []string) {},
-	}
+	cmd := group("runs", "List the runs of reactions, look at them, do them again, settle them", "",
+		"list, show, out, retry or settle", "list, show ID, out ID, retry ID or settle ID done|failed")
 	cmd.AddCommand(a.runsListCommand(), a.runsShowCommand(), a.runsSettleCommand(),
 		&cobra.Command{
 			Use: "out ID", Short: "Print what a run printed: the beginning and the end of each stream", Args: usage.Exactly(1), ValidArgsFunction: a.completeFirst(allRuns),
@@ -120,12 +111,8 @@ func (a *commands) runsSettleCommand() *cobra.Command {
 	return cmd
 }
 
-func stateNames() []cobra.Completion {
-	var names []cobra.Completion
-	for _, s := range []react.State{
-		react.Gathering, react.Asking, react.Ready, react.Running, react.Done, react.Failed, react.Suppressed,
-		react.Denied, react.Expired, react.Dead, react.Parked, react.Killed, react.WouldRun,
-	} {
+func stateNames() (names []cobra.Completion) {
+	for _, s := range append([]react.State{react.Gathering, react.Asking, react.Ready, react.Running}, react.Ends()...) {
 		names = append(names, string(s))
 	}
 	return names
@@ -177,9 +164,12 @@ func (a *commands) actOnRun(ctx context.Context, id string, act func(context.Con
 		if err != nil {
 			return err
 		}
-		return a.Print(append(appendRun(nil, &r), '\n'))
+		return a.printRun(&r)
 	})
 }
+
+// printRun prints a run as a line of JSON.
+func (a *commands) printRun(r *react.Run) error { return a.Print(append(appendRun(nil, r), '\n')) }
 
 // printMade tells of a run that was made.
 func (a *commands) printMade(ctx context.Context, c react.Control, id react.RunID) error {
@@ -188,7 +178,7 @@ func (a *commands) printMade(ctx context.Context, c react.Control, id react.RunI
 		return err
 	}
 	if a.Flags.JSON {
-		return a.Print(append(appendRun(nil, &r), '\n'))
+		return a.printRun(&r)
 	}
 	words := fmt.Sprintf("%s  %s", r.ID, r.State)
 	if r.State == react.Asking {
@@ -205,10 +195,9 @@ func appendRun(b []byte, r *react.Run) []byte {
 	} {
 		b = export.AppendString(b, m[0], m[1])
 	}
-	first, last := ends(r.Members)
 	b = strconv.AppendUint(export.AppendName(b, "members"), r.Members.Count, 10)
-	b = strconv.AppendUint(export.AppendName(b, "first"), first, 10)
-	b = strconv.AppendUint(export.AppendName(b, "last"), last, 10)
+	b = strconv.AppendUint(export.AppendName(b, "first"), r.Members.Oldest(), 10)
+	b = strconv.AppendUint(export.AppendName(b, "last"), r.Members.Newest(), 10)
 	b = strconv.AppendInt(export.AppendName(b, "attempt"), int64(r.Attempt), 10)
 	b = export.AppendTime(b, "created", r.Created)
 	b = export.AppendTime(b, "due", r.Due)
@@ -221,15 +210,6 @@ func appendRun(b []byte, r *react.Run) []byte {
 		b = append(b, "null"...)
 	}
 	return append(export.AppendString(b, "spend", react.Money(r.Spend)), '}')
-}
-
-// ends returns the first and the last record of a run, 0 if there is none.
-func ends(m react.Members) (first, last uint64) {
-	all := slices.Concat(m.First, m.Last)
-	if len(all) == 0 {
-		return 0, 0
-	}
-	return all[0], all[len(all)-1]
 }
 
 // oneRun returns a run with the rule as it is in force, if it is.
@@ -260,12 +240,19 @@ func approvedBefore(ctx context.Context, c react.Control, run react.Run) (*react
 	return nil, err
 }
 
-func (a *commands) showRun(ctx context.Context, id react.RunID) error {
+// onRun asks for a run and the rule of it that is in force, and hands them on.
+func (a *commands) onRun(ctx context.Context, id react.RunID, fn func(context.Context, react.Control, react.Run, react.RuleView) error) error {
 	return a.reactions(ctx, func(ctx context.Context, c react.Control) error {
 		r, rule, err := oneRun(ctx, c, id)
 		if err != nil {
 			return err
 		}
+		return fn(ctx, c, r, rule)
+	})
+}
+
+func (a *commands) showRun(ctx context.Context, id react.RunID) error {
+	return a.onRun(ctx, id, func(ctx context.Context, c react.Control, r react.Run, rule react.RuleView) error {
 		steps, err := c.Steps(ctx, id)
 		if err != nil {
 			return err
@@ -282,9 +269,8 @@ func (a *commands) showRun(ctx context.Context, id react.RunID) error {
 		b.WriteString(blockText(react.Block(r, rule, before), width))
 		line := func(label, words string) { b.WriteString(plain.Labelled(label, words, width)) }
 		if r.Request == nil {
-			first, last := ends(r.Members)
 			line("rule", r.Rule)
-			line("run", fmt.Sprintf("%s, %s from number %d to %d", r.ID, event.Some(r.Members.Count, "record", "records"), first, last))
+			line("run", fmt.Sprintf("%s, %s from number %d to %d", r.ID, event.Some(r.Members.Count, "record", "records"), r.Members.Oldest(), r.Members.Newest()))
 		}
 		line("state", string(r.State))
 		line("because", plain.Safe(r.Why))
@@ -339,11 +325,7 @@ func appendWholeRun(b []byte, r *react.Run, steps []react.Step) []byte {
 }
 
 func (a *commands) printOutput(ctx context.Context, id react.RunID) error {
-	return a.reactions(ctx, func(ctx context.Context, c react.Control) error {
-		r, _, err := oneRun(ctx, c, id)
-		if err != nil {
-			return err
-		}
+	return a.onRun(ctx, id, func(_ context.Context, _ react.Control, r react.Run, _ react.RuleView) error {
 		if r.Result == nil {
 			return fmt.Errorf("run %s is %s: it has printed nothing yet", r.ID, r.State)
 		}

@@ -2,8 +2,6 @@ package reactions
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -18,11 +16,7 @@ import (
 
 // showStep prints one step of a run in full, or with body what its model was sent.
 func (a *commands) showStep(ctx context.Context, id react.RunID, n int, body bool) error {
-	return a.reactions(ctx, func(ctx context.Context, c react.Control) error {
-		r, _, err := oneRun(ctx, c, id)
-		if err != nil {
-			return err
-		}
+	return a.onRun(ctx, id, func(ctx context.Context, c react.Control, r react.Run, _ react.RuleView) error {
 		steps, err := c.Steps(ctx, id)
 		if err != nil {
 			return err
@@ -64,8 +58,7 @@ func (a *commands) showBody(r *react.Run, steps []react.Step, i int) error {
 	if err != nil {
 		return err
 	}
-	sum := sha256.Sum256(sent)
-	if got := hex.EncodeToString(sum[:]); got != steps[i].Sent {
+	if got := react.Digest(sent); got != steps[i].Sent {
 		return fmt.Errorf("step %d of run %s: what was sent cannot be made again: SHA-256 is %s, and was %s", steps[i].N, r.ID, got, steps[i].Sent)
 	}
 	if a.Flags.JSON {

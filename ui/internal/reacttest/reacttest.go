@@ -4,6 +4,7 @@ package reacttest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -74,14 +75,8 @@ func (e *Engine) Runs(_ context.Context, q react.Query) (out []react.Run, _ erro
 	e.Lock()
 	defer e.Unlock()
 	for _, r := range e.All {
-		seq := q.Seq == 0
-		for _, s := range r.Members.First {
-			seq = seq || s == q.Seq
-		}
-		state := len(q.States) == 0
-		for _, s := range q.States {
-			state = state || s == r.State
-		}
+		seq := q.Seq == 0 || slices.Contains(r.Members.First, q.Seq)
+		state := len(q.States) == 0 || slices.Contains(q.States, r.State)
 		if seq && state && (q.Rule == "" || q.Rule == r.Rule) {
 			out = append(out, r)
 		}
@@ -92,6 +87,8 @@ func (e *Engine) Runs(_ context.Context, q react.Query) (out []react.Run, _ erro
 // Run implements [react.Control].
 func (e *Engine) Run(_ context.Context, id react.RunID) (react.Run, error) {
 	e.asked()
+	e.Lock()
+	defer e.Unlock()
 	for _, r := range e.All {
 		if r.ID == id {
 			return r, nil
@@ -173,8 +170,8 @@ func (e *Engine) Rule(_ context.Context, name string) (react.RuleView, error) {
 	return react.RuleView{}, react.ErrNoRule
 }
 
-// Wish implements [react.Control].
-func (e *Engine) Wish(_ context.Context, w react.Wish) (react.Run, error) {
+// ClientRequest implements [react.Control].
+func (e *Engine) ClientRequest(_ context.Context, w react.ClientRequest) (react.Run, error) {
 	return react.Run{}, e.act("wish %s %v", w.Server, w.Type)
 }
 

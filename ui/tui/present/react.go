@@ -125,8 +125,8 @@ func (p *Control) AskModel(context.Context, react.Question) (react.RunID, error)
 	return "", ErrUnread
 }
 
-// Wish implements [react.Control]. Error: ErrUnread.
-func (p *Control) Wish(context.Context, react.Wish) (react.Run, error) {
+// ClientRequest implements [react.Control]. Error: ErrUnread.
+func (p *Control) ClientRequest(context.Context, react.ClientRequest) (react.Run, error) {
 	return react.Run{}, ErrUnread
 }
 
@@ -224,7 +224,7 @@ func (p *Control) do(d react.Do) react.Do {
 	return d
 }
 
-func (p *Control) wish(w *react.Wish) *react.Wish {
+func (p *Control) wish(w *react.ClientRequest) *react.ClientRequest {
 	if w == nil {
 		return nil
 	}

@@ -332,7 +332,7 @@ func act(r *react.Request) string {
 		return who + ": " + quoted(r.Task)
 	case react.RequestTool:
 		return "call " + quoted(r.Server) + "/" + quoted(r.Tool) + " " + quoted(string(r.Input))
-	case react.RequestWish:
+	case react.RequestClient:
 		return wish(r.Wish)
 	case react.RequestPermit:
 		return "let an agent go on; it says: " + quoted(r.Title.Raw())
@@ -341,7 +341,7 @@ func act(r *react.Request) string {
 }
 
 // wish is what a client asks for, in one line.
-func wish(w *react.Wish) string {
+func wish(w *react.ClientRequest) string {
 	what := quoted(w.Server) + "/" + quoted(w.Type.Raw())
 	if args := string(w.Args); args != "{}" {
 		what += " " + quoted(args)

@@ -7,55 +7,55 @@ import (
 	"unicode/utf8"
 )
 
-// gateResult says which of the slower passes a payload needs.
-type gateResult struct {
+// passes says which of the slower passes a payload needs.
+type passes struct {
 	special bool // it may have characters outside of plain text
 	words   bool // its words together could match a rule
 	urls    bool // it has a link that deserves a look
 	runs    bool // it has a stretch that could be coded text
 }
 
-func (g gateResult) slow() bool { return g.special || g.words || g.urls || g.runs }
+func (p passes) slow() bool { return p.special || p.words || p.urls || p.runs }
 
-// Bytes that the gate stops at.
+// Classes of bytes that the prefilter stops at.
 const (
-	gateOther = iota
-	gateLetter
-	gateDigit // also + / = - of base64
-	gateEscape
-	gateSpecial
-	gateColon
-	gateOpen // ( of a link behind ]
+	classOther = iota
+	classLetter
+	classDigit // also + / = - of base64
+	classEscape
+	classSpecial
+	classColon
+	classOpen // ( of a link behind ]
 )
 
-var gateClass = func() (t [256]uint8) {
+var byteClass = func() (t [256]uint8) {
 	for i := range t {
 		switch c := byte(i); {
 		case c >= 0x80 || c == 0x7f:
-			t[i] = gateSpecial
+			t[i] = classSpecial
 		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', c == '_':
-			t[i] = gateLetter
+			t[i] = classLetter
 		case '0' <= c && c <= '9', c == '+', c == '/', c == '=', c == '-':
-			t[i] = gateDigit
+			t[i] = classDigit
 		}
 	}
-	t['\\'], t[':'], t['('] = gateEscape, gateColon, gateOpen
+	t['\\'], t[':'], t['('] = classEscape, classColon, classOpen
 	return t
 }()
 
-// gate reads the bytes of a payload once and tells what could be in it. It
+// prefilter reads the bytes of a payload once and tells what could be in it. It
 // never misses what the slower passes would find in the strings of valid JSON.
-func gate(raw []byte) gateResult {
-	var g gateResult
+func prefilter(raw []byte) passes {
+	var p passes
 	lex := lexicon()
 	var seen concept
 	run, binary, single := 0, 0, 0
 	for i := 0; i < len(raw); {
 		c := raw[i]
-		switch gateClass[c] {
-		case gateLetter:
+		switch byteClass[c] {
+		case classLetter:
 			start := i
-			for i < len(raw) && gateClass[raw[i]] == gateLetter {
+			for i < len(raw) && byteClass[raw[i]] == classLetter {
 				i++
 			}
 			run += i - start
@@ -76,10 +76,10 @@ func gate(raw []byte) gateResult {
 				single = 0
 			}
 			if single >= spelledLetters {
-				g.words = true
+				p.words = true
 			}
 			binary = 0
-		case gateDigit:
+		case classDigit:
 			run++
 			if binary++; c != '0' && c != '1' {
 				binary = 0
@@ -87,41 +87,41 @@ func gate(raw []byte) gateResult {
 			i++
 		default:
 			if run >= minCoded && couldBeText(raw[i-run:i]) {
-				g.runs = true
+				p.runs = true
 			}
 			run = 0
 			if c != ' ' {
 				binary = 0
 			}
 			if (c == '.' || c == '-') && i+2 < len(raw) && raw[i+1] == ' ' && (raw[i+2] == '.' || raw[i+2] == '-') {
-				g.runs = true // Morse code has such a place
+				p.runs = true // Morse code has such a place
 			}
-			switch gateClass[c] {
-			case gateSpecial:
-				g.special = true
-			case gateEscape:
+			switch byteClass[c] {
+			case classSpecial:
+				p.special = true
+			case classEscape:
 				i++
 				if i < len(raw) && (raw[i] == 'u' || raw[i] == 'b' || raw[i] == 'f' ||
 					raw[i] == 'r' && !bytes.HasPrefix(raw[i+1:], []byte(`\n`))) {
-					g.special = true
+					p.special = true
 				}
-			case gateColon:
+			case classColon:
 				if !plainLink(raw, i) {
-					g.urls = true
+					p.urls = true
 				}
-			case gateOpen:
+			case classOpen:
 				if i > 0 && raw[i-1] == ']' {
-					g.urls = true
+					p.urls = true
 				}
 			}
 			i++
 		}
 		if binary >= minBinary {
-			g.runs = true
+			p.runs = true
 		}
 	}
-	g.words = g.words || lex.possible(seen)
-	return g
+	p.words = p.words || lex.possible(seen)
+	return p
 }
 
 // tagWords are meanings that matter in brackets.
@@ -199,7 +199,7 @@ func inBrackets(raw []byte, i int) bool {
 // ordinary host over HTTP.
 func plainLink(raw []byte, i int) bool {
 	word := i
-	for word > 0 && gateClass[raw[word-1]] == gateLetter {
+	for word > 0 && byteClass[raw[word-1]] == classLetter {
 		word--
 	}
 	if i == word || i+1 >= len(raw) {

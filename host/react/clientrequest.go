@@ -1,40 +1,39 @@
 package react
 
 import (
-	"crypto/sha256"
-	"encoding/base32"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"strings"
 	"time"
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 )
 
-// WishRule stands for the rule of runs that carry out wishes ([Control.Wish]). It is no name
-// of a rule.
-const WishRule = "@client"
+// ClientRule stands for the rule of runs that carry out client requests
+// ([Control.ClientRequest]). It is no name of a rule.
+const ClientRule = "@client"
 
-// Bounds of wishes.
+// Bounds of client requests.
 const (
-	MaxWishes       = 20 // of all clients: that wait for the operator, or are being carried out
-	MaxWishesClient = 5  // of them, of one client
-	// WishStands is how long an answer of the operator stands: for so long the same wish is
-	// told it, and is not asked anew.
-	WishStands = time.Hour
-	// doneStands is that for a wish that was carried out: what it did can be seen, a moment
+	MaxClientRequests   = 20 // of all clients: that wait for the operator, or are being carried out
+	MaxRequestsOfClient = 5  // of them, of one client
+	// AnswerStands is how long an answer of the operator stands: for so long the same
+	// request is told it, and is not asked anew.
+	AnswerStands = time.Hour
+	// doneStands is that for a request that was carried out: what it did can be seen, a moment
 	// later also through another process.
 	doneStands = 10 * time.Second
 )
 
-// ErrWishes: so many wishes wait already that no further one is taken; the text says whose.
-var ErrWishes = errors.New("too many wishes wait for the operator")
+// ErrClientRequests: so many client requests wait already that no further one is taken; the text
+// says whose.
+var ErrClientRequests = errors.New("too many wishes wait for the operator")
 
-// Wish is what a client of this host as an MCP server asks for: that a subscription begins,
-// or that one ends. Nothing comes of it until the operator approves it.
-type Wish struct {
+// ClientRequest is what a client of this host as an MCP server asks for: that a subscription
+// begins, or that one ends. Nothing comes of it until the operator approves it.
+//
+// Where it is stored, printed or sent to another process it is called a wish.
+type ClientRequest struct {
 	// Client is how it reached the server, and how it calls itself, which nothing proves.
 	Client trust.Text `json:"client"`
 	// Ends is the subscription that is to end; "": one is to begin.
@@ -47,21 +46,17 @@ type Wish struct {
 	Mode  event.Mode `json:"mode,omitempty"`
 }
 
-// Run returns the id of the run of a wish. One client that asks for the same has one run. Mode
+// Run returns the id of the run of a request. One client that asks for the same has one run. Mode
 // does not count: it may not be known before the server was asked.
-func (w *Wish) Run() RunID {
-	h := sha256.New()
+func (w *ClientRequest) Run() RunID {
 	parts := []string{"wish", w.Client.Raw(), string(w.Ends)}
 	if w.Ends == "" {
 		parts = append(parts, w.Server, w.Type.Raw(), string(w.Args), string(w.Asked))
 	}
-	for _, part := range parts {
-		fmt.Fprintf(h, "%d:%s", len(part), part)
-	}
-	return RunID(strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(h.Sum(nil)[:16])))
+	return NewRunID(parts...)
 }
 
-// Stands reports whether a run is the answer to its wish: it is under way, or what became of
+// Stands reports whether a run is the answer to its client request: it is under way, or what became of
 // it is not long ago.
 func (r *Run) Stands(now time.Time) bool {
 	switch {
@@ -70,11 +65,11 @@ func (r *Run) Stands(now time.Time) bool {
 	case r.State == Done:
 		return now.Sub(r.Ended) < doneStands
 	}
-	return now.Sub(r.Ended) < WishStands
+	return now.Sub(r.Ended) < AnswerStands
 }
 
-// wish shows what a client asks for.
-func (b *block) wish(w *Wish) {
+// clientRequest shows what a client asks for.
+func (b *block) clientRequest(w *ClientRequest) {
 	b.value("client", w.Client.Raw(), ", by its own word")
 	if w.Ends != "" {
 		b.value("end", string(w.Ends), ", a subscription; its records stay")

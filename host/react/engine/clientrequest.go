@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -10,23 +11,26 @@ import (
 	"eventdeck/host/react"
 )
 
-// wishTime bounds how long a wish is carried out: a server may be slow to confirm.
-const wishTime = time.Minute
+// clientTime bounds how long a client request is carried out: a server may be slow to confirm.
+const clientTime = time.Minute
 
-// Wish implements [react.Control]. What is wished for a second time once its answer no longer
-// stands begins anew in the same run.
-func (e *Engine) Wish(ctx context.Context, w react.Wish) (out react.Run, err error) {
+// ClientRequest implements [react.Control]. What is asked for a second time once its answer no
+// longer stands begins anew in the same run.
+func (e *Engine) ClientRequest(ctx context.Context, w react.ClientRequest) (out react.Run, err error) {
 	err = e.call(ctx, func() error {
 		id := w.Run()
 		if r := e.runs[id]; r != nil {
 			out = cloneRun(&r.Run)
 			return nil
 		}
-		if old, err := e.Run(ctx, id); err == nil && old.Stands(e.now()) {
+		switch old, err := e.Run(ctx, id); {
+		case err == nil && old.Stands(e.now()):
 			out = old
 			return nil
+		case err != nil && !errors.Is(err, react.ErrNoRun):
+			return err
 		}
-		r, err := e.wished(id, w)
+		r, err := e.requested(id, w)
 		if err != nil {
 			return err
 		}
@@ -43,8 +47,9 @@ func (e *Engine) Wish(ctx context.Context, w react.Wish) (out react.Run, err err
 	return out, err
 }
 
-// wished returns the run of a wish, if there is room for it. Error: [react.ErrWishes].
-func (e *Engine) wished(id react.RunID, w react.Wish) (*run, error) {
+// requested returns the run of a client request, if there is room for it. Error:
+// [react.ErrClientRequests].
+func (e *Engine) requested(id react.RunID, w react.ClientRequest) (*run, error) {
 	name, err := json.Marshal(w.Client.Raw())
 	if err != nil {
 		return nil, err
@@ -52,21 +57,21 @@ func (e *Engine) wished(id react.RunID, w react.Wish) (*run, error) {
 	key := react.Key(name)
 	all, own := 0, 0
 	for _, r := range e.runs {
-		if r.Rule == react.WishRule {
+		if r.Rule == react.ClientRule {
 			if all++; r.Key == key {
 				own++
 			}
 		}
 	}
 	switch {
-	case all >= react.MaxWishes:
-		return nil, fmt.Errorf("%w: %d of all clients; the operator decides them first", react.ErrWishes, all)
-	case own >= react.MaxWishesClient:
-		return nil, fmt.Errorf("%w: %d of this client; the operator decides them first", react.ErrWishes, own)
+	case all >= react.MaxClientRequests:
+		return nil, fmt.Errorf("%w: %d of all clients; the operator decides them first", react.ErrClientRequests, all)
+	case own >= react.MaxRequestsOfClient:
+		return nil, fmt.Errorf("%w: %d of this client; the operator decides them first", react.ErrClientRequests, own)
 	}
 	rule := react.Rule{
-		Name: react.WishRule, On: react.Source{Server: w.Server, Type: w.Type.Raw()}, Mode: react.ModeAsk,
-		Limits: react.Limits{Time: wishTime}, Do: react.Do{Wish: &w},
+		Name: react.ClientRule, On: react.Source{Server: w.Server, Type: w.Type.Raw()}, Mode: react.ModeAsk,
+		Limits: react.Limits{Time: clientTime}, Do: react.Do{Wish: &w},
 	}
 	as, err := frozen(&rule)
 	if err != nil {
@@ -79,7 +84,7 @@ func (e *Engine) wished(id react.RunID, w react.Wish) (*run, error) {
 	}, rule: rule}, nil
 }
 
-// actor is who acts in a run: its rule, or the client that wished it.
+// actor is what acts in a run: its rule, or the client that asked for it.
 func actor(r *run) event.Actor {
 	if w := r.rule.Do.Wish; w != nil {
 		return event.Actor("client:" + w.Client.Raw())

@@ -10,18 +10,18 @@ import (
 	"eventdeck/host/trust"
 )
 
-func wishing(w *Wish) Run {
-	return Run{ID: w.Run(), NS: Client, Rule: WishRule, State: Asking, Due: time.Unix(1000, 0), Request: &Request{Kind: RequestWish, Run: w.Run(), Rule: WishRule, Wish: w}}
+func runOf(w *ClientRequest) Run {
+	return Run{ID: w.Run(), NS: Client, Rule: ClientRule, State: Asking, Due: time.Unix(1000, 0), Request: &Request{Kind: RequestClient, Run: w.Run(), Rule: ClientRule, Wish: w}}
 }
 
-func TestABlockOfAWishShowsAllOfIt(t *testing.T) {
-	w := someWish()
+func TestABlockOfAClientRequestShowsAllOfIt(t *testing.T) {
+	w := someClientRequest()
 	for ends, wants := range map[event.SubID][]string{
 		"":         {`"stdio goose", by its own word`, "a subscription, from now on", `"pager"`, `"incident"`, `severity = "P1"`, "push", "a client of this host"},
 		"abcdefgh": {`"stdio goose", by its own word`, `"abcdefgh", a subscription; its records stay`, `severity = "P1"`},
 	} {
 		w.Ends = ends
-		run := wishing(w)
+		run := runOf(w)
 		got := plainBlock(Block(run, RuleView{}, run.Request))
 		for _, want := range append(wants, string(run.ID), run.Request.Hash(), "expires") {
 			if !strings.Contains(got, want) {
@@ -36,17 +36,17 @@ func TestABlockOfAWishShowsAllOfIt(t *testing.T) {
 	}
 }
 
-func TestNothingHostileImitatesABlockOfAWish(t *testing.T) {
-	w := *someWish()
+func TestNothingHostileImitatesABlockOfAClientRequest(t *testing.T) {
+	w := *someClientRequest()
 	w.Ends = ""
-	quiet := len(Block(wishing(&w), RuleView{}, nil))
+	quiet := len(Block(runOf(&w), RuleView{}, nil))
 	for _, hostile := range hostile {
 		value, err := json.Marshal(map[string]string{"severity": strings.ToValidUTF8(hostile, "")})
 		if err != nil {
 			t.Fatal(err)
 		}
 		w.Client, w.Type, w.Args = trust.Untrusted(hostile), trust.Untrusted(hostile), value
-		lines := Block(wishing(&w), RuleView{}, nil)
+		lines := Block(runOf(&w), RuleView{}, nil)
 		if len(lines) != quiet {
 			t.Errorf("%.20q: %d lines instead of %d", hostile, len(lines), quiet)
 		}
@@ -54,20 +54,20 @@ func TestNothingHostileImitatesABlockOfAWish(t *testing.T) {
 	}
 }
 
-// The mode that is found out, and what a subscription that ends is of, make no other wish.
-func TestOneWishHasOneRun(t *testing.T) {
-	begin := *someWish()
+// The mode that is found out, and what a subscription that ends is of, make no other request.
+func TestOneClientRequestHasOneRun(t *testing.T) {
+	begin := *someClientRequest()
 	begin.Ends = ""
-	end := *someWish()
-	for _, w := range []Wish{begin, end} {
+	end := *someClientRequest()
+	for _, w := range []ClientRequest{begin, end} {
 		ids := map[RunID]bool{w.Run(): true}
-		for _, change := range []func(*Wish){
-			func(w *Wish) { w.Client = trust.Untrusted("another") },
-			func(w *Wish) { w.Ends += "x" },
-			func(w *Wish) { w.Server += "x" },
-			func(w *Wish) { w.Type = trust.Untrusted("x") },
-			func(w *Wish) { w.Args = json.RawMessage(`{}`) },
-			func(w *Wish) { w.Asked = event.ModePoll },
+		for _, change := range []func(*ClientRequest){
+			func(w *ClientRequest) { w.Client = trust.Untrusted("another") },
+			func(w *ClientRequest) { w.Ends += "x" },
+			func(w *ClientRequest) { w.Server += "x" },
+			func(w *ClientRequest) { w.Type = trust.Untrusted("x") },
+			func(w *ClientRequest) { w.Args = json.RawMessage(`{}`) },
+			func(w *ClientRequest) { w.Asked = event.ModePoll },
 		} {
 			other := w
 			change(&other)
@@ -85,7 +85,7 @@ func TestOneWishHasOneRun(t *testing.T) {
 
 func TestAnAnswerStandsForAWhile(t *testing.T) {
 	ended := time.Unix(1000, 0)
-	for state, stands := range map[State]time.Duration{Denied: WishStands, Expired: WishStands, Failed: WishStands, Killed: WishStands, Done: doneStands} {
+	for state, stands := range map[State]time.Duration{Denied: AnswerStands, Expired: AnswerStands, Failed: AnswerStands, Killed: AnswerStands, Done: doneStands} {
 		r := Run{State: state, Ended: ended}
 		if !r.Stands(ended.Add(stands-1)) || r.Stands(ended.Add(stands)) {
 			t.Errorf("%s does not stand for %v", state, stands)

@@ -8,8 +8,8 @@ import (
 	"eventdeck/host/react"
 )
 
-// Subscriptions begins and ends subscriptions. Both verbs may be repeated: what is as it is
-// wished is left as it is.
+// Subscriptions begins and ends subscriptions. Both verbs may be repeated: what is as it was
+// asked for is left as it is.
 type Subscriptions interface {
 	// Subscribe begins a subscription at what the server sends from now on, and returns it
 	// once the server has confirmed it or it is certain that it stays.
@@ -19,8 +19,8 @@ type Subscriptions interface {
 	Unsubscribe(ctx context.Context, id event.SubID) error
 }
 
-// wish carries out what a client wished and the operator approved.
-func (r *Runner) wish(ctx context.Context, req react.Request) react.Result {
+// clientRequest carries out what a client asked for and the operator approved.
+func (r *Runner) clientRequest(ctx context.Context, req react.Request) react.Result {
 	ctx, cancel := context.WithTimeout(ctx, req.Time)
 	defer cancel()
 	err := errors.New("there are no subscriptions here")
@@ -32,8 +32,5 @@ func (r *Runner) wish(ctx context.Context, req react.Request) react.Result {
 		id, err = to.Subscribe(ctx, event.Key{Server: w.Server, Type: w.Type, Args: w.Args}, w.Mode)
 		why = "subscription " + string(id)
 	}
-	if err != nil {
-		return react.Result{Outcome: react.OutcomeFailed, Why: err.Error(), Ended: r.o.Now()}
-	}
-	return react.Result{Outcome: react.OutcomeDone, Why: why, Ended: r.o.Now()}
+	return r.ended(why, err)
 }

@@ -30,19 +30,19 @@ func (a *asked) Unsubscribe(_ context.Context, id event.SubID) error {
 	return a.err
 }
 
-func TestWishesAreCarriedOut(t *testing.T) {
-	begin := react.Wish{Server: "pager", Type: trust.Untrusted("incident"), Args: json.RawMessage(`{"a":1}`), Mode: event.ModePoll}
-	end := react.Wish{Ends: "abcd", Server: "pager"}
+func TestClientRequestsAreCarriedOut(t *testing.T) {
+	begin := react.ClientRequest{Server: "pager", Type: trust.Untrusted("incident"), Args: json.RawMessage(`{"a":1}`), Mode: event.ModePoll}
+	end := react.ClientRequest{Ends: "abcd", Server: "pager"}
 	to := &asked{}
 	r, err := New(Options{Dir: t.TempDir(), Executable: "/bin/true", Subscriptions: to})
 	if err != nil {
 		t.Fatal(err)
 	}
-	carry := func(w react.Wish) react.Result {
+	carry := func(w react.ClientRequest) react.Result {
 		t.Helper()
-		rule := react.Rule{Name: react.WishRule, Limits: react.Limits{Time: time.Minute}, Do: react.Do{Wish: &w}}
+		rule := react.Rule{Name: react.ClientRule, Limits: react.Limits{Time: time.Minute}, Do: react.Do{Wish: &w}}
 		req, err := r.Prepare(rule, react.Run{ID: "r"}, nil)
-		if err != nil || req.Kind != react.RequestWish || req.Time != time.Minute {
+		if err != nil || req.Kind != react.RequestClient || req.Time != time.Minute {
 			t.Fatalf("%+v, %v", req, err)
 		}
 		a, err := r.Ready(t.Context(), req, 1)
@@ -71,7 +71,7 @@ func TestWishesAreCarriedOut(t *testing.T) {
 	if want := []string{`begin pager incident {"a":1} poll`, "end abcd", `begin pager incident {"a":1} poll`}; !slices.Equal(to.did, want) {
 		t.Errorf("%q", to.did)
 	}
-	a, err := r.Adopt(t.Context(), react.Request{Kind: react.RequestWish, Wish: &begin}, react.Handle{Attempt: 1})
+	a, err := r.Adopt(t.Context(), react.Request{Kind: react.RequestClient, Wish: &begin}, react.Handle{Attempt: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
