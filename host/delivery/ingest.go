@@ -216,7 +216,7 @@ func (in *ingest) hand(ctx context.Context, b event.Batch, ordered bool) error {
 	}
 	if err := in.r.deps.Store.Submit(ctx, b); err != nil {
 		in.mu.Lock()
-		in.passed = true
+		in.passed = in.passed || ordered
 		in.mu.Unlock()
 		in.answered(nil, ordered)
 		return fmt.Errorf("%w: %w", errStore, err)
