@@ -279,16 +279,14 @@ func (h *Host) remove(ctx context.Context, id event.SubID, actor event.Actor, ac
 		return err
 	}
 	b := event.Batch{Sub: id, Remove: true, Audit: []event.AuditEntry{h.act(actor, action, sub, "")}}
-	if sub.Hook.Path == "" {
-		return h.commit(ctx, b)
+	if sub.Hook.Path != "" {
+		b.Ended = &event.Ended{Path: sub.Hook.Path, At: h.opts.Now().UTC(), Removed: true}
 	}
-	b.Ended = &event.Ended{Path: sub.Hook.Path, At: h.opts.Now().UTC(), Removed: true}
-	h.hooks.Forget(sub.Hook.Path)
-	err = h.commit(ctx, b)
-	if err != nil {
-		h.hooks.Know(sub.Hook.Path, id)
+	if err := h.commit(ctx, b); err != nil {
+		return err
 	}
-	return err
+	h.hooks.Forget(id)
+	return nil
 }
 
 // release ends a subscription on its server if it is a webhook's, as far as the

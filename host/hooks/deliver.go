@@ -27,11 +27,8 @@ func (s *Service) Lookup(path string) (receiver.Entry, receiver.PathState) {
 		return receiver.Entry{}, receiver.PathUnknown
 	}
 	sub, err := s.deps.Store.Subscription(id)
-	if err != nil {
-		return receiver.Entry{}, receiver.PathUnknown
-	}
-	if sub.Hook.Path != path && sub.Hook.OldPath != path {
-		return receiver.Entry{}, receiver.PathRemoved // it has another path now
+	if err != nil || sub.Hook.Path != path && sub.Hook.OldPath != path {
+		return receiver.Entry{}, receiver.PathRemoved // just now, or it has another path
 	}
 	old := sub.Hook.Path != path
 	if until := sub.Hook.OldUntil; old && !until.IsZero() && s.deps.Now().After(until) {

@@ -162,16 +162,15 @@ func (s *Service) know(path string, id event.SubID) {
 	s.of[id] = all
 }
 
-// Forget takes no delivery to a path any more: its subscription was removed.
-func (s *Service) Forget(path string) {
+// Forget takes no delivery to the paths of a subscription any more: it was removed.
+func (s *Service) Forget(id event.SubID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	id := s.paths[path]
-	for _, p := range s.of[id] {
-		delete(s.paths, p)
+	for _, path := range s.of[id] {
+		delete(s.paths, path)
+		s.removed[path] = true
 	}
 	delete(s.of, id)
-	s.removed[path] = true
 }
 
 // Callback returns the complete address of a path, and starts the receiver if it does

@@ -54,7 +54,7 @@ func TestPathsThatWereLeft(t *testing.T) {
 	if len(s.paths) > mostPaths || len(s.of["a"]) > mostPaths {
 		t.Errorf("%d paths are known", len(s.paths))
 	}
-	s.Forget("/hooks/999")
+	s.Forget("a")
 	want("/hooks/999", receiver.PathRemoved)
 	if len(s.paths) != 0 || len(s.of) != 0 {
 		t.Errorf("%d paths of a removed subscription are known", len(s.paths))
