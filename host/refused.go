@@ -50,7 +50,7 @@ func (h *Host) refusedDelivery(r event.Refusal) {
 	if c.open.IsZero() && r.Reason != receiver.ReasonNotInFlight {
 		c.open = h.opts.Now()
 		time.AfterFunc(refusedAfter, func() { // then the state says it
-			h.hooks.Turn()
+			h.hooks.CheckStates()
 			h.notify()
 		})
 	}
@@ -62,7 +62,7 @@ func (h *Host) acceptedDelivery(id event.SubID) {
 	defer h.mu.Unlock()
 	if c := h.counts[id]; c != nil && !c.refused.open.IsZero() {
 		c.refused.open = time.Time{}
-		h.hooks.Turn()
+		h.hooks.CheckStates()
 	}
 }
 

@@ -43,8 +43,8 @@ func TestPathsAreKnownUntilTheRemovalIsStored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.hooks.Know(hook.OldPath, "a")
-	h.hooks.Know(hook.Path, "a")
+	h.hooks.AddPath(hook.OldPath, "a")
+	h.hooks.AddPath(hook.Path, "a")
 	want := func(when string, state receiver.PathState) {
 		t.Helper()
 		for _, path := range []string{hook.Path, hook.OldPath} {

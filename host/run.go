@@ -324,7 +324,7 @@ func (h *Host) start(sub event.Subscription) {
 	}
 	if sub.Mode == event.ModeWebhook && sub.Hook.Path != "" {
 		// Deliveries come whether or not the server can be reached from here.
-		h.hooks.Know(sub.Hook.Path, sub.ID)
+		h.hooks.AddPath(sub.Hook.Path, sub.ID)
 		if err := h.hooks.Start(); err != nil {
 			h.logOf(sub).Error("the receiver could not be started", "err", err)
 		}

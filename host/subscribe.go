@@ -285,7 +285,7 @@ func (h *Host) remove(ctx context.Context, id event.SubID, actor event.Actor, ac
 	if err := h.commit(ctx, b); err != nil {
 		return err
 	}
-	h.hooks.Forget(id)
+	h.hooks.RemovePaths(id)
 	return nil
 }
 

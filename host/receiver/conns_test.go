@@ -80,7 +80,7 @@ func TestTheSourceWithMostIdleConnectionsYields(t *testing.T) {
 		c, other := net.Pipe()
 		t.Cleanup(func() { c.Close(); other.Close() })
 		named := addressed{c, address}
-		k.meet(context.Background(), named)
+		k.opened(context.Background(), named)
 		k.all[named].since = time.Now().Add(-age)
 		return named
 	}
@@ -94,10 +94,10 @@ func TestTheSourceWithMostIdleConnectionsYields(t *testing.T) {
 			t.Errorf("round %d: %v is left, of %d", i+1, want.RemoteAddr(), len(k.all))
 		}
 	}
-	if _, there := k.all[young]; !there || k.wanting {
-		t.Errorf("the one that came just now: there %v, wanting %v", there, k.wanting)
+	if _, there := k.all[young]; !there || k.roomWanted {
+		t.Errorf("the one that came just now: there %v, wanting %v", there, k.roomWanted)
 	}
-	if k.makeRoom(); !k.wanting {
+	if k.makeRoom(); !k.roomWanted {
 		t.Error("there was no room to make, and none is wanted")
 	}
 }

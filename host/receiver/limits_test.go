@@ -134,7 +134,7 @@ func TestBadRequestsAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.giveUp()
+	defer s.abandon()
 	do := func(req *http.Request) *httptest.ResponseRecorder {
 		w := httptest.NewRecorder()
 		s.handler.ServeHTTP(w, req)
