@@ -201,7 +201,7 @@ func (r *Runner) settleHook(b *event.Batch, to *event.Cursor, covered granted) {
 			s.Checkpoint(*to, s.CompleteUntil, trust.Text{})
 		}
 		s.Settled = covered.failure
-		if unproved(&s.Hook) {
+		if s.Hook.Unproved() {
 			s.Hook.OldUntil = graceEnds
 		}
 	})

@@ -247,7 +247,7 @@ func (r *Runner) switchMode(ctx context.Context, to step) error {
 			}
 			s.State, s.Evidence, s.Error = event.StateStarting, change.Evidence, change.Error
 			if left {
-				r.forgetHeld(s)
+				Released(s, r.deps.ServerSecret)
 			}
 		},
 	})
@@ -300,13 +300,4 @@ func (r *Runner) releaseMode(ctx context.Context, mode event.Mode) bool {
 		return false
 	}
 	return true
-}
-
-// forgetHeld drops what belonged to a subscription that was ended on the server: the lease,
-// and a secret that the server made.
-func (r *Runner) forgetHeld(s *event.Subscription) {
-	s.Lease = event.Lease{}
-	if r.deps.ServerSecret {
-		s.Hook.Secret, s.Hook.Scheme = event.Secret{}, event.SchemeStandard
-	}
 }

@@ -145,7 +145,7 @@ func (r *Runner) wantsFresh(sub *event.Subscription, opening bool) bool {
 	switch {
 	case !sub.Opening().Valid || sub.LastSeen.IsZero():
 		return false
-	case opening && (!r.wasConfirmed() || unproved(&sub.Hook)):
+	case opening && (!r.wasConfirmed() || sub.Hook.Unproved()):
 		return true
 	}
 	return r.isDoubted() && r.freshIn() <= 0
@@ -166,9 +166,6 @@ func (r *Runner) freshIn() time.Duration {
 	return r.pathMadeAt.Add(r.deps.Timing.RenewEvery).Sub(r.deps.Now())
 }
 
-// unproved reports whether the path replaced another one and has not been proved yet.
-func unproved(hook *event.Hook) bool { return hook.OldPath != "" && hook.OldUntil.IsZero() }
-
 // replacePath makes room for a new path. The present one becomes the old one. If it was never
 // proved it is released instead: late deliveries on it would look like a replay.
 func (r *Runner) replacePath(ctx context.Context, sub *event.Subscription, hook *event.Hook) {
@@ -178,7 +175,7 @@ func (r *Runner) replacePath(ctx context.Context, sub *event.Subscription, hook 
 	switch {
 	case hook.URL == "":
 		return // there is none yet
-	case unproved(hook), sub.Lease.GrantedAt.IsZero():
+	case hook.Unproved(), sub.Lease.GrantedAt.IsZero():
 		r.release(ctx, sub, hook.URL)
 	default:
 		hook.OldPath, hook.OldURL, hook.OldUntil = hook.Path, hook.URL, time.Time{}

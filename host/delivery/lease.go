@@ -229,7 +229,7 @@ func (l *openLease) subscribe(ctx context.Context) (time.Duration, error) {
 // refused handles a refusal of the subscribe: it subscribes again where there is another way.
 func (l *openLease) refused(ctx context.Context, err error) (time.Duration, error) {
 	r := l.r
-	if refusesSecond(err) && l.sub.Hook.OldURL != "" && unproved(&l.sub.Hook) {
+	if refusesSecond(err) && l.sub.Hook.OldURL != "" && l.sub.Hook.Unproved() {
 		if l.sub, err = r.releaseOldPathFirst(ctx, l.sub); err != nil {
 			return 0, err
 		}

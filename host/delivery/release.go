@@ -33,6 +33,15 @@ func Release(ctx context.Context, src Source, sub event.Subscription) error {
 	return err
 }
 
+// Released drops what belonged to a subscription that was ended on its server: the lease, and
+// the secret if the server made it.
+func Released(s *event.Subscription, serverSecret bool) {
+	s.Lease = event.Lease{}
+	if serverSecret {
+		s.Hook.Secret, s.Hook.Scheme = event.Secret{}, event.SchemeStandard
+	}
+}
+
 // ending returns the request that ends a subscription.
 func ending(sub event.Subscription) wire.UnsubscribeRequest {
 	return wire.UnsubscribeRequest{Name: sub.Key.Type, Arguments: sub.Key.Args, URL: sub.Hook.URL, Held: sub.Lease.ServerID}

@@ -72,10 +72,7 @@ func (r *Runner) rotateIfDue(h *event.Hook, now time.Time) (rotated bool, err er
 
 // auditEntry returns the entry of the audit log for an act on the subscription that was done.
 func (r *Runner) auditEntry(actor event.Actor, action string) event.AuditEntry {
-	return event.AuditEntry{
-		At: r.deps.Now().UTC(), Actor: actor, Action: action,
-		Server: r.key.Server, Type: r.key.Type, Sub: r.id, Result: event.ResultOK,
-	}
+	return event.Act(r.deps.Now(), actor, action, event.Subscription{ID: r.id, Key: r.key})
 }
 
 // noteSecret has a batch shorten the grace of the previous secret when its delivery is the

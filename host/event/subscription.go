@@ -196,6 +196,10 @@ type Hook struct {
 	OldUntil time.Time
 }
 
+// Unproved reports whether the path replaced another one and it was not shown yet that nothing
+// is missing on it.
+func (h *Hook) Unproved() bool { return h.OldPath != "" && h.OldUntil.IsZero() }
+
 // Scheme is how a secret proves that a delivery is genuine.
 type Scheme string
 
