@@ -221,7 +221,7 @@ func (in *ingest) addProgress(b *event.Batch, gaps []*event.Gap, behindHole bool
 			s.CompleteUntil = whole
 		}
 		for _, gap := range gaps {
-			s.Told(gap)
+			s.PassGap(gap)
 		}
 		if update != nil {
 			update(s)

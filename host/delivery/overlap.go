@@ -118,7 +118,7 @@ func (s *streamOverlap) settle(b *event.Batch, _ verdict) {
 	}
 	noOverlap := s.noOverlap
 	addUpdate(b, func(sub *event.Subscription) {
-		sub.Uncheck()
+		sub.DropCheckpoint()
 		if noOverlap {
 			sub.Before, sub.Newest = event.Cursor{}, trust.Text{}
 		}

@@ -115,7 +115,7 @@ func (p *pollLoop) once(ctx context.Context) (time.Duration, error) {
 	if !p.answered {
 		p.answered = true
 		r.opened(ctx, now, sent.Valid && !p.before.IsZero(), event.StatePolling)
-		b.Update = (*event.Subscription).Uncheck
+		b.Update = (*event.Subscription).DropCheckpoint
 		r.setProof(p.proof(sent.Valid, res.Truncated || p.unsure))
 	}
 	in.noteSeen(now)
