@@ -108,7 +108,7 @@ func TestRemarksAreBounded(t *testing.T) {
 	}
 }
 
-// Changed data under an id that is stored are told, also where nobody delivers.
+// Changed data under an id that is stored are told, also where no webhook delivers.
 func TestChangedDataUnderAKnownIDAreTold(t *testing.T) {
 	data := func(id string, n int) json.RawMessage {
 		return json.RawMessage(fmt.Sprintf(`{"eventId":%q,"name":"t","timestamp":"2026-01-01T00:00:00Z","data":{"n":%d}}`, id, n))

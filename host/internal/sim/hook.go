@@ -186,8 +186,8 @@ func (s *Server) deliver(l *serverProcess, k *hook) {
 		k.epoch++
 	}
 	if k.gap {
-		// No position behind it may be told before the receiver knows: it would be
-		// where the next subscribe begins, and nobody would report the gap.
+		// No later cursor may be sent before the gap is acknowledged: the next subscribe
+		// would begin there, and the gap would never be reported.
 		if !k.gapSent && !k.gapDue.After(now) {
 			k.gapSent = true
 			at := k.epoch
