@@ -20,7 +20,7 @@ type API interface {
 	Close() error
 }
 
-// Reader tells what is. Nothing that it answers changes a subscription, here or at a
+// Reader reads the state of the host. None of its methods changes a subscription, here or at a
 // server.
 type Reader interface {
 	// Snapshot returns the present state.
@@ -65,12 +65,12 @@ type Reader interface {
 	Preview(r Request) (Preview, error)
 	// Remote returns what the server holds for this host as far as can be known:
 	// what it lists, where its dialect can list; else the leases that it granted,
-	// and those that ended here without its word.
+	// and those that ended here without its confirmation.
 	// Errors: ErrUnknownServer, those of the server.
 	Remote(ctx context.Context, server string) ([]RemoteSubscription, error)
 }
 
-// Actor does what the operator asks for; what was done stands in the audit log.
+// Actor does what the operator asks for, and notes it in the audit log.
 type Actor interface {
 	// AddServer makes a server known and begins to connect to it. Adding a name
 	// again replaces its address. What the operator adds while the host runs
@@ -83,7 +83,7 @@ type Actor interface {
 	// the server. Error: ErrUnknownServer.
 	RemoveServer(ctx context.Context, name string) error
 	// TestServer connects to a server that was not added, lists its types and
-	// leaves. Nothing is kept. What was found out is returned beside an error too.
+	// disconnects. Nothing is kept. What was found out is returned with an error too.
 	// Errors: ErrUnreachable, ErrRefused, ErrNoEvents.
 	TestServer(ctx context.Context, s event.Server) (ServerView, error)
 	// SignIn begins a sign-in to a server and returns what the operator has to

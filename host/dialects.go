@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -11,13 +12,9 @@ import (
 	"eventdeck/host/schema"
 )
 
-// DialectName is how a dialect of [event.Type] and [event.Subscription] is shown.
-func DialectName(remembered string) string {
-	if remembered == "" {
-		return "MCP Events"
-	}
-	return remembered
-}
+// DialectName returns the name that is shown for the dialect of an [event.Type] or an
+// [event.Subscription].
+func DialectName(dialect string) string { return cmp.Or(dialect, "MCP Events") }
 
 // Firings returns when a subscription on a schedule delivers next after now, at most
 // three times and in its own time zone; nil for one that delivers at once.
@@ -36,18 +33,18 @@ func expires(sub event.Subscription) time.Time {
 	return time.Time{}
 }
 
-// listed returns the type of a key as its server listed it last.
-func (h *Host) listed(k event.Key) (event.Type, bool) {
+// listedType returns the type of a key as its server listed it last.
+func (h *Host) listedType(k event.Key) (event.Type, bool) {
 	s, err := h.server(k.Server)
 	if err != nil {
 		return event.Type{}, false
 	}
-	t, err := find(s.snapshot().Types, k.Type)
+	t, err := findType(s.snapshot().Types, k.Type)
 	return t, err == nil
 }
 
-// checkRequest validates arguments against the type's schema, and then by what its
-// dialect can say. Error: [ErrArguments].
+// checkRequest validates arguments against the type's schema and by the rules of its dialect.
+// Error: [ErrArguments].
 func (h *Host) checkRequest(t event.Type, args []byte) error {
 	if err := schema.ValidateArguments(t, args); err != nil {
 		return schema.Secrets(t, args).Error(err)
@@ -62,17 +59,18 @@ func (h *Host) checkRequest(t event.Type, args []byte) error {
 	return nil
 }
 
-// atServer reports whether the server keeps the subscription beyond a connection.
+// atServer reports whether the server keeps the subscription when the connection ends.
 func atServer(sub event.Subscription) bool {
 	return sub.Mode == event.ModeWebhook || lasting(sub)
 }
 
+// lasting reports whether the server keeps a push subscription when its stream ends.
 func lasting(sub event.Subscription) bool {
 	return sub.Mode == event.ModePush && !sub.Lease.ServerID.IsZero() && dialect.KindOf(sub.Dialect).Lasting
 }
 
-// leave tells the server of a subscription, as long as it may take.
-func (h *Host) leave(ctx context.Context, sub event.Subscription, tell func(context.Context, delivery.Source, event.Subscription) error) error {
+// tellServer tells a server of the end or the pause of a subscription, within releaseWithin.
+func (h *Host) tellServer(ctx context.Context, sub event.Subscription, tell func(context.Context, delivery.Source, event.Subscription) error) error {
 	s, err := h.server(sub.Key.Server)
 	if err != nil {
 		return err
@@ -85,29 +83,26 @@ func (h *Host) leave(ctx context.Context, sub event.Subscription, tell func(cont
 	return tell(ctx, s, sub)
 }
 
-// suspend takes leave for a while: the server holds back what it can hold back.
+// suspend has the server stop delivering a subscription, which is being paused. One that the
+// server cannot suspend is ended there.
 func (h *Host) suspend(ctx context.Context, sub event.Subscription) {
 	if !lasting(sub) {
-		h.release(ctx, sub.ID)
+		h.releaseSub(ctx, sub.ID)
 		return
 	}
-	if err := h.leave(ctx, sub, delivery.Suspend); err != nil {
+	if err := h.tellServer(ctx, sub, delivery.Suspend); err != nil {
 		h.logOf(sub).Warn("the server was not told of the pause; what it sends is dropped", "sub", sub.ID, "err", err)
 	}
 }
 
-// letGo forgets what a server gave that has ended the subscription: its id, and a
-// secret that it made.
-func (h *Host) letGo(ctx context.Context, sub event.Subscription) {
+// dropHeld drops what belonged to a subscription that was ended on its server.
+func (h *Host) dropHeld(ctx context.Context, sub event.Subscription) {
 	kind := dialect.KindOf(sub.Dialect)
 	if !kind.ServerSecret && !kind.Lasting {
 		return
 	}
 	err := h.commit(ctx, event.Batch{Sub: sub.ID, IfKept: true, Update: func(s *event.Subscription) {
-		s.Lease = event.Lease{}
-		if kind.ServerSecret {
-			s.Hook.Secret, s.Hook.Scheme = event.Secret{}, event.SchemeStandard
-		}
+		delivery.Released(s, kind.ServerSecret)
 	}})
 	if err != nil {
 		h.logOf(sub).Warn("the end of a subscription on its server was not noted", "sub", sub.ID, "err", err)

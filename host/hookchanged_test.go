@@ -15,11 +15,7 @@ import (
 // A genuine delivery with a known id and other data is not stored, not asked for
 // again, and told.
 func TestDeliveryWithChangedContent(t *testing.T) {
-	r, s := hookRig(t, event.Server{})
-	sub, err := r.host.Subscribe(r.ctx(), r.tick())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r, s, sub := subscribedHookRig(t, event.Server{})
 	first := occurrence("evt_1")
 	changed := strings.Replace(first, `"data":{`, `"data":{"amount":1,`, 1)
 	for i, body := range []string{first, first, changed, first} {
@@ -39,11 +35,7 @@ func TestDeliveryWithChangedContent(t *testing.T) {
 // A signed message of a type that is not known here does nothing, and the history of
 // the subscription says that it came; once for many.
 func TestSignedMessageOfAnUnknownTypeIsTold(t *testing.T) {
-	r, s := hookRig(t, event.Server{})
-	sub, err := r.host.Subscribe(r.ctx(), r.tick())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r, s, sub := subscribedHookRig(t, event.Server{})
 	for i := range 3 {
 		id := fmt.Sprintf("msg_%d", i)
 		if got := s.deliver(id, `{"type":"pa\u001brdon"}`, nil); got != http.StatusNoContent {
@@ -54,7 +46,7 @@ func TestSignedMessageOfAnUnknownTypeIsTold(t *testing.T) {
 		t.Errorf("an event: answered %d", got)
 	}
 	told := 0
-	err = r.store.Forward(1, func(rec event.Record) bool {
+	err := r.store.Forward(1, func(rec event.Record) bool {
 		if rec.Sub == sub.ID && rec.Kind == event.KindState && strings.Contains(rec.State.Evidence, "which is not known here") {
 			if told++; strings.Contains(rec.State.Evidence, "\x1b") || !strings.Contains(rec.State.Evidence, "rdon") {
 				t.Errorf("told: %q", rec.State.Evidence)

@@ -47,6 +47,28 @@ func hookRig(t *testing.T, spec event.Server) (*rig, *hookServer) {
 	return r, s
 }
 
+// subscribedHookRig is a hookRig with a subscription by webhook.
+func subscribedHookRig(t *testing.T, spec event.Server) (*rig, *hookServer, event.Subscription) {
+	t.Helper()
+	r, s := hookRig(t, spec)
+	sub, err := r.host.Subscribe(r.ctx(), r.tick())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, s, sub
+}
+
+// wrongSecret is one that the host did not give to the server.
+var wrongSecret = event.NewSecret("whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz")
+
+// signWith has deliveries signed with another secret, and returns the one before.
+func (s *hookServer) signWith(secret event.Secret) (before event.Secret) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before, s.secret = s.secret, secret
+	return before
+}
+
 // ServeHTTP implements [http.Handler].
 func (s *hookServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == receiver.WellKnownKeys {

@@ -2,8 +2,8 @@
 // subscribes to their events in every mode, stores what arrives and goes on
 // where it stopped. Every frontend (screen, command line) uses this one API.
 //
-// The host never waits for a frontend: a frontend is told that something changed and
-// reads what it wants to show.
+// The host never waits for a frontend: it raises a flag when something changed, and the
+// frontend reads what it shows.
 package host
 
 import (
@@ -69,9 +69,8 @@ type Options struct {
 	// user's state directory.
 	CADir string
 
-	// HookConnections and HookBadRate bound what others can take from the receiver:
-	// open connections, and for each source the requests a second that prove
-	// nothing. 0: see [receiver.Limits].
+	// HookConnections and HookBadRate bound the receiver's open connections, and the
+	// refused requests a second of each source. 0: see [receiver.Limits].
 	HookConnections int
 	HookBadRate     int
 
@@ -81,8 +80,8 @@ type Options struct {
 
 	Limits Limits
 
-	// Vault keeps the tokens of sign-ins. nil: the store. One that is given is
-	// asked only after a server has refused.
+	// Vault keeps the tokens of sign-ins. nil: the store, which is read at once; a
+	// given one is read only after a server has refused.
 	Vault Vault
 
 	// Network is how servers are reached and deliveries come in.

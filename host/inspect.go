@@ -8,10 +8,10 @@ import (
 	"eventdeck/host/wire"
 )
 
-// Inspection is what the host sees in the bytes of one event: whether they are
-// taken, what was noticed, and how they are shown.
+// Inspection is what the host makes of the bytes of one event: whether they are accepted, what
+// the scanner noticed, and how they are shown.
 type Inspection struct {
-	Refused error // why strict parsing does not take it; nil when it is taken
+	Refused error // why strict parsing refuses it; nil: it is accepted
 	Report  scan.Report
 	Lines   []trust.Rendered // the detail view, not wrapped
 	Row     trust.Rendered   // the one-line form
@@ -30,8 +30,8 @@ func Inspect(raw []byte) Inspection {
 // headlineBytes bounds the one-line form of a record.
 const headlineBytes = 512
 
-// Headline picks the text that tells what a record is about, for its row in a
-// list: from the data of an event, else from the bytes as they came.
+// Headline returns the text for the row of a record in a list: from the data of an event, else
+// from the bytes as they came.
 func Headline(r event.Record) trust.Text {
 	if len(r.Data) > 0 {
 		return strict.Summary(r.Data, headlineBytes)

@@ -15,12 +15,12 @@ import (
 	"eventdeck/host/trust"
 )
 
-// Bounds of what the host remembers of its own doings, for frontends that show it.
+// Bounds of the frames and log lines that the host keeps for frontends.
 const (
 	wireFrames = 5000
 	wireBytes  = 4 << 20
 	wireClip   = 4 << 10 // of one frame
-	wireEvents = 1000    // frames of events in a second: beyond that no operator reads them
+	wireEvents = 1000    // frames of events in a second; further ones are counted only
 	logLines   = 2000
 	logBytes   = 1 << 20
 )
@@ -30,7 +30,7 @@ type WireFrame struct {
 	At     time.Time // UTC
 	Server string
 	Sent   bool
-	Passed uint64     // frames of events that came before it and were not kept, since the last one that was
+	Passed uint64     // frames of events between the one before and this one that were not kept
 	Frame  trust.Text // secrets masked, cut to 4 KiB
 	Bytes  int        // whole length
 }
@@ -50,8 +50,8 @@ func (h *Host) Wire() *eventlog.Ring[WireFrame] { return h.wire }
 // AppLog implements [API].
 func (h *Host) AppLog() *eventlog.Ring[LogLine] { return h.appLog }
 
-// trace keeps a frame, and hands it to the subscriber to all of them. It runs on
-// the goroutine that reads or writes the wire.
+// trace keeps a frame, and hands it to [Options.Trace]. It runs on the goroutine that reads or
+// writes the wire.
 func (h *Host) trace(server event.Server, d session.Direction, frame trust.Text, size int) {
 	if h.opts.Trace != nil {
 		h.opts.Trace(server.Name, string(d), frame)
@@ -59,23 +59,23 @@ func (h *Host) trace(server event.Server, d session.Direction, frame trust.Text,
 	if frame.Len() > wireClip {
 		frame = trust.Untrusted(strings.Clone(frame.Raw()[:wireClip]))
 	}
-	h.wire.Add(WireFrame{At: h.opts.Now().UTC(), Server: server.Name, Sent: d == session.Sent, Frame: frame, Bytes: size, Passed: h.flood.passed.Swap(0)}, frame.Len())
+	h.wire.Add(WireFrame{At: h.opts.Now().UTC(), Server: server.Name, Sent: d == session.Sent, Frame: frame, Bytes: size, Passed: h.eventFrames.passed.Swap(0)}, frame.Len())
 }
 
-// flood bounds how many frames of events are kept in a second.
-type flood struct {
+// eventFrames bounds how many frames of events are kept in a second.
+type eventFrames struct {
 	second atomic.Int64
 	kept   atomic.Int64
 	passed atomic.Uint64
 }
 
-// traceEvent reports whether the frame of an event is kept. To keep one costs a copy,
-// and a look for secrets.
+// traceEvent reports whether the frame of an event is kept, which costs a copy and a search for
+// secrets.
 func (h *Host) traceEvent() bool {
 	if h.opts.Trace != nil {
 		return true
 	}
-	f := &h.flood
+	f := &h.eventFrames
 	if now := h.opts.Now().Unix(); f.second.Swap(now) != now {
 		f.kept.Store(0)
 	}
@@ -86,7 +86,7 @@ func (h *Host) traceEvent() bool {
 	return false
 }
 
-// traceLimit is how much of a frame is kept.
+// traceLimit returns how many bytes of a frame are kept; 0: all.
 func (h *Host) traceLimit() int {
 	if h.opts.Trace != nil {
 		return 0
@@ -99,15 +99,16 @@ func (h *Host) stderr(server string, line trust.Text) {
 	if h.opts.OnStderr != nil {
 		h.opts.OnStderr(server, line)
 	}
-	h.keepLine(LogLine{At: h.opts.Now().UTC(), Level: slog.LevelInfo, Text: trust.Line(line).Plain(), Server: server})
+	h.addLine(LogLine{At: h.opts.Now().UTC(), Level: slog.LevelInfo, Text: trust.Line(line).Plain(), Server: server})
 	h.notify()
 }
 
-func (h *Host) keepLine(l LogLine) { h.appLog.Add(l, len(l.Text)+len(l.Server)) }
+// addLine keeps a line of the log.
+func (h *Host) addLine(l LogLine) { h.appLog.Add(l, len(l.Text)+len(l.Server)) }
 
-// journal is a [slog.Handler] that keeps warnings and errors for frontends and hands
+// appLogHandler is a [slog.Handler] that keeps warnings and errors for frontends and hands
 // everything on.
-type journal struct {
+type appLogHandler struct {
 	next   slog.Handler
 	keep   func(LogLine)
 	attrs  []string // key=value
@@ -116,12 +117,12 @@ type journal struct {
 }
 
 // Enabled implements [slog.Handler].
-func (j *journal) Enabled(ctx context.Context, level slog.Level) bool {
+func (j *appLogHandler) Enabled(ctx context.Context, level slog.Level) bool {
 	return level >= slog.LevelWarn || j.next.Enabled(ctx, level)
 }
 
 // Handle implements [slog.Handler].
-func (j *journal) Handle(ctx context.Context, r slog.Record) error {
+func (j *appLogHandler) Handle(ctx context.Context, r slog.Record) error {
 	if r.Level >= slog.LevelWarn {
 		line := j.with(attrsOf(r))
 		text := strings.Join(append([]string{r.Message}, line.attrs...), " ")
@@ -133,8 +134,8 @@ func (j *journal) Handle(ctx context.Context, r slog.Record) error {
 	return j.next.Handle(ctx, r)
 }
 
-// with returns a copy that says more. The server is told apart.
-func (j *journal) with(attrs []slog.Attr) *journal {
+// with returns a copy with more attributes. That of the server has a field of its own.
+func (j *appLogHandler) with(attrs []slog.Attr) *appLogHandler {
 	out := *j
 	out.attrs = slices.Clone(j.attrs)
 	for _, a := range attrs {
@@ -149,14 +150,14 @@ func (j *journal) with(attrs []slog.Attr) *journal {
 }
 
 // WithAttrs implements [slog.Handler].
-func (j *journal) WithAttrs(attrs []slog.Attr) slog.Handler {
+func (j *appLogHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	out := j.with(attrs)
 	out.next = j.next.WithAttrs(attrs)
 	return out
 }
 
 // WithGroup implements [slog.Handler].
-func (j *journal) WithGroup(name string) slog.Handler {
+func (j *appLogHandler) WithGroup(name string) slog.Handler {
 	out := *j
 	out.next = j.next.WithGroup(name)
 	if name != "" {

@@ -22,10 +22,11 @@ const (
 // Limits bound what the host takes from servers and holds for the operator. A
 // member that is zero takes its default.
 type Limits struct {
-	// Servers are connected; a further one has the fault [ErrLimit]. Default 1,000.
+	// Servers is how many servers are connected; a further one has the fault [ErrLimit].
+	// Default 1,000.
 	Servers int
-	// Subscriptions are kept; a further one is refused with [ErrLimit], and what is
-	// kept already goes on whatever the limit. Default 10,000.
+	// Subscriptions is how many subscriptions are kept; a further one is refused with
+	// [ErrLimit]. Those that are stored go on whatever the limit. Default 10,000.
 	Subscriptions int
 	// Types, TypePages and TypeBytes bound what is read of the types of one server;
 	// the view of the server says that there are more. Default: that of
@@ -54,21 +55,22 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// events are the bounds of one event.
+// events returns the bounds of one event.
 func (l Limits) events() strict.Limits { return strict.Limits{Bytes: l.Payload, Depth: l.Depth} }
 
+// raise says how to change a limit.
 const raise = `raise %q under "limits" in settings.json and start again`
 
-// admit makes room for one subscription more. What it returned must be called once
-// the subscription is stored, or is not: meanwhile no other caller gets the place.
+// reservePlace reserves a place for one more subscription. settled must be called when the
+// subscription was stored, or was not; until then no other caller gets the place.
 //
 // Error: [ErrLimit].
-func (h *Host) admit(id event.SubID) (settled func(), err error) {
+func (h *Host) reservePlace(id event.SubID) (settled func(), err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	count := len(h.beginning)
+	count := len(h.reserved)
 	for _, sub := range h.opts.Store.Subscriptions() {
-		if _, twice := h.beginning[sub.ID]; !twice {
+		if _, twice := h.reserved[sub.ID]; !twice {
 			count++
 		}
 	}
@@ -76,15 +78,15 @@ func (h *Host) admit(id event.SubID) (settled func(), err error) {
 		return nil, fmt.Errorf("%w: %s kept; end one (`eventdeck subs list`, `eventdeck subs rm ID`), or "+raise,
 			ErrLimit, event.Some(h.opts.Limits.Subscriptions, "subscription is", "subscriptions are"), "subscriptions")
 	}
-	h.beginning[id] = struct{}{}
+	h.reserved[id] = struct{}{}
 	return func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		delete(h.beginning, id)
+		delete(h.reserved, id)
 	}, nil
 }
 
-// tooMany returns the fault of one server more than the host connects to.
+// tooMany returns the fault of a server beyond the limit.
 func (l Limits) tooMany() error {
 	return fmt.Errorf("%w: %s connected; take one out of the configuration, or "+raise, ErrLimit, event.Some(l.Servers, "server is", "servers are"), "servers")
 }

@@ -9,8 +9,7 @@ import (
 	"eventdeck/host/event"
 )
 
-// The credentials under which a store keeps the key of names, and behind the prefix the
-// addresses that have them.
+// The credentials of a store that hold the key of names, and under the prefix the addresses.
 const (
 	credentialNames   = "addresses"
 	credentialAddress = "address/"
@@ -41,7 +40,7 @@ func AddressName(ctx context.Context, s event.Store, address string) (string, er
 
 // AddressOf returns the address of a server with a name that [AddressName] made.
 //
-// Error: [event.ErrNotFound], when the store does not keep it, or its key is lost.
+// Error: [event.ErrNotFound], when the store does not have it, or its sealing key is lost.
 func AddressOf(s event.Store, name string) (string, error) {
 	address, err := s.Credential(credentialAddress + name)
 	if err != nil {
@@ -54,12 +53,12 @@ func AddressOf(s event.Store, name string) (string, error) {
 // versions named a server by its complete address; its subscriptions, which keep their ids,
 // are found by the key with the new name too.
 func Renamed(ctx context.Context, s event.Store) event.Store {
-	r := &renamed{Store: s, names: map[string]string{}, ids: map[event.SubID]event.SubID{}}
+	r := &renamedStore{Store: s, names: map[string]string{}, ids: map[event.SubID]event.SubID{}}
 	for _, seen := range s.Servers() {
-		r.learn(ctx, seen.Name)
+		r.addName(ctx, seen.Name)
 	}
 	for _, sub := range s.Subscriptions() {
-		r.learn(ctx, sub.Key.Server)
+		r.addName(ctx, sub.Key.Server)
 		if id := r.sub(sub).Key.ID(); id != sub.ID {
 			r.ids[id] = sub.ID
 		}
@@ -70,45 +69,45 @@ func Renamed(ctx context.Context, s event.Store) event.Store {
 	return r
 }
 
-// renamed is a store with names of servers that hold secrets.
-type renamed struct {
+// renamedStore is a store with names of servers that hold secrets.
+type renamedStore struct {
 	event.Store
 	names map[string]string           // the new name of each
-	ids   map[event.SubID]event.SubID // of a key with a new name -> that is kept
+	ids   map[event.SubID]event.SubID // the id of a key with a new name -> the id that is stored
 }
 
-func (r *renamed) learn(ctx context.Context, old string) {
+func (r *renamedStore) addName(ctx context.Context, old string) {
 	public := event.PublicAddress(old)
 	if public == old || r.names[old] != "" {
 		return
 	}
 	name, err := AddressName(ctx, r.Store, old)
-	if err != nil { // of a store that cannot write: it shows no secret all the same
+	if err != nil { // the store cannot be written to; no secret is shown all the same
 		name = public
 	}
 	r.names[old] = name
 }
 
-func (r *renamed) name(server string) string {
+func (r *renamedStore) name(server string) string {
 	if name, ok := r.names[server]; ok {
 		return name
 	}
 	return server
 }
 
-func (r *renamed) sub(s event.Subscription) event.Subscription {
+func (r *renamedStore) sub(s event.Subscription) event.Subscription {
 	s.Key.Server = r.name(s.Key.Server)
 	return s
 }
 
-func (r *renamed) record(rec event.Record) event.Record {
+func (r *renamedStore) record(rec event.Record) event.Record {
 	rec.Server = r.name(rec.Server)
 	return rec
 }
 
 // Submit implements [event.Store]. A subscription that changes is kept under its new
 // name.
-func (r *renamed) Submit(ctx context.Context, b event.Batch) error {
+func (r *renamedStore) Submit(ctx context.Context, b event.Batch) error {
 	if update := b.Update; update != nil {
 		b.Update = func(s *event.Subscription) {
 			s.Key.Server = r.name(s.Key.Server)
@@ -119,23 +118,23 @@ func (r *renamed) Submit(ctx context.Context, b event.Batch) error {
 }
 
 // Get implements [event.Store].
-func (r *renamed) Get(seq uint64) (event.Record, error) {
+func (r *renamedStore) Get(seq uint64) (event.Record, error) {
 	rec, err := r.Store.Get(seq)
 	return r.record(rec), err
 }
 
 // Forward implements [event.Store].
-func (r *renamed) Forward(seq uint64, fn func(event.Record) bool) error {
+func (r *renamedStore) Forward(seq uint64, fn func(event.Record) bool) error {
 	return r.Store.Forward(seq, func(rec event.Record) bool { return fn(r.record(rec)) })
 }
 
 // Backward implements [event.Store].
-func (r *renamed) Backward(seq uint64, fn func(event.Record) bool) error {
+func (r *renamedStore) Backward(seq uint64, fn func(event.Record) bool) error {
 	return r.Store.Backward(seq, func(rec event.Record) bool { return fn(r.record(rec)) })
 }
 
 // Scan implements [event.Store].
-func (r *renamed) Scan(from, to uint64, fn func(*event.Record) bool) error {
+func (r *renamedStore) Scan(from, to uint64, fn func(*event.Record) bool) error {
 	return r.Store.Scan(from, to, func(rec *event.Record) bool {
 		shown := r.record(*rec)
 		return fn(&shown)
@@ -143,7 +142,7 @@ func (r *renamed) Scan(from, to uint64, fn func(*event.Record) bool) error {
 }
 
 // Subscriptions implements [event.Store].
-func (r *renamed) Subscriptions() []event.Subscription {
+func (r *renamedStore) Subscriptions() []event.Subscription {
 	subs := r.Store.Subscriptions()
 	for i := range subs {
 		subs[i] = r.sub(subs[i])
@@ -151,8 +150,8 @@ func (r *renamed) Subscriptions() []event.Subscription {
 	return subs
 }
 
-// Subscription implements [event.Store]. The id may be that of the key as it was named.
-func (r *renamed) Subscription(id event.SubID) (event.Subscription, error) {
+// Subscription implements [event.Store]. The id may be that of the key with the new name.
+func (r *renamedStore) Subscription(id event.SubID) (event.Subscription, error) {
 	sub, err := r.Store.Subscription(id)
 	if old, ok := r.ids[id]; ok && errors.Is(err, event.ErrNotFound) {
 		sub, err = r.Store.Subscription(old)
@@ -161,7 +160,7 @@ func (r *renamed) Subscription(id event.SubID) (event.Subscription, error) {
 }
 
 // Servers implements [event.Store].
-func (r *renamed) Servers() []event.ServerSeen {
+func (r *renamedStore) Servers() []event.ServerSeen {
 	seen := r.Store.Servers()
 	for i := range seen {
 		seen[i].Name = r.name(seen[i].Name)
@@ -170,7 +169,7 @@ func (r *renamed) Servers() []event.ServerSeen {
 }
 
 // AuditBefore implements [event.Store].
-func (r *renamed) AuditBefore(seq uint64, fn func(event.AuditEntry) bool) error {
+func (r *renamedStore) AuditBefore(seq uint64, fn func(event.AuditEntry) bool) error {
 	return r.Store.AuditBefore(seq, func(e event.AuditEntry) bool {
 		e.Server = r.name(e.Server)
 		return fn(e)
@@ -178,7 +177,7 @@ func (r *renamed) AuditBefore(seq uint64, fn func(event.AuditEntry) bool) error 
 }
 
 // Backup copies the store, where it can be copied while it is in use.
-func (r *renamed) Backup(ctx context.Context, path string) (int64, error) {
+func (r *renamedStore) Backup(ctx context.Context, path string) (int64, error) {
 	b, ok := r.Store.(interface {
 		Backup(ctx context.Context, path string) (int64, error)
 	})
@@ -188,7 +187,7 @@ func (r *renamed) Backup(ctx context.Context, path string) (int64, error) {
 	return b.Backup(ctx, path)
 }
 
-// idOf returns the id under which a key's subscription is kept, or will be.
+// idOf returns the id under which a key's subscription is stored, or would be.
 func (h *Host) idOf(k event.Key) event.SubID {
 	if sub, err := h.opts.Store.Subscription(k.ID()); err == nil {
 		return sub.ID

@@ -10,11 +10,7 @@ import (
 // A lease that ended here while its server could not be told is ended there once the
 // server is back.
 func TestOrphanIsEndedWhenItsServerIsBack(t *testing.T) {
-	r, s := hookRig(t, event.Server{})
-	sub, err := r.host.Subscribe(r.ctx(), r.tick())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r, s, sub := subscribedHookRig(t, event.Server{})
 	s.set(func() { s.refuse = true })
 	if err := r.host.Unsubscribe(r.ctx(), sub.ID); err != nil {
 		t.Fatal(err)

@@ -9,9 +9,8 @@ import (
 	"eventdeck/host/internal/pause"
 )
 
-// How many pages of catch-up polls one server is asked for at a time, and the least
-// pause between two of them: at most five a second, also when a thousand subscriptions
-// wake together.
+// How many requests of catch-up polls one server gets at a time, and the least pause between
+// two of them: five a second at most, however many subscriptions catch up together.
 const (
 	catchUpsAtOnce = 4
 	catchUpPause   = 200 * time.Millisecond
@@ -27,7 +26,7 @@ type pacer struct {
 
 func newPacer() *pacer { return &pacer{room: make(chan struct{}, catchUpsAtOnce)} }
 
-// take waits until the caller may make a request; done must be called after the request. Error: the
+// take waits until the caller may make a request. done must be called after it. Error: the
 // cause of ctx.
 func (p *pacer) take(ctx context.Context) (done func(), err error) {
 	select {
@@ -42,7 +41,7 @@ func (p *pacer) take(ctx context.Context) (done func(), err error) {
 	return func() { <-p.room }, nil
 }
 
-// slot returns when the next request may be made, and takes that time.
+// slot reserves the time of the next request, and returns it.
 func (p *pacer) slot() time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()

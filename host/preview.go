@@ -24,10 +24,10 @@ type Preview struct {
 	Command  string          // the command line that does the same, for a POSIX shell; secrets masked
 }
 
-// nextFirings is how many of the next deliveries are told.
+// nextFirings is how many of the next deliveries of a schedule are shown.
 const nextFirings = 3
 
-// noSecret stands for a secret that is made when the subscription begins.
+// noSecret is shown for a secret that is made when the subscription begins.
 const noSecret = "whsec_…"
 
 // Preview implements [API].
@@ -41,7 +41,7 @@ func (h *Host) Preview(r Request) (Preview, error) {
 		return Preview{}, fmt.Errorf("%w: %w", ErrArguments, err)
 	}
 	key := event.Key{Server: r.Server, Type: r.Type, Args: args}
-	p := Preview{Mode: r.Mode, Command: command(r, args)}
+	p := Preview{Mode: r.Mode, Command: commandLine(r, args)}
 	old, err := h.opts.Store.Subscription(key.ID())
 	if err != nil && !errors.Is(err, event.ErrNotFound) {
 		return Preview{}, err
@@ -49,9 +49,9 @@ func (h *Host) Preview(r Request) (Preview, error) {
 	s.mu.Lock()
 	types, d := s.view.Types, s.dialect
 	s.mu.Unlock()
-	if t, err := find(types, r.Type); err == nil {
+	if t, err := findType(types, r.Type); err == nil {
 		key.Args = schema.MaskArguments(t, args)
-		p.Command = command(r, key.Args)
+		p.Command = commandLine(r, key.Args)
 		kind := dialect.KindOf(t.Dialect)
 		if kind.Check != nil {
 			if err := kind.Check(t, args, h.opts.Now()); err != nil {
@@ -61,13 +61,13 @@ func (h *Host) Preview(r Request) (Preview, error) {
 		if kind.Firings != nil {
 			p.Firings = kind.Firings(args, h.opts.Now(), nextFirings)
 		}
-		if r.From.Saved && auto(r.Mode) && t.Offers(old.Mode) {
+		if r.From.Saved && isAuto(r.Mode) && t.Offers(old.Mode) {
 			r.Mode = old.Mode
 		}
-		if p.Mode, err = h.choose(t, r.Mode); err != nil {
+		if p.Mode, err = h.chooseMode(t, r.Mode); err != nil {
 			return Preview{}, err
 		}
-	} else if auto(r.Mode) {
+	} else if isAuto(r.Mode) {
 		return Preview{}, err // what the type offers decides
 	}
 	at := wire.Position{MaxAge: r.MaxAge}
@@ -117,18 +117,18 @@ func (h *Host) requestOf(mode event.Mode, key event.Key, at wire.Position, hook 
 	return nil, fmt.Errorf("%w: there is no mode %q; use auto, poll, push or webhook", ErrMode, mode)
 }
 
-// command returns the command line that subscribes as r does.
-func command(r Request, args json.RawMessage) string {
-	words := []string{"eventdeck", "tail", quote(r.Server), quote(r.Type.Raw())}
+// commandLine returns the command line that subscribes as r does.
+func commandLine(r Request, args json.RawMessage) string {
+	words := []string{"eventdeck", "tail", shellQuote(r.Server), shellQuote(r.Type.Raw())}
 	if len(args) > 0 && string(args) != "{}" {
-		words = append(words, "--args", quote(string(args)))
+		words = append(words, "--args", shellQuote(string(args)))
 	}
-	if !auto(r.Mode) {
+	if !isAuto(r.Mode) {
 		words = append(words, "--mode", string(r.Mode))
 	}
 	switch {
 	case r.From.Cursor.Valid:
-		words = append(words, "--from", quote(r.From.Cursor.Text.Raw()))
+		words = append(words, "--from", shellQuote(r.From.Cursor.Text.Raw()))
 	case r.From.Saved:
 		words = append(words, "--from", "saved")
 	}
@@ -138,9 +138,9 @@ func command(r Request, args json.RawMessage) string {
 	return strings.Join(words, " ")
 }
 
-// quote returns a word as a POSIX shell reads it back, on one line in which
-// nothing can act: what cannot stand there is written as an escape of $'…'.
-func quote(word string) string {
+// shellQuote returns a word as a POSIX shell reads it back, on one line without control
+// characters: where there are any, as $'…' with escapes.
+func shellQuote(word string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=@%+,", r)
 	}

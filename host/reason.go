@@ -12,16 +12,16 @@ import (
 	"eventdeck/host/wire"
 )
 
-// ReasonOf returns the word for why something that was asked of a server failed. It is
-// empty for nil, and for what is no doing of a server or of the way to it.
+// ReasonOf returns the reason for which a request to a server failed. It is empty for nil, and
+// for errors of this host.
 func ReasonOf(err error) event.Reason {
 	var (
-		told   interface{ Reason() event.Reason } // by another process, which knew the error itself
+		told   interface{ Reason() event.Reason } // of an attached process, which had the error itself
 		answer *wire.Error
 		status *session.HTTPError
 	)
 	switch {
-	case err == nil, own(err):
+	case err == nil, isOwn(err):
 		return ""
 	case errors.As(err, &told):
 		return told.Reason()
@@ -42,9 +42,8 @@ func ReasonOf(err error) event.Reason {
 	return event.ReasonUnreachable
 }
 
-// Transient reports whether the same may be had later, without the operator's doing: a
-// server that is away, busy, or cannot reach the receiver. A request that a server
-// answered with another error stays a bad one.
+// Transient reports whether the same request may succeed later though the operator changes
+// nothing: the server is away or busy, or cannot reach the receiver.
 func Transient(err error) bool {
 	switch ReasonOf(err) {
 	case event.ReasonUnreachable, event.ReasonTLS, event.ReasonQuota, event.ReasonChallenge:
@@ -54,8 +53,8 @@ func Transient(err error) bool {
 	return wire.NameFrom(err) == "" && errors.As(err, &status) && status.Status >= http.StatusInternalServerError
 }
 
-// RetryAfter returns how long a server that refused asked not to be asked again; 0 if
-// it did not say.
+// RetryAfter returns the time for which a server that refused a request wants no other one; 0
+// if it named none.
 func RetryAfter(err error) time.Duration {
 	var status *session.HTTPError
 	if errors.As(err, &status) {
@@ -64,8 +63,8 @@ func RetryAfter(err error) time.Duration {
 	return 0
 }
 
-// own reports whether an error is of this host, not of a server.
-func own(err error) bool {
+// isOwn reports whether an error is of this host, and not of a server or the way to it.
+func isOwn(err error) bool {
 	for _, is := range []error{
 		event.ErrClosed, event.ErrFull, event.ErrDamaged, event.ErrFenced, event.ErrNotFound, event.ErrSilent,
 		ErrUnknownServer, ErrUnknownType, ErrMode, ErrArguments, ErrStopped, ErrUnconfirmed, ErrLimit,
@@ -77,7 +76,7 @@ func own(err error) bool {
 	return false
 }
 
-// isTLS reports whether one side did not trust the other.
+// isTLS reports whether a connection failed because one side did not trust the other.
 func isTLS(err error) bool {
 	var (
 		verify  *tls.CertificateVerificationError

@@ -7,8 +7,8 @@ import (
 	"eventdeck/host/wire"
 )
 
-// Refusal is what a server's answer says about a request that it refused. Its
-// members are the server's words; those that it left out are empty.
+// Refusal is what a server's answer says of a request that it refused, in the server's words.
+// Members that it left out are empty.
 type Refusal struct {
 	Name    RefusalName
 	Message trust.Text

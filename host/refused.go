@@ -35,8 +35,8 @@ func sumRefused(kept []event.Refusal) map[event.SubID]event.Refused {
 	return sums
 }
 
-// refusedDelivery counts a refused delivery to a subscription. A verification that was
-// not asked for says nothing of deliveries, but the operator wants to see it.
+// refusedDelivery counts a refused delivery to a subscription. A verification that was not
+// asked for is counted for the operator, but does not change the state.
 func (h *Host) refusedDelivery(r event.Refusal) {
 	h.meter.refused()
 	if !isRefusedDelivery(r) {
@@ -47,10 +47,10 @@ func (h *Host) refusedDelivery(r event.Refusal) {
 	c := &h.count(r.Sub).refused
 	c.Count++
 	c.Last, c.Reason = r.At, r.Reason
-	if c.open.IsZero() && r.Reason != receiver.ReasonNotInFlight {
-		c.open = h.opts.Now()
-		time.AfterFunc(refusedAfter, func() { // then the state says it
-			h.hooks.Turn()
+	if c.since.IsZero() && r.Reason != receiver.ReasonNotInFlight {
+		c.since = h.opts.Now()
+		time.AfterFunc(refusedAfter, func() { // when the state becomes "refused"
+			h.hooks.CheckStates()
 			h.notify()
 		})
 	}
@@ -60,15 +60,14 @@ func (h *Host) refusedDelivery(r event.Refusal) {
 func (h *Host) acceptedDelivery(id event.SubID) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if c := h.counts[id]; c != nil && !c.refused.open.IsZero() {
-		c.refused.open = time.Time{}
-		h.hooks.Turn()
+	if c := h.counts[id]; c != nil && !c.refused.since.IsZero() {
+		c.refused.since = time.Time{}
+		h.hooks.CheckStates()
 	}
 }
 
-// keepStates stores the state of subscriptions whose deliveries are refused, and are
-// taken again, with a record of each change: of a process that dies meanwhile, the store
-// tells what it was.
+// keepStates stores the state of subscriptions whose deliveries have come to be refused, or
+// taken again, with a record of each change, so that it is known also after a crash.
 func (h *Host) keepStates(ctx context.Context) {
 	now := h.opts.Now()
 	refused := map[event.SubID]refusals{}
@@ -82,13 +81,13 @@ func (h *Host) keepStates(ctx context.Context) {
 	for _, id := range slices.Sorted(maps.Keys(refused)) {
 		from, to := event.StateRefused, &event.StateChange{State: event.StateLive, Evidence: "a delivery was accepted"}
 		if r := refused[id]; r.lasting(now) {
-			from, to = event.StateLive, &event.StateChange{State: event.StateRefused, Evidence: "no delivery was accepted", Error: trust.Unescaped(r.words())}
+			from, to = event.StateLive, &event.StateChange{State: event.StateRefused, Evidence: "no delivery was accepted", Error: trust.Unescaped(r.summary())}
 		}
 		sub, err := h.opts.Store.Subscription(id)
 		if err != nil || sub.State != from || sub.Mode != event.ModeWebhook {
-			continue // removed meanwhile, or another state tells more
+			continue // removed meanwhile, or in another state
 		}
-		err = h.amend(ctx, id, []event.Record{h.mark(sub, to)}, func(s *event.Subscription) {
+		err = h.tryCommit(ctx, id, []event.Record{h.stateRecord(sub, to)}, func(s *event.Subscription) {
 			if s.State == from {
 				s.State, s.Evidence = to.State, to.Evidence
 			}

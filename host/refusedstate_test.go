@@ -21,10 +21,7 @@ func TestRefusedDeliveriesAreTheState(t *testing.T) {
 		t.Fatal(err)
 	}
 	look := func() host.SubscriptionView { return r.host.Snapshot().Subs[0] }
-	s.mu.Lock()
-	right := s.secret
-	s.secret = event.NewSecret("whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz")
-	s.mu.Unlock()
+	right := s.signWith(wrongSecret)
 	for range 2 {
 		if got := s.deliver("evt_1", occurrence("evt_1"), nil); got != http.StatusUnauthorized {
 			t.Fatalf("answered %d", got)
@@ -38,9 +35,7 @@ func TestRefusedDeliveriesAreTheState(t *testing.T) {
 	if v = look(); v.Status.State != event.StateRefused || v.Status.Reason != event.ReasonRefused || !strings.Contains(v.Status.Error.Raw(), receiver.ErrSignature.Error()) {
 		t.Errorf("after 5 s: %s, %s, %v", v.Status.State, v.Status.Reason, v.Status.Error)
 	}
-	s.mu.Lock()
-	s.secret = right
-	s.mu.Unlock()
+	s.signWith(right)
 	if got := s.deliver("evt_1", occurrence("evt_1"), nil); got != http.StatusNoContent {
 		t.Fatalf("answered %d", got)
 	}
@@ -51,14 +46,8 @@ func TestRefusedDeliveriesAreTheState(t *testing.T) {
 
 // What was refused in earlier runs counts on, and says nothing of this one.
 func TestRefusedDeliveriesOfEarlierRunsAreCounted(t *testing.T) {
-	r, s := hookRig(t, event.Server{})
-	sub, err := r.host.Subscribe(r.ctx(), r.tick())
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.mu.Lock()
-	s.secret = event.NewSecret("whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz")
-	s.mu.Unlock()
+	r, s, sub := subscribedHookRig(t, event.Server{})
+	s.signWith(wrongSecret)
 	for range 2 {
 		s.deliver("evt_1", occurrence("evt_1"), nil)
 	}
@@ -87,9 +76,7 @@ func TestRefusedStateIsTold(t *testing.T) {
 	if _, err := r.host.Subscribe(r.ctx(), r.tick()); err != nil {
 		t.Fatal(err)
 	}
-	s.mu.Lock()
-	s.secret = event.NewSecret("whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz")
-	s.mu.Unlock()
+	s.signWith(wrongSecret)
 	s.deliver("evt_1", occurrence("evt_1"), nil)
 	r.await("the refused state", func(s host.Snapshot) bool { return s.Subs[0].Status.State == event.StateRefused })
 }
@@ -98,11 +85,7 @@ func TestRefusedStateIsTold(t *testing.T) {
 // next one tells so.
 func TestRefusedStateIsStored(t *testing.T) {
 	t.Parallel()
-	r, s := hookRig(t, event.Server{})
-	sub, err := r.host.Subscribe(r.ctx(), r.tick())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r, s, sub := subscribedHookRig(t, event.Server{})
 	stored := func(want event.State) func(host.Snapshot) bool {
 		return func(host.Snapshot) bool {
 			kept, err := r.store.Subscription(sub.ID)
@@ -110,15 +93,10 @@ func TestRefusedStateIsStored(t *testing.T) {
 		}
 	}
 	r.await("the first stored state", stored(event.StateLive))
-	s.mu.Lock()
-	right := s.secret
-	s.secret = event.NewSecret("whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz")
-	s.mu.Unlock()
+	right := s.signWith(wrongSecret)
 	s.deliver("evt_1", occurrence("evt_1"), nil)
 	r.await("the stored refused state", stored(event.StateRefused))
-	s.mu.Lock()
-	s.secret = right
-	s.mu.Unlock()
+	s.signWith(right)
 	s.deliver("evt_1", occurrence("evt_1"), nil)
 	r.await("the stored state after an accepted one", stored(event.StateLive))
 }
@@ -127,11 +105,7 @@ func TestRefusedStateIsStored(t *testing.T) {
 // they are accepted again; further refusals add none.
 func TestRefusedStateIsInTheHistory(t *testing.T) {
 	t.Parallel()
-	r, s := hookRig(t, event.Server{})
-	sub, err := r.host.Subscribe(r.ctx(), r.tick())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r, s, sub := subscribedHookRig(t, event.Server{})
 	changes := func() (words []string) {
 		_ = r.store.Forward(1, func(rec event.Record) bool {
 			if rec.Kind == event.KindState && rec.Sub == sub.ID {
@@ -146,16 +120,11 @@ func TestRefusedStateIsInTheHistory(t *testing.T) {
 		r.await(fmt.Sprint(n, " changes of state"), func(host.Snapshot) bool { return len(changes()) >= n })
 	}
 	await(1)
-	s.mu.Lock()
-	right := s.secret
-	s.secret = event.NewSecret("whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz")
-	s.mu.Unlock()
+	right := s.signWith(wrongSecret)
 	s.deliver("evt_1", occurrence("evt_1"), nil)
 	await(2)
 	s.deliver("evt_1", occurrence("evt_1"), nil)
-	s.mu.Lock()
-	s.secret = right
-	s.mu.Unlock()
+	s.signWith(right)
 	s.deliver("evt_1", occurrence("evt_1"), nil)
 	await(3)
 	got := changes()
@@ -167,11 +136,7 @@ func TestRefusedStateIsInTheHistory(t *testing.T) {
 // A delivery that is too large for the receiver is dropped by its server: a gap stands
 // in the log before the server is told, one for each delivery.
 func TestTooLargeADeliveryLeavesAGap(t *testing.T) {
-	r, s := hookRig(t, event.Server{})
-	sub, err := r.host.Subscribe(r.ctx(), r.tick())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r, s, sub := subscribedHookRig(t, event.Server{})
 	large := strings.Repeat(" ", receiver.MaxBody) + occurrence("evt_1")
 	for _, id := range []string{"evt_1", "evt_1", "evt_2"} {
 		if got := s.deliver(id, large, nil); got != http.StatusRequestEntityTooLarge {

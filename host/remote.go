@@ -16,15 +16,15 @@ import (
 
 // RemoteSubscription is a subscription that a server holds for this host.
 type RemoteSubscription struct {
-	ServerID  trust.Text // to end it by: the server's id, or the callback address where none was given
+	ServerID  trust.Text // for [Actor.EndRemote]: the server's id, or the callback address where it gave none
 	Type      trust.Text
-	Detail    trust.Text
-	Mine      event.SubID // the subscription here that it serves, "" if none does
-	Duplicate bool        // another one serves the same
+	Detail    trust.Text  // what is known of it, for the operator
+	Mine      event.SubID // the subscription of this host that it belongs to; "": none
+	Duplicate bool        // another one belongs to the same subscription
 	Orphan    bool        // it ended here, and the server has not confirmed the end
 }
 
-// ErrInUse: what is to be ended on the server serves a subscription here.
+// ErrInUse: what is to be ended on the server belongs to a subscription that runs here.
 var ErrInUse = errors.New("in use")
 
 // The setting under which orphans are kept, and how many.
@@ -33,8 +33,8 @@ const (
 	maxOrphans     = 200
 )
 
-// orphan is a lease that ended here without the server's word. Text of others is
-// bytes, since JSON strings cannot hold every text.
+// orphan is a lease that ended here and whose end the server has not confirmed. Untrusted text
+// is bytes, since JSON strings cannot hold every text.
 type orphan struct {
 	Sub     event.SubID `json:"sub"`
 	Server  []byte      `json:"server"`
@@ -67,18 +67,25 @@ func (o orphan) subscription() event.Subscription {
 	}
 }
 
-// loadOrphans reads what an earlier run left; what cannot be read is forgotten.
-func loadOrphans(store event.Store) []orphan {
-	var out []orphan
-	if text, err := store.Setting(settingOrphans); err == nil && json.Unmarshal([]byte(text), &out) != nil {
-		return nil
+// loadOrphans reads the orphans of earlier runs.
+func loadOrphans(store event.Store) ([]orphan, error) {
+	text, err := store.Setting(settingOrphans)
+	if errors.Is(err, event.ErrNotFound) {
+		return nil, nil
 	}
-	if r, ok := store.(*renamed); ok {
+	var out []orphan
+	if err == nil {
+		err = json.Unmarshal([]byte(text), &out)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("setting %s: %w", settingOrphans, err)
+	}
+	if r, ok := store.(*renamedStore); ok {
 		for i := range out {
 			out[i].Server = []byte(r.name(string(out[i].Server)))
 		}
 	}
-	return out
+	return out, nil
 }
 
 // orphan remembers a lease whose end the server did not confirm.
@@ -89,7 +96,7 @@ func (h *Host) orphan(ctx context.Context, sub event.Subscription) {
 		At: h.opts.Now().UTC(), Until: sub.Lease.RefreshBefore,
 	}
 	if o.remoteID().IsZero() {
-		return // the server was never told of it
+		return // it was never subscribed to
 	}
 	h.changeOrphans(ctx, func(all []orphan) []orphan {
 		all = append(slices.DeleteFunc(all, func(have orphan) bool { return have.Sub == o.Sub && have.remoteID() == o.remoteID() }), o)
@@ -110,8 +117,8 @@ func (h *Host) changeOrphans(ctx context.Context, change func([]orphan) []orphan
 	}
 }
 
-// orphansOf returns the orphans of a server that may still be there, and forgets
-// those whose lease is over or that run again.
+// orphansOf returns the orphans of a server, and forgets those whose lease has ended or whose
+// subscription runs again.
 func (h *Host) orphansOf(ctx context.Context, server string) []orphan {
 	now := h.opts.Now()
 	gone := func(o orphan) bool {
@@ -130,8 +137,8 @@ func (h *Host) orphansOf(ctx context.Context, server string) []orphan {
 	return slices.DeleteFunc(all, func(o orphan) bool { return string(o.Server) != server || gone(o) })
 }
 
-// releaseOrphans ends on a server that is back what ended here while it was away. What
-// it cannot end now stays noted, and is tried at the next connection.
+// releaseOrphans ends the orphans of a server that is connected again. Those that cannot be
+// ended now are tried at the next connection.
 func (h *Host) releaseOrphans(ctx context.Context, s *server) {
 	for _, o := range h.orphansOf(ctx, s.spec.Name) {
 		limited, cancel := context.WithTimeout(ctx, releaseWithin)
@@ -140,19 +147,19 @@ func (h *Host) releaseOrphans(ctx context.Context, s *server) {
 		if ctx.Err() != nil {
 			return
 		}
-		entry := h.act(event.ActorHost, "orphaned lease ended", event.Subscription{ID: o.Sub, Key: o.subscription().Key}, "")
+		entry := h.auditEntry(event.ActorHost, "orphaned lease ended", event.Subscription{ID: o.Sub, Key: o.subscription().Key}, "")
 		if err != nil {
 			entry.Result = "failed: " + err.Error()
 		}
-		h.note(ctx, entry)
+		h.audit(ctx, entry)
 	}
 }
 
-// releaseOrphan ends an orphan on its server, and forgets it. It takes the server's
-// lock: a subscription that begins anew meanwhile may be granted the same lease.
+// releaseOrphan ends an orphan on its server, and forgets it. It holds the server's lock, as a
+// subscription that begins meanwhile may be granted the same lease.
 func (h *Host) releaseOrphan(ctx context.Context, s *server, o orphan) error {
 	server := string(o.Server)
-	mu := h.serverMu(server)
+	mu := h.serverLock(server)
 	if err := mu.lock(ctx); err != nil {
 		return err
 	}
@@ -164,10 +171,16 @@ func (h *Host) releaseOrphan(ctx context.Context, s *server, o orphan) error {
 	if err := delivery.Release(ctx, s, o.subscription()); err != nil {
 		return err
 	}
-	h.changeOrphans(ctx, func(all []orphan) []orphan {
-		return slices.DeleteFunc(all, func(have orphan) bool { return string(have.Server) == server && have.remoteID() == o.remoteID() })
-	})
+	h.forgetOrphan(ctx, o)
 	return nil
+}
+
+func (h *Host) forgetOrphan(ctx context.Context, o orphan) {
+	h.changeOrphans(ctx, func(all []orphan) []orphan {
+		return slices.DeleteFunc(all, func(have orphan) bool {
+			return string(have.Server) == string(o.Server) && have.remoteID() == o.remoteID()
+		})
+	})
 }
 
 // Remote implements [API].
@@ -201,13 +214,14 @@ func (h *Host) Remote(ctx context.Context, server string) ([]RemoteSubscription,
 	return r.out, nil
 }
 
-// remotes gathers what is known from different sides.
+// remotes collects the subscriptions that a server holds, each once, from its own list, the
+// leases that it granted, and orphans.
 type remotes struct {
 	host   *Host
 	server string
 	out    []RemoteSubscription
 	seen   map[trust.Text]bool
-	serves map[event.SubID]bool // subscriptions here that are served by one of these
+	serves map[event.SubID]bool // subscriptions of this host that one of these belongs to
 }
 
 func (r *remotes) add(s RemoteSubscription) {
@@ -222,7 +236,7 @@ func (r *remotes) add(s RemoteSubscription) {
 	r.out = append(r.out, s)
 }
 
-// listed takes what the server says.
+// listed adds one of the server's list.
 func (r *remotes) listed(l dialect.Listed) {
 	s := RemoteSubscription{ServerID: l.ID, Detail: l.Detail}
 	if len(l.Types) > 0 {
@@ -240,7 +254,7 @@ func (r *remotes) listed(l dialect.Listed) {
 	r.add(s)
 }
 
-// granted takes a lease that the server granted, as far as it says nothing else.
+// granted adds a lease that the server granted.
 func (r *remotes) granted(sub event.Subscription) {
 	detail := "no expiry was granted"
 	if !sub.Lease.RefreshBefore.IsZero() {
@@ -249,6 +263,7 @@ func (r *remotes) granted(sub event.Subscription) {
 	r.add(RemoteSubscription{ServerID: sub.Lease.ServerID, Type: sub.Key.Type, Detail: trust.Untrusted(detail), Mine: sub.ID})
 }
 
+// orphaned adds an orphan.
 func (r *remotes) orphaned(o orphan) {
 	detail := "ended here at " + o.At.Format(time.RFC3339) + ", not confirmed by the server"
 	if !o.Until.IsZero() {
@@ -259,13 +274,13 @@ func (r *remotes) orphaned(o orphan) {
 
 // EndRemote implements [API].
 func (h *Host) EndRemote(ctx context.Context, server string, id trust.Text) error {
-	entry := h.serverAct("end remote subscription", server)
+	entry := h.serverEntry("end remote subscription", server)
 	entry.Detail = id
 	err := h.endRemote(ctx, server, id)
 	if err != nil {
 		entry.Result = "failed: " + err.Error()
 	}
-	h.note(context.WithoutCancel(ctx), entry)
+	h.audit(context.WithoutCancel(ctx), entry)
 	return explain(err)
 }
 
@@ -275,7 +290,7 @@ func (h *Host) endRemote(ctx context.Context, server string, id trust.Text) erro
 		return err
 	}
 	for _, sub := range h.opts.Store.Subscriptions() {
-		if sub.Key.Server == server && atServer(sub) && sub.Lease.ServerID == id && h.runningSub(sub.ID) != nil {
+		if sub.Key.Server == server && atServer(sub) && sub.Lease.ServerID == id && h.running(sub.ID) != nil {
 			return fmt.Errorf("%w: it serves subscription %s here; unsubscribe or pause that", ErrInUse, sub.ID)
 		}
 	}
@@ -286,9 +301,7 @@ func (h *Host) endRemote(ctx context.Context, server string, id trust.Text) erro
 		if err := delivery.Release(ctx, s, o.subscription()); err != nil {
 			return err
 		}
-		h.changeOrphans(ctx, func(all []orphan) []orphan {
-			return slices.DeleteFunc(all, func(have orphan) bool { return string(have.Server) == server && have.remoteID() == id })
-		})
+		h.forgetOrphan(ctx, o)
 		return nil
 	}
 	d, err := s.session(ctx)

@@ -13,9 +13,9 @@ import (
 func (h *Host) RotateSecret(ctx context.Context, id event.SubID) error {
 	sub, err := h.newSecret(ctx, id)
 	if err != nil {
-		return h.failed(ctx, delivery.ActionRotate, sub, err)
+		return h.auditFailure(ctx, delivery.ActionRotate, sub, err)
 	}
-	l := h.runningSub(id)
+	l := h.running(id)
 	if l == nil {
 		return nil // the next subscribe carries it
 	}
@@ -46,10 +46,10 @@ func (h *Host) newSecret(ctx context.Context, id event.SubID) (event.Subscriptio
 	if err := delivery.Replace(&hook, secret, now); err != nil {
 		return sub, fmt.Errorf("subscription %s: %w", id, err)
 	}
-	// The runner may have stored a secret since, and told it to the server: that one is
-	// replaced, not lost.
+	// The runner may have stored another secret since, and told the server of it: then that
+	// one becomes the previous secret.
 	var late error
-	err = h.update(ctx, id, nil, h.act(event.ActorOperator, delivery.ActionRotate, sub, ""), func(s *event.Subscription) {
+	err = h.commitChange(ctx, id, nil, h.auditEntry(event.ActorOperator, delivery.ActionRotate, sub, ""), func(s *event.Subscription) {
 		late = delivery.Replace(&s.Hook, secret, now)
 	})
 	if err == nil && late != nil {

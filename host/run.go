@@ -22,13 +22,13 @@ import (
 
 // Host is the agent host. It implements [API].
 type Host struct {
-	opts    Options
-	log     *eventlog.Log
-	flood   flood
-	wire    *eventlog.Ring[WireFrame]
-	appLog  *eventlog.Ring[LogLine]
-	meter   *meter
-	secrets redact.Set // of the servers and their subscriptions; what servers say passes it
+	opts        Options
+	log         *eventlog.Log
+	eventFrames eventFrames
+	wire        *eventlog.Ring[WireFrame]
+	appLog      *eventlog.Ring[LogLine]
+	meter       *meter
+	secrets     redact.Set // of the servers and their subscriptions; masks what servers say
 
 	ctx       context.Context
 	cancel    context.CancelCauseFunc
@@ -43,23 +43,23 @@ type Host struct {
 	counts  map[event.SubID]*counts
 	flags   map[chan struct{}]struct{}
 	marks   []event.Mark
-	// orphans are leases that ended here without the server's word.
+	// orphans are leases that ended here and whose end the server has not confirmed.
 	orphans []orphan
-	// beginning are subscriptions that are about to be stored.
-	beginning map[event.SubID]struct{}
+	// reserved are new subscriptions that are about to be stored: see reservePlace.
+	reserved map[event.SubID]struct{}
 	// duplicates that were dropped in runs that are over.
 	duplicates uint64
 
 	hooks *hooks.Service
-	// serverMus serialize what is done to a server and all of its subscriptions, so
-	// that a pause and a resume of the same one cannot overtake each other. Servers
-	// do not wait for each other: one that is away holds up its own only.
-	serverMus map[string]ctxMutex
+	// serverLocks serialize acts on a server and its subscriptions, so that a pause and a
+	// resume of the same one cannot overtake each other. Each server has its own: one that
+	// is away delays acts on its own subscriptions only.
+	serverLocks map[string]ctxMutex
 
 	refusedBefore map[event.SubID]event.Refused // deliveries, before this host was started
 }
 
-// ctxMutex is a lock that is waited for no longer than a context.
+// ctxMutex is a mutex for which no caller waits longer than its context.
 type ctxMutex chan struct{}
 
 func (m ctxMutex) lock(ctx context.Context) error {
@@ -73,32 +73,32 @@ func (m ctxMutex) lock(ctx context.Context) error {
 
 func (m ctxMutex) unlock() { <-m }
 
-// serverMu returns the lock of a server.
-func (h *Host) serverMu(server string) ctxMutex {
+// serverLock returns the lock of a server.
+func (h *Host) serverLock(server string) ctxMutex {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	mu := h.serverMus[server]
+	mu := h.serverLocks[server]
 	if mu == nil {
 		mu = make(ctxMutex, 1)
-		h.serverMus[server] = mu
+		h.serverLocks[server] = mu
 	}
 	return mu
 }
 
-// lockSub takes the lock of a subscription's server, and returns the subscription as
-// it is then.
+// lockSub locks the server of a subscription, and returns the subscription as it is stored
+// then, and the lock.
 //
 // Errors: [event.ErrNotFound], the cause of ctx.
 func (h *Host) lockSub(ctx context.Context, id event.SubID) (event.Subscription, ctxMutex, error) {
-	sub, err := h.mustHave(id)
+	sub, err := h.subscription(id)
 	if err != nil {
 		return sub, nil, err
 	}
-	mu := h.serverMu(sub.Key.Server)
+	mu := h.serverLock(sub.Key.Server)
 	if err := mu.lock(ctx); err != nil {
 		return sub, nil, err
 	}
-	if sub, err = h.mustHave(id); err != nil {
+	if sub, err = h.subscription(id); err != nil {
 		mu.unlock()
 		return sub, nil, err
 	}
@@ -112,10 +112,12 @@ type running struct {
 	done   chan struct{}
 }
 
+// counts are what was seen of a subscription in this run.
 type counts struct {
-	stored, gaps, last uint64
-	at                 time.Time
-	refused            refusals
+	stored, gaps uint64    // records
+	last         uint64    // sequence number of the newest record
+	at           time.Time // when that was received
+	refused      refusals
 }
 
 // New returns a host on an open store, which stays the caller's to close, after
@@ -141,13 +143,16 @@ func New(o Options) (*Host, error) {
 		counts:        map[event.SubID]*counts{},
 		refusedBefore: sumRefused(o.Store.Refusals()),
 		flags:         map[chan struct{}]struct{}{},
-		serverMus:     map[string]ctxMutex{},
+		serverLocks:   map[string]ctxMutex{},
 
-		beginning: map[event.SubID]struct{}{},
+		reserved: map[event.SubID]struct{}{},
 	}
-	o.Log = slog.New(redact.Handler(&journal{next: o.Log.Handler(), keep: h.keepLine}, &h.secrets))
+	o.Log = slog.New(redact.Handler(&appLogHandler{next: o.Log.Handler(), keep: h.addLine}, &h.secrets))
 	h.opts = o
-	h.orphans = loadOrphans(o.Store)
+	var err error
+	if h.orphans, err = loadOrphans(o.Store); err != nil {
+		o.Log.Warn("leases that ended without the server's word are forgotten", "err", err)
+	}
 	for _, sub := range o.Store.Subscriptions() {
 		HideSubscription(&h.secrets, sub)
 	}
@@ -162,7 +167,7 @@ func New(o Options) (*Host, error) {
 	return h, nil
 }
 
-// newHooks returns what takes deliveries for this host.
+// newHooks returns the service that takes webhook deliveries.
 func (h *Host) newHooks() *hooks.Service {
 	o := h.opts
 	return hooks.New(h.ctx, hooks.Deps{
@@ -178,13 +183,13 @@ func (h *Host) newHooks() *hooks.Service {
 			return s.spec, nil
 		},
 		Runner: func(id event.SubID) *delivery.Runner {
-			if l := h.runningSub(id); l != nil {
+			if l := h.running(id); l != nil {
 				return l.runner
 			}
 			return nil
 		},
 		Refused: h.refusedDelivery, Accepted: h.acceptedDelivery, KeepStates: h.keepStates,
-		Note: h.note, Changed: h.notify,
+		Note: h.audit, Changed: h.notify,
 	})
 }
 
@@ -254,7 +259,7 @@ func (h *Host) backoff() *session.Backoff {
 
 // AddServer implements [API].
 func (h *Host) AddServer(spec event.Server) {
-	mu := h.serverMu(spec.Name)
+	mu := h.serverLock(spec.Name)
 	if mu.lock(h.ctx) != nil {
 		return // the host is closing
 	}
@@ -296,7 +301,7 @@ func (h *Host) AddServer(spec event.Server) {
 		}
 	}
 	if spec.ByHand {
-		h.noteAdded(spec, old != nil)
+		h.auditAdded(spec, old != nil)
 	}
 	h.notify()
 }
@@ -324,7 +329,7 @@ func (h *Host) start(sub event.Subscription) {
 	}
 	if sub.Mode == event.ModeWebhook && sub.Hook.Path != "" {
 		// Deliveries come whether or not the server can be reached from here.
-		h.hooks.Know(sub.Hook.Path, sub.ID)
+		h.hooks.AddPath(sub.Hook.Path, sub.ID)
 		if err := h.hooks.Start(); err != nil {
 			h.logOf(sub).Error("the receiver could not be started", "err", err)
 		}
@@ -389,19 +394,20 @@ func (h *Host) stopRunning(id event.SubID) {
 	h.mu.Unlock()
 }
 
-func (h *Host) runningSub(id event.SubID) *running {
+// running returns the runner of a subscription; nil: it does not run.
+func (h *Host) running(id event.SubID) *running {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.runs[id]
 }
 
-// nudge refreshes the leases that a server may have forgotten.
+// nudge refreshes the leases of a server, which may have forgotten them.
 func (h *Host) nudge(server string) {
 	for _, sub := range h.opts.Store.Subscriptions() {
 		if sub.Key.Server != server || sub.Mode != event.ModeWebhook {
 			continue
 		}
-		if l := h.runningSub(sub.ID); l != nil {
+		if l := h.running(sub.ID); l != nil {
 			l.runner.Nudge()
 		}
 	}
@@ -445,7 +451,7 @@ func (h *Host) Snapshot() Snapshot {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, sub := range subs {
-		v := h.look(sub, byName[sub.Key.Server], snap.At)
+		v := h.viewOf(sub, byName[sub.Key.Server], snap.At)
 		snap.Resume.Replayed += v.Status.Replayed
 		snap.Resume.Duplicates += v.Dropped
 		snap.Resume.Gaps += v.Gaps
@@ -454,15 +460,15 @@ func (h *Host) Snapshot() Snapshot {
 	return snap
 }
 
-// look gathers what is known of a subscription. The lock is held.
-func (h *Host) look(sub event.Subscription, server *ServerView, now time.Time) SubscriptionView {
+// viewOf returns the view of a subscription. The lock is held.
+func (h *Host) viewOf(sub event.Subscription, server *ServerView, now time.Time) SubscriptionView {
 	v := SubscriptionView{Subscription: sub, Expires: expires(sub)}
 	e := evidence{sub: sub, server: server, now: now}
 	if c := h.counts[sub.ID]; c != nil {
 		v.Stored, v.Gaps, v.LastSeq, v.LastTime = c.stored, c.gaps, c.last, c.at
 		e.refused = c.refused
 	}
-	e.refused.Refused = e.refused.since(h.refusedBefore[sub.ID])
+	e.refused.Refused = e.refused.withEarlier(h.refusedBefore[sub.ID])
 	l := h.runs[sub.ID]
 	if l != nil {
 		status := l.runner.Status()

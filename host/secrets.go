@@ -16,8 +16,7 @@ import (
 	"eventdeck/host/schema"
 )
 
-// HideServer has a set mask what is secret in the description of a server, wherever it is
-// met.
+// HideServer adds to a set what is secret in the description of a server.
 func HideServer(set *redact.Set, s event.Server) {
 	set.AddSecrets(s.OAuth.ClientSecret)
 	set.AddSecrets(event.AddressSecrets(s.URL)...)
@@ -39,9 +38,9 @@ func HideServer(set *redact.Set, s event.Server) {
 	}
 }
 
-// hideInherited hides what is secret by its name in the environment of this process,
-// which the server's process gets. Names are many there, such as PWD and
-// SSH_AUTH_SOCK, and a path is no secret, so that less counts as one than in a configuration.
+// hideInherited adds the secrets of this process's environment, which the server's process
+// inherits, by their names. The rules are narrower than for a configuration: an environment
+// has names like PWD and SSH_AUTH_SOCK, and paths are no secrets.
 func hideInherited(set *redact.Set, environ []string) {
 	for _, variable := range environ {
 		name, value, _ := strings.Cut(variable, "=")
@@ -55,36 +54,36 @@ func hideInherited(set *redact.Set, environ []string) {
 	}
 }
 
-// hideNamed hides a value that its name calls secret, or that looks like a key. Others,
-// such as a language or a path, would be found where they are not meant.
+// hideNamed adds a value whose name says that it is secret, or that looks like a key. Masking
+// others, such as a language or a path, would hide ordinary text.
 func hideNamed(set *redact.Set, name string, value event.Secret) {
 	if event.SecretName(name) || event.LooksRandom(value.Reveal()) {
 		set.AddSecrets(value)
 	}
 }
 
-// HideSubscription has a set mask what is secret of a subscription, wherever it is met:
-// arguments, what signs its deliveries, what resumes its stream.
+// HideSubscription adds to a set what is secret of a subscription: arguments, secrets that sign
+// its deliveries, and the token that resumes its stream.
 func HideSubscription(set *redact.Set, s event.Subscription) {
 	hide(set, s.Key.Args, s.Shown)
 	set.AddGiven(s.Hook.Secret, s.Hook.Previous, s.Resume)
 }
 
-// hide has a set mask the arguments of a subscription that are not to be shown.
+// hide adds to a set the arguments of a subscription that are not to be shown.
 func hide(set *redact.Set, args, shown json.RawMessage) {
 	if secret := schema.SecretArguments(args, shown); len(secret) > 0 {
 		set.Add(secret...)
 	}
 }
 
-// hideSecrets takes over what the types of a server that were just listed call secret:
-// for subscriptions that are older than their schema.
+// hideSecrets masks the arguments that the types of a server, just listed, call secret, in
+// subscriptions that were stored before their schema said so.
 func (h *Host) hideSecrets(ctx context.Context, server string, types []event.Type) {
 	for _, sub := range h.opts.Store.Subscriptions() {
 		if sub.Key.Server != server {
 			continue
 		}
-		t, err := find(types, sub.Key.Type)
+		t, err := findType(types, sub.Key.Type)
 		if err != nil || bytes.Equal(schema.ShownArguments(t, sub.Key.Args), sub.Shown) {
 			continue
 		}

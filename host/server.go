@@ -20,59 +20,59 @@ import (
 	"eventdeck/host/wire"
 )
 
-// A server that refuses for lack of rights, or is described wrongly, is tried
-// this seldom: the operator must do something first.
+// refusedPause is the least pause between attempts to connect to a server that refuses for lack
+// of rights or whose description is wrong: the operator must do something first.
 const refusedPause = 5 * time.Minute
 
-// server keeps one server connected. Its subscriptions use it as their
-// delivery.Source, over whatever session it has at the moment.
+// server keeps one server connected. It is the [delivery.Source] of its subscriptions, over
+// the session that it has at the moment.
 type server struct {
 	host *Host
 	spec event.Server
 
-	cancel context.CancelFunc
-	done   chan struct{}
-	relist chan struct{} // one slot: list the types again
-	again  chan struct{} // one slot: connect anew
+	cancel    context.CancelFunc
+	done      chan struct{}
+	relist    chan struct{} // one slot: list the types again
+	reconnect chan struct{} // one slot: connect anew
 
 	pace    *pacer          // of catch-up polls
 	account *signin.Account // nil: there is nothing to sign in to
 
-	mu      sync.Mutex
-	view    ServerView
-	dialect dialect.Dialect
-	tools   *toolbox.Box  // of the connection of dialect
-	left    chan struct{} // closed when the connection of dialect is over
-	ready   chan struct{} // closed while connected
-	tried   chan struct{} // closed after the first attempt
-	listed  chan struct{} // closed once the types of this connection are known, or an error
-	failure error         // of the last attempt
-	listErr error
+	mu          sync.Mutex
+	view        ServerView
+	dialect     dialect.Dialect
+	tools       *toolbox.Box  // of the connection of dialect
+	sessionOver chan struct{} // closed when the connection of dialect is over
+	ready       chan struct{} // closed while connected
+	tried       chan struct{} // closed after the first attempt
+	listed      chan struct{} // closed once the types of this connection are known, or an error
+	failure     error         // of the last attempt
+	listErr     error
 
 	advertised bool        // the server says that it has events
 	asked      atomic.Bool // the operator wants to know of events that are not advertised
-	short      error       // why a part of the types is not known; nil: all are
+	missingErr error       // why a part of the types is not known; nil: all are
 }
 
 func newServer(h *Host, spec event.Server) *server {
 	HideServer(&h.secrets, spec)
 	return &server{
-		host:    h,
-		account: h.account(spec),
-		pace:    newPacer(),
-		spec:    spec,
-		done:    make(chan struct{}),
-		relist:  make(chan struct{}, 1),
-		again:   make(chan struct{}, 1),
-		ready:   make(chan struct{}),
-		tried:   make(chan struct{}),
-		listed:  make(chan struct{}),
-		view:    ServerView{Name: spec.Name, Address: h.secrets.String(address(spec)), Reach: ReachConnecting, Since: h.opts.Now()},
+		host:      h,
+		account:   h.account(spec),
+		pace:      newPacer(),
+		spec:      spec,
+		done:      make(chan struct{}),
+		relist:    make(chan struct{}, 1),
+		reconnect: make(chan struct{}, 1),
+		ready:     make(chan struct{}),
+		tried:     make(chan struct{}),
+		listed:    make(chan struct{}),
+		view:      ServerView{Name: spec.Name, Address: h.secrets.String(address(spec)), Reach: ReachConnecting, Since: h.opts.Now()},
 	}
 }
 
-// address is what the operator sees: a URL without userinfo and query, or the
-// command line.
+// address returns the address as it is shown: a URL without user and query, or the command
+// line without secrets.
 func address(s event.Server) string {
 	if s.Fault != nil {
 		return "(not usable)"
@@ -101,7 +101,7 @@ func (s *server) run(ctx context.Context) {
 		sess, err := s.dial(ctx)
 		lasted := false
 		if err == nil {
-			drain(s.again) // this is the connection that was asked for
+			drain(s.reconnect) // what was asked for until now is done
 			began := s.host.opts.Now()
 			s.connected(ctx, sess, again)
 			err = s.serve(ctx, sess)
@@ -129,7 +129,7 @@ func (s *server) run(ctx context.Context) {
 		timer := time.NewTimer(wait)
 		select {
 		case <-timer.C:
-		case <-s.again:
+		case <-s.reconnect:
 			backoff.Reset()
 		case <-ctx.Done():
 		}
@@ -137,6 +137,7 @@ func (s *server) run(ctx context.Context) {
 	}
 }
 
+// dial connects to the server, within [delivery.Timing].ConnectWithin.
 func (s *server) dial(ctx context.Context) (*session.Session, error) {
 	o := s.host.opts
 	ctx, cancel := context.WithTimeout(ctx, o.Timing.ConnectWithin)
@@ -163,11 +164,12 @@ func (s *server) dial(ctx context.Context) (*session.Session, error) {
 	return session.Dial(ctx, s.spec, opts)
 }
 
+// note takes a notification that belongs to no request.
 func (s *server) note(n wire.Note) {
 	s.mu.Lock()
 	d := s.dialect
 	s.mu.Unlock()
-	// What comes before the dialect is there belongs to nothing that was asked for.
+	// Before there is a dialect nothing was subscribed to.
 	if d != nil && d.Note(n) {
 		signal(s.relist)
 	}
@@ -190,17 +192,17 @@ func (s *server) dialectOptions() dialect.Options {
 	}
 }
 
-// connected publishes the session. After a pause the server may have forgotten
-// the leases of webhook subscriptions: they are refreshed at once.
+// connected makes a new session that of the server. When it is not the first one (again), the
+// server may have forgotten the leases of webhook subscriptions: they are refreshed at once.
 func (s *server) connected(ctx context.Context, sess *session.Session, again bool) {
 	info := sess.Info()
 	now := s.host.opts.Now()
 	s.mu.Lock()
-	s.dialect, s.left = dialect.For(sess, s.dialectOptions()), make(chan struct{})
+	s.dialect, s.sessionOver = dialect.For(sess, s.dialectOptions()), make(chan struct{})
 	s.tools = toolbox.New(sess, toolbox.Options{Redact: &s.host.secrets, Log: s.host.opts.Log.With("server", s.spec.Name), Address: addressOf(s.spec)})
 	s.advertised = dialect.Advertises(info)
 	v := &s.view
-	v.greet(info, now)
+	v.setInfo(info, now)
 	seen := event.ServerSeen{Name: v.Name, Era: v.Era, Version: v.Version, Transport: v.Transport, Title: v.Title, Release: v.Release, At: now.UTC()}
 	close(s.ready)
 	s.failure = nil
@@ -217,10 +219,9 @@ func (s *server) connected(ctx context.Context, sess *session.Session, again boo
 	signal(s.relist)
 }
 
-// serve lists the types when they may have changed, until the session is lost.
-// A list that could not be had is asked for again. The pauses grow, so that a
-// server that says list_changed without end is neither asked without end nor told
-// of every lease again.
+// serve lists the types when they may have changed, and again when that failed, until the
+// session is lost. The pauses between lists grow, so that a server that sends list_changed
+// all the time is not asked for types and leases all the time.
 func (s *server) serve(ctx context.Context, sess *session.Session) error {
 	defer sess.Close()
 	backoff := s.host.backoff()
@@ -255,7 +256,7 @@ func (s *server) serve(ctx context.Context, sess *session.Session) error {
 			rest.Reset(backoff.Next(err))
 		case <-rest.C:
 			relist = s.relist
-		case <-s.again:
+		case <-s.reconnect:
 			return errReconnect
 		case <-sess.Lost():
 			return sess.Err()
@@ -270,21 +271,21 @@ func retriable(err error) bool {
 	return !errors.Is(err, dialect.ErrNoEvents) && !errors.Is(err, wire.ErrUnacceptable) && wire.NameFrom(err) != wire.Forbidden
 }
 
-// listsAgain reports whether types that were missing in the last list may be had later.
+// listsAgain reports whether types that could not be listed may be had later.
 func (s *server) listsAgain() bool {
 	short := s.missing()
 	return errors.Is(short, dialect.ErrDialect) && retriable(short)
 }
 
-// missing returns why a part of the types is not known, nil if all are.
+// missing returns why a part of the types is not known; nil: all are.
 func (s *server) missing() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.short
+	return s.missingErr
 }
 
-// list asks for the event types and keeps them, or why they could not be had:
-// not when the connection on which they came is over, or the caller gave up.
+// list asks for the event types and keeps the answer or the error, unless the connection has
+// ended meanwhile or the caller gave up.
 func (s *server) list(ctx context.Context) ([]event.Type, error) {
 	d, err := s.session(ctx)
 	if err != nil {
@@ -302,7 +303,7 @@ func (s *server) list(ctx context.Context) ([]event.Type, error) {
 		s.view.Unadvertised = s.asked.Load() && !s.advertised && !slices.ContainsFunc(types, func(t event.Type) bool { return t.Dialect != "" })
 		if err == nil {
 			s.view.Types, s.view.TypesKnown, s.view.TypesErr = types, true, ""
-			if s.short = short; short != nil {
+			if s.missingErr = short; short != nil {
 				s.view.TypesErr = short.Error()
 			}
 			s.view.BadTypes, s.view.BadWhy = bad.Count, bad.Why
@@ -320,11 +321,13 @@ func (s *server) list(ctx context.Context) ([]event.Type, error) {
 	return types, err
 }
 
+// disconnected notes why there is no connection, and after which time another attempt is made
+// (0: at once or never).
 func (s *server) disconnected(err error, reach Reach, wait time.Duration) {
 	s.mu.Lock()
 	if s.dialect != nil {
 		s.dialect = nil
-		close(s.left)
+		close(s.sessionOver)
 	}
 	select {
 	case <-s.ready:
@@ -354,7 +357,7 @@ func (s *server) disconnected(err error, reach Reach, wait time.Duration) {
 	s.host.notify()
 }
 
-// closeOnce closes a channel unless it is closed. The callers share a lock.
+// closeOnce closes a channel unless it is closed already. The caller holds the server's lock.
 func closeOnce(ch chan struct{}) {
 	select {
 	case <-ch:
@@ -363,6 +366,7 @@ func closeOnce(ch chan struct{}) {
 	}
 }
 
+// snapshot returns the present view.
 func (s *server) snapshot() ServerView {
 	s.mu.Lock()
 	v := s.view
@@ -383,7 +387,7 @@ func (s *server) session(ctx context.Context) (dialect.Dialect, error) {
 func (s *server) connection(ctx context.Context) (d dialect.Dialect, left <-chan struct{}, err error) {
 	for {
 		s.mu.Lock()
-		d, left, ready := s.dialect, s.left, s.ready
+		d, left, ready := s.dialect, s.sessionOver, s.ready
 		s.mu.Unlock()
 		if d != nil {
 			return d, left, nil
@@ -391,30 +395,31 @@ func (s *server) connection(ctx context.Context) (d dialect.Dialect, left <-chan
 		select {
 		case <-ready:
 		case <-s.done:
-			return nil, nil, s.gone()
+			return nil, nil, s.removedError()
 		case <-ctx.Done():
 			return nil, nil, context.Cause(ctx)
 		}
 	}
 }
 
-func (s *server) gone() error {
+// removedError is the error of those who wait for a server that was removed or replaced.
+func (s *server) removedError() error {
 	return fmt.Errorf("%w: %s was removed or replaced", ErrUnreachable, s.spec.Name)
 }
 
-// tryAnew connects again at once. Why it could not be done before does not count any
-// more: a waiting caller is told what becomes of this attempt.
-func (s *server) tryAnew() {
+// reconnectNow connects again at once. Callers who wait get the outcome of this attempt, not of
+// an earlier one.
+func (s *server) reconnectNow() {
 	s.mu.Lock()
 	if s.dialect == nil {
 		s.tried, s.failure = make(chan struct{}), nil
 	}
 	s.mu.Unlock()
-	signal(s.again)
+	signal(s.reconnect)
 }
 
-// attempted waits for the end of the first attempt to connect, or of the server. Error: the
-// cause of ctx.
+// attempted waits until the first attempt to connect has ended, or the server was removed.
+// Error: the cause of ctx.
 func (s *server) attempted(ctx context.Context) error {
 	s.mu.Lock()
 	tried := s.tried
@@ -428,7 +433,7 @@ func (s *server) attempted(ctx context.Context) error {
 	return nil
 }
 
-// firstTry waits for the connection, or for the first failure to connect.
+// firstTry waits for the first attempt to connect, and returns why it failed.
 func (s *server) firstTry(ctx context.Context) error {
 	if err := s.attempted(ctx); err != nil {
 		return err
@@ -441,11 +446,11 @@ func (s *server) firstTry(ctx context.Context) error {
 	if s.failure == nil {
 		return fmt.Errorf("%w: %s", ErrUnreachable, s.view.Address)
 	}
-	return s.whyNot(s.failure)
+	return s.connectError(s.failure)
 }
 
-// awayFor returns why the server is not connected, if it will not be tried again
-// within d: the caller need not wait for it.
+// awayFor returns why the server is not connected, if no attempt to connect is made within d;
+// else nil.
 func (s *server) awayFor(d time.Duration) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -453,7 +458,7 @@ func (s *server) awayFor(d time.Duration) error {
 	if s.dialect != nil || v.Reach == ReachConnecting || !v.NextTry.IsZero() && v.NextTry.Sub(s.host.opts.Now()) < d {
 		return nil
 	}
-	return s.whyNot(s.failure)
+	return s.connectError(s.failure)
 }
 
 // drain empties a one-slot flag.

@@ -15,7 +15,7 @@ import (
 	"eventdeck/host/trust"
 )
 
-// errReconnect ends a connection that is to be made anew.
+// errReconnect ends a connection in place of which another one is made.
 var errReconnect = errors.New("reconnecting on demand")
 
 // Reconnect implements [API].
@@ -27,19 +27,20 @@ func (h *Host) Reconnect(name string) error {
 	if s.spec.Fault != nil {
 		return fmt.Errorf("server %s: %w", name, s.spec.Fault)
 	}
-	signal(s.again)
-	h.note(h.ctx, h.serverAct("reconnect", name))
+	signal(s.reconnect)
+	h.audit(h.ctx, h.serverEntry("reconnect", name))
 	return nil
 }
 
-func (h *Host) serverAct(action, name string) event.AuditEntry {
-	return h.act(event.ActorOperator, action, event.Subscription{Key: event.Key{Server: name}}, "")
+// serverEntry returns the entry of the audit log for an act of the operator on a server.
+func (h *Host) serverEntry(action, name string) event.AuditEntry {
+	return h.auditEntry(event.ActorOperator, action, event.Subscription{Key: event.Key{Server: name}}, "")
 }
 
-// noteAdded notes in the audit log that the operator added a server, or described a
-// known one anew. Of its address that is told which holds no secret.
-func (h *Host) noteAdded(spec event.Server, known bool) {
-	e := h.serverAct("add server", spec.Name)
+// auditAdded notes in the audit log that the operator added a server, or changed a known one,
+// with the part of its address that holds no secret.
+func (h *Host) auditAdded(spec event.Server, known bool) {
+	e := h.serverEntry("add server", spec.Name)
 	if known {
 		e.Action = "change server"
 	}
@@ -51,18 +52,17 @@ func (h *Host) noteAdded(spec event.Server, known bool) {
 	if spec.Fault != nil {
 		e.Result, e.Detail = "failed", trust.Unescaped(spec.Fault.Error())
 	}
-	h.note(h.ctx, e)
+	h.audit(h.ctx, e)
 }
 
-// logOf returns the log for what concerns a subscription: its lines name the server,
-// so that they can be shown with it.
+// logOf returns a log whose lines name the server of a subscription, with which they are shown.
 func (h *Host) logOf(sub event.Subscription) *slog.Logger {
 	return h.opts.Log.With("server", sub.Key.Server)
 }
 
 // RemoveServer implements [API].
 func (h *Host) RemoveServer(ctx context.Context, name string) error {
-	mu := h.serverMu(name)
+	mu := h.serverLock(name)
 	if err := mu.lock(ctx); err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (h *Host) RemoveServer(ctx context.Context, name string) error {
 		if sub.Key.Server != name {
 			continue
 		}
-		if err := h.finish(ctx, sub.ID); err != nil {
+		if err := h.endSub(ctx, sub.ID); err != nil {
 			return fmt.Errorf("server %s stays: subscription %s could not be ended: %w", name, sub.ID, err)
 		}
 	}
@@ -84,7 +84,7 @@ func (h *Host) RemoveServer(ctx context.Context, name string) error {
 	h.mu.Unlock()
 	s.cancel()
 	<-s.done
-	h.note(ctx, h.serverAct("remove server", name))
+	h.audit(ctx, h.serverEntry("remove server", name))
 	return nil
 }
 
@@ -101,13 +101,13 @@ func (h *Host) TestServer(ctx context.Context, spec event.Server) (ServerView, e
 	}
 	sess, err := s.dial(ctx)
 	if s.wantsSignIn(ctx, err) {
-		return fail(ReachSignIn, s.whyNot(fmt.Errorf("%w: %w", ErrSignIn, err)))
+		return fail(ReachSignIn, s.connectError(fmt.Errorf("%w: %w", ErrSignIn, err)))
 	}
 	if err != nil {
-		return fail(reachOf(err), s.whyNot(err))
+		return fail(reachOf(err), s.connectError(err))
 	}
 	defer sess.Close()
-	v.greet(sess.Info(), h.opts.Now())
+	v.setInfo(sess.Info(), h.opts.Now())
 	types, bad, err := dialect.For(sess, s.dialectOptions()).List(ctx)
 	v.Types, v.BadTypes, v.BadWhy = types, bad.Count, bad.Why
 	if err != nil {
@@ -120,8 +120,8 @@ func (h *Host) TestServer(ctx context.Context, spec event.Server) (ServerView, e
 	return v, nil
 }
 
-// greet takes over what a server said of itself.
-func (v *ServerView) greet(info session.Info, now time.Time) {
+// setInfo takes over what a server said of itself when it connected.
+func (v *ServerView) setInfo(info session.Info, now time.Time) {
 	v.Reach, v.Since, v.Attempt, v.NextTry, v.Err = ReachReady, now, 0, time.Time{}, ""
 	v.Reason = ""
 	v.Era, v.Version, v.Transport, v.HTTP = string(info.Era), info.Version, string(info.Transport), info.HTTP
@@ -129,7 +129,7 @@ func (v *ServerView) greet(info session.Info, now time.Time) {
 	v.Profile = string(info.Profile)
 }
 
-// reachOf says what a failure to connect means.
+// reachOf returns the state of a server after a failure to connect.
 func reachOf(err error) Reach {
 	switch {
 	case session.Denied(err), errors.Is(err, session.ErrFraming), errors.Is(err, session.ErrVersion):
@@ -140,8 +140,8 @@ func reachOf(err error) Reach {
 	return ReachBackoff
 }
 
-// whyNot gives a failure to connect the names that frontends know.
-func (s *server) whyNot(err error) error {
+// connectError wraps a failure to connect in [ErrRefused] or [ErrUnreachable].
+func (s *server) connectError(err error) error {
 	if session.Denied(err) {
 		return fmt.Errorf("%w: %w", ErrRefused, err)
 	}

@@ -9,13 +9,14 @@ import (
 	"eventdeck/host/event"
 )
 
-// SettingPrefix begins the keys of what frontends keep; the host's own settings have
-// others.
+// SettingPrefix begins the keys of the settings of frontends; those of the host's own settings
+// begin otherwise.
 const SettingPrefix = "ui."
 
 // ErrSetting: a frontend asked for a setting whose key does not begin with [SettingPrefix].
 var ErrSetting = errors.New("not a setting of a frontend")
 
+// checkSetting returns [ErrSetting] for a key that is not a frontend's.
 func checkSetting(key string) error {
 	if !strings.HasPrefix(key, SettingPrefix) {
 		return fmt.Errorf("%w: %q does not begin with %q", ErrSetting, key, SettingPrefix)
@@ -60,7 +61,8 @@ func (h *Host) RemoveMark(ctx context.Context, seq uint64, line bool) error {
 	return h.changeMarks(h.opts.Store.RemoveMark(ctx, seq, line))
 }
 
-// changeMarks reads the marks again, so that frontends need not ask the store.
+// changeMarks reads the marks again after they were changed, for [Host.Marks]; err is that of
+// the change.
 func (h *Host) changeMarks(err error) error {
 	if err != nil {
 		return err

@@ -29,7 +29,7 @@ type SignIn struct {
 	Wait func(ctx context.Context) error
 }
 
-// signInWithin bounds how long an operator may take to come back.
+// signInWithin bounds the time that the operator has for a sign-in.
 const signInWithin = 15 * time.Minute
 
 // vault is where sign-ins are kept.
@@ -40,8 +40,8 @@ func (o Options) vault() Vault {
 	return o.Store
 }
 
-// account returns the host's right to use the server, nil where there is nothing
-// to sign in to.
+// account returns the account with which the host uses a server; nil for one that takes no
+// sign-in.
 func (h *Host) account(spec event.Server) *signin.Account {
 	if spec.Fault != nil || spec.URL == "" {
 		return nil
@@ -66,46 +66,46 @@ func (h *Host) SignIn(ctx context.Context, name string) (SignIn, error) {
 	if s.account == nil {
 		return SignIn{}, fmt.Errorf("%s: %w: it is a process, or its headers hold the token", name, ErrNoSignIn)
 	}
-	// Its refusal says where, so one is waited for; a server that is there already
-	// is asked without.
-	if err := s.tryOnce(ctx); err != nil {
+	// The refusal of a connection names the authorization server, so the first attempt is
+	// waited for.
+	if err := s.awaitAttempt(ctx); err != nil {
 		return SignIn{}, err
 	}
 	flow, err := s.account.Begin(ctx)
 	if err = h.secrets.Error(err); err != nil {
-		h.note(ctx, h.signInAct("sign in", name, err))
+		h.audit(ctx, h.signInEntry("sign in", name, err))
 		return SignIn{}, fmt.Errorf("%s: %w", name, err)
 	}
 	wait := func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeoutCause(ctx, signInWithin, errors.New("no answer came back from the browser in time"))
 		defer cancel()
 		err := h.secrets.Error(flow.Wait(ctx))
-		h.note(context.WithoutCancel(ctx), h.signInAct("sign in", name, err))
+		h.audit(context.WithoutCancel(ctx), h.signInEntry("sign in", name, err))
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		s.tryAnew()
-		h.revive(name)
+		s.reconnectNow()
+		h.restartDenied(name)
 		h.notify()
 		return nil
 	}
 	return SignIn{URL: flow.URL, Issuer: flow.Issuer, Wait: wait}, nil
 }
 
-// revive begins again the subscriptions that a server refused for lack of rights:
-// now there are some.
-func (h *Host) revive(server string) {
+// restartDenied begins the subscriptions again that a server refused for lack of rights, after
+// a sign-in.
+func (h *Host) restartDenied(server string) {
 	for _, sub := range h.opts.Store.Subscriptions() {
 		if sub.Key.Server != server || sub.State != event.StateDenied || sub.Paused {
 			continue
 		}
-		if err := h.reviveOne(h.ctx, sub.ID); err != nil && h.ctx.Err() == nil {
+		if err := h.restartDeniedSub(h.ctx, sub.ID); err != nil && h.ctx.Err() == nil {
 			h.logOf(sub).Warn("a subscription that was refused could not be begun again", "sub", sub.ID, "err", err)
 		}
 	}
 }
 
-func (h *Host) reviveOne(ctx context.Context, id event.SubID) error {
+func (h *Host) restartDeniedSub(ctx context.Context, id event.SubID) error {
 	sub, mu, err := h.lockSub(ctx, id)
 	if err != nil {
 		return err
@@ -114,7 +114,7 @@ func (h *Host) reviveOne(ctx context.Context, id event.SubID) error {
 	if sub.State != event.StateDenied || sub.Paused {
 		return nil
 	}
-	err = h.update(ctx, id, nil, h.act(event.ActorHost, "resume", sub, "the operator signed in"), func(s *event.Subscription) {
+	err = h.commitChange(ctx, id, nil, h.auditEntry(event.ActorHost, "resume", sub, "the operator signed in"), func(s *event.Subscription) {
 		s.State, s.Evidence = event.StateResumed, "the operator signed in"
 	})
 	if err == nil {
@@ -124,8 +124,7 @@ func (h *Host) reviveOne(ctx context.Context, id event.SubID) error {
 	return err
 }
 
-// wantsWithin bounds finding out whether a refusal can be remedied: the operator
-// waits for the answer.
+// wantsWithin bounds finding out whether a sign-in is possible, for which the operator waits.
 const wantsWithin = 4 * time.Second
 
 // SignOut implements [API].
@@ -138,41 +137,43 @@ func (h *Host) SignOut(ctx context.Context, name string) error {
 		return fmt.Errorf("%s: %w: it is a process, or its headers hold the token", name, ErrNoSignIn)
 	}
 	err = h.secrets.Error(s.account.SignOut(ctx))
-	h.note(ctx, h.signInAct("sign out", name, err))
+	h.audit(ctx, h.signInEntry("sign out", name, err))
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	h.notify()
-	signal(s.again)
+	signal(s.reconnect)
 	return nil
 }
 
-func (h *Host) signInAct(action, name string, err error) event.AuditEntry {
-	e := h.serverAct(action, name)
+func (h *Host) signInEntry(action, name string, err error) event.AuditEntry {
+	e := h.serverEntry(action, name)
 	if err != nil {
 		e.Result = err.Error()
 	}
 	return e
 }
 
-// tryOnce waits for the first attempt to connect, whatever becomes of it.
-func (s *server) tryOnce(ctx context.Context) error {
+// awaitAttempt waits for the first attempt to connect, whatever its outcome.
+//
+// Errors: the cause of ctx, [ErrUnreachable] if the server was removed.
+func (s *server) awaitAttempt(ctx context.Context) error {
 	err := s.attempted(ctx)
 	select {
 	case <-s.done:
-		return s.gone()
+		return s.removedError()
 	default:
 		return err
 	}
 }
 
-// wantsSignIn reports whether a refusal is one that signing in may remedy.
+// wantsSignIn reports whether a failure to connect may be solved by a sign-in.
 func (s *server) wantsSignIn(ctx context.Context, err error) bool {
 	if s.account == nil || !session.Denied(err) || s.account.Need() == "" {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(ctx, wantsWithin)
 	defer cancel()
-	// What is wrong with the metadata is said when the operator signs in.
+	// Other errors of the metadata are reported when the operator signs in.
 	return !errors.Is(s.account.Discover(ctx), ErrNoSignIn)
 }

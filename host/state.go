@@ -9,15 +9,15 @@ import (
 	"eventdeck/host/trust"
 )
 
-// refusedAfter is how long a delivery may be refused, and none accepted after it, until
-// the subscription is not called alive any more (contracts, command line).
+// refusedAfter is how long after a refused delivery, with none accepted since, a subscription
+// is shown as refused (contracts, command line).
 const refusedAfter = 5 * time.Second
 
-// evidence is all that is known of how a subscription fares.
+// evidence is what the state of a subscription is derived from.
 type evidence struct {
 	sub     event.Subscription
-	runner  *delivery.Status // of what runs it; nil: nothing does
-	server  *ServerView      // nil: none of its name is known here
+	runner  *delivery.Status // of its runner; nil: it does not run
+	server  *ServerView      // nil: no server of its name was added
 	refused refusals
 	now     time.Time
 }
@@ -25,17 +25,16 @@ type evidence struct {
 // refusals are the deliveries to a subscription that the receiver refused.
 type refusals struct {
 	event.Refused
-	open time.Time // the first since a delivery was accepted; zero: none
+	since time.Time // the first since a delivery was accepted; zero: none
 }
 
-// lasting reports whether deliveries have been refused for so long that the
-// subscription does not receive what is sent.
+// lasting reports whether no delivery was accepted for refusedAfter since one was refused.
 func (r refusals) lasting(now time.Time) bool {
-	return !r.open.IsZero() && now.Sub(r.open) >= refusedAfter
+	return !r.since.IsZero() && now.Sub(r.since) >= refusedAfter
 }
 
-// since adds what was refused before this host was started.
-func (r refusals) since(before event.Refused) event.Refused {
+// withEarlier returns the refusals with those of earlier runs.
+func (r refusals) withEarlier(before event.Refused) event.Refused {
 	if r.Count == 0 {
 		return before
 	}
@@ -43,20 +42,20 @@ func (r refusals) since(before event.Refused) event.Refused {
 	return r.Refused
 }
 
-// words tells of the refusals, the cause first, which rows that are short cut off last;
-// "" while a delivery was accepted after them.
-func (r refusals) words() string {
-	if r.open.IsZero() {
+// summary describes the refusals, the reason first, as narrow rows cut off the end; "" if a
+// delivery was accepted since.
+func (r refusals) summary() string {
+	if r.since.IsZero() {
 		return ""
 	}
 	return fmt.Sprintf("%s, %s refused", r.Reason, event.Some(r.Count, "delivery", "deliveries"))
 }
 
-// derive tells how a subscription fares: the one source of its state for the screen,
-// the commands, and attached processes. It looks at nothing but the evidence.
+// derive returns the state of a subscription as it is shown everywhere: on the screen, by
+// commands, to attached processes. It depends on the evidence alone.
 func derive(e evidence) (s delivery.Status, running bool) {
 	if e.runner == nil {
-		return idle(e)
+		return derivedIdle(e)
 	}
 	s = *e.runner
 	if s.Proof == "" {
@@ -66,14 +65,14 @@ func derive(e evidence) (s delivery.Status, running bool) {
 	switch s.State {
 	case event.StateLive, event.StateRefreshing:
 		if s.Mode == event.ModeWebhook && e.refused.lasting(e.now) {
-			s.State, s.Since, s.Reason = event.StateRefused, e.refused.open, event.ReasonRefused
-			s.Error = trust.Unescaped(e.refused.words())
+			s.State, s.Since, s.Reason = event.StateRefused, e.refused.since, event.ReasonRefused
+			s.Error = trust.Unescaped(e.refused.summary())
 		}
 	case event.StateSuspended:
 		s.Reason = event.ReasonSuspended
-		s.Error = beside(s.Error, e.refused.words())
+		s.Error = appendWords(s.Error, e.refused.summary())
 	case event.StateStarting, event.StateVerifying, event.StateBackoff, event.StateDenied:
-		unconfirmed(&s, e)
+		explainUnconfirmed(&s, e)
 	}
 	if s.State.Alive() {
 		if s.Reason = ""; e.runner.Proof == event.ProofProving {
@@ -87,7 +86,7 @@ func derive(e evidence) (s delivery.Status, running bool) {
 	return s, true
 }
 
-// openingProof is what is known of continuity while the delivery has not said it yet.
+// openingProof returns the proof to show while the runner has none yet.
 func openingProof(sub event.Subscription) event.Proof {
 	switch p := storedProof(sub); {
 	case p == event.ProofProved, p == event.ProofNew && !sub.LastSeen.IsZero():
@@ -97,10 +96,10 @@ func openingProof(sub event.Subscription) event.Proof {
 	}
 }
 
-// storedProof is what is known of the continuity of a subscription that nothing runs: as
-// its last run knew it. Older programs did not store that; then its stored positions
-// tell: those of a webhook lie apart after its last checkpoint, and its old path stays
-// until a fresh one is proved.
+// storedProof returns the proof of a subscription that does not run, as its last run stored it.
+// Stores of earlier versions do not have it. Then it follows from the positions: those of a
+// webhook differ while what came after the checkpoint is not proved, and so does its path
+// keep an old one.
 func storedProof(sub event.Subscription) event.Proof {
 	switch {
 	case sub.NoReplay:
@@ -111,20 +110,20 @@ func storedProof(sub event.Subscription) event.Proof {
 		return sub.Proof
 	case sub.Mode != event.ModeWebhook:
 		return event.ProofProved
-	case !sub.Opening().Same(sub.Cursor), sub.Hook.OldPath != "" && sub.Hook.OldUntil.IsZero():
+	case !sub.Opening().Same(sub.Cursor), sub.Hook.Unproved():
 		return event.ProofProving
 	}
 	return event.ProofProved
 }
 
-// unconfirmed tells why a subscription is not confirmed, or not any more.
-func unconfirmed(s *delivery.Status, e evidence) {
+// explainUnconfirmed sets the reason for which a subscription is not confirmed.
+func explainUnconfirmed(s *delivery.Status, e evidence) {
 	if s.State == event.StateDenied && s.Reason == "" {
 		s.Reason = event.ReasonRights
 	}
 	if v := e.server; v != nil {
 		if s.State != event.StateDenied && v.Reach != ReachReady && v.Reason != "" {
-			// Nothing is asked while the server is away: its attempts are what is made.
+			// While the server is away only attempts to connect are made.
 			s.Reason, s.Attempt, s.NextTry = v.Reason, v.Attempt, v.NextTry
 			if s.State == event.StateStarting {
 				s.Since = v.Since
@@ -138,13 +137,13 @@ func unconfirmed(s *delivery.Status, e evidence) {
 		}
 	}
 	if s.Reason == event.ReasonChallenge {
-		s.Error = beside(s.Error, e.refused.words())
+		s.Error = appendWords(s.Error, e.refused.summary())
 	}
 }
 
-// idle tells of a subscription that nothing runs. The word that was stored last would
-// look alive.
-func idle(e evidence) (s delivery.Status, running bool) {
+// derivedIdle returns the state of a subscription that does not run. The stored state may still
+// be one of a running subscription.
+func derivedIdle(e evidence) (s delivery.Status, running bool) {
 	s = delivery.Status{
 		State: event.StateNotRunning, Error: e.sub.Error, Lease: e.sub.Lease, Mode: e.sub.Mode,
 		Proof: storedProof(e.sub), Refused: e.refused.Refused,
@@ -160,13 +159,13 @@ func idle(e evidence) (s delivery.Status, running bool) {
 		s.State = event.StateStarting // it is about to run
 	}
 	if s.State == event.StateDenied {
-		unconfirmed(&s, e)
+		explainUnconfirmed(&s, e)
 	}
 	return s, s.State != event.StateNotRunning
 }
 
-// beside adds words to an error, if there are any.
-func beside(err trust.Text, words string) trust.Text {
+// appendWords appends words, if any, to an error, if there is one.
+func appendWords(err trust.Text, words string) trust.Text {
 	switch {
 	case words == "":
 		return err
@@ -176,8 +175,8 @@ func beside(err trust.Text, words string) trust.Text {
 	return trust.Untrusted(err.Raw() + "; " + words)
 }
 
-// Stored tells of a subscription in a store that no process runs: what it was when it
-// was last seen, and which of its deliveries are among those that were refused.
+// Stored returns the view of a subscription in a store on which no host runs: its last state,
+// and those of the refused deliveries that were its own.
 func Stored(sub event.Subscription, refused []event.Refusal) SubscriptionView {
 	s := delivery.Status{
 		State: event.StateNotRunning, Error: sub.Error, Lease: sub.Lease, Mode: sub.Mode, Proof: storedProof(sub),

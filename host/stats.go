@@ -10,8 +10,7 @@ import (
 	"eventdeck/host/wire"
 )
 
-// Stats are the numbers of this run. They are values: a caller may
-// keep them.
+// Stats are the numbers of this run. A caller may keep them.
 type Stats struct {
 	At      time.Time
 	Started time.Time
@@ -27,9 +26,8 @@ type Stats struct {
 
 	Store event.StoreLoad
 
-	// Lag is the time from when an event occurred, as its server says, to when it
-	// was received; Ingest from there to its commit. Both of the last one to two
-	// minutes.
+	// Lag is the time from an event's timestamp to its receipt, Ingest the time from there
+	// to its commit, both of the last one to two minutes.
 	Lag, Ingest Quantiles
 
 	Total  Rate
@@ -43,15 +41,15 @@ type TypeKey struct {
 	Type   trust.Text
 }
 
-// Quantiles are the middle and the 95th percentile of durations, to about a
-// fifth of their value. N is of how many; 0: nothing was measured.
+// Quantiles are the median and the 95th percentile of N durations, exact to about a fifth of
+// their value.
 type Quantiles struct {
 	P50, P95 time.Duration
 	N        uint64
 }
 
-// Rate counts events in buckets by the time of receipt, the newest last. The
-// newest bucket of each is not over yet.
+// Rate counts events in buckets by the time of receipt. The last bucket is the present one,
+// which is not over yet.
 type Rate struct {
 	Seconds [60]uint32 // of one second each
 	Minutes [60]uint32 // of one minute each
@@ -64,8 +62,8 @@ type meter struct {
 	total   counter
 	subs    map[event.SubID]*counter
 	types   map[TypeKey]*counter
-	lag     spread
-	ingest  spread
+	lag     histogram
+	ingest  histogram
 	started time.Time
 }
 
@@ -73,8 +71,8 @@ func newMeter(now time.Time) *meter {
 	return &meter{started: now, subs: map[event.SubID]*counter{}, types: map[TypeKey]*counter{}}
 }
 
-// measured bounds how many records of one commit are timed.
-const measured = 64
+// maxTimed is how many records of one commit are timed at most.
+const maxTimed = 64
 
 // stored counts what a commit stored.
 func (m *meter) stored(records []event.Record, now time.Time) {
@@ -89,7 +87,7 @@ func (m *meter) stored(records []event.Record, now time.Time) {
 		case event.KindRejected:
 			m.sum.Rejected++
 		case event.KindEvent:
-			m.event(r, now, i < measured)
+			m.event(r, now, i < maxTimed)
 		}
 	}
 }
@@ -194,19 +192,19 @@ func (b *buckets) upTo(tick int64) (out [60]uint32) {
 	return out
 }
 
-// spread is a histogram of durations over the last one to two minutes. Each power
+// histogram is a histogram of durations over the last one to two minutes. Each power
 // of two of microseconds has four classes. The zero spread is ready.
-type spread struct {
-	began        time.Time // of now
-	now, earlier [classes]band
+type histogram struct {
+	began            time.Time // of now
+	current, earlier [classes]band
 }
 
 // classes are enough for every duration that is counted.
 const classes = 212
 
-// longestSpread is the longest duration that is told, 146 years: a sum of longer ones
-// could not be read back.
-const longestSpread time.Duration = 1 << 62
+// longestDuration is what longer durations count as, 146 years: the mean of longer ones might
+// not fit into a duration.
+const longestDuration time.Duration = 1 << 62
 
 // band is what is known of the durations of one class.
 type band struct {
@@ -214,28 +212,28 @@ type band struct {
 	sum float64 // nanoseconds
 }
 
-const spreadWindow = time.Minute
+const histogramWindow = time.Minute
 
 // add counts a duration; one that is negative counts as none.
-func (s *spread) add(d time.Duration, at time.Time) {
+func (s *histogram) add(d time.Duration, at time.Time) {
 	s.rotate(at)
-	d = min(max(d, 0), longestSpread)
-	b := &s.now[class(d)]
+	d = min(max(d, 0), longestDuration)
+	b := &s.current[class(d)]
 	b.n++
 	b.sum += float64(d)
 }
 
 // rotate begins a new window when the present one is over.
-func (s *spread) rotate(at time.Time) {
+func (s *histogram) rotate(at time.Time) {
 	switch age := at.Sub(s.began); {
-	case age < spreadWindow:
+	case age < histogramWindow:
 		return
-	case age < 2*spreadWindow:
-		s.earlier = s.now
+	case age < 2*histogramWindow:
+		s.earlier = s.current
 	default:
 		s.earlier = [classes]band{}
 	}
-	s.began, s.now = at, [classes]band{}
+	s.began, s.current = at, [classes]band{}
 }
 
 // class returns the class of a duration that is not negative.
@@ -249,20 +247,20 @@ func class(d time.Duration) int {
 }
 
 // quantiles returns the mean of the durations in the classes where the quantiles lie.
-func (s *spread) quantiles(at time.Time) Quantiles {
+func (s *histogram) quantiles(at time.Time) Quantiles {
 	s.rotate(at)
 	var q Quantiles
-	for i := range s.now {
-		q.N += s.now[i].n + s.earlier[i].n
+	for i := range s.current {
+		q.N += s.current[i].n + s.earlier[i].n
 	}
 	var seen uint64
-	for i := range s.now {
-		before, n := seen, s.now[i].n+s.earlier[i].n
+	for i := range s.current {
+		before, n := seen, s.current[i].n+s.earlier[i].n
 		if n == 0 {
 			continue
 		}
 		seen += n
-		mean := time.Duration((s.now[i].sum + s.earlier[i].sum) / float64(n))
+		mean := time.Duration((s.current[i].sum + s.earlier[i].sum) / float64(n))
 		if half := (q.N + 1) / 2; before < half && seen >= half {
 			q.P50 = mean
 		}

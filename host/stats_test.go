@@ -42,7 +42,7 @@ func TestRatesFollowTheClock(t *testing.T) {
 
 func TestQuantilesAreNearAndForget(t *testing.T) {
 	start := time.Unix(1_800_000_000, 0)
-	var s spread
+	var s histogram
 	for n := 1; n <= 1000; n++ {
 		s.add(time.Duration(n)*time.Millisecond, start)
 	}
@@ -61,8 +61,8 @@ func TestQuantilesAreNearAndForget(t *testing.T) {
 func TestQuantilesAreNumbersAndNotClasses(t *testing.T) {
 	start := time.Unix(1_800_000_000, 0)
 	const day = 24 * time.Hour
-	for _, d := range []time.Duration{0, 1, 3 * time.Microsecond, 1234 * time.Millisecond, 20 * day, 31 * day, 20_650 * day, longestSpread} {
-		var s spread
+	for _, d := range []time.Duration{0, 1, 3 * time.Microsecond, 1234 * time.Millisecond, 20 * day, 31 * day, 20_650 * day, longestDuration} {
+		var s histogram
 		for range 3 {
 			s.add(d, start)
 		}
@@ -70,12 +70,12 @@ func TestQuantilesAreNumbersAndNotClasses(t *testing.T) {
 			t.Errorf("%v is told as %v and %v", d, q.P50, q.P95)
 		}
 	}
-	var s spread
+	var s histogram
 	s.add(math.MaxInt64, start)
-	if q := s.quantiles(start); q.P50 != longestSpread {
+	if q := s.quantiles(start); q.P50 != longestDuration {
 		t.Errorf("the longest is told as %v", q.P50)
 	}
-	s = spread{}
+	s = histogram{}
 	s.add(-time.Second, start)
 	if q := s.quantiles(start); q != (Quantiles{N: 1}) {
 		t.Errorf("a negative one: %+v", q)

@@ -14,7 +14,7 @@ import (
 	"eventdeck/host/wire"
 )
 
-// How long the host takes leave of a server's subscription.
+// releaseWithin bounds the wait for a server that is told of the end of a subscription.
 const releaseWithin = 5 * time.Second
 
 // Check implements [API].
@@ -28,15 +28,15 @@ func (h *Host) check(ctx context.Context, r Request) (event.Mode, event.Key, err
 	if err != nil {
 		return "", event.Key{}, err
 	}
-	types, err := h.known(ctx, s)
+	types, err := h.typesOf(ctx, s)
 	if err != nil {
-		if old, ok := h.goesOn(r); ok && ctx.Err() == nil && !errors.Is(err, ErrNoEvents) {
+		if old, ok := h.continued(r); ok && ctx.Err() == nil && !errors.Is(err, ErrNoEvents) {
 			h.opts.Log.Warn("a subscription goes on without the list of types", "server", s.spec.Name, "sub", old.ID, "err", err)
 			return old.Mode, old.Key, nil
 		}
 		return "", event.Key{}, err
 	}
-	t, err := find(types, r.Type)
+	t, err := findType(types, r.Type)
 	if err != nil {
 		err = fmt.Errorf("%w at %s", err, r.Server)
 		if short := s.missing(); short != nil {
@@ -50,10 +50,10 @@ func (h *Host) check(ctx context.Context, r Request) (event.Mode, event.Key, err
 	}
 	key := event.Key{Server: r.Server, Type: r.Type, Args: args}
 	want := r.Mode
-	if old, err := h.opts.Store.Subscription(key.ID()); err == nil && r.From.Saved && auto(want) && t.Offers(old.Mode) {
-		want = old.Mode // what goes on goes on as it was
+	if old, err := h.opts.Store.Subscription(key.ID()); err == nil && r.From.Saved && isAuto(want) && t.Offers(old.Mode) {
+		want = old.Mode // a subscription is continued in its mode
 	}
-	mode, err := h.choose(t, want)
+	mode, err := h.chooseMode(t, want)
 	if err != nil {
 		return "", event.Key{}, err
 	}
@@ -63,22 +63,22 @@ func (h *Host) check(ctx context.Context, r Request) (event.Mode, event.Key, err
 	return mode, key, nil
 }
 
-// goesOn returns the subscription that a request would go on with just as it is: that
-// needs no types, since the server was asked for the same before.
-func (h *Host) goesOn(r Request) (old event.Subscription, ok bool) {
+// continued returns the stored subscription that a request continues without a change. That can
+// be done without knowing the types, as the server accepted the same request before.
+func (h *Host) continued(r Request) (old event.Subscription, ok bool) {
 	args, err := event.CanonicalArgs(r.Args)
 	if err != nil || !r.From.Saved {
 		return old, false
 	}
 	old, err = h.opts.Store.Subscription(event.Key{Server: r.Server, Type: r.Type, Args: args}.ID())
-	return old, err == nil && (auto(r.Mode) || r.Mode == old.Mode)
+	return old, err == nil && (isAuto(r.Mode) || r.Mode == old.Mode)
 }
 
-func auto(m event.Mode) bool { return m == "" || m == event.ModeAuto }
+func isAuto(m event.Mode) bool { return m == "" || m == event.ModeAuto }
 
-// choose returns the mode for a type (mcp-events, section 8; contracts, mode auto).
-func (h *Host) choose(t event.Type, want event.Mode) (event.Mode, error) {
-	if auto(want) {
+// chooseMode returns the mode for a type (mcp-events, section 8; contracts, mode auto).
+func (h *Host) chooseMode(t event.Type, want event.Mode) (event.Mode, error) {
+	if isAuto(want) {
 		if h.opts.CallbackURL != "" && t.Offers(event.ModeWebhook) {
 			return event.ModeWebhook, nil
 		}
@@ -129,8 +129,8 @@ func (h *Host) Subscribe(ctx context.Context, r Request) (event.Subscription, er
 	err = l.runner.Confirmed(ctx)
 	sub, gone := h.opts.Store.Subscription(id)
 	if isNew && (wire.NameFrom(err) != "" || errors.Is(err, wire.ErrUnacceptable)) && gone == nil {
-		h.failed(ctx, "subscribe", sub, err)
-		return sub, errors.Join(explain(err), h.undo(ctx, id, l))
+		h.auditFailure(ctx, "subscribe", sub, err)
+		return sub, errors.Join(explain(err), h.undoSubscribe(ctx, id, l))
 	}
 	if err != nil {
 		return sub, explain(err)
@@ -138,9 +138,8 @@ func (h *Host) Subscribe(ctx context.Context, r Request) (event.Subscription, er
 	return sub, gone
 }
 
-// undo removes a subscription that never was, unless a caller has begun it anew
-// since.
-func (h *Host) undo(ctx context.Context, id event.SubID, l *running) error {
+// undoSubscribe removes a subscription that the server refused, unless it was begun again since.
+func (h *Host) undoSubscribe(ctx context.Context, id event.SubID, l *running) error {
 	_, mu, err := h.lockSub(ctx, id)
 	if errors.Is(err, event.ErrNotFound) {
 		return nil
@@ -148,16 +147,16 @@ func (h *Host) undo(ctx context.Context, id event.SubID, l *running) error {
 		return err
 	}
 	defer mu.unlock()
-	if h.runningSub(id) != l {
+	if h.running(id) != l {
 		return nil
 	}
 	h.stopRunning(id)
-	return h.remove(ctx, id, event.ActorHost, "refused subscription removed")
+	return h.removeSub(ctx, id, event.ActorHost, "refused subscription removed")
 }
 
 // begin stores what is requested and runs it.
 func (h *Host) begin(ctx context.Context, key event.Key, mode event.Mode, r Request) (l *running, isNew bool, err error) {
-	mu := h.serverMu(key.Server)
+	mu := h.serverLock(key.Server)
 	if err := mu.lock(ctx); err != nil {
 		return nil, false, err
 	}
@@ -172,7 +171,7 @@ func (h *Host) begin(ctx context.Context, key event.Key, mode event.Mode, r Requ
 		return nil, false, err
 	}
 	if isNew {
-		settled, err := h.admit(id)
+		settled, err := h.reservePlace(id)
 		if err != nil {
 			return nil, false, err
 		}
@@ -183,12 +182,12 @@ func (h *Host) begin(ctx context.Context, key event.Key, mode event.Mode, r Requ
 	}
 	h.stopRunning(id)
 	if old.Mode != mode {
-		h.release(ctx, id)
+		h.releaseSub(ctx, id)
 	}
 	asked := event.Subscription{ID: id, Key: key}
-	t, known := h.listed(key)
-	audit := h.act(event.ActorOperator, "subscribe", asked, "mode "+string(mode))
-	err = h.update(ctx, id, nil, audit, func(s *event.Subscription) {
+	t, known := h.listedType(key)
+	audit := h.auditEntry(event.ActorOperator, "subscribe", asked, "mode "+string(mode))
+	err = h.commitChange(ctx, id, nil, audit, func(s *event.Subscription) {
 		if s.Created.IsZero() {
 			s.ID, s.Key, s.Created = id, key, h.opts.Now().UTC()
 		}
@@ -224,22 +223,21 @@ func (h *Host) begin(ctx context.Context, key event.Key, mode event.Mode, r Requ
 	}
 	HideSubscription(&h.secrets, sub)
 	h.start(sub)
-	if l = h.runningSub(id); l == nil {
+	if l = h.running(id); l == nil {
 		return nil, false, errors.New("the host is closing")
 	}
 	return l, isNew, nil
 }
 
-// runsAsRequested returns the running one of a subscription that is to go on just as it does: one
-// that was begun when its server was added is not opened a second time. nil if there is
-// something to change.
+// runsAsRequested returns the runner of a subscription that already does what is requested, as
+// one that was started when its server was added; nil: there is something to change.
 func (h *Host) runsAsRequested(old event.Subscription, mode event.Mode, r Request) *running {
-	l := h.runningSub(old.ID)
+	l := h.running(old.ID)
 	if l == nil || !r.From.Saved || r.From.Cursor.Valid || old.State.Over() ||
 		old.Mode != mode || old.MaxAge != r.MaxAge || old.TTL != r.TTL {
 		return nil
 	}
-	if t, known := h.listed(old.Key); known && (t.Dialect != old.Dialect || t.Cursorless != old.NoReplay) {
+	if t, known := h.listedType(old.Key); known && (t.Dialect != old.Dialect || t.Cursorless != old.NoReplay) {
 		return nil
 	}
 	select {
@@ -248,19 +246,18 @@ func (h *Host) runsAsRequested(old event.Subscription, mode event.Mode, r Reques
 	default:
 	}
 	if s := l.runner.Status().State; s != event.StateStarting && !s.Alive() {
-		return nil // what failed is tried again at once
+		return nil // after a failure it is tried again at once
 	}
 	return l
 }
 
-// update commits a change of a subscription, with what the audit log says of it,
-// and waits for it.
-func (h *Host) update(ctx context.Context, id event.SubID, records []event.Record, audit event.AuditEntry, change func(*event.Subscription)) error {
+// commitChange commits a change of a subscription with its entry of the audit log.
+func (h *Host) commitChange(ctx context.Context, id event.SubID, records []event.Record, audit event.AuditEntry, change func(*event.Subscription)) error {
 	return h.commit(ctx, event.Batch{Sub: id, Records: records, Audit: []event.AuditEntry{audit}, Update: change})
 }
 
-// commit waits until the store has answered, also when ctx ends once the batch is
-// queued: the caller that goes on must know what is stored.
+// commit commits a batch. Once the batch is queued it waits for the store, also when ctx ends:
+// the caller must know whether it is stored.
 func (h *Host) commit(ctx context.Context, b event.Batch) error {
 	done := make(chan error, 1)
 	b.Done = func(_ event.Outcome, err error) { done <- err }
@@ -272,39 +269,36 @@ func (h *Host) commit(ctx context.Context, b event.Batch) error {
 	return err
 }
 
-// remove ends a subscription that does not run any more.
-func (h *Host) remove(ctx context.Context, id event.SubID, actor event.Actor, action string) error {
+// removeSub removes a subscription that does not run from the store.
+func (h *Host) removeSub(ctx context.Context, id event.SubID, actor event.Actor, action string) error {
 	sub, err := h.opts.Store.Subscription(id)
 	if err != nil {
 		return err
 	}
-	b := event.Batch{Sub: id, Remove: true, Audit: []event.AuditEntry{h.act(actor, action, sub, "")}}
-	if sub.Hook.Path == "" {
-		return h.commit(ctx, b)
+	b := event.Batch{Sub: id, Remove: true, Audit: []event.AuditEntry{h.auditEntry(actor, action, sub, "")}}
+	if sub.Hook.Path != "" {
+		b.Ended = &event.Ended{Path: sub.Hook.Path, At: h.opts.Now().UTC(), Removed: true}
 	}
-	b.Ended = &event.Ended{Path: sub.Hook.Path, At: h.opts.Now().UTC(), Removed: true}
-	h.hooks.Forget(sub.Hook.Path)
-	err = h.commit(ctx, b)
-	if err != nil {
-		h.hooks.Know(sub.Hook.Path, id)
+	if err := h.commit(ctx, b); err != nil {
+		return err
 	}
-	return err
+	h.hooks.RemovePaths(id)
+	return nil
 }
 
-// release ends a subscription on its server if it is a webhook's, as far as the
-// server can be reached; it ends here in any case (field notes 14). It does not
-// run any more: what is stored is all that the server was told.
-func (h *Host) release(ctx context.Context, id event.SubID) {
+// releaseSub ends a subscription on its server if the server keeps it. If the server does not
+// confirm that, it becomes an orphan (field notes 14). The subscription must not run.
+func (h *Host) releaseSub(ctx context.Context, id event.SubID) {
 	sub, err := h.opts.Store.Subscription(id)
 	if err != nil || !atServer(sub) {
 		return
 	}
-	if err := h.leave(ctx, sub, delivery.Release); err != nil {
+	if err := h.tellServer(ctx, sub, delivery.Release); err != nil {
 		h.logOf(sub).Warn("the lease stays on the server until it ends there", "sub", id, "err", err)
 		h.orphan(ctx, sub)
 		return
 	}
-	h.letGo(ctx, sub)
+	h.dropHeld(ctx, sub)
 }
 
 // Unsubscribe implements [API].
@@ -314,29 +308,31 @@ func (h *Host) Unsubscribe(ctx context.Context, id event.SubID) error {
 		return err
 	}
 	defer mu.unlock()
-	return h.finish(ctx, id)
+	return h.endSub(ctx, id)
 }
 
-// finish ends a subscription here and on its server.
-func (h *Host) finish(ctx context.Context, id event.SubID) error {
+// endSub ends a subscription here and on its server.
+func (h *Host) endSub(ctx context.Context, id event.SubID) error {
 	h.stopRunning(id)
-	h.release(ctx, id)
-	err := h.remove(ctx, id, event.ActorOperator, "unsubscribe")
+	h.releaseSub(ctx, id)
+	err := h.removeSub(ctx, id, event.ActorOperator, "unsubscribe")
 	if err != nil {
 		h.restart(id)
 	}
 	return err
 }
 
-// restart runs a subscription as it is stored. After a verb that failed it must
-// not look alive and be dead.
+// restart runs a subscription as it is stored, also after an act that failed.
 func (h *Host) restart(id event.SubID) {
 	if sub, err := h.opts.Store.Subscription(id); err == nil {
 		h.start(sub)
 	}
 }
 
-func (h *Host) mustHave(id event.SubID) (event.Subscription, error) {
+// subscription returns a stored subscription.
+//
+// Error: [event.ErrNotFound].
+func (h *Host) subscription(id event.SubID) (event.Subscription, error) {
 	sub, err := h.opts.Store.Subscription(id)
 	if err != nil {
 		return sub, fmt.Errorf("subscription %s: %w; see: eventdeck subs list", id, err)
@@ -354,14 +350,14 @@ func (h *Host) Pause(ctx context.Context, id event.SubID) error {
 	if sub.Paused {
 		return nil
 	}
-	if sub.State.Over() { // resumed, it would begin again in silence
+	if sub.State.Over() { // to resume it would begin it anew
 		return overError(sub)
 	}
 	h.stopRunning(id)
 	h.suspend(ctx, sub)
 	change := &event.StateChange{State: event.StatePaused, Evidence: "paused by the operator"}
-	audit := h.act(event.ActorOperator, "pause", sub, "")
-	err = h.update(ctx, id, []event.Record{h.mark(sub, change)}, audit, func(s *event.Subscription) {
+	audit := h.auditEntry(event.ActorOperator, "pause", sub, "")
+	err = h.commitChange(ctx, id, []event.Record{h.stateRecord(sub, change)}, audit, func(s *event.Subscription) {
 		s.Paused, s.State, s.Evidence = true, change.State, change.Evidence
 	})
 	if err != nil {
@@ -370,7 +366,8 @@ func (h *Host) Pause(ctx context.Context, id event.SubID) error {
 	return err
 }
 
-func (h *Host) mark(sub event.Subscription, change *event.StateChange) event.Record {
+// stateRecord returns the record of a change of state.
+func (h *Host) stateRecord(sub event.Subscription, change *event.StateChange) event.Record {
 	return event.Record{
 		Kind: event.KindState, Sub: sub.ID, Server: sub.Key.Server, Type: sub.Key.Type,
 		Mode: sub.Mode, ReceivedAt: h.opts.Now().UTC(), State: change,
@@ -390,7 +387,7 @@ func (h *Host) Resume(ctx context.Context, id event.SubID) error {
 		}
 		return nil
 	}
-	err = h.update(ctx, id, nil, h.act(event.ActorOperator, "resume", sub, ""), func(s *event.Subscription) {
+	err = h.commitChange(ctx, id, nil, h.auditEntry(event.ActorOperator, "resume", sub, ""), func(s *event.Subscription) {
 		s.Paused, s.State, s.Evidence = false, event.StateResumed, "resumed by the operator"
 	})
 	if err != nil {
@@ -403,15 +400,15 @@ func (h *Host) Resume(ctx context.Context, id event.SubID) error {
 
 // Printed implements [API].
 func (h *Host) Printed(ctx context.Context, id event.SubID, seq uint64) error {
-	if _, err := h.mustHave(id); err != nil {
+	if _, err := h.subscription(id); err != nil {
 		return err
 	}
-	return h.amend(ctx, id, nil, func(s *event.Subscription) { s.Printed = max(s.Printed, seq) })
+	return h.tryCommit(ctx, id, nil, func(s *event.Subscription) { s.Printed = max(s.Printed, seq) })
 }
 
-// amend commits a change of a subscription on which nothing depends: a store that does
-// not answer is waited for no longer than ctx.
-func (h *Host) amend(ctx context.Context, id event.SubID, records []event.Record, change func(*event.Subscription)) error {
+// tryCommit commits a change of a subscription if that is stored, and waits for the store no
+// longer than ctx: the caller goes on whether it was committed or not.
+func (h *Host) tryCommit(ctx context.Context, id event.SubID, records []event.Record, change func(*event.Subscription)) error {
 	done := make(chan error, 1)
 	err := h.opts.Store.Submit(ctx, event.Batch{
 		Sub: id, IfKept: true, Records: records, Update: change,

@@ -3,6 +3,7 @@ package host
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 
 	"eventdeck/host/export"
 	"eventdeck/host/trust"
@@ -24,14 +25,11 @@ func AppendSubscription(b []byte, v SubscriptionView) []byte {
 	}
 	b = export.AppendString(b, "mode", string(s.Mode))
 	b = export.AppendString(b, "dialect", DialectName(s.Dialect))
-	b = export.AppendName(b, "noReplay")
-	b = fmt.Appendf(b, "%t", s.NoReplay)
-	b = export.AppendName(b, "failover")
-	b = fmt.Appendf(b, "%t", s.Failover)
+	b = appendBool(b, "noReplay", s.NoReplay)
+	b = appendBool(b, "failover", s.Failover)
 	b = export.AppendString(b, "preferred", string(cmp.Or(s.Preferred, s.Mode)))
 	b = appendState(b, v)
-	b = export.AppendName(b, "paused")
-	b = fmt.Appendf(b, "%t", s.Paused)
+	b = appendBool(b, "paused", s.Paused)
 	b = export.AppendName(b, "cursor")
 	b = s.Cursor.AppendJSON(b)
 	b = export.AppendTime(b, "created", s.Created)
@@ -45,8 +43,7 @@ func AppendSubscription(b []byte, v SubscriptionView) []byte {
 // appendState appends the members that tell how a subscription fares.
 func appendState(b []byte, v SubscriptionView) []byte {
 	s := &v.Status
-	b = export.AppendName(b, "running")
-	b = fmt.Appendf(b, "%t", v.Running)
+	b = appendBool(b, "running", v.Running)
 	b = export.AppendString(b, "state", string(s.State))
 	b = export.AppendName(b, "stateSeen")
 	if v.Running {
@@ -66,4 +63,8 @@ func appendState(b []byte, v SubscriptionView) []byte {
 	b = export.AppendTime(b, "expires", v.Expires)
 	b = export.AppendString(b, "evidence", v.Evidence)
 	return export.AppendText(b, "error", s.Error)
+}
+
+func appendBool(b []byte, name string, value bool) []byte {
+	return strconv.AppendBool(export.AppendName(b, name), value)
 }

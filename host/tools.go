@@ -25,20 +25,20 @@ func CA(dir string) (certPath string, err error) {
 // DemoOptions configure a demo server.
 type DemoOptions struct {
 	Listen string       // address of all but chat; empty: 127.0.0.1 and a port of the server's own
-	Speed  float64      // times faster than life; 0: 1
+	Speed  float64      // how many times faster than real time; 0: 1
 	Seed   int64        // fixes content and timing
 	Rate   int          // events a second of load.tick; 0: the type is not offered
 	Token  event.Secret // bearer that all but chat demand; zero: none
 	CAFile string       // certificates to trust for deliveries; empty: the local authority
 
-	ServerKey bool // pager signs deliveries with a published key too
-	TopLevel  bool // pager tells its capability at the top level too
+	ServerKey bool // pager also signs deliveries with a published key
+	TopLevel  bool // pager also declares its capability at the top level
 
 	// Faults are what pager or chat does wrong on purpose: names of [DemoFaults], some
 	// with "=" and a duration.
 	Faults []string
 
-	Hijacked bool // model does what it reads, whoever wrote it
+	Hijacked bool // model obeys what it reads in untrusted text
 
 	// Implied where the server listens on loopback.
 	AllowLoopback     bool // callbacks on loopback are allowed
@@ -75,7 +75,7 @@ var ErrDemoOptions = demo.ErrOptions
 // Errors: [ErrDemoOptions], [receiver.ErrCA], and those of the connections.
 func DemoServer(ctx context.Context, name string, o DemoOptions) error {
 	if o.CAFile == "" {
-		// It need not be there yet: servers read it at each delivery.
+		// The file need not exist yet: servers read it at each delivery.
 		var err error
 		if o.CAFile, err = receiver.DefaultCertPath(); err != nil && name != "chat" {
 			return err

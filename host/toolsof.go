@@ -12,7 +12,7 @@ import (
 	"eventdeck/host/toolbox"
 )
 
-// Bounds of what is asked of a server's tools.
+// Bounds of requests to the tools of a server.
 const (
 	listToolsWithin = 30 * time.Second
 	callToolWithin  = time.Minute
@@ -52,7 +52,8 @@ func (h *Host) CallTool(ctx context.Context, server, tool string, args json.RawM
 	return result, err
 }
 
-// toolbox waits for the connection of a server, unless it will not be tried soon.
+// toolbox returns the tools of a server. It waits for the connection, unless no attempt to
+// connect is made soon.
 func (h *Host) toolbox(ctx context.Context, name string) (*toolbox.Box, error) {
 	s, err := h.server(name)
 	if err != nil {

@@ -38,7 +38,7 @@ func (h *Host) Types(ctx context.Context, name string) ([]event.Type, error) {
 	s.asked.Store(true)
 	types, err := s.list(ctx)
 	if errors.Is(err, dialect.ErrNoEvents) {
-		s.asked.Store(false) // no other goroutine asks again
+		s.asked.Store(false) // so that the types are not listed again
 	}
 	return types, explain(err)
 }
@@ -49,10 +49,10 @@ func (h *Host) Announced(ctx context.Context, name string) ([]event.Type, error)
 	if err != nil {
 		return nil, err
 	}
-	return h.known(ctx, s)
+	return h.typesOf(ctx, s)
 }
 
-// explain gives the errors of packages the names that frontends know.
+// explain wraps an error in the error of this package that frontends know, if there is one.
 func explain(err error) error {
 	switch {
 	case err == nil:
@@ -67,8 +67,8 @@ func explain(err error) error {
 	return err
 }
 
-// known returns the types of a server, asking only if they are not known yet.
-func (h *Host) known(ctx context.Context, s *server) ([]event.Type, error) {
+// typesOf returns the types of a server once they are known, without asking for them again.
+func (h *Host) typesOf(ctx context.Context, s *server) ([]event.Type, error) {
 	for {
 		s.mu.Lock()
 		types, known, listed, connected, err := s.view.Types, s.view.TypesKnown, s.listed, s.dialect != nil, s.listErr
@@ -83,7 +83,7 @@ func (h *Host) known(ctx context.Context, s *server) ([]event.Type, error) {
 					return nil, explain(err)
 				}
 			case <-s.done:
-				return nil, s.gone()
+				return nil, s.removedError()
 			case <-ctx.Done():
 				return nil, context.Cause(ctx)
 			}
@@ -95,10 +95,10 @@ func (h *Host) known(ctx context.Context, s *server) ([]event.Type, error) {
 	}
 }
 
-// find returns the type of a name.
+// findType returns the type with a name.
 //
-// Errors: [ErrUnknownType], which names the one that was likely meant, else some of those that there are.
-func find(types []event.Type, name trust.Text) (event.Type, error) {
+// Error: [ErrUnknownType], whose text names the type that was likely meant, else some of the types.
+func findType(types []event.Type, name trust.Text) (event.Type, error) {
 	for _, t := range types {
 		if t.Name == name {
 			return t, nil
@@ -121,8 +121,8 @@ func find(types []event.Type, name trust.Text) (event.Type, error) {
 	return event.Type{}, fmt.Errorf("%w %q: there are %s%s", ErrUnknownType, name, strings.Join(names[:min(len(names), 8)], ", "), more)
 }
 
-// relist decides whether a subscription that the server ended may begin again:
-// the type must still be there, offer the mode, and take the arguments.
+// relist lists the types again, and returns [delivery.ErrGone] if a subscription that the server
+// ended cannot begin again: if its type is gone or does not take its mode or arguments.
 func (h *Host) relist(ctx context.Context, k event.Key, m event.Mode) error {
 	s, err := h.server(k.Server)
 	if err != nil {
@@ -132,9 +132,9 @@ func (h *Host) relist(ctx context.Context, k event.Key, m event.Mode) error {
 	if err != nil {
 		return err
 	}
-	t, err := find(types, k.Type)
+	t, err := findType(types, k.Type)
 	if short := s.missing(); err != nil && short != nil {
-		return fmt.Errorf("%w; %w", err, short) // it may be among those that could not be had
+		return fmt.Errorf("%w; %w", err, short) // it may be among those that could not be listed
 	}
 	if err == nil && !t.Offers(m) {
 		err = fmt.Errorf("%w: %v no longer offers %s", ErrMode, k.Type, m)

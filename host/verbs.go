@@ -11,20 +11,19 @@ import (
 	"eventdeck/host/trust"
 )
 
-// overError says that nothing can be done with a subscription that is over. It is an
-// [ErrStopped].
+// overError returns the [ErrStopped] of an act on a subscription that is over.
 func overError(sub event.Subscription) error {
 	return fmt.Errorf("subscription %s is over (%s, %s): %w; subscribe again to begin anew", sub.ID, sub.State, sub.Evidence, ErrStopped)
 }
 
-// mustRun returns a subscription that runs.
+// runningOrError returns the runner of a subscription.
 //
-// Errors: [ErrStopped], which says why it does not run.
-func (h *Host) mustRun(id event.SubID) (*running, error) {
-	if l := h.runningSub(id); l != nil {
+// Errors: [event.ErrNotFound], [ErrUnknownServer], [ErrStopped] with the reason.
+func (h *Host) runningOrError(id event.SubID) (*running, error) {
+	if l := h.running(id); l != nil {
 		return l, nil
 	}
-	sub, err := h.mustHave(id)
+	sub, err := h.subscription(id)
 	switch {
 	case err != nil:
 		return nil, err
@@ -42,7 +41,7 @@ func (h *Host) mustRun(id event.SubID) (*running, error) {
 
 // SetMode implements [API].
 func (h *Host) SetMode(ctx context.Context, id event.SubID, m event.Mode) error {
-	sub, err := h.mustHave(id)
+	sub, err := h.subscription(id)
 	if err != nil {
 		return err
 	}
@@ -51,16 +50,16 @@ func (h *Host) SetMode(ctx context.Context, id event.SubID, m event.Mode) error 
 		err = h.hooks.Ready(ctx, sub.Key.Server)
 	}
 	if err != nil {
-		return h.failed(ctx, delivery.ActionSwitched, sub, err)
+		return h.auditFailure(ctx, delivery.ActionSwitched, sub, err)
 	}
 	if err := h.tryMode(ctx, id, mode); err != nil {
-		return h.failed(ctx, delivery.ActionSwitched, sub, err)
+		return h.auditFailure(ctx, delivery.ActionSwitched, sub, err)
 	}
 	return nil
 }
 
-// tryMode goes on in another mode, and in the one before where the server does not
-// take it: the operator is told why, and loses nothing.
+// tryMode goes on in another mode, or in the one before if the server does not accept it. Then
+// it returns why.
 func (h *Host) tryMode(ctx context.Context, id event.SubID, mode event.Mode) error {
 	before, l, err := h.switchMode(ctx, id, mode, "by the operator", nil)
 	if err != nil || l == nil {
@@ -83,8 +82,8 @@ func (h *Host) tryMode(ctx context.Context, id event.SubID, mode event.Mode) err
 // errNotAnswered: the server did not answer in time to what another mode asks of it.
 var errNotAnswered = errors.New("the server did not answer in time")
 
-// switchMode stores another mode and goes on in it. It returns the subscription as it
-// was, and what runs now, nil if nothing does.
+// switchMode stores another mode and goes on in it. It returns the subscription as it was, and
+// its runner; nil: it does not run, or nothing was to be changed.
 func (h *Host) switchMode(ctx context.Context, id event.SubID, mode event.Mode, why string, cause error) (event.Subscription, *running, error) {
 	sub, mu, err := h.lockSub(ctx, id)
 	if err != nil {
@@ -95,10 +94,11 @@ func (h *Host) switchMode(ctx context.Context, id event.SubID, mode event.Mode, 
 		return sub, nil, nil
 	}
 	err = h.changeMode(ctx, sub, mode, why, cause, func(s *event.Subscription) { s.Preferred = "" })
-	return sub, h.runningSub(id), err
+	return sub, h.running(id), err
 }
 
-// restoreMode goes on as before, unless a caller has done something else meanwhile.
+// restoreMode goes on in the mode of before, unless the operator has changed it or paused the
+// subscription meanwhile.
 func (h *Host) restoreMode(ctx context.Context, before event.Subscription, from event.Mode, cause error) error {
 	sub, mu, err := h.lockSub(ctx, before.ID)
 	if errors.Is(err, event.ErrNotFound) {
@@ -118,24 +118,24 @@ func (h *Host) restoreMode(ctx context.Context, before event.Subscription, from 
 	})
 }
 
-// changeMode stores another mode with what more changes, and goes on in it. Only the
-// holder of the server's lock may call it.
+// changeMode stores another mode, with what more changes, and goes on in it. The caller holds
+// the server's lock.
 func (h *Host) changeMode(ctx context.Context, sub event.Subscription, mode event.Mode, why string, cause error, more func(*event.Subscription)) error {
 	h.stopRunning(sub.ID)
 	if sub.Mode != mode {
-		h.release(ctx, sub.ID)
+		h.releaseSub(ctx, sub.ID)
 	}
 	change := delivery.Switched(sub.Mode, mode, why, cause)
-	record := h.mark(sub, change)
+	record := h.stateRecord(sub, change)
 	record.Mode = mode
 	actor := event.ActorOperator
 	if cause != nil {
 		actor = event.ActorHost
 	}
-	audit := h.act(actor, delivery.ActionSwitched, sub, fmt.Sprintf("%s -> %s", sub.Mode, mode))
-	err := h.update(ctx, sub.ID, []event.Record{record}, audit, func(s *event.Subscription) {
+	audit := h.auditEntry(actor, delivery.ActionSwitched, sub, fmt.Sprintf("%s -> %s", sub.Mode, mode))
+	err := h.commitChange(ctx, sub.ID, []event.Record{record}, audit, func(s *event.Subscription) {
 		if s.Mode != mode {
-			s.Lease = event.Lease{} // ended, or an orphan
+			s.Lease = event.Lease{} // ended, or that of an orphan
 		}
 		s.Mode = mode
 		if !s.Paused {
@@ -161,9 +161,9 @@ func (h *Host) SetFailover(ctx context.Context, id event.SubID, on bool) error {
 	if on {
 		action = "failover on"
 	}
-	l := h.runningSub(id)
+	l := h.running(id)
 	var mode event.Mode
-	err = h.update(ctx, id, nil, h.act(event.ActorOperator, action, sub, ""), func(s *event.Subscription) {
+	err = h.commitChange(ctx, id, nil, h.auditEntry(event.ActorOperator, action, sub, ""), func(s *event.Subscription) {
 		s.Failover, s.Preferred = on, ""
 		mode = s.Mode
 	})
@@ -181,7 +181,7 @@ func (h *Host) modes(k event.Key) []event.Mode {
 	if err != nil {
 		return nil
 	}
-	t, err := find(s.snapshot().Types, k.Type)
+	t, err := findType(s.snapshot().Types, k.Type)
 	if err != nil {
 		return nil
 	}
@@ -198,18 +198,18 @@ func (h *Host) modes(k event.Key) []event.Mode {
 
 // Refresh implements [API].
 func (h *Host) Refresh(ctx context.Context, id event.SubID) error {
-	l, err := h.mustRun(id)
+	l, err := h.runningOrError(id)
 	if err != nil {
 		return err
 	}
-	sub, err := h.mustHave(id)
+	sub, err := h.subscription(id)
 	if err != nil {
 		return err
 	}
 	if err := l.runner.Refresh(ctx); err != nil {
-		return h.failed(ctx, "refresh", sub, explain(err))
+		return h.auditFailure(ctx, "refresh", sub, explain(err))
 	}
-	h.note(ctx, h.act(event.ActorOperator, "refresh", sub, ""))
+	h.audit(ctx, h.auditEntry(event.ActorOperator, "refresh", sub, ""))
 	return nil
 }
 
@@ -228,10 +228,10 @@ func (h *Host) ResetCursor(ctx context.Context, id event.SubID, from From) error
 		evidence = "position set by the operator"
 	}
 	h.stopRunning(id)
-	record := h.mark(sub, &event.StateChange{State: event.StateStarting, Evidence: evidence})
-	audit := h.act(event.ActorOperator, "reset cursor", sub, "")
+	record := h.stateRecord(sub, &event.StateChange{State: event.StateStarting, Evidence: evidence})
+	audit := h.auditEntry(event.ActorOperator, "reset cursor", sub, "")
 	audit.Detail = from.Cursor.Text
-	err = h.update(ctx, id, []event.Record{record}, audit, func(s *event.Subscription) {
+	err = h.commitChange(ctx, id, []event.Record{record}, audit, func(s *event.Subscription) {
 		s.Reset(from.Cursor)
 		s.Resume = event.Secret{} // the server would go on where it stopped
 		if !from.Cursor.Valid {

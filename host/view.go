@@ -58,25 +58,25 @@ type ServerView struct {
 	Types        []event.Type
 	TypesKnown   bool // events/list was answered in this session
 	TypesErr     string
-	BadTypes     int      // descriptors that are hidden: they made no sense, or another dialect has the name
-	BadWhy       []string // why they are: of the first few, safe to print
+	BadTypes     int      // descriptors that are not shown: they cannot be used, or another dialect has the name
+	BadWhy       []string // why, of the first few; safe to print
 	SignIn       string   // why the operator should sign in, "" if there is no need; safe to print
-	SignedIn     bool     // there are tokens that [API.SignOut] would take away
+	SignedIn     bool     // there are tokens, which [API.SignOut] removes
 }
 
 // SubscriptionView is a subscription with what was last seen of it.
 type SubscriptionView struct {
 	event.Subscription
-	Status   delivery.Status // as derived from all that is known
+	Status   delivery.Status // derived from all that is known; State is the stored one
 	Stored   uint64          // events stored in this run
 	Dropped  uint64          // duplicates dropped in this run
 	Gaps     uint64          // gap records in this run
 	LastSeq  uint64          // its newest record, 0 if none in this run
 	LastTime time.Time
-	NoServer bool // nothing runs it: no server of its name is configured
-	// Running: this host, or that of the process which has the store, looks after it.
-	// Otherwise Status says not-running, and the State and LastSeen that were stored
-	// say what it was then.
+	NoServer bool // it does not run: no server of its name was added
+	// Running: a host runs it, in this process or in the one that has the store open.
+	// Otherwise the state of Status is not-running; the stored State and LastSeen are
+	// those of its last run.
 	Running bool
 	Expires time.Time // when it ends as planned; zero: never
 }

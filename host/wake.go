@@ -6,15 +6,14 @@ import (
 	"eventdeck/host/delivery"
 )
 
-// How often the host looks whether time went by without it, and by how much the clock
-// and its own timer may differ from that.
+// How often the host compares the clock with its timer, and how far they may differ.
 const (
 	wakeEvery = 2 * time.Second
 	wakeSlack = 3 * time.Second
 )
 
-// watchClock asks every subscription for a proof when the clock was set, the machine
-// slept, or the process was stopped: what a server sent meanwhile may have failed.
+// watchClock asks every subscription for a proof of continuity when the clock was set, the
+// machine slept, or the process was stopped: what servers sent meanwhile may be lost.
 func (h *Host) watchClock() {
 	timer := time.NewTicker(wakeEvery)
 	defer timer.Stop()

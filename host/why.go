@@ -9,8 +9,8 @@ import (
 	"eventdeck/host/wire"
 )
 
-// InTrouble reports whether a subscription brings nothing and the operator did not ask
-// for that. One whose server cannot be used is in trouble from the first failed attempt.
+// InTrouble reports whether a subscription receives nothing though the operator did not pause
+// it. One whose server cannot be used is in trouble from the first failed attempt.
 func (v *SubscriptionView) InTrouble() bool {
 	state := v.Status.State
 	if state == "" {
@@ -32,27 +32,27 @@ func (v *SubscriptionView) Waits() bool {
 	return v.Status.State == event.StateStarting && v.Status.Reason != ""
 }
 
-// Why tells in a few words why a subscription brings nothing, such as "unreachable:
-// connection refused, 4 tries since 09:03:58"; "" if there is no reason to tell. at
-// spells a time; nil leaves the tries out. The words are for one line; what a server said in them is not safe to
-// print yet.
+// Why says in a few words why a subscription receives nothing, such as "unreachable:
+// connection refused, 4 tries since 09:03:58"; "" for no reason. at spells a time; nil leaves
+// the tries out. The text is for one line. It may hold a server's words, and is not safe to
+// print before it is escaped.
 func (v *SubscriptionView) Why(at func(time.Time) string) string {
 	s := &v.Status
 	words := cause(s.Reason, s.Error)
 	if s.Reason == event.ReasonRefused && s.Refused.Reason != "" {
 		words = "delivery refused here: " + s.Refused.Reason
 	}
-	return words + tries(words, s.Attempt, s.Since, at)
+	return words + triesWords(words, s.Attempt, s.Since, at)
 }
 
-// Why tells in a few words why a server cannot be used, as [SubscriptionView.Why] does.
+// Why says in a few words why a server cannot be used, as [SubscriptionView.Why] does.
 func (v *ServerView) Why(at func(time.Time) string) string {
 	words := cause(v.Reason, trust.Unescaped(v.Err))
-	return words + tries(words, v.Attempt, v.Since, at)
+	return words + triesWords(words, v.Attempt, v.Since, at)
 }
 
-// tries counts the failed attempts behind words, if there are words.
-func tries(words string, n int, since time.Time, at func(time.Time) string) string {
+// triesWords counts the failed attempts behind words, if there are words.
+func triesWords(words string, n int, since time.Time, at func(time.Time) string) string {
 	if words == "" || n == 0 || at == nil {
 		return ""
 	}
@@ -63,7 +63,7 @@ func tries(words string, n int, since time.Time, at func(time.Time) string) stri
 	return text
 }
 
-// cause tells in few words what a reason means, with what the error adds to it.
+// cause says in a few words what a reason means, with what the error adds.
 func cause(r event.Reason, err trust.Text) string {
 	if words, ok := CallbackWords(err); ok && (r == event.ReasonTLS || r == event.ReasonChallenge) {
 		return words // on this host's receiver
@@ -89,16 +89,16 @@ func cause(r event.Reason, err trust.Text) string {
 	return ""
 }
 
-// CallbackReason returns the reason for which a server could not verify the callback of
-// this host, by the name that the proposal gives it, as far as an error says so that was
-// kept as text. It is false for another error.
+// CallbackReason returns the reason for which a server could not verify the callback of this
+// host, by its name in the proposal, from the text of an error. ok is false for another error.
 func CallbackReason(err trust.Text) (reason string, ok bool) {
 	name, reason := wire.FromText(err.Raw())
 	return reason, name == wire.CallbackEndpointError
 }
 
-// CallbackWords tell in few words why a server refused the callback of this host, as
-// far as an error says so: "callback refused: certificate not trusted".
+// CallbackWords says in a few words why a server refused the callback of this host, as in
+// "callback refused: certificate not trusted", from the text of an error. ok is false for
+// another error.
 func CallbackWords(err trust.Text) (words string, ok bool) {
 	reason, ok := CallbackReason(err)
 	if !ok {
@@ -107,8 +107,8 @@ func CallbackWords(err trust.Text) (words string, ok bool) {
 	return "callback refused: " + challengeWords(reason), true
 }
 
-// challengeWords tell why a server could not verify the callback, by the reasons that
-// the proposal names (mcp-events, CallbackEndpointError).
+// challengeWords says why a server could not verify the callback, for a reason of the proposal
+// (mcp-events, CallbackEndpointError).
 func challengeWords(reason string) string {
 	switch reason {
 	case "tls_error":
@@ -125,7 +125,7 @@ func challengeWords(reason string) string {
 	return "not verified"
 }
 
-// lastCause is the innermost cause of an error, which says more than where it was met.
+// lastCause returns the innermost cause of an error.
 func lastCause(err trust.Text) string {
 	text := err.Raw()
 	if i := strings.LastIndex(text, ": "); i >= 0 {

@@ -11,162 +11,166 @@ import (
 	"eventdeck/host/wire"
 )
 
-// polls reports whether the type is known to offer poll; mayPoll, whether it may. After
-// a refusal the next proof of a webhook does without.
+// polls reports whether the type is known to offer poll; mayPoll, whether it does or its
+// modes are not known now. A server that refused a poll counts as one that does not offer it.
 func (r *Runner) polls() bool {
-	return r.deps.Modes != nil && !r.unpolled.Load() && slices.Contains(r.deps.Modes(r.key), event.ModePoll)
+	offered, _ := r.offersPoll()
+	return offered
 }
 
 func (r *Runner) mayPoll() bool {
-	if r.deps.Modes == nil || r.unpolled.Load() {
-		return false
-	}
-	modes := r.deps.Modes(r.key)
-	return len(modes) == 0 || slices.Contains(modes, event.ModePoll)
+	offered, known := r.offersPoll()
+	return offered || !known
 }
 
-// knowsModes reports whether the modes of the type are known now.
-func (r *Runner) knowsModes() bool { return r.deps.Modes == nil || len(r.deps.Modes(r.key)) > 0 }
+func (r *Runner) offersPoll() (offered, known bool) {
+	if r.deps.Modes == nil || r.pollRefused.Load() {
+		return false, true
+	}
+	modes := r.deps.Modes(r.key)
+	return slices.Contains(modes, event.ModePoll), len(modes) > 0
+}
 
-// listPause is how often it is looked whether the types of the server are known.
+// listPause is the pause between two looks at the types of a server that are not known yet.
 const listPause = 250 * time.Millisecond
 
-// mayCatchUp reports whether the type may be polled, as far as the server says it within
-// some time.
-func (p *proof) mayCatchUp(ctx context.Context) bool {
-	for waited := time.Duration(0); p.isPolling() && !p.r.knowsModes() && waited < p.r.deps.Timing.ProveWithin; waited += listPause {
-		if !p.pause(ctx, listPause) {
+// awaitPollable waits until it is known whether the type offers poll, at most
+// [Timing.ProveWithin], and reports whether it may be polled.
+func (p *proof) awaitPollable(ctx context.Context) bool {
+	for waited := time.Duration(0); p.isByPoll() && waited < p.r.deps.Timing.ProveWithin; waited += listPause {
+		if _, known := p.r.offersPoll(); known || !p.pause(ctx, listPause) {
 			break
 		}
 	}
-	return p.isPolling() && p.r.mayPoll()
+	return p.isByPoll() && p.r.mayPoll()
 }
 
-func (p *proof) isPolling() bool {
+func (p *proof) isByPoll() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.polling
+	return p.byPoll
 }
 
-// catchUp polls for all since the last proved position, beside the open delivery. It
-// returns undecided when it was interrupted.
+// catchUp polls for everything since the last proved position while the delivery is open.
+// It returns undecided when it was interrupted.
 func (p *proof) catchUp(ctx context.Context) verdict {
-	if !p.mayCatchUp(ctx) {
+	if !p.awaitPollable(ctx) {
 		return unable
 	}
-	c := &catchingUp{proof: p, at: p.from, began: p.from}
-	if lease, ok := p.medium.(*knownPath); ok {
-		v := c.besideDeliveries(ctx, lease)
+	c := &catchUpPoll{proof: p, at: p.from, began: p.from}
+	if lease, ok := p.method.(*knownPath); ok {
+		v := c.proveWebhook(ctx, lease)
 		if v == proved {
-			p.r.in.whole.to(lease.looked)
+			p.r.in.watermark.advance(lease.coveredAt)
 		}
 		return v
 	}
-	if done := p.r.caughtUp; done.from.Valid && done.from.Same(p.from) {
-		c.at, c.began, c.short = done.at, done.at, done.short
+	if done := p.r.catchUpDone; done.from.Valid && done.from.Same(p.from) {
+		c.at, c.began, c.truncated = done.at, done.at, done.truncated
 	}
-	v := c.besideStream(ctx)
+	v := c.proveStream(ctx)
 	if v == proved {
-		p.r.in.whole.to(p.opened)
+		p.r.in.watermark.advance(p.opened)
 	}
 	return v
 }
 
-// progress is how far the catch-up polls beside streams have come that ended before their
-// proof: all that the server holds between the two positions is stored. The next one goes
-// on there, else no poll would come to its end where streams are shorter than it takes.
-type progress struct {
-	from, at event.Cursor
-	short    bool
+// catchUpProgress is how far a catch-up poll came whose stream ended before the proof: all
+// that the server holds from one position to the other is stored. The next poll goes on
+// there; otherwise none would ever end on a server whose streams are short.
+type catchUpProgress struct {
+	from, at  event.Cursor
+	truncated bool
 }
 
-// catchingUp is a catch-up poll under way. Its position is its own: it is never stored
-// as that of the subscription.
-type catchingUp struct {
+// catchUpPoll is a catch-up poll under way. Its position is never stored as that of the
+// subscription.
+type catchUpPoll struct {
 	*proof
-	at      event.Cursor
-	began   event.Cursor // the first one
-	brought bool         // events have come
-	short   bool         // the server did not go on from the last proved position
-	most    int          // events asked for at most; 0: the server decides
+	at        event.Cursor // where the next page begins
+	began     event.Cursor // where the first page began
+	hasEvents bool         // events have come
+	truncated bool         // the server did not go on from the last proved position
+	maxEvents int          // of one page; 0: the server decides
 }
 
-// mostDrains is how often a poll is made that does not bring what the delivery brought.
-const mostDrains = 4
+// maxDrains is how often all pages are asked for while the poll does not bring the first new
+// event of the delivery.
+const maxDrains = 4
 
-// besideStream proves once the poll has brought an event that the stream brought too:
-// all before that one is there then. An event of the stream that it did not bring may
-// lie behind a replica's lag, and is looked for again: soon, after two heartbeats, and
-// after some time. So it is where the stream brought none.
-func (c *catchingUp) besideStream(ctx context.Context) verdict {
+// proveStream polls until the poll has brought the first new event of the stream: then all
+// before that event is stored. Where the poll does not bring it, the server may answer polls
+// from a replica that lags, and is polled again: soon, after two heartbeats, and after
+// [Timing.ProveWithin]. It is polled once more also where the stream brought no event.
+func (c *catchUpPoll) proveStream(ctx context.Context) verdict {
 	for tries := 1; ; tries++ {
 		if v := c.drain(ctx); v != proved {
 			return v
 		}
 		switch {
-		case c.isMet(), tries > 1 && !c.isUnmet():
+		case c.isMatched(), tries > 1 && !c.isUnmatched():
 			return proved
-		case tries == mostDrains:
+		case tries == maxDrains:
 			return missing
-		case !c.rest(ctx, tries):
+		case !c.awaitReplica(ctx, tries):
 			return undecided
-		case c.isMet():
+		case c.isMatched():
 			return proved
 		}
-		c.again()
+		c.rewind()
 	}
 }
 
-// besideDeliveries proves when all was polled for twice, with time for a replica's lag
-// between: deliveries overtake each other, so that one which the poll brought too shows
-// nothing of the others. What speaks for a loss meanwhile begins that anew.
-func (c *catchingUp) besideDeliveries(ctx context.Context, lease *knownPath) verdict {
-	lease.look()
+// proveWebhook polls for everything twice, with time for a replica's lag between. That the
+// poll brings a delivered event is no proof here, as deliveries overtake each other. Signs of
+// a loss that come up meanwhile begin it anew.
+func (c *catchUpPoll) proveWebhook(ctx context.Context, lease *knownPath) verdict {
+	lease.markCovered()
 	for tries := 1; ; tries++ {
 		if v := c.drain(ctx); v != proved {
 			return v
 		}
 		switch {
 		case tries > 1 && !lease.isUpToDate():
-			lease.look()
+			lease.markCovered()
 			tries = 1
-		case tries > 1 && !c.isUnmet():
+		case tries > 1 && !c.isUnmatched():
 			return proved
-		case tries == mostDrains:
+		case tries == maxDrains:
 			return missing
 		}
 		if !c.pause(ctx, c.r.deps.Timing.ProveWithin) {
 			return undecided
 		}
-		c.again()
+		c.rewind()
 	}
 }
 
-// again prepares another drain.
-func (c *catchingUp) again() {
-	if !c.brought {
+// rewind goes back to the first position if no events have come.
+func (c *catchUpPoll) rewind() {
+	if !c.hasEvents {
 		c.at = c.began
 	}
 }
 
-// isMet reports whether the poll has brought an event that the delivery brought.
-func (p *proof) isMet() bool {
+// isMatched reports whether the poll has brought the first new event of the delivery.
+func (p *proof) isMatched() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.met
+	return p.matched
 }
 
-// isUnmet reports whether the delivery brought an event that the poll did not bring.
-func (p *proof) isUnmet() bool {
+// isUnmatched reports whether the delivery brought a new event that the poll did not bring.
+func (p *proof) isUnmatched() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return !p.met && !p.witness.IsZero()
+	return !p.matched && !p.firstNew.IsZero()
 }
 
-// rest waits until what a lagging replica lacked may be there: when a new event has
-// come that the poll must hold too, after a heartbeat, or some time. The first heartbeat
-// may come with the opening.
-func (c *catchingUp) rest(ctx context.Context, tries int) bool {
+// awaitReplica waits until a lagging replica may have caught up: for a new event on the
+// stream, a heartbeat (after the first poll two, as the first may come with the opening), or
+// [Timing.ProveWithin]. It reports false when the proof was decided or interrupted.
+func (c *catchUpPoll) awaitReplica(ctx context.Context, tries int) bool {
 	timing := &c.r.deps.Timing
 	c.mu.Lock()
 	beats := c.beats + 1
@@ -175,30 +179,35 @@ func (c *catchingUp) rest(ctx context.Context, tries int) bool {
 	}
 	c.mu.Unlock()
 	if !c.await(ctx, timing.ProveWithin, func() bool {
-		return tries == 1 && !c.witness.IsZero() || tries < 3 && c.beats >= beats
+		return tries == 1 && !c.firstNew.IsZero() || tries < 3 && c.beats >= beats
 	}) {
 		return false
 	}
-	return !c.isUnmet() || c.pause(ctx, timing.PollFloor)
+	return !c.isUnmatched() || c.pause(ctx, timing.PollFloor)
 }
 
-// drain asks for page after page, no sooner than the server wants. It returns proved when
-// there is no more, or a stream's witness has come; missing when the server refuses, or
-// when it did not go on from the last proved position and has no more;
-// unable when it cannot be asked; undecided when it was interrupted.
-func (c *catchingUp) drain(ctx context.Context) verdict {
+// drain asks for page after page, no sooner than the server wants. It returns
+//
+//   - proved when there are no more pages, or the first new event of a stream has come;
+//   - missing when the server refuses, or has no more pages and did not go on from the last
+//     proved position;
+//   - unable when the type cannot be polled;
+//   - undecided when it was interrupted.
+func (c *catchUpPoll) drain(ctx context.Context) verdict {
 	r, backoff, empty := c.r, c.r.deps.Backoff(), 0
+	_, webhook := c.method.(*knownPath)
 	for {
-		if wait := r.pollAgain.Sub(r.deps.Now()); wait > 0 && !c.pause(ctx, wait) {
+		if wait := r.nextCatchUp.Sub(r.deps.Now()); wait > 0 && !c.pause(ctx, wait) {
 			return undecided
 		}
 		res, err := c.page(ctx)
 		switch {
 		case ctx.Err() != nil || c.isSettled():
 			return undecided
-		case errors.Is(err, wire.ErrTooLarge) && c.smaller():
+		case errors.Is(err, wire.ErrTooLarge) && c.maxEvents != 1:
+			c.maxEvents = smallerPage(c.maxEvents)
 			continue
-		case cursorRefused(err) && (c.anew() || c.later()):
+		case cursorRefused(err) && (c.restart() || c.startAtStored()):
 			continue
 		case cannotPoll(err):
 			return c.refused(ctx, err, unable)
@@ -211,20 +220,19 @@ func (c *catchingUp) drain(ctx context.Context) verdict {
 			continue
 		}
 		backoff.Reset()
-		if err := c.keep(ctx, res); err != nil {
+		if err := c.store(ctx, res); err != nil {
 			return undecided
 		}
 		if empty++; len(res.Events) > 0 {
 			empty = 0
 		}
-		if res.Truncated && c.later() {
+		if res.Truncated && c.startAtStored() {
 			continue
 		}
-		c.short = c.short || res.Truncated
-		_, webhook := c.medium.(*knownPath)
-		if c.isMet() && !webhook || !res.HasMore || empty >= emptyPages {
-			r.pollAgain = r.deps.Now().Add(min(res.NextPoll, r.deps.Timing.PollCap))
-			if c.short {
+		c.truncated = c.truncated || res.Truncated
+		if c.isMatched() && !webhook || !res.HasMore || empty >= emptyPages {
+			r.nextCatchUp = r.deps.Now().Add(min(res.NextPoll, r.deps.Timing.PollCap))
+			if c.truncated {
 				return missing
 			}
 			return proved
@@ -232,23 +240,23 @@ func (c *catchingUp) drain(ctx context.Context) verdict {
 	}
 }
 
-// refused tells that the server refuses a poll, and returns what becomes of the proof:
-// otherwise, but for a webhook, which has another way, a path of its own.
-func (c *catchingUp) refused(ctx context.Context, err error, otherwise verdict) verdict {
+// refused tells the operator that the server refuses a poll, and returns the verdict:
+// otherwise, or unable for a webhook that can be proved on a fresh path.
+func (c *catchUpPoll) refused(ctx context.Context, err error, otherwise verdict) verdict {
 	why := "the server offers poll for this type and refuses it"
 	if cursorRefused(err) {
 		why = "the server refuses to be polled from a position that it gave with other events of this type"
 	}
 	c.r.Remark(ctx, "poll refused", why+": whether events are missing cannot be shown by a poll")
-	if _, webhook := c.medium.(*knownPath); webhook && !c.first {
-		c.r.unpolled.Store(true)
+	if _, webhook := c.method.(*knownPath); webhook && !c.firstOpening {
+		c.r.pollRefused.Store(true)
 		return unable
 	}
 	return otherwise
 }
 
-// page asks for one page when the server may be asked.
-func (c *catchingUp) page(ctx context.Context) (wire.PollResult, error) {
+// page asks for one page, once [Deps.Pace] lets it.
+func (c *catchUpPoll) page(ctx context.Context) (wire.PollResult, error) {
 	if c.r.deps.Pace != nil {
 		done, err := c.r.deps.Pace(ctx)
 		if err != nil {
@@ -257,16 +265,17 @@ func (c *catchingUp) page(ctx context.Context) (wire.PollResult, error) {
 		defer done()
 	}
 	return c.r.deps.Source.Poll(ctx, wire.PollRequest{
-		Name: c.r.key.Type, Arguments: c.r.key.Args, MaxEvents: c.most,
+		Name: c.r.key.Type, Arguments: c.r.key.Args, MaxEvents: c.maxEvents,
 		At: wire.Position{Cursor: c.at.Text, Valid: c.at.Valid, Number: c.at.Number, MaxAge: c.maxAge},
 	})
 }
 
-// later goes on at the stored position, where the last proved one is too old for the
-// server and nothing speaks for a loss between the two. It reports whether that helps.
-func (c *catchingUp) later() bool {
-	lease, webhook := c.medium.(*knownPath)
-	if c.from.Same(c.stored) || !webhook || c.r.isDoubted() && !lease.first {
+// startAtStored goes on at the stored position when the last proved one is too old for the
+// server. It reports false where that is no other position, or where deliveries between the
+// two may have been lost.
+func (c *catchUpPoll) startAtStored() bool {
+	lease, webhook := c.method.(*knownPath)
+	if c.from.Same(c.stored) || !webhook || c.r.isDoubted() && !lease.firstOpening {
 		return false
 	}
 	c.mu.Lock()
@@ -275,9 +284,9 @@ func (c *catchingUp) later() bool {
 	return true
 }
 
-// anew begins at the last proved position again, where the server does not take the one
-// that an earlier poll came to. It reports whether that helps.
-func (c *catchingUp) anew() bool {
+// restart begins at the last proved position again when the server refuses the one that an
+// earlier poll came to. It reports false where this poll began there.
+func (c *catchUpPoll) restart() bool {
 	if !c.at.Same(c.began) || c.began.Same(c.from) {
 		return false
 	}
@@ -285,31 +294,18 @@ func (c *catchingUp) anew() bool {
 	return true
 }
 
-// smaller asks for fewer events from now on, and reports whether it can.
-func (c *catchingUp) smaller() bool {
-	switch c.most {
-	case 0:
-		c.most = smallPage
-	case 1:
-		return false
-	default:
-		c.most = max(1, c.most/4)
-	}
-	return true
-}
-
-// keep stores what a page brought and takes its position for the next one.
-func (c *catchingUp) keep(ctx context.Context, res wire.PollResult) error {
+// store stores the events of a page and takes its position for the next page.
+func (c *catchUpPoll) store(ctx context.Context, res wire.PollResult) error {
 	in := &c.r.in
 	next := res.Cursor
 	b := event.Batch{Records: make([]event.Record, 0, len(res.Events))}
 	for _, raw := range res.Events {
-		rec, own := in.occurred(raw)
+		rec, own := in.decode(raw)
 		if !res.Cursor.Present && own.HasText() {
 			next = own
 		}
 		rec.Mode = event.ModePoll
-		rec.Replayed = rec.Kind == event.KindEvent && happenedBefore(rec.Timestamp, c.opened)
+		rec.Replayed = rec.Kind == event.KindEvent && occurredBefore(rec.Timestamp, c.opened)
 		b.Records = append(b.Records, rec)
 	}
 	if next.HasText() {
@@ -318,29 +314,29 @@ func (c *catchingUp) keep(ctx context.Context, res wire.PollResult) error {
 	if len(b.Records) == 0 {
 		return nil
 	}
-	c.brought = true
+	c.hasEvents = true
 	o, err := in.commit(ctx, b)
 	if err != nil {
 		return err
 	}
 	in.replayed.Add(uint64(o.Stored))
-	c.r.caughtUp = progress{c.from, c.at, c.short || res.Truncated}
+	c.r.catchUpDone = catchUpProgress{c.from, c.at, c.truncated || res.Truncated}
 	c.r.deps.Failpoint(FailCaughtUp)
-	c.meet(b.Records)
+	c.match(b.Records)
 	return nil
 }
 
-// meet looks for the witness among what the poll has brought, and remembers that: the
-// delivery may bring it at the same time.
-func (p *proof) meet(records []event.Record) {
+// match looks for the first new event of the delivery among records of the poll. While the
+// delivery has not brought one, it remembers what the poll brought.
+func (p *proof) match(records []event.Record) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i := range records {
 		switch rec := &records[i]; {
 		case rec.Kind != event.KindEvent:
-		case rec.EventID == p.witness:
-			p.met = true
-		case p.witness.IsZero() && len(p.polled) < mostRemembered:
+		case rec.EventID == p.firstNew:
+			p.matched = true
+		case p.firstNew.IsZero() && len(p.polled) < maxRemembered:
 			if p.polled == nil {
 				p.polled = map[trust.Text]struct{}{}
 			}

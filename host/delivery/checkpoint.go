@@ -10,29 +10,29 @@ import (
 	"eventdeck/host/wire"
 )
 
-// A webhook has a last proved position beside the stored one: a server may give up
-// deliveries that failed, and later ones move the position past them. It is a
-// checkpoint, set when the proof of an opening succeeds and with each refresh whose
-// answer speaks for no loss: to where the position was when the server was asked, as a
-// later one may have passed over something since. Where something speaks for a loss, the
-// checkpoint stays until a proof from there has ended.
+// A webhook has a checkpoint, the last proved position, beside the stored position: a server
+// may give up deliveries that failed, and later deliveries move the stored position past
+// them. The checkpoint moves when the proof of an opening succeeds, and with each refresh
+// whose answer shows no sign of a loss: to the position that was stored when the server was
+// asked, as deliveries since then may have passed over a lost one. After a sign of a loss (a
+// doubt) the checkpoint stays until a proof from there has ended.
 
-// doubts count what speaks for a loss of deliveries, and how much of that is settled.
+// doubts counts the signs that deliveries were lost, and how many of them are settled.
 type doubts struct {
 	raised, settled atomic.Uint64
 }
 
-// isDoubted reports whether something speaks for a loss that no proof has settled.
+// isDoubted reports whether there is a sign of a loss that no proof has settled.
 func (r *Runner) isDoubted() bool { return r.doubts.raised.Load() != r.doubts.settled.Load() }
 
-// raise notes that something speaks for a loss. ofDelivered: of something that was
-// delivered before the last answer, too, not only behind it.
-func (r *Runner) raise(ofDelivered bool) {
+// raiseDoubt notes a sign of a loss. ofDelivered: also of deliveries before the newest answer
+// of the server, not only of later ones.
+func (r *Runner) raiseDoubt(ofDelivered bool) {
 	r.mu.Lock()
 	r.doubts.raised.Add(1)
 	r.unbroken = r.unbroken && !ofDelivered
 	r.mu.Unlock()
-	r.showProof(event.ProofProving)
+	r.setProof(event.ProofProving)
 }
 
 func (r *Runner) isUnbroken() bool {
@@ -41,21 +41,22 @@ func (r *Runner) isUnbroken() bool {
 	return r.unbroken
 }
 
-// Doubt asks for a proof now: something happened that a delivery may not have
-// survived, as a sleep of the machine. The delivery is opened again.
+// Doubt asks for a proof now, and opens the delivery again: something happened in which
+// deliveries may have been lost, as a sleep of the machine.
 func (r *Runner) Doubt() {
 	if r.Mode() == event.ModeWebhook {
-		r.raise(true)
+		r.raiseDoubt(true)
 	}
 	r.Nudge()
 }
 
-// Challenged is told that the server has verified the callback. It verifies one that
-// it knows only when it has forgotten the subscription, and what it held for it.
+// Challenged notes that the server has verified the callback. When a server verifies a
+// callback that it knew, it has lost the subscription, and with it the deliveries that were
+// waiting.
 func (r *Runner) Challenged() { r.challenged.Store(true) }
 
-// checkpoint keeps the stored position as the proved one where there is none yet,
-// before the server is asked for anything.
+// checkpoint makes the stored position the proved one if there is none yet, before the server
+// is asked.
 func (r *Runner) checkpoint(ctx context.Context, sub *event.Subscription) error {
 	if sub.Proved.Valid || !sub.Cursor.Valid {
 		return nil
@@ -67,58 +68,62 @@ func (r *Runner) checkpoint(ctx context.Context, sub *event.Subscription) error 
 	return err
 }
 
-// weigh raises a doubt where an answer speaks for a loss, on a path that the server had
-// granted before: it shows failed deliveries, or that the server begins anew. settled is
-// the failure that a proof has covered. Where no answer shows one since the last proof of
-// this run, the deliveries until then can be relied on; a lease that ended may have ended
-// with some missing behind them.
-func (r *Runner) weigh(sub *event.Subscription, res wire.SubscribeResult, settled event.Failure) {
+// assess raises a doubt when an answer to a refresh shows a sign of a loss: failed deliveries
+// other than settled (those that a proof has covered), or a server that began anew, or a
+// lease that lapsed. While no answer since the last proof of this run shows failures, all up
+// to the stored position is taken for delivered; a lapsed lease casts doubt only on what came
+// after that.
+func (r *Runner) assess(sub *event.Subscription, res wire.SubscribeResult, settled event.Failure) {
 	if sub.Lease.GrantedAt.IsZero() || !sub.Cursor.Valid {
 		return
 	}
-	told := status(res.Status).Failure()
-	failed := r.challenged.Load() || told != (event.Failure{}) && told != settled || endsSuspension(sub, res) || r.leadsOn(sub, res)
-	lapsed := !sub.Lease.RefreshBefore.IsZero() && r.deps.Now().After(sub.Lease.RefreshBefore)
-	if failed || lapsed {
-		r.raise(failed)
+	failure := status(res.Status).Failure()
+	failed := r.challenged.Load() || failure != (event.Failure{}) && failure != settled || endsSuspension(sub, res) || r.positionMoved(sub, res)
+	if failed || lapsed(sub, r.deps.Now()) {
+		r.raiseDoubt(failed)
 	}
-	if r.vouched = (event.Cursor{}); !failed && !res.Truncated && r.isUnbroken() {
-		r.vouched = sub.Cursor
+	if r.failureFree = (event.Cursor{}); !failed && !res.Truncated && r.isUnbroken() {
+		r.failureFree = sub.Cursor
 	}
 }
 
-// endsSuspension reports whether the server delivers again that had stopped.
+// lapsed reports whether the lease of a subscription ended before now.
+func lapsed(sub *event.Subscription, now time.Time) bool {
+	return !sub.Lease.RefreshBefore.IsZero() && now.After(sub.Lease.RefreshBefore)
+}
+
+// endsSuspension reports whether a server that had stopped delivering delivers again.
 func endsSuspension(sub *event.Subscription, res wire.SubscribeResult) bool {
 	return suspended(sub.Lease) && (res.Status == nil || res.Status.Active)
 }
 
-// leadsOn reports whether the answer to a refresh tells of another position than the
-// stored one, though nothing was delivered since the answer before it.
-func (r *Runner) leadsOn(sub *event.Subscription, res wire.SubscribeResult) bool {
+// positionMoved reports whether the answer to a refresh has another cursor than the stored
+// one though nothing was delivered since the answer before it.
+func (r *Runner) positionMoved(sub *event.Subscription, res wire.SubscribeResult) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	moved := res.Cursor.HasText() && res.Cursor.Text != sub.Cursor.Text
 	return moved && r.status.LastDelivery.Before(sub.Lease.GrantedAt)
 }
 
-// lastLife returns the last sign of life before the opening that begins now. Deliveries
-// may be ahead of the first one of a process.
-func (r *Runner) lastLife() time.Time {
+// lastSeen returns the last sign of life before the opening that begins now. Before the first
+// opening of a run that is the stored one, as deliveries may have come ahead of it.
+func (r *Runner) lastSeen() time.Time {
 	if !r.wasConfirmed() {
-		return r.away
+		return r.lastSeenBefore
 	}
-	return r.in.lastSign()
+	return r.in.lastSeenAt()
 }
 
-// hookMedium is the medium of a webhook.
-type hookMedium interface {
-	medium
-	// answered takes an answer, newest returns the newest one. The lock is held.
+// webhookMethod is the method of a webhook's proof.
+type webhookMethod interface {
+	proofMethod
+	// answered takes an answer to a subscribe, newest returns the newest one. The lock is held.
 	answered(g granted)
 	newest() granted
 }
 
-// answered takes the answer to a subscribe, which is stored, for a proof that is open.
+// answered takes an answer to a subscribe, after it was stored, if the proof is open.
 func (p *proof) answered(res wire.SubscribeResult) {
 	if !p.isOpen() {
 		return
@@ -130,12 +135,12 @@ func (p *proof) answered(res wire.SubscribeResult) {
 		at := cursorOf(res.Cursor)
 		g.at = &at
 	}
-	p.medium.(hookMedium).answered(g)
+	p.method.(webhookMethod).answered(g)
 	p.reach(p.mark(wire.Mark{Cursor: res.Cursor, Truncated: res.Truncated}, false))
 }
 
-// settledFailure returns the failure that is not to be doubted again: that of the last
-// answer which the open proof knows, else the one that the last proof has covered.
+// settledFailure returns the failure that raises no doubt again: that of the newest answer if
+// a proof is open, else the one that the last proof has covered.
 func (p *proof) settledFailure(sub *event.Subscription) event.Failure {
 	if !p.isOpen() {
 		return sub.Settled
@@ -145,28 +150,29 @@ func (p *proof) settledFailure(sub *event.Subscription) event.Failure {
 	if !p.confirmed {
 		return sub.Settled
 	}
-	return p.medium.(hookMedium).newest().failure
+	return p.method.(webhookMethod).newest().failure
 }
 
-// reachedBy returns the newest position that came, nil if none did. The lock is held.
+// reachedBy returns the newest cursor of the delivery or of an answer; nil: none came. The
+// lock is held.
 func (p *proof) reachedBy() *event.Cursor {
 	if p.held != nil {
 		return p.held
 	}
-	return p.medium.(hookMedium).newest().at
+	return p.method.(webhookMethod).newest().at
 }
 
-// reach leaves a verdict to the proof's goroutine. The lock is held.
+// reach leaves a verdict to the proof's goroutine to settle. The lock is held.
 func (p *proof) reach(v verdict) {
 	if p.reached == undecided && v != undecided {
 		p.reached = v
-		p.rouse()
+		p.signal()
 	}
 }
 
-// arrived looks at what a webhook delivered on the present path, an event if isEvent, and
-// reports whether the proof is open: then a position that comes with it is held.
-func (p *proof) arrived(b *event.Batch, isEvent bool) bool {
+// delivered judges a webhook delivery on the present path, and reports whether the proof is
+// open: then the cursor of the batch is held.
+func (p *proof) delivered(b *event.Batch, isEvent bool) bool {
 	if p == nil {
 		return false
 	}
@@ -175,26 +181,27 @@ func (p *proof) arrived(b *event.Batch, isEvent bool) bool {
 	if p.settled {
 		return false
 	}
-	p.hold(b)
+	p.holdCursor(b)
 	if isEvent {
 		p.reach(p.event(b.Records[0].EventID, b.Records[0].Cursor))
 	}
 	return true
 }
 
-// settleHook adds to the batch of a verdict what is stored of a webhook: the checkpoint
-// moves to to, nil: it stays; what covered tells of failures is settled.
+// settleHook adds to the batch of a verdict what changes of a webhook: the checkpoint moves
+// to to (nil: it stays), the failure and doubts of covered are settled, and the grace of an
+// old path begins.
 func (r *Runner) settleHook(b *event.Batch, to *event.Cursor, covered granted) {
-	graceEnds := r.deps.Now().Add(oldGrace).UTC()
+	graceEnds := r.deps.Now().Add(oldPathGrace).UTC()
 	if to != nil {
-		r.forgetNewest()
+		r.forgetNewEvents()
 	}
-	also(b, func(s *event.Subscription) {
+	addUpdate(b, func(s *event.Subscription) {
 		if to != nil {
 			s.Checkpoint(*to, s.CompleteUntil, trust.Text{})
 		}
 		s.Settled = covered.failure
-		if unproved(&s.Hook) {
+		if s.Hook.Unproved() {
 			s.Hook.OldUntil = graceEnds
 		}
 	})
@@ -209,53 +216,54 @@ func (r *Runner) settleHook(b *event.Batch, to *event.Cursor, covered granted) {
 	}
 }
 
-// settleDoubts notes that a proof has settled what was raised until then, and asks for
-// another one where more was.
+// settleDoubts notes that a proof has settled the first so many doubts, and asks for another
+// proof if more were raised.
 func (r *Runner) settleDoubts(until uint64) {
 	r.mu.Lock()
 	r.doubts.settled.Store(until)
 	r.unbroken = !r.isDoubted()
 	r.mu.Unlock()
 	if r.isDoubted() {
-		r.showProof(event.ProofProving)
+		r.setProof(event.ProofProving)
 		r.Nudge()
 	}
 }
 
-// newestEvents are the first events that came since the last checkpoint, and since the
-// server was asked last; zero: none.
-type newestEvents struct{ sinceCheckpoint, sinceAsked trust.Text }
+// newEvents are the ids of the first new events since the last checkpoint, and since the
+// server was last asked; zero: none.
+type newEvents struct{ sinceCheckpoint, sinceAsked trust.Text }
 
-// noteNewest notes an event that was delivered and not stored before.
-func (r *Runner) noteNewest(id trust.Text) {
+// noteNewEvent notes a delivered event that was not stored before.
+func (r *Runner) noteNewEvent(id trust.Text) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.newest.sinceCheckpoint.IsZero() {
-		r.newest.sinceCheckpoint = id
+	if r.newEvents.sinceCheckpoint.IsZero() {
+		r.newEvents.sinceCheckpoint = id
 	}
-	if r.newest.sinceAsked.IsZero() {
-		r.newest.sinceAsked = id
+	if r.newEvents.sinceAsked.IsZero() {
+		r.newEvents.sinceAsked = id
 	}
 }
 
-// asking returns the first event since the last checkpoint; the server is about to be asked.
-func (r *Runner) asking() trust.Text {
+// beforeAsking returns the first new event since the last checkpoint, when the server is about
+// to be asked.
+func (r *Runner) beforeAsking() trust.Text {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.newest.sinceAsked = trust.Text{}
-	return r.newest.sinceCheckpoint
+	r.newEvents.sinceAsked = trust.Text{}
+	return r.newEvents.sinceCheckpoint
 }
 
-// checked notes that the checkpoint was moved to where the position was when the server
-// was asked.
-func (r *Runner) checked() {
+// checkpointMoved notes that the checkpoint moved to the position that was stored when the
+// server was asked.
+func (r *Runner) checkpointMoved() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.newest.sinceCheckpoint = r.newest.sinceAsked
+	r.newEvents.sinceCheckpoint = r.newEvents.sinceAsked
 }
 
-func (r *Runner) forgetNewest() {
+func (r *Runner) forgetNewEvents() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.newest = newestEvents{}
+	r.newEvents = newEvents{}
 }

@@ -12,7 +12,7 @@ import (
 	"eventdeck/host/wire"
 )
 
-// A server whose deliveries failed while nobody was there gives them up, and answers
+// A server whose deliveries failed while the host was away gives them up, and answers
 // later positions as if nothing were missing.
 func TestCatchUpBringsWhatAWebhookGaveUp(t *testing.T) {
 	failing := &wire.DeliveryStatus{Active: true, LastError: text("timeout"), FailedSince: text("2000-01-01T00:30:00Z")}

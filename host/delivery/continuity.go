@@ -5,43 +5,41 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
-	"eventdeck/host/wire"
 )
 
-// continuity is what an opened stream shows by itself: which events come from the
-// server's history, and, of a type without replay, the gap that every opening is.
-// Whether anything is missing behind a position is for [proof] to show.
+// continuity is what is known of one opening of a stream: which of its events are replayed,
+// and, for a type without replay, whether the opening leaves a gap. Whether events are
+// missing after a position is what a [proof] finds out.
 type continuity struct {
 	sent   event.Cursor // the position that was asked for
 	before time.Time    // last sign of life before this opening; zero: none
-	from   time.Time    // where a gap begins that this opening shows
+	from   time.Time    // where the gap of this opening begins
 	opened time.Time
 
-	decided bool // the gap of a type without replay is told, or there is none
-	early   bool // without replay: an event came before the opening was confirmed
+	gapDecided bool // the gap of a type without replay is recorded, or there is none
+	early      bool // without replay: an event came before the confirmation
 }
 
-// noReplay reports whether the opening itself is a gap: there was a run before,
-// and no position to go on from.
-func (c *continuity) noReplay() bool {
-	if c.decided || c.before.IsZero() || c.sent.Valid {
+// takeGap reports, once, whether the opening leaves a gap: the subscription ran before, and
+// there is no position to go on from.
+func (c *continuity) takeGap() bool {
+	if c.gapDecided || c.before.IsZero() || c.sent.Valid {
 		return false
 	}
-	c.decided = true
+	c.gapDecided = true
 	return true
 }
 
-// tooEarly reports, once, whether an event came before the confirmation that m is,
-// of a type without replay. It may be the last one of the subscription before this
-// one on the same connection, and what came between the two is missing.
-func (c *continuity) tooEarly(heartbeat bool) bool {
-	early := c.early && !heartbeat
+// takeEarly reports, once, whether an event of a type without replay came before the
+// confirmation. That event may still belong to the previous stream on the same connection;
+// then what was sent between the two streams is missing. A heartbeat confirms nothing.
+func (c *continuity) takeEarly(isHeartbeat bool) bool {
+	early := c.early && !isHeartbeat
 	c.early = c.early && !early
 	return early
 }
 
 // replayed reports whether an event came from the server's history.
 func (c *continuity) replayed(timestamp trust.Text) bool {
-	at, ok := wire.ParseTime(timestamp)
-	return c.sent.Valid && ok && at.Before(c.opened)
+	return c.sent.Valid && occurredBefore(timestamp, c.opened)
 }

@@ -213,7 +213,7 @@ func TestStreamsThatCloseBeforeTheirProofAreAPossibleGap(t *testing.T) {
 		}
 		r.start().pass(10 * time.Minute)
 		r.wantLog("gap:unproved")
-		if opened.Load() < mostUndecided {
+		if opened.Load() < maxUnprovedStreams {
 			t.Errorf("after %d streams", opened.Load())
 		}
 		r.pass(2 * time.Hour) // no stored event can come again, and nothing else shows anything

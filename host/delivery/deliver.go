@@ -15,8 +15,8 @@ import (
 type Delivered struct {
 	Kind      DeliveredKind
 	WebhookID trust.Text
-	ServerID  trust.Text // the server's routing handle, to be learned; may be empty
-	Body      []byte     // exact bytes; kept
+	ServerID  trust.Text // the server's id of the subscription, as the delivery names it; may be empty
+	Body      []byte     // exact bytes; Deliver keeps them
 	Refused   error      // of DeliveredMalformed: why strict parsing refused it
 	Previous  bool       // signed with the secret before the last rotation
 	Old       bool       // came on the path before the present one
@@ -33,80 +33,50 @@ const (
 	DeliveredMalformed
 )
 
-// ErrRejected: the payload was refused and is stored as rejected.
+// ErrRejected: strict parsing refused the payload, which is stored as a rejected one.
 var ErrRejected = errors.New("payload rejected")
 
-// ErrChanged: an event with this id is stored with other data, which stay.
+// ErrChanged: an event with this id is stored with other data, which are kept.
 var ErrChanged = errors.New("known id with other data")
 
 // Deliver stores a delivery and returns after the commit.
 //
-// Errors: [ErrRejected] after the refused payload was stored; [ErrChanged] where
+// Errors: [ErrRejected] after the rejected payload was stored; [ErrChanged] where
 // nothing was; [ErrStopped] when Run has ended; what the store answered; the cause
 // of ctx.
 func (r *Runner) Deliver(ctx context.Context, d Delivered) error {
-	in, now := &r.in, r.deps.Now()
 	if d.Old && (d.Kind == DeliveredGap || d.Kind == DeliveredTerminated) {
-		return nil // of a subscription that has another path now, from which nothing is missing
+		return nil // the subscription has another path now, on which nothing is missing
 	}
+	in, now := &r.in, r.deps.Now()
 	current := r.Mode() == event.ModeWebhook && !d.Old // else it is late, after a change of mode or of the path
-	b := event.Batch{Update: func(s *event.Subscription) {
-		if !d.ServerID.IsZero() && current && s.Mode == event.ModeWebhook {
-			s.Lease.ServerID = d.ServerID
-		}
-	}}
-	var (
-		rejected bool
-		told     wire.Cursor
-	)
-	switch d.Kind {
-	case DeliveredEvent, DeliveredMalformed:
-		var rec event.Record
-		rec, told = r.delivered(d, now)
-		rec.WebhookID = d.WebhookID
-		rejected = rec.Kind == event.KindRejected
-		if !rejected && !d.WebhookID.IsZero() && rec.EventID != d.WebhookID {
-			rec.Flags = append(rec.Flags, event.FlagIDMismatch)
-		}
-		if !rejected && r.learns(d.ServerID) {
-			rec.Flags = append(rec.Flags, event.FlagIDLearned)
-		}
-		b.Records = []event.Record{rec}
-	case DeliveredGap:
-		told = wire.DecodeMark(d.Body).Cursor
-		gap := in.gap(event.CauseGap, in.since(in.lastSign()), true)
-		gap.WebhookID = d.WebhookID
-		b.Records = []event.Record{gap}
-	}
-	isEvent := d.Kind == DeliveredEvent && !rejected
+	b, cursor := r.deliveredBatch(d, current, now)
+	isEvent := len(b.Records) > 0 && b.Records[0].Kind == event.KindEvent
 	if current && r.deps.Read == nil {
-		b.Cursor = in.position(told)
+		b.Cursor = in.position(cursor)
 	}
-	if r.toldBefore(b.Cursor) || isEvent && r.isReplaying() && r.deps.Store.HasEvent(r.id, b.Records[0].EventID) {
-		b.Cursor = nil // it lies behind
+	if r.isRecent(b.Cursor) || isEvent && r.replaying.Load() && r.deps.Store.HasEvent(r.id, b.Records[0].EventID) {
+		b.Cursor = nil // it is not behind the stored position
 	}
 	at := b.Cursor
 	switch p := r.proof.Load(); {
 	case !current && isEvent:
-		p.note(b.Records[0].EventID)
-	case current && !p.arrived(&b, isEvent):
+		p.noteElsewhere(b.Records[0].EventID)
+	case current && !p.delivered(&b, isEvent):
 		b.Cursor = r.whenGranted(b.Cursor)
 	}
-	for i := range b.Records {
-		b.Records[i].Mode = event.ModeWebhook
-	}
-	r.signed(&b, d.Previous, now)
-	in.seen(now)
+	r.noteSecret(&b, d.Previous, now)
+	in.noteSeen(now)
 	outcome, err := in.commitAs(ctx, b, false)
 	if err != nil {
 		return err
 	}
-	r.tell(at)
+	r.notePosition(at)
 	if current && isEvent {
-		in.whole.delivered(occurred(b.Records[0].Timestamp, now), b.Cursor)
-	}
-	if current && isEvent && outcome.Stored > 0 {
-		r.noteNewest(b.Records[0].EventID)
+		in.watermark.noteDelivery(occurredAt(b.Records[0].Timestamp, now), b.Cursor)
+		if outcome.Stored > 0 {
+			r.noteNewEvent(b.Records[0].EventID)
+		}
 	}
 	r.set(func(s *Status) {
 		s.LastDelivery = now
@@ -118,7 +88,7 @@ func (r *Runner) Deliver(ctx context.Context, d Delivered) error {
 		r.terminated(&terminated{wire.DecodeFault(d.Body)})
 	}
 	switch {
-	case rejected:
+	case len(b.Records) > 0 && b.Records[0].Kind == event.KindRejected:
 		return ErrRejected
 	case outcome.Changed > 0:
 		return ErrChanged
@@ -126,76 +96,106 @@ func (r *Runner) Deliver(ctx context.Context, d Delivered) error {
 	return nil
 }
 
-// toldBefore reports whether a delivery told a position shortly before, or the store held
-// it at the start: deliveries overtake each other.
-func (r *Runner) toldBefore(at *event.Cursor) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return at != nil && slices.ContainsFunc(r.told, at.Same)
+// deliveredBatch returns the batch of a delivery, without the cursor, and the cursor that the
+// delivery holds. current: it came on the path of a webhook that runs.
+func (r *Runner) deliveredBatch(d Delivered, current bool, now time.Time) (b event.Batch, cursor wire.Cursor) {
+	switch d.Kind {
+	case DeliveredEvent, DeliveredMalformed:
+		var rec event.Record
+		rec, cursor = r.decodeDelivered(d, now)
+		if rec.Kind == event.KindEvent && !d.WebhookID.IsZero() && rec.EventID != d.WebhookID {
+			rec.Flags = append(rec.Flags, event.FlagIDMismatch)
+		}
+		if rec.Kind == event.KindEvent && r.isNewServerID(d.ServerID) {
+			rec.Flags = append(rec.Flags, event.FlagIDLearned)
+		}
+		b.Records = []event.Record{rec}
+	case DeliveredGap:
+		cursor = wire.DecodeMark(d.Body).Cursor
+		b.Records = []event.Record{r.in.gapRecord(event.CauseGap, r.in.gapStart(r.in.lastSeenAt()), true)}
+	}
+	for i := range b.Records {
+		b.Records[i].Mode, b.Records[i].WebhookID = event.ModeWebhook, d.WebhookID
+	}
+	if current && !d.ServerID.IsZero() {
+		b.Update = func(s *event.Subscription) {
+			if s.Mode == event.ModeWebhook {
+				s.Lease.ServerID = d.ServerID
+			}
+		}
+	}
+	return b, cursor
 }
 
-// tell notes a position that a stored delivery told.
-func (r *Runner) tell(at *event.Cursor) {
+// isRecent reports whether a cursor came with a recent delivery, or was stored at the start.
+// Deliveries overtake each other, so that such a cursor may lie before the stored position.
+func (r *Runner) isRecent(at *event.Cursor) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return at != nil && slices.ContainsFunc(r.recentPositions, at.Same)
+}
+
+// notePosition remembers the cursor of a stored delivery; nil: it had none.
+func (r *Runner) notePosition(at *event.Cursor) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if at == nil {
 		return
 	}
-	if len(r.told) >= arrivals {
-		r.told = slices.Delete(r.told, 0, 1)
+	if len(r.recentPositions) >= recentKept {
+		r.recentPositions = slices.Delete(r.recentPositions, 0, 1)
 	}
-	r.told = append(r.told, *at)
+	r.recentPositions = append(r.recentPositions, *at)
 }
 
-// untell forgets the positions that were told: the stored one goes back.
-func (r *Runner) untell() {
+// forgetPositions forgets the recent cursors, when the stored position goes back.
+func (r *Runner) forgetPositions() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.told = nil
+	r.recentPositions = nil
 }
 
-// learns reports whether a delivery names the subscription by another id than the
+// isNewServerID reports whether a delivery names the subscription by another id than the
 // server did before (contracts, receiver).
-func (r *Runner) learns(id trust.Text) bool {
+func (r *Runner) isNewServerID(id trust.Text) bool {
 	sub, err := r.deps.Store.Subscription(r.id)
 	return err == nil && !id.IsZero() && !sub.Lease.ServerID.IsZero() && sub.Lease.ServerID != id
 }
 
-// whenGranted returns the position of a delivery if it may be stored now. Before the
-// answer to a subscribe is stored, it may lie behind a gap that the answer tells of,
-// and the next subscribe would not be told again: then it waits for that answer. The
-// answer to a first subscribe, from now, tells of no gap.
+// whenGranted returns the cursor of a delivery if it may be stored now. While the answer to a
+// subscribe is not stored, that answer may report a gap before the cursor; stored now, the
+// cursor would hide the gap from the next subscribe. So it is kept for the answer
+// (takeEarlyCursor). The first subscribe begins from now, and its answer reports no gap.
 func (r *Runner) whenGranted(at *event.Cursor) *event.Cursor {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.granted || at == nil {
+	if r.grantStored || at == nil {
 		return at
 	}
-	r.early = at
+	r.earlyCursor = at
 	return nil
 }
 
-// takeEarly returns the newest position that waited for the answer to a subscribe.
-func (r *Runner) takeEarly() *event.Cursor {
+// takeEarlyCursor returns the newest cursor that waited for the answer to a subscribe.
+func (r *Runner) takeEarlyCursor() *event.Cursor {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	at := r.early
-	r.early = nil
+	at := r.earlyCursor
+	r.earlyCursor = nil
 	return at
 }
 
-// delivered turns the body of a delivery into a record, and returns the cursor that
-// it holds.
-func (r *Runner) delivered(d Delivered, now time.Time) (event.Record, wire.Cursor) {
+// decodeDelivered returns the record of a delivery's body, and the cursor that it holds.
+func (r *Runner) decodeDelivered(d Delivered, now time.Time) (event.Record, wire.Cursor) {
 	if d.Refused != nil {
-		return r.in.rejected(d.Body, d.Refused), wire.DecodeMark(d.Body).Cursor
+		return r.in.rejectedRecord(d.Body, d.Refused, scanned(d.Body)), wire.DecodeMark(d.Body).Cursor
 	}
 	if r.deps.Read == nil {
-		return r.in.occurred(d.Body)
+		return r.in.decode(d.Body)
 	}
 	o, err := r.deps.Read(d.Body, d.WebhookID, now)
 	if err != nil {
-		return r.in.rejected(d.Body, err), wire.Cursor{}
+		return r.in.rejectedRecord(d.Body, err, scanned(d.Body)), wire.Cursor{}
 	}
-	return r.in.happened(o, scanned(o.Raw)), wire.Cursor{}
+	return r.in.eventRecord(o, scanned(o.Raw)), wire.Cursor{}
 }

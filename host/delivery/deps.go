@@ -24,7 +24,7 @@ type Source interface {
 	Stream(ctx context.Context, r wire.StreamRequest, sink func(wire.Note)) (Stream, error)
 	Subscribe(ctx context.Context, r wire.SubscribeRequest) (wire.SubscribeResult, error)
 	Unsubscribe(ctx context.Context, r wire.UnsubscribeRequest) error
-	// Pause asks the server to hold a subscription back that it keeps for us.
+	// Pause asks the server to stop delivering a subscription that it keeps, and to keep it.
 	Pause(ctx context.Context, r wire.UnsubscribeRequest) error
 }
 
@@ -39,7 +39,7 @@ type Stream interface {
 	LastByte() time.Time
 }
 
-// Store is what a subscription's life needs of the store.
+// Store is what a [Runner] needs of the store; see [event.Store].
 type Store interface {
 	Submit(ctx context.Context, b event.Batch) error
 	Subscription(id event.SubID) (event.Subscription, error)
@@ -62,9 +62,9 @@ type Deps struct {
 
 	// Changed is called when the status changed. It must not block.
 	Changed func()
-	// Altered is told how many events came by poll or push with an id that is stored
-	// and other data, which are dropped; once a minute at most. It must not block.
-	// nil: it is not told.
+	// Altered is called with the number of events that came by poll or push with the id of
+	// a stored event and other data, and were dropped; once a minute at most. It must not
+	// block. nil: these are not reported.
 	Altered func(n int)
 	// ReasonOf returns the word for why an attempt failed; nil: none. The error is nil
 	// where a stream ended in order.
@@ -77,26 +77,26 @@ type Deps struct {
 	// chooses among them, and where poll is one of them, continuity is proved by it.
 	// None: they are not known now. nil: none are, and poll is not tried.
 	Modes func(k event.Key) []event.Mode
-	// Pace waits until the server may be asked for one page more of a catch-up poll;
-	// done must be called after it. nil: at once. Error: the cause of ctx.
+	// Pace waits until the server may be asked for another page of a catch-up poll; done
+	// must be called after the request. nil: at once. Error: the cause of ctx.
 	Pace func(ctx context.Context) (done func(), err error)
-	// Left is told of what stays on the server though it ended here: the server did
-	// not take leave of it. nil: it is not remembered.
+	// Left is called with a subscription, or an address of it, that ended here and whose
+	// end the server did not confirm (an orphan). nil: it is forgotten.
 	Left func(ctx context.Context, sub event.Subscription)
 	// Callback returns the complete address for a hook's path.
 	Callback func(path string) (string, error)
 	// TTL is the lifetime that is asked of a webhook lease; 0: the server decides.
 	TTL time.Duration
-	// RotateEvery is how old a webhook secret may get; 0: as old as it likes.
+	// RotateEvery is the age at which a webhook secret is replaced; 0: never.
 	RotateEvery time.Duration
-	// Read reads a webhook delivery; nil: as an occurrence of MCP Events. id is the
-	// delivery's id, which may be empty, at the time of receipt.
+	// Read reads the body of a webhook delivery with this id (may be empty), received at
+	// this time. nil: bodies are occurrences of MCP Events.
 	Read func(body []byte, id trust.Text, at time.Time) (wire.Occurrence, error)
-	// ServerSecret: the server makes the webhook secret, this host none.
+	// ServerSecret: the server makes the webhook secret, not this host.
 	ServerSecret bool
 	// Ends is when the subscription ends as planned; zero: never.
 	Ends time.Time
-	// Lasting: a push subscription stays on the server when its stream ends.
+	// Lasting: the server keeps a push subscription when its stream ends.
 	Lasting bool
 	// Limits bound one event that did not come by webhook; zero: the defaults.
 	Limits strict.Limits
@@ -105,29 +105,29 @@ type Deps struct {
 	Log       *slog.Logger
 }
 
-// ErrGone: the server does not offer any more what the subscription asks for.
+// ErrGone: the server no longer offers what the subscription asks for.
 var ErrGone = errors.New("no longer offered")
 
-// Backoff says how long to wait after a failure, longer after each.
+// Backoff says how long to wait after a failure. [Runner] uses one from one goroutine.
 type Backoff interface {
-	Next(err error) time.Duration
-	Reset()
+	Next(err error) time.Duration // the pause after this failure, longer with each
+	Reset()                       // the next failure is the first of a series
 }
 
 // The named points of [Deps.Failpoint].
 const (
-	// FailCommitted: a commit with events has returned, nothing was acknowledged.
+	// FailCommitted: a commit with records has returned, nothing was acknowledged.
 	FailCommitted = "committed"
-	// FailSubscribed: the server has granted a subscription, nothing was stored yet.
+	// FailSubscribed: the server has granted a subscription, and that is not stored yet.
 	FailSubscribed = "subscribed"
 
 	// The steps of a proof of continuity, in their order.
 
-	// FailAsked: an opening is about to be asked for; the last proved position is kept.
+	// FailAsked: an opening is about to be asked for; the last proved position is stored.
 	FailAsked = "opening asked for"
-	// FailConfirmed: the server has confirmed an opening, nothing was stored of that.
+	// FailConfirmed: the server has confirmed an opening, and that is not stored yet.
 	FailConfirmed = "opening confirmed"
-	// FailFirst: the first event behind an opening is stored, nothing is proved.
+	// FailFirst: the first new event after an opening is stored, nothing is proved.
 	FailFirst = "first event of an opening"
 	// FailCaughtUp: a page of a catch-up poll is stored, nothing is proved.
 	FailCaughtUp = "catch-up page"

@@ -16,40 +16,38 @@ import (
 // errPrefer ends an attempt in another mode when the preferred one is due again.
 var errPrefer = errors.New("the preferred mode is tried again")
 
-// errSuspended: the lease stands, and the server does not deliver.
+// errSuspended ends an attempt whose lease stands while the server does not deliver.
 var errSuspended = errors.New("the server stopped delivering")
 
-// takeLeave bounds how long a lease is ended on the server before the next mode
-// is tried.
-const takeLeave = 5 * time.Second
+// releaseWithin bounds the wait for the server to end a lease.
+const releaseWithin = 5 * time.Second
 
-// failover decides when a subscription goes on in another mode and when it comes
-// back. What fails is counted only while the server is connected: a server that
-// is away is away in every mode.
+// failover decides when a subscription goes on in another mode and when it comes back.
+// Failures count only while the server is connected: one that is away is away in every mode.
 type failover struct {
-	on        bool
+	enabled   bool
 	preferred event.Mode // chosen by the operator
 
-	since time.Time  // first of the failures in a row, zero: none
-	tries int        // failures in a row
-	back  event.Mode // set while the preferred mode is on trial: where it came from
-	pause time.Duration
-	retry time.Time // when the preferred mode is tried again; zero: it runs
+	failingSince time.Time     // first of the failures in a row; zero: none
+	failures     int           // in a row
+	trialFrom    event.Mode    // while the preferred mode is tried again: the mode before; else empty
+	retryPause   time.Duration // before the preferred mode is tried again
+	retryAt      time.Time     // when it is tried again; zero: it runs
 }
 
 func newFailover(sub event.Subscription) failover {
-	f := failover{on: sub.Failover, preferred: sub.Mode}
+	f := failover{enabled: sub.Failover, preferred: sub.Mode}
 	if sub.Failover && sub.Preferred != "" {
 		f.preferred = sub.Preferred
 	}
 	return f
 }
 
-// SetFailover turns the failover on or off. The mode is the one that the
-// subscription had when that was stored; it becomes the preferred one.
+// SetFailover turns the failover on or off. mode is the mode of the stored subscription, which
+// becomes the preferred one.
 func (r *Runner) SetFailover(on bool, mode event.Mode) {
 	r.mu.Lock()
-	r.fail = failover{on: on, preferred: mode}
+	r.failover = failover{enabled: on, preferred: mode}
 	r.mu.Unlock()
 	r.deps.Changed()
 }
@@ -57,11 +55,12 @@ func (r *Runner) SetFailover(on bool, mode event.Mode) {
 func (r *Runner) failsOver() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.fail.on
+	return r.failover.enabled
 }
 
-// limited makes an attempt that ends when the preferred mode is to be tried again.
-func (r *Runner) limited(ctx context.Context) error {
+// attemptUntilPreferred makes an attempt that ends with errPrefer when the preferred mode is
+// to be tried again.
+func (r *Runner) attemptUntilPreferred(ctx context.Context) error {
 	due := r.preferredIn()
 	switch {
 	case due == 0:
@@ -69,11 +68,6 @@ func (r *Runner) limited(ctx context.Context) error {
 	case due < 0:
 		return errPrefer
 	}
-	return r.timed(ctx, due)
-}
-
-// timed is limited while the preferred mode is due at some time.
-func (r *Runner) timed(ctx context.Context, due time.Duration) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	timer := time.NewTimer(due)
@@ -90,7 +84,7 @@ func (r *Runner) timed(ctx context.Context, due time.Duration) error {
 				continue
 			}
 			cancel(errPrefer)
-			if err := <-ended; final(err) {
+			if err := <-ended; serverSaidWhy(err) {
 				return err
 			}
 			return errPrefer
@@ -98,28 +92,28 @@ func (r *Runner) timed(ctx context.Context, due time.Duration) error {
 	}
 }
 
-// final reports whether the server said why an attempt ended: another mode must not
-// pass that over.
-func final(err error) bool {
+// serverSaidWhy reports whether the server said why an attempt ended, which a change of mode
+// must not pass over.
+func serverSaidWhy(err error) bool {
 	var t *terminated
 	return errors.As(err, &t) || wire.NameFrom(err) != ""
 }
 
-// preferredIn returns the time until the preferred mode is tried again: 0 for
-// never, negative for now. Without a position each move loses what happens
-// meanwhile: then it is put off, and only a failure of this mode leads back.
+// preferredIn returns the time until the preferred mode is tried again: 0 for never, negative
+// for now. For a type without cursors that is put off again and again, since each change of
+// mode loses events: only a failure of the present mode leads back.
 func (r *Runner) preferredIn() time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	f, now := &r.fail, r.deps.Now()
-	if !f.on || r.mode == f.preferred {
+	f, now := &r.failover, r.deps.Now()
+	if !f.enabled || r.mode == f.preferred {
 		return 0
 	}
-	f.pause = max(f.pause, r.deps.Timing.PreferredMin)
-	if f.retry.IsZero() || !f.retry.After(now) && !r.in.gave.Load() {
-		f.retry = now.Add(f.pause)
+	f.retryPause = max(f.retryPause, r.deps.Timing.PreferredMin)
+	if f.retryAt.IsZero() || !f.retryAt.After(now) && !r.in.gaveCursor.Load() {
+		f.retryAt = now.Add(f.retryPause)
 	}
-	if left := f.retry.Sub(now); left > 0 {
+	if left := f.retryAt.Sub(now); left > 0 {
 		return left
 	}
 	return -1
@@ -132,57 +126,57 @@ type step struct {
 	err  error
 }
 
-// next decides, after an attempt that began then and ended with err, whether the
-// subscription goes on in another mode.
-func (r *Runner) next(err error, began time.Time) step {
-	lived, modes, now := r.hadLife(began), r.ring(), r.deps.Now()
+// nextMode decides whether the subscription goes on in another mode, after an attempt from
+// began on that ended with err.
+func (r *Runner) nextMode(err error, began time.Time) step {
+	useful, modes, now := r.wasUseful(began), r.modeOrder(), r.deps.Now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	f := &r.fail
+	f := &r.failover
 	switch {
-	case !f.on || blameless(err):
+	case !f.enabled || blameless(err):
 		return step{}
 	case errors.Is(err, errPrefer):
-		f.back, f.since, f.tries, f.retry = r.mode, time.Time{}, 0, time.Time{}
+		f.trialFrom, f.failingSince, f.failures, f.retryAt = r.mode, time.Time{}, 0, time.Time{}
 		return step{f.preferred, "the preferred mode is tried again", nil}
-	case lived:
-		f.since, f.tries, f.back = time.Time{}, 0, ""
+	case useful:
+		f.failingSince, f.failures, f.trialFrom = time.Time{}, 0, ""
 		if r.mode == f.preferred {
-			f.pause = 0
+			f.retryPause = 0
 		}
 	}
 	if errors.Is(err, errAsked) {
 		return step{}
 	}
-	if f.tries++; f.since.IsZero() {
-		f.since = now
+	if f.failures++; f.failingSince.IsZero() {
+		f.failingSince = now
 	}
 	t := r.deps.Timing
-	if f.back == "" && !unfit(err) && f.tries < t.FailoverTries && now.Sub(f.since) < t.FailoverAfter {
+	if f.trialFrom == "" && !unfit(err) && f.failures < t.FailoverTries && now.Sub(f.failingSince) < t.FailoverAfter {
 		return step{}
 	}
-	to := f.after(r.mode, modes, r.in.gave.Load())
+	to := f.after(r.mode, modes, r.in.gaveCursor.Load())
 	if to == "" {
 		return step{}
 	}
-	why := fmt.Sprintf("%s failed %s in %v", r.mode, event.Some(f.tries, "time", "times"), now.Sub(f.since).Round(time.Second))
+	why := fmt.Sprintf("%s failed %s in %v", r.mode, event.Some(f.failures, "time", "times"), now.Sub(f.failingSince).Round(time.Second))
 	if r.mode == f.preferred {
-		f.pause = min(max(2*f.pause, t.PreferredMin), t.PreferredMax)
-		f.retry = now.Add(f.pause)
+		f.retryPause = min(max(2*f.retryPause, t.PreferredMin), t.PreferredMax)
+		f.retryAt = now.Add(f.retryPause)
 	}
-	f.since, f.tries, f.back = time.Time{}, 0, ""
+	f.failingSince, f.failures, f.trialFrom = time.Time{}, 0, ""
 	return step{to, why, err}
 }
 
-// after returns the mode that follows the present one: that before the trial, else
-// the next one of the ring; from its end only where nothing else leads back to the
-// preferred mode.
-func (f *failover) after(mode event.Mode, ring []event.Mode, replay bool) event.Mode {
-	if f.back != "" {
-		return f.back
+// after returns the mode that follows the present one, "" for none: the mode before a trial of
+// the preferred one, else the next in order. After the last one that is the preferred mode
+// where nothing else leads back to it: without replay (see preferredIn).
+func (f *failover) after(mode event.Mode, order []event.Mode, replay bool) event.Mode {
+	if f.trialFrom != "" {
+		return f.trialFrom
 	}
-	if at := slices.Index(ring, mode); at+1 < len(ring) {
-		return ring[at+1]
+	if at := slices.Index(order, mode); at+1 < len(order) {
+		return order[at+1]
 	}
 	if !replay && mode != f.preferred {
 		return f.preferred
@@ -190,35 +184,31 @@ func (f *failover) after(mode event.Mode, ring []event.Mode, replay bool) event.
 	return ""
 }
 
-// ring returns the modes in the order in which they are tried: the preferred one,
+// modeOrder returns the modes in the order in which they are tried: the preferred one,
 // then webhook, push and poll, as far as the type offers them and the host can.
-func (r *Runner) ring() []event.Mode {
+func (r *Runner) modeOrder() []event.Mode {
 	if r.deps.Modes == nil {
 		return nil
 	}
 	have := r.deps.Modes(r.key)
 	r.mu.Lock()
-	ring := []event.Mode{r.fail.preferred}
+	order := []event.Mode{r.failover.preferred}
 	r.mu.Unlock()
 	for _, m := range []event.Mode{event.ModeWebhook, event.ModePush, event.ModePoll} {
-		if m != ring[0] && slices.Contains(have, m) {
-			ring = append(ring, m)
+		if m != order[0] && slices.Contains(have, m) {
+			order = append(order, m)
 		}
 	}
-	return ring
+	return order
 }
 
-// blameless reports whether an attempt ended for a reason that another mode shares.
+// blameless reports whether an attempt ended for a reason that is the same in every mode.
 func blameless(err error) bool {
 	var t *terminated
-	switch {
-	case errors.As(err, &t), errors.Is(err, errPlanned), errors.Is(err, errStore), errors.Is(err, ErrStopped):
-		return true
-	case wire.Is(err, wire.NotFound, "kind", "event"), wire.Is(err, wire.Unsupported, "reason", "schema_changed"):
-		return true
-	}
-	switch wire.NameFrom(err) {
-	case wire.Forbidden, wire.NotFound, wire.InvalidParams:
+	switch name := wire.NameFrom(err); {
+	case errors.As(err, &t), errors.Is(err, errPlanned), errors.Is(err, errStore), errors.Is(err, ErrStopped),
+		wire.Is(err, wire.Unsupported, "reason", "schema_changed"),
+		name == wire.Forbidden, name == wire.NotFound, name == wire.InvalidParams:
 		return true
 	}
 	return false
@@ -233,13 +223,14 @@ func unfit(err error) bool {
 	return false
 }
 
-// move goes on in another mode: the cursor and what is known of stored events stay.
-func (r *Runner) move(ctx context.Context, to step) error {
+// switchMode stores another mode, in which the next attempt is made. The cursor and the ids of
+// stored events stay.
+func (r *Runner) switchMode(ctx context.Context, to step) error {
 	from := r.Mode()
-	left := r.leave(ctx, from)
-	r.in.settled()
+	left := r.releaseMode(ctx, from)
+	r.in.awaitFenced()
 	change := Switched(from, to.mode, to.why, to.err)
-	audit := r.act(event.ActorHost, ActionSwitched)
+	audit := r.auditEntry(event.ActorHost, ActionSwitched)
 	audit.Detail = trust.Unescaped(change.Evidence)
 	record := r.in.record(event.KindState)
 	record.State = change
@@ -248,7 +239,7 @@ func (r *Runner) move(ctx context.Context, to step) error {
 		Records: []event.Record{record},
 		Audit:   []event.AuditEntry{audit},
 		Update: func(s *event.Subscription) {
-			// As it is stored: the operator may have changed it meanwhile.
+			// Not the runner's: the operator may have changed it meanwhile.
 			preferred := cmp.Or(s.Preferred, s.Mode)
 			s.Mode, s.Preferred = to.mode, ""
 			if s.Failover && to.mode != preferred {
@@ -256,7 +247,7 @@ func (r *Runner) move(ctx context.Context, to step) error {
 			}
 			s.State, s.Evidence, s.Error = event.StateStarting, change.Evidence, change.Error
 			if left {
-				r.forgetHeld(s)
+				Released(s, r.deps.ServerSecret)
 			}
 		},
 	})
@@ -282,7 +273,7 @@ func (r *Runner) move(ctx context.Context, to step) error {
 // ActionSwitched is the audit log's word for a change of mode.
 const ActionSwitched = "mode switched"
 
-// Switched returns what the log says of a change of mode.
+// Switched returns the change of state that the log keeps of a change of mode; err may be nil.
 func Switched(from, to event.Mode, why string, err error) *event.StateChange {
 	change := &event.StateChange{State: event.StateSwitched, Evidence: fmt.Sprintf("mode switched %s -> %s: %s", from, to, why)}
 	if err != nil {
@@ -291,9 +282,9 @@ func Switched(from, to event.Mode, why string, err error) *event.StateChange {
 	return change
 }
 
-// leave ends what the server keeps of a mode, as far as it answers. It reports
-// whether the server keeps nothing any more.
-func (r *Runner) leave(ctx context.Context, mode event.Mode) bool {
+// releaseMode ends the subscription that the server keeps in a mode, and reports whether the
+// server confirmed that.
+func (r *Runner) releaseMode(ctx context.Context, mode event.Mode) bool {
 	if mode != event.ModeWebhook && (mode != event.ModePush || !r.deps.Lasting) {
 		return false
 	}
@@ -301,7 +292,7 @@ func (r *Runner) leave(ctx context.Context, mode event.Mode) bool {
 	if err != nil {
 		return false // removed meanwhile
 	}
-	within, cancel := context.WithTimeout(ctx, takeLeave)
+	within, cancel := context.WithTimeout(ctx, releaseWithin)
 	defer cancel()
 	if err := Release(within, r.deps.Source, sub); err != nil {
 		r.deps.Log.Warn("the lease stays on the server until it ends there", "sub", r.id, "err", err)
@@ -309,12 +300,4 @@ func (r *Runner) leave(ctx context.Context, mode event.Mode) bool {
 		return false
 	}
 	return true
-}
-
-// forgetHeld forgets what a server gave that has ended the subscription.
-func (r *Runner) forgetHeld(s *event.Subscription) {
-	s.Lease = event.Lease{}
-	if r.deps.ServerSecret {
-		s.Hook.Secret, s.Hook.Scheme = event.Secret{}, event.SchemeStandard
-	}
 }

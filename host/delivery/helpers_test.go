@@ -149,7 +149,7 @@ func (r *rig) wantLog(want string) {
 	}
 }
 
-func (r *rig) wantState(want State) {
+func (r *rig) wantState(want event.State) {
 	r.t.Helper()
 	if got := r.runner.Status().State; got != want {
 		r.t.Errorf("state %s, want %s", got, want)

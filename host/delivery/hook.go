@@ -10,14 +10,13 @@ import (
 	"eventdeck/host/event"
 )
 
-// hook makes sure that the subscription has a path, a secret and the present
-// address, and that they are stored before the server hears of them.
-//
-// fresh asks for a path that the server does not know yet, and has granted nothing for.
-func (r *Runner) hook(ctx context.Context, sub event.Subscription, fresh bool) (event.Subscription, error) {
-	hook := r.endOld(ctx, &sub)
+// prepareHook makes sure that the subscription has a path, a secret and the receiver's present
+// address, and that they are stored before the server is told of them. fresh asks for a new
+// path, for which there is no lease yet.
+func (r *Runner) prepareHook(ctx context.Context, sub event.Subscription, fresh bool) (event.Subscription, error) {
+	hook := r.releaseOldPath(ctx, &sub)
 	if fresh {
-		r.makeWay(ctx, &sub, &hook)
+		r.replacePath(ctx, &sub, &hook)
 	}
 	if hook.Path == "" {
 		path, err := newPath(r.deps.Random)
@@ -31,7 +30,7 @@ func (r *Runner) hook(ctx context.Context, sub event.Subscription, fresh bool) (
 			return sub, err
 		}
 	}
-	rotated, err := r.turnSecret(&hook, r.deps.Now())
+	rotated, err := r.rotateIfDue(&hook, r.deps.Now())
 	if err != nil {
 		return sub, err
 	}
@@ -59,7 +58,7 @@ func (r *Runner) hook(ctx context.Context, sub event.Subscription, fresh bool) (
 		stored = s.Hook
 	}}
 	if rotated {
-		b.Audit = append(b.Audit, r.act(event.ActorHost, ActionRotate))
+		b.Audit = append(b.Audit, r.auditEntry(event.ActorHost, ActionRotate))
 	}
 	if _, err = r.in.commit(ctx, b); err != nil {
 		return sub, err
@@ -71,8 +70,8 @@ func (r *Runner) hook(ctx context.Context, sub event.Subscription, fresh bool) (
 	return sub, nil
 }
 
-// changeHook makes of what is stored what the runner made of before. Secrets that
-// were changed by a verb meanwhile stay.
+// changeHook applies to the stored hook what the runner changed from before to after. Secrets
+// that the operator changed meanwhile stay.
 func changeHook(stored *event.Hook, before, after event.Hook) {
 	stored.Path, stored.URL = after.Path, after.URL
 	stored.OldPath, stored.OldURL, stored.OldUntil = after.OldPath, after.OldURL, after.OldUntil

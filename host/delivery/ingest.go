@@ -18,29 +18,29 @@ import (
 	"eventdeck/host/wire"
 )
 
-// errStore is the end of an attempt whose events could not be stored.
+// errStore ends an attempt whose events could not be stored.
 var errStore = errors.New("the store did not take the events")
 
-// ErrStopped: the runner has ended and takes nothing any more.
+// ErrStopped: the runner has ended, and nothing more is stored through it.
 var ErrStopped = errors.New("the subscription is not running")
 
 // ingest hands what one subscription receives to the store. It knows how many
-// batches are under way, so that an attempt begins from what is really stored.
+// batches under way, so that an attempt begins when all before it is stored.
 type ingest struct {
-	r        *Runner
-	replayed atomic.Uint64
-	repeated atomic.Uint64 // duplicates dropped
-	lastSeen atomic.Int64  // Unix nanoseconds of the last sign of life
-	whole    whole         // up to where nothing is missing
-	gave     atomic.Bool   // the server gave a cursor at least once
-	fresh    atomic.Bool   // this attempt brought an event that was not stored before
+	r            *Runner
+	replayed     atomic.Uint64 // events from the server's history
+	repeated     atomic.Uint64 // duplicates dropped
+	lastSeenNano atomic.Int64  // Unix nanoseconds of the last sign of life
+	watermark    watermark
+	gaveCursor   atomic.Bool // the server gave a cursor at least once
+	broughtNew   atomic.Bool // this attempt brought an event that was not stored before
 
 	mu      sync.Mutex
 	idle    *sync.Cond
 	pending int // batches under way
-	behind  int // of these, those behind a fence
+	fenced  int // of these, those behind a fence
 	fence   *event.Fence
-	passed  bool        // a batch of this attempt was not handed over: nothing later may hide that
+	hole    bool        // a batch of this attempt did not reach the store: no later one may hide that
 	stopped bool        // the runner has ended
 	failed  func(error) // ends the attempt under way
 	paused  bool        // the operator paused before this attempt
@@ -51,26 +51,25 @@ type ingest struct {
 
 func (in *ingest) init(r *Runner, sub event.Subscription) {
 	in.r = r
-	in.whole.began = r.deps.Now()
-	in.know(sub)
+	in.watermark.began = r.deps.Now()
+	in.restore(sub)
 	in.idle = sync.NewCond(&in.mu)
 	in.fence = new(event.Fence)
 	in.failed = func(error) {}
 }
 
-// know takes over what an earlier life of the subscription left.
-func (in *ingest) know(sub event.Subscription) {
+// restore takes over what is stored of the subscription.
+func (in *ingest) restore(sub event.Subscription) {
 	if !sub.LastSeen.IsZero() {
-		in.lastSeen.CompareAndSwap(0, sub.LastSeen.UnixNano())
+		in.lastSeenNano.CompareAndSwap(0, sub.LastSeen.UnixNano())
 	}
-	in.whole.reset(sub.CompleteUntil, in.r.Mode())
+	in.watermark.reset(sub.CompleteUntil, in.r.Mode())
 	if sub.Gave {
-		in.gave.Store(true)
+		in.gaveCursor.Store(true)
 	}
 }
 
-// stop refuses what comes from now on and waits for what is under way: a batch
-// after the end would bring a removed subscription back.
+// stop refuses further batches and waits for those under way.
 func (in *ingest) stop() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -80,32 +79,32 @@ func (in *ingest) stop() {
 	}
 }
 
-// settled waits until the store has answered what attempts handed over behind a
-// fence; it answers each batch that it took, also while closing. Deliveries by
-// webhook are not waited for: they come at any time, and their cursors are safe.
-func (in *ingest) settled() {
+// awaitFenced waits until the store has answered all batches behind a fence; it answers each
+// that it took, also while closing. Webhook deliveries are not waited for: they come at any
+// time, and their cursors are acknowledged ones.
+func (in *ingest) awaitFenced() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	for in.behind > 0 {
+	for in.fenced > 0 {
 		in.idle.Wait()
 	}
 }
 
-// begin waits for what is under way and returns the subscription as it is stored:
-// the position from which an attempt may start.
+// begin waits for the batches of the attempt before, and returns the subscription as it is
+// stored, for the next attempt.
 func (in *ingest) begin() (*event.Subscription, error) {
-	in.settled()
+	in.awaitFenced()
 	sub, err := in.r.deps.Store.Subscription(in.r.id)
 	if err != nil {
 		return nil, fmt.Errorf("subscription %s: %w", in.r.id, err)
 	}
 	in.mu.Lock()
-	in.r.intact = in.r.intact && !in.fence.Broken() && !in.passed
-	in.fence, in.passed = new(event.Fence), false
+	in.r.intact = in.r.intact && !in.fence.Broken() && !in.hole
+	in.fence, in.hole = new(event.Fence), false
 	in.paused = sub.State == event.StateResumed
 	in.mu.Unlock()
-	in.know(sub)
-	in.fresh.Store(false)
+	in.restore(sub)
+	in.broughtNew.Store(false)
 	return &sub, nil
 }
 
@@ -116,8 +115,9 @@ func (in *ingest) onFailure(fn func(error)) {
 	in.mu.Unlock()
 }
 
-// awayCause says why this host did not listen to a type without replay.
-func (in *ingest) awayCause() event.Cause {
+// missedCause returns the cause of a gap in a type without replay: why the host did not
+// listen before this attempt.
+func (in *ingest) missedCause() event.Cause {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.paused {
@@ -126,56 +126,89 @@ func (in *ingest) awayCause() event.Cause {
 	return event.CauseNoReplay
 }
 
-func (in *ingest) seen(at time.Time) { in.lastSeen.Store(at.UnixNano()) }
+func (in *ingest) noteSeen(at time.Time) { in.lastSeenNano.Store(at.UnixNano()) }
 
-// lastSign returns the last sign of life, zero if there never was one.
-func (in *ingest) lastSign() time.Time {
-	if n := in.lastSeen.Load(); n != 0 {
+// lastSeenAt returns the last sign of life, zero if there never was one.
+func (in *ingest) lastSeenAt() time.Time {
+	if n := in.lastSeenNano.Load(); n != 0 {
 		return time.Unix(0, n).UTC()
 	}
 	return time.Time{}
 }
 
-// submit hands a batch over and returns when it is queued. A failed commit ends
-// the attempt. What one attempt received goes behind one fence; the cursors of
-// webhook deliveries are safe without.
+// submit hands a batch to the store and returns when it is queued. A failed commit ends the
+// attempt. Batches of one attempt go behind one fence, except in webhook mode, where each
+// delivery is acknowledged by itself.
 //
 // Errors: [ErrStopped], errStore.
 func (in *ingest) submit(ctx context.Context, b event.Batch) error {
-	return in.hand(ctx, b, in.r.Mode() != event.ModeWebhook)
+	return in.submitAs(ctx, b, in.r.Mode() != event.ModeWebhook)
 }
 
-// hand is submit. What is ordered goes behind the fence of the attempt.
-func (in *ingest) hand(ctx context.Context, b event.Batch, ordered bool) error {
+// submitAs is submit; an ordered batch goes behind the fence of the attempt.
+func (in *ingest) submitAs(ctx context.Context, b event.Batch, ordered bool) error {
 	in.mu.Lock()
+	behindHole := ordered && in.hole
 	switch {
 	case in.stopped:
 		in.mu.Unlock()
 		return fmt.Errorf("subscription %s: %w", in.r.id, ErrStopped)
-	case ordered && in.passed && (b.Cursor != nil || brings(b.Records)):
+	case behindHole && (b.Cursor != nil || hasData(b.Records)):
 		in.mu.Unlock()
 		return fmt.Errorf("%w: an earlier one was not handed over", errStore)
 	}
-	behindHole := ordered && in.passed
 	b.Sub, b.IfKept = in.r.id, true
-	if ordered {
-		b.Fence = in.fence
-		in.behind++
-	}
 	in.pending++
 	var sums [][sha256.Size]byte
-	again := 0
-	if ordered && refusesAny(b.Records) {
-		b.Records, sums, again = in.refusedBefore.split(b.Records)
+	known := 0 // rejected payloads that are stored
+	if ordered {
+		b.Fence = in.fence
+		in.fenced++
+		b.Records, sums, known = in.refusedBefore.split(b.Records)
 	}
 	in.mu.Unlock()
 
-	update, done := b.Update, b.Done
-	sawCursor, seen, whole, proof := b.Cursor != nil && b.Cursor.Valid, in.lastSign(), in.whole.till(), in.r.shownProof()
-	if sawCursor {
-		in.gave.Store(true)
+	events, gaps := eventsAndGaps(b.Records)
+	in.addProgress(&b, gaps, behindHole)
+	done := b.Done
+	b.Done = func(o event.Outcome, err error) {
+		o.Duplicates += known
+		in.repeated.Add(uint64(o.Duplicates))
+		if err == nil {
+			if ordered {
+				in.noteOdd(sums, o.Changed)
+			}
+			if events > o.Duplicates {
+				in.broughtNew.Store(true)
+			}
+			in.watermark.passGaps(gaps)
+			if o.Stored > 0 {
+				in.r.deps.Failpoint(FailCommitted)
+			}
+		}
+		if done != nil {
+			done(o, err)
+		}
+		in.batchDone(err, ordered)
 	}
-	events, gaps := contents(b.Records)
+	if err := in.r.deps.Store.Submit(ctx, b); err != nil {
+		in.mu.Lock()
+		in.hole = in.hole || ordered
+		in.mu.Unlock()
+		in.batchDone(nil, ordered)
+		return fmt.Errorf("%w: %w", errStore, err)
+	}
+	return nil
+}
+
+// addProgress has a batch store how far the subscription has come, before its own Update.
+// Behind a hole that is only what does not hide the hole.
+func (in *ingest) addProgress(b *event.Batch, gaps []*event.Gap, behindHole bool) {
+	update, sawCursor := b.Update, b.Cursor != nil && b.Cursor.Valid
+	seen, whole, proof := in.lastSeenAt(), in.watermark.at(), in.r.proofShown()
+	if sawCursor {
+		in.gaveCursor.Store(true)
+	}
 	b.Update = func(s *event.Subscription) {
 		s.Gave = s.Gave || sawCursor
 		if proof != "" {
@@ -188,44 +221,16 @@ func (in *ingest) hand(ctx context.Context, b event.Batch, ordered bool) error {
 			s.CompleteUntil = whole
 		}
 		for _, gap := range gaps {
-			s.Told(gap)
+			s.PassGap(gap)
 		}
 		if update != nil {
 			update(s)
 		}
 	}
-	b.Done = func(o event.Outcome, err error) {
-		o.Duplicates += again
-		in.repeated.Add(uint64(o.Duplicates))
-		if err == nil && ordered {
-			in.keepOdd(sums, o.Changed)
-		}
-		if err == nil && events > o.Duplicates {
-			in.fresh.Store(true)
-		}
-		if err == nil {
-			in.whole.told(gaps)
-		}
-		if err == nil && o.Stored > 0 {
-			in.r.deps.Failpoint(FailCommitted)
-		}
-		if done != nil {
-			done(o, err)
-		}
-		in.answered(err, ordered)
-	}
-	if err := in.r.deps.Store.Submit(ctx, b); err != nil {
-		in.mu.Lock()
-		in.passed = true
-		in.mu.Unlock()
-		in.answered(nil, ordered)
-		return fmt.Errorf("%w: %w", errStore, err)
-	}
-	return nil
 }
 
-// contents returns how many events are among records, and the gaps.
-func contents(records []event.Record) (events int, gaps []*event.Gap) {
+// eventsAndGaps returns the number of events among records, and the gaps.
+func eventsAndGaps(records []event.Record) (events int, gaps []*event.Gap) {
 	for i := range records {
 		switch rec := &records[i]; rec.Kind {
 		case event.KindEvent:
@@ -237,33 +242,34 @@ func contents(records []event.Record) (events int, gaps []*event.Gap) {
 	return events, gaps
 }
 
-// keepOdd remembers the refused events that were stored, and tells of events that came
-// again with other data.
-func (in *ingest) keepOdd(sums [][sha256.Size]byte, changed int) {
+// noteOdd remembers the rejected payloads that were stored, and reports events that came again
+// with other data.
+func (in *ingest) noteOdd(sums [][sha256.Size]byte, changed int) {
 	if len(sums) > 0 {
 		in.mu.Lock()
 		in.refusedBefore.remember(sums)
 		in.mu.Unlock()
 	}
-	if n := in.changed.told(changed, in.r.deps.Now()); n > 0 {
+	if n := in.changed.due(changed, in.r.deps.Now()); n > 0 {
 		in.r.deps.Altered(n)
 	}
 }
 
-// brings reports whether records are of what a server sent, or did not send. Behind
-// one that was not handed over, such records would leave a hole that nothing tells of.
-func brings(records []event.Record) bool {
+// hasData reports whether any of the records is of what a server sent or failed to send, and
+// not of a state. After a batch that was lost, such records would hide the loss.
+func hasData(records []event.Record) bool {
 	return slices.ContainsFunc(records, func(r event.Record) bool { return r.Kind != event.KindState })
 }
 
-func (in *ingest) answered(err error, ordered bool) {
+// batchDone notes that the store has answered a batch, with err, or did not take it.
+func (in *ingest) batchDone(err error, ordered bool) {
 	in.mu.Lock()
 	in.pending--
 	if ordered {
-		in.behind--
+		in.fenced--
 	}
 	failed := in.failed
-	if in.pending == 0 || ordered && in.behind == 0 {
+	if in.pending == 0 || ordered && in.fenced == 0 {
 		in.idle.Broadcast()
 	}
 	in.mu.Unlock()
@@ -273,10 +279,13 @@ func (in *ingest) answered(err error, ordered bool) {
 }
 
 // commit submits a batch and waits until it is stored.
+//
+// Errors: [ErrStopped], errStore, the cause of ctx; then the batch may still be stored.
 func (in *ingest) commit(ctx context.Context, b event.Batch) (event.Outcome, error) {
 	return in.commitAs(ctx, b, in.r.Mode() != event.ModeWebhook)
 }
 
+// commitAs is commit; an ordered batch goes behind the fence of the attempt.
 func (in *ingest) commitAs(ctx context.Context, b event.Batch, ordered bool) (event.Outcome, error) {
 	type answer struct {
 		o   event.Outcome
@@ -290,7 +299,7 @@ func (in *ingest) commitAs(ctx context.Context, b event.Batch, ordered bool) (ev
 		ch <- answer{o, err}
 	}
 	b.Awaited = true
-	if err := in.hand(ctx, b, ordered); err != nil {
+	if err := in.submitAs(ctx, b, ordered); err != nil {
 		return event.Outcome{}, err
 	}
 	select {
@@ -316,36 +325,31 @@ func (in *ingest) record(kind event.Kind) event.Record {
 	}
 }
 
-// occurrence turns the bytes of one event into a record: an event, or a rejected
-// payload with the reason.
-func (in *ingest) occurrence(raw []byte) event.Record {
-	rec, _ := in.occurred(raw)
+// decode turns the bytes of one event into a record, an event or a rejected payload, and
+// returns the cursor that they hold.
+func (in *ingest) decode(raw []byte) (event.Record, wire.Cursor) {
+	o, report, err := wire.ReadOccurrence(raw, in.r.deps.Limits)
+	if err != nil {
+		return in.rejectedRecord(raw, err, flagsOf(report)), wire.DecodeMark(raw).Cursor
+	}
+	return in.eventRecord(o, flagsOf(report)), o.Cursor
+}
+
+// fromNote returns the record of an event notification, which the dialect may have read
+// already.
+func (in *ingest) fromNote(n wire.Note) event.Record {
+	switch {
+	case n.Refused != nil:
+		return in.rejectedRecord(n.Params, n.Refused, scanned(n.Params))
+	case n.Event != nil:
+		return in.eventRecord(*n.Event, scanned(n.Event.Raw))
+	}
+	rec, _ := in.decode(n.Params)
 	return rec
 }
 
-// occurred is occurrence, with the cursor that the bytes hold.
-func (in *ingest) occurred(raw []byte) (event.Record, wire.Cursor) {
-	o, report, err := wire.ReadOccurrence(raw, in.r.deps.Limits)
-	if err != nil {
-		return in.refused(raw, err, flagsOf(report)), wire.DecodeMark(raw).Cursor
-	}
-	return in.happened(o, flagsOf(report)), o.Cursor
-}
-
-// noted is occurrence for the notification of an event, which a dialect may have
-// read already.
-func (in *ingest) noted(n wire.Note) event.Record {
-	switch {
-	case n.Refused != nil:
-		return in.rejected(n.Params, n.Refused)
-	case n.Event != nil:
-		return in.happened(*n.Event, scanned(n.Event.Raw))
-	}
-	return in.occurrence(n.Params)
-}
-
-// happened turns an event that was read into a record.
-func (in *ingest) happened(o wire.Occurrence, flags []string) event.Record {
+// eventRecord returns the record of an event that was read.
+func (in *ingest) eventRecord(o wire.Occurrence, flags []string) event.Record {
 	rec := in.record(event.KindEvent)
 	rec.EventID, rec.Timestamp = o.EventID, o.Timestamp
 	if o.Cursor.HasText() {
@@ -356,7 +360,7 @@ func (in *ingest) happened(o wire.Occurrence, flags []string) event.Record {
 	return rec
 }
 
-// labels returns what an event says beside its data; nil if nothing.
+// labels returns the labels of an event; nil if it has none.
 func (in *ingest) labels(o wire.Occurrence) *event.Labels {
 	var name trust.Text
 	if o.Name != in.r.key.Type {
@@ -368,7 +372,7 @@ func (in *ingest) labels(o wire.Occurrence) *event.Labels {
 	return &event.Labels{Name: name, Priority: o.Priority, Tags: o.Tags, Batch: o.Batch}
 }
 
-// scanned returns what the scanner notices in a payload, as a record keeps it.
+// scanned returns the flags of the scanner for a payload.
 func scanned(raw []byte) []string { return flagsOf(scan.Scan(raw)) }
 
 func flagsOf(report scan.Report) []string {
@@ -385,55 +389,52 @@ func flagsOf(report scan.Report) []string {
 	return flags
 }
 
-func (in *ingest) rejected(raw []byte, err error) event.Record {
-	return in.refused(raw, err, scanned(raw))
-}
-
-func (in *ingest) refused(raw []byte, err error, flags []string) event.Record {
+// rejectedRecord returns the record of a payload that strict parsing refused with err.
+func (in *ingest) rejectedRecord(raw []byte, err error, flags []string) event.Record {
 	rec := in.record(event.KindRejected)
-	// The kind of the record says that it was refused.
+	// That it was refused is said by the record's kind.
 	reason := strings.TrimPrefix(err.Error(), strict.ErrRefused.Error()+": ")
 	rec.Raw, rec.Reason, rec.Flags = raw, trust.Unescaped(reason), flags
 	return rec
 }
 
-// gap returns a record that says that events may be missing since from.
-func (in *ingest) gap(cause event.Cause, from time.Time, certain bool) event.Record {
+// gapRecord returns the record of a gap from then until now.
+func (in *ingest) gapRecord(cause event.Cause, from time.Time, certain bool) event.Record {
 	rec := in.record(event.KindGap)
 	rec.Gap = &event.Gap{Cause: cause, From: from, To: rec.ReceivedAt, Certain: certain}
 	return rec
 }
 
-// position returns what a cursor of a message changes, nil if nothing: absent
-// keeps what is held, and so does null for a type that gave a cursor before
+// position returns the new position by the cursor of a message; nil: it stays. An absent
+// cursor keeps the position, and so does null for a type that gave a cursor before
 // (contracts, cursors).
 func (in *ingest) position(c wire.Cursor) *event.Cursor {
 	switch {
 	case c.HasText():
 		at := cursorOf(c)
 		return &at
-	case c.Null && !in.gave.Load():
+	case c.Null && !in.gaveCursor.Load():
 		return &event.Cursor{}
 	}
 	return nil
 }
 
-// cursorOf returns the position that a message tells.
+// cursorOf returns the cursor of a message, which has a text, as it is stored.
 func cursorOf(c wire.Cursor) event.Cursor {
 	return event.Cursor{Text: c.Text, Valid: true, Number: c.Number}
 }
 
-// at returns a position of a subscription as it is sent.
-func at(sub *event.Subscription, c event.Cursor) wire.Position {
+// wirePosition returns a position as it is sent.
+func wirePosition(sub *event.Subscription, c event.Cursor) wire.Position {
 	return wire.Position{Cursor: c.Text, Valid: c.Valid, Number: c.Number, MaxAge: sub.MaxAge}
 }
 
-// position returns where a delivery is asked to begin.
-func (p *proof) position(sub *event.Subscription) wire.Position {
+// requested returns the position at which a delivery is asked to begin.
+func (p *proof) requested(sub *event.Subscription) wire.Position {
 	if p == nil {
-		return at(sub, sub.Opening())
+		return wirePosition(sub, sub.Opening())
 	}
-	return at(sub, p.asked)
+	return wirePosition(sub, p.asked)
 }
 
 // cursorRefused reports whether the server refused the position that was sent.
@@ -441,15 +442,15 @@ func cursorRefused(err error) bool {
 	return wire.Is(err, wire.InvalidParams, "field", "cursor")
 }
 
-// forget drops a position that the server refused, and leaves a gap: what lies
-// between is gone (field notes 7). The caller asks again at once, from now.
-func (in *ingest) forget(ctx context.Context) error {
+// dropCursor drops the position, which the server refused, and records a gap: what was sent
+// since then is lost (field notes 7). The caller asks again at once, from now.
+func (in *ingest) dropCursor(ctx context.Context) error {
 	sub, err := in.r.deps.Store.Subscription(in.r.id)
 	if err != nil {
 		return fmt.Errorf("subscription %s: %w", in.r.id, err)
 	}
-	gap := in.gap(event.CauseCursorRejected, in.missingSince(&sub, in.lastSign()), true)
-	in.seen(gap.ReceivedAt)
+	gap := in.gapRecord(event.CauseCursorRejected, in.openingGapStart(&sub, in.lastSeenAt()), true)
+	in.noteSeen(gap.ReceivedAt)
 	_, err = in.commit(ctx, event.Batch{Records: []event.Record{gap}, Update: func(s *event.Subscription) {
 		whole := s.CompleteUntil
 		s.Reset(event.Cursor{})

@@ -7,43 +7,44 @@ import (
 	"eventdeck/host/event"
 )
 
-// knownPath proves a webhook on a path that its server knew before, where the server may
-// ignore the position that is asked for: by a catch-up poll alone.
+// knownPath proves a webhook on a path that its server knew before. As the server may ignore
+// the cursor of such a subscribe, only a catch-up poll is a proof.
 type knownPath struct {
 	*proof
-	answer  granted // the newest one
-	covered granted // the one before the polls that decide
-	looked  time.Time
+	answer    granted   // the newest one
+	covered   granted   // the newest one when the polls that decide began
+	coveredAt time.Time // when that was
 }
 
 // granted is what a server answered to a subscribe.
 type granted struct {
-	at      *event.Cursor // nil: none
+	at      *event.Cursor // nil: it gave no cursor
 	failure event.Failure
-	doubts  uint64 // raised until then
+	doubts  uint64 // doubts that were raised until then
 }
 
-// newKnownPathProof returns the proof of a webhook whose path stays; nil as [Runner.newProof].
+// newKnownPathProof returns the proof of a webhook whose path stays; nil as of
+// [Runner.newProof].
 func (r *Runner) newKnownPathProof(sub *event.Subscription) *proof {
-	p := r.newProof(sub, r.lastLife(), false, 0)
+	p := r.newProof(sub, r.lastSeen(), false, 0)
 	if p != nil {
 		p.asked = p.stored
-		p.medium = &knownPath{proof: p}
+		p.method = &knownPath{proof: p}
 	}
 	return p
 }
 
-// look begins what is to be covered by the polls that follow: all until now.
-func (k *knownPath) look() {
+// markCovered notes that the polls that follow cover everything until now.
+func (k *knownPath) markCovered() {
 	doubts := k.r.doubts.raised.Load()
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.covered = k.answer
 	k.covered.doubts = doubts
-	k.looked = k.r.deps.Now()
+	k.coveredAt = k.r.deps.Now()
 }
 
-// isUpToDate reports whether nothing spoke for a loss since the last look.
+// isUpToDate reports whether no doubt was raised since markCovered.
 func (k *knownPath) isUpToDate() bool {
 	doubts := k.r.doubts.raised.Load()
 	k.mu.Lock()
@@ -51,43 +52,43 @@ func (k *knownPath) isUpToDate() bool {
 	return k.covered.doubts == doubts
 }
 
-// answered implements [hookMedium].
+// answered implements [webhookMethod].
 func (k *knownPath) answered(g granted) { k.answer = g }
 
-// newest implements [hookMedium].
+// newest implements [webhookMethod].
 func (k *knownPath) newest() granted { return k.answer }
 
-// mark implements [medium].
+// mark implements [proofMethod].
 func (k *knownPath) mark(bool) verdict { return undecided }
 
-// event implements [medium].
-func (k *knownPath) event(e sight) verdict {
+// event implements [proofMethod].
+func (k *knownPath) event(e seenEvent) verdict {
 	if !e.again {
-		k.witnessed(e.id)
+		k.noteNew(e.id)
 	}
 	return undecided
 }
 
-// decide implements [medium]. Without a poll, a fresh path is to prove it; where there
-// can be none, what the server says of failures is all there is.
+// decide implements [proofMethod]. Without a poll it hands over to a proof on a fresh path.
+// Where there can be none, only what the server says of failed deliveries is left.
 func (k *knownPath) decide(context.Context) verdict {
-	k.look()
+	k.markCovered()
 	switch {
 	case k.reached != undecided:
 		return k.reached
-	case k.first:
+	case k.firstOpening:
 		return missing
 	case k.r.canBeFresh():
-		k.handOn()
+		k.handOver()
 		return undecided
-	case k.told || k.r.isDoubted():
+	case k.gapTold || k.r.isDoubted():
 		return missing
 	}
 	return proved
 }
 
-// handOn ends the proof without a verdict: another one is to begin.
-func (k *knownPath) handOn() {
+// handOver ends this proof without a verdict, and asks for another one.
+func (k *knownPath) handOver() {
 	k.mu.Lock()
 	k.settled = true
 	k.r.proof.CompareAndSwap(k.proof, nil)
@@ -95,16 +96,16 @@ func (k *knownPath) handOn() {
 	k.r.Doubt()
 }
 
-// settle implements [medium]. All is stored up to the answer before the polls; deliveries
-// may have passed over something since.
+// settle implements [proofMethod]. The checkpoint moves to the answer before the polls only:
+// deliveries since then may have passed over a lost event.
 func (k *knownPath) settle(b *event.Batch, v verdict) {
 	covered := k.covered
 	b.Cursor = k.reachedBy()
 	to := covered.at
-	if v == missing { // the gap tells of all until now
+	if v == missing { // the gap covers everything until now
 		covered.failure, covered.doubts = k.answer.failure, k.r.doubts.raised.Load()
 		to = b.Cursor
 	}
 	k.r.settleHook(b, to, covered)
-	k.r.noteNewest(k.witness)
+	k.r.noteNewEvent(k.firstNew)
 }

@@ -11,42 +11,42 @@ import (
 	"eventdeck/host/wire"
 )
 
-// A challenge is answered while a subscribe was begun on the path within this
-// time (contracts, receiver).
+// verifyWindow is how long after a subscribe was begun on a path a challenge there is answered
+// (contracts, receiver).
 const verifyWindow = 60 * time.Second
 
-// leastLease keeps a server with absurdly short grants from being hammered.
+// leastLease is the least pause before a refresh, however short a lease is.
 const leastLease = 500 * time.Millisecond
 
-// webhook keeps a lease: it subscribes, refreshes at 70 to 80 % of what was
-// granted, and returns when that fails or the server ends the subscription.
+// webhook is an attempt in webhook mode: it subscribes, refreshes the lease after 70 to 80 %
+// of its time, and returns when that fails or the server ends the subscription.
 func (r *Runner) webhook(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	r.in.onFailure(func(err error) { cancel(err) })
 	defer r.in.onFailure(func(error) {})
-	if final := r.endable(cancel); final != nil {
+	if final := r.setTerminate(cancel); final != nil {
 		return final
 	}
 	defer func() {
-		// What ended this attempt is used up; what came too late for it is not.
-		final := r.endable(func(error) {})
+		// What did not end this attempt any more ends the next one.
+		final := r.setTerminate(func(error) {})
 		if final != nil && final != context.Cause(ctx) {
 			r.terminated(final)
 		}
 	}()
 
 	l := openLease{r: r, cancel: cancel, opening: true}
-	defer l.stop()
+	defer l.endProof()
 	for ; ; l.opening = false {
-		wait, err := l.keep(ctx)
+		wait, err := l.refresh(ctx)
 		if err != nil {
 			if cause := context.Cause(ctx); cause != nil {
 				return cause
 			}
 			return err
 		}
-		r.answer(nil)
+		r.resolveAsked(nil)
 		r.set(func(s *Status) { s.NextTry = r.deps.Now().Add(wait) })
 		timer := time.NewTimer(wait)
 		select {
@@ -60,21 +60,21 @@ func (r *Runner) webhook(ctx context.Context) error {
 	}
 }
 
-// endable sets what ends the attempt under way, and returns why it must not go
-// on if the server ended the subscription meanwhile.
-func (r *Runner) endable(end context.CancelCauseFunc) error {
+// setTerminate sets the function that ends the attempt under way. It returns the error of a
+// termination that no attempt has taken yet; nil: there is none.
+func (r *Runner) setTerminate(end context.CancelCauseFunc) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	final := r.final
-	r.final, r.terminate = nil, end
+	final := r.finalErr
+	r.finalErr, r.terminate = nil, end
 	return final
 }
 
-// terminated ends the attempt under way, or else the next one.
+// terminated ends the attempt under way, or else the next one, with err.
 func (r *Runner) terminated(err error) {
 	r.mu.Lock()
 	end := r.terminate
-	r.final = err
+	r.finalErr = err
 	r.mu.Unlock()
 	end(err)
 }
@@ -85,18 +85,18 @@ type openLease struct {
 	cancel  context.CancelCauseFunc // ends the attempt
 	opening bool                    // nothing was granted in this attempt
 
-	sub    event.Subscription // as it was stored before the server was asked
-	behind trust.Text         // the first event since the checkpoint, as of then; zero: none
+	sub      event.Subscription // as it was stored before the server was asked
+	firstNew trust.Text         // the first new event since the checkpoint then; zero: none
 
-	proof *proof // nil: this lease needs none
-	end   func()
+	proof *proof // nil: there is nothing to prove
+	end   func() // ends the proof and waits for it; nil: there was none
 }
 
-// keep subscribes or refreshes once, with a proof where one is due, and returns when to
+// refresh subscribes or refreshes once, with a proof where one is due, and returns when to
 // do it again.
-func (l *openLease) keep(ctx context.Context) (time.Duration, error) {
+func (l *openLease) refresh(ctx context.Context) (time.Duration, error) {
 	r := l.r
-	l.behind = r.asking()
+	l.firstNew = r.beforeAsking()
 	var err error
 	if l.sub, err = r.deps.Store.Subscription(r.id); err != nil {
 		return 0, fmt.Errorf("subscription %s: %w", r.id, err)
@@ -106,27 +106,27 @@ func (l *openLease) keep(ctx context.Context) (time.Duration, error) {
 	}
 	due, fresh := !l.proof.isOpen() && (l.opening || r.isDoubted()), r.canBeFresh()
 	if due && fresh && r.wantsFresh(&l.sub, l.opening) {
-		return l.open(ctx)
+		return l.openFreshPath(ctx)
 	}
-	if l.sub, err = r.hook(ctx, l.sub, false); err != nil {
+	if l.sub, err = r.prepareHook(ctx, l.sub, false); err != nil {
 		return 0, err
 	}
 	if due && (!fresh || !l.sub.Opening().Valid || l.sub.LastSeen.IsZero()) {
-		l.end = l.begin(ctx, r.newKnownPathProof(&l.sub))
+		l.end = l.startProof(ctx, r.newKnownPathProof(&l.sub))
 	}
 	wait, err := l.subscribe(ctx)
 	return l.untilProof(wait), err
 }
 
-// open subscribes on a fresh path, and on another one at a later position where the
-// server does not hold the one that is asked for.
-func (l *openLease) open(ctx context.Context) (wait time.Duration, err error) {
-	defer l.r.unpolled.Store(false) // the next proof may try to poll
+// openFreshPath subscribes on a fresh path, and again on another one from a later position
+// while the position that was asked for is too old for the server.
+func (l *openLease) openFreshPath(ctx context.Context) (wait time.Duration, err error) {
+	defer l.r.pollRefused.Store(false) // the next proof may try to poll
 	for refused := 0; ; refused++ {
-		if l.sub, err = l.r.hook(ctx, l.sub, true); err != nil {
+		if l.sub, err = l.r.prepareHook(ctx, l.sub, true); err != nil {
 			return 0, err
 		}
-		l.end = l.begin(ctx, l.r.newFreshPathProof(&l.sub, refused))
+		l.end = l.startProof(ctx, l.r.newFreshPathProof(&l.sub, refused))
 		if wait, err = l.subscribe(ctx); !errors.Is(err, errTooFarBack) {
 			return wait, err
 		}
@@ -134,7 +134,7 @@ func (l *openLease) open(ctx context.Context) (wait time.Duration, err error) {
 	}
 }
 
-// untilProof returns when to go on after wait: earlier if a proof is due.
+// untilProof returns the time to the next refresh: wait, or less if a proof is due.
 func (l *openLease) untilProof(wait time.Duration) time.Duration {
 	r := l.r
 	if !r.isDoubted() || l.proof.isOpen() {
@@ -146,31 +146,31 @@ func (l *openLease) untilProof(wait time.Duration) time.Duration {
 	return min(wait, leastLease)
 }
 
-// begin begins a proof, nil where there is nothing to prove, and returns what ends it. The
-// one before has ended then.
-func (l *openLease) begin(ctx context.Context, p *proof) (end func()) {
+// startProof ends the proof so far, begins p (nil: there is nothing to prove), and returns the
+// function that ends it.
+func (l *openLease) startProof(ctx context.Context, p *proof) (end func()) {
 	if l.end != nil {
 		l.end()
 	}
 	if l.proof = p; p == nil {
 		l.r.settleDoubts(l.r.doubts.raised.Load())
 	}
-	return p.run(ctx, l.cancel)
+	return p.start(ctx, l.cancel)
 }
 
-// stop ends the proof. One that is interrupted is due again.
-func (l *openLease) stop() {
+// endProof ends the proof with the attempt. A proof that had no verdict is due again.
+func (l *openLease) endProof() {
 	if l.end == nil {
 		return
 	}
 	l.end()
 	if l.end = nil; l.proof.isOpen() {
-		l.r.raise(false)
+		l.r.raiseDoubt(false)
 	}
 }
 
-// position returns where the server is asked to go on.
-func (l *openLease) position() event.Cursor {
+// requested returns the position that the server is asked to go on from.
+func (l *openLease) requested() event.Cursor {
 	if !l.proof.isOpen() {
 		return l.sub.Cursor
 	}
@@ -182,25 +182,25 @@ func (l *openLease) position() event.Cursor {
 	return l.proof.asked
 }
 
-// isFresh reports whether the path is a fresh one that is not proved.
+// isFresh reports whether a fresh path is being proved.
 func (l *openLease) isFresh() bool {
 	if !l.proof.isOpen() {
 		return false
 	}
-	_, fresh := l.proof.medium.(*freshPath)
+	_, fresh := l.proof.method.(*freshPath)
 	return fresh
 }
 
-// errTooFarBack: the server does not hold the position any more that was asked for,
-// though it may hold the stored one.
+// errTooFarBack: the server no longer holds the position that was asked for, and may hold a
+// later one.
 var errTooFarBack = errors.New("the position is too old for the server")
 
-// subscribe subscribes or refreshes once and returns when to do it again.
+// subscribe sends events/subscribe and takes the answer. It returns the time to the next one.
 func (l *openLease) subscribe(ctx context.Context) (time.Duration, error) {
 	r, sub := l.r, &l.sub
 	now := r.deps.Now()
 	r.mu.Lock()
-	r.inflight, r.granted, r.early = now.Add(verifyWindow), !sub.Cursor.Valid && sub.LastSeen.IsZero(), nil
+	r.challengeUntil, r.grantStored, r.earlyCursor = now.Add(verifyWindow), !sub.Cursor.Valid && sub.LastSeen.IsZero(), nil
 	r.mu.Unlock()
 	r.set(func(s *Status) {
 		if l.opening && s.State != event.StateBackoff {
@@ -213,24 +213,24 @@ func (l *openLease) subscribe(ctx context.Context) (time.Duration, error) {
 		r.deps.Failpoint(FailAsked)
 	}
 	res, err := r.deps.Source.Subscribe(ctx, wire.SubscribeRequest{
-		Name: r.key.Type, Arguments: r.key.Args, At: at(sub, l.position()),
-		URL: sub.Hook.URL, Secret: sub.Hook.Secret.Reveal(), TTL: r.deps.TTL, Held: r.held(*sub),
+		Name: r.key.Type, Arguments: r.key.Args, At: wirePosition(sub, l.requested()),
+		URL: sub.Hook.URL, Secret: sub.Hook.Secret.Reveal(), TTL: r.deps.TTL, Held: r.heldServerID(*sub),
 	})
 	if err != nil {
 		return l.refused(ctx, err)
 	}
 	r.deps.Failpoint(FailSubscribed)
-	if res.Truncated && l.isFresh() && l.proof.canGoOn() {
+	if res.Truncated && l.isFresh() && l.proof.canStartLater() {
 		return 0, errTooFarBack
 	}
-	return l.grant(ctx, res)
+	return l.granted(ctx, res)
 }
 
-// refused goes on after an answer that says no, where it knows another way.
+// refused handles a refusal of the subscribe: it subscribes again where there is another way.
 func (l *openLease) refused(ctx context.Context, err error) (time.Duration, error) {
 	r := l.r
-	if refusesSecond(err) && l.sub.Hook.OldURL != "" && unproved(&l.sub.Hook) {
-		if l.sub, err = r.breakFirst(ctx, l.sub); err != nil {
+	if refusesSecond(err) && l.sub.Hook.OldURL != "" && l.sub.Hook.Unproved() {
+		if l.sub, err = r.releaseOldPathFirst(ctx, l.sub); err != nil {
 			return 0, err
 		}
 		return l.subscribe(ctx)
@@ -238,26 +238,26 @@ func (l *openLease) refused(ctx context.Context, err error) (time.Duration, erro
 	if !cursorRefused(err) || !l.sub.Cursor.Valid {
 		return 0, err
 	}
-	if l.isFresh() && l.proof.canGoOn() {
+	if l.isFresh() && l.proof.canStartLater() {
 		return 0, errTooFarBack
 	}
 	if l.end != nil {
 		l.end()
 		l.end, l.proof = nil, nil
 	}
-	if err := r.in.forget(ctx); err != nil {
+	if err := r.in.dropCursor(ctx); err != nil {
 		return 0, err
 	}
-	r.settleDoubts(r.doubts.raised.Load()) // the gap is told
+	r.settleDoubts(r.doubts.raised.Load()) // by the gap
 	l.sub.Reset(event.Cursor{})
-	l.sub.LastSeen, r.away = time.Time{}, time.Time{}
+	l.sub.LastSeen, r.lastSeenBefore = time.Time{}, time.Time{}
 	return l.subscribe(ctx)
 }
 
-// grant takes the server's answer.
-func (l *openLease) grant(ctx context.Context, res wire.SubscribeResult) (time.Duration, error) {
+// granted takes the answer to a subscribe, and returns the time to the next one.
+func (l *openLease) granted(ctx context.Context, res wire.SubscribeResult) (time.Duration, error) {
 	r, sub, p, now := l.r, &l.sub, l.proof, l.r.deps.Now()
-	r.weigh(sub, res, p.settledFailure(sub))
+	r.assess(sub, res, p.settledFailure(sub))
 	r.challenged.Store(false)
 	if res.ID.IsZero() {
 		res.ID = sub.Lease.ServerID
@@ -265,31 +265,31 @@ func (l *openLease) grant(ctx context.Context, res wire.SubscribeResult) (time.D
 	lease := event.Lease{ServerID: res.ID, GrantedAt: now.UTC(), RefreshBefore: res.RefreshBefore, Status: status(res.Status)}
 	before := sub.LastSeen
 	if !r.wasConfirmed() {
-		before = r.away // deliveries may be ahead of the answer
+		before = r.lastSeenBefore // deliveries may be ahead of the answer
 	}
-	b := event.Batch{Records: l.gaps(res, before, now), Update: func(s *event.Subscription) {
+	b := event.Batch{Records: l.gapRecords(res, before, now), Update: func(s *event.Subscription) {
 		s.Lease = lease
 		keepGiven(&s.Hook, res.Secret, now)
 	}}
-	open := p.isOpen() // then the position is held
+	open := p.isOpen() // then the cursor of the answer is held
 	if !open {
-		l.check(&b, res)
+		l.settleWithoutProof(&b, res)
 	}
 	if !sub.Cursor.Valid && before.IsZero() {
-		r.in.whole.to(now) // from now
+		r.in.watermark.advance(now) // from now
 	}
 	if l.opening {
 		r.opened(ctx, now, sub.Cursor.Valid && !before.IsZero(), event.StateLive)
 		if !open && (before.IsZero() || !sub.Cursor.Valid) {
-			r.showProof(proofless(before, sub.Cursor.Valid))
+			r.setProof(proofUnneeded(before, sub.Cursor.Valid))
 		}
 	}
-	r.in.seen(now)
+	r.in.noteSeen(now)
 	if _, err := r.in.commit(ctx, b); err != nil {
 		return 0, err
 	}
 	r.mu.Lock()
-	r.granted = true
+	r.grantStored = true
 	r.mu.Unlock()
 	p.answered(res)
 	l.show(ctx, lease, now)
@@ -299,62 +299,62 @@ func (l *openLease) grant(ctx context.Context, res wire.SubscribeResult) (time.D
 	return r.renewal(res, lease, now), nil
 }
 
-// gaps returns the gap that the answer shows, if any. before is the last sign of life
+// gapRecords returns the gap that an answer shows, if any. before is the last sign of life
 // until then.
-func (l *openLease) gaps(res wire.SubscribeResult, before, now time.Time) []event.Record {
+func (l *openLease) gapRecords(res wire.SubscribeResult, before, now time.Time) []event.Record {
 	r, sub := l.r, &l.sub
-	lapsed := !sub.Lease.RefreshBefore.IsZero() && now.After(sub.Lease.RefreshBefore)
 	switch {
 	case res.Truncated && l.proof.isOpen():
-		return []event.Record{r.in.gap(event.CauseTruncated, l.proof.since, true)}
+		return []event.Record{r.in.gapRecord(event.CauseTruncated, l.proof.gapFrom, true)}
 	case res.Truncated:
-		return []event.Record{r.in.gap(event.CauseTruncated, r.in.missingSince(sub, before), true)}
+		return []event.Record{r.in.gapRecord(event.CauseTruncated, r.in.openingGapStart(sub, before), true)}
 	case sub.Cursor.Valid || before.IsZero():
-		return nil // the server replays from the position, or there was no life before
-	case res.Anew, lapsed && r.in.awayCause() != event.CausePaused:
-		return []event.Record{r.in.gap(event.CauseLapsed, before, false)}
+		return nil // the server replays from the position, or the subscription never ran before
+	case res.Anew, lapsed(sub, now) && r.in.missedCause() != event.CausePaused:
+		return []event.Record{r.in.gapRecord(event.CauseLapsed, before, false)}
 	case l.opening:
-		return []event.Record{r.in.gap(r.in.awayCause(), before, false)}
+		return []event.Record{r.in.gapRecord(r.in.missedCause(), before, false)}
 	}
 	return nil
 }
 
-// check adds to an answer's batch how the positions move where no proof is open.
-func (l *openLease) check(b *event.Batch, res wire.SubscribeResult) {
+// settleWithoutProof adds to an answer's batch how the positions move when no proof is open.
+func (l *openLease) settleWithoutProof(b *event.Batch, res wire.SubscribeResult) {
 	r, sub := l.r, l.sub
-	r.replay(false)
+	r.replaying.Store(false)
 	b.Cursor = r.in.position(res.Cursor)
-	if early := r.takeEarly(); early != nil && !res.Truncated {
+	if early := r.takeEarlyCursor(); early != nil && !res.Truncated {
 		b.Cursor = early
 	}
-	told := status(res.Status).Failure()
-	if res.Truncated { // the gap tells of all until now
-		r.settleHook(b, b.Cursor, granted{failure: told, doubts: r.doubts.raised.Load()})
+	failure := status(res.Status).Failure()
+	if res.Truncated { // the gap covers everything until now
+		r.settleHook(b, b.Cursor, granted{failure: failure, doubts: r.doubts.raised.Load()})
 		return
 	}
 	if r.isDoubted() {
 		return
 	}
-	// Where no poll can prove and no event behind the proved position is known, that stays,
-	// so that one that is stored lies behind it.
-	moves := sub.Cursor.Valid && !sub.Cursor.Same(sub.Proved) && (!l.behind.IsZero() || r.polls())
+	// The checkpoint stays where the next proof needs an event behind it and none came: where
+	// no poll can prove.
+	moves := sub.Cursor.Valid && !sub.Cursor.Same(sub.Proved) && (!l.firstNew.IsZero() || r.polls())
 	if moves {
 		b.Done = func(_ event.Outcome, err error) {
 			if err == nil {
-				r.checked()
+				r.checkpointMoved()
 			}
 		}
 	}
-	also(b, func(s *event.Subscription) {
-		if s.Settled = told; moves {
-			s.Checkpoint(sub.Cursor, sub.CompleteUntil, l.behind)
+	addUpdate(b, func(s *event.Subscription) {
+		if s.Settled = failure; moves {
+			s.Checkpoint(sub.Cursor, sub.CompleteUntil, l.firstNew)
 		} else if !s.Proved.Valid {
 			s.Checkpoint(s.Cursor, s.CompleteUntil, trust.Text{})
 		}
 	})
 }
 
-// show sets the state by what was granted.
+// show sets the status by what was granted, and records when the server stops delivering or
+// delivers again.
 func (l *openLease) show(ctx context.Context, lease event.Lease, now time.Time) {
 	r, state := l.r, event.StateLive
 	if suspended(lease) {
@@ -391,6 +391,7 @@ func (r *Runner) renewal(res wire.SubscribeResult, lease event.Lease, now time.T
 
 func suspended(l event.Lease) bool { return l.Status != nil && !l.Status.Active }
 
+// status returns a server's status of its deliveries as it is stored; nil stays nil.
 func status(s *wire.DeliveryStatus) *event.DeliveryStatus {
 	if s == nil {
 		return nil
@@ -401,9 +402,10 @@ func status(s *wire.DeliveryStatus) *event.DeliveryStatus {
 	}
 }
 
-// InFlight reports whether a verification of the callback may be answered.
+// InFlight reports whether a verification of the callback may be answered: a subscribe was
+// begun within the last 60 s.
 func (r *Runner) InFlight() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.deps.Now().Before(r.inflight)
+	return r.deps.Now().Before(r.challengeUntil)
 }

@@ -142,6 +142,23 @@ func (m *memory) failWith(fn func(event.Batch) error) {
 	m.fail = fn
 }
 
+// fill leaves no room in the queue until release is called.
+func (m *memory) fill() (release func()) {
+	hold := make(chan struct{})
+	m.mu.Lock()
+	m.hold = hold
+	m.mu.Unlock()
+	for range cap(m.queue) + 1 { // one is with the writer
+		m.queue <- event.Batch{}
+	}
+	return func() {
+		m.mu.Lock()
+		m.hold = nil
+		m.mu.Unlock()
+		close(hold)
+	}
+}
+
 func (m *memory) all() []event.Record {
 	m.mu.Lock()
 	defer m.mu.Unlock()

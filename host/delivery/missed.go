@@ -7,13 +7,13 @@ import (
 	"eventdeck/host/trust"
 )
 
-// Missed records that the receiver refuses a webhook delivery which will not come
-// again. id is the delivery's, as its sender says it: the same one, refused again,
-// leaves no further gap. It returns after the commit.
+// Missed records a gap for a webhook delivery that the receiver refuses and that will not
+// come again. id is the id that its sender gave it; for the same id there is one gap. It
+// returns after the commit.
 //
 // Errors: [ErrStopped] when Run has ended; what the store answered; the cause of ctx.
 func (r *Runner) Missed(ctx context.Context, id trust.Text) error {
-	gap := r.in.gap(event.CauseRefused, r.in.since(r.in.lastSign()), true)
+	gap := r.in.gapRecord(event.CauseRefused, r.in.gapStart(r.in.lastSeenAt()), true)
 	gap.Mode, gap.WebhookID = event.ModeWebhook, id
 	_, err := r.in.commitAs(ctx, event.Batch{Records: []event.Record{gap}}, false)
 	return err

@@ -7,59 +7,59 @@ import (
 	"eventdeck/host/trust"
 )
 
-// streamOverlap proves a stream without a poll: it is asked to begin one position back,
-// and the stored event behind that must come again before one that leads on, and before
-// the second heartbeat.
+// streamOverlap proves a stream by overlap: the stream is asked to begin one position back,
+// and the stored event after that position must come again before any event with a later
+// cursor, and before the second heartbeat.
 type streamOverlap struct {
 	*proof
-	doubtful  bool // overlap has failed: it goes on elsewhere
-	noOverlap bool // the server replays nothing: it is not asked for overlap again
+	overlapFailed bool // a new event came first: the stream did not begin where it was asked to
+	noOverlap     bool // the server replays nothing, and is not asked for overlap again
 }
 
-// newStreamProof is newProof of a stream.
+// newStreamProof returns the proof of a stream; nil, and refused, as of [Runner.newProof].
 func (r *Runner) newStreamProof(sub *event.Subscription, refused int) *proof {
-	p := r.newProof(sub, r.in.lastSign(), true, refused)
+	p := r.newProof(sub, r.in.lastSeenAt(), true, refused)
 	if p != nil {
-		p.medium = &streamOverlap{proof: p}
+		p.method = &streamOverlap{proof: p}
 	}
 	return p
 }
 
-// mark implements [medium].
-func (s *streamOverlap) mark(heartbeat bool) verdict {
+// mark implements [proofMethod].
+func (s *streamOverlap) mark(isHeartbeat bool) verdict {
 	switch {
-	case !heartbeat:
+	case !isHeartbeat:
 		return undecided
-	case !s.known.IsZero():
+	case !s.expected.IsZero():
 		if s.beats < 2 {
 			return undecided
 		}
 		return missing
 	case s.lenient:
-		return s.leniently()
+		return s.decideLeniently()
 	case s.echoed && !s.moved:
-		return proved // it was looked up to here, and there is nothing new
+		return proved // the server looked from there to now, and there is nothing new
 	}
 	return missing
 }
 
-// event implements [medium]. Where a stored event must come again, a new one that leads
-// to another position shows that it does not; one that overtook it leads to the position
-// that was asked for.
-func (s *streamOverlap) event(e sight) verdict {
-	s.confirming()
+// event implements [proofMethod]. Where a stored event must come again, a new event with
+// another cursor than the one that was asked for shows that it will not. A new event with
+// that cursor has only overtaken the stored one.
+func (s *streamOverlap) event(e seenEvent) verdict {
+	s.confirm()
 	switch {
-	case !s.witness.IsZero() && s.known.IsZero():
+	case !s.firstNew.IsZero() && s.expected.IsZero():
 		return undecided // a catch-up poll decides
-	case e.again && e.first && !s.polling && s.known.IsZero():
+	case e.again && e.first && !s.byPoll && s.expected.IsZero():
 		return proved // it goes back to what is stored
 	case e.again:
 		return undecided
 	}
-	s.witnessed(e.id)
+	s.noteNew(e.id)
 	v := undecided
 	switch {
-	case !s.known.IsZero():
+	case !s.expected.IsZero():
 		if e.position.Valid && !e.position.Same(s.asked) {
 			v = missing
 		}
@@ -71,18 +71,18 @@ func (s *streamOverlap) event(e sight) verdict {
 	default:
 		v = missing // only one position is known
 	}
-	s.doubtful = s.doubtful || v == missing
-	if s.polling {
+	s.overlapFailed = s.overlapFailed || v == missing
+	if s.byPoll {
 		return undecided
 	}
 	return v
 }
 
-// decide implements [medium]. A stream decides by its notes, and by two heartbeats that
-// did not come.
+// decide implements [proofMethod]. It leaves the verdict to what the stream brings, and gives
+// one itself when two heartbeats are overdue.
 func (s *streamOverlap) decide(ctx context.Context) verdict {
 	s.mu.Lock()
-	decided := s.first || s.doubtful || s.told
+	decided := s.firstOpening || s.overlapFailed || s.gapTold
 	s.mu.Unlock()
 	if !decided {
 		s.pause(ctx, 2*s.r.deps.Timing.ProveWithin)
@@ -92,62 +92,62 @@ func (s *streamOverlap) decide(ctx context.Context) verdict {
 	switch {
 	case s.settled || ctx.Err() != nil:
 		return undecided
-	case s.first || s.doubtful || s.told || !s.known.IsZero():
+	case s.firstOpening || s.overlapFailed || s.gapTold || !s.expected.IsZero():
 		return missing
 	case s.lenient:
-		return s.leniently()
+		return s.decideLeniently()
 	case s.moved:
 		return missing
 	}
 	return undecided // nothing came
 }
 
-// leniently decides where overlap cannot be had, by what speaks for a loss. The lock
-// is held.
-func (s *streamOverlap) leniently() verdict {
-	if s.unsure || s.moved && !s.heard {
+// decideLeniently returns the verdict where no stored event can come again: missing if there
+// is a sign of a loss. The lock is held.
+func (s *streamOverlap) decideLeniently() verdict {
+	if s.unsure || s.moved && !s.eventCame {
 		return missing
 	}
 	return proved
 }
 
-// settle implements [medium]: of a stream, the stored position is the proved one.
+// settle implements [proofMethod]. For a stream the stored position is the proved one.
 func (s *streamOverlap) settle(b *event.Batch, _ verdict) {
 	if s.held != nil && !s.held.Same(s.asked) {
-		b.Cursor, b.Newest = s.held, s.witness
+		b.Cursor, b.Newest = s.held, s.firstNew
 	}
 	noOverlap := s.noOverlap
-	also(b, func(sub *event.Subscription) {
-		sub.Uncheck()
+	addUpdate(b, func(sub *event.Subscription) {
+		sub.DropCheckpoint()
 		if noOverlap {
 			sub.Before, sub.Newest = event.Cursor{}, trust.Text{}
 		}
 	})
 }
 
-// mostUndecided is how many streams in a row may end before their proof: a server that
-// closes them early shows by that, too, that it replays nothing. Where no stored event can
-// come again, a gap is told for that once in [Timing.RenewEvery].
-const mostUndecided = 5
+// maxUnprovedStreams is how many streams in a row may end before their proof. Then a gap is
+// recorded: a server that closes all streams so early replays nothing. Where no stored event
+// has to come again, such a gap is recorded once in [Timing.RenewEvery] at most.
+const maxUnprovedStreams = 5
 
-// endedWith takes note that the stream has ended with this proof.
-func (p *proof) endedWith(ctx context.Context) {
+// streamEnded counts streams that ended before their proof, when the stream of p has ended.
+func (p *proof) streamEnded(ctx context.Context) {
 	if p == nil {
 		return
 	}
 	p.mu.Lock()
-	open := !p.settled && p.confirmed && !p.polling
+	open := !p.settled && p.confirmed && !p.byPoll
 	p.mu.Unlock()
 	r, now := p.r, p.r.deps.Now()
 	if !open {
-		r.undecided = 0
+		r.unprovedStreams = 0
 		return
 	}
-	r.undecided++
-	if r.undecided < mostUndecided || p.known.IsZero() && now.Sub(r.shortStreams) < r.deps.Timing.RenewEvery {
+	r.unprovedStreams++
+	if r.unprovedStreams < maxUnprovedStreams || p.expected.IsZero() && now.Sub(r.shortStreamsAt) < r.deps.Timing.RenewEvery {
 		return
 	}
-	r.undecided, r.shortStreams = 0, now
-	p.medium.(*streamOverlap).noOverlap = true
+	r.unprovedStreams, r.shortStreamsAt = 0, now
+	p.method.(*streamOverlap).noOverlap = true
 	p.conclude(ctx, missing)
 }

@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// errPlanned is the end of a subscription that was agreed on when it began.
+// errPlanned ends a subscription whose end was agreed on when it began.
 var errPlanned = errors.New("the subscription ended as planned")
 
-// endGrace is how long after its planned end a subscription goes on: for what is on its
-// way, for clocks that differ, and for the server's word that it is over.
+// endGrace is how long a subscription goes on after its planned end: for events on their way,
+// clocks that differ, and the server's own notification of the end.
 const endGrace = 10 * time.Second
 
-// untilEnd returns a context that ends with the subscription's planned end, too; its
-// cause is then errPlanned.
+// untilEnd returns a context that also ends with the subscription's planned end, with the
+// cause errPlanned.
 func (r *Runner) untilEnd(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	if r.deps.Ends.IsZero() {

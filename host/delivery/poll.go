@@ -11,29 +11,38 @@ import (
 	"eventdeck/host/wire"
 )
 
-// A server that says hasMore and brings nothing is believed this often in a row.
+// emptyPages is how many pages without an event are asked for in a row though the server says
+// that it has more.
 const emptyPages = 3
 
-// joinGaps is how long truncated answers are told by one gap, when one was told already.
+// joinGaps is how long after the gap of a truncated answer further ones share one gap.
 const joinGaps = time.Minute
 
-// How many events are asked for when the answer to a poll was too large; then a
-// quarter of that, down to one.
+// smallPage is how many events are asked for after an answer to a poll was too large.
 const smallPage = 128
 
-// poll asks again and again until it fails, from the last proved position on.
+// smallerPage returns how many events to ask for when the answer to a request for n was too
+// large; 0 stands for a request that left the number to the server. n is not 1.
+func smallerPage(n int) int {
+	if n == 0 {
+		return smallPage
+	}
+	return max(1, n/4)
+}
+
+// poll polls until that fails, from the last proved position on.
 func (r *Runner) poll(ctx context.Context, sub *event.Subscription) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	r.in.onFailure(func(err error) { cancel(err) })
 	defer r.in.onFailure(func(error) {})
 
-	before := r.in.lastSign()
-	p := polling{
-		r: r, position: at(sub, sub.Opening()), stored: at(sub, sub.Cursor), before: before,
-		from: r.in.missingSince(sub, before), began: r.deps.Now(),
+	before := r.in.lastSeenAt()
+	p := pollLoop{
+		r: r, position: wirePosition(sub, sub.Opening()), stored: wirePosition(sub, sub.Cursor), before: before,
+		from: r.in.openingGapStart(sub, before), began: r.deps.Now(),
 	}
-	p.behind = p.position.Valid
+	p.replaying = p.position.Valid
 	for {
 		wait, err := p.once(ctx)
 		if err != nil {
@@ -50,40 +59,24 @@ func (r *Runner) poll(ctx context.Context, sub *event.Subscription) error {
 	}
 }
 
-type polling struct {
-	r        *Runner
-	position wire.Position
-	stored   wire.Position // of a webhook before; what it had passed over lies between the two
-	unsure   bool          // the first of the two was refused
-	began    time.Time
-	before   time.Time // last sign of life before this attempt; zero: it is the first
-	from     time.Time // where a gap begins that this attempt shows
-	asked    bool
-	owed     bool // a truncated answer is to be told with those behind it
-	behind   bool // still reading what happened before this attempt
-	empty    int  // pages in a row that brought nothing
-	most     int  // events asked for at most; 0: the server decides
+// pollLoop is one attempt in poll mode.
+type pollLoop struct {
+	r         *Runner
+	position  wire.Position // of the next request
+	stored    wire.Position // the stored position; position begins before it after webhook mode, at the last proved one
+	unsure    bool          // the server refused the last proved position, and was asked from the stored one
+	began     time.Time     // of this attempt
+	before    time.Time     // last sign of life before this attempt; zero: none
+	from      time.Time     // where a gap of this attempt begins
+	answered  bool          // the server has answered once
+	gapOwed   bool          // an answer was truncated, and its gap is to be recorded with a later one
+	replaying bool          // the answers are still of what happened before this attempt
+	empty     int           // pages without an event in a row
+	maxEvents int           // of one page; 0: the server decides
 }
 
-// smaller asks for fewer events a page, since the answer was too large.
-//
-// Error: why it was, when fewer cannot be asked for.
-func (p *polling) smaller(why error) error {
-	switch {
-	case p.most == 0:
-		p.most = smallPage
-	case p.most > 1:
-		p.most = max(1, p.most/4)
-	default:
-		return fmt.Errorf("the server's answer is too large also when one event is asked for; "+
-			"raise the limit of the payload, or reset the cursor to go on behind that event: %w", why)
-	}
-	p.r.deps.Log.Info("the answer to a poll is too large, fewer events are asked for", "sub", p.r.id, "events", p.most)
-	return nil
-}
-
-// ask asks for a page. While no answer comes, the status says since when.
-func (p *polling) ask(ctx context.Context) (wire.PollResult, error) {
+// ask asks for a page. Meanwhile [Status.Asked] says since when the answer is awaited.
+func (p *pollLoop) ask(ctx context.Context) (wire.PollResult, error) {
 	r, asked := p.r, p.r.deps.Now()
 	waits := func(since time.Time) {
 		r.mu.Lock()
@@ -93,110 +86,126 @@ func (p *polling) ask(ctx context.Context) (wire.PollResult, error) {
 	waits(asked)
 	defer waits(time.Time{})
 	defer time.AfterFunc(UnansweredAfter, r.deps.Changed).Stop()
-	return r.deps.Source.Poll(ctx, wire.PollRequest{Name: r.key.Type, Arguments: r.key.Args, At: p.position, MaxEvents: p.most})
+	return r.deps.Source.Poll(ctx, wire.PollRequest{Name: r.key.Type, Arguments: r.key.Args, At: p.position, MaxEvents: p.maxEvents})
 }
 
-// once asks one time and returns how long to wait before the next.
-func (p *polling) once(ctx context.Context) (time.Duration, error) {
+// once polls one time and returns how long to wait before the next poll.
+func (p *pollLoop) once(ctx context.Context) (time.Duration, error) {
 	r, in := p.r, &p.r.in
 	sent, asked := p.position, r.deps.Now()
 	res, err := p.ask(ctx)
-	if errors.Is(err, wire.ErrTooLarge) {
-		return 0, p.smaller(err)
-	}
-	if cursorRefused(err) && !p.asked && p.position != p.stored {
-		p.position, p.unsure = p.stored, true
-		return 0, nil
-	}
 	if err != nil {
-		if !cursorRefused(err) || !sent.Valid {
-			return 0, err
-		}
-		p.position = wire.Position{MaxAge: sent.MaxAge}
-		p.before, p.behind = time.Time{}, false // the gap is told
-		return 0, in.forget(ctx)
+		return 0, p.failed(ctx, err)
 	}
 	now := r.deps.Now()
-	var b event.Batch
-	puttingOff := res.Truncated && now.Sub(r.truncatedAt) < joinGaps
-	switch {
-	case !p.asked && (p.unsure || res.Truncated && p.position != p.stored):
-		b.Records = append(b.Records, in.gap(event.CauseUnproved, p.from, false))
-	case puttingOff:
-	case res.Truncated || p.owed:
-		r.truncatedAt = now
-		b.Records = append(b.Records, in.gap(event.CauseTruncated, in.since(in.lastSign()), true))
-	case !p.asked && !sent.Valid && !p.before.IsZero():
-		b.Records = append(b.Records, in.gap(in.awayCause(), p.from, false))
-	}
-	p.owed = puttingOff
-	told := res.Cursor
-	for _, raw := range res.Events {
-		rec := in.occurrence(raw)
-		if !res.Cursor.Present {
-			if own := wire.DecodeMark(raw).Cursor; own.HasText() {
-				told = own // some servers give the position with each event only (field notes 7)
-			}
-		}
-		if rec.Kind == event.KindEvent {
-			rec.Replayed = p.behind && happenedBefore(rec.Timestamp, p.began)
-			if rec.Replayed {
-				in.replayed.Add(1)
-			}
-			r.touched(now)
-		}
-		b.Records = append(b.Records, rec)
-	}
-	if b.Cursor = in.position(told); b.Cursor != nil {
+	b := event.Batch{Records: p.gaps(res, now)}
+	records, cursor := p.records(res, now)
+	b.Records = append(b.Records, records...)
+	if b.Cursor = in.position(cursor); b.Cursor != nil {
 		b.Newest = firstEvent(b.Records)
 		p.position.Cursor, p.position.Valid, p.position.Number = b.Cursor.Text, b.Cursor.Valid, b.Cursor.Number
-		if p.owed {
-			b.Cursor = nil // a process that dies now asks again, and is told again
+		if p.gapOwed {
+			b.Cursor = nil // a process that dies now asks from here again, and is told of the gap again
 		}
 	}
-	p.behind = p.behind && res.HasMore
+	p.replaying = p.replaying && res.HasMore
 	if !res.HasMore {
-		p.most = 0 // what was large lies behind
+		p.maxEvents = 0 // the events that were too large for a page are stored
 	}
-	if !p.asked {
+	if !p.answered {
+		p.answered = true
 		r.opened(ctx, now, sent.Valid && !p.before.IsZero(), event.StatePolling)
-		b.Update = (*event.Subscription).Uncheck
-		r.showProof(p.proof(sent.Valid, res.Truncated || p.unsure))
+		b.Update = (*event.Subscription).DropCheckpoint
+		r.setProof(p.proof(sent.Valid, res.Truncated || p.unsure))
 	}
-	p.asked = true
-	in.seen(now)
-	if n := len(b.Records); p.owed {
-		// The gap begins where what is stored is whole.
-	} else if !res.HasMore {
-		in.whole.to(asked)
-	} else if n > 0 && b.Records[n-1].Kind == event.KindEvent {
-		in.whole.to(occurred(b.Records[n-1].Timestamp, asked))
+	in.noteSeen(now)
+	switch n := len(b.Records); {
+	case p.gapOwed: // that gap begins at the watermark
+	case !res.HasMore:
+		in.watermark.advance(asked)
+	case n > 0 && b.Records[n-1].Kind == event.KindEvent:
+		in.watermark.advance(occurredAt(b.Records[n-1].Timestamp, asked))
 	}
-	// The next request tells the server how far we are: not before it is stored.
+	// The next request tells the server how far this host has come, which must be stored then.
 	outcome, err := in.commit(ctx, b)
 	if err != nil {
 		return 0, err
 	}
-	r.answer(nil)
+	r.resolveAsked(nil)
 	if len(res.Events) > outcome.Duplicates || p.position != sent && len(res.Events) > 0 {
 		p.empty = 0
 	} else {
 		p.empty++
 	}
-	if res.HasMore && p.empty >= emptyPages {
-		r.Remark(ctx, "has more", "the server says that it has more and brings nothing; it is asked at its ordinary pace")
-	}
-	if longest := r.deps.Timing.PollCap; res.NextPoll > longest && !res.HasMore {
-		r.Remark(ctx, "long pause", fmt.Sprintf("the server wants to be asked again after %v; it is asked after %v, the longest pause", res.NextPoll, longest))
-	}
-	return p.rest(res, now), nil
+	return p.rest(ctx, res, now), nil
 }
 
-// proof says what the first answer shows: a poll brings all since the position that it
-// is asked from, or says that it does not.
-func (p *polling) proof(position, short bool) event.Proof {
+// failed handles a poll that failed. It returns nil if another one is to be made at once: for
+// fewer events, or from another position.
+func (p *pollLoop) failed(ctx context.Context, err error) error {
 	switch {
-	case short:
+	case errors.Is(err, wire.ErrTooLarge) && p.maxEvents == 1:
+		return fmt.Errorf("the server's answer is too large also when one event is asked for; "+
+			"raise the limit of the payload, or reset the cursor to go on behind that event: %w", err)
+	case errors.Is(err, wire.ErrTooLarge):
+		p.maxEvents = smallerPage(p.maxEvents)
+		p.r.deps.Log.Info("the answer to a poll is too large, fewer events are asked for", "sub", p.r.id, "events", p.maxEvents)
+		return nil
+	case cursorRefused(err) && !p.answered && p.position != p.stored:
+		p.position, p.unsure = p.stored, true
+		return nil
+	case !cursorRefused(err) || !p.position.Valid:
+		return err
+	}
+	p.position = wire.Position{MaxAge: p.position.MaxAge}
+	p.before, p.replaying = time.Time{}, false // dropCursor records the gap
+	return p.r.in.dropCursor(ctx)
+}
+
+// gaps returns the gap that an answer shows, if any. Truncated answers that follow each other
+// soon share one gap, which is recorded with the first that comes later.
+func (p *pollLoop) gaps(res wire.PollResult, now time.Time) []event.Record {
+	r, in := p.r, &p.r.in
+	wasOwed := p.gapOwed
+	p.gapOwed = res.Truncated && now.Sub(r.truncatedAt) < joinGaps
+	switch {
+	case !p.answered && (p.unsure || res.Truncated && p.position != p.stored):
+		return []event.Record{in.gapRecord(event.CauseUnproved, p.from, false)}
+	case p.gapOwed:
+	case res.Truncated || wasOwed:
+		r.truncatedAt = now
+		return []event.Record{in.gapRecord(event.CauseTruncated, in.gapStart(in.lastSeenAt()), true)}
+	case !p.answered && !p.position.Valid && !p.before.IsZero():
+		return []event.Record{in.gapRecord(in.missedCause(), p.from, false)}
+	}
+	return nil
+}
+
+// records returns the records of the events of an answer, and the cursor behind them: that of
+// the page, else the last one of an event, as some servers give only these (field notes 7).
+func (p *pollLoop) records(res wire.PollResult, now time.Time) (records []event.Record, cursor wire.Cursor) {
+	cursor = res.Cursor
+	for _, raw := range res.Events {
+		rec, own := p.r.in.decode(raw)
+		if !res.Cursor.Present && own.HasText() {
+			cursor = own
+		}
+		if rec.Kind == event.KindEvent {
+			if rec.Replayed = p.replaying && occurredBefore(rec.Timestamp, p.began); rec.Replayed {
+				p.r.in.replayed.Add(1)
+			}
+			p.r.noteEvent(now)
+		}
+		records = append(records, rec)
+	}
+	return records, cursor
+}
+
+// proof returns what the first answer shows: a poll brings everything since the position that
+// it is asked from (if there was one), or says that it does not.
+func (p *pollLoop) proof(position, truncated bool) event.Proof {
+	switch {
+	case truncated:
 		return event.ProofPossibleGap
 	case p.before.IsZero():
 		return event.ProofNew
@@ -216,15 +225,22 @@ func firstEvent(records []event.Record) trust.Text {
 	return trust.Text{}
 }
 
-func happenedBefore(timestamp trust.Text, now time.Time) bool {
+// occurredBefore reports whether an event occurred before now by its timestamp.
+func occurredBefore(timestamp trust.Text, now time.Time) bool {
 	at, ok := wire.ParseTime(timestamp)
 	return ok && at.Before(now)
 }
 
-// rest returns the pause that the server asked for, within bounds: none while it
-// has more, but not for ever when nothing comes (field notes 7).
-func (p *polling) rest(res wire.PollResult, now time.Time) time.Duration {
-	more := res.HasMore && p.empty < emptyPages
+// rest returns the pause that the server asked for, within bounds; none while it has more,
+// unless it keeps saying so and brings nothing (field notes 7).
+func (p *pollLoop) rest(ctx context.Context, res wire.PollResult, now time.Time) time.Duration {
+	t, more := p.r.deps.Timing, res.HasMore && p.empty < emptyPages
+	if res.HasMore && !more {
+		p.r.Remark(ctx, "has more", "the server says that it has more and brings nothing; it is asked at its ordinary pace")
+	}
+	if res.NextPoll > t.PollCap && !res.HasMore {
+		p.r.Remark(ctx, "long pause", fmt.Sprintf("the server wants to be asked again after %v; it is asked after %v, the longest pause", res.NextPoll, t.PollCap))
+	}
 	p.r.set(func(s *Status) {
 		s.LastPoll = now
 		s.State = event.StatePolling
@@ -235,6 +251,5 @@ func (p *polling) rest(res wire.PollResult, now time.Time) time.Duration {
 	if more {
 		return 0
 	}
-	t := p.r.deps.Timing
 	return min(max(res.NextPoll, t.PollFloor), t.PollCap)
 }

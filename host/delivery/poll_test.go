@@ -190,7 +190,7 @@ func TestEmptyCursorIsAPosition(t *testing.T) {
 }
 
 func TestCursorlessTypeLeavesAGapForTheTimeAway(t *testing.T) {
-	for state, cause := range map[State]event.Cause{
+	for state, cause := range map[event.State]event.Cause{
 		event.StatePolling: event.CauseNoReplay, event.StateResumed: event.CausePaused,
 	} {
 		bubble(t, event.ModePoll, func(r *rig) {
@@ -206,7 +206,7 @@ func TestCursorlessTypeLeavesAGapForTheTimeAway(t *testing.T) {
 func TestRefusalsEndASubscription(t *testing.T) {
 	tests := map[string]struct {
 		err  error
-		want State
+		want event.State
 	}{
 		"forbidden, SEP":    {fault(-32024, ""), event.StateDenied},
 		"forbidden, sketch": {fault(-32012, ""), event.StateDenied},

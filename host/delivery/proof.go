@@ -10,104 +10,107 @@ import (
 	"eventdeck/host/wire"
 )
 
-// A proof shows, for one opening of a stream or a lease, that nothing is missing
-// since the last proved position. What a server says of positions (an echoed or an
-// answered cursor, truncated: false) proves nothing; events do.
+// proof finds out, for one opening of a stream or a lease, whether events are missing since
+// the last proved position. What a server says of positions (an echoed or an answered
+// cursor, truncated: false) proves nothing; only events do.
 //
 //	opening ──► confirmed ──► proving ──► proved
 //	                             └──────► possible gap, in the log
 //
 // Two ways lead to a proof, and the first that succeeds counts:
 //
-//   - A catch-up poll (catchup.go) where the type offers poll: once the new delivery
-//     is confirmed, all since the last proved position is asked for. It proves when it
-//     has brought an event that the new delivery brought too, or when nothing came.
+//   - A catch-up poll (catchup.go) where the type offers poll: once the delivery is
+//     confirmed, the host polls for everything since the last proved position. That is a
+//     proof when the poll brings the first new event of the delivery too, or when neither
+//     brings anything.
 //   - Overlap where it does not (overlap.go, freshpath.go): the delivery is opened one
-//     position back, so that an event that is stored must come again before anything new.
+//     position further back, so that a stored event must come again before anything new.
 //
 // The last proved position is kept until then, and every opening begins there
-// ([event.Subscription.Opening]). While a proof is open, the stored positions stay
-// where they are: those that come are only held, and the commit that proves, or
-// records the gap, moves them. So a process that dies at any step begins again where
-// this opening did, and nothing has to be undone.
+// ([event.Subscription.Opening]). While a proof is open the stored positions do not move:
+// cursors that come are held, and the commit that proves the opening, or records its gap,
+// moves the positions. So a process that dies at any step begins again where this opening
+// did, and nothing has to be undone.
 //
-// Once an opening is proved, [Runner.proof] is nil: an event costs one look at it.
+// Once an opening is proved, [Runner.proof] is nil, so that a later event costs one look.
 type proof struct {
 	r *Runner
-	start
-	medium medium
+	opening
+	method proofMethod
 	end    context.CancelCauseFunc // ends the attempt
 
 	wake  chan struct{} // holds a value when there is something to look at
 	ended chan struct{} // closed with the proof's goroutine
 
-	mu      latch
+	mu      chanLock
 	settled bool                    // the verdict is handed to the store, or another proof takes over
-	reached verdict                 // of a delivery, for the proof's goroutine to settle
-	polling bool                    // a catch-up poll decides
-	met     bool                    // the poll has brought the witness
-	polled  map[trust.Text]struct{} // what it has brought before there was one
-	signs
+	reached verdict                 // reached by a webhook delivery; the proof's goroutine settles it
+	byPoll  bool                    // a catch-up poll decides
+	matched bool                    // the poll has brought firstNew
+	polled  map[trust.Text]struct{} // what the poll has brought before there was a firstNew
+	observed
 }
 
-// start is where an opening begins.
-type start struct {
-	from   event.Cursor  // the last proved position
-	asked  event.Cursor  // where the delivery is asked to begin: from, or one position back
-	stored event.Cursor  // where it is asked to begin when all else is too old for the server
-	known  trust.Text    // the stored event between asked and from; zero: overlap cannot be had
-	since  time.Time     // where a gap begins that is recorded
-	maxAge time.Duration // of the subscription
-	opened time.Time
+// opening is where an opening begins.
+type opening struct {
+	from     event.Cursor  // the last proved position
+	asked    event.Cursor  // where the delivery is asked to begin: from, or one position back
+	stored   event.Cursor  // the stored position, which is asked for when those before it are too old for the server
+	expected trust.Text    // the stored event between asked and from, which must come again; zero: none
+	gapFrom  time.Time     // where a gap of this opening begins
+	maxAge   time.Duration // of the subscription
+	opened   time.Time
 
-	// first: there was no life before, so nothing can be missing.
-	first bool
-	// lenient: what would prove more is too old for the server. A gap is recorded only
-	// if something speaks for a loss.
+	// firstOpening: the subscription never ran before, so nothing can be missing.
+	firstOpening bool
+	// lenient: the position that would prove more is too old for the server. A gap is then
+	// recorded only if there is a sign of a loss.
 	lenient bool
-	// unsure: deliveries moved the stored position past the last proved one, which is too
-	// old for the server: what was given up between the two cannot be had.
+	// unsure: the last proved position is too old for the server, and deliveries moved the
+	// stored position past it. Events that the server gave up between the two are lost.
 	unsure bool
 }
 
-// signs are what a delivery has shown since its opening. The proof's lock is held.
-type signs struct {
+// observed is what a delivery has shown since its opening. The proof's lock guards it.
+type observed struct {
 	confirmed bool
-	told      bool                    // a gap of this opening is in the log
-	held      *event.Cursor           // newest position that came; nil: none
-	heard     bool                    // an event came
-	moved     bool                    // before any event came, another position was told than was asked for
-	echoed    bool                    // the last that was told is the position that was asked for
+	gapTold   bool                    // a gap of this opening is in the log
+	held      *event.Cursor           // newest cursor that came, not stored yet; nil: none
+	eventCame bool                    // the delivery brought an event, new or stored before
+	moved     bool                    // before any event, a cursor came that is not the one that was asked for
+	echoed    bool                    // the newest cursor is the one that was asked for
 	beats     int                     // heartbeats
-	witness   trust.Text              // first new event of this delivery; zero: none came
-	elsewhere map[trust.Text]struct{} // events that came since the opening, and not by this delivery
+	firstNew  trust.Text              // first event of this delivery that was not stored before; zero: none yet
+	elsewhere map[trust.Text]struct{} // events that came since the opening by another way
 }
 
-// medium is what a proof is of: a stream, a lease on a path that the server knew
-// before, or one on a fresh path.
-type medium interface {
-	// mark and event judge what came. The lock is held.
-	mark(heartbeat bool) verdict
-	event(e sight) verdict
-	// decide waits for what decides where no catch-up poll does.
+// proofMethod is how an opening is proved: [streamOverlap] for a stream, [knownPath] for a
+// lease on a path that the server knew before, [freshPath] for one on a new path.
+type proofMethod interface {
+	// mark judges a confirmation or heartbeat, event an event. The lock is held.
+	mark(isHeartbeat bool) verdict
+	event(e seenEvent) verdict
+	// decide waits for a verdict where no catch-up poll gives one.
 	decide(ctx context.Context) verdict
 	// settle adds to the batch of a verdict how the positions move. The lock is held.
 	settle(b *event.Batch, v verdict)
 }
 
-// sight is an event of a delivery as a proof sees it.
-type sight struct {
+// seenEvent is an event of a delivery.
+type seenEvent struct {
 	id       trust.Text
 	position event.Cursor
 	first    bool // of this delivery
 	again    bool // it was stored before the opening
 }
 
-// latch is a lock that may be held while the store has no room.
-type latch chan struct{}
+// chanLock is a mutex. A goroutine may hold it while it waits for room in the store, and one
+// that waits for a channel is idle to testing/synctest, which one that waits for a
+// sync.Mutex is not.
+type chanLock chan struct{}
 
-func (l latch) Lock()   { l <- struct{}{} }
-func (l latch) Unlock() { <-l }
+func (l chanLock) Lock()   { l <- struct{}{} }
+func (l chanLock) Unlock() { <-l }
 
 // verdict is what becomes of a proof.
 type verdict int
@@ -115,53 +118,52 @@ type verdict int
 const (
 	undecided verdict = iota
 	proved            // nothing is missing
-	missing           // something may be missing
+	missing           // events may be missing
 	unable            // of a catch-up poll: the type cannot be polled
 )
 
-// mostRemembered bounds the events that a proof remembers.
-const mostRemembered = 4096
+// maxRemembered bounds the events that a proof remembers.
+const maxRemembered = 4096
 
-// rung is where a proof asks its delivery to begin. What is too old for the server leads to
-// the next one.
-type rung int
+// startPoint is the position at which a delivery is asked to begin. When one is too old for
+// the server, the next is tried.
+type startPoint int
 
 const (
-	oneBack    rung = iota // before the last proved position: a known event must come again
-	lastProved             // at it
-	lastStored             // at the stored one
+	oneBack    startPoint = iota // the position before the last proved one
+	lastProved                   // the last proved position
+	lastStored                   // the stored position
 )
 
-// newProof returns the proof of an opening from what is stored; nil if there is
-// nothing to be proved. before is the last sign of life until now. overlap: it may begin
-// one position back. refused is how many positions of this opening were too old for the
-// server. The medium is for the caller to set.
+// newProof returns the proof of an opening of sub; nil if there is nothing to prove. before
+// is the last sign of life until now. overlap allows to begin one position back. refused is
+// how many positions of this opening were too old for the server. The caller sets the method.
 //
-// A webhook, for example, of which c5 is proved, deliveries led to c7, and e5 is an event
-// between the position before the proved one and that:
+// For example, of a webhook c5 is the last proved position, deliveries moved the stored one
+// to c7, and e5 is a stored event between c4 and c5:
 //
 //	──── c4 ──e5── c5 ──e6── c6 ──e7── c7 ────►
-//	     │         │                   └ refused 2: what was given up before e7 cannot be had (unsure)
-//	     │         └ refused 1: nothing comes again that must (lenient)
+//	     │         │                   └ refused 2: what the server gave up before e7 is lost (unsure)
+//	     │         └ refused 1: no stored event has to come again (lenient)
 //	     └ refused 0: e5 must come again
 func (r *Runner) newProof(sub *event.Subscription, before time.Time, overlap bool, refused int) *proof {
 	p := &proof{
-		r: r, polling: r.mayPoll(), wake: make(chan struct{}, 1), ended: make(chan struct{}), mu: make(latch, 1),
-		start: start{
-			from: sub.Opening(), stored: sub.Cursor, since: r.in.missingSince(sub, before), maxAge: sub.MaxAge,
-			opened: r.deps.Now(), first: before.IsZero(), lenient: refused > 0,
+		r: r, byPoll: r.mayPoll(), wake: make(chan struct{}, 1), ended: make(chan struct{}), mu: make(chanLock, 1),
+		opening: opening{
+			from: sub.Opening(), stored: sub.Cursor, gapFrom: r.in.openingGapStart(sub, before), maxAge: sub.MaxAge,
+			opened: r.deps.Now(), firstOpening: before.IsZero(), lenient: refused > 0,
 		},
 	}
-	if !p.from.Valid || p.first && !p.polling {
+	if !p.from.Valid || p.firstOpening && !p.byPoll {
 		return nil
 	}
 	at := lastProved
-	if overlap && !p.first && !r.polls() && sub.Before.Valid && !sub.Newest.IsZero() {
+	if overlap && !p.firstOpening && !r.polls() && sub.Before.Valid && !sub.Newest.IsZero() {
 		at = oneBack
 	}
-	switch at + rung(refused) {
+	switch at + startPoint(refused) {
 	case oneBack:
-		p.asked, p.known = sub.Before, sub.Newest
+		p.asked, p.expected = sub.Before, sub.Newest
 	case lastProved:
 		p.asked = p.from
 	default: // lastStored
@@ -171,29 +173,29 @@ func (r *Runner) newProof(sub *event.Subscription, before time.Time, overlap boo
 	return p
 }
 
-// missingSince returns where a gap begins that an opening shows. before is the last sign
-// of life until then.
-func (in *ingest) missingSince(sub *event.Subscription, before time.Time) time.Time {
-	since := in.since(before)
+// openingGapStart returns the beginning of a gap that is found at an opening, where before is
+// the last sign of life until then.
+func (in *ingest) openingGapStart(sub *event.Subscription, before time.Time) time.Time {
+	since := in.gapStart(before)
 	if sub.Proved.Valid && sub.ProvedAt.Before(since) {
 		return sub.ProvedAt
 	}
 	return since
 }
 
-// run begins the proof and returns what ends it. cancel ends the attempt when what
-// is shown could not be stored.
-func (p *proof) run(ctx context.Context, cancel context.CancelCauseFunc) (stop func()) {
+// start begins the proof and returns the function that ends it and waits for that. cancel
+// ends the attempt when a verdict could not be stored.
+func (p *proof) start(ctx context.Context, cancel context.CancelCauseFunc) (stop func()) {
 	if p == nil {
 		return func() {}
 	}
 	ctx, done := context.WithCancel(ctx)
 	p.end = cancel
 	p.r.proof.Store(p)
-	p.r.deps.Log.Debug("continuity is to be proved", "sub", p.r.id, "from", p.from.Text, "asked", p.asked.Text, "known", p.known, "since", p.since, "polls", p.polling)
+	p.r.deps.Log.Debug("continuity is to be proved", "sub", p.r.id, "from", p.from.Text, "asked", p.asked.Text, "known", p.expected, "since", p.gapFrom, "polls", p.byPoll)
 	go func() {
 		defer close(p.ended)
-		p.live(ctx)
+		p.decideAndConclude(ctx)
 	}()
 	return func() {
 		p.r.proof.CompareAndSwap(p, nil)
@@ -202,11 +204,11 @@ func (p *proof) run(ctx context.Context, cancel context.CancelCauseFunc) (stop f
 	}
 }
 
-// live waits for the confirmation and for what decides.
-func (p *proof) live(ctx context.Context) {
+// decideAndConclude waits for the confirmation, finds the verdict and stores it.
+func (p *proof) decideAndConclude(ctx context.Context) {
 	defer func() {
 		if p.isSettled() {
-			p.r.caughtUp = progress{}
+			p.r.catchUpDone = catchUpProgress{}
 		}
 	}()
 	if !p.await(ctx, 0, func() bool { return p.confirmed }) {
@@ -216,18 +218,18 @@ func (p *proof) live(ctx context.Context) {
 	v := p.catchUp(ctx)
 	if v == unable {
 		p.mu.Lock()
-		p.polling = false
+		p.byPoll = false
 		p.mu.Unlock()
-		v = p.medium.decide(ctx)
+		v = p.method.decide(ctx)
 	}
 	p.conclude(ctx, v)
-	if fresh, ok := p.medium.(*freshPath); ok && p.isSettled() && ctx.Err() == nil {
-		p.r.dropOld(ctx, fresh.oldURL)
+	if fresh, ok := p.method.(*freshPath); ok && p.isSettled() && ctx.Err() == nil {
+		p.r.endOldPath(ctx, fresh.oldURL)
 	}
 }
 
-// await waits until done, which is called with the lock held, at most for d; 0: no
-// bound. It reports false when ctx has ended or the proof is decided without it.
+// await waits until done is true, at most for d (0: without a bound). done is called with the
+// lock held. It reports false when ctx has ended or the proof was decided meanwhile.
 func (p *proof) await(ctx context.Context, d time.Duration, done func() bool) bool {
 	var late <-chan time.Time
 	if d > 0 {
@@ -257,12 +259,12 @@ func (p *proof) await(ctx context.Context, d time.Duration, done func() bool) bo
 	}
 }
 
-// pause is await for a time.
+// pause waits for d, and reports false like await.
 func (p *proof) pause(ctx context.Context, d time.Duration) bool {
 	return p.await(ctx, max(d, 1), func() bool { return false })
 }
 
-// isOpen reports whether there is something to prove still.
+// isOpen reports whether the proof has no verdict yet. It is false for nil.
 func (p *proof) isOpen() bool { return p != nil && !p.isSettled() }
 
 func (p *proof) isSettled() bool {
@@ -271,100 +273,96 @@ func (p *proof) isSettled() bool {
 	return p.settled
 }
 
-// canGoOn reports whether a server that does not hold the position asked for is to be
-// asked for a later one: that it does not hold this one is no loss.
-func (p *proof) canGoOn() bool { return p != nil && !p.asked.Same(p.stored) }
+// canStartLater reports whether a later position can be asked for when this one is too old
+// for the server.
+func (p *proof) canStartLater() bool { return p != nil && !p.asked.Same(p.stored) }
 
-// gapBegins returns where a gap begins that the server tells of now: what comes while
-// the proof is open does not show that all of it came. otherwise is when none is.
-func (p *proof) gapBegins(otherwise time.Time) time.Time {
-	if p == nil || otherwise.Before(p.since) {
+// gapStart returns the beginning of a gap that the server reports now: that of the open proof,
+// as what came since the opening is not proved, or otherwise if that is earlier or there is
+// no proof.
+func (p *proof) gapStart(otherwise time.Time) time.Time {
+	if p == nil || otherwise.Before(p.gapFrom) {
 		return otherwise
 	}
-	return p.since
+	return p.gapFrom
 }
 
-// rouse wakes the proof's goroutine.
-func (p *proof) rouse() {
-	select {
-	case p.wake <- struct{}{}:
-	default:
-	}
-}
+// signal wakes the proof's goroutine, which waits in await.
+func (p *proof) signal() { signal(p.wake) }
 
-// confirming notes that the delivery is open: the server has said so, or sent something
-// that only an open one brings. The lock is held.
-func (p *proof) confirming() {
+// confirm notes that the delivery is open: the server said so, or sent an event. The lock is
+// held.
+func (p *proof) confirm() {
 	if p.confirmed {
 		return
 	}
 	p.confirmed = true
-	p.r.showProof(event.ProofProving)
-	p.rouse()
+	p.r.setProof(event.ProofProving)
+	p.signal()
 }
 
-// hold keeps the position of a batch back. The lock is held.
-func (p *proof) hold(b *event.Batch) {
+// holdCursor takes the cursor out of a batch and keeps it for the verdict. The lock is held.
+func (p *proof) holdCursor(b *event.Batch) {
 	if b.Cursor != nil {
 		p.held, b.Cursor = b.Cursor, nil
-		p.r.in.gave.Store(true)
+		p.r.in.gaveCursor.Store(true)
 	}
 }
 
-// mark looks at an active or heartbeat notification, or the answer to a subscribe.
-// The lock is held.
-func (p *proof) mark(m wire.Mark, heartbeat bool) verdict {
-	p.confirming()
-	if heartbeat {
+// mark judges a confirmation or heartbeat of a stream, or the answer to a subscribe. The
+// lock is held.
+func (p *proof) mark(m wire.Mark, isHeartbeat bool) verdict {
+	p.confirm()
+	if isHeartbeat {
 		p.beats++
-		p.rouse()
+		p.signal()
 	}
-	p.told = p.told || m.Truncated
+	p.gapTold = p.gapTold || m.Truncated
 	if m.Cursor.HasText() {
 		p.echoed = m.Cursor.Text == p.asked.Text
-		p.moved = p.moved || !p.heard && !p.echoed
+		p.moved = p.moved || !p.eventCame && !p.echoed
 	}
 	switch {
-	case p.told && !p.r.polls():
-		p.polling = false
+	case p.gapTold && !p.r.polls():
+		p.byPoll = false
 		return missing
-	case p.polling:
+	case p.byPoll:
 		return undecided
 	}
-	return p.medium.mark(heartbeat)
+	return p.method.mark(isHeartbeat)
 }
 
-// event looks at an event of the delivery. The lock is held.
+// event judges an event of the delivery. The lock is held.
 func (p *proof) event(id trust.Text, position event.Cursor) verdict {
-	e := sight{id: id, position: position, first: !p.heard}
-	p.heard = true
-	if id == p.known && !id.IsZero() {
+	e := seenEvent{id: id, position: position, first: !p.eventCame}
+	p.eventCame = true
+	if id == p.expected && !id.IsZero() {
 		return proved
 	}
 	if _, new := p.elsewhere[id]; !new {
 		e.again = p.r.deps.Store.HasEvent(p.r.id, id)
 	}
-	return p.medium.event(e)
+	return p.method.event(e)
 }
 
-// witnessed notes a new event of the delivery. The lock is held.
-func (p *proof) witnessed(id trust.Text) {
-	if p.witness.IsZero() {
-		p.witness = id
-		_, p.met = p.polled[id]
-		p.rouse()
+// noteNew notes a new event of the delivery. The lock is held.
+func (p *proof) noteNew(id trust.Text) {
+	if p.firstNew.IsZero() {
+		p.firstNew = id
+		_, p.matched = p.polled[id]
+		p.signal()
 	}
 }
 
-// note notes an event that comes while the proof is open, and not by the delivery that it
-// is of: that this one is stored when the delivery brings it shows nothing.
-func (p *proof) note(id trust.Text) {
+// noteElsewhere notes an event that comes by another way than the delivery of this proof. When
+// the delivery brings it too, that it is stored by then must not count as overlap.
+func (p *proof) noteElsewhere(id trust.Text) {
 	if p == nil {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.r.deps.Store.HasEvent(p.r.id, id) || len(p.elsewhere) >= mostRemembered {
+	if p.r.deps.Store.HasEvent(p.r.id, id) || len(p.elsewhere) >= maxRemembered {
 		return
 	}
 	if p.elsewhere == nil {
@@ -373,20 +371,20 @@ func (p *proof) note(id trust.Text) {
 	p.elsewhere[id] = struct{}{}
 }
 
-// submit hands over a batch of the open stream, with what look makes of it: while the
-// proof is open, the position that comes with it is held.
-func (r *Runner) submit(ctx context.Context, b event.Batch, look func(*proof) verdict) error {
+// submit hands a batch of the open stream to the store. While a proof is open, judge returns
+// what the batch shows, and its cursor is held.
+func (r *Runner) submit(ctx context.Context, b event.Batch, judge func(*proof) verdict) error {
 	p := r.proof.Load()
 	if p == nil {
 		return r.in.submit(ctx, b)
 	}
 	p.mu.Lock()
-	defer p.mu.Unlock() // what is held must be handed over before the proof is
+	defer p.mu.Unlock() // not before this batch is queued: it must be ahead of the verdict's
 	if !p.settled {
-		fresh := p.witness.IsZero()
-		v := look(p)
-		p.hold(&b)
-		if fresh && !p.witness.IsZero() {
+		hadNone := p.firstNew.IsZero()
+		v := judge(p)
+		p.holdCursor(&b)
+		if hadNone && !p.firstNew.IsZero() {
 			b.Done = func(_ event.Outcome, err error) {
 				if err == nil {
 					r.deps.Failpoint(FailFirst)
@@ -398,26 +396,27 @@ func (r *Runner) submit(ctx context.Context, b event.Batch, look func(*proof) ve
 	return r.in.submit(ctx, b)
 }
 
-// settle adds to a batch what a verdict changes. The lock is held.
+// settle ends the proof with a verdict, and adds to a batch what that changes: the positions,
+// and the gap if there is one. The lock is held.
 func (p *proof) settle(b *event.Batch, v verdict) {
 	if v == undecided {
 		return
 	}
 	p.settled = true
 	p.r.proof.CompareAndSwap(p, nil)
-	p.rouse()
+	p.signal()
 	word := event.ProofProved
 	switch {
-	case p.told:
+	case p.gapTold:
 		word = event.ProofPossibleGap
-	case v == missing && p.first:
+	case v == missing && p.firstOpening:
 		word = event.ProofNew
 	case v == missing:
 		word = event.ProofPossibleGap
-		b.Records = slices.Insert(b.Records, 0, p.r.in.gap(event.CauseUnproved, p.since, false))
+		b.Records = slices.Insert(b.Records, 0, p.r.in.gapRecord(event.CauseUnproved, p.gapFrom, false))
 	}
-	p.medium.settle(b, v)
-	p.r.deps.Log.Debug("continuity is decided", "sub", p.r.id, "is", word, "witness", p.witness)
+	p.method.settle(b, v)
+	p.r.deps.Log.Debug("continuity is decided", "sub", p.r.id, "is", word, "witness", p.firstNew)
 	done := b.Done
 	b.Done = func(o event.Outcome, err error) {
 		if done != nil {
@@ -427,10 +426,10 @@ func (p *proof) settle(b *event.Batch, v verdict) {
 			p.r.deps.Failpoint(FailProved)
 		}
 	}
-	p.r.showProof(word)
+	p.r.setProof(word)
 }
 
-// conclude stores a verdict that was reached without a note of the stream.
+// conclude stores a verdict in a batch of its own.
 func (p *proof) conclude(ctx context.Context, v verdict) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -444,8 +443,8 @@ func (p *proof) conclude(ctx context.Context, v verdict) {
 	}
 }
 
-// also adds a change of the subscription to a batch.
-func also(b *event.Batch, change func(s *event.Subscription)) {
+// addUpdate adds a change of the subscription to a batch.
+func addUpdate(b *event.Batch, change func(s *event.Subscription)) {
 	update := b.Update
 	b.Update = func(s *event.Subscription) {
 		if update != nil {
@@ -455,8 +454,8 @@ func also(b *event.Batch, change func(s *event.Subscription)) {
 	}
 }
 
-// showProof sets what the status says of the proof, and the next batch stores.
-func (r *Runner) showProof(word event.Proof) {
+// setProof sets the proof of the status, which the next batch stores too.
+func (r *Runner) setProof(word event.Proof) {
 	r.set(func(s *Status) {
 		switch s.Proof = word; {
 		case word == event.ProofProving:
@@ -467,15 +466,15 @@ func (r *Runner) showProof(word event.Proof) {
 	})
 }
 
-// shownProof returns what the status says of the proof.
-func (r *Runner) shownProof() event.Proof {
+// proofShown returns the proof of the status.
+func (r *Runner) proofShown() event.Proof {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.status.Proof
 }
 
-// proofless returns what is known of an opening that needs no proof.
-func proofless(before time.Time, position bool) event.Proof {
+// proofUnneeded returns the proof to show for an opening that has nothing to prove.
+func proofUnneeded(before time.Time, position bool) event.Proof {
 	if before.IsZero() || position {
 		return event.ProofNew
 	}

@@ -12,42 +12,42 @@ import (
 	"eventdeck/host/wire"
 )
 
-// errSilent is the end of a stream on which nothing came for too long.
+// errSilent ends a stream on which nothing came for too long.
 var errSilent = errors.New("no sign of life on the stream")
 
 // ErrUnconfirmed: a stream is open, and the server has said nothing on it yet: no
 // confirmation, heartbeat or event. The subscription goes on waiting for one.
 var ErrUnconfirmed = errors.New("the stream is open, and the server has not confirmed the subscription")
 
-// Heartbeats come at least every 30 s (mcp-events, section 6); a shorter interval
-// is learned, a longer one is not believed. Those that come closer than the
-// shortest are one beat: a burst says nothing about the interval.
+// Heartbeats come at least every 30 s (mcp-events, section 6): a shorter interval is learned
+// from the stream, a longer one is not believed. Heartbeats closer together than the shortest
+// interval count as one, since a burst says nothing about the interval.
 const (
 	longestInterval  = 30 * time.Second
 	shortestInterval = 500 * time.Millisecond
 )
 
-// push opens one stream and lives it to its end; another one if the server refuses the
-// position, or does not hold the one before it any more. What waits here for days is
-// many goroutines with small stacks: the functions on the way keep nothing large.
+// push is an attempt in push mode: it opens a stream and stays until its end. It opens another
+// one from a later position if the one that was asked for is refused or too old. Many
+// goroutines wait here for days: what they call keeps nothing large on the stack.
 func (r *Runner) push(ctx context.Context, sub *event.Subscription) error {
-	before := r.in.lastSign()
+	before := r.in.lastSeenAt()
 	p := r.newStreamProof(sub, 0)
 	err := r.stream(ctx, r.streamRequest(sub, p), before, p)
-	for refused := 1; p.canGoOn() && (errors.Is(err, errTooFarBack) || positionRefused(err)); refused++ {
+	for refused := 1; p.canStartLater() && (errors.Is(err, errTooFarBack) || positionRefused(err)); refused++ {
 		p = r.newStreamProof(sub, refused)
 		err = r.stream(ctx, r.streamRequest(sub, p), before, p)
 	}
 	if !sub.Opening().Valid || !positionRefused(err) {
-		p.endedWith(ctx)
+		p.streamEnded(ctx)
 		return err
 	}
-	if err := r.in.forget(ctx); err != nil {
+	if err := r.in.dropCursor(ctx); err != nil {
 		return err
 	}
 	req := r.streamRequest(sub, nil)
-	req.At = at(sub, event.Cursor{})
-	return r.stream(ctx, req, time.Time{}, nil) // the gap is told
+	req.At = wirePosition(sub, event.Cursor{})
+	return r.stream(ctx, req, time.Time{}, nil) // dropCursor recorded the gap
 }
 
 // positionRefused reports whether a stream could not begin where it was asked to.
@@ -56,14 +56,13 @@ func positionRefused(err error) bool {
 	return cursorRefused(err) && !errors.As(err, &t)
 }
 
-// stream opens one stream and lives it to its end. before is the last sign of
-// life until now.
+// stream opens one stream and stays until its end. before is the last sign of life until now.
 func (r *Runner) stream(ctx context.Context, req *wire.StreamRequest, before time.Time, proof *proof) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	r.in.onFailure(cancel)
 	defer r.in.onFailure(func(error) {})
-	defer proof.run(ctx, cancel)()
+	defer proof.start(ctx, cancel)()
 	if proof != nil {
 		r.deps.Failpoint(FailAsked)
 	}
@@ -75,21 +74,22 @@ func (r *Runner) stream(ctx context.Context, req *wire.StreamRequest, before tim
 	return err
 }
 
-func (r *Runner) open(ctx context.Context, cancel context.CancelCauseFunc, req *wire.StreamRequest, before time.Time) (*pushed, Stream, error) {
+// open opens a stream. The notifications that come on it may come before open returns.
+func (r *Runner) open(ctx context.Context, cancel context.CancelCauseFunc, req *wire.StreamRequest, before time.Time) (*pushStream, Stream, error) {
 	opened := r.deps.Now()
-	p := &pushed{
+	p := &pushStream{
 		r:      r,
 		ctx:    ctx,
 		cancel: cancel,
 		intact: r.intact,
-		cont: continuity{
+		continuity: continuity{
 			sent:   event.Cursor{Text: req.At.Cursor, Valid: req.At.Valid, Number: req.At.Number},
 			before: before,
-			from:   r.in.since(before),
+			from:   r.in.gapStart(before),
 			opened: opened,
 		},
-		beat: heart{signal: opened},
-		ring: make(chan struct{}, 1),
+		heartbeat: heartbeat{signal: opened},
+		wake:      make(chan struct{}, 1),
 	}
 	stream, err := r.deps.Source.Stream(ctx, *req, p.note)
 	if cause := context.Cause(ctx); err != nil && cause != nil {
@@ -98,32 +98,33 @@ func (r *Runner) open(ctx context.Context, cancel context.CancelCauseFunc, req *
 	return p, stream, err
 }
 
-// pushed is one open push stream. note runs on the stream's goroutine, watch on
-// the runner's.
-type pushed struct {
-	r      *Runner
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	cont   continuity // of note
-	intact bool       // nothing was lost before this stream
-	ring   chan struct{}
-	began  time.Time // of watch
-	unsaid bool      // of watch: it was told that nothing confirms the stream
+// pushStream is one open push stream. note runs on the stream's goroutine, watch on the
+// runner's.
+type pushStream struct {
+	r               *Runner
+	ctx             context.Context
+	cancel          context.CancelCauseFunc // ends the stream
+	continuity      continuity              // of note
+	intact          bool                    // nothing was lost before this stream
+	wake            chan struct{}           // one slot: watch is to look again
+	began           time.Time               // of watch
+	unconfirmedTold bool                    // of watch: it was reported that nothing confirms the stream
 
-	mu   sync.Mutex
-	beat heart
-	live bool
+	mu        sync.Mutex
+	heartbeat heartbeat
+	live      bool // an event, heartbeat or confirmation has come
 }
 
-// heart is what is known of a stream's heartbeat.
-type heart struct {
+// heartbeat is what is known of a stream's heartbeats.
+type heartbeat struct {
 	signal   time.Time     // last event, heartbeat or confirmation
 	last     time.Time     // last heartbeat
-	counted  time.Time     // last heartbeat from which the interval is measured
+	counted  time.Time     // last heartbeat that the interval was measured by
 	interval time.Duration // 0: not learned yet
 }
 
-func (h *heart) beat(at time.Time) {
+// beat notes a heartbeat and learns the interval from it.
+func (h *heartbeat) beat(at time.Time) {
 	h.last, h.signal = at, at
 	gap := at.Sub(h.counted)
 	if !h.counted.IsZero() && gap < shortestInterval {
@@ -135,24 +136,24 @@ func (h *heart) beat(at time.Time) {
 	h.counted = at
 }
 
-func (p *pushed) note(n wire.Note) {
+func (p *pushStream) note(n wire.Note) {
 	now := p.r.deps.Now()
 	var err error
 	switch n.Method {
 	case wire.NoteActive:
-		err = p.marked(n, now, false)
+		err = p.notedMark(n, now, false)
 	case wire.NoteHeartbeat:
-		err = p.marked(n, now, true)
+		err = p.notedMark(n, now, true)
 		p.r.set(func(s *Status) { s.Apart = n.Apart })
 	case wire.NoteEvent:
-		err = p.occurred(n, now)
+		err = p.notedEvent(n, now)
 	case wire.NoteError:
 		fault := trust.Unescaped(wire.DecodeFault(n.Params).Error())
 		p.r.set(func(s *Status) { s.Error, s.Fault, s.FaultAt = fault, fault, now })
 	case wire.NoteResumable, wire.NoteResumed, wire.NoteAbandoned, wire.NoteInterrupt:
-		err = p.continued(n, now)
+		err = p.notedStream(n, now)
 	case wire.NoteSkipped:
-		err = p.skipped(n, now)
+		err = p.notedSkipped(n, now)
 	case wire.NoteTerminated:
 		if n.Planned {
 			p.cancel(errPlanned)
@@ -165,38 +166,38 @@ func (p *pushed) note(n wire.Note) {
 	}
 }
 
-func (p *pushed) marked(n wire.Note, now time.Time, heartbeat bool) error {
+func (p *pushStream) notedMark(n wire.Note, now time.Time, isHeartbeat bool) error {
 	in := &p.r.in
 	m := wire.DecodeMark(n.Params)
 	pr := p.r.proof.Load()
 	b := event.Batch{Cursor: in.position(m.Cursor)}
 	switch {
-	case m.Truncated && pr.canGoOn():
+	case m.Truncated && pr.canStartLater():
 		return errTooFarBack
 	case m.Truncated:
-		p.cont.decided = true
-		b.Records = append(b.Records, in.gap(event.CauseTruncated, pr.gapBegins(in.since(in.lastSign())), true))
-	case p.cont.noReplay(), p.cont.tooEarly(heartbeat):
-		b.Records = append(b.Records, in.gap(in.awayCause(), p.cont.from, false))
+		p.continuity.gapDecided = true
+		b.Records = append(b.Records, in.gapRecord(event.CauseTruncated, pr.gapStart(in.gapStart(in.lastSeenAt())), true))
+	case p.continuity.takeGap(), p.continuity.takeEarly(isHeartbeat):
+		b.Records = append(b.Records, in.gapRecord(in.missedCause(), p.continuity.from, false))
 	}
 	if !n.ServerID.IsZero() {
 		b.Update = func(s *event.Subscription) { s.Lease.ServerID = n.ServerID }
 	}
 	var whole time.Time
-	if pr == nil && (heartbeat || !p.cont.sent.Valid) {
+	if pr == nil && (isHeartbeat || !p.continuity.sent.Valid) {
 		whole = now // it has sent all that there was
 	}
-	p.sign(now, whole, func(h *heart) {
-		if heartbeat {
+	p.noteSign(now, whole, func(h *heartbeat) {
+		if isHeartbeat {
 			h.beat(now)
 		}
 	})
-	return p.r.submit(p.ctx, b, func(pr *proof) verdict { return pr.mark(m, heartbeat) })
+	return p.r.submit(p.ctx, b, func(pr *proof) verdict { return pr.mark(m, isHeartbeat) })
 }
 
-func (p *pushed) occurred(n wire.Note, now time.Time) error {
+func (p *pushStream) notedEvent(n wire.Note, now time.Time) error {
 	in := &p.r.in
-	rec := in.noted(n)
+	rec := in.fromNote(n)
 	b := event.Batch{Records: []event.Record{rec}}
 	proving := p.r.proof.Load() != nil
 	var whole time.Time
@@ -206,19 +207,19 @@ func (p *pushed) occurred(n wire.Note, now time.Time) error {
 		if rec.Cursor.Valid {
 			b.Cursor, b.Newest = &b.Records[0].Cursor, rec.EventID
 		}
-		if p.cont.noReplay() {
-			p.cont.early = true
-			b.Records = []event.Record{in.gap(in.awayCause(), p.cont.from, false), rec}
-		} else if p.cont.replayed(rec.Timestamp) {
+		if p.continuity.takeGap() {
+			p.continuity.early = true
+			b.Records = []event.Record{in.gapRecord(in.missedCause(), p.continuity.from, false), rec}
+		} else if p.continuity.replayed(rec.Timestamp) {
 			b.Records[0].Replayed = true
 			in.replayed.Add(1)
 		}
 		if !proving {
-			whole = occurred(rec.Timestamp, now)
+			whole = occurredAt(rec.Timestamp, now)
 		}
 	}
-	p.sign(now, whole, nil)
-	p.r.touched(now)
+	p.noteSign(now, whole, nil)
+	p.r.noteEvent(now)
 	if !proving {
 		return in.submit(p.ctx, b)
 	}
@@ -230,45 +231,43 @@ func (p *pushed) occurred(n wire.Note, now time.Time) error {
 	})
 }
 
-// skipped records a frame that could not be read. It may have been an event.
-func (p *pushed) skipped(n wire.Note, now time.Time) error {
+// notedSkipped records a frame that could not be read, and a gap: it may have been an event.
+func (p *pushStream) notedSkipped(n wire.Note, now time.Time) error {
 	in := &p.r.in
-	b := event.Batch{Records: []event.Record{in.rejected(n.Params, n.Refused), in.gap(event.CauseSilent, in.lastSign(), false)}}
-	p.sign(now, time.Time{}, nil)
+	b := event.Batch{Records: []event.Record{in.rejectedRecord(n.Params, n.Refused, scanned(n.Params)), in.gapRecord(event.CauseSilent, in.lastSeenAt(), false)}}
+	p.noteSign(now, time.Time{}, nil)
 	return in.submit(p.ctx, b)
 }
 
-// sign notes a sign of life, and that nothing is missing up to whole; zero says nothing
-// of that. The record of a confirmation must not carry both into the store ahead of the
-// gap that the sign showed. It does where there was no life before, and so no gap.
-func (p *pushed) sign(now, whole time.Time, change func(*heart)) {
-	in := &p.r.in
-	heard := func() {
-		if !whole.IsZero() {
-			in.whole.to(whole)
-		}
-		in.seen(now)
+// noteSign notes a sign of life, and advances the watermark to complete (zero: it stays). The
+// record of a confirmation is stored ahead of the gap that this opening may leave, and must
+// not carry either with it; it may where the subscription never ran before.
+func (p *pushStream) noteSign(now, complete time.Time, change func(*heartbeat)) {
+	note := func() {
+		p.r.in.watermark.advance(complete)
+		p.r.in.noteSeen(now)
 	}
-	if p.cont.before.IsZero() {
-		heard()
+	if p.continuity.before.IsZero() {
+		note()
 	}
-	p.alive(now, change)
-	heard()
+	p.showAlive(now, change)
+	note()
 }
 
-// alive shows a sign of life, and records the first one as the confirmation.
-func (p *pushed) alive(now time.Time, change func(*heart)) {
+// showAlive shows a sign of life in the status, and records the first one as the confirmation.
+// change, if not nil, changes what is known of heartbeats.
+func (p *pushStream) showAlive(now time.Time, change func(*heartbeat)) {
 	p.mu.Lock()
-	p.beat.signal = now
+	p.heartbeat.signal = now
 	if change != nil {
-		change(&p.beat)
+		change(&p.heartbeat)
 	}
 	first := !p.live
 	p.live = true
-	beat := p.beat
+	beat := p.heartbeat
 	p.mu.Unlock()
 	if first {
-		p.r.opened(p.ctx, now, p.cont.sent.Valid && !p.cont.before.IsZero(), event.StateLive)
+		p.r.opened(p.ctx, now, p.continuity.sent.Valid && !p.continuity.before.IsZero(), event.StateLive)
 	}
 	var woke bool
 	p.r.set(func(s *Status) {
@@ -277,28 +276,25 @@ func (p *pushed) alive(now time.Time, change func(*heart)) {
 		s.LastHeartbeat, s.Interval = beat.last, beat.interval
 	})
 	if first || woke || change != nil {
-		select {
-		case p.ring <- struct{}{}:
-		default:
-		}
+		signal(p.wake)
 	}
 }
 
 // watch waits for the end of the stream, and ends it when it is silent.
-func (p *pushed) watch(stream Stream) (err error) {
-	defer func() { err = p.leave(stream, err) }()
-	p.begin()
+func (p *pushStream) watch(stream Stream) (err error) {
+	defer func() { err = p.closeStream(stream, err) }()
+	p.startSilence()
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
-		wait, err := p.look(stream)
+		wait, err := p.checkSilence(stream)
 		if err != nil {
 			return err
 		}
 		timer.Reset(wait)
 		select {
 		case <-timer.C:
-		case <-p.ring:
+		case <-p.wake:
 		case <-p.r.nudged:
 			return errAsked
 		case <-stream.Done():
@@ -309,41 +305,41 @@ func (p *pushed) watch(stream Stream) (err error) {
 	}
 }
 
-// begin starts the silence: the stream is open now.
-func (p *pushed) begin() {
+// startSilence counts silence from now on, when the stream has been opened.
+func (p *pushStream) startSilence() {
 	p.began = p.r.deps.Now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.live {
-		p.beat.signal = p.began
+		p.heartbeat.signal = p.began
 	}
 }
 
-// leave ends the stream that is watched and returns why.
-func (p *pushed) leave(stream Stream, err error) error {
+// closeStream ends the stream, waits for its end, and returns why it ended.
+func (p *pushStream) closeStream(stream Stream, err error) error {
 	if cause := context.Cause(p.ctx); cause != nil {
 		err = cause
 	}
-	p.ended(err)
-	p.cancel(context.Canceled) // a note may wait for the store
+	p.noteEnd(err)
+	p.cancel(context.Canceled) // the stream's goroutine may wait for the store in note
 	stream.Close()
 	<-stream.Done()
 	return err
 }
 
-// look sets the state by what was heard, and returns when to look again: stale at
-// two heartbeat intervals without an event or heartbeat, closed at two and a half
-// without any byte (contracts, liveness).
+// checkSilence sets the state by how long the stream has been silent, and returns the time
+// until it must be called again. A stream is stale after two heartbeat intervals without an
+// event or heartbeat, and ended after two and a half without any byte (contracts, liveness).
 //
 // Error: errSilent.
-func (p *pushed) look(stream Stream) (time.Duration, error) {
+func (p *pushStream) checkSilence(stream Stream) (time.Duration, error) {
 	var quiet, silent, stale, dead time.Duration
 	timing := &p.r.deps.Timing
 	p.r.set(func(s *Status) {
 		// Read under the status' lock: a sign of life that comes now is
 		// seen here, or sets the state after this.
 		p.mu.Lock()
-		beat := p.beat
+		beat := p.heartbeat
 		p.mu.Unlock()
 		now, lastByte := p.r.deps.Now(), stream.LastByte()
 		if lastByte.Before(beat.signal) {
@@ -366,37 +362,37 @@ func (p *pushed) look(stream Stream) (time.Duration, error) {
 	if quiet < stale {
 		wait = min(wait, stale-quiet)
 	}
-	if left := timing.Unsaid - p.r.deps.Now().Sub(p.began); left > 0 {
+	if left := timing.ConfirmWithin - p.r.deps.Now().Sub(p.began); left > 0 {
 		wait = min(wait, left)
-	} else if !p.unsaid {
-		p.unsaid = true // some servers never say that a stream is active
-		p.r.settle(ErrUnconfirmed)
-		p.r.answer(ErrUnconfirmed)
+	} else if !p.unconfirmedTold {
+		p.unconfirmedTold = true // some servers never confirm a stream
+		p.r.resolveConfirmed(ErrUnconfirmed)
+		p.r.resolveAsked(ErrUnconfirmed)
 	}
 	return max(wait, time.Millisecond), nil
 }
 
 // opened notes that the server has confirmed the subscription.
-func (r *Runner) opened(ctx context.Context, now time.Time, resumed bool, state State) {
+func (r *Runner) opened(ctx context.Context, now time.Time, resumed bool, state event.State) {
 	var firstInRun, wasLost bool
 	r.set(func(s *Status) {
-		firstInRun, wasLost = !r.said, s.Attempt > 0
-		r.said = true
+		firstInRun, wasLost = !r.confirmedOnce, s.Attempt > 0
+		r.confirmedOnce = true
 		s.State, s.Opened, s.Attempt, s.NextTry, s.Error, s.Reason = state, now, 0, time.Time{}, trust.Text{}, ""
 	})
 	switch {
 	case firstInRun && resumed:
-		r.mark(ctx, event.StateResumed, state, "from the saved cursor", nil)
+		r.recordAs(ctx, event.StateResumed, state, "from the saved cursor", nil)
 	case firstInRun:
 		r.record(ctx, state, "confirmed by the server", nil)
 	case wasLost:
 		r.record(ctx, state, "connected again", nil)
 	}
-	r.settle(nil)
-	r.answer(nil)
+	r.resolveConfirmed(nil)
+	r.resolveAsked(nil)
 }
 
-// touched notes an event.
-func (r *Runner) touched(now time.Time) {
+// noteEvent notes in the status when an event came.
+func (r *Runner) noteEvent(now time.Time) {
 	r.set(func(s *Status) { s.LastEvent = now })
 }

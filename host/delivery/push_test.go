@@ -124,7 +124,7 @@ func TestTerminated(t *testing.T) {
 	tests := map[string]struct {
 		params string
 		relist error
-		want   State // "" means that it begins again
+		want   event.State // "" means that it begins again
 	}{
 		"forbidden":                  {`{"error":{"code":-32012}}`, nil, event.StateDenied},
 		"without an error":           {`{}`, nil, event.StateEnded},

@@ -10,7 +10,7 @@ import (
 	"eventdeck/host/event"
 )
 
-// errAsked ends an attempt that is to begin again at once.
+// errAsked ends an attempt that was asked to begin again at once.
 var errAsked = errors.New("asked to begin again")
 
 // Mode returns the mode in which the subscription runs now.
@@ -20,41 +20,42 @@ func (r *Runner) Mode() event.Mode {
 	return r.mode
 }
 
-// Nudge asks for a sign of life now, because the server may have forgotten the
-// subscription: it is polled, its lease refreshed, its stream opened again, and a
-// pause after a failure ends.
-func (r *Runner) Nudge() {
+// Nudge has the server asked now, as it may have forgotten the subscription: it is polled, the
+// lease refreshed or the stream opened again. A pause after a failure ends. It does not block.
+func (r *Runner) Nudge() { signal(r.nudged) }
+
+// signal fills a one-slot flag.
+func signal(flag chan struct{}) {
 	select {
-	case r.nudged <- struct{}{}:
+	case flag <- struct{}{}:
 	default:
 	}
 }
 
-// Refresh is Nudge, and waits for what comes of it: nil after the server has
-// answered.
+// Refresh nudges the subscription and waits until the server has answered.
 //
 // Errors: those of the attempt, which is made again later; [ErrStopped]; the
 // cause of ctx.
 func (r *Runner) Refresh(ctx context.Context) error {
-	answer, forget := r.listen()
+	answer, forget := r.addWaiter()
 	defer forget()
 	r.Nudge()
 	select {
 	case err := <-answer:
 		return err
-	case <-r.over:
+	case <-r.done:
 		return fmt.Errorf("subscription %s: %w", r.id, ErrStopped)
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
 }
 
-// Answered waits for what comes of the first attempt, also where a failure will be
-// tried again: for those who would rather do something else then.
+// Answered waits for the outcome of the first attempt, also of a failure that will be tried
+// again. [Runner.Confirmed] waits on in that case.
 //
 // Errors: those of the attempt, [ErrUnconfirmed], the cause of ctx.
 func (r *Runner) Answered(ctx context.Context) error {
-	answer, forget := r.listen()
+	answer, forget := r.addWaiter()
 	defer forget()
 	select {
 	case err := <-answer:
@@ -66,31 +67,32 @@ func (r *Runner) Answered(ctx context.Context) error {
 	}
 }
 
-// listen returns what the next answer comes on, until forget is called.
-func (r *Runner) listen() (answer chan error, forget func()) {
+// addWaiter returns a channel that gets the outcome of the next attempt, until forget is
+// called.
+func (r *Runner) addWaiter() (answer chan error, forget func()) {
 	answer = make(chan error, 1)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.asked = append(r.asked, answer)
+	r.waiters = append(r.waiters, answer)
 	return answer, func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.asked = slices.DeleteFunc(r.asked, func(c chan error) bool { return c == answer })
+		r.waiters = slices.DeleteFunc(r.waiters, func(c chan error) bool { return c == answer })
 	}
 }
 
-// answer tells those who asked for a refresh what came of it.
-func (r *Runner) answer(err error) {
+// resolveAsked hands the outcome of an attempt to all that wait for one.
+func (r *Runner) resolveAsked(err error) {
 	r.mu.Lock()
-	asked := r.asked
-	r.asked = nil
+	asked := r.waiters
+	r.waiters = nil
 	r.mu.Unlock()
 	for _, c := range asked {
 		c <- err
 	}
 }
 
-// pause waits, unless it is nudged. It reports false when ctx has ended.
+// pause waits for d or a nudge. It reports false when ctx has ended.
 func (r *Runner) pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

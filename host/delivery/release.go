@@ -8,15 +8,19 @@ import (
 	"eventdeck/host/wire"
 )
 
-// Suspend asks the server to hold back a push subscription that it keeps.
+// Suspend asks the server to stop delivering a push subscription that it keeps.
+//
+// Errors: those of [Source.Pause], but for an unknown subscription.
 func Suspend(ctx context.Context, src Source, sub event.Subscription) error {
 	return ignoreUnknown(src.Pause(ctx, ending(sub)))
 }
 
-// Release ends a webhook subscription, also on the path before its present one, or a push
-// subscription that outlives its connection, on its server. A server that does not know
-// it, or cannot be reached any more, counts as an end (field notes 14); the
-// error of the latter is returned for the record.
+// Release ends a subscription on its server: a webhook, also on the path before its present
+// one, or a push subscription that outlives its connection. A server that does not know it
+// counts as success. After another error the caller goes on as if it had ended, as the lease
+// runs out (field notes 14).
+//
+// Errors: those of [Source.Unsubscribe].
 func Release(ctx context.Context, src Source, sub event.Subscription) error {
 	if sub.Mode != event.ModePush && sub.Hook.URL == "" {
 		return nil
@@ -29,6 +33,16 @@ func Release(ctx context.Context, src Source, sub event.Subscription) error {
 	return err
 }
 
+// Released drops what belonged to a subscription that was ended on its server: the lease, and
+// the secret if the server made it.
+func Released(s *event.Subscription, serverSecret bool) {
+	s.Lease = event.Lease{}
+	if serverSecret {
+		s.Hook.Secret, s.Hook.Scheme = event.Secret{}, event.SchemeStandard
+	}
+}
+
+// ending returns the request that ends a subscription.
 func ending(sub event.Subscription) wire.UnsubscribeRequest {
 	return wire.UnsubscribeRequest{Name: sub.Key.Type, Arguments: sub.Key.Args, URL: sub.Hook.URL, Held: sub.Lease.ServerID}
 }
@@ -41,11 +55,11 @@ func ignoreUnknown(err error) error {
 	return err
 }
 
-// release ends the subscription at an address, as far as the server answers.
+// release ends the subscription at one address, and logs when the server does not confirm it.
 func (r *Runner) release(ctx context.Context, sub *event.Subscription, url string) {
 	at := *sub
 	at.Mode, at.Hook.URL, at.Hook.OldURL = event.ModeWebhook, url, ""
-	within, cancel := context.WithTimeout(ctx, takeLeave)
+	within, cancel := context.WithTimeout(ctx, releaseWithin)
 	defer cancel()
 	if err := Release(within, r.deps.Source, at); err != nil {
 		r.deps.Log.Warn("a callback address stays on the server until its lease ends", "sub", r.id, "err", err)
@@ -53,8 +67,8 @@ func (r *Runner) release(ctx context.Context, sub *event.Subscription, url strin
 	}
 }
 
-// dropOld ends the path before a fresh one that is proved.
-func (r *Runner) dropOld(ctx context.Context, url string) {
+// endOldPath ends the old path, of this address, once the new one is proved.
+func (r *Runner) endOldPath(ctx context.Context, url string) {
 	sub, err := r.deps.Store.Subscription(r.id)
 	if url == "" || err != nil || sub.Hook.OldURL != url {
 		return

@@ -3,26 +3,26 @@ package delivery
 import (
 	"context"
 	"crypto/sha256"
+	"slices"
 	"sync"
 	"time"
 
 	"eventdeck/host/event"
 )
 
-// remarkEvery is how often the same oddity of a server is told of a subscription.
+// remarkEvery is the least pause between two remarks of the same kind about a subscription.
 const remarkEvery = time.Hour
 
-// maxRemarks bounds the kinds of oddities that are told apart; further ones are told
-// as one.
+// maxRemarks bounds the kinds of remarks that are told apart; further ones count as one kind.
 const maxRemarks = 20
 
-// remarks remember when which oddity was told last.
+// remarks remember when a remark of each kind was made last.
 type remarks struct {
 	mu   sync.Mutex
 	last map[string]time.Time
 }
 
-// due reports whether an oddity is to be told now.
+// due reports whether a remark of this kind is to be made now.
 func (m *remarks) due(kind string, now time.Time) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -39,9 +39,9 @@ func (m *remarks) due(kind string, now time.Time) bool {
 	return true
 }
 
-// Remark tells the operator of something odd that the server does and that ends
-// nothing: in the subscription's history, and in the program's log. The same kind is
-// told once an hour.
+// Remark tells the operator of unusual behaviour of the server that ends nothing: as a
+// record of the subscription and in the program's log. A kind is told once an hour at most.
+// ctx bounds the wait for room in the store's queue; that a remark is not stored is logged.
 func (r *Runner) Remark(ctx context.Context, kind, text string) {
 	if !r.remarks.due(kind, r.deps.Now()) {
 		return
@@ -57,17 +57,20 @@ func (r *Runner) Remark(ctx context.Context, kind, text string) {
 // maxMalformed is how many malformed events are remembered.
 const maxMalformed = 1000
 
-// malformed remembers the refused events of a run by their bytes: they have no id by
-// which the store would know them again, and some servers send them with every page.
-// Its owner locks it.
+// malformed remembers the rejected payloads of a run by a hash of their bytes: they have no
+// id by which the store could drop repeats, and some servers send them with every page. Its
+// owner locks it.
 type malformed struct {
 	known map[[sha256.Size]byte]struct{}
 	order [][sha256.Size]byte
 }
 
-// split takes out the refused events that are known, and returns the sums of the
-// others.
+// split returns the records without the rejected payloads that are known, the hashes of the
+// other rejected ones, and how many were dropped.
 func (m *malformed) split(records []event.Record) (left []event.Record, sums [][sha256.Size]byte, dropped int) {
+	if !slices.ContainsFunc(records, func(r event.Record) bool { return r.Kind == event.KindRejected }) {
+		return records, nil, 0
+	}
 	left = records[:0:0]
 	for i := range records {
 		if records[i].Kind == event.KindRejected {
@@ -83,7 +86,7 @@ func (m *malformed) split(records []event.Record) (left []event.Record, sums [][
 	return left, sums, dropped
 }
 
-// remember keeps the sums of events that are stored, the oldest give way.
+// remember keeps the hashes of rejected payloads that are stored, the newest maxMalformed.
 func (m *malformed) remember(sums [][sha256.Size]byte) {
 	if m.known == nil {
 		m.known = map[[sha256.Size]byte]struct{}{}
@@ -101,34 +104,25 @@ func (m *malformed) remember(sums [][sha256.Size]byte) {
 	}
 }
 
-// refusesAny reports whether there is a refused event among the records.
-func refusesAny(records []event.Record) bool {
-	for i := range records {
-		if records[i].Kind == event.KindRejected {
-			return true
-		}
-	}
-	return false
-}
-
-// changedEvery is how often changed data of events that are stored are told.
+// changedEvery is the least pause between two reports of events that came again with other
+// data.
 const changedEvery = time.Minute
 
-// changes counts the events that came again with other data.
+// changes counts the events that came again with other data since the last report.
 type changes struct {
-	mu     sync.Mutex
-	untold int
-	last   time.Time
+	mu    sync.Mutex
+	count int
+	last  time.Time
 }
 
-// told returns how many are to be told now, with n more; 0 if none.
-func (c *changes) told(n int, now time.Time) int {
+// due adds n events, and returns how many are to be reported now; 0: none.
+func (c *changes) due(n int, now time.Time) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.untold += n
-	if c.untold == 0 || n == 0 || !c.last.IsZero() && now.Sub(c.last) < changedEvery {
+	c.count += n
+	if c.count == 0 || n == 0 || !c.last.IsZero() && now.Sub(c.last) < changedEvery {
 		return 0
 	}
-	n, c.untold, c.last = c.untold, 0, now
+	n, c.count, c.last = c.count, 0, now
 	return n
 }

@@ -9,35 +9,33 @@ import (
 	"eventdeck/host/wire"
 )
 
-// resumption returns what an earlier stream can be resumed with, "" if it must not
-// be. A server that resumes sends what it has not sent before: safe where this
-// process has stored all that it was sent, or where there is no position to go on
-// from instead. After a crash, and after a stream that was given up here, the
-// cursor alone is sure to pass nothing over.
-func (r *Runner) resumption(sub *event.Subscription) string {
+// resumeToken returns the token with which an earlier stream can be resumed; "": it must not
+// be. A server that resumes sends only what it has not sent before. That is safe if this
+// process has stored everything that was sent, or if there is no cursor to go on from. After
+// a crash, and after a stream that was given up here, only the cursor passes nothing over.
+func (r *Runner) resumeToken(sub *event.Subscription) string {
 	if sub.Resume.IsZero() || sub.Cursor.Valid && !r.intact {
 		return ""
 	}
 	return sub.Resume.Reveal()
 }
 
-// ended notes how a stream ended: by itself, so that all that came is handed over,
-// or given up here.
-func (p *pushed) ended(err error) {
+// noteEnd notes whether a stream ended by itself, so that all that came on it was handed over,
+// or was given up here.
+func (p *pushStream) noteEnd(err error) {
 	p.r.intact = err == nil || context.Cause(p.ctx) == nil && !errors.Is(err, errSilent) && !errors.Is(err, errAsked)
 }
 
-// streamRequest asks for a stream that goes on with what is stored, where the proof
-// wants it to begin.
+// streamRequest returns the request for a stream that begins where its proof wants it to.
 func (r *Runner) streamRequest(sub *event.Subscription, p *proof) *wire.StreamRequest {
 	return &wire.StreamRequest{
-		Name: r.key.Type, Arguments: r.key.Args, At: p.position(sub),
-		Held: sub.Lease.ServerID, Resume: r.resumption(sub),
+		Name: r.key.Type, Arguments: r.key.Args, At: p.requested(sub),
+		Held: sub.Lease.ServerID, Resume: r.resumeToken(sub),
 	}
 }
 
-// continued takes what a dialect tells of the stream itself.
-func (p *pushed) continued(n wire.Note, now time.Time) error {
+// notedStream takes a notification about the stream itself.
+func (p *pushStream) notedStream(n wire.Note, now time.Time) error {
 	in := &p.r.in
 	switch n.Method {
 	case wire.NoteResumable:
@@ -49,30 +47,30 @@ func (p *pushed) continued(n wire.Note, now time.Time) error {
 	case wire.NoteResumed:
 		var b event.Batch
 		if p.intact {
-			p.cont.decided = true // the server goes on where it stopped
-		} else if p.cont.noReplay() {
-			b.Records = append(b.Records, in.gap(in.awayCause(), p.cont.from, false))
+			p.continuity.gapDecided = true // the server goes on where it stopped
+		} else if p.continuity.takeGap() {
+			b.Records = append(b.Records, in.gapRecord(in.missedCause(), p.continuity.from, false))
 		}
-		p.alive(now, nil)
-		p.r.mark(p.ctx, event.StateResumed, event.StateLive, "the server resumed the stream", nil)
-		in.seen(now) // not before: those two are stored ahead of the gap
+		p.showAlive(now, nil)
+		p.r.recordAs(p.ctx, event.StateResumed, event.StateLive, "the server resumed the stream", nil)
+		in.noteSeen(now) // after the two records above, which are stored ahead of the gap
 		return p.r.submit(p.ctx, b, func(pr *proof) verdict {
 			if p.intact && !p.r.unproved {
 				return proved
 			}
-			pr.confirming()
+			pr.confirm()
 			return undecided
 		})
 	case wire.NoteAbandoned:
-		p.r.mark(p.ctx, event.StateAbandoned, event.StateBackoff, "the server gave up the stream; asking anew", nil)
+		p.r.recordAs(p.ctx, event.StateAbandoned, event.StateBackoff, "the server gave up the stream; asking anew", nil)
 		return in.submit(p.ctx, event.Batch{Update: func(s *event.Subscription) { s.Resume = event.Secret{} }})
 	case wire.NoteInterrupt:
-		from := in.lastSign()
+		from := in.lastSeenAt()
 		if !n.Since.IsZero() && n.Since.Before(from) {
 			from = n.Since.UTC()
 		}
-		gap := in.gap(event.CauseNoReplay, from, false)
-		in.seen(now)
+		gap := in.gapRecord(event.CauseNoReplay, from, false)
+		in.noteSeen(now)
 		return in.submit(p.ctx, event.Batch{Records: []event.Record{gap}})
 	}
 	return nil

@@ -11,9 +11,9 @@ import (
 	"eventdeck/host/wire"
 )
 
-// How long the secret before a rotation is accepted: until a delivery was signed
-// with the new one and a grace is over, and no longer than the limit. Servers
-// switch at once, sign with both, or lag (field notes 12).
+// How long the secret before a rotation is accepted: rotationGrace after the first delivery
+// that was signed with the new one, and rotationLimit at most. Servers switch at once, sign
+// with both, or lag (field notes 12).
 const (
 	rotationGrace = 10 * time.Minute
 	rotationLimit = 24 * time.Hour
@@ -26,7 +26,8 @@ const ActionRotate = "rotate secret"
 // deliveries that the server signs with the secret before it.
 var ErrRotating = errors.New("a rotation is under way")
 
-// Rotate makes a secret and gives it to a hook, as [Replace] does.
+// Rotate makes a secret from random (nil: the system's source) and gives it to a hook, as
+// [Replace] does.
 //
 // Errors: [ErrRotating], [event.ErrSecret].
 func Rotate(h *event.Hook, random io.Reader, now time.Time) error {
@@ -37,7 +38,7 @@ func Rotate(h *event.Hook, random io.Reader, now time.Time) error {
 	return Replace(h, secret, now)
 }
 
-// Replace gives a hook another secret, and keeps the one before it for a while.
+// Replace gives a hook another secret, and has the one before it accepted for 24 h at most.
 //
 // Error: [ErrRotating].
 func Replace(h *event.Hook, secret event.Secret, now time.Time) error {
@@ -51,14 +52,14 @@ func Replace(h *event.Hook, secret event.Secret, now time.Time) error {
 	return nil
 }
 
-// rotating reports whether the newest secret was not seen yet.
+// rotating reports whether no delivery was signed with the newest secret yet.
 func rotating(h event.Hook, now time.Time) bool {
 	return !h.Previous.IsZero() && h.Until.After(now.Add(rotationGrace))
 }
 
-// turnSecret gives the hook a new secret when its time has come, and forgets one
-// that is not accepted any more.
-func (r *Runner) turnSecret(h *event.Hook, now time.Time) (rotated bool, err error) {
+// rotateIfDue gives the hook a new secret when its secret is [Deps.RotateEvery] old, and drops
+// a previous one that is no longer accepted.
+func (r *Runner) rotateIfDue(h *event.Hook, now time.Time) (rotated bool, err error) {
 	if !h.Previous.IsZero() && !h.Until.After(now) {
 		h.Previous, h.Until = event.Secret{}, time.Time{}
 	}
@@ -69,17 +70,14 @@ func (r *Runner) turnSecret(h *event.Hook, now time.Time) (rotated bool, err err
 	return true, Rotate(h, r.deps.Random, now)
 }
 
-// act returns the audit log's entry of something that was done to the subscription.
-func (r *Runner) act(actor event.Actor, action string) event.AuditEntry {
-	return event.AuditEntry{
-		At: r.deps.Now().UTC(), Actor: actor, Action: action,
-		Server: r.key.Server, Type: r.key.Type, Sub: r.id, Result: event.ResultOK,
-	}
+// auditEntry returns the entry of the audit log for an act on the subscription that was done.
+func (r *Runner) auditEntry(actor event.Actor, action string) event.AuditEntry {
+	return event.Act(r.deps.Now(), actor, action, event.Subscription{ID: r.id, Key: r.key})
 }
 
-// signed takes note of the secret with which a delivery was signed: once the new
-// one was seen, the time of the one before it is short.
-func (r *Runner) signed(b *event.Batch, previous bool, now time.Time) {
+// noteSecret has a batch shorten the grace of the previous secret when its delivery is the
+// first that was signed with the new one.
+func (r *Runner) noteSecret(b *event.Batch, previous bool, now time.Time) {
 	sub, err := r.deps.Store.Subscription(r.id)
 	if err != nil || previous || !rotating(sub.Hook, now) {
 		return
@@ -88,25 +86,20 @@ func (r *Runner) signed(b *event.Batch, previous bool, now time.Time) {
 	first := r.seenSecret != sub.Hook.Secret
 	r.seenSecret = sub.Hook.Secret
 	r.mu.Unlock()
-	if first { // deliveries come at once
-		b.Audit = append(b.Audit, r.act(event.ActorSecurity, "new secret seen"))
+	if first { // several deliveries may be under way at once
+		b.Audit = append(b.Audit, r.auditEntry(event.ActorSecurity, "new secret seen"))
 	}
-	update := b.Update
-	b.Update = func(s *event.Subscription) {
-		if update != nil {
-			update(s)
-		}
+	addUpdate(b, func(s *event.Subscription) {
 		if rotating(s.Hook, now) {
 			s.Hook.Until = now.Add(rotationGrace).UTC()
 		}
-	}
+	})
 }
 
-// givenGrace is how long the secret before the present one is accepted, where the
-// server makes them.
+// givenGrace is how long the previous secret is accepted where the server makes them.
 const givenGrace = 10 * time.Minute
 
-// keepGiven takes over a secret that the server made.
+// keepGiven gives the hook the secret that the server made; nil: it made none.
 func keepGiven(h *event.Hook, given *wire.GivenSecret, now time.Time) {
 	if given == nil {
 		return
@@ -126,9 +119,9 @@ func keepGiven(h *event.Hook, given *wire.GivenSecret, now time.Time) {
 	}
 }
 
-// held returns the server's id of a subscription whose deliveries can still be
-// told from forgeries; "" asks for a new one.
-func (r *Runner) held(sub event.Subscription) trust.Text {
+// heldServerID returns the server's id of the subscription, to go on with it. It is empty, so
+// that a new one is asked for, where the secret that the server made is lost.
+func (r *Runner) heldServerID(sub event.Subscription) trust.Text {
 	if r.deps.ServerSecret && sub.Hook.Secret.IsZero() && sub.Hook.Scheme != event.SchemeNone {
 		return trust.Text{}
 	}

@@ -14,8 +14,8 @@ import (
 	"eventdeck/host/wire"
 )
 
-// Runner lives one subscription, in one mode at a time, from Run to its end. Its
-// methods may be called from any goroutine.
+// Runner runs one subscription, in one mode at a time. Its methods may be called from any
+// goroutine.
 type Runner struct {
 	deps Deps
 	id   event.SubID
@@ -23,47 +23,48 @@ type Runner struct {
 
 	in      ingest
 	remarks remarks
-	// intact: the last stream ended by itself and all that came on it is stored. Of
-	// Run's goroutine.
-	intact bool
-	// unproved: the last stream ended before it was shown that nothing is missing. Of
-	// Run's goroutine.
-	unproved     bool
-	undecided    int          // push: streams in a row that ended before their proof; of Run's goroutine
-	shortStreams time.Time    // push: when that left a gap last; of Run's goroutine
-	truncatedAt  time.Time    // poll: when a truncated answer left a gap last; of Run's goroutine
-	vouched      event.Cursor // webhook: the server showed no failure up to here; of Run's goroutine
-	away         time.Time    // last sign of life before this runner; of Run's goroutine
 
-	proof      atomic.Pointer[proof] // of the open delivery; nil: nothing is left to prove
-	doubts     doubts                // webhook
-	challenged atomic.Bool           // webhook: the server has verified the callback since its last answer
-	unpolled   atomic.Bool           // webhook: the server refused to be polled, whatever it lists
-	pollAgain  time.Time             // when a catch-up poll may ask next; of the proof's goroutine
-	caughtUp   progress              // push: of catch-up polls; of the proof's goroutine
+	// Of the goroutine that makes attempts.
+	lastSeenBefore  time.Time    // last sign of life before this runner
+	truncatedAt     time.Time    // poll: the last gap of a truncated answer
+	intact          bool         // push: the last stream ended by itself and all that came on it is stored
+	unproved        bool         // push: the last stream ended before its proof
+	unprovedStreams int          // push: streams in a row that ended before their proof
+	shortStreamsAt  time.Time    // push: the last gap for such streams
+	failureFree     event.Cursor // webhook: the last answer showed no sign of a loss up to here; invalid: it did
 
-	mu         sync.Mutex
-	mode       event.Mode // changed by Run alone, between attempts
-	fail       failover
-	asked      []chan error // who waits for the outcome of a refresh
-	status     Status
-	said       bool                    // the server has confirmed the subscription in this run
-	seenSecret event.Secret            // webhook: the newest one with which a delivery was signed
-	inflight   time.Time               // webhook: until when a verification is expected
-	newest     newestEvents            // webhook
-	told       []event.Cursor          // webhook: positions that deliveries told lately, or that were stored
-	granted    bool                    // webhook: what the server answered to the last subscribe is stored
-	renewed    time.Time               // webhook: when a path was made anew
-	replaying  atomic.Bool             // webhook: stored events come again on a fresh path, from before the stored position
-	unbroken   bool                    // webhook: an opening of this run was proved, and nothing spoke for a loss of what was delivered since
-	early      *event.Cursor           // webhook: the newest position that came before the answer to a subscribe
-	final      error                   // webhook: the server ended the subscription; for the next attempt
-	terminate  context.CancelCauseFunc // webhook: ends the attempt under way
-	confirmed  chan struct{}
-	outcome    error // of the first attempt; valid once confirmed is closed
-	once       sync.Once
-	nudged     chan struct{}
-	over       chan struct{} // closed when Run has ended
+	// Of the goroutine of the open proof.
+	nextCatchUp time.Time       // when a catch-up poll may ask next
+	catchUpDone catchUpProgress // push
+
+	proof       atomic.Pointer[proof] // of the open delivery; nil: there is nothing to prove
+	doubts      doubts                // webhook
+	challenged  atomic.Bool           // webhook: the server has verified the callback since its last answer
+	pollRefused atomic.Bool           // webhook: the server refused a catch-up poll of a type that it lists with poll
+	replaying   atomic.Bool           // webhook: stored events come again on a fresh path, from before the stored position
+
+	mu              sync.Mutex
+	mode            event.Mode // changed by the goroutine that makes attempts, between two of them
+	failover        failover
+	waiters         []chan error // of those who wait for the outcome of an attempt
+	status          Status
+	confirmedOnce   bool                    // the server has confirmed the subscription in this run
+	seenSecret      event.Secret            // webhook: the newest secret that a delivery was signed with
+	challengeUntil  time.Time               // webhook: until then a challenge is answered
+	newEvents       newEvents               // webhook
+	recentPositions []event.Cursor          // webhook: cursors of recent deliveries, and those stored at the start
+	grantStored     bool                    // webhook: the answer to the last subscribe is stored
+	earlyCursor     *event.Cursor           // webhook: the newest cursor that came before that
+	pathMadeAt      time.Time               // webhook: when the last fresh path was made
+	unbroken        bool                    // webhook: an opening of this run was proved, and no delivery since is doubted
+	finalErr        error                   // webhook: the server ended the subscription; for the next attempt
+	terminate       context.CancelCauseFunc // webhook: ends the attempt under way
+
+	confirmed chan struct{} // closed with the outcome
+	outcome   error         // of the first attempt; valid once confirmed is closed
+	once      sync.Once     // closes confirmed
+	nudged    chan struct{} // one slot
+	done      chan struct{} // closed when Run has ended
 }
 
 // New returns a runner for a subscription that is in the store.
@@ -91,17 +92,17 @@ func New(deps Deps, sub event.Subscription) *Runner {
 		mode:      sub.Mode,
 		confirmed: make(chan struct{}),
 		nudged:    make(chan struct{}, 1),
-		over:      make(chan struct{}),
+		done:      make(chan struct{}),
 		terminate: func(error) {},
 	}
 	for _, at := range []event.Cursor{sub.Before, sub.Proved, sub.Cursor} {
 		if at.Valid {
-			r.told = append(r.told, at)
+			r.recentPositions = append(r.recentPositions, at)
 		}
 	}
 	r.in.init(r, sub)
-	r.away = sub.LastSeen
-	r.fail = newFailover(sub)
+	r.lastSeenBefore = sub.LastSeen
+	r.failover = newFailover(sub)
 	r.status = Status{State: event.StateStarting, Since: deps.Now(), Lease: sub.Lease}
 	return r
 }
@@ -111,10 +112,10 @@ func (r *Runner) Status() Status {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := r.status
-	if s.Mode = r.mode; r.fail.on && r.fail.preferred != r.mode {
-		s.Preferred = r.fail.preferred
-		if r.in.gave.Load() {
-			s.PreferredTry = r.fail.retry
+	if s.Mode = r.mode; r.failover.enabled && r.failover.preferred != r.mode {
+		s.Preferred = r.failover.preferred
+		if r.in.gaveCursor.Load() {
+			s.PreferredTry = r.failover.retryAt
 		}
 	}
 	s.Replayed, s.Duplicates = r.in.replayed.Load(), r.in.repeated.Load()
@@ -123,7 +124,7 @@ func (r *Runner) Status() Status {
 
 // Confirmed waits until the server has confirmed the subscription for the first
 // time, or refused it for good, and returns what it said. Of a stream that stays open
-// without a word it returns [ErrUnconfirmed] after [Timing.Unsaid]. A server that
+// without a word it returns [ErrUnconfirmed] after [Timing.ConfirmWithin]. A server that
 // cannot be reached is tried again meanwhile.
 func (r *Runner) Confirmed(ctx context.Context) error {
 	select {
@@ -134,45 +135,45 @@ func (r *Runner) Confirmed(ctx context.Context) error {
 	}
 }
 
-// Run lives the subscription until ctx ends or the subscription does, and
-// returns when nothing of it is under way any more. It is called once.
+// Run runs the subscription until ctx or the subscription ends, and returns when the store
+// has answered all its batches. It is called once.
 func (r *Runner) Run(ctx context.Context) {
 	defer func() {
-		r.settle(context.Cause(ctx))
+		r.resolveConfirmed(context.Cause(ctx))
 		r.in.stop()
-		close(r.over)
-		r.answer(fmt.Errorf("subscription %s: %w", r.id, ErrStopped))
+		close(r.done)
+		r.resolveAsked(fmt.Errorf("subscription %s: %w", r.id, ErrStopped))
 	}()
-	live, cancel := r.untilEnd(ctx)
+	planned, cancel := r.untilEnd(ctx)
 	defer cancel()
-	r.keep(live)
-	if ctx.Err() == nil && errors.Is(context.Cause(live), errPlanned) && r.Status().State != event.StateEnded {
+	r.runAttempts(planned)
+	if ctx.Err() == nil && errors.Is(context.Cause(planned), errPlanned) && r.Status().State != event.StateEnded {
 		r.finish(ctx)
 	}
 }
 
-// keep makes attempts until ctx ends or the subscription does.
-func (r *Runner) keep(ctx context.Context) {
+// runAttempts makes attempts until ctx ends or the subscription does.
+func (r *Runner) runAttempts(ctx context.Context) {
 	backoff := r.deps.Backoff()
 	for ctx.Err() == nil {
 		if err := r.deps.Source.Ready(ctx); err != nil {
-			r.settle(err)
+			r.resolveConfirmed(err)
 			return
 		}
 		started := r.deps.Now()
-		err := r.limited(ctx)
-		if ctx.Err() != nil || !r.goesOn(ctx, err, started, backoff) {
+		err := r.attemptUntilPreferred(ctx)
+		if ctx.Err() != nil || !r.afterAttempt(ctx, err, started, backoff) {
 			return
 		}
 	}
 }
 
-// goesOn waits for the time of the next attempt after one that began then and ended
-// with err. It is false when there is none.
-func (r *Runner) goesOn(ctx context.Context, err error, started time.Time, backoff Backoff) bool {
-	if to := r.next(err, started); to.mode != "" {
-		if err = r.move(ctx, to); err == nil {
-			return true // the pauses go on growing until the server is worth something
+// afterAttempt handles the end of an attempt that began at started and ended with err, and
+// waits for the time of the next one. It reports false when there is none.
+func (r *Runner) afterAttempt(ctx context.Context, err error, started time.Time, backoff Backoff) bool {
+	if to := r.nextMode(err, started); to.mode != "" {
+		if err = r.switchMode(ctx, to); err == nil {
+			return true // backoff is not reset: the pauses go on growing until an attempt is useful
 		}
 		if ctx.Err() != nil {
 			return false
@@ -184,16 +185,17 @@ func (r *Runner) goesOn(ctx context.Context, err error, started time.Time, backo
 	if r.conclude(ctx, err) || ctx.Err() != nil {
 		return false
 	}
-	r.in.settled()
-	if r.hadLife(started) {
+	r.in.awaitFenced()
+	if r.wasUseful(started) {
 		backoff.Reset()
 	}
 	wait := backoff.Next(err)
 	r.lost(ctx, err, wait)
-	r.answer(err)
+	r.resolveAsked(err)
 	return r.pause(ctx, wait)
 }
 
+// attempt makes one attempt in the present mode, and returns why it ended.
 func (r *Runner) attempt(ctx context.Context) error {
 	sub, err := r.in.begin()
 	if err != nil {
@@ -207,32 +209,27 @@ func (r *Runner) attempt(ctx context.Context) error {
 	case event.ModeWebhook:
 		return r.webhook(ctx)
 	default:
-		return r.unknown(mode)
+		return fmt.Errorf("subscription %s has mode %q: nothing can run it", r.id, mode)
 	}
 }
 
-func (r *Runner) unknown(mode event.Mode) error {
-	return fmt.Errorf("subscription %s has mode %q: nothing can run it", r.id, mode)
-}
-
-// hadLife reports whether the attempt that began then was worth something, so
-// that the next failure is the first of a new series. A server that confirms,
-// perhaps repeats itself, and closes at once does not count, or it would be
-// hammered.
-func (r *Runner) hadLife(began time.Time) bool {
+// wasUseful reports whether an attempt that began at began brought a new event or lasted some
+// time, so that its failure is the first of a new series. Otherwise a server that confirms
+// and closes at once would be asked again without growing pauses.
+func (r *Runner) wasUseful(began time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.in.fresh.Load() || !r.status.Opened.Before(began) && r.deps.Now().Sub(r.status.Opened) > 5*r.deps.Timing.BackoffMin
+	return r.in.broughtNew.Load() || !r.status.Opened.Before(began) && r.deps.Now().Sub(r.status.Opened) > 5*r.deps.Timing.BackoffMin
 }
 
-// terminated is the error of a subscription that the server ended while it ran.
+// terminated is the error of an attempt whose subscription the server ended.
 type terminated struct{ cause *wire.Error }
 
 func (t *terminated) Error() string { return "the server ended the subscription: " + t.cause.Error() }
 func (t *terminated) Unwrap() error { return t.cause }
 
-// conclude decides what an attempt's error means for the subscription's life
-// (mcp-events, sections 2 and 7). It reports whether the life is over.
+// conclude ends the subscription if the error of an attempt means that (mcp-events, sections 2
+// and 7), and reports whether it did.
 func (r *Runner) conclude(ctx context.Context, err error) bool {
 	var t *terminated
 	wasTerminated := errors.As(err, &t)
@@ -252,7 +249,7 @@ func (r *Runner) conclude(ctx context.Context, err error) bool {
 			r.end(ctx, event.StateEnded, "the event type was removed or changed", err)
 			return true
 		}
-		// Where the list cannot be had now, the next attempt tells.
+		// While the types cannot be listed, the next attempt finds out.
 		if again := r.deps.Relist(ctx, r.key, r.Mode()); errors.Is(again, ErrGone) {
 			r.end(ctx, event.StateEnded, "the event type was removed or changed", fmt.Errorf("%w; %w", err, again))
 			return true
@@ -266,19 +263,19 @@ func (r *Runner) conclude(ctx context.Context, err error) bool {
 		return true
 	case name == wire.NotFound, name == wire.Unsupported, name == wire.InvalidParams,
 		name == wire.MethodNotFound, name == wire.InvalidRequest:
-		// A bad request stays bad: looping on it would only hammer the server.
+		// The same request would be refused again.
 		r.end(ctx, event.StateEnded, "the server does not accept the subscription", err)
 		return true
-	case name == wire.InternalError && r.in.lastSign().IsZero() && r.attempts() >= startTries:
-		// It was never had, and a bad request may be answered like this (field notes 4).
+	case name == wire.InternalError && r.in.lastSeenAt().IsZero() && r.attempts() >= startTries:
+		// It was never confirmed, and some servers answer a bad request like this (field notes 4).
 		r.end(ctx, event.StateEnded, "the server does not accept the subscription", err)
 		return true
 	}
 	return false
 }
 
-// startTries is how often a server that answers with internal errors is asked for
-// a subscription that it never confirmed.
+// startTries is how often a server that answers with internal errors is asked for a
+// subscription that it never confirmed.
 const startTries = 5
 
 // attempts returns how many attempts have failed in a row, with the present one.
@@ -288,14 +285,15 @@ func (r *Runner) attempts() int {
 	return r.status.Attempt + 1
 }
 
+// wasConfirmed reports whether the server has confirmed the subscription in this run.
 func (r *Runner) wasConfirmed() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.said
+	return r.confirmedOnce
 }
 
-// settle tells Confirmed what became of the first attempt.
-func (r *Runner) settle(err error) {
+// resolveConfirmed ends [Runner.Confirmed] with an outcome, if it has none yet.
+func (r *Runner) resolveConfirmed(err error) {
 	r.once.Do(func() {
 		r.outcome = err
 		close(r.confirmed)
@@ -314,8 +312,8 @@ func (r *Runner) set(change func(*Status)) {
 	r.deps.Changed()
 }
 
-// lost notes a failure that will be tried again. The first one of a series
-// leaves a record, also of one that never began; the following only change the status.
+// lost notes a failure after which another attempt is made. The first one of a series is
+// recorded, the others change the status only.
 func (r *Runner) lost(ctx context.Context, err error, wait time.Duration) {
 	var first bool
 	evidence, answered := "the connection ended", wire.NameFrom(err) != ""
@@ -346,34 +344,35 @@ func (r *Runner) lost(ctx context.Context, err error, wait time.Duration) {
 	}
 }
 
-func (r *Runner) end(ctx context.Context, state State, evidence string, err error) {
+// end ends the subscription because of err, in a state that is over.
+func (r *Runner) end(ctx context.Context, state event.State, evidence string, err error) {
 	r.set(func(s *Status) {
 		s.State = state
 		s.NextTry = time.Time{}
 		s.Error, s.Reason = trust.Unescaped(err.Error()), r.deps.ReasonOf(err)
 	})
 	r.record(ctx, state, evidence, err)
-	r.settle(err)
-	r.answer(err)
+	r.resolveConfirmed(err)
+	r.resolveAsked(err)
 }
 
-// finish ends a subscription as planned: that is no error.
+// finish ends the subscription as planned.
 func (r *Runner) finish(ctx context.Context) {
 	r.set(func(s *Status) {
 		s.State, s.NextTry, s.Error, s.Reason = event.StateEnded, time.Time{}, trust.Text{}, ""
 	})
 	r.record(ctx, event.StateEnded, "it ended as planned", nil)
-	r.settle(errPlanned)
-	r.answer(errPlanned)
+	r.resolveConfirmed(errPlanned)
+	r.resolveAsked(errPlanned)
 }
 
 // record puts a state change into the log and onto the stored subscription.
-func (r *Runner) record(ctx context.Context, state State, evidence string, err error) {
-	r.mark(ctx, state, state, evidence, err)
+func (r *Runner) record(ctx context.Context, state event.State, evidence string, err error) {
+	r.recordAs(ctx, state, state, evidence, err)
 }
 
-// mark is record where the log tells another word than the state that follows.
-func (r *Runner) mark(ctx context.Context, word, state State, evidence string, err error) {
+// recordAs is record with another word in the log than the state of the subscription.
+func (r *Runner) recordAs(ctx context.Context, word, state event.State, evidence string, err error) {
 	change := &event.StateChange{State: word, Evidence: evidence}
 	if err != nil {
 		change.Error = trust.Unescaped(err.Error())
@@ -393,9 +392,9 @@ func (r *Runner) mark(ctx context.Context, word, state State, evidence string, e
 	}
 }
 
-// ended returns what the receiver remembers of the path of a subscription that is
-// over.
-func (r *Runner) ended(state State) *event.Ended {
+// ended returns what the receiver is to remember of the path of a subscription that is over;
+// nil: nothing.
+func (r *Runner) ended(state event.State) *event.Ended {
 	if state != event.StateEnded && state != event.StateDenied {
 		return nil
 	}
@@ -406,15 +405,15 @@ func (r *Runner) ended(state State) *event.Ended {
 	return &event.Ended{Path: sub.Hook.Path, At: r.deps.Now().UTC()}
 }
 
-// audit returns what the audit log says of a change of state: only what a server
-// did to the subscription is an act.
-func (r *Runner) audit(state State, evidence string, err trust.Text) []event.AuditEntry {
+// audit returns the entries of the audit log for a change of state: one where the server did
+// something to the subscription.
+func (r *Runner) audit(state event.State, evidence string, err trust.Text) []event.AuditEntry {
 	switch state {
 	case event.StateEnded, event.StateDenied, event.StateSuspended:
 	default:
 		return nil
 	}
-	e := r.act(event.ActorServer, "subscription "+string(state))
+	e := r.auditEntry(event.ActorServer, "subscription "+string(state))
 	e.Result, e.Detail = evidence, err
 	return []event.AuditEntry{e}
 }

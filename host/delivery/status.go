@@ -1,7 +1,10 @@
-// Package delivery runs a subscription's life: the poll loop, the push stream,
-// the webhook lease. Each is one state machine that takes what a server sends,
-// hands it to the store together with the position it leads to, and can tell at
-// any time what state the subscription is in and from what that was derived.
+// Package delivery runs subscriptions, each with a [Runner]: a poll loop, a push stream or a
+// webhook lease. A runner takes what the server sends, hands it to the store together with
+// the cursor that follows, and can say at any time what state the subscription is in and why.
+//
+// A runner makes attempts: one poll loop, one stream or one lease each, until it fails.
+// ingest.go hands batches to the store, proof.go finds out after each opening whether events
+// are missing, failover.go changes the mode when one keeps failing.
 package delivery
 
 import (
@@ -13,12 +16,12 @@ import (
 
 // Status is the state of a running subscription with its evidence. It is a value.
 type Status struct {
-	State State
+	State event.State
 	Since time.Time
 	Error trust.Text // last error, kept until the next success
 
-	// Fault is what the server last said of itself with events/error, which ends
-	// nothing, and FaultAt when; zero: nothing.
+	// Fault is the last events/error of the server, which ends nothing, and FaultAt when it
+	// came; zero: none.
 	Fault   trust.Text
 	FaultAt time.Time
 
@@ -26,17 +29,17 @@ type Status struct {
 	LastEvent     time.Time     // when the last event arrived
 	LastHeartbeat time.Time     // push: the last heartbeat
 	LastByte      time.Time     // push: the last byte, also of a comment
-	Apart         bool          // push: heartbeats show that the server lives, not that its events still come
+	Apart         bool          // push: heartbeats show that the server is alive, not that its events still come
 	Interval      time.Duration // push: learned heartbeat interval, 0 while unknown
 	LastPoll      time.Time     // poll: the last answer
-	Asked         time.Time     // poll: when the server was asked that has not answered yet; zero: it has
+	Asked         time.Time     // poll: when a request was sent that is not answered yet; zero: none is
 	NextTry       time.Time     // poll, backoff, refresh: when the host acts next
 	Attempt       int           // failures in a row
 	LastDelivery  time.Time     // webhook: the last delivery taken
 	Lease         event.Lease   // webhook
 	Mode          event.Mode    // in which it runs now
-	Preferred     event.Mode    // of a failover: the mode that is preferred, if another one runs
-	PreferredTry  time.Time     // when that is tried again; zero: when this one fails
+	Preferred     event.Mode    // of a failover: the preferred mode, if another one runs
+	PreferredTry  time.Time     // when Preferred is tried again; zero: when the present mode fails
 	Replayed      uint64        // events from the server's history since the start
 	Duplicates    uint64        // events that were stored before
 	Proof         event.Proof   // is it shown that nothing is missing?
@@ -44,28 +47,24 @@ type Status struct {
 	Refused       event.Refused // webhook: deliveries that the receiver refused
 }
 
-// UnansweredAfter is how long a poll may wait for its answer until its state tells of that.
+// UnansweredAfter is how long a poll waits for its answer until the status shows that.
 const UnansweredAfter = 5 * time.Second
 
-// State is the word for the state; see package event.
-type State = event.State
-
-// Timing holds the durations and counts by which subscriptions live. A zero member means
-// its default.
+// Timing holds the durations and counts of subscriptions. A zero member means its default.
 type Timing struct {
 	PollFloor     time.Duration // least pause between polls; default 1 s
 	PollCap       time.Duration // longest pause between polls; default 5 min
 	BackoffMin    time.Duration // first pause after a failure; default 500 ms
 	BackoffMax    time.Duration // longest pause after failures; default 60 s
 	Watchdog      time.Duration // silence that ends a stream while no interval is learned; default 65 s
-	Unsaid        time.Duration // silence after which an open stream is told to be unconfirmed; default 3 s
+	ConfirmWithin time.Duration // silence after which an open stream counts as unconfirmed; default 3 s
 	LeaseFloor    time.Duration // shortest time to a refresh; default 5 s
 	LeaseCheck    time.Duration // refresh of a lease without expiry or with an unreadable one; default 5 min
 	FailoverAfter time.Duration // failing for so long leads to the next mode; default 30 s
 	FailoverTries int           // so do so many failures in a row; default 4
 	PreferredMin  time.Duration // first pause before the preferred mode is tried again; default 1 min
 	PreferredMax  time.Duration // longest of these pauses; default 30 min
-	ProveWithin   time.Duration // what shows continuity comes within this time; default 30 s
+	ProveWithin   time.Duration // the longest wait for what decides a proof; default 30 s
 	RenewEvery    time.Duration // least pause between two new webhook paths of a subscription; default 1 h
 	ConnectWithin time.Duration // a first connection that takes longer has failed; default 8 s
 }
@@ -82,7 +81,7 @@ func (t Timing) WithDefaults() Timing {
 	def(&t.BackoffMin, 500*time.Millisecond)
 	def(&t.BackoffMax, time.Minute)
 	def(&t.Watchdog, 65*time.Second)
-	def(&t.Unsaid, 3*time.Second)
+	def(&t.ConfirmWithin, 3*time.Second)
 	def(&t.LeaseFloor, 5*time.Second)
 	def(&t.LeaseCheck, 5*time.Minute)
 	def(&t.FailoverAfter, 30*time.Second)
@@ -90,9 +89,9 @@ func (t Timing) WithDefaults() Timing {
 	def(&t.PreferredMax, 30*time.Minute)
 	def(&t.ProveWithin, 30*time.Second)
 	def(&t.RenewEvery, time.Hour)
+	def(&t.ConnectWithin, 8*time.Second)
 	if t.FailoverTries <= 0 {
 		t.FailoverTries = 4
 	}
-	def(&t.ConnectWithin, 8*time.Second)
 	return t
 }

@@ -361,6 +361,27 @@ func TestFailedDeliveryIsNotAcknowledgedAndBlocksNoOther(t *testing.T) {
 	})
 }
 
+// A webhook delivery that comes late, after a change of mode, and that the store has no
+// room for is not acknowledged. What is polled for has its own way into the store.
+func TestLateDeliveryThatIsNotTakenEndsNoPoll(t *testing.T) {
+	bubble(t, event.ModePoll, func(r *rig) {
+		r.src.poll = func(int, wire.PollRequest) (wire.PollResult, error) { return wire.PollResult{Cursor: cur("c1")}, nil }
+		r.start().pass(500 * time.Millisecond)
+		release := r.store.fill()
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		if err := r.runner.Deliver(ctx, delivered("e1", time.Now(), "c1")); !errors.Is(err, context.Canceled) {
+			t.Errorf("a delivery without room: %v", err)
+		}
+		release()
+		r.pass(2 * time.Second)
+		equal(t, r.src.calls(), 3)
+		if got := r.log(true); got != "<polling>" {
+			t.Errorf("log: %s", got)
+		}
+	})
+}
+
 func TestTerminatedEnvelope(t *testing.T) {
 	forbidden := Delivered{Kind: DeliveredTerminated, Body: []byte(`{"type":"terminated","error":{"code":-32024},"cursor":"c5"}`)}
 	t.Run("of a living one", func(t *testing.T) {

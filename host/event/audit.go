@@ -25,7 +25,7 @@ type AuditEntry struct {
 	Actor  Actor
 	Action string // our words, short and stable, e.g. "subscribe", "mode switched"
 
-	// What it was done to, as far as there is such a thing.
+	// What it was done to; zero where that does not apply.
 	Server string
 	Type   trust.Text
 	Sub    SubID

@@ -124,12 +124,12 @@ const (
 	CauseLapsed         Cause = "lapsed"          // a webhook lease ended without a refresh
 	CauseCursorRejected Cause = "cursor-rejected" // the server refused the stored cursor
 	CauseRestarted      Cause = "restarted"       // the server lost its history in a restart
-	CauseSilent         Cause = "silent"          // the stream went on elsewhere without a word
+	CauseSilent         Cause = "silent"          // a part of the stream was lost, and the server did not say so
 	CauseNoReplay       Cause = "no-replay"       // the type has no cursor; the host did not listen
 	CausePaused         Cause = "paused"          // the operator paused a type without replay
 	CauseDamaged        Cause = "damaged"         // records were lost with a damaged store
 	CauseRefused        Cause = "refused"         // the receiver refused a delivery that will not come again
-	CauseUnproved       Cause = "unproved"        // nothing proves that all came; never certain
+	CauseUnproved       Cause = "unproved"        // it could not be proved that nothing is missing; never certain
 )
 
 // Gap tells that events may be missing between two moments. A zero time means
@@ -141,9 +141,9 @@ type Gap struct {
 	Certain bool      `json:"certain"`       // the server said so; otherwise only possible
 }
 
-// Continue returns up to where nothing is missing that no gap tells of, once this gap is
-// in the log, and nothing was missing up to at before (zero: not known). The window must
-// reach back to at, else what lies between is still open.
+// Continue returns the watermark after this gap was recorded, where it was at before (zero: not
+// known). That is the end of the gap, unless the gap begins after at: then what lies between
+// may still be missing.
 func (g *Gap) Continue(at time.Time) time.Time {
 	if g.From.After(at) || !g.To.After(at) {
 		return at
@@ -151,14 +151,14 @@ func (g *Gap) Continue(at time.Time) time.Time {
 	return g.To
 }
 
-// State says how a subscription fares.
+// State is the state of a subscription.
 type State string
 
 // The states of a subscription.
 const (
 	StateStarting   State = "starting"    // not yet confirmed by the server
 	StateVerifying  State = "verifying"   // the server is checking the callback
-	StateLive       State = "live"        // confirmed, and heard of within the heartbeat
+	StateLive       State = "live"        // confirmed, and something came within two heartbeat intervals
 	StateStale      State = "stale"       // no sign of life for two heartbeat intervals
 	StatePolling    State = "polling"     // last poll answered; the next is due
 	StateDraining   State = "draining"    // the server has more; polling without a pause

@@ -2,11 +2,12 @@ package event
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 )
 
-// special are the ranges that are unicast, of IPv6 within [global], and still not reached over the Internet, beside
-// those that package netip tells by itself (IANA special-purpose registries).
+// special are the unicast ranges (of IPv6 within [global]) that are not reached over the
+// Internet and that package netip does not know (IANA special-purpose registries).
 var special = [...]netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
 	netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("192.88.99.0/24"), netip.MustParsePrefix("198.18.0.0/15"),
@@ -15,22 +16,17 @@ var special = [...]netip.Prefix{
 	netip.MustParsePrefix("3fff::/20"),
 }
 
-// global is what IANA gave out of the addresses of IPv6.
+// global are the IPv6 addresses that IANA has allocated.
 var global = netip.MustParsePrefix("2000::/3")
 
 // IsPublicIP reports whether an address is routed on the Internet: not loopback, private,
-// link-local or reserved. Requests that a stranger has a say in go to such addresses only.
+// link-local or reserved. Requests whose address an untrusted party chose go there only.
 func IsPublicIP(ip netip.Addr) bool {
 	ip = ip.Unmap().WithZone("")
 	if ip.Is6() && !global.Contains(ip) || !ip.IsGlobalUnicast() || ip.IsPrivate() {
 		return false
 	}
-	for _, r := range special {
-		if r.Contains(ip) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(special[:], func(r netip.Prefix) bool { return r.Contains(ip) })
 }
 
 // IsLoopback reports whether a host is this machine by its name or address, without looking

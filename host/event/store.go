@@ -22,8 +22,8 @@ var (
 	ErrFull = errors.New("no room to store events")
 	// ErrDamaged: what is stored is not what was written.
 	ErrDamaged = errors.New("the store is damaged")
-	// ErrSilent: another process has the store open and does not answer, as one that
-	// was stopped.
+	// ErrSilent: another process has the store open and does not answer; it may be
+	// stopped.
 	ErrSilent = errors.New("the process with the store does not answer")
 )
 
@@ -87,8 +87,8 @@ type Outcome struct {
 	Last       uint64 // sequence number of the newest stored record, 0 if none
 }
 
-// Refusal is a webhook delivery that was not taken, or an event whose content was not,
-// in any mode. It never holds the body.
+// Refusal is a webhook delivery that was refused, or an event, in any mode, that came again with
+// other data. It never holds the body.
 type Refusal struct {
 	At     time.Time
 	Sub    SubID  // if the path was known

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -54,21 +55,21 @@ type Subscription struct {
 	CompleteUntil time.Time
 	Paused        bool
 
-	// Before and Newest let a server show that it goes on from the position that it is
-	// asked for: asked from Before, it must send the event Newest again before anything
-	// that is new. Before is invalid while only one position is known.
+	// Before and Newest let the host see that a server really replays: asked to begin at
+	// Before, it must send the event Newest again before anything new. Before is invalid
+	// while only one position is known.
 	Before Cursor
 	Newest trust.Text
-	// Proved is of webhook mode, where events may be given up though later ones came:
-	// the position when the server last answered without a sign of failure, and until
-	// when nothing was missing then. See [Subscription.Opening].
+	// Proved is the checkpoint of webhook mode, in which a server may give up an event and
+	// deliver later ones: the last position up to which nothing is missing. ProvedAt is the
+	// watermark of that position. See [Subscription.Opening].
 	Proved   Cursor
 	ProvedAt time.Time
-	// Settled is the failure that the server told of when that was shown; another one
-	// speaks for a loss.
+	// Settled is the failure that the server reported at the checkpoint; another one is a
+	// sign of a loss.
 	Settled Failure
-	// Proof is what was known of continuity when something was stored last; empty: what
-	// the positions tell.
+	// Proof is what was known of continuity at the last commit; empty in stores of earlier
+	// versions, where the positions show it.
 	Proof Proof
 
 	// Dialect is the way of saying "events" that the type was listed in: empty for
@@ -127,19 +128,19 @@ func (s *Subscription) Checkpoint(at Cursor, complete time.Time, newest trust.Te
 	s.Proved, s.ProvedAt = at, complete
 }
 
-// Told takes note that a gap is in the log: where nothing else is missing before it, a
-// later gap begins where it ends.
-func (s *Subscription) Told(g *Gap) {
+// PassGap moves the moments up to which nothing is missing over a gap that is in the log, if
+// nothing else is missing before the gap.
+func (s *Subscription) PassGap(g *Gap) {
 	s.CompleteUntil = g.Continue(s.CompleteUntil)
 	if s.Proved.Valid {
 		s.ProvedAt = g.Continue(s.ProvedAt)
 	}
 }
 
-// Uncheck forgets the proved position: the stored one is proved.
-func (s *Subscription) Uncheck() { s.Proved, s.ProvedAt = Cursor{}, time.Time{} }
+// DropCheckpoint drops the proved position, as the stored one is proved too.
+func (s *Subscription) DropCheckpoint() { s.Proved, s.ProvedAt = Cursor{}, time.Time{} }
 
-// Reset sets another position, of which nothing is known.
+// Reset sets another position, and drops all that belonged to the one so far.
 func (s *Subscription) Reset(to Cursor) {
 	s.Cursor, s.Before, s.Newest = to, Cursor{}, trust.Text{}
 	s.Proved, s.ProvedAt, s.CompleteUntil = Cursor{}, time.Time{}, time.Time{}
@@ -148,7 +149,7 @@ func (s *Subscription) Reset(to Cursor) {
 
 // Lease is what a server granted to a webhook subscription.
 type Lease struct {
-	ServerID      trust.Text // the server's routing handle; may change on a refresh
+	ServerID      trust.Text // the server's id of the subscription; may change on a refresh
 	GrantedAt     time.Time
 	RefreshBefore time.Time // zero: no expiry was granted
 	Status        *DeliveryStatus
@@ -173,19 +174,18 @@ func (s *DeliveryStatus) Failure() Failure {
 	return Failure{s.LastError, s.FailedSince}
 }
 
-// Failure is what a server says of deliveries that failed; zero: of none. Failures that
-// differ are different ones.
+// Failure is what a server reports of deliveries that failed; zero: none failed.
 type Failure struct{ Error, Since trust.Text }
 
 // Hook is the address at which a subscription takes deliveries, and the secrets
-// that sign them. It is stored before the server hears of it.
+// that sign them. It is stored before the server is told of it.
 type Hook struct {
 	URL      string    // complete callback URL
 	Path     string    // unguessable path, the key of the receiver's table
 	Secret   Secret    // whsec_…; of other schemes whatever the server made
 	Scheme   Scheme    // how Secret proves that a delivery is genuine
-	Previous Secret    // still accepted until PreviousUntil
-	Until    time.Time // end of Previous's grace
+	Previous Secret    // the secret before the last rotation
+	Until    time.Time // Previous is accepted until then
 	Since    time.Time // when Secret was made; zero: not known
 
 	// OldPath is the path before this one, with the same secrets, which the server may
@@ -195,6 +195,10 @@ type Hook struct {
 	OldURL   string
 	OldUntil time.Time
 }
+
+// Unproved reports whether the path replaced another one and it was not shown yet that nothing
+// is missing on it.
+func (h *Hook) Unproved() bool { return h.OldPath != "" && h.OldUntil.IsZero() }
 
 // Scheme is how a secret proves that a delivery is genuine.
 type Scheme string
@@ -228,11 +232,4 @@ type Type struct {
 }
 
 // Offers reports whether the type lists the mode.
-func (t Type) Offers(m Mode) bool {
-	for _, have := range t.Modes {
-		if have == m {
-			return true
-		}
-	}
-	return false
-}
+func (t Type) Offers(m Mode) bool { return slices.Contains(t.Modes, m) }

@@ -2,8 +2,8 @@ package event
 
 import "fmt"
 
-// Some says how many there are of something, in the word for one or for many of them:
-// "1 record is" and "2 records are".
+// Some returns a count with the words for one or for many, as in Some(n, "record is",
+// "records are"): "1 record is", "2 records are".
 func Some[N int | int64 | uint64](n N, one, many string) string {
 	if n == 1 {
 		return "1 " + one

@@ -8,8 +8,8 @@ type AuditReader interface {
 	AuditBefore(seq uint64, fn func(event.AuditEntry) bool) error
 }
 
-// Audit reads the audit log: who did what, and what became of it. All methods
-// may be called from any goroutine.
+// Audit reads the audit log: who did what, with what outcome. All methods may be called from
+// any goroutine.
 type Audit struct{ store AuditReader }
 
 // NewAudit returns the audit log that the store keeps.
@@ -24,7 +24,7 @@ func (a *Audit) Before(seq uint64, fn func(event.AuditEntry) bool) error {
 	return a.store.AuditBefore(seq, fn)
 }
 
-// Mapped returns the same audit log as fn shows it.
+// Mapped returns a view of the audit log in which fn has been applied to every entry.
 func (a *Audit) Mapped(fn func(event.AuditEntry) event.AuditEntry) *Audit {
 	return NewAudit(&mappedAudit{a.store, fn})
 }

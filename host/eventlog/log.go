@@ -39,13 +39,13 @@ type Log struct {
 
 	mu     sync.Mutex
 	recent window
-	count  int // records of recent
-	bytes  int // their weight
-	tail   int // that of the last piece
+	count  int // records in recent
+	bytes  int // their weight, in bytes
+	tail   int // weight of the last piece
 }
 
-// window is records in ascending order without holes, in pieces of which none is
-// empty. What is reached through a copy of it is never written again.
+// window holds records in ascending order without holes, in pieces of which none is empty. A
+// reader may keep a copy: records that it can reach are never written again.
 type window [][]event.Record
 
 func (w window) first() uint64 { return w[0][0].Seq }
@@ -58,8 +58,8 @@ func (w window) last() uint64 {
 // has reports whether the record is in the window.
 func (w window) has(seq uint64) bool { return len(w) > 0 && seq >= w.first() && seq <= w.last() }
 
-// at returns the places of the piece with a record that the window has, and of the
-// record in it.
+// at returns the index of the piece that holds a record, which the window must have, and the
+// index of the record in it.
 func (w window) at(seq uint64) (piece, place int) {
 	piece = sort.Search(len(w), func(i int) bool { return w[i][0].Seq > seq }) - 1
 	return piece, int(seq - w[piece][0].Seq)
@@ -173,4 +173,5 @@ func weigh(records []event.Record) (sum int) {
 	return sum
 }
 
+// weight is about how many bytes a record takes in memory.
 func weight(r *event.Record) int { return len(r.Raw) + 256 }

@@ -2,9 +2,8 @@ package eventlog
 
 import "eventdeck/host/event"
 
-// Mapped returns the same log as fn shows it: fn is called with every record
-// that is read and returns what is handed on. It must not change what the record
-// refers to, and may be called from any goroutine.
+// Mapped returns a view of the log in which fn has been applied to every record. fn must not
+// change what the record refers to, and may be called from any goroutine.
 func (l *Log) Mapped(fn func(event.Record) event.Record) *Log {
 	return New(&mappedReader{l, fn})
 }
@@ -43,8 +42,8 @@ func (m *mappedReader) Scan(from, to uint64, fn func(*event.Record) bool) error 
 	})
 }
 
-// Mapped returns the same ring as fn shows it. It is for reading: what is added
-// to it goes nowhere.
+// Mapped returns a view of the ring in which fn has been applied to every entry. It is for
+// reading: what is added to it is lost.
 func (r *Ring[T]) Mapped(fn func(T) T) *Ring[T] {
 	return &Ring[T]{of: r, fn: fn, slots: make([]slot[T], 1), first: 1}
 }

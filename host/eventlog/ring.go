@@ -8,8 +8,8 @@ import "sync"
 type Ring[T any] struct {
 	maxBytes int
 
-	of *Ring[T] // of a ring that [Ring.Mapped] returned: where the entries are
-	fn func(T) T
+	of *Ring[T]  // of a view that [Ring.Mapped] returned: the ring with the entries; else nil
+	fn func(T) T // applied to them
 
 	mu    sync.Mutex
 	slots []slot[T] // entry n is at n modulo the length
@@ -23,12 +23,13 @@ type slot[T any] struct {
 	bytes int
 }
 
-// NewRing returns an empty ring for so many entries and bytes.
+// NewRing returns an empty ring for count entries of bytes bytes in all.
 func NewRing[T any](count, bytes int) *Ring[T] {
 	return &Ring[T]{maxBytes: bytes, slots: make([]slot[T], max(count, 1)), first: 1}
 }
 
-// Add appends an entry that counts as so many bytes, in place of the oldest ones.
+// Add appends an entry that counts as bytes bytes, and drops the oldest ones that no longer
+// fit.
 func (r *Ring[T]) Add(value T, bytes int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

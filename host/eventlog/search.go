@@ -15,7 +15,7 @@ const (
 	firstBlock    = 512
 	maxBlock      = 8 << 10
 	searchWorkers = 4   // at most; fewer on fewer processors
-	askEvery      = 256 // records after which a block looks whether it is still wanted
+	askEvery      = 256 // records between two checks whether the search was cancelled
 )
 
 // Found is a part of what [Log.Search] found.
@@ -30,9 +30,9 @@ type Found struct {
 // to page, part by part, until page returns false or nothing is older. Zero means
 // from the newest record. A part without hits tells how far the search is.
 //
-// match is called from several goroutines at once with records that are lent: it
-// must keep nothing of them and not call the log. page is called from the
-// caller's goroutine and may keep what it gets.
+// match is called from several goroutines at once. Its record is valid until it returns: it
+// must keep nothing of it, and must not call the log. page is called from the caller's
+// goroutine and may keep what it gets.
 //
 // Errors: the cause of ctx, those of the store.
 func (l *Log) Search(ctx context.Context, match func(*event.Record) bool, before uint64, page func(Found) bool) error {

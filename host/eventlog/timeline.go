@@ -8,10 +8,10 @@ import (
 	"eventdeck/host/event"
 )
 
-// SeqAt returns the sequence number of the first record that was received at or
-// after a moment, and the number behind the newest one if there is none. It
-// takes the log to be in order of time, which imported records and a clock that
-// was set back may disturb: then the number is near the moment.
+// SeqAt returns the sequence number of the first record that was received at or after a moment;
+// if there is none, the number after the newest one. It assumes that records are in order of
+// time. Where they are not, after an import or a clock that was set back, the record is near
+// the moment.
 //
 // Errors: those of the store.
 func (l *Log) SeqAt(at time.Time) (uint64, error) {
@@ -31,7 +31,7 @@ func (l *Log) SeqAt(at time.Time) (uint64, error) {
 	return low, err
 }
 
-// bounds returns the oldest number that is stored and the one behind the newest.
+// bounds returns the oldest stored sequence number and the one after the newest.
 func (l *Log) bounds() (first, end uint64, err error) {
 	end = l.store.Last() + 1
 	first = end

@@ -7,43 +7,44 @@ import (
 	"eventdeck/host/event"
 )
 
-// quietFor is how long further results of the same check are only counted: a
-// flood of bad requests must not wash the operator's acts out of the audit log.
-const quietFor = 10 * time.Second
+// auditPause is how long further results of a kind are only counted after one was noted in the
+// audit log: a flood of bad requests must not push the operator's acts out of it.
+const auditPause = 10 * time.Second
 
-// damper lets one of a kind through in [quietFor] and counts the others.
-type damper struct {
+// auditDamper lets one result of a kind through in [auditPause], and counts the others.
+type auditDamper struct {
 	mu   sync.Mutex
-	told map[damped]*quiet
+	last map[auditKind]*lastEntry
 }
 
-type damped struct {
+// auditKind is what results of the same kind share.
+type auditKind struct {
 	sub  event.SubID
 	what string
 }
 
-type quiet struct {
-	at   time.Time
-	left uint64 // not told since
+type lastEntry struct {
+	at      time.Time
+	skipped uint64 // not told since
 }
 
-// pass reports whether a result of this kind is to be told now, and how many were
-// left out since the last one.
-func (d *damper) pass(kind damped, now time.Time) (left uint64, ok bool) {
+// pass reports whether a result of this kind is to be noted now, and how many were skipped
+// since the last one.
+func (d *auditDamper) pass(kind auditKind, now time.Time) (left uint64, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.told == nil {
-		d.told = map[damped]*quiet{}
+	if d.last == nil {
+		d.last = map[auditKind]*lastEntry{}
 	}
-	q := d.told[kind]
+	q := d.last[kind]
 	if q == nil {
-		q = &quiet{}
-		d.told[kind] = q
-	} else if now.Sub(q.at) < quietFor {
-		q.left++
+		q = &lastEntry{}
+		d.last[kind] = q
+	} else if now.Sub(q.at) < auditPause {
+		q.skipped++
 		return 0, false
 	}
-	left = q.left
-	q.at, q.left = now, 0
+	left = q.skipped
+	q.at, q.skipped = now, 0
 	return left, true
 }

@@ -27,11 +27,8 @@ func (s *Service) Lookup(path string) (receiver.Entry, receiver.PathState) {
 		return receiver.Entry{}, receiver.PathUnknown
 	}
 	sub, err := s.deps.Store.Subscription(id)
-	if err != nil {
-		return receiver.Entry{}, receiver.PathUnknown
-	}
-	if sub.Hook.Path != path && sub.Hook.OldPath != path {
-		return receiver.Entry{}, receiver.PathRemoved // it has another path now
+	if err != nil || sub.Hook.Path != path && sub.Hook.OldPath != path {
+		return receiver.Entry{}, receiver.PathRemoved // just now, or it has another path
 	}
 	old := sub.Hook.Path != path
 	if until := sub.Hook.OldUntil; old && !until.IsZero() && s.deps.Now().After(until) {
@@ -44,10 +41,10 @@ func (s *Service) Lookup(path string) (receiver.Entry, receiver.PathState) {
 	}
 	if spec, err := s.deps.Server(sub.Key.Server); err == nil && spec.RequireServerKey {
 		entry.KeyRequired = true
-		entry.Keys, entry.KeysFresh = s.keys.known(spec)
+		entry.Keys, entry.KeysFresh = s.keys.get(spec)
 	}
 	if sub.State.Over() {
-		if s.deps.Now().Sub(s.endedAt(path)) < endedMemory {
+		if s.deps.Now().Sub(s.endedAt(path)) < rememberEnded {
 			return entry, receiver.PathEnded
 		}
 		return receiver.Entry{}, receiver.PathUnknown
@@ -112,8 +109,8 @@ func (s *Service) Deliver(ctx context.Context, d receiver.Delivery) error {
 	return err
 }
 
-// tooLarge leaves a gap for a delivery that is too large: it will not become smaller,
-// so the server drops it. It returns after the commit.
+// tooLarge records a gap for a delivery that is too large, which the server will give up. It
+// returns after the commit.
 func (s *Service) tooLarge(ctx context.Context, id event.SubID, webhookID trust.Text) error {
 	r := s.deps.Runner(id)
 	if r == nil {

@@ -228,8 +228,8 @@ func TestPathsOfWhatEnded(t *testing.T) {
 	w.update(nil, &event.Ended{Path: "/hooks/a", At: w.now, Removed: true})
 	s, _ = w.serve()
 	state(receiver.PathRemoved)
-	s.Know("/hooks/b", "b")
-	s.Forget("/hooks/b")
+	s.AddPath("/hooks/b", "b")
+	s.RemovePaths("b")
 	if _, got := s.Lookup("/hooks/b"); got != receiver.PathRemoved {
 		t.Errorf("a forgotten path: %v", got)
 	}

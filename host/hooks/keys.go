@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"slices"
@@ -30,13 +29,13 @@ var ErrServerKeys = errors.New("the server's signing keys")
 
 // Times of the keys that servers publish.
 const (
-	keysWithin   = 10 * time.Second   // for one answer
-	keysPause    = time.Minute        // between two questions to the same server
+	keysTimeout  = 10 * time.Second   // of one request
+	keysPause    = time.Minute        // between two requests to the same server
 	keysFor      = 24 * time.Hour     // then they are asked for again
-	keysOutdated = 7 * 24 * time.Hour // then they are not believed any more
+	keysOutdated = 7 * 24 * time.Hour // then they are no longer accepted
 )
 
-// The settings under which keys are kept, followed by the server's name.
+// settingKeys begins the settings in which keys are kept; the server's name follows.
 const settingKeys = "host.serverkeys/"
 
 // serverKeys are the keys with which servers sign deliveries: read from the server's
@@ -44,9 +43,9 @@ const settingKeys = "host.serverkeys/"
 // signed by another one, and when they are a day old and a delivery comes or a
 // lease is refreshed.
 type serverKeys struct {
-	deps   Deps
-	ask    chan event.Server // bounded: a caller that finds it full comes again with the next delivery
-	asking chan struct{}     // one question at a time: who has put a value in asks
+	deps  Deps
+	queue chan event.Server // bounded; when it is full the next delivery asks again
+	turn  chan struct{}     // one slot, held during a request: one is made at a time
 
 	mu   sync.Mutex
 	sets map[string]*keySet
@@ -58,7 +57,7 @@ type keySet struct {
 	At     time.Time           `json:"at"`
 	Keys   []ed25519.PublicKey `json:"keys"`
 
-	// The newest question: its time, its address, and why it brought nothing.
+	// The newest request: its time, its address, and why it failed.
 	tried  time.Time
 	asked  string
 	failed error
@@ -66,16 +65,16 @@ type keySet struct {
 
 func newServerKeys(d Deps) *serverKeys {
 	return &serverKeys{
-		deps:   d,
-		ask:    make(chan event.Server, 16),
-		asking: make(chan struct{}, 1),
-		sets:   map[string]*keySet{},
+		deps:  d,
+		queue: make(chan event.Server, 16),
+		turn:  make(chan struct{}, 1),
+		sets:  map[string]*keySet{},
 	}
 }
 
-// known returns the keys of a server, without waiting for it, and whether they were
-// read just now. Those that are old are asked for.
-func (k *serverKeys) known(spec event.Server) (keys []ed25519.PublicKey, fresh bool) {
+// get returns the keys of a server as far as they are known, and whether they were read within
+// the last minute. It does not wait: keys that are old are asked for meanwhile.
+func (k *serverKeys) get(spec event.Server) (keys []ed25519.PublicKey, fresh bool) {
 	from, err := keysAddress(spec)
 	if err != nil {
 		return nil, true
@@ -92,10 +91,10 @@ func (k *serverKeys) known(spec event.Server) (keys []ed25519.PublicKey, fresh b
 	return set.Keys, age < keysPause
 }
 
-// request asks for the keys of a server, some time.
+// request has the keys of a server asked for by run.
 func (k *serverKeys) request(spec event.Server) {
 	select {
-	case k.ask <- spec:
+	case k.queue <- spec:
 	default:
 	}
 }
@@ -111,7 +110,7 @@ func (k *serverKeys) pinned(server string) keySet {
 	set = &keySet{}
 	text, err := k.deps.Store.Setting(settingKeys + server)
 	if err == nil && json.Unmarshal([]byte(text), set) != nil {
-		set = &keySet{} // it cannot be read: it is asked for again
+		set = &keySet{} // unreadable: they are asked for again
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -122,11 +121,11 @@ func (k *serverKeys) pinned(server string) keySet {
 	return *set
 }
 
-// answer asks servers for their keys until ctx ends.
-func (k *serverKeys) answer(ctx context.Context) {
+// run asks the servers of the queue for their keys until ctx ends.
+func (k *serverKeys) run(ctx context.Context) {
 	for {
 		select {
-		case spec := <-k.ask:
+		case spec := <-k.queue:
 			if err := k.read(ctx, spec); err != nil && ctx.Err() == nil {
 				k.deps.Log.Warn("the keys with which a server signs deliveries could not be read", "server", spec.Name, "err", err)
 			}
@@ -143,7 +142,7 @@ func (k *serverKeys) ensure(ctx context.Context, spec event.Server) error {
 	if !spec.RequireServerKey {
 		return nil
 	}
-	if keys, _ := k.known(spec); len(keys) > 0 {
+	if keys, _ := k.get(spec); len(keys) > 0 {
 		return nil
 	}
 	if err := k.read(ctx, spec); err != nil {
@@ -152,12 +151,12 @@ func (k *serverKeys) ensure(ctx context.Context, spec event.Server) error {
 	return nil
 }
 
-// read asks a server for its keys and pins them. Within a minute of a question it
-// returns what came of that one.
+// read asks a server for its keys and pins them. Within a minute of a request it returns the
+// outcome of that one.
 func (k *serverKeys) read(ctx context.Context, spec event.Server) error {
 	select {
-	case k.asking <- struct{}{}:
-		defer func() { <-k.asking }()
+	case k.turn <- struct{}{}:
+		defer func() { <-k.turn }()
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
@@ -174,7 +173,7 @@ func (k *serverKeys) read(ctx context.Context, spec event.Server) error {
 		tried := old
 		tried.tried, tried.asked = now, from
 		tried.failed = fmt.Errorf("%w (it is asked again at %s)", err, now.Add(keysPause).UTC().Format(time.RFC3339))
-		k.pin(spec.Name, tried)
+		k.set(spec.Name, tried)
 		return err
 	}
 	set := keySet{Origin: from, At: now.UTC(), Keys: keys, tried: now, asked: from}
@@ -185,7 +184,7 @@ func (k *serverKeys) read(ctx context.Context, spec event.Server) error {
 	if err := k.deps.Store.SetSetting(ctx, settingKeys+spec.Name, string(text)); err != nil {
 		return err
 	}
-	k.pin(spec.Name, set)
+	k.set(spec.Name, set)
 	if !slices.EqualFunc(old.Keys, keys, func(a, b ed25519.PublicKey) bool { return bytes.Equal(a, b) }) {
 		e := event.Act(now, event.ActorServer, "signing keys changed", event.Subscription{Key: event.Key{Server: spec.Name}})
 		e.Detail = trust.Untrusted(fingerprints(keys))
@@ -194,7 +193,7 @@ func (k *serverKeys) read(ctx context.Context, spec event.Server) error {
 	return nil
 }
 
-func (k *serverKeys) pin(server string, set keySet) {
+func (k *serverKeys) set(server string, set keySet) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.sets[server] = &set
@@ -209,8 +208,8 @@ func fingerprints(keys []ed25519.PublicKey) string {
 	return strings.Join(words, ", ")
 }
 
-// keysAddress returns where a server publishes its keys: at the origin under which
-// the operator configured it, over TLS unless that is loopback.
+// keysAddress returns the address at which a server publishes its keys: on the origin that the
+// operator configured, over TLS unless that is loopback.
 func keysAddress(spec event.Server) (string, error) {
 	u, err := url.Parse(spec.URL)
 	if err != nil || u.Host == "" {
@@ -220,7 +219,7 @@ func keysAddress(spec event.Server) (string, error) {
 	case "https", "wss":
 		u.Scheme = "https"
 	case "http", "ws":
-		if ip := net.ParseIP(u.Hostname()); u.Hostname() != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		if !event.IsLoopback(u.Hostname()) {
 			return "", errors.New("keys are believed over https only")
 		}
 		u.Scheme = "http"
@@ -243,7 +242,7 @@ func (k *serverKeys) fetch(ctx context.Context, spec event.Server, from string) 
 		Transport:     transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	ctx, cancel := context.WithTimeout(ctx, keysWithin)
+	ctx, cancel := context.WithTimeout(ctx, keysTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, from, nil)
 	if err != nil {
@@ -265,15 +264,15 @@ func (k *serverKeys) fetch(ctx context.Context, spec event.Server, from string) 
 	return receiver.ParseKeys(set)
 }
 
-// keepKeys has the keys of a subscription's server read again when it is time, also
-// while nothing is delivered, so that a key that was withdrawn is not believed long.
+// keepKeys has the keys of a subscription's server read again when they are old, also while
+// nothing is delivered, so that a key that was withdrawn is not accepted for long.
 func (s *Service) keepKeys(id event.SubID) {
 	if spec, ok := s.serverOf(id); ok && spec.RequireServerKey {
-		s.keys.known(spec)
+		s.keys.get(spec)
 	}
 }
 
-// unknownKey is told of a delivery that was signed by a key that is not known.
+// unknownKey handles a delivery that was signed by a key that is not known.
 func (s *Service) unknownKey(id event.SubID) {
 	if spec, ok := s.serverOf(id); ok {
 		s.keys.request(spec)

@@ -11,46 +11,39 @@ import (
 	"eventdeck/host/trust"
 )
 
-// How many refused deliveries wait to be noted, and how often that is done: any
-// sender can have a delivery refused, and must not keep the store's writer busy by it.
-// Beyond that they are only counted.
+// How many refused deliveries wait to be stored, and how often they are. Further ones are only
+// counted: any sender can have deliveries refused, and must not keep the store busy by that.
 const (
 	refusalsWaiting = 1024
 	noteEvery       = 100 * time.Millisecond
 )
 
-// badRate allows for ten seconds of bad requests at once.
-func badRate(perSecond int) receiver.Rate {
-	return receiver.Rate{PerSecond: float64(perSecond), Burst: 10 * perSecond}
-}
-
-// refused is told of every refused request. It does not wait for the store.
-func (s *Service) refused(r event.Refusal) {
+// noteRefused handles a refused request. It does not wait for the store.
+func (s *Service) noteRefused(r event.Refusal) {
 	s.deps.Refused(r)
-	s.queue(r)
+	s.queueRefusal(r)
 }
 
-// queue has a refusal noted later, or only counted when too many wait.
-func (s *Service) queue(r event.Refusal) {
+// queueRefusal has a refusal stored later, or only counted when too many wait.
+func (s *Service) queueRefusal(r event.Refusal) {
 	select {
 	case s.refusals <- r:
 	default:
-		s.uncounted.Add(1)
+		s.skipped.Add(1)
 	}
 }
 
-// Altered notes events that came by poll or push with an id that is stored and other
-// data, as the receiver does for one that was delivered.
+// Altered notes n events that came by poll or push with the id of a stored event and other
+// data, as the receiver does for one that was delivered. It does not block.
 func (s *Service) Altered(id event.SubID, n int) {
 	r := event.Refusal{At: s.deps.Now().UTC(), Sub: id, Reason: receiver.ReasonChanged}
 	if n > 1 {
 		r.Reason += fmt.Sprintf(" (%d events)", n)
 	}
-	s.queue(r)
+	s.queueRefusal(r)
 }
 
-// challenged is told of every challenge that was answered. It does not wait for
-// the store.
+// challenged handles a challenge that was answered. It does not wait for the store.
 func (s *Service) challenged(id event.SubID, serverID trust.Text) {
 	sub, err := s.deps.Store.Subscription(id)
 	if err != nil {
@@ -59,7 +52,7 @@ func (s *Service) challenged(id event.SubID, serverID trust.Text) {
 	if r := s.deps.Runner(id); r != nil {
 		r.Challenged()
 		if !r.Status().State.Alive() {
-			s.deps.Accepted(id) // a new beginning: what was refused may have been its challenge
+			s.deps.Accepted(id) // what was refused may have been the challenge of this subscribe
 		}
 	}
 	e := event.Act(s.deps.Now(), event.ActorSecurity, "challenge answered", sub)
@@ -67,14 +60,14 @@ func (s *Service) challenged(id event.SubID, serverID trust.Text) {
 	select {
 	case s.challenges <- e:
 	default:
-		s.uncounted.Add(1)
+		s.skipped.Add(1)
 	}
 }
 
-// keepRefusals stores for the operator which deliveries were refused, which
-// subscriptions receive none therefore, and which challenges were answered, until ctx
-// ends, and then those that wait. What it has begun by then has [FinishWithin] to be stored.
-func (s *Service) keepRefusals(ctx context.Context) {
+// storeRefusals stores refused deliveries, the states of subscriptions that follow, and
+// answered challenges, until ctx ends, and then those that still wait. The end of ctx leaves
+// [FinishWithin] for that.
+func (s *Service) storeRefusals(ctx context.Context) {
 	done := ctx.Done()
 	kept, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
@@ -85,14 +78,14 @@ func (s *Service) keepRefusals(ctx context.Context) {
 		case r := <-s.refusals:
 			s.noteRefusals(ctx, r)
 			s.deps.KeepStates(ctx)
-		case <-s.turned:
+		case <-s.statesDue:
 			s.deps.KeepStates(ctx)
 			continue
 		case e := <-s.challenges:
 			s.deps.Note(ctx, e)
 			continue
 		case <-done:
-			s.noteRest(ctx)
+			s.noteWaiting(ctx)
 			s.deps.KeepStates(ctx)
 			return
 		}
@@ -105,7 +98,7 @@ func (s *Service) keepRefusals(ctx context.Context) {
 	}
 }
 
-func (s *Service) noteRest(ctx context.Context) {
+func (s *Service) noteWaiting(ctx context.Context) {
 	for {
 		select {
 		case r := <-s.refusals:
@@ -118,15 +111,15 @@ func (s *Service) noteRest(ctx context.Context) {
 	}
 }
 
-// Turn has the stored states looked at. It does not wait.
-func (s *Service) Turn() {
+// CheckStates has [Deps.KeepStates] called soon. It does not block.
+func (s *Service) CheckStates() {
 	select {
-	case s.turned <- struct{}{}:
+	case s.statesDue <- struct{}{}:
 	default:
 	}
 }
 
-// noteRefusals stores r and those that wait behind it.
+// noteRefusals stores r and the refusals that wait.
 func (s *Service) noteRefusals(ctx context.Context, r event.Refusal) {
 	log := s.deps.Log
 	list := append(make([]event.Refusal, 0, 1+len(s.refusals)), r)
@@ -136,13 +129,13 @@ func (s *Service) noteRefusals(ctx context.Context, r event.Refusal) {
 	if err := s.deps.Store.Refuse(ctx, list...); err != nil {
 		log.Warn("refused deliveries could not be noted", "refused", len(list), "err", err)
 	}
-	if n := s.uncounted.Swap(0); n > 0 {
-		s.leftOut += n
+	if n := s.skipped.Swap(0); n > 0 {
+		s.skippedTold += n
 	}
-	if s.leftOut > 0 {
-		if _, ok := s.damper.pass(damped{what: "left out"}, s.deps.Now()); ok {
-			log.Warn("more refused deliveries than could be noted", "left_out", s.leftOut)
-			s.leftOut = 0
+	if s.skippedTold > 0 {
+		if _, ok := s.damper.pass(auditKind{what: "left out"}, s.deps.Now()); ok {
+			log.Warn("more refused deliveries than could be noted", "left_out", s.skippedTold)
+			s.skippedTold = 0
 		}
 	}
 	for _, r := range list {
@@ -151,14 +144,13 @@ func (s *Service) noteRefusals(ctx context.Context, r event.Refusal) {
 	s.deps.Changed()
 }
 
-// auditRefusal notes a refused delivery in the audit log, and of many alike one. A
-// delivery that was verified and could not be kept now, as during a pause, is
-// nothing that an attacker tried.
+// auditRefusal notes a refused delivery in the audit log, but only one of many alike, and none
+// that was genuine and could not be stored, as during a pause.
 func (s *Service) auditRefusal(ctx context.Context, r event.Refusal) {
 	if r.Reason == receiver.ReasonNotStored {
 		return
 	}
-	left, ok := s.damper.pass(damped{r.Sub, kindOf(r.Reason)}, r.At)
+	left, ok := s.damper.pass(auditKind{r.Sub, reasonKind(r.Reason)}, r.At)
 	if !ok {
 		return
 	}
@@ -178,9 +170,8 @@ func (s *Service) auditRefusal(ctx context.Context, r event.Refusal) {
 	s.deps.Note(ctx, e)
 }
 
-// kindOf returns what refusals of one kind have in common: their reason without
-// details and numbers.
-func kindOf(reason string) string {
+// reasonKind returns the reason of a refusal without details and numbers.
+func reasonKind(reason string) string {
 	if end := strings.IndexAny(reason, ":0123456789"); end >= 0 {
 		return reason[:end]
 	}

@@ -9,19 +9,19 @@ import (
 
 // A delivery that is repeated for hours is another number of seconds late each time.
 func TestRefusalsOfOneKindAreDampedTogether(t *testing.T) {
-	var d damper
+	var d auditDamper
 	now := time.Date(2026, 7, 28, 0, 0, 0, 0, time.UTC)
 	told := 0
 	for off := range 5 {
 		late := receiver.ClockError{Off: -time.Hour - time.Duration(off)*time.Second}
-		if _, ok := d.pass(damped{"s", kindOf(late.Error())}, now.Add(time.Duration(off)*time.Second)); ok {
+		if _, ok := d.pass(auditKind{"s", reasonKind(late.Error())}, now.Add(time.Duration(off)*time.Second)); ok {
 			told++
 		}
 	}
-	if told != 1 || len(d.told) != 1 {
-		t.Errorf("%d were told, %d kinds are remembered", told, len(d.told))
+	if told != 1 || len(d.last) != 1 {
+		t.Errorf("%d were told, %d kinds are remembered", told, len(d.last))
 	}
-	if kindOf(receiver.ReasonNotInFlight) != receiver.ReasonNotInFlight || kindOf(receiver.ErrOldSecret.Error()) != receiver.ErrSignature.Error() {
+	if reasonKind(receiver.ReasonNotInFlight) != receiver.ReasonNotInFlight || reasonKind(receiver.ErrOldSecret.Error()) != receiver.ErrSignature.Error() {
 		t.Error("kinds are mixed up")
 	}
 }

@@ -1,9 +1,10 @@
-// Package hooks takes webhook deliveries for the host: it starts the receiver when the
-// first subscription needs it, knows whose path is whose, has verified deliveries
-// committed, keeps the keys with which servers sign, and notes what was refused.
+// Package hooks takes webhook deliveries for the host: it starts the receiver when the first
+// subscription needs it, maps paths to subscriptions, hands verified deliveries to their
+// runners, keeps the keys with which servers sign, and stores what was refused.
 package hooks
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,22 +22,22 @@ import (
 	"eventdeck/host/redact"
 )
 
-// The setting under which the receiver's address is kept, so that leases go on
-// after a restart.
+// settingReceiver is the setting that keeps the receiver's address, so that leases go on after
+// a restart.
 const settingReceiver = "receiver.address"
 
-// How long the path of an ended subscription is answered as "come again"
-// (contracts, receiver).
-const endedMemory = 24 * time.Hour
+// rememberEnded is how long deliveries to the path of an ended subscription are asked to come
+// again (contracts, receiver).
+const rememberEnded = 24 * time.Hour
 
-// FinishWithin is how long the end of the host waits for deliveries and notes that
-// have begun.
+// FinishWithin is how long the end of the host waits for deliveries and entries of the audit
+// log that have begun.
 const FinishWithin = 5 * time.Second
 
 var errReceiverClosed = errors.New("the receiver is closed")
 
-// Deps are what a [Service] works with. What CallbackURL, ListenAddr and CADir mean
-// when they are empty stands at the options of the host; Dial and Listen may be nil.
+// Deps are what a [Service] works with. The first six members are options of the host, which
+// says what their zero values mean. Dial and Listen may be nil: the system's.
 type Deps struct {
 	CallbackURL string
 	ListenAddr  string
@@ -51,22 +52,22 @@ type Deps struct {
 	Store   event.Store
 	Now     func() time.Time
 	Log     *slog.Logger
-	Secrets *redact.Set // what servers say passes it
+	Secrets *redact.Set // masks what servers say
 
 	// Server returns the description of a configured server.
 	Server func(name string) (event.Server, error)
 	// Runner returns what runs a subscription; nil: nothing does.
 	Runner func(event.SubID) *delivery.Runner
-	// Refused is told of every refused request, Accepted of each delivery that was
+	// Refused is called with every refused request, Accepted for each delivery that was
 	// taken. They must not block.
 	Refused  func(event.Refusal)
 	Accepted func(event.SubID)
-	// KeepStates stores the state of subscriptions whose deliveries are refused, and are
-	// taken again.
+	// KeepStates stores the state of subscriptions whose deliveries are refused, or taken
+	// again, since the last call.
 	KeepStates func(context.Context)
-	// Note keeps an entry of the audit log.
+	// Note stores an entry of the audit log.
 	Note func(context.Context, event.AuditEntry)
-	// Changed is called when there is something new to be shown.
+	// Changed is called when there is something new to show. It must not block.
 	Changed func()
 }
 
@@ -76,41 +77,41 @@ type Service struct {
 	ctx  context.Context // ends with the host
 	deps Deps
 
-	starting sync.Mutex // serializes address, which is slow; mu is never held that long
+	starting sync.Mutex // serializes address, during which mu is not held
 
 	mu      sync.RWMutex
 	server  *receiver.Server
-	base    string // what paths are appended to
+	base    string // the address that paths are appended to
 	closed  bool
 	paths   map[string]event.SubID
-	of      map[event.SubID][]string // the newest paths of a subscription, the present one last
+	pathsOf map[event.SubID][]string // the newest paths of a subscription, the present one last
 	removed map[string]bool          // paths of subscriptions that the operator removed
 	ended   map[string]time.Time
 
 	keys *serverKeys
 
-	refusals   chan event.Refusal // bounded; a flood of bad requests is only counted
-	uncounted  atomic.Uint64
-	leftOut    uint64                // of uncounted, not told yet; of keepRefusals' goroutine
-	challenges chan event.AuditEntry // answered ones, bounded likewise
-	turned     chan struct{}         // holds a value when deliveries may be refused, or taken, from now on
-	damper     damper
+	refusals    chan event.Refusal // bounded; a flood of bad requests is only counted
+	skipped     atomic.Uint64
+	skippedTold uint64                // of uncounted, not told yet; of keepRefusals' goroutine
+	challenges  chan event.AuditEntry // answered ones, bounded likewise
+	statesDue   chan struct{}         // holds a value when deliveries may be refused, or taken, from now on
+	damper      auditDamper
 }
 
-// New returns a service that knows the paths of what is stored, and does not listen yet.
-// It works until ctx ends, by when [Service.Close] must have been called.
+// New returns a service that knows the paths of stored subscriptions and does not listen yet.
+// It works until ctx ends; [Service.Close] must be called before.
 func New(ctx context.Context, d Deps) *Service {
 	s := &Service{
 		ctx:        ctx,
 		deps:       d,
 		paths:      map[string]event.SubID{},
-		of:         map[event.SubID][]string{},
+		pathsOf:    map[event.SubID][]string{},
 		removed:    map[string]bool{},
 		ended:      map[string]time.Time{},
 		keys:       newServerKeys(d),
 		refusals:   make(chan event.Refusal, refusalsWaiting),
 		challenges: make(chan event.AuditEntry, 64),
-		turned:     make(chan struct{}, 1),
+		statesDue:  make(chan struct{}, 1),
 	}
 	for _, e := range d.Store.EndedHooks() {
 		if e.Removed {
@@ -120,64 +121,65 @@ func New(ctx context.Context, d Deps) *Service {
 	for _, sub := range d.Store.Subscriptions() {
 		for _, path := range []string{sub.Hook.OldPath, sub.Hook.Path} {
 			if path != "" {
-				s.know(path, sub.ID)
+				s.addPath(path, sub.ID)
 			}
 		}
 	}
 	return s
 }
 
-// Run notes refusals and reads keys until the host ends, and then notes what waits.
+// Run stores refusals and reads keys until the service's context ends, and then stores what
+// still waits.
 func (s *Service) Run() {
 	var reading sync.WaitGroup
-	reading.Go(func() { s.keys.answer(s.ctx) })
-	s.keepRefusals(s.ctx)
+	reading.Go(func() { s.keys.run(s.ctx) })
+	s.storeRefusals(s.ctx)
 	reading.Wait()
 }
 
-// Know takes deliveries to a path for a subscription from now on.
-func (s *Service) Know(path string, id event.SubID) {
+// AddPath takes deliveries to a path for a subscription from now on.
+func (s *Service) AddPath(path string, id event.SubID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.know(path, id)
-	delete(s.ended, path) // it begins anew
+	s.addPath(path, id)
+	delete(s.ended, path) // the subscription begins anew
 }
 
-// mostPaths is how many paths of a subscription are known: the present one, the one
-// before, and some that it has left. A delivery to one that was left longer ago is one to
-// an unknown path.
-const mostPaths = 8
+// maxPaths is how many paths of a subscription are known: the present one, the one before, and
+// some older ones, where deliveries are answered with 410. Those before are unknown paths.
+const maxPaths = 8
 
-// know is Know. The lock is held.
-func (s *Service) know(path string, id event.SubID) {
+// addPath maps a path to a subscription. The lock is held.
+func (s *Service) addPath(path string, id event.SubID) {
 	if _, known := s.paths[path]; known {
 		return
 	}
 	s.paths[path] = id
-	all := append(s.of[id], path)
-	if len(all) > mostPaths {
+	all := append(s.pathsOf[id], path)
+	if len(all) > maxPaths {
 		delete(s.paths, all[0])
 		all = all[1:]
 	}
-	s.of[id] = all
+	s.pathsOf[id] = all
 }
 
-// Forget takes no delivery to a path any more: its subscription was removed.
-func (s *Service) Forget(path string) {
+// RemovePaths takes no more deliveries to the paths of a subscription, which was removed.
+func (s *Service) RemovePaths(id event.SubID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	id := s.paths[path]
-	for _, p := range s.of[id] {
-		delete(s.paths, p)
+	for _, path := range s.pathsOf[id] {
+		delete(s.paths, path)
+		s.removed[path] = true
 	}
-	delete(s.of, id)
-	s.removed[path] = true
+	delete(s.pathsOf, id)
 }
 
-// Callback returns the complete address of a path, and starts the receiver if it does
-// not run yet.
+// Callback takes deliveries to a path for a subscription from now on, and returns its complete
+// address. It starts the receiver if it does not run yet.
+//
+// Errors: those of listening.
 func (s *Service) Callback(path string, id event.SubID) (string, error) {
-	s.Know(path, id)
+	s.AddPath(path, id)
 	s.keepKeys(id)
 	base, err := s.address()
 	if err != nil {
@@ -196,8 +198,8 @@ func (s *Service) Listening() string {
 	return s.server.Addr()
 }
 
-// Ready makes sure that deliveries of a server can be taken. What keeps the receiver
-// from listening, or keys from being read, does not go away by subscribing again.
+// Ready makes sure that deliveries of a server can be taken: that the receiver listens, and
+// that the server's keys are known if it must sign with them.
 //
 // Errors: [ErrServerKeys], those of the server's name and of listening.
 func (s *Service) Ready(ctx context.Context, server string) error {
@@ -217,8 +219,8 @@ func (s *Service) Start() error {
 	return err
 }
 
-// address starts the receiver if it does not run yet, and returns what the paths
-// are appended to.
+// address starts the receiver if it does not run yet, and returns the address that paths are
+// appended to.
 func (s *Service) address() (string, error) {
 	s.starting.Lock()
 	defer s.starting.Unlock()
@@ -235,7 +237,7 @@ func (s *Service) address() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("webhook receiver: %w", err)
 	}
-	base = s.baseOf(server)
+	base = s.baseOf(server.Addr())
 	s.mu.Lock()
 	closed = s.closed
 	if !closed {
@@ -248,42 +250,35 @@ func (s *Service) address() (string, error) {
 	return base, nil
 }
 
-// Expected returns what paths will most likely be appended to, without starting
-// the receiver.
+// Expected returns the address that paths will most likely be appended to, without starting
+// the receiver. It is for showing: the port may be "…".
 func (s *Service) Expected() string {
 	s.mu.Lock()
 	base := s.base
 	s.mu.Unlock()
-	o := s.deps
-	switch {
-	case base != "":
+	if base != "" {
 		return base
-	case o.CallbackURL != "":
-		return strings.TrimSuffix(o.CallbackURL, "/")
 	}
-	address := o.ListenAddr
-	if saved, err := o.Store.Setting(settingReceiver); address == "" && err == nil {
+	address := s.deps.ListenAddr
+	if saved, err := s.deps.Store.Setting(settingReceiver); address == "" && err == nil {
 		address = saved
 	}
-	if address == "" {
-		address = "127.0.0.1:…"
-	}
-	if o.PlainHTTP {
-		return "http://" + address
-	}
-	return "https://" + address
+	return s.baseOf(cmp.Or(address, "127.0.0.1:…"))
 }
 
 // serve starts a receiver.
 func (s *Service) serve() (*receiver.Server, error) {
 	o := s.deps
 	ro := receiver.Options{
-		Book: s, Sink: s, Refused: s.refused, Challenged: s.challenged,
+		Book: s, Sink: s, Refused: s.noteRefused, Challenged: s.challenged,
 		UnknownKey: s.unknownKey, TooLarge: s.tooLarge,
 		AllowPlain: o.PlainHTTP,
 		Bind:       o.Listen,
-		Limits:     receiver.Limits{Connections: o.Connections, Bad: badRate(o.BadRate)},
-		Now:        o.Now, Log: o.Log,
+		Limits: receiver.Limits{
+			Connections: o.Connections,
+			Bad:         receiver.Rate{PerSecond: float64(o.BadRate), Burst: 10 * o.BadRate}, // ten seconds of them at once
+		},
+		Now: o.Now, Log: o.Log,
 	}
 	if u, err := url.Parse(o.CallbackURL); err == nil && u.Hostname() != "" {
 		ro.Hosts, ro.Prefix = []string{u.Hostname()}, strings.TrimSuffix(u.EscapedPath(), "/")
@@ -305,27 +300,25 @@ func (s *Service) serve() (*receiver.Server, error) {
 	return server, server.Start(context.WithoutCancel(s.ctx))
 }
 
-// baseOf returns the address under which senders reach the receiver.
-func (s *Service) baseOf(server *receiver.Server) string {
-	switch o := s.deps; {
-	case o.CallbackURL != "":
-		return strings.TrimSuffix(o.CallbackURL, "/")
-	case o.PlainHTTP:
-		return "http://" + server.Addr()
+// baseOf returns the address at which senders reach a receiver that listens on address.
+func (s *Service) baseOf(address string) string {
+	switch {
+	case s.deps.CallbackURL != "":
+		return strings.TrimSuffix(s.deps.CallbackURL, "/")
+	case s.deps.PlainHTTP:
+		return "http://" + address
 	}
-	return "https://" + server.Addr()
+	return "https://" + address
 }
 
-// listen takes the configured address, else that of the last run, else a free port.
+// listen listens on the configured address, else on that of the last run, else on a free port.
 func (s *Service) listen(server *receiver.Server) error {
 	o := s.deps
 	if o.ListenAddr != "" {
 		return server.Listen(o.ListenAddr)
 	}
-	saved, err := o.Store.Setting(settingReceiver)
-	if err == nil && saved != "" {
-		err = server.Listen(saved)
-		if err == nil {
+	if saved, err := o.Store.Setting(settingReceiver); err == nil && saved != "" {
+		if err = server.Listen(saved); err == nil {
 			return nil
 		}
 		o.Log.Warn("the receiver's address of the last run is taken; callbacks get a new one", "address", saved, "err", err)
@@ -333,14 +326,10 @@ func (s *Service) listen(server *receiver.Server) error {
 	if err := server.Listen("127.0.0.1:0"); err != nil {
 		return err
 	}
-	if _, _, err := net.SplitHostPort(server.Addr()); err != nil {
-		return err
-	}
 	return o.Store.SetSetting(s.ctx, settingReceiver, server.Addr())
 }
 
-// Close takes no new delivery, and waits for those that have begun, at most
-// [FinishWithin].
+// Close takes no new delivery, and waits at most [FinishWithin] for those that have begun.
 func (s *Service) Close() error {
 	s.mu.Lock()
 	server := s.server

@@ -39,7 +39,7 @@ func TestPathsThatWereLeft(t *testing.T) {
 	for n := 1; n <= 3; n++ {
 		h := &store.sub.Hook
 		h.OldPath, h.Path, h.OldUntil = h.Path, fmt.Sprint("/hooks/", n), now.Add(5*time.Minute)
-		s.Know(h.Path, "a")
+		s.AddPath(h.Path, "a")
 	}
 	want("/hooks/3", receiver.PathKnown)
 	want("/hooks/2", receiver.PathKnown) // what is under way on it
@@ -49,14 +49,14 @@ func TestPathsThatWereLeft(t *testing.T) {
 	want("/hooks/2", receiver.PathRemoved)
 	want("/hooks/x", receiver.PathUnknown)
 	for n := 4; n < 1000; n++ {
-		s.Know(fmt.Sprint("/hooks/", n), "a")
+		s.AddPath(fmt.Sprint("/hooks/", n), "a")
 	}
-	if len(s.paths) > mostPaths || len(s.of["a"]) > mostPaths {
+	if len(s.paths) > maxPaths || len(s.pathsOf["a"]) > maxPaths {
 		t.Errorf("%d paths are known", len(s.paths))
 	}
-	s.Forget("/hooks/999")
+	s.RemovePaths("a")
 	want("/hooks/999", receiver.PathRemoved)
-	if len(s.paths) != 0 || len(s.of) != 0 {
+	if len(s.paths) != 0 || len(s.pathsOf) != 0 {
 		t.Errorf("%d paths of a removed subscription are known", len(s.paths))
 	}
 }

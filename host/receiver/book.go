@@ -1,6 +1,6 @@
 // Package receiver takes webhook deliveries (SEP-3415, webhook; Standard
-// Webhooks): an HTTPS server that believes nothing before the signature over
-// the raw body is verified, and acknowledges nothing before it is committed.
+// Webhooks): an HTTPS server that uses nothing of a body before the signature over
+// its bytes is verified, and acknowledges nothing before it is committed.
 //
 // The host gives it a [Book], which knows the paths and their secrets, and a
 // [Sink], which commits what arrived. The receiver itself keeps no state of
@@ -33,13 +33,13 @@ const (
 type Entry struct {
 	Sub           event.SubID
 	Current       event.Secret
-	Previous      event.Secret // the secret before the last rotation, or absent
-	PreviousUntil time.Time    // end of Previous's grace; zero means it is over
+	Previous      event.Secret // the secret before the last rotation; zero: none
+	PreviousUntil time.Time    // Previous is accepted until then; zero: no more
 	// Scheme is how Current and Previous prove a delivery.
 	Scheme event.Scheme
 	// KeyRequired: besides the secret, a key of the server must have signed. Keys are
-	// those that it publishes; KeysFresh says that they were asked for just now, so
-	// that a signature by another key is wrong, and not merely newer.
+	// those that it publishes. KeysFresh: they were read just now, so that a signature
+	// by another key is wrong, and not by one that was published since.
 	KeyRequired bool
 	Keys        []ed25519.PublicKey
 	KeysFresh   bool
@@ -51,8 +51,8 @@ type Entry struct {
 	// InFlight: a subscribe, refresh or rotation was opened on the path within
 	// the last 60 s. Only then is a verification challenge answered.
 	InFlight bool
-	// Old: the subscription takes deliveries on another path, and here only those that
-	// are still under way; see [event.Hook].
+	// Old: the subscription has another path now, and takes late deliveries here; see
+	// [event.Hook].
 	Old bool
 }
 
@@ -81,7 +81,7 @@ const (
 type Delivery struct {
 	Sub          event.SubID
 	WebhookID    trust.Text // may differ from the event's id; empty only where the scheme is not the standard one
-	ServerID     trust.Text // X-MCP-Subscription-Id, to be learned; empty if absent
+	ServerID     trust.Text // X-MCP-Subscription-Id, the server's id of the subscription; empty if absent
 	At           time.Time  // of receipt, UTC
 	SentAt       time.Time  // of the attempt, as the sender signed it, UTC
 	Body         []byte     // exact bytes, the Sink's own
@@ -97,8 +97,8 @@ var (
 	// ErrRejected: the payload was refused and is committed as rejected. The
 	// answer is 400.
 	ErrRejected = errors.New("payload rejected")
-	// ErrChanged: an event with this id is stored with other data, which stay. The
-	// sender need not come again, and the operator is told.
+	// ErrChanged: an event with this id is stored with other data, which are kept. The
+	// answer is a success, and the operator is told.
 	ErrChanged = errors.New("known id with other data")
 	// ErrBusy: nothing was committed; the sender should come again. The answer
 	// is 503 with Retry-After, as for every error that is none of these.

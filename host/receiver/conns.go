@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// peer is what is known of the other end of a connection.
+// peer is what is known of the sender on a connection.
 type peer struct {
 	source netip.Addr
 	proven atomic.Bool // its last delivery was genuine
@@ -27,8 +27,8 @@ func peerOf(r *http.Request) *peer {
 	return &peer{source: sourceOf(r.RemoteAddr)}
 }
 
-// sourceOf returns by what senders are told apart: the address, and of IPv6 the
-// network, since one machine has as many addresses there as it likes.
+// sourceOf returns what senders are counted by: the address, and for IPv6 the /64 network, in
+// which one machine may have any number of addresses. The zero address: unreadable.
 func sourceOf(address string) netip.Addr {
 	ap, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -45,33 +45,33 @@ func sourceOf(address string) netip.Addr {
 	return network.Addr()
 }
 
-// A connection on which nothing was asked for so long may be closed for another. A
-// sender needs that for its handshake: at 64 connections a flood must bring more than
-// 640 a second to take it away.
-const patience = 100 * time.Millisecond
+// idleGrace is how long a new connection without a request is kept when others wait for its
+// place. A sender needs the time for its handshake. With 64 connections a flood must open more
+// than 640 a second to shorten it.
+const idleGrace = 100 * time.Millisecond
 
-// How often a connection that waits for room looks for some.
-const lookEvery = patience / 4
+// roomPause is the pause between two attempts to make room for a connection that waits.
+const roomPause = idleGrace / 4
 
-// conns knows the open connections. An orderly shutdown closes those on which no
-// request has begun: a sender keeps some of them ready, and net/http would wait
-// seconds for each. A connection that waits for room gets that of one which is
-// idle and has proven nothing.
+// conns tracks the open connections. An orderly shutdown closes those on which no request has
+// begun: senders keep such connections ready, and net/http would wait seconds for each. A
+// connection that waits for a place gets that of one which is idle and brought no genuine
+// delivery.
 type conns struct {
-	mu      sync.Mutex
-	all     map[net.Conn]*connection
-	wanting bool // a connection waits for a place
-	closed  bool
+	mu         sync.Mutex
+	all        map[net.Conn]*connection
+	roomWanted bool // a connection waits for a place
+	closed     bool
 }
 
 type connection struct {
 	peer  *peer
 	state http.ConnState
-	since time.Time
+	since time.Time // of state
 }
 
-// meet is the server's ConnContext, which is called before the first ConnState.
-func (k *conns) meet(ctx context.Context, c net.Conn) context.Context {
+// opened is the server's ConnContext, which is called before the first ConnState.
+func (k *conns) opened(ctx context.Context, c net.Conn) context.Context {
 	p := &peer{source: sourceOf(c.RemoteAddr().String())}
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -82,8 +82,8 @@ func (k *conns) meet(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, peerKey{}, p)
 }
 
-// follow is the server's ConnState.
-func (k *conns) follow(c net.Conn, state http.ConnState) {
+// stateChanged is the server's ConnState.
+func (k *conns) stateChanged(c net.Conn, state http.ConnState) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	switch state {
@@ -92,87 +92,87 @@ func (k *conns) follow(c net.Conn, state http.ConnState) {
 		return
 	case http.StateNew:
 		if k.closed {
-			drop(c)
+			closeRaw(c)
 			return
 		}
 	}
 	have := k.all[c]
 	if have == nil {
-		return // it was dropped
+		return // it was closed to make room
 	}
 	have.state, have.since = state, time.Now()
-	if state == http.StateIdle && k.wanting && have.yields(have.since) {
-		k.wanting = false
-		drop(c)
+	if state == http.StateIdle && k.roomWanted && have.canYield(have.since) {
+		k.roomWanted = false
+		closeRaw(c)
 	}
 }
 
-// yields reports whether the connection may be closed for another one.
-func (c *connection) yields(now time.Time) bool {
+// canYield reports whether the connection may be closed for another one.
+func (c *connection) canYield(now time.Time) bool {
 	switch c.state {
 	case http.StateIdle:
 		return !c.peer.proven.Load()
 	case http.StateNew:
-		return now.Sub(c.since) >= patience
+		return now.Sub(c.since) >= idleGrace
 	}
 	return false
 }
 
-// makeRoom closes a connection that yields, or the next one that does: of the source
-// that has most of these, the one that has yielded longest. A source that floods the
-// receiver closes its own.
+// makeRoom closes a connection that can yield, or has the next one closed that can. It takes
+// the oldest of the source that has most of them, so that a source that floods the receiver
+// loses its own.
 func (k *conns) makeRoom() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	now := time.Now()
 	bySource := map[netip.Addr]int{}
 	for _, have := range k.all {
-		if have.yields(now) {
+		if have.canYield(now) {
 			bySource[have.peer.source]++
 		}
 	}
 	var victim net.Conn
 	for c, have := range k.all {
-		if have.yields(now) && (victim == nil || have.before(k.all[victim], bySource)) {
+		if have.canYield(now) && (victim == nil || have.yieldsBefore(k.all[victim], bySource)) {
 			victim = c
 		}
 	}
-	if k.wanting = victim == nil; victim != nil {
+	if k.roomWanted = victim == nil; victim != nil {
 		delete(k.all, victim)
-		drop(victim)
+		closeRaw(victim)
 	}
 }
 
-// before reports whether c is to be closed rather than the other, given how many
-// connections of each source yield.
-func (c *connection) before(other *connection, bySource map[netip.Addr]int) bool {
+// yieldsBefore reports whether c is to be closed rather than other, given the number of
+// connections of each source that can yield.
+func (c *connection) yieldsBefore(other *connection, bySource map[netip.Addr]int) bool {
 	own, others := bySource[c.peer.source], bySource[other.peer.source]
 	return own > others || own == others && c.since.Before(other.since)
 }
 
-// close ends the connections on which nothing was asked yet, also those that still
-// come.
+// close closes the connections on which no request has begun, and from now on new ones too.
 func (k *conns) close() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.closed = true
 	for c, have := range k.all {
 		if have.state == http.StateNew {
-			drop(c)
+			closeRaw(c)
 		}
 	}
 }
 
-// drop closes a connection without a word of TLS, for which it would have to wait.
-func drop(c net.Conn) {
+// closeRaw closes a connection without the TLS alert, which could block.
+func closeRaw(c net.Conn) {
 	if t, ok := c.(*tls.Conn); ok {
 		c = t.NetConn()
 	}
 	c.Close()
 }
 
-// capped is a listener with a bound on the connections that are open at once.
-type capped struct {
+// limitedListener is a listener that bounds the connections that are open at once, and closes
+// idle ones for those that wait.
+type limitedListener struct {
 	net.Listener
 	conns *conns
 	slots chan struct{}
@@ -180,31 +180,29 @@ type capped struct {
 	once  sync.Once
 }
 
-func newCapped(l net.Listener, most int, k *conns) *capped {
-	return &capped{Listener: l, conns: k, slots: make(chan struct{}, most), done: make(chan struct{})}
+func newLimitedListener(l net.Listener, most int, k *conns) *limitedListener {
+	return &limitedListener{Listener: l, conns: k, slots: make(chan struct{}, most), done: make(chan struct{})}
 }
 
 // Accept implements [net.Listener].
-func (l *capped) Accept() (net.Conn, error) {
+func (l *limitedListener) Accept() (net.Conn, error) {
 	c, err := l.Listener.Accept()
 	if err != nil {
 		return nil, err
 	}
+	conn := &slotConn{Conn: c, release: sync.OnceFunc(func() { <-l.slots })}
 	for {
 		select {
 		case l.slots <- struct{}{}:
-			return &slotted{Conn: c, release: sync.OnceFunc(func() { <-l.slots })}, nil
+			return conn, nil
 		default:
+			l.conns.makeRoom()
 		}
-		l.conns.makeRoom()
-		timer := time.NewTimer(lookEvery)
 		select {
 		case l.slots <- struct{}{}:
-			timer.Stop()
-			return &slotted{Conn: c, release: sync.OnceFunc(func() { <-l.slots })}, nil
-		case <-timer.C:
+			return conn, nil
+		case <-time.After(roomPause):
 		case <-l.done:
-			timer.Stop()
 			c.Close()
 			return nil, net.ErrClosed
 		}
@@ -212,19 +210,19 @@ func (l *capped) Accept() (net.Conn, error) {
 }
 
 // Close implements [net.Listener].
-func (l *capped) Close() error {
+func (l *limitedListener) Close() error {
 	l.once.Do(func() { close(l.done) })
 	return l.Listener.Close()
 }
 
-// slotted gives its slot back when it is closed.
-type slotted struct {
+// slotConn is a connection that releases its slot when it is closed.
+type slotConn struct {
 	net.Conn
 	release func()
 }
 
 // Close implements [net.Conn].
-func (c *slotted) Close() error {
+func (c *slotConn) Close() error {
 	err := c.Conn.Close()
 	c.release()
 	return err

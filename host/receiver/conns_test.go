@@ -3,74 +3,118 @@ package receiver
 import (
 	"context"
 	"net"
+	"net/http"
 	"net/netip"
-	"runtime"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"eventdeck/host/internal/pause"
 )
+
+// pipes is a network in memory, so that a test runs in virtual time.
+type pipes struct {
+	backlog chan net.Conn
+	closed  chan struct{}
+	once    sync.Once
+}
+
+// newPipedRig returns a rig over HTTP whose connections are pipes. Call it in a bubble.
+func newPipedRig(t *testing.T, change func(*Options)) (*rig, *pipes) {
+	t.Helper()
+	p := &pipes{backlog: make(chan net.Conn, 4096), closed: make(chan struct{})}
+	r := newRig(t, testBook(), false, func(o *Options) {
+		o.Bind = func(string, string) (net.Listener, error) { return p, nil }
+		if change != nil {
+			change(o)
+		}
+	})
+	r.client.Transport.(*http.Transport).DialContext = func(context.Context, string, string) (net.Conn, error) { return p.dial(), nil }
+	return r, p
+}
+
+func (p *pipes) dial() net.Conn {
+	here, there := net.Pipe()
+	p.backlog <- there
+	return here
+}
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.backlog:
+		return c, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error { p.once.Do(func() { close(p.closed) }); return nil }
+
+func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1} }
+
+// wantShutdown ends the server at once; net/http alone waits five seconds for a connection on
+// which no request has begun.
+func (r *rig) wantShutdown() {
+	r.t.Helper()
+	began := time.Now()
+	if err := r.server.Shutdown(r.t.Context()); err != nil {
+		r.t.Errorf("Shutdown: %v", err)
+	}
+	if took := time.Since(began); took > 2*time.Second {
+		r.t.Errorf("Shutdown took %v", took)
+	}
+}
 
 // A sender that holds a connection ready must not delay the end.
 func TestShutdownDoesNotWaitForUnusedConnections(t *testing.T) {
-	r := newRig(t, testBook(), false, nil)
-	conn, err := net.Dial("tcp", r.server.Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	for accepted := 0; accepted == 0; runtime.Gosched() {
-		r.server.conns.mu.Lock()
-		accepted = len(r.server.conns.all)
-		r.server.conns.mu.Unlock()
-	}
-	// net/http alone waits five seconds for such a connection.
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
-	defer cancel()
-	if err := r.server.Shutdown(ctx); err != nil {
-		t.Errorf("Shutdown: %v", err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		r, p := newPipedRig(t, nil)
+		defer p.dial().Close()
+		synctest.Wait()
+		if n := len(r.server.conns.all); n != 1 {
+			t.Fatalf("%d connections are open", n)
+		}
+		r.wantShutdown()
+	})
+}
+
+func TestEndWhileAConnectionWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, p := newPipedRig(t, func(o *Options) { o.Limits.Connections = 1 })
+		if got := r.do(r.request("/hooks/known", "evt_1", eventBody, vectorSecret)); got.status != 204 {
+			t.Fatal(got.status)
+		}
+		defer p.dial().Close()
+		synctest.Wait()
+		r.wantShutdown()
+	})
 }
 
 // Whoever opens connections and asks nothing on them keeps no sender out.
 func TestIdleConnectionsKeepNoNewSenderOut(t *testing.T) {
-	r := newRig(t, testBook(), false, nil)
-	flood := make(chan net.Conn, 4096)
-	stop, ended, full := make(chan struct{}), make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		tick := time.NewTicker(5 * time.Millisecond)
-		defer tick.Stop()
-		for opened := 1; ; opened++ {
-			select {
-			case <-tick.C:
-				if c, err := net.Dial("tcp", r.server.Addr()); err == nil {
-					flood <- c
-				}
-				if opened == 2*r.server.handler.o.Limits.Connections {
-					close(full)
-				}
-			case <-stop:
-				return
+	synctest.Test(t, func(t *testing.T) {
+		r, p := newPipedRig(t, nil)
+		ctx, cancel := context.WithCancel(t.Context())
+		var flood sync.WaitGroup
+		flood.Go(func() {
+			for pause.For(ctx, 5*time.Millisecond) == nil {
+				defer p.dial().Close()
+			}
+		})
+		defer flood.Wait()
+		defer cancel()
+		time.Sleep(time.Duration(2*r.server.handler.o.Limits.Connections) * 5 * time.Millisecond)
+		// Less than what a connection without a request may stay, so that it is no delivery
+		// for which nothing made room.
+		r.client.Timeout = readHeaderTimeout - time.Second/2
+		for range 5 {
+			r.client.CloseIdleConnections() // a new connection each time
+			if got := r.do(r.request("/hooks/known", "evt_1", eventBody, vectorSecret)); got.status != 204 {
+				t.Errorf("a genuine delivery: %d", got.status)
 			}
 		}
-	}()
-	defer func() {
-		close(stop)
-		<-ended
-		close(flood)
-		for c := range flood {
-			c.Close()
-		}
-	}()
-	<-full
-	// Less than what a connection without a request may stay, so that it is no delivery
-	// for which nothing made room.
-	r.client.Timeout = readHeaderTimeout - time.Second/2
-	for range 5 {
-		r.client.CloseIdleConnections() // a new connection each time
-		if got := r.do(r.request("/hooks/known", "evt_1", eventBody, vectorSecret)); got.status != 204 {
-			t.Errorf("a genuine delivery: %d", got.status)
-		}
-	}
+	})
 }
 
 // Of connections that yield, those of the source with most of them go first.
@@ -80,7 +124,7 @@ func TestTheSourceWithMostIdleConnectionsYields(t *testing.T) {
 		c, other := net.Pipe()
 		t.Cleanup(func() { c.Close(); other.Close() })
 		named := addressed{c, address}
-		k.meet(context.Background(), named)
+		k.opened(context.Background(), named)
 		k.all[named].since = time.Now().Add(-age)
 		return named
 	}
@@ -94,10 +138,10 @@ func TestTheSourceWithMostIdleConnectionsYields(t *testing.T) {
 			t.Errorf("round %d: %v is left, of %d", i+1, want.RemoteAddr(), len(k.all))
 		}
 	}
-	if _, there := k.all[young]; !there || k.wanting {
-		t.Errorf("the one that came just now: there %v, wanting %v", there, k.wanting)
+	if _, there := k.all[young]; !there || k.roomWanted {
+		t.Errorf("the one that came just now: there %v, wanting %v", there, k.roomWanted)
 	}
-	if k.makeRoom(); !k.wanting {
+	if k.makeRoom(); !k.roomWanted {
 		t.Error("there was no room to make, and none is wanted")
 	}
 }

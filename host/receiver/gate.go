@@ -5,12 +5,12 @@ import (
 	"sync"
 )
 
-// gate bounds the deliveries that are in flight and, once shut, lets none in.
+// gate bounds the deliveries that are in flight, and admits none once it is closed.
 type gate struct {
-	mu   sync.Mutex
-	open int
-	max  int
-	shut bool
+	mu     sync.Mutex
+	open   int
+	max    int
+	closed bool
 }
 
 // enter admits a delivery, which must call leave. Errors: a *refusal.
@@ -18,7 +18,7 @@ func (g *gate) enter() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {
-	case g.shut:
+	case g.closed:
 		return &refusal{http.StatusServiceUnavailable, ReasonClosing, retrySoon}
 	case g.open >= g.max:
 		return &refusal{http.StatusServiceUnavailable, ReasonBusy, retrySoon}
@@ -36,5 +36,5 @@ func (g *gate) leave() {
 func (g *gate) close() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.shut = true
+	g.closed = true
 }

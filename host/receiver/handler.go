@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -59,8 +60,8 @@ type refusal struct {
 // Error implements error.
 func (r *refusal) Error() string { return r.reason }
 
-// blames reports whether the refusal says something against the sender.
-func (r *refusal) blames() bool {
+// blamesSender reports whether the refusal says something against the sender.
+func (r *refusal) blamesSender() bool {
 	return r.status < 500 && r.status != http.StatusGone && r.status != http.StatusTooManyRequests
 }
 
@@ -73,7 +74,7 @@ type handler struct {
 	base context.Context
 }
 
-// visit is what is known of one request so far, for the record of a refusal.
+// visit is what is known of a request so far, for the record of a refusal.
 type visit struct {
 	sub    event.SubID
 	path   string // if it is known
@@ -87,11 +88,11 @@ func (v *visit) origin() origin { return origin{v.peer.source, v.path} }
 // ServeHTTP implements [http.Handler].
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == WellKnown && h.hostAllowed(r.Host) {
-		h.announce(w, r)
+		h.serveWellKnown(w, r)
 		return
 	}
 	v := visit{peer: peerOf(r)}
-	challenge, err := h.protect(w, r, &v)
+	challenge, err := h.takeRecovering(w, r, &v)
 	if v.proven {
 		v.peer.proven.Store(true)
 	}
@@ -100,19 +101,19 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	status := http.StatusNoContent
-	setSafe(w.Header())
+	setSafeHeaders(w.Header())
 	if challenge.IsZero() {
 		w.WriteHeader(status)
 	} else {
 		status = http.StatusOK
-		h.echo(w, challenge)
+		h.answerChallenge(w, challenge)
 	}
 	h.o.Log.Debug("delivery taken", "sub", string(v.sub), "status", status, "bytes", v.bytes)
 }
 
-// protect turns a panic into a refusal. The value of the panic may hold text
+// takeRecovering turns a panic into a refusal. The value of the panic may hold text
 // from the delivery, so only its type is logged.
-func (h *handler) protect(w http.ResponseWriter, r *http.Request, v *visit) (challenge trust.Text, err error) {
+func (h *handler) takeRecovering(w http.ResponseWriter, r *http.Request, v *visit) (challenge trust.Text, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			h.o.Log.Error("panic while taking a delivery", "type", fmt.Sprintf("%T", p), "stack", string(debug.Stack()))
@@ -126,46 +127,9 @@ func (h *handler) protect(w http.ResponseWriter, r *http.Request, v *visit) (cha
 // the Sink. A challenge that must be answered is returned; otherwise nil means
 // that the delivery is committed. Every error is a *refusal.
 func (h *handler) take(w http.ResponseWriter, r *http.Request, v *visit) (challenge trust.Text, err error) {
-	allowed := h.hostAllowed(r.Host)
-	var entry Entry
-	state := PathUnknown
-	if allowed {
-		entry, state = h.o.Book.Lookup(r.URL.Path)
-	}
-	if state != PathUnknown {
-		v.path = r.URL.Path
-	}
-	if !v.peer.proven.Load() {
-		if wait := h.bad.wait(v.origin(), h.o.Now()); wait > 0 {
-			return challenge, &refusal{http.StatusTooManyRequests, ReasonTooMany, 1 + int(wait/time.Second)}
-		}
-	}
-	if !allowed {
-		return challenge, &refusal{http.StatusMisdirectedRequest, ReasonHost, 0}
-	}
-	if state == PathUnknown {
-		return challenge, &refusal{http.StatusNotFound, ReasonUnknownPath, 0}
-	}
-	v.sub = entry.Sub
-	if r.Method != http.MethodPost {
-		return challenge, &refusal{http.StatusMethodNotAllowed, ReasonMethod, 0}
-	}
-	if !plainJSON(r.Header) {
-		return challenge, &refusal{http.StatusUnsupportedMediaType, ReasonMediaType, 0}
-	}
-	if state == PathKnown && entry.Awaited {
-		return challenge, &refusal{http.StatusServiceUnavailable, ReasonAwaited, retrySoon}
-	}
-	headers, err := readProof(r.Header, entry.Scheme)
+	entry, state, headers, err := h.admit(r, v)
 	if err != nil {
-		return challenge, &refusal{http.StatusBadRequest, ReasonMalformed + ": " + err.Error(), 0}
-	}
-	if state == PathEnded {
-		return challenge, &refusal{http.StatusServiceUnavailable, ReasonNoSuchID + ": the subscription ended", retryLater}
-	}
-	gone := &refusal{http.StatusGone, ReasonNoSuchID + ": the subscription was removed", 0}
-	if state == PathRemoved && entry.Current.IsZero() {
-		return challenge, gone
+		return challenge, err
 	}
 	if err := h.gate.enter(); err != nil {
 		return challenge, err
@@ -174,7 +138,7 @@ func (h *handler) take(w http.ResponseWriter, r *http.Request, v *visit) (challe
 
 	body, err := h.readBody(w, r, v)
 	if errors.Is(err, errTooLarge) && state == PathKnown {
-		return challenge, h.missed(v, headers.ID)
+		return challenge, h.refuseTooLarge(v, headers.ID)
 	}
 	if err != nil {
 		return challenge, err
@@ -189,7 +153,7 @@ func (h *handler) take(w http.ResponseWriter, r *http.Request, v *visit) (challe
 	}
 	v.proven = entry.Scheme != event.SchemeNone
 	if state == PathRemoved {
-		return challenge, gone
+		return challenge, errRemoved
 	}
 	c := classify(body, entry.Foreign)
 	if c.kind == typeVerification {
@@ -214,29 +178,63 @@ func (h *handler) take(w http.ResponseWriter, r *http.Request, v *visit) (challe
 	})
 }
 
-// hostAllowed keeps a web page from reaching a receiver on loopback through a
-// name of its own (DNS rebinding).
+// errRemoved refuses a delivery to the path of a subscription that was removed.
+var errRemoved error = &refusal{http.StatusGone, ReasonNoSuchID + ": the subscription was removed", 0}
+
+// admit runs the checks that need no body. The state is PathKnown, or PathRemoved with a secret
+// by which the delivery can be verified. Every error is a *refusal.
+func (h *handler) admit(r *http.Request, v *visit) (entry Entry, state PathState, headers credentials, err error) {
+	allowed := h.hostAllowed(r.Host)
+	if allowed {
+		entry, state = h.o.Book.Lookup(r.URL.Path)
+	}
+	if state != PathUnknown {
+		v.path = r.URL.Path
+	}
+	if !v.peer.proven.Load() {
+		if wait := h.bad.wait(v.origin(), h.o.Now()); wait > 0 {
+			return entry, state, headers, &refusal{http.StatusTooManyRequests, ReasonTooMany, 1 + int(wait/time.Second)}
+		}
+	}
+	v.sub = entry.Sub
+	switch {
+	case !allowed:
+		err = &refusal{http.StatusMisdirectedRequest, ReasonHost, 0}
+	case state == PathUnknown:
+		err = &refusal{http.StatusNotFound, ReasonUnknownPath, 0}
+	case r.Method != http.MethodPost:
+		err = &refusal{http.StatusMethodNotAllowed, ReasonMethod, 0}
+	case !plainJSON(r.Header):
+		err = &refusal{http.StatusUnsupportedMediaType, ReasonMediaType, 0}
+	case state == PathKnown && entry.Awaited:
+		err = &refusal{http.StatusServiceUnavailable, ReasonAwaited, retrySoon}
+	}
+	if err != nil {
+		return entry, state, headers, err
+	}
+	headers, malformed := readCredentials(r.Header, entry.Scheme)
+	switch {
+	case malformed != nil:
+		err = &refusal{http.StatusBadRequest, ReasonMalformed + ": " + malformed.Error(), 0}
+	case state == PathEnded:
+		err = &refusal{http.StatusServiceUnavailable, ReasonNoSuchID + ": the subscription ended", retryLater}
+	case state == PathRemoved && entry.Current.IsZero():
+		err = errRemoved
+	}
+	return entry, state, headers, err
+}
+
+// hostAllowed reports whether requests may be addressed to a host. Others are refused so that
+// no web page reaches a receiver on loopback through a name of its own (DNS rebinding).
 func (h *handler) hostAllowed(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}
 	host = strings.TrimSuffix(strings.Trim(host, "[]"), ".")
-	if loopbackName(host) {
-		return true
-	}
-	for _, allowed := range h.o.Hosts {
-		if strings.EqualFold(host, allowed) {
-			return true
-		}
-	}
-	return false
+	return event.IsLoopback(host) || slices.ContainsFunc(h.o.Hosts, func(allowed string) bool { return strings.EqualFold(host, allowed) })
 }
 
-func loopbackName(host string) bool {
-	ip := net.ParseIP(host)
-	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
-}
-
+// plainJSON reports whether a body is JSON in UTF-8 without an encoding, by its headers.
 func plainJSON(header http.Header) bool {
 	types := header.Values("Content-Type")
 	if len(types) != 1 || len(header.Values("Content-Encoding")) > 0 {
@@ -253,9 +251,10 @@ func plainJSON(header http.Header) bool {
 // errTooLarge is the answer to a body that is too large.
 var errTooLarge error = &refusal{http.StatusRequestEntityTooLarge, ReasonTooLarge, 0}
 
-// missed refuses a delivery for good: the sender will drop it, so the gap is stored
-// before it is told. Nothing proves the delivery; its sender knows the path.
-func (h *handler) missed(v *visit, id trust.Text) error {
+// refuseTooLarge returns the refusal of a delivery that is too large, after the gap was stored,
+// as the sender will drop the delivery. The delivery is not verified: that its sender knows
+// the path is enough.
+func (h *handler) refuseTooLarge(v *visit, id trust.Text) error {
 	ctx, cancel := context.WithTimeout(h.base, h.o.Limits.Deliver)
 	defer cancel()
 	if err := h.o.TooLarge(ctx, v.sub, id); err != nil {
@@ -272,7 +271,7 @@ func (h *handler) readBody(w http.ResponseWriter, r *http.Request, v *visit) ([]
 	var body []byte
 	var err error
 	if r.ContentLength >= 0 && r.ContentLength <= maxDrained {
-		body = make([]byte, r.ContentLength) // a longer one takes memory only as it comes
+		body = make([]byte, r.ContentLength) // a longer one is given memory only as it arrives
 		var n int
 		n, err = io.ReadFull(r.Body, body)
 		body = body[:n]
@@ -292,6 +291,7 @@ func (h *handler) readBody(w http.ResponseWriter, r *http.Request, v *visit) ([]
 	return nil, &refusal{http.StatusBadRequest, ReasonMalformed + ": the body broke off", 0}
 }
 
+// unverified returns the refusal of a delivery whose verification failed with err.
 func unverified(err error) *refusal {
 	var clock *ClockError
 	switch {
@@ -305,13 +305,13 @@ func unverified(err error) *refusal {
 	return &refusal{http.StatusUnauthorized, err.Error(), 0}
 }
 
-// deliver waits for the commit. The sender's going away does not stop it: what
-// is verified is kept.
+// deliver hands a verified delivery to the Sink and waits for the commit, also when the sender
+// has gone away. Every error is a *refusal.
 func (h *handler) deliver(w http.ResponseWriter, v *visit, d Delivery) error {
 	ctx, cancel := context.WithTimeout(h.base, h.o.Limits.Deliver)
 	defer cancel()
-	// The time that the body took must not shorten the time for the answer. A
-	// writer that knows no deadlines needs none.
+	// The time for the answer begins now, however long the body took. A writer without
+	// deadlines, as in tests, needs none.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(h.o.Limits.Deliver + writeTimeout))
 
 	err := h.o.Sink.Deliver(ctx, d)
@@ -323,7 +323,7 @@ func (h *handler) deliver(w http.ResponseWriter, v *visit, d Delivery) error {
 		}
 		return &refusal{http.StatusBadRequest, reason, 0}
 	case errors.Is(err, ErrChanged):
-		h.tell(*v, &refusal{http.StatusNoContent, ReasonChanged, 0})
+		h.report(*v, &refusal{http.StatusNoContent, ReasonChanged, 0})
 		return nil
 	case err == nil:
 		return nil
@@ -332,8 +332,8 @@ func (h *handler) deliver(w http.ResponseWriter, v *visit, d Delivery) error {
 	return &refusal{http.StatusServiceUnavailable, ReasonNotStored, retrySoon}
 }
 
-// echo answers a verification with its own challenge.
-func (h *handler) echo(w http.ResponseWriter, challenge trust.Text) {
+// answerChallenge answers a verification with its challenge.
+func (h *handler) answerChallenge(w http.ResponseWriter, challenge trust.Text) {
 	w.Header().Set("Content-Type", "application/json")
 	answer := append(trust.AppendJSONString([]byte(`{"challenge":`), challenge.Raw()), '}')
 	if _, err := w.Write(answer); err != nil {
@@ -341,21 +341,21 @@ func (h *handler) echo(w http.ResponseWriter, challenge trust.Text) {
 	}
 }
 
-// refuse answers with nothing but the status and a constant text, and tells the
-// host why.
+// refuse answers with the status and its standard text only, and reports the reason to the
+// host.
 func (h *handler) refuse(w http.ResponseWriter, r *http.Request, v visit, err error) {
 	var why *refusal
 	if !errors.As(err, &why) {
 		why = &refusal{http.StatusServiceUnavailable, ReasonPanic, retryLater}
 	}
-	if !v.proven && why.blames() {
+	if !v.proven && why.blamesSender() {
 		v.peer.proven.Store(false)
 		h.bad.charge(v.origin(), h.o.Now())
 	}
-	h.tell(v, why)
+	h.report(v, why)
 
 	header := w.Header()
-	setSafe(header)
+	setSafeHeaders(header)
 	header.Set("Content-Type", "text/plain; charset=utf-8")
 	switch why.status {
 	case http.StatusMethodNotAllowed:
@@ -367,7 +367,7 @@ func (h *handler) refuse(w http.ResponseWriter, r *http.Request, v visit, err er
 		header.Set("Retry-After", strconv.Itoa(why.retry))
 	}
 	if v.bytes == 0 && (r.ContentLength < 0 || r.ContentLength > maxDrained) {
-		// Without this the server would read a refused body to keep the connection.
+		// Otherwise net/http would read the refused body to keep the connection.
 		header.Set("Connection", "close")
 	}
 	w.WriteHeader(why.status)
@@ -376,8 +376,8 @@ func (h *handler) refuse(w http.ResponseWriter, r *http.Request, v visit, err er
 	}
 }
 
-// tell hands a refusal to the host.
-func (h *handler) tell(v visit, why *refusal) {
+// report hands a refusal to the host and logs it.
+func (h *handler) report(v visit, why *refusal) {
 	h.o.Refused(event.Refusal{
 		At:     h.o.Now().UTC(),
 		Sub:    v.sub,
@@ -389,7 +389,7 @@ func (h *handler) tell(v visit, why *refusal) {
 		slog.String("sub", string(v.sub)), slog.Int("status", why.status), slog.Int64("bytes", v.bytes), slog.String("reason", why.reason))
 }
 
-func setSafe(header http.Header) {
+func setSafeHeaders(header http.Header) {
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Cache-Control", "no-store")
 }

@@ -25,7 +25,7 @@ const (
 	// that its connection can stay; a new one would cost both sides more.
 	maxDrained = 16 << 10
 
-	// maxBuckets is how many sources are told apart; further ones share a bucket.
+	// maxBuckets is how many sources are counted apart; further ones share a bucket.
 	maxBuckets = 4096
 )
 
@@ -39,30 +39,27 @@ type Limits struct {
 	// InFlight are deliveries that are verified or committed at once; further ones
 	// get 503. Default 512.
 	InFlight int
-	// Bad is how many requests that prove nothing are looked at, for each source
-	// and, at a path that is known, for each source and path. Further ones get 429.
-	// Genuine deliveries do not count, and neither does anything on a connection
-	// whose last delivery was genuine. Default 100 a second, 1,000 at once.
+	// Bad is how many refused requests are answered in full, for each source and, at a
+	// known path, for each source and path. Further requests get 429. Genuine deliveries
+	// do not count, nor does anything on a connection whose last delivery was genuine.
+	// Default 100 a second, 1,000 at once.
 	Bad Rate
 	// Deliver is how long a commit may take, then the answer is 503. Default 10 s.
 	Deliver time.Duration
 }
 
 func (l Limits) withDefaults() Limits {
-	if l.Connections <= 0 {
-		l.Connections = 64
+	return Limits{
+		Connections: positive(l.Connections, 64),
+		InFlight:    positive(l.InFlight, 512),
+		Bad:         Rate{PerSecond: positive(l.Bad.PerSecond, 100), Burst: positive(l.Bad.Burst, 1000)},
+		Deliver:     positive(l.Deliver, 10*time.Second),
 	}
-	if l.InFlight <= 0 {
-		l.InFlight = 512
+}
+
+func positive[N int | float64 | time.Duration](n, otherwise N) N {
+	if n > 0 {
+		return n
 	}
-	if l.Bad.PerSecond <= 0 {
-		l.Bad.PerSecond = 100
-	}
-	if l.Bad.Burst <= 0 {
-		l.Bad.Burst = 1000
-	}
-	if l.Deliver <= 0 {
-		l.Deliver = 10 * time.Second
-	}
-	return l
+	return otherwise
 }

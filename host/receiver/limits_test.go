@@ -2,7 +2,6 @@ package receiver
 
 import (
 	"bytes"
-	"context"
 	"crypto/tls"
 	"fmt"
 	"io"
@@ -134,7 +133,7 @@ func TestBadRequestsAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.giveUp()
+	defer s.abandon()
 	do := func(req *http.Request) *httptest.ResponseRecorder {
 		w := httptest.NewRecorder()
 		s.handler.ServeHTTP(w, req)
@@ -318,24 +317,6 @@ func TestConnectionsAreBounded(t *testing.T) {
 	}
 	if err := tls.Client(raw, &tls.Config{InsecureSkipVerify: true}).Handshake(); err == nil {
 		t.Error("a connection above the limit was served")
-	}
-}
-
-func TestEndWhileAConnectionWaits(t *testing.T) {
-	r := newRig(t, testBook(), true, func(o *Options) { o.Limits.Connections = 1 })
-	d := dialer{t, r}
-	if got := d.ask(d.dial(), vectorSecret); got != 204 {
-		t.Fatal(got)
-	}
-	waiting, err := net.Dial("tcp", r.server.Addr())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer waiting.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Second)
-	defer cancel()
-	if err := r.server.Shutdown(ctx); err != nil {
-		t.Error(err)
 	}
 }
 

@@ -12,22 +12,21 @@ type Rate struct {
 	Burst     int
 }
 
-// origin is what requests are counted by: where they come from, and the path if it
-// is one that was given out.
+// origin is what bad requests are counted by: their source, and the path if it is known.
 type origin struct {
 	source netip.Addr
 	path   string
 }
 
-// limiter holds a token bucket for each origin of requests that proved nothing.
-// Only failures take tokens, so that genuine deliveries are never in its way.
+// limiter holds a token bucket for each origin of bad requests. Only refused requests take
+// tokens, so that genuine deliveries are not slowed down.
 type limiter struct {
 	rate Rate
 	max  int // buckets
 
 	mu      sync.Mutex
 	buckets map[origin]*bucket
-	swept   time.Time
+	sweptAt time.Time
 }
 
 type bucket struct {
@@ -39,8 +38,7 @@ func newLimiter(rate Rate, most int) *limiter {
 	return &limiter{rate: rate, max: most, buckets: map[origin]*bucket{}}
 }
 
-// wait returns how long the origin has to wait before it is looked at again, 0 if
-// it has not to.
+// wait returns how long the requests of an origin are refused from now on; 0: they are not.
 func (l *limiter) wait(o origin, now time.Time) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -60,7 +58,8 @@ func (l *limiter) wait(o origin, now time.Time) time.Duration {
 	return time.Duration((1 - b.tokens) / l.rate.PerSecond * float64(time.Second))
 }
 
-// charge takes a token for a request that proved nothing.
+// charge takes a token for a bad request. When there is no room for another bucket, the origin
+// shares one with others.
 func (l *limiter) charge(o origin, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -82,6 +81,7 @@ func (l *limiter) charge(o origin, now time.Time) {
 	b.tokens = max(0, b.tokens-1)
 }
 
+// fill adds the tokens of the time since the bucket was used last.
 func (l *limiter) fill(b *bucket, now time.Time) {
 	if gone := now.Sub(b.at).Seconds(); gone > 0 {
 		b.tokens = min(float64(l.rate.Burst), b.tokens+gone*l.rate.PerSecond)
@@ -91,10 +91,10 @@ func (l *limiter) fill(b *bucket, now time.Time) {
 
 // sweep forgets the buckets that are full again, at most once a second.
 func (l *limiter) sweep(now time.Time) {
-	if gone := now.Sub(l.swept); gone >= 0 && gone < time.Second {
+	if gone := now.Sub(l.sweptAt); gone >= 0 && gone < time.Second {
 		return
 	}
-	l.swept = now
+	l.sweptAt = now
 	for o, b := range l.buckets {
 		if l.fill(b, now); b.tokens >= float64(l.rate.Burst) {
 			delete(l.buckets, o)

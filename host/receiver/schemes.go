@@ -3,7 +3,6 @@ package receiver
 import (
 	"crypto/hmac"
 	"crypto/sha256"
-	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -12,48 +11,45 @@ import (
 	"eventdeck/host/trust"
 )
 
-// proof is what the headers of a delivery offer to prove it, under any scheme.
-type proof struct {
+// credentials are what the headers of a delivery offer to prove it, under any scheme.
+type credentials struct {
 	Headers
-	signed bool     // the headers are those of Standard Webhooks
-	shown  []string // secrets shown in a header, for the raw scheme
+	signed  bool     // the headers are those of Standard Webhooks
+	secrets []string // in clear, for the raw scheme
 }
 
-// Headers in which senders show a shared secret as it stands.
+// Headers in which senders put a shared secret in clear.
 const (
 	headerAuthorization = "Authorization"
 	headerSecret        = "X-Webhook-Secret"
 	headerToken         = "X-Webhook-Token"
 )
 
-// readProof takes the headers of a delivery. Schemes other than the standard one
-// do without a signature, and then perhaps without an id.
+// readCredentials reads the headers of a delivery. Schemes other than the standard one allow
+// deliveries without a signature, and those may have no id.
 //
 // Errors: [ErrHeaders].
-func readProof(header http.Header, scheme event.Scheme) (proof, error) {
+func readCredentials(header http.Header, scheme event.Scheme) (credentials, error) {
 	h, err := ReadHeaders(header)
 	if err == nil {
-		return proof{Headers: h, signed: true, shown: shownSecrets(header)}, nil
+		return credentials{Headers: h, signed: true, secrets: headerSecrets(header)}, nil
 	}
 	if scheme == event.SchemeStandard || len(header.Values(HeaderSignature)) > 0 && scheme != event.SchemeNone {
-		return proof{}, err
+		return credentials{}, err
 	}
-	p := proof{shown: shownSecrets(header)}
+	p := credentials{secrets: headerSecrets(header)}
 	if len(header.Values(HeaderID)) == 0 {
 		return p, nil
 	}
-	id, err := single(header, HeaderID)
+	id, err := readID(header)
 	if err != nil {
-		return proof{}, err
-	}
-	if !validID(id) {
-		return proof{}, fmt.Errorf("%w: webhook-id", ErrHeaders)
+		return credentials{}, err
 	}
 	p.ID = trust.Untrusted(id)
 	return p, nil
 }
 
-func shownSecrets(header http.Header) (shown []string) {
+func headerSecrets(header http.Header) (shown []string) {
 	for _, v := range header.Values(headerAuthorization) {
 		if kind, token, ok := strings.Cut(v, " "); ok && strings.EqualFold(kind, "bearer") {
 			v = strings.TrimSpace(token)
@@ -68,14 +64,14 @@ func shownSecrets(header http.Header) (shown []string) {
 // secret was the one that matched.
 //
 // Errors: those of [Headers.Verify], [ErrServerKey], errUnknownKey.
-func (p proof) verify(body []byte, e Entry, now time.Time) (previous bool, err error) {
+func (p credentials) verify(body []byte, e Entry, now time.Time) (previous bool, err error) {
 	if previous, err = p.verifySecret(body, e, now); err == nil && e.KeyRequired {
 		err = p.verifyKey(body, e)
 	}
 	return previous, err
 }
 
-func (p proof) verifySecret(body []byte, e Entry, now time.Time) (previous bool, err error) {
+func (p credentials) verifySecret(body []byte, e Entry, now time.Time) (previous bool, err error) {
 	switch e.Scheme {
 	case event.SchemeStandard:
 		return p.Verify(body, e, now)
@@ -99,16 +95,16 @@ func (p proof) verifySecret(body []byte, e Entry, now time.Time) (previous bool,
 	return previous, nil
 }
 
-// provenBy reports whether a shared secret signed the body, with its bytes as the
-// key, or is shown in a header.
-func (p proof) provenBy(secret event.Secret, body []byte) bool {
+// provenBy reports whether a shared secret signed the body, with its text as the key, or
+// stands in a header.
+func (p credentials) provenBy(secret event.Secret, body []byte) bool {
 	text := secret.Reveal()
 	if p.signed && p.matches([]byte(text), body) {
 		return true
 	}
 	want := sha256.Sum256([]byte(text)) // so that the comparison tells nothing of the length
 	found := false
-	for _, s := range p.shown {
+	for _, s := range p.secrets {
 		got := sha256.Sum256([]byte(s))
 		if hmac.Equal(got[:], want[:]) {
 			found = true

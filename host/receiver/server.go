@@ -30,10 +30,10 @@ type Options struct {
 	Book Book
 	Sink Sink
 
-	// Refused is told of every request that was not taken, before it is
+	// Refused is called with every request that was not taken, before it is
 	// answered. It must not block.
 	Refused func(event.Refusal)
-	// Challenged is told of every verification that is answered, with the
+	// Challenged is called for every verification that is answered, with the
 	// server's id for the subscription (may be empty). It must not block.
 	Challenged func(sub event.SubID, server trust.Text)
 
@@ -55,13 +55,14 @@ type Options struct {
 	// [WellKnown].
 	Prefix string
 
-	// UnknownKey is told of a subscription whose server signed with a key that is
+	// UnknownKey is called for a subscription whose server signed with a key that is
 	// not among [Entry.Keys]. It must not block.
 	UnknownKey func(event.SubID)
 
-	// TooLarge is told of a delivery to a known path whose body is longer than
-	// [MaxBody], with its id as the sender says it (may be empty), before it is refused
-	// for good. After an error it is asked to come again. It must return when ctx ends.
+	// TooLarge is called for a delivery to a known path whose body is longer than
+	// [MaxBody], with the id that its sender gave it (may be empty), before it is refused
+	// for good. After an error the sender is asked to come again. It must return when ctx
+	// ends.
 	TooLarge func(ctx context.Context, sub event.SubID, webhookID trust.Text) error
 
 	Limits Limits
@@ -76,7 +77,7 @@ type Server struct {
 	http     *http.Server
 	handler  *handler
 	plain    bool
-	giveUp   context.CancelFunc // ends deliveries that were begun
+	abandon  context.CancelFunc // ends deliveries that were begun
 	listener net.Listener
 
 	stopping func() bool // detaches the server from Start's context
@@ -119,7 +120,7 @@ func New(o Options) (*Server, error) {
 	h := &handler{o: o, gate: &gate{max: o.Limits.InFlight}, bad: newLimiter(o.Limits.Bad, maxBuckets), base: base}
 	s := &Server{
 		handler: h,
-		giveUp:  giveUp,
+		abandon: giveUp,
 		plain:   o.Certificate == nil,
 		http: &http.Server{
 			Handler:                      h,
@@ -133,7 +134,7 @@ func New(o Options) (*Server, error) {
 			ErrorLog:                     slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
 		},
 	}
-	s.http.ConnState, s.http.ConnContext = s.conns.follow, s.conns.meet
+	s.http.ConnState, s.http.ConnContext = s.conns.stateChanged, s.conns.opened
 	if !s.plain {
 		s.http.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: o.Certificate}
 	}
@@ -181,7 +182,7 @@ func (s *Server) Start(ctx context.Context) error {
 			s.handler.o.Log.Warn("receiver did not close cleanly", "err", err)
 		}
 	})
-	limited := newCapped(s.listener, s.handler.o.Limits.Connections, &s.conns)
+	limited := newLimitedListener(s.listener, s.handler.o.Limits.Connections, &s.conns)
 	s.served.Go(func() {
 		var err error
 		if s.plain {
@@ -209,7 +210,7 @@ func (s *Server) Wait() error {
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.handler.gate.close()
 	if s.stopping == nil {
-		s.giveUp()
+		s.abandon()
 		if s.listener == nil {
 			return nil
 		}
@@ -221,13 +222,13 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		err = fmt.Errorf("receiver gave up deliveries in flight: %w", errors.Join(err, s.close()))
 	}
 	s.stopping()
-	s.giveUp()
+	s.abandon()
 	return errors.Join(err, s.Wait())
 }
 
 // close ends everything without waiting for deliveries.
 func (s *Server) close() error {
 	s.handler.gate.close()
-	s.giveUp()
+	s.abandon()
 	return s.http.Close()
 }

@@ -230,7 +230,7 @@ func TestBodyThatBreaksOff(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.giveUp()
+	defer s.abandon()
 	for want, failure := range map[int]error{400: io.ErrUnexpectedEOF, 408: errDeadline()} {
 		req := httptest.NewRequest(http.MethodPost, "http://localhost/hooks/known", brokenBody{failure})
 		signInto(t, req.Header, "evt_1", time.Now(), nil, vectorSecret)
@@ -292,7 +292,7 @@ func TestShutdownFinishesWhatBegan(t *testing.T) {
 		go func() { ended <- r.server.Shutdown(context.Background()) }()
 		for closed := false; !closed; {
 			r.server.handler.gate.mu.Lock()
-			closed = r.server.handler.gate.shut
+			closed = r.server.handler.gate.closed
 			r.server.handler.gate.mu.Unlock()
 		}
 		late := httptest.NewRequest(http.MethodPost, "http://localhost/hooks/known", strings.NewReader(eventBody))

@@ -24,8 +24,8 @@ const (
 // ErrKeys: a key set cannot be used.
 var ErrKeys = errors.New("signing keys")
 
-// errUnknownKey: the secret is right, and the server's key may be one that was
-// published since its keys were read.
+// errUnknownKey: the signature by the secret is right, and the server's key is not among those
+// that are known; it may have been published since they were read.
 var errUnknownKey = errors.New("signed by a key of the server that is not known")
 
 // ParseKeys returns the ed25519 keys of a JSON Web Key Set (RFC 8037: kty OKP, crv
@@ -92,11 +92,11 @@ func parseKey(raw []byte) (ed25519.PublicKey, error) {
 	return key, nil
 }
 
-// verifyKey checks the signature by a key of the server. The secret alone does not
-// say which server sent a delivery, and the key alone not to whom: both must be right.
+// verifyKey checks the signature by a key of the server, besides that by the secret. The secret
+// does not show which server sent a delivery, and the key not to which subscription.
 //
 // Errors: [ErrServerKey], errUnknownKey.
-func (p proof) verifyKey(body []byte, e Entry) error {
+func (p credentials) verifyKey(body []byte, e Entry) error {
 	if !p.signed {
 		return ErrServerKey
 	}

@@ -28,7 +28,7 @@ const (
 // (SEP-3415, webhook: within five minutes).
 const Tolerance = 300 * time.Second
 
-// Reasons for which a delivery is not believed.
+// Reasons for which a delivery is not verified.
 var (
 	// ErrHeaders: a header of the signature is missing, repeated or not in the
 	// grammar.
@@ -44,8 +44,8 @@ var (
 	// ErrServerKey is an [ErrSignature] that is right by the secret, while a signature
 	// by a key of the server is demanded and is missing or wrong.
 	ErrServerKey = fmt.Errorf("%w: no v1a signature by a key of the server", ErrSignature)
-	// ErrNoSecret: our own secret is missing or cannot be used. The sender is
-	// not to blame.
+	// ErrNoSecret: this host's secret is missing or cannot be used. The sender is not at
+	// fault.
 	ErrNoSecret = errors.New("no usable secret for the subscription")
 )
 
@@ -65,8 +65,8 @@ func (e *ClockError) Error() string {
 	return fmt.Sprintf("clock off by %d seconds: the sender is ahead", seconds)
 }
 
-// Headers is what the headers of a delivery say, once they are in the grammar.
-// Nothing of it is true before [Headers.Verify].
+// Headers are the headers of a delivery, in their grammar. Nothing of them is verified before
+// [Headers.Verify].
 type Headers struct {
 	ID       trust.Text // webhook-id
 	ServerID trust.Text // X-MCP-Subscription-Id; empty if absent
@@ -82,7 +82,7 @@ type signature struct {
 	value   string
 }
 
-// ReadHeaders takes the headers of a delivery.
+// ReadHeaders reads the headers of a delivery.
 //
 // The grammar keeps the signed text id.timestamp.body from being split in
 // another place: an id is 1 to 255 visible ASCII characters without braces that
@@ -91,22 +91,16 @@ type signature struct {
 //
 // Errors: [ErrHeaders].
 func ReadHeaders(header http.Header) (Headers, error) {
-	id, err := single(header, HeaderID)
+	id, err := readID(header)
 	if err != nil {
 		return Headers{}, err
-	}
-	if !validID(id) {
-		return Headers{}, fmt.Errorf("%w: webhook-id", ErrHeaders)
 	}
 	stamp, err := single(header, HeaderTimestamp)
 	if err != nil {
 		return Headers{}, err
 	}
-	if !validTimestamp(stamp) {
-		return Headers{}, fmt.Errorf("%w: webhook-timestamp", ErrHeaders)
-	}
 	seconds, err := strconv.ParseInt(stamp, 10, 64)
-	if err != nil {
+	if err != nil || !validTimestamp(stamp) {
 		return Headers{}, fmt.Errorf("%w: webhook-timestamp", ErrHeaders)
 	}
 	list, err := single(header, HeaderSignature)
@@ -135,6 +129,15 @@ func ReadHeaders(header http.Header) (Headers, error) {
 	}, nil
 }
 
+func readID(header http.Header) (string, error) {
+	id, err := single(header, HeaderID)
+	if err == nil && !validID(id) {
+		err = fmt.Errorf("%w: webhook-id", ErrHeaders)
+	}
+	return id, err
+}
+
+// single returns the only value of a header. Error: [ErrHeaders].
 func single(header http.Header, name string) (string, error) {
 	values := header.Values(name)
 	switch len(values) {
@@ -236,8 +239,8 @@ func (h Headers) onTime(now time.Time) error {
 	return nil
 }
 
-// matches reports whether a v1 entry was made with key. It looks at every
-// entry, whatever the earlier ones gave. No key matches nothing.
+// matches reports whether a v1 entry was made with key, which must not be empty. It checks
+// every entry, so that its time does not depend on which one matches.
 func (h Headers) matches(key, body []byte) bool {
 	if len(key) == 0 {
 		return false
@@ -256,8 +259,8 @@ func (h Headers) matches(key, body []byte) bool {
 	return found
 }
 
-// matchesText is for the diagnosis of a sender that takes the text of the
-// secret, with or without its prefix, as the key.
+// matchesText reports whether a sender took the text of the secret, with or without its prefix,
+// as the key. That is for a diagnosis only.
 func (h Headers) matchesText(secret event.Secret, body []byte) bool {
 	text := secret.Reveal()
 	whole := h.matches([]byte(text), body)

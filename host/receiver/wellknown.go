@@ -6,17 +6,17 @@ import (
 	"eventdeck/host/trust"
 )
 
-// WellKnown is the path of the document in which the receiver says where it takes
-// deliveries (SEP-3415, webhook). A server may accept it instead of a challenge.
+// WellKnown is the path of the document in which the receiver names the paths at which it
+// takes deliveries (SEP-3415, webhook). A server may accept it instead of a challenge.
 const WellKnown = "/.well-known/mcp-webhook-receiver.json"
 
 // PathPrefix begins every path at which deliveries are taken.
 const PathPrefix = "/hooks/"
 
-// announce answers with the document. It says nothing of any subscription.
-func (h *handler) announce(w http.ResponseWriter, r *http.Request) {
+// serveWellKnown answers with the document. It reveals no subscription.
+func (h *handler) serveWellKnown(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
-	setSafe(header)
+	setSafeHeaders(header)
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		header.Set("Allow", "GET, HEAD")
 		w.WriteHeader(http.StatusMethodNotAllowed)

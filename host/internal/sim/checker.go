@@ -11,8 +11,8 @@ import (
 	"eventdeck/host/event"
 )
 
-// Checker holds what the host keeps against what happened. A violation is a broken
-// promise, in words.
+// Checker compares what the host stores with what happened. A violation describes a broken
+// promise.
 type Checker struct {
 	mu         sync.Mutex
 	accounts   map[string]*account // by event type
@@ -24,9 +24,9 @@ type Checker struct {
 // account is what is known of one subscription.
 type account struct {
 	feed     *Feed
-	owed     int // events up to here are not owed
-	seen     []uint8
-	floor    int // all up to here are stored or gone
+	owed     int     // the host need not have the events up to this number
+	seen     []uint8 // how often the event of a number was committed
+	floor    int     // all events up to this number are stored or gone
 	events   int
 	rejected int
 	gaps     []event.Gap
@@ -45,8 +45,8 @@ func NewChecker(feeds []*Feed, tolerance time.Duration) *Checker {
 	return c
 }
 
-// Owe says that the host is subscribed: what happens from now on is owed.
-func (c *Checker) Owe() {
+// Subscribed notes that the host is subscribed: it must store the events from now on.
+func (c *Checker) Subscribed() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, a := range c.accounts {
@@ -55,7 +55,8 @@ func (c *Checker) Owe() {
 	}
 }
 
-func (c *Checker) broken(format string, args ...any) {
+// violation is Violation. The lock is held.
+func (c *Checker) violation(format string, args ...any) {
 	if len(c.violations) == keptViolations {
 		c.more++
 		return
@@ -63,11 +64,11 @@ func (c *Checker) broken(format string, args ...any) {
 	c.violations = append(c.violations, fmt.Sprintf(format, args...))
 }
 
-// Broken notes a broken promise.
-func (c *Checker) Broken(format string, args ...any) {
+// Violation notes a broken promise.
+func (c *Checker) Violation(format string, args ...any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.broken(format, args...)
+	c.violation(format, args...)
 }
 
 // Violations returns the broken promises.
@@ -93,7 +94,7 @@ func (c *Checker) Stored(records []event.Record) {
 func (c *Checker) record(r *event.Record) {
 	a := c.accounts[r.Type.Raw()]
 	if a == nil {
-		c.broken("a record of the unknown type %v", r.Type)
+		c.violation("a record of the unknown type %v", r.Type)
 		return
 	}
 	switch r.Kind {
@@ -111,33 +112,33 @@ func (c *Checker) event(a *account, r *event.Record) {
 	text, _ := strings.CutPrefix(r.EventID.Raw(), a.feed.Name+"-")
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > a.feed.Last() {
-		c.broken("%s: event %v was never sent", a.feed.Name, r.EventID)
+		c.violation("%s: event %v was never sent", a.feed.Name, r.EventID)
 		return
 	}
 	if !bytes.Equal(r.Data, []byte(a.feed.data(n))) {
-		c.broken("%s: event %d says %.60s, which was never sent", a.feed.Name, n, r.Data)
+		c.violation("%s: event %d says %.60s, which was never sent", a.feed.Name, n, r.Data)
 	}
 	for len(a.seen) <= n {
 		a.seen = append(a.seen, 0)
 	}
 	if a.seen[n]++; a.seen[n] > 1 {
-		c.broken("%s: event %d is stored %d times", a.feed.Name, n, a.seen[n])
+		c.violation("%s: event %d is stored %d times", a.feed.Name, n, a.seen[n])
 	}
 	a.events++
 }
 
 func (a *account) has(n int) bool { return n < len(a.seen) && a.seen[n] > 0 }
 
-// Acked is told of a delivery that was answered with success.
+// Acked checks a delivery that was answered with success: it must be stored.
 func (c *Checker) Acked(f *Feed, n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.accounts[f.Name].has(n) {
-		c.broken("%s: event %d was acknowledged and is not stored", f.Name, n)
+		c.violation("%s: event %d was acknowledged and is not stored", f.Name, n)
 	}
 }
 
-// Position is told of the cursor of a subscription as it is stored.
+// Position checks the position of a stored subscription: all before it must be stored.
 func (c *Checker) Position(sub event.Subscription) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -150,18 +151,17 @@ func (c *Checker) position(sub event.Subscription) {
 	if a == nil || a.feed.Cursorless || !opening.Valid {
 		return
 	}
-	_, at := a.feed.read(opening.Text.Raw())
+	_, at := a.feed.parseCursor(opening.Text.Raw())
 	for n := a.floor + 1; n <= at; n++ {
 		if !a.has(n) && !a.feed.Gone(n) && !a.feed.Skipped(n) {
-			c.broken("%s: the stored cursor is %d, event %d is not stored", a.feed.Name, at, n)
+			c.violation("%s: the stored cursor is %d, event %d is not stored", a.feed.Name, at, n)
 			return
 		}
 		a.floor = n
 	}
 }
 
-// Reopened compares what was seen of the commits with what a store holds that was
-// opened again.
+// Reopened compares a store that was opened again with the commits that were seen.
 func (c *Checker) Reopened(store event.Store) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -176,19 +176,19 @@ func (c *Checker) Reopened(store event.Store) {
 		}
 		n, _ := strconv.Atoi(strings.TrimPrefix(r.EventID.Raw(), a.feed.Name+"-"))
 		if n < 1 || n >= len(a.seen) {
-			c.broken("%s: event %v is in the file and was not committed", a.feed.Name, r.EventID)
+			c.violation("%s: event %v is in the file and was not committed", a.feed.Name, r.EventID)
 			return true
 		}
 		have[a.feed.Name][n]++
 		return true
 	})
 	if err != nil {
-		c.broken("the store cannot be read: %v", err)
+		c.violation("the store cannot be read: %v", err)
 	}
 	for name, a := range c.accounts {
 		for n, seen := range a.seen {
 			if have[name][n] != seen {
-				c.broken("%s: event %d was committed %d times and is in the file %d times", name, n, seen, have[name][n])
+				c.violation("%s: event %d was committed %d times and is in the file %d times", name, n, seen, have[name][n])
 			}
 		}
 	}
@@ -204,12 +204,12 @@ func (c *Checker) WantNoGap() {
 	for _, name := range sortedKeys(c.accounts) {
 		a := c.accounts[name]
 		for _, g := range a.gaps {
-			c.broken("%s (%v %v): a gap record (%s, %s to %s), and nothing was missing", name, a.feed.modes, a.feed.deviations, g.Cause, g.From.Format(time.TimeOnly+".000"), g.To.Format(time.TimeOnly+".000"))
+			c.violation("%s (%v %v): a gap record (%s, %s to %s), and nothing was missing", name, a.feed.modes, a.feed.deviations, g.Cause, g.From.Format(time.TimeOnly+".000"), g.To.Format(time.TimeOnly+".000"))
 		}
 	}
 }
 
-// Missing returns how many events are owed that the server still holds.
+// Missing returns how many events are not stored that the server could replay.
 func (c *Checker) Missing() (n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -223,7 +223,7 @@ func (c *Checker) Missing() (n int) {
 	return n
 }
 
-// Finish judges what is missing in the end.
+// Finish notes what is missing in the end as violations, and counts.
 func (c *Checker) Finish() Counts {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -283,7 +283,7 @@ func (c *Checker) missing(a *account, s span) {
 		return
 	}
 	f, at := a.feed, a.feed.At(s.from)
-	c.broken("%s (%v %v): events %d to %d of %v are %s; there are gaps %v",
+	c.violation("%s (%v %v): events %d to %d of %v are %s; there are gaps %v",
 		f.Name, f.modes, f.deviations, s.from, s.to, at.UTC().Format(time.TimeOnly+".000"), s.fate, a.nearest(at))
 }
 
@@ -306,7 +306,7 @@ func (a *account) nearest(at time.Time) (text []string) {
 	return text
 }
 
-// Counts are what became of the events that were owed.
+// Counts say what became of the events that the host had to store.
 type Counts struct {
 	Sent    int `json:"sent"`
 	Stored  int `json:"stored"`

@@ -50,7 +50,7 @@ func TestClosedStreamsCostFewRequests(t *testing.T) {
 				c := newCrowd(t, []*sim.Feed{f}, calmly, false)
 				hours := scaled(2, 24)
 				for range hours * 6 {
-					f.Happen()
+					f.Add()
 					time.Sleep(10 * time.Minute)
 				}
 				openings := c.network.Faults()["stream closed"] + 1
@@ -82,12 +82,12 @@ func TestSleepersCatchUpSlowly(t *testing.T) {
 		c := newCrowd(t, feeds, calmly, false)
 		c.await(subs)
 		for _, f := range feeds {
-			f.Happen()
+			f.Add()
 		}
 		time.Sleep(time.Minute)
 		c.cut()
 		for _, f := range feeds {
-			f.Happen()
+			f.Add()
 		}
 		time.Sleep(time.Duration(subs) * time.Second / 2) // the pace is 5/s, and there may be two polls each
 		c.mu.Lock()
@@ -123,7 +123,7 @@ func TestStickyErrorsAreLeftInPeace(t *testing.T) {
 		c := newCrowd(t, []*sim.Feed{f}, calmly, false)
 		hours := scaled(4, 24)
 		for range hours * 6 {
-			f.Happen()
+			f.Add()
 			time.Sleep(10 * time.Minute)
 		}
 		paths := c.network.Faults()["second path"]

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Disk is what the store's commits go through. Its methods fit the hooks of the
-// store. The zero Disk harms nothing.
+// Disk makes the commits of a store fail. Its methods fit the hooks of the store. The zero Disk
+// harms nothing.
 type Disk struct {
 	rand *Random
 	net  *Network // counts
@@ -38,7 +38,7 @@ func (d *Disk) Before() {
 	}
 }
 
-// After is called when all is in the file and nobody was told.
+// After is called when all is in the file and the commit has not returned.
 func (d *Disk) After() {
 	d.mu.Lock()
 	die := d.due(&d.after)

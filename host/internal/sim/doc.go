@@ -1,7 +1,6 @@
-// Package sim is a small world in which the host is tried: a server whose history
-// is known, a network that harms what it carries, a disk that fails, a process that
-// dies at any instant, and a checker that holds the promises of the host against
-// what really happened:
+// Package sim is a simulated world that tests the host: a model server whose history is known,
+// a network that harms what it carries, a disk that fails, a process that dies at any
+// instant, and a checker that compares the promises of the host with what happened:
 //
 //   - what the server could replay is stored, and so is what an opening passed over
 //     where the host has another way to it;
@@ -9,7 +8,7 @@
 //   - what is gone stands behind a gap record;
 //   - a stored cursor is never ahead of the stored events, and nothing is
 //     acknowledged before it is stored;
-//   - no subscription looks alive when nothing came for long, or when all that came
+//   - no subscription is shown as live when nothing came for long, or when all that came
 //     was refused.
 //
 // The host and its store are the real ones. A world runs in a bubble of

@@ -10,7 +10,7 @@ import (
 	"eventdeck/host/delivery"
 )
 
-// A fault is something that goes wrong, and how likely it is among the others.
+// fault is something that goes wrong, with its weight among the others.
 type fault struct {
 	name   string
 	weight int
@@ -23,7 +23,7 @@ func faults(kind Kind) []fault {
 			fault{"host killed in a proof", 10, (*World).killInProof},
 			fault{"mode changed", 3, (*World).changeMode},
 			fault{"host away", 4, (*World).away},
-			fault{"deliveries signed wrongly for a while", 1, (*World).missign},
+			fault{"deliveries signed wrongly for a while", 1, (*World).signWrongly},
 		)
 	}
 	return []fault{
@@ -101,7 +101,7 @@ func (w *World) restart(killed bool) error {
 	return w.startHost()
 }
 
-// within waits for the death of the host, and kills it in the end.
+// within waits for the death of the host, and kills it after d.
 func (w *World) within(d time.Duration) error {
 	for end := time.Now().Add(d); !w.host.dead.Load() && time.Now().Before(end); {
 		time.Sleep(20 * time.Millisecond)
@@ -158,13 +158,13 @@ func (w *World) changeMode() error {
 	return nil
 }
 
-// missign lets the receiver refuse all deliveries for a while.
-func (w *World) missign() error {
+// signWrongly has all deliveries refused for a while.
+func (w *World) signWrongly() error {
 	b := w.server.behaves()
-	b.Missign = 1
+	b.SignWrongly = 1
 	w.server.Behave(b)
 	time.Sleep(w.rand.chaos.Between(0, 15*time.Second))
-	b.Missign = 0
+	b.SignWrongly = 0
 	w.server.Behave(b)
 	return nil
 }
@@ -199,7 +199,7 @@ func (w *World) silence() error {
 		d *= 5
 	}
 	time.Sleep(d)
-	w.net.Speak(serverAddress)
+	w.net.Unsilence(serverAddress)
 	return nil
 }
 
@@ -207,7 +207,7 @@ func (w *World) unreachable() error {
 	address := w.receiver()
 	w.net.SilenceAll(address)
 	time.Sleep(w.rand.chaos.Between(0, 15*time.Second))
-	w.net.Speak(address)
+	w.net.Unsilence(address)
 	return nil
 }
 

@@ -27,17 +27,17 @@ type Feed struct {
 	deviations  []Deviation
 	undisturbed bool // nothing but the host itself fails
 
-	mu      sync.Mutex
-	times   []time.Time
-	run     int          // cursors of another run mean nothing
-	oldest  int          // the first event that is still held
-	gone    map[int]bool // cannot be replayed for this host any more
-	refused int          // position that was refused; -1: none
-	skipped map[int]bool // passed over by an opening or a delivery that was given up
-	second  time.Time    // when a second path was asked for while one lived
-	denied  bool         // the last poll was refused: the host goes on without
-	quiet   bool         // the loss of the last history is not told to streams
-	changed chan struct{}
+	mu           sync.Mutex
+	times        []time.Time
+	run          int          // cursors of another run mean nothing
+	oldest       int          // the first event that is still held
+	gone         map[int]bool // cannot be replayed for this host any more
+	refused      int          // position that was refused; -1: none
+	skipped      map[int]bool // passed over by an opening or a delivery that was given up
+	secondPathAt time.Time    // when a second path was asked for while one lived
+	denied       bool         // the last poll was refused: the host goes on without
+	quiet        bool         // the loss of the last history is not told to streams
+	changed      chan struct{}
 }
 
 func newFeed(name string, mode event.Mode, cursorless bool) *Feed {
@@ -50,13 +50,13 @@ func newFeed(name string, mode event.Mode, cursorless bool) *Feed {
 // Offer adds a mode that the type is delivered in. Call it before the server runs.
 func (f *Feed) Offer(m event.Mode) { f.modes = append(f.modes, m) }
 
-// Happen adds an event.
-func (f *Feed) Happen() {
+// Add adds an event that happens now.
+func (f *Feed) Add() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.times = append(f.times, time.Now())
 	if f.Cursorless {
-		f.gone[len(f.times)] = true // nobody can ask for it again
+		f.gone[len(f.times)] = true // there is no position to ask from
 	}
 	close(f.changed)
 	f.changed = make(chan struct{})
@@ -107,22 +107,22 @@ func (f *Feed) Gone(n int) bool {
 	return f.gone[n]
 }
 
-// skip notes that the events behind from up to to will not come on the path that was
-// opened, or delivered to. had: the host can have them all the same, if it is not refused.
-func (f *Feed) skip(from, to int, had bool) {
+// skip notes that the events after from, up to to, do not come on the path or stream that the
+// server should send them on. recoverable: the host can get them by another way.
+func (f *Feed) skip(from, to int, recoverable bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	had = had && !f.denied
+	recoverable = recoverable && !f.denied
 	for n := from + 1; n <= to; n++ {
 		f.skipped[n] = true
-		if !had {
+		if !recoverable {
 			f.gone[n] = true
 		}
 	}
 }
 
-// abandon says that what was skipped until now cannot be had any more.
-func (f *Feed) abandon() {
+// loseSkipped notes that the host can no longer get what was skipped until now.
+func (f *Feed) loseSkipped() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for n := range f.skipped {
@@ -137,18 +137,18 @@ func (f *Feed) deny(refused bool) {
 	f.denied = refused
 }
 
-// hasSecond notes that a second path was made.
-func (f *Feed) hasSecond() {
+// noteSecondPath notes that a second path was made.
+func (f *Feed) noteSecondPath() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.second = time.Now()
+	f.secondPathAt = time.Now()
 }
 
-// mayHaveSecond reports whether the host would ask for a second path.
-func (f *Feed) mayHaveSecond() bool {
+// maySecondPath reports whether the host would ask for a second path.
+func (f *Feed) maySecondPath() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.second.IsZero() || time.Since(f.second) > renewEvery
+	return f.secondPathAt.IsZero() || time.Since(f.secondPathAt) > renewEvery
 }
 
 // Skipped reports whether an event was passed over, on at least one path.
@@ -165,8 +165,8 @@ func (f *Feed) refuse(at int) {
 	f.refused = at
 }
 
-// start returns where a request with a cursor starts, nil meaning from now.
-func (f *Feed) start(cursor *string) (at int, truncated bool) {
+// startAt returns where a request with a cursor starts, nil meaning from now.
+func (f *Feed) startAt(cursor *string) (at int, truncated bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if cursor == nil || f.Cursorless {
@@ -178,14 +178,14 @@ func (f *Feed) start(cursor *string) (at int, truncated bool) {
 		return len(f.times), false
 	}
 	f.refused = -1
-	run, at := f.read(*cursor)
+	run, at := f.parseCursor(*cursor)
 	if run != f.run || at+1 < f.oldest {
 		return f.oldest - 1, true
 	}
 	return at, false
 }
 
-func (f *Feed) read(cursor string) (run, at int) {
+func (f *Feed) parseCursor(cursor string) (run, at int) {
 	left, right, _ := strings.Cut(cursor, ".")
 	run, err := strconv.Atoi(left)
 	if err != nil {
@@ -197,8 +197,8 @@ func (f *Feed) read(cursor string) (run, at int) {
 	return run, at
 }
 
-// held moves a position behind what was forgotten.
-func (f *Feed) held(at int) (now int, moved bool) {
+// oldestFrom returns a position, moved past what was forgotten.
+func (f *Feed) oldestFrom(at int) (now int, moved bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if at+1 < f.oldest {

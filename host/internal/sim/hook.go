@@ -28,22 +28,22 @@ type hook struct {
 	kick    chan struct{}
 	removed chan struct{} // closed when the server holds it no more
 
-	mu     sync.Mutex
-	url    string
-	secret event.Secret
-	until  time.Time
-	mark   int
-	acked  map[int]bool
-	busy   map[int]bool
-	due    map[int]time.Time // of what failed
-	tries  map[int]int       // that failed
-	failed time.Time         // when a delivery was given up last
-	gap    bool              // events were skipped, and the receiver did not take note
-	told   bool              // of that; the answer is not there yet
-	gapDue time.Time         // when it is told again
-	epoch  int               // grows when the watermark goes back
-	old    []sent            // what was sent, to be sent again as it was
-	over   bool              // the receiver does not want it
+	mu      sync.Mutex
+	url     string
+	secret  event.Secret
+	until   time.Time
+	mark    int
+	acked   map[int]bool
+	busy    map[int]bool
+	due     map[int]time.Time // of what failed
+	tries   map[int]int       // that failed
+	failed  time.Time         // when a delivery was given up last
+	gap     bool              // events were skipped, and the receiver has not acknowledged the gap
+	gapSent bool              // a gap is being sent
+	gapDue  time.Time         // when the gap is sent again
+	epoch   int               // grows when the watermark goes back
+	old     []sent            // what was sent, to be sent again as it was
+	over    bool              // the receiver does not want it
 }
 
 func newHook(f *Feed, mark int) *hook {
@@ -53,10 +53,10 @@ func newHook(f *Feed, mark int) *hook {
 	}
 }
 
-// sent is a request as a listener on the way may have kept it.
+// sent is a request that was made, to be replayed as an attacker could.
 type sent struct {
 	feed   *Feed
-	forged bool // signed with a secret that nobody has
+	forged bool // signed with wrongSecret
 	url    string
 	header http.Header
 	body   []byte
@@ -146,7 +146,7 @@ func (s *Server) work(k *hook) {
 		for {
 			changed := k.feed.wait()
 			s.deliver(l, k)
-			timer.Reset(s.patience(k))
+			timer.Reset(s.idlePause(k))
 			select {
 			case <-l.ctx.Done():
 				return
@@ -160,8 +160,8 @@ func (s *Server) work(k *hook) {
 	})
 }
 
-// patience is how long a worker waits when nothing happens.
-func (s *Server) patience(k *hook) time.Duration {
+// idlePause is how long a worker waits when nothing happens.
+func (s *Server) idlePause(k *hook) time.Duration {
 	repeats := s.behaves().Repeat > 0
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -180,19 +180,19 @@ func (s *Server) deliver(l *serverProcess, k *hook) {
 	if !k.aliveLocked(now) {
 		return
 	}
-	if at, moved := k.feed.held(k.mark); moved {
+	if at, moved := k.feed.oldestFrom(k.mark); moved {
 		k.mark, k.gap = at, true
 		clear(k.acked)
 		k.epoch++
 	}
 	if k.gap {
-		// No position behind it may be told before the receiver knows: it would be
-		// where the next subscribe begins, and nobody would tell of the gap.
-		if !k.told && !k.gapDue.After(now) {
-			k.told = true
+		// No later cursor may be sent before the gap is acknowledged: the next subscribe
+		// would begin there, and the gap would never be reported.
+		if !k.gapSent && !k.gapDue.After(now) {
+			k.gapSent = true
 			at := k.epoch
-			s.launch(l, b, k, "msg_gap_"+strconv.Itoa(s.rand.N(1<<30)), map[string]any{"type": "gap", "cursor": k.feed.cursor(k.mark)}, func(a answered) {
-				k.told = false
+			s.launch(l, b, k, "msg_gap_"+strconv.Itoa(s.rand.N(1<<30)), map[string]any{"type": "gap", "cursor": k.feed.cursor(k.mark)}, func(a response) {
+				k.gapSent = false
 				k.gapDue = time.Now().Add(retries[0])
 				k.gap = k.gap && !(a.ok() && at == k.epoch)
 			})
@@ -205,18 +205,18 @@ func (s *Server) deliver(l *serverProcess, k *hook) {
 			continue
 		}
 		k.busy[n] = true
-		position, at := k.beside(n), k.epoch
-		s.launch(l, b, k, k.feed.id(n), k.feed.occurrence(n, position), func(a answered) {
+		position, at := k.cursorWith(n), k.epoch
+		s.launch(l, b, k, k.feed.id(n), k.feed.occurrence(n, position), func(a response) {
 			delete(k.busy, n)
 			if !a.ok() {
-				s.again(k, n, at, a)
+				s.retry(k, n, at, a)
 				return
 			}
 			s.acked(k.feed, n)
 			k.done(n, at)
 		})
 		if s.chance(b.Repeat, "deliveries doubled") {
-			s.launch(l, b, k, k.feed.id(n), k.feed.occurrence(n, position), func(answered) {})
+			s.launch(l, b, k, k.feed.id(n), k.feed.occurrence(n, position), func(response) {})
 		}
 	}
 	if len(k.old) > 0 && s.chance(b.Repeat/8, "deliveries replayed") {
@@ -238,9 +238,9 @@ func (k *hook) done(n, epoch int) {
 // retries are the pauses of [RetriesShort].
 var retries = []time.Duration{200 * time.Millisecond, 400 * time.Millisecond, 800 * time.Millisecond}
 
-// again plans the next try of a delivery that failed, or gives it up. The hook's lock is
-// held.
-func (s *Server) again(k *hook, n, epoch int, a answered) {
+// retry plans the next try of a delivery that failed, or gives the delivery up. The hook's lock
+// is held.
+func (s *Server) retry(k *hook, n, epoch int, a response) {
 	tries := k.tries[n]
 	if !k.feed.Deviates(RetriesShort) || k.feed.Deviates(FailureUnsaid, LastErrorSticky) && !a.down {
 		k.due[n] = time.Now().Add(s.rand.Between(50*time.Millisecond, 2*time.Second))
@@ -253,15 +253,14 @@ func (s *Server) again(k *hook, n, epoch int, a answered) {
 	}
 	s.net.Count("delivery given up")
 	k.failed = time.Now()
-	k.feed.skip(n-1, n, k.had(a))
+	k.feed.skip(n-1, n, k.recoverable(a))
 	k.done(n, epoch)
 }
 
-// had reports whether what is given up now can be had all the same. What is given up
-// while the host runs may lie before a position that a later delivery told; then there
-// is no way but a look at what the server says of its failures, and a gap. The lock is
-// held.
-func (k *hook) had(a answered) bool {
+// recoverable reports whether the host can get an event by another way that is given up now. An
+// event that is given up while the host runs may lie before the cursor of a later delivery;
+// then only the server's status shows it, and the host can but record a gap. The lock is held.
+func (k *hook) recoverable(a response) bool {
 	f := k.feed
 	switch {
 	case !a.down:
@@ -272,14 +271,14 @@ func (k *hook) had(a answered) bool {
 		return false // overlap and a second path are given up where they take too long
 	case f.Deviates(ReplayLiveIgnored):
 		// By a second path, which the host asks for where it sees a failure, once an hour.
-		return !f.Deviates(FailureUnsaid, OnePath, LastErrorSticky) && f.mayHaveSecond()
+		return !f.Deviates(FailureUnsaid, OnePath, LastErrorSticky) && f.maySecondPath()
 	}
 	return true
 }
 
-// beside returns the watermark if n were acknowledged too: a position that may be
+// cursorWith returns the watermark if n were acknowledged too: a position that may be
 // stored with it. The lock is held.
-func (k *hook) beside(n int) int {
+func (k *hook) cursorWith(n int) int {
 	if n != k.mark+1 {
 		return k.mark
 	}
@@ -290,26 +289,19 @@ func (k *hook) beside(n int) int {
 }
 
 // launch makes one request. done is called with the hook's lock held. So is launch.
-func (s *Server) launch(l *serverProcess, b Behaviour, k *hook, id string, body map[string]any, done func(answered)) {
+func (s *Server) launch(l *serverProcess, b Behaviour, k *hook, id string, body map[string]any, done func(response)) {
 	raw, err := json.Marshal(body)
 	if err != nil {
 		panic("a delivery of the model: " + err.Error())
 	}
-	now := time.Now()
-	secret, forged := k.secret, s.chance(b.Missign, "deliveries signed wrongly")
+	secret, forged := k.secret, s.chance(b.SignWrongly, "deliveries signed wrongly")
 	if forged {
-		secret = nobodys
+		secret = wrongSecret
 	}
-	signature, err := receiver.Sign(secret, id, now, raw)
+	h, err := signedHeader(secret, id, k.id(), raw)
 	if err != nil {
 		panic("a signature of the model: " + err.Error())
 	}
-	h := http.Header{}
-	h.Set("Content-Type", "application/json")
-	h.Set(receiver.HeaderID, id)
-	h.Set(receiver.HeaderTimestamp, strconv.FormatInt(now.Unix(), 10))
-	h.Set(receiver.HeaderSignature, signature)
-	h.Set(receiver.HeaderSubscription, k.id())
 	request := sent{k.feed, forged, k.url, h, raw}
 	if len(k.old) < 64 {
 		k.old = append(k.old, request)
@@ -334,30 +326,43 @@ func (s *Server) launch(l *serverProcess, b Behaviour, k *hook, id string, body 
 	})
 }
 
-// answered is what became of a request.
-type answered struct {
-	status int  // 0: none
-	down   bool // nobody listens
+// signedHeader returns the header of a delivery with an id, sent now.
+func signedHeader(secret event.Secret, id, subscription string, body []byte) (http.Header, error) {
+	now := time.Now()
+	signature, err := receiver.Sign(secret, id, now, body)
+	h := http.Header{}
+	h.Set("Content-Type", "application/json")
+	h.Set(receiver.HeaderID, id)
+	h.Set(receiver.HeaderTimestamp, strconv.FormatInt(now.Unix(), 10))
+	h.Set(receiver.HeaderSignature, signature)
+	h.Set(receiver.HeaderSubscription, subscription)
+	return h, err
 }
 
-func (a answered) ok() bool { return a.status/100 == 2 }
+// response is what became of a request.
+type response struct {
+	status int  // 0: none
+	down   bool // the connection was refused
+}
+
+func (a response) ok() bool { return a.status/100 == 2 }
 
 // post makes a request, and returns the beginning of the body too.
-func (s *Server) post(l *serverProcess, r sent) (a answered, said []byte) {
-	s.begun(r)
-	defer func() { s.judged(r, a) }()
+func (s *Server) post(l *serverProcess, r sent) (a response, said []byte) {
+	s.noteSent(r)
+	defer func() { s.noteResponse(r, a) }()
 	req, err := http.NewRequestWithContext(l.ctx, http.MethodPost, r.url, bytes.NewReader(r.body))
 	if err != nil {
-		return answered{}, nil
+		return response{}, nil
 	}
 	req.Header = r.header.Clone()
 	res, err := l.client.Do(req)
 	if err != nil {
-		return answered{down: errors.Is(err, syscall.ECONNREFUSED)}, nil
+		return response{down: errors.Is(err, syscall.ECONNREFUSED)}, nil
 	}
 	defer res.Body.Close()
 	body, _ := io.ReadAll(io.LimitReader(res.Body, 1<<10)) // the status says it all, but for a challenge
-	return answered{status: res.StatusCode}, body
+	return response{status: res.StatusCode}, body
 }
 
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

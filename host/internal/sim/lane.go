@@ -20,16 +20,16 @@ type lane struct {
 	held   int   // bytes in chunks
 	eof    bool  // the writer has ended
 	err    error // what both ends get from now on
-	mute   bool  // what is written is lost, and nobody is told
+	muted  bool  // what is written is lost, without an error
 	ends   [2]time.Time
 	free   time.Time // when the line has carried what was written before
 
 	latency time.Duration
 	pace    int // bytes a second; 0: at once
 
-	fuse  int // bytes until blow; 0: none
-	blow  func(l *lane, p []byte) []byte
-	spent func(n int) // told of bytes that were read
+	harmAfter int // bytes until harm is called; 0: it never is
+	harm      func(l *lane, p []byte) []byte
+	onRead    func(n int) // called with the number of bytes that were read
 }
 
 type chunk struct {
@@ -66,8 +66,8 @@ func (l *lane) read(p []byte) (int, error) {
 			}
 			l.held -= n
 			l.cond.Broadcast()
-			if l.spent != nil {
-				l.spent(n)
+			if l.onRead != nil {
+				l.onRead(n)
 			}
 			return n, nil
 		case len(l.chunks) == 0 && l.eof:
@@ -93,7 +93,7 @@ func (l *lane) write(p []byte) (n int, err error) {
 			return n, net.ErrClosed
 		case passed(l.ends[writing], now):
 			return n, os.ErrDeadlineExceeded
-		case l.mute:
+		case l.muted:
 			return len(p), nil
 		}
 		room := laneBytes - l.held
@@ -110,10 +110,10 @@ func (l *lane) write(p []byte) (n int, err error) {
 
 // carry puts bytes on the line. The lock is held.
 func (l *lane) carry(part []byte, now time.Time) {
-	if l.fuse > 0 {
-		if l.fuse -= len(part); l.fuse <= 0 {
-			l.fuse = 0
-			if part = l.blow(l, part); len(part) == 0 {
+	if l.harmAfter > 0 {
+		if l.harmAfter -= len(part); l.harmAfter <= 0 {
+			l.harmAfter = 0
+			if part = l.harm(l, part); len(part) == 0 {
 				return
 			}
 		}
@@ -162,7 +162,7 @@ func (l *lane) reset(err error) {
 	})
 }
 
-func (l *lane) silence() { l.change(func() { l.mute, l.chunks, l.held = true, nil, 0 }) }
+func (l *lane) silence() { l.change(func() { l.muted, l.chunks, l.held = true, nil, 0 }) }
 
 func (l *lane) end() { l.change(func() { l.eof = true }) }
 

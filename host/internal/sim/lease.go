@@ -3,16 +3,14 @@ package sim
 import (
 	"encoding/json"
 	"hash/fnv"
-	"net/http"
 	"strconv"
 	"time"
 
 	"eventdeck/host/event"
-	"eventdeck/host/receiver"
 )
 
-// nobodys is a secret that no receiver has.
-var nobodys = event.NewSecret("whsec_bm9ib2R5IGhhcyB0aGlzIHNlY3JldCBhdCBhbGwhISE=")
+// wrongSecret is a secret that no receiver has.
+var wrongSecret = event.NewSecret("whsec_bm9ib2R5IGhhcyB0aGlzIHNlY3JldCBhdCBhbGwhISE=")
 
 // Codes of SEP-3415.
 const (
@@ -45,12 +43,12 @@ func (s *Server) subscribe(a answerer, f *Feed, p request) {
 	}
 	if k == nil && s.Challenges && !s.challenge(process, f, p.Delivery.URL, secret) {
 		if others {
-			f.hasSecond() // that was the try of this hour
+			f.noteSecondPath() // the host tries once in renewEvery
 		}
 		a.fail(codeCallbackEndpoint, "the callback did not answer the challenge", map[string]any{"reason": "challenge_failed"})
 		return
 	}
-	at, truncated := f.start(p.Cursor)
+	at, truncated := f.startAt(p.Cursor)
 	lease := s.rand.Between(shortestLease, longestLease)
 	if s.Lease > 0 {
 		lease = s.Lease
@@ -97,7 +95,7 @@ func (s *Server) others(f *Feed, url string, now time.Time) bool {
 func (s *Server) add(key string, k *hook, others bool) {
 	if others {
 		s.net.Count("second path")
-		k.feed.hasSecond()
+		k.feed.noteSecondPath()
 	}
 	s.remove(key) // another request for the same may have overtaken this one
 	s.mu.Lock()
@@ -106,7 +104,7 @@ func (s *Server) add(key string, k *hook, others bool) {
 	s.work(k)
 }
 
-// remove ends a subscription without a word.
+// remove ends a subscription without telling the host.
 func (s *Server) remove(key string) {
 	s.mu.Lock()
 	k := s.hooks[key]
@@ -133,21 +131,15 @@ func (s *Server) challenge(l *serverProcess, f *Feed, url string, secret event.S
 		return false
 	}
 	nonce := strconv.Itoa(s.rand.N(1 << 30))
-	id, now := "msg_verification_"+nonce, time.Now()
+	id := "msg_verification_" + nonce
 	raw, err := json.Marshal(map[string]any{"type": "verification", "challenge": nonce})
 	if err != nil {
 		panic("a challenge of the model: " + err.Error())
 	}
-	signature, err := receiver.Sign(secret, id, now, raw)
+	h, err := signedHeader(secret, id, "sub-new", raw)
 	if err != nil {
-		return false // the secret is none
+		return false // the secret cannot be used
 	}
-	h := http.Header{}
-	h.Set("Content-Type", "application/json")
-	h.Set(receiver.HeaderID, id)
-	h.Set(receiver.HeaderTimestamp, strconv.FormatInt(now.Unix(), 10))
-	h.Set(receiver.HeaderSignature, signature)
-	h.Set(receiver.HeaderSubscription, "sub-new")
 	status, body := s.post(l, sent{feed: f, url: url, header: h, body: raw})
 	var echo struct{ Challenge string }
 	return status.ok() && json.Unmarshal(body, &echo) == nil && echo.Challenge == nonce

@@ -16,7 +16,7 @@ const (
 	hookAlive = longestLease + 30*time.Second + 10*time.Second
 )
 
-// watch holds what the host says of its subscriptions against what came from the
+// watch compares the states that the host shows of its subscriptions with what came from the
 // server.
 func (w *World) watch(ctx context.Context) {
 	tick := time.NewTicker(500 * time.Millisecond)
@@ -28,7 +28,7 @@ func (w *World) watch(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		l := w.current()
+		l := w.running.Load()
 		// A jump of the model's clock moves what the host's patience is measured with,
 		// and the intervals that it learns, which a real clock that is set does not.
 		if l == nil || l.dead.Load() || l.jumped.Load() {
@@ -39,14 +39,14 @@ func (w *World) watch(ctx context.Context) {
 			snap = w.o.Status(snap)
 		}
 		w.refused.look(snap, func(v host.SubscriptionView, since time.Time) {
-			w.checker.Broken("%v looks %s, and no delivery was accepted since one was refused %v ago", v.Key.Type, v.Status.State, time.Since(since))
+			w.checker.Violation("%v looks %s, and no delivery was accepted since one was refused %v ago", v.Key.Type, v.Status.State, time.Since(since))
 		})
 		for _, f := range w.feeds {
 			if since := w.server.RefusedSince(f); !since.IsZero() && time.Since(since) > refusedAlive {
 				w.wantNotLive(snap, f, since)
 			}
 		}
-		silent := time.Since(w.net.Heard(serverAddress))
+		silent := time.Since(w.net.LastRead(serverAddress))
 		for _, v := range snap.Subs {
 			switch v.Status.State {
 			case event.StateLive, event.StatePolling, event.StateDraining:
@@ -54,7 +54,7 @@ func (w *World) watch(ctx context.Context) {
 				continue
 			}
 			if silent > alive[v.Mode] {
-				w.checker.Broken("%v looks %s, and nothing came from the server for %v", v.Key.Type, v.Status.State, silent)
+				w.checker.Violation("%v looks %s, and nothing came from the server for %v", v.Key.Type, v.Status.State, silent)
 			}
 		}
 	}
@@ -65,7 +65,7 @@ func (w *World) watch(ctx context.Context) {
 func (w *World) wantNotLive(snap host.Snapshot, f *Feed, since time.Time) {
 	for _, v := range snap.Subs {
 		if v.Key.Type.Raw() == f.Name && v.Mode == event.ModeWebhook && v.Status.State == event.StateLive {
-			w.checker.Broken("%s looks live, and every delivery was refused for %v", f.Name, time.Since(since))
+			w.checker.Violation("%s looks live, and every delivery was refused for %v", f.Name, time.Since(since))
 		}
 	}
 }

@@ -2,7 +2,9 @@ package sim
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"strconv"
@@ -50,8 +52,7 @@ func (n *Network) SetHarm(h Harm) {
 	n.harm = h
 }
 
-// Garbled allows bytes to be changed on the way to an address: who reads there
-// can tell.
+// Garbled allows bytes to be changed on the way to an address, where the reader can notice that.
 func (n *Network) Garbled(address string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -63,11 +64,7 @@ func (n *Network) Garbled(address string) {
 func (n *Network) Faults() map[string]int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	out := make(map[string]int, len(n.faults))
-	for name, count := range n.faults {
-		out[name] = count
-	}
-	return out
+	return maps.Clone(n.faults)
 }
 
 // Count counts a fault.
@@ -77,8 +74,8 @@ func (n *Network) Count(fault string) {
 	n.faults[fault]++
 }
 
-// Heard returns when bytes from an address were last read by who had dialed it.
-func (n *Network) Heard(address string) time.Time {
+// LastRead returns when bytes from an address were last read by a node that had dialed it.
+func (n *Network) LastRead(address string) time.Time {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.last[address]
@@ -92,7 +89,7 @@ func (n *Network) ResetAll(address string) {
 }
 
 // SilenceAll makes the connections to an address lose what is written, and new
-// ones too until [Network.Speak].
+// ones too until [Network.Unsilence].
 func (n *Network) SilenceAll(address string) {
 	n.mu.Lock()
 	n.dead[address] = true
@@ -103,9 +100,8 @@ func (n *Network) SilenceAll(address string) {
 	}
 }
 
-// Speak ends what [Network.SilenceAll] began. Connections that were silenced stay
-// silent.
-func (n *Network) Speak(address string) {
+// Unsilence ends what [Network.SilenceAll] began. Connections that were silenced stay silent.
+func (n *Network) Unsilence(address string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	delete(n.dead, address)
@@ -261,13 +257,13 @@ func (n *Network) pair(d *Node, l *listener) (near, far *conn) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.conns[near] = struct{}{}
-	back.spent = func(int) {
+	back.onRead = func(int) {
 		n.mu.Lock()
 		defer n.mu.Unlock()
 		n.last[l.address] = time.Now()
 	}
 	if n.dead[l.address] {
-		there.mute, back.mute = true, true
+		there.muted, back.muted = true, true
 	}
 	h := n.harm
 	if h.Latency > 0 {
@@ -311,7 +307,7 @@ func (n *Network) arm(near, far *conn, h Harm) {
 			return p[:n.rand.N(len(p))]
 		}},
 		{"connection silent", h.Silence, func(l *lane, _ []byte) []byte {
-			l.mute, l.chunks, l.held = true, nil, 0
+			l.muted, l.chunks, l.held = true, nil, 0
 			go other.silence()
 			return nil
 		}},
@@ -324,8 +320,8 @@ func (n *Network) arm(near, far *conn, h Harm) {
 		if !n.rand.Chance(k.p) || k.name == "bytes garbled" && !n.garble[near.address] {
 			continue
 		}
-		victim.fuse = 1 + n.rand.N(max(1, h.After))
-		victim.blow = func(l *lane, p []byte) []byte {
+		victim.harmAfter = 1 + n.rand.N(max(1, h.After))
+		victim.harm = func(l *lane, p []byte) []byte {
 			n.Count(k.name)
 			return k.blow(l, p)
 		}
@@ -410,9 +406,7 @@ func (c *conn) forget() {
 }
 
 func (c *conn) SetDeadline(t time.Time) error {
-	c.in.change(func() { c.in.ends[reading] = t })
-	c.out.change(func() { c.out.ends[writing] = t })
-	return nil
+	return errors.Join(c.SetReadDeadline(t), c.SetWriteDeadline(t))
 }
 
 func (c *conn) SetReadDeadline(t time.Time) error {

@@ -51,7 +51,7 @@ func (w *World) newProcess() (*process, error) {
 	p.store = store
 	w.checker.Reopened(store)
 	p.stop = store.Watch(w.checker.Stored)
-	var tapped event.Store = &tap{store, w.checker}
+	var tapped event.Store = &checkedStore{store, w.checker}
 	if w.o.Sabotage != nil {
 		tapped = w.o.Sabotage(tapped)
 	}
@@ -113,14 +113,14 @@ func (p *process) close() error {
 	return err
 }
 
-// tap tells the checker of every commit of a subscription.
-type tap struct {
+// checkedStore tells the checker of every commit of a subscription.
+type checkedStore struct {
 	event.Store
 	checker *Checker
 }
 
 // Submit implements [event.Store].
-func (t *tap) Submit(ctx context.Context, b event.Batch) error {
+func (t *checkedStore) Submit(ctx context.Context, b event.Batch) error {
 	done, id := b.Done, b.Sub
 	b.Done = func(o event.Outcome, err error) {
 		if sub, unknown := t.Store.Subscription(id); unknown == nil {

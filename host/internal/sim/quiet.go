@@ -12,11 +12,11 @@ import (
 // [Quiet] world.
 const quietRounds = 25
 
-// beQuiet ends connections and processes and changes modes, with hardly an event
+// runQuiet ends connections and processes and changes modes, with hardly an event
 // between, on a server that keeps its newest event.
-func (w *World) beQuiet() error {
+func (w *World) runQuiet() error {
 	for range 3 { // the host knows two positions
-		w.happenQuietly()
+		w.addQuietly()
 		if err := w.awaitAll(); err != nil {
 			return err
 		}
@@ -49,14 +49,14 @@ func (w *World) beQuiet() error {
 			return err
 		}
 		if r.Chance(0.5) {
-			w.happenQuietly()
+			w.addQuietly()
 		}
 		time.Sleep(r.Between(0, 40*time.Second))
 		if err := w.awaitAll(); err != nil {
 			return err
 		}
 		if r.Chance(0.3) {
-			w.happenQuietly()
+			w.addQuietly()
 			if err := w.awaitAll(); err != nil {
 				return err
 			}
@@ -65,25 +65,24 @@ func (w *World) beQuiet() error {
 	return nil
 }
 
-// happenQuietly adds an event to some types. The server keeps the newest event before it
-// alone, as soon as nothing hides from the host that it may.
-func (w *World) happenQuietly() {
+// addQuietly adds an event to some types. Of a settled one the server first drops all but the
+// newest event.
+func (w *World) addQuietly() {
 	settled := w.settledFeeds()
 	for _, f := range w.feeds {
 		if w.rand.feed.Chance(0.7) || f.Last() < 3 {
 			if settled[f.Name] {
 				f.Retain(1)
 			}
-			f.Happen()
+			f.Add()
 		}
 	}
 }
 
-// settledFeeds returns the types whose older events no host would ask for: continuity is
-// proved, else it begins again at an older position when it is cut now; and the newest
-// position is stored. The one that came with the last deliveries by webhook may trail them,
-// as several were under way at once; while nothing tells a newer one, an event that was
-// dropped is like one that was never delivered (docs/reliability.md).
+// settledFeeds returns the types whose older events the host will not ask for: continuity is
+// proved, and the newest position is stored. The cursors of the last webhook deliveries may
+// trail behind, as several were under way at once. While no later cursor comes, an event that
+// the server drops looks like one that it never delivered (docs/reliability.md).
 func (w *World) settledFeeds() map[string]bool {
 	settled := map[string]bool{}
 	for _, v := range w.host.host.Snapshot().Subs {
@@ -93,7 +92,7 @@ func (w *World) settledFeeds() map[string]bool {
 			continue
 		}
 		opening := sub.Opening()
-		_, at := f.read(opening.Text.Raw())
+		_, at := f.parseCursor(opening.Text.Raw())
 		settled[f.Name] = at == f.Last()
 	}
 	return settled

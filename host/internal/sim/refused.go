@@ -9,17 +9,16 @@ import (
 	"eventdeck/host/receiver"
 )
 
-// A delivery that is refused shows within 5 s (contracts, subs list); the watch looks
-// twice a second.
+// refusedAlive is how long a subscription may be shown as live after a delivery was refused:
+// 5 s (contracts, subs list), and some slack as the watch looks twice a second.
 const refusedAlive = 5*time.Second + time.Second
 
-// refusedWatch holds the state of webhook subscriptions against the deliveries that were
-// refused, as the host counts them: after one, a subscription is not shown as live until
-// one is accepted. What could be an acceptance counts as one.
+// refusedWatch checks that a webhook subscription is not shown as live from a refused delivery
+// on, as the host counts them, until one is accepted. What may be an acceptance counts as one.
 type refusedWatch struct {
 	seen map[event.SubID]refusedSeen
 	// stretches is how often deliveries were refused, and none accepted, for so long that
-	// the state had to say it.
+	// the subscription must not be shown as live.
 	stretches int
 }
 
@@ -29,11 +28,11 @@ type refusedSeen struct {
 	opened   time.Time // when its server confirmed it last
 	refused  event.Refused
 	since    time.Time // the first refusal after an acceptance was seen; zero: none
-	due      bool      // the state must say it
+	due      bool      // it must not be shown as live
 }
 
-// look takes another snapshot, and hands the subscriptions that look live and must not to
-// broken.
+// look takes another snapshot, and calls broken for the subscriptions that are wrongly shown as
+// live.
 func (w *refusedWatch) look(snap host.Snapshot, broken func(v host.SubscriptionView, since time.Time)) {
 	if w.seen == nil {
 		w.seen = map[event.SubID]refusedSeen{}
@@ -78,8 +77,8 @@ func (s *Server) refusing(f *Feed) *refusing {
 	return s.refused[f]
 }
 
-// begun notes a request to the receiver.
-func (s *Server) begun(r sent) {
+// noteSent notes a request to the receiver.
+func (s *Server) noteSent(r sent) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if k := s.refusing(r.feed); !r.forged {
@@ -88,8 +87,8 @@ func (s *Server) begun(r sent) {
 	}
 }
 
-// judged notes what became of it.
-func (s *Server) judged(r sent, a answered) {
+// noteResponse notes what became of it.
+func (s *Server) noteResponse(r sent, a response) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k := s.refusing(r.feed)
@@ -112,7 +111,7 @@ func (s *Server) RefusedSince(f *Feed) time.Time {
 	return s.refusing(f).since
 }
 
-// forgetRefused begins anew with a host that has seen no refusal.
+// forgetRefused forgets all refusals, for a host that was just started.
 func (s *Server) forgetRefused() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,13 +14,13 @@ import (
 // Behaviour says how likely the server misbehaves now, each from 0 to 1. What it never
 // does right is a [Deviation].
 type Behaviour struct {
-	Refuse  float64 // 429, 503, 500 or an internal error in place of an answer
-	Garbage float64 // no JSON-RPC in place of an answer, or a frame of it in a stream
-	Hang    float64 // an answer that comes after seconds
-	Repeat  float64 // events that come again
-	Shuffle float64 // events out of order, with positions that are right all the same
-	Deny    float64 // a position is refused
-	Missign float64 // a delivery is signed with a secret that nobody has
+	Refuse      float64 // 429, 503, 500 or an internal error in place of an answer
+	Garbage     float64 // no JSON-RPC in place of an answer, or a frame of it in a stream
+	Hang        float64 // an answer that comes after seconds
+	Repeat      float64 // events that come again
+	Shuffle     float64 // events out of order, with positions that are right all the same
+	Deny        float64 // a position is refused
+	SignWrongly float64 // a delivery is signed with a secret that no receiver has
 	// Forget: a webhook subscription is forgotten right after its grant, and challenged
 	// again by the next subscribe.
 	Forget    float64
@@ -98,7 +98,7 @@ func (s *Server) Start() error {
 	return nil
 }
 
-// Stop ends the process without a word. A server that forgets has lost its leases.
+// Stop kills the process. A server that forgets has lost its leases.
 func (s *Server) Stop(forget bool) {
 	s.mu.Lock()
 	l := s.process
@@ -181,7 +181,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.fail(-32601, "no such method or type", nil)
 		return
 	}
-	s.heard(f, call.Method)
+	s.countRequest(f, call.Method)
 	if p.Cursor != nil && s.chance(s.behaves().Deny, "position refused") {
 		if call.Method == wire.MethodPoll {
 			f.deny(true)
@@ -203,17 +203,17 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// refusePosition answers that a cursor is not known. What was to be had from there by
-// this request cannot be had any more.
+// refusePosition answers that a cursor is not known. The host cannot get what it skipped any
+// more, as it goes on from now.
 func (s *Server) refusePosition(a answerer, f *Feed, cursor string) {
-	_, at := f.read(strings.TrimPrefix(cursor, foreign))
+	_, at := f.parseCursor(strings.TrimPrefix(cursor, foreign))
 	f.refuse(at)
-	f.abandon()
+	f.loseSkipped()
 	a.fail(-32602, "the cursor is not known", map[string]any{"field": "cursor"})
 }
 
-// heard counts a request for a type.
-func (s *Server) heard(f *Feed, method string) {
+// countRequest counts a request for a type.
+func (s *Server) countRequest(f *Feed, method string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests[f.Name+" "+method]++

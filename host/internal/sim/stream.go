@@ -22,7 +22,7 @@ func (s *Server) poll(a answerer, f *Feed, cursor *string) {
 		cursor = &text
 	}
 	f.deny(false)
-	at, truncated := f.start(cursor)
+	at, truncated := f.startAt(cursor)
 	last := f.Last()
 	if f.Deviates(PollLags) {
 		last = max(min(at, last), f.lastBefore(time.Now().Add(-pollLag)))
@@ -58,7 +58,7 @@ func (s *Server) poll(a answerer, f *Feed, cursor *string) {
 
 // stream is a push stream.
 func (s *Server) stream(a answerer, request context.Context, f *Feed, cursor *string) {
-	at, truncated := f.start(cursor)
+	at, truncated := f.startAt(cursor)
 	if truncated && f.isQuiet() {
 		truncated = false
 		s.net.Count("loss of history not told")
@@ -136,7 +136,7 @@ func limited(ctx context.Context, f *Feed) (context.Context, context.CancelFunc)
 func (s *Server) push(a answerer, f *Feed, at int) (int, error) {
 	for at < f.Last() {
 		b := s.behaves()
-		if now, moved := f.held(at); moved && !f.Cursorless {
+		if now, moved := f.oldestFrom(at); moved && !f.Cursorless {
 			at = now
 			if err := a.note(wire.NoteActive, map[string]any{"cursor": f.cursor(at), "truncated": true}); err != nil {
 				return at, err

@@ -71,10 +71,9 @@ type World struct {
 	checker *Checker
 	clock   atomic.Int64 // by how much the host's clock is off
 	skew    time.Duration
-	mu      sync.Mutex
-	now     *process // the running one, for other goroutines
-	host    *process // the running one
-	runs    int      // of the host
+	host    *process                // the running one
+	running atomic.Pointer[process] // the same, for other goroutines
+	runs    int                     // of the host
 	resumes int
 	refused refusedWatch // of watch
 	rand    struct{ net, server, disk, chaos, feed, kind *Random }
@@ -153,7 +152,7 @@ func (w *World) run() error {
 	defer watching.Wait()
 	defer cancel()
 	if w.o.Kind == Quiet {
-		if err := w.beQuiet(); err != nil {
+		if err := w.runQuiet(); err != nil {
 			return err
 		}
 		return w.settle()
@@ -176,12 +175,12 @@ func (w *World) run() error {
 // begin subscribes while all is well.
 func (w *World) begin() error {
 	for _, f := range w.feeds {
-		f.Happen() // there is a position to begin at
+		f.Add() // there is a position to begin at
 	}
 	if err := w.startHost(); err != nil {
 		return err
 	}
-	w.checker.Owe()
+	w.checker.Subscribed()
 	for _, f := range w.feeds {
 		ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
 		defer cancel()
@@ -202,7 +201,7 @@ func (w *World) produce(f *Feed) {
 	r := w.rand.feed
 	for n := 0; n < w.o.Events; {
 		for range 1 + r.N(40) {
-			f.Happen()
+			f.Add()
 			n++
 		}
 		time.Sleep(r.Between(0, 2*time.Second))
@@ -212,11 +211,11 @@ func (w *World) produce(f *Feed) {
 // settle ends every fault, waits until all is there, and looks at the file again.
 func (w *World) settle() error {
 	w.calm()
-	patience := 15 * time.Second // gaps are told
+	patience := 15 * time.Second // for gaps to be recorded
 	if w.o.Kind != Faithful {
-		patience = time.Minute // and proofs end
+		patience = time.Minute // and for proofs to end
 		for _, f := range w.feeds {
-			f.Happen() // nothing shows what was skipped while nothing comes
+			f.Add() // nothing shows what was skipped while nothing comes
 		}
 	}
 	for range 300 {
@@ -240,11 +239,11 @@ func (w *World) settle() error {
 // calm ends every fault.
 func (w *World) calm() {
 	w.net.SetHarm(Harm{})
-	w.net.Speak(serverAddress)
+	w.net.Unsilence(serverAddress)
 	w.server.Behave(Behaviour{})
 	w.clock.Store(0)
 	w.repairDisk()
-	w.net.Speak(w.receiver())
+	w.net.Unsilence(w.receiver())
 	w.net.ResetAll(serverAddress) // what is muted stays muted
 	w.net.ResetAll(w.receiver())
 }
@@ -263,9 +262,7 @@ func (w *World) startHost() error {
 		return err
 	}
 	w.host = p
-	w.mu.Lock()
-	w.now = p
-	w.mu.Unlock()
+	w.running.Store(p)
 	w.runs++
 	w.server.forgetRefused()
 	if address := w.receiver(); address != "" {
@@ -275,9 +272,3 @@ func (w *World) startHost() error {
 }
 
 func (w *World) receiver() string { return w.host.host.Snapshot().Receiver }
-
-func (w *World) current() *process {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.now
-}

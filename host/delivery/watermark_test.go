@@ -82,7 +82,7 @@ func TestPollGapBeginsWhereThePagesStopped(t *testing.T) {
 
 // Deliveries overtake each other: one that is held up holds the moment back.
 func TestWholeOfDeliveries(t *testing.T) {
-	var w whole
+	var w watermark
 	began := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	at := func(n int) time.Time { return began.Add(time.Duration(n) * time.Second) }
 	place := func(n int) *event.Cursor {
@@ -90,34 +90,34 @@ func TestWholeOfDeliveries(t *testing.T) {
 		return &at
 	}
 	for n := 1; n <= 9; n++ {
-		w.delivered(at(n), place(n))
+		w.noteDelivery(at(n), place(n))
 	}
-	if till := w.till(); !till.Equal(at(8)) { // what moved the first position is not known
+	if till := w.at(); !till.Equal(at(8)) { // what moved the first position is not known
 		t.Fatalf("%v after nine in order, want %v", till, at(8))
 	}
-	before := w.till()
+	before := w.at()
 	for n := 11; n <= 300; n++ { // 10 is held up
-		w.delivered(at(n), place(9))
+		w.noteDelivery(at(n), place(9))
 	}
-	w.delivered(at(3), place(2)) // one of before comes again
-	w.delivered(at(301), place(9))
-	if till := w.till(); till != before {
+	w.noteDelivery(at(3), place(2)) // one of before comes again
+	w.noteDelivery(at(301), place(9))
+	if till := w.at(); till != before {
 		t.Errorf("%v, want %v: event 10 is missing", till, before)
 	}
-	w.delivered(at(10), place(301))
-	if till := w.till(); till != before && till.After(at(10)) {
+	w.noteDelivery(at(10), place(301))
+	if till := w.at(); till != before && till.After(at(10)) {
 		t.Errorf("%v, want at most %v: what moved the position is not known", till, at(10))
 	}
 }
 
 // Positions that were moved by what another process took show nothing.
 func TestWholeOfDeliveriesOfBefore(t *testing.T) {
-	w := whole{began: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+	w := watermark{began: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 	for n := range 20 {
 		at := event.At(trust.Untrusted(fmt.Sprint(n)))
-		w.delivered(w.began.Add(time.Duration(n-20)*time.Second), &at)
+		w.noteDelivery(w.began.Add(time.Duration(n-20)*time.Second), &at)
 	}
-	if till := w.till(); !till.IsZero() {
+	if till := w.at(); !till.IsZero() {
 		t.Errorf("%v", till)
 	}
 }

@@ -1,0 +1,70 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"eventdeck/host/event"
+	"eventdeck/host/receiver"
+	"eventdeck/store/storetest"
+)
+
+// removing is a store that calls before ahead of the removal of a subscription.
+type removing struct {
+	event.Store
+	before func() error
+}
+
+func (s *removing) Submit(ctx context.Context, b event.Batch) error {
+	if b.Remove {
+		if err := s.before(); err != nil {
+			return err
+		}
+	}
+	return s.Store.Submit(ctx, b)
+}
+
+// A server must not be told that a subscription is gone before that is stored: it would give
+// up the deliveries of one that could not be removed.
+func TestPathsAreKnownUntilTheRemovalIsStored(t *testing.T) {
+	s := &removing{Store: storetest.Open(t)}
+	h, err := New(Options{Store: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := h.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	hook := event.Hook{Path: "/hooks/new", OldPath: "/hooks/old"}
+	err = h.commit(t.Context(), event.Batch{Sub: "a", Update: func(sub *event.Subscription) { sub.ID, sub.Hook = "a", hook }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.hooks.AddPath(hook.OldPath, "a")
+	h.hooks.AddPath(hook.Path, "a")
+	want := func(when string, state receiver.PathState) {
+		t.Helper()
+		for _, path := range []string{hook.Path, hook.OldPath} {
+			if _, got := h.hooks.Lookup(path); got != state {
+				t.Errorf("%s: %s has state %v, want %v", path, when, got, state)
+			}
+		}
+	}
+	full := errors.New("the disk is full")
+	s.before = func() error {
+		want("before the commit", receiver.PathKnown)
+		return full
+	}
+	if err := h.Unsubscribe(t.Context(), "a"); !errors.Is(err, full) {
+		t.Fatalf("error %v, want %v", err, full)
+	}
+	want("after a failed removal", receiver.PathKnown)
+	s.before = func() error { return nil }
+	if err := h.Unsubscribe(t.Context(), "a"); err != nil {
+		t.Fatal(err)
+	}
+	want("after the removal", receiver.PathRemoved)
+}
