@@ -1,6 +1,6 @@
 // Package mcpserver is the host as an MCP server: what it has stored and what it knows are
 // tools for any MCP client, and every stored event is offered again as an event, by poll,
-// push and webhook (SEP-3415). It changes nothing of the host: a client may wish for a
+// push and webhook (SEP-3415). It changes nothing of the host: a client may ask for a
 // subscription, or for the end of one, and the operator approves that or not.
 //
 // What goes out passes a redactor. Payloads go to tools inside of envelopes
@@ -43,7 +43,7 @@ type Host interface {
 // Options configure a [Server].
 type Options struct {
 	Host    Host
-	React   react.Control // nil: no reactions run, and nothing can be wished
+	React   react.Control // nil: no reactions run, and nothing can be asked for
 	Redact  *redact.Set   // what must not go out; nil: the shapes of secrets alone
 	Version string        // of the program
 

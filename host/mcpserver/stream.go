@@ -145,7 +145,7 @@ func (s *stream) flush() error {
 // listen answers subscriptions/listen: notifications outside of requests. keepalive is
 // sent with each heartbeat, where the transport has one.
 func (s *Server) listen(ctx context.Context, r request, out eventserver.Sink, keepalive string) error {
-	wish, acknowledged, _ := eventserver.ReadListen(r.params) // params that make no sense ask for nothing
+	wanted, acknowledged, _ := eventserver.ReadListen(r.params) // params that make no sense ask for nothing
 	next, seen := s.next(), s.types.currentVersion()
 	err := out.Write(out.AppendNote(nil, wire.NoteAcknowledged, acknowledged, r.id, wire.ProfileSEP))
 	beat := time.NewTicker(s.opts.Heartbeat)
@@ -162,7 +162,7 @@ func (s *Server) listen(ctx context.Context, r request, out eventserver.Sink, ke
 		case <-next:
 			next = s.next()
 		}
-		if at := s.types.currentVersion(); at != seen && wish {
+		if at := s.types.currentVersion(); at != seen && wanted {
 			seen = at
 			err = out.Write(out.AppendNote(nil, wire.NoteListChanged, map[string]any{}, r.id, wire.ProfileSEP))
 		}

@@ -15,7 +15,7 @@ import (
 	"eventdeck/host/wire"
 )
 
-// tool is one tool. Those with run only read; those with wish have the operator asked.
+// tool is one tool. Those with run only read; those with ask have the operator asked.
 type tool struct {
 	name, title, description string
 	input, output            json.RawMessage
@@ -23,8 +23,8 @@ type tool struct {
 	// run returns the structured result. args were checked against the schema.
 	// Errors are told to the client as the result of the call.
 	run func(s *Server, ctx context.Context, args json.RawMessage) (any, error)
-	// wish is run for who asks.
-	wish func(s *Server, ctx context.Context, client trust.Text, args json.RawMessage) (any, error)
+	// ask has the operator asked for a client.
+	ask  func(s *Server, ctx context.Context, client trust.Text, args json.RawMessage) (any, error)
 	ends bool // what it asks for takes something away
 }
 
@@ -78,7 +78,7 @@ func toolset() ([]tool, error) {
 			output: object(`"counts":` + aList + `,"gaps":{"type":"array","items":` + gapSchema + `},"events":{"type":"array","items":` + eventSchema +
 				`},"examined":` + aNumber + `,"more":{"type":"boolean","description":"Ask again with position: not everything was looked at"},"truncated":{"type":"boolean","description":"Records since the position are not kept any more"},"position":` + anyText), run: (*Server).whatsNew},
 	}
-	all = append(all, wishTools()...)
+	all = append(all, askingTools()...)
 	for i := range all {
 		var schema jsonschema.Schema
 		if err := json.Unmarshal(all[i].input, &schema); err != nil {
@@ -106,7 +106,7 @@ func (s *Server) listTools() map[string]any {
 	var list []any
 	for _, t := range s.tools {
 		list = append(list, map[string]any{"name": t.name, "title": t.title, "description": t.description, "inputSchema": t.input, "outputSchema": t.output,
-			"annotations": map[string]any{"readOnlyHint": t.run != nil, "destructiveHint": t.ends, "idempotentHint": true, "openWorldHint": t.wish != nil}})
+			"annotations": map[string]any{"readOnlyHint": t.run != nil, "destructiveHint": t.ends, "idempotentHint": true, "openWorldHint": t.ask != nil}})
 	}
 	return map[string]any{"tools": list, "ttlMs": 3_600_000, "cacheScope": "public"}
 }
@@ -135,8 +135,8 @@ func (s *Server) callTool(ctx context.Context, r request) (map[string]any, *even
 	found, err := any(nil), t.check(p.Arguments)
 	switch {
 	case err != nil:
-	case t.wish != nil:
-		found, err = t.wish(s, ctx, r.who(), p.Arguments)
+	case t.ask != nil:
+		found, err = t.ask(s, ctx, r.who(), p.Arguments)
 	default:
 		found, err = t.run(s, ctx, p.Arguments)
 	}

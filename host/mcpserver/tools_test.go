@@ -80,11 +80,11 @@ func TestOfficialClientCallsEachTool(t *testing.T) {
 				t.Errorf("%s: %v", tool.Name, err)
 				continue
 			}
-			wishes := tool.Name == "subscribe" || tool.Name == "unsubscribe"
-			if tool.Annotations.ReadOnlyHint == wishes {
-				t.Errorf("%s says that it only reads: %v", tool.Name, !wishes)
+			asks := tool.Name == "subscribe" || tool.Name == "unsubscribe"
+			if tool.Annotations.ReadOnlyHint == asks {
+				t.Errorf("%s says that it only reads: %v", tool.Name, !asks)
 			}
-			if wishes || strings.Contains(tool.Name, "run") {
+			if asks || strings.Contains(tool.Name, "run") {
 				if !result.IsError || !strings.Contains(result.Content[0].(*mcp.TextContent).Text, "runs") {
 					t.Errorf("%s: %v", tool.Name, result.Content)
 				}

@@ -27,7 +27,7 @@ const (
 
 // ErrClientRequests: so many client requests wait already that no further one is taken; the text
 // says whose.
-var ErrClientRequests = errors.New("too many wishes wait for the operator")
+var ErrClientRequests = errors.New("too many client requests wait for the operator")
 
 // ClientRequest is what a client of this host as an MCP server asks for: that a subscription
 // begins, or that one ends. Nothing comes of it until the operator approves it.

@@ -137,7 +137,7 @@ func TestReactionConfinedReachesNothing(t *testing.T) {
 }
 
 // A confined command, though it reaches the network, cannot approve what a client wished.
-func TestConfinedCommandsApproveNoWish(t *testing.T) {
+func TestConfinedCommandsApproveNoClientRequest(t *testing.T) {
 	self := confined(t)
 	r := newReacting(t, fmt.Sprintf(`{"rules":{"try":{ON,"when":".severity=P2","do":{"command":[%q,%q,"DIR"],"env":[%q],"confine":{"net":true}}}}}`, self, reachCommand, envReach))
 	p := r.host()

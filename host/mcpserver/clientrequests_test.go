@@ -17,7 +17,7 @@ import (
 	"eventdeck/host/trust"
 )
 
-// operator keeps wishes as an engine of reactions does, and decides them.
+// operator keeps client requests as an engine of reactions does, and decides them.
 type operator struct {
 	react.Control
 	mu   sync.Mutex
@@ -46,13 +46,13 @@ func (o *operator) ClientRequest(_ context.Context, w react.ClientRequest) (reac
 	return r, nil
 }
 
-// decides has the one wish be in another state.
+// decides has the one request be in another state.
 func (o *operator) decides(t *testing.T, state react.State, reason string) {
 	t.Helper()
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if len(o.runs) != 1 {
-		t.Fatalf("%d wishes: %v", len(o.runs), o.runs)
+		t.Fatalf("%d requests: %v", len(o.runs), o.runs)
 	}
 	for id, r := range o.runs {
 		r.State, r.Reason, r.Ended = state, reason, time.Now()
@@ -60,19 +60,19 @@ func (o *operator) decides(t *testing.T, state react.State, reason string) {
 	}
 }
 
-func (o *operator) wish(t *testing.T) react.ClientRequest {
+func (o *operator) request(t *testing.T) react.ClientRequest {
 	t.Helper()
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, r := range o.runs {
 		return *r.Request.Wish
 	}
-	t.Fatal("nothing was wished")
+	t.Fatal("nothing was asked")
 	return react.ClientRequest{}
 }
 
-// newWishing serves a store beside an operator, and counts how often a request was checked.
-func newWishing(t *testing.T) (*rig, *operator, *int) {
+// newAsking serves a store beside an operator, and counts how often a request was checked.
+func newAsking(t *testing.T) (*rig, *operator, *int) {
 	t.Helper()
 	o, checked := &operator{runs: map[react.RunID]react.Run{}}, new(int)
 	r := newRig(t, func(opts *mcpserver.Options) { opts.React = o })
@@ -88,14 +88,14 @@ func newWishing(t *testing.T) (*rig, *operator, *int) {
 
 // A client asks for a subscription and is answered at once; asking again tells what became of
 // it, and nothing is checked or asked a second time.
-func TestAClientWishesForASubscription(t *testing.T) {
-	r, o, checked := newWishing(t)
+func TestAClientAsksForASubscription(t *testing.T) {
+	r, o, checked := newAsking(t)
 	ask := map[string]any{"server": "pager", "type": "incident", "arguments": map[string]any{"b": 1, "a": "<x>"}}
 	got := r.tool("subscribe", ask)
 	if got["state"] != "asking" || got["subscription"] != nil || got["mode"] != "push" || got["expires"] == nil {
 		t.Fatal(got)
 	}
-	w := o.wish(t)
+	w := o.request(t)
 	if w.Server != "pager" || string(w.Args) != `{"a":"<x>","b":1}` || w.Asked != event.ModeAuto || w.Mode != event.ModePush || w.Client.Raw() != "loopback test" {
 		t.Errorf("%+v", w)
 	}
@@ -111,9 +111,9 @@ func TestAClientWishesForASubscription(t *testing.T) {
 	}
 }
 
-// What is subscribed already needs no wish.
-func TestWhatIsSubscribedIsNotWishedFor(t *testing.T) {
-	r, o, _ := newWishing(t)
+// What is subscribed already needs no request.
+func TestWhatIsSubscribedIsNotAskedFor(t *testing.T) {
+	r, o, _ := newAsking(t)
 	key := event.Key{Server: "pager", Type: trust.Untrusted("incident"), Args: []byte(`{}`)}
 	sub := r.subscribed(key)
 	if got := r.tool("subscribe", map[string]any{"server": "pager", "type": "incident", "mode": "poll"}); got["state"] != "done" || got["subscription"] != string(sub) || got["mode"] != "push" || got["id"] != nil {
@@ -125,7 +125,7 @@ func TestWhatIsSubscribedIsNotWishedFor(t *testing.T) {
 	if got := r.tool("unsubscribe", map[string]any{"subscription": string(sub)}); got["state"] != "asking" || got["mode"] != nil {
 		t.Error(got)
 	}
-	if w := o.wish(t); w.Ends != sub || w.Server != "pager" || w.Type.Raw() != "incident" || string(w.Args) != `{}` {
+	if w := o.request(t); w.Ends != sub || w.Server != "pager" || w.Type.Raw() != "incident" || string(w.Args) != `{}` {
 		t.Errorf("%+v", w)
 	}
 }
@@ -146,8 +146,8 @@ func (r *rig) subscribed(key event.Key) event.SubID {
 	return key.ID()
 }
 
-func TestWhatCannotBeWishedIsRefused(t *testing.T) {
-	r, o, _ := newWishing(t)
+func TestWhatCannotBeAskedForIsRefused(t *testing.T) {
+	r, o, _ := newAsking(t)
 	for want, args := range map[string]map[string]any{
 		"unknown server":    {"server": "other", "type": "incident"},
 		"16384 are taken":   {"server": "pager", "type": "incident", "arguments": map[string]any{"a": strings.Repeat("x", 16<<10)}},
@@ -177,12 +177,12 @@ func TestWhatCannotBeWishedIsRefused(t *testing.T) {
 
 // A client is told apart by how it came and what it calls itself, which is bounded.
 func TestClientsAreNamed(t *testing.T) {
-	r, o, _ := newWishing(t)
+	r, o, _ := newAsking(t)
 	session := r.sdkSession("stdio")
 	if _, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "subscribe", Arguments: map[string]any{"server": "pager", "type": "incident"}}); err != nil {
 		t.Fatal(err)
 	}
-	if w := o.wish(t); w.Client.Raw() != "stdio test" {
+	if w := o.request(t); w.Client.Raw() != "stdio test" {
 		t.Errorf("%q", w.Client.Raw())
 	}
 	clear(o.runs)
@@ -192,7 +192,7 @@ func TestClientsAreNamed(t *testing.T) {
 	if result["isError"] == true {
 		t.Fatal(result)
 	}
-	if w := o.wish(t); w.Client.Raw() != "loopback "+strings.Repeat("ü", 60) {
+	if w := o.request(t); w.Client.Raw() != "loopback "+strings.Repeat("ü", 60) {
 		t.Errorf("%q", w.Client.Raw())
 	}
 }

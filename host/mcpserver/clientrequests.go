@@ -13,18 +13,18 @@ import (
 	"eventdeck/host/trust"
 )
 
-// Bounds of wishes, beside those of package react.
+// Bounds of client requests, beside those of package react.
 const (
-	maxWishArgs = 16 << 10 // bytes of the arguments of a subscription
-	maxClient   = 60       // characters of a client's name
-	checkWithin = 15 * time.Second
+	maxAskedArgs = 16 << 10 // bytes of the arguments of a subscription
+	maxClient    = 60       // characters of a client's name
+	checkWithin  = 15 * time.Second
 )
 
-// wishTools returns the tools that have the operator asked.
-func wishTools() []tool {
+// askingTools returns the tools that have the operator asked.
+func askingTools() []tool {
 	const (
 		states = `"state":{"type":"string","enum":["asking","approved","done","denied","expired","failed"],"description":"asking: the operator has not decided; approved: it is being carried out; done: it is so; the others: it will not be done"}`
-		answer = `"id":{"type":["string","null"],"description":"Of the wish, as the operator sees it; null: nothing had to be asked"},` + states +
+		answer = `"id":{"type":["string","null"],"description":"Of the request, as the operator sees it; null: nothing had to be asked"},` + states +
 			`,"subscription":{"type":["string","null"],"description":"The id of the subscription, once there is one"},"mode":` + textOrNull +
 			`,"why":` + anyText + `,"reason":{"type":"string","description":"The operator's, of a denial"},"expires":{"type":["string","null"],"description":"When an undecided question ends, RFC 3339"}`
 		again = " It answers at once. Call it again with the same arguments, some seconds later, to learn what became of it; an answer stands for an hour."
@@ -33,10 +33,10 @@ func wishTools() []tool {
 		{name: "subscribe", title: "Ask for a subscription", description: "Asks the operator for a subscription to an event type of a server; nothing is subscribed before the operator approves exactly this." + again,
 			input: object(`"server":{"type":"string","minLength":1,"maxLength":512,"description":"A server of list_servers"},"type":{"type":"string","minLength":1,"maxLength":512,"description":"An event type of list_event_types"},`+
 				`"arguments":{"type":"object","description":"Those of the type, by its schema"},"mode":{"type":"string","enum":["auto","poll","push","webhook"],"description":"How events are delivered to eventdeck (default auto)"}`, "server", "type"),
-			output: object(answer), wish: (*Server).wishSubscription},
+			output: object(answer), ask: (*Server).askToSubscribe},
 		{name: "unsubscribe", title: "Ask for the end of a subscription", description: "Asks the operator to end a subscription; nothing ends before the operator approves exactly this. What was stored stays." + again,
 			input:  object(`"subscription":{"type":"string","minLength":1,"maxLength":64,"description":"The id of the subscription"}`, "subscription"),
-			output: object(answer), wish: (*Server).wishEnd, ends: true},
+			output: object(answer), ask: (*Server).askToEnd, ends: true},
 	}
 }
 
@@ -50,8 +50,8 @@ func (r request) who() trust.Text {
 	return trust.Untrusted(r.caller + " " + string(name[:min(len(name), maxClient)]))
 }
 
-// wishOut is what became of a wish.
-type wishOut struct {
+// requestOut is what became of a client request.
+type requestOut struct {
 	ID           *react.RunID `json:"id"`
 	State        string       `json:"state"`
 	Subscription *event.SubID `json:"subscription"`
@@ -61,40 +61,40 @@ type wishOut struct {
 	Expires      *string      `json:"expires"`
 }
 
-// The states of wishes, as clients are told them.
+// The states of client requests, as clients are told them.
 const (
-	wishAsking   = "asking"
-	wishApproved = "approved"
-	wishDone     = "done"
-	wishDenied   = "denied"
-	wishExpired  = "expired"
-	wishFailed   = "failed"
+	stateAsking   = "asking"
+	stateApproved = "approved"
+	stateDone     = "done"
+	stateDenied   = "denied"
+	stateExpired  = "expired"
+	stateFailed   = "failed"
 )
 
-func newWish(r *react.Run) wishOut {
-	out := wishOut{ID: &r.ID, Why: r.Why, Reason: r.Reason}
+func newRequestOut(r *react.Run) requestOut {
+	out := requestOut{ID: &r.ID, Why: r.Why, Reason: r.Reason}
 	if q := r.Request; q != nil && q.Wish != nil && q.Wish.Mode != "" {
 		out.Mode = &q.Wish.Mode
 	}
 	switch r.State {
 	case react.Gathering, react.Asking:
-		out.State, out.Expires = wishAsking, moment(r.Due)
+		out.State, out.Expires = stateAsking, moment(r.Due)
 	case react.Ready, react.Running:
-		out.State = wishApproved
+		out.State = stateApproved
 	case react.Done:
-		out.State = wishDone
+		out.State = stateDone
 	case react.Denied:
-		out.State = wishDenied
+		out.State = stateDenied
 	case react.Expired:
-		out.State = wishExpired
+		out.State = stateExpired
 	default:
-		out.State = wishFailed
+		out.State = stateFailed
 	}
 	return out
 }
 
-// wishSubscription is the tool subscribe. What is subscribed already is not asked for.
-func (s *Server) wishSubscription(ctx context.Context, client trust.Text, args json.RawMessage) (any, error) {
+// askToSubscribe is the tool subscribe. What is subscribed already is not asked for.
+func (s *Server) askToSubscribe(ctx context.Context, client trust.Text, args json.RawMessage) (any, error) {
 	var a struct {
 		Server, Type string
 		Arguments    json.RawMessage
@@ -110,15 +110,15 @@ func (s *Server) wishSubscription(ctx context.Context, client trust.Text, args j
 	switch {
 	case err != nil:
 		return nil, err
-	case len(canonical) > maxWishArgs:
-		return nil, fmt.Errorf("%w: they have %d bytes, and %d are taken at most", errArguments, len(canonical), maxWishArgs)
+	case len(canonical) > maxAskedArgs:
+		return nil, fmt.Errorf("%w: they have %d bytes, and %d are taken at most", errArguments, len(canonical), maxAskedArgs)
 	}
 	key := event.Key{Server: a.Server, Type: trust.Untrusted(a.Type), Args: canonical}
 	if sub := s.subscription(func(v *host.SubscriptionView) bool { return v.Key.ID() == key.ID() && !v.State.Over() }); sub != nil {
-		return wishOut{State: wishDone, Subscription: &sub.ID, Mode: &sub.Mode, Why: "it is subscribed"}, nil
+		return requestOut{State: stateDone, Subscription: &sub.ID, Mode: &sub.Mode, Why: "it is subscribed"}, nil
 	}
 	w := react.ClientRequest{Client: client, Server: key.Server, Type: key.Type, Args: key.Args, Asked: a.Mode}
-	return s.wish(ctx, &w, func() error {
+	return s.asked(ctx, &w, func() error {
 		ctx, cancel := context.WithTimeout(ctx, checkWithin)
 		defer cancel()
 		w.Mode, err = s.opts.Host.Check(ctx, host.Request{Server: key.Server, Type: key.Type, Args: key.Args, Mode: a.Mode})
@@ -126,14 +126,14 @@ func (s *Server) wishSubscription(ctx context.Context, client trust.Text, args j
 	})
 }
 
-// wishEnd is the tool unsubscribe.
-func (s *Server) wishEnd(ctx context.Context, client trust.Text, args json.RawMessage) (any, error) {
+// askToEnd is the tool unsubscribe.
+func (s *Server) askToEnd(ctx context.Context, client trust.Text, args json.RawMessage) (any, error) {
 	var a struct{ Subscription event.SubID }
 	if err := json.Unmarshal(args, &a); err != nil {
 		return nil, fmt.Errorf("%w: %w", errArguments, err)
 	}
 	w := react.ClientRequest{Client: client, Ends: a.Subscription}
-	return s.wish(ctx, &w, func() error {
+	return s.asked(ctx, &w, func() error {
 		sub := s.subscription(func(v *host.SubscriptionView) bool { return v.ID == a.Subscription })
 		if sub == nil {
 			return fmt.Errorf("%w: there is no subscription of this id; list_subscriptions shows them", errArguments)
@@ -154,9 +154,9 @@ func (s *Server) subscription(meant func(*host.SubscriptionView) bool) *host.Sub
 	return nil
 }
 
-// wish returns what became of a wish. One that has no answer yet is checked, and the operator
+// asked returns what became of a client request. One that has no answer yet is checked, and the operator
 // is asked.
-func (s *Server) wish(ctx context.Context, w *react.ClientRequest, check func() error) (any, error) {
+func (s *Server) asked(ctx context.Context, w *react.ClientRequest, check func() error) (any, error) {
 	if s.opts.React == nil {
 		return nil, errNotAsked
 	}
@@ -172,7 +172,7 @@ func (s *Server) wish(ctx context.Context, w *react.ClientRequest, check func() 
 	case err != nil:
 		return nil, err
 	}
-	return newWish(&r), nil
+	return newRequestOut(&r), nil
 }
 
 // errNotAsked: the operator cannot be asked here.

@@ -65,7 +65,7 @@ func (r *reacting) subs() string {
 
 // An agent asks for subscriptions and for the end of one; each comes to be once the operator
 // approved exactly that, and not before. What was asked waits over a kill.
-func TestAgentsWishForSubscriptions(t *testing.T) {
+func TestAgentsAskForSubscriptions(t *testing.T) {
 	r := newReacting(t, `{"rules":{}}`)
 	host := r.host()
 	conn, _ := r.mcpStdio(r.args()...)
@@ -130,7 +130,7 @@ func TestAgentsWishForSubscriptions(t *testing.T) {
 }
 
 // Where no process runs reactions nothing can be wished, and the client is told why.
-func TestWithoutReactionsNothingIsWished(t *testing.T) {
+func TestWithoutReactionsNothingIsAsked(t *testing.T) {
 	r := newReacting(t, `{"rules":{}}`)
 	conn, _ := r.mcpStdio(r.args()...)
 	ask(t, conn, 1, "tools/call", map[string]any{"name": "unsubscribe", "arguments": map[string]any{"subscription": "abcdefgh"}})
