@@ -112,7 +112,7 @@ var arrows = map[string][]string{
 	"ui/tui/manage":    {"host", "host/config", "host/event", "ui/tui/cells", "ui/tui/evidence", "ui/tui/lookup", "ui/tui/widget", "ui/tui/words"},
 	"ui/tui/subline":   {"host", "host/event", "host/redact", "host/schema", "host/trust", "ui/tui/cells", "ui/tui/evidence", "ui/tui/form", "ui/tui/lookup", "ui/tui/query", "ui/tui/widget", "ui/tui/words"},
 	"ui/tui/frame":     {"themes", "ui/tui/cells", "ui/tui/layout", "ui/tui/widget"},
-	"ui/tui/wake":      {},
+	"ui/tui/schedule":      {},
 	"ui/tui/search":    {"host/event", "ui/tui/cells", "ui/tui/detail", "ui/tui/evidence", "ui/tui/feed", "ui/tui/memo", "ui/tui/stream", "ui/tui/widget"},
 	"ui/tui/userfile":  {"host/config", "ui/tui/cells", "ui/tui/layout", "ui/tui/widget"},
 	"ui/tui/edges":     {"host", "host/eventlog", "host/trust", "themes", "ui/tui/cells", "ui/tui/evidence", "ui/tui/lookup", "ui/tui/stats", "ui/tui/stream", "ui/tui/tree"},

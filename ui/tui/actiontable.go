@@ -253,7 +253,7 @@ func (a *app) readerActions() []action.Action {
 			if !ok {
 				return nil
 			}
-			return a.outside.Programs.Show(a.wake.Context(), p, detail.PayloadOf(&r))
+			return a.outside.Programs.Show(a.schedule.Context(), p, detail.PayloadOf(&r))
 		}
 	}
 	return action.Grouped("Event",

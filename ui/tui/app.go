@@ -37,6 +37,7 @@ import (
 	"eventdeck/ui/tui/present"
 	"eventdeck/ui/tui/query"
 	reactions "eventdeck/ui/tui/react"
+	"eventdeck/ui/tui/schedule"
 	"eventdeck/ui/tui/search"
 	"eventdeck/ui/tui/skin"
 	"eventdeck/ui/tui/stats"
@@ -47,7 +48,6 @@ import (
 	"eventdeck/ui/tui/tree"
 	"eventdeck/ui/tui/userfile"
 	"eventdeck/ui/tui/views"
-	"eventdeck/ui/tui/wake"
 	"eventdeck/ui/tui/widget"
 )
 
@@ -94,12 +94,12 @@ type Options struct {
 // app is the state of the screen. It is changed by Update only.
 type app struct {
 	cells.Env
-	o     Options
-	wake  wake.Clock
-	memo  memo.Memo
-	skin  skin.Skin
-	frame frame.Frame
-	panes layout.Screen
+	o        Options
+	schedule schedule.Scheduler
+	memo     memo.Memo
+	skin     skin.Skin
+	frame    frame.Frame
+	panes    layout.Screen
 	input
 
 	actions  action.Table
@@ -132,6 +132,9 @@ type input struct {
 	ended  time.Time      // when a dialog went away that no key and no click closed; zero after the next key
 	prompt *widget.Prompt // has all keys else; nil: none is open
 	mouse  mouse
+
+	backedAt time.Time // when the quit key last led one step back
+	leaving  bool      // the operator was asked about quitting, or it has begun: asking again ends at once
 }
 
 func newApp(ctx context.Context, o Options) *app {
@@ -140,7 +143,7 @@ func newApp(ctx context.Context, o Options) *app {
 		o.Rules.Add = present.MaskRule(o.Rules.Add)
 	}
 	a := &app{
-		o: o, Env: cells.Env{Now: o.Now}, wake: wake.Clock{Jobs: wake.NewJobs(ctx), Focused: true},
+		o: o, Env: cells.Env{Now: o.Now}, schedule: schedule.Scheduler{Jobs: schedule.NewJobs(ctx), Focused: true},
 		panes: layout.Screen{Shape: layout.Shape{Focus: layout.Stream, Subject: layout.Stream}},
 	}
 	if a.Now == nil {
@@ -162,7 +165,7 @@ func newApp(ctx context.Context, o Options) *app {
 	a.filters = filterbar.New(filterbar.Env{Env: &a.Env, Screen: a, Stream: &a.stream.Stream, Snap: &a.snap, Memo: &a.memo, Log: func() filterbar.Log { return a.o.API.Log() }})
 	a.views = views.New(views.Env{Env: &a.Env, Screen: a, Memo: &a.memo, Now: a.viewNow, Open: a.openView})
 	env := environment(o.Env)
-	a.wake.Slow = env("SSH_CONNECTION") != "" || env("SSH_TTY") != ""
+	a.schedule.Slow = env("SSH_CONNECTION") != "" || env("SSH_TTY") != ""
 	if o.Browse == nil {
 		a.o.Browse = browser.Open
 	}
@@ -233,7 +236,7 @@ func (a *app) reconcile() tea.Cmd {
 	_, typing := a.filters.Typing()
 	a.stream.Hold(a.actions.Chord != "" || a.dialog != nil || a.prompt != nil && !typing)
 	a.aim()
-	return tea.Batch(a.fetch(), a.rates.Work(a.wake.Focused), a.detail.Work(), a.stripWork(), a.boardWork(), a.watch(), a.notice(), a.reactBeat(), a.age(), a.turnSign(), a.memo.Save(a.present))
+	return tea.Batch(a.fetch(), a.rates.Work(a.schedule.Focused), a.detail.Work(), a.stripWork(), a.boardWork(), a.watch(), a.notice(), a.reactBeat(), a.age(), a.turnSign(), a.memo.Save(a.present))
 }
 
 func (a *app) handle(msg tea.Msg) tea.Cmd {
@@ -243,7 +246,6 @@ func (a *app) handle(msg tea.Msg) tea.Cmd {
 	}
 	switch msg := msg.(type) {
 	case beatMsg:
-		a.wake.Beating = false
 		a.react.Tick()
 	case tea.WindowSizeMsg:
 		a.panes.W, a.panes.H = msg.Width, a.audience.Fit(msg.Height)
@@ -264,7 +266,7 @@ func (a *app) handle(msg tea.Msg) tea.Cmd {
 		return a.click(msg.Mouse())
 	case newsMsg:
 		if !msg.woken.IsZero() {
-			a.wake.Woken(msg.woken)
+			a.schedule.HostRead(msg.woken)
 		}
 		a.react.Take(msg.react)
 		switch more := a.arrived(msg.News); {
@@ -273,11 +275,11 @@ func (a *app) handle(msg tea.Msg) tea.Cmd {
 		case msg.awaited:
 			return a.awaitChange()
 		}
-	case wake.AgeMsg:
-		a.wake.Aged()
+	case schedule.TickMsg:
+		a.schedule.Ticked()
 		a.edges.Status.Expire()
-	case wake.TurnMsg:
-		a.wake.Turned()
+	case schedule.SpinMsg:
+		a.schedule.Spun()
 	case pageMsg:
 		return a.fetched(feed.Page(msg))
 	case leaveMsg:
@@ -287,7 +289,7 @@ func (a *app) handle(msg tea.Msg) tea.Cmd {
 	case widget.Then:
 		return msg()
 	case tea.KeyPressMsg:
-		a.wake.Pressed()
+		a.schedule.KeyPressed()
 		return a.key(msg)
 	case tea.PasteMsg:
 		if a.dialog != nil {
@@ -419,11 +421,11 @@ func Run(ctx context.Context, o Options) error {
 	a := newApp(ctx, o)
 	changed, stop := o.API.Changed()
 	defer stop()
-	a.wake.Changed = changed
+	a.schedule.Changed = changed
 
 	// Signals end ctx. The program's own handler would wait for ever for a loop
 	// that ctx has ended before.
-	opts := []tea.ProgramOption{tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithFilter(a.filter), tea.WithFPS(wake.FramesPerSecond)}
+	opts := []tea.ProgramOption{tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithFilter(a.filter), tea.WithFPS(schedule.FramesPerSecond)}
 	if o.Input != nil {
 		opts = append(opts, tea.WithInput(o.Input))
 	}
@@ -437,7 +439,7 @@ func Run(ctx context.Context, o Options) error {
 	_, err := p.Run()
 	ended := ctx.Err() != nil
 	cancel()
-	a.wake.Wait()
+	a.schedule.Wait()
 	a.memo.SaveAtEnd(context.WithoutCancel(ctx), a.present())
 	switch {
 	case err == nil, ended && errors.Is(err, tea.ErrProgramKilled), errors.Is(err, tea.ErrInterrupted):

@@ -372,7 +372,7 @@ func settle(a *app, cmd tea.Cmd) (quit bool) {
 // look has the screen look at everything that it looks at from time to time.
 func look(a *app) {
 	settle(a, a.read())
-	settle(a, a.rates.Work(a.wake.Focused))
+	settle(a, a.rates.Work(a.schedule.Focused))
 	settle(a, a.watch())
 	flush(a)
 }

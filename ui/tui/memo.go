@@ -72,7 +72,7 @@ func (a *app) startStreams() {
 	for _, s := range a.stream.Shown() {
 		a.begin(s)
 		r, _ := s.Next()
-		a.fetched(feed.Answer(a.wake.Context(), a.o.API.Log(), r)) // before the program runs
+		a.fetched(feed.Answer(a.schedule.Context(), a.o.API.Log(), r)) // before the program runs
 	}
 }
 

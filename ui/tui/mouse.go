@@ -59,7 +59,7 @@ func (a *app) wheel() tea.Cmd {
 	if n == 0 {
 		return nil
 	}
-	return tea.Batch(a.scrollAt(m.x, m.y, n*wheelRows), a.wake.After(wheelFrame, wheelMsg{}))
+	return tea.Batch(a.scrollAt(m.x, m.y, n*wheelRows), a.schedule.After(wheelFrame, wheelMsg{}))
 }
 
 // scrollAt scrolls what is under the pointer; the keys stay where they are.

@@ -25,7 +25,7 @@ func (a *app) initNotify(env func(string) string) {
 
 // setFocused takes that the operator looks at the screen, or elsewhere.
 func (a *app) setFocused(on bool) {
-	a.wake.Focused = on
+	a.schedule.Focused = on
 	a.notify.SetFocused(on, a.snap.Last)
 }
 
@@ -38,7 +38,7 @@ func (a *app) notice() tea.Cmd {
 	if due == nil {
 		cmd, wait := a.notify.Notify()
 		if wait > 0 {
-			cmd = a.wake.After(wait, notifyMsg{})
+			cmd = a.schedule.After(wait, notifyMsg{})
 		}
 		return cmd
 	}

@@ -37,11 +37,10 @@ func (a *app) forReactions(engine react.Control) *reactions.Env {
 
 // reactBeat has the guard told that time goes by, while it waits for that.
 func (a *app) reactBeat() tea.Cmd {
-	if a.wake.Beating || !a.react.Ticks() {
+	if !a.react.WantsTick() {
 		return nil
 	}
-	a.wake.Beating = true
-	return a.wake.After(reactions.Beat, beatMsg{})
+	return a.schedule.After(reactions.Beat, beatMsg{})
 }
 
 var (

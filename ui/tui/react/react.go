@@ -50,6 +50,7 @@ type Part struct {
 
 	env      *Env
 	guard    guard
+	ticking  bool // [Part.Tick] is due
 	view     react.View
 	known    bool  // view was read
 	busy     bool  // it is being read
@@ -153,10 +154,20 @@ func (p *Part) Disturb() { p.guard.disturb(p.env.Now()) }
 func (p *Part) Key(k tea.KeyPressMsg) { p.guard.key(p.env.Now(), k.IsRepeat) }
 
 // Tick takes that time went by.
-func (p *Part) Tick() { p.guard.tick(p.env.Now()) }
+func (p *Part) Tick() {
+	p.ticking = false
+	p.guard.tick(p.env.Now())
+}
 
-// Ticks tells whether [Part.Tick] is wanted after a [Beat].
-func (p *Part) Ticks() bool { return p.guard.waits() }
+// WantsTick tells whether [Part.Tick] is to be called after a [Beat]. It is true once until
+// that call.
+func (p *Part) WantsTick() bool {
+	if p.ticking || !p.guard.waits() {
+		return false
+	}
+	p.ticking = true
+	return true
+}
 
 // Frame begins a frame, Framed ends it.
 func (p *Part) Frame() { p.guard.frame() }

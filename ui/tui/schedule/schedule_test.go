@@ -1,4 +1,4 @@
-package wake_test
+package schedule_test
 
 import (
 	"context"
@@ -8,23 +8,23 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"eventdeck/ui/tui/wake"
+	"eventdeck/ui/tui/schedule"
 )
 
-// In a steady stream the screen looks once in an interval, right after a commit;
+// In a steady stream the host is read once in an interval, right after a commit;
 // after quiet at once.
-func TestTheScreenLooksAfterCommits(t *testing.T) {
+func TestTheHostIsReadAfterCommits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		changed := make(chan struct{}, 1)
-		c := wake.Clock{Jobs: wake.NewJobs(t.Context()), Changed: changed, Focused: true}
+		c := schedule.Scheduler{Jobs: schedule.NewJobs(t.Context()), Changed: changed, Focused: true}
 		began, last := time.Now(), time.Time{}
 		woken := make(chan time.Time, 1)
 		look := func() {
-			woken <- c.Await(func(_ context.Context, woken time.Time) tea.Msg { return woken })().(time.Time)
+			woken <- c.AwaitChange(func(_ context.Context, woken time.Time) tea.Msg { return woken })().(time.Time)
 		}
 		next := func() time.Time {
 			at := <-woken
-			c.Woken(at)
+			c.HostRead(at)
 			return at
 		}
 		changed <- struct{}{}
@@ -34,63 +34,63 @@ func TestTheScreenLooksAfterCommits(t *testing.T) {
 		}
 		changed <- struct{}{}
 		go look()
-		time.Sleep(wake.StreamFrame + 2*time.Millisecond)
+		time.Sleep(schedule.StreamFrame + 2*time.Millisecond)
 		changed <- struct{}{} // a commit
 		at := next()
-		if at.Sub(last) != wake.StreamFrame+2*time.Millisecond {
+		if at.Sub(last) != schedule.StreamFrame+2*time.Millisecond {
 			t.Errorf("in a stream it looks after %v, not after the commit", at.Sub(last))
 		}
 		last = at
 		changed <- struct{}{}
 		go look()
-		if at = next(); at.Sub(last) != wake.StreamFrame+wake.CommitDue {
+		if at = next(); at.Sub(last) != schedule.StreamFrame+schedule.CommitDue {
 			t.Errorf("the last change of a stream shows after %v", at.Sub(last))
 		}
 		last = at
-		c.Pressed()
+		c.KeyPressed()
 		changed <- struct{}{}
 		go look()
-		if at = next(); at.Sub(last) != wake.KeysFrame+wake.CommitDue {
+		if at = next(); at.Sub(last) != schedule.KeysFrame+schedule.CommitDue {
 			t.Errorf("while keys are pressed a change shows after %v", at.Sub(last))
 		}
 	})
 }
 
-func TestWhatIsShownGrowsOlder(t *testing.T) {
+func TestTicks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := wake.Clock{Jobs: wake.NewJobs(t.Context()), Focused: true}
+		c := schedule.Scheduler{Jobs: schedule.NewJobs(t.Context()), Focused: true}
 		for _, want := range []time.Duration{time.Second, 5 * time.Second} {
 			began := time.Now()
-			cmd := c.Age()
-			if c.Age() != nil {
+			cmd := c.Tick()
+			if c.Tick() != nil {
 				t.Error("asked twice at a time")
 			}
-			if _, ok := cmd().(wake.AgeMsg); !ok || time.Since(began) != want {
+			if _, ok := cmd().(schedule.TickMsg); !ok || time.Since(began) != want {
 				t.Errorf("told after %v, not %v", time.Since(began), want)
 			}
-			c.Aged()
+			c.Ticked()
 			c.Focused = false
 		}
-		if c.Await(nil) != nil {
+		if c.AwaitChange(nil) != nil {
 			t.Error("waits for a host that tells nothing")
 		}
 	})
 }
 
-// The sign of work turns only when that is asked again after each turn.
-func TestTheSignOfWorkTurns(t *testing.T) {
+// A spinner shows its next frame only when that is asked again after each one.
+func TestASpinnerTurnsOnlyWhenAskedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := wake.Clock{Jobs: wake.NewJobs(t.Context())}
+		c := schedule.Scheduler{Jobs: schedule.NewJobs(t.Context())}
 		for range 2 {
 			began := time.Now()
-			cmd := c.Turn(time.Second)
-			if c.Turn(time.Second) != nil {
+			cmd := c.Spin(time.Second)
+			if c.Spin(time.Second) != nil {
 				t.Error("asked twice at a time")
 			}
-			if _, ok := cmd().(wake.TurnMsg); !ok || time.Since(began) != time.Second {
+			if _, ok := cmd().(schedule.SpinMsg); !ok || time.Since(began) != time.Second {
 				t.Errorf("told after %v", time.Since(began))
 			}
-			c.Turned()
+			c.Spun()
 		}
 	})
 }
@@ -99,7 +99,7 @@ func TestTheSignOfWorkTurns(t *testing.T) {
 func TestJobsEndWithTheProgram(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		j := wake.NewJobs(ctx)
+		j := schedule.NewJobs(ctx)
 		ended := false
 		go j.Do(func(ctx context.Context) tea.Msg {
 			<-ctx.Done()
@@ -116,7 +116,7 @@ func TestJobsEndWithTheProgram(t *testing.T) {
 		if msg := j.Do(func(context.Context) tea.Msg { return 1 })(); msg != nil {
 			t.Error("something began after the end")
 		}
-		if msg := wake.NewJobs(ctx).After(time.Hour, 1)(); msg != nil {
+		if msg := schedule.NewJobs(ctx).After(time.Hour, 1)(); msg != nil {
 			t.Error("a time is over that the program did not have")
 		}
 	})

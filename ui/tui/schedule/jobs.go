@@ -1,6 +1,6 @@
-// Package wake says when the screen looks again: after changes of the host, when what it
-// shows has grown older. It runs what takes its time beside the program.
-package wake
+// Package schedule decides when the screen reads the host again and when it redraws, and
+// runs background work as Bubble Tea commands that end with the program.
+package schedule
 
 import (
 	"context"
@@ -10,7 +10,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Jobs run beside the program and end with its context. They are made by [NewJobs].
+// Jobs runs background work. All of it ends with one context; [Jobs.Wait] waits for that.
+// Its methods may be called from every goroutine. [NewJobs] makes it.
 type Jobs struct {
 	ctx    context.Context
 	mu     sync.Mutex
@@ -18,13 +19,14 @@ type Jobs struct {
 	wg     sync.WaitGroup
 }
 
-// NewJobs returns jobs of which all end with ctx.
+// NewJobs returns jobs that end with ctx.
 func NewJobs(ctx context.Context) *Jobs { return &Jobs{ctx: ctx} }
 
-// Context ends with the program.
+// Context is the context of all jobs; it ends with the program.
 func (j *Jobs) Context() context.Context { return j.ctx }
 
-// Do runs fn beside the program, unless that has ended.
+// Do returns a command that runs fn in the background and sends what fn returns. After
+// [Jobs.Wait] was called the command does nothing.
 func (j *Jobs) Do(fn func(ctx context.Context) tea.Msg) tea.Cmd {
 	return func() tea.Msg {
 		if !j.begin() {
@@ -35,7 +37,7 @@ func (j *Jobs) Do(fn func(ctx context.Context) tea.Msg) tea.Cmd {
 	}
 }
 
-// After sends a message when a time is over, unless the program ends before.
+// After returns a command that sends msg after d, unless the program ends before.
 func (j *Jobs) After(d time.Duration, msg tea.Msg) tea.Cmd {
 	return j.Do(func(ctx context.Context) tea.Msg {
 		if !pause(ctx, d) {
@@ -54,7 +56,7 @@ func (j *Jobs) begin() bool {
 	return !j.closed
 }
 
-// Wait lets nothing begin any more and waits for what runs.
+// Wait starts no further jobs and waits until those that run have returned.
 func (j *Jobs) Wait() {
 	j.mu.Lock()
 	j.closed = true
@@ -62,7 +64,7 @@ func (j *Jobs) Wait() {
 	j.wg.Wait()
 }
 
-// pause waits for d; it reports whether it has, and not ctx ended.
+// pause waits for d. It is false if ctx ended before.
 func pause(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil

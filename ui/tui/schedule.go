@@ -28,12 +28,12 @@ type newsMsg struct {
 type pageMsg feed.Page
 
 // Do runs fn beside the program. It ends with the program, which waits for it.
-func (a *app) Do(fn func(ctx context.Context) tea.Msg) tea.Cmd { return a.wake.Do(fn) }
+func (a *app) Do(fn func(ctx context.Context) tea.Msg) tea.Cmd { return a.schedule.Do(fn) }
 
 // awaitChange has the host read when it has changed.
 func (a *app) awaitChange() tea.Cmd {
 	a.aim()
-	return a.wake.Await(func(ctx context.Context, woken time.Time) tea.Msg {
+	return a.schedule.AwaitChange(func(ctx context.Context, woken time.Time) tea.Msg {
 		return newsMsg{a.feed.Latest(ctx), a.react.Read(), woken, true}
 	})
 }
@@ -43,7 +43,7 @@ func (a *app) age() tea.Cmd {
 	if len(a.snap.Servers) == 0 && len(a.snap.Subs) == 0 && !a.react.On() && !a.edges.Status.Ages() {
 		return nil
 	}
-	return a.wake.Age()
+	return a.schedule.Tick()
 }
 
 // turnSign asks to be told when the sign of work turns, while work is shown that the operator
@@ -51,7 +51,7 @@ func (a *app) age() tea.Cmd {
 func (a *app) turnSign() tea.Cmd {
 	w, ok := a.dialog.(widget.Worker)
 	if a.outside.Exports.Writing() || ok && w.Busy() {
-		return a.wake.Turn(cells.TurnEvery)
+		return a.schedule.Spin(cells.TurnEvery)
 	}
 	return nil
 }
@@ -87,9 +87,9 @@ func (a *app) fetchFor(s *stream.Stream) tea.Cmd {
 	var cmds []tea.Cmd
 	log := a.o.API.Log()
 	for r, ok := s.Next(); ok; r, ok = s.Next() {
-		ctx := a.wake.Context()
+		ctx := a.schedule.Context()
 		if r.Kind != feed.Records {
-			ctx, s.Stop = context.WithCancel(a.wake.Context())
+			ctx, s.Stop = context.WithCancel(a.schedule.Context())
 		}
 		cmds = append(cmds, a.Do(func(context.Context) tea.Msg { return pageMsg(feed.Answer(ctx, log, r)) }))
 	}

@@ -9,7 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/ui/tui/cells"
-	"eventdeck/ui/tui/wake"
+	"eventdeck/ui/tui/schedule"
 )
 
 // The sign of work turns while the operator waits for it, and nothing ticks at rest.
@@ -35,7 +35,7 @@ func TestTheSignOfWorkTurnsWhileItIsWaitedFor(t *testing.T) {
 	}
 	atRest("for a turn that is asked already,")
 	now = now.Add(cells.TurnEvery)
-	a.update(wake.TurnMsg{})
+	a.update(schedule.SpinMsg{})
 	if after := screenOf(a); !strings.Contains(before, "connecting") || before == after {
 		t.Errorf("after a turn the screen is the same:\n%s", after)
 	}
@@ -43,7 +43,7 @@ func TestTheSignOfWorkTurnsWhileItIsWaitedFor(t *testing.T) {
 		t.Error("the sign turns once")
 	}
 	settle(a, test)
-	a.update(wake.TurnMsg{})
+	a.update(schedule.SpinMsg{})
 	atRest("after the test")
 }
 
