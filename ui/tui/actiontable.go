@@ -328,8 +328,8 @@ func (a *app) lifeActions() []action.Action {
 // lookActions are about how the screen looks and behaves in its terminal.
 func (a *app) lookActions() []action.Action {
 	return action.Grouped("Screen",
-		action.Action{ID: "theme", Title: "choose a theme", Also: "colours colors dark light", Keys: []string{"T"}, Run: action.Act(func() { a.skin.Open() })},
-		action.Action{ID: "theme.reload", Title: "read your themes again", When: func() bool { return a.skin.HasDir() }, Run: func() tea.Cmd { return a.skin.Reload(true) }},
+		action.Action{ID: "theme", Title: "choose a theme", Also: "colours colors dark light", Keys: []string{"T"}, Run: action.Act(func() { a.theming.Open() })},
+		action.Action{ID: "theme.reload", Title: "read your themes again", When: func() bool { return a.theming.HasDir() }, Run: func() tea.Cmd { return a.theming.Reload(true) }},
 		action.Action{ID: "glyphs", Title: "ASCII or Unicode glyphs", Run: a.switchGlyphs},
 		action.Action{ID: "stats", Title: "rates, counters and lag", Also: "metrics rates graph", Keys: []string{"S"}, Run: func() tea.Cmd { return a.rates.Open() }},
 		action.Action{ID: "timeline", Title: "timeline: histogram of events over time", Also: "histogram graph chart", Keys: []string{"H"}, Run: func() tea.Cmd { return a.openTimeline() }},

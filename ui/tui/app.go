@@ -39,10 +39,10 @@ import (
 	reactions "eventdeck/ui/tui/react"
 	"eventdeck/ui/tui/schedule"
 	"eventdeck/ui/tui/search"
-	"eventdeck/ui/tui/skin"
 	"eventdeck/ui/tui/stats"
 	"eventdeck/ui/tui/story"
 	"eventdeck/ui/tui/stream"
+	"eventdeck/ui/tui/theming"
 	"eventdeck/ui/tui/timeline"
 	"eventdeck/ui/tui/trace"
 	"eventdeck/ui/tui/tree"
@@ -97,7 +97,7 @@ type app struct {
 	o        Options
 	schedule schedule.Scheduler
 	memo     memo.Memo
-	skin     skin.Skin
+	theming  theming.Selector
 	frame    frame.Frame
 	panes    layout.Screen
 	input
@@ -169,7 +169,7 @@ func newApp(ctx context.Context, o Options) *app {
 	if o.Browse == nil {
 		a.o.Browse = browser.Open
 	}
-	a.initSkin(o, env)
+	a.initTheme(o, env)
 	a.outside = external.NewOutside(a, env, o.Interrupts)
 	a.initIncident()
 	a.initNotify(env)
@@ -251,10 +251,10 @@ func (a *app) handle(msg tea.Msg) tea.Cmd {
 		a.panes.W, a.panes.H = msg.Width, a.audience.Fit(msg.Height)
 		a.Style++
 	case tea.BackgroundColorMsg, tea.ColorProfileMsg:
-		a.skin.TerminalSays(msg)
+		a.theming.Detect(msg)
 	case tea.FocusMsg:
 		a.setFocused(true)
-		return tea.Batch(a.skin.Reload(false), a.settings.Reload(false), a.read())
+		return tea.Batch(a.theming.Reload(false), a.settings.Reload(false), a.read())
 	case tea.BlurMsg:
 		a.setFocused(false)
 	case notifyMsg:

@@ -98,8 +98,8 @@ func (a *app) everything() []widget.Pick {
 	for _, m := range a.stream.Marks.List() {
 		add("mark", a.markWords(m), "", func() tea.Cmd { a.gotoSeq(m.Seq); return nil })
 	}
-	for _, name := range a.skin.Names() {
-		add("theme", cells.Sanitize(name), "", func() tea.Cmd { cmd, err := a.skin.Use(name); return tea.Batch(cmd, a.said(err)) })
+	for _, name := range a.theming.Names() {
+		add("theme", cells.Sanitize(name), "", func() tea.Cmd { cmd, err := a.theming.Use(name); return tea.Batch(cmd, a.said(err)) })
 	}
 	return all
 }

@@ -1,4 +1,4 @@
-package skin
+package theming
 
 import (
 	tea "charm.land/bubbletea/v2"
@@ -11,25 +11,25 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// picker shows the screen in each theme while it is chosen.
+// picker is the dialog to choose a theme: the screen shows the one under the cursor.
 type picker struct {
-	skin    *Skin
+	themes  *Selector
 	before  themes.Theme
 	list    []themes.Theme
 	chooser widget.Chooser
 }
 
-// Open shows the themes to choose from.
-func (s *Skin) Open() {
-	p := &picker{skin: s, before: s.env.Theme}
+// Open shows the dialog to choose a theme.
+func (s *Selector) Open() {
+	p := &picker{themes: s, before: s.env.Theme}
 	s.env.Show(p)
 	p.load()
 }
 
-// load takes the themes there are; the one that is worn stays chosen.
+// load lists the themes, with the cursor on the one in use.
 func (p *picker) load() {
-	a := p.skin.env
-	p.list = p.skin.Themes()
+	a := p.themes.env
+	p.list = p.themes.Themes()
 	for i := range p.list {
 		if p.list[i].Name == a.Theme.Name {
 			p.chooser.At = i
@@ -49,7 +49,7 @@ func (p *picker) Size(int, int) (int, int) { return 62, len(p.list) + samples + 
 
 // Draw implements [widget.Dialog].
 func (p *picker) Draw(c *cells.Canvas, h int) {
-	a := p.skin.env
+	a := p.themes.env
 	rows := h
 	if h > samples+3 {
 		rows = h - samples - 1
@@ -78,7 +78,7 @@ func (p *picker) Draw(c *cells.Canvas, h int) {
 
 // sample shows the roles at work, each beside its word.
 func (p *picker) sample(c *cells.Canvas) {
-	a := p.skin.env
+	a := p.themes.env
 	c.Put(themes.Plain, " ")
 	for _, s := range []event.State{event.StateLive, event.StateStarting, event.StateStale, event.StateSuspended} {
 		glyph, role := evidence.Sign(a.Glyphs, s)
@@ -110,23 +110,23 @@ func (p *picker) sample(c *cells.Canvas) {
 // Key implements [widget.Dialog].
 func (p *picker) Key(k tea.KeyPressMsg) tea.Cmd {
 	name := k.String()
-	a := p.skin.env
+	a := p.themes.env
 	switch name {
 	case "esc", "q", "T":
 		a.Show(nil)
-		p.skin.wear(p.before)
+		p.themes.apply(p.before)
 		return nil
 	case "enter":
 		a.Show(nil)
-		p.skin.name = p.list[p.chooser.At].Name
-		return a.Keep(p.skin.name, "theme "+p.skin.name)
+		p.themes.name = p.list[p.chooser.At].Name
+		return a.Keep(p.themes.name, "theme "+p.themes.name)
 	case "r":
-		return p.skin.Reload(true)
+		return p.themes.Reload(true)
 	}
 	if !p.chooser.Key(name, len(p.list)) {
 		return nil
 	}
-	p.skin.wear(p.list[p.chooser.At])
+	p.themes.apply(p.list[p.chooser.At])
 	return nil
 }
 

@@ -9,31 +9,32 @@ import (
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/memo"
-	"eventdeck/ui/tui/skin"
+	"eventdeck/ui/tui/theming"
 )
 
-func (a *app) initSkin(o Options, env func(string) string) {
+func (a *app) initTheme(o Options, env func(string) string) {
 	noColours := o.NoColor || env("NO_COLOR") != ""
 	name := a.memo.Kept(memo.Theme)
 	if noColours {
 		name = ""
 	}
-	a.skin = skin.New(skin.Env{
-		Env: &a.Env, Screen: a, Dir: o.ThemeDir, Wear: a.wear,
+	a.theming = theming.New(theming.Env{
+		Env: &a.Env, Screen: a, Dir: o.ThemeDir, Apply: a.applyTheme,
 		Keep: func(name, done string) tea.Cmd { return a.memo.Keep(memo.Theme, name, done) },
 	}, cmp.Or(o.Theme, name), noColours)
-	if err := a.skin.Begin(); err != nil {
+	if err := a.theming.Start(); err != nil {
 		a.Fail("theme "+cmp.Or(o.Theme, name), fmt.Errorf("there is none of that name; %s chooses another", a.KeyOf("theme")))
 	}
 	a.Glyphs = cells.ChooseGlyphs(env, o.Glyphs, a.memo.Kept(memo.Glyphs))
 }
 
-// wear shows the screen in a theme. Everything that is laid out is laid out anew.
-func (a *app) wear(t themes.Theme) {
+// applyTheme shows the screen in a theme.
+func (a *app) applyTheme(t themes.Theme) {
 	a.Theme = t
 	a.restyle()
 }
 
+// restyle has everything laid out anew: the theme, the glyphs or names of keys changed.
 func (a *app) restyle() {
 	a.Style++
 	a.detail.Forget()

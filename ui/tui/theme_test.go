@@ -94,7 +94,7 @@ func TestOwnThemesAreReadAgain(t *testing.T) {
 	a := openWith(t, h, Options{ThemeDir: dir})
 	before := a.draw()
 	if a.Theme.Name != "mine" {
-		t.Fatalf("the kept theme is not worn but %s", a.Theme.Name)
+		t.Fatalf("the kept theme is not in use, but %s", a.Theme.Name)
 	}
 	write(`{"base": "dark", "roles": {"type": {"text": "#010203"}}}`)
 	a.update(tea.BlurMsg{})
