@@ -96,7 +96,7 @@ var arrows = map[string][]string{
 	"ui/tui/tree":     {"host", "host/event", "host/trust", "themes", "ui/tui/cells", "ui/tui/evidence", "ui/tui/query", "ui/tui/widget"},
 	"ui/tui/react":    {"host/event", "host/react", "host/trust", "themes", "ui/tui/cells", "ui/tui/detail", "ui/tui/form", "ui/tui/table", "ui/tui/widget"},
 	"ui/tui/layout":   {},
-	"ui/tui/memo":     {"host/event", "host/trust", "ui/tui/cells", "ui/tui/detail", "ui/tui/layout", "ui/tui/query", "ui/tui/table", "ui/tui/widget", "ui/tui/words"},
+	"ui/tui/persist":  {"host/event", "host/trust", "ui/tui/cells", "ui/tui/detail", "ui/tui/layout", "ui/tui/query", "ui/tui/table", "ui/tui/widget", "ui/tui/words"},
 	"ui/tui/theming":  {"host/event", "host/trust", "themes", "ui/tui/cells", "ui/tui/evidence", "ui/tui/widget"},
 	"ui/tui/notify":   {"host", "host/event", "host/eventlog", "host/trust", "themes", "ui/tui/cells", "ui/tui/evidence", "ui/tui/query", "ui/tui/widget"},
 	"ui/tui/feed":     {"host", "host/event", "host/eventlog", "ui/tui/query"},
@@ -105,7 +105,7 @@ var arrows = map[string][]string{
 	"ui/tui/columns":  {"host/event", "host/trust", "host/trust/strict", "themes", "ui/tui/cells", "ui/tui/query", "ui/tui/stream", "ui/tui/widget"},
 	"ui/tui/external": {"host/event", "host/export", "host/trust", "ui/tui/cells", "ui/tui/query", "ui/tui/widget", "ui/tui/words"},
 	"ui/tui/words":    {"host/trust"},
-	"ui/tui/views":    {"host/event", "host/trust", "themes", "ui/tui/cells", "ui/tui/layout", "ui/tui/memo", "ui/tui/query", "ui/tui/stream", "ui/tui/widget", "ui/tui/words"},
+	"ui/tui/views":    {"host/event", "host/trust", "themes", "ui/tui/cells", "ui/tui/layout", "ui/tui/persist", "ui/tui/query", "ui/tui/stream", "ui/tui/widget", "ui/tui/words"},
 	"ui/tui/present":  {"host", "host/event", "host/eventlog", "host/react", "host/redact", "host/trust", "themes", "ui/tui/cells", "ui/tui/layout"},
 	// What the screen's root hands on.
 	"ui/tui/lookup":    {"host", "host/config", "host/event", "host/trust", "ui/tui/query", "ui/tui/words"},
@@ -113,11 +113,11 @@ var arrows = map[string][]string{
 	"ui/tui/subline":   {"host", "host/event", "host/redact", "host/schema", "host/trust", "ui/tui/cells", "ui/tui/evidence", "ui/tui/form", "ui/tui/lookup", "ui/tui/query", "ui/tui/widget", "ui/tui/words"},
 	"ui/tui/frame":     {"themes", "ui/tui/cells", "ui/tui/layout", "ui/tui/widget"},
 	"ui/tui/schedule":  {},
-	"ui/tui/search":    {"host/event", "ui/tui/cells", "ui/tui/detail", "ui/tui/evidence", "ui/tui/feed", "ui/tui/memo", "ui/tui/stream", "ui/tui/widget"},
+	"ui/tui/search":    {"host/event", "ui/tui/cells", "ui/tui/detail", "ui/tui/evidence", "ui/tui/feed", "ui/tui/persist", "ui/tui/stream", "ui/tui/widget"},
 	"ui/tui/userfile":  {"host/config", "ui/tui/cells", "ui/tui/layout", "ui/tui/widget"},
 	"ui/tui/edges":     {"host", "host/eventlog", "host/trust", "themes", "ui/tui/cells", "ui/tui/evidence", "ui/tui/lookup", "ui/tui/stats", "ui/tui/stream", "ui/tui/tree"},
-	"ui/tui/trace":     {"host/event", "host/export", "host/filter", "host/trust", "ui/incidents", "ui/tui/cells", "ui/tui/compare", "ui/tui/external", "ui/tui/memo", "ui/tui/pipe", "ui/tui/query", "ui/tui/related", "ui/tui/stream", "ui/tui/top", "ui/tui/widget", "ui/tui/words"},
-	"ui/tui/filterbar": {"host", "host/event", "host/filter", "host/trust", "ui/tui/cells", "ui/tui/memo", "ui/tui/query", "ui/tui/stream", "ui/tui/widget", "ui/tui/words"},
+	"ui/tui/trace":     {"host/event", "host/export", "host/filter", "host/trust", "ui/incidents", "ui/tui/cells", "ui/tui/compare", "ui/tui/external", "ui/tui/persist", "ui/tui/pipe", "ui/tui/query", "ui/tui/related", "ui/tui/stream", "ui/tui/top", "ui/tui/widget", "ui/tui/words"},
+	"ui/tui/filterbar": {"host", "host/event", "host/filter", "host/trust", "ui/tui/cells", "ui/tui/persist", "ui/tui/query", "ui/tui/stream", "ui/tui/widget", "ui/tui/words"},
 
 	// What stands in for the screen in tests.
 	"ui/tui/internal/tuitest": {"host/event", "host/eventlog", "themes", "ui/tui/cells", "ui/tui/query", "ui/tui/widget"},

@@ -32,8 +32,8 @@ import (
 	"eventdeck/ui/tui/frame"
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/lookup"
-	"eventdeck/ui/tui/memo"
 	"eventdeck/ui/tui/notify"
+	"eventdeck/ui/tui/persist"
 	"eventdeck/ui/tui/present"
 	"eventdeck/ui/tui/query"
 	reactions "eventdeck/ui/tui/react"
@@ -96,7 +96,7 @@ type app struct {
 	cells.Env
 	o        Options
 	schedule schedule.Scheduler
-	memo     memo.Memo
+	persist  persist.Saver
 	theming  theming.Selector
 	frame    frame.Frame
 	panes    layout.Screen
@@ -152,7 +152,7 @@ func newApp(ctx context.Context, o Options) *app {
 	a.react = reactions.New(a.forReactions(o.React))
 	a.initActions(o.ReadOnly)
 	a.initEdges()
-	a.memo = memo.New(memo.Settings{Screen: a, Host: a.o.API}, a.Clock)
+	a.persist = persist.New(persist.Settings{Screen: a, Host: a.o.API}, a.Clock)
 	a.audience.On = o.Present
 	memory := o.Memory
 	if memory == nil {
@@ -161,9 +161,9 @@ func newApp(ctx context.Context, o Options) *app {
 	a.rates = stats.New(a.forStats(memory))
 	a.strip, a.frame = timeline.NewStrip(&a.Env), frame.New(&a.Env, &a.panes)
 	a.tree, a.stream = tree.New(a.forTree()), stream.NewPair(a.forStream())
-	a.search = search.New(search.Env{Env: &a.Env, Screen: a, Stream: &a.stream.Stream, Memo: &a.memo, Log: func() feed.Log { return a.o.API.Log() }})
-	a.filters = filterbar.New(filterbar.Env{Env: &a.Env, Screen: a, Stream: &a.stream.Stream, Snap: &a.snap, Memo: &a.memo, Log: func() filterbar.Log { return a.o.API.Log() }})
-	a.views = views.New(views.Env{Env: &a.Env, Screen: a, Memo: &a.memo, Now: a.viewNow, Open: a.openView})
+	a.search = search.New(search.Env{Env: &a.Env, Screen: a, Stream: &a.stream.Stream, Persist: &a.persist, Log: func() feed.Log { return a.o.API.Log() }})
+	a.filters = filterbar.New(filterbar.Env{Env: &a.Env, Screen: a, Stream: &a.stream.Stream, Snap: &a.snap, Persist: &a.persist, Log: func() filterbar.Log { return a.o.API.Log() }})
+	a.views = views.New(views.Env{Env: &a.Env, Screen: a, Persist: &a.persist, Now: a.viewNow, Open: a.openView})
 	env := environment(o.Env)
 	a.schedule.Slow = env("SSH_CONNECTION") != "" || env("SSH_TTY") != ""
 	if o.Browse == nil {
@@ -173,8 +173,8 @@ func newApp(ctx context.Context, o Options) *app {
 	a.outside = external.NewOutside(a, env, o.Interrupts)
 	a.initIncident()
 	a.initNotify(env)
-	a.mouse.off = a.memo.Kept(memo.Mouse) == "off"
-	a.memo.Read(stream.ColumnsSetting, &a.stream.Columns.By)
+	a.mouse.off = a.persist.Get(persist.Mouse) == "off"
+	a.persist.GetJSON(stream.ColumnsSetting, &a.stream.Columns.By)
 	a.feed = feed.New(a.o.API, func() feed.Log { return a.o.API.Log() })
 	a.arrived(a.feed.Latest(ctx))
 	if len(a.snap.Subs) == 0 && !a.o.Demo {
@@ -186,7 +186,7 @@ func newApp(ctx context.Context, o Options) *app {
 	a.views.Load()
 	a.listItems()
 	a.tree.Load(&a.snap)
-	a.recall()
+	a.restore()
 	a.startStreams()
 	a.openFirst(o.View)
 	a.settings = userfile.New(a.forSettings())
@@ -236,7 +236,7 @@ func (a *app) reconcile() tea.Cmd {
 	_, typing := a.filters.Typing()
 	a.stream.Hold(a.actions.Chord != "" || a.dialog != nil || a.prompt != nil && !typing)
 	a.aim()
-	return tea.Batch(a.fetch(), a.rates.Work(a.schedule.Focused), a.detail.Work(), a.stripWork(), a.boardWork(), a.watch(), a.notice(), a.reactBeat(), a.age(), a.turnSign(), a.memo.Save(a.present))
+	return tea.Batch(a.fetch(), a.rates.Work(a.schedule.Focused), a.detail.Work(), a.stripWork(), a.boardWork(), a.watch(), a.notice(), a.reactBeat(), a.age(), a.turnSign(), a.persist.Save(a.state))
 }
 
 func (a *app) handle(msg tea.Msg) tea.Cmd {
@@ -383,7 +383,7 @@ func (a *app) rescope() {
 	if a.stream.Query.Node == a.tree.At {
 		return
 	}
-	a.memo.Wanted = query.Node{} // the operator went elsewhere
+	a.persist.Wanted = query.Node{} // the operator went elsewhere
 	a.requery(a.stream.Query.At(a.tree.At))
 }
 
@@ -440,7 +440,7 @@ func Run(ctx context.Context, o Options) error {
 	ended := ctx.Err() != nil
 	cancel()
 	a.schedule.Wait()
-	a.memo.SaveAtEnd(context.WithoutCancel(ctx), a.present())
+	a.persist.SaveAtEnd(context.WithoutCancel(ctx), a.state())
 	switch {
 	case err == nil, ended && errors.Is(err, tea.ErrProgramKilled), errors.Is(err, tea.ErrInterrupted):
 		return nil

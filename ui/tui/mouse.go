@@ -6,7 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/ui/tui/layout"
-	"eventdeck/ui/tui/memo"
+	"eventdeck/ui/tui/persist"
 	"eventdeck/ui/tui/widget"
 )
 
@@ -191,7 +191,7 @@ func (a *app) clickStream(row int) (again bool) {
 func (a *app) switchMouse() tea.Cmd {
 	a.mouse.off = !a.mouse.off
 	if a.mouse.off {
-		return a.memo.Keep(memo.Mouse, "off", "the mouse selects text; "+a.KeyOf("mouse")+" gives it back to the screen")
+		return a.persist.Set(persist.Mouse, "off", "the mouse selects text; "+a.KeyOf("mouse")+" gives it back to the screen")
 	}
-	return a.memo.Keep(memo.Mouse, "on", "the mouse works here; "+a.KeyOf("mouse")+" lets it select text")
+	return a.persist.Set(persist.Mouse, "on", "the mouse works here; "+a.KeyOf("mouse")+" lets it select text")
 }

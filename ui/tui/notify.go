@@ -8,8 +8,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"eventdeck/ui/tui/memo"
 	"eventdeck/ui/tui/notify"
+	"eventdeck/ui/tui/persist"
 	"eventdeck/ui/tui/widget"
 )
 
@@ -18,7 +18,7 @@ type notifyMsg struct{}
 
 func (a *app) initNotify(env func(string) string) {
 	a.notify = notify.New(&a.Env, env)
-	if err := a.notify.Read(a.memo.Kept(memo.Notify)); err != nil {
+	if err := a.notify.Read(a.persist.Get(persist.Notify)); err != nil {
 		a.Fail("notification rules are not read", err)
 	}
 }
@@ -66,7 +66,7 @@ func (a *app) keepNotify() tea.Cmd {
 		a.Fail("notification rules are not kept", err)
 		return nil
 	}
-	return a.memo.Keep(memo.Notify, string(text), "")
+	return a.persist.Set(persist.Notify, string(text), "")
 }
 
 // windowTitle tells the terminal which session this is, what waits for the operator, and

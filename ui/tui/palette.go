@@ -31,11 +31,11 @@ func (a *app) openPalette(line string) {
 		Run: func(line string) (tea.Cmd, error) {
 			cmd, err := a.actions.Execute(a.meant(line))
 			if err == nil {
-				a.memo.Commands = widget.Remember(a.memo.Commands, a.memorable(line))
+				a.persist.Commands = widget.Remember(a.persist.Commands, a.memorable(line))
 			}
 			return cmd, err
 		},
-		Past: a.memo.Commands,
+		Past: a.persist.Commands,
 	}, a.everything(), line)
 }
 

@@ -149,7 +149,7 @@ func (a *app) take(snap host.Snapshot) {
 	if scope.Server != "" && a.tree.At == (query.Node{}) { // its server is gone
 		a.rescope()
 	}
-	if a.want() {
+	if a.toWanted() {
 		a.rescope()
 	}
 }

@@ -8,24 +8,24 @@ import (
 
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
-	"eventdeck/ui/tui/memo"
+	"eventdeck/ui/tui/persist"
 	"eventdeck/ui/tui/theming"
 )
 
 func (a *app) initTheme(o Options, env func(string) string) {
 	noColours := o.NoColor || env("NO_COLOR") != ""
-	name := a.memo.Kept(memo.Theme)
+	name := a.persist.Get(persist.Theme)
 	if noColours {
 		name = ""
 	}
 	a.theming = theming.New(theming.Env{
 		Env: &a.Env, Screen: a, Dir: o.ThemeDir, Apply: a.applyTheme,
-		Keep: func(name, done string) tea.Cmd { return a.memo.Keep(memo.Theme, name, done) },
+		Keep: func(name, done string) tea.Cmd { return a.persist.Set(persist.Theme, name, done) },
 	}, cmp.Or(o.Theme, name), noColours)
 	if err := a.theming.Start(); err != nil {
 		a.Fail("theme "+cmp.Or(o.Theme, name), fmt.Errorf("there is none of that name; %s chooses another", a.KeyOf("theme")))
 	}
-	a.Glyphs = cells.ChooseGlyphs(env, o.Glyphs, a.memo.Kept(memo.Glyphs))
+	a.Glyphs = cells.ChooseGlyphs(env, o.Glyphs, a.persist.Get(persist.Glyphs))
 }
 
 // applyTheme shows the screen in a theme.
@@ -48,5 +48,5 @@ func (a *app) switchGlyphs() tea.Cmd {
 	}
 	a.Glyphs = cells.GlyphSets[name]
 	a.restyle()
-	return a.memo.Keep(memo.Glyphs, name, name+" glyphs")
+	return a.persist.Set(persist.Glyphs, name, name+" glyphs")
 }

@@ -19,7 +19,7 @@ import (
 	"eventdeck/ui/tui/edges"
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/flags"
-	"eventdeck/ui/tui/memo"
+	"eventdeck/ui/tui/persist"
 )
 
 func openWith(t testing.TB, h *fakeHost, o Options) *app {
@@ -49,7 +49,7 @@ func TestThePickerPreviewsKeepsAndRestores(t *testing.T) {
 		t.Errorf("esc leaves %s, kept %v", a.Theme.Name, h.settings)
 	}
 	press(t, a, "T", "j", "j", "enter")
-	if a.Theme.Name != "contrast-dark" || h.settings[memo.Theme] != "contrast-dark" {
+	if a.Theme.Name != "contrast-dark" || h.settings[persist.Theme] != "contrast-dark" {
 		t.Errorf("enter leaves %s, kept %v", a.Theme.Name, h.settings)
 	}
 	a.update(tea.BackgroundColorMsg{Color: color.White})
@@ -90,7 +90,7 @@ func TestOwnThemesAreReadAgain(t *testing.T) {
 	}
 	write(`{"base": "dark"}`)
 	h := incident()
-	h.settings = map[string]string{memo.Theme: "mine"}
+	h.settings = map[string]string{persist.Theme: "mine"}
 	a := openWith(t, h, Options{ThemeDir: dir})
 	before := a.draw()
 	if a.Theme.Name != "mine" {

@@ -49,7 +49,7 @@ func (a *app) toTree(n query.Node) {
 	a.tree.Load(&a.snap)
 	a.rescope()
 	if a.tree.At != n {
-		a.memo.Wanted = n // as soon as there is such a node
+		a.persist.Wanted = n // as soon as there is such a node
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/ui/tui/layout"
-	"eventdeck/ui/tui/memo"
+	"eventdeck/ui/tui/persist"
 	"eventdeck/ui/tui/query"
 )
 
@@ -149,11 +149,11 @@ func TestTwoStreamsAreRemembered(t *testing.T) {
 	word(t, a, "latency")
 	press(t, a, "enter", "k", "k", "2")
 	now = now.Add(2 * time.Second)
-	settle(a, a.memo.Save(a.present))
+	settle(a, a.persist.Save(a.state))
 	b := enter()
 	if !b.stream.Two || b.panes.Streams != layout.Beside || b.panes.Last != a.panes.Last || b.stream.Other.Query.Text != "latency" ||
 		b.stream.Other.At != a.stream.Other.At || b.stream.Query.Text != "" || !b.stream.Follow {
-		t.Errorf("remembered %s", h.settings[memo.Layout])
+		t.Errorf("remembered %s", h.settings[persist.Layout])
 	}
 	exact(t, b)
 }

@@ -55,7 +55,7 @@ func (a *app) forStats(memory func() uint64) *stats.Env {
 
 // forColumns is what the list of columns is made from.
 func (a *app) forColumns() *columns.Env {
-	return &columns.Env{Env: &a.Env, Screen: a, Log: a.o.API.Log(), Stream: &a.stream.Stream, TypeOf: a.typeOf, Keep: a.memo.KeepJSON}
+	return &columns.Env{Env: &a.Env, Screen: a, Log: a.o.API.Log(), Stream: &a.stream.Stream, TypeOf: a.typeOf, Keep: a.persist.SetJSON}
 }
 
 // forSettings is what takes the operator's settings.

@@ -11,7 +11,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/filter"
 	"eventdeck/ui/tui/cells"
-	"eventdeck/ui/tui/memo"
+	"eventdeck/ui/tui/persist"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/widget"
@@ -24,10 +24,10 @@ const says = "enter keep  tab complete  up earlier  esc undo   words !not a|b se
 type Env struct {
 	*cells.Env
 	Screen
-	Stream *stream.Stream
-	Snap   *host.Snapshot
-	Memo   *memo.Memo
-	Log    func() Log
+	Stream  *stream.Stream
+	Snap    *host.Snapshot
+	Persist *persist.Saver
+	Log     func() Log
 }
 
 // Screen is what shows the bar.
@@ -49,7 +49,7 @@ type Log interface {
 // Bar is the filter of the stream as it is typed, and those that are saved.
 type Bar struct {
 	env    Env
-	saved  memo.Named[string]
+	saved  persist.Named[string]
 	line   *widget.Prompt // while a filter is typed; it may be closed
 	before query.Query    // what esc goes back to
 	gone   query.Query    // the filter that was taken away last; no text: none
@@ -60,7 +60,7 @@ type Bar struct {
 
 // New returns a bar without saved filters.
 func New(env Env) Bar {
-	return Bar{env: env, saved: memo.NewNamed[string](&env.Memo.Settings, memo.Filters, "filter", commandWords...)}
+	return Bar{env: env, saved: persist.NewNamed[string](&env.Persist.Settings, persist.Filters, "filter", commandWords...)}
 }
 
 // Typing tells whether a filter is typed now, and what was shown before that.
@@ -76,7 +76,7 @@ func (b *Bar) Open() tea.Cmd {
 	b.env.EnterStream()
 	b.before, b.offers = before, offers{}
 	b.line = &widget.Prompt{
-		Label: "/", Says: says, Past: b.env.Memo.Lines.Filters,
+		Label: "/", Says: says, Past: b.env.Persist.Lines.Filters,
 		Change: func(text string) { b.try(before.Node, text) },
 		Gone:   func() { s.ShowAt(before, place) },
 		Tab: func() tea.Cmd {
@@ -99,7 +99,7 @@ func (b *Bar) Open() tea.Cmd {
 
 // Remember puts a filter into the history of those that were typed.
 func (b *Bar) Remember(text string) {
-	m := b.env.Memo
+	m := b.env.Persist
 	m.Lines.Filters = widget.Remember(m.Lines.Filters, text)
 }
 

@@ -15,7 +15,7 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/filterbar"
 	"eventdeck/ui/tui/internal/tuitest"
-	"eventdeck/ui/tui/memo"
+	"eventdeck/ui/tui/persist"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/widget"
@@ -26,8 +26,8 @@ import (
 type desk struct {
 	tuitest.Screen
 	filterbar.Bar
-	stream stream.Stream
-	memo   memo.Memo
+	stream  stream.Stream
+	persist persist.Saver
 	tuitest.Settings
 	entered bool
 	fails   error // reading the log does
@@ -49,12 +49,12 @@ func (d *desk) Before(_ uint64, fn func(event.Record) bool) error {
 func newDesk() *desk {
 	d := &desk{Settings: tuitest.Settings{}}
 	env, snap := tuitest.Env(), &host.Snapshot{Servers: []host.ServerView{{Name: "chat"}}}
-	d.memo = memo.New(memo.Settings{Screen: &d.Screen, Host: d}, time.Now)
+	d.persist = persist.New(persist.Settings{Screen: &d.Screen, Host: d}, time.Now)
 	d.stream = stream.New(&stream.Env{
 		Env: env, Snap: snap, Focused: func() bool { return true }, Found: func() string { return "" },
 		TypeOf: func(r *event.Record) event.Type { return event.Type{Name: trust.Text{}} },
 	})
-	d.Bar = filterbar.New(filterbar.Env{Env: env, Screen: d, Stream: &d.stream, Snap: snap, Memo: &d.memo, Log: func() filterbar.Log { return d }})
+	d.Bar = filterbar.New(filterbar.Env{Env: env, Screen: d, Stream: &d.stream, Snap: snap, Persist: &d.persist, Log: func() filterbar.Log { return d }})
 	return d
 }
 
@@ -79,8 +79,8 @@ func TestAFilterIsTyped(t *testing.T) {
 	if d.Type("("); d.Prompt.Problem == "" || d.stream.Query.Text != "p99" {
 		t.Errorf("of no filter the stream shows %q, the prompt says %q", d.stream.Query.Text, d.Prompt.Problem)
 	}
-	if d.Type("backspace", "enter"); d.Prompt != nil || !slices.Equal(d.memo.Lines.Filters, []string{"p99"}) {
-		t.Errorf("remembered are %q", d.memo.Lines.Filters)
+	if d.Type("backspace", "enter"); d.Prompt != nil || !slices.Equal(d.persist.Lines.Filters, []string{"p99"}) {
+		t.Errorf("remembered are %q", d.persist.Lines.Filters)
 	}
 	tuitest.Run(d.Open())
 	if before, _ := d.Typing(); before.Text != "p99" {
@@ -164,7 +164,7 @@ func TestFiltersAreSaved(t *testing.T) {
 			t.Errorf("%s: %v", line, err)
 		}
 	}
-	d.Settings[memo.Filters] = "{"
+	d.Settings[persist.Filters] = "{"
 	if d.Load(); d.Failed == nil {
 		t.Error("what cannot be read is not told")
 	}

@@ -14,7 +14,7 @@ import (
 	"eventdeck/ui/tui/detail"
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/feed"
-	"eventdeck/ui/tui/memo"
+	"eventdeck/ui/tui/persist"
 	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/widget"
 )
@@ -23,9 +23,9 @@ import (
 type Env struct {
 	*cells.Env
 	Screen
-	Stream *stream.Stream
-	Memo   *memo.Memo
-	Log    func() feed.Log
+	Stream  *stream.Stream
+	Persist *persist.Saver
+	Log     func() feed.Log
 }
 
 // Screen is what shows a search.
@@ -57,12 +57,12 @@ func New(env Env) Search { return Search{env: env} }
 func (s *Search) Open() {
 	before := s.Text
 	s.env.AskLine(&widget.Prompt{
-		Label: "search:", Says: "highlights, and hides nothing   enter keep  up earlier  esc undo", Past: s.env.Memo.Searches,
+		Label: "search:", Says: "highlights, and hides nothing   enter keep  up earlier  esc undo", Past: s.env.Persist.Searches,
 		Change: func(text string) { s.Text = strings.ToLower(text) },
 		Gone:   func() { s.Text = before },
 		Done: func(text string) tea.Cmd {
 			s.Text = strings.ToLower(text)
-			s.env.Memo.Searches = widget.Remember(s.env.Memo.Searches, text)
+			s.env.Persist.Searches = widget.Remember(s.env.Persist.Searches, text)
 			if r, held := s.env.Stream.Record(s.env.Stream.At); text == "" || held && Holds(&r, s.Text) {
 				return nil
 			}

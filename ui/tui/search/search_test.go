@@ -16,7 +16,7 @@ import (
 	"eventdeck/host/eventlog"
 	"eventdeck/ui/tui/feed"
 	"eventdeck/ui/tui/internal/tuitest"
-	"eventdeck/ui/tui/memo"
+	"eventdeck/ui/tui/persist"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/search"
 	"eventdeck/ui/tui/stream"
@@ -27,10 +27,10 @@ import (
 type desk struct {
 	tuitest.Screen
 	search.Search
-	stream stream.Stream
-	memo   memo.Memo
-	part   func() (eventlog.Found, error)
-	pruned uint64 // records up to this one were removed
+	stream  stream.Stream
+	persist persist.Saver
+	part    func() (eventlog.Found, error)
+	pruned  uint64 // records up to this one were removed
 }
 
 func (d *desk) Hush()        { d.Told = "" }
@@ -78,12 +78,12 @@ func (d *desk) find(_ context.Context, match func(*event.Record) bool, before ui
 func newDesk(t *testing.T) *desk {
 	d := &desk{}
 	env := tuitest.Env()
-	d.memo = memo.New(memo.Settings{Screen: &d.Screen}, time.Now)
+	d.persist = persist.New(persist.Settings{Screen: &d.Screen}, time.Now)
 	d.stream = stream.New(&stream.Env{
 		Env: env, Snap: &host.Snapshot{Last: 10}, Focused: func() bool { return true }, Found: func() string { return d.Search.Text },
 		TypeOf: func(*event.Record) event.Type { return event.Type{} },
 	})
-	d.Search = search.New(search.Env{Env: env, Screen: d, Stream: &d.stream, Memo: &d.memo, Log: func() feed.Log { return searched{d} }})
+	d.Search = search.New(search.Env{Env: env, Screen: d, Stream: &d.stream, Persist: &d.persist, Log: func() feed.Log { return searched{d} }})
 	d.stream.Follow = true
 	d.stream.Show(query.Query{})
 	d.fill(t)
@@ -127,7 +127,7 @@ func TestMatchesMarkersAndTheOldestRow(t *testing.T) {
 	d.Open()
 	d.Type("NEEDLE 7", "enter")
 	d.fill(t)
-	if d.Search.Text != "needle 7" || d.stream.At != 7 || d.memo.Searches[0] != "NEEDLE 7" {
+	if d.Search.Text != "needle 7" || d.stream.At != 7 || d.persist.Searches[0] != "NEEDLE 7" {
 		t.Errorf("searched is %q, at %d", d.Search.Text, d.stream.At)
 	}
 	d.Open()

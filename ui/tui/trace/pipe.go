@@ -22,10 +22,10 @@ const pipeMax = 1_000
 // AskPipe asks for a command; problem says why the line before failed.
 func (d *Desk) AskPipe(line, problem string) {
 	says := "a command, run without a shell; gets envelopes, after ndjson lines of JSON (ndjson jq .data)   esc back"
-	if len(d.env.Memo.Pipes) > 0 {
-		says += "   up: " + d.env.Memo.Pipes[0]
+	if len(d.env.Persist.Pipes) > 0 {
+		says += "   up: " + d.env.Persist.Pipes[0]
 	}
-	p := &widget.Prompt{Label: "|", Says: says, Past: d.env.Memo.Pipes}
+	p := &widget.Prompt{Label: "|", Says: says, Past: d.env.Persist.Pipes}
 	p.Change = func(text string) {
 		if sign := pipe.ShellSign(text); sign != "" {
 			p.Warning = "there is no shell: " + sign + " is handed to the command as it is; sh -c '…' runs one"
@@ -56,7 +56,7 @@ func (d *Desk) pipe(line string) (tea.Cmd, error) {
 			return nil, pipe.ErrNoCommand
 		}
 	}
-	d.env.Memo.Pipes = widget.Remember(d.env.Memo.Pipes, line)
+	d.env.Persist.Pipes = widget.Remember(d.env.Persist.Pipes, line)
 	return d.env.Selected(func(records []event.Record) tea.Cmd {
 		return pipe.Open(&pipe.Env{Env: d.env.Env, Screen: d.env.Screen, Getenv: d.env.Getenv, Again: d.AskPipe, Run: d.Command}, line, args, func(ctx context.Context) ([]byte, error) {
 			return piped(ctx, records, ndjson)

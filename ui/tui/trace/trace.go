@@ -12,7 +12,7 @@ import (
 	"eventdeck/ui/incidents"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/external"
-	"eventdeck/ui/tui/memo"
+	"eventdeck/ui/tui/persist"
 	"eventdeck/ui/tui/pipe"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/stream"
@@ -23,10 +23,10 @@ import (
 type Env struct {
 	*cells.Env
 	Screen
-	Stream *stream.Stream
-	Memo   *memo.Memo
-	Log    func() incidents.Log
-	Runs   incidents.Runs // of reactions; nil: there are none
+	Stream  *stream.Stream
+	Persist *persist.Saver
+	Log     func() incidents.Log
+	Runs    incidents.Runs // of reactions; nil: there are none
 	// Value is that of the detail's chosen line with the term that filters by it, while the
 	// detail has the keys and the line has one.
 	Value func() (term string, text trust.Text, ok bool)

@@ -22,7 +22,7 @@ import (
 	"eventdeck/ui/tui/external"
 	"eventdeck/ui/tui/feed"
 	"eventdeck/ui/tui/internal/tuitest"
-	"eventdeck/ui/tui/memo"
+	"eventdeck/ui/tui/persist"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/trace"
@@ -35,7 +35,7 @@ type desk struct {
 	tuitest.Screen
 	trace.Desk
 	stream   stream.Stream
-	memo     memo.Memo
+	persist  persist.Saver
 	shown    query.Query
 	lost     string // the filter that another one took the place of
 	pins     []string
@@ -106,7 +106,7 @@ func (d *desk) Search(_ context.Context, match func(*event.Record) bool, before 
 func newDesk(t *testing.T, at uint64) *desk {
 	d := &desk{}
 	env := tuitest.Env()
-	d.memo = memo.New(memo.Settings{Screen: &d.Screen}, time.Now)
+	d.persist = persist.New(persist.Settings{Screen: &d.Screen}, time.Now)
 	d.stream = stream.New(&stream.Env{
 		Env: env, Snap: &host.Snapshot{Last: 4}, Focused: func() bool { return true }, Found: func() string { return "" },
 		TypeOf: func(*event.Record) event.Type { return event.Type{} },
@@ -121,7 +121,7 @@ func newDesk(t *testing.T, at uint64) *desk {
 		t.Fatalf("the stream stands at %d", d.stream.At)
 	}
 	d.Desk = trace.New(trace.Env{
-		Env: env, Screen: d, Stream: &d.stream, Memo: &d.memo, Log: func() incidents.Log { return d },
+		Env: env, Screen: d, Stream: &d.stream, Persist: &d.persist, Log: func() incidents.Log { return d },
 		Value: func() (string, trust.Text, bool) {
 			return ".line=" + d.line, trust.Untrusted(d.line), d.line != ""
 		},
@@ -293,8 +293,8 @@ func TestEventsArePiped(t *testing.T) {
 	}
 	r, _ := d.Get(1)
 	d.selected = []event.Record{r, {Seq: 2, Kind: event.KindGap}}
-	if err := d.do(d.RunPipe([]string{"ndjson", "jq", ".data"})); err != nil || bytes.Count(input, []byte("\n")) != 1 || !slices.Equal(d.memo.Pipes, []string{"ndjson jq .data"}) {
-		t.Errorf("%v, piped is %q, remembered %q", err, input, d.memo.Pipes)
+	if err := d.do(d.RunPipe([]string{"ndjson", "jq", ".data"})); err != nil || bytes.Count(input, []byte("\n")) != 1 || !slices.Equal(d.persist.Pipes, []string{"ndjson jq .data"}) {
+		t.Errorf("%v, piped is %q, remembered %q", err, input, d.persist.Pipes)
 	}
 	if err := d.do(d.RunPipe([]string{"ndjson"})); err == nil {
 		t.Error("nothing is run")

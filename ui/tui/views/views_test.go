@@ -12,7 +12,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/ui/tui/internal/tuitest"
 	"eventdeck/ui/tui/layout"
-	"eventdeck/ui/tui/memo"
+	"eventdeck/ui/tui/persist"
 	"eventdeck/ui/tui/views"
 	"eventdeck/ui/tui/words"
 )
@@ -21,7 +21,7 @@ import (
 type desk struct {
 	tuitest.Screen
 	views.Views
-	memo memo.Memo
+	persist persist.Saver
 	tuitest.Settings
 	now    views.View
 	opened []views.View
@@ -29,9 +29,9 @@ type desk struct {
 
 func newDesk() *desk {
 	d := &desk{Settings: tuitest.Settings{}}
-	d.memo = memo.New(memo.Settings{Screen: &d.Screen, Host: d}, time.Now)
+	d.persist = persist.New(persist.Settings{Screen: &d.Screen, Host: d}, time.Now)
 	d.Views = views.New(views.Env{
-		Env: tuitest.Env(), Screen: d, Memo: &d.memo, Now: func() views.View { return d.now },
+		Env: tuitest.Env(), Screen: d, Persist: &d.persist, Now: func() views.View { return d.now },
 		Open: func(v views.View) tea.Cmd { d.opened = append(d.opened, v); return nil },
 	})
 	d.Load()
@@ -46,7 +46,7 @@ func (d *desk) run(line string) error {
 }
 
 func alerts() views.View {
-	return views.View{Place: memo.Place{Node: memo.Node{Server: "pager"}, Filter: "sev:P1"}, Second: &memo.Second{Way: layout.Beside}}
+	return views.View{Place: persist.Place{Node: persist.Node{Server: "pager"}, Filter: "sev:P1"}, Second: &persist.Second{Way: layout.Beside}}
 }
 
 func TestViewsAreSavedRenamedAndTakenAway(t *testing.T) {
@@ -69,7 +69,7 @@ func TestViewsAreSavedRenamedAndTakenAway(t *testing.T) {
 	}
 	for line, want := range map[string]error{
 		"other": event.ErrNotFound, "save": words.ErrUsage, "save rename": words.ErrUsage, "rename nights": words.ErrUsage, "rename other x": event.ErrNotFound,
-		"save " + strings.Repeat("n", memo.NameMax+1): words.ErrUsage, "delete other": event.ErrNotFound,
+		"save " + strings.Repeat("n", persist.NameMax+1): words.ErrUsage, "delete other": event.ErrNotFound,
 	} {
 		if err := d.run(line); !errors.Is(err, want) {
 			t.Errorf("%s: %v", line, err)
@@ -89,7 +89,7 @@ func TestViewsAreSavedRenamedAndTakenAway(t *testing.T) {
 // A filter that an earlier version took is told, and nothing else is shown in its place.
 func TestAViewWhoseFilterIsNoneAnyMore(t *testing.T) {
 	d := newDesk()
-	d.Settings[memo.Views] = `{"old":{"node":{},"filter":"(("}}`
+	d.Settings[persist.Views] = `{"old":{"node":{},"filter":"(("}}`
 	d.Load()
 	if err := d.run("old"); err == nil || !strings.Contains(err.Error(), "of the view old") || len(d.opened) != 0 {
 		t.Errorf("%v, opened %v", err, d.opened)

@@ -1,4 +1,4 @@
-package memo
+package persist
 
 import (
 	"cmp"
@@ -19,10 +19,11 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// SaveEvery bounds how often the screen saves what it remembers.
+// SaveEvery is the least time between two saves.
 const SaveEvery = time.Second
 
-// State is what was shown and how. Members that cannot be read are as at a first start.
+// State is what is shown and how, as it is saved. [Saver.Restore] replaces values that this
+// version does not know by those of a first start.
 type State struct {
 	Place
 	Second *Second            `json:"second,omitempty"` // nil: there is one stream
@@ -32,11 +33,11 @@ type State struct {
 	Panes  layout.Arrangement `json:"panes,omitzero"`
 	Tab    detail.Tab         `json:"tab,omitempty"`
 	Clock  cells.TimeView     `json:"clock,omitempty"`
-	Tables []table.Memo       `json:"tables,omitempty"`
+	Tables []table.State      `json:"tables,omitempty"`
 	Lines
 }
 
-// Place is what a stream shows, and where it stands.
+// Place is the query of a stream, and its chosen record.
 type Place struct {
 	Node    Node   `json:"node"`
 	Filter  string `json:"filter,omitempty"`
@@ -44,7 +45,7 @@ type Place struct {
 	Reading uint64 `json:"reading,omitempty"` // the chosen record; 0 while the stream follows
 }
 
-// Query returns what a stream shows there. A filter that is none any more is left out.
+// Query returns the query of the stream. A filter that does not parse any more is left out.
 func (p Place) Query(now time.Time) query.Query {
 	q, err := query.New(p.Node.Node(), p.Filter, now)
 	if err != nil {
@@ -54,14 +55,14 @@ func (p Place) Query(now time.Time) query.Query {
 	return q
 }
 
-// Second is the other one of two streams: the one without the keys.
+// Second is the other one of two streams: the one without the focus.
 type Second struct {
 	Place
 	Way   layout.Streams `json:"way"`
-	First bool           `json:"first,omitempty"` // it stands at the left, or above
+	First bool           `json:"first,omitempty"` // it is on the left, or above
 }
 
-// Lines are those that were typed, of each kind the newest first.
+// Lines are the histories of typed lines, each with the newest first.
 type Lines struct {
 	Filters  []string `json:"filters,omitempty"`
 	Searches []string `json:"searches,omitempty"`
@@ -76,13 +77,13 @@ type Node struct {
 	Sub    event.SubID `json:"sub,omitempty"`
 }
 
-// NodeOf returns a node as it is remembered.
+// NodeOf returns the JSON form of a node.
 func NodeOf(n query.Node) Node { return Node{n.Server, n.Type, n.Sub} }
 
-// Node returns the node that is remembered.
+// Node returns the node of the tree.
 func (n Node) Node() query.Node { return query.Node{Server: n.Server, Type: n.Type, Sub: n.Sub} }
 
-// Close remembers which nodes are closed.
+// Close sets the closed nodes, in a fixed order, so that equal states have equal JSON.
 func (s *State) Close(closed map[query.Node]bool) {
 	s.Closed = nil
 	for n, is := range closed {
@@ -95,7 +96,7 @@ func (s *State) Close(closed map[query.Node]bool) {
 	})
 }
 
-// fix takes away what this version does not know.
+// fix resets values that this version does not know.
 func (s *State) fix() {
 	if s.Focus < layout.Tree || s.Focus > layout.React {
 		s.Focus = layout.None
@@ -114,25 +115,25 @@ func (s *State) fix() {
 	}
 }
 
-// Memo remembers. It saves a state when it has changed: one save at a time, at most one a
-// second, looked at after every message. There is no timer.
-type Memo struct {
+// Saver saves the state of the screen when it has changed: one save at a time, and at most one
+// in [SaveEvery]. It is for the event loop.
+type Saver struct {
 	Settings
 	Lines
-	Wanted query.Node // the scope of the last run, until there is such a node
+	Wanted query.Node // the scope of the last run, until the tree has that node
 	clock  func() time.Time
 	last   string // what was saved, or is being saved
 	at     time.Time
 	saving bool
 }
 
-// New returns a memo of nothing.
-func New(s Settings, clock func() time.Time) Memo { return Memo{Settings: s, clock: clock} }
+// New returns a saver with empty histories.
+func New(s Settings, clock func() time.Time) Saver { return Saver{Settings: s, clock: clock} }
 
-// Recall returns what was shown when the screen was left; ok is false where nothing is
-// remembered. It asks the host: it is called before the program runs.
-func (m *Memo) Recall() (s State, ok bool) {
-	text := m.Kept(Layout)
+// Restore returns the state that was saved last; ok is false if none was, or it cannot be
+// read. It asks the host, so it is called before the program runs.
+func (m *Saver) Restore() (s State, ok bool) {
+	text := m.Get(Layout)
 	if text == "" {
 		return s, false
 	}
@@ -146,12 +147,13 @@ func (m *Memo) Recall() (s State, ok bool) {
 	return s, true
 }
 
-// Save has a state saved if it is another one than the last.
-func (m *Memo) Save(present func() State) tea.Cmd {
+// Save returns a command that saves the current state, nil if it has not changed, is being
+// saved, or was saved less than [SaveEvery] ago. It is called after every message.
+func (m *Saver) Save(current func() State) tea.Cmd {
 	if m.saving || m.clock().Sub(m.at) < SaveEvery {
 		return nil
 	}
-	text, err := textOf(present())
+	text, err := textOf(current())
 	if err != nil || text == m.last {
 		return nil
 	}
@@ -168,9 +170,10 @@ func (m *Memo) Save(present func() State) tea.Cmd {
 	})
 }
 
-// SaveAtEnd saves what changed since the last save, after the screen is gone. A
-// failure has nowhere to be told; the next start shows what was saved before.
-func (m *Memo) SaveAtEnd(ctx context.Context, s State) {
+// SaveAtEnd saves a state that differs from the one saved last, after the program has ended.
+// It takes at most [SaveEvery]. There is no screen any more to tell a failure: the next run
+// restores what was saved before.
+func (m *Saver) SaveAtEnd(ctx context.Context, s State) {
 	text, err := textOf(s)
 	if err != nil || text == m.last && !m.saving {
 		return

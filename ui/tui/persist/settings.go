@@ -1,6 +1,6 @@
-// Package memo has what the screen remembers between runs: settings that were chosen, what
-// was shown and how, lines that were typed. The host keeps it.
-package memo
+// Package persist saves, in the store of the host, what the next run of the screen restores:
+// settings, what was shown and how, typed lines.
+package persist
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// Settings that the screen keeps, beside those that its parts name.
+// Keys of settings. Packages of ui/tui that have settings of their own name further ones.
 const (
 	Layout  = "ui.layout"
 	Filters = "ui.filters"
@@ -25,21 +25,21 @@ const (
 	Notify  = "ui.notify"
 )
 
-// Host keeps settings; see [host.Settings].
+// Host stores settings; see [host.Settings].
 type Host interface {
 	Setting(key string) (string, error)
 	SetSetting(ctx context.Context, key, value string) error
 }
 
-// Settings reads and keeps settings. What cannot be read or kept is told on the screen.
+// Settings reads and writes settings. What fails is told on the screen.
 type Settings struct {
 	Screen widget.Screen
 	Host   Host
 }
 
-// Kept returns what was kept, "" if nothing was. It asks the host: it is called before the
-// program runs.
-func (s Settings) Kept(key string) string {
+// Get returns the value of a key, "" if it has none. It asks the host, so it is not called on
+// the event loop but before the program runs.
+func (s Settings) Get(key string) string {
 	v, err := s.Host.Setting(key)
 	if err != nil && !errors.Is(err, event.ErrNotFound) {
 		s.Screen.Fail("cannot read what was kept", err)
@@ -47,10 +47,10 @@ func (s Settings) Kept(key string) string {
 	return v
 }
 
-// Read is [Settings.Kept] for what was kept as JSON. Where nothing was kept into stays as
-// it is.
-func (s Settings) Read(key string, into any) {
-	text := s.Kept(key)
+// GetJSON unmarshals the value of a key into a pointer, and leaves that as it is where the key
+// has no value or one that cannot be read. It is called like [Settings.Get].
+func (s Settings) GetJSON(key string, into any) {
+	text := s.Get(key)
 	if text == "" {
 		return
 	}
@@ -59,15 +59,15 @@ func (s Settings) Read(key string, into any) {
 	}
 }
 
-// Keep keeps a setting for the next run and then says what was done.
-func (s Settings) Keep(key, value, done string) tea.Cmd {
+// Set returns a command that writes the value of a key, and then tells done ("" for nothing).
+func (s Settings) Set(key, value, done string) tea.Cmd {
 	return s.Screen.Do(func(ctx context.Context) tea.Msg {
 		return widget.Done{What: done, Err: s.Host.SetSetting(ctx, key, value)}
 	})
 }
 
-// KeepJSON keeps a value as JSON, without a word.
-func (s Settings) KeepJSON(key string, value any) tea.Cmd {
+// SetJSON returns a command that writes a value as JSON. Only a failure is told.
+func (s Settings) SetJSON(key string, value any) tea.Cmd {
 	raw, err := json.Marshal(value)
 	if err != nil {
 		s.Screen.Fail("cannot keep "+key, err)

@@ -18,7 +18,7 @@ func TestTablesAreKept(t *testing.T) {
 	press(t, a, "5", "]", "4", "l")
 	a.draw()
 	press(t, a, "l", "o", "]")
-	a.memo.SaveAtEnd(t.Context(), a.present())
+	a.persist.SaveAtEnd(t.Context(), a.state())
 
 	b := open(t, h, 160, 40)
 	b.draw()

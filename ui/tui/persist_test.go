@@ -11,7 +11,7 @@ import (
 
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/layout"
-	"eventdeck/ui/tui/memo"
+	"eventdeck/ui/tui/persist"
 )
 
 func TestLayoutIsRemembered(t *testing.T) {
@@ -28,19 +28,19 @@ func TestLayoutIsRemembered(t *testing.T) {
 	word(t, a, "p99")
 	press(t, a, "enter", "x", "k", "k", "z")
 	now = now.Add(2 * time.Second)
-	settle(a, a.memo.Save(a.present))
-	want := a.present()
+	settle(a, a.persist.Save(a.state))
+	want := a.state()
 	b := open()
-	if got := b.present(); !slices.Equal(got.Closed, want.Closed) || got.Node != want.Node || got.Filter != "p99" || !got.Off || got.Reading != want.Reading || got.Focus != want.Focus || got.Size != layout.Full || got.Clock != cells.TimeUTC {
+	if got := b.state(); !slices.Equal(got.Closed, want.Closed) || got.Node != want.Node || got.Filter != "p99" || !got.Off || got.Reading != want.Reading || got.Focus != want.Focus || got.Size != layout.Full || got.Clock != cells.TimeUTC {
 		t.Errorf("remembered %+v, was %+v", got, want)
 	}
 	if b.stream.At != a.stream.At || b.stream.Follow {
 		t.Errorf("reading at %d, was at %d", b.stream.At, a.stream.At)
 	}
-	h.settings[memo.Layout] = `{"focus":99,"clock":77,"filter":"(("}`
+	h.settings[persist.Layout] = `{"focus":99,"clock":77,"filter":"(("}`
 	c := open()
 	exact(t, c)
-	h.settings[memo.Layout] = `nonsense`
+	h.settings[persist.Layout] = `nonsense`
 	if d := open(); !d.edges.Status.Note.Bad {
 		t.Error("a memory that cannot be read is not told")
 	}
@@ -52,23 +52,23 @@ func TestSavesAreFew(t *testing.T) {
 	now := start
 	a := newApp(context.Background(), Options{API: h, Env: quiet, Theme: "none", Now: func() time.Time { return now }})
 	a.update(tea.WindowSizeMsg{Width: 120, Height: 40})
-	settle(a, a.memo.Save(a.present))
+	settle(a, a.persist.Save(a.state))
 	press(t, a, "z")
-	if a.memo.Save(a.present) != nil {
+	if a.persist.Save(a.state) != nil {
 		t.Error("saved twice in a second")
 	}
-	now = now.Add(memo.SaveEvery)
-	cmd := a.memo.Save(a.present)
+	now = now.Add(persist.SaveEvery)
+	cmd := a.persist.Save(a.state)
 	if cmd == nil {
 		t.Fatal("not saved after a second")
 	}
 	press(t, a, "z")
-	now = now.Add(memo.SaveEvery)
-	if a.memo.Save(a.present) != nil {
+	now = now.Add(persist.SaveEvery)
+	if a.persist.Save(a.state) != nil {
 		t.Error("a save began while another one runs")
 	}
 	settle(a, cmd)
-	if a.memo.Save(a.present) == nil {
+	if a.persist.Save(a.state) == nil {
 		t.Error("what changed meanwhile is not saved")
 	}
 }
@@ -76,10 +76,10 @@ func TestSavesAreFew(t *testing.T) {
 func TestTheEndIsSaved(t *testing.T) {
 	h := incident()
 	a := open(t, h, 120, 40)
-	settle(a, a.memo.Save(a.present))
+	settle(a, a.persist.Save(a.state))
 	press(t, a, "t")
-	a.memo.SaveAtEnd(t.Context(), a.present())
-	if !strings.Contains(h.settings[memo.Layout], `"clock":1`) {
-		t.Errorf("kept is %s", h.settings[memo.Layout])
+	a.persist.SaveAtEnd(t.Context(), a.state())
+	if !strings.Contains(h.settings[persist.Layout], `"clock":1`) {
+		t.Errorf("kept is %s", h.settings[persist.Layout])
 	}
 }

@@ -1,4 +1,4 @@
-package memo
+package persist
 
 import (
 	"encoding/json"
@@ -15,9 +15,9 @@ import (
 // NameMax bounds a name, in bytes.
 const NameMax = 80
 
-// Named are values that the operator saved under names, all of one kind.
+// Named are values of one kind that the operator saved under names. It is for the event loop.
 type Named[T any] struct {
-	Gen      int // grows with every change
+	Gen      int // changes with every change of the values
 	settings *Settings
 	key      string
 	kind     string
@@ -25,18 +25,18 @@ type Named[T any] struct {
 	saved    map[string]T
 }
 
-// NewNamed are no values of a kind, such as "filter", kept under a key. Words of the command
-// that saves them are no names.
+// NewNamed returns an empty collection of a kind, such as "filter", that is stored as the
+// setting of a key. Reserved words are no names: the typed command uses them itself.
 func NewNamed[T any](s *Settings, key, kind string, reserved ...string) Named[T] {
 	return Named[T]{settings: s, key: key, kind: kind, reserved: reserved, saved: map[string]T{}}
 }
 
-// Load reads what is saved. It asks the host: it is called before the program runs.
+// Load reads the saved values. It asks the host, so it is called before the program runs.
 func (n *Named[T]) Load() {
 	n.saved = map[string]T{}
 	n.Gen++
-	n.settings.Read(n.key, &n.saved)
-	if n.saved == nil { // what is kept is null
+	n.settings.GetJSON(n.key, &n.saved)
+	if n.saved == nil { // the setting is the JSON null
 		n.saved = map[string]T{}
 	}
 }
@@ -53,7 +53,7 @@ func (n *Named[T]) Get(name string) (T, error) {
 	return v, nil
 }
 
-// Save keeps a value under a name, in place of what had it. Error: [words.ErrUsage].
+// Save saves a value under a name and replaces the one that had it. Error: [words.ErrUsage].
 func (n *Named[T]) Save(name string, v T) (tea.Cmd, error) {
 	if err := n.check(name); err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (n *Named[T]) Save(name string, v T) (tea.Cmd, error) {
 	return n.keep(n.kind + " saved as " + name)
 }
 
-// Rename gives what has a name another one, which is free. Errors: [event.ErrNotFound],
+// Rename gives a value another name, which must be free. Errors: [event.ErrNotFound],
 // [words.ErrUsage].
 func (n *Named[T]) Rename(from, to string) (tea.Cmd, error) {
 	v, err := n.Get(from)
@@ -80,7 +80,7 @@ func (n *Named[T]) Rename(from, to string) (tea.Cmd, error) {
 	return n.keep(n.kind + " " + from + " is " + to + " now")
 }
 
-// Delete takes a name away. Error: [event.ErrNotFound].
+// Delete removes a value. Error: [event.ErrNotFound].
 func (n *Named[T]) Delete(name string) (tea.Cmd, error) {
 	if _, err := n.Get(name); err != nil {
 		return nil, err
@@ -107,5 +107,5 @@ func (n *Named[T]) keep(done string) (tea.Cmd, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot save the %ss: %w", n.kind, err)
 	}
-	return n.settings.Keep(n.key, string(text), done), nil
+	return n.settings.Set(n.key, string(text), done), nil
 }
