@@ -197,15 +197,15 @@ func (a *app) reactActions() []action.Action {
 // signInActions are about the rights to use a server.
 func (a *app) signInActions() []action.Action {
 	return action.Grouped("Servers",
-		action.Action{ID: "sign-in", Title: "sign in to the server, in the browser", Keys: []string{"L"}, Hint: "sign in", Panes: inTree, Dangerous: true, When: a.wantsSignIn, Run: func() tea.Cmd { return form.OpenSignIn(a.forms(), a.tree.At.Server) }},
+		action.Action{ID: "sign-in", Title: "sign in to the server, in the browser", Keys: []string{"L"}, Hint: "sign in", Panes: inTree, Dangerous: true, When: a.wantsSignIn, Run: func() tea.Cmd { return form.OpenSignIn(a.formEnv(), a.tree.At.Server) }},
 	)
 }
 
 // setupActions are about servers, not about subscriptions.
 func (a *app) setupActions() []action.Action {
 	return action.Grouped("Servers",
-		action.Action{ID: "server.add", Title: "add a server", Keys: []string{"A"}, Dangerous: true, Lacks: a.notConfigured(), When: a.canConfigure, Run: action.Act(func() { form.OpenAddServer(a.forms()) })},
-		action.Action{ID: "server.import", Title: "import servers from other MCP clients", Keys: []string{"I"}, Dangerous: true, Lacks: a.notConfigured(), When: a.canConfigure, Run: func() tea.Cmd { return form.OpenImport(a.forms()) }},
+		action.Action{ID: "server.add", Title: "add a server", Keys: []string{"A"}, Dangerous: true, Lacks: a.notConfigured(), When: a.canConfigure, Run: action.Act(func() { form.OpenAddServer(a.formEnv()) })},
+		action.Action{ID: "server.import", Title: "import servers from other MCP clients", Keys: []string{"I"}, Dangerous: true, Lacks: a.notConfigured(), When: a.canConfigure, Run: func() tea.Cmd { return form.OpenImport(a.formEnv()) }},
 		action.Action{ID: "server.remove", Title: "remove the server, and end its subscriptions", Needs: action.Server, Keys: []string{"X"}, Panes: inTree, Dangerous: true, When: a.onServerRow, Run: func() tea.Cmd { return a.manage().AskRemove(a.tree.At.Server) }},
 		action.Action{ID: "demo", Title: "start the demo servers", Keys: []string{"d"}, Hint: "demo", Dangerous: true, When: a.canDemo, Run: a.beginDemo},
 	)
@@ -297,7 +297,7 @@ func (a *app) viewsActions() []action.Action {
 // is chosen.
 func (a *app) tableActions() []action.Action {
 	return slices.Concat(action.Grouped("Stream",
-		action.Action{ID: "columns", Title: "choose the columns of the stream", Also: "severity fields", Keys: []string{"c"}, Panes: onMain, Run: func() tea.Cmd { return columns.Open(a.forColumns()) }},
+		action.Action{ID: "columns", Title: "choose the columns of the stream", Also: "severity fields", Keys: []string{"c"}, Panes: onMain, Run: func() tea.Cmd { return columns.Open(a.columnsEnv()) }},
 	), action.Grouped("Tables",
 		action.Action{ID: "sort.next", Title: "sort by the next column", Also: "order", Keys: []string{"l", "right"}, Hint: "sort", Panes: inSubs, When: a.canSort, Run: action.Act(func() { a.table().SortNext(1) })},
 		action.Action{ID: "sort.previous", Title: "sort by the column before", Keys: []string{"h", "left"}, Panes: inSubs, When: a.canSort, Run: action.Act(func() { a.table().SortNext(-1) })},

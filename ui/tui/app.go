@@ -119,8 +119,8 @@ type app struct {
 
 	filters  filterbar.Bar
 	search   search.Search
-	trace    trace.Desk
-	react    *reactions.Part
+	trace    trace.Tracer
+	react    *reactions.Pane
 	notify   notify.Notifier
 	views    views.Views
 	audience present.Captions
@@ -149,7 +149,7 @@ func newApp(ctx context.Context, o Options) *app {
 	if a.Now == nil {
 		a.Now = time.Now
 	}
-	a.react = reactions.New(a.forReactions(o.React))
+	a.react = reactions.New(a.reactEnv(o.React))
 	a.initActions(o.ReadOnly)
 	a.initEdges()
 	a.persist = persist.New(persist.Settings{Screen: a, Host: a.o.API}, a.Clock)
@@ -158,9 +158,9 @@ func newApp(ctx context.Context, o Options) *app {
 	if memory == nil {
 		memory = memoryInUse
 	}
-	a.rates = stats.New(a.forStats(memory))
+	a.rates = stats.New(a.statsEnv(memory))
 	a.strip, a.frame = timeline.NewStrip(&a.Env), frame.New(&a.Env, &a.panes)
-	a.tree, a.stream = tree.New(a.forTree()), stream.NewPair(a.forStream())
+	a.tree, a.stream = tree.New(a.treeEnv()), stream.NewPair(a.streamEnv())
 	a.search = search.New(search.Env{Env: &a.Env, Screen: a, Stream: &a.stream.Stream, Persist: &a.persist, Log: func() feed.Log { return a.o.API.Log() }})
 	a.filters = filterbar.New(filterbar.Env{Env: &a.Env, Screen: a, Stream: &a.stream.Stream, Snap: &a.snap, Persist: &a.persist, Log: func() filterbar.Log { return a.o.API.Log() }})
 	a.views = views.New(views.Env{Env: &a.Env, Screen: a, Persist: &a.persist, Now: a.viewNow, Open: a.openView})
@@ -180,8 +180,8 @@ func newApp(ctx context.Context, o Options) *app {
 	if len(a.snap.Subs) == 0 && !a.o.Demo {
 		a.panes.Focus, a.panes.Subject = layout.Tree, layout.Tree
 	}
-	a.detail = detail.New(a.forDetail())
-	a.boards = board.New(a.forBoards())
+	a.detail = detail.New(a.detailEnv())
+	a.boards = board.New(a.boardEnv())
 	a.filters.Load()
 	a.views.Load()
 	a.listItems()
@@ -189,7 +189,7 @@ func newApp(ctx context.Context, o Options) *app {
 	a.restore()
 	a.startStreams()
 	a.openFirst(o.View)
-	a.settings = userfile.New(a.forSettings())
+	a.settings = userfile.New(a.settingsEnv())
 	a.settings.Load()
 	return a
 }

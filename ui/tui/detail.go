@@ -10,8 +10,8 @@ import (
 	"eventdeck/ui/tui/query"
 )
 
-// forDetail is what the detail is made from.
-func (a *app) forDetail() *detail.Env {
+// detailEnv is what the detail is made from.
+func (a *app) detailEnv() *detail.Env {
 	return &detail.Env{
 		Env: &a.Env, Screen: a, Snap: &a.snap,
 		Log:        func() detail.Log { return a.o.API.Log() },

@@ -21,8 +21,8 @@ import (
 // beatMsg: a beat of the guard over approvals went by.
 type beatMsg struct{}
 
-// forReactions is what the screen of reactions is made from.
-func (a *app) forReactions(engine react.Control) *reactions.Env {
+// reactEnv is what the screen of reactions is made from.
+func (a *app) reactEnv(engine react.Control) *reactions.Env {
 	return &reactions.Env{
 		Env: &a.Env, Screen: a, Engine: engine, Masked: a.o.Present, Writer: a.o.Rules, Log: func() reactions.Log { return a.o.API.Log() },
 		Focused: func() bool { return a.panes.Focus == layout.React },
@@ -310,5 +310,5 @@ func (a *app) makeRule() tea.Cmd {
 	if a.panes.Focus == layout.Detail && a.detail.HasValue() {
 		term, _, _ = a.detail.Value()
 	}
-	return form.OpenCustom(a.forms(), a.react.Make(&r, term))
+	return form.OpenCustom(a.formEnv(), a.react.Make(&r, term))
 }

@@ -119,8 +119,8 @@ type Line struct {
 	Label  string
 	Role   themes.Role
 	Text   trust.Rendered
-	More   []Part // behind the text
-	Right  string // at the end of the row, where there is room
+	More   []Segment // behind the text
+	Right  string    // at the end of the row, where there is room
 	Gutter bool
 	Bar    themes.Role // of the gutter; 0 is the usual one
 	Fold   int         // of a line that opens something: its number from 1
@@ -132,8 +132,8 @@ type Line struct {
 	said  trust.Text // that, as the server said it
 }
 
-// Part is a piece of a line in a role of its own.
-type Part struct {
+// Segment is a piece of a line in a role of its own.
+type Segment struct {
 	Role themes.Role
 	Text trust.Rendered
 }
@@ -230,12 +230,12 @@ func (d *Text) Headline(r *event.Record, word, summary trust.Rendered) {
 		role := evidence.Gravity(word.Plain())
 		head.Role, head.Text = role, word.Clip(severityMax)
 		head.Gutter, head.Bar = true, role
-		head.More = []Part{{themes.Strong, summary}}
+		head.More = []Segment{{themes.Strong, summary}}
 	}
 	d.Lines = append(d.Lines, head)
-	more := make([]Part, 0, 2)
+	more := make([]Segment, 0, 2)
 	if !r.EventID.IsZero() {
-		more = append(more, Part{themes.Faint, idLabel}, Part{themes.Dim, trust.Line(r.EventID)})
+		more = append(more, Segment{themes.Faint, idLabel}, Segment{themes.Dim, trust.Line(r.EventID)})
 	}
 	d.Lines = append(d.Lines, Line{Label: cells.Sanitize(r.Server).Plain(), Role: themes.Type, Text: trust.Line(r.Type), More: more, term: filter.FieldTerm("type", r.Type), said: r.Type})
 }

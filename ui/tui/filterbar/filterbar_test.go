@@ -22,8 +22,8 @@ import (
 	"eventdeck/ui/tui/words"
 )
 
-// desk is a screen with a stream and its filter.
-type desk struct {
+// fixture is a screen with a stream and its filter.
+type fixture struct {
 	tuitest.Screen
 	filterbar.Bar
 	stream  stream.Stream
@@ -33,12 +33,12 @@ type desk struct {
 	fails   error // reading the log does
 }
 
-func (d *desk) EnterStream() { d.entered = true }
+func (d *fixture) EnterStream() { d.entered = true }
 
-func (d *desk) ShowQuery(q query.Query) { d.stream.Show(q) }
+func (d *fixture) ShowQuery(q query.Query) { d.stream.Show(q) }
 
 // Before is the log of one event.
-func (d *desk) Before(_ uint64, fn func(event.Record) bool) error {
+func (d *fixture) Before(_ uint64, fn func(event.Record) bool) error {
 	if d.fails != nil {
 		return d.fails
 	}
@@ -46,8 +46,8 @@ func (d *desk) Before(_ uint64, fn func(event.Record) bool) error {
 	return nil
 }
 
-func newDesk() *desk {
-	d := &desk{Settings: tuitest.Settings{}}
+func newFixture() *fixture {
+	d := &fixture{Settings: tuitest.Settings{}}
 	env, snap := tuitest.Env(), &host.Snapshot{Servers: []host.ServerView{{Name: "chat"}}}
 	d.persist = persist.New(persist.Settings{Screen: &d.Screen, Host: d}, time.Now)
 	d.stream = stream.New(&stream.Env{
@@ -58,7 +58,7 @@ func newDesk() *desk {
 	return d
 }
 
-func (d *desk) keep(cmd tea.Cmd) {
+func (d *fixture) keep(cmd tea.Cmd) {
 	if cmd != nil {
 		if msg, ok := cmd().(widget.Done); ok {
 			d.Told = msg.What
@@ -67,7 +67,7 @@ func (d *desk) keep(cmd tea.Cmd) {
 }
 
 func TestAFilterIsTyped(t *testing.T) {
-	d := newDesk()
+	d := newFixture()
 	tuitest.Run(d.Open())
 	if _, typing := d.Typing(); !typing || !d.entered {
 		t.Fatal("nothing is open")
@@ -97,7 +97,7 @@ func TestAFilterIsTyped(t *testing.T) {
 // A filter that another one took the place of comes back with its place in the tree; then
 // the key turns it off, as ever.
 func TestAReplacedFilterComesBack(t *testing.T) {
-	d := newDesk()
+	d := newFixture()
 	was, _ := query.New(query.Node{Server: "pager"}, "p99", tuitest.Start)
 	now, _ := query.New(query.Node{}, "value:INC-7", tuitest.Start)
 	d.stream.Show(was)
@@ -115,7 +115,7 @@ func TestAReplacedFilterComesBack(t *testing.T) {
 }
 
 func TestTabCompletes(t *testing.T) {
-	d := newDesk()
+	d := newFixture()
 	tuitest.Run(d.Open())
 	d.Type("server:ch", "tab")
 	if got := d.Prompt.Field.Text(); !strings.HasPrefix(got, "server:chat") {
@@ -128,7 +128,7 @@ func TestTabCompletes(t *testing.T) {
 
 // Without the log the names of servers still complete, and the failure is told.
 func TestCompletionWithoutTheLog(t *testing.T) {
-	d := newDesk()
+	d := newFixture()
 	d.fails = errors.New("the disk is gone")
 	tuitest.Run(d.Open())
 	d.Type("server:ch", "tab")
@@ -138,7 +138,7 @@ func TestCompletionWithoutTheLog(t *testing.T) {
 }
 
 func TestFiltersAreSaved(t *testing.T) {
-	d := newDesk()
+	d := newFixture()
 	if err := errOf(d.Run([]string{"save", "slow"})); err == nil || !strings.Contains(err.Error(), "no filter to save") {
 		t.Error(err)
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 func TestWhatIsFilledInIsSubscribedTo(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.run(form.OpenSubscribe(&d.env, "shop", orders))
 	if d.press("ctrl+s"); len(d.asked) != 0 {
 		t.Fatalf("what is missing was sent: %+v", d.asked)
@@ -39,7 +39,7 @@ func TestWhatIsFilledInIsSubscribedTo(t *testing.T) {
 
 // A refusal stays at the form, with what was filled in, and at its field where it names one.
 func TestARefusedFormKeepsWhatIsFilledIn(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.run(form.OpenSubscribe(&d.env, "shop", orders))
 	d.refuse = errors.New("forbidden by \x1b[31mpolicy")
 	d.press("core", "ctrl+s")
@@ -52,7 +52,7 @@ func TestARefusedFormKeepsWhatIsFilledIn(t *testing.T) {
 }
 
 func TestArgumentsAreEditedAsJSON(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.run(form.OpenSubscribe(&d.env, "shop", orders))
 	var offered string
 	d.edited = func(text string) string { offered = text; return `{"team":"night","limit":3}` }
@@ -66,7 +66,7 @@ func TestArgumentsAreEditedAsJSON(t *testing.T) {
 }
 
 func TestLeavingAFormAsksWhereSomethingWouldBeLost(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.run(form.OpenSubscribe(&d.env, "shop", orders))
 	if d.press("esc"); d.Dialog != nil {
 		t.Error("a form with nothing in it asks")
@@ -86,7 +86,7 @@ func TestLeavingAFormAsksWhereSomethingWouldBeLost(t *testing.T) {
 
 // The first mode that can be used is chosen; a webhook has a secret that is masked.
 func TestModesThatCannotBeUsedAreLeftOut(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	for _, m := range []event.Mode{event.ModePush, event.ModePoll} {
 		d.noMode[m] = fmt.Errorf("%w: not today", host.ErrMode)
 	}
@@ -107,7 +107,7 @@ func TestModesThatCannotBeUsedAreLeftOut(t *testing.T) {
 }
 
 func TestSeveralTypesShareOneForm(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	other := orders
 	other.Name = trust.Untrusted("order.shipped")
 	sent := false
@@ -121,7 +121,7 @@ func TestSeveralTypesShareOneForm(t *testing.T) {
 
 // What was subscribed to before can be filled in again, without its secrets.
 func TestEarlierArgumentsAreOffered(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.run(form.OpenSubscribe(&d.env, "shop", orders))
 	d.press("core", "ctrl+s")
 	d.run(form.OpenSubscribe(&d.env, "shop", orders))
@@ -139,7 +139,7 @@ func view() host.SubscriptionView {
 }
 
 func TestOtherArgumentsMeanAnotherSubscription(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	v := view()
 	d.subs[v.ID] = &v
 	d.run(form.OpenEdit(&d.env, v, orders))
@@ -156,7 +156,7 @@ func TestOtherArgumentsMeanAnotherSubscription(t *testing.T) {
 }
 
 func TestADialogOfModes(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.noMode[event.ModeWebhook] = fmt.Errorf("%w: there is no callback address", host.ErrMode)
 	v := view()
 	for keys, want := range map[string]string{
@@ -176,7 +176,7 @@ func TestADialogOfModes(t *testing.T) {
 
 // A server is tested before it is saved, and its values are masked.
 func TestAServerIsTestedThenSaved(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	form.OpenAddServer(&d.env)
 	d.press("npx -y @scope/server-files '/tmp/a b'", "tab", "tab", "KEY=hunter2")
 	if text := d.Text(100, 20); strings.Contains(text, "hunter2") || !strings.Contains(text, "files") {
@@ -200,7 +200,7 @@ func TestWhatIsWrongWithAServerIsSaid(t *testing.T) {
 		"x\tname\tno sign":                     "line 1: write a variable as NAME=value",
 		"https://mcp.example/mcp\ta\tno colon": "line 1: write a header as Name: value",
 	} {
-		d := newDesk(t)
+		d := newFixture(t)
 		form.OpenAddServer(&d.env)
 		for i, field := range strings.Split(typed, "\t") {
 			if i > 0 {
@@ -217,7 +217,7 @@ func TestWhatIsWrongWithAServerIsSaid(t *testing.T) {
 }
 
 func TestServersOfOtherClientsAreImportedAfterAQuestion(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	if err := os.MkdirAll(d.env.Servers.Paths.Home+"/.cursor", 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -33,10 +33,10 @@ const (
 )
 
 // Tab is the one that is shown.
-func (p *Part) Tab() Tab { return Tab(p.Board.On) }
+func (p *Pane) Tab() Tab { return Tab(p.Board.On) }
 
 // ShowTab shows a table, with the words that its rows must have.
-func (p *Part) ShowTab(t Tab, words string) {
+func (p *Pane) ShowTab(t Tab, words string) {
 	p.Board.On = int(t)
 	if p.Board.Table().Finds() {
 		p.Board.Table().Find(words)
@@ -45,7 +45,7 @@ func (p *Part) ShowTab(t Tab, words string) {
 }
 
 // Choose shows the row of a run or a rule, and reports whether there is one.
-func (p *Part) Choose(t Tab, name string) bool {
+func (p *Pane) Choose(t Tab, name string) bool {
 	p.ShowTab(t, "")
 	table := p.Board.Table()
 	for i := range table.Rows() {
@@ -58,11 +58,11 @@ func (p *Part) Choose(t Tab, name string) bool {
 }
 
 // Asks tells whether the chosen row waits for the operator.
-func (p *Part) Asks() bool { return p.Tab() == Waiting && p.chosenWaiting() != nil }
+func (p *Pane) Asks() bool { return p.Tab() == Waiting && p.chosenWaiting() != nil }
 
 // Grantable tells whether the chosen row may be granted for some hours: calls of tools, and
 // what agents and clients want, are asked about each time.
-func (p *Part) Grantable() bool {
+func (p *Pane) Grantable() bool {
 	if !p.Asks() {
 		return false
 	}
@@ -71,31 +71,31 @@ func (p *Part) Grantable() bool {
 }
 
 // OnRow tells whether a run or a rule is chosen.
-func (p *Part) OnRow() bool { return p.Board.Table().At != table.RowID{} }
+func (p *Pane) OnRow() bool { return p.Board.Table().At != table.RowID{} }
 
 // Waits is how many runs wait for the operator.
-func (p *Part) Waits() int { return len(p.view.Waiting) }
+func (p *Pane) Waits() int { return len(p.view.Waiting) }
 
 // OnRule tells whether a rule is chosen.
-func (p *Part) OnRule() bool { return p.chosenRule() != nil }
+func (p *Pane) OnRule() bool { return p.chosenRule() != nil }
 
 // OnOver tells whether a run is chosen with which nothing happens any more, OnParked
 // whether one of which it is not known what became of it.
-func (p *Part) OnOver() bool { r := p.chosenRun(); return r != nil && r.State.Over() }
+func (p *Pane) OnOver() bool { r := p.chosenRun(); return r != nil && r.State.Over() }
 
-// OnParked is told with [Part.OnOver].
-func (p *Part) OnParked() bool { r := p.chosenRun(); return r != nil && r.State == react.Parked }
+// OnParked is told with [Pane.OnOver].
+func (p *Pane) OnParked() bool { r := p.chosenRun(); return r != nil && r.State == react.Parked }
 
-func (p *Part) chosenWaiting() *react.Run { return p.waiting.run(p.Board.Tabs[Waiting].At) }
+func (p *Pane) chosenWaiting() *react.Run { return p.waiting.run(p.Board.Tabs[Waiting].At) }
 
-func (p *Part) chosenRun() *react.Run {
+func (p *Pane) chosenRun() *react.Run {
 	if p.Tab() != Runs {
 		return nil
 	}
 	return p.runs.run(p.Board.Table().At)
 }
 
-func (p *Part) chosenRule() *react.RuleView {
+func (p *Pane) chosenRule() *react.RuleView {
 	if p.Tab() != Rules {
 		return nil
 	}
@@ -106,7 +106,7 @@ func (p *Part) chosenRule() *react.RuleView {
 }
 
 // counts tells whether the key that is handled may approve, and says why not.
-func (p *Part) counts() bool {
+func (p *Pane) counts() bool {
 	if p.guard.open && p.block.kind != noBlock && p.block.text == p.guard.what {
 		return true
 	}
@@ -126,13 +126,13 @@ func (p *Part) counts() bool {
 	return false
 }
 
-func (p *Part) tooSmallNow() bool {
+func (p *Pane) tooSmallNow() bool {
 	w, h := p.env.Size()
 	return w < LeastWidth || h < LeastHeight
 }
 
 // Approve lets the run that is shown act once, or arms the rule that is shown.
-func (p *Part) Approve() tea.Cmd {
+func (p *Pane) Approve() tea.Cmd {
 	if !p.counts() {
 		return nil
 	}
@@ -150,7 +150,7 @@ func (p *Part) Approve() tea.Cmd {
 }
 
 // afresh says of an error what to do next.
-func (p *Part) afresh(err error) error {
+func (p *Pane) afresh(err error) error {
 	if errors.Is(err, react.ErrChanged) {
 		return fmt.Errorf("%w: read it again and decide anew", err)
 	}
@@ -159,7 +159,7 @@ func (p *Part) afresh(err error) error {
 
 // Deny asks for the reason and denies the chosen run by the same act, or disarms the
 // chosen rule.
-func (p *Part) Deny() tea.Cmd {
+func (p *Pane) Deny() tea.Cmd {
 	if r := p.chosenRule(); r != nil {
 		return p.Disarm(r.Rule.Name)
 	}
@@ -189,7 +189,7 @@ func (p *Part) Deny() tea.Cmd {
 }
 
 // denyAll denies runs of a rule that wait, each by an act of its own.
-func (p *Part) denyAll(runs []react.Run, rule, reason string) tea.Cmd {
+func (p *Pane) denyAll(runs []react.Run, rule, reason string) tea.Cmd {
 	each := func(do func(react.RunID) error) error {
 		var errs []error
 		for _, r := range runs {
@@ -221,13 +221,13 @@ func ofAll(runs []react.Run) string {
 }
 
 // DenyRun denies a run.
-func (p *Part) DenyRun(id react.RunID, rule, reason string) tea.Cmd {
+func (p *Pane) DenyRun(id react.RunID, rule, reason string) tea.Cmd {
 	return p.undoable("denied "+rule, func(ctx context.Context) error { return p.env.Engine.Deny(ctx, id, reason) },
 		"asks again: "+rule, func(ctx context.Context) error { return p.env.Engine.Undeny(ctx, id) })
 }
 
 // Disarm takes from a rule that it acts by itself.
-func (p *Part) Disarm(name string) tea.Cmd {
+func (p *Pane) Disarm(name string) tea.Cmd {
 	v := p.rule(name)
 	off := func(ctx context.Context) error { return p.env.Engine.Disarm(ctx, name) }
 	switch {
@@ -251,7 +251,7 @@ func (p *Part) Disarm(name string) tea.Cmd {
 }
 
 // Grant asks for how long the run that is shown, and what asks exactly the same, may act.
-func (p *Part) Grant() tea.Cmd {
+func (p *Pane) Grant() tea.Cmd {
 	if r := p.chosenWaiting(); r != nil && r.Request != nil && r.Request.Act != "" {
 		p.env.Screen.Tell("not for hours: a model chose this act and its arguments; " + p.env.Screen.KeyOf(Yes) + " approves it once")
 		return nil
@@ -284,15 +284,15 @@ func (p *Part) Grant() tea.Cmd {
 }
 
 // Again has a rule act on the events of the chosen run again; it asks first.
-func (p *Part) Again() tea.Cmd {
+func (p *Pane) Again() tea.Cmd {
 	if r := p.chosenRun(); r != nil {
 		return p.AgainRun(r.ID)
 	}
 	return nil
 }
 
-// AgainRun is [Part.Again] for a run by its id.
-func (p *Part) AgainRun(id react.RunID) tea.Cmd {
+// AgainRun is [Pane.Again] for a run by its id.
+func (p *Pane) AgainRun(id react.RunID) tea.Cmd {
 	return p.did("made again from "+string(id)+"; it is in the tab Waiting", nil, func(ctx context.Context) error {
 		_, err := p.env.Engine.Retry(ctx, id)
 		return err
@@ -300,7 +300,7 @@ func (p *Part) AgainRun(id react.RunID) tea.Cmd {
 }
 
 // Settle asks what became of the chosen parked run.
-func (p *Part) Settle() tea.Cmd {
+func (p *Pane) Settle() tea.Cmd {
 	r := p.chosenRun()
 	if r == nil {
 		return nil
@@ -317,7 +317,7 @@ func (p *Part) Settle() tea.Cmd {
 }
 
 // SettleRun says what became of a parked run.
-func (p *Part) SettleRun(id react.RunID, done bool, reason string) tea.Cmd {
+func (p *Pane) SettleRun(id react.RunID, done bool, reason string) tea.Cmd {
 	word := "failed"
 	if done {
 		word = "done"
@@ -326,7 +326,7 @@ func (p *Part) SettleRun(id react.RunID, done bool, reason string) tea.Cmd {
 }
 
 // Silence asks for how long the chosen rule does nothing.
-func (p *Part) Silence() tea.Cmd {
+func (p *Pane) Silence() tea.Cmd {
 	r := p.chosenRule()
 	if r == nil {
 		return nil
@@ -361,7 +361,7 @@ func ParseSilence(text string) (time.Duration, error) {
 }
 
 // SilenceRule keeps a rule from acting for a time; 0 ends that.
-func (p *Part) SilenceRule(name string, d time.Duration) tea.Cmd {
+func (p *Pane) SilenceRule(name string, d time.Duration) tea.Cmd {
 	end := func(ctx context.Context) error { return p.env.Engine.Silence(ctx, name, time.Time{}) }
 	if d == 0 {
 		return p.did("the silence of "+name+" is over", nil, end)
@@ -373,7 +373,7 @@ func (p *Part) SilenceRule(name string, d time.Duration) tea.Cmd {
 
 // Stop lets nothing start any more. Again within five seconds it ends what runs; later it
 // asks what is wanted.
-func (p *Part) Stop() tea.Cmd {
+func (p *Pane) Stop() tea.Cmd {
 	now := p.env.Now()
 	switch {
 	case !p.stopped.IsZero() && now.Sub(p.stopped) < killWithin:
@@ -389,11 +389,11 @@ func (p *Part) Stop() tea.Cmd {
 }
 
 // Kill lets nothing start any more and ends what runs.
-func (p *Part) Kill() tea.Cmd {
+func (p *Pane) Kill() tea.Cmd {
 	return p.did("STOPPED: what ran is being ended", nil, func(ctx context.Context) error { return p.env.Engine.Stop(ctx, true) })
 }
 
-func (p *Part) askStopped() {
+func (p *Pane) askStopped() {
 	p.env.Screen.Show(&widget.Confirm{Screen: p.env.Screen,
 		Head:  "Reactions are stopped",
 		Lines: []string{"Nothing starts. " + cells.Count(p.view.Running, "act") + " may still run."},
@@ -405,10 +405,10 @@ func (p *Part) askStopped() {
 }
 
 // Idle tells whether nothing starts until the operator says so.
-func (p *Part) Idle() bool { return p.view.Stopped || p.view.Held != "" }
+func (p *Pane) Idle() bool { return p.view.Stopped || p.view.Held != "" }
 
 // Go asks whether reactions go on.
-func (p *Part) Go() tea.Cmd {
+func (p *Pane) Go() tea.Cmd {
 	lines := []string{"Reactions are stopped; what is ready starts, what asks goes on asking."}
 	if p.view.Held != "" {
 		lines = []string{p.view.Held, "What is ready starts then, what asks goes on asking."}
@@ -418,13 +418,13 @@ func (p *Part) Go() tea.Cmd {
 	return nil
 }
 
-func (p *Part) resume() tea.Cmd {
+func (p *Pane) resume() tea.Cmd {
 	p.stopped = time.Time{}
 	return p.did("reactions go on", nil, func(ctx context.Context) error { return p.env.Engine.Go(ctx) })
 }
 
 // Once has a rule act on one record, whatever its filter says; it asks.
-func (p *Part) Once(rule string, seq uint64) tea.Cmd {
+func (p *Pane) Once(rule string, seq uint64) tea.Cmd {
 	return p.did(rule+" takes record "+cells.Number(seq)+"; it is in the tab Waiting", nil, func(ctx context.Context) error {
 		_, err := p.env.Engine.Once(ctx, rule, seq)
 		return err
@@ -432,12 +432,12 @@ func (p *Part) Once(rule string, seq uint64) tea.Cmd {
 }
 
 // CanAsk tells whether there is a model to ask.
-func (p *Part) CanAsk() bool { return p.On() && !p.env.Masked && len(p.view.Models) > 0 }
+func (p *Pane) CanAsk() bool { return p.On() && !p.env.Masked && len(p.view.Models) > 0 }
 
 // Ask has a model read one record and answer what the operator typed: the name of a model
 // and a question, or where there is one model the question alone. Error: there is no model,
 // none of that name, or nothing was asked.
-func (p *Part) Ask(seq uint64, typed string) (tea.Cmd, error) {
+func (p *Pane) Ask(seq uint64, typed string) (tea.Cmd, error) {
 	models := p.view.Models
 	model, task, _ := strings.Cut(strings.TrimSpace(typed), " ")
 	named := slices.Contains(models, model)
@@ -464,7 +464,7 @@ func (p *Part) Ask(seq uint64, typed string) (tea.Cmd, error) {
 }
 
 // RuleNames are the rules in force, RunIDs the runs that wait: for completions.
-func (p *Part) RuleNames() []string {
+func (p *Pane) RuleNames() []string {
 	var names []string
 	for _, r := range p.view.Rules {
 		names = append(names, r.Rule.Name)
@@ -472,8 +472,8 @@ func (p *Part) RuleNames() []string {
 	return names
 }
 
-// RunIDs is told with [Part.RuleNames].
-func (p *Part) RunIDs() []string {
+// RunIDs is told with [Pane.RuleNames].
+func (p *Pane) RunIDs() []string {
 	var ids []string
 	for _, r := range p.view.Waiting {
 		ids = append(ids, string(r.ID))
@@ -482,7 +482,7 @@ func (p *Part) RunIDs() []string {
 }
 
 // RuleOf is the rule of a run that waits, "" if none does by that id.
-func (p *Part) RuleOf(id react.RunID) string {
+func (p *Pane) RuleOf(id react.RunID) string {
 	for _, r := range p.view.Waiting {
 		if r.ID == id {
 			return r.Rule

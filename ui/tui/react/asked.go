@@ -27,7 +27,7 @@ type asked struct {
 }
 
 // readAsked reads what became of the question, and tells when it is over.
-func (p *Part) readAsked() tea.Cmd {
+func (p *Pane) readAsked() tea.Cmd {
 	q := &p.question
 	if q.run == "" || q.busy || q.state.Over() || q.of == p.view.Revision {
 		return nil
@@ -51,7 +51,7 @@ func (p *Part) readAsked() tea.Cmd {
 }
 
 // answered tells that a question is over, or waits for the operator.
-func (p *Part) answered(r *react.Run) {
+func (p *Pane) answered(r *react.Run) {
 	q, key := &p.question, p.env.Screen.KeyOf("reactions")
 	if p.env.Focused() && p.Board.Table().At.Name == string(q.run) && r.State.Over() {
 		p.question = asked{} // it is being read
@@ -67,7 +67,7 @@ func (p *Part) answered(r *react.Run) {
 
 // ToAnswer chooses the run of the newest question whose answer was not shown, and reports
 // whether there is one.
-func (p *Part) ToAnswer() bool {
+func (p *Pane) ToAnswer() bool {
 	q := &p.question
 	if q.run == "" {
 		return false
@@ -86,7 +86,7 @@ func (p *Part) ToAnswer() bool {
 }
 
 // drawAsked says how the question stands, for the line below the panes.
-func (p *Part) drawAsked(c *cells.Canvas) {
+func (p *Pane) drawAsked(c *cells.Canvas) {
 	q, key := &p.question, p.env.Screen.KeyOf("reactions")
 	switch {
 	case q.run == "":
@@ -103,8 +103,8 @@ func (p *Part) drawAsked(c *cells.Canvas) {
 	c.Put(themes.Rule, " "+p.env.Glyphs.Divider)
 }
 
-// Changes differs when [Part.DrawChips] writes something else.
-func (p *Part) Changes() uint64 {
+// Changes differs when [Pane.DrawChips] writes something else.
+func (p *Pane) Changes() uint64 {
 	n := p.view.Revision << 8
 	for _, b := range []byte(p.question.run + react.RunID(p.question.state)) {
 		n = n*31 + uint64(b)

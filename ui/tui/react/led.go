@@ -25,7 +25,7 @@ type led struct {
 }
 
 // readLed reads what the record that is chosen in the stream led to.
-func (p *Part) readLed() tea.Cmd {
+func (p *Pane) readLed() tea.Cmd {
 	seq, ok := p.env.Chosen()
 	l := &p.led
 	if !ok || l.busy || l.seq == seq && l.of == p.view.Revision || len(p.view.Rules) == 0 {
@@ -49,7 +49,7 @@ func (p *Part) readLed() tea.Cmd {
 }
 
 // LedTo tells what a record led to, a line for each run: "reacted page-p1 → done".
-func (p *Part) LedTo(seq uint64) []detail.Line {
+func (p *Pane) LedTo(seq uint64) []detail.Line {
 	if p.led.seq != seq {
 		return nil
 	}
@@ -57,17 +57,17 @@ func (p *Part) LedTo(seq uint64) []detail.Line {
 	for i := range p.led.runs {
 		r := &p.led.runs[i]
 		sign, role := stateSign(p.env.Glyphs, r.State)
-		out = append(out, detail.Line{Label: "reacted ", Role: themes.Strong, Text: cells.Sanitize(r.Rule), More: []detail.Part{
+		out = append(out, detail.Line{Label: "reacted ", Role: themes.Strong, Text: cells.Sanitize(r.Rule), More: []detail.Segment{
 			{Role: role, Text: cells.Sanitize(sign + " " + string(r.State))}, {Role: themes.Dim, Text: cells.Sanitize(r.Why)}}})
 	}
 	return out
 }
 
-// LedGen changes with what [Part.LedTo] tells.
-func (p *Part) LedGen() int { return p.led.gen }
+// LedGen changes with what [Pane.LedTo] tells.
+func (p *Pane) LedGen() int { return p.led.gen }
 
 // Why tells for a record and a rule, or every rule for "", why it did or did not fire.
-func (p *Part) Why(seq uint64, rule string) tea.Cmd {
+func (p *Pane) Why(seq uint64, rule string) tea.Cmd {
 	return p.env.Screen.Do(func(ctx context.Context) tea.Msg {
 		verdicts, err := p.env.Engine.Explain(ctx, seq, rule)
 		source := p.sourceOf(seq)
@@ -79,7 +79,7 @@ func (p *Part) Why(seq uint64, rule string) tea.Cmd {
 				p.env.Screen.Fail("why", err)
 				return nil
 			}
-			p.env.Screen.Show(&why{part: p, seq: seq, source: source, verdicts: verdicts})
+			p.env.Screen.Show(&why{pane: p, seq: seq, source: source, verdicts: verdicts})
 			return nil
 		})
 	})
@@ -87,7 +87,7 @@ func (p *Part) Why(seq uint64, rule string) tea.Cmd {
 
 // sourceOf names the type and the server of a record, as a rule names what it listens to.
 // It reads the log.
-func (p *Part) sourceOf(seq uint64) (source trust.Rendered) {
+func (p *Pane) sourceOf(seq uint64) (source trust.Rendered) {
 	source = cells.Sanitize("record " + cells.Number(seq))
 	// What cannot be read keeps its number for a name.
 	_ = p.env.Log().Before(seq+1, func(r event.Record) bool {
@@ -101,7 +101,7 @@ func (p *Part) sourceOf(seq uint64) (source trust.Rendered) {
 
 // why tells what was or would be decided about a record.
 type why struct {
-	part     *Part
+	pane     *Pane
 	seq      uint64
 	source   trust.Rendered // what the record is
 	verdicts []react.Verdict
@@ -116,7 +116,7 @@ func (d *why) Title() string { return "Record " + cells.Number(d.seq) + " and th
 // Size implements [widget.Dialog].
 func (d *why) Size(w, _ int) (int, int) {
 	w = max(1, min(w-8, 100))
-	d.text.Env = d.part.env.Env
+	d.text.Env = d.pane.env.Env
 	d.text.Begin(w)
 	if len(d.verdicts) == 0 {
 		d.text.Say("", themes.Plain, "No rule is in force.")
@@ -129,7 +129,7 @@ func (d *why) Size(w, _ int) (int, int) {
 
 func (d *why) write(v *react.Verdict) {
 	t := &d.text
-	sign, role := stateSign(d.part.env.Glyphs, v.State)
+	sign, role := stateSign(d.pane.env.Glyphs, v.State)
 	fired := cells.Sanitize(string(v.State))
 	if v.State == react.Gathering || v.State == react.Asking {
 		fired = cells.Sanitize("would go on")
@@ -140,7 +140,7 @@ func (d *why) write(v *react.Verdict) {
 	if v.Run != "" {
 		fired = cells.Join(fired, cells.Sanitize(", run "+string(v.Run)))
 	}
-	t.Lines = append(t.Lines, detail.Line{Role: themes.Strong, Text: cells.Sanitize(v.Rule), More: []detail.Part{{Role: role, Text: cells.Join(cells.Sanitize(sign+" "), fired)}}})
+	t.Lines = append(t.Lines, detail.Line{Role: themes.Strong, Text: cells.Sanitize(v.Rule), More: []detail.Segment{{Role: role, Text: cells.Join(cells.Sanitize(sign+" "), fired)}}})
 	t.Say("  why  ", themes.Plain, v.Why)
 	t.Say("  line ", themes.Dim, v.Line)
 	if v.Key != "" {
@@ -156,7 +156,7 @@ func (d *why) Draw(c *cells.Canvas, h int) {
 	d.shown = h
 	d.by(0)
 	for i := d.top; i < len(d.text.Lines) && i < d.top+h; i++ {
-		d.text.Lines[i].Draw(c, d.part.env.Glyphs)
+		d.text.Lines[i].Draw(c, d.pane.env.Glyphs)
 	}
 }
 
@@ -166,7 +166,7 @@ func (d *why) by(n int) { d.top = max(0, min(d.top+n, len(d.text.Lines)-d.shown)
 func (d *why) Key(k tea.KeyPressMsg) tea.Cmd {
 	switch k.String() {
 	case "esc", "q", "enter":
-		d.part.env.Screen.Show(nil)
+		d.pane.env.Screen.Show(nil)
 	case "j", "down":
 		d.by(1)
 	case "k", "up":

@@ -106,7 +106,7 @@ func (f *filled) rule(server, eventType string) (react.Rule, error) {
 
 // Make is the form of a rule for events like one: of the same server and type, and with
 // the term if there is one, e.g. ".service=payments".
-func (p *Part) Make(of *event.Record, term string) form.Custom {
+func (p *Pane) Make(of *event.Record, term string) form.Custom {
 	server, typ := of.Server, of.Type.Raw()
 	first, err := json.Marshal(filled{Name: nameFor(typ), When: term, Wait: newWait.String(), Mode: string(react.ModeAsk), Do: "note", Text: "look at this"})
 	if err != nil {
@@ -164,10 +164,10 @@ func (p *Part) Make(of *event.Record, term string) form.Custom {
 }
 
 // CanMake tells whether rules can be written.
-func (p *Part) CanMake() bool { return p.On() && p.env.Writer.Add != nil && p.view.Path != "" }
+func (p *Pane) CanMake() bool { return p.On() && p.env.Writer.Add != nil && p.view.Path != "" }
 
 // try tells what a rule would have matched in the last day.
-func (p *Part) try(ctx context.Context, r react.Rule) (string, error) {
+func (p *Pane) try(ctx context.Context, r react.Rule) (string, error) {
 	now := p.env.Now()
 	set, err := react.Compile(react.File{Rules: []react.Rule{r}}, now)
 	if err != nil {

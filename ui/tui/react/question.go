@@ -13,7 +13,7 @@ import (
 // question is a small form: what it is about, at most one choice, one line of text. The
 // act and its reason are one answer.
 type question struct {
-	part    *Part
+	pane    *Pane
 	head    string
 	lines   []string
 	choices []string
@@ -30,8 +30,8 @@ type question struct {
 	run     func(text string, choice int) (tea.Cmd, error)
 }
 
-func (p *Part) ask(q *question) {
-	q.part, q.pressed = p, p.env.Now()
+func (p *Pane) ask(q *question) {
+	q.pane, q.pressed = p, p.env.Now()
 	p.env.Screen.Show(q)
 }
 
@@ -70,9 +70,9 @@ func (q *question) Draw(c *cells.Canvas, _ int) {
 	if len(q.choices) > 0 {
 		c.Put(themes.Plain, " ")
 		for i, choice := range q.choices {
-			mark, role := q.part.env.Glyphs.Choice, themes.Plain
+			mark, role := q.pane.env.Glyphs.Choice, themes.Plain
 			if i == q.chosen {
-				mark, role = q.part.env.Glyphs.Chosen, themes.Strong
+				mark, role = q.pane.env.Glyphs.Chosen, themes.Strong
 			}
 			c.Put(role, "("+mark+") "+choice+"   ")
 		}
@@ -93,7 +93,7 @@ func (q *question) Draw(c *cells.Canvas, _ int) {
 
 // Key implements [widget.Dialog].
 func (q *question) Key(k tea.KeyPressMsg) tea.Cmd {
-	p := q.part
+	p := q.pane
 	now, before := p.env.Now(), q.pressed
 	q.pressed = now
 	switch name := k.String(); {
@@ -122,7 +122,7 @@ func (q *question) Key(k tea.KeyPressMsg) tea.Cmd {
 
 // Paste implements [widget.Dialog].
 func (q *question) Paste(text string) tea.Cmd {
-	q.pressed = q.part.env.Now()
+	q.pressed = q.pane.env.Now()
 	q.field.Insert(text)
 	return nil
 }

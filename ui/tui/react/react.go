@@ -44,13 +44,13 @@ type Screen interface {
 	OfferUndo(did string, run func() tea.Cmd)
 }
 
-// Part is the screen of reactions.
-type Part struct {
+// Pane is the screen of reactions.
+type Pane struct {
 	Board table.Board
 
 	env      *Env
 	guard    guard
-	ticking  bool // [Part.Tick] is due
+	ticking  bool // [Pane.Tick] is due
 	view     react.View
 	known    bool  // view was read
 	busy     bool  // it is being read
@@ -69,9 +69,9 @@ type Part struct {
 }
 
 // New is the screen of an engine.
-func New(env *Env) *Part {
-	p := &Part{env: env, told: map[react.RunID]bool{}}
-	p.waiting, p.runs, p.rules = &waiting{part: p}, &runs{part: p, talk: talk{part: p, open: map[string]bool{}}}, &rules{part: p}
+func New(env *Env) *Pane {
+	p := &Pane{env: env, told: map[react.RunID]bool{}}
+	p.waiting, p.runs, p.rules = &waiting{pane: p}, &runs{pane: p, talk: talk{pane: p, open: map[string]bool{}}}, &rules{pane: p}
 	of := &table.Env{Env: env.Env, Focused: env.Focused}
 	p.Board = table.Board{Number: "6", Tabs: []*table.Table{
 		table.New(of, "Waiting", p.waiting, false),
@@ -82,14 +82,14 @@ func New(env *Env) *Part {
 }
 
 // On tells whether there is an engine.
-func (p *Part) On() bool { return p.env.Engine != nil }
+func (p *Pane) On() bool { return p.env.Engine != nil }
 
 // View is what the engine told last.
-func (p *Part) View() *react.View { return &p.view }
+func (p *Pane) View() *react.View { return &p.view }
 
 // Read asks the engine how things are. It is called beside the event loop; what it returns
-// is for [Part.Take].
-func (p *Part) Read() react.View {
+// is for [Pane.Take].
+func (p *Pane) Read() react.View {
 	if !p.On() {
 		return react.View{}
 	}
@@ -97,17 +97,17 @@ func (p *Part) Read() react.View {
 }
 
 // Take takes how things are.
-func (p *Part) Take(v react.View) { p.view, p.known = v, p.On() }
+func (p *Pane) Take(v react.View) { p.view, p.known = v, p.On() }
 
 // Work reads what follows from that, and each second how things are.
-func (p *Part) Work() tea.Cmd {
+func (p *Pane) Work() tea.Cmd {
 	if !p.On() {
 		return nil
 	}
 	return tea.Batch(p.readView(), p.readLed(), p.rules.readTools(), p.readAsked())
 }
 
-func (p *Part) readView() tea.Cmd {
+func (p *Pane) readView() tea.Cmd {
 	now := p.env.Clock().Unix()
 	if p.busy || now == p.asked && !p.again {
 		return nil
@@ -124,7 +124,7 @@ func (p *Part) readView() tea.Cmd {
 }
 
 // did has the engine do something, tells what was done or what failed, and reads anew.
-func (p *Part) did(what string, after func(), fn func(ctx context.Context) error) tea.Cmd {
+func (p *Pane) did(what string, after func(), fn func(ctx context.Context) error) tea.Cmd {
 	return p.env.Screen.Do(func(ctx context.Context) tea.Msg {
 		err := fn(ctx)
 		return widget.Then(func() tea.Cmd {
@@ -140,7 +140,7 @@ func (p *Part) did(what string, after func(), fn func(ctx context.Context) error
 }
 
 // undoable is did for what can be undone.
-func (p *Part) undoable(what string, fn func(ctx context.Context) error, undone string, undo func(ctx context.Context) error) tea.Cmd {
+func (p *Pane) undoable(what string, fn func(ctx context.Context) error, undone string, undo func(ctx context.Context) error) tea.Cmd {
 	return p.did("", func() {
 		p.env.Screen.OfferUndo(what, func() tea.Cmd { return p.did(undone, nil, undo) })
 	}, fn)
@@ -148,20 +148,20 @@ func (p *Part) undoable(what string, fn func(ctx context.Context) error, undone 
 
 // Disturb takes that the operator or the terminal did something that is no key: it takes
 // its time again until a key may approve.
-func (p *Part) Disturb() { p.guard.disturb(p.env.Now()) }
+func (p *Pane) Disturb() { p.guard.disturb(p.env.Now()) }
 
 // Key takes that a key was pressed, before anything is done by it.
-func (p *Part) Key(k tea.KeyPressMsg) { p.guard.key(p.env.Now(), k.IsRepeat) }
+func (p *Pane) Key(k tea.KeyPressMsg) { p.guard.key(p.env.Now(), k.IsRepeat) }
 
 // Tick takes that time went by.
-func (p *Part) Tick() {
+func (p *Pane) Tick() {
 	p.ticking = false
 	p.guard.tick(p.env.Now())
 }
 
-// WantsTick tells whether [Part.Tick] is to be called after a [Beat]. It is true once until
+// WantsTick tells whether [Pane.Tick] is to be called after a [Beat]. It is true once until
 // that call.
-func (p *Part) WantsTick() bool {
+func (p *Pane) WantsTick() bool {
 	if p.ticking || !p.guard.waits() {
 		return false
 	}
@@ -170,13 +170,13 @@ func (p *Part) WantsTick() bool {
 }
 
 // Frame begins a frame, Framed ends it.
-func (p *Part) Frame() { p.guard.frame() }
+func (p *Pane) Frame() { p.guard.frame() }
 
-// Framed is told with [Part.Frame].
-func (p *Part) Framed() { p.guard.framed() }
+// Framed is told with [Pane.Frame].
+func (p *Pane) Framed() { p.guard.framed() }
 
 // Other is what the detail shows of the chosen row.
-func (p *Part) Other() detail.Other {
+func (p *Pane) Other() detail.Other {
 	t := p.Board.Table()
 	return detail.Other{Name: t.At, Changes: t.Gen, Write: func(d *detail.Text) { p.block = block{}; t.Describe(d) }, Drawn: p.drawn}
 }
@@ -200,7 +200,7 @@ const (
 )
 
 // drawn is told what a frame shows of the detail.
-func (p *Part) drawn(from, to, _ int) {
+func (p *Pane) drawn(from, to, _ int) {
 	if b := &p.block; b.kind != noBlock && b.text != p.spent && !p.env.Covered() {
 		p.guard.shows(p.env.Now(), b.text, b.lines, from, to)
 	}
@@ -213,7 +213,7 @@ const (
 )
 
 // tooSmall says that the terminal is, and reports whether it is.
-func (p *Part) tooSmall(d *detail.Text, instead string) bool {
+func (p *Pane) tooSmall(d *detail.Text, instead string) bool {
 	w, h := p.env.Size()
 	if w >= LeastWidth && h >= LeastHeight {
 		return false
@@ -226,7 +226,7 @@ func (p *Part) tooSmall(d *detail.Text, instead string) bool {
 }
 
 // write writes a block, and notes that it is what the keys are about.
-func (p *Part) write(d *detail.Text, b block, lines []react.BlockLine) {
+func (p *Pane) write(d *detail.Text, b block, lines []react.BlockLine) {
 	var all strings.Builder
 	label := 0
 	if p.env.Masked {
@@ -275,7 +275,7 @@ const labelMost = 16
 
 // Title says for the pane of the detail which of what waits is shown, and whether a key may
 // approve or arm it; "" where there is nothing to say.
-func (p *Part) Title() string {
+func (p *Pane) Title() string {
 	which := ""
 	if i := p.waiting.Find(p.Board.Tabs[Waiting].At); p.Tab() == Waiting && i >= 0 && p.waiting.Len() > 1 {
 		which = fmt.Sprintf("%d of %d", i+1, p.waiting.Len())
@@ -285,7 +285,7 @@ func (p *Part) Title() string {
 
 // standing says whether a key may approve or arm what is shown; "" where there is nothing
 // to approve.
-func (p *Part) standing() string {
+func (p *Pane) standing() string {
 	g := &p.guard
 	verb := "approves it once"
 	if p.block.kind == toArm {
@@ -365,7 +365,7 @@ func wish(w *react.Wish) string {
 
 // lesson is what each table says where no engine runs, or as long as nothing is known; nil
 // otherwise.
-func (p *Part) lesson() []string {
+func (p *Pane) lesson() []string {
 	switch {
 	case p.On() && !p.known:
 		return []string{"The reactions are being read."}
@@ -384,7 +384,7 @@ func group(k react.Key) trust.Rendered { return trust.Line(trust.Untrusted(strin
 
 // Headline is what must be known above the tables: that nothing starts, and what is wrong
 // in the file of rules.
-func (p *Part) Headline(w int) []string {
+func (p *Pane) Headline(w int) []string {
 	v := &p.view
 	var c cells.Canvas
 	c.Begin(&p.env.Theme, w)
@@ -408,7 +408,7 @@ func (p *Part) Headline(w int) []string {
 
 // News tells in one line of what began to wait for the operator since it was asked last,
 // "" for nothing. It holds no word of a server.
-func (p *Part) News() string {
+func (p *Pane) News() string {
 	if p.newsOf == p.view.Revision {
 		return ""
 	}
@@ -436,7 +436,7 @@ func (p *Part) News() string {
 }
 
 // DrawChips tells on the line below the panes what reactions want of the operator.
-func (p *Part) DrawChips(c *cells.Canvas) {
+func (p *Pane) DrawChips(c *cells.Canvas) {
 	v := &p.view
 	switch {
 	case v.Stopped:

@@ -18,7 +18,7 @@ import (
 
 // rules lists the rules in force, in the order of their file.
 type rules struct {
-	part  *Part
+	pane  *Pane
 	rules []react.RuleView
 	of    asOf
 
@@ -37,12 +37,12 @@ type toolsOf struct {
 // asksTools tells whether the tools of a rule are to be read before it can be armed.
 func (t *rules) asksTools(r *react.RuleView) bool {
 	tools, _ := r.Rule.Do.Tools()
-	return !r.Armed && len(tools) > 0 && !t.part.env.Masked
+	return !r.Armed && len(tools) > 0 && !t.pane.env.Masked
 }
 
 // readTools reads what servers say of the tools of the chosen rule.
 func (t *rules) readTools() tea.Cmd {
-	p := t.part
+	p := t.pane
 	r := p.chosenRule()
 	if r == nil || !t.asksTools(r) {
 		t.read = toolsOf{} // they are read anew when it is chosen again
@@ -91,11 +91,11 @@ func (t *rules) Columns() []table.Column {
 }
 
 func (t *rules) Load() bool {
-	v := &t.part.view
-	if len(t.rules) == len(v.Rules) && t.of == t.part.asOf() {
+	v := &t.pane.view
+	if len(t.rules) == len(v.Rules) && t.of == t.pane.asOf() {
 		return false
 	}
-	t.of, t.rules = t.part.asOf(), v.Rules
+	t.of, t.rules = t.pane.asOf(), v.Rules
 	return true
 }
 
@@ -106,7 +106,7 @@ func (t *rules) Find(id table.RowID) int {
 }
 
 func (t *rules) Cell(i, col int) table.Cell {
-	r, now := &t.rules[i], t.part.env.Clock()
+	r, now := &t.rules[i], t.pane.env.Clock()
 	switch col {
 	case ruleName:
 		return table.Say(themes.Strong, r.Rule.Name)
@@ -171,7 +171,7 @@ func nowRole(r *react.RuleView, now time.Time) themes.Role {
 }
 
 func (t *rules) Describe(d *detail.Text, id table.RowID) {
-	p := t.part
+	p := t.pane
 	i := t.Find(id)
 	if i < 0 {
 		return
@@ -201,7 +201,7 @@ func (t *rules) Describe(d *detail.Text, id table.RowID) {
 
 // fares tells what a rule may do now and why, and what it did.
 func (t *rules) fares(d *detail.Text, r *react.RuleView) {
-	e := t.part.env
+	e := t.pane.env
 	now := e.Clock()
 	d.Say("now       ", nowRole(r, now), nowWord(r, now))
 	d.Say("why       ", themes.Plain, r.Why)
@@ -233,7 +233,7 @@ func (t *rules) fares(d *detail.Text, r *react.RuleView) {
 }
 
 func (t *rules) Teach() []string {
-	p := t.part
+	p := t.pane
 	if lesson := p.lesson(); lesson != nil {
 		return lesson
 	}

@@ -27,7 +27,7 @@ var states = []react.State{react.Gathering, react.Asking, react.Ready, react.Run
 
 // runs lists runs, the newest first.
 type runs struct {
-	part    *Part
+	pane    *Pane
 	all     []react.Run
 	rows    []int // into all
 	have    readOf
@@ -102,7 +102,7 @@ func (t *runs) Load() bool {
 		}
 	}
 	if t.Find(t.want) >= 0 {
-		t.part.Board.Tabs[Runs].At, t.want = t.want, table.RowID{}
+		t.pane.Board.Tabs[Runs].At, t.want = t.want, table.RowID{}
 	}
 	return true
 }
@@ -121,11 +121,11 @@ func (t *runs) holds(r *react.Run) bool {
 
 // Work reads the runs, and the chosen one with its result.
 func (t *runs) Work() tea.Cmd {
-	return tea.Batch(t.readList(), t.readFull(), t.talk.read(t.run(t.part.Board.Tabs[Runs].At)))
+	return tea.Batch(t.readList(), t.readFull(), t.talk.read(t.run(t.pane.Board.Tabs[Runs].At)))
 }
 
 func (t *runs) readList() tea.Cmd {
-	p := t.part
+	p := t.pane
 	want := readOf{p.known, p.view.Revision, fmt.Sprint(t.states)}
 	if t.busy || !p.known || want == t.have {
 		return nil
@@ -145,7 +145,7 @@ func (t *runs) readList() tea.Cmd {
 }
 
 func (t *runs) readFull() tea.Cmd {
-	p := t.part
+	p := t.pane
 	id := react.RunID(p.Board.Tabs[Runs].At.Name)
 	if id == "" || t.fullBusy || t.full.ID == id && t.fullOf == p.view.Revision {
 		return nil
@@ -181,7 +181,7 @@ func (t *runs) run(id table.RowID) *react.Run {
 }
 
 func (t *runs) Cell(i, col int) table.Cell {
-	r, e := &t.all[t.rows[i]], t.part.env
+	r, e := &t.all[t.rows[i]], t.pane.env
 	switch col {
 	case runAt:
 		above := time.Time{}
@@ -247,7 +247,7 @@ func (t *runs) Describe(d *detail.Text, id table.RowID) {
 
 // head says what a run is and why it stands where it does.
 func (t *runs) head(d *detail.Text, r *react.Run) {
-	e := t.part.env
+	e := t.pane.env
 	sign, role := stateSign(e.Glyphs, r.State)
 	d.Say("", themes.Strong, r.Rule+" "+string(r.ID))
 	d.Say("state   ", role, sign+" "+string(r.State))
@@ -342,7 +342,7 @@ func printed(d *detail.Text, what string, s *react.Stream) {
 }
 
 func (t *runs) Teach() []string {
-	p := t.part
+	p := t.pane
 	switch {
 	case p.lesson() != nil:
 		return p.lesson()

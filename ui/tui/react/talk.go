@@ -20,7 +20,7 @@ import (
 // came of it. What a server, a model or an agent says stands behind the gutter; what is long
 // is closed until it is opened.
 type talk struct {
-	part  *Part
+	pane  *Pane
 	of    react.RunID // whose steps are known
 	at    readSteps
 	steps []react.Step
@@ -53,7 +53,7 @@ func talks(r *react.Run) bool {
 
 // read reads the steps of the chosen run.
 func (t *talk) read(r *react.Run) tea.Cmd {
-	p := t.part
+	p := t.pane
 	if r == nil || t.busy || !talks(r) {
 		return nil
 	}
@@ -98,8 +98,8 @@ func (t *talk) write(d *detail.Text, r *react.Run) {
 	for i := range steps {
 		t.step(d, r, f, &steps[i])
 	}
-	if says := t.part.view.Says[r.ID]; r.State == react.Running && !says.IsZero() {
-		d.Say("", themes.Busy, t.part.env.Glyphs.Busy+" it says now")
+	if says := t.pane.view.Says[r.ID]; r.State == react.Running && !says.IsZero() {
+		d.Say("", themes.Busy, t.pane.env.Glyphs.Busy+" it says now")
 		quote(d, speaker(f), says)
 	}
 	t.answer(d, r, f, steps)
@@ -125,7 +125,7 @@ func (t *talk) envelope(d *detail.Text, r *react.Run, f *react.Request) {
 
 // step shows what one step did.
 func (t *talk) step(d *detail.Text, r *react.Run, f *react.Request, s *react.Step) {
-	sign, role := stepSign(t.part.env.Glyphs, s.State)
+	sign, role := stepSign(t.pane.env.Glyphs, s.State)
 	words := []string{string(s.Kind), string(s.State)}
 	if s.Kind == react.StepTool {
 		words = []string{quoted(s.Server) + "/" + quoted(s.Tool), string(s.Class), string(s.State)}
@@ -213,15 +213,15 @@ func (t *talk) total(d *detail.Text, r *react.Run, steps []react.Step) {
 // fold adds a line that enter opens and closes, and reports whether it is open.
 func (t *talk) fold(d *detail.Text, r *react.Run, place, what string) bool {
 	key := string(r.ID) + " " + place
-	open, sign := t.open[key], t.part.env.Glyphs.Closed
+	open, sign := t.open[key], t.pane.env.Glyphs.Closed
 	if open {
-		sign = t.part.env.Glyphs.Open
+		sign = t.pane.env.Glyphs.Open
 	}
 	d.Lines = append(d.Lines, detail.Line{Label: "        ", Role: themes.Key, Text: cells.Sanitize(sign + " " + what), Do: func() {
 		if t.open[key] = !open; open {
 			delete(t.open, key)
 		}
-		t.part.Board.Tabs[Runs].Gen++
+		t.pane.Board.Tabs[Runs].Gen++
 	}})
 	return open
 }

@@ -17,7 +17,7 @@ import (
 // waiting lists the runs that ask, the oldest first: what is read stays where it is when
 // others come.
 type waiting struct {
-	part    *Part
+	pane    *Pane
 	runs    []react.Run
 	of      asOf
 	payload payload
@@ -29,7 +29,7 @@ type asOf struct {
 	known    bool
 }
 
-func (p *Part) asOf() asOf { return asOf{p.view.Revision, p.known} }
+func (p *Pane) asOf() asOf { return asOf{p.view.Revision, p.known} }
 
 // payload is the input of a request as it was laid out.
 type payload struct {
@@ -72,11 +72,11 @@ func (t *waiting) none(has func(*react.Run) bool) bool {
 }
 
 func (t *waiting) Load() bool {
-	v := &t.part.view
-	if len(t.runs) == len(v.Waiting) && t.of == t.part.asOf() {
+	v := &t.pane.view
+	if len(t.runs) == len(v.Waiting) && t.of == t.pane.asOf() {
 		return false
 	}
-	t.of, t.runs = t.part.asOf(), v.Waiting
+	t.of, t.runs = t.pane.asOf(), v.Waiting
 	return true
 }
 
@@ -99,7 +99,7 @@ func (t *waiting) ofRule(rule string) []react.Run {
 }
 
 func (t *waiting) Cell(i, col int) table.Cell {
-	r, now := &t.runs[i], t.part.env.Clock()
+	r, now := &t.runs[i], t.pane.env.Clock()
 	switch col {
 	case waitAge:
 		return table.Say(themes.Dim, cells.Span(now.Sub(r.Created)))
@@ -138,7 +138,7 @@ func care(r *react.Run) string {
 }
 
 func (t *waiting) Describe(d *detail.Text, id table.RowID) {
-	p := t.part
+	p := t.pane
 	r := t.run(id)
 	switch {
 	case r == nil:
@@ -185,7 +185,7 @@ func (t *waiting) sender(r *react.Run) string {
 	if r.Began != nil {
 		return speaker(r.Began)
 	}
-	return cmp.Or(t.part.rule(r.Rule).Rule.On.Server, "a server")
+	return cmp.Or(t.pane.rule(r.Rule).Rule.On.Server, "a server")
 }
 
 // members lists the records of a run; a line leads to its record.
@@ -212,7 +212,7 @@ func members(d *detail.Text, m *react.Members) {
 }
 
 func (t *waiting) Teach() []string {
-	p := t.part
+	p := t.pane
 	switch {
 	case p.lesson() != nil:
 		return p.lesson()
@@ -223,7 +223,7 @@ func (t *waiting) Teach() []string {
 }
 
 // rule is a rule in force, the zero value if there is none of that name.
-func (p *Part) rule(name string) react.RuleView {
+func (p *Pane) rule(name string) react.RuleView {
 	for _, r := range p.view.Rules {
 		if r.Rule.Name == name {
 			return r

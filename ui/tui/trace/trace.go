@@ -52,16 +52,16 @@ type Screen interface {
 	KeyOf(action string) string
 }
 
-// Desk has what the keys and commands of an incident do. It belongs to the event loop.
-type Desk struct {
+// Tracer has what the keys and commands of an incident do. It belongs to the event loop.
+type Tracer struct {
 	Comparing uint64                                                                 // the record that another one is to be compared with; 0: none
 	Command   func(ctx context.Context, args []string, input []byte) ([]byte, error) // runs a command of the operator
 	env       Env
 	ids       idsOf
 }
 
-// New returns a desk with nothing on it.
-func New(env Env) Desk { return Desk{Command: pipe.Run, env: env} }
+// New returns a tracer that follows nothing yet.
+func New(env Env) Tracer { return Tracer{Command: pipe.Run, env: env} }
 
 // idsOf are the ids of a record, as they were read once.
 type idsOf struct {
@@ -72,13 +72,13 @@ type idsOf struct {
 
 // chosenIDs are the values that may say what the chosen event belongs to; see
 // [incidents.IDsOf].
-func (d *Desk) chosenIDs() (all []incidents.ID, clear bool) {
-	if at := d.env.Stream.At; at != d.ids.seq {
-		d.ids = idsOf{}
-		if r, ok := d.env.Stream.Record(at); ok && at != 0 {
-			d.ids.seq = r.Seq
-			d.ids.all, d.ids.clear = incidents.IDsOf(&r)
+func (t *Tracer) chosenIDs() (all []incidents.ID, clear bool) {
+	if at := t.env.Stream.At; at != t.ids.seq {
+		t.ids = idsOf{}
+		if r, ok := t.env.Stream.Record(at); ok && at != 0 {
+			t.ids.seq = r.Seq
+			t.ids.all, t.ids.clear = incidents.IDsOf(&r)
 		}
 	}
-	return d.ids.all, d.ids.clear
+	return t.ids.all, t.ids.clear
 }

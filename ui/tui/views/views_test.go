@@ -17,8 +17,8 @@ import (
 	"eventdeck/ui/tui/words"
 )
 
-// desk is a screen with views, which keeps settings in memory.
-type desk struct {
+// fixture is a screen with views, which keeps settings in memory.
+type fixture struct {
 	tuitest.Screen
 	views.Views
 	persist persist.Saver
@@ -27,8 +27,8 @@ type desk struct {
 	opened []views.View
 }
 
-func newDesk() *desk {
-	d := &desk{Settings: tuitest.Settings{}}
+func newFixture() *fixture {
+	d := &fixture{Settings: tuitest.Settings{}}
 	d.persist = persist.New(persist.Settings{Screen: &d.Screen, Host: d}, time.Now)
 	d.Views = views.New(views.Env{
 		Env: tuitest.Env(), Screen: d, Persist: &d.persist, Now: func() views.View { return d.now },
@@ -39,7 +39,7 @@ func newDesk() *desk {
 }
 
 // run runs a line and what it asks for.
-func (d *desk) run(line string) error {
+func (d *fixture) run(line string) error {
 	cmd, err := d.Run(strings.Fields(line))
 	tuitest.Run(cmd)
 	return err
@@ -50,7 +50,7 @@ func alerts() views.View {
 }
 
 func TestViewsAreSavedRenamedAndTakenAway(t *testing.T) {
-	d := newDesk()
+	d := newFixture()
 	d.now = alerts()
 	if err := d.run("save on call"); err != nil {
 		t.Fatal(err)
@@ -61,7 +61,7 @@ func TestViewsAreSavedRenamedAndTakenAway(t *testing.T) {
 	if err := d.run("rename on call nights"); err != nil || !slices.Equal(d.Names(), []string{"nights"}) {
 		t.Errorf("%v, saved are %q", err, d.Names())
 	}
-	again := newDesk()
+	again := newFixture()
 	again.Settings = d.Settings
 	again.Load()
 	if err := again.run("nights"); err != nil || len(again.opened) != 1 || again.opened[0].Filter != "sev:P1" || again.opened[0].Second == nil {
@@ -88,7 +88,7 @@ func TestViewsAreSavedRenamedAndTakenAway(t *testing.T) {
 
 // A filter that an earlier version took is told, and nothing else is shown in its place.
 func TestAViewWhoseFilterIsNoneAnyMore(t *testing.T) {
-	d := newDesk()
+	d := newFixture()
 	d.Settings[persist.Views] = `{"old":{"node":{},"filter":"(("}}`
 	d.Load()
 	if err := d.run("old"); err == nil || !strings.Contains(err.Error(), "of the view old") || len(d.opened) != 0 {
@@ -97,7 +97,7 @@ func TestAViewWhoseFilterIsNoneAnyMore(t *testing.T) {
 }
 
 func TestTheListOfViews(t *testing.T) {
-	d := newDesk()
+	d := newFixture()
 	d.now = alerts()
 	d.List()
 	if text := d.Text(90, 10); !strings.Contains(text, "ctrl+s saves under it") {

@@ -18,10 +18,10 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// desk is a screen of reactions whose clock and terminal the test turns.
-type desk struct {
+// fixture is a screen of reactions whose clock and terminal the test turns.
+type fixture struct {
 	tuitest.Screen
-	*reactions.Part
+	*reactions.Pane
 	engine  *reacttest.Engine
 	env     *reactions.Env
 	cells   *cells.Env
@@ -33,23 +33,23 @@ type desk struct {
 }
 
 // OfferUndo notes what was done.
-func (d *desk) OfferUndo(did string, run func() tea.Cmd) { d.Told, d.undo = did, run }
+func (d *fixture) OfferUndo(did string, run func() tea.Cmd) { d.Told, d.undo = did, run }
 
-func newDesk() *desk {
-	d := &desk{engine: reacttest.Reacting(), cells: tuitest.Env(), now: reacttest.Start, w: 120, h: 40, rows: 1000}
+func newFixture() *fixture {
+	d := &fixture{engine: reacttest.Reacting(), cells: tuitest.Env(), now: reacttest.Start, w: 120, h: 40, rows: 1000}
 	d.cells.Now = func() time.Time { return d.now }
 	d.env = &reactions.Env{
 		Env: d.cells, Screen: d, Engine: d.engine, Focused: func() bool { return true },
 		Size: func() (int, int) { return d.w, d.h }, Covered: func() bool { return d.covered },
 		Log: func() reactions.Log { return nil }, Chosen: func() (uint64, bool) { return 1, true },
 	}
-	d.Part = reactions.New(d.env)
+	d.Pane = reactions.New(d.env)
 	d.frame()
 	return d
 }
 
 // run runs a command and what follows from it.
-func (d *desk) run(cmd tea.Cmd) {
+func (d *fixture) run(cmd tea.Cmd) {
 	if cmd == nil {
 		return
 	}
@@ -68,14 +68,14 @@ func (d *desk) run(cmd tea.Cmd) {
 }
 
 // frame reads what is due, and draws the table and the detail of its chosen row.
-func (d *desk) frame() string {
+func (d *fixture) frame() string {
 	t := d.Board.Table()
 	for range 3 {
 		d.run(d.Work())
 		d.run(t.Work())
 		t.Load()
 	}
-	d.Part.Frame()
+	d.Pane.Frame()
 	text := detail.Text{Env: d.cells}
 	text.Begin(100)
 	other := d.Other()
@@ -92,7 +92,7 @@ func (d *desk) frame() string {
 }
 
 // rest lets time go by while the same frame stands.
-func (d *desk) rest(span time.Duration) {
+func (d *fixture) rest(span time.Duration) {
 	for end := d.now.Add(span); d.now.Before(end); {
 		d.now = d.now.Add(reactions.Beat)
 		d.Tick()
@@ -100,17 +100,17 @@ func (d *desk) rest(span time.Duration) {
 }
 
 // approve presses the key that approves.
-func (d *desk) approve() {
-	d.Part.Key(tea.KeyPressMsg{Code: 'y', Mod: tea.ModCtrl})
+func (d *fixture) approve() {
+	d.Pane.Key(tea.KeyPressMsg{Code: 'y', Mod: tea.ModCtrl})
 	d.run(d.Approve())
 }
 
-func (d *desk) decided() int {
+func (d *fixture) decided() int {
 	return d.engine.Acts("approve") + d.engine.Acts("arm") + d.engine.Acts("grant")
 }
 
 func TestWaitingShowsWhatIsAskedFor(t *testing.T) {
-	d := newDesk()
+	d := newFixture()
 	s := d.frame()
 	for _, want := range []string{"page-p1", "/usr/local/bin/restart payments", "! noticed, late", "input of the act", "2 events; enter on a line shows it"} {
 		if !strings.Contains(s, want) {
@@ -139,7 +139,7 @@ func TestRunsAreFoundByStateAndWords(t *testing.T) {
 		"": {"r4bbbbbbbbbbbbbb", "r3aaaaaaaaaaaaaa", "r2cccccccccccccc", "r1dddddddddddddd"}, "done": {"r2cccccccccccccc"},
 		"parked done": {"r2cccccccccccccc", "r1dddddddddddddd"}, "asking PAYMENTS": {"r4bbbbbbbbbbbbbb", "r3aaaaaaaaaaaaaa"}, "asking db": {"r4bbbbbbbbbbbbbb"}, "nosuchword": nil,
 	} {
-		d := newDesk()
+		d := newFixture()
 		d.ShowTab(reactions.Runs, words)
 		d.frame()
 		var got []string
@@ -153,7 +153,7 @@ func TestRunsAreFoundByStateAndWords(t *testing.T) {
 }
 
 func TestWhatCanBeDoneWithARun(t *testing.T) {
-	d := newDesk()
+	d := newFixture()
 	d.ShowTab(reactions.Runs, "parked")
 	if s := d.frame(); !d.OnParked() || d.Asks() || !strings.Contains(s, "<react.settle> says what became of it") {
 		t.Errorf("a parked run:\n%s", s)
@@ -174,7 +174,7 @@ func TestWhatCanBeDoneWithARun(t *testing.T) {
 }
 
 func TestRulesAreShownAndDecided(t *testing.T) {
-	d := newDesk()
+	d := newFixture()
 	d.ShowTab(reactions.Rules, "")
 	if s := d.frame(); !d.OnRule() || !strings.Contains(s, "note-deploys") || !strings.Contains(s, "it is not armed as it stands") {
 		t.Errorf("the rules:\n%s", s)
@@ -197,21 +197,21 @@ func TestRulesAreShownAndDecided(t *testing.T) {
 // terminal that is large enough, and nothing happened since.
 func TestWhenAKeyMayApprove(t *testing.T) {
 	for name, c := range map[string]struct {
-		do   func(d *desk)
+		do   func(d *fixture)
 		says string // why not; "": it may
 	}{
-		"it has stood":      {func(*desk) {}, ""},
-		"a key before":      {func(d *desk) { d.Part.Key(tea.KeyPressMsg{Code: 'j', Text: "j"}) }, "wait a moment"},
-		"a paste or click":  {func(d *desk) { d.Disturb() }, "wait a moment"},
-		"a held key":        {func(d *desk) { d.Part.Key(tea.KeyPressMsg{Code: 'y', Mod: tea.ModCtrl, IsRepeat: true}) }, "wait a moment"},
-		"lines below":       {func(d *desk) { d.rows = 3; d.again(); d.rest(2 * time.Second) }, "read on"},
-		"a window over it":  {func(d *desk) { d.covered = true; d.frame() }, "must be on the screen"},
-		"a small terminal":  {func(d *desk) { d.w = reactions.LeastWidth - 1; d.frame() }, "60 columns and 16 lines"},
-		"for an audience":   {func(d *desk) { d.env.Masked = true; d.frame() }, "masked for the audience"},
-		"the program slept": {func(d *desk) { d.again(); d.rest(reactions.Grace / 2); d.now = d.now.Add(time.Minute); d.Tick() }, "wait a moment"},
+		"it has stood":      {func(*fixture) {}, ""},
+		"a key before":      {func(d *fixture) { d.Pane.Key(tea.KeyPressMsg{Code: 'j', Text: "j"}) }, "wait a moment"},
+		"a paste or click":  {func(d *fixture) { d.Disturb() }, "wait a moment"},
+		"a held key":        {func(d *fixture) { d.Pane.Key(tea.KeyPressMsg{Code: 'y', Mod: tea.ModCtrl, IsRepeat: true}) }, "wait a moment"},
+		"lines below":       {func(d *fixture) { d.rows = 3; d.again(); d.rest(2 * time.Second) }, "read on"},
+		"a window over it":  {func(d *fixture) { d.covered = true; d.frame() }, "must be on the screen"},
+		"a small terminal":  {func(d *fixture) { d.w = reactions.LeastWidth - 1; d.frame() }, "60 columns and 16 lines"},
+		"for an audience":   {func(d *fixture) { d.env.Masked = true; d.frame() }, "masked for the audience"},
+		"the program slept": {func(d *fixture) { d.again(); d.rest(reactions.Grace / 2); d.now = d.now.Add(time.Minute); d.Tick() }, "wait a moment"},
 	} {
 		for tab, act := range map[reactions.Tab]string{reactions.Waiting: "approve r3aaaaaaaaaaaaaa", reactions.Rules: "arm page-p1 h1"} {
-			d := newDesk()
+			d := newFixture()
 			d.ShowTab(tab, "")
 			d.frame()
 			d.rest(2 * time.Second)
@@ -231,9 +231,9 @@ func TestWhenAKeyMayApprove(t *testing.T) {
 }
 
 // again begins anew, with the first frame just drawn.
-func (d *desk) again() {
+func (d *fixture) again() {
 	tab := d.Tab()
-	d.Part = reactions.New(d.env)
+	d.Pane = reactions.New(d.env)
 	d.ShowTab(tab, "")
 	d.frame()
 	d.frame()
@@ -241,7 +241,7 @@ func (d *desk) again() {
 
 // What changed since it was read is refused by the engine, and said to be read again.
 func TestWhatChangedIsReadAgain(t *testing.T) {
-	d := newDesk()
+	d := newFixture()
 	d.frame()
 	d.rest(2 * time.Second)
 	d.engine.Fails = react.ErrChanged
@@ -251,9 +251,9 @@ func TestWhatChangedIsReadAgain(t *testing.T) {
 }
 
 func TestWithoutAnEngine(t *testing.T) {
-	d := newDesk()
+	d := newFixture()
 	d.env.Engine = nil
-	d.Part = reactions.New(d.env)
+	d.Pane = reactions.New(d.env)
 	if s := d.frame(); d.On() || d.Asks() || d.Work() != nil || !strings.Contains(s, "No engine of reactions runs here") {
 		t.Errorf("it shows\n%s", s)
 	}

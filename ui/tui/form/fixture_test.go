@@ -18,8 +18,8 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// desk is a screen and a host that notes what it is asked to do.
-type desk struct {
+// fixture is a screen and a host that notes what it is asked to do.
+type fixture struct {
 	tuitest.Screen
 	env  form.Env
 	subs map[event.SubID]*host.SubscriptionView
@@ -32,8 +32,8 @@ type desk struct {
 	edited func(string) string // what the operator's editor makes of a text
 }
 
-func newDesk(t *testing.T) *desk {
-	d := &desk{subs: map[event.SubID]*host.SubscriptionView{}, Settings: tuitest.Settings{}, noMode: map[event.Mode]error{}}
+func newFixture(t *testing.T) *fixture {
+	d := &fixture{subs: map[event.SubID]*host.SubscriptionView{}, Settings: tuitest.Settings{}, noMode: map[event.Mode]error{}}
 	dir := t.TempDir()
 	d.env = form.Env{
 		Env: tuitest.Env(), Screen: d, Host: d,
@@ -46,50 +46,50 @@ func newDesk(t *testing.T) *desk {
 	return d
 }
 
-func (d *desk) Copy(what, _ string) tea.Cmd { d.Told = "copied " + what; return nil }
-func (d *desk) EditText(text string, then func(string) tea.Cmd) tea.Cmd {
+func (d *fixture) Copy(what, _ string) tea.Cmd { d.Told = "copied " + what; return nil }
+func (d *fixture) EditText(text string, then func(string) tea.Cmd) tea.Cmd {
 	return then(d.edited(text))
 }
 
-func (d *desk) Check(_ context.Context, r host.Request) (event.Mode, error) {
+func (d *fixture) Check(_ context.Context, r host.Request) (event.Mode, error) {
 	if r.Mode == event.ModeAuto {
 		return event.ModePush, nil
 	}
 	return r.Mode, d.noMode[r.Mode]
 }
 
-func (d *desk) Preview(r host.Request) (host.Preview, error) {
+func (d *fixture) Preview(r host.Request) (host.Preview, error) {
 	return host.Preview{}, fmt.Errorf("no preview of %s", r.Type.Raw())
 }
 
-func (d *desk) Subscribe(_ context.Context, r host.Request) (event.Subscription, error) {
+func (d *fixture) Subscribe(_ context.Context, r host.Request) (event.Subscription, error) {
 	d.asked = append(d.asked, r)
 	return event.Subscription{Key: event.Key{Server: r.Server, Type: r.Type, Args: r.Args}}, d.refuse
 }
 
-func (d *desk) Unsubscribe(_ context.Context, id event.SubID) error {
+func (d *fixture) Unsubscribe(_ context.Context, id event.SubID) error {
 	return d.note("unsubscribe", id)
 }
 
-func (d *desk) SetMode(_ context.Context, id event.SubID, m event.Mode) error {
+func (d *fixture) SetMode(_ context.Context, id event.SubID, m event.Mode) error {
 	return d.note("mode "+string(m), id)
 }
 
-func (d *desk) SetFailover(_ context.Context, id event.SubID, on bool) error {
+func (d *fixture) SetFailover(_ context.Context, id event.SubID, on bool) error {
 	return d.note(fmt.Sprint("failover ", on), id)
 }
 
-func (d *desk) TestServer(_ context.Context, s event.Server) (host.ServerView, error) {
+func (d *fixture) TestServer(_ context.Context, s event.Server) (host.ServerView, error) {
 	return host.ServerView{}, d.note("test", s.Name)
 }
 
-func (d *desk) AddServer(s event.Server) { _ = d.note("add", s.Name) }
+func (d *fixture) AddServer(s event.Server) { _ = d.note("add", s.Name) }
 
-func (d *desk) SignIn(context.Context, string) (host.SignIn, error) {
+func (d *fixture) SignIn(context.Context, string) (host.SignIn, error) {
 	return host.SignIn{}, host.ErrNoSignIn
 }
 
-func (d *desk) note(what string, of any) error {
+func (d *fixture) note(what string, of any) error {
 	if d.refuse == nil {
 		d.did = append(d.did, fmt.Sprint(what, " ", of))
 	}
@@ -97,7 +97,7 @@ func (d *desk) note(what string, of any) error {
 }
 
 // run runs commands and what follows from them, as the screen does.
-func (d *desk) run(cmd tea.Cmd) {
+func (d *fixture) run(cmd tea.Cmd) {
 	if cmd == nil {
 		return
 	}
@@ -134,7 +134,7 @@ var keys = map[string]tea.KeyPressMsg{
 }
 
 // press gives keys to what is shown: names of keys, or texts that are typed.
-func (d *desk) press(all ...string) {
+func (d *fixture) press(all ...string) {
 	for _, name := range all {
 		if k, ok := keys[name]; ok {
 			if d.Dialog != nil {
@@ -151,7 +151,7 @@ func (d *desk) press(all ...string) {
 }
 
 // shows reports whether a text is on the screen, and what is there if not.
-func (d *desk) shows(t *testing.T, want string) {
+func (d *fixture) shows(t *testing.T, want string) {
 	t.Helper()
 	if d.Dialog != nil {
 		d.Dialog.Size(120, 40)
