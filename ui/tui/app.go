@@ -194,12 +194,10 @@ func newApp(ctx context.Context, o Options) *app {
 	return a
 }
 
-// Init implements [tea.Model].
 func (a *app) Init() tea.Cmd {
 	return tea.Batch(a.awaitChange(), a.age(), tea.RequestBackgroundColor)
 }
 
-// Update implements [tea.Model].
 func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := a.update(msg)
 	return a, tea.Batch(cmd, a.reconcile())
@@ -292,10 +290,10 @@ func (a *app) handle(msg tea.Msg) tea.Cmd {
 		a.schedule.KeyPressed()
 		return a.key(msg)
 	case tea.PasteMsg:
-		if a.dialog != nil {
-			return a.dialog.Paste(msg.Content)
+		if d, ok := a.dialog.(widget.Paster); ok {
+			return d.Paste(msg.Content)
 		}
-		if a.prompt != nil {
+		if a.dialog == nil && a.prompt != nil {
 			a.prompt.Insert(msg.Content)
 		}
 	}

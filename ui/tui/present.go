@@ -29,7 +29,6 @@ func presentedHost(api host.API) host.API {
 	return presented{r, a, api, api.Close}
 }
 
-// Close implements [host.API].
 func (p presented) Close() error { return p.close() }
 
 // watch takes what is to be told: the newest gap, refusal or change of state, which is

@@ -381,13 +381,11 @@ func (a *app) Show(d widget.Dialog) {
 	}
 }
 
-// AskLine implements [widget.Lines].
 func (a *app) AskLine(p *widget.Prompt, text string) {
 	p.Field.Set(text)
 	a.prompt = p
 }
 
-// Line implements [widget.Lines].
 func (a *app) Line() *widget.Prompt { return a.prompt }
 
 // EnterStream gives the keys to the stream.

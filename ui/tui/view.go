@@ -12,7 +12,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// View implements [tea.Model].
 func (a *app) View() tea.View {
 	content := a.draw()
 	if n := a.audience.Rows; n > 0 {

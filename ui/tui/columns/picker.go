@@ -252,9 +252,6 @@ func (d *Picker) Key(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// Paste implements [widget.Dialog].
-func (d *Picker) Paste(string) tea.Cmd { return nil }
-
 // Hints implements [widget.Dialog].
 func (d *Picker) Hints() []string {
 	return []string{"space", "show", "J K", "order", "< >", "width", "r", "usual", "enter", "keep", "esc", "undo"}

@@ -56,7 +56,6 @@ func (d *quietView) Key(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-func (d *quietView) Paste(string) tea.Cmd { return nil }
 func (d *quietView) Hints() []string {
 	return []string{"j k", "scroll", "u", "ask the server again", "esc", "back"}
 }

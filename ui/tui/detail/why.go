@@ -159,5 +159,4 @@ func (d *why) Key(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-func (d *why) Paste(string) tea.Cmd { return nil }
-func (d *why) Hints() []string      { return []string{"j k", "scroll", "esc", "back"} }
+func (d *why) Hints() []string { return []string{"j k", "scroll", "esc", "back"} }

@@ -275,7 +275,6 @@ func addServers(e *Env, what string, from widget.Asker, drafts ...config.Draft) 
 	})
 }
 
-// Busy implements [widget.Worker].
 func (d *addServer) Busy() bool { return d.busy != "" }
 
 func (d *addServer) Rest() { d.busy = "" }

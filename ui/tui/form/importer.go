@@ -256,12 +256,10 @@ func (d *importer) ask() tea.Cmd {
 	return nil
 }
 
-// Busy implements [widget.Worker].
 func (d *importer) Busy() bool { return d.busy }
 
-func (d *importer) Rest()                { d.busy = false }
-func (d *importer) Refuse(err error)     { d.problem = err.Error() }
-func (d *importer) Paste(string) tea.Cmd { return nil }
+func (d *importer) Rest()            { d.busy = false }
+func (d *importer) Refuse(err error) { d.problem = err.Error() }
 func (d *importer) Hints() []string {
 	if len(d.found) == 0 {
 		return []string{"esc", "back"}

@@ -147,7 +147,6 @@ func (d *modeSwitch) take() tea.Cmd {
 	return e.Ask(d.name+" goes on by "+string(m.mode), func(ctx context.Context) error { return e.Host.SetMode(ctx, id, m.mode) })
 }
 
-func (d *modeSwitch) Paste(string) tea.Cmd { return nil }
 func (d *modeSwitch) Hints() []string {
 	return []string{"j k", "move", "enter", "switch", "f", "failover", "esc", "back"}
 }

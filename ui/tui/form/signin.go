@@ -126,10 +126,8 @@ func (d *signInDialog) Key(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// Busy implements [widget.Worker].
 func (d *signInDialog) Busy() bool { return true }
 
-func (d *signInDialog) Paste(string) tea.Cmd { return nil }
 func (d *signInDialog) Hints() []string {
 	return []string{"o", "open again", "c", "copy the address", "esc", "give up"}
 }

@@ -148,7 +148,6 @@ func (p *templatePicker) Key(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-func (p *templatePicker) Paste(string) tea.Cmd { return nil }
 func (p *templatePicker) Hints() []string {
 	return []string{"j k", "move", "enter", "take over", "esc", "back"}
 }

@@ -174,13 +174,10 @@ func (d *output) ended(text []byte, err error) {
 	}
 }
 
-// Title implements [widget.Dialog].
 func (d *output) Title() string { return "Output of " + cells.Sanitize(d.line).Plain() }
 
-// Size implements [widget.Dialog].
 func (d *output) Size(w, h int) (int, int) { return max(1, w-4), max(1, h-6) }
 
-// Draw implements [widget.Dialog].
 func (d *output) Draw(c *cells.Canvas, h int) {
 	switch {
 	case !d.done:
@@ -204,7 +201,6 @@ func (d *output) Draw(c *cells.Canvas, h int) {
 	}
 }
 
-// Key implements [widget.Dialog].
 func (d *output) Key(k tea.KeyPressMsg) tea.Cmd {
 	switch name := k.String(); name {
 	case "esc", "q":
@@ -221,10 +217,6 @@ func (d *output) Key(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// Paste implements [widget.Dialog].
-func (d *output) Paste(string) tea.Cmd { return nil }
-
-// Hints implements [widget.Dialog].
 func (d *output) Hints() []string {
 	if !d.done {
 		return []string{"esc", "kill it"}

@@ -110,10 +110,8 @@ type why struct {
 	shown    int
 }
 
-// Title implements [widget.Dialog].
 func (d *why) Title() string { return "Record " + cells.Number(d.seq) + " and the rules" }
 
-// Size implements [widget.Dialog].
 func (d *why) Size(w, _ int) (int, int) {
 	w = max(1, min(w-8, 100))
 	d.text.Env = d.pane.env.Env
@@ -151,7 +149,6 @@ func (d *why) write(v *react.Verdict) {
 	}
 }
 
-// Draw implements [widget.Dialog].
 func (d *why) Draw(c *cells.Canvas, h int) {
 	d.shown = h
 	d.by(0)
@@ -162,7 +159,6 @@ func (d *why) Draw(c *cells.Canvas, h int) {
 
 func (d *why) by(n int) { d.top = max(0, min(d.top+n, len(d.text.Lines)-d.shown)) }
 
-// Key implements [widget.Dialog].
 func (d *why) Key(k tea.KeyPressMsg) tea.Cmd {
 	switch k.String() {
 	case "esc", "q", "enter":
@@ -179,8 +175,4 @@ func (d *why) Key(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// Paste implements [widget.Dialog].
-func (d *why) Paste(string) tea.Cmd { return nil }
-
-// Hints implements [widget.Dialog].
 func (d *why) Hints() []string { return []string{"j k", "scroll", "esc", "back"} }

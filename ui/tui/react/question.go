@@ -35,13 +35,11 @@ func (p *Pane) ask(q *question) {
 	p.env.Screen.Show(q)
 }
 
-// Title implements [widget.Dialog].
 func (q *question) Title() string { return q.head }
 
 // questionWidth is the width of a question.
 const questionWidth = 72
 
-// Size implements [widget.Dialog].
 func (q *question) Size(w, _ int) (int, int) {
 	w = min(questionWidth, max(1, w-6))
 	h := 4
@@ -57,7 +55,6 @@ func (q *question) Size(w, _ int) (int, int) {
 // questionLines bounds the lines of one piece of text.
 const questionLines = 4
 
-// Draw implements [widget.Dialog].
 func (q *question) Draw(c *cells.Canvas, _ int) {
 	for _, l := range q.lines {
 		for _, part := range cells.Wrap(l, c.Width-2, questionLines) {
@@ -91,7 +88,6 @@ func (q *question) Draw(c *cells.Canvas, _ int) {
 	c.End()
 }
 
-// Key implements [widget.Dialog].
 func (q *question) Key(k tea.KeyPressMsg) tea.Cmd {
 	p := q.pane
 	now, before := p.env.Now(), q.pressed
@@ -120,14 +116,12 @@ func (q *question) Key(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// Paste implements [widget.Dialog].
 func (q *question) Paste(text string) tea.Cmd {
 	q.pressed = q.pane.env.Now()
 	q.field.Insert(text)
 	return nil
 }
 
-// Hints implements [widget.Dialog].
 func (q *question) Hints() []string {
 	h := []string{q.commit, q.does, "esc", "back"}
 	if len(q.choices) > 0 {

@@ -17,7 +17,6 @@ import (
 // lanesMax bounds the lanes that are drawn.
 const lanesMax = 8
 
-// Draw implements [widget.Dialog].
 func (d *view) Draw(c *cells.Canvas, h int) {
 	c.Pins = d.env.Pins
 	defer func() { c.Pins = nil }()

@@ -178,7 +178,6 @@ func (d *view) unfold(open bool) {
 	d.layRows()
 }
 
-// Title implements [widget.Dialog].
 func (d *view) Title() string {
 	if d.folded {
 		return d.of.Title + ", repeats folded"
@@ -186,10 +185,8 @@ func (d *view) Title() string {
 	return d.of.Title
 }
 
-// Size implements [widget.Dialog].
 func (d *view) Size(w, h int) (int, int) { return max(1, w-4), max(1, h-6) }
 
-// Key implements [widget.Dialog].
 func (d *view) Key(k tea.KeyPressMsg) tea.Cmd {
 	name := k.String()
 	switch name {
@@ -221,10 +218,6 @@ func (d *view) Key(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// Paste implements [widget.Dialog].
-func (d *view) Paste(string) tea.Cmd { return nil }
-
-// Hints implements [widget.Dialog].
 func (d *view) Hints() []string {
 	fold := "fold repeats"
 	if d.folded {

@@ -196,7 +196,6 @@ func (d *dialog) Click(_, y int) tea.Cmd {
 	return nil
 }
 
-func (d *dialog) Paste(string) tea.Cmd { return nil }
 func (d *dialog) Hints() []string {
 	return []string{"tab", "subscriptions, types", "m", "minute, hour", "enter", "show these events", "esc", "back"}
 }

@@ -38,16 +38,13 @@ func (p *picker) load() {
 	p.chooser.At = min(p.chooser.At, len(p.list)-1)
 }
 
-// Title implements [widget.Dialog].
 func (p *picker) Title() string { return "Theme" }
 
 // samples are the lines under the list that show what the theme does.
 const samples = 5
 
-// Size implements [widget.Dialog].
 func (p *picker) Size(int, int) (int, int) { return 62, len(p.list) + samples + 1 }
 
-// Draw implements [widget.Dialog].
 func (p *picker) Draw(c *cells.Canvas, h int) {
 	a := p.themes.env
 	rows := h
@@ -107,7 +104,6 @@ func (p *picker) sample(c *cells.Canvas) {
 	c.End()
 }
 
-// Key implements [widget.Dialog].
 func (p *picker) Key(k tea.KeyPressMsg) tea.Cmd {
 	name := k.String()
 	a := p.themes.env
@@ -130,10 +126,6 @@ func (p *picker) Key(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// Paste implements [widget.Dialog].
-func (p *picker) Paste(string) tea.Cmd { return nil }
-
-// Hints implements [widget.Dialog].
 func (p *picker) Hints() []string {
 	return []string{"j k", "look", "enter", "keep", "r", "read yours again", "esc", "as it was"}
 }

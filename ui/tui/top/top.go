@@ -75,15 +75,12 @@ func (d *list) counted(t *incidents.Tally, err error) {
 	d.Search()
 }
 
-// Title implements [widget.Dialog].
 func (d *list) Title() string { return "Top values of " + cells.Sanitize(d.path.String()).Plain() }
 
-// Size implements [widget.Dialog].
 func (d *list) Size(w, h int) (int, int) {
 	return min(90, max(1, w-4)), max(3, min(h-6, len(d.values)+2))
 }
 
-// Draw implements [widget.Dialog].
 func (d *list) Draw(c *cells.Canvas, h int) {
 	switch {
 	case d.err != nil:
@@ -138,7 +135,6 @@ func (d *list) countOf(x *widget.Pick) int {
 	return 0
 }
 
-// Key implements [widget.Dialog].
 func (d *list) Key(k tea.KeyPressMsg) tea.Cmd {
 	switch k.String() {
 	case "esc":
@@ -157,10 +153,8 @@ func (d *list) Key(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// Paste implements [widget.Dialog].
 func (d *list) Paste(s string) tea.Cmd { d.Insert(s); return nil }
 
-// Hints implements [widget.Dialog].
 func (d *list) Hints() []string {
 	return []string{"enter", "show these", "type", "to find", "esc", "back"}
 }

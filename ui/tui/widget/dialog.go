@@ -21,8 +21,12 @@ type Dialog interface {
 	Size(w, h int) (int, int)
 	Draw(c *cells.Canvas, h int)
 	Key(k tea.KeyPressMsg) tea.Cmd
-	Paste(text string) tea.Cmd
 	Hints() []string // key, word, key, word …
+}
+
+// Paster is a dialog that takes pasted text; any other one ignores it.
+type Paster interface {
+	Paste(text string) tea.Cmd
 }
 
 // Screen is what shows dialogs. Its verbs are called on the event loop only, but for
@@ -176,9 +180,6 @@ func (d *Confirm) Key(k tea.KeyPressMsg) tea.Cmd {
 	}
 	return nil
 }
-
-// Paste implements [Dialog].
-func (d *Confirm) Paste(string) tea.Cmd { return nil }
 
 // Hints implements [Dialog].
 func (d *Confirm) Hints() []string { return []string{"esc", "back"} }

@@ -93,9 +93,6 @@ func (d *Numbered) choose(i int) tea.Cmd {
 	return d.Take(i)
 }
 
-// Paste implements [Dialog].
-func (d *Numbered) Paste(string) tea.Cmd { return nil }
-
 // Hints implements [Dialog].
 func (d *Numbered) Hints() []string {
 	return []string{"1-" + strconv.Itoa(len(d.Rows)), "take it", "enter", "take the chosen one", "esc", "back"}

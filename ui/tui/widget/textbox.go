@@ -45,9 +45,6 @@ func (d *TextBox) Draw(c *cells.Canvas, h int) {
 // Key implements [Dialog].
 func (d *TextBox) Key(k tea.KeyPressMsg) tea.Cmd { return ReadKey(d.Screen, &d.sight, k) }
 
-// Paste implements [Dialog].
-func (d *TextBox) Paste(string) tea.Cmd { return nil }
-
 // Hints implements [Dialog].
 func (d *TextBox) Hints() []string { return []string{"j k", "scroll", "esc", "back"} }
 
