@@ -177,20 +177,20 @@ func (a *app) programActions() []action.Action {
 // only: no list of actions and no typed name runs it.
 func (a *app) reactActions() []action.Action {
 	r := func(when func() bool) func() bool { return func() bool { return a.onReactions() && when() } }
-	decides := r(func() bool { return a.react.Asks() || a.react.OnRule() })
+	decides := r(func() bool { return a.react.OnWaiting() || a.react.OnRule() })
 	return action.Grouped("Reactions",
-		action.Action{ID: reactions.Yes, Title: "approve what is shown, once; a rule: arm it", Keys: []string{"ctrl+y"}, Hint: "approve", HintNow: a.approveWord, Panes: onReact, Dangerous: true, KeyOnly: true, When: decides, Run: a.react.Approve},
+		action.Action{ID: reactions.ApproveAction, Title: "approve what is shown, once; a rule: arm it", Keys: []string{"ctrl+y"}, Hint: "approve", HintNow: a.approveWord, Panes: onReact, Dangerous: true, KeyOnly: true, When: decides, Run: a.react.Approve},
 		action.Action{ID: "react.deny", Title: "deny with a reason; a rule: disarm it", Keys: []string{"ctrl+x"}, Hint: "deny", HintNow: a.denyWord, Panes: onReact, Dangerous: true, When: decides, Run: a.react.Deny},
 		action.Action{ID: "react.grant", Title: "approve what is shown, and the same again, for some hours", Keys: []string{"ctrl+g"}, Hint: "grant", Panes: onReact, Dangerous: true, KeyOnly: true, When: r(a.react.Grantable), Run: a.react.Grant},
 		action.Action{ID: "react.view", Title: "read what is chosen in full, on the whole screen", Also: "view request block result", Keys: []string{"v"}, Hint: "view", Panes: onReact, When: r(a.react.OnRow), Run: a.viewReaction},
-		action.Action{ID: "react.again", Title: "act on the events of the run again; it asks first", Also: "retry repeat rerun", Keys: []string{"ctrl+r"}, Hint: "again", Panes: onReact, Dangerous: true, When: r(a.react.OnOver), Run: a.react.Again},
+		action.Action{ID: "react.again", Title: "act on the events of the run again; it asks first", Also: "retry repeat rerun", Keys: []string{"ctrl+r"}, Hint: "again", Panes: onReact, Dangerous: true, When: r(a.react.OnEnded), Run: a.react.Retry},
 		action.Action{ID: "react.settle", Title: "say what became of a parked run", Also: "unknown outcome resolve", Keys: []string{"ctrl+t"}, Hint: "settle", Panes: onReact, Dangerous: true, When: r(a.react.OnParked), Run: a.react.Settle},
 		action.Action{ID: "react.silence", Title: "silence the rule for a time", Also: "mute snooze", Keys: []string{"ctrl+s"}, Hint: "silence", Panes: onReact, Dangerous: true, When: r(a.react.OnRule), Run: a.react.Silence},
-		action.Action{ID: "react.new", Title: "react to events like this: make a rule", Needs: action.Event, Instead: a.otherRow, Also: "automate rule trigger", Keys: []string{"J"}, Panes: onEvent, Dangerous: true, When: func() bool { return a.react.CanMake() && a.onEvent() }, Run: a.makeRule},
-		action.Action{ID: "react.why", Title: "why did rules fire for this event, or not?", Needs: action.Event, Also: "explain reaction rule", Keys: []string{"Q"}, Panes: onEvent, When: func() bool { return a.react.On() && a.onRecord() }, Run: func() tea.Cmd { return a.react.Why(a.stream.At, "") }},
+		action.Action{ID: "react.new", Title: "react to events like this: make a rule", Needs: action.Event, Instead: a.otherRow, Also: "automate rule trigger", Keys: []string{"J"}, Panes: onEvent, Dangerous: true, When: func() bool { return a.react.CanWriteRule() && a.onEvent() }, Run: a.makeRule},
+		action.Action{ID: "react.why", Title: "why did rules fire for this event, or not?", Needs: action.Event, Also: "explain reaction rule", Keys: []string{"Q"}, Panes: onEvent, When: func() bool { return a.react.On() && a.onRecord() }, Run: func() tea.Cmd { return a.react.Explain(a.stream.At, "") }},
 		action.Action{ID: "react.ask", Title: "ask a model about the event", Needs: action.Event, Instead: a.otherRow, Also: "question explain llm", Panes: onEvent, Dangerous: true, When: func() bool { return a.react.CanAsk() && a.onRecord() && a.onEvent() }, Run: a.askModel},
 		action.Action{ID: "react.stop", Title: "stop all reactions at once; again within 5 s ends what runs", Also: "kill switch emergency", Keys: []string{"Z"}, Panes: anywhere, Dangerous: true, When: a.react.On, Run: a.react.Stop},
-		action.Action{ID: "react.go", Title: "let reactions go on", Also: "resume start", Dangerous: true, When: func() bool { return a.react.On() && a.react.Idle() }, Run: a.react.Go},
+		action.Action{ID: "react.go", Title: "let reactions go on", Also: "resume start", Dangerous: true, When: func() bool { return a.react.On() && a.react.Halted() }, Run: a.react.AskResume},
 	)
 }
 

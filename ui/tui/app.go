@@ -234,7 +234,7 @@ func (a *app) reconcile() tea.Cmd {
 	_, typing := a.filters.Typing()
 	a.stream.Hold(a.actions.Chord != "" || a.dialog != nil || a.prompt != nil && !typing)
 	a.aim()
-	return tea.Batch(a.fetch(), a.rates.Work(a.schedule.Focused), a.detail.Work(), a.stripWork(), a.boardWork(), a.watch(), a.notice(), a.reactBeat(), a.age(), a.turnSign(), a.persist.Save(a.state))
+	return tea.Batch(a.fetch(), a.rates.Work(a.schedule.Focused), a.detail.Work(), a.stripWork(), a.boardWork(), a.watch(), a.notice(), a.reactTick(), a.age(), a.turnSign(), a.persist.Save(a.state))
 }
 
 func (a *app) handle(msg tea.Msg) tea.Cmd {
@@ -243,7 +243,7 @@ func (a *app) handle(msg tea.Msg) tea.Cmd {
 		a.react.Disturb()
 	}
 	switch msg := msg.(type) {
-	case beatMsg:
+	case reactTickMsg:
 		a.react.Tick()
 	case tea.WindowSizeMsg:
 		a.panes.W, a.panes.H = msg.Width, a.audience.Fit(msg.Height)

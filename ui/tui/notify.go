@@ -31,7 +31,7 @@ func (a *app) setFocused(on bool) {
 
 // notice tells the operator, who looks elsewhere, of what a rule matches.
 func (a *app) notice() tea.Cmd {
-	if what := a.react.News(); what != "" {
+	if what := a.react.Announcement(); what != "" {
 		return a.notify.Waits(what)
 	}
 	due := a.notify.Due(a.snap.Last)

@@ -18,8 +18,8 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// beatMsg: a beat of the guard over approvals went by.
-type beatMsg struct{}
+// reactTickMsg: a beat of the guard over approvals went by.
+type reactTickMsg struct{}
 
 // reactEnv is what the screen of reactions is made from.
 func (a *app) reactEnv(engine react.Control) *reactions.Env {
@@ -35,12 +35,12 @@ func (a *app) reactEnv(engine react.Control) *reactions.Env {
 	}
 }
 
-// reactBeat has the guard told that time goes by, while it waits for that.
-func (a *app) reactBeat() tea.Cmd {
+// reactTick has the guard told that time goes by, while it waits for that.
+func (a *app) reactTick() tea.Cmd {
 	if !a.react.WantsTick() {
 		return nil
 	}
-	return a.schedule.After(reactions.Beat, beatMsg{})
+	return a.schedule.After(reactions.TickEvery, reactTickMsg{})
 }
 
 var (
@@ -55,7 +55,7 @@ func (a *app) onReactions() bool { return a.panes.Subject == layout.React && a.r
 // toReactions gives the keys to the reactions; where a model was asked and its answer was
 // not shown yet, to that.
 func (a *app) toReactions() {
-	answer := a.react.ToAnswer()
+	answer := a.react.ShowAnswer()
 	a.enter(layout.React)
 	if answer && a.panes.W < layout.TreeWidth {
 		a.toDetail()
@@ -130,7 +130,7 @@ func (a *app) runReact(words []string) (tea.Cmd, error) {
 		return nil, err
 	}
 	if len(words) == 0 {
-		if !a.react.CanMake() || !a.onEvent() {
+		if !a.react.CanWriteRule() || !a.onEvent() {
 			return nil, errors.New("choose an event in the stream: the rule is made for events like it")
 		}
 		return a.makeRule(), nil
@@ -141,7 +141,7 @@ func (a *app) runReact(words []string) (tea.Cmd, error) {
 	case "kill":
 		return a.react.Kill(), nil
 	case "go":
-		return a.react.Go(), nil
+		return a.react.AskResume(), nil
 	}
 	return nil, a.actions.Usage("react")
 }
@@ -185,7 +185,7 @@ func (a *app) runRetry(words []string) (tea.Cmd, error) {
 	if err := a.needReactions("retry", words, 1, 1); err != nil {
 		return nil, err
 	}
-	return a.react.AgainRun(react.RunID(words[0])), nil
+	return a.react.RetryRun(react.RunID(words[0])), nil
 }
 
 func (a *app) runSettle(words []string) (tea.Cmd, error) {
@@ -239,7 +239,7 @@ func (a *app) runWhyNot(words []string) (tea.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.react.Why(seq, words[0]), nil
+	return a.react.Explain(seq, words[0]), nil
 }
 
 func (a *app) runOnce(words []string) (tea.Cmd, error) {
@@ -247,7 +247,7 @@ func (a *app) runOnce(words []string) (tea.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.react.Once(words[0], seq), nil
+	return a.react.RunOnce(words[0], seq), nil
 }
 
 func (a *app) runAsk(words []string) (tea.Cmd, error) {
@@ -310,5 +310,5 @@ func (a *app) makeRule() tea.Cmd {
 	if a.panes.Focus == layout.Detail && a.detail.HasValue() {
 		term, _, _ = a.detail.Value()
 	}
-	return form.OpenCustom(a.formEnv(), a.react.Make(&r, term))
+	return form.OpenCustom(a.formEnv(), a.react.NewRule(&r, term))
 }

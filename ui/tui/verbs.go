@@ -273,7 +273,7 @@ func (a *app) quit() tea.Cmd {
 	}
 	a.leaving = true
 	lines := []string{goOn(len(hooks)), "What is kept is taken up again by the next run."}
-	if n := a.react.Waits(); n > 0 {
+	if n := a.react.WaitingCount(); n > 0 {
 		lines = append(lines, stayWaiting(n))
 	}
 	a.Show(&widget.Confirm{Screen: a,

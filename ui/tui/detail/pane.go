@@ -46,9 +46,9 @@ type Env struct {
 	Cursorless func(*host.SubscriptionView) bool
 	// Rows tells how many changes of state the row of a record is of, and the newest of them.
 	Rows func(seq uint64) (n int, last uint64)
-	// LedTo tells what a record led to, LedGen changes with that; nil: nothing is known.
-	LedTo  func(seq uint64) []Line
-	LedGen func() int
+	// Outcomes tells what a record led to, OutcomesGen changes with that; nil: nothing is known.
+	Outcomes    func(seq uint64) []Line
+	OutcomesGen func() int
 }
 
 // Other is something that is no record: a node of the tree, a row of a table.

@@ -66,8 +66,8 @@ func (d *Pane) record(w int) {
 func (d *Pane) content(r *event.Record, w int) {
 	word, summary := d.env.Headline(r)
 	d.Headline(r, word, summary)
-	if d.env.LedTo != nil {
-		d.Lines = append(d.Lines, d.env.LedTo(r.Seq)...)
+	if d.env.Outcomes != nil {
+		d.Lines = append(d.Lines, d.env.Outcomes(r.Seq)...)
 	}
 	d.Flags(r.Flags, w)
 	width := max(w-1, 1)
@@ -162,8 +162,8 @@ func (d *Pane) rows() int {
 }
 
 func (d *Pane) ledGen() int {
-	if d.env.LedGen == nil {
+	if d.env.OutcomesGen == nil {
 		return 0
 	}
-	return d.env.LedGen()
+	return d.env.OutcomesGen()
 }

@@ -9,14 +9,14 @@ import (
 const (
 	// Grace is how long nothing may have changed and no key may have been pressed.
 	Grace = 400 * time.Millisecond
-	// Breath is how long after an approval no other one counts: a key that is pressed again,
+	// Cooldown is how long after an approval no other one counts: a key that is pressed again,
 	// as nothing seemed to happen, must not approve what came to stand there instead.
-	Breath = 2 * time.Second
-	// Beat is how often the guard wants to be told that time went by.
-	Beat = 100 * time.Millisecond
+	Cooldown = 2 * time.Second
+	// TickEvery is how often the guard wants to be told that time went by.
+	TickEvery = 100 * time.Millisecond
 	// late is the time between two beats from which the program may have slept: keys that
 	// were typed meanwhile come before what is shown now was read.
-	late = 3 * Beat
+	late = 3 * TickEvery
 )
 
 // guard decides whether a key may approve what is on the screen. It may once all lines of
@@ -47,9 +47,9 @@ func (g *guard) key(now time.Time, repeated bool) {
 	g.open = open
 }
 
-// spend takes that the key approved: nothing stands there any more, and for [Breath] nothing
+// spend takes that the key approved: nothing stands there any more, and for [Cooldown] nothing
 // counts.
-func (g *guard) spend(now time.Time) { *g = guard{beat: g.beat, until: now.Add(Breath)} }
+func (g *guard) spend(now time.Time) { *g = guard{beat: g.beat, until: now.Add(Cooldown)} }
 
 // frame begins a frame; shows follows if the frame shows what can be approved, and then
 // framed.
@@ -86,7 +86,7 @@ func (g *guard) tick(now time.Time) bool {
 		g.disturb(now)
 		return false
 	}
-	if now.Sub(g.rest) >= Beat {
+	if now.Sub(g.rest) >= TickEvery {
 		for i := g.from; i < g.to; i++ {
 			g.seen[i] = true
 		}

@@ -11,7 +11,7 @@ var began = time.Date(2026, 3, 14, 14, 3, 5, 0, time.UTC)
 // stand lets time go by, beat for beat, while the same frame stands.
 func stand(g *guard, now *time.Time, for_ time.Duration) {
 	for end := now.Add(for_); now.Before(end); {
-		*now = now.Add(Beat)
+		*now = now.Add(TickEvery)
 		g.tick(*now)
 	}
 }
@@ -29,7 +29,7 @@ func TestAKeyCountsOnceAllHasStood(t *testing.T) {
 		t.Errorf("unseen: %d, below %v, above %v", g.unseen(), g.below(), g.above())
 	}
 	g.shows(now, "a", 20, 8, 20)
-	stand(&g, &now, Grace-Beat)
+	stand(&g, &now, Grace-TickEvery)
 	if g.key(now, false); g.open {
 		t.Fatal("it has not stood for long enough")
 	}
@@ -58,7 +58,7 @@ func TestTheNextOneTakesLonger(t *testing.T) {
 	g.frame()
 	g.shows(now, "b", 3, 0, 3)
 	g.framed()
-	stand(&g, &now, Breath-Beat)
+	stand(&g, &now, Cooldown-TickEvery)
 	if g.key(now, false); g.open {
 		t.Fatal("the next one was approved at once")
 	}
@@ -74,7 +74,7 @@ func TestLinesThatOnlyFlewByWereNotSeen(t *testing.T) {
 	g.tick(now)
 	for from := range 20 {
 		g.shows(now, "a", 30, from, from+10)
-		now = now.Add(Beat / 2)
+		now = now.Add(TickEvery / 2)
 		g.tick(now)
 	}
 	g.shows(now, "a", 30, 20, 30)
@@ -98,7 +98,7 @@ func TestEverythingThatChangesBeginsAnew(t *testing.T) {
 		now := began
 		g.tick(now)
 		g.shows(now, "a", 3, 0, 3)
-		stand(&g, &now, Grace+Beat)
+		stand(&g, &now, Grace+TickEvery)
 		if !g.ready {
 			t.Fatal("not ready after the grace")
 		}

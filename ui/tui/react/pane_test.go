@@ -94,7 +94,7 @@ func (d *fixture) frame() string {
 // rest lets time go by while the same frame stands.
 func (d *fixture) rest(span time.Duration) {
 	for end := d.now.Add(span); d.now.Before(end); {
-		d.now = d.now.Add(reactions.Beat)
+		d.now = d.now.Add(reactions.TickEvery)
 		d.Tick()
 	}
 }
@@ -120,7 +120,7 @@ func TestWaitingShowsWhatIsAskedFor(t *testing.T) {
 	if strings.ContainsRune(s, 0x202e) {
 		t.Errorf("a payload turns the text around:\n%s", s)
 	}
-	if ids := d.RunIDs(); !d.Asks() || !d.Grantable() || d.OnRule() || d.OnOver() || d.Waits() != 2 || !slices.Equal(ids, []string{"r3aaaaaaaaaaaaaa", "r4bbbbbbbbbbbbbb"}) || d.RuleOf("r3aaaaaaaaaaaaaa") != "page-p1" || d.RuleOf("nope") != "" {
+	if ids := d.RunIDs(); !d.OnWaiting() || !d.Grantable() || d.OnRule() || d.OnEnded() || d.WaitingCount() != 2 || !slices.Equal(ids, []string{"r3aaaaaaaaaaaaaa", "r4bbbbbbbbbbbbbb"}) || d.RuleOf("r3aaaaaaaaaaaaaa") != "page-p1" || d.RuleOf("nope") != "" {
 		t.Errorf("of what waits: %q", ids)
 	}
 	d.run(d.DenyRun("r3aaaaaaaaaaaaaa", "page-p1", "not now"))
@@ -129,7 +129,7 @@ func TestWaitingShowsWhatIsAskedFor(t *testing.T) {
 	}
 	d.engine.View.Waiting, d.engine.View.Revision = nil, 9
 	d.rest(2 * time.Second)
-	if s := d.frame(); d.Asks() || !strings.Contains(s, "Nothing waits for you.") {
+	if s := d.frame(); d.OnWaiting() || !strings.Contains(s, "Nothing waits for you.") {
 		t.Errorf("when nothing waits:\n%s", s)
 	}
 }
@@ -155,20 +155,20 @@ func TestRunsAreFoundByStateAndWords(t *testing.T) {
 func TestWhatCanBeDoneWithARun(t *testing.T) {
 	d := newFixture()
 	d.ShowTab(reactions.Runs, "parked")
-	if s := d.frame(); !d.OnParked() || d.Asks() || !strings.Contains(s, "<react.settle> says what became of it") {
+	if s := d.frame(); !d.OnParked() || d.OnWaiting() || !strings.Contains(s, "<react.settle> says what became of it") {
 		t.Errorf("a parked run:\n%s", s)
 	}
 	d.run(d.SettleRun("r1dddddddddddddd", true, "seen"))
-	d.run(d.AgainRun("r2cccccccccccccc"))
+	d.run(d.RetryRun("r2cccccccccccccc"))
 	if d.engine.Acts("settle r1dddddddddddddd true seen") != 1 || d.engine.Acts("retry r2cccccccccccccc") != 1 {
 		t.Errorf("the engine did %q", d.engine.Did)
 	}
 	d.ShowTab(reactions.Runs, "done")
-	if s := d.frame(); !d.OnOver() || d.OnParked() || !strings.Contains(s, "restarted") || strings.ContainsRune(s, 0x1b) {
+	if s := d.frame(); !d.OnEnded() || d.OnParked() || !strings.Contains(s, "restarted") || strings.ContainsRune(s, 0x1b) {
 		t.Errorf("a run that is over:\n%s", s)
 	}
 	d.engine.Fails = errors.New("the engine is gone")
-	if d.run(d.AgainRun("r2cccccccccccccc")); !errors.Is(d.Failed, d.engine.Fails) {
+	if d.run(d.RetryRun("r2cccccccccccccc")); !errors.Is(d.Failed, d.engine.Fails) {
 		t.Errorf("told is %q, %v", d.Told, d.Failed)
 	}
 }
@@ -254,7 +254,7 @@ func TestWithoutAnEngine(t *testing.T) {
 	d := newFixture()
 	d.env.Engine = nil
 	d.Pane = reactions.New(d.env)
-	if s := d.frame(); d.On() || d.Asks() || d.Work() != nil || !strings.Contains(s, "No engine of reactions runs here") {
+	if s := d.frame(); d.On() || d.OnWaiting() || d.Work() != nil || !strings.Contains(s, "No engine of reactions runs here") {
 		t.Errorf("it shows\n%s", s)
 	}
 }

@@ -62,7 +62,7 @@ type Pane struct {
 	block    block
 	question asked  // to a model, whose answer was not shown yet
 	spent    string // what was approved last: it is not approved again
-	led      led
+	outcomes outcomes
 	stopped  time.Time            // when the operator stopped everything here
 	told     map[react.RunID]bool // what waits, as it was told
 	newsOf   uint64               // revision of that
@@ -71,7 +71,7 @@ type Pane struct {
 // New is the screen of an engine.
 func New(env *Env) *Pane {
 	p := &Pane{env: env, told: map[react.RunID]bool{}}
-	p.waiting, p.runs, p.rules = &waiting{pane: p}, &runs{pane: p, talk: talk{pane: p, open: map[string]bool{}}}, &rules{pane: p}
+	p.waiting, p.runs, p.rules = &waiting{pane: p}, &runs{pane: p, conversation: conversation{pane: p, open: map[string]bool{}}}, &rules{pane: p}
 	of := &table.Env{Env: env.Env, Focused: env.Focused}
 	p.Board = table.Board{Number: "6", Tabs: []*table.Table{
 		table.New(of, "Waiting", p.waiting, false),
@@ -104,7 +104,7 @@ func (p *Pane) Work() tea.Cmd {
 	if !p.On() {
 		return nil
 	}
-	return tea.Batch(p.readView(), p.readLed(), p.rules.readTools(), p.readAsked())
+	return tea.Batch(p.readView(), p.readOutcomes(), p.rules.readTools(), p.readAsked())
 }
 
 func (p *Pane) readView() tea.Cmd {
@@ -123,8 +123,8 @@ func (p *Pane) readView() tea.Cmd {
 	})
 }
 
-// did has the engine do something, tells what was done or what failed, and reads anew.
-func (p *Pane) did(what string, after func(), fn func(ctx context.Context) error) tea.Cmd {
+// perform has the engine do something, tells what was done or what failed, and reads anew.
+func (p *Pane) perform(what string, after func(), fn func(ctx context.Context) error) tea.Cmd {
 	return p.env.Screen.Do(func(ctx context.Context) tea.Msg {
 		err := fn(ctx)
 		return widget.Then(func() tea.Cmd {
@@ -139,10 +139,10 @@ func (p *Pane) did(what string, after func(), fn func(ctx context.Context) error
 	})
 }
 
-// undoable is did for what can be undone.
-func (p *Pane) undoable(what string, fn func(ctx context.Context) error, undone string, undo func(ctx context.Context) error) tea.Cmd {
-	return p.did("", func() {
-		p.env.Screen.OfferUndo(what, func() tea.Cmd { return p.did(undone, nil, undo) })
+// performUndoable is perform for what can be undone.
+func (p *Pane) performUndoable(what string, fn func(ctx context.Context) error, undone string, undo func(ctx context.Context) error) tea.Cmd {
+	return p.perform("", func() {
+		p.env.Screen.OfferUndo(what, func() tea.Cmd { return p.perform(undone, nil, undo) })
 	}, fn)
 }
 
@@ -159,7 +159,7 @@ func (p *Pane) Tick() {
 	p.guard.tick(p.env.Now())
 }
 
-// WantsTick tells whether [Pane.Tick] is to be called after a [Beat]. It is true once until
+// WantsTick tells whether [Pane.Tick] is to be called after a [TickEvery]. It is true once until
 // that call.
 func (p *Pane) WantsTick() bool {
 	if p.ticking || !p.guard.waits() {
@@ -295,7 +295,7 @@ func (p *Pane) standing() string {
 	case g.what == "":
 		return ""
 	case g.ready:
-		return p.env.Screen.KeyOf(Yes) + " " + verb
+		return p.env.Screen.KeyOf(ApproveAction) + " " + verb
 	case n > 0 && g.below():
 		return "read on (" + p.env.Screen.KeyOf("detail") + ", " + p.env.Screen.KeyOf("half.down") + "): " + cells.Count(n, "line") + " below"
 	case n > 0 && g.above():
@@ -304,8 +304,8 @@ func (p *Pane) standing() string {
 	return "a moment"
 }
 
-// Yes is the id of the action that approves and arms.
-const Yes = "react.approve"
+// ApproveAction is the id of the action that approves and arms.
+const ApproveAction = "react.approve"
 
 // quoted is text of the operator's or of a server, in ASCII only.
 func quoted(s string) string {
@@ -363,9 +363,9 @@ func wish(w *react.Wish) string {
 	return "subscribe " + what + " by " + string(w.Mode)
 }
 
-// lesson is what each table says where no engine runs, or as long as nothing is known; nil
+// notAvailable is what each table says where no engine runs, or as long as nothing is known; nil
 // otherwise.
-func (p *Pane) lesson() []string {
+func (p *Pane) notAvailable() []string {
 	switch {
 	case p.On() && !p.known:
 		return []string{"The reactions are being read."}
@@ -406,9 +406,9 @@ func (p *Pane) Headline(w int) []string {
 	return c.All()
 }
 
-// News tells in one line of what began to wait for the operator since it was asked last,
+// Announcement tells in one line of what began to wait for the operator since it was asked last,
 // "" for nothing. It holds no word of a server.
-func (p *Pane) News() string {
+func (p *Pane) Announcement() string {
 	if p.newsOf == p.view.Revision {
 		return ""
 	}

@@ -196,11 +196,11 @@ func (t *rules) Describe(d *detail.Text, id table.RowID) {
 	}
 	p.write(d, block{kind: kind, name: r.Rule.Name, title: r.Rule.Name, hash: string(shown.ArmHash())}, react.RuleBlock(shown))
 	d.Lines = append(d.Lines, detail.Line{}, detail.Line{Role: themes.Title, Text: cells.Sanitize("How it fares")})
-	t.fares(d, r)
+	t.status(d, r)
 }
 
-// fares tells what a rule may do now and why, and what it did.
-func (t *rules) fares(d *detail.Text, r *react.RuleView) {
+// status tells what a rule may do now and why, and what it did.
+func (t *rules) status(d *detail.Text, r *react.RuleView) {
 	e := t.pane.env
 	now := e.Clock()
 	d.Say("now       ", nowRole(r, now), nowWord(r, now))
@@ -215,7 +215,7 @@ func (t *rules) fares(d *detail.Text, r *react.RuleView) {
 	case r.Disarmed != "":
 		d.Say("armed     ", themes.Warn, "no more: "+r.Disarmed)
 	case r.Rule.Mode == react.ModeAuto:
-		d.Say("armed     ", themes.Warn, "no: until it is, it asks; "+e.Screen.KeyOf(Yes)+" arms it as it stands")
+		d.Say("armed     ", themes.Warn, "no: until it is, it asks; "+e.Screen.KeyOf(ApproveAction)+" arms it as it stands")
 	default:
 		d.Say("armed     ", themes.Dim, "no; it takes that to act by itself")
 	}
@@ -234,8 +234,8 @@ func (t *rules) fares(d *detail.Text, r *react.RuleView) {
 
 func (t *rules) Teach() []string {
 	p := t.pane
-	if lesson := p.lesson(); lesson != nil {
-		return lesson
+	if notAvailable := p.notAvailable(); notAvailable != nil {
+		return notAvailable
 	}
 	return []string{"No rules in " + cells.Sanitize(p.view.Path).Plain() + ".", "", p.env.Screen.KeyOf("react.new") + " on an event makes a rule from it."}
 }

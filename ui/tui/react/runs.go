@@ -41,8 +41,8 @@ type runs struct {
 	fullOf   uint64
 	fullBusy bool
 
-	talk talk
-	want table.RowID // that is chosen as soon as it is listed
+	conversation conversation
+	want         table.RowID // that is chosen as soon as it is listed
 }
 
 // readOf is what runs were or are to be read for.
@@ -121,7 +121,7 @@ func (t *runs) holds(r *react.Run) bool {
 
 // Work reads the runs, and the chosen one with its result.
 func (t *runs) Work() tea.Cmd {
-	return tea.Batch(t.readList(), t.readFull(), t.talk.read(t.run(t.pane.Board.Tabs[Runs].At)))
+	return tea.Batch(t.readList(), t.readFull(), t.conversation.read(t.run(t.pane.Board.Tabs[Runs].At)))
 }
 
 func (t *runs) readList() tea.Cmd {
@@ -238,7 +238,7 @@ func (t *runs) Describe(d *detail.Text, id table.RowID) {
 		r = &t.full
 	}
 	t.head(d, r)
-	t.talk.write(d, r) // what was answered comes before when
+	t.conversation.write(d, r) // what was answered comes before when
 	t.timeline(d, r)
 	t.result(d, r)
 	d.Lines = append(d.Lines, detail.Line{})
@@ -344,8 +344,8 @@ func printed(d *detail.Text, what string, s *react.Stream) {
 func (t *runs) Teach() []string {
 	p := t.pane
 	switch {
-	case p.lesson() != nil:
-		return p.lesson()
+	case p.notAvailable() != nil:
+		return p.notAvailable()
 	case t.err != nil:
 		return []string{"The runs cannot be read: " + cells.Sanitize(t.err.Error()).Plain()}
 	case t.have == (readOf{}):

@@ -161,8 +161,8 @@ func (t *waiting) Describe(d *detail.Text, id table.RowID) {
 	members(d, &r.Members)
 }
 
-// inputShown bounds what is shown of an input, in bytes.
-const inputShown = 32 << 10
+// inputShownMax bounds what is shown of an input, in bytes.
+const inputShownMax = 32 << 10
 
 // input shows what the act gets, behind the gutter.
 func (t *waiting) input(d *detail.Text, r *react.Run) {
@@ -172,10 +172,10 @@ func (t *waiting) input(d *detail.Text, r *react.Run) {
 		return
 	}
 	if of := r.Request.Hash(); t.payload.of != of || t.payload.width != d.Width {
-		t.payload = payload{of, d.Width, trust.Block(trust.Untrusted(string(in[:min(len(in), inputShown)])), max(1, d.Width-1))}
+		t.payload = payload{of, d.Width, trust.Block(trust.Untrusted(string(in[:min(len(in), inputShownMax)])), max(1, d.Width-1))}
 	}
 	d.Quote(t.sender(r)+": input of the act", t.payload.lines)
-	if rest := len(in) - inputShown; rest > 0 {
+	if rest := len(in) - inputShownMax; rest > 0 {
 		d.Say("", themes.Warn, "+"+cells.Count(rest, "byte")+" not shown; eventdeck runs show "+string(r.ID)+" has them all")
 	}
 }
@@ -214,8 +214,8 @@ func members(d *detail.Text, m *react.Members) {
 func (t *waiting) Teach() []string {
 	p := t.pane
 	switch {
-	case p.lesson() != nil:
-		return p.lesson()
+	case p.notAvailable() != nil:
+		return p.notAvailable()
 	case len(p.view.Rules) == 0:
 		return []string{"Nothing waits: there are no rules.", "", p.env.Screen.KeyOf("react.new") + " on an event makes one from it; or write them into " + p.view.Path}
 	}

@@ -15,8 +15,8 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// led is what a record led to.
-type led struct {
+// outcomes are what a record led to.
+type outcomes struct {
 	seq  uint64
 	of   uint64 // revision of the view
 	runs []react.Run
@@ -24,10 +24,10 @@ type led struct {
 	gen  int
 }
 
-// readLed reads what the record that is chosen in the stream led to.
-func (p *Pane) readLed() tea.Cmd {
+// readOutcomes reads what the record that is chosen in the stream led to.
+func (p *Pane) readOutcomes() tea.Cmd {
 	seq, ok := p.env.Chosen()
-	l := &p.led
+	l := &p.outcomes
 	if !ok || l.busy || l.seq == seq && l.of == p.view.Revision || len(p.view.Rules) == 0 {
 		return nil
 	}
@@ -48,14 +48,14 @@ func (p *Pane) readLed() tea.Cmd {
 	})
 }
 
-// LedTo tells what a record led to, a line for each run: "reacted page-p1 → done".
-func (p *Pane) LedTo(seq uint64) []detail.Line {
-	if p.led.seq != seq {
+// Outcomes tells what a record led to, a line for each run: "reacted page-p1 → done".
+func (p *Pane) Outcomes(seq uint64) []detail.Line {
+	if p.outcomes.seq != seq {
 		return nil
 	}
 	var out []detail.Line
-	for i := range p.led.runs {
-		r := &p.led.runs[i]
+	for i := range p.outcomes.runs {
+		r := &p.outcomes.runs[i]
 		sign, role := stateSign(p.env.Glyphs, r.State)
 		out = append(out, detail.Line{Label: "reacted ", Role: themes.Strong, Text: cells.Sanitize(r.Rule), More: []detail.Segment{
 			{Role: role, Text: cells.Sanitize(sign + " " + string(r.State))}, {Role: themes.Dim, Text: cells.Sanitize(r.Why)}}})
@@ -63,11 +63,11 @@ func (p *Pane) LedTo(seq uint64) []detail.Line {
 	return out
 }
 
-// LedGen changes with what [Pane.LedTo] tells.
-func (p *Pane) LedGen() int { return p.led.gen }
+// OutcomesGen changes with what [Pane.Outcomes] tells.
+func (p *Pane) OutcomesGen() int { return p.outcomes.gen }
 
-// Why tells for a record and a rule, or every rule for "", why it did or did not fire.
-func (p *Pane) Why(seq uint64, rule string) tea.Cmd {
+// Explain tells for a record and a rule, or every rule for "", why it did or did not fire.
+func (p *Pane) Explain(seq uint64, rule string) tea.Cmd {
 	return p.env.Screen.Do(func(ctx context.Context) tea.Msg {
 		verdicts, err := p.env.Engine.Explain(ctx, seq, rule)
 		source := p.sourceOf(seq)

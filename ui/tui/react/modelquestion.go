@@ -65,9 +65,9 @@ func (p *Pane) answered(r *react.Run) {
 	}
 }
 
-// ToAnswer chooses the run of the newest question whose answer was not shown, and reports
+// ShowAnswer chooses the run of the newest question whose answer was not shown, and reports
 // whether there is one.
-func (p *Pane) ToAnswer() bool {
+func (p *Pane) ShowAnswer() bool {
 	q := &p.question
 	if q.run == "" {
 		return false
@@ -103,8 +103,8 @@ func (p *Pane) drawAsked(c *cells.Canvas) {
 	c.Put(themes.Rule, " "+p.env.Glyphs.Divider)
 }
 
-// Changes differs when [Pane.DrawChips] writes something else.
-func (p *Pane) Changes() uint64 {
+// ChipsVersion differs when [Pane.DrawChips] writes something else.
+func (p *Pane) ChipsVersion() uint64 {
 	n := p.view.Revision << 8
 	for _, b := range []byte(p.question.run + react.RunID(p.question.state)) {
 		n = n*31 + uint64(b)

@@ -57,13 +57,13 @@ func (p *Pane) Choose(t Tab, name string) bool {
 	return false
 }
 
-// Asks tells whether the chosen row waits for the operator.
-func (p *Pane) Asks() bool { return p.Tab() == Waiting && p.chosenWaiting() != nil }
+// OnWaiting tells whether the chosen row waits for the operator.
+func (p *Pane) OnWaiting() bool { return p.Tab() == Waiting && p.chosenWaiting() != nil }
 
 // Grantable tells whether the chosen row may be granted for some hours: calls of tools, and
 // what agents and clients want, are asked about each time.
 func (p *Pane) Grantable() bool {
-	if !p.Asks() {
+	if !p.OnWaiting() {
 		return false
 	}
 	r := p.chosenWaiting().Request
@@ -73,17 +73,17 @@ func (p *Pane) Grantable() bool {
 // OnRow tells whether a run or a rule is chosen.
 func (p *Pane) OnRow() bool { return p.Board.Table().At != table.RowID{} }
 
-// Waits is how many runs wait for the operator.
-func (p *Pane) Waits() int { return len(p.view.Waiting) }
+// WaitingCount is how many runs wait for the operator.
+func (p *Pane) WaitingCount() int { return len(p.view.Waiting) }
 
 // OnRule tells whether a rule is chosen.
 func (p *Pane) OnRule() bool { return p.chosenRule() != nil }
 
-// OnOver tells whether a run is chosen with which nothing happens any more, OnParked
+// OnEnded tells whether a run is chosen with which nothing happens any more, OnParked
 // whether one of which it is not known what became of it.
-func (p *Pane) OnOver() bool { r := p.chosenRun(); return r != nil && r.State.Over() }
+func (p *Pane) OnEnded() bool { r := p.chosenRun(); return r != nil && r.State.Over() }
 
-// OnParked is told with [Pane.OnOver].
+// OnParked is told with [Pane.OnEnded].
 func (p *Pane) OnParked() bool { r := p.chosenRun(); return r != nil && r.State == react.Parked }
 
 func (p *Pane) chosenWaiting() *react.Run { return p.waiting.run(p.Board.Tabs[Waiting].At) }
@@ -105,8 +105,8 @@ func (p *Pane) chosenRule() *react.RuleView {
 	return nil
 }
 
-// counts tells whether the key that is handled may approve, and says why not.
-func (p *Pane) counts() bool {
+// mayApprove tells whether the key that is handled may approve, and says why not.
+func (p *Pane) mayApprove() bool {
 	if p.guard.open && p.block.kind != noBlock && p.block.text == p.guard.what {
 		return true
 	}
@@ -133,24 +133,24 @@ func (p *Pane) tooSmallNow() bool {
 
 // Approve lets the run that is shown act once, or arms the rule that is shown.
 func (p *Pane) Approve() tea.Cmd {
-	if !p.counts() {
+	if !p.mayApprove() {
 		return nil
 	}
 	b := p.block
 	p.spent = b.text
 	p.guard.spend(p.env.Now())
 	if b.kind == toArm {
-		return p.did("armed "+b.title+": it acts by itself as far as its mode allows", nil, func(ctx context.Context) error {
-			return p.afresh(p.env.Engine.Arm(ctx, b.name, react.Hash(b.hash)))
+		return p.perform("armed "+b.title+": it acts by itself as far as its mode allows", nil, func(ctx context.Context) error {
+			return p.withNextStep(p.env.Engine.Arm(ctx, b.name, react.Hash(b.hash)))
 		})
 	}
-	return p.did("approved "+b.title+", once", nil, func(ctx context.Context) error {
-		return p.afresh(p.env.Engine.Approve(ctx, react.RunID(b.name), b.hash))
+	return p.perform("approved "+b.title+", once", nil, func(ctx context.Context) error {
+		return p.withNextStep(p.env.Engine.Approve(ctx, react.RunID(b.name), b.hash))
 	})
 }
 
-// afresh says of an error what to do next.
-func (p *Pane) afresh(err error) error {
+// withNextStep says of an error what to do next.
+func (p *Pane) withNextStep(err error) error {
 	if errors.Is(err, react.ErrChanged) {
 		return fmt.Errorf("%w: read it again and decide anew", err)
 	}
@@ -200,7 +200,7 @@ func (p *Pane) denyAll(runs []react.Run, rule, reason string) tea.Cmd {
 		return errors.Join(errs...)
 	}
 	n := cells.Count(len(runs), "run")
-	return p.undoable("denied "+n+" of "+rule, func(ctx context.Context) error {
+	return p.performUndoable("denied "+n+" of "+rule, func(ctx context.Context) error {
 		return each(func(id react.RunID) error { return p.env.Engine.Deny(ctx, id, reason) })
 	}, n+" of "+rule+" ask again", func(ctx context.Context) error {
 		return each(func(id react.RunID) error { return p.env.Engine.Undeny(ctx, id) })
@@ -222,7 +222,7 @@ func ofAll(runs []react.Run) string {
 
 // DenyRun denies a run.
 func (p *Pane) DenyRun(id react.RunID, rule, reason string) tea.Cmd {
-	return p.undoable("denied "+rule, func(ctx context.Context) error { return p.env.Engine.Deny(ctx, id, reason) },
+	return p.performUndoable("denied "+rule, func(ctx context.Context) error { return p.env.Engine.Deny(ctx, id, reason) },
 		"asks again: "+rule, func(ctx context.Context) error { return p.env.Engine.Undeny(ctx, id) })
 }
 
@@ -232,38 +232,38 @@ func (p *Pane) Disarm(name string) tea.Cmd {
 	off := func(ctx context.Context) error { return p.env.Engine.Disarm(ctx, name) }
 	switch {
 	case !v.Armed && granted(&v, p.env.Clock()):
-		return p.did("ended the grant of "+name+": it asks again", nil, off)
+		return p.perform("ended the grant of "+name+": it asks again", nil, off)
 	case !v.Armed:
 		p.env.Screen.Tell(name + " is not armed")
 		return nil
 	}
 	if p.env.Masked {
-		return p.did("disarmed "+name+"; it is armed again without --present", nil, off)
+		return p.perform("disarmed "+name+"; it is armed again without --present", nil, off)
 	}
 	// It is armed again only as it stood when it was disarmed.
 	var was react.RuleView
-	return p.undoable("disarmed "+name, func(ctx context.Context) (err error) {
+	return p.performUndoable("disarmed "+name, func(ctx context.Context) (err error) {
 		if was, err = p.env.Engine.Rule(ctx, name); err != nil {
 			return err
 		}
 		return off(ctx)
-	}, "armed "+name+" again", func(ctx context.Context) error { return p.afresh(p.env.Engine.Arm(ctx, name, was.ArmHash())) })
+	}, "armed "+name+" again", func(ctx context.Context) error { return p.withNextStep(p.env.Engine.Arm(ctx, name, was.ArmHash())) })
 }
 
 // Grant asks for how long the run that is shown, and what asks exactly the same, may act.
 func (p *Pane) Grant() tea.Cmd {
 	if r := p.chosenWaiting(); r != nil && r.Request != nil && r.Request.Act != "" {
-		p.env.Screen.Tell("not for hours: a model chose this act and its arguments; " + p.env.Screen.KeyOf(Yes) + " approves it once")
+		p.env.Screen.Tell("not for hours: a model chose this act and its arguments; " + p.env.Screen.KeyOf(ApproveAction) + " approves it once")
 		return nil
 	}
-	if !p.counts() {
+	if !p.mayApprove() {
 		return nil
 	}
 	b := p.block
 	if b.kind != toApprove {
 		return nil
 	}
-	key := p.env.Screen.KeyOf(Yes)
+	key := p.env.Screen.KeyOf(ApproveAction)
 	q := &question{
 		head: "Grant " + b.title, lines: []string{"This run acts, and until then the rule as it stands does exactly the same without asking, with other events. Events that call for care ask all the same. Disarming the rule ends it."},
 		label: "hours", says: "1 to 24", commit: key, does: "grant", rests: true,
@@ -273,8 +273,8 @@ func (p *Pane) Grant() tea.Cmd {
 				return nil, errors.New("write the hours as a number from 1 to 24")
 			}
 			p.spent = b.text
-			return p.did(fmt.Sprintf("granted %s for %s", b.title, cells.Span(hours)), nil, func(ctx context.Context) error {
-				return p.afresh(p.env.Engine.Grant(ctx, react.RunID(b.name), b.hash, p.env.Now().Add(hours)))
+			return p.perform(fmt.Sprintf("granted %s for %s", b.title, cells.Span(hours)), nil, func(ctx context.Context) error {
+				return p.withNextStep(p.env.Engine.Grant(ctx, react.RunID(b.name), b.hash, p.env.Now().Add(hours)))
 			}), nil
 		},
 	}
@@ -283,17 +283,17 @@ func (p *Pane) Grant() tea.Cmd {
 	return nil
 }
 
-// Again has a rule act on the events of the chosen run again; it asks first.
-func (p *Pane) Again() tea.Cmd {
+// Retry has a rule act on the events of the chosen run again; it asks first.
+func (p *Pane) Retry() tea.Cmd {
 	if r := p.chosenRun(); r != nil {
-		return p.AgainRun(r.ID)
+		return p.RetryRun(r.ID)
 	}
 	return nil
 }
 
-// AgainRun is [Pane.Again] for a run by its id.
-func (p *Pane) AgainRun(id react.RunID) tea.Cmd {
-	return p.did("made again from "+string(id)+"; it is in the tab Waiting", nil, func(ctx context.Context) error {
+// RetryRun is [Pane.Retry] for a run by its id.
+func (p *Pane) RetryRun(id react.RunID) tea.Cmd {
+	return p.perform("made again from "+string(id)+"; it is in the tab Waiting", nil, func(ctx context.Context) error {
 		_, err := p.env.Engine.Retry(ctx, id)
 		return err
 	})
@@ -322,7 +322,7 @@ func (p *Pane) SettleRun(id react.RunID, done bool, reason string) tea.Cmd {
 	if done {
 		word = "done"
 	}
-	return p.did("settled "+string(id)+": "+word, nil, func(ctx context.Context) error { return p.env.Engine.Settle(ctx, id, done, reason) })
+	return p.perform("settled "+string(id)+": "+word, nil, func(ctx context.Context) error { return p.env.Engine.Settle(ctx, id, done, reason) })
 }
 
 // Silence asks for how long the chosen rule does nothing.
@@ -364,10 +364,10 @@ func ParseSilence(text string) (time.Duration, error) {
 func (p *Pane) SilenceRule(name string, d time.Duration) tea.Cmd {
 	end := func(ctx context.Context) error { return p.env.Engine.Silence(ctx, name, time.Time{}) }
 	if d == 0 {
-		return p.did("the silence of "+name+" is over", nil, end)
+		return p.perform("the silence of "+name+" is over", nil, end)
 	}
 	until := p.env.Now().Add(d)
-	return p.undoable("silenced "+name+" for "+cells.Span(d), func(ctx context.Context) error { return p.env.Engine.Silence(ctx, name, until) },
+	return p.performUndoable("silenced "+name+" for "+cells.Span(d), func(ctx context.Context) error { return p.env.Engine.Silence(ctx, name, until) },
 		"the silence of "+name+" is over", end)
 }
 
@@ -384,13 +384,13 @@ func (p *Pane) Stop() tea.Cmd {
 		return nil
 	}
 	p.stopped = now
-	return p.did("STOPPED: "+p.env.Screen.KeyOf("react.stop")+" again within 5 s ends what runs, later lets it go on", nil,
+	return p.perform("STOPPED: "+p.env.Screen.KeyOf("react.stop")+" again within 5 s ends what runs, later lets it go on", nil,
 		func(ctx context.Context) error { return p.env.Engine.Stop(ctx, false) })
 }
 
 // Kill lets nothing start any more and ends what runs.
 func (p *Pane) Kill() tea.Cmd {
-	return p.did("STOPPED: what ran is being ended", nil, func(ctx context.Context) error { return p.env.Engine.Stop(ctx, true) })
+	return p.perform("STOPPED: what ran is being ended", nil, func(ctx context.Context) error { return p.env.Engine.Stop(ctx, true) })
 }
 
 func (p *Pane) askStopped() {
@@ -404,11 +404,11 @@ func (p *Pane) askStopped() {
 	})
 }
 
-// Idle tells whether nothing starts until the operator says so.
-func (p *Pane) Idle() bool { return p.view.Stopped || p.view.Held != "" }
+// Halted tells whether nothing starts until the operator says so.
+func (p *Pane) Halted() bool { return p.view.Stopped || p.view.Held != "" }
 
-// Go asks whether reactions go on.
-func (p *Pane) Go() tea.Cmd {
+// AskResume asks whether reactions go on.
+func (p *Pane) AskResume() tea.Cmd {
 	lines := []string{"Reactions are stopped; what is ready starts, what asks goes on asking."}
 	if p.view.Held != "" {
 		lines = []string{p.view.Held, "What is ready starts then, what asks goes on asking."}
@@ -420,12 +420,12 @@ func (p *Pane) Go() tea.Cmd {
 
 func (p *Pane) resume() tea.Cmd {
 	p.stopped = time.Time{}
-	return p.did("reactions go on", nil, func(ctx context.Context) error { return p.env.Engine.Go(ctx) })
+	return p.perform("reactions go on", nil, func(ctx context.Context) error { return p.env.Engine.Go(ctx) })
 }
 
-// Once has a rule act on one record, whatever its filter says; it asks.
-func (p *Pane) Once(rule string, seq uint64) tea.Cmd {
-	return p.did(rule+" takes record "+cells.Number(seq)+"; it is in the tab Waiting", nil, func(ctx context.Context) error {
+// RunOnce has a rule act on one record, whatever its filter says; it asks.
+func (p *Pane) RunOnce(rule string, seq uint64) tea.Cmd {
+	return p.perform(rule+" takes record "+cells.Number(seq)+"; it is in the tab Waiting", nil, func(ctx context.Context) error {
 		_, err := p.env.Engine.Once(ctx, rule, seq)
 		return err
 	})
@@ -455,7 +455,7 @@ func (p *Pane) Ask(seq uint64, typed string) (tea.Cmd, error) {
 		return nil, errors.New("nothing is asked; write what you want to know")
 	}
 	var made react.RunID
-	return p.did("asked "+model+" about record "+cells.Number(seq)+"; "+p.env.Screen.KeyOf("reactions")+" shows the answer", func() {
+	return p.perform("asked "+model+" about record "+cells.Number(seq)+"; "+p.env.Screen.KeyOf("reactions")+" shows the answer", func() {
 		p.question = asked{run: made, model: model, seq: seq, at: p.env.Now(), state: react.Ready}
 	}, func(ctx context.Context) (err error) {
 		made, err = p.env.Engine.AskModel(ctx, react.Question{Seq: seq, Model: model, Task: strings.TrimSpace(task), Typed: true})

@@ -48,8 +48,8 @@ const ruleSchema = `{"type":"object","required":["name","do"],"properties":{
 "url":{"type":"string","description":"webhook: an https address"},
 "secret":{"type":"string","description":"webhook: the variable with its secret, as ${NAME}"}}}`
 
-// filled is what the form of a new rule holds.
-type filled struct {
+// ruleForm is what the form of a new rule holds.
+type ruleForm struct {
 	Name    string   `json:"name"`
 	When    string   `json:"when,omitempty"`
 	Key     []string `json:"key,omitempty"`
@@ -69,7 +69,7 @@ const (
 )
 
 // rule is the rule that the form holds for a type of a server.
-func (f *filled) rule(server, eventType string) (react.Rule, error) {
+func (f *ruleForm) rule(server, eventType string) (react.Rule, error) {
 	r := react.Rule{Name: f.Name, On: react.Source{Server: server, Type: eventType, Kind: event.KindEvent}, When: strings.TrimSpace(f.When),
 		Key: f.Key, Wait: newWait, Age: newAge, Mode: react.ModeAsk}
 	if f.Mode == string(react.ModeShadow) {
@@ -104,16 +104,16 @@ func (f *filled) rule(server, eventType string) (react.Rule, error) {
 	return r, nil
 }
 
-// Make is the form of a rule for events like one: of the same server and type, and with
+// NewRule is the form of a rule for events like one: of the same server and type, and with
 // the term if there is one, e.g. ".service=payments".
-func (p *Pane) Make(of *event.Record, term string) form.Custom {
+func (p *Pane) NewRule(of *event.Record, term string) form.Custom {
 	server, typ := of.Server, of.Type.Raw()
-	first, err := json.Marshal(filled{Name: nameFor(typ), When: term, Wait: newWait.String(), Mode: string(react.ModeAsk), Do: "note", Text: "look at this"})
+	first, err := json.Marshal(ruleForm{Name: nameFor(typ), When: term, Wait: newWait.String(), Mode: string(react.ModeAsk), Do: "note", Text: "look at this"})
 	if err != nil {
 		first = []byte("{}")
 	}
 	read := func(raw json.RawMessage) (react.Rule, error) {
-		var f filled
+		var f ruleForm
 		if err := json.Unmarshal(raw, &f); err != nil {
 			return react.Rule{}, err
 		}
@@ -157,14 +157,14 @@ func (p *Pane) Make(of *event.Record, term string) form.Custom {
 			}
 			p.again = true
 			p.env.Screen.OfferUndo("wrote the rule "+r.Name, func() tea.Cmd {
-				return p.did("took the rule "+r.Name+" out again", nil, func(context.Context) error { return p.env.Writer.Remove(path, r.Name) })
+				return p.perform("took the rule "+r.Name+" out again", nil, func(context.Context) error { return p.env.Writer.Remove(path, r.Name) })
 			})
 		},
 	}
 }
 
-// CanMake tells whether rules can be written.
-func (p *Pane) CanMake() bool { return p.On() && p.env.Writer.Add != nil && p.view.Path != "" }
+// CanWriteRule tells whether rules can be written.
+func (p *Pane) CanWriteRule() bool { return p.On() && p.env.Writer.Add != nil && p.view.Path != "" }
 
 // try tells what a rule would have matched in the last day.
 func (p *Pane) try(ctx context.Context, r react.Rule) (string, error) {

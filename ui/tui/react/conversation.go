@@ -16,10 +16,10 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// talk is a run of several steps as a conversation: what was asked, what was called, what
+// conversation is a run of several steps as a conversation: what was asked, what was called, what
 // came of it. What a server, a model or an agent says stands behind the gutter; what is long
 // is closed until it is opened.
-type talk struct {
+type conversation struct {
 	pane  *Pane
 	of    react.RunID // whose steps are known
 	at    readSteps
@@ -42,8 +42,8 @@ func first(r *react.Run) *react.Request {
 	return r.Request
 }
 
-// talks tells whether a run takes several steps.
-func talks(r *react.Run) bool {
+// hasSteps tells whether a run takes several steps.
+func hasSteps(r *react.Run) bool {
 	f := first(r)
 	if r.Steps > 0 {
 		return true
@@ -52,9 +52,9 @@ func talks(r *react.Run) bool {
 }
 
 // read reads the steps of the chosen run.
-func (t *talk) read(r *react.Run) tea.Cmd {
+func (t *conversation) read(r *react.Run) tea.Cmd {
 	p := t.pane
-	if r == nil || t.busy || !talks(r) {
+	if r == nil || t.busy || !hasSteps(r) {
 		return nil
 	}
 	want := readSteps{r.ID, p.view.Revision}
@@ -76,9 +76,9 @@ func (t *talk) read(r *react.Run) tea.Cmd {
 }
 
 // write writes the conversation of a run.
-func (t *talk) write(d *detail.Text, r *react.Run) {
+func (t *conversation) write(d *detail.Text, r *react.Run) {
 	f := first(r)
-	if f == nil || !talks(r) {
+	if f == nil || !hasSteps(r) {
 		return
 	}
 	d.Lines = append(d.Lines, detail.Line{}, detail.Line{Role: themes.Title, Text: cells.Sanitize("Conversation")})
@@ -107,7 +107,7 @@ func (t *talk) write(d *detail.Text, r *react.Run) {
 }
 
 // envelope shows, where it is opened, what of the events was handed over.
-func (t *talk) envelope(d *detail.Text, r *react.Run, f *react.Request) {
+func (t *conversation) envelope(d *detail.Text, r *react.Run, f *react.Request) {
 	if len(f.Input) == 0 {
 		if r.State.Over() {
 			d.Say("given   ", themes.Dim, "an envelope, which is not kept of a run that is over")
@@ -115,7 +115,7 @@ func (t *talk) envelope(d *detail.Text, r *react.Run, f *react.Request) {
 		return
 	}
 	if t.fold(d, r, "envelope", "an envelope of "+cells.Count(len(f.Input), "byte")) {
-		in := f.Input[:min(len(f.Input), inputShown)]
+		in := f.Input[:min(len(f.Input), inputShownMax)]
 		quote(d, "the events", trust.Untrusted(string(in)))
 		if rest := len(f.Input) - len(in); rest > 0 {
 			d.Say("", themes.Warn, "+"+cells.Count(rest, "byte")+" not shown")
@@ -124,7 +124,7 @@ func (t *talk) envelope(d *detail.Text, r *react.Run, f *react.Request) {
 }
 
 // step shows what one step did.
-func (t *talk) step(d *detail.Text, r *react.Run, f *react.Request, s *react.Step) {
+func (t *conversation) step(d *detail.Text, r *react.Run, f *react.Request, s *react.Step) {
 	sign, role := stepSign(t.pane.env.Glyphs, s.State)
 	words := []string{string(s.Kind), string(s.State)}
 	if s.Kind == react.StepTool {
@@ -163,7 +163,7 @@ func (t *talk) step(d *detail.Text, r *react.Run, f *react.Request, s *react.Ste
 }
 
 // result shows, where it is opened, what a tool answered.
-func (t *talk) result(d *detail.Text, r *react.Run, s *react.Step) {
+func (t *conversation) result(d *detail.Text, r *react.Run, s *react.Step) {
 	x := s.Result
 	if x == nil {
 		return
@@ -181,7 +181,7 @@ func (t *talk) result(d *detail.Text, r *react.Run, s *react.Step) {
 }
 
 // answer shows what the run ended with, unless the last step shows it already.
-func (t *talk) answer(d *detail.Text, r *react.Run, f *react.Request, steps []react.Step) {
+func (t *conversation) answer(d *detail.Text, r *react.Run, f *react.Request, steps []react.Step) {
 	if r.Result == nil || r.Result.Answer.IsZero() {
 		return
 	}
@@ -198,7 +198,7 @@ func (t *talk) answer(d *detail.Text, r *react.Run, f *react.Request, steps []re
 }
 
 // total sums up what all steps used.
-func (t *talk) total(d *detail.Text, r *react.Run, steps []react.Step) {
+func (t *conversation) total(d *detail.Text, r *react.Run, steps []react.Step) {
 	var u react.Usage
 	for _, s := range steps {
 		u.In, u.Out = react.Sum(u.In, max(s.Usage.In, 0)), react.Sum(u.Out, max(s.Usage.Out, 0))
@@ -211,7 +211,7 @@ func (t *talk) total(d *detail.Text, r *react.Run, steps []react.Step) {
 }
 
 // fold adds a line that enter opens and closes, and reports whether it is open.
-func (t *talk) fold(d *detail.Text, r *react.Run, place, what string) bool {
+func (t *conversation) fold(d *detail.Text, r *react.Run, place, what string) bool {
 	key := string(r.ID) + " " + place
 	open, sign := t.open[key], t.pane.env.Glyphs.Closed
 	if open {
