@@ -46,13 +46,13 @@ func (a *app) compose() string {
 	}
 	a.panes.Now = a.arranged()
 	if a.panes.Now.Tiny {
-		a.react.Frame()
-		a.react.Framed()
+		a.react.BeginFrame()
+		a.react.EndFrame()
 		return a.drawTiny()
 	}
-	a.react.Frame()
+	a.react.BeginFrame()
 	a.frame.Panes(a.dialog != nil, a.paneTitle, a.paneRows)
-	a.react.Framed()
+	a.react.EndFrame()
 	e := frame.Edges{Crumb: a.edges.Head.Draw(a.panes.W, a.panes.W >= layout.TreeWidth), Status: a.edges.Status.Draw(a.panes.W), Hints: a.drawHints()}
 	if l := a.panes.Now.Scope; !l.Empty() {
 		e.Scope = a.edges.Head.Scope(l.W)

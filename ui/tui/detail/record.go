@@ -90,7 +90,7 @@ func (d *Pane) content(r *event.Record, w int) {
 	default:
 		d.payload(r, width)
 	}
-	d.Lines = append(d.Lines, Line{}, Line{Role: themes.Title, Text: cells.Sanitize("Delivery")})
+	d.Section("Delivery")
 	d.Envelope(r)
 }
 

@@ -260,6 +260,11 @@ func (d *Text) Envelope(r *event.Record) {
 	d.Say("came by ", themes.Plain, cameBy(*r))
 }
 
+// Section adds a blank line and a title.
+func (d *Text) Section(title string) {
+	d.Lines = append(d.Lines, Line{}, Line{Role: themes.Title, Text: cells.Sanitize(title)})
+}
+
 // Words adds a server's words behind our label.
 func (d *Text) Words(label string, t trust.Text) {
 	if !t.IsZero() {

@@ -13,28 +13,20 @@ import (
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/detail"
-	"eventdeck/ui/tui/widget"
 )
 
-// conversation is a run of several steps as a conversation: what was asked, what was called, what
-// came of it. What a server, a model or an agent says stands behind the gutter; what is long
-// is closed until it is opened.
+// conversation writes the steps of a run: what was asked, which tools were called, what came
+// of it. Text of a server, a model or an agent stands behind the gutter; long text is folded
+// until the operator opens it.
 type conversation struct {
-	pane  *Pane
-	of    react.RunID // whose steps are known
-	at    readSteps
-	steps []react.Step
-	busy  bool
-	open  map[string]bool // what the operator opened, by run and place
+	pane    *Pane
+	fetched fetched[runVersion]
+	of      react.RunID // whose steps these are
+	steps   []react.Step
+	open    map[string]bool // what the operator opened, by run and place
 }
 
-// readSteps is what steps were read for.
-type readSteps struct {
-	id       react.RunID
-	revision uint64
-}
-
-// first is the request with which a run began, nil where it was not made yet.
+// first returns the request with which a run began, nil if none was made yet.
 func first(r *react.Run) *react.Request {
 	if r.Began != nil {
 		return r.Began
@@ -54,24 +46,17 @@ func hasSteps(r *react.Run) bool {
 // read reads the steps of the chosen run.
 func (t *conversation) read(r *react.Run) tea.Cmd {
 	p := t.pane
-	if r == nil || t.busy || !hasSteps(r) {
+	if r == nil || !hasSteps(r) {
 		return nil
 	}
-	want := readSteps{r.ID, p.view.Revision}
-	if want == t.at {
-		return nil
-	}
-	t.busy = true
-	return p.env.Screen.Do(func(ctx context.Context) tea.Msg {
-		steps, err := p.env.Engine.Steps(ctx, want.id)
-		return widget.Then(func() tea.Cmd {
-			t.busy, t.at = false, want
-			if err == nil || t.of != want.id {
-				t.of, t.steps = want.id, steps
-			}
-			p.Board.Tabs[Runs].Gen++
-			return nil
-		})
+	want := runVersion{r.ID, p.view.Revision}
+	return fetch(p, &t.fetched, want, func(ctx context.Context) ([]react.Step, error) {
+		return p.env.Engine.Steps(ctx, want.id)
+	}, func(steps []react.Step, err error) {
+		if err == nil || t.of != want.id {
+			t.of, t.steps = want.id, steps
+		}
+		p.Board.Tabs[Runs].Gen++
 	})
 }
 
@@ -81,7 +66,7 @@ func (t *conversation) write(d *detail.Text, r *react.Run) {
 	if f == nil || !hasSteps(r) {
 		return
 	}
-	d.Lines = append(d.Lines, detail.Line{}, detail.Line{Role: themes.Title, Text: cells.Sanitize("Conversation")})
+	d.Section("Conversation")
 	label := "asked   "
 	for line := range strings.SplitSeq(f.Task, "\n") {
 		d.Lines = append(d.Lines, folded(d, label, themes.Strong, trust.Line(trust.Untrusted(line)))...)
@@ -106,7 +91,7 @@ func (t *conversation) write(d *detail.Text, r *react.Run) {
 	t.total(d, r, steps)
 }
 
-// envelope shows, where it is opened, what of the events was handed over.
+// envelope writes, once it is opened, what was handed over of the events.
 func (t *conversation) envelope(d *detail.Text, r *react.Run, f *react.Request) {
 	if len(f.Input) == 0 {
 		if r.State.Over() {
@@ -123,7 +108,7 @@ func (t *conversation) envelope(d *detail.Text, r *react.Run, f *react.Request) 
 	}
 }
 
-// step shows what one step did.
+// step writes what one step did.
 func (t *conversation) step(d *detail.Text, r *react.Run, f *react.Request, s *react.Step) {
 	sign, role := stepSign(t.pane.env.Glyphs, s.State)
 	words := []string{string(s.Kind), string(s.State)}
@@ -162,7 +147,7 @@ func (t *conversation) step(d *detail.Text, r *react.Run, f *react.Request, s *r
 	t.result(d, r, s)
 }
 
-// result shows, where it is opened, what a tool answered.
+// result writes, once it is opened, what a tool answered.
 func (t *conversation) result(d *detail.Text, r *react.Run, s *react.Step) {
 	x := s.Result
 	if x == nil {
@@ -180,7 +165,7 @@ func (t *conversation) result(d *detail.Text, r *react.Run, s *react.Step) {
 	}
 }
 
-// answer shows what the run ended with, unless the last step shows it already.
+// answer writes the answer of the run, unless that of the last step is the same.
 func (t *conversation) answer(d *detail.Text, r *react.Run, f *react.Request, steps []react.Step) {
 	if r.Result == nil || r.Result.Answer.IsZero() {
 		return
@@ -197,7 +182,7 @@ func (t *conversation) answer(d *detail.Text, r *react.Run, f *react.Request, st
 	quote(d, speaker(f)+": the answer", r.Result.Answer)
 }
 
-// total sums up what all steps used.
+// total writes what all steps used together.
 func (t *conversation) total(d *detail.Text, r *react.Run, steps []react.Step) {
 	var u react.Usage
 	for _, s := range steps {
@@ -226,7 +211,7 @@ func (t *conversation) fold(d *detail.Text, r *react.Run, place, what string) bo
 	return open
 }
 
-// speaker says whose words the answers of a run are.
+// speaker names who gives the answers of a run.
 func speaker(f *react.Request) string {
 	switch {
 	case f.Kind == react.RequestAgent:
@@ -237,12 +222,13 @@ func speaker(f *react.Request) string {
 	return "a model"
 }
 
-// quote adds words of others behind the gutter.
+// quote adds untrusted text behind the gutter.
 func quote(d *detail.Text, whose string, text trust.Text) {
 	d.Quote(whose, trust.Block(text, max(1, d.Width-1)))
 }
 
-// folded is a line of the operator's words, on several where it is wider than the pane.
+// folded returns a line of the operator's text, on several lines where it is wider than the
+// pane.
 func folded(d *detail.Text, label string, role themes.Role, text trust.Rendered) (out []detail.Line) {
 	for _, part := range cells.Fold(text, max(8, d.Width-len(label)-2)) {
 		out = append(out, detail.Line{Label: label, Role: role, Text: part})
@@ -256,7 +242,7 @@ func folded(d *detail.Text, label string, role themes.Role, text trust.Rendered)
 
 func tokens(n int64) string { return cells.Number(uint64(max(n, 0))) }
 
-// stepSign is how the state of a step looks.
+// stepSign returns the sign and the role of the state of a step.
 func stepSign(g *cells.Glyphs, s react.StepState) (sign string, role themes.Role) {
 	switch s {
 	case react.StepDone:

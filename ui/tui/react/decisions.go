@@ -16,7 +16,7 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// killWithin is how soon a second stop must follow the first to end what runs.
+// killWithin is the time after a stop in which a second one also ends what runs.
 const killWithin = 5 * time.Second
 
 // grantMost is the longest grant.
@@ -32,10 +32,10 @@ const (
 	Rules
 )
 
-// Tab is the one that is shown.
+// Tab returns the tab that is shown.
 func (p *Pane) Tab() Tab { return Tab(p.Board.On) }
 
-// ShowTab shows a table, with the words that its rows must have.
+// ShowTab shows a tab, and of its rows those with all of the words.
 func (p *Pane) ShowTab(t Tab, words string) {
 	p.Board.On = int(t)
 	if p.Board.Table().Finds() {
@@ -44,24 +44,22 @@ func (p *Pane) ShowTab(t Tab, words string) {
 	p.Board.Table().Load()
 }
 
-// Choose shows the row of a run or a rule, and reports whether there is one.
+// Choose shows a tab and chooses the run or the rule of a name, if it is listed there.
 func (p *Pane) Choose(t Tab, name string) bool {
 	p.ShowTab(t, "")
-	table := p.Board.Table()
-	for i := range table.Rows() {
-		if id := table.RowAt(i); id.Name == name {
-			table.At = id
-			return true
-		}
+	row := table.RowID{Name: name}
+	if p.Board.Table().Src.Find(row) < 0 {
+		return false
 	}
-	return false
+	p.Board.Table().At = row
+	return true
 }
 
-// OnWaiting tells whether the chosen row waits for the operator.
+// OnWaiting tells whether a run is chosen that waits for the operator.
 func (p *Pane) OnWaiting() bool { return p.Tab() == Waiting && p.chosenWaiting() != nil }
 
-// Grantable tells whether the chosen row may be granted for some hours: calls of tools, and
-// what agents and clients want, are asked about each time.
+// Grantable tells whether the chosen run may be approved for some hours. Calls of tools, and
+// requests of agents and clients, are approved one by one.
 func (p *Pane) Grantable() bool {
 	if !p.OnWaiting() {
 		return false
@@ -79,38 +77,35 @@ func (p *Pane) WaitingCount() int { return len(p.view.Waiting) }
 // OnRule tells whether a rule is chosen.
 func (p *Pane) OnRule() bool { return p.chosenRule() != nil }
 
-// OnEnded tells whether a run is chosen with which nothing happens any more, OnParked
-// whether one of which it is not known what became of it.
+// OnEnded tells whether a run is chosen that has ended.
 func (p *Pane) OnEnded() bool { r := p.chosenRun(); return r != nil && r.State.Over() }
 
-// OnParked is told with [Pane.OnEnded].
+// OnParked tells whether a run is chosen of which it is not known whether it acted.
 func (p *Pane) OnParked() bool { r := p.chosenRun(); return r != nil && r.State == react.Parked }
 
-func (p *Pane) chosenWaiting() *react.Run { return p.waiting.run(p.Board.Tabs[Waiting].At) }
+func (p *Pane) chosenWaiting() *react.Run { return p.waiting.row(p.Board.Tabs[Waiting].At) }
 
 func (p *Pane) chosenRun() *react.Run {
 	if p.Tab() != Runs {
 		return nil
 	}
-	return p.runs.run(p.Board.Table().At)
+	return p.runs.row(p.Board.Table().At)
 }
 
 func (p *Pane) chosenRule() *react.RuleView {
 	if p.Tab() != Rules {
 		return nil
 	}
-	if i := p.rules.Find(p.Board.Table().At); i >= 0 {
-		return &p.rules.rules[i]
-	}
-	return nil
+	return p.rules.row(p.Board.Table().At)
 }
 
-// mayApprove tells whether the key that is handled may approve, and says why not.
+// mayApprove reports whether the key that is being handled may approve, and tells the operator
+// why it may not.
 func (p *Pane) mayApprove() bool {
 	if p.guard.open && p.block.kind != noBlock && p.block.text == p.guard.what {
 		return true
 	}
-	why := p.standing()
+	why := p.guardState()
 	switch {
 	case p.env.Masked:
 		p.env.Screen.Tell("not here: values are masked for the audience (--present); eventdeck approve and eventdeck rules arm show them")
@@ -126,39 +121,35 @@ func (p *Pane) mayApprove() bool {
 	return false
 }
 
-func (p *Pane) tooSmallNow() bool {
-	w, h := p.env.Size()
-	return w < LeastWidth || h < LeastHeight
-}
-
-// Approve lets the run that is shown act once, or arms the rule that is shown.
+// Approve lets the run that is shown act once, or arms the rule that is shown, if the key that
+// is being handled may do so; see [Pane.Key].
 func (p *Pane) Approve() tea.Cmd {
 	if !p.mayApprove() {
 		return nil
 	}
 	b := p.block
-	p.spent = b.text
+	p.approved = b.text
 	p.guard.spend(p.env.Now())
 	if b.kind == toArm {
 		return p.perform("armed "+b.title+": it acts by itself as far as its mode allows", nil, func(ctx context.Context) error {
-			return p.withNextStep(p.env.Engine.Arm(ctx, b.name, react.Hash(b.hash)))
+			return withNextStep(p.env.Engine.Arm(ctx, b.name, react.Hash(b.hash)))
 		})
 	}
 	return p.perform("approved "+b.title+", once", nil, func(ctx context.Context) error {
-		return p.withNextStep(p.env.Engine.Approve(ctx, react.RunID(b.name), b.hash))
+		return withNextStep(p.env.Engine.Approve(ctx, react.RunID(b.name), b.hash))
 	})
 }
 
-// withNextStep says of an error what to do next.
-func (p *Pane) withNextStep(err error) error {
+// withNextStep adds to [react.ErrChanged] what to do next.
+func withNextStep(err error) error {
 	if errors.Is(err, react.ErrChanged) {
 		return fmt.Errorf("%w: read it again and decide anew", err)
 	}
 	return err
 }
 
-// Deny asks for the reason and denies the chosen run by the same act, or disarms the
-// chosen rule.
+// Deny asks for a reason and denies the chosen run, or all that its rule has waiting; a chosen
+// rule is disarmed.
 func (p *Pane) Deny() tea.Cmd {
 	if r := p.chosenRule(); r != nil {
 		return p.Disarm(r.Rule.Name)
@@ -168,15 +159,14 @@ func (p *Pane) Deny() tea.Cmd {
 		return nil
 	}
 	id, rule := r.ID, r.Rule
-	q := &question{
-		head: "Deny " + rule, lines: []string{act(r.Request)}, label: "reason", says: "it goes into the journal",
+	q := &input{
+		head: "Deny " + rule, lines: []string{requestText(r.Request)}, label: "reason", says: "it goes into the journal",
 		commit: "enter", does: "deny",
 	}
-	// Those that begin to wait while the reason is typed are not among them.
-	all := p.waiting.ofRule(rule)
+	all := p.waiting.ofRule(rule) // a copy: runs that begin to wait while the reason is typed are not denied
 	if len(all) > 1 {
 		q.choices = []string{"this one", fmt.Sprintf("all %d of this rule", len(all))}
-		q.lines = append(q.lines, ofAll(all))
+		q.lines = append(q.lines, requestTexts(all))
 	}
 	q.run = func(text string, choice int) (tea.Cmd, error) {
 		if choice == 0 {
@@ -184,11 +174,11 @@ func (p *Pane) Deny() tea.Cmd {
 		}
 		return p.denyAll(all, rule, strings.TrimSpace(text)), nil
 	}
-	p.ask(q)
+	p.show(q)
 	return nil
 }
 
-// denyAll denies runs of a rule that wait, each by an act of its own.
+// denyAll denies waiting runs of a rule, one by one.
 func (p *Pane) denyAll(runs []react.Run, rule, reason string) tea.Cmd {
 	each := func(do func(react.RunID) error) error {
 		var errs []error
@@ -207,11 +197,11 @@ func (p *Pane) denyAll(runs []react.Run, rule, reason string) tea.Cmd {
 	})
 }
 
-// ofAll names what several runs of a rule want to do, and for which groups.
-func ofAll(runs []react.Run) string {
+// requestTexts lists what several runs want to do, and for which groups.
+func requestTexts(runs []react.Run) string {
 	var all []string
 	for _, r := range runs {
-		what := act(r.Request)
+		what := requestText(r.Request)
 		if r.Key != "" {
 			what = quoted(string(r.Key)) + ": " + what
 		}
@@ -220,13 +210,13 @@ func ofAll(runs []react.Run) string {
 	return fmt.Sprintf("All %d that wait: ", len(all)) + strings.Join(all, "; ")
 }
 
-// DenyRun denies a run.
+// DenyRun denies a waiting run; that can be undone.
 func (p *Pane) DenyRun(id react.RunID, rule, reason string) tea.Cmd {
 	return p.performUndoable("denied "+rule, func(ctx context.Context) error { return p.env.Engine.Deny(ctx, id, reason) },
 		"asks again: "+rule, func(ctx context.Context) error { return p.env.Engine.Undeny(ctx, id) })
 }
 
-// Disarm takes from a rule that it acts by itself.
+// Disarm has a rule ask again before it acts: it ends the arming or the grant of the rule.
 func (p *Pane) Disarm(name string) tea.Cmd {
 	v := p.rule(name)
 	off := func(ctx context.Context) error { return p.env.Engine.Disarm(ctx, name) }
@@ -247,10 +237,11 @@ func (p *Pane) Disarm(name string) tea.Cmd {
 			return err
 		}
 		return off(ctx)
-	}, "armed "+name+" again", func(ctx context.Context) error { return p.withNextStep(p.env.Engine.Arm(ctx, name, was.ArmHash())) })
+	}, "armed "+name+" again", func(ctx context.Context) error { return withNextStep(p.env.Engine.Arm(ctx, name, was.ArmHash())) })
 }
 
-// Grant asks for how long the run that is shown, and what asks exactly the same, may act.
+// Grant asks for a number of hours and approves for that time the run that is shown and what
+// asks for exactly the same.
 func (p *Pane) Grant() tea.Cmd {
 	if r := p.chosenWaiting(); r != nil && r.Request != nil && r.Request.Act != "" {
 		p.env.Screen.Tell("not for hours: a model chose this act and its arguments; " + p.env.Screen.KeyOf(ApproveAction) + " approves it once")
@@ -264,7 +255,7 @@ func (p *Pane) Grant() tea.Cmd {
 		return nil
 	}
 	key := p.env.Screen.KeyOf(ApproveAction)
-	q := &question{
+	q := &input{
 		head: "Grant " + b.title, lines: []string{"This run acts, and until then the rule as it stands does exactly the same without asking, with other events. Events that call for care ask all the same. Disarming the rule ends it."},
 		label: "hours", says: "1 to 24", commit: key, does: "grant", rests: true,
 		run: func(text string, _ int) (tea.Cmd, error) {
@@ -272,18 +263,18 @@ func (p *Pane) Grant() tea.Cmd {
 			if err != nil || hours < time.Hour || hours > grantMost {
 				return nil, errors.New("write the hours as a number from 1 to 24")
 			}
-			p.spent = b.text
+			p.approved = b.text
 			return p.perform(fmt.Sprintf("granted %s for %s", b.title, cells.Span(hours)), nil, func(ctx context.Context) error {
-				return p.withNextStep(p.env.Engine.Grant(ctx, react.RunID(b.name), b.hash, p.env.Now().Add(hours)))
+				return withNextStep(p.env.Engine.Grant(ctx, react.RunID(b.name), b.hash, p.env.Now().Add(hours)))
 			}), nil
 		},
 	}
 	q.field.Set("1")
-	p.ask(q)
+	p.show(q)
 	return nil
 }
 
-// Retry has a rule act on the events of the chosen run again; it asks first.
+// Retry makes a run again from the events of the chosen one. The new run waits for approval.
 func (p *Pane) Retry() tea.Cmd {
 	if r := p.chosenRun(); r != nil {
 		return p.RetryRun(r.ID)
@@ -291,7 +282,7 @@ func (p *Pane) Retry() tea.Cmd {
 	return nil
 }
 
-// RetryRun is [Pane.Retry] for a run by its id.
+// RetryRun is [Pane.Retry] for the run of an id.
 func (p *Pane) RetryRun(id react.RunID) tea.Cmd {
 	return p.perform("made again from "+string(id)+"; it is in the tab Waiting", nil, func(ctx context.Context) error {
 		_, err := p.env.Engine.Retry(ctx, id)
@@ -299,15 +290,15 @@ func (p *Pane) RetryRun(id react.RunID) tea.Cmd {
 	})
 }
 
-// Settle asks what became of the chosen parked run.
+// Settle asks whether the chosen parked run acted.
 func (p *Pane) Settle() tea.Cmd {
 	r := p.chosenRun()
 	if r == nil {
 		return nil
 	}
 	id := r.ID
-	p.ask(&question{
-		head: "Settle " + r.Rule, lines: []string{act(r.Request), "It is not known whether this was done. Look, then say what you found."},
+	p.show(&input{
+		head: "Settle " + r.Rule, lines: []string{requestText(r.Request), "It is not known whether this was done. Look, then say what you found."},
 		choices: []string{"it was done", "it failed"}, label: "how you know", says: "it goes into the journal", commit: "enter", does: "settle",
 		run: func(text string, choice int) (tea.Cmd, error) {
 			return p.SettleRun(id, choice == 0, strings.TrimSpace(text)), nil
@@ -316,7 +307,7 @@ func (p *Pane) Settle() tea.Cmd {
 	return nil
 }
 
-// SettleRun says what became of a parked run.
+// SettleRun records whether a parked run acted, and why the operator thinks so.
 func (p *Pane) SettleRun(id react.RunID, done bool, reason string) tea.Cmd {
 	word := "failed"
 	if done {
@@ -325,14 +316,14 @@ func (p *Pane) SettleRun(id react.RunID, done bool, reason string) tea.Cmd {
 	return p.perform("settled "+string(id)+": "+word, nil, func(ctx context.Context) error { return p.env.Engine.Settle(ctx, id, done, reason) })
 }
 
-// Silence asks for how long the chosen rule does nothing.
+// Silence asks for how long the chosen rule is not to act.
 func (p *Pane) Silence() tea.Cmd {
 	r := p.chosenRule()
 	if r == nil {
 		return nil
 	}
 	name := r.Rule.Name
-	q := &question{
+	q := &input{
 		head: "Silence " + name, lines: []string{"It goes on judging and does nothing. Events of that time are counted as suppressed."},
 		label: "for", says: "such as 30m or 2h; 0 ends the silence", commit: "enter", does: "silence",
 		run: func(text string, _ int) (tea.Cmd, error) {
@@ -344,11 +335,12 @@ func (p *Pane) Silence() tea.Cmd {
 		},
 	}
 	q.field.Set("1h")
-	p.ask(q)
+	p.show(q)
 	return nil
 }
 
-// ParseSilence reads how long a silence is; 0 ends one.
+// ParseSilence parses the duration of a silence, such as 30m or 2h; 0 ends a silence. Error:
+// the text is no duration.
 func ParseSilence(text string) (time.Duration, error) {
 	if text = strings.TrimSpace(text); text == "0" {
 		return 0, nil
@@ -360,7 +352,7 @@ func ParseSilence(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// SilenceRule keeps a rule from acting for a time; 0 ends that.
+// SilenceRule keeps a rule from acting for a time; 0 ends a silence. A silence can be undone.
 func (p *Pane) SilenceRule(name string, d time.Duration) tea.Cmd {
 	end := func(ctx context.Context) error { return p.env.Engine.Silence(ctx, name, time.Time{}) }
 	if d == 0 {
@@ -371,8 +363,8 @@ func (p *Pane) SilenceRule(name string, d time.Duration) tea.Cmd {
 		"the silence of "+name+" is over", end)
 }
 
-// Stop lets nothing start any more. Again within five seconds it ends what runs; later it
-// asks what is wanted.
+// Stop lets no further act start. Within five seconds after that it also ends what runs; later
+// it asks what is wanted.
 func (p *Pane) Stop() tea.Cmd {
 	now := p.env.Now()
 	switch {
@@ -388,7 +380,7 @@ func (p *Pane) Stop() tea.Cmd {
 		func(ctx context.Context) error { return p.env.Engine.Stop(ctx, false) })
 }
 
-// Kill lets nothing start any more and ends what runs.
+// Kill lets no further act start and ends what runs.
 func (p *Pane) Kill() tea.Cmd {
 	return p.perform("STOPPED: what ran is being ended", nil, func(ctx context.Context) error { return p.env.Engine.Stop(ctx, true) })
 }
@@ -404,10 +396,10 @@ func (p *Pane) askStopped() {
 	})
 }
 
-// Halted tells whether nothing starts until the operator says so.
+// Halted tells whether reactions are stopped or held until the operator lets them go on.
 func (p *Pane) Halted() bool { return p.view.Stopped || p.view.Held != "" }
 
-// AskResume asks whether reactions go on.
+// AskResume asks before reactions go on.
 func (p *Pane) AskResume() tea.Cmd {
 	lines := []string{"Reactions are stopped; what is ready starts, what asks goes on asking."}
 	if p.view.Held != "" {
@@ -423,7 +415,8 @@ func (p *Pane) resume() tea.Cmd {
 	return p.perform("reactions go on", nil, func(ctx context.Context) error { return p.env.Engine.Go(ctx) })
 }
 
-// RunOnce has a rule act on one record, whatever its filter says; it asks.
+// RunOnce makes a run of a rule from one record, whatever the filter of the rule is. The run
+// waits for approval.
 func (p *Pane) RunOnce(rule string, seq uint64) tea.Cmd {
 	return p.perform(rule+" takes record "+cells.Number(seq)+"; it is in the tab Waiting", nil, func(ctx context.Context) error {
 		_, err := p.env.Engine.Once(ctx, rule, seq)
@@ -434,9 +427,9 @@ func (p *Pane) RunOnce(rule string, seq uint64) tea.Cmd {
 // CanAsk tells whether there is a model to ask.
 func (p *Pane) CanAsk() bool { return p.On() && !p.env.Masked && len(p.view.Models) > 0 }
 
-// Ask has a model read one record and answer what the operator typed: the name of a model
-// and a question, or where there is one model the question alone. Error: there is no model,
-// none of that name, or nothing was asked.
+// Ask has a model read one record and answer a question. typed is the name of a model and the
+// question, or the question alone if there is only one model. Error: there is no model, none
+// of that name, no question, or values are masked.
 func (p *Pane) Ask(seq uint64, typed string) (tea.Cmd, error) {
 	models := p.view.Models
 	model, task, _ := strings.Cut(strings.TrimSpace(typed), " ")
@@ -456,14 +449,14 @@ func (p *Pane) Ask(seq uint64, typed string) (tea.Cmd, error) {
 	}
 	var made react.RunID
 	return p.perform("asked "+model+" about record "+cells.Number(seq)+"; "+p.env.Screen.KeyOf("reactions")+" shows the answer", func() {
-		p.question = asked{run: made, model: model, seq: seq, at: p.env.Now(), state: react.Ready}
+		p.question = modelQuestion{run: made, model: model, seq: seq, at: p.env.Now(), state: react.Ready}
 	}, func(ctx context.Context) (err error) {
 		made, err = p.env.Engine.AskModel(ctx, react.Question{Seq: seq, Model: model, Task: strings.TrimSpace(task), Typed: true})
 		return err
 	}), nil
 }
 
-// RuleNames are the rules in force, RunIDs the runs that wait: for completions.
+// RuleNames are the names of the rules in force.
 func (p *Pane) RuleNames() []string {
 	var names []string
 	for _, r := range p.view.Rules {
@@ -472,7 +465,7 @@ func (p *Pane) RuleNames() []string {
 	return names
 }
 
-// RunIDs is told with [Pane.RuleNames].
+// RunIDs are the ids of the runs that wait.
 func (p *Pane) RunIDs() []string {
 	var ids []string
 	for _, r := range p.view.Waiting {
@@ -481,7 +474,7 @@ func (p *Pane) RunIDs() []string {
 	return ids
 }
 
-// RuleOf is the rule of a run that waits, "" if none does by that id.
+// RuleOf is the rule of a waiting run, "" if no run of that id waits.
 func (p *Pane) RuleOf(id react.RunID) string {
 	for _, r := range p.view.Waiting {
 		if r.ID == id {
@@ -491,7 +484,7 @@ func (p *Pane) RuleOf(id react.RunID) string {
 	return ""
 }
 
-// StateNames are the states of runs, for completions.
+// StateNames are the states of runs.
 func StateNames() []string {
 	names := make([]string, len(states))
 	for i, s := range states {

@@ -14,9 +14,9 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// asked is the operator's newest question to a model, until its answer was shown. It is
-// told of on the line below the panes, so that the stream keeps its place meanwhile.
-type asked struct {
+// modelQuestion is the operator's newest question to a model, until its answer was shown. The
+// status line tells its state, so that the operator can go on reading the stream.
+type modelQuestion struct {
 	run   react.RunID // "": there is none
 	model string
 	seq   uint64 // of the record that it is about
@@ -26,8 +26,8 @@ type asked struct {
 	busy  bool
 }
 
-// readAsked reads what became of the question, and tells when it is over.
-func (p *Pane) readAsked() tea.Cmd {
+// readQuestion reads the state of the question, and tells when it is answered or has failed.
+func (p *Pane) readQuestion() tea.Cmd {
 	q := &p.question
 	if q.run == "" || q.busy || q.state.Over() || q.of == p.view.Revision {
 		return nil
@@ -37,7 +37,7 @@ func (p *Pane) readAsked() tea.Cmd {
 	return p.env.Screen.Do(func(ctx context.Context) tea.Msg {
 		r, err := p.env.Engine.Run(ctx, id)
 		return widget.Then(func() tea.Cmd {
-			if q.run != id { // another was asked meanwhile
+			if q.run != id { // another question was asked meanwhile
 				return nil
 			}
 			q.busy, q.of = false, of
@@ -50,11 +50,11 @@ func (p *Pane) readAsked() tea.Cmd {
 	})
 }
 
-// answered tells that a question is over, or waits for the operator.
+// answered tells how the question ended, once it has.
 func (p *Pane) answered(r *react.Run) {
 	q, key := &p.question, p.env.Screen.KeyOf("reactions")
 	if p.env.Focused() && p.Board.Table().At.Name == string(q.run) && r.State.Over() {
-		p.question = asked{} // it is being read
+		p.question = modelQuestion{} // the operator is reading the answer
 		return
 	}
 	switch {
@@ -65,8 +65,8 @@ func (p *Pane) answered(r *react.Run) {
 	}
 }
 
-// ShowAnswer chooses the run of the newest question whose answer was not shown, and reports
-// whether there is one.
+// ShowAnswer chooses the run of the question whose answer was not shown, and reports whether
+// there is one.
 func (p *Pane) ShowAnswer() bool {
 	q := &p.question
 	if q.run == "" {
@@ -81,12 +81,12 @@ func (p *Pane) ShowAnswer() bool {
 		t.At = row
 	}
 	p.runs.want, p.runs.changed = row, true
-	p.question = asked{}
+	p.question = modelQuestion{}
 	return true
 }
 
-// drawAsked says how the question stands, for the line below the panes.
-func (p *Pane) drawAsked(c *cells.Canvas) {
+// drawQuestion writes the state of the question, for the status line.
+func (p *Pane) drawQuestion(c *cells.Canvas) {
 	q, key := &p.question, p.env.Screen.KeyOf("reactions")
 	switch {
 	case q.run == "":
@@ -103,7 +103,7 @@ func (p *Pane) drawAsked(c *cells.Canvas) {
 	c.Put(themes.Rule, " "+p.env.Glyphs.Divider)
 }
 
-// ChipsVersion differs when [Pane.DrawChips] writes something else.
+// ChipsVersion changes whenever [Pane.DrawChips] would write something else.
 func (p *Pane) ChipsVersion() uint64 {
 	n := p.view.Revision << 8
 	for _, b := range []byte(p.question.run + react.RunID(p.question.state)) {

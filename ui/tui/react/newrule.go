@@ -15,27 +15,28 @@ import (
 	"eventdeck/ui/tui/form"
 )
 
-// Writer writes rules into the operator's file. It arms nothing.
+// Writer edits the operator's file of rules. It arms nothing. Its functions are called by
+// commands.
 type Writer struct {
 	Add    func(path string, r react.Rule) error
 	Text   func(path string, r react.Rule) (string, error) // what Add would write; it reads the file
 	Remove func(path, name string) error                   // undoes Add
 }
 
-// Log is what a new rule is tried on.
+// Log has the records that a new rule is tried on; see [eventdeck/host/eventlog.Log].
 type Log interface {
 	Last() uint64
 	Before(seq uint64, fn func(event.Record) bool) error
 }
 
-// What a new rule is tried on: the records of a day, but not more than these.
+// A new rule is tried on the records of a day, but not on more than these.
 const (
 	triedFor  = 24 * time.Hour
 	triedMost = 200_000
 )
 
-// ruleSchema has the fields of a new rule. Everything else has its default, and is changed
-// in the file.
+// ruleSchema is the JSON Schema of the form of a new rule. What else a rule has is edited in the
+// file.
 const ruleSchema = `{"type":"object","required":["name","do"],"properties":{
 "name":{"type":"string","pattern":"^[a-z0-9-]{1,40}$","description":"small letters, digits and hyphens"},
 "when":{"type":"string","description":"a filter, as in the stream; empty: each event of the type"},
@@ -48,7 +49,7 @@ const ruleSchema = `{"type":"object","required":["name","do"],"properties":{
 "url":{"type":"string","description":"webhook: an https address"},
 "secret":{"type":"string","description":"webhook: the variable with its secret, as ${NAME}"}}}`
 
-// ruleForm is what the form of a new rule holds.
+// ruleForm are the answers of that form.
 type ruleForm struct {
 	Name    string   `json:"name"`
 	When    string   `json:"when,omitempty"`
@@ -62,13 +63,13 @@ type ruleForm struct {
 	Secret  string   `json:"secret,omitempty"`
 }
 
-// Defaults of rules that stand in no file yet (contracts: RULE).
+// Defaults of a new rule (contracts: RULE).
 const (
 	newWait = 10 * time.Second
 	newAge  = 15 * time.Minute
 )
 
-// rule is the rule that the form holds for a type of a server.
+// rule returns the rule for events of a type of a server. Error: what is missing in the form.
 func (f *ruleForm) rule(server, eventType string) (react.Rule, error) {
 	r := react.Rule{Name: f.Name, On: react.Source{Server: server, Type: eventType, Kind: event.KindEvent}, When: strings.TrimSpace(f.When),
 		Key: f.Key, Wait: newWait, Age: newAge, Mode: react.ModeAsk}
@@ -104,8 +105,8 @@ func (f *ruleForm) rule(server, eventType string) (react.Rule, error) {
 	return r, nil
 }
 
-// NewRule is the form of a rule for events like one: of the same server and type, and with
-// the term if there is one, e.g. ".service=payments".
+// NewRule returns the form of a rule for events of the server and type of a record, filled in
+// with a filter, such as ".service=payments"; "" for none.
 func (p *Pane) NewRule(of *event.Record, term string) form.Custom {
 	server, typ := of.Server, of.Type.Raw()
 	first, err := json.Marshal(ruleForm{Name: nameFor(typ), When: term, Wait: newWait.String(), Mode: string(react.ModeAsk), Do: "note", Text: "look at this"})
@@ -155,7 +156,7 @@ func (p *Pane) NewRule(of *event.Record, term string) form.Custom {
 			if err != nil {
 				return
 			}
-			p.again = true
+			p.stale = true
 			p.env.Screen.OfferUndo("wrote the rule "+r.Name, func() tea.Cmd {
 				return p.perform("took the rule "+r.Name+" out again", nil, func(context.Context) error { return p.env.Writer.Remove(path, r.Name) })
 			})
@@ -163,10 +164,11 @@ func (p *Pane) NewRule(of *event.Record, term string) form.Custom {
 	}
 }
 
-// CanWriteRule tells whether rules can be written.
+// CanWriteRule tells whether there is a file of rules to write to.
 func (p *Pane) CanWriteRule() bool { return p.On() && p.env.Writer.Add != nil && p.view.Path != "" }
 
-// try tells what a rule would have matched in the last day.
+// try tells what a rule would have matched in the last day. Errors: the rule does not compile,
+// those of the log.
 func (p *Pane) try(ctx context.Context, r react.Rule) (string, error) {
 	now := p.env.Now()
 	set, err := react.Compile(react.File{Rules: []react.Rule{r}}, now)
@@ -200,7 +202,7 @@ func (p *Pane) try(ctx context.Context, r react.Rule) (string, error) {
 	return fmt.Sprintf("In %s it would have matched %s in %s.", span, cells.Count(matched, "event"), cells.Count(len(groups), "group")), nil
 }
 
-// nameFor makes a name of a type's.
+// nameFor derives the name of a rule from that of an event type.
 func nameFor(typ string) string {
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {

@@ -15,40 +15,39 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// outcomes are what a record led to.
+// outcomes are the runs that a record led to.
 type outcomes struct {
-	seq  uint64
-	of   uint64 // revision of the view
-	runs []react.Run
-	busy bool
-	gen  int
+	fetched fetched[recordVersion]
+	seq     uint64 // of the record
+	runs    []react.Run
+	gen     int
 }
+
+// recordVersion names a record, and the revision of the view for which its runs are read.
+type recordVersion struct{ seq, revision uint64 }
 
 // readOutcomes reads what the record that is chosen in the stream led to.
 func (p *Pane) readOutcomes() tea.Cmd {
 	seq, ok := p.env.Chosen()
-	l := &p.outcomes
-	if !ok || l.busy || l.seq == seq && l.of == p.view.Revision || len(p.view.Rules) == 0 {
+	if !ok || len(p.view.Rules) == 0 {
 		return nil
 	}
-	l.busy = true
-	of := p.view.Revision
-	return p.env.Screen.Do(func(ctx context.Context) tea.Msg {
-		runs, err := p.env.Engine.Runs(ctx, react.Query{Seq: seq})
-		return widget.Then(func() tea.Cmd {
-			changed := l.seq != seq || len(runs)+len(l.runs) > 0
-			if l.busy, l.seq, l.of, l.runs = false, seq, of, runs; changed {
-				l.gen++
-			}
-			if err != nil {
-				l.runs = nil // the detail tells of the event all the same
-			}
-			return nil
-		})
+	o := &p.outcomes
+	return fetch(p, &o.fetched, recordVersion{seq, p.view.Revision}, func(ctx context.Context) ([]react.Run, error) {
+		return p.env.Engine.Runs(ctx, react.Query{Seq: seq})
+	}, func(runs []react.Run, err error) {
+		if err != nil {
+			runs = nil // the detail shows the record without them
+		}
+		if o.seq != seq || len(runs)+len(o.runs) > 0 {
+			o.gen++
+		}
+		o.seq, o.runs = seq, runs
 	})
 }
 
-// Outcomes tells what a record led to, a line for each run: "reacted page-p1 → done".
+// Outcomes returns a line for each run that a record led to, "reacted page-p1 → done". There
+// are none until they were read: [Pane.Work] reads those of the chosen record.
 func (p *Pane) Outcomes(seq uint64) []detail.Line {
 	if p.outcomes.seq != seq {
 		return nil
@@ -63,10 +62,11 @@ func (p *Pane) Outcomes(seq uint64) []detail.Line {
 	return out
 }
 
-// OutcomesGen changes with what [Pane.Outcomes] tells.
+// OutcomesGen changes whenever [Pane.Outcomes] may return something else.
 func (p *Pane) OutcomesGen() int { return p.outcomes.gen }
 
-// Explain tells for a record and a rule, or every rule for "", why it did or did not fire.
+// Explain returns a command that shows why a rule, or for "" each rule, fires or does not fire
+// for a record.
 func (p *Pane) Explain(seq uint64, rule string) tea.Cmd {
 	return p.env.Screen.Do(func(ctx context.Context) tea.Msg {
 		verdicts, err := p.env.Engine.Explain(ctx, seq, rule)
@@ -85,11 +85,10 @@ func (p *Pane) Explain(seq uint64, rule string) tea.Cmd {
 	})
 }
 
-// sourceOf names the type and the server of a record, as a rule names what it listens to.
-// It reads the log.
+// sourceOf names the type and the server of a record, or its number where it cannot be read.
+// It reads the log, so it is called by commands.
 func (p *Pane) sourceOf(seq uint64) (source trust.Rendered) {
 	source = cells.Sanitize("record " + cells.Number(seq))
-	// What cannot be read keeps its number for a name.
 	_ = p.env.Log().Before(seq+1, func(r event.Record) bool {
 		if r.Seq == seq {
 			source = cells.Join(trust.Line(r.Type), cells.Sanitize(" of "+r.Server))
@@ -99,15 +98,14 @@ func (p *Pane) sourceOf(seq uint64) (source trust.Rendered) {
 	return source
 }
 
-// why tells what was or would be decided about a record.
+// why is the dialog that shows what the rules decide about a record.
 type why struct {
 	pane     *Pane
 	seq      uint64
-	source   trust.Rendered // what the record is
+	source   trust.Rendered // type and server of the record
 	verdicts []react.Verdict
 	text     detail.Text
-	top      int
-	shown    int
+	scroll   widget.Scroll
 }
 
 func (d *why) Title() string { return "Record " + cells.Number(d.seq) + " and the rules" }
@@ -150,29 +148,12 @@ func (d *why) write(v *react.Verdict) {
 }
 
 func (d *why) Draw(c *cells.Canvas, h int) {
-	d.shown = h
-	d.by(0)
-	for i := d.top; i < len(d.text.Lines) && i < d.top+h; i++ {
+	first, end := d.scroll.Lay(len(d.text.Lines), h)
+	for i := first; i < end; i++ {
 		d.text.Lines[i].Draw(c, d.pane.env.Glyphs)
 	}
 }
 
-func (d *why) by(n int) { d.top = max(0, min(d.top+n, len(d.text.Lines)-d.shown)) }
-
-func (d *why) Key(k tea.KeyPressMsg) tea.Cmd {
-	switch k.String() {
-	case "esc", "q", "enter":
-		d.pane.env.Screen.Show(nil)
-	case "j", "down":
-		d.by(1)
-	case "k", "up":
-		d.by(-1)
-	case "pgdown", "ctrl+d", "space":
-		d.by(max(1, d.shown/2))
-	case "pgup", "ctrl+u":
-		d.by(-max(1, d.shown/2))
-	}
-	return nil
-}
+func (d *why) Key(k tea.KeyPressMsg) tea.Cmd { return widget.ReadKey(d.pane.env.Screen, &d.scroll, k) }
 
 func (d *why) Hints() []string { return []string{"j k", "scroll", "esc", "back"} }

@@ -75,13 +75,13 @@ func (d *fixture) frame() string {
 		d.run(t.Work())
 		t.Load()
 	}
-	d.Pane.Frame()
+	d.BeginFrame()
 	text := detail.Text{Env: d.cells}
 	text.Begin(100)
 	other := d.Other()
 	other.Write(&text)
 	other.Drawn(0, min(d.rows, len(text.Lines)), len(text.Lines))
-	d.Framed()
+	d.EndFrame()
 	var c cells.Canvas
 	c.Begin(&d.cells.Theme, 100)
 	for i := range text.Lines {

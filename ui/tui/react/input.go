@@ -10,9 +10,8 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// question is a small form: what it is about, at most one choice, one line of text. The
-// act and its reason are one answer.
-type question struct {
+// input is a dialog with one line of text and at most one choice. One key commits both.
+type input struct {
 	pane    *Pane
 	head    string
 	lines   []string
@@ -21,30 +20,32 @@ type question struct {
 	label   string
 	says    string
 	field   widget.Field
-	commit  string // the key that does it
-	does    string
-	// rests: the key counts only after [Grace] without another one.
-	rests   bool
+	commit  string // the key that commits
+	does    string // what that does, for the hints
+	rests   bool   // the key commits only after [Grace] without another one
 	pressed time.Time
 	problem string
 	run     func(text string, choice int) (tea.Cmd, error)
 }
 
-func (p *Pane) ask(q *question) {
+func (p *Pane) show(q *input) {
 	q.pane, q.pressed = p, p.env.Now()
 	p.env.Screen.Show(q)
 }
 
-func (q *question) Title() string { return q.head }
+func (q *input) Title() string { return q.head }
 
-// questionWidth is the width of a question.
-const questionWidth = 72
+// Bounds of the dialog: its width in cells, and the lines of one piece of text.
+const (
+	inputWidth = 72
+	inputLines = 4
+)
 
-func (q *question) Size(w, _ int) (int, int) {
-	w = min(questionWidth, max(1, w-6))
+func (q *input) Size(w, _ int) (int, int) {
+	w = min(inputWidth, max(1, w-6))
 	h := 4
 	for _, l := range q.lines {
-		h += len(cells.Wrap(l, w-2, questionLines))
+		h += len(cells.Wrap(l, w-2, inputLines))
 	}
 	if len(q.choices) > 0 {
 		h++
@@ -52,12 +53,9 @@ func (q *question) Size(w, _ int) (int, int) {
 	return w, h
 }
 
-// questionLines bounds the lines of one piece of text.
-const questionLines = 4
-
-func (q *question) Draw(c *cells.Canvas, _ int) {
+func (q *input) Draw(c *cells.Canvas, _ int) {
 	for _, l := range q.lines {
-		for _, part := range cells.Wrap(l, c.Width-2, questionLines) {
+		for _, part := range cells.Wrap(l, c.Width-2, inputLines) {
 			c.Put(themes.Plain, " ")
 			c.Safe(themes.Plain, part)
 			c.End()
@@ -88,7 +86,7 @@ func (q *question) Draw(c *cells.Canvas, _ int) {
 	c.End()
 }
 
-func (q *question) Key(k tea.KeyPressMsg) tea.Cmd {
+func (q *input) Key(k tea.KeyPressMsg) tea.Cmd {
 	p := q.pane
 	now, before := p.env.Now(), q.pressed
 	q.pressed = now
@@ -116,13 +114,13 @@ func (q *question) Key(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-func (q *question) Paste(text string) tea.Cmd {
+func (q *input) Paste(text string) tea.Cmd {
 	q.pressed = q.pane.env.Now()
 	q.field.Insert(text)
 	return nil
 }
 
-func (q *question) Hints() []string {
+func (q *input) Hints() []string {
 	h := []string{q.commit, q.does, "esc", "back"}
 	if len(q.choices) > 0 {
 		h = append([]string{"tab", "choose"}, h...)
