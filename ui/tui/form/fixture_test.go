@@ -15,7 +15,6 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/form"
 	"eventdeck/ui/tui/internal/tuitest"
-	"eventdeck/ui/tui/widget"
 )
 
 // fixture is a screen and a host that notes what it is asked to do.
@@ -94,60 +93,6 @@ func (d *fixture) note(what string, of any) error {
 		d.did = append(d.did, fmt.Sprint(what, " ", of))
 	}
 	return d.refuse
-}
-
-// run runs commands and what follows from them, as the screen does.
-func (d *fixture) run(cmd tea.Cmd) {
-	if cmd == nil {
-		return
-	}
-	switch msg := cmd().(type) {
-	case widget.Then:
-		d.run(msg())
-	case tea.BatchMsg:
-		for _, c := range msg {
-			d.run(c)
-		}
-	case widget.Done:
-		if msg.From != nil {
-			msg.From.Rest()
-		}
-		switch {
-		case msg.Err == nil:
-			d.Told = msg.What
-			if d.Dialog == widget.Dialog(msg.From) {
-				d.Dialog = nil
-			}
-			if msg.After != nil {
-				msg.After()
-			}
-		case msg.From != nil:
-			msg.From.Refuse(msg.Err)
-		}
-	}
-}
-
-// keys are those that are no letters.
-var keys = map[string]tea.KeyPressMsg{
-	"enter": {Code: tea.KeyEnter}, "esc": {Code: tea.KeyEscape}, "tab": {Code: tea.KeyTab}, "left": {Code: tea.KeyLeft}, "right": {Code: tea.KeyRight},
-	"ctrl+s": {Code: 's', Mod: tea.ModCtrl}, "ctrl+e": {Code: 'e', Mod: tea.ModCtrl}, "ctrl+t": {Code: 't', Mod: tea.ModCtrl}, "ctrl+r": {Code: 'r', Mod: tea.ModCtrl},
-}
-
-// press gives keys to what is shown: names of keys, or texts that are typed.
-func (d *fixture) press(all ...string) {
-	for _, name := range all {
-		if k, ok := keys[name]; ok {
-			if d.Dialog != nil {
-				d.run(d.Dialog.Key(k))
-			}
-			continue
-		}
-		for _, letter := range name {
-			if d.Dialog != nil {
-				d.run(d.Dialog.Key(tea.KeyPressMsg{Code: letter, Text: string(letter)}))
-			}
-		}
-	}
 }
 
 // shows reports whether a text is on the screen, and what is there if not.

@@ -15,7 +15,6 @@ import (
 	"eventdeck/ui/tui/detail"
 	"eventdeck/ui/tui/internal/tuitest"
 	reactions "eventdeck/ui/tui/react"
-	"eventdeck/ui/tui/widget"
 )
 
 // fixture is a screen of reactions whose clock and terminal the test turns.
@@ -48,31 +47,12 @@ func newFixture() *fixture {
 	return d
 }
 
-// run runs a command and what follows from it.
-func (d *fixture) run(cmd tea.Cmd) {
-	if cmd == nil {
-		return
-	}
-	switch msg := cmd().(type) {
-	case tea.BatchMsg:
-		for _, c := range msg {
-			d.run(c)
-		}
-	case widget.Then:
-		d.run(msg())
-	case widget.Done:
-		if d.Failed = msg.Err; msg.Err == nil && msg.What != "" {
-			d.Told = msg.What
-		}
-	}
-}
-
 // frame reads what is due, and draws the table and the detail of its chosen row.
 func (d *fixture) frame() string {
 	t := d.Board.Table()
 	for range 3 {
-		d.run(d.Work())
-		d.run(t.Work())
+		d.Exec(d.Work())
+		d.Exec(t.Work())
 		t.Load()
 	}
 	d.BeginFrame()
@@ -102,7 +82,7 @@ func (d *fixture) rest(span time.Duration) {
 // approve presses the key that approves.
 func (d *fixture) approve() {
 	d.Pane.Key(tea.KeyPressMsg{Code: 'y', Mod: tea.ModCtrl})
-	d.run(d.Approve())
+	d.Exec(d.Approve())
 }
 
 func (d *fixture) decided() int {
@@ -123,8 +103,8 @@ func TestWaitingShowsWhatIsAskedFor(t *testing.T) {
 	if ids := d.RunIDs(); !d.OnWaiting() || !d.Grantable() || d.OnRule() || d.OnEnded() || d.WaitingCount() != 2 || !slices.Equal(ids, []string{"r3aaaaaaaaaaaaaa", "r4bbbbbbbbbbbbbb"}) || d.RuleOf("r3aaaaaaaaaaaaaa") != "page-p1" || d.RuleOf("nope") != "" {
 		t.Errorf("of what waits: %q", ids)
 	}
-	d.run(d.DenyRun("r3aaaaaaaaaaaaaa", "page-p1", "not now"))
-	if d.run(d.undo()); d.engine.Acts("deny r3aaaaaaaaaaaaaa not now") != 1 || d.engine.Acts("undeny r3aaaaaaaaaaaaaa") != 1 {
+	d.Exec(d.DenyRun("r3aaaaaaaaaaaaaa", "page-p1", "not now"))
+	if d.Exec(d.undo()); d.engine.Acts("deny r3aaaaaaaaaaaaaa not now") != 1 || d.engine.Acts("undeny r3aaaaaaaaaaaaaa") != 1 {
 		t.Errorf("the engine did %q", d.engine.Did)
 	}
 	d.engine.View.Waiting, d.engine.View.Revision = nil, 9
@@ -158,8 +138,8 @@ func TestWhatCanBeDoneWithARun(t *testing.T) {
 	if s := d.frame(); !d.OnParked() || d.OnWaiting() || !strings.Contains(s, "<react.settle> says what became of it") {
 		t.Errorf("a parked run:\n%s", s)
 	}
-	d.run(d.SettleRun("r1dddddddddddddd", true, "seen"))
-	d.run(d.RetryRun("r2cccccccccccccc"))
+	d.Exec(d.SettleRun("r1dddddddddddddd", true, "seen"))
+	d.Exec(d.RetryRun("r2cccccccccccccc"))
 	if d.engine.Acts("settle r1dddddddddddddd true seen") != 1 || d.engine.Acts("retry r2cccccccccccccc") != 1 {
 		t.Errorf("the engine did %q", d.engine.Did)
 	}
@@ -168,7 +148,7 @@ func TestWhatCanBeDoneWithARun(t *testing.T) {
 		t.Errorf("a run that is over:\n%s", s)
 	}
 	d.engine.Fails = errors.New("the engine is gone")
-	if d.run(d.RetryRun("r2cccccccccccccc")); !errors.Is(d.Failed, d.engine.Fails) {
+	if d.Exec(d.RetryRun("r2cccccccccccccc")); !errors.Is(d.Failed, d.engine.Fails) {
 		t.Errorf("told is %q, %v", d.Told, d.Failed)
 	}
 }
@@ -183,11 +163,11 @@ func TestRulesAreShownAndDecided(t *testing.T) {
 		t.Errorf("there are %q", d.RuleNames())
 	}
 	d.frame()
-	d.run(d.Disarm("note-deploys"))
-	if d.run(d.undo()); d.engine.Acts("disarm note-deploys") != 1 || d.engine.Acts("arm note-deploys h2") != 1 {
+	d.Exec(d.Disarm("note-deploys"))
+	if d.Exec(d.undo()); d.engine.Acts("disarm note-deploys") != 1 || d.engine.Acts("arm note-deploys h2") != 1 {
 		t.Errorf("the engine did %q", d.engine.Did)
 	}
-	d.run(d.SilenceRule("note-deploys", 2*time.Hour))
+	d.Exec(d.SilenceRule("note-deploys", 2*time.Hour))
 	if d.engine.Acts("silence note-deploys 2h0m0s") != 1 {
 		t.Errorf("the engine did %q", d.engine.Did)
 	}

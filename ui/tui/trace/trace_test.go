@@ -145,14 +145,7 @@ func newFixture(t *testing.T, at uint64) *fixture {
 }
 
 func (d *fixture) do(cmd tea.Cmd, err error) error {
-	if cmd != nil {
-		switch msg := cmd().(type) {
-		case widget.Then:
-			tuitest.Run(msg())
-		case widget.Done:
-			d.Told, d.Failed = msg.What, msg.Err
-		}
-	}
+	d.Exec(cmd)
 	return err
 }
 

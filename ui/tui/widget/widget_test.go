@@ -10,24 +10,12 @@ import (
 
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/internal/tuitest"
 	"eventdeck/ui/tui/widget"
 )
 
-var keys = map[string]tea.KeyPressMsg{
-	"left": {Code: tea.KeyLeft}, "right": {Code: tea.KeyRight}, "up": {Code: tea.KeyUp}, "down": {Code: tea.KeyDown}, "home": {Code: tea.KeyHome}, "end": {Code: tea.KeyEnd},
-	"backspace": {Code: tea.KeyBackspace}, "delete": {Code: tea.KeyDelete}, "enter": {Code: tea.KeyEnter}, "esc": {Code: tea.KeyEscape}, "tab": {Code: tea.KeyTab},
-	"ctrl+left": {Code: tea.KeyLeft, Mod: tea.ModCtrl}, "ctrl+right": {Code: tea.KeyRight, Mod: tea.ModCtrl}, "alt+d": {Code: 'd', Mod: tea.ModAlt},
-	"shift+backspace": {Code: tea.KeyBackspace, Mod: tea.ModShift}, "ctrl+_": {Code: '_', Mod: tea.ModCtrl}, "ctrl+shift+-": {Code: '-', Mod: tea.ModCtrl | tea.ModShift},
-	"ctrl+w": {Code: 'w', Mod: tea.ModCtrl}, "ctrl+k": {Code: 'k', Mod: tea.ModCtrl}, "ctrl+u": {Code: 'u', Mod: tea.ModCtrl}, "ctrl+z": {Code: 'z', Mod: tea.ModCtrl},
-}
-
-// typed is a key by its name, or a text.
-func typed(name string) tea.KeyPressMsg {
-	if k, ok := keys[name]; ok {
-		return k
-	}
-	return tea.KeyPressMsg{Code: []rune(name)[0], Text: name}
-}
+// typed is a key by its name.
+func typed(name string) tea.KeyPressMsg { return tuitest.Keys(name)[0] }
 
 func TestFieldEditsWordsAndCharacters(t *testing.T) {
 	for _, c := range []struct {
