@@ -1,7 +1,6 @@
 package widget_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 
@@ -106,25 +105,11 @@ func TestMaskedFieldShowsNoCharacterOfIt(t *testing.T) {
 	}
 }
 
-// screen notes what dialogs do to it.
-type screen struct {
-	shown widget.Dialog
-	told  []string
-}
-
-func (s *screen) Show(d widget.Dialog)        { s.shown = d }
-func (s *screen) Shown() widget.Dialog        { return s.shown }
-func (s *screen) Tell(text string)            { s.told = append(s.told, text) }
-func (s *screen) Fail(what string, err error) { s.told = append(s.told, what+": "+err.Error()) }
-func (s *screen) Do(fn func(context.Context) tea.Msg) tea.Cmd {
-	return func() tea.Msg { return fn(context.Background()) }
-}
-
 func TestConfirmRunsTheChoiceAfterItHasClosed(t *testing.T) {
-	s := &screen{}
+	s := &tuitest.Screen{}
 	ran, gone := 0, 0
 	d := &widget.Confirm{Screen: s, Head: "Quit", Choices: []widget.Choice{{Key: "y", Title: "yes", Run: func() tea.Cmd {
-		if ran++; s.shown != nil {
+		if ran++; s.Dialog != nil {
 			t.Error("it is still open")
 		}
 		return nil
@@ -135,8 +120,8 @@ func TestConfirmRunsTheChoiceAfterItHasClosed(t *testing.T) {
 		t.Errorf("ran %d times, left %d times", ran, gone)
 	}
 	s.Show(d)
-	if d.Key(typed("esc")); s.shown != nil || ran != 1 || gone != 1 {
-		t.Errorf("after esc: %v is open, ran %d times, left %d times", s.shown, ran, gone)
+	if d.Key(typed("esc")); s.Dialog != nil || ran != 1 || gone != 1 {
+		t.Errorf("after esc: %v is open, ran %d times, left %d times", s.Dialog, ran, gone)
 	}
 }
 
