@@ -22,6 +22,8 @@ type fixture struct {
 	tuitest.Screen
 	*reactions.Pane
 	engine  *reacttest.Engine
+	log     tuitest.Log // of what new rules are tried on
+	added   []react.Rule
 	env     *reactions.Env
 	cells   *cells.Env
 	now     time.Time
@@ -34,41 +36,61 @@ type fixture struct {
 // OfferUndo notes what was done.
 func (d *fixture) OfferUndo(did string, run func() tea.Cmd) { d.Told, d.undo = did, run }
 
+// KeyOf names an action in place of its key, but for the one that is pressed here.
+func (d *fixture) KeyOf(action string) string {
+	if action == reactions.ApproveAction {
+		return "ctrl+y"
+	}
+	return d.Screen.KeyOf(action)
+}
+
 func newFixture() *fixture {
 	d := &fixture{engine: reacttest.Reacting(), cells: tuitest.Env(), now: reacttest.Start, w: 120, h: 40, rows: 1000}
 	d.cells.Now = func() time.Time { return d.now }
 	d.env = &reactions.Env{
 		Env: d.cells, Screen: d, Engine: d.engine, Focused: func() bool { return true },
 		Size: func() (int, int) { return d.w, d.h }, Covered: func() bool { return d.covered },
-		Log: func() reactions.Log { return nil }, Chosen: func() (uint64, bool) { return 1, true },
+		Log: func() reactions.Log { return &d.log }, Chosen: func() (uint64, bool) { return 1, true },
+	}
+	d.env.Writer = reactions.Writer{
+		Add:  func(_ string, r react.Rule) error { d.added = append(d.added, r); return nil },
+		Text: func(_ string, r react.Rule) (string, error) { return "rule " + r.Name, nil },
+		Remove: func(_, name string) error {
+			d.added = slices.DeleteFunc(d.added, func(r react.Rule) bool { return r.Name == name })
+			return nil
+		},
 	}
 	d.Pane = reactions.New(d.env)
 	d.frame()
 	return d
 }
 
-// frame reads what is due, and draws the table and the detail of its chosen row.
-func (d *fixture) frame() string {
+// lines are those of the detail, after what is due was read.
+func (d *fixture) lines() []detail.Line {
 	t := d.Board.Table()
 	for range 3 {
 		d.Exec(d.Work())
 		d.Exec(t.Work())
 		t.Load()
 	}
-	d.BeginFrame()
 	text := detail.Text{Env: d.cells}
 	text.Begin(100)
-	other := d.Other()
-	other.Write(&text)
-	other.Drawn(0, min(d.rows, len(text.Lines)), len(text.Lines))
+	d.Other().Write(&text)
+	return text.Lines
+}
+
+// frame draws the table and the detail of its chosen row.
+func (d *fixture) frame() string {
+	lines := d.lines()
+	d.BeginFrame()
+	d.Other().Drawn(0, min(d.rows, len(lines)), len(lines))
 	d.EndFrame()
 	var c cells.Canvas
 	c.Begin(&d.cells.Theme, 100)
-	for i := range text.Lines {
-		text.Lines[i].Draw(&c, d.cells.Glyphs)
-		c.End()
+	for i := range lines {
+		lines[i].Draw(&c, d.cells.Glyphs)
 	}
-	return tuitest.Plain(append(t.Draw(160, 20), c.All()...))
+	return tuitest.Plain(append(d.Board.Table().Draw(160, 20), c.All()...))
 }
 
 // rest lets time go by while the same frame stands.
