@@ -25,7 +25,8 @@ type fixture struct {
 	tuitest.Settings
 
 	noMode map[event.Mode]error
-	refuse error // of what changes something
+	found  host.ServerView // by the test of a server
+	refuse error           // of what changes something
 	asked  []host.Request
 	did    []string
 	edited func(string) string // what the operator's editor makes of a text
@@ -79,7 +80,7 @@ func (d *fixture) SetFailover(_ context.Context, id event.SubID, on bool) error 
 }
 
 func (d *fixture) TestServer(_ context.Context, s event.Server) (host.ServerView, error) {
-	return host.ServerView{}, d.note("test", s.Name)
+	return d.found, d.note("test", s.Name)
 }
 
 func (d *fixture) AddServer(s event.Server) { _ = d.note("add", s.Name) }
