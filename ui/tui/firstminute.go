@@ -116,10 +116,6 @@ func (a *app) teach(c *cells.Canvas, h int) {
 		if c.Height() >= h {
 			return
 		}
-		for _, part := range trust.Block(trust.Unescaped(l), max(c.Width-4, 1)) {
-			c.Put(themes.Dim, "  ")
-			c.Safe(themes.Dim, part)
-			c.End()
-		}
+		c.Lines(themes.Dim, "  ", themes.Dim, trust.Block(trust.Unescaped(l), max(c.Width-4, 1)))
 	}
 }

@@ -28,15 +28,15 @@ const (
 // gapsMax bounds the gaps that are listed.
 const gapsMax = 1_000
 
-// gapLedger lists the places of the log at which events are or may be missing,
-// newest first. It reads the log back beside the program.
+// gapLedger lists the gaps of the log, the newest first. It reads the log backwards in steps,
+// in the background.
 type gapLedger struct {
 	env   *Env
-	gaps  []event.Record // newest first
+	gaps  []event.Record // the newest first
 	begun bool
-	from  uint64 // everything from here …
-	seen  uint64 // … to here was examined
-	done  bool   // there is nothing before from
+	from  uint64 // records from this one up to seen were examined
+	seen  uint64
+	done  bool // there is no record before from
 	busy  bool
 	err   error
 
@@ -68,6 +68,7 @@ func (t *gapLedger) Load() bool {
 	return false
 }
 
+// sift lists the gaps of the scope.
 func (t *gapLedger) sift() {
 	if len(t.gaps) > gapsMax {
 		t.gaps, t.done = t.gaps[:gapsMax:gapsMax], true
@@ -80,7 +81,7 @@ func (t *gapLedger) sift() {
 	}
 }
 
-// Work reads what has arrived, else a part of the log back.
+// Work examines what has arrived since the last step, or else a further part of the log.
 func (t *gapLedger) Work() tea.Cmd {
 	e := t.env
 	last := e.Snap.Last
@@ -106,7 +107,7 @@ func (t *gapLedger) Work() tea.Cmd {
 	})
 }
 
-// gapPart is what one step of reading found, newest first.
+// gapPart is what one step found, the newest first.
 type gapPart struct {
 	gaps       []event.Record
 	from, seen uint64
@@ -114,7 +115,7 @@ type gapPart struct {
 	err        error
 }
 
-// takes examines so many records and notes in edge how far it came.
+// takes returns a function that examines at most left records and sets edge to the last one.
 func (p *gapPart) takes(ctx context.Context, left int, edge *uint64) func(event.Record) bool {
 	return func(r event.Record) bool {
 		if left == 0 || ctx.Err() != nil {
@@ -130,7 +131,7 @@ func (p *gapPart) takes(ctx context.Context, left int, edge *uint64) func(event.
 	}
 }
 
-// read takes what a step found.
+// read adds what a step found.
 func (t *gapLedger) read(p gapPart, arrived bool) {
 	t.busy, t.from, t.seen, t.err = false, p.from, p.seen, p.err
 	if !arrived {
@@ -162,7 +163,7 @@ func (t *gapLedger) Cell(i, col int) table.Cell {
 	r := &t.gaps[t.rows[i]]
 	switch col {
 	case 0:
-		return table.Say(themes.Dim, e.When(r.ReceivedAt, t.above(i), cells.StampDay))
+		return e.when(i, func(i int) time.Time { return t.gaps[t.rows[i]].ReceivedAt }, cells.StampDay)
 	case 1:
 		if r.Gap.Certain {
 			return table.Say(themes.Bad, "missing")
@@ -182,14 +183,6 @@ func (t *gapLedger) Cell(i, col int) table.Cell {
 		return origin(col-5, r.Server, r.Type, r.Sub)
 	}
 	return table.Cell{}
-}
-
-// above is when the gap of the row above was seen, the zero time for the first one.
-func (t *gapLedger) above(i int) time.Time {
-	if i == 0 {
-		return time.Time{}
-	}
-	return t.gaps[t.rows[i-1]].ReceivedAt
 }
 
 func (t *gapLedger) Describe(d *detail.Text, id table.RowID) {

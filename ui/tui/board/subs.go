@@ -32,7 +32,7 @@ type subsTable struct {
 	lags    map[event.SubID]lagAt
 	busy    bool // they are being read
 	now     time.Time
-	widest  struct{ server, typ int } // room that names would like to have
+	widest  struct{ server, typ int } // cells of the longest names
 	args    bool                      // a subscription that is listed has arguments
 	col     int
 	reverse bool
@@ -245,10 +245,7 @@ func (t *subsTable) Describe(d *detail.Text, id table.RowID) {
 	}
 }
 
-func (t *subsTable) Open(id table.RowID) (tea.Cmd, bool) {
-	e := t.env
-	return nil, e.JumpToSub(id.Sub)
-}
+func (t *subsTable) Open(id table.RowID) (tea.Cmd, bool) { return nil, t.env.JumpToSub(id.Sub) }
 
 func (t *subsTable) Teach() []string {
 	e := t.env
@@ -261,7 +258,7 @@ func (t *subsTable) Teach() []string {
 	return []string{"No subscriptions yet.", "", "Choose an event type in the tree (" + e.KeyOf("tree") + ") and press " + e.KeyOf("subscribe") + "."}
 }
 
-// counted shows a number that is worth a look when it is not zero.
+// counted is the cell of a number that deserves attention when it is not zero.
 func counted(n uint64) table.Cell {
 	if n == 0 {
 		return table.Say(themes.Dim, "0")
@@ -269,19 +266,19 @@ func counted(n uint64) table.Cell {
 	return table.Say(themes.Plain, cells.Number(n))
 }
 
-// lagAt is how long the newest event of a subscription was on its way.
+// lagAt is how long a record was on its way.
 type lagAt struct {
 	seq uint64
 	lag time.Duration
 }
 
-// rate is how many events came in a second, of late.
+// rate is the recent number of events per second.
 func (t *subsTable) rate(v *host.SubscriptionView) float64 {
 	r := t.rates[v.ID]
 	return cells.PerSecond(r.Seconds[:])
 }
 
-// rateCell draws the course of the rate beside it.
+// rateCell is the rate behind a curve of the last seconds.
 func (t *subsTable) rateCell(v *host.SubscriptionView) table.Cell {
 	e := t.env
 	const seconds = 8
@@ -299,7 +296,7 @@ func (t *subsTable) rateCell(v *host.SubscriptionView) table.Cell {
 // lag is how long the newest event was on its way, 0 if that is not known.
 func (t *subsTable) lag(v *host.SubscriptionView) time.Duration { return t.lags[v.ID].lag }
 
-// Work reads how long the newest events were on their way.
+// Work reads how long the newest events were on their way: their records have both times.
 func (t *subsTable) Work() tea.Cmd {
 	want := map[event.SubID]uint64{}
 	for i := range t.subs {

@@ -206,6 +206,26 @@ func (c *Canvas) Fill(n int) {
 	}
 }
 
+// Mark begins the row of a list with the sign of the cursor and gives the row its role, or
+// with a blank if the row is not the chosen one.
+func (c *Canvas) Mark(chosen bool, cursor string) {
+	if !chosen {
+		cursor = " "
+	} else {
+		c.Only(themes.Cursor)
+	}
+	c.Put(themes.Plain, cursor)
+}
+
+// Lines writes rendered lines, each in a row of its own behind a lead.
+func (c *Canvas) Lines(leadRole themes.Role, lead string, role themes.Role, lines []trust.Rendered) {
+	for _, l := range lines {
+		c.Put(leadRole, lead)
+		c.Safe(role, l)
+		c.End()
+	}
+}
+
 // End fills the row and goes on to the next.
 func (c *Canvas) End() {
 	c.Style(themes.Plain)

@@ -155,15 +155,12 @@ func (d *Picker) Draw(c *cells.Canvas, h int) {
 	first, end := d.Chooser.Lay(len(d.Rows), h)
 	for i := first; i < end; i++ {
 		r := &d.Rows[i]
-		mark, sign, role := " ", d.env.Glyphs.Choice, themes.Dim
+		sign, role := d.env.Glyphs.Choice, themes.Dim
 		if r.On {
 			sign, role = d.env.Glyphs.Chosen, themes.Plain
 		}
-		if i == d.At {
-			c.Only(themes.Cursor)
-			mark = d.env.Glyphs.Cursor
-		}
-		c.Put(themes.Plain, mark+sign+" ")
+		c.Mark(i == d.At, d.env.Glyphs.Cursor)
+		c.Put(themes.Plain, sign+" ")
 		c.Column(role, r.Name(), max(12, c.Width-30))
 		width := ""
 		if r.Width > 0 {

@@ -96,22 +96,10 @@ func (f *Form) drawCustom(c *cells.Canvas) {
 	p := &f.shown.custom
 	c.Put(themes.Strong, " "+p.Head)
 	c.End()
-	for _, l := range trust.Block(trust.Untrusted(p.Text), max(1, c.Width-2)) {
-		c.Put(themes.Plain, " ")
-		c.Safe(themes.Plain, l)
-		c.End()
-	}
+	c.Lines(themes.Plain, " ", themes.Plain, trust.Block(trust.Untrusted(p.Text), max(1, c.Width-2)))
 	c.End()
-	for _, l := range cells.Wrap(p.Wrong, c.Width-2, 4) {
-		c.Put(themes.Bad, " ")
-		c.Safe(themes.Bad, l)
-		c.End()
-	}
+	c.Lines(themes.Bad, " ", themes.Bad, cells.Wrap(p.Wrong, c.Width-2, 4))
 	for _, note := range p.Notes {
-		for _, l := range cells.Wrap(note, c.Width-2, 4) {
-			c.Put(themes.Plain, " ")
-			c.Safe(themes.Key, l)
-			c.End()
-		}
+		c.Lines(themes.Plain, " ", themes.Key, cells.Wrap(note, c.Width-2, 4))
 	}
 }

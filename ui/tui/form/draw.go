@@ -129,29 +129,17 @@ func (f *Form) drawHead(c *cells.Canvas, roomy bool) {
 		f.serverText(c, f.typ.Description, 2)
 	}
 	if f.differ {
-		for _, l := range cells.Wrap("Their schemas differ: what you write here as one JSON object is sent for each of them.", c.Width-4, 2) {
-			c.Put(themes.Plain, " ")
-			c.Safe(themes.Warn, l)
-			c.End()
-		}
+		c.Lines(themes.Plain, " ", themes.Warn, cells.Wrap("Their schemas differ: what you write here as one JSON object is sent for each of them.", c.Width-4, 2))
 	}
 	told := f.banner
 	if f.late || f.busy && f.answered() {
 		told = f.waitingBanner()
 	}
 	if told.text != "" {
-		for _, l := range cells.Wrap(told.text, c.Width-4, 3) {
-			c.Put(themes.Bad, " "+e.Glyphs.Bad+" ")
-			c.Safe(themes.Bad, l)
-			c.End()
-		}
+		c.Lines(themes.Bad, " "+e.Glyphs.Bad+" ", themes.Bad, cells.Wrap(told.text, c.Width-4, 3))
 	}
 	if told.next != "" {
-		for _, l := range cells.Wrap("Next: "+told.next, c.Width-4, 2) {
-			c.Put(themes.Plain, "   ")
-			c.Safe(themes.Strong, l)
-			c.End()
-		}
+		c.Lines(themes.Plain, "   ", themes.Strong, cells.Wrap("Next: "+told.next, c.Width-4, 2))
 	}
 }
 
@@ -243,11 +231,7 @@ func (f *Form) label(c *cells.Canvas, on bool, text trust.Rendered) {
 // remark writes a line under a field.
 func (f *Form) remark(c *cells.Canvas, role themes.Role, text string) {
 	e := f.env
-	for _, l := range cells.Wrap(text, c.Width-6, 2) {
-		c.Put(role, "   "+e.Glyphs.Bad+" ")
-		c.Safe(role, l)
-		c.End()
-	}
+	c.Lines(role, "   "+e.Glyphs.Bad+" ", role, cells.Wrap(text, c.Width-6, 2))
 }
 
 func (f *Form) drawDuration(c *cells.Canvas, text string, needed bool) {
@@ -277,11 +261,7 @@ func (f *Form) drawHook(c *cells.Canvas) {
 	f.label(c, false, cells.Sanitize("Callback"))
 	c.Safe(themes.Plain, cells.Sanitize(f.callback()).Clip(c.Room))
 	c.End()
-	for _, l := range cells.Wrap("The server checks the address with a challenge; this host answers it.", c.Width-5, 2) {
-		c.Put(themes.Plain, "     ")
-		c.Safe(themes.Dim, l)
-		c.End()
-	}
+	c.Lines(themes.Plain, "     ", themes.Dim, cells.Wrap("The server checks the address with a challenge; this host answers it.", c.Width-5, 2))
 	f.label(c, false, cells.Sanitize("Secret"))
 	switch {
 	case f.secret.IsZero():
@@ -343,11 +323,7 @@ func (f *Form) drawPreview(w int) []string {
 	if err != nil {
 		params = err.Error()
 	}
-	for _, l := range trust.Block(trust.Untrusted(strings.TrimSpace(params)), max(1, w-2)) {
-		c.Put(themes.Plain, " ")
-		c.Safe(themes.Plain, l)
-		c.End()
-	}
+	c.Lines(themes.Plain, " ", themes.Plain, trust.Block(trust.Untrusted(strings.TrimSpace(params)), max(1, w-2)))
 	for i, at := range p.Firings {
 		label := "     then "
 		if i == 0 {
@@ -364,11 +340,7 @@ func (f *Form) drawPreview(w int) []string {
 	c.End()
 	c.Put(themes.Strong, " The same as")
 	c.End()
-	for _, l := range trust.Block(trust.Untrusted(command), max(1, w-2)) {
-		c.Put(themes.Plain, " ")
-		c.Safe(themes.Dim, l)
-		c.End()
-	}
+	c.Lines(themes.Plain, " ", themes.Dim, trust.Block(trust.Untrusted(command), max(1, w-2)))
 	return c.All()
 }
 

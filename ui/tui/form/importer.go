@@ -86,11 +86,7 @@ func (d *importer) drawNothing(c *cells.Canvas) {
 		texts = append(texts, err.Error())
 	}
 	for _, text := range texts {
-		for _, l := range cells.Wrap(text, c.Width-2, 4) {
-			c.Put(themes.Plain, " ")
-			c.Safe(themes.Plain, l)
-			c.End()
-		}
+		c.Lines(themes.Plain, " ", themes.Plain, cells.Wrap(text, c.Width-2, 4))
 	}
 }
 
@@ -104,12 +100,7 @@ func (d *importer) drawRow(c *cells.Canvas, i int) {
 	case d.chosen[i]:
 		box = "[" + e.Glyphs.Chosen + "] "
 	}
-	if i == d.chooser.At {
-		c.Only(themes.Cursor)
-		c.Put(themes.Plain, e.Glyphs.Cursor)
-	} else {
-		c.Put(themes.Plain, " ")
-	}
+	c.Mark(i == d.chooser.At, e.Glyphs.Cursor)
 	c.Put(role, box)
 	c.Column(role, cells.Sanitize(f.Name), min(22, c.Width/3))
 	c.Put(themes.Plain, " ")
@@ -171,18 +162,10 @@ func (d *importer) about(w int) []string {
 		if i == 0 && d.problem != "" {
 			role = themes.Bad
 		}
-		for _, l := range cells.Wrap(text, w-2, 3) {
-			c.Put(role, " ")
-			c.Safe(role, l)
-			c.End()
-		}
+		c.Lines(role, " ", role, cells.Wrap(text, w-2, 3))
 	}
 	for _, err := range d.errs {
-		for _, l := range cells.Wrap("not read: "+err.Error(), w-2, 2) {
-			c.Put(themes.Warn, " ")
-			c.Safe(themes.Warn, l)
-			c.End()
-		}
+		c.Lines(themes.Warn, " ", themes.Warn, cells.Wrap("not read: "+err.Error(), w-2, 2))
 	}
 	return c.All()
 }

@@ -75,12 +75,7 @@ func (d *modeSwitch) Draw(c *cells.Canvas, _ int) {
 		case m.why != "":
 			mark, role = e.Glyphs.Cannot, themes.Off
 		}
-		if i == d.chooser.At {
-			c.Only(themes.Cursor)
-			c.Put(themes.Plain, e.Glyphs.Cursor)
-		} else {
-			c.Put(themes.Plain, " ")
-		}
+		c.Mark(i == d.chooser.At, e.Glyphs.Cursor)
 		c.Put(role, "("+mark+") ")
 		c.Put(themes.Key, switchKeys[i:i+1]+" ")
 		c.Put(role, cells.Pad(string(m.mode), 8))

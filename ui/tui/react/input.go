@@ -55,11 +55,7 @@ func (q *input) Size(w, _ int) (int, int) {
 
 func (q *input) Draw(c *cells.Canvas, _ int) {
 	for _, l := range q.lines {
-		for _, part := range cells.Wrap(l, c.Width-2, inputLines) {
-			c.Put(themes.Plain, " ")
-			c.Safe(themes.Plain, part)
-			c.End()
-		}
+		c.Lines(themes.Plain, " ", themes.Plain, cells.Wrap(l, c.Width-2, inputLines))
 	}
 	c.End()
 	if len(q.choices) > 0 {

@@ -167,16 +167,11 @@ func (d *view) list(c *cells.Canvas, h int) {
 func (d *view) row(c *cells.Canvas, i int, chosen bool) {
 	run := d.rows[i]
 	e := &d.entries[run.First]
-	mark := " "
-	if chosen {
-		c.Only(themes.Cursor)
-		mark = d.env.Glyphs.Cursor
-	}
 	before := time.Time{}
 	if i > 0 {
 		before = d.entries[d.rows[i-1].First].At
 	}
-	c.Put(themes.Plain, mark)
+	c.Mark(chosen, d.env.Glyphs.Cursor)
 	said := " "
 	if !e.Said {
 		said = "r"

@@ -54,12 +54,7 @@ func (p *picker) Draw(c *cells.Canvas, h int) {
 	first, end := p.chooser.Lay(len(p.list), rows)
 	for i := first; i < end; i++ {
 		t := &p.list[i]
-		mark := " "
-		if i == p.chooser.At {
-			c.Only(themes.Cursor)
-			mark = a.Glyphs.Cursor
-		}
-		c.Put(themes.Plain, mark)
+		c.Mark(i == p.chooser.At, a.Glyphs.Cursor)
 		c.Safe(themes.Plain, cells.Sanitize(cells.Pad(t.Name, 16)).Clip(c.Room))
 		c.Safe(themes.Dim, cells.Sanitize(t.About).Clip(max(0, c.Room-10)))
 		if t.Suits != themes.AnyBackground {

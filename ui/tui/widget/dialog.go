@@ -134,11 +134,7 @@ func wrapped(s string, w int) []trust.Rendered { return cells.Wrap(s, w, math.Ma
 // Draw implements [Dialog].
 func (d *Confirm) Draw(c *cells.Canvas, _ int) {
 	for _, s := range d.Lines {
-		for _, line := range wrapped(s, c.Width-2) {
-			c.Put(themes.Plain, " ")
-			c.Safe(themes.Plain, line)
-			c.End()
-		}
+		c.Lines(themes.Plain, " ", themes.Plain, wrapped(s, c.Width-2))
 	}
 	c.End()
 	for _, ch := range d.all() {

@@ -55,12 +55,7 @@ func (d *Numbered) Draw(c *cells.Canvas, h int) {
 	shown := max(1, h-1)
 	top := max(0, d.at-shown+1)
 	for i := top; i < min(top+shown, len(d.Rows)); i++ {
-		mark := " "
-		if i == d.at {
-			c.Only(themes.Cursor)
-			mark = d.Glyphs.Cursor
-		}
-		c.Put(themes.Plain, mark)
+		c.Mark(i == d.at, d.Glyphs.Cursor)
 		c.Put(themes.Key, strconv.Itoa(i+1)+" ")
 		c.Column(themes.Dim, d.Rows[i].Name, min(d.names(), c.Room))
 		c.Put(themes.Plain, "  ")

@@ -110,12 +110,7 @@ func (p *Picker) lay(h int) {
 func (p *Picker) DrawList(g *cells.Glyphs, c *cells.Canvas, h int, row func(c *cells.Canvas, x *Pick)) {
 	p.lay(h)
 	for i := p.top; i < len(p.Found) && i < p.top+h; i++ {
-		mark := " "
-		if i == p.At {
-			c.Only(themes.Cursor)
-			mark = g.Cursor
-		}
-		c.Put(themes.Plain, mark)
+		c.Mark(i == p.At, g.Cursor)
 		row(c, &p.all[p.Found[i]])
 		c.End()
 	}

@@ -120,11 +120,7 @@ func (p *Prompt) Draw(c *cells.Canvas) {
 	if len(lines) > saysMax {
 		lines[saysMax-1] = cells.Join(lines[saysMax-1].Clip(c.Width-4), cells.Sanitize(" "+trust.CutMark))
 	}
-	for _, line := range lines[:min(len(lines), saysMax)] {
-		c.Put(role, " ")
-		c.Safe(role, line)
-		c.End()
-	}
+	c.Lines(role, " ", role, lines[:min(len(lines), saysMax)])
 }
 
 // historyMax bounds what is remembered of one kind of line.
