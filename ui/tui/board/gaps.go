@@ -83,8 +83,7 @@ func (t *gapLedger) sift() {
 
 // Work examines what has arrived since the last step, or else a further part of the log.
 func (t *gapLedger) Work() tea.Cmd {
-	e := t.env
-	last := e.Snap.Last
+	last := t.env.Snap.Last
 	if !t.begun {
 		t.begun, t.seen, t.from = true, last, last+1
 	}
@@ -93,8 +92,8 @@ func (t *gapLedger) Work() tea.Cmd {
 		return nil
 	}
 	t.busy = true
-	log, from, seen := e.Host.Log(), t.from, t.seen
-	return e.Do(func(ctx context.Context) tea.Msg {
+	log, from, seen := t.env.Host.Log(), t.from, t.seen
+	return t.env.Do(func(ctx context.Context) tea.Msg {
 		p := gapPart{from: from, seen: seen}
 		if arrived {
 			p.err = log.After(seen, p.takes(ctx, arrivals, &p.seen))
@@ -159,11 +158,10 @@ func (t *gapLedger) Find(id table.RowID) int {
 }
 
 func (t *gapLedger) Cell(i, col int) table.Cell {
-	e := t.env
 	r := &t.gaps[t.rows[i]]
 	switch col {
 	case 0:
-		return e.when(i, func(i int) time.Time { return t.gaps[t.rows[i]].ReceivedAt }, cells.StampDay)
+		return t.env.when(i, func(i int) time.Time { return t.gaps[t.rows[i]].ReceivedAt }, cells.StampDay)
 	case 1:
 		if r.Gap.Certain {
 			return table.Say(themes.Bad, "missing")
@@ -173,11 +171,11 @@ func (t *gapLedger) Cell(i, col int) table.Cell {
 		return table.Say(themes.Plain, string(r.Gap.Cause))
 	case 3:
 		if !r.Gap.From.IsZero() {
-			return table.Say(themes.Plain, cells.At(e.Clock(), r.Gap.From))
+			return table.Say(themes.Plain, cells.At(t.env.Clock(), r.Gap.From))
 		}
 	case 4:
 		if !r.Gap.To.IsZero() {
-			return table.Say(themes.Plain, cells.At(e.Clock(), r.Gap.To))
+			return table.Say(themes.Plain, cells.At(t.env.Clock(), r.Gap.To))
 		}
 	case 5, 6, 7:
 		return origin(col-5, r.Server, r.Type, r.Sub)

@@ -49,8 +49,7 @@ type ringLog[T any] struct {
 // read lists new entries, and drops those that the ring has lost. It reports whether rows
 // changed.
 func (t *ringLog[T]) read() bool {
-	e := t.env
-	ring := t.ring(e.Host)
+	ring := t.ring(t.env.Host)
 	if ring == nil {
 		return false
 	}
@@ -80,11 +79,10 @@ func (t *ringLog[T]) Filter(text string) {
 
 // entry returns one entry of the ring.
 func (t *ringLog[T]) entry(seq uint64) (out T, ok bool) {
-	e := t.env
 	if v, ok := t.shown[seq]; ok {
 		return v, true
 	}
-	t.ring(e.Host).After(seq-1, func(at uint64, v T) bool {
+	t.ring(t.env.Host).After(seq-1, func(at uint64, v T) bool {
 		out, ok = v, at == seq
 		return false
 	})

@@ -77,11 +77,10 @@ func (t *refusals) Find(id table.RowID) int {
 }
 
 func (t *refusals) Cell(i, col int) table.Cell {
-	e := t.env
 	r := &t.list[i]
 	switch col {
 	case 0:
-		return e.when(i, func(i int) time.Time { return t.list[i].At }, cells.StampDay)
+		return t.env.when(i, func(i int) time.Time { return t.list[i].At }, cells.StampDay)
 	case 1:
 		return table.Say(themes.Plain, answered(r))
 	case 2:
@@ -89,7 +88,7 @@ func (t *refusals) Cell(i, col int) table.Cell {
 	case 3:
 		return table.Say(themes.Dim, string(r.Sub))
 	case 4:
-		if v := e.Sub(r.Sub); v != nil {
+		if v := t.env.Sub(r.Sub); v != nil {
 			return table.Cell{Role: themes.Type, Text: trust.Line(v.Key.Type)}
 		}
 		return table.Cell{}
@@ -134,8 +133,7 @@ func (t *refusals) Describe(d *detail.Text, id table.RowID) {
 }
 
 func (t *refusals) Teach() []string {
-	e := t.env
-	if e.Snap.Receiver == "" {
+	if t.env.Snap.Receiver == "" {
 		return []string{"No webhook subscription, so nothing is received and nothing refused."}
 	}
 	return []string{"No delivery was refused."}

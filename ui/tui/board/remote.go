@@ -172,10 +172,9 @@ func (t *remotes) Describe(d *detail.Text, id table.RowID) {
 
 // words tells what each server answered.
 func (t *remotes) words() []string {
-	e := t.env
 	var out []string
-	for i := range e.Snap.Servers {
-		name := e.Snap.Servers[i].Name
+	for i := range t.env.Snap.Servers {
+		name := t.env.Snap.Servers[i].Name
 		state := t.state[name]
 		if state == "" {
 			state = "is not connected"

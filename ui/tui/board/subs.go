@@ -180,12 +180,11 @@ func (t *subsTable) Find(id table.RowID) int {
 }
 
 func (t *subsTable) Cell(i, col int) table.Cell {
-	e := t.env
 	v := &t.subs[t.order[i]]
 	switch col {
 	case subState:
 		word := evidence.StateWord(v, t.now)
-		glyph, role := evidence.Sign(e.Glyphs, word)
+		glyph, role := evidence.Sign(t.env.Glyphs, word)
 		return table.Say(role, glyph+" "+string(word))
 	case subMode:
 		return table.Say(themes.Plain, evidence.ModeWord(v.Mode))
@@ -224,9 +223,8 @@ func (t *subsTable) Cell(i, col int) table.Cell {
 
 // evidence is the column that explains the state; an error comes first.
 func (t *subsTable) evidence(v *host.SubscriptionView) table.Cell {
-	e := t.env
 	words := evidence.Of(*v, t.now)
-	if e.Cursorless(v) {
+	if t.env.Cursorless(v) {
 		words = cells.Commas(words, evidence.NoReplay)
 	}
 	switch {
@@ -248,14 +246,13 @@ func (t *subsTable) Describe(d *detail.Text, id table.RowID) {
 func (t *subsTable) Open(id table.RowID) (tea.Cmd, bool) { return nil, t.env.JumpToSub(id.Sub) }
 
 func (t *subsTable) Teach() []string {
-	e := t.env
 	switch {
 	case t.text != "":
 		return []string{"No subscription matches.", "", "esc takes the words away."}
-	case len(e.Snap.Subs) > 0:
+	case len(t.env.Snap.Subs) > 0:
 		return []string{"No subscriptions in this scope.", "", "esc goes back; without a scope all are listed."}
 	}
-	return []string{"No subscriptions yet.", "", "Choose an event type in the tree (" + e.KeyOf("tree") + ") and press " + e.KeyOf("subscribe") + "."}
+	return []string{"No subscriptions yet.", "", "Choose an event type in the tree (" + t.env.KeyOf("tree") + ") and press " + t.env.KeyOf("subscribe") + "."}
 }
 
 // counted is the cell of a number that deserves attention when it is not zero.

@@ -56,7 +56,6 @@ func (f *Form) Size(sw, sh int) (int, int) {
 
 // Draw implements [widget.Dialog].
 func (f *Form) Draw(c *cells.Canvas, h int) {
-	e := f.env
 	d := &f.drawn
 	if f.preview && !d.wide {
 		for y := range h {
@@ -69,7 +68,7 @@ func (f *Form) Draw(c *cells.Canvas, h int) {
 	divider := ""
 	right := 0
 	if d.wide {
-		divider = e.Divider(themes.Rule)
+		divider = f.env.Divider(themes.Rule)
 		right = c.Width - c.Width*3/5 - 1
 	}
 	for y := range h {
@@ -91,9 +90,8 @@ func rowAt(rows []string, i, width int) string {
 }
 
 func (f *Form) drawFields(w int, roomy bool) []string {
-	e := f.env
 	var c cells.Canvas
-	c.Begin(&e.Theme, w)
+	c.Begin(&f.env.Theme, w)
 	f.drawHead(&c, roomy)
 	for _, it := range f.items() {
 		if it.kind == itemField {
@@ -110,7 +108,6 @@ func (f *Form) drawFields(w int, roomy bool) []string {
 }
 
 func (f *Form) drawHead(c *cells.Canvas, roomy bool) {
-	e := f.env
 	c.Put(themes.Plain, " ")
 	if f.many != nil {
 		for i, n := range f.many {
@@ -136,7 +133,7 @@ func (f *Form) drawHead(c *cells.Canvas, roomy bool) {
 		told = f.waitingBanner()
 	}
 	if told.text != "" {
-		c.Lines(themes.Bad, " "+e.Glyphs.Bad+" ", themes.Bad, cells.Wrap(told.text, c.Width-4, 3))
+		c.Lines(themes.Bad, " "+f.env.Glyphs.Bad+" ", themes.Bad, cells.Wrap(told.text, c.Width-4, 3))
 	}
 	if told.next != "" {
 		c.Lines(themes.Plain, "   ", themes.Strong, cells.Wrap("Next: "+told.next, c.Width-4, 2))
@@ -230,8 +227,7 @@ func (f *Form) label(c *cells.Canvas, on bool, text trust.Rendered) {
 
 // remark writes a line under a field.
 func (f *Form) remark(c *cells.Canvas, role themes.Role, text string) {
-	e := f.env
-	c.Lines(role, "   "+e.Glyphs.Bad+" ", role, cells.Wrap(text, c.Width-6, 2))
+	c.Lines(role, "   "+f.env.Glyphs.Bad+" ", role, cells.Wrap(text, c.Width-6, 2))
 }
 
 func (f *Form) drawDuration(c *cells.Canvas, text string, needed bool) {
@@ -308,9 +304,8 @@ func (f *Form) drawSend(c *cells.Canvas, on bool) {
 
 // drawPreview shows the request as it would be sent, and the same as a command.
 func (f *Form) drawPreview(w int) []string {
-	e := f.env
 	var c cells.Canvas
-	c.Begin(&e.Theme, w)
+	c.Begin(&f.env.Theme, w)
 	if f.custom != nil {
 		f.drawCustom(&c)
 		return c.All()
@@ -333,7 +328,7 @@ func (f *Form) drawPreview(w int) []string {
 		c.Put(themes.Plain, evidence.Firing(at))
 		c.End()
 	}
-	command := e.Elsewhere(f.server, p.Command)
+	command := f.env.Elsewhere(f.server, p.Command)
 	if command == "" {
 		return c.All()
 	}

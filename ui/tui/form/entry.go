@@ -260,7 +260,6 @@ func (f *Form) drawChips(c *cells.Canvas, chips []chip, many bool) {
 const chipLines = 4
 
 func (f *Form) drawChip(c *cells.Canvas, ch chip, many bool) {
-	e := f.env
 	before, after := "(", ")"
 	if many {
 		before, after = "[", "]"
@@ -268,9 +267,9 @@ func (f *Form) drawChip(c *cells.Canvas, ch chip, many bool) {
 	mark, role := " ", themes.Plain
 	switch {
 	case ch.off:
-		mark, role = e.Glyphs.Cannot, themes.Off
+		mark, role = f.env.Glyphs.Cannot, themes.Off
 	case ch.on:
-		mark, role = e.Glyphs.Chosen, themes.Strong
+		mark, role = f.env.Glyphs.Chosen, themes.Strong
 	}
 	c.Put(role, before+mark+after+" ")
 	if ch.cursor {

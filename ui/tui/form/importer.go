@@ -120,9 +120,8 @@ func (d *importer) drawRow(c *cells.Canvas, i int) {
 
 // about says everything about the chosen server.
 func (d *importer) about(w int) []string {
-	e := d.env
 	var c cells.Canvas
-	c.Begin(&e.Theme, w)
+	c.Begin(&d.env.Theme, w)
 	f := &d.found[d.chooser.At]
 	verb := "would run "
 	if f.URL != "" {
@@ -154,7 +153,7 @@ func (d *importer) about(w int) []string {
 		texts = append([]string{d.problem}, texts...)
 	}
 	if d.busy {
-		c.Put(themes.Busy, " "+e.Turning()+" importing "+e.Glyphs.More)
+		c.Put(themes.Busy, " "+d.env.Turning()+" importing "+d.env.Glyphs.More)
 		c.End()
 	}
 	for i, text := range texts {
@@ -172,9 +171,8 @@ func (d *importer) about(w int) []string {
 
 func (d *importer) Key(k tea.KeyPressMsg) tea.Cmd {
 	name := k.String()
-	e := d.env
 	if name == "esc" || name == "q" {
-		e.Show(nil)
+		d.env.Show(nil)
 		return nil
 	}
 	if d.busy || len(d.found) == 0 {

@@ -112,16 +112,15 @@ func wrapAddress(address string, w int) (rows []string) {
 
 func (d *signInDialog) Key(k tea.KeyPressMsg) tea.Cmd {
 	name := k.String()
-	e := d.env
 	switch name {
 	case "esc", "q":
 		d.cancel()
-		e.Show(nil)
-		e.Tell("the sign-in was given up")
+		d.env.Show(nil)
+		d.env.Tell("the sign-in was given up")
 	case "o", "enter":
 		return d.open()
 	case "c", "y":
-		return e.Copy("the address", d.flow.URL)
+		return d.env.Copy("the address", d.flow.URL)
 	}
 	return nil
 }

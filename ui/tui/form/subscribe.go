@@ -106,7 +106,6 @@ const customStart = len(starts) - 1
 
 // open shows the form with the keys where something has to be filled in.
 func (f *Form) open() tea.Cmd {
-	e := f.env
 	f.setMode(f.mode)
 	f.validate()
 	f.enter(f.items()[0])
@@ -116,7 +115,7 @@ func (f *Form) open() tea.Cmd {
 			break
 		}
 	}
-	e.Show(f)
+	f.env.Show(f)
 	return tea.Batch(f.check(), f.ask())
 }
 
@@ -356,12 +355,11 @@ func (f *Form) Hints() []string {
 
 // savedHere tells whether a position is kept for what the form asks for.
 func (f *Form) savedHere() bool {
-	e := f.env
 	args, err := event.CanonicalArgs(f.model.JSON())
 	if err != nil {
 		return false
 	}
-	return e.Sub(event.Key{Server: f.server, Type: f.typ.Name, Args: args}.ID()) != nil
+	return f.env.Sub(event.Key{Server: f.server, Type: f.typ.Name, Args: args}.ID()) != nil
 }
 
 // noReplay says what a start before now cannot bring, "" if it can.

@@ -130,12 +130,11 @@ func (p *templatePicker) Draw(c *cells.Canvas, h int) {
 
 func (p *templatePicker) Key(k tea.KeyPressMsg) tea.Cmd {
 	name := k.String()
-	e := p.env
 	switch name {
 	case "esc", "q", "ctrl+t":
-		e.Show(p.form)
+		p.env.Show(p.form)
 	case "enter":
-		e.Show(p.form)
+		p.env.Show(p.form)
 		return p.form.use(p.list[p.chooser.At])
 	default:
 		p.chooser.Key(name, len(p.list))

@@ -315,10 +315,9 @@ func printed(d *detail.Text, what string, s *react.Stream) {
 }
 
 func (t *runs) Teach() []string {
-	p := t.pane
 	switch {
-	case p.notAvailable() != nil:
-		return p.notAvailable()
+	case t.pane.notAvailable() != nil:
+		return t.pane.notAvailable()
 	case t.err != nil:
 		return []string{"The runs cannot be read: " + cells.Sanitize(t.err.Error()).Plain()}
 	case t.fetchedAll.of == (runsVersion{}):

@@ -345,7 +345,6 @@ func (t *Table) Draw(w, h int) []string {
 }
 
 func (t *Table) drawHead(c *cells.Canvas, cols []Column) {
-	e := t.env
 	c.Put(themes.Plain, " ")
 	for i, col := range cols {
 		if t.widths[i] == 0 {
@@ -354,9 +353,9 @@ func (t *Table) drawHead(c *cells.Canvas, cols []Column) {
 		role, title := themes.Dim, col.Title
 		if i == t.sort {
 			role = themes.Strong
-			title += e.Glyphs.Down
+			title += t.env.Glyphs.Down
 			if t.reverse {
-				title = col.Title + e.Glyphs.Up
+				title = col.Title + t.env.Glyphs.Up
 			}
 		}
 		c.Field(role, cells.Sanitize(title), t.widths[i], col.Right)
@@ -365,10 +364,9 @@ func (t *Table) drawHead(c *cells.Canvas, cols []Column) {
 }
 
 func (t *Table) drawRow(c *cells.Canvas, cols []Column, i int, focus bool) {
-	e := t.env
 	mark := " "
 	if t.Src.ID(i) == t.At {
-		mark = e.Glyphs.Cursor
+		mark = t.env.Glyphs.Cursor
 		c.Only(themes.CursorOff)
 		if focus {
 			c.Only(themes.Cursor)
