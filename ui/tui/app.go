@@ -300,7 +300,7 @@ func (a *app) handle(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// key gives a key to what has the keys: a dialog, the filter, then the actions.
+// key gives a key to what has the focus: a dialog, the filter, then the actions.
 func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 	a.react.Key(k)
 	name := k.String()
@@ -338,7 +338,7 @@ func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 	return a.actions.Press(a.actions.Name(k))
 }
 
-// done takes that something is done which was asked of the host.
+// done notes that something is done which was asked of the host.
 func (a *app) done(msg widget.Done) tea.Cmd {
 	what, err := evidence.Unconfirmed(msg.What, msg.Err)
 	if msg.From != nil {

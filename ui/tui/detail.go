@@ -10,7 +10,7 @@ import (
 	"eventdeck/ui/tui/query"
 )
 
-// detailEnv is what the detail is made from.
+// detailEnv is what the detail needs.
 func (a *app) detailEnv() *detail.Env {
 	return &detail.Env{
 		Env: &a.Env, Screen: a, Snap: &a.snap,

@@ -113,7 +113,7 @@ func (a *app) paneAt(x, y int) (layout.Pane, int) {
 	return p, max(row, -1)
 }
 
-// click gives the keys to the pane and chooses the row under the pointer. A
+// click moves the focus to the pane and chooses the row under the pointer. A
 // click on what is chosen opens it.
 func (a *app) click(m tea.Mouse) tea.Cmd {
 	if m.Button != tea.MouseLeft || a.prompt != nil {

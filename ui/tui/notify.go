@@ -23,7 +23,7 @@ func (a *app) initNotify(env func(string) string) {
 	}
 }
 
-// setFocused takes that the operator looks at the screen, or elsewhere.
+// setFocused notes that the operator looks at the screen, or elsewhere.
 func (a *app) setFocused(on bool) {
 	a.schedule.Focused = on
 	a.notify.SetFocused(on, a.snap.Last)

@@ -112,7 +112,7 @@ func (a *app) said(err error) tea.Cmd {
 	return nil
 }
 
-// gotoPlace limits the stream to a place and gives the keys to the tree, which shows
+// gotoPlace limits the stream to a place and moves the focus to the tree, which shows
 // it and what is below it: what can be done there are the keys of the tree.
 func (a *app) gotoPlace(n query.Node) {
 	a.scope(n)

@@ -21,7 +21,7 @@ import (
 // reactTickMsg: a beat of the guard over approvals went by.
 type reactTickMsg struct{}
 
-// reactEnv is what the screen of reactions is made from.
+// reactEnv is what the screen of reactions needs.
 func (a *app) reactEnv(engine react.Control) *reactions.Env {
 	return &reactions.Env{
 		Env: &a.Env, Screen: a, Engine: engine, Masked: a.o.Present, Writer: a.o.Rules, Log: func() reactions.Log { return a.o.API.Log() },
@@ -52,7 +52,7 @@ var (
 // onReactions tells whether what the keys are about is a row of the reactions.
 func (a *app) onReactions() bool { return a.panes.Subject == layout.React && a.react.On() }
 
-// toReactions gives the keys to the reactions; where a model was asked and its answer was
+// toReactions moves the focus to the reactions; where a model was asked and its answer was
 // not shown yet, to that.
 func (a *app) toReactions() {
 	answer := a.react.ShowAnswer()

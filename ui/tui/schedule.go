@@ -27,7 +27,7 @@ type newsMsg struct {
 // pageMsg: more rows of the log were read.
 type pageMsg feed.Page
 
-// Do runs fn beside the program. It ends with the program, which waits for it.
+// Do runs fn in the background. It ends with the program, which waits for it.
 func (a *app) Do(fn func(ctx context.Context) tea.Msg) tea.Cmd { return a.schedule.Do(fn) }
 
 // awaitChange has the host read when it has changed.

@@ -37,7 +37,7 @@ func (a *app) table() *table.Table {
 	return nil
 }
 
-// boardWork has the shown table's source do what takes long beside the program.
+// boardWork has the shown table's source do what takes long in the background.
 func (a *app) boardWork() tea.Cmd {
 	react := a.react.Work()
 	if t := a.table(); t != nil {

@@ -30,7 +30,7 @@ func (a *app) oneStream() {
 	a.panes.Streams, a.panes.Last = layout.OneStream, false
 }
 
-// otherStream gives the keys to the other one of two streams, and with them the tree.
+// otherStream moves the focus to the other one of two streams, and with them the tree.
 func (a *app) otherStream() {
 	if !a.stream.Two {
 		return
@@ -53,7 +53,7 @@ func (a *app) toTree(n query.Node) {
 	}
 }
 
-// toStream gives the keys to the stream, and to the other one if it has them.
+// toStream moves the focus to the stream, and to the other one if it has them.
 func (a *app) toStream() {
 	if a.panes.Focus == layout.Stream {
 		a.otherStream()

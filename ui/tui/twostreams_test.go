@@ -65,7 +65,7 @@ func TestTwoStreamsAreOnTheirOwn(t *testing.T) {
 	}
 }
 
-// The tree leads the stream that has the keys, and shows where it is when they change.
+// The tree leads the stream that has the focus, and shows where it is when they change.
 func TestTheTreeFollowsTheStreamWithTheKeys(t *testing.T) {
 	a := open(t, talk(10), 160, 45)
 	press(t, a, "2", "\"", "1", "j", "j", "j", "j", "2")
@@ -192,7 +192,7 @@ func TestTheOtherStreamShowsTheSameMoment(t *testing.T) {
 	}
 }
 
-// The mouse gives the keys to the stream that is clicked, and scrolls the one it is over.
+// The mouse moves the focus to the stream that is clicked, and scrolls the one it is over.
 func TestTheMouseInTwoStreams(t *testing.T) {
 	a := open(t, talk(60), 200, 50)
 	press(t, a, "2", "%")

@@ -103,7 +103,7 @@ func (a *app) fold(open bool) {
 	a.rescope()
 }
 
-// enter gives the keys to a pane.
+// enter moves the focus to a pane.
 func (a *app) enter(p layout.Pane) {
 	a.panes.Focus = p
 	if p != layout.Detail {
@@ -114,7 +114,7 @@ func (a *app) enter(p layout.Pane) {
 	}
 }
 
-// toDetail gives the keys to the detail. What is read there stays: new events do not
+// toDetail moves the focus to the detail. What is read there stays: new events do not
 // take its place.
 func (a *app) toDetail() {
 	a.enter(layout.Detail)
@@ -388,7 +388,7 @@ func (a *app) AskLine(p *widget.Prompt, text string) {
 
 func (a *app) Line() *widget.Prompt { return a.prompt }
 
-// EnterStream gives the keys to the stream.
+// EnterStream moves the focus to the stream.
 func (a *app) EnterStream() { a.enter(layout.Stream) }
 
 // scope shows the part of the stream that belongs to a node.

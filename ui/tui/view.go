@@ -85,7 +85,7 @@ func (a *app) drawHints() string {
 	return a.actions.Hints(&a.Theme, a.panes.W, pairs)
 }
 
-// cut tells that what has the keys is not shown in full, and the size that it needs.
+// cut tells that what has the focus is not shown in full, and the size that it needs.
 func (a *app) cut() (needs string, cut bool) {
 	return a.frame.Cut(a.arranged().Tiny, a.dialog, a.prompt)
 }

@@ -17,7 +17,7 @@ import (
 
 // What the parts of the screen are made from.
 
-// boardEnv is what tables are made from.
+// boardEnv is what tables need.
 func (a *app) boardEnv() *board.Env {
 	return &board.Env{
 		Env: &a.Env, Screen: a, Host: a.o.API, Snap: &a.snap, Stats: &a.rates.Stats,
@@ -28,7 +28,7 @@ func (a *app) boardEnv() *board.Env {
 	}
 }
 
-// treeEnv is what the tree is made from.
+// treeEnv is what the tree needs.
 func (a *app) treeEnv() *tree.Env {
 	return &tree.Env{
 		Env: &a.Env, Snap: &a.snap,
@@ -37,7 +37,7 @@ func (a *app) treeEnv() *tree.Env {
 	}
 }
 
-// streamEnv is what the stream is made from.
+// streamEnv is what the stream needs.
 func (a *app) streamEnv() *stream.Env {
 	return &stream.Env{
 		Env: &a.Env, Snap: &a.snap,
@@ -48,12 +48,12 @@ func (a *app) streamEnv() *stream.Env {
 	}
 }
 
-// statsEnv is what the numbers of the run are made from.
+// statsEnv is what the numbers of the run need.
 func (a *app) statsEnv(memory func() uint64) *stats.Env {
 	return &stats.Env{Env: &a.Env, Screen: a, Snap: &a.snap, Measure: a.o.API.Stats, Memory: memory}
 }
 
-// columnsEnv is what the list of columns is made from.
+// columnsEnv is what the list of columns needs.
 func (a *app) columnsEnv() *columns.Env {
 	return &columns.Env{Env: &a.Env, Screen: a, Log: a.o.API.Log(), Stream: &a.stream.Stream, TypeOf: a.typeOf, Keep: a.persist.SetJSON}
 }

@@ -122,9 +122,9 @@ func (x *Action) begunBy(key string) bool {
 	return slices.ContainsFunc(x.Keys, func(k string) bool { return k == key || strings.HasPrefix(k, key+" ") })
 }
 
-// Env is what a table is made from.
+// Env is what a table needs.
 type Env struct {
-	Focus      func() layout.Pane // that has the keys
+	Focus      func() layout.Pane // that has the focus
 	EmptyTable func() bool        // tells whether a table without rows is shown
 	// Unseen tells the size that the screen needs to show what is changed, "" if it has it.
 	Unseen  func() string

@@ -20,7 +20,7 @@ type Log interface {
 	Before(seq uint64, fn func(event.Record) bool) error
 }
 
-// Env is what the picker is made from.
+// Env is what the picker needs.
 type Env struct {
 	*cells.Env
 	Screen widget.Screen
@@ -57,7 +57,7 @@ const (
 )
 
 // Open edits the columns of the event type in scope, else those of the stream of
-// several types. What the newest records offer is read beside the program first.
+// several types. What the newest records offer is read in the background first.
 func Open(env *Env) tea.Cmd {
 	n := env.Stream.Query.Node
 	d := &Picker{env: env, name: stream.TypeKey(n), node: n}

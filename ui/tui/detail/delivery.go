@@ -113,7 +113,7 @@ type before struct {
 	gen    int
 }
 
-// findBefore looks for the position before the record beside the program, while the tab
+// findBefore looks for the position before the record in the background, while the tab
 // is shown.
 func (d *Pane) findBefore() tea.Cmd {
 	b := &d.before

@@ -18,14 +18,14 @@ type Screen interface {
 	KeyOf(action string) string // the operator's key of an action
 }
 
-// Log is what is read of the log, beside the event loop.
+// Log is what is read of the log, in the background.
 type Log interface {
 	Last() uint64
 	Get(seq uint64) (event.Record, error)
 	Before(seq uint64, fn func(event.Record) bool) error
 }
 
-// Env is what the pane is made from.
+// Env is what the pane needs.
 type Env struct {
 	*cells.Env
 	Screen     Screen
@@ -36,7 +36,7 @@ type Env struct {
 	Lost       func(seq uint64) bool                 // it is not in the log any more
 	Other      func() Other                          // what is shown instead of a record; the zero value for nothing
 	Room       func() int                            // width of the pane
-	Focused    func() bool                           // the pane has the keys
+	Focused    func() bool                           // the pane has the focus
 	Moves      func() bool                           // the stream moves on by itself
 	Found      func() string                         // what is searched
 	Demo       func(server string) bool
@@ -65,7 +65,7 @@ type Other struct {
 type Pane struct {
 	Text
 	Tab    Tab
-	At     int // chosen line, shown while the pane has the keys
+	At     int // chosen line, shown while the pane has the focus
 	Top    int // first line shown
 	Height int
 	Shown  int // rows of lines; the last row may tell about a span

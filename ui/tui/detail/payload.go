@@ -86,7 +86,7 @@ type laidOut struct {
 	w    int
 }
 
-// payloads has payloads looked at beside the program, one at a time: a quarter
+// payloads has payloads looked at in the background, one at a time: a quarter
 // of a megabyte takes long enough to be felt.
 type payloads struct {
 	view  View
@@ -114,7 +114,7 @@ type looked struct {
 	vals  []int
 }
 
-// Work does beside the program what the shown tab needs. It is called after every
+// Work does in the background what the shown tab needs. It is called after every
 // message.
 func (d *Pane) Work() tea.Cmd { return tea.Batch(d.look(), d.findSame(), d.findBefore()) }
 

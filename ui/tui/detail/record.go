@@ -94,7 +94,7 @@ func (d *Pane) content(r *event.Record, w int) {
 	d.Envelope(r)
 }
 
-// payload shows what a server wrote: as it was laid out beside the program, and
+// payload shows what a server wrote: as it was laid out in the background, and
 // until then a beginning of it.
 func (d *Pane) payload(r *event.Record, width int) {
 	p := &d.payloads

@@ -132,7 +132,7 @@ func sameAs(r, of *event.Record, keys []keyField) (trust.Rendered, bool) {
 	return trust.Rendered{}, false
 }
 
-// findSame looks through the log beside the program while the tab is shown.
+// findSame looks through the log in the background while the tab is shown.
 func (d *Pane) findSame() tea.Cmd {
 	s := &d.same
 	if d.Tab != tabSame || d.env.Record() == 0 || s.busy {

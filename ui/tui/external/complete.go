@@ -24,7 +24,7 @@ const (
 )
 
 // CompletePath has tab complete the path of a file that a prompt asks for. Names are read
-// beside the program.
+// in the background.
 func (x *Programs) CompletePath(p *widget.Prompt) {
 	p.Tab = func() tea.Cmd {
 		text := p.Field.Text()

@@ -1,5 +1,5 @@
 // Package feed reads for the screen what the host has: rows and records of the log,
-// the snapshot, marks. Everything here is called beside the event loop, by commands,
+// the snapshot, marks. Everything here is called in the background, by commands,
 // and returns values. Nothing of the screen reads the host in another way.
 package feed
 

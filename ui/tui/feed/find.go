@@ -31,7 +31,7 @@ type Found struct {
 }
 
 // Part looks through the log for at most partTime, or until ctx ends. It is called
-// beside the event loop.
+// in the background.
 func (f Find) Part(ctx context.Context, log Log) Found {
 	out := Found{Edge: f.From}
 	end := time.Now().Add(partTime)

@@ -20,7 +20,7 @@ import (
 // says is what stands under the filter while nothing is wrong with it.
 const says = "enter keep  tab complete  up earlier  esc undo   words !not a|b server: sev: .path>5 since:10m"
 
-// Env is what the bar is made from.
+// Env is what the bar needs.
 type Env struct {
 	*cells.Env
 	Screen
@@ -35,7 +35,7 @@ type Screen interface {
 	widget.Lines
 	// KeyOf is the operator's key of an action.
 	KeyOf(action string) string
-	// EnterStream gives the keys to the stream.
+	// EnterStream moves the focus to the stream.
 	EnterStream()
 	// ShowQuery shows what a query takes, and its place in the tree.
 	ShowQuery(q query.Query)

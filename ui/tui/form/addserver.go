@@ -176,7 +176,7 @@ func (d *addServer) Key(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// written takes notice of a change in the field that has the keys.
+// written takes notice of a change in the field that has the focus.
 func (d *addServer) written() {
 	d.problem, d.tested = "", nil
 	switch d.at {

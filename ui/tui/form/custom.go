@@ -24,7 +24,7 @@ type Custom struct {
 	Schema json.RawMessage
 	Filled json.RawMessage // what is filled in at first
 	// Preview tells what would be done with what is filled in, and Send does it. Both run
-	// beside the event loop.
+	// in the background.
 	Preview func(ctx context.Context, filled json.RawMessage) Preview
 	Send    func(ctx context.Context, filled json.RawMessage) error
 	Sent    func(filled json.RawMessage) // runs on the event loop once it is done

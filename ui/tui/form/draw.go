@@ -20,7 +20,7 @@ type formDrawing struct {
 	wide        bool
 	left, right []string
 	cursor      cells.Point
-	focus, end  int // lines of the item that has the keys
+	focus, end  int // lines of the item that has the focus
 }
 
 // Sizes of the form.
@@ -208,7 +208,7 @@ func (f *Form) drawItem(c *cells.Canvas, it formItem, roomy bool) {
 	}
 }
 
-// lead begins the line of a field, which has the keys or not, and returns the role of
+// lead begins the line of a field, which has the focus or not, and returns the role of
 // its label.
 func (e *Env) lead(c *cells.Canvas, on bool) themes.Role {
 	if !on {

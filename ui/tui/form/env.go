@@ -1,6 +1,6 @@
 // Package form has the dialogs in which something is filled in or chosen before the
 // host does it: subscribing and its modes, adding and importing servers, signing in.
-// Whatever takes its time is done beside the program, by commands.
+// Whatever takes its time is done in the background, by commands.
 package form
 
 import (
@@ -16,7 +16,7 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// Env is what forms are made from.
+// Env is what forms need.
 type Env struct {
 	*cells.Env
 	Screen
@@ -46,7 +46,7 @@ type Screen interface {
 	Copy(what, text string) tea.Cmd
 }
 
-// Host is what forms ask of the host, beside the event loop.
+// Host is what forms ask of the host, in the background.
 type Host interface {
 	Check(ctx context.Context, r host.Request) (event.Mode, error)
 	Preview(r host.Request) (host.Preview, error)

@@ -88,8 +88,8 @@ func (f *Form) Model() *form.Model { return f.model }
 // Secret is that of the webhook, zero where there is none.
 func (f *Form) Secret() event.Secret { return f.secret }
 
-// Focus gives the keys to a field.
+// Focus moves the focus to a field.
 func (f *Form) Focus(e *form.Entry) { f.enter(formItem{kind: itemField, entry: e}) }
 
-// Focused is the field that has the keys, nil if another place has.
+// Focused is the field that has the focus, nil if another place has.
 func (f *Form) Focused() *form.Entry { return f.on.entry }

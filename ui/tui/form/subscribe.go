@@ -70,7 +70,7 @@ type modeChoice struct {
 	why  string
 }
 
-// formItem is a place of the form that can have the keys.
+// formItem is a place of the form that can have the focus.
 type formItem struct {
 	kind  itemKind
 	entry *form.Entry // of a field
@@ -104,7 +104,7 @@ var starts = [...]struct {
 
 const customStart = len(starts) - 1
 
-// open shows the form with the keys where something has to be filled in.
+// open shows the form with the focus where something has to be filled in.
 func (f *Form) open() tea.Cmd {
 	f.setMode(f.mode)
 	f.validate()
@@ -119,7 +119,7 @@ func (f *Form) open() tea.Cmd {
 	return tea.Batch(f.check(), f.ask())
 }
 
-// items are the places that can have the keys, in order.
+// items are the places that can have the focus, in order.
 func (f *Form) items() []formItem {
 	var items []formItem
 	if f.custom == nil {
@@ -145,7 +145,7 @@ func (f *Form) items() []formItem {
 
 func (f *Form) webhook() bool { return f.custom == nil && f.modes[f.mode].mode == event.ModeWebhook }
 
-// enter gives the keys to an item.
+// enter moves the focus to an item.
 func (f *Form) enter(it formItem) {
 	f.on, f.chip = it, 0
 	f.edit = widget.Field{}
@@ -166,7 +166,7 @@ func (f *Form) enter(it formItem) {
 	}
 }
 
-// step gives the keys to the item n places further; it stops at the ends unless
+// step moves the focus to the item n places further; it stops at the ends unless
 // it goes round.
 func (f *Form) step(n int, round bool) {
 	items := f.items()

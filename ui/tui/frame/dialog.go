@@ -40,7 +40,7 @@ func (f *Frame) boxRows(d widget.Dialog) int {
 // LeastSize is the smallest screen that has panes.
 var LeastSize = fmt.Sprintf("%dx%d", layout.LeastWidth, layout.LeastHeight)
 
-// Cut tells that what has the keys, a dialog or a prompt, is not shown in full, and the
+// Cut tells that what has the focus, a dialog or a prompt, is not shown in full, and the
 // size of the screen that it needs. What cannot be read is not answered.
 func (f *Frame) Cut(tiny bool, d widget.Dialog, prompt *widget.Prompt) (needs string, cut bool) {
 	q, ok := d.(widget.Question)
@@ -62,7 +62,7 @@ func (f *Frame) Cut(tiny bool, d widget.Dialog, prompt *widget.Prompt) (needs st
 	return fmt.Sprintf("%dx%d", w, h), true
 }
 
-// CutWords tell why what has the keys takes none but those that lead back.
+// CutWords tell why what has the focus takes none but those that lead back.
 func CutWords(d widget.Dialog, needs string) string {
 	what := "this"
 	if d != nil {

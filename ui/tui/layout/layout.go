@@ -22,7 +22,7 @@ const (
 	Subs  // the tables of subscriptions, gaps and leases
 	Log   // audit, wire and the program's own log
 	React // what waits for the operator, runs and rules of reactions
-	Other // the stream without the keys, of two
+	Other // the stream without the focus, of two
 )
 
 // Layout says where everything stands. An empty rect is not drawn.
@@ -32,14 +32,14 @@ type Layout struct {
 	Body                   Rect // of all panes, without the frame around them
 	Framed                 bool // a line runs around the panes
 	Tree, Stream, Detail   Rect
-	Other                  Rect // the stream without the keys, of two
+	Other                  Rect // the stream without the focus, of two
 	Table                  Rect // of the screens that are a table
 	Status, Hints          Rect
-	Stacked                bool // one pane at a time: the one with the keys
+	Stacked                bool // one pane at a time: the one with the focus
 	ShortTime, OnlySummary bool // how much a row of the stream tells
 }
 
-// Size is how much of the screen the pane with the keys has.
+// Size is how much of the screen the pane with the focus has.
 type Size uint8
 
 // The sizes; Sizes is how many there are.
@@ -90,7 +90,7 @@ type Shape struct {
 	Size    Size
 	Rows    int // of the table that is shown; 0 if there is none
 	Streams Streams
-	Last    bool // the stream with the keys is the second of two
+	Last    bool // the stream with the focus is the second of two
 }
 
 // Sizes at which the screen changes.
@@ -98,7 +98,7 @@ const (
 	LeastWidth, LeastHeight = 40, 10
 	narrowWidth             = 60  // below it a row is its summary
 	shortTimeWidth          = 80  // below it times are without fractions
-	DrawerWidth             = 80  // from here the tree opens beside the stream when it has the keys
+	DrawerWidth             = 80  // from here the tree opens beside the stream when it has the focus
 	TreeWidth               = 100 // from here the tree stands beside the stream
 	detailWidth             = 190 // from here the detail stands beside the stream
 	frameHeight             = 20  // from here a line runs around the panes
@@ -151,7 +151,7 @@ func Arrange(s Shape) Layout {
 }
 
 // share parts the room of the stream between two, as is wanted or as there is room for. Where
-// there is none, the one with the keys has all of it.
+// there is none, the one with the focus has all of it.
 func (l *Layout) share(s Shape) {
 	r := l.Stream
 	beside, under := r.W > 2*leastBeside, r.H >= 2*leastUnder

@@ -14,7 +14,7 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// Env is what the verbs are made from.
+// Env is what the verbs need.
 type Env struct {
 	*cells.Env
 	Screen
@@ -38,7 +38,7 @@ type Screen interface {
 	KeyOf(action string) string
 }
 
-// Host is what is asked of the host, beside the event loop; see [host.Actor].
+// Host is what is asked of the host, in the background; see [host.Actor].
 type Host interface {
 	Subscribe(ctx context.Context, r host.Request) (event.Subscription, error)
 	Unsubscribe(ctx context.Context, id event.SubID) error

@@ -17,7 +17,7 @@ type Screen interface {
 	KeyOf(action string) string // the operator's key of an action
 }
 
-// Env is what the list is made from.
+// Env is what the list needs.
 type Env struct {
 	*cells.Env
 	Screen Screen

@@ -112,7 +112,7 @@ func (n *Notifier) by() Alert {
 	return n.detects
 }
 
-// SetFocused takes that the operator looks at the screen, or elsewhere; last is the
+// SetFocused notes that the operator looks at the screen, or elsewhere; last is the
 // newest record.
 func (n *Notifier) SetFocused(on bool, last uint64) {
 	n.focused, n.hits = on, 0
@@ -137,7 +137,7 @@ type Hits struct {
 }
 
 // Due returns what examines the records up to last, nil if there is nothing to do: the
-// operator looks at the screen, or nothing is new. It is called beside the event loop,
+// operator looks at the screen, or nothing is new. It is called in the background,
 // and what it returns is for [Notifier.Take].
 func (n *Notifier) Due(last uint64) func(Log) (Hits, error) {
 	if n.focused || !n.Settings.On || len(n.queries) == 0 || n.busy || n.seen >= last {

@@ -89,7 +89,7 @@ func ShellSign(line string) string {
 
 // Open runs a line with what input returns as its standard input, and shows its output as
 // it ends. The command is killed when the pane is closed, after 30 s, and at 1 MiB of
-// output. input is called beside the program.
+// output. input is called in the background.
 func Open(env *Env, line string, args []string, input func(context.Context) ([]byte, error)) tea.Cmd {
 	ctx, cancel := context.WithTimeout(context.Background(), timeMax)
 	d := &output{env: env, line: line, stop: cancel, began: env.Now()}

@@ -1,6 +1,6 @@
 // Package related shows records that belong together, over the whole history: in lanes
 // by server and type over time, and as a list in which repeats are folded. What it looks
-// for is found beside the program; the newest come first.
+// for is found in the background; the newest come first.
 package related
 
 import (
@@ -16,7 +16,7 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// Env is what the view is made from.
+// Env is what the view needs.
 type Env struct {
 	*cells.Env
 	Screen widget.Screen

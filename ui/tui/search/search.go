@@ -1,6 +1,6 @@
 // Package search leads through all that is stored: to the next record that holds a text, to
 // gaps and changes of state, to the oldest row of a filter. It hides nothing. What is not at
-// hand is looked for beside the program, and the way back is told.
+// hand is looked for in the background, and the way back is told.
 package search
 
 import (
@@ -19,7 +19,7 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// Env is what a search is made from.
+// Env is what a search needs.
 type Env struct {
 	*cells.Env
 	Screen

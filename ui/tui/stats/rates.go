@@ -20,7 +20,7 @@ type Screen interface {
 	ShowEvents(n query.Node) // shows what arrives of a part of the tree
 }
 
-// Env is what the numbers are made from.
+// Env is what the numbers need.
 type Env struct {
 	*cells.Env
 	Screen  Screen
@@ -45,7 +45,7 @@ func New(env *Env) Rates { return Rates{env: env} }
 // awayEvery is how often they are asked for while the screen has no focus.
 const awayEvery = 5 * time.Second
 
-// Work asks for the numbers beside the program when a second went by; without the
+// Work asks for the numbers in the background when a second went by; without the
 // focus, five.
 func (r *Rates) Work(focused bool) tea.Cmd {
 	now, every := r.env.Clock(), time.Second

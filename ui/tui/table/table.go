@@ -80,7 +80,7 @@ type Worker interface{ Work() tea.Cmd }
 // Env is what tables are drawn with.
 type Env struct {
 	*cells.Env
-	Focused func() bool // the table has the keys
+	Focused func() bool // the table has the focus
 }
 
 // Table shows rows of a source. What is chosen is a row, not a place: rows that

@@ -17,7 +17,7 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// Env is what the list is made from.
+// Env is what the list needs.
 type Env struct {
 	*cells.Env
 	Screen widget.Screen
@@ -28,7 +28,7 @@ type Env struct {
 // valuesMax bounds the values that are listed.
 const valuesMax = 200
 
-// Open counts the values at a path in the events that match, beside the program.
+// Open counts the values at a path in the events that match, in the background.
 func Open(env *Env, path *filter.Path, match func(*event.Record) bool) tea.Cmd {
 	ctx, cancel := context.WithCancel(context.Background())
 	d := &list{env: env, path: path, stop: cancel, Picker: widget.NewPicker(nil)}

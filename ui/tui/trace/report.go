@@ -83,7 +83,7 @@ func (t *Tracer) askReport(q incidents.Request, name, there string) {
 	}
 }
 
-// writeReport builds the report and writes its file beside the program. For one that is
+// writeReport builds the report and writes its file in the background. For one that is
 // there it asks again.
 func (t *Tracer) writeReport(q incidents.Request, name string, overwrite bool) tea.Cmd {
 	log, path, create := t.env.Log(), t.env.Home(name), t.env.Create

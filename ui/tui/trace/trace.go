@@ -28,7 +28,7 @@ type Env struct {
 	Log     func() incidents.Log
 	Runs    incidents.Runs // of reactions; nil: there are none
 	// Value is that of the detail's chosen line with the term that filters by it, while the
-	// detail has the keys and the line has one.
+	// detail has the focus and the line has one.
 	Value func() (term string, text trust.Text, ok bool)
 	// Selected hands the records of the range, or the chosen one, to a function.
 	Selected func(then func([]event.Record) tea.Cmd) tea.Cmd

@@ -26,7 +26,7 @@ type View struct {
 	Columns map[string][]stream.Column `json:"columns,omitempty"` // of its places, where they were chosen
 }
 
-// Env is what views are made from.
+// Env is what views need.
 type Env struct {
 	*cells.Env
 	Screen  Screen

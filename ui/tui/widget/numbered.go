@@ -10,15 +10,15 @@ import (
 	"eventdeck/ui/tui/cells"
 )
 
-// Numbered asks for one of at most nine rows: by its digit, or by enter for the one under the
-// cursor. esc chooses none.
+// Numbered is a dialog to choose one of at most nine rows: by its digit, or by enter for the one
+// under the cursor. Esc chooses none.
 type Numbered struct {
 	Screen Screen
 	Glyphs *cells.Glyphs
 	Head   string
 	Says   string // what is done with the row
 	Rows   []Row
-	Take   func(i int) tea.Cmd // goes on with a row
+	Take   func(i int) tea.Cmd // is called with the index of the chosen row
 	at     int
 }
 
