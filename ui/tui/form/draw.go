@@ -140,7 +140,7 @@ func (f *Form) drawHead(c *cells.Canvas, roomy bool) {
 	}
 }
 
-// serverText writes words of the server behind the mark of such text.
+// serverText writes at most so many lines of untrusted text behind the gutter.
 func (f *Form) serverText(c *cells.Canvas, text trust.Text, most int) {
 	e := f.env
 	lines := trust.Block(text, max(1, c.Width-5))
@@ -208,8 +208,8 @@ func (f *Form) drawItem(c *cells.Canvas, it formItem, roomy bool) {
 	}
 }
 
-// lead begins the line of a field, which has the focus or not, and returns the role of
-// its label.
+// lead begins the line of a field and returns the role of its label; on: the field has the
+// focus.
 func (e *Env) lead(c *cells.Canvas, on bool) themes.Role {
 	if !on {
 		c.Put(themes.Plain, "   ")
@@ -339,8 +339,8 @@ func (f *Form) drawPreview(w int) []string {
 	return c.All()
 }
 
-// ask asks the host what it would send, once for each request. What it said before
-// is shown until it answers.
+// ask returns a command that asks the host what it would send, nil if the request has not
+// changed. The former answer is shown meanwhile.
 func (f *Form) ask() tea.Cmd {
 	if f.custom != nil {
 		return f.askCustom()
