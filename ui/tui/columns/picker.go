@@ -1,4 +1,4 @@
-// Package columns chooses the columns of the stream.
+// Package columns is the dialog to choose the columns of the stream.
 package columns
 
 import (
@@ -15,7 +15,7 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// Log is what offers columns: the newest records.
+// Log has the newest records: their payloads offer columns.
 type Log interface {
 	Before(seq uint64, fn func(event.Record) bool) error
 }
@@ -30,8 +30,8 @@ type Env struct {
 	Keep   func(setting string, value any) tea.Cmd // for later runs
 }
 
-// Picker chooses the columns of the stream: which, in what order, how wide.
-// The stream shows every change at once.
+// Picker is the dialog: which columns are shown, in which order, how wide. The stream shows each
+// change at once.
 type Picker struct {
 	env  *Env
 	name string // of the setting
@@ -80,7 +80,7 @@ func Open(env *Env) tea.Cmd {
 	})
 }
 
-// fill lists what is shown, then what could be.
+// fill lists the columns that are shown, then others that could be.
 func (d *Picker) fill() {
 	d.Rows = d.Rows[:0]
 	labels := d.labels()
@@ -172,7 +172,7 @@ func (d *Picker) Draw(c *cells.Canvas, h int) {
 	}
 }
 
-// apply shows the rows that are on.
+// apply has the stream show the columns that are on.
 func (d *Picker) apply() {
 	cols := []stream.Column{}
 	for _, r := range d.Rows {
@@ -202,7 +202,7 @@ func (d *Picker) widen(step int) {
 	r.Width = max(3, min(r.Width+step, 80))
 }
 
-// change does what a key says and tells whether the columns changed.
+// change handles a key and reports whether the columns changed.
 func (d *Picker) change(name string) (changed bool) {
 	switch name {
 	case "space":

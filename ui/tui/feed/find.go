@@ -20,7 +20,7 @@ type Find struct {
 	Back  bool   // it looks at older records, from the newest
 }
 
-// Found is what a part of a search came to.
+// Found is the result of one part of a search.
 type Found struct {
 	Seq    uint64    // 0: nothing in this part
 	Edge   uint64    // the next part looks from here

@@ -1,5 +1,5 @@
-// Package filterbar is the line in which a filter is typed, and the filters that the
-// operator saved by their names.
+// Package filterbar is the line in which a filter is typed, and the filters that the operator
+// saved under names.
 package filterbar
 
 import (
@@ -97,7 +97,7 @@ func (b *Bar) Open() tea.Cmd {
 	return b.learn()
 }
 
-// Remember puts a filter into the history of those that were typed.
+// Remember adds a filter to the history.
 func (b *Bar) Remember(text string) {
 	m := b.env.Persist
 	m.Lines.Filters = widget.Remember(m.Lines.Filters, text)

@@ -62,7 +62,7 @@ func (f *Frame) Cut(tiny bool, d widget.Dialog, prompt *widget.Prompt) (needs st
 	return fmt.Sprintf("%dx%d", w, h), true
 }
 
-// CutWords tell why what has the focus takes none but those that lead back.
+// CutWords tell that what has the focus does not fit and that only esc works.
 func CutWords(d widget.Dialog, needs string) string {
 	what := "this"
 	if d != nil {
@@ -71,8 +71,8 @@ func CutWords(d widget.Dialog, needs string) string {
 	return fmt.Sprintf("%s needs a screen of %s; esc goes back, nothing happens", what, needs)
 }
 
-// Over lays a dialog over lines, whose panes stand back meanwhile. Of one that is cut only
-// needs is shown: the size of a screen that it needs.
+// Over draws a dialog over lines, which are dimmed. If the dialog does not fit, only needs is
+// shown: the size of the screen that it needs.
 func (f *Frame) Over(lines []string, d widget.Dialog, needs string) {
 	r := f.Box(d)
 	var in cells.Canvas

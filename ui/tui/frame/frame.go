@@ -1,5 +1,5 @@
-// Package frame lays the screen together: panes with the lines between and around them,
-// the lines above and below, and a dialog over all.
+// Package frame composes the screen: panes with the lines between them, the lines above and
+// below, and a dialog over all.
 package frame
 
 import (

@@ -1,4 +1,4 @@
-// Package layout says where on a screen of so many cells the panes stand.
+// Package layout computes where the panes are on a screen of so many cells.
 package layout
 
 // Rect is a part of the screen in cells.
@@ -25,7 +25,7 @@ const (
 	Other // the stream without the focus, of two
 )
 
-// Layout says where everything stands. An empty rect is not drawn.
+// Layout has the place of everything on the screen. An empty rect is not drawn.
 type Layout struct {
 	Tiny                   bool // one centred line is all there is
 	Crumb, Scope           Rect
@@ -74,14 +74,14 @@ const (
 	StreamsUses
 )
 
-// Arrangement is what the operator made of the panes; it is kept between runs.
+// Arrangement is how the operator arranged the panes; it is saved between runs.
 type Arrangement struct {
 	Split Split `json:"split,omitempty"`
 	Tree  int   `json:"tree,omitempty"` // columns beside the usual width of the tree
 	List  int   `json:"list,omitempty"` // percent beside the usual share of the list
 }
 
-// Shape is what a layout is made for.
+// Shape is what a layout depends on.
 type Shape struct {
 	Arrangement
 	W, H    int
@@ -171,7 +171,7 @@ func (l *Layout) share(s Shape) {
 	}
 }
 
-// lines takes the lines above and below the panes and returns what is left.
+// lines places the lines above and below the panes and returns the rest.
 func (l *Layout) lines(w, h int) Rect {
 	top, bottom := 0, h
 	if h >= crumbHeight {
@@ -187,7 +187,7 @@ func (l *Layout) lines(w, h int) Rect {
 	return Rect{0, top, w, bottom - top}
 }
 
-// pair shares a body between a list and the detail.
+// pair divides a body between a list and the detail.
 func (l *Layout) pair(list *Rect, body Rect, s Shape) {
 	right := s.W >= detailWidth && s.Subject != Subs && s.Streams != Beside // two beside each other need the width
 	if s.Split != Auto {
@@ -242,7 +242,7 @@ func (l *Layout) narrow(body Rect, s Shape, table bool) {
 	l.give(s.Focus, body)
 }
 
-// give lets one pane have all of r.
+// give gives all of r to one pane.
 func (l *Layout) give(focus Pane, r Rect) {
 	switch focus {
 	case Tree:

@@ -2,8 +2,7 @@ package layout
 
 import "fmt"
 
-// Screen is how the panes share the screen now: which one has the focus, and what the
-// operator made of them.
+// Screen is the state of the layout: the focus, and how the operator arranged the panes.
 type Screen struct {
 	Shape
 	Usual Split  // of the settings, where the operator did not turn it
@@ -66,7 +65,7 @@ func (s *Screen) Resize(step int) {
 	}
 }
 
-// Order are the panes as the keys go round them.
+// Order lists the panes in the order of tab.
 func (s *Screen) Order() []Pane {
 	switch {
 	case s.Subject == Subs || s.Subject == Log || s.Subject == React:

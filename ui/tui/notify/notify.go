@@ -1,5 +1,5 @@
-// Package notify tells the operator, who looks elsewhere, of what the rules match: by
-// what terminals have for that.
+// Package notify notifies the operator by the terminal, while that has no focus, of records that
+// match the operator's rules.
 package notify
 
 import (
@@ -47,7 +47,7 @@ type Log interface {
 	After(seq uint64, fn func(event.Record) bool) error
 }
 
-// Notifier watches the log while the operator looks elsewhere.
+// Notifier watches the log while the terminal has no focus. It is for the event loop.
 type Notifier struct {
 	Settings Settings
 
@@ -66,8 +66,8 @@ type Notifier struct {
 	waiting bool // for the rest of the time between two notifications
 }
 
-// New is a notifier without rules; the operator looks at the screen. The variables of
-// the environment say what the terminal knows.
+// New returns a notifier without rules. The environment tells which notifications the terminal
+// supports.
 func New(env *cells.Env, variable func(string) string) Notifier {
 	return Notifier{env: env, detects: AlertFor(variable), tmux: variable("TMUX") != "", focused: true}
 }

@@ -1,4 +1,5 @@
-// Package palette finds everything by its name, and tells what works in a place.
+// Package palette has two dialogs: the command palette, which finds everything by its name, and
+// the list of keys that work in a pane.
 package palette
 
 import (

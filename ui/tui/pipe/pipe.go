@@ -1,5 +1,5 @@
-// Package pipe hands events on to a command of the operator and shows what it writes, as
-// text that is not trusted.
+// Package pipe runs a command of the operator with events as its input and shows its output as
+// untrusted text.
 package pipe
 
 import (
@@ -165,7 +165,8 @@ type output struct {
 	sight widget.Scroll
 }
 
-// ended takes what the command wrote. One that failed without a word is asked for again.
+// ended shows the output of the command. If it failed without output the command is asked for
+// again.
 func (d *output) ended(text []byte, err error) {
 	d.done, d.text, d.err, d.width = true, text, err, 0
 	if d.env.Screen.Shown() == widget.Dialog(d) && err != nil && len(bytes.TrimSpace(text)) == 0 {

@@ -65,7 +65,8 @@ type view struct {
 	stop context.CancelFunc
 }
 
-// again looks for what was stored meanwhile, too. The chosen record stays.
+// again starts the search again, so that it includes what was stored meanwhile. The chosen
+// record stays.
 func (d *view) again() tea.Cmd {
 	d.stop()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -99,7 +100,7 @@ func (d *view) search(ctx context.Context) tea.Cmd {
 	})
 }
 
-// take takes what one step found.
+// take adds what one step found.
 func (d *view) take(found []incidents.Entry) {
 	if len(found) == 0 {
 		return

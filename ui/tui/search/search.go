@@ -1,6 +1,6 @@
-// Package search leads through all that is stored: to the next record that holds a text, to
-// gaps and changes of state, to the oldest row of a filter. It hides nothing. What is not at
-// hand is looked for in the background, and the way back is told.
+// Package search goes to the next record of the log that has a text, to the next gap or change
+// of state, or to the oldest row of a filter. It hides no rows. It searches in the background and
+// tells how far it is.
 package search
 
 import (
@@ -33,7 +33,7 @@ type Screen interface {
 	widget.Lines
 	// KeyOf is the operator's key of an action.
 	KeyOf(action string) string
-	// Hush takes away what is told.
+	// Hush clears the status line.
 	Hush()
 }
 
@@ -132,7 +132,7 @@ func (s *Search) look(what string, f feed.Find) tea.Cmd {
 	return s.part()
 }
 
-// part looks through the next part.
+// part searches the next part of the log.
 func (s *Search) part() tea.Cmd {
 	f, token, log := s.find, s.token, s.env.Log()
 	return s.env.Do(func(ctx context.Context) tea.Msg {
@@ -149,7 +149,7 @@ func (s *Search) part() tea.Cmd {
 // Running tells whether a search runs.
 func (s *Search) Running() bool { return s.on }
 
-// Drop ends the search that runs, without a word.
+// Drop ends the search that runs, and tells nothing.
 func (s *Search) Drop() { s.token, s.on = s.token+1, false }
 
 // Stop ends the search that runs, and tells that.
@@ -158,7 +158,7 @@ func (s *Search) Stop() {
 	s.env.Tell("stopped looking for " + s.what)
 }
 
-// take takes what a part of a search came to.
+// take handles the result of a part.
 func (s *Search) take(f feed.Found) tea.Cmd {
 	way := "on"
 	if s.find.Back {
@@ -212,8 +212,8 @@ func (s *Search) Goto(seq uint64) {
 	s.Landed()
 }
 
-// Landed tells, once the stream has turned to a record, when it stands elsewhere than was
-// asked.
+// Landed tells, once the stream has read the rows around the record of [Search.Goto], if that
+// record is not among them.
 func (s *Search) Landed() {
 	if s.sought == 0 || !s.env.Stream.Turned {
 		return

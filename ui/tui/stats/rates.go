@@ -1,4 +1,4 @@
-// Package stats shows the numbers of the run: rates with their course, counters, lag.
+// Package stats shows the numbers of the run: rates with sparklines, counters, lag.
 package stats
 
 import (
@@ -39,7 +39,7 @@ type Rates struct {
 	busy   bool // they are being asked for
 }
 
-// New has no numbers yet.
+// New returns rates without numbers.
 func New(env *Env) Rates { return Rates{env: env} }
 
 // awayEvery is how often they are asked for while the screen has no focus.
@@ -74,7 +74,7 @@ func (r *Rates) Take(stats host.Stats, memory uint64, at time.Time) {
 	}
 }
 
-// Open shows all numbers, and asks for them anew.
+// Open shows all numbers, and reads them again.
 func (r *Rates) Open() tea.Cmd {
 	d := &dialog{rates: r}
 	if !r.At.IsZero() {

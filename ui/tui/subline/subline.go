@@ -111,7 +111,7 @@ func (l *line) subscribe(ctx context.Context, h Host) error {
 	return err
 }
 
-// tell tells what became of the subscription.
+// tell tells the result.
 func (l *line) tell(e *Env, err error) {
 	name := cells.Sanitize(l.request.Server).Plain() + " " + trust.Line(l.request.Type).Plain()
 	if l.typ != nil {

@@ -1,5 +1,5 @@
-// Package top counts the values of a field over the whole history, and leads to a value
-// as a filter.
+// Package top lists the most frequent values of a field in all stored events; a value becomes a
+// filter.
 package top
 
 import (

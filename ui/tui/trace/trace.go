@@ -1,5 +1,5 @@
-// Package trace follows a value over servers and types, and hands on what was found:
-// what is related, what differs, a report, events for a command.
+// Package trace follows a value over servers and event types: it filters by the value, pins it,
+// lists what is related, compares records, writes a report, and pipes events to a command.
 package trace
 
 import (
@@ -19,7 +19,7 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// Env is what an incident is followed with.
+// Env is what a [Tracer] needs.
 type Env struct {
 	*cells.Env
 	Screen
@@ -45,14 +45,14 @@ type Env struct {
 	Getenv       func(name string) string
 }
 
-// Screen is what shows an incident.
+// Screen is what a tracer asks of the screen around it.
 type Screen interface {
 	widget.Lines
 	// KeyOf is the operator's key of an action.
 	KeyOf(action string) string
 }
 
-// Tracer has what the keys and commands of an incident do. It belongs to the event loop.
+// Tracer does what the keys and commands of an incident ask. It is for the event loop.
 type Tracer struct {
 	Comparing uint64                                                                 // the record that another one is to be compared with; 0: none
 	Command   func(ctx context.Context, args []string, input []byte) ([]byte, error) // runs a command of the operator

@@ -76,7 +76,7 @@ func (t *Tracer) Follow(how How) tea.Cmd {
 	})
 }
 
-// Hide leaves out what a term takes, besides what was filtered.
+// Hide adds a term to the filter that leaves out what it matches.
 func (t *Tracer) Hide(term string) { t.narrow(term, true) }
 
 // narrow adds a term to the filter, or for not that it is left out.
@@ -112,8 +112,8 @@ func (t *Tracer) useTerm(node query.Node, text, was string) {
 	t.env.Tell(told)
 }
 
-// Pin has the value stand out wherever payloads are shown, or no longer. The oldest
-// pin makes room for a new one.
+// Pin highlights the value in all payloads, or ends that. A new pin replaces the oldest if there
+// are [cells.PinsMax].
 func (t *Tracer) Pin() tea.Cmd {
 	return t.withValue("pin it, or take its pin away", func(_ string, text trust.Text) tea.Cmd {
 		if plain := trust.Line(text).Plain(); plain != "" {

@@ -18,7 +18,7 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// Env is what takes the settings.
+// Env has what applies the settings.
 type Env struct {
 	Screen
 	Path     string                                    // "" if there is no file
@@ -27,7 +27,7 @@ type Env struct {
 	Split    func(layout.Split)                        // where the detail stands
 }
 
-// Screen is what tells of the file.
+// Screen is what the file asks of the screen around it.
 type Screen interface {
 	widget.Screen
 	// TellBad tells what is wrong.

@@ -1,5 +1,5 @@
-// Package views keeps what is shown under names: place, filter, columns, and how two streams
-// share the screen. It lists them, and opens, renames and deletes them.
+// Package views saves what is shown under names: place, filter, columns, and how two streams
+// share the screen. It lists, opens, renames and deletes these views.
 package views
 
 import (
