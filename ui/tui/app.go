@@ -126,11 +126,11 @@ type app struct {
 	audience present.Captions
 }
 
-// input is what takes keys and the mouse in place of the panes.
+// input is the state of keys and mouse, and what has them in place of the panes.
 type input struct {
-	dialog widget.Dialog  // has all keys while it is shown; nil: none is
-	ended  time.Time      // when a dialog went away that no key and no click closed; zero after the next key
-	prompt *widget.Prompt // has all keys else; nil: none is open
+	dialog widget.Dialog  // has the focus while it is shown; nil: none is
+	ended  time.Time      // when a dialog closed without a key or a click; zero after the next key
+	prompt *widget.Prompt // has the focus if there is no dialog; nil: none is open
 	mouse  mouse
 
 	backedAt time.Time // when the quit key last led one step back
@@ -203,7 +203,7 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return a, tea.Batch(cmd, a.reconcile())
 }
 
-// update takes a message, and notes that a dialog went away by itself.
+// update handles a message, and notes when a dialog closed without a key or a click.
 func (a *app) update(msg tea.Msg) tea.Cmd {
 	shown := a.dialog != nil
 	cmd := a.handle(msg)
@@ -217,19 +217,19 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 	return cmd
 }
 
-// escFor is how long esc is still meant for a dialog that went away by itself: whoever presses
-// it has not seen that yet.
+// escFor is how long esc is ignored after a dialog closed by itself: the operator meant it for
+// the dialog.
 const escFor = time.Second
 
-// late tells that a key was meant for a dialog that has just gone away by itself.
+// late tells whether a key was meant for a dialog that has just closed by itself.
 func (a *app) late(name string) bool {
 	ended := a.ended
 	a.ended = time.Time{}
 	return name == "esc" && a.dialog == nil && !ended.IsZero() && a.Clock().Sub(ended) < escFor
 }
 
-// reconcile has done what follows from what changed: what is wanted and not held is read,
-// what ages is looked at again, what is remembered is saved.
+// reconcile returns the commands that follow from a change: rows and records that are wanted and
+// not held are read, ages are drawn again, the state of the screen is saved.
 func (a *app) reconcile() tea.Cmd {
 	_, typing := a.filters.Typing()
 	a.stream.Hold(a.actions.Chord != "" || a.dialog != nil || a.prompt != nil && !typing)
@@ -300,7 +300,7 @@ func (a *app) handle(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// key gives a key to what has the focus: a dialog, the filter, then the actions.
+// key passes a key to what has the focus: a dialog, a prompt, or the actions.
 func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 	a.react.Key(k)
 	name := k.String()
@@ -338,7 +338,7 @@ func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 	return a.actions.Press(a.actions.Name(k))
 }
 
-// done notes that something is done which was asked of the host.
+// done tells what the host did or what failed, and reads the host again.
 func (a *app) done(msg widget.Done) tea.Cmd {
 	what, err := evidence.Unconfirmed(msg.What, msg.Err)
 	if msg.From != nil {
@@ -371,12 +371,12 @@ func (a *app) done(msg widget.Done) tea.Cmd {
 	return a.read()
 }
 
-// Ask has the host do something, and tells what was done or what failed.
+// Ask returns a command that runs fn, and tells what was done or what failed.
 func (a *app) Ask(what string, fn func(context.Context) error) tea.Cmd {
 	return a.Do(func(ctx context.Context) tea.Msg { return widget.Done{What: what, Err: fn(ctx)} })
 }
 
-// rescope shows the part of the stream that belongs to the chosen node.
+// rescope limits the stream to the chosen node of the tree.
 func (a *app) rescope() {
 	if a.stream.Query.Node == a.tree.At {
 		return

@@ -18,7 +18,7 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// reactTickMsg: a beat of the guard over approvals went by.
+// reactTickMsg is a tick of the guard over approvals.
 type reactTickMsg struct{}
 
 // reactEnv is what the screen of reactions needs.
@@ -35,7 +35,7 @@ func (a *app) reactEnv(engine react.Control) *reactions.Env {
 	}
 }
 
-// reactTick has the guard told that time goes by, while it waits for that.
+// reactTick returns a command that ticks the guard over approvals, nil while it needs none.
 func (a *app) reactTick() tea.Cmd {
 	if !a.react.WantsTick() {
 		return nil
@@ -216,7 +216,8 @@ func (a *app) runSilence(words []string) (tea.Cmd, error) {
 	return a.react.SilenceRule(words[0], d), nil
 }
 
-// ofRecord returns the record that a command names behind its first word, else the chosen one.
+// ofRecord returns the record that a typed command names behind its first word, else the chosen
+// one.
 func (a *app) ofRecord(name string, words []string) (uint64, error) {
 	if err := a.needReactions(name, words, 1, 2); err != nil {
 		return 0, err

@@ -16,21 +16,21 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// newsMsg: the host was read.
+// newsMsg has what a reading of the host returned.
 type newsMsg struct {
 	feed.News
 	react   react.View // of the reactions, as they were read with it
-	woken   time.Time  // when the flag was seen; zero: it was not waited for
-	awaited bool       // the flag is waited for again
+	woken   time.Time  // when the host was read after a change; zero: it was read without one
+	awaited bool       // the next change is to be awaited
 }
 
-// pageMsg: more rows of the log were read.
+// pageMsg has rows or records that were asked for.
 type pageMsg feed.Page
 
 // Do runs fn in the background. It ends with the program, which waits for it.
 func (a *app) Do(fn func(ctx context.Context) tea.Msg) tea.Cmd { return a.schedule.Do(fn) }
 
-// awaitChange has the host read when it has changed.
+// awaitChange returns a command that reads the host once it has changed.
 func (a *app) awaitChange() tea.Cmd {
 	a.aim()
 	return a.schedule.AwaitChange(func(ctx context.Context, woken time.Time) tea.Msg {
@@ -38,7 +38,8 @@ func (a *app) awaitChange() tea.Cmd {
 	})
 }
 
-// age asks to be told when the evidence has grown older, unless there is nothing that ages.
+// age returns a command that has ages and other relative times drawn again after a while, nil
+// while none are shown.
 func (a *app) age() tea.Cmd {
 	if len(a.snap.Servers) == 0 && len(a.snap.Subs) == 0 && !a.react.On() && !a.edges.Status.Ages() {
 		return nil
@@ -46,8 +47,8 @@ func (a *app) age() tea.Cmd {
 	return a.schedule.Tick()
 }
 
-// turnSign asks to be told when the sign of work turns, while work is shown that the operator
-// waits for.
+// turnSign returns a command that turns the spinner, while the operator waits for a dialog or an
+// export.
 func (a *app) turnSign() tea.Cmd {
 	w, ok := a.dialog.(widget.Worker)
 	if a.outside.Exports.Writing() || ok && w.Busy() {
@@ -56,7 +57,7 @@ func (a *app) turnSign() tea.Cmd {
 	return nil
 }
 
-// read has the host read now.
+// read returns a command that reads the host now.
 func (a *app) read() tea.Cmd { return a.readOn(false) }
 
 func (a *app) readOn(awaited bool) tea.Cmd {
@@ -66,7 +67,7 @@ func (a *app) readOn(awaited bool) tea.Cmd {
 	})
 }
 
-// aim says which arrivals are read next.
+// aim sets which arrivals are read next.
 func (a *app) aim() {
 	if a.stream.Two {
 		a.feed.Aim(a.stream.Arrivals(), a.stream.Other.Arrivals())
@@ -75,7 +76,7 @@ func (a *app) aim() {
 	a.feed.Aim(a.stream.Arrivals())
 }
 
-// fetch has the rows and records read that the streams want and do not hold.
+// fetch returns commands that read the rows and records which the streams want and do not hold.
 func (a *app) fetch() tea.Cmd {
 	if a.stream.Two {
 		return tea.Batch(a.fetchFor(&a.stream.Stream), a.fetchFor(&a.stream.Other))
@@ -96,7 +97,7 @@ func (a *app) fetchFor(s *stream.Stream) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// fetched takes rows and records that were asked for.
+// fetched stores rows and records that were asked for.
 func (a *app) fetched(p feed.Page) tea.Cmd {
 	again := a.stream.Take(p)
 	if s := a.stream.Asked(&p.Request); p.Err != nil && s != nil && p.Gen == s.Gen {
@@ -111,7 +112,7 @@ func (a *app) fetched(p feed.Page) tea.Cmd {
 	return nil
 }
 
-// arrived takes what the host has. It reports whether there is more to read.
+// arrived stores what a reading of the host returned, and reports whether there is more to read.
 func (a *app) arrived(n feed.News) (more bool) {
 	a.stream.Marks.Load(n.Marks, n.Marked)
 	a.take(n.Snap)
@@ -124,7 +125,7 @@ func (a *app) arrived(n feed.News) (more bool) {
 	return more
 }
 
-// tellOwner tells that another process has the store than before.
+// tellOwner tells if another process holds the store than before.
 func (a *app) tellOwner(snap *host.Snapshot) {
 	before, now := a.snap.Store.Holder, snap.Store.Holder
 	switch {
@@ -136,7 +137,7 @@ func (a *app) tellOwner(snap *host.Snapshot) {
 	}
 }
 
-// take takes a snapshot.
+// take stores a snapshot of the host.
 func (a *app) take(snap host.Snapshot) {
 	a.tellOwner(&snap)
 	a.snap = snap

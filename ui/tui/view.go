@@ -39,7 +39,7 @@ func (a *app) draw() string {
 	return a.compose()
 }
 
-// compose lays the panes and what is over them together.
+// compose draws the panes, and a dialog or a prompt over them.
 func (a *app) compose() string {
 	if a.panes.W <= 0 || a.panes.H <= 0 {
 		return ""
@@ -90,7 +90,7 @@ func (a *app) cut() (needs string, cut bool) {
 	return a.frame.Cut(a.arranged().Tiny, a.dialog, a.prompt)
 }
 
-// unseen is the size that a screen needs for changes, "" if it has it.
+// unseen is the size that the screen needs for actions that change something, "" if it has it.
 func (a *app) unseen() string {
 	if a.arranged().Tiny {
 		return frame.LeastSize

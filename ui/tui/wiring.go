@@ -15,7 +15,7 @@ import (
 	"eventdeck/ui/tui/userfile"
 )
 
-// What the parts of the screen are made from.
+// What the parts of the screen need.
 
 // boardEnv is what tables need.
 func (a *app) boardEnv() *board.Env {

@@ -62,7 +62,7 @@ func (d *Pane) record(w int) {
 	}
 }
 
-// content is the first tab: the record's own words and its payload.
+// content writes the first tab: what the record says, and its payload.
 func (d *Pane) content(r *event.Record, w int) {
 	word, summary := d.env.Headline(r)
 	d.Headline(r, word, summary)
@@ -94,8 +94,7 @@ func (d *Pane) content(r *event.Record, w int) {
 	d.Envelope(r)
 }
 
-// payload shows what a server wrote: as it was laid out in the background, and
-// until then a beginning of it.
+// payload writes what a server sent, and until all of it is laid out its beginning.
 func (d *Pane) payload(r *event.Record, width int) {
 	p := &d.payloads
 	data := PayloadOf(r)
@@ -118,7 +117,7 @@ func (d *Pane) payload(r *event.Record, width int) {
 	}
 }
 
-// schemaWords tells where a payload fails its schema.
+// schemaWords says where a payload violates its schema.
 func schemaWords(p schema.Problem) trust.Rendered {
 	at := cells.Sanitize("as a whole")
 	if !p.Path.IsZero() {
@@ -155,7 +154,7 @@ func (d *Pane) viewTitle() string {
 	return " " + d.Env.Glyphs.Dot + " " + d.payloads.view.Word()
 }
 
-// rows is how many records the shown row is of.
+// rows is how many records the row of the record folds.
 func (d *Pane) rows() int {
 	n, _ := d.env.Rows(d.env.Record())
 	return n
