@@ -46,8 +46,7 @@ func (e *Env) when(i int, at func(i int) time.Time, layout string) table.Cell {
 
 // Screen is what tables ask of the screen around them.
 type Screen interface {
-	widget.Screen
-	KeyOf(action string) string    // the operator's key of an action
+	widget.Keyed
 	Jump(seq uint64) tea.Cmd       // shows a record in the stream
 	JumpToSub(id event.SubID) bool // chooses a subscription in the tree; false: there is none
 }

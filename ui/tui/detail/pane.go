@@ -12,12 +12,6 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// Screen is what the pane asks of the screen around it.
-type Screen interface {
-	widget.Screen
-	KeyOf(action string) string // the operator's key of an action
-}
-
 // Log has the records; it is read by commands.
 type Log interface {
 	Last() uint64
@@ -28,7 +22,7 @@ type Log interface {
 // Env is what the pane needs.
 type Env struct {
 	*cells.Env
-	Screen     Screen
+	Screen     widget.Keyed
 	Log        func() Log
 	Snap       *host.Snapshot
 	Record     func() uint64                         // the record that is shown; 0 for none

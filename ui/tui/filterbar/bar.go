@@ -33,8 +33,6 @@ type Env struct {
 // Screen is what shows the bar.
 type Screen interface {
 	widget.Lines
-	// KeyOf is the operator's key of an action.
-	KeyOf(action string) string
 	// EnterStream moves the focus to the stream.
 	EnterStream()
 	// ShowQuery shows what a query takes, and its place in the tree.

@@ -31,11 +31,9 @@ type Env struct {
 
 // Screen is what shows what is asked and done.
 type Screen interface {
-	widget.Screen
-	// Ask has the host do something, and tells what was done or what failed.
+	widget.Keyed
+	// Ask returns a command that runs fn, and tells what was done or what failed.
 	Ask(what string, fn func(context.Context) error) tea.Cmd
-	// KeyOf is the operator's key of an action.
-	KeyOf(action string) string
 }
 
 // Host is what is asked of the host, in the background; see [host.Actor].

@@ -36,9 +36,7 @@ type Env struct {
 
 // Screen is what the pane asks of the screen around it.
 type Screen interface {
-	widget.Screen
-	// KeyOf returns the operator's key of an action, for texts.
-	KeyOf(action string) string
+	widget.Keyed
 	// OfferUndo tells what was done, and for a while offers to undo it by run.
 	OfferUndo(did string, run func() tea.Cmd)
 }

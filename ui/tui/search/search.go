@@ -31,8 +31,6 @@ type Env struct {
 // Screen is what shows a search.
 type Screen interface {
 	widget.Lines
-	// KeyOf is the operator's key of an action.
-	KeyOf(action string) string
 	// Hush clears the status line.
 	Hush()
 }

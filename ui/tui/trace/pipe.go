@@ -40,7 +40,7 @@ func (t *Tracer) AskPipe(line, problem string) {
 		}
 		return cmd
 	}
-	t.env.AskLine(p, line)
+	t.env.Screen.AskLine(p, line)
 	p.Problem = problem
 }
 

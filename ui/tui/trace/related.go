@@ -33,7 +33,7 @@ func (t *Tracer) Related() tea.Cmd {
 func (t *Tracer) showRelated(term, title string) tea.Cmd {
 	f, err := filter.Parse(term, t.env.Clock())
 	if err != nil {
-		t.env.Fail("cannot look for the value", err)
+		t.env.Screen.Fail("cannot look for the value", err)
 		return nil
 	}
 	return related.Open(t.relatedEnv(), related.Request{Title: title, Match: f.Match, At: t.env.Stream.At})
@@ -86,7 +86,7 @@ func (t *Tracer) Compare() tea.Cmd {
 	}
 	if first == 0 || first == second {
 		t.Comparing = t.env.Stream.At
-		t.env.Tell("record " + cells.Number(t.Comparing) + " is to be compared: choose another, and " + t.env.KeyOf("compare") + " again; " + t.env.KeyOf("back") + " ends it")
+		t.env.Screen.Tell("record " + cells.Number(t.Comparing) + " is to be compared: choose another, and " + t.env.Screen.KeyOf("compare") + " again; " + t.env.Screen.KeyOf("back") + " ends it")
 		return nil
 	}
 	t.Comparing = 0
@@ -96,12 +96,12 @@ func (t *Tracer) Compare() tea.Cmd {
 // compareRecords reads two records and shows what differs.
 func (t *Tracer) compareRecords(first, second uint64) tea.Cmd {
 	log := t.env.Log()
-	return t.env.Do(func(context.Context) tea.Msg {
+	return t.env.Screen.Do(func(context.Context) tea.Msg {
 		x, err := log.Get(first)
 		y, err2 := log.Get(second)
 		return widget.Then(func() tea.Cmd {
 			if err := errors.Join(err, err2); err != nil {
-				t.env.Fail("cannot compare", err)
+				t.env.Screen.Fail("cannot compare", err)
 				return nil
 			}
 			compare.Open(t.env.Env, t.env.Screen, &x, &y)

@@ -65,7 +65,7 @@ func fileName(id trust.Text) string {
 func (t *Tracer) Report() {
 	q, name, err := t.reportRequest()
 	if err != nil {
-		t.env.Fail("no report", err)
+		t.env.Screen.Fail("no report", err)
 		return
 	}
 	t.askReport(q, name, "")
@@ -77,7 +77,7 @@ func (t *Tracer) askReport(q incidents.Request, name, there string) {
 	p := &widget.Prompt{Label: "report to:", Says: "enter writes Markdown of " + q.What + ", with notes and gaps   tab completes   esc goes back"}
 	t.env.CompletePath(p)
 	p.Done = func(text string) tea.Cmd { return t.writeReport(q, text, text == there) }
-	t.env.AskLine(p, name)
+	t.env.Screen.AskLine(p, name)
 	if there != "" {
 		p.Problem = "there is such a file; enter again replaces it"
 	}
@@ -87,8 +87,8 @@ func (t *Tracer) askReport(q incidents.Request, name, there string) {
 // there it asks again.
 func (t *Tracer) writeReport(q incidents.Request, name string, overwrite bool) tea.Cmd {
 	log, path, create := t.env.Log(), t.env.Home(name), t.env.Create
-	t.env.Tell("writing the report " + t.env.Glyphs.More)
-	return t.env.Do(func(ctx context.Context) tea.Msg {
+	t.env.Screen.Tell("writing the report " + t.env.Glyphs.More)
+	return t.env.Screen.Do(func(ctx context.Context) tea.Msg {
 		file, err := create(path, overwrite)
 		if errors.Is(err, fs.ErrExist) {
 			return widget.Then(func() tea.Cmd { t.askReport(q, name, name); return nil })

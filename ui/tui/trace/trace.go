@@ -22,7 +22,7 @@ import (
 // Env is what a [Tracer] needs.
 type Env struct {
 	*cells.Env
-	Screen
+	Screen  widget.Lines
 	Stream  *stream.Stream
 	Persist *persist.Saver
 	Log     func() incidents.Log
@@ -43,13 +43,6 @@ type Env struct {
 	CompletePath func(p *widget.Prompt)
 	Create       func(path string, overwrite bool) (external.OutFile, error)
 	Getenv       func(name string) string
-}
-
-// Screen is what a tracer asks of the screen around it.
-type Screen interface {
-	widget.Lines
-	// KeyOf is the operator's key of an action.
-	KeyOf(action string) string
 }
 
 // Tracer does what the keys and commands of an incident ask. It is for the event loop.

@@ -30,7 +30,7 @@ func (t *Tracer) withValue(does string, then func(term string, text trust.Text) 
 	take := func(id incidents.ID) tea.Cmd { return then(filter.ValueTerm(id.Text), id.Text) }
 	switch {
 	case len(ids) == 0:
-		t.env.Tell(t.noValue())
+		t.env.Screen.Tell(t.noValue())
 		return nil
 	case clear:
 		return take(ids[0])
@@ -39,7 +39,7 @@ func (t *Tracer) withValue(does string, then func(term string, text trust.Text) 
 	for i, id := range ids {
 		rows[i] = widget.Row{Name: trust.Line(id.Path), Value: trust.Line(id.Text)}
 	}
-	t.env.Show(&widget.Numbered{Screen: t.env, Glyphs: t.env.Glyphs, Head: "Which value?", Says: does, Rows: rows, Take: func(i int) tea.Cmd { return take(ids[i]) }})
+	t.env.Screen.Show(&widget.Numbered{Screen: t.env.Screen, Glyphs: t.env.Glyphs, Head: "Which value?", Says: does, Rows: rows, Take: func(i int) tea.Cmd { return take(ids[i]) }})
 	return nil
 }
 
@@ -96,7 +96,7 @@ const wasMax = 40
 func (t *Tracer) useTerm(node query.Node, text, was string) {
 	q, err := query.New(node, text, t.env.Clock())
 	if err != nil {
-		t.env.Fail("cannot filter by the value", err)
+		t.env.Screen.Fail("cannot filter by the value", err)
 		return
 	}
 	if was == text {
@@ -105,11 +105,11 @@ func (t *Tracer) useTerm(node query.Node, text, was string) {
 	t.env.Filter(q, was)
 	told := "filter " + cells.Sanitize(text).Plain() + "; "
 	if was == "" {
-		told += t.env.KeyOf("back") + " takes it away"
+		told += t.env.Screen.KeyOf("back") + " takes it away"
 	} else {
-		told += "filter was " + cells.Sanitize(was).Clip(wasMax).Plain() + "; " + t.env.KeyOf("filter.toggle") + " brings it back"
+		told += "filter was " + cells.Sanitize(was).Clip(wasMax).Plain() + "; " + t.env.Screen.KeyOf("filter.toggle") + " brings it back"
 	}
-	t.env.Tell(told)
+	t.env.Screen.Tell(told)
 }
 
 // Pin highlights the value in all payloads, or ends that. A new pin replaces the oldest if there
@@ -119,7 +119,7 @@ func (t *Tracer) Pin() tea.Cmd {
 		if plain := trust.Line(text).Plain(); plain != "" {
 			t.pin(plain)
 		} else {
-			t.env.Tell(t.noValue())
+			t.env.Screen.Tell(t.noValue())
 		}
 		return nil
 	})
@@ -129,10 +129,10 @@ func (t *Tracer) pin(plain string) {
 	pin := strings.ToLower(plain)
 	pins := slices.DeleteFunc(slices.Clone(t.env.Pins), func(p string) bool { return p == pin })
 	if len(pins) < len(t.env.Pins) {
-		t.env.Tell(plain + " is not pinned any more")
+		t.env.Screen.Tell(plain + " is not pinned any more")
 	} else {
 		pins = append(pins[max(0, len(pins)+1-cells.PinsMax):], pin)
-		t.env.Tell(plain + " is pinned; " + t.env.KeyOf("value.pin") + " again takes the pin away")
+		t.env.Screen.Tell(plain + " is pinned; " + t.env.Screen.KeyOf("value.pin") + " again takes the pin away")
 	}
 	t.env.Pin(pins)
 }

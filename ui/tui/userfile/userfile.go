@@ -29,11 +29,9 @@ type Env struct {
 
 // Screen is what the file asks of the screen around it.
 type Screen interface {
-	widget.Screen
+	widget.Keyed
 	// TellBad tells what is wrong.
 	TellBad(text string)
-	// KeyOf is the operator's key of an action.
-	KeyOf(action string) string
 }
 
 // File is the operator's file as it was last read.

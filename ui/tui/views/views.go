@@ -29,17 +29,10 @@ type View struct {
 // Env is what views need.
 type Env struct {
 	*cells.Env
-	Screen  Screen
+	Screen  widget.Lines
 	Persist *persist.Saver
 	Now     func() View // what is shown
 	Open    func(View) tea.Cmd
-}
-
-// Screen is what shows views.
-type Screen interface {
-	widget.Lines
-	// KeyOf is the operator's key of an action.
-	KeyOf(action string) string
 }
 
 // Views are the saved views.

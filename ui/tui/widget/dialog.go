@@ -47,6 +47,13 @@ type Screen interface {
 	Do(fn func(context.Context) tea.Msg) tea.Cmd
 }
 
+// Keyed is a screen that knows the operator's keys.
+type Keyed interface {
+	Screen
+	// KeyOf returns the operator's key of an action, for texts that name it.
+	KeyOf(action string) string
+}
+
 // Then is a message whose function the screen calls on the event loop: the second half of a
 // command, which may change the state of the screen. It returns the next command or nil.
 type Then func() tea.Cmd

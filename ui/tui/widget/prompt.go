@@ -31,7 +31,7 @@ type Prompt struct {
 
 // Lines is a screen with prompts.
 type Lines interface {
-	Screen
+	Keyed
 	// AskLine opens a prompt with a text, in place of the one that is open.
 	AskLine(p *Prompt, text string)
 	// Line returns the prompt that is open, nil for none.
