@@ -177,35 +177,35 @@ func (a *app) programActions() []action.Action {
 // only: no list of actions and no typed name runs it.
 func (a *app) reactActions() []action.Action {
 	r := func(when func() bool) func() bool { return func() bool { return a.onReactions() && when() } }
-	decides := r(func() bool { return a.react.Asks() || a.react.OnRule() })
+	decides := r(func() bool { return a.react.OnWaiting() || a.react.OnRule() })
 	return action.Grouped("Reactions",
-		action.Action{ID: reactions.Yes, Title: "approve what is shown, once; a rule: arm it", Keys: []string{"ctrl+y"}, Hint: "approve", HintNow: a.approveWord, Panes: onReact, Dangerous: true, KeyOnly: true, When: decides, Run: a.react.Approve},
+		action.Action{ID: reactions.ApproveAction, Title: "approve what is shown, once; a rule: arm it", Keys: []string{"ctrl+y"}, Hint: "approve", HintNow: a.approveWord, Panes: onReact, Dangerous: true, KeyOnly: true, When: decides, Run: a.react.Approve},
 		action.Action{ID: "react.deny", Title: "deny with a reason; a rule: disarm it", Keys: []string{"ctrl+x"}, Hint: "deny", HintNow: a.denyWord, Panes: onReact, Dangerous: true, When: decides, Run: a.react.Deny},
 		action.Action{ID: "react.grant", Title: "approve what is shown, and the same again, for some hours", Keys: []string{"ctrl+g"}, Hint: "grant", Panes: onReact, Dangerous: true, KeyOnly: true, When: r(a.react.Grantable), Run: a.react.Grant},
 		action.Action{ID: "react.view", Title: "read what is chosen in full, on the whole screen", Also: "view request block result", Keys: []string{"v"}, Hint: "view", Panes: onReact, When: r(a.react.OnRow), Run: a.viewReaction},
-		action.Action{ID: "react.again", Title: "act on the events of the run again; it asks first", Also: "retry repeat rerun", Keys: []string{"ctrl+r"}, Hint: "again", Panes: onReact, Dangerous: true, When: r(a.react.OnOver), Run: a.react.Again},
+		action.Action{ID: "react.again", Title: "act on the events of the run again; it asks first", Also: "retry repeat rerun", Keys: []string{"ctrl+r"}, Hint: "again", Panes: onReact, Dangerous: true, When: r(a.react.OnEnded), Run: a.react.Retry},
 		action.Action{ID: "react.settle", Title: "say what became of a parked run", Also: "unknown outcome resolve", Keys: []string{"ctrl+t"}, Hint: "settle", Panes: onReact, Dangerous: true, When: r(a.react.OnParked), Run: a.react.Settle},
 		action.Action{ID: "react.silence", Title: "silence the rule for a time", Also: "mute snooze", Keys: []string{"ctrl+s"}, Hint: "silence", Panes: onReact, Dangerous: true, When: r(a.react.OnRule), Run: a.react.Silence},
-		action.Action{ID: "react.new", Title: "react to events like this: make a rule", Needs: action.Event, Instead: a.otherRow, Also: "automate rule trigger", Keys: []string{"J"}, Panes: onEvent, Dangerous: true, When: func() bool { return a.react.CanMake() && a.onEvent() }, Run: a.makeRule},
-		action.Action{ID: "react.why", Title: "why did rules fire for this event, or not?", Needs: action.Event, Also: "explain reaction rule", Keys: []string{"Q"}, Panes: onEvent, When: func() bool { return a.react.On() && a.onRecord() }, Run: func() tea.Cmd { return a.react.Why(a.stream.At, "") }},
+		action.Action{ID: "react.new", Title: "react to events like this: make a rule", Needs: action.Event, Instead: a.otherRow, Also: "automate rule trigger", Keys: []string{"J"}, Panes: onEvent, Dangerous: true, When: func() bool { return a.react.CanWriteRule() && a.onEvent() }, Run: a.makeRule},
+		action.Action{ID: "react.why", Title: "why did rules fire for this event, or not?", Needs: action.Event, Also: "explain reaction rule", Keys: []string{"Q"}, Panes: onEvent, When: func() bool { return a.react.On() && a.onRecord() }, Run: func() tea.Cmd { return a.react.Explain(a.stream.At, "") }},
 		action.Action{ID: "react.ask", Title: "ask a model about the event", Needs: action.Event, Instead: a.otherRow, Also: "question explain llm", Panes: onEvent, Dangerous: true, When: func() bool { return a.react.CanAsk() && a.onRecord() && a.onEvent() }, Run: a.askModel},
 		action.Action{ID: "react.stop", Title: "stop all reactions at once; again within 5 s ends what runs", Also: "kill switch emergency", Keys: []string{"Z"}, Panes: anywhere, Dangerous: true, When: a.react.On, Run: a.react.Stop},
-		action.Action{ID: "react.go", Title: "let reactions go on", Also: "resume start", Dangerous: true, When: func() bool { return a.react.On() && a.react.Idle() }, Run: a.react.Go},
+		action.Action{ID: "react.go", Title: "let reactions go on", Also: "resume start", Dangerous: true, When: func() bool { return a.react.On() && a.react.Halted() }, Run: a.react.AskResume},
 	)
 }
 
 // signInActions are about the rights to use a server.
 func (a *app) signInActions() []action.Action {
 	return action.Grouped("Servers",
-		action.Action{ID: "sign-in", Title: "sign in to the server, in the browser", Keys: []string{"L"}, Hint: "sign in", Panes: inTree, Dangerous: true, When: a.wantsSignIn, Run: func() tea.Cmd { return form.OpenSignIn(a.forms(), a.tree.At.Server) }},
+		action.Action{ID: "sign-in", Title: "sign in to the server, in the browser", Keys: []string{"L"}, Hint: "sign in", Panes: inTree, Dangerous: true, When: a.wantsSignIn, Run: func() tea.Cmd { return form.OpenSignIn(a.formEnv(), a.tree.At.Server) }},
 	)
 }
 
 // setupActions are about servers, not about subscriptions.
 func (a *app) setupActions() []action.Action {
 	return action.Grouped("Servers",
-		action.Action{ID: "server.add", Title: "add a server", Keys: []string{"A"}, Dangerous: true, Lacks: a.notConfigured(), When: a.canConfigure, Run: action.Act(func() { form.OpenAddServer(a.forms()) })},
-		action.Action{ID: "server.import", Title: "import servers from other MCP clients", Keys: []string{"I"}, Dangerous: true, Lacks: a.notConfigured(), When: a.canConfigure, Run: func() tea.Cmd { return form.OpenImport(a.forms()) }},
+		action.Action{ID: "server.add", Title: "add a server", Keys: []string{"A"}, Dangerous: true, Lacks: a.notConfigured(), When: a.canConfigure, Run: action.Act(func() { form.OpenAddServer(a.formEnv()) })},
+		action.Action{ID: "server.import", Title: "import servers from other MCP clients", Keys: []string{"I"}, Dangerous: true, Lacks: a.notConfigured(), When: a.canConfigure, Run: func() tea.Cmd { return form.OpenImport(a.formEnv()) }},
 		action.Action{ID: "server.remove", Title: "remove the server, and end its subscriptions", Needs: action.Server, Keys: []string{"X"}, Panes: inTree, Dangerous: true, When: a.onServerRow, Run: func() tea.Cmd { return a.manage().AskRemove(a.tree.At.Server) }},
 		action.Action{ID: "demo", Title: "start the demo servers", Keys: []string{"d"}, Hint: "demo", Dangerous: true, When: a.canDemo, Run: a.beginDemo},
 	)
@@ -253,7 +253,7 @@ func (a *app) readerActions() []action.Action {
 			if !ok {
 				return nil
 			}
-			return a.outside.Programs.Show(a.wake.Context(), p, detail.PayloadOf(&r))
+			return a.outside.Programs.Show(a.schedule.Context(), p, detail.PayloadOf(&r))
 		}
 	}
 	return action.Grouped("Event",
@@ -297,7 +297,7 @@ func (a *app) viewsActions() []action.Action {
 // is chosen.
 func (a *app) tableActions() []action.Action {
 	return slices.Concat(action.Grouped("Stream",
-		action.Action{ID: "columns", Title: "choose the columns of the stream", Also: "severity fields", Keys: []string{"c"}, Panes: onMain, Run: func() tea.Cmd { return columns.Open(a.forColumns()) }},
+		action.Action{ID: "columns", Title: "choose the columns of the stream", Also: "severity fields", Keys: []string{"c"}, Panes: onMain, Run: func() tea.Cmd { return columns.Open(a.columnsEnv()) }},
 	), action.Grouped("Tables",
 		action.Action{ID: "sort.next", Title: "sort by the next column", Also: "order", Keys: []string{"l", "right"}, Hint: "sort", Panes: inSubs, When: a.canSort, Run: action.Act(func() { a.table().SortNext(1) })},
 		action.Action{ID: "sort.previous", Title: "sort by the column before", Keys: []string{"h", "left"}, Panes: inSubs, When: a.canSort, Run: action.Act(func() { a.table().SortNext(-1) })},
@@ -328,8 +328,8 @@ func (a *app) lifeActions() []action.Action {
 // lookActions are about how the screen looks and behaves in its terminal.
 func (a *app) lookActions() []action.Action {
 	return action.Grouped("Screen",
-		action.Action{ID: "theme", Title: "choose a theme", Also: "colours colors dark light", Keys: []string{"T"}, Run: action.Act(func() { a.skin.Open() })},
-		action.Action{ID: "theme.reload", Title: "read your themes again", When: func() bool { return a.skin.HasDir() }, Run: func() tea.Cmd { return a.skin.Reload(true) }},
+		action.Action{ID: "theme", Title: "choose a theme", Also: "colours colors dark light", Keys: []string{"T"}, Run: action.Act(func() { a.theming.Open() })},
+		action.Action{ID: "theme.reload", Title: "read your themes again", When: func() bool { return a.theming.HasDir() }, Run: func() tea.Cmd { return a.theming.Reload(true) }},
 		action.Action{ID: "glyphs", Title: "ASCII or Unicode glyphs", Run: a.switchGlyphs},
 		action.Action{ID: "stats", Title: "rates, counters and lag", Also: "metrics rates graph", Keys: []string{"S"}, Run: func() tea.Cmd { return a.rates.Open() }},
 		action.Action{ID: "timeline", Title: "timeline: histogram of events over time", Also: "histogram graph chart", Keys: []string{"H"}, Run: func() tea.Cmd { return a.openTimeline() }},

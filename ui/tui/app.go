@@ -32,22 +32,22 @@ import (
 	"eventdeck/ui/tui/frame"
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/lookup"
-	"eventdeck/ui/tui/memo"
 	"eventdeck/ui/tui/notify"
+	"eventdeck/ui/tui/persist"
 	"eventdeck/ui/tui/present"
 	"eventdeck/ui/tui/query"
 	reactions "eventdeck/ui/tui/react"
+	"eventdeck/ui/tui/schedule"
 	"eventdeck/ui/tui/search"
-	"eventdeck/ui/tui/skin"
 	"eventdeck/ui/tui/stats"
 	"eventdeck/ui/tui/story"
 	"eventdeck/ui/tui/stream"
+	"eventdeck/ui/tui/theming"
 	"eventdeck/ui/tui/timeline"
 	"eventdeck/ui/tui/trace"
 	"eventdeck/ui/tui/tree"
 	"eventdeck/ui/tui/userfile"
 	"eventdeck/ui/tui/views"
-	"eventdeck/ui/tui/wake"
 	"eventdeck/ui/tui/widget"
 )
 
@@ -94,12 +94,12 @@ type Options struct {
 // app is the state of the screen. It is changed by Update only.
 type app struct {
 	cells.Env
-	o     Options
-	wake  wake.Clock
-	memo  memo.Memo
-	skin  skin.Skin
-	frame frame.Frame
-	panes layout.Screen
+	o        Options
+	schedule schedule.Scheduler
+	persist  persist.Saver
+	theming  theming.Selector
+	frame    frame.Frame
+	panes    layout.Screen
 	input
 
 	actions  action.Table
@@ -119,19 +119,22 @@ type app struct {
 
 	filters  filterbar.Bar
 	search   search.Search
-	trace    trace.Desk
-	react    *reactions.Part
+	trace    trace.Tracer
+	react    *reactions.Pane
 	notify   notify.Notifier
 	views    views.Views
 	audience present.Captions
 }
 
-// input is what takes keys and the mouse in place of the panes.
+// input is the state of keys and mouse, and what has them in place of the panes.
 type input struct {
-	dialog widget.Dialog  // has all keys while it is shown; nil: none is
-	ended  time.Time      // when a dialog went away that no key and no click closed; zero after the next key
-	prompt *widget.Prompt // has all keys else; nil: none is open
+	dialog widget.Dialog  // has the focus while it is shown; nil: none is
+	ended  time.Time      // when a dialog closed without a key or a click; zero after the next key
+	prompt *widget.Prompt // has the focus if there is no dialog; nil: none is open
 	mouse  mouse
+
+	backedAt time.Time // when the quit key last led one step back
+	leaving  bool      // the operator was asked about quitting, or it has begun: asking again ends at once
 }
 
 func newApp(ctx context.Context, o Options) *app {
@@ -140,69 +143,67 @@ func newApp(ctx context.Context, o Options) *app {
 		o.Rules.Add = present.MaskRule(o.Rules.Add)
 	}
 	a := &app{
-		o: o, Env: cells.Env{Now: o.Now}, wake: wake.Clock{Jobs: wake.NewJobs(ctx), Focused: true},
+		o: o, Env: cells.Env{Now: o.Now}, schedule: schedule.Scheduler{Jobs: schedule.NewJobs(ctx), Focused: true},
 		panes: layout.Screen{Shape: layout.Shape{Focus: layout.Stream, Subject: layout.Stream}},
 	}
 	if a.Now == nil {
 		a.Now = time.Now
 	}
-	a.react = reactions.New(a.forReactions(o.React))
+	a.react = reactions.New(a.reactEnv(o.React))
 	a.initActions(o.ReadOnly)
 	a.initEdges()
-	a.memo = memo.New(memo.Settings{Screen: a, Host: a.o.API}, a.Clock)
+	a.persist = persist.New(persist.Settings{Screen: a, Host: a.o.API}, a.Clock)
 	a.audience.On = o.Present
 	memory := o.Memory
 	if memory == nil {
 		memory = memoryInUse
 	}
-	a.rates = stats.New(a.forStats(memory))
+	a.rates = stats.New(a.statsEnv(memory))
 	a.strip, a.frame = timeline.NewStrip(&a.Env), frame.New(&a.Env, &a.panes)
-	a.tree, a.stream = tree.New(a.forTree()), stream.NewPair(a.forStream())
-	a.search = search.New(search.Env{Env: &a.Env, Screen: a, Stream: &a.stream.Stream, Memo: &a.memo, Log: func() feed.Log { return a.o.API.Log() }})
-	a.filters = filterbar.New(filterbar.Env{Env: &a.Env, Screen: a, Stream: &a.stream.Stream, Snap: &a.snap, Memo: &a.memo, Log: func() filterbar.Log { return a.o.API.Log() }})
-	a.views = views.New(views.Env{Env: &a.Env, Screen: a, Memo: &a.memo, Now: a.viewNow, Open: a.openView})
+	a.tree, a.stream = tree.New(a.treeEnv()), stream.NewPair(a.streamEnv())
+	a.search = search.New(search.Env{Env: &a.Env, Screen: a, Stream: &a.stream.Stream, Persist: &a.persist, Log: func() feed.Log { return a.o.API.Log() }})
+	a.filters = filterbar.New(filterbar.Env{Env: &a.Env, Screen: a, Stream: &a.stream.Stream, Snap: &a.snap, Persist: &a.persist, Log: func() filterbar.Log { return a.o.API.Log() }})
+	a.views = views.New(views.Env{Env: &a.Env, Screen: a, Persist: &a.persist, Now: a.viewNow, Open: a.openView})
 	env := environment(o.Env)
-	a.wake.Slow = env("SSH_CONNECTION") != "" || env("SSH_TTY") != ""
+	a.schedule.Slow = env("SSH_CONNECTION") != "" || env("SSH_TTY") != ""
 	if o.Browse == nil {
 		a.o.Browse = browser.Open
 	}
-	a.initSkin(o, env)
+	a.initTheme(o, env)
 	a.outside = external.NewOutside(a, env, o.Interrupts)
 	a.initIncident()
 	a.initNotify(env)
-	a.mouse.off = a.memo.Kept(memo.Mouse) == "off"
-	a.memo.Read(stream.ColumnsSetting, &a.stream.Columns.By)
+	a.mouse.off = a.persist.Get(persist.Mouse) == "off"
+	a.persist.GetJSON(stream.ColumnsSetting, &a.stream.Columns.By)
 	a.feed = feed.New(a.o.API, func() feed.Log { return a.o.API.Log() })
 	a.arrived(a.feed.Latest(ctx))
 	if len(a.snap.Subs) == 0 && !a.o.Demo {
 		a.panes.Focus, a.panes.Subject = layout.Tree, layout.Tree
 	}
-	a.detail = detail.New(a.forDetail())
-	a.boards = board.New(a.forBoards())
+	a.detail = detail.New(a.detailEnv())
+	a.boards = board.New(a.boardEnv())
 	a.filters.Load()
 	a.views.Load()
 	a.listItems()
 	a.tree.Load(&a.snap)
-	a.recall()
+	a.restore()
 	a.startStreams()
 	a.openFirst(o.View)
-	a.settings = userfile.New(a.forSettings())
+	a.settings = userfile.New(a.settingsEnv())
 	a.settings.Load()
 	return a
 }
 
-// Init implements [tea.Model].
 func (a *app) Init() tea.Cmd {
 	return tea.Batch(a.awaitChange(), a.age(), tea.RequestBackgroundColor)
 }
 
-// Update implements [tea.Model].
 func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	cmd := a.update(msg)
 	return a, tea.Batch(cmd, a.reconcile())
 }
 
-// update takes a message, and notes that a dialog went away by itself.
+// update handles a message, and notes when a dialog closed without a key or a click.
 func (a *app) update(msg tea.Msg) tea.Cmd {
 	shown := a.dialog != nil
 	cmd := a.handle(msg)
@@ -216,24 +217,24 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 	return cmd
 }
 
-// escFor is how long esc is still meant for a dialog that went away by itself: whoever presses
-// it has not seen that yet.
+// escFor is how long esc is ignored after a dialog closed by itself: the operator meant it for
+// the dialog.
 const escFor = time.Second
 
-// late tells that a key was meant for a dialog that has just gone away by itself.
+// late tells whether a key was meant for a dialog that has just closed by itself.
 func (a *app) late(name string) bool {
 	ended := a.ended
 	a.ended = time.Time{}
 	return name == "esc" && a.dialog == nil && !ended.IsZero() && a.Clock().Sub(ended) < escFor
 }
 
-// reconcile has done what follows from what changed: what is wanted and not held is read,
-// what ages is looked at again, what is remembered is saved.
+// reconcile returns the commands that follow from a change: rows and records that are wanted and
+// not held are read, ages are drawn again, the state of the screen is saved.
 func (a *app) reconcile() tea.Cmd {
 	_, typing := a.filters.Typing()
 	a.stream.Hold(a.actions.Chord != "" || a.dialog != nil || a.prompt != nil && !typing)
 	a.aim()
-	return tea.Batch(a.fetch(), a.rates.Work(a.wake.Focused), a.detail.Work(), a.stripWork(), a.boardWork(), a.watch(), a.notice(), a.reactBeat(), a.age(), a.turnSign(), a.memo.Save(a.present))
+	return tea.Batch(a.fetch(), a.rates.Work(a.schedule.Focused), a.detail.Work(), a.stripWork(), a.boardWork(), a.watch(), a.notice(), a.reactTick(), a.age(), a.turnSign(), a.persist.Save(a.state))
 }
 
 func (a *app) handle(msg tea.Msg) tea.Cmd {
@@ -242,17 +243,16 @@ func (a *app) handle(msg tea.Msg) tea.Cmd {
 		a.react.Disturb()
 	}
 	switch msg := msg.(type) {
-	case beatMsg:
-		a.wake.Beating = false
+	case reactTickMsg:
 		a.react.Tick()
 	case tea.WindowSizeMsg:
 		a.panes.W, a.panes.H = msg.Width, a.audience.Fit(msg.Height)
 		a.Style++
 	case tea.BackgroundColorMsg, tea.ColorProfileMsg:
-		a.skin.TerminalSays(msg)
+		a.theming.Detect(msg)
 	case tea.FocusMsg:
 		a.setFocused(true)
-		return tea.Batch(a.skin.Reload(false), a.settings.Reload(false), a.read())
+		return tea.Batch(a.theming.Reload(false), a.settings.Reload(false), a.read())
 	case tea.BlurMsg:
 		a.setFocused(false)
 	case notifyMsg:
@@ -264,7 +264,7 @@ func (a *app) handle(msg tea.Msg) tea.Cmd {
 		return a.click(msg.Mouse())
 	case newsMsg:
 		if !msg.woken.IsZero() {
-			a.wake.Woken(msg.woken)
+			a.schedule.HostRead(msg.woken)
 		}
 		a.react.Take(msg.react)
 		switch more := a.arrived(msg.News); {
@@ -273,11 +273,11 @@ func (a *app) handle(msg tea.Msg) tea.Cmd {
 		case msg.awaited:
 			return a.awaitChange()
 		}
-	case wake.AgeMsg:
-		a.wake.Aged()
+	case schedule.TickMsg:
+		a.schedule.Ticked()
 		a.edges.Status.Expire()
-	case wake.TurnMsg:
-		a.wake.Turned()
+	case schedule.SpinMsg:
+		a.schedule.Spun()
 	case pageMsg:
 		return a.fetched(feed.Page(msg))
 	case leaveMsg:
@@ -287,20 +287,20 @@ func (a *app) handle(msg tea.Msg) tea.Cmd {
 	case widget.Then:
 		return msg()
 	case tea.KeyPressMsg:
-		a.wake.Pressed()
+		a.schedule.KeyPressed()
 		return a.key(msg)
 	case tea.PasteMsg:
-		if a.dialog != nil {
-			return a.dialog.Paste(msg.Content)
+		if d, ok := a.dialog.(widget.Paster); ok {
+			return d.Paste(msg.Content)
 		}
-		if a.prompt != nil {
+		if a.dialog == nil && a.prompt != nil {
 			a.prompt.Insert(msg.Content)
 		}
 	}
 	return nil
 }
 
-// key gives a key to what has the keys: a dialog, the filter, then the actions.
+// key passes a key to what has the focus: a dialog, a prompt, or the actions.
 func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 	a.react.Key(k)
 	name := k.String()
@@ -338,7 +338,7 @@ func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 	return a.actions.Press(a.actions.Name(k))
 }
 
-// done takes that something is done which was asked of the host.
+// done tells what the host did or what failed, and reads the host again.
 func (a *app) done(msg widget.Done) tea.Cmd {
 	what, err := evidence.Unconfirmed(msg.What, msg.Err)
 	if msg.From != nil {
@@ -371,17 +371,17 @@ func (a *app) done(msg widget.Done) tea.Cmd {
 	return a.read()
 }
 
-// Ask has the host do something, and tells what was done or what failed.
+// Ask returns a command that runs fn, and tells what was done or what failed.
 func (a *app) Ask(what string, fn func(context.Context) error) tea.Cmd {
 	return a.Do(func(ctx context.Context) tea.Msg { return widget.Done{What: what, Err: fn(ctx)} })
 }
 
-// rescope shows the part of the stream that belongs to the chosen node.
+// rescope limits the stream to the chosen node of the tree.
 func (a *app) rescope() {
 	if a.stream.Query.Node == a.tree.At {
 		return
 	}
-	a.memo.Wanted = query.Node{} // the operator went elsewhere
+	a.persist.Wanted = query.Node{} // the operator went elsewhere
 	a.requery(a.stream.Query.At(a.tree.At))
 }
 
@@ -419,11 +419,11 @@ func Run(ctx context.Context, o Options) error {
 	a := newApp(ctx, o)
 	changed, stop := o.API.Changed()
 	defer stop()
-	a.wake.Changed = changed
+	a.schedule.Changed = changed
 
 	// Signals end ctx. The program's own handler would wait for ever for a loop
 	// that ctx has ended before.
-	opts := []tea.ProgramOption{tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithFilter(a.filter), tea.WithFPS(wake.FramesPerSecond)}
+	opts := []tea.ProgramOption{tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithFilter(a.filter), tea.WithFPS(schedule.FramesPerSecond)}
 	if o.Input != nil {
 		opts = append(opts, tea.WithInput(o.Input))
 	}
@@ -437,8 +437,8 @@ func Run(ctx context.Context, o Options) error {
 	_, err := p.Run()
 	ended := ctx.Err() != nil
 	cancel()
-	a.wake.Wait()
-	a.memo.SaveAtEnd(context.WithoutCancel(ctx), a.present())
+	a.schedule.Wait()
+	a.persist.SaveAtEnd(context.WithoutCancel(ctx), a.state())
 	switch {
 	case err == nil, ended && errors.Is(err, tea.ErrProgramKilled), errors.Is(err, tea.ErrInterrupted):
 		return nil

@@ -66,7 +66,7 @@ func TestGoldenScreens(t *testing.T) {
 				a := open(t, h, size[0], size[1])
 				a.draw()
 				press(t, a, keys...)
-				if name == "strip" { // what it draws is read beside the program
+				if name == "strip" { // what it draws is read in the background
 					settle(a, a.stripWork())
 				}
 				golden(t, a, name)

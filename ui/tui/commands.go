@@ -26,7 +26,7 @@ func (a *app) commandRows() []action.Command {
 		{Name: "export", Usage: "[last 1h] FILE [overwrite]", Title: "write what is shown or selected", Run: a.runExport, Complete: a.completeExport},
 		{Name: "goto", Usage: "14:05 | 2026-03-14 14:05 | 10m | #SEQ", Title: "go to a moment or a record", Also: "jump time seek at", Run: a.runGoto},
 		{Name: "server", Usage: "NAME", Title: "show one server", Run: a.onNamedServer(func(name string) tea.Cmd { a.gotoPlace(query.Node{Server: name}); return nil }), Complete: a.completeServer},
-		{Name: "theme", Usage: "NAME", Title: "change the theme", Run: a.runTheme, Complete: func([]string) []string { return a.skin.Names() }},
+		{Name: "theme", Usage: "NAME", Title: "change the theme", Run: a.runTheme, Complete: func([]string) []string { return a.theming.Names() }},
 		{Name: "time", Usage: "local | utc | relative | delta", Title: "how times are shown", Run: a.runTime, Complete: func([]string) []string { return cells.TimeViewNames[:] }},
 		{Name: "mark", Usage: "[NOTE]", Title: "mark the chosen record", Run: a.runMark},
 	}...)
@@ -64,13 +64,13 @@ func (a *app) runGoto(typed []string) (tea.Cmd, error) {
 
 func (a *app) runTheme(words []string) (tea.Cmd, error) {
 	if len(words) == 0 {
-		a.skin.Open()
+		a.theming.Open()
 		return nil, nil
 	}
 	if len(words) > 1 {
 		return nil, action.ErrUsage
 	}
-	return a.skin.Use(words[0])
+	return a.theming.Use(words[0])
 }
 
 func (a *app) runTime(words []string) (tea.Cmd, error) {

@@ -10,27 +10,27 @@ import (
 	"eventdeck/ui/tui/query"
 )
 
-// forDetail is what the detail is made from.
-func (a *app) forDetail() *detail.Env {
+// detailEnv is what the detail needs.
+func (a *app) detailEnv() *detail.Env {
 	return &detail.Env{
 		Env: &a.Env, Screen: a, Snap: &a.snap,
-		Log:        func() detail.Log { return a.o.API.Log() },
-		Record:     a.recordShown,
-		Get:        a.stream.Record,
-		Lost:       a.stream.Lost,
-		Other:      a.otherShown,
-		Room:       func() int { return a.arranged().Detail.W },
-		Focused:    func() bool { return a.panes.Focus == layout.Detail },
-		Moves:      func() bool { return a.stream.Follow },
-		Found:      func() string { return a.search.Text },
-		Demo:       a.isDemo,
-		Sub:        a.sub,
-		TypeOf:     a.typeOf,
-		Headline:   a.stream.Headline,
-		Cursorless: a.cursorless,
-		Rows:       a.stream.Rows,
-		LedTo:      a.react.LedTo,
-		LedGen:     a.react.LedGen,
+		Log:         func() detail.Log { return a.o.API.Log() },
+		Record:      a.recordShown,
+		Get:         a.stream.Record,
+		Lost:        a.stream.Lost,
+		Other:       a.otherShown,
+		Room:        func() int { return a.arranged().Detail.W },
+		Focused:     func() bool { return a.panes.Focus == layout.Detail },
+		Moves:       func() bool { return a.stream.Follow },
+		Found:       func() string { return a.search.Text },
+		Demo:        a.isDemo,
+		Sub:         a.sub,
+		TypeOf:      a.typeOf,
+		Headline:    a.stream.Headline,
+		Cursorless:  a.cursorless,
+		Rows:        a.stream.Rows,
+		Outcomes:    a.react.Outcomes,
+		OutcomesGen: a.react.OutcomesGen,
 	}
 }
 

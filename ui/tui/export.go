@@ -40,7 +40,7 @@ func (a *app) openExport() tea.Cmd {
 	if a.stream.Selected.On {
 		what = "what is selected"
 	}
-	ctx, stop := context.WithCancel(a.wake.Context())
+	ctx, stop := context.WithCancel(a.schedule.Context())
 	p := &widget.Prompt{Label: "write " + what + " to:", Gone: stop}
 	overwrite := ""
 	p.Done = func(text string) tea.Cmd {
@@ -98,7 +98,7 @@ func (a *app) chosenBy(q *query.Query) string {
 // export begins to write a range to a file.
 // Errors: [fs.ErrExist], [external.ErrExporting], that the file cannot be made.
 func (a *app) export(r external.Range, path string, overwrite bool) (tea.Cmd, error) {
-	return a.outside.Exports.Begin(a.wake.Context(), a.o.API.Log(), r, a.outside.Home(path), overwrite)
+	return a.outside.Exports.Begin(a.schedule.Context(), a.o.API.Log(), r, a.outside.Home(path), overwrite)
 }
 
 // runExport reads: export FILE, export last 1h FILE.

@@ -35,14 +35,14 @@ type fakeStore struct {
 }
 
 func (s *fakeStore) Last() uint64 {
-	beside()
+	offEventLoop()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return uint64(len(s.recs))
 }
 
 func (s *fakeStore) Get(seq uint64) (event.Record, error) {
-	beside()
+	offEventLoop()
 	return s.get(seq)
 }
 
@@ -56,7 +56,7 @@ func (s *fakeStore) get(seq uint64) (event.Record, error) {
 }
 
 func (s *fakeStore) Forward(seq uint64, fn func(event.Record) bool) error {
-	beside()
+	offEventLoop()
 	for ; ; seq++ {
 		r, err := s.get(seq)
 		if err != nil || !fn(r) {
@@ -76,7 +76,7 @@ func (s *fakeStore) Scan(from, to uint64, fn func(*event.Record) bool) error {
 }
 
 func (s *fakeStore) Backward(seq uint64, fn func(event.Record) bool) error {
-	beside()
+	offEventLoop()
 	for ; seq > 0; seq-- {
 		if r, err := s.get(seq); err != nil || !fn(r) {
 			return nil
@@ -119,7 +119,7 @@ func newFake() *fakeHost {
 }
 
 func (h *fakeHost) Snapshot() host.Snapshot {
-	beside()
+	offEventLoop()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s := h.snap
@@ -133,7 +133,7 @@ func (h *fakeHost) Changed() (<-chan struct{}, func()) { return h.flag, func() {
 func (h *fakeHost) Log() *eventlog.Log                 { return h.log }
 
 func (h *fakeHost) Check(_ context.Context, r host.Request) (event.Mode, error) {
-	beside()
+	offEventLoop()
 	if r.Mode == event.ModeWebhook && !h.callback {
 		return "", fmt.Errorf("%w: no callback address", host.ErrMode)
 	}
@@ -248,8 +248,8 @@ func (h *fakeHost) event(server, typ, title string) uint64 {
 		Sub: event.Key{Server: server, Type: trust.Untrusted(typ), Args: json.RawMessage("{}")}.ID()})
 }
 
-// beside fails the test when the host is asked by what runs on the event loop.
-func beside() {
+// offEventLoop fails the test when the host is asked by what runs on the event loop.
+func offEventLoop() {
 	var calls [64]uintptr
 	frames := runtime.CallersFrames(calls[:runtime.Callers(2, calls[:])])
 	for {
@@ -372,7 +372,7 @@ func settle(a *app, cmd tea.Cmd) (quit bool) {
 // look has the screen look at everything that it looks at from time to time.
 func look(a *app) {
 	settle(a, a.read())
-	settle(a, a.rates.Work(a.wake.Focused))
+	settle(a, a.rates.Work(a.schedule.Focused))
 	settle(a, a.watch())
 	flush(a)
 }

@@ -22,10 +22,10 @@ func newLogs() logs {
 	return logs{wire: eventlog.NewRing[host.WireFrame](100, 1<<20), lines: eventlog.NewRing[host.LogLine](100, 1<<20)}
 }
 
-func (s *fakeStore) AuditLast() uint64 { beside(); return uint64(len(s.audit)) }
+func (s *fakeStore) AuditLast() uint64 { offEventLoop(); return uint64(len(s.audit)) }
 
 func (s *fakeStore) AuditBefore(seq uint64, fn func(event.AuditEntry) bool) error {
-	beside()
+	offEventLoop()
 	for i := len(s.audit) - 1; i >= 0; i-- {
 		if (seq == 0 || s.audit[i].Seq < seq) && !fn(s.audit[i]) {
 			return nil
@@ -37,7 +37,7 @@ func (s *fakeStore) AuditBefore(seq uint64, fn func(event.AuditEntry) bool) erro
 func (h *fakeHost) Audit() *eventlog.Audit               { return eventlog.NewAudit(h.store) }
 func (h *fakeHost) Wire() *eventlog.Ring[host.WireFrame] { return h.store.wire }
 func (h *fakeHost) AppLog() *eventlog.Ring[host.LogLine] { return h.store.lines }
-func (h *fakeHost) Refusals() []event.Refusal            { beside(); return h.store.refusals }
+func (h *fakeHost) Refusals() []event.Refusal            { offEventLoop(); return h.store.refusals }
 func (h *fakeHost) act(e event.AuditEntry)               { h.store.act(e) }
 
 func (s *fakeStore) act(e event.AuditEntry) {

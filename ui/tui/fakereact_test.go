@@ -6,6 +6,6 @@ import "eventdeck/ui/internal/reacttest"
 // never asked on the event loop.
 func reacting() *reacttest.Engine {
 	e := reacttest.Reacting()
-	e.Asked = beside
+	e.Asked = offEventLoop
 	return e
 }

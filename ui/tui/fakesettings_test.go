@@ -9,7 +9,7 @@ import (
 )
 
 func (h *fakeHost) Setting(key string) (string, error) {
-	beside()
+	offEventLoop()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if v, ok := h.settings[key]; ok {
@@ -19,7 +19,7 @@ func (h *fakeHost) Setting(key string) (string, error) {
 }
 
 func (h *fakeHost) SetSetting(_ context.Context, key, value string) error {
-	beside()
+	offEventLoop()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.settings == nil {
@@ -30,7 +30,7 @@ func (h *fakeHost) SetSetting(_ context.Context, key, value string) error {
 }
 
 func (h *fakeHost) Stats() host.Stats {
-	beside()
+	offEventLoop()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.measured++
@@ -38,7 +38,7 @@ func (h *fakeHost) Stats() host.Stats {
 }
 
 func (h *fakeHost) Marks() []event.Mark {
-	beside()
+	offEventLoop()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.marks

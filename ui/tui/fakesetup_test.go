@@ -10,7 +10,7 @@ import (
 )
 
 func (h *fakeHost) Preview(r host.Request) (host.Preview, error) {
-	beside()
+	offEventLoop()
 	method := map[event.Mode]string{event.ModePoll: "events/poll", event.ModePush: "events/stream", event.ModeWebhook: "events/subscribe"}[r.Mode]
 	params, err := json.Marshal(map[string]any{"name": r.Type.Raw(), "arguments": r.Args, "cursor": nil})
 	return host.Preview{

@@ -11,7 +11,7 @@ import (
 
 // note remembers what was asked of the host.
 func (h *fakeHost) note(format string, args ...any) error {
-	beside()
+	offEventLoop()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.did = append(h.did, fmt.Sprintf(format, args...))

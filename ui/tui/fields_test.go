@@ -7,7 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Text is typed, edited and pasted in the same way wherever a field has the keys.
+// Text is typed, edited and pasted in the same way wherever a field has the focus.
 func TestEveryFieldEditsInTheSameWay(t *testing.T) {
 	onIncident := func(keys ...string) func(t *testing.T) *app {
 		return func(t *testing.T) *app {
@@ -44,7 +44,7 @@ func TestEveryFieldEditsInTheSameWay(t *testing.T) {
 	}
 }
 
-// editEverywhere edits in the field that has the keys.
+// editEverywhere edits in the field that has the focus.
 func editEverywhere(t *testing.T, a *app) {
 	for _, x := range []struct{ keys, has, hasNot string }{
 		{"one space two space three", "one two three", ""},

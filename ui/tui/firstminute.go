@@ -14,7 +14,7 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// The first minute: what a screen with nothing on it teaches and starts.
+// The first minute: what an empty screen says and offers.
 
 // canDemo tells whether the demo servers can be started from here: on a screen
 // without servers.
@@ -32,7 +32,7 @@ func (a *app) beginDemo() tea.Cmd {
 // isDemo tells whether a server is one of the demo.
 func (a *app) isDemo(server string) bool { return a.o.Demo || a.demo.Has(server) }
 
-// noServers says how servers get here.
+// noServers lists the ways to get servers.
 func (a *app) noServers() []widget.Lesson {
 	var l []widget.Lesson
 	if x := a.actions.Find("server.add"); x != nil && a.actions.Works(x) {
@@ -47,7 +47,7 @@ func (a *app) noServers() []widget.Lesson {
 	return l
 }
 
-// noSubscriptions says how events get here.
+// noSubscriptions lists the steps to a subscription.
 func (a *app) noSubscriptions() []widget.Lesson {
 	return []widget.Lesson{
 		{Key: a.KeyOf("tree"), Text: "to servers and event types"},
@@ -86,7 +86,7 @@ func (a *app) unreached(w, h int) (lines []string) {
 	return lines
 }
 
-// teach fills an empty stream of h rows with what to do next.
+// teach writes into an empty stream of h rows why it is empty and what to do next.
 func (a *app) teach(c *cells.Canvas, h int) {
 	lines := []string{"Nothing has arrived yet. Events show here as soon as they come."}
 	away := a.unreached(c.Width-4, h)
@@ -116,10 +116,6 @@ func (a *app) teach(c *cells.Canvas, h int) {
 		if c.Height() >= h {
 			return
 		}
-		for _, part := range trust.Block(trust.Unescaped(l), max(c.Width-4, 1)) {
-			c.Put(themes.Dim, "  ")
-			c.Safe(themes.Dim, part)
-			c.End()
-		}
+		c.Lines(themes.Dim, "  ", themes.Dim, trust.Block(trust.Unescaped(l), max(c.Width-4, 1)))
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"eventdeck/ui/tui/query"
 )
 
-// forms is what forms are made from.
-func (a *app) forms() *form.Env {
+// formEnv is what forms need.
+func (a *app) formEnv() *form.Env {
 	return &form.Env{
 		Env: &a.Env, Screen: a, Host: a.o.API, Servers: a.o.Servers, Browse: a.o.Browse, Sub: a.sub,
 		TypeOf:    func(server string, typ trust.Text) event.Type { return lookup.TypeOf(&a.snap, server, typ) },
@@ -63,7 +63,7 @@ func (a *app) openForm() tea.Cmd {
 		return a.openBulk()
 	}
 	server, t := a.formSubject()
-	return form.OpenSubscribe(a.forms(), server, *t)
+	return form.OpenSubscribe(a.formEnv(), server, *t)
 }
 
 // editable tells whether the chosen subscription can be edited: its server must
@@ -77,7 +77,7 @@ func (a *app) editable() bool {
 func (a *app) openEdit() tea.Cmd {
 	v := a.selected()
 	t := lookup.Type(&a.snap, query.Node{Server: v.Key.Server, Type: v.Key.Type})
-	return form.OpenEdit(a.forms(), *v, *t)
+	return form.OpenEdit(a.formEnv(), *v, *t)
 }
 
 // markType takes an event type into those that are subscribed to together, or out.
@@ -99,19 +99,19 @@ func (a *app) openBulk() tea.Cmd {
 	for i, n := range many {
 		types[i] = *lookup.Type(&a.snap, n)
 	}
-	return form.OpenMany(a.forms(), many, types, a.tree.Unmark)
+	return form.OpenMany(a.formEnv(), many, types, a.tree.Unmark)
 }
 
 func (a *app) openModeSwitch() tea.Cmd {
 	v := a.selected()
-	return form.OpenModes(a.forms(), *v, lookup.Type(&a.snap, query.Node{Server: v.Key.Server, Type: v.Key.Type}))
+	return form.OpenModes(a.formEnv(), *v, lookup.Type(&a.snap, query.Node{Server: v.Key.Server, Type: v.Key.Type}))
 }
 
 // signInCommands are the typed commands of the same.
 func (a *app) signInCommands() []action.Command {
 	return []action.Command{
 		{Name: "sign-in", Usage: "SERVER", Title: "sign in to a server, in the browser", Dangerous: true, Run: func(words []string) (tea.Cmd, error) {
-			return form.OpenSignIn(a.forms(), strings.Join(words, " ")), nil
+			return form.OpenSignIn(a.formEnv(), strings.Join(words, " ")), nil
 		}, Complete: a.completeServer},
 		{Name: "sign-out", Usage: "SERVER", Title: "revoke and forget the tokens of a server", Dangerous: true, Run: func(words []string) (tea.Cmd, error) {
 			return a.manage().SignOut(strings.Join(words, " ")), nil

@@ -34,7 +34,7 @@ func runsOf(engine react.Control) incidents.Runs {
 // initIncident makes what follows a value.
 func (a *app) initIncident() {
 	a.trace = trace.New(trace.Env{
-		Env: &a.Env, Screen: a, Stream: &a.stream.Stream, Memo: &a.memo, Log: func() incidents.Log { return a.o.API.Log() }, Runs: runsOf(a.o.React),
+		Env: &a.Env, Screen: a, Stream: &a.stream.Stream, Persist: &a.persist, Log: func() incidents.Log { return a.o.API.Log() }, Runs: runsOf(a.o.React),
 		Value: func() (term string, text trust.Text, ok bool) {
 			if a.panes.Focus != layout.Detail || !a.detail.HasValue() {
 				return "", text, false

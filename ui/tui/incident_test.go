@@ -295,7 +295,7 @@ func TestAPendingCompareStaysInView(t *testing.T) {
 // A line for a command begins empty, and says that no shell reads it.
 func TestPipeLine(t *testing.T) {
 	a := open(t, checkout(), 120, 40)
-	a.memo.Pipes = []string{"jq .data"}
+	a.persist.Pipes = []string{"jq .data"}
 	press(t, a, "2", "|")
 	if got := a.prompt.Field.Text(); got != "" || !strings.Contains(screenOf(a), "up: jq .data") {
 		t.Errorf("it begins with %q:\n%s", got, screenOf(a))

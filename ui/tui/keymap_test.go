@@ -69,7 +69,7 @@ func TestTheDetailNamesNewKeysAtOnce(t *testing.T) {
 		t.Fatalf("no places are noticed:\n%s", s)
 	}
 	a.o.Settings = settingsOf(t, `{"keys": {"match.next": ["f7"]}}`)
-	a.settings = userfile.New(a.forSettings())
+	a.settings = userfile.New(a.settingsEnv())
 	a.settings.Load()
 	if s := screenOf(a); !strings.Contains(s, " f7 to the ") {
 		t.Errorf("the former key is named:\n%s", s)

@@ -13,7 +13,7 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// setMark keeps a mark.
+// setMark stores a mark.
 func (a *app) setMark(m event.Mark, what string) tea.Cmd {
 	if m.At.IsZero() {
 		m.At = a.Clock()

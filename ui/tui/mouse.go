@@ -6,7 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/ui/tui/layout"
-	"eventdeck/ui/tui/memo"
+	"eventdeck/ui/tui/persist"
 	"eventdeck/ui/tui/widget"
 )
 
@@ -59,7 +59,7 @@ func (a *app) wheel() tea.Cmd {
 	if n == 0 {
 		return nil
 	}
-	return tea.Batch(a.scrollAt(m.x, m.y, n*wheelRows), a.wake.After(wheelFrame, wheelMsg{}))
+	return tea.Batch(a.scrollAt(m.x, m.y, n*wheelRows), a.schedule.After(wheelFrame, wheelMsg{}))
 }
 
 // scrollAt scrolls what is under the pointer; the keys stay where they are.
@@ -113,7 +113,7 @@ func (a *app) paneAt(x, y int) (layout.Pane, int) {
 	return p, max(row, -1)
 }
 
-// click gives the keys to the pane and chooses the row under the pointer. A
+// click moves the focus to the pane and chooses the row under the pointer. A
 // click on what is chosen opens it.
 func (a *app) click(m tea.Mouse) tea.Cmd {
 	if m.Button != tea.MouseLeft || a.prompt != nil {
@@ -191,7 +191,7 @@ func (a *app) clickStream(row int) (again bool) {
 func (a *app) switchMouse() tea.Cmd {
 	a.mouse.off = !a.mouse.off
 	if a.mouse.off {
-		return a.memo.Keep(memo.Mouse, "off", "the mouse selects text; "+a.KeyOf("mouse")+" gives it back to the screen")
+		return a.persist.Set(persist.Mouse, "off", "the mouse selects text; "+a.KeyOf("mouse")+" gives it back to the screen")
 	}
-	return a.memo.Keep(memo.Mouse, "on", "the mouse works here; "+a.KeyOf("mouse")+" lets it select text")
+	return a.persist.Set(persist.Mouse, "on", "the mouse works here; "+a.KeyOf("mouse")+" lets it select text")
 }

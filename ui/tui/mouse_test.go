@@ -6,7 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/ui/tui/layout"
-	"eventdeck/ui/tui/memo"
+	"eventdeck/ui/tui/persist"
 	"eventdeck/ui/tui/query"
 )
 
@@ -93,7 +93,7 @@ func TestTheMouseCanBeSwitchedOff(t *testing.T) {
 		t.Error("the mouse is off by itself")
 	}
 	press(t, a, "f2")
-	if a.View().MouseMode != tea.MouseModeNone || h.settings[memo.Mouse] != "off" {
+	if a.View().MouseMode != tea.MouseModeNone || h.settings[persist.Mouse] != "off" {
 		t.Error("F2 does not give the mouse to the terminal")
 	}
 	if open(t, h, 80, 24).View().MouseMode != tea.MouseModeNone {

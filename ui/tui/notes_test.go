@@ -13,7 +13,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/edges"
-	"eventdeck/ui/tui/wake"
+	"eventdeck/ui/tui/schedule"
 )
 
 // clocked opens a screen whose clock the test turns.
@@ -24,7 +24,7 @@ func clocked(t testing.TB, h *fakeHost, w, hgt int) (a *app, turn func(time.Dura
 	a.update(tea.WindowSizeMsg{Width: w, Height: hgt})
 	return a, func(d time.Duration) {
 		now = now.Add(d)
-		a.Update(wake.AgeMsg{})
+		a.Update(schedule.TickMsg{})
 	}
 }
 
@@ -68,7 +68,7 @@ func TestTheScreenAgesWithoutTheFocus(t *testing.T) {
 		h := incident()
 		a := openWith(t, h, Options{Theme: "none", Now: time.Now})
 		a.update(tea.WindowSizeMsg{Width: 120, Height: 40})
-		settle(a, a.rates.Work(a.wake.Focused))
+		settle(a, a.rates.Work(a.schedule.Focused))
 		a.update(tea.BlurMsg{})
 		before, began := h.measured, time.Now()
 		for range 3 {
@@ -77,7 +77,7 @@ func TestTheScreenAgesWithoutTheFocus(t *testing.T) {
 				t.Fatal("nothing is asked to be told")
 			}
 			a.update(cmd())
-			settle(a, a.rates.Work(a.wake.Focused))
+			settle(a, a.rates.Work(a.schedule.Focused))
 		}
 		if took := time.Since(began); took != 15*time.Second {
 			t.Errorf("three times took %v", took)

@@ -8,8 +8,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"eventdeck/ui/tui/memo"
 	"eventdeck/ui/tui/notify"
+	"eventdeck/ui/tui/persist"
 	"eventdeck/ui/tui/widget"
 )
 
@@ -18,27 +18,27 @@ type notifyMsg struct{}
 
 func (a *app) initNotify(env func(string) string) {
 	a.notify = notify.New(&a.Env, env)
-	if err := a.notify.Read(a.memo.Kept(memo.Notify)); err != nil {
+	if err := a.notify.Read(a.persist.Get(persist.Notify)); err != nil {
 		a.Fail("notification rules are not read", err)
 	}
 }
 
-// setFocused takes that the operator looks at the screen, or elsewhere.
+// setFocused notes that the operator looks at the screen, or elsewhere.
 func (a *app) setFocused(on bool) {
-	a.wake.Focused = on
+	a.schedule.Focused = on
 	a.notify.SetFocused(on, a.snap.Last)
 }
 
 // notice tells the operator, who looks elsewhere, of what a rule matches.
 func (a *app) notice() tea.Cmd {
-	if what := a.react.News(); what != "" {
+	if what := a.react.Announcement(); what != "" {
 		return a.notify.Waits(what)
 	}
 	due := a.notify.Due(a.snap.Last)
 	if due == nil {
 		cmd, wait := a.notify.Notify()
 		if wait > 0 {
-			cmd = a.wake.After(wait, notifyMsg{})
+			cmd = a.schedule.After(wait, notifyMsg{})
 		}
 		return cmd
 	}
@@ -66,7 +66,7 @@ func (a *app) keepNotify() tea.Cmd {
 		a.Fail("notification rules are not kept", err)
 		return nil
 	}
-	return a.memo.Keep(memo.Notify, string(text), "")
+	return a.persist.Set(persist.Notify, string(text), "")
 }
 
 // windowTitle tells the terminal which session this is, what waits for the operator, and

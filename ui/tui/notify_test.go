@@ -13,7 +13,7 @@ import (
 	"go.uber.org/goleak"
 
 	"eventdeck/ui/internal/screen"
-	"eventdeck/ui/tui/memo"
+	"eventdeck/ui/tui/persist"
 )
 
 // hostileTexts are what a payload may try when it is told by the terminal.
@@ -40,7 +40,7 @@ func raws(cmd tea.Cmd) (out []string) {
 
 func TestNotificationsOnlyWhileAway(t *testing.T) {
 	h := incident()
-	h.settings = map[string]string{memo.Notify: `{"on":true,"by":"osc9","rules":[{"filter":"disk"},{"filter":"load","off":true}]}`}
+	h.settings = map[string]string{persist.Notify: `{"on":true,"by":"osc9","rules":[{"filter":"disk"},{"filter":"load","off":true}]}`}
 	now := start
 	ctx, cancel := context.WithCancel(t.Context())
 	a := newApp(ctx, Options{API: h, Env: quiet, Now: func() time.Time { return now }})
@@ -89,11 +89,11 @@ func TestNotificationRulesAreEditedAndKept(t *testing.T) {
 	press(t, a, "b", "o")
 	exact(t, a)
 	press(t, a, "d", "i", "s", "k", "enter", "a", "x", "esc", "m")
-	if got, want := h.settings[memo.Notify], `{"on":true,"by":"bell","rules":[{"filter":"disk"}]}`; got != want {
+	if got, want := h.settings[persist.Notify], `{"on":true,"by":"bell","rules":[{"filter":"disk"}]}`; got != want {
 		t.Errorf("kept %s, want %s", got, want)
 	}
 	press(t, a, "space")
-	if kept := h.settings[memo.Notify]; !strings.Contains(kept, `"off":true`) {
+	if kept := h.settings[persist.Notify]; !strings.Contains(kept, `"off":true`) {
 		t.Errorf("the rule is not off: %s", kept)
 	}
 	press(t, a, "a", "/", "enter")
@@ -116,7 +116,7 @@ func TestHostileNotificationOnTheRawOutput(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	h := incident()
-	h.settings = map[string]string{memo.Notify: `{"on":true,"by":"osc777","rules":[{"filter":""}]}`}
+	h.settings = map[string]string{persist.Notify: `{"on":true,"by":"osc777","rules":[{"filter":""}]}`}
 	s := screen.New(100, 30, true)
 	in, keys := io.Pipe()
 	raw := &recorder{to: s}

@@ -31,11 +31,11 @@ func (a *app) openPalette(line string) {
 		Run: func(line string) (tea.Cmd, error) {
 			cmd, err := a.actions.Execute(a.meant(line))
 			if err == nil {
-				a.memo.Commands = widget.Remember(a.memo.Commands, a.memorable(line))
+				a.persist.Commands = widget.Remember(a.persist.Commands, a.memorable(line))
 			}
 			return cmd, err
 		},
-		Past: a.memo.Commands,
+		Past: a.persist.Commands,
 	}, a.everything(), line)
 }
 
@@ -98,8 +98,8 @@ func (a *app) everything() []widget.Pick {
 	for _, m := range a.stream.Marks.List() {
 		add("mark", a.markWords(m), "", func() tea.Cmd { a.gotoSeq(m.Seq); return nil })
 	}
-	for _, name := range a.skin.Names() {
-		add("theme", cells.Sanitize(name), "", func() tea.Cmd { cmd, err := a.skin.Use(name); return tea.Batch(cmd, a.said(err)) })
+	for _, name := range a.theming.Names() {
+		add("theme", cells.Sanitize(name), "", func() tea.Cmd { cmd, err := a.theming.Use(name); return tea.Batch(cmd, a.said(err)) })
 	}
 	return all
 }
@@ -112,7 +112,7 @@ func (a *app) said(err error) tea.Cmd {
 	return nil
 }
 
-// gotoPlace limits the stream to a place and gives the keys to the tree, which shows
+// gotoPlace limits the stream to a place and moves the focus to the tree, which shows
 // it and what is below it: what can be done there are the keys of the tree.
 func (a *app) gotoPlace(n query.Node) {
 	a.scope(n)

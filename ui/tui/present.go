@@ -29,11 +29,10 @@ func presentedHost(api host.API) host.API {
 	return presented{r, a, api, api.Close}
 }
 
-// Close implements [host.API].
 func (p presented) Close() error { return p.close() }
 
 // watch takes what is to be told: the newest gap, refusal or change of state, which is
-// looked for beside the program, and what the screen says itself.
+// looked for in the background, and what the screen says itself.
 func (a *app) watch() tea.Cmd {
 	p, last := &a.audience, a.snap.Last
 	p.Told(a.edges.Status.Note.Text)

@@ -12,5 +12,5 @@ type Interrupts = external.Interrupts
 
 // EditText has the operator's editor change a text.
 func (a *app) EditText(text string, then func(text string) tea.Cmd) tea.Cmd {
-	return a.outside.Programs.EditText(a.wake.Context(), text, then)
+	return a.outside.Programs.EditText(a.schedule.Context(), text, then)
 }

@@ -18,11 +18,11 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// beatMsg: a beat of the guard over approvals went by.
-type beatMsg struct{}
+// reactTickMsg is a tick of the guard over approvals.
+type reactTickMsg struct{}
 
-// forReactions is what the screen of reactions is made from.
-func (a *app) forReactions(engine react.Control) *reactions.Env {
+// reactEnv is what the screen of reactions needs.
+func (a *app) reactEnv(engine react.Control) *reactions.Env {
 	return &reactions.Env{
 		Env: &a.Env, Screen: a, Engine: engine, Masked: a.o.Present, Writer: a.o.Rules, Log: func() reactions.Log { return a.o.API.Log() },
 		Focused: func() bool { return a.panes.Focus == layout.React },
@@ -35,13 +35,12 @@ func (a *app) forReactions(engine react.Control) *reactions.Env {
 	}
 }
 
-// reactBeat has the guard told that time goes by, while it waits for that.
-func (a *app) reactBeat() tea.Cmd {
-	if a.wake.Beating || !a.react.Ticks() {
+// reactTick returns a command that ticks the guard over approvals, nil while it needs none.
+func (a *app) reactTick() tea.Cmd {
+	if !a.react.WantsTick() {
 		return nil
 	}
-	a.wake.Beating = true
-	return a.wake.After(reactions.Beat, beatMsg{})
+	return a.schedule.After(reactions.TickEvery, reactTickMsg{})
 }
 
 var (
@@ -53,10 +52,10 @@ var (
 // onReactions tells whether what the keys are about is a row of the reactions.
 func (a *app) onReactions() bool { return a.panes.Subject == layout.React && a.react.On() }
 
-// toReactions gives the keys to the reactions; where a model was asked and its answer was
+// toReactions moves the focus to the reactions; where a model was asked and its answer was
 // not shown yet, to that.
 func (a *app) toReactions() {
-	answer := a.react.ToAnswer()
+	answer := a.react.ShowAnswer()
 	a.enter(layout.React)
 	if answer && a.panes.W < layout.TreeWidth {
 		a.toDetail()
@@ -131,7 +130,7 @@ func (a *app) runReact(words []string) (tea.Cmd, error) {
 		return nil, err
 	}
 	if len(words) == 0 {
-		if !a.react.CanMake() || !a.onEvent() {
+		if !a.react.CanWriteRule() || !a.onEvent() {
 			return nil, errors.New("choose an event in the stream: the rule is made for events like it")
 		}
 		return a.makeRule(), nil
@@ -142,7 +141,7 @@ func (a *app) runReact(words []string) (tea.Cmd, error) {
 	case "kill":
 		return a.react.Kill(), nil
 	case "go":
-		return a.react.Go(), nil
+		return a.react.AskResume(), nil
 	}
 	return nil, a.actions.Usage("react")
 }
@@ -186,7 +185,7 @@ func (a *app) runRetry(words []string) (tea.Cmd, error) {
 	if err := a.needReactions("retry", words, 1, 1); err != nil {
 		return nil, err
 	}
-	return a.react.AgainRun(react.RunID(words[0])), nil
+	return a.react.RetryRun(react.RunID(words[0])), nil
 }
 
 func (a *app) runSettle(words []string) (tea.Cmd, error) {
@@ -217,7 +216,8 @@ func (a *app) runSilence(words []string) (tea.Cmd, error) {
 	return a.react.SilenceRule(words[0], d), nil
 }
 
-// ofRecord returns the record that a command names behind its first word, else the chosen one.
+// ofRecord returns the record that a typed command names behind its first word, else the chosen
+// one.
 func (a *app) ofRecord(name string, words []string) (uint64, error) {
 	if err := a.needReactions(name, words, 1, 2); err != nil {
 		return 0, err
@@ -240,7 +240,7 @@ func (a *app) runWhyNot(words []string) (tea.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.react.Why(seq, words[0]), nil
+	return a.react.Explain(seq, words[0]), nil
 }
 
 func (a *app) runOnce(words []string) (tea.Cmd, error) {
@@ -248,7 +248,7 @@ func (a *app) runOnce(words []string) (tea.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.react.Once(words[0], seq), nil
+	return a.react.RunOnce(words[0], seq), nil
 }
 
 func (a *app) runAsk(words []string) (tea.Cmd, error) {
@@ -311,5 +311,5 @@ func (a *app) makeRule() tea.Cmd {
 	if a.panes.Focus == layout.Detail && a.detail.HasValue() {
 		term, _, _ = a.detail.Value()
 	}
-	return form.OpenCustom(a.forms(), a.react.Make(&r, term))
+	return form.OpenCustom(a.formEnv(), a.react.NewRule(&r, term))
 }

@@ -37,8 +37,8 @@ func openReactWith(t testing.TB, o Options, w, h int) (*app, func(time.Duration)
 	a.draw()
 	return a, func(d time.Duration) {
 		for end := now.Add(d); now.Before(end); {
-			now = now.Add(reactions.Beat)
-			settle(a, a.update(beatMsg{}))
+			now = now.Add(reactions.TickEvery)
+			settle(a, a.update(reactTickMsg{}))
 			a.draw()
 		}
 	}
@@ -100,7 +100,7 @@ func TestNothingElseApprovesOrArms(t *testing.T) {
 	for name, try := range map[string]func(a *app){
 		"the palette": func(a *app) { press(t, a, ":", "a", "p", "p", "r", "o", "v", "e", "enter") },
 		"its name": func(a *app) {
-			if cmd, err := a.actions.Execute(reactions.Yes); err == nil {
+			if cmd, err := a.actions.Execute(reactions.ApproveAction); err == nil {
 				settle(a, cmd)
 			}
 		},
@@ -190,7 +190,7 @@ func TestHammeringApprovesNothing(t *testing.T) {
 		for i := range 600 {
 			now = now.Add(20 * time.Millisecond)
 			if i%5 == 0 {
-				settle(a, a.update(beatMsg{}))
+				settle(a, a.update(reactTickMsg{}))
 			}
 			switch r.IntN(12) {
 			case 0:
@@ -396,7 +396,7 @@ func TestTheOperatorIsToldWhoIsWaitedFor(t *testing.T) {
 	if s := screenOf(a); !strings.Contains(s, "2 ask · 1 run") {
 		t.Errorf("the status line:\n%s", s)
 	}
-	a.react.News()
+	a.react.Announcement()
 	a.notify.Settings.On = true
 	a.update(tea.BlurMsg{})
 	e.View.Waiting = append(e.View.Waiting, reacttest.Asks("r9", "x"))

@@ -11,7 +11,7 @@ import (
 
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/layout"
-	"eventdeck/ui/tui/memo"
+	"eventdeck/ui/tui/persist"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/stream"
 )
@@ -65,7 +65,7 @@ func TestAViewIsSavedAndOpened(t *testing.T) {
 	leave()
 	press(t, a, "1", "G", "enter")
 	shows(a, "from the tree")
-	settle(a, a.memo.Save(a.present))
+	settle(a, a.persist.Save(a.state))
 	shows(begin(t, h, "on call"), "of another run")
 	if text := screenOf(begin(t, h, "nobody's")); !strings.Contains(text, `no view is saved as "nobody's"; there are on call`) {
 		t.Errorf("of no view is said:\n%s", text)
@@ -101,7 +101,7 @@ func TestAViewHasItsColumns(t *testing.T) {
 func TestAViewOfAPlaceThatIsNotThereYet(t *testing.T) {
 	for _, elsewhere := range []bool{false, true} {
 		h := talk(5)
-		h.settings = map[string]string{memo.Views: `{"later":{"node":{"server":"night"},"filter":"p99"}}`}
+		h.settings = map[string]string{persist.Views: `{"later":{"node":{"server":"night"},"filter":"p99"}}`}
 		a := begin(t, h, "later")
 		want := query.Node{Server: "night"}
 		if a.stream.Query.Node != (query.Node{}) || a.stream.Query.Text != "p99" {

@@ -23,7 +23,7 @@ func TestTypedSecretsAreNotRemembered(t *testing.T) {
 		t.Fatalf("asked %+v", h.asked)
 	}
 	const want = `sub order.placed pin=*** 'team=the core' mode=poll`
-	if kept, err := json.Marshal(a.present()); err != nil || strings.Contains(string(kept), "hunter2") {
+	if kept, err := json.Marshal(a.state()); err != nil || strings.Contains(string(kept), "hunter2") {
 		t.Errorf("kept is %s, %v", kept, err)
 	}
 	press(t, a, ":", "up")

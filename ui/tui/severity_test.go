@@ -62,7 +62,7 @@ func TestTheOperatorNamesTheSeverity(t *testing.T) {
 // cut texts do not look like those of hostile characters.
 func TestWhatIsRepeatedIsDimmer(t *testing.T) {
 	a := open(t, incident(), 120, 40)
-	a.wear(mustTheme(t, "dark"))
+	a.applyTheme(mustTheme(t, "dark"))
 	frame := a.draw()
 	if want := a.Theme.On(themes.Faint) + "14:03:05." + a.Theme.On(themes.Dim) + "6"; !strings.Contains(frame, want) {
 		t.Errorf("no %q in %q", want, frame)

@@ -13,7 +13,7 @@ func (a *app) nextTimes() tea.Cmd {
 	return nil
 }
 
-// showTimes has times shown in a way everywhere.
+// showTimes changes how times are shown everywhere.
 func (a *app) showTimes(v cells.TimeView) {
 	a.Times = v
 	clear(a.stream.Formed)

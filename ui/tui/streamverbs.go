@@ -13,7 +13,8 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// forgetPicks has the schemas read again when servers list other types.
+// forgetPicks has rows formed again when servers list other types, whose schemas choose what rows
+// show.
 func (a *app) forgetPicks() {
 	n := 0
 	for i := range a.snap.Servers {

@@ -123,7 +123,7 @@ func TestFormThatIsNotConfirmed(t *testing.T) {
 				}
 				began, answered := time.Now(), make(chan tea.Msg)
 				cmd := a.key(tea.KeyPressMsg{Code: 's', Mod: tea.ModCtrl})
-				go func() { answered <- cmd() }() // only what is asked runs beside the event loop
+				go func() { answered <- cmd() }() // only what is asked runs in the background
 				synctest.Wait()
 				a.take(h.Snapshot())
 				if c.reason != "" {
@@ -161,7 +161,7 @@ func TestFormLeftWhileItAsks(t *testing.T) {
 		press(t, a, "1", "j", "j", "j", "j", "j", "j", "s")
 		answered := make(chan tea.Msg)
 		cmd := a.key(tea.KeyPressMsg{Code: 's', Mod: tea.ModCtrl})
-		go func() { answered <- cmd() }() // only what is asked runs beside the event loop
+		go func() { answered <- cmd() }() // only what is asked runs in the background
 		synctest.Wait()
 		a.key(tea.KeyPressMsg{Code: tea.KeyEscape})
 		if a.dialog != nil {

@@ -37,7 +37,7 @@ func (a *app) table() *table.Table {
 	return nil
 }
 
-// boardWork has the shown table's source do what takes long beside the program.
+// boardWork returns the commands that read what reactions and the shown table need.
 func (a *app) boardWork() tea.Cmd {
 	react := a.react.Work()
 	if t := a.table(); t != nil {
@@ -81,7 +81,7 @@ func (a *app) scopeWord() string {
 	return "all"
 }
 
-// scopeMax is how much of a place is told with a key, in cells.
+// scopeMax is the width of the name of a place in a hint, in cells.
 const scopeMax = 30
 
 // tableTitle names the tabs, and the place to which the rows belong.

@@ -66,7 +66,7 @@ func TestTheLineOfServersBeginsWithTrouble(t *testing.T) {
 	}
 }
 
-// While the tree has the keys no server moves away under the cursor; without them the one in
+// While the tree has the focus no server moves away under the cursor; without it the one in
 // trouble stands first.
 func TestTheOrderOfTheTreeWaitsForTheKeys(t *testing.T) {
 	h := newFake()

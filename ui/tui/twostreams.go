@@ -30,7 +30,7 @@ func (a *app) oneStream() {
 	a.panes.Streams, a.panes.Last = layout.OneStream, false
 }
 
-// otherStream gives the keys to the other one of two streams, and with them the tree.
+// otherStream moves the focus to the other one of two streams, and with them the tree.
 func (a *app) otherStream() {
 	if !a.stream.Two {
 		return
@@ -49,11 +49,11 @@ func (a *app) toTree(n query.Node) {
 	a.tree.Load(&a.snap)
 	a.rescope()
 	if a.tree.At != n {
-		a.memo.Wanted = n // as soon as there is such a node
+		a.persist.Wanted = n // as soon as there is such a node
 	}
 }
 
-// toStream gives the keys to the stream, and to the other one if it has them.
+// toStream moves the focus to the stream, and to the other one if it has them.
 func (a *app) toStream() {
 	if a.panes.Focus == layout.Stream {
 		a.otherStream()

@@ -10,7 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/ui/tui/layout"
-	"eventdeck/ui/tui/memo"
+	"eventdeck/ui/tui/persist"
 	"eventdeck/ui/tui/query"
 )
 
@@ -65,7 +65,7 @@ func TestTwoStreamsAreOnTheirOwn(t *testing.T) {
 	}
 }
 
-// The tree leads the stream that has the keys, and shows where it is when they change.
+// The tree leads the stream that has the focus, and shows where it is when they change.
 func TestTheTreeFollowsTheStreamWithTheKeys(t *testing.T) {
 	a := open(t, talk(10), 160, 45)
 	press(t, a, "2", "\"", "1", "j", "j", "j", "j", "2")
@@ -149,11 +149,11 @@ func TestTwoStreamsAreRemembered(t *testing.T) {
 	word(t, a, "latency")
 	press(t, a, "enter", "k", "k", "2")
 	now = now.Add(2 * time.Second)
-	settle(a, a.memo.Save(a.present))
+	settle(a, a.persist.Save(a.state))
 	b := enter()
 	if !b.stream.Two || b.panes.Streams != layout.Beside || b.panes.Last != a.panes.Last || b.stream.Other.Query.Text != "latency" ||
 		b.stream.Other.At != a.stream.Other.At || b.stream.Query.Text != "" || !b.stream.Follow {
-		t.Errorf("remembered %s", h.settings[memo.Layout])
+		t.Errorf("remembered %s", h.settings[persist.Layout])
 	}
 	exact(t, b)
 }
@@ -192,7 +192,7 @@ func TestTheOtherStreamShowsTheSameMoment(t *testing.T) {
 	}
 }
 
-// The mouse gives the keys to the stream that is clicked, and scrolls the one it is over.
+// The mouse moves the focus to the stream that is clicked, and scrolls the one it is over.
 func TestTheMouseInTwoStreams(t *testing.T) {
 	a := open(t, talk(60), 200, 50)
 	press(t, a, "2", "%")

@@ -103,7 +103,7 @@ func (a *app) fold(open bool) {
 	a.rescope()
 }
 
-// enter gives the keys to a pane.
+// enter moves the focus to a pane.
 func (a *app) enter(p layout.Pane) {
 	a.panes.Focus = p
 	if p != layout.Detail {
@@ -114,7 +114,7 @@ func (a *app) enter(p layout.Pane) {
 	}
 }
 
-// toDetail gives the keys to the detail. What is read there stays: new events do not
+// toDetail moves the focus to the detail. What is read there stays: new events do not
 // take its place.
 func (a *app) toDetail() {
 	a.enter(layout.Detail)
@@ -233,10 +233,10 @@ func (a *app) backOrQuit() tea.Cmd {
 	now := a.Clock()
 	switch {
 	case !a.atRoot():
-		a.wake.Backed = now
+		a.backedAt = now
 		return a.back()
-	case now.Sub(a.wake.Backed) < againQuits:
-		a.wake.Backed = time.Time{}
+	case now.Sub(a.backedAt) < againQuits:
+		a.backedAt = time.Time{}
 		a.Tell(a.KeyOf("quit") + " again quits")
 		return nil
 	}
@@ -259,7 +259,7 @@ func (a *app) quitWord() string {
 
 // quit asks once if servers go on delivering to webhook leases.
 func (a *app) quit() tea.Cmd {
-	if a.wake.Leaving {
+	if a.leaving {
 		return tea.Quit
 	}
 	var hooks []event.SubID
@@ -271,9 +271,9 @@ func (a *app) quit() tea.Cmd {
 	if len(hooks) == 0 || a.snap.Store.Temporary || a.o.Demo { // demo servers end with the program
 		return tea.Quit
 	}
-	a.wake.Leaving = true
+	a.leaving = true
 	lines := []string{goOn(len(hooks)), "What is kept is taken up again by the next run."}
-	if n := a.react.Waits(); n > 0 {
+	if n := a.react.WaitingCount(); n > 0 {
 		lines = append(lines, stayWaiting(n))
 	}
 	a.Show(&widget.Confirm{Screen: a,
@@ -283,7 +283,7 @@ func (a *app) quit() tea.Cmd {
 			{Key: "k", Title: "keep them and quit", Run: func() tea.Cmd { return tea.Quit }},
 			{Key: "u", Title: "unsubscribe and quit", Run: func() tea.Cmd { return a.endLeases(hooks) }},
 		},
-		Gone: func() { a.wake.Leaving = false },
+		Gone: func() { a.leaving = false },
 	})
 	return nil
 }
@@ -381,16 +381,14 @@ func (a *app) Show(d widget.Dialog) {
 	}
 }
 
-// AskLine implements [widget.Lines].
 func (a *app) AskLine(p *widget.Prompt, text string) {
 	p.Field.Set(text)
 	a.prompt = p
 }
 
-// Line implements [widget.Lines].
 func (a *app) Line() *widget.Prompt { return a.prompt }
 
-// EnterStream gives the keys to the stream.
+// EnterStream moves the focus to the stream.
 func (a *app) EnterStream() { a.enter(layout.Stream) }
 
 // scope shows the part of the stream that belongs to a node.

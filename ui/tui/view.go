@@ -12,7 +12,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// View implements [tea.Model].
 func (a *app) View() tea.View {
 	content := a.draw()
 	if n := a.audience.Rows; n > 0 {
@@ -40,20 +39,20 @@ func (a *app) draw() string {
 	return a.compose()
 }
 
-// compose lays the panes and what is over them together.
+// compose draws the panes, and a dialog or a prompt over them.
 func (a *app) compose() string {
 	if a.panes.W <= 0 || a.panes.H <= 0 {
 		return ""
 	}
 	a.panes.Now = a.arranged()
 	if a.panes.Now.Tiny {
-		a.react.Frame()
-		a.react.Framed()
+		a.react.BeginFrame()
+		a.react.EndFrame()
 		return a.drawTiny()
 	}
-	a.react.Frame()
+	a.react.BeginFrame()
 	a.frame.Panes(a.dialog != nil, a.paneTitle, a.paneRows)
-	a.react.Framed()
+	a.react.EndFrame()
 	e := frame.Edges{Crumb: a.edges.Head.Draw(a.panes.W, a.panes.W >= layout.TreeWidth), Status: a.edges.Status.Draw(a.panes.W), Hints: a.drawHints()}
 	if l := a.panes.Now.Scope; !l.Empty() {
 		e.Scope = a.edges.Head.Scope(l.W)
@@ -89,12 +88,12 @@ func (a *app) drawHints() string {
 	return a.actions.Hints(&a.Theme, a.panes.W, pairs)
 }
 
-// cut tells that what has the keys is not shown in full, and the size that it needs.
+// cut tells that what has the focus is not shown in full, and the size that it needs.
 func (a *app) cut() (needs string, cut bool) {
 	return a.frame.Cut(a.arranged().Tiny, a.dialog, a.prompt)
 }
 
-// unseen is the size that a screen needs for changes, "" if it has it.
+// unseen is the size that the screen needs for actions that change something, "" if it has it.
 func (a *app) unseen() string {
 	if a.arranged().Tiny {
 		return frame.LeastSize

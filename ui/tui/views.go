@@ -6,14 +6,14 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/ui/tui/layout"
-	"eventdeck/ui/tui/memo"
+	"eventdeck/ui/tui/persist"
 	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/views"
 )
 
 // viewNow is the view of what is shown.
 func (a *app) viewNow() views.View {
-	m := a.present()
+	m := a.state()
 	v := views.View{Place: m.Place, Second: m.Second, Panes: m.Panes}
 	v.Reading = 0
 	if v.Second != nil {
@@ -52,14 +52,14 @@ func (a *app) openView(v views.View) tea.Cmd {
 }
 
 // showPlace has a stream follow at a place.
-func (a *app) showPlace(s *stream.Stream, p memo.Place) {
+func (a *app) showPlace(s *stream.Stream, p persist.Place) {
 	s.Selected = stream.Selection{}
 	s.ShowNewest(p.Query(a.Clock()))
 }
 
 // setColumns chooses the columns of a view, and keeps them if they are others.
 func (a *app) setColumns(v *views.View) tea.Cmd {
-	places, changed := []memo.Place{v.Place}, false
+	places, changed := []persist.Place{v.Place}, false
 	if v.Second != nil {
 		places = append(places, v.Second.Place)
 	}
@@ -73,7 +73,7 @@ func (a *app) setColumns(v *views.View) tea.Cmd {
 	if !changed {
 		return nil
 	}
-	return a.memo.KeepJSON(stream.ColumnsSetting, a.stream.Columns.By)
+	return a.persist.SetJSON(stream.ColumnsSetting, a.stream.Columns.By)
 }
 
 // openFirst shows the view that the program was begun with.

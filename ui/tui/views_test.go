@@ -14,7 +14,7 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/columns"
 	"eventdeck/ui/tui/layout"
-	"eventdeck/ui/tui/memo"
+	"eventdeck/ui/tui/persist"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/table"
@@ -276,7 +276,7 @@ func TestPanesAreKept(t *testing.T) {
 	press(t, a, "2", ">", ">", "W")
 	a.draw()
 	want := a.panes.Now
-	a.memo.SaveAtEnd(t.Context(), a.present())
+	a.persist.SaveAtEnd(t.Context(), a.state())
 	b := open(t, h, 200, 60)
 	b.draw()
 	if b.panes.Now.Stream != want.Stream || b.panes.Now.Detail != want.Detail {
@@ -306,7 +306,7 @@ func TestOrphansAreEndedAtTheServer(t *testing.T) {
 
 func TestTreeListsFiltersAndMarks(t *testing.T) {
 	h := incident()
-	h.settings = map[string]string{memo.Filters: `{"errors":"sev:error"}`}
+	h.settings = map[string]string{persist.Filters: `{"errors":"sev:error"}`}
 	h.marks = []event.Mark{{Seq: 2, At: start, Note: "it began"}}
 	a := open(t, h, 120, 40)
 	s := screenOf(a)

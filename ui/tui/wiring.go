@@ -15,10 +15,10 @@ import (
 	"eventdeck/ui/tui/userfile"
 )
 
-// What the parts of the screen are made from.
+// What the parts of the screen need.
 
-// forBoards is what tables are made from.
-func (a *app) forBoards() *board.Env {
+// boardEnv is what tables need.
+func (a *app) boardEnv() *board.Env {
 	return &board.Env{
 		Env: &a.Env, Screen: a, Host: a.o.API, Snap: &a.snap, Stats: &a.rates.Stats,
 		Scope:      a.tableScope,
@@ -28,8 +28,8 @@ func (a *app) forBoards() *board.Env {
 	}
 }
 
-// forTree is what the tree is made from.
-func (a *app) forTree() *tree.Env {
+// treeEnv is what the tree needs.
+func (a *app) treeEnv() *tree.Env {
 	return &tree.Env{
 		Env: &a.Env, Snap: &a.snap,
 		Focused: func() bool { return a.panes.Focus == layout.Tree },
@@ -37,8 +37,8 @@ func (a *app) forTree() *tree.Env {
 	}
 }
 
-// forStream is what the stream is made from.
-func (a *app) forStream() *stream.Env {
+// streamEnv is what the stream needs.
+func (a *app) streamEnv() *stream.Env {
 	return &stream.Env{
 		Env: &a.Env, Snap: &a.snap,
 		Focused: func() bool { return a.panes.Focus == layout.Stream },
@@ -48,18 +48,18 @@ func (a *app) forStream() *stream.Env {
 	}
 }
 
-// forStats is what the numbers of the run are made from.
-func (a *app) forStats(memory func() uint64) *stats.Env {
+// statsEnv is what the numbers of the run need.
+func (a *app) statsEnv(memory func() uint64) *stats.Env {
 	return &stats.Env{Env: &a.Env, Screen: a, Snap: &a.snap, Measure: a.o.API.Stats, Memory: memory}
 }
 
-// forColumns is what the list of columns is made from.
-func (a *app) forColumns() *columns.Env {
-	return &columns.Env{Env: &a.Env, Screen: a, Log: a.o.API.Log(), Stream: &a.stream.Stream, TypeOf: a.typeOf, Keep: a.memo.KeepJSON}
+// columnsEnv is what the list of columns needs.
+func (a *app) columnsEnv() *columns.Env {
+	return &columns.Env{Env: &a.Env, Screen: a, Log: a.o.API.Log(), Stream: &a.stream.Stream, TypeOf: a.typeOf, Keep: a.persist.SetJSON}
 }
 
-// forSettings is what takes the operator's settings.
-func (a *app) forSettings() userfile.Env {
+// settingsEnv is what takes the operator's settings.
+func (a *app) settingsEnv() userfile.Env {
 	return userfile.Env{
 		Screen: a, Path: a.o.Settings,
 		Keys: func(chosen []config.KeyBinding) []string {
@@ -83,7 +83,7 @@ func (a *app) initEdges() {
 	a.edges.Status = edges.NewStatus(edges.StatusEnv{
 		Env: &a.Env, Snap: &a.snap, Rates: &a.rates, Total: &a.tree.Total, KeyOf: a.KeyOf,
 		Writing: func() edges.Writing { return edges.Writing(a.outside.Exports.Running()) },
-		Chips:   a.react.DrawChips, Changes: a.react.Changes,
+		Chips:   a.react.DrawChips, Changes: a.react.ChipsVersion,
 	})
 }
 

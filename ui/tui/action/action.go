@@ -53,12 +53,12 @@ const (
 	Type         = "an event type"
 )
 
-// Act makes the verb of an action of a function that asks for nothing further.
+// Act returns the Run of an action for a function without a command.
 func Act(fn func()) func() tea.Cmd {
 	return func() tea.Cmd { fn(); return nil }
 }
 
-// Grouped gives actions their heading.
+// Grouped sets the heading of actions.
 func Grouped(name string, rows ...Action) []Action {
 	for i := range rows {
 		rows[i].Group = name
@@ -112,7 +112,7 @@ func (x *Action) hint() string {
 // in tells whether the action is one of a pane.
 func (x *Action) in(p layout.Pane) bool { return len(x.Panes) == 0 || slices.Contains(x.Panes, p) }
 
-// meets tells whether two actions want their keys in the same place.
+// meets tells whether two actions work in the same pane.
 func (x *Action) meets(y *Action) bool {
 	return !x.Passing && !y.Passing && (len(x.Panes) == 0 || slices.ContainsFunc(x.Panes, y.in))
 }
@@ -122,18 +122,18 @@ func (x *Action) begunBy(key string) bool {
 	return slices.ContainsFunc(x.Keys, func(k string) bool { return k == key || strings.HasPrefix(k, key+" ") })
 }
 
-// Env is what a table is made from.
+// Env is what a table needs.
 type Env struct {
-	Focus      func() layout.Pane // that has the keys
+	Focus      func() layout.Pane // that has the focus
 	EmptyTable func() bool        // tells whether a table without rows is shown
-	// Unseen tells the size that the screen needs to show what is changed, "" if it has it.
+	// Unseen returns the size that the screen needs for actions that change something, "" if it has it.
 	Unseen  func() string
 	Tell    func(text string)
 	Fail    func(what string, err error)
 	Pressed func(key, title string) // is told of each action that a key runs
 }
 
-// Table is all that can be done. It belongs to the event loop.
+// Table has all actions and commands. It is for the event loop.
 type Table struct {
 	Actions  []Action
 	Commands []Command
@@ -143,7 +143,7 @@ type Table struct {
 	hints    cells.Canvas
 }
 
-// New returns a table of nothing.
+// New returns a table without actions and commands.
 func New(env Env) Table { return Table{env: env} }
 
 // Works tells whether an action can be done here and now.
@@ -257,7 +257,7 @@ func (t *Table) refuse(key, first string) {
 	}
 }
 
-// needs says what an action, by its key or id, has nothing of.
+// needs says what must be chosen for an action, which is named by its key or id.
 func (t *Table) needs(x *Action, name string) string {
 	if x.Instead != nil {
 		if row := x.Instead(); row != "" {

@@ -51,8 +51,8 @@ func (t *auditLog) Load() (changed bool) {
 	return changed
 }
 
-// Work reads what is new. The audit log grows by acts, not by events: reading back to
-// what is known is short.
+// Work reads new entries. The audit log grows with what the operator and the host do, not with
+// events, so that there are few of them.
 func (t *auditLog) Work() tea.Cmd {
 	now := momentOf(t.env)
 	audit := t.env.Host.Audit()
@@ -78,7 +78,7 @@ func (t *auditLog) Work() tea.Cmd {
 			if t.busy = false; err != nil {
 				t.env.Fail("cannot read the audit log", err)
 			} else if text == t.text && seen == t.seen {
-				t.took(came, newest)
+				t.append(came, newest)
 			} else {
 				t.asked = moment{}
 			}
@@ -87,8 +87,8 @@ func (t *auditLog) Work() tea.Cmd {
 	})
 }
 
-// took takes acts, the newest first.
-func (t *auditLog) took(came []event.AuditEntry, newest uint64) {
+// append adds acts, which come with the newest first.
+func (t *auditLog) append(came []event.AuditEntry, newest uint64) {
 	t.seen = newest
 	if len(came) == 0 {
 		return
@@ -127,7 +127,7 @@ func (t *auditLog) Cell(i, col int) table.Cell {
 	e := t.entries[t.seqs[i]]
 	switch col {
 	case 0:
-		return table.Say(themes.Dim, t.env.When(e.At, t.above(i), cells.StampDay))
+		return t.env.when(i, func(i int) time.Time { return t.entries[t.seqs[i]].At }, cells.StampDay)
 	case 1:
 		return table.Say(actorRole(e.Actor), string(e.Actor))
 	case 2:
@@ -148,14 +148,6 @@ func origin(i int, server string, typ trust.Text, sub event.SubID) table.Cell {
 	return [...]table.Cell{
 		table.Say(themes.Server, server), {Role: themes.Type, Text: trust.Line(typ)}, table.Say(themes.Dim, string(sub)),
 	}[i]
-}
-
-// above is when the act of the row above was, the zero time for the first one.
-func (t *auditLog) above(i int) time.Time {
-	if i == 0 {
-		return time.Time{}
-	}
-	return t.entries[t.seqs[i-1]].At
 }
 
 func actorRole(who event.Actor) themes.Role {

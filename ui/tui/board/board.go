@@ -2,13 +2,13 @@ package board
 
 import "eventdeck/ui/tui/table"
 
-// Boards are the screens beside that of the stream.
+// Boards are the tables behind the keys 4 and 5.
 type Boards struct {
 	Subs, Log table.Board
-	All       bool // the operator wants the rows of all servers, whatever place the stream shows
+	All       bool // rows of all servers are shown, and not only those of the scope
 }
 
-// Scoped tells whether the rows of a table depend on the place that the stream shows.
+// Scoped tells whether a table shows only rows of the scope; see [Env.Scope].
 func Scoped(t *table.Table) bool {
 	switch t.Src.(type) {
 	case *subsTable, *gapLedger:
@@ -17,7 +17,7 @@ func Scoped(t *table.Table) bool {
 	return false
 }
 
-// New makes the screens with all of their tables.
+// New returns the boards with all of their tables.
 func New(e *Env) Boards {
 	of := &table.Env{Env: e.Env, Focused: e.Focused}
 	return Boards{
@@ -36,7 +36,7 @@ func New(e *Env) Boards {
 	}
 }
 
-// moment tells whether what the host has may have changed.
+// moment differs when what the host has may have changed.
 type moment struct {
 	version, last uint64
 	second        int64

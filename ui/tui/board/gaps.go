@@ -28,15 +28,15 @@ const (
 // gapsMax bounds the gaps that are listed.
 const gapsMax = 1_000
 
-// gapLedger lists the places of the log at which events are or may be missing,
-// newest first. It reads the log back beside the program.
+// gapLedger lists the gaps of the log, the newest first. It reads the log backwards in steps,
+// in the background.
 type gapLedger struct {
 	env   *Env
-	gaps  []event.Record // newest first
+	gaps  []event.Record // the newest first
 	begun bool
-	from  uint64 // everything from here …
-	seen  uint64 // … to here was examined
-	done  bool   // there is nothing before from
+	from  uint64 // records from this one up to seen were examined
+	seen  uint64
+	done  bool // there is no record before from
 	busy  bool
 	err   error
 
@@ -68,6 +68,7 @@ func (t *gapLedger) Load() bool {
 	return false
 }
 
+// sift lists the gaps of the scope.
 func (t *gapLedger) sift() {
 	if len(t.gaps) > gapsMax {
 		t.gaps, t.done = t.gaps[:gapsMax:gapsMax], true
@@ -80,10 +81,9 @@ func (t *gapLedger) sift() {
 	}
 }
 
-// Work reads what has arrived, else a part of the log back.
+// Work examines what has arrived since the last step, or else a further part of the log.
 func (t *gapLedger) Work() tea.Cmd {
-	e := t.env
-	last := e.Snap.Last
+	last := t.env.Snap.Last
 	if !t.begun {
 		t.begun, t.seen, t.from = true, last, last+1
 	}
@@ -92,8 +92,8 @@ func (t *gapLedger) Work() tea.Cmd {
 		return nil
 	}
 	t.busy = true
-	log, from, seen := e.Host.Log(), t.from, t.seen
-	return e.Do(func(ctx context.Context) tea.Msg {
+	log, from, seen := t.env.Host.Log(), t.from, t.seen
+	return t.env.Do(func(ctx context.Context) tea.Msg {
 		p := gapPart{from: from, seen: seen}
 		if arrived {
 			p.err = log.After(seen, p.takes(ctx, arrivals, &p.seen))
@@ -106,7 +106,7 @@ func (t *gapLedger) Work() tea.Cmd {
 	})
 }
 
-// gapPart is what one step of reading found, newest first.
+// gapPart is what one step found, the newest first.
 type gapPart struct {
 	gaps       []event.Record
 	from, seen uint64
@@ -114,7 +114,7 @@ type gapPart struct {
 	err        error
 }
 
-// takes examines so many records and notes in edge how far it came.
+// takes returns a function that examines at most left records and sets edge to the last one.
 func (p *gapPart) takes(ctx context.Context, left int, edge *uint64) func(event.Record) bool {
 	return func(r event.Record) bool {
 		if left == 0 || ctx.Err() != nil {
@@ -130,7 +130,7 @@ func (p *gapPart) takes(ctx context.Context, left int, edge *uint64) func(event.
 	}
 }
 
-// read takes what a step found.
+// read adds what a step found.
 func (t *gapLedger) read(p gapPart, arrived bool) {
 	t.busy, t.from, t.seen, t.err = false, p.from, p.seen, p.err
 	if !arrived {
@@ -158,11 +158,10 @@ func (t *gapLedger) Find(id table.RowID) int {
 }
 
 func (t *gapLedger) Cell(i, col int) table.Cell {
-	e := t.env
 	r := &t.gaps[t.rows[i]]
 	switch col {
 	case 0:
-		return table.Say(themes.Dim, e.When(r.ReceivedAt, t.above(i), cells.StampDay))
+		return t.env.when(i, func(i int) time.Time { return t.gaps[t.rows[i]].ReceivedAt }, cells.StampDay)
 	case 1:
 		if r.Gap.Certain {
 			return table.Say(themes.Bad, "missing")
@@ -172,24 +171,16 @@ func (t *gapLedger) Cell(i, col int) table.Cell {
 		return table.Say(themes.Plain, string(r.Gap.Cause))
 	case 3:
 		if !r.Gap.From.IsZero() {
-			return table.Say(themes.Plain, cells.At(e.Clock(), r.Gap.From))
+			return table.Say(themes.Plain, cells.At(t.env.Clock(), r.Gap.From))
 		}
 	case 4:
 		if !r.Gap.To.IsZero() {
-			return table.Say(themes.Plain, cells.At(e.Clock(), r.Gap.To))
+			return table.Say(themes.Plain, cells.At(t.env.Clock(), r.Gap.To))
 		}
 	case 5, 6, 7:
 		return origin(col-5, r.Server, r.Type, r.Sub)
 	}
 	return table.Cell{}
-}
-
-// above is when the gap of the row above was seen, the zero time for the first one.
-func (t *gapLedger) above(i int) time.Time {
-	if i == 0 {
-		return time.Time{}
-	}
-	return t.gaps[t.rows[i-1]].ReceivedAt
 }
 
 func (t *gapLedger) Describe(d *detail.Text, id table.RowID) {

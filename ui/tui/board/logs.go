@@ -34,22 +34,22 @@ func (s seqs) Find(id table.RowID) int {
 	return -1
 }
 
-// ringLog shows a ring of the host.
+// ringLog lists the entries of a ring of the host that hold a text.
 type ringLog[T any] struct {
 	env *Env
 	seqs
 	ring  func(Host) *eventlog.Ring[T]
 	at    func(entry *T) time.Time
-	holds func(entry *T, text string) bool
-	seen  uint64
+	holds func(entry *T, text string) bool // text is in lower case
+	seen  uint64                           // the newest entry that was read
 	text  string
-	shown map[uint64]T // entries that are drawn
+	shown map[uint64]T // entries that were drawn
 }
 
-// read takes what the ring has got; what it lost is lost here too.
+// read lists new entries, and drops those that the ring has lost. It reports whether rows
+// changed.
 func (t *ringLog[T]) read() bool {
-	e := t.env
-	ring := t.ring(e.Host)
+	ring := t.ring(t.env.Host)
 	if ring == nil {
 		return false
 	}
@@ -79,11 +79,10 @@ func (t *ringLog[T]) Filter(text string) {
 
 // entry returns one entry of the ring.
 func (t *ringLog[T]) entry(seq uint64) (out T, ok bool) {
-	e := t.env
 	if v, ok := t.shown[seq]; ok {
 		return v, true
 	}
-	t.ring(e.Host).After(seq-1, func(at uint64, v T) bool {
+	t.ring(t.env.Host).After(seq-1, func(at uint64, v T) bool {
 		out, ok = v, at == seq
 		return false
 	})
@@ -96,16 +95,15 @@ func (t *ringLog[T]) entry(seq uint64) (out T, ok bool) {
 	return out, ok
 }
 
-// above is when the row above came, the zero time for the first one.
-func (t *ringLog[T]) above(i int) time.Time {
-	if i == 0 {
-		return time.Time{}
-	}
-	v, ok := t.entry(t.seqs[i-1])
-	if !ok {
-		return time.Time{}
-	}
-	return t.at(&v)
+// whenCell is the cell of a row's time. Of an entry that the ring has lost it is not known.
+func (t *ringLog[T]) whenCell(i int) table.Cell {
+	return t.env.when(i, func(i int) time.Time {
+		v, ok := t.entry(t.seqs[i])
+		if !ok {
+			return time.Time{}
+		}
+		return t.at(&v)
+	}, cells.StampTime)
 }
 
 // wireLog shows the frames of the wire.
@@ -131,14 +129,13 @@ func (t *wireLog) Columns() []table.Column {
 func (t *wireLog) Load() bool { return t.read() }
 
 func (t *wireLog) Cell(i, col int) table.Cell {
-	e := t.env
 	f, ok := t.entry(t.seqs[i])
 	if !ok {
 		return table.Cell{}
 	}
 	switch col {
 	case 0:
-		return table.Say(themes.Dim, e.When(f.At, t.above(i), cells.StampTime))
+		return t.whenCell(i)
 	case 1:
 		return table.Say(themes.Server, f.Server)
 	case 2:
@@ -157,7 +154,7 @@ func (t *wireLog) Cell(i, col int) table.Cell {
 	return table.Say(themes.Dim, cells.Number(uint64(f.Bytes)))
 }
 
-// frameWhat tells what a frame of JSON-RPC is: its method, or what it answers.
+// frameWhat is the method of a JSON-RPC frame, or "error" or "result".
 func frameWhat(t trust.Text) trust.Rendered {
 	raw := []byte(t.Raw())
 	if method := member(raw, "method"); method != nil {
@@ -174,7 +171,8 @@ func frameWhat(t trust.Text) trust.Rendered {
 	return trust.Rendered{}
 }
 
-// member returns a member of an object, also of one that was cut off behind it.
+// member returns the value of a member of a JSON object, nil if there is none. The object may
+// be cut off behind the member; of "error" and "result" it only tells that they are there.
 func member(raw []byte, name string) json.RawMessage {
 	d := json.NewDecoder(strings.NewReader(string(raw)))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
@@ -253,7 +251,6 @@ func (t *appLog) Columns() []table.Column {
 func (t *appLog) Load() bool { return t.read() }
 
 func (t *appLog) Cell(i, col int) table.Cell {
-	e := t.env
 	l, ok := t.entry(t.seqs[i])
 	if !ok {
 		return table.Cell{}
@@ -261,7 +258,7 @@ func (t *appLog) Cell(i, col int) table.Cell {
 	role := levelRole(l.Level)
 	switch col {
 	case 0:
-		return table.Say(themes.Dim, e.When(l.At, t.above(i), cells.StampTime))
+		return t.whenCell(i)
 	case 1:
 		return table.Say(role, strings.ToLower(l.Level.String()))
 	case 2:

@@ -41,7 +41,7 @@ func (t *refusals) Load() (changed bool) {
 	return changed
 }
 
-// Work reads them.
+// Work reads the refusals again when the host may have changed.
 func (t *refusals) Work() tea.Cmd {
 	now := momentOf(t.env)
 	if t.busy || now == t.asked {
@@ -59,13 +59,13 @@ func (t *refusals) Work() tea.Cmd {
 	})
 }
 
-// refusalsKept is how many the store keeps: with so many, new ones do not change
+// refusalsKept is how many the store keeps: once there are that many, a new one does not change
 // their number.
 const refusalsKept = 1_000
 
 func (t *refusals) Len() int { return len(t.list) }
 
-// ID makes one, which a refusal does not have: its place from the oldest one stays while others come.
+// ID is made of time and reason, since a refusal has no id of its own.
 func (t *refusals) ID(i int) table.RowID {
 	return table.RowID{Seq: uint64(t.list[i].At.UnixNano()), Name: t.list[i].Reason}
 }
@@ -77,11 +77,10 @@ func (t *refusals) Find(id table.RowID) int {
 }
 
 func (t *refusals) Cell(i, col int) table.Cell {
-	e := t.env
 	r := &t.list[i]
 	switch col {
 	case 0:
-		return table.Say(themes.Dim, e.When(r.At, t.above(i), cells.StampDay))
+		return t.env.when(i, func(i int) time.Time { return t.list[i].At }, cells.StampDay)
 	case 1:
 		return table.Say(themes.Plain, answered(r))
 	case 2:
@@ -89,7 +88,7 @@ func (t *refusals) Cell(i, col int) table.Cell {
 	case 3:
 		return table.Say(themes.Dim, string(r.Sub))
 	case 4:
-		if v := e.Sub(r.Sub); v != nil {
+		if v := t.env.Sub(r.Sub); v != nil {
 			return table.Cell{Role: themes.Type, Text: trust.Line(v.Key.Type)}
 		}
 		return table.Cell{}
@@ -104,14 +103,6 @@ func answered(r *event.Refusal) string {
 		return "–"
 	}
 	return cells.Number(uint64(r.Status))
-}
-
-// above is when the row above was, the zero time for the first one.
-func (t *refusals) above(i int) time.Time {
-	if i == 0 {
-		return time.Time{}
-	}
-	return t.list[i-1].At
 }
 
 func (t *refusals) Describe(d *detail.Text, id table.RowID) {
@@ -142,8 +133,7 @@ func (t *refusals) Describe(d *detail.Text, id table.RowID) {
 }
 
 func (t *refusals) Teach() []string {
-	e := t.env
-	if e.Snap.Receiver == "" {
+	if t.env.Snap.Receiver == "" {
 		return []string{"No webhook subscription, so nothing is received and nothing refused."}
 	}
 	return []string{"No delivery was refused."}

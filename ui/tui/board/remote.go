@@ -16,13 +16,13 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// remotes lists the subscriptions that servers say they hold for us, the ones
-// that serve none of ours first: they cost a server work, and us deliveries.
+// remotes lists the subscriptions that servers say they hold for this host. Those that no
+// subscription here wants come first: they cost the server work and this host deliveries.
 type remotes struct {
 	env   *Env
 	rows  []remoteRow
-	state map[string]string // what is known of a server that has no rows
-	asked map[string]bool
+	state map[string]string // what each server answered, in words
+	asked map[string]bool   // servers that were asked
 	gen   int
 	drawn int
 }
@@ -90,9 +90,6 @@ func (t *remotes) take(server string, held []host.RemoteSubscription, err error)
 	}
 	slices.SortStableFunc(t.rows, func(x, y remoteRow) int { return x.rank() - y.rank() })
 }
-
-// forget has the servers asked again.
-func (t *remotes) forget() { clear(t.asked) }
 
 // rank puts first what should not be there.
 func (r *remoteRow) rank() int {
@@ -173,12 +170,11 @@ func (t *remotes) Describe(d *detail.Text, id table.RowID) {
 	}
 }
 
-// words says what every server answered.
+// words tells what each server answered.
 func (t *remotes) words() []string {
-	e := t.env
 	var out []string
-	for i := range e.Snap.Servers {
-		name := e.Snap.Servers[i].Name
+	for i := range t.env.Snap.Servers {
+		name := t.env.Snap.Servers[i].Name
 		state := t.state[name]
 		if state == "" {
 			state = "is not connected"
@@ -192,7 +188,8 @@ func (t *remotes) Teach() []string {
 	return append([]string{"Servers list here what they hold for us.", ""}, t.words()...)
 }
 
-// AskEnd asks before a server ends the chosen one of the subscriptions that it holds.
+// AskEnd asks the operator before a server ends the chosen subscription of the table At
+// servers. Of any other table it does nothing.
 func AskEnd(t *table.Table) {
 	src, ok := t.Src.(*remotes)
 	if !ok {
@@ -229,13 +226,12 @@ func AskEnd(t *table.Table) {
 	})
 }
 
-// Remotes tells whether the subscriptions that servers hold are shown, AskAgain has
-// the servers asked again.
+// Remotes tells whether a table is At servers, which lists what servers hold.
 func Remotes(t *table.Table) bool { _, ok := t.Src.(*remotes); return ok }
 
-// AskAgain is told with Remotes.
+// AskAgain has all servers asked again what they hold, if the table lists that.
 func AskAgain(t *table.Table) {
 	if src, ok := t.Src.(*remotes); ok {
-		src.forget()
+		clear(src.asked)
 	}
 }

@@ -32,7 +32,7 @@ type subsTable struct {
 	lags    map[event.SubID]lagAt
 	busy    bool // they are being read
 	now     time.Time
-	widest  struct{ server, typ int } // room that names would like to have
+	widest  struct{ server, typ int } // cells of the longest names
 	args    bool                      // a subscription that is listed has arguments
 	col     int
 	reverse bool
@@ -180,12 +180,11 @@ func (t *subsTable) Find(id table.RowID) int {
 }
 
 func (t *subsTable) Cell(i, col int) table.Cell {
-	e := t.env
 	v := &t.subs[t.order[i]]
 	switch col {
 	case subState:
 		word := evidence.StateWord(v, t.now)
-		glyph, role := evidence.Sign(e.Glyphs, word)
+		glyph, role := evidence.Sign(t.env.Glyphs, word)
 		return table.Say(role, glyph+" "+string(word))
 	case subMode:
 		return table.Say(themes.Plain, evidence.ModeWord(v.Mode))
@@ -224,9 +223,8 @@ func (t *subsTable) Cell(i, col int) table.Cell {
 
 // evidence is the column that explains the state; an error comes first.
 func (t *subsTable) evidence(v *host.SubscriptionView) table.Cell {
-	e := t.env
 	words := evidence.Of(*v, t.now)
-	if e.Cursorless(v) {
+	if t.env.Cursorless(v) {
 		words = cells.Commas(words, evidence.NoReplay)
 	}
 	switch {
@@ -245,23 +243,19 @@ func (t *subsTable) Describe(d *detail.Text, id table.RowID) {
 	}
 }
 
-func (t *subsTable) Open(id table.RowID) (tea.Cmd, bool) {
-	e := t.env
-	return nil, e.JumpToSub(id.Sub)
-}
+func (t *subsTable) Open(id table.RowID) (tea.Cmd, bool) { return nil, t.env.JumpToSub(id.Sub) }
 
 func (t *subsTable) Teach() []string {
-	e := t.env
 	switch {
 	case t.text != "":
 		return []string{"No subscription matches.", "", "esc takes the words away."}
-	case len(e.Snap.Subs) > 0:
+	case len(t.env.Snap.Subs) > 0:
 		return []string{"No subscriptions in this scope.", "", "esc goes back; without a scope all are listed."}
 	}
-	return []string{"No subscriptions yet.", "", "Choose an event type in the tree (" + e.KeyOf("tree") + ") and press " + e.KeyOf("subscribe") + "."}
+	return []string{"No subscriptions yet.", "", "Choose an event type in the tree (" + t.env.KeyOf("tree") + ") and press " + t.env.KeyOf("subscribe") + "."}
 }
 
-// counted shows a number that is worth a look when it is not zero.
+// counted is the cell of a number that deserves attention when it is not zero.
 func counted(n uint64) table.Cell {
 	if n == 0 {
 		return table.Say(themes.Dim, "0")
@@ -269,19 +263,19 @@ func counted(n uint64) table.Cell {
 	return table.Say(themes.Plain, cells.Number(n))
 }
 
-// lagAt is how long the newest event of a subscription was on its way.
+// lagAt is how long a record was on its way.
 type lagAt struct {
 	seq uint64
 	lag time.Duration
 }
 
-// rate is how many events came in a second, of late.
+// rate is the recent number of events per second.
 func (t *subsTable) rate(v *host.SubscriptionView) float64 {
 	r := t.rates[v.ID]
 	return cells.PerSecond(r.Seconds[:])
 }
 
-// rateCell draws the course of the rate beside it.
+// rateCell is the rate behind a curve of the last seconds.
 func (t *subsTable) rateCell(v *host.SubscriptionView) table.Cell {
 	e := t.env
 	const seconds = 8
@@ -299,7 +293,7 @@ func (t *subsTable) rateCell(v *host.SubscriptionView) table.Cell {
 // lag is how long the newest event was on its way, 0 if that is not known.
 func (t *subsTable) lag(v *host.SubscriptionView) time.Duration { return t.lags[v.ID].lag }
 
-// Work reads how long the newest events were on their way.
+// Work reads how long the newest events were on their way: their records have both times.
 func (t *subsTable) Work() tea.Cmd {
 	want := map[event.SubID]uint64{}
 	for i := range t.subs {

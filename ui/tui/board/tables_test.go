@@ -139,7 +139,7 @@ func TestTablesAreRememberedByTheirTitles(t *testing.T) {
 	b.Subs.Table().TurnAround()
 	b.Log.Turn(1)
 	again, _, _, _ := tables()
-	table.Recall(table.Memos(&b.Subs, &b.Log), &again.Subs, &again.Log)
+	table.Restore(table.States(&b.Subs, &b.Log), &again.Subs, &again.Log)
 	title, reverse := again.Subs.Table().Order()
 	if want, _ := b.Subs.Table().Order(); title != want || !reverse || again.Log.On != 1 {
 		t.Errorf("recalled %q %v, tab %d", title, reverse, again.Log.On)

@@ -30,7 +30,8 @@ type Canvas struct {
 	Cursor Point // where text is typed; X is -1 where none is
 }
 
-// Begin starts a pane of the given width. The buffer is used again.
+// Begin clears the canvas for a pane of so many cells. The buffer is reused: rows that were
+// returned before stay valid, as they are copies.
 func (c *Canvas) Begin(theme *themes.Theme, width int) {
 	c.theme, c.Width, c.Span, c.Found, c.Pins = theme, width, 0, "", nil
 	c.buf, c.ends, c.Cursor = c.buf[:0], c.ends[:0], Point{X: -1}
@@ -41,10 +42,10 @@ func (c *Canvas) startRow() {
 	c.Room, c.base, c.forced, c.started = c.Width, themes.Plain, false, false
 }
 
-// Only gives the whole row one role; marks keep their attribute.
+// Only gives the current row one role, whatever is written to it; marks keep their attribute.
 func (c *Canvas) Only(r themes.Role) { c.base, c.forced = r, true }
 
-// Style begins a role, for blanks that follow.
+// Style sets the role of what follows, such as blanks.
 func (c *Canvas) Style(r themes.Role) {
 	if c.forced || r == themes.Plain {
 		r = c.base
@@ -62,7 +63,7 @@ type Point struct{ X, Y int }
 // PutCursor puts the cursor of the terminal where the next cell is written.
 func (c *Canvas) PutCursor() { c.Cursor = Point{c.Width - c.Room, len(c.ends)} }
 
-// Put writes our own text.
+// Put writes text of the program, which is not sanitized.
 func (c *Canvas) Put(r themes.Role, s string) {
 	if c.Room <= 0 || s == "" {
 		return
@@ -93,8 +94,8 @@ func (c *Canvas) text(s string) {
 	}
 }
 
-// Safe writes a rendered line of a server. Marks and spans are told apart by an
-// attribute in every theme, marks also in a selected row.
+// Safe writes rendered text. Marks and spans have an attribute in every theme, marks also in a
+// chosen row. What is searched and pinned is highlighted.
 func (c *Canvas) Safe(r themes.Role, line trust.Rendered) {
 	if c.Found == "" && len(c.Pins) == 0 {
 		c.segments(r, line.Segments)
@@ -136,7 +137,7 @@ func (c *Canvas) segments(r themes.Role, segments []trust.Segment) {
 	}
 }
 
-// ofKind is the role of a part of a JSON text that is told plainly.
+// ofKind is the role of a token of a JSON text, if the text is written in the plain role.
 func ofKind(r themes.Role, k trust.Kind) themes.Role {
 	if r != themes.Plain {
 		return r
@@ -154,7 +155,7 @@ func ofKind(r themes.Role, k trust.Kind) themes.Role {
 	return r
 }
 
-// mark begins a role that is told apart by an attribute also in a chosen row.
+// mark sets a role that differs by an attribute also in a chosen row.
 func (c *Canvas) mark(r themes.Role) {
 	if c.started && r == c.role {
 		return
@@ -203,6 +204,26 @@ func (c *Canvas) Fill(n int) {
 	for n = min(n, c.Room); n > 0; n-- {
 		c.buf = append(c.buf, ' ')
 		c.Room--
+	}
+}
+
+// Mark begins the row of a list with the sign of the cursor and gives the row its role, or
+// with a blank if the row is not the chosen one.
+func (c *Canvas) Mark(chosen bool, cursor string) {
+	if !chosen {
+		cursor = " "
+	} else {
+		c.Only(themes.Cursor)
+	}
+	c.Put(themes.Plain, cursor)
+}
+
+// Lines writes rendered lines, each in a row of its own behind a lead.
+func (c *Canvas) Lines(leadRole themes.Role, lead string, role themes.Role, lines []trust.Rendered) {
+	for _, l := range lines {
+		c.Put(leadRole, lead)
+		c.Safe(role, l)
+		c.End()
 	}
 }
 
@@ -269,7 +290,7 @@ func (c *Canvas) Top() string {
 	return string(c.buf[:c.ends[0]])
 }
 
-// Field writes a column of a table and the blank behind it.
+// Field writes a cell of a table, aligned to the right or left, and a blank behind it.
 func (c *Canvas) Field(r themes.Role, line trust.Rendered, width int, right bool) {
 	if right {
 		width = min(width, c.Room)

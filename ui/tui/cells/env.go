@@ -1,6 +1,6 @@
-// Package cells writes rows of safe text in exact cells: the canvas, the signs,
-// numbers and times in words, small curves. Everything that the screen shows is
-// written by it. It knows no host.
+// Package cells writes rows of rendered text that have an exact width in cells: the canvas, the
+// glyphs, numbers and times in words, sparklines. Everything that the screen shows is written
+// by it. It does not know the host.
 package cells
 
 import (
@@ -9,22 +9,22 @@ import (
 	"eventdeck/themes"
 )
 
-// Env is what drawing depends on beside what is drawn. The screen has one and
-// changes it; its parts keep a pointer to it and never write to it.
+// Env is what all parts of the screen draw with. The screen has one and changes it; the parts
+// keep a pointer to it and never write to it.
 type Env struct {
 	Theme  themes.Theme
 	Glyphs *Glyphs
 	Now    func() time.Time
-	Times  TimeView // how times are told
-	Style  int      // grows with every change of how rows look
-	Pins   []string // values in lower case that stand out wherever payloads are shown
+	Times  TimeView // how times are shown
+	Style  int      // changes whenever rows are to be drawn again because they look different
+	Pins   []string // values in lower case that are highlighted in payloads
 }
 
 // Clock is the time now, in the zone in which times are told.
 func (e *Env) Clock() time.Time { return e.Now().In(e.Times.Zone()) }
 
-// When spells a moment of a table's row; before is that of the row above, zero
-// if there is none.
+// When returns the time of a row as [Env.Times] says, in a layout of package time; before is the
+// time of the row above, zero if there is none.
 func (e *Env) When(t, before time.Time, layout string) string {
 	switch {
 	case e.Times == TimeRelative:

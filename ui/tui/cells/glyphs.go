@@ -51,7 +51,7 @@ var ASCIIGlyphs = Glyphs{
 // Vertical is the [Joint] of a line that runs from top to bottom.
 const Vertical = 3
 
-// Joint says which piece of a frame connects to its neighbours so.
+// Joint returns the index into [Glyphs.Box] of the piece that connects to these sides.
 func Joint(up, down, left, right bool) (n int) {
 	for i, on := range [...]bool{up, down, left, right} {
 		if on {
@@ -64,10 +64,9 @@ func Joint(up, down, left, right bool) (n int) {
 // GlyphSets are the sets by their names.
 var GlyphSets = map[string]*Glyphs{"unicode": &UnicodeGlyphs, "ascii": &ASCIIGlyphs}
 
-// ChooseGlyphs chooses by the first that names a set: the command line,
-// EVENTDECK_GLYPHS, what the operator kept. Else the locale decides: the first
-// of LC_ALL, LC_CTYPE and LANG that is set says whether the terminal takes UTF-8.
-// Systems without these variables are taken for able.
+// ChooseGlyphs returns the set that is named first by the flag, by EVENTDECK_GLYPHS or by the
+// saved setting. Else the locale decides: Unicode, unless the first of LC_ALL, LC_CTYPE and LANG
+// that is set names no UTF-8.
 func ChooseGlyphs(env func(string) string, flag, kept string) *Glyphs {
 	for _, name := range []string{flag, env("EVENTDECK_GLYPHS"), kept} {
 		if set, ok := GlyphSets[strings.ToLower(name)]; ok {

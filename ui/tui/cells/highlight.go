@@ -8,8 +8,8 @@ import (
 	"eventdeck/themes"
 )
 
-// highlighted parts the segments of a line so that what is searched stands in spans of its
-// own, also where it runs over several segments. Marks stay what they are.
+// highlighted splits the segments of a line so that matches of a text in lower case are spans
+// of their own, also where a match runs over several segments. Marks are not split.
 func highlighted(line trust.Rendered, text string) []trust.Segment {
 	plain := line.Plain()
 	var out []trust.Segment
@@ -46,8 +46,8 @@ var pinRoles = [...]themes.Role{themes.FieldOn, themes.TitleOn, themes.Alarm}
 // PinsMax is how many values can be pinned, each with a look of its own.
 const PinsMax = len(pinRoles)
 
-// pinned parts segments so that pinned values stand in spans of their own, where they are
-// whole: not a part of a longer word or number.
+// pinned splits segments so that pinned values are spans of their own where they are whole words
+// or numbers.
 func pinned(parts []trust.Segment, pins []string) []trust.Segment {
 	for i, pin := range pins {
 		var out []trust.Segment

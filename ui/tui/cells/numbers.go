@@ -101,7 +101,7 @@ func Count[N int | uint64](n N, noun string) string {
 	return Number(uint64(n)) + " " + noun + "s"
 }
 
-// Commas joins the parts that say something by commas.
+// Commas joins the parts that are not empty by commas.
 func Commas(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), ", ")
 }

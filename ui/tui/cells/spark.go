@@ -2,9 +2,8 @@ package cells
 
 import "strconv"
 
-// Spark draws counts as a row of bars, one cell each, the newest last. It is
-// scaled to the highest of them. Seconds without an event are a dot, so that no
-// event and few events differ.
+// Spark is a sparkline of counts: one bar each, the newest last, scaled to the highest. A count
+// of 0 is a dot, so that it differs from a low one.
 func (g *Glyphs) Spark(counts []uint32) string {
 	return g.SparkTo(counts, Highest(counts))
 }
@@ -22,7 +21,7 @@ func (g *Glyphs) SparkTo(counts []uint32, most uint32) string {
 	return string(out)
 }
 
-// Recent returns the last n of the counts before the bucket that is not over.
+// Recent returns the last n counts without the newest, whose second is not over.
 func Recent(counts []uint32, n int) []uint32 {
 	counts = counts[:len(counts)-1]
 	return counts[max(0, len(counts)-n):]

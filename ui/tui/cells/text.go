@@ -13,7 +13,7 @@ import (
 // may have been pasted or hold a server's words.
 func Sanitize(s string) trust.Rendered { return trust.Line(trust.Unescaped(s)) }
 
-// Pad writes s and blanks into n cells, and a blank behind them; s is ASCII.
+// Pad appends blanks to an ASCII text up to n cells, and one more blank.
 func Pad(s string, n int) string {
 	for len(s) < n {
 		s += " "
@@ -21,7 +21,7 @@ func Pad(s string, n int) string {
 	return s + " "
 }
 
-// Wrap breaks our own text into at most that many lines.
+// Wrap sanitizes a text and breaks it into at most so many lines of at most width cells.
 func Wrap(text string, width, most int) []trust.Rendered {
 	lines := trust.Block(trust.Unescaped(text), max(1, width))
 	return lines[:min(len(lines), most)]
@@ -102,7 +102,7 @@ func Between(s string, from, to int) string {
 	return b.String()
 }
 
-// Join puts lines one behind the other.
+// Join concatenates rendered texts to one line.
 func Join(lines ...trust.Rendered) trust.Rendered {
 	var out trust.Rendered
 	for _, l := range lines {
@@ -112,7 +112,7 @@ func Join(lines ...trust.Rendered) trust.Rendered {
 	return out
 }
 
-// PadLeft writes s at the end of n cells; s is ASCII.
+// PadLeft puts blanks before an ASCII text up to n cells.
 func PadLeft(s string, n int) string {
 	return strings.Repeat(" ", max(0, n-len(s))) + s
 }

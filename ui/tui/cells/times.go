@@ -36,7 +36,7 @@ func TimeText(t time.Time, zone *time.Location, layout string) string {
 	return t.In(zone).Format(layout)
 }
 
-// At spells a moment of today, in the zone of now.
+// At is the time of day of a moment, in the zone of now.
 func At(now, t time.Time) string { return TimeText(t, now.Location(), TimeShort) }
 
 // Layouts of moments in tables and details.
@@ -95,7 +95,7 @@ const (
 	TimeShort = "15:04:05"
 )
 
-// Moment tells when something was, as shortly as it can be told.
+// Moment is the shortest text for a moment.
 func (e *Env) Moment(t time.Time) string {
 	layout := "15:04"
 	if d := e.Clock().Sub(t); d > 20*time.Hour || d < -time.Hour {

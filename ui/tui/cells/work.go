@@ -7,10 +7,10 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// TurnEvery is how often the sign of work that goes on turns.
+// TurnEvery is the time between two frames of the spinner.
 const TurnEvery = 125 * time.Millisecond
 
-// Turning is the sign of work that goes on, as it stands now.
+// Turning is the current frame of the spinner.
 func (e *Env) Turning() string {
 	frames := e.Glyphs.Turning.Frames
 	return frames[e.Now().UnixMilli()/TurnEvery.Milliseconds()%int64(len(frames))]
@@ -19,8 +19,8 @@ func (e *Env) Turning() string {
 // barWidth is how wide a bar with its percentage is, in cells.
 const barWidth = 20
 
-// Bar shows how much of work is done: done of total, with its percentage. It is safe text
-// without colours, which its role has; "" while total is not known.
+// Bar is a progress bar with the percentage of total that is done, without colours; "" while
+// total is 0.
 func (e *Env) Bar(done, total uint64) string {
 	if total == 0 {
 		return ""

@@ -1,4 +1,4 @@
-// Package columns chooses the columns of the stream.
+// Package columns is the dialog to choose the columns of the stream.
 package columns
 
 import (
@@ -15,12 +15,12 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// Log is what offers columns: the newest records.
+// Log has the newest records: their payloads offer columns.
 type Log interface {
 	Before(seq uint64, fn func(event.Record) bool) error
 }
 
-// Env is what the picker is made from.
+// Env is what the picker needs.
 type Env struct {
 	*cells.Env
 	Screen widget.Screen
@@ -30,8 +30,8 @@ type Env struct {
 	Keep   func(setting string, value any) tea.Cmd // for later runs
 }
 
-// Picker chooses the columns of the stream: which, in what order, how wide.
-// The stream shows every change at once.
+// Picker is the dialog: which columns are shown, in which order, how wide. The stream shows each
+// change at once.
 type Picker struct {
 	env  *Env
 	name string // of the setting
@@ -57,7 +57,7 @@ const (
 )
 
 // Open edits the columns of the event type in scope, else those of the stream of
-// several types. What the newest records offer is read beside the program first.
+// several types. What the newest records offer is read in the background first.
 func Open(env *Env) tea.Cmd {
 	n := env.Stream.Query.Node
 	d := &Picker{env: env, name: stream.TypeKey(n), node: n}
@@ -80,7 +80,7 @@ func Open(env *Env) tea.Cmd {
 	})
 }
 
-// fill lists what is shown, then what could be.
+// fill lists the columns that are shown, then others that could be.
 func (d *Picker) fill() {
 	d.Rows = d.Rows[:0]
 	labels := d.labels()
@@ -155,15 +155,12 @@ func (d *Picker) Draw(c *cells.Canvas, h int) {
 	first, end := d.Chooser.Lay(len(d.Rows), h)
 	for i := first; i < end; i++ {
 		r := &d.Rows[i]
-		mark, sign, role := " ", d.env.Glyphs.Choice, themes.Dim
+		sign, role := d.env.Glyphs.Choice, themes.Dim
 		if r.On {
 			sign, role = d.env.Glyphs.Chosen, themes.Plain
 		}
-		if i == d.At {
-			c.Only(themes.Cursor)
-			mark = d.env.Glyphs.Cursor
-		}
-		c.Put(themes.Plain, mark+sign+" ")
+		c.Mark(i == d.At, d.env.Glyphs.Cursor)
+		c.Put(themes.Plain, sign+" ")
 		c.Column(role, r.Name(), max(12, c.Width-30))
 		width := ""
 		if r.Width > 0 {
@@ -175,7 +172,7 @@ func (d *Picker) Draw(c *cells.Canvas, h int) {
 	}
 }
 
-// apply shows the rows that are on.
+// apply has the stream show the columns that are on.
 func (d *Picker) apply() {
 	cols := []stream.Column{}
 	for _, r := range d.Rows {
@@ -205,7 +202,7 @@ func (d *Picker) widen(step int) {
 	r.Width = max(3, min(r.Width+step, 80))
 }
 
-// change does what a key says and tells whether the columns changed.
+// change handles a key and reports whether the columns changed.
 func (d *Picker) change(name string) (changed bool) {
 	switch name {
 	case "space":
@@ -251,9 +248,6 @@ func (d *Picker) Key(k tea.KeyPressMsg) tea.Cmd {
 	}
 	return nil
 }
-
-// Paste implements [widget.Dialog].
-func (d *Picker) Paste(string) tea.Cmd { return nil }
 
 // Hints implements [widget.Dialog].
 func (d *Picker) Hints() []string {

@@ -30,12 +30,10 @@ type dialog struct {
 	sight   widget.Scroll
 }
 
-// Title implements [widget.Dialog].
 func (d *dialog) Title() string {
 	return "Compare record " + cells.Number(d.a) + " with " + cells.Number(d.b)
 }
 
-// Size implements [widget.Dialog].
 func (d *dialog) Size(w, h int) (int, int) {
 	return max(1, min(w-4, 140)), max(3, min(h-6, 3*len(d.differs)+2))
 }
@@ -75,11 +73,6 @@ func side(c *cells.Canvas, role themes.Role, sign string, t trust.Text, has bool
 	c.End()
 }
 
-// Key implements [widget.Dialog].
 func (d *dialog) Key(k tea.KeyPressMsg) tea.Cmd { return widget.ReadKey(d.screen, &d.sight, k) }
 
-// Paste implements [widget.Dialog].
-func (d *dialog) Paste(string) tea.Cmd { return nil }
-
-// Hints implements [widget.Dialog].
 func (d *dialog) Hints() []string { return []string{"j k", "move", "esc", "back"} }

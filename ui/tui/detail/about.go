@@ -12,7 +12,7 @@ import (
 	"eventdeck/ui/tui/cells"
 )
 
-// Everything tells how much there is of all.
+// Everything writes totals of the host and the store.
 func (d *Text) Everything(snap *host.Snapshot) {
 	d.Say("", themes.Strong, fmt.Sprintf("%s, %s", cells.Count(len(snap.Servers), "server"), cells.Count(len(snap.Subs), "subscription")))
 	d.Say("stored  ", themes.Plain, cells.Count(snap.Last, "record")+" in "+snap.Store.Path)
@@ -24,14 +24,14 @@ func (d *Text) Everything(snap *host.Snapshot) {
 	}
 }
 
-// Type tells what is known of an event type; t is nil if its server does not list it
-// now. subscribe is the key to subscribe with, "" where a subscription is there.
+// Type writes what is known of an event type; t is nil if its server does not list it now.
+// subscribe is the key that subscribes, "" if there is a subscription.
 func (d *Text) Type(server string, name trust.Text, t *event.Type, subscribe string) {
 	d.Lines = append(d.Lines, Line{Role: themes.Strong, Text: cells.Join(cells.Sanitize(server), cells.Sanitize(" "), trust.Line(name))})
 	d.TypeFacts(server, t, subscribe)
 }
 
-// TypeFacts is [Text.Type] below a line that names the type.
+// TypeFacts is [Text.Type] without the line that names the type.
 func (d *Text) TypeFacts(server string, t *event.Type, subscribe string) {
 	if t == nil {
 		d.Say("", themes.Warn, "The server does not list this type now.")

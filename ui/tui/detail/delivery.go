@@ -18,7 +18,7 @@ import (
 
 // The tabs of the detail beside the payload.
 
-// raw shows every byte of a record as it came.
+// raw writes the bytes of a record as they came.
 func (d *Pane) raw(r *event.Record, w int) {
 	if len(r.Raw) == 0 {
 		d.Say("", themes.Dim, "The host made this record itself; no bytes came with it.")
@@ -68,7 +68,7 @@ func (d *Pane) schema(r *event.Record) {
 	d.Quote(r.Server, trust.JSON(capped(typ.PayloadSchema), max(d.Width-1, 1)))
 }
 
-// delivery tells the way by which a record came.
+// delivery writes how a record was delivered.
 func (d *Pane) delivery(r *event.Record) {
 	d.Say("mode      ", themes.Plain, string(r.Mode))
 	d.Say("record    ", themes.Plain, cells.Number(r.Seq)+", "+string(r.Kind)+", subscription "+string(r.Sub))
@@ -105,7 +105,7 @@ func (d *Pane) delivery(r *event.Record) {
 // cursorLook bounds how many records are looked at for the position before one.
 const cursorLook = 2_000
 
-// before is the position of a subscription before a record.
+// before is the cursor of a subscription before a record.
 type before struct {
 	of     uint64
 	cursor event.Cursor
@@ -113,8 +113,7 @@ type before struct {
 	gen    int
 }
 
-// findBefore looks for the position before the record beside the program, while the tab
-// is shown.
+// findBefore searches the cursor before the record, while the tab shows it.
 func (d *Pane) findBefore() tea.Cmd {
 	b := &d.before
 	of, ok := d.env.Get(d.env.Record())

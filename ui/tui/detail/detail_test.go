@@ -15,6 +15,7 @@ import (
 // pane is a detail over a log, of which the records are held that held names.
 type pane struct {
 	detail.Pane
+	env    *detail.Env
 	screen tuitest.Screen
 	log    *eventlog.Log
 	shown  uint64
@@ -36,7 +37,7 @@ func newPane(records ...event.Record) *pane {
 	}
 	p := &pane{log: eventlog.New(end(len(records))), held: map[uint64]bool{}}
 	p.log.Append(records)
-	p.Pane = detail.New(&detail.Env{
+	p.env = &detail.Env{
 		Env: tuitest.Env(), Screen: &p.screen, Log: func() detail.Log { return p.log }, Snap: &host.Snapshot{Last: uint64(len(records))},
 		Record: func() uint64 { return p.shown },
 		Get: func(seq uint64) (event.Record, bool) {
@@ -50,7 +51,8 @@ func newPane(records ...event.Record) *pane {
 		Demo: func(string) bool { return false }, Sub: func(event.SubID) *host.SubscriptionView { return nil },
 		Headline: func(*event.Record) (severity, summary trust.Rendered) { return trust.Rendered{}, trust.Rendered{} },
 		TypeOf:   func(r *event.Record) event.Type { return event.Type{Name: r.Type} }, Cursorless: func(*host.SubscriptionView) bool { return false },
-	})
+	}
+	p.Pane = detail.New(p.env)
 	return p
 }
 

@@ -12,63 +12,57 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// Screen is what shows the pane.
-type Screen interface {
-	widget.Screen
-	KeyOf(action string) string // the operator's key of an action
-}
-
-// Log is what is read of the log, beside the event loop.
+// Log has the records; it is read by commands.
 type Log interface {
 	Last() uint64
 	Get(seq uint64) (event.Record, error)
 	Before(seq uint64, fn func(event.Record) bool) error
 }
 
-// Env is what the pane is made from.
+// Env is what the pane needs.
 type Env struct {
 	*cells.Env
-	Screen     Screen
+	Screen     widget.Keyed
 	Log        func() Log
 	Snap       *host.Snapshot
 	Record     func() uint64                         // the record that is shown; 0 for none
 	Get        func(seq uint64) (event.Record, bool) // a record that is held
-	Lost       func(seq uint64) bool                 // it is not in the log any more
+	Lost       func(seq uint64) bool                 // a record is not in the log any more
 	Other      func() Other                          // what is shown instead of a record; the zero value for nothing
 	Room       func() int                            // width of the pane
-	Focused    func() bool                           // the pane has the keys
-	Moves      func() bool                           // the stream moves on by itself
-	Found      func() string                         // what is searched
+	Focused    func() bool                           // the pane has the focus
+	Moves      func() bool                           // the stream follows the newest record
+	Found      func() string                         // the text that is searched
 	Demo       func(server string) bool
 	Sub        func(event.SubID) *host.SubscriptionView
 	TypeOf     func(*event.Record) event.Type
 	Headline   func(*event.Record) (severity, summary trust.Rendered) // as the stream shows it
 	Cursorless func(*host.SubscriptionView) bool
-	// Rows tells how many changes of state the row of a record is of, and the newest of them.
+	// Rows returns how many changes of state the row of a record folds, and the newest of them.
 	Rows func(seq uint64) (n int, last uint64)
-	// LedTo tells what a record led to, LedGen changes with that; nil: nothing is known.
-	LedTo  func(seq uint64) []Line
-	LedGen func() int
+	// Outcomes returns lines of what a record led to, OutcomesGen changes with them; nil: there are
+	// none.
+	Outcomes    func(seq uint64) []Line
+	OutcomesGen func() int
 }
 
-// Other is something that is no record: a node of the tree, a row of a table.
+// Other is what the detail shows that is no record: a node of the tree, a row of a table.
 type Other struct {
-	Name    any // comparable; another one is shown from its beginning
+	Name    any // a comparable value; for another one the detail begins at its first line
 	Changes int // it is written again when this, the snapshot or the second changes
 	Write   func(*Text)
-	// Drawn is told which lines each frame shows, and how wide they are; nil: it is not told.
+	// Drawn is called with the lines that each frame shows, and their width; nil: nothing is.
 	Drawn func(from, to, width int)
 }
 
-// Pane shows one thing in full: a record on several tabs, or what else is to be told
-// with its evidence.
+// Pane shows a record on several tabs, or something else in full. It is for the event loop.
 type Pane struct {
 	Text
 	Tab    Tab
-	At     int // chosen line, shown while the pane has the keys
+	At     int // chosen line, shown while the pane has the focus
 	Top    int // first line shown
 	Height int
-	Shown  int // rows of lines; the last row may tell about a span
+	Shown  int // lines in sight: Height, without a last row that explains a span
 
 	env      *Env
 	span     int          // the span that is explained, from 1; 0 is none
@@ -82,12 +76,12 @@ type Pane struct {
 	out      []string
 }
 
-// New is a pane that shows nothing yet.
+// New returns a pane that shows nothing yet.
 func New(env *Env) Pane {
 	return Pane{env: env, Text: Text{Env: env.Env, Demo: env.Demo}, payloads: payloads{found: map[uint64]*findings{}}}
 }
 
-// madeFrom is what the lines were made from.
+// madeFrom is what the lines depend on.
 type madeFrom struct {
 	seq     uint64
 	held    bool
@@ -104,7 +98,7 @@ type madeFrom struct {
 	clock   cells.TimeView
 }
 
-// drawn is what the rows were drawn from, beside the lines.
+// drawn is what the drawn rows depend on in addition to the lines.
 type drawn struct {
 	valid            bool
 	style, h         int
@@ -113,7 +107,7 @@ type drawn struct {
 	found            string
 }
 
-// Forget has the lines made and drawn again, as after a change of their look.
+// Forget has the lines made and drawn again, after a change of theme, glyphs or keys.
 func (d *Pane) Forget() { d.of, d.drawn = madeFrom{}, drawn{} }
 
 // By moves the chosen line by n.
@@ -128,7 +122,7 @@ func (d *Pane) By(n int) {
 	d.Top = max(0, min(d.Top, len(d.Lines)-d.Shown))
 }
 
-// Page moves what is shown by n lines, and the chosen line with it.
+// Page scrolls by n lines, and the chosen line with them.
 func (d *Pane) Page(n int) {
 	d.Top = max(0, min(d.Top+n, len(d.Lines)-d.Shown))
 	d.By(n)
@@ -142,7 +136,7 @@ func (d *Pane) Chosen() *Line {
 	return &d.Lines[d.At]
 }
 
-// source says what the lines are to be made from now.
+// source returns what the lines depend on now.
 func (d *Pane) source(other *Other, w int) madeFrom {
 	of := madeFrom{w: w, clock: d.Env.Times, other: other.Name}
 	if other.Name != nil {
@@ -158,8 +152,8 @@ func (d *Pane) source(other *Other, w int) madeFrom {
 	return of
 }
 
-// fill writes the lines anew if something changed, and returns what they are about where
-// that is no record.
+// fill writes the lines again if something changed, and returns what is shown if it is no
+// record.
 func (d *Pane) fill(w int) Other {
 	other := d.env.Other()
 	of := d.source(&other, w)
@@ -183,8 +177,7 @@ func (d *Pane) fill(w int) Other {
 	return other
 }
 
-// Draw returns exactly h rows of w cells: those of before, if nothing changed. They
-// are valid until the next call.
+// Draw returns exactly h rows of w cells. They are valid until the next call.
 func (d *Pane) Draw(w, h int) []string {
 	other := d.fill(w)
 	d.Height, d.Shown = h, h
@@ -222,7 +215,7 @@ func (d *Pane) Draw(w, h int) []string {
 	return d.out
 }
 
-// drawSpan explains the span that n and N lead to.
+// drawSpan explains the span that [Pane.ToSpan] went to.
 func (d *Pane) drawSpan(c *cells.Canvas, spans []scan.Span) {
 	if d.span == 0 || d.span > len(spans) {
 		c.Put(themes.Key, " "+d.env.Screen.KeyOf("match.next"))

@@ -16,7 +16,7 @@ import (
 // Bounds of what is shown of one payload, in bytes.
 const (
 	payloadMax = 256 << 10 // laid out at all
-	payloadNow = 8 << 10   // laid out at once, while the rest is looked at beside
+	payloadNow = 8 << 10   // laid out at once; the rest follows from the background
 )
 
 // findingsMax bounds the findings that are kept.
@@ -33,12 +33,12 @@ const (
 	Views                    // how many there are
 )
 
-// Word names the view.
+// Word is the name of the view.
 func (v View) Word() string {
 	return [...]string{"rendered", "escaped", "hex", "raw JSON"}[v]
 }
 
-// lay lays a payload out.
+// lay lays a payload out in lines of so many cells.
 func (v View) lay(data []byte, places []trust.Place, width int) []trust.Rendered {
 	switch v {
 	case viewEscaped:
@@ -86,8 +86,8 @@ type laidOut struct {
 	w    int
 }
 
-// payloads has payloads looked at beside the program, one at a time: a quarter
-// of a megabyte takes long enough to be felt.
+// payloads has what is known of payloads. They are scanned and laid out in the background, one
+// at a time: a quarter of a megabyte takes long enough to be noticed.
 type payloads struct {
 	view  View
 	found map[uint64]*findings
@@ -96,13 +96,13 @@ type payloads struct {
 	folds []trust.Fold
 	vals  []int // of the lines; see [trust.Layout]
 	busy  bool
-	last  time.Time // when one was looked at last, while the stream moves on by itself
-	rests bool      // until lookEvery is over
+	last  time.Time // when one was scanned last while the stream follows
+	rests bool      // none is scanned until lookEvery is over
 	gen   int       // grows with every answer
 }
 
-// lookEvery is the time between two looks at the payloads of a stream that is
-// followed: what was there for a moment could not be read.
+// lookEvery is the time between two scans while the stream follows: what was shown shorter could
+// not be read.
 const lookEvery = 100 * time.Millisecond
 
 // looked is what was found in a payload, and its lines.
@@ -114,12 +114,12 @@ type looked struct {
 	vals  []int
 }
 
-// Work does beside the program what the shown tab needs. It is called after every
-// message.
+// Work returns a command that reads what the tab needs, nil if it has all. It is called after
+// every message.
 func (d *Pane) Work() tea.Cmd { return tea.Batch(d.look(), d.findSame(), d.findBefore()) }
 
-// look has the payload of the detail looked at, unless that was done, runs, or is
-// to wait for lookEvery.
+// look scans and lays out the payload, unless that was done, runs, or has to wait for
+// lookEvery.
 func (d *Pane) look() tea.Cmd {
 	p := &d.payloads
 	want := laidOut{d.env.Record(), p.view, d.payloadWidth()}
@@ -148,7 +148,7 @@ func (d *Pane) look() tea.Cmd {
 	})
 }
 
-// rest waits before payloads are looked at again.
+// rest waits before payloads are scanned again.
 func (d *Pane) rest(wait time.Duration) tea.Cmd {
 	return d.env.Screen.Do(func(ctx context.Context) tea.Msg {
 		t := time.NewTimer(wait)
@@ -176,8 +176,8 @@ func examine(of laidOut, typ event.Type, data []byte, known *findings) looked {
 	return x
 }
 
-// take takes an answer. Lines for a record or a width that is no longer shown are dropped; what
-// was noticed stays true.
+// take stores what a scan found. Its lines are dropped if another record or width is shown by
+// now.
 func (d *Pane) take(x looked) {
 	p := &d.payloads
 	p.busy = false
@@ -229,7 +229,8 @@ func (d *Pane) View() View { return d.payloads.view }
 // NextView shows the payload in another way.
 func (d *Pane) NextView() { d.payloads.view = (d.payloads.view + 1) % Views }
 
-// ToSpan goes on to the next place at which something was noticed.
+// ToSpan goes to the next place of the payload that was noticed, or with step -1 to the one
+// before.
 func (d *Pane) ToSpan(step int) {
 	f := d.findings()
 	if f == nil || len(f.report.Spans) == 0 {

@@ -9,8 +9,8 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// quietView answers why the subscription is quiet that the keys are about. It
-// follows what is seen while it is open.
+// quietView is the dialog that explains why a subscription is quiet. It shows new evidence while
+// it is open.
 type quietView struct {
 	env     *Env
 	id      event.SubID
@@ -19,7 +19,8 @@ type quietView struct {
 	sight   widget.Scroll
 }
 
-// OpenQuiet tells why a subscription is quiet; refresh asks its server again.
+// OpenQuiet shows why a subscription is quiet; refresh is called for the key that asks its server
+// again.
 func (d *Pane) OpenQuiet(id event.SubID, refresh func() tea.Cmd) {
 	d.env.Screen.Show(&quietView{env: d.env, id: id, refresh: refresh, lines: Text{Env: d.Env, Demo: d.env.Demo}})
 }
@@ -56,7 +57,6 @@ func (d *quietView) Key(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-func (d *quietView) Paste(string) tea.Cmd { return nil }
 func (d *quietView) Hints() []string {
 	return []string{"j k", "scroll", "u", "ask the server again", "esc", "back"}
 }

@@ -62,12 +62,12 @@ func (d *Pane) record(w int) {
 	}
 }
 
-// content is the first tab: the record's own words and its payload.
+// content writes the first tab: what the record says, and its payload.
 func (d *Pane) content(r *event.Record, w int) {
 	word, summary := d.env.Headline(r)
 	d.Headline(r, word, summary)
-	if d.env.LedTo != nil {
-		d.Lines = append(d.Lines, d.env.LedTo(r.Seq)...)
+	if d.env.Outcomes != nil {
+		d.Lines = append(d.Lines, d.env.Outcomes(r.Seq)...)
 	}
 	d.Flags(r.Flags, w)
 	width := max(w-1, 1)
@@ -90,12 +90,11 @@ func (d *Pane) content(r *event.Record, w int) {
 	default:
 		d.payload(r, width)
 	}
-	d.Lines = append(d.Lines, Line{}, Line{Role: themes.Title, Text: cells.Sanitize("Delivery")})
+	d.Section("Delivery")
 	d.Envelope(r)
 }
 
-// payload shows what a server wrote: as it was laid out beside the program, and
-// until then a beginning of it.
+// payload writes what a server sent, and until all of it is laid out its beginning.
 func (d *Pane) payload(r *event.Record, width int) {
 	p := &d.payloads
 	data := PayloadOf(r)
@@ -118,7 +117,7 @@ func (d *Pane) payload(r *event.Record, width int) {
 	}
 }
 
-// schemaWords tells where a payload fails its schema.
+// schemaWords says where a payload violates its schema.
 func schemaWords(p schema.Problem) trust.Rendered {
 	at := cells.Sanitize("as a whole")
 	if !p.Path.IsZero() {
@@ -155,15 +154,15 @@ func (d *Pane) viewTitle() string {
 	return " " + d.Env.Glyphs.Dot + " " + d.payloads.view.Word()
 }
 
-// rows is how many records the shown row is of.
+// rows is how many records the row of the record folds.
 func (d *Pane) rows() int {
 	n, _ := d.env.Rows(d.env.Record())
 	return n
 }
 
 func (d *Pane) ledGen() int {
-	if d.env.LedGen == nil {
+	if d.env.OutcomesGen == nil {
 		return 0
 	}
-	return d.env.LedGen()
+	return d.env.OutcomesGen()
 }

@@ -19,7 +19,8 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// same are the records that tell of the same thing as the chosen one.
+// same are the records about the same thing as the chosen one: with the same id, the same batch,
+// or a key field in common.
 type same struct {
 	of    uint64
 	keys  []keyField
@@ -51,7 +52,7 @@ const (
 	sameStep = 20_000 // looked through at once
 )
 
-// sameRecords lists what findSame finds.
+// sameRecords writes what findSame found.
 func (d *Pane) sameRecords(r *event.Record) {
 	s := &d.same
 	if s.of != r.Seq {
@@ -109,7 +110,7 @@ func keysOf(data []byte) []keyField {
 	return out
 }
 
-// sameAs tells what a record has in common with the chosen one.
+// sameAs returns what a record has in common with the chosen one; false if it has nothing.
 func sameAs(r, of *event.Record, keys []keyField) (trust.Rendered, bool) {
 	if r.Seq == of.Seq || r.Kind != event.KindEvent {
 		return trust.Rendered{}, false
@@ -132,7 +133,7 @@ func sameAs(r, of *event.Record, keys []keyField) (trust.Rendered, bool) {
 	return trust.Rendered{}, false
 }
 
-// findSame looks through the log beside the program while the tab is shown.
+// findSame looks through the log in the background while the tab is shown.
 func (d *Pane) findSame() tea.Cmd {
 	s := &d.same
 	if d.Tab != tabSame || d.env.Record() == 0 || s.busy {
@@ -185,8 +186,7 @@ func sameBatch(r, of *event.Record) bool {
 	return r.Labels != nil && of.Labels != nil && !of.Labels.Batch.IsZero() && r.Sub == of.Sub && r.Labels.Batch == of.Labels.Batch
 }
 
-// batch lists what came in the same batch as the record, the record among it, in
-// the order of arrival.
+// batch writes the events of the batch of a record, in the order of arrival.
 func (d *Pane) batch(of *event.Record) {
 	s := &d.same
 	var members []event.Record

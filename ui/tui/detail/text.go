@@ -1,5 +1,5 @@
-// Package detail shows one thing in full, line by line: our words behind labels,
-// a server's behind the gutter.
+// Package detail is the pane that shows one thing in full, line by line: text of the program
+// behind labels, untrusted text behind the gutter.
 package detail
 
 import (
@@ -20,7 +20,7 @@ import (
 // otherModesMax bounds the unknown modes of a type that are named.
 const otherModesMax = 8
 
-// Server tells what is known of a server.
+// Server writes what is known of a server.
 func (d *Text) Server(s *host.ServerView) {
 	d.Say("", themes.Strong, s.Name)
 	d.Say("state   ", themes.Plain, evidence.Reach(*s, d.Env.Clock()))
@@ -40,7 +40,7 @@ func (d *Text) Server(s *host.ServerView) {
 	}
 }
 
-// hidden tells which of a server's event types are not shown, and why.
+// hidden writes which event types of a server are not shown, and why.
 func (d *Text) hidden(s *host.ServerView) {
 	if s.BadTypes == 0 {
 		return
@@ -54,7 +54,7 @@ func (d *Text) hidden(s *host.ServerView) {
 	}
 }
 
-// Modes tells how a type is delivered, and what of that cannot be used here.
+// Modes writes the delivery modes of a type, and those that are not supported here.
 func (d *Text) Modes(t *event.Type) {
 	known := ""
 	for _, m := range t.Modes {
@@ -72,7 +72,7 @@ func (d *Text) Modes(t *event.Type) {
 	}
 }
 
-// Subscription tells what is known of a subscription and why it is quiet.
+// Subscription writes what is known of a subscription and why it is quiet.
 func (d *Text) Subscription(v *host.SubscriptionView, cursorless bool) {
 	now := d.Env.Clock()
 	word := evidence.StateWord(v, now)
@@ -113,40 +113,39 @@ func (d *Text) since(label string, t, now time.Time) {
 	}
 }
 
-// Line is one line of the detail: our words, or a server's behind the
-// gutter.
+// Line is one line of the detail: text of the program, or untrusted text behind the gutter.
 type Line struct {
 	Label  string
 	Role   themes.Role
 	Text   trust.Rendered
-	More   []Part // behind the text
-	Right  string // at the end of the row, where there is room
+	More   []Segment // behind the text
+	Right  string    // at the end of the row, where there is room
 	Gutter bool
 	Bar    themes.Role // of the gutter; 0 is the usual one
 	Fold   int         // of a line that opens something: its number from 1
 	Seq    uint64      // the record that the line leads to
 	Do     func()      // what opening the line does; nil: nothing
 
-	value int        // where in the payload the value of the line begins, from 1; 0: none
-	term  string     // of a line around the payload: the filter for what it says
-	said  trust.Text // that, as the server said it
+	value int        // the byte of the payload at which the value of the line begins, from 1; 0: it has none
+	term  string     // of a line that is not of the payload: the filter for its value
+	said  trust.Text // that value
 }
 
-// Part is a piece of a line in a role of its own.
-type Part struct {
+// Segment is a piece of a line in a role of its own.
+type Segment struct {
 	Role themes.Role
 	Text trust.Rendered
 }
 
-// Text is written line by line: our words behind labels, a server's behind the gutter.
+// Text is a text that is written line by line.
 type Text struct {
 	Env   *cells.Env
-	Demo  func(server string) bool // a server's gaps are those of a demo
+	Demo  func(server string) bool // a server is one of the demo
 	Lines []Line
 	Width int
 }
 
-// Zone is where times are told.
+// Zone is the time zone of times.
 func (d *Text) Zone() *time.Location { return d.Env.Times.Zone() }
 
 // Begin starts a text of the given width.
@@ -184,14 +183,15 @@ func (l *Line) Draw(c *cells.Canvas, g *cells.Glyphs) {
 	c.End()
 }
 
-// Say adds our own words, on several lines where they are wider than the pane.
+// Say adds text of the program behind a label, on several lines where it is wider than the pane;
+// "" adds nothing.
 func (d *Text) Say(label string, role themes.Role, text string) {
 	if text != "" {
 		d.fact(evidence.Fact{Label: label, Role: role, Text: cells.Sanitize(text)})
 	}
 }
 
-// Quote adds a server's own words.
+// Quote adds rendered untrusted text behind the gutter, with whose it is above.
 func (d *Text) Quote(server string, lines []trust.Rendered) {
 	d.Lines = append(d.Lines, Line{Gutter: true, Role: themes.Gutter, Text: cells.Join(cells.Sanitize("untrusted data from "), cells.Sanitize(server))})
 	for _, l := range lines {
@@ -199,7 +199,7 @@ func (d *Text) Quote(server string, lines []trust.Rendered) {
 	}
 }
 
-// labels tells what the server says of an event beside its data.
+// labels writes the labels that a server gives an event.
 func (d *Text) labels(l *event.Labels) {
 	if l == nil {
 		return
@@ -214,8 +214,8 @@ func (d *Text) labels(l *event.Labels) {
 	}
 }
 
-// Headline is what is read first: how bad a record is, in its sender's word, what it is
-// about and its age; then where it came from.
+// Headline writes severity, summary and age of a record, then where it came from. word is the
+// severity as its sender calls it.
 func (d *Text) Headline(r *event.Record, word, summary trust.Rendered) {
 	now := d.Env.Clock()
 	head := Line{Right: cells.Ago(now, r.ReceivedAt)}
@@ -230,12 +230,12 @@ func (d *Text) Headline(r *event.Record, word, summary trust.Rendered) {
 		role := evidence.Gravity(word.Plain())
 		head.Role, head.Text = role, word.Clip(severityMax)
 		head.Gutter, head.Bar = true, role
-		head.More = []Part{{themes.Strong, summary}}
+		head.More = []Segment{{themes.Strong, summary}}
 	}
 	d.Lines = append(d.Lines, head)
-	more := make([]Part, 0, 2)
+	more := make([]Segment, 0, 2)
 	if !r.EventID.IsZero() {
-		more = append(more, Part{themes.Faint, idLabel}, Part{themes.Dim, trust.Line(r.EventID)})
+		more = append(more, Segment{themes.Faint, idLabel}, Segment{themes.Dim, trust.Line(r.EventID)})
 	}
 	d.Lines = append(d.Lines, Line{Label: cells.Sanitize(r.Server).Plain(), Role: themes.Type, Text: trust.Line(r.Type), More: more, term: filter.FieldTerm("type", r.Type), said: r.Type})
 }
@@ -246,7 +246,7 @@ var idLabel = cells.Sanitize("id")
 // severityMax bounds the cells of a sender's word for how bad something is.
 const severityMax = 24
 
-// Envelope is how a record came, and what the server says of it beside its payload.
+// Envelope writes how a record was delivered, and its metadata.
 func (d *Text) Envelope(r *event.Record) {
 	d.Say("received", themes.Plain, cells.TimeText(r.ReceivedAt, d.Zone(), cells.StampFull)+evidence.Lag(*r))
 	d.Words("occurred", r.Timestamp)
@@ -260,14 +260,19 @@ func (d *Text) Envelope(r *event.Record) {
 	d.Say("came by ", themes.Plain, cameBy(*r))
 }
 
-// Words adds a server's words behind our label.
+// Section adds a blank line and a title.
+func (d *Text) Section(title string) {
+	d.Lines = append(d.Lines, Line{}, Line{Role: themes.Title, Text: cells.Sanitize(title)})
+}
+
+// Words adds untrusted text of one line behind a label.
 func (d *Text) Words(label string, t trust.Text) {
 	if !t.IsZero() {
 		d.Lines = append(d.Lines, Line{Label: label, Text: trust.Line(t)})
 	}
 }
 
-// Gap tells of a gap and its cause, if the record is one.
+// Gap writes a gap and its cause, if the record is one.
 func (d *Text) Gap(r *event.Record) {
 	if r.Gap == nil {
 		return
@@ -282,7 +287,7 @@ func (d *Text) Gap(r *event.Record) {
 	}
 }
 
-// Flags names every flag of a record.
+// Flags writes the flags of a record, the gravest first, in w cells.
 func (d *Text) Flags(raised []string, w int) {
 	const label = "flags   "
 	line := ""

@@ -11,8 +11,8 @@ func (d *Pane) HasValue() bool {
 	return l != nil && (l.term != "" || l.value > 0)
 }
 
-// Value returns the term of a filter for the value on the chosen line, and the value. ok
-// is false where the line has none.
+// Value returns the value of the chosen line and the term of a filter that matches it; ok is
+// false if the line has no value.
 func (d *Pane) Value() (term string, text trust.Text, ok bool) {
 	l := d.Chosen()
 	switch {

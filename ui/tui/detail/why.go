@@ -19,7 +19,7 @@ import (
 // placesMax bounds the places that are listed for one flag.
 const placesMax = 6
 
-// why tells for every flag of the chosen record what it means, where it was
+// why is the dialog that explains every flag of the chosen record: what it means, where it was
 // raised, and which hidden text was found.
 type why struct {
 	pane  *Pane
@@ -39,7 +39,7 @@ func (d *why) Size(sw, sh int) (int, int) {
 	return w, min(len(d.lines), max(1, sh-6))
 }
 
-// fill writes the lines anew: what was noticed may have become known meanwhile.
+// fill writes the lines, each time the dialog is drawn: the scan may end meanwhile.
 func (d *why) fill(w int) {
 	d.lines, d.width = d.lines[:0], w
 	r, ok := d.pane.Payload()
@@ -86,7 +86,7 @@ func (d *why) fill(w int) {
 	}
 }
 
-// say adds our own words, wrapped.
+// say adds text of the program, wrapped.
 func (d *why) say(role themes.Role, text string) {
 	if text == "" {
 		d.lines = append(d.lines, Line{})
@@ -159,5 +159,4 @@ func (d *why) Key(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-func (d *why) Paste(string) tea.Cmd { return nil }
-func (d *why) Hints() []string      { return []string{"j k", "scroll", "esc", "back"} }
+func (d *why) Hints() []string { return []string{"j k", "scroll", "esc", "back"} }

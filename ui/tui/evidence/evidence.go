@@ -1,6 +1,6 @@
-// Package evidence puts into words what is known of servers, subscriptions and the
-// store: their states, from what these were derived, and what silence means. It
-// reads views of the host and asks it nothing.
+// Package evidence puts into words what is known of servers, subscriptions and the store: their
+// states, the facts from which these are derived, and what silence means. Its functions are pure:
+// they read views of the host.
 package evidence
 
 import (
@@ -49,8 +49,7 @@ func StateWord(v *host.SubscriptionView, now time.Time) event.State {
 	return s
 }
 
-// Of says from what a subscription's state was derived, the most telling
-// first.
+// Of lists the facts from which the state of a subscription is derived, the most important first.
 func Of(v host.SubscriptionView, now time.Time) string {
 	s := v.Status
 	var parts []string
@@ -151,16 +150,15 @@ func Why(v *host.SubscriptionView, now time.Time) string {
 	return trust.Line(trust.Unescaped(v.Why(clockOf(now)))).Plain()
 }
 
-// ServerWhy is Why for a server that cannot be used.
+// ServerWhy is [Why] for a server that cannot be used.
 func ServerWhy(s *host.ServerView, now time.Time) string {
 	return trust.Line(trust.Unescaped(s.Why(clockOf(now)))).Plain()
 }
 
-// Cause is Why for the line below a row that tells the state and the tries: without
-// these.
+// Cause is [Why] without the state and the tries, for a line below a row that has them.
 func Cause(v *host.SubscriptionView) string { return brief(v.Why(nil)) }
 
-// ServerCause is Cause for a server.
+// ServerCause is [Cause] for a server.
 func ServerCause(s *host.ServerView) string { return brief(s.Why(nil)) }
 
 func brief(why string) string {
@@ -197,7 +195,7 @@ func refusedWords(r event.Refused) string {
 	return trust.Line(trust.Unescaped(r.Reason)).Plain() + ", " + cells.Number(r.Count) + " refused in all"
 }
 
-// alive is the evidence of a push stream or a webhook lease that works.
+// alive lists the facts of a push stream or a webhook lease that works.
 func alive(v host.SubscriptionView, now time.Time) []string {
 	s := v.Status
 	var parts []string

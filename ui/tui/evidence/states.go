@@ -106,7 +106,7 @@ func StateWords(r event.Record) trust.Rendered {
 	return line
 }
 
-// Urgency orders states by how much they need a look.
+// Urgency orders subscriptions: those that need attention come first.
 func Urgency(v *host.SubscriptionView) int {
 	if v.Waits() {
 		return 1
@@ -133,15 +133,15 @@ func SubName(s *event.Subscription) string {
 	return name
 }
 
-// RequestName is subName for what is not subscribed to yet.
+// RequestName is [SubName] for a request.
 func RequestName(t event.Type, r host.Request) string {
 	return SubName(&event.Subscription{
 		Key: event.Key{Server: r.Server, Type: r.Type, Args: r.Args}, Shown: schema.MaskArguments(t, r.Args),
 	})
 }
 
-// Unconfirmed makes of a subscription that the server has not confirmed yet what it
-// is, what and no error: it is there and goes on waiting. Other errors stay.
+// Unconfirmed replaces the error of a subscription that the server has not confirmed yet by
+// words: it is stored and the host goes on trying. Other errors stay.
 func Unconfirmed(what string, err error) (string, error) {
 	if errors.Is(err, host.ErrUnconfirmed) {
 		return what + "; the server has not confirmed it yet", nil

@@ -68,7 +68,7 @@ func ModeWord(m event.Mode) string {
 	return string(m)
 }
 
-// Causes explains gaps in our words.
+// Causes explains why there is a gap.
 var Causes = map[event.Cause]string{
 	event.CauseTruncated:      "the server no longer had the events from the saved position on",
 	event.CauseGap:            "the server said that it skipped events",
@@ -101,8 +101,7 @@ func GapWords(g event.Gap, clock cells.TimeView) string {
 	return text + ": events may be missing (" + string(g.Cause) + ")"
 }
 
-// LevelRole is the role of a sender's word for how bad something is. The word itself
-// stands there, too.
+// LevelRole is the role of a severity. The sender's word for it is shown as well.
 func LevelRole(l severity.Level) themes.Role {
 	switch l {
 	case severity.Critical, severity.Error:
@@ -115,7 +114,7 @@ func LevelRole(l severity.Level) themes.Role {
 	return themes.Dim
 }
 
-// Gravity is [LevelRole] of what a word means.
+// Gravity is [LevelRole] of a sender's word.
 func Gravity(word string) themes.Role { return LevelRole(severity.LevelOf(word)) }
 
 // TagWords lists the tags that a server gives an event.

@@ -23,8 +23,7 @@ const (
 	namesShown = 30
 )
 
-// CompletePath has tab complete the path of a file that a prompt asks for. Names are read
-// beside the program.
+// CompletePath makes tab complete the path in a prompt. Directories are read in the background.
 func (x *Programs) CompletePath(p *widget.Prompt) {
 	p.Tab = func() tea.Cmd {
 		text := p.Field.Text()
@@ -41,8 +40,8 @@ func (x *Programs) CompletePath(p *widget.Prompt) {
 	}
 }
 
-// goOn puts behind the text of a prompt what all names have in common, and lists them where
-// they part.
+// goOn completes the text of a prompt by what all names have in common, and lists the names if
+// there are several.
 func goOn(p *widget.Prompt, begun string, names []string, err error) {
 	p.Problem = ""
 	switch {

@@ -51,7 +51,7 @@ type Exports struct {
 	now    *exporting // nil while none is written
 }
 
-// NewExports has nothing to write yet.
+// NewExports returns exports of which none runs.
 func NewExports(screen widget.Screen) Exports { return Exports{Create: createPrivate, screen: screen} }
 
 // exporting is an export that is being written.
@@ -67,7 +67,7 @@ type exporting struct {
 // overwrite, and only when the new one is whole. It is readable by the user alone.
 type CreateFile func(path string, overwrite bool) (OutFile, error)
 
-// OutFile is a file that is there when it is kept, and not at all when it is not.
+// OutFile is a file that appears at its path once it is kept, and never if it is dropped.
 type OutFile interface {
 	io.Writer
 	Keep() error
@@ -190,7 +190,7 @@ func (x *exporting) write(ctx context.Context, w *export.Writer, log Log, r Rang
 	return errors.Join(err, failed, w.Flush())
 }
 
-// newFile is a file that is written beside its place.
+// newFile is a temporary file in the directory of its path.
 type newFile struct {
 	*os.File
 	path string
@@ -217,7 +217,7 @@ func createPrivate(path string, overwrite bool) (OutFile, error) {
 	return &newFile{f, path}, nil
 }
 
-// Keep puts the file in its place.
+// Keep moves the file to its path.
 func (f *newFile) Keep() error {
 	if err := f.Close(); err != nil {
 		return errors.Join(err, os.Remove(f.Name()))
@@ -228,5 +228,5 @@ func (f *newFile) Keep() error {
 	return nil
 }
 
-// Drop leaves nothing behind.
+// Drop removes the file.
 func (f *newFile) Drop() error { return errors.Join(f.Close(), os.Remove(f.Name())) }

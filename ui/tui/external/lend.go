@@ -52,8 +52,7 @@ func (i *Interrupts) lend() (back func()) {
 // lendRest is how late an interrupt may come that was for another program.
 const lendRest = 2 * time.Second
 
-// guest is a program that has the terminal for as long as it runs. It implements
-// [tea.ExecCommand].
+// guest is a [tea.ExecCommand]: a program that has the terminal while it runs.
 type guest struct {
 	*exec.Cmd
 	lend func() (back func())

@@ -1,5 +1,5 @@
-// Package external is what is outside of the screen: the operator's pager and editor,
-// the system's clipboard, files that are written.
+// Package external uses what is outside of the screen: the operator's pager and editor, the
+// clipboard of the system, files.
 package external
 
 import (
@@ -81,7 +81,7 @@ func New(screen widget.Screen, env func(name string) string, interrupts *Interru
 // Getenv is the operator's environment.
 func (x *Programs) Getenv(name string) string { return x.env(name) }
 
-// Home puts the user's home directory for a tilde.
+// Home replaces a leading tilde by the home directory of the user.
 func (x *Programs) Home(path string) string {
 	if rest, ok := strings.CutPrefix(path, "~/"); ok && x.env("HOME") != "" {
 		return filepath.Join(x.env("HOME"), rest)
@@ -89,13 +89,13 @@ func (x *Programs) Home(path string) string {
 	return path
 }
 
-// Outside is all that is outside of the screen.
+// Outside has the programs and the exports.
 type Outside struct {
 	*Programs
 	Exports Exports
 }
 
-// NewOutside has the programs of [New], and nothing to write yet.
+// NewOutside returns the programs of [New], and no export.
 func NewOutside(screen widget.Screen, env func(name string) string, interrupts *Interrupts) Outside {
 	return Outside{New(screen, env, interrupts), NewExports(screen)}
 }

@@ -1,6 +1,5 @@
-// Package feed reads for the screen what the host has: rows and records of the log,
-// the snapshot, marks. Everything here is called beside the event loop, by commands,
-// and returns values. Nothing of the screen reads the host in another way.
+// Package feed reads the host for the screen: rows and records of the log, the snapshot, marks.
+// Its functions are called by commands, in the background, and return values.
 package feed
 
 import (
@@ -34,7 +33,7 @@ func New(h Host, log func() Log) *Feed {
 	return &Feed{host: h, log: log, marked: map[uint64]event.Record{}}
 }
 
-// News is what the host has now.
+// News is what one reading of the host returns.
 type News struct {
 	Snap   host.Snapshot
 	Marks  []event.Mark
@@ -42,8 +41,8 @@ type News struct {
 	Pages  []Page                  // of the arrivals, one for each stream
 }
 
-// Aim says for which arrivals of each stream the next reading is. A reading that runs is not
-// changed.
+// Aim sets which arrivals the next [Feed.Latest] reads for each stream. It does not change a
+// reading that runs.
 func (f *Feed) Aim(streams ...Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

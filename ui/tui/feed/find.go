@@ -20,7 +20,7 @@ type Find struct {
 	Back  bool   // it looks at older records, from the newest
 }
 
-// Found is what a part of a search came to.
+// Found is the result of one part of a search.
 type Found struct {
 	Seq    uint64    // 0: nothing in this part
 	Edge   uint64    // the next part looks from here
@@ -31,7 +31,7 @@ type Found struct {
 }
 
 // Part looks through the log for at most partTime, or until ctx ends. It is called
-// beside the event loop.
+// in the background.
 func (f Find) Part(ctx context.Context, log Log) Found {
 	out := Found{Edge: f.From}
 	end := time.Now().Add(partTime)

@@ -22,7 +22,7 @@ type Fold struct {
 	seqs  []uint64    // all of them, ascending
 }
 
-// Join takes a row that goes on with this one.
+// Join adds a change of state to the fold.
 func (f Fold) Join(next Fold) Fold {
 	f.seqs = slices.Clip(f.seqs) // other copies have the same
 	return f.join(next)
@@ -34,13 +34,13 @@ func (f Fold) join(next Fold) Fold {
 	return f
 }
 
-// Holds tells whether a change of state is one of these.
+// Holds tells whether the fold has a record.
 func (f Fold) Holds(seq uint64) bool {
 	_, ok := slices.BinarySearch(f.seqs, seq)
 	return ok
 }
 
-// Hidden are those that have no row of their own.
+// Hidden are the records of the fold that have no row of their own.
 func (f Fold) Hidden() []uint64 {
 	if f.Rows < 2 {
 		return nil

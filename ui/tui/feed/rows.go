@@ -77,7 +77,7 @@ type Page struct {
 	states *states // while it is answered
 }
 
-// Answer answers a request. It is called beside the event loop; ctx ends the search of
+// Answer answers a request. It is called in the background; ctx ends the search of
 // [Older], whose page then has the cause as its error.
 func Answer(ctx context.Context, log Log, r Request) Page {
 	p := Page{Request: r, Last: log.Last(), states: &states{}}

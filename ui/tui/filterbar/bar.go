@@ -1,5 +1,5 @@
-// Package filterbar is the line in which a filter is typed, and the filters that the
-// operator saved by their names.
+// Package filterbar is the line in which a filter is typed, and the filters that the operator
+// saved under names.
 package filterbar
 
 import (
@@ -11,7 +11,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/filter"
 	"eventdeck/ui/tui/cells"
-	"eventdeck/ui/tui/memo"
+	"eventdeck/ui/tui/persist"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/widget"
@@ -20,22 +20,20 @@ import (
 // says is what stands under the filter while nothing is wrong with it.
 const says = "enter keep  tab complete  up earlier  esc undo   words !not a|b server: sev: .path>5 since:10m"
 
-// Env is what the bar is made from.
+// Env is what the bar needs.
 type Env struct {
 	*cells.Env
 	Screen
-	Stream *stream.Stream
-	Snap   *host.Snapshot
-	Memo   *memo.Memo
-	Log    func() Log
+	Stream  *stream.Stream
+	Snap    *host.Snapshot
+	Persist *persist.Saver
+	Log     func() Log
 }
 
 // Screen is what shows the bar.
 type Screen interface {
 	widget.Lines
-	// KeyOf is the operator's key of an action.
-	KeyOf(action string) string
-	// EnterStream gives the keys to the stream.
+	// EnterStream moves the focus to the stream.
 	EnterStream()
 	// ShowQuery shows what a query takes, and its place in the tree.
 	ShowQuery(q query.Query)
@@ -49,7 +47,7 @@ type Log interface {
 // Bar is the filter of the stream as it is typed, and those that are saved.
 type Bar struct {
 	env    Env
-	saved  memo.Named[string]
+	saved  persist.Named[string]
 	line   *widget.Prompt // while a filter is typed; it may be closed
 	before query.Query    // what esc goes back to
 	gone   query.Query    // the filter that was taken away last; no text: none
@@ -60,7 +58,7 @@ type Bar struct {
 
 // New returns a bar without saved filters.
 func New(env Env) Bar {
-	return Bar{env: env, saved: memo.NewNamed[string](&env.Memo.Settings, memo.Filters, "filter", commandWords...)}
+	return Bar{env: env, saved: persist.NewNamed[string](&env.Persist.Settings, persist.Filters, "filter", commandWords...)}
 }
 
 // Typing tells whether a filter is typed now, and what was shown before that.
@@ -76,7 +74,7 @@ func (b *Bar) Open() tea.Cmd {
 	b.env.EnterStream()
 	b.before, b.offers = before, offers{}
 	b.line = &widget.Prompt{
-		Label: "/", Says: says, Past: b.env.Memo.Lines.Filters,
+		Label: "/", Says: says, Past: b.env.Persist.Lines.Filters,
 		Change: func(text string) { b.try(before.Node, text) },
 		Gone:   func() { s.ShowAt(before, place) },
 		Tab: func() tea.Cmd {
@@ -97,9 +95,9 @@ func (b *Bar) Open() tea.Cmd {
 	return b.learn()
 }
 
-// Remember puts a filter into the history of those that were typed.
+// Remember adds a filter to the history.
 func (b *Bar) Remember(text string) {
-	m := b.env.Memo
+	m := b.env.Persist
 	m.Lines.Filters = widget.Remember(m.Lines.Filters, text)
 }
 

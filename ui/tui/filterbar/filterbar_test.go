@@ -15,30 +15,30 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/filterbar"
 	"eventdeck/ui/tui/internal/tuitest"
-	"eventdeck/ui/tui/memo"
+	"eventdeck/ui/tui/persist"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/widget"
 	"eventdeck/ui/tui/words"
 )
 
-// desk is a screen with a stream and its filter.
-type desk struct {
+// fixture is a screen with a stream and its filter.
+type fixture struct {
 	tuitest.Screen
 	filterbar.Bar
-	stream stream.Stream
-	memo   memo.Memo
+	stream  stream.Stream
+	persist persist.Saver
 	tuitest.Settings
 	entered bool
 	fails   error // reading the log does
 }
 
-func (d *desk) EnterStream() { d.entered = true }
+func (d *fixture) EnterStream() { d.entered = true }
 
-func (d *desk) ShowQuery(q query.Query) { d.stream.Show(q) }
+func (d *fixture) ShowQuery(q query.Query) { d.stream.Show(q) }
 
 // Before is the log of one event.
-func (d *desk) Before(_ uint64, fn func(event.Record) bool) error {
+func (d *fixture) Before(_ uint64, fn func(event.Record) bool) error {
 	if d.fails != nil {
 		return d.fails
 	}
@@ -46,19 +46,19 @@ func (d *desk) Before(_ uint64, fn func(event.Record) bool) error {
 	return nil
 }
 
-func newDesk() *desk {
-	d := &desk{Settings: tuitest.Settings{}}
+func newFixture() *fixture {
+	d := &fixture{Settings: tuitest.Settings{}}
 	env, snap := tuitest.Env(), &host.Snapshot{Servers: []host.ServerView{{Name: "chat"}}}
-	d.memo = memo.New(memo.Settings{Screen: &d.Screen, Host: d}, time.Now)
+	d.persist = persist.New(persist.Settings{Screen: &d.Screen, Host: d}, time.Now)
 	d.stream = stream.New(&stream.Env{
 		Env: env, Snap: snap, Focused: func() bool { return true }, Found: func() string { return "" },
 		TypeOf: func(r *event.Record) event.Type { return event.Type{Name: trust.Text{}} },
 	})
-	d.Bar = filterbar.New(filterbar.Env{Env: env, Screen: d, Stream: &d.stream, Snap: snap, Memo: &d.memo, Log: func() filterbar.Log { return d }})
+	d.Bar = filterbar.New(filterbar.Env{Env: env, Screen: d, Stream: &d.stream, Snap: snap, Persist: &d.persist, Log: func() filterbar.Log { return d }})
 	return d
 }
 
-func (d *desk) keep(cmd tea.Cmd) {
+func (d *fixture) keep(cmd tea.Cmd) {
 	if cmd != nil {
 		if msg, ok := cmd().(widget.Done); ok {
 			d.Told = msg.What
@@ -67,7 +67,7 @@ func (d *desk) keep(cmd tea.Cmd) {
 }
 
 func TestAFilterIsTyped(t *testing.T) {
-	d := newDesk()
+	d := newFixture()
 	tuitest.Run(d.Open())
 	if _, typing := d.Typing(); !typing || !d.entered {
 		t.Fatal("nothing is open")
@@ -79,8 +79,8 @@ func TestAFilterIsTyped(t *testing.T) {
 	if d.Type("("); d.Prompt.Problem == "" || d.stream.Query.Text != "p99" {
 		t.Errorf("of no filter the stream shows %q, the prompt says %q", d.stream.Query.Text, d.Prompt.Problem)
 	}
-	if d.Type("backspace", "enter"); d.Prompt != nil || !slices.Equal(d.memo.Lines.Filters, []string{"p99"}) {
-		t.Errorf("remembered are %q", d.memo.Lines.Filters)
+	if d.Type("backspace", "enter"); d.Prompt != nil || !slices.Equal(d.persist.Lines.Filters, []string{"p99"}) {
+		t.Errorf("remembered are %q", d.persist.Lines.Filters)
 	}
 	tuitest.Run(d.Open())
 	if before, _ := d.Typing(); before.Text != "p99" {
@@ -97,7 +97,7 @@ func TestAFilterIsTyped(t *testing.T) {
 // A filter that another one took the place of comes back with its place in the tree; then
 // the key turns it off, as ever.
 func TestAReplacedFilterComesBack(t *testing.T) {
-	d := newDesk()
+	d := newFixture()
 	was, _ := query.New(query.Node{Server: "pager"}, "p99", tuitest.Start)
 	now, _ := query.New(query.Node{}, "value:INC-7", tuitest.Start)
 	d.stream.Show(was)
@@ -115,7 +115,7 @@ func TestAReplacedFilterComesBack(t *testing.T) {
 }
 
 func TestTabCompletes(t *testing.T) {
-	d := newDesk()
+	d := newFixture()
 	tuitest.Run(d.Open())
 	d.Type("server:ch", "tab")
 	if got := d.Prompt.Field.Text(); !strings.HasPrefix(got, "server:chat") {
@@ -128,7 +128,7 @@ func TestTabCompletes(t *testing.T) {
 
 // Without the log the names of servers still complete, and the failure is told.
 func TestCompletionWithoutTheLog(t *testing.T) {
-	d := newDesk()
+	d := newFixture()
 	d.fails = errors.New("the disk is gone")
 	tuitest.Run(d.Open())
 	d.Type("server:ch", "tab")
@@ -138,7 +138,7 @@ func TestCompletionWithoutTheLog(t *testing.T) {
 }
 
 func TestFiltersAreSaved(t *testing.T) {
-	d := newDesk()
+	d := newFixture()
 	if err := errOf(d.Run([]string{"save", "slow"})); err == nil || !strings.Contains(err.Error(), "no filter to save") {
 		t.Error(err)
 	}
@@ -164,7 +164,7 @@ func TestFiltersAreSaved(t *testing.T) {
 			t.Errorf("%s: %v", line, err)
 		}
 	}
-	d.Settings[memo.Filters] = "{"
+	d.Settings[persist.Filters] = "{"
 	if d.Load(); d.Failed == nil {
 		t.Error("what cannot be read is not told")
 	}

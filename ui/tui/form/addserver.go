@@ -176,7 +176,7 @@ func (d *addServer) Key(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// written takes notice of a change in the field that has the keys.
+// written takes notice of a change in the field that has the focus.
 func (d *addServer) written() {
 	d.problem, d.tested = "", nil
 	switch d.at {
@@ -211,11 +211,10 @@ func (d *addServer) leave() tea.Cmd {
 
 // test connects to the server, lists its types and leaves. Nothing is kept.
 func (d *addServer) test() tea.Cmd {
-	e := d.env
 	draft, err := d.draft()
 	var s event.Server
 	if err == nil {
-		s, err = draft.Server(e.Servers.Paths.Env)
+		s, err = draft.Server(d.env.Servers.Paths.Env)
 	}
 	if err != nil {
 		d.problem = err.Error()
@@ -224,8 +223,8 @@ func (d *addServer) test() tea.Cmd {
 	d.token++
 	d.busy, d.problem = "connecting", ""
 	token := d.token
-	return e.Do(func(ctx context.Context) tea.Msg {
-		found, err := e.Host.TestServer(ctx, s)
+	return d.env.Do(func(ctx context.Context) tea.Msg {
+		found, err := d.env.Host.TestServer(ctx, s)
 		return widget.Then(func() tea.Cmd {
 			if token == d.token {
 				d.busy = ""
@@ -239,21 +238,20 @@ func (d *addServer) test() tea.Cmd {
 // save writes the server into the configuration. One that was not tested is
 // tested first; what the test says is no reason not to save.
 func (d *addServer) save() tea.Cmd {
-	e := d.env
 	draft, err := d.draft()
 	if err != nil {
 		d.problem = err.Error()
 		return nil
 	}
 	if d.tested == nil {
-		if _, err := draft.Server(e.Servers.Paths.Env); err == nil || !errors.Is(err, config.ErrVariable) {
+		if _, err := draft.Server(d.env.Servers.Paths.Env); err == nil || !errors.Is(err, config.ErrVariable) {
 			return d.test()
 		}
 		d.tested, d.failed = &draft, errors.New("not tested: a variable is not set in this environment")
 		return nil
 	}
 	d.busy = "saving"
-	return addServers(e, "added "+draft.Name+" to "+e.Servers.File, d, draft)
+	return addServers(d.env, "added "+draft.Name+" to "+d.env.Servers.File, d, draft)
 }
 
 // addServers writes servers into the configuration, then connects to them.
@@ -275,7 +273,6 @@ func addServers(e *Env, what string, from widget.Asker, drafts ...config.Draft) 
 	})
 }
 
-// Busy implements [widget.Worker].
 func (d *addServer) Busy() bool { return d.busy != "" }
 
 func (d *addServer) Rest() { d.busy = "" }

@@ -58,14 +58,13 @@ func (d *addServer) rows(w int) []string {
 }
 
 func (d *addServer) drawField(c *cells.Canvas, i int, label, empty string) {
-	e := d.env
 	on := i == d.at && d.busy == ""
-	role := e.lead(c, on)
+	role := d.env.lead(c, on)
 	c.Put(role, cells.Pad(label, 9))
 	left := c.Width - c.Room
 	field := &d.fields[i]
 	if field.Mask = nil; i == addPairs && !d.bare {
-		field.Mask = func(line string) string { return hidden(line, d.separator(), e.Glyphs.Masked) }
+		field.Mask = func(line string) string { return hidden(line, d.separator(), d.env.Glyphs.Masked) }
 	}
 	lines := field.Lines()
 	blank := len(lines) == 1 && lines[0] == ""

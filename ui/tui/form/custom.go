@@ -14,31 +14,30 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// Custom is a form about an event type that is no subscription: its fields are those of a
-// schema of ours.
+// Custom is a form about an event type that does not subscribe. Its fields are those of a JSON
+// Schema of the caller.
 type Custom struct {
 	Title  string
-	Verb   string // what it does, for its button
+	Verb   string // what its button does
 	Server string
 	Type   trust.Text
 	Schema json.RawMessage
-	Filled json.RawMessage // what is filled in at first
-	// Preview tells what would be done with what is filled in, and Send does it. Both run
-	// beside the event loop.
+	Filled json.RawMessage // the answers at first
+	// Preview tells what Send would do with the answers. Both are called in the background.
 	Preview func(ctx context.Context, filled json.RawMessage) Preview
 	Send    func(ctx context.Context, filled json.RawMessage) error
-	Sent    func(filled json.RawMessage) // runs on the event loop once it is done
+	Sent    func(filled json.RawMessage) // is called on the event loop after Send succeeded
 }
 
-// Preview is what a [Custom] form would do: a text, and what is to be said of it.
+// Preview is what a [Custom] form would do.
 type Preview struct {
 	Head  string
 	Text  string
 	Notes []string
-	Wrong string // why it cannot be done as it is filled in
+	Wrong string // why it cannot be done; "" if it can
 }
 
-// OpenCustom shows a form.
+// OpenCustom shows a custom form.
 func OpenCustom(e *Env, of Custom) tea.Cmd {
 	t := event.Type{Name: of.Type, InputSchema: of.Schema}
 	f := &Form{env: e, server: of.Server, typ: t, custom: &of, model: form.New(t, e.Clock), said: map[*form.Entry]string{}}
@@ -49,7 +48,7 @@ func OpenCustom(e *Env, of Custom) tea.Cmd {
 	return f.open()
 }
 
-// modeNow is the chosen mode, the zero value where there is none to choose.
+// modeNow returns the chosen mode, the zero value in a custom form.
 func (f *Form) modeNow() modeChoice {
 	if f.custom != nil {
 		return modeChoice{}
@@ -57,7 +56,7 @@ func (f *Form) modeNow() modeChoice {
 	return f.modes[f.mode]
 }
 
-// waits says what is waited for.
+// waits says what the form waits for while it is sent.
 func (f *Form) waits() string {
 	if f.custom != nil {
 		return "a moment"
@@ -74,7 +73,7 @@ func (f *Form) sendCustom() tea.Cmd {
 	})
 }
 
-// askCustom has the preview made anew once something else is filled in.
+// askCustom makes the preview again if the answers changed.
 func (f *Form) askCustom() tea.Cmd {
 	filled := f.model.JSON()
 	if f.shown.key == string(filled) {
@@ -96,22 +95,10 @@ func (f *Form) drawCustom(c *cells.Canvas) {
 	p := &f.shown.custom
 	c.Put(themes.Strong, " "+p.Head)
 	c.End()
-	for _, l := range trust.Block(trust.Untrusted(p.Text), max(1, c.Width-2)) {
-		c.Put(themes.Plain, " ")
-		c.Safe(themes.Plain, l)
-		c.End()
-	}
+	c.Lines(themes.Plain, " ", themes.Plain, trust.Block(trust.Untrusted(p.Text), max(1, c.Width-2)))
 	c.End()
-	for _, l := range cells.Wrap(p.Wrong, c.Width-2, 4) {
-		c.Put(themes.Bad, " ")
-		c.Safe(themes.Bad, l)
-		c.End()
-	}
+	c.Lines(themes.Bad, " ", themes.Bad, cells.Wrap(p.Wrong, c.Width-2, 4))
 	for _, note := range p.Notes {
-		for _, l := range cells.Wrap(note, c.Width-2, 4) {
-			c.Put(themes.Plain, " ")
-			c.Safe(themes.Key, l)
-			c.End()
-		}
+		c.Lines(themes.Plain, " ", themes.Key, cells.Wrap(note, c.Width-2, 4))
 	}
 }

@@ -20,7 +20,7 @@ type formDrawing struct {
 	wide        bool
 	left, right []string
 	cursor      cells.Point
-	focus, end  int // lines of the item that has the keys
+	focus, end  int // lines of the item that has the focus
 }
 
 // Sizes of the form.
@@ -56,7 +56,6 @@ func (f *Form) Size(sw, sh int) (int, int) {
 
 // Draw implements [widget.Dialog].
 func (f *Form) Draw(c *cells.Canvas, h int) {
-	e := f.env
 	d := &f.drawn
 	if f.preview && !d.wide {
 		for y := range h {
@@ -69,7 +68,7 @@ func (f *Form) Draw(c *cells.Canvas, h int) {
 	divider := ""
 	right := 0
 	if d.wide {
-		divider = e.Divider(themes.Rule)
+		divider = f.env.Divider(themes.Rule)
 		right = c.Width - c.Width*3/5 - 1
 	}
 	for y := range h {
@@ -91,9 +90,8 @@ func rowAt(rows []string, i, width int) string {
 }
 
 func (f *Form) drawFields(w int, roomy bool) []string {
-	e := f.env
 	var c cells.Canvas
-	c.Begin(&e.Theme, w)
+	c.Begin(&f.env.Theme, w)
 	f.drawHead(&c, roomy)
 	for _, it := range f.items() {
 		if it.kind == itemField {
@@ -110,7 +108,6 @@ func (f *Form) drawFields(w int, roomy bool) []string {
 }
 
 func (f *Form) drawHead(c *cells.Canvas, roomy bool) {
-	e := f.env
 	c.Put(themes.Plain, " ")
 	if f.many != nil {
 		for i, n := range f.many {
@@ -129,33 +126,21 @@ func (f *Form) drawHead(c *cells.Canvas, roomy bool) {
 		f.serverText(c, f.typ.Description, 2)
 	}
 	if f.differ {
-		for _, l := range cells.Wrap("Their schemas differ: what you write here as one JSON object is sent for each of them.", c.Width-4, 2) {
-			c.Put(themes.Plain, " ")
-			c.Safe(themes.Warn, l)
-			c.End()
-		}
+		c.Lines(themes.Plain, " ", themes.Warn, cells.Wrap("Their schemas differ: what you write here as one JSON object is sent for each of them.", c.Width-4, 2))
 	}
 	told := f.banner
 	if f.late || f.busy && f.answered() {
 		told = f.waitingBanner()
 	}
 	if told.text != "" {
-		for _, l := range cells.Wrap(told.text, c.Width-4, 3) {
-			c.Put(themes.Bad, " "+e.Glyphs.Bad+" ")
-			c.Safe(themes.Bad, l)
-			c.End()
-		}
+		c.Lines(themes.Bad, " "+f.env.Glyphs.Bad+" ", themes.Bad, cells.Wrap(told.text, c.Width-4, 3))
 	}
 	if told.next != "" {
-		for _, l := range cells.Wrap("Next: "+told.next, c.Width-4, 2) {
-			c.Put(themes.Plain, "   ")
-			c.Safe(themes.Strong, l)
-			c.End()
-		}
+		c.Lines(themes.Plain, "   ", themes.Strong, cells.Wrap("Next: "+told.next, c.Width-4, 2))
 	}
 }
 
-// serverText writes words of the server behind the mark of such text.
+// serverText writes at most so many lines of untrusted text behind the gutter.
 func (f *Form) serverText(c *cells.Canvas, text trust.Text, most int) {
 	e := f.env
 	lines := trust.Block(text, max(1, c.Width-5))
@@ -223,8 +208,8 @@ func (f *Form) drawItem(c *cells.Canvas, it formItem, roomy bool) {
 	}
 }
 
-// lead begins the line of a field, which has the keys or not, and returns the role of
-// its label.
+// lead begins the line of a field and returns the role of its label; on: the field has the
+// focus.
 func (e *Env) lead(c *cells.Canvas, on bool) themes.Role {
 	if !on {
 		c.Put(themes.Plain, "   ")
@@ -242,12 +227,7 @@ func (f *Form) label(c *cells.Canvas, on bool, text trust.Rendered) {
 
 // remark writes a line under a field.
 func (f *Form) remark(c *cells.Canvas, role themes.Role, text string) {
-	e := f.env
-	for _, l := range cells.Wrap(text, c.Width-6, 2) {
-		c.Put(role, "   "+e.Glyphs.Bad+" ")
-		c.Safe(role, l)
-		c.End()
-	}
+	c.Lines(role, "   "+f.env.Glyphs.Bad+" ", role, cells.Wrap(text, c.Width-6, 2))
 }
 
 func (f *Form) drawDuration(c *cells.Canvas, text string, needed bool) {
@@ -277,11 +257,7 @@ func (f *Form) drawHook(c *cells.Canvas) {
 	f.label(c, false, cells.Sanitize("Callback"))
 	c.Safe(themes.Plain, cells.Sanitize(f.callback()).Clip(c.Room))
 	c.End()
-	for _, l := range cells.Wrap("The server checks the address with a challenge; this host answers it.", c.Width-5, 2) {
-		c.Put(themes.Plain, "     ")
-		c.Safe(themes.Dim, l)
-		c.End()
-	}
+	c.Lines(themes.Plain, "     ", themes.Dim, cells.Wrap("The server checks the address with a challenge; this host answers it.", c.Width-5, 2))
 	f.label(c, false, cells.Sanitize("Secret"))
 	switch {
 	case f.secret.IsZero():
@@ -328,9 +304,8 @@ func (f *Form) drawSend(c *cells.Canvas, on bool) {
 
 // drawPreview shows the request as it would be sent, and the same as a command.
 func (f *Form) drawPreview(w int) []string {
-	e := f.env
 	var c cells.Canvas
-	c.Begin(&e.Theme, w)
+	c.Begin(&f.env.Theme, w)
 	if f.custom != nil {
 		f.drawCustom(&c)
 		return c.All()
@@ -343,11 +318,7 @@ func (f *Form) drawPreview(w int) []string {
 	if err != nil {
 		params = err.Error()
 	}
-	for _, l := range trust.Block(trust.Untrusted(strings.TrimSpace(params)), max(1, w-2)) {
-		c.Put(themes.Plain, " ")
-		c.Safe(themes.Plain, l)
-		c.End()
-	}
+	c.Lines(themes.Plain, " ", themes.Plain, trust.Block(trust.Untrusted(strings.TrimSpace(params)), max(1, w-2)))
 	for i, at := range p.Firings {
 		label := "     then "
 		if i == 0 {
@@ -357,23 +328,19 @@ func (f *Form) drawPreview(w int) []string {
 		c.Put(themes.Plain, evidence.Firing(at))
 		c.End()
 	}
-	command := e.Elsewhere(f.server, p.Command)
+	command := f.env.Elsewhere(f.server, p.Command)
 	if command == "" {
 		return c.All()
 	}
 	c.End()
 	c.Put(themes.Strong, " The same as")
 	c.End()
-	for _, l := range trust.Block(trust.Untrusted(command), max(1, w-2)) {
-		c.Put(themes.Plain, " ")
-		c.Safe(themes.Dim, l)
-		c.End()
-	}
+	c.Lines(themes.Plain, " ", themes.Dim, trust.Block(trust.Untrusted(command), max(1, w-2)))
 	return c.All()
 }
 
-// ask asks the host what it would send, once for each request. What it said before
-// is shown until it answers.
+// ask returns a command that asks the host what it would send, nil if the request has not
+// changed. The former answer is shown meanwhile.
 func (f *Form) ask() tea.Cmd {
 	if f.custom != nil {
 		return f.askCustom()

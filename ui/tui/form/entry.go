@@ -13,7 +13,7 @@ import (
 )
 
 // drawEntry writes a field: its name, what stands in it, what is wrong with it,
-// and, where there is room or it has the keys, what the server says of it.
+// and, where there is room or it has the focus, what the server says of it.
 func (f *Form) drawEntry(c *cells.Canvas, e *form.Entry, on, roomy bool) {
 	name := e.Name()
 	label := cells.Sanitize("Arguments")
@@ -166,7 +166,7 @@ func (f *Form) shownText(e *form.Entry) string {
 	return e.Text()
 }
 
-// shownEdit is the field that has the keys, as it is shown.
+// shownEdit is the field that has the focus, as it is shown.
 func (f *Form) shownEdit() *widget.Field {
 	f.edit.Mask = nil
 	if f.on.kind == itemField && f.hides(f.on.entry) {
@@ -260,7 +260,6 @@ func (f *Form) drawChips(c *cells.Canvas, chips []chip, many bool) {
 const chipLines = 4
 
 func (f *Form) drawChip(c *cells.Canvas, ch chip, many bool) {
-	e := f.env
 	before, after := "(", ")"
 	if many {
 		before, after = "[", "]"
@@ -268,9 +267,9 @@ func (f *Form) drawChip(c *cells.Canvas, ch chip, many bool) {
 	mark, role := " ", themes.Plain
 	switch {
 	case ch.off:
-		mark, role = e.Glyphs.Cannot, themes.Off
+		mark, role = f.env.Glyphs.Cannot, themes.Off
 	case ch.on:
-		mark, role = e.Glyphs.Chosen, themes.Strong
+		mark, role = f.env.Glyphs.Chosen, themes.Strong
 	}
 	c.Put(role, before+mark+after+" ")
 	if ch.cursor {

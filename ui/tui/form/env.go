@@ -1,6 +1,5 @@
-// Package form has the dialogs in which something is filled in or chosen before the
-// host does it: subscribing and its modes, adding and importing servers, signing in.
-// Whatever takes its time is done beside the program, by commands.
+// Package form has the dialogs to subscribe and to change the delivery mode, to add and import
+// servers, and to sign in. They ask the host in the background only.
 package form
 
 import (
@@ -16,7 +15,7 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// Env is what forms are made from.
+// Env is what forms need.
 type Env struct {
 	*cells.Env
 	Screen
@@ -24,21 +23,21 @@ type Env struct {
 	Servers config.Source              // where servers are configured
 	Browse  func(address string) error // opens an address in the operator's browser
 
-	// Sub returns a subscription, nil if there is none; TypeOf a type as its server
-	// lists it; Receiver the address at which deliveries are received, "" if it is not
-	// known. They tell what the screen knows and ask no server.
+	// Sub returns a subscription, nil if there is none; TypeOf returns a type as its server
+	// lists it; Receiver returns the address of the webhook receiver, "" if it is not known.
+	// They answer from the snapshot.
 	Sub      func(id event.SubID) *host.SubscriptionView
 	TypeOf   func(server string, typ trust.Text) event.Type
 	Receiver func() string
-	// Elsewhere returns a command line about a server as another process understands it,
-	// "" if it cannot.
+	// Elsewhere returns a command line about a server for another process, "" if no other process
+	// knows the server.
 	Elsewhere func(server, command string) string
 }
 
-// Screen is what shows forms.
+// Screen is what forms ask of the screen around them.
 type Screen interface {
 	widget.Screen
-	// Ask has the host do something, and tells what was done or what failed.
+	// Ask returns a command that runs fn and tells what was done or what failed.
 	Ask(what string, fn func(context.Context) error) tea.Cmd
 	// EditText has the operator's editor change a text.
 	EditText(text string, then func(text string) tea.Cmd) tea.Cmd
@@ -46,7 +45,7 @@ type Screen interface {
 	Copy(what, text string) tea.Cmd
 }
 
-// Host is what forms ask of the host, beside the event loop.
+// Host is what forms ask of the host, by commands; see [host.API].
 type Host interface {
 	Check(ctx context.Context, r host.Request) (event.Mode, error)
 	Preview(r host.Request) (host.Preview, error)

@@ -86,11 +86,7 @@ func (d *importer) drawNothing(c *cells.Canvas) {
 		texts = append(texts, err.Error())
 	}
 	for _, text := range texts {
-		for _, l := range cells.Wrap(text, c.Width-2, 4) {
-			c.Put(themes.Plain, " ")
-			c.Safe(themes.Plain, l)
-			c.End()
-		}
+		c.Lines(themes.Plain, " ", themes.Plain, cells.Wrap(text, c.Width-2, 4))
 	}
 }
 
@@ -104,12 +100,7 @@ func (d *importer) drawRow(c *cells.Canvas, i int) {
 	case d.chosen[i]:
 		box = "[" + e.Glyphs.Chosen + "] "
 	}
-	if i == d.chooser.At {
-		c.Only(themes.Cursor)
-		c.Put(themes.Plain, e.Glyphs.Cursor)
-	} else {
-		c.Put(themes.Plain, " ")
-	}
+	c.Mark(i == d.chooser.At, e.Glyphs.Cursor)
 	c.Put(role, box)
 	c.Column(role, cells.Sanitize(f.Name), min(22, c.Width/3))
 	c.Put(themes.Plain, " ")
@@ -129,9 +120,8 @@ func (d *importer) drawRow(c *cells.Canvas, i int) {
 
 // about says everything about the chosen server.
 func (d *importer) about(w int) []string {
-	e := d.env
 	var c cells.Canvas
-	c.Begin(&e.Theme, w)
+	c.Begin(&d.env.Theme, w)
 	f := &d.found[d.chooser.At]
 	verb := "would run "
 	if f.URL != "" {
@@ -163,7 +153,7 @@ func (d *importer) about(w int) []string {
 		texts = append([]string{d.problem}, texts...)
 	}
 	if d.busy {
-		c.Put(themes.Busy, " "+e.Turning()+" importing "+e.Glyphs.More)
+		c.Put(themes.Busy, " "+d.env.Turning()+" importing "+d.env.Glyphs.More)
 		c.End()
 	}
 	for i, text := range texts {
@@ -171,27 +161,18 @@ func (d *importer) about(w int) []string {
 		if i == 0 && d.problem != "" {
 			role = themes.Bad
 		}
-		for _, l := range cells.Wrap(text, w-2, 3) {
-			c.Put(role, " ")
-			c.Safe(role, l)
-			c.End()
-		}
+		c.Lines(role, " ", role, cells.Wrap(text, w-2, 3))
 	}
 	for _, err := range d.errs {
-		for _, l := range cells.Wrap("not read: "+err.Error(), w-2, 2) {
-			c.Put(themes.Warn, " ")
-			c.Safe(themes.Warn, l)
-			c.End()
-		}
+		c.Lines(themes.Warn, " ", themes.Warn, cells.Wrap("not read: "+err.Error(), w-2, 2))
 	}
 	return c.All()
 }
 
 func (d *importer) Key(k tea.KeyPressMsg) tea.Cmd {
 	name := k.String()
-	e := d.env
 	if name == "esc" || name == "q" {
-		e.Show(nil)
+		d.env.Show(nil)
 		return nil
 	}
 	if d.busy || len(d.found) == 0 {
@@ -256,12 +237,10 @@ func (d *importer) ask() tea.Cmd {
 	return nil
 }
 
-// Busy implements [widget.Worker].
 func (d *importer) Busy() bool { return d.busy }
 
-func (d *importer) Rest()                { d.busy = false }
-func (d *importer) Refuse(err error)     { d.problem = err.Error() }
-func (d *importer) Paste(string) tea.Cmd { return nil }
+func (d *importer) Rest()            { d.busy = false }
+func (d *importer) Refuse(err error) { d.problem = err.Error() }
 func (d *importer) Hints() []string {
 	if len(d.found) == 0 {
 		return []string{"esc", "back"}

@@ -13,18 +13,16 @@ import (
 
 // editJSON edits the arguments of the form as JSON.
 func (f *Form) editJSON() tea.Cmd {
-	e := f.env
 	text := string(f.model.JSON())
 	if text == "{}" {
 		text = string(schema.Skeleton(f.typ))
 	}
-	return e.EditText(indentJSON(text), f.TakeOver)
+	return f.env.EditText(indentJSON(text), f.TakeOver)
 }
 
 // TakeOver fills the form in with arguments that were edited as JSON.
 func (f *Form) TakeOver(text string) tea.Cmd {
-	e := f.env
-	if e.Shown() != widget.Dialog(f) {
+	if f.env.Shown() != widget.Dialog(f) {
 		return nil
 	}
 	if err := f.model.Load([]byte(text)); err != nil {

@@ -232,7 +232,7 @@ func nextExample(examples []trust.Text, text string) string {
 	return text
 }
 
-// written takes over what stands in the field that has the keys.
+// written takes over what stands in the field that has the focus.
 func (f *Form) written() tea.Cmd {
 	switch f.on.kind {
 	case itemField:

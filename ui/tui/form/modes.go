@@ -75,12 +75,7 @@ func (d *modeSwitch) Draw(c *cells.Canvas, _ int) {
 		case m.why != "":
 			mark, role = e.Glyphs.Cannot, themes.Off
 		}
-		if i == d.chooser.At {
-			c.Only(themes.Cursor)
-			c.Put(themes.Plain, e.Glyphs.Cursor)
-		} else {
-			c.Put(themes.Plain, " ")
-		}
+		c.Mark(i == d.chooser.At, e.Glyphs.Cursor)
 		c.Put(role, "("+mark+") ")
 		c.Put(themes.Key, switchKeys[i:i+1]+" ")
 		c.Put(role, cells.Pad(string(m.mode), 8))
@@ -147,7 +142,6 @@ func (d *modeSwitch) take() tea.Cmd {
 	return e.Ask(d.name+" goes on by "+string(m.mode), func(ctx context.Context) error { return e.Host.SetMode(ctx, id, m.mode) })
 }
 
-func (d *modeSwitch) Paste(string) tea.Cmd { return nil }
 func (d *modeSwitch) Hints() []string {
 	return []string{"j k", "move", "enter", "switch", "f", "failover", "esc", "back"}
 }

@@ -57,8 +57,8 @@ func OpenEdit(e *Env, v host.SubscriptionView, t event.Type) tea.Cmd {
 	return f.open()
 }
 
-// OpenMany shows one form for several types; types has them in the order of their
-// nodes. sent is called on the event loop once all are subscribed to.
+// OpenMany shows one form for several types, which are in the order of their nodes. sent is
+// called on the event loop once all of them are subscribed to.
 func OpenMany(e *Env, nodes []query.Node, types []event.Type, sent func()) tea.Cmd {
 	differ := false
 	shared := event.Type{Name: types[0].Name, InputSchema: types[0].InputSchema, Modes: types[0].Modes}
@@ -82,14 +82,14 @@ func OpenMany(e *Env, nodes []query.Node, types []event.Type, sent func()) tea.C
 	return f.open()
 }
 
-// Model is what is filled in.
+// Model returns the answers of the form.
 func (f *Form) Model() *form.Model { return f.model }
 
-// Secret is that of the webhook, zero where there is none.
+// Secret returns the webhook secret, the zero value if there is none.
 func (f *Form) Secret() event.Secret { return f.secret }
 
-// Focus gives the keys to a field.
+// Focus moves the focus to a field.
 func (f *Form) Focus(e *form.Entry) { f.enter(formItem{kind: itemField, entry: e}) }
 
-// Focused is the field that has the keys, nil if another place has.
+// Focused returns the field that has the focus, nil if another item has it.
 func (f *Form) Focused() *form.Entry { return f.on.entry }

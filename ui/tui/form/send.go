@@ -21,7 +21,7 @@ type banner struct {
 	next string
 }
 
-// send subscribes, unless something is wrong that can be seen from here.
+// send subscribes, unless the form itself finds something wrong.
 func (f *Form) send() tea.Cmd {
 	if f.busy {
 		return nil
@@ -43,7 +43,7 @@ func (f *Form) send() tea.Cmd {
 	return f.subscribe()
 }
 
-// sendable goes to the first place that is wrong.
+// sendable reports whether nothing is wrong; else it moves the focus to the first item that is.
 func (f *Form) sendable() bool {
 	if c := f.modeNow(); c.why != "" {
 		f.banner = banner{text: string(c.mode) + ": " + c.why}
@@ -93,7 +93,8 @@ func (f *Form) subscribe() tea.Cmd {
 	})
 }
 
-// Refuse shows why a subscription failed, where it belongs.
+// Refuse implements [widget.Asker]: it shows an error of the server at the field that it is
+// about, any other error above the form.
 func (f *Form) Refuse(err error) {
 	e := f.env
 	if errors.Is(err, ErrLate) {
@@ -123,14 +124,14 @@ func (f *Form) Refuse(err error) {
 	f.banner = banner{text: refusalText(said, err), next: nextStep(said, e.Receiver())}
 	if said.Name == host.RefusedMode {
 		f.modes[f.mode].why = "refused by the server: " + trust.Line(text).Plain()
-		f.token++ // an answer that is on its way does not know it
+		f.token++ // the answer of a check that runs does not know of the refusal
 		f.nextMode(1)
 		f.enter(formItem{kind: itemMode})
 	}
 }
 
-// meant returns the field that a refusal is about: the one it names, else the
-// one whose name stands in the message.
+// meant returns the field that a refusal is about: the one that it names, else the deepest one
+// whose name is a word of its message, nil if there is none.
 func (f *Form) meant(said host.Refusal) *form.Entry {
 	if !said.Field.IsZero() {
 		if e := f.model.Named(said.Field.Raw()); e != nil {

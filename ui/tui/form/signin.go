@@ -112,24 +112,21 @@ func wrapAddress(address string, w int) (rows []string) {
 
 func (d *signInDialog) Key(k tea.KeyPressMsg) tea.Cmd {
 	name := k.String()
-	e := d.env
 	switch name {
 	case "esc", "q":
 		d.cancel()
-		e.Show(nil)
-		e.Tell("the sign-in was given up")
+		d.env.Show(nil)
+		d.env.Tell("the sign-in was given up")
 	case "o", "enter":
 		return d.open()
 	case "c", "y":
-		return e.Copy("the address", d.flow.URL)
+		return d.env.Copy("the address", d.flow.URL)
 	}
 	return nil
 }
 
-// Busy implements [widget.Worker].
 func (d *signInDialog) Busy() bool { return true }
 
-func (d *signInDialog) Paste(string) tea.Cmd { return nil }
 func (d *signInDialog) Hints() []string {
 	return []string{"o", "open again", "c", "copy the address", "esc", "give up"}
 }

@@ -19,17 +19,18 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// Form asks how to subscribe to an event type, or to several at once.
+// Form is the dialog to subscribe to an event type or to several at once, to edit a
+// subscription, or to fill in a [Custom] form.
 type Form struct {
 	env    *Env
 	server string
 	typ    event.Type
-	many   []query.Node           // types that share the answers; nil: one type
+	many   []query.Node           // several types that get the same arguments; nil: one type
 	differ bool                   // their schemas differ
-	sent   func()                 // they are all subscribed to
-	old    *host.SubscriptionView // what is edited; nil: a new subscription
+	sent   func()                 // is called once all of them are subscribed to
+	old    *host.SubscriptionView // the subscription that is edited; nil: a new one
 	model  *form.Model
-	custom *Custom // what is filled in is no subscription
+	custom *Custom // nil: the form is about a subscription
 
 	modes  []modeChoice
 	mode   int
@@ -48,29 +49,29 @@ type Form struct {
 	drawn   formDrawing
 
 	problems []form.Problem
-	said     map[*form.Entry]string // by the server, until the field changes
+	said     map[*form.Entry]string // what the server refused of a field, until the field changes
 	tried    bool                   // it was sent once: what is missing is an error
 	banner   banner
-	shown    struct { // what the host said of the request
+	shown    struct { // what the host would send
 		key     string
 		preview host.Preview
 		custom  Preview
 		err     error
 	}
 	busy   bool
-	late   bool   // the server did not confirm in time; what is stored goes on
-	edited bool   // arguments were taken over from elsewhere
+	late   bool   // the server did not confirm in time; the host goes on trying
+	edited bool   // the arguments were edited as JSON or taken from an earlier subscription
 	kept   string // settings of the subscription that is edited
-	token  int    // answers to earlier checks are stale
+	token  int    // of the newest check: answers to earlier ones are dropped
 }
 
-// modeChoice is a delivery mode and why it cannot be used.
+// modeChoice is a delivery mode and why it cannot be used, "" if it can.
 type modeChoice struct {
 	mode event.Mode
 	why  string
 }
 
-// formItem is a place of the form that can have the keys.
+// formItem is an item of the form that can have the focus.
 type formItem struct {
 	kind  itemKind
 	entry *form.Entry // of a field
@@ -87,8 +88,8 @@ const (
 	itemSend
 )
 
-// starts are the positions from which delivery can begin. A bound in time only
-// means something for a saved position.
+// starts are the positions from which delivery can begin. A largest age applies to a saved
+// position only.
 var starts = [...]struct {
 	word   string
 	saved  bool
@@ -104,9 +105,8 @@ var starts = [...]struct {
 
 const customStart = len(starts) - 1
 
-// open shows the form with the keys where something has to be filled in.
+// open shows the form, with the focus on the first field that must be filled in.
 func (f *Form) open() tea.Cmd {
-	e := f.env
 	f.setMode(f.mode)
 	f.validate()
 	f.enter(f.items()[0])
@@ -116,11 +116,11 @@ func (f *Form) open() tea.Cmd {
 			break
 		}
 	}
-	e.Show(f)
+	f.env.Show(f)
 	return tea.Batch(f.check(), f.ask())
 }
 
-// items are the places that can have the keys, in order.
+// items are the items that can have the focus, in their order.
 func (f *Form) items() []formItem {
 	var items []formItem
 	if f.custom == nil {
@@ -146,7 +146,7 @@ func (f *Form) items() []formItem {
 
 func (f *Form) webhook() bool { return f.custom == nil && f.modes[f.mode].mode == event.ModeWebhook }
 
-// enter gives the keys to an item.
+// enter moves the focus to an item.
 func (f *Form) enter(it formItem) {
 	f.on, f.chip = it, 0
 	f.edit = widget.Field{}
@@ -167,8 +167,7 @@ func (f *Form) enter(it formItem) {
 	}
 }
 
-// step gives the keys to the item n places further; it stops at the ends unless
-// it goes round.
+// step moves the focus by n items. At the ends it stops, or with round goes on at the other end.
 func (f *Form) step(n int, round bool) {
 	items := f.items()
 	i := slices.Index(items, f.on) + n
@@ -204,8 +203,8 @@ func (f *Form) check() tea.Cmd {
 	})
 }
 
-// cannot says why the host would not take a request in a mode, "" if it would. What
-// is wrong with the arguments is told at their fields.
+// cannot says why the host refuses a request in a mode, "" if it does not. Wrong arguments are
+// no reason: they are told at their fields.
 func cannot(ctx context.Context, h Host, typ *event.Type, r host.Request, m event.Mode) string {
 	if typ != nil && !typ.Offers(m) {
 		return evidence.NotOffered(*typ)
@@ -217,8 +216,8 @@ func cannot(ctx context.Context, h Host, typ *event.Type, r host.Request, m even
 	return ""
 }
 
-// checked takes why modes cannot be used, and the one that the host would take, ""
-// if it takes none.
+// checked stores why each mode cannot be used and chooses best, the mode that the host would
+// use, unless the operator chose one that can be used.
 func (f *Form) checked(why []string, best event.Mode) {
 	for i := range f.modes {
 		f.modes[i].why = why[i]
@@ -235,8 +234,7 @@ func (f *Form) checked(why []string, best event.Mode) {
 	}
 }
 
-// setMode chooses a mode. A webhook gets its secret at once, so that it can be
-// looked at.
+// setMode chooses a mode. For a webhook it makes the secret, so that it can be shown.
 func (f *Form) setMode(i int) {
 	f.mode = i
 	if f.webhook() && f.secret.IsZero() && f.old == nil {
@@ -249,10 +247,7 @@ func (f *Form) setMode(i int) {
 	}
 }
 
-// validate looks for what is wrong with the fields.
-func (f *Form) validate() {
-	f.problems = f.model.Problems()
-}
+func (f *Form) validate() { f.problems = f.model.Problems() }
 
 // problemOf says what is wrong with a field, "" if nothing is. What is only
 // missing counts once the form was sent.
@@ -287,7 +282,7 @@ func (f *Form) request() host.Request {
 	return r
 }
 
-// durationProblem says what is wrong with one of the durations.
+// durationProblem says what is wrong with a duration, "" if nothing is.
 func durationProblem(text string, needed bool) string {
 	if strings.TrimSpace(text) == "" && !needed {
 		return ""
@@ -354,17 +349,16 @@ func (f *Form) Hints() []string {
 	return append(h, "ctrl+t", "earlier ones")
 }
 
-// savedHere tells whether a position is kept for what the form asks for.
+// savedHere tells whether there is a saved position for what is filled in.
 func (f *Form) savedHere() bool {
-	e := f.env
 	args, err := event.CanonicalArgs(f.model.JSON())
 	if err != nil {
 		return false
 	}
-	return e.Sub(event.Key{Server: f.server, Type: f.typ.Name, Args: args}.ID()) != nil
+	return f.env.Sub(event.Key{Server: f.server, Type: f.typ.Name, Args: args}.ID()) != nil
 }
 
-// noReplay says what a start before now cannot bring, "" if it can.
+// noReplay says why a start before now brings no earlier events, "" if it may.
 func (f *Form) noReplay() string {
 	switch {
 	case !starts[f.start].saved:
@@ -379,7 +373,7 @@ func (f *Form) noReplay() string {
 	return ""
 }
 
-// serverSays keeps a server's complaint at the field it names.
+// serverSays shows what a server refused at the field that it names.
 func (f *Form) serverSays(e *form.Entry, text trust.Text) {
 	f.said[e] = "the server: " + trust.Line(text).Plain()
 	f.enter(formItem{kind: itemField, entry: e})

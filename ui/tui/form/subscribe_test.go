@@ -17,19 +17,19 @@ import (
 )
 
 func TestWhatIsFilledInIsSubscribedTo(t *testing.T) {
-	d := newDesk(t)
-	d.run(form.OpenSubscribe(&d.env, "shop", orders))
-	if d.press("ctrl+s"); len(d.asked) != 0 {
+	d := newFixture(t)
+	d.Exec(form.OpenSubscribe(&d.env, "shop", orders))
+	if d.Press("ctrl+s"); len(d.asked) != 0 {
 		t.Fatalf("what is missing was sent: %+v", d.asked)
 	}
 	d.shows(t, "is missing")
-	d.press("CORE")
+	d.Press("CORE")
 	d.shows(t, "does not match ^")
 	f := d.Dialog.(*form.Form)
 	f.Focus(f.Model().Named("team"))
 	f.TakeOver(`{"team":"core"}`)
 	f.Focus(f.Model().Named("limit"))
-	if d.press("7", "ctrl+s"); len(d.asked) != 1 || string(d.asked[0].Args) != `{"team":"core","limit":7}` || d.asked[0].Mode != event.ModePush {
+	if d.Press("7", "ctrl+s"); len(d.asked) != 1 || string(d.asked[0].Args) != `{"team":"core","limit":7}` || d.asked[0].Mode != event.ModePush {
 		t.Errorf("asked is %+v", d.asked)
 	}
 	if d.Dialog != nil || !strings.Contains(d.Told, "order.placed") {
@@ -39,58 +39,58 @@ func TestWhatIsFilledInIsSubscribedTo(t *testing.T) {
 
 // A refusal stays at the form, with what was filled in, and at its field where it names one.
 func TestARefusedFormKeepsWhatIsFilledIn(t *testing.T) {
-	d := newDesk(t)
-	d.run(form.OpenSubscribe(&d.env, "shop", orders))
+	d := newFixture(t)
+	d.Exec(form.OpenSubscribe(&d.env, "shop", orders))
 	d.refuse = errors.New("forbidden by \x1b[31mpolicy")
-	d.press("core", "ctrl+s")
+	d.Press("core", "ctrl+s")
 	d.shows(t, "orbidden by")
 	d.shows(t, "core")
 	d.refuse = nil
-	if d.press("ctrl+s"); len(d.asked) != 2 || d.Dialog != nil {
+	if d.Press("ctrl+s"); len(d.asked) != 2 || d.Dialog != nil {
 		t.Errorf("asked %d times, %v is shown", len(d.asked), d.Dialog)
 	}
 }
 
 func TestArgumentsAreEditedAsJSON(t *testing.T) {
-	d := newDesk(t)
-	d.run(form.OpenSubscribe(&d.env, "shop", orders))
+	d := newFixture(t)
+	d.Exec(form.OpenSubscribe(&d.env, "shop", orders))
 	var offered string
 	d.edited = func(text string) string { offered = text; return `{"team":"night","limit":3}` }
-	d.press("day", "ctrl+e")
+	d.Press("day", "ctrl+e")
 	if !strings.Contains(offered, `"day"`) {
 		t.Errorf("to be edited is %s", offered)
 	}
-	if d.press("ctrl+s"); len(d.asked) != 1 || string(d.asked[0].Args) != `{"team":"night","limit":3}` {
+	if d.Press("ctrl+s"); len(d.asked) != 1 || string(d.asked[0].Args) != `{"team":"night","limit":3}` {
 		t.Errorf("asked is %+v", d.asked)
 	}
 }
 
 func TestLeavingAFormAsksWhereSomethingWouldBeLost(t *testing.T) {
-	d := newDesk(t)
-	d.run(form.OpenSubscribe(&d.env, "shop", orders))
-	if d.press("esc"); d.Dialog != nil {
+	d := newFixture(t)
+	d.Exec(form.OpenSubscribe(&d.env, "shop", orders))
+	if d.Press("esc"); d.Dialog != nil {
 		t.Error("a form with nothing in it asks")
 	}
-	d.run(form.OpenSubscribe(&d.env, "shop", orders))
+	d.Exec(form.OpenSubscribe(&d.env, "shop", orders))
 	f := d.Dialog
-	if d.press("core", "esc"); d.Dialog == nil || d.Dialog == f {
+	if d.Press("core", "esc"); d.Dialog == nil || d.Dialog == f {
 		t.Fatalf("shown is %v", d.Dialog)
 	}
-	if d.press("n"); d.Dialog != f {
+	if d.Press("n"); d.Dialog != f {
 		t.Error("the form is not back")
 	}
-	if d.press("esc", "y"); d.Dialog != nil || len(d.asked) != 0 {
+	if d.Press("esc", "y"); d.Dialog != nil || len(d.asked) != 0 {
 		t.Error("it does not leave")
 	}
 }
 
 // The first mode that can be used is chosen; a webhook has a secret that is masked.
 func TestModesThatCannotBeUsedAreLeftOut(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	for _, m := range []event.Mode{event.ModePush, event.ModePoll} {
 		d.noMode[m] = fmt.Errorf("%w: not today", host.ErrMode)
 	}
-	d.run(form.OpenSubscribe(&d.env, "shop", orders))
+	d.Exec(form.OpenSubscribe(&d.env, "shop", orders))
 	f := d.Dialog.(*form.Form)
 	if f.Secret().IsZero() {
 		t.Fatal("the webhook has no secret")
@@ -99,21 +99,21 @@ func TestModesThatCannotBeUsedAreLeftOut(t *testing.T) {
 	if d.Dialog.Size(120, 40); strings.Contains(d.Text(116, 34), f.Secret().Reveal()[6:20]) {
 		t.Error("the secret is shown")
 	}
-	d.press("ctrl+r")
+	d.Press("ctrl+r")
 	d.shows(t, f.Secret().Reveal()[:20])
-	if d.press("core", "ctrl+s"); len(d.asked) != 1 || d.asked[0].Mode != event.ModeWebhook || d.asked[0].Secret.Reveal() != f.Secret().Reveal() {
+	if d.Press("core", "ctrl+s"); len(d.asked) != 1 || d.asked[0].Mode != event.ModeWebhook || d.asked[0].Secret.Reveal() != f.Secret().Reveal() {
 		t.Errorf("asked is %+v", d.asked)
 	}
 }
 
 func TestSeveralTypesShareOneForm(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	other := orders
 	other.Name = trust.Untrusted("order.shipped")
 	sent := false
 	nodes := []query.Node{{Server: "shop", Type: orders.Name}, {Server: "shop", Type: other.Name}}
-	d.run(form.OpenMany(&d.env, nodes, []event.Type{orders, other}, func() { sent = true }))
-	d.press("core", "ctrl+s")
+	d.Exec(form.OpenMany(&d.env, nodes, []event.Type{orders, other}, func() { sent = true }))
+	d.Press("core", "ctrl+s")
 	if len(d.asked) != 2 || d.asked[1].Type != other.Name || d.asked[1].Mode != event.ModeAuto || !sent || d.Dialog != nil {
 		t.Errorf("asked is %+v, sent: %v", d.asked, sent)
 	}
@@ -121,13 +121,13 @@ func TestSeveralTypesShareOneForm(t *testing.T) {
 
 // What was subscribed to before can be filled in again, without its secrets.
 func TestEarlierArgumentsAreOffered(t *testing.T) {
-	d := newDesk(t)
-	d.run(form.OpenSubscribe(&d.env, "shop", orders))
-	d.press("core", "ctrl+s")
-	d.run(form.OpenSubscribe(&d.env, "shop", orders))
-	d.press("ctrl+t")
+	d := newFixture(t)
+	d.Exec(form.OpenSubscribe(&d.env, "shop", orders))
+	d.Press("core", "ctrl+s")
+	d.Exec(form.OpenSubscribe(&d.env, "shop", orders))
+	d.Press("ctrl+t")
 	d.shows(t, "core")
-	if d.press("enter", "ctrl+s"); len(d.asked) != 2 || string(d.asked[1].Args) != `{"team":"core"}` {
+	if d.Press("enter", "ctrl+s"); len(d.asked) != 2 || string(d.asked[1].Args) != `{"team":"core"}` {
 		t.Errorf("asked is %+v", d.asked)
 	}
 }
@@ -139,24 +139,24 @@ func view() host.SubscriptionView {
 }
 
 func TestOtherArgumentsMeanAnotherSubscription(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	v := view()
 	d.subs[v.ID] = &v
-	d.run(form.OpenEdit(&d.env, v, orders))
+	d.Exec(form.OpenEdit(&d.env, v, orders))
 	f := d.Dialog.(*form.Form)
 	f.Focus(f.Model().Named("team"))
-	d.press("s", "ctrl+s")
+	d.Press("s", "ctrl+s")
 	d.shows(t, `+ team: "cores"`)
 	if len(d.asked) != 0 {
 		t.Fatal("it is changed without a yes")
 	}
-	if d.press("y"); len(d.asked) != 1 || string(d.asked[0].Args) != `{"team":"cores"}` || fmt.Sprint(d.did) != fmt.Sprintf("[unsubscribe %s]", v.ID) {
+	if d.Press("y"); len(d.asked) != 1 || string(d.asked[0].Args) != `{"team":"cores"}` || fmt.Sprint(d.did) != fmt.Sprintf("[unsubscribe %s]", v.ID) {
 		t.Errorf("asked is %+v, done %v", d.asked, d.did)
 	}
 }
 
 func TestADialogOfModes(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.noMode[event.ModeWebhook] = fmt.Errorf("%w: there is no callback address", host.ErrMode)
 	v := view()
 	for keys, want := range map[string]string{
@@ -166,9 +166,9 @@ func TestADialogOfModes(t *testing.T) {
 		"f": "[failover true " + string(v.ID) + "]",
 	} {
 		d.did = nil
-		d.run(form.OpenModes(&d.env, v, &orders))
+		d.Exec(form.OpenModes(&d.env, v, &orders))
 		d.shows(t, "there is no callback address")
-		if d.press(keys); fmt.Sprint(d.did) != want {
+		if d.Press(keys); fmt.Sprint(d.did) != want {
 			t.Errorf("%q: done %v, not %s", keys, d.did, want)
 		}
 	}
@@ -176,17 +176,17 @@ func TestADialogOfModes(t *testing.T) {
 
 // A server is tested before it is saved, and its values are masked.
 func TestAServerIsTestedThenSaved(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	form.OpenAddServer(&d.env)
-	d.press("npx -y @scope/server-files '/tmp/a b'", "tab", "tab", "KEY=hunter2")
+	d.Press("npx -y @scope/server-files '/tmp/a b'", "tab", "tab", "KEY=hunter2")
 	if text := d.Text(100, 20); strings.Contains(text, "hunter2") || !strings.Contains(text, "files") {
 		t.Errorf("the value is shown, or there is no name:\n%s", text)
 	}
-	d.press("ctrl+s")
+	d.Press("ctrl+s")
 	if _, err := os.Stat(d.env.Servers.File); err == nil || fmt.Sprint(d.did) != "[test files]" {
 		t.Fatalf("it is saved before the test was shown, or not tested: %v", d.did)
 	}
-	d.press("ctrl+s")
+	d.Press("ctrl+s")
 	saved, err := config.Load(d.env.Servers.File, true, nil)
 	if err != nil || fmt.Sprint(saved.Names()) != "[files]" || fmt.Sprint(d.did) != "[test files add files]" || d.Dialog != nil {
 		t.Errorf("%v, %v, done %v", err, saved, d.did)
@@ -200,15 +200,15 @@ func TestWhatIsWrongWithAServerIsSaid(t *testing.T) {
 		"x\tname\tno sign":                     "line 1: write a variable as NAME=value",
 		"https://mcp.example/mcp\ta\tno colon": "line 1: write a header as Name: value",
 	} {
-		d := newDesk(t)
+		d := newFixture(t)
 		form.OpenAddServer(&d.env)
 		for i, field := range strings.Split(typed, "\t") {
 			if i > 0 {
-				d.press("tab")
+				d.Press("tab")
 			}
-			d.press(field)
+			d.Press(field)
 		}
-		d.press("ctrl+s")
+		d.Press("ctrl+s")
 		d.shows(t, want)
 		if len(d.did) != 0 {
 			t.Errorf("%q: done %v", typed, d.did)
@@ -217,7 +217,7 @@ func TestWhatIsWrongWithAServerIsSaid(t *testing.T) {
 }
 
 func TestServersOfOtherClientsAreImportedAfterAQuestion(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	if err := os.MkdirAll(d.env.Servers.Paths.Home+"/.cursor", 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -225,17 +225,17 @@ func TestServersOfOtherClientsAreImportedAfterAQuestion(t *testing.T) {
 	if err := os.WriteFile(d.env.Servers.Paths.Home+"/.cursor/mcp.json", []byte(other), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d.run(form.OpenImport(&d.env))
+	d.Exec(form.OpenImport(&d.env))
 	d.shows(t, "files")
 	if strings.Contains(d.Text(116, 34), "hunter2") {
 		t.Error("a value is shown")
 	}
-	d.press("enter")
+	d.Press("enter")
 	d.shows(t, "nothing is chosen")
-	if d.press("a", "enter"); len(d.did) != 0 {
+	if d.Press("a", "enter"); len(d.did) != 0 {
 		t.Fatalf("done without a yes: %v", d.did)
 	}
-	if d.press("y"); fmt.Sprint(d.did) != "[add files add hub]" {
+	if d.Press("y"); fmt.Sprint(d.did) != "[add files add hub]" {
 		t.Errorf("done %v", d.did)
 	}
 }

@@ -117,13 +117,8 @@ func (p *templatePicker) Draw(c *cells.Canvas, h int) {
 	e := p.env
 	first, end := p.chooser.Lay(len(p.list), h)
 	for i := first; i < end; i++ {
-		mark := " "
-		if i == p.chooser.At {
-			c.Only(themes.Cursor)
-			mark = e.Glyphs.Cursor
-		}
 		t := &p.list[i]
-		c.Put(themes.Plain, mark)
+		c.Mark(i == p.chooser.At, e.Glyphs.Cursor)
 		c.Put(themes.Dim, cells.TimeText(t.At, e.Times.Zone(), "01-02 15:04")+" ")
 		c.Put(themes.Plain, cells.Pad(string(t.Mode), 7))
 		c.Safe(themes.Server, cells.Sanitize(t.Server).Clip(min(c.Room, 20)))
@@ -135,12 +130,11 @@ func (p *templatePicker) Draw(c *cells.Canvas, h int) {
 
 func (p *templatePicker) Key(k tea.KeyPressMsg) tea.Cmd {
 	name := k.String()
-	e := p.env
 	switch name {
 	case "esc", "q", "ctrl+t":
-		e.Show(p.form)
+		p.env.Show(p.form)
 	case "enter":
-		e.Show(p.form)
+		p.env.Show(p.form)
 		return p.form.use(p.list[p.chooser.At])
 	default:
 		p.chooser.Key(name, len(p.list))
@@ -148,7 +142,6 @@ func (p *templatePicker) Key(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-func (p *templatePicker) Paste(string) tea.Cmd { return nil }
 func (p *templatePicker) Hints() []string {
 	return []string{"j k", "move", "enter", "take over", "esc", "back"}
 }

@@ -13,15 +13,15 @@ import (
 	"eventdeck/ui/tui/evidence"
 )
 
-// SubscribeWithin bounds how long a subscribe is waited for: a server has as long for a
-// first connection. What is stored by then goes on trying.
+// SubscribeWithin is how long a form waits for the server to confirm a subscription, which is
+// the time that a server has for a first connection. After that the host goes on trying.
 const SubscribeWithin = 10 * time.Second
 
 // ErrLate: the server did not confirm a subscription within [SubscribeWithin].
 var ErrLate = errors.New("the server has not confirmed it yet")
 
-// Subscribe asks the host for a subscription and waits at most [SubscribeWithin].
-// Errors: ErrLate, those of the host.
+// Subscribe subscribes and waits at most [SubscribeWithin]. It is called by commands. Errors:
+// [ErrLate], those of the host.
 func Subscribe(ctx context.Context, h Host, r host.Request) (event.Subscription, error) {
 	within, cancel := context.WithTimeoutCause(ctx, SubscribeWithin, ErrLate)
 	defer cancel()
@@ -33,7 +33,7 @@ func Subscribe(ctx context.Context, h Host, r host.Request) (event.Subscription,
 	return sub, late(ctx, within, err)
 }
 
-// late tells whether it was the bound that ended a call.
+// late returns [ErrLate] in place of the error of a call that ended because of the bound.
 func late(outer, within context.Context, err error) error {
 	if err != nil && outer.Err() == nil && within.Err() != nil {
 		return ErrLate
@@ -41,7 +41,7 @@ func late(outer, within context.Context, err error) error {
 	return err
 }
 
-// begun is the subscription that the form asked for, nil while there is none.
+// begun returns the subscription that the form asked for, nil if the host has none yet.
 func (f *Form) begun() *host.SubscriptionView {
 	args, err := event.CanonicalArgs(f.model.JSON())
 	if err != nil || f.many != nil {
@@ -50,8 +50,8 @@ func (f *Form) begun() *host.SubscriptionView {
 	return f.env.Sub(event.Key{Server: f.server, Type: f.typ.Name, Args: args}.ID())
 }
 
-// waitingBanner tells of a subscription that is not confirmed what was answered last and
-// what to do about it.
+// waitingBanner tells of a subscription that is not confirmed what the server answered last,
+// and what can be done about it.
 func (f *Form) waitingBanner() banner {
 	v := f.begun()
 	if v == nil {
@@ -70,7 +70,7 @@ func (f *Form) waitingBanner() banner {
 	return banner{text: sentence(why), next: "esc leaves it; it goes on trying"}
 }
 
-// sentence makes one of a few words.
+// sentence returns words as a sentence, "" for none.
 func sentence(words string) string {
 	if words == "" {
 		return ""
@@ -78,7 +78,7 @@ func sentence(words string) string {
 	return strings.ToUpper(words[:1]) + words[1:] + "."
 }
 
-// background closes the form; what was asked for goes on.
+// background closes the form while the host goes on trying.
 func (f *Form) background() tea.Cmd {
 	f.env.Show(nil)
 	if v := f.begun(); v != nil {
@@ -89,7 +89,7 @@ func (f *Form) background() tea.Cmd {
 	return nil
 }
 
-// answered tells whether what was asked for has met trouble already.
+// answered tells whether the host has a subscription in trouble that the form asked for.
 func (f *Form) answered() bool {
 	v := f.begun()
 	return v != nil && v.InTrouble()

@@ -40,7 +40,7 @@ func (f *Frame) boxRows(d widget.Dialog) int {
 // LeastSize is the smallest screen that has panes.
 var LeastSize = fmt.Sprintf("%dx%d", layout.LeastWidth, layout.LeastHeight)
 
-// Cut tells that what has the keys, a dialog or a prompt, is not shown in full, and the
+// Cut tells that what has the focus, a dialog or a prompt, is not shown in full, and the
 // size of the screen that it needs. What cannot be read is not answered.
 func (f *Frame) Cut(tiny bool, d widget.Dialog, prompt *widget.Prompt) (needs string, cut bool) {
 	q, ok := d.(widget.Question)
@@ -62,7 +62,7 @@ func (f *Frame) Cut(tiny bool, d widget.Dialog, prompt *widget.Prompt) (needs st
 	return fmt.Sprintf("%dx%d", w, h), true
 }
 
-// CutWords tell why what has the keys takes none but those that lead back.
+// CutWords tell that what has the focus does not fit and that only esc works.
 func CutWords(d widget.Dialog, needs string) string {
 	what := "this"
 	if d != nil {
@@ -71,8 +71,8 @@ func CutWords(d widget.Dialog, needs string) string {
 	return fmt.Sprintf("%s needs a screen of %s; esc goes back, nothing happens", what, needs)
 }
 
-// Over lays a dialog over lines, whose panes stand back meanwhile. Of one that is cut only
-// needs is shown: the size of a screen that it needs.
+// Over draws a dialog over lines, which are dimmed. If the dialog does not fit, only needs is
+// shown: the size of the screen that it needs.
 func (f *Frame) Over(lines []string, d widget.Dialog, needs string) {
 	r := f.Box(d)
 	var in cells.Canvas

@@ -1,5 +1,5 @@
-// Package frame lays the screen together: panes with the lines between and around them,
-// the lines above and below, and a dialog over all.
+// Package frame composes the screen: panes with the lines between them, the lines above and
+// below, and a dialog over all.
 package frame
 
 import (
@@ -18,14 +18,14 @@ type pane struct {
 }
 
 // Frame is what is drawn around panes. The lines between panes are shared: the pane that
-// has the keys is told by the colour of all lines around it.
+// has the focus is told by the colour of all lines around it.
 type Frame struct {
 	Cursor  cells.Point // of what is typed; X is -1 where nothing is
 	env     *cells.Env
 	screen  *layout.Screen
 	panes   []pane
-	focus   layout.Rect // empty while a dialog has the keys
-	line    [2]string   // a vertical line: of the other panes, of the one with the keys
+	focus   layout.Rect // empty while a dialog has the focus
+	line    [2]string   // a vertical line: of the other panes, of the one with the focus
 	style   int         // that the lines were made in, from 1
 	content []byte
 	title   cells.Canvas
@@ -36,7 +36,7 @@ type Frame struct {
 func New(env *cells.Env, screen *layout.Screen) Frame { return Frame{env: env, screen: screen} }
 
 // Panes draws the panes of the present layout. titled tells what a pane is called in so many
-// cells, and rows returns its rows; none has the keys while a dialog is shown.
+// cells, and rows returns its rows; none has the focus while a dialog is shown.
 func (f *Frame) Panes(dialog bool, titled func(p layout.Pane, room int) string, rows func(p layout.Pane, r layout.Rect) []string) {
 	f.Cursor = cells.Point{X: -1}
 	f.panes, f.focus = f.panes[:0], layout.Rect{}

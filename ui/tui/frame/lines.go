@@ -5,7 +5,7 @@ import (
 	"eventdeck/ui/tui/cells"
 )
 
-// role is that of the line at a cell: it is around the pane with the keys or not.
+// role is that of the line at a cell: it is around the pane with the focus or not.
 func (f *Frame) role(x, y int) themes.Role {
 	r := f.focus
 	if r.Empty() || x < r.X-1 || x > r.X+r.W || y < r.Y || y > r.Y+r.H {

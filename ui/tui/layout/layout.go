@@ -1,4 +1,4 @@
-// Package layout says where on a screen of so many cells the panes stand.
+// Package layout computes where the panes are on a screen of so many cells.
 package layout
 
 // Rect is a part of the screen in cells.
@@ -22,24 +22,24 @@ const (
 	Subs  // the tables of subscriptions, gaps and leases
 	Log   // audit, wire and the program's own log
 	React // what waits for the operator, runs and rules of reactions
-	Other // the stream without the keys, of two
+	Other // the stream without the focus, of two
 )
 
-// Layout says where everything stands. An empty rect is not drawn.
+// Layout has the place of everything on the screen. An empty rect is not drawn.
 type Layout struct {
 	Tiny                   bool // one centred line is all there is
 	Crumb, Scope           Rect
 	Body                   Rect // of all panes, without the frame around them
 	Framed                 bool // a line runs around the panes
 	Tree, Stream, Detail   Rect
-	Other                  Rect // the stream without the keys, of two
+	Other                  Rect // the stream without the focus, of two
 	Table                  Rect // of the screens that are a table
 	Status, Hints          Rect
-	Stacked                bool // one pane at a time: the one with the keys
+	Stacked                bool // one pane at a time: the one with the focus
 	ShortTime, OnlySummary bool // how much a row of the stream tells
 }
 
-// Size is how much of the screen the pane with the keys has.
+// Size is how much of the screen the pane with the focus has.
 type Size uint8
 
 // The sizes; Sizes is how many there are.
@@ -74,14 +74,14 @@ const (
 	StreamsUses
 )
 
-// Arrangement is what the operator made of the panes; it is kept between runs.
+// Arrangement is how the operator arranged the panes; it is saved between runs.
 type Arrangement struct {
 	Split Split `json:"split,omitempty"`
 	Tree  int   `json:"tree,omitempty"` // columns beside the usual width of the tree
 	List  int   `json:"list,omitempty"` // percent beside the usual share of the list
 }
 
-// Shape is what a layout is made for.
+// Shape is what a layout depends on.
 type Shape struct {
 	Arrangement
 	W, H    int
@@ -90,7 +90,7 @@ type Shape struct {
 	Size    Size
 	Rows    int // of the table that is shown; 0 if there is none
 	Streams Streams
-	Last    bool // the stream with the keys is the second of two
+	Last    bool // the stream with the focus is the second of two
 }
 
 // Sizes at which the screen changes.
@@ -98,7 +98,7 @@ const (
 	LeastWidth, LeastHeight = 40, 10
 	narrowWidth             = 60  // below it a row is its summary
 	shortTimeWidth          = 80  // below it times are without fractions
-	DrawerWidth             = 80  // from here the tree opens beside the stream when it has the keys
+	DrawerWidth             = 80  // from here the tree opens beside the stream when it has the focus
 	TreeWidth               = 100 // from here the tree stands beside the stream
 	detailWidth             = 190 // from here the detail stands beside the stream
 	frameHeight             = 20  // from here a line runs around the panes
@@ -151,7 +151,7 @@ func Arrange(s Shape) Layout {
 }
 
 // share parts the room of the stream between two, as is wanted or as there is room for. Where
-// there is none, the one with the keys has all of it.
+// there is none, the one with the focus has all of it.
 func (l *Layout) share(s Shape) {
 	r := l.Stream
 	beside, under := r.W > 2*leastBeside, r.H >= 2*leastUnder
@@ -171,7 +171,7 @@ func (l *Layout) share(s Shape) {
 	}
 }
 
-// lines takes the lines above and below the panes and returns what is left.
+// lines places the lines above and below the panes and returns the rest.
 func (l *Layout) lines(w, h int) Rect {
 	top, bottom := 0, h
 	if h >= crumbHeight {
@@ -187,7 +187,7 @@ func (l *Layout) lines(w, h int) Rect {
 	return Rect{0, top, w, bottom - top}
 }
 
-// pair shares a body between a list and the detail.
+// pair divides a body between a list and the detail.
 func (l *Layout) pair(list *Rect, body Rect, s Shape) {
 	right := s.W >= detailWidth && s.Subject != Subs && s.Streams != Beside // two beside each other need the width
 	if s.Split != Auto {
@@ -242,7 +242,7 @@ func (l *Layout) narrow(body Rect, s Shape, table bool) {
 	l.give(s.Focus, body)
 }
 
-// give lets one pane have all of r.
+// give gives all of r to one pane.
 func (l *Layout) give(focus Pane, r Rect) {
 	switch focus {
 	case Tree:

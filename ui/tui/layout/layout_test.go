@@ -6,7 +6,7 @@ import (
 	"eventdeck/ui/tui/layout"
 )
 
-// Whatever the size, each cell belongs to one part at most, and the pane with the keys
+// Whatever the size, each cell belongs to one part at most, and the pane with the focus
 // is shown.
 func TestPartsDoNotOverlap(t *testing.T) {
 	for _, w := range []int{40, 59, 60, 79, 80, 99, 100, 120, 160, 250} {

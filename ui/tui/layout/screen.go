@@ -2,8 +2,7 @@ package layout
 
 import "fmt"
 
-// Screen is how the panes share the screen now: which one has the keys, and what the
-// operator made of them.
+// Screen is the state of the layout: the focus, and how the operator arranged the panes.
 type Screen struct {
 	Shape
 	Usual Split  // of the settings, where the operator did not turn it
@@ -19,7 +18,7 @@ func (s *Screen) Arranged(rows int) Layout {
 	return Arrange(shape)
 }
 
-// Zoom gives the pane with the keys the whole screen, or takes it back.
+// Zoom gives the pane with the focus the whole screen, or takes it back.
 func (s *Screen) Zoom() {
 	if s.Size == Full {
 		s.Size = Normal
@@ -28,7 +27,7 @@ func (s *Screen) Zoom() {
 	s.Size = Full
 }
 
-// Grow gives the pane with the keys more of the screen, or less.
+// Grow gives the pane with the focus more of the screen, or less.
 func (s *Screen) Grow(step int) {
 	s.Size = Size(max(0, min(int(s.Size)+step, int(Sizes)-1)))
 }
@@ -53,7 +52,7 @@ func (s *Screen) TurnSplit(rows int, zoom string) (why string) {
 	return "there is no room for the detail on the other side"
 }
 
-// Resize makes the pane with the keys wider or narrower, or higher or lower where the panes
+// Resize makes the pane with the focus wider or narrower, or higher or lower where the panes
 // stand under each other.
 func (s *Screen) Resize(step int) {
 	switch s.Focus {
@@ -66,7 +65,7 @@ func (s *Screen) Resize(step int) {
 	}
 }
 
-// Order are the panes as the keys go round them.
+// Order lists the panes in the order of tab.
 func (s *Screen) Order() []Pane {
 	switch {
 	case s.Subject == Subs || s.Subject == Log || s.Subject == React:

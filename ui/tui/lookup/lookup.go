@@ -1,5 +1,5 @@
-// Package lookup finds servers, event types and subscriptions in a snapshot of the host,
-// and says of a name that is not there which one may have been meant.
+// Package lookup finds servers, event types and subscriptions in a snapshot of the host. For an
+// unknown name it suggests the one that may have been meant.
 package lookup
 
 import (

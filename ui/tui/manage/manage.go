@@ -1,5 +1,5 @@
-// Package manage changes what runs already: subscriptions and servers. What cannot be
-// undone is asked for first.
+// Package manage changes existing subscriptions and servers. It asks before it does what cannot
+// be undone.
 package manage
 
 import (
@@ -14,14 +14,14 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// Env is what the verbs are made from.
+// Env is what the verbs need.
 type Env struct {
 	*cells.Env
 	Screen
 	Host    Host
 	Snap    *host.Snapshot
 	Servers config.Source // where servers are configured; without a file they are not
-	// Passing tells whether a server ends with this program.
+	// Passing tells whether a server ends with this program, as those of the demo do.
 	Passing func(server string) bool
 	// OfferUndo tells what was done, and undoes it if the operator asks for that in time.
 	OfferUndo func(did string, undo func() tea.Cmd)
@@ -31,14 +31,12 @@ type Env struct {
 
 // Screen is what shows what is asked and done.
 type Screen interface {
-	widget.Screen
-	// Ask has the host do something, and tells what was done or what failed.
+	widget.Keyed
+	// Ask returns a command that runs fn, and tells what was done or what failed.
 	Ask(what string, fn func(context.Context) error) tea.Cmd
-	// KeyOf is the operator's key of an action.
-	KeyOf(action string) string
 }
 
-// Host is what is asked of the host, beside the event loop; see [host.Actor].
+// Host is what is asked of the host, in the background; see [host.Actor].
 type Host interface {
 	Subscribe(ctx context.Context, r host.Request) (event.Subscription, error)
 	Unsubscribe(ctx context.Context, id event.SubID) error

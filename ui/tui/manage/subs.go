@@ -110,8 +110,8 @@ func (e *Env) rotate(v *host.SubscriptionView) tea.Cmd {
 	return e.Ask("new secret for "+evidence.SubName(&v.Subscription), func(ctx context.Context) error { return e.Host.RotateSecret(ctx, id) })
 }
 
-// Words do what a typed line asks of a subscription; chosen is the record that is chosen,
-// nil for none. Errors: [words.ErrUsage], [ErrNoCursor].
+// Words runs a typed command on a subscription; chosen is the chosen record, nil for none.
+// Errors: [words.ErrUsage], [ErrNoCursor].
 func (e *Env) Words(v *host.SubscriptionView, chosen *event.Record, command string, typed []string) (tea.Cmd, error) {
 	word := strings.Join(typed, " ")
 	switch command {

@@ -11,16 +11,10 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// Screen is what shows the list.
-type Screen interface {
-	widget.Screen
-	KeyOf(action string) string // the operator's key of an action
-}
-
-// Env is what the list is made from.
+// Env is what the list needs.
 type Env struct {
 	*cells.Env
-	Screen Screen
+	Screen widget.Keyed
 	All    func() []event.Mark // the newest first
 	Words  func(event.Mark) trust.Rendered
 	Goto   func(seq uint64) // shows a record in the stream

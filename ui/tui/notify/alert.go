@@ -8,7 +8,7 @@ import (
 	"eventdeck/ui/tui/cells"
 )
 
-// Alert is a way in which a terminal tells an operator who looks elsewhere.
+// Alert is a way to notify by the terminal.
 type Alert string
 
 // The ways. Terminals that know none of the sequences ring.

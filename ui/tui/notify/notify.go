@@ -1,5 +1,5 @@
-// Package notify tells the operator, who looks elsewhere, of what the rules match: by
-// what terminals have for that.
+// Package notify notifies the operator by the terminal, while that has no focus, of records that
+// match the operator's rules.
 package notify
 
 import (
@@ -47,7 +47,7 @@ type Log interface {
 	After(seq uint64, fn func(event.Record) bool) error
 }
 
-// Notifier watches the log while the operator looks elsewhere.
+// Notifier watches the log while the terminal has no focus. It is for the event loop.
 type Notifier struct {
 	Settings Settings
 
@@ -66,8 +66,8 @@ type Notifier struct {
 	waiting bool // for the rest of the time between two notifications
 }
 
-// New is a notifier without rules; the operator looks at the screen. The variables of
-// the environment say what the terminal knows.
+// New returns a notifier without rules. The environment tells which notifications the terminal
+// supports.
 func New(env *cells.Env, variable func(string) string) Notifier {
 	return Notifier{env: env, detects: AlertFor(variable), tmux: variable("TMUX") != "", focused: true}
 }
@@ -112,7 +112,7 @@ func (n *Notifier) by() Alert {
 	return n.detects
 }
 
-// SetFocused takes that the operator looks at the screen, or elsewhere; last is the
+// SetFocused notes that the operator looks at the screen, or elsewhere; last is the
 // newest record.
 func (n *Notifier) SetFocused(on bool, last uint64) {
 	n.focused, n.hits = on, 0
@@ -137,7 +137,7 @@ type Hits struct {
 }
 
 // Due returns what examines the records up to last, nil if there is nothing to do: the
-// operator looks at the screen, or nothing is new. It is called beside the event loop,
+// operator looks at the screen, or nothing is new. It is called in the background,
 // and what it returns is for [Notifier.Take].
 func (n *Notifier) Due(last uint64) func(Log) (Hits, error) {
 	if n.focused || !n.Settings.On || len(n.queries) == 0 || n.busy || n.seen >= last {

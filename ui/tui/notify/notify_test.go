@@ -12,6 +12,7 @@ import (
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/internal/tuitest"
 	"eventdeck/ui/tui/notify"
+	"eventdeck/ui/tui/widget"
 )
 
 // hostileTexts are what a payload may try when it is told by the terminal.
@@ -143,7 +144,7 @@ func TestRulesAreEdited(t *testing.T) {
 		t.Errorf("kept %d times, and nothing says what is wrong:\n%s", kept, text)
 	}
 	s.Press("backspace")
-	s.Dialog.Paste("disk")
+	s.Dialog.(widget.Paster).Paste("disk")
 	s.Press("enter")
 	if len(n.Settings.Rules) != 1 || n.Settings.Rules[0].Filter != "disk" || !n.Settings.On || kept != 2 {
 		t.Fatalf("%+v, kept %d times", n.Settings, kept)

@@ -11,8 +11,8 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// Help lists what works in the place from which it was opened, under headings,
-// and runs it. What is typed narrows the list by text or by key.
+// Help lists the actions that work in the pane from which it was opened, under headings, and runs
+// them. What is typed narrows the list by text or by key.
 type Help struct {
 	env    *cells.Env
 	screen widget.Screen

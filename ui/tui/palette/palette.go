@@ -1,4 +1,5 @@
-// Package palette finds everything by its name, and tells what works in a place.
+// Package palette has two dialogs: the command palette, which finds everything by its name, and
+// the list of keys that work in a pane.
 package palette
 
 import (
@@ -117,12 +118,7 @@ func (d *Palette) drawProblem(c *cells.Canvas) int {
 func (d *Palette) drawLines(c *cells.Canvas, h int) {
 	top := max(0, d.row-h)
 	for i := top; i < len(d.lines) && i < top+h; i++ {
-		mark := " "
-		if i == d.row-1 {
-			c.Only(themes.Cursor)
-			mark = d.env.Glyphs.Cursor
-		}
-		c.Put(themes.Plain, mark)
+		c.Mark(i == d.row-1, d.env.Glyphs.Cursor)
 		c.Safe(themes.Plain, cells.Sanitize(d.lines[i]).Clip(c.Room))
 		c.End()
 	}

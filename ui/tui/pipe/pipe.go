@@ -1,5 +1,5 @@
-// Package pipe hands events on to a command of the operator and shows what it writes, as
-// text that is not trusted.
+// Package pipe runs a command of the operator with events as its input and shows its output as
+// untrusted text.
 package pipe
 
 import (
@@ -89,7 +89,7 @@ func ShellSign(line string) string {
 
 // Open runs a line with what input returns as its standard input, and shows its output as
 // it ends. The command is killed when the pane is closed, after 30 s, and at 1 MiB of
-// output. input is called beside the program.
+// output. input is called in the background.
 func Open(env *Env, line string, args []string, input func(context.Context) ([]byte, error)) tea.Cmd {
 	ctx, cancel := context.WithTimeout(context.Background(), timeMax)
 	d := &output{env: env, line: line, stop: cancel, began: env.Now()}
@@ -165,7 +165,8 @@ type output struct {
 	sight widget.Scroll
 }
 
-// ended takes what the command wrote. One that failed without a word is asked for again.
+// ended shows the output of the command. If it failed without output the command is asked for
+// again.
 func (d *output) ended(text []byte, err error) {
 	d.done, d.text, d.err, d.width = true, text, err, 0
 	if d.env.Screen.Shown() == widget.Dialog(d) && err != nil && len(bytes.TrimSpace(text)) == 0 {
@@ -174,13 +175,10 @@ func (d *output) ended(text []byte, err error) {
 	}
 }
 
-// Title implements [widget.Dialog].
 func (d *output) Title() string { return "Output of " + cells.Sanitize(d.line).Plain() }
 
-// Size implements [widget.Dialog].
 func (d *output) Size(w, h int) (int, int) { return max(1, w-4), max(1, h-6) }
 
-// Draw implements [widget.Dialog].
 func (d *output) Draw(c *cells.Canvas, h int) {
 	switch {
 	case !d.done:
@@ -204,7 +202,6 @@ func (d *output) Draw(c *cells.Canvas, h int) {
 	}
 }
 
-// Key implements [widget.Dialog].
 func (d *output) Key(k tea.KeyPressMsg) tea.Cmd {
 	switch name := k.String(); name {
 	case "esc", "q":
@@ -221,10 +218,6 @@ func (d *output) Key(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// Paste implements [widget.Dialog].
-func (d *output) Paste(string) tea.Cmd { return nil }
-
-// Hints implements [widget.Dialog].
 func (d *output) Hints() []string {
 	if !d.done {
 		return []string{"esc", "kill it"}

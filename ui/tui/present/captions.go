@@ -117,7 +117,7 @@ func (p *Captions) Draw(env *cells.Env, w int) string {
 	return strings.Join(c.Rows(p.Rows, nil), "\n")
 }
 
-// Airy draws rows of w cells with a blank one between them.
+// Airy draws rows of w cells, for an audience with a blank row between them.
 func (p *Captions) Airy(w, h int, draw func(h int) []string) []string {
 	if !p.On || h < 8 {
 		return draw(h)

@@ -1,5 +1,5 @@
-// Package present is what an audience gets to see: the host with what is personal or
-// secret masked, captions that tell what happens, and rows that stand apart.
+// Package present shows the screen to an audience: the host with personal and secret values
+// masked, captions that tell what happens, and rows with room between them.
 package present
 
 import (
@@ -23,7 +23,7 @@ type Reader struct {
 	set *redact.Set
 }
 
-// Actor asks the host for nothing that was masked.
+// Actor refuses requests that have masked values in them.
 type Actor struct {
 	host.Actor
 	set *redact.Set

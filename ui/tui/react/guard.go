@@ -5,57 +5,58 @@ import (
 	"time"
 )
 
-// How long what is approved must have stood before a key counts.
+// Times of the guard.
 const (
-	// Grace is how long nothing may have changed and no key may have been pressed.
+	// Grace is the time before a key press in which nothing may have changed on the screen and
+	// no other key may have been pressed.
 	Grace = 400 * time.Millisecond
-	// Breath is how long after an approval no other one counts: a key that is pressed again,
-	// as nothing seemed to happen, must not approve what came to stand there instead.
-	Breath = 2 * time.Second
-	// Beat is how often the guard wants to be told that time went by.
-	Beat = 100 * time.Millisecond
-	// late is the time between two beats from which the program may have slept: keys that
-	// were typed meanwhile come before what is shown now was read.
-	late = 3 * Beat
+	// Cooldown is the time after an approval in which no other one is taken: the operator may
+	// press the key twice because nothing seems to happen, and that must not approve what is
+	// shown next.
+	Cooldown = 2 * time.Second
+	// TickEvery is the time between two ticks of the guard.
+	TickEvery = 100 * time.Millisecond
+	// late is the time between two ticks from which the program may have been suspended: keys
+	// that were typed meanwhile were typed before what is shown now could be read.
+	late = 3 * TickEvery
 )
 
-// guard decides whether a key may approve what is on the screen. It may once all lines of
-// it have stood there, and nothing has changed and nothing was pressed, pasted, clicked or
-// focused for [Grace]. Every such thing begins the time anew, so that keys which were typed
-// before, or are typed fast, approve nothing.
+// guard decides whether a key may approve what is on the screen. It may once all lines of it
+// have been in sight, and nothing changed and nothing was pressed, pasted, clicked or focused
+// for [Grace]. Every such event begins that time again, so that keys which were typed before,
+// or are typed fast, approve nothing.
 type guard struct {
-	what  string // what would be approved, with everything that is shown of it; "": nothing
-	seen  []bool // its lines that have stood on the screen
-	from  int    // the lines that the last frame shows
+	what  string // what would be approved, with all text that is shown of it; "": nothing
+	seen  []bool // lines that have been in sight
+	from  int    // lines that the last frame shows
 	to    int
-	drawn bool // by the frame that is being made
-	rest  time.Time
-	beat  time.Time
-	until time.Time // no key counts before
-	ready bool
-	open  bool // for the key that is being handled
+	drawn bool      // by the frame that is being drawn
+	rest  time.Time // since when nothing happened
+	tick  time.Time // the last one
+	until time.Time // no key approves before
+	ready bool      // the next key may approve
+	open  bool      // the key that is being handled may approve
 }
 
-// disturb takes that the operator or the terminal did something.
+// disturb notes that the operator or the terminal did something.
 func (g *guard) disturb(now time.Time) { g.rest, g.ready, g.open = now, false, false }
 
-// key takes a key press. The key itself may approve only if everything was at rest before
-// it and it is not one that is held down.
+// key notes a key press. The key itself may approve if the guard was ready before and the key
+// is not held down.
 func (g *guard) key(now time.Time, repeated bool) {
 	open := g.ready && !repeated
 	g.disturb(now)
 	g.open = open
 }
 
-// spend takes that the key approved: nothing stands there any more, and for [Breath] nothing
-// counts.
-func (g *guard) spend(now time.Time) { *g = guard{beat: g.beat, until: now.Add(Breath)} }
+// spend notes that the key approved: nothing is left to approve, and nothing will be for
+// [Cooldown].
+func (g *guard) spend(now time.Time) { *g = guard{tick: g.tick, until: now.Add(Cooldown)} }
 
-// frame begins a frame; shows follows if the frame shows what can be approved, and then
-// framed.
-func (g *guard) frame() { g.drawn = false }
+// beginFrame begins a frame. If it shows what can be approved, shows follows; then endFrame.
+func (g *guard) beginFrame() { g.drawn = false }
 
-// shows takes that a frame shows some of the lines of what can be approved.
+// shows notes that a frame shows the lines from one up to another of what can be approved.
 func (g *guard) shows(now time.Time, what string, lines, from, to int) {
 	g.drawn = true
 	if g.what != what || len(g.seen) != lines {
@@ -68,17 +69,17 @@ func (g *guard) shows(now time.Time, what string, lines, from, to int) {
 	}
 }
 
-// framed ends a frame.
-func (g *guard) framed() {
+// endFrame ends a frame.
+func (g *guard) endFrame() {
 	if !g.drawn && g.what != "" {
-		*g = guard{beat: g.beat, until: g.until}
+		*g = guard{tick: g.tick, until: g.until}
 	}
 }
 
-// tick takes that time went by. It reports whether that made the guard ready.
-func (g *guard) tick(now time.Time) bool {
-	slept := now.Sub(g.beat) > late
-	g.beat = now
+// ticked notes that time went by. It reports whether that made the guard ready.
+func (g *guard) ticked(now time.Time) bool {
+	slept := now.Sub(g.tick) > late
+	g.tick = now
 	switch {
 	case g.what == "" || g.ready:
 		return false
@@ -86,7 +87,7 @@ func (g *guard) tick(now time.Time) bool {
 		g.disturb(now)
 		return false
 	}
-	if now.Sub(g.rest) >= Beat {
+	if now.Sub(g.rest) >= TickEvery {
 		for i := g.from; i < g.to; i++ {
 			g.seen[i] = true
 		}
@@ -95,10 +96,10 @@ func (g *guard) tick(now time.Time) bool {
 	return g.ready
 }
 
-// waits tells whether the guard wants to be told that time goes by.
+// waits tells whether the guard needs ticks.
 func (g *guard) waits() bool { return g.what != "" && !g.ready }
 
-// unseen is how many lines have not stood on the screen yet.
+// unseen is how many lines have not been in sight yet.
 func (g *guard) unseen() int {
 	n := 0
 	for _, s := range g.seen {
@@ -109,6 +110,6 @@ func (g *guard) unseen() int {
 	return n
 }
 
-// below and above tell where lines are that were not on the screen.
+// below and above tell whether lines behind and before those in sight were not seen yet.
 func (g *guard) below() bool { return g.to < len(g.seen) && slices.Contains(g.seen[g.to:], false) }
 func (g *guard) above() bool { return slices.Contains(g.seen[:min(g.from, len(g.seen))], false) }

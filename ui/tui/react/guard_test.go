@@ -11,15 +11,15 @@ var began = time.Date(2026, 3, 14, 14, 3, 5, 0, time.UTC)
 // stand lets time go by, beat for beat, while the same frame stands.
 func stand(g *guard, now *time.Time, for_ time.Duration) {
 	for end := now.Add(for_); now.Before(end); {
-		*now = now.Add(Beat)
-		g.tick(*now)
+		*now = now.Add(TickEvery)
+		g.ticked(*now)
 	}
 }
 
 func TestAKeyCountsOnceAllHasStood(t *testing.T) {
 	var g guard
 	now := began
-	g.tick(now)
+	g.ticked(now)
 	g.shows(now, "a", 20, 0, 12)
 	stand(&g, &now, 2*time.Second)
 	if g.key(now, false); g.open {
@@ -29,7 +29,7 @@ func TestAKeyCountsOnceAllHasStood(t *testing.T) {
 		t.Errorf("unseen: %d, below %v, above %v", g.unseen(), g.below(), g.above())
 	}
 	g.shows(now, "a", 20, 8, 20)
-	stand(&g, &now, Grace-Beat)
+	stand(&g, &now, Grace-TickEvery)
 	if g.key(now, false); g.open {
 		t.Fatal("it has not stood for long enough")
 	}
@@ -50,15 +50,15 @@ func TestAKeyCountsOnceAllHasStood(t *testing.T) {
 func TestTheNextOneTakesLonger(t *testing.T) {
 	var g guard
 	now := began
-	g.tick(now)
+	g.ticked(now)
 	g.shows(now, "a", 3, 0, 3)
 	stand(&g, &now, 2*Grace)
 	g.key(now, false)
 	g.spend(now)
-	g.frame()
+	g.beginFrame()
 	g.shows(now, "b", 3, 0, 3)
-	g.framed()
-	stand(&g, &now, Breath-Beat)
+	g.endFrame()
+	stand(&g, &now, Cooldown-TickEvery)
 	if g.key(now, false); g.open {
 		t.Fatal("the next one was approved at once")
 	}
@@ -71,11 +71,11 @@ func TestTheNextOneTakesLonger(t *testing.T) {
 func TestLinesThatOnlyFlewByWereNotSeen(t *testing.T) {
 	var g guard
 	now := began
-	g.tick(now)
+	g.ticked(now)
 	for from := range 20 {
 		g.shows(now, "a", 30, from, from+10)
-		now = now.Add(Beat / 2)
-		g.tick(now)
+		now = now.Add(TickEvery / 2)
+		g.ticked(now)
 	}
 	g.shows(now, "a", 30, 20, 30)
 	stand(&g, &now, 2*Grace)
@@ -90,15 +90,15 @@ func TestEverythingThatChangesBeginsAnew(t *testing.T) {
 		"the mouse":     func(g *guard, now time.Time) { g.disturb(now) },
 		"other lines":   func(g *guard, now time.Time) { g.shows(now, "b", 3, 0, 3) },
 		"more lines":    func(g *guard, now time.Time) { g.shows(now, "a", 4, 0, 4) },
-		"a frame off":   func(g *guard, _ time.Time) { g.frame(); g.framed() },
-		"a sleep":       func(g *guard, now time.Time) { g.ready = false; g.tick(now.Add(time.Minute)) },
+		"a frame off":   func(g *guard, _ time.Time) { g.beginFrame(); g.endFrame() },
+		"a sleep":       func(g *guard, now time.Time) { g.ready = false; g.ticked(now.Add(time.Minute)) },
 		"another place": func(g *guard, now time.Time) { g.shows(now, "a", 3, 1, 3) },
 	} {
 		var g guard
 		now := began
-		g.tick(now)
+		g.ticked(now)
 		g.shows(now, "a", 3, 0, 3)
-		stand(&g, &now, Grace+Beat)
+		stand(&g, &now, Grace+TickEvery)
 		if !g.ready {
 			t.Fatal("not ready after the grace")
 		}
@@ -121,7 +121,7 @@ func TestHammeredKeysNeverCount(t *testing.T) {
 			now = now.Add(time.Duration(1+r.IntN(20)) * time.Millisecond)
 			switch r.IntN(4) {
 			case 0:
-				g.tick(now)
+				g.ticked(now)
 			case 1:
 				what, lines = string(rune('a'+r.IntN(26))), 1+r.IntN(30)
 			}

@@ -13,53 +13,43 @@ import (
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/detail"
 	"eventdeck/ui/tui/table"
-	"eventdeck/ui/tui/widget"
 )
 
 // rules lists the rules in force, in the order of their file.
 type rules struct {
-	part  *Part
-	rules []react.RuleView
-	of    asOf
+	viewList[react.RuleView]
 
-	read    toolsOf        // what tools were read for, and are
-	tools   []react.Pinned // as their servers describe them
+	read    fetched[ruleVersion]
+	tools   []react.Pinned // of the rule of read, as their servers describe them
 	toolErr error          // why they are not known
-	busy    bool           // they are being read
 }
 
-// toolsOf is a rule as it stands, whose tools are read.
-type toolsOf struct {
+// ruleVersion is a rule as it stands.
+type ruleVersion struct {
 	rule string
 	hash react.Hash
 }
 
-// asksTools tells whether the tools of a rule are to be read before it can be armed.
-func (t *rules) asksTools(r *react.RuleView) bool {
+// needsTools tells whether the tools of a rule are to be read before it can be armed.
+func (t *rules) needsTools(r *react.RuleView) bool {
 	tools, _ := r.Rule.Do.Tools()
-	return !r.Armed && len(tools) > 0 && !t.part.env.Masked
+	return !r.Armed && len(tools) > 0 && !t.pane.env.Masked
 }
 
-// readTools reads what servers say of the tools of the chosen rule.
+// readTools reads how servers describe the tools of the chosen rule.
 func (t *rules) readTools() tea.Cmd {
-	p := t.part
+	p := t.pane
 	r := p.chosenRule()
-	if r == nil || !t.asksTools(r) {
-		t.read = toolsOf{} // they are read anew when it is chosen again
+	if r == nil || !t.needsTools(r) {
+		t.read.of = ruleVersion{} // they are read anew when the rule is chosen again
 		return nil
 	}
-	want := toolsOf{r.Rule.Name, r.Hash}
-	if t.busy || t.read == want {
-		return nil
-	}
-	t.busy = true
-	return p.env.Screen.Do(func(ctx context.Context) tea.Msg {
-		v, err := p.env.Engine.Rule(ctx, want.rule)
-		return widget.Then(func() tea.Cmd {
-			t.busy, t.read, t.tools, t.toolErr = false, want, v.Tools, err
-			p.Board.Tabs[Rules].Gen++
-			return nil
-		})
+	want := ruleVersion{r.Rule.Name, r.Hash}
+	return fetch(p, &t.read, want, func(ctx context.Context) (react.RuleView, error) {
+		return p.env.Engine.Rule(ctx, want.rule)
+	}, func(v react.RuleView, err error) {
+		t.tools, t.toolErr = v.Tools, err
+		p.Board.Tabs[Rules].Gen++
 	})
 }
 
@@ -90,23 +80,8 @@ func (t *rules) Columns() []table.Column {
 	}
 }
 
-func (t *rules) Load() bool {
-	v := &t.part.view
-	if len(t.rules) == len(v.Rules) && t.of == t.part.asOf() {
-		return false
-	}
-	t.of, t.rules = t.part.asOf(), v.Rules
-	return true
-}
-
-func (t *rules) Len() int             { return len(t.rules) }
-func (t *rules) ID(i int) table.RowID { return table.RowID{Name: t.rules[i].Rule.Name} }
-func (t *rules) Find(id table.RowID) int {
-	return slices.IndexFunc(t.rules, func(r react.RuleView) bool { return r.Rule.Name == id.Name })
-}
-
 func (t *rules) Cell(i, col int) table.Cell {
-	r, now := &t.rules[i], t.part.env.Clock()
+	r, now := &t.rows[i], t.pane.env.Clock()
 	switch col {
 	case ruleName:
 		return table.Say(themes.Strong, r.Rule.Name)
@@ -137,6 +112,7 @@ func (t *rules) Cell(i, col int) table.Cell {
 	return table.Say(themes.Plain, r.Why)
 }
 
+// suppressed is how many records the rule matched and did not act on.
 func suppressed(r *react.RuleView) (n uint64) {
 	for _, of := range r.Suppressed {
 		n += of
@@ -171,21 +147,16 @@ func nowRole(r *react.RuleView, now time.Time) themes.Role {
 }
 
 func (t *rules) Describe(d *detail.Text, id table.RowID) {
-	p := t.part
-	i := t.Find(id)
-	if i < 0 {
-		return
-	}
-	r := &t.rules[i]
-	if !r.Armed && p.tooSmall(d, "eventdeck rules arm "+r.Rule.Name) {
+	p, r := t.pane, t.row(id)
+	if r == nil || !r.Armed && p.tooSmall(d, "eventdeck rules arm "+r.Rule.Name) {
 		return
 	}
 	kind, shown := toArm, *r
 	if r.Armed {
 		kind = noBlock
 	}
-	if t.asksTools(r) {
-		if t.read != (toolsOf{r.Rule.Name, r.Hash}) {
+	if t.needsTools(r) {
+		if t.read.of != (ruleVersion{r.Rule.Name, r.Hash}) {
 			d.Say("", themes.Dim, "Its servers are asked what they say of its tools.")
 			return
 		}
@@ -195,13 +166,13 @@ func (t *rules) Describe(d *detail.Text, id table.RowID) {
 		}
 	}
 	p.write(d, block{kind: kind, name: r.Rule.Name, title: r.Rule.Name, hash: string(shown.ArmHash())}, react.RuleBlock(shown))
-	d.Lines = append(d.Lines, detail.Line{}, detail.Line{Role: themes.Title, Text: cells.Sanitize("How it fares")})
-	t.fares(d, r)
+	d.Section("How it fares")
+	t.status(d, r)
 }
 
-// fares tells what a rule may do now and why, and what it did.
-func (t *rules) fares(d *detail.Text, r *react.RuleView) {
-	e := t.part.env
+// status tells what a rule may do now and why, and what it did.
+func (t *rules) status(d *detail.Text, r *react.RuleView) {
+	e := t.pane.env
 	now := e.Clock()
 	d.Say("now       ", nowRole(r, now), nowWord(r, now))
 	d.Say("why       ", themes.Plain, r.Why)
@@ -215,7 +186,7 @@ func (t *rules) fares(d *detail.Text, r *react.RuleView) {
 	case r.Disarmed != "":
 		d.Say("armed     ", themes.Warn, "no more: "+r.Disarmed)
 	case r.Rule.Mode == react.ModeAuto:
-		d.Say("armed     ", themes.Warn, "no: until it is, it asks; "+e.Screen.KeyOf(Yes)+" arms it as it stands")
+		d.Say("armed     ", themes.Warn, "no: until it is, it asks; "+e.Screen.KeyOf(ApproveAction)+" arms it as it stands")
 	default:
 		d.Say("armed     ", themes.Dim, "no; it takes that to act by itself")
 	}
@@ -233,9 +204,8 @@ func (t *rules) fares(d *detail.Text, r *react.RuleView) {
 }
 
 func (t *rules) Teach() []string {
-	p := t.part
-	if lesson := p.lesson(); lesson != nil {
-		return lesson
+	p := t.pane
+	if text := p.notAvailable(); text != nil {
 	}
 	return []string{"No rules in " + cells.Sanitize(p.view.Path).Plain() + ".", "", p.env.Screen.KeyOf("react.new") + " on an event makes a rule from it."}
 }

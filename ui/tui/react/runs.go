@@ -15,41 +15,37 @@ import (
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/detail"
 	"eventdeck/ui/tui/table"
-	"eventdeck/ui/tui/widget"
 )
 
 // runsMax bounds the runs that are listed.
 const runsMax = 500
 
-// States are those of runs, for filters and completions.
+// states are the states of runs, for filters and completions.
 var states = []react.State{react.Gathering, react.Asking, react.Ready, react.Running, react.Done, react.Failed, react.Suppressed,
 	react.Denied, react.Expired, react.Dead, react.Parked, react.Killed, react.WouldRun}
 
 // runs lists runs, the newest first.
 type runs struct {
-	part    *Part
-	all     []react.Run
-	rows    []int // into all
-	have    readOf
-	busy    bool
-	changed bool
-	err     error
-	text    string
-	states  []react.State
+	list[react.Run] // those of all that match the text and the states
+	pane            *Pane
+	all             []react.Run
+	fetchedAll      fetched[runsVersion]
+	err             error // of reading them
+	changed         bool  // since the rows were made
+	text            string
+	states          []react.State
 
-	full     react.Run // the chosen one with its result
-	fullOf   uint64
-	fullBusy bool
+	full        react.Run // the chosen one with its result
+	fetchedFull fetched[runVersion]
 
-	talk talk
-	want table.RowID // that is chosen as soon as it is listed
+	conversation conversation
+	want         table.RowID // is chosen as soon as it is listed
 }
 
-// readOf is what runs were or are to be read for.
-type readOf struct {
-	known    bool
-	revision uint64
-	states   string
+// runsVersion is what runs are read for.
+type runsVersion struct {
+	viewVersion
+	states string
 }
 
 // The columns of runs.
@@ -97,22 +93,22 @@ func (t *runs) Load() bool {
 	}
 	t.changed, t.rows = false, t.rows[:0]
 	for i := range t.all {
-		if t.holds(&t.all[i]) {
-			t.rows = append(t.rows, i)
+		if t.matches(&t.all[i]) {
+			t.rows = append(t.rows, t.all[i])
 		}
 	}
 	if t.Find(t.want) >= 0 {
-		t.part.Board.Tabs[Runs].At, t.want = t.want, table.RowID{}
+		t.pane.Board.Tabs[Runs].At, t.want = t.want, table.RowID{}
 	}
 	return true
 }
 
-func (t *runs) holds(r *react.Run) bool {
+func (t *runs) matches(r *react.Run) bool {
 	if len(t.states) > 0 && !slices.Contains(t.states, r.State) {
 		return false
 	}
 	for _, w := range strings.Fields(t.text) {
-		if !slices.ContainsFunc([]string{string(r.ID), r.Rule, string(r.Key), r.Why, string(r.NS), r.Reason, act(r.Request)}, func(s string) bool { return cells.HasText(s, w) }) {
+		if !slices.ContainsFunc([]string{string(r.ID), r.Rule, string(r.Key), r.Why, string(r.NS), r.Reason, requestText(r.Request)}, func(s string) bool { return cells.HasText(s, w) }) {
 			return false
 		}
 	}
@@ -121,72 +117,48 @@ func (t *runs) holds(r *react.Run) bool {
 
 // Work reads the runs, and the chosen one with its result.
 func (t *runs) Work() tea.Cmd {
-	return tea.Batch(t.readList(), t.readFull(), t.talk.read(t.run(t.part.Board.Tabs[Runs].At)))
+	return tea.Batch(t.readAll(), t.readFull(), t.conversation.read(t.row(t.pane.Board.Tabs[Runs].At)))
 }
 
-func (t *runs) readList() tea.Cmd {
-	p := t.part
-	want := readOf{p.known, p.view.Revision, fmt.Sprint(t.states)}
-	if t.busy || !p.known || want == t.have {
+func (t *runs) readAll() tea.Cmd {
+	p := t.pane
+	if !p.known {
 		return nil
 	}
-	t.busy = true
+	want := runsVersion{viewVersion{p.view.Revision, p.known}, fmt.Sprint(t.states)}
 	q := react.Query{States: slices.Clone(t.states), Limit: runsMax}
-	return p.env.Screen.Do(func(ctx context.Context) tea.Msg {
-		all, err := p.env.Engine.Runs(ctx, q)
-		return widget.Then(func() tea.Cmd {
-			t.busy, t.have, t.err, t.changed = false, want, err, true
-			if err == nil {
-				t.all = all
-			}
-			return nil
-		})
+	return fetch(p, &t.fetchedAll, want, func(ctx context.Context) ([]react.Run, error) {
+		return p.env.Engine.Runs(ctx, q)
+	}, func(all []react.Run, err error) {
+		if t.err, t.changed = err, true; err == nil {
+			t.all = all
+		}
 	})
 }
 
 func (t *runs) readFull() tea.Cmd {
-	p := t.part
-	id := react.RunID(p.Board.Tabs[Runs].At.Name)
-	if id == "" || t.fullBusy || t.full.ID == id && t.fullOf == p.view.Revision {
+	p := t.pane
+	want := runVersion{react.RunID(p.Board.Tabs[Runs].At.Name), p.view.Revision}
+	if want.id == "" {
 		return nil
 	}
-	t.fullBusy = true
-	of := p.view.Revision
-	return p.env.Screen.Do(func(ctx context.Context) tea.Msg {
-		r, err := p.env.Engine.Run(ctx, id)
-		return widget.Then(func() tea.Cmd {
-			if t.fullBusy, t.fullOf = false, of; err != nil {
-				t.full = react.Run{ID: id} // it is shown as the list has it
-			} else {
-				t.full = r
-			}
-			p.Board.Tabs[Runs].Gen++
-			return nil
-		})
+	return fetch(p, &t.fetchedFull, want, func(ctx context.Context) (react.Run, error) {
+		return p.env.Engine.Run(ctx, want.id)
+	}, func(r react.Run, err error) {
+		if t.full = r; err != nil {
+			t.full = react.Run{ID: want.id} // it is shown as the list has it
+		}
+		p.Board.Tabs[Runs].Gen++
 	})
 }
 
-func (t *runs) Len() int             { return len(t.rows) }
-func (t *runs) ID(i int) table.RowID { return table.RowID{Name: string(t.all[t.rows[i]].ID)} }
-func (t *runs) Find(id table.RowID) int {
-	return slices.IndexFunc(t.rows, func(i int) bool { return string(t.all[i].ID) == id.Name })
-}
-
-// run is a run of a row, nil if it is not listed.
-func (t *runs) run(id table.RowID) *react.Run {
-	if i := t.Find(id); i >= 0 {
-		return &t.all[t.rows[i]]
-	}
-	return nil
-}
-
 func (t *runs) Cell(i, col int) table.Cell {
-	r, e := &t.all[t.rows[i]], t.part.env
+	r, e := &t.rows[i], t.pane.env
 	switch col {
 	case runAt:
 		above := time.Time{}
 		if i > 0 {
-			above = t.all[t.rows[i-1]].Created
+			above = t.rows[i-1].Created
 		}
 		return table.Say(themes.Dim, e.When(r.Created, above, cells.StampDay))
 	case runState:
@@ -212,7 +184,8 @@ func took(r *react.Run) string {
 	return cells.ShortSpan(r.Ended.Sub(r.Started))
 }
 
-// stateSign is how a state looks: by sign and word, not by colour alone.
+// stateSign returns the sign and the role of a state. The state is written behind them, so
+// that it is not told by colour alone.
 func stateSign(g *cells.Glyphs, s react.State) (sign string, role themes.Role) {
 	switch s {
 	case react.Done:
@@ -230,7 +203,7 @@ func stateSign(g *cells.Glyphs, s react.State) (sign string, role themes.Role) {
 }
 
 func (t *runs) Describe(d *detail.Text, id table.RowID) {
-	r := t.run(id)
+	r := t.row(id)
 	if r == nil {
 		return
 	}
@@ -238,16 +211,16 @@ func (t *runs) Describe(d *detail.Text, id table.RowID) {
 		r = &t.full
 	}
 	t.head(d, r)
-	t.talk.write(d, r) // what was answered comes before when
+	t.conversation.write(d, r)
 	t.timeline(d, r)
 	t.result(d, r)
 	d.Lines = append(d.Lines, detail.Line{})
 	members(d, &r.Members)
 }
 
-// head says what a run is and why it stands where it does.
+// head writes what a run is, its state with the reason, and what can be done next.
 func (t *runs) head(d *detail.Text, r *react.Run) {
-	e := t.part.env
+	e := t.pane.env
 	sign, role := stateSign(e.Glyphs, r.State)
 	d.Say("", themes.Strong, r.Rule+" "+string(r.ID))
 	d.Say("state   ", role, sign+" "+string(r.State))
@@ -257,7 +230,7 @@ func (t *runs) head(d *detail.Text, r *react.Run) {
 	if r.Key != "" {
 		d.Lines = append(d.Lines, detail.Line{Label: "group   ", Text: group(r.Key)})
 	}
-	d.Say("did     ", themes.Plain, act(r.Request))
+	d.Say("did     ", themes.Plain, requestText(r.Request))
 	switch r.NS {
 	case react.Manual:
 		d.Say("made    ", themes.Plain, "by the operator, not by an event that came")
@@ -275,9 +248,9 @@ func (t *runs) head(d *detail.Text, r *react.Run) {
 	}
 }
 
-// timeline tells what happened to a run when.
+// timeline writes what happened to a run when.
 func (t *runs) timeline(d *detail.Text, r *react.Run) {
-	d.Lines = append(d.Lines, detail.Line{}, detail.Line{Role: themes.Title, Text: cells.Sanitize("Course")})
+	d.Section("Course")
 	at := func(label string, when time.Time, more string) {
 		if !when.IsZero() {
 			d.Say(label, themes.Plain, cells.Commas(cells.TimeText(when, d.Zone(), cells.StampFull), more))
@@ -302,13 +275,13 @@ func (t *runs) timeline(d *detail.Text, r *react.Run) {
 	}
 }
 
-// result shows what is known of the last attempt, and what it printed, behind the gutter.
+// result writes the outcome of the last attempt, and what it printed behind the gutter.
 func (t *runs) result(d *detail.Text, r *react.Run) {
 	x := r.Result
 	if x == nil {
 		return
 	}
-	d.Lines = append(d.Lines, detail.Line{}, detail.Line{Role: themes.Title, Text: cells.Sanitize("Result")})
+	d.Section("Result")
 	d.Say("outcome ", themes.Plain, cells.Commas(string(x.Outcome), x.Why))
 	switch {
 	case x.Status != 0:
@@ -323,7 +296,7 @@ func (t *runs) result(d *detail.Text, r *react.Run) {
 	printed(d, "what it printed as errors", &x.Output.Stderr)
 }
 
-// printed shows the head and the tail of a stream.
+// printed writes the head and the tail of what an act printed.
 func printed(d *detail.Text, what string, s *react.Stream) {
 	if s.Bytes == 0 {
 		return
@@ -342,13 +315,12 @@ func printed(d *detail.Text, what string, s *react.Stream) {
 }
 
 func (t *runs) Teach() []string {
-	p := t.part
 	switch {
-	case p.lesson() != nil:
-		return p.lesson()
+	case t.pane.notAvailable() != nil:
+		return t.pane.notAvailable()
 	case t.err != nil:
 		return []string{"The runs cannot be read: " + cells.Sanitize(t.err.Error()).Plain()}
-	case t.have == (readOf{}):
+	case t.fetchedAll.of == (runsVersion{}):
 		return []string{"The runs are being read."}
 	case t.text != "" || len(t.states) > 0:
 		return []string{"No run has these words or is in that state.", "", "esc takes them away."}

@@ -17,24 +17,14 @@ import (
 // waiting lists the runs that ask, the oldest first: what is read stays where it is when
 // others come.
 type waiting struct {
-	part    *Part
-	runs    []react.Run
-	of      asOf
-	payload payload
+	viewList[react.Run]
+	input laidInput
 }
 
-// asOf is the view that rows are from.
-type asOf struct {
-	revision uint64
-	known    bool
-}
-
-func (p *Part) asOf() asOf { return asOf{p.view.Revision, p.known} }
-
-// payload is the input of a request as it was laid out.
-type payload struct {
-	of    string
-	width int
+// laidInput is the input of a request, laid out.
+type laidInput struct {
+	of    string // hash of the request
+	width int    // in cells
 	lines []trust.Rendered
 }
 
@@ -61,45 +51,18 @@ func (t *waiting) Columns() []table.Column {
 	}
 }
 
-// none tells whether no run that waits has something.
+// none tells whether there are runs and has is false for all of them.
 func (t *waiting) none(has func(*react.Run) bool) bool {
-	for i := range t.runs {
-		if has(&t.runs[i]) {
-			return false
-		}
-	}
-	return len(t.runs) > 0
+	return len(t.rows) > 0 && !slices.ContainsFunc(t.rows, func(r react.Run) bool { return has(&r) })
 }
 
-func (t *waiting) Load() bool {
-	v := &t.part.view
-	if len(t.runs) == len(v.Waiting) && t.of == t.part.asOf() {
-		return false
-	}
-	t.of, t.runs = t.part.asOf(), v.Waiting
-	return true
-}
-
-func (t *waiting) Len() int             { return len(t.runs) }
-func (t *waiting) ID(i int) table.RowID { return table.RowID{Name: string(t.runs[i].ID)} }
-func (t *waiting) Find(id table.RowID) int {
-	return slices.IndexFunc(t.runs, func(r react.Run) bool { return string(r.ID) == id.Name })
-}
-
-func (t *waiting) run(id table.RowID) *react.Run {
-	if i := t.Find(id); i >= 0 {
-		return &t.runs[i]
-	}
-	return nil
-}
-
-// ofRule are the runs of a rule that wait now, as a copy.
+// ofRule returns a copy of the runs of a rule that wait now.
 func (t *waiting) ofRule(rule string) []react.Run {
-	return slices.DeleteFunc(slices.Clone(t.runs), func(r react.Run) bool { return r.Rule != rule })
+	return slices.DeleteFunc(slices.Clone(t.rows), func(r react.Run) bool { return r.Rule != rule })
 }
 
 func (t *waiting) Cell(i, col int) table.Cell {
-	r, now := &t.runs[i], t.part.env.Clock()
+	r, now := &t.rows[i], t.pane.env.Clock()
 	switch col {
 	case waitAge:
 		return table.Say(themes.Dim, cells.Span(now.Sub(r.Created)))
@@ -110,7 +73,7 @@ func (t *waiting) Cell(i, col int) table.Cell {
 	case waitEvents:
 		return table.Say(themes.Dim, cells.Number(r.Members.Count))
 	case waitAct:
-		return table.Say(themes.Plain, act(r.Request))
+		return table.Say(themes.Plain, requestText(r.Request))
 	case waitCare:
 		return table.Say(themes.Warn, care(r))
 	}
@@ -125,7 +88,7 @@ func (t *waiting) Cell(i, col int) table.Cell {
 	return table.Say(role, cells.Span(left))
 }
 
-// care names what of a run asks for a closer look.
+// care names why a run asks for a closer look, "" for no reason.
 func care(r *react.Run) string {
 	word := ""
 	if r.Flagged {
@@ -138,8 +101,7 @@ func care(r *react.Run) string {
 }
 
 func (t *waiting) Describe(d *detail.Text, id table.RowID) {
-	p := t.part
-	r := t.run(id)
+	p, r := t.pane, t.row(id)
 	switch {
 	case r == nil:
 		d.Say("", themes.Dim, "It does not wait any more; the tab Runs tells what became of it.")
@@ -156,39 +118,39 @@ func (t *waiting) Describe(d *detail.Text, id table.RowID) {
 		return
 	}
 	d.Lines = append(d.Lines, detail.Line{})
-	t.input(d, r)
+	t.writeInput(d, r)
 	d.Lines = append(d.Lines, detail.Line{})
 	members(d, &r.Members)
 }
 
-// inputShown bounds what is shown of an input, in bytes.
-const inputShown = 32 << 10
+// inputShownMax bounds what is shown of an input, in bytes.
+const inputShownMax = 32 << 10
 
-// input shows what the act gets, behind the gutter.
-func (t *waiting) input(d *detail.Text, r *react.Run) {
+// writeInput shows what the act gets, behind the gutter.
+func (t *waiting) writeInput(d *detail.Text, r *react.Run) {
 	in := r.Request.Input
 	if len(in) == 0 {
 		d.Say("", themes.Dim, "It gets no input.")
 		return
 	}
-	if of := r.Request.Hash(); t.payload.of != of || t.payload.width != d.Width {
-		t.payload = payload{of, d.Width, trust.Block(trust.Untrusted(string(in[:min(len(in), inputShown)])), max(1, d.Width-1))}
+	if of := r.Request.Hash(); t.input.of != of || t.input.width != d.Width {
+		t.input = laidInput{of, d.Width, trust.Block(trust.Untrusted(string(in[:min(len(in), inputShownMax)])), max(1, d.Width-1))}
 	}
-	d.Quote(t.sender(r)+": input of the act", t.payload.lines)
-	if rest := len(in) - inputShown; rest > 0 {
+	d.Quote(t.sender(r)+": input of the act", t.input.lines)
+	if rest := len(in) - inputShownMax; rest > 0 {
 		d.Say("", themes.Warn, "+"+cells.Count(rest, "byte")+" not shown; eventdeck runs show "+string(r.ID)+" has them all")
 	}
 }
 
-// sender says whose words the input of an act is.
+// sender names who wrote the input of an act.
 func (t *waiting) sender(r *react.Run) string {
 	if r.Began != nil {
 		return speaker(r.Began)
 	}
-	return cmp.Or(t.part.rule(r.Rule).Rule.On.Server, "a server")
+	return cmp.Or(t.pane.rule(r.Rule).Rule.On.Server, "a server")
 }
 
-// members lists the records of a run; a line leads to its record.
+// members lists the records of a run, each on a line that leads to it.
 func members(d *detail.Text, m *react.Members) {
 	d.Say("", themes.Title, cells.Count(m.Count, "event")+"; enter on a line shows it")
 	for i, part := range [][]uint64{m.First, m.Last} {
@@ -212,10 +174,10 @@ func members(d *detail.Text, m *react.Members) {
 }
 
 func (t *waiting) Teach() []string {
-	p := t.part
+	p := t.pane
 	switch {
-	case p.lesson() != nil:
-		return p.lesson()
+	case p.notAvailable() != nil:
+		return p.notAvailable()
 	case len(p.view.Rules) == 0:
 		return []string{"Nothing waits: there are no rules.", "", p.env.Screen.KeyOf("react.new") + " on an event makes one from it; or write them into " + p.view.Path}
 	}
@@ -223,7 +185,7 @@ func (t *waiting) Teach() []string {
 }
 
 // rule is a rule in force, the zero value if there is none of that name.
-func (p *Part) rule(name string) react.RuleView {
+func (p *Pane) rule(name string) react.RuleView {
 	for _, r := range p.view.Rules {
 		if r.Rule.Name == name {
 			return r

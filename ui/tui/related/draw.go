@@ -17,7 +17,6 @@ import (
 // lanesMax bounds the lanes that are drawn.
 const lanesMax = 8
 
-// Draw implements [widget.Dialog].
 func (d *view) Draw(c *cells.Canvas, h int) {
 	c.Pins = d.env.Pins
 	defer func() { c.Pins = nil }()
@@ -168,16 +167,11 @@ func (d *view) list(c *cells.Canvas, h int) {
 func (d *view) row(c *cells.Canvas, i int, chosen bool) {
 	run := d.rows[i]
 	e := &d.entries[run.First]
-	mark := " "
-	if chosen {
-		c.Only(themes.Cursor)
-		mark = d.env.Glyphs.Cursor
-	}
 	before := time.Time{}
 	if i > 0 {
 		before = d.entries[d.rows[i-1].First].At
 	}
-	c.Put(themes.Plain, mark)
+	c.Mark(chosen, d.env.Glyphs.Cursor)
 	said := " "
 	if !e.Said {
 		said = "r"

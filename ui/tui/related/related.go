@@ -1,6 +1,6 @@
 // Package related shows records that belong together, over the whole history: in lanes
 // by server and type over time, and as a list in which repeats are folded. What it looks
-// for is found beside the program; the newest come first.
+// for is found in the background; the newest come first.
 package related
 
 import (
@@ -16,7 +16,7 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// Env is what the view is made from.
+// Env is what the view needs.
 type Env struct {
 	*cells.Env
 	Screen widget.Screen
@@ -65,7 +65,8 @@ type view struct {
 	stop context.CancelFunc
 }
 
-// again looks for what was stored meanwhile, too. The chosen record stays.
+// again starts the search again, so that it includes what was stored meanwhile. The chosen
+// record stays.
 func (d *view) again() tea.Cmd {
 	d.stop()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -99,7 +100,7 @@ func (d *view) search(ctx context.Context) tea.Cmd {
 	})
 }
 
-// take takes what one step found.
+// take adds what one step found.
 func (d *view) take(found []incidents.Entry) {
 	if len(found) == 0 {
 		return
@@ -178,7 +179,6 @@ func (d *view) unfold(open bool) {
 	d.layRows()
 }
 
-// Title implements [widget.Dialog].
 func (d *view) Title() string {
 	if d.folded {
 		return d.of.Title + ", repeats folded"
@@ -186,10 +186,8 @@ func (d *view) Title() string {
 	return d.of.Title
 }
 
-// Size implements [widget.Dialog].
 func (d *view) Size(w, h int) (int, int) { return max(1, w-4), max(1, h-6) }
 
-// Key implements [widget.Dialog].
 func (d *view) Key(k tea.KeyPressMsg) tea.Cmd {
 	name := k.String()
 	switch name {
@@ -221,10 +219,6 @@ func (d *view) Key(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// Paste implements [widget.Dialog].
-func (d *view) Paste(string) tea.Cmd { return nil }
-
-// Hints implements [widget.Dialog].
 func (d *view) Hints() []string {
 	fold := "fold repeats"
 	if d.folded {

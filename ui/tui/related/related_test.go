@@ -16,16 +16,16 @@ import (
 	"eventdeck/ui/tui/related"
 )
 
-// desk is a screen on the log of an incident: a page, four alike updates of another server,
+// fixture is a screen on the log of an incident: a page, four alike updates of another server,
 // a gap, and the end.
-type desk struct {
+type fixture struct {
 	tuitest.Screen
 	log  tuitest.Log
 	gone uint64 // the record that the operator went to
 }
 
-func newDesk() *desk {
-	d := &desk{}
+func newFixture() *fixture {
+	d := &fixture{}
 	add := func(server, eventType, data string) {
 		at := tuitest.Start.Add(time.Duration(len(d.log.Records)) * time.Minute)
 		d.log.Records = append(d.log.Records, event.Record{
@@ -43,7 +43,7 @@ func newDesk() *desk {
 	return d
 }
 
-func (d *desk) open(q related.Request) tea.Cmd {
+func (d *fixture) open(q related.Request) tea.Cmd {
 	if q.Match == nil {
 		q.Match = func(*event.Record) bool { return true }
 	}
@@ -53,13 +53,13 @@ func (d *desk) open(q related.Request) tea.Cmd {
 }
 
 // lines are the rows below the lanes that hold a text.
-func (d *desk) lines(text string) (n int) {
+func (d *fixture) lines(text string) (n int) {
 	_, list, _ := strings.Cut(d.Text(120, 30), "───")
 	return strings.Count(list, text)
 }
 
 func TestWhatIsRelatedStandsInLanesAndInAList(t *testing.T) {
-	d := newDesk()
+	d := newFixture()
 	finding := d.open(related.Request{At: 3})
 	if text := d.Text(120, 30); !strings.Contains(text, "searching") {
 		t.Errorf("before anything is found it shows\n%s", text)
@@ -81,7 +81,7 @@ func TestWhatIsRelatedStandsInLanesAndInAList(t *testing.T) {
 
 // What was stored meanwhile comes in with a key, and the chosen record stays.
 func TestLookingAgainFindsWhatCameMeanwhile(t *testing.T) {
-	d := newDesk()
+	d := newFixture()
 	tuitest.Run(d.open(related.Request{At: 3}))
 	r := d.log.Records[0]
 	r.Data = json.RawMessage(`{"title":"down once more"}`)
@@ -96,7 +96,7 @@ func TestLookingAgainFindsWhatCameMeanwhile(t *testing.T) {
 }
 
 func TestRepeatsAreFoldedAndOpened(t *testing.T) {
-	d := newDesk()
+	d := newFixture()
 	tuitest.Run(d.open(related.Request{At: 4, Fold: true}))
 	if n := d.lines("looking at it"); n != 1 || d.lines("x4") != 1 || !strings.HasSuffix(d.Dialog.Title(), ", repeats folded") {
 		t.Fatalf("%q shows %d of the repeats:\n%s", d.Dialog.Title(), n, d.Text(120, 30))
@@ -117,7 +117,7 @@ func TestKeysMoveAlongTheRecords(t *testing.T) {
 		keys string
 		gone uint64
 	}{{"", 7}, {"G", 7}, {"g", 1}, {"g j", 2}, {"G k", 6}} {
-		d := newDesk()
+		d := newFixture()
 		tuitest.Run(d.open(related.Request{At: 99})) // which is not among what is found
 		if step.keys != "" {
 			d.Press(strings.Fields(step.keys)...)
@@ -129,11 +129,11 @@ func TestKeysMoveAlongTheRecords(t *testing.T) {
 }
 
 func TestNothingFoundAndFailuresAreTold(t *testing.T) {
-	for want, prepare := range map[string]func(*desk, *related.Request){
-		"nothing in the whole history":            func(_ *desk, q *related.Request) { q.Match = func(*event.Record) bool { return false } },
-		"cannot read the log: the disk is broken": func(d *desk, _ *related.Request) { d.log.Err = errors.New("the disk is broken") },
+	for want, prepare := range map[string]func(*fixture, *related.Request){
+		"nothing in the whole history":            func(_ *fixture, q *related.Request) { q.Match = func(*event.Record) bool { return false } },
+		"cannot read the log: the disk is broken": func(d *fixture, _ *related.Request) { d.log.Err = errors.New("the disk is broken") },
 	} {
-		d, q := newDesk(), related.Request{}
+		d, q := newFixture(), related.Request{}
 		prepare(d, &q)
 		tuitest.Run(d.open(q))
 		if text := d.Text(120, 30); !strings.Contains(text, want) {
@@ -148,7 +148,7 @@ func TestNothingFoundAndFailuresAreTold(t *testing.T) {
 
 // The search ends with the view.
 func TestTheSearchEndsWithTheView(t *testing.T) {
-	d := newDesk()
+	d := newFixture()
 	finding := d.open(related.Request{})
 	d.Press("esc")
 	if tuitest.Run(finding); d.Dialog != nil {
@@ -158,7 +158,7 @@ func TestTheSearchEndsWithTheView(t *testing.T) {
 
 // It is drawn in any room.
 func TestRelatedInAnyRoom(t *testing.T) {
-	d := newDesk()
+	d := newFixture()
 	tuitest.Run(d.open(related.Request{}))
 	for w := 1; w < 130; w += 7 {
 		for h := 1; h < 12; h++ {

@@ -1,6 +1,6 @@
-// Package search leads through all that is stored: to the next record that holds a text, to
-// gaps and changes of state, to the oldest row of a filter. It hides nothing. What is not at
-// hand is looked for beside the program, and the way back is told.
+// Package search goes to the next record of the log that has a text, to the next gap or change
+// of state, or to the oldest row of a filter. It hides no rows. It searches in the background and
+// tells how far it is.
 package search
 
 import (
@@ -14,26 +14,24 @@ import (
 	"eventdeck/ui/tui/detail"
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/feed"
-	"eventdeck/ui/tui/memo"
+	"eventdeck/ui/tui/persist"
 	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/widget"
 )
 
-// Env is what a search is made from.
+// Env is what a search needs.
 type Env struct {
 	*cells.Env
 	Screen
-	Stream *stream.Stream
-	Memo   *memo.Memo
-	Log    func() feed.Log
+	Stream  *stream.Stream
+	Persist *persist.Saver
+	Log     func() feed.Log
 }
 
 // Screen is what shows a search.
 type Screen interface {
 	widget.Lines
-	// KeyOf is the operator's key of an action.
-	KeyOf(action string) string
-	// Hush takes away what is told.
+	// Hush clears the status line.
 	Hush()
 }
 
@@ -57,12 +55,12 @@ func New(env Env) Search { return Search{env: env} }
 func (s *Search) Open() {
 	before := s.Text
 	s.env.AskLine(&widget.Prompt{
-		Label: "search:", Says: "highlights, and hides nothing   enter keep  up earlier  esc undo", Past: s.env.Memo.Searches,
+		Label: "search:", Says: "highlights, and hides nothing   enter keep  up earlier  esc undo", Past: s.env.Persist.Searches,
 		Change: func(text string) { s.Text = strings.ToLower(text) },
 		Gone:   func() { s.Text = before },
 		Done: func(text string) tea.Cmd {
 			s.Text = strings.ToLower(text)
-			s.env.Memo.Searches = widget.Remember(s.env.Memo.Searches, text)
+			s.env.Persist.Searches = widget.Remember(s.env.Persist.Searches, text)
 			if r, held := s.env.Stream.Record(s.env.Stream.At); text == "" || held && Holds(&r, s.Text) {
 				return nil
 			}
@@ -132,7 +130,7 @@ func (s *Search) look(what string, f feed.Find) tea.Cmd {
 	return s.part()
 }
 
-// part looks through the next part.
+// part searches the next part of the log.
 func (s *Search) part() tea.Cmd {
 	f, token, log := s.find, s.token, s.env.Log()
 	return s.env.Do(func(ctx context.Context) tea.Msg {
@@ -149,7 +147,7 @@ func (s *Search) part() tea.Cmd {
 // Running tells whether a search runs.
 func (s *Search) Running() bool { return s.on }
 
-// Drop ends the search that runs, without a word.
+// Drop ends the search that runs, and tells nothing.
 func (s *Search) Drop() { s.token, s.on = s.token+1, false }
 
 // Stop ends the search that runs, and tells that.
@@ -158,7 +156,7 @@ func (s *Search) Stop() {
 	s.env.Tell("stopped looking for " + s.what)
 }
 
-// take takes what a part of a search came to.
+// take handles the result of a part.
 func (s *Search) take(f feed.Found) tea.Cmd {
 	way := "on"
 	if s.find.Back {
@@ -212,8 +210,8 @@ func (s *Search) Goto(seq uint64) {
 	s.Landed()
 }
 
-// Landed tells, once the stream has turned to a record, when it stands elsewhere than was
-// asked.
+// Landed tells, once the stream has read the rows around the record of [Search.Goto], if that
+// record is not among them.
 func (s *Search) Landed() {
 	if s.sought == 0 || !s.env.Stream.Turned {
 		return

@@ -16,26 +16,26 @@ import (
 	"eventdeck/host/eventlog"
 	"eventdeck/ui/tui/feed"
 	"eventdeck/ui/tui/internal/tuitest"
-	"eventdeck/ui/tui/memo"
+	"eventdeck/ui/tui/persist"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/search"
 	"eventdeck/ui/tui/stream"
 )
 
-// desk is a screen with a log of ten records and a stream on it. Record 3 is a gap; part
+// fixture is a screen with a log of ten records and a stream on it. Record 3 is a gap; part
 // changes what a part of a search over it comes to.
-type desk struct {
+type fixture struct {
 	tuitest.Screen
 	search.Search
-	stream stream.Stream
-	memo   memo.Memo
-	part   func() (eventlog.Found, error)
-	pruned uint64 // records up to this one were removed
+	stream  stream.Stream
+	persist persist.Saver
+	part    func() (eventlog.Found, error)
+	pruned  uint64 // records up to this one were removed
 }
 
-func (d *desk) Hush()        { d.Told = "" }
-func (d *desk) Last() uint64 { return 10 }
-func (d *desk) Get(seq uint64) (event.Record, error) {
+func (d *fixture) Hush()        { d.Told = "" }
+func (d *fixture) Last() uint64 { return 10 }
+func (d *fixture) Get(seq uint64) (event.Record, error) {
 	if seq <= d.pruned || seq > 10 {
 		return event.Record{}, event.ErrNotFound
 	}
@@ -46,19 +46,19 @@ func (d *desk) Get(seq uint64) (event.Record, error) {
 	return r, nil
 }
 
-func (d *desk) After(seq uint64, fn func(event.Record) bool) error {
+func (d *fixture) After(seq uint64, fn func(event.Record) bool) error {
 	for r, err := d.Get(max(seq, d.pruned) + 1); err == nil && fn(r); r, err = d.Get(r.Seq + 1) {
 	}
 	return nil
 }
 
-func (d *desk) Before(seq uint64, fn func(event.Record) bool) error {
+func (d *fixture) Before(seq uint64, fn func(event.Record) bool) error {
 	for r, err := d.Get(min(seq, 11) - 1); err == nil && fn(r); r, err = d.Get(r.Seq - 1) {
 	}
 	return nil
 }
 
-func (d *desk) find(_ context.Context, match func(*event.Record) bool, before uint64, page func(eventlog.Found) bool) error {
+func (d *fixture) find(_ context.Context, match func(*event.Record) bool, before uint64, page func(eventlog.Found) bool) error {
 	if d.part != nil {
 		f, err := d.part()
 		page(f)
@@ -75,15 +75,15 @@ func (d *desk) find(_ context.Context, match func(*event.Record) bool, before ui
 	return err
 }
 
-func newDesk(t *testing.T) *desk {
-	d := &desk{}
+func newFixture(t *testing.T) *fixture {
+	d := &fixture{}
 	env := tuitest.Env()
-	d.memo = memo.New(memo.Settings{Screen: &d.Screen}, time.Now)
+	d.persist = persist.New(persist.Settings{Screen: &d.Screen}, time.Now)
 	d.stream = stream.New(&stream.Env{
 		Env: env, Snap: &host.Snapshot{Last: 10}, Focused: func() bool { return true }, Found: func() string { return d.Search.Text },
 		TypeOf: func(*event.Record) event.Type { return event.Type{} },
 	})
-	d.Search = search.New(search.Env{Env: env, Screen: d, Stream: &d.stream, Memo: &d.memo, Log: func() feed.Log { return searched{d} }})
+	d.Search = search.New(search.Env{Env: env, Screen: d, Stream: &d.stream, Persist: &d.persist, Log: func() feed.Log { return searched{d} }})
 	d.stream.Follow = true
 	d.stream.Show(query.Query{})
 	d.fill(t)
@@ -93,8 +93,8 @@ func newDesk(t *testing.T) *desk {
 	return d
 }
 
-// searched is the log of a desk: its own Search is that of the part that is tested.
-type searched struct{ d *desk }
+// searched is the log of a fixture: its own Search is that of the part that is tested.
+type searched struct{ d *fixture }
 
 func (l searched) Last() uint64                                       { return l.d.Last() }
 func (l searched) Get(seq uint64) (event.Record, error)               { return l.d.Get(seq) }
@@ -107,7 +107,7 @@ func (l searched) Search(ctx context.Context, match func(*event.Record) bool, be
 }
 
 // fill reads what the stream wants.
-func (d *desk) fill(t *testing.T) {
+func (d *fixture) fill(t *testing.T) {
 	for range 20 {
 		r, wanted := d.stream.Next()
 		if !wanted {
@@ -117,17 +117,17 @@ func (d *desk) fill(t *testing.T) {
 	}
 }
 
-func (d *desk) run(t *testing.T, cmd tea.Cmd) {
+func (d *fixture) run(t *testing.T, cmd tea.Cmd) {
 	tuitest.Run(cmd)
 	d.fill(t)
 }
 
 func TestMatchesMarkersAndTheOldestRow(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.Open()
 	d.Type("NEEDLE 7", "enter")
 	d.fill(t)
-	if d.Search.Text != "needle 7" || d.stream.At != 7 || d.memo.Searches[0] != "NEEDLE 7" {
+	if d.Search.Text != "needle 7" || d.stream.At != 7 || d.persist.Searches[0] != "NEEDLE 7" {
 		t.Errorf("searched is %q, at %d", d.Search.Text, d.stream.At)
 	}
 	d.Open()
@@ -150,7 +150,7 @@ func TestMatchesMarkersAndTheOldestRow(t *testing.T) {
 
 // A search that takes longer tells how far it is, never that there is nothing.
 func TestALongSearchTellsHowFarItIs(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	var told string
 	parts := 0
 	d.part = func() (eventlog.Found, error) {
@@ -175,7 +175,7 @@ func TestALongSearchTellsHowFarItIs(t *testing.T) {
 
 // What was removed is no part of the way: the bar ends where the search does.
 func TestTheBarOfASearchReachesItsEnd(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.pruned = 4
 	for edge, want := range map[uint64]string{9: " 20%", 6: " 80%", 5: "100%"} {
 		told := ""
@@ -196,7 +196,7 @@ func TestTheBarOfASearchReachesItsEnd(t *testing.T) {
 
 // The answer to a search that was stopped takes the operator nowhere.
 func TestAStoppedSearch(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	cmd := d.Marker(-1)
 	d.Stop()
 	if d.run(t, cmd); d.stream.At != 10 || d.Told != "stopped looking for markers" {
@@ -211,7 +211,7 @@ func TestAStoppedSearch(t *testing.T) {
 }
 
 func TestARecordThatIsNotShown(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.stream.Show(mustQuery(t, "kind:event"))
 	d.fill(t)
 	d.Goto(3)

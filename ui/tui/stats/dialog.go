@@ -145,12 +145,7 @@ func (d *dialog) head(c *cells.Canvas) {
 
 func (d *dialog) row(c *cells.Canvas, i int) {
 	r := &d.rows[i]
-	if i == d.chooser.At {
-		c.Only(themes.Cursor)
-		c.Put(themes.Plain, d.rates.env.Glyphs.Cursor)
-	} else {
-		c.Put(themes.Plain, " ")
-	}
+	c.Mark(i == d.chooser.At, d.rates.env.Glyphs.Cursor)
 	counts := d.buckets(r)
 	words := cells.PadLeft(cells.Rate(cells.PerSecond(r.rate.Seconds[:])), 7) + " " + cells.PadLeft(cells.Number(cells.Sum(counts)), 9)
 	bars := cells.Recent(counts, max(0, min(59, c.Room-68)))
@@ -196,7 +191,6 @@ func (d *dialog) Click(_, y int) tea.Cmd {
 	return nil
 }
 
-func (d *dialog) Paste(string) tea.Cmd { return nil }
 func (d *dialog) Hints() []string {
 	return []string{"tab", "subscriptions, types", "m", "minute, hour", "enter", "show these events", "esc", "back"}
 }

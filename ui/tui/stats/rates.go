@@ -1,4 +1,4 @@
-// Package stats shows the numbers of the run: rates with their course, counters, lag.
+// Package stats shows the numbers of the run: rates with sparklines, counters, lag.
 package stats
 
 import (
@@ -20,7 +20,7 @@ type Screen interface {
 	ShowEvents(n query.Node) // shows what arrives of a part of the tree
 }
 
-// Env is what the numbers are made from.
+// Env is what the numbers need.
 type Env struct {
 	*cells.Env
 	Screen  Screen
@@ -39,13 +39,13 @@ type Rates struct {
 	busy   bool // they are being asked for
 }
 
-// New has no numbers yet.
+// New returns rates without numbers.
 func New(env *Env) Rates { return Rates{env: env} }
 
 // awayEvery is how often they are asked for while the screen has no focus.
 const awayEvery = 5 * time.Second
 
-// Work asks for the numbers beside the program when a second went by; without the
+// Work asks for the numbers in the background when a second went by; without the
 // focus, five.
 func (r *Rates) Work(focused bool) tea.Cmd {
 	now, every := r.env.Clock(), time.Second
@@ -74,7 +74,7 @@ func (r *Rates) Take(stats host.Stats, memory uint64, at time.Time) {
 	}
 }
 
-// Open shows all numbers, and asks for them anew.
+// Open shows all numbers, and reads them again.
 func (r *Rates) Open() tea.Cmd {
 	d := &dialog{rates: r}
 	if !r.At.IsZero() {

@@ -1,5 +1,5 @@
-// Package story tells an audience what happens in the demo, and why it matters. The words
-// are ours: no text of a server is in them.
+// Package story has the captions that explain the events of the demo to an audience. They hold
+// no text of a server.
 package story
 
 import (
@@ -7,7 +7,7 @@ import (
 	"eventdeck/host/filter"
 )
 
-// beat is a step of the story: an event with this value at a path of its payload.
+// beat is a step of the story: the event with a value at a path of its payload.
 type beat struct{ typ, path, value, says string }
 
 var beats = []beat{

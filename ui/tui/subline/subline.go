@@ -27,7 +27,7 @@ import (
 // Modes are the words for a mode.
 var Modes = []string{string(event.ModeAuto), string(event.ModePush), string(event.ModePoll), string(event.ModeWebhook)}
 
-// Env is what a typed subscription is made from.
+// Env is what a typed subscription needs.
 type Env struct {
 	*cells.Env
 	widget.Screen
@@ -37,7 +37,7 @@ type Env struct {
 	Take  func(host.Snapshot) tea.Cmd // shows a newer snapshot, and has the host read
 }
 
-// Host is what is asked of the host, beside the event loop.
+// Host is what is asked of the host, in the background.
 type Host interface {
 	form.Host
 	Snapshot() host.Snapshot
@@ -111,7 +111,7 @@ func (l *line) subscribe(ctx context.Context, h Host) error {
 	return err
 }
 
-// tell tells what became of the subscription.
+// tell tells the result.
 func (l *line) tell(e *Env, err error) {
 	name := cells.Sanitize(l.request.Server).Plain() + " " + trust.Line(l.request.Type).Plain()
 	if l.typ != nil {

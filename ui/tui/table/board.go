@@ -7,26 +7,27 @@ import (
 	"eventdeck/ui/tui/cells"
 )
 
-// Board is a screen of tables, of which one is shown.
+// Board has tables behind tabs, of which one is shown.
 type Board struct {
 	Number string // the key that leads to it
 	Tabs   []*Table
-	On     int
+	On     int // the index of the tab that is shown
 }
 
-// Table is the one that is shown.
+// Table returns the table that is shown.
 func (b *Board) Table() *Table { return b.Tabs[b.On] }
 
-// Last shows the last tab, and the newest of its rows.
+// Last shows the last tab and chooses its last row.
 func (b *Board) Last() {
 	b.On = len(b.Tabs) - 1
 	b.Table().End(true)
 }
 
-// Turn shows the next tab.
+// Turn shows the next tab, or with step -1 the one before.
 func (b *Board) Turn(step int) { b.On = (b.On + step + len(b.Tabs)) % len(b.Tabs) }
 
-// Title names the tabs; the one that is shown stands in brackets.
+// Title names the tabs, with the one that is shown in brackets; where that does not fit into so
+// many cells it is [Board.Short].
 func (b *Board) Title(room int) string {
 	names := make([]string, len(b.Tabs))
 	for i, t := range b.Tabs {
@@ -42,12 +43,12 @@ func (b *Board) Title(room int) string {
 	return s + b.found()
 }
 
-// Short names the tab that is shown, and says which one it is.
+// Short names only the tab that is shown, and which of how many it is.
 func (b *Board) Short() string {
 	return fmt.Sprintf("%s [%s] %d/%d", b.Number, b.Table().Name, b.On+1, len(b.Tabs)) + b.found()
 }
 
-// found says what the rows must hold.
+// found is the text that the rows must have.
 func (b *Board) found() string {
 	if t := b.Table(); t.Text != "" {
 		return " / " + cells.Sanitize(t.Text).Plain()

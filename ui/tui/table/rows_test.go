@@ -164,19 +164,19 @@ func TestTablesAreAsTheyWere(t *testing.T) {
 	_, two := newTable(false, "x")
 	two.Name = "second"
 	b := &table.Board{Tabs: []*table.Table{one, two}}
-	if kept := table.Memos(b); len(kept) != 0 {
+	if kept := table.States(b); len(kept) != 0 {
 		t.Errorf("of tables as they begin %v is remembered", kept)
 	}
 	one.SortNext(1)
 	one.TurnAround()
 	b.Turn(1)
-	kept := table.Memos(b)
+	kept := table.States(b)
 
 	f, again := newTable(false, "a", "b")
 	_, other := newTable(false, "x")
 	other.Name = "second"
 	back := &table.Board{Tabs: []*table.Table{again, other}}
-	table.Recall(append(kept, table.Memo{Name: "gone", Shown: true}, table.Memo{Name: "second", Sort: "NO COLUMN"}), back)
+	table.Restore(append(kept, table.State{Name: "gone", Shown: true}, table.State{Name: "second", Sort: "NO COLUMN"}), back)
 	draw(again)
 	if title, reverse := again.Order(); back.Table() != other || title != "NAME" || !reverse || f.rows[0] != "b" {
 		t.Errorf("shown is %q, sorted by %q (reverse: %v): %v", back.Table().Name, title, reverse, f.rows)

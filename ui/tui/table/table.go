@@ -1,5 +1,4 @@
-// Package table shows rows of a source in columns: what is chosen is a row, not a place.
-// Several tables behind tabs are a board.
+// Package table shows the rows of a source in columns. A board has several tables behind tabs.
 package table
 
 import (
@@ -16,7 +15,7 @@ import (
 	"eventdeck/ui/tui/detail"
 )
 
-// RowID names a row of a table, whatever its place. The zero value is no row.
+// RowID identifies a row while rows come, go and are sorted. The zero value is no row.
 type RowID struct {
 	Sub  event.SubID
 	Seq  uint64
@@ -29,93 +28,94 @@ type Cell struct {
 	Text trust.Rendered
 }
 
-// Say is a field in our own words.
+// Say returns a cell of a text, which is sanitized.
 func Say(role themes.Role, text string) Cell { return Cell{role, cells.Sanitize(text)} }
 
-// Column is a column with the room it would like to have.
+// Column says how a column shares the width of the table. All widths are in cells.
 type Column struct {
 	Title string
-	Width int  // cells it takes
+	Width int  // the least width
 	Grow  int  // its share of the room that is left
-	Most  int  // cells beyond which it does not grow; 0 is no bound
-	Wish  int  // cells for which columns that are only nice to have give way
-	Right bool // numbers stand at the right
-	Rank  int  // where there is no room the highest rank goes first; 0 stays
-	Empty bool // no row has anything in it: it is left out
+	Most  int  // the largest width; 0: there is none
+	Wish  int  // the width for which columns of rank niceToHave or above are left out
+	Right bool // aligned to the right, as numbers are
+	Rank  int  // where there is no room the column with the highest rank is left out first; 0: never
+	Empty bool // no row has a value: the column is left out
 }
 
-// Source has the rows of a table.
+// Source has the rows of a table. Its methods are called on the event loop and do no I/O.
 type Source interface {
 	Columns() []Column
-	// Load takes what the host has now and tells whether rows changed.
+	// Load updates the rows and reports whether they changed.
 	Load() (changed bool)
 	Len() int
 	ID(i int) RowID
-	// Find returns the place of a row, -1 if there is none.
+	// Find returns the index of a row, -1 if there is none of that id.
 	Find(id RowID) int
 	Cell(i, col int) Cell
 	// Describe writes what the detail shows of a row.
 	Describe(d *detail.Text, id RowID)
-	// Teach says what an empty table means.
+	// Teach returns the lines of an empty table: why it is, and what can be done.
 	Teach() []string
 }
 
-// niceToHave is the rank from which columns give way to another one's wish.
+// niceToHave is the rank from which columns are left out for the wish of another one.
 const niceToHave = 6
 
 // Sorter is a source whose order the operator chooses.
 type Sorter interface{ SortBy(col int, reverse bool) }
 
-// Finder is a source that shows only rows with a text.
+// Finder is a source that can be limited to rows with a text; "" ends that.
 type Finder interface{ Filter(text string) }
 
-// Opener is a source whose rows lead elsewhere.
+// Opener is a source whose rows lead to another place; leads is false if there is none.
 type Opener interface {
 	Open(id RowID) (cmd tea.Cmd, leads bool)
 }
 
-// Worker is a source that reads what takes long.
+// Worker is a source that reads in the background. Work is called after every message while the
+// table is shown, and returns nil where nothing is to be read.
 type Worker interface{ Work() tea.Cmd }
 
-// Env is what tables are drawn with.
+// Env is what tables need.
 type Env struct {
 	*cells.Env
-	Focused func() bool // the table has the keys
+	Focused func() bool // the table has the focus
 }
 
-// Table shows rows of a source. What is chosen is a row, not a place: rows that
-// come, go or are sorted anew move it on the screen, never to another row.
+// Table shows the rows of a source. A row stays chosen when rows come, go or are sorted.
 type Table struct {
+	Name   string
+	Src    Source
+	At     RowID  // the chosen row
+	Height int    // rows in sight
+	Text   string // that rows must have; see [Finder]
+	Gen    int    // changes when rows or what is known of them change
+
 	env     *Env
-	Name    string
-	Src     Source
-	At      RowID
-	top     int
-	Height  int
+	top     int  // the first row in sight
 	follow  bool // the newest row is chosen
-	tail    bool // rows come at the end, and the table begins by following
-	sort    int  // column by which rows are sorted
+	tail    bool // new rows come at the end
+	sort    int  // the column by which rows are sorted, -1 for none
 	reverse bool
-	Text    string // what rows must hold
-	whole   int    // rows without that
-	Gen     int    // grows when rows changed
+	whole   int // how many rows there are without Text
 
 	draws   cells.Canvas
 	lines   []string
 	drawn   tableKey
 	widths  []int
-	needs   []int // cells that the rows took which were in sight …
+	needs   []int // the widest cell of each column that was in sight since needsOf changed
 	needsOf measured
 }
 
-// measured is … since this changed.
+// measured is what the widths of columns depend on beside the rows.
 type measured struct {
 	w, sort int
 	reverse bool
 	text    string
 }
 
-// tableKey is what the drawn rows were made from.
+// tableKey is what the drawn lines depend on.
 type tableKey struct {
 	w, h, top, gen int
 	at             RowID
@@ -124,13 +124,13 @@ type tableKey struct {
 	second         int64
 }
 
-// New is a table that shows no row yet; with tail its rows come at the end, and it follows
-// the newest.
+// New returns a table of a source. With tail new rows come at the end, and the newest one is
+// chosen until the operator chooses another.
 func New(e *Env, name string, src Source, tail bool) *Table {
 	return &Table{env: e, Name: name, Src: src, tail: tail, follow: tail, sort: -1}
 }
 
-// Load brings the rows up to date; the chosen row stays where it is shown.
+// Load updates the rows. The chosen row stays in the same line of the screen.
 func (t *Table) Load() {
 	before := t.Src.Find(t.At)
 	if t.Src.Load() {
@@ -155,8 +155,8 @@ func (t *Table) Load() {
 	t.choose(at)
 }
 
-// Tall is how many rows the table would like to show. Rows that a text hides
-// count: what is typed must not move the panes.
+// Tall is how many rows there are to show. It includes rows that Text hides, so that the panes
+// do not move while it is typed.
 func (t *Table) Tall() int {
 	t.Load()
 	if t.Text == "" {
@@ -181,7 +181,7 @@ func (t *Table) choose(i int) {
 	t.top = max(0, min(t.top, n-h))
 }
 
-// By moves the choice by n rows.
+// By chooses the row n rows further.
 func (t *Table) By(n int) {
 	if n < 0 {
 		t.follow = false
@@ -189,8 +189,8 @@ func (t *Table) By(n int) {
 	t.choose(max(t.Src.Find(t.At), 0) + n)
 }
 
-// End goes to the first or the last row; at the last one a table that grows
-// there follows again.
+// End chooses the first or the last row. At the last one a table with tail follows new rows
+// again.
 func (t *Table) End(last bool) {
 	if last {
 		t.follow = t.tail
@@ -201,8 +201,7 @@ func (t *Table) End(last bool) {
 	t.choose(0)
 }
 
-// Click chooses the row that is shown in a place and reports whether it was
-// chosen before.
+// Click chooses the row in a line of the table and reports whether it was chosen before.
 func (t *Table) Click(row int) (again bool) {
 	i := t.top + row
 	if row < 0 || i >= t.Src.Len() {
@@ -214,7 +213,7 @@ func (t *Table) Click(row int) (again bool) {
 	return again
 }
 
-// SortNext sorts by another column.
+// SortNext sorts by the next column that is shown, or with step -1 by the one before.
 func (t *Table) SortNext(step int) {
 	s, ok := t.Src.(Sorter)
 	if !ok {
@@ -231,7 +230,7 @@ func (t *Table) SortNext(step int) {
 	t.Load()
 }
 
-// TurnAround turns the order of the rows around.
+// TurnAround reverses the order of the rows.
 func (t *Table) TurnAround() {
 	if s, ok := t.Src.(Sorter); ok {
 		t.reverse = !t.reverse
@@ -240,9 +239,9 @@ func (t *Table) TurnAround() {
 	}
 }
 
-// fitColumns shares room among columns, each with a blank behind it: what is free goes to
-// those that are cut, then to those that grow. A width of 0 leaves a column out. needs are the
-// cells that their rows would take.
+// fitColumns returns the widths of columns in so many cells, each with a blank behind it; 0
+// leaves a column out. Free cells go to columns that are narrower than they need, then to those
+// that grow.
 func fitColumns(cols []Column, needs []int, room int) []int {
 	widths := make([]int, len(cols))
 	used, grow, wish := 0, 0, 0
@@ -283,8 +282,8 @@ func fitColumns(cols []Column, needs []int, room int) []int {
 	return widths
 }
 
-// mend gives free cells to columns that are cut, so that as many as can be are whole. It
-// returns how many it gave.
+// mend gives free cells to columns that are narrower than they need, so that as many as
+// possible are whole. It returns how many cells it gave.
 func mend(widths, needs []int, free int) (given int) {
 	var cut []int
 	for i, w := range widths {
@@ -301,8 +300,8 @@ func mend(widths, needs []int, free int) (given int) {
 	return given
 }
 
-// measure takes what the rows in sight need. Columns do not become narrower while rows are
-// scrolled or come and go: only where the room or the order changes.
+// measure updates the widths that columns need for the rows in sight. They only shrink when the
+// room or the order changes, not while rows are scrolled or come and go.
 func (t *Table) measure(cols, w int) {
 	if of := (measured{w, t.sort, t.reverse, t.Text}); of != t.needsOf || len(t.needs) != cols {
 		t.needsOf, t.needs = of, make([]int, cols)
@@ -345,7 +344,6 @@ func (t *Table) Draw(w, h int) []string {
 }
 
 func (t *Table) drawHead(c *cells.Canvas, cols []Column) {
-	e := t.env
 	c.Put(themes.Plain, " ")
 	for i, col := range cols {
 		if t.widths[i] == 0 {
@@ -354,9 +352,9 @@ func (t *Table) drawHead(c *cells.Canvas, cols []Column) {
 		role, title := themes.Dim, col.Title
 		if i == t.sort {
 			role = themes.Strong
-			title += e.Glyphs.Down
+			title += t.env.Glyphs.Down
 			if t.reverse {
-				title = col.Title + e.Glyphs.Up
+				title = col.Title + t.env.Glyphs.Up
 			}
 		}
 		c.Field(role, cells.Sanitize(title), t.widths[i], col.Right)
@@ -365,10 +363,9 @@ func (t *Table) drawHead(c *cells.Canvas, cols []Column) {
 }
 
 func (t *Table) drawRow(c *cells.Canvas, cols []Column, i int, focus bool) {
-	e := t.env
 	mark := " "
 	if t.Src.ID(i) == t.At {
-		mark = e.Glyphs.Cursor
+		mark = t.env.Glyphs.Cursor
 		c.Only(themes.CursorOff)
 		if focus {
 			c.Only(themes.Cursor)
@@ -385,7 +382,7 @@ func (t *Table) drawRow(c *cells.Canvas, cols []Column, i int, focus bool) {
 	c.End()
 }
 
-// Line is the chosen row as text, with all its columns.
+// Line is the chosen row as text, with all of its columns; "" if no row is chosen.
 func (t *Table) Line() string {
 	i := t.Src.Find(t.At)
 	if i < 0 {
@@ -400,7 +397,7 @@ func (t *Table) Line() string {
 	return strings.Join(fields, "  ")
 }
 
-// Chosen tells whether there is a row to act on.
+// Chosen tells whether a row is chosen.
 func (t *Table) Chosen() bool { return t.At != RowID{} }
 
 // Rows is how many rows there are.
@@ -422,7 +419,7 @@ func (t *Table) Find(text string) {
 	}
 }
 
-// Work has the source do what takes long, by a command.
+// Work returns the command of a [Worker], nil for another source.
 func (t *Table) Work() tea.Cmd {
 	if w, ok := t.Src.(Worker); ok {
 		return w.Work()
@@ -430,7 +427,7 @@ func (t *Table) Work() tea.Cmd {
 	return nil
 }
 
-// Open leads to what the chosen row is about, and tells whether there is such a place.
+// Open goes where the chosen row leads; leads is false if it leads nowhere.
 func (t *Table) Open() (cmd tea.Cmd, leads bool) {
 	if o, ok := t.Src.(Opener); ok {
 		return o.Open(t.At)
@@ -445,11 +442,11 @@ func (t *Table) Describe(d *detail.Text) {
 	}
 }
 
-// RowAt names the row in a place.
+// RowAt returns the id of the row of an index.
 func (t *Table) RowAt(i int) RowID { return t.Src.ID(i) }
 
-// Order is the column by which rows are sorted, "" for none, and whether it is turned
-// around.
+// Order returns the title of the column by which rows are sorted, "" for none, and whether the
+// order is reversed.
 func (t *Table) Order() (title string, reverse bool) {
 	if t.sort >= 0 {
 		title = t.Src.Columns()[t.sort].Title
@@ -457,7 +454,7 @@ func (t *Table) Order() (title string, reverse bool) {
 	return title, t.reverse
 }
 
-// Scroll moves what is shown by n rows; the choice goes along.
+// Scroll scrolls by n rows. The chosen row changes if it would leave the screen.
 func (t *Table) Scroll(n int) {
 	if n < 0 {
 		t.follow = false

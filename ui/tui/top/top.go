@@ -1,5 +1,5 @@
-// Package top counts the values of a field over the whole history, and leads to a value
-// as a filter.
+// Package top lists the most frequent values of a field in all stored events; a value becomes a
+// filter.
 package top
 
 import (
@@ -17,7 +17,7 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// Env is what the list is made from.
+// Env is what the list needs.
 type Env struct {
 	*cells.Env
 	Screen widget.Screen
@@ -28,7 +28,7 @@ type Env struct {
 // valuesMax bounds the values that are listed.
 const valuesMax = 200
 
-// Open counts the values at a path in the events that match, beside the program.
+// Open counts the values at a path in the events that match, in the background.
 func Open(env *Env, path *filter.Path, match func(*event.Record) bool) tea.Cmd {
 	ctx, cancel := context.WithCancel(context.Background())
 	d := &list{env: env, path: path, stop: cancel, Picker: widget.NewPicker(nil)}
@@ -75,15 +75,12 @@ func (d *list) counted(t *incidents.Tally, err error) {
 	d.Search()
 }
 
-// Title implements [widget.Dialog].
 func (d *list) Title() string { return "Top values of " + cells.Sanitize(d.path.String()).Plain() }
 
-// Size implements [widget.Dialog].
 func (d *list) Size(w, h int) (int, int) {
 	return min(90, max(1, w-4)), max(3, min(h-6, len(d.values)+2))
 }
 
-// Draw implements [widget.Dialog].
 func (d *list) Draw(c *cells.Canvas, h int) {
 	switch {
 	case d.err != nil:
@@ -138,7 +135,6 @@ func (d *list) countOf(x *widget.Pick) int {
 	return 0
 }
 
-// Key implements [widget.Dialog].
 func (d *list) Key(k tea.KeyPressMsg) tea.Cmd {
 	switch k.String() {
 	case "esc":
@@ -157,10 +153,8 @@ func (d *list) Key(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// Paste implements [widget.Dialog].
 func (d *list) Paste(s string) tea.Cmd { d.Insert(s); return nil }
 
-// Hints implements [widget.Dialog].
 func (d *list) Hints() []string {
 	return []string{"enter", "show these", "type", "to find", "esc", "back"}
 }

@@ -16,16 +16,16 @@ import (
 	"eventdeck/ui/tui/top"
 )
 
-// desk is a screen on a log in which three services have 1, 2 and 3 events, and one event
+// fixture is a screen on a log in which three services have 1, 2 and 3 events, and one event
 // has none.
-type desk struct {
+type fixture struct {
 	tuitest.Screen
 	log      tuitest.Log
 	filtered string
 }
 
-func newDesk() *desk {
-	d := &desk{}
+func newFixture() *fixture {
+	d := &fixture{}
 	for i, name := range []string{"cart", "checkout", "search"} {
 		for range i + 1 {
 			d.log.Records = append(d.log.Records, event.Record{Kind: event.KindEvent, Data: json.RawMessage(fmt.Sprintf(`{"service":%q}`, name))})
@@ -35,7 +35,7 @@ func newDesk() *desk {
 	return d
 }
 
-func (d *desk) open(t *testing.T) tea.Cmd {
+func (d *fixture) open(t *testing.T) tea.Cmd {
 	path, err := filter.ParsePath(".service")
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +48,7 @@ func (d *desk) open(t *testing.T) tea.Cmd {
 }
 
 func TestTheMostFrequentValuesLeadToAFilter(t *testing.T) {
-	d := newDesk()
+	d := newFixture()
 	counting := d.open(t)
 	if text := d.Text(80, 10); !strings.Contains(text, "counting") {
 		t.Errorf("before everything is counted it shows\n%s", text)
@@ -70,7 +70,7 @@ func TestTheMostFrequentValuesLeadToAFilter(t *testing.T) {
 
 // What is typed finds a value, also what was typed while it was counted.
 func TestAValueIsFoundByTyping(t *testing.T) {
-	d := newDesk()
+	d := newFixture()
 	counting := d.open(t)
 	d.Press("c", "a", "r")
 	tuitest.Run(counting)
@@ -83,7 +83,7 @@ func TestAValueIsFoundByTyping(t *testing.T) {
 }
 
 func TestALogThatCannotBeReadIsTold(t *testing.T) {
-	d := newDesk()
+	d := newFixture()
 	d.log.Err = errors.New("the disk is gone")
 	tuitest.Run(d.open(t))
 	if text := d.Text(80, 10); !strings.Contains(text, "cannot read the log: the disk is gone") {
@@ -93,7 +93,7 @@ func TestALogThatCannotBeReadIsTold(t *testing.T) {
 
 // What is counted after the list was closed opens nothing again.
 func TestCountingEndsWithTheList(t *testing.T) {
-	d := newDesk()
+	d := newFixture()
 	counting := d.open(t)
 	if d.Press("enter"); d.Dialog == nil {
 		t.Error("there is nothing to choose yet, and the list is closed")

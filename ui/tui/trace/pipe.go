@@ -20,12 +20,12 @@ import (
 const pipeMax = 1_000
 
 // AskPipe asks for a command; problem says why the line before failed.
-func (d *Desk) AskPipe(line, problem string) {
+func (t *Tracer) AskPipe(line, problem string) {
 	says := "a command, run without a shell; gets envelopes, after ndjson lines of JSON (ndjson jq .data)   esc back"
-	if len(d.env.Memo.Pipes) > 0 {
-		says += "   up: " + d.env.Memo.Pipes[0]
+	if len(t.env.Persist.Pipes) > 0 {
+		says += "   up: " + t.env.Persist.Pipes[0]
 	}
-	p := &widget.Prompt{Label: "|", Says: says, Past: d.env.Memo.Pipes}
+	p := &widget.Prompt{Label: "|", Says: says, Past: t.env.Persist.Pipes}
 	p.Change = func(text string) {
 		if sign := pipe.ShellSign(text); sign != "" {
 			p.Warning = "there is no shell: " + sign + " is handed to the command as it is; sh -c '…' runs one"
@@ -34,19 +34,19 @@ func (d *Desk) AskPipe(line, problem string) {
 		}
 	}
 	p.Done = func(text string) tea.Cmd {
-		cmd, err := d.pipe(text)
+		cmd, err := t.pipe(text)
 		if err != nil {
 			p.Problem = err.Error()
 		}
 		return cmd
 	}
-	d.env.AskLine(p, line)
+	t.env.Screen.AskLine(p, line)
 	p.Problem = problem
 }
 
 // pipe runs a line on the chosen event, or on those of the range.
-func (d *Desk) pipe(line string) (tea.Cmd, error) {
-	args, err := pipe.Args(line, d.env.Getenv)
+func (t *Tracer) pipe(line string) (tea.Cmd, error) {
+	args, err := pipe.Args(line, t.env.Getenv)
 	if err != nil {
 		return nil, err
 	}
@@ -56,9 +56,9 @@ func (d *Desk) pipe(line string) (tea.Cmd, error) {
 			return nil, pipe.ErrNoCommand
 		}
 	}
-	d.env.Memo.Pipes = widget.Remember(d.env.Memo.Pipes, line)
-	return d.env.Selected(func(records []event.Record) tea.Cmd {
-		return pipe.Open(&pipe.Env{Env: d.env.Env, Screen: d.env.Screen, Getenv: d.env.Getenv, Again: d.AskPipe, Run: d.Command}, line, args, func(ctx context.Context) ([]byte, error) {
+	t.env.Persist.Pipes = widget.Remember(t.env.Persist.Pipes, line)
+	return t.env.Selected(func(records []event.Record) tea.Cmd {
+		return pipe.Open(&pipe.Env{Env: t.env.Env, Screen: t.env.Screen, Getenv: t.env.Getenv, Again: t.AskPipe, Run: t.Command}, line, args, func(ctx context.Context) ([]byte, error) {
 			return piped(ctx, records, ndjson)
 		})
 	}), nil
@@ -93,17 +93,17 @@ func piped(ctx context.Context, records []event.Record, ndjson bool) (out []byte
 
 // RunPipe runs the command that a typed line is, or asks for one.
 // Errors: those of [pipe.Args], that no event is chosen.
-func (d *Desk) RunPipe(typed []string) (tea.Cmd, error) {
-	if d.env.Stream.At == 0 {
+func (t *Tracer) RunPipe(typed []string) (tea.Cmd, error) {
+	if t.env.Stream.At == 0 {
 		return nil, errors.New("no event is chosen")
 	}
 	if len(typed) == 0 {
-		d.AskPipe("", "")
+		t.AskPipe("", "")
 		return nil, nil
 	}
 	line := make([]string, len(typed))
 	for i, w := range typed {
 		line[i] = words.Quote(w)
 	}
-	return d.pipe(strings.Join(line, " "))
+	return t.pipe(strings.Join(line, " "))
 }

@@ -19,50 +19,50 @@ import (
 	"eventdeck/ui/tui/words"
 )
 
-func (d *Desk) forRelated() *related.Env {
-	return &related.Env{Env: d.env.Env, Screen: d.env.Screen, Log: d.env.Log, Goto: d.env.Goto}
+func (t *Tracer) relatedEnv() *related.Env {
+	return &related.Env{Env: t.env.Env, Screen: t.env.Screen, Log: t.env.Log, Goto: t.env.Goto}
 }
 
 // Related shows everything that shares the value.
-func (d *Desk) Related() tea.Cmd {
-	return d.withValue("show everything that shares it", func(term string, text trust.Text) tea.Cmd {
-		return d.showRelated(term, "Related: "+trust.Line(text).Plain())
+func (t *Tracer) Related() tea.Cmd {
+	return t.withValue("show everything that shares it", func(term string, text trust.Text) tea.Cmd {
+		return t.showRelated(term, "Related: "+trust.Line(text).Plain())
 	})
 }
 
-func (d *Desk) showRelated(term, title string) tea.Cmd {
-	f, err := filter.Parse(term, d.env.Clock())
+func (t *Tracer) showRelated(term, title string) tea.Cmd {
+	f, err := filter.Parse(term, t.env.Clock())
 	if err != nil {
-		d.env.Fail("cannot look for the value", err)
+		t.env.Screen.Fail("cannot look for the value", err)
 		return nil
 	}
-	return related.Open(d.forRelated(), related.Request{Title: title, Match: f.Match, At: d.env.Stream.At})
+	return related.Open(t.relatedEnv(), related.Request{Title: title, Match: f.Match, At: t.env.Stream.At})
 }
 
 // Repeats shows what the stream shows, with repeats folded.
-func (d *Desk) Repeats() tea.Cmd {
-	q := d.env.Stream.Query
-	return related.Open(d.forRelated(), related.Request{Title: "What is shown", Match: func(r *event.Record) bool {
+func (t *Tracer) Repeats() tea.Cmd {
+	q := t.env.Stream.Query
+	return related.Open(t.relatedEnv(), related.Request{Title: "What is shown", Match: func(r *event.Record) bool {
 		return r.Kind != event.KindState && q.Matches(r)
-	}, At: d.env.Stream.At, Fold: true})
+	}, At: t.env.Stream.At, Fold: true})
 }
 
 // RunRelated does what a typed line asks: it shows what shares its words, or the chosen value.
 // Error: that there is no value.
-func (d *Desk) RunRelated(words []string) (tea.Cmd, error) {
+func (t *Tracer) RunRelated(words []string) (tea.Cmd, error) {
 	if len(words) == 0 {
-		if !d.hasValue() {
-			return nil, errors.New(d.noValue())
+		if !t.hasValue() {
+			return nil, errors.New(t.noValue())
 		}
-		return d.Related(), nil
+		return t.Related(), nil
 	}
 	text := strings.Join(words, " ")
-	return d.showRelated(filter.ValueTerm(trust.Untrusted(text)), "Related: "+cells.Sanitize(text).Plain()), nil
+	return t.showRelated(filter.ValueTerm(trust.Untrusted(text)), "Related: "+cells.Sanitize(text).Plain()), nil
 }
 
 // RunTop shows the most frequent values of the path that a typed line names.
 // Errors: [words.ErrUsage], that it is no path.
-func (d *Desk) RunTop(typed []string) (tea.Cmd, error) {
+func (t *Tracer) RunTop(typed []string) (tea.Cmd, error) {
 	if len(typed) != 1 {
 		return nil, words.ErrUsage
 	}
@@ -70,41 +70,41 @@ func (d *Desk) RunTop(typed []string) (tea.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := d.env.Stream.Query
-	return top.Open(&top.Env{Env: d.env.Env, Screen: d.env.Screen, Log: d.env.Log, Filter: func(term string) tea.Cmd {
-		d.useTerm(q.Node, filter.With(d.env.Stream.Query.Text, term, false), "")
+	q := t.env.Stream.Query
+	return top.Open(&top.Env{Env: t.env.Env, Screen: t.env.Screen, Log: t.env.Log, Filter: func(term string) tea.Cmd {
+		t.useTerm(q.Node, filter.With(t.env.Stream.Query.Text, term, false), "")
 		return nil
 	}}, path, q.Matches), nil
 }
 
 // Compare compares the chosen event with the one that was chosen for it before, or
 // the ends of the range.
-func (d *Desk) Compare() tea.Cmd {
-	first, second := d.Comparing, d.env.Stream.At
-	if d.env.Stream.Selected.On && !d.env.Stream.Selected.All {
-		first, second = d.env.Stream.Ends()
+func (t *Tracer) Compare() tea.Cmd {
+	first, second := t.Comparing, t.env.Stream.At
+	if t.env.Stream.Selected.On && !t.env.Stream.Selected.All {
+		first, second = t.env.Stream.Ends()
 	}
 	if first == 0 || first == second {
-		d.Comparing = d.env.Stream.At
-		d.env.Tell("record " + cells.Number(d.Comparing) + " is to be compared: choose another, and " + d.env.KeyOf("compare") + " again; " + d.env.KeyOf("back") + " ends it")
+		t.Comparing = t.env.Stream.At
+		t.env.Screen.Tell("record " + cells.Number(t.Comparing) + " is to be compared: choose another, and " + t.env.Screen.KeyOf("compare") + " again; " + t.env.Screen.KeyOf("back") + " ends it")
 		return nil
 	}
-	d.Comparing = 0
-	return d.compareRecords(first, second)
+	t.Comparing = 0
+	return t.compareRecords(first, second)
 }
 
 // compareRecords reads two records and shows what differs.
-func (d *Desk) compareRecords(first, second uint64) tea.Cmd {
-	log := d.env.Log()
-	return d.env.Do(func(context.Context) tea.Msg {
+func (t *Tracer) compareRecords(first, second uint64) tea.Cmd {
+	log := t.env.Log()
+	return t.env.Screen.Do(func(context.Context) tea.Msg {
 		x, err := log.Get(first)
 		y, err2 := log.Get(second)
 		return widget.Then(func() tea.Cmd {
 			if err := errors.Join(err, err2); err != nil {
-				d.env.Fail("cannot compare", err)
+				t.env.Screen.Fail("cannot compare", err)
 				return nil
 			}
-			compare.Open(d.env.Env, d.env.Screen, &x, &y)
+			compare.Open(t.env.Env, t.env.Screen, &x, &y)
 			return nil
 		})
 	})
@@ -112,7 +112,7 @@ func (d *Desk) compareRecords(first, second uint64) tea.Cmd {
 
 // RunCompare shows what differs between the two records that a typed line names.
 // Error: [words.ErrUsage].
-func (d *Desk) RunCompare(typed []string) (tea.Cmd, error) {
+func (t *Tracer) RunCompare(typed []string) (tea.Cmd, error) {
 	if len(typed) != 2 {
 		return nil, words.ErrUsage
 	}
@@ -124,5 +124,5 @@ func (d *Desk) RunCompare(typed []string) (tea.Cmd, error) {
 		}
 		seqs[i] = seq
 	}
-	return d.compareRecords(seqs[0], seqs[1]), nil
+	return t.compareRecords(seqs[0], seqs[1]), nil
 }

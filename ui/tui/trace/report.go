@@ -20,21 +20,21 @@ import (
 
 // reportRequest is the report of what is filtered, else of what shares the chosen event's
 // id, else of what is marked.
-func (d *Desk) reportRequest() (q incidents.Request, name string, err error) {
-	q = incidents.Request{Title: "Incident report", What: "what is marked", Made: d.env.Clock(), Zone: d.env.Times.Zone(), Payload: true, Marks: d.env.Stream.Marks.List(), Runs: d.env.Runs}
-	name = "incident-" + d.env.Clock().Local().Format("20060102-150405") + ".md"
+func (t *Tracer) reportRequest() (q incidents.Request, name string, err error) {
+	q = incidents.Request{Title: "Incident report", What: "what is marked", Made: t.env.Clock(), Zone: t.env.Times.Zone(), Payload: true, Marks: t.env.Stream.Marks.List(), Runs: t.env.Runs}
+	name = "incident-" + t.env.Clock().Local().Format("20060102-150405") + ".md"
 	var id trust.Text
-	ids, _ := d.chosenIDs()
+	ids, _ := t.chosenIDs()
 	hasID := len(ids) > 0
 	if hasID {
 		id = ids[0].Text
 	}
-	shown := d.env.Stream.Query
+	shown := t.env.Stream.Query
 	switch {
 	case shown.Filters():
 		q.What, q.Match = "filter "+shown.Text, shown.Matches
 	case hasID:
-		f, err := filter.Parse(filter.ValueTerm(id), d.env.Clock())
+		f, err := filter.Parse(filter.ValueTerm(id), t.env.Clock())
 		if err != nil {
 			return q, "", fmt.Errorf("cannot look for the value: %w", err)
 		}
@@ -62,36 +62,36 @@ func fileName(id trust.Text) string {
 }
 
 // Report asks for the file of the report.
-func (d *Desk) Report() {
-	q, name, err := d.reportRequest()
+func (t *Tracer) Report() {
+	q, name, err := t.reportRequest()
 	if err != nil {
-		d.env.Fail("no report", err)
+		t.env.Screen.Fail("no report", err)
 		return
 	}
-	d.askReport(q, name, "")
+	t.askReport(q, name, "")
 }
 
 // askReport asks for the file of a report. One that is there, and was asked for before,
 // is replaced.
-func (d *Desk) askReport(q incidents.Request, name, there string) {
+func (t *Tracer) askReport(q incidents.Request, name, there string) {
 	p := &widget.Prompt{Label: "report to:", Says: "enter writes Markdown of " + q.What + ", with notes and gaps   tab completes   esc goes back"}
-	d.env.CompletePath(p)
-	p.Done = func(text string) tea.Cmd { return d.writeReport(q, text, text == there) }
-	d.env.AskLine(p, name)
+	t.env.CompletePath(p)
+	p.Done = func(text string) tea.Cmd { return t.writeReport(q, text, text == there) }
+	t.env.Screen.AskLine(p, name)
 	if there != "" {
 		p.Problem = "there is such a file; enter again replaces it"
 	}
 }
 
-// writeReport builds the report and writes its file beside the program. For one that is
+// writeReport builds the report and writes its file in the background. For one that is
 // there it asks again.
-func (d *Desk) writeReport(q incidents.Request, name string, overwrite bool) tea.Cmd {
-	log, path, create := d.env.Log(), d.env.Home(name), d.env.Create
-	d.env.Tell("writing the report " + d.env.Glyphs.More)
-	return d.env.Do(func(ctx context.Context) tea.Msg {
+func (t *Tracer) writeReport(q incidents.Request, name string, overwrite bool) tea.Cmd {
+	log, path, create := t.env.Log(), t.env.Home(name), t.env.Create
+	t.env.Screen.Tell("writing the report " + t.env.Glyphs.More)
+	return t.env.Screen.Do(func(ctx context.Context) tea.Msg {
 		file, err := create(path, overwrite)
 		if errors.Is(err, fs.ErrExist) {
-			return widget.Then(func() tea.Cmd { d.askReport(q, name, name); return nil })
+			return widget.Then(func() tea.Cmd { t.askReport(q, name, name); return nil })
 		}
 		if full, failed := filepath.Abs(path); failed == nil { // so that it is found from elsewhere
 			path = full
@@ -119,8 +119,8 @@ func fillReport(ctx context.Context, log incidents.Log, q incidents.Request, fil
 
 // RunReport writes the report to the file that a typed line names, or to the one that is
 // offered. Error: [words.ErrUsage].
-func (d *Desk) RunReport(typed []string) (tea.Cmd, error) {
-	q, name, err := d.reportRequest()
+func (t *Tracer) RunReport(typed []string) (tea.Cmd, error) {
+	q, name, err := t.reportRequest()
 	if err != nil {
 		return nil, err
 	}
@@ -131,12 +131,12 @@ func (d *Desk) RunReport(typed []string) (tea.Cmd, error) {
 	default:
 		return nil, words.ErrUsage
 	}
-	return d.writeReport(q, name, false), nil
+	return t.writeReport(q, name, false), nil
 }
 
 // ReportNames are the files that are offered for a report.
-func (d *Desk) ReportNames([]string) []string {
-	_, name, err := d.reportRequest()
+func (t *Tracer) ReportNames([]string) []string {
+	_, name, err := t.reportRequest()
 	if err != nil {
 		return nil
 	}

@@ -1,5 +1,5 @@
-// Package trace follows a value over servers and types, and hands on what was found:
-// what is related, what differs, a report, events for a command.
+// Package trace follows a value over servers and event types: it filters by the value, pins it,
+// lists what is related, compares records, writes a report, and pipes events to a command.
 package trace
 
 import (
@@ -12,23 +12,23 @@ import (
 	"eventdeck/ui/incidents"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/external"
-	"eventdeck/ui/tui/memo"
+	"eventdeck/ui/tui/persist"
 	"eventdeck/ui/tui/pipe"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/widget"
 )
 
-// Env is what an incident is followed with.
+// Env is what a [Tracer] needs.
 type Env struct {
 	*cells.Env
-	Screen
-	Stream *stream.Stream
-	Memo   *memo.Memo
-	Log    func() incidents.Log
-	Runs   incidents.Runs // of reactions; nil: there are none
+	Screen  widget.Lines
+	Stream  *stream.Stream
+	Persist *persist.Saver
+	Log     func() incidents.Log
+	Runs    incidents.Runs // of reactions; nil: there are none
 	// Value is that of the detail's chosen line with the term that filters by it, while the
-	// detail has the keys and the line has one.
+	// detail has the focus and the line has one.
 	Value func() (term string, text trust.Text, ok bool)
 	// Selected hands the records of the range, or the chosen one, to a function.
 	Selected func(then func([]event.Record) tea.Cmd) tea.Cmd
@@ -45,23 +45,16 @@ type Env struct {
 	Getenv       func(name string) string
 }
 
-// Screen is what shows an incident.
-type Screen interface {
-	widget.Lines
-	// KeyOf is the operator's key of an action.
-	KeyOf(action string) string
-}
-
-// Desk has what the keys and commands of an incident do. It belongs to the event loop.
-type Desk struct {
+// Tracer does what the keys and commands of an incident ask. It is for the event loop.
+type Tracer struct {
 	Comparing uint64                                                                 // the record that another one is to be compared with; 0: none
 	Command   func(ctx context.Context, args []string, input []byte) ([]byte, error) // runs a command of the operator
 	env       Env
 	ids       idsOf
 }
 
-// New returns a desk with nothing on it.
-func New(env Env) Desk { return Desk{Command: pipe.Run, env: env} }
+// New returns a tracer that follows nothing yet.
+func New(env Env) Tracer { return Tracer{Command: pipe.Run, env: env} }
 
 // idsOf are the ids of a record, as they were read once.
 type idsOf struct {
@@ -72,13 +65,13 @@ type idsOf struct {
 
 // chosenIDs are the values that may say what the chosen event belongs to; see
 // [incidents.IDsOf].
-func (d *Desk) chosenIDs() (all []incidents.ID, clear bool) {
-	if at := d.env.Stream.At; at != d.ids.seq {
-		d.ids = idsOf{}
-		if r, ok := d.env.Stream.Record(at); ok && at != 0 {
-			d.ids.seq = r.Seq
-			d.ids.all, d.ids.clear = incidents.IDsOf(&r)
+func (t *Tracer) chosenIDs() (all []incidents.ID, clear bool) {
+	if at := t.env.Stream.At; at != t.ids.seq {
+		t.ids = idsOf{}
+		if r, ok := t.env.Stream.Record(at); ok && at != 0 {
+			t.ids.seq = r.Seq
+			t.ids.all, t.ids.clear = incidents.IDsOf(&r)
 		}
 	}
-	return d.ids.all, d.ids.clear
+	return t.ids.all, t.ids.clear
 }

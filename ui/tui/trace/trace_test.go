@@ -22,7 +22,7 @@ import (
 	"eventdeck/ui/tui/external"
 	"eventdeck/ui/tui/feed"
 	"eventdeck/ui/tui/internal/tuitest"
-	"eventdeck/ui/tui/memo"
+	"eventdeck/ui/tui/persist"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/trace"
@@ -30,12 +30,12 @@ import (
 	"eventdeck/ui/tui/words"
 )
 
-// desk is a screen on a log of four events, of which two are of incident INC-7.
-type desk struct {
+// fixture is a screen on a log of four events, of which two are of incident INC-7.
+type fixture struct {
 	tuitest.Screen
-	trace.Desk
+	trace.Tracer
 	stream   stream.Stream
-	memo     memo.Memo
+	persist  persist.Saver
 	shown    query.Query
 	lost     string // the filter that another one took the place of
 	pins     []string
@@ -55,8 +55,8 @@ type file struct {
 func (f *file) Keep() error { f.kept = true; return nil }
 func (f *file) Drop() error { return nil }
 
-func (d *desk) Last() uint64 { return 4 }
-func (d *desk) Get(seq uint64) (event.Record, error) {
+func (d *fixture) Last() uint64 { return 4 }
+func (d *fixture) Get(seq uint64) (event.Record, error) {
 	if d.readFail != nil {
 		return event.Record{}, d.readFail
 	}
@@ -73,13 +73,13 @@ func (d *desk) Get(seq uint64) (event.Record, error) {
 	return event.Record{Seq: seq, Kind: event.KindEvent, Server: "pager", Type: trust.Untrusted("page.sent"), EventID: trust.Untrusted(fmt.Sprint("e", seq)), ReceivedAt: tuitest.Start, Data: json.RawMessage(data)}, nil
 }
 
-func (d *desk) After(seq uint64, fn func(event.Record) bool) error {
+func (d *fixture) After(seq uint64, fn func(event.Record) bool) error {
 	for r, err := d.Get(seq + 1); err == nil && fn(r); r, err = d.Get(r.Seq + 1) {
 	}
 	return nil
 }
 
-func (d *desk) Before(seq uint64, fn func(event.Record) bool) error {
+func (d *fixture) Before(seq uint64, fn func(event.Record) bool) error {
 	if seq == 0 {
 		seq = 5
 	}
@@ -88,7 +88,7 @@ func (d *desk) Before(seq uint64, fn func(event.Record) bool) error {
 	return nil
 }
 
-func (d *desk) Search(_ context.Context, match func(*event.Record) bool, before uint64, page func(eventlog.Found) bool) error {
+func (d *fixture) Search(_ context.Context, match func(*event.Record) bool, before uint64, page func(eventlog.Found) bool) error {
 	f := eventlog.Found{End: true}
 	if err := d.Before(before, func(r event.Record) bool {
 		if match(&r) {
@@ -102,11 +102,11 @@ func (d *desk) Search(_ context.Context, match func(*event.Record) bool, before 
 	return nil
 }
 
-// newDesk is a desk at a record.
-func newDesk(t *testing.T, at uint64) *desk {
-	d := &desk{}
+// newFixture is a fixture at a record.
+func newFixture(t *testing.T, at uint64) *fixture {
+	d := &fixture{}
 	env := tuitest.Env()
-	d.memo = memo.New(memo.Settings{Screen: &d.Screen}, time.Now)
+	d.persist = persist.New(persist.Settings{Screen: &d.Screen}, time.Now)
 	d.stream = stream.New(&stream.Env{
 		Env: env, Snap: &host.Snapshot{Last: 4}, Focused: func() bool { return true }, Found: func() string { return "" },
 		TypeOf: func(*event.Record) event.Type { return event.Type{} },
@@ -120,8 +120,8 @@ func newDesk(t *testing.T, at uint64) *desk {
 	if d.stream.At != at {
 		t.Fatalf("the stream stands at %d", d.stream.At)
 	}
-	d.Desk = trace.New(trace.Env{
-		Env: env, Screen: d, Stream: &d.stream, Memo: &d.memo, Log: func() incidents.Log { return d },
+	d.Tracer = trace.New(trace.Env{
+		Env: env, Screen: d, Stream: &d.stream, Persist: &d.persist, Log: func() incidents.Log { return d },
 		Value: func() (string, trust.Text, bool) {
 			return ".line=" + d.line, trust.Untrusted(d.line), d.line != ""
 		},
@@ -144,20 +144,13 @@ func newDesk(t *testing.T, at uint64) *desk {
 	return d
 }
 
-func (d *desk) do(cmd tea.Cmd, err error) error {
-	if cmd != nil {
-		switch msg := cmd().(type) {
-		case widget.Then:
-			tuitest.Run(msg())
-		case widget.Done:
-			d.Told, d.Failed = msg.What, msg.Err
-		}
-	}
+func (d *fixture) do(cmd tea.Cmd, err error) error {
+	d.Exec(cmd)
 	return err
 }
 
 func TestAValueIsFollowed(t *testing.T) {
-	d := newDesk(t, 1)
+	d := newFixture(t, 1)
 	if d.Follow(trace.Only); d.shown.Text == "" || !strings.Contains(d.shown.Text, "INC-7") || !strings.Contains(d.Told, "<back> takes it away") {
 		t.Errorf("shown is %q, told %q", d.shown.Text, d.Told)
 	}
@@ -165,7 +158,7 @@ func TestAValueIsFollowed(t *testing.T) {
 	if d.Follow(trace.Not); !strings.Contains(d.shown.Text, "INC-7") || !strings.Contains(d.shown.Text, "!.line=x") {
 		t.Errorf("shown is %q", d.shown.Text)
 	}
-	d = newDesk(t, 3)
+	d = newFixture(t, 3)
 	if d.Follow(trace.Only); d.shown.Text != "" || !strings.Contains(d.Told, "no id was found in the chosen row (14:03 a row)") {
 		t.Errorf("shown is %q, told %q", d.shown.Text, d.Told)
 	}
@@ -173,7 +166,7 @@ func TestAValueIsFollowed(t *testing.T) {
 
 // Where several values may be meant, one more key says which, and esc does nothing.
 func TestOneOfSeveralValuesIsChosen(t *testing.T) {
-	d := newDesk(t, 4)
+	d := newFixture(t, 4)
 	for key, want := range map[string]string{"enter": "T-1", "2": "O-9", "3": "e-4", "4": "", "esc": ""} {
 		d.shown = query.Query{}
 		d.do(d.Follow(trace.Only), nil)
@@ -199,7 +192,7 @@ func TestOneOfSeveralValuesIsChosen(t *testing.T) {
 
 // A filter that is lost is told, and how to have it back; one that goes on is not.
 func TestAReplacedFilterIsTold(t *testing.T) {
-	d := newDesk(t, 1)
+	d := newFixture(t, 1)
 	d.stream.Query, _ = query.New(query.Node{}, "sev:error", tuitest.Start)
 	if d.Follow(trace.Too); d.lost != "" || !strings.Contains(d.Told, "<back> takes it away") {
 		t.Errorf("added: lost is %q, told %q", d.lost, d.Told)
@@ -218,7 +211,7 @@ func TestAReplacedFilterIsTold(t *testing.T) {
 }
 
 func TestAValueIsPinned(t *testing.T) {
-	d := newDesk(t, 1)
+	d := newFixture(t, 1)
 	if d.Pin(); !slices.Equal(d.pins, []string{"inc-7"}) {
 		t.Errorf("pinned are %q", d.pins)
 	}
@@ -228,7 +221,7 @@ func TestAValueIsPinned(t *testing.T) {
 }
 
 func TestWhatIsRelatedAndFrequent(t *testing.T) {
-	d := newDesk(t, 1)
+	d := newFixture(t, 1)
 	if err := d.do(d.RunRelated(nil)); err != nil || d.Dialog == nil || d.Dialog.Title() != "Related: INC-7" {
 		t.Errorf("%v, shown is %v", err, d.Dialog)
 	}
@@ -239,14 +232,14 @@ func TestWhatIsRelatedAndFrequent(t *testing.T) {
 	if err := d.do(d.RunTop(nil)); !errors.Is(err, words.ErrUsage) {
 		t.Error(err)
 	}
-	d = newDesk(t, 3)
+	d = newFixture(t, 3)
 	if err := d.do(d.RunRelated(nil)); err == nil {
 		t.Error("of no value something is related")
 	}
 }
 
 func TestTwoEventsAreCompared(t *testing.T) {
-	d := newDesk(t, 1)
+	d := newFixture(t, 1)
 	if d.do(d.Compare(), nil); d.Comparing != 1 || d.Dialog != nil {
 		t.Fatalf("to be compared is %d", d.Comparing)
 	}
@@ -266,7 +259,7 @@ func TestTwoEventsAreCompared(t *testing.T) {
 }
 
 func TestAReportIsWritten(t *testing.T) {
-	d := newDesk(t, 1)
+	d := newFixture(t, 1)
 	d.Report()
 	if d.Prompt == nil || d.Prompt.Field.Text() != "incident-INC-7.md" {
 		t.Fatalf("asked is %+v", d.Prompt)
@@ -285,7 +278,7 @@ func TestAReportIsWritten(t *testing.T) {
 }
 
 func TestEventsArePiped(t *testing.T) {
-	d := newDesk(t, 1)
+	d := newFixture(t, 1)
 	var input []byte
 	d.Command = func(_ context.Context, args []string, in []byte) ([]byte, error) {
 		input = in
@@ -293,8 +286,8 @@ func TestEventsArePiped(t *testing.T) {
 	}
 	r, _ := d.Get(1)
 	d.selected = []event.Record{r, {Seq: 2, Kind: event.KindGap}}
-	if err := d.do(d.RunPipe([]string{"ndjson", "jq", ".data"})); err != nil || bytes.Count(input, []byte("\n")) != 1 || !slices.Equal(d.memo.Pipes, []string{"ndjson jq .data"}) {
-		t.Errorf("%v, piped is %q, remembered %q", err, input, d.memo.Pipes)
+	if err := d.do(d.RunPipe([]string{"ndjson", "jq", ".data"})); err != nil || bytes.Count(input, []byte("\n")) != 1 || !slices.Equal(d.persist.Pipes, []string{"ndjson jq .data"}) {
+		t.Errorf("%v, piped is %q, remembered %q", err, input, d.persist.Pipes)
 	}
 	if err := d.do(d.RunPipe([]string{"ndjson"})); err == nil {
 		t.Error("nothing is run")

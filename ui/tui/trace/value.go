@@ -15,22 +15,22 @@ import (
 )
 
 // noValue says that the keys for values have none to act on, and in which row.
-func (d *Desk) noValue() string {
-	return "no id was found in the chosen row (" + d.env.RowName() + "); open it and choose a line with a value"
+func (t *Tracer) noValue() string {
+	return "no id was found in the chosen row (" + t.env.RowName() + "); open it and choose a line with a value"
 }
 
 // withValue hands on what the keys for values are about: that of the detail's chosen line,
 // else the id of what the chosen event belongs to. Where several may be meant, the operator
 // chooses; does says what is done with the value.
-func (d *Desk) withValue(does string, then func(term string, text trust.Text) tea.Cmd) tea.Cmd {
-	if term, text, ok := d.env.Value(); ok {
+func (t *Tracer) withValue(does string, then func(term string, text trust.Text) tea.Cmd) tea.Cmd {
+	if term, text, ok := t.env.Value(); ok {
 		return then(term, text)
 	}
-	ids, clear := d.chosenIDs()
+	ids, clear := t.chosenIDs()
 	take := func(id incidents.ID) tea.Cmd { return then(filter.ValueTerm(id.Text), id.Text) }
 	switch {
 	case len(ids) == 0:
-		d.env.Tell(d.noValue())
+		t.env.Screen.Tell(t.noValue())
 		return nil
 	case clear:
 		return take(ids[0])
@@ -39,16 +39,16 @@ func (d *Desk) withValue(does string, then func(term string, text trust.Text) te
 	for i, id := range ids {
 		rows[i] = widget.Row{Name: trust.Line(id.Path), Value: trust.Line(id.Text)}
 	}
-	d.env.Show(&widget.Numbered{Screen: d.env, Glyphs: d.env.Glyphs, Head: "Which value?", Says: does, Rows: rows, Take: func(i int) tea.Cmd { return take(ids[i]) }})
+	t.env.Screen.Show(&widget.Numbered{Screen: t.env.Screen, Glyphs: t.env.Glyphs, Head: "Which value?", Says: does, Rows: rows, Take: func(i int) tea.Cmd { return take(ids[i]) }})
 	return nil
 }
 
 // hasValue tells whether there is a value that the keys for values may be about.
-func (d *Desk) hasValue() bool {
-	if _, _, ok := d.env.Value(); ok {
+func (t *Tracer) hasValue() bool {
+	if _, _, ok := t.env.Value(); ok {
 		return true
 	}
-	ids, _ := d.chosenIDs()
+	ids, _ := t.chosenIDs()
 	return len(ids) > 0
 }
 
@@ -64,28 +64,28 @@ const (
 
 // Follow filters by the value. It is looked for at all servers, as each names it
 // differently. The keys stay where they are, so that another value can follow.
-func (d *Desk) Follow(how How) tea.Cmd {
+func (t *Tracer) Follow(how How) tea.Cmd {
 	does := [...]string{Only: "show only what has it", Not: "leave out what has it", Too: "add it to the filter"}[how]
-	return d.withValue(does, func(term string, _ trust.Text) tea.Cmd {
+	return t.withValue(does, func(term string, _ trust.Text) tea.Cmd {
 		if how == Only {
-			d.useTerm(query.Node{}, term, d.env.Stream.Query.Text)
+			t.useTerm(query.Node{}, term, t.env.Stream.Query.Text)
 		} else {
-			d.narrow(term, how == Not)
+			t.narrow(term, how == Not)
 		}
 		return nil
 	})
 }
 
-// Hide leaves out what a term takes, besides what was filtered.
-func (d *Desk) Hide(term string) { d.narrow(term, true) }
+// Hide adds a term to the filter that leaves out what it matches.
+func (t *Tracer) Hide(term string) { t.narrow(term, true) }
 
 // narrow adds a term to the filter, or for not that it is left out.
-func (d *Desk) narrow(term string, not bool) {
-	q, was := d.env.Stream.Query, ""
+func (t *Tracer) narrow(term string, not bool) {
+	q, was := t.env.Stream.Query, ""
 	if q.Off {
 		q.Text, was = "", q.Text
 	}
-	d.useTerm(q.Node, filter.With(q.Text, term, not), was)
+	t.useTerm(q.Node, filter.With(q.Text, term, not), was)
 }
 
 // wasMax bounds how much is told of a filter that was replaced, in cells.
@@ -93,46 +93,46 @@ const wasMax = 40
 
 // useTerm shows what a filter takes at a node, and remembers the filter. It tells of was,
 // the filter that is lost by it, if that is another.
-func (d *Desk) useTerm(node query.Node, text, was string) {
-	q, err := query.New(node, text, d.env.Clock())
+func (t *Tracer) useTerm(node query.Node, text, was string) {
+	q, err := query.New(node, text, t.env.Clock())
 	if err != nil {
-		d.env.Fail("cannot filter by the value", err)
+		t.env.Screen.Fail("cannot filter by the value", err)
 		return
 	}
 	if was == text {
 		was = ""
 	}
-	d.env.Filter(q, was)
+	t.env.Filter(q, was)
 	told := "filter " + cells.Sanitize(text).Plain() + "; "
 	if was == "" {
-		told += d.env.KeyOf("back") + " takes it away"
+		told += t.env.Screen.KeyOf("back") + " takes it away"
 	} else {
-		told += "filter was " + cells.Sanitize(was).Clip(wasMax).Plain() + "; " + d.env.KeyOf("filter.toggle") + " brings it back"
+		told += "filter was " + cells.Sanitize(was).Clip(wasMax).Plain() + "; " + t.env.Screen.KeyOf("filter.toggle") + " brings it back"
 	}
-	d.env.Tell(told)
+	t.env.Screen.Tell(told)
 }
 
-// Pin has the value stand out wherever payloads are shown, or no longer. The oldest
-// pin makes room for a new one.
-func (d *Desk) Pin() tea.Cmd {
-	return d.withValue("pin it, or take its pin away", func(_ string, text trust.Text) tea.Cmd {
+// Pin highlights the value in all payloads, or ends that. A new pin replaces the oldest if there
+// are [cells.PinsMax].
+func (t *Tracer) Pin() tea.Cmd {
+	return t.withValue("pin it, or take its pin away", func(_ string, text trust.Text) tea.Cmd {
 		if plain := trust.Line(text).Plain(); plain != "" {
-			d.pin(plain)
+			t.pin(plain)
 		} else {
-			d.env.Tell(d.noValue())
+			t.env.Screen.Tell(t.noValue())
 		}
 		return nil
 	})
 }
 
-func (d *Desk) pin(plain string) {
+func (t *Tracer) pin(plain string) {
 	pin := strings.ToLower(plain)
-	pins := slices.DeleteFunc(slices.Clone(d.env.Pins), func(p string) bool { return p == pin })
-	if len(pins) < len(d.env.Pins) {
-		d.env.Tell(plain + " is not pinned any more")
+	pins := slices.DeleteFunc(slices.Clone(t.env.Pins), func(p string) bool { return p == pin })
+	if len(pins) < len(t.env.Pins) {
+		t.env.Screen.Tell(plain + " is not pinned any more")
 	} else {
 		pins = append(pins[max(0, len(pins)+1-cells.PinsMax):], pin)
-		d.env.Tell(plain + " is pinned; " + d.env.KeyOf("value.pin") + " again takes the pin away")
+		t.env.Screen.Tell(plain + " is pinned; " + t.env.Screen.KeyOf("value.pin") + " again takes the pin away")
 	}
-	d.env.Pin(pins)
+	t.env.Pin(pins)
 }

@@ -18,7 +18,7 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// Env is what takes the settings.
+// Env has what applies the settings.
 type Env struct {
 	Screen
 	Path     string                                    // "" if there is no file
@@ -27,13 +27,11 @@ type Env struct {
 	Split    func(layout.Split)                        // where the detail stands
 }
 
-// Screen is what tells of the file.
+// Screen is what the file asks of the screen around it.
 type Screen interface {
-	widget.Screen
+	widget.Keyed
 	// TellBad tells what is wrong.
 	TellBad(text string)
-	// KeyOf is the operator's key of an action.
-	KeyOf(action string) string
 }
 
 // File is the operator's file as it was last read.

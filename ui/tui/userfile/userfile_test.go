@@ -12,8 +12,8 @@ import (
 	"eventdeck/ui/tui/userfile"
 )
 
-// desk is a screen with a file of settings and what was taken of it.
-type desk struct {
+// fixture is a screen with a file of settings and what was taken of it.
+type fixture struct {
 	tuitest.Screen
 	userfile.File
 	path     string
@@ -24,10 +24,10 @@ type desk struct {
 	wrong    []string // of the keys
 }
 
-func (d *desk) TellBad(text string) { d.bad = text }
+func (d *fixture) TellBad(text string) { d.bad = text }
 
-func newDesk(t *testing.T, text string) *desk {
-	d := &desk{path: filepath.Join(t.TempDir(), "settings.json")}
+func newFixture(t *testing.T, text string) *fixture {
+	d := &fixture{path: filepath.Join(t.TempDir(), "settings.json")}
 	d.write(t, text)
 	d.File = userfile.New(userfile.Env{
 		Screen: d, Path: d.path,
@@ -38,14 +38,14 @@ func newDesk(t *testing.T, text string) *desk {
 	return d
 }
 
-func (d *desk) write(t *testing.T, text string) {
+func (d *fixture) write(t *testing.T, text string) {
 	if err := os.WriteFile(d.path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func TestSettingsAreTaken(t *testing.T) {
-	d := newDesk(t, `{"keys": {"zoom": ["Z"]}, "severity": {"pager/page": "/impact"}, "detail": "below"}`)
+	d := newFixture(t, `{"keys": {"zoom": ["Z"]}, "severity": {"pager/page": "/impact"}, "detail": "below"}`)
 	d.Load()
 	if d.keys != 1 || d.severity["pager/page"] != "/impact" || d.split != layout.Below || d.bad != "" {
 		t.Errorf("%d keys, severity %v, split %v, told %q", d.keys, d.severity, d.split, d.bad)
@@ -64,7 +64,7 @@ func TestSettingsAreTaken(t *testing.T) {
 }
 
 func TestWhatIsWrongIsTold(t *testing.T) {
-	d := newDesk(t, `{"severity": {"pager/page": "impact"}, "detail": "left", "limits": {"servers": 0}}`)
+	d := newFixture(t, `{"severity": {"pager/page": "impact"}, "detail": "left", "limits": {"servers": 0}}`)
 	d.wrong = []string{"settings.json:1:1: there is no action"}
 	d.Load()
 	all := strings.Join(d.Problems, "\n")
@@ -82,7 +82,7 @@ func TestWhatIsWrongIsTold(t *testing.T) {
 }
 
 func TestTheLastGoodSettingsStay(t *testing.T) {
-	d := newDesk(t, `{"keys": {"zoom": ["Z"]}}`)
+	d := newFixture(t, `{"keys": {"zoom": ["Z"]}}`)
 	d.Load()
 	d.write(t, `{"keys":`)
 	if tuitest.Run(d.Reload(false)); d.keys != 1 || !strings.HasSuffix(d.bad, "; the former settings stay") {

@@ -1,5 +1,5 @@
-// Package views keeps what is shown under names: place, filter, columns, and how two streams
-// share the screen. It lists them, and opens, renames and deletes them.
+// Package views saves what is shown under names: place, filter, columns, and how two streams
+// share the screen. It lists, opens, renames and deletes these views.
 package views
 
 import (
@@ -11,7 +11,7 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/layout"
-	"eventdeck/ui/tui/memo"
+	"eventdeck/ui/tui/persist"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/widget"
@@ -20,31 +20,24 @@ import (
 
 // View is what is shown, without where in the log one reads: it opens at the newest record.
 type View struct {
-	memo.Place
-	Second  *memo.Second               `json:"second,omitempty"` // nil: it has one stream
+	persist.Place
+	Second  *persist.Second            `json:"second,omitempty"` // nil: it has one stream
 	Panes   layout.Arrangement         `json:"panes,omitzero"`
 	Columns map[string][]stream.Column `json:"columns,omitempty"` // of its places, where they were chosen
 }
 
-// Env is what views are made from.
+// Env is what views need.
 type Env struct {
 	*cells.Env
-	Screen Screen
-	Memo   *memo.Memo
-	Now    func() View // what is shown
-	Open   func(View) tea.Cmd
-}
-
-// Screen is what shows views.
-type Screen interface {
-	widget.Lines
-	// KeyOf is the operator's key of an action.
-	KeyOf(action string) string
+	Screen  widget.Lines
+	Persist *persist.Saver
+	Now     func() View // what is shown
+	Open    func(View) tea.Cmd
 }
 
 // Views are the saved views.
 type Views struct {
-	memo.Named[View]
+	persist.Named[View]
 	env Env
 }
 
@@ -53,7 +46,7 @@ var commandWords = []string{"save", "rename", "delete"}
 
 // New returns no views; Load reads those that were saved.
 func New(env Env) Views {
-	return Views{memo.NewNamed[View](&env.Memo.Settings, memo.Views, "view", commandWords...), env}
+	return Views{persist.NewNamed[View](&env.Persist.Settings, persist.Views, "view", commandWords...), env}
 }
 
 // Use opens a view. Errors: [event.ErrNotFound], that its filter is none any more.
@@ -65,7 +58,7 @@ func (v *Views) Use(name string) (tea.Cmd, error) {
 		}
 		return nil, fmt.Errorf("%w; %s and then a name saves what is shown", err, v.env.Screen.KeyOf("views"))
 	}
-	places := []memo.Place{view.Place}
+	places := []persist.Place{view.Place}
 	if view.Second != nil {
 		places = append(places, view.Second.Place)
 	}
@@ -77,7 +70,7 @@ func (v *Views) Use(name string) (tea.Cmd, error) {
 	return v.env.Open(view), nil
 }
 
-// Run runs the words of the command. Errors: those of [Views.Use] and of [memo.Named].
+// Run runs the words of the command. Errors: those of [Views.Use] and of [persist.Named].
 func (v *Views) Run(typed []string) (tea.Cmd, error) {
 	if len(typed) == 0 {
 		v.List()
@@ -171,7 +164,7 @@ func (v *Views) Words(name string) trust.Rendered {
 	return cells.Join(text, cells.Sanitize(sign), second)
 }
 
-func (v *Views) placeWords(p *memo.Place) trust.Rendered {
+func (v *Views) placeWords(p *persist.Place) trust.Rendered {
 	text := stream.PlaceWords(p.Node.Node(), v.env.Glyphs)
 	if p.Filter == "" {
 		return text

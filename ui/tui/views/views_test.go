@@ -12,26 +12,26 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/ui/tui/internal/tuitest"
 	"eventdeck/ui/tui/layout"
-	"eventdeck/ui/tui/memo"
+	"eventdeck/ui/tui/persist"
 	"eventdeck/ui/tui/views"
 	"eventdeck/ui/tui/words"
 )
 
-// desk is a screen with views, which keeps settings in memory.
-type desk struct {
+// fixture is a screen with views, which keeps settings in memory.
+type fixture struct {
 	tuitest.Screen
 	views.Views
-	memo memo.Memo
+	persist persist.Saver
 	tuitest.Settings
 	now    views.View
 	opened []views.View
 }
 
-func newDesk() *desk {
-	d := &desk{Settings: tuitest.Settings{}}
-	d.memo = memo.New(memo.Settings{Screen: &d.Screen, Host: d}, time.Now)
+func newFixture() *fixture {
+	d := &fixture{Settings: tuitest.Settings{}}
+	d.persist = persist.New(persist.Settings{Screen: &d.Screen, Host: d}, time.Now)
 	d.Views = views.New(views.Env{
-		Env: tuitest.Env(), Screen: d, Memo: &d.memo, Now: func() views.View { return d.now },
+		Env: tuitest.Env(), Screen: d, Persist: &d.persist, Now: func() views.View { return d.now },
 		Open: func(v views.View) tea.Cmd { d.opened = append(d.opened, v); return nil },
 	})
 	d.Load()
@@ -39,18 +39,18 @@ func newDesk() *desk {
 }
 
 // run runs a line and what it asks for.
-func (d *desk) run(line string) error {
+func (d *fixture) run(line string) error {
 	cmd, err := d.Run(strings.Fields(line))
 	tuitest.Run(cmd)
 	return err
 }
 
 func alerts() views.View {
-	return views.View{Place: memo.Place{Node: memo.Node{Server: "pager"}, Filter: "sev:P1"}, Second: &memo.Second{Way: layout.Beside}}
+	return views.View{Place: persist.Place{Node: persist.Node{Server: "pager"}, Filter: "sev:P1"}, Second: &persist.Second{Way: layout.Beside}}
 }
 
 func TestViewsAreSavedRenamedAndTakenAway(t *testing.T) {
-	d := newDesk()
+	d := newFixture()
 	d.now = alerts()
 	if err := d.run("save on call"); err != nil {
 		t.Fatal(err)
@@ -61,7 +61,7 @@ func TestViewsAreSavedRenamedAndTakenAway(t *testing.T) {
 	if err := d.run("rename on call nights"); err != nil || !slices.Equal(d.Names(), []string{"nights"}) {
 		t.Errorf("%v, saved are %q", err, d.Names())
 	}
-	again := newDesk()
+	again := newFixture()
 	again.Settings = d.Settings
 	again.Load()
 	if err := again.run("nights"); err != nil || len(again.opened) != 1 || again.opened[0].Filter != "sev:P1" || again.opened[0].Second == nil {
@@ -69,7 +69,7 @@ func TestViewsAreSavedRenamedAndTakenAway(t *testing.T) {
 	}
 	for line, want := range map[string]error{
 		"other": event.ErrNotFound, "save": words.ErrUsage, "save rename": words.ErrUsage, "rename nights": words.ErrUsage, "rename other x": event.ErrNotFound,
-		"save " + strings.Repeat("n", memo.NameMax+1): words.ErrUsage, "delete other": event.ErrNotFound,
+		"save " + strings.Repeat("n", persist.NameMax+1): words.ErrUsage, "delete other": event.ErrNotFound,
 	} {
 		if err := d.run(line); !errors.Is(err, want) {
 			t.Errorf("%s: %v", line, err)
@@ -88,8 +88,8 @@ func TestViewsAreSavedRenamedAndTakenAway(t *testing.T) {
 
 // A filter that an earlier version took is told, and nothing else is shown in its place.
 func TestAViewWhoseFilterIsNoneAnyMore(t *testing.T) {
-	d := newDesk()
-	d.Settings[memo.Views] = `{"old":{"node":{},"filter":"(("}}`
+	d := newFixture()
+	d.Settings[persist.Views] = `{"old":{"node":{},"filter":"(("}}`
 	d.Load()
 	if err := d.run("old"); err == nil || !strings.Contains(err.Error(), "of the view old") || len(d.opened) != 0 {
 		t.Errorf("%v, opened %v", err, d.opened)
@@ -97,7 +97,7 @@ func TestAViewWhoseFilterIsNoneAnyMore(t *testing.T) {
 }
 
 func TestTheListOfViews(t *testing.T) {
-	d := newDesk()
+	d := newFixture()
 	d.now = alerts()
 	d.List()
 	if text := d.Text(90, 10); !strings.Contains(text, "ctrl+s saves under it") {

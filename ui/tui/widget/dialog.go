@@ -1,5 +1,5 @@
-// Package widget has what dialogs are made of: text fields, prompts, lists to pick from, and
-// [Screen], which shows them and runs what they ask for beside the event loop.
+// Package widget has the parts of dialogs: text fields, prompts, lists to pick from. [Screen]
+// is the screen that shows them.
 package widget
 
 import (
@@ -14,70 +14,85 @@ import (
 	"eventdeck/ui/tui/cells"
 )
 
-// Dialog is a box over the panes that has all keys.
+// Dialog is a box over the panes. While it is shown it has the focus. Its methods are called on
+// the event loop and do no I/O.
 type Dialog interface {
 	Title() string
-	// Size returns the cells it would like to have inside its frame.
+	// Size returns the width and height in cells that it wants inside its frame, on a screen of
+	// w by h cells.
 	Size(w, h int) (int, int)
+	// Draw writes at most h rows of the width of the canvas.
 	Draw(c *cells.Canvas, h int)
 	Key(k tea.KeyPressMsg) tea.Cmd
-	Paste(text string) tea.Cmd
-	Hints() []string // key, word, key, word …
+	// Hints are keys, each with what it does behind it.
+	Hints() []string
 }
 
-// Screen is what shows dialogs. Its verbs are called on the event loop only, but for
-// what [Screen.Do] runs.
+// Paster is a dialog that takes pasted text; any other one ignores it.
+type Paster interface {
+	Paste(text string) tea.Cmd
+}
+
+// Screen is the screen as its parts see it. Its methods are for the event loop.
 type Screen interface {
 	// Show shows a dialog in place of the one that is shown, or none for nil.
 	Show(d Dialog)
 	// Shown returns the dialog that is shown, nil for none.
 	Shown() Dialog
-	// Tell says what was done, Fail what was not, until the next key.
+	// Tell shows a text on the status line until the next key, Fail what failed and why.
 	Tell(text string)
 	Fail(what string, err error)
-	// Do runs fn beside the program and hands on what it returns. It ends with the
-	// program, which waits for it.
+	// Do returns a command that runs fn in the background and sends what fn returns. The
+	// context ends with the program, which waits for fn.
 	Do(fn func(context.Context) tea.Msg) tea.Cmd
 }
 
-// Then is a message that is run on the event loop: what something that took its time
-// has found. It returns what is to be done next, or nil.
+// Keyed is a screen that knows the operator's keys.
+type Keyed interface {
+	Screen
+	// KeyOf returns the operator's key of an action, for texts that name it.
+	KeyOf(action string) string
+}
+
+// Then is a message whose function the screen calls on the event loop: the second half of a
+// command, which may change the state of the screen. It returns the next command or nil.
 type Then func() tea.Cmd
 
-// Done is a message: something that was asked of the host is done.
+// Done is the message that something which was asked of the host has ended.
 type Done struct {
-	What  string // that was done, or tried; "" is not told
-	Err   error
-	From  Asker  // the dialog that asked, nil if none did; it closes when nothing failed
-	After func() // runs on the event loop when nothing failed, if it is not nil
+	What  string // what was done, or tried; "" is not told
+	Err   error  // nil: it was done
+	From  Asker  // the dialog that asked, nil for none; it closes if Err is nil
+	After func() // is called on the event loop if Err is nil; nil: nothing is
 }
 
 // Asker is a dialog that waits for an answer of the host.
 type Asker interface {
 	Dialog
-	Rest()            // the answer is there
-	Refuse(err error) // it is no
+	Rest()            // is called when the answer is there
+	Refuse(err error) // is called with the error if the answer is one
 }
 
-// Worker is a dialog that shows the sign of work that goes on, while it is busy.
+// Worker is a dialog that draws a spinner while it is busy.
 type Worker interface {
 	Dialog
 	Busy() bool
 }
 
-// Clicker is a dialog whose rows can be clicked. x and y count from the first
-// cell inside its frame.
+// Clicker is a dialog whose rows can be clicked. x and y are cells, counted from the first one
+// inside the frame.
 type Clicker interface {
 	Click(x, y int) tea.Cmd
 }
 
-// Confirm asks the operator to choose; esc chooses nothing.
+// Confirm is a dialog that asks for one of some choices. Esc, q and n close it without one,
+// unless they are the key of a choice.
 type Confirm struct {
 	Screen  Screen
 	Head    string
 	Lines   []string
 	Choices []Choice
-	Gone    func() // it was closed without a choice
+	Gone    func() // is called when it is closed without a choice; nil: nothing is
 }
 
 // Choice is an answer to a question, by the key that gives it.
@@ -109,7 +124,7 @@ func (d *Confirm) Size(sw, _ int) (int, int) {
 	return w, d.Rows(w) + 1
 }
 
-// choiceIndent is how far the words of a choice stand from the left: behind its key.
+// choiceIndent is the column of the title of a choice, behind its key.
 const choiceIndent = 7
 
 // Rows implements [Question]. Lines that are longer than w are wrapped.
@@ -130,11 +145,7 @@ func wrapped(s string, w int) []trust.Rendered { return cells.Wrap(s, w, math.Ma
 // Draw implements [Dialog].
 func (d *Confirm) Draw(c *cells.Canvas, _ int) {
 	for _, s := range d.Lines {
-		for _, line := range wrapped(s, c.Width-2) {
-			c.Put(themes.Plain, " ")
-			c.Safe(themes.Plain, line)
-			c.End()
-		}
+		c.Lines(themes.Plain, " ", themes.Plain, wrapped(s, c.Width-2))
 	}
 	c.End()
 	for _, ch := range d.all() {
@@ -150,7 +161,7 @@ func (d *Confirm) Draw(c *cells.Canvas, _ int) {
 	}
 }
 
-// all are the choices and what esc does.
+// all are the choices and, unless esc is the key of one, what esc does.
 func (d *Confirm) all() []Choice {
 	if slices.ContainsFunc(d.Choices, func(c Choice) bool { return c.Key == "esc" }) {
 		return d.Choices
@@ -176,9 +187,6 @@ func (d *Confirm) Key(k tea.KeyPressMsg) tea.Cmd {
 	}
 	return nil
 }
-
-// Paste implements [Dialog].
-func (d *Confirm) Paste(string) tea.Cmd { return nil }
 
 // Hints implements [Dialog].
 func (d *Confirm) Hints() []string { return []string{"esc", "back"} }

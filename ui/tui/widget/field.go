@@ -14,25 +14,23 @@ import (
 	"eventdeck/ui/tui/cells"
 )
 
-// undoMax bounds the changes that a field can take back.
+// undoMax bounds the changes that a field can undo.
 const undoMax = 200
 
-// Field is a field for text. Words, the ends of a line and what is around the
-// cursor are edited as in [textinput.Model], which has the line with the cursor;
-// on top of that the cursor stands between whole characters, changes can be taken
-// back, and there can be several lines. The zero value is an empty field of one
-// line.
+// Field is a text field. It edits the line with the cursor by a [textinput.Model]; in addition
+// the cursor moves by whole grapheme clusters, changes can be undone, and there can be several
+// lines. The zero value is an empty field of one line.
 type Field struct {
 	Several bool // lines; enter begins another one
 	// Mask returns what is shown of a line, with as many characters; nil: the line.
 	Mask func(line string) string
 
-	lines []string // the one at row is stale: input has it
-	row   int
+	lines []string // that at row is out of date: input has it
+	row   int      // of the cursor
 	input textinput.Model
 	undo  []fieldState
 	typed bool // the last change was a letter behind another one
-	whole bool // the text is selected: what is typed takes its place
+	whole bool // all text is selected: what is typed replaces it
 }
 
 // fieldState is what undo goes back to.
@@ -50,8 +48,7 @@ func (f *Field) ready() {
 	}
 }
 
-// Set puts text in the place of what is there, with the cursor behind it. It cannot
-// be taken back.
+// Set replaces the text, with the cursor at its end. It cannot be undone.
 func (f *Field) Set(text string) {
 	f.lines = nil
 	f.ready()
@@ -59,8 +56,7 @@ func (f *Field) Set(text string) {
 	f.undo, f.typed, f.whole = nil, false, false
 }
 
-// Select selects the text: what is typed or pasted next takes its place, any other key
-// edits it.
+// Select selects all text: what is typed or pasted next replaces it, any other key edits it.
 func (f *Field) Select() { f.whole = f.Text() != "" }
 
 // deselect ends a selection; without keep the selected text goes.
@@ -72,7 +68,7 @@ func (f *Field) deselect(keep bool) {
 	f.whole = false
 }
 
-// Text returns what is in the field, its lines parted by line feeds.
+// Text returns the text of the field, with line feeds between lines.
 func (f *Field) Text() string { return strings.Join(f.Lines(), "\n") }
 
 // Lines returns the lines of the field, at least one.
@@ -91,10 +87,10 @@ func (f *Field) Column() int { f.ready(); return f.input.Position() }
 // SetColumn puts the cursor behind so many characters of its line.
 func (f *Field) SetColumn(n int) { f.ready(); f.input.SetCursor(n) }
 
-// AtTop and AtBottom tell whether the cursor is in the first or in the last line.
+// AtTop tells whether the cursor is in the first line.
 func (f *Field) AtTop() bool { return f.row == 0 }
 
-// AtBottom is told with [Field.AtTop].
+// AtBottom tells whether the cursor is in the last line.
 func (f *Field) AtBottom() bool { return f.row >= len(f.lines)-1 }
 
 // Insert takes pasted text at the cursor.
@@ -108,7 +104,7 @@ func (f *Field) Insert(text string) {
 // lineEnds are line ends as terminals paste them, and as a field has them.
 var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
-// insert leaves out what is no letter, blank or line end.
+// insert inserts a text without the characters that are no graphic ones.
 func (f *Field) insert(text string) {
 	f.ready()
 	text = strings.Map(func(r rune) rune {
@@ -133,7 +129,7 @@ func (f *Field) insert(text string) {
 	}
 }
 
-// Key edits by one key and tells whether the text changed.
+// Key handles a key and reports whether the text changed.
 func (f *Field) Key(k tea.KeyPressMsg) (changed bool) {
 	f.ready()
 	name := k.String()
@@ -196,7 +192,7 @@ func (f *Field) Key(k tea.KeyPressMsg) (changed bool) {
 
 func (f *Field) update(msg tea.Msg) { f.input, _ = f.input.Update(msg) }
 
-// goTo puts the cursor into a line that there is; col -1 is its end.
+// goTo moves the cursor, if there is such a line; col -1 is its end.
 func (f *Field) goTo(row, col int) {
 	if row < 0 || row >= len(f.lines) {
 		return
@@ -215,7 +211,7 @@ func (f *Field) goTo(row, col int) {
 	f.input.SetCursor(at)
 }
 
-// breakLine parts the line at the cursor.
+// breakLine splits the line at the cursor.
 func (f *Field) breakLine() {
 	line, col := []rune(f.input.Value()), f.input.Position()
 	f.input.SetValue(string(line[:col]))
@@ -223,7 +219,7 @@ func (f *Field) breakLine() {
 	f.goTo(f.row+1, 0)
 }
 
-// joinLine puts the line behind row at its end, with the cursor between them.
+// joinLine joins the line at row and the next one, with the cursor between them.
 func (f *Field) joinLine(row int) {
 	lines := f.Lines()
 	col := utf8.RuneCountInString(lines[row])
@@ -236,7 +232,8 @@ func (f *Field) joinLine(row int) {
 
 func (f *Field) state() fieldState { return fieldState{f.Text(), f.row, f.input.Position()} }
 
-// changed notes what was before a change. Letters of one word are one change.
+// changed records a change for undo and reports whether there is one. Letters of one word are
+// one change.
 func (f *Field) changed(before fieldState, letter bool) bool {
 	if f.Text() == before.text {
 		f.typed = false
@@ -286,7 +283,7 @@ func clusterAfter(line []rune, col int) int {
 	return utf8.RuneCountInString(cluster)
 }
 
-// DrawLine writes one line of the field. While it has the keys, the cursor of the
+// DrawLine writes one line of the field. While it has the focus, the cursor of the
 // canvas stands in it.
 func (f *Field) DrawLine(c *cells.Canvas, i int, on bool) {
 	role := themes.Field

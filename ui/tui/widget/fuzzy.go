@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// score tells how well text answers what was typed, 0 for not at all. Every word must be
-// there: best as the start of a word, then inside of one. text is in lower case.
+// score tells how well a text in lower case matches the typed words, 0 for not at all. It must
+// have every word; starts of words count more than what is inside of one.
 func score(typed []string, text string) int {
 	if len(typed) == 0 {
 		return 1
@@ -53,8 +53,8 @@ func letter(b byte) bool {
 	return b >= 0x80 || unicode.IsLetter(rune(b)) || unicode.IsDigit(rune(b))
 }
 
-// rank returns the indexes of the n texts that answer what was typed, the best
-// first; equals stay in order. text returns lower case.
+// rank returns the indexes of those of n texts that match what was typed, the best first, equal
+// ones in their order. text returns a text in lower case.
 func rank(typed string, n int, text func(int) string) []int {
 	words := strings.Fields(strings.ToLower(typed))
 	var found []int

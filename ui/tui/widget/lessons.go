@@ -5,10 +5,10 @@ import (
 	"eventdeck/ui/tui/cells"
 )
 
-// Lesson is a line that names a key and what it does.
+// Lesson is a line of an empty pane that names a key and what it does.
 type Lesson struct{ Key, Text string }
 
-// DrawLessons writes a heading and what can be done.
+// DrawLessons writes a heading and lines below it.
 func DrawLessons(c *cells.Canvas, head string, list []Lesson) {
 	c.Put(themes.Plain, "  "+head)
 	c.End()

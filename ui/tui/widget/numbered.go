@@ -10,15 +10,15 @@ import (
 	"eventdeck/ui/tui/cells"
 )
 
-// Numbered asks for one of at most nine rows: by its digit, or by enter for the one under the
-// cursor. esc chooses none.
+// Numbered is a dialog to choose one of at most nine rows: by its digit, or by enter for the one
+// under the cursor. Esc chooses none.
 type Numbered struct {
 	Screen Screen
 	Glyphs *cells.Glyphs
 	Head   string
 	Says   string // what is done with the row
 	Rows   []Row
-	Take   func(i int) tea.Cmd // goes on with a row
+	Take   func(i int) tea.Cmd // is called with the index of the chosen row
 	at     int
 }
 
@@ -55,12 +55,7 @@ func (d *Numbered) Draw(c *cells.Canvas, h int) {
 	shown := max(1, h-1)
 	top := max(0, d.at-shown+1)
 	for i := top; i < min(top+shown, len(d.Rows)); i++ {
-		mark := " "
-		if i == d.at {
-			c.Only(themes.Cursor)
-			mark = d.Glyphs.Cursor
-		}
-		c.Put(themes.Plain, mark)
+		c.Mark(i == d.at, d.Glyphs.Cursor)
 		c.Put(themes.Key, strconv.Itoa(i+1)+" ")
 		c.Column(themes.Dim, d.Rows[i].Name, min(d.names(), c.Room))
 		c.Put(themes.Plain, "  ")
@@ -92,9 +87,6 @@ func (d *Numbered) choose(i int) tea.Cmd {
 	d.Screen.Show(nil)
 	return d.Take(i)
 }
-
-// Paste implements [Dialog].
-func (d *Numbered) Paste(string) tea.Cmd { return nil }
 
 // Hints implements [Dialog].
 func (d *Numbered) Hints() []string {

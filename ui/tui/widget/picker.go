@@ -11,26 +11,27 @@ import (
 	"eventdeck/ui/tui/cells"
 )
 
-// Pick is a line that can be chosen.
+// Pick is a line of a [Picker].
 type Pick struct {
-	Kind string // what it is, e.g. "server"
+	Kind string // what it is, such as "server"
 	Text trust.Rendered
-	Keys string // the operator's keys, if it has some
-	Find string // what is searched, in lower case
+	Keys string // the operator's keys for it, "" for none
+	Find string // the text that is searched; see [Findable]
 	Run  func() tea.Cmd
 }
 
-// Picker is a field and the list of what answers to it. Letters go to the
+// Picker is a text field and the list of lines that match it, the best first. Letters go to the
 // field; arrows move in the list.
 type Picker struct {
-	Field   Field
-	all     []Pick
-	Found   []int
-	At, top int
-	shown   int
+	Field Field
+	Found []int // the lines that match, as indexes into those of [NewPicker]
+	At    int   // the chosen one, as an index into Found
+	all   []Pick
+	top   int // the first one in sight
+	shown int // how many have room
 }
 
-// Refill lists other lines; what is typed stays.
+// Refill replaces the lines; the text of the field stays.
 func (p *Picker) Refill(all []Pick) {
 	typed := p.Field.Text()
 	*p = NewPicker(all)
@@ -38,20 +39,21 @@ func (p *Picker) Refill(all []Pick) {
 	p.Search()
 }
 
-// NewPicker lists all lines; nothing is typed yet.
+// NewPicker returns a picker of lines with an empty field, which all of them match.
 func NewPicker(all []Pick) Picker {
 	p := Picker{all: all, shown: 10}
 	p.Search()
 	return p
 }
 
-// Search lists anew what answers to the field.
+// Search finds the lines that match the field. It is called after Field was changed from
+// elsewhere.
 func (p *Picker) Search() {
 	p.Found = rank(p.Field.Text(), len(p.all), func(i int) string { return p.all[i].Find })
 	p.At, p.top = 0, 0
 }
 
-// Chosen returns the line under the cursor, nil if there is none.
+// Chosen returns the chosen line, nil if no line matches.
 func (p *Picker) Chosen() *Pick {
 	if p.At >= len(p.Found) {
 		return nil
@@ -59,7 +61,7 @@ func (p *Picker) Chosen() *Pick {
 	return &p.all[p.Found[p.At]]
 }
 
-// Key moves or types, and tells whether the text changed.
+// Key handles a key and reports whether the text of the field changed.
 func (p *Picker) Key(k tea.KeyPressMsg) (typed bool) {
 	name := k.String()
 	switch name {
@@ -82,14 +84,14 @@ func (p *Picker) Key(k tea.KeyPressMsg) (typed bool) {
 
 func (p *Picker) by(n int) { p.At = max(0, min(p.At+n, len(p.Found)-1)) }
 
-// Insert takes pasted text.
+// Insert inserts pasted text.
 func (p *Picker) Insert(s string) {
 	p.Field.Insert(s)
 	p.Search()
 }
 
-// DrawField writes the line that is typed, and which lines of the list the h rows below it
-// show, if these are not all.
+// DrawField writes the field behind a sign, and which lines of the list the h rows of
+// [Picker.DrawList] show, if these are not all.
 func (p *Picker) DrawField(c *cells.Canvas, sign string, h int) {
 	c.Put(themes.Key, " "+sign+" ")
 	p.Field.DrawLine(c, 0, true)
@@ -100,26 +102,22 @@ func (p *Picker) DrawField(c *cells.Canvas, sign string, h int) {
 	c.End()
 }
 
-// lay takes how many rows the list has room for, and keeps the chosen one in sight.
+// lay keeps the chosen line in sight in a list of h rows.
 func (p *Picker) lay(h int) {
 	p.shown = max(1, h)
 	p.top = max(min(p.top, p.At), p.At-p.shown+1)
 }
 
-// DrawList writes h rows of what was found; row writes one behind its first cell.
+// DrawList writes the lines that match in at most h rows; row writes one of them behind the
+// cursor sign.
 func (p *Picker) DrawList(g *cells.Glyphs, c *cells.Canvas, h int, row func(c *cells.Canvas, x *Pick)) {
 	p.lay(h)
 	for i := p.top; i < len(p.Found) && i < p.top+h; i++ {
-		mark := " "
-		if i == p.At {
-			c.Only(themes.Cursor)
-			mark = g.Cursor
-		}
-		c.Put(themes.Plain, mark)
+		c.Mark(i == p.At, g.Cursor)
 		row(c, &p.all[p.Found[i]])
 		c.End()
 	}
 }
 
-// Findable is text as a search reads it.
+// Findable joins texts for [Pick.Find].
 func Findable(parts ...string) string { return strings.ToLower(strings.Join(parts, " ")) }

@@ -8,36 +8,37 @@ import (
 	"eventdeck/ui/tui/cells"
 )
 
-// Prompt is a line of text at the bottom of the screen that has all keys: the
-// filter, a search, the text of a note, the name of a file.
+// Prompt is a line of text at the bottom of the screen that has the focus: a filter, a search,
+// the text of a note, the name of a file. Below the line it shows one of its messages: Problem,
+// else Warning, else Offers, else Says.
 type Prompt struct {
 	Label   string
 	Field   Field
-	Says    string // what the text means, or what can be done
-	Problem string // what is wrong with it, shown instead
-	Warning string // how it was understood where that is likely not meant, shown instead of Says
-	Offers  string // how it may go on, shown instead of Says until the text changes
+	Says    string // what the text is for, and what keys do
+	Problem string // what is wrong with the text
+	Warning string // how the text was understood where that is likely not meant
+	Offers  string // completions, until the text changes
 
-	Change func(text string)         // after every change; may set Problem
-	Done   func(text string) tea.Cmd // enter; the prompt stays open if it sets Problem
-	Gone   func()                    // esc
-	Tab    func() tea.Cmd            // completes, nil if nothing does
+	Change func(text string)         // is called after every change, and may set Problem; nil: nothing is
+	Done   func(text string) tea.Cmd // is called on enter; the prompt stays open if it sets Problem
+	Gone   func()                    // is called on esc; nil: nothing is
+	Tab    func() tea.Cmd            // completes the text; nil: nothing does
 
-	Past []string // newest first
-	back int      // how far back the history is shown; 0 is what was typed
-	mine string   // what was typed before the history
+	Past []string // earlier texts, the newest first
+	back int      // the place in Past that is shown, from 1; 0: what was typed
+	mine string   // what was typed before Past was shown
 }
 
-// Lines is a screen that asks for lines.
+// Lines is a screen with prompts.
 type Lines interface {
-	Screen
+	Keyed
 	// AskLine opens a prompt with a text, in place of the one that is open.
 	AskLine(p *Prompt, text string)
 	// Line returns the prompt that is open, nil for none.
 	Line() *Prompt
 }
 
-// Key takes a key. The prompt is over when open is false.
+// Key handles a key. If open is false the prompt is to be closed.
 func (p *Prompt) Key(k tea.KeyPressMsg) (cmd tea.Cmd, open bool) {
 	switch k.String() {
 	case "esc":
@@ -66,7 +67,8 @@ func (p *Prompt) Key(k tea.KeyPressMsg) (cmd tea.Cmd, open bool) {
 	return nil, true
 }
 
-// Changed has the text looked at after it was changed from elsewhere.
+// Changed clears the messages and calls Change. It is called after the field was changed from
+// elsewhere.
 func (p *Prompt) Changed() {
 	p.Problem, p.Warning, p.Offers = "", "", ""
 	if p.Change != nil {
@@ -74,7 +76,7 @@ func (p *Prompt) Changed() {
 	}
 }
 
-// Insert takes pasted text.
+// Insert inserts pasted text.
 func (p *Prompt) Insert(text string) {
 	p.Field.Insert(text)
 	p.Changed()
@@ -98,8 +100,7 @@ func (p *Prompt) recall(step int) {
 	p.Changed()
 }
 
-// saysMax is how many lines the words under the text may take: what they say is not cut
-// on a narrow screen.
+// saysMax bounds the lines of the message below the text.
 const saysMax = 3
 
 // Draw writes the lines of the prompt; the cursor of the canvas is in the first.
@@ -120,11 +121,7 @@ func (p *Prompt) Draw(c *cells.Canvas) {
 	if len(lines) > saysMax {
 		lines[saysMax-1] = cells.Join(lines[saysMax-1].Clip(c.Width-4), cells.Sanitize(" "+trust.CutMark))
 	}
-	for _, line := range lines[:min(len(lines), saysMax)] {
-		c.Put(role, " ")
-		c.Safe(role, line)
-		c.End()
-	}
+	c.Lines(role, " ", role, lines[:min(len(lines), saysMax)])
 }
 
 // historyMax bounds what is remembered of one kind of line.

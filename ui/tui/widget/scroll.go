@@ -1,7 +1,7 @@
 package widget
 
-// Steps returns by how many of n rows a key moves in a list of which page rows are in
-// sight: one, half a page, or to either end. ok is false for every other key.
+// Steps returns by how many rows a key moves in a list of n rows of which page are in sight: one
+// row, half a page, or to an end. ok is false for a key that does not move.
 func Steps(key string, n, page int) (by int, ok bool) {
 	switch key {
 	case "j", "down":
@@ -20,22 +20,22 @@ func Steps(key string, n, page int) (by int, ok bool) {
 	return 0, false
 }
 
-// Chooser is which row of a list in a dialog is chosen, and which rows are in sight.
+// Chooser has the chosen row of a list in a dialog, and the rows that are in sight.
 type Chooser struct {
 	At int // the chosen row
 
 	top, page int
 }
 
-// Lay takes how many rows there are and how many of them have room, and returns those
-// that are in sight, the chosen one among them: from first to the one before end.
+// Lay returns which of the rows are in sight where page of them have room, from first to the
+// one before end. The chosen row is among them.
 func (c *Chooser) Lay(rows, page int) (first, end int) {
 	c.page = page
 	c.top = max(0, min(c.top, c.At), c.At-page+1)
 	return c.top, min(c.top+page, rows)
 }
 
-// Key moves as a key of [Steps] says, in so many rows, and tells whether it was one.
+// Key moves the choice by a key of [Steps] and reports whether the key is one.
 func (c *Chooser) Key(key string, rows int) bool {
 	by, ok := Steps(key, rows, c.page)
 	if ok {
@@ -44,28 +44,28 @@ func (c *Chooser) Key(key string, rows int) bool {
 	return ok
 }
 
-// Click chooses the row so many below the first in sight, if that one is in sight.
+// Click chooses the row that is so many rows below the first one in sight, if there is one.
 func (c *Chooser) Click(below, rows int) {
 	if i := c.top + below; below >= 0 && below < c.page && i < rows {
 		c.At = i
 	}
 }
 
-// Scroll says which of the rows that a dialog has to read are in sight.
+// Scroll has the rows that are in sight of a text to read.
 type Scroll struct {
 	rows, page int
 	top        int
 }
 
-// Lay takes how many rows there are and how many of them have room, and returns those
-// that are in sight: from first to the one before end.
+// Lay returns which of the rows are in sight where page of them have room, from first to the
+// one before end.
 func (s *Scroll) Lay(rows, page int) (first, end int) {
 	s.rows, s.page = rows, page
 	s.by(0)
 	return s.top, min(s.top+page, rows)
 }
 
-// Key moves as a key of [Steps] says, and half a page down for space.
+// Key scrolls by a key of [Steps]; space is half a page down.
 func (s *Scroll) Key(key string) {
 	if key == "space" {
 		key = "pgdown"

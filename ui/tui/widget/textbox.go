@@ -8,7 +8,7 @@ import (
 	"eventdeck/ui/tui/cells"
 )
 
-// TextBox shows lines of ours to read.
+// TextBox is a dialog with lines to read. They may hold untrusted text.
 type TextBox struct {
 	Screen Screen
 	Head   string
@@ -45,13 +45,10 @@ func (d *TextBox) Draw(c *cells.Canvas, h int) {
 // Key implements [Dialog].
 func (d *TextBox) Key(k tea.KeyPressMsg) tea.Cmd { return ReadKey(d.Screen, &d.sight, k) }
 
-// Paste implements [Dialog].
-func (d *TextBox) Paste(string) tea.Cmd { return nil }
-
 // Hints implements [Dialog].
 func (d *TextBox) Hints() []string { return []string{"j k", "scroll", "esc", "back"} }
 
-// ReadKey is [Dialog.Key] of a dialog to read: keys scroll it or close it.
+// ReadKey is the [Dialog.Key] of a dialog to read: esc, q and enter close it, others scroll.
 func ReadKey(screen Screen, sight *Scroll, k tea.KeyPressMsg) tea.Cmd {
 	switch name := k.String(); name {
 	case "esc", "q", "enter":

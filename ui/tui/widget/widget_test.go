@@ -1,7 +1,6 @@
 package widget_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 
@@ -10,24 +9,12 @@ import (
 
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/internal/tuitest"
 	"eventdeck/ui/tui/widget"
 )
 
-var keys = map[string]tea.KeyPressMsg{
-	"left": {Code: tea.KeyLeft}, "right": {Code: tea.KeyRight}, "up": {Code: tea.KeyUp}, "down": {Code: tea.KeyDown}, "home": {Code: tea.KeyHome}, "end": {Code: tea.KeyEnd},
-	"backspace": {Code: tea.KeyBackspace}, "delete": {Code: tea.KeyDelete}, "enter": {Code: tea.KeyEnter}, "esc": {Code: tea.KeyEscape}, "tab": {Code: tea.KeyTab},
-	"ctrl+left": {Code: tea.KeyLeft, Mod: tea.ModCtrl}, "ctrl+right": {Code: tea.KeyRight, Mod: tea.ModCtrl}, "alt+d": {Code: 'd', Mod: tea.ModAlt},
-	"shift+backspace": {Code: tea.KeyBackspace, Mod: tea.ModShift}, "ctrl+_": {Code: '_', Mod: tea.ModCtrl}, "ctrl+shift+-": {Code: '-', Mod: tea.ModCtrl | tea.ModShift},
-	"ctrl+w": {Code: 'w', Mod: tea.ModCtrl}, "ctrl+k": {Code: 'k', Mod: tea.ModCtrl}, "ctrl+u": {Code: 'u', Mod: tea.ModCtrl}, "ctrl+z": {Code: 'z', Mod: tea.ModCtrl},
-}
-
-// typed is a key by its name, or a text.
-func typed(name string) tea.KeyPressMsg {
-	if k, ok := keys[name]; ok {
-		return k
-	}
-	return tea.KeyPressMsg{Code: []rune(name)[0], Text: name}
-}
+// typed is a key by its name.
+func typed(name string) tea.KeyPressMsg { return tuitest.Keys(name)[0] }
 
 func TestFieldEditsWordsAndCharacters(t *testing.T) {
 	for _, c := range []struct {
@@ -118,25 +105,11 @@ func TestMaskedFieldShowsNoCharacterOfIt(t *testing.T) {
 	}
 }
 
-// screen notes what dialogs do to it.
-type screen struct {
-	shown widget.Dialog
-	told  []string
-}
-
-func (s *screen) Show(d widget.Dialog)        { s.shown = d }
-func (s *screen) Shown() widget.Dialog        { return s.shown }
-func (s *screen) Tell(text string)            { s.told = append(s.told, text) }
-func (s *screen) Fail(what string, err error) { s.told = append(s.told, what+": "+err.Error()) }
-func (s *screen) Do(fn func(context.Context) tea.Msg) tea.Cmd {
-	return func() tea.Msg { return fn(context.Background()) }
-}
-
 func TestConfirmRunsTheChoiceAfterItHasClosed(t *testing.T) {
-	s := &screen{}
+	s := &tuitest.Screen{}
 	ran, gone := 0, 0
 	d := &widget.Confirm{Screen: s, Head: "Quit", Choices: []widget.Choice{{Key: "y", Title: "yes", Run: func() tea.Cmd {
-		if ran++; s.shown != nil {
+		if ran++; s.Dialog != nil {
 			t.Error("it is still open")
 		}
 		return nil
@@ -147,8 +120,8 @@ func TestConfirmRunsTheChoiceAfterItHasClosed(t *testing.T) {
 		t.Errorf("ran %d times, left %d times", ran, gone)
 	}
 	s.Show(d)
-	if d.Key(typed("esc")); s.shown != nil || ran != 1 || gone != 1 {
-		t.Errorf("after esc: %v is open, ran %d times, left %d times", s.shown, ran, gone)
+	if d.Key(typed("esc")); s.Dialog != nil || ran != 1 || gone != 1 {
+		t.Errorf("after esc: %v is open, ran %d times, left %d times", s.Dialog, ran, gone)
 	}
 }
 

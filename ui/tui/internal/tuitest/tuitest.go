@@ -65,26 +65,16 @@ func (s *Screen) AskLine(p *widget.Prompt, text string) {
 // Line implements [widget.Lines].
 func (s *Screen) Line() *widget.Prompt { return s.Prompt }
 
-// Type gives keys to the prompt that is open, and runs what they ask for: names of keys, or
-// texts that are typed.
+// Type gives keys to the prompt that is open, and runs what they ask for; see [Keys].
 func (s *Screen) Type(texts ...string) {
-	for _, text := range texts {
-		keys := []tea.KeyPressMsg{{Code: named[text]}}
-		if _, ok := named[text]; !ok {
-			keys = nil
-			for _, letter := range text {
-				keys = append(keys, tea.KeyPressMsg{Code: letter, Text: string(letter)})
-			}
+	for _, key := range Keys(texts...) {
+		if s.Prompt == nil {
+			return
 		}
-		for _, key := range keys {
-			if s.Prompt == nil {
-				return
-			}
-			p := s.Prompt
-			cmd, open := p.Key(key)
-			if Run(cmd); !open && s.Prompt == p {
-				s.Prompt = nil
-			}
+		p := s.Prompt
+		cmd, open := p.Key(key)
+		if s.Exec(cmd); !open && s.Prompt == p {
+			s.Prompt = nil
 		}
 	}
 }
@@ -116,21 +106,55 @@ func (s *Screen) ShowEvents(n query.Node) { s.Node = n }
 
 // named are the keys that are no letters.
 var named = map[string]rune{
-	"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "up": tea.KeyUp, "down": tea.KeyDown,
+	"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft, "right": tea.KeyRight,
+	"home": tea.KeyHome, "end": tea.KeyEnd, "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown,
 	"delete": tea.KeyDelete, "backspace": tea.KeyBackspace, "space": tea.KeySpace,
 }
 
-// Press gives keys to the dialog that is shown, and runs what they ask for.
-func (s *Screen) Press(keys ...string) {
-	for _, name := range keys {
-		key := tea.KeyPressMsg{Code: []rune(name)[0], Text: name}
-		if code, ok := named[name]; ok {
-			if key = (tea.KeyPressMsg{Code: code}); name == "space" {
-				key.Text = " "
-			}
+// modifiers are the beginnings of names of keys with a modifier.
+var modifiers = map[string]tea.KeyMod{"ctrl+": tea.ModCtrl, "alt+": tea.ModAlt, "shift+": tea.ModShift}
+
+// Keys are the keys of some names, such as "enter" or "ctrl+s". What is no name is typed letter
+// by letter.
+func Keys(names ...string) (keys []tea.KeyPressMsg) {
+	for _, name := range names {
+		if key, ok := keyOf(name); ok {
+			keys = append(keys, key)
+			continue
 		}
+		for _, letter := range name {
+			keys = append(keys, tea.KeyPressMsg{Code: letter, Text: string(letter)})
+		}
+	}
+	return keys
+}
+
+func keyOf(name string) (tea.KeyPressMsg, bool) {
+	for prefix, mod := range modifiers {
+		rest, ok := strings.CutPrefix(name, prefix)
+		if !ok {
+			continue
+		}
+		if key, ok := keyOf(rest); ok {
+			key.Mod |= mod
+			return key, true
+		}
+		if letters := []rune(rest); len(letters) == 1 {
+			return tea.KeyPressMsg{Code: letters[0], Mod: mod}, true
+		}
+	}
+	code, ok := named[name]
+	if name == "space" {
+		return tea.KeyPressMsg{Code: code, Text: " "}, true
+	}
+	return tea.KeyPressMsg{Code: code}, ok
+}
+
+// Press gives keys to the dialog that is shown, and runs what they ask for; see [Keys].
+func (s *Screen) Press(names ...string) {
+	for _, key := range Keys(names...) {
 		if s.Dialog != nil {
-			Run(s.Dialog.Key(key))
+			s.Exec(s.Dialog.Key(key))
 		}
 	}
 }
@@ -150,17 +174,44 @@ func (s *Screen) Text(w, h int) string {
 // Plain joins rows without their styles.
 func Plain(rows []string) string { return ansi.Strip(strings.Join(rows, "\n")) }
 
-// Run runs a command and what follows from it on the event loop.
-func Run(cmd tea.Cmd) {
+// Exec runs a command and what follows from it, as the screen does: of a [widget.Done] it notes
+// what was done or failed, and closes the dialog that asked.
+func (s *Screen) Exec(cmd tea.Cmd) {
 	if cmd == nil {
 		return
 	}
 	switch msg := cmd().(type) {
 	case widget.Then:
-		Run(msg())
+		s.Exec(msg())
 	case tea.BatchMsg:
 		for _, c := range msg {
-			Run(c)
+			s.Exec(c)
 		}
+	case widget.Done:
+		s.done(msg)
 	}
 }
+
+func (s *Screen) done(msg widget.Done) {
+	if msg.From != nil {
+		msg.From.Rest()
+	}
+	if s.Failed = msg.Err; msg.Err != nil {
+		if msg.From != nil {
+			msg.From.Refuse(msg.Err)
+		}
+		return
+	}
+	if msg.From != nil && s.Dialog == widget.Dialog(msg.From) {
+		s.Dialog = nil
+	}
+	if msg.What != "" {
+		s.Told = msg.What
+	}
+	if msg.After != nil {
+		msg.After()
+	}
+}
+
+// Run is [Screen.Exec] where no screen is looked at.
+func Run(cmd tea.Cmd) { new(Screen).Exec(cmd) }

@@ -1,0 +1,100 @@
+package tui
+
+import (
+	"eventdeck/ui/tui/feed"
+	"eventdeck/ui/tui/layout"
+	"eventdeck/ui/tui/persist"
+	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/stream"
+	"eventdeck/ui/tui/table"
+)
+
+// state returns what is saved of what is shown now.
+func (a *app) state() persist.State {
+	s := persist.State{Lines: a.persist.Lines}
+	s.Place = placeOf(&a.stream.Stream)
+	s.Node = persist.NodeOf(a.tree.At)
+	if before, typing := a.filters.Typing(); typing {
+		s.Filter, s.Off = before.Text, before.Off // what is being typed is not saved yet
+	}
+	if a.stream.Two {
+		s.Second = &persist.Second{Place: placeOf(&a.stream.Other), Way: a.panes.Streams, First: a.panes.Last}
+	}
+	s.Focus, s.Size, s.Clock = a.panes.Focus, a.panes.Size, a.Times
+	s.Panes, s.Tab, s.Tables = a.panes.Arrangement, a.detail.Tab, table.States(&a.boards.Subs, &a.boards.Log, &a.react.Board)
+	s.Close(a.tree.Closed)
+	return s
+}
+
+// placeOf is what is saved of the query of a stream and of its chosen record.
+func placeOf(s *stream.Stream) persist.Place {
+	p := persist.Place{Node: persist.NodeOf(s.Query.Node), Filter: s.Query.Text, Off: s.Query.Off}
+	if !s.Follow {
+		p.Reading = s.At
+	}
+	return p
+}
+
+// restore shows what was shown when the last run ended.
+func (a *app) restore() {
+	m, ok := a.persist.Restore()
+	if !ok {
+		return
+	}
+	for _, n := range m.Closed {
+		a.tree.Closed[n.Node()] = true
+	}
+	a.tree.At = m.Node.Node()
+	a.tree.Load(&a.snap)
+	a.toWanted()
+	if m.Focus != layout.None {
+		a.enter(m.Focus)
+	}
+	a.panes.Size, a.panes.Arrangement, a.detail.Tab, a.Times = m.Size, m.Panes, m.Tab, m.Clock
+	table.Restore(m.Tables, &a.boards.Subs, &a.boards.Log, &a.react.Board)
+	if m.Second != nil {
+		a.stream.Open()
+		a.panes.Streams, a.panes.Last = m.Second.Way, m.Second.First
+		a.startAt(&a.stream.Other, m.Second.Place)
+	}
+	a.startAt(&a.stream.Stream, m.Place)
+	a.stream.Query.Node = a.tree.At
+}
+
+// startAt sets the place at which a stream begins.
+func (a *app) startAt(s *stream.Stream, p persist.Place) {
+	s.Query = p.Query(a.Clock())
+	s.Follow, s.At = p.Reading == 0, p.Reading
+}
+
+// startStreams reads the first rows of the streams, before the program runs.
+func (a *app) startStreams() {
+	for _, s := range a.stream.Shown() {
+		a.begin(s)
+		r, _ := s.Next()
+		a.fetched(feed.Answer(a.schedule.Context(), a.o.API.Log(), r))
+	}
+}
+
+// begin shows the query of a stream, at its chosen record.
+func (a *app) begin(s *stream.Stream) {
+	if reading := s.At; s.Follow || reading == 0 || reading > a.snap.Last {
+		s.Follow = true
+		s.Show(s.Query)
+		return
+	}
+	s.Seek(s.At)
+}
+
+// toWanted chooses the node of the tree that the last run or a view had chosen, as soon as
+// there is such a node, and reports whether it did.
+func (a *app) toWanted() bool {
+	if a.persist.Wanted == (query.Node{}) {
+		return false
+	}
+	at, ok := a.tree.Stands(a.persist.Wanted)
+	if ok {
+		a.tree.At, a.persist.Wanted = at, query.Node{}
+	}
+	return ok
+}

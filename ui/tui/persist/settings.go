@@ -1,0 +1,82 @@
+// Package persist saves, in the store of the host, what the next run of the screen restores:
+// settings, what was shown and how, typed lines.
+package persist
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host/event"
+	"eventdeck/ui/tui/widget"
+)
+
+// Keys of settings. Packages of ui/tui that have settings of their own name further ones.
+const (
+	Layout  = "ui.layout"
+	Filters = "ui.filters"
+	Views   = "ui.views"
+	Theme   = "ui.theme"
+	Glyphs  = "ui.glyphs"
+	Mouse   = "ui.mouse"
+	Notify  = "ui.notify"
+)
+
+// Host stores settings; see [host.Settings].
+type Host interface {
+	Setting(key string) (string, error)
+	SetSetting(ctx context.Context, key, value string) error
+}
+
+// Settings reads and writes settings. What fails is told on the screen.
+type Settings struct {
+	Screen widget.Screen
+	Host   Host
+}
+
+// Get returns the value of a key, "" if it has none. It asks the host, so it is not called on
+// the event loop but before the program runs.
+func (s Settings) Get(key string) string {
+	v, err := s.Host.Setting(key)
+	if err != nil && !errors.Is(err, event.ErrNotFound) {
+		s.Screen.Fail("cannot read what was kept", err)
+	}
+	return v
+}
+
+// GetJSON unmarshals the value of a key into a pointer, and leaves that as it is where the key
+// has no value or one that cannot be read. It is called like [Settings.Get].
+func (s Settings) GetJSON(key string, into any) {
+	text := s.Get(key)
+	if text == "" {
+		return
+	}
+	if err := json.Unmarshal([]byte(text), into); err != nil {
+		s.Screen.Fail("what was kept under "+key+" cannot be read", err)
+	}
+}
+
+// Set returns a command that writes the value of a key, and then tells done ("" for nothing).
+func (s Settings) Set(key, value, done string) tea.Cmd {
+	return s.Screen.Do(func(ctx context.Context) tea.Msg {
+		return widget.Done{What: done, Err: s.Host.SetSetting(ctx, key, value)}
+	})
+}
+
+// SetJSON returns a command that writes a value as JSON. Only a failure is told.
+func (s Settings) SetJSON(key string, value any) tea.Cmd {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		s.Screen.Fail("cannot keep "+key, err)
+		return nil
+	}
+	return s.Screen.Do(func(ctx context.Context) tea.Msg {
+		if err := s.Host.SetSetting(ctx, key, string(raw)); err != nil {
+			return widget.Done{What: fmt.Sprintf("cannot keep %s", key), Err: err}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,156 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host"
+	"eventdeck/host/react"
+	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/feed"
+	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/stream"
+	"eventdeck/ui/tui/widget"
+)
+
+// newsMsg has what a reading of the host returned.
+type newsMsg struct {
+	feed.News
+	react   react.View // of the reactions, as they were read with it
+	woken   time.Time  // when the host was read after a change; zero: it was read without one
+	awaited bool       // the next change is to be awaited
+}
+
+// pageMsg has rows or records that were asked for.
+type pageMsg feed.Page
+
+// Do runs fn in the background. It ends with the program, which waits for it.
+func (a *app) Do(fn func(ctx context.Context) tea.Msg) tea.Cmd { return a.schedule.Do(fn) }
+
+// awaitChange returns a command that reads the host once it has changed.
+func (a *app) awaitChange() tea.Cmd {
+	a.aim()
+	return a.schedule.AwaitChange(func(ctx context.Context, woken time.Time) tea.Msg {
+		return newsMsg{a.feed.Latest(ctx), a.react.Read(), woken, true}
+	})
+}
+
+// age returns a command that has ages and other relative times drawn again after a while, nil
+// while none are shown.
+func (a *app) age() tea.Cmd {
+	if len(a.snap.Servers) == 0 && len(a.snap.Subs) == 0 && !a.react.On() && !a.edges.Status.Ages() {
+		return nil
+	}
+	return a.schedule.Tick()
+}
+
+// turnSign returns a command that turns the spinner, while the operator waits for a dialog or an
+// export.
+func (a *app) turnSign() tea.Cmd {
+	w, ok := a.dialog.(widget.Worker)
+	if a.outside.Exports.Writing() || ok && w.Busy() {
+		return a.schedule.Spin(cells.TurnEvery)
+	}
+	return nil
+}
+
+// read returns a command that reads the host now.
+func (a *app) read() tea.Cmd { return a.readOn(false) }
+
+func (a *app) readOn(awaited bool) tea.Cmd {
+	a.aim()
+	return a.Do(func(ctx context.Context) tea.Msg {
+		return newsMsg{a.feed.Latest(ctx), a.react.Read(), time.Time{}, awaited}
+	})
+}
+
+// aim sets which arrivals are read next.
+func (a *app) aim() {
+	if a.stream.Two {
+		a.feed.Aim(a.stream.Arrivals(), a.stream.Other.Arrivals())
+		return
+	}
+	a.feed.Aim(a.stream.Arrivals())
+}
+
+// fetch returns commands that read the rows and records which the streams want and do not hold.
+func (a *app) fetch() tea.Cmd {
+	if a.stream.Two {
+		return tea.Batch(a.fetchFor(&a.stream.Stream), a.fetchFor(&a.stream.Other))
+	}
+	return a.fetchFor(&a.stream.Stream)
+}
+
+func (a *app) fetchFor(s *stream.Stream) tea.Cmd {
+	var cmds []tea.Cmd
+	log := a.o.API.Log()
+	for r, ok := s.Next(); ok; r, ok = s.Next() {
+		ctx := a.schedule.Context()
+		if r.Kind != feed.Records {
+			ctx, s.Stop = context.WithCancel(a.schedule.Context())
+		}
+		cmds = append(cmds, a.Do(func(context.Context) tea.Msg { return pageMsg(feed.Answer(ctx, log, r)) }))
+	}
+	return tea.Batch(cmds...)
+}
+
+// fetched stores rows and records that were asked for.
+func (a *app) fetched(p feed.Page) tea.Cmd {
+	again := a.stream.Take(p)
+	if s := a.stream.Asked(&p.Request); p.Err != nil && s != nil && p.Gen == s.Gen {
+		s.Oldest = true
+		a.Fail("cannot read the log", p.Err)
+	}
+	a.search.Landed()
+	a.filters.Count()
+	if again {
+		return a.read()
+	}
+	return nil
+}
+
+// arrived stores what a reading of the host returned, and reports whether there is more to read.
+func (a *app) arrived(n feed.News) (more bool) {
+	a.stream.Marks.Load(n.Marks, n.Marked)
+	a.take(n.Snap)
+	for _, p := range n.Pages {
+		if p.Err != nil {
+			a.Fail("cannot read the log", p.Err)
+		}
+		more = a.stream.Take(p) && p.Err == nil || more
+	}
+	return more
+}
+
+// tellOwner tells if another process holds the store than before.
+func (a *app) tellOwner(snap *host.Snapshot) {
+	before, now := a.snap.Store.Holder, snap.Store.Holder
+	switch {
+	case a.snap.Version == 0 || before == now:
+	case now == 0:
+		a.Tell(fmt.Sprintf("process %d has ended; this one has the store now and goes on", before))
+	default:
+		a.Tell(fmt.Sprintf("process %d has ended; attached to process %d now", before, now))
+	}
+}
+
+// take stores a snapshot of the host.
+func (a *app) take(snap host.Snapshot) {
+	a.tellOwner(&snap)
+	a.snap = snap
+	a.forgetPicks()
+	a.edges.Status.Trouble.Take(a.o.API.AppLog())
+	a.stream.Measure(&a.snap)
+	a.listItems()
+	scope := a.tree.At
+	a.tree.Load(&a.snap)
+	if scope.Server != "" && a.tree.At == (query.Node{}) { // its server is gone
+		a.rescope()
+	}
+	if a.toWanted() {
+		a.rescope()
+	}
+}

@@ -1,0 +1,123 @@
+package schedule_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/ui/tui/schedule"
+)
+
+// In a steady stream the host is read once in an interval, right after a commit;
+// after quiet at once.
+func TestTheHostIsReadAfterCommits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		changed := make(chan struct{}, 1)
+		c := schedule.Scheduler{Jobs: schedule.NewJobs(t.Context()), Changed: changed, Focused: true}
+		began, last := time.Now(), time.Time{}
+		woken := make(chan time.Time, 1)
+		look := func() {
+			woken <- c.AwaitChange(func(_ context.Context, woken time.Time) tea.Msg { return woken })().(time.Time)
+		}
+		next := func() time.Time {
+			at := <-woken
+			c.HostRead(at)
+			return at
+		}
+		changed <- struct{}{}
+		go look()
+		if last = next(); last != began {
+			t.Errorf("the first change shows after %v, not at once", last.Sub(began))
+		}
+		changed <- struct{}{}
+		go look()
+		time.Sleep(schedule.StreamFrame + 2*time.Millisecond)
+		changed <- struct{}{} // a commit
+		at := next()
+		if at.Sub(last) != schedule.StreamFrame+2*time.Millisecond {
+			t.Errorf("in a stream it looks after %v, not after the commit", at.Sub(last))
+		}
+		last = at
+		changed <- struct{}{}
+		go look()
+		if at = next(); at.Sub(last) != schedule.StreamFrame+schedule.CommitDue {
+			t.Errorf("the last change of a stream shows after %v", at.Sub(last))
+		}
+		last = at
+		c.KeyPressed()
+		changed <- struct{}{}
+		go look()
+		if at = next(); at.Sub(last) != schedule.KeysFrame+schedule.CommitDue {
+			t.Errorf("while keys are pressed a change shows after %v", at.Sub(last))
+		}
+	})
+}
+
+func TestTicks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := schedule.Scheduler{Jobs: schedule.NewJobs(t.Context()), Focused: true}
+		for _, want := range []time.Duration{time.Second, 5 * time.Second} {
+			began := time.Now()
+			cmd := c.Tick()
+			if c.Tick() != nil {
+				t.Error("asked twice at a time")
+			}
+			if _, ok := cmd().(schedule.TickMsg); !ok || time.Since(began) != want {
+				t.Errorf("told after %v, not %v", time.Since(began), want)
+			}
+			c.Ticked()
+			c.Focused = false
+		}
+		if c.AwaitChange(nil) != nil {
+			t.Error("waits for a host that tells nothing")
+		}
+	})
+}
+
+// A spinner shows its next frame only when that is asked again after each one.
+func TestASpinnerTurnsOnlyWhenAskedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := schedule.Scheduler{Jobs: schedule.NewJobs(t.Context())}
+		for range 2 {
+			began := time.Now()
+			cmd := c.Spin(time.Second)
+			if c.Spin(time.Second) != nil {
+				t.Error("asked twice at a time")
+			}
+			if _, ok := cmd().(schedule.SpinMsg); !ok || time.Since(began) != time.Second {
+				t.Errorf("told after %v", time.Since(began))
+			}
+			c.Spun()
+		}
+	})
+}
+
+// What runs ends with the program, which waits for it; nothing begins after that.
+func TestJobsEndWithTheProgram(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		j := schedule.NewJobs(ctx)
+		ended := false
+		go j.Do(func(ctx context.Context) tea.Msg {
+			<-ctx.Done()
+			time.Sleep(time.Second)
+			ended = true
+			return nil
+		})()
+		synctest.Wait()
+		cancel()
+		j.Wait()
+		if !ended {
+			t.Error("not waited for")
+		}
+		if msg := j.Do(func(context.Context) tea.Msg { return 1 })(); msg != nil {
+			t.Error("something began after the end")
+		}
+		if msg := schedule.NewJobs(ctx).After(time.Hour, 1)(); msg != nil {
+			t.Error("a time is over that the program did not have")
+		}
+	})
+}

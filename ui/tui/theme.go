@@ -1,0 +1,52 @@
+package tui
+
+import (
+	"cmp"
+	"fmt"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/persist"
+	"eventdeck/ui/tui/theming"
+)
+
+func (a *app) initTheme(o Options, env func(string) string) {
+	noColours := o.NoColor || env("NO_COLOR") != ""
+	name := a.persist.Get(persist.Theme)
+	if noColours {
+		name = ""
+	}
+	a.theming = theming.New(theming.Env{
+		Env: &a.Env, Screen: a, Dir: o.ThemeDir, Apply: a.applyTheme,
+		Keep: func(name, done string) tea.Cmd { return a.persist.Set(persist.Theme, name, done) },
+	}, cmp.Or(o.Theme, name), noColours)
+	if err := a.theming.Start(); err != nil {
+		a.Fail("theme "+cmp.Or(o.Theme, name), fmt.Errorf("there is none of that name; %s chooses another", a.KeyOf("theme")))
+	}
+	a.Glyphs = cells.ChooseGlyphs(env, o.Glyphs, a.persist.Get(persist.Glyphs))
+}
+
+// applyTheme shows the screen in a theme.
+func (a *app) applyTheme(t themes.Theme) {
+	a.Theme = t
+	a.restyle()
+}
+
+// restyle has everything laid out anew: the theme, the glyphs or names of keys changed.
+func (a *app) restyle() {
+	a.Style++
+	a.detail.Forget()
+}
+
+// switchGlyphs goes from Unicode to ASCII glyphs, or back, and keeps that.
+func (a *app) switchGlyphs() tea.Cmd {
+	name := "ascii"
+	if a.Glyphs == &cells.ASCIIGlyphs {
+		name = "unicode"
+	}
+	a.Glyphs = cells.GlyphSets[name]
+	a.restyle()
+	return a.persist.Set(persist.Glyphs, name, name+" glyphs")
+}
