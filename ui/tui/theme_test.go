@@ -104,7 +104,7 @@ func TestOwnThemesAreReadAgain(t *testing.T) {
 	}
 	write(`{"base": "dark", "roles": {"typ": {}}}`)
 	settle(a, a.update(tea.FocusMsg{}))
-	if s := screenOf(a); !strings.Contains(s, "mine.json") || !strings.Contains(s, `no role "typ"`) {
+	if s := screenOf(a); !strings.Contains(s, "mine.json") || !strings.Contains(s, `"typ"; the roles are`) {
 		t.Errorf("a broken file is not told:\n%s", s)
 	}
 	a.edges.Status.Note = edges.Note{}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"eventdeck/host"
 	"eventdeck/host/event"
@@ -73,7 +74,7 @@ func TestTheOrderOfTheTreeWaitsForTheKeys(t *testing.T) {
 	for _, name := range []string{"alpha", "beta", "gamma"} {
 		h.server(name)
 	}
-	a := open(t, h, 120, 40)
+	a, turn := clocked(t, h, 120, 40)
 	first := func() string {
 		for i := range a.tree.Rows {
 			if n := a.tree.Rows[i].Node; n.Level() == 1 {
@@ -91,6 +92,7 @@ func TestTheOrderOfTheTreeWaitsForTheKeys(t *testing.T) {
 		t.Errorf("with the keys %q is first, and the choice moved from row %d to %d", first(), row, a.tree.Find(at))
 	}
 	press(t, a, "2")
+	turn(5 * time.Second)
 	h.snap.Version++
 	arrive(a)
 	if a.tree.At != at || first() != "gamma" {

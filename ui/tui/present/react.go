@@ -196,7 +196,7 @@ func (p *Control) rule(r react.Rule) react.Rule {
 }
 
 func (p *Control) do(d react.Do) react.Do {
-	d.Note, d.Wish = p.set.String(d.Note), p.wish(d.Wish)
+	d.Note, d.Wish = p.set.String(d.Note), p.clientRequest(d.Wish)
 	if d.Command != nil {
 		c := p.command(*d.Command)
 		d.Command = &c
@@ -224,7 +224,7 @@ func (p *Control) do(d react.Do) react.Do {
 	return d
 }
 
-func (p *Control) wish(w *react.ClientRequest) *react.ClientRequest {
+func (p *Control) clientRequest(w *react.ClientRequest) *react.ClientRequest {
 	if w == nil {
 		return nil
 	}
@@ -279,7 +279,7 @@ func (p *Control) request(r *react.Request) *react.Request {
 	m.Argv, m.Path, m.Dir, m.Confine = p.argv(m.Argv), p.set.String(m.Path), p.set.String(m.Dir), p.confine(m.Confine)
 	m.Interpreters = p.interpreters(m.Interpreters)
 	m.Boundary, m.URL, m.Note = p.set.String(m.Boundary), p.set.String(m.URL), p.set.String(m.Note)
-	m.Input, m.Wish = []byte(p.set.String(string(m.Input))), p.wish(m.Wish)
+	m.Input, m.Wish = []byte(p.set.String(string(m.Input))), p.clientRequest(m.Wish)
 	if r.Model != nil {
 		model := p.model(*r.Model)
 		m.Model = &model
