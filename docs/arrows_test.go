@@ -7,7 +7,9 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -178,6 +180,44 @@ func TestImportsFollowTheArrows(t *testing.T) {
 	}
 	if seen < 20 {
 		t.Fatalf("only %d files were looked at: the walk misses the project", seen)
+	}
+}
+
+// Each package stands in the tables of the packages, and nothing else does.
+func TestArchitectureNamesEachPackage(t *testing.T) {
+	raw, err := os.ReadFile("architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(raw), "## Packages\n")
+	section, _, ok := strings.Cut(section, "## Glossary\n")
+	if !ok {
+		t.Fatal("the tables are missing")
+	}
+	named := map[string]bool{"ui/internal/bench/plain": true, "ui/internal/browser": true} // parts of their neighbours
+	for _, row := range strings.Split(section, "\n") {
+		folders, _, _ := strings.Cut(strings.TrimPrefix(row, "|"), "|")
+		for _, n := range regexp.MustCompile("`([a-z0-9/.]+)`").FindAllStringSubmatch(folders, -1) {
+			if _, err := os.Stat(filepath.Join("..", n[1])); err != nil {
+				t.Errorf("the tables name %s: %v", n[1], err)
+			}
+			named[n[1]] = true
+		}
+	}
+	deep := regexp.MustCompile(`.+/.+/internal/`) // of one package alone
+	err = filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") {
+			return err
+		}
+		pkg := filepath.ToSlash(filepath.Dir(strings.TrimPrefix(filepath.ToSlash(path), "../")))
+		if pkg != "." && pkg != "docs" && !deep.MatchString(pkg) && !strings.HasSuffix(pkg, "test") && !named[pkg] {
+			named[pkg] = true
+			t.Errorf("no table names %s", pkg)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 
