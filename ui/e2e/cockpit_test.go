@@ -67,9 +67,9 @@ func TestCockpitWhileServersAreAway(t *testing.T) {
 			len(regexp.MustCompile(rowTime.String()+".*push backoff").FindAllString(s, -1)) == 1
 	})
 	c.keys(":theme dark\r")
-	c.sees("the notice beside the trouble", func(s string) bool { return strings.Contains(s, "4 in trouble │ theme dark") })
+	c.sees("the notice beside the trouble", func(s string) bool { return strings.Contains(s, "4 in trouble, and 1 server │ theme dark") })
 	c.sees("the totals again, without a key", func(s string) bool {
-		return !strings.Contains(s, "theme dark") && strings.Contains(s, "4 in trouble  4 subs")
+		return !strings.Contains(s, "theme dark") && strings.Contains(s, "4 in trouble, and 1 server  4 subs")
 	})
 
 	c.keys(":incident.activity\r")
@@ -89,7 +89,7 @@ func TestCockpitWhileServersAreAway(t *testing.T) {
 
 	c = w.terminal(160, 45, args...)
 	c.sees("trouble from the first attempt on", func(s string) bool {
-		return strings.Contains(s, "5 in trouble") && strings.Contains(s, "connection refused, 5 subs") && strings.Contains(s, "waiting, unreachable for") && !strings.Contains(s, "starting, for")
+		return strings.Contains(s, "5 in trouble, and 1 server") && strings.Contains(s, "connection refused, 5 subs") && strings.Contains(s, "waiting, unreachable for") && !strings.Contains(s, "starting, for")
 	})
 	c.resize(60, 24)
 	c.keys("2")

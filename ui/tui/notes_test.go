@@ -40,7 +40,7 @@ func TestNoticesGo(t *testing.T) {
 	h.snap.Subs[0].Status.State = event.StateSuspended
 	a, turn := clocked(t, h, 120, 40)
 	a.Tell("theme dark")
-	if s := statusLine(a); !strings.Contains(s, "theme dark") || !strings.Contains(s, "2 in trouble") {
+	if s := statusLine(a); !strings.Contains(s, "theme dark") || !strings.Contains(s, "1 in trouble, and 1 server") {
 		t.Errorf("the status line says %q", s)
 	}
 	turn(4 * time.Second)
@@ -53,7 +53,7 @@ func TestNoticesGo(t *testing.T) {
 	}
 	a.Fail("cannot", errors.New("broken"))
 	turn(10 * time.Second)
-	if s := statusLine(a); !strings.Contains(s, "broken") || !strings.Contains(s, "2 in trouble") {
+	if s := statusLine(a); !strings.Contains(s, "broken") || !strings.Contains(s, "1 in trouble, and 1 server") {
 		t.Errorf("a failure is gone after 10 s: %q", s)
 	}
 	turn(5 * time.Second)

@@ -93,7 +93,7 @@ func TestTypedSubscriptionThatIsNotConfirmed(t *testing.T) {
 		if want := "pager deploy.finished: unreachable: connection refused, 2 tries since 14:03:05; it goes on trying, i on it tells more"; a.edges.Status.Note.Text != want {
 			t.Errorf("it says %q", a.edges.Status.Note.Text)
 		}
-		if s := statusLine(a); !strings.Contains(s, "2 in trouble") { // with the server that is away
+		if s := statusLine(a); !strings.Contains(s, "1 in trouble, and 1 server") {
 			t.Errorf("the status line says %q", s)
 		}
 	})

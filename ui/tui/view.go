@@ -1,7 +1,7 @@
 package tui
 
 import (
-	"fmt"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -156,7 +156,7 @@ func (a *app) paneTitle(p layout.Pane, room int) string {
 }
 
 func (a *app) drawTiny() string {
-	text := fmt.Sprintf("%s, %d in trouble, %s stored", cells.Count(a.tree.Total.All, "sub"), a.tree.Total.InTrouble(), cells.Number(a.snap.Last))
+	text := cells.Count(a.tree.Total.All, "sub") + ", " + cmp.Or(a.tree.Total.InTrouble(), "none in trouble") + ", " + cells.Number(a.snap.Last) + " stored"
 	if needs, cut := a.cut(); cut {
 		text = frame.CutWords(a.dialog, needs)
 	} else if note := &a.edges.Status.Note; note.Text != "" {

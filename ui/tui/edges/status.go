@@ -4,7 +4,6 @@ package edges
 
 import (
 	"errors"
-	"strconv"
 	"time"
 
 	"eventdeck/host"
@@ -145,8 +144,8 @@ func (s *Status) drawNote(c *cells.Canvas, text string) {
 func (s *Status) drawChip(c *cells.Canvas) {
 	s.drawChips(c)
 	word, _ := evidence.StoreTrouble(s.env.Snap.Store)
-	if word == "" && s.env.Total.InTrouble() > 0 {
-		word = strconv.Itoa(s.env.Total.InTrouble()) + " in trouble"
+	if word == "" {
+		word = s.env.Total.InTrouble()
 	}
 	if word != "" {
 		c.Put(themes.Bad, " "+word)

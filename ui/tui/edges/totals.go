@@ -53,8 +53,8 @@ func (s *Status) drawTotals(c *cells.Canvas) {
 // drawSubTotals counts subscriptions by what they are; trouble stands before all.
 func (s *Status) drawSubTotals(c *cells.Canvas) {
 	t := s.env.Total
-	if n := t.InTrouble(); n > 0 {
-		c.Put(themes.Alarm, " "+s.env.Glyphs.Bad+" "+strconv.Itoa(n)+" in trouble ")
+	if trouble := t.InTrouble(); trouble != "" {
+		c.Put(themes.Alarm, " "+s.env.Glyphs.Bad+" "+trouble+" ")
 		c.Put(themes.Plain, " ")
 	}
 	c.Put(themes.Dim, cells.Count(t.All, "sub"))

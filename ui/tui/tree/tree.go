@@ -1,6 +1,8 @@
 package tree
 
 import (
+	"strconv"
+
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
@@ -64,8 +66,19 @@ type Totals struct {
 	Servers int
 }
 
-// InTrouble is how many subscriptions, and servers without one, need a look.
-func (t *Totals) InTrouble() int { return t.Trouble + t.Servers }
+// InTrouble names how many subscriptions, and servers without one, need a look; "" if none do.
+func (t *Totals) InTrouble() string {
+	servers := cells.Count(t.Servers, "server")
+	switch {
+	case t.Trouble > 0 && t.Servers > 0:
+		return strconv.Itoa(t.Trouble) + " in trouble, and " + servers
+	case t.Trouble > 0:
+		return strconv.Itoa(t.Trouble) + " in trouble"
+	case t.Servers > 0:
+		return servers + " in trouble"
+	}
+	return ""
+}
 
 // New is an empty tree.
 func New(env *Env) Tree {

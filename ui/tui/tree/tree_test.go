@@ -236,7 +236,7 @@ func TestServersChangePlacesOnlyForTroubleThatStays(t *testing.T) {
 			t.Fatalf("%+v: %s is first", step, got)
 		}
 	}
-	if first(0, host.ReachRefused); tr.Total.InTrouble() != 1 || tr.Total.All != 0 {
+	if first(0, host.ReachRefused); tr.Total.InTrouble() != "1 server in trouble" || tr.Total.All != 0 {
 		t.Errorf("a refused server without subscriptions: %+v", tr.Total)
 	}
 }
