@@ -201,11 +201,15 @@ func (c *Canvas) Rule(r themes.Role, glyph string) {
 
 // Fill writes n blanks, as far as there is room.
 func (c *Canvas) Fill(n int) {
-	for n = min(n, c.Room); n > 0; n-- {
-		c.buf = append(c.buf, ' ')
-		c.Room--
+	n = max(0, min(n, c.Room))
+	c.Room -= n
+	for ; n > len(blanks); n -= len(blanks) {
+		c.buf = append(c.buf, blanks...)
 	}
+	c.buf = append(c.buf, blanks[:n]...)
 }
+
+const blanks = "                                                                "
 
 // Mark begins the row of a list with the sign of the cursor and gives the row its role, or
 // with a blank if the row is not the chosen one.
@@ -265,8 +269,20 @@ func cluster(s string) (n, w int) {
 	if s[0] < utf8.RuneSelf && (len(s) == 1 || s[1] < utf8.RuneSelf) {
 		return 1, 1
 	}
+	if boxed(s) && (len(s) == boxBytes || s[boxBytes] < utf8.RuneSelf || boxed(s[boxBytes:])) {
+		return boxBytes, 1
+	}
 	g, w := ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth)
 	return len(g), w
+}
+
+// boxBytes is the length of a box drawing, block or geometric sign in UTF-8.
+const boxBytes = 3
+
+// boxed reports whether s begins with a sign from U+2500 to U+25BF. These are one cell wide, and
+// frames and bars consist of them; nothing joins them but what follows.
+func boxed(s string) bool {
+	return len(s) >= boxBytes && s[0] == 0xE2 && s[1] >= 0x94 && s[1] <= 0x96
 }
 
 // Row appends a row that was drawn elsewhere in exactly the width of the canvas.
