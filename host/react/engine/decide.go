@@ -57,9 +57,11 @@ type recordFacts struct {
 func (e *Engine) decide() (more bool) {
 	from, to, records, seen := e.interest.next()
 	switch {
+	case (from != 0 || records != nil) && !e.seed():
+		return false // the next commit wakes
 	case from != 0:
 		if !e.read(from, to) {
-			return false // the next commit wakes
+			return false
 		}
 	case records != nil:
 		e.take(records)
@@ -159,21 +161,31 @@ func (e *Engine) note(r *event.Record) recordFacts {
 	return f
 }
 
-// seedRecords is how far back it is looked when a subscription was heard of last.
+// seedRecords bounds how far back the log is read for the last event of each subscription.
 const seedRecords = 10_000
 
-// seed finds when each subscription was heard of before the position: a replay behind a
-// restart is as old as that.
-func (e *Engine) seed() error {
-	n := 0
-	if e.position == 0 {
-		return nil
+// seed finds, before the first decision, when the last event of each subscription came before the
+// position: a replay after a restart is as old as that. It returns false where the log cannot
+// be read. Until there is something to decide it costs nothing, so that a start does not wait
+// for it.
+func (e *Engine) seed() bool {
+	if e.seeded {
+		return true
 	}
-	return e.o.Store.Scan(e.position, 1, func(r *event.Record) bool {
-		e.arrivals.Earlier(r)
-		n++
-		return n < seedRecords
-	})
+	n := 0
+	if e.position > 0 {
+		err := e.o.Store.Scan(e.position, 1, func(r *event.Record) bool {
+			e.arrivals.Earlier(r)
+			n++
+			return n < seedRecords
+		})
+		if err != nil {
+			e.o.Log.Error("reactions do not decide: the log cannot be read", "before", e.position, "err", err)
+			return false
+		}
+	}
+	e.seeded = true
+	return true
 }
 
 // judgeRecord decides about a record that a rule takes. ok is false where its filter failed.

@@ -102,6 +102,7 @@ type Engine struct {
 	rules    map[string]*ruleState
 	starts   []time.Time // of all rules, as far as a rate counts them
 	arrivals react.Arrivals
+	seeded   bool // arrivals has what came before the position
 	imported []imported
 	grants   map[string]grant // by the hash of the act
 	once     map[string]onceCharge

@@ -70,7 +70,7 @@ func (e *Engine) load() error {
 		return bad
 	}
 	e.index()
-	return e.seed()
+	return nil
 }
 
 // decoded hands the value of an entry on, read from its JSON.
