@@ -18,7 +18,7 @@ func (c *Client) notHere(what string) error {
 	return fmt.Errorf("%s: %w: process %d has %s open; do it there, or quit it first", what, ErrNotHere, c.pid, c.dir)
 }
 
-// AddServer implements [host.API]: the first process finds the server by its name in
+// AddServer implements [host.API]: the owner finds the server by its name in
 // its own configuration. When it does not, what is asked of the server says so.
 func (c *Client) AddServer(s event.Server) {
 	ctx, cancel := context.WithTimeout(c.ctx, askWithin)
@@ -37,13 +37,13 @@ func (c *Client) AddServer(s event.Server) {
 	}
 }
 
-// AddressName returns the name under which the first process knows an address: see
+// AddressName returns the name under which the owner knows an address: see
 // [host.AddressName].
 func (c *Client) AddressName(ctx context.Context, address string) (string, error) {
 	return ask(ctx, c, verbName, address)
 }
 
-// taken tells why the first process does not know a server.
+// taken tells why the owner does not know a server.
 func (c *Client) taken(server string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -116,7 +116,7 @@ func (c *Client) Preview(r host.Request) (host.Preview, error) {
 	if err != nil {
 		return host.Preview{}, err
 	}
-	return soon(c, verbPreview, q)
+	return askWithTimeout(c, verbPreview, q)
 }
 
 // Unsubscribe implements [host.API].
@@ -164,7 +164,7 @@ func (c *Client) Reconnect(server string) error {
 	if err := c.taken(server); err != nil {
 		return err
 	}
-	_, err := soon(c, verbReconnect, server)
+	_, err := askWithTimeout(c, verbReconnect, server)
 	return err
 }
 
@@ -191,7 +191,7 @@ func (c *Client) EndRemote(ctx context.Context, server string, id trust.Text) er
 
 // Refusals implements [host.API].
 func (c *Client) Refusals() []event.Refusal {
-	out, err := soon(c, verbRefused, false)
+	out, err := askWithTimeout(c, verbRefused, false)
 	if err != nil {
 		return nil // the state tells that the host does not answer
 	}
@@ -199,7 +199,7 @@ func (c *Client) Refusals() []event.Refusal {
 }
 
 // Printed implements [host.API]. One process keeps the position of a subscription,
-// until it ends or detaches: the first that prints it.
+// until it ends or detaches: the first to print it keeps it.
 //
 // Error: [ErrPrints].
 func (c *Client) Printed(ctx context.Context, id event.SubID, seq uint64) error {
@@ -208,7 +208,7 @@ func (c *Client) Printed(ctx context.Context, id event.SubID, seq uint64) error 
 }
 
 // Setting implements [host.API].
-func (c *Client) Setting(key string) (string, error) { return soon(c, verbSetting, key) }
+func (c *Client) Setting(key string) (string, error) { return askWithTimeout(c, verbSetting, key) }
 
 // SetSetting implements [host.API].
 func (c *Client) SetSetting(ctx context.Context, key, value string) error {
@@ -238,7 +238,7 @@ func (c *Client) Audit() *eventlog.Audit { return eventlog.NewAudit(c.Store()) }
 
 // Wire implements [host.API]. Frames come while a client looks at them.
 func (c *Client) Wire() *eventlog.Ring[host.WireFrame] {
-	c.wireWanted.Store(time.Now().UnixNano())
+	c.wireLookedAt.Store(time.Now().UnixNano())
 	return c.wire
 }
 
@@ -247,7 +247,7 @@ func (c *Client) AppLog() *eventlog.Ring[host.LogLine] { return c.appLog }
 
 // Stats implements [host.API]: the last ones when the host does not answer.
 func (c *Client) Stats() host.Stats {
-	s, err := soon(c, verbStats, false)
+	s, err := askWithTimeout(c, verbStats, false)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err == nil {
@@ -266,8 +266,8 @@ func (c *Client) SignIn(ctx context.Context, server string) (host.SignIn, error)
 		return host.SignIn{}, err
 	}
 	return host.SignIn{URL: a.URL, Issuer: a.Issuer, Wait: func(ctx context.Context) error {
-		if ctx.Err() != nil { // to give it up, the first process has to be told
-			_, err := soon(c, verbWait, signInWait{a.ID, true})
+		if ctx.Err() != nil { // to give it up, the owner has to be told
+			_, err := askWithTimeout(c, verbWait, signInWait{a.ID, true})
 			return err
 		}
 		_, err := change(ctx, c, verbWait, signInWait{ID: a.ID})
@@ -280,7 +280,7 @@ func (c *Client) SignOut(ctx context.Context, server string) error {
 	return act(ctx, c, verbSignOut, server)
 }
 
-// Backup copies the store of the first process, while it is in use, to a file that
+// Backup copies the store of the owner, while it is in use, to a file that
 // does not exist yet, named by its absolute path. It returns the bytes written.
 func (c *Client) Backup(ctx context.Context, file string) (int64, error) {
 	return ask(ctx, c, verbBackup, file)

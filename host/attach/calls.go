@@ -95,7 +95,7 @@ type stateAsk struct {
 	AppAfter  uint64 // lines of the program's log that are newer
 }
 
-// state is the state of the first at one moment.
+// state is the state of the owner at one moment.
 type state struct {
 	Snapshot host.Snapshot // without the errors of the store
 	StoreErr *failure

@@ -22,9 +22,9 @@ import (
 	"eventdeck/host/react"
 )
 
-// Client uses the host of another process. It implements [host.API]; what that can
-// do here only is refused with [ErrNotHere]. Calls after the end of the other
-// process return [ErrGone]. All methods may be called from any goroutine.
+// Client uses the host of the owner. It implements [host.API]. Operations that only the owner can
+// do return [ErrNotHere], and calls after the owner has ended return [ErrGone]. It is safe for
+// concurrent use.
 type Client struct {
 	dir     string
 	pid     int
@@ -37,28 +37,28 @@ type Client struct {
 	wg      sync.WaitGroup
 	slots   chan struct{} // requests that may be under way
 	wait    time.Duration // how long an answer may wait for a change
-	late    time.Duration // after which the first counts as stopped
+	late    time.Duration // after which the owner counts as stopped
 
 	readers readers
 
-	mu       sync.Mutex
-	state    state
-	version  uint64           // of the newest state, as the first counts
-	turns    uint64           // how often the first fell silent or was heard again
-	silent   bool             // it does not answer
-	refused  map[string]error // servers that the first does not take
-	stats    host.Stats
-	wireLast uint64
-	appLast  uint64
+	mu              sync.Mutex
+	state           state
+	version         uint64           // of the newest state, as the owner counts
+	livenessChanges uint64           // changes between answering and not answering
+	silent          bool             // it does not answer
+	refused         map[string]error // servers that the owner refused to add
+	stats           host.Stats
+	wireLast        uint64
+	appLast         uint64
 
 	pulling chan struct{} // held by the goroutine that fetches a state
 
-	log        *eventlog.Log
-	wire       *eventlog.Ring[host.WireFrame]
-	appLog     *eventlog.Ring[host.LogLine]
-	last       atomic.Uint64 // newest record
-	audited    atomic.Uint64
-	wireWanted atomic.Int64 // when the wire was last looked at, in Unix nanoseconds
+	log          *eventlog.Log
+	wire         *eventlog.Ring[host.WireFrame]
+	appLog       *eventlog.Ring[host.LogLine]
+	last         atomic.Uint64 // newest record
+	audited      atomic.Uint64
+	wireLookedAt atomic.Int64 // when the wire was last looked at, in Unix nanoseconds
 
 	reactions control
 }
@@ -134,10 +134,10 @@ func (c *Client) open(ctx context.Context) error {
 	}
 	r.Header.Set(headerPID, strconv.Itoa(os.Getpid()))
 	r.Header.Set(headerToken, token)
-	hurry := context.AfterFunc(ctx, func() { c.cancel(context.Cause(ctx)) })
-	slow := time.AfterFunc(helloWithin, func() { c.cancel(fmt.Errorf("%w: %w", ErrNotListening, event.ErrSilent)) })
+	stopCancel := context.AfterFunc(ctx, func() { c.cancel(context.Cause(ctx)) })
+	helloTimer := time.AfterFunc(helloWithin, func() { c.cancel(fmt.Errorf("%w: %w", ErrNotListening, event.ErrSilent)) })
 	res, err := c.http.Do(r)
-	switch answered := slow.Stop() && hurry(); {
+	switch answered := helloTimer.Stop() && stopCancel(); {
 	case err == nil && !answered:
 		_ = res.Body.Close() // it came too late
 		return context.Cause(c.ctx)
@@ -154,7 +154,7 @@ func (c *Client) open(ctx context.Context) error {
 	c.wg.Go(func() {
 		_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, maxAnswer)) // nothing comes until the end
 		_ = res.Body.Close()                                            // it is over
-		c.letAnswersArrive()
+		c.awaitRequests()
 		c.end()
 	})
 	return nil
@@ -216,9 +216,9 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// letAnswersArrive waits until no request is under way, for a moment: the other process
-// has answered all of them before it ended the session, on other connections.
-func (c *Client) letAnswersArrive() {
+// awaitRequests waits briefly for requests under way to finish: the owner has answered all of
+// them before it ended the session, on other connections.
+func (c *Client) awaitRequests() {
 	late := time.NewTimer(answerWithin)
 	defer late.Stop()
 	for range cap(c.slots) {
@@ -239,7 +239,7 @@ func (c *Client) end() {
 
 // ask sends a request and waits for the answer.
 //
-// Errors: those of the first process, [ErrGone], [ErrAnswer], the cause of ctx.
+// Errors: those of the owner, [ErrGone], [ErrAnswer], the cause of ctx.
 func ask[In, Out any](ctx context.Context, c *Client, v verb[In, Out], in In) (Out, error) {
 	var out Out
 	select {
@@ -263,7 +263,7 @@ func ask[In, Out any](ctx context.Context, c *Client, v verb[In, Out], in In) (O
 	return none, err
 }
 
-// isRemote reports whether the first process has answered with the error.
+// isRemote reports whether the owner has answered with the error.
 func isRemote(err error) bool {
 	var r *remoteError
 	return errors.As(err, &r)
@@ -307,8 +307,8 @@ func (c *Client) post(ctx context.Context, name string, in, out any) error {
 	return f.err()
 }
 
-// soon asks what has no context of its own.
-func soon[In, Out any](c *Client, v verb[In, Out], in In) (Out, error) {
+// askWithTimeout asks what has no context of its own.
+func askWithTimeout[In, Out any](c *Client, v verb[In, Out], in In) (Out, error) {
 	ctx, cancel := context.WithTimeout(c.ctx, askWithin)
 	defer cancel()
 	return ask(ctx, c, v, in)

@@ -13,7 +13,7 @@ type Controller interface {
 	Control() react.Control
 }
 
-// Control returns the reactions of the first process. Where that runs none, what would
+// Control returns the reactions of the owner. Where that runs none, what would
 // change something is refused with [react.ErrNotEngine].
 func (c *Client) Control() react.Control { return &c.reactions }
 
@@ -64,7 +64,7 @@ func (k *control) pull() {
 	k.mu.Lock()
 	since := k.view.Revision
 	k.mu.Unlock()
-	a, err := soon(k.c, verbReactions, since)
+	a, err := askWithTimeout(k.c, verbReactions, since)
 	if err != nil || a.View == nil {
 		return // that the host is silent stands in the state of the store
 	}

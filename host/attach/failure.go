@@ -72,7 +72,7 @@ func (f *failure) err() error {
 	return out
 }
 
-// remoteError is an error of the first process.
+// remoteError is an error of the owner.
 type remoteError struct {
 	text   string
 	is     []error

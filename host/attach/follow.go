@@ -12,16 +12,16 @@ import (
 	"eventdeck/host/trust"
 )
 
-// A client asks for the state at most every pullEvery, and so seldom that the first
+// A client asks for the state at most every pullEvery, and so seldom that the owner
 // process spends no more than a twentieth of its time on that.
 const (
-	pullEvery  = 30 * time.Millisecond
-	pullShare  = 20
-	pullMost   = 2 * time.Second  // longest pause
-	pullWait   = 10 * time.Second // how long an answer may wait for a change
-	pullLate   = 5 * time.Second  // how much later the first counts as stopped
-	wireEvery  = 500 * time.Millisecond
-	wireWanted = 3 * time.Second // after a client looked at it
+	pullEvery   = 30 * time.Millisecond
+	pullShare   = 20
+	pullMost    = 2 * time.Second  // longest pause
+	pullWait    = 10 * time.Second // how long an answer may wait for a change
+	pullLate    = 5 * time.Second  // how much later the owner counts as stopped
+	wireEvery   = 500 * time.Millisecond
+	wireKeepFor = 3 * time.Second // after a client looked at it
 )
 
 // followWindow is how many records a client fetches that it has missed; what is
@@ -35,7 +35,7 @@ func (c *Client) follow() {
 		a := stateAsk{Since: c.version, Wait: c.wait}
 		took := c.state.Took
 		c.mu.Unlock()
-		if time.Since(time.Unix(0, c.wireWanted.Load())) < wireWanted {
+		if time.Since(time.Unix(0, c.wireLookedAt.Load())) < wireKeepFor {
 			a.Wire, a.Wait = true, wireEvery
 		}
 		pause := time.NewTimer(min(max(pullShare*took, pullEvery), pullMost))
@@ -46,7 +46,7 @@ func (c *Client) follow() {
 			return
 		}
 		late := time.AfterFunc(a.Wait+c.late, c.fellSilent)
-		// What the first refuses now it may give later; the pause is between.
+		// What the owner refuses now it may give later; the pause is between.
 		_ = c.pull(c.ctx, a)
 		late.Stop()
 	}
@@ -60,10 +60,10 @@ func (c *Client) fellSilent() {
 		return
 	}
 	c.silent = true
-	c.turns++
+	c.livenessChanges++
 	err := fmt.Errorf("%w: process %d; what is shown is from %s", event.ErrSilent, c.pid, c.state.Snapshot.At.Format(time.TimeOnly))
 	snap := &c.state.Snapshot
-	snap.Version = c.version + c.turns
+	snap.Version = c.version + c.livenessChanges
 	snap.Store.Err = err
 	snap.Subs = slices.Clone(snap.Subs) // readers may have the old one
 	for i := range snap.Subs {
@@ -141,10 +141,10 @@ func (c *Client) keep(s state) {
 	s.App, s.Wire = nil, nil
 	if c.silent {
 		c.silent = false
-		c.turns++
+		c.livenessChanges++
 	}
 	c.version = s.Snapshot.Version
-	s.Snapshot.Version += c.turns
+	s.Snapshot.Version += c.livenessChanges
 	c.state = s
 	c.readers.raise()
 }

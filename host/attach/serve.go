@@ -236,7 +236,7 @@ func giveBackup(ctx context.Context, e *session, file string) (int64, error) {
 	return b.Backup(ctx, file)
 }
 
-// addServer makes a server known that is not. The description is that of the first
+// addServer makes a server known that is not. The description is that of the owner
 // process: a client's would bring secrets over the socket.
 func addServer(ctx context.Context, e *session, want serverName) (nothing, error) {
 	known := false

@@ -8,7 +8,7 @@ import (
 	"eventdeck/host/trust"
 )
 
-// Store returns the store of the first process. It is for reading, and for settings,
+// Store returns the store of the owner. It is for reading, and for settings,
 // marks and bounds; the rest is refused with [ErrNotHere]. Close detaches.
 func (c *Client) Store() event.Store { return &remoteStore{c} }
 
@@ -19,7 +19,7 @@ type remoteStore struct{ c *Client }
 func (s *remoteStore) Last() uint64 { return s.c.last.Load() }
 
 func (s *remoteStore) Get(seq uint64) (event.Record, error) {
-	r, err := soon(s.c, verbGet, seq)
+	r, err := askWithTimeout(s.c, verbGet, seq)
 	return r.record(), err
 }
 
@@ -50,7 +50,7 @@ func (s *remoteStore) Scan(from, to uint64, fn func(*event.Record) bool) error {
 func (s *remoteStore) pages(from, to uint64, fn func(*event.Record) bool) error {
 	down := to < from
 	for count := 64; from != 0; count = min(2*count, pageRecords) {
-		p, err := soon(s.c, verbRecords, recordRange{from, to, count})
+		p, err := askWithTimeout(s.c, verbRecords, recordRange{from, to, count})
 		if err != nil {
 			return err
 		}
@@ -69,12 +69,12 @@ func (s *remoteStore) pages(from, to uint64, fn func(*event.Record) bool) error 
 }
 
 func (s *remoteStore) HasEvent(sub event.SubID, id trust.Text) bool {
-	has, err := soon(s.c, verbHas, eventKey{sub, id})
+	has, err := askWithTimeout(s.c, verbHas, eventKey{sub, id})
 	return err == nil && has
 }
 
 func (s *remoteStore) Subscriptions() []event.Subscription {
-	subs, err := soon(s.c, verbSubs, false)
+	subs, err := askWithTimeout(s.c, verbSubs, false)
 	if err != nil {
 		return nil
 	}
@@ -82,14 +82,14 @@ func (s *remoteStore) Subscriptions() []event.Subscription {
 }
 
 func (s *remoteStore) Subscription(id event.SubID) (event.Subscription, error) {
-	return soon(s.c, verbSub, id)
+	return askWithTimeout(s.c, verbSub, id)
 }
 
 func (s *remoteStore) AuditLast() uint64 { return s.c.audited.Load() }
 
 func (s *remoteStore) AuditBefore(seq uint64, fn func(event.AuditEntry) bool) error {
 	for count := 64; ; count = min(2*count, pageRecords) {
-		entries, err := soon(s.c, verbAudit, auditAsk{seq, count})
+		entries, err := askWithTimeout(s.c, verbAudit, auditAsk{seq, count})
 		if err != nil {
 			return err
 		}
@@ -106,7 +106,7 @@ func (s *remoteStore) AuditBefore(seq uint64, fn func(event.AuditEntry) bool) er
 }
 
 func (s *remoteStore) Servers() []event.ServerSeen {
-	seen, err := soon(s.c, verbSeen, false)
+	seen, err := askWithTimeout(s.c, verbSeen, false)
 	if err != nil {
 		return nil
 	}
@@ -132,7 +132,7 @@ func (s *remoteStore) RemoveMark(ctx context.Context, seq uint64, line bool) err
 }
 
 func (s *remoteStore) Retention() event.Retention {
-	r, err := soon(s.c, verbKeep, false)
+	r, err := askWithTimeout(s.c, verbKeep, false)
 	if err != nil {
 		return event.Retention{}
 	}
@@ -169,11 +169,11 @@ func (s *remoteStore) Audit(context.Context, event.AuditEntry) error {
 	return s.c.notHere("noting an act")
 }
 
-// Watch is never called back: the host that follows the commits is in the first
+// Watch is never called back: the host that follows the commits is in the owner
 // process.
 func (s *remoteStore) Watch(func([]event.Record)) (stop func()) { return func() {} }
 
-// Close detaches, and tells whether the first process ended before.
+// Close detaches, and tells whether the owner ended before.
 func (s *remoteStore) Close() error {
 	err := s.c.Err()
 	return errors.Join(err, s.c.Close())

@@ -13,17 +13,17 @@ import (
 // members that other parts of the program read. The zero value is the settings of
 // an operator who chose nothing.
 type Settings struct {
-	Path string       // as it was given; "" if there is none
+	Path string       // as it was given, also where no file is; "" if none was given
 	Keys []KeyBinding // in the order of the file
 
 	text *parser
 	top  []jsonfile.Member
 }
 
-// KeyBinding gives an action its keys. No keys unbind it.
+// KeyBinding gives an action its keys. An empty list unbinds the action.
 type KeyBinding struct {
 	Action string
-	Keys   []string // two keys in a row are parted by a blank
+	Keys   []string // a sequence of two keys is separated by a space, such as "y i"
 	Where  string   // file:line:column, for messages
 }
 
@@ -36,7 +36,7 @@ func (p Paths) SettingsFile() (string, error) {
 	return filepath.Join(filepath.Dir(servers), "settings.json"), nil
 }
 
-// LoadSettings reads the settings at path. A file that is not there is no error:
+// LoadSettings reads the settings at path. A missing file is not an error:
 // settings are optional.
 //
 // Errors: [ErrFile].

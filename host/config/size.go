@@ -7,6 +7,8 @@ import (
 	"strings"
 )
 
+// sizeUnits are the units of sizes. [SizeWords] uses the first four; "B" comes last, as the
+// others end with it.
 var sizeUnits = []struct {
 	name  string
 	bytes int64
@@ -15,7 +17,7 @@ var sizeUnits = []struct {
 	{"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1},
 }
 
-// ParseSize reads a number of bytes with a unit, such as 500MB or 2GiB.
+// ParseSize reads a number of bytes with an optional unit, such as 500MB, 2GiB or 1024.
 func ParseSize(s string) (int64, error) {
 	number, unit := s, int64(1)
 	for _, u := range sizeUnits {
@@ -31,7 +33,7 @@ func ParseSize(s string) (int64, error) {
 	return 0, fmt.Errorf("%q is not a size like 500MB or 2GiB", s)
 }
 
-// SizeWords tells a number of bytes as a person reads it.
+// SizeWords formats a number of bytes for people, such as "1.5 MiB".
 func SizeWords(n int64) string {
 	for i := 3; i >= 0; i-- {
 		if u := sizeUnits[i]; n >= u.bytes {

@@ -10,8 +10,8 @@ import (
 	"eventdeck/ui/tui/evidence"
 )
 
-// LabelSet says which labels records have: what a server says of an event beside
-// its data.
+// LabelSet is a set of kinds of labels. Labels are what a server sends of an event beside its
+// data.
 type LabelSet uint8
 
 const (
@@ -22,8 +22,8 @@ const (
 )
 
 // LabelColumns are the columns that show labels. They are offered where records have them.
-// Without them a row tells its priority as its severity, a bracket before the summary shows a
-// batch, and name and tags stand behind the summary.
+// Without these columns the priority is shown as the severity, a bracket before the summary marks
+// the rows of a batch, and name and tags follow the summary.
 var LabelColumns = []struct {
 	Kind Kind
 	Has  LabelSet
@@ -40,8 +40,8 @@ type rowLabels struct {
 	name, priority, tags, batch trust.Rendered
 }
 
-// LabelsOf forms the labels of a record of a type; nil if it has none. A name that begins as the
-// type does is what follows that, as the type stands beside it.
+// LabelsOf renders the labels of a record; nil if it has none. A name that starts with the type
+// is shown without it: the type has a column of its own.
 func LabelsOf(l *event.Labels, typ trust.Text) *rowLabels {
 	if l == nil {
 		return nil
@@ -51,11 +51,15 @@ func LabelsOf(l *event.Labels, typ trust.Text) *rowLabels {
 		name = trust.Untrusted(rest)
 	}
 	out := &rowLabels{name: trust.Line(name), priority: trust.Line(l.Priority), tags: trust.Line(evidence.TagWords(l)), batch: trust.Line(l.Batch)}
-	for has, is := range map[LabelSet]bool{hasName: !l.Name.IsZero(), hasPriority: !l.Priority.IsZero(), hasTags: len(l.Tags) > 0, hasBatch: !l.Batch.IsZero()} {
-		if is {
-			out.Set |= has
+	add := func(kind LabelSet, has bool) {
+		if has {
+			out.Set |= kind
 		}
 	}
+	add(hasName, !l.Name.IsZero())
+	add(hasPriority, !l.Priority.IsZero())
+	add(hasTags, len(l.Tags) > 0)
+	add(hasBatch, !l.Batch.IsZero())
 	return out
 }
 
@@ -77,8 +81,8 @@ func (l *rowLabels) value(kind Kind) trust.Rendered {
 	return trust.Rendered{}
 }
 
-// behind is what stands behind the summary: the name and the tags, but for what has a column.
-func (l *rowLabels) behind(p *Plan) trust.Rendered {
+// suffix is what follows the summary: the name and the tags, except those with a column.
+func (l *rowLabels) suffix(p *Plan) trust.Rendered {
 	var out trust.Rendered
 	if l == nil {
 		return out
@@ -91,21 +95,21 @@ func (l *rowLabels) behind(p *Plan) trust.Rendered {
 	return out
 }
 
-// joint says how a row stands among its neighbours that came in the same batch.
-type joint uint8
+// batchEdge says how a row stands among its neighbours that came in the same batch.
+type batchEdge uint8
 
 const (
-	noJoint joint = iota
-	FirstOf
-	Amidst
-	LastOf
+	noBatch batchEdge = iota
+	batchFirst
+	batchMiddle
+	batchLast
 )
 
-// jointOf looks at the rows beside row i of the stream.
-func (s *Stream) jointOf(i int) joint {
+// batchEdgeOf looks at the rows beside row i of the stream.
+func (s *Stream) batchEdgeOf(i int) batchEdge {
 	r := s.row(s.Seqs[i])
 	if r.labels == nil || r.labels.Set&hasBatch == 0 {
-		return noJoint
+		return noBatch
 	}
 	with := func(j int) bool {
 		if j < 0 || j >= len(s.Seqs) {
@@ -116,18 +120,18 @@ func (s *Stream) jointOf(i int) joint {
 	}
 	switch before, after := with(i-1), with(i+1); {
 	case before && after:
-		return Amidst
+		return batchMiddle
 	case before:
-		return LastOf
+		return batchLast
 	case after:
-		return FirstOf
+		return batchFirst
 	}
-	return noJoint
+	return noBatch
 }
 
-// layJoint writes the bracket of a batch before a summary.
-func layJoint(c *cells.Canvas, g *cells.Glyphs, j joint) {
-	if j != noJoint {
+// layBatchEdge writes the bracket of a batch before a summary.
+func layBatchEdge(c *cells.Canvas, g *cells.Glyphs, j batchEdge) {
+	if j != noBatch {
 		c.Put(themes.Gutter, g.Joints[j-1]+" ")
 	}
 }

@@ -35,11 +35,11 @@ type row struct {
 	labels *rowLabels       // nil: none
 
 	line string // laid out, not chosen
-	key  columns
+	key  layoutKey
 }
 
-// columns is what a row was laid out for.
-type columns struct {
+// layoutKey is what a row was laid out for.
+type layoutKey struct {
 	width  int
 	plan   int // generation of the plan
 	look   int
@@ -51,7 +51,7 @@ type columns struct {
 	mark   string         // glyph in the first cell
 	marked bool           // the cursor stands where the sign of the mark would
 	found  string         // what is searched and highlighted
-	joint  joint          // with the rows beside it
+	edge   batchEdge      // with the rows beside it
 }
 
 // Row makes the row of a record.
@@ -106,7 +106,7 @@ func (s *Stream) Headline(r *event.Record) (word, summary trust.Rendered) {
 }
 
 // lay writes the row. Everything but the first cell, which shows the cursor.
-func (r *row) lay(c *cells.Canvas, g *cells.Glyphs, cols columns, p *Plan) {
+func (r *row) lay(c *cells.Canvas, g *cells.Glyphs, cols layoutKey, p *Plan) {
 	path, last := 0, true
 	var signs flags.Signs
 	for i, col := range p.cols {
@@ -144,7 +144,7 @@ func (p *Plan) after(i int) int {
 	return n
 }
 
-func (r *row) layColumn(c *cells.Canvas, g *cells.Glyphs, kind Kind, value trust.Rendered, cols columns, width int) {
+func (r *row) layColumn(c *cells.Canvas, g *cells.Glyphs, kind Kind, value trust.Rendered, cols layoutKey, width int) {
 	switch kind {
 	case ColTime:
 		r.layTime(c, cols, width)
@@ -210,7 +210,7 @@ func (p *Plan) sameTime(r, before *row) int {
 }
 
 // layTime writes the time; what the row before says, too, is dimmer.
-func (r *row) layTime(c *cells.Canvas, cols columns, width int) {
+func (r *row) layTime(c *cells.Canvas, cols layoutKey, width int) {
 	if cols.clock == cells.TimeRelative || cols.clock == cells.TimeDelta {
 		c.Put(themes.Dim, cols.clock.Text(r.at, time.Unix(cols.now, 0), cols.before, width)+" ")
 		return
@@ -257,11 +257,11 @@ func shortened(word string, room int) string {
 
 // layText writes the summary into the room that signs and later columns leave, and
 // returns the signs that it left room for.
-func (r *row) layText(c *cells.Canvas, g *cells.Glyphs, cols columns, p *Plan, after int) flags.Signs {
+func (r *row) layText(c *cells.Canvas, g *cells.Glyphs, cols layoutKey, p *Plan, after int) flags.Signs {
 	if cols.marked {
 		c.Put(themes.Key, g.Mark+" ")
 	}
-	layJoint(c, g, cols.joint)
+	layBatchEdge(c, g, cols.edge)
 	signs := r.signs.Fit(c.Room - after)
 	room := max(0, c.Room-signs.Width()-after)
 	text := cells.Pan(r.Text, cols.pan)
@@ -271,7 +271,7 @@ func (r *row) layText(c *cells.Canvas, g *cells.Glyphs, cols columns, p *Plan, a
 		}
 		text = text.Clip(room)
 		c.Safe(r.role, text)
-		c.Column(themes.Dim, r.labels.behind(p), room-text.Width)
+		c.Column(themes.Dim, r.labels.suffix(p), room-text.Width)
 		if after > 0 {
 			c.Put(themes.Plain, " ")
 		}

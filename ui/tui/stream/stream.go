@@ -47,7 +47,7 @@ type Stream struct {
 
 // streamKey is what the drawn rows were made from.
 type streamKey struct {
-	cols    columns
+	cols    layoutKey
 	h       int
 	at, top uint64
 	end     uint64
@@ -143,9 +143,9 @@ func (s *Stream) By(n int) {
 }
 
 // columnsFor says for what rows are laid out now.
-func (s *Stream) columnsFor(w int) columns {
+func (s *Stream) columnsFor(w int) layoutKey {
 	env := s.env
-	cols := columns{width: w, look: env.Style, pan: s.Pan, clock: env.Times, mark: " ", found: env.Found()}
+	cols := layoutKey{width: w, look: env.Style, pan: s.Pan, clock: env.Times, mark: " ", found: env.Found()}
 	cols.plan = s.planFor(w).gen
 	if env.Times == cells.TimeRelative {
 		cols.now = env.Clock().Unix()
@@ -233,7 +233,7 @@ func (s *Stream) drawRow(c *cells.Canvas, i int, key streamKey) {
 	}
 	if r.labels != nil {
 		s.Labels |= r.labels.Set
-		cols.joint = s.jointOf(i)
+		cols.edge = s.batchEdgeOf(i)
 	}
 	_, marked := s.Marks.Find(seq)
 	switch {

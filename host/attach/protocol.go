@@ -1,21 +1,19 @@
-// Package attach lets further processes use the host of the one that has the store
-// open. That one, the first, listens on a Unix socket in the data directory; a
-// [Client] in another process of the same user is a [host.API] and, with
-// [Client.Store], an [event.Store] that ask the first.
+// Package attach lets other processes use the host of the process that has the store open, the
+// owner. The owner listens on a Unix socket in the data directory. A [Client] in another process
+// of the same user is a [host.API] and, with [Client.Store], an [event.Store]; both ask the owner.
 //
-// The protocol is HTTP on that socket. A client opens a session, a request that is
-// answered when the first process ends, and asks with one request for each verb,
-// POST /v3/VERB; what a verb takes and gives is one value in gob, which keeps texts to
-// the byte, as cursors have to be. Nothing is sent that was not asked for. A client
-// that follows what changes asks for the state with the version that it has, and is
-// answered when there is a newer one: a client that is slow or stopped holds up no client but itself,
-// and reads what it missed from the log.
+// The protocol is HTTP on that socket. A client opens a session, a request that is answered when
+// the owner ends, and sends one request for each verb, POST /v3/VERB. Requests and responses are
+// single gob values, so that texts and cursors keep their exact bytes. Nothing is sent that was
+// not asked for. A client that follows changes asks for the state with the version that it has,
+// and is answered when there is a newer one: a slow or stopped client delays only itself, and
+// reads what it missed from the log.
 //
-// A session needs the token that the first process keeps in the data directory: a process that
-// cannot read that directory, such as a confined command, can ask for nothing.
+// A session needs the token that the owner keeps in the data directory: a process that cannot
+// read that directory, such as a confined command, can ask for nothing.
 //
-// Secrets do not cross: [event.Secret] is sent in its masked form. Servers are sent
-// by name; the first finds the description in its own configuration.
+// Secrets do not cross: [event.Secret] is sent in its masked form. Servers are sent by name; the
+// owner finds the description in its own configuration.
 package attach
 
 import (
@@ -32,35 +30,35 @@ var (
 	ErrVersion = errors.New("another version of eventdeck")
 	// ErrPeer: the other process belongs to another user.
 	ErrPeer = errors.New("refused: a process of another user")
-	// ErrGone: the first process has ended.
+	// ErrGone: the owner has ended.
 	ErrGone = errors.New("the process with the store has ended")
-	// ErrNotHere: this can be done in the first process only.
+	// ErrNotHere: only the owner can do this.
 	ErrNotHere = errors.New("not possible from here")
 	// ErrPrints: another process keeps the position up to which the subscription
 	// was printed.
 	ErrPrints = errors.New("another process prints this subscription and keeps the position")
 	// ErrBusy: too many clients, or too many requests of one.
 	ErrBusy = errors.New("too many at once")
-	// ErrAnswer: what came is no answer of the protocol.
+	// ErrAnswer: a malformed response.
 	ErrAnswer = errors.New("not an answer of the protocol")
 )
 
-// version of the protocol. It grows when a process of the version before could not
-// understand an answer; gob passes over fields that only one side knows.
+// version of the protocol. Increment it when a process of the version before could not decode a
+// response; gob ignores fields that only one side knows.
 const version = 3
 
 // Bounds.
 const (
 	maxClients     = 32
-	keptClients    = 8        // of them, for others than runs
+	keptClients    = 8        // of maxClients, reserved for clients that are not runs
 	maxConnections = 1024     // of all clients
 	maxRunning     = 64       // requests of one client
 	maxRequest     = 8 << 20  // bytes of a request
 	maxAnswer      = 64 << 20 // bytes of an answer
-	pageRecords    = 1000
+	pageRecords    = 1000     // of the log in one response
 	pageBytes      = 256 << 10
 	helloWithin    = 2 * time.Second
-	idleAtMost     = time.Minute // a client ends a connection that is idle; the server later, so that no request is lost
+	idleAtMost     = time.Minute // the client closes idle connections first, so that the owner never closes one that is about to be used
 )
 
 // The headers of the protocol.
