@@ -272,7 +272,7 @@ func (a *app) layoutActions() []action.Action {
 		action.Action{ID: "narrower", Title: "make the pane smaller", Keys: []string{"<"}, Run: action.Act(func() { a.panes.Resize(-1) })},
 		action.Action{ID: "wider", Title: "make the pane larger", Keys: []string{">"}, Run: action.Act(func() { a.panes.Resize(1) })},
 		action.Action{ID: "tab.next", Title: "next tab", Keys: []string{"]"}, Panes: onTabs, When: a.hasTabs, Run: action.Act(func() { a.turnTab(1) })},
-		action.Action{ID: "tab.previous", Title: "previous tab", Keys: []string{"["}, Hint: "tabs", Panes: onTabs, When: a.hasTabs, Run: action.Act(func() { a.turnTab(-1) })},
+		action.Action{ID: "tab.previous", Title: "previous tab", Keys: []string{"["}, Hint: "tabs", Twin: "tab.next", Panes: onTabs, When: a.hasTabs, Run: action.Act(func() { a.turnTab(-1) })},
 	)
 }
 

@@ -168,3 +168,18 @@ func TestTheNextMarkerBehindTheOldestRow(t *testing.T) {
 		t.Errorf("it leads to record %d: %s", a.stream.At, statusLine(a))
 	}
 }
+
+// Where there are tabs the footer names both keys that turn them, in the detail however little
+// room there is.
+func TestTheFooterTellsHowToTurnTabs(t *testing.T) {
+	for _, width := range []int{40, 80, 120} {
+		for keys, want := range map[string]bool{"2 enter": true, "2 3": true, "4": width > 80, "5": width > 40, "2": false, "1 j 3": false} {
+			a := open(t, incident(), width, 40)
+			press(t, a, strings.Fields(keys)...)
+			lines := strings.Split(screenOf(a), "\n")
+			if hints := lines[len(lines)-1]; strings.Contains(hints, " [ ] tabs ") != want {
+				t.Errorf("%d cells, after %s: %q, want %v", width, keys, hints, want)
+			}
+		}
+	}
+}
