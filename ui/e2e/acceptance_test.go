@@ -303,7 +303,7 @@ func TestAcceptHelpAndPalette(t *testing.T) {
 	for _, name := range names {
 		c.keys(":" + name)
 		c.sees("the action "+name, func(s string) bool { return paletteHas(s, name) })
-		c.keys(esc + esc)
+		c.keys(esc)
 		c.sees("no palette", func(s string) bool { return !strings.Contains(s, "━ Commands") })
 	}
 	// What a key does is told at once or seen at once; each row is run by its place.

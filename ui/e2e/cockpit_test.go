@@ -41,7 +41,7 @@ func (c *terminal) refuses(line, why string) {
 	c.t.Helper()
 	c.keys(":" + line + "\r")
 	c.sees("why "+line+" is not done", func(s string) bool { return strings.Contains(s, "━ Commands") && strings.Contains(s, why) })
-	c.keys(esc + esc)
+	c.keys(esc)
 	c.gone("━ Commands")
 }
 

@@ -88,9 +88,9 @@ func (a *app) subscribeActions() []action.Action {
 
 func (a *app) subscriptionActions() []action.Action {
 	return action.Grouped("Subscriptions",
-		action.Action{ID: "pause", Title: "pause or resume the subscription", Needs: action.Subscription, Keys: []string{"P"}, Hint: "pause", HintNow: a.pauseWord, Dangerous: true, When: a.onSub, Run: func() tea.Cmd { return a.manage().TurnPause(a.selected()) }},
-		action.Action{ID: "edit", Title: "edit the subscription", Needs: action.Subscription, Keys: []string{"e"}, Dangerous: true, When: a.editable, Run: a.openEdit},
-		action.Action{ID: "unsubscribe", Title: "unsubscribe", Needs: action.Subscription, Also: "end delete stop", Keys: []string{"D"}, Hint: "unsubscribe", Dangerous: true, When: a.onSub, Run: action.Act(func() { a.manage().AskUnsubscribe(a.selected(), a.rowName()) })},
+		action.Action{ID: "pause", Title: "pause or resume the subscription", Needs: action.Subscription, Instead: a.endedRow, Keys: []string{"P"}, Hint: "pause", HintNow: a.pauseWord, Dangerous: true, When: a.onSub, Run: func() tea.Cmd { return a.manage().TurnPause(a.selected()) }},
+		action.Action{ID: "edit", Title: "edit the subscription", Needs: action.Subscription, Instead: a.endedRow, Keys: []string{"e"}, Dangerous: true, When: a.editable, Run: a.openEdit},
+		action.Action{ID: "unsubscribe", Title: "unsubscribe", Needs: action.Subscription, Instead: a.endedRow, Also: "end delete stop", Keys: []string{"D"}, Hint: "unsubscribe", Dangerous: true, When: a.onSub, Run: action.Act(func() { a.manage().AskUnsubscribe(a.selected(), a.rowName()) })},
 	)
 }
 
@@ -272,7 +272,7 @@ func (a *app) layoutActions() []action.Action {
 		action.Action{ID: "narrower", Title: "make the pane smaller", Keys: []string{"<"}, Run: action.Act(func() { a.panes.Resize(-1) })},
 		action.Action{ID: "wider", Title: "make the pane larger", Keys: []string{">"}, Run: action.Act(func() { a.panes.Resize(1) })},
 		action.Action{ID: "tab.next", Title: "next tab", Keys: []string{"]"}, Panes: onTabs, When: a.hasTabs, Run: action.Act(func() { a.turnTab(1) })},
-		action.Action{ID: "tab.previous", Title: "previous tab", Keys: []string{"["}, Hint: "tabs", Panes: onTabs, When: a.hasTabs, Run: action.Act(func() { a.turnTab(-1) })},
+		action.Action{ID: "tab.previous", Title: "previous tab", Keys: []string{"["}, Hint: "tabs", Twin: "tab.next", Panes: onTabs, When: a.hasTabs, Run: action.Act(func() { a.turnTab(-1) })},
 	)
 }
 
@@ -307,7 +307,7 @@ func (a *app) tableActions() []action.Action {
 		action.Action{ID: "remote.end", Title: "end what a server holds and no subscription here wants", Keys: []string{"X"}, Hint: "end it", Panes: inSubs, Dangerous: true, When: a.onRemote, Run: action.Act(func() { board.AskEnd(a.table()) })},
 		action.Action{ID: "remote.ask", Title: "ask the servers again what they hold", Keys: []string{"R"}, Hint: "ask again", Panes: inSubs, When: a.onRemotes, Run: action.Act(a.askRemotes)},
 	), action.Grouped("Subscriptions",
-		action.Action{ID: "quiet", Title: "why is it quiet?", Needs: action.Subscription, Also: "health silence diagnose why quiet", Keys: []string{"i"}, Hint: "why quiet", When: a.onSub, Run: action.Act(func() {
+		action.Action{ID: "quiet", Title: "why is it quiet?", Needs: action.Subscription, Instead: a.endedRow, Also: "health silence diagnose why quiet", Keys: []string{"i"}, Hint: "why quiet", When: a.onSub, Run: action.Act(func() {
 			a.detail.OpenQuiet(a.selected().ID, func() tea.Cmd { return a.actions.Perform(a.actions.Find("sub.refresh")) })
 		})},
 		action.Action{ID: "server.reconnect", Title: "reconnect the server, and list its types again", Needs: action.Server, Also: "retry connect again", Keys: []string{"R"}, Panes: inTree, Dangerous: true, When: a.onServer, Run: func() tea.Cmd { return a.manage().Reconnect(a.tree.At.Server) }},
@@ -317,10 +317,10 @@ func (a *app) tableActions() []action.Action {
 // lifeActions change how a subscription runs.
 func (a *app) lifeActions() []action.Action {
 	return action.Grouped("Subscriptions",
-		action.Action{ID: "sub.refresh", Title: "ask the server again from the saved position", Needs: action.Subscription, Also: "poll now retry", Keys: []string{"u"}, Dangerous: true, When: a.onSub, Run: func() tea.Cmd { return a.manage().Refresh(a.selected()) }},
-		action.Action{ID: "sub.mode", Title: "change the delivery mode, or failover", Needs: action.Subscription, Also: "push poll webhook", Keys: []string{"M"}, Dangerous: true, When: a.onSub, Run: a.openModeSwitch},
-		action.Action{ID: "sub.failover", Title: "automatic failover on or off: webhook, push, poll", Needs: action.Subscription, Keys: []string{"F"}, Panes: subRows, Dangerous: true, When: a.onSub, Run: func() tea.Cmd { v := a.selected(); return a.manage().SetFailover(v, !v.Failover) }},
-		action.Action{ID: "sub.reset", Title: "reset the saved position", Needs: action.Subscription, Also: "cursor rewind seek", Keys: []string{"C"}, Panes: subRows, Dangerous: true, When: a.onSub, Run: action.Act(func() { a.manage().AskReset(a.selected(), a.recordOf(a.chosenSeq())) })},
+		action.Action{ID: "sub.refresh", Title: "ask the server again from the saved position", Needs: action.Subscription, Instead: a.endedRow, Also: "poll now retry", Keys: []string{"u"}, Dangerous: true, When: a.onSub, Run: func() tea.Cmd { return a.manage().Refresh(a.selected()) }},
+		action.Action{ID: "sub.mode", Title: "change the delivery mode, or failover", Needs: action.Subscription, Instead: a.endedRow, Also: "push poll webhook", Keys: []string{"M"}, Dangerous: true, When: a.onSub, Run: a.openModeSwitch},
+		action.Action{ID: "sub.failover", Title: "automatic failover on or off: webhook, push, poll", Needs: action.Subscription, Instead: a.endedRow, Keys: []string{"F"}, Panes: subRows, Dangerous: true, When: a.onSub, Run: func() tea.Cmd { v := a.selected(); return a.manage().SetFailover(v, !v.Failover) }},
+		action.Action{ID: "sub.reset", Title: "reset the saved position", Needs: action.Subscription, Instead: a.endedRow, Also: "cursor rewind seek", Keys: []string{"C"}, Panes: subRows, Dangerous: true, When: a.onSub, Run: action.Act(func() { a.manage().AskReset(a.selected(), a.recordOf(a.chosenSeq())) })},
 		action.Action{ID: "sub.rotate", Title: "make a new webhook secret", Keys: []string{"K"}, Panes: subRows, Dangerous: true, When: a.onHook, Run: action.Act(func() { a.manage().AskRotate(a.selected()) })},
 	)
 }

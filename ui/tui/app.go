@@ -386,27 +386,28 @@ func (a *app) rescope() {
 }
 
 // selected returns the subscription that the keys are about: the chosen node, or
-// that of the chosen record.
+// that of the chosen record. Where only a type is known it is the one subscription to it.
 func (a *app) selected() *host.SubscriptionView {
 	if a.table() != nil {
 		return a.rowSub()
 	}
-	id := a.tree.At.Sub
-	if a.panes.Focus != layout.Tree {
-		if r, ok := a.stream.Record(a.stream.At); ok {
-			id = r.Sub
-		}
+	at := a.tree.At
+	if r, ok := a.chosenRecord(); ok && a.panes.Focus != layout.Tree {
+		at = query.Node{Server: r.Server, Type: r.Type, Sub: r.Sub}
 	}
-	if id == "" {
-		if r := a.tree.Chosen(); r.Node.Level() == 2 && r.Kids == 1 {
-			for i := range a.snap.Subs {
-				if s := &a.snap.Subs[i]; s.Key.Server == r.Node.Server && s.Key.Type == r.Node.Type {
-					return s
-				}
-			}
-		}
+	if at.Sub != "" {
+		return a.sub(at.Sub)
 	}
-	return a.sub(id)
+	return lookup.OnlySub(&a.snap, at.Server, at.Type)
+}
+
+// endedRow says of the chosen row of the stream that its subscription is over, "" of other rows.
+func (a *app) endedRow() string {
+	r, ok := a.chosenRecord()
+	if !ok || r.Sub == "" || a.sub(r.Sub) != nil || a.panes.Focus == layout.Tree || a.table() != nil {
+		return ""
+	}
+	return "of a subscription that has ended"
 }
 
 func (a *app) sub(id event.SubID) *host.SubscriptionView { return lookup.Sub(&a.snap, id) }

@@ -41,6 +41,7 @@ func (a *app) initIncident() {
 			}
 			return a.detail.Value()
 		},
+		NoValue:  a.noValue,
 		Selected: a.withSelected, Goto: a.gotoSeq, RowName: a.rowName, Home: a.outside.Home, CompletePath: a.outside.CompletePath, Getenv: a.outside.Getenv,
 		Filter: a.filters.Take,
 		Pin: func(values []string) {
@@ -51,6 +52,19 @@ func (a *app) initIncident() {
 			return a.outside.Exports.Create(path, overwrite)
 		},
 	})
+}
+
+// noValue says that the detail's chosen line has no value, and what moves to one that has; it is
+// "" while the detail has not the focus.
+func (a *app) noValue() string {
+	if a.panes.Focus != layout.Detail {
+		return ""
+	}
+	down, up := "down", "up"
+	if a.turnsEvents() {
+		down, up = "row.down", "row.up"
+	}
+	return "no value on this line: " + a.KeyOf(down) + " and " + a.KeyOf(up) + " move to one"
 }
 
 // hideType adds to the filter that it leaves out the type of the chosen record.

@@ -98,6 +98,42 @@ func TestValuesOfTheDetail(t *testing.T) {
 	}
 }
 
+// Whoever goes to the detail stands on the first value of the payload, and keys for values act on
+// it at once. Where they moved to stays chosen.
+func TestTheDetailBeginsAtItsFirstValue(t *testing.T) {
+	for _, to := range []string{"enter", "3", "tab"} {
+		for key, want := range map[string]string{"=": ".n=12345678901234567", "+": ".n=12345678901234567", "-": "!.n=12345678901234567"} {
+			a := open(t, incident(), 120, 40)
+			press(t, a, "2", to, key)
+			if got := a.stream.Query.Text; got != want {
+				t.Errorf("after %s %s filters by %q: %s", to, key, got, statusLine(a))
+			}
+		}
+		a := open(t, incident(), 120, 40)
+		if press(t, a, "2", to, "*"); !strings.Contains(statusLine(a), "12345678901234567 is pinned") {
+			t.Errorf("after %s * says %q", to, statusLine(a))
+		}
+	}
+	a := open(t, incident(), 120, 40)
+	press(t, a, "2", "enter", "j", "esc", "enter", "=")
+	if got := a.stream.Query.Text; got != "value:P1" {
+		t.Errorf("back in the detail = filters by %q", got)
+	}
+}
+
+// A line without a value is not said to be closed; what moves to another line is named.
+func TestALineWithoutAValue(t *testing.T) {
+	for keys, want := range map[string]string{
+		"2 enter g =": "no value on this line: j and k move to one", "2 enter z g -": "no value on this line: down and up move to one", "2 =": "no id was found in the chosen row",
+	} {
+		a := open(t, incident(), 120, 40)
+		press(t, a, strings.Fields(keys)...)
+		if got := statusLine(a); !strings.Contains(got, want) || a.stream.Query.Text != "" {
+			t.Errorf("%s: filter %q, %q", keys, a.stream.Query.Text, got)
+		}
+	}
+}
+
 // A pinned value stands out in rows and in the detail, by an attribute where there are
 // no colours, and only where it is whole.
 func TestPinnedValuesStandOut(t *testing.T) {

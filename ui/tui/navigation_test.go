@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -166,5 +167,47 @@ func TestTheNextMarkerBehindTheOldestRow(t *testing.T) {
 	press(t, a, "]")
 	if a.stream.At != 3 {
 		t.Errorf("it leads to record %d: %s", a.stream.At, statusLine(a))
+	}
+}
+
+// Where there are tabs the footer names both keys that turn them, in the detail however little
+// room there is.
+func TestTheFooterTellsHowToTurnTabs(t *testing.T) {
+	for _, width := range []int{40, 80, 120} {
+		for keys, want := range map[string]bool{"2 enter": true, "2 3": true, "4": width > 80, "5": width > 40, "2": false, "1 j 3": false} {
+			a := open(t, incident(), width, 40)
+			press(t, a, strings.Fields(keys)...)
+			lines := strings.Split(screenOf(a), "\n")
+			if hints := lines[len(lines)-1]; strings.Contains(hints, " [ ] tabs ") != want {
+				t.Errorf("%d cells, after %s: %q, want %v", width, keys, hints, want)
+			}
+		}
+	}
+}
+
+// Keys of subscriptions act on that of the row under the cursor, whatever kind of row it is: a
+// row that names only a type stands for the one subscription to it.
+func TestKeysOfSubscriptionsActOnTheRow(t *testing.T) {
+	for key, want := range map[string]string{"i": "Why is it quiet", "M": "Delivery", "D": "Unsubscribe", "P": "paused "} {
+		for row, name := range []string{"pager incident.created", "pager incident.created", "chat message.posted", "pager incident.created", "chat message.posted"} {
+			a := open(t, incident(), 120, 40)
+			press(t, a, append(append([]string{"2"}, slices.Repeat([]string{"k"}, row)...), key)...)
+			if s := screenOf(a); !strings.Contains(s, want) || strings.Contains(statusLine(a), "needs") || key == "P" && !strings.Contains(s, "paused "+name) {
+				t.Errorf("%s on row %d from below, of %s:\n%s", key, row, name, s)
+			}
+		}
+	}
+}
+
+// Where the subscription of a row is over, its keys say so.
+func TestKeysOfSubscriptionsThatAreOver(t *testing.T) {
+	h := incident()
+	h.snap.Subs = h.snap.Subs[1:] // without that to incident.created
+	for _, key := range []string{"i", "M", "D", "P"} {
+		a := open(t, h, 120, 40)
+		press(t, a, "2", key)
+		if got := statusLine(a); !strings.Contains(got, "this row is of a subscription that has ended; "+key+" needs a subscription") {
+			t.Errorf("%s says %q", key, got)
+		}
 	}
 }

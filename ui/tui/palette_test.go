@@ -51,10 +51,28 @@ func TestPaletteGoesToPlaces(t *testing.T) {
 	if c := a.dialog.(*palette.Palette).Chosen(); c == nil || !strings.Contains(c.Text.Plain(), "freeze the view") {
 		t.Errorf("starts of words find %+v", c)
 	}
-	press(t, a, "esc")
+	press(t, a, "ctrl+u")
 	word(t, a, "frz vw")
 	if c := a.dialog.(*palette.Palette).Chosen(); c != nil {
 		t.Errorf("scattered letters find %+v", c)
+	}
+	if s := screenOf(a); !strings.Contains(s, "nothing has this name; ctrl+u clears the line") {
+		t.Errorf("what to do is not said:\n%s", s)
+	}
+}
+
+// One esc closes the palette, whatever was typed, and changes nothing else.
+func TestOneEscLeavesThePalette(t *testing.T) {
+	for _, line := range []string{"", "th", "goto 14:0", "frz vw"} {
+		a := open(t, incident(), 120, 40)
+		press(t, a, "2", "k")
+		before := screenOf(a)
+		press(t, a, ":")
+		word(t, a, line)
+		press(t, a, "esc")
+		if s := screenOf(a); s != before {
+			t.Errorf("after %q esc shows\n%s", line, s)
+		}
 	}
 }
 
@@ -124,7 +142,7 @@ func TestTypedCommands(t *testing.T) {
 			if !strings.Contains(screenOf(a), problem[:min(len(problem), 30)]) {
 				t.Errorf("%q is not under the line", problem)
 			}
-			press(t, a, "esc", "esc")
+			press(t, a, "esc")
 			return errors.New(problem)
 		}
 		return nil
@@ -157,7 +175,7 @@ func TestTypedCommands(t *testing.T) {
 	if text := a.dialog.(*palette.Palette).Field.Text(); text != "goto 2026-03-14 14:03:06" {
 		t.Errorf("the history begins with %q", text)
 	}
-	press(t, a, "esc", "esc")
+	press(t, a, "esc")
 	if d := a.dialog; d != nil {
 		t.Errorf("esc leaves %T", d)
 	}

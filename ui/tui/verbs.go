@@ -40,7 +40,7 @@ func (a *app) move(n int) {
 		a.tree.By(n)
 		a.rescope()
 	case layout.Detail:
-		if a.panes.Size == layout.Full && a.showsRecord() && (n == 1 || n == -1) {
+		if a.turnsEvents() && (n == 1 || n == -1) {
 			a.stream.Follow = false
 			a.stream.By(n)
 			return
@@ -55,6 +55,12 @@ func (a *app) move(n int) {
 	default:
 		a.stream.By(n)
 	}
+}
+
+// turnsEvents tells whether the keys that move by one row lead from event to event: in a detail
+// on the whole screen.
+func (a *app) turnsEvents() bool {
+	return a.panes.Focus == layout.Detail && a.panes.Size == layout.Full && a.showsRecord()
 }
 
 // step moves by one line, also where move goes to another event.
@@ -114,12 +120,13 @@ func (a *app) enter(p layout.Pane) {
 	}
 }
 
-// toDetail moves the focus to the detail. What is read there stays: new events do not
-// take its place.
+// toDetail moves the focus to the detail, and to the first value of a payload there. What is
+// read stays: new events do not take its place.
 func (a *app) toDetail() {
 	a.enter(layout.Detail)
 	if a.showsRecord() {
 		a.stream.Follow = false
+		a.detail.ToValue()
 	}
 }
 

@@ -26,6 +26,7 @@ type Action struct {
 	Hint  string   // short form for the hints line; "" is not hinted
 	// HintNow is the hint where that depends on what is chosen; nil: Hint.
 	HintNow func() string
+	Twin    string        // id of the action that goes the other way: one hint names the keys of both; "" for none
 	Menu    string        // of two keys: what the first one leads to, for the hints line
 	Panes   []layout.Pane // where it works; none means everywhere
 	// Dangerous actions change what servers or the store hold. They are neither

@@ -6,6 +6,7 @@ import (
 
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/layout"
 )
 
 // Hints draws a line of w cells with the keys that work: the pairs of a key and a word, if
@@ -27,12 +28,16 @@ func (t *Table) Hints(theme *themes.Theme, w int, pairs []string) string {
 	return c.Top()
 }
 
-// hintActions hints what works in the panes. The palette, help and quit always have room.
+// hintActions hints what works in the panes. The palette, help and quit always have room; so do
+// the tabs of a detail, whose other keys are many.
 func (t *Table) hintActions(c *cells.Canvas) {
-	ends := [...]*Action{t.Find("palette"), t.Find("help"), t.Find("quit")}
+	ends := []*Action{t.Find("palette"), t.Find("help"), t.Find("quit")}
+	if x := t.Find("tab.previous"); t.env.Focus() == layout.Detail && t.Works(x) {
+		ends = slices.Insert(ends, 0, x)
+	}
 	kept := 0
 	for _, x := range ends {
-		kept += len(x.Key()) + len(x.hint()) + 3
+		kept += len(t.hintKey(x)) + len(x.hint()) + 3
 	}
 	c.Room -= kept
 	menu := ""
@@ -40,18 +45,27 @@ func (t *Table) hintActions(c *cells.Canvas) {
 		x := &t.Actions[i]
 		first, _, two := strings.Cut(x.Key(), " ")
 		switch {
-		case slices.Contains(ends[:], x) || !t.Works(x):
+		case slices.Contains(ends, x) || !t.Works(x):
 		case two && x.Menu != "" && first != menu:
 			menu = first
 			hint(c, first, x.Menu)
 		case !two && x.Hint != "":
-			hint(c, x.Key(), x.hint())
+			hint(c, t.hintKey(x), x.hint())
 		}
 	}
 	c.Room += kept
 	for _, x := range ends {
-		hint(c, x.Key(), x.hint())
+		hint(c, t.hintKey(x), x.hint())
 	}
+}
+
+// hintKey is the key that the hints name, with that of the action that goes the other way.
+func (t *Table) hintKey(x *Action) string {
+	key := x.Key()
+	if other := t.Find(x.Twin); other != nil {
+		key = strings.TrimSpace(key + " " + other.Key())
+	}
+	return key
 }
 
 // hintChords names the second keys of the actions whose first one was pressed.

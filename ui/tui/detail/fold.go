@@ -69,7 +69,7 @@ func (d *Pane) Fold(open bool) {
 			}
 			d.folded[f-1] = true
 			d.of.folds = -1
-			d.At = i
+			d.At, d.moved = i, true
 			return
 		}
 	}

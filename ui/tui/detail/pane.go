@@ -2,6 +2,7 @@ package detail
 
 import (
 	"fmt"
+	"slices"
 
 	"eventdeck/host"
 	"eventdeck/host/event"
@@ -65,6 +66,7 @@ type Pane struct {
 	Shown  int // lines in sight: Height, without a last row that explains a span
 
 	env      *Env
+	moved    bool         // the operator chose a line of what is shown
 	span     int          // the span that is explained, from 1; 0 is none
 	folded   map[int]bool // folds of the payload that are closed, by their first line
 	payloads payloads
@@ -112,7 +114,13 @@ func (d *Pane) Forget() { d.of, d.drawn = madeFrom{}, drawn{} }
 
 // By moves the chosen line by n.
 func (d *Pane) By(n int) {
+	d.moved = d.moved || n != 0
 	d.At = max(0, min(d.At+n, len(d.Lines)-1))
+	d.reveal()
+}
+
+// reveal has the chosen line in sight.
+func (d *Pane) reveal() {
 	if d.At < d.Top {
 		d.Top = d.At
 	}
@@ -161,7 +169,7 @@ func (d *Pane) fill(w int) Other {
 		return other
 	}
 	if of.seq != d.of.seq || of.other != d.of.other || of.tab != d.of.tab {
-		d.Top, d.At, d.span = 0, 0, 0
+		d.Top, d.At, d.span, d.moved = 0, 0, 0, false
 	}
 	if of.seq != d.of.seq {
 		clear(d.folded)
@@ -177,6 +185,25 @@ func (d *Pane) fill(w int) Other {
 	return other
 }
 
+// ToValue chooses the first line of the payload that has a value, while the pane has the focus
+// and until the operator chooses a line: most lines above it have nothing to act on.
+func (d *Pane) ToValue() {
+	if w := d.env.Room(); w > 0 && d.env.Focused() {
+		d.fill(w)
+		d.toValue()
+	}
+}
+
+// toValue is ToValue for the lines as they are.
+func (d *Pane) toValue() {
+	if d.moved || !d.env.Focused() {
+		return
+	}
+	if i := slices.IndexFunc(d.Lines, func(l Line) bool { return l.value > 0 }); i >= 0 {
+		d.At = i
+	}
+}
+
 // Draw returns exactly h rows of w cells. They are valid until the next call.
 func (d *Pane) Draw(w, h int) []string {
 	other := d.fill(w)
@@ -185,8 +212,10 @@ func (d *Pane) Draw(w, h int) []string {
 	if f != nil && d.Tab == tabPayload && len(f.report.Spans) > 0 && h > 3 {
 		d.Shown--
 	}
+	d.toValue()
 	d.Top = max(0, min(d.Top, len(d.Lines)-d.Shown))
-	d.By(0)
+	d.At = max(0, min(d.At, len(d.Lines)-1))
+	d.reveal()
 	if other.Drawn != nil {
 		other.Drawn(d.Top, min(d.Top+d.Shown, len(d.Lines)), w)
 	}

@@ -188,6 +188,7 @@ func (d *Pane) take(x looked) {
 	p.found[x.of.seq] = x.found
 	if x.of == (laidOut{d.env.Record(), p.view, d.payloadWidth()}) {
 		p.of, p.lines, p.folds, p.vals = x.of, x.lines, x.folds, x.vals
+		d.ToValue()
 	}
 }
 
@@ -253,7 +254,7 @@ func (d *Pane) ToSpan(step int) {
 				if i < d.Top || i >= d.Top+d.Shown {
 					d.Page(i - d.Shown/3 - d.Top)
 				}
-				d.At = i
+				d.At, d.moved = i, true
 				return
 			}
 		}

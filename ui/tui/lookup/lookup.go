@@ -44,6 +44,20 @@ func Sub(s *host.Snapshot, id event.SubID) *host.SubscriptionView {
 	return nil
 }
 
+// OnlySub returns the subscription to a type, nil if there is none or more than one.
+func OnlySub(s *host.Snapshot, server string, typ trust.Text) *host.SubscriptionView {
+	var only *host.SubscriptionView
+	for i := range s.Subs {
+		if s.Subs[i].Key.Server == server && s.Subs[i].Key.Type == typ {
+			if only != nil {
+				return nil
+			}
+			only = &s.Subs[i]
+		}
+	}
+	return only
+}
+
 // Begun is the subscription that a request began, nil if there is none.
 func Begun(s *host.Snapshot, r host.Request) *host.SubscriptionView {
 	args, err := event.CanonicalArgs(r.Args)

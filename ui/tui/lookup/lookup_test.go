@@ -49,6 +49,12 @@ func TestWhatIsThereIsFound(t *testing.T) {
 	if v == nil || !lookup.Cursorless(s, v) {
 		t.Errorf("begun is %v", v)
 	}
+	if lookup.OnlySub(s, "pager", page) != v || lookup.OnlySub(s, "ci", page) != nil {
+		t.Error("the one subscription to a type is not found, or at another server")
+	}
+	if s.Subs = append(s.Subs, s.Subs[0]); lookup.OnlySub(s, "pager", page) != nil {
+		t.Error("one of two is found")
+	}
 	if got := lookup.Types(s); !slices.Equal(got, []string{"page.sent", "deploy.done"}) {
 		t.Errorf("can be typed: %q", got)
 	}

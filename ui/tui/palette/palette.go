@@ -78,7 +78,7 @@ func (d *Palette) Draw(c *cells.Canvas, h int) {
 		c.Put(themes.Key, cmd.Usage+"  ")
 		c.Put(themes.Dim, cmd.Title)
 	case len(d.Found) == 0:
-		c.Put(themes.Dim, " nothing has this name; esc clears the line")
+		c.Put(themes.Dim, " nothing has this name; ctrl+u clears the line")
 	default:
 		c.Put(themes.Dim, " "+cells.Count(len(d.Found), "thing")+" to do or to go to")
 	}
@@ -129,12 +129,6 @@ func (d *Palette) Key(k tea.KeyPressMsg) tea.Cmd {
 	name := k.String()
 	switch {
 	case name == "esc":
-		if d.Field.Text() != "" {
-			d.Field.Set("")
-			d.Search()
-			d.typed()
-			return nil
-		}
 		d.screen.Show(nil)
 	case name == "enter":
 		return d.enter()

@@ -207,8 +207,15 @@ func TestTheStatusLineTellsOfReactions(t *testing.T) {
 	if got := d.chips(); got != "2 ask · 1 run │" {
 		t.Errorf("it says %q", got)
 	}
+	d.engine.View.Models = []string{"local"} // which has cost nothing yet
+	d.engine.View.Revision++
+	d.now = d.now.Add(time.Second)
+	d.frame()
+	if got := d.chips(); got != "2 ask · 1 run │" {
+		t.Errorf("with a model it says %q", got)
+	}
 	before := d.ChipsVersion()
-	d.engine.View.Models, d.engine.View.Spent, d.engine.View.Stopped = []string{"local"}, 412_301, true
+	d.engine.View.Spent, d.engine.View.Stopped = 412_301, true
 	d.engine.View.Revision++
 	d.now = d.now.Add(time.Second)
 	d.frame()

@@ -62,7 +62,8 @@ func (p *Pane) Announcement() string {
 	return cells.Count(len(fresh), "reaction") + " wait for you, the newest: " + fresh[len(fresh)-1]
 }
 
-// DrawChips writes for the status line what reactions want of the operator and what they cost.
+// DrawChips writes for the status line what reactions want of the operator and what they
+// cost, if anything.
 func (p *Pane) DrawChips(c *cells.Canvas) {
 	v := &p.view
 	switch {
@@ -86,7 +87,7 @@ func (p *Pane) DrawChips(c *cells.Canvas) {
 			sep = " " + p.env.Glyphs.Dot + " "
 		}
 	}
-	if len(v.Models) > 0 {
+	if v.Spent > 0 {
 		c.Put(themes.Rule, sep)
 		c.Put(themes.Dim, "$"+dollars(v.Spent))
 		sep = " " + p.env.Glyphs.Dot + " "

@@ -30,6 +30,9 @@ type Env struct {
 	// Value is that of the detail's chosen line with the term that filters by it, while the
 	// detail has the focus and the line has one.
 	Value func() (term string, text trust.Text, ok bool)
+	// NoValue says that the detail's chosen line has no value, "" while the detail has not the
+	// focus.
+	NoValue func() string
 	// Selected hands the records of the range, or the chosen one, to a function.
 	Selected func(then func([]event.Record) tea.Cmd) tea.Cmd
 	// Filter shows what a filter takes, and remembers it. was is the filter that is lost by

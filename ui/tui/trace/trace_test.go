@@ -40,6 +40,7 @@ type fixture struct {
 	lost     string // the filter that another one took the place of
 	pins     []string
 	line     string // the value of the detail's chosen line
+	noValue  string // what is said where that line has none
 	file     *file
 	there    bool // the file is there already
 	selected []event.Record
@@ -125,6 +126,7 @@ func newFixture(t *testing.T, at uint64) *fixture {
 		Value: func() (string, trust.Text, bool) {
 			return ".line=" + d.line, trust.Untrusted(d.line), d.line != ""
 		},
+		NoValue:      func() string { return d.noValue },
 		Selected:     func(then func([]event.Record) tea.Cmd) tea.Cmd { return then(d.selected) },
 		Filter:       func(q query.Query, was string) { d.shown, d.stream.Query, d.lost = q, q, was },
 		Goto:         func(seq uint64) { d.Record = seq },
@@ -161,6 +163,10 @@ func TestAValueIsFollowed(t *testing.T) {
 	d = newFixture(t, 3)
 	if d.Follow(trace.Only); d.shown.Text != "" || !strings.Contains(d.Told, "no id was found in the chosen row (14:03 a row)") {
 		t.Errorf("shown is %q, told %q", d.shown.Text, d.Told)
+	}
+	d.noValue = "no value on this line"
+	if d.Follow(trace.Only); d.shown.Text != "" || d.Told != d.noValue {
+		t.Errorf("of a line shown is %q, told %q", d.shown.Text, d.Told)
 	}
 }
 

@@ -14,8 +14,11 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// noValue says that the keys for values have none to act on, and in which row.
+// noValue says that the keys for values have none to act on, and in which row or line.
 func (t *Tracer) noValue() string {
+	if says := t.env.NoValue(); says != "" {
+		return says
+	}
 	return "no id was found in the chosen row (" + t.env.RowName() + "); open it and choose a line with a value"
 }
 
