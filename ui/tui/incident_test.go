@@ -297,7 +297,7 @@ func TestPipeLine(t *testing.T) {
 	a := open(t, checkout(), 120, 40)
 	a.persist.Pipes = []string{"jq .data"}
 	press(t, a, "2", "|")
-	if got := a.prompt.Field.Text(); got != "" || !strings.Contains(screenOf(a), "up: jq .data") {
+	if got := a.prompt.Field.Text(); got != "" || !strings.Contains(screenOf(a), "input: envelopes; for JSON lines begin with ndjson") || !strings.Contains(screenOf(a), "up: jq .data") {
 		t.Errorf("it begins with %q:\n%s", got, screenOf(a))
 	}
 	word(t, a, "jq; rm")

@@ -296,9 +296,14 @@ func TestEventsArePiped(t *testing.T) {
 	if d.Type("jq | wc"); !strings.Contains(d.Prompt.Warning, "there is no shell") {
 		t.Errorf("the prompt says %q", d.Prompt.Warning)
 	}
-	d.AskPipe("", "")
-	if d.Type("jq .data"); !strings.Contains(d.Prompt.Warning, "ndjson jq .data") {
-		t.Errorf("the prompt says %q", d.Prompt.Warning)
+	for line, json := range map[string]bool{"jq .data": true, "/usr/local/bin/jq .data": true, "jqx .data": false, "less": false, "ndjson less": true} {
+		d.AskPipe("", "")
+		if d.Type(line); d.Prompt.Warning != "" {
+			t.Errorf("%s: the prompt warns of %q", line, d.Prompt.Warning)
+		}
+		if d.do(d.Prompt.Done(line), nil); bytes.Contains(input, []byte("<<<untrusted-")) == json {
+			t.Errorf("%s: piped is %q", line, input)
+		}
 	}
 	d.stream.At = 0
 	if err := d.do(d.RunPipe(nil)); err == nil {
