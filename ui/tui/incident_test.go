@@ -172,6 +172,26 @@ func TestTopValuesLeadToAFilter(t *testing.T) {
 	}
 }
 
+// Without a path, those that were seen are offered.
+func TestTopValuesOfWhichPath(t *testing.T) {
+	a := open(t, checkout(), 120, 40)
+	press(t, a, ":")
+	word(t, a, "top")
+	press(t, a, "enter")
+	if screen := screenOf(a); !strings.Contains(screen, "top .incidentId") || !strings.Contains(screen, "top .service") {
+		t.Fatalf("no path is offered:\n%s", screen)
+	}
+	press(t, a, "enter")
+	if screen := screenOf(a); !strings.Contains(screen, "a path is needed, such as .service") || !strings.Contains(screen, "top .incidentId") {
+		t.Errorf("nothing is said:\n%s", screen)
+	}
+	exact(t, a)
+	press(t, a, "down", "enter")
+	if screen := screenOf(a); !strings.Contains(screen, "Top values of .") {
+		t.Errorf("a path that is chosen is not counted:\n%s", screen)
+	}
+}
+
 func TestCompareTwoEvents(t *testing.T) {
 	a := open(t, checkout(), 120, 40)
 	press(t, a, "2", "B")

@@ -229,8 +229,10 @@ func TestWhatIsRelatedAndFrequent(t *testing.T) {
 	if err := d.do(d.RunTop([]string{".severity"})); err != nil || d.Dialog == nil {
 		t.Errorf("%v, shown is %v", err, d.Dialog)
 	}
-	if err := d.do(d.RunTop(nil)); !errors.Is(err, words.ErrUsage) {
-		t.Error(err)
+	for line, want := range map[string]error{"": trace.ErrNoPath, ".a .b": words.ErrUsage} {
+		if err := d.do(d.RunTop(strings.Fields(line))); !errors.Is(err, want) {
+			t.Errorf("%q: %v", line, err)
+		}
 	}
 	d = newFixture(t, 3)
 	if err := d.do(d.RunRelated(nil)); err == nil {
