@@ -42,6 +42,33 @@ func TestSubscriptionsOfAPlaceSayThat(t *testing.T) {
 	exact(t, a)
 }
 
+// Where there are no gaps it is said of what, whether that is subscribed, and how many there are
+// elsewhere; the key that is named shows them.
+func TestNoGapsOfAPlace(t *testing.T) {
+	a := open(t, incident(), 140, 40)
+	a.gotoPlace(query.Node{Server: "pager", Type: trust.Untrusted("deploy.finished")})
+	press(t, a, "4", "]")
+	if s := screenOf(a); !strings.Contains(s, "No gaps of pager › deploy.finished: nothing is subscribed there.") || !strings.Contains(s, "1 elsewhere: 0 shows all.") {
+		t.Errorf("of a type that is not subscribed:\n%s", s)
+	}
+	exact(t, a)
+	if press(t, a, "0"); a.table().Rows() != 1 {
+		t.Errorf("all are %d:\n%s", a.table().Rows(), screenOf(a))
+	}
+	a.gotoPlace(query.Node{Server: "pager", Type: trust.Untrusted("incident.created")})
+	press(t, a, "4", "0")
+	if s := screenOf(a); !strings.Contains(s, "No gaps of pager › incident.created: everything that its server could replay is stored.") || !strings.Contains(s, "1 elsewhere") {
+		t.Errorf("of a type that is subscribed:\n%s", s)
+	}
+	h := newFake()
+	h.server("pager")
+	a = open(t, h, 120, 40)
+	press(t, a, "4", "]")
+	if s := screenOf(a); !strings.Contains(s, "No gaps: nothing is subscribed.") {
+		t.Errorf("without a subscription:\n%s", s)
+	}
+}
+
 // What is copied from a table is its row, never the record that the hidden stream has
 // chosen; of an empty table it is said that there is nothing.
 func TestCopyFromTables(t *testing.T) {
