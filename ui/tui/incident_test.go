@@ -119,7 +119,7 @@ func TestRelated(t *testing.T) {
 	a := open(t, checkout(), 140, 45)
 	press(t, a, "2", "&")
 	screen := screenOf(a)
-	for _, want := range []string{"Related: INC-7", "8 records", "pager incident.created", "chat message.posted", "Checkout fails"} {
+	for _, want := range []string{"Related: INC-7, by time occurred", "8 records", "pager incident.created", "chat message.posted", "Checkout fails"} {
 		if !strings.Contains(screen, want) {
 			t.Errorf("%q is not shown:\n%s", want, screen)
 		}
@@ -286,7 +286,7 @@ func TestRelatedSaysWhatItIs(t *testing.T) {
 	}
 	exact(t, a)
 	press(t, a, "#")
-	if s := screenOf(a); !strings.Contains(s, "Related: INC-7, repeats folded") || !strings.Contains(s, "!ctl") {
+	if s := screenOf(a); !strings.Contains(s, "Related: INC-7, by time occurred, repeats folded") || !strings.Contains(s, "!ctl") {
 		t.Errorf("folded:\n%s", s)
 	}
 	press(t, a, "#")

@@ -185,7 +185,7 @@ func TestOneOfSeveralValuesIsChosen(t *testing.T) {
 	if d.do(d.Related(), nil); d.Dialog == nil || d.Dialog.Title() != "Which value?" {
 		t.Errorf("shown is %v", d.Dialog)
 	}
-	if d.Press("2"); d.Dialog == nil || d.Dialog.Title() != "Related: O-9" {
+	if d.Press("2"); d.Dialog == nil || d.Dialog.Title() != "Related: O-9, by time occurred" {
 		t.Errorf("shown is %v", d.Dialog)
 	}
 }
@@ -222,7 +222,7 @@ func TestAValueIsPinned(t *testing.T) {
 
 func TestWhatIsRelatedAndFrequent(t *testing.T) {
 	d := newFixture(t, 1)
-	if err := d.do(d.RunRelated(nil)); err != nil || d.Dialog == nil || d.Dialog.Title() != "Related: INC-7" {
+	if err := d.do(d.RunRelated(nil)); err != nil || d.Dialog == nil || d.Dialog.Title() != "Related: INC-7, by time occurred" {
 		t.Errorf("%v, shown is %v", err, d.Dialog)
 	}
 	d.Dialog = nil
