@@ -2,11 +2,13 @@ package tui
 
 import (
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
 
+	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/query"
@@ -97,6 +99,26 @@ func TestCopyFromTables(t *testing.T) {
 	press(t, a, "4", "]", "]", "]", "y")
 	if s := screenOf(a); a.actions.Chord != "" || !strings.Contains(s, "[Refused]") || !strings.Contains(s, "the table is empty") {
 		t.Errorf("of an empty table, %q:\n%s", a.actions.Chord, s)
+	}
+}
+
+// The program's log has what was said apart from its attributes, in the words of a person.
+func TestLinesOfTheAppLogArePlain(t *testing.T) {
+	h := incident()
+	h.store.lines.Add(host.LogLine{At: start, Level: slog.LevelWarn, Text: "the stream ended err=<nil> again_in=681.686702ms", Server: "pager"}, 40)
+	h.store.lines.Add(host.LogLine{At: start, Level: slog.LevelInfo, Text: `time=2026-03-14T14:03:05.000Z level=INFO msg="chat is ready" types=4`, Server: "chat"}, 40)
+	a := open(t, h, 120, 40)
+	press(t, a, "5", "]", "]")
+	table, _, _ := strings.Cut(screenOf(a), "3 Detail")
+	for _, want := range []string{"ATTRIBUTES", "the stream ended", "again_in=682ms", "info   chat       chat is ready", "types=4"} {
+		if !strings.Contains(table, want) {
+			t.Errorf("%q is not in\n%s", want, table)
+		}
+	}
+	for _, not := range []string{"<nil>", "686702", "level=", "msg="} {
+		if strings.Contains(table, not) {
+			t.Errorf("%q is in\n%s", not, table)
+		}
 	}
 }
 
