@@ -39,6 +39,11 @@ func TestWhatAFilterAsksFor(t *testing.T) {
 	if !d.Takes(trust.Untrusted("1")) || !d.Takes(trust.Untrusted("1.0")) || d.Takes(trust.Untrusted("2")) {
 		t.Error("a demand takes other values than its filter")
 	}
+	for pointer, want := range map[string]string{"/a": ".a", "/a/b~1c/404": `.a."b/c".404`, "/odd name/a~0": `."odd name"."a~"`} {
+		if got := PathAt(pointer); got != want {
+			t.Errorf("%s is %s, want %s", pointer, got, want)
+		}
+	}
 	if p, _ := ParsePath(".a[2].b"); strings.Join(p.Names(), " ") != "a b" {
 		t.Errorf("names %v", p.Names())
 	}

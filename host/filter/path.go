@@ -231,6 +231,16 @@ func ParsePath(text string) (*Path, error) {
 	return &Path{path}, nil
 }
 
+// PathAt spells a JSON pointer (RFC 6901) as a path. Each part is taken for the name of a member,
+// also a number, which a pointer does not tell from a place in a list.
+func PathAt(pointer string) string {
+	var path []segment
+	for part := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		path = append(path, segment{strings.NewReplacer("~1", "/", "~0", "~").Replace(part), -1})
+	}
+	return string(appendPath(nil, path))
+}
+
 // String returns the path as [ParsePath] reads it.
 func (p *Path) String() string { return string(appendPath(nil, p.path)) }
 

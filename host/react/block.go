@@ -126,12 +126,12 @@ func (b *block) letters(all string) {
 		return
 	}
 	var words []string
-	for _, l := range []struct{ letter, means string }{{"A", "untrusted input"}, {"B", "private data"}, {"C", "has an effect or sends"}} {
+	for _, l := range []struct{ letter, means string }{{"A", "untrusted input"}, {"B", "private data"}, {"C", "an effect or sending"}} {
 		if strings.Contains(all, l.letter) {
 			words = append(words, l.means)
 		}
 	}
-	b.text("letters", all+": "+strings.Join(words, ", "), strings.Contains(all, "B") && strings.Contains(all, "C"))
+	b.text("involves", strings.Join(words, ", ")+" ("+all+")", strings.Contains(all, "B") && strings.Contains(all, "C"))
 }
 
 // block gathers lines.

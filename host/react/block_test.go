@@ -29,7 +29,7 @@ func TestABlockShowsTheExactAct(t *testing.T) {
 	got := plainBlock(Block(asking(r), inForce(), nil))
 	for _, want := range []string{
 		"page, ask, rules.json:3:5", `"/bin/echo", which leads to:`, `"/usr/bin/echo"`, `"a"`, `"b"`, "SHA-256 00ff", `"/srv"`,
-		"EVENTDECK_* HOME LANG", "may read", "closed", "A C: untrusted input, has an effect or sends", "2001-09-09T01:46:40Z", r.Hash(),
+		"EVENTDECK_* HOME LANG", "may read", "closed", "untrusted input, an effect or sending (A C)", "2001-09-09T01:46:40Z", r.Hash(),
 		"nothing of this rule was approved yet",
 	} {
 		if !strings.Contains(got, want) {

@@ -163,7 +163,7 @@ func (a *app) paneActions() []action.Action {
 func (a *app) programActions() []action.Action {
 	return action.Grouped("Program",
 		action.Action{ID: "help", Title: "what works here", Also: "keys shortcuts", Keys: []string{"?"}, Hint: "help", Run: action.Act(a.openHelp)},
-		action.Action{ID: "palette", Title: "commands: everything by its name", Keys: []string{":", "ctrl+p"}, Hint: "commands", Run: action.Act(func() { a.openPalette("") })},
+		action.Action{ID: "palette", Title: "commands: everything by its name", Keys: []string{":", "ctrl+p"}, Hint: "commands", Run: func() tea.Cmd { return a.openPalette("") }},
 		action.Action{ID: "settings.reload", Title: "read the file of settings again", Run: func() tea.Cmd { return a.settings.Reload(true) }},
 		action.Action{ID: "settings.problems", Title: "what is wrong in the file of settings", When: func() bool { return len(a.settings.Problems) > 0 }, Run: action.Act(a.settings.ShowProblems)},
 		action.Action{ID: "redraw", Title: "redraw", Keys: []string{"ctrl+l"}, Run: func() tea.Cmd { return tea.ClearScreen }},

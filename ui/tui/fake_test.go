@@ -20,6 +20,8 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/host/trust/scan"
 	"eventdeck/ui/tui/detail"
+	"eventdeck/ui/tui/lookup"
+	"eventdeck/ui/tui/query"
 )
 
 // start is when the stand-in's time begins.
@@ -134,8 +136,11 @@ func (h *fakeHost) Log() *eventlog.Log                 { return h.log }
 
 func (h *fakeHost) Check(_ context.Context, r host.Request) (event.Mode, error) {
 	offEventLoop()
-	if r.Mode == event.ModeWebhook && !h.callback {
+	switch t := lookup.Type(&h.snap, query.Node{Server: r.Server, Type: r.Type}); {
+	case r.Mode == event.ModeWebhook && !h.callback:
 		return "", fmt.Errorf("%w: no callback address", host.ErrMode)
+	case r.Mode == event.ModeAuto && t != nil && len(t.Modes) == 1 && t.Offers(event.ModeWebhook):
+		return "", fmt.Errorf("%w: only webhook", host.ErrMode)
 	}
 	return r.Mode, h.argsFail
 }

@@ -155,7 +155,7 @@ func TestRelated(t *testing.T) {
 	a := open(t, checkout(), 140, 45)
 	press(t, a, "2", "&")
 	screen := screenOf(a)
-	for _, want := range []string{"Related: INC-7", "8 records", "pager incident.created", "chat message.posted", "Checkout fails"} {
+	for _, want := range []string{"Related: INC-7, by time occurred", "8 records", "pager incident.created", "chat message.posted", "Checkout fails"} {
 		if !strings.Contains(screen, want) {
 			t.Errorf("%q is not shown:\n%s", want, screen)
 		}
@@ -205,6 +205,26 @@ func TestTopValuesLeadToAFilter(t *testing.T) {
 	press(t, a, "enter")
 	if got := a.stream.Query.Text; got != ".service=payments" || a.dialog != nil {
 		t.Errorf("enter leads to %q", got)
+	}
+}
+
+// Without a path, those that were seen are offered.
+func TestTopValuesOfWhichPath(t *testing.T) {
+	a := open(t, checkout(), 120, 40)
+	press(t, a, ":")
+	word(t, a, "top")
+	press(t, a, "enter")
+	if screen := screenOf(a); !strings.Contains(screen, "top .incidentId") || !strings.Contains(screen, "top .service") {
+		t.Fatalf("no path is offered:\n%s", screen)
+	}
+	press(t, a, "enter")
+	if screen := screenOf(a); !strings.Contains(screen, "a path is needed, such as .service") || !strings.Contains(screen, "top .incidentId") {
+		t.Errorf("nothing is said:\n%s", screen)
+	}
+	exact(t, a)
+	press(t, a, "down", "enter")
+	if screen := screenOf(a); !strings.Contains(screen, "Top values of .") {
+		t.Errorf("a path that is chosen is not counted:\n%s", screen)
 	}
 }
 
@@ -302,7 +322,7 @@ func TestRelatedSaysWhatItIs(t *testing.T) {
 	}
 	exact(t, a)
 	press(t, a, "#")
-	if s := screenOf(a); !strings.Contains(s, "Related: INC-7, repeats folded") || !strings.Contains(s, "!ctl") {
+	if s := screenOf(a); !strings.Contains(s, "Related: INC-7, by time occurred, repeats folded") || !strings.Contains(s, "!ctl") {
 		t.Errorf("folded:\n%s", s)
 	}
 	press(t, a, "#")
@@ -333,7 +353,7 @@ func TestPipeLine(t *testing.T) {
 	a := open(t, checkout(), 120, 40)
 	a.persist.Pipes = []string{"jq .data"}
 	press(t, a, "2", "|")
-	if got := a.prompt.Field.Text(); got != "" || !strings.Contains(screenOf(a), "up: jq .data") {
+	if got := a.prompt.Field.Text(); got != "" || !strings.Contains(screenOf(a), "input: envelopes; for JSON lines begin with ndjson") || !strings.Contains(screenOf(a), "up: jq .data") {
 		t.Errorf("it begins with %q:\n%s", got, screenOf(a))
 	}
 	word(t, a, "jq; rm")

@@ -17,8 +17,9 @@ import (
 	"eventdeck/ui/tui/words"
 )
 
-// openPalette shows the palette with the beginning of a command.
-func (a *app) openPalette(line string) {
+// openPalette shows the palette with the beginning of a command, and has read what commands
+// are completed with.
+func (a *app) openPalette(line string) tea.Cmd {
 	palette.Open(&a.Env, a, palette.Lines{
 		Command: func(line string) *palette.Command {
 			name, _, _ := strings.Cut(a.meant(line), " ")
@@ -37,6 +38,11 @@ func (a *app) openPalette(line string) {
 		},
 		Past: a.persist.Commands,
 	}, a.everything(), line)
+	return a.filters.Learn(func() {
+		if d, ok := a.dialog.(*palette.Palette); ok {
+			d.Offer()
+		}
+	})
 }
 
 // meant is the command that a line stands for: a moment such as 14:05, or a record such as
@@ -81,7 +87,7 @@ func (a *app) everything() []widget.Pick {
 	}
 	for i := range a.actions.Commands {
 		if c := &a.actions.Commands[i]; (!c.Dangerous || !a.actions.ReadOnly) && (c.When == nil || c.When()) {
-			add("command", cells.Sanitize(":"+c.Name+" "+c.Usage), "", func() tea.Cmd { a.openPalette(c.Name + " "); return nil })
+			add("command", cells.Sanitize(":"+c.Name+" "+c.Usage), "", func() tea.Cmd { return a.openPalette(c.Name + " ") })
 			all[len(all)-1].Find = widget.Findable(c.Name, c.Title, c.Also)
 		}
 	}

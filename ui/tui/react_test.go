@@ -443,7 +443,7 @@ func TestEmptyColumnsOfWhatWaitsAreLeftOut(t *testing.T) {
 		e.View.Waiting[i].Flagged, e.View.Waiting[i].Stale = false, false
 	}
 	a, _ := openReact(t, e, 80, 24)
-	if s := screenOf(a); strings.Contains(s, "CARE") || !strings.Contains(s, "GROUP") || !strings.Contains(s, `"payments"`) {
+	if s := screenOf(a); strings.Contains(s, "CAUTION") || !strings.Contains(s, "GROUP") || !strings.Contains(s, `"payments"`) {
 		t.Errorf("\n%s", s)
 	}
 }

@@ -69,6 +69,21 @@ func TestStatsScreen(t *testing.T) {
 			t.Errorf("%q is missing:\n%s", want, s)
 		}
 	}
+	row := func(with string) string {
+		for line := range strings.Lines(screenOf(a)) {
+			if strings.Contains(line, with) {
+				return line
+			}
+		}
+		return ""
+	}
+	if !strings.Contains(s, "Rates per subscription, last minute") || !strings.Contains(row("MEAN"), "COURSE") || !strings.Contains(row("poll polling"), "2.9/s       174") {
+		t.Errorf("the columns of the minute:\n%s", s)
+	}
+	press(t, a, "m")
+	if s := screenOf(a); !strings.Contains(s, "Rates per subscription, last hour") || !strings.Contains(row("poll polling"), "295/min    17,700") {
+		t.Errorf("the columns of the hour:\n%s", s)
+	}
 	press(t, a, "enter")
 	if a.stream.Query.Node.Sub != h.snap.Subs[2].ID || a.dialog != nil {
 		t.Error("enter does not show the events of the busiest subscription")

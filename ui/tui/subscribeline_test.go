@@ -62,6 +62,21 @@ func TestTypedSubscriptionBlamesTheRightThing(t *testing.T) {
 	}
 }
 
+// A type that offers only webhook is subscribed to by a line as by the form: deliveries come to
+// this host's receiver.
+func TestTypedSubscriptionByWebhookAlone(t *testing.T) {
+	h := incident()
+	h.callback = true
+	h.snap.Servers[0].Types = append(h.snap.Servers[0].Types, event.Type{Name: trust.Untrusted("page.sent"), Modes: []event.Mode{event.ModeWebhook}})
+	a := open(t, h, 140, 40)
+	press(t, a, ":")
+	word(t, a, "sub page.sent server=pager")
+	press(t, a, "enter")
+	if s := screenOf(a); !strings.Contains(s, "subscribed to pager page.sent") || len(h.asked) != 1 || h.asked[0].Mode != event.ModeWebhook {
+		t.Errorf("asked %+v:\n%s", h.asked, s)
+	}
+}
+
 // A line is shown with what is wrong, and the palette stays.
 func TestTypedSubscriptionAtAServerThatIsAway(t *testing.T) {
 	h := incident()

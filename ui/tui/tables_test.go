@@ -2,11 +2,13 @@ package tui
 
 import (
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
 
+	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/query"
@@ -42,6 +44,33 @@ func TestSubscriptionsOfAPlaceSayThat(t *testing.T) {
 	exact(t, a)
 }
 
+// Where there are no gaps it is said of what, whether that is subscribed, and how many there are
+// elsewhere; the key that is named shows them.
+func TestNoGapsOfAPlace(t *testing.T) {
+	a := open(t, incident(), 140, 40)
+	a.gotoPlace(query.Node{Server: "pager", Type: trust.Untrusted("deploy.finished")})
+	press(t, a, "4", "]")
+	if s := screenOf(a); !strings.Contains(s, "No gaps of pager › deploy.finished: nothing is subscribed there.") || !strings.Contains(s, "1 elsewhere: 0 shows all.") {
+		t.Errorf("of a type that is not subscribed:\n%s", s)
+	}
+	exact(t, a)
+	if press(t, a, "0"); a.table().Rows() != 1 {
+		t.Errorf("all are %d:\n%s", a.table().Rows(), screenOf(a))
+	}
+	a.gotoPlace(query.Node{Server: "pager", Type: trust.Untrusted("incident.created")})
+	press(t, a, "4", "0")
+	if s := screenOf(a); !strings.Contains(s, "No gaps of pager › incident.created: everything that its server could replay is stored.") || !strings.Contains(s, "1 elsewhere") {
+		t.Errorf("of a type that is subscribed:\n%s", s)
+	}
+	h := newFake()
+	h.server("pager")
+	a = open(t, h, 120, 40)
+	press(t, a, "4", "]")
+	if s := screenOf(a); !strings.Contains(s, "No gaps: nothing is subscribed.") {
+		t.Errorf("without a subscription:\n%s", s)
+	}
+}
+
 // What is copied from a table is its row, never the record that the hidden stream has
 // chosen; of an empty table it is said that there is nothing.
 func TestCopyFromTables(t *testing.T) {
@@ -70,6 +99,26 @@ func TestCopyFromTables(t *testing.T) {
 	press(t, a, "4", "]", "]", "]", "y")
 	if s := screenOf(a); a.actions.Chord != "" || !strings.Contains(s, "[Refused]") || !strings.Contains(s, "the table is empty") {
 		t.Errorf("of an empty table, %q:\n%s", a.actions.Chord, s)
+	}
+}
+
+// The program's log has what was said apart from its attributes, in the words of a person.
+func TestLinesOfTheAppLogArePlain(t *testing.T) {
+	h := incident()
+	h.store.lines.Add(host.LogLine{At: start, Level: slog.LevelWarn, Text: "the stream ended err=<nil> again_in=681.686702ms", Server: "pager"}, 40)
+	h.store.lines.Add(host.LogLine{At: start, Level: slog.LevelInfo, Text: `time=2026-03-14T14:03:05.000Z level=INFO msg="chat is ready" types=4`, Server: "chat"}, 40)
+	a := open(t, h, 120, 40)
+	press(t, a, "5", "]", "]")
+	table, _, _ := strings.Cut(screenOf(a), "3 Detail")
+	for _, want := range []string{"ATTRIBUTES", "the stream ended", "again_in=682ms", "info   chat       chat is ready", "types=4"} {
+		if !strings.Contains(table, want) {
+			t.Errorf("%q is not in\n%s", want, table)
+		}
+	}
+	for _, not := range []string{"<nil>", "686702", "level=", "msg="} {
+		if strings.Contains(table, not) {
+			t.Errorf("%q is in\n%s", not, table)
+		}
 	}
 }
 

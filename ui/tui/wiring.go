@@ -9,6 +9,7 @@ import (
 	"eventdeck/ui/tui/columns"
 	"eventdeck/ui/tui/edges"
 	"eventdeck/ui/tui/layout"
+	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/stats"
 	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/tree"
@@ -22,6 +23,7 @@ func (a *app) boardEnv() *board.Env {
 	return &board.Env{
 		Env: &a.Env, Screen: a, Host: a.o.API, Snap: &a.snap, Stats: &a.rates.Stats,
 		Scope:      a.tableScope,
+		Place:      func(n query.Node) string { return stream.PlaceWords(n, a.Glyphs).Plain() },
 		Focused:    func() bool { return a.panes.Focus == layout.Subs || a.panes.Focus == layout.Log },
 		Sub:        a.sub,
 		Cursorless: a.cursorless,

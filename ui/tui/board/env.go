@@ -28,8 +28,9 @@ type Env struct {
 	Snap  *host.Snapshot // the newest one; the screen writes to it
 	Stats *host.Stats    // of the run, as they were read last
 
-	Scope      func() query.Node // to which tables are limited
-	Focused    func() bool       // the table has the focus
+	Scope      func() query.Node       // to which tables are limited
+	Place      func(query.Node) string // names a part of the tree
+	Focused    func() bool             // the table has the focus
 	Sub        func(id event.SubID) *host.SubscriptionView
 	Cursorless func(v *host.SubscriptionView) bool // its type has no replay
 }

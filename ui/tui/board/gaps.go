@@ -210,10 +210,32 @@ func (t *gapLedger) Teach() []string {
 		return []string{"The log cannot be read: " + cells.Sanitize(t.err.Error()).Plain()}
 	case !t.done:
 		return []string{"Looking back through the log: " + cells.Count(t.from, "record") + " to go."}
-	case len(t.gaps) > 0:
-		return []string{"No gaps in this scope."}
 	}
-	return []string{"No gaps: everything that the servers could replay is stored."}
+	return t.none()
+}
+
+// none says of what there are no gaps, why that may be, and how many there are elsewhere.
+func (t *gapLedger) none() []string {
+	e := t.env
+	of, own := "", "the servers"
+	if t.scope.Level() > 0 {
+		of, own = " of "+e.Place(t.scope), "its server"
+	}
+	says := "No gaps" + of + ": everything that " + own + " could replay is stored."
+	if !slices.ContainsFunc(e.Snap.Subs, func(v host.SubscriptionView) bool { return t.scope.HoldsSub(v.ID, &v.Key) }) {
+		says = "No gaps" + of + ": nothing is subscribed there."
+		if of == "" {
+			says = "No gaps: nothing is subscribed."
+		}
+	}
+	if n := len(t.gaps) - len(t.rows); n > 0 {
+		elsewhere := cells.Number(uint64(n))
+		if len(t.gaps) == gapsMax {
+			elsewhere += " or more"
+		}
+		return []string{says, "", elsewhere + " elsewhere: " + e.KeyOf("subscriptions.all") + " shows all."}
+	}
+	return []string{says}
 }
 
 // resumed is the report about what the host caught up on since it started.

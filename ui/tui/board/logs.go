@@ -245,6 +245,7 @@ func (t *appLog) Columns() []table.Column {
 		{Title: "LEVEL", Width: 6},
 		{Title: "SERVER", Width: 10, Rank: 1},
 		{Title: "WHAT", Width: 20, Grow: 1},
+		{Title: "ATTRIBUTES", Width: 16, Grow: 1, Rank: 2},
 	}
 }
 
@@ -255,16 +256,18 @@ func (t *appLog) Cell(i, col int) table.Cell {
 	if !ok {
 		return table.Cell{}
 	}
-	role := levelRole(l.Level)
+	level, message, attributes := splitLine(&l)
 	switch col {
 	case 0:
 		return t.whenCell(i)
 	case 1:
-		return table.Say(role, strings.ToLower(l.Level.String()))
+		return table.Say(levelRole(level), strings.ToLower(level.String()))
 	case 2:
 		return table.Say(themes.Server, l.Server)
+	case 3:
+		return table.Say(levelRole(level), message)
 	}
-	return table.Say(role, l.Text)
+	return table.Say(themes.Dim, attributes)
 }
 
 func levelRole(l slog.Level) themes.Role {
@@ -283,7 +286,8 @@ func (t *appLog) Describe(d *detail.Text, id table.RowID) {
 		d.Say("", themes.Dim, "This line is no longer kept.")
 		return
 	}
-	d.Say("", levelRole(l.Level), strings.ToLower(l.Level.String()))
+	level, _, _ := splitLine(&l)
+	d.Say("", levelRole(level), strings.ToLower(level.String()))
 	d.Say("at      ", themes.Plain, cells.TimeText(l.At, d.Zone(), cells.StampFull))
 	d.Say("server  ", themes.Plain, l.Server)
 	for _, line := range trust.Block(trust.Unescaped(l.Text), max(d.Width-1, 1)) {

@@ -57,7 +57,7 @@ func tablesOf(of func(*source) board.Host) (*board.Boards, *tuitest.Screen, *hos
 	snap := &host.Snapshot{Version: 1, Last: 3, Receiver: "https://127.0.0.1", Subs: []host.SubscriptionView{{Subscription: event.Subscription{ID: "s1", Key: key, Mode: event.ModePush}}}}
 	s := &tuitest.Screen{}
 	b := board.New(&board.Env{Env: tuitest.Env(), Screen: s, Host: of(h), Snap: snap, Stats: &host.Stats{},
-		Scope: func() query.Node { return query.Node{} }, Focused: func() bool { return true },
+		Scope: func() query.Node { return query.Node{} }, Place: func(query.Node) string { return "a place" }, Focused: func() bool { return true },
 		Sub: func(id event.SubID) *host.SubscriptionView {
 			if id == "s1" {
 				return &snap.Subs[0]

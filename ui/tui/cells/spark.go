@@ -39,12 +39,15 @@ func PerSecond(seconds []uint32) float64 {
 	return float64(sum) / rateOver
 }
 
-// Rate tells a rate: 12,000/s, 12/s, 0.4/s.
-func Rate(r float64) string {
+// Rate tells a rate a second: 12,000/s, 12/s, 0.4/s.
+func Rate(r float64) string { return RatePer(r, "s") }
+
+// RatePer tells a rate per unit of time: 12/min for the unit min.
+func RatePer(r float64, unit string) string {
 	if r >= 10 {
-		return Number(uint64(r+0.5)) + "/s"
+		return Number(uint64(r+0.5)) + "/" + unit
 	}
-	return strconv.FormatFloat(r, 'f', 1, 64) + "/s"
+	return strconv.FormatFloat(r, 'f', 1, 64) + "/" + unit
 }
 
 // Sum adds counts up.

@@ -46,17 +46,17 @@ func TestColumnsAreChosenOfWhatRecordsHave(t *testing.T) {
 	}
 	tuitest.Run(columns.Open(e))
 	text := s.Text(100, 30)
-	for _, want := range []string{"/impact", "in the schema", "/host/name", "seen", "summary"} {
+	for _, want := range []string{" .impact", "in the schema", " .host.name", "seen", "summary"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not offered:\n%s", want, text)
 		}
 	}
-	if strings.Contains(text, "/other") || strings.Contains(text, "/list") {
+	if strings.Contains(text, ".other") || strings.Contains(text, ".list") {
 		t.Errorf("what another type or a list has is offered:\n%s", text)
 	}
 	s.Press("G", "space", "enter")
 	cols := kept[stream.TypeKey(st.Query.Node)]
-	if len(cols) == 0 || cols[len(cols)-1].Kind != stream.ColPath || s.Dialog != nil {
+	if len(cols) == 0 || cols[len(cols)-1].Path != "/host/name" || s.Dialog != nil {
 		t.Errorf("kept %+v", kept)
 	}
 	before := st.Columns.Of(st.Query.Node)

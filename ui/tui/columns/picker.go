@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host/event"
+	"eventdeck/host/filter"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
@@ -47,6 +48,14 @@ type Row struct {
 	stream.Column
 	On   bool
 	Says string // where it comes from
+}
+
+// name is what the column is called: a path as in filters.
+func (r *Row) name() trust.Rendered {
+	if r.Kind == stream.ColPath {
+		return trust.Line(trust.Untrusted(filter.PathAt(r.Path)))
+	}
+	return cells.Sanitize(string(r.Kind))
 }
 
 // Bounds of what the picker offers.
@@ -161,7 +170,7 @@ func (d *Picker) Draw(c *cells.Canvas, h int) {
 		}
 		c.Mark(i == d.At, d.env.Glyphs.Cursor)
 		c.Put(themes.Plain, sign+" ")
-		c.Column(role, r.Name(), max(12, c.Width-30))
+		c.Column(role, r.name(), max(12, c.Width-30))
 		width := ""
 		if r.Width > 0 {
 			width = cells.Number(uint64(r.Width))

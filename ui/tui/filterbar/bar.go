@@ -92,7 +92,7 @@ func (b *Bar) Open() tea.Cmd {
 	b.env.AskLine(b.line, before.Text)
 	b.line.Field.Select()
 	b.Count()
-	return b.learn()
+	return b.Learn(func() {})
 }
 
 // Remember adds a filter to the history.

@@ -15,8 +15,9 @@ import (
 // learnMax bounds the newest records from which values for completion are learned.
 const learnMax = 2_000
 
-// learn gathers from the newest records what a filter can be completed with.
-func (b *Bar) learn() tea.Cmd {
+// Learn gathers from the newest records, in the background, what filters and paths can be
+// completed with; then it calls done on the event loop.
+func (b *Bar) Learn(done func()) tea.Cmd {
 	snap, log := *b.env.Snap, b.env.Log()
 	return b.env.Do(func(ctx context.Context) tea.Msg {
 		seen := &filter.Seen{}
@@ -37,6 +38,7 @@ func (b *Bar) learn() tea.Cmd {
 			if b.seen = seen; err != nil { // there are still the names
 				b.env.Fail("cannot read the log", err)
 			}
+			done()
 			return nil
 		})
 	})
@@ -50,8 +52,12 @@ type offers struct {
 	made   string // the line with the present one
 }
 
-// Paths returns the paths into payloads with which a text may go on.
+// Paths returns the paths into payloads with which a text may go on, as far as they were
+// learned; see [Bar.Learn].
 func (b *Bar) Paths(text string) []string {
+	if text == "" {
+		text = "."
+	}
 	var out []string
 	for _, c := range filter.Complete(text, len(text), b.seen) {
 		if strings.HasPrefix(c.Text, ".") && len(c.Text) > 1 {

@@ -20,12 +20,17 @@ const SubscribeWithin = 10 * time.Second
 // ErrLate: the server did not confirm a subscription within [SubscribeWithin].
 var ErrLate = errors.New("the server has not confirmed it yet")
 
-// Subscribe subscribes and waits at most [SubscribeWithin]. It is called by commands. Errors:
-// [ErrLate], those of the host.
+// Subscribe subscribes and waits at most [SubscribeWithin]. In mode auto a type that offers only
+// webhook is delivered to the address of this host's receiver, as where webhook is chosen. It is
+// called by commands. Errors: [ErrLate], those of the host.
 func Subscribe(ctx context.Context, h Host, r host.Request) (event.Subscription, error) {
 	within, cancel := context.WithTimeoutCause(ctx, SubscribeWithin, ErrLate)
 	defer cancel()
 	_, err := h.Check(within, r)
+	if r.Mode == event.ModeAuto && errors.Is(err, host.ErrMode) {
+		r.Mode = event.ModeWebhook
+		_, err = h.Check(within, r)
+	}
 	if err != nil {
 		return event.Subscription{}, late(ctx, within, err)
 	}

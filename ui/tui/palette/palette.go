@@ -152,7 +152,14 @@ func (d *Palette) Key(k tea.KeyPressMsg) tea.Cmd {
 // typed follows a change of the line.
 func (d *Palette) typed() {
 	d.Problem, d.row = "", 0
+	d.Offer()
+}
+
+// Offer lists the lines that the typed one may become. It is called again when more is
+// known of them.
+func (d *Palette) Offer() {
 	d.lines = d.typing.Complete(d.Field.Text())
+	d.row = min(d.row, len(d.lines))
 }
 
 // recall shows an earlier command.

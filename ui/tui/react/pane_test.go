@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host/react"
+	"eventdeck/host/trust"
 	"eventdeck/ui/internal/reacttest"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/detail"
@@ -133,6 +134,32 @@ func TestWaitingShowsWhatIsAskedFor(t *testing.T) {
 	d.rest(2 * time.Second)
 	if s := d.frame(); d.OnWaiting() || !strings.Contains(s, "Nothing waits for you.") {
 		t.Errorf("when nothing waits:\n%s", s)
+	}
+}
+
+// The words of the screen are understood without the documentation.
+func TestWordsOfTheScreenArePlain(t *testing.T) {
+	d := newFixture()
+	r := &d.engine.View.Waiting[0]
+	r.Members.Top = map[string][]react.Count{".state": {{Value: trust.Untrusted("opened"), N: 1}}, ".service": {{Value: trust.Untrusted("payments"), N: 2}}}
+	request := *r.Request
+	request.Input, r.Request = nil, &request
+	d.engine.View.Revision++
+	d.rest(2 * time.Second)
+	s := d.frame()
+	for _, want := range []string{"WAITED", "opened, in 1 of them", "payments, in all of them", "The act gets no input."} {
+		if !strings.Contains(s, want) {
+			t.Errorf("%q is not shown:\n%s", want, s)
+		}
+	}
+	d.ShowTab(reactions.Rules, "")
+	for since, want := range map[uint64]string{0: "applies    to all records", 7: "applies    to records from number 7 on"} {
+		d.engine.View.Rules[0].Since = since
+		d.engine.View.Revision++
+		d.rest(2 * time.Second)
+		if s := d.frame(); !strings.Contains(s, "INVOLVES") || !strings.Contains(s, "input effects") || !strings.Contains(s, want) {
+			t.Errorf("%q is not shown:\n%s", want, s)
+		}
 	}
 }
 

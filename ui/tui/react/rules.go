@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -59,7 +60,7 @@ const (
 	ruleMode
 	ruleNow
 	ruleArmed
-	ruleLetters
+	ruleInvolves
 	ruleMatched
 	ruleSuppressed
 	ruleLast
@@ -72,7 +73,7 @@ func (t *rules) Columns() []table.Column {
 		ruleMode:       {Title: "MODE", Width: 6, Rank: 3},
 		ruleNow:        {Title: "NOW", Width: 8},
 		ruleArmed:      {Title: "ARMED", Width: 6, Rank: 1},
-		ruleLetters:    {Title: "LETTERS", Width: 7, Rank: 6},
+		ruleInvolves:   {Title: "INVOLVES", Width: 13, Rank: 6},
 		ruleMatched:    {Title: "MATCHED", Width: 8, Right: true, Rank: 4},
 		ruleSuppressed: {Title: "SUPPRESSED", Width: 10, Right: true, Rank: 5},
 		ruleLast:       {Title: "LAST RUN", Width: 9, Right: true, Rank: 7},
@@ -97,8 +98,8 @@ func (t *rules) Cell(i, col int) table.Cell {
 			return table.Say(themes.Warn, "grant")
 		}
 		return table.Say(themes.Dim, "no")
-	case ruleLetters:
-		return table.Say(themes.Plain, r.Letters)
+	case ruleInvolves:
+		return table.Say(themes.Plain, involves(r.Letters))
 	case ruleMatched:
 		return table.Say(themes.Dim, cells.Number(r.Matched))
 	case ruleSuppressed:
@@ -110,6 +111,11 @@ func (t *rules) Cell(i, col int) table.Cell {
 		return table.Say(themes.Dim, cells.Ago(now, r.Last))
 	}
 	return table.Say(themes.Plain, r.Why)
+}
+
+// involves says in words what an act could do by the Rule of Two; see [react.Shape].
+func involves(letters string) string {
+	return strings.NewReplacer("A", "input", "B", "private", "C", "effects").Replace(letters)
 }
 
 // suppressed is how many records the rule matched and did not act on.
@@ -193,7 +199,11 @@ func (t *rules) status(d *detail.Text, r *react.RuleView) {
 	if granted(r, now) {
 		d.Say("granted   ", themes.Warn, "an act of it until "+cells.At(now, r.Granted)+"; "+e.Screen.KeyOf("react.deny")+" ends that")
 	}
-	d.Say("judged    ", themes.Plain, "from record "+cells.Number(r.Since)+" on")
+	from := "to all records"
+	if r.Since > 1 {
+		from = "to records from number " + cells.Number(r.Since) + " on"
+	}
+	d.Say("applies   ", themes.Plain, from)
 	d.Say("matched   ", themes.Plain, cells.Count(r.Matched, "record"))
 	for _, why := range slices.Sorted(maps.Keys(r.Suppressed)) {
 		d.Say("suppressed", themes.Plain, cells.Number(r.Suppressed[why])+": "+why)

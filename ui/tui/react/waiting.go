@@ -41,12 +41,12 @@ const (
 
 func (t *waiting) Columns() []table.Column {
 	return []table.Column{
-		waitAge:    {Title: "ASKS FOR", Width: 8, Rank: 2},
+		waitAge:    {Title: "WAITED", Width: 8, Rank: 2},
 		waitRule:   {Title: "RULE", Width: 12, Grow: 1, Most: 30},
 		waitGroup:  {Title: "GROUP", Width: 10, Grow: 1, Most: 30, Rank: 3, Empty: t.none(func(r *react.Run) bool { return r.Key != "" })},
 		waitEvents: {Title: "EVENTS", Width: 6, Right: true, Rank: 4},
 		waitAct:    {Title: "WANTS TO", Width: 14, Grow: 4},
-		waitCare:   {Title: "CARE", Width: 13, Rank: 5, Empty: t.none(func(r *react.Run) bool { return care(r) != "" })},
+		waitCare:   {Title: "CAUTION", Width: 13, Rank: 5, Empty: t.none(func(r *react.Run) bool { return care(r) != "" })},
 		waitEnds:   {Title: "EXPIRES", Width: 8, Right: true, Rank: 1, Empty: t.none(func(r *react.Run) bool { return !r.Due.IsZero() })},
 	}
 }
@@ -130,7 +130,7 @@ const inputShownMax = 32 << 10
 func (t *waiting) writeInput(d *detail.Text, r *react.Run) {
 	in := r.Request.Input
 	if len(in) == 0 {
-		d.Say("", themes.Dim, "It gets no input.")
+		d.Say("", themes.Dim, "The act gets no input.")
 		return
 	}
 	if of := r.Request.Hash(); t.input.of != of || t.input.width != d.Width {
@@ -168,9 +168,20 @@ func members(d *detail.Text, m *react.Members) {
 			if i > 0 {
 				label = ""
 			}
-			d.Lines = append(d.Lines, detail.Line{Label: label, Gutter: true, Text: cells.Join(trust.Line(c.Value), cells.Sanitize(", in "+cells.Count(c.N, "event")))})
+			d.Lines = append(d.Lines, detail.Line{Label: label, Gutter: true, Text: cells.Join(trust.Line(c.Value), cells.Sanitize(inEvents(c.N, m.Count)))})
 		}
 	}
+}
+
+// inEvents says in how many of all events of a run a value is, "" where there is only one.
+func inEvents(n, all uint64) string {
+	switch {
+	case all == 1:
+		return ""
+	case n == all:
+		return ", in all of them"
+	}
+	return ", in " + cells.Number(n) + " of them"
 }
 
 func (t *waiting) Teach() []string {

@@ -26,7 +26,7 @@ type Env struct {
 
 // Request says what is shown.
 type Request struct {
-	Title string                   // in our words and those of the operator; that repeats are folded is added
+	Title string                   // in our words and those of the operator; the order, and that repeats are folded, is added
 	Match func(*event.Record) bool // called from several goroutines at once
 	At    uint64                   // the record that is chosen at first, if it is found
 	Fold  bool                     // repeats are folded from the start
@@ -179,11 +179,13 @@ func (d *view) unfold(open bool) {
 	d.layRows()
 }
 
+// Title says also in which order the list is: the stream has another one, that of arrival.
 func (d *view) Title() string {
+	title := d.of.Title + ", by time occurred"
 	if d.folded {
-		return d.of.Title + ", repeats folded"
+		title += ", repeats folded"
 	}
-	return d.of.Title
+	return title
 }
 
 func (d *view) Size(w, h int) (int, int) { return max(1, w-4), max(1, h-6) }

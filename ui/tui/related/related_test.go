@@ -107,7 +107,7 @@ func TestRepeatsAreFoldedAndOpened(t *testing.T) {
 	if d.Press("h"); d.lines("looking at it") != 1 {
 		t.Errorf("closed shows\n%s", d.Text(120, 30))
 	}
-	if d.Press("#"); d.lines("looking at it") != 4 || d.Dialog.Title() != "Related: INC-7" {
+	if d.Press("#"); d.lines("looking at it") != 4 || d.Dialog.Title() != "Related: INC-7, by time occurred" {
 		t.Errorf("%q shows\n%s", d.Dialog.Title(), d.Text(120, 30))
 	}
 }

@@ -77,13 +77,13 @@ func (d *dialog) buckets(r *line) []uint32 {
 
 func (d *dialog) Title() string { return "Stats" }
 func (d *dialog) Size(int, int) (int, int) {
-	return 112, len(d.counters(0)) + 1 + max(6, len(d.rows))
+	return 112, len(d.counters(0)) + headRows + max(6, len(d.rows))
 }
 
 func (d *dialog) Draw(c *cells.Canvas, h int) {
 	lines := d.counters(c.Room - labelWidth)
-	if len(lines) > h-4 {
-		lines = lines[:max(0, h-4)]
+	if most := max(0, h-headRows-3); len(lines) > most {
+		lines = lines[:most]
 	}
 	for _, l := range lines {
 		c.Put(themes.Dim, " "+cells.Pad(l[0], labelWidth-2))
@@ -91,7 +91,7 @@ func (d *dialog) Draw(c *cells.Canvas, h int) {
 		c.End()
 	}
 	d.head(c)
-	used := len(lines) + 1
+	used := len(lines) + headRows
 	first, end := d.chooser.Lay(len(d.rows), max(1, h-used))
 	if len(d.rows) == 0 {
 		c.Put(themes.Dim, "   nothing yet")
@@ -125,12 +125,16 @@ func (d *dialog) counters(room int) [][2]string {
 		{"lag", in(quantiles("occurred to received", s.Lag), quantiles("received to stored", s.Ingest))},
 		{"store", in(fmt.Sprintf("%d of %d waiting", s.Store.Queued, s.Store.QueuedMax), cells.Count(s.Store.Commits, "commit"),
 			"commit p50 "+cells.Precise(s.Store.CommitP50)+" p95 "+cells.Precise(s.Store.CommitP95), cells.Count(d.rates.env.Snap.Last, "record"))},
-		{"1 minute", curve(second, cells.Rate(cells.PerSecond(s.Total.Seconds[:]))+", most "+cells.Number(uint64(cells.Highest(second)))+"/s")},
+		{"1 minute", curve(second, "now "+cells.Rate(cells.PerSecond(s.Total.Seconds[:]))+", most "+cells.Number(uint64(cells.Highest(second)))+"/s")},
 		{"1 hour", curve(minute, cells.Count(cells.Sum(minute), "event")+", most "+cells.Number(uint64(cells.Highest(minute)))+" a minute")},
 		{"", ""},
 	}
 }
 
+// headRows is how many rows [dialog.head] writes.
+const headRows = 2
+
+// head says of what the rates are, and names the columns of the rows.
 func (d *dialog) head(c *cells.Canvas) {
 	what, span := "subscription", "last minute"
 	if d.types {
@@ -139,28 +143,73 @@ func (d *dialog) head(c *cells.Canvas) {
 	if d.minutes {
 		span = "last hour"
 	}
-	c.Put(themes.Title, " Rates of each "+what+", "+span)
+	c.Put(themes.Title, " Rates per "+what+", "+span)
 	c.End()
+	w := d.layout(c.Room)
+	state, course := "STATE", "COURSE"
+	if w.state == 0 {
+		state = ""
+	}
+	if w.course < len(course) {
+		course = ""
+	}
+	c.Put(themes.Plain, " ")
+	w.names(c, themes.Dim, themes.Dim, cells.Sanitize("SERVER"), cells.Sanitize("TYPE"), state)
+	c.Right(themes.Dim, cells.Pad(course, w.course)+d.numbers("MEAN", "EVENTS"))
+	c.End()
+}
+
+// widths are those of the columns of a row, in cells; 0: it has no room.
+type widths struct{ server, typ, state, course int }
+
+// layout shares the room of a row.
+func (d *dialog) layout(room int) (w widths) {
+	numbers := 1 + len(d.numbers("", ""))
+	w.course = max(0, min(59, room-50-numbers))
+	names := max(0, room-w.course-numbers-4)
+	if !d.types && names > 44 {
+		w.state = 16
+	}
+	w.server = min(14, (names+1)/3)
+	w.typ = names - w.server - w.state
+	return w
+}
+
+// names writes the first columns.
+func (w *widths) names(c *cells.Canvas, ofServer, ofType themes.Role, server, typ trust.Rendered, state string) {
+	c.Column(ofServer, server, w.server)
+	c.Put(themes.Plain, " ")
+	c.Column(ofType, typ, w.typ)
+	c.Put(themes.Plain, " ")
+	c.Column(themes.Dim, cells.Sanitize(state), w.state)
+}
+
+// numbers are the last two columns: how many events came per unit
+// of time, and in all.
+func (d *dialog) numbers(mean, sum string) string {
+	width := len("12,000/s")
+	if d.minutes {
+		width = len("720,000/min")
+	}
+	return cells.PadLeft(mean, width) + " " + cells.PadLeft(sum, 9) + " "
+}
+
+// mean tells the rate over the whole of the buckets.
+func (d *dialog) mean(counts []uint32) string {
+	unit := "s"
+	if d.minutes {
+		unit = "min"
+	}
+	return cells.RatePer(float64(cells.Sum(counts))/float64(len(counts)), unit)
 }
 
 func (d *dialog) row(c *cells.Canvas, i int) {
 	r := &d.rows[i]
+	w := d.layout(c.Room)
 	c.Mark(i == d.chooser.At, d.rates.env.Glyphs.Cursor)
 	counts := d.buckets(r)
-	words := cells.PadLeft(cells.Rate(cells.PerSecond(r.rate.Seconds[:])), 7) + " " + cells.PadLeft(cells.Number(cells.Sum(counts)), 9)
-	bars := cells.Recent(counts, max(0, min(59, c.Room-68)))
-	names := max(0, c.Room-len(bars)-len(words)-5)
-	state := 0
-	if !d.types && names > 44 {
-		state = 16
-	}
-	server := min(14, names/3)
-	c.Column(themes.Server, r.server, server)
-	c.Put(themes.Plain, " ")
-	c.Column(themes.Type, r.typ, names-server-state)
-	c.Put(themes.Plain, " ")
-	c.Column(themes.Dim, cells.Sanitize(r.state), state)
-	c.Right(themes.Plain, d.rates.env.Glyphs.Spark(bars)+" "+words+" ")
+	w.names(c, themes.Server, themes.Type, r.server, r.typ, r.state)
+	c.Right(themes.Plain, d.rates.env.Glyphs.Spark(cells.Recent(counts, w.course))+" "+d.numbers(d.mean(counts), cells.Number(cells.Sum(counts))))
 	c.End()
 }
 
@@ -187,7 +236,7 @@ func (d *dialog) Key(k tea.KeyPressMsg) tea.Cmd {
 }
 
 func (d *dialog) Click(_, y int) tea.Cmd {
-	d.chooser.Click(y-len(d.counters(0))-1, len(d.rows))
+	d.chooser.Click(y-len(d.counters(0))-headRows, len(d.rows))
 	return nil
 }
 

@@ -58,14 +58,6 @@ func (k *Kind) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Name is what the column is called for the operator.
-func (c Column) Name() trust.Rendered {
-	if c.Kind == ColPath {
-		return trust.Line(trust.Untrusted(c.Path))
-	}
-	return cells.Sanitize(string(c.Kind))
-}
-
 // UsualColumns are shown as long as nothing else was chosen, if there is room.
 var UsualColumns = []Column{{Kind: ColTime}, {Kind: ColSeverity}, {Kind: ColServer}, {Kind: ColType}, {Kind: ColSummary}, {Kind: ColSub}, {Kind: ColMode}, {Kind: ColSize}}
 

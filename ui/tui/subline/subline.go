@@ -128,8 +128,20 @@ func (l *line) tell(e *Env, err error) {
 	case errors.Is(err, form.ErrLate):
 		e.Fail("cannot subscribe to "+name, errors.New("the server has not answered"))
 	default:
-		e.Fail("cannot subscribe to "+name, err)
+		e.Fail("cannot subscribe to "+name, advised(err, e.Snap.Receiver))
 	}
+}
+
+// advised is the error of a callback that the server refused, as what that means and what to
+// do about it; any other error stays.
+func advised(err error, receiver string) error {
+	said, ok := host.RefusalOf(err)
+	if !ok || said.Name != host.RefusedCallback {
+		return err
+	}
+	reason := said.Reason.Raw()
+	step := evidence.CallbackStep(reason, receiver)
+	return errors.New(evidence.CallbackText(reason) + " " + strings.ToUpper(step[:1]) + step[1:] + ".")
 }
 
 // read reads a line, and finds the server and the type.

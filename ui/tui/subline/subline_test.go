@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/host/wire"
 	"eventdeck/ui/tui/form"
 	"eventdeck/ui/tui/internal/tuitest"
 	"eventdeck/ui/tui/subline"
@@ -25,6 +27,7 @@ type fakeHost struct {
 	snap   *host.Snapshot
 	asked  []host.Request
 	refuse error
+	noAuto error // why the host does not choose a mode
 	types  []event.Type
 }
 
@@ -32,7 +35,12 @@ func (h *fakeHost) Snapshot() host.Snapshot { return *h.snap }
 func (h *fakeHost) Types(context.Context, string) ([]event.Type, error) {
 	return h.types, nil
 }
-func (h *fakeHost) Check(_ context.Context, r host.Request) (event.Mode, error) { return r.Mode, nil }
+func (h *fakeHost) Check(_ context.Context, r host.Request) (event.Mode, error) {
+	if r.Mode == event.ModeAuto {
+		return r.Mode, h.noAuto
+	}
+	return r.Mode, nil
+}
 func (h *fakeHost) Subscribe(_ context.Context, r host.Request) (event.Subscription, error) {
 	h.asked = append(h.asked, r)
 	return event.Subscription{}, h.refuse
@@ -65,6 +73,22 @@ func TestALineSubscribes(t *testing.T) {
 	cmd, _ = subline.Subscribe(env, []string{"order.placed"})
 	if tuitest.Run(cmd); s.Failed == nil {
 		t.Error("a refusal is not told")
+	}
+	env.Snap.Receiver = "https://127.0.0.1:7777"
+	h.refuse = &wire.Error{Code: wire.ProfileSketch.Code(wire.CallbackEndpointError), Message: trust.Untrusted("no"), Data: json.RawMessage(`{"reason":"timeout"}`)}
+	cmd, _ = subline.Subscribe(env, []string{"order.placed", "mode=webhook"})
+	if tuitest.Run(cmd); s.Failed == nil || !strings.HasPrefix(s.Failed.Error(), "The server cannot reach this host's receiver. It asks https://127.0.0.1:7777: change to push or poll") {
+		t.Errorf("a callback that is refused is told as %v", s.Failed)
+	}
+}
+
+// In mode auto a type that offers only webhook gets what mode=webhook gives it.
+func TestALineTakesTheOnlyMode(t *testing.T) {
+	h, s, env := newShop()
+	h.noAuto = fmt.Errorf("%w: only webhook", host.ErrMode)
+	cmd, err := subline.Subscribe(env, []string{"order.placed"})
+	if tuitest.Run(cmd); err != nil || len(h.asked) != 1 || h.asked[0].Mode != event.ModeWebhook {
+		t.Errorf("%v, asked %+v, told %q, %v", err, h.asked, s.Told, s.Failed)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -21,7 +22,7 @@ const pipeMax = 1_000
 
 // AskPipe asks for a command; problem says why the line before failed.
 func (t *Tracer) AskPipe(line, problem string) {
-	says := "a command, run without a shell; gets envelopes, after ndjson lines of JSON (ndjson jq .data)   esc back"
+	says := "input: envelopes; for JSON lines begin with ndjson (jq gets them anyway)   no shell   esc back"
 	if len(t.env.Persist.Pipes) > 0 {
 		says += "   up: " + t.env.Persist.Pipes[0]
 	}
@@ -29,8 +30,6 @@ func (t *Tracer) AskPipe(line, problem string) {
 	p.Change = func(text string) {
 		if sign := pipe.ShellSign(text); sign != "" {
 			p.Warning = "there is no shell: " + sign + " is handed to the command as it is; sh -c '…' runs one"
-		} else if text == "jq" || strings.HasPrefix(text, "jq ") {
-			p.Warning = "jq cannot read an envelope; JSON it gets with: ndjson " + text
 		}
 	}
 	p.Done = func(text string) tea.Cmd {
@@ -56,12 +55,18 @@ func (t *Tracer) pipe(line string) (tea.Cmd, error) {
 			return nil, pipe.ErrNoCommand
 		}
 	}
+	ndjson = ndjson || readsOnlyJSON(args[0])
 	t.env.Persist.Pipes = widget.Remember(t.env.Persist.Pipes, line)
 	return t.env.Selected(func(records []event.Record) tea.Cmd {
 		return pipe.Open(&pipe.Env{Env: t.env.Env, Screen: t.env.Screen, Getenv: t.env.Getenv, Again: t.AskPipe, Run: t.Command}, line, args, func(ctx context.Context) ([]byte, error) {
 			return piped(ctx, records, ndjson)
 		})
 	}), nil
+}
+
+// readsOnlyJSON tells whether a program cannot read envelopes.
+func readsOnlyJSON(program string) bool {
+	return strings.TrimSuffix(filepath.Base(program), ".exe") == "jq"
 }
 
 // piped is what a command gets: each event in an envelope, or as a line of JSON.

@@ -60,10 +60,17 @@ func (t *Tracer) RunRelated(words []string) (tea.Cmd, error) {
 	return t.showRelated(filter.ValueTerm(trust.Untrusted(text)), "Related: "+cells.Sanitize(text).Plain()), nil
 }
 
+// ErrNoPath: a line names no path.
+var ErrNoPath = errors.New("a path is needed, such as .service")
+
 // RunTop shows the most frequent values of the path that a typed line names.
-// Errors: [words.ErrUsage], that it is no path.
+// Errors: [ErrNoPath], [words.ErrUsage], that it is no path.
 func (t *Tracer) RunTop(typed []string) (tea.Cmd, error) {
-	if len(typed) != 1 {
+	switch len(typed) {
+	case 0:
+		return nil, ErrNoPath
+	case 1:
+	default:
 		return nil, words.ErrUsage
 	}
 	path, err := filter.ParsePath(typed[0])

@@ -191,7 +191,7 @@ func TestOneOfSeveralValuesIsChosen(t *testing.T) {
 	if d.do(d.Related(), nil); d.Dialog == nil || d.Dialog.Title() != "Which value?" {
 		t.Errorf("shown is %v", d.Dialog)
 	}
-	if d.Press("2"); d.Dialog == nil || d.Dialog.Title() != "Related: O-9" {
+	if d.Press("2"); d.Dialog == nil || d.Dialog.Title() != "Related: O-9, by time occurred" {
 		t.Errorf("shown is %v", d.Dialog)
 	}
 }
@@ -228,15 +228,17 @@ func TestAValueIsPinned(t *testing.T) {
 
 func TestWhatIsRelatedAndFrequent(t *testing.T) {
 	d := newFixture(t, 1)
-	if err := d.do(d.RunRelated(nil)); err != nil || d.Dialog == nil || d.Dialog.Title() != "Related: INC-7" {
+	if err := d.do(d.RunRelated(nil)); err != nil || d.Dialog == nil || d.Dialog.Title() != "Related: INC-7, by time occurred" {
 		t.Errorf("%v, shown is %v", err, d.Dialog)
 	}
 	d.Dialog = nil
 	if err := d.do(d.RunTop([]string{".severity"})); err != nil || d.Dialog == nil {
 		t.Errorf("%v, shown is %v", err, d.Dialog)
 	}
-	if err := d.do(d.RunTop(nil)); !errors.Is(err, words.ErrUsage) {
-		t.Error(err)
+	for line, want := range map[string]error{"": trace.ErrNoPath, ".a .b": words.ErrUsage} {
+		if err := d.do(d.RunTop(strings.Fields(line))); !errors.Is(err, want) {
+			t.Errorf("%q: %v", line, err)
+		}
 	}
 	d = newFixture(t, 3)
 	if err := d.do(d.RunRelated(nil)); err == nil {
@@ -302,9 +304,14 @@ func TestEventsArePiped(t *testing.T) {
 	if d.Type("jq | wc"); !strings.Contains(d.Prompt.Warning, "there is no shell") {
 		t.Errorf("the prompt says %q", d.Prompt.Warning)
 	}
-	d.AskPipe("", "")
-	if d.Type("jq .data"); !strings.Contains(d.Prompt.Warning, "ndjson jq .data") {
-		t.Errorf("the prompt says %q", d.Prompt.Warning)
+	for line, json := range map[string]bool{"jq .data": true, "/usr/local/bin/jq .data": true, "jqx .data": false, "less": false, "ndjson less": true} {
+		d.AskPipe("", "")
+		if d.Type(line); d.Prompt.Warning != "" {
+			t.Errorf("%s: the prompt warns of %q", line, d.Prompt.Warning)
+		}
+		if d.do(d.Prompt.Done(line), nil); bytes.Contains(input, []byte("<<<untrusted-")) == json {
+			t.Errorf("%s: piped is %q", line, input)
+		}
 	}
 	d.stream.At = 0
 	if err := d.do(d.RunPipe(nil)); err == nil {
