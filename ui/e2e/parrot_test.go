@@ -70,6 +70,16 @@ func TestServersThatRepeatSecretsAreNotQuoted(t *testing.T) {
 	run("token=…#", "tail", address, "load.tick", "--mode", "webhook", "--count", "2", "--json")
 	refused := w.start(nil, append([]string{"tail", address, "load.tick", "--mode", "webhook", "--from", "saved", "--for", awaited, "--trace"}, common...)...)
 	refused.await(refused.stderr, 1, contains("-32603", repeated))
+	stored := func() bool { // the state is what is looked for below
+		p := w.start(nil, append([]string{"events", "--json"}, common...)...)
+		p.wait()
+		return strings.Contains(p.stdout.text(), repeated)
+	}
+	for range 600 {
+		if stored() {
+			break
+		}
+	}
 	refused.signal(os.Interrupt)
 	refused.wait()
 	left.keep("the refused tail", repeated, refused.stdout.text()+refused.stderr.text())
