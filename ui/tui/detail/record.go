@@ -65,7 +65,7 @@ func (d *Pane) record(w int) {
 // content writes the first tab: what the record says, and its payload.
 func (d *Pane) content(r *event.Record, w int) {
 	word, summary := d.env.Headline(r)
-	d.Headline(r, word, summary)
+	d.Headline(r, word, summary, d.env.Note(r.Seq))
 	if d.env.Outcomes != nil {
 		d.Lines = append(d.Lines, d.env.Outcomes(r.Seq)...)
 	}
