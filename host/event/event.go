@@ -193,3 +193,12 @@ type StateChange struct {
 	Evidence string     `json:"evidence,omitempty"` // our words
 	Error    trust.Text `json:"error,omitzero"`     // may hold the server's words
 }
+
+// Grounds is the evidence for lines that have the error behind it: "" where the error begins by
+// saying the same, as "connection ended before the answer" does behind "the connection ended".
+func (c *StateChange) Grounds() string {
+	if strings.HasPrefix(c.Error.Raw(), strings.TrimPrefix(c.Evidence, "the ")) {
+		return ""
+	}
+	return c.Evidence
+}

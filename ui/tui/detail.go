@@ -28,6 +28,7 @@ func (a *app) detailEnv() *detail.Env {
 		TypeOf:      a.typeOf,
 		Headline:    a.stream.Headline,
 		Cursorless:  a.cursorless,
+		Note:        a.noteOf,
 		Rows:        a.stream.Rows,
 		Outcomes:    a.react.Outcomes,
 		OutcomesGen: a.react.OutcomesGen,

@@ -19,6 +19,27 @@ func (h *fakeHost) wentAway(server string, subs int) (last uint64) {
 	return last
 }
 
+// Where the error says again what the state was derived from, rows and details say it once.
+func TestACauseIsSaidOnce(t *testing.T) {
+	for failed, want := range map[string]string{
+		"connection ended before the answer: unexpected EOF": "push backoff: connection ended before the answer: unexpected EOF",
+		"no route to host": "push backoff, the connection ended: no route to host",
+	} {
+		h := incident()
+		h.add(event.Record{Kind: event.KindState, Server: "chat", Type: trust.Untrusted("message.posted"), Mode: event.ModePush,
+			State: &event.StateChange{State: event.StateBackoff, Evidence: "the connection ended", Error: trust.Untrusted(failed)}})
+		a := open(t, h, 160, 45)
+		press(t, a, "2", "enter")
+		s := screenOf(a)
+		if strings.Count(s, want) != 2 { // in its row and in its detail
+			t.Errorf("%q is not shown:\n%s", want, s)
+		}
+		if evidence := strings.Contains(s, "evidence the connection ended"); evidence == strings.HasPrefix(failed, "connection ended") {
+			t.Errorf("the evidence beside it is told: %v\n%s", evidence, s)
+		}
+	}
+}
+
 // What one server did to all of its subscriptions is one row with a count, also when some of
 // it comes later, and whichever of them one is led to.
 func TestOneServerThatWentAwayIsOneRow(t *testing.T) {

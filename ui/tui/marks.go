@@ -74,24 +74,52 @@ func (a *app) markNow() tea.Cmd {
 // onRecord tells whether a record is chosen.
 func (a *app) onRecord() bool { return a.stream.At != 0 && a.table() == nil }
 
-// markWords tells a mark on one line.
+// markWords tells a mark on one line: when its event came, what it is about, and the note.
 func (a *app) markWords(m event.Mark) trust.Rendered {
-	at := cells.TimeText(m.At, a.Times.Zone(), cells.TimeShort)
-	if a.Clock().Sub(m.At) > 20*time.Hour {
-		at = cells.TimeText(m.At, a.Times.Zone(), "Jan 2 15:04")
+	what := cells.Sanitize("#" + cells.Number(m.Seq))
+	r, ok := a.stream.Marks.Record(m.Seq)
+	if ok {
+		what = cells.Join(cells.Sanitize(r.Server+" "), trust.Line(r.Type))
 	}
-	what := "#" + cells.Number(m.Seq)
-	if m.Line {
-		what = "line after #" + cells.Number(m.Seq)
+	switch {
+	case m.Line:
+		what = cells.Join(cells.Sanitize(a.dayTime(m.At)+"  line after "), what)
+	case ok:
+		_, summary := a.stream.Headline(&r)
+		what = cells.Join(cells.Sanitize(a.dayTime(r.ReceivedAt)+"  "), what, cells.Sanitize("  "), summary)
 	}
-	line := cells.Sanitize(at + "  " + what + "  ")
-	if m.Note != "" {
-		return cells.Join(line, cells.Sanitize(m.Note))
+	if m.Note == "" {
+		return what
 	}
-	if r, ok := a.stream.Marks.Record(m.Seq); ok {
-		return cells.Join(line, cells.Sanitize(r.Server+" "), trust.Line(r.Type))
+	note := cells.Join(cells.Sanitize("  "+a.Glyphs.Mark+" "), cells.Sanitize(m.Note))
+	return cells.Join(what.Clip(max(marks.Width-note.Width, marks.Width/2)), note)
+}
+
+// markName tells a mark where there is little room: by its note, if it has one.
+func (a *app) markName(m event.Mark) trust.Rendered {
+	if m.Note == "" {
+		return a.markWords(m)
 	}
-	return line
+	at := m.At
+	if r, ok := a.stream.Marks.Record(m.Seq); ok && !m.Line {
+		at = r.ReceivedAt
+	}
+	return cells.Sanitize(a.dayTime(at) + "  " + m.Note)
+}
+
+// noteOf is the note of the mark on a record, "" for none.
+func (a *app) noteOf(seq uint64) string {
+	m, _ := a.stream.Marks.Find(seq)
+	return m.Note
+}
+
+// dayTime is a moment of today as a time, any other one with its day.
+func (a *app) dayTime(t time.Time) string {
+	format := cells.TimeShort
+	if a.Clock().Sub(t) > 20*time.Hour {
+		format = "Jan 2 15:04"
+	}
+	return cells.TimeText(t, a.Times.Zone(), format)
 }
 
 // openMarks lists the marks.

@@ -59,6 +59,60 @@ func TestMarksStayOnTheirRecords(t *testing.T) {
 	}
 }
 
+// The detail of a marked record shows the note, and the list what was marked: when it came, what
+// it is about, and the note.
+func TestNotesAreShown(t *testing.T) {
+	h := incident()
+	a := open(t, h, 120, 40)
+	press(t, a, "2", "g", "m", "n")
+	word(t, a, "retry budget, first seen here")
+	press(t, a, "enter", "j", "m", "enter")
+	arrive(a)
+	flush(a)
+	if s := screenOf(a); strings.Contains(s, "note:") {
+		t.Errorf("a mark without a note has one:\n%s", s)
+	}
+	press(t, a, "k")
+	lines := strings.Split(screenOf(a), "\n")
+	at := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, "◆ note: retry budget, first seen here") })
+	if at < 1 || !strings.Contains(lines[at-1], "▌P1  p99 latency above 4s") || !strings.Contains(lines[at+1], "id  evt_1") {
+		t.Errorf("the note does not stand behind the headline:\n%s", strings.Join(lines, "\n"))
+	}
+	press(t, a, "m", "n", "ctrl+u")
+	word(t, a, "another thought")
+	press(t, a, "enter")
+	arrive(a)
+	if s := screenOf(a); !strings.Contains(s, "◆ note: another thought") {
+		t.Errorf("the former note stays:\n%s", s)
+	}
+	press(t, a, "j", "j", "m", "enter", "'")
+	arrive(a)
+	press(t, a, "esc", "'")
+	for _, want := range []string{
+		"14:03:05  pager incident.created  p99 latency above 4s  ◆ another thought ",
+		"14:03:05  chat message.posted  looking at it ",
+		"14:03:05  pager incident.created  push resumed, from the saved cursor, 12",
+	} {
+		if s := screenOf(a); !strings.Contains(s, want) {
+			t.Errorf("%q is not in\n%s", want, s)
+		}
+	}
+	exact(t, a)
+}
+
+// A long summary leaves room for the note.
+func TestALongSummaryLeavesRoomForTheNote(t *testing.T) {
+	h := incident()
+	h.marks = []event.Mark{{Seq: h.event("pager", "incident.created", strings.Repeat("very long ", 20)), Note: "the first one"}}
+	a := open(t, h, 80, 24)
+	arrive(a)
+	press(t, a, "'")
+	if s := screenOf(a); !strings.Contains(s, "very long") || !strings.Contains(s, "◆ the first one") {
+		t.Error(s)
+	}
+	exact(t, a)
+}
+
 // TestLinesDoNotHideTheChoice draws more lines than fit between the rows.
 func TestLinesDoNotHideTheChoice(t *testing.T) {
 	h := incident()

@@ -82,8 +82,8 @@ func stateText(s event.StateChange) string {
 	if words, ok := host.CallbackWords(s.Error); ok {
 		return text + ", " + words
 	}
-	if s.Evidence != "" {
-		text += ", " + Safe(s.Evidence)
+	if grounds := s.Grounds(); grounds != "" {
+		text += ", " + Safe(grounds)
 	}
 	if !s.Error.IsZero() {
 		text += ", " + Text(s.Error)

@@ -31,6 +31,7 @@ func TestPlainLines(t *testing.T) {
 		"event":    {r, []string{clock, "  pager  incident.created  ", `{ "a": [ "\u0007\u202e\"x" ] }`, "(replayed)", "[id-mismatch]"}},
 		"gap":      {event.Record{Kind: event.KindGap, Gap: &event.Gap{Cause: event.CauseSilent, From: at, To: at}}, []string{"gap: events may be missing from " + gapFrom + " to " + gapFrom + " (silent)"}},
 		"certain":  {event.Record{Kind: event.KindGap, Gap: &event.Gap{Cause: event.CauseGap, Certain: true}}, []string{"gap: events are missing (gap)"}},
+		"a cut":    {event.Record{Kind: event.KindState, State: &event.StateChange{State: event.StateBackoff, Evidence: "the connection ended", Error: trust.Untrusted("connection ended before the answer")}}, []string{"state: backoff, connection ended before the answer"}},
 		"state":    {event.Record{Kind: event.KindState, State: &event.StateChange{State: event.StateLive, Evidence: "heartbeat", Error: trust.Untrusted("was cut")}}, []string{"state: live, heartbeat, was cut"}},
 		"rejected": {event.Record{Kind: event.KindRejected, Reason: trust.Untrusted("duplicate key")}, []string{"payload refused: duplicate key"}},
 	}

@@ -44,6 +44,7 @@ func newPane(records ...event.Record) *pane {
 			r, err := p.log.Get(seq)
 			return r, err == nil && p.held[seq]
 		},
+		Note:  func(uint64) string { return "" },
 		Rows:  func(uint64) (int, uint64) { return 0, 0 },
 		Lost:  func(seq uint64) bool { return seq > uint64(len(records)) },
 		Other: func() detail.Other { return detail.Other{} }, Room: func() int { return 80 },

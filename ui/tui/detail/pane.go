@@ -39,6 +39,7 @@ type Env struct {
 	TypeOf     func(*event.Record) event.Type
 	Headline   func(*event.Record) (severity, summary trust.Rendered) // as the stream shows it
 	Cursorless func(*host.SubscriptionView) bool
+	Note       func(seq uint64) string // that the operator gave a record; "" for none
 	// Rows returns how many changes of state the row of a record folds, and the newest of them.
 	Rows func(seq uint64) (n int, last uint64)
 	// Outcomes returns lines of what a record led to, OutcomesGen changes with them; nil: there are
@@ -98,6 +99,7 @@ type madeFrom struct {
 	gen     int
 	folds   int
 	clock   cells.TimeView
+	note    string
 }
 
 // drawn is what the drawn rows depend on in addition to the lines.
@@ -153,7 +155,7 @@ func (d *Pane) source(other *Other, w int) madeFrom {
 	}
 	of.seq, of.tab, of.view, of.gen, of.folds = d.env.Record(), d.Tab, d.payloads.view, d.payloads.gen+d.same.gen+d.before.gen+d.ledGen()+d.rows(), len(d.folded)
 	_, of.held = d.env.Get(of.seq)
-	of.lost = d.env.Lost(of.seq)
+	of.lost, of.note = d.env.Lost(of.seq), d.env.Note(of.seq)
 	if d.Tab == tabDelivery || d.Tab == tabPayload { // they tell ages
 		of.second = d.Env.Clock().Unix()
 	}

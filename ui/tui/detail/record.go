@@ -65,7 +65,7 @@ func (d *Pane) record(w int) {
 // content writes the first tab: what the record says, and its payload.
 func (d *Pane) content(r *event.Record, w int) {
 	word, summary := d.env.Headline(r)
-	d.Headline(r, word, summary)
+	d.Headline(r, word, summary, d.env.Note(r.Seq))
 	if d.env.Outcomes != nil {
 		d.Lines = append(d.Lines, d.env.Outcomes(r.Seq)...)
 	}
@@ -76,7 +76,7 @@ func (d *Pane) content(r *event.Record, w int) {
 		d.Gap(r)
 	case r.Kind == event.KindState && r.State != nil:
 		d.Say("state   ", evidence.StateRole(r.State.State), string(r.State.State))
-		d.Say("evidence", themes.Plain, r.State.Evidence)
+		d.Say("evidence", themes.Plain, r.State.Grounds())
 		if n, last := d.env.Rows(r.Seq); n > 1 {
 			d.Say("repeats ", themes.Plain, cells.Number(uint64(n))+" at "+r.Server+" with no event among them, up to record "+cells.Number(last)+"; in the scope of a subscription each has its row")
 		}

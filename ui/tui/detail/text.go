@@ -214,9 +214,9 @@ func (d *Text) labels(l *event.Labels) {
 	}
 }
 
-// Headline writes severity, summary and age of a record, then where it came from. word is the
-// severity as its sender calls it.
-func (d *Text) Headline(r *event.Record, word, summary trust.Rendered) {
+// Headline writes severity, summary and age of a record, the operator's note on it unless that is
+// "", then where it came from. word is the severity as its sender calls it.
+func (d *Text) Headline(r *event.Record, word, summary trust.Rendered, note string) {
 	now := d.Env.Clock()
 	head := Line{Right: cells.Ago(now, r.ReceivedAt)}
 	switch {
@@ -233,6 +233,9 @@ func (d *Text) Headline(r *event.Record, word, summary trust.Rendered) {
 		head.More = []Segment{{themes.Strong, summary}}
 	}
 	d.Lines = append(d.Lines, head)
+	if note != "" {
+		d.Say("", themes.Key, d.Env.Glyphs.Mark+" note: "+note)
+	}
 	more := make([]Segment, 0, 2)
 	if !r.EventID.IsZero() {
 		more = append(more, Segment{themes.Faint, idLabel}, Segment{themes.Dim, trust.Line(r.EventID)})

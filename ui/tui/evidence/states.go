@@ -93,8 +93,8 @@ func StateWords(r event.Record) trust.Rendered {
 	if r.Mode != "" {
 		text = ModeWord(r.Mode) + " " + text
 	}
-	if r.State.Evidence != "" {
-		text += ", " + r.State.Evidence
+	if grounds := r.State.Grounds(); grounds != "" {
+		text += ", " + grounds
 	}
 	if words, ok := host.CallbackWords(r.State.Error); ok {
 		return cells.Sanitize(strings.TrimSpace(ModeWord(r.Mode) + " " + string(r.State.State) + ", " + words))

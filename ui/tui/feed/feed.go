@@ -37,7 +37,7 @@ func New(h Host, log func() Log) *Feed {
 type News struct {
 	Snap   host.Snapshot
 	Marks  []event.Mark
-	Marked map[uint64]event.Record // the records of marks that say nothing themselves
+	Marked map[uint64]event.Record // the records of the newest marks
 	Pages  []Page                  // of the arrivals, one for each stream
 }
 
@@ -66,8 +66,7 @@ func (f *Feed) Latest(ctx context.Context) News {
 // markedMax bounds the marks whose records are read: lists show the newest first.
 const markedMax = 200
 
-// markedRecords returns the records of marks without a note. What it returned before is never
-// written again.
+// markedRecords returns the records of marks. What it returned before is never written again.
 func (f *Feed) markedRecords(log Log, marks []event.Mark) map[uint64]event.Record {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -77,8 +76,8 @@ func (f *Feed) markedRecords(log Log, marks []event.Mark) map[uint64]event.Recor
 	had := f.marked
 	f.marks, f.marked = marks, map[uint64]event.Record{}
 	for _, m := range slices.Backward(marks) {
-		if m.Note != "" || len(f.marked) >= markedMax {
-			continue
+		if len(f.marked) >= markedMax {
+			break
 		}
 		r, ok := had[m.Seq]
 		if !ok {

@@ -146,14 +146,14 @@ func (s *source) Marks() []event.Mark     { return s.marks }
 
 func TestNews(t *testing.T) {
 	log := stored(t, 100)
-	s := &source{marks: []event.Mark{{Seq: 3}, {Seq: 5, Note: "says it itself"}, {Seq: 500}}}
+	s := &source{marks: []event.Mark{{Seq: 3}, {Seq: 5, Note: "noted"}, {Seq: 500}}}
 	f := feed.New(s, func() feed.Log { return log })
 	f.Aim(feed.Request{Kind: feed.Arrived, Gen: 4, At: 90})
 	n := f.Latest(context.Background())
 	if n.Snap.Version != 1 || len(n.Marks) != 3 || len(n.Pages) != 1 || n.Pages[0].Gen != 4 || len(n.Pages[0].Seqs) != 10 {
 		t.Errorf("%+v", n)
 	}
-	if _, ok := n.Marked[3]; !ok || len(n.Marked) != 1 {
+	if n.Marked[3].Seq != 3 || n.Marked[5].Seq != 5 || len(n.Marked) != 2 {
 		t.Errorf("records of marks: %v", n.Marked)
 	}
 }

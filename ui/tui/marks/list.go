@@ -21,6 +21,9 @@ type Env struct {
 	Remove func(event.Mark) tea.Cmd
 }
 
+// Width is how many cells a mark has in the list.
+const Width = 74
+
 // list lists the marks, leads to them and takes them away.
 type list struct {
 	env *Env
@@ -45,7 +48,7 @@ func (d *list) load() {
 }
 
 func (d *list) Title() string            { return "Marks" }
-func (d *list) Size(int, int) (int, int) { return 76, max(3, len(d.marks)+1) }
+func (d *list) Size(int, int) (int, int) { return Width + 2, max(3, len(d.marks)+1) }
 
 func (d *list) Draw(c *cells.Canvas, h int) {
 	if len(d.marks) == 0 {

@@ -18,13 +18,13 @@ type Marks struct {
 	Gen     int // grows with every change
 }
 
-// Record returns the record of a mark without a note, if it was read.
+// Record returns the record of a mark, if it was read.
 func (m *Marks) Record(seq uint64) (event.Record, bool) {
 	r, ok := m.records[seq]
 	return r, ok
 }
 
-// Load takes the marks of the host, and records of those without a note.
+// Load takes the marks of the host, and records of them.
 func (m *Marks) Load(all []event.Mark, records map[uint64]event.Record) {
 	m.records = records
 	if !slices.Equal(all, m.all) {

@@ -96,13 +96,15 @@ func Row(r event.Record, pick TypePick, p *Plan) *row {
 	return out
 }
 
-// Headline is the sender's word for how bad an event is, and what it is about.
+// Headline is the sender's word for how bad an event is, and what it is about, as its row says
+// it.
 func (s *Stream) Headline(r *event.Record) (word, summary trust.Rendered) {
-	if made, ok := s.Formed[r.Seq]; ok {
-		return made.word, made.Text
+	made, ok := s.Formed[r.Seq]
+	if !ok {
+		s.plan.clock = s.env.Times
+		made = Row(*r, s.pick(r), &s.plan)
 	}
-	pick := s.pick(r)
-	return trust.Line(severityOf(r, pick)), trust.Line(summaryOf(r, pick))
+	return made.word, made.Text
 }
 
 // lay writes the row. Everything but the first cell, which shows the cursor.
