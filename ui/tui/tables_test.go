@@ -102,6 +102,27 @@ func TestCopyFromTables(t *testing.T) {
 	}
 }
 
+// A result is whole where the columns beside it are empty in all rows.
+func TestResultsHaveTheRoomOfEmptyColumns(t *testing.T) {
+	h := incident()
+	h.store.audit = nil
+	for range 3 {
+		h.act(event.AuditEntry{Actor: event.ActorHost, Action: "rules read", Result: "failed: 3 mistakes in rules.json, those before stay"})
+	}
+	a := open(t, h, 100, 40)
+	press(t, a, "5")
+	if s := screenOf(a); !strings.Contains(s, "failed: 3 mistakes in rules.json, those before stay") || strings.Contains(s, "SERVER") {
+		t.Errorf("the result is cut:\n%s", s)
+	}
+	h.act(event.AuditEntry{Actor: event.ActorOperator, Action: "subscribe", Server: "pager", Type: trust.Untrusted("page.sent"), Result: event.ResultOK})
+	h.snap.Version++
+	arrive(a)
+	if s := screenOf(a); !strings.Contains(s, "SERVER") || !strings.Contains(s, "page.sent") {
+		t.Errorf("what is not empty any more is left out:\n%s", s)
+	}
+	exact(t, a)
+}
+
 // The program's log has what was said apart from its attributes, in the words of a person.
 func TestLinesOfTheAppLogArePlain(t *testing.T) {
 	h := incident()

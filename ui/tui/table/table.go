@@ -240,8 +240,9 @@ func (t *Table) TurnAround() {
 }
 
 // fitColumns returns the widths of columns in so many cells, each with a blank behind it; 0
-// leaves a column out. Free cells go to columns that are narrower than they need, then to those
-// that grow.
+// leaves a column out. Columns that may be left out and are empty in all rows in sight are so
+// first, and also for others that are cut. Free cells go to columns that are narrower than they
+// need, then to those that grow.
 func fitColumns(cols []Column, needs []int, room int) []int {
 	widths := make([]int, len(cols))
 	used, grow, wish := 0, 0, 0
@@ -254,13 +255,12 @@ func fitColumns(cols []Column, needs []int, room int) []int {
 		}
 	}
 	for {
-		worst := -1
-		for i, c := range cols {
-			if widths[i] > 0 && c.Rank > 0 && (worst < 0 || c.Rank > cols[worst].Rank) {
-				worst = i
-			}
+		worst, empty := leastNeeded(cols, widths, needs)
+		fits := used <= room && (used+wish <= room || worst >= 0 && cols[worst].Rank < niceToHave)
+		if empty {
+			fits = used+max(wish, missing(widths, needs)) <= room
 		}
-		if worst < 0 || used <= room && (used+wish <= room || cols[worst].Rank < niceToHave) {
+		if worst < 0 || fits {
 			break
 		}
 		used -= widths[worst] + 1
@@ -280,6 +280,33 @@ func fitColumns(cols []Column, needs []int, room int) []int {
 		}
 	}
 	return widths
+}
+
+// leastNeeded is the column that is left out next, -1 for none: of those that are empty while
+// others are not, else of all, the one with the highest rank.
+func leastNeeded(cols []Column, widths, needs []int) (worst int, empty bool) {
+	worst = -1
+	rows := slices.Max(needs) > 0
+	for i, c := range cols {
+		if widths[i] == 0 || c.Rank == 0 {
+			continue
+		}
+		none := rows && needs[i] == 0
+		if worst < 0 || none && !empty || none == empty && c.Rank > cols[worst].Rank {
+			worst, empty = i, none
+		}
+	}
+	return worst, empty
+}
+
+// missing is how many cells columns lack to be whole.
+func missing(widths, needs []int) (n int) {
+	for i, w := range widths {
+		if w > 0 {
+			n += max(0, needs[i]-w)
+		}
+	}
+	return n
 }
 
 // mend gives free cells to columns that are narrower than they need, so that as many as

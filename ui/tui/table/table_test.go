@@ -26,6 +26,26 @@ func TestColumnsFitIntoTheRoom(t *testing.T) {
 	}
 }
 
+// Columns that are empty give their room to those that are cut, and keep it where none is.
+func TestEmptyColumnsGiveTheirRoom(t *testing.T) {
+	cols := []Column{{Width: 8}, {Width: 8, Rank: 1}, {Width: 10, Rank: 3}, {Width: 12, Grow: 1, Rank: 2}}
+	for _, c := range []struct {
+		room        int
+		needs, want []int
+	}{
+		{42, []int{8, 8, 0, 0}, []int{8, 8, 10, 12}},
+		{42, []int{8, 30, 0, 0}, []int{8, 30, 0, 0}},
+		{42, []int{8, 15, 0, 0}, []int{8, 15, 0, 16}},
+		{42, []int{8, 30, 5, 0}, []int{8, 21, 10, 0}},
+		{30, []int{8, 8, 10, 0}, []int{8, 8, 10, 0}},
+		{42, []int{0, 0, 0, 0}, []int{8, 8, 10, 12}},
+	} {
+		if got := fitColumns(cols, c.needs, c.room); !slices.Equal(got, c.want) {
+			t.Errorf("in %d cells %v get %v, want %v", c.room, c.needs, got, c.want)
+		}
+	}
+}
+
 // Free cells go to columns that are cut, before others grow: first to those that need least.
 func TestNamesAreNotCutBesideFreeRoom(t *testing.T) {
 	cols := []Column{{Width: 10, Grow: 1, Most: 14}, {Width: 8}, {Width: 20, Grow: 3}}
