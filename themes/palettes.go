@@ -178,6 +178,7 @@ func (p palette) looks() [roles]look {
 		Off:    {text: p.dim, attrs: italic},
 		Alarm:  {text: p.onAlarm, back: p.alarm},
 		Number: {text: p.accent}, Literal: {text: p.kind}, Chart: {text: p.accentSoft},
+		Critical: {text: p.bad, attrs: bold | reverse},
 	}
 	if p.dim == 0 { // none of sixteen is readable and dim on every background
 		l[Dim], l[Faint], l[Title] = look{attrs: faint}, look{attrs: faint}, look{attrs: faint}
@@ -202,6 +203,6 @@ func none() [roles]look {
 		Cursor: {attrs: reverse}, CursorOff: {attrs: underline},
 		Warn: {attrs: bold}, Bad: {attrs: bold | underline}, Gap: {attrs: bold}, Mark: {attrs: bold | underline},
 		Span: {attrs: reverse}, SpanMark: {attrs: underline | reverse}, SpanOn: {attrs: bold | underline | reverse},
-		Gutter: {attrs: bold}, Key: {attrs: bold}, FieldOn: {attrs: underline}, Off: {attrs: faint}, Alarm: {attrs: reverse},
+		Gutter: {attrs: bold}, Key: {attrs: bold}, FieldOn: {attrs: underline}, Off: {attrs: faint}, Alarm: {attrs: reverse}, Critical: {attrs: bold | reverse},
 	}
 }

@@ -37,6 +37,7 @@ const (
 	Number                // a number in a payload
 	Literal               // true, false and null in a payload
 	Chart                 // curves and bars of counts
+	Critical              // the word for the worst severity
 	roles
 )
 
@@ -44,7 +45,7 @@ const (
 var roleNames = [roles]string{
 	"plain", "dim", "faint", "strong", "brand", "title", "title-on", "rule", "rule-on", "backdrop", "cursor", "cursor-off",
 	"good", "busy", "warn", "bad", "gap", "mark", "span", "span-mark", "span-on", "gutter",
-	"server", "type", "key", "field", "field-on", "off", "alarm", "number", "literal", "chart",
+	"server", "type", "key", "field", "field-on", "off", "alarm", "number", "literal", "chart", "critical",
 }
 
 // String returns the role's name in theme files.
@@ -57,4 +58,4 @@ func (r Role) String() string {
 
 // telling are the roles that an operator must be able to tell from plain text
 // in every theme: where the keys go, and what a server has tampered with.
-var telling = [...]Role{Cursor, CursorOff, TitleOn, FieldOn, Alarm, Mark, Span, SpanMark, SpanOn}
+var telling = [...]Role{Cursor, CursorOff, TitleOn, FieldOn, Alarm, Critical, Mark, Span, SpanMark, SpanOn}

@@ -228,7 +228,7 @@ func (d *Text) Headline(r *event.Record, word, summary trust.Rendered, note stri
 		head.Role, head.Text = themes.Bad, cells.Sanitize("payload refused")
 	default:
 		role := evidence.Gravity(word.Plain())
-		head.Role, head.Text = role, word.Clip(severityMax)
+		head.Role, head.Text = evidence.WordRole(word.Plain()), word.Clip(severityMax)
 		head.Gutter, head.Bar = true, role
 		head.More = []Segment{{themes.Strong, summary}}
 	}

@@ -114,6 +114,15 @@ func LevelRole(l severity.Level) themes.Role {
 	return themes.Dim
 }
 
+// WordRole is the role of a sender's word for a severity where that word stands: the worst stands
+// out among errors.
+func WordRole(word string) themes.Role {
+	if l := severity.LevelOf(word); l != severity.Critical {
+		return LevelRole(l)
+	}
+	return themes.Critical
+}
+
 // Gravity is [LevelRole] of a sender's word.
 func Gravity(word string) themes.Role { return LevelRole(severity.LevelOf(word)) }
 

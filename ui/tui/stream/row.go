@@ -246,7 +246,7 @@ func (r *row) laySeverity(c *cells.Canvas, g *cells.Glyphs, width int) {
 		word = cells.Sanitize(shortened(word.Plain(), width-1))
 	}
 	c.Put(role, g.Gutter)
-	c.Column(role, word, width-1)
+	c.Column(evidence.WordRole(r.word.Plain()), word, width-1)
 }
 
 // shortened is the beginning of a known word, which is ASCII.

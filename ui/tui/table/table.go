@@ -106,6 +106,7 @@ type Table struct {
 	widths  []int
 	needs   []int // the widest cell of each column that was in sight since needsOf changed
 	needsOf measured
+	cells   []Cell // of the rows in sight, row by row
 }
 
 // measured is what the widths of columns depend on beside the rows.
@@ -327,15 +328,18 @@ func mend(widths, needs []int, free int) (given int) {
 	return given
 }
 
-// measure updates the widths that columns need for the rows in sight. They only shrink when the
-// room or the order changes, not while rows are scrolled or come and go.
+// measure reads the cells of the rows in sight, and updates the widths that columns need for them.
+// These only shrink when the room or the order changes, not while rows are scrolled or come and go.
 func (t *Table) measure(cols, w int) {
 	if of := (measured{w, t.sort, t.reverse, t.Text}); of != t.needsOf || len(t.needs) != cols {
 		t.needsOf, t.needs = of, make([]int, cols)
 	}
+	t.cells = t.cells[:0]
 	for i := t.top; i < t.Src.Len() && i < t.top+t.Height; i++ {
 		for j := range t.needs {
-			t.needs[j] = max(t.needs[j], t.Src.Cell(i, j).Text.Width)
+			x := t.Src.Cell(i, j)
+			t.cells = append(t.cells, x)
+			t.needs[j] = max(t.needs[j], x.Text.Width)
 		}
 	}
 }
@@ -403,7 +407,7 @@ func (t *Table) drawRow(c *cells.Canvas, cols []Column, i int, focus bool) {
 		if t.widths[j] == 0 {
 			continue
 		}
-		x := t.Src.Cell(i, j)
+		x := t.cells[(i-t.top)*len(cols)+j]
 		c.Field(x.Role, x.Text, t.widths[j], col.Right)
 	}
 	c.End()
