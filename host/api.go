@@ -54,7 +54,7 @@ type Reader interface {
 	// it. With firstTry it returns ErrUnreachable after the first failure,
 	// otherwise it waits for ever.
 	Connected(ctx context.Context, server string, firstTry bool) (ServerView, error)
-	// Check tells whether the request could be made, without sending it: the
+	// Check reports whether the request could be made, without sending it: the
 	// type, the mode, the arguments. It returns the mode that would be used.
 	// Errors: those of Types, ErrUnknownType, ErrMode, ErrArguments.
 	Check(ctx context.Context, r Request) (event.Mode, error)
@@ -76,7 +76,7 @@ type Actor interface {
 	// again replaces its address. What the operator adds while the host runs
 	// ([event.Server.ByHand]) stands in the audit log.
 	AddServer(s event.Server)
-	// Reconnect connects to a server anew and lists its types again. It does not
+	// Reconnect connects to a server again and lists its types again. It does not
 	// wait. Errors: ErrUnknownServer, the fault of the server's description.
 	Reconnect(server string) error
 	// RemoveServer ends a server's subscriptions as Unsubscribe does, and forgets
@@ -105,7 +105,7 @@ type Actor interface {
 	Pause(ctx context.Context, id event.SubID) error
 	Resume(ctx context.Context, id event.SubID) error
 	// SetMode goes on in another mode; position, dedup keys and records stay, and
-	// the log says so. A subscription that is over begins anew. It waits until the
+	// the log says so. A subscription that is over begins again. It waits until the
 	// server has confirmed or refused it, at most [delivery.Timing].ConnectWithin: where
 	// it refuses, or does not answer, the subscription goes on in the mode before.
 	// Errors: [event.ErrNotFound], those of Check, ErrRefused, ErrStopped, ErrUnconfirmed,

@@ -33,7 +33,7 @@ type server struct {
 	cancel    context.CancelFunc
 	done      chan struct{}
 	relist    chan struct{} // one slot: list the types again
-	reconnect chan struct{} // one slot: connect anew
+	reconnect chan struct{} // one slot: connect again
 
 	pace    *pacer          // of catch-up polls
 	account *signin.Account // nil: there is nothing to sign in to

@@ -25,7 +25,7 @@ type SignIn struct {
 	URL    string // to open in a browser; "" when there is nothing to do but wait
 	Issuer string // the authorization server that will ask the operator, an address; safe to print after escaping
 	// Wait waits for the operator, keeps the tokens and connects to the server
-	// anew. It must be called; with a context that is done it gives the sign-in up.
+	// again. It must be called; with a context that is done it gives the sign-in up.
 	Wait func(ctx context.Context) error
 }
 

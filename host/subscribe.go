@@ -350,7 +350,7 @@ func (h *Host) Pause(ctx context.Context, id event.SubID) error {
 	if sub.Paused {
 		return nil
 	}
-	if sub.State.Over() { // to resume it would begin it anew
+	if sub.State.Over() { // to resume it would begin it again
 		return overError(sub)
 	}
 	h.stopRunning(id)

@@ -12,7 +12,7 @@ import (
 )
 
 // Backup copies the store as it is now to file, which must not exist, while it is in
-// use. Commits go on meanwhile, unless the file must be mapped anew to grow. The
+// use. Commits go on meanwhile, unless the file must be mapped again to grow. The
 // sealing key is not in the copy. It returns the bytes written.
 //
 // Errors: the cause of ctx, [event.ErrClosed], [ErrDamaged], those of the file system.

@@ -164,7 +164,7 @@ func TestStoreOfANewerProgram(t *testing.T) {
 	}
 }
 
-// A file that was initialised and has no table now is not begun anew without a word.
+// A file that was initialised and has no table now is not begun again without a word.
 func TestDatabaseWithoutTablesIsNotBegunAnew(t *testing.T) {
 	dir := makeStore(t)
 	path := filepath.Join(dir, datadir.DB)

@@ -304,7 +304,7 @@ func TestNoRandomnessForASecret(t *testing.T) {
 	}
 }
 
-// bbolt would go on with the commit before the last one when one of the first two pages is
+// bbolt would continue with the commit before the last one when one of the first two pages is
 // lost. The store is refused, with the line that helps, and a recovery keeps every record.
 func TestLostFirstPageIsTold(t *testing.T) {
 	for _, page := range []int64{0, 1} {

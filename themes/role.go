@@ -11,11 +11,11 @@ const (
 	Strong                // what is read first
 	Brand                 // the program's own name
 	Title                 // title of a pane
-	TitleOn               // title of the pane that has the keys
+	TitleOn               // title of the pane that has the focus
 	Rule                  // lines between panes
-	RuleOn                // line of the pane that has the keys
+	RuleOn                // line of the pane that has the focus
 	Backdrop              // the panes behind a dialog
-	Cursor                // the selected row of the pane that has the keys
+	Cursor                // the selected row of the pane that has the focus
 	CursorOff             // the selected row of another pane
 	Good                  // live, confirmed
 	Busy                  // on the way
@@ -31,7 +31,7 @@ const (
 	Type                  // names of event types
 	Key                   // a key that can be pressed
 	Field                 // an input
-	FieldOn               // the input that has the keys
+	FieldOn               // the input that has the focus
 	Off                   // cannot be chosen
 	Alarm                 // a whole line that wants attention
 	Number                // a number in a payload

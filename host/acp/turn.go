@@ -256,7 +256,7 @@ func (t *turn) call(tc toolCall) (*call, error) {
 }
 
 // goes takes how far a tool call is. Leave is for one end of it: what goes on behind that, or
-// ends with another edit, needs leave anew.
+// ends with another edit, needs leave again.
 func (c *call) goes(status string, edits bool) {
 	switch {
 	case status == "completed" && (!c.done || edits):

@@ -113,7 +113,7 @@ func closed(err error) error {
 	return err
 }
 
-// fingerprint tells whether two processes mean the same server by a name, without telling
+// fingerprint reports whether two processes mean the same server by a name, without telling
 // its address or a command line to other users.
 func fingerprint(s event.Server) string {
 	h := sha256.New()

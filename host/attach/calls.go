@@ -169,7 +169,7 @@ type (
 		MaxAge time.Duration
 		TTL    time.Duration
 	}
-	// serverName names a server; Print tells whether both mean the same one. Address is
+	// serverName names a server; Print reports whether both mean the same one. Address is
 	// that of one that no configuration has.
 	serverName   struct{ Name, Print, Address string }
 	signInAnswer struct {

@@ -173,7 +173,7 @@ func (s *remoteStore) Audit(context.Context, event.AuditEntry) error {
 // process.
 func (s *remoteStore) Watch(func([]event.Record)) (stop func()) { return func() {} }
 
-// Close detaches, and tells whether the owner ended before.
+// Close detaches, and reports whether the owner ended before.
 func (s *remoteStore) Close() error {
 	err := s.c.Err()
 	return errors.Join(err, s.c.Close())

@@ -26,7 +26,7 @@ type Found struct {
 	Problem string   // why it cannot be taken over, "" if it can
 }
 
-// Usable tells whether the server can be added here.
+// Usable reports whether the server can be added here.
 func (f Found) Usable() bool { return f.Problem == "" && !f.Have }
 
 // maxForeign bounds the file of another client.

@@ -42,7 +42,7 @@ type Pair struct {
 
 func newPair(name, value string) Pair { return Pair{name, event.NewSecret(value)} }
 
-// Check tells whether the draft can be saved. Variables need not be set yet.
+// Check reports whether the draft can be saved. Variables need not be set yet.
 //
 // Errors: [ErrDraft].
 func (d Draft) Check() error {
@@ -81,7 +81,7 @@ func (d Draft) Check() error {
 	return nil
 }
 
-// isVariable tells whether a process can be given this variable.
+// isVariable reports whether a process can be given this variable.
 func isVariable(name string, value event.Secret) bool {
 	return name != "" && !strings.ContainsAny(name, "=\x00") && !strings.Contains(value.Reveal(), "\x00")
 }
@@ -124,7 +124,7 @@ func quote(word string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(word) + `"`
 }
 
-// same tells whether two drafts reach the same server in the same way.
+// same reports whether two drafts reach the same server in the same way.
 func (d Draft) same(o Draft) bool {
 	return d.URL == o.URL && d.Command == o.Command && slices.Equal(d.Args, o.Args) && d.Dir == o.Dir
 }

@@ -67,7 +67,7 @@ func remove(path string, raw []byte, name string) ([]byte, error) {
 	return text, nil
 }
 
-// sameServers tells whether two lists describe the same servers, wherever in a
+// sameServers reports whether two lists describe the same servers, wherever in a
 // file they stand.
 func sameServers(a, b []entry) bool {
 	return slices.EqualFunc(a, b, func(x, y entry) bool {

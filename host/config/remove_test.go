@@ -187,7 +187,7 @@ func FuzzRemove(f *testing.F) {
 	})
 }
 
-// isWithin tells whether a text is what is left of another when bytes are taken away.
+// isWithin reports whether a text is what is left of another when bytes are taken away.
 func isWithin(text, of []byte) bool {
 	for _, c := range of {
 		if len(text) > 0 && text[0] == c {

@@ -123,7 +123,7 @@ func (c *catchUpPoll) proveStream(ctx context.Context) verdict {
 
 // proveWebhook polls for everything twice, with time for a replica's lag between. That the
 // poll brings a delivered event is no proof here, as deliveries overtake each other. Signs of
-// a loss that come up meanwhile begin it anew.
+// a loss that come up meanwhile begin it again.
 func (c *catchUpPoll) proveWebhook(ctx context.Context, lease *knownPath) verdict {
 	lease.markCovered()
 	for tries := 1; ; tries++ {

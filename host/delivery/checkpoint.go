@@ -69,7 +69,7 @@ func (r *Runner) checkpoint(ctx context.Context, sub *event.Subscription) error 
 }
 
 // assess raises a doubt when an answer to a refresh shows a sign of a loss: failed deliveries
-// other than settled (those that a proof has covered), or a server that began anew, or a
+// other than settled (those that a proof has covered), or a server that began again, or a
 // lease that lapsed. While no answer since the last proof of this run shows failures, all up
 // to the stored position is taken for delivered; a lapsed lease casts doubt only on what came
 // after that.

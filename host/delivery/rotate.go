@@ -119,7 +119,7 @@ func keepGiven(h *event.Hook, given *wire.GivenSecret, now time.Time) {
 	}
 }
 
-// heldServerID returns the server's id of the subscription, to go on with it. It is empty, so
+// heldServerID returns the server's id of the subscription, to continue with it. It is empty, so
 // that a new one is asked for, where the secret that the server made is lost.
 func (r *Runner) heldServerID(sub event.Subscription) trust.Text {
 	if r.deps.ServerSecret && sub.Hook.Secret.IsZero() && sub.Hook.Scheme != event.SchemeNone {

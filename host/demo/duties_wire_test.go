@@ -388,7 +388,7 @@ func TestDeliveriesThatAreFinal(t *testing.T) {
 	}
 }
 
-// Each try is signed anew, at its own time.
+// Each try is signed again, at its own time.
 func TestRetriesAreSignedAnew(t *testing.T) {
 	r, c := hookRig(t, func(o *PagerOptions) { o.Rate, o.Backoff = 1, []time.Duration{1100 * time.Millisecond} })
 	c.Answer(func(mcptest.Delivered) int { return 503 })

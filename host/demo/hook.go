@@ -345,7 +345,7 @@ func laterOf(a, b time.Time) time.Time {
 	return b
 }
 
-// plan tells whether the subscription is over, and when to look again.
+// plan reports whether the subscription is over, and when to look again.
 func (k *hook) plan(now time.Time, inFlight int) (expired, gone bool, next time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -11,7 +11,7 @@
 //
 // A scripted incident runs through all of them: a deploy, alerts, checkout that fails
 // for one buyer in ten, pages, a suspicion, the rollback, the all clear; after a minute
-// (at speed 1) it begins anew. Letters of customers and a stranger's note are hostile on
+// (at speed 1) it begins again. Letters of customers and a stranger's note are hostile on
 // purpose.
 package demo
 

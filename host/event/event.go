@@ -184,7 +184,7 @@ func (s State) Alive() bool {
 	return false
 }
 
-// Over reports whether nothing comes in a state until the subscription is begun anew.
+// Over reports whether nothing comes in a state until the subscription is begun again.
 func (s State) Over() bool { return s == StateEnded || s == StateDenied }
 
 // StateChange is a state with what it was derived from.

@@ -131,7 +131,7 @@ func (l *Log) Before(seq uint64, fn func(event.Record) bool) error {
 }
 
 // Append adds committed records, in order, to the recent window; callers may not change
-// them any more. When some are missing before or among them, the window begins anew
+// them any more. When some are missing before or among them, the window begins again
 // behind the last hole. It is called by one goroutine at a time.
 func (l *Log) Append(records []event.Record) {
 	for i := len(records) - 1; i > 0; i-- {

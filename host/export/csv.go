@@ -118,7 +118,7 @@ func appendCell(b []byte, i int, text string) []byte {
 	return append(b, '"')
 }
 
-// formula tells whether a spreadsheet would calculate the text, in ASCII or in
+// formula reports whether a spreadsheet would calculate the text, in ASCII or in
 // full width. Numbers are themselves.
 func formula(text string) bool {
 	trimmed := strings.TrimLeft(text, " \t\r\n")

@@ -8,7 +8,7 @@ import (
 	"eventdeck/host/event"
 )
 
-// Candidate is a way to go on with a filter.
+// Candidate is a way to continue with a filter.
 type Candidate struct {
 	From, To int    // the bytes of the text that it replaces
 	Text     string // what stands there then; shown as it is, it acts on no terminal

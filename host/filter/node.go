@@ -83,7 +83,7 @@ func (n *anywhere) match(r *event.Record) bool {
 	return anyText(r, func(s string) bool { return n.in(s) }) || n.scratch.decoded(payload(r), &n.pattern)
 }
 
-// anyText tells whether one of the texts that a row shows, or the payload as it
+// anyText reports whether one of the texts that a row shows, or the payload as it
 // came, is what is looked for.
 func anyText(r *event.Record, is func(string) bool) bool {
 	if is(r.Server) || is(r.Type.Raw()) || is(payload(r)) || is(r.EventID.Raw()) || is(string(r.Kind)) || is(string(r.Mode)) {

@@ -349,7 +349,7 @@ func (l *lexer) while(in func(rune) bool) string {
 
 func (l *lexer) blanks() { l.while(unicode.IsSpace) }
 
-// atEnd tells whether a term ends here.
+// atEnd reports whether a term ends here.
 func (l *lexer) atEnd() bool {
 	r, _ := utf8.DecodeRuneInString(l.text[l.at:])
 	return !isBareRune(r)

@@ -27,7 +27,7 @@ func (n *ranked) append(b []byte) []byte {
 	return appendValue(append(b, operators[n.op]...), n.text)
 }
 
-// orders tells whether a comparison with this result holds; = and ~ compare no order.
+// orders reports whether a comparison with this result holds; = and ~ compare no order.
 func (op operator) orders(result int) bool {
 	switch op {
 	case opLess:

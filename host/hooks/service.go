@@ -142,7 +142,7 @@ func (s *Service) AddPath(path string, id event.SubID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.addPath(path, id)
-	delete(s.ended, path) // the subscription begins anew
+	delete(s.ended, path) // the subscription begins again
 }
 
 // maxPaths is how many paths of a subscription are known: the present one, the one before, and

@@ -67,7 +67,7 @@ func TestWebhooksReplayInOrder(t *testing.T) {
 	}
 }
 
-// What is not taken comes again, signed anew; what is refused for good does not, and is
+// What is not taken comes again, signed again; what is refused for good does not, and is
 // told as a gap.
 func TestWebhooksRetry(t *testing.T) {
 	r, c := hookRig(t, func(o *mcpserver.Options) { o.Backoff = []time.Duration{1100 * time.Millisecond} })

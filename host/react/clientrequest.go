@@ -18,7 +18,7 @@ const (
 	MaxClientRequests   = 20 // of all clients: that wait for the operator, or are being carried out
 	MaxRequestsOfClient = 5  // of them, of one client
 	// AnswerStands is how long an answer of the operator stands: for so long the same
-	// request is told it, and is not asked anew.
+	// request is told it, and is not asked again.
 	AnswerStands = time.Hour
 	// doneStands is that for a request that was carried out: what it did can be seen, a moment
 	// later also through another process.

@@ -20,7 +20,7 @@ const (
 // a 128th of its time: it may count members for so much longer.
 //
 // A Watch is pure: times are given in. One goroutine at a time may use it. As JSON it can be
-// stored and goes on where it was; an absence begins anew.
+// stored and goes on where it was; an absence begins again.
 type Watch struct {
 	window Window
 	keyed  bool
@@ -177,8 +177,8 @@ func (g *watched) add(coarse bool, together time.Duration, seq uint64, at time.T
 	g.marks = append(g.marks, mark{first: at, last: at, seq: seq, n: 1})
 }
 
-// Alive tells whether the subscription is live or polling. An absence counts only while it
-// is, and begins anew each time that it becomes so.
+// Alive reports whether the subscription is live or polling. An absence counts only while it
+// is, and begins again each time that it becomes so.
 func (w *Watch) Alive(alive bool, at time.Time) {
 	at = w.tell(at)
 	if alive && !w.alive {

@@ -17,7 +17,7 @@ type naive struct {
 	was   map[Key]bool
 }
 
-// add tells whether the window became true with this member.
+// add reports whether the window became true with this member.
 func (v *naive) add(key Key, at time.Time) bool {
 	count := func(span time.Duration) int {
 		c := 0
@@ -181,7 +181,7 @@ func TestAbsence(t *testing.T) {
 	silent(120)
 	w.Add("", 7, at(121))
 	silent(125)
-	w = again(t, w, r) // begins anew
+	w = again(t, w, r) // begins again
 	silent(130)
 	w.Alive(true, at(131))
 	silent(135)

@@ -134,7 +134,7 @@ func (ca *CA) renew() error {
 }
 
 // loadCert returns the authority's certificate. One that is missing, damaged,
-// of another key or near its end is made anew from the key.
+// of another key or near its end is made again from the key.
 func (ca *CA) loadCert() (*x509.Certificate, error) {
 	raw, err := os.ReadFile(ca.CertPath())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -145,7 +145,7 @@ func TestCARenews(t *testing.T) {
 	if err := verify(leafOf(t, ca), poolOf(t, ca), "localhost", c.t); err != nil {
 		t.Errorf("after years: %v", err)
 	}
-	// A clock that goes back makes both anew, instead of serving what has not begun.
+	// A clock that goes back makes both again, instead of serving what has not begun.
 	c.t = vectorTime
 	if err := verify(leafOf(t, openCA(t, dir, c)), poolOf(t, ca), "localhost", c.t); err != nil {
 		t.Errorf("clock set back: %v", err)

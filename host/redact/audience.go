@@ -45,7 +45,7 @@ var personal = wordSet(`
 // personalEnds are endings of such names.
 var personalEnds = []string{"email", "phone", "token", "password", "secret", "username", "apikey", "fullname"}
 
-// isPersonal tells whether the value of a member with this name is hidden.
+// isPersonal reports whether the value of a member with this name is hidden.
 func isPersonal(name string) bool {
 	return personal[name] || slices.ContainsFunc(personalEnds, func(end string) bool { return strings.HasSuffix(name, end) })
 }

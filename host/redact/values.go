@@ -63,7 +63,7 @@ func (v *values) in(text string, cut bool) bool {
 	return false
 }
 
-// begins tells whether a value may begin as a text does: nearly all texts are passed over
+// begins reports whether a value may begin as a text does: nearly all texts are passed over
 // by it.
 func (v *values) begins(text string) bool {
 	mark := markOf(text)

@@ -24,7 +24,7 @@ const (
 // checked against it here. The server still checks what it is sent.
 var ErrSchema = errors.New("the schema is not used")
 
-// Check tells whether the host uses a schema, as far as its size and depth
+// Check reports whether the host uses a schema, as far as its size and depth
 // decide that.
 //
 // Error: [ErrSchema].

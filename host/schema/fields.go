@@ -359,7 +359,7 @@ func (m *fieldMaker) list(f *Field, n, items schemaNode) {
 	f.Hint = trust.Untrusted(joined("one a line: "+items.hint(items.types[0]), size))
 }
 
-// plainObject tells whether the properties are all that the schema says of an
+// plainObject reports whether the properties are all that the schema says of an
 // object.
 func (n *schemaNode) plainObject() bool {
 	for _, raw := range []json.RawMessage{n.PatternProperties, n.PropertyNames, n.If, n.Not, n.DependentSchemas} {

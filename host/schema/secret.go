@@ -11,11 +11,11 @@ import (
 	"eventdeck/host/trust"
 )
 
-// secret tells whether what stands there is not to be shown: JSON Schema, format
+// secret reports whether what stands there is not to be shown: JSON Schema, format
 // password of OpenAPI and the annotation writeOnly.
 func (n *schemaNode) secret() bool { return n.WriteOnly || n.Format == "password" }
 
-// holdsSecret tells whether something within a schema is secret, so that JSON that it
+// holdsSecret reports whether something within a schema is secret, so that JSON that it
 // describes is shown masked as a whole. A reference in it may lead to any secret that
 // there is.
 func (m *fieldMaker) holdsSecret(raw json.RawMessage) bool {
@@ -70,7 +70,7 @@ func ShownArguments(t event.Type, args json.RawMessage) json.RawMessage {
 	return nil
 }
 
-// maskFields masks the members of an object and tells whether there were any.
+// maskFields masks the members of an object and reports whether there were any.
 func maskFields(fields []Field, object json.RawMessage) (json.RawMessage, bool) {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(object, &members) != nil {

@@ -108,7 +108,7 @@ func (in *inliner) inline(s *jsonschema.Schema, depth int) *jsonschema.Schema {
 	})
 }
 
-// plain tells whether a part is there, gives itself no address and names types that there
+// plain reports whether a part is there, gives itself no address and names types that there
 // are. With others nothing would pass.
 func plain(s *jsonschema.Schema) bool {
 	return s != nil && s.ID == "" && s.Anchor == "" && s.DynamicRef == "" &&
@@ -119,7 +119,7 @@ func knownType(name string) bool {
 	return slices.Contains([]string{"object", "array", "string", "integer", "number", "boolean", "null"}, name)
 }
 
-// demandsNothing tells whether a part only describes.
+// demandsNothing reports whether a part only describes.
 func demandsNothing(s jsonschema.Schema) bool {
 	return reflect.DeepEqual(s, jsonschema.Schema{
 		Schema: s.Schema, Comment: s.Comment, Title: s.Title, Description: s.Description, Default: s.Default,

@@ -13,7 +13,7 @@ const (
 	textValue = 100     // bytes of a text that count as a value
 )
 
-// affordable tells whether a check of a value against a schema whose references are followed
+// affordable reports whether a check of a value against a schema whose references are followed
 // ends soon. Both come from the server or from another untrusted peer.
 func affordable(s *jsonschema.Schema, value any) bool {
 	return partsOf(s) <= maxChecks/valuesOf(value)

@@ -38,7 +38,7 @@ var (
 // Errors that end a session and everything open on it.
 var (
 	// ErrLost: the server's process died, or the server forgot the session.
-	// Dial anew.
+	// Dial again.
 	ErrLost = errors.New("session is lost")
 	// ErrForgotten: the server does not know the session any more and has not done what
 	// it was asked for. It is an [ErrLost] too.

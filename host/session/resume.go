@@ -10,7 +10,7 @@ import (
 	"eventdeck/host/internal/pause"
 )
 
-// maxResumes bounds the attempts to go on with one stream of which none brought
+// maxResumes bounds the attempts to continue with one stream of which none brought
 // anything new.
 const maxResumes = 5
 

@@ -5,7 +5,7 @@
 // the handshake revisions before it.
 //
 // A session does not reconnect: when [Session.Lost] is closed, its owner dials
-// anew, after a [Backoff].
+// again, after a [Backoff].
 package session
 
 import (

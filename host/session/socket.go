@@ -241,7 +241,7 @@ func (l *socketLink) close() {
 	l.web.client.CloseIdleConnections()
 }
 
-// socketURL tells whether an address is one of a WebSocket.
+// socketURL reports whether an address is one of a WebSocket.
 func socketURL(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && isSocket(u.Scheme)

@@ -39,7 +39,7 @@ var (
 	stateNames = []string{"status", "state", "outcome", "result", "conclusion", "phase"}
 )
 
-// Names tells whether a member of that name says how bad something is.
+// Names reports whether a member of that name says how bad something is.
 func Names(member string) bool { return slices.Contains(graveNames, member) }
 
 // Grave returns the text of the best member of a payload, or of an object in it, that says
@@ -113,10 +113,10 @@ type found struct {
 	ok    bool
 }
 
-// wants tells whether a member of that name is better than what was seen.
+// wants reports whether a member of that name is better than what was seen.
 func (f *found) wants(name string) bool { return slices.Contains(f.names, name) }
 
-// known tells whether the text of a scalar in JSON is a word of which the level is known.
+// known reports whether the text of a scalar in JSON is a word of which the level is known.
 func known(text string) bool {
 	if strings.Contains(text, `\`) {
 		text = string(jsontext.AppendUnquoted(nil, text))

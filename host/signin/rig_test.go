@@ -70,7 +70,7 @@ func newRig(t *testing.T, configure func(*rig)) *rig {
 	return r
 }
 
-// open makes the account anew, as another run of the host does.
+// open makes the account again, as another run of the host does.
 func (r *rig) open() {
 	r.account = signin.New(signin.Options{Server: r.spec, Vault: r.vault, Now: r.clock})
 }

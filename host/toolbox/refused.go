@@ -10,7 +10,7 @@ import (
 	"eventdeck/host/wire"
 )
 
-// refused tells whether an error of a call is one after which the tool is certain to do
+// refused reports whether an error of a call is one after which the tool is certain to do
 // nothing any more: the server said no, or was never reached. A server that answers with an
 // error may have begun; like a tool that failed, it has said how it ended.
 func refused(err error) bool {

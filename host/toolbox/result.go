@@ -55,7 +55,7 @@ func (b *Box) result(raw json.RawMessage) (react.ToolResult, error) {
 	return react.ToolResult{Content: text, Failed: r.IsError, Cut: cut}, nil
 }
 
-// repeats tells whether a text among the content is the structured content once more, as
+// repeats reports whether a text among the content is the structured content once more, as
 // the protocol recommends.
 func repeats(all []json.RawMessage, structured []byte) bool {
 	want := trust.CompactJSON(structured)

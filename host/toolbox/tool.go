@@ -63,7 +63,7 @@ func (b *Box) readTool(raw json.RawMessage) (t listed) {
 	return t
 }
 
-// goodName tells whether a name can stand in a rule and in a header: printable ASCII
+// goodName reports whether a name can stand in a rule and in a header: printable ASCII
 // without blanks.
 func goodName(name string) bool {
 	for _, c := range []byte(name) {
@@ -74,7 +74,7 @@ func goodName(name string) bool {
 	return len(name) <= maxName
 }
 
-// mayWrite tells whether a tool hints that it changes something. What is no hint says
+// mayWrite reports whether a tool hints that it changes something. What is no hint says
 // nothing: what a tool may do the operator says.
 func mayWrite(annotations json.RawMessage) bool {
 	var hints struct {

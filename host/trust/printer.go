@@ -201,7 +201,7 @@ func (p *printer) escapedASCII(u *runes.Units, w runes.Unit, at spanMap) {
 	u.Prev = '\\'
 }
 
-// tokenFollows tells whether what comes next is a token or looks like one
+// tokenFollows reports whether what comes next is a token or looks like one
 // behind a backslash.
 func (p *printer) tokenFollows(u runes.Units) bool {
 	if u.I >= len(u.S) {
@@ -287,7 +287,7 @@ func (p *printer) cluster(c string, w, span int) {
 	p.add(tok, cells(tok), true, span)
 }
 
-// extends tells whether the first rune of s joins the cluster before it.
+// extends reports whether the first rune of s joins the cluster before it.
 func extends(s string) bool {
 	if s[0] < 0x80 {
 		return false

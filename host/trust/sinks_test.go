@@ -117,7 +117,7 @@ func (w *sinkWalk) report(at token.Pos) {
 	w.found = append(w.found, fmt.Sprintf("%s:%d", filepath.ToSlash(p.Filename), p.Line))
 }
 
-// isSink tells whether a called function prints, logs or styles.
+// isSink reports whether a called function prints, logs or styles.
 func isSink(fun ast.Expr) bool {
 	sel, ok := fun.(*ast.SelectorExpr)
 	if !ok {
@@ -138,7 +138,7 @@ func isSink(fun ast.Expr) bool {
 	return slices.Contains(sinkMethods, sel.Sel.Name)
 }
 
-// isRaw tells whether an expression is text from outside as it came.
+// isRaw reports whether an expression is text from outside as it came.
 func (w *sinkWalk) isRaw(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.Ident:
@@ -159,7 +159,7 @@ func (w *sinkWalk) isRaw(e ast.Expr) bool {
 	return false
 }
 
-// rawCall tells whether a call returns text from outside as it came.
+// rawCall reports whether a call returns text from outside as it came.
 func (w *sinkWalk) rawCall(call *ast.CallExpr) bool {
 	switch fun := call.Fun.(type) {
 	case *ast.SelectorExpr:

@@ -97,7 +97,7 @@ func TestEveryKindOfChangeIsFound(t *testing.T) {
 	}
 }
 
-// What is put, put anew and deleted leaves tallies that fit.
+// What is put, put again and deleted leaves tallies that fit.
 func TestTalliesFollowEveryChange(t *testing.T) {
 	db, _ := newFile(t, 10)
 	must(t, Update(db, func(tx *Tx) error {

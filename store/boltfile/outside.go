@@ -26,7 +26,7 @@ func (w stopping) Write(b []byte) (int, error) {
 }
 
 // CopyOut writes the file as it is now to another one, which must not exist, and returns how
-// many bytes it has. Commits go on meanwhile, unless the file must be mapped anew to grow.
+// many bytes it has. Commits go on meanwhile, unless the file must be mapped again to grow.
 //
 // Errors: the cause of ctx, [ErrDamaged], those of bbolt and of the file system.
 func CopyOut(ctx context.Context, db *bolt.DB, file string) (n int64, err error) {

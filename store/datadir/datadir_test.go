@@ -79,7 +79,7 @@ func TestBrokenFilesAreToldWithAdvice(t *testing.T) {
 	}
 }
 
-// A database that was initialised once is not begun anew when it is empty or gone.
+// A database that was initialised once is not begun again when it is empty or gone.
 func TestEmptiedStoreIsNotBegunAnew(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, datadir.DB)

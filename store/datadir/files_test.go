@@ -11,7 +11,7 @@ import (
 	"eventdeck/store/seal"
 )
 
-// What a process left that died while it wrote a file anew goes; what is being written,
+// What a process left that died while it wrote a file again goes; what is being written,
 // and what is none of the store's, stays.
 func TestLeftoversOfDeadProcessesAreRemoved(t *testing.T) {
 	dir := t.TempDir()

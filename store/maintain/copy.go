@@ -22,7 +22,7 @@ import (
 // compactBytes is how much one transaction of [Compact] copies.
 const compactBytes = 8 << 20
 
-// Compact writes the store in dir anew, without the room that removed records
+// Compact writes the store in dir again, without the room that removed records
 // have left. No process may have it open. It returns the bytes before and after.
 //
 // Records that have no checksum yet get one.

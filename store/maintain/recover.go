@@ -275,7 +275,7 @@ func (r *recovery) take(from map[string]*foundTable) error {
 		}
 		for _, name := range tables.All {
 			t := from[string(name)]
-			if t == nil || bytes.Equal(name, tables.Usage) { // it is counted anew
+			if t == nil || bytes.Equal(name, tables.Usage) { // it is counted again
 				continue
 			}
 			if !t.whole {

@@ -295,7 +295,7 @@ func TestSubscriptionsAreStoredSealed(t *testing.T) {
 	}
 }
 
-// A secret that did not change is not sealed anew, and one that is taken away is gone.
+// A secret that did not change is not sealed again, and one that is taken away is gone.
 func TestSecretsAreSealedOnce(t *testing.T) {
 	sealer, err := seal.NewSealer(bytes.Repeat([]byte("k"), 32), rand.Reader)
 	must(t, err)

@@ -233,7 +233,7 @@ func TestCockpitAtTheRow(t *testing.T) {
 	c.endsWell()
 }
 
-// standsOut tells whether a text in the detail, without its last character, has another
+// standsOut reports whether a text in the detail, without its last character, has another
 // style than that character.
 func (c *terminal) standsOut(text string) bool {
 	for _, row := range c.screen.Cells() {

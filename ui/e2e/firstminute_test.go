@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// anEvent tells whether a row of an event is in the stream: it begins with a time,
+// anEvent reports whether a row of an event is in the stream: it begins with a time,
 // and is no change of state.
 func anEvent(s string) bool {
 	return slices.ContainsFunc(strings.Split(s, "\n"), func(row string) bool {

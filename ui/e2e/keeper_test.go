@@ -26,7 +26,7 @@ type keeper struct {
 	wanted func(r *http.Request) bool // is the caller allowed
 	// repeats makes a server that repeats, in all that it says of itself and in each
 	// refusal, what it was told in secret, and refuses every subscribe but the first. nil:
-	// it repeats it in results only. known tells whether the process that asks knows the
+	// it repeats it in results only. known reports whether the process that asks knows the
 	// secret: another one masks what looks like a secret, and no key without its prefix.
 	repeats func(r *http.Request, secret string, known bool) string
 

@@ -77,7 +77,7 @@ func TestReactionAgentWithoutLeaveIsKilled(t *testing.T) {
 }
 
 // An agent has the tools of its rule and no others, without what is fixed; a call that may change something waits
-// for the operator, each anew.
+// for the operator, each again.
 func TestReactionAgentCannotPassTheGate(t *testing.T) {
 	r := newReacting(t, `{"rules":{"look":{ON,"when":".severity=P1","do":{`+
 		agent(t, "call", "pager__get_incident", `{"id":"INC-1"}`, "call", "pager__drop", `{}`, "call", "pager__rollback", `{"to":3,"ENV":"dev"}`,

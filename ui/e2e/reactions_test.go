@@ -46,7 +46,7 @@ func TestReactionActsOnceWhenApproved(t *testing.T) {
 }
 
 // Once the arguments, the bytes of the program or the rule are others than those that were
-// approved, nothing starts: the run asks anew, and the audit log says why.
+// approved, nothing starts: the run asks again, and the audit log says why.
 func TestReactionChangedAfterItsApprovalAsksAnew(t *testing.T) {
 	rules := func(argument, when string) string {
 		return `{"rules":{

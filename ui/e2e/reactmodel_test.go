@@ -276,7 +276,7 @@ func TestReactionDoesWhatAModelChooses(t *testing.T) {
 	}
 }
 
-// Check 14: a tool that its server describes anew after the rule was armed, by its description,
+// Check 14: a tool that its server describes again after the rule was armed, by its description,
 // its schema or a hint, is absent: the model is told, and the run goes on with the others.
 func TestReactionToolsThatChangedAreAbsent(t *testing.T) {
 	m := modeltest.New(t)

@@ -96,7 +96,7 @@ func (m *Model) Extra() json.RawMessage {
 	return o.json()
 }
 
-// Dirty tells whether the arguments differ from those that were loaded.
+// Dirty reports whether the arguments differ from those that were loaded.
 func (m *Model) Dirty() bool {
 	for _, e := range m.entries {
 		if _, _, err := e.value(); err != nil {
@@ -106,16 +106,16 @@ func (m *Model) Dirty() bool {
 	return string(m.JSON()) != m.base
 }
 
-// Chooses tells whether the entry is filled in by choosing, not by writing.
+// Chooses reports whether the entry is filled in by choosing, not by writing.
 func (e *Entry) Chooses() bool { return len(e.Choices) > 0 }
 
-// Lines tells whether the text may have several lines.
+// Lines reports whether the text may have several lines.
 func (e *Entry) Lines() bool { return e.Kind == schema.FieldList || e.Kind == schema.FieldJSON }
 
-// Set tells whether something was filled in, null included.
+// Set reports whether something was filled in, null included.
 func (e *Entry) Set() bool { return e.state != unset }
 
-// Null tells whether null is sent.
+// Null reports whether null is sent.
 func (e *Entry) Null() bool { return e.state == null }
 
 // Text is what was written.
@@ -160,7 +160,7 @@ func (e *Entry) TurnNull() {
 	}
 }
 
-// Picked tells whether a choice is chosen.
+// Picked reports whether a choice is chosen.
 func (e *Entry) Picked(i int) bool { return slices.Contains(e.picked, i) }
 
 // Pick chooses: the one choice, or one more of several; a choice that was chosen

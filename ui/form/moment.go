@@ -10,7 +10,7 @@ var errNegative = errors.New("a duration cannot be less than nothing")
 
 func isMoment(format string) bool { return format == "date-time" || format == "date" }
 
-// isWritten tells whether text is already spelled as the format wants.
+// isWritten reports whether text is already spelled as the format wants.
 func isWritten(text, format string) bool {
 	layout := time.RFC3339Nano
 	if format == "date" {

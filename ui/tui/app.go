@@ -221,7 +221,7 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 // the dialog.
 const escFor = time.Second
 
-// late tells whether a key was meant for a dialog that has just closed by itself.
+// late reports whether a key was meant for a dialog that has just closed by itself.
 func (a *app) late(name string) bool {
 	ended := a.ended
 	a.ended = time.Time{}

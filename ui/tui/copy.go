@@ -24,10 +24,10 @@ const copyMax = 48 << 10
 // errTooMuch: more than a clipboard takes.
 var errTooMuch = errors.New("too much")
 
-// canCopy tells whether a record is chosen or a range is selected, and shown.
+// canCopy reports whether a record is chosen or a range is selected, and shown.
 func (a *app) canCopy() bool { return a.showsRecord() }
 
-// canCopyLine tells whether there is a row: of the stream, or of a table.
+// canCopyLine reports whether there is a row: of the stream, or of a table.
 func (a *app) canCopyLine() bool {
 	t := a.table()
 	return a.canCopy() || t != nil && t.Chosen()

@@ -35,7 +35,7 @@ func (a *app) detailEnv() *detail.Env {
 	}
 }
 
-// onNode tells whether the detail is about the chosen node. Everything is no
+// onNode reports whether the detail is about the chosen node. Everything is no
 // node to look at while there is a record.
 func (a *app) onNode() bool {
 	return a.panes.Subject == layout.Tree && (a.tree.At != query.Node{} || a.stream.At == 0)
@@ -50,7 +50,7 @@ func (a *app) recordShown() uint64 {
 	return a.stream.At
 }
 
-// showsRecord tells whether the detail is about a record.
+// showsRecord reports whether the detail is about a record.
 func (a *app) showsRecord() bool { return a.recordShown() != 0 }
 
 // otherShown is what the detail is about where that is no record.

@@ -16,7 +16,7 @@ import (
 
 // The first minute: what an empty screen says and offers.
 
-// canDemo tells whether the demo servers can be started from here: on a screen
+// canDemo reports whether the demo servers can be started from here: on a screen
 // without servers.
 func (a *app) canDemo() bool {
 	return a.o.StartDemo != nil && len(a.snap.Servers) == 0 && !a.demo.Starting()
@@ -29,7 +29,7 @@ func (a *app) beginDemo() tea.Cmd {
 	})
 }
 
-// isDemo tells whether a server is one of the demo.
+// isDemo reports whether a server is one of the demo.
 func (a *app) isDemo(server string) bool { return a.o.Demo || a.demo.Has(server) }
 
 // noServers lists the ways to get servers.

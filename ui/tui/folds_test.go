@@ -87,7 +87,7 @@ func TestOneServerThatWentAwayIsOneRow(t *testing.T) {
 	exact(t, a)
 }
 
-// Rows that are read anew in the middle of what is folded, and from the oldest on, are the same.
+// Rows that are read again in the middle of what is folded, and from the oldest on, are the same.
 func TestFoldsAreTheSameFromEverywhere(t *testing.T) {
 	h := newFake()
 	h.server("pager")
@@ -130,7 +130,7 @@ func TestRepeatsOfOneSubscriptionNameIt(t *testing.T) {
 }
 
 // Restarts that leave a gap each time are a row for each thing that happened, with a count and
-// a span, and all the gaps; an event among them begins anew.
+// a span, and all the gaps; an event among them begins again.
 func TestRestartsFoldAroundTheirGaps(t *testing.T) {
 	h := talk(5)
 	restart := func(minute int) uint64 {

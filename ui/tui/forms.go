@@ -34,7 +34,7 @@ func (a *app) notConfigured() string {
 	return "this run has no file of servers"
 }
 
-// canConfigure tells whether servers can be added from here.
+// canConfigure reports whether servers can be added from here.
 func (a *app) canConfigure() bool { return a.o.Servers.File != "" }
 
 func (a *app) canSubscribe() bool {
@@ -66,7 +66,7 @@ func (a *app) openForm() tea.Cmd {
 	return form.OpenSubscribe(a.formEnv(), server, *t)
 }
 
-// editable tells whether the chosen subscription can be edited: its server must
+// editable reports whether the chosen subscription can be edited: its server must
 // still list the type.
 func (a *app) editable() bool {
 	v := a.selected()

@@ -10,7 +10,7 @@ import (
 )
 
 // TestKeysPageIsCurrent compares docs/keys.md with the table of actions. With
-// EVENTDECK_WRITE_DOCS=1 it writes the page anew.
+// EVENTDECK_WRITE_DOCS=1 it writes the page again.
 func TestKeysPageIsCurrent(t *testing.T) {
 	page := keysPage()
 	file := filepath.FromSlash("../../docs/keys.md")

@@ -71,7 +71,7 @@ func (a *app) markNow() tea.Cmd {
 	return a.setMark(event.Mark{Seq: last, Line: true}, "\"now\" line behind record "+cells.Number(last))
 }
 
-// onRecord tells whether a record is chosen.
+// onRecord reports whether a record is chosen.
 func (a *app) onRecord() bool { return a.stream.At != 0 && a.table() == nil }
 
 // markWords tells a mark on one line: when its event came, what it is about, and the note.

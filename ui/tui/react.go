@@ -49,7 +49,7 @@ var (
 	errNoEngine = errors.New("there are no reactions here; key 6 says why")
 )
 
-// onReactions tells whether what the keys are about is a row of the reactions.
+// onReactions reports whether what the keys are about is a row of the reactions.
 func (a *app) onReactions() bool { return a.panes.Subject == layout.React && a.react.On() }
 
 // toReactions moves the focus to the reactions; where a model was asked and its answer was
@@ -280,7 +280,7 @@ func (a *app) askModel() tea.Cmd {
 	return nil
 }
 
-// onEvent tells whether an event is chosen, and no other record.
+// onEvent reports whether an event is chosen, and no other record.
 func (a *app) onEvent() bool {
 	r, ok := a.stream.Record(a.stream.At)
 	return ok && r.Kind == event.KindEvent

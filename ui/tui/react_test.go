@@ -168,7 +168,7 @@ func TestWhatIsNotSeenIsNotApproved(t *testing.T) {
 	wait(2 * time.Second)
 	e.View.Waiting[0].Request.Argv = []string{"/usr/local/bin/restart", "everything"}
 	e.View.Revision++
-	wait(1100 * time.Millisecond) // it is read anew
+	wait(1100 * time.Millisecond) // it is read again
 	look(a)
 	a.draw()
 	press(t, a, "ctrl+y")

@@ -76,7 +76,7 @@ func TestWhatIsRepeatedIsDimmer(t *testing.T) {
 	}
 }
 
-// matches tells whether a screen has what a pattern describes.
+// matches reports whether a screen has what a pattern describes.
 func matches(pattern, screen string) bool { return regexp.MustCompile(pattern).MatchString(screen) }
 
 func mustTheme(t testing.TB, name string) themes.Theme {

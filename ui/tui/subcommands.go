@@ -60,7 +60,7 @@ func (a *app) recordOf(seq uint64) *event.Record {
 	return nil
 }
 
-// canReread tells whether the subscription of the chosen record can be read again from it.
+// canReread reports whether the subscription of the chosen record can be read again from it.
 func (a *app) canReread() bool {
 	r, ok := a.stream.Record(a.stream.At)
 	return ok && r.Cursor.Valid && lookup.Sub(&a.snap, r.Sub) != nil && !a.onNode()
@@ -104,5 +104,5 @@ func (a *app) completeServer([]string) []string { return lookup.Servers(&a.snap)
 
 func (a *app) onServerRow() bool { return a.tree.At.Level() == 1 && a.onServer() }
 
-// onServer tells whether the choice is a server that is configured, or below one.
+// onServer reports whether the choice is a server that is configured, or below one.
 func (a *app) onServer() bool { return lookup.Server(&a.snap, a.tree.At.Server) != nil }

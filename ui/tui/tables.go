@@ -67,7 +67,7 @@ func (a *app) tableScope() query.Node {
 	return a.stream.Query.Node
 }
 
-// scopes tells whether the shown table could show a part of its rows, or all of them.
+// scopes reports whether the shown table could show a part of its rows, or all of them.
 func (a *app) scopes() bool {
 	t := a.table()
 	return t != nil && board.Scoped(t) && a.stream.Query.Node.Level() > 0

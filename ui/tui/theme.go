@@ -34,7 +34,7 @@ func (a *app) applyTheme(t themes.Theme) {
 	a.restyle()
 }
 
-// restyle has everything laid out anew: the theme, the glyphs or names of keys changed.
+// restyle has everything laid out again: the theme, the glyphs or names of keys changed.
 func (a *app) restyle() {
 	a.Style++
 	a.detail.Forget()

@@ -57,7 +57,7 @@ func (a *app) move(n int) {
 	}
 }
 
-// turnsEvents tells whether the keys that move by one row lead from event to event: in a detail
+// turnsEvents reports whether the keys that move by one row lead from event to event: in a detail
 // on the whole screen.
 func (a *app) turnsEvents() bool {
 	return a.panes.Focus == layout.Detail && a.panes.Size == layout.Full && a.showsRecord()
@@ -183,7 +183,7 @@ func (a *app) openLine() tea.Cmd {
 	return nil
 }
 
-// opensLine tells whether there is something to open on the chosen line of the detail.
+// opensLine reports whether there is something to open on the chosen line of the detail.
 func (a *app) opensLine() bool {
 	l := a.detail.Chosen()
 	return l != nil && (l.Seq > 0 || l.Do != nil || l.Fold > 0)
@@ -250,7 +250,7 @@ func (a *app) backOrQuit() tea.Cmd {
 	return a.quit()
 }
 
-// atRoot tells whether quitting is what is left: no pane has the whole screen in place of
+// atRoot reports whether quitting is what is left: no pane has the whole screen in place of
 // others.
 func (a *app) atRoot() bool {
 	return a.panes.Size != layout.Full && a.board() == nil && !(a.panes.Focus == layout.Detail && a.panes.Now.Stacked)

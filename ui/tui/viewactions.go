@@ -57,7 +57,7 @@ func (a *app) askRemotes() {
 	a.Tell("the servers are asked what they hold " + a.Glyphs.More)
 }
 
-// onRemotes tells whether the subscriptions that servers hold are shown, onRemote
+// onRemotes reports whether the subscriptions that servers hold are shown, onRemote
 // whether one of them is chosen.
 func (a *app) onRemotes() bool { t := a.table(); return t != nil && board.Remotes(t) }
 

@@ -26,7 +26,7 @@ func scripts(t *testing.T, files map[string]string) (dir string) {
 	return dir
 }
 
-// replace makes a file anew, as who installs a program does.
+// replace makes a file again, as who installs a program does.
 func replace(t *testing.T, path, text string) {
 	t.Helper()
 	err := os.WriteFile(path+".new", []byte(text), 0o700)

@@ -171,7 +171,7 @@ func (o order) watch(dir string, g *group, asked <-chan os.Signal, hungUp <-chan
 			return react.Result{Outcome: react.OutcomeFailed, Exit: -1, Why: "ended by the signal " + e.signal}
 		case <-limit.C:
 			if paused() {
-				continue // the next look sets the limit anew
+				continue // the next look sets the limit again
 			}
 			return react.Result{Outcome: react.OutcomeFailed, Exit: -1, Why: fmt.Sprintf("ended after its limit of %s", o.Request.Time)}
 		case <-hungUp:

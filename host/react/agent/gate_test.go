@@ -100,7 +100,7 @@ func TestACallThatMayChangeSomethingIsAsked(t *testing.T) {
 			return react.Answered{Approved: allowed && asked == 1, Reason: "too risky"}, nil
 		}}
 		text := d.ran(t, j).Answer.Raw()
-		if len(j.asked) != 2 { // each call anew, the same one too
+		if len(j.asked) != 2 { // each call again, the same one too
 			t.Fatalf("asked %+v", j.asked)
 		}
 		if r := j.asked[0]; r.Kind != react.RequestTool || r.Server != "pager" || r.Tool != "rollback" || r.Class != react.ToolWrite || r.Pin != "p2" || string(r.Input) != `{"env":"prod","to":3}` {

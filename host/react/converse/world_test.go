@@ -78,7 +78,7 @@ func (b *box) got() []called {
 	return slices.Clone(b.calls)
 }
 
-// change has a server describe a tool anew.
+// change has a server describe a tool again.
 func (b *box) change(server, tool string, fn func(*react.ToolDef)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -77,7 +77,7 @@ func (s *steps) ask(request react.Request, why string, reply chan answer) error 
 }
 
 // unask has a run no longer ask for an attempt that does not wait any more, and returns when
-// it does not, so that it can be asked anew.
+// it does not, so that it can be asked again.
 func (s *steps) unask(reply chan answer) {
 	done := make(chan struct{})
 	s.e.post(func() {

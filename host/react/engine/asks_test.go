@@ -129,7 +129,7 @@ func TestACallOfAToolThatNobodyApproves(t *testing.T) {
 	})
 }
 
-// A question whose attempt is over survives; one of an agent is asked anew, or the run is
+// A question whose attempt is over survives; one of an agent is asked again, or the run is
 // parked, as its conversation can be taken up or not.
 func TestACallOfAToolIsAskedForOverARestart(t *testing.T) {
 	both(t, func(t *testing.T, live bool) {

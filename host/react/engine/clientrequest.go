@@ -15,7 +15,7 @@ import (
 const clientTime = time.Minute
 
 // ClientRequest implements [react.Control]. What is asked for a second time once its answer no
-// longer stands begins anew in the same run.
+// longer stands begins again in the same run.
 func (e *Engine) ClientRequest(ctx context.Context, w react.ClientRequest) (out react.Run, err error) {
 	err = e.call(ctx, func() error {
 		id := w.Run()

@@ -103,7 +103,7 @@ func TestAnAnswerToAClientRequestStands(t *testing.T) {
 	})
 }
 
-// Where it cannot be read what became of a request, nothing is asked anew.
+// Where it cannot be read what became of a request, nothing is asked again.
 func TestAClientRequestWhoseAnswerCannotBeRead(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t)

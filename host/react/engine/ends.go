@@ -8,13 +8,13 @@ import (
 	"eventdeck/host/react"
 )
 
-// again makes the request of a run anew that could not be made ready: what was approved
+// again makes the request of a run again that could not be made ready: what was approved
 // may be another one now.
 func (e *Engine) again(r *run, cause error) {
 	if e.ctx.Err() != nil {
 		return
 	}
-	if r.Goes { // what it began with was done in part: there is nothing to make anew
+	if r.Goes { // what it began with was done in part: there is nothing to make again
 		e.failed(r, "it cannot go on: "+cause.Error())
 		return
 	}

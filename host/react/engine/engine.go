@@ -61,9 +61,9 @@ type Options struct {
 	Parse func(path string, content []byte) (react.File, error)
 	// Dir is the data directory, in which [react.StopFile] stops everything; "": none.
 	Dir string
-	// Live tells whether a subscription to the type is live or polling; nil: never.
+	// Live reports whether a subscription to the type is live or polling; nil: never.
 	Live func(server, eventType string) bool
-	// Unsigned tells whether nothing proves who sent the webhook deliveries of a
+	// Unsigned reports whether nothing proves who sent the webhook deliveries of a
 	// subscription; nil: never.
 	Unsigned func(event.SubID) bool
 

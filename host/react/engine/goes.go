@@ -114,7 +114,7 @@ func (r *run) act() *react.Act {
 	return nil
 }
 
-// goesOn has a run go on with the request that its attempt ended with, once the policy or
+// goesOn has a run continue with the request that its attempt ended with, once the policy or
 // the operator allows it.
 func (e *Engine) goesOn(r *run, res react.Result) {
 	next := res.Next

@@ -67,7 +67,7 @@ func sameFile(a, b fs.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
-// checkPrograms makes the acts of those rules anew whose programs were changed, and of those
+// checkPrograms makes the acts of those rules again whose programs were changed, and of those
 // that could not be made.
 func (e *Engine) checkPrograms(now time.Time) {
 	if e.checking || now.Sub(e.checked) < checkEvery {
@@ -89,7 +89,7 @@ func (e *Engine) checkPrograms(now time.Time) {
 	})
 }
 
-// checkedPrograms puts rules in force whose acts were made anew, as far as they are still
+// checkedPrograms puts rules in force whose acts were made again, as far as they are still
 // those of the file. They begin behind what was decided.
 func (e *Engine) checkedPrograms(set *react.Set, fresh map[string]made) {
 	e.checking = false

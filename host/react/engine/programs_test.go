@@ -12,7 +12,7 @@ import (
 	"eventdeck/host/react"
 )
 
-// A program that was changed is noticed without a run, and until it is armed anew the rule
+// A program that was changed is noticed without a run, and until it is armed again the rule
 // asks.
 func TestAProgramThatChangesIsNoticed(t *testing.T) {
 	simulated(t, func(t *testing.T) {

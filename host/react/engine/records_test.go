@@ -192,7 +192,7 @@ func TestAbsenceCountsOnlyWhileTheSubscriptionIsLive(t *testing.T) {
 		w.change(func() { w.live = true })
 		rest(4 * time.Minute)
 		closed(t, e)
-		e, _ = w.open("", 0) // begins anew
+		e, _ = w.open("", 0) // begins again
 		defer closed(t, e)
 		rest(4 * time.Minute)
 		if w.acts() != 0 {

@@ -12,7 +12,7 @@ import (
 // Reactions implements [react.Control].
 func (e *Engine) Reactions() react.View { return *e.view.Load() }
 
-// showSoon makes the view anew if it changed, but not too often. It returns when it is to be
+// showSoon makes the view again if it changed, but not too often. It returns when it is to be
 // called again for a change that is not shown yet, the zero time for none.
 func (e *Engine) showSoon() (due time.Time) {
 	if !e.stale && !e.says.changed() {
@@ -25,7 +25,7 @@ func (e *Engine) showSoon() (due time.Time) {
 	return time.Time{}
 }
 
-// show makes the view anew.
+// show makes the view again.
 func (e *Engine) show() {
 	e.stale, e.shown = false, e.now()
 	e.revision++

@@ -139,7 +139,7 @@ func binaryText(digits string) (string, bool) {
 	return string(b), len(b) >= 8 && isText(b)
 }
 
-// isText tells whether b reads as text: printable nearly throughout.
+// isText reports whether b reads as text: printable nearly throughout.
 func isText(b []byte) bool {
 	if len(b) < 8 {
 		return false
@@ -156,7 +156,7 @@ func isText(b []byte) bool {
 	return letters*10 >= len(b)*6 && strings.ToValidUTF8(string(b), "") == string(b)
 }
 
-// isProse tells whether s looks like a sentence: mostly words of letters.
+// isProse reports whether s looks like a sentence: mostly words of letters.
 func isProse(s string) bool {
 	words, odd := 0, 0
 	for w := range strings.FieldsSeq(s) {

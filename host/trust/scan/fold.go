@@ -141,7 +141,7 @@ func foldRune(r rune, emit func(rune)) {
 	}
 }
 
-// keepsMarks tells whether r is a mark that spells: vowel signs of Indic
+// keepsMarks reports whether r is a mark that spells: vowel signs of Indic
 // scripts and Thai.
 func keepsMarks(r rune) bool { return 0x900 <= r && r <= 0xfff }
 

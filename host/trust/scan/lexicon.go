@@ -91,7 +91,7 @@ func (d *dictionary) encipher(w string) {
 	d.learn(string(back), ciphered)
 }
 
-// isUnspaced tells whether r belongs to a script that puts no blanks between
+// isUnspaced reports whether r belongs to a script that puts no blanks between
 // words, or glues endings to them as Korean does.
 func isUnspaced(r rune) bool {
 	return 0x0e00 <= r && r <= 0x0e7f || 0x3040 <= r && r <= 0x30ff ||
@@ -139,7 +139,7 @@ func head(w []byte) uint32 {
 	return (x*0x9e3779b1 + uint32(len(w))*0x85ebca6b) >> 16
 }
 
-// maybe tells whether an ASCII word could be in the dictionary.
+// maybe reports whether an ASCII word could be in the dictionary.
 func (d *dictionary) maybe(w []byte) bool {
 	h := head(w)
 	return d.bloom[h>>6]&(1<<(h&63)) != 0
@@ -235,7 +235,7 @@ func (d *dictionary) glued(b []byte, first rune) (m concept, n int) {
 	return 0, 0
 }
 
-// possible tells whether words with these meanings together could match a rule.
+// possible reports whether words with these meanings together could match a rule.
 func (d *dictionary) possible(seen concept) bool {
 	for i := range d.rules {
 		if d.rules[i].possible(seen) {

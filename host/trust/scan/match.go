@@ -30,7 +30,7 @@ func (s *scanner) raise(h hit, f *field, start, end int) {
 	s.score[h.flag] = max(s.score[h.flag], h.weight)
 }
 
-// badge tells whether what was found is enough to mark the event as a whole:
+// badge reports whether what was found is enough to mark the event as a whole:
 // one strong finding, or weak ones of two kinds.
 func (s *scanner) badge() bool {
 	weak := 0
@@ -75,7 +75,7 @@ func (s *scanner) mark(h hit, fields []field, words []token) {
 	}
 }
 
-// inComment tells whether offset i lies in an HTML comment.
+// inComment reports whether offset i lies in an HTML comment.
 func inComment(text []byte, i int) bool {
 	before := text[max(0, i-4096):i]
 	open := bytes.LastIndex(before, []byte("<!--"))
@@ -83,7 +83,7 @@ func inComment(text []byte, i int) bool {
 }
 
 // matchDerived runs the rules over text that was hidden or coded at a place
-// of a field, and tells whether one matched.
+// of a field, and reports whether one matched.
 func (s *scanner) matchDerived(text string, f *field, start, end int) bool {
 	lex := lexicon()
 	tokens := tokenize(lex, nil, fold(text).text, 0)
@@ -125,7 +125,7 @@ func (d *dictionary) run(tokens []token, found func(r *rule, first, last int)) {
 	}
 }
 
-// fits tells whether token i matches one step.
+// fits reports whether token i matches one step.
 func fits(m match, tokens []token, i int) bool {
 	t := tokens[i]
 	if t.means&m.any == 0 || t.means&m.all != m.all {

@@ -131,7 +131,7 @@ func digitAt(raw []byte, i int) bool {
 	return i >= 0 && i < len(raw) && '0' <= raw[i] && raw[i] <= '9'
 }
 
-// couldBeText tells whether a coded stretch starts with printable characters.
+// couldBeText reports whether a coded stretch starts with printable characters.
 func couldBeText(run []byte) bool {
 	var in [minCoded]byte
 	var out [minCoded]byte
@@ -161,7 +161,7 @@ func couldBeText(run []byte) bool {
 	return false
 }
 
-// printable tells whether b could be the start of a sentence in UTF-8, or of
+// printable reports whether b could be the start of a sentence in UTF-8, or of
 // more coded text.
 func printable(b []byte) bool {
 	blank, coded := false, true
@@ -181,7 +181,7 @@ func printable(b []byte) bool {
 	return blank || coded
 }
 
-// inBrackets tells whether a word at i may be the name of a tag.
+// inBrackets reports whether a word at i may be the name of a tag.
 func inBrackets(raw []byte, i int) bool {
 	if i == 0 {
 		return false
@@ -195,7 +195,7 @@ func inBrackets(raw []byte, i int) bool {
 	return false
 }
 
-// plainLink tells whether the colon at i is no part of a link, or of one to an
+// plainLink reports whether the colon at i is no part of a link, or of one to an
 // ordinary host over HTTP.
 func plainLink(raw []byte, i int) bool {
 	word := i

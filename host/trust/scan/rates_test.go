@@ -34,7 +34,7 @@ func shared(t testing.TB, name string) string {
 	return path
 }
 
-// looked tells whether a row was read while rules were written. The shared
+// looked reports whether a row was read while rules were written. The shared
 // rows of CyberSecEval and NotInject have been split by this parity before, so
 // it is true for all of them; of BIPIA it is true for about a half. The other
 // rows are never printed.

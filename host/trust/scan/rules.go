@@ -29,7 +29,7 @@ type match struct {
 	rev bool    // it may stand on either side of the first word, within the gap
 }
 
-// possible tells whether words with these meanings could match.
+// possible reports whether words with these meanings could match.
 func (r *rule) possible(seen concept) bool {
 	for _, s := range r.steps {
 		if s.any&signs == 0 && s.any&seen == 0 {

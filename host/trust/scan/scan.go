@@ -48,7 +48,7 @@ type Report struct {
 	Decoded []trust.Text // text that was hidden or encoded, in clear
 }
 
-// Has tells whether the report has the flag.
+// Has reports whether the report has the flag.
 func (r Report) Has(f Flag) bool {
 	_, found := slices.BinarySearch(r.Flags, f)
 	return found
@@ -274,7 +274,7 @@ func hasExponent(b []byte) bool {
 	return false
 }
 
-// survives tells whether a number keeps its value as a float64.
+// survives reports whether a number keeps its value as a float64.
 func survives(s string) bool {
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil {

@@ -158,7 +158,7 @@ func (s *scanner) foldedKeys() {
 	}
 }
 
-// isStyled tells whether r is a Latin letter in a special style.
+// isStyled reports whether r is a Latin letter in a special style.
 func isStyled(r rune) bool {
 	return 0x1d400 <= r && r <= 0x1d6a5 || 0x24b6 <= r && r <= 0x24e9 ||
 		0x1f130 <= r && r <= 0x1f169 || isFullwidth(r)
@@ -224,7 +224,7 @@ func (w *word) end(s *scanner, f *field, i int) {
 	}
 }
 
-// isHost tells whether text[start:end] is a label of a host name: behind
+// isHost reports whether text[start:end] is a label of a host name: behind
 // "://", or before a dot and ASCII letters.
 func isHost(text string, start, end int) bool {
 	rest := text[end:]

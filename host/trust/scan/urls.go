@@ -8,7 +8,7 @@ import (
 // schemes that open something other than a page.
 var activeSchemes = []string{"javascript", "vbscript", "data", "file", "vscode", "msdt", "ms-msdt", "ms", "search-ms", "smb", "jar", "intent"}
 
-// activeScheme tells whether a link with the scheme opens a program or a file.
+// activeScheme reports whether a link with the scheme opens a program or a file.
 func activeScheme(scheme []byte) bool {
 	for _, s := range activeSchemes {
 		if len(s) == len(scheme) && bytes.EqualFold(scheme, []byte(s)) {
@@ -168,13 +168,13 @@ func (s *scanner) markdownLink(f *field, i int) {
 	}
 }
 
-// sameSite tells whether a host is the other or lies under it.
+// sameSite reports whether a host is the other or lies under it.
 func sameSite(a, b string) bool {
 	a, b = strings.TrimPrefix(a, "www."), strings.TrimPrefix(b, "www.")
 	return a == b || strings.HasSuffix(b, "."+a) || strings.HasSuffix(a, "."+b)
 }
 
-// carriesData tells whether the address of an image leaves room for text that
+// carriesData reports whether the address of an image leaves room for text that
 // a model would fill in.
 func carriesData(url string) bool {
 	_, query, ok := strings.Cut(url, "?")

@@ -32,7 +32,7 @@ func (f tailFlags) filters(now time.Time) (t tailFilters, err error) {
 	return t, err
 }
 
-// ends tells whether a record is the one after which tail ends, and if so why it
+// ends reports whether a record is the one after which tail ends, and if so why it
 // has failed.
 func (t *tailFilters) ends(r *event.Record) (ends bool, failure error) {
 	if t.failOn != nil && t.failOn.Match(r) {

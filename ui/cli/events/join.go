@@ -17,7 +17,7 @@ func (p *printer) runsElsewhere(sub event.Subscription) bool {
 }
 
 // join prints a subscription that runs in another process, and changes nothing of
-// it: to begin it anew would move the position of that one too.
+// it: to begin it again would move the position of that one too.
 func (p *printer) join(ctx context.Context, sub event.Subscription, r host.Request) error {
 	pid := p.opened.Client.PID()
 	switch {

@@ -71,7 +71,7 @@ func (a *App) quietly() *App {
 	return quiet
 }
 
-// errNotTaken: the process with the store has ended, and this one cannot go on with it.
+// errNotTaken: the process with the store has ended, and this one cannot continue with it.
 var errNotTaken = errors.New("this process cannot go on")
 
 // follow takes the store over each time its owner ends, until ctx does.

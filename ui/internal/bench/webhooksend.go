@@ -192,7 +192,7 @@ func request(b []byte, host, path, id string, at time.Time, signature string, bo
 const badLinks = 32
 
 // bad sends requests that are refused: a wrong signature at a known path, a path
-// that is unknown, no signature at all. A connection that is closed is made anew.
+// that is unknown, no signature at all. A connection that is closed is made again.
 func (s *sender) bad(i int, count *atomic.Int64) error {
 	var l *link
 	body := []byte(`{"eventId":"bad","name":"load","timestamp":"2026-01-01T00:00:00Z","data":{"text":"` + filler + `"}}`)

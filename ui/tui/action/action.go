@@ -110,15 +110,15 @@ func (x *Action) hint() string {
 	return x.Hint
 }
 
-// in tells whether the action is one of a pane.
+// in reports whether the action is one of a pane.
 func (x *Action) in(p layout.Pane) bool { return len(x.Panes) == 0 || slices.Contains(x.Panes, p) }
 
-// meets tells whether two actions work in the same pane.
+// meets reports whether two actions work in the same pane.
 func (x *Action) meets(y *Action) bool {
 	return !x.Passing && !y.Passing && (len(x.Panes) == 0 || slices.ContainsFunc(x.Panes, y.in))
 }
 
-// begunBy tells whether a key is one of the action's, or the first of two.
+// begunBy reports whether a key is one of the action's, or the first of two.
 func (x *Action) begunBy(key string) bool {
 	return slices.ContainsFunc(x.Keys, func(k string) bool { return k == key || strings.HasPrefix(k, key+" ") })
 }
@@ -126,7 +126,7 @@ func (x *Action) begunBy(key string) bool {
 // Env is what a table needs.
 type Env struct {
 	Focus      func() layout.Pane // that has the focus
-	EmptyTable func() bool        // tells whether a table without rows is shown
+	EmptyTable func() bool        // reports whether a table without rows is shown
 	// Unseen returns the size that the screen needs for actions that change something, "" if it has it.
 	Unseen  func() string
 	Tell    func(text string)
@@ -147,7 +147,7 @@ type Table struct {
 // New returns a table without actions and commands.
 func New(env Env) Table { return Table{env: env} }
 
-// Works tells whether an action can be done here and now.
+// Works reports whether an action can be done here and now.
 func (t *Table) Works(x *Action) bool {
 	if x.Dangerous && t.ReadOnly || !x.in(t.env.Focus()) {
 		return false
@@ -291,7 +291,7 @@ func (t *Table) Name(k tea.KeyPressMsg) string {
 	return k.Keystroke()
 }
 
-// bound tells whether a key begins the keys of an action.
+// bound reports whether a key begins the keys of an action.
 func (t *Table) bound(key string) bool {
 	if t.Chord != "" {
 		key = t.Chord + " " + key

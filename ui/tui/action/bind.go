@@ -96,7 +96,7 @@ func placeOf(where map[string]string, id string) string {
 	return builtIn
 }
 
-// collide tells whether one key hides another: they are the same, or one is the
+// collide reports whether one key hides another: they are the same, or one is the
 // beginning of the other.
 func collide(a, b string) bool {
 	return a == b || strings.HasPrefix(a, b+" ") || strings.HasPrefix(b, a+" ")

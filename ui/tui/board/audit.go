@@ -106,7 +106,7 @@ func (t *auditLog) append(came []event.AuditEntry, newest uint64) {
 	}
 }
 
-// actHolds tells whether an act holds a text in lower case.
+// actHolds reports whether an act holds a text in lower case.
 func actHolds(e *event.AuditEntry, text string) bool {
 	if text == "" {
 		return true

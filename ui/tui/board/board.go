@@ -8,7 +8,7 @@ type Boards struct {
 	All       bool // rows of all servers are shown, and not only those of the scope
 }
 
-// Scoped tells whether a table shows only rows of the scope; see [Env.Scope].
+// Scoped reports whether a table shows only rows of the scope; see [Env.Scope].
 func Scoped(t *table.Table) bool {
 	switch t.Src.(type) {
 	case *subsTable, *gapLedger:

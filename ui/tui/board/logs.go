@@ -302,5 +302,5 @@ func (t *appLog) Teach() []string {
 	return []string{"No warnings."}
 }
 
-// AppLog tells whether a table is the program's own log.
+// AppLog reports whether a table is the program's own log.
 func AppLog(t *table.Table) bool { _, ok := t.Src.(*appLog); return ok }

@@ -226,7 +226,7 @@ func AskEnd(t *table.Table) {
 	})
 }
 
-// Remotes tells whether a table is At servers, which lists what servers hold.
+// Remotes reports whether a table is At servers, which lists what servers hold.
 func Remotes(t *table.Table) bool { _, ok := t.Src.(*remotes); return ok }
 
 // AskAgain has all servers asked again what they hold, if the table lists that.

@@ -89,7 +89,7 @@ func appendPinned(out []trust.Segment, s trust.Segment, pin string, span int) []
 	return out
 }
 
-// isWord tells whether a character belongs to a word; at the ends of a text there is none.
+// isWord reports whether a character belongs to a word; at the ends of a text there is none.
 func isWord(r rune) bool { return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
 
 // indexFold returns place and length of the first text in s without regard to

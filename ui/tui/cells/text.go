@@ -130,7 +130,7 @@ func WholeParts(text, sep string, room int) string {
 	return text
 }
 
-// HasText tells whether s holds a text in lower case, without regard to case.
+// HasText reports whether s holds a text in lower case, without regard to case.
 func HasText(s, lower string) bool { return strings.Contains(strings.ToLower(s), lower) }
 
 // ShortPath keeps the end of a long path.

@@ -212,7 +212,7 @@ func (d *Pane) Payload() (event.Record, bool) {
 	return r, ok && (r.Kind == event.KindEvent || r.Kind == event.KindRejected)
 }
 
-// HasPayload tells whether what is shown has a payload that a server wrote.
+// HasPayload reports whether what is shown has a payload that a server wrote.
 func (d *Pane) HasPayload() bool { _, ok := d.Payload(); return ok }
 
 // findings returns what was noticed in the chosen payload, nil as long as

@@ -181,7 +181,7 @@ func (d *Pane) findSame() tea.Cmd {
 	})
 }
 
-// sameBatch tells whether two records came as one.
+// sameBatch reports whether two records came as one.
 func sameBatch(r, of *event.Record) bool {
 	return r.Labels != nil && of.Labels != nil && !of.Labels.Batch.IsZero() && r.Sub == of.Sub && r.Labels.Batch == of.Labels.Batch
 }

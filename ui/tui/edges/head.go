@@ -119,7 +119,7 @@ func (h *Head) path(c *cells.Canvas) {
 	}
 }
 
-// Following tells whether the stream follows.
+// Following reports whether the stream follows.
 func (h *Head) Following() string {
 	switch {
 	case h.env.Stream.Paused:

@@ -97,10 +97,10 @@ func (s *Status) OfferUndo(did string, run func() tea.Cmd) {
 	s.undo = undo{did: did, until: s.env.Clock().Add(undoFor), run: run}
 }
 
-// CanUndo tells whether the newest act can be undone.
+// CanUndo reports whether the newest act can be undone.
 func (s *Status) CanUndo() bool { return s.undo.open() && s.undo.left(s.env.Clock()) > 0 }
 
-// Undoing tells whether the key of undoing means what was done last: it can be undone, or
+// Undoing reports whether the key of undoing means what was done last: it can be undone, or
 // could be a moment ago.
 func (s *Status) Undoing() bool { return s.undo.open() && s.undo.left(s.env.Clock()) > -LateFor }
 
@@ -129,5 +129,5 @@ func (s *Status) undoWords() string {
 	return s.undo.did + "; " + s.env.KeyOf("undo") + " undoes it, " + cells.Span(left) + " left"
 }
 
-// Ages tells whether the line changes as time goes by.
+// Ages reports whether the line changes as time goes by.
 func (s *Status) Ages() bool { return s.Note.Text != "" || s.undo.open() }

@@ -39,5 +39,5 @@ func (t *Trouble) Take(ring *eventlog.Ring[host.LogLine]) {
 // See takes that it was looked at.
 func (t *Trouble) See() { t.open = false }
 
-// Shown tells whether the status line tells of it now.
+// Shown reports whether the status line tells of it now.
 func (t *Trouble) Shown(now time.Time) bool { return t.open && now.Sub(t.line.At) < troubleFor }

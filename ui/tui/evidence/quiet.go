@@ -93,7 +93,7 @@ func Quietness(v *host.SubscriptionView, cursorless bool, now time.Time) []Fact 
 // busyWithin is how new an event is while a subscription is not called silent.
 const busyWithin = 30 * time.Second
 
-// arriving tells whether events come right now: the subscription works, and its last
+// arriving reports whether events come right now: the subscription works, and its last
 // event is new.
 func arriving(v *host.SubscriptionView, last, now time.Time) bool {
 	return StateOf(*v).Alive() && !last.IsZero() && now.Sub(last) < busyWithin
@@ -140,7 +140,7 @@ func withReason(words string, r event.Reason) string {
 	return words + ": " + r.Words()
 }
 
-// Silence tells whether silence of a subscription is known to mean that nothing
+// Silence reports whether silence of a subscription is known to mean that nothing
 // happened, and why.
 func Silence(v *host.SubscriptionView, now time.Time) (known bool, why string) {
 	s := v.Status

@@ -54,7 +54,7 @@ func StateOf(v host.SubscriptionView) event.State {
 	return event.StateStarting
 }
 
-// NoArgs tells whether a subscription's arguments say nothing.
+// NoArgs reports whether a subscription's arguments say nothing.
 func NoArgs(raw []byte) bool {
 	t := bytes.TrimSpace(raw)
 	return len(t) == 0 || string(t) == "{}"

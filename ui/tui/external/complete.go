@@ -88,7 +88,7 @@ func namesIn(dir, begun string) (names []string, err error) {
 	return names, nil
 }
 
-// typable tells whether a name can stand in a field as it is.
+// typable reports whether a name can stand in a field as it is.
 func typable(name string) bool {
 	return utf8.ValidString(name) && !strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsGraphic(r) })
 }

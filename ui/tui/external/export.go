@@ -39,7 +39,7 @@ type Range struct {
 	Since       time.Time // zero: however old
 }
 
-// Takes tells whether a record is one of the range.
+// Takes reports whether a record is one of the range.
 func (r *Range) Takes(rec *event.Record) bool {
 	return rec.Seq >= r.First && rec.Seq <= r.Last && !rec.ReceivedAt.Before(r.Since) && r.Query.Matches(rec)
 }
@@ -89,7 +89,7 @@ func (x *Exports) Running() Running {
 	return Running{x.now.path, x.now.n.Load(), x.now.done.Load(), x.now.total.Load()}
 }
 
-// Writing tells whether an export is being written.
+// Writing reports whether an export is being written.
 func (x *Exports) Writing() bool { return x.now != nil }
 
 // Stop ends the export that is being written; no file is left of it.

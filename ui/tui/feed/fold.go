@@ -34,7 +34,7 @@ func (f Fold) join(next Fold) Fold {
 	return f
 }
 
-// Holds tells whether the fold has a record.
+// Holds reports whether the fold has a record.
 func (f Fold) Holds(seq uint64) bool {
 	_, ok := slices.BinarySearch(f.seqs, seq)
 	return ok

@@ -160,7 +160,7 @@ func (p *Page) on(log Log, scan, rows int) {
 	}))
 }
 
-// matches tells whether the query takes a record.
+// matches reports whether the query takes a record.
 func (p *Page) matches(r *event.Record) bool {
 	takes := p.Query.Matches(r)
 	if takes && (r.Kind == event.KindState && r.State != nil || r.Kind == event.KindGap) {

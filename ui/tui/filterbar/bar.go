@@ -61,7 +61,7 @@ func New(env Env) Bar {
 	return Bar{env: env, saved: persist.NewNamed[string](&env.Persist.Settings, persist.Filters, "filter", commandWords...)}
 }
 
-// Typing tells whether a filter is typed now, and what was shown before that.
+// Typing reports whether a filter is typed now, and what was shown before that.
 func (b *Bar) Typing() (before query.Query, typing bool) {
 	return b.before, b.line != nil && b.line == b.env.Line()
 }

@@ -55,7 +55,7 @@ func OpenAddServer(e *Env) {
 
 func (d *addServer) Title() string { return "Add a server" }
 
-// isURL tells whether an address stands there, not a command.
+// isURL reports whether an address stands there, not a command.
 func (d *addServer) isURL() bool { return strings.Contains(d.fields[addWhere].Text(), "://") }
 
 // draft reads the fields.

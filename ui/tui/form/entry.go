@@ -61,7 +61,7 @@ func (f *Form) drawEntry(c *cells.Canvas, e *form.Entry, on, roomy bool) {
 	}
 }
 
-// needed tells whether a field must be filled in. What an object needs that may be left
+// needed reports whether a field must be filled in. What an object needs that may be left
 // out counts once something else of it is filled in.
 func (f *Form) needed(e *form.Entry) bool {
 	if !e.Required {
@@ -75,12 +75,12 @@ func (f *Form) needed(e *form.Entry) bool {
 	return true
 }
 
-// below tells whether an entry belongs to a heading.
+// below reports whether an entry belongs to a heading.
 func below(e, h *form.Entry) bool {
 	return len(e.Path) > len(h.Path) && slices.Equal(e.Path[:len(h.Path)], h.Path)
 }
 
-// begins tells whether something below a heading is filled in.
+// begins reports whether something below a heading is filled in.
 func (f *Form) begins(h *form.Entry) bool {
 	return slices.ContainsFunc(f.model.Entries(), func(e *form.Entry) bool { return !e.Heading && below(e, h) && e.Set() })
 }
@@ -155,7 +155,7 @@ func (f *Form) drawBox(c *cells.Canvas, on bool, text string, empty trust.Render
 	c.End()
 }
 
-// hides tells whether what stands in a field is shown masked.
+// hides reports whether what stands in a field is shown masked.
 func (f *Form) hides(e *form.Entry) bool { return e != nil && e.Secret && !f.bare }
 
 // shownText is what was written into a field, as it is shown.

@@ -299,7 +299,7 @@ func (f *Form) Busy() bool { return f.busy }
 // Rest implements [widget.Asker].
 func (f *Form) Rest() { f.busy = false }
 
-// dirty tells whether closing the form would lose something.
+// dirty reports whether closing the form would lose something.
 func (f *Form) dirty() bool {
 	return f.model.Dirty() || f.edited || f.old == nil && f.settings() != "\x00" || f.old != nil && f.settings() != f.kept
 }
@@ -349,7 +349,7 @@ func (f *Form) Hints() []string {
 	return append(h, "ctrl+t", "earlier ones")
 }
 
-// savedHere tells whether there is a saved position for what is filled in.
+// savedHere reports whether there is a saved position for what is filled in.
 func (f *Form) savedHere() bool {
 	args, err := event.CanonicalArgs(f.model.JSON())
 	if err != nil {

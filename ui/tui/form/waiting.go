@@ -94,7 +94,7 @@ func (f *Form) background() tea.Cmd {
 	return nil
 }
 
-// answered tells whether the host has a subscription in trouble that the form asked for.
+// answered reports whether the host has a subscription in trouble that the form asked for.
 func (f *Form) answered() bool {
 	v := f.begun()
 	return v != nil && v.InTrouble()

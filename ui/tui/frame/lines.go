@@ -20,7 +20,7 @@ func (f *Frame) role(x, y int) themes.Role {
 // ends is the row under the panes.
 func (f *Frame) ends() int { return f.screen.Now.Body.Y + f.screen.Now.Body.H }
 
-// across tells whether a line runs into a cell from the pane at its left or right: a
+// across reports whether a line runs into a cell from the pane at its left or right: a
 // title, or the lower edge of all.
 func (f *Frame) across(x, y int) bool {
 	ends := f.ends()

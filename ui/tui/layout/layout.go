@@ -4,10 +4,10 @@ package layout
 // Rect is a part of the screen in cells.
 type Rect struct{ X, Y, W, H int }
 
-// Empty tells whether the part has no cell.
+// Empty reports whether the part has no cell.
 func (r Rect) Empty() bool { return r.W <= 0 || r.H <= 0 }
 
-// Has tells whether a cell is in the part.
+// Has reports whether a cell is in the part.
 func (r Rect) Has(x, y int) bool { return x >= r.X && x < r.X+r.W && y >= r.Y && y < r.Y+r.H }
 
 // Pane names a pane. The zero value is none.

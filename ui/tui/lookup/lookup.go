@@ -89,7 +89,7 @@ func TypeOf(s *host.Snapshot, server string, typ trust.Text) event.Type {
 	return event.Type{Name: typ}
 }
 
-// Cursorless tells whether a subscription's type has no replay, as the server says or
+// Cursorless reports whether a subscription's type has no replay, as the server says or
 // as it was when it was subscribed to.
 func Cursorless(s *host.Snapshot, v *host.SubscriptionView) bool {
 	return v.NoReplay || TypeOf(s, v.Key.Server, v.Key.Type).Cursorless

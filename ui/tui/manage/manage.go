@@ -21,7 +21,7 @@ type Env struct {
 	Host    Host
 	Snap    *host.Snapshot
 	Servers config.Source // where servers are configured; without a file they are not
-	// Passing tells whether a server ends with this program, as those of the demo do.
+	// Passing reports whether a server ends with this program, as those of the demo do.
 	Passing func(server string) bool
 	// OfferUndo tells what was done, and undoes it if the operator asks for that in time.
 	OfferUndo func(did string, undo func() tea.Cmd)

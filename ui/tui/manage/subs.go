@@ -21,7 +21,7 @@ import (
 // ErrNoCursor says that a subscription cannot go on from the chosen record.
 var ErrNoCursor = errors.New("the chosen record has no cursor of this subscription to go on from")
 
-// Paused tells whether a subscription is paused.
+// Paused reports whether a subscription is paused.
 func Paused(v *host.SubscriptionView) bool {
 	return v.Paused || evidence.StateOf(*v) == event.StatePaused
 }

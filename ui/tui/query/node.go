@@ -38,7 +38,7 @@ func (n Node) Parent() Node {
 	return Node{}
 }
 
-// Holds tells whether a record belongs to the node.
+// Holds reports whether a record belongs to the node.
 func (n Node) Holds(r *event.Record) bool {
 	switch n.Level() {
 	case 3:
@@ -51,7 +51,7 @@ func (n Node) Holds(r *event.Record) bool {
 	return true
 }
 
-// HoldsSub tells whether a subscription belongs to the node.
+// HoldsSub reports whether a subscription belongs to the node.
 func (n Node) HoldsSub(id event.SubID, key *event.Key) bool {
 	switch n.Level() {
 	case 3:

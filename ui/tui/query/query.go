@@ -31,13 +31,13 @@ func (q Query) At(n Node) Query {
 	return q
 }
 
-// Filters tells whether the filter hides something.
+// Filters reports whether the filter hides something.
 func (q *Query) Filters() bool { return !q.Off && !q.filter.Everything() }
 
-// Everything tells whether the query takes every record.
+// Everything reports whether the query takes every record.
 func (q *Query) Everything() bool { return q.Node.Level() == 0 && !q.Filters() }
 
-// Matches tells whether the stream shows the record.
+// Matches reports whether the stream shows the record.
 func (q *Query) Matches(r *event.Record) bool {
 	return q.Node.Holds(r) && (q.Off || q.filter.Match(r))
 }

@@ -34,7 +34,7 @@ func first(r *react.Run) *react.Request {
 	return r.Request
 }
 
-// hasSteps tells whether a run takes several steps.
+// hasSteps reports whether a run takes several steps.
 func hasSteps(r *react.Run) bool {
 	f := first(r)
 	if r.Steps > 0 {

@@ -55,10 +55,10 @@ func (p *Pane) Choose(t Tab, name string) bool {
 	return true
 }
 
-// OnWaiting tells whether a run is chosen that waits for the operator.
+// OnWaiting reports whether a run is chosen that waits for the operator.
 func (p *Pane) OnWaiting() bool { return p.Tab() == Waiting && p.chosenWaiting() != nil }
 
-// Grantable tells whether the chosen run may be approved for some hours. Calls of tools, and
+// Grantable reports whether the chosen run may be approved for some hours. Calls of tools, and
 // requests of agents and clients, are approved one by one.
 func (p *Pane) Grantable() bool {
 	if !p.OnWaiting() {
@@ -68,19 +68,19 @@ func (p *Pane) Grantable() bool {
 	return r == nil || r.Kind.Grantable()
 }
 
-// OnRow tells whether a run or a rule is chosen.
+// OnRow reports whether a run or a rule is chosen.
 func (p *Pane) OnRow() bool { return p.Board.Table().At != table.RowID{} }
 
 // WaitingCount is how many runs wait for the operator.
 func (p *Pane) WaitingCount() int { return len(p.view.Waiting) }
 
-// OnRule tells whether a rule is chosen.
+// OnRule reports whether a rule is chosen.
 func (p *Pane) OnRule() bool { return p.chosenRule() != nil }
 
-// OnEnded tells whether a run is chosen that has ended.
+// OnEnded reports whether a run is chosen that has ended.
 func (p *Pane) OnEnded() bool { r := p.chosenRun(); return r != nil && r.State.Over() }
 
-// OnParked tells whether a run is chosen of which it is not known whether it acted.
+// OnParked reports whether a run is chosen of which it is not known whether it acted.
 func (p *Pane) OnParked() bool { r := p.chosenRun(); return r != nil && r.State == react.Parked }
 
 func (p *Pane) chosenWaiting() *react.Run { return p.waiting.row(p.Board.Tabs[Waiting].At) }
@@ -396,7 +396,7 @@ func (p *Pane) askStopped() {
 	})
 }
 
-// Halted tells whether reactions are stopped or held until the operator lets them go on.
+// Halted reports whether reactions are stopped or held until the operator lets them go on.
 func (p *Pane) Halted() bool { return p.view.Stopped || p.view.Held != "" }
 
 // AskResume asks before reactions go on.
@@ -424,7 +424,7 @@ func (p *Pane) RunOnce(rule string, seq uint64) tea.Cmd {
 	})
 }
 
-// CanAsk tells whether there is a model to ask.
+// CanAsk reports whether there is a model to ask.
 func (p *Pane) CanAsk() bool { return p.On() && !p.env.Masked && len(p.view.Models) > 0 }
 
 // Ask has a model read one record and answer a question. typed is the name of a model and the

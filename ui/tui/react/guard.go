@@ -96,7 +96,7 @@ func (g *guard) ticked(now time.Time) bool {
 	return g.ready
 }
 
-// waits tells whether the guard needs ticks.
+// waits reports whether the guard needs ticks.
 func (g *guard) waits() bool { return g.what != "" && !g.ready }
 
 // unseen is how many lines have not been in sight yet.

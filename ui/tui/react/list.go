@@ -39,7 +39,7 @@ type viewList[T any] struct {
 	of   viewVersion // of the view that rows are from
 }
 
-// viewVersion tells whether the view changed.
+// viewVersion reports whether the view changed.
 type viewVersion struct {
 	revision uint64
 	known    bool

@@ -164,7 +164,7 @@ func (p *Pane) NewRule(of *event.Record, term string) form.Custom {
 	}
 }
 
-// CanWriteRule tells whether there is a file of rules to write to.
+// CanWriteRule reports whether there is a file of rules to write to.
 func (p *Pane) CanWriteRule() bool { return p.On() && p.env.Writer.Add != nil && p.view.Path != "" }
 
 // try tells what a rule would have matched in the last day. Errors: the rule does not compile,

@@ -259,7 +259,7 @@ func TestWhenAKeyMayApprove(t *testing.T) {
 	}
 }
 
-// again begins anew, with the first frame just drawn.
+// again begins again, with the first frame just drawn.
 func (d *fixture) again() {
 	tab := d.Tab()
 	d.Pane = reactions.New(d.env)

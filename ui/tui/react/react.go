@@ -86,7 +86,7 @@ func New(env *Env) *Pane {
 	return p
 }
 
-// On tells whether there is an engine.
+// On reports whether there is an engine.
 func (p *Pane) On() bool { return p.env.Engine != nil }
 
 // View is the state of the engine as it was read last.
@@ -165,7 +165,7 @@ func (p *Pane) Tick() {
 	p.guard.ticked(p.env.Now())
 }
 
-// WantsTick tells whether [Pane.Tick] is to be called after [TickEvery]. It is true once until
+// WantsTick reports whether [Pane.Tick] is to be called after [TickEvery]. It is true once until
 // that call.
 func (p *Pane) WantsTick() bool {
 	if p.ticking || !p.guard.waits() {
@@ -298,7 +298,7 @@ func (p *Pane) Title() string {
 	return cells.Commas(which, p.guardState())
 }
 
-// guardState tells whether a key may approve or arm what is shown, and else what is missing;
+// guardState reports whether a key may approve or arm what is shown, and else what is missing;
 // "" where there is nothing to approve.
 func (p *Pane) guardState() string {
 	g := &p.guard

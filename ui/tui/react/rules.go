@@ -31,7 +31,7 @@ type ruleVersion struct {
 	hash react.Hash
 }
 
-// needsTools tells whether the tools of a rule are to be read before it can be armed.
+// needsTools reports whether the tools of a rule are to be read before it can be armed.
 func (t *rules) needsTools(r *react.RuleView) bool {
 	tools, _ := r.Rule.Do.Tools()
 	return !r.Armed && len(tools) > 0 && !t.pane.env.Masked
@@ -42,7 +42,7 @@ func (t *rules) readTools() tea.Cmd {
 	p := t.pane
 	r := p.chosenRule()
 	if r == nil || !t.needsTools(r) {
-		t.read.of = ruleVersion{} // they are read anew when the rule is chosen again
+		t.read.of = ruleVersion{} // they are read again when the rule is chosen again
 		return nil
 	}
 	want := ruleVersion{r.Rule.Name, r.Hash}
@@ -126,10 +126,10 @@ func suppressed(r *react.RuleView) (n uint64) {
 	return n
 }
 
-// silenced tells whether the operator silenced a rule for now.
+// silenced reports whether the operator silenced a rule for now.
 func silenced(r *react.RuleView, now time.Time) bool { return r.Silenced.After(now) }
 
-// granted tells whether the operator lets a rule repeat an act for now.
+// granted reports whether the operator lets a rule repeat an act for now.
 func granted(r *react.RuleView, now time.Time) bool { return r.Granted.After(now) }
 
 // nowWord is what a rule may do now.

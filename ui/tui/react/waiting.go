@@ -51,7 +51,7 @@ func (t *waiting) Columns() []table.Column {
 	}
 }
 
-// none tells whether there are runs and has is false for all of them.
+// none reports whether there are runs and has is false for all of them.
 func (t *waiting) none(has func(*react.Run) bool) bool {
 	return len(t.rows) > 0 && !slices.ContainsFunc(t.rows, func(r react.Run) bool { return has(&r) })
 }

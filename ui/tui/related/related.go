@@ -114,7 +114,7 @@ func (d *view) take(found []incidents.Entry) {
 	d.layRows()
 }
 
-// layRows makes the rows of the list anew.
+// layRows makes the rows of the list again.
 func (d *view) layRows() {
 	if d.fresh {
 		return

@@ -69,7 +69,7 @@ func (s *Search) Open() {
 	}, before)
 }
 
-// Holds tells whether what rows and details show of a record has a text in lower case.
+// Holds reports whether what rows and details show of a record has a text in lower case.
 func Holds(r *event.Record, text string) bool {
 	for _, s := range []string{r.Server, r.Type.Raw(), r.EventID.Raw(), r.Reason.Raw()} {
 		if cells.HasText(s, text) {
@@ -144,7 +144,7 @@ func (s *Search) part() tea.Cmd {
 	})
 }
 
-// Running tells whether a search runs.
+// Running reports whether a search runs.
 func (s *Search) Running() bool { return s.on }
 
 // Drop ends the search that runs, and tells nothing.

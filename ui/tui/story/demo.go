@@ -15,10 +15,10 @@ type Demo struct {
 	starting bool
 }
 
-// Starting tells whether they are being started.
+// Starting reports whether they are being started.
 func (d *Demo) Starting() bool { return d.starting }
 
-// Has tells whether a server is one of them.
+// Has reports whether a server is one of them.
 func (d *Demo) Has(server string) bool { return slices.Contains(d.Names, server) }
 
 // Begin starts them by start, which names them; then is called when they run.

@@ -33,7 +33,7 @@ func (w *Window) cutEnd() {
 	w.Seen, w.Cut = end-1, true
 }
 
-// jumped begins to count behind a window that was read anew; last is the newest record.
+// jumped begins to count behind a window that was read again; last is the newest record.
 func (w *Window) jumped(last uint64) {
 	w.level()
 	switch {

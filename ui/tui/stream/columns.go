@@ -101,7 +101,7 @@ type planKey struct {
 	clock  cells.TimeView
 }
 
-// planFor makes the plan anew if what it depends on has changed.
+// planFor makes the plan again if what it depends on has changed.
 func (s *Stream) planFor(w int) *Plan {
 	env := s.env
 	p := &s.plan
@@ -125,7 +125,7 @@ func (s *Stream) planFor(w int) *Plan {
 	return p
 }
 
-// has tells whether a kind of column is shown.
+// has reports whether a kind of column is shown.
 func (p *Plan) has(k Kind) bool {
 	i := slices.IndexFunc(p.cols, func(c Column) bool { return c.Kind == k })
 	return i >= 0 && p.width[i] > 0
@@ -317,7 +317,7 @@ func pickOf(schema json.RawMessage) TypePick {
 	return p
 }
 
-// levels tells whether all values that a member can have say how bad something is.
+// levels reports whether all values that a member can have say how bad something is.
 func (p *property) levels() bool {
 	return len(p.Enum) > 1 && !slices.ContainsFunc(p.Enum, func(v any) bool {
 		word, ok := v.(string)
@@ -330,7 +330,7 @@ func pointer(name string) string {
 	return "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }
 
-// scalarType tells whether a schema's type is one of a scalar, or null.
+// scalarType reports whether a schema's type is one of a scalar, or null.
 func scalarType(t any) bool {
 	switch t := t.(type) {
 	case string:

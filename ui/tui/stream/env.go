@@ -13,10 +13,10 @@ import (
 type Env struct {
 	*cells.Env
 	Snap    *host.Snapshot // the newest one; the screen writes to it
-	Focused func() bool    // the stream has the keys
+	Focused func() bool    // the stream has the focus
 	Found   func() string  // what is searched, in lower case
-	// Terse tells whether times are short, and whether rows are their summaries alone.
+	// Terse reports whether times are short, and whether rows are their summaries alone.
 	Terse  func() (short, only bool)
 	TypeOf func(r *event.Record) event.Type
-	Teach  func(c *cells.Canvas, h int) // writes what an empty stream says that has the keys
+	Teach  func(c *cells.Canvas, h int) // writes what an empty stream says that has the focus
 }

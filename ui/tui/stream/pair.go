@@ -31,7 +31,7 @@ func NewPair(env *Env) Pair {
 	return p
 }
 
-// Open shows a second stream, which begins as a copy of the first and has the keys.
+// Open shows a second stream, which begins as a copy of the first and has the focus.
 func (p *Pair) Open() {
 	if p.Two {
 		return
@@ -54,7 +54,7 @@ func (p *Pair) Switch() {
 	}
 	p.Hold(false)
 	p.Stream, p.Other = p.Other, p.Stream
-	p.env, p.Other.env = p.Other.env, p.env // who has the keys is told by the place
+	p.env, p.Other.env = p.Other.env, p.env // who has the focus is told by the place
 }
 
 // Close leaves the stream with the keys as the only one.
@@ -90,13 +90,13 @@ func (p *Pair) Take(page feed.Page) (again bool) {
 }
 
 // SetSeverity takes where the payloads of event types, named as SERVER/TYPE, say how bad
-// they are, as JSON pointers. Rows are formed anew.
+// they are, as JSON pointers. Rows are formed again.
 func (p *Pair) SetSeverity(pointers map[string]string) {
 	p.Columns.Grave = pointers
 	p.Reform()
 }
 
-// Reform forms the rows anew: what types say of their payloads has changed.
+// Reform forms the rows again: what types say of their payloads has changed.
 func (p *Pair) Reform() {
 	clear(p.Columns.Picks)
 	for _, s := range p.Shown() {

@@ -48,7 +48,7 @@ func (r *records) add(got []event.Record, lost []uint64) {
 	}
 }
 
-// full tells whether records are to be let go of.
+// full reports whether records are to be let go of.
 func (r *records) full() bool { return len(r.held) > recordsMax || r.bytes > recordsMem }
 
 // keep lets go of all records but those that a function wants.
@@ -74,7 +74,7 @@ func (s *Stream) Record(seq uint64) (event.Record, bool) {
 	return r, ok
 }
 
-// Lost tells whether a record was looked for and is not in the log any more.
+// Lost reports whether a record was looked for and is not in the log any more.
 func (s *Stream) Lost(seq uint64) bool { return s.records.lost[seq] }
 
 // Next is what is to be read now, as long as there is something: rows that take the
@@ -112,7 +112,7 @@ func (s *Stream) nextRows() (feed.Request, bool) {
 	return feed.Request{}, false
 }
 
-// wants tells whether rows beyond an end of the window are needed.
+// wants reports whether rows beyond an end of the window are needed.
 func (s *Stream) wants() (older, newer bool) {
 	if s.Height == 0 {
 		return false, false
@@ -154,7 +154,7 @@ func (s *Stream) Arrivals() feed.Request {
 	r := feed.Request{Of: s.of, Gen: s.Gen, Query: s.Query}
 	switch {
 	case !s.Turned:
-		r.Kind = feed.Records // the rows that are read anew have them
+		r.Kind = feed.Records // the rows that are read again have them
 	case s.Cut || s.Paused:
 		r.Kind, r.At = feed.Counted, s.tally.to
 	default:

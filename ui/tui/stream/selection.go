@@ -19,7 +19,7 @@ func (s *Stream) Ends() (first, last uint64) {
 	return min(s.Selected.From, s.At), s.LastOf(max(s.Selected.From, s.At))
 }
 
-// in tells whether a record is in the range.
+// in reports whether a record is in the range.
 func (s *Stream) in(seq uint64) bool {
 	if !s.Selected.On {
 		return false

@@ -108,7 +108,7 @@ func (w *Window) take(p *feed.Page) bool {
 	return true
 }
 
-// join appends rows. Changes of state before the first event among them go on with equal ones
+// join appends rows. Changes of state before the first event among them continue with equal ones
 // behind the last event that is here.
 func (w *Window) join(seqs []uint64, folds map[uint64]feed.Fold) {
 	run := feed.Run{}
@@ -197,7 +197,7 @@ func (w *Window) rowOf(seq uint64) (row uint64, ok bool) {
 	return 0, false
 }
 
-// Shows tells whether the chosen row shows a record.
+// Shows reports whether the chosen row shows a record.
 func (s *Stream) Shows(seq uint64) bool {
 	row, ok := s.rowOf(seq)
 	return ok && row == s.At
@@ -221,7 +221,7 @@ func (w *Window) Index(seq uint64) int {
 	return sort.Search(len(w.Seqs), func(i int) bool { return w.Seqs[i] >= seq })
 }
 
-// Searching tells whether the history is being searched for rows of a filter, and how
+// Searching reports whether the history is being searched for rows of a filter, and how
 // far back that has come: the zero time if that is not known.
 func (w *Window) Searching() (back time.Time, on bool) {
 	more := !w.Oldest && (w.Fetching || !w.Cut && len(w.Seqs) < feed.PageRows)

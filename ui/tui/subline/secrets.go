@@ -53,7 +53,7 @@ func typedAnew(typ event.Type, typed []string) error {
 	return nil
 }
 
-// secretName tells whether the argument of that name is not to be shown, all of it or
+// secretName reports whether the argument of that name is not to be shown, all of it or
 // a part.
 func secretName(typ event.Type, name string) bool {
 	return slices.ContainsFunc(schema.Fields(typ), func(f schema.Field) bool { return f.Name().Raw() == name && holdsSecret(f) })

@@ -73,7 +73,7 @@ func draw(t *table.Table) string {
 	return tuitest.Plain(t.Draw(30, 5))
 }
 
-// What is chosen is a row: those that come, go or are sorted anew move it, never the choice
+// What is chosen is a row: those that come, go or are sorted again move it, never the choice
 // to another one.
 func TestTheChoiceStaysWithItsRow(t *testing.T) {
 	f, tab := newTable(false, "fig", "kiwi", "plum")

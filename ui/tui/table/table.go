@@ -428,16 +428,16 @@ func (t *Table) Line() string {
 	return strings.Join(fields, "  ")
 }
 
-// Chosen tells whether a row is chosen.
+// Chosen reports whether a row is chosen.
 func (t *Table) Chosen() bool { return t.At != RowID{} }
 
 // Rows is how many rows there are.
 func (t *Table) Rows() int { return t.Src.Len() }
 
-// Sorts tells whether the operator chooses the order of the rows.
+// Sorts reports whether the operator chooses the order of the rows.
 func (t *Table) Sorts() bool { _, ok := t.Src.(Sorter); return ok }
 
-// Finds tells whether the table can show only rows with a text.
+// Finds reports whether the table can show only rows with a text.
 func (t *Table) Finds() bool { _, ok := t.Src.(Finder); return ok }
 
 // Find shows only rows that hold the text.

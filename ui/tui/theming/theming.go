@@ -78,7 +78,7 @@ func (s *Selector) Names() []string {
 	return names
 }
 
-// HasDir tells whether there is a folder of the operator's themes.
+// HasDir reports whether there is a folder of the operator's themes.
 func (s *Selector) HasDir() bool { return s.env.Dir != "" }
 
 // Use applies the theme of a name and keeps the choice. Error: [ErrNoTheme].

@@ -19,7 +19,7 @@ import (
 const StripRows = 2
 
 // Strip draws when the records came that the stream holds, how bad they are, and which of
-// them are on the screen. What it needs of each record is read beside the program.
+// them are on the screen. What it needs of each record is read in the background.
 type Strip struct {
 	env    *cells.Env
 	of     source
@@ -53,7 +53,7 @@ type ends struct {
 }
 
 // source tells apart what rows are of: those of another query, or of the other one of two
-// streams, are counted anew.
+// streams, are counted again.
 type source struct{ stream, gen int }
 
 // point is what is drawn of a record.

@@ -108,7 +108,7 @@ func (d *timeline) whole() {
 // gutter is the room at the left, for the highest count.
 const gutter = 9
 
-// filtered tells whether only what the query takes is drawn.
+// filtered reports whether only what the query takes is drawn.
 func (d *timeline) filtered() bool { return !d.everything && d.of.Takes != nil }
 
 // load has the records counted, a bucket for each column, and then reads how bad they are. What

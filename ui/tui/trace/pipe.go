@@ -64,7 +64,7 @@ func (t *Tracer) pipe(line string) (tea.Cmd, error) {
 	}), nil
 }
 
-// readsOnlyJSON tells whether a program cannot read envelopes.
+// readsOnlyJSON reports whether a program cannot read envelopes.
 func readsOnlyJSON(program string) bool {
 	return strings.TrimSuffix(filepath.Base(program), ".exe") == "jq"
 }

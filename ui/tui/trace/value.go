@@ -46,7 +46,7 @@ func (t *Tracer) withValue(does string, then func(term string, text trust.Text) 
 	return nil
 }
 
-// hasValue tells whether there is a value that the keys for values may be about.
+// hasValue reports whether there is a value that the keys for values may be about.
 func (t *Tracer) hasValue() bool {
 	if _, _, ok := t.env.Value(); ok {
 		return true

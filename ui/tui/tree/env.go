@@ -13,7 +13,7 @@ import (
 type Env struct {
 	*cells.Env
 	Snap    *host.Snapshot // the newest one; the screen writes to it
-	Focused func() bool    // the tree has the keys
+	Focused func() bool    // the tree has the focus
 	KeyOf   func(action string) string
 	// Course returns the events of a subscription in each of the last n seconds, nil if
 	// there were none.

@@ -62,14 +62,14 @@ type standing struct {
 	since time.Time // when that began to differ from how the server fares; zero: it does not
 }
 
-// ordered puts servers in trouble first. None changes its place while the tree has the keys, so
+// ordered puts servers in trouble first. None changes its place while the tree has the focus, so
 // that no row moves away under the cursor, nor for trouble that may pass. Those that come while
 // it has them stand last.
 func (t *Tree) ordered(servers []*host.ServerView, subs []host.SubscriptionView) []*host.ServerView {
 	type placed struct {
 		standing
 		server *host.ServerView
-		place  int // where it stays while the tree has the keys
+		place  int // where it stays while the tree has the focus
 	}
 	now, held := t.env.Clock(), t.env.Focused()
 	order := make([]placed, 0, len(servers))
@@ -232,7 +232,7 @@ func sharedErrors(of map[trust.Text][]*host.SubscriptionView) (out []repeated) {
 	return out
 }
 
-// loadType adds the rows of an event type to those of its server. quiet tells whether what
+// loadType adds the rows of an event type to those of its server. quiet reports whether what
 // is wrong with a subscription is told elsewhere.
 func (t *Tree) loadType(rows []Row, r Row, subs []*host.SubscriptionView, quiet func(*host.SubscriptionView) bool) []Row {
 	r.Kids = len(subs)

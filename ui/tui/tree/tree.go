@@ -85,7 +85,7 @@ func New(env *Env) Tree {
 	return Tree{env: env, Closed: map[query.Node]bool{}}
 }
 
-// Redraw has the rows drawn anew though nothing of a snapshot changed.
+// Redraw has the rows drawn again though nothing of a snapshot changed.
 func (t *Tree) Redraw() { t.drawn = treeKey{} }
 
 // Reveal opens what is above a node, and a server itself.

@@ -200,7 +200,7 @@ func TestNamesComeBeforeCurves(t *testing.T) {
 }
 
 // A server that loses its connection for a moment moves no rows; one that stays in trouble
-// comes first, but not while the tree has the keys.
+// comes first, but not while the tree has the focus.
 func TestServersChangePlacesOnlyForTroubleThatStays(t *testing.T) {
 	now, focused := time.Date(2026, 3, 14, 14, 0, 0, 0, time.UTC), false
 	snap := &host.Snapshot{Servers: []host.ServerView{{Name: "one", Reach: host.ReachReady}, {Name: "two", Reach: host.ReachReady}}}

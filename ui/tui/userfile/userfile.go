@@ -45,7 +45,7 @@ type File struct {
 // New returns a file that was not read yet.
 func New(env Env) File { return File{env: env} }
 
-// stamp tells whether a file has changed.
+// stamp reports whether a file has changed.
 type stamp struct {
 	size int64
 	time int64

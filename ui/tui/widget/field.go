@@ -87,10 +87,10 @@ func (f *Field) Column() int { f.ready(); return f.input.Position() }
 // SetColumn puts the cursor behind so many characters of its line.
 func (f *Field) SetColumn(n int) { f.ready(); f.input.SetCursor(n) }
 
-// AtTop tells whether the cursor is in the first line.
+// AtTop reports whether the cursor is in the first line.
 func (f *Field) AtTop() bool { return f.row == 0 }
 
-// AtBottom tells whether the cursor is in the last line.
+// AtBottom reports whether the cursor is in the last line.
 func (f *Field) AtBottom() bool { return f.row >= len(f.lines)-1 }
 
 // Insert takes pasted text at the cursor.

@@ -79,7 +79,7 @@ func Args(words []string, schema json.RawMessage) (json.RawMessage, error) {
 	return b.Bytes(), nil
 }
 
-// mustBeString tells whether a schema takes strings and no other scalar.
+// mustBeString reports whether a schema takes strings and no other scalar.
 func mustBeString(p property) bool {
 	switch t := p.Type.(type) {
 	case string:

@@ -116,7 +116,7 @@ func classOfHigh(r rune) Class {
 	return Plain
 }
 
-// IsInvisible tells whether r is drawn as nothing and has no other class.
+// IsInvisible reports whether r is drawn as nothing and has no other class.
 func IsInvisible(r rune) bool {
 	switch {
 	case r == 0x34f, r == 0x115f, r == 0x1160, r == 0x17b4, r == 0x17b5,
@@ -129,7 +129,7 @@ func IsInvisible(r rune) bool {
 	return false
 }
 
-// isPrepend tells whether r is a letter that grows together with the character
+// isPrepend reports whether r is a letter that grows together with the character
 // behind it, whatever that is: a token or a border.
 func isPrepend(r rune) bool {
 	switch {
@@ -148,12 +148,12 @@ var joinerScripts = []*unicode.RangeTable{
 	unicode.Khmer, unicode.Myanmar, unicode.Tibetan,
 }
 
-// joins tells whether r is a shown letter or mark of one of them.
+// joins reports whether r is a shown letter or mark of one of them.
 func joins(r rune) bool {
 	return r >= 0x600 && unicode.In(r, joinerScripts...) && (ClassOf(r) == Plain || ClassOf(r) == Mark)
 }
 
-// isPictograph tells whether r may be part of an emoji sequence.
+// isPictograph reports whether r may be part of an emoji sequence.
 func isPictograph(r rune) bool {
 	switch {
 	case r < 0xa9:
@@ -235,7 +235,7 @@ func (u *Units) Peek(w Unit) rune {
 	return r
 }
 
-// legal tells whether a code point that is hidden by its class is ordinary
+// legal reports whether a code point that is hidden by its class is ordinary
 // where it stands.
 func (u *Units) legal(w Unit) bool {
 	switch w.Class {
@@ -265,7 +265,7 @@ func (u *Units) legal(w Unit) bool {
 	return false
 }
 
-// isIdeographic tells whether r is a letter or a sign of Chinese, Japanese or
+// isIdeographic reports whether r is a letter or a sign of Chinese, Japanese or
 // Korean text.
 func isIdeographic(r rune) bool {
 	return (0x3001 <= r && r <= 0x9fff || 0xac00 <= r && r <= 0xd7a3 || 0xff01 <= r && r <= 0xff60) && ClassOf(r) == Plain
@@ -289,7 +289,7 @@ func DecodeRune[T []byte | string](s T) (r rune, n int, ok bool) {
 	return r, n, true
 }
 
-// CleanASCII tells whether s is shown as it is in every text view.
+// CleanASCII reports whether s is shown as it is in every text view.
 func CleanASCII(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c < 0x20 || c >= 0x7f || c == '\\' {
