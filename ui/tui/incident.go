@@ -1,6 +1,8 @@
 package tui
 
 import (
+	tea "charm.land/bubbletea/v2"
+
 	"eventdeck/host/event"
 	"eventdeck/host/filter"
 	"eventdeck/host/react"
@@ -41,8 +43,9 @@ func (a *app) initIncident() {
 			}
 			return a.detail.Value()
 		},
-		NoValue:  a.noValue,
-		Selected: a.withSelected, Goto: a.gotoSeq, RowName: a.rowName, Home: a.outside.Home, CompletePath: a.outside.CompletePath, Getenv: a.outside.Getenv,
+		NoValue:   a.noValue,
+		Elsewhere: func(k tea.KeyPressMsg, way string) { a.actions.Elsewhere(a.actions.Name(k), way) },
+		Selected:  a.withSelected, Goto: a.gotoSeq, RowName: a.rowName, Home: a.outside.Home, CompletePath: a.outside.CompletePath, Getenv: a.outside.Getenv,
 		Filter: a.filters.Take,
 		Pin: func(values []string) {
 			a.Pins = values

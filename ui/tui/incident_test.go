@@ -151,6 +151,26 @@ func TestPinnedValuesStandOut(t *testing.T) {
 	}
 }
 
+// In the dialogs of repeats and related records each key of the stream works, or says where it
+// does.
+func TestKeysOfTheStreamInItsDialogs(t *testing.T) {
+	for _, open := range []string{"#", "&"} {
+		for key, want := range map[string]string{
+			"B": "B works in the stream: enter goes to the row there (compare two events", "y": "y works in the stream: enter goes to the row there (copy",
+			"=": "= works in the stream", "D": "D works in the stream", "é": "é does nothing here", "j": "", "G": "",
+		} {
+			a := openWith(t, checkout(), Options{Theme: "none"})
+			a.update(tea.WindowSizeMsg{Width: 160, Height: 45})
+			press(t, a, "2", open)
+			before := screenOf(a)
+			press(t, a, key)
+			if got := statusLine(a); a.dialog == nil || want != "" && !strings.Contains(got, want) || want == "" && strings.Contains(got, key+" ") {
+				t.Errorf("%s %s says %q; before:\n%s", open, key, got, before)
+			}
+		}
+	}
+}
+
 func TestRelated(t *testing.T) {
 	a := open(t, checkout(), 140, 45)
 	press(t, a, "2", "&")

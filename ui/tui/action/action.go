@@ -258,6 +258,18 @@ func (t *Table) refuse(key, first string) {
 	}
 }
 
+// Elsewhere says of a key that a dialog has no use for what it does in the stream, and that way
+// leads there.
+func (t *Table) Elsewhere(key, way string) {
+	for i := range t.Actions {
+		if x := &t.Actions[i]; x.in(layout.Stream) && x.begunBy(key) {
+			t.env.Tell(key + " works in the stream: " + way + " (" + x.Title + ")")
+			return
+		}
+	}
+	t.env.Tell(cells.Sanitize(key).Plain() + " does nothing here")
+}
+
 // needs says what must be chosen for an action, which is named by its key or id.
 func (t *Table) needs(x *Action, name string) string {
 	if x.Instead != nil {

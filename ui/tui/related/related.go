@@ -22,6 +22,8 @@ type Env struct {
 	Screen widget.Screen
 	Log    func() incidents.Log
 	Goto   func(seq uint64) // shows a record in the stream
+	// Elsewhere says what a key does that is none of the view's; way leads to where it works.
+	Elsewhere func(k tea.KeyPressMsg, way string)
 }
 
 // Request says what is shown.
@@ -216,6 +218,8 @@ func (d *view) Key(k tea.KeyPressMsg) tea.Cmd {
 	default:
 		if by, ok := widget.Steps(name, len(d.rows), d.shown); ok {
 			d.by(by)
+		} else {
+			d.env.Elsewhere(k, "enter goes to the row there")
 		}
 	}
 	return nil

@@ -48,7 +48,7 @@ func (d *fixture) open(q related.Request) tea.Cmd {
 		q.Match = func(*event.Record) bool { return true }
 	}
 	q.Title = "Related: INC-7"
-	env := &related.Env{Env: tuitest.Env(), Screen: d, Log: func() incidents.Log { return &d.log }, Goto: func(seq uint64) { d.gone = seq }}
+	env := &related.Env{Env: tuitest.Env(), Screen: d, Log: func() incidents.Log { return &d.log }, Goto: func(seq uint64) { d.gone = seq }, Elsewhere: func(k tea.KeyPressMsg, way string) { d.Told = k.String() + ": " + way }}
 	return related.Open(env, q)
 }
 
@@ -109,6 +109,18 @@ func TestRepeatsAreFoldedAndOpened(t *testing.T) {
 	}
 	if d.Press("#"); d.lines("looking at it") != 4 || d.Dialog.Title() != "Related: INC-7, by time occurred" {
 		t.Errorf("%q shows\n%s", d.Dialog.Title(), d.Text(120, 30))
+	}
+}
+
+// A key that does nothing here says where it works.
+func TestKeysOfTheStreamAreRefused(t *testing.T) {
+	d := newFixture()
+	tuitest.Run(d.open(related.Request{Fold: true}))
+	for key, want := range map[string]string{"j": "", "#": "", "R": "", "B": "B: enter goes to the row there"} {
+		d.Told = ""
+		if d.Press(key); d.Told != want {
+			t.Errorf("%s says %q", key, d.Told)
+		}
 	}
 }
 

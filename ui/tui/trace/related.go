@@ -20,7 +20,7 @@ import (
 )
 
 func (t *Tracer) relatedEnv() *related.Env {
-	return &related.Env{Env: t.env.Env, Screen: t.env.Screen, Log: t.env.Log, Goto: t.env.Goto}
+	return &related.Env{Env: t.env.Env, Screen: t.env.Screen, Log: t.env.Log, Goto: t.env.Goto, Elsewhere: t.env.Elsewhere}
 }
 
 // Related shows everything that shares the value.

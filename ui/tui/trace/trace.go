@@ -41,7 +41,9 @@ type Env struct {
 	Goto    func(seq uint64)      // shows a record
 	Pin     func(values []string) // has values in lower case stand out, and no others
 	RowName func() string         // names the chosen row
-	Home    func(path string) string
+	// Elsewhere says what a key does that a dialog has no use for; way leads to where it works.
+	Elsewhere func(k tea.KeyPressMsg, way string)
+	Home      func(path string) string
 	// CompletePath has tab complete the path of a file that a prompt asks for.
 	CompletePath func(p *widget.Prompt)
 	Create       func(path string, overwrite bool) (external.OutFile, error)

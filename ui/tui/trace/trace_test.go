@@ -131,6 +131,7 @@ func newFixture(t *testing.T, at uint64) *fixture {
 		Filter:       func(q query.Query, was string) { d.shown, d.stream.Query, d.lost = q, q, was },
 		Goto:         func(seq uint64) { d.Record = seq },
 		Pin:          func(values []string) { d.pins, env.Pins = values, values },
+		Elsewhere:    func(tea.KeyPressMsg, string) {},
 		RowName:      func() string { return "14:03 a row" },
 		Home:         func(path string) string { return path },
 		CompletePath: func(*widget.Prompt) {},
