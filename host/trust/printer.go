@@ -67,22 +67,32 @@ func (p *printer) line() Rendered {
 // newLine ends the line; the next one starts with indent blanks.
 func (p *printer) newLine(indent int) {
 	p.flush()
-	wrapped := p.wrapped()
-	p.lines = append(p.lines, wrapped...)
+	before := len(p.lines)
+	if p.width <= 0 || p.cur.Width <= p.width {
+		p.lines = append(p.lines, p.cur)
+	} else {
+		p.lines = append(p.lines, p.wrapped()...)
+	}
 	if p.json {
-		for range wrapped {
+		for range p.lines[before:] {
 			p.values = append(p.values, p.value)
 		}
 	}
 	p.cur = Rendered{}
+	if p.json {
+		p.cur.Segments = make([]Segment, 0, jsonSegments)
+	}
 	if indent > 0 {
 		p.cur.push(Segment{Text: blanks(indent)}, indent)
 	}
 }
 
-// wrapped cuts the line to the width. In JSON no comma stands on a line of its own.
+// jsonSegments is room for a usual line of JSON: indentation, name, colon, value, comma.
+const jsonSegments = 6
+
+// wrapped cuts a line that is too wide. In JSON no comma stands on a line of its own.
 func (p *printer) wrapped() []Rendered {
-	if !p.json || p.width < 2 || p.cur.Width <= p.width {
+	if !p.json || p.width < 2 {
 		return p.cur.wrap(p.width, p.indent)
 	}
 	lines := p.cur.wrap(p.width-1, p.indent)
