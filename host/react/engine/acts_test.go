@@ -142,15 +142,17 @@ func TestAnUnknownCallIsParkedAndItsToolBlocked(t *testing.T) {
 	})
 }
 
-// A run whose steps cannot be read may have called what writes: it is parked, and goes on with
-// nothing.
+// A run whose steps cannot be read may have called what writes: it is parked and goes on with
+// nothing, and until it is settled its rule calls none of its tools that write.
 func TestARunWhoseStepsCannotBeReadIsParked(t *testing.T) {
 	simulated(t, func(t *testing.T) {
-		w := newWorld(t, taskRule("page"))
+		rule := taskRule("page")
+		rule.Key = []string{".k"}
+		w := newWorld(t, rule)
 		w.plan = does(writes, reads)
 		e, _ := w.open("", 0)
 		arm(t, e)
-		w.happens(`{}`, 2*time.Second)
+		w.happens(`{"k":1}`, 2*time.Second)
 		r := only(t, e, react.Asking)
 		closed(t, e)
 		e, _ = w.open("called", 0)
@@ -167,8 +169,16 @@ func TestARunWhoseStepsCannotBeReadIsParked(t *testing.T) {
 		if !strings.Contains(r.Why, "cannot be read") || w.written() != 1 {
 			t.Errorf("%q, called %v", r.Why, w.called)
 		}
+		w.happens(`{"k":2}`, 2*time.Second)
+		if v := e.Reactions().Rules[0]; v.Unknown["pager/undo"] != r.ID || w.written() != 1 {
+			t.Errorf("the next run called %v; not known are %v", w.called, v.Unknown)
+		}
 		if err := e.Settle(t.Context(), r.ID, true, "seen"); err != nil {
 			t.Errorf("it cannot be settled: %v", err)
+		}
+		rest(time.Second)
+		if v := e.Reactions().Rules[0]; len(v.Unknown) != 0 {
+			t.Errorf("blocked still: %v", v.Unknown)
 		}
 	})
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"fmt"
+	"strings"
 	"time"
 
 	"eventdeck/host/react"
@@ -76,10 +77,10 @@ func (e *Engine) finish(r *run, res react.Result) {
 	}
 	switch {
 	case unread != nil && r.stepped():
-		e.breaker(r, true)
-		e.end(r, react.Parked, unread.Error(), "")
+		e.parkCalls(r, r.writing(), unread.Error())
 	case len(unknown) > 0:
-		e.parkCalls(r, unknown)
+		tools := toolsOf(unknown)
+		e.parkCalls(r, tools, fmt.Sprintf("it is not known whether %s was carried out", strings.Join(tools, ", ")))
 	case res.Outcome == react.OutcomeAsks:
 		e.goesOn(r, res)
 	case res.Outcome == react.OutcomeUnknown && r.inside() && r.Attempt-r.Base < resumes:

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"eventdeck/host/event"
@@ -183,15 +182,32 @@ func (e *Engine) unknownCalls(r *run) (calls []*step, err error) {
 	return calls, nil
 }
 
-// parkCalls parks a run, and keeps its rule from calling these tools until it is settled.
-func (e *Engine) parkCalls(r *run, calls []*step) {
+// parkCalls parks a run, and keeps its rule from calling these tools (server/tool) until it is
+// settled.
+func (e *Engine) parkCalls(r *run, tools []string, why string) {
 	r.back()
-	for _, st := range calls {
-		r.Unknown = append(r.Unknown, st.Server+"/"+st.Tool)
-	}
+	r.Unknown = append(r.Unknown, tools...)
 	e.block(r)
 	e.breaker(r, true)
-	e.end(r, react.Parked, fmt.Sprintf("it is not known whether %s was carried out", strings.Join(r.Unknown, ", ")), "")
+	e.end(r, react.Parked, why, "")
+}
+
+// toolsOf names the tools of calls, as server/tool.
+func toolsOf(calls []*step) (tools []string) {
+	for _, st := range calls {
+		tools = append(tools, st.Server+"/"+st.Tool)
+	}
+	return tools
+}
+
+// writing are the tools of a run, as server/tool, that may change something.
+func (r *run) writing() (tools []string) {
+	for _, t := range r.first().Tools {
+		if t.Class != react.ToolRead {
+			tools = append(tools, t.Server+"/"+t.Name)
+		}
+	}
+	return tools
 }
 
 // block keeps the rule of a run that is parked from calling its tools.
