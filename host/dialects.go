@@ -39,7 +39,7 @@ func (h *Host) listedType(k event.Key) (event.Type, bool) {
 	if err != nil {
 		return event.Type{}, false
 	}
-	t, err := findType(s.snapshot().Types, k.Type)
+	t, err := findType(s.snapshot().Types, k.Server, k.Type)
 	return t, err == nil
 }
 

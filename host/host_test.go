@@ -325,7 +325,7 @@ func TestErrorsNameWhatIsWrong(t *testing.T) {
 	}{
 		{"unknown server", host.Request{Server: "nobody"}, host.ErrUnknownServer, "nobody"},
 		{"unknown type", host.Request{Server: "pager", Type: trust.Untrusted("no.such")}, host.ErrUnknownType, "no.such"},
-		{"misspelled type", host.Request{Server: "pager", Type: trust.Untrusted("laod.tick")}, host.ErrUnknownType, `did you mean "load.tick"?`},
+		{"misspelled type", host.Request{Server: "pager", Type: trust.Untrusted("laod.tick")}, host.ErrUnknownType, `"laod.tick" at pager; did you mean "load.tick"?`},
 		{"mode that the type lacks", host.Request{Server: "pager", Type: trust.Untrusted("page.sent"), Mode: event.ModePush}, host.ErrMode, "webhook"},
 		{"mode that is none", host.Request{Server: "pager", Type: trust.Untrusted("load.tick"), Mode: "smoke"}, host.ErrMode, "smoke"},
 		{"arguments that are no object", host.Request{Server: "pager", Type: trust.Untrusted("load.tick"), Args: []byte(`[1]`)}, host.ErrArguments, "object"},

@@ -49,7 +49,7 @@ func (h *Host) Preview(r Request) (Preview, error) {
 	s.mu.Lock()
 	types, d := s.view.Types, s.dialect
 	s.mu.Unlock()
-	if t, err := findType(types, r.Type); err == nil {
+	if t, err := findType(types, r.Server, r.Type); err == nil {
 		key.Args = schema.MaskArguments(t, args)
 		p.Command = commandLine(r, key.Args)
 		kind := dialect.KindOf(t.Dialect)

@@ -83,7 +83,7 @@ func (h *Host) hideSecrets(ctx context.Context, server string, types []event.Typ
 		if sub.Key.Server != server {
 			continue
 		}
-		t, err := findType(types, sub.Key.Type)
+		t, err := findType(types, sub.Key.Server, sub.Key.Type)
 		if err != nil || bytes.Equal(schema.ShownArguments(t, sub.Key.Args), sub.Shown) {
 			continue
 		}

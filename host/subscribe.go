@@ -36,9 +36,8 @@ func (h *Host) check(ctx context.Context, r Request) (event.Mode, event.Key, err
 		}
 		return "", event.Key{}, err
 	}
-	t, err := findType(types, r.Type)
+	t, err := findType(types, r.Server, r.Type)
 	if err != nil {
-		err = fmt.Errorf("%w at %s", err, r.Server)
 		if short := s.missing(); short != nil {
 			err = fmt.Errorf("%w; %w", err, explain(short))
 		}

@@ -95,30 +95,30 @@ func (h *Host) typesOf(ctx context.Context, s *server) ([]event.Type, error) {
 	}
 }
 
-// findType returns the type with a name.
+// findType returns the type of a server with a name.
 //
 // Error: [ErrUnknownType], whose text names the type that was likely meant, else some of the types.
-func findType(types []event.Type, name trust.Text) (event.Type, error) {
+func findType(types []event.Type, server string, name trust.Text) (event.Type, error) {
 	for _, t := range types {
 		if t.Name == name {
 			return t, nil
 		}
 	}
 	if len(types) == 0 {
-		return event.Type{}, fmt.Errorf("%w %q: the server lists none", ErrUnknownType, name)
+		return event.Type{}, fmt.Errorf("%w %q: %s lists none", ErrUnknownType, name, server)
 	}
 	names := make([]string, len(types))
 	for i, t := range types {
 		names[i] = trust.Line(t.Name).Plain()
 	}
 	if near := config.Nearest(trust.Line(name).Plain(), names); near != "" {
-		return event.Type{}, fmt.Errorf("%w %q; did you mean %q?", ErrUnknownType, name, near)
+		return event.Type{}, fmt.Errorf("%w %q at %s; did you mean %q?", ErrUnknownType, name, server, near)
 	}
 	more := ""
 	if len(names) > 8 {
 		more = fmt.Sprintf(" and %d more", len(names)-8)
 	}
-	return event.Type{}, fmt.Errorf("%w %q: there are %s%s", ErrUnknownType, name, strings.Join(names[:min(len(names), 8)], ", "), more)
+	return event.Type{}, fmt.Errorf("%w %q at %s: there are %s%s", ErrUnknownType, name, server, strings.Join(names[:min(len(names), 8)], ", "), more)
 }
 
 // relist lists the types again, and returns [delivery.ErrGone] if a subscription that the server
@@ -132,7 +132,7 @@ func (h *Host) relist(ctx context.Context, k event.Key, m event.Mode) error {
 	if err != nil {
 		return err
 	}
-	t, err := findType(types, k.Type)
+	t, err := findType(types, k.Server, k.Type)
 	if short := s.missing(); err != nil && short != nil {
 		return fmt.Errorf("%w; %w", err, short) // it may be among those that could not be listed
 	}

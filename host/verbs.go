@@ -181,7 +181,7 @@ func (h *Host) modes(k event.Key) []event.Mode {
 	if err != nil {
 		return nil
 	}
-	t, err := findType(s.snapshot().Types, k.Type)
+	t, err := findType(s.snapshot().Types, k.Server, k.Type)
 	if err != nil {
 		return nil
 	}

@@ -16,6 +16,8 @@ func (a *app) nextTimes() tea.Cmd {
 // showTimes changes how times are shown everywhere.
 func (a *app) showTimes(v cells.TimeView) {
 	a.Times = v
+	a.listItems()
+	a.tree.Load(&a.snap)
 	clear(a.stream.Formed)
 	a.Style++
 }

@@ -18,6 +18,7 @@ import (
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/table"
+	"eventdeck/ui/tui/tree"
 )
 
 func TestRowActionsOfSubscriptions(t *testing.T) {
@@ -312,6 +313,14 @@ func TestTreeListsFiltersAndMarks(t *testing.T) {
 	s := screenOf(a)
 	if !strings.Contains(s, "errors  sev:error") || !strings.Contains(s, "it began") {
 		t.Fatalf("the second section is missing:\n%s", s)
+	}
+	mark := func() string {
+		i := slices.IndexFunc(a.tree.Rows, func(r tree.Row) bool { return r.Item != nil && r.Item.Mark.Seq == 2 })
+		return a.tree.Rows[i].Item.Text.Plain()
+	}
+	before := mark()
+	if press(t, a, "t"); mark() == before || !strings.Contains(mark(), "Z") {
+		t.Errorf("in UTC the mark says %q", mark())
 	}
 	press(t, a, "1", "G")
 	exact(t, a)

@@ -208,7 +208,7 @@ func (a *commands) diff(ctx context.Context, args []string) error {
 		for i, seq := range seqs {
 			r, err := store.Get(seq)
 			if err != nil {
-				return fmt.Errorf("record %d: %w", seq, err)
+				return err
 			}
 			both[i] = r
 		}

@@ -222,4 +222,12 @@ func TestTheHead(t *testing.T) {
 	if got := tuitest.Plain([]string{h.Scope(120)}); !strings.Contains(got, "pager") || !strings.Contains(got, "chat unreachable") {
 		t.Errorf("the scope says %q", got)
 	}
+	snap.Servers = nil
+	if got := tuitest.Plain([]string{h.Scope(120)}); !strings.Contains(got, "no servers") {
+		t.Errorf("without servers the scope says %q", got)
+	}
+	snap.Subs = []host.SubscriptionView{{Subscription: event.Subscription{Key: event.Key{Server: "gone"}}, NoServer: true}}
+	if got := tuitest.Plain([]string{h.Scope(120)}); strings.Contains(got, "no servers") || !strings.Contains(got, "gone not configured") {
+		t.Errorf("with subscriptions of a server that is not configured it says %q", got)
+	}
 }

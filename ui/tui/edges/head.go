@@ -139,10 +139,10 @@ func (h *Head) Scope(w int) string {
 	var c cells.Canvas
 	c.Begin(&h.env.Theme, w)
 	c.Put(themes.Key, " 1 ")
-	if len(h.env.Snap.Servers) == 0 {
+	servers := tree.ByTrouble(h.env.Snap)
+	if len(servers) == 0 {
 		c.Put(themes.Dim, "no servers")
 	}
-	servers := tree.ByTrouble(h.env.Snap)
 	for i, s := range servers {
 		role := themes.Busy
 		word := evidence.Reach(*s, h.env.Clock())
@@ -153,7 +153,7 @@ func (h *Head) Scope(w int) string {
 				role = themes.Warn
 				word = strconv.Itoa(n) + " in trouble"
 			}
-		case host.ReachBackoff, host.ReachRefused, host.ReachSignIn, host.ReachFault:
+		case host.ReachBackoff, host.ReachRefused, host.ReachSignIn, host.ReachFault, evidence.ReachMissing:
 			role = themes.Warn
 		}
 		name := cells.Sanitize(s.Name).Clip(20)

@@ -22,6 +22,7 @@ type Item struct {
 type ItemsKey struct {
 	Marks int
 	Saved int // grows with what is saved
+	Times cells.TimeView
 }
 
 // List takes the rows of the second section, if what they are made from has changed.
