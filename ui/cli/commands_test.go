@@ -383,10 +383,23 @@ func TestHelpLeavesOutFlagsOfTheReceiver(t *testing.T) {
 	newBench(t).expect(t, exitDone, "", "version", "--listen", "127.0.0.1:0")
 }
 
+func TestTopSaysWhatAPathIs(t *testing.T) {
+	newBench(t).expect(t, exitUsage, "a path begins with a dot, such as .severity", "top", "severity")
+}
+
 // A script must notice that an incident is not there.
 func TestReportOfNothing(t *testing.T) {
 	newBench(t).expect(t, exitError, `no stored record has the value "INC-1"`, "report", "INC-1", "--data", t.TempDir())
 	newBench(t).expect(t, exitDone, "", "report", "--data", t.TempDir())
+	dir := t.TempDir()
+	storeSome(t, dir, 3)
+	for id, code := range map[string]int{"=1+1": exitDone, "INC-1": exitError} {
+		b := newBench(t)
+		b.realStores()
+		if got := b.run(t, "report", id, "--data", dir); got != code || strings.Contains(b.out.String(), "# Incident "+id) != (code == exitDone) {
+			t.Errorf("%s: code %d, %s%s", id, got, b.out.String(), b.err.String())
+		}
+	}
 }
 
 func TestNoColor(t *testing.T) {

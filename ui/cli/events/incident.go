@@ -145,6 +145,9 @@ func (a *commands) topCommand() *cobra.Command {
 }
 
 func (a *commands) top(ctx context.Context, path, text string, most int) error {
+	if !strings.HasPrefix(path, ".") {
+		return usage.Errorf("top: a path begins with a dot, such as .%s", path)
+	}
 	p, err := filter.ParsePath(path)
 	if err != nil {
 		return usage.Errorf("%w", err)
