@@ -244,7 +244,7 @@ func open(ctx context.Context, dir string, o Options) (*Store, error) {
 }
 
 // notEmptied refuses a database without tables where one was initialised once: it would be
-// initialised again, and nobody told of what is lost.
+// initialised again, without a word about what is lost.
 func (s *Store) notEmptied() error {
 	version, err := boltfile.Version(s.db)
 	if err != nil || version > 0 {

@@ -97,7 +97,7 @@ func pagerTypes() []blueprint {
 			payload: `"title":{"type":"string"},"severity":{"type":"string"},"deploy":{"type":"string"},"service":{"type":"string"},"phase":{"type":"string"}`},
 		{name: "alert.fired", description: "A monitor crossed its threshold.", modes: all(), args: argService + "," + argSeverity,
 			payload: `"title":{"type":"string"},"severity":{"type":"string"},"alert":{"type":"string"},"service":{"type":"string"},"value":{"type":"number"}`},
-		{name: "page.sent", description: "Somebody was called. For machines that answer: webhook only.", modes: []string{"webhook"},
+		{name: "page.sent", description: "A person was paged. For machines that answer: webhook only.", modes: []string{"webhook"},
 			payload: `"title":{"type":"string"},"severity":{"type":"string"},"incident":{"type":"string"},"to":{"type":"string"},"attempt":{"type":"integer"}`},
 		{name: "errors.sampled", description: "The error rate of one service, every two seconds.", modes: []string{"poll", "push"}, args: argService, required: `["service"]`,
 			payload: `"title":{"type":"string"},"severity":{"type":"string"},"service":{"type":"string"},"rate":{"type":"number"},"requests":{"type":"integer"}`},
@@ -111,11 +111,11 @@ func pagerTypes() []blueprint {
 func chatTypes() []blueprint {
 	modes := []string{"push", "poll"}
 	return []blueprint{
-		{name: "message.posted", description: "Somebody wrote into a room.", modes: modes, args: argRoom + `,"author":{"type":"string","description":"Only this author"}`,
+		{name: "message.posted", description: "A message was written in a room.", modes: modes, args: argRoom + `,"author":{"type":"string","description":"Only this author"}`,
 			payload: `"room":{"type":"string"},"author":{"type":"string"},"severity":{"type":"string"},"text":{"type":"string"}`},
-		{name: "reaction.added", description: "Somebody reacted to a message.", modes: modes, args: argRoom,
+		{name: "reaction.added", description: "A reaction was added to a message.", modes: modes, args: argRoom,
 			payload: `"title":{"type":"string"},"severity":{"type":"string"},"room":{"type":"string"},"by":{"type":"string"},"emoji":{"type":"string"}`},
-		{name: "presence.changed", description: "Somebody came or went. Not kept: what nobody hears is gone.", modes: []string{"push"}, cursorless: true,
+		{name: "presence.changed", description: "A person came or went. Not kept: what is missed is gone.", modes: []string{"push"}, cursorless: true,
 			payload: `"title":{"type":"string"},"severity":{"type":"string"},"user":{"type":"string"},"presence":{"type":"string"}`},
 	}
 }

@@ -96,7 +96,7 @@ func (a *commands) runsShowCommand() *cobra.Command {
 func (a *commands) runsSettleCommand() *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
-		Use: "settle ID done|failed", Short: "Say what became of a run of which nobody knows", Args: usage.Exactly(2),
+		Use: "settle ID done|failed", Short: "Record the outcome of a run whose outcome is unknown", Args: usage.Exactly(2),
 		ValidArgsFunction: a.completeFirst(allRuns, "done", "failed"),
 		Run: a.Run(func(cmd *cobra.Command, args []string) error {
 			if args[1] != "done" && args[1] != "failed" {

@@ -162,7 +162,7 @@ func Silence(v *host.SubscriptionView, now time.Time) (known bool, why string) {
 	case event.StateRefused:
 		return false, "what the server delivers is refused here: " + trust.Line(trust.Unescaped(s.Refused.Reason)).Plain()
 	case event.StateNotRunning:
-		return false, "no server of its name is configured, so nobody asks for events"
+		return false, "no server of its name is configured, so no events are asked for"
 	case event.StateBackoff:
 		return false, withReason(cells.Count(max(s.Attempt, 1), "attempt")+" in a row failed", s.Reason)
 	case event.StateStale:

@@ -72,11 +72,11 @@ func ModeWord(m event.Mode) string {
 var Causes = map[event.Cause]string{
 	event.CauseTruncated:      "the server no longer had the events from the saved position on",
 	event.CauseGap:            "the server said that it skipped events",
-	event.CauseLapsed:         "the webhook lease ended while nobody refreshed it",
+	event.CauseLapsed:         "the webhook lease ended without a refresh",
 	event.CauseCursorRejected: "the server refused the saved position",
 	event.CauseRestarted:      "the server lost its history in a restart",
 	event.CauseSilent:         "the stream went on elsewhere without a word",
-	event.CauseNoReplay:       "the type cannot be replayed and nobody was listening",
+	event.CauseNoReplay:       "the type cannot be replayed, and this host was not listening",
 	event.CauseRefused:        "a delivery was too large for the receiver, and its server drops it",
 	event.CauseUnproved:       "nothing shows that all came",
 	event.CausePaused:         "you paused a type that cannot be replayed",
