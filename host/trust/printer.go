@@ -297,12 +297,15 @@ func (p *printer) cluster(c string, w, span int) {
 	p.add(tok, cells(tok), true, span)
 }
 
+// firstCombining is the first code point that joins the grapheme cluster before it (UAX 29).
+const firstCombining = 0x300
+
 // extends reports whether the first rune of s joins the cluster before it.
 func extends(s string) bool {
-	if s[0] < 0x80 {
+	r, n := utf8.DecodeRuneInString(s)
+	if r < firstCombining {
 		return false
 	}
-	_, n := utf8.DecodeRuneInString(s)
 	c, _ := ansi.FirstGraphemeCluster("a"+s[:n], ansi.GraphemeWidth)
 	return len(c) > 1
 }

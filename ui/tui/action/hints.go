@@ -43,13 +43,16 @@ func (t *Table) hintActions(c *cells.Canvas) {
 	menu := ""
 	for i := range t.Actions {
 		x := &t.Actions[i]
+		if x.Menu == "" && x.Hint == "" || slices.Contains(ends, x) {
+			continue
+		}
 		first, _, two := strings.Cut(x.Key(), " ")
 		switch {
-		case slices.Contains(ends, x) || !t.Works(x):
-		case two && x.Menu != "" && first != menu:
+		case two && (x.Menu == "" || first == menu), !two && x.Hint == "", !t.Works(x):
+		case two:
 			menu = first
 			hint(c, first, x.Menu)
-		case !two && x.Hint != "":
+		default:
 			hint(c, t.hintKey(x), x.hint())
 		}
 	}
@@ -61,11 +64,13 @@ func (t *Table) hintActions(c *cells.Canvas) {
 
 // hintKey is the key that the hints name, with that of the action that goes the other way.
 func (t *Table) hintKey(x *Action) string {
-	key := x.Key()
-	if other := t.Find(x.Twin); other != nil {
-		key = strings.TrimSpace(key + " " + other.Key())
+	if x.Twin == "" {
+		return x.Key()
 	}
-	return key
+	if other := t.Find(x.Twin); other != nil {
+		return strings.TrimSpace(x.Key() + " " + other.Key())
+	}
+	return x.Key()
 }
 
 // hintChords names the second keys of the actions whose first one was pressed.
