@@ -36,10 +36,23 @@ func newWorld(t *testing.T) *world {
 func newWorldAlone(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, dir: t.TempDir()}
+	t.Cleanup(w.remove)
 	if err := os.Mkdir(w.temp(), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	return w
+}
+
+// remove removes what is in the directory of the world, after its programs were killed. The
+// supervisor of a command outlives its host and may still write: then it is removed again.
+func (w *world) remove() {
+	var err error
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
+		if err = os.RemoveAll(w.dir); err == nil {
+			return
+		}
+	}
+	w.t.Errorf("the directory of the world: %v", err)
 }
 
 // temp is where temporary files of the program go.
