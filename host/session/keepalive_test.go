@@ -8,9 +8,8 @@ import (
 	"eventdeck/host/wire"
 )
 
-// A connection that died unseen looks like a quiet one: nothing ends it. A server
-// that fills its pauses gives it away.
-func TestAGeneralStreamThatFallsSilentIsOpenedAnew(t *testing.T) {
+// A half-open connection looks like a quiet one, unless the server sends keepalives.
+func TestSilentGeneralStreamIsReopened(t *testing.T) {
 	const event = "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\"}\n\n"
 	for _, c := range []struct {
 		name, filled string
@@ -52,7 +51,7 @@ func TestAGeneralStreamThatFallsSilentIsOpenedAnew(t *testing.T) {
 	}
 }
 
-func TestWhetherSilenceWouldBeNoticed(t *testing.T) {
+func TestDetectsSilence(t *testing.T) {
 	open, fill := make(chan bool, 10), make(chan bool)
 	f := handshakeFake(t, map[string]func(ask){http.MethodGet: func(a ask) {
 		a.sse(":\n")
@@ -79,9 +78,8 @@ func TestWhetherSilenceWouldBeNoticed(t *testing.T) {
 	}
 }
 
-// A stream that the caller did not ask to be watched is its owner's: events/stream has a
-// heartbeat of its own.
-func TestStreamsOfEventsAreNotCutForTheirSilence(t *testing.T) {
+// Other streams are watched by their owners: events/stream has heartbeats of its own.
+func TestEventStreamsAreNotCutForSilence(t *testing.T) {
 	f := handshakeFake(t, map[string]func(ask){wire.MethodStream: func(a ask) {
 		a.sse(":\n:\n:\n:\n")
 		<-a.r.Context().Done()

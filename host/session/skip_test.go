@@ -9,9 +9,9 @@ import (
 	"eventdeck/host/wire"
 )
 
-// A frame that cannot be taken does not end the stream: opened again, it would
-// only meet the same frame.
-func TestStreamGoesOnBehindFramesThatAreSkipped(t *testing.T) {
+// A frame that is not accepted does not end the stream: reopened, it would only meet the
+// same frame.
+func TestStreamGoesOnAfterSkippedFrames(t *testing.T) {
 	event := func(n string) string {
 		return `{"jsonrpc":"2.0","method":"notifications/events/event","params":{"n":` + n + `}}`
 	}
@@ -44,9 +44,9 @@ func TestStreamGoesOnBehindFramesThatAreSkipped(t *testing.T) {
 	}
 }
 
-// A frame of a shared connection that was meant to be a message may have been an
-// event of any stream, or of those that have no request of their own.
-func TestGarbledFramesOfASharedConnectionAreTold(t *testing.T) {
+// A malformed message on a shared connection may have been an event of any stream,
+// including those without a request of their own.
+func TestMalformedFramesOfASharedConnectionAreReported(t *testing.T) {
 	frames := map[string]struct {
 		text            string
 		skipped, missed bool
@@ -93,7 +93,7 @@ func TestGarbledFramesOfASharedConnectionAreTold(t *testing.T) {
 	}
 }
 
-func TestSkippedFrameOfTheGeneralStreamIsUnheard(t *testing.T) {
+func TestSkippedFrameOfTheGeneralStreamIsReportedAsMissed(t *testing.T) {
 	f := handshakeFake(t, map[string]func(ask){http.MethodGet: func(a ask) {
 		a.sse("data: {oops\n\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\",\"params\":{\"n\":2}}\n\n")
 		<-a.gone()
