@@ -21,8 +21,8 @@ func members(t *testing.T, text *jsonfile.Text) (jsonfile.Member, []jsonfile.Mem
 	return top, all
 }
 
-// An edit leaves comments and everything else as it stands there.
-func TestEditsLeaveTheRestAsItIs(t *testing.T) {
+// An edit leaves comments and everything else unchanged.
+func TestEditsLeaveTheRestUnchanged(t *testing.T) {
 	const file = "{\n  // of the night shift\n  \"a\": 1, // one\n  \"b\": {\"c\": [1, 2]}, /* two */\n}\n"
 	for name, want := range map[string]string{
 		"a": "{\n  // of the night shift\n // one\n  \"b\": {\"c\": [1, 2]}, /* two */\n}\n",
@@ -50,7 +50,7 @@ func TestEditsLeaveTheRestAsItIs(t *testing.T) {
 	}
 }
 
-func TestMistakesHaveTheirPlace(t *testing.T) {
+func TestErrorsNameTheirPlace(t *testing.T) {
 	text := jsonfile.New("servers.json", []byte("{\n  \"ä\": 1,\n  \"b\" 2\n}"), errFile)
 	err := text.Syntax("{}")
 	if !errors.Is(err, errFile) || !strings.Contains(err.Error(), "servers.json:3:7") {
@@ -64,8 +64,8 @@ func TestMistakesHaveTheirPlace(t *testing.T) {
 	}
 }
 
-// Whatever valid file it is, a member that is put in is there, the others say what they said,
-// and taking it out again gives a file that says what the first one said.
+// FuzzInsertAndCut: in any valid file an inserted member is found, the others keep their
+// values, and cutting it again restores the members.
 func FuzzInsertAndCut(f *testing.F) {
 	for _, file := range []string{"{}", "{ }", "{\n}", `{"a":1}`, "{\"a\":1,}", "{ // c\n \"a\" : [1,] /* , */ , }", "\ufeff{\"a\":{\"b\":2}}", "// top\n{\n\t\"a\": \"//\"\n}// end"} {
 		f.Add(file)
@@ -115,7 +115,7 @@ func FuzzInsertAndCut(f *testing.F) {
 	})
 }
 
-// said are the members with their values, without white space.
+// said returns the members with their values, without white space.
 func said(text *jsonfile.Text, all []jsonfile.Member) map[string]string {
 	m := map[string]string{}
 	for _, member := range all {
