@@ -15,7 +15,7 @@ import (
 	"eventdeck/host/trust"
 )
 
-// saboteur is a store that is told less, more or other than what the host says.
+// saboteur is a store that changes the host's batches.
 type saboteur struct {
 	event.Store
 	submit func(s event.Store, ctx context.Context, b event.Batch) error
@@ -24,7 +24,7 @@ type saboteur struct {
 // Submit implements [event.Store].
 func (s saboteur) Submit(ctx context.Context, b event.Batch) error { return s.submit(s.Store, ctx, b) }
 
-// without returns the records that fn does not name.
+// without returns the records for which fn returns false.
 func without(records []event.Record, fn func(event.Record) bool) (kept []event.Record) {
 	for _, r := range records {
 		if !fn(r) {
@@ -34,7 +34,7 @@ func without(records []event.Record, fn func(event.Record) bool) (kept []event.R
 	return kept
 }
 
-// showLive returns what shows refused subscriptions as live, changed by hide.
+// showLive returns a Status that shows refused subscriptions as live, changed by hide.
 func showLive(hide func(*delivery.Status)) func(host.Snapshot) host.Snapshot {
 	return func(s host.Snapshot) host.Snapshot {
 		for i := range s.Subs {
@@ -47,8 +47,8 @@ func showLive(hide func(*delivery.Status)) func(host.Snapshot) host.Snapshot {
 	}
 }
 
-// The checker notices each way in which a host could break its promises.
-func TestCheckerNotices(t *testing.T) {
+// The checker detects every way in which a host could break its promises.
+func TestCheckerDetectsBrokenPromises(t *testing.T) {
 	nth := func(every int) func(event.Record) bool {
 		var n atomic.Int64
 		return func(r event.Record) bool {
@@ -159,7 +159,7 @@ func TestCheckerNotices(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			var last []string
-			for seed := range uint64(12) { // a short world may have no occasion for the mistake
+			for seed := range uint64(12) { // a short world may have no occasion for the fault
 				o := sim.Options{Seed: seed, Events: 300, Kind: tt.kind, Only: tt.only, Status: tt.status}
 				if tt.submit != nil {
 					submit := tt.submit()

@@ -7,7 +7,7 @@ import (
 	"eventdeck/host/event"
 )
 
-// A gap covers what happened in its window, and a tolerance beside it.
+// A gap covers the events in its window, and within a tolerance around it.
 func TestGapCoversItsWindow(t *testing.T) {
 	at := func(seconds int) time.Time { return epoch.Add(time.Duration(seconds) * time.Second) }
 	known := &account{gaps: []event.Gap{{From: at(100), To: at(200)}}}
