@@ -36,9 +36,9 @@ func (h *noteStream) putAside(more func(context.Context, wire.Note) wire.Note) {
 			case <-a.wake:
 			}
 			for n, ok := a.first(); ok; n, ok = a.first() {
-				told := a.more(h.ctx, n)
+				completed := a.more(h.ctx, n)
 				if a.done() {
-					h.note(told)
+					h.note(completed)
 				}
 			}
 		}

@@ -89,7 +89,7 @@ func TestListPagesOnAndEndsWhenAPageRepeats(t *testing.T) {
 	}
 }
 
-// A name that stands in a list twice means two things: the operator is told.
+// A name that is listed twice is ambiguous: the operator is told.
 func TestTypesListedTwiceAreReported(t *testing.T) {
 	calls := 0
 	d := connect(t, func(string, json.RawMessage) string {

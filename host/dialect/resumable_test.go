@@ -110,10 +110,10 @@ func TestAStreamIsResumedAfterACut(t *testing.T) {
 
 func TestAnAbandonedStreamIsGivenUp(t *testing.T) {
 	for name, c := range map[string]struct{ state, resume string }{
-		"told by poll":      {`"result":{"streamId":"st","status":"abandoned"}`, ""},
-		"refused by poll":   {`"error":{"code":-32602,"message":"unknown stream"}`, ""},
-		"refused by resume": {`"result":{"status":"active"}`, `"error":{"code":-32602,"message":"unknown stream"}`},
-		"told by resume":    {notFound, `"result":{"status":"abandoned"}`},
+		"reported by poll":   {`"result":{"streamId":"st","status":"abandoned"}`, ""},
+		"refused by poll":    {`"error":{"code":-32602,"message":"unknown stream"}`, ""},
+		"refused by resume":  {`"result":{"status":"active"}`, `"error":{"code":-32602,"message":"unknown stream"}`},
+		"reported by resume": {notFound, `"result":{"status":"abandoned"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPeer(t, sketchCapabilities, cutStreams(func(call) string { return c.resume }, c.state))

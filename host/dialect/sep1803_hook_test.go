@@ -131,7 +131,7 @@ func TestHeldRegistrationIsCheckedAndNotRepeated(t *testing.T) {
 			d, _ = p.connect(Options{})
 		}
 		if anew := subscribe(); anew.ID == q.Held || !anew.Anew || anew.Secret == nil {
-			t.Errorf("visible %v: a forgotten registration was not made anew: %+v", visible, anew)
+			t.Errorf("visible %v: a forgotten registration was not repeated: %+v", visible, anew)
 		}
 		if !visible && g.size() != 1 {
 			t.Errorf("%d are registered", g.size())

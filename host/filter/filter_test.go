@@ -139,7 +139,7 @@ func TestErrors(t *testing.T) {
 		{"since:", 6, "no time"},
 		{"since:-5m", 6, "no time"},
 		{"until:99999999w", 6, "no time"},
-		{strings.Repeat("(", 60), 50, "too many"},
+		{strings.Repeat("(", 60), 50, "nested too deep"},
 		{strings.Repeat("a ", 3000), maxText, "too long"},
 		{"a\xff", 0, "no characters"},
 	} {

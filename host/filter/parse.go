@@ -94,7 +94,7 @@ func (p *parser) and() (node, error) {
 	}
 	switch len(parts) {
 	case 0:
-		return nil, p.fail("a term is missing here; give a word, or put | ( ) in quotes to search for them")
+		return nil, p.fail("a term is missing here; add a word, or put | ( ) in quotes to search for them")
 	case 1:
 		return parts[0], nil
 	}
@@ -107,13 +107,13 @@ func (p *parser) unary() (node, error) {
 		return p.term()
 	}
 	if p.depth++; p.depth > maxDepth {
-		return nil, p.fail("too many parentheses or exclamation marks around one another")
+		return nil, p.fail("parentheses or exclamation marks are nested too deep")
 	}
 	defer func() { p.depth-- }()
 	if p.take('!') {
 		p.blanks()
 		if p.done() || p.peek() == '|' || p.peek() == ')' {
-			return nil, p.fail("! needs a term behind it, as in !test")
+			return nil, p.fail("! needs a term after it, as in !test")
 		}
 		n, err := p.unary()
 		if err != nil {

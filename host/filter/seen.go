@@ -109,30 +109,25 @@ func remember(values *[]string, value string, most int) bool {
 
 // values returns the values of a field.
 func (s *Seen) values(f field) []string {
-	if s == nil {
-		return nil
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.named[f])
+	return s.list(func() []string { return s.named[f] })
 }
 
 // at returns the values at a path.
 func (s *Seen) at(path string) []string {
-	if s == nil {
-		return nil
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.texts[path])
+	return s.list(func() []string { return s.texts[path] })
 }
 
 // allPaths returns all paths.
 func (s *Seen) allPaths() []string {
+	return s.list(func() []string { return s.paths })
+}
+
+// list returns a copy of the list that which returns under the lock.
+func (s *Seen) list(which func() []string) []string {
 	if s == nil {
 		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Clone(s.paths)
+	return slices.Clone(which())
 }

@@ -198,7 +198,7 @@ func (l *httpLink) note(x *exchange, n wire.Note) {
 		return
 	}
 	if belongsToAll(n) || x.resumed && n.Route() != x.id && n.Route() != "" {
-		l.unasked(n)
+		l.unsolicited(n)
 		return
 	}
 	x.deliver(n)

@@ -150,7 +150,7 @@ func perform(role, id, method string, params json.RawMessage, line []byte) (done
 		result("1")
 	case "test/env":
 		result(`"` + os.Getenv("FLAVOUR") + `"`)
-	case "test/unasked":
+	case "test/unsolicited":
 		fmt.Println(`{"jsonrpc":"2.0","method":"notifications/events/list_changed"}`)
 		result("1")
 	case "":

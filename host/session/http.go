@@ -19,8 +19,8 @@ import (
 // httpLink speaks Streamable HTTP: every request is a POST of its own.
 type httpLink struct {
 	*web
-	unasked func(wire.Note)
-	lose    func(error) // ends the session
+	unsolicited func(wire.Note)
+	lose        func(error) // ends the session
 
 	id atomic.Pointer[string] // Mcp-Session-Id; nil: none was given
 
@@ -31,8 +31,8 @@ type httpLink struct {
 }
 
 // newHTTPLink does not connect.
-func newHTTPLink(w *web, unasked func(wire.Note), lose func(error)) *httpLink {
-	l := &httpLink{web: w, unasked: unasked, lose: lose, slots: make(chan struct{}, 8)}
+func newHTTPLink(w *web, unsolicited func(wire.Note), lose func(error)) *httpLink {
+	l := &httpLink{web: w, unsolicited: unsolicited, lose: lose, slots: make(chan struct{}, 8)}
 	l.ctx, l.end = context.WithCancel(context.Background())
 	return l
 }

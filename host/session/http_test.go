@@ -101,17 +101,17 @@ func TestStreamDeliversAndClosesAlone(t *testing.T) {
 func TestAnswersInEveryShape(t *testing.T) {
 	final := func(a ask) string { return `{"jsonrpc":"2.0","id":` + a.id + `,"result":{"ok":true}}` }
 	for name, answer := range map[string]func(ask){
-		"JSON":                   func(a ask) { a.json(200, final(a)) },
-		"id as a string":         func(a ask) { a.json(200, `{"id":"`+a.id+`","result":{"ok":true}}`) },
-		"id null":                func(a ask) { a.json(200, `{"id":null,"result":{"ok":true}}`) },
-		"batch":                  func(a ask) { a.json(200, `[{"method":"notifications/x"},`+final(a)+`]`) },
-		"SSE":                    func(a ask) { a.sse("event: message\nid: 1\ndata: " + final(a) + "\n\n") },
-		"SSE, empty first":       func(a ask) { a.sse("id: 0\nretry: 100\ndata:\n\n: hi\r\n\r\ndata: " + final(a) + "\r\n\r\n") },
-		"SSE with a ping event":  func(a ask) { a.sse("event: ping\ndata: now\n\ndata: " + final(a) + "\n\n") },
-		"SSE cut behind the end": func(a ask) { a.sse("data: " + final(a)) },
-		"SSE, garbage behind":    func(a ask) { a.sse("data: " + final(a) + "\n\ndata: {{{\n\n") },
-		"SSE, another's answer":  func(a ask) { a.sse("data: {\"id\":\"other\",\"result\":1}\n\ndata: " + final(a) + "\n\n") },
-		"byte order mark":        func(a ask) { a.json(200, "\xef\xbb\xbf"+final(a)) },
+		"JSON":                  func(a ask) { a.json(200, final(a)) },
+		"id as a string":        func(a ask) { a.json(200, `{"id":"`+a.id+`","result":{"ok":true}}`) },
+		"id null":               func(a ask) { a.json(200, `{"id":null,"result":{"ok":true}}`) },
+		"batch":                 func(a ask) { a.json(200, `[{"method":"notifications/x"},`+final(a)+`]`) },
+		"SSE":                   func(a ask) { a.sse("event: message\nid: 1\ndata: " + final(a) + "\n\n") },
+		"SSE, empty first":      func(a ask) { a.sse("id: 0\nretry: 100\ndata:\n\n: hi\r\n\r\ndata: " + final(a) + "\r\n\r\n") },
+		"SSE with a ping event": func(a ask) { a.sse("event: ping\ndata: now\n\ndata: " + final(a) + "\n\n") },
+		"SSE cut after the end": func(a ask) { a.sse("data: " + final(a)) },
+		"SSE, garbage after it": func(a ask) { a.sse("data: " + final(a) + "\n\ndata: {{{\n\n") },
+		"SSE, another's answer": func(a ask) { a.sse("data: {\"id\":\"other\",\"result\":1}\n\ndata: " + final(a) + "\n\n") },
+		"byte order mark":       func(a ask) { a.json(200, "\xef\xbb\xbf"+final(a)) },
 		"no content type": func(a ask) {
 			a.w.Header()["Content-Type"] = nil
 			io.WriteString(a.w, final(a))

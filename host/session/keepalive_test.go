@@ -43,9 +43,9 @@ func TestSilentGeneralStreamIsReopened(t *testing.T) {
 			if c.numbered {
 				return
 			}
-			get(t, "the news that something went unheard", missed)
+			get(t, "the report of missed notifications", missed)
 			if since := s.MissedSince(); since.IsZero() || time.Since(since) < 50*time.Millisecond {
-				t.Errorf("unheard since %v", since)
+				t.Errorf("missed since %v", since)
 			}
 		})
 	}
@@ -74,7 +74,7 @@ func TestDetectsSilence(t *testing.T) {
 		t.Error("a stream whose pauses are filled is not watched")
 	}
 	if !s.MissedSince().IsZero() {
-		t.Error("nothing went unheard")
+		t.Error("nothing was reported as missed")
 	}
 }
 

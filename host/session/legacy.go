@@ -35,9 +35,9 @@ type legacyLink struct {
 // bounds only that.
 //
 // Errors: those of a request, [ErrAnswer] when the stream does not begin like one.
-func dialLegacy(ctx context.Context, w *web, opts Options, unasked func(wire.Note), lose func(error)) (*legacyLink, error) {
+func dialLegacy(ctx context.Context, w *web, opts Options, unsolicited func(wire.Note), lose func(error)) (*legacyLink, error) {
 	l := &legacyLink{web: w, lose: lose}
-	l.router.init(opts, unasked)
+	l.router.init(opts, unsolicited)
 	l.send = l.tell
 	l.ctx, l.end = context.WithCancel(context.Background())
 	stop := context.AfterFunc(ctx, l.end)

@@ -76,7 +76,7 @@ func newLegacy(t *testing.T, l *legacy) *fake {
 func TestLegacyIsDetected(t *testing.T) {
 	l := &legacy{}
 	f := newLegacy(t, l)
-	sink, unasked := notes()
+	sink, unsolicited := notes()
 	server := f.server()
 	server.Headers = map[string]event.Secret{"X-Key": event.NewSecret("k")}
 	s := mustDial(t, server, Options{OnNote: sink})
@@ -98,7 +98,7 @@ func TestLegacyIsDetected(t *testing.T) {
 		t.Errorf("note %+v", n)
 	}
 	l.frames <- `{"jsonrpc":"2.0","method":"notifications/events/list_changed"}`
-	get(t, "what is said unasked", unasked)
+	get(t, "the unsolicited notification", unsolicited)
 	l.frames <- `{"jsonrpc":"2.0","id":"p","method":"ping"}`
 	f.wait(t, "") // the answer
 	stream.Close()

@@ -67,7 +67,7 @@ func (s *Session) openListen(taken func(), _ string) (*exchange, error) {
 	}
 	sink := func(n wire.Note) {
 		if n.Method != wire.NoteAcknowledged {
-			s.unasked(n)
+			s.unsolicited(n)
 		}
 	}
 	x, err := s.prepare(s.ctx, wire.MethodListen, map[string]wanted{"notifications": {true}}, sink)
@@ -83,7 +83,7 @@ func (s *Session) openGeneral(taken func(), lastID string) (*exchange, error) {
 		if n.Method == wire.NoteSkipped {
 			s.opts.missed()
 		} else {
-			s.unasked(n)
+			s.unsolicited(n)
 		}
 	}
 	x := s.newExchange(s.ctx, *s.era.Load(), "", sink)
@@ -142,7 +142,7 @@ func (s *Session) suspectChange(missed bool) {
 		s.opts.missed()
 	}
 	if s.info.ListChanged {
-		s.unasked(wire.Note{Method: wire.NoteListChanged})
+		s.unsolicited(wire.Note{Method: wire.NoteListChanged})
 	}
 }
 

@@ -81,12 +81,12 @@ func dial(ctx context.Context, server event.Server, opts Options, greet func(*Se
 func (s *Session) connect(ctx context.Context, server event.Server) (err error) {
 	if server.Command != "" {
 		s.info.Transport = TransportPipe
-		s.link, err = startProcess(server, s.opts, s.unasked, s.end)
+		s.link, err = startProcess(server, s.opts, s.unsolicited, s.end)
 		return err
 	}
 	if socketURL(server.URL) {
 		s.info.Transport = TransportSocket
-		s.link, err = dialSocket(ctx, server, s.opts, s.unasked, s.end)
+		s.link, err = dialSocket(ctx, server, s.opts, s.unsolicited, s.end)
 		return err
 	}
 	w, err := newWeb(server, s.opts)
@@ -95,13 +95,13 @@ func (s *Session) connect(ctx context.Context, server event.Server) (err error) 
 	}
 	if server.Transport != event.TransportSSE {
 		s.info.Transport = TransportHTTP
-		s.link = newHTTPLink(w, s.unasked, s.end)
+		s.link = newHTTPLink(w, s.unsolicited, s.end)
 		return nil
 	}
 	s.info.Transport = TransportLegacy
 	bounded, cancel := context.WithTimeoutCause(ctx, s.opts.ProbeTimeout, errNoEndpoint)
 	defer cancel()
-	if s.link, err = dialLegacy(bounded, w, s.opts, s.unasked, s.end); err != nil {
+	if s.link, err = dialLegacy(bounded, w, s.opts, s.unsolicited, s.end); err != nil {
 		w.client.CloseIdleConnections()
 	}
 	return err

@@ -46,9 +46,9 @@ type processLink struct {
 // a process group of its own.
 //
 // Error: [ErrUnreachable].
-func startProcess(server event.Server, opts Options, unasked func(wire.Note), lose func(error)) (*processLink, error) {
+func startProcess(server event.Server, opts Options, unsolicited func(wire.Note), lose func(error)) (*processLink, error) {
 	l := &processLink{lose: lose, outDone: make(chan struct{}), errDone: make(chan struct{}), exited: make(chan struct{})}
-	l.router.init(opts, unasked)
+	l.router.init(opts, unsolicited)
 	l.out.init(l.exited)
 	l.send = l.tell
 	l.cmd = exec.Command(server.Command, server.Args...)

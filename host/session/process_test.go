@@ -260,7 +260,7 @@ func TestProcessRequestsAreAnswered(t *testing.T) {
 func TestProcessUnsolicitedNotifications(t *testing.T) {
 	sink, c := notes()
 	s := mustDial(t, process(t, "handshake"), Options{OnNote: sink})
-	if _, err := s.Call(soon(t), "test/unasked", nil); err != nil {
+	if _, err := s.Call(soon(t), "test/unsolicited", nil); err != nil {
 		t.Fatal(err)
 	}
 	if n := get(t, "list_changed", c); n.Method != wire.NoteListChanged {

@@ -127,8 +127,8 @@ func TestGeneralStreamIsResumed(t *testing.T) {
 			t.Fatalf("Last-Event-ID %q, want %q", got, want)
 		}
 		if want == "e-2" && len(missed) != 0 {
-			t.Error("what was resumed counts as unheard")
+			t.Error("a resumed stream is reported as missed")
 		}
 	}
-	get(t, "the news that something went unheard", missed)
+	get(t, "the report of missed notifications", missed)
 }

@@ -17,10 +17,10 @@ import (
 // WebSocket, the one stream of HTTP+SSE — to their exchanges. One goroutine reads and calls
 // take.
 type router struct {
-	opts    Options
-	unasked func(wire.Note)
-	send    func(ctx context.Context, e era, method string, frame []byte) error
-	replies chan []byte // responses to the server; bounded, so that reading never waits for writing
+	opts        Options
+	unsolicited func(wire.Note)
+	send        func(ctx context.Context, e era, method string, frame []byte) error
+	replies     chan []byte // responses to the server; bounded, so that reading never waits for writing
 
 	mu      sync.Mutex
 	inboxes map[wire.ID]*inbox
@@ -29,8 +29,8 @@ type router struct {
 	sample  atomic.Pointer[trust.Text] // the beginning of the first of them
 }
 
-func (r *router) init(opts Options, unasked func(wire.Note)) {
-	r.opts, r.unasked = opts, unasked
+func (r *router) init(opts Options, unsolicited func(wire.Note)) {
+	r.opts, r.unsolicited = opts, unsolicited
 	r.replies, r.inboxes = make(chan []byte, 16), map[wire.ID]*inbox{}
 }
 
@@ -171,7 +171,7 @@ func (r *router) takeNote(m wire.Message, size int) {
 		if tooLarge {
 			r.opts.missed()
 		} else {
-			r.unasked(n)
+			r.unsolicited(n)
 		}
 	case box == nil:
 		r.opts.Log.Debug("server sent a notification for a stream that is over")

@@ -226,7 +226,7 @@ func (s *Session) call(ctx context.Context, method string, params any, mirrored 
 		ctx, cancel = context.WithTimeout(ctx, s.opts.CallTimeout)
 		defer cancel()
 	}
-	x, err := s.prepare(ctx, method, params, s.unasked)
+	x, err := s.prepare(ctx, method, params, s.unsolicited)
 	if err != nil {
 		return nil, err
 	}
@@ -344,7 +344,7 @@ func (s *Session) finish(x *exchange, result json.RawMessage, err error) {
 	abandoned := err != nil && (x.ctx.Err() != nil || errors.Is(err, ErrAnswer))
 	x.finish(result, err)
 	if abandoned {
-		s.sayCancelled(x)
+		s.notifyCancelled(x)
 	}
 }
 
@@ -374,10 +374,10 @@ func (s *Session) enter() error {
 	return nil
 }
 
-// sayCancelled tells the server that the caller no longer waits for x. Over stateless HTTP
+// notifyCancelled tells the server that the caller no longer waits for x. Over stateless HTTP
 // the end of the POST does; handshake servers do not always notice it (field notes 15). The
 // handshake itself must not be cancelled.
-func (s *Session) sayCancelled(x *exchange) {
+func (s *Session) notifyCancelled(x *exchange) {
 	if x.frame == nil || x.method == methodInitialize || s.link.hangsUp(x.era) || errors.Is(s.Err(), ErrLost) {
 		return
 	}
@@ -393,8 +393,8 @@ func (s *Session) sayCancelled(x *exchange) {
 	}
 }
 
-// unasked handles a notification that belongs to no stream.
-func (s *Session) unasked(n wire.Note) {
+// unsolicited handles a notification that belongs to no stream.
+func (s *Session) unsolicited(n wire.Note) {
 	if s.opts.OnNote != nil {
 		s.opts.OnNote(n)
 	}

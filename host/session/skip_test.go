@@ -81,13 +81,13 @@ func TestMalformedFramesOfASharedConnectionAreReported(t *testing.T) {
 			if skipped := n.Method == wire.NoteSkipped; skipped != tt.skipped {
 				t.Errorf("%+v", n)
 			} else if skipped {
-				n = get(t, "the event behind", c)
+				n = get(t, "the event after it", c)
 			}
 			if n.Method != wire.NoteEvent {
 				t.Errorf("%+v", n)
 			}
 			if got := len(missed) > 0; got != tt.missed {
-				t.Errorf("unheard: %v", got)
+				t.Errorf("reported as missed: %v", got)
 			}
 		})
 	}
@@ -101,8 +101,8 @@ func TestSkippedFrameOfTheGeneralStreamIsReportedAsMissed(t *testing.T) {
 	sink, c := notes()
 	missed := make(chan bool, 10)
 	mustDial(t, f.server(), Options{OnNote: sink, OnMissed: func() { missed <- true }})
-	if n := get(t, "the note behind", c); number(t, n) != 2 {
+	if n := get(t, "the next note", c); number(t, n) != 2 {
 		t.Errorf("%+v", n)
 	}
-	get(t, "the news that something went unheard", missed)
+	get(t, "the report of missed notifications", missed)
 }

@@ -47,13 +47,13 @@ type socketLink struct {
 // dialSocket opens the WebSocket. ctx bounds only that.
 //
 // Errors: [ErrServer], [ErrUnreachable], [*HTTPError], [ErrAnswer], the cause of ctx.
-func dialSocket(ctx context.Context, server event.Server, opts Options, unasked func(wire.Note), lose func(error)) (*socketLink, error) {
+func dialSocket(ctx context.Context, server event.Server, opts Options, unsolicited func(wire.Note), lose func(error)) (*socketLink, error) {
 	w, err := newWeb(server, opts)
 	if err != nil {
 		return nil, err
 	}
 	l := &socketLink{web: w, lose: lose}
-	l.router.init(opts, unasked)
+	l.router.init(opts, unsolicited)
 	l.ctx, l.end = context.WithCancel(context.Background())
 	l.out.init(l.ctx.Done())
 	l.send = l.tell

@@ -108,7 +108,7 @@ func TestSocket(t *testing.T) {
 		return talk(p, id, method)
 	})
 	server.Headers = map[string]event.Secret{"Authorization": event.NewSecret("Bearer t")}
-	sink, unasked := notes()
+	sink, unsolicited := notes()
 	s := mustDial(t, server, Options{OnNote: sink})
 	if i := s.Info(); i.Transport != TransportSocket || i.Era != EraStateless || i.HTTP != "HTTP/1.1" {
 		t.Errorf("info %+v", i)
@@ -119,7 +119,7 @@ func TestSocket(t *testing.T) {
 	if raw, err := s.Call(soon(t), "m", nil); err != nil || string(raw) != "1" {
 		t.Errorf("%s, %v", raw, err)
 	}
-	get(t, "what is said unasked", unasked)
+	get(t, "the unsolicited notification", unsolicited)
 	into, c := notes()
 	one, err := s.Open(soon(t), wire.MethodStream, nil, into)
 	if err != nil {

@@ -124,7 +124,7 @@ func TestRequestsGoThroughAProxy(t *testing.T) {
 	}
 	w.client.Transport.(*http.Transport).Proxy = http.ProxyURL(to)
 	s := newSession(Options{}.withDefaults())
-	s.link = newHTTPLink(w, s.unasked, s.end)
+	s.link = newHTTPLink(w, s.unsolicited, s.end)
 	defer s.Close()
 	if err := s.greet(soon(t)); err != nil {
 		t.Fatal(err)

@@ -54,13 +54,13 @@ func TestErrorsNameTheirPlace(t *testing.T) {
 	text := jsonfile.New("servers.json", []byte("{\n  \"ä\": 1,\n  \"b\" 2\n}"), errFile)
 	err := text.Syntax("{}")
 	if !errors.Is(err, errFile) || !strings.Contains(err.Error(), "servers.json:3:7") {
-		t.Errorf("the mistake is told as %v", err)
+		t.Errorf("the error is %v", err)
 	}
 	if line, column := text.Position(strings.Index("{\n  \"ä\": 1", "1")); line != 2 || column != 8 {
 		t.Errorf("the number stands at %d:%d", line, column)
 	}
 	if err := jsonfile.New("f", nil, errFile).Syntax(`{"rules":{}}`); err == nil || !strings.Contains(err.Error(), `{"rules":{}}`) {
-		t.Errorf("of an empty file it is told: %v", err)
+		t.Errorf("the error of an empty file is %v", err)
 	}
 }
 

@@ -77,15 +77,8 @@ func StringEnd(s string, i int) (end int, closed bool) {
 
 // StringEndIn is [StringEnd] for bytes, without closed.
 func StringEndIn(raw []byte, i int) int {
-	for j := i + 1; j < len(raw); j++ {
-		switch raw[j] {
-		case '"':
-			return j + 1
-		case '\\':
-			j++
-		}
-	}
-	return len(raw)
+	end, _ := StringEnd(View(raw), i)
+	return end
 }
 
 // ValueEnd returns the offset after the value that begins at i.

@@ -176,11 +176,12 @@ func (w *jsonWalker) run(t jsonText, i int) (int, error) {
 			if w.depth == t.lim.Depth {
 				return i, fmt.Errorf("%w: more than %d levels", ErrDepth, t.lim.Depth)
 			}
-			object := raw[i] == '{'
+			bracket := raw[i]
+			object := bracket == '{'
 			t.v.Open(w.depth, i)
 			w.push(frame{object: object, start: i, keys: w.keys})
 			i = SkipSpace(raw, i+1)
-			if i < len(raw) && raw[i] == closing(object) {
+			if i < len(raw) && raw[i] == closingOf(bracket) {
 				var done bool
 				if i, done = w.close(t, i); done {
 					return i, nil
@@ -216,7 +217,7 @@ func (w *jsonWalker) run(t jsonText, i int) (int, error) {
 				}
 				break
 			}
-			if i >= len(raw) || raw[i] != closing(top.object) {
+			if i >= len(raw) || raw[i] != closingOf(raw[top.start]) {
 				return i, syntaxError(raw, i, "a comma or a closing bracket")
 			}
 			var done bool
@@ -225,13 +226,6 @@ func (w *jsonWalker) run(t jsonText, i int) (int, error) {
 			}
 		}
 	}
-}
-
-func closing(object bool) byte {
-	if object {
-		return '}'
-	}
-	return ']'
 }
 
 // close ends the innermost container with the bracket at i.
