@@ -175,10 +175,10 @@ type Kind struct {
 	// Check refuses arguments that the dialect cannot express, before anything is sent.
 	// Error: [ErrArguments].
 	Check func(t event.Type, args json.RawMessage, now time.Time) error
-	// Firings returns the next n deliveries of a subscription on a schedule, at most; nil
-	// for one that delivers at once.
+	// Firings returns the times of the next deliveries of a scheduled subscription, at most
+	// n; nil for one that delivers at once.
 	Firings func(args json.RawMessage, now time.Time, n int) []time.Time
-	// Ends returns when the arguments of a subscription let it end; zero: never.
+	// Ends returns the end that the arguments of a subscription set; zero: none.
 	Ends func(args json.RawMessage) time.Time
 	// Read reads a webhook delivery.
 	Read func(body []byte, id trust.Text, at time.Time) (wire.Occurrence, error)

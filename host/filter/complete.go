@@ -74,7 +74,7 @@ func (l *lexer) skipTerm() {
 		}
 		l.at = min(l.at+1, len(l.text))
 	}
-	for !l.done() && l.atBare() {
+	for !l.done() && !l.atEnd() {
 		if l.peek() == '"' {
 			if _, err := l.phrase(); err != nil {
 				l.at = len(l.text)
@@ -85,8 +85,6 @@ func (l *lexer) skipTerm() {
 		l.at += n
 	}
 }
-
-func (l *lexer) atBare() bool { return !l.atEnd() }
 
 // completion collects candidates for one term.
 type completion struct {

@@ -94,7 +94,7 @@ func (p *parser) and() (node, error) {
 	}
 	switch len(parts) {
 	case 0:
-		return nil, p.fail("a term is missing here; add a word, or put | ( ) in quotes to search for them")
+		return nil, p.fail("a term is missing here; give a word, or put | ( ) in quotes to search for them")
 	case 1:
 		return parts[0], nil
 	}

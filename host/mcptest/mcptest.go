@@ -92,7 +92,7 @@ func Next[T any](t testing.TB, from <-chan T, wanted func(T) bool) T {
 				return v
 			}
 		case <-late:
-			t.Fatalf("no %T came that is wanted", *new(T))
+			t.Fatalf("no wanted %T came", *new(T))
 		}
 	}
 }
