@@ -187,7 +187,7 @@ func TestTruncatedListIsReported(t *testing.T) {
 	}
 }
 
-// A server of two dialects of which one fails still has the types of the other.
+// If one of a server's two dialects fails, the types of the other are listed.
 func TestFailingDialectHidesOnlyItsOwnTypes(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer string

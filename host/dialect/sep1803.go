@@ -144,7 +144,7 @@ func (r *resources) List(ctx context.Context) ([]event.Type, SkippedTypes, error
 
 // pages returns the items of a list, page after page until there are enough.
 //
-// Errors: those of the server; [ErrPartial] beside what was read.
+// Errors: those of the server; [ErrPartial] with the items read so far.
 func pages(ctx context.Context, s *session.Session, o Options, method, member string, enough int) ([]json.RawMessage, error) {
 	var items []json.RawMessage
 	seen := map[string]bool{}

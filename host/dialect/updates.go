@@ -187,16 +187,16 @@ func (u *updates) occurrence(n wire.Note, nth uint64) (string, wire.Note) {
 	})
 }
 
-// occurrenceOf converts an update to an event with the name and data that what returns, and
-// returns its address.
-func occurrenceOf(n wire.Note, nth uint64, o Options, what func(update) (name trust.Text, data json.RawMessage)) (string, wire.Note) {
+// occurrenceOf converts an update to an event with the name and data that describe returns,
+// and returns its address.
+func occurrenceOf(n wire.Note, nth uint64, o Options, describe func(update) (name trust.Text, data json.RawMessage)) (string, wire.Note) {
 	u, refused := readUpdate(n.Params, o.Events)
 	note := wire.Note{Method: wire.NoteEvent, Params: n.Params, Refused: refused}
 	if refused != nil {
 		return looseURI(n.Params), note
 	}
 	at := o.Now()
-	name, data := what(u)
+	name, data := describe(u)
 	note.Event = &wire.Occurrence{
 		EventID: hashID(u.uri.Raw(), data, at, nth), Name: name,
 		Timestamp: trust.Untrusted(at.UTC().Format(time.RFC3339Nano)),
