@@ -10,14 +10,14 @@ import (
 	"eventdeck/host/wire"
 )
 
-// addresses are the resources of one connection that this host is subscribed
-// to: in the handshake era among the notifications of the connection, which knows
-// each address once, else by a stream for each.
+// addresses are the resources that this host has subscribed to on one connection. In the
+// handshake era their updates come among the notifications of the connection, which holds
+// one subscription per address; on a stateless server each has a stream.
 type addresses struct {
 	s     *session.Session
 	opts  Options
 	pulse *pulse
-	// read makes an event of a notification, the nth that came.
+	// read converts the nth notification to an event.
 	read func(n wire.Note, nth uint64) (uri string, note wire.Note)
 
 	mu        sync.Mutex
@@ -29,20 +29,20 @@ func newAddresses(s *session.Session, o Options, read func(wire.Note, uint64) (s
 	return &addresses{s: s, opts: o, pulse: newPulse(s, o), read: read, byAddress: map[string]*address{}}
 }
 
-// address is one address that the server was asked about in the handshake era.
+// address is one address with a subscription in the handshake era.
 type address struct {
 	asking    sync.Mutex // one request about the address at a time
 	listeners map[*noteStream]struct{}
-	waiting   int // streams that use the address or are about to
+	waiting   int // streams that use the address or are about to use it
 }
 
-// open subscribes h to an address: by a request of its own where the server is
-// stateless, else among the notifications of the connection.
+// open subscribes h to an address: with a stream of its own on a stateless server, else
+// among the notifications of the connection.
 func (r *addresses) open(ctx context.Context, where string, h *noteStream) (Stream, error) {
 	if r.s.Info().Era == session.EraStateless {
 		return r.listen(where, h)
 	}
-	err := h.deaf()
+	err := h.listenErr()
 	if err == nil {
 		err = r.join(ctx, where, h)
 	}
@@ -63,8 +63,8 @@ func (r *addresses) subscribeRequest(where string) (method string, params any) {
 	return methodSubscribe, map[string]string{"uri": where}
 }
 
-// note routes what the general stream brings to the addresses that it lies under,
-// and reports whether the resources may have changed.
+// note routes a notification of the general stream to the addresses that contain its
+// resource, and reports whether the list of resources may have changed.
 func (r *addresses) note(n wire.Note) (relist bool) {
 	r.pulse.beat()
 	switch n.Method {
@@ -84,8 +84,8 @@ func (r *addresses) note(n wire.Note) (relist bool) {
 	return false
 }
 
-// join subscribes to the address unless another stream has. Events that come
-// before the answer are heard.
+// join subscribes to the address unless another stream has done so. Events that arrive
+// before the response are delivered.
 func (r *addresses) join(ctx context.Context, where string, h *noteStream) error {
 	a := r.use(where)
 	a.asking.Lock()
@@ -128,7 +128,7 @@ func (r *addresses) unuse(where string, a *address) {
 	}
 }
 
-// leave unsubscribes from the address with its last stream.
+// leave unsubscribes from the address when its last stream leaves.
 func (r *addresses) leave(ctx context.Context, where string, h *noteStream) {
 	r.mu.Lock()
 	a := r.byAddress[where]
@@ -141,13 +141,13 @@ func (r *addresses) leave(ctx context.Context, where string, h *noteStream) {
 	r.mu.Unlock()
 	if last {
 		if _, err := r.s.Call(ctx, methodUnsubscribe, map[string]string{"uri": where}); err != nil {
-			r.opts.Log.Debug("server did not take the end of a subscription", "err", err)
+			r.opts.Log.Debug("the server refused to end a subscription", "err", err)
 		}
 	}
 	r.unuse(where, a)
 }
 
-// listen subscribes by a stream of its own (2026-07-28).
+// listen subscribes with a stream of its own (2026-07-28).
 func (r *addresses) listen(where string, h *noteStream) (Stream, error) {
 	h.own = true
 	method, params := r.subscribeRequest(where)
@@ -173,8 +173,8 @@ func (r *addresses) listen(where string, h *noteStream) (Stream, error) {
 	return l, nil
 }
 
-// listened is a stream with a request of its own. The server is asked whether it
-// answers as for the others: not every server fills a quiet stream with comments.
+// listened is a stream with a request of its own. The server is pinged as for the other
+// streams: not every server fills a quiet stream with comments.
 type listened struct {
 	*noteStream
 	inner *session.Stream

@@ -7,9 +7,9 @@ import (
 	"eventdeck/host/wire"
 )
 
-// aside keeps events of a stream until more is known of them. The connection that
-// brought them must not wait for that: the answers come over it. A nil aside takes
-// nothing.
+// aside queues events of a stream until a request has completed them. The goroutine that
+// reads the connection must not wait for that: the responses come over it. A nil aside
+// takes nothing.
 type aside struct {
 	more func(context.Context, wire.Note) wire.Note
 	wake chan struct{}
@@ -20,11 +20,10 @@ type aside struct {
 	closed bool
 }
 
-// maxAside bounds the events that wait. Those beyond it are handed on as they are.
+// maxAside bounds the queue, in events. Further events are delivered as they are.
 const maxAside = 256
 
-// putAside has the events of h wait for more, one after another, until its stream
-// ends.
+// putAside completes the events of h with more, one after another, until the stream ends.
 func (h *noteStream) putAside(more func(context.Context, wire.Note) wire.Note) {
 	a := &aside{more: more, wake: make(chan struct{}, 1), over: make(chan struct{})}
 	h.aside = a
@@ -37,9 +36,9 @@ func (h *noteStream) putAside(more func(context.Context, wire.Note) wire.Note) {
 			case <-a.wake:
 			}
 			for n, ok := a.first(); ok; n, ok = a.first() {
-				told := a.more(h.ctx, n)
+				completed := a.more(h.ctx, n)
 				if a.done() {
-					h.note(told)
+					h.note(completed)
 				}
 			}
 		}
@@ -63,7 +62,7 @@ func (a *aside) put(n wire.Note) bool {
 	return true
 }
 
-// first returns the event that waits longest, and leaves it where it is.
+// first returns the oldest event without removing it.
 func (a *aside) first() (n wire.Note, ok bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -73,7 +72,7 @@ func (a *aside) first() (n wire.Note, ok bool) {
 	return a.queue[0], true
 }
 
-// done takes the first event out; false if [aside.rest] has.
+// done removes the first event; false if [aside.rest] has done so.
 func (a *aside) done() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -84,8 +83,7 @@ func (a *aside) done() bool {
 	return true
 }
 
-// rest takes all that waits, and what is asked about. Nothing can be put there
-// afterwards.
+// rest removes all events, the one in progress included, and closes the queue.
 func (a *aside) rest() []wire.Note {
 	if a == nil {
 		return nil
@@ -97,7 +95,7 @@ func (a *aside) rest() []wire.Note {
 	return all
 }
 
-// wait waits until nothing is asked any more. The stream's context must have ended.
+// wait waits until no request is in progress. The stream's context must have ended.
 func (a *aside) wait() {
 	if a != nil {
 		<-a.over

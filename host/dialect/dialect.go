@@ -1,5 +1,5 @@
-// Package dialect knows how servers say "events". There is one interface, told in
-// the words of MCP Events; each other way of saying it is one file that translates.
+// Package dialect translates the ways in which servers offer events. Its one interface has
+// the terms of MCP Events; each other dialect is translated to it in files of its own.
 // Nothing above this package branches on the dialect of a server.
 package dialect
 
@@ -24,20 +24,20 @@ import (
 var (
 	// ErrNoEvents: the server does not know the methods of any dialect.
 	ErrNoEvents = errors.New("the server does not know events/list")
-	// ErrUnadvertised: the server does not say that it has events, and was not asked.
-	// It is an ErrNoEvents too.
+	// ErrUnadvertised: the server does not advertise events, and was not asked for them. It
+	// is an [ErrNoEvents] too.
 	ErrUnadvertised error = unadvertised{}
-	// ErrPartial: the types are returned beside it, and there are more.
+	// ErrPartial: the list is incomplete; the types that were read are returned with it.
 	ErrPartial = errors.New("the list of event types was cut short")
-	// ErrDialect: one of the server's dialects could not list its types. It stands
-	// beside an [ErrPartial], with the reason.
+	// ErrDialect: one of the server's dialects could not list its types. It is joined to an
+	// [ErrPartial], with the reason.
 	ErrDialect = errors.New("one of the ways in which the server offers events failed")
 	// ErrDraft: the server speaks the draft of April 2026 of MCP Events. It is a
-	// [wire.ErrUnacceptable]: to ask again changes nothing.
+	// [wire.ErrUnacceptable]: a retry changes nothing.
 	ErrDraft = fmt.Errorf(`%w: the server speaks the draft of April 2026 of MCP Events (its capability is extensions.events), `+
 		`which is not supported; it needs a version with "io.modelcontextprotocol/events"`, wire.ErrUnacceptable)
-	// ErrArguments: the arguments cannot be said in the type's dialect; the text
-	// says which, and why.
+	// ErrArguments: the type's dialect cannot express the arguments; the text says which,
+	// and why.
 	ErrArguments = errors.New("cannot be asked of this server")
 )
 
@@ -52,43 +52,42 @@ func (unadvertised) Is(target error) bool { return target == ErrNoEvents }
 // Errors of all methods: those of package session, *wire.Error,
 // [wire.ErrDenied] where the transport refused, [wire.ErrUnacceptable].
 type Dialect interface {
-	// Name is how types and subscriptions remember the dialect, and how it is
+	// Name is the name under which types and subscriptions store the dialect, and which is
 	// shown.
 	Name() string
-	// Owns reports whether a type of this name is said in this dialect. It looks
-	// at nothing but the name: the types need not have been listed.
+	// Owns reports whether a type of this name belongs to this dialect. It looks at the name
+	// only: the types need not have been listed.
 	Owns(name trust.Text) bool
-	// List returns all event types, and what is to be told of those that are skipped.
-	// Errors: [ErrNoEvents], [ErrPartial], [ErrDraft].
+	// List returns all event types, and a report of the skipped ones. Errors: [ErrNoEvents],
+	// [ErrPartial], [ErrDraft].
 	List(ctx context.Context) (types []event.Type, skipped SkippedTypes, err error)
 	// Poll asks for events. Dialects without polling answer [wire.ErrUnacceptable].
 	Poll(ctx context.Context, r wire.PollRequest) (wire.PollResult, error)
-	// Stream opens a push stream and hands its notes, in the words of MCP Events,
-	// to sink: one after another, never after Done. The sink may block, which
-	// slows the sender.
+	// Stream opens a push stream and passes its notes, in the terms of MCP Events, to sink:
+	// one at a time, never after Done. The sink may block, which slows the sender.
 	Stream(ctx context.Context, r wire.StreamRequest, sink func(wire.Note)) (Stream, error)
 	// Subscribe asks for webhook deliveries, or refreshes what r.Held names.
 	Subscribe(ctx context.Context, r wire.SubscribeRequest) (wire.SubscribeResult, error)
 	// Unsubscribe ends what the server holds: a webhook subscription, or a push
 	// subscription that outlives its connection.
 	Unsubscribe(ctx context.Context, r wire.UnsubscribeRequest) error
-	// Pause asks the server to hold back a push subscription that it keeps. Where
-	// it cannot, nothing is said: no subscription listens, and what comes is dropped.
+	// Pause asks the server to pause a push subscription that it keeps. If the server
+	// cannot, Pause does nothing: events that still come are dropped.
 	Pause(ctx context.Context, r wire.UnsubscribeRequest) error
-	// Note takes a notification that belongs to no stream. It reports whether the
-	// types may have changed. It may block, which slows the sender.
+	// Note handles a notification that belongs to no stream, and reports whether the types
+	// may have changed. It may block, which slows the sender.
 	Note(n wire.Note) (relist bool)
 }
 
-// Previewer is a [Dialect] that can tell what it would send.
+// Previewer is a [Dialect] that can show a request before sending it.
 type Previewer interface {
-	// Preview returns what would be sent for a [wire.PollRequest], a
+	// Preview returns the request that would be sent for a [wire.PollRequest], a
 	// [wire.StreamRequest] or a [wire.SubscribeRequest].
 	Preview(request any) (method string, params json.RawMessage, err error)
 }
 
-// pushOnly are the methods of a [Dialect] of the name that delivers over the connection
-// alone, and in which a subscription ends with its stream.
+// pushOnly is the name of a dialect that delivers over the connection only and whose
+// subscriptions end with their streams. Its methods are those of such a [Dialect].
 type pushOnly string
 
 func (d pushOnly) Name() string { return string(d) }
@@ -112,31 +111,30 @@ type Stream interface {
 	Close()
 	// Done is closed when the stream has ended.
 	Done() <-chan struct{}
-	// Err tells why the stream ended; nil for an ordinary end. Valid after Done.
+	// Err returns why the stream ended; nil for an ordinary end. Valid after Done.
 	Err() error
-	// LastByte is when anything was last received, comments included.
+	// LastByte is when the last byte was received, comments included.
 	LastByte() time.Time
 }
 
 // Options tune the dialects of a connection. The zero value works.
 type Options struct {
-	// Pulse is how often a server without heartbeats is asked whether it is there,
-	// while a subscription listens; 0: 15 s.
+	// Pulse is the interval between pings of a server without heartbeats, while a
+	// subscription is open; 0: 15 s.
 	Pulse time.Duration
-	// AllowUnsigned takes webhook subscriptions whose deliveries nothing proves.
+	// AllowUnsigned accepts webhook subscriptions whose deliveries are not signed.
 	AllowUnsigned bool
-	// Types, TypePages and TypeBytes bound what is read of the event types: beyond
-	// them there is an [ErrPartial]. 0: 10,000, 100, 64 MiB.
+	// Types, TypePages and TypeBytes bound the list of event types: beyond them it ends with
+	// an [ErrPartial]. 0: 10,000, 100, 64 MiB.
 	Types, TypePages, TypeBytes int
 	// Events bounds one event.
 	Events strict.Limits
 
-	// Asked reports whether the operator wants to know of events also where the server
-	// does not say that it has them; nil: always. Otherwise MCP Events is left alone
-	// there.
+	// Asked reports whether the operator wants events/list tried on a server that does not
+	// advertise events; nil: always.
 	Asked func() bool
 
-	Redact *redact.Set      // what must not be shown of what the server says; nil: what looks like a secret
+	Redact *redact.Set      // masks what the server says; nil: by shapes of secrets only
 	Now    func() time.Time // nil: time.Now
 	Log    *slog.Logger     // nil: nothing is logged
 }
@@ -166,36 +164,34 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Kind is what is known of a dialect without a connection. A dialect that needs
-// none of it leaves the members nil.
+// Kind is a dialect without a connection. Members that a dialect does not need are nil.
 type Kind struct {
 	Name string
-	// Speaks reports whether a server says that it knows the dialect.
+	// Speaks reports whether a server advertises the dialect.
 	Speaks func(session.Info) bool
 	// On returns the dialect on a connection.
 	On func(*session.Session, Options) Dialect
 
-	// Check refuses arguments that cannot be said, before anything is sent.
+	// Check refuses arguments that the dialect cannot express, before anything is sent.
 	// Error: [ErrArguments].
 	Check func(t event.Type, args json.RawMessage, now time.Time) error
-	// Firings returns when a subscription on a schedule delivers next, at most n
-	// times; nil for one that delivers at once.
+	// Firings returns the times of the next deliveries of a scheduled subscription, at most
+	// n; nil for one that delivers at once.
 	Firings func(args json.RawMessage, now time.Time, n int) []time.Time
-	// Ends returns when a subscription ends as its arguments say; zero: never.
+	// Ends returns the end that the arguments of a subscription set; zero: none.
 	Ends func(args json.RawMessage) time.Time
 	// Read reads a webhook delivery.
 	Read func(body []byte, id trust.Text, at time.Time) (wire.Occurrence, error)
-	// ServerSecret: the server makes the webhook secret.
+	// ServerSecret says that the server makes the webhook secret.
 	ServerSecret bool
-	// Lasting: a push subscription stays on the server when the stream ends.
+	// Lasting says that a push subscription stays on the server when its stream ends.
 	Lasting bool
 }
 
-// kinds are all dialects, MCP Events first: it takes the names that no other owns.
+// kinds returns all dialects, MCP Events first: it owns the names that no other does.
 func kinds() []Kind { return []Kind{mcpEvents(), sep1803(), mcpe(), resourceUpdates()} }
 
-// KindOf returns the kind that a type or subscription remembers; MCP Events for a
-// name that is not known.
+// KindOf returns the kind of the stored name; MCP Events for an unknown one.
 func KindOf(name string) Kind {
 	all := kinds()
 	for _, k := range all {
@@ -206,8 +202,8 @@ func KindOf(name string) Kind {
 	return all[0]
 }
 
-// For returns all dialects of a connected server as one, behind [Options.Redact]. MCP
-// Events is always among them: not every server that has it says so.
+// For returns all dialects of a connected server as one, masked by [Options.Redact]. MCP
+// Events is always among them: not every server that has it advertises it.
 func For(s *session.Session, o Options) Dialect {
 	o = o.withDefaults()
 	m := &merged{log: o.Log, asked: o.Asked}
@@ -220,14 +216,14 @@ func For(s *session.Session, o Options) Dialect {
 	return redacted{m, o.Redact}
 }
 
-// Advertises reports whether a server says that it has events, in any dialect. Of tools
-// only their list can tell.
+// Advertises reports whether a server advertises events, in any dialect. For a dialect of
+// tools only tools/list can tell.
 func Advertises(i session.Info) bool {
 	return i.Advertised || i.Draft || saysMCPE(i) || sep1803().Speaks(i) || resourceUpdates().Speaks(i)
 }
 
-// unknownMethod reports whether the server does not know the method that it was asked
-// for: it says so, or refuses over HTTP without a word of JSON-RPC, as routers do.
+// unknownMethod reports whether the server does not know the requested method: it says so,
+// or refuses over HTTP without JSON-RPC, as routers do.
 func unknownMethod(err error) bool {
 	var refused *session.HTTPError
 	if errors.As(err, &refused) && refused.Err == nil && !errors.Is(err, session.ErrLost) {
@@ -239,7 +235,7 @@ func unknownMethod(err error) bool {
 	return wire.NameFrom(err) == wire.MethodNotFound
 }
 
-// named gives a refusal by the transport its name.
+// named marks a refusal by the transport as [wire.ErrDenied].
 func named(err error) error {
 	if session.Denied(err) && wire.NameFrom(err) == "" {
 		return fmt.Errorf("%w: %w", wire.ErrDenied, err)

@@ -89,8 +89,8 @@ func TestListPagesOnAndEndsWhenAPageRepeats(t *testing.T) {
 	}
 }
 
-// A name that stands in a list twice means two things: the operator is told.
-func TestTypesThatAreListedTwiceAreTold(t *testing.T) {
+// A name that is listed twice is ambiguous: the operator is told.
+func TestTypesListedTwiceAreReported(t *testing.T) {
 	calls := 0
 	d := connect(t, func(string, json.RawMessage) string {
 		if calls++; calls == 1 {
@@ -108,7 +108,7 @@ func TestTypesThatAreListedTwiceAreTold(t *testing.T) {
 }
 
 // Why a descriptor is skipped stands in the log, and is returned.
-func TestListTellsWhyDescriptorsAreHidden(t *testing.T) {
+func TestListReportsWhyDescriptorsAreHidden(t *testing.T) {
 	var out bytes.Buffer
 	d := connectWith(t, Options{Log: slog.New(slog.NewTextHandler(&out, nil))}, func(string, json.RawMessage) string {
 		return `"result":{"events":[{"name":"a"},{"name":""},7]}`
@@ -175,7 +175,7 @@ func TestRefusalByTheTransportIsForbidden(t *testing.T) {
 }
 
 // A server that pages for ever is stopped, and that is said.
-func TestListThatIsCutShortSaysSo(t *testing.T) {
+func TestTruncatedListIsReported(t *testing.T) {
 	calls := 0
 	d := connect(t, func(string, json.RawMessage) string {
 		calls++
@@ -187,8 +187,8 @@ func TestListThatIsCutShortSaysSo(t *testing.T) {
 	}
 }
 
-// A server of two dialects of which one fails still has the types of the other.
-func TestADialectThatFailsHidesItsOwnTypesOnly(t *testing.T) {
+// If one of a server's two dialects fails, the types of the other are listed.
+func TestFailingDialectHidesOnlyItsOwnTypes(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer string
 		want   error
@@ -216,7 +216,7 @@ func TestADialectThatFailsHidesItsOwnTypesOnly(t *testing.T) {
 	}
 }
 
-func TestChangesOfTheListAreTold(t *testing.T) {
+func TestChangesOfTheListAreReported(t *testing.T) {
 	all := newPeer(t, `{"tools":{},"events":{"features":{}},"resources":{"events":true}}`, func(call) string { return notFound })
 	d, _ := all.connect(Options{})
 	for method, want := range map[string]bool{wire.NoteListChanged: true, noteResources: true, noteTools: true, noteUpdated: false, "notifications/progress": false} {

@@ -11,8 +11,8 @@ import (
 	"eventdeck/host/wire"
 )
 
-// events is MCP Events: SEP-3415 and the sketch before it, which differ on the
-// wire only in what package wire already evens out.
+// events is MCP Events: SEP-3415 and the sketch before it. Package wire hides how they
+// differ.
 type events struct {
 	s    *session.Session
 	opts Options
@@ -26,7 +26,7 @@ func mcpEvents() Kind {
 	}
 }
 
-// Name tells the profile that the server advertised.
+// Name returns the profile that the server advertises.
 func (e *events) Name() string {
 	if e.s.Info().Profile == wire.ProfileNone {
 		return "MCP Events"
@@ -63,7 +63,7 @@ func (e *events) List(ctx context.Context) ([]event.Type, SkippedTypes, error) {
 		read.page(raw)
 		skipped.Count += page.Bad
 		for _, err := range page.Why {
-			e.opts.Log.Warn("an event type makes no sense and is hidden", "page", read.pages, "err", err)
+			e.opts.Log.Warn("an event type is malformed and hidden", "page", read.pages, "err", err)
 			skipped.tell("page %d, %v", read.pages, err)
 		}
 		repeated := bytes.Equal(raw, before)
@@ -135,9 +135,8 @@ type draftStream struct {
 
 func (d draftStream) Err() error { return d.e.refusal(d.Stream.Err()) }
 
-// refusal gives an error its name. Whatever a server of the draft of April 2026
-// refuses, it does so because it was asked in a way that it does not know: it answers
-// internal errors, which would otherwise be worth another attempt.
+// refusal turns every error of a server of the draft of April 2026 into an [ErrDraft]: it
+// answers unknown requests with internal errors, which would otherwise be retried.
 func (e *events) refusal(err error) error {
 	if e.s.Info().Draft && (wire.NameFrom(err) != "" || unknownMethod(err)) {
 		return fmt.Errorf("%w: %w", ErrDraft, err)
@@ -158,7 +157,7 @@ func (e *events) Unsubscribe(ctx context.Context, r wire.UnsubscribeRequest) err
 	return named(err)
 }
 
-// Pause does nothing: a client that does not ask is sent nothing.
+// Pause does nothing: a server sends no events that were not asked for.
 func (e *events) Pause(context.Context, wire.UnsubscribeRequest) error { return nil }
 
 func (e *events) Note(n wire.Note) (relist bool) {

@@ -9,7 +9,7 @@ import (
 func TestCallsThatAreLate(t *testing.T) {
 	for name, c := range map[string]struct {
 		open, resumable bool
-		pause           time.Duration // between two signs of life, 0: there are none
+		pause           time.Duration // between two keepalives; 0: none
 		ends            time.Duration
 		late            time.Duration // 0: never
 	}{

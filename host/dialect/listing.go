@@ -6,15 +6,14 @@ import (
 	"eventdeck/host/event"
 )
 
-// Bounds of a list of event types, unless [Options] say otherwise: a server that
-// pages for ever is stopped here.
+// Default bounds of a list of event types: a server may page for ever.
 const (
 	maxPages     = 100
 	maxTypes     = 10_000
 	maxTypeBytes = 64 << 20 // of all pages
 )
 
-// listing counts what was read of a list of event types.
+// listing counts the pages and bytes read of a list of event types.
 type listing struct {
 	opts         Options
 	pages, bytes int
@@ -26,7 +25,7 @@ func (l *listing) page(raw []byte) {
 	l.bytes += len(raw)
 }
 
-// full returns why no further page is asked for, nil if one may be.
+// full returns why no further page may be requested, or nil.
 //
 // Error: [ErrPartial].
 func (l *listing) full() error {
@@ -39,7 +38,7 @@ func (l *listing) full() error {
 	return nil
 }
 
-// enough returns why no type is taken beside those that there are, nil if one may be.
+// enough returns why no type may be added to the given number, or nil.
 //
 // Error: [ErrPartial].
 func (l *listing) enough(types int) error {

@@ -10,7 +10,7 @@ import (
 	"eventdeck/host/wire"
 )
 
-// lister is a server that lists types on pages: so many on each.
+// lister is a server that lists types on pages of perPage types each.
 func lister(t *testing.T, capabilities, method, format string, perPage ...int) *peer {
 	return newPeer(t, capabilities, func(c call) string {
 		if c.method != method {
@@ -38,7 +38,7 @@ func lister(t *testing.T, capabilities, method, format string, perPage ...int) *
 	})
 }
 
-// The types of a server below, at and above each bound, in each dialect that lists.
+// Lists below, at and above each bound, in each dialect that lists.
 func TestListsOfTypesAreBounded(t *testing.T) {
 	for name, d := range map[string]struct{ capabilities, method, format string }{
 		"MCP Events": {`{"events":{}}`, wire.MethodList, `{"name":"t%d","delivery":["poll"]}`},
@@ -77,8 +77,8 @@ func TestListsOfTypesAreBounded(t *testing.T) {
 	}
 }
 
-// A limit of one is told in the words for one.
-func TestListsOfOneAreToldAsOne(t *testing.T) {
+// A limit of one is reported in the singular.
+func TestLimitOfOneIsReportedInTheSingular(t *testing.T) {
 	l := listing{opts: Options{Types: 1, TypePages: 1, TypeBytes: 1 << 20}, pages: 1}
 	for want, err := range map[string]error{"cut short: 1 page was read, and": l.full(), "cut short: 1 type is taken, and": l.enough(1)} {
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -87,7 +87,7 @@ func TestListsOfOneAreToldAsOne(t *testing.T) {
 	}
 }
 
-// The bytes of a list count to the byte.
+// The limit is exact to the byte.
 func TestBytesOfAListAreCounted(t *testing.T) {
 	for n, full := range map[int]bool{9: false, 10: false, 11: true} {
 		l := listing{opts: Options{TypeBytes: 10, TypePages: 5}}

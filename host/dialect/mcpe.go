@@ -20,14 +20,14 @@ import (
 // MCPE is the name of event subscription through tools.
 const MCPE = "MCPE"
 
-// FilteredStream is the one event type of a server that speaks MCPE: what it
-// delivers is decided by the filter among the arguments.
+// FilteredStream is the one event type of a server that speaks MCPE: the filter among the
+// arguments decides what it delivers.
 const FilteredStream = "filtered-stream"
 
 const noteTools = "notifications/tools/list_changed"
 
-// tools is MCPE on one connection: subscriptions are made by calling tools, events
-// come among the notifications of the connection.
+// tools is MCPE on one connection: tool calls make subscriptions, events come among the
+// notifications of the connection.
 type tools struct {
 	pushOnly
 	s     *session.Session
@@ -36,22 +36,22 @@ type tools struct {
 	pulse *pulse
 	all   *resumables
 
-	opening sync.Mutex // one subscription is looked for at a time
+	opening sync.Mutex // one subscription is opened at a time
 
 	mu       sync.Mutex
 	byID     map[string]*noteStream
-	awaiting int // openings under way: events may come before their answer
+	awaiting int // subscriptions being opened: events may come before the response
 	early    []earlyNote
 	bytes    int // of early
 }
 
-// earlyNote is a notification for a subscription that is not known yet.
+// earlyNote is a notification that came before the id of its subscription is known.
 type earlyNote struct {
 	id string
 	n  wire.Note
 }
 
-// Bounds of what is held for subscriptions that are being made.
+// Bounds of the early notifications.
 const (
 	maxEarly      = 1000
 	maxEarlyBytes = 4 << 20
@@ -75,10 +75,10 @@ func newTools(s *session.Session, o Options) Dialect {
 	}
 }
 
-// filterAbilities is what capabilities.events says of MCPE.
+// filterAbilities is what capabilities.events says about MCPE.
 type filterAbilities struct {
-	said      bool // there is a member that the sketch's capability has not
-	max       int  // 0: not told
+	said      bool // it has a member that the sketch's capability does not have
+	max       int  // 0: not stated
 	channels  []string
 	pause     bool
 	wildcards bool
@@ -86,7 +86,7 @@ type filterAbilities struct {
 
 func capabilities(i session.Info) map[string]json.RawMessage {
 	var p struct{ Capabilities map[string]json.RawMessage }
-	_ = json.Unmarshal(i.Raw, &p) // of another type: none
+	_ = json.Unmarshal(i.Raw, &p) // of another type: empty
 	return p.Capabilities
 }
 
@@ -115,7 +115,7 @@ func filterAbilitiesOf(i session.Info) filterAbilities {
 			Pause, Wildcards                bool
 			CronSchedule, ScheduledDelivery *bool
 		}
-		_ = json.Unmarshal(features, &f) // of another type: no features
+		_ = json.Unmarshal(features, &f) // of another type: empty
 		a.pause, a.wildcards = f.Pause, f.Wildcards
 		drop := func(flag *bool, channel string) {
 			if flag != nil && !*flag {
@@ -128,11 +128,11 @@ func filterAbilitiesOf(i session.Info) filterAbilities {
 	return a
 }
 
-// saysMCPE reports whether capabilities.events is that of MCPE and not the sketch's.
+// saysMCPE reports whether capabilities.events is that of MCPE, not the sketch's.
 func saysMCPE(i session.Info) bool { return filterAbilitiesOf(i).said }
 
-// mayHaveTools reports whether only the tools can tell: there are tools, and no
-// capability that says which kind of events there is.
+// mayHaveTools reports whether only tools/list can tell: the server has tools, and no
+// capability that says which dialect it speaks.
 func mayHaveTools(i session.Info) bool {
 	c := capabilities(i)
 	var m map[string]json.RawMessage
@@ -188,7 +188,7 @@ func (t *tools) filtered() event.Type {
 	}
 }
 
-// Note hands events to the stream of their subscription.
+// Note passes events to the stream of their subscription.
 func (t *tools) Note(n wire.Note) (relist bool) {
 	t.pulse.beat()
 	t.all.note(n)
@@ -217,7 +217,7 @@ func (t *tools) streams() (all []*noteStream) {
 
 func (t *tools) route(method string, n wire.Note) {
 	var p struct{ SubscriptionID string }
-	_ = json.Unmarshal(n.Params, &p) // then it belongs to none
+	_ = json.Unmarshal(n.Params, &p) // else it belongs to no subscription
 	t.mu.Lock()
 	h := t.byID[p.SubscriptionID]
 	kept := false
@@ -229,7 +229,7 @@ func (t *tools) route(method string, n wire.Note) {
 	t.mu.Unlock()
 	if h == nil {
 		if !kept {
-			t.opts.Log.Debug("an event for a subscription that is not listened to", "id", trust.Untrusted(p.SubscriptionID))
+			t.opts.Log.Debug("an event for a subscription without an open stream", "id", trust.Untrusted(p.SubscriptionID))
 		}
 		return
 	}
@@ -238,7 +238,7 @@ func (t *tools) route(method string, n wire.Note) {
 	}
 }
 
-// translate says in the words of MCP Events what a notification says.
+// translate converts a notification to the terms of MCP Events.
 func translate(method string, params json.RawMessage, o Options) []wire.Note {
 	switch method {
 	case wire.NoteMCPEExpired:

@@ -33,18 +33,18 @@ type streamArgs struct {
 	AutoExpire  *bool    `json:"autoExpire,omitempty"`
 	ExpiresAt   string   `json:"expiresAt,omitempty"`
 
-	// Handler asks the server to act on events itself. It has a name that is not
-	// gives by accident.
+	// Handler asks the server to act on events itself. Its long name is not given by
+	// accident.
 	Handler json.RawMessage `json:"serverSideHandler,omitempty"`
 }
 
-// errStreamArgs is the beginning of every refusal of them.
+// errStreamArgs returns an [ErrArguments] with a reason.
 func errStreamArgs(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrArguments, fmt.Errorf(format, args...))
 }
 
-// readStreamArgs reads arguments. Members that are not known are refused: a handler
-// under another name must not be lost in silence.
+// readStreamArgs reads arguments. It refuses unknown members: a misspelled handler must not
+// be dropped silently.
 //
 // Error: [ErrArguments].
 func readStreamArgs(args json.RawMessage) (streamArgs, error) {
@@ -63,7 +63,7 @@ func readStreamArgs(args json.RawMessage) (streamArgs, error) {
 	return w, nil
 }
 
-// check refuses what makes no sense at now.
+// check refuses arguments that are invalid at now.
 //
 // Error: [ErrArguments].
 func (w streamArgs) check(now time.Time) error {
@@ -145,8 +145,8 @@ func (w streamArgs) checkScheduled(now time.Time) error {
 	return nil
 }
 
-// deliverAt reads the time of a scheduled delivery: with a zone of its own, or the
-// time of the clock in the zone that is named.
+// deliverAt reads the time of a scheduled delivery: with a zone of its own, or as local
+// time in the named zone.
 func (w streamArgs) deliverAt() (time.Time, error) {
 	if w.DeliverAt == "" {
 		return time.Time{}, errStreamArgs("deliverAt is needed for the channel scheduled")
@@ -204,7 +204,7 @@ func (w streamArgs) checkHandler(time.Time) error {
 	return errStreamArgs("serverSideHandler: the type must be bash, agent or webhook")
 }
 
-// request is the arguments of events_subscribe, and what the server says of a
+// request is the arguments of events_subscribe, and the same members of a listed
 // subscription.
 type request struct {
 	Filter    wire.MCPEFilter   `json:"filter"`
@@ -213,7 +213,7 @@ type request struct {
 	ExpiresAt string            `json:"expiresAt,omitempty"`
 }
 
-// request returns what is sent for the arguments.
+// request returns the request for the arguments.
 func (w streamArgs) request() request {
 	q := request{
 		Filter:   wire.MCPEFilter{EventTypes: w.EventTypes, Tags: w.Tags, Priority: w.Priority},
@@ -233,10 +233,10 @@ func (w streamArgs) request() request {
 }
 
 // same reports whether two requests ask for the same events in the same way. The order of
-// lists does not matter, nor does what servers fill in by themselves.
+// lists does not matter, nor do defaults that servers fill in.
 func (q request) same(other request) bool { return reflect.DeepEqual(q.essence(), other.essence()) }
 
-// essence returns what tells one request from another.
+// essence returns the members that distinguish requests, normalized.
 func (q request) essence() any {
 	lists := [...][]string{q.Filter.EventTypes, q.Filter.Tags, q.Filter.Priority, q.Delivery.Channels}
 	for i, list := range lists {

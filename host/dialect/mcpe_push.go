@@ -11,14 +11,14 @@ import (
 	"eventdeck/host/wire"
 )
 
-// Stream takes up the subscription that the server holds for the arguments, or makes one.
+// Stream adopts the subscription that the server holds for the arguments, or makes one.
 func (t *tools) Stream(ctx context.Context, r wire.StreamRequest, sink func(wire.Note)) (Stream, error) {
 	q, err := t.requestFor(r.Arguments)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", wire.ErrUnacceptable, err)
 	}
 	h := newNoteStream(ctx, t.pulse, sink)
-	if err := h.deaf(); err != nil {
+	if err := h.listenErr(); err != nil {
 		h.cancel(err)
 		return nil, err
 	}
@@ -31,7 +31,7 @@ func (t *tools) Stream(ctx context.Context, r wire.StreamRequest, sink func(wire
 		h.cancel(err)
 		return nil, named(err)
 	}
-	h.mu.Lock() // what comes from now on waits for what came before
+	h.mu.Lock() // later notes wait for the early ones
 	t.mu.Lock()
 	t.byID[id] = h
 	early := t.early
@@ -56,7 +56,7 @@ func (t *tools) Stream(ctx context.Context, r wire.StreamRequest, sink func(wire
 	return h, nil
 }
 
-// requestFor returns what is asked of the server. Error: [ErrArguments].
+// requestFor returns the request for the arguments. Error: [ErrArguments].
 func (t *tools) requestFor(args json.RawMessage) (request, error) {
 	w, err := readStreamArgs(args)
 	if len(w.Channels) == 0 {
@@ -79,8 +79,8 @@ func (t *tools) Preview(asked any) (string, json.RawMessage, error) {
 	return methodCall, raw, err
 }
 
-// await counts the subscriptions that are being made. With the last of them what
-// was held for them is dropped.
+// await adds n to the subscriptions being opened. Once there are none, early notifications
+// are dropped.
 func (t *tools) await(n int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -89,12 +89,12 @@ func (t *tools) await(n int) {
 	}
 }
 
-// takeUp returns the server's id of a subscription that fits: the one that
-// was held, another one that this host does not listen to, or a new one.
+// takeUp returns the server's id of a matching subscription: the held one, another one
+// without a stream here, or a new one.
 func (t *tools) takeUp(ctx context.Context, q request, held string) (id string, err error) {
 	list, err := t.listKept(ctx)
 	if err != nil && wire.NameFrom(err) == "" && !errors.Is(err, wire.ErrUnacceptable) && !errors.Is(err, wire.ErrMalformed) {
-		return "", err // the connection is the trouble, not the tool
+		return "", err // the connection failed, not the tool
 	}
 	list = slices.DeleteFunc(list, func(k kept) bool { return k.Status == "expired" || t.taken(k.ID) })
 	at := slices.IndexFunc(list, func(k kept) bool { return held != "" && k.ID == held })
@@ -113,7 +113,7 @@ func (t *tools) taken(id string) bool {
 	return t.byID[id] != nil
 }
 
-// adopt makes a subscription deliver what is requested.
+// adopt updates and resumes a subscription so that it delivers what q requests.
 func (t *tools) adopt(ctx context.Context, k kept, q request) error {
 	if !k.same(q) || q.ExpiresAt != "" && k.ExpiresAt != q.ExpiresAt {
 		change := map[string]any{"subscriptionId": k.ID, "filter": q.Filter, "delivery": q.Delivery}
@@ -133,7 +133,7 @@ func (t *tools) adopt(ctx context.Context, k kept, q request) error {
 func (t *tools) subscribe(ctx context.Context, q request) (string, error) {
 	raw, err := t.call(ctx, wire.ToolSubscribe, q)
 	if errors.Is(err, wire.ErrMalformed) {
-		err = fmt.Errorf("%w: %w", wire.ErrUnacceptable, err) // again, it would make another one
+		err = fmt.Errorf("%w: %w", wire.ErrUnacceptable, err) // a retry would make another subscription
 	}
 	if err != nil {
 		return "", err
@@ -145,7 +145,7 @@ func (t *tools) subscribe(ctx context.Context, q request) (string, error) {
 	return k.ID, nil
 }
 
-// schema returns the JSON Schema of the arguments: those that the server can heed.
+// schema returns the JSON Schema of the arguments that the server supports.
 func (a filterAbilities) schema() json.RawMessage {
 	type object = map[string]any
 	list := func(item object, about string) object {
@@ -199,6 +199,6 @@ func defaultChannels(schema json.RawMessage) []string {
 			Channels struct{ Default []string }
 		}
 	}
-	_ = json.Unmarshal(schema, &s) // without: none
+	_ = json.Unmarshal(schema, &s) // malformed: none
 	return s.Properties.Channels.Default
 }

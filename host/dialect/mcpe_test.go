@@ -26,9 +26,9 @@ type desk struct {
 	mu     sync.Mutex
 	next   int
 	subs   map[string]map[string]json.RawMessage // by id: the members of the subscription
-	text   bool                                  // answers with JSON in a text
-	before func(id string)                       // called before a subscribe is answered
-	fail   map[string]string                     // tools that fail, with their words
+	text   bool                                  // answers with JSON in a text block
+	before func(id string)                       // called before the response to events_subscribe
+	fail   map[string]string                     // failing tools, with their messages
 }
 
 func newDesk() *desk {
@@ -119,11 +119,11 @@ func openFiltered(t *testing.T, d Dialect, q wire.StreamRequest) (Stream, *recor
 	return s, r, r.next(wire.NoteActive).ServerID.Raw()
 }
 
-func TestMCPEIsToldApartFromTheSketch(t *testing.T) {
+func TestMCPEIsDistinguishedFromTheSketch(t *testing.T) {
 	for capabilities, want := range map[string]string{
 		`{"tools":{},"events":{"maxSubscriptions":1}}`:                               "MCPE",
 		`{"tools":{},"events":{"features":{}}}`:                                      "MCPE",
-		`{"tools":{},"events":{}}`:                                                   "MCPE", // the tools tell
+		`{"tools":{},"events":{}}`:                                                   "MCPE", // only tools/list can tell
 		`{"tools":{},"events":true}`:                                                 "MCPE",
 		`{"tools":{},"events":{"listChanged":false}}`:                                "sketch",
 		`{"events":{}}`:                                                              "sketch",
@@ -150,7 +150,7 @@ func TestMCPEIsToldApartFromTheSketch(t *testing.T) {
 	}
 }
 
-func TestANameThatAnotherDialectHasIsHiddenAloud(t *testing.T) {
+func TestTypeWhoseNameAnotherDialectOwnsIsReported(t *testing.T) {
 	p := newPeer(t, filterCapabilities, func(c call) string {
 		if c.method == wire.MethodList {
 			return `"result":{"events":[{"name":"filtered-stream"},{"name":"a"}]}`
@@ -172,7 +172,7 @@ func TestANameThatAnotherDialectHasIsHiddenAloud(t *testing.T) {
 	}
 }
 
-func TestTheFilteredStreamOffersWhatTheServerCan(t *testing.T) {
+func TestFilteredStreamOffersWhatTheServerSupports(t *testing.T) {
 	k := newDesk()
 	d, _ := newPeer(t, filterCapabilities, k.answer).connect(Options{})
 	types, _, err := d.List(background(t))
@@ -200,7 +200,7 @@ func TestTheFilteredStreamOffersWhatTheServerCan(t *testing.T) {
 func TestFilteredEventsAreReadWithTheirLabels(t *testing.T) {
 	k := newDesk()
 	p := newPeer(t, filterCapabilities, k.answer)
-	// An event for the subscription comes before the answer that names it.
+	// An event of the subscription comes before the response with its id.
 	k.before = func(id string) {
 		p.say("events/event", `{"subscriptionId":"`+id+`","event":{"id":"e0","type":"a.b","data":{}}}`)
 		p.say("events/event", `{"subscriptionId":"other","event":{"id":"no","type":"a.b","data":{}}}`)
@@ -265,7 +265,7 @@ func TestSubscriptionsAreAdopted(t *testing.T) {
 		if again != id || k.status(id) != "active" {
 			t.Errorf("got %s (%s), want %s", again, k.status(again), id)
 		}
-		// A second request for the same does not take it away.
+		// A second stream for the same request does not take it over.
 		q.Held = trust.Text{}
 		other, _, second := openFiltered(t, d, q)
 		if second == id {
@@ -275,14 +275,14 @@ func TestSubscriptionsAreAdopted(t *testing.T) {
 		done(t, s)
 		other.Close()
 		done(t, other)
-		// Found by what it asks for.
+		// Found by its request.
 		s, _, found := openFiltered(t, d, q)
 		if found != id && found != second {
 			t.Errorf("a third was made: %s", found)
 		}
 		s.Close()
 		done(t, s)
-		// Changed behind our back, and brought back.
+		// Changed by another client, and restored.
 		k.mu.Lock()
 		k.subs[id]["filter"] = json.RawMessage(`{"eventTypes":["b.*"]}`)
 		k.mu.Unlock()
@@ -297,7 +297,7 @@ func TestSubscriptionsAreAdopted(t *testing.T) {
 	}
 }
 
-func TestToolsThatFail(t *testing.T) {
+func TestFailingTools(t *testing.T) {
 	k := newDesk()
 	d, _ := newPeer(t, filterCapabilities, k.answer).connect(Options{})
 	k.fail[wire.ToolSubscribe], k.fail[wire.ToolList], k.fail[wire.ToolUnsubscribe] = "too many", "broken", "no such subscription"
@@ -335,7 +335,7 @@ func TestHeldSubscriptionsAreListed(t *testing.T) {
 	p.await("the unsubscribe", 1, isTool(wire.ToolUnsubscribe))
 }
 
-// What a server keeps beside the request may hold secrets: it is not shown.
+// Other members that a server keeps with a request may be secret: they are not shown.
 func TestHeldRequestsShowNoSecret(t *testing.T) {
 	const secret = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 	k := readKept([]byte(`{"id":"s1","filter":{"eventTypes":["a.*"],"secret":"` + secret + `"},"delivery":{"channels":["webhook"],
@@ -395,7 +395,7 @@ func TestArgumentsAreCheckedBeforeAnythingIsSent(t *testing.T) {
 	}
 }
 
-func TestWhatArgumentsAskFor(t *testing.T) {
+func TestRequestForArguments(t *testing.T) {
 	w, err := readStreamArgs(json.RawMessage(`{"channels":["cron","scheduled"],"cronExpression":"0 9 * * *","timezone":"UTC","aggregateEvents":true,"maxEventsPerDelivery":5,
 		"deliverAt":"2026-12-24T18:00:00Z","description":"d","autoExpire":false,"expiresAt":"2027-01-01T00:00:00Z","serverSideHandler":{"type":"agent"}}`))
 	if err != nil {
@@ -453,11 +453,11 @@ func FuzzFiltered(f *testing.F) {
 			filteredFirings(raw, time.Unix(0, 0), 3)
 		}
 		readKept(raw)
-		_, _ = toolResult("t", raw) // any answer must be survived
+		_, _ = toolResult("t", raw) // no response may cause a panic
 	})
 }
 
-func TestPreviewTellsWhichToolIsCalled(t *testing.T) {
+func TestPreviewShowsWhichToolIsCalled(t *testing.T) {
 	d, _ := newPeer(t, filterCapabilities, newDesk().answer).connect(Options{})
 	p := d.(Previewer)
 	method, params, err := p.Preview(filteredRequest(`{"tags":["a"]}`))
@@ -476,9 +476,8 @@ func TestPreviewTellsWhichToolIsCalled(t *testing.T) {
 	mustBe(t, hookErr, wire.ErrUnacceptable)
 }
 
-// An events capability that says nothing lets MCPE be among the dialects until the
-// tools were listed.
-func TestHeldIsNotAskedOfADialectThatTheServerHasNot(t *testing.T) {
+// With an empty events capability MCPE stays among the dialects until the tools are listed.
+func TestAbsentDialectIsNotAskedForKeptSubscriptions(t *testing.T) {
 	p := newPeer(t, `{"events":{},"tools":{}}`, func(c call) string {
 		switch c.method {
 		case "events/list":

@@ -19,8 +19,7 @@ type toolCall struct {
 	Arguments any    `json:"arguments"`
 }
 
-// toolError is what a tool answers that failed. To call it again would change
-// nothing.
+// toolError is the failure that a tool reported. A retry changes nothing.
 type toolError struct {
 	tool string
 	text trust.Text
@@ -30,8 +29,7 @@ func (e *toolError) Error() string { return fmt.Sprintf("the tool %s failed: %v"
 
 func (e *toolError) Unwrap() error { return wire.ErrUnacceptable }
 
-// call calls a tool and returns what it answers: structured content, or JSON in a
-// text.
+// call calls a tool and returns its result: structured content, or JSON in a text block.
 func (t *tools) call(ctx context.Context, tool string, args any) (json.RawMessage, error) {
 	raw, err := t.all.call(ctx, t.s, t.opts, methodCall, toolCall{tool, args}, func(n wire.Note) { t.Note(n) })
 	if err != nil {
@@ -65,7 +63,7 @@ func toolResult(tool string, raw json.RawMessage) (json.RawMessage, error) {
 	}
 	switch {
 	case r.ResultType == "input_required":
-		return nil, fmt.Errorf("%w: the tool %s asks for input, which only an operator can give", wire.ErrUnacceptable, tool)
+		return nil, fmt.Errorf("%w: the tool %s asks for input, which only the operator can give", wire.ErrUnacceptable, tool)
 	case r.IsError:
 		return nil, &toolError{tool, wire.Clip(trust.Untrusted(strings.Join(text, " ")))}
 	case len(r.Structured) > 0 && string(r.Structured) != "null":
@@ -76,16 +74,16 @@ func toolResult(tool string, raw json.RawMessage) (json.RawMessage, error) {
 			return json.RawMessage(s), nil
 		}
 	}
-	return nil, fmt.Errorf("%w: the tool %s answered neither structured content nor JSON in a text", wire.ErrMalformed, tool)
+	return nil, fmt.Errorf("%w: the tool %s answered with neither structured content nor JSON in a text block", wire.ErrMalformed, tool)
 }
 
-// kept is a subscription as the server tells of it.
+// kept is a subscription as the server lists it.
 type kept struct {
 	request
 	ID, Status string
 }
 
-// readKept reads one member after the other: one of another type hides only itself.
+// readKept reads member by member: a malformed one hides only itself.
 func readKept(raw json.RawMessage) kept {
 	var m map[string]json.RawMessage
 	var k kept
@@ -154,16 +152,16 @@ func (t *tools) Release(ctx context.Context, id trust.Text) error {
 	return t.byName(ctx, wire.ToolUnsubscribe, id)
 }
 
-// byName calls a tool that takes a subscription and nothing else.
+// byName calls a tool whose only argument is a subscription.
 func (t *tools) byName(ctx context.Context, tool string, id trust.Text) error {
 	_, err := t.call(ctx, tool, map[string]string{"subscriptionId": id.Raw()})
 	if errors.Is(err, wire.ErrMalformed) {
-		return nil // some say what they did in plain words
+		return nil // some answer in plain words
 	}
 	return err
 }
 
-// Unsubscribe ends a subscription. One that the server does not know is over.
+// Unsubscribe ends a subscription. One that the server does not know has ended.
 func (t *tools) Unsubscribe(ctx context.Context, r wire.UnsubscribeRequest) error {
 	if r.Held.IsZero() {
 		return nil
@@ -175,8 +173,7 @@ func (t *tools) Unsubscribe(ctx context.Context, r wire.UnsubscribeRequest) erro
 	return nil
 }
 
-// Pause holds a subscription back on a server that can. On another one what it
-// sends is dropped.
+// Pause pauses a subscription where the server can. Elsewhere its events are dropped.
 func (t *tools) Pause(ctx context.Context, r wire.UnsubscribeRequest) error {
 	if !t.can.pause || r.Held.IsZero() {
 		return nil

@@ -16,18 +16,18 @@ import (
 	"eventdeck/host/wire"
 )
 
-// merged is the dialects of one server as one. Each type goes to the dialect that
-// owns its name.
+// merged combines the dialects of one server. Each type goes to the dialect that owns its
+// name.
 type merged struct {
 	all        []Dialect // MCP Events first
-	advertised bool      // the server says that it knows MCP Events
-	draft      bool      // it says that it knows the draft of April 2026
+	advertised bool      // the server advertises MCP Events
+	draft      bool      // it advertises the draft of April 2026
 	asked      func() bool
 	log        *slog.Logger
 
 	mu     sync.Mutex
-	names  []string  // of the dialects that listed types last
-	absent []Dialect // those that the server turned out not to have
+	names  []string  // of the dialects that listed types in the last List
+	absent []Dialect // dialects that the server turned out not to speak
 }
 
 // Name returns the dialects that the server turned out to speak.
@@ -39,9 +39,8 @@ func (m *merged) Name() string {
 
 func (m *merged) Owns(trust.Text) bool { return true }
 
-// List merges the types. A name that an earlier dialect listed, or that belongs to
-// another one, hides the type. A dialect that the server answers with an error hides
-// its own types only.
+// List merges the types. A type is hidden if an earlier dialect listed its name or another
+// dialect owns it. A dialect that fails hides its own types only.
 func (m *merged) List(ctx context.Context) ([]event.Type, SkippedTypes, error) {
 	var (
 		types   []event.Type
@@ -68,9 +67,9 @@ func (m *merged) List(ctx context.Context) ([]event.Type, SkippedTypes, error) {
 		case errors.Is(err, ErrPartial):
 			short = errors.Join(short, err)
 		case ctx.Err() != nil, errors.Is(err, session.ErrLost), errors.Is(err, session.ErrClosed):
-			return nil, SkippedTypes{}, err // nothing can be had from this connection
+			return nil, SkippedTypes{}, err // the connection is of no use
 		default:
-			failed = errors.Join(failed, err) // the other dialects may do
+			failed = errors.Join(failed, err) // the other dialects may work
 			continue
 		}
 		names = append(names, d.Name())
@@ -98,12 +97,12 @@ func (m *merged) List(ctx context.Context) ([]event.Type, SkippedTypes, error) {
 	return types, skipped, short
 }
 
-// passable reports whether the server may have other dialects after all.
+// passable reports whether the failure of dialect i leaves other dialects to try.
 func (m *merged) passable(i int, err error) bool {
 	if errors.Is(err, ErrNoEvents) {
 		return true
 	}
-	// Servers refuse methods that they do not know in many ways.
+	// Servers refuse unknown methods in many ways.
 	return i == 0 && !m.advertised && len(m.all) > 1 && wire.NameFrom(err) != "" &&
 		!errors.Is(err, wire.ErrDenied) && !errors.Is(err, ErrDraft)
 }
@@ -147,15 +146,15 @@ func (m *merged) Note(n wire.Note) (relist bool) {
 
 // Listed is a subscription that a server says it keeps for this host.
 type Listed struct {
-	ID       trust.Text   // to release it by
-	Types    []trust.Text // what it is subscribed to
-	Detail   trust.Text   // what else the server says, in its words
-	Callback trust.Text   // where it delivers to; empty: over the connection
-	Status   trust.Text   // e.g. active or paused; empty: not told
+	ID       trust.Text   // for [Lister.Release]
+	Types    []trust.Text // the subscribed types
+	Detail   trust.Text   // other members, as the server states them
+	Callback trust.Text   // the callback URL; empty: it delivers over the connection
+	Status   trust.Text   // e.g. active or paused; empty: not stated
 }
 
-// Lister is a [Dialect] that can list and end the subscriptions that the server
-// keeps, also those that this host does not know.
+// Lister is a [Dialect] that can list and end the subscriptions that the server keeps,
+// including those unknown to this host.
 type Lister interface {
 	// Remote lists them. Errors: those of [Dialect].
 	Remote(ctx context.Context) ([]Listed, error)
@@ -163,7 +162,7 @@ type Lister interface {
 	Release(ctx context.Context, id trust.Text) error
 }
 
-// listers returns the dialects that list what the server keeps.
+// listers returns the dialects that can list kept subscriptions.
 func (m *merged) listers() (all []namedLister) {
 	m.mu.Lock()
 	absent := m.absent
@@ -176,13 +175,13 @@ func (m *merged) listers() (all []namedLister) {
 	return all
 }
 
-// namedLister is a dialect that can list them.
+// namedLister is a [Lister] with the name of its dialect.
 type namedLister struct {
 	Lister
 	name string
 }
 
-// Remote lists what every dialect that can tell keeps for this host.
+// Remote lists the kept subscriptions of every dialect that can list them.
 func (m *merged) Remote(ctx context.Context) ([]Listed, error) {
 	var all []Listed
 	for _, h := range m.listers() {

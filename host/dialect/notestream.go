@@ -10,17 +10,17 @@ import (
 	"eventdeck/host/wire"
 )
 
-// noteStream is a push subscription that has no request of its own: its events come
-// among the notifications of the connection. Its heartbeat is the server's answer
-// to the question whether it is there. It implements [Stream].
+// noteStream is a push subscription without a request of its own: its events come among the
+// notifications of the connection. Its heartbeats are responses to pings. It implements
+// [Stream].
 type noteStream struct {
 	ctx            context.Context
 	cancel         context.CancelCauseFunc
 	pulse          *pulse
-	own            bool                  // it has a request after all, on which its events come
+	own            bool                  // its events come on a request of its own after all
 	end            func(context.Context) // ends the subscription at the server; may be nil
-	aside          *aside                // nil: events are handed on as they come
-	detectsSilence func() bool           // would silence of what brings the events be noticed
+	aside          *aside                // nil: events are delivered as they come
+	detectsSilence func() bool           // whether silence of the event channel would be noticed
 	done           chan struct{}
 	err            error // set before done is closed
 
@@ -32,15 +32,15 @@ type noteStream struct {
 // closingTimeout bounds the request that ends a subscription at the server.
 const closingTimeout = 2 * time.Second
 
-// newNoteStream begins a stream that runs as long as ctx and the connection.
+// newNoteStream starts a stream that lasts as long as ctx and the connection.
 func newNoteStream(ctx context.Context, p *pulse, sink func(wire.Note)) *noteStream {
 	h := &noteStream{pulse: p, sink: sink, detectsSilence: p.s.DetectsSilence, done: make(chan struct{})}
 	h.ctx, h.cancel = context.WithCancelCause(ctx)
 	return h
 }
 
-// begin starts to watch over the stream. end is called when it is over and the
-// connection is not.
+// begin starts the watch over the stream. end is called when the stream ends before the
+// connection.
 func (h *noteStream) begin(end func(context.Context)) {
 	h.end = end
 	go h.watch()
@@ -60,7 +60,7 @@ func (h *noteStream) watch() {
 			h.finish(h.pulse.s.Err())
 			return
 		case <-beat.C:
-			if err := h.deaf(); err != nil {
+			if err := h.listenErr(); err != nil {
 				h.finish(err)
 				return
 			}
@@ -71,16 +71,16 @@ func (h *noteStream) watch() {
 	}
 }
 
-// deaf tells why no event of the stream can come. A server that answers every ping
-// may have no stream to say them on.
-func (h *noteStream) deaf() error {
+// listenErr returns why the stream cannot receive events, or nil. A server that answers every
+// ping may have no stream for notifications.
+func (h *noteStream) listenErr() error {
 	if h.own {
 		return nil
 	}
-	return h.pulse.s.Deaf()
+	return h.pulse.s.ListenErr()
 }
 
-// finish waits for the note that is under way and takes no other.
+// finish waits for the note in progress and accepts no other.
 func (h *noteStream) finish(err error) {
 	h.settle()
 	h.cancel(err)
@@ -95,7 +95,7 @@ func (h *noteStream) finish(err error) {
 	h.end(ctx)
 }
 
-// note hands a note to the sink, and waits while another one is there.
+// note passes a note to the sink, one at a time.
 func (h *noteStream) note(n wire.Note) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -104,14 +104,14 @@ func (h *noteStream) note(n wire.Note) {
 	}
 }
 
-// take hands an event to the sink, at once or when more is known of it.
+// take passes an event to the sink, at once or after aside has completed it.
 func (h *noteStream) take(n wire.Note) {
 	if n.Event == nil || !h.aside.put(n) {
 		h.note(n)
 	}
 }
 
-// settle hands on at once what is put aside.
+// settle delivers the events in aside at once.
 func (h *noteStream) settle() {
 	for _, n := range h.aside.rest() {
 		h.note(n)
@@ -126,13 +126,13 @@ func (h *noteStream) Err() error { return named(h.err) }
 
 func (h *noteStream) LastByte() time.Time { return h.pulse.heard() }
 
-// pulse asks a server whether it is there, once for all streams of the connection.
+// pulse pings a server, once for all streams of the connection.
 type pulse struct {
 	s     *session.Session
 	every time.Duration
 	now   func() time.Time
 
-	asking sync.Mutex // one question at a time
+	asking sync.Mutex // one ping at a time
 	mu     sync.Mutex
 	last   time.Time
 }
@@ -141,7 +141,7 @@ func newPulse(s *session.Session, o Options) *pulse {
 	return &pulse{s: s, every: o.Pulse, now: o.Now, last: o.Now()}
 }
 
-// beat notes a sign of life.
+// beat records that the server was heard.
 func (p *pulse) beat() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -154,8 +154,8 @@ func (p *pulse) heard() time.Time {
 	return p.last
 }
 
-// beats reports whether the server is there. An answer to another stream's question
-// that is fresh counts.
+// beats reports whether the server answers. A recent response to another stream's ping
+// counts.
 func (p *pulse) beats(ctx context.Context) bool {
 	p.asking.Lock()
 	defer p.asking.Unlock()
@@ -166,13 +166,13 @@ func (p *pulse) beats(ctx context.Context) bool {
 	defer cancel()
 	method := "ping"
 	if p.s.Info().Era == session.EraStateless {
-		method = "server/discover" // there is no ping any more
+		method = "server/discover" // this revision has no ping
 	}
 	_, err := p.s.Call(ctx, method, nil)
 	var refused *session.HTTPError
 	if err != nil && wire.NameFrom(err) == "" && !(errors.As(err, &refused) && refused.Status/100 == 4) {
 		return false
 	}
-	p.beat() // a refusal is an answer too
+	p.beat() // a refusal is a response too
 	return true
 }

@@ -18,18 +18,18 @@ import (
 	"eventdeck/host/wire"
 )
 
-// patience bounds every wait for a cause.
+// patience bounds every wait.
 const patience = time.Minute
 
-// peer is a server over Streamable HTTP whose answers a test writes. It speaks the
-// handshake revisions, or none if stateless is set.
+// peer is a server over Streamable HTTP whose responses a test writes. It speaks the
+// handshake revisions, or the stateless one if stateless is set.
 type peer struct {
 	*httptest.Server
 	t            *testing.T
 	capabilities string
 	stateless    bool
-	mute         chan struct{} // if it is there, the general stream is refused once it is closed
-	// answer returns the members of an answer, as JSON text; "" closes without one.
+	mute         chan struct{} // if set, the general stream is refused once mute is closed
+	// answer returns the members of a response, as JSON text; "" closes without one.
 	answer func(c call) string
 
 	mu    sync.Mutex
@@ -161,7 +161,7 @@ func (p *peer) say(method, params string) {
 	p.out <- fmt.Sprintf(`{"jsonrpc":"2.0","method":%q,"params":%s}`, method, params)
 }
 
-// hangUp ends the general stream.
+// hangUp closes the general stream.
 func (p *peer) hangUp() { p.out <- "" }
 
 // await waits for the nth request that matches.
@@ -240,7 +240,7 @@ func (p *peer) connect(o Options) (Dialect, *session.Session) {
 	return made, s
 }
 
-// recorder is a sink that keeps what it gets.
+// recorder is a sink that keeps its notes.
 type recorder struct {
 	t     *testing.T
 	notes chan wire.Note
@@ -250,7 +250,7 @@ func newRecorder(t *testing.T) *recorder { return &recorder{t, make(chan wire.No
 
 func (r *recorder) sink(n wire.Note) { r.notes <- n }
 
-// next returns the next note, which must be of the method; heartbeats are skipped.
+// next returns the next note, which must have the method; heartbeats are skipped.
 func (r *recorder) next(method string) wire.Note {
 	r.t.Helper()
 	for {
@@ -269,7 +269,7 @@ func (r *recorder) next(method string) wire.Note {
 	}
 }
 
-// event returns the next note, which must be an event that was read.
+// event returns the next note, which must be a decoded event.
 func (r *recorder) event() wire.Occurrence {
 	r.t.Helper()
 	n := r.next(wire.NoteEvent)

@@ -9,10 +9,10 @@ import (
 	"eventdeck/host/wire"
 )
 
-// ErrNoPreview: the dialect cannot tell what it would send.
+// ErrNoPreview: the dialect has no preview of the request.
 var ErrNoPreview = errors.New("no preview")
 
-// Preview returns what MCP Events sends for a request of package wire.
+// Preview returns the request that MCP Events sends for a request of package wire.
 //
 // Error: [ErrNoPreview] for another value.
 func Preview(request any) (method string, params json.RawMessage, err error) {
@@ -44,7 +44,7 @@ func (m *merged) Preview(request any) (method string, params json.RawMessage, er
 	d := m.owner(nameIn(request))
 	p, ok := d.(Previewer)
 	if !ok {
-		return "", nil, fmt.Errorf("%w: %s does not tell beforehand what it sends", ErrNoPreview, d.Name())
+		return "", nil, fmt.Errorf("%w: %s cannot show its requests", ErrNoPreview, d.Name())
 	}
 	return p.Preview(request)
 }

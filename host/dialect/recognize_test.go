@@ -12,14 +12,14 @@ import (
 	"eventdeck/host/wire"
 )
 
-// plain answers a request with text, as routers do that know nothing of JSON-RPC.
+// plain answers a request with plain text, as an HTTP router does.
 func (c call) plain(status int, text string) string {
 	http.Error(c.w, text, status)
 	return ""
 }
 
-// The reference of the tools dialect declares its tools and nothing of events.
-func TestToolsAreLookedAtBeforeAServerHasNoEvents(t *testing.T) {
+// The reference implementation of MCPE declares tools and no events.
+func TestToolsAreListedBeforeAServerCountsAsWithoutEvents(t *testing.T) {
 	tools := toolList3
 	p := newPeer(t, `{"tools":{}}`, func(c call) string {
 		if c.method == "tools/list" {
@@ -38,7 +38,7 @@ func TestToolsAreLookedAtBeforeAServerHasNoEvents(t *testing.T) {
 	}
 }
 
-func TestToolsAreNotAskedOfAServerThatSaysWhatItHas(t *testing.T) {
+func TestToolsAreNotListedIfTheServerAdvertisesItsDialect(t *testing.T) {
 	p := newPeer(t, `{"tools":{},"extensions":{"io.modelcontextprotocol/events":{}}}`, func(call) string { return `"result":{"events":[]}` })
 	d, _ := p.connect(Options{})
 	if _, _, err := d.List(background(t)); err != nil || p.count(isMethod("tools/list")) != 0 {
@@ -46,7 +46,7 @@ func TestToolsAreNotAskedOfAServerThatSaysWhatItHas(t *testing.T) {
 	}
 }
 
-// Over HTTP a method that is not known may be refused without JSON-RPC.
+// Over HTTP an unknown method may be refused without JSON-RPC.
 func TestAnUnknownMethodMayBeRefusedInPlainText(t *testing.T) {
 	for _, status := range []int{400, 404, 405} {
 		p := newPeer(t, updatesCapabilities, library(func(c call) string { return c.plain(status, "Bad Request: unknown method") }))
@@ -66,9 +66,9 @@ func TestAnUnknownMethodMayBeRefusedInPlainText(t *testing.T) {
 	}
 }
 
-// Whatever goes wrong in one dialect, the types of the others are there, and what
-// went wrong is told.
-func TestNoFailureOfADialectHidesAnother(t *testing.T) {
+// Whatever fails in one dialect, the types of the others are listed, and the failure is
+// reported.
+func TestFailureOfOneDialectHidesNoOther(t *testing.T) {
 	for name, fail := range map[string]func(call) string{
 		"denied":     func(c call) string { return c.plain(403, "no") },
 		"down":       func(c call) string { return c.plain(503, "later") },
@@ -92,7 +92,7 @@ func TestNoFailureOfADialectHidesAnother(t *testing.T) {
 	}
 }
 
-// A caller that gives up, or a session that is over, is no failure of a dialect.
+// Neither a cancelled caller nor a lost session is a failure of a dialect.
 func TestTheEndOfTheConnectionIsNoFailureOfADialect(t *testing.T) {
 	p := newPeer(t, updatesCapabilities, library(nil))
 	d, s := p.connect(Options{})
@@ -109,8 +109,7 @@ func TestTheEndOfTheConnectionIsNoFailureOfADialect(t *testing.T) {
 
 const draftCapabilities = `{"resources":{"subscribe":true},"extensions":{"events":{"subscribe":true}}}`
 
-// dump is what a server of the draft of April 2026 makes of requests that are not its
-// own.
+// dump is the response of a server of the draft of April 2026 to an unknown request.
 const dump = `"error":{"code":-32603,"message":"[{\"code\":\"invalid_type\",\"path\":[\"params\",\"subscriptions\"]}]"}`
 
 func TestTheDraftOfAprilIsNamed(t *testing.T) {

@@ -9,10 +9,10 @@ import (
 	"eventdeck/host/wire"
 )
 
-// redacted is the dialects of a server without what is secret in what the server says.
-// Payloads, names, ids and cursors pass as they are, and so does a preview, which the
-// server did not say. Secrets that go to the server, or
-// that it gives, are known to the set before anything can repeat them.
+// redacted is a server's dialects with secrets masked in what the server says. Payloads,
+// names, ids and cursors pass as they are, and so do previews, which are the host's own
+// words. Secrets that go to the server or come from it are added to the set before the
+// server can repeat them.
 type redacted struct {
 	*merged
 	set *redact.Set
@@ -101,7 +101,7 @@ func (d redacted) know(secret string) {
 	}
 }
 
-// redactedStream tells without secrets why a stream ended.
+// redactedStream masks secrets in the error of a stream.
 type redactedStream struct {
 	Stream
 	set *redact.Set

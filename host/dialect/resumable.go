@@ -14,11 +14,10 @@ import (
 	"eventdeck/host/wire"
 )
 
-// errGone: the server does not know a stream any more.
+// errGone: the server no longer knows a stream.
 var errGone = errors.New("the server gave up the stream")
 
-// How often and for how long a stream is asked for again whose server names no
-// bounds.
+// Default bounds for resuming a stream whose server states none.
 const (
 	resumePause  = 500 * time.Millisecond
 	resumeLonger = 10 * time.Second
@@ -45,7 +44,7 @@ func (all *resumables) drop(stream string) {
 	delete(all.byStream, stream)
 }
 
-// note takes the end of a stream where the connection carries all streams.
+// note handles the end of a stream on a connection that carries all streams.
 func (all *resumables) note(n wire.Note) {
 	if n.Method != wire.NoteStreamEnd {
 		return
@@ -62,7 +61,7 @@ func (all *resumables) note(n wire.Note) {
 	}
 }
 
-// resumable is a request that stays open, over cuts where the server offers
+// resumable is a request that stays open, and survives cuts where the server offers
 // resumable streams. It implements [Stream].
 type resumable struct {
 	s      *session.Session
@@ -78,15 +77,15 @@ type resumable struct {
 	err    error
 
 	mu     sync.Mutex
-	open   *session.Stream // nil between two
+	open   *session.Stream // nil while the stream is cut
 	token  *wire.Resume
 	heard  time.Time
 	ended  bool        // the server said that the stream is complete
-	silent atomic.Bool // nothing has come on the stream that is open
+	silent atomic.Bool // nothing has come on the open stream
 }
 
-// openResumable opens a request. Where text holds what resumes an earlier one, that is
-// tried first.
+// openResumable opens a request. If text holds a [wire.Resume], resuming that earlier
+// request is tried first.
 func openResumable(ctx context.Context, s *session.Session, all *resumables, o Options, method string, params any, text string, sink func(wire.Note)) *resumable {
 	c := &resumable{s: s, all: all, log: o.Log, method: method, params: params, sink: sink, done: make(chan struct{}), heard: o.Now()}
 	c.ctx, c.cancel = context.WithCancelCause(ctx)
@@ -98,8 +97,8 @@ func openResumable(ctx context.Context, s *session.Session, all *resumables, o O
 	return c
 }
 
-// run carries the request to its end, which may be days away. There is a goroutine in it for
-// each stream, so the functions on the way keep little on the stack.
+// run carries the request to its end, which may be days away. Each stream has a goroutine
+// in it, so the functions that it calls use little stack.
 func (c *resumable) run(earlier *wire.Resume) {
 	if earlier == nil || !c.takeUp(earlier) {
 		c.result, c.err = c.attached(c.s.Hold(c.ctx, c.method, c.params, c.note, c.attach))
@@ -107,11 +106,11 @@ func (c *resumable) run(earlier *wire.Resume) {
 	c.finish()
 }
 
-// finish goes on with the request for as long as it is cut and can be resumed.
+// finish resumes the request whenever it is cut, as long as it can be resumed.
 func (c *resumable) finish() {
 	c.overCuts()
 	c.forget()
-	if c.complete() { // there is nothing to resume any more
+	if c.complete() { // nothing is left to resume
 		c.sink(wire.Note{Method: wire.NoteResumable})
 	}
 	c.cancel(session.ErrClosed)
@@ -133,15 +132,15 @@ func (c *resumable) LastByte() time.Time {
 	return c.heard
 }
 
-// takeUp goes on with an earlier request. It is false if the server gave that up.
+// takeUp resumes an earlier request. It returns false if the server gave that up.
 func (c *resumable) takeUp(earlier *wire.Resume) bool {
 	c.keep(*earlier)
 	c.result, c.err = c.resume(*earlier)
 	return !c.givenUp()
 }
 
-// givenUp reports whether the server gave up the stream that was to be resumed, and
-// tells the sink then.
+// givenUp reports whether the server gave up the stream that was to be resumed. If so, it
+// tells the sink.
 func (c *resumable) givenUp() bool {
 	if !errors.Is(c.err, errGone) {
 		return false
@@ -166,7 +165,7 @@ func (c *resumable) overCuts() {
 	}
 }
 
-// wasCut reports whether a request ended without the server's answer.
+// wasCut reports whether a request ended without a response.
 func wasCut(err error) bool {
 	if err == nil || wire.NameFrom(err) != "" {
 		return false
@@ -178,9 +177,9 @@ func wasCut(err error) bool {
 	return errors.Is(err, session.ErrCut) || errors.Is(err, session.ErrUnreachable)
 }
 
-// resume waits as long as the server asks for, and goes on with the stream.
+// resume waits as long as the server asks for, and resumes the stream.
 //
-// Errors: errGone; otherwise those of the request that is resumed.
+// Errors: errGone; otherwise those of the resumed request.
 func (c *resumable) resume(token wire.Resume) (json.RawMessage, error) {
 	limit := token.Max
 	if limit == 0 {
@@ -202,7 +201,7 @@ func (c *resumable) resume(token wire.Resume) (json.RawMessage, error) {
 	}
 }
 
-// rest waits unless the stream or the connection ends.
+// rest waits until d has passed, or the stream or the connection ends.
 func (c *resumable) rest(d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -216,7 +215,7 @@ func (c *resumable) rest(d time.Duration) error {
 	}
 }
 
-// requestResume asks for the state of the stream, and then for what it carries.
+// requestResume requests the state of the stream, and then the stream itself.
 func (c *resumable) requestResume(token wire.Resume) (json.RawMessage, error) {
 	c.silent.Store(true)
 	raw, err := c.s.Call(c.ctx, wire.MethodPollOne, token)
@@ -263,7 +262,7 @@ func abandoned(raw json.RawMessage) bool {
 	return err == nil && len(states) > 0 && states[0].Gone()
 }
 
-// attach notes that a request is open.
+// attach records that a request is open.
 func (c *resumable) attach(s *session.Stream) {
 	c.mu.Lock()
 	c.open = s
@@ -277,7 +276,7 @@ func (c *resumable) attach(s *session.Stream) {
 	}
 }
 
-// attached notes that a request has ended with what it returned.
+// attached records that the open request has ended, and returns its result.
 func (c *resumable) attached(result json.RawMessage, err error) (json.RawMessage, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -291,15 +290,15 @@ func (c *resumable) attached(result json.RawMessage, err error) (json.RawMessage
 	return result, err
 }
 
-// note hands on what the server says on the stream. Whatever is not a notification
-// of the protocol stays here, so that no server can say what only dialects say.
+// note passes on the server's notifications on the stream. Only notifications of the
+// protocol pass, so that no server can send what only dialects may.
 func (c *resumable) note(n wire.Note) {
 	c.silent.Store(false)
 	switch {
 	case n.Method == wire.NoteStreamCreate:
 		token, err := wire.DecodeResume(n.Params)
 		if err != nil {
-			c.log.Warn("a resumable stream makes no sense", "err", err)
+			c.log.Warn("a malformed resumable stream", "err", err)
 			return
 		}
 		c.keep(token)
@@ -334,8 +333,8 @@ func (c *resumable) forget() {
 	}
 }
 
-// finished takes the end of the stream. The answer to the request may stand before
-// it or may be missing.
+// finished handles the end of the stream. The response to the request may come before it or
+// be missing.
 func (c *resumable) finished() {
 	c.mu.Lock()
 	c.ended = true
@@ -346,7 +345,7 @@ func (c *resumable) finished() {
 	}
 }
 
-// complete reports whether the server said that the stream is over.
+// complete reports whether the server said that the stream is complete.
 func (c *resumable) complete() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -368,14 +367,13 @@ func (c *resumable) resumeToken() *wire.Resume {
 	return c.token
 }
 
-// How long a call may take that the server does not make resumable, and how long one
-// may be silent that it does.
+// How long a call may take if it is not resumable, and be silent if it is.
 const (
 	callWithin = 30 * time.Second
 	callSilent = 2 * time.Minute
 )
 
-// call makes a request that may take long: over cuts, where the server makes its
+// call makes a request that may take long. It survives cuts where the server makes its
 // stream resumable.
 func (all *resumables) call(ctx context.Context, s *session.Session, o Options, method string, params any, sink func(wire.Note)) (json.RawMessage, error) {
 	c := openResumable(ctx, s, all, o, method, params, "", sink)
@@ -386,7 +384,7 @@ func (all *resumables) call(ctx context.Context, s *session.Session, o Options, 
 	return c.result, named(c.err)
 }
 
-// progress is what decides whether a call is late: when the server was heard last,
+// progress returns what decides whether a call is late: when the server was last heard,
 // whether a request is open, and whether it can be resumed.
 func (c *resumable) progress() (heard time.Time, open, resumable bool) {
 	heard = c.LastByte()
@@ -395,7 +393,7 @@ func (c *resumable) progress() (heard time.Time, open, resumable bool) {
 	return heard, c.open != nil, c.token != nil
 }
 
-// late waits until a call is done or late. While it is cut, the resuming has a bound
+// late waits until a call is done or late. While the call is cut, resuming it has a bound
 // of its own.
 func late(done <-chan struct{}, progress func() (heard time.Time, open, resumable bool)) bool {
 	limit := time.NewTimer(callWithin)

@@ -18,8 +18,8 @@ import (
 	"eventdeck/host/wire"
 )
 
-// socketServer speaks over a WebSocket: the first connection makes a stream that
-// can be resumed and breaks off, the second goes on with it.
+// socketServer speaks over a WebSocket: the first connection makes a resumable stream and
+// breaks off, the second resumes it.
 func socketServer(t *testing.T) string {
 	t.Helper()
 	first := ""

@@ -11,8 +11,8 @@ import (
 	"eventdeck/host/wire"
 )
 
-// cutStreams is a server whose streams are cut after one event and can be resumed.
-// next answers stream/resume, state stream/poll.
+// cutStreams is a server whose streams are cut after one event and can be resumed. next
+// answers stream/resume; state is the response to stream/poll.
 func cutStreams(next func(c call) string, state string) func(c call) string {
 	return func(c call) string {
 		switch c.method {
@@ -77,7 +77,7 @@ func TestAStreamIsResumedAfterACut(t *testing.T) {
 				if resumes == 1 {
 					c.cut()
 				}
-				c.frame(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{}}`, c.id)) // its own answer ends nothing
+				c.frame(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{}}`, c.id)) // this response does not end the stream
 				c.frame(streamEvent("r3", original))
 				c.frame(`{"jsonrpc":"2.0","method":"notifications/stream/end","params":{"streamId":"st"}}`)
 				return ""
@@ -110,10 +110,10 @@ func TestAStreamIsResumedAfterACut(t *testing.T) {
 
 func TestAnAbandonedStreamIsGivenUp(t *testing.T) {
 	for name, c := range map[string]struct{ state, resume string }{
-		"told by poll":      {`"result":{"streamId":"st","status":"abandoned"}`, ""},
-		"refused by poll":   {`"error":{"code":-32602,"message":"unknown stream"}`, ""},
-		"refused by resume": {`"result":{"status":"active"}`, `"error":{"code":-32602,"message":"unknown stream"}`},
-		"told by resume":    {notFound, `"result":{"status":"abandoned"}`},
+		"reported by poll":   {`"result":{"streamId":"st","status":"abandoned"}`, ""},
+		"refused by poll":    {`"error":{"code":-32602,"message":"unknown stream"}`, ""},
+		"refused by resume":  {`"result":{"status":"active"}`, `"error":{"code":-32602,"message":"unknown stream"}`},
+		"reported by resume": {notFound, `"result":{"status":"abandoned"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPeer(t, sketchCapabilities, cutStreams(func(call) string { return c.resume }, c.state))
@@ -137,7 +137,7 @@ func TestAnEarlierStreamIsResumedFirst(t *testing.T) {
 	earlier := wire.Resume{Request: "7", Stream: "st", Token: "tok"}.Text()
 	p := newPeer(t, sketchCapabilities, cutStreams(func(c call) string {
 		c.frame(streamEvent("r1", json.RawMessage("7")))
-		c.frame(`{"jsonrpc":"2.0","id":7,"result":{}}`) // the answer to the first request
+		c.frame(`{"jsonrpc":"2.0","id":7,"result":{}}`) // the response to the first request
 		return ""
 	}, notFound))
 	s, r := openStream(t, p, earlier)
@@ -168,7 +168,7 @@ func TestAFreshRequestFollowsAnEarlierStreamThatIsGone(t *testing.T) {
 	}
 }
 
-func TestNoServerSaysWhatOnlyDialectsSay(t *testing.T) {
+func TestServersCannotSendNotesOfDialects(t *testing.T) {
 	p := newPeer(t, sketchCapabilities, func(c call) string {
 		for _, method := range []string{wire.NoteResumed, wire.NoteAbandoned, wire.NoteResumable, wire.NoteInterrupt, wire.NoteAnswered} {
 			c.frame(fmt.Sprintf(`{"jsonrpc":"2.0","method":%q,"params":{}}`, method))

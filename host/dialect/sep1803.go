@@ -38,17 +38,17 @@ const (
 	subscriptionScheme = "subscription://"
 )
 
-// resources is SEP-1803 on one connection: event types are resources with event://
-// addresses, subscriptions are subscription:// resources.
+// resources is SEP-1803 on one connection: event types are event:// resources,
+// subscriptions are subscription:// resources.
 type resources struct {
-	pushOnly  // but for webhooks
+	pushOnly  // except for webhooks
 	s         *session.Session
 	opts      Options
 	can       resourceAbilities
 	addresses *addresses
 
 	mu       sync.Mutex
-	unlisted map[trust.Text]bool // registrations that the server made and does not list
+	unlisted map[trust.Text]bool // registrations that the server made but does not list
 }
 
 func sep1803() Kind {
@@ -68,7 +68,7 @@ func newResources(s *session.Session, o Options) Dialect {
 	return r
 }
 
-// resourceAbilities is what capabilities.resources says of events.
+// resourceAbilities is what capabilities.resources says about events.
 type resourceAbilities struct {
 	events, inBand, webhook bool
 }
@@ -128,7 +128,7 @@ func (r *resources) List(ctx context.Context) ([]event.Type, SkippedTypes, error
 			case err != nil:
 				skipped.Count++
 				skipped.tell("%s, descriptor %d: %v", list.method, i+1, err)
-				r.opts.Log.Warn("an event resource makes no sense and is hidden", "method", list.method, "err", err)
+				r.opts.Log.Warn("an event resource is malformed and hidden", "method", list.method, "err", err)
 			case isEvent && len(types) < r.opts.Types:
 				types = append(types, t)
 			case isEvent:
@@ -137,14 +137,14 @@ func (r *resources) List(ctx context.Context) ([]event.Type, SkippedTypes, error
 		}
 	}
 	if !answered {
-		return nil, SkippedTypes{}, fmt.Errorf("%w: nor any method of resources", ErrNoEvents)
+		return nil, SkippedTypes{}, fmt.Errorf("%w, nor any method of resources", ErrNoEvents)
 	}
 	return types, skipped, short
 }
 
-// pages returns the members of a list, page after page until there are enough.
+// pages returns the items of a list, page after page until there are enough.
 //
-// Errors: those of the server; [ErrPartial] beside what was read.
+// Errors: those of the server; [ErrPartial] with the items read so far.
 func pages(ctx context.Context, s *session.Session, o Options, method, member string, enough int) ([]json.RawMessage, error) {
 	var items []json.RawMessage
 	seen := map[string]bool{}
@@ -175,7 +175,7 @@ func pages(ctx context.Context, s *session.Session, o Options, method, member st
 	}
 }
 
-// eventType reads a descriptor. isEvent is false for resources that are no events.
+// eventType reads a descriptor. isEvent is false for other resources.
 func (r *resources) eventType(raw json.RawMessage, member string) (t event.Type, isEvent bool, err error) {
 	var m map[string]json.RawMessage
 	if json.Unmarshal(raw, &m) != nil || m == nil {
@@ -206,7 +206,7 @@ func (r *resources) eventType(raw json.RawMessage, member string) (t event.Type,
 	return t, true, nil
 }
 
-// firstText returns the first member that is a string with something in it.
+// firstText returns the first value that is a non-empty string.
 func firstText(list ...json.RawMessage) trust.Text {
 	for _, raw := range list {
 		var text trust.Text
@@ -226,7 +226,7 @@ func schemaOf(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// Note routes what the general stream brings to the addresses that it lies under.
+// Note routes a notification of the general stream to its addresses.
 func (r *resources) Note(n wire.Note) (relist bool) { return r.addresses.note(n) }
 
 // update is the params of notifications/resources/updated.
@@ -256,15 +256,15 @@ func readUpdate(params json.RawMessage, lim strict.Limits) (u update, err error)
 	return u, nil
 }
 
-// looseURI finds the address in params that strict parsing refuses, so that the
-// refusal is kept where it belongs.
+// looseURI finds the address in params that strict parsing refuses, so that the refusal is
+// recorded at its subscription.
 func looseURI(params json.RawMessage) string {
 	var p struct{ URI string }
-	_ = json.Unmarshal(params, &p) // then it belongs nowhere
+	_ = json.Unmarshal(params, &p) // else it belongs to no subscription
 	return p.URI
 }
 
-// occurrence makes an event of an update. One that is no event:// resource is dropped.
+// occurrence converts an update to an event. Updates of other resources are dropped.
 func (r *resources) occurrence(n wire.Note, nth uint64) (string, wire.Note) {
 	return occurrenceOf(n, nth, r.opts, func(u update) (trust.Text, json.RawMessage) { return u.uri, u.payload })
 }

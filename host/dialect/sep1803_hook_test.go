@@ -103,7 +103,7 @@ func (g *registry) size() int {
 	return len(g.targets)
 }
 
-func TestARegistrationIsLookedAfterAndNotDoubled(t *testing.T) {
+func TestHeldRegistrationIsCheckedAndNotRepeated(t *testing.T) {
 	for _, visible := range []bool{true, false} {
 		g := &registry{visible: visible, targets: map[string]string{}}
 		p := newPeer(t, resourceCapabilities, g.answer)
@@ -122,7 +122,7 @@ func TestARegistrationIsLookedAfterAndNotDoubled(t *testing.T) {
 		if again := subscribe(); again.ID != q.Held || again.Secret != nil || g.size() != 1 {
 			t.Errorf("visible %v: a refresh made %+v, %d are registered", visible, again, g.size())
 		}
-		// The server forgets, or the host does not know whether it did.
+		// The server forgets the registration, or the host cannot tell whether it did.
 		if visible {
 			g.mu.Lock()
 			g.targets = map[string]string{"subscription://else": `"https://other/"`}
@@ -131,7 +131,7 @@ func TestARegistrationIsLookedAfterAndNotDoubled(t *testing.T) {
 			d, _ = p.connect(Options{})
 		}
 		if anew := subscribe(); anew.ID == q.Held || !anew.Anew || anew.Secret == nil {
-			t.Errorf("visible %v: a forgotten registration was not made anew: %+v", visible, anew)
+			t.Errorf("visible %v: a forgotten registration was not repeated: %+v", visible, anew)
 		}
 		if !visible && g.size() != 1 {
 			t.Errorf("%d are registered", g.size())
@@ -172,7 +172,7 @@ func TestSubscriptionResourcesAreListedAndReleased(t *testing.T) {
 	}
 }
 
-func TestADeliveryIsReadAsStandardWebhooksSay(t *testing.T) {
+func TestDeliveryIsReadAsStandardWebhook(t *testing.T) {
 	at := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
 	read := KindOf(SEP1803).Read
 	o, err := read([]byte(`{"type":"repo.pushed","timestamp":"2026-11-01T11:00:00Z","data":{"b":1,"a":2}}`), trust.Untrusted("msg_1"), at)

@@ -17,8 +17,8 @@ import (
 
 const resourceCapabilities = `{"resources":{"events":true,"subscribe":true,"subscription":["notification","webhook"]}}`
 
-// shelf is a server of SEP-1803 with one type, one template and bad descriptors.
-// more answers what it does not.
+// shelf is a server of SEP-1803 with one type, one template and bad descriptors. more
+// answers all other requests.
 func shelf(more func(c call) string) func(c call) string {
 	return func(c call) string {
 		switch c.method {
@@ -83,7 +83,7 @@ func TestResourcesAndTemplatesAreListedAsTypes(t *testing.T) {
 	if got := strings.Join(typeNames(types), " "); got != "event://all event://repo/{name}{?branch}" || skipped.Count != 3 {
 		t.Fatalf("types %s, %d skipped, want two and 3", got, skipped.Count)
 	}
-	if why := strings.Join(skipped.Why, "\n"); !strings.Contains(why, "resources/list, descriptor 3: a descriptor without uri") || !strings.Contains(why, "resources/templates/list, descriptor 2: a template that is none of RFC 6570") {
+	if why := strings.Join(skipped.Why, "\n"); !strings.Contains(why, "resources/list, descriptor 3: a descriptor without uri") || !strings.Contains(why, "resources/templates/list, descriptor 2: not a template of RFC 6570") {
 		t.Errorf("told %q", skipped.Why)
 	}
 	all, repo := types[0], types[1]
@@ -108,7 +108,7 @@ func TestTemplateArgumentsAreCheckedBeforeAnythingIsSent(t *testing.T) {
 		{"event://repo/{name}{?branch}", string(schema), `{"name":"a","branch":"x"}`, "event://repo/a?branch=x", ""},
 		{"event://repo/{name}{?branch}", string(schema), `{"branch":"x"}`, "", "name is needed"},
 		{"event://repo/{name}{?branch}", "", `{"name":"a"}`, "", "branch is needed"},
-		{"event://repo/{name}", "", `{"nme":"a"}`, "", "nme is no variable"},
+		{"event://repo/{name}", "", `{"nme":"a"}`, "", "nme is not a variable"},
 		{"event://repo/{name}", "", `{"name":""}`, "", "empty"},
 		{"event://repo/{name}", "", `{"name":null}`, "", "must be a text"},
 		{"event://repo/{/list*}", "", `{"list":["a","b"]}`, "event://repo//a/b", ""},
@@ -132,7 +132,7 @@ func TestTemplateArgumentsAreCheckedBeforeAnythingIsSent(t *testing.T) {
 	}
 }
 
-func TestUpdatesReachTheStreamsTheyAreFor(t *testing.T) {
+func TestUpdatesReachTheirStreams(t *testing.T) {
 	p := newPeer(t, resourceCapabilities, shelf(func(c call) string {
 		switch c.method {
 		case methodSubscribe, methodUnsubscribe:
@@ -208,7 +208,7 @@ func TestARefusedAddressIsNotHeld(t *testing.T) {
 	done(t, s)
 }
 
-func TestAPauseOfTheGeneralStreamIsTold(t *testing.T) {
+func TestPauseOfTheGeneralStreamIsReported(t *testing.T) {
 	p := newPeer(t, resourceCapabilities, shelf(func(call) string { return `"result":{}` }))
 	d, _ := p.connect(Options{})
 	r := newRecorder(t)
@@ -224,7 +224,7 @@ func TestAPauseOfTheGeneralStreamIsTold(t *testing.T) {
 	}
 }
 
-func TestTheServersAnswerIsTheHeartbeat(t *testing.T) {
+func TestPingResponsesAreHeartbeats(t *testing.T) {
 	p := newPeer(t, resourceCapabilities, shelf(func(call) string { return `"result":{}` }))
 	d, s := p.connect(Options{Pulse: 5 * time.Millisecond})
 	r := newRecorder(t)
@@ -280,8 +280,8 @@ func TestStatelessSubscriptionHasAStreamOfItsOwn(t *testing.T) {
 	}
 }
 
-// What cannot be read of a registration is refused, and hides only itself.
-func TestRegistrationsThatMakeNoSense(t *testing.T) {
+// A malformed registration is refused, and hides only itself.
+func TestMalformedRegistrationsAreRefused(t *testing.T) {
 	p := newPeer(t, resourceCapabilities, func(c call) string {
 		switch c.method {
 		case methodResources:
@@ -299,8 +299,8 @@ func TestRegistrationsThatMakeNoSense(t *testing.T) {
 	mustBe(t, err, wire.ErrMalformed)
 }
 
-// A server that has no stream for what it says unasked would look alive for ever.
-func TestAServerThatCannotSpeakUnaskedIsNotAlive(t *testing.T) {
+// A server without a stream for notifications would look alive for ever.
+func TestServerWithoutNotificationStreamIsNotAlive(t *testing.T) {
 	for name, capabilities := range map[string]string{"resources": resourceCapabilities, "tools": filterCapabilities} {
 		k := newDesk()
 		p := newPeer(t, capabilities, func(c call) string {
@@ -320,9 +320,9 @@ func TestAServerThatCannotSpeakUnaskedIsNotAlive(t *testing.T) {
 			t.Fatal(err)
 		}
 		close(p.mute)
-		mustBe(t, done(t, s), session.ErrDeaf)
+		mustBe(t, done(t, s), session.ErrNotListening)
 		_, err = d.Stream(background(t), q, newRecorder(t).sink)
-		mustBe(t, err, session.ErrDeaf)
+		mustBe(t, err, session.ErrNotListening)
 	}
 }
 
@@ -358,7 +358,7 @@ func FuzzTemplates(f *testing.F) {
 	})
 }
 
-func TestPreviewsTellWhatIsSent(t *testing.T) {
+func TestPreviewsShowWhatIsSent(t *testing.T) {
 	name := trust.Untrusted("event://repo/{name}")
 	args := json.RawMessage(`{"name":"a"}`)
 	push, hook := wire.StreamRequest{Name: name, Arguments: args}, wire.SubscribeRequest{Name: name, Arguments: args, URL: "https://h/x", Secret: "never sent"}

@@ -14,8 +14,8 @@ import (
 	"eventdeck/host/wire"
 )
 
-// registration is a subscription:// resource, as registering answers it and as
-// servers list it.
+// registration is a subscription:// resource, as the registration returns it and as servers
+// list it.
 type registration struct {
 	uri    trust.Text
 	events []trust.Text
@@ -23,13 +23,12 @@ type registration struct {
 	secret *wire.GivenSecret
 }
 
-// errNoRegistration: an answer names no subscription.
+// errNoRegistration: a response names no subscription.
 var errNoRegistration = fmt.Errorf("%w: no subscription", wire.ErrMalformed)
 
-// readRegistration reads a subscription object, also of a resource that holds it in
-// _meta.
+// readRegistration reads a subscription object, or a resource that holds one in _meta.
 //
-// Errors: errNoRegistration; [event.ErrSecret] for a secret that makes no sense.
+// Errors: errNoRegistration; [event.ErrSecret] for a malformed secret.
 func readRegistration(raw json.RawMessage) (registration, error) {
 	var m map[string]json.RawMessage
 	if json.Unmarshal(raw, &m) != nil || m == nil {
@@ -86,7 +85,7 @@ func readGiven(raw json.RawMessage) (*wire.GivenSecret, error) {
 	return nil, fmt.Errorf("%w: of type %v, which is not raw, standard or none", event.ErrSecret, trust.Untrusted(s.Type))
 }
 
-// standardKey takes a Standard Webhooks key with or without its prefix and padding.
+// standardKey reads a Standard Webhooks key with or without its prefix and padding.
 func standardKey(key string) (*wire.GivenSecret, error) {
 	text := strings.TrimRight(strings.TrimPrefix(key, "whsec_"), "=")
 	raw, err := base64.RawStdEncoding.DecodeString(text)
@@ -102,8 +101,8 @@ func standardKey(key string) (*wire.GivenSecret, error) {
 	return &wire.GivenSecret{Type: "standard", Text: given}, nil
 }
 
-// Subscribe registers a callback, or looks after the registration that is held:
-// there is no refresh, and to register again would make a second one.
+// Subscribe registers a callback, or checks that the held registration still exists: the
+// dialect has no refresh, and registering again would make a second one.
 func (r *resources) Subscribe(ctx context.Context, q wire.SubscribeRequest) (wire.SubscribeResult, error) {
 	where, err := expand(q.Name.Raw(), q.Arguments)
 	if err != nil {
@@ -129,9 +128,9 @@ func (r *resources) Subscribe(ctx context.Context, q wire.SubscribeRequest) (wir
 	return wire.SubscribeResult{ID: g.uri, Secret: g.secret, Anew: !q.Held.IsZero()}, nil
 }
 
-// replace ends what a new registration takes the place of: one that the server may
-// have forgotten, and those that deliver to our address with a secret that was lost
-// on its way.
+// replace ends the registrations that a new one replaces: the held one, which the server
+// may have forgotten, and those that deliver to our address with a secret that never
+// arrived.
 func (r *resources) replace(ctx context.Context, q wire.SubscribeRequest, listed []registration) {
 	old := map[trust.Text]bool{}
 	if !q.Held.IsZero() && len(listed) == 0 {
@@ -153,8 +152,8 @@ func isListed(listed []registration, uri trust.Text) bool {
 	return slices.ContainsFunc(listed, func(g registration) bool { return g.uri == uri })
 }
 
-// isUnlisted reports whether the server is known not to list a registration that
-// it made on this connection.
+// isUnlisted reports whether the server is known not to list a registration of this
+// connection.
 func (r *resources) isUnlisted(uri trust.Text) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -166,8 +165,8 @@ func callback(where, target string) any {
 	return map[string]any{"uris": []string{where}, "targetUri": target}
 }
 
-// register makes a registration whose deliveries can be told from forgeries, or
-// none: one that is not accepted is ended again.
+// register makes a registration whose deliveries can be verified. One that cannot be
+// accepted is ended again.
 func (r *resources) register(ctx context.Context, where, target string) (registration, error) {
 	raw, err := r.s.Call(ctx, methodRegister, callback(where, target))
 	if err != nil {
@@ -187,7 +186,7 @@ func (r *resources) register(ctx context.Context, where, target string) (registr
 		g.secret = &wire.GivenSecret{Type: "none"}
 	}
 	if err == nil && g.secret.Type == "none" && !r.opts.AllowUnsigned {
-		err = fmt.Errorf("%w: the server would deliver without a secret, so that any sender could; "+
+		err = fmt.Errorf("%w: the server would deliver without a secret, so that anyone could forge deliveries; "+
 			`to allow that for this server, set "allowUnsigned": true in its configuration`, wire.ErrUnacceptable)
 	}
 	if err == nil {
@@ -199,10 +198,10 @@ func (r *resources) register(ctx context.Context, where, target string) (registr
 	return g, err
 }
 
-// Unsubscribe ends the registration that is held.
+// Unsubscribe ends the held registration.
 func (r *resources) Unsubscribe(ctx context.Context, q wire.UnsubscribeRequest) error {
 	if q.Held.IsZero() {
-		return nil // an in-band subscription ended with its stream
+		return nil // a push subscription ended with its stream
 	}
 	return r.Release(ctx, q.Held)
 }
@@ -226,12 +225,12 @@ func (r *resources) Remote(ctx context.Context) ([]Listed, error) {
 	return all, nil
 }
 
-// readMost bounds how many registrations are read one by one, where the list does
-// not say where they deliver to.
+// readMost bounds the registrations that are read one by one because the list does not say
+// where they deliver to.
 const readMost = 32
 
-// registrations lists what the server says is registered. A server that does not
-// list resources has none to show.
+// registrations returns the registrations that the server lists; none if it does not list
+// resources.
 func (r *resources) registrations(ctx context.Context) ([]registration, error) {
 	if !r.can.webhook {
 		return nil, nil
@@ -240,7 +239,7 @@ func (r *resources) registrations(ctx context.Context) ([]registration, error) {
 	if wire.NameFrom(err) == wire.MethodNotFound {
 		return nil, nil
 	}
-	if err != nil && !errors.Is(err, ErrPartial) { // a part of them is better than none
+	if err != nil && !errors.Is(err, ErrPartial) { // some are better than none
 		return nil, err
 	}
 	var all []registration
@@ -257,14 +256,14 @@ func (r *resources) registrations(ctx context.Context) ([]registration, error) {
 	return all, nil
 }
 
-// read asks what a registration is about.
+// read reads the resource of a registration for its missing members.
 func (r *resources) read(ctx context.Context, g registration) registration {
 	raw, err := r.s.Call(ctx, methodRead, map[string]string{"uri": g.uri.Raw()})
 	var answer struct {
 		Contents []struct{ Text string }
 	}
 	if err != nil || json.Unmarshal(raw, &answer) != nil {
-		return g // it is listed with what is known
+		return g // it is listed as it is
 	}
 	for _, c := range answer.Contents {
 		var m map[string]json.RawMessage
@@ -272,7 +271,7 @@ func (r *resources) read(ctx context.Context, g registration) registration {
 			continue
 		}
 		if nested := m["subscription"]; nested != nil {
-			_ = json.Unmarshal(nested, &m) // else the members stand beside it
+			_ = json.Unmarshal(nested, &m) // else the members are at the top level
 		}
 		_ = json.Unmarshal(m["eventUris"], &g.events)
 		_ = json.Unmarshal(m["targetUri"], &g.target)

@@ -6,27 +6,27 @@ import (
 	"eventdeck/host/trust"
 )
 
-// Bounds of what is told of skipped types.
+// Bounds of the reasons for skipped types.
 const (
 	maxSkippedWhy   = 10
 	maxSkippedWidth = 300 // cells of one reason
 )
 
-// SkippedTypes tells of the descriptors of a list that are not among its types: they make
-// no sense, or have a name that is another dialect's.
+// SkippedTypes reports the descriptors of a list that are not among its types: malformed
+// ones, and those whose name another dialect owns.
 type SkippedTypes struct {
 	Count int
 	Why   []string // of the first few, safe to print
 }
 
-// tell keeps why one was skipped. It does not count it.
+// tell keeps the reason for a skipped type. It does not count the type.
 func (s *SkippedTypes) tell(format string, args ...any) {
 	if len(s.Why) < maxSkippedWhy {
 		s.Why = append(s.Why, trust.Line(trust.Untrusted(fmt.Sprintf(format, args...))).Clip(maxSkippedWidth).Plain())
 	}
 }
 
-// join takes what another list skips.
+// join adds the skipped types of another list.
 func (s *SkippedTypes) join(o SkippedTypes) {
 	s.Count += o.Count
 	s.Why = append(s.Why, o.Why[:min(len(o.Why), maxSkippedWhy-len(s.Why))]...)

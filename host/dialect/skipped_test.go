@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// However many are skipped, so many reasons of such a length are kept, and nothing in
-// them acts on a terminal.
+// However many types are skipped, the reasons are bounded in number and length, and contain
+// no control characters.
 func TestReasonsOfHiddenTypesAreBounded(t *testing.T) {
 	var a, b SkippedTypes
 	for i := range maxSkippedWhy - 2 {

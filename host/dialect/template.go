@@ -19,7 +19,7 @@ import (
 	"eventdeck/host/wire"
 )
 
-// maxAddress bounds an address that a template makes.
+// maxAddress bounds an expanded address, in bytes.
 const maxAddress = 4 << 10
 
 // templateSchema returns the schema of a type's arguments: that of the server, or
@@ -29,7 +29,7 @@ func templateSchema(text string, given json.RawMessage, template bool) (json.Raw
 	if template {
 		t, err := uritemplate.New(text)
 		if err != nil {
-			return nil, fmt.Errorf("a template that is none of RFC 6570: %w", err)
+			return nil, fmt.Errorf("not a template of RFC 6570: %w", err)
 		}
 		names = t.Varnames()
 		if given != nil {
@@ -48,14 +48,14 @@ func templateSchema(text string, given json.RawMessage, template bool) (json.Raw
 	})
 }
 
-// expand returns the address that a template makes of the arguments. A name
-// without variables is an address already.
+// expand expands a template with the arguments. A name without variables is an address
+// already.
 //
 // Error: [ErrArguments].
 func expand(text string, args json.RawMessage) (string, error) {
 	t, err := uritemplate.New(text)
 	if err != nil {
-		// An address that is listed as it stands may hold what no template may.
+		// A listed address may contain characters that no template may.
 		return text, nil
 	}
 	given := map[string]any{}
@@ -68,7 +68,7 @@ func expand(text string, args json.RawMessage) (string, error) {
 	values := uritemplate.Values{}
 	for name, v := range given {
 		if !slices.Contains(names, name) {
-			return "", fmt.Errorf("%w: %v is no variable of %v", ErrArguments, trust.Untrusted(name), trust.Untrusted(text))
+			return "", fmt.Errorf("%w: %v is not a variable of %v", ErrArguments, trust.Untrusted(name), trust.Untrusted(text))
 		}
 		value, err := templateValue(v)
 		if err != nil {
@@ -81,7 +81,7 @@ func expand(text string, args json.RawMessage) (string, error) {
 		return "", fmt.Errorf("%w: %w", ErrArguments, err)
 	}
 	if !strings.HasPrefix(where, eventScheme) || len(where) > maxAddress {
-		return "", fmt.Errorf("%w: they make no %s address of at most %d bytes", ErrArguments, eventScheme, maxAddress)
+		return "", fmt.Errorf("%w: they do not expand to a %s address of at most %d bytes", ErrArguments, eventScheme, maxAddress)
 	}
 	return where, nil
 }
@@ -130,20 +130,20 @@ func scalar(v any) (string, error) {
 	return "", fmt.Errorf("must be a text, a number, true or false")
 }
 
-// checkTemplate refuses arguments that leave a variable open which the server does
-// not say may be left out, or that make no address.
+// checkTemplate refuses arguments that leave out a required variable or that do not expand
+// to an address.
 func checkTemplate(t event.Type, args json.RawMessage, _ time.Time) error {
 	if _, err := expand(t.Name.Raw(), args); err != nil {
 		return err
 	}
 	template, err := uritemplate.New(t.Name.Raw())
 	if err != nil {
-		return nil // an address as it stands
+		return nil // no template
 	}
 	var schema struct {
 		Required *[]string
 	}
-	_ = json.Unmarshal(t.InputSchema, &schema) // then every variable is needed
+	_ = json.Unmarshal(t.InputSchema, &schema) // else every variable is required
 	var given map[string]json.RawMessage
 	_ = json.Unmarshal(args, &given) // expand has read it
 	for _, name := range template.Varnames() {
@@ -154,8 +154,8 @@ func checkTemplate(t event.Type, args json.RawMessage, _ time.Time) error {
 	return nil
 }
 
-// readResourceDelivery reads a webhook delivery: Standard Webhooks' type, timestamp
-// and data, under the delivery's id or else a hash.
+// readResourceDelivery reads a webhook delivery: type, timestamp and data of Standard
+// Webhooks, with the delivery's id or else a hash as the event's id.
 //
 // Errors: those of [strict.ParseObject], [wire.ErrOccurrence].
 func readResourceDelivery(body []byte, id trust.Text, at time.Time) (wire.Occurrence, error) {
@@ -187,8 +187,8 @@ func readResourceDelivery(body []byte, id trust.Text, at time.Time) (wire.Occurr
 	return o, nil
 }
 
-// hashID makes the id of an event that has none: the same for the same content,
-// address, arrival and place in the order of arrival.
+// hashID makes the id of an event that has none: a hash of its content, address, time and
+// number of arrival.
 func hashID(where string, payload []byte, at time.Time, n uint64) trust.Text {
 	h := sha256.New()
 	h.Write([]byte(where))

@@ -17,19 +17,19 @@ import (
 	"eventdeck/host/wire"
 )
 
-// ResourceUpdates is the name of plain resource subscriptions, which base MCP has:
-// the server tells that a resource changed, and nothing of events.
+// ResourceUpdates is the name of plain resource subscriptions of base MCP: the server
+// reports that a resource changed, without events.
 const ResourceUpdates = "resource updates"
 
 // ResourceUpdated is the one event type of a server with resource subscriptions.
 const ResourceUpdated = "resource.updated"
 
-// Bounds of what is asked beside the subscriptions.
+// Bounds of requests beside the subscriptions.
 const (
-	maxExamples   = 50               // listed resources that the form suggests
-	maxTemplates  = 5                // that the description names
-	maxContents   = 256 << 10        // bytes of a resource that is read
-	contentsAfter = 10 * time.Second // a resource that takes longer to read is left out
+	maxExamples   = 50               // suggested resources
+	maxTemplates  = 5                // in the description
+	maxContents   = 256 << 10        // bytes of the contents of a resource
+	contentsAfter = 10 * time.Second // bound of reading a resource
 )
 
 // updates are the plain resource subscriptions of one connection.
@@ -40,8 +40,8 @@ type updates struct {
 	addresses *addresses
 }
 
-// resourceUpdates is for servers that say nothing else of events: what SEP-1803
-// and MCP Events tell is more.
+// resourceUpdates is for servers that advertise no other dialect: SEP-1803 and MCP Events
+// carry more.
 func resourceUpdates() Kind {
 	return Kind{
 		Name: ResourceUpdates,
@@ -60,8 +60,8 @@ func resourceUpdates() Kind {
 
 func (u *updates) Owns(name trust.Text) bool { return name.Raw() == ResourceUpdated }
 
-// List returns the one type. The resources that the server lists are suggestions:
-// it may take others.
+// List returns the one type. The listed resources are suggestions: the server may accept
+// others.
 func (u *updates) List(ctx context.Context) ([]event.Type, SkippedTypes, error) {
 	resources, err := u.suggestions(ctx, methodResources, "resources", "uri", maxExamples)
 	if err != nil {
@@ -82,8 +82,7 @@ func (u *updates) List(ctx context.Context) ([]event.Type, SkippedTypes, error) 
 	}}, SkippedTypes{}, nil
 }
 
-// suggestions returns the first addresses of a list; none where the server refuses
-// to list.
+// suggestions returns the first addresses of a list; none if the server refuses to list.
 func (u *updates) suggestions(ctx context.Context, method, list, member string, most int) ([]string, error) {
 	items, err := pages(ctx, u.s, u.opts, method, list, most)
 	if err != nil && !refusedList(err) && !errors.Is(err, ErrPartial) && !errors.Is(err, wire.ErrMalformed) {
@@ -101,8 +100,8 @@ func (u *updates) suggestions(ctx context.Context, method, list, member string, 
 	return found, nil
 }
 
-// refusedList reports whether the server will not list: it may know resources by
-// their addresses all the same.
+// refusedList reports whether the server refuses to list. It may still know resources by
+// their addresses.
 func refusedList(err error) bool { return wire.NameFrom(err) != "" || unknownMethod(err) }
 
 // foreignAddress reports whether an address belongs to SEP-1803.
@@ -125,7 +124,7 @@ func updatesSchema(resources, templates []string) (json.RawMessage, error) {
 	})
 }
 
-// watch is what the arguments ask for.
+// watch is the decoded arguments.
 type watch struct {
 	URI  string `json:"uri"`
 	Read bool   `json:"read"`
@@ -136,12 +135,12 @@ func readWatch(args json.RawMessage) (w watch, err error) {
 	dec := json.NewDecoder(bytes.NewReader(args))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&w); err != nil {
-		return w, fmt.Errorf("%w: uri must be a text, read true or false, and there is nothing else", ErrArguments)
+		return w, fmt.Errorf("%w: uri must be a string, read true or false, and nothing else is allowed", ErrArguments)
 	}
 	where, err := url.Parse(w.URI)
 	switch {
 	case err != nil || where.Scheme == "":
-		return w, fmt.Errorf("%w: uri is no complete address; write it with its scheme, as in file:///etc/motd", ErrArguments)
+		return w, fmt.Errorf("%w: uri is not a complete address; write it with its scheme, as in file:///etc/motd", ErrArguments)
 	case foreignAddress(w.URI):
 		return w, fmt.Errorf("%w: uri is an address of %s, which the server does not offer", ErrArguments, SEP1803)
 	}
@@ -181,23 +180,23 @@ func (u *updates) Preview(request any) (string, json.RawMessage, error) {
 	return method, raw, err
 }
 
-// occurrence makes an event of an update: its data is all that the server said.
+// occurrence converts an update to an event, whose data is all of the params.
 func (u *updates) occurrence(n wire.Note, nth uint64) (string, wire.Note) {
 	return occurrenceOf(n, nth, u.opts, func(update) (trust.Text, json.RawMessage) {
 		return trust.Untrusted(ResourceUpdated), n.Params
 	})
 }
 
-// occurrenceOf makes an event of an update, whose name and data what says, and returns
-// the address that it is about.
-func occurrenceOf(n wire.Note, nth uint64, o Options, what func(update) (name trust.Text, data json.RawMessage)) (string, wire.Note) {
+// occurrenceOf converts an update to an event with the name and data that describe returns,
+// and returns its address.
+func occurrenceOf(n wire.Note, nth uint64, o Options, describe func(update) (name trust.Text, data json.RawMessage)) (string, wire.Note) {
 	u, refused := readUpdate(n.Params, o.Events)
 	note := wire.Note{Method: wire.NoteEvent, Params: n.Params, Refused: refused}
 	if refused != nil {
 		return looseURI(n.Params), note
 	}
 	at := o.Now()
-	name, data := what(u)
+	name, data := describe(u)
 	note.Event = &wire.Occurrence{
 		EventID: hashID(u.uri.Raw(), data, at, nth), Name: name,
 		Timestamp: trust.Untrusted(at.UTC().Format(time.RFC3339Nano)),
@@ -206,8 +205,8 @@ func occurrenceOf(n wire.Note, nth uint64, o Options, what func(update) (name tr
 	return u.uri.Raw(), note
 }
 
-// withContents adds what the server answers when the resource is read. An event
-// whose resource cannot be read, or is too large, stays as it is.
+// withContents adds the contents of the resource. If it cannot be read or is too large, the
+// event stays as it is.
 func (u *updates) withContents(ctx context.Context, n wire.Note) wire.Note {
 	said, err := readUpdate(n.Params, u.opts.Events)
 	if err != nil {
@@ -231,16 +230,16 @@ func (u *updates) withContents(ctx context.Context, n wire.Note) wire.Note {
 
 var errContents = errors.New("the contents of the resource are not kept")
 
-// joinContents adds the contents of a resource to what an update said of it. The
-// update comes back unchanged with an error.
+// joinContents adds the contents of a resource to the params of its update. With an error
+// it returns the params unchanged.
 func joinContents(params, result json.RawMessage) (json.RawMessage, error) {
 	var answer struct{ Contents json.RawMessage }
 	_ = json.Unmarshal(result, &answer) // of another type: no contents
 	switch {
 	case len(answer.Contents) == 0 || answer.Contents[0] != '[':
-		return params, fmt.Errorf("%w: %s brought none", errContents, methodRead)
+		return params, fmt.Errorf("%w: %s returned none", errContents, methodRead)
 	case len(answer.Contents) > maxContents:
-		return params, fmt.Errorf("%w: they have %d bytes, and %d are taken", errContents, len(answer.Contents), maxContents)
+		return params, fmt.Errorf("%w: they have %d bytes, and at most %d are kept", errContents, len(answer.Contents), maxContents)
 	}
 	end := bytes.LastIndexByte(params, '}')
 	both := append(bytes.TrimRight(params[:end:end], " \t\r\n"), `,"contents":`...)
@@ -251,5 +250,5 @@ func joinContents(params, result json.RawMessage) (json.RawMessage, error) {
 	return both, nil
 }
 
-// Note routes what the general stream brings to the resources that it lies under.
+// Note routes a notification of the general stream to its resources.
 func (u *updates) Note(n wire.Note) (relist bool) { return u.addresses.note(n) }

@@ -13,8 +13,7 @@ import (
 
 const updatesCapabilities = `{"resources":{"subscribe":true,"listChanged":true}}`
 
-// library is a server with plain resource subscriptions. more answers what it does
-// not.
+// library is a server with plain resource subscriptions. more answers all other requests.
 func library(more func(c call) string) func(c call) string {
 	return func(c call) string {
 		switch c.method {
@@ -69,14 +68,14 @@ func TestServersThatListNothingStillHaveUpdates(t *testing.T) {
 	}
 }
 
-func TestPlainResourcesAreLeftToTheDialectsThatSayMore(t *testing.T) {
+func TestPlainResourcesYieldToRicherDialects(t *testing.T) {
 	for _, capabilities := range []string{
 		resourceCapabilities,
 		`{"resources":{"subscribe":false}}`, `{"resources":{}}`,
 		`{"resources":{"subscribe":true},"events":{"listChanged":true}}`,
 	} {
 		d, _ := newPeer(t, capabilities, library(nil)).connect(Options{})
-		types, _, _ := d.List(background(t)) // that there may be none is the point
+		types, _, _ := d.List(background(t)) // there may be none
 		for _, typ := range types {
 			if typ.Dialect == ResourceUpdates {
 				t.Errorf("%s: %s is offered", capabilities, typ.Name.Raw())
@@ -85,7 +84,7 @@ func TestPlainResourcesAreLeftToTheDialectsThatSayMore(t *testing.T) {
 	}
 }
 
-func TestPlainUpdatesReachTheStreamsTheyAreFor(t *testing.T) {
+func TestPlainUpdatesReachTheirStreams(t *testing.T) {
 	p := newPeer(t, updatesCapabilities, library(nil))
 	d, _ := p.connect(Options{})
 	first, motd := watchStream(t, d, `{"uri":"file:///motd"}`)
@@ -149,7 +148,7 @@ func TestStatelessUpdatesHaveAStreamOfTheirOwn(t *testing.T) {
 	}
 }
 
-// contentsOf returns contents of so many bytes.
+// contentsOf returns contents of n bytes.
 func contentsOf(n int) string { return `["` + strings.Repeat("x", n-4) + `"]` }
 
 func TestContentsAreReadAfterAnUpdate(t *testing.T) {
@@ -211,7 +210,7 @@ func TestUpdatesThatWaitForContentsAreNotLost(t *testing.T) {
 	stream, r := watchStream(t, d, `{"uri":"db://t","read":true}`)
 	p.say(noteUpdated, `{"uri":"db://t/0"}`)
 	<-reading
-	for range maxAside { // the last one finds no place to wait
+	for range maxAside { // the last one exceeds the queue
 		p.say(noteUpdated, `{"uri":"db://t/1"}`)
 	}
 	if e := r.event(); string(e.Data) != `{"uri":"db://t/1"}` {
@@ -230,8 +229,8 @@ func TestWatchesAreCheckedBeforeAnythingIsSent(t *testing.T) {
 	d, _ := p.connect(Options{})
 	before := p.count(func(call) bool { return true })
 	for _, c := range []struct{ args, wrong string }{
-		{`{}`, "no complete address"}, {`{"uri":"motd"}`, "no complete address"}, {`{"uri":":"}`, "no complete address"},
-		{`{"uri":7}`, "must be a text"}, {`{"uri":"a:b","raed":true}`, "nothing else"},
+		{`{}`, "not a complete address"}, {`{"uri":"motd"}`, "not a complete address"}, {`{"uri":":"}`, "not a complete address"},
+		{`{"uri":7}`, "must be a string"}, {`{"uri":"a:b","raed":true}`, "nothing else"},
 		{`{"uri":"event://all"}`, SEP1803}, {`{"uri":"subscription://1"}`, SEP1803},
 	} {
 		err := KindOf(ResourceUpdates).Check(event.Type{}, json.RawMessage(c.args), time.Now())

@@ -10,10 +10,9 @@ import (
 	"eventdeck/host/trust"
 )
 
-// AppendCloudEvent appends the record as an event of CloudEvents 1.0 in its JSON
-// format, on one line. The source is the server; what is no event of a server
-// has a type that begins with eventdeck. and what the host knows of it as data.
-// Beyond the specification's attributes there are the extensions subscription,
+// AppendCloudEvent appends the record as an event of CloudEvents 1.0 in JSON, on one line.
+// The source is the server. A record that is not an event has a type that begins with
+// "eventdeck." and its own members as data. Extension attributes are subscription,
 // deliverymode and receivedat.
 //
 // Rules: CloudEvents 1.0.2, 3 (attributes), JSON format 3.1 (data).
@@ -56,7 +55,7 @@ func AppendCloudEvent(b []byte, r *event.Record) []byte {
 	return append(b, '}', '\n')
 }
 
-// attribute returns a text as attributes may hold it: without control characters.
+// attribute returns a text without control characters, which attributes must not have.
 func attribute(text string) string {
 	if strings.IndexFunc(text, func(r rune) bool { return r < 0x20 || 0x7f <= r && r < 0xa0 || r == '\ufffd' }) < 0 {
 		return text
@@ -64,8 +63,7 @@ func attribute(text string) string {
 	return trust.Line(trust.Untrusted(text)).Plain()
 }
 
-// source returns a server's name as a reference to a URI, which it must be and
-// which must not be empty.
+// source returns a server's name as a non-empty URI reference.
 func source(server string) string {
 	if u, err := url.Parse(server); err == nil && u.Scheme != "" && u.Host != "" {
 		u.User, u.RawQuery, u.Fragment = nil, "", ""
@@ -77,8 +75,8 @@ func source(server string) string {
 	return url.PathEscape(server)
 }
 
-// occurred returns when an event occurred, as far as the server's time can be
-// read, else when it was received.
+// occurred returns when an event occurred if the server's time can be parsed, else when it
+// was received.
 func occurred(r *event.Record) time.Time {
 	if t, err := time.Parse(time.RFC3339, r.Timestamp.Raw()); err == nil {
 		return t

@@ -19,12 +19,12 @@ type column struct {
 	of   func(*event.Record) string // a member of the line
 }
 
-// DefaultColumns are the columns that a table has when none are named.
+// DefaultColumns returns the columns that are used if none are named.
 func DefaultColumns() []string {
 	return []string{"seq", "kind", "receivedAt", "server", "type", "subscription", "mode", "eventId", "timestamp", "flags", "data"}
 }
 
-// lineColumns returns what columns there are beside paths.
+// lineColumns returns all columns that are not paths.
 func lineColumns() []column {
 	return []column{
 		{name: "seq", of: func(r *event.Record) string { return strconv.FormatUint(r.Seq, 10) }},
@@ -49,8 +49,7 @@ func moment(t time.Time) string {
 	return t.UTC().Format(time.RFC3339Nano)
 }
 
-// detail returns what a record is about: an event's data, or the members of its
-// kind that a line has.
+// detail returns an event's data, or the members that a line has for the record's kind.
 func detail(r *event.Record) string {
 	switch {
 	case len(r.Data) > 0:
@@ -99,8 +98,8 @@ func (c *column) text(r *event.Record) string {
 	return c.of(r)
 }
 
-// appendCell appends a cell with the comma before it. Its text is escaped as in
-// a JSON string, but for quote marks, which are doubled.
+// appendCell appends a cell with the comma before it. Its text is escaped as in a JSON
+// string, except for quote marks, which are doubled.
 func appendCell(b []byte, i int, text string) []byte {
 	if i > 0 {
 		b = append(b, ',')
@@ -118,8 +117,8 @@ func appendCell(b []byte, i int, text string) []byte {
 	return append(b, '"')
 }
 
-// formula reports whether a spreadsheet would calculate the text, in ASCII or in
-// full width. Numbers are themselves.
+// formula reports whether a spreadsheet would evaluate the text, in ASCII or full width.
+// Numbers are no formulas.
 func formula(text string) bool {
 	trimmed := strings.TrimLeft(text, " \t\r\n")
 	if trimmed == "" || !strings.ContainsRune("=+-@＝＋－＠", []rune(trimmed)[0]) {

@@ -1,9 +1,8 @@
 // Package export writes records of the log for other programs, and reads its own
 // lines back.
 //
-// Records hold text of servers. What is written can act on no terminal: what
-// could is escaped as in JSON strings. It is also safe in a spreadsheet: see
-// [Options.Columns].
+// Records contain text of servers. The output is safe for terminals: unsafe characters are
+// escaped as in JSON strings. It is also safe in a spreadsheet: see [Options.Columns].
 package export
 
 import (
@@ -16,38 +15,38 @@ import (
 	"eventdeck/host/event"
 )
 
-// Format says how records are written.
+// Format is the format of an export.
 type Format string
 
 // The formats.
 const (
-	NDJSON      Format = "ndjson"      // a line of JSON a record: see [AppendLine]
+	NDJSON      Format = "ndjson"      // one line of JSON per record: see [AppendLine]
 	CSV         Format = "csv"         // RFC 4180, with a header
-	CloudEvents Format = "cloudevents" // CloudEvents 1.0, a line of JSON a record
+	CloudEvents Format = "cloudevents" // CloudEvents 1.0, one line of JSON per record
 )
 
 // Formats returns all formats.
 func Formats() []Format { return []Format{NDJSON, CSV, CloudEvents} }
 
-// ErrFormat: there is no such format or column; the text names those there are.
+// ErrFormat: there is no such format or column; the text names the existing ones.
 var ErrFormat = errors.New("cannot be exported")
 
-// Options say what is written.
+// Options select what is written.
 type Options struct {
 	Format Format
 
-	// Raw adds the exact bytes to each line of [NDJSON], as base64. Only such a
-	// file can be read back as it was: see [Read].
+	// Raw adds the exact bytes to each line of [NDJSON], as base64. Only such a file can be
+	// read back unchanged: see [Read].
 	Raw bool
 
-	// Columns are those of [CSV]: names of members of an NDJSON line, and paths
-	// into payloads as the filter language has them, like .severity. None means
-	// [DefaultColumns]. A cell that begins with = + - or @ and is no number gets a
-	// quote mark in front, so that no spreadsheet takes it for a formula.
+	// Columns are those of [CSV]: names of members of an NDJSON line, and paths into
+	// payloads as in the filter language, like .severity. None means [DefaultColumns]. A
+	// cell that begins with = + - or @ and is not a number gets a quote mark in front, so
+	// that no spreadsheet evaluates it.
 	Columns []string
 }
 
-// Writer writes records. It is buffered: [Writer.Flush] ends it.
+// Writer writes records. It is buffered: call [Writer.Flush] at the end.
 type Writer struct {
 	out     *bufio.Writer
 	format  Format
@@ -111,5 +110,5 @@ func (x *Writer) end() error {
 	return err
 }
 
-// Flush writes what is buffered.
+// Flush writes the buffer.
 func (x *Writer) Flush() error { return x.out.Flush() }

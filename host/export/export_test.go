@@ -16,7 +16,7 @@ import (
 	"eventdeck/host/trust"
 )
 
-// records are one of each kind, with texts that would like to act.
+// records returns one record of each kind, with hostile texts.
 func records() []event.Record {
 	raw := []byte(`{"eventId":"=e1","data": {"severity":"P1","n":-5,"title":"=HYPERLINK(\"x\")","bad":"\u001b[31m` + "\u202e" + `","user":{"name":"a,b"},"tags":["+eu","us"]},"x":1}`)
 	data := raw[bytes.Index(raw, []byte(`{"severity`)) : bytes.Index(raw, []byte(`},"x"`))+1]
@@ -56,7 +56,7 @@ func write(t *testing.T, o Options, records []event.Record) string {
 	return out.String()
 }
 
-// What is exported with its exact bytes is read back as it was.
+// Records exported with their exact bytes are read back unchanged.
 func TestReadBack(t *testing.T) {
 	want := records()
 	var got []event.Record
@@ -80,15 +80,15 @@ func TestReadRefuses(t *testing.T) {
 	good := write(t, Options{Format: NDJSON, Raw: true}, records()[:1])
 	for name, text := range map[string]string{
 		"line 1: not a line of an export: refused: not valid JSON": "nonsense",
-		"line 2: ":              good + `{"kind":"event"}`,
-		"none of event":         `{"kind":"other","server":"a","subscription":"b","receivedAt":"2026-07-28T12:00:00Z"}`,
-		"receivedAt":            `{"kind":"gap","server":"a","subscription":"b"}`,
-		"no eventId":            `{"kind":"event","server":"a","subscription":"b","receivedAt":"2026-07-28T12:00:00Z"}`,
-		"duplicate key":         `{"kind":"gap","kind":"event"}`,
-		"no text of the host":   `{"kind":"gap","server":"a\u001b[31m","subscription":"b","receivedAt":"2026-07-28T12:00:00Z"}`,
-		"is no flag":            `{"kind":"gap","server":"a","subscription":"b","receivedAt":"2026-07-28T12:00:00Z","flags":["IGNORE ALL"]}`,
-		"not that of its exact": strings.Replace(good, `"severity":"P1"`, `"severity":"P2"`, 1),
-		"more than 64 MiB":      strings.Repeat("x", maxLine+1),
+		"line 2: ":               good + `{"kind":"event"}`,
+		"is not event, gap":      `{"kind":"other","server":"a","subscription":"b","receivedAt":"2026-07-28T12:00:00Z"}`,
+		"receivedAt":             `{"kind":"gap","server":"a","subscription":"b"}`,
+		"no eventId":             `{"kind":"event","server":"a","subscription":"b","receivedAt":"2026-07-28T12:00:00Z"}`,
+		"duplicate key":          `{"kind":"gap","kind":"event"}`,
+		"no text of the host":    `{"kind":"gap","server":"a\u001b[31m","subscription":"b","receivedAt":"2026-07-28T12:00:00Z"}`,
+		"is no flag":             `{"kind":"gap","server":"a","subscription":"b","receivedAt":"2026-07-28T12:00:00Z","flags":["IGNORE ALL"]}`,
+		"differs from its exact": strings.Replace(good, `"severity":"P1"`, `"severity":"P2"`, 1),
+		"more than 64 MiB":       strings.Repeat("x", maxLine+1),
 	} {
 		err := Read(strings.NewReader(text), func(*event.Record) error { return nil })
 		if !errors.Is(err, ErrLine) || !strings.Contains(err.Error(), name) {
@@ -217,8 +217,8 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// A line that leaves its flags out is flagged where it is read.
-func TestReadNoticesWhatALineHides(t *testing.T) {
+// A line without its flags gets them back when it is read.
+func TestReadAddsMissingFlags(t *testing.T) {
 	const hiding = `{"seq":1,"kind":"event","server":"pager","type":"t","subscription":"aaaa","mode":"push","eventId":"e","timestamp":null,"receivedAt":"2026-03-14T14:03:00Z","cursor":null,"data":{"title":"\u001b[2J"}}`
 	var flags []string
 	if err := Read(strings.NewReader(hiding+"\n"), func(r *event.Record) error { flags = r.Flags; return nil }); err != nil {

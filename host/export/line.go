@@ -8,10 +8,9 @@ import (
 	"eventdeck/host/trust"
 )
 
-// AppendLine appends the record as one line of JSON: what tail, events and export
-// print. Every line has the same first members, null where they say nothing of
-// its kind, and then those of its kind. With raw it ends with the exact bytes as
-// base64. Nothing in the line can act on a terminal.
+// AppendLine appends the record as one line of JSON, as tail, events and export print it.
+// Every line has the same first members, null if they do not apply, and then those of its
+// kind. With raw it ends with the exact bytes as base64. The line is safe for terminals.
 func AppendLine(b []byte, r *event.Record, raw bool) []byte {
 	b = append(b, `{"seq":`...)
 	b = strconv.AppendUint(b, r.Seq, 10)
@@ -49,7 +48,7 @@ func AppendLine(b []byte, r *event.Record, raw bool) []byte {
 	return append(b, '}', '\n')
 }
 
-// appendKind appends the members that only this kind of record has.
+// appendKind appends the members of the record's kind.
 func appendKind(b []byte, r *event.Record) []byte {
 	switch {
 	case r.Kind == event.KindGap && r.Gap != nil:
@@ -70,8 +69,8 @@ func appendKind(b []byte, r *event.Record) []byte {
 	return appendArrival(b, r)
 }
 
-// appendArrival appends how an event or a rejected payload came, as far as there is
-// something to say.
+// appendArrival appends how an event or a rejected payload arrived, without members that do
+// not apply.
 func appendArrival(b []byte, r *event.Record) []byte {
 	if !r.WebhookID.IsZero() {
 		b = AppendText(b, "webhookId", r.WebhookID)
@@ -82,7 +81,7 @@ func appendArrival(b []byte, r *event.Record) []byte {
 	return b
 }
 
-// AppendAudit appends an entry of the audit log as one line of JSON, as safe as
+// AppendAudit appends an entry of the audit log as one line of JSON, safe like
 // [AppendLine].
 func AppendAudit(b []byte, e event.AuditEntry) []byte {
 	b = append(b, `{"seq":`...)
@@ -101,8 +100,7 @@ func AppendAudit(b []byte, e event.AuditEntry) []byte {
 	return append(b, '}', '\n')
 }
 
-// appendLabels appends what the server says of an event beside its data, as far as
-// it says something.
+// appendLabels appends the server's labels of an event, without empty ones.
 func appendLabels(b []byte, l *event.Labels) []byte {
 	for _, m := range [...]struct {
 		name string

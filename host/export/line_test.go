@@ -69,7 +69,7 @@ func BenchmarkLine(b *testing.B) {
 	}
 }
 
-func TestLineTellsLabels(t *testing.T) {
+func TestLineHasLabels(t *testing.T) {
 	r := event.Record{Kind: event.KindEvent, Labels: &event.Labels{
 		Name: trust.Untrusted("git\x1bhub.push"), Priority: trust.Untrusted("high"), Batch: trust.Untrusted("b-1"),
 		Tags: []trust.Text{trust.Untrusted("ci"), trust.Untrusted("\u202e")},

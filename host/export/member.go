@@ -6,20 +6,20 @@ import (
 	"eventdeck/host/trust"
 )
 
-// AppendName appends the name of a member that is not the first of its object. It
-// needs no escaping.
+// AppendName appends the name of a member that is not the first of its object. The name
+// must not need escapes.
 func AppendName(b []byte, name string) []byte {
 	b = append(b, `,"`...)
 	b = append(b, name...)
 	return append(b, `":`...)
 }
 
-// AppendString appends a member with a text of this program or of the operator.
+// AppendString appends a member with a trusted text.
 func AppendString(b []byte, name, value string) []byte {
 	return trust.AppendJSONString(AppendName(b, name), value)
 }
 
-// AppendText appends a member with a text of a server; an empty one is null.
+// AppendText appends a member with a text of a server; an empty text is null.
 func AppendText(b []byte, name string, t trust.Text) []byte {
 	return appendNullable(AppendName(b, name), t)
 }
@@ -31,7 +31,7 @@ func appendNullable(b []byte, t trust.Text) []byte {
 	return trust.AppendJSONString(b, t.Raw())
 }
 
-// AppendTime appends a member with a moment as RFC 3339 in UTC; the zero time is null.
+// AppendTime appends a member with a time as RFC 3339 in UTC; the zero time is null.
 func AppendTime(b []byte, name string, t time.Time) []byte {
 	b = AppendName(b, name)
 	if t.IsZero() {

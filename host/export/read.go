@@ -17,19 +17,18 @@ import (
 	"eventdeck/host/trust/strict"
 )
 
-// maxLine bounds a line that is read back, in bytes: what the largest event takes at
-// most, written with its exact bytes and with escapes for each byte of its data.
+// maxLine bounds a line that is read back, in bytes: the largest event with its exact bytes
+// and every byte of its data escaped.
 const maxLine = 64 << 20
 
-// ErrLine: a line is none that [AppendLine] writes. The text names the line and
-// what is wrong with it.
+// ErrLine: a line is not one of [AppendLine]. The text names the line and what is wrong
+// with it.
 var ErrLine = errors.New("not a line of an export")
 
-// Read reads the records of an [NDJSON] export and hands them to fn, until fn
-// returns an error. Lines with the exact bytes give the records that were
-// exported; of others the data is kept, but not the bytes it came in. Sequence
-// numbers are those of the file. Empty lines are passed over. Nothing in the file
-// is trusted: payloads are parsed strictly, as on arrival.
+// Read reads the records of an [NDJSON] export and passes them to fn, until fn returns an
+// error. Lines with exact bytes give the exported records; others give the data, but not
+// its original bytes. Sequence numbers are those of the file. Empty lines are skipped.
+// Nothing in the file is trusted: payloads are parsed strictly, as on arrival.
 //
 // Errors: [ErrLine], those of r and of fn.
 func Read(r io.Reader, fn func(*event.Record) error) error {
@@ -56,7 +55,7 @@ func Read(r io.Reader, fn func(*event.Record) error) error {
 	return s.Err()
 }
 
-// line is a line as it is read.
+// line is a decoded line.
 type line struct {
 	Seq          uint64
 	Kind         event.Kind
@@ -89,7 +88,7 @@ type line struct {
 	Replayed  bool
 }
 
-// cursor is a cursor as [event.Cursor.AppendJSON] writes it, which is not null.
+// cursor is a cursor as [event.Cursor.AppendJSON] writes it, other than null.
 type cursor event.Cursor
 
 // UnmarshalJSON implements [json.Unmarshaler].
@@ -143,8 +142,8 @@ func readLine(text []byte) (*event.Record, error) {
 	return r, nil
 }
 
-// noticed are the flags of an event's line and what its payload is seen to try
-// here: a line must not hide that by leaving flags out.
+// noticed returns the flags of an event's line and those of a new scan of its payload: a
+// line must not hide flags by leaving them out.
 func noticed(r *event.Record) []string {
 	raw := r.Raw
 	if len(raw) == 0 {
@@ -168,7 +167,7 @@ func noticed(r *event.Record) []string {
 	return flags
 }
 
-// payload sets the data of an event: from its exact bytes where they are there.
+// payload sets the data of an event, from its exact bytes if the line has them.
 func (in *line) payload(r *event.Record) error {
 	if in.Raw == nil {
 		if in.Data != nil && string(in.Data) != "null" {
@@ -186,18 +185,18 @@ func (in *line) payload(r *event.Record) error {
 		}
 	}
 	if !bytes.Equal(trust.CompactJSON(r.Data), trust.CompactJSON(in.Data)) && r.Data != nil {
-		return errors.New("its data is not that of its exact bytes")
+		return errors.New("its data differs from its exact bytes")
 	}
 	return nil
 }
 
-// check refuses what no export holds, and what would stand on a screen as the
-// host's own words.
+// check refuses what no export contains, and text that a screen would show as the host's
+// own.
 func (in *line) check() error {
 	switch in.Kind {
 	case event.KindEvent, event.KindGap, event.KindState, event.KindRejected:
 	default:
-		return fmt.Errorf("kind %q is none of event, gap, state and rejected", in.Kind)
+		return fmt.Errorf("kind %q is not event, gap, state or rejected", in.Kind)
 	}
 	switch {
 	case in.Subscription == "" || in.Server == "":

@@ -2,14 +2,14 @@ package filter
 
 import "eventdeck/host/trust"
 
-// Demand is a value that the payload must have at a path for a filter to take a record.
+// Demand is a value that the payload of every matching record has at a path.
 type Demand struct {
 	Path  *Path
 	Wants string // as typed
 	want  *member
 }
 
-// Takes reports whether a text at the path fulfils the demand.
+// Takes reports whether a text at the path satisfies the demand.
 func (d Demand) Takes(text trust.Text) bool {
 	begins := byte('"')
 	if number(text.Raw()) {
@@ -18,7 +18,7 @@ func (d Demand) Takes(text trust.Text) bool {
 	return d.want.holds(text.Raw(), begins)
 }
 
-// Demands returns the values without which the filter takes nothing.
+// Demands returns the values that every matching record has.
 func (f *Filter) Demands() []Demand {
 	if f.Everything() {
 		return nil
@@ -36,7 +36,7 @@ func (f *Filter) Demands() []Demand {
 	return out
 }
 
-// Paths returns the paths into the payload that the filter asks for.
+// Paths returns the paths into the payload that the filter uses.
 func (f *Filter) Paths() []*Path {
 	var out []*Path
 	f.each(func(n node) {
@@ -47,7 +47,7 @@ func (f *Filter) Paths() []*Path {
 	return out
 }
 
-// Timed reports whether the filter asks when a record was received.
+// Timed reports whether the filter depends on when a record was received.
 func (f *Filter) Timed() bool {
 	timed := false
 	f.each(func(n node) {
@@ -57,7 +57,7 @@ func (f *Filter) Timed() bool {
 	return timed
 }
 
-// each calls fn for every part of the filter that has no parts.
+// each calls fn for every leaf of the filter.
 func (f *Filter) each(fn func(node)) {
 	if f.Everything() {
 		return
@@ -82,7 +82,7 @@ func (f *Filter) each(fn func(node)) {
 	walk(f.root)
 }
 
-// Names returns the names of members on the path, without places in arrays.
+// Names returns the names of members on the path, without array indexes.
 func (p *Path) Names() []string {
 	var names []string
 	for _, s := range p.path {

@@ -9,7 +9,7 @@ import (
 	"eventdeck/host/trust"
 )
 
-func TestWhatAFilterAsksFor(t *testing.T) {
+func TestDemandsAndPaths(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                             " | | false",
 		".a=1 .b.c[0].d~x":             ".a .b.c[0].d | .a=1 | false",

@@ -8,25 +8,25 @@ import (
 	"eventdeck/host/event"
 )
 
-// Candidate is a way to continue with a filter.
+// Candidate is a completion of a filter.
 type Candidate struct {
-	From, To int    // the bytes of the text that it replaces
-	Text     string // what stands there then; shown as it is, it acts on no terminal
+	From, To int    // the range of bytes that it replaces
+	Text     string // the replacement; safe to print
 	Help     string // what it means, "" for a value
 }
 
-// candidatesMax bounds what [Complete] returns.
+// candidatesMax bounds the candidates of [Complete].
 const candidatesMax = 50
 
-// Complete returns how the term at the cursor, an offset in bytes, may go on:
-// the names of fields, and the values and paths in seen, which may be nil. What
-// begins with the typed text comes before what only contains it.
+// Complete returns completions of the term at the cursor, an offset in bytes: the names of
+// fields, and the values and paths in seen, which may be nil. Candidates that begin with
+// the typed text come before those that only contain it.
 func Complete(text string, cursor int, seen *Seen) []Candidate {
 	cursor = max(0, min(cursor, len(text)))
 	if !utf8.ValidString(text) {
 		return nil
 	}
-	for cursor < len(text) && !utf8.RuneStart(text[cursor]) { // it is behind what it is in
+	for cursor < len(text) && !utf8.RuneStart(text[cursor]) { // move to the end of the character
 		cursor++
 	}
 	from, to := termAt(text, cursor)
@@ -47,8 +47,8 @@ func Complete(text string, cursor int, seen *Seen) []Candidate {
 	return c.found[:min(len(c.found), candidatesMax)]
 }
 
-// termAt returns the bounds of the term that the cursor is in or behind; between
-// terms it is empty.
+// termAt returns the bounds of the term that the cursor is in or after; between terms it is
+// empty.
 func termAt(text string, cursor int) (from, to int) {
 	l := lexer{text: text}
 	for {
@@ -64,7 +64,7 @@ func termAt(text string, cursor int) (from, to int) {
 	}
 }
 
-// skipTerm goes to the end of a term, finished or not.
+// skipTerm skips to the end of a term, complete or not.
 func (l *lexer) skipTerm() {
 	if l.peek() == '/' {
 		for l.at++; !l.done() && l.text[l.at] != '/'; l.at++ {
@@ -74,7 +74,7 @@ func (l *lexer) skipTerm() {
 		}
 		l.at = min(l.at+1, len(l.text))
 	}
-	for !l.done() && l.atBare() {
+	for !l.done() && !l.atEnd() {
 		if l.peek() == '"' {
 			if _, err := l.phrase(); err != nil {
 				l.at = len(l.text)
@@ -86,8 +86,6 @@ func (l *lexer) skipTerm() {
 	}
 }
 
-func (l *lexer) atBare() bool { return !l.atEnd() }
-
 // completion collects candidates for one term.
 type completion struct {
 	from, to int
@@ -98,7 +96,7 @@ func (c *completion) add(text, help string) {
 	c.found = append(c.found, Candidate{c.from, c.to, text, help})
 }
 
-// names offers the fields.
+// names adds the names of fields.
 func (c *completion) names(typed string) {
 	for f, name := range fieldNames {
 		if strings.HasPrefix(name, strings.ToLower(typed)) {
@@ -134,7 +132,7 @@ func (c *completion) field(name, typed string, seen *Seen) {
 	c.values(begin, typed, values)
 }
 
-// values offers those that begin with the typed text, then those that contain it.
+// values adds the values that begin with the typed text, then those that contain it.
 func (c *completion) values(begin, typed string, values []string) {
 	w := newWord(strings.TrimPrefix(typed, `"`))
 	for _, first := range []bool{true, false} {

@@ -25,7 +25,7 @@ func TestComplete(t *testing.T) {
 	seen := seenIncidents()
 	for _, c := range []struct {
 		text string // ^ is the cursor
-		want string // the whole texts that may come of it
+		want string // the completed texts
 	}{
 		{"s^", "server: sub: sev: since:"},
 		{"pool ty^", "pool type:"},
@@ -75,7 +75,7 @@ func fieldsSorted(texts []string) []string {
 	return all
 }
 
-// What servers send decides neither how much is kept nor what a terminal does.
+// Servers control neither how much is kept nor what a terminal does.
 func TestSeenIsBoundedAndClean(t *testing.T) {
 	s := &Seen{}
 	for i := range 1000 {

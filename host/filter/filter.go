@@ -1,5 +1,5 @@
-// Package filter is the language in which an operator says which records to
-// show, to wait for or to be told of.
+// Package filter is the language in which an operator selects the records to show, to wait
+// for or to be notified of.
 //
 //	pool exhausted            both words, anywhere, in any case
 //	"pool exhausted"          the phrase
@@ -14,14 +14,12 @@
 //	since:10m until:14:05     when it was received
 //	(a | b) c                 or, and parentheses
 //
-// Nothing distinguishes upper from lower case. A space means "and" and binds
-// tighter than "|", which means "or". A path goes through arrays by itself and
-// is met by any of their elements; .items[0] is one of them. A path alone asks
-// whether the payload has such a value. != is the opposite of =, so that it also
-// takes a record without such a value.
+// Case is ignored everywhere. A space means "and" and binds tighter than "|", which means
+// "or". A path goes through arrays and matches any of their elements; .items[0] is a single
+// one. A path alone matches if the payload has such a value. != is the opposite of =, so it
+// also matches a record without such a value.
 //
-// Matching reads payloads in place and allocates nothing, except to decode
-// escapes in those that have them.
+// Matching reads payloads in place and allocates only to decode escapes.
 //
 // The package is pure: no I/O, no clock.
 package filter
@@ -33,24 +31,24 @@ import (
 	"eventdeck/host/event"
 )
 
-// Error says where a text is no filter, and what to do about it.
+// Error is a syntax error in a filter, with its place and what to do about it.
 type Error struct {
-	At   int    // offset in bytes at which it went wrong
-	Says string // what is wrong and what helps, in our words and those of the text
+	At   int    // offset of the error in bytes
+	Says string // what is wrong and what helps, with quotes from the text
 }
 
-// Error returns the place, counted in columns from 1, and what helps.
+// Error returns the column, counted from 1, and [Error.Says].
 func (e *Error) Error() string { return fmt.Sprintf("filter, column %d: %s", e.At+1, e.Says) }
 
-// Filter is a condition on records. It is immutable: any number of goroutines
-// may use it. A nil Filter takes every record.
+// Filter is a condition on records. It is immutable: any number of goroutines may use it. A
+// nil Filter matches every record.
 type Filter struct {
-	root node // nil takes everything
+	root node // nil matches everything
 }
 
-// Parse reads a filter. Relative times in it count from now, whose location is
-// that of times of day; such a time is the last one that is not after now. A
-// text of blanks takes every record.
+// Parse reads a filter. Relative times in it count back from now. Times of day are in the
+// location of now, and mean the last such time that is not after now. A blank text matches
+// every record.
 //
 // Error: *[Error].
 func Parse(text string, now time.Time) (*Filter, error) {
@@ -62,18 +60,16 @@ func Parse(text string, now time.Time) (*Filter, error) {
 	return &Filter{root: root}, nil
 }
 
-// Match reports whether the filter takes the record. It changes nothing and
-// keeps nothing of r.
+// Match reports whether the record matches the filter. It neither changes nor keeps r.
 func (f *Filter) Match(r *event.Record) bool {
 	return f == nil || f.root == nil || f.root.match(r)
 }
 
-// Everything reports whether the filter takes every record because it asks for
-// nothing.
+// Everything reports whether the filter has no conditions, so that it matches every record.
 func (f *Filter) Everything() bool { return f == nil || f.root == nil }
 
-// String returns the filter in its plainest spelling, which parses to the same
-// filter. Relative times stay relative.
+// String returns the filter in normalized form, which parses to the same filter. Relative
+// times stay relative.
 func (f *Filter) String() string {
 	if f.Everything() {
 		return ""

@@ -21,7 +21,7 @@ func parse(t testing.TB, text string) *Filter {
 	return f
 }
 
-// incident is a record with a little of everything.
+// incident is a record with a value in every field.
 func incident() *event.Record {
 	data := `{"incidentId": "INC-1234", "severity":"P1", "n": 7, "big":9007199254740993, "ratio":0.5, "ok":true, "none":null,
 		"title":"Pool EXHAUSTED on caf\u00e9 \"db\"", "tags":["eu","db"], "user":{"name":"Ünal","email":"u@example.com"},
@@ -95,7 +95,7 @@ func TestMatchOtherKinds(t *testing.T) {
 	}
 }
 
-// Clock times are those of the operator, and never in the future.
+// Times of day are in the operator's time zone, and never in the future.
 func TestTimesOfDay(t *testing.T) {
 	zone := time.FixedZone("east", 2*60*60)
 	now := time.Date(2026, 7, 28, 0, 30, 0, 0, zone)
@@ -139,7 +139,7 @@ func TestErrors(t *testing.T) {
 		{"since:", 6, "no time"},
 		{"since:-5m", 6, "no time"},
 		{"until:99999999w", 6, "no time"},
-		{strings.Repeat("(", 60), 50, "too many"},
+		{strings.Repeat("(", 60), 50, "nested too deep"},
 		{strings.Repeat("a ", 3000), maxText, "too long"},
 		{"a\xff", 0, "no characters"},
 	} {

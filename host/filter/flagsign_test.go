@@ -6,7 +6,7 @@ import (
 	"eventdeck/host/event"
 )
 
-// A flag is found as it is shown, with its sign, and without.
+// A flag matches with and without the sign with which it is shown.
 func TestFlagsAreFoundAsTheyAreShown(t *testing.T) {
 	r := event.Record{Kind: event.KindEvent, Flags: []string{"term.osc52", "json.number"}}
 	for text, want := range map[string]bool{

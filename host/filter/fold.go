@@ -6,17 +6,17 @@ import (
 	"unicode/utf8"
 )
 
-// byFrequency lists the bytes that are common in payloads, the most common
-// first. A search looks for the rarest byte of a word.
+// byFrequency lists the bytes common in payloads, the most common first. A search looks for
+// the rarest byte of a word.
 const byFrequency = `"e:taoinsr,0-1ldcu2mphgf5374689.bv_ywk/{}[]xT+jZqz=`
 
-// word is a text to search for without regard to case.
+// word is a text to search for, ignoring case.
 type word struct {
 	text  string // as typed
 	lower string
-	bytes bool  // only letters of ASCII have two cases: it is compared byte by byte
+	bytes bool  // only its ASCII letters have two cases: it is compared byte by byte
 	rare  int   // offset of the rarest byte of lower
-	lo    byte  // that byte, and
+	lo    byte  // the rarest byte, in lower
 	up    byte  // in upper case
 	hint  *word // of other words: the longest part that is compared byte by byte
 }
@@ -58,13 +58,13 @@ func newWord(text string) word {
 	return w
 }
 
-// twoCases tells letters beyond ASCII that are written in several ways.
+// twoCases reports whether r is a non-ASCII letter with more than one case.
 func twoCases(r rune) bool { return r >= utf8.RuneSelf && unicode.SimpleFold(r) != r }
 
 func lowered(s string) string { return strings.Map(lowerRune, s) }
 
-// lowerRune folds one code point. Letters beyond ASCII stay beyond it, so that a
-// word of ASCII letters can be searched for byte by byte.
+// lowerRune folds one code point. Non-ASCII letters stay non-ASCII, so that a word of ASCII
+// letters can be searched for byte by byte.
 func lowerRune(r rune) rune {
 	switch {
 	case 'A' <= r && r <= 'Z':
@@ -89,7 +89,7 @@ func (w *word) in(s string) bool {
 	case n > len(s):
 		return false
 	}
-	// A word that begins at i has its rare byte at places[i].
+	// The rare byte of a word at offset i is at places[i].
 	places := s[w.rare : len(s)-(n-1-w.rare)]
 	if w.up == w.lo {
 		for i := 0; ; i++ {
@@ -119,7 +119,7 @@ func (w *word) in(s string) bool {
 	}
 }
 
-// next returns the place of c in s from i on, len(s) if there is none.
+// next returns the offset of c in s from i on, len(s) if there is none.
 func next(s string, i int, c byte) int {
 	if step := strings.IndexByte(s[i:], c); step >= 0 {
 		return i + step
@@ -127,8 +127,8 @@ func next(s string, i int, c byte) int {
 	return len(s)
 }
 
-// equalASCII compares s with a text in lower case of the same length, letters of
-// ASCII without regard to case.
+// equalASCII compares s with a lower-case text of the same length, ignoring the case of
+// ASCII letters.
 func equalASCII(s, lower string) bool {
 	for i := range len(s) {
 		c := s[i]
@@ -165,7 +165,7 @@ func (w *word) equals(s string) bool {
 	return ok && n == len(s)
 }
 
-// startOf returns how much of s the word takes at its start.
+// startOf reports whether s starts with the word, and returns the length of the match in s.
 func (w *word) startOf(s string) (n int, ok bool) {
 	if w.bytes {
 		n := len(w.lower)

@@ -9,8 +9,8 @@ import (
 	"eventdeck/host/trust"
 )
 
-// Whatever is typed and whatever was received: nothing panics, a filter's own
-// spelling is the same filter.
+// FuzzFilter: no filter and no payload causes a panic, and String parses to the same
+// filter.
 func FuzzFilter(f *testing.F) {
 	for _, text := range []string{"pool exhausted", `!"a b" | /x+/`, `server:=x type:y (sub:z | id:1) mode:push kind:gap flag:any sev:P1`, `.a."b c"[0]>=5 .d!=e .f~g .h`, "since:10m until:14:05", "sev:>=error !sev:<warn", "ünal", ".tags=eu"} {
 		f.Add(text, "po", `{"a":[{"b c":[5,6]}],"severity":"P\u0031","tags":["eu",["x"]],"title":"pool \"exhausted\""}`)
@@ -44,8 +44,8 @@ func FuzzFilter(f *testing.F) {
 	})
 }
 
-// A word of which only ASCII letters have two cases is compared byte by byte.
-// That finds the same as comparing code points, for every code point there is.
+// A word whose only cased letters are ASCII is compared byte by byte, with the same result
+// as comparing code points, for every code point.
 func TestFoldingByBytes(t *testing.T) {
 	for r := rune(0x80); r <= unicode.MaxRune; r++ {
 		if r >= 0xd800 && r <= 0xdfff {

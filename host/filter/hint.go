@@ -10,16 +10,15 @@ import (
 	"eventdeck/host/severity"
 )
 
-// Hint says how a filter was understood where that is likely not what was meant.
+// Hint says how a filter is interpreted if it likely means something else.
 type Hint struct {
-	Says  string // what was understood
-	Meant string // the whole filter as it was likely meant; "" where nothing is near
+	Says  string // how it is interpreted
+	Meant string // the whole filter as it was likely meant; "" if unknown
 }
 
-// HintOf looks for terms that are right and mean something else than they look like:
-// a comparison without the dot of a path, operators in words, severities that do not
-// exist. ok is false when there is nothing to say. seen, which may be nil, has the
-// severities that the payloads use.
+// HintOf looks for valid terms that do not mean what they seem to mean: a comparison
+// without the dot of a path, operators in words, severities that do not exist. ok is false
+// if there are none. seen, which may be nil, has the severities that payloads use.
 func HintOf(text string, seen *Seen) (hint Hint, ok bool) {
 	h := hinter{text: text, seen: seen}
 	eachTerm(text, h.term)
@@ -35,7 +34,7 @@ func HintOf(text string, seen *Seen) (hint Hint, ok bool) {
 	return Hint{Says: says, Meant: meant}, true
 }
 
-// String returns what was understood, and the filter that was likely meant.
+// String returns the interpretation, and the filter that was likely meant.
 func (h Hint) String() string {
 	if h.Meant == "" {
 		return h.Says
@@ -49,13 +48,13 @@ type hinter struct {
 	seen  *Seen
 	says  []string
 	meant strings.Builder
-	done  int // so much of the text is in meant
+	done  int // length of the text that is in meant
 }
 
-// comparison is what looks like one between a name and a value.
+// comparison matches what looks like a comparison of a name with a value.
 var comparison = regexp.MustCompile(`^([A-Za-z_][\w.-]*)(==|!=|>=|<=|=|>|<|~)(.+)$`)
 
-// memberComparison is a path with the sign that stands behind it, and a value.
+// memberComparison matches a path, a sign and a value.
 var memberComparison = regexp.MustCompile(`^(\.[^=!<>~]+)(==|>=|<=|>|<)(.+)$`)
 
 func (h *hinter) term(from, to int) {
@@ -78,7 +77,7 @@ func (h *hinter) term(from, to int) {
 	}
 }
 
-// replace writes what a part of the text was meant to be.
+// replace rewrites the text from from to to.
 func (h *hinter) replace(from, to int, with, says string, args ...any) {
 	h.meant.WriteString(h.text[h.done:from])
 	h.meant.WriteString(with)
@@ -100,7 +99,7 @@ func (h *hinter) operator(word string, from, to int) {
 	}
 }
 
-// compared is of a term such as severity=critical, which is taken for a word.
+// compared handles a term such as severity=critical, which is parsed as a word.
 func (h *hinter) compared(name, sign, value string, from, to int) {
 	meant := "." + name + strings.Replace(sign, "==", "=", 1) + value
 	known := strings.ToLower(name)
@@ -119,8 +118,8 @@ func (h *hinter) compared(name, sign, value string, from, to int) {
 	h.replace(from, to, meant, "%q is searched as text", name+sign+value)
 }
 
-// member is of a term such as .rate>x: a sign that is doubled becomes a part of the value,
-// and what is no number is compared by the alphabet.
+// member handles a term such as .rate>x: a doubled sign becomes part of the value, and a
+// value that is not a number is compared alphabetically.
 func (h *hinter) member(path, sign, value string, from, to int) {
 	if sign == "==" {
 		h.replace(from, to, path+"="+value, "== looks for the value %q; equal is written =", "="+value)
@@ -135,15 +134,14 @@ func (h *hinter) member(path, sign, value string, from, to int) {
 	h.replace(from, to, h.text[from:to], "%s compares texts by the alphabet here; to compare numbers it needs one, as in %s%s5", sign, path, sign)
 }
 
-// severityWords are the usual words for severities, and the first letters of those
-// with a number.
+// severityWords are the usual words for severities, and the prefixes of numbered ones.
 var severityWords = []string{
 	"critical", "fatal", "emergency", "alert", "error", "err", "major", "minor", "warning", "warn", "notice", "info", "informational",
 	"debug", "trace", "ok", "none", "high", "medium", "moderate", "low", "normal", "urgent", "blocker", "p0", "p1", "p2", "p3", "p4", "p5",
 	"sev0", "sev1", "sev2", "sev3", "sev4", "sev5", "s0", "s1", "s2", "s3", "s4",
 }
 
-// named is of a term with a field of which the values are known.
+// named handles a term with a field whose values are known.
 func (h *hinter) named(name, value string, from, to int) {
 	var known []string
 	switch name {
@@ -157,7 +155,7 @@ func (h *hinter) named(name, value string, from, to int) {
 		h.listed(name, value, from, to)
 		return
 	default:
-		if severity.Names(name) { // as payloads call it
+		if severity.Names(name) { // a word that payloads use
 			h.replace(from, to, fieldNames[fieldSev]+":"+value, "there is no field %q", name)
 		}
 		return
@@ -173,7 +171,7 @@ func (h *hinter) named(name, value string, from, to int) {
 	h.unknown(name, typed, nearest(w.lower, known), from, to)
 }
 
-// unknown is of a value that nothing has.
+// unknown handles a value that no record has.
 func (h *hinter) unknown(name, typed, near string, from, to int) {
 	if near == "" {
 		h.replace(from, to, h.text[from:to], "no %s %q is known, so nothing matches", valueWords[name], typed)
@@ -182,11 +180,11 @@ func (h *hinter) unknown(name, typed, near string, from, to int) {
 	h.replace(from, to, name+":"+string(appendValue(nil, near)), "no %s %q is known", valueWords[name], typed)
 }
 
-// namedMax bounds the names that are told where none is near.
+// namedMax bounds the names that are listed if none is similar.
 const namedMax = 5
 
-// listed is of a server or type by its name. Names are those that are configured or were
-// seen; without any nothing is doubted.
+// listed handles the name of a server or type. Known names are those configured or seen;
+// without any there is no hint.
 func (h *hinter) listed(name, value string, from, to int) {
 	known := h.seen.values(field(slices.Index(fieldNames[:], name)))
 	typed := strings.Trim(strings.TrimPrefix(value, "="), `"`)
@@ -208,8 +206,8 @@ func (h *hinter) listed(name, value string, from, to int) {
 
 var valueWords = map[string]string{"server": "server", "type": "event type", "sev": "severity", "mode": "mode", "kind": "kind of record"}
 
-// nearest returns the word that begins most like the typed one, "" if none does for
-// two letters.
+// nearest returns the word with the longest common prefix with the typed one, "" if none
+// has two letters in common.
 func nearest(typed string, words []string) string {
 	best, most := "", 1
 	for _, w := range words {
@@ -224,7 +222,7 @@ func nearest(typed string, words []string) string {
 	return best
 }
 
-// eachTerm calls fn with the bounds of every term of a text, which may be no filter.
+// eachTerm calls fn with the bounds of every term of a text, which may be invalid.
 func eachTerm(text string, fn func(from, to int)) {
 	l := lexer{text: text}
 	for !l.done() {

@@ -9,27 +9,27 @@ import (
 	"eventdeck/host/internal/jsontext"
 )
 
-// Index finds, among items that have filters, those whose filter may take a record. Where
-// several filters demand a value of one path, it reads that path once and looks the
-// filters up by what stands there, so that the others need not be tried. It is immutable:
-// any number of goroutines may use it.
+// Index finds, among items with filters, those whose filter may match a record. If several
+// filters demand a value of one path, it reads that path once and looks up the filters by
+// its value, so that the others need not be tried. It is immutable: any number of
+// goroutines may use it.
 type Index[T any] struct {
 	items  []T
-	always places // of the items that are candidates for each record
+	always places // the items that are candidates for every record
 	paths  []*pathIndex
 }
 
-// pathIndex finds items by the value that their filter demands at a path.
+// pathIndex finds items by the value that their filters demand at a path.
 type pathIndex struct {
 	path    []segment
 	byKey   map[string]places
-	longest int // key, in bytes
+	longest int // longest key, in bytes
 }
 
-// NewIndex makes an index of items. FilterOf returns the filter of one.
+// NewIndex makes an index of items. filterOf returns the filter of an item.
 func NewIndex[T any](items []T, filterOf func(T) *Filter) *Index[T] {
 	x := &Index[T]{items: items, always: newPlaces(len(items))}
-	byPath, byValue := map[string]int{}, map[string]int{} // how many demand it
+	byPath, byValue := map[string]int{}, map[string]int{} // number of filters that demand it
 	for _, item := range items {
 		for _, d := range filterOf(item).Demands() {
 			byPath[d.Path.String()]++
@@ -38,9 +38,9 @@ func NewIndex[T any](items []T, filterOf func(T) *Filter) *Index[T] {
 	}
 	paths := map[string]*pathIndex{}
 	for i, item := range items {
-		var best *Demand // that the fewest others have
+		var best *Demand // the one that the fewest filters have
 		for _, d := range filterOf(item).Demands() {
-			if byPath[d.Path.String()] == 1 { // to read the path is no cheaper than to try the filter
+			if byPath[d.Path.String()] == 1 { // reading the path is no cheaper than trying the filter
 				continue
 			}
 			if best == nil || byValue[d.value()] < byValue[best.value()] {
@@ -62,9 +62,9 @@ func NewIndex[T any](items []T, filterOf func(T) *Filter) *Index[T] {
 	return x
 }
 
-// Candidates appends to out, in the order of the items, all whose filter may take the
-// record: no other one does, and of these some may not. Beside out it allocates nothing,
-// except for values with escapes and for long ones. It keeps nothing of r.
+// Candidates appends to out, in the order of the items, all whose filter may match the
+// record; no other one matches. Apart from out it allocates only for values that are long
+// or have escapes. It does not keep r.
 func (x *Index[T]) Candidates(r *event.Record, out []T) []T {
 	var room [4]uint64
 	found := append(places(room[:0]), x.always...)
@@ -90,7 +90,7 @@ func (p *pathIndex) add(key string, i, of int) {
 	p.longest = max(p.longest, len(key))
 }
 
-// find adds the places of the items that demand a value of the payload at data[start:].
+// find adds the items that demand a value of the payload at data[start:].
 func (p *pathIndex) find(data string, start int, found places) {
 	var room [128]byte
 	anyAt(data, start, len(data), p.path, false, 0, func(value string) bool {
@@ -100,16 +100,16 @@ func (p *pathIndex) find(data string, start int, found places) {
 	})
 }
 
-// value names what is demanded: the same for demands that an index cannot tell apart.
+// value returns a key of the demand, equal for demands that an index cannot distinguish.
 func (d Demand) value() string { return d.Path.String() + "=" + d.key() }
 
 func (d Demand) key() string {
 	return string(appendKey(nil, d.Wants, len(d.Wants)*utf8.UTFMax))
 }
 
-// appendKey appends what all texts have in common that = takes for the same: numbers their
-// value as a float, others their folded letters. Texts that it does not take for the same
-// may have it in common too. A key of more than most bytes is not finished.
+// appendKey appends a key that is the same for texts that = treats as equal: the float
+// value of a number, the folded letters of another text. Different texts may share a key. A
+// key of more than most bytes is left incomplete.
 func appendKey(key []byte, text string, most int) []byte {
 	if number(text) {
 		value, _ := strconv.ParseFloat(text, 64) // infinite beyond a float's range, as for compareNumbers
@@ -127,7 +127,7 @@ func appendKey(key []byte, text string, most int) []byte {
 	return key
 }
 
-// places is a set of places in a list, a bit for each.
+// places is a set of indexes of a list, one bit each.
 type places []uint64
 
 func newPlaces(of int) places { return make(places, (of+63)/64) }

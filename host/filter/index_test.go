@@ -10,9 +10,9 @@ import (
 	"eventdeck/host/event"
 )
 
-// indexed holds an index of filters against a record and fails unless trying its candidates
-// takes what trying all filters takes, in the same order. It returns how many filters the
-// index spared, and how many took the record that were found by a value.
+// indexed looks up a record in an index of filters. It fails unless the same candidates
+// match as when all filters are tried, in the same order. It returns how many filters the
+// index spared, and how many matching filters were found by a value.
 func indexed(t *testing.T, filters []*Filter, r *event.Record) (spared, found int) {
 	t.Helper()
 	all := make([]int, len(filters))
@@ -42,7 +42,8 @@ func indexed(t *testing.T, filters []*Filter, r *event.Record) (spared, found in
 	return len(all) - len(candidates), found
 }
 
-// The texts of values: spelled differently and the same, or the other way around.
+// indexTexts are texts of values: equal ones spelled differently, and different ones
+// spelled alike.
 var indexTexts = []string{
 	"P1", "p1", "P2", "é", "É", "e\u0301", "k", "K", "\u212a", "s", "\u017f", "σ", "Σ", "ς", "ß", "ẞ", "i", "İ", "ı", "Ⱥ", "ⱥ", "\ufffd", "日本",
 	"7", "7.0", "70e-1", "0.7E1", "007", "7e0", "0", "-0", "0.0", "-0e5", "1e400", "-1e400", "2e400", "1e-400", "1E+06", "1000000",
@@ -52,7 +53,7 @@ var indexTexts = []string{
 
 var indexPaths = []string{".a", ".a", ".a", ".b", ".b.a", ".a[0]", ".a[1].b", `."odd name"`}
 
-// demanding makes a filter that demands one of the texts more often than not.
+// demanding makes a filter that usually demands one of the texts.
 func (g generator) demanding(texts []string) string {
 	equal := func() string {
 		return g.pick(indexPaths...) + "=" + string(appendPhrase(nil, g.pick(texts...)))
@@ -74,7 +75,7 @@ func (g generator) demanding(texts []string) string {
 	return equal()
 }
 
-// spelled writes a value with one of the texts in JSON, or nearly.
+// spelled writes a value with one of the texts in JSON, or nearly so.
 func (g generator) spelled(texts []string, depth int) string {
 	list := func(n int, one func() string) string {
 		parts := make([]string, n)
@@ -93,17 +94,17 @@ func (g generator) spelled(texts []string, depth int) string {
 	case n == 3:
 		return g.pick(`"\ud800"`, `"\u00c9"`, "\"\xff\"", `"\u212A"`, `"\u0050\u0031"`, `"\ufffd"`, `"\/"`, `"\u0037"`, "nul", "--7", `""`)
 	case n == 4:
-		return g.pick(texts...) // a number, or no JSON
+		return g.pick(texts...) // a number, or invalid JSON
 	}
 	return string(appendPhrase(nil, g.pick(texts...)))
 }
 
-func TestAnIndexFindsWhatTryingAllFinds(t *testing.T) {
+func TestIndexFindsTheSameAsTryingAll(t *testing.T) {
 	g := generator{rand.New(rand.NewPCG(3, 4))}
 	spared, found := 0, 0
 	for range 1_500 {
 		from := g.IntN(len(indexTexts) - 4)
-		texts := indexTexts[from : from+5] // alike
+		texts := indexTexts[from : from+5] // similar ones
 		var filters []*Filter
 		for range 1 + g.IntN(90) {
 			filters = append(filters, parse(t, g.demanding(texts)))
@@ -129,7 +130,7 @@ func TestAnIndexFindsWhatTryingAllFinds(t *testing.T) {
 	}
 }
 
-// FuzzIndex: filters that are looked up take what they take when they are tried.
+// FuzzIndex: looking up filters gives the same matches as trying all.
 func FuzzIndex(f *testing.F) {
 	for i, text := range indexTexts {
 		f.Add(text, indexTexts[(i+1)%len(indexTexts)], fmt.Sprintf(`{"a":%s,"b":["%s",{"a":"%s"}]}`, text, text, strings.ToUpper(text)))
@@ -151,7 +152,7 @@ func FuzzIndex(f *testing.F) {
 	})
 }
 
-func TestWhatAnIndexTries(t *testing.T) {
+func TestIndexCandidates(t *testing.T) {
 	texts := []string{".sev=P1", ".sev=p2", ".sev=P1 .service=a", ".sev=P1 .service=b", ".n=7", ".n=8", ".once=1", "word", ".sev!=P1", ""}
 	x := NewIndex(texts, func(text string) *Filter { return parse(t, text) })
 	for data, want := range map[string]string{
@@ -170,7 +171,7 @@ func TestWhatAnIndexTries(t *testing.T) {
 	}
 }
 
-func TestLookingUpFiltersCostsNoMemory(t *testing.T) {
+func TestIndexDoesNotAllocate(t *testing.T) {
 	x := NewIndex([]string{".severity=P1", ".severity=P2", ".n=7", ".n=8", ".tags=é", ".tags=eu"}, func(text string) *Filter { return parse(t, text) })
 	r := incident()
 	out := make([]string, 0, 6)

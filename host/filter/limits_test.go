@@ -14,7 +14,7 @@ func TestFiltersAreBounded(t *testing.T) {
 	}
 	for n, fits := range map[int]bool{maxDepth - 1: true, maxDepth: true, maxDepth + 1: false} {
 		for _, text := range []string{strings.Repeat("(", n) + "a" + strings.Repeat(")", n), strings.Repeat("!", n) + "a"} {
-			if _, err := Parse(text, noon); fits != (err == nil) || !fits && !strings.Contains(err.Error(), "too many") {
+			if _, err := Parse(text, noon); fits != (err == nil) || !fits && !strings.Contains(err.Error(), "nested too deep") {
 				t.Errorf("%d levels, %.3q: %v", n, text, err)
 			}
 		}

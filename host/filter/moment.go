@@ -32,7 +32,7 @@ func parseMoment(text string, now time.Time) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// parseAgo reads a duration. Beside the units of Go it knows d and w.
+// parseAgo reads a duration, with the units of Go and d and w.
 func parseAgo(text string) (time.Duration, bool) {
 	if d, err := time.ParseDuration(text); err == nil {
 		return d, 0 <= d && d <= longest

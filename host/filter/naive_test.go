@@ -12,13 +12,13 @@ import (
 	"eventdeck/host/trust"
 )
 
-// naive is a filter with its meaning spelled out the slow way.
+// naive is a filter with a simple, slow implementation.
 type naive struct {
 	text string
 	take func(*event.Record) bool
 }
 
-// generator makes random filters, and records of which some fit.
+// generator makes random filters, and records of which some match.
 type generator struct{ *rand.Rand }
 
 func (g generator) pick(from ...string) string { return from[g.IntN(len(from))] }
@@ -137,7 +137,7 @@ func reach(v any, path []string) []any {
 	return []any{v}
 }
 
-// contained looks for a word in the keys and values of a payload.
+// contained reports whether a word is in the keys or values of a payload.
 func contained(v any, word string) bool {
 	switch v := v.(type) {
 	case []any:
@@ -202,7 +202,7 @@ func (g generator) record() *event.Record {
 	return r
 }
 
-func TestMatchesLikeTheNaiveOne(t *testing.T) {
+func TestMatchEqualsTheNaiveImplementation(t *testing.T) {
 	g := generator{rand.New(rand.NewPCG(1, 2))}
 	taken := 0
 	for range 20_000 {

@@ -14,7 +14,7 @@ import (
 // node is a part of a filter.
 type node interface {
 	match(r *event.Record) bool
-	// append writes the node so that it parses to itself.
+	// append appends the node in a form that parses to the same node.
 	append(b []byte) []byte
 }
 
@@ -44,7 +44,7 @@ func (n oneOf) match(r *event.Record) bool {
 
 func (n invert) match(r *event.Record) bool { return !n.of.match(r) }
 
-// pattern is what a text is held against: a word, or a regular expression.
+// pattern is a word or a regular expression that texts are compared with.
 type pattern struct {
 	word  word
 	re    *regexp.Regexp // instead of the word
@@ -62,7 +62,7 @@ func (p *pattern) in(s string) bool {
 	return p.word.in(s)
 }
 
-// begins is in for the names of which one types the start.
+// begins is in for names that may be abbreviated to a prefix.
 func (p *pattern) begins(s string) bool {
 	if p.re == nil && !p.exact {
 		return p.word.starts(s)
@@ -70,10 +70,10 @@ func (p *pattern) begins(s string) bool {
 	return p.in(s)
 }
 
-// anything reports whether every text has the pattern.
+// anything reports whether every text matches the pattern.
 func (p *pattern) anything() bool { return p.re == nil && !p.exact && p.word.lower == "" }
 
-// anywhere asks for a text in what a row shows and in the payload.
+// anywhere matches a text in what a row shows and in the payload.
 type anywhere struct {
 	pattern
 	scratch *scratch
@@ -83,8 +83,8 @@ func (n *anywhere) match(r *event.Record) bool {
 	return anyText(r, func(s string) bool { return n.in(s) }) || n.scratch.decoded(payload(r), &n.pattern)
 }
 
-// anyText reports whether one of the texts that a row shows, or the payload as it
-// came, is what is looked for.
+// anyText reports whether one of the texts that a row shows, or the payload as received,
+// satisfies is.
 func anyText(r *event.Record, is func(string) bool) bool {
 	if is(r.Server) || is(r.Type.Raw()) || is(payload(r)) || is(r.EventID.Raw()) || is(string(r.Kind)) || is(string(r.Mode)) {
 		return true
@@ -113,8 +113,7 @@ func anyText(r *event.Record, is func(string) bool) bool {
 	return r.Gap != nil && is(string(r.Gap.Cause))
 }
 
-// payload returns what a server wrote: the data of an event, all of a refused
-// payload.
+// payload returns the server's text: the data of an event, all of a refused payload.
 func payload(r *event.Record) string {
 	if len(r.Data) > 0 {
 		return jsontext.View(r.Data)
@@ -122,14 +121,14 @@ func payload(r *event.Record) string {
 	return jsontext.View(r.Raw)
 }
 
-// scratch lends buffers in which escapes are decoded.
+// scratch is a pool of buffers in which escapes are decoded.
 type scratch struct{ pool sync.Pool }
 
-// scratchMax bounds a buffer that is kept.
+// scratchMax bounds a buffer in the pool, in bytes.
 const scratchMax = 64 << 10
 
-// decoded reports whether the pattern is found in a JSON text once its escapes
-// are decoded. Without escapes it is false: there is nothing to decode.
+// decoded reports whether the pattern is found in a JSON text after its escapes are
+// decoded. Without escapes it returns false.
 func (s *scratch) decoded(text string, p *pattern) bool {
 	if strings.IndexByte(text, '\\') < 0 {
 		return false
@@ -164,7 +163,7 @@ const (
 	fields
 )
 
-// The names of the fields, in their order, and what help says about each.
+// The names of the fields, in order, and their descriptions.
 var fieldNames = [fields]string{"server", "type", "sub", "id", "value", "mode", "kind", "flag", "sev", "since", "until"}
 
 var fieldHelp = [fields]string{
@@ -174,10 +173,10 @@ var fieldHelp = [fields]string{
 	"received since then: 10m, 14:05 or a date", "received until then: 10m, 14:05 or a date",
 }
 
-// anyFlag takes every flag.
+// anyFlag matches every flag.
 const anyFlag = "any"
 
-// part asks for a text in a field.
+// part matches a text in a field.
 type part struct {
 	pattern
 	field   field
@@ -222,15 +221,15 @@ func (n *part) flag(flags []string) bool {
 	return false
 }
 
-// flagSigns are the signs that a flag is shown with: they may stand before its name.
+// flagSigns are the signs with which a flag is shown: its name may have one as a prefix.
 const flagSigns = "!~."
 
 func (n *part) anyFlag() bool {
 	return n.field == fieldFlag && n.re == nil && !n.exact && n.word.lower == anyFlag
 }
 
-// severity holds what the payload calls its severity, or else the priority that
-// the server gave the event.
+// severity matches the severity in the payload, or else the priority that the server gave
+// the event.
 func (n *part) severity(r *event.Record) bool {
 	text, ok := severity.Grave(jsontext.View(r.Data))
 	if !ok {
@@ -242,7 +241,7 @@ func (n *part) severity(r *event.Record) bool {
 	return n.begins(string(jsontext.AppendUnquoted(nil, text)))
 }
 
-// moment asks when a record was received.
+// moment matches when a record was received.
 type moment struct {
 	until bool
 	at    time.Time

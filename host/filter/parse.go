@@ -15,11 +15,11 @@ import (
 // Bounds of a filter.
 const (
 	maxText  = 4 << 10 // bytes
-	maxDepth = 50      // parentheses and exclamation marks around one another
+	maxDepth = 50      // nested parentheses and exclamation marks
 	maxIndex = 1_000_000
 )
 
-// ignoreCase is put before every regular expression.
+// ignoreCase is the prefix of every regular expression.
 const ignoreCase = "(?i)"
 
 // parser reads a filter by recursive descent.
@@ -68,7 +68,7 @@ func (p *parser) or() (node, error) {
 	return parts, nil
 }
 
-// appendFlat adds a node to a list, or what is in it where it is such a list itself.
+// appendFlat adds a node to a list, or its parts if it is such a list itself.
 func appendFlat[L interface {
 	~[]node
 	node
@@ -107,13 +107,13 @@ func (p *parser) unary() (node, error) {
 		return p.term()
 	}
 	if p.depth++; p.depth > maxDepth {
-		return nil, p.fail("too many parentheses or exclamation marks around one another")
+		return nil, p.fail("parentheses or exclamation marks are nested too deep")
 	}
 	defer func() { p.depth-- }()
 	if p.take('!') {
 		p.blanks()
 		if p.done() || p.peek() == '|' || p.peek() == ')' {
-			return nil, p.fail("! needs a term behind it, as in !test")
+			return nil, p.fail("! needs a term after it, as in !test")
 		}
 		n, err := p.unary()
 		if err != nil {
@@ -173,7 +173,7 @@ func (p *parser) field(name string) (node, error) {
 	return nil, &Error{start, fmt.Sprintf("there is no field %q; there are %s; to search for the text write %q", name, strings.Join(fieldNames[:], ", "), word)}
 }
 
-// value reads what a field is held against.
+// value reads the pattern of a field.
 func (p *parser) value() (pattern, error) {
 	var want pattern
 	var err error
@@ -199,7 +199,7 @@ func (p *parser) moment(until bool) (node, error) {
 	return &moment{until: until, at: at, text: text}, nil
 }
 
-// member reads a path with what its value is held against.
+// member reads a path with an operator and a value.
 func (p *parser) member() (node, error) {
 	n := &member{scratch: &p.scratch}
 	var err error
@@ -264,7 +264,7 @@ func (p *parser) path() ([]segment, error) {
 	return path, nil
 }
 
-// operator reads what stands between a path and a value; != is = and negative.
+// operator reads the operator between a path and a value; != is = and negative.
 func (p *parser) operator() (op operator, negative bool) {
 	rest := p.text[p.at:]
 	for _, c := range []struct {
@@ -312,7 +312,7 @@ func (p *parser) expression() (*regexp.Regexp, error) {
 	return re, nil
 }
 
-// lexer walks over the text of a filter.
+// lexer reads the text of a filter.
 type lexer struct {
 	text string
 	at   int
@@ -357,12 +357,12 @@ func (l *lexer) atEnd() bool {
 
 func isBareRune(r rune) bool { return !unicode.IsSpace(r) && !strings.ContainsRune("|()", r) }
 
-// isPlainRune tells what may be anywhere in a text that is written bare.
+// isPlainRune reports whether r may be anywhere in a text without quotes.
 func isPlainRune(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '-' || r == '_'
 }
 
-// isNameRune tells what may be in the name of a step without quotes.
+// isNameRune reports whether r may be in a path's name without quotes.
 func isNameRune(r rune) bool {
 	return isBareRune(r) && !strings.ContainsRune(`.[]=!<>~"/`, r)
 }
@@ -378,8 +378,7 @@ func (l *lexer) literal() (string, error) {
 	return l.bare(), nil
 }
 
-// phrase reads a text in quotes. A backslash makes a quote or a backslash part
-// of it.
+// phrase reads a text in quotes. A backslash escapes a quote or a backslash.
 func (l *lexer) phrase() (string, error) {
 	start := l.at
 	l.at++
@@ -399,7 +398,7 @@ func (l *lexer) phrase() (string, error) {
 	return "", &Error{start, `this quote is not closed; add "`}
 }
 
-// fieldName returns the name before a colon that begins here. An address like
+// fieldName returns the name before a colon at the current position. An address like
 // https://… has none.
 func (l *lexer) fieldName() string {
 	rest := l.text[l.at:]

@@ -11,7 +11,7 @@ import (
 	"eventdeck/host/trust"
 )
 
-// segment is a step of a path: the name of a member, or the place of an element.
+// segment is a step of a path: the name of a member, or the index of an element.
 type segment struct {
 	name  string
 	index int // -1: a name
@@ -31,10 +31,10 @@ const (
 
 var operators = [...]string{opExists: "", opEqual: "=", opContains: "~", opLess: "<", opLessEqual: "<=", opMore: ">", opMoreEqual: ">="}
 
-// nestingMax bounds the arrays in arrays that a path goes through.
+// nestingMax bounds the nested arrays that a path goes through.
 const nestingMax = 64
 
-// member asks for a value in the payload.
+// member matches a value in the payload.
 type member struct {
 	path    []segment
 	op      operator
@@ -52,9 +52,9 @@ func (n *member) match(r *event.Record) bool {
 	return anyAt(data, start, len(data), n.path, n.op == opExists, 0, n.test)
 }
 
-// anyAt hands the values at the end of the path to is until it is true of one, and
-// reports whether it was. The path begins at the value data[at:end]. An array at its end
-// is one value if lists is set, otherwise its elements are.
+// anyAt reports whether is returns true for one of the values at the end of the path. The
+// path begins at the value data[at:end]. With lists an array at its end is one value,
+// otherwise its elements are.
 func anyAt(data string, at, end int, path []segment, lists bool, depth int, is func(value string) bool) bool {
 	if depth > nestingMax || at >= end {
 		return false
@@ -86,7 +86,7 @@ func sameKey(key, name string) bool {
 	return key == name || strings.Contains(key, `\`) && string(jsontext.AppendUnquoted(nil, key)) == name
 }
 
-// test holds a value against what is wanted.
+// test compares a value with the wanted one.
 func (n *member) test(value string) bool {
 	if n.op == opExists {
 		return true
@@ -94,8 +94,8 @@ func (n *member) test(value string) bool {
 	return n.holds(textOf(value), value[0])
 }
 
-// textOf returns what a value is compared by: a string without its quotes and escapes,
-// anything else as it is spelled.
+// textOf returns the text by which a value is compared: a string without its quotes and
+// escapes, anything else as it is spelled.
 func textOf(value string) string {
 	text := jsontext.Inside(value)
 	if strings.Contains(text, `\`) {
@@ -104,7 +104,7 @@ func textOf(value string) string {
 	return text
 }
 
-// holds compares the text of a value that begins with a byte.
+// holds compares the text of a value with the wanted one; begins is the value's first byte.
 func (n *member) holds(text string, begins byte) bool {
 	isText, isNumber := begins == '"', begins == '-' || '0' <= begins && begins <= '9'
 	switch n.op {
@@ -127,8 +127,7 @@ func (n *member) holds(text string, begins byte) bool {
 	return n.op.orders(order)
 }
 
-// number reports whether a text is a JSON number, or would be one without zeros
-// in front.
+// number reports whether a text is a JSON number, leading zeros allowed.
 func number(s string) bool {
 	i := 0
 	digits := func() bool {
@@ -183,7 +182,7 @@ func compareNumbers(a, b string) int {
 	return order
 }
 
-// whole splits a number without fraction and exponent. Zero is not negative.
+// whole splits an integer into sign and digits. Zero is not negative.
 func whole(s string) (negative bool, digits string, ok bool) {
 	digits, negative = strings.CutPrefix(s, "-")
 	digits = strings.TrimLeft(digits, "0")
@@ -195,8 +194,8 @@ func whole(s string) (negative bool, digits string, ok bool) {
 	return negative && digits != "", digits, true
 }
 
-// compareFolded compares a text with one in lower case, letters of ASCII without
-// regard to case, the rest by bytes.
+// compareFolded compares a text with a lower-case one, ignoring the case of ASCII letters,
+// the rest by bytes.
 func compareFolded(s, lower string) int {
 	for i := range min(len(s), len(lower)) {
 		c := s[i]
@@ -231,8 +230,8 @@ func ParsePath(text string) (*Path, error) {
 	return &Path{path}, nil
 }
 
-// PathAt spells a JSON pointer (RFC 6901) as a path. Each part is taken for the name of a member,
-// also a number, which a pointer does not tell from a place in a list.
+// PathAt converts a JSON pointer (RFC 6901) to a path. Each part becomes the name of a
+// member, also a number, which in a pointer may be an index too.
 func PathAt(pointer string) string {
 	var path []segment
 	for part := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
@@ -241,12 +240,11 @@ func PathAt(pointer string) string {
 	return string(appendPath(nil, path))
 }
 
-// String returns the path as [ParsePath] reads it.
+// String returns the path in the syntax of [ParsePath].
 func (p *Path) String() string { return string(appendPath(nil, p.path)) }
 
-// Text returns the first value that the path reaches in a payload: a string
-// without its quotes and escapes, anything else as it is spelled there. ok is
-// false when there is none.
+// Text returns the first value at the path in a payload: a string without its quotes and
+// escapes, anything else as it is spelled. ok is false if there is none.
 func (p *Path) Text(data []byte) (text trust.Text, ok bool) {
 	raw, ok := p.JSON(data)
 	if !ok {
@@ -259,8 +257,8 @@ func (p *Path) Text(data []byte) (text trust.Text, ok bool) {
 	return trust.Untrusted(strings.Clone(value)), true
 }
 
-// JSON returns the first value that the path reaches in a payload, as it is spelled
-// there: a part of data, which must not be changed. ok is false when there is none.
+// JSON returns the first value at the path in a payload, as a part of data, which must not
+// be changed. ok is false if there is none.
 func (p *Path) JSON(data []byte) (value []byte, ok bool) {
 	s := jsontext.View(data)
 	start := jsontext.SkipSpace(s, 0)

@@ -9,8 +9,8 @@ import (
 	"eventdeck/host/severity"
 )
 
-// ranked asks how bad an event is by the sender's word, as sev:>=error does. Records whose
-// word has no known level are never taken.
+// ranked compares the severity of an event, as in sev:>=error. Records whose severity has
+// no known level never match.
 type ranked struct {
 	op    operator
 	level severity.Level
@@ -27,7 +27,7 @@ func (n *ranked) append(b []byte) []byte {
 	return appendValue(append(b, operators[n.op]...), n.text)
 }
 
-// orders reports whether a comparison with this result holds; = and ~ compare no order.
+// orders reports whether a comparison with this result holds; never for = and ~.
 func (op operator) orders(result int) bool {
 	switch op {
 	case opLess:
@@ -55,7 +55,7 @@ func (p *parser) ranked() (node, error) {
 	return n, nil
 }
 
-// levelNames are the words of the levels, the worst last.
+// levelNames returns the names of the levels, the worst last.
 func levelNames() string {
 	var names []string
 	for l := severity.Unknown + 1; l < severity.Levels; l++ {

@@ -11,27 +11,27 @@ import (
 	"eventdeck/host/trust"
 )
 
-// Bounds of what is remembered of the values that were seen.
+// Bounds of the values in a [Seen].
 const (
 	seenNames   = 256 // values of a field, and paths
 	seenValues  = 24  // values of a path
 	seenBytes   = 64  // a value, or a path
-	seenMembers = 200 // members of one payload that are looked at
+	seenMembers = 200 // members read of one payload
 	seenDepth   = 6   // steps of a path
 )
 
-// Seen remembers, within bounds, what records had in them, for [Complete] to
-// offer. The zero Seen is empty; all methods may be called from any goroutine.
+// Seen collects, within bounds, the values of records as candidates for [Complete]. The
+// zero Seen is empty; all methods may be called from any goroutine.
 type Seen struct {
 	mu    sync.Mutex
 	named [fields][]string
-	paths []string            // as [Complete] spells them, in order of appearance
+	paths []string            // in the syntax of filters, in order of appearance
 	texts map[string][]string // by path
 }
 
-// Know offers a value of a field although no record had it: the name of a server
-// that is connected, a type that it lists. Unknown fields are passed over, and
-// so are values that cannot be shown as they are.
+// Know adds a value of a field that no record needs to have: the name of a connected
+// server, a type that it lists. It ignores unknown fields, and values that cannot be shown
+// as they are.
 func (s *Seen) Know(field string, value trust.Text) {
 	if f := slices.Index(fieldNames[:], field); f >= 0 {
 		s.mu.Lock()
@@ -40,7 +40,7 @@ func (s *Seen) Know(field string, value trust.Text) {
 	}
 }
 
-// Add remembers what a record has in it. It keeps nothing of r itself.
+// Add adds the values of a record. It does not keep r.
 func (s *Seen) Add(r *event.Record) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,7 +58,7 @@ func (s *Seen) Add(r *event.Record) {
 	s.walk(data, jsontext.SkipSpace(data, 0), nil, &left)
 }
 
-// walk remembers the members of the value at data[at:].
+// walk adds the members of the value at data[at:].
 func (s *Seen) walk(data string, at int, path []segment, left *int) {
 	if at >= len(data) || len(path) >= seenDepth || data[at] != '{' && data[at] != '[' {
 		return
@@ -93,9 +93,8 @@ func (s *Seen) text(path []segment, text string) {
 	s.texts[name] = values
 }
 
-// remember adds a copy of value to values unless there is no room. Values that
-// could not be shown or typed as they are are left out. It reports whether the
-// value is there.
+// remember adds a copy of value to values if there is room. It leaves out values that
+// cannot be shown or typed as they are. It reports whether values has the value.
 func remember(values *[]string, value string, most int) bool {
 	if slices.Contains(*values, value) {
 		return true
@@ -108,32 +107,27 @@ func remember(values *[]string, value string, most int) bool {
 	return true
 }
 
-// values returns what was seen of a field.
+// values returns the values of a field.
 func (s *Seen) values(f field) []string {
-	if s == nil {
-		return nil
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.named[f])
+	return s.list(func() []string { return s.named[f] })
 }
 
-// at returns the values that were seen at a path.
+// at returns the values at a path.
 func (s *Seen) at(path string) []string {
-	if s == nil {
-		return nil
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.texts[path])
+	return s.list(func() []string { return s.texts[path] })
 }
 
-// allPaths returns the paths that were seen.
+// allPaths returns all paths.
 func (s *Seen) allPaths() []string {
+	return s.list(func() []string { return s.paths })
+}
+
+// list returns a copy of the list that which returns under the lock.
+func (s *Seen) list(which func() []string) []string {
 	if s == nil {
 		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Clone(s.paths)
+	return slices.Clone(which())
 }

@@ -101,7 +101,7 @@ func appendPath(b []byte, path []segment) []byte {
 	return b
 }
 
-// appendValue writes a text bare where that is the same text again.
+// appendValue writes a text without quotes if it parses to the same text.
 func appendValue(b []byte, text string) []byte {
 	if text != "" && strings.TrimFunc(text, isPlainRune) == "" {
 		return append(b, text...)

@@ -8,14 +8,14 @@ import (
 	"eventdeck/host/trust"
 )
 
-// value holds every value of the payload, at any place and under any name, and the
-// ids of the event and its batch. Unlike other fields it takes whole values.
+// value matches any value in the payload, at any path, and the ids of the event and its
+// batch. Unlike other fields it matches whole values only.
 func (n *part) value(r *event.Record) bool {
 	if n.whole(r.EventID.Raw()) || r.Labels != nil && !r.Labels.Batch.IsZero() && n.whole(r.Labels.Batch.Raw()) {
 		return true
 	}
 	data := jsontext.View(r.Data)
-	// Most payloads do not have the text anywhere, which is seen without taking them apart.
+	// Most payloads do not contain the text, which a search shows without parsing.
 	if n.re == nil && strings.IndexByte(data, '\\') < 0 && !n.word.in(data) {
 		return false
 	}
@@ -23,7 +23,7 @@ func (n *part) value(r *event.Record) bool {
 	return start < len(data) && n.anyValue(data, start, jsontext.ValueEnd(data, start), 0)
 }
 
-// whole holds a text against the pattern, of which a word is all of the text.
+// whole reports whether the whole text matches the pattern.
 func (n *part) whole(text string) bool {
 	if n.re != nil {
 		return n.in(text)
@@ -31,7 +31,7 @@ func (n *part) whole(text string) bool {
 	return n.word.equals(text)
 }
 
-// anyValue looks through the value at data[at:end].
+// anyValue reports whether a value within data[at:end] matches.
 func (n *part) anyValue(data string, at, end, depth int) bool {
 	if depth > nestingMax || at >= end {
 		return false
@@ -51,19 +51,19 @@ func (n *part) anyValue(data string, at, end, depth int) bool {
 	return false
 }
 
-// ValueTerm returns the term that takes every record with the value, whatever its
-// member is called.
+// ValueTerm returns the term that matches every record with the value, whatever its member
+// is called.
 func ValueTerm(value trust.Text) string {
 	return string(appendValue([]byte(fieldNames[fieldValue]+":"), value.Raw()))
 }
 
-// PathTerm returns the term that takes every record with the value at the path.
+// PathTerm returns the term that matches every record with the value at the path.
 func PathTerm(path string, value trust.Text) string {
 	return string(appendValue([]byte(path+"="), value.Raw()))
 }
 
-// FieldTerm returns the term that takes every record with exactly this text in a
-// field, as server or type. It is empty for a name that is no field.
+// FieldTerm returns the term that matches every record with exactly this text in a field
+// such as server or type. It is empty for an unknown field.
 func FieldTerm(field string, value trust.Text) string {
 	for _, name := range fieldNames[:fieldSince] {
 		if name == field {
@@ -73,9 +73,9 @@ func FieldTerm(field string, value trust.Text) string {
 	return ""
 }
 
-// TermAt returns the term for the value that begins at an offset of a payload, and its
-// text: the value under any name, or at its path where it is a number or the like, which
-// many members have. ok is false when no value begins there.
+// TermAt returns the term for the value that begins at an offset of a payload, and the
+// value's text. The term matches the value under any name, or at its path for numbers and
+// the like, which many members share. ok is false if no value begins there.
 func TermAt(data []byte, offset int) (term string, text trust.Text, ok bool) {
 	s := string(data)
 	at := jsontext.SkipSpace(s, 0)
@@ -98,8 +98,8 @@ func TermAt(data []byte, offset int) (term string, text trust.Text, ok bool) {
 	return PathTerm(string(appendPath(nil, path)), text), text, true
 }
 
-// pathTo returns the names on the way to the scalar at an offset, and its end. Places in
-// arrays are left out, as every element is looked at.
+// pathTo returns the names on the path to the scalar at an offset, and its end. It leaves
+// out array indexes, since a path matches every element.
 func pathTo(s string, at, end, offset int, path []segment) (_ []segment, to int, ok bool) {
 	switch {
 	case at == offset && s[at] != '{' && s[at] != '[':
@@ -120,8 +120,8 @@ func pathTo(s string, at, end, offset int, path []segment) (_ []segment, to int,
 	return nil, 0, false
 }
 
-// With returns a filter that takes what text takes and the term takes as well, or
-// does not take for not.
+// With returns a filter that matches what both text and term match; with not, what text
+// matches and term does not.
 func With(text, term string, not bool) string {
 	if not {
 		term = "!" + term
@@ -137,7 +137,7 @@ func With(text, term string, not bool) string {
 	return text + " " + term
 }
 
-// alternatives reports whether a filter is an "or" at its top.
+// alternatives reports whether a filter is an "or" at its top level.
 func alternatives(text string) bool {
 	p := parser{lexer: lexer{text: text}}
 	root, err := p.parse()
@@ -145,7 +145,7 @@ func alternatives(text string) bool {
 	return err == nil && or
 }
 
-// hasTerm reports whether one of the terms of a filter is spelled like this.
+// hasTerm reports whether a filter has a term, spelled exactly so.
 func hasTerm(text, term string) bool {
 	found := false
 	eachTerm(text, func(from, to int) {

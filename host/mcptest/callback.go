@@ -17,21 +17,21 @@ import (
 	"eventdeck/host/receiver"
 )
 
-// Callback is an endpoint for webhook deliveries over TLS. It verifies each as a receiver
-// does, and fails the test at one that is not genuine. Make it with [NewCallback]. Its methods
+// Callback is an endpoint for webhook deliveries over TLS. It verifies each like a
+// receiver, and fails the test for a forged one. Make it with [NewCallback]. Its methods
 // may be called from any goroutine.
 type Callback struct {
 	URL string         // of the endpoint
 	CA  string         // file with its certificate (PEM)
-	Got chan Delivered // what was genuine, challenges too; room for 10,000
-	// Refused, when set before the first delivery, is called for one that is not genuine,
-	// which does not fail the test then.
+	Got chan Delivered // genuine deliveries, challenges included; room for 10,000
+	// Refused, if set before the first delivery, is called for a forged delivery instead of
+	// failing the test.
 	Refused func()
 
 	t  testing.TB
 	mu sync.Mutex
-	// answer returns the status for a delivery, challenge answers a challenge; nil: with
-	// its echo.
+	// answer returns the status for a delivery, challenge answers a challenge; nil: the
+	// echo.
 	answer     func(Delivered) int
 	challenge  func(w http.ResponseWriter, challenge string)
 	entry      receiver.Entry
@@ -39,18 +39,18 @@ type Callback struct {
 	redirected bool
 }
 
-// Delivered is a delivery that was genuine.
+// Delivered is a genuine delivery.
 type Delivered struct {
 	ID, Sub    string
 	Kind       string // of a control envelope, such as gap; "" for an event
 	Signatures int
-	Status     int    // with which it was answered
-	Try        int    // counts the deliveries under this id, from 1
-	Stamp      string // when it was signed, as it came
+	Status     int    // of the response
+	Try        int    // number of deliveries with this id, from 1
+	Stamp      string // time of its signature, as sent
 	Body       map[string]any
 }
 
-// N returns data.n of an event, 0 for another delivery.
+// N returns data.n of an event, 0 for other deliveries.
 func (d Delivered) N() int {
 	data, _ := d.Body["data"].(map[string]any)
 	n, _ := data["n"].(float64)
@@ -60,7 +60,8 @@ func (d Delivered) N() int {
 // IsEvent reports whether a delivery is an event.
 func IsEvent(d Delivered) bool { return d.Kind == "" }
 
-// OfKind returns whether a delivery is a control envelope of a kind.
+// OfKind returns a function that reports whether a delivery is a control envelope of a
+// kind.
 func OfKind(kind string) func(Delivered) bool {
 	return func(d Delivered) bool { return d.Kind == kind }
 }
@@ -81,21 +82,21 @@ func NewCallback(t testing.TB) *Callback {
 	return c
 }
 
-// Answer has deliveries answered with the status that answer returns.
+// Answer sets the function that returns the status for a delivery.
 func (c *Callback) Answer(answer func(Delivered) int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.answer = answer
 }
 
-// Challenge has challenges answered by answer; nil: with their echo.
+// Challenge sets the function that answers challenges; nil: with their echo.
 func (c *Callback) Challenge(answer func(w http.ResponseWriter, challenge string)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.challenge = answer
 }
 
-// Rotate has deliveries signed with another secret. The one before is taken for an hour.
+// Rotate changes the secret of deliveries. The previous one is accepted for an hour.
 func (c *Callback) Rotate() {
 	secret, err := event.NewWebhookSecret(nil)
 	if err != nil {
@@ -106,19 +107,19 @@ func (c *Callback) Rotate() {
 	c.entry = receiver.Entry{Current: secret, Previous: c.entry.Current, PreviousUntil: time.Now().Add(time.Hour)}
 }
 
-// Secret returns the one that deliveries are to be signed with.
+// Secret returns the secret that deliveries must be signed with.
 func (c *Callback) Secret() event.Secret {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.entry.Current
 }
 
-// Delivery returns the member of that name in the params of events/subscribe.
+// Delivery returns the delivery member of the params of events/subscribe.
 func (c *Callback) Delivery() map[string]any {
 	return map[string]any{"mode": "webhook", "url": c.URL, "secret": c.Secret().Reveal()}
 }
 
-// Tries returns how often a delivery came.
+// Tries returns how often the delivery with an id was sent.
 func (c *Callback) Tries(id string) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -132,7 +133,7 @@ func (c *Callback) Redirected() bool {
 	return c.redirected
 }
 
-// Next returns the next delivery that is wanted, and leaves out those before it.
+// Next waits for the next delivery that is wanted, and skips those before it.
 func (c *Callback) Next(wanted func(Delivered) bool) Delivered {
 	c.t.Helper()
 	return Next(c.t, c.Got, wanted)
@@ -174,7 +175,7 @@ func (c *Callback) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			c.challenge(w, challenge)
 			return
 		}
-		_ = json.NewEncoder(w).Encode(map[string]string{"challenge": challenge}) // a sender that is gone asks again
+		_ = json.NewEncoder(w).Encode(map[string]string{"challenge": challenge}) // the sender asks again if it fails
 		return
 	}
 	c.tries[d.ID]++

@@ -1,5 +1,5 @@
-// Package mcptest is for tests: what servers have in common that a test writes to answer
-// in a way of their own, a buffer that goroutines share, and checks of what servers say.
+// Package mcptest has helpers for tests: the common parts of servers with custom responses,
+// a shared buffer, and checks of what servers send.
 package mcptest
 
 import (
@@ -28,7 +28,7 @@ type Call struct {
 	Body []byte `json:"-"` // all of it
 }
 
-// Read reads a call. ok is false where the answer is given already: to what is no call,
+// Read reads a call. ok is false if it has sent the response already: to an invalid call,
 // and to a notification.
 func Read(w http.ResponseWriter, r *http.Request) (c Call, ok bool) {
 	body, err := io.ReadAll(r.Body)
@@ -44,16 +44,16 @@ func Read(w http.ResponseWriter, r *http.Request) (c Call, ok bool) {
 	return c, false
 }
 
-// Answer answers with a member of a JSON-RPC message, "result" or "error".
+// Answer sends a response with a member of a JSON-RPC message, "result" or "error".
 func (c Call) Answer(w http.ResponseWriter, member string) {
 	w.Header().Set("Content-Type", "application/json")
 	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,%s}`, c.ID, member)
 }
 
-// NoMethod is the answer to a method that a server does not have.
+// NoMethod is the response to an unknown method.
 const NoMethod = `"error":{"code":-32601,"message":"no such method"}`
 
-// Discovered is the answer to server/discover of a server that has events.
+// Discovered is the response to server/discover of a server with events.
 func Discovered(name string) string {
 	return fmt.Sprintf(`"result":{"supportedVersions":["2026-07-28"],"capabilities":{"events":{}},"serverInfo":{"name":%q,"version":"1"}}`, name)
 }
@@ -78,10 +78,10 @@ func (b *Buffer) String() string {
 	return b.b.String()
 }
 
-// patience bounds a wait for a cause; it is never waited out when all is well.
+// patience bounds a wait for a cause; a passing test never reaches it.
 const patience = time.Minute
 
-// Next returns the next value that is wanted, and leaves out those before it.
+// Next waits for the next value that is wanted, and skips those before it.
 func Next[T any](t testing.TB, from <-chan T, wanted func(T) bool) T {
 	t.Helper()
 	late := time.After(patience)
@@ -92,12 +92,12 @@ func Next[T any](t testing.TB, from <-chan T, wanted func(T) bool) T {
 				return v
 			}
 		case <-late:
-			t.Fatalf("no %T came that is wanted", *new(T))
+			t.Fatalf("no wanted %T came", *new(T))
 		}
 	}
 }
 
-// Fits reports as an error where a value does not fit a JSON Schema.
+// Fits reports an error if a value does not fit a JSON Schema.
 func Fits(t testing.TB, what string, schema, value any) {
 	t.Helper()
 	raw, err := json.Marshal(schema)

@@ -8,8 +8,8 @@ import (
 	"eventdeck/host/event"
 )
 
-// Audience returns the set for showing a screen to others. It hides what is personal
-// or secret by its shape:
+// Audience returns the set for a screen that is shown to others. It masks personal data and
+// secrets by their shapes:
 //
 //   - the values of members whose name is in personal or ends like one of
 //     personalEnds, whatever is inside of them;
@@ -17,7 +17,7 @@ import (
 //     the user part of URLs and the keys in their paths and queries, bearer tokens, and
 //     tokens with a known beginning.
 //
-// It is a help, not a promise: a name in running text stays.
+// It is an aid, not a guarantee: a name in running text stays.
 func Audience() *Set { return &Set{shapes: &personalShapes} }
 
 var personalShapes = shapes{
@@ -25,10 +25,10 @@ var personalShapes = shapes{
 	member:   isPersonal,
 	text:     maskPersonal,
 	value:    func(string) string { return Shown },
-	number:   "0", // so that the schema still fits
+	number:   "0", // so that the value still fits its schema
 }
 
-// personal are names of members, in lower case and without - and _.
+// personal has names of members, in lower case and without - and _.
 var personal = wordSet(`
 	email mail emailaddress emails
 	user username userid login actor author assignee assignees reporter requester owner customer contact member
@@ -45,13 +45,13 @@ var personal = wordSet(`
 // personalEnds are endings of such names.
 var personalEnds = []string{"email", "phone", "token", "password", "secret", "username", "apikey", "fullname"}
 
-// isPersonal reports whether the value of a member with this name is hidden.
+// isPersonal reports whether the value of a member with this name is masked.
 func isPersonal(name string) bool {
 	return personal[name] || slices.ContainsFunc(personalEnds, func(end string) bool { return strings.HasSuffix(name, end) })
 }
 
 var (
-	// patterns are what is hidden inside of any text.
+	// patterns are masked in every text.
 	patterns = regexp.MustCompile(strings.Join([]string{
 		`[A-Za-z0-9._%+\-]+@[A-Za-z0-9\-]+(?:\.[A-Za-z0-9\-]+)+`,
 		`\+[0-9][0-9 ().\-/]{6,}[0-9]`,
@@ -62,8 +62,8 @@ var (
 	userInfo = regexp.MustCompile(`(://)[^/\s@"]+@`)
 )
 
-// maskPersonal hides what is personal or secret by its shape, until nothing of such a
-// shape is left: what one pattern hides can complete the shape of another.
+// maskPersonal masks personal data and secrets by their shapes until no shape is left:
+// masking one pattern can complete another.
 func maskPersonal(s string) string {
 	for {
 		hidden := addressText.ReplaceAllStringFunc(s, event.PublicAddress)

@@ -33,9 +33,8 @@ func TestAudience(t *testing.T) {
 	}
 }
 
-// What was valid stays valid, with the same members in the same order, and nothing
-// of it is left to mask. What is no JSON has no members to be sure of: in it nothing
-// is left of the shapes that are hidden in every text.
+// Valid JSON stays valid, with the same members in the same order, and nothing is left to
+// mask. In other texts nothing is left of the shapes that are masked in every text.
 func FuzzAudience(f *testing.F) {
 	f.Add([]byte(`{"user":{"id":17},"text":"a@b.c","x":[1,{"token":"t"}]}`))
 	f.Add([]byte(`{"a":"\"`))
@@ -61,12 +60,12 @@ func FuzzAudience(f *testing.F) {
 	})
 }
 
-// members lists the names, the delimiters and the kinds of values of a JSON text.
+// members returns the names, the delimiters and the kinds of values of a JSON text.
 func members(raw []byte) []string {
 	var list []string
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
-	var objects []bool // of the open values, whether each is an object
+	var objects []bool // whether each open value is an object
 	name := false
 	for {
 		token, err := d.Token()

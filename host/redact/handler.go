@@ -7,8 +7,7 @@ import (
 	"eventdeck/host/trust"
 )
 
-// Handler returns a [slog.Handler] that hands on every record without what the set
-// hides.
+// Handler returns a [slog.Handler] that passes on every record, masked by the set.
 func Handler(next slog.Handler, set *Set) slog.Handler { return &handler{next, set} }
 
 type handler struct {

@@ -1,12 +1,12 @@
-// Package redact keeps secrets out of what is stored and shown. A [Set] knows the
-// shapes of secrets, and the secrets of this host by their values: what the operator
-// configured, what was made for a webhook, what a server gave, and the arguments that
-// a schema calls secret. Everything that a server says passes it before anything keeps
-// it: see dialect.Options, session.Options, and [Handler] for the log. [Audience] knows
-// other shapes, for a screen that is shown to others.
+// Package redact keeps secrets out of stored and shown texts. A [Set] knows the shapes of
+// secrets, and the secrets of this host by value: configured secrets, webhook secrets,
+// secrets that servers issued, and arguments that a schema calls secret. Everything that a
+// server says is masked before it is stored: see dialect.Options, session.Options, and
+// [Handler] for the log. [Audience] knows other shapes, for a screen that is shown to
+// others.
 //
-// Payloads of events are evidence: the store keeps them as they came, and only their
-// traced frames pass.
+// Payloads of events are evidence: the store keeps them as received, and only their traced
+// frames are masked.
 //
 // The package is a leaf: no I/O.
 package redact
@@ -25,39 +25,39 @@ import (
 	"eventdeck/host/wire"
 )
 
-// Shown stands for a value that is not shown.
+// Shown replaces a masked value.
 const Shown = "***"
 
-// leastValue is how many bytes a value has at least that is looked for in every text. A
-// shorter one would be found where it is not meant; it is masked where it is the value
-// of the member that held it.
+// leastValue is the length, in bytes, from which a value is searched for in every text. A
+// shorter one would match by chance; it is masked only as the value of its member.
 const leastValue = 6
 
-// leastCoded is how many characters of base64 are looked for at least.
+// leastCoded is the least number of base64 characters that are searched for.
 const leastCoded = 8
 
-// maxGiven bounds the values that servers give: tokens renew themselves for months.
+// maxGiven bounds the values issued by servers: tokens are renewed for months.
 const maxGiven = 20_000
 
-// Value is something secret.
+// Value is a secret value.
 type Value struct {
-	Member string // the name of the nearest member that holds it; "": of none
+	Member string // name of the nearest member that holds it; "": none
 	Secret event.Secret
 }
 
-// Set is what must not be shown. Its methods may be called from any goroutine. The zero
-// Set knows the shapes of secrets alone, and so does a nil one; what was added stays.
+// Set masks secrets. Its methods may be called from any goroutine. The zero Set and a nil
+// one know only the shapes of secrets. Added values are never removed, except by
+// [Set.AddGiven].
 type Set struct {
-	shapes *shapes // nil: those of secrets
+	shapes *shapes // nil: secretShapes
 
 	mu     sync.RWMutex
 	values values
-	places map[string][]string // values that are too short to be looked for, by the name of their member
-	given  []string            // those of the values that servers gave
-	oldest int                 // of given, once there are maxGiven
+	places map[string][]string // values shorter than leastValue, by the name of their member
+	given  []string            // the values issued by servers, oldest first from oldest on
+	oldest int                 // index of the oldest, once there are maxGiven
 }
 
-// Add hides further values. Empty ones have nothing to hide.
+// Add masks further values. It ignores empty ones.
 func (s *Set) Add(all ...Value) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -75,16 +75,16 @@ func (s *Set) Add(all ...Value) {
 	}
 }
 
-// AddSecrets hides secrets of the operator that no member held.
+// AddSecrets masks secrets of the operator that belong to no member.
 func (s *Set) AddSecrets(all ...event.Secret) {
 	for _, secret := range all {
 		s.Add(Value{Secret: secret})
 	}
 }
 
-// AddGiven hides secrets that a server gave or may have chosen: webhook secrets, also
-// without their prefix, and tokens. Only those that look like a key are hidden, so that
-// no server has words masked, and only the newest 20,000.
+// AddGiven masks secrets that a server issued or may have chosen: webhook secrets, also
+// without their prefix, and tokens. Only those that look like a key are masked, so that no
+// server can have words masked, and only the newest 20,000.
 func (s *Set) AddGiven(all ...event.Secret) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -105,8 +105,8 @@ func (s *Set) AddGiven(all ...event.Secret) {
 	}
 }
 
-// each calls fn with a value as it is, in hexadecimal digits, and with what of it stands
-// in base64 wherever it begins in a triple of bytes.
+// each calls fn with a value as it is, in hexadecimal digits, and in base64 for each of the
+// three alignments, without the characters that depend on neighbouring bytes.
 func each(value string, fn func(string)) {
 	fn(value)
 	digits := hex.EncodeToString([]byte(value))
@@ -122,8 +122,7 @@ func each(value string, fn func(string)) {
 	}
 }
 
-// Text returns a text, which may hold JSON and may be cut off at its end, without what
-// is secret.
+// Text masks secrets in a text, which may contain JSON and may be cut off.
 func (s *Set) Text(text trust.Text) trust.Text { return trust.Untrusted(s.String(text.Raw())) }
 
 // String is [Set.Text] for a text that is safe to print, such as an error's.
@@ -136,7 +135,7 @@ func (s *Set) String(text string) string {
 	return body
 }
 
-// JSON returns a JSON text without what is secret; it is JSON still.
+// JSON masks secrets in a JSON text; the result is JSON.
 func (s *Set) JSON(raw json.RawMessage) json.RawMessage {
 	text := string(raw)
 	masked := s.walk(text, false)
@@ -144,19 +143,19 @@ func (s *Set) JSON(raw json.RawMessage) json.RawMessage {
 		return raw
 	}
 	if !json.Valid([]byte(masked)) && json.Valid(raw) {
-		return json.RawMessage(`{}`) // a value that spans members: nothing is told
+		return json.RawMessage(`{}`) // a value that spans members: show nothing
 	}
 	return json.RawMessage(masked)
 }
 
-// Frame returns a frame of the wire without what is secret. It need not be JSON; cut
-// says that it is not complete.
+// Frame masks secrets in a frame of the wire, which need not be JSON; cut says that it is
+// not complete.
 func (s *Set) Frame(frame []byte, cut bool) trust.Text {
 	return trust.Untrusted(s.walk(string(frame), cut))
 }
 
-// Error returns an error that is the same for [errors.Is] and [errors.As], and says the
-// same without what is secret. A *wire.Error that is asked of it is masked too.
+// Error returns an error that is the same for [errors.Is] and [errors.As], with secrets
+// masked in its text. A *wire.Error in its chain is masked too.
 func (s *Set) Error(err error) error {
 	if err == nil {
 		return nil
@@ -179,17 +178,17 @@ func (s *Set) Error(err error) error {
 	return out
 }
 
-// maskedError is an error of which not all may be shown.
+// maskedError is an error with a masked text.
 type maskedError struct {
 	text   string
 	err    error
-	answer *wire.Error // that of err, masked; nil: it is as it was
+	answer *wire.Error // the masked *wire.Error of err; nil: it needs no masking
 }
 
 func (e *maskedError) Error() string { return e.text }
 func (e *maskedError) Unwrap() error { return e.err }
 
-// As gives the masked answer in place of the one within.
+// As sets the masked *wire.Error in place of the original.
 func (e *maskedError) As(target any) bool {
 	answer, ok := target.(**wire.Error)
 	if !ok || e.answer == nil {
@@ -199,7 +198,7 @@ func (e *maskedError) As(target any) bool {
 	return true
 }
 
-// walk masks a text that may be JSON; cut says that it may end before its end.
+// walk masks a text that may be JSON; cut says that it may be cut off.
 func (s *Set) walk(text string, cut bool) string {
 	known := rules{shapes: &secretShapes}
 	if s != nil {

@@ -24,8 +24,8 @@ func hiding(args ...string) *Set {
 	return h
 }
 
-// What is hidden is masked in every spelling; what only resembles it stays.
-func TestHiddenArgumentsAreMaskedInEverySpelling(t *testing.T) {
+// Values are masked in every spelling; text that only resembles them stays.
+func TestArgumentsAreMaskedInEverySpelling(t *testing.T) {
 	h := hiding("password", "hunter2", "pin", "4711", "code", "471100", "long", `say "open sesame" / ü`, "on", "true", "mark", "x\ny")
 	for in, want := range map[string]string{
 		`{"params":{"arguments":{"password":"hunter2","team":"a"}}}`: `{"params":{"arguments":{"password":"***","team":"a"}}}`,
@@ -37,14 +37,14 @@ func TestHiddenArgumentsAreMaskedInEverySpelling(t *testing.T) {
 		`no access with password hunter2!`:    `no access with password ***!`,
 		`rejected {"password":"h\u0075nter2"`: `rejected {"password":"***"`,
 
-		// Of quotes, spaces and other letters.
+		// Quotes, spaces and other letters.
 		`{"long":"say \"open sesame\" \/ \u00fc"}`:             `{"long":"***"}`,
 		`{"uri":"x?l=say+%22open+sesame%22+%2f+%C3%bc"}`:       `{"uri":"x?l=***"}`,
 		`{"uri":"x?l=say%20%22open%20sesame%22%20/%20%c3%BC"}`: `{"uri":"x?l=***"}`,
 		`it was say "open sesame" / ü, was it`:                 `it was ***, was it`,
 		`{"text":"it was say \"open sesame\" \/ \u00fc"}`:      `{"text":"it was ***"}`,
 
-		// Short ones at their place only; numbers as whole ones.
+		// Short values only in their member; numbers only as a whole.
 		`{"pin":4711,"id":4711,"a":[{"pin":"4711"}]}`:               `{"pin":"***","id":4711,"a":[{"pin":"***"}]}`,
 		`{"pin":[[{"x":1}],4711],"n":47110}`:                        `{"pin":[[{"x":1}],"***"],"n":47110}`,
 		`{"p\u0069n":"47\u00311"}`:                                  `{"p\u0069n":"***"}`,
@@ -53,7 +53,7 @@ func TestHiddenArgumentsAreMaskedInEverySpelling(t *testing.T) {
 		`{"id":471100,"at":1471100,"s":"code 471100, not 4711001"}`: `{"id":"***","at":1471100,"s":"code ***, not 4711001"}`,
 		`{"mark":"x\ny","other":"x\ny"}`:                            `{"mark":"***","other":"x\ny"}`,
 
-		// What is none stays as it is, to the byte.
+		// Everything else stays the same, to the byte.
 		`{"password":"hunter","caf\u00e9":"\u0000\/ 100%","s":"%zz %6"}`: `{"password":"hunter","caf\u00e9":"\u0000\/ 100%","s":"%zz %6"}`,
 	} {
 		if got := h.Frame([]byte(in), false).Raw(); got != want {
@@ -75,7 +75,7 @@ func TestHiddenArgumentsAreMaskedInEverySpelling(t *testing.T) {
 	}
 }
 
-// A server that encodes what it was told does not get it shown.
+// A server that encodes a secret does not get it shown.
 func TestKnownSecretsAreMaskedInEveryEncoding(t *testing.T) {
 	const secret, key = "s3cr?t>of~the/operator", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwAAECAwQ="
 	h := hiding("", secret)
@@ -101,8 +101,8 @@ func TestKnownSecretsAreMaskedInEveryEncoding(t *testing.T) {
 	}
 }
 
-// What looks like a secret is masked without being known, in what a server's process
-// writes as in its answers; words about secrets stay.
+// Shapes of secrets are masked in the output and the responses of servers; words about
+// secrets stay.
 func TestShapesOfSecretsInTexts(t *testing.T) {
 	var none *Set
 	for in, want := range map[string]string{
@@ -126,8 +126,8 @@ func TestShapesOfSecretsInTexts(t *testing.T) {
 	}
 }
 
-// Of what a cut frame holds, no more than a few letters of the beginning are left.
-func TestCutFramesStayHidden(t *testing.T) {
+// A cut frame keeps no more than the first few letters of a secret.
+func TestValuesInCutFramesAreMasked(t *testing.T) {
 	h := hiding("password", `hunter "2"/%ü of the north`, "pin", "98765", "code", "9876543210")
 	for _, frame := range []string{
 		`{"password":"hunter \"2\"/%\u00fc of the north","a":1}`,
@@ -144,8 +144,8 @@ func TestCutFramesStayHidden(t *testing.T) {
 	}
 }
 
-// What a server gives is hidden if it looks like a key: no server has words masked. The
-// oldest go, and those of the operator stay.
+// Values issued by a server are masked if they look like keys. The oldest are dropped;
+// those of the operator stay.
 func TestGivenSecretsAreBounded(t *testing.T) {
 	const key = "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwAAECAwQ="
 	h := new(Set)
@@ -167,8 +167,8 @@ func TestGivenSecretsAreBounded(t *testing.T) {
 	}
 }
 
-// An error says what happened without what is hidden, and is what it was.
-func TestHiddenErrors(t *testing.T) {
+// A masked error says what happened, and matches the original.
+func TestMaskedErrors(t *testing.T) {
 	h := hiding("password", "hünter2")
 	answer := &wire.Error{Code: -32012, Message: trust.Untrusted("no access with password hünter2"), Data: json.RawMessage(`{"reason":"hünter2","kind":"event"}`)}
 	err := fmt.Errorf("events/poll: HTTP 403: hünter2: %w", answer)
@@ -200,8 +200,7 @@ func TestHiddenErrors(t *testing.T) {
 	}
 }
 
-// FuzzValues: however a hidden value is spelled, it is masked, and what was JSON
-// still is.
+// FuzzValues: however a value is spelled, it is masked, and JSON stays JSON.
 func FuzzValues(f *testing.F) {
 	f.Add("hunter2", "beside", uint64(0), byte(0))
 	f.Add(`a "b" \c`+"\n", `{"pin":`, uint64(0xf0f0), byte(1))
@@ -210,7 +209,7 @@ func FuzzValues(f *testing.F) {
 	f.Add("0\x00췵=m〝", "", uint64(0), byte(4))                              // an escape of six bytes, and six more that end within a character
 	f.Add("A\u07bd۽\U0007df7dҒ\x00\x00\x04\x000", "", uint64(207), byte(2)) // an escape before two that are one character
 	f.Fuzz(func(t *testing.T, value, beside string, escapes uint64, form byte) {
-		for _, part := range []string{"***", "z"} { // of what stands around it, and for it
+		for _, part := range []string{"***", "z"} { // parts of the text around it, and of its mask
 			if strings.Contains(value, part) || strings.Contains(part, value) {
 				return
 			}
@@ -220,7 +219,7 @@ func FuzzValues(f *testing.F) {
 		}
 		h := hiding("p", value)
 		n := 0
-		spell := func(text string) []byte { // with the characters escaped that the bits say
+		spell := func(text string) []byte { // with some characters escaped
 			out := []byte{'"'}
 			for _, r := range text {
 				if n++; escapes>>(n%64)&1 == 1 && r < 0x10000 {
@@ -241,7 +240,7 @@ func FuzzValues(f *testing.F) {
 		}
 		frame := fmt.Sprintf(`{"a":%s,"b":%s}`, spell(text), spell("z"))
 		if !json.Valid([]byte(frame)) {
-			return // a value that is no text cannot be sent either
+			return // an invalid text cannot be sent either
 		}
 		got := h.Frame([]byte(frame), false).Raw()
 		if strings.Contains(got, value) {
@@ -250,7 +249,7 @@ func FuzzValues(f *testing.F) {
 		if !strings.Contains(got, Shown) {
 			t.Errorf("%q in %s\nis not masked: %s", value, frame, got)
 		}
-		h.String(beside) // ends with whatever it is given
+		h.String(beside) // must return for any text
 		h.JSON([]byte(beside))
 	})
 }

@@ -8,29 +8,31 @@ import (
 	"eventdeck/host/event"
 )
 
-// shapes are what is hidden without being known: values of members with certain names,
-// and what has a certain form wherever it stands.
+// shapes describe secrets that are masked without being known: values of members with
+// certain names, and patterns in any text.
 type shapes struct {
 	// suspects reports whether a text is worth a closer look.
 	suspects func(text string) bool
-	// member reports whether the value of a member is hidden, by its name in lower case
+	// member reports whether the value of a member is masked, by its name in lower case
 	// without separators.
 	member func(name string) bool
-	// within are the members of a hidden object that are hidden; nil: all of them.
+	// within has the members of a masked object that are masked; nil: all of them.
 	within map[string]bool
-	// text masks what has a form, in a text in which nothing is escaped.
+	// text masks patterns in a text without escapes.
 	text func(text string) string
-	// value is what stands for a hidden string.
+	// value returns the replacement of a masked string.
 	value func(text string) string
-	// number stands for a hidden number; "": numbers are not hidden by their member.
+	// number replaces a masked number; "": numbers are not masked by the name of their
+	// member.
 	number string
-	// names: what has a form is masked in names of members too.
+	// names says that patterns are masked in names of members too.
 	names bool
 }
 
 var separators = strings.NewReplacer("_", "", "-", "", ".", "", " ", "")
 
-// plainName is a member's name as [shapes] has it: peers spell names in many ways.
+// plainName returns a member's name in the spelling of [shapes]: peers spell names in many
+// ways.
 func plainName(name string) string { return strings.ToLower(separators.Replace(name)) }
 
 func wordSet(words string) map[string]bool {
@@ -44,14 +46,14 @@ func wordSet(words string) map[string]bool {
 var (
 	secretMembers = wordSet(`secret webhooksecret clientsecret resumetoken accesstoken refreshtoken idtoken`)
 
-	// secretText is a webhook secret (Standard Webhooks).
+	// secretText matches a webhook secret (Standard Webhooks).
 	secretText = regexp.MustCompile(`wh(?:sec|sk)_[A-Za-z0-9+/=%_-]+`)
-	// addressText is an address, in which secrets may stand.
+	// addressText matches an address, which may contain secrets.
 	addressText = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>\\]+`)
-	// namedText is a variable that its name calls secret, with its value, as shells and
-	// environments have it, and credentials as a header has them.
+	// namedText matches a variable with a secret name and its value, as shells and
+	// environments write it.
 	namedText = regexp.MustCompile(`\b((?:[A-Z0-9]+_)*(?:TOKEN|SECRET|KEY|PASSWORD|PASSWD|CREDENTIALS?)(?:_[A-Z0-9]+)*=["']?)([^\s"'\\]{4,})`)
-	// keyText is a key with the beginning that its issuer gives to all of them.
+	// keyText matches a key with the prefix of its issuer.
 	keyText = regexp.MustCompile(`\b(?:gh[opsur]_|github_pat_|glpat-|xox[abeprs]-|sk-|[sr]k_live_|AKIA|ASIA|AIza|npm_|eyJ)[A-Za-z0-9_.+/=-]{12,}`)
 
 	nameSigns = []string{"TOKEN", "SECRET", "KEY", "PASSW", "CREDENTIAL"}
@@ -62,11 +64,11 @@ func hasAny(text string, signs []string) bool {
 	return slices.ContainsFunc(signs, func(sign string) bool { return strings.Contains(text, sign) })
 }
 
-// secretShapes are the shapes of secrets. Nearly all frames hold none, and to find that
-// out must cost next to nothing.
+// secretShapes are the shapes of secrets. Nearly all frames contain none, and finding that
+// out must be cheap.
 var secretShapes = shapes{
 	suspects: func(text string) bool {
-		// The last where it is spelled with escapes.
+		// The last one finds escaped spellings.
 		for _, sign := range []string{"whsec_", "whsk_", "ecret", "oken", "://", `\u00`} {
 			if strings.Contains(text, sign) {
 				return true

@@ -5,21 +5,21 @@ import (
 	"strings"
 )
 
-// leastPart is how many bytes of a value's beginning are masked at the end of a text
-// that is cut there. By as many a value is found.
+// leastPart is the length, in bytes, of the beginnings by which values are found. As long a
+// beginning is masked where a text is cut off.
 const leastPart = 4
 
-// values finds thousands of values in a text in one pass. The zero one holds none.
+// values finds thousands of values in a text in one pass. The zero value is empty.
 type values struct {
 	byHead map[[leastPart]byte][]string
-	marks  [1 << markBits / 64]uint64 // bits: a value begins with bytes of this hash
+	marks  [1 << markBits / 64]uint64 // bits: a value has a beginning with this hash
 }
 
 const markBits = 16
 
 func headOf(s string) [leastPart]byte { return [leastPart]byte([]byte(s[:leastPart])) }
 
-// add takes a value of at least leastPart bytes.
+// add adds a value of at least leastPart bytes.
 func (v *values) add(text string) {
 	head := headOf(text)
 	if slices.Contains(v.byHead[head], text) {
@@ -33,7 +33,7 @@ func (v *values) add(text string) {
 	v.marks[mark/64] |= 1 << (mark % 64)
 }
 
-// remove forgets a value.
+// remove removes a value.
 func (v *values) remove(text string) {
 	head := headOf(text)
 	left := slices.DeleteFunc(v.byHead[head], func(have string) bool { return have == text })
@@ -63,8 +63,7 @@ func (v *values) in(text string, cut bool) bool {
 	return false
 }
 
-// begins reports whether a value may begin as a text does: nearly all texts are passed over
-// by it.
+// begins reports whether a value may begin like a text. It rules out nearly all texts.
 func (v *values) begins(text string) bool {
 	mark := markOf(text)
 	return v.marks[mark/64]>>(mark%64)&1 == 1
@@ -76,9 +75,9 @@ func markOf(text string) uint32 {
 	return head * 0x9e3779b1 >> (32 - markBits)
 }
 
-// replace masks the values in a text in which nothing is escaped but as in a URL, and,
-// where it is cut, at its end or before a mark or line break, the beginning of one. Values
-// that overlap are masked as one.
+// replace masks the values in a text without escapes other than those of URLs. With cut it
+// also masks the beginning of a value at the end of the text, or before an ellipsis or line
+// break. Overlapping values are masked as one.
 func (v *values) replace(text string, cut bool) string {
 	if v.empty() {
 		return text
@@ -105,7 +104,7 @@ func (v *values) replace(text string, cut bool) string {
 	return out.String()
 }
 
-// longest returns where the longest value ends that begins at a place of a text, 0 if
+// longest returns the end of the longest value that begins at an offset of a text, 0 if
 // none does.
 func (v *values) longest(text string, at int, cut bool) (end int) {
 	rest := text[at:]
@@ -131,8 +130,8 @@ func (v *values) longest(text string, at int, cut bool) (end int) {
 	return end
 }
 
-// cutOff returns how many bytes of a text are the beginning of a value that is cut off
-// there, 0 if it does not begin with one.
+// cutOff returns the length of the cut-off value with which a text begins, 0 if there is
+// none.
 func cutOff(text, value string) int {
 	if i := strings.IndexAny(text, "\n…"); i >= 0 {
 		text = text[:i]
@@ -143,8 +142,8 @@ func cutOff(text, value string) int {
 	return 0
 }
 
-// heads calls found with each way of reading the beginning of a text in which
-// characters may be encoded as in a URL.
+// heads calls found with each possible decoding of the beginning of a text with URL
+// encoding.
 func heads(text string, head [leastPart]byte, n int, found func([leastPart]byte)) {
 	if n == leastPart {
 		found(head)
@@ -167,9 +166,9 @@ func heads(text string, head [leastPart]byte, n int, found func([leastPart]byte)
 	}
 }
 
-// spelled reports whether a text begins with a value, as it is or with characters
-// encoded as in a URL, and how many bytes that takes; where it does not, how many fit
-// before the text ends, 0 when it is the text that differs.
+// spelled reports whether a text begins with a value, plain or URL-encoded, and the length
+// of that. If the text ends within the value, size is the length of the matching part, else
+// 0.
 func spelled(text, value string) (size int, fits bool) {
 	if strings.HasPrefix(text, value) {
 		return len(value), true
@@ -190,7 +189,7 @@ func spelled(text, value string) (size int, fits bool) {
 	return size, true
 }
 
-// hexDigit returns what a hexadecimal digit is worth, a negative number for another
+// hexDigit returns the value of a hexadecimal digit, a negative number for another
 // character.
 func hexDigit(c byte) int {
 	switch {
@@ -204,7 +203,7 @@ func hexDigit(c byte) int {
 	return -1 << 8
 }
 
-// partOfNumber reports whether a value of digits stands within a longer number.
+// partOfNumber reports whether a value of digits is part of a longer number.
 func partOfNumber(text, value string, from, to int) bool {
 	digit := func(c byte) bool { return c >= '0' && c <= '9' }
 	for i := range len(value) {

@@ -9,18 +9,18 @@ import (
 	"eventdeck/host/trust"
 )
 
-// maxDepth bounds JSON within strings within JSON.
+// maxDepth bounds the nesting of JSON within strings of JSON.
 const maxDepth = 4
 
-// rules are what a walk through a text looks for.
+// rules are what a masker looks for.
 type rules struct {
 	shapes *shapes
 	values *values // nil: none
 	places map[string][]string
 }
 
-// mask masks a text that may be JSON, that may be cut off anywhere, and in whose strings
-// there may be JSON. What holds nothing secret is returned as it is.
+// mask masks a text that may be JSON, that may be cut off anywhere, and whose strings may
+// contain JSON. A text without secrets is returned as it is.
 func (r *rules) mask(text string, depth int, cut bool) string {
 	if !r.suspects(text, cut) {
 		return text
@@ -32,12 +32,12 @@ func (r *rules) mask(text string, depth int, cut bool) string {
 	m.plain(len(text))
 	out := m.out.String()
 	if masked := r.shapes.text(out); masked != out && !json.Valid([]byte(out)) {
-		out = masked // quotes in it mean nothing
+		out = masked // it is not JSON: its quotes mean nothing
 	}
-	return r.values.replace(out, cut) // what stands across quotes
+	return r.values.replace(out, cut) // values that span quotes
 }
 
-// suspects reports whether a look at every part of the text is worth its cost.
+// suspects reports whether every part of the text must be examined.
 func (r *rules) suspects(text string, cut bool) bool {
 	if r.shapes.suspects(text) {
 		return true
@@ -56,8 +56,8 @@ func (r *rules) suspects(text string, cut bool) bool {
 	return false
 }
 
-// is reports whether a scalar is hidden as a whole: a short one that is cut, when it
-// begins like one that is.
+// is reports whether a scalar is masked as a whole. A short value that is cut off counts by
+// its beginning.
 func (r *rules) is(member, text string, cut bool) bool {
 	if text == "" {
 		return false
@@ -70,7 +70,7 @@ func (r *rules) is(member, text string, cut bool) bool {
 	return r.values.has(text)
 }
 
-// inside masks what is within a text in which nothing is escaped.
+// inside masks values and patterns within a text without escapes.
 func (r *rules) inside(text string, cut bool) string {
 	return r.values.replace(r.shapes.text(text), cut)
 }
@@ -80,23 +80,23 @@ type masker struct {
 	text  string
 	depth int
 	rules *rules
-	cut   bool // the text ends before its end
+	cut   bool // the text is cut off
 	out   strings.Builder
-	at    int // what is before is looked at
-	done  int // what is before is written
+	at    int // everything before it is examined
+	done  int // everything before it is written
 
 	open   []bracket
-	secret bool   // the next value is one, or holds one
+	secret bool   // the next value is a secret, or contains one
 	member string // the name of the member to which the next value belongs
 }
 
 // bracket is an object or array that is not yet closed.
 type bracket struct {
-	secret bool   // it belongs to a secret
-	member string // to whose value it belongs
+	secret bool   // its value is a secret
+	member string // the member whose value it is
 }
 
-// step looks at the next character that is not in a string, or at a whole string.
+// step examines the next character outside of strings, or a whole string.
 func (m *masker) step() {
 	switch m.text[m.at] {
 	case '"':
@@ -120,12 +120,12 @@ func (m *masker) step() {
 	m.at++
 }
 
-// bare reports whether a character may stand in a number, or in true and false.
+// bare reports whether a character may be part of a number, or of true and false.
 func bare(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-' || c == '+' || c == '.'
 }
 
-// word takes what stands without quotes: a number or boolean may be hidden.
+// word handles a value without quotes: a number or boolean may be masked.
 func (m *masker) word() {
 	begin := m.at
 	for m.at < len(m.text) && bare(m.text[m.at]) {
@@ -137,7 +137,7 @@ func (m *masker) word() {
 		stands = m.rules.shapes.number
 	case !m.rules.is(m.member, word, m.cut && m.at == len(m.text)):
 		return
-	case len(m.open) > 0: // what was JSON still is
+	case len(m.open) > 0: // JSON stays JSON
 		stands = `"` + Shown + `"`
 	default:
 		stands = Shown
@@ -147,14 +147,14 @@ func (m *masker) word() {
 	m.done = m.at
 }
 
-// within reports whether the present object or array belongs to a secret.
+// within reports whether the current object or array is a secret.
 func (m *masker) within() bool {
 	n := len(m.open)
 	return n > 0 && m.open[n-1].secret
 }
 
-// literal takes a string: a name says what its value is, a value is masked if it
-// is a secret or holds one.
+// literal handles a string: a name of a member, or a value, which is masked if it is or
+// contains a secret.
 func (m *masker) literal() {
 	begin := m.at
 	end, closed := jsontext.StringEnd(m.text, begin)
@@ -195,21 +195,21 @@ func (m *masker) literal() {
 	m.out.Write(quoted)
 }
 
-// name takes note of a member's name.
+// name records the name of the current member.
 func (m *masker) name(name string) {
 	m.member = name
 	plain, within := plainName(name), m.rules.shapes.within
 	m.secret = m.rules.shapes.member(plain) || m.within() && (within == nil || within[plain])
 }
 
-// plain writes what was not written yet up to the given place, which is no string.
+// plain masks and writes the text up to an offset, which contains no string.
 func (m *masker) plain(to int) {
 	m.out.WriteString(m.rules.inside(m.text[m.done:to], false))
 	m.done = to
 }
 
-// unescape returns what the inside of a JSON string says. An escape that is cut off
-// is left out; what is no escape says itself.
+// unescape decodes the inside of a JSON string. It drops an escape that is cut off, and the
+// backslash of an invalid one.
 func unescape(content string) string {
 	if !strings.ContainsRune(content, '\\') {
 		return content
@@ -224,7 +224,7 @@ func unescape(content string) string {
 		case len(rest) < 2, rest[1] == 'u' && len(rest) < 6:
 			return string(out)
 		case rest[1] >= utf8.RuneSelf:
-			i++ // the character behind it follows
+			i++ // drop the backslash only
 		default:
 			r, size := jsontext.EscapedRune(rest)
 			out = jsontext.AppendRune(out, r)

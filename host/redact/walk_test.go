@@ -9,8 +9,8 @@ import (
 	"eventdeck/host/trust"
 )
 
-// However a frame is cut, nothing of a secret but its last characters is left.
-func TestCutFramesStayMasked(t *testing.T) {
+// However a frame is cut, only the last characters of a secret are left.
+func TestSecretsInCutFramesAreMasked(t *testing.T) {
 	const secret = "dG9wLXNlY3JldC1rZXktb2YtMzItYnl0ZXMh"
 	for _, frame := range []string{
 		`{"delivery":{"secret":"whsec_` + secret + `"}}`,
@@ -29,7 +29,7 @@ func TestCutFramesStayMasked(t *testing.T) {
 	}
 }
 
-// A secret is masked however its member, or it itself, is spelled.
+// A secret is masked however it or its member is spelled.
 func TestSecretsAreMaskedInEverySpelling(t *testing.T) {
 	const secret = "dG9wLXNlY3JldC1rZXktb2YtMzItYnl0ZXMh"
 	for in, want := range map[string]string{
@@ -46,7 +46,7 @@ func TestSecretsAreMaskedInEverySpelling(t *testing.T) {
 		`{"webhookSecret":{"a":{},"value":"` + secret + `"}}`:                 `{"webhookSecret":{"a":{},"value":"…ZXMh"}}`,
 		"not JSON: whsec_" + secret + `, "secret": "` + secret:                `not JSON: whsec_…ZXMh, "secret": "…ZXMh`,
 
-		// What is none stays as it is, to the byte.
+		// Everything else stays the same, to the byte.
 		`{"secret":null,"key":"` + secret + `","caf\u00e9":"\u0000\/"}`: `{"secret":null,"key":"` + secret + `","caf\u00e9":"\u0000\/"}`,
 		`{"progressToken":"` + secret + `","value":"\ud83d\ude00\u00"}`: `{"progressToken":"` + secret + `","value":"\ud83d\ude00\u00"}`,
 		`]}"secret`: `]}"secret`,
@@ -57,8 +57,8 @@ func TestSecretsAreMaskedInEverySpelling(t *testing.T) {
 	}
 }
 
-// FuzzMask: whatever stands around a secret, however its letters are escaped and
-// wherever the frame is cut, its first letters are not shown. What was JSON still is.
+// FuzzMask: whatever surrounds a secret, however its letters are escaped and wherever the
+// frame is cut, its first letters are not shown. JSON stays JSON.
 func FuzzMask(f *testing.F) {
 	const secret = "dG9wLXNlY3JldC1rZXktb2YtMzItYnl0ZXMh"
 	f.Add("text", uint64(0), byte(0), uint16(1000))
@@ -69,12 +69,12 @@ func FuzzMask(f *testing.F) {
 		named := beside
 		for range 4 {
 			if strings.Contains(named, secret[:5]) {
-				return // that one is not the secret
+				return // beside contains the secret itself
 			}
 			named = unescape(named)
 		}
 		n := 0
-		spell := func(text string) string { // with the letters escaped that the bits say
+		spell := func(text string) string { // with some letters escaped
 			var out []byte
 			for i := range len(text) {
 				if n++; escapes>>(n%64)&1 == 1 {
@@ -101,7 +101,7 @@ func FuzzMask(f *testing.F) {
 		whole := int(cut) >= len(frame)
 		got := new(Set).Frame([]byte(frame[:min(int(cut), len(frame))]), !whole).Raw()
 		clear := got
-		for range 3 { // as often as it may be escaped
+		for range 3 { // as often as it may be nested
 			clear = unescape(clear)
 		}
 		if strings.Contains(got, secret[:5]) || strings.Contains(clear, secret[:5]) {
@@ -110,7 +110,7 @@ func FuzzMask(f *testing.F) {
 		if whole && !json.Valid([]byte(got)) {
 			t.Errorf("%s\ngives no JSON: %s", frame, got)
 		}
-		new(Set).Frame([]byte(beside), false) // ends with whatever it is given
+		new(Set).Frame([]byte(beside), false) // must return for any text
 	})
 }
 

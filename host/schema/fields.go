@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"eventdeck/host/event"
+	"eventdeck/host/internal/jsontext"
 	"eventdeck/host/trust"
 )
 
@@ -469,32 +470,21 @@ type Member struct {
 	Value json.RawMessage
 }
 
-// Members returns the members of an object in the order of its text, of those with one name
-// the first. What is no object has none.
+// Members returns the members of an object in the order of its text, none of any other
+// value. Names are decoded as encoding/json decodes them, since the validator does so: two
+// that differ in lone surrogates alone are the same name and still two members.
 func Members(raw json.RawMessage) []Member {
 	if !isObject(raw) {
 		return nil
 	}
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	if _, err := dec.Token(); err != nil {
-		return nil
-	}
+	text := jsontext.View(raw)
 	var out []Member
-	seen := map[string]bool{}
-	for dec.More() {
-		tok, err := dec.Token()
-		if err != nil {
+	for m := jsontext.Enter(text, jsontext.SkipSpace(text, 0)); m.Next(); {
+		var key string
+		if json.Unmarshal([]byte(`"`+m.Key+`"`), &key) != nil {
 			return out
 		}
-		key, _ := tok.(string)
-		var value json.RawMessage
-		if dec.Decode(&value) != nil {
-			return out
-		}
-		if !seen[key] {
-			seen[key] = true
-			out = append(out, Member{key, value})
-		}
+		out = append(out, Member{key, raw[m.Value:m.End:m.End]})
 	}
 	return out
 }

@@ -115,15 +115,15 @@ func SecretArguments(args, shown json.RawMessage) []redact.Value {
 
 // secretArguments is SecretArguments of what member holds.
 func secretArguments(member string, args, shown json.RawMessage) (out []redact.Value) {
-	var whole, open map[string]json.RawMessage
+	var open map[string]json.RawMessage
 	switch {
 	case string(shown) == `"`+redact.Shown+`"`:
 		return leaves(member, args)
-	case len(shown) == 0 || json.Unmarshal(args, &whole) != nil || json.Unmarshal(shown, &open) != nil:
+	case len(shown) == 0 || json.Unmarshal(shown, &open) != nil:
 		return nil
 	}
-	for name, value := range whole {
-		out = append(out, secretArguments(name, value, open[name])...)
+	for _, m := range Members(args) {
+		out = append(out, secretArguments(m.Key, m.Value, open[m.Key])...)
 	}
 	return out
 }

@@ -12,7 +12,8 @@ func TestMaskArguments(t *testing.T) {
 	typ := schemaType(`{"properties":{
 		"pin":{"type":"string","format":"password"},"n":{"type":"integer","writeOnly":true},
 		"keys":{"type":"array","items":{"type":"string","format":"password"}},
-		"o":{"type":"object","properties":{"pin":{"$ref":"#/properties/pin"},"x":{"type":"string"}}},"team":{"type":"string"}}}`)
+		"o":{"type":"object","properties":{"pin":{"$ref":"#/properties/pin"},"x":{"type":"string"}}},"team":{"type":"string"},
+		"\ud800":{"type":"string"},"\ud801":{"type":"string","writeOnly":true}}}`)
 	nested := schemaType(`{"$defs":{"login":{"anyOf":[{"properties":{"pin":{"type":"string","format":"password"}}},{"type":"string"}]}},"properties":{
 		"logins":{"type":"array","items":{"type":"object","properties":{"pin":{"type":"string","writeOnly":true}}}},
 		"login":{"$ref":"#/$defs/login"},"any":{"anyOf":[{"type":"string"},{"type":"integer"}]}}}`)
@@ -24,8 +25,9 @@ func TestMaskArguments(t *testing.T) {
 		`{"team":"<core>"}`:                           `{"team":"<core>"}`,
 		`{"pin":"hunter2","n":5,"keys":["a"]}`:        `{"keys":"***","n":"***","pin":"***"}`,
 		`{"o":{"pin":"hunter2","x":"y"},"team":"ok"}`: `{"o":{"pin":"***","x":"y"},"team":"ok"}`,
-		`{"o":7}`: `{"o":7}`,
-		`[1]`:     `[1]`,
+		`{"o":7}`:              `{"o":7}`,
+		`[1]`:                  `[1]`,
+		`{"\ud801":"hunter2"}`: "{\"\ufffd\":\"***\"}", // its name is that of another member once decoded
 	} {
 		if got := string(MaskArguments(typ, []byte(args))); got != want {
 			t.Errorf("%s gives %s, want %s", args, got, want)
@@ -52,6 +54,9 @@ func TestSecretArguments(t *testing.T) {
 		{`{"o":{"p":["x",{"q":7}],"u":"y"}}`, `{"o":"***"}`, []string{"p=x", "q=7", "u=y"}},
 		{`{"l":["x",[2]]}`, `{"l":"***"}`, []string{"l=2", "l=x"}},
 		{`7`, `{"l":"***"}`, nil},
+		// Names that are the same once decoded.
+		{`{"o":{"\ud800":"x","\ud801":"y"}}`, `{"o":"***"}`, []string{"\ufffd=x", "\ufffd=y"}},
+		{`{"\ud800":"x","\ud801":"y"}`, `{"\ufffd":"***"}`, []string{"\ufffd=x", "\ufffd=y"}},
 	} {
 		if got := tell(secretArguments("", []byte(c.args), []byte(c.shown))); !slices.Equal(got, c.want) {
 			t.Errorf("%s shown as %s: %q, want %q", c.args, c.shown, got, c.want)

@@ -13,10 +13,10 @@ import (
 	"eventdeck/host/wire"
 )
 
-// errUnfinished says that the frames so far do not answer the request.
+// errUnfinished: no frame so far answers the request.
 var errUnfinished = errors.New("not answered yet")
 
-// activity reads from src and reports that something came.
+// activity reads from src and reports every read that brought bytes.
 type activity struct {
 	src   io.Reader
 	touch func()
@@ -30,7 +30,7 @@ func (a activity) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// answer reads a response to its end, in all the shapes of field notes 3.
+// answer reads a response to its end, in every shape of field notes 3.
 func (l *httpLink) answer(x *exchange, resp *http.Response) (json.RawMessage, error) {
 	switch {
 	case resp.StatusCode/100 != 2:
@@ -41,11 +41,11 @@ func (l *httpLink) answer(x *exchange, resp *http.Response) (json.RawMessage, er
 	return l.single(x, resp)
 }
 
-// refused returns what a response says whose status is not 2xx.
+// refused returns the error of a response whose status is not 2xx.
 func (l *httpLink) refused(x *exchange, resp *http.Response) error {
 	raw, err := readBounded(activity{resp.Body, x.touch}, 64<<10)
 	if err != nil && !errors.Is(err, ErrTooLarge) {
-		l.opts.Log.Debug("body of a refusal was cut off", "status", resp.StatusCode, "error", err)
+		l.opts.Log.Debug("the body of a refusal was cut off", "status", resp.StatusCode, "error", err)
 	}
 	refused := l.refusal(resp, raw)
 	if lostSession(resp.Request, refused) && !l.knowsPing(x, refused) {
@@ -55,8 +55,8 @@ func (l *httpLink) refused(x *exchange, resp *http.Response) error {
 	return refused
 }
 
-// knowsPing reports whether the session is alive after a bare 404: some servers answer
-// so to a method that they do not know. What they say of a ping tells the two apart.
+// knowsPing reports whether the session is alive after a bare 404, which some servers send
+// for an unknown method: a ping tells the two apart.
 func (l *httpLink) knowsPing(x *exchange, refused *HTTPError) bool {
 	if refused.Err != nil {
 		return false
@@ -75,7 +75,7 @@ func (l *httpLink) knowsPing(x *exchange, refused *HTTPError) bool {
 	if resp.StatusCode/100 == 2 {
 		return true
 	}
-	raw, _ := readBounded(resp.Body, 4<<10) // what was cut off is no JSON-RPC
+	raw, _ := readBounded(resp.Body, 4<<10) // a cut-off body is no JSON-RPC
 	return wire.NameFrom(l.refusal(resp, raw)) == wire.MethodNotFound
 }
 
@@ -95,13 +95,13 @@ func (l *httpLink) single(x *exchange, resp *http.Response) (json.RawMessage, er
 		return x.early, nil
 	}
 	if errors.Is(err, errUnfinished) {
-		return nil, fmt.Errorf("%w: it holds no answer to this request: %v", ErrAnswer, head(raw))
+		return nil, fmt.Errorf("%w: it holds no response to this request: %v", ErrAnswer, head(raw))
 	}
 	return result, err
 }
 
-// eventStream reads frames until one answers the request. As in [Session.carryOut], what it
-// calls needs little stack.
+// eventStream reads frames until one answers the request. As in [Session.carryOut], the
+// functions that it calls use little stack.
 func (l *httpLink) eventStream(x *exchange, body io.Reader) (json.RawMessage, error) {
 	limit := l.opts.MaxFrame
 	if x.call {
@@ -175,7 +175,7 @@ func (l *httpLink) take(x *exchange, frame []byte) (json.RawMessage, error) {
 			}
 			l.replyTo(x, m)
 		case m.HasID && !x.answeredBy(m.ID) || x.frame == nil:
-			l.opts.Log.Debug("server answered a request that was not made here", "method", x.method)
+			l.opts.Log.Debug("server answered an unknown request", "method", x.method)
 		case m.Error != nil:
 			return nil, m.Error
 		case x.ownAnswer(m):
@@ -190,15 +190,15 @@ func (l *httpLink) take(x *exchange, frame []byte) (json.RawMessage, error) {
 	return nil, errUnfinished
 }
 
-// note hands on a notification: the response that carries it decides whose it
-// is. On a stream that was resumed the route does: a server that ignores
-// Last-Event-ID opens its general stream instead.
+// note passes on a notification. It belongs to the exchange whose response carries it; on a
+// resumed stream its route decides, since a server that ignores Last-Event-ID opens its
+// general stream instead.
 func (l *httpLink) note(x *exchange, n wire.Note) {
 	if x.ctx.Err() != nil {
 		return
 	}
 	if belongsToAll(n) || x.resumed && n.Route() != x.id && n.Route() != "" {
-		l.unasked(n)
+		l.unsolicited(n)
 		return
 	}
 	x.deliver(n)
@@ -216,10 +216,9 @@ func readBounded(r io.Reader, limit int) ([]byte, error) {
 	return raw, nil
 }
 
-// lostSession reports whether a refusal means that the server forgot the
-// session: 404 (as the protocol says), or 400 with the generic code that
-// servers built on the TypeScript SDK's example give. An error with a name is
-// about the request, not the session.
+// lostSession reports whether a refusal means that the server forgot the session: 404 (as
+// the protocol says), or 400 with the generic code of servers built on the TypeScript SDK's
+// example. An error with a name concerns the request, not the session.
 func lostSession(req *http.Request, refused *HTTPError) bool {
 	if req.Header.Get("Mcp-Session-Id") == "" || req.Method != http.MethodPost {
 		return false

@@ -12,7 +12,7 @@ import (
 	"eventdeck/host/event"
 )
 
-// guard is an Authorizer that has one token, and another after a refusal.
+// guard is an Authorizer with one token, and another after a refusal.
 type guard struct {
 	mu       sync.Mutex
 	token    string
@@ -98,7 +98,7 @@ func (r *renewing) Refused(_ context.Context, token event.Secret, _ int, _ []str
 	return true, nil
 }
 
-func TestEveryRefusalIsToldToTheAccount(t *testing.T) {
+func TestAccountIsToldOfEveryRefusal(t *testing.T) {
 	f := modernFake(t, map[string]func(ask){"m": func(a ask) {
 		if demand(a, "renewed") {
 			a.result("{}")

@@ -6,13 +6,12 @@ import (
 	"time"
 )
 
-// maxRetryAfter bounds how long a server can send the host away.
+// maxRetryAfter bounds the wait that a server can ask for.
 const maxRetryAfter = time.Hour
 
-// Backoff says how long to wait before the next attempt: a random time between
-// Min and a ceiling that doubles with each attempt up to Max. Full jitter keeps
-// many clients of one server apart. The zero value works. It belongs to one
-// goroutine.
+// Backoff computes the wait before the next attempt: a random time between Min and a
+// ceiling that doubles with each attempt up to Max. Full jitter keeps many clients of one
+// server apart. The zero value works. It belongs to one goroutine.
 type Backoff struct {
 	Min  time.Duration  // 0: 500 ms
 	Max  time.Duration  // 0: 60 s
@@ -51,6 +50,5 @@ func (b *Backoff) Next(err error) time.Duration {
 	return wait
 }
 
-// Reset forgets the failures so far: call it when an attempt has succeeded and
-// stayed so for a while.
+// Reset forgets the failures so far: call it when a connection has lasted for a while.
 func (b *Backoff) Reset() { b.attempts = 0 }

@@ -23,7 +23,7 @@ import (
 	"eventdeck/host/wire"
 )
 
-// shown makes a certificate that signs for itself, and the file that trusts it.
+// shown makes a self-signed certificate, and a file of authorities that holds it.
 func shown(t *testing.T, from, to time.Time, ip net.IP) (tls.Certificate, string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -45,15 +45,15 @@ func shown(t *testing.T, from, to time.Time, ip net.IP) (tls.Certificate, string
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, file
 }
 
-// A certificate that is refused is told with its cause and what to do; nothing is sent
-// to such a server.
-func TestCertificatesThatAreRefused(t *testing.T) {
+// The error for a refused certificate says why and what to do; nothing is sent to such a
+// server.
+func TestRefusedCertificatesAreExplained(t *testing.T) {
 	now, day := time.Now(), 24*time.Hour
 	loopback, other := net.IPv4(127, 0, 0, 1), net.IPv4(192, 0, 2, 1)
 	for name, tt := range map[string]struct {
 		from, to time.Time
 		ip       net.IP
-		strange  bool // the authority is not known
+		strange  bool // the authority is unknown
 		key      bool // the key is that of another certificate
 		says     []string
 	}{

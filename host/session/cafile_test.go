@@ -10,8 +10,8 @@ import (
 	"eventdeck/host/event"
 )
 
-// Files that hold no certificate authorities are refused by name before anything is sent.
-func TestCertificateFilesThatMakeNoSense(t *testing.T) {
+// The error for a file without certificate authorities names it; nothing is sent.
+func TestInvalidCertificateFilesAreNamed(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string) string {
 		path := filepath.Join(dir, name)
@@ -27,8 +27,8 @@ func TestCertificateFilesThatMakeNoSense(t *testing.T) {
 		file("garbage", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"): "holds no PEM certificate",
 		file("key", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"):     "holds no PEM certificate",
 		filepath.Join(dir, "none"): "none",
-		dir:                        "is no regular file",
-		os.DevNull:                 "is no regular file",
+		dir:                        "is not a regular file",
+		os.DevNull:                 "is not a regular file",
 	} {
 		_, err := BaseTransport(event.Server{CAFile: path}, nil, nil)
 		if !errors.Is(err, ErrServer) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), says) {

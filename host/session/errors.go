@@ -15,10 +15,10 @@ import (
 // Errors of [Dial], [Session.Call] and [Stream.Result], besides the answers of
 // the server ([*HTTPError], *wire.Error) and the errors of the caller's context.
 var (
-	// ErrServer: the server's description makes no sense. Dialing again does not help.
+	// ErrServer: the server's configuration is invalid. Dialing again does not help.
 	ErrServer = errors.New("server is described wrongly")
-	// ErrUnreachable: no answer was begun: no such host, connection refused,
-	// TLS failure, program not found.
+	// ErrUnreachable: no response began: no such host, connection refused, TLS failure,
+	// program not found.
 	ErrUnreachable = errors.New("server cannot be reached")
 	// ErrVersion: host and server share no protocol version.
 	ErrVersion = errors.New("no common protocol version")
@@ -26,12 +26,12 @@ var (
 
 // Errors of one call or stream; the session goes on.
 var (
-	// ErrCut: the connection ended before the answer did.
+	// ErrCut: the connection ended before the response did.
 	ErrCut = errors.New("connection ended before the answer")
-	// ErrAnswer: the server sent something that is no answer: no JSON-RPC, or nothing.
+	// ErrAnswer: the response is not JSON-RPC, or empty.
 	ErrAnswer = errors.New("answer is not usable")
-	// ErrTooLarge: a frame is larger than [Options.MaxFrame], or an answer
-	// larger than sixteen of them. It is an [ErrAnswer] and a [wire.ErrTooLarge] too.
+	// ErrTooLarge: a frame is larger than [Options.MaxFrame], or a response larger than
+	// sixteen of them. It is an [ErrAnswer] and a [wire.ErrTooLarge] too.
 	ErrTooLarge = fmt.Errorf("%w: %w", ErrAnswer, wire.ErrTooLarge)
 )
 
@@ -40,8 +40,8 @@ var (
 	// ErrLost: the server's process died, or the server forgot the session.
 	// Dial again.
 	ErrLost = errors.New("session is lost")
-	// ErrForgotten: the server does not know the session any more and has not done what
-	// it was asked for. It is an [ErrLost] too.
+	// ErrForgotten: the server no longer knows the session, and has not carried out the
+	// request. It is an [ErrLost] too.
 	ErrForgotten = fmt.Errorf("%w: the server does not know it any more", ErrLost)
 	// ErrFraming: the process frames its messages with Content-Length headers.
 	// It is an [ErrLost] too, but dialing again does not help.
@@ -50,17 +50,16 @@ var (
 	ErrClosed = errors.New("closed by the host")
 )
 
-// headLen bounds what is kept of an answer that makes no sense.
+// headLen bounds the quoted beginning of a malformed response, in bytes.
 const headLen = 200
 
-// head returns the first bytes of raw, without the line breaks by which it ends.
+// head returns the first bytes of raw, without trailing line breaks.
 func head(raw []byte) trust.Text {
 	return trust.Untrusted(strings.TrimRight(string(raw[:min(len(raw), headLen)]), "\r\n"))
 }
 
-// HTTPError is an HTTP answer with a status other than 2xx. Where its body is a
-// JSON-RPC error, the chain also holds that *wire.Error, which says more than
-// the status.
+// HTTPError is an HTTP response with a status other than 2xx. Where its body is a JSON-RPC
+// error, the chain also holds that *wire.Error, which says more than the status.
 type HTTPError struct {
 	Status     int
 	Body       trust.Text    // the first 200 bytes
@@ -93,7 +92,7 @@ func Denied(err error) bool {
 // retryAfter reads the header of that name: seconds, or a date.
 func retryAfter(value string, now time.Time) time.Duration {
 	s, err := strconv.Atoi(strings.TrimSpace(value))
-	if err == nil || errors.Is(err, strconv.ErrRange) { // then s is the nearest that there is
+	if err == nil || errors.Is(err, strconv.ErrRange) { // out of range: s is the nearest value
 		return time.Duration(min(max(s, 0), int(maxRetryAfter/time.Second))) * time.Second
 	}
 	if t, err := http.ParseTime(value); err == nil {

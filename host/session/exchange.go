@@ -12,45 +12,44 @@ import (
 	"eventdeck/host/wire"
 )
 
-// link carries frames to one server and back. Its methods may be called at once
-// from many goroutines.
+// link carries frames to one server and back. Its methods may be called from any goroutine.
 type link interface {
-	// exchange sends x's request and reads until its answer. It runs on x's own
-	// goroutine, calls x.deliver there, and returns soon after x.ctx is done.
+	// exchange sends x's request and reads until its response. It runs on x's own goroutine,
+	// calls x.deliver there, and returns soon after x.ctx is done.
 	exchange(x *exchange) (json.RawMessage, error)
-	// tell sends a frame that wants no answer.
+	// tell sends a frame without a response.
 	tell(ctx context.Context, e era, method string, frame []byte) error
-	// hangsUp reports whether the server learns from the link itself that an
-	// exchange was given up.
+	// hangsUp reports whether giving up an exchange closes its connection, which tells the
+	// server.
 	hangsUp(e era) bool
-	// close says goodbye and returns when nothing of the link is left. No
-	// exchange runs any more.
+	// close ends the link and returns when nothing of it is left. No exchange may be
+	// running.
 	close()
 }
 
-// era is the way of speaking that a request is sent in.
+// era is the protocol revision in which a request is sent.
 type era struct {
 	modern  bool
 	version string // "" before a handshake is over
 }
 
-// exchange is one request and everything that belongs to its answer.
+// exchange is one request with its notifications and its response.
 type exchange struct {
 	id       wire.ID
 	method   string
 	params   json.RawMessage
 	frame    []byte // nil: the general stream of handshake HTTP, which is no request
 	era      era
-	call     bool              // ends with its answer: a large one is expected
+	call     bool              // not a stream: its response may be large
 	mirrored map[string]string // see [Session.CallTool]
 	note     func(wire.Note)
-	of       wire.ID // an earlier request that this one resumes: what belongs to it comes here too
+	of       wire.ID // the earlier request that this one resumes: its messages come here too
 	resuming bool
-	early    json.RawMessage // of a resuming request: its own answer, which does not end it
-	over     chan struct{}   // closed when nothing more comes than what has come
+	early    json.RawMessage // of a resuming request: its own response, which does not end it
+	over     chan struct{}   // closed when nothing more will come
 	overOnce sync.Once
-	shared   atomic.Bool     // it waits in the inbox of a connection that carries others too
-	taken    func()          // called when the server has taken the request; may be nil
+	shared   atomic.Bool     // its connection carries other exchanges too
+	taken    func()          // called when the server has accepted the request; may be nil
 	ctx      context.Context // its cause says why the exchange was given up
 	cancel   context.CancelCauseFunc
 
@@ -59,22 +58,22 @@ type exchange struct {
 	last  atomic.Int64 // last byte, since epoch
 	busy  atomic.Bool  // note runs
 
-	keepalive    *keepalive // nil: its silence is judged elsewhere
+	keepalive    *keepalive // nil: its owner watches for silence
 	leastSilence time.Duration
 
-	retry   time.Duration // when to come back, as the server's stream said; read after done
-	lastID  string        // of the last event on the server's stream; as retry
-	resumed bool          // the stream was cut and is another
+	retry   time.Duration // the server's reconnection time; read after done
+	lastID  string        // id of the last event; read after done
+	resumed bool          // the stream was cut and resumed
 
 	done   chan struct{}
 	result json.RawMessage // result and err are set before done is closed
 	err    error
 }
 
-// touch records that something came from the server.
+// touch records that the server was heard.
 func (x *exchange) touch() { x.last.Store(int64(x.now().Sub(x.epoch))) }
 
-// deliver hands a note to the owner.
+// deliver passes a note to the owner.
 func (x *exchange) deliver(n wire.Note) {
 	x.busy.Store(true)
 	x.note(n)
@@ -82,11 +81,11 @@ func (x *exchange) deliver(n wire.Note) {
 	x.busy.Store(false)
 }
 
-// maxSkipped bounds what is kept of a frame that is skipped.
+// maxSkipped bounds the kept beginning of a skipped frame, in bytes.
 const maxSkipped = 64 << 10
 
-// skip tells the owner of a stream of a frame that could not be taken. The stream
-// goes on: to end it would only meet the same frame again.
+// skip reports a frame that was not accepted to the owner of a stream. The stream goes on:
+// reopened, it would only meet the same frame again.
 func (x *exchange) skip(begin []byte, why error) {
 	if x.ctx.Err() != nil {
 		return
@@ -101,13 +100,13 @@ func (x *exchange) lastByte() time.Time {
 	return x.epoch.Add(time.Duration(x.last.Load()))
 }
 
-// refuse gives up an exchange that cannot begin.
+// refuse ends an exchange that cannot begin.
 func (x *exchange) refuse(err error) error {
 	x.cancel(err)
 	return fmt.Errorf("%s: %w", x.method, err)
 }
 
-// finish ends the exchange. It is called once, by the goroutine that ran it.
+// finish ends the exchange. The goroutine that ran it calls it once.
 func (x *exchange) finish(result json.RawMessage, err error) {
 	x.result, x.err = result, err
 	x.settle()
@@ -115,9 +114,9 @@ func (x *exchange) finish(result json.RawMessage, err error) {
 	x.cancel(ErrClosed)
 }
 
-// Stream is a request that stays open, such as events/stream. It ends once:
-// when it is closed, when its context is done, when the server answers it, when
-// it is cut off, when the session ends.
+// Stream is a request that stays open, such as events/stream. It ends when it is closed,
+// when its context is done, when the server answers it, when it is cut off, or when the
+// session ends.
 type Stream struct {
 	ID wire.ID // of the request, to compare with [wire.Note.Route]
 	x  *exchange
@@ -141,7 +140,7 @@ func (s *Stream) Result() (json.RawMessage, error) {
 	return s.x.result, s.x.err
 }
 
-// LastByte returns when the server was last heard on this stream; at first,
-// when it was opened. Comments of an event stream count. While the sink works it
-// is the present: then the host is slow, not the server.
+// LastByte returns when the server was last heard on this stream, at first the time of
+// opening. Comments of an event stream count. While the sink runs it is the present: then
+// the host is slow, not the server.
 func (s *Stream) LastByte() time.Time { return s.x.lastByte() }

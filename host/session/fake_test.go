@@ -65,7 +65,7 @@ func (a ask) plain(status int, body string) {
 	io.WriteString(a.w, body)
 }
 
-// sse begins an event stream, or goes on with it.
+// sse begins an event stream, or continues it.
 func (a ask) sse(text string) {
 	a.w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	io.WriteString(a.w, text)
@@ -79,9 +79,8 @@ func (a ask) note(method string, n int) {
 // gone is closed when the client hangs up.
 func (a ask) gone() <-chan struct{} { return a.r.Context().Done() }
 
-// fake is an HTTP server with a handler per method. GET and DELETE are methods
-// too. What has no handler is answered with method-not-found, notifications
-// with 202.
+// fake is an HTTP server with a handler per method. GET and DELETE are methods too. Without
+// a handler a request is answered with method-not-found, a notification with 202.
 type fake struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -102,7 +101,7 @@ func newFake(t *testing.T, handlers map[string]func(ask)) *fake {
 }
 
 func modernFake(t *testing.T, handlers map[string]func(ask)) *fake {
-	handlers = maps.Clone(handlers) // other tests have them too
+	handlers = maps.Clone(handlers) // other tests share them
 	if handlers[methodDiscover] == nil {
 		handlers[methodDiscover] = func(a ask) { a.result(sepGreeting) }
 	}
@@ -133,7 +132,7 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		a.id, a.method, a.params = string(m.ID), m.Method, m.Params
-		io.Copy(io.Discard, r.Body) // only then does the server notice that the client hangs up
+		io.Copy(io.Discard, r.Body) // so that the server notices when the client hangs up
 	}
 	f.mu.Lock()
 	h := f.handlers[a.method]
@@ -155,7 +154,7 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// wait returns the first request of that method, when it has come.
+// wait waits for the first request of a method and returns it.
 func (f *fake) wait(t *testing.T, method string) ask {
 	t.Helper()
 	deadline := time.After(time.Minute)
@@ -199,8 +198,8 @@ func mustDial(t *testing.T, server event.Server, opts Options) *Session {
 	return s
 }
 
-// within runs a trial whose limits a busy machine may exceed, with ever longer ones. It fails
-// with the last error, once the limit is over a minute.
+// within runs a trial whose limit a busy machine may exceed, with longer and longer limits.
+// Over a minute it fails with the last error.
 func within(t *testing.T, trial func(limit time.Duration) error) {
 	t.Helper()
 	for limit := 100 * time.Millisecond; ; limit *= 4 {
@@ -214,7 +213,7 @@ func within(t *testing.T, trial func(limit time.Duration) error) {
 	}
 }
 
-// soon is a context that ends a test that hangs.
+// soon is a context that bounds a test that hangs.
 func soon(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	t.Cleanup(cancel)
@@ -232,13 +231,13 @@ func get[T any](t *testing.T, what string, c <-chan T) T {
 	}
 }
 
-// notes is a sink that hands its notes to the test.
+// notes returns a sink and the channel of its notes.
 func notes() (func(wire.Note), chan wire.Note) {
 	c := make(chan wire.Note, 1000)
 	return func(n wire.Note) { c <- n }, c
 }
 
-// opened is a stream on which an event has come.
+// opened opens a stream and waits for its first event.
 func opened(t *testing.T, s *Session) *Stream {
 	t.Helper()
 	sink, c := notes()
@@ -259,7 +258,7 @@ func number(t *testing.T, n wire.Note) int {
 	return p.N
 }
 
-// clock is set by hand.
+// clock is a manual clock.
 type clock struct{ nanos atomic.Int64 }
 
 func newClock() *clock {

@@ -23,14 +23,14 @@ func process(t *testing.T, role string) event.Server {
 	}
 	return event.Server{Name: role, Command: exe, Env: map[string]event.Secret{
 		"SESSION_TEST_SERVER": event.NewSecret(role),
-		"GORACE":              event.NewSecret("atexit_sleep_ms=0"), // or each process takes a second to end
+		"GORACE":              event.NewSecret("atexit_sleep_ms=0"), // else each process takes a second to end
 	}}
 }
 
 // aliveFile names, in the environment of a server, a FIFO that it holds open as long as it lives.
 const aliveFile = "SESSION_TEST_ALIVE"
 
-// serveAsHost starts a server as a host does, and waits to be killed.
+// serveAsHost starts a server like a host, and waits to be killed.
 func serveAsHost() int {
 	exe, err := os.Executable()
 	if err != nil {
@@ -150,7 +150,7 @@ func perform(role, id, method string, params json.RawMessage, line []byte) (done
 		result("1")
 	case "test/env":
 		result(`"` + os.Getenv("FLAVOUR") + `"`)
-	case "test/unasked":
+	case "test/unsolicited":
 		fmt.Println(`{"jsonrpc":"2.0","method":"notifications/events/list_changed"}`)
 		result("1")
 	case "":

@@ -35,16 +35,16 @@ func clientCapabilities() map[string]any {
 	return map[string]any{"extensions": map[string]any{wire.Extension: struct{}{}}}
 }
 
-// handshakeCapabilities declares beside it that streams may be resumed, which only
-// servers of the handshake era know.
+// handshakeCapabilities also declares resumable streams, which only servers of the
+// handshake era know.
 func handshakeCapabilities() map[string]any {
 	c := clientCapabilities()
 	c["streams"] = struct{}{}
 	return c
 }
 
-// params returns the params of a request; in the stateless era with the three
-// _meta members that every request carries, beside those that it has.
+// params returns the params of a request; in the stateless era with the three _meta members
+// that every request must carry.
 func (s *Session) params(e era, params any) (json.RawMessage, error) {
 	raw := json.RawMessage("{}")
 	if params != nil {
@@ -80,7 +80,7 @@ func (s *Session) params(e era, params any) (json.RawMessage, error) {
 	return wire.Marshal(members)
 }
 
-// reply answers a request that the server made: a ping, and nothing else.
+// reply returns the response to a request of the server: only ping is supported.
 func reply(m wire.Message) ([]byte, error) {
 	if m.Method == methodPing {
 		return wire.EncodeResult(m.RawID, struct{}{})
@@ -88,8 +88,8 @@ func reply(m wire.Message) ([]byte, error) {
 	return wire.EncodeError(m.RawID, wire.CodeMethodNotFound, "this client answers ping only", nil)
 }
 
-// belongsToAll reports whether a notification is about the server as a whole,
-// whatever stream carries it.
+// belongsToAll reports whether a notification concerns the server as a whole, whatever
+// stream carries it.
 func belongsToAll(n wire.Note) bool {
 	return strings.HasSuffix(n.Method, "/list_changed")
 }

@@ -12,8 +12,8 @@ import (
 	"eventdeck/host/wire"
 )
 
-// FuzzRouter: whatever comes on a shared connection, in whatever pieces, reaches
-// only the exchange that it belongs to, and never blocks the reader.
+// FuzzRouter: whatever a shared connection carries reaches only the exchange that it
+// belongs to, and never blocks the reader.
 func FuzzRouter(f *testing.F) {
 	for _, seed := range []string{
 		`{"jsonrpc":"2.0","id":1,"result":{}}`, `{"id":"2","error":{"code":1}}`, `{"id":null,"error":{"code":1}}`,
@@ -44,8 +44,8 @@ func FuzzRouter(f *testing.F) {
 	})
 }
 
-// FuzzEndpoint: nothing that an event stream begins with makes the host post
-// its headers to another origin.
+// FuzzEndpoint: no beginning of an event stream makes the host post its headers to another
+// origin.
 func FuzzEndpoint(f *testing.F) {
 	for _, seed := range []string{"/messages?id=1", "//evil/x", "http://h/x", "https://h/x", "http://h@evil/x", "http://h:80/x", `"/x"`, "\\\\evil", "/\\evil", "http:\\\\evil", "javascript:1", " \t/x", "http://h\x00/"} {
 		f.Add(seed)

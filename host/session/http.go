@@ -19,8 +19,8 @@ import (
 // httpLink speaks Streamable HTTP: every request is a POST of its own.
 type httpLink struct {
 	*web
-	unasked func(wire.Note)
-	lose    func(error) // ends the session
+	unsolicited func(wire.Note)
+	lose        func(error) // ends the session
 
 	id atomic.Pointer[string] // Mcp-Session-Id; nil: none was given
 
@@ -31,8 +31,8 @@ type httpLink struct {
 }
 
 // newHTTPLink does not connect.
-func newHTTPLink(w *web, unasked func(wire.Note), lose func(error)) *httpLink {
-	l := &httpLink{web: w, unasked: unasked, lose: lose, slots: make(chan struct{}, 8)}
+func newHTTPLink(w *web, unsolicited func(wire.Note), lose func(error)) *httpLink {
+	l := &httpLink{web: w, unsolicited: unsolicited, lose: lose, slots: make(chan struct{}, 8)}
 	l.ctx, l.end = context.WithCancel(context.Background())
 	return l
 }
@@ -52,7 +52,7 @@ func (l *httpLink) exchange(x *exchange) (json.RawMessage, error) {
 	return result, nil
 }
 
-// orResume fetches an answer that was cut, where that is possible.
+// orResume resumes a response that was cut, if it can be resumed.
 func (l *httpLink) orResume(x *exchange, result json.RawMessage, err error) (json.RawMessage, error) {
 	if errors.Is(err, ErrCut) && x.resumable() {
 		result, err = l.resume(x, err)
@@ -96,7 +96,7 @@ func (l *httpLink) ask(x *exchange) (*http.Response, error) {
 	return resp, nil
 }
 
-// message returns a POST of the frame; of no frame, the GET of the general stream.
+// message returns a POST of the frame; without a frame, the GET of the general stream.
 func (l *httpLink) message(ctx context.Context, e era, method string, frame []byte) (*http.Request, error) {
 	verb := http.MethodPost
 	if frame == nil {
@@ -121,8 +121,8 @@ func (l *httpLink) message(ctx context.Context, e era, method string, frame []by
 	return req, nil
 }
 
-// targetName returns what a call is about, for the methods whose requests say
-// so in a header.
+// targetName returns the name or address that a call is about, for the methods that repeat
+// it in a header.
 func targetName(method string, params json.RawMessage) string {
 	var p struct{ Name, URI string }
 	switch method {
@@ -138,8 +138,8 @@ func targetName(method string, params json.RawMessage) string {
 	return headerText(name)
 }
 
-// headerText writes a text so that a header can carry it (SEP-2243): in base64 where it
-// has other characters than printable ASCII, ends in blanks or looks like such base64.
+// headerText encodes a text for a header (SEP-2243): in base64 if it has characters other
+// than printable ASCII, begins or ends with blanks, or looks like such base64.
 func headerText(s string) string {
 	const before, behind = "=?base64?", "?="
 	coded := strings.TrimSpace(s) != s || strings.HasPrefix(s, before) && strings.HasSuffix(s, behind)
@@ -163,7 +163,7 @@ func (l *httpLink) tell(ctx context.Context, e era, method string, frame []byte)
 		return err
 	}
 	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, 4<<10)) // lets the connection be used again
+	body, err := io.ReadAll(io.LimitReader(resp.Body, 4<<10)) // so that the connection can be reused
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrCut, err)
 	}
@@ -173,7 +173,7 @@ func (l *httpLink) tell(ctx context.Context, e era, method string, frame []byte)
 	return nil
 }
 
-// replyTo answers a request of the server without making the reader wait.
+// replyTo answers a request of the server without blocking the reader.
 func (l *httpLink) replyTo(x *exchange, m wire.Message) {
 	frame, err := reply(m)
 	if err != nil {
@@ -183,7 +183,7 @@ func (l *httpLink) replyTo(x *exchange, m wire.Message) {
 	select {
 	case l.slots <- struct{}{}:
 	default:
-		l.opts.Log.Warn("server makes more requests than are answered at once; one is left unanswered")
+		l.opts.Log.Warn("server sent too many requests at once; one is not answered")
 		return
 	}
 	l.replies.Go(func() {
@@ -191,7 +191,7 @@ func (l *httpLink) replyTo(x *exchange, m wire.Message) {
 		ctx, cancel := context.WithTimeout(l.ctx, l.opts.CallTimeout)
 		defer cancel()
 		if err := l.tell(ctx, x.era, "", frame); err != nil {
-			l.opts.Log.Debug("server did not take a reply", "error", err)
+			l.opts.Log.Debug("server refused a reply", "error", err)
 		}
 	})
 }
@@ -218,14 +218,13 @@ func (l *httpLink) deleteSession(id string) {
 	req.Header.Set("Mcp-Session-Id", id)
 	resp, err := l.do(req)
 	if err != nil {
-		l.opts.Log.Debug("server was not told that its session is over", "error", err)
+		l.opts.Log.Debug("could not tell the server that its session is over", "error", err)
 		return
 	}
 	resp.Body.Close()
 }
 
-// isEventStream reports whether a content type, with parameters or not, is
-// that of server-sent events.
+// isEventStream reports whether a content type is that of server-sent events.
 func isEventStream(contentType string) bool {
 	t, _, err := mime.ParseMediaType(contentType)
 	if err != nil {

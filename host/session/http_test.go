@@ -101,17 +101,17 @@ func TestStreamDeliversAndClosesAlone(t *testing.T) {
 func TestAnswersInEveryShape(t *testing.T) {
 	final := func(a ask) string { return `{"jsonrpc":"2.0","id":` + a.id + `,"result":{"ok":true}}` }
 	for name, answer := range map[string]func(ask){
-		"JSON":                   func(a ask) { a.json(200, final(a)) },
-		"id as a string":         func(a ask) { a.json(200, `{"id":"`+a.id+`","result":{"ok":true}}`) },
-		"id null":                func(a ask) { a.json(200, `{"id":null,"result":{"ok":true}}`) },
-		"batch":                  func(a ask) { a.json(200, `[{"method":"notifications/x"},`+final(a)+`]`) },
-		"SSE":                    func(a ask) { a.sse("event: message\nid: 1\ndata: " + final(a) + "\n\n") },
-		"SSE, empty first":       func(a ask) { a.sse("id: 0\nretry: 100\ndata:\n\n: hi\r\n\r\ndata: " + final(a) + "\r\n\r\n") },
-		"SSE with a ping event":  func(a ask) { a.sse("event: ping\ndata: now\n\ndata: " + final(a) + "\n\n") },
-		"SSE cut behind the end": func(a ask) { a.sse("data: " + final(a)) },
-		"SSE, garbage behind":    func(a ask) { a.sse("data: " + final(a) + "\n\ndata: {{{\n\n") },
-		"SSE, another's answer":  func(a ask) { a.sse("data: {\"id\":\"other\",\"result\":1}\n\ndata: " + final(a) + "\n\n") },
-		"byte order mark":        func(a ask) { a.json(200, "\xef\xbb\xbf"+final(a)) },
+		"JSON":                  func(a ask) { a.json(200, final(a)) },
+		"id as a string":        func(a ask) { a.json(200, `{"id":"`+a.id+`","result":{"ok":true}}`) },
+		"id null":               func(a ask) { a.json(200, `{"id":null,"result":{"ok":true}}`) },
+		"batch":                 func(a ask) { a.json(200, `[{"method":"notifications/x"},`+final(a)+`]`) },
+		"SSE":                   func(a ask) { a.sse("event: message\nid: 1\ndata: " + final(a) + "\n\n") },
+		"SSE, empty first":      func(a ask) { a.sse("id: 0\nretry: 100\ndata:\n\n: hi\r\n\r\ndata: " + final(a) + "\r\n\r\n") },
+		"SSE with a ping event": func(a ask) { a.sse("event: ping\ndata: now\n\ndata: " + final(a) + "\n\n") },
+		"SSE cut after the end": func(a ask) { a.sse("data: " + final(a)) },
+		"SSE, garbage after it": func(a ask) { a.sse("data: " + final(a) + "\n\ndata: {{{\n\n") },
+		"SSE, another's answer": func(a ask) { a.sse("data: {\"id\":\"other\",\"result\":1}\n\ndata: " + final(a) + "\n\n") },
+		"byte order mark":       func(a ask) { a.json(200, "\xef\xbb\xbf"+final(a)) },
 		"no content type": func(a ask) {
 			a.w.Header()["Content-Type"] = nil
 			io.WriteString(a.w, final(a))
@@ -189,7 +189,7 @@ func TestRedirectOnTheSameHostIsFollowed(t *testing.T) {
 	}
 }
 
-// What an operator must change is named, and nothing that may be secret.
+// Errors name what the operator must change, and no possible secret.
 func TestErrorsNameWhatToChange(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer func(ask)
@@ -246,8 +246,8 @@ func TestSessionIsLostWhenTheServerForgetsIt(t *testing.T) {
 	}
 }
 
-// Some servers answer 404 in plain text to methods that they do not know.
-func TestSessionIsNotLostWhereAMethodIsNotFound(t *testing.T) {
+// Some servers answer unknown methods with 404 in plain text.
+func TestSessionIsNotLostByAnUnknownMethod(t *testing.T) {
 	for name, ping := range map[string]func(ask){
 		"ping answered":     func(a ask) { a.result("{}") },
 		"ping not known":    func(a ask) { a.fail(404, wire.CodeMethodNotFound, "null") },
@@ -272,7 +272,7 @@ func TestSessionIsNotLostWhereAMethodIsNotFound(t *testing.T) {
 	}
 }
 
-func TestHandshakeCancelIsSaid(t *testing.T) {
+func TestHandshakeServersAreToldOfCancellation(t *testing.T) {
 	f := handshakeFake(t, openStream)
 	s, stream := streaming(t, f)
 	stream.Close()
@@ -310,7 +310,7 @@ func TestStatelessCancelHangsUp(t *testing.T) {
 func TestCallTimeout(t *testing.T) {
 	f := modernFake(t, map[string]func(ask){"m": func(a ask) { <-a.gone() }})
 	s := mustDial(t, f.server(), Options{})
-	s.opts.CallTimeout = 50 * time.Millisecond // the greeting is a call too
+	s.opts.CallTimeout = 50 * time.Millisecond // dialing makes calls too
 	if _, err := s.Call(context.Background(), "m", nil); !errors.Is(err, context.DeadlineExceeded) || err.Error() != "m: the server did not answer in time" {
 		t.Errorf("error %v", err)
 	}

@@ -9,22 +9,22 @@ import (
 	"eventdeck/host/wire"
 )
 
-// inboxBytes bounds what waits for a slow sink before the pipe is stalled.
+// inboxBytes bounds the queue of a slow sink; a full queue stalls the pipe.
 const inboxBytes = 4 << 20
 
-// errOver: nothing more comes for an exchange.
+// errOver: nothing more will come for an exchange.
 var errOver = errors.New("nothing more comes")
 
-// inboxItem is a message for one exchange, or the reason why it fails.
+// inboxItem is a message for one exchange, or an error.
 type inboxItem struct {
 	message wire.Message
 	size    int
 	err     error
-	begin   []byte // of a frame that a stream skips, for the reason err
+	begin   []byte // beginning of a frame that is skipped because of err
 }
 
-// inbox is the queue between the reader of a pipe and one exchange, bounded by
-// bytes. One goroutine puts, another takes.
+// inbox is the queue between the reader of a pipe and one exchange, bounded by bytes. One
+// goroutine puts, one takes.
 type inbox struct {
 	x     *exchange
 	ready chan struct{} // one slot: something was put
@@ -65,7 +65,7 @@ func (b *inbox) offer(l inboxItem) bool {
 	return true
 }
 
-// await waits until something can be taken.
+// await waits until take has something to return.
 func (b *inbox) await() {
 	if b.empty() {
 		select {
@@ -82,11 +82,11 @@ func (b *inbox) empty() bool {
 	return len(b.items) == 0
 }
 
-// take returns the next item. What came before a session was lost is still
-// taken.
+// take returns the next item. Items that came before the session was lost are still
+// returned.
 //
-// Errors: the cause of the exchange's context; errOver when all was taken and
-// nothing more comes; errUnfinished when there is no item yet.
+// Errors: the cause of the exchange's context; errOver when the queue is empty and nothing
+// more will come; errUnfinished when there is no item yet.
 func (b *inbox) take() (inboxItem, error) {
 	cause := context.Cause(b.x.ctx)
 	if cause == nil || errors.Is(cause, ErrLost) {
@@ -99,7 +99,7 @@ func (b *inbox) take() (inboxItem, error) {
 	}
 	select {
 	case <-b.x.over:
-		if l, ok := b.first(); ok { // it came before the end
+		if l, ok := b.first(); ok { // queued before the end
 			return l, nil
 		}
 		return inboxItem{}, errOver

@@ -18,26 +18,26 @@ const (
 	TransportPipe   = "stdio"
 )
 
-// Info is what is known of a server since the session began.
+// Info is what a server stated when the session began.
 type Info struct {
 	Era       string
-	Version   string // of the protocol, in use; a server's word in the handshake era, cut to 32 printable ASCII characters
+	Version   string // of the protocol in use; in the handshake era as the server states it, cut to 32 printable ASCII characters
 	Transport string
-	HTTP      string // version that the server answered in, such as HTTP/2.0; "" for a process
+	HTTP      string // HTTP version of the response, such as HTTP/2.0; "" for a process
 
 	ServerName    trust.Text
 	ServerVersion trust.Text
 	Instructions  trust.Text
 
 	Profile     wire.Profile // ProfileNone unless Advertised
-	Advertised  bool         // the server says that it has events, in either place, with any value
-	ListChanged bool         // it says that it reports changes of its event types
+	Advertised  bool         // the server advertises events, in either place, with any value
+	ListChanged bool         // it advertises notifications of changed event types
 	Draft       bool         // it advertises the draft of April 2026, and no later one
 
 	Raw json.RawMessage // the result of server/discover or initialize as sent
 }
 
-// redact takes what is secret out of what the server says of itself in words.
+// redact masks secrets in the server's description of itself.
 func (i *Info) redact(set *redact.Set) {
 	for _, words := range []*trust.Text{&i.ServerName, &i.ServerVersion, &i.Instructions} {
 		*words = set.Text(*words)
@@ -49,14 +49,14 @@ type greeting struct {
 	supported []string
 	version   string
 	info      Info
-	known     bool // it looks like such a result
+	known     bool // it has the shape of such a result
 }
 
 // metaServerInfo is where a result of 2026-07-28 names the server; the handshake
 // revisions have the member serverInfo instead.
 const metaServerInfo = "io.modelcontextprotocol/serverInfo"
 
-// readGreeting reads each member by itself: one of a wrong type hides only itself.
+// readGreeting reads member by member: a malformed one hides only itself.
 func readGreeting(raw json.RawMessage) greeting {
 	m := object(raw)
 	capabilities := object(m["capabilities"])
@@ -93,14 +93,14 @@ func readGreeting(raw json.RawMessage) greeting {
 	return g
 }
 
-// object returns the members of raw; none if it is no object.
+// object returns the members of raw; none if it is not an object.
 func object(raw json.RawMessage) map[string]json.RawMessage {
 	var m map[string]json.RawMessage
 	read(raw, &m)
 	return m
 }
 
-// read decodes raw into v and leaves v alone if it is absent or of another type.
+// read decodes raw into v, and leaves v unchanged if raw is absent or of another type.
 func read[T any](raw json.RawMessage, v *T) {
 	var got T
 	if len(raw) > 0 && json.Unmarshal(raw, &got) == nil {

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// keepalive learns how often a server says on a quiet stream that the stream is open,
-// with comments, pings or events that carry nothing. An answer to another request
-// proves that the server runs, not that what it says on this stream still comes.
+// keepalive learns how often a server sends comments, pings or empty events on a quiet
+// stream. A response to another request proves that the server runs, not that this stream
+// still delivers.
 type keepalive struct {
 	mu      sync.Mutex
 	beats   int
@@ -20,18 +20,18 @@ type keepalive struct {
 }
 
 const (
-	// beatsToLearn is how many beats show a keepalive.
+	// beatsToLearn is how many beats establish a keepalive.
 	beatsToLearn = 3
-	// silentPauses is how many of the longest pauses a stream may be silent.
+	// silentPauses times the longest pause is how long a stream may be silent.
 	silentPauses = 3
-	// leastSilence is the silence that is granted to the quickest keepalive.
+	// leastSilence is allowed with even the fastest keepalive.
 	leastSilence = 15 * time.Second
 )
 
 var errSilent = errors.New("the stream fell silent")
 
-// beat notes that the server filled a pause, and from the third on cuts the
-// exchange when nothing at all comes for three times the longest pause.
+// beat records a keepalive. From the third on, the exchange is cut when nothing at all
+// comes for three times the longest pause.
 func (x *exchange) beat() {
 	r := x.keepalive
 	if r == nil {
@@ -49,12 +49,13 @@ func (x *exchange) beat() {
 	}
 }
 
-// patience is the silence that ends the exchange. The keepalive's lock is held.
+// patience returns the silence that ends the exchange. The caller holds the keepalive's
+// lock.
 func (x *exchange) patience() time.Duration {
 	return max(silentPauses*x.keepalive.longest, x.leastSilence)
 }
 
-// checkSilence cuts the exchange if it was silent for too long, else it comes back.
+// checkSilence cuts the exchange if it was silent for too long, else it rearms the timer.
 func (x *exchange) checkSilence() {
 	r := x.keepalive
 	r.mu.Lock()
@@ -82,7 +83,7 @@ func (x *exchange) settle() {
 	}
 }
 
-// detectsSilence reports whether a silence that is too long would be noticed.
+// detectsSilence reports whether too long a silence would be noticed.
 func (x *exchange) detectsSilence() bool {
 	if x == nil || x.keepalive == nil {
 		return false
@@ -92,8 +93,7 @@ func (x *exchange) detectsSilence() bool {
 	return x.keepalive.timer != nil
 }
 
-// noteSilence remembers since when an exchange that is over was not heard, if it was
-// given up for that.
+// noteSilence records since when an ended exchange was silent, if silence ended it.
 func (s *Session) noteSilence(x *exchange) {
 	since := time.Time{}
 	if errors.Is(context.Cause(x.ctx), errSilent) {
@@ -102,9 +102,8 @@ func (s *Session) noteSilence(x *exchange) {
 	s.missedSince.Store(&since)
 }
 
-// MissedSince returns when the session last heard what the server says unasked,
-// before the interruption that [Options.OnMissed] told of; zero if it heard it
-// until then.
+// MissedSince returns since when unsolicited notifications may have been missed, for the
+// interruption that [Options.OnMissed] reported; zero: since the interruption itself.
 func (s *Session) MissedSince() time.Time {
 	if t := s.missedSince.Load(); t != nil {
 		return *t
@@ -112,9 +111,9 @@ func (s *Session) MissedSince() time.Time {
 	return time.Time{}
 }
 
-// DetectsSilence reports whether the session would notice that what the server says unasked
-// no longer comes: where it says so on the connection that brings its answers too,
-// or where it fills the pauses of a stream of its own.
+// DetectsSilence reports whether the session would notice that unsolicited notifications no
+// longer come: where they share the connection of the responses, or have a stream with
+// keepalives.
 func (s *Session) DetectsSilence() bool {
 	if s.info.Era == EraStateless || s.info.Transport != TransportHTTP {
 		return true
@@ -122,7 +121,6 @@ func (s *Session) DetectsSilence() bool {
 	return s.general.Load().detectsSilence()
 }
 
-// DetectsSilence reports whether it would be noticed that the stream is silent for too long:
-// where the server fills its pauses, or the connection is the one that brings the
-// answers to other requests too.
+// DetectsSilence reports whether too long a silence of the stream would be noticed: where
+// the server sends keepalives, or the connection carries other responses too.
 func (s *Stream) DetectsSilence() bool { return s.x.shared.Load() || s.x.detectsSilence() }

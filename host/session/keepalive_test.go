@@ -8,9 +8,8 @@ import (
 	"eventdeck/host/wire"
 )
 
-// A connection that died unseen looks like a quiet one: nothing ends it. A server
-// that fills its pauses gives it away.
-func TestAGeneralStreamThatFallsSilentIsOpenedAnew(t *testing.T) {
+// A half-open connection looks like a quiet one, unless the server sends keepalives.
+func TestSilentGeneralStreamIsReopened(t *testing.T) {
 	const event = "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\"}\n\n"
 	for _, c := range []struct {
 		name, filled string
@@ -44,15 +43,15 @@ func TestAGeneralStreamThatFallsSilentIsOpenedAnew(t *testing.T) {
 			if c.numbered {
 				return
 			}
-			get(t, "the news that something went unheard", missed)
+			get(t, "the report of missed notifications", missed)
 			if since := s.MissedSince(); since.IsZero() || time.Since(since) < 50*time.Millisecond {
-				t.Errorf("unheard since %v", since)
+				t.Errorf("missed since %v", since)
 			}
 		})
 	}
 }
 
-func TestWhetherSilenceWouldBeNoticed(t *testing.T) {
+func TestDetectsSilence(t *testing.T) {
 	open, fill := make(chan bool, 10), make(chan bool)
 	f := handshakeFake(t, map[string]func(ask){http.MethodGet: func(a ask) {
 		a.sse(":\n")
@@ -75,13 +74,12 @@ func TestWhetherSilenceWouldBeNoticed(t *testing.T) {
 		t.Error("a stream whose pauses are filled is not watched")
 	}
 	if !s.MissedSince().IsZero() {
-		t.Error("nothing went unheard")
+		t.Error("nothing was reported as missed")
 	}
 }
 
-// A stream that the caller did not ask to be watched is its owner's: events/stream has a
-// heartbeat of its own.
-func TestStreamsOfEventsAreNotCutForTheirSilence(t *testing.T) {
+// Other streams are watched by their owners: events/stream has heartbeats of its own.
+func TestEventStreamsAreNotCutForSilence(t *testing.T) {
 	f := handshakeFake(t, map[string]func(ask){wire.MethodStream: func(a ask) {
 		a.sse(":\n:\n:\n:\n")
 		<-a.r.Context().Done()

@@ -17,8 +17,8 @@ import (
 
 var errNoEndpoint = fmt.Errorf("%w: the event stream does not name the address for messages in time", ErrAnswer)
 
-// legacyLink speaks HTTP+SSE, the transport of 2024-11-05: one stream on which
-// the server says everything, and an address to which the host posts.
+// legacyLink speaks HTTP+SSE, the transport of 2024-11-05: one stream carries everything
+// from the server, and the host posts to an address.
 type legacyLink struct {
 	router
 	web    *web
@@ -31,13 +31,13 @@ type legacyLink struct {
 	workers sync.WaitGroup
 }
 
-// dialLegacy opens the stream and waits for its first event, the address for
-// messages. ctx bounds that alone.
+// dialLegacy opens the stream and waits for its first event, the address for messages. ctx
+// bounds only that.
 //
 // Errors: those of a request, [ErrAnswer] when the stream does not begin like one.
-func dialLegacy(ctx context.Context, w *web, opts Options, unasked func(wire.Note), lose func(error)) (*legacyLink, error) {
+func dialLegacy(ctx context.Context, w *web, opts Options, unsolicited func(wire.Note), lose func(error)) (*legacyLink, error) {
 	l := &legacyLink{web: w, lose: lose}
-	l.router.init(opts, unasked)
+	l.router.init(opts, unsolicited)
 	l.send = l.tell
 	l.ctx, l.end = context.WithCancel(context.Background())
 	stop := context.AfterFunc(ctx, l.end)
@@ -61,7 +61,7 @@ func dialLegacy(ctx context.Context, w *web, opts Options, unasked func(wire.Not
 	return l, nil
 }
 
-// open asks for the stream, and returns it with the address where it was found.
+// open requests the stream, and returns it with its final address.
 func (l *legacyLink) open() (*sse.Reader, *url.URL, error) {
 	req, err := l.web.request(l.ctx, http.MethodGet, l.web.url, nil)
 	if err != nil {
@@ -73,7 +73,7 @@ func (l *legacyLink) open() (*sse.Reader, *url.URL, error) {
 	}
 	l.body = resp.Body
 	if resp.StatusCode != http.StatusOK {
-		raw, _ := readBounded(resp.Body, 4<<10) // a refusal is one without its words too
+		raw, _ := readBounded(resp.Body, 4<<10) // the body is not essential
 		return nil, nil, l.web.refusal(resp, raw)
 	}
 	if kind := resp.Header.Get("Content-Type"); !isEventStream(kind) {
@@ -82,8 +82,8 @@ func (l *legacyLink) open() (*sse.Reader, *url.URL, error) {
 	return sse.NewReader(activity{resp.Body, l.touch}, l.opts.maxAnswer()), resp.Request.URL, nil
 }
 
-// endpoint takes the first event. The address must be on the same origin: what
-// is posted there holds the operator's headers.
+// endpoint reads the first event. Its address must be on the same origin: requests to it
+// carry the operator's headers.
 func (l *legacyLink) endpoint(events *sse.Reader, base *url.URL) error {
 	e, err := events.Next()
 	if err != nil {
@@ -95,7 +95,7 @@ func (l *legacyLink) endpoint(events *sse.Reader, base *url.URL) error {
 	text := strings.Trim(strings.TrimSpace(string(e.Data)), `"`)
 	target, err := base.Parse(text)
 	if err != nil {
-		return fmt.Errorf("%w: the address for messages makes no sense: %v", ErrAnswer, head(e.Data))
+		return fmt.Errorf("%w: the address for messages is invalid: %v", ErrAnswer, head(e.Data))
 	}
 	if target.Scheme != base.Scheme || target.Host != base.Host || target.User != nil {
 		return fmt.Errorf("%w: the address for messages is on another origin, which is not trusted: %v", ErrAnswer, head(e.Data))
@@ -109,8 +109,8 @@ func (l *legacyLink) version() string { return l.web.version() }
 // hangsUp: one stream carries all exchanges.
 func (l *legacyLink) hangsUp(era) bool { return false }
 
-// tell posts a frame. Servers acknowledge it, with whatever words; one that
-// answers right there is understood.
+// tell posts a frame. Servers acknowledge it with any body; a JSON-RPC response in it is
+// accepted.
 func (l *legacyLink) tell(ctx context.Context, e era, _ string, frame []byte) error {
 	req, err := l.web.request(ctx, http.MethodPost, l.target, frame)
 	if err != nil {
@@ -126,7 +126,7 @@ func (l *legacyLink) tell(ctx context.Context, e era, _ string, frame []byte) er
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode/100 != 2 {
-		body, _ := readBounded(resp.Body, 64<<10) // a refusal is one without its words too
+		body, _ := readBounded(resp.Body, 64<<10) // the body is not essential
 		refused := l.web.refusal(resp, body)
 		if resp.StatusCode == http.StatusNotFound && refused.Err == nil {
 			l.lose(fmt.Errorf("%w: the server does not know it any more (HTTP %d)", ErrLost, resp.StatusCode))
@@ -135,7 +135,7 @@ func (l *legacyLink) tell(ctx context.Context, e era, _ string, frame []byte) er
 	}
 	body, err := readBounded(resp.Body, l.opts.maxAnswer())
 	if err != nil {
-		l.opts.Log.Debug("acknowledgement was cut off", "error", err)
+		l.opts.Log.Debug("an acknowledgement was cut off", "error", err)
 		return nil
 	}
 	if body = bytes.TrimSpace(body); bytes.HasPrefix(body, []byte("{")) || bytes.HasPrefix(body, []byte("[")) {
@@ -146,7 +146,7 @@ func (l *legacyLink) tell(ctx context.Context, e era, _ string, frame []byte) er
 	return nil
 }
 
-// read is the goroutine that reads the stream.
+// read reads the stream, on a goroutine of its own.
 func (l *legacyLink) read(events *sse.Reader) {
 	defer l.end()
 	defer l.body.Close()
@@ -169,14 +169,14 @@ func (l *legacyLink) read(events *sse.Reader) {
 	}
 }
 
-// answerRequests posts the answers to the server's own requests.
+// answerRequests posts the responses to the server's requests.
 func (l *legacyLink) answerRequests() {
 	for {
 		select {
 		case frame := <-l.replies:
 			ctx, cancel := context.WithTimeout(l.ctx, l.opts.CallTimeout)
 			if err := l.tell(ctx, era{}, "", frame); err != nil {
-				l.opts.Log.Debug("server did not take a reply", "error", err)
+				l.opts.Log.Debug("server refused a reply", "error", err)
 			}
 			cancel()
 		case <-l.ctx.Done():
@@ -193,8 +193,8 @@ func (l *legacyLink) close() {
 	l.web.client.CloseIdleConnections()
 }
 
-// legacyWorthTrying reports whether a server that refused initialize like this
-// may be one of 2024-11-05, as its revision tells clients to find out.
+// legacyWorthTrying reports whether a server that refused initialize with err may speak
+// HTTP+SSE (2024-11-05, backwards compatibility).
 func legacyWorthTrying(err error) bool {
 	var refused *HTTPError
 	if !errors.As(err, &refused) {

@@ -14,12 +14,12 @@ import (
 	"eventdeck/host/wire"
 )
 
-// legacy is a server of HTTP+SSE: it answers on the stream what is posted.
+// legacy is a server of HTTP+SSE: it answers posted requests on the stream.
 type legacy struct {
 	endpoint string // "": /messages?id=1
 	hello    string // written in place of the endpoint event, if set
 	frames   chan string
-	posted   func(w http.ResponseWriter, a ask) // in place of the usual answer; false: the usual
+	posted   func(w http.ResponseWriter, a ask) // in place of the usual response; false: the usual one
 }
 
 func newLegacy(t *testing.T, l *legacy) *fake {
@@ -76,7 +76,7 @@ func newLegacy(t *testing.T, l *legacy) *fake {
 func TestLegacyIsDetected(t *testing.T) {
 	l := &legacy{}
 	f := newLegacy(t, l)
-	sink, unasked := notes()
+	sink, unsolicited := notes()
 	server := f.server()
 	server.Headers = map[string]event.Secret{"X-Key": event.NewSecret("k")}
 	s := mustDial(t, server, Options{OnNote: sink})
@@ -98,7 +98,7 @@ func TestLegacyIsDetected(t *testing.T) {
 		t.Errorf("note %+v", n)
 	}
 	l.frames <- `{"jsonrpc":"2.0","method":"notifications/events/list_changed"}`
-	get(t, "what is said unasked", unasked)
+	get(t, "the unsolicited notification", unsolicited)
 	l.frames <- `{"jsonrpc":"2.0","id":"p","method":"ping"}`
 	f.wait(t, "") // the answer
 	stream.Close()
@@ -110,7 +110,7 @@ func TestLegacyIsDetected(t *testing.T) {
 	}
 }
 
-func TestLegacyIsTakenAtOnceWhenItIsAskedFor(t *testing.T) {
+func TestConfiguredLegacyIsUsedAtOnce(t *testing.T) {
 	f := newLegacy(t, &legacy{})
 	server := f.server()
 	server.Transport = event.TransportSSE
@@ -133,7 +133,8 @@ func TestLegacyIsNotTriedWhereTheHintSaysHTTP(t *testing.T) {
 	}
 }
 
-// A server that is none of 2024-11-05 either keeps its first refusal: it says more.
+// If the server does not speak HTTP+SSE either, the first refusal is returned: it says
+// more.
 func TestLegacyDetectionKeepsTheFirstError(t *testing.T) {
 	f := newFake(t, map[string]func(ask){
 		methodInitialize: func(a ask) { a.plain(404, "no such page") },
@@ -145,7 +146,7 @@ func TestLegacyDetectionKeepsTheFirstError(t *testing.T) {
 	}
 }
 
-func TestLegacyServersThatCannotBeTrusted(t *testing.T) {
+func TestUntrustworthyLegacyServersAreRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		l    *legacy
 		want string
@@ -154,7 +155,7 @@ func TestLegacyServersThatCannotBeTrusted(t *testing.T) {
 		"another scheme":    {&legacy{endpoint: "https://{host}/messages"}, "another origin"},
 		"with a user":       {&legacy{endpoint: "http://u:p@{host}/messages"}, "another origin"},
 		"scheme-relative":   {&legacy{endpoint: "//evil.example/messages"}, "another origin"},
-		"no URL":            {&legacy{endpoint: "http://[::1"}, "makes no sense"},
+		"no URL":            {&legacy{endpoint: "http://[::1"}, "is invalid"},
 		"no endpoint first": {&legacy{hello: "event: message\ndata: {}\n\n"}, "not with the address"},
 		"ends at once":      {&legacy{hello: ": bye\n\n"}, "in time"},
 	} {
@@ -202,7 +203,7 @@ func TestLegacyAnswersInPlaceOfAnAcknowledgement(t *testing.T) {
 	}
 }
 
-func TestLegacySessionThatIsForgotten(t *testing.T) {
+func TestForgottenLegacySessionIsLost(t *testing.T) {
 	l := &legacy{}
 	f := newLegacy(t, l)
 	s := mustDial(t, f.server(), Options{})
@@ -215,7 +216,7 @@ func TestLegacySessionThatIsForgotten(t *testing.T) {
 	get(t, "loss", s.Lost())
 }
 
-func TestLegacyFrameThatIsTooLarge(t *testing.T) {
+func TestTooLargeLegacyFrameIsSkipped(t *testing.T) {
 	l := &legacy{}
 	s := mustDial(t, newLegacy(t, l).server(), Options{MaxFrame: 1000})
 	sink, c := notes()
@@ -233,7 +234,7 @@ func TestLegacyFrameThatIsTooLarge(t *testing.T) {
 	}
 }
 
-func TestLegacyCommentsCountAsLife(t *testing.T) {
+func TestLegacyCommentsCountAsActivity(t *testing.T) {
 	l := &legacy{}
 	clock := newClock()
 	s := mustDial(t, newLegacy(t, l).server(), Options{Now: clock.now})
@@ -243,7 +244,7 @@ func TestLegacyCommentsCountAsLife(t *testing.T) {
 	eventually(t, func() bool { return stream.LastByte().Equal(clock.now()) })
 }
 
-// eventually waits for a state that nothing signals.
+// eventually polls for a state that has no signal.
 func eventually(t *testing.T, ok func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)

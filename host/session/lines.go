@@ -18,9 +18,9 @@ func newLineReader(src io.Reader, maxLine int) *lineReader {
 	return &lineReader{src: bufio.NewReaderSize(src, 64<<10), max: maxLine}
 }
 
-// next returns the next line without its end; a last line without an end
-// counts. Of a line longer than the limit it returns the beginning, and cut is
-// true. The line is valid until the next call.
+// next returns the next line without its line break, which the last line need not have. Of
+// a line over the limit it returns the beginning, and cut is true. The line is valid until
+// the next call.
 //
 // Errors: [io.EOF] when there are no more lines, those of the source.
 func (r *lineReader) next() (line []byte, cut bool, err error) {

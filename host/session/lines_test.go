@@ -23,7 +23,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// FuzzLines: lines are what splitting gives, cut to the limit.
+// FuzzLines: lines are those of splitting the text, cut to the limit.
 func FuzzLines(f *testing.F) {
 	f.Add([]byte("one\ntwo\r\n\nxxxxxxxxxxxxxxxxxxxxxxxxxxxx\nlast"))
 	f.Fuzz(func(t *testing.T, in []byte) {

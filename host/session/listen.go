@@ -10,12 +10,12 @@ import (
 	"eventdeck/host/wire"
 )
 
-// steady is how long a listening stream must live to count as a success.
+// steady is how long a listening stream must last to count as a success.
 const steady = 10 * time.Second
 
-// listen opens the way on which a server speaks unasked, and keeps it open:
-// subscriptions/listen where the server is stateless and reports changes, the
-// general stream of handshake HTTP. A process needs none.
+// listen opens the stream of unsolicited notifications, and keeps it open:
+// subscriptions/listen where the server is stateless and reports changes, else the general
+// stream of handshake HTTP. A process needs none.
 func (s *Session) listen() {
 	var open opener
 	modern, overHTTP := s.info.Era == EraStateless, s.info.Transport == TransportHTTP
@@ -27,7 +27,7 @@ func (s *Session) listen() {
 	case !modern && overHTTP:
 		open = s.openGeneral
 	case modern && overHTTP:
-		s.setDeaf(errors.New("it is stateless, and answers only what it is asked"))
+		s.setNotListening(errors.New("it is stateless, and only answers requests"))
 		return
 	default:
 		return
@@ -37,28 +37,28 @@ func (s *Session) listen() {
 	}
 }
 
-// ErrDeaf: nothing can be heard of what the server says unasked. The text says why.
-var ErrDeaf = errors.New("the server has no way to say anything unasked")
+// ErrNotListening: unsolicited notifications of the server cannot be received. The text says why.
+var ErrNotListening = errors.New("the server has no way to send notifications of its own")
 
-// Deaf tells why nothing is heard of what the server says unasked: it refuses the
-// stream for it, or has none. It is nil unless the server is known not to be heard.
+// ListenErr returns why unsolicited notifications cannot be received: the server refuses the
+// stream for them, or has none. It returns nil unless that is known.
 //
-// Error: [ErrDeaf].
-func (s *Session) Deaf() error {
-	if why := s.deaf.Load(); why != nil {
+// Error: [ErrNotListening].
+func (s *Session) ListenErr() error {
+	if why := s.notListening.Load(); why != nil {
 		return *why
 	}
 	return nil
 }
 
-func (s *Session) setDeaf(cause error) {
-	// The cause is text only: it is not what became of a request of the caller's.
-	err := fmt.Errorf("%w: %v", ErrDeaf, cause)
-	s.deaf.Store(&err)
+func (s *Session) setNotListening(cause error) {
+	// The cause is not wrapped: it does not concern a request of the caller.
+	err := fmt.Errorf("%w: %v", ErrNotListening, cause)
+	s.notListening.Store(&err)
 }
 
-// opener opens the way on which the server speaks unasked, behind the event
-// with the last id if it has one. taken is called when the server has agreed.
+// opener opens the stream of unsolicited notifications, after the event lastID if it is
+// set. taken is called when the server has accepted the request.
 type opener func(taken func(), lastID string) (*exchange, error)
 
 func (s *Session) openListen(taken func(), _ string) (*exchange, error) {
@@ -67,7 +67,7 @@ func (s *Session) openListen(taken func(), _ string) (*exchange, error) {
 	}
 	sink := func(n wire.Note) {
 		if n.Method != wire.NoteAcknowledged {
-			s.unasked(n)
+			s.unsolicited(n)
 		}
 	}
 	x, err := s.prepare(s.ctx, wire.MethodListen, map[string]wanted{"notifications": {true}}, sink)
@@ -83,7 +83,7 @@ func (s *Session) openGeneral(taken func(), lastID string) (*exchange, error) {
 		if n.Method == wire.NoteSkipped {
 			s.opts.missed()
 		} else {
-			s.unasked(n)
+			s.unsolicited(n)
 		}
 	}
 	x := s.newExchange(s.ctx, *s.era.Load(), "", sink)
@@ -92,8 +92,8 @@ func (s *Session) openGeneral(taken func(), lastID string) (*exchange, error) {
 	return x, s.run(x)
 }
 
-// keepListening opens again whenever the stream ends, until the session is over
-// or the server says that it has no such thing.
+// keepListening reopens the stream whenever it ends, until the session is over or the
+// server refuses for good.
 func (s *Session) keepListening(open opener) {
 	backoff := s.opts.Reopen
 	taken, lastID := func() {}, ""
@@ -102,7 +102,7 @@ func (s *Session) keepListening(open opener) {
 		agreed := false
 		x, err := open(func() {
 			agreed = true
-			s.deaf.Store(nil)
+			s.notListening.Store(nil)
 			taken()
 		}, lastID)
 		if err != nil {
@@ -114,16 +114,16 @@ func (s *Session) keepListening(open opener) {
 			return
 		}
 		if !agreed || errors.Is(x.err, ErrAnswer) {
-			s.setDeaf(x.err)
+			s.setNotListening(x.err)
 		}
-		lost := lastID != "" && neverListens(x.err) // it does not know that event
+		lost := lastID != "" && neverListens(x.err) // it does not know lastID
 		lastID = x.lastID
 		if lost {
 			lastID = ""
 		}
 		taken = func() { s.suspectChange(lastID == "") }
 		if neverListens(x.err) && !lost {
-			s.opts.Log.Debug("server sends nothing unasked", "method", x.method, "error", x.err)
+			s.opts.Log.Debug("server sends no unsolicited notifications", "method", x.method, "error", x.err)
 			return
 		}
 		if s.opts.Now().Sub(begun) >= steady {
@@ -135,19 +135,18 @@ func (s *Session) keepListening(open opener) {
 	}
 }
 
-// suspectChange reports that the types may have changed during an interruption. missed tells
-// that the server was not asked to repeat what it said meanwhile, so that anything else may
-// have been missed too.
+// suspectChange reports that the types may have changed during an interruption. missed says
+// that the stream was not resumed, so that other notifications may be missing too.
 func (s *Session) suspectChange(missed bool) {
 	if missed {
 		s.opts.missed()
 	}
 	if s.info.ListChanged {
-		s.unasked(wire.Note{Method: wire.NoteListChanged})
+		s.unsolicited(wire.Note{Method: wire.NoteListChanged})
 	}
 }
 
-// neverListens reports whether a server refused for good to be listened to.
+// neverListens reports whether a server refused the stream for good.
 func neverListens(err error) bool {
 	switch wire.NameFrom(err) {
 	case wire.MethodNotFound, wire.InvalidParams, wire.InvalidRequest, wire.Unsupported, wire.Forbidden:

@@ -47,7 +47,7 @@ func TestGeneralStreamOfHandshakeServers(t *testing.T) {
 	if h := f.wait(t, http.MethodGet).r.Header; h.Get("Mcp-Session-Id") != "s-1" || h.Get("Accept") != "text/event-stream" {
 		t.Errorf("headers %v", h)
 	}
-	f.wait(t, "") // the answer to the ping
+	f.wait(t, "") // the response to the ping
 }
 
 func TestNoGeneralStream(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestServerThatReadsNothingEndsWithAKilledHost(t *testing.T) {
+func TestServerThatReadsNothingEndsWhenTheHostIsKilled(t *testing.T) {
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

@@ -4,5 +4,5 @@ package session
 
 import "syscall"
 
-// endWithParent does nothing: these systems leave it to the process to see its input end.
+// endWithParent does nothing: on these systems the process must notice that its input ends.
 func endWithParent(*syscall.SysProcAttr) {}

@@ -2,15 +2,15 @@ package session
 
 import "context"
 
-// outbox is the queue in front of the one goroutine that writes to a connection.
+// outbox is the queue of the goroutine that writes to a connection.
 type outbox struct {
 	writes chan write
-	stop   chan struct{} // closed when nothing is written any more
+	stop   chan struct{} // closed when nothing more is to be written
 	failed chan struct{} // closed when writing failed
 	gone   <-chan struct{}
 }
 
-// write is a frame on its way; done, with one slot, gets the outcome.
+// write is a queued frame; done, with one slot, gets the outcome.
 type write struct {
 	frame []byte
 	done  chan error
@@ -41,7 +41,7 @@ func (o *outbox) run(replies <-chan []byte, to func(frame []byte) error) {
 	}
 }
 
-// put hands a frame to the writer and waits until it is written.
+// put queues a frame and waits until it is written.
 //
 // Errors: [ErrLost], that of writing, the cause of ctx.
 func (o *outbox) put(ctx context.Context, frame []byte) error {

@@ -20,10 +20,10 @@ func handshakeVersions() []string {
 	return []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
 }
 
-// Dial connects to a server: it starts the process, or chooses the address, and
-// finds out how the server speaks. First it asks server/discover in the
-// stateless way; a server that does not understand or does not answer that gets
-// initialize (field notes 2). ctx bounds dialing only.
+// Dial connects to a server: it starts the process or reaches the address, and finds out
+// which revision the server speaks. It first sends a stateless server/discover; a server
+// that does not understand or answer it gets initialize (field notes 2). ctx bounds dialing
+// only.
 //
 // Errors: [ErrServer], [ErrUnreachable], [ErrVersion], [ErrLost] when the process
 // ended, [*HTTPError], *wire.Error, [ErrCut], [ErrAnswer], the error of ctx.
@@ -31,7 +31,7 @@ func Dial(ctx context.Context, server event.Server, opts Options) (*Session, err
 	opts = opts.withDefaults()
 	s, err := dial(ctx, server, opts, (*Session).greet)
 	if shared := server.Command != "" || socketURL(server.URL); shared && errors.Is(err, ErrLost) && !errors.Is(err, ErrFraming) && ctx.Err() == nil {
-		// Some servers end the connection at a request before initialize.
+		// Some servers close the connection on any request before initialize.
 		s, err = dial(ctx, server, opts, (*Session).handshake)
 	}
 	if server.Transport == "" && legacyWorthTrying(err) && ctx.Err() == nil && !socketURL(server.URL) {
@@ -40,7 +40,7 @@ func Dial(ctx context.Context, server event.Server, opts Options) (*Session, err
 		if old, again := dial(ctx, legacy, opts, (*Session).handshake); again == nil {
 			s, err = old, nil
 		} else {
-			opts.Log.Debug("not a server of HTTP+SSE either", "error", again)
+			opts.Log.Debug("the server does not speak HTTP+SSE either", "error", again)
 		}
 	}
 	return s, opts.Redact.Error(err)
@@ -53,7 +53,7 @@ func dial(ctx context.Context, server event.Server, opts Options, greet func(*Se
 		return nil, err
 	}
 	if s.info.Transport == TransportLegacy {
-		greet = (*Session).handshake // it is older than the stateless era
+		greet = (*Session).handshake // these transports are older than the stateless era
 	}
 	transport := s.info.Transport
 	if err := greet(s, ctx); err != nil {
@@ -81,12 +81,12 @@ func dial(ctx context.Context, server event.Server, opts Options, greet func(*Se
 func (s *Session) connect(ctx context.Context, server event.Server) (err error) {
 	if server.Command != "" {
 		s.info.Transport = TransportPipe
-		s.link, err = startProcess(server, s.opts, s.unasked, s.end)
+		s.link, err = startProcess(server, s.opts, s.unsolicited, s.end)
 		return err
 	}
 	if socketURL(server.URL) {
 		s.info.Transport = TransportSocket
-		s.link, err = dialSocket(ctx, server, s.opts, s.unasked, s.end)
+		s.link, err = dialSocket(ctx, server, s.opts, s.unsolicited, s.end)
 		return err
 	}
 	w, err := newWeb(server, s.opts)
@@ -95,13 +95,13 @@ func (s *Session) connect(ctx context.Context, server event.Server) (err error) 
 	}
 	if server.Transport != event.TransportSSE {
 		s.info.Transport = TransportHTTP
-		s.link = newHTTPLink(w, s.unasked, s.end)
+		s.link = newHTTPLink(w, s.unsolicited, s.end)
 		return nil
 	}
 	s.info.Transport = TransportLegacy
 	bounded, cancel := context.WithTimeoutCause(ctx, s.opts.ProbeTimeout, errNoEndpoint)
 	defer cancel()
-	if s.link, err = dialLegacy(bounded, w, s.opts, s.unasked, s.end); err != nil {
+	if s.link, err = dialLegacy(bounded, w, s.opts, s.unsolicited, s.end); err != nil {
 		w.client.CloseIdleConnections()
 	}
 	return err
@@ -112,7 +112,7 @@ func (s *Session) handshake(ctx context.Context) error {
 	return s.initialize(ctx, handshakeVersions()[0])
 }
 
-// greet finds the era of the server and enters it.
+// greet finds out the era of the server and enters it.
 func (s *Session) greet(ctx context.Context) error {
 	version, err := s.discover(ctx)
 	if err == nil && version == "" {
@@ -127,7 +127,7 @@ func (s *Session) greet(ctx context.Context) error {
 	silent := errors.Is(err, context.DeadlineExceeded)
 	err = s.initialize(ctx, version)
 	if silent && err != nil && wire.NameFrom(err) != "" {
-		// It was slow to start, and is of the other era after all.
+		// It was slow to start, and is stateless after all.
 		if version, again := s.discover(ctx); again == nil && version == "" {
 			return nil
 		}
@@ -135,8 +135,8 @@ func (s *Session) greet(ctx context.Context) error {
 	return err
 }
 
-// discover asks a server in the stateless way. A handshake version is returned
-// where the server names one that it speaks instead.
+// discover sends server/discover. It returns a handshake version if the server names one
+// that it speaks instead.
 func (s *Session) discover(ctx context.Context) (handshake string, err error) {
 	s.era.Store(&era{modern: true, version: versionStateless})
 	bounded, cancel := context.WithTimeout(ctx, s.opts.ProbeTimeout)
@@ -162,8 +162,7 @@ func (s *Session) discover(ctx context.Context) (handshake string, err error) {
 	return "", nil
 }
 
-// initialize makes the handshake, once more if the server names a version that
-// it would rather have.
+// initialize makes the handshake, and repeats it once if the server names another version.
 func (s *Session) initialize(ctx context.Context, version string) error {
 	s.era.Store(&era{})
 	raw, err := s.callInitialize(ctx, version)
@@ -199,7 +198,7 @@ func (s *Session) initialize(ctx context.Context, version string) error {
 		if errors.Is(err, ErrUnreachable) || ctx.Err() != nil || s.Err() != nil {
 			return fmt.Errorf("%s: %w", noteInitialized, err)
 		}
-		s.opts.Log.Warn("server did not take the end of the handshake; going on", "error", err)
+		s.opts.Log.Warn("server refused the end of the handshake; going on", "error", err)
 	}
 	return nil
 }
@@ -212,8 +211,8 @@ func (s *Session) callInitialize(ctx context.Context, version string) (json.RawM
 	})
 }
 
-// worthInitialize reports whether a server that answered server/discover like
-// this may still be one of the handshake era.
+// worthInitialize reports whether a server that answered server/discover with err may still
+// be one of the handshake era.
 func worthInitialize(ctx context.Context, s *Session, err error) bool {
 	if ctx.Err() != nil || s.Err() != nil || errors.Is(err, ErrUnreachable) {
 		return false

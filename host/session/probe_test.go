@@ -69,7 +69,7 @@ func TestProbeSlowStatelessServer(t *testing.T) {
 		f := newFake(t, map[string]func(ask){
 			methodDiscover: func(a ask) {
 				select {
-				case <-awake: // the second time it answers at once
+				case <-awake: // the second request is answered at once
 					a.result(sepGreeting)
 				case <-a.gone():
 				}
@@ -149,7 +149,7 @@ func TestCapabilities(t *testing.T) {
 
 // Servers of 2026-07-28 name themselves in the _meta of the result, older ones beside
 // their capabilities.
-func TestWhereAServerNamesItself(t *testing.T) {
+func TestNameOfTheServerInEveryRevision(t *testing.T) {
 	for in, want := range map[string][2]string{
 		`{"supportedVersions":["2026-07-28"],"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"new","version":"3"}}}`: {"new", "3"},
 		`{"serverInfo":{"name":"old","version":"2"}}`: {"old", "2"},

@@ -18,13 +18,13 @@ import (
 )
 
 const (
-	patience   = 2 * time.Second // with each step of stopping a process
-	drainGrace = time.Second     // for what a dead process left in its pipes
+	patience   = 2 * time.Second // for each step of stopping a process
+	drainGrace = time.Second     // for the rest in the pipes of a dead process
 	stderrLine = 4 << 10
 )
 
-// processLink speaks with a process over its standard input and output, one
-// message a line.
+// processLink speaks with a process over its standard input and output, one message per
+// line.
 type processLink struct {
 	router
 	out    outbox
@@ -35,7 +35,7 @@ type processLink struct {
 	lose   func(error) // ends the session
 
 	outDone chan struct{} // standard output is read to its end
-	errDone chan struct{} // so is standard error
+	errDone chan struct{} // standard error is read to its end
 	exited  chan struct{} // the process was waited for
 	workers sync.WaitGroup
 
@@ -46,9 +46,9 @@ type processLink struct {
 // a process group of its own.
 //
 // Error: [ErrUnreachable].
-func startProcess(server event.Server, opts Options, unasked func(wire.Note), lose func(error)) (*processLink, error) {
+func startProcess(server event.Server, opts Options, unsolicited func(wire.Note), lose func(error)) (*processLink, error) {
 	l := &processLink{lose: lose, outDone: make(chan struct{}), errDone: make(chan struct{}), exited: make(chan struct{})}
-	l.router.init(opts, unasked)
+	l.router.init(opts, unsolicited)
 	l.out.init(l.exited)
 	l.send = l.tell
 	l.cmd = exec.Command(server.Command, server.Args...)
@@ -71,7 +71,7 @@ func startProcess(server event.Server, opts Options, unasked func(wire.Note), lo
 	return l, nil
 }
 
-// checkDir tells of a directory that is none: the system would say that there is no such
+// checkDir refuses a working directory that does not exist: the system would blame the
 // program.
 func checkDir(dir string) error {
 	if dir == "" {
@@ -87,8 +87,8 @@ func checkDir(dir string) error {
 	return nil
 }
 
-// start makes the pipes and starts the process. The pipes are files of our own
-// because Wait must not close them before they are read to their end.
+// start makes the pipes and starts the process. The pipes are our own files, since Wait
+// must not close them before they are read to their end.
 func (l *processLink) start() (err error) {
 	var opened []io.Closer
 	defer func() {
@@ -125,7 +125,7 @@ func (l *processLink) start() (err error) {
 	return nil
 }
 
-// hangsUp: a pipe does not tell the server of one exchange that was given up.
+// hangsUp returns false: all exchanges share the pipe.
 func (l *processLink) hangsUp(era) bool { return false }
 
 func (l *processLink) write(frame []byte) error {
@@ -140,7 +140,7 @@ func (l *processLink) tell(ctx context.Context, _ era, _ string, frame []byte) e
 	return l.out.put(ctx, frame)
 }
 
-// readOut is the goroutine that reads from the process.
+// readOut reads the standard output, on a goroutine of its own.
 func (l *processLink) readOut() {
 	defer close(l.outDone)
 	lines := newLineReader(l.stdout, l.opts.maxAnswer())
@@ -168,12 +168,12 @@ func hasContentLength(line []byte) bool {
 	return len(line) >= len(name) && bytes.EqualFold(line[:len(name)], []byte(name))
 }
 
-// watch waits for the end of the process and declares the session lost.
+// watch waits for the end of the process and ends the session.
 func (l *processLink) watch() {
 	l.workers.Go(func() {
 		// A failure is in the process state; the pipes are ours.
 		_ = l.cmd.Wait()
-		killGroup(l.cmd) // what it left behind
+		killGroup(l.cmd) // its remaining children
 		close(l.exited)
 	})
 	select {
@@ -187,7 +187,7 @@ func (l *processLink) watch() {
 		select {
 		case <-end:
 		case <-grace.C:
-			grace.Reset(0) // the others get no more time
+			grace.Reset(0) // the other pipe gets no more time
 		}
 	}
 	select {
@@ -205,7 +205,7 @@ func (l *processLink) lostBecause(what string) error {
 	return fmt.Errorf("%w: %s", ErrLost, what)
 }
 
-// close stops the process: it closes its input, then asks, then kills.
+// close stops the process: it closes its input, then terminates it, then kills it.
 func (l *processLink) close() {
 	l.out.close()
 	l.stdin.Close()
@@ -228,7 +228,7 @@ func (l *processLink) close() {
 	l.workers.Wait()
 }
 
-// readErr hands on what the process says on its standard error.
+// readErr passes on the standard error of the process.
 func (l *processLink) readErr() {
 	defer close(l.errDone)
 	lines := newLineReader(l.stderr, stderrLine)

@@ -61,8 +61,8 @@ func TestProcessContentLengthFramingIsNamed(t *testing.T) {
 	}
 }
 
-func TestProcessThatOnlyBabblesIsNamed(t *testing.T) {
-	within(t, func(limit time.Duration) error { // it may not have said a word before
+func TestProcessThatNeverSpeaksJSONRPCIsNamed(t *testing.T) {
+	within(t, func(limit time.Duration) error { // it may not have written anything yet
 		ctx, cancel := context.WithTimeout(t.Context(), 10*limit)
 		defer cancel()
 		_, err := Dial(ctx, process(t, "babbles"), Options{ProbeTimeout: limit})
@@ -257,10 +257,10 @@ func TestProcessRequestsAreAnswered(t *testing.T) {
 	}
 }
 
-func TestProcessUnaskedNotes(t *testing.T) {
+func TestProcessUnsolicitedNotifications(t *testing.T) {
 	sink, c := notes()
 	s := mustDial(t, process(t, "handshake"), Options{OnNote: sink})
-	if _, err := s.Call(soon(t), "test/unasked", nil); err != nil {
+	if _, err := s.Call(soon(t), "test/unsolicited", nil); err != nil {
 		t.Fatal(err)
 	}
 	if n := get(t, "list_changed", c); n.Method != wire.NoteListChanged {
@@ -288,7 +288,7 @@ func TestProcessEndsByItselfWhenItsInputCloses(t *testing.T) {
 	}
 }
 
-func TestADirectoryOfAProcessThatIsNone(t *testing.T) {
+func TestInvalidProcessDirectoryIsNamed(t *testing.T) {
 	server := event.Server{Name: "x", Command: os.Args[0], Dir: filepath.Join(t.TempDir(), "none")}
 	_, err := Dial(soon(t), server, Options{})
 	if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("its directory %q cannot be used: ", server.Dir)) {

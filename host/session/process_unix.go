@@ -14,8 +14,8 @@ func ownGroup(cmd *exec.Cmd) {
 	endWithParent(cmd.SysProcAttr)
 }
 
-// terminateGroup asks the group to end. One that is gone already is what is wanted.
+// terminateGroup asks the group to end. A group that has ended already is no error.
 func terminateGroup(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 
-// killGroup kills the group. One that is gone already is what is wanted.
+// killGroup kills the group. A group that has ended already is no error.
 func killGroup(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

@@ -15,5 +15,5 @@ func ownGroup(cmd *exec.Cmd) {
 // without a console to end. Closing its input has asked already.
 func terminateGroup(*exec.Cmd) {}
 
-// killGroup kills the process. One that is gone already is what is wanted.
+// killGroup kills the process. A process that has ended already is no error.
 func killGroup(cmd *exec.Cmd) { _ = cmd.Process.Kill() }

@@ -7,10 +7,9 @@ import (
 	"eventdeck/host/wire"
 )
 
-// HoldResumed makes a request that goes on with an earlier one, by the id that it
-// had: notifications and the answer of that one come to the new stream. Its own
-// answer does not end it, unless it is an error; the sink gets it as a note of
-// [wire.NoteAnswered]. For the rest it is [Session.Hold].
+// HoldResumed is [Session.Hold] for a request that resumes an earlier one, whose id is of:
+// its notifications and its response come to the new stream. The request's own response
+// does not end the stream, unless it is an error; the sink gets it as [wire.NoteAnswered].
 func (s *Session) HoldResumed(ctx context.Context, method string, params any, of wire.ID, sink func(wire.Note), opened func(*Stream)) (json.RawMessage, error) {
 	x, err := s.prepare(ctx, method, params, sink)
 	if err != nil {
@@ -25,9 +24,9 @@ func (s *Session) HoldResumed(ctx context.Context, method string, params any, of
 	return x.result, x.err
 }
 
-// Finish ends the stream when all that has come is handed on. It is for a server
-// that says, elsewhere on the connection, that the stream is complete. On a stream
-// with a response of its own it is [Stream.Close].
+// Finish ends the stream when everything received is delivered. It is for servers that say
+// elsewhere on the connection that the stream is complete. On a stream with a response of
+// its own it is [Stream.Close].
 func (s *Stream) Finish() {
 	if !s.x.shared.Load() {
 		s.Close()
@@ -36,13 +35,13 @@ func (s *Stream) Finish() {
 	s.x.overOnce.Do(func() { close(s.x.over) })
 }
 
-// answeredBy reports whether an answer with the id is for this exchange.
+// answeredBy reports whether a response with the id is for this exchange.
 func (x *exchange) answeredBy(id wire.ID) bool {
 	return id == x.id || x.resuming && x.of != "" && id == x.of
 }
 
-// ownAnswer takes the answer to a resuming request, as far as it is not that of
-// the request which it resumes.
+// ownAnswer handles the response to a resuming request itself, and reports whether m is
+// one.
 func (x *exchange) ownAnswer(m wire.Message) bool {
 	if !x.resuming || m.HasID && m.ID != x.id || m.Result == nil {
 		return false

@@ -10,24 +10,22 @@ import (
 	"eventdeck/host/internal/pause"
 )
 
-// maxResumes bounds the attempts to continue with one stream of which none brought
-// anything new.
+// maxResumes bounds successive attempts to resume one stream that bring nothing new.
 const maxResumes = 5
 
-// maxRetry bounds how long a stream's retry: line can make the host wait.
+// maxRetry bounds the reconnection time of a server.
 const maxRetry = time.Minute
 
-// resumable reports whether an answer that was cut may be fetched with
-// Last-Event-ID: in the handshake era, where the server numbered its events, for
-// calls. A stream of events is not: a server that takes Last-Event-ID without
-// keeping what it named would lose events in silence, and the owner of the
-// stream holds a cursor, which shows that.
+// resumable reports whether a cut response may be resumed with Last-Event-ID: in the
+// handshake era, if the server numbered its events, for calls. A stream of events is not
+// resumed: a server that accepts Last-Event-ID without having kept the events would lose
+// them silently, which the cursor of the stream's owner shows.
 func (x *exchange) resumable() bool {
 	return x.call && !x.era.modern && x.lastID != "" && x.ctx.Err() == nil
 }
 
-// resume goes on with the answer behind the last event that came, which servers
-// also use to hang up and be asked later. Without success it returns cut.
+// resume continues the response after the last event received. Servers also hang up on
+// purpose, to be polled. If it fails it returns cut.
 func (l *httpLink) resume(x *exchange, cut error) (json.RawMessage, error) {
 	x.resumed = true
 	backoff := l.opts.Reopen
@@ -40,7 +38,7 @@ func (l *httpLink) resume(x *exchange, cut error) (json.RawMessage, error) {
 		var refused *HTTPError
 		switch {
 		case errors.As(err, &refused):
-			l.opts.Log.Debug("server does not resume the answer", "method", x.method, "error", err)
+			l.opts.Log.Debug("server does not resume the response", "method", x.method, "error", err)
 			return nil, cut
 		case err == nil || !errors.Is(err, ErrCut) && !errors.Is(err, ErrUnreachable):
 			return result, err

@@ -21,7 +21,7 @@ func callThatIsCut(id chan<- string) func(ask) {
 	}
 }
 
-func TestCallIsResumedBehindTheLastEvent(t *testing.T) {
+func TestCallIsResumedAfterTheLastEvent(t *testing.T) {
 	id := make(chan string, 1)
 	f := handshakeFake(t, map[string]func(ask){"m": callThatIsCut(id)})
 	call := ""
@@ -45,7 +45,7 @@ func TestCallIsResumedBehindTheLastEvent(t *testing.T) {
 	}
 }
 
-func TestCallThatCannotBeResumedIsCut(t *testing.T) {
+func TestCallThatCannotBeResumedFails(t *testing.T) {
 	for name, get := range map[string]func(ask){
 		"405":          func(a ask) { a.plain(405, "") },
 		"400":          func(a ask) { a.fail(400, -32600, "null") },
@@ -65,9 +65,9 @@ func TestCallThatCannotBeResumedIsCut(t *testing.T) {
 	}
 }
 
-// A server that takes Last-Event-ID for the general stream's must not make its
-// notifications those of the call.
-func TestResumedCallTakesOnlyWhatIsItsOwn(t *testing.T) {
+// A server that answers Last-Event-ID with its general stream: its notifications are not
+// those of the call.
+func TestResumedCallTakesOnlyItsOwnNotifications(t *testing.T) {
 	id := make(chan string, 1)
 	f := handshakeFake(t, map[string]func(ask){"m": callThatIsCut(id)})
 	f.handlers[http.MethodGet] = func(a ask) {
@@ -127,8 +127,8 @@ func TestGeneralStreamIsResumed(t *testing.T) {
 			t.Fatalf("Last-Event-ID %q, want %q", got, want)
 		}
 		if want == "e-2" && len(missed) != 0 {
-			t.Error("what was resumed counts as unheard")
+			t.Error("a resumed stream is reported as missed")
 		}
 	}
-	get(t, "the news that something went unheard", missed)
+	get(t, "the report of missed notifications", missed)
 }

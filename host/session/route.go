@@ -13,28 +13,28 @@ import (
 	"eventdeck/host/wire"
 )
 
-// router hands what comes on a connection that all exchanges share — a pipe, a
-// WebSocket, the one stream of HTTP+SSE — to the exchange that it belongs to.
-// One goroutine reads and calls take.
+// router passes the messages of a connection that all exchanges share — a pipe, a
+// WebSocket, the one stream of HTTP+SSE — to their exchanges. One goroutine reads and calls
+// take.
 type router struct {
-	opts    Options
-	unasked func(wire.Note)
-	send    func(ctx context.Context, e era, method string, frame []byte) error
-	replies chan []byte // answers to the server; bounded, so that reading never waits for writing
+	opts        Options
+	unsolicited func(wire.Note)
+	send        func(ctx context.Context, e era, method string, frame []byte) error
+	replies     chan []byte // responses to the server; bounded, so that reading never waits for writing
 
 	mu      sync.Mutex
 	inboxes map[wire.ID]*inbox
 
-	garbage int                        // frames that were no JSON-RPC; of the reader
+	garbage int                        // frames that were not JSON-RPC; only the reader uses it
 	sample  atomic.Pointer[trust.Text] // the beginning of the first of them
 }
 
-func (r *router) init(opts Options, unasked func(wire.Note)) {
-	r.opts, r.unasked = opts, unasked
+func (r *router) init(opts Options, unsolicited func(wire.Note)) {
+	r.opts, r.unsolicited = opts, unsolicited
 	r.replies, r.inboxes = make(chan []byte, 16), map[wire.ID]*inbox{}
 }
 
-// exchange sends x and takes what the reader puts into its inbox.
+// exchange sends x and handles the messages in its inbox.
 func (r *router) exchange(x *exchange) (json.RawMessage, error) {
 	box := newInbox(x)
 	x.shared.Store(true)
@@ -69,8 +69,8 @@ func (r *router) forget(box *inbox) {
 	close(box.gone)
 }
 
-// failAll ends every call, and tells every stream that it skips a frame: one that
-// was not read to its end may have been for any of them.
+// failAll fails every call, and reports a skipped frame to every stream: a frame that is
+// too large may have been for any of them.
 func (r *router) failAll(begin []byte) {
 	r.opts.Log.Warn("server wrote a frame that is too large", "frame", head(begin))
 	err := fmt.Errorf("%w: a frame has more than %d bytes; it begins %v", ErrTooLarge, r.opts.maxAnswer(), head(begin))
@@ -80,8 +80,8 @@ func (r *router) failAll(begin []byte) {
 	r.opts.missed()
 }
 
-// skipGarbled tells every stream that it skips a frame: it was to be a message, and
-// whom it was for cannot be read. Calls wait on, their answer may be another frame.
+// skipGarbled reports a skipped frame to every stream: a malformed message may have been
+// for any of them. Calls go on waiting, since their response may be another frame.
 func (r *router) skipGarbled(frame []byte, err error) {
 	for _, box := range r.all() {
 		if !box.x.call {
@@ -91,8 +91,8 @@ func (r *router) skipGarbled(frame []byte, err error) {
 	r.opts.missed()
 }
 
-// garbled reports whether a frame that is no message was meant to be one. What a
-// process logs to its standard output is not.
+// garbled reports whether a malformed frame was meant to be a message, unlike log lines on
+// standard output.
 func garbled(frame []byte) bool {
 	text := bytes.TrimSpace(frame)
 	return len(text) > 0 && (text[0] == '{' || text[0] == '[') && bytes.Contains(text, []byte(`"jsonrpc"`)) && !json.Valid(text)
@@ -115,7 +115,7 @@ func (r *router) all() []*inbox {
 	return boxes
 }
 
-// take hands on the messages of one frame.
+// take passes on the messages of one frame.
 func (r *router) take(frame []byte) {
 	messages, err := wire.DecodeMessages(frame)
 	if err != nil {
@@ -124,7 +124,7 @@ func (r *router) take(frame []byte) {
 			r.sample.Store(&sample)
 		}
 		if r.garbage&(r.garbage-1) == 0 { // the first, the second, the fourth, …
-			r.opts.Log.Warn("server writes what is not JSON-RPC", "frames", r.garbage, "frame", head(frame))
+			r.opts.Log.Warn("server writes frames that are not JSON-RPC", "frames", r.garbage, "frame", head(frame))
 		}
 		if garbled(frame) {
 			r.skipGarbled(frame, fmt.Errorf("%w: it begins %v", err, head(frame)))
@@ -156,8 +156,8 @@ func (r *router) takeResponse(m wire.Message, size int) {
 	box.put(inboxItem{message: m, size: size})
 }
 
-// takeNote routes by the id of the subscription. What comes late for a stream
-// that is over is dropped.
+// takeNote routes by the id of the subscription. Late notifications of an ended stream are
+// dropped.
 func (r *router) takeNote(m wire.Message, size int) {
 	n := wire.Note{Method: m.Method, Params: m.Params}
 	route := n.Route()
@@ -171,7 +171,7 @@ func (r *router) takeNote(m wire.Message, size int) {
 		if tooLarge {
 			r.opts.missed()
 		} else {
-			r.unasked(n)
+			r.unsolicited(n)
 		}
 	case box == nil:
 		r.opts.Log.Debug("server sent a notification for a stream that is over")
@@ -182,7 +182,7 @@ func (r *router) takeNote(m wire.Message, size int) {
 	}
 }
 
-// refused returns the inbox item about a frame that is not taken.
+// refused returns the inbox item for a frame that is not accepted.
 func refused(box *inbox, begin []byte, err error) inboxItem {
 	l := inboxItem{err: err}
 	if !box.x.call {
@@ -201,7 +201,7 @@ func (r *router) takeRequest(m wire.Message) {
 	select {
 	case r.replies <- frame:
 	default:
-		r.opts.Log.Warn("server makes more requests than it reads answers; one is left unanswered")
+		r.opts.Log.Warn("server sends requests faster than it reads responses; one is not answered")
 	}
 }
 
@@ -211,8 +211,8 @@ func (r *router) find(id wire.ID) *inbox {
 	return r.inboxes[id]
 }
 
-// only returns the one open exchange, nil if there is another: to it belongs an
-// error without an id.
+// only returns the open exchange if there is exactly one, else nil: an error without an id
+// belongs to it.
 func (r *router) only() *inbox {
 	r.mu.Lock()
 	defer r.mu.Unlock()

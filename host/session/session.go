@@ -1,8 +1,8 @@
-// Package session is one connection to one MCP server: it finds out how the
-// server speaks, makes calls, keeps streams open, and hands on what the server
-// says unasked. It knows four transports, a process, Streamable HTTP, the HTTP+SSE
-// of 2024-11-05 and WebSocket, and two eras, the stateless one of 2026-07-28 and
-// the handshake revisions before it.
+// Package session is one connection to one MCP server: it finds out which revision the
+// server speaks, makes calls, keeps streams open, and passes on unsolicited notifications.
+// It has four transports, a process, Streamable HTTP, the HTTP+SSE of 2024-11-05 and
+// WebSocket, and two eras, the stateless one of 2026-07-28 and the handshake revisions
+// before it.
 //
 // A session does not reconnect: when [Session.Lost] is closed, its owner dials
 // again, after a [Backoff].
@@ -27,8 +27,8 @@ import (
 	"eventdeck/host/wire"
 )
 
-// closingTimeout bounds each request that only tells the server of an end: of a request, of
-// the session.
+// closingTimeout bounds each message that only tells the server that a request or the
+// session has ended.
 const closingTimeout = 2 * time.Second
 
 // Options tune a session. The zero value works.
@@ -38,16 +38,16 @@ type Options struct {
 
 	CallTimeout  time.Duration // of one [Session.Call]; 0: 30 s
 	ProbeTimeout time.Duration // for an answer to server/discover; 0: 5 s
-	MaxFrame     int           // bytes of one notification; 0: 1 MiB. An answer may have sixteen times that.
+	MaxFrame     int           // bytes of one notification; 0: 1 MiB. A response may have sixteen times as many.
 
-	// OnNote gets the notifications that belong to no stream, among them
-	// notifications/events/list_changed. It is called from several goroutines; while
-	// it waits, so does the server. After a pause in listening list_changed is reported
-	// without the server having said it. nil: the session does not listen.
+	// OnNote gets the notifications that belong to no stream, such as
+	// notifications/events/list_changed. It is called from several goroutines; while it
+	// blocks, the server waits. After an interruption the session reports list_changed
+	// itself. nil: the session does not listen.
 	OnNote func(wire.Note)
-	// OnMissed is called when the server may have said something unasked that
-	// the host did not hear: listening was interrupted, and the server was not asked to
-	// repeat what it said meanwhile; or a frame could not be taken. While it waits, so does the server.
+	// OnMissed is called when unsolicited notifications may be missing: listening was
+	// interrupted and not resumed, or a frame was not accepted. While it blocks, the server
+	// waits.
 	OnMissed func()
 	// OnStderr gets the lines that the server's process writes to its standard
 	// error, cut to 4 KiB. It must not block. nil: they go to Log.
@@ -56,10 +56,10 @@ type Options struct {
 	// size is its whole length. It must not block.
 	Trace      func(d Direction, frame trust.Text, size int)
 	TraceLimit int // bytes of a traced frame; 0: all
-	// TraceEvent is asked before the frame of an event is traced, and may pass over
-	// it: a flood is worth no copy of each frame. nil: all are traced.
+	// TraceEvent reports whether the frame of an event is traced, so that a flood is not
+	// copied frame by frame. nil: all are traced.
 	TraceEvent func() bool
-	Redact     *redact.Set  // what must not be shown of what the server says; nil: what looks like a secret
+	Redact     *redact.Set  // masks what the server says; nil: by shapes of secrets only
 	Log        *slog.Logger // nil: nothing is logged
 
 	// Dial opens connections to servers that are reached over HTTP; nil: the
@@ -67,12 +67,12 @@ type Options struct {
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
 	TLS    *tls.Config      // for https and wss; nil: the system's
-	Auth   Authorizer       // of servers whose headers hold no Authorization; nil: none
+	Auth   Authorizer       // for servers whose headers have no Authorization; nil: none
 	Now    func() time.Time // nil: time.Now
-	Reopen Backoff          // between attempts to listen for unasked notifications
+	Reopen Backoff          // between attempts to listen for unsolicited notifications
 
-	patience   time.Duration // with each step of stopping a process
-	silence    time.Duration // that is granted to a stream whose pauses are filled
+	patience   time.Duration // for each step of stopping a process
+	silence    time.Duration // that is allowed on a stream with keepalives
 	pingEvery  time.Duration // on a WebSocket
 	pongWithin time.Duration
 }
@@ -100,7 +100,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// setDefault sets a bound that is not given.
+// setDefault sets a bound that is zero.
 func setDefault[T int | int64 | time.Duration](bound *T, otherwise T) {
 	if *bound <= 0 {
 		*bound = otherwise
@@ -117,10 +117,10 @@ func (o *Options) missed() {
 // Bounds of what a server sends.
 const (
 	defaultFrame = 1 << 20 // bytes of one notification
-	answerFrames = 16      // an answer may have so many times that
+	answerFrames = 16      // a response may have this many times defaultFrame
 )
 
-// maxAnswer bounds the answer to a call.
+// maxAnswer bounds the response to a call, in bytes.
 func (o *Options) maxAnswer() int { return answerFrames * o.MaxFrame }
 
 func (o *Options) trace(d Direction, frame []byte) {
@@ -134,7 +134,7 @@ func (o *Options) trace(d Direction, frame []byte) {
 	o.Trace(d, o.Redact.Frame(frame, len(frame) < size), size)
 }
 
-// traceReceived traces a frame that was read as these messages.
+// traceReceived traces a frame that was decoded to messages.
 func (o *Options) traceReceived(frame []byte, messages []wire.Message) {
 	if o.TraceEvent != nil && len(messages) == 1 && messages[0].Method == wire.NoteEvent && !o.TraceEvent() {
 		return
@@ -142,16 +142,15 @@ func (o *Options) traceReceived(frame []byte, messages []wire.Message) {
 	o.trace(Received, frame)
 }
 
-// Session is a live connection to a server. Its methods may be called from many
-// goroutines at once.
+// Session is a live connection to a server. Its methods may be called from any goroutine.
 type Session struct {
-	opts Options
-	link link
-	info Info
-	era  atomic.Pointer[era]
-	ids  atomic.Int64
-	deaf atomic.Pointer[error] // see Deaf
-	// general is the stream on which a handshake server over HTTP speaks unasked.
+	opts         Options
+	link         link
+	info         Info
+	era          atomic.Pointer[era]
+	ids          atomic.Int64
+	notListening atomic.Pointer[error] // see ListenErr
+	// general is the stream of unsolicited notifications of a handshake server over HTTP.
 	general     atomic.Pointer[exchange]
 	missedSince atomic.Pointer[time.Time]
 
@@ -167,13 +166,13 @@ func newSession(opts Options) *Session {
 	s := &Session{opts: opts}
 	s.ctx, s.end = context.WithCancelCause(context.Background())
 	s.era.Store(&era{})
-	// A random start keeps the ids of consecutive sessions apart: a late
-	// cancellation of the one must not hit a request of the next. They fit 31 bits.
+	// A random start keeps the ids of consecutive sessions apart: a late cancellation of one
+	// must not hit a request of the next. The ids fit in 31 bits.
 	s.ids.Store((1 + rand.Int64N(999_999)) * 1000)
 	return s
 }
 
-// Info says what is known of the server.
+// Info returns what the server stated when the session began.
 func (s *Session) Info() Info { return s.info }
 
 // Lost is closed when the session is over: the process died, the server forgot
@@ -185,10 +184,9 @@ func (s *Session) Lost() <-chan struct{} { return s.ctx.Done() }
 // Errors: [ErrLost], [ErrFraming], [ErrClosed].
 func (s *Session) Err() error { return s.opts.Redact.Error(context.Cause(s.ctx)) }
 
-// Close ends every stream and call, ends the session at the server and waits until
-// nothing of the session is left; a process that does not go by itself is killed
-// after four seconds. It must not be called from a sink or a callback, and waits
-// for those that run.
+// Close ends every stream and call, ends the session at the server and waits until nothing
+// of it is left; a process that does not end by itself is killed after four seconds. It
+// waits for running sinks and callbacks, and must not be called from one.
 func (s *Session) Close() {
 	s.mu.Lock()
 	first := !s.closed
@@ -211,9 +209,9 @@ func (s *Session) Call(ctx context.Context, method string, params any) (json.Raw
 	return s.call(ctx, method, params, nil)
 }
 
-// CallTool calls a tool as [Session.Call] calls a method. Mirrored are arguments by the
-// names under which their schema (x-mcp-header) wants them in headers too, which
-// a stateless server over HTTP demands; for others they are of no use.
+// CallTool calls a tool as [Session.Call] calls a method. mirrored has the arguments that
+// the tool's schema (x-mcp-header) wants repeated in headers, by header name. Only
+// stateless servers over HTTP need them.
 func (s *Session) CallTool(ctx context.Context, tool string, args json.RawMessage, mirrored map[string]string) (json.RawMessage, error) {
 	params := struct {
 		Name string          `json:"name"`
@@ -228,7 +226,7 @@ func (s *Session) call(ctx context.Context, method string, params any, mirrored 
 		ctx, cancel = context.WithTimeout(ctx, s.opts.CallTimeout)
 		defer cancel()
 	}
-	x, err := s.prepare(ctx, method, params, s.unasked)
+	x, err := s.prepare(ctx, method, params, s.unsolicited)
 	if err != nil {
 		return nil, err
 	}
@@ -246,18 +244,17 @@ func (s *Session) call(ctx context.Context, method string, params any, mirrored 
 	return x.result, nil
 }
 
-// late is the end of a request's time in plain words.
+// late is a timeout in plain words.
 type late struct{ cause error }
 
 func (late) Error() string   { return "the server did not answer in time" }
 func (e late) Unwrap() error { return e.cause }
 
-// Open makes a request that stays open, without a timeout. The notifications
-// that belong to it go to sink, one after another, on a goroutine of the stream;
-// a sink that waits makes the server wait, and over HTTP it alone. The stream
-// ends with ctx.
+// Open makes a request that stays open, without a timeout. Its notifications go to sink,
+// one at a time, on a goroutine of the stream; a sink that blocks makes the server wait,
+// over HTTP on this stream alone. The stream ends with ctx.
 //
-// Errors: [ErrLost], [ErrClosed]. What the server says comes from [Stream.Result].
+// Errors: [ErrLost], [ErrClosed]. The server's response comes from [Stream.Result].
 func (s *Session) Open(ctx context.Context, method string, params any, sink func(wire.Note)) (*Stream, error) {
 	x, err := s.prepare(ctx, method, params, sink)
 	if err != nil {
@@ -269,9 +266,9 @@ func (s *Session) Open(ctx context.Context, method string, params any, sink func
 	return &Stream{ID: x.id, x: x}, nil
 }
 
-// Hold is [Session.Open] on the goroutine of the caller: it tells opened of the
-// stream before it sends the request, calls the sink, and returns with the end of
-// the stream what [Stream.Result] does.
+// Hold is [Session.Open] on the goroutine of the caller: it passes the stream to opened
+// before it sends the request, calls the sink, and returns the [Stream.Result] when the
+// stream has ended.
 func (s *Session) Hold(ctx context.Context, method string, params any, sink func(wire.Note), opened func(*Stream)) (json.RawMessage, error) {
 	x, err := s.prepare(ctx, method, params, sink)
 	if err != nil {
@@ -285,7 +282,8 @@ func (s *Session) Hold(ctx context.Context, method string, params any, sink func
 	return x.result, x.err
 }
 
-// hold begins x on the goroutine of the caller. Close waits for running.Done.
+// hold begins x on the goroutine of the caller, which must call running.Done: Close waits
+// for it.
 func (s *Session) hold(x *exchange, opened func(*Stream)) error {
 	if err := s.enter(); err != nil {
 		return x.refuse(err)
@@ -294,7 +292,7 @@ func (s *Session) hold(x *exchange, opened func(*Stream)) error {
 	return nil
 }
 
-// prepare makes a request that is not yet sent.
+// prepare makes a request without sending it.
 func (s *Session) prepare(ctx context.Context, method string, params any, note func(wire.Note)) (*exchange, error) {
 	e := *s.era.Load()
 	raw, err := s.params(e, params)
@@ -310,7 +308,7 @@ func (s *Session) prepare(ctx context.Context, method string, params any, note f
 
 func (s *Session) newExchange(ctx context.Context, e era, method string, note func(wire.Note)) *exchange {
 	x := &exchange{method: method, era: e, note: note, done: make(chan struct{}), over: make(chan struct{}), epoch: s.opts.Now(), now: s.opts.Now, leastSilence: s.opts.silence}
-	if method == wire.MethodListen || method == "" { // the two on which servers speak unasked
+	if method == wire.MethodListen || method == "" { // the two streams of unsolicited notifications
 		x.keepalive = &keepalive{}
 	}
 	x.ctx, x.cancel = context.WithCancelCause(ctx)
@@ -319,7 +317,7 @@ func (s *Session) newExchange(ctx context.Context, e era, method string, note fu
 
 // run carries x out on a goroutine of its own.
 //
-// Errors: why the session is over.
+// Errors: those of [Session.Err].
 func (s *Session) run(x *exchange) error {
 	err := s.spawn(func() { s.carryOut(x) })
 	if err != nil {
@@ -328,8 +326,8 @@ func (s *Session) run(x *exchange) error {
 	return err
 }
 
-// carryOut carries a request out to its end, which for a stream may be days away. There is a
-// goroutine in it for each stream, so it and what it calls keep little on the stack.
+// carryOut carries out a request to its end, which for a stream may be days away. Each
+// stream has a goroutine in it, so the functions that it calls use little stack.
 func (s *Session) carryOut(x *exchange) {
 	stop := s.endWith(x)
 	result, err := s.link.exchange(x)
@@ -346,7 +344,7 @@ func (s *Session) finish(x *exchange, result json.RawMessage, err error) {
 	abandoned := err != nil && (x.ctx.Err() != nil || errors.Is(err, ErrAnswer))
 	x.finish(result, err)
 	if abandoned {
-		s.sayCancelled(x)
+		s.notifyCancelled(x)
 	}
 }
 
@@ -362,8 +360,7 @@ func (s *Session) spawn(f func()) error {
 	return nil
 }
 
-// enter makes Close wait until running.Done is called. Errors: why the session is
-// over.
+// enter makes Close wait until running.Done is called. Errors: those of [Session.Err].
 func (s *Session) enter() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -377,10 +374,10 @@ func (s *Session) enter() error {
 	return nil
 }
 
-// sayCancelled tells the server that the caller does not wait for x any more. Over stateless
-// HTTP the end of the POST says it; handshake servers do not always notice that
-// (field notes 15). The handshake itself must not be cancelled.
-func (s *Session) sayCancelled(x *exchange) {
+// notifyCancelled tells the server that the caller no longer waits for x. Over stateless HTTP
+// the end of the POST does; handshake servers do not always notice it (field notes 15). The
+// handshake itself must not be cancelled.
+func (s *Session) notifyCancelled(x *exchange) {
 	if x.frame == nil || x.method == methodInitialize || s.link.hangsUp(x.era) || errors.Is(s.Err(), ErrLost) {
 		return
 	}
@@ -396,8 +393,8 @@ func (s *Session) sayCancelled(x *exchange) {
 	}
 }
 
-// unasked takes a notification that belongs to no stream.
-func (s *Session) unasked(n wire.Note) {
+// unsolicited handles a notification that belongs to no stream.
+func (s *Session) unsolicited(n wire.Note) {
 	if s.opts.OnNote != nil {
 		s.opts.OnNote(n)
 	}

@@ -9,9 +9,9 @@ import (
 	"eventdeck/host/wire"
 )
 
-// A frame that cannot be taken does not end the stream: opened again, it would
-// only meet the same frame.
-func TestStreamGoesOnBehindFramesThatAreSkipped(t *testing.T) {
+// A frame that is not accepted does not end the stream: reopened, it would only meet the
+// same frame.
+func TestStreamGoesOnAfterSkippedFrames(t *testing.T) {
 	event := func(n string) string {
 		return `{"jsonrpc":"2.0","method":"notifications/events/event","params":{"n":` + n + `}}`
 	}
@@ -44,9 +44,9 @@ func TestStreamGoesOnBehindFramesThatAreSkipped(t *testing.T) {
 	}
 }
 
-// A frame of a shared connection that was meant to be a message may have been an
-// event of any stream, or of those that have no request of their own.
-func TestGarbledFramesOfASharedConnectionAreTold(t *testing.T) {
+// A malformed message on a shared connection may have been an event of any stream,
+// including those without a request of their own.
+func TestMalformedFramesOfASharedConnectionAreReported(t *testing.T) {
 	frames := map[string]struct {
 		text            string
 		skipped, missed bool
@@ -81,19 +81,19 @@ func TestGarbledFramesOfASharedConnectionAreTold(t *testing.T) {
 			if skipped := n.Method == wire.NoteSkipped; skipped != tt.skipped {
 				t.Errorf("%+v", n)
 			} else if skipped {
-				n = get(t, "the event behind", c)
+				n = get(t, "the event after it", c)
 			}
 			if n.Method != wire.NoteEvent {
 				t.Errorf("%+v", n)
 			}
 			if got := len(missed) > 0; got != tt.missed {
-				t.Errorf("unheard: %v", got)
+				t.Errorf("reported as missed: %v", got)
 			}
 		})
 	}
 }
 
-func TestSkippedFrameOfTheGeneralStreamIsUnheard(t *testing.T) {
+func TestSkippedFrameOfTheGeneralStreamIsReportedAsMissed(t *testing.T) {
 	f := handshakeFake(t, map[string]func(ask){http.MethodGet: func(a ask) {
 		a.sse("data: {oops\n\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/x\",\"params\":{\"n\":2}}\n\n")
 		<-a.gone()
@@ -101,8 +101,8 @@ func TestSkippedFrameOfTheGeneralStreamIsUnheard(t *testing.T) {
 	sink, c := notes()
 	missed := make(chan bool, 10)
 	mustDial(t, f.server(), Options{OnNote: sink, OnMissed: func() { missed <- true }})
-	if n := get(t, "the note behind", c); number(t, n) != 2 {
+	if n := get(t, "the next note", c); number(t, n) != 2 {
 		t.Errorf("%+v", n)
 	}
-	get(t, "the news that something went unheard", missed)
+	get(t, "the report of missed notifications", missed)
 }

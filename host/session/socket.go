@@ -19,8 +19,7 @@ import (
 	"eventdeck/host/wire"
 )
 
-// subprotocol is what servers in the field call MCP over WebSocket; there is no
-// standard for it.
+// subprotocol is the name that servers in the field use; there is no standard.
 const subprotocol = "mcp"
 
 const (
@@ -30,7 +29,7 @@ const (
 
 func isSocket(scheme string) bool { return scheme == "ws" || scheme == "wss" }
 
-// socketLink speaks over a WebSocket, one message a text frame.
+// socketLink speaks over a WebSocket, one message per text frame.
 type socketLink struct {
 	router
 	out     outbox
@@ -41,20 +40,20 @@ type socketLink struct {
 	end     context.CancelFunc
 	workers sync.WaitGroup
 
-	taken  atomic.Int64 // frames that were handed on
-	taking atomic.Bool  // one is being handed on
+	taken  atomic.Int64 // frames that were passed on
+	taking atomic.Bool  // one is being passed on
 }
 
-// dialSocket makes the WebSocket. ctx bounds that alone.
+// dialSocket opens the WebSocket. ctx bounds only that.
 //
 // Errors: [ErrServer], [ErrUnreachable], [*HTTPError], [ErrAnswer], the cause of ctx.
-func dialSocket(ctx context.Context, server event.Server, opts Options, unasked func(wire.Note), lose func(error)) (*socketLink, error) {
+func dialSocket(ctx context.Context, server event.Server, opts Options, unsolicited func(wire.Note), lose func(error)) (*socketLink, error) {
 	w, err := newWeb(server, opts)
 	if err != nil {
 		return nil, err
 	}
 	l := &socketLink{web: w, lose: lose}
-	l.router.init(opts, unasked)
+	l.router.init(opts, unsolicited)
 	l.ctx, l.end = context.WithCancel(context.Background())
 	l.out.init(l.ctx.Done())
 	l.send = l.tell
@@ -62,14 +61,14 @@ func dialSocket(ctx context.Context, server event.Server, opts Options, unasked 
 		l.end()
 		return nil, err
 	}
-	l.conn.SetReadLimit(-1) // read bounds each message itself, and goes on
+	l.conn.SetReadLimit(-1) // read bounds each message, and goes on
 	l.workers.Go(l.read)
 	l.workers.Go(func() { l.out.run(l.replies, l.write) })
 	l.workers.Go(l.ping)
 	return l, nil
 }
 
-// upgrade makes the handshake, and again while a refusal brings a better token.
+// upgrade makes the handshake, and repeats it while a refusal yields a better token.
 func (w *web) upgrade(ctx context.Context, pong func()) (*websocket.Conn, error) {
 	for asked := 1; ; asked++ {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, w.url, nil)
@@ -109,29 +108,29 @@ func (w *web) upgrade(ctx context.Context, pong func()) (*websocket.Conn, error)
 	}
 }
 
-// upgradeRefusal returns the error for a handshake that was answered with a
-// status of its own, nil for any other failure.
+// upgradeRefusal returns the error for a handshake that was answered with an HTTP status,
+// nil for any other failure.
 func (w *web) upgradeRefusal(resp *http.Response) *HTTPError {
 	if resp == nil || resp.StatusCode == http.StatusSwitchingProtocols {
 		return nil
 	}
 	var body []byte
 	if resp.Body != nil {
-		body, _ = io.ReadAll(resp.Body) // the library bounds it, and what is missing is not missed
+		body, _ = io.ReadAll(resp.Body) // the library bounds it, and the body is not essential
 	}
 	return w.refusal(resp, body)
 }
 
 func (l *socketLink) version() string { return l.web.version() }
 
-// hangsUp: the socket does not tell the server of one exchange that was given up.
+// hangsUp returns false: all exchanges share the socket.
 func (l *socketLink) hangsUp(era) bool { return false }
 
 func (l *socketLink) tell(ctx context.Context, _ era, _ string, frame []byte) error {
 	return l.out.put(ctx, frame)
 }
 
-// write gives the library a context of the link: one that ends would end the socket.
+// write uses the context of the link: the library closes the socket with the context.
 func (l *socketLink) write(frame []byte) error {
 	l.opts.trace(Sent, frame)
 	ctx, cancel := context.WithTimeout(l.ctx, l.opts.CallTimeout)
@@ -147,7 +146,7 @@ func (l *socketLink) write(frame []byte) error {
 	return err
 }
 
-// read is the goroutine that reads from the socket.
+// read reads from the socket, on a goroutine of its own.
 func (l *socketLink) read() {
 	defer l.end()
 	for {
@@ -162,7 +161,7 @@ func (l *socketLink) read() {
 	}
 }
 
-// message takes one message, text or not. Of one that is too large the rest is
+// message handles one message, text or not. The rest of a message that is too large is
 // skipped.
 func (l *socketLink) message(src io.Reader) error {
 	limit := l.opts.maxAnswer()
@@ -181,7 +180,7 @@ func (l *socketLink) message(src io.Reader) error {
 	return nil
 }
 
-// hand hands a frame on, which waits for those that take it.
+// hand passes on a frame, which may block.
 func (l *socketLink) hand(to func(frame []byte), frame []byte) {
 	l.taking.Store(true)
 	to(frame)
@@ -204,8 +203,8 @@ func socketEnd(err error) error {
 	return fmt.Errorf("%w: the WebSocket broke: %w", ErrLost, err)
 }
 
-// ping notices a peer that is gone without a word. A pong that waits behind messages
-// which are slowly handed on here is no such sign.
+// ping detects a dead peer. A pong that waits behind messages that are slowly handled here
+// is no sign of one.
 func (l *socketLink) ping() {
 	tick := time.NewTicker(l.opts.pingEvery)
 	defer tick.Stop()
@@ -228,12 +227,12 @@ func (l *socketLink) ping() {
 	}
 }
 
-// close makes the closing handshake, and cuts the connection to a server that does not answer it
+// close makes the closing handshake, and cuts the connection if the server does not answer
 // within closingTimeout.
 func (l *socketLink) close() {
 	l.out.close()
 	cut := time.AfterFunc(closingTimeout, func() { _ = l.conn.CloseNow() })
-	_ = l.conn.Close(websocket.StatusNormalClosure, "") // a server that is gone cannot answer
+	_ = l.conn.Close(websocket.StatusNormalClosure, "") // the server may be gone
 	cut.Stop()
 	l.end()
 	_ = l.conn.CloseNow()
@@ -241,7 +240,7 @@ func (l *socketLink) close() {
 	l.web.client.CloseIdleConnections()
 }
 
-// socketURL reports whether an address is one of a WebSocket.
+// socketURL reports whether an address is that of a WebSocket.
 func socketURL(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && isSocket(u.Scheme)

@@ -28,7 +28,7 @@ type peer struct {
 func (p peer) say(format string, args ...any) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	_ = p.conn.Write(ctx, websocket.MessageText, fmt.Appendf(nil, format, args...)) // a client that is gone is the test's business
+	_ = p.conn.Write(ctx, websocket.MessageText, fmt.Appendf(nil, format, args...)) // the test notices if the client is gone
 }
 
 // serveSocket answers every frame with handle, until it returns false.
@@ -63,7 +63,7 @@ func serveSocket(t *testing.T, opts *websocket.AcceptOptions, handle func(p peer
 	return event.Server{Name: "socket", URL: "ws" + strings.TrimPrefix(srv.URL, "http") + "/mcp"}
 }
 
-// talk is the usual behaviour of a server over WebSocket.
+// talk is the usual handler of a server over WebSocket.
 func talk(p peer, id, method string) bool {
 	switch method {
 	case methodDiscover:
@@ -77,7 +77,7 @@ func talk(p peer, id, method string) bool {
 	case "huge":
 		p.say(`{"jsonrpc":"2.0","id":%s,"result":"%s"}`, id, strings.Repeat("x", 100_000))
 	case "leave":
-		_ = p.conn.Close(websocket.StatusGoingAway, "re\x1b[31mstart") // what the client makes of it is tested
+		_ = p.conn.Close(websocket.StatusGoingAway, "re\x1b[31mstart") // the test checks the client's error
 		return false
 	case "cut":
 		return false
@@ -93,7 +93,7 @@ func mcp() *websocket.AcceptOptions {
 }
 
 func TestSocket(t *testing.T) {
-	replied := make(chan bool, 3) // one for each request that is given up
+	replied := make(chan bool, 3) // one for each cancelled request
 	header := make(chan http.Header, 1)
 	server := serveSocket(t, mcp(), func(p peer, id, method string) bool {
 		switch {
@@ -102,13 +102,13 @@ func TestSocket(t *testing.T) {
 		case id == `"c"`:
 			select {
 			case replied <- true:
-			default: // of the streams that the end of the session cancels
+			default: // streams cancelled with the session
 			}
 		}
 		return talk(p, id, method)
 	})
 	server.Headers = map[string]event.Secret{"Authorization": event.NewSecret("Bearer t")}
-	sink, unasked := notes()
+	sink, unsolicited := notes()
 	s := mustDial(t, server, Options{OnNote: sink})
 	if i := s.Info(); i.Transport != TransportSocket || i.Era != EraStateless || i.HTTP != "HTTP/1.1" {
 		t.Errorf("info %+v", i)
@@ -119,7 +119,7 @@ func TestSocket(t *testing.T) {
 	if raw, err := s.Call(soon(t), "m", nil); err != nil || string(raw) != "1" {
 		t.Errorf("%s, %v", raw, err)
 	}
-	get(t, "what is said unasked", unasked)
+	get(t, "the unsolicited notification", unsolicited)
 	into, c := notes()
 	one, err := s.Open(soon(t), wire.MethodStream, nil, into)
 	if err != nil {
@@ -144,7 +144,7 @@ func TestSocketOfTheHandshakeEraWithoutSubprotocol(t *testing.T) {
 	server := serveSocket(t, nil, func(p peer, id, method string) bool {
 		switch method {
 		case methodDiscover:
-			return false // some end the connection
+			return false // some servers close the connection
 		case methodInitialize:
 			p.say(`{"jsonrpc":"2.0","id":%s,"result":%s}`, id, sketchGreeting)
 			return true
@@ -172,7 +172,7 @@ func TestSocketEnds(t *testing.T) {
 	}
 }
 
-func TestSocketMessageThatIsTooLargeFailsWhatIsOpen(t *testing.T) {
+func TestTooLargeSocketMessageFailsOpenRequests(t *testing.T) {
 	s := mustDial(t, serveSocket(t, mcp(), talk), Options{MaxFrame: 1000})
 	if _, err := s.Call(soon(t), "huge", nil); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("error %v", err)
@@ -203,7 +203,7 @@ func TestSocketWithoutPongIsLost(t *testing.T) {
 	deaf := &websocket.AcceptOptions{OnPingReceived: func(context.Context, []byte) bool { return false }}
 	server := serveSocket(t, deaf, talk)
 	s, err := Dial(soon(t), server, Options{pingEvery: 20 * time.Millisecond, pongWithin: 20 * time.Millisecond})
-	if err == nil { // on a busy machine it is lost before the server has answered
+	if err == nil { // on a busy machine it is lost before the response
 		t.Cleanup(s.Close)
 		get(t, "loss", s.Lost())
 		err = s.Err()
@@ -213,7 +213,7 @@ func TestSocketWithoutPongIsLost(t *testing.T) {
 	}
 }
 
-// While this side is slow, nothing is read, a pong neither.
+// While this side is slow, it reads nothing, not even a pong.
 func TestSocketIsNotLostWhileNotesWait(t *testing.T) {
 	within(t, func(limit time.Duration) error {
 		pings := make(chan struct{}, 100)
@@ -243,9 +243,9 @@ func TestSocketIsNotLostWhileNotesWait(t *testing.T) {
 			return s.Err()
 		}
 		for len(pings) > 0 {
-			<-pings // those that were answered before
+			<-pings // earlier pings
 		}
-		for range 2 { // the second one is sent when the first was given up
+		for range 2 { // the second is sent when the first has timed out
 			select {
 			case <-pings:
 			case <-s.Lost():
@@ -258,7 +258,7 @@ func TestSocketIsNotLostWhileNotesWait(t *testing.T) {
 	})
 }
 
-func TestSocketPongCountsAsLife(t *testing.T) {
+func TestSocketPongCountsAsActivity(t *testing.T) {
 	clock := newClock()
 	s := mustDial(t, serveSocket(t, mcp(), talk), Options{Now: clock.now, pingEvery: 5 * time.Millisecond})
 	stream := opened(t, s)

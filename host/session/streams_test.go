@@ -72,7 +72,7 @@ func TestFiftyStreams(t *testing.T) {
 	}
 }
 
-func TestStreamThatIsRefusedOrAnsweredWithJSON(t *testing.T) {
+func TestStreamRefusedOrAnsweredWithJSON(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer func(ask)
 		want   wire.Name
@@ -114,7 +114,7 @@ func TestSlowSinkStallsItsOwnStreamOnly(t *testing.T) {
 	close(hold)
 }
 
-func TestCommentsCountAsLife(t *testing.T) {
+func TestCommentsCountAsActivity(t *testing.T) {
 	more := make(chan struct{})
 	f := modernFake(t, map[string]func(ask){wire.MethodStream: func(a ask) {
 		a.note(wire.NoteActive, 1)
@@ -139,10 +139,10 @@ func TestCommentsCountAsLife(t *testing.T) {
 	}
 }
 
-// openStream is a server whose stream is confirmed and then quiet.
+// openStream is a server whose stream is confirmed and then stays quiet.
 var openStream = map[string]func(ask){wire.MethodStream: func(a ask) { a.note(wire.NoteActive, 1); <-a.gone() }}
 
-// streaming opens a stream at the server and waits until it is confirmed.
+// streaming opens a stream and waits until it is confirmed.
 func streaming(t *testing.T, f *fake) (*Session, *Stream) {
 	t.Helper()
 	s := mustDial(t, f.server(), Options{})

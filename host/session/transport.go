@@ -18,9 +18,8 @@ import (
 	"eventdeck/host/internal/proxy"
 )
 
-// newTransport returns a transport that sets bounds to connecting, and none to
-// an answer. HTTP/2 pings notice a dead peer; over HTTP/1.1 TCP's keep-alive
-// does.
+// newTransport returns a transport that bounds the time to connect, and not that of a
+// response. HTTP/2 pings detect a dead peer; over HTTP/1.1 TCP's keep-alive does.
 //
 // Error: [ErrServer], for certificate authorities that cannot be read.
 func newTransport(server event.Server, opts Options) (http.RoundTripper, error) {
@@ -43,9 +42,9 @@ func newTransport(server event.Server, opts Options) (http.RoundTripper, error) 
 	return p, nil
 }
 
-// BaseTransport returns what every request about a server goes through: its
-// certificate authorities beside the system's, the proxies of the environment.
-// base and log may be nil.
+// BaseTransport returns the transport of every request about a server: with its certificate
+// authorities beside the system's, and the proxies of the environment. base and log may be
+// nil.
 //
 // Error: [ErrServer], for certificate authorities that cannot be read.
 func BaseTransport(server event.Server, base *tls.Config, log *slog.Logger) (*http.Transport, error) {
@@ -67,13 +66,12 @@ func BaseTransport(server event.Server, base *tls.Config, log *slog.Logger) (*ht
 		MaxIdleConnsPerHost:    16,
 		IdleConnTimeout:        90 * time.Second,
 		MaxResponseHeaderBytes: 256 << 10,
-		DisableCompression:     true, // a compressing server holds events back
+		DisableCompression:     true, // a compressing server delays events
 	}, nil
 }
 
-// cleartext speaks HTTP/1.1 without TLS, and HTTP/2 to a server that understands
-// nothing else. Which one is settled by the first answer; the first request is a
-// question, so that it may be asked twice.
+// cleartext speaks HTTP/1.1 without TLS, and HTTP/2 with servers that support nothing else.
+// The first response decides; the first request only asks, so that it may be sent twice.
 type cleartext struct {
 	one, two *http.Transport
 	settled  atomic.Bool
@@ -104,14 +102,14 @@ func (p *cleartext) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	resp, second := p.two.RoundTrip(again)
 	if second != nil {
-		return nil, err // the first failure says more
+		return nil, err // the first error says more
 	}
 	p.settled.Store(true)
 	p.useTwo.Store(true)
 	return resp, nil
 }
 
-// CloseIdleConnections is what [http.Client] looks for.
+// CloseIdleConnections implements the optional method of [http.Client]'s transport.
 func (p *cleartext) CloseIdleConnections() {
 	p.one.CloseIdleConnections()
 	p.two.CloseIdleConnections()
@@ -135,7 +133,7 @@ func tlsConfig(server event.Server, base *tls.Config, log *slog.Logger) (*tls.Co
 		// A device or a pipe may never end.
 		info, err := os.Stat(server.CAFile)
 		if err == nil && !info.Mode().IsRegular() {
-			return nil, fmt.Errorf("%w: certificate authorities: %s is no regular file; name a file of PEM certificates", ErrServer, server.CAFile)
+			return nil, fmt.Errorf("%w: certificate authorities: %s is not a regular file; name a file of PEM certificates", ErrServer, server.CAFile)
 		}
 		pem, err := os.ReadFile(server.CAFile)
 		if err != nil {
@@ -164,8 +162,8 @@ func tlsConfig(server event.Server, base *tls.Config, log *slog.Logger) (*tls.Co
 	return config, nil
 }
 
-// heedsCertFile reports whether Go reads SSL_CERT_FILE itself on a system: where
-// the system has a verifier of its own it does not.
+// heedsCertFile reports whether Go reads SSL_CERT_FILE on a system. It does not where it
+// uses the system's verifier.
 func heedsCertFile(goos string) bool {
 	return goos != "windows" && goos != "darwin" && goos != "ios"
 }

@@ -16,7 +16,7 @@ import (
 	"eventdeck/host/event"
 )
 
-// clearText serves a fake over HTTP/2 without TLS, and over HTTP/1 if both.
+// clearText serves h over HTTP/2 without TLS, and also over HTTP/1 if both is set.
 func clearText(t *testing.T, h http.Handler, both bool) string {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
@@ -89,7 +89,8 @@ func TestCertificateFileOfTheEnvironment(t *testing.T) {
 	}
 }
 
-// The environment is read once a process, so the rule is looked at, not tried.
+// The environment is read once per process, so the test inspects the function, not
+// requests.
 func TestProxiesAreThoseOfTheEnvironment(t *testing.T) {
 	for _, address := range []string{"https://h/", "http://h/", "http://127.0.0.1/", "wss://h/"} {
 		rt, err := newTransport(event.Server{URL: address}, Options{}.withDefaults())
@@ -123,7 +124,7 @@ func TestRequestsGoThroughAProxy(t *testing.T) {
 	}
 	w.client.Transport.(*http.Transport).Proxy = http.ProxyURL(to)
 	s := newSession(Options{}.withDefaults())
-	s.link = newHTTPLink(w, s.unasked, s.end)
+	s.link = newHTTPLink(w, s.unsolicited, s.end)
 	defer s.Close()
 	if err := s.greet(soon(t)); err != nil {
 		t.Fatal(err)

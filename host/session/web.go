@@ -16,25 +16,25 @@ import (
 	"eventdeck/host/wire"
 )
 
-// Authorizer gives the requests of sessions the right to be made. Its methods
-// may be called from many goroutines at once.
+// Authorizer authorizes the requests of sessions. Its methods may be called from any
+// goroutine.
 type Authorizer interface {
-	// Token returns the bearer token of the next request, the zero Secret for none.
+	// Token returns the bearer token for the next request, the zero Secret for none.
 	Token(ctx context.Context) (event.Secret, error)
-	// Refused is told that a request with the token was answered 401 or 403, with
-	// the values of its WWW-Authenticate. It reports whether there is another
-	// token with which the request is worth repeating.
+	// Refused handles a response 401 or 403 to a request with the token; challenges are the
+	// values of its WWW-Authenticate. It reports whether the request is worth repeating with
+	// another token.
 	Refused(ctx context.Context, token event.Secret, status int, challenges []string) (again bool, err error)
 }
 
-// web makes the HTTP requests to one server, with its headers and its rights.
+// web makes the HTTP requests to one server, with its headers and its authorization.
 type web struct {
 	opts    Options
 	url     string
 	headers map[string]event.Secret
-	auth    Authorizer // nil: the headers say it all
+	auth    Authorizer // nil: the headers have it
 	client  *http.Client
-	proto   atomic.Pointer[string] // of the last answer
+	proto   atomic.Pointer[string] // of the last response
 }
 
 // newWeb checks the address. It does not connect.
@@ -61,8 +61,8 @@ func newWeb(server event.Server, opts Options) (*web, error) {
 
 var errRedirect = errors.New("the server redirects, which is not followed")
 
-// sameServer follows a redirect only where it repeats the request to the same
-// host: headers and webhook secrets must not reach another.
+// sameServer follows a redirect only if it repeats the request to the same host: headers
+// and webhook secrets must not reach another.
 func sameServer(req *http.Request, via []*http.Request) error {
 	first := via[0]
 	if len(via) > 5 || req.Method != first.Method || req.URL.Scheme != first.URL.Scheme || req.URL.Host != first.URL.Host {
@@ -71,12 +71,12 @@ func sameServer(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// plainAddress is an address without what may be secret in it.
+// plainAddress returns an address without its possible secrets.
 func plainAddress(u *url.URL) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 }
 
-// request returns a request to target with the headers that all of them have.
+// request returns a request to target with the common headers.
 func (w *web) request(ctx context.Context, verb, target string, body []byte) (*http.Request, error) {
 	var src io.Reader
 	if body != nil {
@@ -107,13 +107,13 @@ func (w *web) setHeaders(req *http.Request) {
 	}
 }
 
-// maxAttempts is how often one request is made: with the token that was kept, with
-// one that was renewed, and with one that another brought meanwhile.
+// maxAttempts is how often one request is sent: with the stored token, with a renewed one,
+// and with one that another request obtained meanwhile.
 const maxAttempts = 3
 
-// do sends a request, and again while a refusal brings a better token. Every
-// refusal is told to the account, the last one too: it is what says that the
-// operator is needed. Its errors name the host only: an address may hold secrets.
+// do sends a request, and repeats it while a refusal yields a better token. The account is
+// told of every refusal, the last one too: it decides that the operator is needed. Errors
+// name only the host: an address may hold secrets.
 func (w *web) do(req *http.Request) (*http.Response, error) {
 	for asked := 1; ; asked++ {
 		token, err := w.authorize(req)
@@ -146,9 +146,8 @@ func refusesRights(status int) bool {
 	return status == http.StatusUnauthorized || status == http.StatusForbidden
 }
 
-// refused asks whether the request is worth repeating. A server that can go no
-// further without the operator is [HTTPError] 401 or 403, which the caller reads
-// from the response.
+// refused reports whether the request is worth repeating. If the operator is needed, the
+// caller makes an [HTTPError] 401 or 403 of the response.
 func (w *web) refused(ctx context.Context, token event.Secret, resp *http.Response) (again bool, err error) {
 	return w.auth.Refused(ctx, token, resp.StatusCode, resp.Header.Values("WWW-Authenticate"))
 }
@@ -188,14 +187,14 @@ func (w *web) failure(ctx context.Context, host string, err error) error {
 	if errors.Is(err, errRedirect) {
 		return fmt.Errorf("%w: %w", ErrAnswer, err)
 	}
-	if strings.Contains(err.Error(), host) { // as dialing does
+	if strings.Contains(err.Error(), host) { // as errors of dialing do
 		return fmt.Errorf("%w: %w%s", ErrUnreachable, err, aboutCertificate(err))
 	}
 	return fmt.Errorf("%w: %s: %w%s", ErrUnreachable, host, err, aboutCertificate(err))
 }
 
-// aboutCertificate says what the operator can do about a certificate that was refused;
-// "" if err is about something else.
+// aboutCertificate says what the operator can do about a refused certificate; "" for other
+// errors.
 func aboutCertificate(err error) string {
 	var (
 		authority x509.UnknownAuthorityError
@@ -213,7 +212,7 @@ func aboutCertificate(err error) string {
 	return ""
 }
 
-// version returns the version of HTTP that the server was last heard in.
+// version returns the HTTP version of the last response.
 func (w *web) version() string {
 	if p := w.proto.Load(); p != nil {
 		return *p
@@ -221,7 +220,7 @@ func (w *web) version() string {
 	return ""
 }
 
-// refusal returns the error for an answer whose status is not 2xx.
+// refusal returns the error for a response whose status is not 2xx.
 func (w *web) refusal(resp *http.Response, body []byte) *HTTPError {
 	if len(body) > 0 {
 		w.opts.trace(Received, body)

@@ -9,38 +9,37 @@ import (
 )
 
 const (
-	// inlineDepth is the level from which the JSON view stays on one line.
+	// inlineDepth is the level from which the JSON view does not break lines.
 	inlineDepth = 64
 	indentStep  = 2
 	maxIndent   = 64
 )
 
-// JSON returns the detail view of a JSON payload: indented, keys in the order
-// and numbers in the digits of the text, what may not be shown in the \u
-// spelling, every line end in a string shown and followed by one. Lines have
-// no tabs and at most width cells; a width of 0 or less means lines as long as
-// they come. Below level 64 a value stays on one line. Text that is not JSON
-// comes as [Block].
+// JSON returns the detail view of a JSON payload: indented, with keys in the order and
+// numbers in the digits of the text, unsafe characters as \u escapes, and each line end in
+// a string shown and followed by a line break. Lines have no tabs and at most width cells;
+// a width of 0 or less means unlimited. Below level 64 a value stays on one line. Text that
+// is not JSON is shown as [Block].
 func JSON(raw []byte, width int) []Rendered { return Detail(raw, nil, width) }
 
 // Place is a part of a string or a key in a JSON text.
 type Place struct {
 	At         int // offset of its opening quote in the text
-	Start, End int // byte offsets in the decoded string; equal: the whole of it
+	Start, End int // byte offsets in the decoded string; equal: all of it
 }
 
-// Detail is [JSON] with places in raw shown by [Segment.Span].
+// Detail is [JSON] with places of raw marked by [Segment.Span].
 func Detail(raw []byte, places []Place, width int) []Rendered {
 	lines, _ := Outline(raw, places, width)
 	return lines
 }
 
-// Fold is an object or a list of the detail view that can be closed: its first
-// line ends with the opening bracket, its last one begins with the closing one.
+// Fold is an object or a list of the detail view that can be folded: its first line ends
+// with the opening bracket, its last one begins with the closing one.
 type Fold struct{ First, Last int }
 
-// Outline is [Detail] with the places at which its lines can be folded, inner
-// ones before those around them. Text that is not JSON has none.
+// Outline is [Detail] with its folds, inner ones before outer ones. Text that is not JSON
+// has none.
 func Outline(raw []byte, places []Place, width int) ([]Rendered, []Fold) {
 	l := Lay(raw, places, width)
 	return l.Lines, l.Folds
@@ -49,13 +48,13 @@ func Outline(raw []byte, places []Place, width int) ([]Rendered, []Fold) {
 // Layout is a payload line by line.
 type Layout struct {
 	Lines []Rendered
-	Folds []Fold // as [Outline] tells them
-	// Values says for each line where in the payload the value begins that is on it, -1
-	// for none. A value on several lines is on each of them. Text that is not JSON has none.
+	Folds []Fold // in the order of [Outline]
+	// Values has for each line the offset in the payload of the value on it, -1 for none. A
+	// value on several lines counts for each of them. Text that is not JSON has none.
 	Values []int
 }
 
-// Lay is [Outline] with the values of the lines.
+// Lay is [Outline] with the values on the lines.
 func Lay(raw []byte, places []Place, width int) Layout {
 	if !json.Valid(raw) {
 		return Layout{Lines: Block(Text{string(raw)}, width)}
@@ -82,7 +81,7 @@ type jsonView struct {
 	raw   []byte
 	spans map[int]spanMap // by the offset of the string
 	depth int
-	open  []int // first lines of what is open
+	open  []int // first lines of the open containers
 	folds []Fold
 }
 
@@ -142,21 +141,21 @@ func (v *jsonView) print() {
 	v.newLine(0)
 }
 
-// holds notes that the value at raw[i] is on the line, unless another one is before it.
+// holds records that the value at raw[i] is on the line, unless another one comes before
+// it.
 func (v *jsonView) holds(i int) {
 	if v.value == 0 {
 		v.value = i + 1
 	}
 }
 
-// sign adds what stands between values.
+// sign adds a bracket, comma or colon.
 func (v *jsonView) sign(s string) {
 	v.kind = Sign
 	v.add(s, len(s), false, 0)
 }
 
-// close notes where what was opened last is closed. What stays on one line
-// cannot be folded.
+// close ends the innermost container. A container on one line cannot be folded.
 func (v *jsonView) close() {
 	first := v.open[len(v.open)-1]
 	v.open = v.open[:len(v.open)-1]
@@ -165,7 +164,7 @@ func (v *jsonView) close() {
 	}
 }
 
-// next goes on behind a bracket or a comma.
+// next continues after a bracket or a comma.
 func (v *jsonView) next() {
 	if v.depth <= inlineDepth {
 		v.newLine(v.margin())
@@ -173,8 +172,8 @@ func (v *jsonView) next() {
 	}
 }
 
-// margin is the indentation of the present level. It also sets that of the
-// lines that continue a string.
+// margin returns the indentation of the current level, and sets that of continuation lines
+// of a string.
 func (v *jsonView) margin() int {
 	m := min(v.depth*indentStep, maxIndent)
 	if v.width > 0 {

@@ -19,16 +19,16 @@ const (
 // printer turns text into lines of safe segments.
 type printer struct {
 	spell  func(runes.Unit) string
-	json   bool // the text stands in a JSON string
+	json   bool // the text is in a JSON string
 	breaks bool // a line feed ends the line
-	width  int  // wrap to it; 0 or less: do not
+	width  int  // in cells; 0 or less: lines are not wrapped
 
-	indent int // of the lines that continue a string
+	indent int // of continuation lines
 	lines  []Rendered
-	value  int   // where the value begins that is on the line, from 1; 0: none is
-	values []int // of each line; kept for JSON only
+	value  int   // offset of the value on the line plus 1; 0: none
+	values []int // of each line; for JSON only
 	cur    Rendered
-	buf    []byte // text of the open segment, which is not yet in cur
+	buf    []byte // text of the open segment, not yet in cur
 	bufW   int
 	span   int // of the open segment
 	kind   Kind
@@ -58,13 +58,13 @@ func (p *printer) flush() {
 	}
 }
 
-// line returns what was added as one line.
+// line returns the added segments as one line.
 func (p *printer) line() Rendered {
 	p.flush()
 	return p.cur
 }
 
-// newLine ends the line; the next one starts with indent blanks.
+// newLine ends the line. The next one starts with indent blanks.
 func (p *printer) newLine(indent int) {
 	p.flush()
 	before := len(p.lines)
@@ -87,10 +87,11 @@ func (p *printer) newLine(indent int) {
 	}
 }
 
-// jsonSegments is room for a usual line of JSON: indentation, name, colon, value, comma.
+// jsonSegments is the capacity for a usual line of JSON: indentation, name, colon, value,
+// comma.
 const jsonSegments = 6
 
-// wrapped cuts a line that is too wide. In JSON no comma stands on a line of its own.
+// wrapped breaks a line that is too wide. In JSON no comma gets a line of its own.
 func (p *printer) wrapped() []Rendered {
 	if !p.json || p.width < 2 {
 		return p.cur.wrap(p.width, p.indent)
@@ -107,8 +108,7 @@ func (p *printer) wrapped() []Rendered {
 // column is the width of the line so far.
 func (p *printer) column() int { return p.cur.Width + p.bufW }
 
-// text adds s. at maps an offset in s to the span it lies in and to the offset
-// from which that may change; nil means no spans.
+// text adds s. at has the spans of s; nil means none.
 func (p *printer) text(s string, at spanMap) {
 	u := runes.Units{S: s}
 	for u.I < len(s) {
@@ -133,8 +133,8 @@ func (p *printer) text(s string, at spanMap) {
 	}
 }
 
-// cleanRun returns the length of the ASCII at the start of s that is shown as
-// it is and has no combining mark behind it.
+// cleanRun returns the length of the ASCII at the start of s that is shown as it is and is
+// not followed by a combining mark.
 func (p *printer) cleanRun(s string) int {
 	i := 0
 	for i < len(s) && s[i] >= 0x20 && s[i] < 0x7f && s[i] != '\\' && (s[i] != '"' || !p.json) {
@@ -156,7 +156,7 @@ func (p *printer) ascii(s string, base int, at spanMap) {
 	}
 }
 
-// layout makes a line end or a tab real.
+// layout turns a line end or a tab into layout.
 func (p *printer) layout(w runes.Unit) {
 	switch {
 	case p.json && w.R == '\n':
@@ -174,7 +174,7 @@ func (p *printer) layout(w runes.Unit) {
 	}
 }
 
-// shown adds the stretch of shown units at u, cluster by cluster.
+// shown adds the run of shown units at u, cluster by cluster.
 func (p *printer) shown(u *runes.Units, at spanMap) {
 	start := u.I
 	for u.I < len(u.S) {
@@ -211,8 +211,8 @@ func (p *printer) escapedASCII(u *runes.Units, w runes.Unit, at spanMap) {
 	u.Prev = '\\'
 }
 
-// tokenFollows reports whether what comes next is a token or looks like one
-// behind a backslash.
+// tokenFollows reports whether the next unit is a token or would look like one after a
+// backslash.
 func (p *printer) tokenFollows(u runes.Units) bool {
 	if u.I >= len(u.S) {
 		return false
@@ -233,7 +233,7 @@ func (p *printer) tokenFollows(u runes.Units) bool {
 // clusters adds shown text that starts at offset base of its text.
 func (p *printer) clusters(s string, base int, at spanMap) {
 	if extends(s) {
-		// It would grow together with what stands before it.
+		// It would combine with the character before it.
 		r, n, _ := runes.DecodeRune(s)
 		id, _ := at.find(base)
 		tok := p.spell(runes.Unit{R: r, Class: runes.Mark})
@@ -267,7 +267,7 @@ func (p *printer) clusters(s string, base int, at spanMap) {
 	}
 }
 
-// cluster adds one grapheme cluster, of a flood only its start.
+// cluster adds one grapheme cluster, or only the start of a very long one.
 func (p *printer) cluster(c string, w, span int) {
 	cut, marks, n := len(c), 0, 0
 	for i, r := range c {
@@ -297,10 +297,10 @@ func (p *printer) cluster(c string, w, span int) {
 	p.add(tok, cells(tok), true, span)
 }
 
-// firstCombining is the first code point that joins the grapheme cluster before it (UAX 29).
+// firstCombining is the first code point that belongs to the cluster before it (UAX 29).
 const firstCombining = 0x300
 
-// extends reports whether the first rune of s joins the cluster before it.
+// extends reports whether the first rune of s belongs to the cluster before it.
 func extends(s string) bool {
 	r, n := utf8.DecodeRuneInString(s)
 	if r < firstCombining {
@@ -351,9 +351,8 @@ func allEqual(run []runes.Unit) bool {
 	return true
 }
 
-// runLength returns how many units at the start of run are told in one piece:
-// tags, selectors, or a mix of the others, from which long equal stretches
-// stand apart.
+// runLength returns how many units at the start of run are shown together: tags, selectors,
+// or a mix of the others without long runs of equal units.
 func runLength(run []runes.Unit) int {
 	same := func(i int) bool { return run[i].R == run[0].R && run[i].Class == run[0].Class }
 	n := 1
@@ -383,15 +382,15 @@ func runLength(run []runes.Unit) int {
 	return n
 }
 
-// spanMap finds the span that an offset of one string lies in.
+// spanMap finds the span around an offset of one string.
 type spanMap []mappedSpan
 
 type mappedSpan struct{ id, start, end int }
 
 const noOffset = int(^uint(0) >> 1)
 
-// find returns the id of the first span around offset i, 0 outside, and the
-// next offset at which that may change.
+// find returns the id of the first span around offset i, 0 for none, and the next offset at
+// which that may change.
 func (m spanMap) find(i int) (id, until int) {
 	until = noOffset
 	for _, s := range m {

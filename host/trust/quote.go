@@ -14,10 +14,9 @@ func lowSurrogateAt[T []byte | string](s T) bool {
 	return len(s) >= 3 && s[0] == 0xed && s[1] >= 0xb0 && s[1] <= 0xbf && s[2]&0xc0 == 0x80
 }
 
-// AppendJSONString appends s to b as a JSON string that can act on no
-// terminal. C0, U+007F to U+009F, bidi controls, tags, U+2028, U+2029, U+FEFF
-// and other characters without a glyph are escaped, invalid bytes as \u00XX;
-// HTML characters are not.
+// AppendJSONString appends s to b as a JSON string that is safe for terminals. C0, U+007F
+// to U+009F, bidi controls, tags, U+2028, U+2029, U+FEFF and other characters without a
+// glyph are escaped, invalid bytes as \u00XX; HTML characters are not.
 func AppendJSONString(b []byte, s string) []byte {
 	b = append(b, '"')
 	b = appendEscaped(b, s)
@@ -41,9 +40,8 @@ func appendEscaped[T []byte | string](b []byte, s T) []byte {
 	return b
 }
 
-// appendJSONRune appends one code point, escaped where it must be. pairs says
-// that r and what follows are the halves of a pair: they must not become one
-// character.
+// appendJSONRune appends one code point, escaped if it must be. pairs says that r and the
+// next rune are the halves of a surrogate pair: they must not become one character.
 func appendJSONRune(b []byte, r rune, ok, pairs bool) []byte {
 	switch {
 	case !ok:
@@ -68,8 +66,8 @@ func appendJSONRune(b []byte, r rune, ok, pairs bool) []byte {
 	return jsontext.AppendEscape(b, r)
 }
 
-// jsonEscaped tells which code points are escaped in JSON that we write.
-// Joiners and variation selectors are left: emoji and Persian need them.
+// jsonEscaped reports whether a code point is escaped in the JSON that we write. Joiners
+// and variation selectors are not: emoji and Persian need them.
 func jsonEscaped(r rune) bool {
 	switch runes.ClassOf(r) {
 	case runes.Control, runes.C1, runes.Bidi, runes.Tag, runes.Separator, runes.Nonchar, runes.Surrogate, runes.Private, runes.Unassigned:
@@ -124,7 +122,7 @@ func appendRequoted(b, s []byte) []byte {
 			b = append(b, c)
 			i++
 		default:
-			// Bytes as received: a surrogate in them is invalid bytes.
+			// Raw bytes: a surrogate in them is invalid.
 			r, n := utf8.DecodeRune(s[i:])
 			if r == utf8.RuneError && n == 1 {
 				b = jsontext.AppendEscape(b, rune(c))

@@ -13,14 +13,14 @@ import (
 // Segment is a run of cells of one kind. Its text is safe to print.
 type Segment struct {
 	Text string // safe text
-	Mark bool   // stands for something that is not shown as it came
-	// Span is one more than the index of the [Place] that the text lies in; 0
-	// outside of places and in views without them.
+	Mark bool   // stands for something that is not shown as it is
+	// Span is one more than the index of the [Place] around the text; 0 outside of places
+	// and in views without them.
 	Span int
 	Kind Kind // of a value of JSON in [Detail]; 0 elsewhere
 }
 
-// Kind is what a part of a JSON text is.
+// Kind is the kind of a part of a JSON text.
 type Kind uint8
 
 // The kinds.
@@ -36,9 +36,9 @@ const (
 // Rendered is one line of safe text, ready to be laid out. Its width is known
 // before any style is added.
 //
-// Different texts have different lines, also without style: a token has an odd
-// number of backslashes or opening guillemets, literal ones that could imitate
-// it are doubled, and a collapsed run has its count and a hash.
+// Different texts have different lines, even without style: a token has an odd number of
+// backslashes or opening guillemets, literal ones that could imitate a token are doubled,
+// and a collapsed run has its count and a hash.
 type Rendered struct {
 	Segments []Segment
 	Width    int // cells
@@ -56,12 +56,12 @@ func (r Rendered) Plain() string {
 	return b.String()
 }
 
-// CutMark ends a line that was clipped. It is a [Segment] of its own, marked: a text that
-// holds the same character is not.
+// CutMark ends a clipped line. It is a marked [Segment] of its own, unlike the same
+// character in a text.
 const CutMark = "…"
 
-// Clip returns the line in at most width cells. What does not fit is replaced
-// by one visible ellipsis; a token is kept whole or left out.
+// Clip returns the line in at most width cells. The part that does not fit is replaced by
+// one [CutMark]; a token is kept whole or left out.
 func (r Rendered) Clip(width int) Rendered {
 	if r.Width <= width {
 		return r
@@ -89,8 +89,8 @@ func (r *Rendered) push(s Segment, w int) {
 	r.Width += w
 }
 
-// split cuts s behind the last place that is at most room cells from its
-// start: between grapheme clusters, or around a token as a whole.
+// split cuts s at most room cells from its start: between grapheme clusters, and not within
+// a token.
 func (s Segment) split(room int) (head, tail Segment, w int) {
 	head, tail = s, s
 	if s.Mark {
@@ -106,8 +106,7 @@ func (s Segment) split(room int) (head, tail Segment, w int) {
 	return head, tail, w
 }
 
-// fit returns how many bytes of safe text fit into room cells and the cells
-// they take.
+// fit returns how many bytes of safe text fit into room cells, and their width in cells.
 func fit(s string, room int) (n, w int) {
 	for n < len(s) {
 		size, cw := firstGlyph(s[n:])
@@ -129,8 +128,8 @@ func firstCluster(s string) (size, width int) {
 	return len(c), w
 }
 
-// firstGlyph is firstCluster with the spacing marks behind it that are clusters of
-// their own, as some Myanmar ones are: a line must not begin with one.
+// firstGlyph is firstCluster with the spacing marks after it that are clusters of their
+// own, such as some Myanmar ones: a line must not begin with one.
 func firstGlyph(s string) (size, width int) {
 	size, width = firstCluster(s)
 	for size < len(s) && s[size] >= 0x80 {
@@ -154,7 +153,7 @@ func cells(s string) int {
 	return len(s)
 }
 
-// continuing is the indentation of the lines that continue one of at most width cells.
+// continuing returns the indentation of continuation lines of at most width cells.
 func continuing(indent, width int) int {
 	indent = min(indent, width/2)
 	if width-indent < 2 { // a wide glyph must fit
@@ -163,8 +162,8 @@ func continuing(indent, width int) int {
 	return indent
 }
 
-// wrap cuts a line into lines of at most width cells, behind a blank where
-// there is one in the second half. All but the first start with indent blanks.
+// wrap breaks a line into lines of at most width cells, after a blank if there is one in
+// the second half. All but the first start with indent blanks.
 func (r Rendered) wrap(width, indent int) []Rendered {
 	if width <= 0 || r.Width <= width {
 		return []Rendered{r}
@@ -184,7 +183,7 @@ func (r Rendered) wrap(width, indent int) []Rendered {
 			fresh := cur.Width == 0 || len(lines) > 0 && cur.Width == indent
 			head, tail, w := s.split(width - cur.Width)
 			if s.Mark && w == 0 && fresh {
-				// A token wider than the pane: there is no whole place for it.
+				// A token wider than the pane must be cut.
 				n, nw := fit(s.Text, width-cur.Width)
 				head.Text, tail.Text, w = s.Text[:n], s.Text[n:], nw
 			}
@@ -234,9 +233,8 @@ func Line(t Text) Rendered {
 	return p.line()
 }
 
-// Block returns t with its line ends and tabs made real, a carriage return
-// before a line feed being part of the line end, wrapped to width cells; a
-// width of 0 or less means lines as long as they come.
+// Block returns t with its line ends and tabs as layout, wrapped to width cells; a width of
+// 0 or less means unlimited. A carriage return before a line feed is part of the line end.
 func Block(t Text, width int) []Rendered {
 	p := printer{spell: runes.Spell, breaks: true, width: width}
 	p.text(t.s, nil)
@@ -244,9 +242,9 @@ func Block(t Text, width int) []Rendered {
 	return p.lines
 }
 
-// Escaped returns t in ASCII only: every other code point is a token of its
-// own, nothing is collapsed, every backslash is doubled. Letters that look
-// alike are told apart here. Lines end behind the token of a line feed.
+// Escaped returns t in ASCII only, which distinguishes look-alike letters: every other code
+// point is a token of its own, nothing is collapsed, every backslash is doubled. Lines end
+// after the token of a line feed.
 func Escaped(t Text, width int) []Rendered {
 	p := printer{width: width}
 	for u := (runes.Units{S: t.s}); u.I < len(t.s); {
@@ -272,8 +270,8 @@ func Escaped(t Text, width int) []Rendered {
 	return p.lines
 }
 
-// Hex returns raw as a table: offset, bytes, and their ASCII letters. width
-// chooses between 16 and 8 bytes a line; 0 or less means 16.
+// Hex returns raw as a table: offset, bytes, and their ASCII characters. width, in cells,
+// chooses between 16 and 8 bytes per line; 0 or less means 16.
 func Hex(raw []byte, width int) []Rendered {
 	per := 16
 	if width > 0 && width < 76 {

@@ -12,12 +12,11 @@ import (
 	"testing"
 )
 
-// The walk below reads the module's code and reports where text from outside
-// reaches a place that prints, logs, styles or titles without the safe
-// rendering in between. It follows values through the variables of one
-// function; the type trust.Text itself keeps them apart everywhere else.
+// The walk below reads the module's code and reports where untrusted text is printed,
+// logged, styled or made a title without safe rendering. It follows values through the
+// variables of one function; everywhere else the type trust.Text prevents it.
 
-// allowedSinks are files whose use was looked at, with the reason.
+// allowedSinks are reviewed files, with the reason.
 var allowedSinks = map[string]string{
 	"ui/tui/copy.go": "raw bytes go to the clipboard on a key of their own, in base64",
 }
@@ -41,13 +40,13 @@ var sinkMethods = []string{
 	"WriteString",
 }
 
-// builders are receivers whose WriteString only collects.
+// builders are receivers whose WriteString only collects text.
 var builders = []string{"b", "sb", "buf", "builder", "h", "hash", "mac"}
 
 // rawFields are fields that hold bytes of a payload.
 var rawFields = []string{"Raw", "Data", "Payload"}
 
-// carriers hand their argument on unchanged.
+// carriers return their argument unchanged.
 var carriers = []string{"strings", "bytes", "slices", "string", "append", "min", "max"}
 
 // sinkWalk finds the flows in one file.
@@ -57,10 +56,10 @@ type sinkWalk struct {
 	found   []string
 }
 
-// function walks a body; its variables are forgotten behind it.
+// function walks a body, with its own variables.
 func (w *sinkWalk) function(body *ast.BlockStmt) {
 	w.tainted = map[string]bool{}
-	for range 2 { // a variable may be set below its use, in a loop
+	for range 2 { // in a loop a variable may be set after its use
 		ast.Inspect(body, w.assignments)
 	}
 	ast.Inspect(body, w.sinks)
@@ -138,7 +137,7 @@ func isSink(fun ast.Expr) bool {
 	return slices.Contains(sinkMethods, sel.Sel.Name)
 }
 
-// isRaw reports whether an expression is text from outside as it came.
+// isRaw reports whether an expression is untrusted text.
 func (w *sinkWalk) isRaw(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.Ident:
@@ -159,7 +158,7 @@ func (w *sinkWalk) isRaw(e ast.Expr) bool {
 	return false
 }
 
-// rawCall reports whether a call returns text from outside as it came.
+// rawCall reports whether a call returns untrusted text.
 func (w *sinkWalk) rawCall(call *ast.CallExpr) bool {
 	switch fun := call.Fun.(type) {
 	case *ast.SelectorExpr:
@@ -184,7 +183,7 @@ func (w *sinkWalk) rawCall(call *ast.CallExpr) bool {
 	return slices.ContainsFunc(call.Args, w.isRaw)
 }
 
-// yieldsNoText names functions of carriers that return no text.
+// yieldsNoText reports whether a function of a carrier returns no text.
 func yieldsNoText(name string) bool {
 	for _, prefix := range []string{"Has", "Contains", "Index", "LastIndex", "Count", "Equal", "Compare"} {
 		if strings.HasPrefix(name, prefix) {
@@ -205,7 +204,7 @@ func sinksIn(fset *token.FileSet, file *ast.File) []string {
 	return w.found
 }
 
-// TestNoRawTextReachesASink reads every file of the module that is no test.
+// TestNoRawTextReachesASink reads every non-test file of the module.
 func TestNoRawTextReachesASink(t *testing.T) {
 	root := filepath.Join("..", "..")
 	files := 0

@@ -1,6 +1,6 @@
-// Package trust holds text that was written by another party: every string
-// that came from a server. Such text is data. It is kept as it came, and it
-// reaches a person only through the safe rendering of this package.
+// Package trust holds text that another party wrote: every string from a server. Such text
+// is data. It is kept as received, and is shown only through the safe rendering of this
+// package.
 //
 // The package is a leaf: no I/O, no clock, no knowledge of servers or screens.
 package trust
@@ -13,8 +13,8 @@ import (
 	"eventdeck/host/internal/jsontext"
 )
 
-// Text is a string that came from a server: a name, a description, an id, a
-// cursor, an error message, a payload. It is comparable and may be a map key.
+// Text is a string from a server: a name, a description, an id, a cursor, an error message,
+// a payload. It is comparable and may be a map key.
 //
 // Text has no String method on purpose: it cannot be concatenated, styled or
 // printed by accident. Package fmt and log/slog show its escaped one-line form;
@@ -24,8 +24,8 @@ type Text struct{ s string }
 // Untrusted marks s as text from a server.
 func Untrusted(s string) Text { return Text{s} }
 
-// Raw returns the text as it came. Callers are the store, the wire and exports
-// of exact bytes; a screen, a log or an error never is.
+// Raw returns the text as received. It is for the store, the wire and exports of exact
+// bytes, never for a screen, a log or an error.
 func (t Text) Raw() string { return t.s }
 
 // IsZero reports whether the text is empty.
@@ -47,12 +47,12 @@ func (t Text) Format(f fmt.State, verb rune) {
 // LogValue implements [slog.LogValuer] with the escaped one-line form.
 func (t Text) LogValue() slog.Value { return slog.StringValue(Line(t).Plain()) }
 
-// MarshalJSON writes the text as a JSON string in which nothing can act on a
-// terminal: see [AppendJSONString].
+// MarshalJSON writes the text as a JSON string that is safe for terminals: see
+// [AppendJSONString].
 func (t Text) MarshalJSON() ([]byte, error) { return AppendJSONString(nil, t.s), nil }
 
-// UnmarshalJSON reads a JSON string. Unlike encoding/json it keeps invalid
-// bytes and lone surrogates. It leaves t alone on null.
+// UnmarshalJSON reads a JSON string. Unlike encoding/json it keeps invalid bytes and lone
+// surrogates. It leaves t unchanged on null.
 //
 // Errors: [jsontext.ErrSyntax].
 func (t *Text) UnmarshalJSON(raw []byte) error {
@@ -66,10 +66,10 @@ func (t *Text) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// GobEncode writes the exact bytes, for another process of the same user.
+// GobEncode returns the exact bytes, for another process of the same user.
 func (t Text) GobEncode() ([]byte, error) { return []byte(t.s), nil }
 
-// GobDecode reads what GobEncode wrote.
+// GobDecode reads the bytes of GobEncode.
 func (t *Text) GobDecode(raw []byte) error {
 	t.s = string(raw)
 	return nil

@@ -12,22 +12,22 @@ import (
 const (
 	tokenOpen  = "‹"
 	tokenClose = "›"
-	// showEqual is how many equal tokens stand side by side before a count
-	// replaces them, showMixed how many different ones.
+	// showEqual is how many equal tokens are shown before a count replaces them, showMixed
+	// how many different ones.
 	showEqual = 3
 	showMixed = 8
-	// showHidden is how much decoded text a token offers, in code points.
+	// showHidden bounds the decoded text in a token, in code points.
 	showHidden = 400
 )
 
-// shortHash tells collapsed runs apart.
+// shortHash returns a short hash that distinguishes collapsed runs.
 func shortHash(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:4])
 }
 
-// collapse returns one token for a run of hidden units: what it is made of,
-// how many they are, what they say, and a hash of the run.
+// collapse returns one token for a run of hidden units: their kinds, their count, their
+// decoded text, and a hash of the run.
 func collapse(s string, run []runes.Unit, spell func(runes.Unit) string) string {
 	body := s[run[0].Start:run[len(run)-1].End]
 	var b strings.Builder
@@ -50,7 +50,7 @@ func collapse(s string, run []runes.Unit, spell func(runes.Unit) string) string 
 	return b.String()
 }
 
-// kindsOf spells the different units of a run, at most four of them.
+// kindsOf returns the spellings of the different units of a run, at most four.
 func kindsOf(run []runes.Unit, spell func(runes.Unit) string) []string {
 	var kinds []string
 	type id struct {
@@ -71,7 +71,7 @@ func kindsOf(run []runes.Unit, spell func(runes.Unit) string) []string {
 	return kinds
 }
 
-// writeHidden writes text that was hidden, in quotes, itself escaped.
+// writeHidden writes decoded hidden text, quoted and escaped.
 func writeHidden(b *strings.Builder, s string) {
 	if s == "" {
 		return

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// Unescaped returns the text that s shows: s is safe already, as errors are that
-// print a [Text], and shown again it would be escaped a second time. What [Line] makes
-// of the result is s; where that cannot be, the result is s as it stands.
+// Unescaped returns the text that s shows. s is already safe, like the text of an error
+// with a [Text] in it, and would otherwise be escaped twice. [Line] of the result is s; if
+// there is no such text, the result is s itself.
 func Unescaped(s string) Text {
 	if !strings.Contains(s, `\`) {
 		return Untrusted(s)
@@ -20,8 +20,7 @@ func Unescaped(s string) Text {
 	return t
 }
 
-// unescape takes the tokens of [Line] back, and the doubling of backslashes that would
-// look like one.
+// unescape decodes the tokens of [Line], and halves backslashes that it doubled.
 func unescape(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); {
@@ -47,7 +46,7 @@ func unescape(s string) string {
 	return b.String()
 }
 
-// readToken reads a token behind its backslash and returns how long it is.
+// readToken decodes the token after a backslash and returns its length.
 func readToken(b *strings.Builder, s string) int {
 	digits := map[byte]int{'x': 2, 'u': 4, 'U': 8}[s[0]]
 	if len(s) > digits {

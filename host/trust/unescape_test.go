@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// An error that prints a text is shown with one level of escapes, however often it is
-// made a text and an error again.
+// An error that prints a text is escaped once, however often it is converted to a text and
+// an error again.
 func TestErrorsAreEscapedOnce(t *testing.T) {
 	for _, raw := range []string{
 		"red \x1b[31m", `C:\new\x`, `literal \x1b and \\u0041`, "bell\a\\\a", "bidi \u202e tag \U000e0041", "bytes \x9b\xff", `plain`, `a\`, `\`, "",
@@ -22,7 +22,7 @@ func TestErrorsAreEscapedOnce(t *testing.T) {
 	}
 }
 
-// Whatever is taken back, what is shown stays the same, or is escaped once more.
+// Unescaping a text and showing it again gives the same text, or escapes it once more.
 func FuzzUnescaped(f *testing.F) {
 	for _, s := range []string{`\x1b`, `\\x1b`, `\u202e`, `\U0010ffff`, `\Uffffffff`, `\xc3\xa9`, `\ud800`, `‹+5 tag›\x1b`, `\x0`, "\x1b\\x1b", `\\`, `\n`} {
 		f.Add(s)

@@ -60,7 +60,7 @@ func TestDecodeMessages(t *testing.T) {
 	}
 }
 
-func TestBadMemberOfABatchCostsOnlyItself(t *testing.T) {
+func TestMalformedMessageOfABatchIsSkippedAlone(t *testing.T) {
 	got, err := DecodeMessages([]byte(`[{"method":"a"},7,{"method":"b"}]`))
 	if !errors.Is(err, ErrMalformed) || len(got) != 2 || got[1].Method != "b" {
 		t.Errorf("%+v, %v", got, err)
@@ -95,7 +95,7 @@ func TestDecodeError(t *testing.T) {
 	}
 }
 
-func TestErrorNamesOfBothFamilies(t *testing.T) {
+func TestErrorNamesOfBothProfiles(t *testing.T) {
 	for name, codes := range map[Name][2]int{
 		NotFound: {-32011, -32023}, Forbidden: {-32012, -32024}, ResourceExhausted: {-32013, -32025},
 		Unsupported: {-32014, -32026}, CallbackEndpointError: {-32015, -32027},
@@ -306,7 +306,7 @@ func TestParseTimeRefusesOtherText(t *testing.T) {
 	}
 }
 
-func TestWordsOfAServerAreClippedInErrors(t *testing.T) {
+func TestServerTextIsClippedInErrors(t *testing.T) {
 	e := &Error{Code: CodeInternal, Message: text(strings.Repeat("é", 10_000)), Data: []byte(`{"reason":"` + strings.Repeat("x", 10_000) + `"}`)}
 	if got := e.Error(); len(got) > 3000 || !strings.Contains(got, "é…") || !utf8.ValidString(got) {
 		t.Errorf("%d bytes: %.80s", len(got), got)

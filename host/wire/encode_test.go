@@ -36,7 +36,7 @@ func TestRequestsAreStrict(t *testing.T) {
 	}
 }
 
-func TestCursorGoesBackAsItCame(t *testing.T) {
+func TestCursorIsSentBackUnchanged(t *testing.T) {
 	for _, spelled := range []string{`"a"`, `""`, `17`, `"17"`, `-1.50e+2`, `123456789012345678901`, `"\ud800"`, `"\u001b\u202e\u0000"`, `"😀<\"\\"`, "\"\x9a\\u008d\xff\"", "\"\xed\xa0\""} {
 		r, err := DecodePoll([]byte(`{"cursor":` + spelled + `}`))
 		if err != nil {

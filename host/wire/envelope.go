@@ -7,10 +7,10 @@ import (
 	"eventdeck/host/internal/jsontext"
 )
 
-// readEnvelope reads the members of a JSON-RPC message without encoding/json, which
-// reads every byte of an event twice. It takes what servers write: a valid object
-// whose member names are exact and stand once, nothing behind it. ok is false for
-// everything else, also where encoding/json would find sense in it.
+// readEnvelope reads the members of a JSON-RPC message without encoding/json, which reads
+// every byte of an event twice. It accepts what servers usually send: a valid object with
+// exact, unique member names and nothing after it. ok is false for everything else, even if
+// encoding/json could decode it.
 //
 // The results are parts of raw.
 func readEnvelope(raw []byte) (r rawMessage, ok bool) {
@@ -35,7 +35,7 @@ func readEnvelope(raw []byte) (r rawMessage, ok bool) {
 			r.Method, bit = methodName(method), 16
 		default:
 			if !ordinary(s.Name) {
-				return r, false // encoding/json may take it for one of the above
+				return r, false // encoding/json may match it with one of the above
 			}
 		}
 		if seen&bit != 0 {
@@ -46,7 +46,7 @@ func readEnvelope(raw []byte) (r rawMessage, ok bool) {
 	return r, s.Complete()
 }
 
-// ordinary reports whether a name is none of an envelope in other letters.
+// ordinary reports whether a name differs from those of an envelope in more than case.
 func ordinary(name []byte) bool {
 	for _, known := range [...]string{"id", "params", "result", "error", "method"} {
 		if bytes.EqualFold(name, []byte(known)) {
@@ -56,8 +56,7 @@ func ordinary(name []byte) bool {
 	return true
 }
 
-// methodName returns the name of a method. That which nearly every message has is
-// not allocated again.
+// methodName returns the name of a method. It does not allocate for the most common one.
 func methodName(name []byte) string {
 	if string(name) == NoteEvent {
 		return NoteEvent
@@ -65,9 +64,8 @@ func methodName(name []byte) string {
 	return string(name)
 }
 
-// readMembers reads the members of an object as encoding/json reads them into a map,
-// with values that are parts of raw. ok is false for what is unusual, as in
-// readEnvelope.
+// readMembers reads the members of an object like encoding/json into a map. The values are
+// parts of raw. ok is false as in readEnvelope.
 func readMembers(raw []byte) (m members, ok bool) {
 	m = members{}
 	s := jsontext.SkimObject(raw)
@@ -77,7 +75,7 @@ func readMembers(raw []byte) (m members, ok bool) {
 	return m, s.Complete()
 }
 
-// readList reads the values of an array; they are parts of raw. ok is as in
+// readList reads the elements of an array. They are parts of raw. ok is false as in
 // readEnvelope.
 func readList(raw []byte) (list []json.RawMessage, ok bool) {
 	list = []json.RawMessage{}

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// envelopes are messages as servers write them, and what comes close.
+// envelopes are messages as servers write them, and similar texts.
 var envelopes = []string{
 	`{"jsonrpc":"2.0","id":7,"result":{"a":[1,-2.5e3,true,false,null,"x\"\\\u00e9"]}}`,
 	`{"jsonrpc":"2.0","method":"notifications/events/event","params":{"eventId":"e","data":{"n":[{},[],[[]],{"a":{}}]}}}`,
@@ -21,8 +21,8 @@ var envelopes = []string{
 	"{\"\u017Fesult\":1,\"method\":\"x\"}", "{\"\u212Aey\":1,\"method\":\"x\"}",
 }
 
-// FuzzEnvelope: what the reader of envelopes takes, encoding/json takes with the
-// same result.
+// FuzzEnvelope: an envelope that the reader accepts, encoding/json reads with the same
+// result.
 func FuzzEnvelope(f *testing.F) {
 	for _, text := range envelopes {
 		f.Add([]byte(text))
@@ -54,7 +54,7 @@ func FuzzEnvelope(f *testing.F) {
 	})
 }
 
-func TestEnvelopesOfServersAreReadFast(t *testing.T) {
+func TestUsualEnvelopesAreReadFast(t *testing.T) {
 	for i, text := range envelopes[:4] {
 		if _, ok := readEnvelope([]byte(text)); !ok {
 			t.Errorf("message %d goes the slow way: %s", i, text)

@@ -10,8 +10,8 @@ import (
 	"eventdeck/host/trust"
 )
 
-// Name is what an error means, whatever code a profile gives it. The host
-// branches on names, never on numbers (SEP-3415, error codes; field notes 4).
+// Name is the meaning of an error, whatever its code in a profile. The host branches on
+// names, never on codes (SEP-3415, error codes; field notes 4).
 type Name string
 
 // The error names of MCP Events and of the protocol below it.
@@ -31,7 +31,7 @@ const (
 	UnknownError          Name = "Unknown"
 )
 
-// Error codes, as they are sent by the demo servers and tests.
+// Error codes that the demo servers and tests send.
 const (
 	CodeParse              = -32700
 	CodeInvalidRequest     = -32600
@@ -42,7 +42,7 @@ const (
 	CodeMissingCapability  = -32021
 )
 
-// Profile is one of the two families of codes and shapes of MCP Events.
+// Profile is one of the two families of error codes and shapes of MCP Events.
 type Profile string
 
 // The profiles.
@@ -52,8 +52,8 @@ const (
 	ProfileSketch Profile = "sketch"
 )
 
-// Code returns the number that a profile gives to a name of MCP Events, or
-// [CodeInternal] for another name.
+// Code returns the code of a name of MCP Events in a profile, or [CodeInternal] for another
+// name.
 func (p Profile) Code(n Name) int {
 	base := map[Name]int{NotFound: 0, Forbidden: 1, ResourceExhausted: 2, Unsupported: 3, CallbackEndpointError: 4}
 	i, ok := base[n]
@@ -66,7 +66,7 @@ func (p Profile) Code(n Name) int {
 	return -32023 - i
 }
 
-// NameOf maps a code of either family to its name.
+// NameOf returns the name of a code of either family.
 func NameOf(code int) Name {
 	switch code {
 	case -32011, -32023:
@@ -97,14 +97,14 @@ func NameOf(code int) Name {
 	return UnknownError
 }
 
-// Error is an error that a server answered with.
+// Error is the error of a server's response.
 type Error struct {
 	Code    int
 	Message trust.Text
 	Data    json.RawMessage // as sent; nil if absent
 }
 
-// Error implements error: the name, the code and the escaped message.
+// Error returns the name, the code and the escaped message.
 func (e *Error) Error() string {
 	if e.Code == 0 && e.Message.IsZero() && len(e.Data) == 0 {
 		return "the server gave no reason"
@@ -124,14 +124,14 @@ func (e *Error) Error() string {
 	return text
 }
 
-// errorText is what [Error.Error] writes, up to the server's words.
+// errorText matches the text of [Error.Error] up to the server's message.
 var errorText = regexp.MustCompile(`server answered ([A-Za-z]+) \(-?[0-9]+\)`)
 
-// reasonText is the reason in it.
+// reasonText matches the reason in it.
 var reasonText = regexp.MustCompile(`\(reason ([a-z0-9_]+)\)`)
 
-// FromText returns what the text of an [Error] says that was kept as text: its name and
-// the reason in its data; both are empty for another text.
+// FromText returns the name and the reason of an [Error] that was stored as text; both are
+// empty for another text.
 func FromText(text string) (n Name, reason string) {
 	name := errorText.FindStringSubmatch(text)
 	if name == nil {
@@ -143,8 +143,8 @@ func FromText(text string) (n Name, reason string) {
 	return Name(name[1]), reason
 }
 
-// Clip returns the beginning of a server's words, for an error: errors are stored
-// and shown in one line.
+// Clip returns the beginning of a server's text, for an error, which is stored and shown in
+// one line.
 func Clip(t trust.Text) trust.Text {
 	const most = 1000
 	s := t.Raw()
@@ -158,7 +158,7 @@ func Clip(t trust.Text) trust.Text {
 	return trust.Untrusted(s[:end] + "…")
 }
 
-// Name returns what the error means.
+// Name returns the name of the error's code.
 func (e *Error) Name() Name { return NameOf(e.Code) }
 
 // Detail returns a string member of the error's data: kind, reason, field,
@@ -175,15 +175,15 @@ func (e *Error) Detail(member string) trust.Text {
 	return s
 }
 
-// ErrDenied: the transport refused for lack of rights, e.g. with HTTP 401 or 403.
+// ErrDenied: the transport refused for lack of authorization, e.g. with HTTP 401 or 403.
 // Its name is [Forbidden].
 var ErrDenied = errors.New("refused for lack of rights")
 
-// ErrTooLarge: a message is larger than the host takes.
+// ErrTooLarge: a message is larger than the host accepts.
 var ErrTooLarge = errors.New("too large")
 
-// ErrUnacceptable: what is asked for cannot be had, for a reason other than an error
-// of the protocol. To ask again would change nothing.
+// ErrUnacceptable: the request cannot be fulfilled, for a reason other than an error of the
+// protocol. A retry would change nothing.
 var ErrUnacceptable = errors.New("it cannot be had")
 
 // NameFrom returns the name of the [Error] in err's chain, or "" if there is none.

@@ -9,7 +9,7 @@ import (
 	"eventdeck/host/trust"
 )
 
-// What an error says is read back from its text, which is all that is stored of it.
+// The name and reason of an error are read back from its text: only that is stored.
 func TestErrorsAreReadBackFromTheirText(t *testing.T) {
 	refused := named(t, CallbackEndpointError, `{"reason":"tls_error"}`)
 	for _, tt := range []struct {

@@ -13,18 +13,18 @@ import (
 	"eventdeck/host/trust"
 )
 
-// Cursor is a cursor member of a message, which knows three cases: absent (the
-// zero value), null, and a string. SEP-3415, cursor rules; field notes 9.
+// Cursor is a cursor member of a message: absent (the zero value), null, or a string.
+// SEP-3415, cursor rules; field notes 9.
 type Cursor struct {
 	Present bool
 	Null    bool
-	Number  bool // it came as a number, which Text spells
+	Number  bool // it was a number; Text has its digits
 	Text    trust.Text
 }
 
-// UnmarshalJSON reads a string or null, and a number with its spelling: a position that
-// was left out would be asked for again from now, and what came meanwhile be lost.
-// Anything else counts as absent.
+// UnmarshalJSON reads a string or null, and keeps a number as it is spelled: without its
+// position the next request would start from now and lose the events between. Anything else
+// counts as absent.
 func (c *Cursor) UnmarshalJSON(raw []byte) error {
 	*c = Cursor{}
 	if string(raw) == "null" {
@@ -46,7 +46,7 @@ func (c *Cursor) UnmarshalJSON(raw []byte) error {
 // HasText reports whether the cursor is a position.
 func (c Cursor) HasText() bool { return c.Present && !c.Null }
 
-// sentCursor writes a position or null: requests always carry a cursor (field notes 5).
+// sentCursor encodes a position or null: requests always carry a cursor (field notes 5).
 type sentCursor struct {
 	text   trust.Text
 	valid  bool
@@ -58,15 +58,15 @@ func (c sentCursor) MarshalJSON() ([]byte, error) {
 		return []byte("null"), nil
 	}
 	if c.number {
-		return []byte(c.text.Raw()), nil // encoding/json refuses what is no number
+		return []byte(c.text.Raw()), nil // encoding/json refuses it if it is not a number
 	}
 	return appendOpaque(nil, c.text.Raw()), nil
 }
 
-// appendOpaque appends s as a JSON string that reads back as s, byte for byte: lone
-// surrogates are escaped, as they came, and bytes that are no UTF-8 stay what they
-// are, since no escape stands for them. The bytes of a first half with a second one
-// behind it are such: as two escapes they would be one character.
+// appendOpaque appends s as a JSON string that decodes to s, byte for byte. Lone surrogates
+// are escaped; invalid bytes stay as they are, since no escape stands for them. So do the
+// bytes of a high surrogate before a low one, since the two escapes would decode to one
+// character.
 func appendOpaque(b []byte, s string) []byte {
 	b = append(b, '"')
 	for s != "" {
@@ -97,8 +97,8 @@ func surrogateAt(s string) bool {
 	return len(s) >= 3 && s[0] == 0xed && s[1] >= 0xa0 && s[1] <= 0xbf && s[2] >= 0x80 && s[2] <= 0xbf
 }
 
-// members is an object whose members are read one by one, so that one bad member
-// costs only itself. The values may be parts of what was read.
+// members is an object whose members are decoded one by one, so that a malformed one
+// affects only itself. The values may be parts of the decoded text.
 type members map[string]json.RawMessage
 
 func decodeMembers(what string, raw json.RawMessage) (members, error) {

@@ -17,17 +17,17 @@ import (
 	"eventdeck/host/trust"
 )
 
-// ErrMalformed is the root of every failure to make sense of a message.
+// ErrMalformed is the root of every failure to decode a message.
 var ErrMalformed = errors.New("malformed message")
 
-// ID is a JSON-RPC id in the form in which ids are compared: the text of a
-// string, the digits of a number. The id "18" and the id 18 are the same ID.
+// ID is a JSON-RPC id in comparable form: the text of a string, the digits of a number. The
+// id "18" and the id 18 are the same ID.
 type ID string
 
-// Message is one JSON-RPC message, not yet interpreted. Absent members are nil.
+// Message is one JSON-RPC message whose payload is not decoded yet. Absent members are nil.
 type Message struct {
 	ID     ID   // empty if absent or null
-	HasID  bool // an id other than null was there
+	HasID  bool // it has an id other than null
 	RawID  json.RawMessage
 	Method string // a protocol constant; compare only, never print
 	Params json.RawMessage
@@ -38,7 +38,7 @@ type Message struct {
 // IsResponse reports whether the message answers a request.
 func (m Message) IsResponse() bool { return m.Method == "" && (m.Result != nil || m.Error != nil) }
 
-// IsNotification reports whether the message wants no answer.
+// IsNotification reports whether the message is a notification, which has no response.
 func (m Message) IsNotification() bool { return m.Method != "" && !m.HasID }
 
 type rawMessage struct {
@@ -49,11 +49,10 @@ type rawMessage struct {
 	Error  json.RawMessage `json:"error"`
 }
 
-// DecodeMessages reads one frame: a message, or a batch of them (2025-03-26).
-// The byte slices of the messages are copies. A member of a batch that makes no
-// sense costs only itself.
+// DecodeMessages reads one frame: a message, or a batch of them (2025-03-26). The byte
+// slices of the messages are copies. A malformed element of a batch is skipped alone.
 //
-// Error: [ErrMalformed], also beside the messages that make sense.
+// Error: [ErrMalformed], also together with well-formed messages of a batch.
 func DecodeMessages(frame []byte) ([]Message, error) {
 	frame = bytes.TrimSpace(bytes.TrimPrefix(frame, []byte("\xef\xbb\xbf")))
 	if len(frame) > 0 && frame[0] == '[' {
@@ -117,8 +116,8 @@ func CanonicalID(raw json.RawMessage) ID {
 	return ID(strings.TrimSpace(string(raw)))
 }
 
-// EncodeRequest returns the frame of a request. The id must be the digits of a
-// number, which no server refuses; params must be the JSON text of an object.
+// EncodeRequest returns the frame of a request. The id must be the digits of a number,
+// which every server accepts; params must be the JSON text of an object.
 func EncodeRequest(id ID, method string, params json.RawMessage) []byte {
 	return fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"method":%q,"params":%s}`, id, method, params)
 }
@@ -132,7 +131,7 @@ func EncodeNotification(method string, params any) ([]byte, error) {
 	}{"2.0", method, params})
 }
 
-// EncodeResult returns the frame that answers the request with the raw id.
+// EncodeResult returns the frame of the response to the request with the raw id.
 func EncodeResult(id json.RawMessage, result any) ([]byte, error) {
 	return Marshal(struct {
 		JSONRPC string          `json:"jsonrpc"`
@@ -141,7 +140,7 @@ func EncodeResult(id json.RawMessage, result any) ([]byte, error) {
 	}{"2.0", orNull(id), result})
 }
 
-// EncodeError returns the frame that refuses the request with the raw id.
+// EncodeError returns the frame of the error response to the request with the raw id.
 func EncodeError(id json.RawMessage, code int, message string, data any) ([]byte, error) {
 	type body struct {
 		Code    int    `json:"code"`
@@ -162,7 +161,7 @@ func orNull(id json.RawMessage) json.RawMessage {
 	return id
 }
 
-// Marshal is [json.Marshal] without the escapes that HTML needs.
+// Marshal is [json.Marshal] without HTML escapes.
 func Marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -176,7 +175,7 @@ func Marshal(v any) ([]byte, error) {
 func decodeError(raw json.RawMessage) Error {
 	m, err := decodeMembers("the error", raw)
 	if err != nil {
-		// Textual errors: keep the words, the code stays unknown.
+		// An error that is a text: keep the text, the code is unknown.
 		var words trust.Text
 		if json.Unmarshal(raw, &words) != nil {
 			words = trust.Untrusted(string(raw))

@@ -22,8 +22,8 @@ const (
 	NoteError       = "notifications/events/error"
 	NoteTerminated  = "notifications/events/terminated"
 
-	// MethodListen opens a stream of notifications that belong to no other request
-	// (2026-07-28), which NoteAcknowledged begins.
+	// MethodListen opens the stream of notifications that belong to no other request
+	// (2026-07-28). NoteAcknowledged is its first one.
 	MethodListen     = "subscriptions/listen"
 	NoteAcknowledged = "notifications/subscriptions/acknowledged"
 
@@ -58,16 +58,16 @@ type Descriptor struct {
 	Cursorless    bool
 }
 
-// ListResult is a page of event types. Bad counts descriptors that made no
-// sense; each hides only itself (field notes 6).
+// ListResult is a page of event types. Bad counts malformed descriptors; each hides only
+// itself (field notes 6).
 type ListResult struct {
 	Types []Descriptor
 	Next  *trust.Text // nil: the last page
 	Bad   int
-	Why   []error // why descriptors made no sense: of the first few, safe to print
+	Why   []error // the errors of the first few malformed descriptors, safe to print
 }
 
-// maxWhy bounds the reasons of a page.
+// maxWhy bounds the errors in [ListResult.Why].
 const maxWhy = 5
 
 // DecodeList reads the result of events/list. Error: [ErrMalformed].

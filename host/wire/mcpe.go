@@ -1,6 +1,6 @@
 package wire
 
-// The tools by which MCPE makes and changes subscriptions.
+// The tools with which MCPE makes and changes subscriptions.
 const (
 	ToolSubscribe   = "events_subscribe"
 	ToolUnsubscribe = "events_unsubscribe"
@@ -10,7 +10,7 @@ const (
 	ToolUpdate      = "events_update"
 )
 
-// Notifications of MCPE, whatever stands before them.
+// Suffixes of the notifications of MCPE.
 const (
 	NoteMCPEEvent   = "events/event"
 	NoteMCPEBatch   = "events/batch"
@@ -24,15 +24,15 @@ const (
 	ChannelScheduled = "scheduled"
 )
 
-// MCPEFilter is which events a subscription of MCPE takes: within a list any will do, between
-// the lists all must. An empty list takes all.
+// MCPEFilter selects the events of an MCPE subscription: an event must match any item of
+// every list. An empty list matches all.
 type MCPEFilter struct {
 	EventTypes []string `json:"eventTypes,omitempty"` // patterns, see the dialect
 	Tags       []string `json:"tags,omitempty"`
 	Priority   []string `json:"priority,omitempty"`
 }
 
-// MCPEDelivery is how a subscription of MCPE is delivered.
+// MCPEDelivery is the delivery of an MCPE subscription.
 type MCPEDelivery struct {
 	Channels  []string       `json:"channels"`
 	Cron      *MCPECron      `json:"cronSchedule,omitempty"`
@@ -47,7 +47,7 @@ type MCPECron struct {
 	MaxEvents  *int   `json:"maxEventsPerDelivery,omitempty"`
 }
 
-// MCPEScheduled is one delivery at a time: RFC 3339, or without a zone in that of Timezone.
+// MCPEScheduled is one delivery at a given time: RFC 3339, or local time in Timezone.
 type MCPEScheduled struct {
 	DeliverAt   string `json:"deliverAt"`
 	Timezone    string `json:"timezone,omitempty"` // IANA; empty: UTC

@@ -22,10 +22,10 @@ type Occurrence struct {
 	Data      json.RawMessage // a part of Raw; nil if absent
 	Raw       json.RawMessage // the exact bytes
 
-	// Of dialects that say more of an event: empty elsewhere.
+	// From dialects that say more about an event: empty elsewhere.
 	Priority trust.Text
 	Tags     []trust.Text
-	Batch    trust.Text // events with the same batch came as one
+	Batch    trust.Text // events with the same batch came together
 }
 
 // ParseOccurrence reads an occurrence strictly: keys are exact, duplicates are
@@ -42,8 +42,8 @@ func ParseOccurrence(raw []byte, lim strict.Limits) (Occurrence, error) {
 	return newOccurrence(raw, list)
 }
 
-// ReadOccurrence is [ParseOccurrence] and [scan.Scan] of the same bytes in one. The
-// report is there also with an error.
+// ReadOccurrence is [ParseOccurrence] and [scan.Scan] of the same bytes in one pass. The
+// report is valid also with an error.
 //
 // Errors: those of [ParseOccurrence].
 func ReadOccurrence(raw []byte, lim strict.Limits) (Occurrence, scan.Report, error) {

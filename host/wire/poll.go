@@ -8,8 +8,8 @@ import (
 	"eventdeck/host/trust"
 )
 
-// Position is where delivery starts: at a cursor, or from now, and at most
-// MaxAge back (0: no bound). It is a part of every request that subscribes.
+// Position is where delivery starts: at a cursor, or from now, and at most MaxAge back (0:
+// no bound). Every request that subscribes has one.
 type Position struct {
 	Cursor trust.Text
 	Valid  bool // false: the cursor is sent as null

@@ -18,10 +18,10 @@ const (
 	NoteStreamEnd    = "notifications/stream/end"
 )
 
-// Resume is what resumes one stream on its server. Who has it can read what
-// the stream carries: it is kept like a secret.
+// Resume is the data that resumes a stream on its server. Whoever has it can read the
+// stream: it is kept like a secret.
 type Resume struct {
-	Request ID // the request that the stream belongs to
+	Request ID // the request of the stream
 	Stream  string
 	Token   string
 	Min     time.Duration // wait at least this long before resuming
@@ -62,14 +62,14 @@ func (r Resume) MarshalJSON() ([]byte, error) {
 	}{sentCursor{text: trust.Untrusted(r.Stream), valid: true}, sentCursor{text: trust.Untrusted(r.Token), valid: true}})
 }
 
-// Bounds of resumeInterval: what lies outside is not believed.
+// Bounds of resumeInterval: values outside are clamped.
 const (
 	longestMin = time.Minute
 	longestMax = 7 * 24 * time.Hour
 )
 
-// DecodeResume reads notifications/stream/create, also where the members lie in a
-// stream object, as an earlier draft had it.
+// DecodeResume reads notifications/stream/create, also with the members in a stream object,
+// as in an earlier draft.
 //
 // Error: [ErrMalformed] without a stream or a token.
 func DecodeResume(raw json.RawMessage) (Resume, error) {
@@ -100,13 +100,13 @@ func DecodeResume(raw json.RawMessage) (Resume, error) {
 	return r, nil
 }
 
-// StreamState is what a server says of a stream without sending what it carries.
+// StreamState is the status of a stream, without its contents.
 type StreamState struct {
 	Stream trust.Text
 	Status trust.Text // e.g. active, ended, abandoned
 }
 
-// Gone reports whether the stream cannot be resumed any more.
+// Gone reports whether the stream can no longer be resumed.
 func (s StreamState) Gone() bool { return s.Status.Raw() == "abandoned" }
 
 // DecodeStreams reads the result of stream/poll, or of stream/poll/all with its

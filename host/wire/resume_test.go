@@ -23,7 +23,7 @@ func TestDecodeResume(t *testing.T) {
 	}
 }
 
-func TestResumeIsKeptAsText(t *testing.T) {
+func TestResumeSurvivesItsText(t *testing.T) {
 	for _, r := range []Resume{{"1", "s", "t", time.Second, time.Minute}, {"", "s\xff", "t\x00\"", 0, 0}} {
 		if got, ok := ParseResume(r.Text()); !ok || got != r {
 			t.Errorf("%+v became %+v", r, got)
@@ -70,6 +70,6 @@ func FuzzDecodeResume(f *testing.F) {
 				t.Errorf("%+v became %+v", r, again)
 			}
 		}
-		_, _ = DecodeStreams(raw) // any answer must be survived
+		_, _ = DecodeStreams(raw) // no response may cause a panic
 	})
 }

@@ -13,10 +13,10 @@ type StreamRequest struct {
 	Arguments json.RawMessage // nil: {}
 	At        Position
 
-	// What is held of an earlier stream for the same subscription. It is not a part of the
-	// params: a dialect uses it to find that stream again.
+	// The state of an earlier stream for the same subscription, with which a dialect finds
+	// it again. It is not a part of the params.
 	Held   trust.Text // the server's id, see [Note]
-	Resume string     // in clear, see [Resume]; empty: none, or not wanted
+	Resume string     // in clear, see [Resume.Text]; empty: none
 }
 
 // MarshalJSON writes the params.
@@ -24,35 +24,34 @@ func (r StreamRequest) MarshalJSON() ([]byte, error) {
 	return Marshal(newSubscribing(r.Name, r.Arguments, r.At))
 }
 
-// Note is a notification as it came, or what a dialect made of it: then it is
-// told in the words of MCP Events, and one or more of the last members are set.
+// Note is a notification as received, or its translation by a dialect to the terms of MCP
+// Events: then one or more of the last members are set.
 type Note struct {
 	Method string
 	Params json.RawMessage
 
-	Event    *Occurrence // of [NoteEvent]: what Params say, already read; nil: Params are the occurrence
-	Refused  error       // of [NoteEvent]: why Params make no event; of [NoteSkipped]: why it was skipped
+	Event    *Occurrence // of [NoteEvent]: the decoded event; nil: Params are the occurrence
+	Refused  error       // of [NoteEvent]: why Params are not an event; of [NoteSkipped]: why the frame was skipped
 	ServerID trust.Text  // of [NoteActive]: the id under which the server holds the subscription
 	Resume   *Resume     // of [NoteResumable]
-	Since    time.Time   // of [NoteInterrupt]: when it was heard last; zero: until the interruption
-	Planned  bool        // of [NoteTerminated]: it has expired, as was agreed
-	Apart    bool        // of [NoteHeartbeat]: it shows that the server runs, not that its events still come
+	Since    time.Time   // of [NoteInterrupt]: when the server was last heard; zero: at the interruption
+	Planned  bool        // of [NoteTerminated]: it expired as agreed
+	Apart    bool        // of [NoteHeartbeat]: it proves that the server runs, not that its events still come
 }
 
-// What a dialect or the session tells of a stream beside the notifications of MCP
-// Events. No server can say these: dialects hand on only what begins with
-// notifications/.
+// Notes of a dialect or the session about a stream, beside the notifications of MCP Events.
+// No server can send them: dialects pass on only methods that begin with notifications/.
 const (
 	NoteResumable = "resumable" // the stream can be resumed with Note.Resume; nil: no longer
-	NoteResumed   = "resumed"   // the stream was cut and goes on where it stopped
+	NoteResumed   = "resumed"   // the stream was cut and continues where it stopped
 	NoteAbandoned = "abandoned" // the server gave up a stream that was to be resumed
 	NoteAnswered  = "answered"  // a request to resume was answered
-	NoteSkipped   = "skipped"   // a frame could not be taken; Params are its beginning, and no JSON
-	NoteInterrupt = "interrupt" // what was said for some time may have gone unheard
+	NoteSkipped   = "skipped"   // a frame was not accepted; Params are its beginning, not JSON
+	NoteInterrupt = "interrupt" // notifications of some time may be missing
 )
 
-// Route returns the id of the request that a notification belongs to, or "" if
-// it names none: the _meta key, or requestId of earlier drafts (field notes 8).
+// Route returns the id of the request to which a notification belongs, or "" if it names
+// none: the _meta key, or requestId of earlier drafts (field notes 8).
 func (n Note) Route() ID {
 	var p struct {
 		Meta      map[string]json.RawMessage `json:"_meta"`
@@ -70,14 +69,15 @@ func (n Note) Route() ID {
 	return ""
 }
 
-// Mark is a position without an event: what active and heartbeat notifications and gap envelopes say.
+// Mark is a position without an event, as in active and heartbeat notifications and gap
+// envelopes.
 type Mark struct {
 	Cursor    Cursor
 	Truncated bool
 }
 
-// DecodeMark reads the params of an active or heartbeat notification, or a gap
-// envelope. Params that make no sense are an empty mark.
+// DecodeMark reads the params of an active or heartbeat notification, or a gap envelope.
+// Malformed params give an empty mark.
 func DecodeMark(raw json.RawMessage) Mark {
 	m, err := decodeMembers("the notification", raw)
 	if err != nil {

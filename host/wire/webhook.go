@@ -13,12 +13,12 @@ type SubscribeRequest struct {
 	Arguments json.RawMessage // nil: {}
 	At        Position
 	URL       string
-	Secret    string        // in clear: it goes on the wire
+	Secret    string        // in clear, as it is sent
 	TTL       time.Duration // 0: the server decides
 	NoExpiry  bool          // ask for no expiry; TTL is ignored
 
-	// Held is the server's id of the subscription that is to be refreshed; empty:
-	// none is held. It is not a part of the params.
+	// Held is the server's id of the subscription to refresh; empty: none. It is not a part
+	// of the params.
 	Held trust.Text
 }
 
@@ -70,16 +70,16 @@ func (r UnsubscribeRequest) MarshalJSON() ([]byte, error) {
 type SubscribeResult struct {
 	ID            trust.Text
 	RefreshBefore time.Time // zero: see Expires
-	Expires       bool      // refreshBefore was given and not null; it may still be unreadable
+	Expires       bool      // refreshBefore was present and not null; it may still be malformed
 	Cursor        Cursor
 	Truncated     bool
 	Status        *DeliveryStatus // nil if absent
 
-	// Of dialects in which the server makes the secret. Nil: the one that is held
+	// Secret is set by dialects in which the server makes the secret. Nil: the held secret
 	// stays.
 	Secret *GivenSecret
-	// Anew: the server had forgotten the subscription and made another one. What
-	// happened between may be missing.
+	// Anew says that the server had forgotten the subscription and made another one. Events
+	// between them may be missing.
 	Anew bool
 }
 
@@ -89,7 +89,7 @@ type GivenSecret struct {
 	Text string // in clear; empty for none
 }
 
-// DeliveryStatus is what the server says of its deliveries.
+// DeliveryStatus is the server's report on its deliveries.
 type DeliveryStatus struct {
 	Active         bool
 	LastDeliveryAt trust.Text

@@ -4,10 +4,9 @@ import (
 	"eventdeck/host/internal/jsontext"
 )
 
-// plain blanks what JSON does not know but people write into configuration
-// files: comments and a comma behind the last member. Offsets stay as they are.
-// Line ends in comments stay too, so that places can be named, unless flat is
-// set.
+// plain blanks out comments and trailing commas, which people write into configuration
+// files. Offsets stay the same. Unless flat is set, so do line ends in comments, for line
+// numbers.
 func plain(raw []byte, flat bool) []byte {
 	out := make([]byte, len(raw))
 	copy(out, raw)
@@ -18,8 +17,8 @@ func plain(raw []byte, flat bool) []byte {
 			}
 		}
 	}
-	comma := -1     // of a comma behind a member, while nothing but blanks came after it
-	last := byte(0) // what is no blank and no comment
+	comma := -1     // offset of the last comma, if only blanks have followed it
+	last := byte(0) // last byte that is neither blank nor comment
 	for i := 0; i < len(raw); i++ {
 		switch c := raw[i]; {
 		case c == '"':
@@ -41,8 +40,7 @@ func plain(raw []byte, flat bool) []byte {
 	return out
 }
 
-// commentEnd returns the offset behind the comment at i. The line end is no part
-// of it.
+// commentEnd returns the offset after the comment at i. The line end is not part of it.
 func commentEnd(raw []byte, i int) int {
 	if raw[i+1] == '/' {
 		for i < len(raw) && raw[i] != '\n' {

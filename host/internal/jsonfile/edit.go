@@ -7,11 +7,11 @@ import (
 	"eventdeck/host/trust"
 )
 
-// Top is where the object of the whole file stands.
+// Top returns the top-level object of the file.
 func (t *Text) Top() Member { return Member{Start: t.skip(0), End: len(t.Plain)} }
 
-// Insert returns the text with one member more, behind those that an object has. A comment
-// behind the last of them stays with it. Value is indented by indent.
+// Insert returns the text with a member added after the others of an object. A comment
+// after the last of them stays with it. value is indented by indent.
 func (t *Text) Insert(object Member, have []Member, name string, value []byte, indent string) []byte {
 	raw, start, end := t.bytes, object.Start, object.End
 	member := append(append([]byte("\n"+indent), trust.AppendJSONString(nil, name)...), ": "...)
@@ -39,8 +39,8 @@ func (t *Text) Insert(object Member, have []Member, name string, value []byte, i
 	return slices.Concat(t.mark, raw[:last], []byte(","), raw[last:at], member, raw[at:])
 }
 
-// trailingComma returns the offset of a comma between two offsets that is in no
-// comment, or -1.
+// trailingComma returns the offset of a comma between two offsets, outside of comments, or
+// -1.
 func trailingComma(raw []byte, from, to int) int {
 	for i := from; i < to; i++ {
 		switch {
@@ -53,14 +53,13 @@ func trailingComma(raw []byte, from, to int) int {
 	return -1
 }
 
-// Indent returns the blanks with which the line of an offset begins.
+// Indent returns the blanks at the start of the line of an offset.
 func (t *Text) Indent(at int) string {
 	line := t.Plain[bytes.LastIndexByte(t.Plain[:at], '\n')+1 : at]
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
 
-// Cut returns the text without one of the members of an object, and without the comma that
-// nothing needs any more.
+// Cut returns the text without one of the members of an object and its comma.
 func (t *Text) Cut(object Member, members []Member, i int) []byte {
 	raw := t.bytes
 	m, brace := members[i], object.End-1
@@ -80,7 +79,7 @@ func (t *Text) Cut(object Member, members []Member, i int) []byte {
 		comma = trailingComma(raw, start, from)
 	}
 	from, to = room(raw, from, to, last)
-	// What is left between the neighbours.
+	// The rest between the neighbours.
 	left := slices.Concat(raw[start:from], raw[to:next])
 	switch {
 	case comma >= to:
@@ -94,8 +93,8 @@ func (t *Text) Cut(object Member, members []Member, i int) []byte {
 	return slices.Concat(t.mark, raw[:start], left, raw[next:])
 }
 
-// closed is what is left before the brace when the last member is gone: nothing in
-// an empty object, and no line end of its own in one that is on the line of its brace.
+// closed returns the rest before the closing brace without the last member: nothing in an
+// empty object, and no line break in an object on one line.
 func closed(left []byte, empty, oneLine bool) []byte {
 	eol := bytes.LastIndexByte(left, '\n')
 	switch {
@@ -107,8 +106,7 @@ func closed(left []byte, empty, oneLine bool) []byte {
 	return left
 }
 
-// room widens what is taken away by the blanks that were only there for it: the
-// whole line, or those on one side.
+// room widens a cut by the blanks around it: to the whole line, or on one side.
 func room(raw []byte, from, to int, last bool) (int, int) {
 	left, right := from, to
 	for isSpace(raw[left-1]) {
@@ -136,5 +134,5 @@ func isSpace(c byte) bool { return c == ' ' || c == '\t' }
 
 func isBlanks(text []byte) bool { return len(bytes.Trim(text, " \t\r\n")) == 0 }
 
-// isBlank is white space between members.
+// isBlank reports whether c is white space between members.
 func isBlank(c byte) bool { return isSpace(c) || c == '\n' || c == '\r' }

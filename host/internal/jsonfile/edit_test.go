@@ -21,8 +21,8 @@ func members(t *testing.T, text *jsonfile.Text) (jsonfile.Member, []jsonfile.Mem
 	return top, all
 }
 
-// An edit leaves comments and everything else as it stands there.
-func TestEditsLeaveTheRestAsItIs(t *testing.T) {
+// An edit leaves comments and everything else unchanged.
+func TestEditsLeaveTheRestUnchanged(t *testing.T) {
 	const file = "{\n  // of the night shift\n  \"a\": 1, // one\n  \"b\": {\"c\": [1, 2]}, /* two */\n}\n"
 	for name, want := range map[string]string{
 		"a": "{\n  // of the night shift\n // one\n  \"b\": {\"c\": [1, 2]}, /* two */\n}\n",
@@ -50,22 +50,22 @@ func TestEditsLeaveTheRestAsItIs(t *testing.T) {
 	}
 }
 
-func TestMistakesHaveTheirPlace(t *testing.T) {
+func TestErrorsNameTheirPlace(t *testing.T) {
 	text := jsonfile.New("servers.json", []byte("{\n  \"ä\": 1,\n  \"b\" 2\n}"), errFile)
 	err := text.Syntax("{}")
 	if !errors.Is(err, errFile) || !strings.Contains(err.Error(), "servers.json:3:7") {
-		t.Errorf("the mistake is told as %v", err)
+		t.Errorf("the error is %v", err)
 	}
 	if line, column := text.Position(strings.Index("{\n  \"ä\": 1", "1")); line != 2 || column != 8 {
 		t.Errorf("the number stands at %d:%d", line, column)
 	}
 	if err := jsonfile.New("f", nil, errFile).Syntax(`{"rules":{}}`); err == nil || !strings.Contains(err.Error(), `{"rules":{}}`) {
-		t.Errorf("of an empty file it is told: %v", err)
+		t.Errorf("the error of an empty file is %v", err)
 	}
 }
 
-// Whatever valid file it is, a member that is put in is there, the others say what they said,
-// and taking it out again gives a file that says what the first one said.
+// FuzzInsertAndCut: in any valid file an inserted member is found, the others keep their
+// values, and cutting it again restores the members.
 func FuzzInsertAndCut(f *testing.F) {
 	for _, file := range []string{"{}", "{ }", "{\n}", `{"a":1}`, "{\"a\":1,}", "{ // c\n \"a\" : [1,] /* , */ , }", "\ufeff{\"a\":{\"b\":2}}", "// top\n{\n\t\"a\": \"//\"\n}// end"} {
 		f.Add(file)
@@ -115,7 +115,7 @@ func FuzzInsertAndCut(f *testing.F) {
 	})
 }
 
-// said are the members with their values, without white space.
+// said returns the members with their values, without white space.
 func said(text *jsonfile.Text, all []jsonfile.Member) map[string]string {
 	m := map[string]string{}
 	for _, member := range all {

@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 )
 
-// Read reads a regular file of at most so many bytes, or a pipe. Anything else
-// may never end; a pipe may wait for a writer for ever. That is asked before it is
-// opened. Errors name the path; [fs.ErrNotExist] is in the chain of that of a missing file.
+// Read reads a regular file of at most most bytes or, with pipe set, a pipe. Other files
+// may never end, and a pipe may wait for a writer for ever: they are refused before they
+// are opened. Errors name the path; that of a missing file wraps [fs.ErrNotExist].
 func Read(path string, most int, pipe bool) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -25,7 +25,7 @@ func Read(path string, most int, pipe bool) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close() // it was only read
+	defer file.Close() // only read
 	raw, err := io.ReadAll(io.LimitReader(file, int64(most)+1))
 	if err == nil && len(raw) > most {
 		err = fmt.Errorf("%s: it has more than %.1f MiB, which no such file needs; is it the right one?", path, float64(most)/(1<<20))
@@ -45,8 +45,8 @@ func kindOf(m fs.FileMode) string {
 	return "a device"
 }
 
-// Replace writes a file beside the old one and puts it in its place, unless the
-// old one is no longer what was read. All errors wrap fault.
+// Replace writes a new file and renames it over the old one, unless the old one no longer
+// has the contents read. All errors wrap fault.
 func Replace(path string, read, text []byte, mode fs.FileMode, fault error) (err error) {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {

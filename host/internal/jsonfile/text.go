@@ -1,6 +1,6 @@
-// Package jsonfile reads and edits the JSON files that an operator writes: with comments,
-// with a comma behind the last member, and with line and column of each mistake. An edit
-// leaves everything else as it stands there.
+// Package jsonfile reads and edits the JSON files that an operator writes, with comments
+// and trailing commas. Errors have line and column. An edit leaves everything else
+// unchanged.
 package jsonfile
 
 import (
@@ -12,17 +12,17 @@ import (
 	"unicode/utf8"
 )
 
-// Text is the text of a file. It finds its way through valid JSON by offsets, so that every
-// complaint can name a place, and an edit leaves everything else as it is.
+// Text is the text of a file. Its values are offsets into the text, so that every error can
+// name a place, and an edit leaves everything else unchanged.
 type Text struct {
 	Path  string
-	Plain []byte // without comments, commas behind the last member, byte order mark
-	bytes []byte // as it is, without byte order mark
-	mark  []byte // the byte order mark with which some editors begin a file
+	Plain []byte // without comments, trailing commas and byte order mark
+	bytes []byte // unchanged, without byte order mark
+	mark  []byte // the byte order mark that some editors write
 	fault error
 }
 
-// New takes up a text. All errors wrap fault.
+// New returns the text of a file. All errors wrap fault.
 func New(path string, raw []byte, fault error) *Text {
 	own := bytes.TrimPrefix(raw, []byte("\ufeff"))
 	return &Text{Path: path, Plain: plain(own, false), bytes: own, mark: raw[:len(raw)-len(own)], fault: fault}
@@ -35,7 +35,7 @@ type Member struct {
 	Start, End int // of the value
 }
 
-// Find returns the first member of a name.
+// Find returns the first member with a key.
 func Find(members []Member, key string) (Member, bool) {
 	for _, m := range members {
 		if m.Key == key {
@@ -48,7 +48,7 @@ func Find(members []Member, key string) (Member, bool) {
 // Value returns the value of a member, without comments.
 func (t *Text) Value(m Member) json.RawMessage { return t.Plain[m.Start:m.End] }
 
-// Syntax refuses what is no JSON; least is what an empty file should hold.
+// Syntax checks that the text is JSON; least is what an empty file should contain.
 func (t *Text) Syntax(least string) error {
 	if len(bytes.TrimSpace(t.Plain)) == 0 {
 		return t.Errorf(0, "the file is empty; it should hold %s", least)
@@ -62,8 +62,7 @@ func (t *Text) Syntax(least string) error {
 	if !errors.As(err, &syntax) {
 		return t.Errorf(0, "%w", err)
 	}
-	// The offset counts the byte that was wrong; at the end of the text there is
-	// none.
+	// The offset is after the wrong byte; at the end of the text there is none.
 	at := int(syntax.Offset)
 	if at > 0 && !strings.Contains(syntax.Error(), "unexpected end") {
 		at--
@@ -85,21 +84,21 @@ func (t *Text) Where(at int) string {
 	return fmt.Sprintf("%s:%d:%d", t.Path, line, column)
 }
 
-// Error is a complaint about a place.
+// Error is an error at a place.
 type Error struct {
-	Fault error // what [New] was given
+	Fault error // the fault of [New]
 	At    int   // offset
 	Where string
 	Err   error
 }
 
-// Error returns the fault, the place, and what is wrong there.
+// Error returns the fault, the place, and the cause.
 func (e *Error) Error() string { return fmt.Sprintf("%v: %s: %v", e.Fault, e.Where, e.Err) }
 
-// Unwrap returns the fault, and what is wrong.
+// Unwrap returns the fault and the cause.
 func (e *Error) Unwrap() []error { return []error{e.Fault, e.Err} }
 
-// Errorf returns an [*Error] about a place.
+// Errorf returns an [*Error] at an offset.
 func (t *Text) Errorf(at int, format string, args ...any) error {
 	return &Error{Fault: t.fault, At: at, Where: t.Where(at), Err: fmt.Errorf(format, args...)}
 }

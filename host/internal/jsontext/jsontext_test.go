@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// texts are seeds: what readers of JSON disagree on.
+// texts are seeds on which readers of JSON disagree.
 var texts = []string{
 	`{}`, ` {"a": [1, {"b": null}, "x"], "c":{}} `, `{"a":1,"a":2}`, `{"a\u0062":1,"ab":2}`, `{"a":"\ud83d\ude00\ud83d"}`,
 	`{"k\\":"\\\"", "l":"}]"}`, `{"a":-0.1e+5,"b":01}`, `{"a":1,}`, `{"a" "b"}`, `[1]`, "\ufeff{}", `{"a":tru}`, `{"A":1,"a":"\/\b"}`,
@@ -34,7 +34,7 @@ func (*silent) Open(int, int)                   {}
 func (*silent) Value(int, Kind, int, int, bool) {}
 func (*silent) SameFold(int, int)               {}
 
-// FuzzWalk: what the walk takes is JSON, and what it refuses as no JSON is none.
+// FuzzWalk: a text that Walk accepts is JSON, and one that it refuses by its syntax is not.
 func FuzzWalk(f *testing.F) {
 	add(f)
 	f.Fuzz(func(t *testing.T, raw []byte) {
@@ -48,8 +48,8 @@ func FuzzWalk(f *testing.F) {
 	})
 }
 
-// FuzzMembers: going through an object in place finds the members and values that the
-// decoder finds, and nothing breaks on a text that is no JSON.
+// FuzzMembers: Members finds the members and values that encoding/json finds, and copes
+// with invalid JSON.
 func FuzzMembers(f *testing.F) {
 	add(f)
 	f.Fuzz(func(t *testing.T, raw []byte) {
@@ -84,8 +84,8 @@ func FuzzMembers(f *testing.F) {
 	})
 }
 
-// FuzzSkim: what is skimmed is JSON for the decoder too, with the same members and
-// elements; the walk takes it as well, where it is not stricter by its rules of names.
+// FuzzSkim: a skimmed text is JSON for encoding/json too, with the same members and
+// elements, and for Walk, apart from its rules for names.
 func FuzzSkim(f *testing.F) {
 	add(f)
 	f.Add([]byte(strings.Repeat("[", skimDepth+1) + strings.Repeat("]", skimDepth+1)))
@@ -131,14 +131,14 @@ func FuzzSkim(f *testing.F) {
 	})
 }
 
-func TestBracketsInTextsAreNoDepth(t *testing.T) {
+func TestBracketsInStringsDoNotCountAsDepth(t *testing.T) {
 	if n := Depth([]byte(`{"a\"{[":["}",{"b":[]}]}`)); n != 4 {
 		t.Errorf("depth %d", n)
 	}
 }
 
-// FuzzUnquote: a string reads as the decoder reads it, as far as that keeps it, and
-// its end is found in bytes and in text alike.
+// FuzzUnquote: a string decodes as with encoding/json, apart from invalid Unicode, and its
+// end is the same in bytes and in a string.
 func FuzzUnquote(f *testing.F) {
 	for _, s := range []string{``, `a`, `\n\t\"\\\/`, `\u00e9\ud83d\ude00`, `\ud83d`, `\ud83d\u0041`, `\\"`, `\`, "\xff", `\x`} {
 		f.Add([]byte(s))

@@ -5,11 +5,10 @@ import (
 	"unsafe"
 )
 
-// Members goes through the members of an object, or the elements of an array, where
-// they stand in a text. The text was read strictly before; what makes no sense all the
-// same reads as if it ended there.
+// Members iterates over the members of an object, or the elements of an array, in place.
+// The text should have been checked before: an invalid one ends at its first error.
 type Members struct {
-	Key        string // without its quotes, escapes as they are; "" in an array
+	Key        string // without quotes, not decoded; "" in an array
 	Value, End int    // bounds of the value
 	Object     bool   // not an array
 
@@ -17,12 +16,12 @@ type Members struct {
 	at   int
 }
 
-// Enter begins at the bracket at text[at].
+// Enter starts at the bracket at text[at].
 func Enter(text string, at int) Members {
 	return Members{text: text, at: at + 1, Object: text[at] == '{'}
 }
 
-// Next goes to the next one, the first one at the beginning, and reports whether
+// Next advances to the next member or element, initially the first, and reports whether
 // there is one.
 func (m *Members) Next() bool {
 	s := m.text
@@ -49,7 +48,7 @@ func (m *Members) Next() bool {
 	return m.End > i
 }
 
-// SkipSpace returns the offset of what is no white space, from i on.
+// SkipSpace returns the offset of the first byte from i on that is not white space.
 func SkipSpace[T []byte | string](s T, i int) int {
 	for i < len(s) && (s[i] == ' ' || s[i] == '\n' || s[i] == '\t' || s[i] == '\r') {
 		i++
@@ -57,8 +56,8 @@ func SkipSpace[T []byte | string](s T, i int) int {
 	return i
 }
 
-// StringEnd returns the offset behind the string whose opening quote is at i, and
-// whether it is closed: the end of the text where it is not.
+// StringEnd returns the offset after the string whose opening quote is at i, and whether it
+// is closed; if not, end is the end of the text.
 func StringEnd(s string, i int) (end int, closed bool) {
 	for j := i + 1; ; {
 		step := strings.IndexByte(s[j:], '"')
@@ -76,20 +75,13 @@ func StringEnd(s string, i int) (end int, closed bool) {
 	}
 }
 
-// StringEndIn is [StringEnd] in bytes, and does not tell whether it is closed.
+// StringEndIn is [StringEnd] for bytes, without closed.
 func StringEndIn(raw []byte, i int) int {
-	for j := i + 1; j < len(raw); j++ {
-		switch raw[j] {
-		case '"':
-			return j + 1
-		case '\\':
-			j++
-		}
-	}
-	return len(raw)
+	end, _ := StringEnd(View(raw), i)
+	return end
 }
 
-// ValueEnd returns the offset behind the value that begins at i.
+// ValueEnd returns the offset after the value that begins at i.
 func ValueEnd(s string, i int) int {
 	depth := 0
 	for i < len(s) {
@@ -133,7 +125,7 @@ func endsScalar(c byte) bool {
 	return false
 }
 
-// Depth counts how deep the objects and arrays of a text are nested.
+// Depth returns how deep the objects and arrays of a text are nested.
 func Depth(raw []byte) int {
 	depth, most := 0, 0
 	for i := 0; i < len(raw); i++ {
@@ -150,8 +142,7 @@ func Depth(raw []byte) int {
 	return most
 }
 
-// Inside returns the text of a string without its quotes, escapes as they are, of another
-// scalar as it stands.
+// Inside returns a string without its quotes, not decoded, or another scalar as it is.
 func Inside(value string) string {
 	if len(value) >= 2 && value[0] == '"' {
 		return value[1 : len(value)-1]
@@ -159,5 +150,5 @@ func Inside(value string) string {
 	return value
 }
 
-// View reads bytes that nothing changes as a text, without a copy of them.
+// View returns bytes as a string without a copy. They must not change.
 func View(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

@@ -8,7 +8,7 @@ import (
 
 // Refusals of [Walk]. All wrap [ErrRefused].
 var (
-	// ErrRefused is the root of every reason for which a JSON text is not taken.
+	// ErrRefused is the root of every reason for which a JSON text is refused.
 	ErrRefused = errors.New("refused")
 	// ErrSyntax: the text is not JSON.
 	ErrSyntax = fmt.Errorf("%w: not valid JSON", ErrRefused)
@@ -18,7 +18,7 @@ var (
 	ErrNotObject = fmt.Errorf("%w: not a JSON object", ErrRefused)
 	// ErrTrailing: something follows the first JSON value.
 	ErrTrailing = fmt.Errorf("%w: data after the JSON object", ErrRefused)
-	// ErrDuplicateKey: an object on the way has the same key twice.
+	// ErrDuplicateKey: an object has the same key twice.
 	ErrDuplicateKey = fmt.Errorf("%w: duplicate key", ErrRefused)
 	// ErrDepth: nested deeper than [Limits.Depth].
 	ErrDepth = fmt.Errorf("%w: nested too deep", ErrRefused)
@@ -26,19 +26,19 @@ var (
 	ErrSize = fmt.Errorf("%w: too large", ErrRefused)
 )
 
-// Limits bound what [Walk] takes. A zero field means its default.
+// Limits bound the texts that [Walk] accepts. A zero field means its default.
 type Limits struct {
 	Bytes int // bytes of the whole text; default 1 MiB
 	Depth int // levels of nesting; default 1000
 }
 
-// Limits that are used when none is set.
+// Default limits.
 const (
 	DefaultBytes = 1 << 20
 	DefaultDepth = 1000
 )
 
-// WithDefaults returns the limits with defaults for what is not set.
+// WithDefaults returns the limits with defaults for zero fields.
 func (l Limits) WithDefaults() Limits {
 	if l.Bytes == 0 {
 		l.Bytes = DefaultBytes
@@ -61,8 +61,8 @@ func syntaxError(raw []byte, at int, what string) error {
 	return fmt.Errorf("%w: %s expected at byte %d", ErrSyntax, what, at)
 }
 
-// DuplicateError is an [ErrDuplicateKey] with the key. Its text does not hold the
-// key, which is the server's.
+// DuplicateError is an [ErrDuplicateKey] with the key. Its text does not contain the key,
+// which is untrusted.
 type DuplicateError struct{ Key string }
 
 func (e *DuplicateError) Error() string { return ErrDuplicateKey.Error() }

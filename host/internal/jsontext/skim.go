@@ -1,12 +1,12 @@
 package jsontext
 
-// skimDepth bounds what is nested in a text that is skimmed.
+// skimDepth bounds the nesting of a skimmed text.
 const skimDepth = 64
 
-// Skim goes through the members of an object, or the elements of an array, of a text
-// that nothing has checked, and checks what it passes over. It takes what is written
-// plainly: names in ASCII without escapes, nothing nested deeper than 64, nothing behind
-// the closing bracket. What it does not take may be JSON all the same: see [Skim.Complete].
+// Skim iterates over the members of an object, or the elements of an array, of an unchecked
+// text, and checks what it skips. It accepts only plain JSON: names in ASCII without
+// escapes, nothing nested deeper than 64, nothing after the closing bracket. Another text
+// may still be JSON: see [Skim.Complete].
 type Skim struct {
 	Name, Value []byte // parts of the text; Name is nil in an array
 
@@ -17,10 +17,10 @@ type Skim struct {
 	complete bool
 }
 
-// SkimObject begins with a text that is an object.
+// SkimObject starts with a text that is an object.
 func SkimObject(raw []byte) Skim { return skim(raw, '{') }
 
-// SkimArray begins with a text that is an array.
+// SkimArray starts with a text that is an array.
 func SkimArray(raw []byte) Skim { return skim(raw, '[') }
 
 func skim(raw []byte, bracket byte) Skim {
@@ -31,11 +31,11 @@ func skim(raw []byte, bracket byte) Skim {
 	return s
 }
 
-// closingOf returns the bracket that closes the one at which a container begins.
+// closingOf returns the closing bracket of an opening one.
 func closingOf(bracket byte) byte { return bracket + 2 }
 
-// Next goes to the next one, the first one at the beginning. It reports false behind the
-// last one, and where the text is wrong or not plain.
+// Next advances to the next member or element, initially the first. It reports false after
+// the last one, and where the text is invalid or not plain.
 func (s *Skim) Next() bool {
 	if s.at < 0 {
 		return false
@@ -53,7 +53,7 @@ func (s *Skim) Next() bool {
 	return true
 }
 
-// Complete reports, once Next has reported false, whether the text was read to its end.
+// Complete reports whether the text was read to its end, once Next has reported false.
 func (s *Skim) Complete() bool { return s.complete }
 
 func (s *Skim) read() (ok bool) {
@@ -74,7 +74,7 @@ func (s *Skim) read() (ok bool) {
 	return ok
 }
 
-// token passes over c, and blanks before it, if it is next.
+// token skips c, and blanks before it, and reports whether it is next.
 func (s *Skim) token(c byte) bool {
 	i := SkipSpace(s.raw, s.at)
 	if i >= len(s.raw) || s.raw[i] != c {
@@ -84,8 +84,8 @@ func (s *Skim) token(c byte) bool {
 	return true
 }
 
-// PlainString returns the inside of a string of ASCII characters without escapes. It
-// reports false for another value.
+// PlainString returns the inside of a string of ASCII characters without escapes. ok is
+// false for another value.
 func PlainString(value []byte) (inside []byte, ok bool) {
 	inside, _, ok = plainString(value, 0)
 	return inside, ok
@@ -106,10 +106,10 @@ func plainString(raw []byte, i int) (inside []byte, end int, ok bool) {
 	return nil, i, false
 }
 
-// checkedEnd returns the offset behind the value that begins at i. ok is false where
-// there is no value, or one that is nested deeper than skimDepth.
+// checkedEnd returns the offset after the value that begins at i. ok is false if there is
+// no value, or one nested deeper than skimDepth.
 func checkedEnd(raw []byte, i int) (end int, ok bool) {
-	var open [skimDepth]byte // the brackets that close what is open
+	var open [skimDepth]byte // the closing brackets of open containers
 	depth := 0
 	for {
 		// A value begins here.
@@ -129,7 +129,7 @@ func checkedEnd(raw []byte, i int) (end int, ok bool) {
 				return i, false
 			}
 		}
-		// Its container goes on.
+		// Its container continues.
 		for depth > 0 {
 			i = SkipSpace(raw, i)
 			if i >= len(raw) {

@@ -6,23 +6,22 @@ import (
 	"unicode/utf8"
 )
 
-// A lone surrogate is no code point. It is kept in the three bytes that UTF-8
-// would use for it (WTF-8), so that it is not lost on the way; a pair of them
-// can come from invalid bytes only.
+// A lone surrogate is not a character. It is kept in the three bytes that UTF-8 would use
+// for it (WTF-8), so that it is not lost; a pair of them can only come from invalid bytes.
 const (
 	surrMin = 0xd800
 	lowMin  = 0xdc00
 	surrMax = 0xdfff
 )
 
-// IsSurrogate reports whether r is half of a pair, which is no code point.
+// IsSurrogate reports whether r is half of a surrogate pair.
 func IsSurrogate(r rune) bool { return surrMin <= r && r <= surrMax }
 
-// IsHighSurrogate reports whether r is the first half of a pair.
+// IsHighSurrogate reports whether r is the first half of a surrogate pair.
 func IsHighSurrogate(r rune) bool { return surrMin <= r && r < lowMin }
 
-// Unquote decodes the inside of a JSON string that was read before. Invalid
-// bytes stay as they are.
+// Unquote decodes the inside of a JSON string that was checked before. Invalid bytes stay
+// as they are.
 func Unquote(b []byte) string {
 	if bytes.IndexByte(b, '\\') < 0 {
 		return string(b)
@@ -30,9 +29,9 @@ func Unquote(b []byte) string {
 	return string(AppendUnquoted(make([]byte, 0, len(b)), b))
 }
 
-// AppendUnquoted appends to dst the text with its JSON escapes decoded: the
-// inside of a JSON string, or a whole JSON text whose strings are to be searched.
-// Anything else stays as it is, so that no input is wrong.
+// AppendUnquoted appends b to dst with its JSON escapes decoded: the inside of a JSON
+// string, or a whole JSON text whose strings are to be searched. Invalid escapes stay as
+// they are.
 func AppendUnquoted[T []byte | string](dst []byte, b T) []byte {
 	for i := 0; i < len(b); {
 		c := b[i]
@@ -48,7 +47,7 @@ func AppendUnquoted[T []byte | string](dst []byte, b T) []byte {
 	return dst
 }
 
-// EscapedRune decodes the escape at the start of b, of a pair of surrogates both.
+// EscapedRune decodes the escape at the start of b, or both escapes of a surrogate pair.
 func EscapedRune[T []byte | string](b T) (r rune, n int) {
 	switch b[1] {
 	case 'b':
@@ -86,7 +85,7 @@ func AppendRune(b []byte, r rune) []byte {
 	return utf8.AppendRune(b, r)
 }
 
-// AppendEscape appends the escape of a code unit.
+// AppendEscape appends the \u escape of a code unit.
 func AppendEscape(b []byte, r rune) []byte {
 	const hex = "0123456789abcdef"
 	return append(b, '\\', 'u', hex[r>>12&15], hex[r>>8&15], hex[r>>4&15], hex[r&15])

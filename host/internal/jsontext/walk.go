@@ -1,6 +1,6 @@
-// Package jsontext reads JSON as bytes: a strict walk over a text, and the strings in
-// it, decoded without a loss. All that reads JSON below host stands on it, so that no
-// two of them read a text differently.
+// Package jsontext reads JSON as bytes: a strict walk over a text, and lossless decoding of
+// strings. Every reader of JSON below host uses it, so that no two of them read a text
+// differently.
 //
 // Invalid bytes are kept as they are, and a lone surrogate in the three bytes that UTF-8
 // would use for it.
@@ -11,7 +11,7 @@ import (
 	"fmt"
 )
 
-// Kind tells the kinds of JSON values apart.
+// Kind is the kind of a JSON value.
 type Kind uint8
 
 // The kinds of values.
@@ -23,8 +23,8 @@ const (
 	Object
 )
 
-// Visitor hears what [Walk] finds, in the order of the text. depth counts
-// the containers around the thing: a member of the top-level object has 1.
+// Visitor is called by [Walk] in the order of the text. depth counts the containers around
+// the item: 1 for a member of the top-level object.
 type Visitor interface {
 	// Key is called for each key; start and end bound it without its quotes.
 	Key(depth int, start, end int, escaped bool)
@@ -40,10 +40,10 @@ type Visitor interface {
 
 // Character classes of JSON text.
 const (
-	jsonPlain  = iota // may stand in a string
+	jsonPlain  = iota // allowed in a string
 	jsonQuote         // ends a string
 	jsonEscape        // starts an escape
-	jsonBad           // may not stand in a string
+	jsonBad           // not allowed in a string
 )
 
 var stringClass = func() (t [256]uint8) {
@@ -65,28 +65,28 @@ type seenKey struct {
 type frame struct {
 	object bool
 	start  int // offset of its bracket
-	keys   int // index of its first key in walker.seen
-	many   int // one more than its place in walker.many, once it has many keys
+	keys   int // index of its first key in jsonWalker.seen
+	many   int // one more than its index in jsonWalker.many, once it has many keys
 }
 
-// manyNames are the keys of an object that has many.
+// manyNames has the keys of an object with many.
 type manyNames struct {
 	exact map[string]bool
 	fold  map[uint64]bool // their hashes
 }
 
-// manyKeys is the size of an object from which its keys are kept in maps.
+// manyKeys is the number of keys from which they are kept in maps.
 const manyKeys = 24
 
-// Most texts are no deeper than nearFrames, and have no more keys in their open
-// objects than nearKeys.
+// Most texts are no deeper than nearFrames, and have no more than nearKeys keys in their
+// open objects.
 const (
 	nearFrames = 8
 	nearKeys   = 24
 )
 
-// jsonWalker reads a JSON text once, without recursion. What it works with has room
-// in itself, and no text is among it, so that it stays on the stack.
+// jsonWalker reads a JSON text once, without recursion. It has room for usual texts in
+// itself, and no pointer to the text, so that it stays on the stack.
 type jsonWalker struct {
 	depth, keys int
 	frames      [nearFrames]frame
@@ -130,16 +130,16 @@ func (w *jsonWalker) addKey(k seenKey) {
 	w.keys++
 }
 
-// jsonText is a text that is walked, by whom, and within what limits.
+// jsonText is the text of a walk, with its limits and visitor.
 type jsonText struct {
 	raw []byte
 	lim Limits
 	v   Visitor
 }
 
-// Walk reads raw, an object, strictly and reports it to v, which has heard what came
-// before an error. Duplicate keys are refused at every level; invalid UTF-8 and lone
-// surrogates inside of strings are taken.
+// Walk reads raw, an object, strictly and reports it to v, up to the first error. Duplicate
+// keys are refused at every level; invalid UTF-8 and lone surrogates inside strings are
+// accepted.
 //
 // Errors: [ErrSyntax], [ErrBOM], [ErrNotObject], [ErrTrailing], [ErrDuplicateKey],
 // [ErrDepth], [ErrSize].
@@ -176,11 +176,12 @@ func (w *jsonWalker) run(t jsonText, i int) (int, error) {
 			if w.depth == t.lim.Depth {
 				return i, fmt.Errorf("%w: more than %d levels", ErrDepth, t.lim.Depth)
 			}
-			object := raw[i] == '{'
+			bracket := raw[i]
+			object := bracket == '{'
 			t.v.Open(w.depth, i)
 			w.push(frame{object: object, start: i, keys: w.keys})
 			i = SkipSpace(raw, i+1)
-			if i < len(raw) && raw[i] == closing(object) {
+			if i < len(raw) && raw[i] == closingOf(bracket) {
 				var done bool
 				if i, done = w.close(t, i); done {
 					return i, nil
@@ -202,7 +203,7 @@ func (w *jsonWalker) run(t jsonText, i int) (int, error) {
 			t.v.Value(w.depth, kind, i, end, escaped)
 			i = end
 		}
-		// A value ended before i: go on in its container.
+		// A value ended before i: continue in its container.
 		for {
 			i = SkipSpace(raw, i)
 			top := w.top()
@@ -216,7 +217,7 @@ func (w *jsonWalker) run(t jsonText, i int) (int, error) {
 				}
 				break
 			}
-			if i >= len(raw) || raw[i] != closing(top.object) {
+			if i >= len(raw) || raw[i] != closingOf(raw[top.start]) {
 				return i, syntaxError(raw, i, "a comma or a closing bracket")
 			}
 			var done bool
@@ -225,13 +226,6 @@ func (w *jsonWalker) run(t jsonText, i int) (int, error) {
 			}
 		}
 	}
-}
-
-func closing(object bool) byte {
-	if object {
-		return '}'
-	}
-	return ']'
 }
 
 // close ends the innermost container with the bracket at i.
@@ -276,8 +270,7 @@ func (w *jsonWalker) readKey(t jsonText, i int) (int, error) {
 	return SkipSpace(raw, i+1), nil
 }
 
-// remember keeps k among the keys of the innermost object and refuses a
-// duplicate.
+// remember adds k to the keys of the innermost object and refuses a duplicate.
 func (w *jsonWalker) remember(t jsonText, k seenKey) error {
 	text := t.keyBytes(k)
 	k.hash = foldHash(text)
@@ -325,7 +318,7 @@ func (t jsonText) keyBytes(k seenKey) []byte {
 	return []byte(Unquote(t.raw[k.start:k.end]))
 }
 
-// foldHash is FNV-1a over b without the case of ASCII letters.
+// foldHash is FNV-1a over b, ignoring the case of ASCII letters.
 func foldHash(b []byte) uint64 {
 	h := uint64(14695981039346656037)
 	for _, c := range b {
@@ -381,7 +374,7 @@ func str(raw []byte, i int) (end int, escaped bool, err error) {
 	return i, false, syntaxError(raw, len(raw), "a closing quote")
 }
 
-// escapeLen returns the length of the escape at the start of b, 0 if it is none.
+// escapeLen returns the length of the escape at the start of b, 0 if it is invalid.
 func escapeLen(b []byte) int {
 	if len(b) < 2 {
 		return 0
@@ -397,7 +390,7 @@ func escapeLen(b []byte) int {
 	return 0
 }
 
-// scanNumber returns the end of the number that starts at i, 0 if it is none.
+// scanNumber returns the end of the number that starts at i, 0 if it is invalid.
 func scanNumber(b []byte, i int) int {
 	digits := func() bool {
 		start := i
@@ -432,8 +425,8 @@ func scanNumber(b []byte, i int) int {
 	return i
 }
 
-// Key returns the decoded key between the quotes. The names that nearly every event has
-// are not allocated again.
+// Key decodes a key without its quotes. It does not allocate for the names that nearly
+// every event has.
 func Key(b []byte, escaped bool) string {
 	if escaped {
 		return Unquote(b)

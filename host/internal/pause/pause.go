@@ -1,4 +1,4 @@
-// Package pause waits for a time, unless a context ends first.
+// Package pause waits for a duration, unless a context ends first.
 package pause
 
 import (
@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// For waits for d. Error: the cause of ctx, if that is done first.
+// For waits for d. Error: the cause of ctx, if ctx is done first.
 func For(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -1,4 +1,4 @@
-// Package proxy finds the proxy that the environment names for a request.
+// Package proxy finds the proxy of a request in the environment.
 package proxy
 
 import (
@@ -11,13 +11,13 @@ import (
 	"golang.org/x/net/http/httpproxy"
 )
 
-// errProxy: the environment names a proxy in a way that makes no sense. Its value is
-// not told: it may hold a password.
+// errProxy: the environment names an invalid proxy. The error omits its value, which may
+// contain a password.
 var errProxy = errors.New("is no URL of a proxy; write it as http://host:port, or unset it")
 
-// FromEnvironment is [http.ProxyFromEnvironment], but for a proxy that cannot be read: that one
-// passes over it, and a request would go around the proxy that the operator wants. It fails
-// with the name of the variable here, without its value.
+// FromEnvironment is [http.ProxyFromEnvironment], except for an invalid proxy: the standard
+// library ignores it, and requests would bypass the proxy that the operator wants. Here it
+// is an error with the name of the variable, without its value.
 func FromEnvironment(req *http.Request) (*url.URL, error) {
 	if err := checkProxy(httpproxy.FromEnvironment(), req.URL); err != nil {
 		return nil, err
@@ -25,7 +25,7 @@ func FromEnvironment(req *http.Request) (*url.URL, error) {
 	return http.ProxyFromEnvironment(req)
 }
 
-// checkProxy tells of the proxy that a request to u would use and that is no URL.
+// checkProxy refuses a proxy for u that is not a URL.
 func checkProxy(c *httpproxy.Config, u *url.URL) error {
 	name, value := "HTTP_PROXY", &c.HTTPProxy
 	if u.Scheme == "https" {
@@ -36,7 +36,7 @@ func checkProxy(c *httpproxy.Config, u *url.URL) error {
 	}
 	*value = "http://proxy.invalid"
 	if to, err := c.ProxyFunc()(u); err == nil && to == nil {
-		return nil // NO_PROXY takes this address out
+		return nil // NO_PROXY excludes this address
 	}
 	return fmt.Errorf("%s %w", name, errProxy)
 }

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/net/http/httpproxy"
 )
 
-// No request goes around a proxy that is wanted and cannot be read.
-func TestProxiesThatMakeNoSense(t *testing.T) {
+// No request bypasses an invalid proxy.
+func TestInvalidProxiesAreRefused(t *testing.T) {
 	for name, tt := range map[string]struct {
 		http, https, not string
 		to               string

@@ -11,22 +11,22 @@ import (
 	"eventdeck/host/event"
 )
 
-// Checker compares what the host stores with what happened. A violation describes a broken
-// promise.
+// Checker compares what the host stores with what happened. A violation is the description
+// of a broken promise.
 type Checker struct {
 	mu         sync.Mutex
 	accounts   map[string]*account // by event type
 	violations []string
-	more       int // violations beyond those that are kept
+	more       int // violations that are not kept
 	tolerance  time.Duration
 }
 
-// account is what is known of one subscription.
+// account is the state of one subscription.
 type account struct {
 	feed     *Feed
-	owed     int     // the host need not have the events up to this number
-	seen     []uint8 // how often the event of a number was committed
-	floor    int     // all events up to this number are stored or gone
+	owed     int     // the host need not have events up to this number
+	seen     []uint8 // how often each event was committed, by number
+	floor    int     // every event up to this number is stored or gone
 	events   int
 	rejected int
 	gaps     []event.Gap
@@ -35,8 +35,8 @@ type account struct {
 
 const keptViolations = 20
 
-// NewChecker returns a checker for subscriptions to the feeds. A gap's window may
-// miss an event by the tolerance: what is under way for so long is not lost yet.
+// NewChecker returns a checker for subscriptions to the feeds. A gap's window may miss an
+// event by the tolerance: an event may be in transit for that long.
 func NewChecker(feeds []*Feed, tolerance time.Duration) *Checker {
 	c := &Checker{accounts: map[string]*account{}, tolerance: tolerance}
 	for _, f := range feeds {
@@ -45,7 +45,7 @@ func NewChecker(feeds []*Feed, tolerance time.Duration) *Checker {
 	return c
 }
 
-// Subscribed notes that the host is subscribed: it must store the events from now on.
+// Subscribed records that the host is subscribed: it must store the events from now on.
 func (c *Checker) Subscribed() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -55,7 +55,7 @@ func (c *Checker) Subscribed() {
 	}
 }
 
-// violation is Violation. The lock is held.
+// violation is Violation with the lock held.
 func (c *Checker) violation(format string, args ...any) {
 	if len(c.violations) == keptViolations {
 		c.more++
@@ -64,7 +64,7 @@ func (c *Checker) violation(format string, args ...any) {
 	c.violations = append(c.violations, fmt.Sprintf(format, args...))
 }
 
-// Violation notes a broken promise.
+// Violation records a broken promise.
 func (c *Checker) Violation(format string, args ...any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -82,7 +82,7 @@ func (c *Checker) Violations() []string {
 	return out
 }
 
-// Stored takes the records of a commit.
+// Stored checks the records of a commit.
 func (c *Checker) Stored(records []event.Record) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -129,7 +129,7 @@ func (c *Checker) event(a *account, r *event.Record) {
 
 func (a *account) has(n int) bool { return n < len(a.seen) && a.seen[n] > 0 }
 
-// Acked checks a delivery that was answered with success: it must be stored.
+// Acked checks a delivery that was acknowledged: it must be stored.
 func (c *Checker) Acked(f *Feed, n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -138,7 +138,8 @@ func (c *Checker) Acked(f *Feed, n int) {
 	}
 }
 
-// Position checks the position of a stored subscription: all before it must be stored.
+// Position checks the position of a stored subscription: every event before it must be
+// stored.
 func (c *Checker) Position(sub event.Subscription) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -161,7 +162,7 @@ func (c *Checker) position(sub event.Subscription) {
 	}
 }
 
-// Reopened compares a store that was opened again with the commits that were seen.
+// Reopened compares a reopened store with the commits.
 func (c *Checker) Reopened(store event.Store) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -197,7 +198,7 @@ func (c *Checker) Reopened(store event.Store) {
 	}
 }
 
-// WantNoGap demands that no gap was recorded.
+// WantNoGap checks that no gap was recorded.
 func (c *Checker) WantNoGap() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -209,7 +210,8 @@ func (c *Checker) WantNoGap() {
 	}
 }
 
-// Missing returns how many events are not stored that the server could replay.
+// Missing returns the number of events that the server could replay and that are not
+// stored.
 func (c *Checker) Missing() (n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -223,7 +225,7 @@ func (c *Checker) Missing() (n int) {
 	return n
 }
 
-// Finish notes what is missing in the end as violations, and counts.
+// Finish records events missing at the end as violations, and returns the counts.
 func (c *Checker) Finish() Counts {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -271,13 +273,13 @@ func (c *Checker) Finish() Counts {
 	return t
 }
 
-// span is events in a row that share a fate; "" is none that breaks a promise.
+// span is a run of events with the same outcome; "" breaks no promise.
 type span struct {
 	fate     string
 	from, to int
 }
 
-// missing notes events that are missing. The lock is held.
+// missing records missing events. The lock is held.
 func (c *Checker) missing(a *account, s span) {
 	if s.fate == "" {
 		return
@@ -296,7 +298,7 @@ func (a *account) covered(at time.Time, tolerance time.Duration) bool {
 	return false
 }
 
-// nearest describes the gaps around a moment.
+// nearest describes the gaps around a time.
 func (a *account) nearest(at time.Time) (text []string) {
 	for _, g := range a.gaps {
 		if g.To.After(at.Add(-30*time.Second)) && g.From.Before(at.Add(30*time.Second)) {
@@ -306,14 +308,14 @@ func (a *account) nearest(at time.Time) (text []string) {
 	return text
 }
 
-// Counts say what became of the events that the host had to store.
+// Counts count the events that the host had to store, by outcome.
 type Counts struct {
 	Sent    int `json:"sent"`
 	Stored  int `json:"stored"`
-	Gone    int `json:"gone"` // could not be replayed; behind a gap record
+	Gone    int `json:"gone"` // could not be replayed; covered by a gap record
 	Lost    int `json:"lost"`
-	Skipped int `json:"skipped"` // passed over by an opening, or given up
-	// Recovered are those of the skipped that are stored.
+	Skipped int `json:"skipped"` // skipped by an opening, or given up
+	// Recovered counts the skipped events that are stored.
 	Recovered int                 `json:"recovered"`
 	Doubled   int                 `json:"doubled"`
 	Silent    int                 `json:"silent"` // gone without a gap record

@@ -15,16 +15,19 @@ import (
 	"eventdeck/host/trust"
 )
 
-// saboteur is a store that is told less, more or other than what the host says.
+// submitFunc submits a batch of the host to a store, with a fault.
+type submitFunc func(s event.Store, ctx context.Context, b event.Batch) error
+
+// saboteur is a store that changes the host's batches.
 type saboteur struct {
 	event.Store
-	submit func(s event.Store, ctx context.Context, b event.Batch) error
+	submit submitFunc
 }
 
 // Submit implements [event.Store].
 func (s saboteur) Submit(ctx context.Context, b event.Batch) error { return s.submit(s.Store, ctx, b) }
 
-// without returns the records that fn does not name.
+// without returns the records for which fn returns false.
 func without(records []event.Record, fn func(event.Record) bool) (kept []event.Record) {
 	for _, r := range records {
 		if !fn(r) {
@@ -34,7 +37,15 @@ func without(records []event.Record, fn func(event.Record) bool) (kept []event.R
 	return kept
 }
 
-// showLive returns what shows refused subscriptions as live, changed by hide.
+// changed returns a submitFunc that changes each batch before it submits it.
+func changed(change func(b *event.Batch)) submitFunc {
+	return func(s event.Store, ctx context.Context, b event.Batch) error {
+		change(&b)
+		return s.Submit(ctx, b)
+	}
+}
+
+// showLive returns a Status that shows refused subscriptions as live, changed by hide.
 func showLive(hide func(*delivery.Status)) func(host.Snapshot) host.Snapshot {
 	return func(s host.Snapshot) host.Snapshot {
 		for i := range s.Subs {
@@ -47,8 +58,8 @@ func showLive(hide func(*delivery.Status)) func(host.Snapshot) host.Snapshot {
 	}
 }
 
-// The checker notices each way in which a host could break its promises.
-func TestCheckerNotices(t *testing.T) {
+// The checker detects every way in which a host could break its promises.
+func TestCheckerDetectsBrokenPromises(t *testing.T) {
 	nth := func(every int) func(event.Record) bool {
 		var n atomic.Int64
 		return func(r event.Record) bool {
@@ -58,20 +69,17 @@ func TestCheckerNotices(t *testing.T) {
 	missigned := []string{"deliveries signed wrongly for a while"}
 	losing := []string{"server lost its history", "server dropped old events", "host killed"}
 	tests := map[string]struct {
-		submit func() func(s event.Store, ctx context.Context, b event.Batch) error
+		submit func() submitFunc
 		status func(host.Snapshot) host.Snapshot
 		only   []string
 		kind   sim.Kind
 		want   string
 	}{
-		"an event in a hundred is dropped": {submit: func() func(event.Store, context.Context, event.Batch) error {
+		"one event in a hundred is dropped": {submit: func() submitFunc {
 			drop := nth(100)
-			return func(s event.Store, ctx context.Context, b event.Batch) error {
-				b.Records = without(b.Records, drop)
-				return s.Submit(ctx, b)
-			}
+			return changed(func(b *event.Batch) { b.Records = without(b.Records, drop) })
 		}, want: "is not stored"},
-		"the cursor is committed before its events": {submit: func() func(event.Store, context.Context, event.Batch) error {
+		"the cursor is committed before its events": {submit: func() submitFunc {
 			return func(s event.Store, ctx context.Context, b event.Batch) error {
 				if b.Cursor != nil && len(b.Records) > 0 {
 					first := event.Batch{Sub: b.Sub, Cursor: b.Cursor}
@@ -83,26 +91,24 @@ func TestCheckerNotices(t *testing.T) {
 				return s.Submit(ctx, b)
 			}
 		}, want: "the stored cursor is"},
-		"duplicates are not dropped": {submit: func() func(event.Store, context.Context, event.Batch) error {
+		"duplicates are not dropped": {submit: func() submitFunc {
 			again := nth(50)
-			return func(s event.Store, ctx context.Context, b event.Batch) error {
+			return changed(func(b *event.Batch) {
 				for _, r := range b.Records {
 					if again(r) {
 						r.EventID = trust.Untrusted(strings.Replace(r.EventID.Raw(), "-", "-0", 1))
 						b.Records = append(b.Records, r)
 					}
 				}
-				return s.Submit(ctx, b)
-			}
+			})
 		}, want: "is stored 2 times"},
-		"gaps are not recorded": {only: losing, submit: func() func(event.Store, context.Context, event.Batch) error {
-			return func(s event.Store, ctx context.Context, b event.Batch) error {
+		"gaps are not recorded": {only: losing, submit: func() submitFunc {
+			return changed(func(b *event.Batch) {
 				b.Records = without(b.Records, func(r event.Record) bool { return r.Kind == event.KindGap })
-				return s.Submit(ctx, b)
-			}
+			})
 		}, want: "gone without a gap record"},
-		"gaps tell of another hour": {only: losing, submit: func() func(event.Store, context.Context, event.Batch) error {
-			return func(s event.Store, ctx context.Context, b event.Batch) error {
+		"gaps have the wrong hour": {only: losing, submit: func() submitFunc {
+			return changed(func(b *event.Batch) {
 				for i := range b.Records {
 					if b.Records[i].Kind == event.KindGap {
 						g := *b.Records[i].Gap
@@ -110,10 +116,9 @@ func TestCheckerNotices(t *testing.T) {
 						b.Records[i].Gap = &g
 					}
 				}
-				return s.Submit(ctx, b)
-			}
+			})
 		}, want: "gone without a gap record"},
-		"a delivery is acknowledged before its commit": {submit: func() func(event.Store, context.Context, event.Batch) error {
+		"a delivery is acknowledged before its commit": {submit: func() submitFunc {
 			return func(s event.Store, ctx context.Context, b event.Batch) error {
 				if done := b.Done; done != nil && len(b.Records) > 0 {
 					done(event.Outcome{Stored: 1}, nil)
@@ -123,27 +128,25 @@ func TestCheckerNotices(t *testing.T) {
 				return s.Submit(ctx, b)
 			}
 		}, want: "was acknowledged and is not stored"},
-		"a payload is changed": {submit: func() func(event.Store, context.Context, event.Batch) error {
+		"a payload is changed": {submit: func() submitFunc {
 			change := nth(100)
-			return func(s event.Store, ctx context.Context, b event.Batch) error {
+			return changed(func(b *event.Batch) {
 				for i, r := range b.Records {
 					if change(r) {
 						b.Records[i].Raw, b.Records[i].Data = []byte(`{"n":0}`), []byte(`{"n":0}`)
 					}
 				}
-				return s.Submit(ctx, b)
-			}
+			})
 		}, want: "was never sent"},
-		"an event is made up": {submit: func() func(event.Store, context.Context, event.Batch) error {
+		"an event is made up": {submit: func() submitFunc {
 			change := nth(100)
-			return func(s event.Store, ctx context.Context, b event.Batch) error {
+			return changed(func(b *event.Batch) {
 				for i, r := range b.Records {
 					if change(r) {
 						b.Records[i].EventID = trust.Untrusted("nobody's")
 					}
 				}
-				return s.Submit(ctx, b)
-			}
+			})
 		}, want: "was never sent"},
 		"a failure is shown as live": {only: []string{"server silent"}, status: func(s host.Snapshot) host.Snapshot {
 			for i := range s.Subs {
@@ -159,7 +162,7 @@ func TestCheckerNotices(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			var last []string
-			for seed := range uint64(12) { // a short world may have no occasion for the mistake
+			for seed := range uint64(12) { // a short world may have no occasion for the fault
 				o := sim.Options{Seed: seed, Events: 300, Kind: tt.kind, Only: tt.only, Status: tt.status}
 				if tt.submit != nil {
 					submit := tt.submit()

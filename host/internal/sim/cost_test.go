@@ -11,17 +11,17 @@ import (
 	"eventdeck/host/wire"
 )
 
-// The bars of what proofs may cost a server (reliability.md).
+// Limits of the load of proofs on a server (reliability.md).
 const (
-	extraRequests   = 2 // for each opening of a subscription that missed nothing
-	catchUpsASecond = 5 // polls of one server
+	extraRequests   = 2 // for each reopening of a subscription that missed nothing
+	catchUpsASecond = 5 // polls of one server per second
 	catchUpsAtOnce  = 4
 )
 
-// calmly is the pause between heartbeats of a server that does not test patience.
+// calmly is the heartbeat interval of a server that does not test patience.
 const calmly = 25 * time.Second
 
-// scaled returns the first number, and with EVENTDECK_SIM set the one of the bar.
+// scaled returns gate, or with EVENTDECK_SIM set bar.
 func scaled(gate, bar int) int {
 	if os.Getenv(envSoak) != "" {
 		return bar
@@ -29,7 +29,7 @@ func scaled(gate, bar int) int {
 	return gate
 }
 
-// gaps returns how many gap records there are.
+// gaps returns the number of gap records.
 func (c *crowd) gaps() (n int) {
 	c.t.Helper()
 	for _, s := range c.host.Snapshot().Subs {
@@ -38,8 +38,8 @@ func (c *crowd) gaps() (n int) {
 	return n
 }
 
-// A server that closes its streams each minute is asked for little more than its streams,
-// and no gap is told where nothing was missing. With EVENTDECK_SIM set for a day.
+// A server that closes its streams every minute gets few requests apart from its streams,
+// and no gap is recorded if nothing is missing. With EVENTDECK_SIM set it runs for a day.
 func TestClosedStreamsCostFewRequests(t *testing.T) {
 	for name, modes := range map[string][]event.Mode{"push alone": nil, "with poll": {event.ModePoll}} {
 		t.Run(name, func(t *testing.T) {
@@ -70,8 +70,8 @@ func TestClosedStreamsCostFewRequests(t *testing.T) {
 	}
 }
 
-// Many subscriptions that wake together catch up at a pace that a server can bear. With
-// EVENTDECK_SIM set there are 1,000.
+// Many subscriptions that wake up together catch up at a bounded rate. With EVENTDECK_SIM
+// set there are 1,000.
 func TestSleepersCatchUpSlowly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		subs := scaled(100, 1000)
@@ -89,7 +89,7 @@ func TestSleepersCatchUpSlowly(t *testing.T) {
 		for _, f := range feeds {
 			f.Add()
 		}
-		time.Sleep(time.Duration(subs) * time.Second / 2) // the pace is 5/s, and there may be two polls each
+		time.Sleep(time.Duration(subs) * time.Second / 2) // 5 polls per second, and up to two polls each
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		most := 0
@@ -113,11 +113,11 @@ func TestSleepersCatchUpSlowly(t *testing.T) {
 	})
 }
 
-// A server whose deliveryStatus never clears leads to a new path once an hour at most,
-// and to no gap record. With EVENTDECK_SIM set for a day.
-func TestStickyErrorsAreLeftInPeace(t *testing.T) {
+// A server whose deliveryStatus never clears causes a new path once an hour at most, and no
+// gap record. With EVENTDECK_SIM set it runs for a day.
+func TestStickyErrorsCauseFewRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		time.Sleep(time.Until(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))) // in 2000 timestamps have a digit less
+		time.Sleep(time.Until(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))) // in 2000 timestamps have one digit less
 		f := sim.NewFeed("sticky", event.ModeWebhook)
 		f.Deviate(sim.LastErrorSticky)
 		c := newCrowd(t, []*sim.Feed{f}, calmly, false)

@@ -7,7 +7,7 @@ import (
 	"eventdeck/host/event"
 )
 
-// A gap covers what happened in its window, and a tolerance beside it.
+// A gap covers the events in its window, and within a tolerance around it.
 func TestGapCoversItsWindow(t *testing.T) {
 	at := func(seconds int) time.Time { return epoch.Add(time.Duration(seconds) * time.Second) }
 	known := &account{gaps: []event.Gap{{From: at(100), To: at(200)}}}
@@ -17,15 +17,15 @@ func TestGapCoversItsWindow(t *testing.T) {
 		at   int
 		want bool
 	}{
-		"long before":                      {known, 0, false},
-		"just before the tolerance":        {known, 94, false},
-		"in the tolerance before":          {known, 95, true},
-		"within":                           {known, 150, true},
-		"in the tolerance behind":          {known, 205, true},
-		"just behind the tolerance":        {known, 206, false},
-		"long before, beginning not known": {unknown, 0, true},
-		"long behind, beginning not known": {unknown, 300, false},
-		"no gap":                           {&account{}, 150, false},
+		"long before":                    {known, 0, false},
+		"just before the tolerance":      {known, 94, false},
+		"in the tolerance before":        {known, 95, true},
+		"within":                         {known, 150, true},
+		"in the tolerance after":         {known, 205, true},
+		"just after the tolerance":       {known, 206, false},
+		"long before, beginning unknown": {unknown, 0, true},
+		"long after, beginning unknown":  {unknown, 300, false},
+		"no gap":                         {&account{}, 150, false},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

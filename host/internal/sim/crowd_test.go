@@ -19,8 +19,8 @@ import (
 	"eventdeck/host/wire"
 )
 
-// crowd is a host with many push subscriptions at one server, whose connections
-// can be cut all at once.
+// crowd is a host with many push subscriptions at one server, whose connections can all be
+// cut at once.
 type crowd struct {
 	t      *testing.T
 	server *sim.Server
@@ -29,10 +29,10 @@ type crowd struct {
 	network *sim.Network
 
 	mu      sync.Mutex
-	asked   []time.Time // when streams were asked for
-	polled  []time.Time // when polls were
-	polling int         // polls under way
-	most    int         // of these at once
+	asked   []time.Time // times of stream requests
+	polled  []time.Time // times of polls
+	polling int         // polls in progress
+	most    int         // most polls in progress at once
 	conns   map[net.Conn]struct{}
 }
 
@@ -66,7 +66,7 @@ func (c *crowd) follow(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// cut closes every connection and forgets what was asked before.
+// cut closes every connection and resets the counts.
 func (c *crowd) cut() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -76,7 +76,7 @@ func (c *crowd) cut() {
 	}
 }
 
-// crowdOf returns many types for push.
+// crowdOf returns n types for push.
 func crowdOf(n int) (feeds []*sim.Feed) {
 	for i := range n {
 		feeds = append(feeds, sim.NewFeed(fmt.Sprintf("crowd-%d", i), event.ModePush))
@@ -84,7 +84,7 @@ func crowdOf(n int) (feeds []*sim.Feed) {
 	return feeds
 }
 
-// newCrowd subscribes to all types at once: over the network in memory, in a bubble, or
+// newCrowd subscribes to all types at once: over the in-memory network, in a bubble, or
 // over sockets.
 func newCrowd(t *testing.T, feeds []*sim.Feed, beat time.Duration, sockets bool) *crowd {
 	t.Helper()
@@ -95,7 +95,7 @@ func newCrowd(t *testing.T, feeds []*sim.Feed, beat time.Duration, sockets bool)
 	if err := c.server.Start(); err != nil {
 		t.Fatal(err)
 	}
-	// In front of the server, who counts.
+	// The front counts the requests to the server.
 	front, node := network.Node("front"), network.Node("host")
 	listen, dial := front.Listen, node.Dial
 	if sockets {
@@ -148,7 +148,7 @@ func newCrowd(t *testing.T, feeds []*sim.Feed, beat time.Duration, sockets bool)
 	return c
 }
 
-// listenIn returns how the receiver listens; nil: on sockets.
+// listenIn returns the receiver's listen function; nil: on sockets.
 func listenIn(node *sim.Node, sockets bool) func(network, address string) (net.Listener, error) {
 	if sockets {
 		return nil
@@ -156,7 +156,7 @@ func listenIn(node *sim.Node, sockets bool) func(network, address string) (net.L
 	return node.Listen
 }
 
-// live returns how many subscriptions are live.
+// live returns the number of live subscriptions.
 func (c *crowd) live() (n int) {
 	for _, v := range c.host.Snapshot().Subs {
 		if v.Status.State == event.StateLive {
@@ -166,9 +166,9 @@ func (c *crowd) live() (n int) {
 	return n
 }
 
-// Streams that are cut all at once are opened again spread over time, as far as that is
-// the host's: over sockets the machine has its part in it, and they only have to be
-// opened. With EVENTDECK_SIM set there are 10,000 of them.
+// Streams that are cut at once are reopened spread over time. Over sockets the spread also
+// depends on the machine, so they only have to be reopened. With EVENTDECK_SIM set there
+// are 10,000 of them.
 func TestReconnectsSpreadOut(t *testing.T) {
 	t.Run("simulated", func(t *testing.T) {
 		subs, cuts := 100, 2
@@ -191,19 +191,19 @@ func TestReconnectsSpreadOut(t *testing.T) {
 	})
 }
 
-// reopen cuts all streams again and again and waits for each to be opened again. It
-// returns which part of them, in percent, fell into the same tenth of a second.
+// reopen cuts all streams repeatedly and waits until each is reopened. It returns the
+// largest share of them, in percent, within a tenth of a second.
 func (c *crowd) reopen(subs, cuts int) (share int) {
 	t := c.t
 	t.Helper()
 	c.await(subs)
-	slots := map[int]int{} // tenths of a second after the cut
+	slots := map[int]int{} // by tenths of a second after the cut
 	total, late := 0, time.Duration(0)
 	began := time.Now()
 	for range cuts {
 		cut := time.Now()
 		c.cut()
-		time.Sleep(6 * time.Second) // long enough to count: the next cut is the first failure of a series
+		time.Sleep(6 * time.Second) // long enough for a success: the next cut is the first failure of a series
 		c.await(subs)
 		c.mu.Lock()
 		for _, at := range c.asked {
@@ -237,7 +237,7 @@ func (c *crowd) await(subs int) {
 	for c.live() < subs {
 		select {
 		case <-changed:
-			time.Sleep(20 * time.Millisecond) // a snapshot of all is not for every change
+			time.Sleep(20 * time.Millisecond) // a snapshot of all is too expensive for every change
 		case <-deadline:
 			c.t.Fatalf("%d of %d are live after a minute", c.live(), subs)
 		}

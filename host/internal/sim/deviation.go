@@ -7,61 +7,61 @@ import (
 	"eventdeck/host/event"
 )
 
-// Deviation is something that a server never does as the protocol asks, for one
-// type. Where a demo server has the same fault, it has the same name.
+// Deviation is a permanent violation of the protocol by a server, for one type. The same
+// fault has the same name in a demo server.
 type Deviation string
 
-// The deviations. Those of a stream say what its opening is answered with, those of a
-// poll hold for a type that offers poll beside its other modes too.
+// The deviations. Those of a stream concern its opening. Those of a poll also hold for a
+// type that offers poll as a further mode.
 const (
-	// ReplayLiveIgnored: a webhook subscribe on a key that lives ignores the cursor,
-	// answers where the server stands, and says that nothing is missing.
+	// ReplayLiveIgnored: a webhook subscribe on a live key ignores the cursor, answers with
+	// the current position, and says that nothing is missing.
 	ReplayLiveIgnored Deviation = "replay-live-ignored"
 	// ReplayNever: the cursor is accepted and nothing is replayed, also on a fresh key.
 	ReplayNever Deviation = "replay-never"
-	// PushEcho: `active` repeats the cursor that was asked for, and nothing is replayed.
-	// No heartbeat comes before the first event.
+	// PushEcho: `active` repeats the requested cursor, and nothing is replayed. No heartbeat
+	// comes before the first event.
 	PushEcho Deviation = "push-echo"
-	// PushEchoHeartbeat is PushEcho with a heartbeat at once, which has a later cursor.
+	// PushEchoHeartbeat is PushEcho with an immediate heartbeat that has a later cursor.
 	PushEchoHeartbeat Deviation = "push-echo-heartbeat"
 	// RetriesShort: a delivery is given up after three more tries within 1.4 s.
 	RetriesShort Deviation = "retries-short"
-	// StreamUnconfirmed: neither `active` nor heartbeats, events alone.
+	// StreamUnconfirmed: only events, neither `active` nor heartbeats.
 	StreamUnconfirmed Deviation = "stream-unconfirmed"
-	// GrantExpiredKept: a grant that ran out lives on, and is delivered to.
+	// GrantExpiredKept: deliveries go on after a grant has expired.
 	GrantExpiredKept Deviation = "grant-expired-kept"
 	// PollLags: a poll is answered by a replica that is behind by [pollLag].
 	PollLags Deviation = "poll-lags"
-	// PollCursorForeign: the cursors of poll are not those of the other modes, and each
-	// refuses the other's.
+	// PollCursorForeign: poll and the other modes have different cursors, and refuse each
+	// other's.
 	PollCursorForeign Deviation = "poll-cursor-foreign"
-	// LastErrorSticky: deliveryStatus names an error that is long over.
+	// LastErrorSticky: deliveryStatus keeps naming an error that is long over.
 	LastErrorSticky Deviation = "lasterror-sticky"
 	// CloseEvery: the server closes every stream after [Feed.CloseAfter].
 	CloseEvery Deviation = "close-every"
 
-	// HeartbeatLate: no heartbeat comes before the first event of a stream. A correct
-	// server may do so while events come.
+	// HeartbeatLate: no heartbeat comes before the first event of a stream. A correct server
+	// may also delay heartbeats while events come.
 	HeartbeatLate Deviation = "heartbeat-late"
 	// OnePath: one webhook subscription of a type at a time; a second one is refused.
 	OnePath Deviation = "one-path"
-	// FailureUnsaid: deliveryStatus never tells of deliveries that were given up. None is
-	// given up while the host runs, because nothing would ever show that.
+	// FailureUnsaid: deliveryStatus never reports deliveries that were given up. None is
+	// given up while the host runs, since the host could never find out.
 	FailureUnsaid Deviation = "failure-unsaid"
 )
 
-// pollLag is how far the replica of [PollLags] is behind: less than a heartbeat.
+// pollLag is the lag of the replica of [PollLags]: less than a heartbeat.
 const pollLag = 1500 * time.Millisecond
 
 // Deviate adds deviations. Call it before the server runs.
 func (f *Feed) Deviate(d ...Deviation) { f.deviations = append(f.deviations, d...) }
 
-// Deviates reports whether the type's server does this.
+// Deviates reports whether the type's server has one of the deviations.
 func (f *Feed) Deviates(d ...Deviation) bool {
 	return slices.ContainsFunc(d, func(d Deviation) bool { return slices.Contains(f.deviations, d) })
 }
 
-// pollsTruly reports whether a poll with the cursor of any mode brings what is held.
+// pollsTruly reports whether a poll with the cursor of any mode returns all held events.
 func (f *Feed) pollsTruly() bool {
 	return slices.Contains(f.modes, event.ModePoll) && !f.Deviates(PollLags, PollCursorForeign)
 }
@@ -94,7 +94,7 @@ func deviant(name string, mode event.Mode, r *Random) *Feed {
 	return f
 }
 
-// quiet draws a type of a correct server on which little happens.
+// quiet draws a type of a correct server with few events.
 func quiet(name string, mode event.Mode, r *Random) *Feed {
 	f := newFeed(name, mode, false)
 	for _, m := range []event.Mode{event.ModePoll, event.ModePush, event.ModeWebhook} {

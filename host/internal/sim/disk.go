@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Disk makes the commits of a store fail. Its methods fit the hooks of the store. The zero Disk
-// harms nothing.
+// Disk makes the commits of a store fail. Its methods are hooks of the store. The zero Disk
+// does no harm.
 type Disk struct {
 	rand *Random
 	net  *Network // counts
@@ -16,15 +16,15 @@ type Disk struct {
 	mu     sync.Mutex
 	dead   bool
 	die    func()
-	before int // commits until death before one; 0: none
-	after  int // commits until death after one; 0: none
+	before int // commits until the process dies before one; 0: never
+	after  int // commits until the process dies after one; 0: never
 	full   bool
-	bad    float64       // writes that fail
-	unsure float64       // syncs that fail after all was written
-	slow   time.Duration // up to
+	bad    float64       // probability that a write fails
+	unsure float64       // probability that a sync fails after all was written
+	slow   time.Duration // longest delay of a commit
 }
 
-// Before is called when all is in the transaction and nothing in the file.
+// Before is called before a transaction is written to the file.
 func (d *Disk) Before() {
 	d.mu.Lock()
 	slow, die := d.slow, d.due(&d.before)
@@ -38,7 +38,7 @@ func (d *Disk) Before() {
 	}
 }
 
-// After is called when all is in the file and the commit has not returned.
+// After is called when a transaction is in the file and the commit has not returned.
 func (d *Disk) After() {
 	d.mu.Lock()
 	die := d.due(&d.after)
@@ -49,7 +49,7 @@ func (d *Disk) After() {
 	}
 }
 
-// due counts down to a death. The lock is held.
+// due counts down to the death of the process. The lock is held.
 func (d *Disk) due(left *int) func() {
 	if *left == 0 {
 		return nil
@@ -60,7 +60,8 @@ func (d *Disk) due(left *int) func() {
 	return d.die
 }
 
-// FailBefore fails a commit: the process is dead, the disk full or bad.
+// FailBefore returns an error for a commit: the process is dead, or the disk is full or
+// bad.
 func (d *Disk) FailBefore() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -77,7 +78,7 @@ func (d *Disk) FailBefore() error {
 	return nil
 }
 
-// FailAfter fails a commit that is in the file, as a sync does that fails last.
+// FailAfter returns an error for a commit that is in the file, as from a failing sync.
 func (d *Disk) FailAfter() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"eventdeck/host/delivery"
 )
 
-// fault is something that goes wrong, with its weight among the others.
+// fault is one kind of failure, with its weight among the others.
 type fault struct {
 	name   string
 	weight int
@@ -92,7 +92,7 @@ func (w *World) kill() error {
 	return w.restart(true)
 }
 
-// restart frees the process and starts another one after a while.
+// restart closes the process and starts another one after a while.
 func (w *World) restart(killed bool) error {
 	if err := w.host.close(); err != nil && !killed {
 		return err
@@ -101,7 +101,7 @@ func (w *World) restart(killed bool) error {
 	return w.startHost()
 }
 
-// within waits for the death of the host, and kills it after d.
+// within waits until the host has died, and kills it after d.
 func (w *World) within(d time.Duration) error {
 	for end := time.Now().Add(d); !w.host.dead.Load() && time.Now().Before(end); {
 		time.Sleep(20 * time.Millisecond)
@@ -126,8 +126,7 @@ func (w *World) killAtFailpoint() error {
 	return w.within(3 * time.Second)
 }
 
-// killInProof kills the host between two steps of a proof of continuity. A restart
-// leads to one.
+// killInProof kills the host between two steps of a proof of continuity, after a restart.
 func (w *World) killInProof() error {
 	steps := []string{delivery.FailAsked, delivery.FailConfirmed, delivery.FailFirst, delivery.FailCaughtUp, delivery.FailProved}
 	w.host.step.Store(&countdown{name: steps[w.rand.chaos.N(len(steps))], left: 1 + w.rand.chaos.N(4)})
@@ -135,7 +134,7 @@ func (w *World) killInProof() error {
 	return w.within(8 * time.Second)
 }
 
-// away kills the host, and starts it when the retries of a server have run out.
+// away kills the host, and restarts it when the retries of a server are exhausted.
 func (w *World) away() error {
 	w.host.die()
 	err := w.host.close()
@@ -152,13 +151,13 @@ func (w *World) changeMode() error {
 	defer cancel()
 	for _, v := range w.host.host.Snapshot().Subs {
 		if v.Key.Type.Raw() == f.Name {
-			_ = w.host.host.SetMode(ctx, v.ID, mode) // a server that cannot be reached is tried again
+			_ = w.host.host.SetMode(ctx, v.ID, mode) // the host retries an unreachable server
 		}
 	}
 	return nil
 }
 
-// signWrongly has all deliveries refused for a while.
+// signWrongly makes the receiver refuse all deliveries for a while.
 func (w *World) signWrongly() error {
 	b := w.server.behaves()
 	b.SignWrongly = 1
@@ -231,7 +230,7 @@ func (w *World) jump() error {
 	return nil
 }
 
-// change draws what the network and the server do from now on.
+// change draws the behaviour of the network and the server from now on.
 func (w *World) change() error {
 	r := w.rand.chaos
 	some := func(most float64) float64 {
@@ -246,7 +245,7 @@ func (w *World) change() error {
 	})
 	b := Behaviour{Refuse: some(0.2), Garbage: some(0.05), Hang: some(0.03), Repeat: some(0.2), Shuffle: some(0.3), Deny: some(0.03)}
 	if w.o.Kind == Deviant {
-		b.Deny /= 10 // or all would be gone that was skipped
+		b.Deny /= 10 // else all skipped events would be gone
 		b.Forget, b.Challenge = some(0.4), some(0.4)
 	}
 	w.server.Behave(b)

@@ -12,31 +12,31 @@ import (
 	"eventdeck/host/event"
 )
 
-// Feed is the history of one event type. Its events have numbers from 1; what an
-// event says follows from its number.
+// Feed is the history of one event type. Its events have numbers from 1, from which their
+// data follows.
 type Feed struct {
 	Name string
-	// Mode is in which way the host subscribes to it.
+	// Mode is the mode in which the host subscribes.
 	Mode event.Mode
-	// Cursorless: the server replays nothing and gives no cursor.
+	// Cursorless says that the server replays nothing and has no cursors.
 	Cursorless bool
 	// CloseAfter is how long the streams of [CloseEvery] last.
 	CloseAfter time.Duration
 
-	modes       []event.Mode // that are offered
+	modes       []event.Mode // the offered modes
 	deviations  []Deviation
-	undisturbed bool // nothing but the host itself fails
+	undisturbed bool // only the host itself fails
 
 	mu           sync.Mutex
 	times        []time.Time
-	run          int          // cursors of another run mean nothing
-	oldest       int          // the first event that is still held
-	gone         map[int]bool // cannot be replayed for this host any more
-	refused      int          // position that was refused; -1: none
-	skipped      map[int]bool // passed over by an opening or a delivery that was given up
-	secondPathAt time.Time    // when a second path was asked for while one lived
-	denied       bool         // the last poll was refused: the host goes on without
-	quiet        bool         // the loss of the last history is not told to streams
+	run          int          // cursors of another run are invalid
+	oldest       int          // the oldest event that is still held
+	gone         map[int]bool // can no longer be replayed for this host
+	refused      int          // the refused position; -1: none
+	skipped      map[int]bool // skipped by an opening, or given up
+	secondPathAt time.Time    // when a second path was requested beside a live one
+	denied       bool         // the last poll was refused: the host continues without it
+	quiet        bool         // the last loss of history is not reported to streams
 	changed      chan struct{}
 }
 
@@ -47,23 +47,23 @@ func newFeed(name string, mode event.Mode, cursorless bool) *Feed {
 	}
 }
 
-// Offer adds a mode that the type is delivered in. Call it before the server runs.
+// Offer adds a delivery mode of the type. Call it before the server runs.
 func (f *Feed) Offer(m event.Mode) { f.modes = append(f.modes, m) }
 
-// Add adds an event that happens now.
+// Add adds an event at the current time.
 func (f *Feed) Add() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.times = append(f.times, time.Now())
 	if f.Cursorless {
-		f.gone[len(f.times)] = true // there is no position to ask from
+		f.gone[len(f.times)] = true // there is no position to resume from
 	}
 	close(f.changed)
 	f.changed = make(chan struct{})
 }
 
-// Lose forgets the history, as in a restart without a disk. A quiet loss is not
-// told to streams that ask for a position of before.
+// Lose drops the history, like a restart without a disk. A quiet loss is not reported to
+// streams that request an earlier position.
 func (f *Feed) Lose(quiet bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -72,14 +72,14 @@ func (f *Feed) Lose(quiet bool) {
 	f.forget(len(f.times))
 }
 
-// Retain forgets all but the newest events.
+// Retain drops all but the newest events.
 func (f *Feed) Retain(newest int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.forget(len(f.times) - newest)
 }
 
-// forget drops what was up to n. The lock is held.
+// forget drops the events up to n. The lock is held.
 func (f *Feed) forget(n int) {
 	for ; f.oldest <= n; f.oldest++ {
 		f.gone[f.oldest] = true
@@ -100,15 +100,15 @@ func (f *Feed) At(n int) time.Time {
 	return f.times[n-1]
 }
 
-// Gone reports whether the server can not replay an event any more.
+// Gone reports whether the server can no longer replay an event.
 func (f *Feed) Gone(n int) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.gone[n]
 }
 
-// skip notes that the events after from, up to to, do not come on the path or stream that the
-// server should send them on. recoverable: the host can get them by another way.
+// skip records that the events after from, up to to, are not sent on the path or stream on
+// which they should be. recoverable says that the host can get them in another way.
 func (f *Feed) skip(from, to int, recoverable bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -121,7 +121,7 @@ func (f *Feed) skip(from, to int, recoverable bool) {
 	}
 }
 
-// loseSkipped notes that the host can no longer get what was skipped until now.
+// loseSkipped records that the host can no longer get the events skipped so far.
 func (f *Feed) loseSkipped() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -130,42 +130,42 @@ func (f *Feed) loseSkipped() {
 	}
 }
 
-// deny notes whether the last poll was refused.
+// deny records whether the last poll was refused.
 func (f *Feed) deny(refused bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.denied = refused
 }
 
-// noteSecondPath notes that a second path was made.
+// noteSecondPath records that a second path was made.
 func (f *Feed) noteSecondPath() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.secondPathAt = time.Now()
 }
 
-// maySecondPath reports whether the host would ask for a second path.
+// maySecondPath reports whether the host would request a second path.
 func (f *Feed) maySecondPath() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.secondPathAt.IsZero() || time.Since(f.secondPathAt) > renewEvery
 }
 
-// Skipped reports whether an event was passed over, on at least one path.
+// Skipped reports whether an event was skipped on at least one path.
 func (f *Feed) Skipped(n int) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.skipped[n]
 }
 
-// refuse says that a position is not taken: the host will go on from now.
+// refuse records that a position was refused: the host will continue from now.
 func (f *Feed) refuse(at int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.refused = at
 }
 
-// startAt returns where a request with a cursor starts, nil meaning from now.
+// startAt returns where a request with a cursor starts; nil means from now.
 func (f *Feed) startAt(cursor *string) (at int, truncated bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -197,7 +197,7 @@ func (f *Feed) parseCursor(cursor string) (run, at int) {
 	return run, at
 }
 
-// oldestFrom returns a position, moved past what was forgotten.
+// oldestFrom returns a position, moved past dropped events.
 func (f *Feed) oldestFrom(at int) (now int, moved bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -219,7 +219,7 @@ func (f *Feed) wait() <-chan struct{} {
 	return f.changed
 }
 
-// lastBefore returns the number of the newest event that had happened at a moment.
+// lastBefore returns the number of the newest event at a time.
 func (f *Feed) lastBefore(at time.Time) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -227,7 +227,7 @@ func (f *Feed) lastBefore(at time.Time) int {
 	return n
 }
 
-// cursor returns the position behind event n; nil for a type without.
+// cursor returns the cursor after event n; nil for a type without cursors.
 func (f *Feed) cursor(n int) any {
 	if f.Cursorless {
 		return nil
@@ -243,7 +243,7 @@ func (f *Feed) data(n int) string {
 	return fmt.Sprintf(`{"n":%d,"text":"%s"}`, n, strings.Repeat(string(rune('a'+n%26)), 20+n*7%200))
 }
 
-// occurrence returns event n with the position that it leads to.
+// occurrence returns event n with a cursor for position.
 func (f *Feed) occurrence(n, position int) map[string]any {
 	return map[string]any{
 		"eventId": f.id(n), "name": f.Name, "timestamp": f.At(n).UTC().Format(time.RFC3339Nano),
@@ -251,8 +251,7 @@ func (f *Feed) occurrence(n, position int) map[string]any {
 	}
 }
 
-// NewFeed returns a feed to which the host subscribes in the first of the modes that it
-// offers.
+// NewFeed returns a feed that offers the modes. The host subscribes in the first one.
 func NewFeed(name string, mode event.Mode, others ...event.Mode) *Feed {
 	f := newFeed(name, mode, false)
 	f.modes = append(f.modes, others...)

@@ -18,15 +18,15 @@ import (
 	"eventdeck/host/receiver"
 )
 
-// window is how many deliveries of one subscription are under way at once.
+// window is the number of concurrent deliveries of one subscription.
 const window = 12
 
-// hook is a webhook subscription that the server holds. Its watermark is the
-// position up to which everything was acknowledged or given up.
+// hook is a webhook subscription on the server. Its watermark is the position up to which
+// every event was acknowledged or given up.
 type hook struct {
 	feed    *Feed
 	kick    chan struct{}
-	removed chan struct{} // closed when the server holds it no more
+	removed chan struct{} // closed when the server has removed it
 
 	mu      sync.Mutex
 	url     string
@@ -35,15 +35,15 @@ type hook struct {
 	mark    int
 	acked   map[int]bool
 	busy    map[int]bool
-	due     map[int]time.Time // of what failed
-	tries   map[int]int       // that failed
-	failed  time.Time         // when a delivery was given up last
-	gap     bool              // events were skipped, and the receiver has not acknowledged the gap
+	due     map[int]time.Time // when each failed event is retried
+	tries   map[int]int       // failed tries of each event
+	failed  time.Time         // when a delivery was last given up
+	gap     bool              // events were skipped, and the gap is not acknowledged yet
 	gapSent bool              // a gap is being sent
-	gapDue  time.Time         // when the gap is sent again
-	epoch   int               // grows when the watermark goes back
-	old     []sent            // what was sent, to be sent again as it was
-	over    bool              // the receiver does not want it
+	gapDue  time.Time         // when the gap is resent
+	epoch   int               // incremented when the watermark goes back
+	old     []sent            // sent requests, for replays
+	over    bool              // the receiver has rejected it
 }
 
 func newHook(f *Feed, mark int) *hook {
@@ -53,7 +53,7 @@ func newHook(f *Feed, mark int) *hook {
 	}
 }
 
-// sent is a request that was made, to be replayed as an attacker could.
+// sent is a sent request, which may be replayed like by an attacker.
 type sent struct {
 	feed   *Feed
 	forged bool // signed with wrongSecret
@@ -73,8 +73,8 @@ func (k *hook) aliveLocked(now time.Time) bool {
 	return !k.over && (!now.After(k.until) || k.feed.Deviates(GrantExpiredKept))
 }
 
-// grant renews the lease and returns the watermark. held: at is the position of a
-// cursor, which the watermark follows.
+// grant renews the lease and returns the watermark. With held, at is the position of a
+// cursor, to which the watermark moves.
 func (k *hook) grant(url string, secret event.Secret, until time.Time, at int, held bool) int {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -96,7 +96,7 @@ func (k *hook) grant(url string, secret event.Secret, until time.Time, at int, h
 	return k.mark
 }
 
-// renew renews the lease where the server takes no position, and returns the watermark.
+// renew renews the lease without a position, and returns the watermark.
 func (k *hook) renew(secret event.Secret, until time.Time) int {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -105,7 +105,7 @@ func (k *hook) renew(secret event.Secret, until time.Time) int {
 	return k.mark
 }
 
-// status is what the server says of its deliveries.
+// status returns the server's deliveryStatus.
 func (k *hook) status() map[string]any {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -126,7 +126,7 @@ func (k *hook) wake() {
 	}
 }
 
-// advance moves the watermark over what was acknowledged. The lock is held.
+// advance moves the watermark over acknowledged events. The lock is held.
 func (k *hook) advance() {
 	for k.acked[k.mark+1] {
 		delete(k.acked, k.mark+1)
@@ -160,7 +160,7 @@ func (s *Server) work(k *hook) {
 	})
 }
 
-// idlePause is how long a worker waits when nothing happens.
+// idlePause returns how long an idle worker waits.
 func (s *Server) idlePause(k *hook) time.Duration {
 	repeats := s.behaves().Repeat > 0
 	k.mu.Lock()
@@ -225,7 +225,7 @@ func (s *Server) deliver(l *serverProcess, k *hook) {
 	}
 }
 
-// done notes that event n needs no delivery any more. The lock is held.
+// done records that event n needs no further delivery. The lock is held.
 func (k *hook) done(n, epoch int) {
 	delete(k.due, n)
 	delete(k.tries, n)
@@ -238,8 +238,8 @@ func (k *hook) done(n, epoch int) {
 // retries are the pauses of [RetriesShort].
 var retries = []time.Duration{200 * time.Millisecond, 400 * time.Millisecond, 800 * time.Millisecond}
 
-// retry plans the next try of a delivery that failed, or gives the delivery up. The hook's lock
-// is held.
+// retry schedules the next try of a failed delivery, or gives it up. The hook's lock is
+// held.
 func (s *Server) retry(k *hook, n, epoch int, a response) {
 	tries := k.tries[n]
 	if !k.feed.Deviates(RetriesShort) || k.feed.Deviates(FailureUnsaid, LastErrorSticky) && !a.down {
@@ -257,9 +257,10 @@ func (s *Server) retry(k *hook, n, epoch int, a response) {
 	k.done(n, epoch)
 }
 
-// recoverable reports whether the host can get an event by another way that is given up now. An
-// event that is given up while the host runs may lie before the cursor of a later delivery;
-// then only the server's status shows it, and the host can but record a gap. The lock is held.
+// recoverable reports whether the host can get an event in another way if its delivery is
+// given up now. While the host runs, the event may lie before the cursor of a later
+// delivery; then only the server's status shows the loss, and the host can only record a
+// gap. The lock is held.
 func (k *hook) recoverable(a response) bool {
 	f := k.feed
 	switch {
@@ -268,15 +269,15 @@ func (k *hook) recoverable(a response) bool {
 	case f.pollsTruly():
 		return true
 	case f.Deviates(ReplayNever), !f.undisturbed:
-		return false // overlap and a second path are given up where they take too long
+		return false // overlap and a second path are given up if they take too long
 	case f.Deviates(ReplayLiveIgnored):
-		// By a second path, which the host asks for where it sees a failure, once an hour.
+		// By a second path, which the host requests after a failure, once an hour.
 		return !f.Deviates(FailureUnsaid, OnePath, LastErrorSticky) && f.maySecondPath()
 	}
 	return true
 }
 
-// cursorWith returns the watermark if n were acknowledged too: a position that may be
+// cursorWith returns the watermark after an acknowledgement of n: a position that may be
 // stored with it. The lock is held.
 func (k *hook) cursorWith(n int) int {
 	if n != k.mark+1 {
@@ -288,7 +289,7 @@ func (k *hook) cursorWith(n int) int {
 	return n
 }
 
-// launch makes one request. done is called with the hook's lock held. So is launch.
+// launch sends one request. launch and done are called with the hook's lock held.
 func (s *Server) launch(l *serverProcess, b Behaviour, k *hook, id string, body map[string]any, done func(response)) {
 	raw, err := json.Marshal(body)
 	if err != nil {
@@ -339,7 +340,7 @@ func signedHeader(secret event.Secret, id, subscription string, body []byte) (ht
 	return h, err
 }
 
-// response is what became of a request.
+// response is the outcome of a request.
 type response struct {
 	status int  // 0: none
 	down   bool // the connection was refused
@@ -347,7 +348,7 @@ type response struct {
 
 func (a response) ok() bool { return a.status/100 == 2 }
 
-// post makes a request, and returns the beginning of the body too.
+// post sends a request, and returns its outcome and the beginning of the body.
 func (s *Server) post(l *serverProcess, r sent) (a response, said []byte) {
 	s.noteSent(r)
 	defer func() { s.noteResponse(r, a) }()
@@ -361,7 +362,7 @@ func (s *Server) post(l *serverProcess, r sent) (a response, said []byte) {
 		return response{down: errors.Is(err, syscall.ECONNREFUSED)}, nil
 	}
 	defer res.Body.Close()
-	body, _ := io.ReadAll(io.LimitReader(res.Body, 1<<10)) // the status says it all, but for a challenge
+	body, _ := io.ReadAll(io.LimitReader(res.Body, 1<<10)) // only a challenge needs the body
 	return response{status: res.StatusCode}, body
 }
 

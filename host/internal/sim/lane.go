@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// laneBytes is how much one direction of a connection holds before its writer waits.
+// laneBytes is the buffer of one direction of a connection, in bytes.
 const laneBytes = 64 << 10
 
 // lane is one direction of a connection.
@@ -18,18 +18,18 @@ type lane struct {
 	cond   sync.Cond
 	chunks []chunk
 	held   int   // bytes in chunks
-	eof    bool  // the writer has ended
-	err    error // what both ends get from now on
-	muted  bool  // what is written is lost, without an error
+	eof    bool  // the writer has closed it
+	err    error // the error of both ends from now on
+	muted  bool  // written bytes are lost, without an error
 	ends   [2]time.Time
-	free   time.Time // when the line has carried what was written before
+	free   time.Time // when the bytes written so far are through
 
 	latency time.Duration
-	pace    int // bytes a second; 0: at once
+	pace    int // bytes per second; 0: unlimited
 
-	harmAfter int // bytes until harm is called; 0: it never is
+	harmAfter int // bytes until harm is called; 0: never
 	harm      func(l *lane, p []byte) []byte
-	onRead    func(n int) // called with the number of bytes that were read
+	onRead    func(n int) // called with the number of bytes read
 }
 
 type chunk struct {
@@ -108,7 +108,7 @@ func (l *lane) write(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// carry puts bytes on the line. The lock is held.
+// carry queues bytes. The lock is held.
 func (l *lane) carry(part []byte, now time.Time) {
 	if l.harmAfter > 0 {
 		if l.harmAfter -= len(part); l.harmAfter <= 0 {
@@ -133,7 +133,7 @@ func (l *lane) carry(part []byte, now time.Time) {
 
 func passed(end, now time.Time) bool { return !end.IsZero() && !end.After(now) }
 
-// wait waits for a change, or until a moment if it is not zero.
+// wait waits for a change, or until a time if it is not zero.
 func (l *lane) wait(until time.Time) {
 	if !until.IsZero() {
 		timer := time.AfterFunc(time.Until(until), func() {
@@ -153,7 +153,7 @@ func (l *lane) change(f func()) {
 	l.cond.Broadcast()
 }
 
-// reset drops what is under way and fails both ends.
+// reset drops the queued bytes and fails both ends.
 func (l *lane) reset(err error) {
 	l.change(func() {
 		if l.err == nil {

@@ -20,7 +20,7 @@ const (
 
 func hookKey(f *Feed, url string) string { return f.Name + " " + url }
 
-// id is the server's handle of the subscription: the same for the same key.
+// id returns the server's id of the subscription: the same for the same key.
 func (k *hook) id() string {
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(k.url)) // never fails
@@ -43,7 +43,7 @@ func (s *Server) subscribe(a answerer, f *Feed, p request) {
 	}
 	if k == nil && s.Challenges && !s.challenge(process, f, p.Delivery.URL, secret) {
 		if others {
-			f.noteSecondPath() // the host tries once in renewEvery
+			f.noteSecondPath() // the host tries once per renewEvery
 		}
 		a.fail(codeCallbackEndpoint, "the callback did not answer the challenge", map[string]any{"reason": "challenge_failed"})
 		return
@@ -80,8 +80,8 @@ func (s *Server) subscribe(a answerer, f *Feed, p request) {
 	}
 }
 
-// others reports whether the type has a living subscription at another address. The lock
-// is held.
+// others reports whether the type has a live subscription at another address. The lock is
+// held.
 func (s *Server) others(f *Feed, url string, now time.Time) bool {
 	for _, k := range s.hooks {
 		if k.feed == f && k.url != url && k.isAlive(now) {
@@ -97,7 +97,7 @@ func (s *Server) add(key string, k *hook, others bool) {
 		s.net.Count("second path")
 		k.feed.noteSecondPath()
 	}
-	s.remove(key) // another request for the same may have overtaken this one
+	s.remove(key) // another request for the same key may have overtaken this one
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.hooks[key] = k

@@ -8,16 +8,15 @@ import (
 	"eventdeck/host/event"
 )
 
-// How long a subscription may look alive after the last byte came from the server:
-// its own patience, a call that is under way, and some slack.
+// How long a subscription may be shown as live after the last byte from the server: the
+// host's patience, a call in progress, and some slack.
 const (
 	pushAlive = 8*time.Second + 3*time.Second
 	pollAlive = 30*time.Second + 10*time.Second
 	hookAlive = longestLease + 30*time.Second + 10*time.Second
 )
 
-// watch compares the states that the host shows of its subscriptions with what came from the
-// server.
+// watch compares the displayed states of subscriptions with what came from the server.
 func (w *World) watch(ctx context.Context) {
 	tick := time.NewTicker(500 * time.Millisecond)
 	defer tick.Stop()
@@ -60,8 +59,8 @@ func (w *World) watch(ctx context.Context) {
 	}
 }
 
-// wantNotLive demands that a subscription is not shown as live while the receiver
-// refuses everything.
+// wantNotLive checks that a subscription is not shown as live while the receiver refuses
+// everything.
 func (w *World) wantNotLive(snap host.Snapshot, f *Feed, since time.Time) {
 	for _, v := range snap.Subs {
 		if v.Key.Type.Raw() == f.Name && v.Mode == event.ModeWebhook && v.Status.State == event.StateLive {

@@ -13,13 +13,13 @@ import (
 	"time"
 )
 
-// Harm says how likely the network harms a new connection, each from 0 to 1, and
-// how much.
+// Harm has the probabilities, from 0 to 1, with which the network harms a new connection,
+// and the extent of the harm.
 type Harm struct {
 	Cut, Reset, HalfClose, Silence, Garble float64
 	Throttle                               float64
 	Latency                                time.Duration // up to
-	After                                  int           // bytes after which harm comes, up to
+	After                                  int           // most bytes before the harm
 }
 
 // Network carries connections in memory between [Node]s.
@@ -28,7 +28,7 @@ type Network struct {
 
 	mu        sync.Mutex
 	harm      Harm
-	garble    map[string]bool // addresses to which garbled bytes are noticed
+	garble    map[string]bool // addresses at which garbled bytes are detected
 	listeners map[string]*listener
 	conns     map[*conn]struct{}
 	port      int
@@ -37,7 +37,7 @@ type Network struct {
 	last      map[string]time.Time
 }
 
-// NewNetwork returns a network that harms nothing yet.
+// NewNetwork returns a network that does no harm yet.
 func NewNetwork(r *Random) *Network {
 	return &Network{
 		rand: r, port: 40000, garble: map[string]bool{}, listeners: map[string]*listener{}, conns: map[*conn]struct{}{},
@@ -45,22 +45,21 @@ func NewNetwork(r *Random) *Network {
 	}
 }
 
-// SetHarm changes what happens to connections from now on.
+// SetHarm changes the harm to connections from now on.
 func (n *Network) SetHarm(h Harm) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.harm = h
 }
 
-// Garbled allows bytes to be changed on the way to an address, where the reader can notice that.
+// Garbled allows bytes to an address to be changed, where the reader can detect it.
 func (n *Network) Garbled(address string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.garble[address] = true
 }
 
-// Faults returns how often each kind of harm was done. Kinds of others can be
-// counted with [Network.Count].
+// Faults returns how often each kind of harm was done, and the faults of [Network.Count].
 func (n *Network) Faults() map[string]int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -88,8 +87,8 @@ func (n *Network) ResetAll(address string) {
 	}
 }
 
-// SilenceAll makes the connections to an address lose what is written, and new
-// ones too until [Network.Unsilence].
+// SilenceAll makes the connections to an address lose all written bytes, and new ones too
+// until [Network.Unsilence].
 func (n *Network) SilenceAll(address string) {
 	n.mu.Lock()
 	n.dead[address] = true
@@ -100,7 +99,8 @@ func (n *Network) SilenceAll(address string) {
 	}
 }
 
-// Unsilence ends what [Network.SilenceAll] began. Connections that were silenced stay silent.
+// Unsilence ends [Network.SilenceAll] for new connections. Silenced connections stay
+// silent.
 func (n *Network) Unsilence(address string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -118,7 +118,7 @@ func (n *Network) to(address string) (found []*conn) {
 	return found
 }
 
-// Node is one process on the network: what it dials and accepts ends with it.
+// Node is one process on the network: its connections and listeners end with it.
 type Node struct {
 	net  *Network
 	name string
@@ -249,7 +249,7 @@ func (d *Node) Dial(ctx context.Context, _, address string) (net.Conn, error) {
 
 func dialError(err error) error { return &net.OpError{Op: "dial", Net: "tcp", Err: err} }
 
-// pair makes both ends of a connection and draws what will happen to it.
+// pair makes both ends of a connection and draws its harm.
 func (n *Network) pair(d *Node, l *listener) (near, far *conn) {
 	there, back := newLane(), newLane()
 	near = &conn{in: back, out: there, local: &net.TCPAddr{IP: l.addr.IP, Port: 1}, remote: l.addr, address: l.address, node: d}
@@ -374,7 +374,7 @@ func (l *listener) Addr() net.Addr { return l.addr }
 type conn struct {
 	in, out       *lane
 	local, remote net.Addr
-	address       string // that was dialed
+	address       string // the dialed address
 	node          *Node
 }
 
@@ -383,7 +383,7 @@ func (c *conn) Write(p []byte) (int, error) { return c.out.write(p) }
 func (c *conn) LocalAddr() net.Addr         { return c.local }
 func (c *conn) RemoteAddr() net.Addr        { return c.remote }
 
-// Close lets the peer read what is under way.
+// Close lets the peer read the queued bytes.
 func (c *conn) Close() error {
 	c.out.end()
 	c.in.reset(net.ErrClosed)

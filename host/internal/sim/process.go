@@ -16,10 +16,10 @@ import (
 // serverName is the server's name in the host.
 const serverName = "model"
 
-// renewEvery is how often the host makes another path for a sign of failure.
+// renewEvery is how often the host makes another path after a sign of failure.
 const renewEvery = 20 * time.Second
 
-// timing lets minutes of patience pass in seconds.
+// timing shortens minutes of patience to seconds.
 var timing = delivery.Timing{
 	PollFloor: 200 * time.Millisecond, PollCap: 5 * time.Second, BackoffMin: 100 * time.Millisecond, BackoffMax: 3 * time.Second,
 	Watchdog: 8 * time.Second, LeaseFloor: time.Second, ConnectWithin: 4 * time.Second,
@@ -35,8 +35,8 @@ type process struct {
 	host   *host.Host
 	dead   atomic.Bool
 	stop   func()
-	jumped atomic.Bool  // its clock was set
-	fail   atomic.Int64 // failpoints to pass until death; 0: none
+	jumped atomic.Bool  // its clock has jumped
+	fail   atomic.Int64 // failpoints until the process dies; 0: never
 	step   atomic.Pointer[countdown]
 }
 
@@ -71,14 +71,14 @@ func (w *World) newProcess() (*process, error) {
 	return p, nil
 }
 
-// die ends the process as a kill does: from now on nothing reaches the file or the
-// network. It may be called anywhere.
+// die ends the process like a kill: from now on nothing reaches the file or the network. It
+// may be called anywhere.
 func (p *process) die() {
 	if p.dead.Swap(true) {
 		return
 	}
 	p.node.Kill()
-	// Not from within a hook, which may hold the disk.
+	// Not within a hook, which may hold the disk's lock.
 	p.disk.set(func(d *Disk) { d.dead = true })
 }
 
@@ -102,18 +102,18 @@ func (p *process) failpoint(name string) {
 	}
 }
 
-// close frees what a process leaves, after a kill or in order.
+// close releases the resources of a process, after a kill or an orderly end.
 func (p *process) close() error {
 	err := p.host.Close()
 	p.stop()
 	err = errors.Join(err, p.store.Close())
 	if p.dead.Load() {
-		return nil // a dead process says nothing
+		return nil // a dead process reports nothing
 	}
 	return err
 }
 
-// checkedStore tells the checker of every commit of a subscription.
+// checkedStore reports every commit of a subscription to the checker.
 type checkedStore struct {
 	event.Store
 	checker *Checker

@@ -8,12 +8,12 @@ import (
 	"eventdeck/host/event"
 )
 
-// quietRounds is how often something happens to the host or to its connections in a
-// [Quiet] world.
+// quietRounds is the number of disturbances of the host or its connections in a [Quiet]
+// world.
 const quietRounds = 25
 
-// runQuiet ends connections and processes and changes modes, with hardly an event
-// between, on a server that keeps its newest event.
+// runQuiet ends connections and processes and changes modes, with few events between, on a
+// server that keeps its newest event.
 func (w *World) runQuiet() error {
 	for range 3 { // the host knows two positions
 		w.addQuietly()
@@ -65,8 +65,8 @@ func (w *World) runQuiet() error {
 	return nil
 }
 
-// addQuietly adds an event to some types. Of a settled one the server first drops all but the
-// newest event.
+// addQuietly adds an event to some types. For a settled type the server first drops all but
+// the newest event.
 func (w *World) addQuietly() {
 	settled := w.settledFeeds()
 	for _, f := range w.feeds {
@@ -79,10 +79,10 @@ func (w *World) addQuietly() {
 	}
 }
 
-// settledFeeds returns the types whose older events the host will not ask for: continuity is
-// proved, and the newest position is stored. The cursors of the last webhook deliveries may
-// trail behind, as several were under way at once. While no later cursor comes, an event that
-// the server drops looks like one that it never delivered (docs/reliability.md).
+// settledFeeds returns the types whose older events the host will not request: continuity
+// is proved, and the newest position is stored. The cursors of concurrent webhook
+// deliveries may trail behind. Until a later cursor comes, a dropped event looks like one
+// that was never delivered (docs/reliability.md).
 func (w *World) settledFeeds() map[string]bool {
 	settled := map[string]bool{}
 	for _, v := range w.host.host.Snapshot().Subs {
@@ -98,7 +98,7 @@ func (w *World) settledFeeds() map[string]bool {
 	return settled
 }
 
-// feed returns the type of a name, nil if there is none.
+// feed returns the type with a name, nil if there is none.
 func (w *World) feed(name string) *Feed {
 	for _, f := range w.feeds {
 		if f.Name == name {
@@ -108,7 +108,7 @@ func (w *World) feed(name string) *Feed {
 	return nil
 }
 
-// awaitAll waits until all is stored that happened.
+// awaitAll waits until every event is stored.
 func (w *World) awaitAll() error {
 	for range 120 {
 		if w.checker.Missing() == 0 {

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// Random draws for many goroutines.
+// Random is a source of random numbers for many goroutines.
 type Random struct {
 	mu   sync.Mutex
 	rand *rand.Rand
 }
 
-// NewRandom returns the numbers of a seed. Each part of a world has its own stream,
-// so that one which draws more often does not change the others.
+// NewRandom returns the numbers of a seed. Each part of a world has its own stream, so that
+// more draws in one part do not change the others.
 func NewRandom(seed, stream uint64) *Random {
 	return &Random{rand: rand.New(rand.NewPCG(seed, stream))}
 }

@@ -9,30 +9,31 @@ import (
 	"eventdeck/host/receiver"
 )
 
-// refusedAlive is how long a subscription may be shown as live after a delivery was refused:
-// 5 s (contracts, subs list), and some slack as the watch looks twice a second.
+// refusedAlive is how long a subscription may be shown as live after a refused delivery: 5
+// s (contracts, subs list), and some slack, since the watch runs twice a second.
 const refusedAlive = 5*time.Second + time.Second
 
-// refusedWatch checks that a webhook subscription is not shown as live from a refused delivery
-// on, as the host counts them, until one is accepted. What may be an acceptance counts as one.
+// refusedWatch checks that after a refused delivery, as counted by the host, a webhook
+// subscription is not shown as live until one is accepted. A possible acceptance counts as
+// one.
 type refusedWatch struct {
 	seen map[event.SubID]refusedSeen
-	// stretches is how often deliveries were refused, and none accepted, for so long that
-	// the subscription must not be shown as live.
+	// stretches counts the times in which deliveries were refused for so long that the
+	// subscription must not be shown as live.
 	stretches int
 }
 
-// refusedSeen is what was seen of a subscription.
+// refusedSeen is the state of one subscription in the watch.
 type refusedSeen struct {
-	accepted time.Time // when the host says that a delivery came last
-	opened   time.Time // when its server confirmed it last
+	accepted time.Time // the host's time of the last delivery
+	opened   time.Time // when its server last confirmed it
 	refused  event.Refused
 	since    time.Time // the first refusal after an acceptance was seen; zero: none
 	due      bool      // it must not be shown as live
 }
 
-// look takes another snapshot, and calls broken for the subscriptions that are wrongly shown as
-// live.
+// look examines another snapshot, and calls broken for each subscription that is wrongly
+// shown as live.
 func (w *refusedWatch) look(snap host.Snapshot, broken func(v host.SubscriptionView, since time.Time)) {
 	if w.seen == nil {
 		w.seen = map[event.SubID]refusedSeen{}
@@ -62,14 +63,14 @@ func (w *refusedWatch) look(snap host.Snapshot, broken func(v host.SubscriptionV
 	}
 }
 
-// refusing is what the server knows of the deliveries of a type that are refused.
+// refusing is the server's state of refused deliveries of one type.
 type refusing struct {
-	since   time.Time // a forged one was refused, and none was sent since that could be accepted; zero: no
+	since   time.Time // when a forged one was refused, with no acceptable one sent since; zero: never
 	genuine int       // requests under way that may be accepted
-	unsure  time.Time // until then one that was not answered may be accepted
+	unsure  time.Time // until then an unanswered one may be accepted
 }
 
-// refusing returns what is known of a type. The lock is held.
+// refusing returns the state of a type. The lock is held.
 func (s *Server) refusing(f *Feed) *refusing {
 	if s.refused[f] == nil {
 		s.refused[f] = new(refusing)
@@ -77,7 +78,7 @@ func (s *Server) refusing(f *Feed) *refusing {
 	return s.refused[f]
 }
 
-// noteSent notes a request to the receiver.
+// noteSent records a request to the receiver.
 func (s *Server) noteSent(r sent) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -87,7 +88,7 @@ func (s *Server) noteSent(r sent) {
 	}
 }
 
-// noteResponse notes what became of it.
+// noteResponse records the outcome of a request.
 func (s *Server) noteResponse(r sent, a response) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -111,7 +112,7 @@ func (s *Server) RefusedSince(f *Feed) time.Time {
 	return s.refusing(f).since
 }
 
-// forgetRefused forgets all refusals, for a host that was just started.
+// forgetRefused forgets all refusals, for a new process of the host.
 func (s *Server) forgetRefused() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

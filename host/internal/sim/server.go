@@ -11,45 +11,45 @@ import (
 	"eventdeck/host/wire"
 )
 
-// Behaviour says how likely the server misbehaves now, each from 0 to 1. What it never
-// does right is a [Deviation].
+// Behaviour has the probabilities, from 0 to 1, with which the server misbehaves now. A
+// permanent fault is a [Deviation].
 type Behaviour struct {
-	Refuse      float64 // 429, 503, 500 or an internal error in place of an answer
-	Garbage     float64 // no JSON-RPC in place of an answer, or a frame of it in a stream
-	Hang        float64 // an answer that comes after seconds
-	Repeat      float64 // events that come again
-	Shuffle     float64 // events out of order, with positions that are right all the same
+	Refuse      float64 // 429, 503, 500 or an internal error in place of a response
+	Garbage     float64 // garbage in place of a response, or as a frame of a stream
+	Hang        float64 // a response that is seconds late
+	Repeat      float64 // events that are repeated
+	Shuffle     float64 // events out of order, with correct positions
 	Deny        float64 // a position is refused
 	SignWrongly float64 // a delivery is signed with a secret that no receiver has
 	// Forget: a webhook subscription is forgotten right after its grant, and challenged
-	// again by the next subscribe.
+	// again on the next subscribe.
 	Forget    float64
-	Challenge float64 // the answer to a challenge is not accepted
+	Challenge float64 // the response to a challenge is not accepted
 }
 
 const (
 	serverAddress = "127.0.0.1:8080"
-	heartbeat     = 2 * time.Second // of servers that say nothing else
+	heartbeat     = 2 * time.Second // default heartbeat
 	shortestLease = 6 * time.Second
 	longestLease  = 25 * time.Second
 )
 
-// Server is a model of a server of MCP Events: it speaks poll, push and webhook
-// about its feeds.
+// Server is a model of a server of MCP Events: it offers its feeds by poll, push and
+// webhook.
 type Server struct {
-	// Challenges: a callback has to answer a challenge before its first delivery. Set
-	// before Start.
+	// Challenges says that a callback must answer a challenge before its first delivery. Set
+	// it before Start.
 	Challenges bool
-	// Heartbeat is the pause between the heartbeats of a stream; 2 s unless it is changed
+	// Heartbeat is the interval between heartbeats of a stream; 2 s unless it is changed
 	// before Start.
 	Heartbeat time.Duration
-	// Lease is how long a webhook grant lasts; 0: it is drawn.
+	// Lease is how long a webhook grant lasts; 0: random.
 	Lease time.Duration
 
 	net   *Network
 	rand  *Random
 	feeds map[string]*Feed
-	acked func(f *Feed, n int) // a delivery was answered with success
+	acked func(f *Feed, n int) // called for each acknowledged delivery
 
 	mu        sync.Mutex
 	behaviour Behaviour
@@ -69,7 +69,7 @@ type serverProcess struct {
 	client *http.Client
 }
 
-// NewServer returns a server that does not run yet.
+// NewServer returns a server that is not started.
 func NewServer(n *Network, r *Random, feeds []*Feed, acked func(*Feed, int)) *Server {
 	s := &Server{Heartbeat: heartbeat, net: n, rand: r, feeds: map[string]*Feed{}, acked: acked, hooks: map[string]*hook{}, requests: map[string]int{}, refused: map[*Feed]*refusing{}}
 	for _, f := range feeds {
@@ -78,7 +78,7 @@ func NewServer(n *Network, r *Random, feeds []*Feed, acked func(*Feed, int)) *Se
 	return s
 }
 
-// Start begins to serve on the server's address.
+// Start starts serving on the server's address.
 func (s *Server) Start() error {
 	l := &serverProcess{node: s.net.Node("server")}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
@@ -98,7 +98,7 @@ func (s *Server) Start() error {
 	return nil
 }
 
-// Stop kills the process. A server that forgets has lost its leases.
+// Stop kills the process. With forget the server loses its leases.
 func (s *Server) Stop(forget bool) {
 	s.mu.Lock()
 	l := s.process
@@ -112,7 +112,7 @@ func (s *Server) Stop(forget bool) {
 	}
 	l.node.Kill()
 	l.cancel()
-	_ = l.http.Close() // its connections are gone
+	_ = l.http.Close() // the node's connections are gone
 	l.client.CloseIdleConnections()
 	l.wg.Wait()
 }
@@ -130,7 +130,7 @@ func (s *Server) behaves() Behaviour {
 	return s.behaviour
 }
 
-// request is the params that requests share.
+// request has the common params of requests.
 type request struct {
 	Name     string
 	Cursor   *string
@@ -152,7 +152,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var p request
-	_ = json.Unmarshal(call.Params, &p) // what is missing is refused below
+	_ = json.Unmarshal(call.Params, &p) // missing members are refused below
 	if call.Method != "server/discover" && s.misbehaves(w, r) {
 		return
 	}
@@ -203,8 +203,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// refusePosition answers that a cursor is not known. The host cannot get what it skipped any
-// more, as it goes on from now.
+// refusePosition answers that a cursor is unknown. The host can no longer get the events
+// that it skipped, since it continues from now.
 func (s *Server) refusePosition(a answerer, f *Feed, cursor string) {
 	_, at := f.parseCursor(strings.TrimPrefix(cursor, foreign))
 	f.refuse(at)
@@ -219,14 +219,14 @@ func (s *Server) countRequest(f *Feed, method string) {
 	s.requests[f.Name+" "+method]++
 }
 
-// Requests returns how often a method was asked for a type.
+// Requests returns the number of requests of a method for a type.
 func (s *Server) Requests(f *Feed, method string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.requests[f.Name+" "+method]
 }
 
-// chance draws, and counts the fault by name.
+// chance draws whether a fault occurs, and counts it.
 func (s *Server) chance(p float64, fault string) bool {
 	if !s.rand.Chance(p) {
 		return false
@@ -235,7 +235,7 @@ func (s *Server) chance(p float64, fault string) bool {
 	return true
 }
 
-// misbehaves answers in place of the server.
+// misbehaves may answer in place of the server, and reports whether it has.
 func (s *Server) misbehaves(w http.ResponseWriter, r *http.Request) bool {
 	b := s.behaves()
 	switch {

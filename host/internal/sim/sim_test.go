@@ -48,7 +48,7 @@ func run(t *testing.T, o sim.Options) (r sim.Result) {
 	return r
 }
 
-// judge fails the test for every broken promise.
+// judge reports every broken promise as an error.
 func judge(t *testing.T, r sim.Result) {
 	t.Helper()
 	for _, v := range r.Violations {
@@ -66,25 +66,24 @@ func TestWorlds(t *testing.T) {
 	}
 }
 
-// On a correct server that keeps its newest event no gap is recorded.
+// With a correct server that keeps its newest event no gap is recorded.
 func TestNoGapOnQuietServers(t *testing.T) {
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) { judge(t, run(t, sim.Options{Seed: seed, Kind: sim.Quiet})) })
 	}
 }
 
-// deviant are the seeds of worlds of servers that deviate, and how many events each type
-// has. In the first ones events were lost or gone without a gap record while cursors were
-// believed.
+// deviant maps seeds of deviant worlds to the number of events of each type. In the first
+// ones events were lost without a gap record when the host trusted cursors.
 var deviant = map[uint64]int{
 	1000: 300, 1001: 300, 1002: 300, 1003: 300, 1007: 300,
-	70076: 1000, 70446: 1000, // answers of a run spoke for what was given up before it
-	70345: 1000, // no catch-up poll came to its end before the stream did
-	90052: 1000, // streams that end early and replay nothing, with one position known
+	70076: 1000, 70446: 1000, // responses of a run counted for events given up before it
+	70345: 1000, // no catch-up poll ended before the stream did
+	90052: 1000, // streams that end early and replay nothing, with one known position
 }
 
-// What a server passed over in silence is stored where the host has a way to it, else it
-// is behind a gap.
+// Events that a server skips silently are stored if the host can get them, else covered by
+// a gap.
 func TestDeviantWorlds(t *testing.T) {
 	for _, seed := range sample(slices.Sorted(maps.Keys(deviant))) {
 		events := deviant[seed]
@@ -94,8 +93,7 @@ func TestDeviantWorlds(t *testing.T) {
 	}
 }
 
-// Where nothing but the host fails, a second path brings what a server gave up whose key
-// lives.
+// If only the host fails, a second path delivers what the server gave up on a live key.
 func TestHostAwayFromDeviantServers(t *testing.T) {
 	for seed := range uint64(5) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -104,7 +102,7 @@ func TestHostAwayFromDeviantServers(t *testing.T) {
 	}
 }
 
-// sample is a third of seeds with -short, else all of them.
+// sample returns a third of the seeds with -short, else all.
 func sample(seeds []uint64) []uint64 {
 	if !testing.Short() {
 		return seeds
@@ -116,15 +114,15 @@ func sample(seeds []uint64) []uint64 {
 	return some
 }
 
-// failed are the seeds of worlds that once found a broken promise.
+// failed are seeds of worlds that once broke a promise.
 var failed = []uint64{
 	1000, 1003, // a gap began when a lease was refreshed, not where the deliveries had stopped
 	1002, 1016, // a stream replayed from another position than the one asked for
-	2000, 2001, // and died before that was clear
-	2084,           // the answer that told of a gap was lost, and deliveries came from behind the gap
-	200015,         // the first deliveries behind a given position were lost, later ones came
-	800006,         // a model that told positions behind a gap before it told of the gap
-	200043, 400071, // the clock was set, and with it what the host measures silence by: a mistake of the model
+	2000, 2001, // and died before that was known
+	2084,           // the response that reported a gap was lost, and deliveries came from after the gap
+	200015,         // the first deliveries after a position were lost, later ones came
+	800006,         // a fault of the model: it sent positions after a gap before it reported the gap
+	200043, 400071, // a fault of the model: its clock jump also changed the host's measure of silence
 }
 
 func TestFailedSeeds(t *testing.T) {
@@ -133,7 +131,7 @@ func TestFailedSeeds(t *testing.T) {
 	}
 }
 
-// Each mode alone sees more of its own faults.
+// In worlds of a single mode its own faults are more frequent.
 func TestModes(t *testing.T) {
 	for _, mode := range []event.Mode{event.ModePoll, event.ModePush, event.ModeWebhook} {
 		t.Run(string(mode), func(t *testing.T) {

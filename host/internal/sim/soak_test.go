@@ -25,14 +25,14 @@ const (
 	envKind   = "EVENTDECK_SIM_KIND"   // deviant or quiet; default: faithful worlds
 )
 
-// report is what a soak came to.
+// report is the result of a soak.
 type report struct {
 	Kind      sim.Kind            `json:"kind,omitempty"`
 	Seeds     [2]uint64           `json:"seeds"` // first and last
 	Worlds    int                 `json:"worlds"`
 	Runs      int                 `json:"hostRuns"`
 	Resumes   int                 `json:"resumes,omitempty"` // in quiet worlds
-	Refused   int                 `json:"refused"`           // stretches of refused deliveries that the state had to tell of
+	Refused   int                 `json:"refused"`           // times of refused deliveries that the state had to show
 	Simulated string              `json:"simulated"`
 	Took      string              `json:"took"`
 	Counts    sim.Counts          `json:"counts"`
@@ -43,7 +43,7 @@ type report struct {
 	At        time.Time           `json:"at"`
 }
 
-// TestSoak runs one world after another until enough was sent.
+// TestSoak runs one world after another until enough events were sent.
 func TestSoak(t *testing.T) {
 	text := os.Getenv(envSoak)
 	if text == "" {

@@ -8,7 +8,7 @@ import (
 	"eventdeck/host/wire"
 )
 
-// foreign begins the cursors of poll where they are not those of the other modes.
+// foreign is the prefix of poll cursors that differ from those of other modes.
 const foreign = "poll:"
 
 func (s *Server) poll(a answerer, f *Feed, cursor *string) {
@@ -105,7 +105,7 @@ func (s *Server) stream(a answerer, request context.Context, f *Feed, cursor *st
 	}
 }
 
-// skip is [Feed.skip] and counts openings that replay nothing though there is something.
+// skip is [Feed.skip], and counts openings that should have replayed something.
 func (s *Server) skip(f *Feed, from, to int, had bool) {
 	if to > from {
 		s.net.Count("opening replayed nothing")
@@ -113,7 +113,7 @@ func (s *Server) skip(f *Feed, from, to int, had bool) {
 	}
 }
 
-// beating returns the timer of a stream's heartbeats, set to the first one.
+// beating returns the heartbeat timer of a stream, set to the first one.
 func (s *Server) beating(f *Feed) *time.Timer {
 	switch {
 	case f.Deviates(PushEchoHeartbeat):
@@ -124,7 +124,7 @@ func (s *Server) beating(f *Feed) *time.Timer {
 	return time.NewTimer(s.Heartbeat)
 }
 
-// limited ends the streams of a server that closes them.
+// limited bounds the time of a stream if the server closes streams.
 func limited(ctx context.Context, f *Feed) (context.Context, context.CancelFunc) {
 	if f.Deviates(CloseEvery) {
 		return context.WithTimeout(ctx, f.CloseAfter)
@@ -132,7 +132,7 @@ func limited(ctx context.Context, f *Feed) (context.Context, context.CancelFunc)
 	return context.WithCancel(ctx)
 }
 
-// push sends what happened behind a position.
+// push sends the events after a position.
 func (s *Server) push(a answerer, f *Feed, at int) (int, error) {
 	for at < f.Last() {
 		b := s.behaves()
@@ -151,7 +151,7 @@ func (s *Server) push(a answerer, f *Feed, at int) (int, error) {
 			order = append(order, at)
 		}
 		for i, n := range order {
-			position := at // true until all of them were sent
+			position := at // valid until all of them are sent
 			if i == len(order)-1 || len(order) == 1 {
 				position = max(order[0], order[len(order)-1])
 			}

@@ -23,34 +23,34 @@ type Options struct {
 	Kind   Kind
 	// Open opens the store with the disk's hooks.
 	Open func(dir string, d *Disk) (event.Store, error)
-	// Modes are the ways in which the host subscribes; nil: all, and a type without
-	// cursor. Of [Faithful] worlds.
+	// Modes are the modes of the host's subscriptions in [Faithful] worlds; nil: all, and a
+	// type without cursors.
 	Modes []event.Mode
-	// Only are the names of the faults that are injected; nil: all.
+	// Only has the names of the injected faults; nil: all.
 	Only []string
-	// Sabotage breaks the host between its logic and its store, to see that the
-	// checker notices. nil: it is left alone.
+	// Sabotage replaces the host's store with a faulty one, to test the checker. nil: no
+	// change.
 	Sabotage func(event.Store) event.Store
-	// Status replaces what the host says of itself, likewise.
+	// Status changes the host's snapshots, to test the checker. nil: no change.
 	Status func(host.Snapshot) host.Snapshot
 	Log    *slog.Logger
 }
 
-// Kind says what a world tries.
+// Kind selects what a world tests.
 type Kind string
 
 // The kinds of worlds.
 const (
-	// Faithful: the server keeps the protocol as far as its faults let it.
+	// Faithful: the server follows the protocol, apart from faults.
 	Faithful Kind = ""
 	// Deviant: each type has deviations of its own.
 	Deviant Kind = "deviant"
-	// Quiet: a correct server that keeps its newest event, on which little happens, and
-	// resumes, restarts and changes of mode. Any gap record is one too many.
+	// Quiet: a correct server that keeps its newest event, with few events and many resumes,
+	// restarts and changes of mode. No gap may be recorded.
 	Quiet Kind = "quiet"
 )
 
-// Result is what a world came to.
+// Result is the result of a world.
 type Result struct {
 	Counts  Counts
 	Faults  map[string]int
@@ -69,7 +69,7 @@ type World struct {
 	server  *Server
 	feeds   []*Feed
 	checker *Checker
-	clock   atomic.Int64 // by how much the host's clock is off
+	clock   atomic.Int64 // offset of the host's clock
 	skew    time.Duration
 	host    *process                // the running one
 	running atomic.Pointer[process] // the same, for other goroutines
@@ -79,17 +79,17 @@ type World struct {
 	rand    struct{ net, server, disk, chaos, feed, kind *Random }
 }
 
-// delay is how long what is under way may take: a slow line with a full buffer, a
-// server that holds back its answer.
+// delay is how long an event may be in transit: a slow line with a full buffer, a server
+// with a late response.
 const delay = 5 * time.Second
 
 // epoch is when a world begins.
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Run runs one world to its end. It must be called within a bubble, and returns
-// when nothing of the world is left.
+// Run runs one world to its end. It must be called within a bubble, and returns when
+// nothing of the world is left.
 func Run(o Options) (Result, error) {
-	time.Sleep(time.Until(epoch)) // the bubble begins in 2000, when moments had fewer digits
+	time.Sleep(time.Until(epoch)) // the bubble begins in 2000, when timestamps have fewer digits
 	began := time.Now()
 	w := &World{o: o}
 	for i, r := range []**Random{&w.rand.net, &w.rand.server, &w.rand.disk, &w.rand.chaos, &w.rand.feed, &w.rand.kind} {
@@ -172,10 +172,10 @@ func (w *World) run() error {
 	return w.settle()
 }
 
-// begin subscribes while all is well.
+// begin subscribes before the first fault.
 func (w *World) begin() error {
 	for _, f := range w.feeds {
-		f.Add() // there is a position to begin at
+		f.Add() // so that there is a position to begin at
 	}
 	if err := w.startHost(); err != nil {
 		return err
@@ -188,7 +188,7 @@ func (w *World) begin() error {
 		if !f.Cursorless {
 			r.From.Cursor = event.At(trust.Untrusted(f.cursor(1).(string)))
 		}
-		// A stream that is never confirmed is subscribed to all the same.
+		// A stream without confirmation is subscribed to nevertheless.
 		if _, err := w.host.host.Subscribe(ctx, r); err != nil && !f.Deviates(StreamUnconfirmed) {
 			return fmt.Errorf("subscribe to %s: %w", f.Name, err)
 		}
@@ -196,7 +196,7 @@ func (w *World) begin() error {
 	return nil
 }
 
-// produce lets events happen, in bursts and alone.
+// produce adds events, in bursts and alone.
 func (w *World) produce(f *Feed) {
 	r := w.rand.feed
 	for n := 0; n < w.o.Events; {
@@ -208,14 +208,14 @@ func (w *World) produce(f *Feed) {
 	}
 }
 
-// settle ends every fault, waits until all is there, and looks at the file again.
+// settle ends every fault, waits until every event is stored, and checks the reopened file.
 func (w *World) settle() error {
 	w.calm()
-	patience := 15 * time.Second // for gaps to be recorded
+	patience := 15 * time.Second // for recording gaps
 	if w.o.Kind != Faithful {
-		patience = time.Minute // and for proofs to end
+		patience = time.Minute // and for ending proofs
 		for _, f := range w.feeds {
-			f.Add() // nothing shows what was skipped while nothing comes
+			f.Add() // skipped events show only when a new one comes
 		}
 	}
 	for range 300 {
@@ -244,11 +244,11 @@ func (w *World) calm() {
 	w.clock.Store(0)
 	w.repairDisk()
 	w.net.Unsilence(w.receiver())
-	w.net.ResetAll(serverAddress) // what is muted stays muted
+	w.net.ResetAll(serverAddress) // muted connections stay muted
 	w.net.ResetAll(w.receiver())
 }
 
-// repairDisk ends what harms the disk, and the countdown to a death.
+// repairDisk ends the faults of the disk, and the countdown to a death.
 func (w *World) repairDisk() {
 	w.host.disk.set(func(d *Disk) { d.full, d.bad, d.unsure, d.slow, d.before, d.after = false, 0, 0, 0, 0, 0 })
 	w.host.fail.Store(0)

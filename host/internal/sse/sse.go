@@ -1,5 +1,5 @@
-// Package sse reads event streams (text/event-stream) as WHATWG defines them, within bounds:
-// those of MCP servers and those of models.
+// Package sse reads event streams (text/event-stream, WHATWG) of MCP servers and of models,
+// within bounds.
 package sse
 
 import (
@@ -11,26 +11,26 @@ import (
 	"time"
 )
 
-// ErrTooLarge: the data of an event has more bytes than the reader takes.
+// ErrTooLarge: the data of an event exceeds the reader's limit.
 var ErrTooLarge = errors.New("an event is too large")
 
 // Event is one event of a stream.
 type Event struct {
-	Name string // of the event: line; "" or "message" is the ordinary kind
+	Name string // from the event: line; "" or "message" by default
 	Data []byte // valid until the next read
 }
 
-// Reader reads a stream: comments, lines ended by LF, CR or CRLF, several data lines, fields
-// without a colon, a byte order mark. Events without data are skipped. Beyond the definition,
-// an event that is cut off by a clean end of the stream is still returned. It is for one
-// goroutine.
+// Reader reads a stream: comments, lines ended by LF, CR or CRLF, several data lines,
+// fields without a colon, a byte order mark. It skips events without data. Unlike the
+// definition, it returns an event that is cut off by a clean end of the stream. It is for
+// one goroutine.
 type Reader struct {
-	// Touch is called when something came, Line for each whole line, and Comment for each
-	// comment; set before the first read, nil: not wanted.
+	// Touch is called when bytes have come, Line for each whole line, and Comment for each
+	// comment. Set them before the first read; nil: not called.
 	Touch, Line, Comment func()
 
 	Retry time.Duration // the last retry: line; 0: none
-	ID    string        // the last id: line of an event that is complete; it can stand in a header
+	ID    string        // the last id: line of a complete event; safe in a header
 
 	src        io.Reader
 	max        int // bytes of one event's data
@@ -38,36 +38,35 @@ type Reader struct {
 	start, end int  // unread part of buf
 	skipLF     bool // the last line ended in CR
 	skipLine   bool // the rest of the line is dropped
-	skipEvent  bool // so is what comes before the next empty line
-	begun      bool // the place for a byte order mark is past
+	skipEvent  bool // everything up to the next empty line is dropped
+	begun      bool // the first line was read: no byte order mark follows
 	err        error
 
 	data []byte
 }
 
-// NewReader returns a reader of src that takes events with as many bytes of data as maxData,
-// and lines that are a little longer. How much comes in all it does not bound.
+// NewReader returns a reader of src for events with at most maxData bytes of data, and
+// slightly longer lines. The length of the stream is not bounded.
 func NewReader(src io.Reader, maxData int) *Reader {
 	return &Reader{src: src, max: maxData, buf: make([]byte, leastBuffer)}
 }
 
-// A stream that brings little keeps little room; one that brings much reads it in
-// large pieces.
+// A quiet stream keeps a small buffer; a busy one reads in large pieces.
 const (
 	leastBuffer = 512
-	mostBuffer  = 16 << 10 // to which it grows where no line needs more
+	mostBuffer  = 16 << 10 // limit of growth, unless a line needs more
 )
 
-// Await waits until something is there to read. Between two events it returns when
-// the next one begins, or with the end of the stream.
+// Await waits until there is something to read. Between two events it returns when the next
+// one begins, or at the end of the stream.
 func (r *Reader) Await() {
 	for r.start == r.end && r.err == nil {
 		r.fill()
 	}
 }
 
-// Next returns the next event that has data. Of an event that is too large it
-// returns the beginning with the error, and skips the rest the next time.
+// Next returns the next event with data. With [ErrTooLarge] it returns the beginning of the
+// event, and the next call skips the rest.
 //
 // Errors: [io.EOF] at a clean end, [ErrTooLarge], those of the source.
 func (r *Reader) Next() (Event, error) {
@@ -125,11 +124,11 @@ func (r *Reader) Next() (Event, error) {
 	}
 }
 
-// maxID bounds what is sent back as Last-Event-ID, in bytes. A longer id is passed over.
+// maxID bounds an id for Last-Event-ID, in bytes. Longer ids are ignored.
 const maxID = 1 << 10
 
-// headerSafe reports whether a value can stand in a header. An id that cannot is
-// none: WHATWG says so of NUL.
+// headerSafe reports whether a value is allowed in a header. Other ids are ignored, as
+// WHATWG demands for NUL.
 func headerSafe(value []byte) bool {
 	for _, c := range value {
 		if c < 0x20 && c != '\t' || c == 0x7f {
@@ -139,14 +138,14 @@ func headerSafe(value []byte) bool {
 	return true
 }
 
-// splitField cuts a line at its first colon and drops one space behind it. The
-// field of a comment is empty.
+// splitField splits a line at its first colon and drops one space after it. The field of a
+// comment is empty.
 func splitField(line []byte) (field, value []byte) {
 	field, value, _ = bytes.Cut(line, []byte(":"))
 	return field, bytes.TrimPrefix(value, []byte(" "))
 }
 
-// line returns the next line without its end. A last line without an end counts.
+// line returns the next line without its line break, which the last line need not have.
 func (r *Reader) line() ([]byte, error) {
 	if err := r.skipRest(); err != nil {
 		return nil, err
@@ -203,7 +202,7 @@ func lineEnd(b []byte) int {
 	return lf
 }
 
-// fill reads once, after it made room.
+// fill makes room and reads once.
 func (r *Reader) fill() {
 	if r.start > 0 {
 		r.end = copy(r.buf, r.buf[r.start:r.end])
@@ -230,7 +229,7 @@ func (r *Reader) tooLarge() error {
 	return fmt.Errorf("%w: it has more than %d bytes", ErrTooLarge, r.max)
 }
 
-// skip drops the rest of an event that was too large.
+// skip drops the rest of a too large event.
 func (r *Reader) skip() error {
 	for r.skipEvent {
 		line, err := r.line()
@@ -246,7 +245,7 @@ func (r *Reader) skip() error {
 	return nil
 }
 
-// skipRest drops the rest of a line that was too large.
+// skipRest drops the rest of a too large line.
 func (r *Reader) skipRest() error {
 	for r.skipLine {
 		rest := r.buf[r.start:r.end]

@@ -65,7 +65,7 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-func TestGoesOnAfterOneThatIsTooLarge(t *testing.T) {
+func TestReaderGoesOnAfterATooLargeEvent(t *testing.T) {
 	long := strings.Repeat("x", 5000)
 	for _, in := range []string{
 		"data: " + long + "\n\ndata: b\n\n",
@@ -89,7 +89,7 @@ func TestGoesOnAfterOneThatIsTooLarge(t *testing.T) {
 	}
 }
 
-func TestSourceThatFails(t *testing.T) {
+func TestFailingSource(t *testing.T) {
 	broken := errors.New("broken")
 	_, _, err := readAllEvents(io.MultiReader(strings.NewReader("data: a\n"), iotest.ErrReader(broken)), 100)
 	if !errors.Is(err, broken) {
@@ -97,7 +97,7 @@ func TestSourceThatFails(t *testing.T) {
 	}
 }
 
-// FuzzReader: how the bytes arrive makes no difference, and no event is too large.
+// FuzzReader: how the bytes arrive makes no difference, and no event exceeds the limit.
 func FuzzReader(f *testing.F) {
 	f.Add([]byte("data: a\r\n\r\n: c\nid: 1\nretry: 5\nevent: x\ndata: b\rdata: c\n\n"))
 	f.Add([]byte("\xef\xbb\xbfdata\n\ndata: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"))
@@ -134,7 +134,7 @@ func TestBufferFollowsTheStream(t *testing.T) {
 	}
 }
 
-// FuzzLastEventID: what would be sent back can stand in a header.
+// FuzzLastEventID: an id for Last-Event-ID is allowed in a header.
 func FuzzLastEventID(f *testing.F) {
 	for _, seed := range []string{"id: 1\ndata: x\n\n", "id: a\x00b\n\n", "id\ndata\n\n", "id: é\r\r", "id: 1\nid: 2\n\nid: 3"} {
 		f.Add([]byte(seed))
@@ -157,7 +157,7 @@ func TestEventIDs(t *testing.T) {
 	for in, want := range map[string]string{
 		"id: 1\ndata: a\n\n":                           "1",
 		"id: 1\ndata:\n\n":                             "1", // an event without data counts
-		"id: 1\ndata: a\n\nid: 2\ndata: b":             "1", // one that was cut off does not
+		"id: 1\ndata: a\n\nid: 2\ndata: b":             "1", // a cut-off one does not
 		"id: 1\ndata: a\n\ndata: b\n\n":                "1",
 		"id: 1\ndata: a\n\nid\ndata: b\n\n":            "",
 		"id: a\x00b\ndata: a\n\n":                      "",

@@ -1,4 +1,4 @@
-// Package corpus reads cases for tests: files with one JSON value a line.
+// Package corpus reads test cases: files with one JSON value per line.
 package corpus
 
 import (
@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Read reads a file; what is wrong with it ends the test.
+// Read reads a file. An error fails the test.
 func Read[T any](t testing.TB, path string) (all []T) {
 	t.Helper()
 	f, err := os.Open(path)

@@ -17,7 +17,7 @@ import (
 	"eventdeck/host/trust/scan"
 )
 
-// counting is a source of randomness that is known to the attacker.
+// counting is a source of randomness that the attacker knows.
 type counting struct{ n byte }
 
 func (c *counting) Read(p []byte) (int, error) {
@@ -28,8 +28,8 @@ func (c *counting) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// openEnvelope reads an envelope as a strict reader does: one header line, the
-// delimiter, one line of data, the delimiter, and nothing else.
+// openEnvelope reads an envelope strictly: one header line, the delimiter, one line of
+// data, the delimiter, and nothing else.
 func openEnvelope(t *testing.T, sealed []byte) (h map[string]any, body string) {
 	t.Helper()
 	lines := strings.Split(string(sealed), "\n")

@@ -115,7 +115,7 @@ func checkCase(t *testing.T, c untrustedCase) {
 		detail  []trust.Rendered
 	)
 	took := time.Hour
-	for range 3 { // the best of some: the machine may be busy
+	for range 3 { // the fastest of three: the machine may be busy
 		start := time.Now()
 		members, err = strict.ParseObject(raw, jsontext.Limits{})
 		report = Scan(raw)
@@ -169,8 +169,8 @@ func checkCase(t *testing.T, c untrustedCase) {
 	checkSinks(t, raw, err)
 }
 
-// checkSinks puts the strings of a payload where programs put strings: error
-// texts, formatted output, logs and JSON.
+// checkSinks writes the strings of a payload to error texts, formatted output, logs and
+// JSON.
 func checkSinks(t *testing.T, raw []byte, refusal error) {
 	t.Helper()
 	s := scanner{raw: raw, collect: true}
@@ -206,7 +206,7 @@ func checkSinks(t *testing.T, raw []byte, refusal error) {
 	}
 }
 
-// checkViews looks at the payload in every view of this package.
+// checkViews checks the payload in every view.
 func checkViews(t *testing.T, c untrustedCase, raw []byte, detail []trust.Rendered) {
 	wide := trust.JSON(raw, 0)
 	for _, view := range [][]trust.Rendered{detail, wide, trust.Escaped(trust.Untrusted(string(raw)), 80), trust.Hex(raw, 80)} {

@@ -10,14 +10,14 @@ import (
 const (
 	minCoded  = 24 // characters of base64 or hex
 	minBinary = 64 // digits of binary
-	maxNested = 2  // codings inside of one another
+	maxNested = 2  // nested codings
 )
 
-// encoded opens what is written in base64, hex or binary digits and scans it.
+// encoded decodes base64, hex and binary digits in a field and scans the result.
 func (s *scanner) encoded(f *field) { s.decodeStretches(f.text, f, 0, 0, 0) }
 
-// decodeStretches looks for coded stretches in text. At depth 0 text is that of the
-// field, else what was decoded from its [start, end).
+// decodeStretches looks for coded stretches in text. At depth 0 text is the field's, else
+// it was decoded from [start, end) of the field.
 func (s *scanner) decodeStretches(text string, f *field, depth, start, end int) {
 	for i := 0; i < len(text); {
 		n := codedLength(text[i:])
@@ -29,7 +29,7 @@ func (s *scanner) decodeStretches(text string, f *field, depth, start, end int) 
 				s.matchDerived(plain, f, i, i+m)
 				n = max(n, m)
 			}
-			// A long run that says nothing is not read again from its middle.
+			// A long run without a message is not read again from its middle.
 			n = max(n, m-maxMorseSign)
 		}
 		if n == 0 {
@@ -49,7 +49,7 @@ func (s *scanner) decodeStretches(text string, f *field, depth, start, end int) 
 	}
 }
 
-// codedText judges what a stretch of a field says.
+// codedText scans the decoded text of a stretch of a field.
 func (s *scanner) codedText(plain string, f *field, depth, start, end int) {
 	if s.matchDerived(plain, f, start, end) {
 		s.raise(hit{flag: "inj.encoded", weight: 3}, f, start, end)
@@ -68,8 +68,8 @@ func (s *scanner) codedText(plain string, f *field, depth, start, end int) {
 	}
 }
 
-// codedLength returns the length of the stretch at the start of s that could
-// be coded; groups of binary digits may have blanks between them.
+// codedLength returns the length of the stretch at the start of s that could be coded.
+// Groups of binary digits may be separated by blanks.
 func codedLength(s string) int {
 	n := 0
 	for n < len(s) && isCoded(s[n]) {
@@ -119,7 +119,7 @@ func decodeAny(s string) (string, bool) {
 	return "", false
 }
 
-// trailing is how many characters of base64 of length n say nothing.
+// trailing returns how many of n base64 characters are no complete group.
 func trailing(n int) int {
 	if n%4 == 1 {
 		return 1
@@ -178,7 +178,7 @@ var morse = map[string]byte{
 	"...-": 'v', ".--": 'w', "-..-": 'x', "-.--": 'y', "--..": 'z',
 }
 
-// minMorse is how many letters make Morse code worth reading.
+// minMorse is the least number of letters in Morse code that is scanned.
 const minMorse = 6
 
 // maxMorseSign bounds the dots and dashes of one letter.
@@ -213,8 +213,8 @@ func morseAt(s string) (text string, n int) {
 	return morseText(b, kinds), n
 }
 
-// morseText returns what was read, or nothing if it has fewer than three
-// different letters, as dots and rules of ordinary text do.
+// morseText returns the decoded text, or "" if it has fewer than three different letters,
+// like dots and rules in ordinary text.
 func morseText(b []byte, kinds uint32) string {
 	if bits.OnesCount32(kinds) < 3 {
 		return ""

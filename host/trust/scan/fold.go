@@ -12,11 +12,11 @@ import (
 	"eventdeck/host/trust/internal/runes"
 )
 
-// folded is a text as rules read it: lower case, compatibility forms and
-// accents resolved, invisible characters gone.
+// folded is a text as rules read it: in lower case, without compatibility forms, accents
+// and invisible characters.
 type folded struct {
 	text    []byte
-	offs    []int32 // of each byte of text in the original; nil: the same
+	offs    []int32 // offset in the original of each byte of text; nil: the same
 	size    int     // of the original
 	changed bool    // more than the case of ASCII letters
 }
@@ -89,14 +89,14 @@ func foldRunes(s string) folded {
 	return f
 }
 
-// keepsForm tells quickly that folding changes nothing: Han, kana, Hangul, emoji.
+// keepsForm reports quickly that folding does not change r: Han, kana, Hangul, emoji.
 func keepsForm(r rune) bool {
 	return 0x1f300 <= r && r <= 0x1f3fa || 0x1f400 <= r && r <= 0x1faff || 0x3041 <= r && r <= 0x3096 || 0x30a1 <= r && r <= 0x30fa ||
 		0x4e00 <= r && r <= 0x9fff || 0xac00 <= r && r <= 0xd7a3
 }
 
-// foldTabled is the first code point that is not in the table of folded forms:
-// Latin, Greek, Cyrillic, Hebrew, Arabic and Indic letters are.
+// foldTabled is the first code point outside the table of folded forms, which has Latin,
+// Greek, Cyrillic, Hebrew, Arabic and Indic letters.
 const foldTabled = 0x1000
 
 var foldTable = sync.OnceValue(func() *[foldTabled]string {
@@ -107,7 +107,7 @@ var foldTable = sync.OnceValue(func() *[foldTabled]string {
 	return &t
 })
 
-// foldRune gives the folded form of one code point, which may be nothing.
+// foldRune emits the folded form of one code point, which may be empty.
 func foldRune(r rune, emit func(rune)) {
 	switch runes.ClassOf(r) {
 	case runes.Invisible, runes.Tag, runes.Selector, runes.Bidi, runes.Mark, runes.C1:
@@ -141,12 +141,12 @@ func foldRune(r rune, emit func(rune)) {
 	}
 }
 
-// keepsMarks reports whether r is a mark that spells: vowel signs of Indic
-// scripts and Thai.
+// keepsMarks reports whether r may be a mark that is part of the spelling: vowel signs of
+// Indic scripts and Thai.
 func keepsMarks(r rune) bool { return 0x900 <= r && r <= 0xfff }
 
-// skeleton returns s as it looks, whatever its case: without what is invisible,
-// look-alikes as Latin letters.
+// skeleton returns s in lower case, without invisible characters and with look-alikes as
+// Latin letters.
 func skeleton(s string) string {
 	var b strings.Builder
 	for _, r := range norm.NFKC.String(s) {
@@ -162,8 +162,7 @@ func skeleton(s string) string {
 	return b.String()
 }
 
-// lookalikes are letters of other scripts, in lower case, that are drawn like
-// Latin ones.
+// lookalikes are lower-case letters of other scripts that look like Latin ones.
 var lookalikes = func() map[rune]byte {
 	m := map[rune]byte{}
 	add := func(latin, others string) {

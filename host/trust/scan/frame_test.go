@@ -15,7 +15,7 @@ import (
 	"eventdeck/host/trust/strict"
 )
 
-// hostilePieces are what random payloads are made of.
+// hostilePieces are the parts of random payloads.
 var hostilePieces = []string{
 	"a", "Z", " ", "  ", "\n", "\r\n", "\r", "\t", "\b", "\a", "\x00", "\x7f", "\x0b", "\x0e",
 	"\x1b", "\x1b[", "\x1b[2J", "\x1b[31m", "\x1b[8m", "\x1b]0;t\a", "\x1b]52;c;aGk=\x1b\\", "\x1b]8;;u\x1b\\", "\x1bP", "\x1b_G", "\x1bc", "\x1b(0",
@@ -42,8 +42,8 @@ func randomPayload(r *rand.Rand) string {
 	return b.String()
 }
 
-// twoPanes lays a payload out as a program does: a row of a list on the left,
-// the detail on the right, borders around them, a status line with a name.
+// twoPanes lays out a payload like a program: a row of a list on the left, the detail on
+// the right, borders around them, a status line with a name.
 func twoPanes(payload []byte) []string {
 	const left, right = 24, 38
 	r := Scan(payload)
@@ -79,7 +79,7 @@ func TestRandomPayloads(t *testing.T) {
 		}
 		payload := trusttest.WrapText(s)
 		if i%4 == 0 {
-			// Bytes as they are; where JSON forbids them, as text.
+			// Raw bytes, or escaped where JSON forbids them.
 			payload = []byte(`{"title":"` + strings.NewReplacer(`"`, `\"`, `\`, `\\`).Replace(s) + `"}`)
 		}
 		for _, l := range twoPanes(payload) {

@@ -14,7 +14,7 @@ import (
 var lexicon = sync.OnceValue(func() *dictionary {
 	d, err := buildDictionary(vocabularyText, rulesText)
 	if err != nil {
-		panic(err) // both texts are part of the program
+		panic(err) // both texts are embedded
 	}
 	return d
 })
@@ -24,11 +24,11 @@ type dictionary struct {
 	exact    map[string]concept
 	prefixes map[string]concept // words with any ending
 	unspaced map[string]concept // words of scripts without blanks
-	longest  int                // of these, bytes
-	firsts   map[rune]bool      // their first letters
+	longest  int                // of unspaced, in bytes
+	firsts   map[rune]bool      // first letters of unspaced
 	bloom    [1 << 16 / 64]uint64
 	rules    []rule
-	byHead   [64][]int // rules by the bit of their first step
+	byHead   [64][]int // rules by the bit of their first word
 }
 
 func buildDictionary(vocabulary, rules string) (*dictionary, error) {
@@ -53,7 +53,7 @@ func buildDictionary(vocabulary, rules string) (*dictionary, error) {
 	return d, nil
 }
 
-// enter adds a word of the vocabulary. Error: one with any ending is too short.
+// enter adds a word of the vocabulary. Error: the word has any ending and is too short.
 func (d *dictionary) enter(w string, meaning concept) error {
 	if meaning == ciphered {
 		d.encipher(w)
@@ -80,8 +80,8 @@ func (d *dictionary) enter(w string, meaning concept) error {
 	return nil
 }
 
-// encipher adds a word of ASCII letters as simple ciphers write it: with its letters
-// shifted, or reversed.
+// encipher adds a word of ASCII letters in simple ciphers: with its letters shifted, or
+// reversed.
 func (d *dictionary) encipher(w string) {
 	for shift := byte(1); shift < 26; shift++ {
 		d.learn(shifted(w, shift), ciphered)
@@ -91,8 +91,8 @@ func (d *dictionary) encipher(w string) {
 	d.learn(string(back), ciphered)
 }
 
-// isUnspaced reports whether r belongs to a script that puts no blanks between
-// words, or glues endings to them as Korean does.
+// isUnspaced reports whether r belongs to a script without blanks between words, or with
+// attached endings, such as Korean.
 func isUnspaced(r rune) bool {
 	return 0x0e00 <= r && r <= 0x0e7f || 0x3040 <= r && r <= 0x30ff ||
 		0x3400 <= r && r <= 0x9fff || 0xac00 <= r && r <= 0xd7a3
@@ -115,7 +115,7 @@ func (d *dictionary) learn(w string, m concept) {
 // prefixHead is the length of the shortest word with any ending, in bytes.
 const prefixHead = 8
 
-// note makes words with the head of w known to maybe.
+// note makes maybe accept words with the head of w.
 func (d *dictionary) note(w string) {
 	h := head([]byte(w))
 	d.bloom[h>>6] |= 1 << (h & 63)
@@ -160,15 +160,15 @@ func (d *dictionary) lookup(w []byte) concept {
 	return d.exact[string(buf[:len(w)])]
 }
 
-// leet returns the meanings of the word of letters and digits around
-// raw[start:end], with its digits read as the letters that they look like.
+// leet returns the meanings of the word of letters and digits around raw[start:end], with
+// its digits read as look-alike letters.
 func (d *dictionary) leet(raw []byte, start, end int) concept {
 	var buf [20]byte
 	for digitAt(raw, start-1) {
 		start--
 	}
 	if start > 0 && byteClass[raw[start-1]] == classLetter {
-		return 0 // it was looked at from its first letter
+		return 0 // already examined from its first letter
 	}
 	for end < len(raw) && end-start <= len(buf) && (digitAt(raw, end) || byteClass[raw[end]] == classLetter) {
 		end++
@@ -226,7 +226,7 @@ func (d *dictionary) glued(b []byte, first rune) (m concept, n int) {
 	}
 	for n = min(d.longest, len(b)); n > 0; n-- {
 		if n < len(b) && b[n]&0xc0 == 0x80 {
-			continue // inside of a letter
+			continue // within a letter
 		}
 		if m, ok := d.unspaced[string(b[:n])]; ok {
 			return m, n

@@ -21,7 +21,7 @@ type hit struct {
 	weight int
 }
 
-// raise records a hit at a place of a field.
+// raise records a hit at [start, end) of a field.
 func (s *scanner) raise(h hit, f *field, start, end int) {
 	s.span(h.flag, f, start, end)
 	if s.score == nil {
@@ -30,8 +30,8 @@ func (s *scanner) raise(h hit, f *field, start, end int) {
 	s.score[h.flag] = max(s.score[h.flag], h.weight)
 }
 
-// badge reports whether what was found is enough to mark the event as a whole:
-// one strong finding, or weak ones of two kinds.
+// badge reports whether the findings mark the event as a whole: one strong finding, or weak
+// ones of two kinds.
 func (s *scanner) badge() bool {
 	weak := 0
 	for _, w := range s.score {
@@ -43,8 +43,8 @@ func (s *scanner) badge() bool {
 	return weak >= 2
 }
 
-// match runs the rules over all strings of the event, joined in the order of
-// the text, so that a phrase may go on in the next string.
+// match runs the rules over all strings of the event, joined in the order of the text, so
+// that a phrase may continue in the next string.
 func (s *scanner) match(fields []field) {
 	lex := lexicon()
 	var tokens []token
@@ -82,8 +82,8 @@ func inComment(text []byte, i int) bool {
 	return open >= 0 && !bytes.Contains(before[open:], []byte("-->"))
 }
 
-// matchDerived runs the rules over text that was hidden or coded at a place
-// of a field, and reports whether one matched.
+// matchDerived runs the rules over text that was hidden or coded at [start, end) of a
+// field, and reports whether one matched.
 func (s *scanner) matchDerived(text string, f *field, start, end int) bool {
 	lex := lexicon()
 	tokens := tokenize(lex, nil, fold(text).text, 0)
@@ -95,7 +95,7 @@ func (s *scanner) matchDerived(text string, f *field, start, end int) bool {
 	return found
 }
 
-// maxHits bounds how often one rule reports.
+// maxHits bounds the reported matches of one rule.
 const maxHits = 50
 
 // run calls found for each match of a rule, with its first and last token.
@@ -125,7 +125,7 @@ func (d *dictionary) run(tokens []token, found func(r *rule, first, last int)) {
 	}
 }
 
-// fits reports whether token i matches one step.
+// fits reports whether token i matches one word of a rule.
 func fits(m match, tokens []token, i int) bool {
 	t := tokens[i]
 	if t.means&m.any == 0 || t.means&m.all != m.all {
@@ -141,7 +141,7 @@ func fits(m match, tokens []token, i int) bool {
 	return true
 }
 
-// follows matches the remaining steps behind token i, the nearest word first.
+// follows matches the remaining words of a rule after token i, the nearest token first.
 func follows(steps []match, tokens []token, i int) (first, last int, ok bool) {
 	first, last = i, i
 	at := i
@@ -175,7 +175,7 @@ func follows(steps []match, tokens []token, i int) (first, last int, ok bool) {
 func tokenize(lex *dictionary, tokens []token, text []byte, field int32) []token {
 	sentence := int32(0)
 	if n := len(tokens); n > 0 {
-		// A phrase may go on in the next string.
+		// A phrase may continue in the next string.
 		sentence = tokens[n-1].sentence
 	}
 	z := tokenizer{lex: lex, text: text, tokens: tokens, field: field, sentence: sentence, lineStart: true}
@@ -290,7 +290,7 @@ func (z *tokenizer) word(i int) int {
 	return end
 }
 
-// disguised looks a word up with its look-alike letters and digits replaced.
+// disguised looks up a word with its look-alike letters and digits replaced.
 func (z *tokenizer) disguised(w []byte) concept {
 	var b []byte
 	for _, r := range string(w) {
@@ -309,7 +309,7 @@ func (z *tokenizer) disguised(w []byte) concept {
 	return z.lex.find(b)
 }
 
-// sign returns the meanings that come from where a word stands.
+// sign returns the meanings that a word has by its position.
 func (z *tokenizer) sign(start, end int) (means concept) {
 	text := z.text
 	if z.lineStart {
@@ -349,8 +349,7 @@ func (z *tokenizer) sign(start, end int) (means concept) {
 	return means
 }
 
-// closed keeps the sign of a tag only if what stands in brackets is one: it
-// ends soon.
+// closed keeps the sign of a tag only if the bracket is closed soon.
 func closed(means concept, text []byte, start, end int) concept {
 	rest := text[end:min(len(text), end+40)]
 	if text[start-1] == '[' || text[start-1] == '/' && text[start-2] == '[' {
@@ -370,11 +369,11 @@ func (z *tokenizer) add(means concept, start, end int) {
 	z.tokens = append(z.tokens, token{means: means, start: int32(start), end: int32(end), field: z.field, sentence: z.sentence})
 }
 
-// spelledLetters is how many letters must stand alone for a spelled phrase.
+// spelledLetters is the least number of single letters in a spelled phrase.
 const spelledLetters = 10
 
-// spelled joins letters that stand alone, as in "i g n o r e", and puts the
-// words in them in their place.
+// spelled joins single letters, as in "i g n o r e", and replaces them by the words that
+// they spell.
 func (z *tokenizer) spelled(own int) {
 	words := z.tokens[own:]
 	out := z.tokens[:own]
@@ -394,8 +393,8 @@ func (z *tokenizer) spelled(own int) {
 	z.tokens = out
 }
 
-// spell appends the words that are spelled by letters to out. It never appends
-// more words than there are letters.
+// spell appends the words that letters spell to out. It never appends more words than there
+// are letters.
 func (z *tokenizer) spell(out, letters []token) []token {
 	text := make([]byte, len(letters))
 	for i, t := range letters {

@@ -14,18 +14,18 @@ func resolvePaths(raw []byte, spans []Span) {
 		return
 	}
 	p := pathFinder{raw: raw, spans: spans}
-	// A text that is refused half-way has paths up to there.
+	// A refused text has paths up to the refusal.
 	_ = jsontext.Walk(raw, jsontext.Limits{}, &p)
 }
 
-// pathFinder is a [visitor] that knows where it is.
+// pathFinder is a [jsontext.Visitor] that tracks the current path.
 type pathFinder struct {
 	raw   []byte
-	spans []Span // those still to come
+	spans []Span // those without a path yet
 	stack []step
 }
 
-// step is an open container and the member or element in hand.
+// step is an open container and its current member or element.
 type step struct {
 	object bool
 	key    string
@@ -42,7 +42,7 @@ func (p *pathFinder) reach(at int) {
 	}
 }
 
-// pointer writes the present place as RFC 6901 has it.
+// pointer returns the current path as a JSON pointer (RFC 6901).
 func (p *pathFinder) pointer() trust.Text {
 	var b strings.Builder
 	for _, s := range p.stack {

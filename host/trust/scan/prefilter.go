@@ -7,17 +7,17 @@ import (
 	"unicode/utf8"
 )
 
-// passes says which of the slower passes a payload needs.
+// passes has the slower passes that a payload needs.
 type passes struct {
-	special bool // it may have characters outside of plain text
-	words   bool // its words together could match a rule
-	urls    bool // it has a link that deserves a look
+	special bool // it may have special characters
+	words   bool // its words could match a rule
+	urls    bool // it has a link to examine
 	runs    bool // it has a stretch that could be coded text
 }
 
 func (p passes) slow() bool { return p.special || p.words || p.urls || p.runs }
 
-// Classes of bytes that the prefilter stops at.
+// Classes of bytes at which the prefilter stops.
 const (
 	classOther = iota
 	classLetter
@@ -25,7 +25,7 @@ const (
 	classEscape
 	classSpecial
 	classColon
-	classOpen // ( of a link behind ]
+	classOpen // ( of a Markdown link, after ]
 )
 
 var byteClass = func() (t [256]uint8) {
@@ -43,8 +43,8 @@ var byteClass = func() (t [256]uint8) {
 	return t
 }()
 
-// prefilter reads the bytes of a payload once and tells what could be in it. It
-// never misses what the slower passes would find in the strings of valid JSON.
+// prefilter reads the bytes of a payload once and returns the passes that could find
+// something. It misses nothing that they would find in the strings of valid JSON.
 func prefilter(raw []byte) passes {
 	var p passes
 	lex := lexicon()
@@ -94,7 +94,7 @@ func prefilter(raw []byte) passes {
 				binary = 0
 			}
 			if (c == '.' || c == '-') && i+2 < len(raw) && raw[i+1] == ' ' && (raw[i+2] == '.' || raw[i+2] == '-') {
-				p.runs = true // Morse code has such a place
+				p.runs = true // Morse code has one, too
 			}
 			switch byteClass[c] {
 			case classSpecial:
@@ -151,7 +151,7 @@ func couldBeText(run []byte) bool {
 		if n, err := hex.Decode(out[:], in[:]); err == nil && printable(out[:n]) {
 			return true
 		}
-		// Text may start behind a path or a name.
+		// Text may start after a path or a name.
 		i := bytes.IndexAny(run, "/=_")
 		if i < 0 {
 			return false
@@ -195,7 +195,7 @@ func inBrackets(raw []byte, i int) bool {
 	return false
 }
 
-// plainLink reports whether the colon at i is no part of a link, or of one to an
+// plainLink reports whether the colon at i is not part of a link, or is part of one to an
 // ordinary host over HTTP.
 func plainLink(raw []byte, i int) bool {
 	word := i

@@ -23,8 +23,8 @@ type corpusRow struct {
 	Text    string `json:"text"`
 }
 
-// shared returns the path of a corpus, which stands beside the repository. The
-// test is skipped where there is none.
+// shared returns the path of a corpus beside the repository. The test is skipped without
+// it.
 func shared(t testing.TB, name string) string {
 	t.Helper()
 	path := filepath.Join("..", "..", "..", "..", "shared", name)
@@ -34,16 +34,15 @@ func shared(t testing.TB, name string) string {
 	return path
 }
 
-// looked reports whether a row was read while rules were written. The shared
-// rows of CyberSecEval and NotInject have been split by this parity before, so
-// it is true for all of them; of BIPIA it is true for about a half. The other
-// rows are never printed.
+// looked reports whether a row was read while rules were written. The shared rows of
+// CyberSecEval and NotInject are already split by this parity, so it is true for all of
+// them; for BIPIA it is true for about half. The other rows are never printed.
 func (r corpusRow) looked() bool {
 	sum := sha256.Sum256([]byte(r.Text))
 	return sum[len(sum)-1]&1 == 0
 }
 
-// rate counts what the scanner saw in one set.
+// rate counts the findings in one set.
 type rate struct{ n, any, badge, fixed int }
 
 func (c *rate) add(r Report) {
@@ -81,11 +80,10 @@ func injection(r Report) bool {
 	return false
 }
 
-// TestRates prints the table of docs/trust.md, rows that were looked at apart
-// from the others, and holds the goals for benign text. With TRUST_MISSES=1 it
-// also prints the misses among the rows that were looked at. With
-// TRUST_WEBHOOKS naming a directory of index.json files as in the npm package
-// @octokit/webhooks-examples it measures these too.
+// TestRates prints the table of docs/trust.md, with the rows that were read apart from the
+// others, and checks the goals for benign text. With TRUST_MISSES=1 it also prints the
+// misses among the rows that were read. If TRUST_WEBHOOKS names a directory of index.json
+// files as in the npm package @octokit/webhooks-examples, it measures these too.
 func TestRates(t *testing.T) {
 	var kept, seen [6]rate
 	names := [6]string{"indirect", "direct, explicit", "direct, other", "bare requests", "benign mails", "benign hard"}
@@ -138,7 +136,7 @@ func TestRates(t *testing.T) {
 	measureWebhooks(t)
 }
 
-// measureWebhooks measures real webhook payloads, if there are any.
+// measureWebhooks measures real webhook payloads, if any.
 func measureWebhooks(t *testing.T) {
 	dir := os.Getenv("TRUST_WEBHOOKS")
 	if dir == "" {
@@ -173,8 +171,8 @@ func measureWebhooks(t *testing.T) {
 	r.log(t, "webhooks", "not looked at")
 }
 
-// hardSentences are ordinary, and full of the words that rules look for. They
-// were written before the rules were last changed.
+// hardSentences are ordinary sentences full of the words that rules look for. They are
+// older than the last change of the rules.
 var hardSentences = []string{
 	"Please ignore the previous email; the attachment was wrong.",
 	"The agent must call the customer before Friday.",
@@ -218,7 +216,7 @@ var hardSentences = []string{
 	"The new rules replace the earlier ones from January.",
 }
 
-// TestHardSentences holds the goal for the badge on ordinary sentences.
+// TestHardSentences checks the goal for the badge on ordinary sentences.
 func TestHardSentences(t *testing.T) {
 	var r rate
 	for _, text := range hardSentences {

@@ -5,8 +5,8 @@ import (
 	"eventdeck/host/trust/strict"
 )
 
-// ReadObject is [strict.ParseObject] and [Scan] in one: the text is walked once. With an
-// error the report is that on a text which is refused.
+// ReadObject is [strict.ParseObject] and [Scan] in one walk over the text. With an error
+// the report is that of a refused text.
 //
 // Errors: those of [strict.ParseObject].
 func ReadObject(raw []byte, lim jsontext.Limits) ([]strict.Member, Report, error) {

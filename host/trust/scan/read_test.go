@@ -11,8 +11,8 @@ import (
 	"eventdeck/host/trust/strict"
 )
 
-// FuzzReadObject: one walk finds what two find, and a member's text is that which
-// the decoder of JSON gives.
+// FuzzReadObject: one walk finds what two walks find, and a member's text is that of
+// encoding/json.
 func FuzzReadObject(f *testing.F) {
 	for _, s := range []string{trusttest.TypicalEvent, trusttest.HostileEvent, `{"a":1,"a":2}`, `{"a":"\ud83d"} x`, `[1]`, "\ufeff{}", `{"a":null,"b":"x\n","c":5}`, `{"constructor":{"prototype":1},"A":1,"a":2}`} {
 		f.Add([]byte(s))

@@ -1,6 +1,6 @@
 package scan
 
-// reasons say what a flag saw. They state what is there, not what was meant.
+// reasons describe the flags. They state what is there, not what was intended.
 var reasons = map[Flag]string{
 	"term.csi":          "control sequence for the terminal",
 	"term.osc":          "operating system command for the terminal",
@@ -69,5 +69,5 @@ var reasons = map[Flag]string{
 	"inj.command":  "command that changes much",
 }
 
-// Reason says in words what a flag stands for; "" for an unknown one.
+// Reason describes a flag in words; "" for an unknown one.
 func (f Flag) Reason() string { return reasons[f] }

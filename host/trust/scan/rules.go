@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// rulesText holds the rules. How they are written is described in it.
+// rulesText has the rules. It describes their syntax.
 //
 //go:embed rules.txt
 var rulesText string
 
-// rule is a sequence of meanings that says something to an AI.
+// rule is a sequence of meanings that addresses an AI.
 type rule struct {
 	flag   Flag
 	weight int // 2: a highlight; 3: enough for the badge
@@ -23,8 +23,8 @@ type rule struct {
 // match is one word of a rule.
 type match struct {
 	any concept // the word has one of these meanings
-	all concept // and all of these
-	gap int     // at most so many words before it
+	all concept // it has all of these
+	gap int     // at most this many words before it
 	not concept // none of these in the two words before it
 	rev bool    // it may stand on either side of the first word, within the gap
 }
@@ -45,7 +45,7 @@ func (r *rule) possible(seen concept) bool {
 	return true
 }
 
-// readRules reads rules with the meanings of a vocabulary.
+// readRules parses rules with the meanings of a vocabulary.
 func readRules(text string, m meanings) (rules []rule, err error) {
 	err = eachLine(text, func(line string) error {
 		r, err := readRule(line, m)

@@ -1,8 +1,8 @@
-// Package scan looks at payloads for what an operator should know: control of the
-// terminal, characters that hide or deceive, links that are not what they say, and text
-// that speaks to an AI. It informs; it never blocks or edits.
+// Package scan finds in payloads what an operator should know about: control of the
+// terminal, characters that hide or deceive, misleading links, and text that addresses an
+// AI. It informs; it never blocks or edits.
 //
-// The words and rules about text that speaks to an AI are in vocabulary.txt and rules.txt.
+// The words and rules for text that addresses an AI are in vocabulary.txt and rules.txt.
 package scan
 
 import (
@@ -16,21 +16,21 @@ import (
 	"eventdeck/host/trust"
 )
 
-// Flag names something that was seen in a payload, as in "uni.bidi".
+// Flag is the name of a finding, such as "uni.bidi".
 type Flag string
 
-// Span is a place in a payload at which something was seen.
+// Span is the place of a finding in a payload.
 type Span struct {
 	Path   trust.Text `json:"path"`   // JSON pointer of the string or member
-	Flag   Flag       `json:"flag"`   // what was seen
-	Reason string     `json:"reason"` // the same in words; ours, never from the payload
+	Flag   Flag       `json:"flag"`   // the finding
+	Reason string     `json:"reason"` // the flag in words; ours, never from the payload
 	Start  int        `json:"start"`  // byte offsets in the decoded string;
 	End    int        `json:"end"`    // equal when the place is a key or a whole value
 
 	at int // offset of the string in the payload
 }
 
-// Places returns where the spans are, for the views of package trust.
+// Places returns the places of the spans, for the views of package trust.
 func (r Report) Places() []trust.Place {
 	places := make([]trust.Place, len(r.Spans))
 	for i, s := range r.Spans {
@@ -39,13 +39,13 @@ func (r Report) Places() []trust.Place {
 	return places
 }
 
-// Report is what [Scan] saw in a payload. It informs: nothing is known to be
-// harmless because it has no flag.
+// Report has the findings of [Scan] in a payload. A payload without flags is not known to
+// be harmless.
 type Report struct {
 	Flags   []Flag       // sorted, each once
-	Badge   bool         // the event as a whole speaks to an AI
+	Badge   bool         // the event as a whole addresses an AI
 	Spans   []Span       // in the order of the text, at most [MaxSpans]
-	Decoded []trust.Text // text that was hidden or encoded, in clear
+	Decoded []trust.Text // hidden or encoded text, decoded
 }
 
 // Has reports whether the report has the flag.
@@ -68,11 +68,10 @@ const (
 	flagBytes    = 256 << 10 // bytes
 )
 
-// Scan looks at a payload, a JSON object as [strict.ParseObject] takes it, for what
-// an operator should know: control of the terminal, characters that hide or
-// deceive, keys and numbers that parsers read differently, links that are not
-// what they say, and text that speaks to an AI. What is refused is scanned as
-// plain text and has the flag of the refusal.
+// Scan scans a payload, a JSON object for [strict.ParseObject]: for control of the
+// terminal, characters that hide or deceive, keys and numbers that parsers read
+// differently, misleading links, and text that addresses an AI. A refused text is scanned
+// as plain text and has the flag of the refusal.
 //
 // It is safe for concurrent use and fast on ordinary payloads: rules run only
 // when a first pass over the bytes gives a reason.
@@ -85,7 +84,7 @@ func Scan(raw []byte) Report {
 	return s.finish(p)
 }
 
-// finish looks at what the walk over a payload has collected.
+// finish scans what the walk over a payload has collected.
 func (s *scanner) finish(p passes) Report {
 	if len(s.raw) > flagBytes {
 		s.flag("json.size")
@@ -96,7 +95,7 @@ func (s *scanner) finish(p passes) Report {
 	return s.report()
 }
 
-// scanRefused reports on a text that is no payload.
+// scanRefused returns the report of a refused text.
 func scanRefused(raw []byte, err error) Report {
 	s := scanner{raw: raw}
 	switch {
@@ -128,7 +127,7 @@ type field struct {
 	folded folded
 }
 
-// scanner collects what is seen in one payload. It is a [visitor].
+// scanner collects the findings of one payload. It is a [jsontext.Visitor].
 type scanner struct {
 	raw     []byte
 	collect bool // keep the strings
@@ -137,7 +136,7 @@ type scanner struct {
 	strings  stringEnds
 	closing  linkEnds
 	children []int  // of the open containers
-	near     [8]int // room for these
+	near     [8]int // initial room for children
 	protoAt  int    // depth of an open "constructor" member, 0 for none
 
 	flags   []Flag
@@ -152,7 +151,7 @@ func (s *scanner) flag(f Flag) {
 	}
 }
 
-// span raises f at a place in a field.
+// span raises f at [start, end) of a field.
 func (s *scanner) span(f Flag, fl *field, start, end int) {
 	s.spanWith(f, reasons[f], fl, start, end)
 }
@@ -312,7 +311,7 @@ func decimal(s string) (digits string, exp int) {
 	return trimmed, exp + len(s) - len(trimmed)
 }
 
-// fields scans the strings that were collected.
+// fields scans the collected strings.
 func (s *scanner) fields(p passes) {
 	if p.special {
 		for i := range s.found {
@@ -336,7 +335,7 @@ func (s *scanner) fields(p passes) {
 	s.match(s.found)
 }
 
-// report orders what was collected.
+// report returns the sorted findings.
 func (s *scanner) report() Report {
 	slices.Sort(s.flags)
 	slices.SortStableFunc(s.spans, func(a, b Span) int {

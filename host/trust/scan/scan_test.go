@@ -8,7 +8,7 @@ import (
 	"eventdeck/host/trust/internal/trusttest"
 )
 
-// FuzzScan scans any bytes and renders what was found.
+// FuzzScan scans any bytes and renders the findings.
 func FuzzScan(f *testing.F) {
 	for _, raw := range bigPayloads() {
 		f.Add(raw[:min(len(raw), 300)])

@@ -7,7 +7,7 @@ import (
 	"eventdeck/host/trust/internal/runes"
 )
 
-// special looks at the code points of a field: terminal and Unicode classes.
+// special scans the code points of a field: terminal and Unicode classes.
 func (s *scanner) special(f *field) {
 	var hostile bool
 	var w word
@@ -65,7 +65,7 @@ var classFlags = map[runes.Class]Flag{
 	runes.Private: "uni.pua", runes.Nonchar: "uni.nonchar", runes.Unassigned: "uni.unassigned", runes.Wide: "uni.width",
 }
 
-// hiddenUnit flags a unit that is hidden alone.
+// hiddenUnit flags a single hidden unit.
 func (s *scanner) hiddenUnit(f *field, n runes.Unit) {
 	switch n.Class {
 	case runes.Space:
@@ -104,7 +104,7 @@ func (s *scanner) marks(f *field, u *runes.Units, n runes.Unit) {
 	}
 }
 
-// hiddenRun flags a run of tags or selectors and reads what it says.
+// hiddenRun flags a run of tags or selectors and decodes it.
 func (s *scanner) hiddenRun(f *field, u *runes.Units) {
 	var run []runes.Unit
 	for u.I < len(f.text) {
@@ -128,9 +128,8 @@ func (s *scanner) hiddenRun(f *field, u *runes.Units) {
 	}
 }
 
-// foldedKeys flags keys of one payload that are equal to the eye. Keys of
-// different objects may repeat; only those with hidden or look-alike letters
-// are compared, with all others.
+// foldedKeys flags keys of one payload that look equal. Keys of different objects may
+// repeat; only those with hidden or look-alike letters are compared with all others.
 func (s *scanner) foldedKeys() {
 	plainKeys := map[string]bool{}
 	odd := false
@@ -166,13 +165,13 @@ func isStyled(r rune) bool {
 
 func isFullwidth(r rune) bool { return 0xff21 <= r && r <= 0xff3a || 0xff41 <= r && r <= 0xff5a }
 
-// word follows the letters of one word and their scripts.
+// word tracks the letters of one word and their scripts.
 type word struct {
 	start                 int
 	letters, latin, alien int  // alien: letters of Cyrillic, Greek or the like
-	alike                 int  // of them those that look like Latin ones
-	at                    int  // the first of these
-	odd                   bool // some word before was flagged
+	alike                 int  // of alien, those that look like Latin ones
+	at                    int  // offset of the first of alike
+	odd                   bool // an earlier word was flagged
 }
 
 func (w *word) rune(s *scanner, f *field, r rune, i int) {
@@ -209,7 +208,7 @@ func (w *word) rune(s *scanner, f *field, r rune, i int) {
 	w.end(s, f, i)
 }
 
-// end judges the word that ends at i.
+// end flags the word that ends at i, if it mixes scripts.
 func (w *word) end(s *scanner, f *field, i int) {
 	v := *w
 	*w = word{odd: v.odd}
@@ -224,8 +223,8 @@ func (w *word) end(s *scanner, f *field, i int) {
 	}
 }
 
-// isHost reports whether text[start:end] is a label of a host name: behind
-// "://", or before a dot and ASCII letters.
+// isHost reports whether text[start:end] is a label of a host name: after "://", or before
+// a dot and ASCII letters.
 func isHost(text string, start, end int) bool {
 	rest := text[end:]
 	if len(rest) < 3 || rest[0] != '.' {

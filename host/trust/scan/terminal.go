@@ -6,9 +6,9 @@ import (
 	"eventdeck/host/trust/internal/runes"
 )
 
-// control flags a control character and the sequence that it starts. Only the
-// character itself is consumed: what follows is scanned as text, as a terminal
-// that does not know the sequence would show it.
+// control flags a control character and the sequence that it starts. Only the character
+// itself is consumed: the rest is scanned as text, since a terminal that does not know the
+// sequence would show it.
 func (s *scanner) control(f *field, n runes.Unit) {
 	rest := f.text[n.End:]
 	switch {
@@ -28,7 +28,7 @@ func (s *scanner) control(f *field, n runes.Unit) {
 	}
 }
 
-// escape flags what an escape character starts.
+// escape flags the sequence that an escape character starts.
 func (s *scanner) escape(f *field, n runes.Unit, rest string) {
 	if rest == "" {
 		s.span("term.esc", f, n.Start, n.End)
@@ -121,11 +121,11 @@ func (s *scanner) csi(f *field, start, base int, rest string) {
 	}
 }
 
-// maxCommand bounds how much of an operating system command is read.
+// maxCommand bounds the part of an operating system command that is read, in bytes.
 const maxCommand = 1024
 
-// stringEnds finds the ends of the string sequences of one field. It remembers
-// the last one, so that many starts before one end are not each read to it.
+// stringEnds finds the ends of the string sequences of one field. It caches the last one,
+// so that many starts before one end do not cost quadratic time.
 type stringEnds struct {
 	text      string
 	from, to  int // starts for which the answer is known
@@ -134,8 +134,8 @@ type stringEnds struct {
 	endedThen bool
 }
 
-// end returns where the string sequence ends whose content starts at base, and
-// whether it has an end of its own.
+// end returns the end of the string sequence whose content starts at base, and whether it
+// is terminated.
 func (e *stringEnds) end(text string, base int) (int, bool) {
 	if !e.known || e.text != text || base < e.from || base > e.to {
 		n, doubled, ended := stringSequence(text[base:])
@@ -144,10 +144,9 @@ func (e *stringEnds) end(text string, base int) (int, bool) {
 	return e.at, e.endedThen
 }
 
-// stringSequence returns the length of a string sequence with its end, which
-// is BEL, ESC \ or U+009C. Another escape cancels it, but tmux doubles those
-// that it passes through; the offset of the first of these, or of the end, is
-// doubled.
+// stringSequence returns the length of a string sequence with its terminator, which is BEL,
+// ESC \ or U+009C. Another escape cancels it, except that tmux doubles escapes that it
+// passes through: doubled is the offset of the first of these, or of the end.
 func stringSequence(s string) (n, doubled int, ended bool) {
 	inner := 0
 	for i := 0; i < len(s); i++ {
@@ -170,7 +169,7 @@ func stringSequence(s string) (n, doubled int, ended bool) {
 	return len(s), first(doubled, inner, len(s)), false
 }
 
-// first returns doubled once there was one, else i.
+// first returns doubled if it is set, else i.
 func first(doubled, inner, i int) int {
 	if inner > 0 {
 		return doubled

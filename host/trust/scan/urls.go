@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// schemes that open something other than a page.
+// activeSchemes open something other than a page.
 var activeSchemes = []string{"javascript", "vbscript", "data", "file", "vscode", "msdt", "ms-msdt", "ms", "search-ms", "smb", "jar", "intent"}
 
 // activeScheme reports whether a link with the scheme opens a program or a file.
@@ -18,7 +18,7 @@ func activeScheme(scheme []byte) bool {
 	return false
 }
 
-// urls flags the links of a field that are not what they say.
+// urls flags the misleading links of a field.
 func (s *scanner) urls(f *field) {
 	text := f.text
 	for i := 0; i < len(text); i++ {
@@ -35,7 +35,7 @@ func isSchemeByte(c byte) bool {
 	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c == '+' || c == '-' || c == '.'
 }
 
-// link looks at the link whose scheme ends at the colon at i.
+// link scans the link whose scheme ends at the colon at i.
 func (s *scanner) link(f *field, i int) {
 	text := f.text
 	start := i
@@ -76,10 +76,10 @@ func (s *scanner) link(f *field, i int) {
 	}
 }
 
-// maxLink bounds how far a link is read.
+// maxLink bounds the part of a link that is read, in bytes.
 const maxLink = 2048
 
-// urlLength returns how far a link reaches.
+// urlLength returns the length of a link.
 func urlLength(s string) int {
 	for i := range len(s) {
 		if endsLink(s[i]) || i == maxLink {
@@ -93,7 +93,7 @@ func endsLink(c byte) bool {
 	return c <= ' ' || c == '"' || c == '<' || c == '>' || c == ')' || c == ']'
 }
 
-// authorityLength returns how far the authority of a link reaches.
+// authorityLength returns the length of the authority of a link.
 func authorityLength(s string) int {
 	for i := range len(s) {
 		if c := s[i]; endsLink(c) || c == '/' || c == '?' || c == '#' || c == '\\' || i == maxLink {
@@ -103,15 +103,15 @@ func authorityLength(s string) int {
 	return len(s)
 }
 
-// linkEnds finds the ends of the Markdown links of one field. It remembers the
-// last one, so that many starts before one end are not each read to it.
+// linkEnds finds the ends of the Markdown links of one field. It caches the last one, so
+// that many starts before one end do not cost quadratic time.
 type linkEnds struct {
 	text  string
 	at    int
 	known bool
 }
 
-// end returns where the target ends that starts at i.
+// end returns the end of the target that starts at i.
 func (e *linkEnds) end(text string, i int) int {
 	if !e.known || e.text != text || e.at < i {
 		n := strings.IndexAny(text[i:], ")\n")
@@ -123,8 +123,8 @@ func (e *linkEnds) end(text string, i int) int {
 	return e.at
 }
 
-// authority returns the host of a link behind its "://", in lower case, and
-// whether a name that looks like a host stands before it.
+// authority returns the host of a link after its "://", in lower case, and whether a user
+// name that looks like a host precedes it.
 func authority(s string) (host string, user bool) {
 	if i := strings.IndexAny(s, "/?#\\"); i >= 0 {
 		s = s[:i]
@@ -168,14 +168,14 @@ func (s *scanner) markdownLink(f *field, i int) {
 	}
 }
 
-// sameSite reports whether a host is the other or lies under it.
+// sameSite reports whether one host is the other or a subdomain of it.
 func sameSite(a, b string) bool {
 	a, b = strings.TrimPrefix(a, "www."), strings.TrimPrefix(b, "www.")
 	return a == b || strings.HasSuffix(b, "."+a) || strings.HasSuffix(a, "."+b)
 }
 
-// carriesData reports whether the address of an image leaves room for text that
-// a model would fill in.
+// carriesData reports whether the address of an image has a place for text that a model
+// would fill in.
 func carriesData(url string) bool {
 	_, query, ok := strings.Cut(url, "?")
 	if !ok {

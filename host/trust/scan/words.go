@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// vocabularyText is the vocabulary. What it holds is described in it.
+// vocabularyText is the vocabulary. It describes its syntax.
 //
 //go:embed vocabulary.txt
 var vocabularyText string
@@ -14,9 +14,8 @@ var vocabularyText string
 // concept is a set of meanings that a word can have for the rules.
 type concept uint64
 
-// Meanings that code knows: those that come from the place of a word, and some that
-// matter before words are looked up. All others have their names from the vocabulary
-// alone.
+// Meanings that the code uses: those of a word's position, and some that matter before
+// words are looked up. All others are defined by the vocabulary alone.
 const (
 	angled    concept = 1 << iota // behind < or | or [
 	colon                         // before a colon
@@ -32,16 +31,16 @@ const (
 	ciphered
 )
 
-// knownMeanings are the names of these, in their order.
+// knownMeanings are the names of these meanings, in the same order.
 var knownMeanings = []string{
 	"angled", "colon", "line-start", "pipe", "recipient", "dest", "tool-name", "role-tag", "call-tag", "power", "system", "ciphered",
 }
 
-// signs are meanings that come from the place of a word. They are not looked
-// for by the first pass, which reads words alone.
+// signs are the meanings of a word's position. The first pass, which reads only words, does
+// not see them.
 const signs = angled | colon | lineStart | dest | recipient | toolName | pipe
 
-// meanings gives the names of meanings.
+// meanings maps names to meanings.
 type meanings map[string]concept
 
 func newMeanings() meanings {
@@ -52,8 +51,7 @@ func newMeanings() meanings {
 	return m
 }
 
-// add returns the meaning of a name, a new one for a name that is new. There are at
-// most 64.
+// add returns the meaning of a name, and defines it if it is new. There are at most 64.
 func (m meanings) add(name string) (concept, error) {
 	if c, ok := m[name]; ok {
 		return c, nil
@@ -65,7 +63,7 @@ func (m meanings) add(name string) (concept, error) {
 	return m[name], nil
 }
 
-// any returns the meanings of names, with sep between them.
+// any returns the union of the meanings of names separated by sep.
 func (m meanings) any(names, sep string) (c concept, err error) {
 	for name := range strings.SplitSeq(names, sep) {
 		one, ok := m[name]
@@ -77,8 +75,8 @@ func (m meanings) any(names, sep string) (c concept, err error) {
 	return c, nil
 }
 
-// readVocabulary calls word for each word of a vocabulary, with its meaning. Errors
-// name the line.
+// readVocabulary calls word with each word of a vocabulary and its meaning. Errors name the
+// line.
 func readVocabulary(text string, m meanings, word func(w string, c concept) error) error {
 	var meaning concept
 	return eachLine(text, func(line string) (err error) {
@@ -102,8 +100,8 @@ func readVocabulary(text string, m meanings, word func(w string, c concept) erro
 	})
 }
 
-// eachLine calls fn for the lines of a text but blank ones and comments, and names the
-// line of its error.
+// eachLine calls fn with each line of a text except blanks and comments. Errors name the
+// line.
 func eachLine(text string, fn func(line string) error) error {
 	n := 0
 	for line := range strings.SplitSeq(text, "\n") {

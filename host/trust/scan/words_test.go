@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestRulesAndVocabularyBelongTogether(t *testing.T) {
+func TestRulesUseTheWholeVocabulary(t *testing.T) {
 	names, words := newMeanings(), map[concept]bool{}
 	if err := readVocabulary(vocabularyText, names, func(_ string, c concept) error { words[c] = true; return nil }); err != nil {
 		t.Fatal(err)

@@ -1,5 +1,5 @@
-// Package strict reads the JSON of servers: whole trees, exact keys, no duplicates,
-// nothing behind the object. It is a leaf above package trust.
+// Package strict reads the JSON of servers: whole trees, exact keys, no duplicates, nothing
+// after the object. It depends on package trust only.
 package strict
 
 import (
@@ -11,12 +11,12 @@ import (
 	"eventdeck/host/trust"
 )
 
-// Limits bound what [ParseObject] takes. A zero field means its default.
+// Limits bound the texts that [ParseObject] accepts. A zero field means its default.
 type Limits = jsontext.Limits
 
 // Refusals of [ParseObject]. All wrap [ErrRefused].
 var (
-	// ErrRefused is the root of every reason for which a JSON text is not taken.
+	// ErrRefused is the root of every reason for which a JSON text is refused.
 	ErrRefused = jsontext.ErrRefused
 	// ErrSyntax: the text is not JSON.
 	ErrSyntax = jsontext.ErrSyntax
@@ -26,7 +26,7 @@ var (
 	ErrNotObject = jsontext.ErrNotObject
 	// ErrTrailing: something follows the first JSON value.
 	ErrTrailing = jsontext.ErrTrailing
-	// ErrDuplicateKey: an object on the way has the same key twice.
+	// ErrDuplicateKey: an object has the same key twice.
 	ErrDuplicateKey = jsontext.ErrDuplicateKey
 	// ErrDepth: nested deeper than the limit.
 	ErrDepth = jsontext.ErrDepth
@@ -34,8 +34,8 @@ var (
 	ErrSize = jsontext.ErrSize
 )
 
-// Member is one member of a JSON object in the order of the text. Value is a
-// slice of the text that was parsed: not a copy.
+// Member is one member of a JSON object in the order of the text. Value is a part of the
+// parsed text, not a copy.
 type Member struct {
 	Key   trust.Text
 	Value json.RawMessage
@@ -52,8 +52,8 @@ func ParseObject(raw []byte, lim Limits) ([]Member, error) {
 	return ParseObjectWith(raw, lim, noVisitor{})
 }
 
-// ParseObjectWith is [ParseObject] that also tells v what it finds on the way, also of a
-// text that is refused further on.
+// ParseObjectWith is [ParseObject] that also reports to v, even the part of a text before a
+// refusal.
 //
 // Errors: those of [ParseObject].
 func ParseObjectWith(raw []byte, lim Limits, v jsontext.Visitor) ([]Member, error) {
@@ -64,7 +64,7 @@ func ParseObjectWith(raw []byte, lim Limits, v jsontext.Visitor) ([]Member, erro
 	return c.members, nil
 }
 
-// withKey names the key that an object has twice.
+// withKey adds the duplicate key to the error.
 func withKey(err error) error {
 	var twice *jsontext.DuplicateError
 	if errors.As(err, &twice) {
@@ -73,7 +73,7 @@ func withKey(err error) error {
 	return err
 }
 
-// noVisitor is a visitor that wants to know nothing.
+// noVisitor ignores everything.
 type noVisitor struct{}
 
 func (noVisitor) Key(int, int, int, bool)                  {}
@@ -81,9 +81,8 @@ func (noVisitor) Open(int, int)                            {}
 func (noVisitor) Value(int, jsontext.Kind, int, int, bool) {}
 func (noVisitor) SameFold(int, int)                        {}
 
-// Text returns the value as a text: null is the empty one. ok is false if it is
-// neither that nor a string. Like [trust.Text.UnmarshalJSON] it keeps invalid bytes and
-// lone surrogates.
+// Text returns a string value, or the empty text for null. ok is false for other values.
+// Like [trust.Text.UnmarshalJSON] it keeps invalid bytes and lone surrogates.
 func (m Member) Text() (t trust.Text, ok bool) {
 	switch {
 	case len(m.Value) >= 2 && m.Value[0] == '"':
@@ -96,7 +95,7 @@ func (m Member) Text() (t trust.Text, ok bool) {
 
 // memberCollector keeps the members of the top level.
 type memberCollector struct {
-	jsontext.Visitor // hears everything too
+	jsontext.Visitor // also gets everything
 	raw              []byte
 	members          []Member
 }

@@ -43,8 +43,8 @@ func FuzzParseObject(f *testing.F) {
 	})
 }
 
-// duplicateByDecoder looks for the same key twice in one object with the
-// decoder of the standard library. It gives up where that does.
+// duplicateByDecoder looks for a duplicate key with the decoder of the standard library, up
+// to the decoder's first error.
 func duplicateByDecoder(raw []byte) bool {
 	dec := json.NewDecoder(strings.NewReader(string(raw)))
 	dec.UseNumber()

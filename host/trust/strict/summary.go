@@ -7,18 +7,17 @@ import (
 	"eventdeck/host/trust"
 )
 
-// summaryKeys are the members that say what an event is about, the best first.
+// summaryKeys are the members that describe an event, the best first.
 var summaryKeys = []string{
 	"title", "summary", "subject", "message", "text", "headline", "description",
 	"name", "body", "content", "preview", "status", "state", "action", "id",
 }
 
-// Summary picks the text that tells what a payload is about, for a row of a
-// list: the first member of the object that has a telling name and a text, in the
-// order of [summaryKeys], at the top level or else one level down; otherwise the names and values of the scalar members, as in "user mira,
-// presence away"; of a payload without any the compact JSON. Of a whole event it
-// is the summary of its data. It is at most max bytes long; a max of 0 or less means
-// 256.
+// Summary returns a short description of a payload, for a row of a list: the first text
+// among [summaryKeys], at the top level or else one level down; else the names and values
+// of the scalar members, as in "user mira, presence away"; else the compact JSON. For a
+// whole event it is the summary of its data. It has at most max bytes; a max of 0 or less
+// means 256.
 func Summary(raw []byte, max int) trust.Text {
 	if max <= 0 {
 		max = 256
@@ -46,8 +45,7 @@ func Summary(raw []byte, max int) trust.Text {
 	return cutText(trust.Untrusted(string(trust.CompactJSON(raw[:min(len(raw), 64<<10)]))), max)
 }
 
-// eventData returns the data of an occurrence, nil if the members are not
-// those of one.
+// eventData returns the data of an occurrence, nil for other members.
 func eventData(members []Member) []byte {
 	var data []byte
 	isEvent := false
@@ -75,7 +73,7 @@ func telling(members []Member) (trust.Text, bool) {
 				continue
 			}
 			if m.Value[0] != '"' {
-				continue // a number tells nothing without its name
+				continue // a number means nothing without its name
 			}
 			if s := jsontext.Unquote(m.Value[1 : len(m.Value)-1]); strings.TrimSpace(s) != "" {
 				return trust.Untrusted(s), true
@@ -85,8 +83,7 @@ func telling(members []Member) (trust.Text, bool) {
 	return trust.Text{}, false
 }
 
-// listed returns the names and values of the scalar members, enough of them for
-// max bytes.
+// listed returns the names and values of the scalar members, up to about max bytes.
 func listed(members []Member, max int) (trust.Text, bool) {
 	var b []byte
 	for _, m := range members {
@@ -108,7 +105,7 @@ func listed(members []Member, max int) (trust.Text, bool) {
 	return trust.Untrusted(string(b)), len(b) > 0
 }
 
-// cutText shortens t to max bytes, at the start of a code point.
+// cutText shortens t to at most max bytes, between code points.
 func cutText(t trust.Text, max int) trust.Text {
 	if t.Len() <= max {
 		return t

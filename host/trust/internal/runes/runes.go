@@ -1,5 +1,5 @@
-// Package runes says of code points whether they may be shown as they came, from
-// themselves and from their neighbours, and spells those that may not.
+// Package runes decides by class and neighbours whether a code point may be shown as it is,
+// and spells those that may not.
 package runes
 
 import (
@@ -11,14 +11,14 @@ import (
 	"eventdeck/host/internal/jsontext"
 )
 
-// MaxMarks is how many combining marks may stand on one base.
+// MaxMarks is the number of combining marks that may follow one base.
 const MaxMarks = 4
 
-// Class says why a code point may not be shown as it came.
+// Class says why a code point may not be shown as it is.
 type Class uint8
 
 const (
-	Plain      Class = iota // shown as it came
+	Plain      Class = iota // shown as it is
 	Control                 // C0 and DEL
 	C1                      // U+0080 to U+009F
 	Bidi                    // reorders text
@@ -33,7 +33,7 @@ const (
 	Wide                    // drawn wider than its cells
 	Mark                    // combining mark: shown only on a base
 	Surrogate               // lone surrogate
-	Invalid                 // byte that is no UTF-8
+	Invalid                 // byte that is not UTF-8
 )
 
 // Code points that rules name.
@@ -76,7 +76,7 @@ func ClassOf(r rune) Class {
 // tabled is the first code point that is not in the table of classes.
 const tabled = 0x3400
 
-// classTable holds the classes of the scripts that are looked up most.
+// classTable has the classes of the most common scripts.
 var classTable = sync.OnceValue(func() *[tabled]Class {
 	var t [tabled]Class
 	for r := range rune(tabled) {
@@ -116,7 +116,7 @@ func classOfHigh(r rune) Class {
 	return Plain
 }
 
-// IsInvisible reports whether r is drawn as nothing and has no other class.
+// IsInvisible reports whether r has no glyph and no other class.
 func IsInvisible(r rune) bool {
 	switch {
 	case r == 0x34f, r == 0x115f, r == 0x1160, r == 0x17b4, r == 0x17b5,
@@ -129,8 +129,8 @@ func IsInvisible(r rune) bool {
 	return false
 }
 
-// isPrepend reports whether r is a letter that grows together with the character
-// behind it, whatever that is: a token or a border.
+// isPrepend reports whether r combines with the character after it, even a token or a
+// border.
 func isPrepend(r rune) bool {
 	switch {
 	case r == 0xd4e, r == 0x111c2, r == 0x111c3, r == 0x113d1, r == 0x1193f, r == 0x11941,
@@ -148,7 +148,7 @@ var joinerScripts = []*unicode.RangeTable{
 	unicode.Khmer, unicode.Myanmar, unicode.Tibetan,
 }
 
-// joins reports whether r is a shown letter or mark of one of them.
+// joins reports whether r is a shown letter or mark of a joinerScript.
 func joins(r rune) bool {
 	return r >= 0x600 && unicode.In(r, joinerScripts...) && (ClassOf(r) == Plain || ClassOf(r) == Mark)
 }
@@ -166,10 +166,10 @@ func isPictograph(r rune) bool {
 	return 0x203c <= r && r <= 0x2bff && !unicode.IsLetter(r) && ClassOf(r) == Plain
 }
 
-// flags are the tag sequences behind a black flag that draw a flag.
+// flags are the tag sequences that draw a flag after a black flag.
 var flags = []string{Tagged("gbeng"), Tagged("gbsct"), Tagged("gbwls")}
 
-// Tagged spells s in tag characters and ends it.
+// Tagged returns s in tag characters with the cancel tag at the end.
 func Tagged(s string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -179,23 +179,22 @@ func Tagged(s string) string {
 	return b.String()
 }
 
-// Unit is a piece of text with one class: a code point, an invalid byte or a
-// legal flag.
+// Unit is a piece of text with one class: a code point, an invalid byte or a legal flag.
 type Unit struct {
 	Start, End int
 	R          rune
 	Class      Class
 }
 
-// Units cuts text into units and decides from the neighbours what is legal.
+// Units splits text into units and decides by their neighbours which are legal.
 type Units struct {
 	S     string
 	I     int
-	Prev  rune // last shown rune, 0 at the start or behind a hidden one
+	Prev  rune // last shown rune, 0 at the start or after a hidden one
 	Prev2 rune // the one before it
 }
 
-// Next returns the next unit. It may be called while u.i < len(u.s).
+// Next returns the next unit. Call it only while u.i < len(u.s).
 func (u *Units) Next() Unit {
 	r, n, ok := DecodeRune(u.S[u.I:])
 	w := Unit{Start: u.I, End: u.I + n, R: r}
@@ -223,7 +222,7 @@ func (u *Units) Next() Unit {
 	return w
 }
 
-// Peek returns the rune behind w, 0 at the end and before an invalid byte.
+// Peek returns the rune after w, 0 at the end and before an invalid byte.
 func (u *Units) Peek(w Unit) rune {
 	if w.End >= len(u.S) {
 		return 0
@@ -235,8 +234,7 @@ func (u *Units) Peek(w Unit) rune {
 	return r
 }
 
-// legal reports whether a code point that is hidden by its class is ordinary
-// where it stands.
+// legal reports whether a code point of a hidden class is ordinary in its place.
 func (u *Units) legal(w Unit) bool {
 	switch w.Class {
 	case Mark:
@@ -273,8 +271,8 @@ func isIdeographic(r rune) bool {
 
 func isKeycapBase(r rune) bool { return '0' <= r && r <= '9' || r == '#' || r == '*' }
 
-// DecodeRune reads the next rune of s. ok is false for a byte that is no part
-// of one; a lone surrogate is returned as itself.
+// DecodeRune decodes the first rune of s. ok is false for an invalid byte; a lone surrogate
+// is returned as itself.
 func DecodeRune[T []byte | string](s T) (r rune, n int, ok bool) {
 	if c := s[0]; c < utf8.RuneSelf {
 		return rune(c), 1, true

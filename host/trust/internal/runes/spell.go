@@ -14,8 +14,8 @@ func Spell(w Unit) string {
 	return HexToken('U', w.R, 8)
 }
 
-// SpellJSON is spell in the spelling of JSON. An invalid byte keeps \x9b,
-// which JSON does not have.
+// SpellJSON is [Spell] with the escapes of JSON. An invalid byte keeps \x9b, which JSON
+// does not have.
 func SpellJSON(w Unit) string {
 	if w.Class != Invalid && w.R < 0x80 {
 		return HexToken('u', w.R, 4)
@@ -32,8 +32,8 @@ func HexToken(letter byte, r rune, digits int) string {
 	return string(b[:2+digits])
 }
 
-// HiddenText decodes a run of tags or of variation selectors that carry bytes.
-// It returns "" if the run says nothing.
+// HiddenText decodes a run of tags or of variation selectors that carry bytes. It returns
+// "" if that is no text.
 func HiddenText(run []Unit) string {
 	var b []byte
 	for _, w := range run {
