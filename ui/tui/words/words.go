@@ -58,8 +58,5 @@ func Quote(w string) string {
 	if w != "" && !strings.ContainsFunc(w, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`"'\`, r) }) {
 		return w
 	}
-	if strings.HasSuffix(w, "=") {
-		return w
-	}
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(w) + `"`
 }

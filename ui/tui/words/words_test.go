@@ -30,7 +30,7 @@ func TestLinesAreSplitAsAShellDoes(t *testing.T) {
 }
 
 func TestQuotedWordsComeBack(t *testing.T) {
-	for _, w := range []string{"", "a", "a b", `a"b`, `a\b`, "it's", "tab\there"} {
+	for _, w := range []string{"", "a", "a b", `a"b`, `a\b`, "it's", "tab\there", "name=", "a name=", "it's="} {
 		if got, err := words.Split(words.Quote(w)); err != nil || len(got) != 1 || got[0] != w {
 			t.Errorf("%q comes back as %q, %v", w, got, err)
 		}
