@@ -283,7 +283,10 @@ func TestWithoutAnEngine(t *testing.T) {
 	d := newFixture()
 	d.env.Engine = nil
 	d.Pane = reactions.New(d.env)
-	if s := d.frame(); d.On() || d.OnWaiting() || d.Work() != nil || !strings.Contains(s, "No engine of reactions runs here") {
-		t.Errorf("it shows\n%s", s)
+	for _, tab := range []reactions.Tab{reactions.Waiting, reactions.Runs, reactions.Rules} {
+		d.ShowTab(tab, "")
+		if s := d.frame(); d.On() || d.OnWaiting() || d.Work() != nil || !strings.Contains(s, "No engine of reactions runs here") {
+			t.Errorf("tab %v shows\n%s", tab, s)
+		}
 	}
 }

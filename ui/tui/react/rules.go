@@ -216,6 +216,7 @@ func (t *rules) status(d *detail.Text, r *react.RuleView) {
 func (t *rules) Teach() []string {
 	p := t.pane
 	if text := p.notAvailable(); text != nil {
+		return text
 	}
 	return []string{"No rules in " + cells.Sanitize(p.view.Path).Plain() + ".", "", p.env.Screen.KeyOf("react.new") + " on an event makes a rule from it."}
 }
