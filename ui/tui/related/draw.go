@@ -188,7 +188,7 @@ func (d *view) row(c *cells.Canvas, i int, chosen bool) {
 	if n := run.Count(); n > 1 {
 		times = " x" + strconv.Itoa(n) + ", " + cells.Span(run.Span(d.entries))
 	}
-	text := words(e)
+	text := d.summary(e)
 	signs := signsOf(d.entries[run.First : run.Last+1])
 	c.Safe(themes.Plain, text.Clip(max(1, c.Room-len(times)-signs.Width())))
 	c.Put(themes.Strong, times)
@@ -209,11 +209,11 @@ func signsOf(entries []incidents.Entry) flags.Signs {
 	return flags.SignsOf(event.Record{Flags: all})
 }
 
-// words is what an entry tells.
-func words(e *incidents.Entry) trust.Rendered {
+// summary says what an entry is about.
+func (d *view) summary(e *incidents.Entry) trust.Rendered {
 	switch {
 	case e.Kind == event.KindGap && e.Gap != nil:
-		return cells.Sanitize(evidence.GapWords(*e.Gap, cells.TimeLocal))
+		return cells.Sanitize(evidence.GapWords(*e.Gap, d.env.Times))
 	case e.Kind == event.KindRejected:
 		return cells.Join(cells.Sanitize("payload refused: "), trust.Line(e.Summary))
 	}

@@ -36,10 +36,9 @@ type Request struct {
 
 // Open shows what a request matches, as it is found.
 func Open(env *Env, q Request) tea.Cmd {
-	ctx, cancel := context.WithCancel(context.Background())
-	d := &view{env: env, of: q, began: env.Clock(), at: q.At, asked: q.At, folded: q.Fold, open: map[uint64]bool{}, finder: incidents.NewFinder(env.Log(), q.Match), stop: cancel}
+	d := &view{env: env, of: q, began: env.Clock(), at: q.At, asked: q.At, folded: q.Fold, open: map[uint64]bool{}}
 	env.Screen.Show(d)
-	return d.search(ctx)
+	return d.start()
 }
 
 // view is the dialog. The chosen row is kept as a sequence number, so that what is found
@@ -48,7 +47,6 @@ type view struct {
 	env     *Env
 	of      Request
 	began   time.Time
-	finder  *incidents.Finder // used by the search that runs
 	entries []incidents.Entry
 	hits    int
 	read    uint64 // records examined
@@ -67,26 +65,29 @@ type view struct {
 	stop context.CancelFunc
 }
 
-// again starts the search again, so that it includes what was stored meanwhile. The chosen
-// record stays.
-func (d *view) again() tea.Cmd {
-	d.stop()
-	ctx, cancel := context.WithCancel(context.Background())
-	d.stop, d.finder = cancel, incidents.NewFinder(d.env.Log(), d.of.Match)
-	d.entries, d.rows, d.asked, d.done, d.fresh = nil, nil, d.at, false, false
-	return d.search(ctx)
+// start starts the search.
+func (d *view) start() tea.Cmd {
+	ctx, stop := context.WithCancel(context.Background())
+	d.stop = stop
+	return d.search(ctx, stop, incidents.NewFinder(d.env.Log(), d.of.Match))
 }
 
-// stepMax is about how many records one step of the search looks at: so often it tells
-// how far it is.
+// restart searches again, to include records that were stored meanwhile. The chosen record stays.
+func (d *view) restart() tea.Cmd {
+	d.stop()
+	d.entries, d.rows, d.asked, d.done, d.fresh = nil, nil, d.at, false, false
+	return d.start()
+}
+
+// stepMax is about how many records one step of the search reads; the view shows the progress
+// after each step.
 const stepMax = 50_000
 
-// search looks on, step by step, until everything was looked at or the view is closed.
-func (d *view) search(ctx context.Context) tea.Cmd {
-	f := d.finder
+// search runs the next step of a search, and so on until all records were read or ctx ends, which
+// stop does.
+func (d *view) search(ctx context.Context, stop context.CancelFunc, f *incidents.Finder) tea.Cmd {
 	return d.env.Screen.Do(func(run context.Context) tea.Msg {
-		end := context.AfterFunc(run, d.stop)
-		defer end()
+		defer context.AfterFunc(run, stop)()
 		found, err := f.Next(ctx, stepMax)
 		return widget.Then(func() tea.Cmd {
 			if ctx.Err() != nil {
@@ -97,7 +98,7 @@ func (d *view) search(ctx context.Context) tea.Cmd {
 			if d.done {
 				return nil
 			}
-			return d.search(ctx)
+			return d.search(ctx, stop, f)
 		})
 	})
 }
@@ -205,7 +206,7 @@ func (d *view) Key(k tea.KeyPressMsg) tea.Cmd {
 			d.env.Goto(d.at)
 		}
 	case "R":
-		return d.again()
+		return d.restart()
 	case "#":
 		d.folded = !d.folded
 		clear(d.open)

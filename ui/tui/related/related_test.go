@@ -12,6 +12,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/ui/incidents"
+	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/internal/tuitest"
 	"eventdeck/ui/tui/related"
 )
@@ -20,8 +21,9 @@ import (
 // a gap, and the end.
 type fixture struct {
 	tuitest.Screen
-	log  tuitest.Log
-	gone uint64 // the record that the operator went to
+	log   tuitest.Log
+	times cells.TimeView
+	gone  uint64 // the record that the operator went to
 }
 
 func newFixture() *fixture {
@@ -49,6 +51,7 @@ func (d *fixture) open(q related.Request) tea.Cmd {
 	}
 	q.Title = "Related: INC-7"
 	env := &related.Env{Env: tuitest.Env(), Screen: d, Log: func() incidents.Log { return &d.log }, Goto: func(seq uint64) { d.gone = seq }, Elsewhere: func(k tea.KeyPressMsg, way string) { d.Told = k.String() + ": " + way }}
+	env.Times = d.times
 	return related.Open(env, q)
 }
 
@@ -165,6 +168,30 @@ func TestTheSearchEndsWithTheView(t *testing.T) {
 	d.Press("esc")
 	if tuitest.Run(finding); d.Dialog != nil {
 		t.Error("what is found opens the view again")
+	}
+}
+
+// R may be pressed before the search has begun: the race detector watches both.
+func TestSearchStartsAgainWhileItBegins(t *testing.T) {
+	d := newFixture()
+	finding := d.open(related.Request{At: 3})
+	begun := make(chan tea.Msg)
+	go func() { begun <- finding() }()
+	again := d.Dialog.Key(tuitest.Keys("R")[0])
+	d.Exec(func() tea.Msg { return <-begun })
+	d.Exec(again)
+	if text := d.Text(120, 30); !strings.Contains(text, "7 records") {
+		t.Errorf("it shows\n%s", text)
+	}
+}
+
+func TestGapsAreShownInTheChosenTimeZone(t *testing.T) {
+	d := newFixture()
+	d.log.Records[5].Gap.From = tuitest.Start
+	d.times = cells.TimeUTC
+	tuitest.Run(d.open(related.Request{}))
+	if text := d.Text(160, 30); !strings.Contains(text, "gap from 14:03:05Z") {
+		t.Errorf("it shows\n%s", text)
 	}
 }
 
