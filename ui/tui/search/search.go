@@ -61,7 +61,7 @@ func (s *Search) Open() {
 		Done: func(text string) tea.Cmd {
 			s.Text = strings.ToLower(text)
 			s.env.Persist.Searches = widget.Remember(s.env.Persist.Searches, text)
-			if r, held := s.env.Stream.Record(s.env.Stream.At); text == "" || held && Holds(&r, s.Text) {
+			if r, held := s.env.Stream.Record(s.env.Stream.At); text == "" || held && Holds(&r, s.Text, s.env.Times) {
 				return nil
 			}
 			return s.Next(-1)
@@ -69,14 +69,15 @@ func (s *Search) Open() {
 	}, before)
 }
 
-// Holds reports whether what rows and details show of a record has a text in lower case.
-func Holds(r *event.Record, text string) bool {
+// Holds reports whether the row or the detail of a record has a text, which is in lower case.
+// times says how they show times.
+func Holds(r *event.Record, text string, times cells.TimeView) bool {
 	for _, s := range []string{r.Server, r.Type.Raw(), r.EventID.Raw(), r.Reason.Raw()} {
 		if cells.HasText(s, text) {
 			return true
 		}
 	}
-	if r.Kind == event.KindGap && r.Gap != nil && cells.HasText(evidence.GapWords(*r.Gap, cells.TimeLocal), text) {
+	if r.Kind == event.KindGap && r.Gap != nil && cells.HasText(evidence.GapWords(*r.Gap, times), text) {
 		return true
 	}
 	if r.Kind == event.KindState && r.State != nil && cells.HasText(evidence.StateWords(*r).Plain(), text) {
@@ -87,8 +88,8 @@ func Holds(r *event.Record, text string) bool {
 
 // Next goes to the next record that is shown and holds what is searched.
 func (s *Search) Next(step int) tea.Cmd {
-	text := s.Text
-	return s.from("matches", step, func(r *event.Record) bool { return Holds(r, text) })
+	text, times := s.Text, s.env.Times
+	return s.from("matches", step, func(r *event.Record) bool { return Holds(r, text, times) })
 }
 
 // Marker goes to the next record that is no event: a gap, a change of state, a

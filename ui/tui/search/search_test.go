@@ -14,6 +14,7 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/eventlog"
+	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/feed"
 	"eventdeck/ui/tui/internal/tuitest"
 	"eventdeck/ui/tui/persist"
@@ -207,6 +208,14 @@ func TestAStoppedSearch(t *testing.T) {
 	d.fill(t)
 	if d.run(t, cmd); d.stream.At != 10 {
 		t.Errorf("of another filter it leads to %d", d.stream.At)
+	}
+}
+
+// What is searched is compared with times as the rows show them.
+func TestSearchFindsTimesInTheChosenZone(t *testing.T) {
+	r := event.Record{Kind: event.KindGap, Gap: &event.Gap{From: tuitest.Start}}
+	if !search.Holds(&r, "14:03:05z", cells.TimeUTC) || search.Holds(&r, "14:03:05z", cells.TimeLocal) {
+		t.Error("the time of a gap is not that of its row")
 	}
 }
 
