@@ -205,8 +205,10 @@ func (d *timeline) Size(sw, sh int) (int, int) {
 }
 
 func (d *timeline) Key(k tea.KeyPressMsg) tea.Cmd {
-	name := k.String()
-	n := len(d.counts)
+	name, n := k.String(), len(d.counts)
+	if n == 0 && d.busy && name != "esc" && name != "q" {
+		return nil // there is nothing to move in yet
+	}
 	switch name {
 	case "esc", "q":
 		d.rest()

@@ -102,6 +102,21 @@ func run(cmd tea.Cmd) {
 	}
 }
 
+// A key that is pressed before the buckets are counted leaves the cursor at the newest one.
+func TestKeysBeforeTheCountAreIgnored(t *testing.T) {
+	for _, key := range []string{"l", "h", "0", "a", "x"} {
+		s := &shown{}
+		cmd := Open(&cells.Env{}, s, stretched{}, Of{Takes: func(*event.Record) bool { return true }})
+		d := s.dialog.(*timeline)
+		if d.Key(tea.KeyPressMsg{Code: rune(key[0]), Text: key}) != nil {
+			t.Errorf("%s reads the log before it is known when that begins", key)
+		}
+		if run(cmd); d.at != len(d.counts)-1 || d.everything {
+			t.Errorf("after %s the cursor is at bucket %d of %d", key, d.at, len(d.counts))
+		}
+	}
+}
+
 func TestTimelineZooms(t *testing.T) {
 	s := &shown{}
 	run(Open(&cells.Env{}, s, stretched{}, Of{}))
