@@ -69,10 +69,7 @@ func (d *list) counted(t *incidents.Tally, err error) {
 	for i, v := range d.values {
 		all[i] = widget.Pick{Text: trust.Line(v.Text), Find: widget.Findable(trust.Line(v.Text).Plain())}
 	}
-	typed := d.Field.Text()
-	d.Picker = widget.NewPicker(all)
-	d.Field.Set(typed)
-	d.Search()
+	d.Refill(all)
 }
 
 func (d *list) Title() string { return "Top values of " + cells.Sanitize(d.path.String()).Plain() }
