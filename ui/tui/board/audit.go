@@ -24,7 +24,7 @@ type auditLog struct {
 	seen    uint64 // everything up to here was read
 	entries map[uint64]event.AuditEntry
 	text    string
-	asked   moment // when it was read last
+	asked   hostVersion // when it was read last
 	busy    bool
 	changed bool // since the rows were loaded
 }
@@ -54,7 +54,7 @@ func (t *auditLog) Load() (changed bool) {
 // Work reads new entries. The audit log grows with what the operator and the host do, not with
 // events, so that there are few of them.
 func (t *auditLog) Work() tea.Cmd {
-	now := momentOf(t.env)
+	now := hostVersionOf(t.env)
 	audit := t.env.Host.Audit()
 	if t.busy || now == t.asked || audit == nil {
 		return nil
@@ -69,7 +69,7 @@ func (t *auditLog) Work() tea.Cmd {
 				return false
 			}
 			newest = max(newest, e.Seq)
-			if actHolds(&e, text) {
+			if entryHolds(&e, text) {
 				came = append(came, e)
 			}
 			return true
@@ -80,7 +80,7 @@ func (t *auditLog) Work() tea.Cmd {
 			} else if text == t.text && seen == t.seen {
 				t.append(came, newest)
 			} else {
-				t.asked = moment{}
+				t.asked = hostVersion{}
 			}
 			return nil
 		})
@@ -106,8 +106,8 @@ func (t *auditLog) append(came []event.AuditEntry, newest uint64) {
 	}
 }
 
-// actHolds reports whether an act holds a text in lower case.
-func actHolds(e *event.AuditEntry, text string) bool {
+// entryHolds reports whether an act holds a text in lower case.
+func entryHolds(e *event.AuditEntry, text string) bool {
 	if text == "" {
 		return true
 	}
@@ -194,7 +194,7 @@ func (t *auditLog) Open(id table.RowID) (tea.Cmd, bool) {
 	return nil, false
 }
 
-func (t *auditLog) Teach() []string {
+func (t *auditLog) EmptyText() []string {
 	if t.text != "" {
 		return []string{"No act holds these words.", "", "esc takes them away."}
 	}

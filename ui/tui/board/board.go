@@ -36,10 +36,12 @@ func New(e *Env) Boards {
 	}
 }
 
-// moment differs when what the host has may have changed.
-type moment struct {
+// hostVersion differs when what the host has may have changed.
+type hostVersion struct {
 	version, last uint64
 	second        int64
 }
 
-func momentOf(e *Env) moment { return moment{e.Snap.Version, e.Snap.Last, e.Clock().Unix()} }
+func hostVersionOf(e *Env) hostVersion {
+	return hostVersion{e.Snap.Version, e.Snap.Last, e.Clock().Unix()}
+}

@@ -21,8 +21,8 @@ import (
 
 // How many records are examined in one step: of those that arrive, and of the log.
 const (
-	arrivals = 4_000
-	backScan = 20_000
+	arrivedScan = 4_000
+	backScan    = 20_000
 )
 
 // gapsMax bounds the gaps that are listed.
@@ -62,14 +62,14 @@ func (t *gapLedger) Columns() []table.Column {
 func (t *gapLedger) Load() bool {
 	if scope := t.env.Scope(); scope != t.scope || t.rows == nil {
 		t.scope = scope
-		t.sift()
+		t.filterScope()
 		return true
 	}
 	return false
 }
 
-// sift lists the gaps of the scope.
-func (t *gapLedger) sift() {
+// filterScope lists the gaps of the scope.
+func (t *gapLedger) filterScope() {
 	if len(t.gaps) > gapsMax {
 		t.gaps, t.done = t.gaps[:gapsMax:gapsMax], true
 	}
@@ -96,11 +96,11 @@ func (t *gapLedger) Work() tea.Cmd {
 	return t.env.Do(func(ctx context.Context) tea.Msg {
 		p := gapPart{from: from, seen: seen}
 		if arrived {
-			p.err = log.After(seen, p.takes(ctx, arrivals, &p.seen))
+			p.err = log.After(seen, p.collect(ctx, arrivedScan, &p.seen))
 			slices.Reverse(p.gaps)
 		} else {
 			p.end = true
-			p.err = log.Before(from, p.takes(ctx, backScan, &p.from))
+			p.err = log.Before(from, p.collect(ctx, backScan, &p.from))
 		}
 		return widget.Then(func() tea.Cmd { t.read(p, arrived); return nil })
 	})
@@ -114,8 +114,8 @@ type gapPart struct {
 	err        error
 }
 
-// takes returns a function that examines at most left records and sets edge to the last one.
-func (p *gapPart) takes(ctx context.Context, left int, edge *uint64) func(event.Record) bool {
+// collect returns a function that examines at most left records and sets edge to the last one.
+func (p *gapPart) collect(ctx context.Context, left int, edge *uint64) func(event.Record) bool {
 	return func(r event.Record) bool {
 		if left == 0 || ctx.Err() != nil {
 			p.end = false
@@ -204,18 +204,18 @@ func (t *gapLedger) Describe(d *detail.Text, id table.RowID) {
 
 func (t *gapLedger) Open(id table.RowID) (tea.Cmd, bool) { return t.env.Jump(id.Seq), true }
 
-func (t *gapLedger) Teach() []string {
+func (t *gapLedger) EmptyText() []string {
 	switch {
 	case t.err != nil:
 		return []string{"The log cannot be read: " + cells.Sanitize(t.err.Error()).Plain()}
 	case !t.done:
 		return []string{"Looking back through the log: " + cells.Count(t.from, "record") + " to go."}
 	}
-	return t.none()
+	return t.noGaps()
 }
 
-// none says of what there are no gaps, why that may be, and how many there are elsewhere.
-func (t *gapLedger) none() []string {
+// noGaps says of what there are no gaps, why that may be, and how many there are elsewhere.
+func (t *gapLedger) noGaps() []string {
 	e := t.env
 	of, own := "", "the servers"
 	if t.scope.Level() > 0 {
@@ -240,11 +240,11 @@ func (t *gapLedger) none() []string {
 
 // resumed is the report about what the host caught up on since it started.
 type resumed struct {
-	env     *Env
-	subs    []host.SubscriptionView // that caught up on something
-	silent  int                     // those that did not
-	version uint64
-	known   bool
+	env       *Env
+	subs      []host.SubscriptionView // that caught up on something
+	unchanged int                     // those that did not
+	version   uint64
+	known     bool
 }
 
 func (t *resumed) Columns() []table.Column {
@@ -264,12 +264,12 @@ func (t *resumed) Load() bool {
 	if t.known && t.version == e.Snap.Version {
 		return false
 	}
-	t.subs, t.silent, t.version, t.known = t.subs[:0], 0, e.Snap.Version, true
+	t.subs, t.unchanged, t.version, t.known = t.subs[:0], 0, e.Snap.Version, true
 	for i := range e.Snap.Subs {
 		if v := &e.Snap.Subs[i]; v.Status.Replayed+v.Dropped+v.Gaps > 0 {
 			t.subs = append(t.subs, *v)
 		} else {
-			t.silent++
+			t.unchanged++
 		}
 	}
 	return true
@@ -314,8 +314,8 @@ func (t *resumed) Describe(d *detail.Text, id table.RowID) {
 	d.Say("replayed  ", themes.Plain, cells.Count(r.Replayed, "event")+" from the servers' histories")
 	d.Say("duplicates", themes.Plain, cells.Number(r.Duplicates)+" came again, dropped")
 	d.Say("gaps      ", themes.Plain, cells.Number(r.Gaps))
-	if t.silent > 0 {
-		d.Say("others    ", themes.Plain, cells.Count(t.silent, "subscription")+" had nothing to report")
+	if t.unchanged > 0 {
+		d.Say("others    ", themes.Plain, cells.Count(t.unchanged, "subscription")+" had nothing to report")
 	}
 	d.Say("", themes.Plain, "")
 	if v := e.Sub(id.Sub); v != nil {
@@ -325,9 +325,9 @@ func (t *resumed) Describe(d *detail.Text, id table.RowID) {
 
 func (t *resumed) Open(id table.RowID) (tea.Cmd, bool) { return nil, t.env.JumpToSub(id.Sub) }
 
-func (t *resumed) Teach() []string {
-	if t.silent > 0 {
-		return []string{"Nothing replayed, dropped or missed.", cells.Count(t.silent, "subscription") + " had nothing to report."}
+func (t *resumed) EmptyText() []string {
+	if t.unchanged > 0 {
+		return []string{"Nothing replayed, dropped or missed.", cells.Count(t.unchanged, "subscription") + " had nothing to report."}
 	}
 	return []string{"No subscriptions to resume."}
 }

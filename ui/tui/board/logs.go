@@ -223,7 +223,7 @@ func (t *wireLog) Describe(d *detail.Text, id table.RowID) {
 	d.Quote(f.Server, lines)
 }
 
-func (t *wireLog) Teach() []string {
+func (t *wireLog) EmptyText() []string {
 	if t.text != "" {
 		return []string{"No frame holds these words.", "", "esc takes them away."}
 	}
@@ -295,7 +295,7 @@ func (t *appLog) Describe(d *detail.Text, id table.RowID) {
 	}
 }
 
-func (t *appLog) Teach() []string {
+func (t *appLog) EmptyText() []string {
 	if t.text != "" {
 		return []string{"No line holds these words.", "", "esc takes them away."}
 	}

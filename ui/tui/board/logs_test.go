@@ -146,7 +146,7 @@ func TestSubscriptionsAtServers(t *testing.T) {
 		t.Errorf("did %v, told %q", r.did, s.Told)
 	}
 	r.fail = errors.New("it is down")
-	if text := read(t, remote) + described(remote) + strings.Join(remote.Src.Teach(), "\n"); !strings.Contains(text, "cannot tell: it is down") {
+	if text := read(t, remote) + described(remote) + strings.Join(remote.Src.EmptyText(), "\n"); !strings.Contains(text, "cannot tell: it is down") {
 		t.Errorf("a server that does not answer:\n%s", text)
 	}
 	board.AskAgain(remote)

@@ -20,7 +20,7 @@ import (
 type refusals struct {
 	env     *Env
 	list    []event.Refusal
-	asked   moment // when they were read last
+	asked   hostVersion // when they were read last
 	busy    bool
 	changed bool // since the rows were loaded
 }
@@ -43,7 +43,7 @@ func (t *refusals) Load() (changed bool) {
 
 // Work reads the refusals again when the host may have changed.
 func (t *refusals) Work() tea.Cmd {
-	now := momentOf(t.env)
+	now := hostVersionOf(t.env)
 	if t.busy || now == t.asked {
 		return nil
 	}
@@ -132,7 +132,7 @@ func (t *refusals) Describe(d *detail.Text, id table.RowID) {
 	}
 }
 
-func (t *refusals) Teach() []string {
+func (t *refusals) EmptyText() []string {
 	if t.env.Snap.Receiver == "" {
 		return []string{"No webhook subscription, so nothing is received and nothing refused."}
 	}

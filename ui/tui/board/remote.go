@@ -184,7 +184,7 @@ func (t *remotes) words() []string {
 	return out
 }
 
-func (t *remotes) Teach() []string {
+func (t *remotes) EmptyText() []string {
 	return append([]string{"Servers list here what they hold for us.", ""}, t.words()...)
 }
 

@@ -76,10 +76,10 @@ func (t *subsTable) Columns() []table.Column {
 	return []table.Column{
 		subState:    {Title: "STATE", Width: 12},
 		subMode:     {Title: "MODE", Width: 5, Rank: 2},
-		subServer:   {Title: "SERVER", Width: min(10, server), Grow: 1, Most: server, Rank: 4},
-		subType:     {Title: "TYPE", Width: min(16, typ), Grow: 2, Most: typ},
+		subServer:   {Title: "SERVER", Width: min(10, server), Grow: 1, Max: server, Rank: 4},
+		subType:     {Title: "TYPE", Width: min(16, typ), Grow: 2, Max: typ},
 		subArgs:     {Title: "ARGUMENTS", Width: args, Grow: 2, Rank: 8},
-		subEvidence: {Title: "EVIDENCE", Width: 22, Grow: 3, Rank: 3, Wish: 34},
+		subEvidence: {Title: "EVIDENCE", Width: 22, Grow: 3, Rank: 3, Wanted: 34},
 		subLast:     {Title: "LAST EVENT", Width: 11, Rank: 5, Right: true},
 		subCount:    {Title: "COUNT", Width: 8, Rank: 1, Right: true},
 		subDup:      {Title: "DUP", Width: 5, Rank: 9, Right: true},
@@ -245,7 +245,7 @@ func (t *subsTable) Describe(d *detail.Text, id table.RowID) {
 
 func (t *subsTable) Open(id table.RowID) (tea.Cmd, bool) { return nil, t.env.JumpToSub(id.Sub) }
 
-func (t *subsTable) Teach() []string {
+func (t *subsTable) EmptyText() []string {
 	switch {
 	case t.text != "":
 		return []string{"No subscription matches.", "", "esc takes the words away."}

@@ -136,7 +136,7 @@ func TestTablesAreRememberedByTheirTitles(t *testing.T) {
 	b, _, _, _ := tables()
 	read(t, b.Subs.Table())
 	b.Subs.Table().SortNext(1)
-	b.Subs.Table().TurnAround()
+	b.Subs.Table().Reverse()
 	b.Log.Turn(1)
 	again, _, _, _ := tables()
 	table.Restore(table.States(&b.Subs, &b.Log), &again.Subs, &again.Log)

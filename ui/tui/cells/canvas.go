@@ -129,7 +129,7 @@ func (c *Canvas) segments(r themes.Role, segments []trust.Segment) {
 		case s.Mark:
 			role = themes.Mark
 		default:
-			c.Put(ofKind(r, s.Kind), s.Text)
+			c.Put(kindRole(r, s.Kind), s.Text)
 			continue
 		}
 		c.mark(role)
@@ -137,8 +137,8 @@ func (c *Canvas) segments(r themes.Role, segments []trust.Segment) {
 	}
 }
 
-// ofKind is the role of a token of a JSON text, if the text is written in the plain role.
-func ofKind(r themes.Role, k trust.Kind) themes.Role {
+// kindRole is the role of a token of a JSON text, if the text is written in the plain role.
+func kindRole(r themes.Role, k trust.Kind) themes.Role {
 	if r != themes.Plain {
 		return r
 	}

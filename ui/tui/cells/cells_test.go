@@ -53,7 +53,7 @@ func TestNumbersInWords(t *testing.T) {
 		cells.Count(1, "delivery"): "1 delivery", cells.Count(uint64(2), "delivery"): "2 deliveries", cells.Count(uint64(18_332), "gap"): "18,332 gaps",
 		cells.Span(125 * time.Minute): "2 h 5 m", cells.Span(-time.Second): "0 s", cells.ShortSpan(2500 * time.Millisecond): "2.5 s",
 		cells.Bytes(3 << 20): "3.0 MiB", cells.ShortBytes(2048): "2 KB", cells.Rate(0.4): "0.4/s", cells.Rate(12_000): "12,000/s", cells.RatePer(2.5, "min"): "2.5/min",
-		cells.Commas("a", "", "b"): "a, b", cells.WholeParts("one, two, three", ", ", 9): "one, two",
+		cells.Commas("a", "", "b"): "a, b", cells.Sentence("it is gone"): "It is gone.", cells.Sentence(""): "", cells.WholeParts("one, two, three", ", ", 9): "one, two",
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)

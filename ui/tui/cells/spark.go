@@ -27,16 +27,16 @@ func Recent(counts []uint32, n int) []uint32 {
 	return counts[max(0, len(counts)-n):]
 }
 
-// rateOver is how many seconds a rate is the mean of.
-const rateOver = 5
+// rateSeconds is how many seconds a rate is the mean of.
+const rateSeconds = 5
 
 // PerSecond is the mean of the last whole seconds.
 func PerSecond(seconds []uint32) float64 {
 	sum := uint64(0)
-	for _, n := range Recent(seconds, rateOver) {
+	for _, n := range Recent(seconds, rateSeconds) {
 		sum += uint64(n)
 	}
-	return float64(sum) / rateOver
+	return float64(sum) / rateSeconds
 }
 
 // Rate tells a rate a second: 12,000/s, 12/s, 0.4/s.

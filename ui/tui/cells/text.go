@@ -130,6 +130,15 @@ func WholeParts(text, sep string, room int) string {
 	return text
 }
 
+// Sentence writes words with a capital letter, if they begin with an ASCII one, and a full stop;
+// "" stays "".
+func Sentence(words string) string {
+	if words == "" {
+		return ""
+	}
+	return strings.ToUpper(words[:1]) + words[1:] + "."
+}
+
 // HasText reports whether s holds a text in lower case, without regard to case.
 func HasText(s, lower string) bool { return strings.Contains(strings.ToLower(s), lower) }
 

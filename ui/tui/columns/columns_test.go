@@ -32,7 +32,7 @@ func (l records) Before(_ uint64, fn func(event.Record) bool) error {
 func TestColumnsAreChosenOfWhatRecordsHave(t *testing.T) {
 	env := tuitest.Env()
 	st := stream.New(&stream.Env{Env: env, Snap: &host.Snapshot{}, Focused: func() bool { return true }, Found: func() string { return "" },
-		Terse: func() (bool, bool) { return false, false }, TypeOf: func(*event.Record) event.Type { return event.Type{} }, Teach: func(*cells.Canvas, int) {}})
+		Terse: func() (bool, bool) { return false, false }, TypeOf: func(*event.Record) event.Type { return event.Type{} }, DrawEmpty: func(*cells.Canvas, int) {}})
 	typ := trust.Untrusted("incident.created")
 	st.Query = query.Query{Node: query.Node{Server: "pager", Type: typ}}
 	var kept map[string][]stream.Column

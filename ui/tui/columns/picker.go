@@ -60,9 +60,9 @@ func (r *Row) name() trust.Rendered {
 
 // Bounds of what the picker offers.
 const (
-	offeredPaths = 60
-	offeredDepth = 3
-	seenRecords  = 50
+	pathsMax  = 60
+	depthMax  = 3
+	recentMax = 50
 )
 
 // Open edits the columns of the event type in scope, else those of the stream of
@@ -78,7 +78,7 @@ func Open(env *Env) tea.Cmd {
 		var recent []event.Record
 		_ = env.Log.Before(0, func(r event.Record) bool { // what cannot be read offers nothing
 			recent = append(recent, r)
-			return len(recent) < seenRecords
+			return len(recent) < recentMax
 		})
 		return widget.Then(func() tea.Cmd {
 			d.recent = recent
@@ -105,16 +105,16 @@ func (d *Picker) fill() {
 				return
 			}
 		}
-		if len(d.Rows) < offeredPaths {
+		if len(d.Rows) < pathsMax {
 			d.Rows = append(d.Rows, Row{c, false, says})
 		}
 	}
 	for _, c := range stream.UsualColumns {
-		offer(c, kindSays[c.Kind])
+		offer(c, kindHelp[c.Kind])
 	}
 	for _, l := range stream.LabelColumns {
 		if labels&l.Has != 0 {
-			offer(stream.Column{Kind: l.Kind}, kindSays[l.Kind])
+			offer(stream.Column{Kind: l.Kind}, kindHelp[l.Kind])
 		}
 	}
 	schemaPaths(d.env.TypeOf(&event.Record{Server: d.node.Server, Type: d.node.Type}).PayloadSchema, func(path string) {
@@ -141,7 +141,7 @@ func (d *Picker) labels() (seen stream.LabelSet) {
 	return seen
 }
 
-var kindSays = map[stream.Kind]string{
+var kindHelp = map[stream.Kind]string{
 	stream.ColTime: "when it was received", stream.ColServer: "if there are several", stream.ColType: "if there are several",
 	stream.ColSeverity: "or status: the sender's word", stream.ColSummary: "takes the room that is left",
 	stream.ColName: "of the event itself", stream.ColPriority: "as the server gives it", stream.ColTags: "as the server gives them", stream.ColBatch: "came as one",
@@ -161,7 +161,7 @@ func (d *Picker) Size(int, int) (int, int) { return 60, len(d.Rows) }
 
 // Draw implements [widget.Dialog].
 func (d *Picker) Draw(c *cells.Canvas, h int) {
-	first, end := d.Chooser.Lay(len(d.Rows), h)
+	first, end := d.Chooser.Visible(len(d.Rows), h)
 	for i := first; i < end; i++ {
 		r := &d.Rows[i]
 		sign, role := d.env.Glyphs.Choice, themes.Dim

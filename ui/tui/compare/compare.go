@@ -41,7 +41,7 @@ func (d *dialog) Size(w, h int) (int, int) {
 // Draw implements [widget.Dialog]. Each difference takes three rows, so that it reads
 // without colours, and long values have the width of the screen.
 func (d *dialog) Draw(c *cells.Canvas, h int) {
-	first, end := d.sight.Lay(len(d.differs), max(1, (h-1)/3))
+	first, end := d.sight.Visible(len(d.differs), max(1, (h-1)/3))
 	c.Put(themes.Strong, " "+cells.Count(len(d.differs), "difference"))
 	c.Put(themes.Dim, ", "+cells.Count(d.alike, "value")+" alike")
 	if end-first < len(d.differs) {

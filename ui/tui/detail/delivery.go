@@ -96,14 +96,14 @@ func (d *Pane) delivery(r *event.Record) {
 		d.Say("dedup     ", themes.Dim, "the subscription has ended")
 	}
 	d.Say("size      ", themes.Plain, cells.Count(len(r.Raw), "byte"))
-	for _, f := range flags.GravestFirst(r.Flags) {
+	for _, f := range flags.MostSevereFirst(r.Flags) {
 		s := flags.Severities[flags.SeverityOf(f)]
 		d.Lines = append(d.Lines, Line{Label: "flag      ", Role: s.Role, Text: cells.Join(cells.Sanitize(s.Sign+" "), cells.Sanitize(f), cells.Sanitize(": "+flags.ReasonOf(f)))})
 	}
 }
 
-// cursorLook bounds how many records are looked at for the position before one.
-const cursorLook = 2_000
+// cursorScan bounds how many records are looked at for the position before one.
+const cursorScan = 2_000
 
 // before is the cursor of a subscription before a record.
 type before struct {
@@ -124,7 +124,7 @@ func (d *Pane) findBefore() tea.Cmd {
 	log := d.env.Log()
 	return d.env.Screen.Do(func(ctx context.Context) tea.Msg {
 		var found event.Cursor
-		left := cursorLook
+		left := cursorScan
 		_ = log.Before(of.Seq, func(p event.Record) bool { // what cannot be read is not told
 			left--
 			if p.Sub == of.Sub && p.Cursor.Valid {

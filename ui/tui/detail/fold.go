@@ -25,7 +25,7 @@ func (d *Pane) foldable(lines []trust.Rendered, folds []trust.Fold, values []int
 		}
 		if opens && d.folded[i] {
 			text := " " + cells.Count(end-i, "line")
-			if n := spansIn(lines[i+1 : end+1]); n > 0 {
+			if n := countSpans(lines[i+1 : end+1]); n > 0 {
 				text += ", " + cells.Count(n, "place") + " noticed"
 			}
 			l.Text = cells.Join(l.Text, cells.Sanitize(text))
@@ -36,7 +36,7 @@ func (d *Pane) foldable(lines []trust.Rendered, folds []trust.Fold, values []int
 	}
 }
 
-func spansIn(lines []trust.Rendered) int {
+func countSpans(lines []trust.Rendered) int {
 	seen := map[int]bool{}
 	for _, l := range lines {
 		for _, s := range l.Segments {

@@ -73,7 +73,7 @@ type Pane struct {
 	payloads payloads
 	same     same
 	before   before
-	of       madeFrom
+	of       linesKey
 	drawn    drawn
 	draws    cells.Canvas
 	out      []string
@@ -84,8 +84,8 @@ func New(env *Env) Pane {
 	return Pane{env: env, Text: Text{Env: env.Env, Demo: env.Demo}, payloads: payloads{found: map[uint64]*findings{}}}
 }
 
-// madeFrom is what the lines depend on.
-type madeFrom struct {
+// linesKey is what the lines depend on.
+type linesKey struct {
 	seq     uint64
 	held    bool
 	lost    bool
@@ -112,7 +112,7 @@ type drawn struct {
 }
 
 // Forget has the lines made and drawn again, after a change of theme, glyphs or keys.
-func (d *Pane) Forget() { d.of, d.drawn = madeFrom{}, drawn{} }
+func (d *Pane) Forget() { d.of, d.drawn = linesKey{}, drawn{} }
 
 // By moves the chosen line by n.
 func (d *Pane) By(n int) {
@@ -147,13 +147,13 @@ func (d *Pane) Chosen() *Line {
 }
 
 // source returns what the lines depend on now.
-func (d *Pane) source(other *Other, w int) madeFrom {
-	of := madeFrom{w: w, clock: d.Env.Times, other: other.Name}
+func (d *Pane) source(other *Other, w int) linesKey {
+	of := linesKey{w: w, clock: d.Env.Times, other: other.Name}
 	if other.Name != nil {
 		of.changes, of.version, of.second = other.Changes, d.env.Snap.Version, d.Env.Clock().Unix()
 		return of
 	}
-	of.seq, of.tab, of.view, of.gen, of.folds = d.env.Record(), d.Tab, d.payloads.view, d.payloads.gen+d.same.gen+d.before.gen+d.ledGen()+d.rows(), len(d.folded)
+	of.seq, of.tab, of.view, of.gen, of.folds = d.env.Record(), d.Tab, d.payloads.view, d.payloads.gen+d.same.gen+d.before.gen+d.outcomesGen()+d.rows(), len(d.folded)
 	_, of.held = d.env.Get(of.seq)
 	of.lost, of.note = d.env.Lost(of.seq), d.env.Note(of.seq)
 	if d.Tab == tabDelivery || d.Tab == tabPayload { // they tell ages

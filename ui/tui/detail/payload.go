@@ -89,24 +89,24 @@ type laidOut struct {
 // payloads has what is known of payloads. They are scanned and laid out in the background, one
 // at a time: a quarter of a megabyte takes long enough to be noticed.
 type payloads struct {
-	view  View
-	found map[uint64]*findings
-	of    laidOut // what lines show
-	lines []trust.Rendered
-	folds []trust.Fold
-	vals  []int // of the lines; see [trust.Layout]
-	busy  bool
-	last  time.Time // when one was scanned last while the stream follows
-	rests bool      // none is scanned until lookEvery is over
-	gen   int       // grows with every answer
+	view   View
+	found  map[uint64]*findings
+	of     laidOut // what lines show
+	lines  []trust.Rendered
+	folds  []trust.Fold
+	vals   []int // of the lines; see [trust.Layout]
+	busy   bool
+	last   time.Time // when one was scanned last while the stream follows
+	paused bool      // none is scanned until lookEvery is over
+	gen    int       // grows with every answer
 }
 
-// lookEvery is the time between two scans while the stream follows: what was shown shorter could
+// scanInterval is the time between two scans while the stream follows: what was shown shorter could
 // not be read.
-const lookEvery = 100 * time.Millisecond
+const scanInterval = 100 * time.Millisecond
 
-// looked is what was found in a payload, and its lines.
-type looked struct {
+// scanned is what was found in a payload, and its lines.
+type scanned struct {
 	of    laidOut
 	found *findings
 	lines []trust.Rendered
@@ -116,11 +116,11 @@ type looked struct {
 
 // Work returns a command that reads what the tab needs, nil if it has all. It is called after
 // every message.
-func (d *Pane) Work() tea.Cmd { return tea.Batch(d.look(), d.findSame(), d.findBefore()) }
+func (d *Pane) Work() tea.Cmd { return tea.Batch(d.scanPayload(), d.findSame(), d.findBefore()) }
 
-// look scans and lays out the payload, unless that was done, runs, or has to wait for
+// scanPayload scans and lays out the payload, unless that was done, runs, or has to wait for
 // lookEvery.
-func (d *Pane) look() tea.Cmd {
+func (d *Pane) scanPayload() tea.Cmd {
 	p := &d.payloads
 	want := laidOut{d.env.Record(), p.view, d.payloadWidth()}
 	if p.busy || want == p.of || want.seq == 0 || want.w <= 0 {
@@ -131,11 +131,11 @@ func (d *Pane) look() tea.Cmd {
 		return nil
 	}
 	if d.env.Moves() && want.view == p.of.view && want.w == p.of.w {
-		if p.rests {
+		if p.paused {
 			return nil
 		}
-		if wait := lookEvery - time.Since(p.last); wait > 0 {
-			p.rests = true
+		if wait := scanInterval - time.Since(p.last); wait > 0 {
+			p.paused = true
 			return d.rest(wait)
 		}
 		p.last = time.Now()
@@ -157,16 +157,16 @@ func (d *Pane) rest(wait time.Duration) tea.Cmd {
 		case <-ctx.Done():
 		case <-t.C:
 		}
-		return widget.Then(func() tea.Cmd { d.payloads.rests = false; return nil })
+		return widget.Then(func() tea.Cmd { d.payloads.paused = false; return nil })
 	})
 }
 
 // examine scans a payload, checks it against its schema and lays it out.
-func examine(of laidOut, typ event.Type, data []byte, known *findings) looked {
+func examine(of laidOut, typ event.Type, data []byte, known *findings) scanned {
 	if known == nil {
 		known = &findings{report: scan.Scan(data), problems: schema.CheckPayload(typ, data)}
 	}
-	x := looked{of: of, found: known}
+	x := scanned{of: of, found: known}
 	if of.view == viewRendered {
 		l := trust.Lay(capped(data), known.report.Places(), of.w)
 		x.lines, x.folds, x.vals = l.Lines, l.Folds, l.Values
@@ -178,7 +178,7 @@ func examine(of laidOut, typ event.Type, data []byte, known *findings) looked {
 
 // take stores what a scan found. Its lines are dropped if another record or width is shown by
 // now.
-func (d *Pane) take(x looked) {
+func (d *Pane) take(x scanned) {
 	p := &d.payloads
 	p.busy = false
 	p.gen++

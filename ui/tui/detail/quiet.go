@@ -39,10 +39,7 @@ func (d *quietView) Size(sw, sh int) (int, int) {
 }
 
 func (d *quietView) Draw(c *cells.Canvas, h int) {
-	first, end := d.sight.Lay(len(d.lines.Lines), h)
-	for i := first; i < end; i++ {
-		d.lines.Lines[i].Draw(c, d.env.Glyphs)
-	}
+	DrawLines(c, d.env.Glyphs, d.lines.Lines, &d.sight, h)
 }
 
 func (d *quietView) Key(k tea.KeyPressMsg) tea.Cmd {

@@ -160,7 +160,7 @@ func (d *Pane) rows() int {
 	return n
 }
 
-func (d *Pane) ledGen() int {
+func (d *Pane) outcomesGen() int {
 	if d.env.OutcomesGen == nil {
 		return 0
 	}

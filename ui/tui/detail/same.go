@@ -48,7 +48,7 @@ type sameRecord struct {
 // Bounds of the search for the same.
 const (
 	sameMax  = 200
-	sameLook = 200_000
+	sameScan = 200_000
 	sameStep = 20_000 // looked through at once
 )
 
@@ -175,7 +175,7 @@ func (d *Pane) findSame() tea.Cmd {
 				return nil
 			}
 			s.found, s.from, s.err = append(s.found, found...), from, err
-			s.done = end || err != nil || len(s.found) >= sameMax || s.last-from > sameLook
+			s.done = end || err != nil || len(s.found) >= sameMax || s.last-from > sameScan
 			return nil
 		})
 	})

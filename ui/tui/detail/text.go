@@ -15,6 +15,7 @@ import (
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/flags"
+	"eventdeck/ui/tui/widget"
 )
 
 // otherModesMax bounds the unknown modes of a type that are named.
@@ -183,6 +184,14 @@ func (l *Line) Draw(c *cells.Canvas, g *cells.Glyphs) {
 	c.End()
 }
 
+// DrawLines writes the lines that are visible in h rows.
+func DrawLines(c *cells.Canvas, g *cells.Glyphs, lines []Line, sight *widget.Scroll, h int) {
+	first, end := sight.Visible(len(lines), h)
+	for i := range lines[first:end] {
+		lines[first+i].Draw(c, g)
+	}
+}
+
 // Say adds text of the program behind a label, on several lines where it is wider than the pane;
 // "" adds nothing.
 func (d *Text) Say(label string, role themes.Role, text string) {
@@ -206,7 +215,7 @@ func (d *Text) labels(l *event.Labels) {
 	}
 	d.Words("name    ", l.Name)
 	if !l.Priority.IsZero() {
-		d.Lines = append(d.Lines, Line{Label: "priority", Role: evidence.Gravity(l.Priority.Raw()), Text: trust.Line(l.Priority)})
+		d.Lines = append(d.Lines, Line{Label: "priority", Role: evidence.WordLevelRole(l.Priority.Raw()), Text: trust.Line(l.Priority)})
 	}
 	d.Words("tags    ", evidence.TagWords(l))
 	if !l.Batch.IsZero() {
@@ -227,7 +236,7 @@ func (d *Text) Headline(r *event.Record, word, summary trust.Rendered, note stri
 	case r.Kind == event.KindRejected:
 		head.Role, head.Text = themes.Bad, cells.Sanitize("payload refused")
 	default:
-		role := evidence.Gravity(word.Plain())
+		role := evidence.WordLevelRole(word.Plain())
 		head.Role, head.Text = evidence.WordRole(word.Plain()), word.Clip(severityMax)
 		head.Gutter, head.Bar = true, role
 		head.More = []Segment{{themes.Strong, summary}}
@@ -294,7 +303,7 @@ func (d *Text) Gap(r *event.Record) {
 func (d *Text) Flags(raised []string, w int) {
 	const label = "flags   "
 	line := ""
-	for _, f := range flags.GravestFirst(raised) {
+	for _, f := range flags.MostSevereFirst(raised) {
 		name := flags.Severities[flags.SeverityOf(f)].Sign + cells.Sanitize(f).Plain()
 		if line != "" && len(label)+len(line)+len(name)+3 > w {
 			d.Say(label, themes.Warn, line)

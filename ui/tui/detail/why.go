@@ -56,7 +56,7 @@ func (d *why) fill(w int) {
 			}
 		}
 	}
-	raised = flags.GravestFirst(raised)
+	raised = flags.MostSevereFirst(raised)
 	d.say(themes.Good, "Nothing of the payload acted: it is shown as text, and that is all it can do here.")
 	if len(raised) == 0 {
 		d.say(themes.Plain, "Nothing was noticed.")
@@ -143,10 +143,7 @@ func (d *why) place(i int, s *scan.Span) {
 }
 
 func (d *why) Draw(c *cells.Canvas, h int) {
-	first, end := d.sight.Lay(len(d.lines), h)
-	for i := first; i < end; i++ {
-		d.lines[i].Draw(c, d.pane.Env.Glyphs)
-	}
+	DrawLines(c, d.pane.Env.Glyphs, d.lines, &d.sight, h)
 }
 
 func (d *why) Key(k tea.KeyPressMsg) tea.Cmd {

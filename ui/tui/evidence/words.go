@@ -123,8 +123,8 @@ func WordRole(word string) themes.Role {
 	return themes.Critical
 }
 
-// Gravity is [LevelRole] of a sender's word.
-func Gravity(word string) themes.Role { return LevelRole(severity.LevelOf(word)) }
+// WordLevelRole is [LevelRole] of a sender's word.
+func WordLevelRole(word string) themes.Role { return LevelRole(severity.LevelOf(word)) }
 
 // TagWords lists the tags that a server gives an event.
 func TagWords(l *event.Labels) trust.Text {

@@ -41,9 +41,9 @@ type News struct {
 	Pages  []Page                  // of the arrivals, one for each stream
 }
 
-// Aim sets which arrivals the next [Feed.Latest] reads for each stream. It does not change a
+// SetRequests sets which arrivals the next [Feed.Latest] reads for each stream. It does not change a
 // reading that runs.
-func (f *Feed) Aim(streams ...Request) {
+func (f *Feed) SetRequests(streams ...Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.next = append(f.next[:0], streams...)

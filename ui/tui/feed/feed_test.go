@@ -148,7 +148,7 @@ func TestNews(t *testing.T) {
 	log := stored(t, 100)
 	s := &source{marks: []event.Mark{{Seq: 3}, {Seq: 5, Note: "noted"}, {Seq: 500}}}
 	f := feed.New(s, func() feed.Log { return log })
-	f.Aim(feed.Request{Kind: feed.Arrived, Gen: 4, At: 90})
+	f.SetRequests(feed.Request{Kind: feed.Arrived, Gen: 4, At: 90})
 	n := f.Latest(context.Background())
 	if n.Snap.Version != 1 || len(n.Marks) != 3 || len(n.Pages) != 1 || n.Pages[0].Gen != 4 || len(n.Pages[0].Seqs) != 10 {
 		t.Errorf("%+v", n)

@@ -51,7 +51,7 @@ func (f Find) Part(ctx context.Context, log Log) Found {
 				out.Seq, out.End = r.Seq, false
 				return false
 			}
-			if n++; n%lookAtClock == 0 && (ctx.Err() != nil || time.Now().After(end)) {
+			if n++; n%clockEvery == 0 && (ctx.Err() != nil || time.Now().After(end)) {
 				out.End = false
 				return false
 			}
@@ -68,8 +68,8 @@ func (f Find) Part(ctx context.Context, log Log) Found {
 	return out
 }
 
-// lookAtClock is after how many records a search looks whether its time is over.
-const lookAtClock = 256
+// clockEvery is after how many records a search looks whether its time is over.
+const clockEvery = 256
 
 func (f Find) takes(r *event.Record) bool {
 	return f.Query.Matches(r) && (f.Match == nil || f.Match(r))

@@ -48,14 +48,14 @@ const (
 
 // Request asks for rows of the log.
 type Request struct {
-	Kind  Kind
-	Of    int // which stream of the screen asks; the answer has it too
-	Gen   int // of the window that asks; the answer has it too
-	Query query.Query
-	At    uint64
-	Near  int      // the records of so many rows on each side of where one looks come with them …
-	Want  []uint64 // … and these
-	Keep  bool     // of [Arrived]: all of them, however many
+	Kind   Kind
+	Stream int // the id of the stream that asks; the answer has it too
+	Gen    int // of the window that asks; the answer has it too
+	Query  query.Query
+	At     uint64
+	Near   int      // the records of so many rows on each side of where one looks come with them …
+	Want   []uint64 // … and these
+	Keep   bool     // of [Arrived]: all of them, however many
 }
 
 // Page is the answer to a request.
@@ -86,23 +86,23 @@ func Answer(ctx context.Context, log Log, r Request) Page {
 		p.newest(log)
 	case Oldest:
 		p.From, p.Oldest = 1, true
-		p.on(log, FirstScan, FirstRows)
+		p.readForward(log, FirstScan, FirstRows)
 	case Around:
 		p.From, p.To = r.At+1, r.At
-		p.back(log, FirstScan, FirstRows)
-		p.on(log, FirstScan, FirstRows)
+		p.readBackward(log, FirstScan, FirstRows)
+		p.readForward(log, FirstScan, FirstRows)
 	case Older:
 		p.From = r.At
 		p.search(ctx, log)
 	case Newer:
 		p.To = r.At
-		p.on(log, PageScan, PageRows)
+		p.readForward(log, PageScan, PageRows)
 	case Arrived:
 		if p.To = r.At; !r.Keep && p.Last > r.At+2*CatchUpMax {
 			p.Kind = Newest
 			p.newest(log)
 		} else {
-			p.on(log, CatchUpMax, CatchUpMax)
+			p.readForward(log, CatchUpMax, CatchUpMax)
 		}
 	case Counted:
 		p.count(log)
@@ -115,17 +115,17 @@ func Answer(ctx context.Context, log Log, r Request) Page {
 // newest reads the end of the log.
 func (p *Page) newest(log Log) {
 	p.From, p.To, p.Newest = p.Last+1, p.Last, true
-	p.back(log, FirstScan, FirstRows)
+	p.readBackward(log, FirstScan, FirstRows)
 }
 
-// back examines the log before From, newest first.
-func (p *Page) back(log Log, scan, rows int) {
+// readBackward examines the log before From, newest first.
+func (p *Page) readBackward(log Log, scan, rows int) {
 	if p.Oldest = p.From <= 1; p.Oldest {
 		return
 	}
 	p.Oldest = true
 	var found []uint64
-	p.failed(log.Before(p.From, func(r event.Record) bool {
+	p.fail(log.Before(p.From, func(r event.Record) bool {
 		if scan == 0 || len(found) >= rows {
 			p.Oldest = false
 			return false
@@ -141,11 +141,11 @@ func (p *Page) back(log Log, scan, rows int) {
 	p.Seqs = append(found, p.Seqs...)
 }
 
-// on examines the log after To, oldest first.
-func (p *Page) on(log Log, scan, rows int) {
+// readForward examines the log after To, oldest first.
+func (p *Page) readForward(log Log, scan, rows int) {
 	p.Newest = true
 	var record event.Record // one for all: what is matched is on the heap
-	p.failed(after(log, p.To, func(r event.Record) bool {
+	p.fail(after(log, p.To, func(r event.Record) bool {
 		if scan == 0 || rows == 0 {
 			p.Newest = false
 			return false
@@ -186,7 +186,7 @@ func after(log Log, seq uint64, fn func(event.Record) bool) error {
 // take.
 func (p *Page) search(ctx context.Context, log Log) {
 	end := time.Now().Add(partTime)
-	p.failed(log.Search(ctx, p.matches, p.From, func(f eventlog.Found) bool {
+	p.fail(log.Search(ctx, p.matches, p.From, func(f eventlog.Found) bool {
 		p.Seqs = append(p.Seqs, f.Seqs...)
 		p.From, p.Oldest = f.Edge, f.End
 		return len(p.Seqs) < PageRows && time.Now().Before(end)
@@ -202,7 +202,7 @@ func (p *Page) count(log Log) {
 		return
 	}
 	p.To = p.At
-	p.on(log, CatchUpMax, CatchUpMax)
+	p.readForward(log, CatchUpMax, CatchUpMax)
 	p.Count, p.Seqs = len(p.Seqs), nil
 }
 
@@ -231,7 +231,7 @@ func (p *Page) near() []uint64 {
 	return slices.Clone(p.Seqs[max(0, i-p.Near):min(len(p.Seqs), i+p.Near)])
 }
 
-func (p *Page) failed(err error) {
+func (p *Page) fail(err error) {
 	if p.Err == nil {
 		p.Err = err
 	}

@@ -3,8 +3,6 @@
 package filterbar
 
 import (
-	"strings"
-
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host"
@@ -46,14 +44,14 @@ type Log interface {
 
 // Bar is the filter of the stream as it is typed, and those that are saved.
 type Bar struct {
-	env    Env
-	saved  persist.Named[string]
-	line   *widget.Prompt // while a filter is typed; it may be closed
-	before query.Query    // what esc goes back to
-	gone   query.Query    // the filter that was taken away last; no text: none
-	by     string         // the filter that took the place of gone, "" if none did
-	offers offers         // what tab offers
-	seen   *filter.Seen   // what filters can be completed with
+	env         Env
+	saved       persist.Named[string]
+	line        *widget.Prompt // while a filter is typed; it may be closed
+	before      query.Query    // what esc goes back to
+	removed     query.Query    // the filter that was taken away last; no text: none
+	replacedBy  string         // the filter that took the place of gone, "" if none did
+	completions completions    // what tab offers
+	seen        *filter.Seen   // what filters can be completed with
 }
 
 // New returns a bar without saved filters.
@@ -72,11 +70,11 @@ func (b *Bar) Open() tea.Cmd {
 	s := b.env.Stream
 	before, place := s.Query, s.Place()
 	b.env.EnterStream()
-	b.before, b.offers = before, offers{}
+	b.before, b.completions = before, completions{}
 	b.line = &widget.Prompt{
 		Label: "/", Says: says, Past: b.env.Persist.Lines.Filters,
-		Change: func(text string) { b.try(before.Node, text) },
-		Gone:   func() { s.ShowAt(before, place) },
+		Change:    func(text string) { b.try(before.Node, text) },
+		Cancelled: func() { s.ShowAt(before, place) },
 		Tab: func() tea.Cmd {
 			b.complete()
 			return nil
@@ -85,7 +83,7 @@ func (b *Bar) Open() tea.Cmd {
 			if b.try(before.Node, text) {
 				b.Remember(text)
 			}
-			s.Stay()
+			s.DropAnchor()
 			return nil
 		},
 	}
@@ -133,13 +131,13 @@ func (b *Bar) Hint() []string {
 	if !ok || q.Off {
 		return nil
 	}
-	return []string{strings.ToUpper(h.Says[:1]) + h.Says[1:] + ".", h.Meant, ""}
+	return []string{cells.Sentence(h.Says), h.Meant, ""}
 }
 
 // Count says at the prompt how much is shown, and how far back the search for it has come.
 // It does nothing while no filter is typed.
 func (b *Bar) Count() {
-	if _, typing := b.Typing(); !typing || len(b.offers.list) > 0 && b.line.Says == b.offers.words() {
+	if _, typing := b.Typing(); !typing || len(b.completions.list) > 0 && b.line.Says == b.completions.words() {
 		return
 	}
 	s := b.env.Stream
@@ -163,9 +161,9 @@ func (b *Bar) Count() {
 // Take shows a query, and remembers its filter. was is the filter that is lost by it, "" if
 // none is: [Bar.Toggle] brings it back.
 func (b *Bar) Take(q query.Query, was string) {
-	if b.by = ""; was != "" {
-		b.gone, b.by = b.env.Stream.Query, q.Text
-		b.gone.Off = false
+	if b.replacedBy = ""; was != "" {
+		b.removed, b.replacedBy = b.env.Stream.Query, q.Text
+		b.removed.Off = false
 	}
 	b.Remember(q.Text)
 	b.env.ShowQuery(q)
@@ -176,21 +174,21 @@ func (b *Bar) Take(q query.Query, was string) {
 func (b *Bar) Toggle() {
 	q := b.env.Stream.Query
 	switch {
-	case q.Text != "" && q.Text == b.by:
-		b.by = ""
-		b.env.ShowQuery(b.gone)
-		b.env.Tell("filter " + cells.Sanitize(b.gone.Text).Plain() + " is back")
+	case q.Text != "" && q.Text == b.replacedBy:
+		b.replacedBy = ""
+		b.env.ShowQuery(b.removed)
+		b.env.Tell("filter " + cells.Sanitize(b.removed.Text).Plain() + " is back")
 	case q.Text != "":
-		b.turn(!q.Off)
-	case b.gone.Text != "":
-		b.env.Stream.Show(b.gone.At(q.Node))
+		b.setOff(!q.Off)
+	case b.removed.Text != "":
+		b.env.Stream.Show(b.removed.At(q.Node))
 	default:
 		b.env.Tell("there is no filter to turn off; " + b.env.KeyOf("filter") + " makes one")
 	}
 }
 
-// turn turns the filter off or on.
-func (b *Bar) turn(off bool) {
+// setOff turns the filter off or on.
+func (b *Bar) setOff(off bool) {
 	q := b.env.Stream.Query
 	q.Off = off
 	b.env.Stream.Show(q)
@@ -202,8 +200,8 @@ func (b *Bar) turn(off bool) {
 // Clear takes the filter away; [Bar.Toggle] brings it back.
 func (b *Bar) Clear() {
 	s := b.env.Stream
-	b.gone, b.by = s.Query, ""
-	b.gone.Off = false
+	b.removed, b.replacedBy = s.Query, ""
+	b.removed.Off = false
 	s.Show(query.Query{Node: s.Query.Node})
 	b.env.Tell("the filter is gone; " + b.env.KeyOf("filter.toggle") + " brings it back")
 }

@@ -44,8 +44,8 @@ func (b *Bar) Learn(done func()) tea.Cmd {
 	})
 }
 
-// offers are the ways in which a line may go on; tab leads from one to the next.
-type offers struct {
+// completions are the ways in which a line may go on; tab leads from one to the next.
+type completions struct {
 	list   []filter.Candidate
 	at     int
 	before string // the line without any of them
@@ -69,13 +69,13 @@ func (b *Bar) Paths(text string) []string {
 
 // complete takes the next candidate for the term at the cursor.
 func (b *Bar) complete() {
-	p, o := b.line, &b.offers
+	p, o := b.line, &b.completions
 	text := p.Field.Text()
 	if len(o.list) > 0 && text == o.made {
 		o.at = (o.at + 1) % len(o.list)
 	} else {
 		cursor := len(string([]rune(text)[:p.Field.Column()]))
-		*o = offers{list: filter.Complete(text, cursor, b.seen), before: text}
+		*o = completions{list: filter.Complete(text, cursor, b.seen), before: text}
 	}
 	if h, ok := filter.HintOf(text, b.seen); ok && h.Meant != "" && len(o.list) == 0 {
 		p.Field.Set(h.Meant)
@@ -95,7 +95,7 @@ func (b *Bar) complete() {
 }
 
 // words lists what tab offers, the present one first.
-func (o *offers) words() string {
+func (o *completions) words() string {
 	var b strings.Builder
 	for i := range min(len(o.list), 12) {
 		c := o.list[(o.at+i)%len(o.list)]

@@ -80,7 +80,7 @@ func (b *Bar) Run(typed []string) (tea.Cmd, error) {
 			return nil, errNoFilter
 		}
 		if off := typed[0] == "off"; q.Off != off {
-			b.turn(off)
+			b.setOff(off)
 		}
 		return nil, nil
 	case "set":

@@ -22,14 +22,14 @@ const (
 	danger           // acts, or hides text
 )
 
-// Severities are the signs of the severities, told apart without colour.
+// Severities are the signs of the severityOf, told apart without colour.
 var Severities = [...]struct {
 	Sign, word string
 	Role       themes.Role
 }{Info: {".", "unusual", themes.Dim}, warn: {"~", "deceptive", themes.Warn}, danger: {"!", "dangerous", themes.Bad}}
 
-// graded are the flags whose severity does not follow from their group.
-var graded = map[string]severity{
+// severityOf are the flags whose severity does not follow from their group.
+var severityOf = map[string]severity{
 	"uni.bidi": danger, "uni.tag": danger, "uni.vs": danger, "uni.linesep": danger,
 	"json.dup-key": danger, "json.trailing": danger,
 	"uni.pua": Info, "uni.styled": Info, "uni.space": Info, "uni.width": Info, "uni.unassigned": Info, "uni.nonchar": Info,
@@ -48,7 +48,7 @@ var groups = map[string]struct {
 
 // SeverityOf grades a flag by itself, else by its group.
 func SeverityOf(flag string) severity {
-	if s, ok := graded[flag]; ok {
+	if s, ok := severityOf[flag]; ok {
 		return s
 	}
 	group, _, _ := strings.Cut(flag, ".")
@@ -58,8 +58,8 @@ func SeverityOf(flag string) severity {
 	return Info
 }
 
-// GravestFirst returns the flags in the order of their severity.
-func GravestFirst(flags []string) []string {
+// MostSevereFirst returns the flags in the order of their severity.
+func MostSevereFirst(flags []string) []string {
 	out := slices.Clone(flags)
 	slices.SortStableFunc(out, func(x, y string) int { return int(SeverityOf(y)) - int(SeverityOf(x)) })
 	return out
@@ -101,7 +101,7 @@ const BadgeWord = "AI!"
 type Signs struct {
 	replay string
 	badge  string
-	grave  string
+	worst  string
 	role   themes.Role // of grave
 }
 
@@ -130,9 +130,9 @@ func SignsOf(r event.Record) Signs {
 		return s
 	}
 	s.role = Severities[top].Role
-	s.grave = Severities[top].Sign + word
+	s.worst = Severities[top].Sign + word
 	if n > 1 {
-		s.grave += "+" + strconv.Itoa(n-1)
+		s.worst += "+" + strconv.Itoa(n-1)
 	}
 	return s
 }
@@ -140,7 +140,7 @@ func SignsOf(r event.Record) Signs {
 // Width is the room that the signs take, with the blank before them.
 func (s *Signs) Width() int {
 	w := 0
-	for _, p := range [...]string{s.replay, s.badge, s.grave} {
+	for _, p := range [...]string{s.replay, s.badge, s.worst} {
 		if p != "" {
 			w += 1 + len(p)
 		}
@@ -157,8 +157,8 @@ func (s Signs) Fit(room int) Signs {
 	return s
 }
 
-// Lay writes the signs at the end of the row.
-func (s *Signs) Lay(c *cells.Canvas) {
+// Draw writes the signs at the end of the row.
+func (s *Signs) Draw(c *cells.Canvas) {
 	w := s.Width()
 	if w == 0 || w > c.Room {
 		return
@@ -168,7 +168,7 @@ func (s *Signs) Lay(c *cells.Canvas) {
 	for _, p := range [...]struct {
 		role themes.Role
 		text string
-	}{{themes.Dim, s.replay}, {themes.Alarm, s.badge}, {s.role, s.grave}} {
+	}{{themes.Dim, s.replay}, {themes.Alarm, s.badge}, {s.role, s.worst}} {
 		if p.text != "" {
 			c.Put(themes.Plain, " ")
 			c.Put(p.role, p.text)

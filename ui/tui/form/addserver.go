@@ -21,11 +21,11 @@ import (
 // addServer asks for a server, tests the connection, and writes it into the
 // configuration.
 type addServer struct {
-	env    *Env
-	fields [addFields]widget.Field
-	at     int
-	named  bool // the operator wrote the name
-	bare   bool // values are shown
+	env      *Env
+	fields   [addFields]widget.Field
+	at       int
+	named    bool // the operator wrote the name
+	unmasked bool // values are shown
 
 	problem string
 	tested  *config.Draft // the test was about it
@@ -48,7 +48,7 @@ const (
 func OpenAddServer(e *Env) {
 	d := &addServer{env: e}
 	for i := range d.fields {
-		d.fields[i].Several = i == addPairs
+		d.fields[i].Multiline = i == addPairs
 	}
 	e.Show(d)
 }
@@ -165,8 +165,8 @@ func (d *addServer) Key(k tea.KeyPressMsg) tea.Cmd {
 	case name == "ctrl+t":
 		return d.test()
 	case name == "ctrl+r":
-		d.bare = !d.bare
-	case name == "tab", name == "enter" && !f.Several && d.at+1 < addFields, name == "down" && f.AtBottom():
+		d.unmasked = !d.unmasked
+	case name == "tab", name == "enter" && !f.Multiline && d.at+1 < addFields, name == "down" && f.AtBottom():
 		d.at = (d.at + 1) % addFields
 	case name == "shift+tab", name == "up" && f.AtTop():
 		d.at = (d.at + addFields - 1) % addFields
@@ -203,8 +203,8 @@ func (d *addServer) leave() tea.Cmd {
 	}
 	e.Show(&widget.Confirm{Screen: e,
 		Head: "Leave", Lines: []string{"The server is not saved."},
-		Choices: []widget.Choice{{Key: "y", Title: "leave", Run: func() tea.Cmd { return nil }}},
-		Gone:    func() { e.Show(d) },
+		Choices:   []widget.Choice{{Key: "y", Title: "leave", Run: func() tea.Cmd { return nil }}},
+		Cancelled: func() { e.Show(d) },
 	})
 	return nil
 }
@@ -275,9 +275,9 @@ func addServers(e *Env, what string, from widget.Asker, drafts ...config.Draft) 
 
 func (d *addServer) Busy() bool { return d.busy != "" }
 
-func (d *addServer) Rest() { d.busy = "" }
+func (d *addServer) Answered() { d.busy = "" }
 
-func (d *addServer) Refuse(err error) { d.problem = err.Error() }
+func (d *addServer) ShowError(err error) { d.problem = err.Error() }
 
 func (d *addServer) Hints() []string {
 	save := "test"

@@ -63,7 +63,7 @@ func (d *addServer) drawField(c *cells.Canvas, i int, label, empty string) {
 	c.Put(role, cells.Pad(label, 9))
 	left := c.Width - c.Room
 	field := &d.fields[i]
-	if field.Mask = nil; i == addPairs && !d.bare {
+	if field.Mask = nil; i == addPairs && !d.unmasked {
 		field.Mask = func(line string) string { return hidden(line, d.separator(), d.env.Glyphs.Masked) }
 	}
 	lines := field.Lines()

@@ -40,7 +40,7 @@ type Preview struct {
 // OpenCustom shows a custom form.
 func OpenCustom(e *Env, of Custom) tea.Cmd {
 	t := event.Type{Name: of.Type, InputSchema: of.Schema}
-	f := &Form{env: e, server: of.Server, typ: t, custom: &of, model: form.New(t, e.Clock), said: map[*form.Entry]string{}}
+	f := &Form{env: e, server: of.Server, typ: t, custom: &of, model: form.New(t, e.Clock), refusals: map[*form.Entry]string{}}
 	if err := f.model.Load(of.Filled); err != nil {
 		e.Fail("cannot fill in the form", err)
 		return nil

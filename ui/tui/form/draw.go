@@ -231,7 +231,7 @@ func (f *Form) remark(c *cells.Canvas, role themes.Role, text string) {
 }
 
 func (f *Form) drawDuration(c *cells.Canvas, text string, needed bool) {
-	if why := durationProblem(text, needed && f.tried); why != "" {
+	if why := durationProblem(text, needed && f.submitted); why != "" {
 		f.remark(c, themes.Bad, why)
 	}
 }
@@ -262,7 +262,7 @@ func (f *Form) drawHook(c *cells.Canvas) {
 	switch {
 	case f.secret.IsZero():
 		c.Put(themes.Dim, "the one that is kept")
-	case f.bare:
+	case f.unmasked:
 		half := len(f.secret.Reveal()) / 2 // it is longer than a narrow screen
 		c.Safe(themes.Warn, cells.Sanitize(f.secret.Reveal()[:half]).Clip(c.Room))
 		c.End()

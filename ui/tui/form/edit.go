@@ -43,7 +43,7 @@ func (f *Form) confirmEdit() bool {
 			e.Show(f)
 			return f.subscribe()
 		}}},
-		Gone: func() { e.Show(f) },
+		Cancelled: func() { e.Show(f) },
 	})
 	return true
 }

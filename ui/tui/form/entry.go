@@ -156,7 +156,7 @@ func (f *Form) drawBox(c *cells.Canvas, on bool, text string, empty trust.Render
 }
 
 // hides reports whether what stands in a field is shown masked.
-func (f *Form) hides(e *form.Entry) bool { return e != nil && e.Secret && !f.bare }
+func (f *Form) hides(e *form.Entry) bool { return e != nil && e.Secret && !f.unmasked }
 
 // shownText is what was written into a field, as it is shown.
 func (f *Form) shownText(e *form.Entry) string {
@@ -197,7 +197,7 @@ func (f *Form) drawLines(c *cells.Canvas, e *form.Entry, on bool) {
 	if on {
 		row = show.Row()
 	} else {
-		show = &widget.Field{Several: true}
+		show = &widget.Field{Multiline: true}
 		show.Set(f.shownText(e))
 	}
 	lines := len(show.Lines())

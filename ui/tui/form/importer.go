@@ -66,7 +66,7 @@ func (d *importer) Draw(c *cells.Canvas, h int) {
 		about = about[:max(0, most)]
 	}
 	rows := max(1, h-len(about)-1)
-	first, end := d.chooser.Lay(len(d.found), rows)
+	first, end := d.chooser.Visible(len(d.found), rows)
 	for i := first; i < end; i++ {
 		d.drawRow(c, i)
 	}
@@ -232,15 +232,15 @@ func (d *importer) ask() tea.Cmd {
 			e.Show(d)
 			return addServers(e, "imported "+cells.Count(len(drafts), "server"), d, drafts...)
 		}}},
-		Gone: func() { e.Show(d) },
+		Cancelled: func() { e.Show(d) },
 	})
 	return nil
 }
 
 func (d *importer) Busy() bool { return d.busy }
 
-func (d *importer) Rest()            { d.busy = false }
-func (d *importer) Refuse(err error) { d.problem = err.Error() }
+func (d *importer) Answered()           { d.busy = false }
+func (d *importer) ShowError(err error) { d.problem = err.Error() }
 func (d *importer) Hints() []string {
 	if len(d.found) == 0 {
 		return []string{"esc", "back"}

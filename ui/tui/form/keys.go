@@ -23,7 +23,7 @@ func (f *Form) key(k tea.KeyPressMsg) tea.Cmd {
 	}
 	switch name {
 	case "esc":
-		if f.busy || f.late && f.begun() != nil {
+		if f.busy || f.late && f.existing() != nil {
 			return f.background()
 		}
 		return f.leave()
@@ -35,7 +35,7 @@ func (f *Form) key(k tea.KeyPressMsg) tea.Cmd {
 		f.preview = !f.preview
 		return nil
 	case "ctrl+r":
-		f.bare = !f.bare
+		f.unmasked = !f.unmasked
 		return nil
 	case "ctrl+t":
 		if f.custom != nil {
@@ -86,7 +86,7 @@ func (f *Form) leave() tea.Cmd {
 			{Key: "y", Title: "leave", Run: func() tea.Cmd { return nil }},
 			{Key: "esc", Title: "leave", Run: func() tea.Cmd { return nil }}, // so that esc leads out of everything
 		},
-		Gone: back,
+		Cancelled: back,
 	})
 	return nil
 }
@@ -202,7 +202,7 @@ func (f *Form) textKey(k tea.KeyPressMsg) tea.Cmd {
 		f.on.entry.TurnNull()
 		f.edit.Set("")
 		return f.changed()
-	case name == "enter" && !f.edit.Several,
+	case name == "enter" && !f.edit.Multiline,
 		name == "down" && f.edit.AtBottom():
 		f.step(1, false)
 		return nil
@@ -248,7 +248,7 @@ func (f *Form) written() tea.Cmd {
 
 // changed validates after a field was filled in.
 func (f *Form) changed() tea.Cmd {
-	delete(f.said, f.on.entry)
+	delete(f.refusals, f.on.entry)
 	f.late = false
 	f.banner = banner{}
 	f.validate()

@@ -47,7 +47,7 @@ func OpenModes(e *Env, v host.SubscriptionView, typ *event.Type) tea.Cmd {
 	return e.Do(func(ctx context.Context) tea.Msg {
 		var why []string
 		for _, m := range switchModes {
-			why = append(why, cannot(ctx, e.Host, typ, r, m))
+			why = append(why, modeProblem(ctx, e.Host, typ, r, m))
 		}
 		return widget.Then(func() tea.Cmd {
 			for i := range d.modes {

@@ -15,7 +15,7 @@ import (
 )
 
 func newForm(e *Env, server string, t event.Type, modes ...event.Mode) *Form {
-	f := &Form{env: e, server: server, typ: t, model: form.New(t, e.Clock), said: map[*form.Entry]string{}}
+	f := &Form{env: e, server: server, typ: t, model: form.New(t, e.Clock), refusals: map[*form.Entry]string{}}
 	for _, m := range modes {
 		c := modeChoice{mode: m}
 		if m != event.ModeAuto && !t.Offers(m) {

@@ -115,7 +115,7 @@ func (p *templatePicker) Size(int, int) (int, int) { return 76, len(p.list) }
 
 func (p *templatePicker) Draw(c *cells.Canvas, h int) {
 	e := p.env
-	first, end := p.chooser.Lay(len(p.list), h)
+	first, end := p.chooser.Visible(len(p.list), h)
 	for i := first; i < end; i++ {
 		t := &p.list[i]
 		c.Mark(i == p.chooser.At, e.Glyphs.Cursor)
@@ -160,7 +160,7 @@ func (f *Form) use(t template) tea.Cmd {
 			f.setMode(i)
 		}
 	}
-	f.said = map[*form.Entry]string{}
+	f.refusals = map[*form.Entry]string{}
 	f.enter(f.items()[0])
 	f.validate()
 	return tea.Batch(f.check(), f.ask())

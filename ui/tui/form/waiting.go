@@ -3,13 +3,13 @@ package form
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
 )
 
@@ -46,8 +46,8 @@ func late(outer, within context.Context, err error) error {
 	return err
 }
 
-// begun returns the subscription that the form asked for, nil if the host has none yet.
-func (f *Form) begun() *host.SubscriptionView {
+// existing returns the subscription that has the arguments of the form, nil if there is none.
+func (f *Form) existing() *host.SubscriptionView {
 	args, err := event.CanonicalArgs(f.model.JSON())
 	if err != nil || f.many != nil {
 		return nil
@@ -58,7 +58,7 @@ func (f *Form) begun() *host.SubscriptionView {
 // waitingBanner tells of a subscription that is not confirmed what the server answered last,
 // and what can be done about it.
 func (f *Form) waitingBanner() banner {
-	v := f.begun()
+	v := f.existing()
 	if v == nil {
 		return banner{text: "The server has not answered; nothing is subscribed.", next: "ctrl+s tries again; what you filled in stays"}
 	}
@@ -67,26 +67,18 @@ func (f *Form) waitingBanner() banner {
 	case why == "":
 		return banner{text: "The server has not confirmed the subscription yet.", next: "esc leaves it; it goes on trying"}
 	case v.Status.Reason == event.ReasonUnreachable:
-		return banner{text: sentence(why), next: "esc leaves it; it begins when the server is back"}
+		return banner{text: cells.Sentence(why), next: "esc leaves it; it begins when the server is back"}
 	}
 	if words, step, ok := evidence.CallbackAdvice(v, f.env.Receiver()); ok {
 		return banner{text: words, next: step}
 	}
-	return banner{text: sentence(why), next: "esc leaves it; it goes on trying"}
-}
-
-// sentence returns words as a sentence, "" for none.
-func sentence(words string) string {
-	if words == "" {
-		return ""
-	}
-	return strings.ToUpper(words[:1]) + words[1:] + "."
+	return banner{text: cells.Sentence(why), next: "esc leaves it; it goes on trying"}
 }
 
 // background closes the form while the host goes on trying.
 func (f *Form) background() tea.Cmd {
 	f.env.Show(nil)
-	if v := f.begun(); v != nil {
+	if v := f.existing(); v != nil {
 		f.env.Tell(evidence.SubName(&v.Subscription) + " goes on in the background")
 	} else if f.busy {
 		f.env.Tell("still asking the server; the answer is told here")
@@ -96,6 +88,6 @@ func (f *Form) background() tea.Cmd {
 
 // answered reports whether the host has a subscription in trouble that the form asked for.
 func (f *Form) answered() bool {
-	v := f.begun()
+	v := f.existing()
 	return v != nil && v.InTrouble()
 }

@@ -58,8 +58,8 @@ func OnlySub(s *host.Snapshot, server string, typ trust.Text) *host.Subscription
 	return only
 }
 
-// Begun is the subscription that a request began, nil if there is none.
-func Begun(s *host.Snapshot, r host.Request) *host.SubscriptionView {
+// SubFor is the subscription that a request began, nil if there is none.
+func SubFor(s *host.Snapshot, r host.Request) *host.SubscriptionView {
 	args, err := event.CanonicalArgs(r.Args)
 	if err != nil {
 		return nil

@@ -45,7 +45,7 @@ func TestWhatIsThereIsFound(t *testing.T) {
 	if typ := lookup.TypeOf(s, "ci", page); typ.Name != page || typ.Cursorless {
 		t.Errorf("of a type that is not listed: %+v", typ)
 	}
-	v := lookup.Begun(s, host.Request{Server: "pager", Type: page, Args: json.RawMessage(`{ "a": 1 }`)})
+	v := lookup.SubFor(s, host.Request{Server: "pager", Type: page, Args: json.RawMessage(`{ "a": 1 }`)})
 	if v == nil || !lookup.Cursorless(s, v) {
 		t.Errorf("begun is %v", v)
 	}

@@ -85,8 +85,8 @@ func (w world) record() event.Record {
 
 func TestVerbsOfASubscription(t *testing.T) {
 	for want, do := range map[string]func(world) tea.Cmd{
-		"pause":          func(w world) tea.Cmd { return w.TurnPause(w.sub) },
-		"resume":         func(w world) tea.Cmd { w.sub.Paused = true; return w.TurnPause(w.sub) },
+		"pause":          func(w world) tea.Cmd { return w.TogglePause(w.sub) },
+		"resume":         func(w world) tea.Cmd { w.sub.Paused = true; return w.TogglePause(w.sub) },
 		"refresh":        func(w world) tea.Cmd { return w.Refresh(w.sub) },
 		"":               func(w world) tea.Cmd { w.sub.Paused = true; return w.Refresh(w.sub) },
 		"failover false": func(w world) tea.Cmd { return w.SetFailover(w.sub, false) },
@@ -153,7 +153,7 @@ func TestTypedVerbs(t *testing.T) {
 		t.Errorf("other modes are %q", got)
 	}
 	w.host.refuse = errors.New("no")
-	if tuitest.Run(w.TurnPause(w.sub)); !errors.Is(w.screen.Failed, w.host.refuse) {
+	if tuitest.Run(w.TogglePause(w.sub)); !errors.Is(w.screen.Failed, w.host.refuse) {
 		t.Errorf("told is %v", w.screen.Failed)
 	}
 }

@@ -26,8 +26,8 @@ func Paused(v *host.SubscriptionView) bool {
 	return v.Paused || evidence.StateOf(*v) == event.StatePaused
 }
 
-// TurnPause pauses a subscription, or has it go on.
-func (e *Env) TurnPause(v *host.SubscriptionView) tea.Cmd {
+// TogglePause pauses a subscription, or has it go on.
+func (e *Env) TogglePause(v *host.SubscriptionView) tea.Cmd {
 	id, name := v.ID, evidence.SubName(&v.Subscription)
 	if Paused(v) {
 		return e.Ask("resumed "+name, func(ctx context.Context) error { return e.Host.Resume(ctx, id) })

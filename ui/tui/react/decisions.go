@@ -19,8 +19,8 @@ import (
 // killWithin is the time after a stop in which a second one also ends what runs.
 const killWithin = 5 * time.Second
 
-// grantMost is the longest grant.
-const grantMost = 24 * time.Hour
+// grantMax is the longest grant.
+const grantMax = 24 * time.Hour
 
 // Tab is one of the tables.
 type Tab int
@@ -110,8 +110,8 @@ func (p *Pane) mayApprove() bool {
 	case p.env.Masked:
 		p.env.Screen.Tell("not here: values are masked for the audience (--present); eventdeck approve and eventdeck rules arm show them")
 		return false
-	case p.guard.what == "" && p.tooSmallNow():
-		why = fmt.Sprintf("it takes a terminal of %d columns and %d lines", LeastWidth, LeastHeight)
+	case p.guard.what == "" && p.belowMinSize():
+		why = fmt.Sprintf("it takes a terminal of %d columns and %d lines", MinWidth, MinHeight)
 	case p.guard.what == "":
 		why = "it must be on the screen: " + p.env.Screen.KeyOf("open") + " opens it"
 	case p.guard.unseen() == 0:
@@ -129,7 +129,7 @@ func (p *Pane) Approve() tea.Cmd {
 	}
 	b := p.block
 	p.approved = b.text
-	p.guard.spend(p.env.Now())
+	p.guard.markUsed(p.env.Now())
 	if b.kind == toArm {
 		return p.perform("armed "+b.title+": it acts by itself as far as its mode allows", nil, func(ctx context.Context) error {
 			return withNextStep(p.env.Engine.Arm(ctx, b.name, react.Hash(b.hash)))
@@ -260,7 +260,7 @@ func (p *Pane) Grant() tea.Cmd {
 		label: "hours", says: "1 to 24", commit: key, does: "grant", rests: true,
 		run: func(text string, _ int) (tea.Cmd, error) {
 			hours, err := react.ParseDuration(strings.TrimSpace(text) + "h")
-			if err != nil || hours < time.Hour || hours > grantMost {
+			if err != nil || hours < time.Hour || hours > grantMax {
 				return nil, errors.New("write the hours as a number from 1 to 24")
 			}
 			p.approved = b.text

@@ -16,9 +16,9 @@ const (
 	Cooldown = 2 * time.Second
 	// TickEvery is the time between two ticks of the guard.
 	TickEvery = 100 * time.Millisecond
-	// late is the time between two ticks from which the program may have been suspended: keys
+	// suspendedAfter is the time between two ticks from which the program may have been suspended: keys
 	// that were typed meanwhile were typed before what is shown now could be read.
-	late = 3 * TickEvery
+	suspendedAfter = 3 * TickEvery
 )
 
 // guard decides whether a key may approve what is on the screen. It may once all lines of it
@@ -26,20 +26,20 @@ const (
 // for [Grace]. Every such event begins that time again, so that keys which were typed before,
 // or are typed fast, approve nothing.
 type guard struct {
-	what  string // what would be approved, with all text that is shown of it; "": nothing
-	seen  []bool // lines that have been in sight
-	from  int    // lines that the last frame shows
-	to    int
-	drawn bool      // by the frame that is being drawn
-	rest  time.Time // since when nothing happened
-	tick  time.Time // the last one
-	until time.Time // no key approves before
-	ready bool      // the next key may approve
-	open  bool      // the key that is being handled may approve
+	what         string // what would be approved, with all text that is shown of it; "": nothing
+	seen         []bool // lines that have been in sight
+	from         int    // lines that the last frame shows
+	to           int
+	drawn        bool      // by the frame that is being drawn
+	quietSince   time.Time // since when nothing happened
+	lastTick     time.Time // the last one
+	blockedUntil time.Time // no key approves before
+	ready        bool      // the next key may approve
+	open         bool      // the key that is being handled may approve
 }
 
 // disturb notes that the operator or the terminal did something.
-func (g *guard) disturb(now time.Time) { g.rest, g.ready, g.open = now, false, false }
+func (g *guard) disturb(now time.Time) { g.quietSince, g.ready, g.open = now, false, false }
 
 // key notes a key press. The key itself may approve if the guard was ready before and the key
 // is not held down.
@@ -49,9 +49,11 @@ func (g *guard) key(now time.Time, repeated bool) {
 	g.open = open
 }
 
-// spend notes that the key approved: nothing is left to approve, and nothing will be for
+// markUsed notes that the key approved: nothing is left to approve, and nothing will be for
 // [Cooldown].
-func (g *guard) spend(now time.Time) { *g = guard{tick: g.tick, until: now.Add(Cooldown)} }
+func (g *guard) markUsed(now time.Time) {
+	*g = guard{lastTick: g.lastTick, blockedUntil: now.Add(Cooldown)}
+}
 
 // beginFrame begins a frame. If it shows what can be approved, shows follows; then endFrame.
 func (g *guard) beginFrame() { g.drawn = false }
@@ -72,14 +74,14 @@ func (g *guard) shows(now time.Time, what string, lines, from, to int) {
 // endFrame ends a frame.
 func (g *guard) endFrame() {
 	if !g.drawn && g.what != "" {
-		*g = guard{tick: g.tick, until: g.until}
+		*g = guard{lastTick: g.lastTick, blockedUntil: g.blockedUntil}
 	}
 }
 
 // ticked notes that time went by. It reports whether that made the guard ready.
 func (g *guard) ticked(now time.Time) bool {
-	slept := now.Sub(g.tick) > late
-	g.tick = now
+	slept := now.Sub(g.lastTick) > suspendedAfter
+	g.lastTick = now
 	switch {
 	case g.what == "" || g.ready:
 		return false
@@ -87,12 +89,12 @@ func (g *guard) ticked(now time.Time) bool {
 		g.disturb(now)
 		return false
 	}
-	if now.Sub(g.rest) >= TickEvery {
+	if now.Sub(g.quietSince) >= TickEvery {
 		for i := g.from; i < g.to; i++ {
 			g.seen[i] = true
 		}
 	}
-	g.ready = now.Sub(g.rest) >= Grace && !now.Before(g.until) && g.unseen() == 0
+	g.ready = now.Sub(g.quietSince) >= Grace && !now.Before(g.blockedUntil) && g.unseen() == 0
 	return g.ready
 }
 

@@ -54,7 +54,7 @@ func TestTheNextOneTakesLonger(t *testing.T) {
 	g.shows(now, "a", 3, 0, 3)
 	stand(&g, &now, 2*Grace)
 	g.key(now, false)
-	g.spend(now)
+	g.markUsed(now)
 	g.beginFrame()
 	g.shows(now, "b", 3, 0, 3)
 	g.endFrame()

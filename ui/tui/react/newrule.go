@@ -31,8 +31,8 @@ type Log interface {
 
 // A new rule is tried on the records of a day, but not on more than these.
 const (
-	triedFor  = 24 * time.Hour
-	triedMost = 200_000
+	trialSpan = 24 * time.Hour
+	trialMax  = 200_000
 )
 
 // ruleSchema is the JSON Schema of the form of a new rule. What else a rule has is edited in the
@@ -179,10 +179,10 @@ func (p *Pane) try(ctx context.Context, r react.Rule) (string, error) {
 	log := p.env.Log()
 	matched, seen, groups, cut := uint64(0), uint64(0), map[react.Key]bool{}, false
 	err = log.Before(log.Last()+1, func(rec event.Record) bool {
-		if ctx.Err() != nil || now.Sub(rec.ReceivedAt) > triedFor {
+		if ctx.Err() != nil || now.Sub(rec.ReceivedAt) > trialSpan {
 			return false
 		}
-		if seen++; seen > triedMost {
+		if seen++; seen > trialMax {
 			cut = true
 			return false
 		}
@@ -197,7 +197,7 @@ func (p *Pane) try(ctx context.Context, r react.Rule) (string, error) {
 	}
 	span := "the last day"
 	if cut {
-		span = "the newest " + cells.Number(triedMost) + " records"
+		span = "the newest " + cells.Number(trialMax) + " records"
 	}
 	return fmt.Sprintf("In %s it would have matched %s in %s.", span, cells.Count(matched, "event"), cells.Count(len(groups), "group")), nil
 }

@@ -148,10 +148,7 @@ func (d *why) write(v *react.Verdict) {
 }
 
 func (d *why) Draw(c *cells.Canvas, h int) {
-	first, end := d.scroll.Lay(len(d.text.Lines), h)
-	for i := first; i < end; i++ {
-		d.text.Lines[i].Draw(c, d.pane.env.Glyphs)
-	}
+	detail.DrawLines(c, d.pane.env.Glyphs, d.text.Lines, &d.scroll, h)
 }
 
 func (d *why) Key(k tea.KeyPressMsg) tea.Cmd { return widget.ReadKey(d.pane.env.Screen, &d.scroll, k) }

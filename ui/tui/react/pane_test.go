@@ -235,7 +235,7 @@ func TestWhenAKeyMayApprove(t *testing.T) {
 		"a held key":        {func(d *fixture) { d.Pane.Key(tea.KeyPressMsg{Code: 'y', Mod: tea.ModCtrl, IsRepeat: true}) }, "wait a moment"},
 		"lines below":       {func(d *fixture) { d.rows = 3; d.again(); d.rest(2 * time.Second) }, "read on"},
 		"a window over it":  {func(d *fixture) { d.covered = true; d.frame() }, "must be on the screen"},
-		"a small terminal":  {func(d *fixture) { d.w = reactions.LeastWidth - 1; d.frame() }, "60 columns and 16 lines"},
+		"a small terminal":  {func(d *fixture) { d.w = reactions.MinWidth - 1; d.frame() }, "60 columns and 16 lines"},
 		"for an audience":   {func(d *fixture) { d.env.Masked = true; d.frame() }, "masked for the audience"},
 		"the program slept": {func(d *fixture) { d.again(); d.rest(reactions.Grace / 2); d.now = d.now.Add(time.Minute); d.Tick() }, "wait a moment"},
 	} {

@@ -216,24 +216,24 @@ func (p *Pane) drawn(from, to, _ int) {
 
 // The smallest terminal on which something can be approved, in cells.
 const (
-	LeastWidth  = 60
-	LeastHeight = 16
+	MinWidth  = 60
+	MinHeight = 16
 )
 
-func (p *Pane) tooSmallNow() bool {
+func (p *Pane) belowMinSize() bool {
 	w, h := p.env.Size()
-	return w < LeastWidth || h < LeastHeight
+	return w < MinWidth || h < MinHeight
 }
 
 // tooSmall reports whether the terminal is too small to decide, and then writes that, and the
 // command to use instead.
 func (p *Pane) tooSmall(d *detail.Text, instead string) bool {
-	if !p.tooSmallNow() {
+	if !p.belowMinSize() {
 		return false
 	}
 	w, h := p.env.Size()
 	d.Say("", themes.Warn, "The terminal is too small to decide here.")
-	d.Say("", themes.Plain, "needed  "+cells.Number(LeastWidth)+" columns and "+cells.Number(LeastHeight)+" lines")
+	d.Say("", themes.Plain, "needed  "+cells.Number(MinWidth)+" columns and "+cells.Number(MinHeight)+" lines")
 	d.Say("", themes.Plain, "has     "+cells.Number(uint64(w))+" columns and "+cells.Number(uint64(h))+" lines")
 	d.Say("", themes.Plain, "Make it larger, or: "+instead)
 	return true
@@ -255,7 +255,7 @@ func (p *Pane) write(d *detail.Text, b block, lines []react.BlockLine) {
 		if l.Warn {
 			role, sign = themes.Warn, "!"
 		}
-		name := sign + cells.Pad(l.Label, min(label, labelMost))
+		name := sign + cells.Pad(l.Label, min(label, labelMax))
 		for _, part := range cells.Fold(l.Text, d.Width-len(name)-2) {
 			d.Lines = append(d.Lines, detail.Line{Label: name, Role: role, Text: part})
 			all.WriteString(name + part.Plain() + "\n")
@@ -285,8 +285,8 @@ func decideElsewhere(b block) string {
 	return ""
 }
 
-// labelMost bounds the cells of the labels of a block.
-const labelMost = 16
+// labelMax bounds the cells of the labels of a block.
+const labelMax = 16
 
 // Title is for the title of the detail: which of the waiting runs is shown, and whether a key
 // may approve or arm it. It is "" where neither is to be told.

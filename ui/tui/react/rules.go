@@ -69,7 +69,7 @@ const (
 
 func (t *rules) Columns() []table.Column {
 	return []table.Column{
-		ruleName:       {Title: "RULE", Width: 12, Grow: 1, Most: 40},
+		ruleName:       {Title: "RULE", Width: 12, Grow: 1, Max: 40},
 		ruleMode:       {Title: "MODE", Width: 6, Rank: 3},
 		ruleNow:        {Title: "NOW", Width: 8},
 		ruleArmed:      {Title: "ARMED", Width: 6, Rank: 1},
@@ -213,7 +213,7 @@ func (t *rules) status(d *detail.Text, r *react.RuleView) {
 	}
 }
 
-func (t *rules) Teach() []string {
+func (t *rules) EmptyText() []string {
 	p := t.pane
 	if text := p.notAvailable(); text != nil {
 		return text

@@ -63,8 +63,8 @@ func (t *runs) Columns() []table.Column {
 	return []table.Column{
 		runAt:     {Title: "CREATED", Width: 15, Rank: 3},
 		runState:  {Title: "STATE", Width: 12},
-		runRule:   {Title: "RULE", Width: 12, Grow: 1, Most: 30},
-		runGroup:  {Title: "GROUP", Width: 10, Grow: 1, Most: 30, Rank: 4},
+		runRule:   {Title: "RULE", Width: 12, Grow: 1, Max: 30},
+		runGroup:  {Title: "GROUP", Width: 10, Grow: 1, Max: 30, Rank: 4},
 		runEvents: {Title: "EVENTS", Width: 6, Right: true, Rank: 5},
 		runTook:   {Title: "TOOK", Width: 7, Right: true, Rank: 6},
 		runWhy:    {Title: "WHY", Width: 16, Grow: 4, Rank: 2},
@@ -237,7 +237,7 @@ func (t *runs) head(d *detail.Text, r *react.Run) {
 	case react.Client:
 		d.Say("made    ", themes.Plain, "by a client of this host as an MCP server")
 	}
-	d.Say("care    ", themes.Warn, care(r))
+	d.Say("care    ", themes.Warn, caution(r))
 	switch {
 	case r.State == react.Parked:
 		d.Say("next    ", themes.Key, e.Screen.KeyOf("react.settle")+" says what became of it; "+e.Screen.KeyOf("react.again")+" has it done again")
@@ -314,7 +314,7 @@ func printed(d *detail.Text, what string, s *react.Stream) {
 	}
 }
 
-func (t *runs) Teach() []string {
+func (t *runs) EmptyText() []string {
 	switch {
 	case t.pane.notAvailable() != nil:
 		return t.pane.notAvailable()

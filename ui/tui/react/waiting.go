@@ -18,11 +18,11 @@ import (
 // others come.
 type waiting struct {
 	viewList[react.Run]
-	input laidInput
+	input renderedInput
 }
 
-// laidInput is the input of a request, laid out.
-type laidInput struct {
+// renderedInput is the input of a request, laid out.
+type renderedInput struct {
 	of    string // hash of the request
 	width int    // in cells
 	lines []trust.Rendered
@@ -35,19 +35,19 @@ const (
 	waitGroup
 	waitEvents
 	waitAct
-	waitCare
+	waitCaution
 	waitEnds
 )
 
 func (t *waiting) Columns() []table.Column {
 	return []table.Column{
-		waitAge:    {Title: "WAITED", Width: 8, Rank: 2},
-		waitRule:   {Title: "RULE", Width: 12, Grow: 1, Most: 30},
-		waitGroup:  {Title: "GROUP", Width: 10, Grow: 1, Most: 30, Rank: 3, Empty: t.none(func(r *react.Run) bool { return r.Key != "" })},
-		waitEvents: {Title: "EVENTS", Width: 6, Right: true, Rank: 4},
-		waitAct:    {Title: "WANTS TO", Width: 14, Grow: 4},
-		waitCare:   {Title: "CAUTION", Width: 13, Rank: 5, Empty: t.none(func(r *react.Run) bool { return care(r) != "" })},
-		waitEnds:   {Title: "EXPIRES", Width: 8, Right: true, Rank: 1, Empty: t.none(func(r *react.Run) bool { return !r.Due.IsZero() })},
+		waitAge:     {Title: "WAITED", Width: 8, Rank: 2},
+		waitRule:    {Title: "RULE", Width: 12, Grow: 1, Max: 30},
+		waitGroup:   {Title: "GROUP", Width: 10, Grow: 1, Max: 30, Rank: 3, Empty: t.none(func(r *react.Run) bool { return r.Key != "" })},
+		waitEvents:  {Title: "EVENTS", Width: 6, Right: true, Rank: 4},
+		waitAct:     {Title: "WANTS TO", Width: 14, Grow: 4},
+		waitCaution: {Title: "CAUTION", Width: 13, Rank: 5, Empty: t.none(func(r *react.Run) bool { return caution(r) != "" })},
+		waitEnds:    {Title: "EXPIRES", Width: 8, Right: true, Rank: 1, Empty: t.none(func(r *react.Run) bool { return !r.Due.IsZero() })},
 	}
 }
 
@@ -74,8 +74,8 @@ func (t *waiting) Cell(i, col int) table.Cell {
 		return table.Say(themes.Dim, cells.Number(r.Members.Count))
 	case waitAct:
 		return table.Say(themes.Plain, requestText(r.Request))
-	case waitCare:
-		return table.Say(themes.Warn, care(r))
+	case waitCaution:
+		return table.Say(themes.Warn, caution(r))
 	}
 	if r.Due.IsZero() {
 		return table.Cell{}
@@ -88,8 +88,8 @@ func (t *waiting) Cell(i, col int) table.Cell {
 	return table.Say(role, cells.Span(left))
 }
 
-// care names why a run asks for a closer look, "" for no reason.
-func care(r *react.Run) string {
+// caution names why a run asks for a closer look, "" for no reason.
+func caution(r *react.Run) string {
 	word := ""
 	if r.Flagged {
 		word = "! noticed"
@@ -134,7 +134,7 @@ func (t *waiting) writeInput(d *detail.Text, r *react.Run) {
 		return
 	}
 	if of := r.Request.Hash(); t.input.of != of || t.input.width != d.Width {
-		t.input = laidInput{of, d.Width, trust.Block(trust.Untrusted(string(in[:min(len(in), inputShownMax)])), max(1, d.Width-1))}
+		t.input = renderedInput{of, d.Width, trust.Block(trust.Untrusted(string(in[:min(len(in), inputShownMax)])), max(1, d.Width-1))}
 	}
 	d.Quote(t.sender(r)+": input of the act", t.input.lines)
 	if rest := len(in) - inputShownMax; rest > 0 {
@@ -184,7 +184,7 @@ func inEvents(n, all uint64) string {
 	return ", in " + cells.Number(n) + " of them"
 }
 
-func (t *waiting) Teach() []string {
+func (t *waiting) EmptyText() []string {
 	p := t.pane
 	switch {
 	case p.notAvailable() != nil:

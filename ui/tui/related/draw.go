@@ -60,7 +60,7 @@ func (d *view) lanes(c *cells.Canvas, lanes []incidents.Lane, n int) {
 	width := c.Room - name - 8
 	from, to := d.entries[0].At, d.entries[len(d.entries)-1].At
 	at := -1
-	if i := d.place(); i >= 0 {
+	if i := d.chosenIndex(); i >= 0 {
 		at = bucket(d.entries[d.rows[i].First].At, from, to, width)
 	}
 	for i := range n {
@@ -139,7 +139,7 @@ func roleOf(e *incidents.Entry) themes.Role {
 	case e.Kind != event.KindEvent:
 		return themes.Bad
 	}
-	return evidence.Gravity(e.Severity.Raw())
+	return evidence.WordLevelRole(e.Severity.Raw())
 }
 
 func rank(r themes.Role) int {
@@ -157,7 +157,7 @@ func rank(r themes.Role) int {
 // list draws h rows of the list.
 func (d *view) list(c *cells.Canvas, h int) {
 	d.shown = h
-	at := max(0, d.place())
+	at := max(0, d.chosenIndex())
 	d.top = max(0, min(max(min(d.top, at), at-h+1), len(d.rows)-h))
 	for i := d.top; i < min(d.top+h, len(d.rows)); i++ {
 		d.row(c, i, i == at)
@@ -192,7 +192,7 @@ func (d *view) row(c *cells.Canvas, i int, chosen bool) {
 	signs := signsOf(d.entries[run.First : run.Last+1])
 	c.Safe(themes.Plain, text.Clip(max(1, c.Room-len(times)-signs.Width())))
 	c.Put(themes.Strong, times)
-	signs.Lay(c)
+	signs.Draw(c)
 	c.End()
 }
 

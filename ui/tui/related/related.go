@@ -53,14 +53,14 @@ type view struct {
 	done    bool
 	err     error
 
-	folded bool
-	open   map[uint64]bool // folded runs that are shown whole, by their first record
-	rows   []incidents.Run // what the list shows
-	fresh  bool            // rows are those of entries
-	at     uint64          // record of the chosen row
-	asked  uint64          // the record to open at, 0 once the operator moved
-	top    int
-	shown  int
+	folded  bool
+	open    map[uint64]bool // folded runs that are shown whole, by their first record
+	rows    []incidents.Run // what the list shows
+	current bool            // rows are those of entries
+	at      uint64          // record of the chosen row
+	asked   uint64          // the record to open at, 0 once the operator moved
+	top     int
+	shown   int
 
 	stop context.CancelFunc
 }
@@ -75,7 +75,7 @@ func (d *view) start() tea.Cmd {
 // restart searches again, to include records that were stored meanwhile. The chosen record stays.
 func (d *view) restart() tea.Cmd {
 	d.stop()
-	d.entries, d.rows, d.asked, d.done, d.fresh = nil, nil, d.at, false, false
+	d.entries, d.rows, d.asked, d.done, d.current = nil, nil, d.at, false, false
 	return d.start()
 }
 
@@ -110,19 +110,19 @@ func (d *view) take(found []incidents.Entry) {
 	}
 	d.entries = append(d.entries, found...)
 	incidents.Sort(d.entries)
-	d.fresh = false
+	d.current = false
 	if d.asked != 0 && slices.ContainsFunc(found, func(e incidents.Entry) bool { return e.Seq == d.asked }) {
 		d.at = d.asked
 	}
-	d.layRows()
+	d.makeRows()
 }
 
-// layRows makes the rows of the list again.
-func (d *view) layRows() {
-	if d.fresh {
+// makeRows makes the rows of the list again.
+func (d *view) makeRows() {
+	if d.current {
 		return
 	}
-	d.fresh = true
+	d.current = true
 	runs := incidents.Fold(d.entries)
 	d.rows = d.rows[:0]
 	for _, r := range runs {
@@ -134,30 +134,30 @@ func (d *view) layRows() {
 			d.rows = append(d.rows, incidents.Run{First: i, Last: i})
 		}
 	}
-	if d.place() < 0 && len(d.rows) > 0 {
+	if d.chosenIndex() < 0 && len(d.rows) > 0 {
 		d.at = d.entries[d.rows[len(d.rows)-1].First].Seq
 	}
 }
 
-// place is the place of the chosen row, -1 if there is none.
-func (d *view) place() int {
+// chosenIndex is the place of the chosen row, -1 if there is none.
+func (d *view) chosenIndex() int {
 	return slices.IndexFunc(d.rows, func(r incidents.Run) bool {
 		return slices.ContainsFunc(d.entries[r.First:r.Last+1], func(e incidents.Entry) bool { return e.Seq == d.at })
 	})
 }
 
-func (d *view) by(n int) {
+func (d *view) move(n int) {
 	if len(d.rows) == 0 {
 		return
 	}
 	d.asked = 0
-	i := max(0, min(d.place()+n, len(d.rows)-1))
+	i := max(0, min(d.chosenIndex()+n, len(d.rows)-1))
 	d.at = d.entries[d.rows[i].First].Seq
 }
 
 // unfold opens or closes the run in which the chosen row stands.
 func (d *view) unfold(open bool) {
-	i := d.place()
+	i := d.chosenIndex()
 	if i < 0 {
 		return
 	}
@@ -178,8 +178,8 @@ func (d *view) unfold(open bool) {
 			break
 		}
 	}
-	d.fresh = false
-	d.layRows()
+	d.current = false
+	d.makeRows()
 }
 
 // Title says also in which order the list is: the stream has another one, that of arrival.
@@ -200,7 +200,7 @@ func (d *view) Key(k tea.KeyPressMsg) tea.Cmd {
 		d.stop()
 		d.env.Screen.Show(nil)
 	case "enter":
-		if i := d.place(); i >= 0 {
+		if i := d.chosenIndex(); i >= 0 {
 			d.stop()
 			d.env.Screen.Show(nil)
 			d.env.Goto(d.at)
@@ -210,15 +210,15 @@ func (d *view) Key(k tea.KeyPressMsg) tea.Cmd {
 	case "#":
 		d.folded = !d.folded
 		clear(d.open)
-		d.fresh = false
-		d.layRows()
+		d.current = false
+		d.makeRows()
 	case "l", "right":
 		d.unfold(true)
 	case "h", "left":
 		d.unfold(false)
 	default:
-		if by, ok := widget.Steps(name, len(d.rows), d.shown); ok {
-			d.by(by)
+		if move, ok := widget.Steps(name, len(d.rows), d.shown); ok {
+			d.move(move)
 		} else {
 			d.env.Elsewhere(k, "enter goes to the row there")
 		}

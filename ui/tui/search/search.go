@@ -37,15 +37,15 @@ type Screen interface {
 
 // Search is what is searched, and the search for the next record of a kind.
 type Search struct {
-	Text   string // in lower case; "" for nothing
-	env    Env
-	find   feed.Find
-	what   string // is looked for, for the operator
-	token  int    // answers to earlier searches are stale
-	start  uint64 // the record where it began; 0: the newest
-	gen    int    // of the rows among which it looks
-	on     bool
-	sought uint64 // a record that the stream was led to; 0: none
+	Text    string // in lower case; "" for nothing
+	env     Env
+	find    feed.Find
+	what    string // is looked for, for the operator
+	token   int    // answers to earlier searches are stale
+	start   uint64 // the record where it began; 0: the newest
+	gen     int    // of the rows among which it looks
+	running bool
+	target  uint64 // a record that the stream was led to; 0: none
 }
 
 // New returns a search for nothing.
@@ -56,8 +56,8 @@ func (s *Search) Open() {
 	before := s.Text
 	s.env.AskLine(&widget.Prompt{
 		Label: "search:", Says: "highlights, and hides nothing   enter keep  up earlier  esc undo", Past: s.env.Persist.Searches,
-		Change: func(text string) { s.Text = strings.ToLower(text) },
-		Gone:   func() { s.Text = before },
+		Change:    func(text string) { s.Text = strings.ToLower(text) },
+		Cancelled: func() { s.Text = before },
 		Done: func(text string) tea.Cmd {
 			s.Text = strings.ToLower(text)
 			s.env.Persist.Searches = widget.Remember(s.env.Persist.Searches, text)
@@ -105,7 +105,7 @@ func (s *Search) Oldest() tea.Cmd {
 		s.env.Stream.ToOldest()
 		return nil
 	}
-	return s.look("rows", feed.Find{Query: q})
+	return s.begin("rows", feed.Find{Query: q})
 }
 
 // from looks for the next record that matches, from the chosen one on.
@@ -114,7 +114,7 @@ func (s *Search) from(what string, step int, match func(*event.Record) bool) tea
 	if at == 0 {
 		return nil
 	}
-	if !s.env.Stream.Turned { // where it will stand, once that is read
+	if !s.env.Stream.Loaded { // where it will stand, once that is read
 		at = s.env.Stream.Anchor()
 	}
 	if step > 0 {
@@ -122,17 +122,17 @@ func (s *Search) from(what string, step int, match func(*event.Record) bool) tea
 	}
 	hidden := s.env.Stream.Hidden()
 	shown := func(r *event.Record) bool { return match(r) && !hidden[r.Seq] }
-	return s.look(what, feed.Find{Query: s.env.Stream.Query, Match: shown, From: at, Back: step < 0})
+	return s.begin(what, feed.Find{Query: s.env.Stream.Query, Match: shown, From: at, Back: step < 0})
 }
 
-func (s *Search) look(what string, f feed.Find) tea.Cmd {
-	s.find, s.start, s.what, s.gen, s.on = f, f.From, what, s.env.Stream.Gen, true
+func (s *Search) begin(what string, f feed.Find) tea.Cmd {
+	s.find, s.start, s.what, s.gen, s.running = f, f.From, what, s.env.Stream.Gen, true
 	s.token++
-	return s.part()
+	return s.searchPart()
 }
 
-// part searches the next part of the log.
-func (s *Search) part() tea.Cmd {
+// searchPart searches the next part of the log.
+func (s *Search) searchPart() tea.Cmd {
 	f, token, log := s.find, s.token, s.env.Log()
 	return s.env.Do(func(ctx context.Context) tea.Msg {
 		found := f.Part(ctx, log)
@@ -146,10 +146,10 @@ func (s *Search) part() tea.Cmd {
 }
 
 // Running reports whether a search runs.
-func (s *Search) Running() bool { return s.on }
+func (s *Search) Running() bool { return s.running }
 
 // Drop ends the search that runs, and tells nothing.
-func (s *Search) Drop() { s.token, s.on = s.token+1, false }
+func (s *Search) Drop() { s.token, s.running = s.token+1, false }
 
 // Stop ends the search that runs, and tells that.
 func (s *Search) Stop() {
@@ -165,33 +165,33 @@ func (s *Search) take(f feed.Found) tea.Cmd {
 	}
 	switch {
 	case f.Err != nil:
-		s.on = false
+		s.running = false
 		s.env.Fail("cannot read the log", f.Err)
 	case f.Seq != 0:
-		s.on = false
+		s.running = false
 		s.env.Hush()
 		s.env.Stream.Seek(f.Seq)
 	case f.End:
-		s.on = false
+		s.running = false
 		s.env.Tell("no more " + s.what + " that way")
 	default:
 		s.find.From = f.Edge
 		text := "no " + s.what + " yet; looking further " + way
-		if bar := s.env.Bar(s.reach(f)); bar != "" {
+		if bar := s.env.Bar(s.progress(f)); bar != "" {
 			text = bar + "  " + text
 		}
 		if !f.At.IsZero() {
 			text += ", at " + s.env.Moment(f.At)
 		}
 		s.env.Tell(text + " " + s.env.Glyphs.More + "  " + s.env.KeyOf("back") + " stops")
-		return s.part()
+		return s.searchPart()
 	}
 	return nil
 }
 
-// reach tells how much of the way has been searched, and how long it is: back to the oldest
+// progress tells how much of the way has been searched, and how long it is: back to the oldest
 // record that is stored, on to the newest.
-func (s *Search) reach(f feed.Found) (done, total uint64) {
+func (s *Search) progress(f feed.Found) (done, total uint64) {
 	oldest, newest := max(1, f.Oldest), s.env.Stream.Seen
 	if s.find.Back {
 		start := s.start
@@ -206,7 +206,7 @@ func (s *Search) reach(f feed.Found) (done, total uint64) {
 
 // Goto shows a record, or the nearest one before it that the stream shows.
 func (s *Search) Goto(seq uint64) {
-	s.sought = seq
+	s.target = seq
 	s.env.Stream.Seek(seq)
 	s.Landed()
 }
@@ -214,11 +214,11 @@ func (s *Search) Goto(seq uint64) {
 // Landed tells, once the stream has read the rows around the record of [Search.Goto], if that
 // record is not among them.
 func (s *Search) Landed() {
-	if s.sought == 0 || !s.env.Stream.Turned {
+	if s.target == 0 || !s.env.Stream.Loaded {
 		return
 	}
-	if !s.env.Stream.Shows(s.sought) {
+	if !s.env.Stream.Shows(s.target) {
 		s.env.Tell("the record itself is not shown: the filter or the scope hides it")
 	}
-	s.sought = 0
+	s.target = 0
 }

@@ -77,12 +77,12 @@ func (d *dialog) buckets(r *line) []uint32 {
 
 func (d *dialog) Title() string { return "Stats" }
 func (d *dialog) Size(int, int) (int, int) {
-	return 112, len(d.counters(0)) + headRows + max(6, len(d.rows))
+	return 112, len(d.counters(0)) + headerRows + max(6, len(d.rows))
 }
 
 func (d *dialog) Draw(c *cells.Canvas, h int) {
 	lines := d.counters(c.Room - labelWidth)
-	if most := max(0, h-headRows-3); len(lines) > most {
+	if most := max(0, h-headerRows-3); len(lines) > most {
 		lines = lines[:most]
 	}
 	for _, l := range lines {
@@ -91,8 +91,8 @@ func (d *dialog) Draw(c *cells.Canvas, h int) {
 		c.End()
 	}
 	d.head(c)
-	used := len(lines) + headRows
-	first, end := d.chooser.Lay(len(d.rows), max(1, h-used))
+	used := len(lines) + headerRows
+	first, end := d.chooser.Visible(len(d.rows), max(1, h-used))
 	if len(d.rows) == 0 {
 		c.Put(themes.Dim, "   nothing yet")
 		c.End()
@@ -131,8 +131,8 @@ func (d *dialog) counters(room int) [][2]string {
 	}
 }
 
-// headRows is how many rows [dialog.head] writes.
-const headRows = 2
+// headerRows is how many rows [dialog.head] writes.
+const headerRows = 2
 
 // head says of what the rates are, and names the columns of the rows.
 func (d *dialog) head(c *cells.Canvas) {
@@ -236,7 +236,7 @@ func (d *dialog) Key(k tea.KeyPressMsg) tea.Cmd {
 }
 
 func (d *dialog) Click(_, y int) tea.Cmd {
-	d.chooser.Click(y-len(d.counters(0))-headRows, len(d.rows))
+	d.chooser.Click(y-len(d.counters(0))-headerRows, len(d.rows))
 	return nil
 }
 

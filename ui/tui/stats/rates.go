@@ -42,15 +42,15 @@ type Rates struct {
 // New returns rates without numbers.
 func New(env *Env) Rates { return Rates{env: env} }
 
-// awayEvery is how often they are asked for while the screen has no focus.
-const awayEvery = 5 * time.Second
+// unfocusedInterval is how often they are asked for while the screen has no focus.
+const unfocusedInterval = 5 * time.Second
 
 // Work asks for the numbers in the background when a second went by; without the
 // focus, five.
 func (r *Rates) Work(focused bool) tea.Cmd {
 	now, every := r.env.Clock(), time.Second
 	if !focused {
-		every = awayEvery
+		every = unfocusedInterval
 	}
 	if r.busy || !r.At.IsZero() && now.Sub(r.At) < every {
 		return nil
@@ -85,25 +85,25 @@ func (r *Rates) Open() tea.Cmd {
 	return r.Work(true)
 }
 
-// headSpark is how many seconds the header draws.
-const headSpark = 12
+// headerSeconds is how many seconds the header draws.
+const headerSeconds = 12
 
 // Head tells the rate of everything, with its course where there is room.
 func (r *Rates) Head(course bool) string {
 	seconds := r.Total.Seconds[:]
-	if cells.Highest(cells.Recent(seconds, headSpark)) == 0 {
+	if cells.Highest(cells.Recent(seconds, headerSeconds)) == 0 {
 		return ""
 	}
 	words := "  " + cells.Rate(cells.PerSecond(seconds))
 	if course {
-		words += " " + r.env.Glyphs.Spark(cells.Recent(seconds, headSpark))
+		words += " " + r.env.Glyphs.Spark(cells.Recent(seconds, headerSeconds))
 	}
 	return words
 }
 
-// Course returns how many events of a subscription came in each of the last n seconds,
+// RecentCounts returns how many events of a subscription came in each of the last n seconds,
 // the newest last; nil if none came.
-func (r *Rates) Course(id event.SubID, n int) []uint32 {
+func (r *Rates) RecentCounts(id event.SubID, n int) []uint32 {
 	rate, ok := r.BySub[id]
 	if !ok {
 		return nil

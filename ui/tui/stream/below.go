@@ -10,8 +10,8 @@ type tally struct {
 	hole uint64 // … without those up to here, which are not counted
 }
 
-// level says that nothing is known behind what was examined.
-func (w *Window) level() { w.tally = tally{to: w.Seen} }
+// resetTally says that nothing is known behind what was examined.
+func (w *Window) resetTally() { w.tally = tally{to: w.Seen} }
 
 // cutEnd lets go of the newest rows beyond windowMax; they are counted as waiting.
 func (w *Window) cutEnd() {
@@ -33,9 +33,9 @@ func (w *Window) cutEnd() {
 	w.Seen, w.Cut = end-1, true
 }
 
-// jumped begins to count behind a window that was read again; last is the newest record.
-func (w *Window) jumped(last uint64) {
-	w.level()
+// countFromLoaded begins to count behind a window that was read again; last is the newest record.
+func (w *Window) countFromLoaded(last uint64) {
+	w.resetTally()
 	switch {
 	case !w.Cut:
 	case w.Query.Everything():
@@ -45,8 +45,8 @@ func (w *Window) jumped(last uint64) {
 	}
 }
 
-// reached takes rows that were read on out of what waits.
-func (w *Window) reached(seqs []uint64) {
+// countRead takes rows that were read on out of what waits.
+func (w *Window) countRead(seqs []uint64) {
 	for _, seq := range seqs {
 		if seq > w.tally.hole && seq <= w.tally.to {
 			w.tally.rows--
@@ -54,7 +54,7 @@ func (w *Window) reached(seqs []uint64) {
 	}
 	w.tally.rows = max(0, w.tally.rows)
 	if w.Seen >= w.tally.to {
-		w.level()
+		w.resetTally()
 	}
 }
 

@@ -67,8 +67,8 @@ var columnRank = map[Kind]int{ColSize: 9, ColMode: 8, ColSub: 7, ColBatch: 6, Co
 
 // Room that a summary gets before columns do that tell less, and before others.
 const (
-	goodSummary  = 64
-	leastSummary = 28
+	wantedSummary = 64
+	minSummary    = 28
 )
 
 // TypeKey names an event type of a server in the setting.
@@ -149,11 +149,11 @@ func widths(cols []Column, key planKey) []int {
 			out[i] = key.clock.Width(!key.short)
 		case ColServer:
 			if level < 1 && key.many {
-				out[i] = min(key.widest.server, serverMost(key.w))
+				out[i] = min(key.widest.server, serverMax(key.w))
 			}
 		case ColType:
 			if level < 2 {
-				out[i] = min(key.widest.typ, typeMost(key.w))
+				out[i] = min(key.widest.typ, typeMax(key.w))
 			}
 		case ColSeverity:
 			out[i] = severityWidth(key.w)
@@ -189,7 +189,7 @@ func widths(cols []Column, key planKey) []int {
 			return out
 		}
 		rank, room := columnRank[cols[worst].Kind], key.w-1-used
-		if room >= goodSummary || rank < 7 && room >= leastSummary || rank < 4 && room >= leastSummary/2 {
+		if room >= wantedSummary || rank < 7 && room >= minSummary || rank < 4 && room >= minSummary/2 {
 			return out
 		}
 		used -= out[worst] + 1
@@ -197,9 +197,9 @@ func widths(cols []Column, key planKey) []int {
 	}
 }
 
-// serverMost and typeMost are the room that names get at most in a row of w cells.
-func serverMost(w int) int { return max(6, w/8) }
-func typeMost(w int) int   { return max(10, w/5) }
+// serverMax and typeMost are the room that names get at most in a row of w cells.
+func serverMax(w int) int { return max(6, w/8) }
+func typeMax(w int) int   { return max(10, w/5) }
 
 // severityWidth is the room of the severity with its bar in a row of w cells: whole
 // words, or their beginnings.
@@ -224,11 +224,11 @@ func worstColumn(cols []Column, width []int) int {
 
 // Choice is what the operator chose, by type.
 type Choice struct {
-	By    map[string][]Column
-	gen   int               // grows with every change
-	Grave map[string]string // by [TypeKey], the JSON pointer of the severity; of the operator
-	Picks map[typeOfServer]TypePick
-	Seen  int // of what the picks were made
+	By            map[string][]Column
+	gen           int               // grows with every change
+	SeverityPaths map[string]string // by [TypeKey], the JSON pointer of the severity; of the operator
+	Picks         map[typeOfServer]TypePick
+	Seen          int // of what the picks were made
 }
 
 type typeOfServer struct {
@@ -273,7 +273,7 @@ func (s *Stream) pick(r *event.Record) TypePick {
 		c.Picks = map[typeOfServer]TypePick{}
 	}
 	p := pickOf(env.TypeOf(r).PayloadSchema)
-	if at := c.Grave[TypeKey(query.Node{Server: r.Server, Type: r.Type})]; at != "" {
+	if at := c.SeverityPaths[TypeKey(query.Node{Server: r.Server, Type: r.Type})]; at != "" {
 		p.severity = at
 	}
 	c.Picks[key] = p
@@ -310,7 +310,7 @@ func pickOf(schema json.RawMessage) TypePick {
 	}
 	for _, name := range names {
 		if prop := s.Properties[name]; prop.levels() {
-			p.severity = pointer(name)
+			p.severity = Pointer(name)
 			break
 		}
 	}
@@ -325,8 +325,8 @@ func (p *property) levels() bool {
 	})
 }
 
-// pointer is the JSON pointer of a member of a payload.
-func pointer(name string) string {
+// Pointer returns the JSON pointer of a member of an object (RFC 6901).
+func Pointer(name string) string {
 	return "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }
 

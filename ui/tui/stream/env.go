@@ -16,7 +16,7 @@ type Env struct {
 	Focused func() bool    // the stream has the focus
 	Found   func() string  // what is searched, in lower case
 	// Terse reports whether times are short, and whether rows are their summaries alone.
-	Terse  func() (short, only bool)
-	TypeOf func(r *event.Record) event.Type
-	Teach  func(c *cells.Canvas, h int) // writes what an empty stream says that has the focus
+	Terse     func() (short, only bool)
+	TypeOf    func(r *event.Record) event.Type
+	DrawEmpty func(c *cells.Canvas, h int) // writes what an empty stream says that has the focus
 }

@@ -11,12 +11,12 @@ func (s *Stream) Show(q query.Query) {
 	s.Paused, s.Waiting = false, 0
 	switch {
 	case s.Follow || s.Anchor() == 0:
-		s.turn(q, feed.Newest, 0)
+		s.load(q, feed.Newest, 0)
 		return
 	case s.anchor == 0:
 		s.anchorAt(s.At, s.Index(s.At)-s.Index(s.Top))
 	}
-	s.turn(q, feed.Around, s.anchor)
+	s.load(q, feed.Around, s.anchor)
 }
 
 // ShowNewest changes what the stream shows, and follows it from its newest row.
@@ -50,10 +50,10 @@ func (s *Stream) ShowAt(q query.Query, p Place) {
 	s.Show(q)
 }
 
-// Stay has the stream stand where it stands, also if it would stand elsewhere were a
+// DropAnchor has the stream stand where it stands, also if it would stand elsewhere were a
 // filter not there.
-func (s *Stream) Stay() {
-	if s.Turned && len(s.Seqs) > 0 {
+func (s *Stream) DropAnchor() {
+	if s.Loaded && len(s.Seqs) > 0 {
 		s.anchor = 0
 	}
 }
@@ -61,26 +61,26 @@ func (s *Stream) Stay() {
 // Seek chooses a record, and has the log read round it if it is not held.
 func (s *Stream) Seek(seq uint64) {
 	s.Follow = false
-	if row, ok := s.rowOf(seq); s.Turned && ok {
+	if row, ok := s.rowOf(seq); s.Loaded && ok {
 		s.At, s.anchor = row, 0
 		s.Reveal()
 		return
 	}
 	s.anchorAt(seq, max(s.Height, 1)/2)
 	s.Paused, s.Waiting = false, 0
-	s.turn(s.Query, feed.Around, seq)
+	s.load(s.Query, feed.Around, seq)
 }
 
 // ToOldest goes to the oldest row of all that is stored.
 func (s *Stream) ToOldest() {
 	s.Follow = false
-	if s.Oldest && s.Turned {
+	if s.Oldest && s.Loaded {
 		s.By(-len(s.Seqs))
 		return
 	}
 	s.anchorAt(1, 0)
 	s.Paused, s.Waiting = false, 0
-	s.turn(s.Query, feed.Oldest, 1)
+	s.load(s.Query, feed.Oldest, 1)
 }
 
 // ToNewest follows the stream from its newest row.
@@ -89,8 +89,8 @@ func (s *Stream) ToNewest() {
 	if s.Paused {
 		s.Pause()
 	}
-	if s.Cut || !s.Turned {
-		s.turn(s.Query, feed.Newest, 0)
+	if s.Cut || !s.Loaded {
+		s.load(s.Query, feed.Newest, 0)
 		return
 	}
 	s.Settle()

@@ -129,8 +129,8 @@ func (s *Stream) batchEdgeOf(i int) batchEdge {
 	return noBatch
 }
 
-// layBatchEdge writes the bracket of a batch before a summary.
-func layBatchEdge(c *cells.Canvas, g *cells.Glyphs, j batchEdge) {
+// drawBatchEdge writes the bracket of a batch before a summary.
+func drawBatchEdge(c *cells.Canvas, g *cells.Glyphs, j batchEdge) {
 	if j != noBatch {
 		c.Put(themes.Gutter, g.Joints[j-1]+" ")
 	}

@@ -26,8 +26,8 @@ type Pair struct {
 func NewPair(env *Env) Pair {
 	p := Pair{Stream: New(env)}
 	aside := *env
-	aside.Focused, aside.Teach = func() bool { return false }, nil
-	p.Other = Stream{env: &aside, Window: Window{of: 1}}
+	aside.Focused, aside.DrawEmpty = func() bool { return false }, nil
+	p.Other = Stream{env: &aside, Window: Window{id: 1}}
 	return p
 }
 
@@ -37,7 +37,7 @@ func (p *Pair) Open() {
 		return
 	}
 	s, before := p.Stream, &p.Other
-	s.env, s.of, s.Gen = before.env, before.of, before.Gen+1 // answers to what was asked before it was closed are stale
+	s.env, s.id, s.Gen = before.env, before.id, before.Gen+1 // answers to what was asked before it was closed are stale
 	s.Seqs, s.folds, s.Stop, s.Fetching = slices.Clone(p.Seqs), maps.Clone(p.folds), nil, false
 	s.records = newRecords()
 	s.records.held, s.records.bytes = maps.Clone(p.records.held), p.records.bytes
@@ -59,8 +59,8 @@ func (p *Pair) Switch() {
 
 // Close leaves the stream with the keys as the only one.
 func (p *Pair) Close() {
-	p.Other.rest()
-	p.Other = Stream{env: p.Other.env, Window: Window{of: p.Other.of, Gen: p.Other.Gen}}
+	p.Other.cancel()
+	p.Other = Stream{env: p.Other.env, Window: Window{id: p.Other.id, Gen: p.Other.Gen}}
 	p.Two = false
 }
 
@@ -72,10 +72,10 @@ func (p *Pair) Shown() []*Stream {
 	return []*Stream{&p.Stream}
 }
 
-// Asked returns the stream that asked for a page, nil if it was closed meanwhile.
-func (p *Pair) Asked(r *feed.Request) *Stream {
+// Requester returns the stream that asked for a page, nil if it was closed meanwhile.
+func (p *Pair) Requester(r *feed.Request) *Stream {
 	switch {
-	case r.Of == p.of:
+	case r.Stream == p.id:
 		return &p.Stream
 	case p.Two:
 		return &p.Other
@@ -85,14 +85,14 @@ func (p *Pair) Asked(r *feed.Request) *Stream {
 
 // Take takes an answer for the stream that asked; see [Stream.Take].
 func (p *Pair) Take(page feed.Page) (again bool) {
-	s := p.Asked(&page.Request)
+	s := p.Requester(&page.Request)
 	return s != nil && s.Take(page)
 }
 
 // SetSeverity takes where the payloads of event types, named as SERVER/TYPE, say how bad
 // they are, as JSON pointers. Rows are formed again.
 func (p *Pair) SetSeverity(pointers map[string]string) {
-	p.Columns.Grave = pointers
+	p.Columns.SeverityPaths = pointers
 	p.Reform()
 }
 
@@ -156,8 +156,8 @@ func PlaceWords(n query.Node, g *cells.Glyphs) trust.Rendered {
 	return cells.Join(cells.Sanitize(n.Server+" "+g.Path+" "), trust.Line(n.Type), cells.Sanitize(" "+g.Path+" "+string(n.Sub)))
 }
 
-// teachAside says on an empty stream without the keys what it is.
-func (s *Stream) teachAside(c *cells.Canvas) {
+// drawEmptyAside says on an empty stream without the keys what it is.
+func (s *Stream) drawEmptyAside(c *cells.Canvas) {
 	text := "Nothing of this has arrived yet."
 	switch {
 	case s.Searched() != "":

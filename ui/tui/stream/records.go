@@ -82,12 +82,12 @@ func (s *Stream) Lost(seq uint64) bool { return s.records.lost[seq] }
 func (s *Stream) Next() (feed.Request, bool) {
 	if r, ok := s.nextRows(); ok {
 		s.Fetching = true
-		r.Of, r.Gen, r.Query = s.of, s.Gen, s.Query
+		r.Stream, r.Gen, r.Query = s.id, s.Gen, s.Query
 		return r, true
 	}
 	if want := s.missing(); len(want) > 0 && !s.records.busy {
 		s.records.busy = true
-		return feed.Request{Kind: feed.Records, Of: s.of, Want: want}, true
+		return feed.Request{Kind: feed.Records, Stream: s.id, Want: want}, true
 	}
 	return feed.Request{}, false
 }
@@ -96,8 +96,8 @@ func (s *Stream) nextRows() (feed.Request, bool) {
 	if s.Fetching {
 		return feed.Request{}, false
 	}
-	if !s.Turned {
-		r := s.turning
+	if !s.Loaded {
+		r := s.loading
 		if r.Near = screens * s.Height; s.Height == 0 {
 			r.Near = unknown
 		}
@@ -151,9 +151,9 @@ func (s *Stream) missing() (want []uint64) {
 
 // Arrivals is what is to be read when the log has grown.
 func (s *Stream) Arrivals() feed.Request {
-	r := feed.Request{Of: s.of, Gen: s.Gen, Query: s.Query}
+	r := feed.Request{Stream: s.id, Gen: s.Gen, Query: s.Query}
 	switch {
-	case !s.Turned:
+	case !s.Loaded:
 		r.Kind = feed.Records // the rows that are read again have them
 	case s.Cut || s.Paused:
 		r.Kind, r.At = feed.Counted, s.tally.to
@@ -193,7 +193,7 @@ func (s *Stream) Take(p feed.Page) (again bool) {
 	}
 	switch p.Kind {
 	case feed.Arrived, feed.Counted:
-		return s.Turned && (!taken || !p.Newest)
+		return s.Loaded && (!taken || !p.Newest)
 	case feed.Newest, feed.Around, feed.Oldest:
 		return taken // meanwhile more may have come
 	}
@@ -203,7 +203,7 @@ func (s *Stream) Take(p feed.Page) (again bool) {
 // arrive takes what the log has got; what a window that is frozen or cut does not take
 // is counted.
 func (s *Stream) arrive(p *feed.Page) bool {
-	if !s.Turned || (p.Kind == feed.Counted) != (s.Cut || s.Paused) || !s.take(p) {
+	if !s.Loaded || (p.Kind == feed.Counted) != (s.Cut || s.Paused) || !s.take(p) {
 		return false
 	}
 	switch {

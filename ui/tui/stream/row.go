@@ -107,8 +107,8 @@ func (s *Stream) Headline(r *event.Record) (word, summary trust.Rendered) {
 	return made.word, made.Text
 }
 
-// lay writes the row. Everything but the first cell, which shows the cursor.
-func (r *row) lay(c *cells.Canvas, g *cells.Glyphs, cols layoutKey, p *Plan) {
+// draw writes the row. Everything but the first cell, which shows the cursor.
+func (r *row) draw(c *cells.Canvas, g *cells.Glyphs, cols layoutKey, p *Plan) {
 	path, last := 0, true
 	var signs flags.Signs
 	for i, col := range p.cols {
@@ -122,17 +122,17 @@ func (r *row) lay(c *cells.Canvas, g *cells.Glyphs, cols layoutKey, p *Plan) {
 		}
 		if col.Kind == ColSummary {
 			last = false
-			signs = r.layText(c, g, cols, p, p.after(i))
+			signs = r.drawText(c, g, cols, p, p.after(i))
 			continue
 		}
 		if p.width[i] > 0 {
-			r.layColumn(c, g, col.Kind, value, cols, p.width[i])
+			r.drawColumn(c, g, col.Kind, value, cols, p.width[i])
 		}
 	}
 	if last {
-		signs = r.layText(c, g, cols, p, 0)
+		signs = r.drawText(c, g, cols, p, 0)
 	}
-	signs.Lay(c)
+	signs.Draw(c)
 }
 
 // after is the room that the columns behind one take.
@@ -146,13 +146,13 @@ func (p *Plan) after(i int) int {
 	return n
 }
 
-func (r *row) layColumn(c *cells.Canvas, g *cells.Glyphs, kind Kind, value trust.Rendered, cols layoutKey, width int) {
+func (r *row) drawColumn(c *cells.Canvas, g *cells.Glyphs, kind Kind, value trust.Rendered, cols layoutKey, width int) {
 	switch kind {
 	case ColTime:
-		r.layTime(c, cols, width)
+		r.drawTime(c, cols, width)
 		return
 	case ColSeverity:
-		r.laySeverity(c, g, width)
+		r.drawSeverity(c, g, width)
 	case ColServer:
 		c.Column(themes.Server, r.Server, width)
 	case ColType:
@@ -166,7 +166,7 @@ func (r *row) layColumn(c *cells.Canvas, g *cells.Glyphs, kind Kind, value trust
 		return
 	case ColPriority:
 		value = r.labels.value(kind)
-		c.Column(evidence.Gravity(value.Plain()), value, width)
+		c.Column(evidence.WordLevelRole(value.Plain()), value, width)
 	case ColName, ColTags, ColBatch:
 		role := themes.Plain
 		if kind != ColName {
@@ -211,8 +211,8 @@ func (p *Plan) sameTime(r, before *row) int {
 	return 0
 }
 
-// layTime writes the time; what the row before says, too, is dimmer.
-func (r *row) layTime(c *cells.Canvas, cols layoutKey, width int) {
+// drawTime writes the time; what the row before says, too, is dimmer.
+func (r *row) drawTime(c *cells.Canvas, cols layoutKey, width int) {
 	if cols.clock == cells.TimeRelative || cols.clock == cells.TimeDelta {
 		c.Put(themes.Dim, cols.clock.Text(r.at, time.Unix(cols.now, 0), cols.before, width)+" ")
 		return
@@ -224,9 +224,9 @@ func (r *row) layTime(c *cells.Canvas, cols layoutKey, width int) {
 	c.Put(themes.Plain, " ")
 }
 
-// laySeverity writes the bar that stands beside the text of a server, in the colour of
+// drawSeverity writes the bar that stands beside the text of a server, in the colour of
 // what its word means, and the word. Of a marker the word is ours and has no bar.
-func (r *row) laySeverity(c *cells.Canvas, g *cells.Glyphs, width int) {
+func (r *row) drawSeverity(c *cells.Canvas, g *cells.Glyphs, width int) {
 	if r.marker {
 		word := " " + r.word.Plain()
 		if len(word) > width {
@@ -257,13 +257,13 @@ func shortened(word string, room int) string {
 	return word[:min(len(word), max(room, 0))]
 }
 
-// layText writes the summary into the room that signs and later columns leave, and
+// drawText writes the summary into the room that signs and later columns leave, and
 // returns the signs that it left room for.
-func (r *row) layText(c *cells.Canvas, g *cells.Glyphs, cols layoutKey, p *Plan, after int) flags.Signs {
+func (r *row) drawText(c *cells.Canvas, g *cells.Glyphs, cols layoutKey, p *Plan, after int) flags.Signs {
 	if cols.marked {
 		c.Put(themes.Key, g.Mark+" ")
 	}
-	layBatchEdge(c, g, cols.edge)
+	drawBatchEdge(c, g, cols.edge)
 	signs := r.signs.Fit(c.Room - after)
 	room := max(0, c.Room-signs.Width()-after)
 	text := cells.Pan(r.Text, cols.pan)

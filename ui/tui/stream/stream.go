@@ -110,7 +110,7 @@ func (s *Stream) Reveal() {
 // operator is asked something about it, or lets go of it.
 func (s *Stream) Hold(on bool) {
 	s.held = on
-	if s.Follow && !on && s.Turned {
+	if s.Follow && !on && s.Loaded {
 		s.Settle()
 	}
 }
@@ -157,10 +157,10 @@ func (s *Stream) columnsFor(w int) layoutKey {
 // query. It shrinks when the query changes and not before, so that columns stand still.
 type widest struct{ server, typ int }
 
-// widen takes the names of a row that is drawn.
-func (s *Stream) widen(r *row, w int) {
-	s.widest.server = max(s.widest.server, min(r.Server.Width, serverMost(w)))
-	s.widest.typ = max(s.widest.typ, min(r.Type.Width, typeMost(w)))
+// measureNames takes the names of a row that is drawn.
+func (s *Stream) measureNames(r *row, w int) {
+	s.widest.server = max(s.widest.server, min(r.Server.Width, serverMax(w)))
+	s.widest.typ = max(s.widest.typ, min(r.Type.Width, typeMax(w)))
 }
 
 // severalOf returns the event types with several subscriptions, whose rows only the id tells apart.
@@ -211,10 +211,10 @@ func (s *Stream) drawRows(w, h int) {
 	}
 	switch {
 	case len(s.Seqs) > 0:
-	case env.Teach == nil:
-		s.teachAside(c)
+	case env.DrawEmpty == nil:
+		s.drawEmptyAside(c)
 	default:
-		env.Teach(c, h)
+		env.DrawEmpty(c, h)
 	}
 	s.lines = c.Rows(h, s.lines)
 }
@@ -223,7 +223,7 @@ func (s *Stream) drawRow(c *cells.Canvas, i int, key streamKey) {
 	env := s.env
 	seq, cols := s.Seqs[i], key.cols
 	r := s.row(seq)
-	s.widen(r, cols.width)
+	s.measureNames(r, cols.width)
 	if i > 0 {
 		before := s.row(s.Seqs[i-1])
 		if env.Times == cells.TimeDelta {
@@ -250,7 +250,7 @@ func (s *Stream) drawRow(c *cells.Canvas, i int, key streamKey) {
 			c.Only(themes.Cursor)
 		}
 		c.Put(themes.Plain, cols.mark)
-		r.lay(c, env.Glyphs, cols, &s.plan)
+		r.draw(c, env.Glyphs, cols, &s.plan)
 		c.End()
 		return
 	}
@@ -258,7 +258,7 @@ func (s *Stream) drawRow(c *cells.Canvas, i int, key streamKey) {
 		s.one.Begin(&env.Theme, cols.width)
 		s.one.Found, s.one.Pins = cols.found, env.Pins
 		s.one.Put(themes.Key, cols.mark)
-		r.lay(&s.one, env.Glyphs, cols, &s.plan)
+		r.draw(&s.one, env.Glyphs, cols, &s.plan)
 		s.one.End()
 		r.line, r.key = s.one.Top(), cols
 	}

@@ -20,7 +20,7 @@ const WindowMax = 10_000
 // the answers; it grows at both ends on demand and holds at most WindowMax numbers.
 type Window struct {
 	Query query.Query
-	of    int // tells the streams of a screen apart
+	id    int // tells the streams of a screen apart
 	Gen   int // answers to requests of another generation are stale
 
 	Seqs     []uint64
@@ -32,26 +32,26 @@ type Window struct {
 	Cut      bool                 // there are rows after the last one that are not held
 	Back     time.Time
 	tally    tally
-	turning  feed.Request // whose answer takes the place of the rows, until Turned
-	Turned   bool         // the rows are those of the query
+	loading  feed.Request // whose answer takes the place of the rows, until Turned
+	Loaded   bool         // the rows are those of the query
 	Fetching bool
 	Stop     context.CancelFunc // ends the search that runs; nil if there is none
 }
 
-// Which tells the streams of a screen apart.
-func (w *Window) Which() int { return w.of }
+// ID tells the streams of a screen apart.
+func (w *Window) ID() int { return w.id }
 
-// turn has other rows read, which take the place of those that are held. Answers to
+// load has other rows read, which take the place of those that are held. Answers to
 // earlier requests become stale, and the search for them ends.
-func (w *Window) turn(q query.Query, kind feed.Kind, at uint64) {
+func (w *Window) load(q query.Query, kind feed.Kind, at uint64) {
 	w.Query = q
 	w.Gen++
-	w.turning, w.Turned = feed.Request{Kind: kind, At: at}, false
-	w.rest()
+	w.loading, w.Loaded = feed.Request{Kind: kind, At: at}, false
+	w.cancel()
 }
 
-// rest ends the request that runs.
-func (w *Window) rest() {
+// cancel ends the request that runs.
+func (w *Window) cancel() {
 	w.Fetching = false
 	if w.Stop != nil {
 		w.Stop()
@@ -67,25 +67,25 @@ func (w *Window) take(p *feed.Page) bool {
 	}
 	switch p.Kind {
 	case feed.Newest, feed.Around, feed.Oldest:
-		w.rest()
-		w.Turned = true
+		w.cancel()
+		w.Loaded = true
 		w.Seqs, w.From, w.Seen, w.Oldest, w.Back = p.Seqs, p.From, p.To, p.Oldest, p.Back
 		w.folds = nil
 		w.takeFolds(p.Folds)
 		w.Cut = !p.Newest
-		w.jumped(p.Last)
+		w.countFromLoaded(p.Last)
 	case feed.Older:
-		w.rest()
+		w.cancel()
 		w.Seqs = append(p.Seqs[:len(p.Seqs):len(p.Seqs)], w.Seqs...)
 		w.takeFolds(p.Folds)
 		w.From, w.Back = p.From, p.Back
 		w.Oldest = p.Oldest && p.Err == nil
 		w.cutEnd()
 	case feed.Newer:
-		w.rest()
+		w.cancel()
 		w.join(p.Seqs, p.Folds)
 		w.Seen = p.To
-		w.reached(p.Seqs)
+		w.countRead(p.Seqs)
 		if p.Newest {
 			w.Cut = false
 		}
@@ -97,7 +97,7 @@ func (w *Window) take(p *feed.Page) bool {
 		i, _ := slices.BinarySearch(p.Seqs, w.Seen+1)
 		w.join(p.Seqs[i:], p.Folds)
 		w.Seen = max(w.Seen, p.To)
-		w.level()
+		w.resetTally()
 	case feed.Counted:
 		if p.At != w.tally.to {
 			return false
@@ -225,7 +225,7 @@ func (w *Window) Index(seq uint64) int {
 // far back that has come: the zero time if that is not known.
 func (w *Window) Searching() (back time.Time, on bool) {
 	more := !w.Oldest && (w.Fetching || !w.Cut && len(w.Seqs) < feed.PageRows)
-	return w.Back, w.Query.Filters() && (!w.Turned || more)
+	return w.Back, w.Query.Filters() && (!w.Loaded || more)
 }
 
 // Searched tells how far a search through the history is, "" when there is none.

@@ -20,9 +20,9 @@ import (
 func empty() *stream.Stream {
 	s := stream.New(&stream.Env{
 		Env: tuitest.Env(), Snap: &host.Snapshot{}, Focused: func() bool { return true }, Found: func() string { return "" },
-		Terse:  func() (bool, bool) { return false, false },
-		TypeOf: func(*event.Record) event.Type { return event.Type{} },
-		Teach:  func(c *cells.Canvas, _ int) { c.Put(0, "nothing yet"); c.End() },
+		Terse:     func() (bool, bool) { return false, false },
+		TypeOf:    func(*event.Record) event.Type { return event.Type{} },
+		DrawEmpty: func(c *cells.Canvas, _ int) { c.Put(0, "nothing yet"); c.End() },
 	})
 	s.Height = 10
 	return &s
@@ -113,7 +113,7 @@ func TestRowsOfAnEarlierQueryAreDropped(t *testing.T) {
 	answer(t, s, 100)
 	s.Show(query.Query{Node: query.Node{Server: "chat"}})
 	late, _ := s.Next()
-	if len(s.Seqs) != 100 || s.Turned {
+	if len(s.Seqs) != 100 || s.Loaded {
 		t.Errorf("%d rows meanwhile", len(s.Seqs))
 	}
 	s.Show(query.Query{Node: query.Node{Server: "pager"}})

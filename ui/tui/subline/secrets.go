@@ -12,10 +12,10 @@ import (
 	"eventdeck/ui/tui/words"
 )
 
-// Memorable returns a typed line as it is remembered: of the command that subscribes without
+// ForHistory returns a typed line as it is remembered: of the command that subscribes without
 // the values that the schema of its event type calls secret, and "" where the type is not
 // known.
-func Memorable(snap *host.Snapshot, command, text string) string {
+func ForHistory(snap *host.Snapshot, command, text string) string {
 	typed, err := words.Split(text)
 	if err != nil || len(typed) < 2 || typed[0] != command {
 		return text
@@ -35,16 +35,16 @@ func Memorable(snap *host.Snapshot, command, text string) string {
 	}
 	for i, w := range typed {
 		if strings.ContainsAny(w, " \t\"'\\") {
-			typed[i] = words.Shell(w)
+			typed[i] = words.ShellQuote(w)
 		}
 	}
 	return strings.Join(typed, " ")
 }
 
-// typedAnew refuses a line out of the history in which a secret is still to be typed.
+// checkMasked refuses a line out of the history in which a secret is still to be typed.
 //
 // Error: [words.ErrUsage].
-func typedAnew(typ event.Type, typed []string) error {
+func checkMasked(typ event.Type, typed []string) error {
 	for _, w := range typed {
 		if name, value, _ := strings.Cut(w, "="); value == redact.Shown && secretName(typ, name) {
 			return fmt.Errorf("%w: %s is secret and was not remembered; type its value again", words.ErrUsage, name)

@@ -81,7 +81,7 @@ func Subscribe(e *Env, typed []string) (tea.Cmd, error) {
 
 // complete reads the arguments as the type takes them.
 func (l *line) complete(typ event.Type) (err error) {
-	if err := typedAnew(typ, l.args); err != nil {
+	if err := checkMasked(typ, l.args); err != nil {
 		return err
 	}
 	l.request.Args, err = words.Args(l.args, typ.InputSchema)
@@ -118,7 +118,7 @@ func (l *line) tell(e *Env, err error) {
 		name = evidence.RequestName(*l.typ, l.request)
 	}
 	what, err := evidence.Unconfirmed("subscribed to "+name, err)
-	switch v := lookup.Begun(e.Snap, l.request); {
+	switch v := lookup.SubFor(e.Snap, l.request); {
 	case err == nil:
 		e.Tell(what)
 	case errors.Is(err, context.Canceled):
@@ -128,20 +128,19 @@ func (l *line) tell(e *Env, err error) {
 	case errors.Is(err, form.ErrLate):
 		e.Fail("cannot subscribe to "+name, errors.New("the server has not answered"))
 	default:
-		e.Fail("cannot subscribe to "+name, advised(err, e.Snap.Receiver))
+		e.Fail("cannot subscribe to "+name, withAdvice(err, e.Snap.Receiver))
 	}
 }
 
-// advised is the error of a callback that the server refused, as what that means and what to
+// withAdvice is the error of a callback that the server refused, as what that means and what to
 // do about it; any other error stays.
-func advised(err error, receiver string) error {
+func withAdvice(err error, receiver string) error {
 	said, ok := host.RefusalOf(err)
 	if !ok || said.Name != host.RefusedCallback {
 		return err
 	}
 	reason := said.Reason.Raw()
-	step := evidence.CallbackStep(reason, receiver)
-	return errors.New(evidence.CallbackText(reason) + " " + strings.ToUpper(step[:1]) + step[1:] + ".")
+	return errors.New(evidence.CallbackText(reason) + " " + cells.Sentence(evidence.CallbackStep(reason, receiver)))
 }
 
 // read reads a line, and finds the server and the type.

@@ -149,7 +149,7 @@ func TestSecretsAreNotRemembered(t *testing.T) {
 		`sub order.placed pin=hunter2 server=other`:                ``,
 		`time utc`: `time utc`,
 	} {
-		if got := subline.Memorable(env.Snap, "sub", line); got != want {
+		if got := subline.ForHistory(env.Snap, "sub", line); got != want {
 			t.Errorf("%s is remembered as %q, want %q", line, got, want)
 		}
 	}

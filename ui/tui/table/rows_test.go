@@ -45,7 +45,7 @@ func (f *fruit) Cell(i, col int) table.Cell {
 	return table.Say(themes.Plain, f.rows[i])
 }
 func (f *fruit) Describe(*detail.Text, table.RowID) {}
-func (f *fruit) Teach() []string                    { return []string{"No fruit yet."} }
+func (f *fruit) EmptyText() []string                { return []string{"No fruit yet."} }
 func (f *fruit) Filter(text string)                 { f.text = text }
 func (f *fruit) SortBy(col int, reverse bool) {
 	f.less = func(a, b string) int {
@@ -125,16 +125,16 @@ func TestRowsAreSortedAndFound(t *testing.T) {
 		t.Errorf("sorted by name: %v, at %q", f.rows, tab.At.Name)
 	}
 	tab.SortNext(1)
-	tab.TurnAround()
+	tab.Reverse()
 	if title, reverse := tab.Order(); title != "LETTERS" || !reverse || f.rows[0] != "cherry" {
 		t.Errorf("sorted by %q (reverse: %v): %v", title, reverse, f.rows)
 	}
-	tall := tab.Tall()
+	tall := tab.WantedRows()
 	if tab.Find("ig"); !slices.Equal(f.rows, []string{"fig"}) || tab.At.Name != "fig" {
 		t.Errorf("found are %v, at %q", f.rows, tab.At.Name)
 	}
-	if tab.Tall() != tall {
-		t.Errorf("what is typed changes the height from %d to %d", tall, tab.Tall())
+	if tab.WantedRows() != tall {
+		t.Errorf("what is typed changes the height from %d to %d", tall, tab.WantedRows())
 	}
 	if !tab.Sorts() || !tab.Finds() {
 		t.Error("it does not tell that it sorts and finds")
@@ -168,7 +168,7 @@ func TestTablesAreAsTheyWere(t *testing.T) {
 		t.Errorf("of tables as they begin %v is remembered", kept)
 	}
 	one.SortNext(1)
-	one.TurnAround()
+	one.Reverse()
 	b.Turn(1)
 	kept := table.States(b)
 

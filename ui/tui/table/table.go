@@ -33,14 +33,14 @@ func Say(role themes.Role, text string) Cell { return Cell{role, cells.Sanitize(
 
 // Column says how a column shares the width of the table. All widths are in cells.
 type Column struct {
-	Title string
-	Width int  // the least width
-	Grow  int  // its share of the room that is left
-	Most  int  // the largest width; 0: there is none
-	Wish  int  // the width for which columns of rank niceToHave or above are left out
-	Right bool // aligned to the right, as numbers are
-	Rank  int  // where there is no room the column with the highest rank is left out first; 0: never
-	Empty bool // no row has a value: the column is left out
+	Title  string
+	Width  int  // the least width
+	Grow   int  // its share of the room that is left
+	Max    int  // the largest width; 0: there is none
+	Wanted int  // the width for which columns of rank niceToHave or above are left out
+	Right  bool // aligned to the right, as numbers are
+	Rank   int  // where there is no room the column with the highest rank is left out first; 0: never
+	Empty  bool // no row has a value: the column is left out
 }
 
 // Source has the rows of a table. Its methods are called on the event loop and do no I/O.
@@ -55,12 +55,12 @@ type Source interface {
 	Cell(i, col int) Cell
 	// Describe writes what the detail shows of a row.
 	Describe(d *detail.Text, id RowID)
-	// Teach returns the lines of an empty table: why it is, and what can be done.
-	Teach() []string
+	// EmptyText returns the lines of an empty table: why it is, and what can be done.
+	EmptyText() []string
 }
 
-// niceToHave is the rank from which columns are left out for the wish of another one.
-const niceToHave = 6
+// optionalRank is the rank from which columns are left out for the wish of another one.
+const optionalRank = 6
 
 // Sorter is a source whose order the operator chooses.
 type Sorter interface{ SortBy(col int, reverse bool) }
@@ -156,12 +156,12 @@ func (t *Table) Load() {
 	t.choose(at)
 }
 
-// Tall is how many rows there are to show. It includes rows that Text hides, so that the panes
+// WantedRows is how many rows there are to show. It includes rows that Text hides, so that the panes
 // do not move while it is typed.
-func (t *Table) Tall() int {
+func (t *Table) WantedRows() int {
 	t.Load()
 	if t.Text == "" {
-		t.whole = max(t.Src.Len(), len(t.Src.Teach())+1)
+		t.whole = max(t.Src.Len(), len(t.Src.EmptyText())+1)
 	}
 	return t.whole
 }
@@ -231,8 +231,8 @@ func (t *Table) SortNext(step int) {
 	t.Load()
 }
 
-// TurnAround reverses the order of the rows.
-func (t *Table) TurnAround() {
+// Reverse reverses the order of the rows.
+func (t *Table) Reverse() {
 	if s, ok := t.Src.(Sorter); ok {
 		t.reverse = !t.reverse
 		s.SortBy(t.sort, t.reverse)
@@ -246,20 +246,20 @@ func (t *Table) TurnAround() {
 // need, then to those that grow.
 func fitColumns(cols []Column, needs []int, room int) []int {
 	widths := make([]int, len(cols))
-	used, grow, wish := 0, 0, 0
+	used, grow, wanted := 0, 0, 0
 	for i, c := range cols {
 		if c.Width > 0 && !c.Empty {
 			widths[i] = c.Width
 			used += c.Width + 1
 			grow += c.Grow
-			wish += max(0, c.Wish-c.Width)
+			wanted += max(0, c.Wanted-c.Width)
 		}
 	}
 	for {
-		worst, empty := leastNeeded(cols, widths, needs)
-		fits := used <= room && (used+wish <= room || worst >= 0 && cols[worst].Rank < niceToHave)
+		worst, empty := nextOmitted(cols, widths, needs)
+		fits := used <= room && (used+wanted <= room || worst >= 0 && cols[worst].Rank < optionalRank)
 		if empty {
-			fits = used+max(wish, missing(widths, needs)) <= room
+			fits = used+max(wanted, lacking(widths, needs)) <= room
 		}
 		if worst < 0 || fits {
 			break
@@ -268,12 +268,12 @@ func fitColumns(cols []Column, needs []int, room int) []int {
 		grow -= cols[worst].Grow
 		widths[worst] = 0
 	}
-	used += mend(widths, needs, room-used)
+	used += widenCut(widths, needs, room-used)
 	for i, c := range cols {
 		if widths[i] > 0 && c.Grow > 0 && used < room {
 			more := (room - used) * c.Grow / grow
-			if c.Most > 0 {
-				more = min(more, max(0, c.Most-widths[i]))
+			if c.Max > 0 {
+				more = min(more, max(0, c.Max-widths[i]))
 			}
 			widths[i] += more
 			used += more
@@ -283,9 +283,9 @@ func fitColumns(cols []Column, needs []int, room int) []int {
 	return widths
 }
 
-// leastNeeded is the column that is left out next, -1 for none: of those that are empty while
+// nextOmitted is the column that is left out next, -1 for none: of those that are empty while
 // others are not, else of all, the one with the highest rank.
-func leastNeeded(cols []Column, widths, needs []int) (worst int, empty bool) {
+func nextOmitted(cols []Column, widths, needs []int) (worst int, empty bool) {
 	worst = -1
 	rows := slices.Max(needs) > 0
 	for i, c := range cols {
@@ -300,8 +300,8 @@ func leastNeeded(cols []Column, widths, needs []int) (worst int, empty bool) {
 	return worst, empty
 }
 
-// missing is how many cells columns lack to be whole.
-func missing(widths, needs []int) (n int) {
+// lacking is how many cells columns lack to be whole.
+func lacking(widths, needs []int) (n int) {
 	for i, w := range widths {
 		if w > 0 {
 			n += max(0, needs[i]-w)
@@ -310,9 +310,9 @@ func missing(widths, needs []int) (n int) {
 	return n
 }
 
-// mend gives free cells to columns that are narrower than they need, so that as many as
+// widenCut gives free cells to columns that are narrower than they need, so that as many as
 // possible are whole. It returns how many cells it gave.
-func mend(widths, needs []int, free int) (given int) {
+func widenCut(widths, needs []int, free int) (given int) {
 	var cut []int
 	for i, w := range widths {
 		if w > 0 && needs[i] > w {
@@ -365,7 +365,7 @@ func (t *Table) Draw(w, h int) []string {
 	}
 	if t.Src.Len() == 0 {
 		c.End()
-		for _, s := range t.Src.Teach() {
+		for _, s := range t.Src.EmptyText() {
 			c.Put(themes.Dim, "  "+s)
 			c.End()
 		}

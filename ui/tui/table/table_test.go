@@ -7,8 +7,8 @@ import (
 
 func TestColumnsFitIntoTheRoom(t *testing.T) {
 	cols := []Column{
-		{Title: "STATE", Width: 12}, {Title: "MODE", Width: 5, Rank: 2}, {Title: "SERVER", Width: 10, Grow: 1, Most: 14, Rank: 4},
-		{Title: "TYPE", Width: 16, Grow: 2, Most: 20}, {Title: "EVIDENCE", Width: 22, Grow: 3, Rank: 3, Wish: 34}, {Title: "RATE", Width: 16, Rank: 6, Right: true},
+		{Title: "STATE", Width: 12}, {Title: "MODE", Width: 5, Rank: 2}, {Title: "SERVER", Width: 10, Grow: 1, Max: 14, Rank: 4},
+		{Title: "TYPE", Width: 16, Grow: 2, Max: 20}, {Title: "EVIDENCE", Width: 22, Grow: 3, Rank: 3, Wanted: 34}, {Title: "RATE", Width: 16, Rank: 6, Right: true},
 	}
 	for room := range 160 {
 		used := 0
@@ -48,7 +48,7 @@ func TestEmptyColumnsGiveTheirRoom(t *testing.T) {
 
 // Free cells go to columns that are cut, before others grow: first to those that need least.
 func TestNamesAreNotCutBesideFreeRoom(t *testing.T) {
-	cols := []Column{{Width: 10, Grow: 1, Most: 14}, {Width: 8}, {Width: 20, Grow: 3}}
+	cols := []Column{{Width: 10, Grow: 1, Max: 14}, {Width: 8}, {Width: 20, Grow: 3}}
 	for _, c := range []struct {
 		room        int
 		needs, want []int

@@ -47,7 +47,7 @@ func (d *timeline) Draw(c *cells.Canvas, h int) {
 	d.axis(c)
 	d.ticks(c)
 	c.End()
-	d.here(c)
+	d.drawCursorText(c)
 }
 
 // scale says how high a bar is.
@@ -56,9 +56,9 @@ type scale struct {
 	log  bool
 }
 
-// dwarfs is how many times the usual bucket the highest one may have: beyond it the scale
+// logScaleFrom is how many times the usual bucket the highest one may have: beyond it the scale
 // is logarithmic, or nothing would be seen of the others.
-const dwarfs = 20
+const logScaleFrom = 20
 
 // scaleOf chooses the scale of counts: by the median of those that are not empty.
 func scaleOf(counts []uint64) scale {
@@ -73,7 +73,7 @@ func scaleOf(counts []uint64) scale {
 	}
 	slices.Sort(some)
 	most, usual := some[len(some)-1], some[len(some)/2]
-	return scale{float64(most), len(some) > 1 && most > dwarfs*usual}
+	return scale{float64(most), len(some) > 1 && most > logScaleFrom*usual}
 }
 
 // units is how high a bar of n records is, at most full. Something is never drawn as
@@ -180,8 +180,8 @@ func (d *timeline) ticks(c *cells.Canvas) {
 	c.End()
 }
 
-// here tells what the bucket under the cursor has.
-func (d *timeline) here(c *cells.Canvas) {
+// drawCursorText tells what the bucket under the cursor has.
+func (d *timeline) drawCursorText(c *cells.Canvas) {
 	begin, next := d.begins(d.at), d.begins(d.at+1)
 	layout := cells.StampFull
 	if c.Room < 50 {

@@ -15,7 +15,7 @@ import (
 // Reading adds to it from several goroutines while it is drawn.
 type grades struct {
 	from, to time.Time
-	takes    func(*event.Record) bool // nil: all records, which are counted elsewhere
+	matches  func(*event.Record) bool // nil: all records, which are counted elsewhere
 	taken    []atomic.Uint64          // by the query
 	first    []atomic.Uint64          // sequence number of the oldest of them; 0: none
 	critical []atomic.Uint64
@@ -26,8 +26,8 @@ type grades struct {
 	done     bool          // of the event loop
 }
 
-func newGrades(from, to time.Time, n int, takes func(*event.Record) bool) *grades {
-	return &grades{from: from, to: to, takes: takes, taken: make([]atomic.Uint64, n), first: make([]atomic.Uint64, n), critical: make([]atomic.Uint64, n), errors: make([]atomic.Uint64, n), warnings: make([]atomic.Uint64, n)}
+func newGrades(from, to time.Time, n int, matches func(*event.Record) bool) *grades {
+	return &grades{from: from, to: to, matches: matches, taken: make([]atomic.Uint64, n), first: make([]atomic.Uint64, n), critical: make([]atomic.Uint64, n), errors: make([]atomic.Uint64, n), warnings: make([]atomic.Uint64, n)}
 }
 
 // read counts the records of the time that is drawn, from the newest on.
@@ -47,12 +47,12 @@ func (g *grades) read(ctx context.Context, log Log) error {
 // add counts one record. It takes none, so that nothing is kept of the search.
 func (g *grades) add(r *event.Record) bool {
 	g.examined.Add(1)
-	if r.ReceivedAt.Before(g.from) || !r.ReceivedAt.Before(g.to) || g.takes != nil && !g.takes(r) {
+	if r.ReceivedAt.Before(g.from) || !r.ReceivedAt.Before(g.to) || g.matches != nil && !g.matches(r) {
 		return false
 	}
 	i := int(float64(len(g.errors)) * float64(r.ReceivedAt.Sub(g.from)) / float64(g.to.Sub(g.from)))
 	i = min(i, len(g.errors)-1)
-	if g.takes != nil {
+	if g.matches != nil {
 		g.taken[i].Add(1)
 		lower(&g.first[i], r.Seq)
 	}

@@ -39,7 +39,7 @@ func BenchmarkOpenOverAMillion(b *testing.B) {
 	for b.Loop() {
 		s := &tuitest.Screen{}
 		began := time.Now()
-		cmd := timeline.Open(tuitest.Env(), s, log, timeline.Of{})
+		cmd := timeline.Open(tuitest.Env(), s, log, timeline.Subset{})
 		if s.Dialog == nil {
 			b.Fatal("not shown at once")
 		}

@@ -69,7 +69,7 @@ type point struct {
 type Rows struct {
 	Stream      int      // which one of two
 	Gen         int      // of its query
-	Turned      bool     // the rows are those of its query, not of the one before
+	Loaded      bool     // the rows are those of its query, not of the one before
 	Begins      bool     // nothing is before the first of them
 	Seqs        []uint64 // that it holds, ascending; read by the caller's goroutine only
 	Top, Bottom uint64   // on the screen
@@ -87,7 +87,7 @@ type Marks interface {
 // stripKey is what the rows were drawn from.
 type stripKey struct {
 	of                     source
-	turned, begins         bool
+	loaded, begins         bool
 	w, grown, style, marks int
 	rows                   int
 	top, bottom, at        uint64
@@ -103,7 +103,7 @@ func NewStrip(env *cells.Env) Strip { return Strip{env: env} }
 
 // Work reads what is not known yet of the rows that the stream holds, the newest first.
 func (s *Strip) Work(screen widget.Screen, r Rows, get func(seq uint64) (event.Record, error)) tea.Cmd {
-	if s.busy || !r.Turned {
+	if s.busy || !r.Loaded {
 		return nil
 	}
 	want := s.missing(r)
@@ -216,7 +216,7 @@ func (c *column) role() themes.Role {
 // rows on the screen and the chosen one.
 func (s *Strip) Draw(w int, r Rows) []string {
 	now := s.env.Clock()
-	key := stripKey{r.of(), r.Turned, r.Begins, w, s.grown, s.env.Style, r.Marks, len(r.Seqs), r.Top, r.Bottom, r.At, now.Unix(), s.env.Times}
+	key := stripKey{r.of(), r.Loaded, r.Begins, w, s.grown, s.env.Style, r.Marks, len(r.Seqs), r.Top, r.Bottom, r.At, now.Unix(), s.env.Times}
 	if key == s.drawn {
 		return s.rows
 	}
@@ -225,7 +225,7 @@ func (s *Strip) Draw(w int, r Rows) []string {
 	c.Begin(&s.env.Theme, w)
 	switch {
 	case w <= 2:
-	case !r.Turned || r.of() != s.of || len(s.points) == 0 && len(r.Seqs) > 0:
+	case !r.Loaded || r.of() != s.of || len(s.points) == 0 && len(r.Seqs) > 0:
 		c.Put(themes.Dim, " not counted yet "+s.env.Glyphs.More)
 		c.End()
 	case len(s.points) > 0:

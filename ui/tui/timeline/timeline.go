@@ -36,7 +36,7 @@ type timeline struct {
 	env         *cells.Env
 	screen      Screen
 	log         Log
-	of          Of
+	of          Subset
 	everything  bool      // drawn although the query leaves some out
 	width       int       // inside the frame
 	first, last time.Time // of all that is stored
@@ -50,18 +50,18 @@ type timeline struct {
 	stop        context.CancelFunc // ends the reading of severities; nil before the first
 }
 
-// Of says what of the log is drawn first.
-type Of struct {
-	Takes func(*event.Record) bool // called from several goroutines; nil: everything is drawn
-	Words string                   // says what that takes; safe to show
+// Subset says what of the log is drawn first.
+type Subset struct {
+	Matches func(*event.Record) bool // called from several goroutines; nil: everything is drawn
+	Title   string                   // says what that takes; safe to show
 }
 
-// leastBucket is the shortest bucket that zooming reaches.
-const leastBucket = time.Millisecond
+// minBucket is the shortest bucket that zooming reaches.
+const minBucket = time.Millisecond
 
 // Open draws what a query takes of all that is stored, as soon as it is known when that begins
 // and ends. It is shown at once. A key shows everything in place of that.
-func Open(env *cells.Env, screen Screen, log Log, of Of) tea.Cmd {
+func Open(env *cells.Env, screen Screen, log Log, of Subset) tea.Cmd {
 	d := &timeline{env: env, screen: screen, log: log, of: of, at: -1, busy: true}
 	screen.Show(d)
 	return screen.Do(func(context.Context) tea.Msg {
@@ -109,14 +109,14 @@ func (d *timeline) whole() {
 const gutter = 9
 
 // filtered reports whether only what the query takes is drawn.
-func (d *timeline) filtered() bool { return !d.everything && d.of.Takes != nil }
+func (d *timeline) filtered() bool { return !d.everything && d.of.Matches != nil }
 
 // load has the records counted, a bucket for each column, and then reads how bad they are. What
 // a query takes is counted while it is read.
 func (d *timeline) load() tea.Cmd {
 	d.token++
 	d.busy = true
-	d.rest()
+	d.stopReading()
 	from, to, token, n := d.from, d.to, d.token, max(1, d.width-gutter-1)
 	if d.filtered() {
 		d.counted(make([]uint64, n), nil)
@@ -137,8 +137,8 @@ func (d *timeline) load() tea.Cmd {
 	})
 }
 
-// rest ends the reading of severities.
-func (d *timeline) rest() {
+// stopReading ends the reading of severities.
+func (d *timeline) stopReading() {
 	if d.stop != nil {
 		d.stop()
 		d.stop = nil
@@ -149,11 +149,11 @@ func (d *timeline) rest() {
 // drawn meanwhile.
 func (d *timeline) grade() tea.Cmd {
 	ctx, stop := context.WithCancel(context.Background())
-	var takes func(*event.Record) bool
+	var matches func(*event.Record) bool
 	if d.filtered() {
-		takes = d.of.Takes
+		matches = d.of.Matches
 	}
-	g := newGrades(d.from, d.to, len(d.counts), takes)
+	g := newGrades(d.from, d.to, len(d.counts), matches)
 	d.grades, d.stop = g, stop
 	return d.screen.Do(func(run context.Context) tea.Msg {
 		defer context.AfterFunc(run, stop)()
@@ -192,7 +192,7 @@ func (d *timeline) begins(bucket int) time.Time {
 func (d *timeline) Title() string {
 	switch {
 	case d.filtered():
-		return "Timeline of " + d.of.Words
+		return "Timeline of " + d.of.Title
 	case d.everything:
 		return "Timeline of everything, unfiltered"
 	}
@@ -211,7 +211,7 @@ func (d *timeline) Key(k tea.KeyPressMsg) tea.Cmd {
 	}
 	switch name {
 	case "esc", "q":
-		d.rest()
+		d.stopReading()
 		d.screen.Show(nil)
 	case "h", "left":
 		d.at--
@@ -230,7 +230,7 @@ func (d *timeline) Key(k tea.KeyPressMsg) tea.Cmd {
 	case "-":
 		return d.zoom(0.25)
 	case "a":
-		if d.of.Takes != nil {
+		if d.of.Matches != nil {
 			d.everything = !d.everything
 			return d.load()
 		}
@@ -251,7 +251,7 @@ func (d *timeline) zoom(by float64) tea.Cmd {
 	}
 	middle := d.begins(d.at)
 	span := time.Duration(float64(d.to.Sub(d.from)) / by)
-	if span < leastBucket*time.Duration(len(d.counts)) {
+	if span < minBucket*time.Duration(len(d.counts)) {
 		return nil
 	}
 	all := d.last.Add(time.Millisecond).Sub(d.first)
@@ -278,7 +278,7 @@ func (d *timeline) jump() tea.Cmd {
 	}
 	if d.filtered() {
 		if seq := d.grades.since(d.at); seq > 0 {
-			d.rest()
+			d.stopReading()
 			d.screen.Show(nil)
 			return d.screen.Jump(seq)
 		}
@@ -292,7 +292,7 @@ func (d *timeline) jump() tea.Cmd {
 				d.screen.Fail("cannot read the log", err)
 				return nil
 			}
-			d.rest()
+			d.stopReading()
 			d.screen.Show(nil)
 			return d.screen.Jump(seq)
 		})

@@ -29,10 +29,10 @@ func (t *Tree) Draw(w, h int) []string {
 	for end := at + 1; t.Top+h < min(end+t.remarks(at), len(t.Rows)); {
 		t.Top++
 	}
-	if end := t.end(at); t.Whole && end > t.Top+h {
+	if end := t.end(at); t.ShowWhole && end > t.Top+h {
 		t.Top = min(at, end-h)
 	}
-	t.Whole = false
+	t.ShowWhole = false
 	t.Top = max(0, min(t.Top, len(t.Rows)-h))
 	key := treeKey{env.Snap.Version, uint64(env.Clock().Unix()), w, h, t.Top, t.At, env.Focused(), env.Style}
 	if key == t.drawn {
@@ -41,7 +41,7 @@ func (t *Tree) Draw(w, h int) []string {
 	t.drawn = key
 	c := &t.draws
 	c.Begin(&env.Theme, w)
-	t.scaled(t.Rows[t.Top:min(len(t.Rows), t.Top+h)])
+	t.setScale(t.Rows[t.Top:min(len(t.Rows), t.Top+h)])
 	for i := t.Top; i < len(t.Rows) && i < t.Top+h; i++ {
 		t.drawRow(c, &t.Rows[i])
 	}
@@ -93,7 +93,7 @@ func (t *Tree) drawRow(c *cells.Canvas, r *Row) {
 	case r.remark:
 		t.drawRemark(c, r)
 	case r.Node.Level() == 2 && r.Sub != nil:
-		t.drawLone(c, r)
+		t.drawOnlySub(c, r)
 	case r.Sub != nil:
 		t.DrawSub(c, r.Sub)
 	case r.Node.Level() == 2:
@@ -203,12 +203,12 @@ func (t *Tree) DrawSub(c *cells.Canvas, v *host.SubscriptionView) {
 	c.Put(themes.Plain, evidence.ModeWord(v.Mode)+" ")
 	c.Put(role, word)
 	course, stored, kept := t.counts(c, v)
-	t.drawProof(c, e, kept)
+	t.drawEvidence(c, e, kept)
 	t.putCounts(c, course, stored, kept)
 }
 
-// drawLone writes an event type with its only subscription, and what differs from good.
-func (t *Tree) drawLone(c *cells.Canvas, r *Row) {
+// drawOnlySub writes an event type with its only subscription, and what differs from good.
+func (t *Tree) drawOnlySub(c *cells.Canvas, r *Row) {
 	env, v := t.env, r.Sub
 	now := env.Clock()
 	mark := " "
@@ -231,9 +231,9 @@ func (t *Tree) drawLone(c *cells.Canvas, r *Row) {
 		kept = len(stored)
 	}
 	if trouble {
-		c.Safe(themes.Plain, name.Clip(max(nameLeast, c.Room-kept-len(word)-2)))
+		c.Safe(themes.Plain, name.Clip(max(nameMin, c.Room-kept-len(word)-2)))
 		c.Safe(role, cells.Sanitize(" "+word).Clip(c.Room-kept))
-		t.drawProof(c, proof, kept)
+		t.drawEvidence(c, proof, kept)
 	} else {
 		c.Safe(themes.Plain, name.Clip(c.Room-kept-1))
 		if (v.NoReplay || r.Type != nil && r.Type.Cursorless) && c.Room-kept > len(evidence.NoReplay)+1 {
@@ -243,9 +243,9 @@ func (t *Tree) drawLone(c *cells.Canvas, r *Row) {
 	t.putCounts(c, course, stored, kept)
 }
 
-// drawProof writes the parts of the evidence that there is room for: a part of a part tells
+// drawEvidence writes the parts of the evidence that there is room for: a part of a part tells
 // nothing.
-func (t *Tree) drawProof(c *cells.Canvas, proof string, kept int) {
+func (t *Tree) drawEvidence(c *cells.Canvas, proof string, kept int) {
 	room := c.Room - kept - 1
 	if proof == "" {
 		return
@@ -258,13 +258,13 @@ func (t *Tree) drawProof(c *cells.Canvas, proof string, kept int) {
 	}
 }
 
-// nameLeast is how much of a type's name stays beside what is wrong with it, in cells.
-const nameLeast = 10
+// nameMin is how much of a type's name stays beside what is wrong with it, in cells.
+const nameMin = 10
 
 // counts is what stands at the right of a subscription's row, and the cells that it takes:
 // the course of its events, if there were some and there is room, and how many were stored.
 func (t *Tree) counts(c *cells.Canvas, v *host.SubscriptionView) (course []uint32, stored string, kept int) {
-	course = t.env.Course(v.ID, sparkWidth)
+	course = t.env.RecentCounts(v.ID, sparkWidth)
 	if v.Stored > 0 {
 		stored = cells.PadLeft(cells.Number(v.Stored), countWidth)
 	}
@@ -291,12 +291,12 @@ const (
 	countWidth = 6
 )
 
-// scaled finds the highest of the curves that are drawn: all have one scale.
-func (t *Tree) scaled(rows []Row) {
+// setScale finds the highest of the curves that are drawn: all have one scale.
+func (t *Tree) setScale(rows []Row) {
 	t.scale = 1
 	for i := range rows {
 		if v := rows[i].Sub; v != nil && !rows[i].remark {
-			t.scale = max(t.scale, cells.Highest(t.env.Course(v.ID, sparkWidth)))
+			t.scale = max(t.scale, cells.Highest(t.env.RecentCounts(v.ID, sparkWidth)))
 		}
 	}
 }
@@ -308,7 +308,7 @@ func (t *Tree) drawRemark(c *cells.Canvas, r *Row) {
 	case r.proof:
 		word, proof := evidence.Row(r.Sub, env.Clock())
 		c.Put(themes.Dim, "     "+evidence.ModeWord(r.Sub.Mode)+" "+word)
-		t.drawProof(c, proof, 0)
+		t.drawEvidence(c, proof, 0)
 	case r.times > 0:
 		c.Put(themes.Warn, "    ")
 		count := " x" + strconv.Itoa(r.times)

@@ -15,8 +15,8 @@ type Env struct {
 	Snap    *host.Snapshot // the newest one; the screen writes to it
 	Focused func() bool    // the tree has the focus
 	KeyOf   func(action string) string
-	// Course returns the events of a subscription in each of the last n seconds, nil if
+	// RecentCounts returns the events of a subscription in each of the last n seconds, nil if
 	// there were none.
-	Course  func(id event.SubID, n int) []uint32
-	Lessons func() []widget.Lesson // how servers get here
+	RecentCounts func(id event.SubID, n int) []uint32
+	Lessons      func() []widget.Lesson // how servers get here
 }

@@ -25,10 +25,10 @@ type ItemsKey struct {
 	Times cells.TimeView
 }
 
-// List takes the rows of the second section, if what they are made from has changed.
-func (t *Tree) List(of ItemsKey, items func() []Item) {
-	if of != t.itemOf {
-		t.itemOf, t.items = of, items()
+// SetItems takes the rows of the second section, if what they are made from has changed.
+func (t *Tree) SetItems(of ItemsKey, items func() []Item) {
+	if of != t.itemsKey {
+		t.itemsKey, t.items = of, items()
 	}
 }
 

@@ -38,7 +38,7 @@ func (t *Tree) loadServers(snap *host.Snapshot) {
 	}
 	for i := len(parts) - 1; i >= 0 && len(parts) > 1 && t.Height > 0 && n > t.Height; i-- {
 		_, chosen := t.Closed[parts[i][0].Node]
-		if chosen || t.At.Server == servers[i].Name && t.At.Level() > 1 || calm(servers[i], snap.Subs) == 0 {
+		if chosen || t.At.Server == servers[i].Name && t.At.Level() > 1 || health(servers[i], snap.Subs) == 0 {
 			continue
 		}
 		n -= len(parts[i]) - 1
@@ -57,9 +57,9 @@ const settleAfter = 5 * time.Second
 
 // standing is where a server stands among the others.
 type standing struct {
-	name  string
-	calm  int       // as it counts for the order
-	since time.Time // when that began to differ from how the server fares; zero: it does not
+	name   string
+	health int       // as it counts for the order
+	since  time.Time // when that began to differ from how the server fares; zero: it does not
 }
 
 // ordered puts servers in trouble first. None changes its place while the tree has the focus, so
@@ -74,10 +74,10 @@ func (t *Tree) ordered(servers []*host.ServerView, subs []host.SubscriptionView)
 	now, held := t.env.Clock(), t.env.Focused()
 	order := make([]placed, 0, len(servers))
 	for _, s := range servers {
-		p := placed{standing{name: s.Name, calm: calm(s, subs)}, s, 0}
+		p := placed{standing{name: s.Name, health: health(s, subs)}, s, 0}
 		was := slices.IndexFunc(t.order, func(o standing) bool { return o.name == s.Name })
 		if was >= 0 {
-			p.standing = t.order[was].next(p.calm, now, held)
+			p.standing = t.order[was].next(p.health, now, held)
 		}
 		switch {
 		case held && was >= 0:
@@ -88,7 +88,7 @@ func (t *Tree) ordered(servers []*host.ServerView, subs []host.SubscriptionView)
 		order = append(order, p)
 	}
 	slices.SortStableFunc(order, func(a, b placed) int {
-		return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.calm, b.calm))
+		return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.health, b.health))
 	})
 	t.order = t.order[:0]
 	for i, p := range order {
@@ -98,14 +98,14 @@ func (t *Tree) ordered(servers []*host.ServerView, subs []host.SubscriptionView)
 }
 
 // next is the standing of a server that now fares as calm says.
-func (o standing) next(calm int, now time.Time, held bool) standing {
+func (o standing) next(health int, now time.Time, held bool) standing {
 	switch {
-	case calm == o.calm:
+	case health == o.health:
 		o.since = time.Time{}
 	case o.since.IsZero():
 		o.since = now
 	case !held && now.Sub(o.since) >= settleAfter:
-		o.calm, o.since = calm, time.Time{}
+		o.health, o.since = health, time.Time{}
 	}
 	return o
 }
@@ -114,7 +114,7 @@ func (o standing) next(calm int, now time.Time, held bool) standing {
 func ByTrouble(snap *host.Snapshot) []*host.ServerView {
 	servers := all(snap)
 	slices.SortStableFunc(servers, func(a, b *host.ServerView) int {
-		return cmp.Compare(calm(a, snap.Subs), calm(b, snap.Subs))
+		return cmp.Compare(health(a, snap.Subs), health(b, snap.Subs))
 	})
 	return servers
 }
@@ -128,8 +128,8 @@ func all(snap *host.Snapshot) []*host.ServerView {
 	return servers
 }
 
-// calm orders servers: 0 is one in trouble, or with a subscription that is.
-func calm(s *host.ServerView, subs []host.SubscriptionView) int {
+// health orders servers: 0 is one in trouble, or with a subscription that is.
+func health(s *host.ServerView, subs []host.SubscriptionView) int {
 	switch s.Reach {
 	case host.ReachBackoff, host.ReachRefused, host.ReachSignIn, host.ReachFault, evidence.ReachMissing:
 		return 0

@@ -31,17 +31,17 @@ type Row struct {
 // Tree is the pane of servers, event types and subscriptions. It refers to one
 // snapshot; the place that is chosen is a node, not a row.
 type Tree struct {
-	env    *Env
-	Rows   []Row
-	items  []Item              // the second section
-	marked map[query.Node]bool // event types that are subscribed to together
-	itemOf ItemsKey
-	At     query.Node
-	Top    int
-	order  []standing          // of the servers, as they stood last
-	Closed map[query.Node]bool // folded by the operator, or unfolded where it is false
-	Height int
-	Whole  bool // what is below the chosen node is to be shown too
+	env       *Env
+	Rows      []Row
+	items     []Item              // the second section
+	marked    map[query.Node]bool // event types that are subscribed to together
+	itemsKey  ItemsKey
+	At        query.Node
+	Top       int
+	order     []standing          // of the servers, as they stood last
+	Closed    map[query.Node]bool // folded by the operator, or unfolded where it is false
+	Height    int
+	ShowWhole bool // what is below the chosen node is to be shown too
 
 	Total Totals
 	draws cells.Canvas
@@ -105,7 +105,7 @@ func (t *Tree) Load(snap *host.Snapshot) {
 		t.Total.add(&snap.Subs[i])
 	}
 	for i := range snap.Servers {
-		if s := &snap.Servers[i]; calm(s, nil) == 0 && evidence.Failing(snap.Subs, s.Name) == 0 {
+		if s := &snap.Servers[i]; health(s, nil) == 0 && evidence.Failing(snap.Subs, s.Name) == 0 {
 			t.Total.Servers++
 		}
 	}
@@ -150,9 +150,9 @@ func (t *Tree) Find(n query.Node) int {
 	return -1
 }
 
-// Stands returns the node whose row shows a node: itself, or the type of a subscription
+// ShownAs returns the node whose row shows a node: itself, or the type of a subscription
 // that is its only one. ok is false if no row does.
-func (t *Tree) Stands(n query.Node) (at query.Node, ok bool) {
+func (t *Tree) ShownAs(n query.Node) (at query.Node, ok bool) {
 	if t.Find(n) >= 0 {
 		return n, true
 	}

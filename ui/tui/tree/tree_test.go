@@ -31,7 +31,7 @@ func opened(snap *host.Snapshot) *tree.Tree {
 		Env:     &cells.Env{Theme: themes.For(true, themes.NoColours), Glyphs: &cells.ASCIIGlyphs, Now: time.Now},
 		Snap:    snap,
 		Focused: func() bool { return true }, KeyOf: func(action string) string { return action },
-		Course: func(event.SubID, int) []uint32 { return nil }, Lessons: func() []widget.Lesson { return []widget.Lesson{{Key: "A", Text: "add a server"}} },
+		RecentCounts: func(event.SubID, int) []uint32 { return nil }, Lessons: func() []widget.Lesson { return []widget.Lesson{{Key: "A", Text: "add a server"}} },
 	})
 	t.Load(snap)
 	return &t

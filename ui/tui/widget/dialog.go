@@ -69,8 +69,8 @@ type Done struct {
 // Asker is a dialog that waits for an answer of the host.
 type Asker interface {
 	Dialog
-	Rest()            // is called when the answer is there
-	Refuse(err error) // is called with the error if the answer is one
+	Answered()           // is called when the answer is there
+	ShowError(err error) // is called with the error if the answer is one
 }
 
 // Worker is a dialog that draws a spinner while it is busy.
@@ -88,11 +88,11 @@ type Clicker interface {
 // Confirm is a dialog that asks for one of some choices. Esc, q and n close it without one,
 // unless they are the key of a choice.
 type Confirm struct {
-	Screen  Screen
-	Head    string
-	Lines   []string
-	Choices []Choice
-	Gone    func() // is called when it is closed without a choice; nil: nothing is
+	Screen    Screen
+	Head      string
+	Lines     []string
+	Choices   []Choice
+	Cancelled func() // is called when it is closed without a choice; nil: nothing is
 }
 
 // Choice is an answer to a question, by the key that gives it.
@@ -181,8 +181,8 @@ func (d *Confirm) Key(k tea.KeyPressMsg) tea.Cmd {
 	}
 	if name == "esc" || name == "q" || name == "n" {
 		a.Show(nil)
-		if d.Gone != nil {
-			d.Gone()
+		if d.Cancelled != nil {
+			d.Cancelled()
 		}
 	}
 	return nil

@@ -119,7 +119,7 @@ func TestPickerListsMovesAndRefills(t *testing.T) {
 // the last line tells that it is cut.
 func TestPromptSaysWhatIsWrong(t *testing.T) {
 	changed, tabbed, gone := "", 0, 0
-	p := &widget.Prompt{Label: "filter:", Says: "enter keeps it", Change: func(text string) { changed = text }, Tab: func() tea.Cmd { tabbed++; return nil }, Gone: func() { gone++ }}
+	p := &widget.Prompt{Label: "filter:", Says: "enter keeps it", Change: func(text string) { changed = text }, Tab: func() tea.Cmd { tabbed++; return nil }, Cancelled: func() { gone++ }}
 	says := func() string { return strings.Join(lines(p.Draw)[1:], "|") }
 	if got := says(); got != " enter keeps it" {
 		t.Errorf("at first %q", got)
@@ -155,7 +155,7 @@ func TestLessonsNameKeys(t *testing.T) {
 }
 
 func TestAFieldOfSeveralLinesKnowsItsCursor(t *testing.T) {
-	f := widget.Field{Several: true}
+	f := widget.Field{Multiline: true}
 	f.Set("one\ntwo\nthree")
 	if f.Row() != 2 || f.Column() != 5 || f.AtTop() || !f.AtBottom() {
 		t.Errorf("at first row %d, column %d", f.Row(), f.Column())

@@ -21,16 +21,16 @@ const undoMax = 200
 // the cursor moves by whole grapheme clusters, changes can be undone, and there can be several
 // lines. The zero value is an empty field of one line.
 type Field struct {
-	Several bool // lines; enter begins another one
+	Multiline bool // lines; enter begins another one
 	// Mask returns what is shown of a line, with as many characters; nil: the line.
 	Mask func(line string) string
 
-	lines []string // that at row is out of date: input has it
-	row   int      // of the cursor
-	input textinput.Model
-	undo  []fieldState
-	typed bool // the last change was a letter behind another one
-	whole bool // all text is selected: what is typed replaces it
+	lines     []string // that at row is out of date: input has it
+	row       int      // of the cursor
+	input     textinput.Model
+	undo      []fieldState
+	lastTyped bool // the last change was a letter behind another one
+	selected  bool // all text is selected: what is typed replaces it
 }
 
 // fieldState is what undo goes back to.
@@ -53,19 +53,19 @@ func (f *Field) Set(text string) {
 	f.lines = nil
 	f.ready()
 	f.insert(text)
-	f.undo, f.typed, f.whole = nil, false, false
+	f.undo, f.lastTyped, f.selected = nil, false, false
 }
 
 // Select selects all text: what is typed or pasted next replaces it, any other key edits it.
-func (f *Field) Select() { f.whole = f.Text() != "" }
+func (f *Field) Select() { f.selected = f.Text() != "" }
 
 // deselect ends a selection; without keep the selected text goes.
 func (f *Field) deselect(keep bool) {
-	if f.whole && !keep {
+	if f.selected && !keep {
 		f.lines, f.row = []string{""}, 0
 		f.input.SetValue("")
 	}
-	f.whole = false
+	f.selected = false
 }
 
 // Text returns the text of the field, with line feeds between lines.
@@ -120,8 +120,8 @@ func (f *Field) insert(text string) {
 	}, lineEnds.Replace(text))
 	for i, line := range strings.Split(text, "\n") {
 		switch {
-		case i > 0 && f.Several:
-			f.breakLine()
+		case i > 0 && f.Multiline:
+			f.splitLine()
 		case i > 0:
 			f.update(tea.PasteMsg{Content: " "})
 		}
@@ -135,7 +135,7 @@ func (f *Field) Key(k tea.KeyPressMsg) (changed bool) {
 	name := k.String()
 	switch name {
 	case "ctrl+z", "ctrl+_", "ctrl+shift+-": // the last is ctrl+_ of terminals that tell keys apart
-		return f.takeBack()
+		return f.undoLast()
 	}
 	before := f.state()
 	f.deselect(k.Text == "")
@@ -144,10 +144,10 @@ func (f *Field) Key(k tea.KeyPressMsg) (changed bool) {
 	case "tab", "shift+tab", "ctrl+v": // move among fields; a terminal pastes by itself
 		return false
 	case "enter":
-		if !f.Several {
+		if !f.Multiline {
 			return false
 		}
-		f.breakLine()
+		f.splitLine()
 	case "up":
 		f.goTo(f.row-1, col)
 	case "down":
@@ -211,8 +211,8 @@ func (f *Field) goTo(row, col int) {
 	f.input.SetCursor(at)
 }
 
-// breakLine splits the line at the cursor.
-func (f *Field) breakLine() {
+// splitLine splits the line at the cursor.
+func (f *Field) splitLine() {
 	line, col := []rune(f.input.Value()), f.input.Position()
 	f.input.SetValue(string(line[:col]))
 	f.lines = slices.Insert(f.lines, f.row+1, string(line[col:]))
@@ -236,25 +236,25 @@ func (f *Field) state() fieldState { return fieldState{f.Text(), f.row, f.input.
 // one change.
 func (f *Field) changed(before fieldState, letter bool) bool {
 	if f.Text() == before.text {
-		f.typed = false
+		f.lastTyped = false
 		return false
 	}
-	if !letter || !f.typed {
+	if !letter || !f.lastTyped {
 		f.undo = append(f.undo, before)
 		f.undo = f.undo[max(0, len(f.undo)-undoMax):]
 	}
-	f.typed = letter
+	f.lastTyped = letter
 	return true
 }
 
-// takeBack undoes the last change.
-func (f *Field) takeBack() bool {
+// undoLast undoes the last change.
+func (f *Field) undoLast() bool {
 	n := len(f.undo)
 	if n == 0 {
 		return false
 	}
 	s := f.undo[n-1]
-	f.undo, f.typed = f.undo[:n-1], false
+	f.undo, f.lastTyped = f.undo[:n-1], false
 	f.lines, f.row = strings.Split(s.text, "\n"), 0
 	f.input.SetValue(f.lines[0])
 	f.goTo(s.row, s.col)
@@ -298,7 +298,7 @@ func (f *Field) DrawLine(c *cells.Canvas, i int, on bool) {
 		c.Safe(role, cells.Sanitize(text).Clip(c.Room))
 		return
 	}
-	if f.whole {
+	if f.selected {
 		role = themes.Cursor
 	}
 	line := []rune(text)

@@ -95,15 +95,15 @@ func (p *Picker) Insert(s string) {
 func (p *Picker) DrawField(c *cells.Canvas, sign string, h int) {
 	c.Put(themes.Key, " "+sign+" ")
 	p.Field.DrawLine(c, 0, true)
-	p.lay(h)
+	p.keepVisible(h)
 	if n := len(p.Found); n > p.shown {
 		c.Right(themes.Dim, fmt.Sprintf("%d-%d of %d ", p.top+1, min(p.top+p.shown, n), n))
 	}
 	c.End()
 }
 
-// lay keeps the chosen line in sight in a list of h rows.
-func (p *Picker) lay(h int) {
+// keepVisible keeps the chosen line in sight in a list of h rows.
+func (p *Picker) keepVisible(h int) {
 	p.shown = max(1, h)
 	p.top = max(min(p.top, p.At), p.At-p.shown+1)
 }
@@ -111,7 +111,7 @@ func (p *Picker) lay(h int) {
 // DrawList writes the lines that match in at most h rows; row writes one of them behind the
 // cursor sign.
 func (p *Picker) DrawList(g *cells.Glyphs, c *cells.Canvas, h int, row func(c *cells.Canvas, x *Pick)) {
-	p.lay(h)
+	p.keepVisible(h)
 	for i := p.top; i < len(p.Found) && i < p.top+h; i++ {
 		c.Mark(i == p.At, g.Cursor)
 		row(c, &p.all[p.Found[i]])

@@ -19,10 +19,10 @@ type Prompt struct {
 	Warning string // how the text was understood where that is likely not meant
 	Offers  string // completions, until the text changes
 
-	Change func(text string)         // is called after every change, and may set Problem; nil: nothing is
-	Done   func(text string) tea.Cmd // is called on enter; the prompt stays open if it sets Problem
-	Gone   func()                    // is called on esc; nil: nothing is
-	Tab    func() tea.Cmd            // completes the text; nil: nothing does
+	Change    func(text string)         // is called after every change, and may set Problem; nil: nothing is
+	Done      func(text string) tea.Cmd // is called on enter; the prompt stays open if it sets Problem
+	Cancelled func()                    // is called on esc; nil: nothing is
+	Tab       func() tea.Cmd            // completes the text; nil: nothing does
 
 	Past []string // earlier texts, the newest first
 	back int      // the place in Past that is shown, from 1; 0: what was typed
@@ -42,8 +42,8 @@ type Lines interface {
 func (p *Prompt) Key(k tea.KeyPressMsg) (cmd tea.Cmd, open bool) {
 	switch k.String() {
 	case "esc":
-		if p.Gone != nil {
-			p.Gone()
+		if p.Cancelled != nil {
+			p.Cancelled()
 		}
 		return nil, false
 	case "enter":

@@ -27,9 +27,9 @@ type Chooser struct {
 	top, page int
 }
 
-// Lay returns which of the rows are in sight where page of them have room, from first to the
+// Visible returns which of the rows are in sight where page of them have room, from first to the
 // one before end. The chosen row is among them.
-func (c *Chooser) Lay(rows, page int) (first, end int) {
+func (c *Chooser) Visible(rows, page int) (first, end int) {
 	c.page = page
 	c.top = max(0, min(c.top, c.At), c.At-page+1)
 	return c.top, min(c.top+page, rows)
@@ -57,9 +57,9 @@ type Scroll struct {
 	top        int
 }
 
-// Lay returns which of the rows are in sight where page of them have room, from first to the
+// Visible returns which of the rows are in sight where page of them have room, from first to the
 // one before end.
-func (s *Scroll) Lay(rows, page int) (first, end int) {
+func (s *Scroll) Visible(rows, page int) (first, end int) {
 	s.rows, s.page = rows, page
 	s.by(0)
 	return s.top, min(s.top+page, rows)

@@ -35,7 +35,7 @@ func (d *TextBox) Size(sw, _ int) (int, int) {
 
 // Draw implements [Dialog].
 func (d *TextBox) Draw(c *cells.Canvas, h int) {
-	first, end := d.sight.Lay(len(d.laid), h)
+	first, end := d.sight.Visible(len(d.laid), h)
 	for _, l := range d.laid[first:end] {
 		c.Safe(themes.Plain, l)
 		c.End()

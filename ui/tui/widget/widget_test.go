@@ -49,7 +49,7 @@ func TestFieldEditsWordsAndCharacters(t *testing.T) {
 		{several: true, text: "a\rb\r\nc", keys: "", want: "a\nb\nc"},
 		{text: "a\x1b[31m\u202eb\tc", keys: "", want: "a[31mb c"},
 	} {
-		f := widget.Field{Several: c.several}
+		f := widget.Field{Multiline: c.several}
 		f.Set(c.text)
 		for _, k := range strings.Fields(c.keys) {
 			f.Key(typed(k))
@@ -113,7 +113,7 @@ func TestConfirmRunsTheChoiceAfterItHasClosed(t *testing.T) {
 			t.Error("it is still open")
 		}
 		return nil
-	}}}, Gone: func() { gone++ }}
+	}}}, Cancelled: func() { gone++ }}
 	s.Show(d)
 	d.Key(typed("x"))
 	if d.Key(typed("y")); ran != 1 || gone != 0 {

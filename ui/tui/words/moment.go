@@ -44,8 +44,8 @@ func Moment(text string, now time.Time) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%w: %q is no moment, such as 14:05, 2026-03-14 14:05 or 10m", ErrUsage, text)
 }
 
-// Shell quotes a word for a POSIX shell where it needs it.
-func Shell(s string) string {
+// ShellQuote quotes a word for a POSIX shell where it needs it.
+func ShellQuote(s string) string {
 	plain := s != ""
 	for _, r := range s {
 		plain = plain && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-/:@%+=,", r))

@@ -36,7 +36,7 @@ func TestQuotedWordsComeBack(t *testing.T) {
 		}
 	}
 	for w, want := range map[string]string{"a": "a", "": "''", "a b": "'a b'", "it's": `'it'\''s'`, "https://x/y?z": "'https://x/y?z'"} {
-		if got := words.Shell(w); got != want {
+		if got := words.ShellQuote(w); got != want {
 			t.Errorf("%q for a shell is %s, want %s", w, got, want)
 		}
 	}

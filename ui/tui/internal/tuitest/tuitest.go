@@ -194,11 +194,11 @@ func (s *Screen) Exec(cmd tea.Cmd) {
 
 func (s *Screen) done(msg widget.Done) {
 	if msg.From != nil {
-		msg.From.Rest()
+		msg.From.Answered()
 	}
 	if s.Failed = msg.Err; msg.Err != nil {
 		if msg.From != nil {
-			msg.From.Refuse(msg.Err)
+			msg.From.ShowError(msg.Err)
 		}
 		return
 	}
