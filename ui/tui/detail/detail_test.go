@@ -22,20 +22,11 @@ type pane struct {
 	held   map[uint64]bool
 }
 
-// end is a store without anything beyond what its log holds.
-type end uint64
-
-func (e end) Last() uint64                                      { return uint64(e) }
-func (end) Get(uint64) (event.Record, error)                    { return event.Record{}, event.ErrNotFound }
-func (end) Forward(uint64, func(event.Record) bool) error       { return nil }
-func (end) Backward(uint64, func(event.Record) bool) error      { return nil }
-func (end) Scan(uint64, uint64, func(*event.Record) bool) error { return nil }
-
 func newPane(records ...event.Record) *pane {
 	for i := range records {
 		records[i].Seq = uint64(i + 1)
 	}
-	p := &pane{log: eventlog.New(end(len(records))), held: map[uint64]bool{}}
+	p := &pane{log: eventlog.New(tuitest.EmptyStore(len(records))), held: map[uint64]bool{}}
 	p.log.Append(records)
 	p.env = &detail.Env{
 		Env: tuitest.Env(), Screen: &p.screen, Log: func() detail.Log { return p.log }, Snap: &host.Snapshot{Last: uint64(len(records))},

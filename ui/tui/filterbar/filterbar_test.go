@@ -12,7 +12,6 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
-	"eventdeck/host/trust"
 	"eventdeck/ui/tui/filterbar"
 	"eventdeck/ui/tui/internal/tuitest"
 	"eventdeck/ui/tui/persist"
@@ -50,10 +49,7 @@ func newFixture() *fixture {
 	d := &fixture{Settings: tuitest.Settings{}}
 	env, snap := tuitest.Env(), &host.Snapshot{Servers: []host.ServerView{{Name: "chat"}}}
 	d.persist = persist.New(persist.Settings{Screen: &d.Screen, Host: d}, time.Now)
-	d.stream = stream.New(&stream.Env{
-		Env: env, Snap: snap, Focused: func() bool { return true }, Found: func() string { return "" },
-		TypeOf: func(r *event.Record) event.Type { return event.Type{Name: trust.Text{}} },
-	})
+	d.stream = stream.New(tuitest.StreamEnv(env, snap))
 	d.Bar = filterbar.New(filterbar.Env{Env: env, Screen: d, Stream: &d.stream, Snap: snap, Persist: &d.persist, Log: func() filterbar.Log { return d }})
 	return d
 }

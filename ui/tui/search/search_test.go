@@ -80,10 +80,7 @@ func newFixture(t *testing.T) *fixture {
 	d := &fixture{}
 	env := tuitest.Env()
 	d.persist = persist.New(persist.Settings{Screen: &d.Screen}, time.Now)
-	d.stream = stream.New(&stream.Env{
-		Env: env, Snap: &host.Snapshot{Last: 10}, Focused: func() bool { return true }, Found: func() string { return d.Search.Text },
-		TypeOf: func(*event.Record) event.Type { return event.Type{} },
-	})
+	d.stream = stream.New(tuitest.StreamEnv(env, &host.Snapshot{Last: 10}))
 	d.Search = search.New(search.Env{Env: env, Screen: d, Stream: &d.stream, Persist: &d.persist, Log: func() feed.Log { return searched{d} }})
 	d.stream.Follow = true
 	d.stream.Show(query.Query{})

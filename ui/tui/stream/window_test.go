@@ -9,7 +9,6 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
-	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/feed"
 	"eventdeck/ui/tui/internal/tuitest"
 	"eventdeck/ui/tui/query"
@@ -18,12 +17,7 @@ import (
 
 // empty is a stream of ten rows that has read nothing yet.
 func empty() *stream.Stream {
-	s := stream.New(&stream.Env{
-		Env: tuitest.Env(), Snap: &host.Snapshot{}, Focused: func() bool { return true }, Found: func() string { return "" },
-		Terse:     func() (bool, bool) { return false, false },
-		TypeOf:    func(*event.Record) event.Type { return event.Type{} },
-		DrawEmpty: func(c *cells.Canvas, _ int) { c.Put(0, "nothing yet"); c.End() },
-	})
+	s := stream.New(tuitest.StreamEnv(tuitest.Env(), &host.Snapshot{}))
 	s.Height = 10
 	return &s
 }

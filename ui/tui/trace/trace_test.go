@@ -16,7 +16,6 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
-	"eventdeck/host/eventlog"
 	"eventdeck/host/trust"
 	"eventdeck/ui/incidents"
 	"eventdeck/ui/tui/external"
@@ -44,7 +43,7 @@ type fixture struct {
 	file     *file
 	there    bool // the file is there already
 	selected []event.Record
-	readFail error
+	log      tuitest.Log
 }
 
 // file is a file in memory.
@@ -56,73 +55,26 @@ type file struct {
 func (f *file) Keep() error { f.kept = true; return nil }
 func (f *file) Drop() error { return nil }
 
-func (d *fixture) Last() uint64 { return 4 }
-func (d *fixture) Get(seq uint64) (event.Record, error) {
-	if d.readFail != nil {
-		return event.Record{}, d.readFail
-	}
-	if seq == 0 || seq > 4 {
-		return event.Record{}, event.ErrNotFound
-	}
-	data := fmt.Sprintf(`{"incidentId":"INC-7","severity":"P%d"}`, seq)
-	switch seq {
-	case 3:
-		data = `{"note":"nothing"}`
-	case 4:
-		data = `{"id":"e-4","ticket":"T-1\u202e","orderId":"O-9"}`
-	}
-	return event.Record{Seq: seq, Kind: event.KindEvent, Server: "pager", Type: trust.Untrusted("page.sent"), EventID: trust.Untrusted(fmt.Sprint("e", seq)), ReceivedAt: tuitest.Start, Data: json.RawMessage(data)}, nil
-}
-
-func (d *fixture) After(seq uint64, fn func(event.Record) bool) error {
-	for r, err := d.Get(seq + 1); err == nil && fn(r); r, err = d.Get(r.Seq + 1) {
-	}
-	return nil
-}
-
-func (d *fixture) Before(seq uint64, fn func(event.Record) bool) error {
-	if seq == 0 {
-		seq = 5
-	}
-	for r, err := d.Get(min(seq, 5) - 1); err == nil && fn(r); r, err = d.Get(r.Seq - 1) {
-	}
-	return nil
-}
-
-func (d *fixture) Search(_ context.Context, match func(*event.Record) bool, before uint64, page func(eventlog.Found) bool) error {
-	f := eventlog.Found{End: true}
-	if err := d.Before(before, func(r event.Record) bool {
-		if match(&r) {
-			f.Seqs = append(f.Seqs, r.Seq)
-		}
-		return true
-	}); err != nil {
-		return err
-	}
-	page(f)
-	return nil
-}
-
-// newFixture is a fixture at a record.
+// newFixture returns a fixture whose stream stands at a record.
 func newFixture(t *testing.T, at uint64) *fixture {
 	d := &fixture{}
 	env := tuitest.Env()
+	for i, data := range []string{`{"incidentId":"INC-7","severity":"P1"}`, `{"incidentId":"INC-7","severity":"P2"}`, `{"note":"nothing"}`, `{"id":"e-4","ticket":"T-1\u202e","orderId":"O-9"}`} {
+		d.log.Records = append(d.log.Records, event.Record{Kind: event.KindEvent, Server: "pager", Type: trust.Untrusted("page.sent"), EventID: trust.Untrusted(fmt.Sprint("e", i+1)), ReceivedAt: tuitest.Start, Data: json.RawMessage(data)})
+	}
 	d.persist = persist.New(persist.Settings{Screen: &d.Screen}, time.Now)
-	d.stream = stream.New(&stream.Env{
-		Env: env, Snap: &host.Snapshot{Last: 4}, Focused: func() bool { return true }, Found: func() string { return "" },
-		TypeOf: func(*event.Record) event.Type { return event.Type{} },
-	})
+	d.stream = stream.New(tuitest.StreamEnv(env, &host.Snapshot{Last: 4}))
 	d.stream.Follow = true
 	d.stream.Show(query.Query{})
 	d.stream.Seek(at)
 	for r, wanted := d.stream.Next(); wanted; r, wanted = d.stream.Next() {
-		d.stream.Take(feed.Answer(t.Context(), d, r))
+		d.stream.Take(feed.Answer(t.Context(), &d.log, r))
 	}
 	if d.stream.At != at {
 		t.Fatalf("the stream stands at %d", d.stream.At)
 	}
 	d.Tracer = trace.New(trace.Env{
-		Env: env, Screen: d, Stream: &d.stream, Persist: &d.persist, Log: func() incidents.Log { return d },
+		Env: env, Screen: d, Stream: &d.stream, Persist: &d.persist, Log: func() incidents.Log { return &d.log },
 		Value: func() (string, trust.Text, bool) {
 			return ".line=" + d.line, trust.Untrusted(d.line), d.line != ""
 		},
@@ -261,8 +213,8 @@ func TestTwoEventsAreCompared(t *testing.T) {
 			t.Errorf("%s: %v", line, err)
 		}
 	}
-	d.readFail = errors.New("the disk is gone")
-	if d.do(d.RunCompare([]string{"#1", "#2"})); !errors.Is(d.Failed, d.readFail) {
+	d.log.Err = errors.New("the disk is gone")
+	if d.do(d.RunCompare([]string{"#1", "#2"})); !errors.Is(d.Failed, d.log.Err) {
 		t.Errorf("told is %v", d.Failed)
 	}
 }
@@ -293,7 +245,7 @@ func TestEventsArePiped(t *testing.T) {
 		input = in
 		return []byte(strings.Join(args, " ")), nil
 	}
-	r, _ := d.Get(1)
+	r, _ := d.log.Get(1)
 	d.selected = []event.Record{r, {Seq: 2, Kind: event.KindGap}}
 	if err := d.do(d.RunPipe([]string{"ndjson", "jq", ".data"})); err != nil || bytes.Count(input, []byte("\n")) != 1 || !slices.Equal(d.persist.Pipes, []string{"ndjson jq .data"}) {
 		t.Errorf("%v, piped is %q, remembered %q", err, input, d.persist.Pipes)

@@ -9,10 +9,12 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/widget"
 )
 
@@ -22,6 +24,16 @@ var Start = time.Date(2026, 3, 14, 14, 3, 5, 0, time.UTC)
 // Env returns what parts are drawn with: no colours, Unicode signs, a clock that stands.
 func Env() *cells.Env {
 	return &cells.Env{Theme: themes.For(true, themes.NoColours), Glyphs: &cells.UnicodeGlyphs, Now: func() time.Time { return Start }}
+}
+
+// StreamEnv returns what a stream is made from: it has the focus, and no types are known.
+func StreamEnv(env *cells.Env, snap *host.Snapshot) *stream.Env {
+	return &stream.Env{
+		Env: env, Snap: snap, Focused: func() bool { return true }, Found: func() string { return "" },
+		Terse:     func() (bool, bool) { return false, false },
+		TypeOf:    func(*event.Record) event.Type { return event.Type{} },
+		DrawEmpty: func(c *cells.Canvas, _ int) { c.Put(themes.Plain, "nothing yet"); c.End() },
+	}
 }
 
 // Screen is a screen of 120 by 40 cells that notes what it is asked to show.
