@@ -35,7 +35,7 @@ func TestRowsHaveExactlyTheirWidth(t *testing.T) {
 	}
 }
 
-func TestWhatIsSearchedStandsInARoleOfItsOwn(t *testing.T) {
+func TestSearchMatchesAreHighlighted(t *testing.T) {
 	dark := themes.For(true, themes.ManyColours)
 	var c cells.Canvas
 	c.Begin(&dark, 30)
@@ -61,13 +61,13 @@ func TestNumbersInWords(t *testing.T) {
 	}
 }
 
-func TestSparkTellsNothingFromLittle(t *testing.T) {
+func TestSparkDistinguishesZeroFromLow(t *testing.T) {
 	if got := cells.ASCIIGlyphs.Spark([]uint32{0, 1, 100}); got != "._#" {
 		t.Errorf("%q", got)
 	}
 }
 
-func TestTimesAreToldInOneZone(t *testing.T) {
+func TestTimesFollowTheChosenView(t *testing.T) {
 	now := time.Date(2026, 3, 14, 14, 5, 9, 0, time.UTC)
 	e := cells.Env{Now: func() time.Time { return now }, Times: cells.TimeUTC}
 	for view, want := range map[cells.TimeView]string{cells.TimeUTC: "14:05:04.000Z", cells.TimeRelative: "5 s ago", cells.TimeDelta: "+3.00s"} {

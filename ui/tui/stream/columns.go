@@ -146,7 +146,9 @@ func widths(cols []Column, key planKey) []int {
 	for i, c := range cols {
 		switch c.Kind {
 		case ColTime:
-			out[i] = key.clock.Width(!key.short)
+			if out[i] = len(cells.TimeLong); key.short {
+				out[i] = len(cells.TimeShort)
+			}
 		case ColServer:
 			if level < 1 && key.many {
 				out[i] = min(key.widest.server, serverMax(key.w))

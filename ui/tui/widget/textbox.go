@@ -8,7 +8,7 @@ import (
 	"eventdeck/ui/tui/cells"
 )
 
-// TextBox is a dialog with lines to read. They may hold untrusted text.
+// TextBox is a dialog that shows lines of text, which may be untrusted.
 type TextBox struct {
 	Screen Screen
 	Head   string
@@ -48,7 +48,7 @@ func (d *TextBox) Key(k tea.KeyPressMsg) tea.Cmd { return ReadKey(d.Screen, &d.s
 // Hints implements [Dialog].
 func (d *TextBox) Hints() []string { return []string{"j k", "scroll", "esc", "back"} }
 
-// ReadKey is the [Dialog.Key] of a dialog to read: esc, q and enter close it, others scroll.
+// ReadKey handles a key of a dialog that is only read: esc, q and enter close it, others scroll.
 func ReadKey(screen Screen, sight *Scroll, k tea.KeyPressMsg) tea.Cmd {
 	switch name := k.String(); name {
 	case "esc", "q", "enter":
