@@ -12,7 +12,7 @@ import (
 	"eventdeck/ui/tui/flags"
 )
 
-func TestSignsOfRows(t *testing.T) {
+func TestRowsShowTheMostSevereFlag(t *testing.T) {
 	for want, raised := range map[string][]string{
 		"":          {},
 		" AI!":      {"inj.override", "inj.tool", event.FlagBadge},
