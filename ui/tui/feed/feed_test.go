@@ -126,7 +126,7 @@ func TestFindSearchesTheWholeLogBothWays(t *testing.T) {
 					return
 				}
 				if p.At.IsZero() || p.Edge == f.From {
-						t.Fatalf("it does not advance, or has no time: %+v", p)
+					t.Fatalf("it does not advance, or has no time: %+v", p)
 				}
 				f.From = p.Edge
 			}

@@ -1,6 +1,6 @@
-// Package search goes to the next record of the log that has a text, to the next gap or change
-// of state, or to the oldest row of a filter. It hides no rows. It searches in the background and
-// tells how far it is.
+// Package search goes to the next record of the log with a text, to the next gap or change of state,
+// or to the oldest row of a filter. It hides no rows, searches in the background and shows its
+// progress.
 package search
 
 import (
@@ -28,30 +28,30 @@ type Env struct {
 	Log     func() feed.Log
 }
 
-// Screen is what shows a search.
+// Screen shows a search.
 type Screen interface {
 	widget.Lines
 	// Hush clears the status line.
 	Hush()
 }
 
-// Search is what is searched, and the search for the next record of a kind.
+// Search has the searched text, and the search for the next record.
 type Search struct {
-	Text    string // in lower case; "" for nothing
+	Text    string // in lower case; "" for none
 	env     Env
 	find    feed.Find
-	what    string // is looked for, for the operator
-	token   int    // answers to earlier searches are stale
-	start   uint64 // the record where it began; 0: the newest
-	gen     int    // of the rows among which it looks
+	what    string // the kind of records, for messages
+	token   int    // identifies the search: answers to earlier ones are stale
+	start   uint64 // the record where the search began; 0: the newest
+	gen     int    // the generation of the stream's rows when it began
 	running bool
-	target  uint64 // a record that the stream was led to; 0: none
+	target  uint64 // the record of the last [Search.Goto] until its rows are read; 0: none
 }
 
-// New returns a search for nothing.
+// New returns a search without a text.
 func New(env Env) Search { return Search{env: env} }
 
-// Open asks what to look for.
+// Open asks for the text to search.
 func (s *Search) Open() {
 	before := s.Text
 	s.env.AskLine(&widget.Prompt{
@@ -86,19 +86,18 @@ func Holds(r *event.Record, text string, times cells.TimeView) bool {
 	return cells.HasText(string(detail.PayloadOf(r)), text)
 }
 
-// Next goes to the next record that is shown and holds what is searched.
+// Next goes to the next shown record with the searched text, or for step -1 to the previous one.
 func (s *Search) Next(step int) tea.Cmd {
 	text, times := s.Text, s.env.Times
 	return s.from("matches", step, func(r *event.Record) bool { return Holds(r, text, times) })
 }
 
-// Marker goes to the next record that is no event: a gap, a change of state, a
-// refusal.
+// Marker goes to the next record that is not an event, or for step -1 to the previous one.
 func (s *Search) Marker(step int) tea.Cmd {
 	return s.from("markers", step, func(r *event.Record) bool { return r.Kind != event.KindEvent })
 }
 
-// Oldest goes to the oldest row of all that is stored.
+// Oldest goes to the oldest row of the whole log.
 func (s *Search) Oldest() tea.Cmd {
 	q := s.env.Stream.Query
 	if q.Everything() || s.env.Stream.Oldest {
@@ -108,13 +107,13 @@ func (s *Search) Oldest() tea.Cmd {
 	return s.begin("rows", feed.Find{Query: q})
 }
 
-// from looks for the next record that matches, from the chosen one on.
+// from searches the next matching record, starting at the chosen one.
 func (s *Search) from(what string, step int, match func(*event.Record) bool) tea.Cmd {
 	at := s.env.Stream.At
 	if at == 0 {
 		return nil
 	}
-	if !s.env.Stream.Loaded { // where it will stand, once that is read
+	if !s.env.Stream.Loaded { // the record that will be chosen
 		at = s.env.Stream.Anchor()
 	}
 	if step > 0 {
@@ -145,13 +144,13 @@ func (s *Search) searchPart() tea.Cmd {
 	})
 }
 
-// Running reports whether a search runs.
+// Running reports whether a search is running.
 func (s *Search) Running() bool { return s.running }
 
-// Drop ends the search that runs, and tells nothing.
+// Drop ends the running search without a message.
 func (s *Search) Drop() { s.token, s.running = s.token+1, false }
 
-// Stop ends the search that runs, and tells that.
+// Stop ends the running search and says so.
 func (s *Search) Stop() {
 	s.Drop()
 	s.env.Tell("stopped looking for " + s.what)
@@ -189,8 +188,8 @@ func (s *Search) take(f feed.Found) tea.Cmd {
 	return nil
 }
 
-// progress tells how much of the way has been searched, and how long it is: back to the oldest
-// record that is stored, on to the newest.
+// progress returns how many records were searched, and of how many: back to the oldest stored
+// record, or on to the newest.
 func (s *Search) progress(f feed.Found) (done, total uint64) {
 	oldest, newest := max(1, f.Oldest), s.env.Stream.Seen
 	if s.find.Back {
@@ -211,8 +210,8 @@ func (s *Search) Goto(seq uint64) {
 	s.Landed()
 }
 
-// Landed tells, once the stream has read the rows around the record of [Search.Goto], if that
-// record is not among them.
+// Landed is called when the stream has read rows. It says if the record of the last [Search.Goto] is
+// not shown.
 func (s *Search) Landed() {
 	if s.target == 0 || !s.env.Stream.Loaded {
 		return

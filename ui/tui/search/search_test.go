@@ -23,8 +23,8 @@ import (
 	"eventdeck/ui/tui/stream"
 )
 
-// fixture is a screen with a log of ten records and a stream on it. Record 3 is a gap; part
-// changes what a part of a search over it comes to.
+// fixture is a screen with a stream on a log of ten records, of which record 3 is a gap. part
+// replaces the result of one part of a search.
 type fixture struct {
 	tuitest.Screen
 	search.Search
@@ -91,7 +91,7 @@ func newFixture(t *testing.T) *fixture {
 	return d
 }
 
-// searched is the log of a fixture: its own Search is that of the part that is tested.
+// searched is the log of a fixture, whose own method Search belongs to the package under test.
 type searched struct{ d *fixture }
 
 func (l searched) Last() uint64                                       { return l.d.Last() }
@@ -104,7 +104,7 @@ func (l searched) Search(ctx context.Context, match func(*event.Record) bool, be
 	return l.d.find(ctx, match, before, page)
 }
 
-// fill reads what the stream wants.
+// fill answers the requests of the stream.
 func (d *fixture) fill(t *testing.T) {
 	for range 20 {
 		r, wanted := d.stream.Next()
@@ -120,7 +120,7 @@ func (d *fixture) run(t *testing.T, cmd tea.Cmd) {
 	d.fill(t)
 }
 
-func TestMatchesMarkersAndTheOldestRow(t *testing.T) {
+func TestSearchGoesToMatchesMarkersAndTheOldestRow(t *testing.T) {
 	d := newFixture(t)
 	d.Open()
 	d.Type("NEEDLE 7", "enter")
@@ -146,8 +146,7 @@ func TestMatchesMarkersAndTheOldestRow(t *testing.T) {
 	}
 }
 
-// A search that takes longer tells how far it is, never that there is nothing.
-func TestALongSearchTellsHowFarItIs(t *testing.T) {
+func TestLongSearchShowsItsProgress(t *testing.T) {
 	d := newFixture(t)
 	var told string
 	parts := 0
@@ -167,12 +166,12 @@ func TestALongSearchTellsHowFarItIs(t *testing.T) {
 		t.Errorf("told is %q", told)
 	}
 	if d.Failed == nil || d.Running() {
-		t.Errorf("the failure is told as %v", d.Failed)
+		t.Errorf("the failure is shown as %v", d.Failed)
 	}
 }
 
-// What was removed is no part of the way: the bar ends where the search does.
-func TestTheBarOfASearchReachesItsEnd(t *testing.T) {
+// Pruned records are not part of the progress.
+func TestProgressBarReachesItsEnd(t *testing.T) {
 	d := newFixture(t)
 	d.pruned = 4
 	for edge, want := range map[uint64]string{9: " 20%", 6: " 80%", 5: "100%"} {
@@ -192,8 +191,8 @@ func TestTheBarOfASearchReachesItsEnd(t *testing.T) {
 	}
 }
 
-// The answer to a search that was stopped takes the operator nowhere.
-func TestAStoppedSearch(t *testing.T) {
+// The answer to a search that was stopped, or began with another filter, is dropped.
+func TestAnswersToStoppedSearchesAreDropped(t *testing.T) {
 	d := newFixture(t)
 	cmd := d.Marker(-1)
 	d.Stop()
@@ -216,7 +215,7 @@ func TestSearchFindsTimesInTheChosenZone(t *testing.T) {
 	}
 }
 
-func TestARecordThatIsNotShown(t *testing.T) {
+func TestGotoSaysIfTheRecordIsHidden(t *testing.T) {
 	d := newFixture(t)
 	d.stream.Show(mustQuery(t, "kind:event"))
 	d.fill(t)

@@ -20,7 +20,7 @@ func (t *Tree) Draw(w, h int) []string {
 	env := t.env
 	if t.Height != h {
 		t.Height = h
-		t.Load(env.Snap) // what is folded depends on the room
+		t.Load(env.Snap) // folding depends on the height
 	}
 	at := max(t.Find(t.At), 0)
 	if at < t.Top {
@@ -48,7 +48,7 @@ func (t *Tree) Draw(w, h int) []string {
 	if len(env.Snap.Servers) == 0 {
 		c.End()
 		none := "No servers yet."
-		if len(env.Snap.Subs) > 0 { // of servers that are not configured any more
+		if len(env.Snap.Subs) > 0 { // of servers that are no longer configured
 			none = "No server is configured."
 		}
 		widget.DrawLessons(c, none, env.Lessons())
@@ -57,7 +57,7 @@ func (t *Tree) Draw(w, h int) []string {
 	return t.lines
 }
 
-// end returns the row behind the last one that is below row i.
+// end returns the index after the last row that belongs to row i.
 func (t *Tree) end(i int) int {
 	end := i + 1
 	for end < len(t.Rows) && (t.Rows[end].remark || t.Rows[end].Node.Level() > t.Rows[i].Node.Level()) {
@@ -66,7 +66,7 @@ func (t *Tree) end(i int) int {
 	return end
 }
 
-// remarks counts the remarks below row i.
+// remarks returns the number of remarks below row i.
 func (t *Tree) remarks(i int) int {
 	n := 0
 	for j := i + 1; j < len(t.Rows) && t.Rows[j].remark; j++ {
@@ -165,14 +165,14 @@ func (t *Tree) drawType(c *cells.Canvas, r *Row) {
 	room := c.Room - trust.Line(r.Node.Type).Width - 1
 	modes := t.offers(r, room)
 	if len(modes) > room {
-		modes = "" // what it is called matters more
+		modes = "" // the name matters more
 	}
 	c.Safe(themes.Plain, trust.Line(r.Node.Type).Clip(c.Room))
 	c.Right(themes.Dim, modes)
 }
 
-// offers names the modes of a type that is not subscribed to, in the room that is left
-// beside its name, and whether it has no replay.
+// offers returns the modes of a type without a subscription and whether it has no replay, as far as
+// that fits into room cells.
 func (t *Tree) offers(r *Row, room int) string {
 	if r.Type == nil {
 		return ""
@@ -193,7 +193,7 @@ func (t *Tree) offers(r *Row, room int) string {
 	return letters
 }
 
-// DrawSub writes a subscription into the row that has begun.
+// DrawSub writes a subscription into the current row.
 func (t *Tree) DrawSub(c *cells.Canvas, v *host.SubscriptionView) {
 	env := t.env
 	now := env.Clock()
@@ -207,7 +207,8 @@ func (t *Tree) DrawSub(c *cells.Canvas, v *host.SubscriptionView) {
 	t.putCounts(c, course, stored, kept)
 }
 
-// drawOnlySub writes an event type with its only subscription, and what differs from good.
+// drawOnlySub writes an event type with its only subscription, whose state is shown unless it is
+// good.
 func (t *Tree) drawOnlySub(c *cells.Canvas, r *Row) {
 	env, v := t.env, r.Sub
 	now := env.Clock()
@@ -221,12 +222,12 @@ func (t *Tree) drawOnlySub(c *cells.Canvas, r *Row) {
 	name := trust.Line(r.Node.Type)
 	word, proof := evidence.Row(v, now)
 	course, stored, kept := t.counts(c, v)
-	trouble := role != themes.Good && (v.NoServer || !v.Waits()) // a server that is waited for says so itself
+	trouble := role != themes.Good && (v.NoServer || !v.Waits()) // the row of the server says that it is waited for
 	need := name.Width
 	if trouble {
 		need += len(word) + 1
 	}
-	if need+kept >= c.Room && stored != "" { // a name that is cut takes the room before the count
+	if need+kept >= c.Room && stored != "" { // a name that would be cut also gets the room before the count
 		course, stored = nil, " "+strings.TrimLeft(stored, " ")
 		kept = len(stored)
 	}
@@ -243,8 +244,7 @@ func (t *Tree) drawOnlySub(c *cells.Canvas, r *Row) {
 	t.putCounts(c, course, stored, kept)
 }
 
-// drawEvidence writes the parts of the evidence that there is room for: a part of a part tells
-// nothing.
+// drawEvidence writes those parts of the evidence that fit as a whole.
 func (t *Tree) drawEvidence(c *cells.Canvas, proof string, kept int) {
 	room := c.Room - kept - 1
 	if proof == "" {
@@ -261,8 +261,8 @@ func (t *Tree) drawEvidence(c *cells.Canvas, proof string, kept int) {
 // nameMin is how much of a type's name stays beside what is wrong with it, in cells.
 const nameMin = 10
 
-// counts is what stands at the right of a subscription's row, and the cells that it takes:
-// the course of its events, if there were some and there is room, and how many were stored.
+// counts returns what is at the right of a subscription's row, and its width in cells: the events of
+// the last seconds, if there were some and they fit, and the number of stored events.
 func (t *Tree) counts(c *cells.Canvas, v *host.SubscriptionView) (course []uint32, stored string, kept int) {
 	course = t.env.RecentCounts(v.ID, sparkWidth)
 	if v.Stored > 0 {
@@ -285,13 +285,13 @@ func (t *Tree) putCounts(c *cells.Canvas, course []uint32, stored string, kept i
 	c.Put(themes.Plain, stored)
 }
 
-// Columns of the tree: curves and counts stand under each other.
+// Widths of the right columns of the tree, in cells.
 const (
 	sparkWidth = 6
 	countWidth = 6
 )
 
-// setScale finds the highest of the curves that are drawn: all have one scale.
+// setScale sets the common scale of the sparklines of some rows.
 func (t *Tree) setScale(rows []Row) {
 	t.scale = 1
 	for i := range rows {
@@ -301,7 +301,7 @@ func (t *Tree) setScale(rows []Row) {
 	}
 }
 
-// drawRemark tells what does not fit beside a node: an error, else arguments.
+// drawRemark writes the line below a node: an error, else arguments.
 func (t *Tree) drawRemark(c *cells.Canvas, r *Row) {
 	env := t.env
 	switch {
@@ -334,8 +334,7 @@ func (t *Tree) drawRemark(c *cells.Canvas, r *Row) {
 	}
 }
 
-// errorLine tells what is wrong with a subscription: its cause in few words, else the
-// error as it came.
+// errorLine returns the short cause of an error, else the error itself.
 func errorLine(v *host.SubscriptionView) trust.Rendered {
 	if why := evidence.Cause(v); why != "" {
 		return cells.Sanitize(why)
@@ -343,7 +342,7 @@ func errorLine(v *host.SubscriptionView) trust.Rendered {
 	return trust.Line(v.Status.Error)
 }
 
-// modeList names modes, always in the same order.
+// modeList returns the words of modes in a fixed order.
 func modeList(modes []event.Mode, word func(event.Mode) string) string {
 	var out []string
 	for _, m := range []event.Mode{event.ModePoll, event.ModePush, event.ModeWebhook} {
@@ -354,7 +353,7 @@ func modeList(modes []event.Mode, word func(event.Mode) string) string {
 	return strings.Join(out, " ")
 }
 
-// modeLetters is a mode where there is no room for its word.
+// modeLetters returns two letters for a mode.
 func modeLetters(m event.Mode) string {
 	switch m {
 	case event.ModePoll:
