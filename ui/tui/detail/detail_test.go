@@ -12,7 +12,7 @@ import (
 	"eventdeck/ui/tui/internal/tuitest"
 )
 
-// pane is a detail over a log, of which the records are held that held names.
+// pane is a detail pane on a log. It can get the records in held.
 type pane struct {
 	detail.Pane
 	env    *detail.Env
@@ -48,7 +48,7 @@ func newPane(records ...event.Record) *pane {
 	return p
 }
 
-// show shows a record that is held, and has done what that needs.
+// show shows a record that is held, and runs the commands for that.
 func (p *pane) show(seq uint64) string {
 	p.shown, p.held[seq] = seq, true
 	return p.text()
@@ -68,7 +68,7 @@ func incident(id, title string) event.Record {
 		EventID: trust.Untrusted(id), Data: []byte(`{"incidentId":"INC-7","title":"` + title + `"}`)}
 }
 
-func TestARecordIsShownWhenItIsHeld(t *testing.T) {
+func TestRecordIsShownOnceItIsHeld(t *testing.T) {
 	p := newPane(incident("a", "pool exhausted"))
 	if text := p.text(); !strings.Contains(text, "chosen in the stream is shown here") {
 		t.Errorf("without a record:\n%s", text)
@@ -86,7 +86,7 @@ func TestARecordIsShownWhenItIsHeld(t *testing.T) {
 	}
 }
 
-func TestTabs(t *testing.T) {
+func TestTabsOfARecord(t *testing.T) {
 	first, second := incident("a", "one"), incident("b", "two")
 	first.Cursor = event.Cursor{Valid: true, Text: trust.Untrusted("cursor-1")}
 	second.Raw = []byte(`{"eventId":"b"}`)
@@ -103,7 +103,7 @@ func TestTabs(t *testing.T) {
 	}
 }
 
-func TestFoldsAndLines(t *testing.T) {
+func TestLinesAreChosenAndFolded(t *testing.T) {
 	p := newPane(event.Record{Kind: event.KindEvent, Server: "pager", Data: []byte(`{"a":{"b":1,"c":2},"d":3}`)})
 	p.show(1)
 	p.By(1000)

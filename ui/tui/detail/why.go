@@ -19,7 +19,7 @@ import (
 // placesMax bounds the places that are listed for one flag.
 const placesMax = 6
 
-// why is the dialog that explains every flag of the chosen record: what it means, where it was
+// why is the dialog that explains every flag of the shown record: what it means, where it was
 // raised, and which hidden text was found.
 type why struct {
 	pane  *Pane
@@ -28,7 +28,7 @@ type why struct {
 	sight widget.Scroll
 }
 
-// OpenWhy tells why the record that is shown is flagged.
+// OpenWhy explains why the shown record is flagged.
 func (d *Pane) OpenWhy() { d.env.Screen.Show(&why{pane: d}) }
 
 func (d *why) Title() string { return "Why is it flagged?" }
@@ -39,7 +39,7 @@ func (d *why) Size(sw, sh int) (int, int) {
 	return w, min(len(d.lines), max(1, sh-6))
 }
 
-// fill writes the lines, each time the dialog is drawn: the scan may end meanwhile.
+// fill writes the lines. It is called for each frame, because a scan may have ended.
 func (d *why) fill(w int) {
 	d.lines, d.width = d.lines[:0], w
 	r, ok := d.pane.Payload()

@@ -258,7 +258,7 @@ func (t *Tree) drawEvidence(c *cells.Canvas, proof string, kept int) {
 	}
 }
 
-// nameMin is how much of a type's name stays beside what is wrong with it, in cells.
+// nameMin is the smallest width of a type's name beside a state, in cells.
 const nameMin = 10
 
 // counts returns what is at the right of a subscription's row, and its width in cells: the events of

@@ -49,11 +49,11 @@ func (t *Tree) loadServers(snap *host.Snapshot) {
 	}
 }
 
-// settleAfter is how long a server must be in trouble, or out of it, before the servers change
-// places: one that loses its connection for a moment moves no rows.
+// settleAfter is how long a server must be in trouble, or out of it, before it is moved: a lost
+// connection that comes back at once moves no rows.
 const settleAfter = 5 * time.Second
 
-// standing is where a server stands among the others.
+// standing is the position of a server among the others.
 type standing struct {
 	name   string
 	health int       // as it counts for the order
