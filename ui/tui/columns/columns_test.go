@@ -28,7 +28,7 @@ func (l records) Before(_ uint64, fn func(event.Record) bool) error {
 	return nil
 }
 
-func TestColumnsAreChosenOfWhatRecordsHave(t *testing.T) {
+func TestColumnsAreOfferedFromSchemaAndRecords(t *testing.T) {
 	env := tuitest.Env()
 	st := stream.New(tuitest.StreamEnv(env, &host.Snapshot{}))
 	typ := trust.Untrusted("incident.created")

@@ -9,7 +9,7 @@ import (
 	"eventdeck/ui/tui/stream"
 )
 
-// schemaPaths calls fn for the scalars that a schema of an object names.
+// schemaPaths calls fn with the JSON pointers of the scalars that a schema describes.
 func schemaPaths(schema json.RawMessage, fn func(path string)) {
 	var walk func(raw json.RawMessage, at string, depth int)
 	left := pathsMax
@@ -37,7 +37,7 @@ func schemaPaths(schema json.RawMessage, fn func(path string)) {
 	}
 }
 
-// seenPaths calls fn for the scalars of a payload.
+// seenPaths calls fn with the JSON pointers of the scalars of a payload.
 func seenPaths(data []byte, fn func(path string)) {
 	var walk func(raw []byte, at string, depth int)
 	walk = func(raw []byte, at string, depth int) {

@@ -95,8 +95,8 @@ type payloads struct {
 	folds  []trust.Fold
 	vals   []int // of the lines; see [trust.Layout]
 	busy   bool
-	last   time.Time // when one was scanned last while the stream follows
-	paused bool      // none is scanned until lookEvery is over
+	last   time.Time // when the last scan began while the stream follows
+	paused bool      // the next scan waits for the end of scanInterval
 	gen    int       // grows with every answer
 }
 
@@ -117,8 +117,8 @@ type scanned struct {
 // after every message.
 func (d *Pane) Work() tea.Cmd { return tea.Batch(d.scanPayload(), d.findSame(), d.findBefore()) }
 
-// scanPayload scans and lays out the payload, unless that was done, runs, or has to wait for
-// lookEvery.
+// scanPayload scans the payload and lays it out, unless that is done, is running, or must wait for
+// scanInterval.
 func (d *Pane) scanPayload() tea.Cmd {
 	p := &d.payloads
 	want := laidOut{d.env.Record(), p.view, d.payloadWidth()}

@@ -62,7 +62,7 @@ func (d *fixture) keep(cmd tea.Cmd) {
 	}
 }
 
-func TestAFilterIsTyped(t *testing.T) {
+func TestStreamFollowsTheTypedFilter(t *testing.T) {
 	d := newFixture()
 	tuitest.Run(d.Open())
 	if _, typing := d.Typing(); !typing || !d.entered {
@@ -90,9 +90,8 @@ func TestAFilterIsTyped(t *testing.T) {
 	}
 }
 
-// A filter that another one took the place of comes back with its place in the tree; then
-// the key turns it off, as ever.
-func TestAReplacedFilterComesBack(t *testing.T) {
+// Toggle brings a replaced filter back with its node; then it turns that off.
+func TestReplacedFilterComesBack(t *testing.T) {
 	d := newFixture()
 	was, _ := query.New(query.Node{Server: "pager"}, "p99", tuitest.Start)
 	now, _ := query.New(query.Node{}, "value:INC-7", tuitest.Start)
@@ -122,7 +121,7 @@ func TestTabCompletes(t *testing.T) {
 	}
 }
 
-// Without the log the names of servers still complete, and the failure is told.
+// Without the log names of servers are completed, and the failure is shown.
 func TestCompletionWithoutTheLog(t *testing.T) {
 	d := newFixture()
 	d.fails = errors.New("the disk is gone")

@@ -1,6 +1,6 @@
-// Package related shows records that belong together, over the whole history: in lanes
-// by server and type over time, and as a list in which repeats are folded. What it looks
-// for is found in the background; the newest come first.
+// Package related shows records that belong together, of the whole log: in lanes by server and type
+// over time, and as a list in which repeats can be folded. It searches in the background, the newest
+// records first.
 package related
 
 import (
@@ -16,33 +16,33 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// Env is what the view needs.
+// Env has what the view needs from the screen.
 type Env struct {
 	*cells.Env
 	Screen widget.Screen
 	Log    func() incidents.Log
 	Goto   func(seq uint64) // shows a record in the stream
-	// Elsewhere says what a key does that is none of the view's; way leads to where it works.
+	// Elsewhere says what a key does that the view does not handle; way says how to get where it works.
 	Elsewhere func(k tea.KeyPressMsg, way string)
 }
 
-// Request says what is shown.
+// Request selects the records to show.
 type Request struct {
-	Title string                   // in our words and those of the operator; the order, and that repeats are folded, is added
+	Title string                   // safe to show; the view appends its order
 	Match func(*event.Record) bool // called from several goroutines at once
-	At    uint64                   // the record that is chosen at first, if it is found
-	Fold  bool                     // repeats are folded from the start
+	At    uint64                   // the record that is chosen first, if it is found
+	Fold  bool                     // repeats are folded at first
 }
 
-// Open shows what a request matches, as it is found.
+// Open shows the records that a request matches, as they are found.
 func Open(env *Env, q Request) tea.Cmd {
 	d := &view{env: env, of: q, began: env.Clock(), at: q.At, asked: q.At, folded: q.Fold, open: map[uint64]bool{}}
 	env.Screen.Show(d)
 	return d.start()
 }
 
-// view is the dialog. The chosen row is kept as a sequence number, so that what is found
-// later moves nothing that is read.
+// view is the dialog. The chosen row is kept as a sequence number, so that records found later do not
+// change it.
 type view struct {
 	env     *Env
 	of      Request
@@ -54,11 +54,11 @@ type view struct {
 	err     error
 
 	folded  bool
-	open    map[uint64]bool // folded runs that are shown whole, by their first record
-	rows    []incidents.Run // what the list shows
+	open    map[uint64]bool // runs that are not folded, by their first record
+	rows    []incidents.Run // of the list
 	current bool            // rows are those of entries
-	at      uint64          // record of the chosen row
-	asked   uint64          // the record to open at, 0 once the operator moved
+	at      uint64          // the record of the chosen row
+	asked   uint64          // the record to choose as soon as it is found; 0 once the operator moved
 	top     int
 	shown   int
 
@@ -103,7 +103,7 @@ func (d *view) search(ctx context.Context, stop context.CancelFunc, f *incidents
 	})
 }
 
-// take adds what one step found.
+// take adds the records that one step found.
 func (d *view) take(found []incidents.Entry) {
 	if len(found) == 0 {
 		return
@@ -117,7 +117,7 @@ func (d *view) take(found []incidents.Entry) {
 	d.makeRows()
 }
 
-// makeRows makes the rows of the list again.
+// makeRows updates the rows of the list.
 func (d *view) makeRows() {
 	if d.current {
 		return
@@ -139,7 +139,7 @@ func (d *view) makeRows() {
 	}
 }
 
-// chosenIndex is the place of the chosen row, -1 if there is none.
+// chosenIndex returns the index of the chosen row, -1 for none.
 func (d *view) chosenIndex() int {
 	return slices.IndexFunc(d.rows, func(r incidents.Run) bool {
 		return slices.ContainsFunc(d.entries[r.First:r.Last+1], func(e incidents.Entry) bool { return e.Seq == d.at })
@@ -155,7 +155,7 @@ func (d *view) move(n int) {
 	d.at = d.entries[d.rows[i].First].Seq
 }
 
-// unfold opens or closes the run in which the chosen row stands.
+// unfold opens or closes the run of the chosen row.
 func (d *view) unfold(open bool) {
 	i := d.chosenIndex()
 	if i < 0 {
@@ -163,7 +163,7 @@ func (d *view) unfold(open bool) {
 	}
 	for _, r := range incidents.Fold(d.entries) {
 		if first := d.entries[r.First].Seq; r.First <= d.rows[i].First && d.rows[i].First <= r.Last {
-			if !d.folded && !open { // closing one run folds none of the others
+			if !d.folded && !open { // the other runs stay open
 				d.folded = true
 				for _, other := range incidents.Fold(d.entries) {
 					d.open[d.entries[other.First].Seq] = true
@@ -182,7 +182,7 @@ func (d *view) unfold(open bool) {
 	d.makeRows()
 }
 
-// Title says also in which order the list is: the stream has another one, that of arrival.
+// Title implements [widget.Dialog]. It names the order, because the stream has another one.
 func (d *view) Title() string {
 	title := d.of.Title + ", by time occurred"
 	if d.folded {

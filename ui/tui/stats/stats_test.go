@@ -13,7 +13,7 @@ import (
 	"eventdeck/ui/tui/stats"
 )
 
-func TestNumbersAreAskedForOnceASecond(t *testing.T) {
+func TestStatisticsAreReadOnceASecond(t *testing.T) {
 	now, asked := tuitest.Start, 0
 	env := tuitest.Env()
 	env.Now = func() time.Time { return now }

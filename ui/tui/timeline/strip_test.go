@@ -19,9 +19,8 @@ type noMarks struct{}
 
 func (noMarks) Find(seq uint64) (event.Mark, bool) { return event.Mark{}, seq == 3 }
 
-// Whatever the width, and wherever one reads, the rows fill the pane, and the chosen row
-// is told.
-func TestTheStripFillsItsRows(t *testing.T) {
+// The strip fills its rows at any width and position, and marks the chosen row.
+func TestStripFillsItsRows(t *testing.T) {
 	start := time.Date(2026, 3, 14, 14, 3, 5, 0, time.UTC)
 	none := themes.For(true, themes.NoColours)
 	env := &cells.Env{Theme: none, Glyphs: &cells.UnicodeGlyphs, Now: func() time.Time { return start.Add(100 * time.Second) }, Times: cells.TimeUTC}

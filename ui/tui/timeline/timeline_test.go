@@ -17,8 +17,7 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// stretched is a log of an hour: one record a minute, and a hundred more in the
-// minute 30.
+// stretched is a log of an hour: one record a minute, and a hundred more in minute 30.
 type stretched struct{}
 
 func (stretched) times() (out []time.Time) {
@@ -136,9 +135,9 @@ func TestTimelineZooms(t *testing.T) {
 	}
 }
 
-// Bars tell how many and how bad: by a scale that shows the others beside one that dwarfs
-// them, a letter for the worst, and words for the cursor.
-func TestBarsTellHowManyAndHowBad(t *testing.T) {
+// Bars show numbers on a logarithmic scale if one is much higher, a letter for the worst severity,
+// and a text for the cursor.
+func TestBarsShowNumbersAndSeverities(t *testing.T) {
 	s := &tuitest.Screen{}
 	tuitest.Run(Open(&cells.Env{Theme: themes.For(true, themes.NoColours), Glyphs: &cells.ASCIIGlyphs}, s, stretched{}, Subset{}))
 	d := s.Dialog.(*timeline)
@@ -165,9 +164,8 @@ func TestBarsTellHowManyAndHowBad(t *testing.T) {
 	}
 }
 
-// What a query takes is drawn alone, is counted as it is read, and leads to the first record of
-// it; one key shows everything.
-func TestAQueryIsDrawnAlone(t *testing.T) {
+// Only the matches of a query are drawn and reached by enter; a key shows all records.
+func TestOnlyMatchesOfAQueryAreDrawn(t *testing.T) {
 	s := &tuitest.Screen{}
 	tuitest.Run(Open(tuitest.Env(), s, stretched{}, Subset{func(r *event.Record) bool { return severity.Rate(r) == severity.Critical }, "all servers /sev:critical"}))
 	d := s.Dialog.(*timeline)
@@ -222,9 +220,9 @@ func (nothing) Get(uint64) (event.Record, error)             { return event.Reco
 func (nothing) After(uint64, func(event.Record) bool) error  { return nil }
 func (nothing) Before(uint64, func(event.Record) bool) error { return nil }
 
-// The timeline is there before anything of the log was read, and goes when there is nothing
-// to draw; what is answered after it was left shows nothing.
-func TestTheTimelineIsShownAtOnce(t *testing.T) {
+// The timeline is shown before the log is read, and closes if the log is empty. Answers after it was
+// closed show nothing.
+func TestTimelineIsShownAtOnce(t *testing.T) {
 	s := &tuitest.Screen{}
 	cmd := Open(tuitest.Env(), s, stretched{}, Subset{})
 	if text := s.Text(80, 20); !strings.Contains(text, "counting") {

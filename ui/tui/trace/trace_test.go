@@ -29,19 +29,19 @@ import (
 	"eventdeck/ui/tui/words"
 )
 
-// fixture is a screen on a log of four events, of which two are of incident INC-7.
+// fixture is a screen with a log of four events, of which two belong to incident INC-7.
 type fixture struct {
 	tuitest.Screen
 	trace.Tracer
 	stream   stream.Stream
 	persist  persist.Saver
 	shown    query.Query
-	lost     string // the filter that another one took the place of
+	lost     string // the filter that was replaced
 	pins     []string
 	line     string // the value of the detail's chosen line
-	noValue  string // what is said where that line has none
+	noValue  string // the message if that line has none
 	file     *file
-	there    bool // the file is there already
+	there    bool // the file exists
 	selected []event.Record
 	log      tuitest.Log
 }
@@ -104,7 +104,7 @@ func (d *fixture) do(cmd tea.Cmd, err error) error {
 	return err
 }
 
-func TestAValueIsFollowed(t *testing.T) {
+func TestFollowFiltersByTheValue(t *testing.T) {
 	d := newFixture(t, 1)
 	if d.Follow(trace.Only); d.shown.Text == "" || !strings.Contains(d.shown.Text, "INC-7") || !strings.Contains(d.Told, "<back> takes it away") {
 		t.Errorf("shown is %q, told %q", d.shown.Text, d.Told)
@@ -123,8 +123,8 @@ func TestAValueIsFollowed(t *testing.T) {
 	}
 }
 
-// Where several values may be meant, one more key says which, and esc does nothing.
-func TestOneOfSeveralValuesIsChosen(t *testing.T) {
+// If several values may be meant the operator chooses one; esc does nothing.
+func TestOperatorChoosesAmongValues(t *testing.T) {
 	d := newFixture(t, 4)
 	for key, want := range map[string]string{"enter": "T-1", "2": "O-9", "3": "e-4", "4": "", "esc": ""} {
 		d.shown = query.Query{}
@@ -149,8 +149,8 @@ func TestOneOfSeveralValuesIsChosen(t *testing.T) {
 	}
 }
 
-// A filter that is lost is told, and how to have it back; one that goes on is not.
-func TestAReplacedFilterIsTold(t *testing.T) {
+// The message names a replaced filter and how to get it back.
+func TestReplacedFilterIsNamed(t *testing.T) {
 	d := newFixture(t, 1)
 	d.stream.Query, _ = query.New(query.Node{}, "sev:error", tuitest.Start)
 	if d.Follow(trace.Too); d.lost != "" || !strings.Contains(d.Told, "<back> takes it away") {
@@ -169,7 +169,7 @@ func TestAReplacedFilterIsTold(t *testing.T) {
 	}
 }
 
-func TestAValueIsPinned(t *testing.T) {
+func TestPinTogglesAValue(t *testing.T) {
 	d := newFixture(t, 1)
 	if d.Pin(); !slices.Equal(d.pins, []string{"inc-7"}) {
 		t.Errorf("pinned are %q", d.pins)
@@ -179,7 +179,7 @@ func TestAValueIsPinned(t *testing.T) {
 	}
 }
 
-func TestWhatIsRelatedAndFrequent(t *testing.T) {
+func TestRunRelatedAndRunTop(t *testing.T) {
 	d := newFixture(t, 1)
 	if err := d.do(d.RunRelated(nil)); err != nil || d.Dialog == nil || d.Dialog.Title() != "Related: INC-7, by time occurred" {
 		t.Errorf("%v, shown is %v", err, d.Dialog)
@@ -199,7 +199,7 @@ func TestWhatIsRelatedAndFrequent(t *testing.T) {
 	}
 }
 
-func TestTwoEventsAreCompared(t *testing.T) {
+func TestEventsAreCompared(t *testing.T) {
 	d := newFixture(t, 1)
 	if d.do(d.Compare(), nil); d.Comparing != 1 || d.Dialog != nil {
 		t.Fatalf("to be compared is %d", d.Comparing)
@@ -219,7 +219,7 @@ func TestTwoEventsAreCompared(t *testing.T) {
 	}
 }
 
-func TestAReportIsWritten(t *testing.T) {
+func TestReportIsWritten(t *testing.T) {
 	d := newFixture(t, 1)
 	d.Report()
 	if d.Prompt == nil || d.Prompt.Field.Text() != "incident-INC-7.md" {
