@@ -17,14 +17,14 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// auditLog shows who did what. It is kept in the store.
+// auditLog lists the entries of the audit log.
 type auditLog struct {
 	env *Env
 	seqs
-	seen    uint64 // everything up to here was read
+	seen    uint64 // entries up to this one were read
 	entries map[uint64]event.AuditEntry
 	text    string
-	asked   hostVersion // when it was read last
+	asked   hostVersion // when entries were read last
 	busy    bool
 	changed bool // since the rows were loaded
 }
@@ -51,8 +51,7 @@ func (t *auditLog) Load() (changed bool) {
 	return changed
 }
 
-// Work reads new entries. The audit log grows with what the operator and the host do, not with
-// events, so that there are few of them.
+// Work reads new entries. There are few, because the audit log grows with actions and not with events.
 func (t *auditLog) Work() tea.Cmd {
 	now := hostVersionOf(t.env)
 	audit := t.env.Host.Audit()
@@ -87,7 +86,7 @@ func (t *auditLog) Work() tea.Cmd {
 	})
 }
 
-// append adds acts, which come with the newest first.
+// append adds entries, of which the newest is the first.
 func (t *auditLog) append(came []event.AuditEntry, newest uint64) {
 	t.seen = newest
 	if len(came) == 0 {
@@ -106,7 +105,7 @@ func (t *auditLog) append(came []event.AuditEntry, newest uint64) {
 	}
 }
 
-// entryHolds reports whether an act holds a text in lower case.
+// entryHolds reports whether an entry contains a text, which is in lower case.
 func entryHolds(e *event.AuditEntry, text string) bool {
 	if text == "" {
 		return true
@@ -143,7 +142,7 @@ func (t *auditLog) Cell(i, col int) table.Cell {
 	return table.Cell{Role: themes.Dim, Text: trust.Line(e.Detail)}
 }
 
-// origin is one of three cells: server, type and subscription.
+// origin returns the cell for the server (0), the type (1) or the subscription (2).
 func origin(i int, server string, typ trust.Text, sub event.SubID) table.Cell {
 	return [...]table.Cell{
 		table.Say(themes.Server, server), {Role: themes.Type, Text: trust.Line(typ)}, table.Say(themes.Dim, string(sub)),

@@ -28,13 +28,13 @@ const (
 // gapsMax bounds the gaps that are listed.
 const gapsMax = 1_000
 
-// gapLedger lists the gaps of the log, the newest first. It reads the log backwards in steps,
-// in the background.
+// gapLedger lists the gaps of the log, the newest first. It reads the log backwards in steps in the
+// background.
 type gapLedger struct {
 	env   *Env
 	gaps  []event.Record // the newest first
 	begun bool
-	from  uint64 // records from this one up to seen were examined
+	from  uint64 // records from this one up to seen were read
 	seen  uint64
 	done  bool // there is no record before from
 	busy  bool
@@ -68,7 +68,7 @@ func (t *gapLedger) Load() bool {
 	return false
 }
 
-// filterScope lists the gaps of the scope.
+// filterScope updates the rows with the gaps of the scope.
 func (t *gapLedger) filterScope() {
 	if len(t.gaps) > gapsMax {
 		t.gaps, t.done = t.gaps[:gapsMax:gapsMax], true
@@ -81,7 +81,7 @@ func (t *gapLedger) filterScope() {
 	}
 }
 
-// Work examines what has arrived since the last step, or else a further part of the log.
+// Work reads the records that arrived since the last step, else a further part of the log.
 func (t *gapLedger) Work() tea.Cmd {
 	last := t.env.Snap.Last
 	if !t.begun {
@@ -106,15 +106,15 @@ func (t *gapLedger) Work() tea.Cmd {
 	})
 }
 
-// gapPart is what one step found, the newest first.
+// gapPart is the result of one step.
 type gapPart struct {
-	gaps       []event.Record
+	gaps       []event.Record // the newest first
 	from, seen uint64
-	end        bool // the log has nothing beyond
+	end        bool // the log has no further records
 	err        error
 }
 
-// collect returns a function that examines at most left records and sets edge to the last one.
+// collect returns a function that reads at most left records and sets edge to the last one.
 func (p *gapPart) collect(ctx context.Context, left int, edge *uint64) func(event.Record) bool {
 	return func(r event.Record) bool {
 		if left == 0 || ctx.Err() != nil {
@@ -130,7 +130,7 @@ func (p *gapPart) collect(ctx context.Context, left int, edge *uint64) func(even
 	}
 }
 
-// read adds what a step found.
+// read adds the result of a step.
 func (t *gapLedger) read(p gapPart, arrived bool) {
 	t.busy, t.from, t.seen, t.err = false, p.from, p.seen, p.err
 	if !arrived {
@@ -214,7 +214,7 @@ func (t *gapLedger) EmptyText() []string {
 	return t.noGaps()
 }
 
-// noGaps says of what there are no gaps, why that may be, and how many there are elsewhere.
+// noGaps says that the scope has no gaps, why that may be, and how many there are elsewhere.
 func (t *gapLedger) noGaps() []string {
 	e := t.env
 	of, own := "", "the servers"

@@ -16,7 +16,7 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// refusals lists the webhook deliveries of which nothing was taken, newest first.
+// refusals lists the refused webhook deliveries, the newest first.
 type refusals struct {
 	env     *Env
 	list    []event.Refusal
@@ -59,8 +59,8 @@ func (t *refusals) Work() tea.Cmd {
 	})
 }
 
-// refusalsKept is how many the store keeps: once there are that many, a new one does not change
-// their number.
+// refusalsKept is the number of refusals that the store keeps. From then on their number no longer
+// shows that there is a new one.
 const refusalsKept = 1_000
 
 func (t *refusals) Len() int { return len(t.list) }
@@ -96,8 +96,8 @@ func (t *refusals) Cell(i, col int) table.Cell {
 	return table.Say(themes.Dim, cells.Number(uint64(max(r.Bytes, 0))))
 }
 
-// answered is the status that a delivery was answered with; an event that came by poll
-// or push has none.
+// answered returns the HTTP status of the answer to a delivery; an event that came by poll or push has
+// none.
 func answered(r *event.Refusal) string {
 	if r.Status == 0 {
 		return "–"

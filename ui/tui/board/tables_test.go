@@ -34,12 +34,12 @@ func (s *source) AuditBefore(_ uint64, fn func(event.AuditEntry) bool) error {
 	return nil
 }
 
-// tables are the boards over a log with a gap, an act on it and a refused delivery.
+// tables returns the boards of a host with a gap, an audit entry about it and a refused delivery.
 func tables() (*board.Boards, *tuitest.Screen, *host.Snapshot, *source) {
 	return tablesOf(func(h *source) board.Host { return h })
 }
 
-// tablesOf is tables on the host that of makes of the source.
+// tablesOf is tables for the host that of makes from the source.
 func tablesOf(of func(*source) board.Host) (*board.Boards, *tuitest.Screen, *host.Snapshot, *source) {
 	key := event.Key{Server: "pager", Type: trust.Untrusted("incident.created")}
 	gap := event.Record{Seq: 2, Kind: event.KindGap, Sub: "s1", Server: "pager", Type: key.Type, ReceivedAt: tuitest.Start, Gap: &event.Gap{Cause: event.CauseTruncated, Certain: true}}
@@ -61,7 +61,7 @@ func tablesOf(of func(*source) board.Host) (*board.Boards, *tuitest.Screen, *hos
 	return &b, s, snap, h
 }
 
-// read has a table read until it wants nothing more, and draws it.
+// read runs the commands of a table until there are none, and draws it.
 func read(t *testing.T, rows *table.Table) string {
 	t.Helper()
 	for range 100 {
@@ -76,7 +76,7 @@ func read(t *testing.T, rows *table.Table) string {
 	return ""
 }
 
-func TestTablesReadWhatTheyShow(t *testing.T) {
+func TestTablesReadTheirRows(t *testing.T) {
 	b, s, snap, h := tables()
 	if text := read(t, b.Subs.Table()); !strings.Contains(text, "incident.created") {
 		t.Errorf("subscriptions:\n%s", text)
@@ -124,7 +124,7 @@ func TestTablesReadWhatTheyShow(t *testing.T) {
 	}
 }
 
-func TestTablesAreRememberedByTheirTitles(t *testing.T) {
+func TestTablesAreSavedByTitle(t *testing.T) {
 	b, _, _, _ := tables()
 	read(t, b.Subs.Table())
 	b.Subs.Table().SortNext(1)

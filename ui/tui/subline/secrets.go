@@ -12,9 +12,8 @@ import (
 	"eventdeck/ui/tui/words"
 )
 
-// ForHistory returns a typed line as it is remembered: of the command that subscribes without
-// the values that the schema of its event type calls secret, and "" where the type is not
-// known.
+// ForHistory returns a typed line for the history. In lines of the subscribe command it masks the
+// arguments that the schema of the event type calls secret; it returns "" if the type is not known.
 func ForHistory(snap *host.Snapshot, command, text string) string {
 	typed, err := words.Split(text)
 	if err != nil || len(typed) < 2 || typed[0] != command {
@@ -41,7 +40,7 @@ func ForHistory(snap *host.Snapshot, command, text string) string {
 	return strings.Join(typed, " ")
 }
 
-// checkMasked refuses a line out of the history in which a secret is still to be typed.
+// checkMasked refuses arguments in which a masked secret of the history was not typed again.
 //
 // Error: [words.ErrUsage].
 func checkMasked(typ event.Type, typed []string) error {
@@ -53,8 +52,7 @@ func checkMasked(typ event.Type, typed []string) error {
 	return nil
 }
 
-// secretName reports whether the argument of that name is not to be shown, all of it or
-// a part.
+// secretName reports whether an argument is secret or contains a secret.
 func secretName(typ event.Type, name string) bool {
 	return slices.ContainsFunc(schema.Fields(typ), func(f schema.Field) bool { return f.Name().Raw() == name && holdsSecret(f) })
 }

@@ -10,10 +10,10 @@ import (
 // Log is a log of the records 1, 2, 3 and so on.
 type Log struct {
 	Records []event.Record
-	Err     error // of every read
+	Err     error // returned by every read
 }
 
-// Get returns a record. Error: Err, [event.ErrNotFound].
+// Get returns a record. Errors: Err, [event.ErrNotFound].
 func (l *Log) Get(seq uint64) (event.Record, error) {
 	switch {
 	case l.Err != nil:
@@ -26,7 +26,7 @@ func (l *Log) Get(seq uint64) (event.Record, error) {
 	return r, nil
 }
 
-// Last is the number of the newest record, 0 for none.
+// Last returns the number of the newest record, 0 for none.
 func (l *Log) Last() uint64 { return uint64(len(l.Records)) }
 
 // After calls fn with the records above a number, the oldest first, until fn returns false.
