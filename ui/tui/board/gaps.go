@@ -19,7 +19,7 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// How many records are examined in one step: of those that arrive, and of the log.
+// The numbers of records read in one step: of new ones, and of the log backwards.
 const (
 	arrivedScan = 4_000
 	backScan    = 20_000
@@ -238,7 +238,7 @@ func (t *gapLedger) noGaps() []string {
 	return []string{says}
 }
 
-// resumed is the report about what the host caught up on since it started.
+// resumed lists the subscriptions that caught up on events since the start of the host.
 type resumed struct {
 	env       *Env
 	subs      []host.SubscriptionView // that caught up on something

@@ -15,13 +15,13 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// banner tells at the top of a form what failed and what to do about it.
+// banner is the message at the top of a form: what failed and what to do.
 type banner struct {
 	text string
 	next string
 }
 
-// send subscribes, unless the form itself finds something wrong.
+// send subscribes if the form is valid.
 func (f *Form) send() tea.Cmd {
 	if f.busy {
 		return nil
@@ -43,7 +43,7 @@ func (f *Form) send() tea.Cmd {
 	return f.subscribe()
 }
 
-// sendable reports whether nothing is wrong; else it moves the focus to the first item that is.
+// sendable reports whether the form is valid; otherwise it moves the focus to the first wrong item.
 func (f *Form) sendable() bool {
 	if c := f.modeNow(); c.why != "" {
 		f.banner = banner{text: string(c.mode) + ": " + c.why}
@@ -99,7 +99,7 @@ func (f *Form) ShowError(err error) {
 	e := f.env
 	if errors.Is(err, ErrLate) {
 		f.late = true
-		return // the form tells how it stands
+		return // waitingBanner explains it
 	}
 	if f.custom != nil {
 		f.banner = banner{text: err.Error()}
@@ -124,14 +124,14 @@ func (f *Form) ShowError(err error) {
 	f.banner = banner{text: refusalText(refusal, err), next: nextStep(refusal, e.Receiver())}
 	if refusal.Name == host.RefusedMode {
 		f.modes[f.mode].why = "refused by the server: " + trust.Line(text).Plain()
-		f.token++ // the answer of a check that runs does not know of the refusal
+		f.token++ // a running check does not know of the refusal
 		f.nextMode(1)
 		f.enter(formItem{kind: itemMode})
 	}
 }
 
-// refusedField returns the field that a refusal is about: the one that it names, else the deepest one
-// whose name is a word of its message, nil if there is none.
+// refusedField returns the field that a refusal names, else the deepest one whose name is a word of
+// its message; nil if there is none.
 func (f *Form) refusedField(refusal host.Refusal) *form.Entry {
 	if !refusal.Field.IsZero() {
 		if e := f.model.Named(refusal.Field.Raw()); e != nil {
@@ -150,7 +150,7 @@ func (f *Form) refusedField(refusal host.Refusal) *form.Entry {
 	return best
 }
 
-// refusalText says what a server refused, in plain words where they are known.
+// refusalText describes a refusal.
 func refusalText(refusal host.Refusal, err error) string {
 	if refusal.Name == host.RefusedCallback {
 		return evidence.CallbackText(refusal.Reason.Raw())

@@ -14,7 +14,7 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// signingIn is a host that begins one sign-in.
+// signingIn is a host with one sign-in.
 type signingIn struct {
 	form.Host
 	flow host.SignIn
@@ -22,7 +22,7 @@ type signingIn struct {
 
 func (h signingIn) SignIn(context.Context, string) (host.SignIn, error) { return h.flow, nil }
 
-func TestSignInShowsTheAddressUntilItIsOver(t *testing.T) {
+func TestSignInShowsTheAddressUntilItEnds(t *testing.T) {
 	d := newFixture(t)
 	ended := false
 	flow := host.SignIn{URL: "https://as.example/authorize?xxx", Issuer: "https://as.example", Wait: func(ctx context.Context) error {

@@ -25,10 +25,10 @@ type Form struct {
 	env    *Env
 	server string
 	typ    event.Type
-	many   []query.Node           // several types that get the same arguments; nil: one type
+	many   []query.Node           // several types with the same arguments; nil: one type
 	differ bool                   // their schemas differ
-	sent   func()                 // is called once all of them are subscribed to
-	old    *host.SubscriptionView // the subscription that is edited; nil: a new one
+	sent   func()                 // called when all of them are subscribed to
+	old    *host.SubscriptionView // the subscription to edit; nil: a new one
 	model  *form.Model
 	custom *Custom // nil: the form is about a subscription
 
@@ -203,8 +203,8 @@ func (f *Form) check() tea.Cmd {
 	})
 }
 
-// modeProblem says why the host refuses a request in a mode, "" if it does not. Wrong arguments are
-// no reason: they are told at their fields.
+// modeProblem says why the host refuses a request in a mode, "" if it does not. It ignores wrong
+// arguments, which are shown at their fields.
 func modeProblem(ctx context.Context, h Host, typ *event.Type, r host.Request, m event.Mode) string {
 	if typ != nil && !typ.Offers(m) {
 		return evidence.NotOffered(*typ)
@@ -216,8 +216,8 @@ func modeProblem(ctx context.Context, h Host, typ *event.Type, r host.Request, m
 	return ""
 }
 
-// checked stores why each mode cannot be used and chooses best, the mode that the host would
-// use, unless the operator chose one that can be used.
+// checked stores why modes cannot be used. It chooses best, the mode that the host would use, unless
+// the operator chose a usable one.
 func (f *Form) checked(why []string, best event.Mode) {
 	for i := range f.modes {
 		f.modes[i].why = why[i]
@@ -234,7 +234,7 @@ func (f *Form) checked(why []string, best event.Mode) {
 	}
 }
 
-// setMode chooses a mode. For a webhook it makes the secret, so that it can be shown.
+// setMode chooses a mode. For webhook it makes the secret, so that it can be shown.
 func (f *Form) setMode(i int) {
 	f.mode = i
 	if f.webhook() && f.secret.IsZero() && f.old == nil {
@@ -249,8 +249,8 @@ func (f *Form) setMode(i int) {
 
 func (f *Form) validate() { f.problems = f.model.Problems() }
 
-// problemOf says what is wrong with a field, "" if nothing is. What is only
-// missing counts once the form was sent.
+// problemOf says what is wrong with a field, "" if nothing is. A missing value is wrong only after the
+// form was submitted.
 func (f *Form) problemOf(e *form.Entry) string {
 	if text := f.refusals[e]; text != "" {
 		return text
@@ -349,7 +349,7 @@ func (f *Form) Hints() []string {
 	return append(h, "ctrl+t", "earlier ones")
 }
 
-// noReplay says why a start before now brings no earlier events, "" if it may.
+// noReplay says why a start before now brings no earlier events, "" if it may bring some.
 func (f *Form) noReplay() string {
 	switch {
 	case !starts[f.start].saved:
@@ -364,7 +364,7 @@ func (f *Form) noReplay() string {
 	return ""
 }
 
-// serverSays shows what a server refused at the field that it names.
+// serverSays shows a refusal at a field.
 func (f *Form) serverSays(e *form.Entry, text trust.Text) {
 	f.refusals[e] = "the server: " + trust.Line(text).Plain()
 	f.enter(formItem{kind: itemField, entry: e})

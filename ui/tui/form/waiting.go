@@ -13,16 +13,16 @@ import (
 	"eventdeck/ui/tui/evidence"
 )
 
-// SubscribeWithin is how long a form waits for the server to confirm a subscription, which is
-// the time that a server has for a first connection. After that the host goes on trying.
+// SubscribeWithin is how long a form waits for the server to confirm a subscription: the time that a
+// server has for a first connection. After that the host goes on trying.
 const SubscribeWithin = 10 * time.Second
 
 // ErrLate: the server did not confirm a subscription within [SubscribeWithin].
 var ErrLate = errors.New("the server has not confirmed it yet")
 
-// Subscribe subscribes and waits at most [SubscribeWithin]. In mode auto a type that offers only
-// webhook is delivered to the address of this host's receiver, as where webhook is chosen. It is
-// called by commands. Errors: [ErrLate], those of the host.
+// Subscribe subscribes and waits at most [SubscribeWithin]. If no mode fits for auto it tries webhook,
+// with the address of this host's receiver. It is called in the background. Errors: [ErrLate], those
+// of the host.
 func Subscribe(ctx context.Context, h Host, r host.Request) (event.Subscription, error) {
 	within, cancel := context.WithTimeoutCause(ctx, SubscribeWithin, ErrLate)
 	defer cancel()
@@ -38,7 +38,7 @@ func Subscribe(ctx context.Context, h Host, r host.Request) (event.Subscription,
 	return sub, late(ctx, within, err)
 }
 
-// late returns [ErrLate] in place of the error of a call that ended because of the bound.
+// late returns [ErrLate] in place of the error of a call that timed out.
 func late(outer, within context.Context, err error) error {
 	if err != nil && outer.Err() == nil && within.Err() != nil {
 		return ErrLate
@@ -55,8 +55,7 @@ func (f *Form) existing() *host.SubscriptionView {
 	return f.env.Sub(event.Key{Server: f.server, Type: f.typ.Name, Args: args}.ID())
 }
 
-// waitingBanner tells of a subscription that is not confirmed what the server answered last,
-// and what can be done about it.
+// waitingBanner describes why a subscription is not confirmed, and what to do.
 func (f *Form) waitingBanner() banner {
 	v := f.existing()
 	if v == nil {
@@ -86,7 +85,7 @@ func (f *Form) background() tea.Cmd {
 	return nil
 }
 
-// answered reports whether the host has a subscription in trouble that the form asked for.
+// answered reports whether the subscription of the form exists and is in trouble.
 func (f *Form) answered() bool {
 	v := f.existing()
 	return v != nil && v.InTrouble()
