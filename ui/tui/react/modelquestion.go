@@ -14,19 +14,19 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// modelQuestion is the operator's newest question to a model, until its answer was shown. The
-// status line tells its state, so that the operator can go on reading the stream.
+// modelQuestion is the operator's newest question to a model, until its answer was shown. The status
+// line shows its state, so that the operator can go on reading the stream.
 type modelQuestion struct {
-	run   react.RunID // "": there is none
+	run   react.RunID // "" for no question
 	model string
 	seq   uint64 // of the record that it is about
 	at    time.Time
 	state react.State
-	of    uint64 // revision of the view for which the state was read
+	of    uint64 // the revision of the view at which state was read
 	busy  bool
 }
 
-// readQuestion reads the state of the question, and tells when it is answered or has failed.
+// readQuestion reads the state of the question, and says when it was answered or has failed.
 func (p *Pane) readQuestion() tea.Cmd {
 	q := &p.question
 	if q.run == "" || q.busy || q.state.Over() || q.of == p.view.Revision {
@@ -50,7 +50,7 @@ func (p *Pane) readQuestion() tea.Cmd {
 	})
 }
 
-// answered tells how the question ended, once it has.
+// answered says how the question ended, once it has.
 func (p *Pane) answered(r *react.Run) {
 	q, key := &p.question, p.env.Screen.KeyOf("reactions")
 	if p.env.Focused() && p.Board.Table().At.Name == string(q.run) && r.State.Over() {
@@ -65,8 +65,7 @@ func (p *Pane) answered(r *react.Run) {
 	}
 }
 
-// ShowAnswer chooses the run of the question whose answer was not shown, and reports whether
-// there is one.
+// ShowAnswer chooses the run of the question, and reports whether there is one.
 func (p *Pane) ShowAnswer() bool {
 	q := &p.question
 	if q.run == "" {

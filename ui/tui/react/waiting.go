@@ -14,8 +14,7 @@ import (
 	"eventdeck/ui/tui/table"
 )
 
-// waiting lists the runs that ask, the oldest first: what is read stays where it is when
-// others come.
+// waiting lists the runs that wait for the operator, the oldest first, so that new ones move none.
 type waiting struct {
 	viewList[react.Run]
 	input renderedInput
@@ -28,7 +27,7 @@ type renderedInput struct {
 	lines []trust.Rendered
 }
 
-// The columns of what waits.
+// The columns of waiting runs.
 const (
 	waitAge = iota
 	waitRule
@@ -88,7 +87,7 @@ func (t *waiting) Cell(i, col int) table.Cell {
 	return table.Say(role, cells.Span(left))
 }
 
-// caution names why a run asks for a closer look, "" for no reason.
+// caution says why a run needs a closer look, "" for no reason.
 func caution(r *react.Run) string {
 	word := ""
 	if r.Flagged {
@@ -123,10 +122,10 @@ func (t *waiting) Describe(d *detail.Text, id table.RowID) {
 	members(d, &r.Members)
 }
 
-// inputShownMax bounds what is shown of an input, in bytes.
+// inputShownMax bounds the part of an input that is shown, in bytes.
 const inputShownMax = 32 << 10
 
-// writeInput shows what the act gets, behind the gutter.
+// writeInput writes the input of the act behind the gutter.
 func (t *waiting) writeInput(d *detail.Text, r *react.Run) {
 	in := r.Request.Input
 	if len(in) == 0 {
@@ -142,7 +141,7 @@ func (t *waiting) writeInput(d *detail.Text, r *react.Run) {
 	}
 }
 
-// sender names who wrote the input of an act.
+// sender names the source of the input of an act.
 func (t *waiting) sender(r *react.Run) string {
 	if r.Began != nil {
 		return speaker(r.Began)
@@ -150,7 +149,7 @@ func (t *waiting) sender(r *react.Run) string {
 	return cmp.Or(t.pane.rule(r.Rule).Rule.On.Server, "a server")
 }
 
-// members lists the records of a run, each on a line that leads to it.
+// members writes the records of a run, each on a line that leads to it.
 func members(d *detail.Text, m *react.Members) {
 	d.Say("", themes.Title, cells.Count(m.Count, "event")+"; enter on a line shows it")
 	for i, part := range [][]uint64{m.First, m.Last} {
@@ -173,7 +172,7 @@ func members(d *detail.Text, m *react.Members) {
 	}
 }
 
-// inEvents says in how many of all events of a run a value is, "" where there is only one.
+// inEvents says in how many of all events of a run a value occurs, "" if there is only one event.
 func inEvents(n, all uint64) string {
 	switch {
 	case all == 1:
@@ -195,7 +194,7 @@ func (t *waiting) EmptyText() []string {
 	return []string{"Nothing waits for you.", "", "Rules in mode ask put here what they want to do; [ ] shows runs and rules."}
 }
 
-// rule is a rule in force, the zero value if there is none of that name.
+// rule returns a rule in force, the zero value if there is none of that name.
 func (p *Pane) rule(name string) react.RuleView {
 	for _, r := range p.view.Rules {
 		if r.Rule.Name == name {
