@@ -242,7 +242,7 @@ func (t *gapLedger) noGaps() []string {
 type resumed struct {
 	env       *Env
 	subs      []host.SubscriptionView // that caught up on something
-	unchanged int                     // those that did not
+	unchanged int                     // the number of other subscriptions
 	version   uint64
 	known     bool
 }

@@ -100,11 +100,11 @@ type payloads struct {
 	gen    int       // grows with every answer
 }
 
-// scanInterval is the time between two scans while the stream follows: what was shown shorter could
-// not be read.
+// scanInterval is the shortest time between two scans while the stream follows: payloads that are
+// shown for a shorter time cannot be read.
 const scanInterval = 100 * time.Millisecond
 
-// scanned is what was found in a payload, and its lines.
+// scanned is the result of scanning a payload and laying it out.
 type scanned struct {
 	of    laidOut
 	found *findings

@@ -39,7 +39,7 @@ func holds(t *testing.T, text string, want ...string) {
 	}
 }
 
-func TestWhatIsKnownOfAServer(t *testing.T) {
+func TestServerIsDescribed(t *testing.T) {
 	s := host.ServerView{Name: "pager", Reach: host.ReachReady, Address: "https://pager.example/mcp", Transport: "Streamable HTTP", TypesKnown: true,
 		Types: make([]event.Type, 3), BadTypes: 5, BadWhy: []string{"incident: its schema is no object"}, Err: "it answers 503",
 		Title: trust.Untrusted("Pager \x1b[31mInc"), Release: trust.Untrusted("2.1")}
@@ -47,7 +47,7 @@ func TestWhatIsKnownOfAServer(t *testing.T) {
 		"https://pager.example/mcp", "it answers 503", "types    3", "hidden   5 event types", "its schema is no object", "and 4 more", "untrusted data from pager", "Inc 2.1")
 }
 
-func TestWhatIsKnownOfAType(t *testing.T) {
+func TestTypeIsDescribed(t *testing.T) {
 	typ := event.Type{Name: trust.Untrusted("incident.created"), Modes: []event.Mode{event.ModePush, event.ModePoll}, OtherModes: []trust.Text{trust.Untrusted("pigeon")}, Cursorless: true,
 		Description: trust.Untrusted("something broke"), InputSchema: json.RawMessage(`{"type":"object","properties":{"team":{"type":"string"}}}`)}
 	holds(t, written(func(d *detail.Text) { d.Type("pager", typ.Name, &typ, "s") }),
@@ -57,7 +57,7 @@ func TestWhatIsKnownOfAType(t *testing.T) {
 	holds(t, written(func(d *detail.Text) { d.Type("pager", typ.Name, &typ, "s") }), "none to subscribe by")
 }
 
-func TestWhatIsKnownOfASubscription(t *testing.T) {
+func TestSubscriptionIsDescribed(t *testing.T) {
 	key := event.Key{Server: "pager", Type: trust.Untrusted("incident.created"), Args: json.RawMessage(`{"team":"core"}`)}
 	v := host.SubscriptionView{Subscription: event.Subscription{ID: key.ID(), Key: key, Mode: event.ModePoll}, Stored: 7, Dropped: 2}
 	v.Status.Since, v.Status.Error = tuitest.Start.Add(-time.Hour), trust.Untrusted("the pool\nis full")
@@ -65,7 +65,7 @@ func TestWhatIsKnownOfASubscription(t *testing.T) {
 		"pager incident.created", `{"team":"core"}`, "7 events in this run, 2 duplicates dropped", "1 h 0 m ago", "untrusted data from pager", "is full")
 }
 
-func TestWhatIsKnownOfEverything(t *testing.T) {
+func TestTotalsAreDescribed(t *testing.T) {
 	snap := host.Snapshot{Last: 12, Servers: make([]host.ServerView, 2), Receiver: "https://here.example"}
 	snap.Store.Path, snap.Store.Sealed = "/data/events.db", "file"
 	holds(t, written(func(d *detail.Text) { d.Everything(&snap) }), "2 servers, 0 subscriptions", "12 records in /data/events.db", "https://here.example", "this system has no")

@@ -83,7 +83,7 @@ func (f *Feed) markedRecords(log Log, marks []event.Mark) map[uint64]event.Recor
 		if !ok {
 			var err error
 			if r, err = log.Get(m.Seq); err != nil {
-				continue // its number says what there is to say
+				continue // the mark is shown with the number of its record only
 			}
 		}
 		f.marked[m.Seq] = r

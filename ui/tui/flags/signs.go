@@ -22,7 +22,7 @@ const (
 	danger           // acts on the terminal, or hides text
 )
 
-// Severities are the signs of the severityOf, told apart without colour.
+// Severities are the signs of the severities, which differ without colour.
 var Severities = [...]struct {
 	Sign, word string
 	Role       themes.Role

@@ -50,7 +50,7 @@ type Form struct {
 
 	problems  []form.Problem
 	refusals  map[*form.Entry]string // what the server refused of a field, until the field changes
-	submitted bool                   // it was sent once: what is missing is an error
+	submitted bool                   // it was submitted: a missing value is wrong
 	banner    banner
 	shown     struct { // what the host would send
 		key     string

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -422,38 +421,6 @@ func (p *Pane) RunOnce(rule string, seq uint64) tea.Cmd {
 	})
 }
 
-// CanAsk reports whether a model can be asked.
-func (p *Pane) CanAsk() bool { return p.On() && !p.env.Masked && len(p.view.Models) > 0 }
-
-// Ask asks a model a question about a record. typed is the name of a model and the question; the name
-// may be omitted if there is only one model. Error: there is no such model or no question, or values
-// are masked.
-func (p *Pane) Ask(seq uint64, typed string) (tea.Cmd, error) {
-	models := p.view.Models
-	model, task, _ := strings.Cut(strings.TrimSpace(typed), " ")
-	named := slices.Contains(models, model)
-	if !named && len(models) == 1 {
-		model, task = models[0], typed
-	}
-	switch {
-	case p.env.Masked:
-		return nil, errors.New("no model is asked while names are masked")
-	case len(models) == 0:
-		return nil, fmt.Errorf("there is no model to ask: %s names none", p.view.Path)
-	case !named && len(models) > 1:
-		return nil, fmt.Errorf("there is no model %q; begin with one of: %s", model, strings.Join(models, ", "))
-	case strings.TrimSpace(task) == "":
-		return nil, errors.New("nothing is asked; write what you want to know")
-	}
-	var made react.RunID
-	return p.perform("asked "+model+" about record "+cells.Number(seq)+"; "+p.env.Screen.KeyOf("reactions")+" shows the answer", func() {
-		p.question = modelQuestion{run: made, model: model, seq: seq, at: p.env.Now(), state: react.Ready}
-	}, func(ctx context.Context) (err error) {
-		made, err = p.env.Engine.AskModel(ctx, react.Question{Seq: seq, Model: model, Task: strings.TrimSpace(task), Typed: true})
-		return err
-	}), nil
-}
-
 // RuleNames returns the names of the rules in force.
 func (p *Pane) RuleNames() []string {
 	var names []string
@@ -480,13 +447,4 @@ func (p *Pane) RuleOf(id react.RunID) string {
 		}
 	}
 	return ""
-}
-
-// StateNames returns the names of the states of runs.
-func StateNames() []string {
-	names := make([]string, len(states))
-	for i, s := range states {
-		names[i] = string(s)
-	}
-	return names
 }

@@ -15,8 +15,8 @@ const (
 	Cooldown = 2 * time.Second
 	// TickEvery is the time between two ticks of the guard.
 	TickEvery = 100 * time.Millisecond
-	// suspendedAfter is the time between two ticks from which the program may have been suspended: keys
-	// that were typed meanwhile were typed before what is shown now could be read.
+	// suspendedAfter is the time between two ticks from which the program may have been suspended:
+	// keys typed meanwhile were typed before the screen could be read.
 	suspendedAfter = 3 * TickEvery
 )
 
@@ -25,8 +25,8 @@ const (
 // Every such event restarts that time, so that keys that were typed ahead or fast approve nothing.
 type guard struct {
 	what         string // what would be approved, with all text that is shown of it; "": nothing
-	seen         []bool // lines that have been in sight
-	from         int    // lines that the last frame shows
+	seen         []bool // the lines that were visible
+	from         int    // the visible lines of the last frame
 	to           int
 	drawn        bool      // by the frame that is being drawn
 	quietSince   time.Time // since when nothing happened

@@ -3,6 +3,9 @@ package react
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -24,6 +27,38 @@ type modelQuestion struct {
 	state react.State
 	of    uint64 // the revision of the view at which state was read
 	busy  bool
+}
+
+// CanAsk reports whether a model can be asked.
+func (p *Pane) CanAsk() bool { return p.On() && !p.env.Masked && len(p.view.Models) > 0 }
+
+// Ask asks a model a question about a record. typed is the name of a model and the question; the name
+// may be omitted if there is only one model. Error: there is no such model or no question, or values
+// are masked.
+func (p *Pane) Ask(seq uint64, typed string) (tea.Cmd, error) {
+	models := p.view.Models
+	model, task, _ := strings.Cut(strings.TrimSpace(typed), " ")
+	named := slices.Contains(models, model)
+	if !named && len(models) == 1 {
+		model, task = models[0], typed
+	}
+	switch {
+	case p.env.Masked:
+		return nil, errors.New("no model is asked while names are masked")
+	case len(models) == 0:
+		return nil, fmt.Errorf("there is no model to ask: %s names none", p.view.Path)
+	case !named && len(models) > 1:
+		return nil, fmt.Errorf("there is no model %q; begin with one of: %s", model, strings.Join(models, ", "))
+	case strings.TrimSpace(task) == "":
+		return nil, errors.New("nothing is asked; write what you want to know")
+	}
+	var made react.RunID
+	return p.perform("asked "+model+" about record "+cells.Number(seq)+"; "+p.env.Screen.KeyOf("reactions")+" shows the answer", func() {
+		p.question = modelQuestion{run: made, model: model, seq: seq, at: p.env.Now(), state: react.Ready}
+	}, func(ctx context.Context) (err error) {
+		made, err = p.env.Engine.AskModel(ctx, react.Question{Seq: seq, Model: model, Task: strings.TrimSpace(task), Typed: true})
+		return err
+	}), nil
 }
 
 // readQuestion reads the state of the question, and says when it was answered or has failed.

@@ -176,7 +176,7 @@ func (p *Pane) WantsTick() bool {
 }
 
 // BeginFrame is called before the panes of a frame are drawn, EndFrame after that: between them
-// the pane learns which lines of the detail are in sight.
+// the pane learns which lines of the detail are visible.
 func (p *Pane) BeginFrame() { p.guard.beginFrame() }
 
 // EndFrame ends what [Pane.BeginFrame] begins.

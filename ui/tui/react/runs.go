@@ -24,6 +24,15 @@ const runsMax = 500
 var states = []react.State{react.Gathering, react.Asking, react.Ready, react.Running, react.Done, react.Failed, react.Suppressed,
 	react.Denied, react.Expired, react.Dead, react.Parked, react.Killed, react.WouldRun}
 
+// StateNames returns the names of the states of runs.
+func StateNames() []string {
+	names := make([]string, len(states))
+	for i, s := range states {
+		names[i] = string(s)
+	}
+	return names
+}
+
 // runs lists runs, the newest first.
 type runs struct {
 	list[react.Run] // the runs of all that match the text and the states

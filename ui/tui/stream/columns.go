@@ -28,7 +28,7 @@ const (
 	ColTime     Kind = "time"
 	ColServer   Kind = "server"
 	ColType     Kind = "type"
-	ColSeverity Kind = "severity" // the sender's word for how bad it is
+	ColSeverity Kind = "severity" // the sender's word for the severity
 	ColSummary  Kind = "summary"  // gets the remaining width
 	ColSub      Kind = "sub"
 	ColMode     Kind = "mode"

@@ -37,7 +37,7 @@ func (p *Pair) Open() {
 		return
 	}
 	s, before := p.Stream, &p.Other
-	s.env, s.id, s.Gen = before.env, before.id, before.Gen+1 // answers to what was asked before it was closed are stale
+	s.env, s.id, s.Gen = before.env, before.id, before.Gen+1 // answers to requests of the closed stream are stale
 	s.Seqs, s.folds, s.Stop, s.Fetching = slices.Clone(p.Seqs), maps.Clone(p.folds), nil, false
 	s.records = newRecords()
 	s.records.held, s.records.bytes = maps.Clone(p.records.held), p.records.bytes

@@ -20,7 +20,7 @@ const WindowMax = 10_000
 // most [WindowMax] rows.
 type Window struct {
 	Query query.Query
-	id    int // tells the streams of a screen apart
+	id    int // identifies the stream on its screen
 	Gen   int // answers to requests of another generation are stale
 
 	Seqs     []uint64
