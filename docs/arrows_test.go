@@ -122,7 +122,7 @@ var arrows = map[string][]string{
 	"ui/tui/filterbar": {"host", "host/event", "host/filter", "host/trust", "ui/tui/cells", "ui/tui/persist", "ui/tui/query", "ui/tui/stream", "ui/tui/widget", "ui/tui/words"},
 
 	// What stands in for the screen in tests.
-	"ui/tui/internal/tuitest": {"host/event", "host/eventlog", "themes", "ui/tui/cells", "ui/tui/query", "ui/tui/widget"},
+	"ui/tui/internal/tuitest": {"host", "host/event", "host/eventlog", "themes", "ui/tui/cells", "ui/tui/query", "ui/tui/stream", "ui/tui/widget"},
 	"ui/tui/palette":          {"themes", "ui/tui/cells", "ui/tui/widget"},
 	"ui/tui/marks":            {"host/event", "host/trust", "themes", "ui/tui/cells", "ui/tui/widget"},
 	"ui/tui/related":          {"host/event", "host/trust", "themes", "ui/incidents", "ui/tui/cells", "ui/tui/evidence", "ui/tui/flags", "ui/tui/widget"},

@@ -88,7 +88,7 @@ func (a *app) subscribeActions() []action.Action {
 
 func (a *app) subscriptionActions() []action.Action {
 	return action.Grouped("Subscriptions",
-		action.Action{ID: "pause", Title: "pause or resume the subscription", Needs: action.Subscription, Instead: a.endedRow, Keys: []string{"P"}, Hint: "pause", HintNow: a.pauseWord, Dangerous: true, When: a.onSub, Run: func() tea.Cmd { return a.manage().TurnPause(a.selected()) }},
+		action.Action{ID: "pause", Title: "pause or resume the subscription", Needs: action.Subscription, Instead: a.endedRow, Keys: []string{"P"}, Hint: "pause", HintNow: a.pauseWord, Dangerous: true, When: a.onSub, Run: func() tea.Cmd { return a.manage().TogglePause(a.selected()) }},
 		action.Action{ID: "edit", Title: "edit the subscription", Needs: action.Subscription, Instead: a.endedRow, Keys: []string{"e"}, Dangerous: true, When: a.editable, Run: a.openEdit},
 		action.Action{ID: "unsubscribe", Title: "unsubscribe", Needs: action.Subscription, Instead: a.endedRow, Also: "end delete stop", Keys: []string{"D"}, Hint: "unsubscribe", Dangerous: true, When: a.onSub, Run: action.Act(func() { a.manage().AskUnsubscribe(a.selected(), a.rowName()) })},
 	)
@@ -301,7 +301,7 @@ func (a *app) tableActions() []action.Action {
 	), action.Grouped("Tables",
 		action.Action{ID: "sort.next", Title: "sort by the next column", Also: "order", Keys: []string{"l", "right"}, Hint: "sort", Panes: inSubs, When: a.canSort, Run: action.Act(func() { a.table().SortNext(1) })},
 		action.Action{ID: "sort.previous", Title: "sort by the column before", Keys: []string{"h", "left"}, Panes: inSubs, When: a.canSort, Run: action.Act(func() { a.table().SortNext(-1) })},
-		action.Action{ID: "sort.reverse", Title: "reverse order", Keys: []string{"o"}, Panes: inSubs, When: a.canSort, Run: action.Act(func() { a.table().TurnAround() })},
+		action.Action{ID: "sort.reverse", Title: "reverse order", Keys: []string{"o"}, Panes: inSubs, When: a.canSort, Run: action.Act(func() { a.table().Reverse() })},
 		action.Action{ID: "subscriptions.all", Title: "rows of all servers, or of the chosen place alone", Also: "scope every whole", Keys: []string{"0"}, Hint: "all", HintNow: a.scopeWord, Panes: inSubs, When: a.scopes, Run: action.Act(func() { a.boards.All = !a.boards.All })},
 		action.Action{ID: "find", Title: "show only rows with these words", Keys: []string{"/"}, Hint: "filter", Panes: inTables, When: a.canFind, Run: action.Act(a.openFind)},
 		action.Action{ID: "remote.end", Title: "end what a server holds and no subscription here wants", Keys: []string{"X"}, Hint: "end it", Panes: inSubs, Dangerous: true, When: a.onRemote, Run: action.Act(func() { board.AskEnd(a.table()) })},

@@ -342,10 +342,10 @@ func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 func (a *app) done(msg widget.Done) tea.Cmd {
 	what, err := evidence.Unconfirmed(msg.What, msg.Err)
 	if msg.From != nil {
-		msg.From.Rest()
+		msg.From.Answered()
 		shown := a.dialog == widget.Dialog(msg.From)
 		if err != nil && shown {
-			msg.From.Refuse(err)
+			msg.From.ShowError(err)
 			return nil
 		}
 		if shown {

@@ -43,7 +43,7 @@ func (a *app) runSubscribe(words []string) (tea.Cmd, error) {
 }
 
 // memorable is a typed line as it is remembered, without secrets; "" is not remembered.
-func (a *app) memorable(line string) string { return subline.Memorable(&a.snap, "sub", line) }
+func (a *app) memorable(line string) string { return subline.ForHistory(&a.snap, "sub", line) }
 
 func (a *app) runGoto(typed []string) (tea.Cmd, error) {
 	text := strings.Join(typed, " ")

@@ -76,11 +76,11 @@ func (a *app) copyCommand() tea.Cmd {
 		if !known {
 			return ""
 		}
-		line := []string{"eventdeck", "tail", words.Shell(server), words.Shell(r.Type.Raw())}
+		line := []string{"eventdeck", "tail", words.ShellQuote(server), words.ShellQuote(r.Type.Raw())}
 		if v := a.sub(r.Sub); v != nil {
 			line = append(line, "--mode", string(v.Mode))
 			if !evidence.NoArgs(v.Key.Args) {
-				line = append(line, "--args", words.Shell(string(trust.CompactJSON(v.ShownArgs()))))
+				line = append(line, "--args", words.ShellQuote(string(trust.CompactJSON(v.ShownArgs()))))
 			}
 		}
 		return cells.Sanitize(strings.Join(line, " ")).Plain()
@@ -107,7 +107,7 @@ func (a *app) commandElsewhere(server, command string) string {
 	if !known {
 		return ""
 	}
-	return strings.Replace(command, " "+words.Shell(server)+" ", " "+words.Shell(word)+" ", 1)
+	return strings.Replace(command, " "+words.ShellQuote(server)+" ", " "+words.ShellQuote(word)+" ", 1)
 }
 
 // copyRaw copies the bytes as they came. The terminal gets them in base64; what

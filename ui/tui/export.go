@@ -41,7 +41,7 @@ func (a *app) openExport() tea.Cmd {
 		what = "what is selected"
 	}
 	ctx, stop := context.WithCancel(a.schedule.Context())
-	p := &widget.Prompt{Label: "write " + what + " to:", Gone: stop}
+	p := &widget.Prompt{Label: "write " + what + " to:", Cancelled: stop}
 	overwrite := ""
 	p.Done = func(text string) tea.Cmd {
 		cmd, err := a.export(r, text, overwrite == text)

@@ -122,7 +122,7 @@ func (a *app) said(err error) tea.Cmd {
 // it and what is below it: what can be done there are the keys of the tree.
 func (a *app) gotoPlace(n query.Node) {
 	a.scope(n)
-	a.tree.Whole = true
+	a.tree.ShowWhole = true
 	a.panes.Size = layout.Normal
 	a.enter(layout.Tree)
 }

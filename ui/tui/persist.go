@@ -92,7 +92,7 @@ func (a *app) toWanted() bool {
 	if a.persist.Wanted == (query.Node{}) {
 		return false
 	}
-	at, ok := a.tree.Stands(a.persist.Wanted)
+	at, ok := a.tree.ShownAs(a.persist.Wanted)
 	if ok {
 		a.tree.At, a.persist.Wanted = at, query.Node{}
 	}

@@ -70,10 +70,10 @@ func (a *app) readOn(awaited bool) tea.Cmd {
 // aim sets which arrivals are read next.
 func (a *app) aim() {
 	if a.stream.Two {
-		a.feed.Aim(a.stream.Arrivals(), a.stream.Other.Arrivals())
+		a.feed.SetRequests(a.stream.Arrivals(), a.stream.Other.Arrivals())
 		return
 	}
-	a.feed.Aim(a.stream.Arrivals())
+	a.feed.SetRequests(a.stream.Arrivals())
 }
 
 // fetch returns commands that read the rows and records which the streams want and do not hold.
@@ -100,7 +100,7 @@ func (a *app) fetchFor(s *stream.Stream) tea.Cmd {
 // fetched stores rows and records that were asked for.
 func (a *app) fetched(p feed.Page) tea.Cmd {
 	again := a.stream.Take(p)
-	if s := a.stream.Asked(&p.Request); p.Err != nil && s != nil && p.Gen == s.Gen {
+	if s := a.stream.Requester(&p.Request); p.Err != nil && s != nil && p.Gen == s.Gen {
 		s.Oldest = true
 		a.Fail("cannot read the log", p.Err)
 	}

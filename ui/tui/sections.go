@@ -14,7 +14,7 @@ import (
 
 // listItems lists the saved views and filters and the newest marks, if they changed.
 func (a *app) listItems() {
-	a.tree.List(tree.ItemsKey{Marks: a.stream.Marks.Gen, Saved: a.filters.Gen() + a.views.Gen, Times: a.Times}, a.items)
+	a.tree.SetItems(tree.ItemsKey{Marks: a.stream.Marks.Gen, Saved: a.filters.Gen() + a.views.Gen, Times: a.Times}, a.items)
 }
 
 // items are the rows of the second section.

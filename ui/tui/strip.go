@@ -16,9 +16,9 @@ const (
 
 // openTimeline draws over time what the stream shows.
 func (a *app) openTimeline() tea.Cmd {
-	var of timeline.Of
+	var of timeline.Subset
 	if q := a.stream.Query; !q.Everything() {
-		of = timeline.Of{Takes: q.Matches, Words: stream.QueryWords(&q, a.Glyphs).Plain()}
+		of = timeline.Subset{Matches: q.Matches, Title: stream.QueryWords(&q, a.Glyphs).Plain()}
 	}
 	return timeline.Open(&a.Env, a, a.o.API.Log(), of)
 }
@@ -35,7 +35,7 @@ func (a *app) stripRows() int {
 // rowsShown says what the timeline above the stream is about.
 func (a *app) rowsShown() timeline.Rows {
 	s := &a.stream.Stream
-	r := timeline.Rows{Stream: s.Which(), Gen: s.Gen, Turned: s.Turned, Begins: s.Oldest, Seqs: s.Seqs, Top: s.Top, At: s.At, Follow: s.Follow && !s.Paused, Marks: s.Marks.Gen, Marked: s.Marks}
+	r := timeline.Rows{Stream: s.ID(), Gen: s.Gen, Loaded: s.Loaded, Begins: s.Oldest, Seqs: s.Seqs, Top: s.Top, At: s.At, Follow: s.Follow && !s.Paused, Marks: s.Marks.Gen, Marked: s.Marks}
 	if n := len(s.Seqs); n > 0 {
 		r.Bottom = s.Seqs[min(s.Index(s.Top)+max(s.Height, 1), n)-1]
 	}

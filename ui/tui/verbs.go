@@ -290,7 +290,7 @@ func (a *app) quit() tea.Cmd {
 			{Key: "k", Title: "keep them and quit", Run: func() tea.Cmd { return tea.Quit }},
 			{Key: "u", Title: "unsubscribe and quit", Run: func() tea.Cmd { return a.endLeases(hooks) }},
 		},
-		Gone: func() { a.leaving = false },
+		Cancelled: func() { a.leaving = false },
 	})
 	return nil
 }

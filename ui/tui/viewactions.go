@@ -11,7 +11,7 @@ import (
 // tall is how many rows the shown table has, 0 for none.
 func (a *app) tall() int {
 	if t := a.table(); t != nil {
-		return t.Tall()
+		return t.WantedRows()
 	}
 	return 0
 }
@@ -68,9 +68,9 @@ func (a *app) openFind() {
 	before := a.table().Text
 	a.AskLine(&widget.Prompt{
 		Label: "rows:", Says: "words of a row   enter keep  esc undo",
-		Change: a.findRows,
-		Gone:   func() { a.findRows(before) },
-		Done:   func(text string) tea.Cmd { a.findRows(text); return nil },
+		Change:    a.findRows,
+		Cancelled: func() { a.findRows(before) },
+		Done:      func(text string) tea.Cmd { a.findRows(text); return nil },
 	}, before)
 }
 

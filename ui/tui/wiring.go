@@ -35,7 +35,7 @@ func (a *app) treeEnv() *tree.Env {
 	return &tree.Env{
 		Env: &a.Env, Snap: &a.snap,
 		Focused: func() bool { return a.panes.Focus == layout.Tree },
-		KeyOf:   a.KeyOf, Course: a.rates.Course, Lessons: a.noServers,
+		KeyOf:   a.KeyOf, RecentCounts: a.rates.RecentCounts, Lessons: a.noServers,
 	}
 }
 
@@ -46,7 +46,7 @@ func (a *app) streamEnv() *stream.Env {
 		Focused: func() bool { return a.panes.Focus == layout.Stream },
 		Found:   func() string { return a.search.Text },
 		Terse:   func() (bool, bool) { return a.panes.Now.ShortTime, a.panes.Now.OnlySummary },
-		TypeOf:  a.typeOf, Teach: a.teach,
+		TypeOf:  a.typeOf, DrawEmpty: a.teach,
 	}
 }
 

@@ -17,14 +17,14 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// auditLog shows who did what. It is kept in the store.
+// auditLog lists the entries of the audit log.
 type auditLog struct {
 	env *Env
 	seqs
-	seen    uint64 // everything up to here was read
+	seen    uint64 // entries up to this one were read
 	entries map[uint64]event.AuditEntry
 	text    string
-	asked   moment // when it was read last
+	asked   hostVersion // when entries were read last
 	busy    bool
 	changed bool // since the rows were loaded
 }
@@ -51,10 +51,9 @@ func (t *auditLog) Load() (changed bool) {
 	return changed
 }
 
-// Work reads new entries. The audit log grows with what the operator and the host do, not with
-// events, so that there are few of them.
+// Work reads new entries. There are few, because the audit log grows with actions and not with events.
 func (t *auditLog) Work() tea.Cmd {
-	now := momentOf(t.env)
+	now := hostVersionOf(t.env)
 	audit := t.env.Host.Audit()
 	if t.busy || now == t.asked || audit == nil {
 		return nil
@@ -69,7 +68,7 @@ func (t *auditLog) Work() tea.Cmd {
 				return false
 			}
 			newest = max(newest, e.Seq)
-			if actHolds(&e, text) {
+			if entryHolds(&e, text) {
 				came = append(came, e)
 			}
 			return true
@@ -80,14 +79,14 @@ func (t *auditLog) Work() tea.Cmd {
 			} else if text == t.text && seen == t.seen {
 				t.append(came, newest)
 			} else {
-				t.asked = moment{}
+				t.asked = hostVersion{}
 			}
 			return nil
 		})
 	})
 }
 
-// append adds acts, which come with the newest first.
+// append adds entries, of which the newest is the first.
 func (t *auditLog) append(came []event.AuditEntry, newest uint64) {
 	t.seen = newest
 	if len(came) == 0 {
@@ -106,8 +105,8 @@ func (t *auditLog) append(came []event.AuditEntry, newest uint64) {
 	}
 }
 
-// actHolds reports whether an act holds a text in lower case.
-func actHolds(e *event.AuditEntry, text string) bool {
+// entryHolds reports whether an entry contains a text, which is in lower case.
+func entryHolds(e *event.AuditEntry, text string) bool {
 	if text == "" {
 		return true
 	}
@@ -143,7 +142,7 @@ func (t *auditLog) Cell(i, col int) table.Cell {
 	return table.Cell{Role: themes.Dim, Text: trust.Line(e.Detail)}
 }
 
-// origin is one of three cells: server, type and subscription.
+// origin returns the cell for the server (0), the type (1) or the subscription (2).
 func origin(i int, server string, typ trust.Text, sub event.SubID) table.Cell {
 	return [...]table.Cell{
 		table.Say(themes.Server, server), {Role: themes.Type, Text: trust.Line(typ)}, table.Say(themes.Dim, string(sub)),
@@ -194,7 +193,7 @@ func (t *auditLog) Open(id table.RowID) (tea.Cmd, bool) {
 	return nil, false
 }
 
-func (t *auditLog) Teach() []string {
+func (t *auditLog) EmptyText() []string {
 	if t.text != "" {
 		return []string{"No act holds these words.", "", "esc takes them away."}
 	}

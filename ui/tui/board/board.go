@@ -5,10 +5,10 @@ import "eventdeck/ui/tui/table"
 // Boards are the tables behind the keys 4 and 5.
 type Boards struct {
 	Subs, Log table.Board
-	All       bool // rows of all servers are shown, and not only those of the scope
+	All       bool // rows of all servers are shown, not only those of the scope
 }
 
-// Scoped reports whether a table shows only rows of the scope; see [Env.Scope].
+// Scoped reports whether a table is limited to the scope; see [Env.Scope].
 func Scoped(t *table.Table) bool {
 	switch t.Src.(type) {
 	case *subsTable, *gapLedger:
@@ -17,7 +17,7 @@ func Scoped(t *table.Table) bool {
 	return false
 }
 
-// New returns the boards with all of their tables.
+// New returns the boards with their tables.
 func New(e *Env) Boards {
 	of := &table.Env{Env: e.Env, Focused: e.Focused}
 	return Boards{
@@ -36,10 +36,12 @@ func New(e *Env) Boards {
 	}
 }
 
-// moment differs when what the host has may have changed.
-type moment struct {
+// hostVersion changes when data of the host may have changed.
+type hostVersion struct {
 	version, last uint64
 	second        int64
 }
 
-func momentOf(e *Env) moment { return moment{e.Snap.Version, e.Snap.Last, e.Clock().Unix()} }
+func hostVersionOf(e *Env) hostVersion {
+	return hostVersion{e.Snap.Version, e.Snap.Last, e.Clock().Unix()}
+}

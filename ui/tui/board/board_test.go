@@ -7,8 +7,8 @@ import (
 	"eventdeck/ui/tui/table"
 )
 
-// What was saved of a table that has changed since is left out.
-func TestSavedStateOfOtherTables(t *testing.T) {
+// Saved states of tables and columns that no longer exist are ignored.
+func TestUnknownSavedStatesAreIgnored(t *testing.T) {
 	b := board.New(&board.Env{})
 	table.Restore([]table.State{{Name: "Subscriptions", Sort: "NO SUCH COLUMN", Reverse: true}, {Name: "No such table", Shown: true}, {Name: "Wire", Shown: true, Sort: "AT"}}, &b.Subs, &b.Log)
 	sort, _ := b.Subs.Tabs[0].Order()

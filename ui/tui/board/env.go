@@ -1,6 +1,5 @@
-// Package board has the tables of subscriptions, of gaps, of what servers hold for this host,
-// of refused deliveries and of what was caught up on at the start, and the logs: audit, wire,
-// and that of the program.
+// Package board has the tables of subscriptions, gaps, subscriptions at servers, refused deliveries
+// and the catch-up at the start, and the logs: audit, wire, and that of the program.
 package board
 
 import (
@@ -20,23 +19,23 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// Env is what the tables need.
+// Env has what the tables need from the screen.
 type Env struct {
 	*cells.Env
 	Screen
 	Host  Host
 	Snap  *host.Snapshot // the newest one; the screen writes to it
-	Stats *host.Stats    // of the run, as they were read last
+	Stats *host.Stats    // the statistics of the run, as they were read last
 
-	Scope      func() query.Node       // to which tables are limited
-	Place      func(query.Node) string // names a part of the tree
+	Scope      func() query.Node       // the node to which scoped tables are limited
+	Place      func(query.Node) string // describes a node
 	Focused    func() bool             // the table has the focus
 	Sub        func(id event.SubID) *host.SubscriptionView
 	Cursorless func(v *host.SubscriptionView) bool // its type has no replay
 }
 
-// when is the cell of a row's time; at tells that of any row. Times may be told as the time
-// since the row above.
+// when returns the cell for the time of row i; at returns the time of any row, because times may be
+// shown relative to the row above.
 func (e *Env) when(i int, at func(i int) time.Time, layout string) table.Cell {
 	above := time.Time{}
 	if i > 0 {
@@ -45,14 +44,15 @@ func (e *Env) when(i int, at func(i int) time.Time, layout string) table.Cell {
 	return table.Say(themes.Dim, e.When(at(i), above, layout))
 }
 
-// Screen is what tables ask of the screen around them.
+// Screen is the part of the screen that tables use.
 type Screen interface {
 	widget.Keyed
 	Jump(seq uint64) tea.Cmd       // shows a record in the stream
 	JumpToSub(id event.SubID) bool // chooses a subscription in the tree; false: there is none
 }
 
-// Host is what tables read of the host, by commands; the rings also on the event loop.
+// Host is the part of the host that tables use in the background; the rings are also read on the event
+// loop.
 type Host interface {
 	Log() *eventlog.Log
 	Audit() *eventlog.Audit

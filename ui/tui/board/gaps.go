@@ -19,22 +19,22 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// How many records are examined in one step: of those that arrive, and of the log.
+// The numbers of records read in one step: of new ones, and of the log backwards.
 const (
-	arrivals = 4_000
-	backScan = 20_000
+	arrivedScan = 4_000
+	backScan    = 20_000
 )
 
 // gapsMax bounds the gaps that are listed.
 const gapsMax = 1_000
 
-// gapLedger lists the gaps of the log, the newest first. It reads the log backwards in steps,
-// in the background.
+// gapLedger lists the gaps of the log, the newest first. It reads the log backwards in steps in the
+// background.
 type gapLedger struct {
 	env   *Env
 	gaps  []event.Record // the newest first
 	begun bool
-	from  uint64 // records from this one up to seen were examined
+	from  uint64 // records from this one up to seen were read
 	seen  uint64
 	done  bool // there is no record before from
 	busy  bool
@@ -62,14 +62,14 @@ func (t *gapLedger) Columns() []table.Column {
 func (t *gapLedger) Load() bool {
 	if scope := t.env.Scope(); scope != t.scope || t.rows == nil {
 		t.scope = scope
-		t.sift()
+		t.filterScope()
 		return true
 	}
 	return false
 }
 
-// sift lists the gaps of the scope.
-func (t *gapLedger) sift() {
+// filterScope updates the rows with the gaps of the scope.
+func (t *gapLedger) filterScope() {
 	if len(t.gaps) > gapsMax {
 		t.gaps, t.done = t.gaps[:gapsMax:gapsMax], true
 	}
@@ -81,7 +81,7 @@ func (t *gapLedger) sift() {
 	}
 }
 
-// Work examines what has arrived since the last step, or else a further part of the log.
+// Work reads the records that arrived since the last step, else a further part of the log.
 func (t *gapLedger) Work() tea.Cmd {
 	last := t.env.Snap.Last
 	if !t.begun {
@@ -96,26 +96,26 @@ func (t *gapLedger) Work() tea.Cmd {
 	return t.env.Do(func(ctx context.Context) tea.Msg {
 		p := gapPart{from: from, seen: seen}
 		if arrived {
-			p.err = log.After(seen, p.takes(ctx, arrivals, &p.seen))
+			p.err = log.After(seen, p.collect(ctx, arrivedScan, &p.seen))
 			slices.Reverse(p.gaps)
 		} else {
 			p.end = true
-			p.err = log.Before(from, p.takes(ctx, backScan, &p.from))
+			p.err = log.Before(from, p.collect(ctx, backScan, &p.from))
 		}
 		return widget.Then(func() tea.Cmd { t.read(p, arrived); return nil })
 	})
 }
 
-// gapPart is what one step found, the newest first.
+// gapPart is the result of one step.
 type gapPart struct {
-	gaps       []event.Record
+	gaps       []event.Record // the newest first
 	from, seen uint64
-	end        bool // the log has nothing beyond
+	end        bool // the log has no further records
 	err        error
 }
 
-// takes returns a function that examines at most left records and sets edge to the last one.
-func (p *gapPart) takes(ctx context.Context, left int, edge *uint64) func(event.Record) bool {
+// collect returns a function that reads at most left records and sets edge to the last one.
+func (p *gapPart) collect(ctx context.Context, left int, edge *uint64) func(event.Record) bool {
 	return func(r event.Record) bool {
 		if left == 0 || ctx.Err() != nil {
 			p.end = false
@@ -130,7 +130,7 @@ func (p *gapPart) takes(ctx context.Context, left int, edge *uint64) func(event.
 	}
 }
 
-// read adds what a step found.
+// read adds the result of a step.
 func (t *gapLedger) read(p gapPart, arrived bool) {
 	t.busy, t.from, t.seen, t.err = false, p.from, p.seen, p.err
 	if !arrived {
@@ -204,18 +204,18 @@ func (t *gapLedger) Describe(d *detail.Text, id table.RowID) {
 
 func (t *gapLedger) Open(id table.RowID) (tea.Cmd, bool) { return t.env.Jump(id.Seq), true }
 
-func (t *gapLedger) Teach() []string {
+func (t *gapLedger) EmptyText() []string {
 	switch {
 	case t.err != nil:
 		return []string{"The log cannot be read: " + cells.Sanitize(t.err.Error()).Plain()}
 	case !t.done:
 		return []string{"Looking back through the log: " + cells.Count(t.from, "record") + " to go."}
 	}
-	return t.none()
+	return t.noGaps()
 }
 
-// none says of what there are no gaps, why that may be, and how many there are elsewhere.
-func (t *gapLedger) none() []string {
+// noGaps says that the scope has no gaps, why that may be, and how many there are elsewhere.
+func (t *gapLedger) noGaps() []string {
 	e := t.env
 	of, own := "", "the servers"
 	if t.scope.Level() > 0 {
@@ -238,13 +238,13 @@ func (t *gapLedger) none() []string {
 	return []string{says}
 }
 
-// resumed is the report about what the host caught up on since it started.
+// resumed lists the subscriptions that caught up on events since the start of the host.
 type resumed struct {
-	env     *Env
-	subs    []host.SubscriptionView // that caught up on something
-	silent  int                     // those that did not
-	version uint64
-	known   bool
+	env       *Env
+	subs      []host.SubscriptionView // that caught up on something
+	unchanged int                     // the number of other subscriptions
+	version   uint64
+	known     bool
 }
 
 func (t *resumed) Columns() []table.Column {
@@ -264,12 +264,12 @@ func (t *resumed) Load() bool {
 	if t.known && t.version == e.Snap.Version {
 		return false
 	}
-	t.subs, t.silent, t.version, t.known = t.subs[:0], 0, e.Snap.Version, true
+	t.subs, t.unchanged, t.version, t.known = t.subs[:0], 0, e.Snap.Version, true
 	for i := range e.Snap.Subs {
 		if v := &e.Snap.Subs[i]; v.Status.Replayed+v.Dropped+v.Gaps > 0 {
 			t.subs = append(t.subs, *v)
 		} else {
-			t.silent++
+			t.unchanged++
 		}
 	}
 	return true
@@ -314,8 +314,8 @@ func (t *resumed) Describe(d *detail.Text, id table.RowID) {
 	d.Say("replayed  ", themes.Plain, cells.Count(r.Replayed, "event")+" from the servers' histories")
 	d.Say("duplicates", themes.Plain, cells.Number(r.Duplicates)+" came again, dropped")
 	d.Say("gaps      ", themes.Plain, cells.Number(r.Gaps))
-	if t.silent > 0 {
-		d.Say("others    ", themes.Plain, cells.Count(t.silent, "subscription")+" had nothing to report")
+	if t.unchanged > 0 {
+		d.Say("others    ", themes.Plain, cells.Count(t.unchanged, "subscription")+" had nothing to report")
 	}
 	d.Say("", themes.Plain, "")
 	if v := e.Sub(id.Sub); v != nil {
@@ -325,9 +325,9 @@ func (t *resumed) Describe(d *detail.Text, id table.RowID) {
 
 func (t *resumed) Open(id table.RowID) (tea.Cmd, bool) { return nil, t.env.JumpToSub(id.Sub) }
 
-func (t *resumed) Teach() []string {
-	if t.silent > 0 {
-		return []string{"Nothing replayed, dropped or missed.", cells.Count(t.silent, "subscription") + " had nothing to report."}
+func (t *resumed) EmptyText() []string {
+	if t.unchanged > 0 {
+		return []string{"Nothing replayed, dropped or missed.", cells.Count(t.unchanged, "subscription") + " had nothing to report."}
 	}
 	return []string{"No subscriptions to resume."}
 }

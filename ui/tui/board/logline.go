@@ -10,13 +10,13 @@ import (
 	"eventdeck/host"
 )
 
-// attributeBegin matches the beginning of an attribute, key=, with its value if that is in quotes.
+// attributeBegin matches the key= of an attribute, and its value if that is in quotes.
 var attributeBegin = regexp.MustCompile(`(?:^|\s)([\w.]+)=("(?:[^"\\]|\\.)*")?`)
 
-// splitLine parts a line of a structured log into what it says and its attributes, as key=value.
-// A line that has its message, level and time as attributes too, as servers write with
-// [slog.TextHandler], is told by these; its time is left out, as the row has one. An attribute
-// without a value is left out, and durations are rounded.
+// splitLine splits a line of a structured log into its message and its attributes, as key=value. If
+// the line consists of attributes, as [slog.TextHandler] writes it, message and level are taken from
+// them, and the time is dropped because the row has one. Attributes without a value are dropped, and
+// durations are rounded.
 func splitLine(l *host.LogLine) (level slog.Level, message, attributes string) {
 	level = l.Level
 	begins := attributeBegin.FindAllStringSubmatchIndex(l.Text, -1)
@@ -24,7 +24,7 @@ func splitLine(l *host.LogLine) (level slog.Level, message, attributes string) {
 		return level, l.Text, ""
 	}
 	message = l.Text[:begins[0][0]]
-	whole := message == "" // everything is an attribute
+	whole := message == "" // the line consists of attributes
 	var rest []string
 	for i, b := range begins {
 		end := len(l.Text)
@@ -52,7 +52,7 @@ func splitLine(l *host.LogLine) (level slog.Level, message, attributes string) {
 	return level, message, attributes
 }
 
-// unquoted is a value without its quotes, if it has any.
+// unquoted returns a value without its quotes, if it has any.
 func unquoted(value string) string {
 	if text, err := strconv.Unquote(value); err == nil {
 		return text
@@ -60,7 +60,7 @@ func unquoted(value string) string {
 	return value
 }
 
-// rounded spells a duration with three digits; any other value stays.
+// rounded rounds a duration to three digits; it returns any other value as it is.
 func rounded(value string) string {
 	d, err := time.ParseDuration(value)
 	if err != nil {

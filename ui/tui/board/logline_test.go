@@ -7,7 +7,7 @@ import (
 	"eventdeck/host"
 )
 
-func TestLinesOfLogsAreParted(t *testing.T) {
+func TestLogLinesAreSplit(t *testing.T) {
 	for text, want := range map[string][3]string{
 		"disk full": {"WARN", "disk full", ""},
 		"the stream ended err=<nil> again_in=681.686702ms":                                 {"WARN", "the stream ended", "again_in=682ms"},

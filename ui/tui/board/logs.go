@@ -17,7 +17,7 @@ import (
 	"eventdeck/ui/tui/table"
 )
 
-// logRows bounds the rows of a log that are held.
+// logRows bounds the rows of a log.
 const logRows = 5_000
 
 // seqs are the numbers of the rows of a log, ascending.
@@ -34,7 +34,7 @@ func (s seqs) Find(id table.RowID) int {
 	return -1
 }
 
-// ringLog lists the entries of a ring of the host that hold a text.
+// ringLog lists the entries of a ring of the host that contain a text.
 type ringLog[T any] struct {
 	env *Env
 	seqs
@@ -43,11 +43,10 @@ type ringLog[T any] struct {
 	holds func(entry *T, text string) bool // text is in lower case
 	seen  uint64                           // the newest entry that was read
 	text  string
-	shown map[uint64]T // entries that were drawn
+	shown map[uint64]T // a cache of drawn entries
 }
 
-// read lists new entries, and drops those that the ring has lost. It reports whether rows
-// changed.
+// read adds new entries, and drops those that the ring has dropped. It reports whether rows changed.
 func (t *ringLog[T]) read() bool {
 	ring := t.ring(t.env.Host)
 	if ring == nil {
@@ -72,7 +71,7 @@ func (t *ringLog[T]) read() bool {
 	return len(t.seqs) != before
 }
 
-// Filter shows only entries that hold the text.
+// Filter shows only entries that contain a text.
 func (t *ringLog[T]) Filter(text string) {
 	t.text, t.seen, t.seqs = strings.ToLower(text), 0, nil
 }
@@ -95,7 +94,8 @@ func (t *ringLog[T]) entry(seq uint64) (out T, ok bool) {
 	return out, ok
 }
 
-// whenCell is the cell of a row's time. Of an entry that the ring has lost it is not known.
+// whenCell returns the cell for the time of row i, which is not known for an entry that the ring has
+// dropped.
 func (t *ringLog[T]) whenCell(i int) table.Cell {
 	return t.env.when(i, func(i int) time.Time {
 		v, ok := t.entry(t.seqs[i])
@@ -106,7 +106,7 @@ func (t *ringLog[T]) whenCell(i int) table.Cell {
 	}, cells.StampTime)
 }
 
-// wireLog shows the frames of the wire.
+// wireLog lists the frames of the wire.
 type wireLog struct{ ringLog[host.WireFrame] }
 
 func newWireLog(e *Env) *wireLog {
@@ -154,7 +154,7 @@ func (t *wireLog) Cell(i, col int) table.Cell {
 	return table.Say(themes.Dim, cells.Number(uint64(f.Bytes)))
 }
 
-// frameWhat is the method of a JSON-RPC frame, or "error" or "result".
+// frameWhat returns the method of a JSON-RPC frame, or "error" or "result".
 func frameWhat(t trust.Text) trust.Rendered {
 	raw := []byte(t.Raw())
 	if method := member(raw, "method"); method != nil {
@@ -171,8 +171,8 @@ func frameWhat(t trust.Text) trust.Rendered {
 	return trust.Rendered{}
 }
 
-// member returns the value of a member of a JSON object, nil if there is none. The object may
-// be cut off behind the member; of "error" and "result" it only tells that they are there.
+// member returns the value of a member of a JSON object, nil if there is none. The object may be cut
+// off after the member. For "error" and "result" it returns true in place of the value.
 func member(raw []byte, name string) json.RawMessage {
 	d := json.NewDecoder(strings.NewReader(string(raw)))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
@@ -223,14 +223,14 @@ func (t *wireLog) Describe(d *detail.Text, id table.RowID) {
 	d.Quote(f.Server, lines)
 }
 
-func (t *wireLog) Teach() []string {
+func (t *wireLog) EmptyText() []string {
 	if t.text != "" {
 		return []string{"No frame holds these words.", "", "esc takes them away."}
 	}
 	return []string{"No frames yet. Secrets in them are masked; they are kept in memory only."}
 }
 
-// appLog shows warnings of the program and what servers wrote to stderr.
+// appLog lists warnings of the program and lines that servers wrote to standard error.
 type appLog struct{ ringLog[host.LogLine] }
 
 func newAppLog(e *Env) *appLog {
@@ -295,12 +295,12 @@ func (t *appLog) Describe(d *detail.Text, id table.RowID) {
 	}
 }
 
-func (t *appLog) Teach() []string {
+func (t *appLog) EmptyText() []string {
 	if t.text != "" {
 		return []string{"No line holds these words.", "", "esc takes them away."}
 	}
 	return []string{"No warnings."}
 }
 
-// AppLog reports whether a table is the program's own log.
+// AppLog reports whether a table is the log of the program.
 func AppLog(t *table.Table) bool { _, ok := t.Src.(*appLog); return ok }

@@ -17,7 +17,7 @@ import (
 	"eventdeck/ui/tui/table"
 )
 
-// rings is a source with frames and lines of the program.
+// rings is a source with frames, lines of the program, and subscriptions at servers.
 type rings struct {
 	*source
 	wire *eventlog.Ring[host.WireFrame]
@@ -46,7 +46,7 @@ func withRings() (*board.Boards, *tuitest.Screen, *host.Snapshot, *rings) {
 	return b, s, snap, r
 }
 
-// described is what the detail shows of the chosen row.
+// described returns the text of the detail pane for the chosen row.
 func described(t *table.Table) string {
 	text := detail.Text{Env: tuitest.Env(), Demo: func(string) bool { return false }}
 	text.Begin(100)
@@ -58,7 +58,7 @@ func described(t *table.Table) string {
 	return out.String()
 }
 
-func TestFramesOfTheWire(t *testing.T) {
+func TestWireListsFrames(t *testing.T) {
 	b, _, _, r := withRings()
 	b.Log.Turn(1)
 	wire := b.Log.Table()
@@ -98,7 +98,7 @@ func TestFramesOfTheWire(t *testing.T) {
 	}
 }
 
-func TestLinesOfTheProgram(t *testing.T) {
+func TestAppListsLogLines(t *testing.T) {
 	b, _, _, r := withRings()
 	b.Log.Turn(2)
 	app := b.Log.Table()
@@ -121,8 +121,7 @@ func TestLinesOfTheProgram(t *testing.T) {
 	}
 }
 
-// What a server holds and this host does not know comes first, and is ended only after a
-// question.
+// Subscriptions at servers that this host does not know come first, and are ended after a question.
 func TestSubscriptionsAtServers(t *testing.T) {
 	b, s, snap, r := withRings()
 	snap.Servers = []host.ServerView{{Name: "pager", Reach: host.ReachReady}, {Name: "chat", Reach: host.ReachBackoff}}
@@ -146,7 +145,7 @@ func TestSubscriptionsAtServers(t *testing.T) {
 		t.Errorf("did %v, told %q", r.did, s.Told)
 	}
 	r.fail = errors.New("it is down")
-	if text := read(t, remote) + described(remote) + strings.Join(remote.Src.Teach(), "\n"); !strings.Contains(text, "cannot tell: it is down") {
+	if text := read(t, remote) + described(remote) + strings.Join(remote.Src.EmptyText(), "\n"); !strings.Contains(text, "cannot tell: it is down") {
 		t.Errorf("a server that does not answer:\n%s", text)
 	}
 	board.AskAgain(remote)
@@ -155,7 +154,7 @@ func TestSubscriptionsAtServers(t *testing.T) {
 	}
 }
 
-func TestWhatAStartCaughtUpOn(t *testing.T) {
+func TestResumedListsCatchUp(t *testing.T) {
 	b, s, snap, _ := withRings()
 	b.Subs.Turn(4)
 	resumed := b.Subs.Table()

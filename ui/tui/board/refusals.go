@@ -16,11 +16,11 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// refusals lists the webhook deliveries of which nothing was taken, newest first.
+// refusals lists the refused webhook deliveries, the newest first.
 type refusals struct {
 	env     *Env
 	list    []event.Refusal
-	asked   moment // when they were read last
+	asked   hostVersion // when they were read last
 	busy    bool
 	changed bool // since the rows were loaded
 }
@@ -43,7 +43,7 @@ func (t *refusals) Load() (changed bool) {
 
 // Work reads the refusals again when the host may have changed.
 func (t *refusals) Work() tea.Cmd {
-	now := momentOf(t.env)
+	now := hostVersionOf(t.env)
 	if t.busy || now == t.asked {
 		return nil
 	}
@@ -59,8 +59,8 @@ func (t *refusals) Work() tea.Cmd {
 	})
 }
 
-// refusalsKept is how many the store keeps: once there are that many, a new one does not change
-// their number.
+// refusalsKept is the number of refusals that the store keeps. From then on their number no longer
+// shows that there is a new one.
 const refusalsKept = 1_000
 
 func (t *refusals) Len() int { return len(t.list) }
@@ -96,8 +96,8 @@ func (t *refusals) Cell(i, col int) table.Cell {
 	return table.Say(themes.Dim, cells.Number(uint64(max(r.Bytes, 0))))
 }
 
-// answered is the status that a delivery was answered with; an event that came by poll
-// or push has none.
+// answered returns the HTTP status of the answer to a delivery; an event that came by poll or push has
+// none.
 func answered(r *event.Refusal) string {
 	if r.Status == 0 {
 		return "–"
@@ -132,7 +132,7 @@ func (t *refusals) Describe(d *detail.Text, id table.RowID) {
 	}
 }
 
-func (t *refusals) Teach() []string {
+func (t *refusals) EmptyText() []string {
 	if t.env.Snap.Receiver == "" {
 		return []string{"No webhook subscription, so nothing is received and nothing refused."}
 	}

@@ -16,13 +16,13 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// remotes lists the subscriptions that servers say they hold for this host. Those that no
-// subscription here wants come first: they cost the server work and this host deliveries.
+// remotes lists the subscriptions that servers hold for this host. Those that belong to no
+// subscription here come first: they only cost work.
 type remotes struct {
 	env   *Env
 	rows  []remoteRow
-	state map[string]string // what each server answered, in words
-	asked map[string]bool   // servers that were asked
+	state map[string]string // a description of the answer, by server
+	asked map[string]bool   // the servers that were asked
 	gen   int
 	drawn int
 }
@@ -32,7 +32,7 @@ type remoteRow struct {
 	sub    host.RemoteSubscription
 }
 
-// remoteWithin bounds how long a server is waited for.
+// remoteWithin bounds the time for the answer of a server.
 const remoteWithin = 10 * time.Second
 
 func newRemotes(e *Env) *remotes {
@@ -91,7 +91,7 @@ func (t *remotes) take(server string, held []host.RemoteSubscription, err error)
 	slices.SortStableFunc(t.rows, func(x, y remoteRow) int { return x.rank() - y.rank() })
 }
 
-// rank puts first what should not be there.
+// rank returns the rank in the list: what should not be there comes first.
 func (r *remoteRow) rank() int {
 	switch {
 	case r.sub.Orphan || r.sub.Mine == "":
@@ -170,7 +170,7 @@ func (t *remotes) Describe(d *detail.Text, id table.RowID) {
 	}
 }
 
-// words tells what each server answered.
+// words describes the answers of all servers.
 func (t *remotes) words() []string {
 	var out []string
 	for i := range t.env.Snap.Servers {
@@ -184,12 +184,12 @@ func (t *remotes) words() []string {
 	return out
 }
 
-func (t *remotes) Teach() []string {
+func (t *remotes) EmptyText() []string {
 	return append([]string{"Servers list here what they hold for us.", ""}, t.words()...)
 }
 
-// AskEnd asks the operator before a server ends the chosen subscription of the table At
-// servers. Of any other table it does nothing.
+// AskEnd asks before it ends the chosen subscription of the table At servers at its server. It does
+// nothing for any other table.
 func AskEnd(t *table.Table) {
 	src, ok := t.Src.(*remotes)
 	if !ok {
@@ -226,10 +226,10 @@ func AskEnd(t *table.Table) {
 	})
 }
 
-// Remotes reports whether a table is At servers, which lists what servers hold.
+// Remotes reports whether a table is the table At servers.
 func Remotes(t *table.Table) bool { _, ok := t.Src.(*remotes); return ok }
 
-// AskAgain has all servers asked again what they hold, if the table lists that.
+// AskAgain makes the table At servers ask all servers again. It does nothing for any other table.
 func AskAgain(t *table.Table) {
 	if src, ok := t.Src.(*remotes); ok {
 		clear(src.asked)

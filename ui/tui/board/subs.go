@@ -23,7 +23,7 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// subsTable lists the subscriptions of all servers, or of the scope.
+// subsTable lists the subscriptions of the scope.
 type subsTable struct {
 	env     *Env
 	subs    []host.SubscriptionView
@@ -33,7 +33,7 @@ type subsTable struct {
 	busy    bool // they are being read
 	now     time.Time
 	widest  struct{ server, typ int } // cells of the longest names
-	args    bool                      // a subscription that is listed has arguments
+	args    bool                      // a listed subscription has arguments
 	col     int
 	reverse bool
 	text    string
@@ -41,7 +41,7 @@ type subsTable struct {
 	of subsKey
 }
 
-// subsKey is what the order was made from.
+// subsKey has what the order depends on.
 type subsKey struct {
 	version uint64
 	scope   query.Node
@@ -76,10 +76,10 @@ func (t *subsTable) Columns() []table.Column {
 	return []table.Column{
 		subState:    {Title: "STATE", Width: 12},
 		subMode:     {Title: "MODE", Width: 5, Rank: 2},
-		subServer:   {Title: "SERVER", Width: min(10, server), Grow: 1, Most: server, Rank: 4},
-		subType:     {Title: "TYPE", Width: min(16, typ), Grow: 2, Most: typ},
+		subServer:   {Title: "SERVER", Width: min(10, server), Grow: 1, Max: server, Rank: 4},
+		subType:     {Title: "TYPE", Width: min(16, typ), Grow: 2, Max: typ},
 		subArgs:     {Title: "ARGUMENTS", Width: args, Grow: 2, Rank: 8},
-		subEvidence: {Title: "EVIDENCE", Width: 22, Grow: 3, Rank: 3, Wish: 34},
+		subEvidence: {Title: "EVIDENCE", Width: 22, Grow: 3, Rank: 3, Wanted: 34},
 		subLast:     {Title: "LAST EVENT", Width: 11, Rank: 5, Right: true},
 		subCount:    {Title: "COUNT", Width: 8, Rank: 1, Right: true},
 		subDup:      {Title: "DUP", Width: 5, Rank: 9, Right: true},
@@ -110,7 +110,7 @@ func (t *subsTable) Load() bool {
 			t.widest.typ = max(t.widest.typ, trust.Line(v.Key.Type).Width)
 		}
 	}
-	if t.col < 0 { // until an order is chosen, what needs a look comes first
+	if t.col < 0 { // until an order is chosen, subscriptions that need attention come first
 		slices.SortStableFunc(t.order, func(i, j int) int { return cmp.Compare(evidence.Urgency(&t.subs[i]), evidence.Urgency(&t.subs[j])) })
 	} else {
 		slices.SortStableFunc(t.order, func(i, j int) int {
@@ -136,8 +136,8 @@ func (t *subsTable) holds(v *host.SubscriptionView) bool {
 	return false
 }
 
-// compare orders two subscriptions by the chosen column: what needs a look, what
-// is newer and what is more comes first.
+// compare compares two subscriptions by the chosen column: those that need attention, newer ones and
+// higher numbers come first.
 func (t *subsTable) compare(x, y *host.SubscriptionView) int {
 	switch t.col {
 	case subState:
@@ -221,7 +221,7 @@ func (t *subsTable) Cell(i, col int) table.Cell {
 	return table.Cell{}
 }
 
-// evidence is the column that explains the state; an error comes first.
+// evidence returns the cell that explains the state, with the error after it.
 func (t *subsTable) evidence(v *host.SubscriptionView) table.Cell {
 	words := evidence.Of(*v, t.now)
 	if t.env.Cursorless(v) {
@@ -245,7 +245,7 @@ func (t *subsTable) Describe(d *detail.Text, id table.RowID) {
 
 func (t *subsTable) Open(id table.RowID) (tea.Cmd, bool) { return nil, t.env.JumpToSub(id.Sub) }
 
-func (t *subsTable) Teach() []string {
+func (t *subsTable) EmptyText() []string {
 	switch {
 	case t.text != "":
 		return []string{"No subscription matches.", "", "esc takes the words away."}
@@ -255,7 +255,7 @@ func (t *subsTable) Teach() []string {
 	return []string{"No subscriptions yet.", "", "Choose an event type in the tree (" + t.env.KeyOf("tree") + ") and press " + t.env.KeyOf("subscribe") + "."}
 }
 
-// counted is the cell of a number that deserves attention when it is not zero.
+// counted returns the cell of a number that stands out if it is not zero.
 func counted(n uint64) table.Cell {
 	if n == 0 {
 		return table.Say(themes.Dim, "0")
@@ -263,19 +263,19 @@ func counted(n uint64) table.Cell {
 	return table.Say(themes.Plain, cells.Number(n))
 }
 
-// lagAt is how long a record was on its way.
+// lagAt is the lag of a record.
 type lagAt struct {
 	seq uint64
 	lag time.Duration
 }
 
-// rate is the recent number of events per second.
+// rate returns the recent number of events per second.
 func (t *subsTable) rate(v *host.SubscriptionView) float64 {
 	r := t.rates[v.ID]
 	return cells.PerSecond(r.Seconds[:])
 }
 
-// rateCell is the rate behind a curve of the last seconds.
+// rateCell returns the cell with a sparkline of the last seconds and the rate.
 func (t *subsTable) rateCell(v *host.SubscriptionView) table.Cell {
 	e := t.env
 	const seconds = 8
@@ -290,10 +290,10 @@ func (t *subsTable) rateCell(v *host.SubscriptionView) table.Cell {
 	return table.Say(themes.Plain, e.Glyphs.Spark(course)+" "+cells.Rate(t.rate(v)))
 }
 
-// lag is how long the newest event was on its way, 0 if that is not known.
+// lag returns how long the newest event was on its way, 0 if that is not known.
 func (t *subsTable) lag(v *host.SubscriptionView) time.Duration { return t.lags[v.ID].lag }
 
-// Work reads how long the newest events were on their way: their records have both times.
+// Work reads the newest records of subscriptions, which have the times for the lag.
 func (t *subsTable) Work() tea.Cmd {
 	want := map[event.SubID]uint64{}
 	for i := range t.subs {

@@ -24,34 +24,26 @@ type source struct {
 	acts     []event.AuditEntry
 }
 
-// memory is a store that has nothing beyond what the log holds.
-type memory struct{ last uint64 }
-
-func (m memory) Last() uint64                                      { return m.last }
-func (memory) Get(uint64) (event.Record, error)                    { return event.Record{}, event.ErrNotFound }
-func (memory) Forward(uint64, func(event.Record) bool) error       { return nil }
-func (memory) Backward(uint64, func(event.Record) bool) error      { return nil }
-func (memory) Scan(uint64, uint64, func(*event.Record) bool) error { return nil }
-func (s *source) AuditLast() uint64                                { return uint64(len(s.acts)) }
-func (s *source) Audit() *eventlog.Audit                           { return eventlog.NewAudit(s) }
-func (s *source) Log() *eventlog.Log                               { return s.log }
-func (s *source) Refusals() []event.Refusal                        { return s.refusals }
+func (s *source) AuditLast() uint64         { return uint64(len(s.acts)) }
+func (s *source) Audit() *eventlog.Audit    { return eventlog.NewAudit(s) }
+func (s *source) Log() *eventlog.Log        { return s.log }
+func (s *source) Refusals() []event.Refusal { return s.refusals }
 func (s *source) AuditBefore(_ uint64, fn func(event.AuditEntry) bool) error {
 	for i := len(s.acts) - 1; i >= 0 && fn(s.acts[i]); i-- {
 	}
 	return nil
 }
 
-// tables are the boards over a log with a gap, an act on it and a refused delivery.
+// tables returns the boards of a host with a gap, an audit entry about it and a refused delivery.
 func tables() (*board.Boards, *tuitest.Screen, *host.Snapshot, *source) {
 	return tablesOf(func(h *source) board.Host { return h })
 }
 
-// tablesOf is tables on the host that of makes of the source.
+// tablesOf is tables for the host that of makes from the source.
 func tablesOf(of func(*source) board.Host) (*board.Boards, *tuitest.Screen, *host.Snapshot, *source) {
 	key := event.Key{Server: "pager", Type: trust.Untrusted("incident.created")}
 	gap := event.Record{Seq: 2, Kind: event.KindGap, Sub: "s1", Server: "pager", Type: key.Type, ReceivedAt: tuitest.Start, Gap: &event.Gap{Cause: event.CauseTruncated, Certain: true}}
-	h := &source{log: eventlog.New(memory{3}), refusals: []event.Refusal{{At: tuitest.Start, Reason: "signature wrong", Status: 401}},
+	h := &source{log: eventlog.New(tuitest.EmptyStore(3)), refusals: []event.Refusal{{At: tuitest.Start, Reason: "signature wrong", Status: 401}},
 		acts: []event.AuditEntry{{Seq: 1, At: tuitest.Start, Actor: event.ActorServer, Action: "gap", Server: "pager", Record: 2, Result: event.ResultOK}}}
 	h.log.Append([]event.Record{{Seq: 1, Kind: event.KindEvent, ReceivedAt: tuitest.Start.Add(-time.Second)}, gap, {Seq: 3, Kind: event.KindEvent}})
 	snap := &host.Snapshot{Version: 1, Last: 3, Receiver: "https://127.0.0.1", Subs: []host.SubscriptionView{{Subscription: event.Subscription{ID: "s1", Key: key, Mode: event.ModePush}}}}
@@ -69,7 +61,7 @@ func tablesOf(of func(*source) board.Host) (*board.Boards, *tuitest.Screen, *hos
 	return &b, s, snap, h
 }
 
-// read has a table read until it wants nothing more, and draws it.
+// read runs the commands of a table until there are none, and draws it.
 func read(t *testing.T, rows *table.Table) string {
 	t.Helper()
 	for range 100 {
@@ -84,7 +76,7 @@ func read(t *testing.T, rows *table.Table) string {
 	return ""
 }
 
-func TestTablesReadWhatTheyShow(t *testing.T) {
+func TestTablesReadTheirRows(t *testing.T) {
 	b, s, snap, h := tables()
 	if text := read(t, b.Subs.Table()); !strings.Contains(text, "incident.created") {
 		t.Errorf("subscriptions:\n%s", text)
@@ -102,7 +94,7 @@ func TestTablesReadWhatTheyShow(t *testing.T) {
 	if cmd, leads := gaps.Open(); !leads || s.Record != 2 {
 		t.Errorf("a gap leads to %d, %v", s.Record, cmd)
 	}
-	h.log = eventlog.New(memory{4})
+	h.log = eventlog.New(tuitest.EmptyStore(4))
 	h.log.Append([]event.Record{{Seq: 4, Kind: event.KindGap, Server: "pager", ReceivedAt: tuitest.Start, Gap: &event.Gap{Cause: event.CauseRestarted}}})
 	snap.Last = 4
 	if read(t, gaps); gaps.Rows() != 2 {
@@ -132,11 +124,11 @@ func TestTablesReadWhatTheyShow(t *testing.T) {
 	}
 }
 
-func TestTablesAreRememberedByTheirTitles(t *testing.T) {
+func TestTablesAreSavedByTitle(t *testing.T) {
 	b, _, _, _ := tables()
 	read(t, b.Subs.Table())
 	b.Subs.Table().SortNext(1)
-	b.Subs.Table().TurnAround()
+	b.Subs.Table().Reverse()
 	b.Log.Turn(1)
 	again, _, _, _ := tables()
 	table.Restore(table.States(&b.Subs, &b.Log), &again.Subs, &again.Log)

@@ -9,8 +9,8 @@ import (
 	"eventdeck/themes"
 )
 
-// Canvas writes the rows of one pane into one buffer. Every row has exactly
-// Width cells: what is too long is clipped, what is short is filled.
+// Canvas writes the rows of one pane into one buffer. Every row has exactly Width cells: longer
+// text is clipped, shorter rows are padded with blanks.
 type Canvas struct {
 	theme *themes.Theme
 	Width int
@@ -18,20 +18,20 @@ type Canvas struct {
 	buf  []byte
 	ends []int // where each row ends in buf
 
-	Room    int         // cells left in the row that is being written
-	Found   string      // what is searched, in lower case: it is highlighted
+	Room    int         // cells left in the current row
+	Found   string      // the searched text in lower case; matches are highlighted
 	Pins    []string    // values in lower case, each highlighted in its role
-	Span    int         // the span that is explained, as [trust.Segment.Span]
-	base    themes.Role // what Plain means in this row
-	forced  bool        // base replaces every role but marks
+	Span    int         // the span that is explained; see [trust.Segment.Span]
+	base    themes.Role // the role of plain text in this row
+	forced  bool        // base replaces every role except those of marks
 	role    themes.Role // last role written
 	started bool
 
-	Cursor Point // where text is typed; X is -1 where none is
+	Cursor Point // the cursor of the terminal; X is -1 if no text is typed here
 }
 
-// Begin clears the canvas for a pane of so many cells. The buffer is reused: rows that were
-// returned before stay valid, as they are copies.
+// Begin clears the canvas for a pane of width cells. The buffer is reused; rows that were returned
+// before are copies and stay valid.
 func (c *Canvas) Begin(theme *themes.Theme, width int) {
 	c.theme, c.Width, c.Span, c.Found, c.Pins = theme, width, 0, "", nil
 	c.buf, c.ends, c.Cursor = c.buf[:0], c.ends[:0], Point{X: -1}
@@ -42,10 +42,10 @@ func (c *Canvas) startRow() {
 	c.Room, c.base, c.forced, c.started = c.Width, themes.Plain, false, false
 }
 
-// Only gives the current row one role, whatever is written to it; marks keep their attribute.
+// Only gives everything that is written to the current row one role; marks keep their attribute.
 func (c *Canvas) Only(r themes.Role) { c.base, c.forced = r, true }
 
-// Style sets the role of what follows, such as blanks.
+// Style sets the role of the text and blanks that follow.
 func (c *Canvas) Style(r themes.Role) {
 	if c.forced || r == themes.Plain {
 		r = c.base
@@ -57,7 +57,7 @@ func (c *Canvas) Style(r themes.Role) {
 	c.role, c.started = r, true
 }
 
-// Point is a cell, counted from the first one of the first row.
+// Point is the position of a cell; the first cell of the first row is 0, 0.
 type Point struct{ X, Y int }
 
 // PutCursor puts the cursor of the terminal where the next cell is written.
@@ -72,7 +72,7 @@ func (c *Canvas) Put(r themes.Role, s string) {
 	c.text(s)
 }
 
-// text appends what fits of safe text.
+// text appends safe text, clipped to the room that is left.
 func (c *Canvas) text(s string) {
 	if ascii(s) {
 		if len(s) > c.Room {
@@ -94,8 +94,8 @@ func (c *Canvas) text(s string) {
 	}
 }
 
-// Safe writes rendered text. Marks and spans have an attribute in every theme, marks also in a
-// chosen row. What is searched and pinned is highlighted.
+// Safe writes rendered text. Marks and spans have an attribute in every theme, marks also in the
+// chosen row. Matches of the search and pinned values are highlighted.
 func (c *Canvas) Safe(r themes.Role, line trust.Rendered) {
 	if c.Found == "" && len(c.Pins) == 0 {
 		c.segments(r, line.Segments)
@@ -129,7 +129,7 @@ func (c *Canvas) segments(r themes.Role, segments []trust.Segment) {
 		case s.Mark:
 			role = themes.Mark
 		default:
-			c.Put(ofKind(r, s.Kind), s.Text)
+			c.Put(kindRole(r, s.Kind), s.Text)
 			continue
 		}
 		c.mark(role)
@@ -137,8 +137,8 @@ func (c *Canvas) segments(r themes.Role, segments []trust.Segment) {
 	}
 }
 
-// ofKind is the role of a token of a JSON text, if the text is written in the plain role.
-func ofKind(r themes.Role, k trust.Kind) themes.Role {
+// kindRole returns the role of a JSON token in plain text; in any other role the token keeps that.
+func kindRole(r themes.Role, k trust.Kind) themes.Role {
 	if r != themes.Plain {
 		return r
 	}
@@ -155,7 +155,7 @@ func ofKind(r themes.Role, k trust.Kind) themes.Role {
 	return r
 }
 
-// mark sets a role that differs by an attribute also in a chosen row.
+// mark sets a role whose attribute also shows in the chosen row.
 func (c *Canvas) mark(r themes.Role) {
 	if c.started && r == c.role {
 		return
@@ -177,7 +177,7 @@ func (c *Canvas) Column(r themes.Role, line trust.Rendered, width int) {
 	c.Fill(width - line.Width)
 }
 
-// Right writes s at the end of the row, if there is room for it and a blank.
+// Right writes s at the end of the row if s and a blank before it fit.
 func (c *Canvas) Right(r themes.Role, s string) {
 	w := ansi.StringWidth(s)
 	if w == 0 || w+1 > c.Room {
@@ -199,7 +199,7 @@ func (c *Canvas) Rule(r themes.Role, glyph string) {
 	}
 }
 
-// Fill writes n blanks, as far as there is room.
+// Fill writes at most n blanks, as many as fit.
 func (c *Canvas) Fill(n int) {
 	n = max(0, min(n, c.Room))
 	c.Room -= n
@@ -211,8 +211,8 @@ func (c *Canvas) Fill(n int) {
 
 const blanks = "                                                                "
 
-// Mark begins the row of a list with the sign of the cursor and gives the row its role, or
-// with a blank if the row is not the chosen one.
+// Mark starts a row of a list: with the cursor glyph and in the role of the cursor if the row is
+// chosen, otherwise with a blank.
 func (c *Canvas) Mark(chosen bool, cursor string) {
 	if !chosen {
 		cursor = " "
@@ -222,7 +222,7 @@ func (c *Canvas) Mark(chosen bool, cursor string) {
 	c.Put(themes.Plain, cursor)
 }
 
-// Lines writes rendered lines, each in a row of its own behind a lead.
+// Lines writes rendered lines, each in its own row after lead.
 func (c *Canvas) Lines(leadRole themes.Role, lead string, role themes.Role, lines []trust.Rendered) {
 	for _, l := range lines {
 		c.Put(leadRole, lead)
@@ -240,7 +240,7 @@ func (c *Canvas) End() {
 	c.startRow()
 }
 
-// Rows returns exactly height rows: more are cut, missing ones are blank.
+// Rows returns exactly height rows: it drops further ones and adds blank ones.
 func (c *Canvas) Rows(height int, into []string) []string {
 	for len(c.ends) < height {
 		c.End()
@@ -276,26 +276,26 @@ func cluster(s string) (n, w int) {
 	return len(g), w
 }
 
-// boxBytes is the length of a box drawing, block or geometric sign in UTF-8.
+// boxBytes is the length of a box-drawing, block or geometric character in UTF-8.
 const boxBytes = 3
 
-// boxed reports whether s begins with a sign from U+2500 to U+25BF. These are one cell wide, and
-// frames and bars consist of them; nothing joins them but what follows.
+// boxed reports whether s begins with a character from U+2500 to U+25BF, of which frames and bars
+// consist. They are one cell wide and join no character before them.
 func boxed(s string) bool {
 	return len(s) >= boxBytes && s[0] == 0xE2 && s[1] >= 0x94 && s[1] <= 0x96
 }
 
-// Row appends a row that was drawn elsewhere in exactly the width of the canvas.
+// Row appends a finished row, which must have the width of the canvas.
 func (c *Canvas) Row(s string) {
 	c.buf = append(c.buf, s...)
 	c.ends = append(c.ends, len(c.buf))
 	c.startRow()
 }
 
-// Height is how many rows are written.
+// Height returns the number of rows written so far.
 func (c *Canvas) Height() int { return len(c.ends) }
 
-// All returns the rows that are written.
+// All returns the rows written so far.
 func (c *Canvas) All() []string { return c.Rows(len(c.ends), nil) }
 
 // Top returns the first row.
@@ -306,7 +306,7 @@ func (c *Canvas) Top() string {
 	return string(c.buf[:c.ends[0]])
 }
 
-// Field writes a cell of a table, aligned to the right or left, and a blank behind it.
+// Field writes a table cell of width cells, aligned to the right or left, and a blank after it.
 func (c *Canvas) Field(r themes.Role, line trust.Rendered, width int, right bool) {
 	if right {
 		width = min(width, c.Room)

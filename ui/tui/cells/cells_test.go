@@ -35,7 +35,7 @@ func TestRowsHaveExactlyTheirWidth(t *testing.T) {
 	}
 }
 
-func TestWhatIsSearchedStandsInARoleOfItsOwn(t *testing.T) {
+func TestSearchMatchesAreHighlighted(t *testing.T) {
 	dark := themes.For(true, themes.ManyColours)
 	var c cells.Canvas
 	c.Begin(&dark, 30)
@@ -53,7 +53,7 @@ func TestNumbersInWords(t *testing.T) {
 		cells.Count(1, "delivery"): "1 delivery", cells.Count(uint64(2), "delivery"): "2 deliveries", cells.Count(uint64(18_332), "gap"): "18,332 gaps",
 		cells.Span(125 * time.Minute): "2 h 5 m", cells.Span(-time.Second): "0 s", cells.ShortSpan(2500 * time.Millisecond): "2.5 s",
 		cells.Bytes(3 << 20): "3.0 MiB", cells.ShortBytes(2048): "2 KB", cells.Rate(0.4): "0.4/s", cells.Rate(12_000): "12,000/s", cells.RatePer(2.5, "min"): "2.5/min",
-		cells.Commas("a", "", "b"): "a, b", cells.WholeParts("one, two, three", ", ", 9): "one, two",
+		cells.Commas("a", "", "b"): "a, b", cells.Sentence("it is gone"): "It is gone.", cells.Sentence(""): "", cells.WholeParts("one, two, three", ", ", 9): "one, two",
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -61,13 +61,13 @@ func TestNumbersInWords(t *testing.T) {
 	}
 }
 
-func TestSparkTellsNothingFromLittle(t *testing.T) {
+func TestSparkDistinguishesZeroFromLow(t *testing.T) {
 	if got := cells.ASCIIGlyphs.Spark([]uint32{0, 1, 100}); got != "._#" {
 		t.Errorf("%q", got)
 	}
 }
 
-func TestTimesAreToldInOneZone(t *testing.T) {
+func TestTimesFollowTheChosenView(t *testing.T) {
 	now := time.Date(2026, 3, 14, 14, 5, 9, 0, time.UTC)
 	e := cells.Env{Now: func() time.Time { return now }, Times: cells.TimeUTC}
 	for view, want := range map[cells.TimeView]string{cells.TimeUTC: "14:05:04.000Z", cells.TimeRelative: "5 s ago", cells.TimeDelta: "+3.00s"} {

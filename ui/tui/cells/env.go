@@ -1,6 +1,6 @@
-// Package cells writes rows of rendered text that have an exact width in cells: the canvas, the
-// glyphs, numbers and times in words, sparklines. Everything that the screen shows is written
-// by it. It does not know the host.
+// Package cells draws text in rows of an exact width in cells: the canvas, glyphs, formatted
+// numbers and times, sparklines. Everything on the screen is drawn with it. It does not know the
+// host.
 package cells
 
 import (
@@ -9,22 +9,22 @@ import (
 	"eventdeck/themes"
 )
 
-// Env is what all parts of the screen draw with. The screen has one and changes it; the parts
-// keep a pointer to it and never write to it.
+// Env is shared by all parts of the screen. The screen owns and changes it; the parts keep a
+// pointer and never write to it.
 type Env struct {
 	Theme  themes.Theme
 	Glyphs *Glyphs
 	Now    func() time.Time
 	Times  TimeView // how times are shown
-	Style  int      // changes whenever rows are to be drawn again because they look different
+	Style  int      // changes with the theme or the glyphs: all rows must be drawn again
 	Pins   []string // values in lower case that are highlighted in payloads
 }
 
-// Clock is the time now, in the zone in which times are told.
+// Clock returns the current time in the time zone that is shown.
 func (e *Env) Clock() time.Time { return e.Now().In(e.Times.Zone()) }
 
-// When returns the time of a row as [Env.Times] says, in a layout of package time; before is the
-// time of the row above, zero if there is none.
+// When formats the time of a row as [Env.Times] says. layout is one of package time; before is
+// the time of the row above, zero if there is none.
 func (e *Env) When(t, before time.Time, layout string) string {
 	switch {
 	case e.Times == TimeRelative:
@@ -37,5 +37,5 @@ func (e *Env) When(t, before time.Time, layout string) string {
 	return TimeText(t, e.Times.Zone(), layout)
 }
 
-// Divider is the sign between two panes.
+// Divider returns the line between two panes, as one cell.
 func (e *Env) Divider(r themes.Role) string { return e.Theme.On(r) + e.Glyphs.Divider + themes.Reset }

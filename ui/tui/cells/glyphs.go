@@ -6,7 +6,7 @@ import (
 	"charm.land/bubbles/v2/spinner"
 )
 
-// Glyphs are the signs of the screen, each one cell wide.
+// Glyphs are the symbols of the screen, each one cell wide.
 type Glyphs struct {
 	Open, Closed           string // of a tree node
 	Live, Quiet, Busy, Bad string
@@ -16,17 +16,17 @@ type Glyphs struct {
 	Path, Dot, More        string
 	Chosen, Choice, Cannot string
 	Masked                 string     // stands for one character that is not shown
-	none                   string     // of a spark: nothing
-	Bars                   []string   // of a spark, lowest first
+	none                   string     // of a sparkline: zero
+	Bars                   []string   // of a sparkline, lowest first
 	Mark, Picked           string     // of rows of the stream
 	Up, Down               string     // the order of a column
-	Joints                 [3]string  // of rows that came as one: the first, one amidst, the last
+	Joints                 [3]string  // of the rows of one batch: first, middle, last
 	Box                    [16]string // pieces of frames, by [Joint]
-	Done, Left             rune       // of a bar
+	Done, Left             rune       // of a progress bar
 	Turning                spinner.Spinner
 }
 
-// UnicodeGlyphs are for terminals that take UTF-8.
+// UnicodeGlyphs are for terminals that support UTF-8.
 var UnicodeGlyphs = Glyphs{
 	Open: "▾", Closed: "▸", Live: "●", Quiet: "○", Busy: "◌", Bad: "✗", Paused: "‖", Ended: "■", Leaf: "·",
 	Rule: "─", RuleOn: "━", Divider: "│", Gutter: "▌", Cursor: "▶", Gap: "╌",
@@ -51,7 +51,7 @@ var ASCIIGlyphs = Glyphs{
 // Vertical is the [Joint] of a line that runs from top to bottom.
 const Vertical = 3
 
-// Joint returns the index into [Glyphs.Box] of the piece that connects to these sides.
+// Joint returns the index into [Glyphs.Box] of the piece with lines to the given sides.
 func Joint(up, down, left, right bool) (n int) {
 	for i, on := range [...]bool{up, down, left, right} {
 		if on {
@@ -61,12 +61,12 @@ func Joint(up, down, left, right bool) (n int) {
 	return n
 }
 
-// GlyphSets are the sets by their names.
+// GlyphSets maps names to sets of glyphs.
 var GlyphSets = map[string]*Glyphs{"unicode": &UnicodeGlyphs, "ascii": &ASCIIGlyphs}
 
-// ChooseGlyphs returns the set that is named first by the flag, by EVENTDECK_GLYPHS or by the
-// saved setting. Else the locale decides: Unicode, unless the first of LC_ALL, LC_CTYPE and LANG
-// that is set names no UTF-8.
+// ChooseGlyphs returns the set that the flag, EVENTDECK_GLYPHS or the saved setting names, in this
+// order. Without any of them the locale decides: Unicode, unless the first of LC_ALL, LC_CTYPE and
+// LANG that is set does not name UTF-8.
 func ChooseGlyphs(env func(string) string, flag, kept string) *Glyphs {
 	for _, name := range []string{flag, env("EVENTDECK_GLYPHS"), kept} {
 		if set, ok := GlyphSets[strings.ToLower(name)]; ok {

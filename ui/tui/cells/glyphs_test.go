@@ -6,9 +6,8 @@ import (
 	"eventdeck/ui/tui/cells"
 )
 
-// Signs that stand in the same place of a pane differ in both sets: what is picked is not
-// taken for what is live.
-func TestSignsOfOnePlaceDiffer(t *testing.T) {
+// Glyphs that can stand in the same place of a pane differ in both sets.
+func TestGlyphsOfOnePlaceDiffer(t *testing.T) {
 	for name, g := range cells.GlyphSets {
 		for place, signs := range map[string][]string{
 			"tree":   {g.Live, g.Quiet, g.Busy, g.Bad, g.Paused, g.Ended, g.Leaf, g.Picked, g.Open, g.Closed},

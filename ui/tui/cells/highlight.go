@@ -8,12 +8,12 @@ import (
 	"eventdeck/themes"
 )
 
-// highlighted splits the segments of a line so that matches of a text in lower case are spans
-// of their own, also where a match runs over several segments. Marks are not split.
+// highlighted splits the segments of a line so that each match of text, which is in lower case, is
+// a span of its own. A match may run over several segments. Marks are not split.
 func highlighted(line trust.Rendered, text string) []trust.Segment {
 	plain := line.Plain()
 	var out []trust.Segment
-	begin, end, from := -1, -1, 0 // the match at or behind the place that is parted
+	begin, end, from := -1, -1, 0 // the match at or after from
 	for _, s := range line.Segments {
 		for until := from + len(s.Text); from < until; {
 			if end <= from {
@@ -36,14 +36,13 @@ func highlighted(line trust.Rendered, text string) []trust.Segment {
 	return out
 }
 
-// foundSpan is the span of what was searched and found; spans of findings are
-// counted from 1.
+// foundSpan is the span number of search matches, above all numbers that findings have.
 const foundSpan = 1 << 30
 
-// pinRoles are the looks of pinned values; each has an attribute in every theme.
+// pinRoles are the roles of pinned values; each has an attribute in every theme.
 var pinRoles = [...]themes.Role{themes.FieldOn, themes.TitleOn, themes.Alarm}
 
-// PinsMax is how many values can be pinned, each with a look of its own.
+// PinsMax is the number of values that can be pinned, each in a role of its own.
 const PinsMax = len(pinRoles)
 
 // pinned splits segments so that pinned values are spans of their own where they are whole words
@@ -64,7 +63,7 @@ func pinned(parts []trust.Segment, pins []string) []trust.Segment {
 }
 
 func appendPinned(out []trust.Segment, s trust.Segment, pin string, span int) []trust.Segment {
-	from := 0 // the text before was looked at
+	from := 0 // the text before has no match
 	for from < len(s.Text) {
 		at, n := indexFold(s.Text[from:], pin)
 		if at < 0 {
@@ -89,11 +88,12 @@ func appendPinned(out []trust.Segment, s trust.Segment, pin string, span int) []
 	return out
 }
 
-// isWord reports whether a character belongs to a word; at the ends of a text there is none.
+// isWord reports whether r belongs to a word. [utf8.RuneError], which stands for an end of the
+// text, does not.
 func isWord(r rune) bool { return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
 
-// indexFold returns place and length of the first text in s without regard to
-// case. text is in lower case.
+// indexFold returns the position and the length in bytes of the first match of text in s, ignoring
+// case; at is -1 if there is none. text is in lower case.
 func indexFold(s, text string) (at, n int) {
 	for i := range s {
 		if n := prefixFold(s[i:], text); n > 0 {
@@ -103,7 +103,8 @@ func indexFold(s, text string) (at, n int) {
 	return -1, 0
 }
 
-// prefixFold returns how many bytes of s are text, 0 if s does not begin so.
+// prefixFold returns how many bytes at the beginning of s match text, ignoring case; 0 if s does
+// not begin with it.
 func prefixFold(s, text string) int {
 	n := 0
 	for _, want := range text {

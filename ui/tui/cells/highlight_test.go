@@ -11,8 +11,7 @@ import (
 	"eventdeck/ui/tui/cells"
 )
 
-// What is searched is highlighted wherever it stands in a line, and where it runs over
-// the parts of a JSON text.
+// A match is highlighted anywhere in a line, also across several JSON tokens.
 func TestMatchesRunOverSegments(t *testing.T) {
 	dark := themes.For(true, themes.ManyColours)
 	line := trust.JSON([]byte(`{"name":"`+strings.Repeat("long ", 20)+`needle","severity":"critical"}`), 0)
@@ -39,7 +38,7 @@ func TestMatchesRunOverSegments(t *testing.T) {
 	}
 }
 
-func TestPartsOfWideCharactersAreBlank(t *testing.T) {
+func TestCutWideCharactersBecomeBlanks(t *testing.T) {
 	for _, x := range []struct {
 		from, to int
 		want     string

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// ShortBytes spells a size in at most seven cells.
+// ShortBytes formats a size in bytes in at most seven cells.
 func ShortBytes(n int) string {
 	switch {
 	case n < 1<<10:
@@ -19,7 +19,7 @@ func ShortBytes(n int) string {
 	return Number(uint64(n>>20)) + " MB"
 }
 
-// Precise spells a duration with two or three digits.
+// Precise formats a duration with two or three digits.
 func Precise(d time.Duration) string {
 	switch {
 	case d < time.Millisecond:
@@ -34,7 +34,7 @@ func Precise(d time.Duration) string {
 	return Span(d)
 }
 
-// Bytes spells a number of bytes.
+// Bytes formats a size in bytes.
 func Bytes(n uint64) string {
 	switch {
 	case n < 1<<10:
@@ -47,7 +47,7 @@ func Bytes(n uint64) string {
 	return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
 }
 
-// delta spells the time between two rows.
+// delta formats the time between two rows.
 func delta(d time.Duration) string {
 	sign := "+"
 	if d < 0 {
@@ -62,7 +62,8 @@ func delta(d time.Duration) string {
 	return sign + Span(d)
 }
 
-// Span spells a duration in its one or two largest units: 3 s, 12 m, 2 h 5 m.
+// Span formats a duration in its one or two largest units: 3 s, 12 m, 2 h 5 m. A negative one is
+// 0 s.
 func Span(d time.Duration) string {
 	switch {
 	case d < 0:
@@ -78,7 +79,7 @@ func Span(d time.Duration) string {
 	return fmt.Sprintf("%d d %d h", int(d/(24*time.Hour)), int(d%(24*time.Hour)/time.Hour))
 }
 
-// Ago spells how long something is past.
+// Ago formats the time since t: 5 s ago.
 func Ago(now, t time.Time) string { return Span(now.Sub(t)) + " ago" }
 
 // Number groups digits: 18,332.
@@ -90,7 +91,7 @@ func Number(n uint64) string {
 	return s
 }
 
-// Count spells a number with its noun: 1 delivery, 1,204 deliveries.
+// Count formats a number with its noun: 1 delivery, 1,204 deliveries.
 func Count[N int | uint64](n N, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -101,12 +102,12 @@ func Count[N int | uint64](n N, noun string) string {
 	return Number(uint64(n)) + " " + noun + "s"
 }
 
-// Commas joins the parts that are not empty by commas.
+// Commas joins the parts that are not empty with commas.
 func Commas(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), ", ")
 }
 
-// Latest returns the last of some moments, zero if there is none.
+// Latest returns the latest of some times, the zero time if there is none.
 func Latest(times ...time.Time) time.Time {
 	var t time.Time
 	for _, u := range times {
@@ -117,7 +118,7 @@ func Latest(times ...time.Time) time.Time {
 	return t
 }
 
-// ShortSpan spells a duration for a narrow column: 120 ms, 2.5 s, 4 m.
+// ShortSpan formats a duration for a narrow column: 120 ms, 2.5 s, 4 m.
 func ShortSpan(d time.Duration) string {
 	switch {
 	case d < time.Second:

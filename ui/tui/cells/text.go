@@ -9,11 +9,11 @@ import (
 	"eventdeck/host/trust"
 )
 
-// Sanitize renders text of the operator or the program for a row: names and errors
-// may have been pasted or hold a server's words.
+// Sanitize renders text of the operator or the program for a row: names and errors may contain
+// pasted text or a server's words.
 func Sanitize(s string) trust.Rendered { return trust.Line(trust.Unescaped(s)) }
 
-// Pad appends blanks to an ASCII text up to n cells, and one more blank.
+// Pad pads an ASCII text with blanks to n cells, and adds one more blank.
 func Pad(s string, n int) string {
 	for len(s) < n {
 		s += " "
@@ -21,14 +21,14 @@ func Pad(s string, n int) string {
 	return s + " "
 }
 
-// Wrap sanitizes a text and breaks it into at most so many lines of at most width cells.
-func Wrap(text string, width, most int) []trust.Rendered {
+// Wrap sanitizes a text and returns it in lines of at most width cells, without those beyond
+// maxLines.
+func Wrap(text string, width, maxLines int) []trust.Rendered {
 	lines := trust.Block(trust.Unescaped(text), max(1, width))
-	return lines[:min(len(lines), most)]
+	return lines[:min(len(lines), maxLines)]
 }
 
-// Pan returns a line without its first cells: an ellipsis stands for them.
-// Tokens are kept whole.
+// Pan returns a line with an ellipsis in place of its first cells. Marks are kept whole.
 func Pan(line trust.Rendered, cells int) trust.Rendered {
 	if cells <= 0 || line.Width == 0 {
 		return line
@@ -54,8 +54,7 @@ func Pan(line trust.Rendered, cells int) trust.Rendered {
 	return out
 }
 
-// Fold breaks a rendered line into lines of at most width cells. Marks are kept with their
-// text; what does not fit goes on in the next line, nothing is left out.
+// Fold breaks a rendered line into lines of at most width cells. Nothing is left out.
 func Fold(line trust.Rendered, width int) []trust.Rendered {
 	width = max(1, width)
 	out := []trust.Rendered{{}}
@@ -82,8 +81,8 @@ func Fold(line trust.Rendered, width int) []trust.Rendered {
 	return out
 }
 
-// Between returns the cells of a safe text from one place to another, with blanks for what
-// is not there and for wide characters of which only a part would be.
+// Between returns the cells from up to, but not including, to of a safe text. Cells beyond its end
+// and the visible parts of wide characters that are cut become blanks.
 func Between(s string, from, to int) string {
 	var b strings.Builder
 	at := 0
@@ -102,7 +101,7 @@ func Between(s string, from, to int) string {
 	return b.String()
 }
 
-// Join concatenates rendered texts to one line.
+// Join concatenates rendered texts.
 func Join(lines ...trust.Rendered) trust.Rendered {
 	var out trust.Rendered
 	for _, l := range lines {
@@ -112,13 +111,13 @@ func Join(lines ...trust.Rendered) trust.Rendered {
 	return out
 }
 
-// PadLeft puts blanks before an ASCII text up to n cells.
+// PadLeft pads an ASCII text on the left to n cells.
 func PadLeft(s string, n int) string {
 	return strings.Repeat(" ", max(0, n-len(s))) + s
 }
 
-// WholeParts leaves out the last parts of a list that do not fit, but not the
-// first one.
+// WholeParts drops parts from the end of a list until it fits into room cells; the first part
+// stays.
 func WholeParts(text, sep string, room int) string {
 	for ansi.StringWidth(text) > room {
 		i := strings.LastIndex(text, sep)
@@ -130,10 +129,19 @@ func WholeParts(text, sep string, room int) string {
 	return text
 }
 
-// HasText reports whether s holds a text in lower case, without regard to case.
+// Sentence writes words with a capital letter, if they begin with an ASCII one, and a full stop;
+// "" stays "".
+func Sentence(words string) string {
+	if words == "" {
+		return ""
+	}
+	return strings.ToUpper(words[:1]) + words[1:] + "."
+}
+
+// HasText reports whether s contains lower, a text in lower case, ignoring the case of s.
 func HasText(s, lower string) bool { return strings.Contains(strings.ToLower(s), lower) }
 
-// ShortPath keeps the end of a long path.
+// ShortPath shortens a long path to its last two elements.
 func ShortPath(path string) string {
 	if len(path) <= 40 {
 		return path

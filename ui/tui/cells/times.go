@@ -2,25 +2,25 @@ package cells
 
 import "time"
 
-// TimeView is a way to show when a record was received.
+// TimeView is a way to show times.
 type TimeView uint8
 
 // The ways to show times.
 const (
 	TimeLocal    TimeView = iota
-	TimeUTC               // with a Z behind it
+	TimeUTC               // followed by Z
 	TimeRelative          // how long ago
-	TimeDelta             // since the row before
-	TimeViews
+	TimeDelta             // since the previous row
+	TimeViews             // the number of views
 )
 
-// TimeViewNames are what the views are called in commands.
+// TimeViewNames are the names of the views in commands.
 var TimeViewNames = [TimeViews]string{"local", "utc", "relative", "delta"}
 
-// TimeViewTitles say what a view shows.
+// TimeViewTitles describe the views to the operator.
 var TimeViewTitles = [TimeViews]string{"times are local", "times are in UTC", "times are relative to now", "times are since the row before"}
 
-// Zone is where the shown times are told.
+// Zone returns the time zone in which times are shown.
 func (v TimeView) Zone() *time.Location {
 	if v == TimeUTC {
 		return time.UTC
@@ -28,7 +28,7 @@ func (v TimeView) Zone() *time.Location {
 	return time.Local
 }
 
-// TimeText spells a moment in a zone; UTC has a Z behind it.
+// TimeText formats a time in a zone, in a layout of package time; UTC is followed by Z.
 func TimeText(t time.Time, zone *time.Location, layout string) string {
 	if zone == time.UTC {
 		layout += "Z"
@@ -36,27 +36,18 @@ func TimeText(t time.Time, zone *time.Location, layout string) string {
 	return t.In(zone).Format(layout)
 }
 
-// At is the time of day of a moment, in the zone of now.
+// At formats the time of day of t, in the zone of now.
 func At(now, t time.Time) string { return TimeText(t, now.Location(), TimeShort) }
 
-// Layouts of moments in tables and details.
+// Layouts of times in tables and details.
 const (
 	StampDay  = "01-02 15:04:05"
 	StampTime = "15:04:05.000"
 	StampFull = "2006-01-02 15:04:05.000"
 )
 
-// Width is the room that times have when there is room for width cells.
-func (v TimeView) Width(long bool) int {
-	n := len(TimeShort)
-	if long {
-		n = len(TimeLong)
-	}
-	return n
-}
-
-// Text spells a time in exactly width cells. before is when the row before was
-// received, zero if there is none.
+// Text formats a time in exactly width cells, which is the length of [TimeLong] or [TimeShort].
+// before is the time of the previous row, zero if there is none.
 func (v TimeView) Text(at, now, before time.Time, width int) string {
 	s := ""
 	switch v {
@@ -95,7 +86,7 @@ const (
 	TimeShort = "15:04:05"
 )
 
-// Moment is the shortest text for a moment.
+// Moment formats a time in minutes, with its day if that may not be today.
 func (e *Env) Moment(t time.Time) string {
 	layout := "15:04"
 	if d := e.Clock().Sub(t); d > 20*time.Hour || d < -time.Hour {

@@ -10,17 +10,16 @@ import (
 // TurnEvery is the time between two frames of the spinner.
 const TurnEvery = 125 * time.Millisecond
 
-// Turning is the current frame of the spinner.
+// Turning returns the current frame of the spinner.
 func (e *Env) Turning() string {
 	frames := e.Glyphs.Turning.Frames
 	return frames[e.Now().UnixMilli()/TurnEvery.Milliseconds()%int64(len(frames))]
 }
 
-// barWidth is how wide a bar with its percentage is, in cells.
+// barWidth is the width of a bar with its percentage, in cells.
 const barWidth = 20
 
-// Bar is a progress bar with the percentage of total that is done, without colours; "" while
-// total is 0.
+// Bar returns a progress bar with its percentage, without colours; "" while total is 0.
 func (e *Env) Bar(done, total uint64) string {
 	if total == 0 {
 		return ""

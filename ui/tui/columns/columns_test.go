@@ -10,7 +10,6 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
-	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/columns"
 	"eventdeck/ui/tui/internal/tuitest"
 	"eventdeck/ui/tui/query"
@@ -29,10 +28,9 @@ func (l records) Before(_ uint64, fn func(event.Record) bool) error {
 	return nil
 }
 
-func TestColumnsAreChosenOfWhatRecordsHave(t *testing.T) {
+func TestColumnsAreOfferedFromSchemaAndRecords(t *testing.T) {
 	env := tuitest.Env()
-	st := stream.New(&stream.Env{Env: env, Snap: &host.Snapshot{}, Focused: func() bool { return true }, Found: func() string { return "" },
-		Terse: func() (bool, bool) { return false, false }, TypeOf: func(*event.Record) event.Type { return event.Type{} }, Teach: func(*cells.Canvas, int) {}})
+	st := stream.New(tuitest.StreamEnv(env, &host.Snapshot{}))
 	typ := trust.Untrusted("incident.created")
 	st.Query = query.Query{Node: query.Node{Server: "pager", Type: typ}}
 	var kept map[string][]stream.Column

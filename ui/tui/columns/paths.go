@@ -2,22 +2,23 @@ package columns
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
-	"strings"
 
 	"eventdeck/host/trust/strict"
+	"eventdeck/ui/tui/stream"
 )
 
-// schemaPaths calls fn for the scalars that a schema of an object names.
+// schemaPaths calls fn with the JSON pointers of the scalars that a schema describes.
 func schemaPaths(schema json.RawMessage, fn func(path string)) {
 	var walk func(raw json.RawMessage, at string, depth int)
-	left := offeredPaths
+	left := pathsMax
 	walk = func(raw json.RawMessage, at string, depth int) {
 		var s struct {
 			Type       any                        `json:"type"`
 			Properties map[string]json.RawMessage `json:"properties"`
 		}
-		if left == 0 || depth > offeredDepth || json.Unmarshal(raw, &s) != nil {
+		if left == 0 || depth > depthMax || json.Unmarshal(raw, &s) != nil {
 			return
 		}
 		if len(s.Properties) == 0 {
@@ -27,13 +28,8 @@ func schemaPaths(schema json.RawMessage, fn func(path string)) {
 			}
 			return
 		}
-		names := make([]string, 0, len(s.Properties))
-		for name := range s.Properties {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		for _, name := range names {
-			walk(s.Properties[name], at+"/"+pointerName(name), depth+1)
+		for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+			walk(s.Properties[name], at+stream.Pointer(name), depth+1)
 		}
 	}
 	if len(schema) > 0 {
@@ -41,7 +37,7 @@ func schemaPaths(schema json.RawMessage, fn func(path string)) {
 	}
 }
 
-// seenPaths calls fn for the scalars of a payload.
+// seenPaths calls fn with the JSON pointers of the scalars of a payload.
 func seenPaths(data []byte, fn func(path string)) {
 	var walk func(raw []byte, at string, depth int)
 	walk = func(raw []byte, at string, depth int) {
@@ -50,17 +46,15 @@ func seenPaths(data []byte, fn func(path string)) {
 			return
 		}
 		for _, m := range members {
-			path := at + "/" + pointerName(m.Key.Raw())
+			path := at + stream.Pointer(m.Key.Raw())
 			switch {
 			case len(m.Value) == 0 || len(path) > 100 || m.Value[0] == '[':
 			case m.Value[0] != '{':
 				fn(path)
-			case depth < offeredDepth:
+			case depth < depthMax:
 				walk(m.Value, path, depth+1)
 			}
 		}
 	}
 	walk(data, "", 1)
 }
-
-func pointerName(s string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(s) }

@@ -16,7 +16,7 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// Log has the newest records: their payloads offer columns.
+// Log is the log whose newest payloads offer columns.
 type Log interface {
 	Before(seq uint64, fn func(event.Record) bool) error
 }
@@ -28,29 +28,29 @@ type Env struct {
 	Log    Log
 	Stream *stream.Stream
 	TypeOf func(*event.Record) event.Type
-	Keep   func(setting string, value any) tea.Cmd // for later runs
+	Keep   func(setting string, value any) tea.Cmd // saves a setting
 }
 
-// Picker is the dialog: which columns are shown, in which order, how wide. The stream shows each
-// change at once.
+// Picker is the dialog to choose columns, their order and widths. The stream shows each change at
+// once.
 type Picker struct {
 	env  *Env
 	name string // of the setting
 	node query.Node
-	Rows []Row // what is shown, then what could be
+	Rows []Row // the shown columns, then others that can be shown
 	widget.Chooser
-	before []stream.Column // nil: the usual ones
-	recent []event.Record  // the newest ones
+	before []stream.Column // the columns before; nil: the usual ones
+	recent []event.Record  // the newest records
 }
 
-// Row is a column that is shown or could be.
+// Row is a column that is or can be shown.
 type Row struct {
 	stream.Column
 	On   bool
 	Says string // where it comes from
 }
 
-// name is what the column is called: a path as in filters.
+// name returns the name of the column; a path is written as in filters.
 func (r *Row) name() trust.Rendered {
 	if r.Kind == stream.ColPath {
 		return trust.Line(trust.Untrusted(filter.PathAt(r.Path)))
@@ -60,13 +60,13 @@ func (r *Row) name() trust.Rendered {
 
 // Bounds of what the picker offers.
 const (
-	offeredPaths = 60
-	offeredDepth = 3
-	seenRecords  = 50
+	pathsMax  = 60
+	depthMax  = 3
+	recentMax = 50
 )
 
-// Open edits the columns of the event type in scope, else those of the stream of
-// several types. What the newest records offer is read in the background first.
+// Open edits the columns of the event type in scope, else those of streams of several types. It first
+// reads the newest records in the background.
 func Open(env *Env) tea.Cmd {
 	n := env.Stream.Query.Node
 	d := &Picker{env: env, name: stream.TypeKey(n), node: n}
@@ -76,9 +76,9 @@ func Open(env *Env) tea.Cmd {
 	d.before = env.Stream.Columns.By[d.name]
 	return env.Screen.Do(func(context.Context) tea.Msg {
 		var recent []event.Record
-		_ = env.Log.Before(0, func(r event.Record) bool { // what cannot be read offers nothing
+		_ = env.Log.Before(0, func(r event.Record) bool { // without the log only the schema offers columns
 			recent = append(recent, r)
-			return len(recent) < seenRecords
+			return len(recent) < recentMax
 		})
 		return widget.Then(func() tea.Cmd {
 			d.recent = recent
@@ -89,7 +89,7 @@ func Open(env *Env) tea.Cmd {
 	})
 }
 
-// fill lists the columns that are shown, then others that could be.
+// fill lists the columns that are shown, then others that can be shown.
 func (d *Picker) fill() {
 	d.Rows = d.Rows[:0]
 	labels := d.labels()
@@ -105,16 +105,16 @@ func (d *Picker) fill() {
 				return
 			}
 		}
-		if len(d.Rows) < offeredPaths {
+		if len(d.Rows) < pathsMax {
 			d.Rows = append(d.Rows, Row{c, false, says})
 		}
 	}
 	for _, c := range stream.UsualColumns {
-		offer(c, kindSays[c.Kind])
+		offer(c, kindHelp[c.Kind])
 	}
 	for _, l := range stream.LabelColumns {
 		if labels&l.Has != 0 {
-			offer(stream.Column{Kind: l.Kind}, kindSays[l.Kind])
+			offer(stream.Column{Kind: l.Kind}, kindHelp[l.Kind])
 		}
 	}
 	schemaPaths(d.env.TypeOf(&event.Record{Server: d.node.Server, Type: d.node.Type}).PayloadSchema, func(path string) {
@@ -127,8 +127,7 @@ func (d *Picker) fill() {
 	}
 }
 
-// labels returns those of the newest records of the scope, and of what the stream
-// shows of it.
+// labels returns the kinds of labels of the newest records in scope and of shown rows.
 func (d *Picker) labels() (seen stream.LabelSet) {
 	if d.node == d.env.Stream.Query.Node {
 		seen = d.env.Stream.Labels
@@ -141,7 +140,7 @@ func (d *Picker) labels() (seen stream.LabelSet) {
 	return seen
 }
 
-var kindSays = map[stream.Kind]string{
+var kindHelp = map[stream.Kind]string{
 	stream.ColTime: "when it was received", stream.ColServer: "if there are several", stream.ColType: "if there are several",
 	stream.ColSeverity: "or status: the sender's word", stream.ColSummary: "takes the room that is left",
 	stream.ColName: "of the event itself", stream.ColPriority: "as the server gives it", stream.ColTags: "as the server gives them", stream.ColBatch: "came as one",
@@ -161,7 +160,7 @@ func (d *Picker) Size(int, int) (int, int) { return 60, len(d.Rows) }
 
 // Draw implements [widget.Dialog].
 func (d *Picker) Draw(c *cells.Canvas, h int) {
-	first, end := d.Chooser.Lay(len(d.Rows), h)
+	first, end := d.Chooser.Visible(len(d.Rows), h)
 	for i := first; i < end; i++ {
 		r := &d.Rows[i]
 		sign, role := d.env.Glyphs.Choice, themes.Dim
@@ -181,7 +180,7 @@ func (d *Picker) Draw(c *cells.Canvas, h int) {
 	}
 }
 
-// apply has the stream show the columns that are on.
+// apply makes the stream show the columns that are on.
 func (d *Picker) apply() {
 	cols := []stream.Column{}
 	for _, r := range d.Rows {

@@ -1,4 +1,4 @@
-// Package compare shows what differs between two records.
+// Package compare shows the differences between two records.
 package compare
 
 import (
@@ -14,7 +14,7 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// Open shows what differs between a and b.
+// Open shows the differences between a and b.
 func Open(env *cells.Env, screen widget.Screen, a, b *event.Record) {
 	d := &dialog{env: env, screen: screen, a: a.Seq, b: b.Seq}
 	d.differs, d.alike = incidents.Compare(a, b)
@@ -38,10 +38,10 @@ func (d *dialog) Size(w, h int) (int, int) {
 	return max(1, min(w-4, 140)), max(3, min(h-6, 3*len(d.differs)+2))
 }
 
-// Draw implements [widget.Dialog]. Each difference takes three rows, so that it reads
-// without colours, and long values have the width of the screen.
+// Draw implements [widget.Dialog]. Each difference takes three rows, so that it can be read without
+// colours and long values get the whole width.
 func (d *dialog) Draw(c *cells.Canvas, h int) {
-	first, end := d.sight.Lay(len(d.differs), max(1, (h-1)/3))
+	first, end := d.sight.Visible(len(d.differs), max(1, (h-1)/3))
 	c.Put(themes.Strong, " "+cells.Count(len(d.differs), "difference"))
 	c.Put(themes.Dim, ", "+cells.Count(d.alike, "value")+" alike")
 	if end-first < len(d.differs) {

@@ -15,7 +15,7 @@ func record(seq uint64, data string) *event.Record {
 	return &event.Record{Seq: seq, Kind: event.KindEvent, Server: "pager", ReceivedAt: tuitest.Start, Data: json.RawMessage(data)}
 }
 
-func TestWhatDiffersStandsOneBelowTheOther(t *testing.T) {
+func TestDifferingValuesAreShownBelowEachOther(t *testing.T) {
 	var s tuitest.Screen
 	compare.Open(tuitest.Env(), &s, record(3, `{"service":"checkout","count":1,"who":"\u001b[31mred"}`), record(1204, `{"service":"checkout","count":2}`))
 	if got := s.Dialog.Title(); got != "Compare record 3 with 1,204" {
@@ -35,7 +35,7 @@ func TestWhatDiffersStandsOneBelowTheOther(t *testing.T) {
 	}
 }
 
-// However it is moved, whole differences are shown, and the last of them can be read.
+// Scrolling shows whole differences, up to the last one.
 func TestDifferencesScroll(t *testing.T) {
 	var s tuitest.Screen
 	a, b := map[string]int{}, map[string]int{}
@@ -61,7 +61,7 @@ func TestDifferencesScroll(t *testing.T) {
 	}
 }
 
-// squeezed is a text without the blanks at the ends of its lines.
+// squeezed returns a text without blanks at the ends of its lines.
 func squeezed(text string) string {
 	lines := strings.Split(text, "\n")
 	for i := range lines {

@@ -24,8 +24,8 @@ func (d *Text) Everything(snap *host.Snapshot) {
 	}
 }
 
-// Type writes what is known of an event type; t is nil if its server does not list it now.
-// subscribe is the key that subscribes, "" if there is a subscription.
+// Type writes what is known of an event type; t is nil if its server does not list it. subscribe is
+// the key that subscribes, "" if there is a subscription.
 func (d *Text) Type(server string, name trust.Text, t *event.Type, subscribe string) {
 	d.Lines = append(d.Lines, Line{Role: themes.Strong, Text: cells.Join(cells.Sanitize(server), cells.Sanitize(" "), trust.Line(name))})
 	d.TypeFacts(server, t, subscribe)

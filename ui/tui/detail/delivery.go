@@ -16,8 +16,6 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// The tabs of the detail beside the payload.
-
 // raw writes the bytes of a record as they came.
 func (d *Pane) raw(r *event.Record, w int) {
 	if len(r.Raw) == 0 {
@@ -31,7 +29,7 @@ func (d *Pane) raw(r *event.Record, w int) {
 	}
 }
 
-// rawMax bounds what the raw tab shows, in bytes.
+// rawMax bounds the bytes that the raw tab shows.
 const rawMax = 32 << 10
 
 // schema compares a payload with the schema of its type.
@@ -96,14 +94,14 @@ func (d *Pane) delivery(r *event.Record) {
 		d.Say("dedup     ", themes.Dim, "the subscription has ended")
 	}
 	d.Say("size      ", themes.Plain, cells.Count(len(r.Raw), "byte"))
-	for _, f := range flags.GravestFirst(r.Flags) {
+	for _, f := range flags.MostSevereFirst(r.Flags) {
 		s := flags.Severities[flags.SeverityOf(f)]
 		d.Lines = append(d.Lines, Line{Label: "flag      ", Role: s.Role, Text: cells.Join(cells.Sanitize(s.Sign+" "), cells.Sanitize(f), cells.Sanitize(": "+flags.ReasonOf(f)))})
 	}
 }
 
-// cursorLook bounds how many records are looked at for the position before one.
-const cursorLook = 2_000
+// cursorScan bounds the records that are searched for the cursor before a record.
+const cursorScan = 2_000
 
 // before is the cursor of a subscription before a record.
 type before struct {
@@ -113,7 +111,7 @@ type before struct {
 	gen    int
 }
 
-// findBefore searches the cursor before the record, while the tab shows it.
+// findBefore searches the cursor before the record while the Delivery tab is shown.
 func (d *Pane) findBefore() tea.Cmd {
 	b := &d.before
 	of, ok := d.env.Get(d.env.Record())
@@ -124,8 +122,8 @@ func (d *Pane) findBefore() tea.Cmd {
 	log := d.env.Log()
 	return d.env.Screen.Do(func(ctx context.Context) tea.Msg {
 		var found event.Cursor
-		left := cursorLook
-		_ = log.Before(of.Seq, func(p event.Record) bool { // what cannot be read is not told
+		left := cursorScan
+		_ = log.Before(of.Seq, func(p event.Record) bool { // without the log no earlier cursor is shown
 			left--
 			if p.Sub == of.Sub && p.Cursor.Valid {
 				found = p.Cursor

@@ -12,7 +12,7 @@ import (
 	"eventdeck/ui/tui/internal/tuitest"
 )
 
-// pane is a detail over a log, of which the records are held that held names.
+// pane is a detail pane on a log. It can get the records in held.
 type pane struct {
 	detail.Pane
 	env    *detail.Env
@@ -22,20 +22,11 @@ type pane struct {
 	held   map[uint64]bool
 }
 
-// end is a store without anything beyond what its log holds.
-type end uint64
-
-func (e end) Last() uint64                                      { return uint64(e) }
-func (end) Get(uint64) (event.Record, error)                    { return event.Record{}, event.ErrNotFound }
-func (end) Forward(uint64, func(event.Record) bool) error       { return nil }
-func (end) Backward(uint64, func(event.Record) bool) error      { return nil }
-func (end) Scan(uint64, uint64, func(*event.Record) bool) error { return nil }
-
 func newPane(records ...event.Record) *pane {
 	for i := range records {
 		records[i].Seq = uint64(i + 1)
 	}
-	p := &pane{log: eventlog.New(end(len(records))), held: map[uint64]bool{}}
+	p := &pane{log: eventlog.New(tuitest.EmptyStore(len(records))), held: map[uint64]bool{}}
 	p.log.Append(records)
 	p.env = &detail.Env{
 		Env: tuitest.Env(), Screen: &p.screen, Log: func() detail.Log { return p.log }, Snap: &host.Snapshot{Last: uint64(len(records))},
@@ -57,7 +48,7 @@ func newPane(records ...event.Record) *pane {
 	return p
 }
 
-// show shows a record that is held, and has done what that needs.
+// show shows a record that is held, and runs the commands for that.
 func (p *pane) show(seq uint64) string {
 	p.shown, p.held[seq] = seq, true
 	return p.text()
@@ -77,7 +68,7 @@ func incident(id, title string) event.Record {
 		EventID: trust.Untrusted(id), Data: []byte(`{"incidentId":"INC-7","title":"` + title + `"}`)}
 }
 
-func TestARecordIsShownWhenItIsHeld(t *testing.T) {
+func TestRecordIsShownOnceItIsHeld(t *testing.T) {
 	p := newPane(incident("a", "pool exhausted"))
 	if text := p.text(); !strings.Contains(text, "chosen in the stream is shown here") {
 		t.Errorf("without a record:\n%s", text)
@@ -95,7 +86,7 @@ func TestARecordIsShownWhenItIsHeld(t *testing.T) {
 	}
 }
 
-func TestTabs(t *testing.T) {
+func TestTabsOfARecord(t *testing.T) {
 	first, second := incident("a", "one"), incident("b", "two")
 	first.Cursor = event.Cursor{Valid: true, Text: trust.Untrusted("cursor-1")}
 	second.Raw = []byte(`{"eventId":"b"}`)
@@ -112,7 +103,7 @@ func TestTabs(t *testing.T) {
 	}
 }
 
-func TestFoldsAndLines(t *testing.T) {
+func TestLinesAreChosenAndFolded(t *testing.T) {
 	p := newPane(event.Record{Kind: event.KindEvent, Server: "pager", Data: []byte(`{"a":{"b":1,"c":2},"d":3}`)})
 	p.show(1)
 	p.By(1000)

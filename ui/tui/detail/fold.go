@@ -6,9 +6,9 @@ import (
 	"eventdeck/ui/tui/cells"
 )
 
-// foldable adds the lines of a payload, without what the operator has closed. A
-// closed place says how many lines it hides, and what was noticed in them.
-// values says where in the payload the value of each line begins.
+// foldable adds the lines of a payload, without those in closed folds. The first line of a closed
+// fold shows how many lines it hides, and how many flagged places. values has the offset of the
+// value of each line in the payload.
 func (d *Pane) foldable(lines []trust.Rendered, folds []trust.Fold, values []int) {
 	last := make(map[int]int, len(folds))
 	for _, f := range folds {
@@ -25,7 +25,7 @@ func (d *Pane) foldable(lines []trust.Rendered, folds []trust.Fold, values []int
 		}
 		if opens && d.folded[i] {
 			text := " " + cells.Count(end-i, "line")
-			if n := spansIn(lines[i+1 : end+1]); n > 0 {
+			if n := countSpans(lines[i+1 : end+1]); n > 0 {
 				text += ", " + cells.Count(n, "place") + " noticed"
 			}
 			l.Text = cells.Join(l.Text, cells.Sanitize(text))
@@ -36,7 +36,7 @@ func (d *Pane) foldable(lines []trust.Rendered, folds []trust.Fold, values []int
 	}
 }
 
-func spansIn(lines []trust.Rendered) int {
+func countSpans(lines []trust.Rendered) int {
 	seen := map[int]bool{}
 	for _, l := range lines {
 		for _, s := range l.Segments {
@@ -48,7 +48,7 @@ func spansIn(lines []trust.Rendered) int {
 	return len(seen)
 }
 
-// Fold closes or opens the place in which the chosen line stands.
+// Fold opens the fold that begins at the chosen line, or closes the one that contains it.
 func (d *Pane) Fold(open bool) {
 	if d.At >= len(d.Lines) {
 		return
@@ -75,7 +75,7 @@ func (d *Pane) Fold(open bool) {
 	}
 }
 
-// indentOf counts the blanks before a line's text.
+// indentOf returns the number of blanks before a line's text.
 func indentOf(l *Line) int {
 	n := 0
 	for _, s := range l.Text.Segments {
@@ -89,7 +89,7 @@ func indentOf(l *Line) int {
 	return n
 }
 
-// Toggle opens or closes what the chosen line begins, if it begins something.
+// Toggle opens or closes the fold that begins at the chosen line, if one does.
 func (d *Pane) Toggle() {
 	if l := d.Chosen(); l != nil && l.Fold > 0 {
 		d.Fold(d.folded[l.Fold-1])

@@ -13,7 +13,7 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// Log has the records; it is read by commands.
+// Log is the log of records. It is read in the background.
 type Log interface {
 	Last() uint64
 	Get(seq uint64) (event.Record, error)
@@ -26,66 +26,66 @@ type Env struct {
 	Screen     widget.Keyed
 	Log        func() Log
 	Snap       *host.Snapshot
-	Record     func() uint64                         // the record that is shown; 0 for none
-	Get        func(seq uint64) (event.Record, bool) // a record that is held
-	Lost       func(seq uint64) bool                 // a record is not in the log any more
-	Other      func() Other                          // what is shown instead of a record; the zero value for nothing
-	Room       func() int                            // width of the pane
+	Record     func() uint64                         // the record to show; 0 for none
+	Get        func(seq uint64) (event.Record, bool) // a record, if the stream holds it
+	Lost       func(seq uint64) bool                 // the record is no longer in the log
+	Other      func() Other                          // what to show instead of a record; the zero value for nothing
+	Room       func() int                            // width of the pane in cells
 	Focused    func() bool                           // the pane has the focus
 	Moves      func() bool                           // the stream follows the newest record
-	Found      func() string                         // the text that is searched
+	Found      func() string                         // the searched text
 	Demo       func(server string) bool
 	Sub        func(event.SubID) *host.SubscriptionView
 	TypeOf     func(*event.Record) event.Type
 	Headline   func(*event.Record) (severity, summary trust.Rendered) // as the stream shows it
 	Cursorless func(*host.SubscriptionView) bool
-	Note       func(seq uint64) string // that the operator gave a record; "" for none
-	// Rows returns how many changes of state the row of a record folds, and the newest of them.
+	Note       func(seq uint64) string // the operator's note on a record; "" for none
+	// Rows returns how many changes of state are folded in the row of a record, and the newest.
 	Rows func(seq uint64) (n int, last uint64)
-	// Outcomes returns lines of what a record led to, OutcomesGen changes with them; nil: there are
-	// none.
+	// Outcomes returns lines about the reactions to a record, and OutcomesGen changes with them; both
+	// may be nil.
 	Outcomes    func(seq uint64) []Line
 	OutcomesGen func() int
 }
 
-// Other is what the detail shows that is no record: a node of the tree, a row of a table.
+// Other is something to show that is not a record: a node of the tree, a row of a table.
 type Other struct {
-	Name    any // a comparable value; for another one the detail begins at its first line
-	Changes int // it is written again when this, the snapshot or the second changes
+	Name    any // a comparable value; when it changes the pane scrolls to the first line
+	Changes int // the text is written again when this, the snapshot or the second changes
 	Write   func(*Text)
-	// Drawn is called with the lines that each frame shows, and their width; nil: nothing is.
+	// Drawn is called for each frame with the range of visible lines and their width; may be nil.
 	Drawn func(from, to, width int)
 }
 
-// Pane shows a record on several tabs, or something else in full. It is for the event loop.
+// Pane shows a record on several tabs, or an [Other]. Its methods are called on the event loop.
 type Pane struct {
 	Text
 	Tab    Tab
-	At     int // chosen line, shown while the pane has the focus
-	Top    int // first line shown
+	At     int // the chosen line, marked while the pane has the focus
+	Top    int // the first visible line
 	Height int
-	Shown  int // lines in sight: Height, without a last row that explains a span
+	Shown  int // the number of visible lines: Height, without a last row that explains a span
 
 	env      *Env
-	moved    bool         // the operator chose a line of what is shown
-	span     int          // the span that is explained, from 1; 0 is none
-	folded   map[int]bool // folds of the payload that are closed, by their first line
+	moved    bool         // the operator chose a line
+	span     int          // the span that is explained, from 1; 0 for none
+	folded   map[int]bool // the closed folds of the payload, by their first line
 	payloads payloads
 	same     same
 	before   before
-	of       madeFrom
+	of       linesKey
 	drawn    drawn
 	draws    cells.Canvas
 	out      []string
 }
 
-// New returns a pane that shows nothing yet.
+// New returns an empty pane.
 func New(env *Env) Pane {
 	return Pane{env: env, Text: Text{Env: env.Env, Demo: env.Demo}, payloads: payloads{found: map[uint64]*findings{}}}
 }
 
-// madeFrom is what the lines depend on.
-type madeFrom struct {
+// linesKey has what the lines depend on.
+type linesKey struct {
 	seq     uint64
 	held    bool
 	lost    bool
@@ -102,7 +102,7 @@ type madeFrom struct {
 	note    string
 }
 
-// drawn is what the drawn rows depend on in addition to the lines.
+// drawn has what the drawn rows depend on in addition to the lines.
 type drawn struct {
 	valid            bool
 	style, h         int
@@ -111,17 +111,18 @@ type drawn struct {
 	found            string
 }
 
-// Forget has the lines made and drawn again, after a change of theme, glyphs or keys.
-func (d *Pane) Forget() { d.of, d.drawn = madeFrom{}, drawn{} }
+// Forget makes the next Draw write and draw all lines again. It must be called after a change of
+// theme, glyphs or keys.
+func (d *Pane) Forget() { d.of, d.drawn = linesKey{}, drawn{} }
 
-// By moves the chosen line by n.
+// By moves the choice by n lines.
 func (d *Pane) By(n int) {
 	d.moved = d.moved || n != 0
 	d.At = max(0, min(d.At+n, len(d.Lines)-1))
 	d.reveal()
 }
 
-// reveal has the chosen line in sight.
+// reveal scrolls so that the chosen line is visible.
 func (d *Pane) reveal() {
 	if d.At < d.Top {
 		d.Top = d.At
@@ -132,7 +133,7 @@ func (d *Pane) reveal() {
 	d.Top = max(0, min(d.Top, len(d.Lines)-d.Shown))
 }
 
-// Page scrolls by n lines, and the chosen line with them.
+// Page scrolls by n lines and moves the choice with them.
 func (d *Pane) Page(n int) {
 	d.Top = max(0, min(d.Top+n, len(d.Lines)-d.Shown))
 	d.By(n)
@@ -147,22 +148,22 @@ func (d *Pane) Chosen() *Line {
 }
 
 // source returns what the lines depend on now.
-func (d *Pane) source(other *Other, w int) madeFrom {
-	of := madeFrom{w: w, clock: d.Env.Times, other: other.Name}
+func (d *Pane) source(other *Other, w int) linesKey {
+	of := linesKey{w: w, clock: d.Env.Times, other: other.Name}
 	if other.Name != nil {
 		of.changes, of.version, of.second = other.Changes, d.env.Snap.Version, d.Env.Clock().Unix()
 		return of
 	}
-	of.seq, of.tab, of.view, of.gen, of.folds = d.env.Record(), d.Tab, d.payloads.view, d.payloads.gen+d.same.gen+d.before.gen+d.ledGen()+d.rows(), len(d.folded)
+	of.seq, of.tab, of.view, of.gen, of.folds = d.env.Record(), d.Tab, d.payloads.view, d.payloads.gen+d.same.gen+d.before.gen+d.outcomesGen()+d.rows(), len(d.folded)
 	_, of.held = d.env.Get(of.seq)
 	of.lost, of.note = d.env.Lost(of.seq), d.env.Note(of.seq)
-	if d.Tab == tabDelivery || d.Tab == tabPayload { // they tell ages
+	if d.Tab == tabDelivery || d.Tab == tabPayload { // these tabs show ages
 		of.second = d.Env.Clock().Unix()
 	}
 	return of
 }
 
-// fill writes the lines again if something changed, and returns what is shown if it is no
+// fill writes the lines again if something has changed. It returns what is shown instead of a
 // record.
 func (d *Pane) fill(w int) Other {
 	other := d.env.Other()
@@ -187,8 +188,8 @@ func (d *Pane) fill(w int) Other {
 	return other
 }
 
-// ToValue chooses the first line of the payload that has a value, while the pane has the focus
-// and until the operator chooses a line: most lines above it have nothing to act on.
+// ToValue chooses the first line of the payload with a value, on which actions for values can be
+// used. It does nothing without the focus and after the operator chose a line.
 func (d *Pane) ToValue() {
 	if w := d.env.Room(); w > 0 && d.env.Focused() {
 		d.fill(w)
@@ -196,7 +197,7 @@ func (d *Pane) ToValue() {
 	}
 }
 
-// toValue is ToValue for the lines as they are.
+// toValue is [Pane.ToValue] for the present lines.
 func (d *Pane) toValue() {
 	if d.moved || !d.env.Focused() {
 		return
@@ -246,7 +247,8 @@ func (d *Pane) Draw(w, h int) []string {
 	return d.out
 }
 
-// drawSpan explains the span that [Pane.ToSpan] went to.
+// drawSpan writes the last row: an explanation of the span that [Pane.ToSpan] chose, or the keys for
+// spans.
 func (d *Pane) drawSpan(c *cells.Canvas, spans []scan.Span) {
 	if d.span == 0 || d.span > len(spans) {
 		c.Put(themes.Key, " "+d.env.Screen.KeyOf("match.next"))

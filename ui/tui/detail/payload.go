@@ -13,32 +13,32 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// Bounds of what is shown of one payload, in bytes.
+// Bounds of the part of a payload that is shown, in bytes.
 const (
-	payloadMax = 256 << 10 // laid out at all
-	payloadNow = 8 << 10   // laid out at once; the rest follows from the background
+	payloadMax = 256 << 10
+	payloadNow = 8 << 10 // the part that is laid out at once; the background lays out all
 )
 
-// findingsMax bounds the findings that are kept.
+// findingsMax bounds the payloads whose findings are kept.
 const findingsMax = 64
 
 // View is a way to show a payload.
 type View uint8
 
 const (
-	viewRendered View = iota // indented, with what was noticed
-	viewEscaped              // ASCII only, every other character by its number
+	viewRendered View = iota // indented, with flagged places
+	viewEscaped              // ASCII only, other characters escaped
 	viewHex                  // bytes
 	viewSource               // JSON as it came
-	Views                    // how many there are
+	Views                    // the number of views
 )
 
-// Word is the name of the view.
+// Word returns the name of the view.
 func (v View) Word() string {
 	return [...]string{"rendered", "escaped", "hex", "raw JSON"}[v]
 }
 
-// lay lays a payload out in lines of so many cells.
+// lay lays a payload out in lines of width cells.
 func (v View) lay(data []byte, places []trust.Place, width int) []trust.Rendered {
 	switch v {
 	case viewEscaped:
@@ -51,7 +51,7 @@ func (v View) lay(data []byte, places []trust.Place, width int) []trust.Rendered
 	return trust.Detail(data, places, width)
 }
 
-// fold wraps lines that are wider than a very narrow pane.
+// fold wraps lines that are wider than width cells.
 func fold(lines []trust.Rendered, width int) []trust.Rendered {
 	var out []trust.Rendered
 	for _, l := range lines {
@@ -64,8 +64,7 @@ func fold(lines []trust.Rendered, width int) []trust.Rendered {
 	return out
 }
 
-// PayloadOf returns the bytes of a record that a server wrote: the data of an
-// event, all of a refused payload.
+// PayloadOf returns the bytes that a server sent: the data of an event, or a refused payload.
 func PayloadOf(r *event.Record) []byte {
 	if len(r.Data) > 0 {
 		return r.Data
@@ -73,40 +72,40 @@ func PayloadOf(r *event.Record) []byte {
 	return r.Raw
 }
 
-// findings are what was noticed in the payload of a record.
+// findings has what the scanner and the schema found in a payload.
 type findings struct {
 	report   scan.Report
 	problems []schema.Problem
 }
 
-// laidOut names the lines of a payload.
+// laidOut identifies the laid-out lines of a payload.
 type laidOut struct {
 	seq  uint64
 	view View
 	w    int
 }
 
-// payloads has what is known of payloads. They are scanned and laid out in the background, one
-// at a time: a quarter of a megabyte takes long enough to be noticed.
+// payloads has the results of scanning payloads and laying them out. That is done in the background,
+// one payload at a time, because 256 KiB take noticeably long.
 type payloads struct {
-	view  View
-	found map[uint64]*findings
-	of    laidOut // what lines show
-	lines []trust.Rendered
-	folds []trust.Fold
-	vals  []int // of the lines; see [trust.Layout]
-	busy  bool
-	last  time.Time // when one was scanned last while the stream follows
-	rests bool      // none is scanned until lookEvery is over
-	gen   int       // grows with every answer
+	view   View
+	found  map[uint64]*findings
+	of     laidOut // of lines
+	lines  []trust.Rendered
+	folds  []trust.Fold
+	vals   []int // of the lines; see [trust.Layout]
+	busy   bool
+	last   time.Time // when the last scan began while the stream follows
+	paused bool      // the next scan waits for the end of scanInterval
+	gen    int       // grows with every answer
 }
 
-// lookEvery is the time between two scans while the stream follows: what was shown shorter could
-// not be read.
-const lookEvery = 100 * time.Millisecond
+// scanInterval is the shortest time between two scans while the stream follows: payloads that are
+// shown for a shorter time cannot be read.
+const scanInterval = 100 * time.Millisecond
 
-// looked is what was found in a payload, and its lines.
-type looked struct {
+// scanned is the result of scanning a payload and laying it out.
+type scanned struct {
 	of    laidOut
 	found *findings
 	lines []trust.Rendered
@@ -114,13 +113,13 @@ type looked struct {
 	vals  []int
 }
 
-// Work returns a command that reads what the tab needs, nil if it has all. It is called after
-// every message.
-func (d *Pane) Work() tea.Cmd { return tea.Batch(d.look(), d.findSame(), d.findBefore()) }
+// Work returns a command that reads what the tab needs, nil if nothing is missing. It is called
+// after every message.
+func (d *Pane) Work() tea.Cmd { return tea.Batch(d.scanPayload(), d.findSame(), d.findBefore()) }
 
-// look scans and lays out the payload, unless that was done, runs, or has to wait for
-// lookEvery.
-func (d *Pane) look() tea.Cmd {
+// scanPayload scans the payload and lays it out, unless that is done, is running, or must wait for
+// scanInterval.
+func (d *Pane) scanPayload() tea.Cmd {
 	p := &d.payloads
 	want := laidOut{d.env.Record(), p.view, d.payloadWidth()}
 	if p.busy || want == p.of || want.seq == 0 || want.w <= 0 {
@@ -131,11 +130,11 @@ func (d *Pane) look() tea.Cmd {
 		return nil
 	}
 	if d.env.Moves() && want.view == p.of.view && want.w == p.of.w {
-		if p.rests {
+		if p.paused {
 			return nil
 		}
-		if wait := lookEvery - time.Since(p.last); wait > 0 {
-			p.rests = true
+		if wait := scanInterval - time.Since(p.last); wait > 0 {
+			p.paused = true
 			return d.rest(wait)
 		}
 		p.last = time.Now()
@@ -148,7 +147,7 @@ func (d *Pane) look() tea.Cmd {
 	})
 }
 
-// rest waits before payloads are scanned again.
+// rest waits before the next scan.
 func (d *Pane) rest(wait time.Duration) tea.Cmd {
 	return d.env.Screen.Do(func(ctx context.Context) tea.Msg {
 		t := time.NewTimer(wait)
@@ -157,16 +156,16 @@ func (d *Pane) rest(wait time.Duration) tea.Cmd {
 		case <-ctx.Done():
 		case <-t.C:
 		}
-		return widget.Then(func() tea.Cmd { d.payloads.rests = false; return nil })
+		return widget.Then(func() tea.Cmd { d.payloads.paused = false; return nil })
 	})
 }
 
 // examine scans a payload, checks it against its schema and lays it out.
-func examine(of laidOut, typ event.Type, data []byte, known *findings) looked {
+func examine(of laidOut, typ event.Type, data []byte, known *findings) scanned {
 	if known == nil {
 		known = &findings{report: scan.Scan(data), problems: schema.CheckPayload(typ, data)}
 	}
-	x := looked{of: of, found: known}
+	x := scanned{of: of, found: known}
 	if of.view == viewRendered {
 		l := trust.Lay(capped(data), known.report.Places(), of.w)
 		x.lines, x.folds, x.vals = l.Lines, l.Folds, l.Values
@@ -176,9 +175,9 @@ func examine(of laidOut, typ event.Type, data []byte, known *findings) looked {
 	return x
 }
 
-// take stores what a scan found. Its lines are dropped if another record or width is shown by
+// take stores the result of a scan. It drops the lines if another record, view or width is shown by
 // now.
-func (d *Pane) take(x looked) {
+func (d *Pane) take(x scanned) {
 	p := &d.payloads
 	p.busy = false
 	p.gen++
@@ -195,7 +194,7 @@ func (d *Pane) take(x looked) {
 // LaidOut returns the record whose payload is laid out, 0 for none.
 func (d *Pane) LaidOut() uint64 { return d.payloads.of.seq }
 
-// payloadWidth is the room for a payload's lines in the detail.
+// payloadWidth returns the width of the lines of payloads, in cells.
 func (d *Pane) payloadWidth() int {
 	if w := d.env.Room(); w > 1 {
 		return w - 1
@@ -203,20 +202,19 @@ func (d *Pane) payloadWidth() int {
 	return 80
 }
 
-// Payload returns the record that is shown, if a server wrote a payload of it.
-func (d *Pane) Payload() (event.Record, bool) {
+// Payload returns the record that is shown; ok is false if it has no payload of a server.
+func (d *Pane) Payload() (r event.Record, ok bool) {
 	if d.env.Record() == 0 {
 		return event.Record{}, false
 	}
-	r, ok := d.env.Get(d.env.Record())
+	r, ok = d.env.Get(d.env.Record())
 	return r, ok && (r.Kind == event.KindEvent || r.Kind == event.KindRejected)
 }
 
-// HasPayload reports whether what is shown has a payload that a server wrote.
+// HasPayload reports whether the record that is shown has a payload of a server.
 func (d *Pane) HasPayload() bool { _, ok := d.Payload(); return ok }
 
-// findings returns what was noticed in the chosen payload, nil as long as
-// that is not known.
+// findings returns the findings in the payload that is shown, nil until it was scanned.
 func (d *Pane) findings() *findings {
 	if d.env.Record() == 0 {
 		return nil
@@ -224,14 +222,13 @@ func (d *Pane) findings() *findings {
 	return d.payloads.found[d.env.Record()]
 }
 
-// View is how payloads are shown.
+// View returns the way in which payloads are shown.
 func (d *Pane) View() View { return d.payloads.view }
 
-// NextView shows the payload in another way.
+// NextView shows payloads in the next [View].
 func (d *Pane) NextView() { d.payloads.view = (d.payloads.view + 1) % Views }
 
-// ToSpan goes to the next place of the payload that was noticed, or with step -1 to the one
-// before.
+// ToSpan goes to the next flagged place of the payload, or for step -1 to the previous one.
 func (d *Pane) ToSpan(step int) {
 	f := d.findings()
 	if f == nil || len(f.report.Spans) == 0 {

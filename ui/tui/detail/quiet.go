@@ -9,8 +9,7 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// quietView is the dialog that explains why a subscription is quiet. It shows new evidence while
-// it is open.
+// quietView is the dialog that explains why a subscription is quiet. It is updated while it is open.
 type quietView struct {
 	env     *Env
 	id      event.SubID
@@ -19,7 +18,7 @@ type quietView struct {
 	sight   widget.Scroll
 }
 
-// OpenQuiet shows why a subscription is quiet; refresh is called for the key that asks its server
+// OpenQuiet explains why a subscription is quiet; refresh is called for the key that asks the server
 // again.
 func (d *Pane) OpenQuiet(id event.SubID, refresh func() tea.Cmd) {
 	d.env.Screen.Show(&quietView{env: d.env, id: id, refresh: refresh, lines: Text{Env: d.Env, Demo: d.env.Demo}})
@@ -39,10 +38,7 @@ func (d *quietView) Size(sw, sh int) (int, int) {
 }
 
 func (d *quietView) Draw(c *cells.Canvas, h int) {
-	first, end := d.sight.Lay(len(d.lines.Lines), h)
-	for i := first; i < end; i++ {
-		d.lines.Lines[i].Draw(c, d.env.Glyphs)
-	}
+	DrawLines(c, d.env.Glyphs, d.lines.Lines, &d.sight, h)
 }
 
 func (d *quietView) Key(k tea.KeyPressMsg) tea.Cmd {

@@ -18,15 +18,15 @@ const (
 	tabSchema
 	tabDelivery
 	tabSame
-	Tabs // how many there are
+	Tabs // the number of tabs
 )
 
-// word names the tab.
+// word returns the name of the tab.
 func (t Tab) word() string {
 	return [...]string{"Payload", "Raw", "Schema", "Delivery", "Same"}[t]
 }
 
-// Turn shows another tab of a record.
+// Turn shows the next tab of a record, or for step -1 the previous one.
 func (d *Pane) Turn(step int) {
 	if d.env.Record() != 0 {
 		d.Tab = Tab((int(d.Tab) + step + int(Tabs)) % int(Tabs))
@@ -62,7 +62,7 @@ func (d *Pane) record(w int) {
 	}
 }
 
-// content writes the first tab: what the record says, and its payload.
+// content writes the first tab: the record and its payload.
 func (d *Pane) content(r *event.Record, w int) {
 	word, summary := d.env.Headline(r)
 	d.Headline(r, word, summary, d.env.Note(r.Seq))
@@ -94,7 +94,7 @@ func (d *Pane) content(r *event.Record, w int) {
 	d.Envelope(r)
 }
 
-// payload writes what a server sent, and until all of it is laid out its beginning.
+// payload writes the payload of a record, or its beginning until all of it is laid out.
 func (d *Pane) payload(r *event.Record, width int) {
 	p := &d.payloads
 	data := PayloadOf(r)
@@ -146,7 +146,7 @@ func (d *Pane) Title(room int) string {
 	return string(s)
 }
 
-// viewTitle says how the payload is shown, where it is not the usual way.
+// viewTitle returns the name of the view for the title, "" for the usual view.
 func (d *Pane) viewTitle() string {
 	if d.payloads.view == viewRendered || !d.HasPayload() {
 		return ""
@@ -154,13 +154,13 @@ func (d *Pane) viewTitle() string {
 	return " " + d.Env.Glyphs.Dot + " " + d.payloads.view.Word()
 }
 
-// rows is how many records the row of the record folds.
+// rows returns the number of records that are folded in the row of the record.
 func (d *Pane) rows() int {
 	n, _ := d.env.Rows(d.env.Record())
 	return n
 }
 
-func (d *Pane) ledGen() int {
+func (d *Pane) outcomesGen() int {
 	if d.env.OutcomesGen == nil {
 		return 0
 	}

@@ -19,21 +19,21 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// same are the records about the same thing as the chosen one: with the same id, the same batch,
-// or a key field in common.
+// same is the search for records about the same thing as the chosen one: with the same id, in the
+// same batch, or with a key field in common.
 type same struct {
 	of    uint64
 	keys  []keyField
 	found []sameRecord
-	last  uint64 // newest record when it began
-	from  uint64 // looked back to here
+	last  uint64 // the newest record when the search began
+	from  uint64 // searched back to here
 	done  bool
 	busy  bool
 	err   error
 	gen   int
 }
 
-// keyField is a member that names what an event is about.
+// keyField is a member that identifies the subject of an event.
 type keyField struct {
 	name  trust.Text
 	value string // JSON
@@ -41,18 +41,18 @@ type keyField struct {
 
 type sameRecord struct {
 	r     event.Record
-	what  trust.Rendered // what is the same
-	batch bool           // came in the same batch
+	what  trust.Rendered // what both have in common
+	batch bool           // both are in the same batch
 }
 
-// Bounds of the search for the same.
+// Bounds of the search, in records.
 const (
 	sameMax  = 200
-	sameLook = 200_000
-	sameStep = 20_000 // looked through at once
+	sameScan = 200_000
+	sameStep = 20_000 // searched in one step
 )
 
-// sameRecords writes what findSame found.
+// sameRecords writes the records that findSame found.
 func (d *Pane) sameRecords(r *event.Record) {
 	s := &d.same
 	if s.of != r.Seq {
@@ -90,7 +90,7 @@ func (d *Pane) sameLine(r *event.Record) trust.Rendered {
 	return cells.Join(cells.Sanitize(cells.TimeText(r.ReceivedAt, d.Zone(), cells.StampDay)+" "), trust.Line(name), cells.Sanitize("  "), trust.Line(host.Headline(*r)))
 }
 
-// keysOf returns the members of a payload that name what it is about.
+// keysOf returns the key fields of a payload.
 func keysOf(data []byte) []keyField {
 	members, err := strict.ParseObject(data, strict.Limits{})
 	if err != nil {
@@ -110,8 +110,8 @@ func keysOf(data []byte) []keyField {
 	return out
 }
 
-// sameAs returns what a record has in common with the chosen one; false if it has nothing.
-func sameAs(r, of *event.Record, keys []keyField) (trust.Rendered, bool) {
+// sameAs returns what a record has in common with the chosen one; ok is false for nothing.
+func sameAs(r, of *event.Record, keys []keyField) (what trust.Rendered, ok bool) {
 	if r.Seq == of.Seq || r.Kind != event.KindEvent {
 		return trust.Rendered{}, false
 	}
@@ -133,7 +133,7 @@ func sameAs(r, of *event.Record, keys []keyField) (trust.Rendered, bool) {
 	return trust.Rendered{}, false
 }
 
-// findSame looks through the log in the background while the tab is shown.
+// findSame searches the log in the background while the Same tab is shown.
 func (d *Pane) findSame() tea.Cmd {
 	s := &d.same
 	if d.Tab != tabSame || d.env.Record() == 0 || s.busy {
@@ -175,13 +175,13 @@ func (d *Pane) findSame() tea.Cmd {
 				return nil
 			}
 			s.found, s.from, s.err = append(s.found, found...), from, err
-			s.done = end || err != nil || len(s.found) >= sameMax || s.last-from > sameLook
+			s.done = end || err != nil || len(s.found) >= sameMax || s.last-from > sameScan
 			return nil
 		})
 	})
 }
 
-// sameBatch reports whether two records came as one.
+// sameBatch reports whether two records are in the same batch of a server.
 func sameBatch(r, of *event.Record) bool {
 	return r.Labels != nil && of.Labels != nil && !of.Labels.Batch.IsZero() && r.Sub == of.Sub && r.Labels.Batch == of.Labels.Batch
 }
@@ -202,7 +202,7 @@ func (d *Pane) batch(of *event.Record) {
 	slices.SortFunc(members, func(x, y event.Record) int { return cmp.Compare(x.Seq, y.Seq) })
 	d.Lines = append(d.Lines, Line{Label: "batch   ", Role: themes.Strong, Text: cells.Join(trust.Line(of.Labels.Batch), cells.Sanitize(", "+cells.Count(len(members), "event")))})
 	for i := range members {
-		m, joint := &members[i], 1 // of the first, one amidst, the last
+		m, joint := &members[i], 1 // the index into Joints: first, middle, last
 		switch i {
 		case 0:
 			joint = 0

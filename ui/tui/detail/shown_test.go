@@ -16,7 +16,7 @@ import (
 	"eventdeck/ui/tui/internal/tuitest"
 )
 
-// written is what a function writes, line by line in 80 cells.
+// written returns the lines that a function writes, at a width of 80 cells.
 func written(write func(*detail.Text)) string {
 	text := detail.Text{Env: tuitest.Env(), Demo: func(string) bool { return false }}
 	text.Begin(80)
@@ -29,7 +29,7 @@ func written(write func(*detail.Text)) string {
 	return tuitest.Plain(c.All())
 }
 
-// holds checks that a text holds some others.
+// holds checks that a text contains others.
 func holds(t *testing.T, text string, want ...string) {
 	t.Helper()
 	for _, w := range want {
@@ -39,7 +39,7 @@ func holds(t *testing.T, text string, want ...string) {
 	}
 }
 
-func TestWhatIsKnownOfAServer(t *testing.T) {
+func TestServerIsDescribed(t *testing.T) {
 	s := host.ServerView{Name: "pager", Reach: host.ReachReady, Address: "https://pager.example/mcp", Transport: "Streamable HTTP", TypesKnown: true,
 		Types: make([]event.Type, 3), BadTypes: 5, BadWhy: []string{"incident: its schema is no object"}, Err: "it answers 503",
 		Title: trust.Untrusted("Pager \x1b[31mInc"), Release: trust.Untrusted("2.1")}
@@ -47,7 +47,7 @@ func TestWhatIsKnownOfAServer(t *testing.T) {
 		"https://pager.example/mcp", "it answers 503", "types    3", "hidden   5 event types", "its schema is no object", "and 4 more", "untrusted data from pager", "Inc 2.1")
 }
 
-func TestWhatIsKnownOfAType(t *testing.T) {
+func TestTypeIsDescribed(t *testing.T) {
 	typ := event.Type{Name: trust.Untrusted("incident.created"), Modes: []event.Mode{event.ModePush, event.ModePoll}, OtherModes: []trust.Text{trust.Untrusted("pigeon")}, Cursorless: true,
 		Description: trust.Untrusted("something broke"), InputSchema: json.RawMessage(`{"type":"object","properties":{"team":{"type":"string"}}}`)}
 	holds(t, written(func(d *detail.Text) { d.Type("pager", typ.Name, &typ, "s") }),
@@ -57,7 +57,7 @@ func TestWhatIsKnownOfAType(t *testing.T) {
 	holds(t, written(func(d *detail.Text) { d.Type("pager", typ.Name, &typ, "s") }), "none to subscribe by")
 }
 
-func TestWhatIsKnownOfASubscription(t *testing.T) {
+func TestSubscriptionIsDescribed(t *testing.T) {
 	key := event.Key{Server: "pager", Type: trust.Untrusted("incident.created"), Args: json.RawMessage(`{"team":"core"}`)}
 	v := host.SubscriptionView{Subscription: event.Subscription{ID: key.ID(), Key: key, Mode: event.ModePoll}, Stored: 7, Dropped: 2}
 	v.Status.Since, v.Status.Error = tuitest.Start.Add(-time.Hour), trust.Untrusted("the pool\nis full")
@@ -65,13 +65,13 @@ func TestWhatIsKnownOfASubscription(t *testing.T) {
 		"pager incident.created", `{"team":"core"}`, "7 events in this run, 2 duplicates dropped", "1 h 0 m ago", "untrusted data from pager", "is full")
 }
 
-func TestWhatIsKnownOfEverything(t *testing.T) {
+func TestTotalsAreDescribed(t *testing.T) {
 	snap := host.Snapshot{Last: 12, Servers: make([]host.ServerView, 2), Receiver: "https://here.example"}
 	snap.Store.Path, snap.Store.Sealed = "/data/events.db", "file"
 	holds(t, written(func(d *detail.Text) { d.Everything(&snap) }), "2 servers, 0 subscriptions", "12 records in /data/events.db", "https://here.example", "this system has no")
 }
 
-// flagged is an event with text that is hidden, and labels.
+// flagged returns an event with hidden text and labels.
 func flagged() event.Record {
 	r := incident("a", "free \u202egift\u200b")
 	r.Flags = []string{"bidi", "invisible", event.FlagBadge}
@@ -80,8 +80,8 @@ func flagged() event.Record {
 	return r
 }
 
-// n and N lead over the places that were noticed; the last row explains the one that is reached.
-func TestPlacesThatWereNoticed(t *testing.T) {
+// n and N go to flagged places, and the last row explains them.
+func TestFlaggedPlacesAreExplained(t *testing.T) {
 	p := newPane(flagged())
 	holds(t, p.show(1), "P1 pool", "critical", "came with others", "flags", "<match.next> to the ", "<why> why")
 	p.ToSpan(1)
@@ -106,7 +106,7 @@ func TestPlacesThatWereNoticed(t *testing.T) {
 	}
 }
 
-func TestAPayloadIsShownInSeveralWays(t *testing.T) {
+func TestPayloadHasSeveralViews(t *testing.T) {
 	p := newPane(incident("a", "日本"))
 	p.show(1)
 	if !p.HasPayload() || p.LaidOut() != 1 {
@@ -125,7 +125,7 @@ func TestAPayloadIsShownInSeveralWays(t *testing.T) {
 	}
 }
 
-func TestAPayloadIsComparedWithItsSchema(t *testing.T) {
+func TestPayloadIsComparedWithItsSchema(t *testing.T) {
 	p := newPane(incident("a", "x"), event.Record{Kind: event.KindState, State: &event.StateChange{State: event.StateLive}})
 	typ := event.Type{PayloadSchema: json.RawMessage(`{"type":"object","required":["severity"],"properties":{"incidentId":{"type":"integer"}}}`)}
 	p.env.TypeOf = func(*event.Record) event.Type { return typ }
@@ -141,9 +141,9 @@ func TestAPayloadIsComparedWithItsSchema(t *testing.T) {
 	holds(t, p.show(2), "Only the payload of an event has a schema.")
 }
 
-// Gaps, changes of state and refusals are told in our words, what a server wrote behind the
-// gutter.
-func TestRecordsThatAreNoEvents(t *testing.T) {
+// Gaps, changes of state and refusals are described by the program, and text of a server is behind
+// the gutter.
+func TestRecordsThatAreNotEvents(t *testing.T) {
 	p := newPane(
 		event.Record{Kind: event.KindGap, Server: "pager", Gap: &event.Gap{Cause: event.CauseTruncated}},
 		event.Record{Kind: event.KindState, Server: "pager", State: &event.StateChange{State: event.StateStale, Evidence: "nothing came", Error: trust.Untrusted("it said no")}},
@@ -160,9 +160,8 @@ func TestRecordsThatAreNoEvents(t *testing.T) {
 	}
 }
 
-// The chosen line says what it stands for: a value of the payload with the term that filters by
-// it, or a word around the payload.
-func TestTheValueOfALine(t *testing.T) {
+// A line may have a value, of the payload or of its metadata, with the filter term for it.
+func TestLinesHaveValues(t *testing.T) {
 	p := newPane(incident("a", "pool"))
 	p.show(1)
 	terms := map[string]string{}
@@ -185,8 +184,8 @@ func TestTheValueOfALine(t *testing.T) {
 	}
 }
 
-// What is related to the record by a batch is listed in the order of arrival.
-func TestABatchIsListedAsOne(t *testing.T) {
+// The events of a batch are listed in the order of arrival.
+func TestBatchIsListedTogether(t *testing.T) {
 	a, b, c := flagged(), flagged(), flagged()
 	a.EventID, b.EventID, c.EventID = trust.Untrusted("a"), trust.Untrusted("b"), trust.Untrusted("c")
 	p := newPane(a, b, c)
@@ -199,8 +198,7 @@ func TestABatchIsListedAsOne(t *testing.T) {
 	}
 }
 
-// Why it is quiet follows what is seen while it is open, and asks the server again.
-func TestWhyASubscriptionIsQuiet(t *testing.T) {
+func TestQuietDialogAsksTheServerAgain(t *testing.T) {
 	p := newPane(incident("a", "x"))
 	v := host.SubscriptionView{Subscription: event.Subscription{ID: "s1", Key: event.Key{Server: "pager", Type: trust.Untrusted("t")}, Mode: event.ModePush}}
 	p.env.Sub = func(event.SubID) *host.SubscriptionView { return &v }
@@ -212,8 +210,8 @@ func TestWhyASubscriptionIsQuiet(t *testing.T) {
 	}
 }
 
-// A payload whose object is closed tells how many lines and places it hides.
-func TestFoldedObjects(t *testing.T) {
+// A folded object shows how many lines and flagged places it hides.
+func TestFoldedObjectsCountHiddenLines(t *testing.T) {
 	p := newPane(event.Record{Kind: event.KindEvent, Server: "pager", Data: []byte("{\"a\":{\"b\":\"x\u202ey\",\"c\":2},\"d\":3}")})
 	p.show(1)
 	at := func(text string) {

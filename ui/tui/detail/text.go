@@ -1,5 +1,5 @@
-// Package detail is the pane that shows one thing in full, line by line: text of the program
-// behind labels, untrusted text behind the gutter.
+// Package detail is the pane that shows one thing in full, line by line: text of the program after
+// labels, untrusted text behind the gutter.
 package detail
 
 import (
@@ -15,9 +15,10 @@ import (
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/flags"
+	"eventdeck/ui/tui/widget"
 )
 
-// otherModesMax bounds the unknown modes of a type that are named.
+// otherModesMax bounds the unknown modes of a type that are listed.
 const otherModesMax = 8
 
 // Server writes what is known of a server.
@@ -93,7 +94,7 @@ func (d *Text) Subscription(v *host.SubscriptionView, cursorless bool) {
 	}
 }
 
-// fact adds a line of evidence, on several lines where it is wider than the pane.
+// fact adds evidence, on several lines if it is wider than the pane.
 func (d *Text) fact(f evidence.Fact) {
 	width := d.Width - len(f.Label) - 2
 	if f.Text.Width <= width || width < 8 {
@@ -118,37 +119,37 @@ type Line struct {
 	Label  string
 	Role   themes.Role
 	Text   trust.Rendered
-	More   []Segment // behind the text
-	Right  string    // at the end of the row, where there is room
+	More   []Segment // after the text
+	Right  string    // at the end of the row, if it fits
 	Gutter bool
-	Bar    themes.Role // of the gutter; 0 is the usual one
-	Fold   int         // of a line that opens something: its number from 1
+	Bar    themes.Role // of the gutter; 0: the usual one
+	Fold   int         // the number of the line from 1, if a fold begins with it
 	Seq    uint64      // the record that the line leads to
-	Do     func()      // what opening the line does; nil: nothing
+	Do     func()      // called when the line is opened; may be nil
 
-	value int        // the byte of the payload at which the value of the line begins, from 1; 0: it has none
-	term  string     // of a line that is not of the payload: the filter for its value
+	value int        // the offset of the value of the line in the payload, plus 1; 0: it has none
+	term  string     // the filter for the value of a line outside the payload
 	said  trust.Text // that value
 }
 
-// Segment is a piece of a line in a role of its own.
+// Segment is a part of a line in a role of its own.
 type Segment struct {
 	Role themes.Role
 	Text trust.Rendered
 }
 
-// Text is a text that is written line by line.
+// Text collects lines.
 type Text struct {
 	Env   *cells.Env
-	Demo  func(server string) bool // a server is one of the demo
+	Demo  func(server string) bool // the server is one of the demo
 	Lines []Line
 	Width int
 }
 
-// Zone is the time zone of times.
+// Zone returns the time zone in which times are shown.
 func (d *Text) Zone() *time.Location { return d.Env.Times.Zone() }
 
-// Begin starts a text of the given width.
+// Begin removes all lines and sets the width in cells.
 func (d *Text) Begin(width int) { d.Lines, d.Width = d.Lines[:0], width }
 
 // Draw writes the line into one row.
@@ -183,15 +184,23 @@ func (l *Line) Draw(c *cells.Canvas, g *cells.Glyphs) {
 	c.End()
 }
 
-// Say adds text of the program behind a label, on several lines where it is wider than the pane;
-// "" adds nothing.
+// DrawLines writes the lines that are visible in h rows.
+func DrawLines(c *cells.Canvas, g *cells.Glyphs, lines []Line, sight *widget.Scroll, h int) {
+	first, end := sight.Visible(len(lines), h)
+	for i := range lines[first:end] {
+		lines[first+i].Draw(c, g)
+	}
+}
+
+// Say adds text of the program after a label, on several lines if it is wider than the pane; "" adds
+// nothing.
 func (d *Text) Say(label string, role themes.Role, text string) {
 	if text != "" {
 		d.fact(evidence.Fact{Label: label, Role: role, Text: cells.Sanitize(text)})
 	}
 }
 
-// Quote adds rendered untrusted text behind the gutter, with whose it is above.
+// Quote adds rendered untrusted text behind the gutter, below a line that names its source.
 func (d *Text) Quote(server string, lines []trust.Rendered) {
 	d.Lines = append(d.Lines, Line{Gutter: true, Role: themes.Gutter, Text: cells.Join(cells.Sanitize("untrusted data from "), cells.Sanitize(server))})
 	for _, l := range lines {
@@ -206,7 +215,7 @@ func (d *Text) labels(l *event.Labels) {
 	}
 	d.Words("name    ", l.Name)
 	if !l.Priority.IsZero() {
-		d.Lines = append(d.Lines, Line{Label: "priority", Role: evidence.Gravity(l.Priority.Raw()), Text: trust.Line(l.Priority)})
+		d.Lines = append(d.Lines, Line{Label: "priority", Role: evidence.WordLevelRole(l.Priority.Raw()), Text: trust.Line(l.Priority)})
 	}
 	d.Words("tags    ", evidence.TagWords(l))
 	if !l.Batch.IsZero() {
@@ -214,8 +223,8 @@ func (d *Text) labels(l *event.Labels) {
 	}
 }
 
-// Headline writes severity, summary and age of a record, the operator's note on it unless that is
-// "", then where it came from. word is the severity as its sender calls it.
+// Headline writes severity, summary and age of a record, the operator's note unless it is "", and
+// the record's source. word is the sender's word for the severity.
 func (d *Text) Headline(r *event.Record, word, summary trust.Rendered, note string) {
 	now := d.Env.Clock()
 	head := Line{Right: cells.Ago(now, r.ReceivedAt)}
@@ -227,7 +236,7 @@ func (d *Text) Headline(r *event.Record, word, summary trust.Rendered, note stri
 	case r.Kind == event.KindRejected:
 		head.Role, head.Text = themes.Bad, cells.Sanitize("payload refused")
 	default:
-		role := evidence.Gravity(word.Plain())
+		role := evidence.WordLevelRole(word.Plain())
 		head.Role, head.Text = evidence.WordRole(word.Plain()), word.Clip(severityMax)
 		head.Gutter, head.Bar = true, role
 		head.More = []Segment{{themes.Strong, summary}}
@@ -243,13 +252,13 @@ func (d *Text) Headline(r *event.Record, word, summary trust.Rendered, note stri
 	d.Lines = append(d.Lines, Line{Label: cells.Sanitize(r.Server).Plain(), Role: themes.Type, Text: trust.Line(r.Type), More: more, term: filter.FieldTerm("type", r.Type), said: r.Type})
 }
 
-// idLabel stands before the id of an event.
+// idLabel is written before the id of an event.
 var idLabel = cells.Sanitize("id")
 
-// severityMax bounds the cells of a sender's word for how bad something is.
+// severityMax is the largest width of a sender's word for the severity, in cells.
 const severityMax = 24
 
-// Envelope writes how a record was delivered, and its metadata.
+// Envelope writes the delivery and the metadata of a record.
 func (d *Text) Envelope(r *event.Record) {
 	d.Say("received", themes.Plain, cells.TimeText(r.ReceivedAt, d.Zone(), cells.StampFull)+evidence.Lag(*r))
 	d.Words("occurred", r.Timestamp)
@@ -268,7 +277,7 @@ func (d *Text) Section(title string) {
 	d.Lines = append(d.Lines, Line{}, Line{Role: themes.Title, Text: cells.Sanitize(title)})
 }
 
-// Words adds untrusted text of one line behind a label.
+// Words adds untrusted text of one line after a label.
 func (d *Text) Words(label string, t trust.Text) {
 	if !t.IsZero() {
 		d.Lines = append(d.Lines, Line{Label: label, Text: trust.Line(t)})
@@ -290,11 +299,11 @@ func (d *Text) Gap(r *event.Record) {
 	}
 }
 
-// Flags writes the flags of a record, the gravest first, in w cells.
+// Flags writes the flags of a record, the most severe first, in lines of w cells.
 func (d *Text) Flags(raised []string, w int) {
 	const label = "flags   "
 	line := ""
-	for _, f := range flags.GravestFirst(raised) {
+	for _, f := range flags.MostSevereFirst(raised) {
 		name := flags.Severities[flags.SeverityOf(f)].Sign + cells.Sanitize(f).Plain()
 		if line != "" && len(label)+len(line)+len(name)+3 > w {
 			d.Say(label, themes.Warn, line)

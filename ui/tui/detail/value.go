@@ -5,7 +5,7 @@ import (
 	"eventdeck/host/trust"
 )
 
-// HasValue reports whether the chosen line has a value, without reading it.
+// HasValue reports whether the chosen line has a value.
 func (d *Pane) HasValue() bool {
 	l := d.Chosen()
 	return l != nil && (l.term != "" || l.value > 0)

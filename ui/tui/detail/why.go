@@ -19,7 +19,7 @@ import (
 // placesMax bounds the places that are listed for one flag.
 const placesMax = 6
 
-// why is the dialog that explains every flag of the chosen record: what it means, where it was
+// why is the dialog that explains every flag of the shown record: what it means, where it was
 // raised, and which hidden text was found.
 type why struct {
 	pane  *Pane
@@ -28,7 +28,7 @@ type why struct {
 	sight widget.Scroll
 }
 
-// OpenWhy tells why the record that is shown is flagged.
+// OpenWhy explains why the shown record is flagged.
 func (d *Pane) OpenWhy() { d.env.Screen.Show(&why{pane: d}) }
 
 func (d *why) Title() string { return "Why is it flagged?" }
@@ -39,7 +39,7 @@ func (d *why) Size(sw, sh int) (int, int) {
 	return w, min(len(d.lines), max(1, sh-6))
 }
 
-// fill writes the lines, each time the dialog is drawn: the scan may end meanwhile.
+// fill writes the lines. It is called for each frame, because a scan may have ended.
 func (d *why) fill(w int) {
 	d.lines, d.width = d.lines[:0], w
 	r, ok := d.pane.Payload()
@@ -56,7 +56,7 @@ func (d *why) fill(w int) {
 			}
 		}
 	}
-	raised = flags.GravestFirst(raised)
+	raised = flags.MostSevereFirst(raised)
 	d.say(themes.Good, "Nothing of the payload acted: it is shown as text, and that is all it can do here.")
 	if len(raised) == 0 {
 		d.say(themes.Plain, "Nothing was noticed.")
@@ -143,10 +143,7 @@ func (d *why) place(i int, s *scan.Span) {
 }
 
 func (d *why) Draw(c *cells.Canvas, h int) {
-	first, end := d.sight.Lay(len(d.lines), h)
-	for i := first; i < end; i++ {
-		d.lines[i].Draw(c, d.pane.Env.Glyphs)
-	}
+	DrawLines(c, d.pane.Env.Glyphs, d.lines, &d.sight, h)
 }
 
 func (d *why) Key(k tea.KeyPressMsg) tea.Cmd {

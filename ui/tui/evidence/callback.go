@@ -2,8 +2,8 @@ package evidence
 
 import "eventdeck/host"
 
-// CallbackAdvice says of a subscription whose callback the server refuses what that means
-// and what to do about it; ok is false for another one.
+// CallbackAdvice explains why the server refuses the callback of a subscription, and what to do; ok
+// is false if it does not refuse it.
 func CallbackAdvice(v *host.SubscriptionView, receiver string) (words, step string, ok bool) {
 	reason, ok := host.CallbackReason(v.Status.Error)
 	if !ok {
@@ -12,7 +12,7 @@ func CallbackAdvice(v *host.SubscriptionView, receiver string) (words, step stri
 	return CallbackText(reason), CallbackStep(reason, receiver), true
 }
 
-// CallbackText says what a reason means for which a server could not verify the callback.
+// CallbackText explains the reason why a server could not verify the callback.
 func CallbackText(reason string) string {
 	switch reason {
 	case "tls_error":
@@ -27,8 +27,8 @@ func CallbackText(reason string) string {
 	return "The server could not verify the callback."
 }
 
-// CallbackStep says what to do about such a reason. receiver is where the server would
-// deliver, "" if that is not known.
+// CallbackStep says what to do about the reason why a server could not verify the callback.
+// receiver is the address of the receiver, "" if it is not known.
 func CallbackStep(reason, receiver string) string {
 	if receiver == "" {
 		receiver = "this host's receiver"

@@ -1,6 +1,5 @@
-// Package evidence puts into words what is known of servers, subscriptions and the store: their
-// states, the facts from which these are derived, and what silence means. Its functions are pure:
-// they read views of the host.
+// Package evidence describes servers, subscriptions and the store in words: their states, the facts
+// from which these are derived, and what silence means. Its functions are pure.
 package evidence
 
 import (
@@ -15,22 +14,20 @@ import (
 	"eventdeck/ui/tui/cells"
 )
 
-// quietAfter is how long a subscription that works may bring nothing until it
-// is called quiet.
+// quietAfter is the time without an event after which a working subscription is called quiet.
 const quietAfter = 10 * time.Minute
 
-// Words of the state vocabulary that are derived here: the host tells the rest.
+// States that are derived here; the others come from the host.
 const (
-	stateQuiet event.State = "quiet" // works, and nothing has come for a while
-	stateGap   event.State = "gap"   // works, and its newest record is a gap
-	// begins, and its server cannot be used
-	stateWaiting event.State = "waiting"
+	stateQuiet   event.State = "quiet"   // works, without an event for quietAfter
+	stateGap     event.State = "gap"     // works, and has stored nothing but gaps
+	stateWaiting event.State = "waiting" // is starting, and its server cannot be used
 )
 
-// NoReplay marks what cannot be asked for again once it is missed.
+// NoReplay marks event types whose missed events cannot be requested again.
 const NoReplay = "no-replay"
 
-// StateWord is the word of a subscription's state as rows show it.
+// StateWord returns the state of a subscription as rows show it.
 func StateWord(v *host.SubscriptionView, now time.Time) event.State {
 	s := StateOf(*v)
 	if v.Waits() {
@@ -49,7 +46,7 @@ func StateWord(v *host.SubscriptionView, now time.Time) event.State {
 	return s
 }
 
-// Of lists the facts from which the state of a subscription is derived, the most important first.
+// Of returns the facts from which the state of a subscription is derived, the most important first.
 func Of(v host.SubscriptionView, now time.Time) string {
 	s := v.Status
 	var parts []string
@@ -109,7 +106,7 @@ func Of(v host.SubscriptionView, now time.Time) string {
 	return strings.Join(parts, ", ")
 }
 
-// tryWords tell of the attempt n, which is due at next.
+// tryWords describes attempt n, which is due at next.
 func tryWords(n int, next, now time.Time) string {
 	if wait := next.Sub(now); wait >= time.Second {
 		return fmt.Sprintf("try %d in %s", n, cells.Span(wait))
@@ -117,7 +114,7 @@ func tryWords(n int, next, now time.Time) string {
 	return "retrying (" + ordinal(n) + ")"
 }
 
-// ordinal spells a number in an order: 1st, 2nd, 3rd, 4th.
+// ordinal formats an ordinal number: 1st, 2nd, 3rd, 4th.
 func ordinal(n int) string {
 	end := "th"
 	if n%100 < 11 || n%100 > 13 {
@@ -133,7 +130,7 @@ func ordinal(n int) string {
 	return strconv.Itoa(n) + end
 }
 
-// everyWords tell how often something is done.
+// everyWords describes an interval: every second, every 28 s.
 func everyWords(pause time.Duration) string {
 	switch pause {
 	case time.Second:
@@ -144,8 +141,7 @@ func everyWords(pause time.Duration) string {
 	return "every " + cells.Span(pause)
 }
 
-// Why tells in a few words why a subscription brings nothing; "" if there is no reason
-// to tell. It is for one line.
+// Why says in one short line why a subscription brings nothing; "" if there is no reason.
 func Why(v *host.SubscriptionView, now time.Time) string {
 	return trust.Line(trust.Unescaped(v.Why(clockOf(now)))).Plain()
 }
@@ -155,7 +151,7 @@ func ServerWhy(s *host.ServerView, now time.Time) string {
 	return trust.Line(trust.Unescaped(s.Why(clockOf(now)))).Plain()
 }
 
-// Cause is [Why] without the state and the tries, for a line below a row that has them.
+// Cause is [Why] without the state and the attempts, for a line below a row that shows them.
 func Cause(v *host.SubscriptionView) string { return brief(v.Why(nil)) }
 
 // ServerCause is [Cause] for a server.
@@ -166,7 +162,7 @@ func brief(why string) string {
 	return trust.Line(trust.Unescaped(why)).Plain()
 }
 
-// clockOf spells times as lines tell them, with the day where that is another one.
+// clockOf returns a function that formats times of day, with the day if that is not today.
 func clockOf(now time.Time) func(time.Time) string {
 	return func(t time.Time) string {
 		if t = t.In(now.Location()); t.YearDay() != now.YearDay() || t.Year() != now.Year() {
@@ -176,8 +172,7 @@ func clockOf(now time.Time) func(time.Time) string {
 	}
 }
 
-// Row is the state of a subscription as a row tells it: what strikes the eye, and the
-// evidence behind it.
+// Row returns the state of a subscription for a row: its word, and the evidence that follows.
 func Row(v *host.SubscriptionView, now time.Time) (word, rest string) {
 	word, rest = string(StateWord(v, now)), Of(*v, now)
 	switch {
@@ -189,13 +184,13 @@ func Row(v *host.SubscriptionView, now time.Time) (word, rest string) {
 	return word, rest
 }
 
-// refusedWords tells of the deliveries that the receiver refused in this run and before, the
-// cause first: rows that are short cut off the rest.
+// refusedWords describes the deliveries that the receiver refused in this run and before. The cause
+// comes first, because narrow rows cut off the end.
 func refusedWords(r event.Refused) string {
 	return trust.Line(trust.Unescaped(r.Reason)).Plain() + ", " + cells.Number(r.Count) + " refused in all"
 }
 
-// alive lists the facts of a push stream or a webhook lease that works.
+// alive returns the facts about a working push stream or webhook lease.
 func alive(v host.SubscriptionView, now time.Time) []string {
 	s := v.Status
 	var parts []string
@@ -224,7 +219,7 @@ func alive(v host.SubscriptionView, now time.Time) []string {
 	return parts
 }
 
-// LeaseOf is the lease as the running subscription knows it, else the stored one.
+// LeaseOf returns the lease of the running subscription, else the stored one.
 func LeaseOf(v *host.SubscriptionView) event.Lease {
 	if !v.Status.Lease.GrantedAt.IsZero() {
 		return v.Status.Lease
@@ -232,7 +227,7 @@ func LeaseOf(v *host.SubscriptionView) event.Lease {
 	return v.Lease
 }
 
-// suspendedWords tells why a server stopped delivering, and since when.
+// suspendedWords says why a server stopped delivering, and since when.
 func suspendedWords(v host.SubscriptionView, now time.Time) string {
 	why, since := "", ""
 	if d := LeaseOf(&v).Status; d != nil {
@@ -247,7 +242,7 @@ func suspendedWords(v host.SubscriptionView, now time.Time) string {
 	return strings.TrimSpace(why + " " + since)
 }
 
-// Upcoming is when a subscription on a schedule delivers next.
+// Upcoming returns the next deliveries of a subscription on a schedule.
 func Upcoming(v *host.SubscriptionView, now time.Time) []time.Time {
 	if s := StateOf(*v); v.NoServer || s == event.StatePaused || s.Over() {
 		return nil
@@ -255,5 +250,5 @@ func Upcoming(v *host.SubscriptionView, now time.Time) []time.Time {
 	return host.Firings(v.Subscription, now)
 }
 
-// Firing spells when a schedule delivers, in its own time zone.
+// Firing formats the time of a scheduled delivery, in the zone of the schedule.
 func Firing(t time.Time) string { return t.Format("Mon 2006-01-02 15:04 MST") }

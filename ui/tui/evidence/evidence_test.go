@@ -15,11 +15,10 @@ import (
 
 var start = time.Date(2026, 3, 14, 14, 3, 5, 0, time.UTC)
 
-// refusedCallback is an error as a delivery keeps it.
+// refusedCallback is the error of a subscription whose callback was refused.
 var refusedCallback = trust.Untrusted("events/subscribe: server answered CallbackEndpointError (-32027): the callback could not be verified (reason tls_error)")
 
-// Rows tell what strikes the eye first.
-func TestRows(t *testing.T) {
+func TestRowsBeginWithTheState(t *testing.T) {
 	now := start.Local()
 	for want, v := range map[string]host.SubscriptionView{
 		"waiting for the server, unreachable for 6 m": {Status: delivery.Status{State: event.StateStarting, Reason: event.ReasonUnreachable, Since: now.Add(-6 * time.Minute)}},
@@ -37,8 +36,8 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestVocabulary shows every word of the vocabulary with its evidence.
-func TestVocabulary(t *testing.T) {
+// Every state has its evidence, and says whether silence means that nothing happened.
+func TestStatesWithTheirEvidence(t *testing.T) {
 	now := start.Local()
 	for word, v := range map[string]host.SubscriptionView{
 		"starting, for 4 s":                                           {Status: delivery.Status{State: event.StateStarting, Since: now.Add(-4 * time.Second)}},
@@ -72,7 +71,7 @@ func TestVocabulary(t *testing.T) {
 		known := strings.Contains(text, "nothing happened: ")
 		unknown := strings.Contains(text, "proves nothing: ") || strings.Contains(text, "no events come: ") || strings.Contains(text, "cause   ")
 		if known == unknown || !strings.Contains(text, "next") || !strings.Contains(text, evidence.NoReplay) {
-			t.Errorf("%s: the view tells\n%s", word, text)
+			t.Errorf("%s: it says\n%s", word, text)
 		}
 		if certain := strings.HasPrefix(word, "polling, every") || strings.Contains(word, "heartbeat"); known != certain {
 			t.Errorf("%s: known is %v", word, known)
@@ -80,7 +79,7 @@ func TestVocabulary(t *testing.T) {
 	}
 }
 
-// Where events come, the view does not say that nothing happens.
+// While events arrive, the subscription is not called quiet.
 func TestQuietnessWhileEventsArrive(t *testing.T) {
 	now := start
 	for last, want := range map[time.Duration]string{
@@ -98,8 +97,8 @@ func TestQuietnessWhileEventsArrive(t *testing.T) {
 	}
 }
 
-// While an attempt runs, its time is not counted down any more.
-func TestAttemptThatRuns(t *testing.T) {
+// The countdown ends when an attempt begins.
+func TestRunningAttemptHasNoCountdown(t *testing.T) {
 	s := host.ServerView{Reach: host.ReachBackoff, Attempt: 1, NextTry: start}
 	if got := evidence.Reach(s, start); got != "unreachable, retrying (2nd)" {
 		t.Errorf("at its time: %q", got)
@@ -113,9 +112,8 @@ func TestAttemptThatRuns(t *testing.T) {
 	}
 }
 
-// What has no time of its own, or an absurd one, was on its way for no time that is known:
-// the newest record of a subscription may be a change of its state.
-func TestLagThatIsNotKnown(t *testing.T) {
+// The lag is unknown for records without a time, with an absurd one, and for changes of state.
+func TestLagMayBeUnknown(t *testing.T) {
 	at := time.Date(2026, 11, 23, 3, 0, 0, 0, time.UTC)
 	for timestamp, want := range map[string]time.Duration{
 		"": 0, "soon": 0, "0001-01-01T00:00:00Z": 0, "2026-11-23T04:00:00Z": 0, "2026-11-23T02:59:58Z": 2 * time.Second,

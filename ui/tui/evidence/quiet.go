@@ -19,8 +19,8 @@ type Fact struct {
 	Text  trust.Rendered
 }
 
-// Quietness answers why a subscription is quiet: what was last seen, what the
-// host does next, and whether silence means that nothing happened.
+// Quietness explains why a subscription is quiet: what was seen last, what the host does next, and
+// whether silence means that nothing happened. cursorless says that the type has no replay.
 func Quietness(v *host.SubscriptionView, cursorless bool, now time.Time) []Fact {
 	s := v.Status
 	var out []Fact
@@ -90,16 +90,15 @@ func Quietness(v *host.SubscriptionView, cursorless bool, now time.Time) []Fact 
 	return out
 }
 
-// busyWithin is how new an event is while a subscription is not called silent.
+// busyWithin is the age of the last event below which a subscription is not called silent.
 const busyWithin = 30 * time.Second
 
-// arriving reports whether events come right now: the subscription works, and its last
-// event is new.
+// arriving reports whether a subscription works and its last event is new.
 func arriving(v *host.SubscriptionView, last, now time.Time) bool {
 	return StateOf(*v).Alive() && !last.IsZero() && now.Sub(last) < busyWithin
 }
 
-// LeaseFacts tell of a webhook lease and of what the server said at its last refresh.
+// LeaseFacts describes a webhook lease and what the server said at its last refresh.
 func LeaseFacts(v *host.SubscriptionView, now time.Time) []Fact {
 	lease := LeaseOf(v)
 	var out []Fact
@@ -132,7 +131,7 @@ func LeaseFacts(v *host.SubscriptionView, now time.Time) []Fact {
 	return append(out, Fact{"server  ", themes.Plain, line})
 }
 
-// withReason adds the reason to words, if there is one.
+// withReason appends the reason to words, if there is one.
 func withReason(words string, r event.Reason) string {
 	if r == "" {
 		return words
@@ -140,8 +139,8 @@ func withReason(words string, r event.Reason) string {
 	return words + ": " + r.Words()
 }
 
-// Silence reports whether silence of a subscription is known to mean that nothing
-// happened, and why.
+// Silence reports whether the silence of a subscription means that nothing happened, and why it
+// does or does not.
 func Silence(v *host.SubscriptionView, now time.Time) (known bool, why string) {
 	s := v.Status
 	switch state := StateOf(*v); state {
@@ -208,7 +207,7 @@ func Silence(v *host.SubscriptionView, now time.Time) (known bool, why string) {
 	return true, "the stream is alive, its last sign of life is " + cells.Span(now.Sub(sign)) + " old"
 }
 
-// nextTry tells of the attempt n; in is when it is due, "" for now.
+// nextTry describes attempt n; in says when it is due, "" for now.
 func nextTry(n int, in string) string {
 	if in == "" {
 		return "it tries again at once"

@@ -14,8 +14,8 @@ import (
 	"eventdeck/ui/tui/cells"
 )
 
-// Sign returns the glyph and the role of a subscription's state. The word of
-// the state always stands beside it.
+// Sign returns the glyph and the role of a subscription's state. It must be shown with the word of
+// the state.
 func Sign(g *cells.Glyphs, s event.State) (string, themes.Role) {
 	switch s {
 	case event.StateLive, event.StatePolling:
@@ -40,7 +40,7 @@ func Sign(g *cells.Glyphs, s event.State) (string, themes.Role) {
 	return g.Busy, themes.Dim
 }
 
-// ModesOf lists the modes of a type as rows show them.
+// ModesOf returns the modes of a type as rows show them.
 func ModesOf(t event.Type) string {
 	var words []string
 	for _, m := range t.Modes {
@@ -49,7 +49,7 @@ func ModesOf(t event.Type) string {
 	return strings.Join(words, " ")
 }
 
-// Lag tells how long an event was on its way, if its time can be read.
+// Lag describes how long an event was on its way, "" if that is not known.
 func Lag(r event.Record) string {
 	d, ok := LagOf(&r)
 	if !ok {
@@ -61,7 +61,7 @@ func Lag(r event.Record) string {
 	return ", " + cells.Span(d) + " after it occurred"
 }
 
-// LagOf is how long an event was on its way, 0 and false if that is not known.
+// LagOf returns how long an event was on its way; known is false if its time is missing or absurd.
 func LagOf(r *event.Record) (lag time.Duration, known bool) {
 	t, err := time.Parse(time.RFC3339, r.Timestamp.Raw())
 	if err != nil || r.Kind != event.KindEvent {
@@ -73,7 +73,7 @@ func LagOf(r *event.Record) (lag time.Duration, known bool) {
 	return lag, true
 }
 
-// StateRole is the role of a change of state in a row.
+// StateRole returns the role of a change of state in a row.
 func StateRole(s event.State) themes.Role {
 	switch s {
 	case event.StateResumed, event.StateSwitched, event.StateLive:
@@ -84,11 +84,11 @@ func StateRole(s event.State) themes.Role {
 	return themes.Dim
 }
 
-// StateWords tell a change of state on one line.
+// StateWords describes a change of state in one line.
 func StateWords(r event.Record) trust.Rendered {
 	text := string(r.State.State)
 	if r.State.State == event.StateSwitched {
-		return cells.Sanitize(r.State.Evidence) // it says so itself
+		return cells.Sanitize(r.State.Evidence) // it names both modes
 	}
 	if r.Mode != "" {
 		text = ModeWord(r.Mode) + " " + text
@@ -106,7 +106,7 @@ func StateWords(r event.Record) trust.Rendered {
 	return line
 }
 
-// Urgency orders subscriptions: those that need attention come first.
+// Urgency returns the rank of a subscription in a list: those that need attention come first.
 func Urgency(v *host.SubscriptionView) int {
 	if v.Waits() {
 		return 1
@@ -124,7 +124,7 @@ func Urgency(v *host.SubscriptionView) int {
 	return 3
 }
 
-// SubName names a subscription for a line; what a server wrote is made safe.
+// SubName returns the name of a subscription for one line, with the server's text made safe.
 func SubName(s *event.Subscription) string {
 	name := cells.Sanitize(s.Key.Server).Plain() + " " + trust.Line(s.Key.Type).Plain()
 	if !NoArgs(s.Key.Args) {
@@ -140,8 +140,8 @@ func RequestName(t event.Type, r host.Request) string {
 	})
 }
 
-// Unconfirmed replaces the error of a subscription that the server has not confirmed yet by
-// words: it is stored and the host goes on trying. Other errors stay.
+// Unconfirmed turns the error that the server has not confirmed a subscription yet into words: the
+// subscription is stored, and the host goes on trying. It returns other errors as they are.
 func Unconfirmed(what string, err error) (string, error) {
 	if errors.Is(err, host.ErrUnconfirmed) {
 		return what + "; the server has not confirmed it yet", nil
@@ -149,7 +149,7 @@ func Unconfirmed(what string, err error) (string, error) {
 	return what, err
 }
 
-// NotOffered says why a mode that the type does not offer cannot be chosen.
+// NotOffered says why a mode cannot be chosen that the type does not offer.
 func NotOffered(t event.Type) string {
 	if len(t.Modes) == 0 {
 		return "the server names no mode that is known here"
@@ -157,8 +157,8 @@ func NotOffered(t event.Type) string {
 	return "not offered by the type"
 }
 
-// Failing counts the subscriptions at a server that are in trouble: between the calls
-// of a server without a session only they show that it is gone.
+// Failing returns the number of subscriptions at a server that are in trouble. Of a server without
+// a session only they show, between calls, that it is gone.
 func Failing(subs []host.SubscriptionView, server string) (n int) {
 	for i := range subs {
 		if v := &subs[i]; v.Key.Server == server && Urgency(v) < 2 {

@@ -6,8 +6,8 @@ import (
 	"eventdeck/host/event"
 )
 
-// StoreTrouble says what is wrong with the store and what to do about it: a word and
-// a sentence, both empty if nothing is wrong.
+// StoreTrouble says what is wrong with the store, in a word, and what to do about it; both are "" if
+// nothing is wrong.
 func StoreTrouble(s event.StoreInfo) (word, text string) {
 	damage := s.Damage
 	if errors.Is(s.Err, event.ErrDamaged) {

@@ -11,8 +11,7 @@ import (
 	"eventdeck/host/trust"
 )
 
-// "Why is it quiet?" leads to the cause, whatever that is.
-func TestWhyQuietNamesTheCause(t *testing.T) {
+func TestQuietnessNamesTheCause(t *testing.T) {
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	refused := event.Refused{Count: 12, Last: now.Add(-time.Minute), Reason: "signature wrong"}
 	for name, tt := range map[string]struct {

@@ -13,10 +13,10 @@ import (
 	"eventdeck/ui/tui/cells"
 )
 
-// ReachMissing is said of a server that only subscriptions name.
+// ReachMissing is the reach of a server that has subscriptions but is not configured.
 const ReachMissing host.Reach = "not configured"
 
-// Reach says how far the host has got with a server.
+// Reach describes the connection to a server.
 func Reach(s host.ServerView, now time.Time) string {
 	switch s.Reach {
 	case host.ReachReady:
@@ -27,14 +27,14 @@ func Reach(s host.ServerView, now time.Time) string {
 		}
 		return "connecting"
 	case host.ReachBackoff:
-		return "unreachable, " + tryWords(s.Attempt+1, s.NextTry, now) // an attempt runs until the host tells how it went
+		return "unreachable, " + tryWords(s.Attempt+1, s.NextTry, now) // an attempt runs until the host reports its result
 	case host.ReachSignIn:
 		return "needs sign-in"
 	}
 	return string(s.Reach)
 }
 
-// Protocol says which protocol a server speaks; an era may begin with its version.
+// Protocol returns the version and era of a server's protocol. The era may begin with the version.
 func Protocol(s *host.ServerView) string {
 	if strings.HasPrefix(s.Era, s.Version) {
 		return s.Era
@@ -42,8 +42,7 @@ func Protocol(s *host.ServerView) string {
 	return strings.TrimSpace(s.Version + " " + s.Era)
 }
 
-// StateOf is the state that is shown: that of the running subscription, else
-// the stored one.
+// StateOf returns the state of the running subscription, else the stored one.
 func StateOf(v host.SubscriptionView) event.State {
 	if v.Status.State != "" {
 		return v.Status.State
@@ -54,13 +53,13 @@ func StateOf(v host.SubscriptionView) event.State {
 	return event.StateStarting
 }
 
-// NoArgs reports whether a subscription's arguments say nothing.
+// NoArgs reports whether a subscription has no arguments.
 func NoArgs(raw []byte) bool {
 	t := bytes.TrimSpace(raw)
 	return len(t) == 0 || string(t) == "{}"
 }
 
-// ModeWord is the mode as rows show it.
+// ModeWord returns a mode as rows show it.
 func ModeWord(m event.Mode) string {
 	if m == event.ModeWebhook {
 		return "hook"
@@ -68,7 +67,7 @@ func ModeWord(m event.Mode) string {
 	return string(m)
 }
 
-// Causes explains why there is a gap.
+// Causes explains the causes of gaps.
 var Causes = map[event.Cause]string{
 	event.CauseTruncated:      "the server no longer had the events from the saved position on",
 	event.CauseGap:            "the server said that it skipped events",
@@ -82,11 +81,10 @@ var Causes = map[event.Cause]string{
 	event.CausePaused:         "you paused a type that cannot be replayed",
 }
 
-// DemoGaps explains the gaps that a start of the demo on kept data begins with.
+// DemoGaps explains the gaps at each start of the demo with a kept store.
 const DemoGaps = "Demo servers start anew with this program and remember nothing, so each start on kept data begins with a gap."
 
-// GapWords tells a gap on one line, with times as they are shown. They come first: where there
-// is no room for all, they are seen.
+// GapWords describes a gap in one line. Times come first, because narrow rows cut off the end.
 func GapWords(g event.Gap, clock cells.TimeView) string {
 	text := "gap"
 	if !g.From.IsZero() {
@@ -101,7 +99,7 @@ func GapWords(g event.Gap, clock cells.TimeView) string {
 	return text + ": events may be missing (" + string(g.Cause) + ")"
 }
 
-// LevelRole is the role of a severity. The sender's word for it is shown as well.
+// LevelRole returns the role of a severity. It must be shown with the sender's word.
 func LevelRole(l severity.Level) themes.Role {
 	switch l {
 	case severity.Critical, severity.Error:
@@ -114,7 +112,7 @@ func LevelRole(l severity.Level) themes.Role {
 	return themes.Dim
 }
 
-// WordRole is the role of a sender's word for a severity where that word stands: the worst stands
+// WordRole returns the role in which a sender's word for a severity is written: critical ones stand
 // out among errors.
 func WordRole(word string) themes.Role {
 	if l := severity.LevelOf(word); l != severity.Critical {
@@ -123,10 +121,10 @@ func WordRole(word string) themes.Role {
 	return themes.Critical
 }
 
-// Gravity is [LevelRole] of a sender's word.
-func Gravity(word string) themes.Role { return LevelRole(severity.LevelOf(word)) }
+// WordLevelRole is [LevelRole] for a sender's word.
+func WordLevelRole(word string) themes.Role { return LevelRole(severity.LevelOf(word)) }
 
-// TagWords lists the tags that a server gives an event.
+// TagWords returns the tags of an event, separated by blanks.
 func TagWords(l *event.Labels) trust.Text {
 	words := make([]string, len(l.Tags))
 	for i, t := range l.Tags {

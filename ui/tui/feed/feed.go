@@ -1,5 +1,5 @@
-// Package feed reads the host for the screen: rows and records of the log, the snapshot, marks.
-// Its functions are called by commands, in the background, and return values.
+// Package feed reads the host for the screen: rows and records of the log, the snapshot, marks. Its
+// functions are called in the background and return values.
 package feed
 
 import (
@@ -11,13 +11,13 @@ import (
 	"eventdeck/host/event"
 )
 
-// Host is what the feed reads.
+// Host is the part of the host that the feed reads.
 type Host interface {
 	Snapshot() host.Snapshot
 	Marks() []event.Mark
 }
 
-// Feed reads what is new. All methods may be called from any goroutine.
+// Feed reads the state of the host and new records. Its methods may be called from any goroutine.
 type Feed struct {
 	host Host
 	log  func() Log
@@ -28,28 +28,28 @@ type Feed struct {
 	marked map[uint64]event.Record
 }
 
-// New returns a feed on a host and its log.
+// New returns a feed of a host and its log.
 func New(h Host, log func() Log) *Feed {
 	return &Feed{host: h, log: log, marked: map[uint64]event.Record{}}
 }
 
-// News is what one reading of the host returns.
+// News is the result of [Feed.Latest].
 type News struct {
 	Snap   host.Snapshot
 	Marks  []event.Mark
 	Marked map[uint64]event.Record // the records of the newest marks
-	Pages  []Page                  // of the arrivals, one for each stream
+	Pages  []Page                  // new records, one page for each stream
 }
 
-// Aim sets which arrivals the next [Feed.Latest] reads for each stream. It does not change a
-// reading that runs.
-func (f *Feed) Aim(streams ...Request) {
+// SetRequests sets the requests that the next [Feed.Latest] answers, one for each stream. A call
+// that is running keeps the former ones.
+func (f *Feed) SetRequests(streams ...Request) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.next = append(f.next[:0], streams...)
 }
 
-// Latest reads the state and the arrivals.
+// Latest reads the state of the host and answers the requests of [Feed.SetRequests].
 func (f *Feed) Latest(ctx context.Context) News {
 	f.mu.Lock()
 	next := slices.Clone(f.next)
@@ -63,10 +63,10 @@ func (f *Feed) Latest(ctx context.Context) News {
 	return n
 }
 
-// markedMax bounds the marks whose records are read: lists show the newest first.
+// markedMax bounds the marks whose records are read, newest first.
 const markedMax = 200
 
-// markedRecords returns the records of marks. What it returned before is never written again.
+// markedRecords returns the records of marks. It never changes a map that it has returned.
 func (f *Feed) markedRecords(log Log, marks []event.Mark) map[uint64]event.Record {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -83,7 +83,7 @@ func (f *Feed) markedRecords(log Log, marks []event.Mark) map[uint64]event.Recor
 		if !ok {
 			var err error
 			if r, err = log.Get(m.Seq); err != nil {
-				continue // its number says what there is to say
+				continue // the mark is shown with the number of its record only
 			}
 		}
 		f.marked[m.Seq] = r

@@ -18,8 +18,8 @@ import (
 
 var began = time.Date(2026, 7, 1, 0, 0, 0, 0, time.UTC)
 
-// stored is a log of n events a second apart. Every hundredth has the word rare; the
-// third has the word unique.
+// stored returns a log of n events a second apart. Every hundredth has the word rare; the third has
+// the word unique.
 func stored(t testing.TB, n int) *eventlog.Log {
 	t.Helper()
 	s := storetest.Open(t)
@@ -47,7 +47,7 @@ func asked(t testing.TB, text string) query.Query {
 	return q
 }
 
-func TestRowsRoundAPlace(t *testing.T) {
+func TestAnswerReadsTheRequestedRows(t *testing.T) {
 	log := stored(t, 10_000)
 	for name, c := range map[string]struct {
 		r              feed.Request
@@ -98,8 +98,7 @@ func TestRecordsComeWithRows(t *testing.T) {
 	}
 }
 
-// A search goes through all of the log, in whatever parts, both ways.
-func TestFindGoesThroughAllOfTheLog(t *testing.T) {
+func TestFindSearchesTheWholeLogBothWays(t *testing.T) {
 	log := stored(t, 60_000)
 	unique := asked(t, "unique")
 	for name, c := range map[string]struct {
@@ -127,7 +126,7 @@ func TestFindGoesThroughAllOfTheLog(t *testing.T) {
 					return
 				}
 				if p.At.IsZero() || p.Edge == f.From {
-					t.Fatalf("it does not go on, or does not tell from where: %+v", p)
+					t.Fatalf("it does not advance, or has no time: %+v", p)
 				}
 				f.From = p.Edge
 			}
@@ -144,11 +143,11 @@ type source struct {
 func (s *source) Snapshot() host.Snapshot { s.read++; return host.Snapshot{Version: uint64(s.read)} }
 func (s *source) Marks() []event.Mark     { return s.marks }
 
-func TestNews(t *testing.T) {
+func TestLatestReadsStateAndArrivals(t *testing.T) {
 	log := stored(t, 100)
 	s := &source{marks: []event.Mark{{Seq: 3}, {Seq: 5, Note: "noted"}, {Seq: 500}}}
 	f := feed.New(s, func() feed.Log { return log })
-	f.Aim(feed.Request{Kind: feed.Arrived, Gen: 4, At: 90})
+	f.SetRequests(feed.Request{Kind: feed.Arrived, Gen: 4, At: 90})
 	n := f.Latest(context.Background())
 	if n.Snap.Version != 1 || len(n.Marks) != 3 || len(n.Pages) != 1 || n.Pages[0].Gen != 4 || len(n.Pages[0].Seqs) != 10 {
 		t.Errorf("%+v", n)
@@ -158,8 +157,8 @@ func TestNews(t *testing.T) {
 	}
 }
 
-// BenchmarkNavigation asks for rows and looks for records over a million stored events:
-// what a key waits for until something is shown. p99 is in milliseconds.
+// BenchmarkNavigation reads rows and searches records of a million stored events: the time from a
+// key press to the first rows. p99 is in milliseconds.
 func BenchmarkNavigation(b *testing.B) {
 	log := stored(b, 1_000_000)
 	read := func(r feed.Request) func() { return func() { feed.Answer(context.Background(), log, r) } }

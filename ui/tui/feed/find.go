@@ -9,29 +9,28 @@ import (
 	"eventdeck/ui/tui/query"
 )
 
-// Find looks for the next record of a query that matches, through all that is stored,
-// part by part: each part tells how far it came.
+// Find searches the log for the next record of a query that matches. It searches in parts, and each
+// part reports how far it came.
 type Find struct {
 	Query query.Query
-	// Match is called from several goroutines with records that are lent. Nil takes
-	// every record of the query.
+	// Match is called from several goroutines and must not keep the record. Nil matches every record
+	// of the query.
 	Match func(*event.Record) bool
-	From  uint64 // it looks behind this record, or before it
-	Back  bool   // it looks at older records, from the newest
+	From  uint64 // the search starts after this record, or before it for Back
+	Back  bool   // searches older records, the newest first
 }
 
 // Found is the result of one part of a search.
 type Found struct {
-	Seq    uint64    // 0: nothing in this part
-	Edge   uint64    // the next part looks from here
-	At     time.Time // when the record there was received; zero if that is not known
-	Oldest uint64    // the oldest record that is stored, told with At; 0: not known
-	End    bool      // there is nothing to look at beyond
+	Seq    uint64    // the record that was found; 0: none in this part
+	Edge   uint64    // the From of the next part
+	At     time.Time // when the record at Edge was received; zero if that is not known
+	Oldest uint64    // the oldest stored record; 0 if At is zero or nothing is stored
+	End    bool      // the whole log was searched
 	Err    error
 }
 
-// Part looks through the log for at most partTime, or until ctx ends. It is called
-// in the background.
+// Part searches the log for at most partTime, or until ctx ends. It is called in the background.
 func (f Find) Part(ctx context.Context, log Log) Found {
 	out := Found{Edge: f.From}
 	end := time.Now().Add(partTime)
@@ -51,7 +50,7 @@ func (f Find) Part(ctx context.Context, log Log) Found {
 				out.Seq, out.End = r.Seq, false
 				return false
 			}
-			if n++; n%lookAtClock == 0 && (ctx.Err() != nil || time.Now().After(end)) {
+			if n++; n%clockEvery == 0 && (ctx.Err() != nil || time.Now().After(end)) {
 				out.End = false
 				return false
 			}
@@ -68,8 +67,8 @@ func (f Find) Part(ctx context.Context, log Log) Found {
 	return out
 }
 
-// lookAtClock is after how many records a search looks whether its time is over.
-const lookAtClock = 256
+// clockEvery is the number of records after which a search checks the time.
+const clockEvery = 256
 
 func (f Find) takes(r *event.Record) bool {
 	return f.Query.Matches(r) && (f.Match == nil || f.Match(r))

@@ -8,23 +8,23 @@ import (
 	"eventdeck/host/event"
 )
 
-// Fold is a row of equal changes of state among which no event stands: a server that went away
-// is one thing, however many subscriptions it had, and however often it came back. Gaps and other
-// changes of state may stand among them; a gap is never a part of one.
+// Fold is one row for equal changes of state with no event between them: the loss of a server is
+// one row, for all of its subscriptions and however often it came back. Gaps and other changes of
+// state may be between them. For a gap, the fold has only Last and is not joined with others.
 type Fold struct {
-	Last  uint64 // the newest of them; the row is the oldest; of a gap itself
-	Rows  int    // 0: it is a gap
-	Many  bool   // of several subscriptions
-	Since time.Time
-	Until time.Time // when the newest of them was received
+	Last  uint64    // the newest record; the row has the number of the oldest
+	Rows  int       // the number of records; 0 for a gap
+	Many  bool      // they are of several subscriptions
+	Since time.Time // when the oldest was received
+	Until time.Time // when the newest was received
 	of    change
-	sub   event.SubID // of the first
-	seqs  []uint64    // all of them, ascending
+	sub   event.SubID // of the oldest
+	seqs  []uint64    // all records, ascending
 }
 
-// Join adds a change of state to the fold.
+// Join returns the fold with the records of next added.
 func (f Fold) Join(next Fold) Fold {
-	f.seqs = slices.Clip(f.seqs) // other copies have the same
+	f.seqs = slices.Clip(f.seqs) // other copies share the array
 	return f.join(next)
 }
 
@@ -34,13 +34,13 @@ func (f Fold) join(next Fold) Fold {
 	return f
 }
 
-// Holds reports whether the fold has a record.
+// Holds reports whether the fold contains a record.
 func (f Fold) Holds(seq uint64) bool {
 	_, ok := slices.BinarySearch(f.seqs, seq)
 	return ok
 }
 
-// Hidden are the records of the fold that have no row of their own.
+// Hidden returns the records of the fold that have no row of their own.
 func (f Fold) Hidden() []uint64 {
 	if f.Rows < 2 {
 		return nil
@@ -48,7 +48,7 @@ func (f Fold) Hidden() []uint64 {
 	return f.seqs[1:]
 }
 
-// Before is the fold without those that are not older than seq.
+// Before returns the fold with only its records older than seq, if there are any.
 func (f Fold) Before(seq uint64) Fold {
 	if n, _ := slices.BinarySearch(f.seqs, seq); 0 < n && n < f.Rows {
 		f.seqs = f.seqs[:n:n]
@@ -57,10 +57,11 @@ func (f Fold) Before(seq uint64) Fold {
 	return f
 }
 
-// Run is rows of changes of state and gaps among which no event stands.
+// Run is a run of changes of state and gaps with no event between them.
 type Run struct{ rows map[change]uint64 }
 
-// Put adds a row, and returns the row that it goes on with; ok is false if it is the first.
+// Put adds a record, and returns the row of an equal one that was added before; ok is false if there
+// is none.
 func (r *Run) Put(seq uint64, f Fold) (row uint64, ok bool) {
 	if f.Rows == 0 {
 		return 0, false
@@ -75,18 +76,19 @@ func (r *Run) Put(seq uint64, f Fold) (row uint64, ok bool) {
 	return 0, false
 }
 
-// change is what makes changes of state equal, whichever subscription of a server they are of.
+// change has the properties in which equal changes of state agree. The subscription is not one.
 type change struct {
 	server, mode, state, evidence, failed string
 }
 
-// states notes the changes of state and the gaps among what is matched. It is used by several goroutines.
+// states collects the changes of state and gaps that a query matches. It is used by several
+// goroutines.
 type states struct {
 	mu    sync.Mutex
 	folds map[uint64]Fold
 }
 
-// note notes a change of state or a gap that a query took.
+// note adds a change of state or a gap.
 func (s *states) note(r *event.Record) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,7 +103,7 @@ func (s *states) note(r *event.Record) {
 	s.folds[r.Seq] = f
 }
 
-// fold makes one row of equal changes of state among which no event stands.
+// fold joins equal changes of state with no event between them to one row.
 func (p *Page) fold() {
 	if p.Folds, p.states = p.states.folds, nil; len(p.Folds) < 2 {
 		return

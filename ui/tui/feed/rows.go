@@ -10,20 +10,19 @@ import (
 	"eventdeck/ui/tui/query"
 )
 
-// Bounds of what one request reads.
+// Bounds of one request.
 const (
-	FirstScan  = 2_000  // records examined round a place, or at the end of the log
-	FirstRows  = 300    // rows with which that is content
-	PageScan   = 20_000 // records examined for newer rows
-	PageRows   = 1_000  // rows with which a page is content
-	CatchUpMax = 4_000  // arrivals examined in one step
+	FirstScan  = 2_000  // records read around a place, or at the end of the log
+	FirstRows  = 300    // rows after which that reading ends
+	PageScan   = 20_000 // records read for newer rows
+	PageRows   = 1_000  // rows of a full page
+	CatchUpMax = 4_000  // new records read in one step
 )
 
-// partTime bounds the search for one part: what is at hand is shown and progress is
-// told at least so often.
+// partTime bounds the time of one part of a search; after each part, rows and progress are shown.
 const partTime = 30 * time.Millisecond
 
-// Log is what is read of the log; see [eventlog.Log], whose promises its methods have.
+// Log is the part of [eventlog.Log] that is read here.
 type Log interface {
 	Last() uint64
 	Get(seq uint64) (event.Record, error)
@@ -32,30 +31,30 @@ type Log interface {
 	Search(ctx context.Context, match func(*event.Record) bool, before uint64, page func(eventlog.Found) bool) error
 }
 
-// Kind says which rows a request is for.
+// Kind is the kind of rows that a request asks for.
 type Kind uint8
 
 const (
-	Newest  Kind = iota // the newest ones
-	Oldest              // the oldest ones
-	Around              // those on both sides of record At
-	Older               // those before record At
-	Newer               // those after record At
-	Arrived             // those that came after record At; the newest ones, if those are too many to follow
-	Counted             // none: those that came after record At are counted
-	Records             // none: records alone
+	Newest  Kind = iota // the newest rows
+	Oldest              // the oldest rows
+	Around              // the rows on both sides of record At
+	Older               // the rows before record At
+	Newer               // the rows after record At
+	Arrived             // the new rows after record At; the newest rows if there are too many of them
+	Counted             // no rows: the new rows after record At are counted
+	Records             // no rows: only records
 )
 
 // Request asks for rows of the log.
 type Request struct {
-	Kind  Kind
-	Of    int // which stream of the screen asks; the answer has it too
-	Gen   int // of the window that asks; the answer has it too
-	Query query.Query
-	At    uint64
-	Near  int      // the records of so many rows on each side of where one looks come with them …
-	Want  []uint64 // … and these
-	Keep  bool     // of [Arrived]: all of them, however many
+	Kind   Kind
+	Stream int // the id of the stream that asks; the answer has it too
+	Gen    int // the generation of the window that asks; the answer has it too
+	Query  query.Query
+	At     uint64
+	Near   int      // the number of rows, on each side of the position, whose records are read too
+	Want   []uint64 // further records to read
+	Keep   bool     // for [Arrived]: read all new rows, however many
 }
 
 // Page is the answer to a request.
@@ -63,22 +62,22 @@ type Page struct {
 	Request
 	Seqs   []uint64        // rows, ascending
 	Folds  map[uint64]Fold // of the rows that are changes of state or gaps
-	From   uint64          // everything from here …
-	To     uint64          // … to here was examined
-	Oldest bool            // nothing is before From
-	Newest bool            // nothing was after To
-	Last   uint64          // newest record when the request was answered
-	Count  int             // of [Counted]
+	From   uint64          // the log was read from here …
+	To     uint64          // … to here
+	Oldest bool            // there is no record before From
+	Newest bool            // there was no record after To
+	Last   uint64          // the newest record when the request was answered
+	Count  int             // for [Counted]
 	Back   time.Time       // when the record at From was received; zero if that is not known
-	Got    []event.Record
-	Lost   []uint64 // of those that were wanted: they are not in the log
+	Got    []event.Record  // the records that were asked for
+	Lost   []uint64        // records that were asked for and cannot be read
 	Err    error
 
-	states *states // while it is answered
+	states *states // collected while the request is answered
 }
 
-// Answer answers a request. It is called in the background; ctx ends the search of
-// [Older], whose page then has the cause as its error.
+// Answer answers a request. It is called in the background. If ctx ends the search for [Older] rows,
+// the error of the page is that of ctx.
 func Answer(ctx context.Context, log Log, r Request) Page {
 	p := Page{Request: r, Last: log.Last(), states: &states{}}
 	switch r.Kind {
@@ -86,23 +85,23 @@ func Answer(ctx context.Context, log Log, r Request) Page {
 		p.newest(log)
 	case Oldest:
 		p.From, p.Oldest = 1, true
-		p.on(log, FirstScan, FirstRows)
+		p.readForward(log, FirstScan, FirstRows)
 	case Around:
 		p.From, p.To = r.At+1, r.At
-		p.back(log, FirstScan, FirstRows)
-		p.on(log, FirstScan, FirstRows)
+		p.readBackward(log, FirstScan, FirstRows)
+		p.readForward(log, FirstScan, FirstRows)
 	case Older:
 		p.From = r.At
 		p.search(ctx, log)
 	case Newer:
 		p.To = r.At
-		p.on(log, PageScan, PageRows)
+		p.readForward(log, PageScan, PageRows)
 	case Arrived:
 		if p.To = r.At; !r.Keep && p.Last > r.At+2*CatchUpMax {
 			p.Kind = Newest
 			p.newest(log)
 		} else {
-			p.on(log, CatchUpMax, CatchUpMax)
+			p.readForward(log, CatchUpMax, CatchUpMax)
 		}
 	case Counted:
 		p.count(log)
@@ -112,20 +111,20 @@ func Answer(ctx context.Context, log Log, r Request) Page {
 	return p
 }
 
-// newest reads the end of the log.
+// newest reads the newest records.
 func (p *Page) newest(log Log) {
 	p.From, p.To, p.Newest = p.Last+1, p.Last, true
-	p.back(log, FirstScan, FirstRows)
+	p.readBackward(log, FirstScan, FirstRows)
 }
 
-// back examines the log before From, newest first.
-func (p *Page) back(log Log, scan, rows int) {
+// readBackward reads at most scan records before From, the newest first, for at most rows rows.
+func (p *Page) readBackward(log Log, scan, rows int) {
 	if p.Oldest = p.From <= 1; p.Oldest {
 		return
 	}
 	p.Oldest = true
 	var found []uint64
-	p.failed(log.Before(p.From, func(r event.Record) bool {
+	p.fail(log.Before(p.From, func(r event.Record) bool {
 		if scan == 0 || len(found) >= rows {
 			p.Oldest = false
 			return false
@@ -141,11 +140,11 @@ func (p *Page) back(log Log, scan, rows int) {
 	p.Seqs = append(found, p.Seqs...)
 }
 
-// on examines the log after To, oldest first.
-func (p *Page) on(log Log, scan, rows int) {
+// readForward reads at most scan records after To, the oldest first, for at most rows rows.
+func (p *Page) readForward(log Log, scan, rows int) {
 	p.Newest = true
-	var record event.Record // one for all: what is matched is on the heap
-	p.failed(after(log, p.To, func(r event.Record) bool {
+	var record event.Record // one for all records, because a matched one escapes to the heap
+	p.fail(after(log, p.To, func(r event.Record) bool {
 		if scan == 0 || rows == 0 {
 			p.Newest = false
 			return false
@@ -160,18 +159,17 @@ func (p *Page) on(log Log, scan, rows int) {
 	}))
 }
 
-// matches reports whether the query takes a record.
+// matches reports whether the query matches a record, and collects changes of state and gaps.
 func (p *Page) matches(r *event.Record) bool {
-	takes := p.Query.Matches(r)
-	if takes && (r.Kind == event.KindState && r.State != nil || r.Kind == event.KindGap) {
+	ok := p.Query.Matches(r)
+	if ok && (r.Kind == event.KindState && r.State != nil || r.Kind == event.KindGap) {
 		p.states.note(r)
 	}
-	return takes
+	return ok
 }
 
-// after is [eventlog.Log.After]. A reader who begins before the first record has the
-// store look through all of its file for damage first, a quarter of a second for a
-// million records; what is shown of the log can do without.
+// after is [eventlog.Log.After], which for seq 0 makes the store check its whole file for damage
+// first: a quarter of a second for a million records. The screen does not need that check.
 func after(log Log, seq uint64, fn func(event.Record) bool) error {
 	if seq == 0 {
 		if r, err := log.Get(1); err == nil && !fn(r) {
@@ -182,11 +180,10 @@ func after(log Log, seq uint64, fn func(event.Record) bool) error {
 	return log.After(seq, fn)
 }
 
-// search examines the whole log before From for a page of rows, as long as a part may
-// take.
+// search searches the log before From for a page of rows, for at most partTime.
 func (p *Page) search(ctx context.Context, log Log) {
 	end := time.Now().Add(partTime)
-	p.failed(log.Search(ctx, p.matches, p.From, func(f eventlog.Found) bool {
+	p.fail(log.Search(ctx, p.matches, p.From, func(f eventlog.Found) bool {
 		p.Seqs = append(p.Seqs, f.Seqs...)
 		p.From, p.Oldest = f.Edge, f.End
 		return len(p.Seqs) < PageRows && time.Now().Before(end)
@@ -195,18 +192,18 @@ func (p *Page) search(ctx context.Context, log Log) {
 	p.Back = receivedAt(log, p.From)
 }
 
-// count counts what the log has after At.
+// count counts the matching records after At.
 func (p *Page) count(log Log) {
 	if p.To, p.Newest = p.Last, true; p.Query.Everything() {
 		p.Count = int(p.Last - min(p.At, p.Last))
 		return
 	}
 	p.To = p.At
-	p.on(log, CatchUpMax, CatchUpMax)
+	p.readForward(log, CatchUpMax, CatchUpMax)
 	p.Count, p.Seqs = len(p.Seqs), nil
 }
 
-// records reads the records that are wanted.
+// records reads the records that the request asks for.
 func (p *Page) records(log Log) {
 	for _, seq := range append(p.near(), p.Want...) {
 		r, err := log.Get(seq)
@@ -218,8 +215,7 @@ func (p *Page) records(log Log) {
 	}
 }
 
-// near are the rows round the place where one looks: the record that was asked for, or
-// the end at which rows were asked for.
+// near returns the rows around the position of the request: record At, or the end of the log.
 func (p *Page) near() []uint64 {
 	i := len(p.Seqs)
 	switch p.Kind {
@@ -231,13 +227,13 @@ func (p *Page) near() []uint64 {
 	return slices.Clone(p.Seqs[max(0, i-p.Near):min(len(p.Seqs), i+p.Near)])
 }
 
-func (p *Page) failed(err error) {
+func (p *Page) fail(err error) {
 	if p.Err == nil {
 		p.Err = err
 	}
 }
 
-// receivedAt is when a record was received, the zero time if it is not in the log.
+// receivedAt returns when a record was received, the zero time if it cannot be read.
 func receivedAt(log Log, seq uint64) time.Time {
 	r, err := log.Get(seq)
 	if err != nil {

@@ -1,10 +1,7 @@
-// Package filterbar is the line in which a filter is typed, and the filters that the operator
-// saved under names.
+// Package filterbar is the prompt for filters, and the filters that are saved under names.
 package filterbar
 
 import (
-	"strings"
-
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host"
@@ -17,7 +14,7 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// says is what stands under the filter while nothing is wrong with it.
+// says is the text below the filter while nothing is wrong with it.
 const says = "enter keep  tab complete  up earlier  esc undo   words !not a|b server: sev: .path>5 since:10m"
 
 // Env is what the bar needs.
@@ -30,30 +27,30 @@ type Env struct {
 	Log     func() Log
 }
 
-// Screen is what shows the bar.
+// Screen shows the bar.
 type Screen interface {
 	widget.Lines
 	// EnterStream moves the focus to the stream.
 	EnterStream()
-	// ShowQuery shows what a query takes, and its place in the tree.
+	// ShowQuery shows a query in the stream, and its node in the tree.
 	ShowQuery(q query.Query)
 }
 
-// Log is read for the values that filters are completed with; see [eventlog.Log].
+// Log is the log from which values for completion are read; see [eventlog.Log].
 type Log interface {
 	Before(seq uint64, fn func(event.Record) bool) error
 }
 
-// Bar is the filter of the stream as it is typed, and those that are saved.
+// Bar edits the filter of the stream, and has the saved filters.
 type Bar struct {
-	env    Env
-	saved  persist.Named[string]
-	line   *widget.Prompt // while a filter is typed; it may be closed
-	before query.Query    // what esc goes back to
-	gone   query.Query    // the filter that was taken away last; no text: none
-	by     string         // the filter that took the place of gone, "" if none did
-	offers offers         // what tab offers
-	seen   *filter.Seen   // what filters can be completed with
+	env         Env
+	saved       persist.Named[string]
+	line        *widget.Prompt // the last prompt for a filter; it may be closed
+	before      query.Query    // the query that esc restores
+	removed     query.Query    // the filter that was removed last; no text: none
+	replacedBy  string         // the filter that replaced removed, "" for none
+	completions completions    // the candidates of tab
+	seen        *filter.Seen   // the values for completion
 }
 
 // New returns a bar without saved filters.
@@ -61,22 +58,22 @@ func New(env Env) Bar {
 	return Bar{env: env, saved: persist.NewNamed[string](&env.Persist.Settings, persist.Filters, "filter", commandWords...)}
 }
 
-// Typing reports whether a filter is typed now, and what was shown before that.
+// Typing reports whether the prompt for a filter is open, and which query was shown before.
 func (b *Bar) Typing() (before query.Query, typing bool) {
 	return b.before, b.line != nil && b.line == b.env.Line()
 }
 
-// Open opens the filter as it is, selected: what is typed takes its place. The stream follows what is typed, as long as it is a
-// filter.
+// Open opens the prompt with the present filter selected, so that typing replaces it. The stream shows
+// the typed filter as long as it is valid.
 func (b *Bar) Open() tea.Cmd {
 	s := b.env.Stream
 	before, place := s.Query, s.Place()
 	b.env.EnterStream()
-	b.before, b.offers = before, offers{}
+	b.before, b.completions = before, completions{}
 	b.line = &widget.Prompt{
 		Label: "/", Says: says, Past: b.env.Persist.Lines.Filters,
-		Change: func(text string) { b.try(before.Node, text) },
-		Gone:   func() { s.ShowAt(before, place) },
+		Change:    func(text string) { b.try(before.Node, text) },
+		Cancelled: func() { s.ShowAt(before, place) },
 		Tab: func() tea.Cmd {
 			b.complete()
 			return nil
@@ -85,7 +82,7 @@ func (b *Bar) Open() tea.Cmd {
 			if b.try(before.Node, text) {
 				b.Remember(text)
 			}
-			s.Stay()
+			s.DropAnchor()
 			return nil
 		},
 	}
@@ -101,8 +98,7 @@ func (b *Bar) Remember(text string) {
 	m.Lines.Filters = widget.Remember(m.Lines.Filters, text)
 }
 
-// try shows what a text takes, if it is a filter, and says at the prompt how many that are
-// or what is wrong.
+// try applies a text if it is a filter. The prompt shows the number of matches, or what is wrong.
 func (b *Bar) try(n query.Node, text string) bool {
 	line, s := b.env.Line(), b.env.Stream
 	q, err := query.New(n, text, b.env.Clock())
@@ -125,21 +121,21 @@ func (b *Bar) try(n query.Node, text string) bool {
 	return true
 }
 
-// Hint says how the filter that finds nothing was understood, where that is likely
-// not what was meant; else it is empty.
+// Hint explains how a filter without matches was understood, if that is probably not what was meant;
+// nil otherwise.
 func (b *Bar) Hint() []string {
 	q := b.env.Stream.Query
 	h, ok := filter.HintOf(q.Text, b.seen)
 	if !ok || q.Off {
 		return nil
 	}
-	return []string{strings.ToUpper(h.Says[:1]) + h.Says[1:] + ".", h.Meant, ""}
+	return []string{cells.Sentence(h.Says), h.Meant, ""}
 }
 
-// Count says at the prompt how much is shown, and how far back the search for it has come.
-// It does nothing while no filter is typed.
+// Count shows the number of matches in the prompt, and how far back the search has come. It does
+// nothing while the prompt is closed.
 func (b *Bar) Count() {
-	if _, typing := b.Typing(); !typing || len(b.offers.list) > 0 && b.line.Says == b.offers.words() {
+	if _, typing := b.Typing(); !typing || len(b.completions.list) > 0 && b.line.Says == b.completions.words() {
 		return
 	}
 	s := b.env.Stream
@@ -160,37 +156,37 @@ func (b *Bar) Count() {
 	b.line.Says = words + "   " + says
 }
 
-// Take shows a query, and remembers its filter. was is the filter that is lost by it, "" if
-// none is: [Bar.Toggle] brings it back.
+// Take shows a query, and remembers its filter. was is the filter that it replaces, "" for none;
+// [Bar.Toggle] brings it back.
 func (b *Bar) Take(q query.Query, was string) {
-	if b.by = ""; was != "" {
-		b.gone, b.by = b.env.Stream.Query, q.Text
-		b.gone.Off = false
+	if b.replacedBy = ""; was != "" {
+		b.removed, b.replacedBy = b.env.Stream.Query, q.Text
+		b.removed.Off = false
 	}
 	b.Remember(q.Text)
 	b.env.ShowQuery(q)
 }
 
-// Toggle turns the filter off, and on again. It brings back the filter that the present one
-// took the place of, or without one that which was taken away last.
+// Toggle brings back the filter that the present one has replaced, else turns the present one off or
+// on. Without a filter it brings back the one that was removed last.
 func (b *Bar) Toggle() {
 	q := b.env.Stream.Query
 	switch {
-	case q.Text != "" && q.Text == b.by:
-		b.by = ""
-		b.env.ShowQuery(b.gone)
-		b.env.Tell("filter " + cells.Sanitize(b.gone.Text).Plain() + " is back")
+	case q.Text != "" && q.Text == b.replacedBy:
+		b.replacedBy = ""
+		b.env.ShowQuery(b.removed)
+		b.env.Tell("filter " + cells.Sanitize(b.removed.Text).Plain() + " is back")
 	case q.Text != "":
-		b.turn(!q.Off)
-	case b.gone.Text != "":
-		b.env.Stream.Show(b.gone.At(q.Node))
+		b.setOff(!q.Off)
+	case b.removed.Text != "":
+		b.env.Stream.Show(b.removed.At(q.Node))
 	default:
 		b.env.Tell("there is no filter to turn off; " + b.env.KeyOf("filter") + " makes one")
 	}
 }
 
-// turn turns the filter off or on.
-func (b *Bar) turn(off bool) {
+// setOff turns the filter off or on.
+func (b *Bar) setOff(off bool) {
 	q := b.env.Stream.Query
 	q.Off = off
 	b.env.Stream.Show(q)
@@ -199,11 +195,11 @@ func (b *Bar) turn(off bool) {
 	}
 }
 
-// Clear takes the filter away; [Bar.Toggle] brings it back.
+// Clear removes the filter; [Bar.Toggle] brings it back.
 func (b *Bar) Clear() {
 	s := b.env.Stream
-	b.gone, b.by = s.Query, ""
-	b.gone.Off = false
+	b.removed, b.replacedBy = s.Query, ""
+	b.removed.Off = false
 	s.Show(query.Query{Node: s.Query.Node})
 	b.env.Tell("the filter is gone; " + b.env.KeyOf("filter.toggle") + " brings it back")
 }

@@ -15,8 +15,8 @@ import (
 // learnMax bounds the newest records from which values for completion are learned.
 const learnMax = 2_000
 
-// Learn gathers from the newest records, in the background, what filters and paths can be
-// completed with; then it calls done on the event loop.
+// Learn reads the values for completion from the newest records in the background; then it calls done
+// on the event loop.
 func (b *Bar) Learn(done func()) tea.Cmd {
 	snap, log := *b.env.Snap, b.env.Log()
 	return b.env.Do(func(ctx context.Context) tea.Msg {
@@ -35,7 +35,7 @@ func (b *Bar) Learn(done func()) tea.Cmd {
 			return left > 0 && ctx.Err() == nil
 		})
 		return widget.Then(func() tea.Cmd {
-			if b.seen = seen; err != nil { // there are still the names
+			if b.seen = seen; err != nil { // it still has the names of servers and types
 				b.env.Fail("cannot read the log", err)
 			}
 			done()
@@ -44,16 +44,15 @@ func (b *Bar) Learn(done func()) tea.Cmd {
 	})
 }
 
-// offers are the ways in which a line may go on; tab leads from one to the next.
-type offers struct {
+// completions has the candidates for the term at the cursor; tab goes from one to the next.
+type completions struct {
 	list   []filter.Candidate
 	at     int
-	before string // the line without any of them
-	made   string // the line with the present one
+	before string // the line without a candidate
+	made   string // the line with the present candidate
 }
 
-// Paths returns the paths into payloads with which a text may go on, as far as they were
-// learned; see [Bar.Learn].
+// Paths returns the paths into payloads that complete a text; see [Bar.Learn].
 func (b *Bar) Paths(text string) []string {
 	if text == "" {
 		text = "."
@@ -67,15 +66,15 @@ func (b *Bar) Paths(text string) []string {
 	return out
 }
 
-// complete takes the next candidate for the term at the cursor.
+// complete inserts the next candidate for the term at the cursor.
 func (b *Bar) complete() {
-	p, o := b.line, &b.offers
+	p, o := b.line, &b.completions
 	text := p.Field.Text()
 	if len(o.list) > 0 && text == o.made {
 		o.at = (o.at + 1) % len(o.list)
 	} else {
 		cursor := len(string([]rune(text)[:p.Field.Column()]))
-		*o = offers{list: filter.Complete(text, cursor, b.seen), before: text}
+		*o = completions{list: filter.Complete(text, cursor, b.seen), before: text}
 	}
 	if h, ok := filter.HintOf(text, b.seen); ok && h.Meant != "" && len(o.list) == 0 {
 		p.Field.Set(h.Meant)
@@ -94,8 +93,8 @@ func (b *Bar) complete() {
 	p.Says = o.words()
 }
 
-// words lists what tab offers, the present one first.
-func (o *offers) words() string {
+// words lists the candidates, the present one first.
+func (o *completions) words() string {
 	var b strings.Builder
 	for i := range min(len(o.list), 12) {
 		c := o.list[(o.at+i)%len(o.list)]

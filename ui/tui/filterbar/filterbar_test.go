@@ -12,7 +12,6 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
-	"eventdeck/host/trust"
 	"eventdeck/ui/tui/filterbar"
 	"eventdeck/ui/tui/internal/tuitest"
 	"eventdeck/ui/tui/persist"
@@ -50,10 +49,7 @@ func newFixture() *fixture {
 	d := &fixture{Settings: tuitest.Settings{}}
 	env, snap := tuitest.Env(), &host.Snapshot{Servers: []host.ServerView{{Name: "chat"}}}
 	d.persist = persist.New(persist.Settings{Screen: &d.Screen, Host: d}, time.Now)
-	d.stream = stream.New(&stream.Env{
-		Env: env, Snap: snap, Focused: func() bool { return true }, Found: func() string { return "" },
-		TypeOf: func(r *event.Record) event.Type { return event.Type{Name: trust.Text{}} },
-	})
+	d.stream = stream.New(tuitest.StreamEnv(env, snap))
 	d.Bar = filterbar.New(filterbar.Env{Env: env, Screen: d, Stream: &d.stream, Snap: snap, Persist: &d.persist, Log: func() filterbar.Log { return d }})
 	return d
 }
@@ -66,7 +62,7 @@ func (d *fixture) keep(cmd tea.Cmd) {
 	}
 }
 
-func TestAFilterIsTyped(t *testing.T) {
+func TestStreamFollowsTheTypedFilter(t *testing.T) {
 	d := newFixture()
 	tuitest.Run(d.Open())
 	if _, typing := d.Typing(); !typing || !d.entered {
@@ -94,9 +90,8 @@ func TestAFilterIsTyped(t *testing.T) {
 	}
 }
 
-// A filter that another one took the place of comes back with its place in the tree; then
-// the key turns it off, as ever.
-func TestAReplacedFilterComesBack(t *testing.T) {
+// Toggle brings a replaced filter back with its node; then it turns that off.
+func TestReplacedFilterComesBack(t *testing.T) {
 	d := newFixture()
 	was, _ := query.New(query.Node{Server: "pager"}, "p99", tuitest.Start)
 	now, _ := query.New(query.Node{}, "value:INC-7", tuitest.Start)
@@ -126,7 +121,7 @@ func TestTabCompletes(t *testing.T) {
 	}
 }
 
-// Without the log the names of servers still complete, and the failure is told.
+// Without the log names of servers are completed, and the failure is shown.
 func TestCompletionWithoutTheLog(t *testing.T) {
 	d := newFixture()
 	d.fails = errors.New("the disk is gone")

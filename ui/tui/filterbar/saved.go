@@ -10,28 +10,28 @@ import (
 	"eventdeck/ui/tui/query"
 )
 
-// errNoFilter says that there is none to save or to turn off.
+// errNoFilter: there is no filter to save or to turn off.
 var errNoFilter = errors.New("there is no filter")
 
-// commandWords begin the lines of the command that are no name.
+// commandWords are the subcommands, which cannot be names of filters.
 var commandWords = []string{"save", "delete", "set", "off", "on"}
 
-// Load reads the saved filters. It asks the host: it is called before the program runs.
+// Load reads the saved filters from the host. It is called before the program runs.
 func (b *Bar) Load() { b.saved.Load() }
 
-// Gen grows with every change of what is saved.
+// Gen grows with every change of the saved filters.
 func (b *Bar) Gen() int { return b.saved.Gen }
 
-// Names are those of the saved filters, sorted.
+// Names returns the names of the saved filters, sorted.
 func (b *Bar) Names() []string { return b.saved.Names() }
 
-// Saved is the filter of a name, "" if there is none.
+// Saved returns the filter with a name, "" if there is none.
 func (b *Bar) Saved(name string) string {
 	text, _ := b.saved.Get(name)
 	return text
 }
 
-// Name is the name under which the present filter is saved, "" if it is not.
+// Name returns the name of the present filter, "" if it is not saved.
 func (b *Bar) Name() string {
 	for _, name := range b.Names() {
 		if b.Saved(name) == b.env.Stream.Query.Text {
@@ -41,7 +41,7 @@ func (b *Bar) Name() string {
 	return ""
 }
 
-// Use applies a saved filter. Errors: [event.ErrNotFound], that it is no filter any more.
+// Use applies a saved filter. Errors: [event.ErrNotFound], or that its text is no longer a filter.
 func (b *Bar) Use(name string) error {
 	text, err := b.saved.Get(name)
 	if err == nil {
@@ -62,8 +62,8 @@ func (b *Bar) set(text string) error {
 	return err
 }
 
-// Run runs the words of the command. Errors: [words.ErrUsage], those of [Bar.Use], that
-// there is no filter.
+// Run runs the command with typed words. Errors: [words.ErrUsage], those of [Bar.Use], or that there
+// is no filter.
 func (b *Bar) Run(typed []string) (tea.Cmd, error) {
 	if len(typed) == 0 {
 		return b.Open(), nil
@@ -80,7 +80,7 @@ func (b *Bar) Run(typed []string) (tea.Cmd, error) {
 			return nil, errNoFilter
 		}
 		if off := typed[0] == "off"; q.Off != off {
-			b.turn(off)
+			b.setOff(off)
 		}
 		return nil, nil
 	case "set":
@@ -97,7 +97,7 @@ func (b *Bar) save(name string) (tea.Cmd, error) {
 	return b.saved.Save(name, text)
 }
 
-// Complete returns what the last word of the command may be.
+// Complete returns candidates for the last word of the command.
 func (b *Bar) Complete(typed []string) []string {
 	if len(typed) == 1 {
 		return append(b.Names(), commandWords...)

@@ -12,7 +12,7 @@ import (
 	"eventdeck/ui/tui/flags"
 )
 
-func TestSignsOfRows(t *testing.T) {
+func TestRowsShowTheMostSevereFlag(t *testing.T) {
 	for want, raised := range map[string][]string{
 		"":          {},
 		" AI!":      {"inj.override", "inj.tool", event.FlagBadge},
@@ -30,7 +30,7 @@ func TestSignsOfRows(t *testing.T) {
 		none := themes.For(true, themes.NoColours)
 		c.Begin(&none, 20)
 		s := flags.SignsOf(event.Record{Flags: raised})
-		s.Lay(&c)
+		s.Draw(&c)
 		c.End()
 		if got := ansi.Strip(c.Top()); strings.TrimLeft(got, " ") != strings.TrimLeft(want, " ") || s.Width() != len(want) {
 			t.Errorf("%v shows %q of width %d, want %q", raised, got, s.Width(), want)

@@ -1,4 +1,4 @@
-// Package flags grades what the scanner noticed in payloads and says it in rows.
+// Package flags shows in rows what the scanner noticed in payloads, by severity.
 package flags
 
 import (
@@ -12,24 +12,24 @@ import (
 	"eventdeck/ui/tui/cells"
 )
 
-// severity orders flags by what they may do to a reader who trusts the text.
+// severity orders flags by the harm they may do to a reader who trusts the text.
 type severity uint8
 
 const (
 	nothing severity = iota
 	Info             // unusual
 	warn             // deceives a reader or a program
-	danger           // acts, or hides text
+	danger           // acts on the terminal, or hides text
 )
 
-// Severities are the signs of the severities, told apart without colour.
+// Severities are the signs of the severities, which differ without colour.
 var Severities = [...]struct {
 	Sign, word string
 	Role       themes.Role
 }{Info: {".", "unusual", themes.Dim}, warn: {"~", "deceptive", themes.Warn}, danger: {"!", "dangerous", themes.Bad}}
 
-// graded are the flags whose severity does not follow from their group.
-var graded = map[string]severity{
+// severityOf has the flags whose severity is not that of their group.
+var severityOf = map[string]severity{
 	"uni.bidi": danger, "uni.tag": danger, "uni.vs": danger, "uni.linesep": danger,
 	"json.dup-key": danger, "json.trailing": danger,
 	"uni.pua": Info, "uni.styled": Info, "uni.space": Info, "uni.width": Info, "uni.unassigned": Info, "uni.nonchar": Info,
@@ -37,7 +37,7 @@ var graded = map[string]severity{
 	event.FlagIDMismatch: warn, event.FlagBadge: warn,
 }
 
-// groups are the groups of flags: their severity, and the word of a row.
+// groups has the severity of each group of flags, and the word that stands for it in a row.
 var groups = map[string]struct {
 	severity severity
 	word     string
@@ -46,9 +46,9 @@ var groups = map[string]struct {
 	"url": {warn, "url"}, "inj": {warn, "inj"}, "layout": {Info, "long"},
 }
 
-// SeverityOf grades a flag by itself, else by its group.
+// SeverityOf returns the severity of a flag: its own, else that of its group.
 func SeverityOf(flag string) severity {
-	if s, ok := graded[flag]; ok {
+	if s, ok := severityOf[flag]; ok {
 		return s
 	}
 	group, _, _ := strings.Cut(flag, ".")
@@ -58,14 +58,14 @@ func SeverityOf(flag string) severity {
 	return Info
 }
 
-// GravestFirst returns the flags in the order of their severity.
-func GravestFirst(flags []string) []string {
+// MostSevereFirst returns the flags sorted by severity.
+func MostSevereFirst(flags []string) []string {
 	out := slices.Clone(flags)
 	slices.SortStableFunc(out, func(x, y string) int { return int(SeverityOf(y)) - int(SeverityOf(x)) })
 	return out
 }
 
-// wordOf is the short word of a flag for a row.
+// wordOf returns the short word for a flag in a row.
 func wordOf(flag string) string {
 	if flag == event.FlagIDMismatch || flag == event.FlagIDLearned {
 		return "id"
@@ -77,7 +77,7 @@ func wordOf(flag string) string {
 	return "flag"
 }
 
-// ReasonOf says what a flag stands for.
+// ReasonOf says what a flag means.
 func ReasonOf(flag string) string {
 	switch flag {
 	case event.FlagBadge:
@@ -85,7 +85,7 @@ func ReasonOf(flag string) string {
 	case event.FlagIDMismatch:
 		return "the delivery's id differs from the event's"
 	case event.FlagIDLearned:
-		return "the server named the subscription by an id that was not known; it is known now"
+		return "the server named the subscription by an unknown id, which is known now"
 	}
 	if r := scan.Flag(flag).Reason(); r != "" {
 		return r
@@ -93,19 +93,19 @@ func ReasonOf(flag string) string {
 	return "noticed by another version of this program"
 }
 
-// BadgeWord marks an event that speaks to an AI.
+// BadgeWord marks an event whose text addresses an AI.
 const BadgeWord = "AI!"
 
-// Signs are what a row says of the flags of its record: the badge, the gravest
-// flag and how many more there are. The detail has them all.
+// Signs show the flags of a record in its row: the badge, the most severe flag and the number of
+// further ones. The detail pane shows all of them.
 type Signs struct {
 	replay string
 	badge  string
-	grave  string
-	role   themes.Role // of grave
+	worst  string
+	role   themes.Role // of worst
 }
 
-// SignsOf returns what a row says of the flags of a record.
+// SignsOf returns the signs of a record.
 func SignsOf(r event.Record) Signs {
 	var s Signs
 	if r.Replayed {
@@ -130,17 +130,17 @@ func SignsOf(r event.Record) Signs {
 		return s
 	}
 	s.role = Severities[top].Role
-	s.grave = Severities[top].Sign + word
+	s.worst = Severities[top].Sign + word
 	if n > 1 {
-		s.grave += "+" + strconv.Itoa(n-1)
+		s.worst += "+" + strconv.Itoa(n-1)
 	}
 	return s
 }
 
-// Width is the room that the signs take, with the blank before them.
+// Width returns the width of the signs, with the blank before them.
 func (s *Signs) Width() int {
 	w := 0
-	for _, p := range [...]string{s.replay, s.badge, s.grave} {
+	for _, p := range [...]string{s.replay, s.badge, s.worst} {
 		if p != "" {
 			w += 1 + len(p)
 		}
@@ -148,8 +148,8 @@ func (s *Signs) Width() int {
 	return w
 }
 
-// Fit leaves out the word about a replay where a row of so many cells would
-// have no room for its text.
+// Fit returns the signs without the word about a replay if the text of a row of room cells would
+// be too narrow.
 func (s Signs) Fit(room int) Signs {
 	if room-s.Width() < 8 {
 		s.replay = ""
@@ -157,8 +157,8 @@ func (s Signs) Fit(room int) Signs {
 	return s
 }
 
-// Lay writes the signs at the end of the row.
-func (s *Signs) Lay(c *cells.Canvas) {
+// Draw writes the signs at the end of the row.
+func (s *Signs) Draw(c *cells.Canvas) {
 	w := s.Width()
 	if w == 0 || w > c.Room {
 		return
@@ -168,7 +168,7 @@ func (s *Signs) Lay(c *cells.Canvas) {
 	for _, p := range [...]struct {
 		role themes.Role
 		text string
-	}{{themes.Dim, s.replay}, {themes.Alarm, s.badge}, {s.role, s.grave}} {
+	}{{themes.Dim, s.replay}, {themes.Alarm, s.badge}, {s.role, s.worst}} {
 		if p.text != "" {
 			c.Put(themes.Plain, " ")
 			c.Put(p.role, p.text)

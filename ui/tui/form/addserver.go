@@ -18,14 +18,14 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// addServer asks for a server, tests the connection, and writes it into the
+// addServer is the dialog to add a server: it tests the connection and saves the server in the
 // configuration.
 type addServer struct {
-	env    *Env
-	fields [addFields]widget.Field
-	at     int
-	named  bool // the operator wrote the name
-	bare   bool // values are shown
+	env      *Env
+	fields   [addFields]widget.Field
+	at       int
+	named    bool // the operator wrote the name
+	unmasked bool // values are shown
 
 	problem string
 	tested  *config.Draft // the test was about it
@@ -44,21 +44,21 @@ const (
 	addFields
 )
 
-// OpenAddServer shows the form for a server.
+// OpenAddServer shows the dialog to add a server.
 func OpenAddServer(e *Env) {
 	d := &addServer{env: e}
 	for i := range d.fields {
-		d.fields[i].Several = i == addPairs
+		d.fields[i].Multiline = i == addPairs
 	}
 	e.Show(d)
 }
 
 func (d *addServer) Title() string { return "Add a server" }
 
-// isURL reports whether an address stands there, not a command.
+// isURL reports whether the operator wrote an address, not a command.
 func (d *addServer) isURL() bool { return strings.Contains(d.fields[addWhere].Text(), "://") }
 
-// draft reads the fields.
+// draft returns the server of the fields.
 func (d *addServer) draft() (config.Draft, error) {
 	where := strings.TrimSpace(d.fields[addWhere].Text())
 	s := config.Draft{Name: strings.TrimSpace(d.fields[addName].Text())}
@@ -85,7 +85,7 @@ func (d *addServer) draft() (config.Draft, error) {
 	return s, s.Check()
 }
 
-// pairs reads headers or variables, one a line. Errors never repeat a value.
+// pairs parses headers or variables, one per line. Errors never contain a value.
 func (d *addServer) pairs() ([]config.Pair, error) {
 	var out []config.Pair
 	for i, line := range strings.Split(d.fields[addPairs].Text(), "\n") {
@@ -125,7 +125,7 @@ func (d *addServer) suggest() {
 		name = hostName(u.Hostname())
 	} else if words, err := config.SplitCommand(strings.TrimPrefix(where, "stdio:")); err == nil && !d.isURL() {
 		name = strings.TrimSuffix(filepath.Base(words[0]), ".exe")
-		for _, w := range words[1:] { // the package that a runner starts says more than the runner
+		for _, w := range words[1:] { // the package is a better name than its runner
 			if (name == "npx" || name == "uvx" || name == "bunx") && !strings.HasPrefix(w, "-") {
 				name = strings.TrimPrefix(filepath.Base(w), "server-")
 			}
@@ -134,7 +134,7 @@ func (d *addServer) suggest() {
 	d.fields[addName].Set(name)
 }
 
-// hostName is a short name for the host of an address.
+// hostName returns a short name for the host of an address.
 func hostName(host string) string {
 	ip := net.ParseIP(host)
 	switch {
@@ -165,8 +165,8 @@ func (d *addServer) Key(k tea.KeyPressMsg) tea.Cmd {
 	case name == "ctrl+t":
 		return d.test()
 	case name == "ctrl+r":
-		d.bare = !d.bare
-	case name == "tab", name == "enter" && !f.Several && d.at+1 < addFields, name == "down" && f.AtBottom():
+		d.unmasked = !d.unmasked
+	case name == "tab", name == "enter" && !f.Multiline && d.at+1 < addFields, name == "down" && f.AtBottom():
 		d.at = (d.at + 1) % addFields
 	case name == "shift+tab", name == "up" && f.AtTop():
 		d.at = (d.at + addFields - 1) % addFields
@@ -176,7 +176,7 @@ func (d *addServer) Key(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// written takes notice of a change in the field that has the focus.
+// written handles a change of the field with the focus.
 func (d *addServer) written() {
 	d.problem, d.tested = "", nil
 	switch d.at {
@@ -203,13 +203,13 @@ func (d *addServer) leave() tea.Cmd {
 	}
 	e.Show(&widget.Confirm{Screen: e,
 		Head: "Leave", Lines: []string{"The server is not saved."},
-		Choices: []widget.Choice{{Key: "y", Title: "leave", Run: func() tea.Cmd { return nil }}},
-		Gone:    func() { e.Show(d) },
+		Choices:   []widget.Choice{{Key: "y", Title: "leave", Run: func() tea.Cmd { return nil }}},
+		Cancelled: func() { e.Show(d) },
 	})
 	return nil
 }
 
-// test connects to the server, lists its types and leaves. Nothing is kept.
+// test connects to the server, lists its types and disconnects. Nothing is stored.
 func (d *addServer) test() tea.Cmd {
 	draft, err := d.draft()
 	var s event.Server
@@ -235,8 +235,8 @@ func (d *addServer) test() tea.Cmd {
 	})
 }
 
-// save writes the server into the configuration. One that was not tested is
-// tested first; what the test says is no reason not to save.
+// save saves the server in the configuration. A server that was not tested is tested first; it can be
+// saved whatever the result is.
 func (d *addServer) save() tea.Cmd {
 	draft, err := d.draft()
 	if err != nil {
@@ -254,7 +254,7 @@ func (d *addServer) save() tea.Cmd {
 	return addServers(d.env, "added "+draft.Name+" to "+d.env.Servers.File, d, draft)
 }
 
-// addServers writes servers into the configuration, then connects to them.
+// addServers saves servers in the configuration, then connects to them.
 func addServers(e *Env, what string, from widget.Asker, drafts ...config.Draft) tea.Cmd {
 	return e.Do(func(context.Context) tea.Msg {
 		done := widget.Done{What: what, From: from}
@@ -275,9 +275,9 @@ func addServers(e *Env, what string, from widget.Asker, drafts ...config.Draft) 
 
 func (d *addServer) Busy() bool { return d.busy != "" }
 
-func (d *addServer) Rest() { d.busy = "" }
+func (d *addServer) Answered() { d.busy = "" }
 
-func (d *addServer) Refuse(err error) { d.problem = err.Error() }
+func (d *addServer) ShowError(err error) { d.problem = err.Error() }
 
 func (d *addServer) Hints() []string {
 	save := "test"

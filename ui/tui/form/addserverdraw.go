@@ -11,14 +11,13 @@ import (
 )
 
 func (d *addServer) Size(sw, _ int) (int, int) {
-
 	w := min(90, sw-4)
 	return w, len(d.rows(w))
 }
 
 func (d *addServer) Draw(c *cells.Canvas, h int) {
 	rows := d.rows(c.Width)
-	// On a low screen the end, where the result stands, matters once it is there.
+	// On a low screen the result at the end is more important than the fields.
 	top := 0
 	if d.tested != nil || d.problem != "" || d.at == addPairs {
 		top = max(0, len(rows)-h)
@@ -63,7 +62,7 @@ func (d *addServer) drawField(c *cells.Canvas, i int, label, empty string) {
 	c.Put(role, cells.Pad(label, 9))
 	left := c.Width - c.Room
 	field := &d.fields[i]
-	if field.Mask = nil; i == addPairs && !d.bare {
+	if field.Mask = nil; i == addPairs && !d.unmasked {
 		field.Mask = func(line string) string { return hidden(line, d.separator(), d.env.Glyphs.Masked) }
 	}
 	lines := field.Lines()
@@ -92,8 +91,8 @@ func (d *addServer) drawField(c *cells.Canvas, i int, label, empty string) {
 	}
 }
 
-// hidden hides the value in a line of headers or variables. What is taken from the
-// environment is no secret and stays.
+// hidden masks the value in a line of headers or variables, except references to environment
+// variables, which are not secret.
 func hidden(line, separator, glyph string) string {
 	name, value, ok := strings.Cut(line, separator)
 	if !ok {
@@ -129,7 +128,7 @@ func (d *addServer) lines(c *cells.Canvas, role themes.Role, glyph, text string,
 	}
 }
 
-// drawResult says what the test found.
+// drawResult writes the result of the test.
 func (d *addServer) drawResult(c *cells.Canvas) {
 	e := d.env
 	if d.failed != nil {

@@ -14,22 +14,22 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// Custom is a form about an event type that does not subscribe. Its fields are those of a JSON
-// Schema of the caller.
+// Custom describes a form about an event type for another purpose than subscribing. Its fields are
+// those of a JSON Schema.
 type Custom struct {
 	Title  string
-	Verb   string // what its button does
+	Verb   string // the label of the button
 	Server string
 	Type   trust.Text
 	Schema json.RawMessage
-	Filled json.RawMessage // the answers at first
-	// Preview tells what Send would do with the answers. Both are called in the background.
+	Filled json.RawMessage // the initial values
+	// Preview describes what Send would do with the values. Both are called in the background.
 	Preview func(ctx context.Context, filled json.RawMessage) Preview
 	Send    func(ctx context.Context, filled json.RawMessage) error
-	Sent    func(filled json.RawMessage) // is called on the event loop after Send succeeded
+	Sent    func(filled json.RawMessage) // called on the event loop after Send has succeeded
 }
 
-// Preview is what a [Custom] form would do.
+// Preview describes what a [Custom] form would do.
 type Preview struct {
 	Head  string
 	Text  string
@@ -40,7 +40,7 @@ type Preview struct {
 // OpenCustom shows a custom form.
 func OpenCustom(e *Env, of Custom) tea.Cmd {
 	t := event.Type{Name: of.Type, InputSchema: of.Schema}
-	f := &Form{env: e, server: of.Server, typ: t, custom: &of, model: form.New(t, e.Clock), said: map[*form.Entry]string{}}
+	f := &Form{env: e, server: of.Server, typ: t, custom: &of, model: form.New(t, e.Clock), refusals: map[*form.Entry]string{}}
 	if err := f.model.Load(of.Filled); err != nil {
 		e.Fail("cannot fill in the form", err)
 		return nil
@@ -56,7 +56,7 @@ func (f *Form) modeNow() modeChoice {
 	return f.modes[f.mode]
 }
 
-// waits says what the form waits for while it is sent.
+// waits returns the text of the button while the form is being sent.
 func (f *Form) waits() string {
 	if f.custom != nil {
 		return "a moment"
@@ -73,7 +73,7 @@ func (f *Form) sendCustom() tea.Cmd {
 	})
 }
 
-// askCustom makes the preview again if the answers changed.
+// askCustom updates the preview if the values have changed.
 func (f *Form) askCustom() tea.Cmd {
 	filled := f.model.JSON()
 	if f.shown.key == string(filled) {

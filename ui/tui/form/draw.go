@@ -15,25 +15,24 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// formDrawing is how the form was drawn last.
+// formDrawing is the last drawing of the form.
 type formDrawing struct {
 	wide        bool
 	left, right []string
 	cursor      cells.Point
-	focus, end  int // lines of the item that has the focus
+	focus, end  int // the lines of the item with the focus, without end
 }
 
 // Sizes of the form.
 const (
-	formWidth    = 150 // cells it never needs more of
-	formWide     = 92  // from here the preview stands beside the fields
+	formWidth    = 150 // largest width in cells
+	formWide     = 92  // smallest width for the preview beside the fields
 	formLabel    = 18
 	formMaxLines = 5 // of a field with several lines
 )
 
 // Size implements [widget.Dialog].
 func (f *Form) Size(sw, sh int) (int, int) {
-
 	w := min(formWidth, max(1, sw-4))
 	h := max(1, sh-4)
 	d := &f.drawn
@@ -81,7 +80,7 @@ func (f *Form) Draw(c *cells.Canvas, h int) {
 	c.Cursor = cells.Point{X: d.cursor.X, Y: d.cursor.Y - f.top}
 }
 
-// rowAt returns a drawn row, or a blank one of so many cells.
+// rowAt returns row i, or a blank row of width cells if there is none.
 func rowAt(rows []string, i, width int) string {
 	if i < len(rows) {
 		return rows[i]
@@ -140,7 +139,7 @@ func (f *Form) drawHead(c *cells.Canvas, roomy bool) {
 	}
 }
 
-// serverText writes at most so many lines of untrusted text behind the gutter.
+// serverText writes at most most lines of untrusted text behind the gutter.
 func (f *Form) serverText(c *cells.Canvas, text trust.Text, most int) {
 	e := f.env
 	lines := trust.Block(text, max(1, c.Width-5))
@@ -155,7 +154,7 @@ func (f *Form) serverText(c *cells.Canvas, text trust.Text, most int) {
 	}
 }
 
-// drawHeadings writes the headings of the sections that begin with an entry.
+// drawHeadings writes the headings before an entry.
 func (f *Form) drawHeadings(c *cells.Canvas, e *form.Entry) {
 	entries := f.model.Entries()
 	for i := range entries {
@@ -208,7 +207,7 @@ func (f *Form) drawItem(c *cells.Canvas, it formItem, roomy bool) {
 	}
 }
 
-// lead begins the line of a field and returns the role of its label; on: the field has the
+// lead begins the line of a field and returns the role of its label. on says that the field has the
 // focus.
 func (e *Env) lead(c *cells.Canvas, on bool) themes.Role {
 	if !on {
@@ -225,13 +224,13 @@ func (f *Form) label(c *cells.Canvas, on bool, text trust.Rendered) {
 	c.Put(themes.Plain, " ")
 }
 
-// remark writes a line under a field.
+// remark writes a text below a field.
 func (f *Form) remark(c *cells.Canvas, role themes.Role, text string) {
 	c.Lines(role, "   "+f.env.Glyphs.Bad+" ", role, cells.Wrap(text, c.Width-6, 2))
 }
 
 func (f *Form) drawDuration(c *cells.Canvas, text string, needed bool) {
-	if why := durationProblem(text, needed && f.tried); why != "" {
+	if why := durationProblem(text, needed && f.submitted); why != "" {
 		f.remark(c, themes.Bad, why)
 	}
 }
@@ -262,8 +261,8 @@ func (f *Form) drawHook(c *cells.Canvas) {
 	switch {
 	case f.secret.IsZero():
 		c.Put(themes.Dim, "the one that is kept")
-	case f.bare:
-		half := len(f.secret.Reveal()) / 2 // it is longer than a narrow screen
+	case f.unmasked:
+		half := len(f.secret.Reveal()) / 2 // on two lines, for narrow screens
 		c.Safe(themes.Warn, cells.Sanitize(f.secret.Reveal()[:half]).Clip(c.Room))
 		c.End()
 		f.label(c, false, cells.Sanitize(""))
@@ -302,7 +301,7 @@ func (f *Form) drawSend(c *cells.Canvas, on bool) {
 	c.End()
 }
 
-// drawPreview shows the request as it would be sent, and the same as a command.
+// drawPreview returns the rows of the preview: the request, and the equivalent command.
 func (f *Form) drawPreview(w int) []string {
 	var c cells.Canvas
 	c.Begin(&f.env.Theme, w)
@@ -339,8 +338,8 @@ func (f *Form) drawPreview(w int) []string {
 	return c.All()
 }
 
-// ask returns a command that asks the host what it would send, nil if the request has not
-// changed. The former answer is shown meanwhile.
+// ask returns a command that updates the preview, nil if the request has not changed. The old preview
+// is shown meanwhile.
 func (f *Form) ask() tea.Cmd {
 	if f.custom != nil {
 		return f.askCustom()
@@ -362,8 +361,7 @@ func (f *Form) ask() tea.Cmd {
 	})
 }
 
-// callback is the address to which the server would deliver, as far as it is
-// known.
+// callback returns the callback address, or that it is not known yet.
 func (f *Form) callback() string {
 	p, err := f.shown.preview, f.shown.err
 	if err != nil || p.Callback == "" {

@@ -20,11 +20,11 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// settings are the answers that are not arguments.
+// settings returns the values of the form that are not arguments, for comparison.
 func (f *Form) settings() string { return f.age + "\x00" + f.ttl }
 
-// confirmEdit asks before arguments change: they are part of what the
-// subscription is, so another one begins and the old one ends.
+// confirmEdit asks before arguments change, and reports whether they do: arguments identify a
+// subscription, so a new one begins and the old one ends.
 func (f *Form) confirmEdit() bool {
 	e := f.env
 	args, err := event.CanonicalArgs(f.model.JSON())
@@ -43,12 +43,13 @@ func (f *Form) confirmEdit() bool {
 			e.Show(f)
 			return f.subscribe()
 		}}},
-		Gone: func() { e.Show(f) },
+		Cancelled: func() { e.Show(f) },
 	})
 	return true
 }
 
-// difference says how arguments of a type differ, one member a line, secrets masked.
+// difference returns the differences between arguments of a type, one member per line, with secrets
+// masked.
 func difference(t event.Type, before, after json.RawMessage) []string {
 	var x, y map[string]json.RawMessage
 	if json.Unmarshal(before, &x) != nil || json.Unmarshal(after, &y) != nil {
@@ -81,7 +82,7 @@ func difference(t event.Type, before, after json.RawMessage) []string {
 	return lines
 }
 
-// sendMany subscribes to every type and says which of them failed.
+// sendMany subscribes to every type, and reports those that failed.
 func (f *Form) sendMany() tea.Cmd {
 	e := f.env
 	f.busy, f.banner = true, banner{}

@@ -12,8 +12,8 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// drawEntry writes a field: its name, what stands in it, what is wrong with it,
-// and, where there is room or it has the focus, what the server says of it.
+// drawEntry writes a field: its name, its value and what is wrong with it. If the form is roomy or the
+// field has the focus, it also writes the server's description.
 func (f *Form) drawEntry(c *cells.Canvas, e *form.Entry, on, roomy bool) {
 	name := e.Name()
 	label := cells.Sanitize("Arguments")
@@ -30,7 +30,7 @@ func (f *Form) drawEntry(c *cells.Canvas, e *form.Entry, on, roomy bool) {
 		c.End()
 	case e.Chooses():
 		chips := make([]chip, len(e.Choices))
-		sent := -1 // without being chosen
+		sent := -1 // the choice that is sent by default
 		if e.Required && !e.Set() && e.Kind != schema.FieldEnums {
 			sent = e.DefaultChoice()
 		}
@@ -61,8 +61,8 @@ func (f *Form) drawEntry(c *cells.Canvas, e *form.Entry, on, roomy bool) {
 	}
 }
 
-// needed reports whether a field must be filled in. What an object needs that may be left
-// out counts once something else of it is filled in.
+// needed reports whether a field must be filled in. The required members of an optional object are
+// needed once another member of it is filled in.
 func (f *Form) needed(e *form.Entry) bool {
 	if !e.Required {
 		return false
@@ -85,13 +85,13 @@ func (f *Form) begins(h *form.Entry) bool {
 	return slices.ContainsFunc(f.model.Entries(), func(e *form.Entry) bool { return !e.Heading && below(e, h) && e.Set() })
 }
 
-// about says what a field takes and what the server takes without it.
+// about describes the values of a field, its default, and keys for it.
 func about(e *form.Entry) trust.Text {
 	parts := []string{}
 	if !e.Title.IsZero() && e.Title != e.Name() {
 		parts = append(parts, e.Title.Raw())
 	}
-	if !e.Hint.IsZero() && e.Hint.Raw() != "text" { // which goes without saying
+	if !e.Hint.IsZero() && e.Hint.Raw() != "text" { // the usual case needs no hint
 		parts = append(parts, e.Hint.Raw())
 	}
 	if n := len(e.Examples); n > 0 {
@@ -112,7 +112,7 @@ func about(e *form.Entry) trust.Text {
 	return trust.Untrusted(strings.Join(parts, "; "))
 }
 
-// placeholder stands dimly in an empty field.
+// placeholder returns the dim text of an empty field.
 func placeholder(e *form.Entry) trust.Rendered {
 	switch {
 	case e.Default != nil:
@@ -123,13 +123,13 @@ func placeholder(e *form.Entry) trust.Rendered {
 	return trust.Rendered{}
 }
 
-// drawText writes one of our own fields.
+// drawText writes a field that is not an argument.
 func (f *Form) drawText(c *cells.Canvas, on bool, label, text, empty string) {
 	f.label(c, on, cells.Sanitize(label))
 	f.drawBox(c, on, text, cells.Sanitize(empty))
 }
 
-// drawBox writes a field of one line.
+// drawBox writes the box of a field with one line.
 func (f *Form) drawBox(c *cells.Canvas, on bool, text string, empty trust.Rendered) {
 	width := min(max(c.Room-3, 1), 48)
 	c.Put(themes.Dim, "[")
@@ -155,10 +155,10 @@ func (f *Form) drawBox(c *cells.Canvas, on bool, text string, empty trust.Render
 	c.End()
 }
 
-// hides reports whether what stands in a field is shown masked.
-func (f *Form) hides(e *form.Entry) bool { return e != nil && e.Secret && !f.bare }
+// hides reports whether the value of a field is masked.
+func (f *Form) hides(e *form.Entry) bool { return e != nil && e.Secret && !f.unmasked }
 
-// shownText is what was written into a field, as it is shown.
+// shownText returns the value of a field as it is shown.
 func (f *Form) shownText(e *form.Entry) string {
 	if f.hides(e) {
 		return stars(e.Text())
@@ -166,7 +166,7 @@ func (f *Form) shownText(e *form.Entry) string {
 	return e.Text()
 }
 
-// shownEdit is the field that has the focus, as it is shown.
+// shownEdit returns the field with the focus as it is shown.
 func (f *Form) shownEdit() *widget.Field {
 	f.edit.Mask = nil
 	if f.on.kind == itemField && f.hides(f.on.entry) {
@@ -175,7 +175,7 @@ func (f *Form) shownEdit() *widget.Field {
 	return &f.edit
 }
 
-// stars hides a text behind one star for each character; lines stay.
+// stars replaces each character of a text, except line feeds, by a star.
 func stars(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' {
@@ -197,7 +197,7 @@ func (f *Form) drawLines(c *cells.Canvas, e *form.Entry, on bool) {
 	if on {
 		row = show.Row()
 	} else {
-		show = &widget.Field{Several: true}
+		show = &widget.Field{Multiline: true}
 		show.Set(f.shownText(e))
 	}
 	lines := len(show.Lines())
@@ -221,8 +221,8 @@ type chip struct {
 	cursor bool
 }
 
-// drawChips writes choices one after the other, wrapped under the first. Of many
-// lines only those around the cursor are shown.
+// drawChips writes choices side by side in as many lines as needed, of which chipLines around the
+// cursor are shown.
 func (f *Form) drawChips(c *cells.Canvas, chips []chip, many bool) {
 	e := f.env
 	left := c.Width - c.Room
@@ -256,7 +256,7 @@ func (f *Form) drawChips(c *cells.Canvas, chips []chip, many bool) {
 	}
 }
 
-// chipLines bounds the lines of choices that are shown at once.
+// chipLines bounds the visible lines of choices.
 const chipLines = 4
 
 func (f *Form) drawChip(c *cells.Canvas, ch chip, many bool) {

@@ -1,5 +1,5 @@
 // Package form has the dialogs to subscribe and to change the delivery mode, to add and import
-// servers, and to sign in. They ask the host in the background only.
+// servers, and to sign in. They use the host only in the background.
 package form
 
 import (
@@ -15,7 +15,7 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// Env is what forms need.
+// Env has what forms need from the screen.
 type Env struct {
 	*cells.Env
 	Screen
@@ -23,29 +23,28 @@ type Env struct {
 	Servers config.Source              // where servers are configured
 	Browse  func(address string) error // opens an address in the operator's browser
 
-	// Sub returns a subscription, nil if there is none; TypeOf returns a type as its server
-	// lists it; Receiver returns the address of the webhook receiver, "" if it is not known.
-	// They answer from the snapshot.
+	// Sub returns a subscription, nil if there is none; TypeOf returns a type as its server lists it;
+	// Receiver returns the address of the webhook receiver, "" if it is not known. They read the
+	// snapshot.
 	Sub      func(id event.SubID) *host.SubscriptionView
 	TypeOf   func(server string, typ trust.Text) event.Type
 	Receiver func() string
-	// Elsewhere returns a command line about a server for another process, "" if no other process
-	// knows the server.
+	// Elsewhere returns a command for a shell, "" if other processes do not know the server.
 	Elsewhere func(server, command string) string
 }
 
-// Screen is what forms ask of the screen around them.
+// Screen is the part of the screen that forms use.
 type Screen interface {
 	widget.Screen
-	// Ask returns a command that runs fn and tells what was done or what failed.
+	// Ask returns a command that runs fn and shows what was done or what failed.
 	Ask(what string, fn func(context.Context) error) tea.Cmd
-	// EditText has the operator's editor change a text.
+	// EditText opens a text in the operator's editor, and calls then with the result.
 	EditText(text string, then func(text string) tea.Cmd) tea.Cmd
-	// Copy hands text to the clipboard and tells that it did.
+	// Copy copies text to the clipboard and says so.
 	Copy(what, text string) tea.Cmd
 }
 
-// Host is what forms ask of the host, by commands; see [host.API].
+// Host is the part of the host that forms use in the background; see [host.API].
 type Host interface {
 	Check(ctx context.Context, r host.Request) (event.Mode, error)
 	Preview(r host.Request) (host.Preview, error)

@@ -16,7 +16,7 @@ import (
 	"eventdeck/ui/tui/form"
 )
 
-// asking is a type whose arguments are of every kind.
+// asking returns a type with arguments of every kind.
 func asking() event.Type {
 	t := orders
 	t.Name = trust.Untrusted("alert.raised")
@@ -47,8 +47,7 @@ func (d *fixture) open(t *testing.T, typ event.Type, field string) *form.Form {
 	return f
 }
 
-// Keys fill a field in by what it takes; what is filled in is JSON.
-func TestKeysFillFieldsIn(t *testing.T) {
+func TestKeysFillInFields(t *testing.T) {
 	for name, c := range map[string]struct{ field, keys, want string }{
 		"a choice with arrows":       {"level", "right right", `{"level":"high"}`},
 		"the last choice":            {"level", "end", `{"level":"huge"}`},
@@ -77,8 +76,8 @@ func TestKeysFillFieldsIn(t *testing.T) {
 	}
 }
 
-// Each field shows what it takes, and words of the server behind the gutter; secrets are masked.
-func TestFieldsSayWhatTheyTake(t *testing.T) {
+// Fields show what they accept, with text of the server behind the gutter. Secrets are masked.
+func TestFieldsDescribeTheirValues(t *testing.T) {
 	d := newFixture(t)
 	f := d.open(t, asking(), "level")
 	for _, want := range []string{"something is wrong", "e.g. 2026-03-14T14:00:00Z, 14:00, -1h", "level *", "( ) low", "[ ] db", "▌how bad", "Delivery", "(●) push", "Start", "(●) from now", "Subscribe "} {
@@ -105,8 +104,7 @@ func TestFieldsSayWhatTheyTake(t *testing.T) {
 	}
 }
 
-// Where delivery begins, and for how long a lease is asked, are part of the request.
-func TestStartAndLease(t *testing.T) {
+func TestStartAndLeaseAreRequested(t *testing.T) {
 	d := newFixture(t)
 	f := d.open(t, orders, "team")
 	d.Press("core", "shift+tab", "right", "right") // to the modes: poll, then webhook
@@ -125,7 +123,7 @@ func TestStartAndLease(t *testing.T) {
 	}
 }
 
-// A pasted text goes into the field; a small screen has the preview behind a key.
+// On a small screen a key shows the preview.
 func TestPasteAndPreview(t *testing.T) {
 	d := newFixture(t)
 	f := d.open(t, orders, "team")
@@ -147,7 +145,7 @@ func TestPasteAndPreview(t *testing.T) {
 	}
 }
 
-// A refusal stands at the field that it names, or else above the form with what to do next.
+// A refusal is shown at the field that it names, otherwise above the form with what to do next.
 func TestRefusalsSayWhatToDo(t *testing.T) {
 	nested := orders
 	nested.InputSchema = json.RawMessage(`{"type":"object","properties":{"team":{"type":"string"},"limit":{"type":"integer"},"where":{"type":"object","properties":{"zone":{"type":"string"}}}}}`)
@@ -177,8 +175,8 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 	}
 }
 
-// A server that does not answer in time leaves the form open; the subscription goes on.
-func TestALateServer(t *testing.T) {
+// If the server does not answer in time, the form stays open and the host goes on trying.
+func TestLateServer(t *testing.T) {
 	d := newFixture(t)
 	f := d.open(t, orders, "team")
 	d.refuse = form.ErrLate
@@ -195,7 +193,7 @@ func TestALateServer(t *testing.T) {
 	}
 }
 
-func TestAFormOfOurOwn(t *testing.T) {
+func TestCustomForm(t *testing.T) {
 	d := newFixture(t)
 	var sent, done string
 	fails := error(nil)
@@ -232,8 +230,8 @@ func TestAFormOfOurOwn(t *testing.T) {
 	}
 }
 
-// What the test of a server found is shown before it is saved; esc asks before it is lost.
-func TestWhatAServerAnswers(t *testing.T) {
+// The result of testing a server is shown before it is saved; esc asks before it is lost.
+func TestServerTestIsShown(t *testing.T) {
 	d := newFixture(t)
 	d.found = host.ServerView{Transport: "Streamable HTTP", Title: trust.Untrusted("Shop"), Types: make([]event.Type, 9)}
 	for i := range d.found.Types {
@@ -264,7 +262,7 @@ func TestWhatAServerAnswers(t *testing.T) {
 	}
 }
 
-func TestNoOtherClientHasServers(t *testing.T) {
+func TestImportWithoutServers(t *testing.T) {
 	d := newFixture(t)
 	d.Exec(form.OpenImport(&d.env))
 	d.shows(t, "No server was found")

@@ -17,7 +17,7 @@ import (
 	"eventdeck/ui/tui/internal/tuitest"
 )
 
-// fixture is a screen and a host that notes what it is asked to do.
+// fixture is a screen and a host that records the calls.
 type fixture struct {
 	tuitest.Screen
 	env  form.Env
@@ -25,11 +25,11 @@ type fixture struct {
 	tuitest.Settings
 
 	noMode map[event.Mode]error
-	found  host.ServerView // by the test of a server
-	refuse error           // of what changes something
+	found  host.ServerView // the result of TestServer
+	refuse error           // returned by methods that change something
 	asked  []host.Request
 	did    []string
-	edited func(string) string // what the operator's editor makes of a text
+	edited func(string) string // the operator's editor
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -96,7 +96,7 @@ func (d *fixture) note(what string, of any) error {
 	return d.refuse
 }
 
-// shows reports whether a text is on the screen, and what is there if not.
+// shows checks that a text is on the screen.
 func (d *fixture) shows(t *testing.T, want string) {
 	t.Helper()
 	if d.Dialog != nil {

@@ -12,8 +12,7 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// importer shows the servers in the files of other MCP clients and takes over
-// those that the operator chooses.
+// importer is the dialog to import servers from the files of other MCP clients.
 type importer struct {
 	env     *Env
 	found   []config.Found
@@ -25,7 +24,7 @@ type importer struct {
 	busy    bool
 }
 
-// OpenImport shows what the files of other clients have.
+// OpenImport shows the servers in the files of other clients.
 func OpenImport(e *Env) tea.Cmd {
 	d := &importer{env: e, looking: true, chosen: map[int]bool{}}
 	e.Show(d)
@@ -41,7 +40,6 @@ func OpenImport(e *Env) tea.Cmd {
 func (d *importer) Title() string { return "Import servers" }
 
 func (d *importer) Size(sw, _ int) (int, int) {
-
 	w := min(120, sw-4)
 	if len(d.found) == 0 {
 		return w, 6 + len(d.errs)
@@ -66,7 +64,7 @@ func (d *importer) Draw(c *cells.Canvas, h int) {
 		about = about[:max(0, most)]
 	}
 	rows := max(1, h-len(about)-1)
-	first, end := d.chooser.Lay(len(d.found), rows)
+	first, end := d.chooser.Visible(len(d.found), rows)
 	for i := first; i < end; i++ {
 		d.drawRow(c, i)
 	}
@@ -118,7 +116,7 @@ func (d *importer) drawRow(c *cells.Canvas, i int) {
 	c.End()
 }
 
-// about says everything about the chosen server.
+// about returns rows with all details of the chosen server.
 func (d *importer) about(w int) []string {
 	var c cells.Canvas
 	c.Begin(&d.env.Theme, w)
@@ -203,8 +201,7 @@ func (d *importer) choose(i int, on bool) {
 	}
 }
 
-// ask says once more what is about to happen: servers that are processes run as
-// soon as they are taken over.
+// ask asks before the import, because commands are started at once.
 func (d *importer) ask() tea.Cmd {
 	e := d.env
 	if len(d.chosen) == 0 {
@@ -232,15 +229,15 @@ func (d *importer) ask() tea.Cmd {
 			e.Show(d)
 			return addServers(e, "imported "+cells.Count(len(drafts), "server"), d, drafts...)
 		}}},
-		Gone: func() { e.Show(d) },
+		Cancelled: func() { e.Show(d) },
 	})
 	return nil
 }
 
 func (d *importer) Busy() bool { return d.busy }
 
-func (d *importer) Rest()            { d.busy = false }
-func (d *importer) Refuse(err error) { d.problem = err.Error() }
+func (d *importer) Answered()           { d.busy = false }
+func (d *importer) ShowError(err error) { d.problem = err.Error() }
 func (d *importer) Hints() []string {
 	if len(d.found) == 0 {
 		return []string{"esc", "back"}

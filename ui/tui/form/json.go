@@ -20,7 +20,7 @@ func (f *Form) editJSON() tea.Cmd {
 	return f.env.EditText(indentJSON(text), f.TakeOver)
 }
 
-// TakeOver fills the form in with arguments that were edited as JSON.
+// TakeOver fills in the form with arguments that were edited as JSON.
 func (f *Form) TakeOver(text string) tea.Cmd {
 	if f.env.Shown() != widget.Dialog(f) {
 		return nil
@@ -35,7 +35,7 @@ func (f *Form) TakeOver(text string) tea.Cmd {
 	return tea.Batch(f.check(), f.ask())
 }
 
-// indentJSON lays JSON out for reading; what is none stays as it is.
+// indentJSON indents JSON; it returns any other text as it is.
 func indentJSON(text string) string {
 	var b bytes.Buffer
 	if json.Indent(&b, []byte(text), "", "  ") != nil {

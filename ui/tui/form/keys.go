@@ -23,7 +23,7 @@ func (f *Form) key(k tea.KeyPressMsg) tea.Cmd {
 	}
 	switch name {
 	case "esc":
-		if f.busy || f.late && f.begun() != nil {
+		if f.busy || f.late && f.existing() != nil {
 			return f.background()
 		}
 		return f.leave()
@@ -35,7 +35,7 @@ func (f *Form) key(k tea.KeyPressMsg) tea.Cmd {
 		f.preview = !f.preview
 		return nil
 	case "ctrl+r":
-		f.bare = !f.bare
+		f.unmasked = !f.unmasked
 		return nil
 	case "ctrl+t":
 		if f.custom != nil {
@@ -67,7 +67,7 @@ func (f *Form) key(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// leave closes the form; what was filled in is not lost without a question.
+// leave closes the form. It asks first if values would be lost.
 func (f *Form) leave() tea.Cmd {
 	e := f.env
 	if f.preview && !f.drawn.wide {
@@ -86,13 +86,12 @@ func (f *Form) leave() tea.Cmd {
 			{Key: "y", Title: "leave", Run: func() tea.Cmd { return nil }},
 			{Key: "esc", Title: "leave", Run: func() tea.Cmd { return nil }}, // so that esc leads out of everything
 		},
-		Gone: back,
+		Cancelled: back,
 	})
 	return nil
 }
 
-// chipKey moves among the modes or the starts; the one under the cursor is
-// chosen.
+// chipKey handles a key at the modes or the starts, of which the one under the cursor is chosen.
 func (f *Form) chipKey(name string) tea.Cmd {
 	step := map[string]int{"left": -1, "h": -1, "right": 1, "l": 1, "space": 1}[name]
 	switch {
@@ -110,7 +109,7 @@ func (f *Form) chipKey(name string) tea.Cmd {
 	return nil
 }
 
-// nextMode chooses the next mode that can be used.
+// nextMode chooses the next usable mode.
 func (f *Form) nextMode(step int) {
 	for i := 1; i < len(f.modes); i++ {
 		at := (f.mode + i*step + i*len(f.modes)) % len(f.modes)
@@ -122,8 +121,8 @@ func (f *Form) nextMode(step int) {
 	}
 }
 
-// choiceKey moves among the choices of a field. Where one can be chosen the one
-// under the cursor is; where several can, space chooses.
+// choiceKey handles a key at the choices of a field. If only one can be chosen it is the one under the
+// cursor; otherwise space chooses.
 func (f *Form) choiceKey(name, text string) tea.Cmd {
 	e := f.on.entry
 	many := e.Kind == schema.FieldEnums
@@ -166,7 +165,7 @@ func (f *Form) choiceKey(name, text string) tea.Cmd {
 		to = f.chip
 	}
 	if !many && !e.Set() && (name == "right" || name == "left") {
-		to = max(e.DefaultChoice(), 0) // the first step shows where one stands
+		to = max(e.DefaultChoice(), 0) // the first key shows the cursor
 	}
 	f.chip = to
 	if !many && !e.Picked(to) {
@@ -202,7 +201,7 @@ func (f *Form) textKey(k tea.KeyPressMsg) tea.Cmd {
 		f.on.entry.TurnNull()
 		f.edit.Set("")
 		return f.changed()
-	case name == "enter" && !f.edit.Several,
+	case name == "enter" && !f.edit.Multiline,
 		name == "down" && f.edit.AtBottom():
 		f.step(1, false)
 		return nil
@@ -216,8 +215,7 @@ func (f *Form) textKey(k tea.KeyPressMsg) tea.Cmd {
 	return f.written()
 }
 
-// nextExample is the example behind the one that was written, else the first that
-// has in it what was.
+// nextExample returns the example after text, if text is one, else the first that contains text.
 func nextExample(examples []trust.Text, text string) string {
 	for i, e := range examples {
 		if e.Raw() == text {
@@ -232,7 +230,7 @@ func nextExample(examples []trust.Text, text string) string {
 	return text
 }
 
-// written takes over what stands in the field that has the focus.
+// written stores the text of the field with the focus.
 func (f *Form) written() tea.Cmd {
 	switch f.on.kind {
 	case itemField:
@@ -246,9 +244,9 @@ func (f *Form) written() tea.Cmd {
 	return nil
 }
 
-// changed validates after a field was filled in.
+// changed validates the form after a change.
 func (f *Form) changed() tea.Cmd {
-	delete(f.said, f.on.entry)
+	delete(f.refusals, f.on.entry)
 	f.late = false
 	f.banner = banner{}
 	f.validate()

@@ -15,7 +15,7 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// modeSwitch lets a live subscription go on in another mode.
+// modeSwitch is the dialog to change the mode of a subscription.
 type modeSwitch struct {
 	env      *Env
 	id       event.SubID
@@ -29,11 +29,10 @@ type modeSwitch struct {
 // switchModes are the modes in the order of failover.
 var switchModes = []event.Mode{event.ModeWebhook, event.ModePush, event.ModePoll}
 
-// switchKeys choose them, one letter each.
+// switchKeys has the key of each mode.
 const switchKeys = "wpo"
 
-// OpenModes shows the modes of a subscription; typ is nil where its server does not
-// list its type.
+// OpenModes shows the modes of a subscription; typ is nil if its server does not list the type.
 func OpenModes(e *Env, v host.SubscriptionView, typ *event.Type) tea.Cmd {
 	d := &modeSwitch{env: e, id: v.ID, name: evidence.SubName(&v.Subscription), now: v.Mode, failover: v.Failover}
 	for i, m := range switchModes {
@@ -47,7 +46,7 @@ func OpenModes(e *Env, v host.SubscriptionView, typ *event.Type) tea.Cmd {
 	return e.Do(func(ctx context.Context) tea.Msg {
 		var why []string
 		for _, m := range switchModes {
-			why = append(why, cannot(ctx, e.Host, typ, r, m))
+			why = append(why, modeProblem(ctx, e.Host, typ, r, m))
 		}
 		return widget.Then(func() tea.Cmd {
 			for i := range d.modes {
@@ -126,7 +125,7 @@ func (d *modeSwitch) Key(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// take goes on in the mode under the cursor.
+// take changes to the mode under the cursor.
 func (d *modeSwitch) take() tea.Cmd {
 	e := d.env
 	id, m := d.id, d.modes[d.chooser.At]

@@ -15,7 +15,7 @@ import (
 )
 
 func newForm(e *Env, server string, t event.Type, modes ...event.Mode) *Form {
-	f := &Form{env: e, server: server, typ: t, model: form.New(t, e.Clock), said: map[*form.Entry]string{}}
+	f := &Form{env: e, server: server, typ: t, model: form.New(t, e.Clock), refusals: map[*form.Entry]string{}}
 	for _, m := range modes {
 		c := modeChoice{mode: m}
 		if m != event.ModeAuto && !t.Offers(m) {
@@ -32,8 +32,7 @@ func OpenSubscribe(e *Env, server string, t event.Type) tea.Cmd {
 	return newForm(e, server, t, event.ModePush, event.ModePoll, event.ModeWebhook).open()
 }
 
-// OpenEdit shows the form filled in as a subscription is. Its arguments are those of
-// its type t.
+// OpenEdit shows the form to edit a subscription, whose type is t.
 func OpenEdit(e *Env, v host.SubscriptionView, t event.Type) tea.Cmd {
 	f := newForm(e, v.Key.Server, t, event.ModePush, event.ModePoll, event.ModeWebhook)
 	f.old = &v
@@ -57,8 +56,8 @@ func OpenEdit(e *Env, v host.SubscriptionView, t event.Type) tea.Cmd {
 	return f.open()
 }
 
-// OpenMany shows one form for several types, which are in the order of their nodes. sent is
-// called on the event loop once all of them are subscribed to.
+// OpenMany shows one form for several types; types[i] is that of nodes[i]. sent is called on the event
+// loop when all of them are subscribed to.
 func OpenMany(e *Env, nodes []query.Node, types []event.Type, sent func()) tea.Cmd {
 	differ := false
 	shared := event.Type{Name: types[0].Name, InputSchema: types[0].InputSchema, Modes: types[0].Modes}
@@ -82,7 +81,7 @@ func OpenMany(e *Env, nodes []query.Node, types []event.Type, sent func()) tea.C
 	return f.open()
 }
 
-// Model returns the answers of the form.
+// Model returns the values of the form.
 func (f *Form) Model() *form.Model { return f.model }
 
 // Secret returns the webhook secret, the zero value if there is none.
@@ -91,5 +90,5 @@ func (f *Form) Secret() event.Secret { return f.secret }
 // Focus moves the focus to a field.
 func (f *Form) Focus(e *form.Entry) { f.enter(formItem{kind: itemField, entry: e}) }
 
-// Focused returns the field that has the focus, nil if another item has it.
+// Focused returns the field with the focus, nil if another item has it.
 func (f *Form) Focused() *form.Entry { return f.on.entry }

@@ -15,18 +15,18 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// banner tells at the top of a form what failed and what to do about it.
+// banner is the message at the top of a form: what failed and what to do.
 type banner struct {
 	text string
 	next string
 }
 
-// send subscribes, unless the form itself finds something wrong.
+// send subscribes if the form is valid.
 func (f *Form) send() tea.Cmd {
 	if f.busy {
 		return nil
 	}
-	f.tried, f.preview = true, false
+	f.submitted, f.preview = true, false
 	f.validate()
 	if !f.sendable() {
 		return nil
@@ -43,7 +43,7 @@ func (f *Form) send() tea.Cmd {
 	return f.subscribe()
 }
 
-// sendable reports whether nothing is wrong; else it moves the focus to the first item that is.
+// sendable reports whether the form is valid; otherwise it moves the focus to the first wrong item.
 func (f *Form) sendable() bool {
 	if c := f.modeNow(); c.why != "" {
 		f.banner = banner{text: string(c.mode) + ": " + c.why}
@@ -93,19 +93,19 @@ func (f *Form) subscribe() tea.Cmd {
 	})
 }
 
-// Refuse implements [widget.Asker]: it shows an error of the server at the field that it is
+// ShowError implements [widget.Asker]: it shows an error of the server at the field that it is
 // about, any other error above the form.
-func (f *Form) Refuse(err error) {
+func (f *Form) ShowError(err error) {
 	e := f.env
 	if errors.Is(err, ErrLate) {
 		f.late = true
-		return // the form tells how it stands
+		return // waitingBanner explains it
 	}
 	if f.custom != nil {
 		f.banner = banner{text: err.Error()}
 		return
 	}
-	said, ok := host.RefusalOf(err)
+	refusal, ok := host.RefusalOf(err)
 	if !ok {
 		f.banner = banner{text: err.Error()}
 		if errors.Is(err, host.ErrUnreachable) {
@@ -113,33 +113,33 @@ func (f *Form) Refuse(err error) {
 		}
 		return
 	}
-	text := said.Message
+	text := refusal.Message
 	if text.IsZero() {
 		text = trust.Unescaped(err.Error())
 	}
-	if e := f.meant(said); said.Name == host.RefusedParams && e != nil {
+	if e := f.refusedField(refusal); refusal.Name == host.RefusedParams && e != nil {
 		f.serverSays(e, text)
 		return
 	}
-	f.banner = banner{text: refusalText(said, err), next: nextStep(said, e.Receiver())}
-	if said.Name == host.RefusedMode {
+	f.banner = banner{text: refusalText(refusal, err), next: nextStep(refusal, e.Receiver())}
+	if refusal.Name == host.RefusedMode {
 		f.modes[f.mode].why = "refused by the server: " + trust.Line(text).Plain()
-		f.token++ // the answer of a check that runs does not know of the refusal
+		f.token++ // a running check does not know of the refusal
 		f.nextMode(1)
 		f.enter(formItem{kind: itemMode})
 	}
 }
 
-// meant returns the field that a refusal is about: the one that it names, else the deepest one
-// whose name is a word of its message, nil if there is none.
-func (f *Form) meant(said host.Refusal) *form.Entry {
-	if !said.Field.IsZero() {
-		if e := f.model.Named(said.Field.Raw()); e != nil {
+// refusedField returns the field that a refusal names, else the deepest one whose name is a word of
+// its message; nil if there is none.
+func (f *Form) refusedField(refusal host.Refusal) *form.Entry {
+	if !refusal.Field.IsZero() {
+		if e := f.model.Named(refusal.Field.Raw()); e != nil {
 			return e
 		}
 	}
 	var best *form.Entry
-	words := strings.FieldsFunc(said.Message.Raw(), func(r rune) bool { return strings.ContainsRune(" \t\n\"'`.,:;()[]{}/", r) })
+	words := strings.FieldsFunc(refusal.Message.Raw(), func(r rune) bool { return strings.ContainsRune(" \t\n\"'`.,:;()[]{}/", r) })
 	for _, e := range f.model.Entries() {
 		for _, w := range words {
 			if !e.Heading && w == e.Name().Raw() && w != "" && (best == nil || len(e.Path) > len(best.Path)) {
@@ -150,17 +150,17 @@ func (f *Form) meant(said host.Refusal) *form.Entry {
 	return best
 }
 
-// refusalText says what a server refused, in plain words where they are known.
-func refusalText(said host.Refusal, err error) string {
-	if said.Name == host.RefusedCallback {
-		return evidence.CallbackText(said.Reason.Raw())
+// refusalText describes a refusal.
+func refusalText(refusal host.Refusal, err error) string {
+	if refusal.Name == host.RefusedCallback {
+		return evidence.CallbackText(refusal.Reason.Raw())
 	}
 	return err.Error()
 }
 
 // nextStep says what the operator can do about a refusal.
-func nextStep(said host.Refusal, receiver string) string {
-	switch said.Name {
+func nextStep(refusal host.Refusal, receiver string) string {
+	switch refusal.Name {
 	case host.RefusedParams:
 		return "ctrl+e edits the arguments as JSON"
 	case host.RefusedMode:
@@ -172,7 +172,7 @@ func nextStep(said host.Refusal, receiver string) string {
 	case host.RefusedUnknown:
 		return "the server no longer has this type; refresh its list"
 	case host.RefusedCallback:
-		return evidence.CallbackStep(said.Reason.Raw(), receiver)
+		return evidence.CallbackStep(refusal.Reason.Raw(), receiver)
 	}
 	return ""
 }

@@ -13,16 +13,17 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// signInDialog shows where the operator signs in, until that is over.
+// signInDialog shows the address to sign in at, until the sign-in ends.
 type signInDialog struct {
 	env    *Env
 	server string
 	flow   host.SignIn
-	says   string // of the browser
+	says   string // whether the browser has opened the address
 	cancel context.CancelFunc
 }
 
-// OpenSignIn asks the host where to sign in, opens that in the browser and waits.
+// OpenSignIn asks the host for the address to sign in at, opens it in the browser and waits for the
+// end of the sign-in.
 func OpenSignIn(e *Env, server string) tea.Cmd {
 	e.Tell("asking " + cells.Sanitize(server).Plain() + " where to sign in")
 	return e.Do(func(ctx context.Context) tea.Msg {
@@ -62,7 +63,7 @@ func (d *signInDialog) begin(ctx context.Context) tea.Cmd {
 	}))
 }
 
-// open hands the address to the browser.
+// open opens the address in the browser.
 func (d *signInDialog) open() tea.Cmd {
 	d.says = "The page is open in your browser. This goes on when you come back."
 	return d.env.Do(func(context.Context) tea.Msg {
@@ -81,7 +82,6 @@ func (d *signInDialog) open() tea.Cmd {
 func (d *signInDialog) Title() string { return "Sign in" }
 
 func (d *signInDialog) Size(sw, _ int) (int, int) {
-
 	w := max(50, min(90, sw-4))
 	return w, 6 + len(wrapAddress(d.flow.URL, w-2))
 }
@@ -102,7 +102,7 @@ func (d *signInDialog) Draw(c *cells.Canvas, h int) {
 	}
 }
 
-// wrapAddress cuts an address into rows. It is visible ASCII: the host saw to that.
+// wrapAddress cuts an address into rows of w cells. The host guarantees that it is visible ASCII.
 func wrapAddress(address string, w int) (rows []string) {
 	for w = max(w, 10); len(address) > w; address = address[w:] {
 		rows = append(rows, address[:w])

@@ -25,21 +25,21 @@ type Form struct {
 	env    *Env
 	server string
 	typ    event.Type
-	many   []query.Node           // several types that get the same arguments; nil: one type
+	many   []query.Node           // several types with the same arguments; nil: one type
 	differ bool                   // their schemas differ
-	sent   func()                 // is called once all of them are subscribed to
-	old    *host.SubscriptionView // the subscription that is edited; nil: a new one
+	sent   func()                 // called when all of them are subscribed to
+	old    *host.SubscriptionView // the subscription to edit; nil: a new one
 	model  *form.Model
 	custom *Custom // nil: the form is about a subscription
 
-	modes  []modeChoice
-	mode   int
-	chosen bool // the operator chose the mode
-	start  int  // index into starts
-	age    string
-	ttl    string
-	secret event.Secret
-	bare   bool // the secret is shown
+	modes    []modeChoice
+	mode     int
+	chosen   bool // the operator chose the mode
+	start    int  // index into starts
+	age      string
+	ttl      string
+	secret   event.Secret
+	unmasked bool // the secret is shown
 
 	on      formItem
 	edit    widget.Field
@@ -48,11 +48,11 @@ type Form struct {
 	top     int
 	drawn   formDrawing
 
-	problems []form.Problem
-	said     map[*form.Entry]string // what the server refused of a field, until the field changes
-	tried    bool                   // it was sent once: what is missing is an error
-	banner   banner
-	shown    struct { // what the host would send
+	problems  []form.Problem
+	refusals  map[*form.Entry]string // what the server refused of a field, until the field changes
+	submitted bool                   // it was submitted: a missing value is wrong
+	banner    banner
+	shown     struct { // what the host would send
 		key     string
 		preview host.Preview
 		custom  Preview
@@ -152,7 +152,7 @@ func (f *Form) enter(it formItem) {
 	f.edit = widget.Field{}
 	switch it.kind {
 	case itemField:
-		f.edit.Several = it.entry.Lines()
+		f.edit.Multiline = it.entry.Lines()
 		f.edit.Set(it.entry.Text())
 		for i := range it.entry.Choices {
 			if it.entry.Picked(i) {
@@ -187,7 +187,7 @@ func (f *Form) check() tea.Cmd {
 	why := make([]string, len(modes))
 	return f.env.Do(func(ctx context.Context) tea.Msg {
 		for i, m := range modes {
-			why[i] = cannot(ctx, f.env.Host, &typ, r, m.mode)
+			why[i] = modeProblem(ctx, f.env.Host, &typ, r, m.mode)
 		}
 		r.Mode = event.ModeAuto
 		best, err := f.env.Host.Check(ctx, r)
@@ -203,9 +203,9 @@ func (f *Form) check() tea.Cmd {
 	})
 }
 
-// cannot says why the host refuses a request in a mode, "" if it does not. Wrong arguments are
-// no reason: they are told at their fields.
-func cannot(ctx context.Context, h Host, typ *event.Type, r host.Request, m event.Mode) string {
+// modeProblem says why the host refuses a request in a mode, "" if it does not. It ignores wrong
+// arguments, which are shown at their fields.
+func modeProblem(ctx context.Context, h Host, typ *event.Type, r host.Request, m event.Mode) string {
 	if typ != nil && !typ.Offers(m) {
 		return evidence.NotOffered(*typ)
 	}
@@ -216,8 +216,8 @@ func cannot(ctx context.Context, h Host, typ *event.Type, r host.Request, m even
 	return ""
 }
 
-// checked stores why each mode cannot be used and chooses best, the mode that the host would
-// use, unless the operator chose one that can be used.
+// checked stores why modes cannot be used. It chooses best, the mode that the host would use, unless
+// the operator chose a usable one.
 func (f *Form) checked(why []string, best event.Mode) {
 	for i := range f.modes {
 		f.modes[i].why = why[i]
@@ -234,7 +234,7 @@ func (f *Form) checked(why []string, best event.Mode) {
 	}
 }
 
-// setMode chooses a mode. For a webhook it makes the secret, so that it can be shown.
+// setMode chooses a mode. For webhook it makes the secret, so that it can be shown.
 func (f *Form) setMode(i int) {
 	f.mode = i
 	if f.webhook() && f.secret.IsZero() && f.old == nil {
@@ -249,14 +249,14 @@ func (f *Form) setMode(i int) {
 
 func (f *Form) validate() { f.problems = f.model.Problems() }
 
-// problemOf says what is wrong with a field, "" if nothing is. What is only
-// missing counts once the form was sent.
+// problemOf says what is wrong with a field, "" if nothing is. A missing value is wrong only after the
+// form was submitted.
 func (f *Form) problemOf(e *form.Entry) string {
-	if text := f.said[e]; text != "" {
+	if text := f.refusals[e]; text != "" {
 		return text
 	}
 	for _, p := range f.problems {
-		if p.Entry == e && (f.tried || !p.Missing) {
+		if p.Entry == e && (f.submitted || !p.Missing) {
 			return p.Text
 		}
 	}
@@ -296,8 +296,8 @@ func durationProblem(text string, needed bool) string {
 // Busy implements [widget.Worker].
 func (f *Form) Busy() bool { return f.busy }
 
-// Rest implements [widget.Asker].
-func (f *Form) Rest() { f.busy = false }
+// Answered implements [widget.Asker].
+func (f *Form) Answered() { f.busy = false }
 
 // dirty reports whether closing the form would lose something.
 func (f *Form) dirty() bool {
@@ -330,7 +330,7 @@ func (f *Form) Hints() []string {
 		does = strings.ToLower(f.custom.Verb)
 	}
 	esc := "back"
-	if f.late && f.begun() != nil {
+	if f.late && f.existing() != nil {
 		esc = "go on in the background"
 	}
 	h := []string{"tab", "next", "ctrl+s", does, "esc", esc, "ctrl+e", "as JSON"}
@@ -349,23 +349,14 @@ func (f *Form) Hints() []string {
 	return append(h, "ctrl+t", "earlier ones")
 }
 
-// savedHere reports whether there is a saved position for what is filled in.
-func (f *Form) savedHere() bool {
-	args, err := event.CanonicalArgs(f.model.JSON())
-	if err != nil {
-		return false
-	}
-	return f.env.Sub(event.Key{Server: f.server, Type: f.typ.Name, Args: args}.ID()) != nil
-}
-
-// noReplay says why a start before now brings no earlier events, "" if it may.
+// noReplay says why a start before now brings no earlier events, "" if it may bring some.
 func (f *Form) noReplay() string {
 	switch {
 	case !starts[f.start].saved:
 		return ""
 	case f.many != nil:
 		return "types without a saved position begin now"
-	case !f.savedHere():
+	case f.existing() == nil:
 		return "nothing is saved for these arguments: the same as from now"
 	case f.typ.Cursorless:
 		return "the type has no replay: what came before cannot be sent again"
@@ -373,8 +364,8 @@ func (f *Form) noReplay() string {
 	return ""
 }
 
-// serverSays shows what a server refused at the field that it names.
+// serverSays shows a refusal at a field.
 func (f *Form) serverSays(e *form.Entry, text trust.Text) {
-	f.said[e] = "the server: " + trust.Line(text).Plain()
+	f.refusals[e] = "the server: " + trust.Line(text).Plain()
 	f.enter(formItem{kind: itemField, entry: e})
 }

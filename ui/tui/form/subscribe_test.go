@@ -16,7 +16,7 @@ import (
 	"eventdeck/ui/tui/query"
 )
 
-func TestWhatIsFilledInIsSubscribedTo(t *testing.T) {
+func TestFilledInFormSubscribes(t *testing.T) {
 	d := newFixture(t)
 	d.Exec(form.OpenSubscribe(&d.env, "shop", orders))
 	if d.Press("ctrl+s"); len(d.asked) != 0 {
@@ -37,8 +37,7 @@ func TestWhatIsFilledInIsSubscribedTo(t *testing.T) {
 	}
 }
 
-// A refusal stays at the form, with what was filled in, and at its field where it names one.
-func TestARefusedFormKeepsWhatIsFilledIn(t *testing.T) {
+func TestRefusedFormKeepsItsValues(t *testing.T) {
 	d := newFixture(t)
 	d.Exec(form.OpenSubscribe(&d.env, "shop", orders))
 	d.refuse = errors.New("forbidden by \x1b[31mpolicy")
@@ -65,7 +64,7 @@ func TestArgumentsAreEditedAsJSON(t *testing.T) {
 	}
 }
 
-func TestLeavingAFormAsksWhereSomethingWouldBeLost(t *testing.T) {
+func TestLeavingAsksIfValuesWouldBeLost(t *testing.T) {
 	d := newFixture(t)
 	d.Exec(form.OpenSubscribe(&d.env, "shop", orders))
 	if d.Press("esc"); d.Dialog != nil {
@@ -84,8 +83,8 @@ func TestLeavingAFormAsksWhereSomethingWouldBeLost(t *testing.T) {
 	}
 }
 
-// The first mode that can be used is chosen; a webhook has a secret that is masked.
-func TestModesThatCannotBeUsedAreLeftOut(t *testing.T) {
+// The first usable mode is chosen. The secret of a webhook is masked.
+func TestUnusableModesAreSkipped(t *testing.T) {
 	d := newFixture(t)
 	for _, m := range []event.Mode{event.ModePush, event.ModePoll} {
 		d.noMode[m] = fmt.Errorf("%w: not today", host.ErrMode)
@@ -119,7 +118,6 @@ func TestSeveralTypesShareOneForm(t *testing.T) {
 	}
 }
 
-// What was subscribed to before can be filled in again, without its secrets.
 func TestEarlierArgumentsAreOffered(t *testing.T) {
 	d := newFixture(t)
 	d.Exec(form.OpenSubscribe(&d.env, "shop", orders))
@@ -132,13 +130,13 @@ func TestEarlierArgumentsAreOffered(t *testing.T) {
 	}
 }
 
-// view is a subscription to orders by poll.
+// view returns a subscription to orders by poll.
 func view() host.SubscriptionView {
 	key := event.Key{Server: "shop", Type: orders.Name, Args: json.RawMessage(`{"team":"core"}`)}
 	return host.SubscriptionView{Subscription: event.Subscription{ID: key.ID(), Key: key, Mode: event.ModePoll}}
 }
 
-func TestOtherArgumentsMeanAnotherSubscription(t *testing.T) {
+func TestOtherArgumentsMakeAnotherSubscription(t *testing.T) {
 	d := newFixture(t)
 	v := view()
 	d.subs[v.ID] = &v
@@ -155,7 +153,7 @@ func TestOtherArgumentsMeanAnotherSubscription(t *testing.T) {
 	}
 }
 
-func TestADialogOfModes(t *testing.T) {
+func TestModeDialog(t *testing.T) {
 	d := newFixture(t)
 	d.noMode[event.ModeWebhook] = fmt.Errorf("%w: there is no callback address", host.ErrMode)
 	v := view()
@@ -175,7 +173,7 @@ func TestADialogOfModes(t *testing.T) {
 }
 
 // A server is tested before it is saved, and its values are masked.
-func TestAServerIsTestedThenSaved(t *testing.T) {
+func TestServerIsTestedThenSaved(t *testing.T) {
 	d := newFixture(t)
 	form.OpenAddServer(&d.env)
 	d.Press("npx -y @scope/server-files '/tmp/a b'", "tab", "tab", "KEY=hunter2")
@@ -193,7 +191,7 @@ func TestAServerIsTestedThenSaved(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrongWithAServerIsSaid(t *testing.T) {
+func TestWrongServersAreExplained(t *testing.T) {
 	for typed, want := range map[string]string{
 		"":                                     "write the URL",
 		"ftp://host/":                          "http",
@@ -216,7 +214,7 @@ func TestWhatIsWrongWithAServerIsSaid(t *testing.T) {
 	}
 }
 
-func TestServersOfOtherClientsAreImportedAfterAQuestion(t *testing.T) {
+func TestImportAsksFirst(t *testing.T) {
 	d := newFixture(t)
 	if err := os.MkdirAll(d.env.Servers.Paths.Home+"/.cursor", 0o700); err != nil {
 		t.Fatal(err)

@@ -19,13 +19,13 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// keptTemplates is the setting under which earlier subscriptions are kept.
+// keptTemplates is the setting with earlier subscriptions.
 const keptTemplates = "ui.templates"
 
-// maxTemplates bounds them; the oldest go first.
+// maxTemplates bounds the earlier subscriptions; the oldest are dropped.
 const maxTemplates = 50
 
-// template is an earlier subscription, to be used again.
+// template is an earlier subscription.
 type template struct {
 	Server string          `json:"server"`
 	Type   string          `json:"type"`
@@ -51,8 +51,7 @@ func templatesFor(all []template, server string, typ trust.Text) []template {
 	return append(own, others...)
 }
 
-// allTemplates reads the earlier subscriptions; what another version kept is no
-// reason to stop.
+// allTemplates reads the earlier subscriptions; nil if they cannot be read.
 func allTemplates(h Host) []template {
 	text, err := h.Setting(keptTemplates)
 	var all []template
@@ -62,14 +61,14 @@ func allTemplates(h Host) []template {
 	return all
 }
 
-// shownArgs returns the arguments without what is secret to the type, be it as the form
-// has it or as the template's own server lists it.
+// shownArgs returns the arguments with secrets masked by both schemas: that of the type in the form,
+// and that of the template's own server.
 func (t *template) shownArgs(e *Env, typ event.Type) json.RawMessage {
 	own := e.TypeOf(t.Server, trust.Untrusted(t.Type))
 	return schema.MaskArguments(own, schema.MaskArguments(typ, t.Args))
 }
 
-// keep returns what keeps a request for the next time.
+// keep returns a function that saves a request as a template.
 func (f *Form) keep(r host.Request) func(context.Context) error {
 	t := template{Server: r.Server, Type: r.Type.Raw(), Args: r.Args, Mode: r.Mode, TTL: f.ttl, At: f.env.Clock().UTC()}
 	return func(ctx context.Context) error {
@@ -85,7 +84,7 @@ func (f *Form) keep(r host.Request) func(context.Context) error {
 	}
 }
 
-// templatePicker chooses among earlier subscriptions.
+// templatePicker is the dialog to choose an earlier subscription.
 type templatePicker struct {
 	env     *Env
 	form    *Form
@@ -115,7 +114,7 @@ func (p *templatePicker) Size(int, int) (int, int) { return 76, len(p.list) }
 
 func (p *templatePicker) Draw(c *cells.Canvas, h int) {
 	e := p.env
-	first, end := p.chooser.Lay(len(p.list), h)
+	first, end := p.chooser.Visible(len(p.list), h)
 	for i := first; i < end; i++ {
 		t := &p.list[i]
 		c.Mark(i == p.chooser.At, e.Glyphs.Cursor)
@@ -146,7 +145,7 @@ func (p *templatePicker) Hints() []string {
 	return []string{"j k", "move", "enter", "take over", "esc", "back"}
 }
 
-// use fills the form in as an earlier subscription was.
+// use fills in the form from an earlier subscription.
 func (f *Form) use(t template) tea.Cmd {
 	if err := f.model.Load(t.Args); err != nil {
 		f.banner = banner{text: err.Error()}
@@ -160,7 +159,7 @@ func (f *Form) use(t template) tea.Cmd {
 			f.setMode(i)
 		}
 	}
-	f.said = map[*form.Entry]string{}
+	f.refusals = map[*form.Entry]string{}
 	f.enter(f.items()[0])
 	f.validate()
 	return tea.Batch(f.check(), f.ask())

@@ -3,26 +3,26 @@ package form
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
 )
 
-// SubscribeWithin is how long a form waits for the server to confirm a subscription, which is
-// the time that a server has for a first connection. After that the host goes on trying.
+// SubscribeWithin is how long a form waits for the server to confirm a subscription: the time that a
+// server has for a first connection. After that the host goes on trying.
 const SubscribeWithin = 10 * time.Second
 
 // ErrLate: the server did not confirm a subscription within [SubscribeWithin].
 var ErrLate = errors.New("the server has not confirmed it yet")
 
-// Subscribe subscribes and waits at most [SubscribeWithin]. In mode auto a type that offers only
-// webhook is delivered to the address of this host's receiver, as where webhook is chosen. It is
-// called by commands. Errors: [ErrLate], those of the host.
+// Subscribe subscribes and waits at most [SubscribeWithin]. If no mode fits for auto it tries webhook,
+// with the address of this host's receiver. It is called in the background. Errors: [ErrLate], those
+// of the host.
 func Subscribe(ctx context.Context, h Host, r host.Request) (event.Subscription, error) {
 	within, cancel := context.WithTimeoutCause(ctx, SubscribeWithin, ErrLate)
 	defer cancel()
@@ -38,7 +38,7 @@ func Subscribe(ctx context.Context, h Host, r host.Request) (event.Subscription,
 	return sub, late(ctx, within, err)
 }
 
-// late returns [ErrLate] in place of the error of a call that ended because of the bound.
+// late returns [ErrLate] in place of the error of a call that timed out.
 func late(outer, within context.Context, err error) error {
 	if err != nil && outer.Err() == nil && within.Err() != nil {
 		return ErrLate
@@ -46,8 +46,8 @@ func late(outer, within context.Context, err error) error {
 	return err
 }
 
-// begun returns the subscription that the form asked for, nil if the host has none yet.
-func (f *Form) begun() *host.SubscriptionView {
+// existing returns the subscription that has the arguments of the form, nil if there is none.
+func (f *Form) existing() *host.SubscriptionView {
 	args, err := event.CanonicalArgs(f.model.JSON())
 	if err != nil || f.many != nil {
 		return nil
@@ -55,10 +55,9 @@ func (f *Form) begun() *host.SubscriptionView {
 	return f.env.Sub(event.Key{Server: f.server, Type: f.typ.Name, Args: args}.ID())
 }
 
-// waitingBanner tells of a subscription that is not confirmed what the server answered last,
-// and what can be done about it.
+// waitingBanner describes why a subscription is not confirmed, and what to do.
 func (f *Form) waitingBanner() banner {
-	v := f.begun()
+	v := f.existing()
 	if v == nil {
 		return banner{text: "The server has not answered; nothing is subscribed.", next: "ctrl+s tries again; what you filled in stays"}
 	}
@@ -67,26 +66,18 @@ func (f *Form) waitingBanner() banner {
 	case why == "":
 		return banner{text: "The server has not confirmed the subscription yet.", next: "esc leaves it; it goes on trying"}
 	case v.Status.Reason == event.ReasonUnreachable:
-		return banner{text: sentence(why), next: "esc leaves it; it begins when the server is back"}
+		return banner{text: cells.Sentence(why), next: "esc leaves it; it begins when the server is back"}
 	}
 	if words, step, ok := evidence.CallbackAdvice(v, f.env.Receiver()); ok {
 		return banner{text: words, next: step}
 	}
-	return banner{text: sentence(why), next: "esc leaves it; it goes on trying"}
-}
-
-// sentence returns words as a sentence, "" for none.
-func sentence(words string) string {
-	if words == "" {
-		return ""
-	}
-	return strings.ToUpper(words[:1]) + words[1:] + "."
+	return banner{text: cells.Sentence(why), next: "esc leaves it; it goes on trying"}
 }
 
 // background closes the form while the host goes on trying.
 func (f *Form) background() tea.Cmd {
 	f.env.Show(nil)
-	if v := f.begun(); v != nil {
+	if v := f.existing(); v != nil {
 		f.env.Tell(evidence.SubName(&v.Subscription) + " goes on in the background")
 	} else if f.busy {
 		f.env.Tell("still asking the server; the answer is told here")
@@ -94,8 +85,8 @@ func (f *Form) background() tea.Cmd {
 	return nil
 }
 
-// answered reports whether the host has a subscription in trouble that the form asked for.
+// answered reports whether the subscription of the form exists and is in trouble.
 func (f *Form) answered() bool {
-	v := f.begun()
+	v := f.existing()
 	return v != nil && v.InTrouble()
 }

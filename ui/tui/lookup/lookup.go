@@ -1,5 +1,5 @@
 // Package lookup finds servers, event types and subscriptions in a snapshot of the host. For an
-// unknown name it suggests the one that may have been meant.
+// unknown name it suggests a similar one.
 package lookup
 
 import (
@@ -25,7 +25,7 @@ func Server(s *host.Snapshot, name string) *host.ServerView {
 	return nil
 }
 
-// Servers are the names of all servers.
+// Servers returns the names of all servers.
 func Servers(s *host.Snapshot) []string {
 	var names []string
 	for i := range s.Servers {
@@ -58,8 +58,8 @@ func OnlySub(s *host.Snapshot, server string, typ trust.Text) *host.Subscription
 	return only
 }
 
-// Begun is the subscription that a request began, nil if there is none.
-func Begun(s *host.Snapshot, r host.Request) *host.SubscriptionView {
+// SubFor returns the subscription that a request asks for, nil if there is none.
+func SubFor(s *host.Snapshot, r host.Request) *host.SubscriptionView {
 	args, err := event.CanonicalArgs(r.Args)
 	if err != nil {
 		return nil
@@ -80,8 +80,8 @@ func Type(s *host.Snapshot, n query.Node) *event.Type {
 	return nil
 }
 
-// TypeOf returns a type of a server as that lists it now; of one that is not listed the
-// name is all that is known.
+// TypeOf returns a type as its server lists it now. For a type that is not listed it returns only
+// the name.
 func TypeOf(s *host.Snapshot, server string, typ trust.Text) event.Type {
 	if t := Type(s, query.Node{Server: server, Type: typ}); t != nil {
 		return *t
@@ -89,13 +89,13 @@ func TypeOf(s *host.Snapshot, server string, typ trust.Text) event.Type {
 	return event.Type{Name: typ}
 }
 
-// Cursorless reports whether a subscription's type has no replay, as the server says or
-// as it was when it was subscribed to.
+// Cursorless reports whether the type of a subscription has no replay, now or when the subscription
+// was made.
 func Cursorless(s *host.Snapshot, v *host.SubscriptionView) bool {
 	return v.NoReplay || TypeOf(s, v.Key.Server, v.Key.Type).Cursorless
 }
 
-// Types are the names of all event types that can be typed.
+// Types returns the names of all event types, without those that cannot be typed.
 func Types(s *host.Snapshot) []string {
 	var names []string
 	for i := range s.Servers {
@@ -109,10 +109,11 @@ func Types(s *host.Snapshot) []string {
 	return names
 }
 
-// ServerOf finds the server that an event type is of: the one that is named, or the only
-// one that lists it or may list it yet.
-// Errors: [words.ErrUsage], [host.ErrUnknownServer], [host.ErrUnknownType], that several
-// servers have not listed their types.
+// ServerOf returns the server of an event type: the one that is named, else the only one that lists
+// the type, else the only one that has not listed its types yet.
+//
+// Errors: [words.ErrUsage], [host.ErrUnknownServer], [host.ErrUnknownType], or that several servers
+// have not listed their types.
 func ServerOf(s *host.Snapshot, typ, named string) (string, error) {
 	var listing, unlisted []string
 	var types []event.Type
@@ -135,7 +136,7 @@ func ServerOf(s *host.Snapshot, typ, named string) (string, error) {
 	case len(listing) == 1:
 		return listing[0], nil
 	case len(listing) > 1:
-		return "", fmt.Errorf("%w: %s all list it; add server=%s", words.ErrUsage, strings.Join(listing, ", "), listing[0])
+		return "", fmt.Errorf("%w: %s all list this type; add server=%s", words.ErrUsage, strings.Join(listing, ", "), listing[0])
 	case len(unlisted) == 1:
 		return unlisted[0], nil
 	case len(unlisted) > 1:
@@ -144,8 +145,7 @@ func ServerOf(s *host.Snapshot, typ, named string) (string, error) {
 	return "", UnknownType(typ, named, types)
 }
 
-// UnknownServer says that no server has a name, and which there are: a
-// [host.ErrUnknownServer].
+// UnknownServer returns a [host.ErrUnknownServer] that suggests a name or lists all names.
 func UnknownServer(s *host.Snapshot, name string) error {
 	names := Servers(s)
 	if len(names) == 0 {
@@ -157,8 +157,8 @@ func UnknownServer(s *host.Snapshot, name string) error {
 	return fmt.Errorf("%w %q; there are %s", host.ErrUnknownServer, name, strings.Join(names, ", "))
 }
 
-// UnknownType says that a type is listed nowhere, or not at a server that is named: a
-// [host.ErrUnknownType].
+// UnknownType returns a [host.ErrUnknownType] that suggests one of types. server is the server that
+// does not list the type, "" for all servers.
 func UnknownType(name, server string, types []event.Type) error {
 	at := ""
 	if server != "" {

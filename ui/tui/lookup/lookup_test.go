@@ -15,7 +15,8 @@ import (
 	"eventdeck/ui/tui/words"
 )
 
-// world is a snapshot of two servers that list the same type, and of one that is away.
+// world returns a snapshot of two servers that list the same type, and of one that has not listed
+// its types.
 func world() *host.Snapshot {
 	deploy := event.Type{Name: trust.Untrusted("deploy.done")}
 	page := event.Type{Name: trust.Untrusted("page.sent"), Cursorless: true}
@@ -30,7 +31,7 @@ func world() *host.Snapshot {
 	}
 }
 
-func TestWhatIsThereIsFound(t *testing.T) {
+func TestLookupFindsWhatTheSnapshotHas(t *testing.T) {
 	s := world()
 	if v := lookup.Server(s, "ci"); v == nil || v.Name != "ci" {
 		t.Errorf("found %v", v)
@@ -43,11 +44,11 @@ func TestWhatIsThereIsFound(t *testing.T) {
 		t.Errorf("found %v", typ)
 	}
 	if typ := lookup.TypeOf(s, "ci", page); typ.Name != page || typ.Cursorless {
-		t.Errorf("of a type that is not listed: %+v", typ)
+		t.Errorf("a type that is not listed is %+v", typ)
 	}
-	v := lookup.Begun(s, host.Request{Server: "pager", Type: page, Args: json.RawMessage(`{ "a": 1 }`)})
+	v := lookup.SubFor(s, host.Request{Server: "pager", Type: page, Args: json.RawMessage(`{ "a": 1 }`)})
 	if v == nil || !lookup.Cursorless(s, v) {
-		t.Errorf("begun is %v", v)
+		t.Errorf("the subscription of the request is %v", v)
 	}
 	if lookup.OnlySub(s, "pager", page) != v || lookup.OnlySub(s, "ci", page) != nil {
 		t.Error("the one subscription to a type is not found, or at another server")
@@ -63,13 +64,13 @@ func TestWhatIsThereIsFound(t *testing.T) {
 	}
 }
 
-func TestTheServerOfAType(t *testing.T) {
+func TestServerOfAType(t *testing.T) {
 	for _, c := range []struct {
 		typ, named, want, says string
 		err                    error
 	}{
 		{typ: "page.sent", want: "pager"},
-		{typ: "deploy.done", says: "pager, ci all list it; add server=pager", err: words.ErrUsage},
+		{typ: "deploy.done", says: "pager, ci all list this type; add server=pager", err: words.ErrUsage},
 		{typ: "deploy.done", named: "ci", want: "ci"},
 		{typ: "new.type", want: "away"},
 		{typ: "page.send", named: "pager", says: `at pager; did you mean "page.sent"?`, err: host.ErrUnknownType},

@@ -14,29 +14,29 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// Env is what the verbs need.
+// Env has what the actions need from the screen.
 type Env struct {
 	*cells.Env
 	Screen
 	Host    Host
 	Snap    *host.Snapshot
-	Servers config.Source // where servers are configured; without a file they are not
+	Servers config.Source // where servers are configured; it may have no file
 	// Passing reports whether a server ends with this program, as those of the demo do.
 	Passing func(server string) bool
-	// OfferUndo tells what was done, and undoes it if the operator asks for that in time.
+	// OfferUndo says what was done, and for a while offers to undo it.
 	OfferUndo func(did string, undo func() tea.Cmd)
-	// Read has the host read.
+	// Read returns a command that reads the host.
 	Read func() tea.Cmd
 }
 
-// Screen is what shows what is asked and done.
+// Screen shows questions and results.
 type Screen interface {
 	widget.Keyed
-	// Ask returns a command that runs fn, and tells what was done or what failed.
+	// Ask returns a command that runs fn and shows what was done or what failed.
 	Ask(what string, fn func(context.Context) error) tea.Cmd
 }
 
-// Host is what is asked of the host, in the background; see [host.Actor].
+// Host is the part of the host that the actions use, in the background; see [host.Actor].
 type Host interface {
 	Subscribe(ctx context.Context, r host.Request) (event.Subscription, error)
 	Unsubscribe(ctx context.Context, id event.SubID) error

@@ -21,7 +21,7 @@ import (
 	"eventdeck/ui/tui/words"
 )
 
-// fakeHost notes what it is asked.
+// fakeHost records the calls.
 type fakeHost struct {
 	did    []string
 	refuse error
@@ -83,10 +83,10 @@ func (w world) record() event.Record {
 	return event.Record{Seq: 7, Sub: w.sub.ID, Cursor: event.Cursor{Valid: true}}
 }
 
-func TestVerbsOfASubscription(t *testing.T) {
+func TestActionsOnASubscription(t *testing.T) {
 	for want, do := range map[string]func(world) tea.Cmd{
-		"pause":          func(w world) tea.Cmd { return w.TurnPause(w.sub) },
-		"resume":         func(w world) tea.Cmd { w.sub.Paused = true; return w.TurnPause(w.sub) },
+		"pause":          func(w world) tea.Cmd { return w.TogglePause(w.sub) },
+		"resume":         func(w world) tea.Cmd { w.sub.Paused = true; return w.TogglePause(w.sub) },
 		"refresh":        func(w world) tea.Cmd { return w.Refresh(w.sub) },
 		"":               func(w world) tea.Cmd { w.sub.Paused = true; return w.Refresh(w.sub) },
 		"failover false": func(w world) tea.Cmd { return w.SetFailover(w.sub, false) },
@@ -109,7 +109,7 @@ func TestVerbsOfASubscription(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeUndoneIsAskedFirst(t *testing.T) {
+func TestActionsWithoutUndoAreConfirmed(t *testing.T) {
 	for want, do := range map[string]func(world){
 		"reset false": func(w world) { w.AskReset(w.sub, nil); w.screen.Press("r", "n") },
 		"reset true":  func(w world) { r := w.record(); w.AskReset(w.sub, &r); w.screen.Press("r") },
@@ -132,7 +132,7 @@ func TestWhatCannotBeUndoneIsAskedFirst(t *testing.T) {
 	}
 }
 
-func TestTypedVerbs(t *testing.T) {
+func TestTypedActions(t *testing.T) {
 	for line, want := range map[string]string{
 		"mode poll": "mode poll", "failover on": "failover true", "rotate": "rotate", "refresh": "refresh",
 		"reset now": "reset false", "reset here": "reset true", "mode auto": "", "failover": "", "reset there": "",
@@ -153,7 +153,7 @@ func TestTypedVerbs(t *testing.T) {
 		t.Errorf("other modes are %q", got)
 	}
 	w.host.refuse = errors.New("no")
-	if tuitest.Run(w.TurnPause(w.sub)); !errors.Is(w.screen.Failed, w.host.refuse) {
+	if tuitest.Run(w.TogglePause(w.sub)); !errors.Is(w.screen.Failed, w.host.refuse) {
 		t.Errorf("told is %v", w.screen.Failed)
 	}
 }
@@ -184,7 +184,7 @@ func TestRemovingAServer(t *testing.T) {
 	}
 }
 
-func TestUnsubscribingIsUndone(t *testing.T) {
+func TestUnsubscribingCanBeUndone(t *testing.T) {
 	w := newWorld("")
 	w.sub.Failover, w.sub.Paused = true, true
 	w.AskUnsubscribe(w.sub, "14:03:05 a page")

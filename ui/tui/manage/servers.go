@@ -12,8 +12,8 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// AskRemove tells what ends with a server, and removes it if that is wanted: for
-// this run, or from the configuration too if that lists it.
+// AskRemove asks before it removes a server: for this run, or also from the configuration if that
+// lists it.
 func (e *Env) AskRemove(name string) tea.Cmd {
 	subs := 0
 	for i := range e.Snap.Subs {
@@ -42,7 +42,7 @@ func (e *Env) AskRemove(name string) tea.Cmd {
 	})
 }
 
-// whereListed says what the configuration has to do with a server.
+// whereListed says whether the configuration lists a server.
 func (e *Env) whereListed(listed bool, err error) []string {
 	file := cells.ShortPath(e.Servers.File)
 	switch {
@@ -58,8 +58,8 @@ func (e *Env) whereListed(listed bool, err error) []string {
 	return []string{file + " does not list it."}
 }
 
-// removal is a choice that removes a server, first from the file: when that fails
-// nothing has happened.
+// removal returns a choice that removes a server, first from the file: if that fails nothing has
+// changed.
 func (e *Env) removal(key, title, name string, fromFile bool) widget.Choice {
 	return widget.Choice{Key: key, Title: title, Run: func() tea.Cmd {
 		return e.Do(func(ctx context.Context) tea.Msg {
@@ -80,7 +80,7 @@ func (e *Env) removal(key, title, name string, fromFile bool) widget.Choice {
 	}}
 }
 
-// serverRemoved leaves the scope of a server that is gone.
+// serverRemoved shows the result of a removal and reads the host.
 func (e *Env) serverRemoved(name, what string, err error) tea.Cmd {
 	if err != nil {
 		e.Fail("cannot remove "+cells.Sanitize(name).Plain(), err)
@@ -100,7 +100,7 @@ func endsWith(subs int) string {
 	return "Its " + cells.Count(subs, "subscription") + " end here and at the server."
 }
 
-// Reconnect has a server connected again, and its types listed.
+// Reconnect connects to a server again and lists its types.
 func (e *Env) Reconnect(name string) tea.Cmd {
 	shown := cells.Sanitize(name).Plain()
 	return e.Do(func(context.Context) tea.Msg {
@@ -111,7 +111,7 @@ func (e *Env) Reconnect(name string) tea.Cmd {
 	})
 }
 
-// SignOut has the tokens of a server revoked and forgotten.
+// SignOut revokes and forgets the tokens of a server.
 func (e *Env) SignOut(name string) tea.Cmd {
 	return e.Ask("signed out of "+cells.Sanitize(name).Plain(), func(ctx context.Context) error { return e.Host.SignOut(ctx, name) })
 }

@@ -18,7 +18,7 @@ import (
 	"eventdeck/ui/tui/words"
 )
 
-// ErrNoCursor says that a subscription cannot go on from the chosen record.
+// ErrNoCursor: a subscription cannot go on from the chosen record.
 var ErrNoCursor = errors.New("the chosen record has no cursor of this subscription to go on from")
 
 // Paused reports whether a subscription is paused.
@@ -26,8 +26,8 @@ func Paused(v *host.SubscriptionView) bool {
 	return v.Paused || evidence.StateOf(*v) == event.StatePaused
 }
 
-// TurnPause pauses a subscription, or has it go on.
-func (e *Env) TurnPause(v *host.SubscriptionView) tea.Cmd {
+// TogglePause pauses or resumes a subscription.
+func (e *Env) TogglePause(v *host.SubscriptionView) tea.Cmd {
 	id, name := v.ID, evidence.SubName(&v.Subscription)
 	if Paused(v) {
 		return e.Ask("resumed "+name, func(ctx context.Context) error { return e.Host.Resume(ctx, id) })
@@ -35,7 +35,7 @@ func (e *Env) TurnPause(v *host.SubscriptionView) tea.Cmd {
 	return e.Ask("paused "+name+"; its position is kept", func(ctx context.Context) error { return e.Host.Pause(ctx, id) })
 }
 
-// Refresh has a subscription's server asked again, if it is not paused.
+// Refresh asks the server of a subscription again, unless the subscription is paused.
 func (e *Env) Refresh(v *host.SubscriptionView) tea.Cmd {
 	if Paused(v) {
 		e.Tell(e.KeyOf("sub.refresh") + " asks the server of " + evidence.SubName(&v.Subscription) + " again, and that is paused: " + e.KeyOf("pause") + " resumes it")
@@ -49,7 +49,7 @@ func (e *Env) refresh(v *host.SubscriptionView) tea.Cmd {
 	return e.Ask("asked the server again for "+evidence.SubName(&v.Subscription), func(ctx context.Context) error { return e.Host.Refresh(ctx, id) })
 }
 
-// SetFailover has a subscription go on in another mode when its own fails, or not.
+// SetFailover sets whether a subscription goes on in another mode when its own fails.
 func (e *Env) SetFailover(v *host.SubscriptionView, on bool) tea.Cmd {
 	id, word := v.ID, "off"
 	if on {
@@ -63,8 +63,8 @@ func (e *Env) reset(v *host.SubscriptionView, from host.From, what string) tea.C
 	return e.Ask(evidence.SubName(&v.Subscription)+" "+what, func(ctx context.Context) error { return e.Host.ResetCursor(ctx, id, from) })
 }
 
-// AskReset offers the positions to go on from: now, and that of the chosen record, nil for
-// none.
+// AskReset asks from which position a subscription goes on: from now, or from the chosen record,
+// which may be nil.
 func (e *Env) AskReset(v *host.SubscriptionView, chosen *event.Record) {
 	sub := *v
 	d := &widget.Confirm{Screen: e, Head: "Reset the position", Lines: []string{evidence.SubName(&v.Subscription), "What is stored stays, and is not stored twice. This cannot be undone."},
@@ -76,8 +76,8 @@ func (e *Env) AskReset(v *host.SubscriptionView, chosen *event.Record) {
 	e.Show(d)
 }
 
-// AskReread has the subscription of a record read again from there, if that is wanted. It
-// does nothing for a record that has no cursor or no subscription.
+// AskReread asks before it reads the subscription of a record again from there. It does nothing for a
+// record without a cursor or subscription.
 func (e *Env) AskReread(r event.Record) {
 	v := lookup.Sub(e.Snap, r.Sub)
 	if v == nil || !r.Cursor.Valid {
@@ -95,7 +95,7 @@ func (e *Env) reread(v *host.SubscriptionView, r event.Record) tea.Cmd {
 	return e.reset(v, host.From{Cursor: r.Cursor}, fmt.Sprintf("is read again from record %s on", cells.Number(r.Seq)))
 }
 
-// AskRotate makes a new webhook secret, if that is wanted.
+// AskRotate asks before it makes a new webhook secret.
 func (e *Env) AskRotate(v *host.SubscriptionView) {
 	sub := *v
 	e.Show(&widget.Confirm{Screen: e,
@@ -110,8 +110,8 @@ func (e *Env) rotate(v *host.SubscriptionView) tea.Cmd {
 	return e.Ask("new secret for "+evidence.SubName(&v.Subscription), func(ctx context.Context) error { return e.Host.RotateSecret(ctx, id) })
 }
 
-// Words runs a typed command on a subscription; chosen is the chosen record, nil for none.
-// Errors: [words.ErrUsage], [ErrNoCursor].
+// Words runs a typed command on a subscription; chosen is the chosen record, nil for none. Errors:
+// [words.ErrUsage], [ErrNoCursor].
 func (e *Env) Words(v *host.SubscriptionView, chosen *event.Record, command string, typed []string) (tea.Cmd, error) {
 	word := strings.Join(typed, " ")
 	switch command {
@@ -141,7 +141,7 @@ func (e *Env) Words(v *host.SubscriptionView, chosen *event.Record, command stri
 	return nil, words.ErrUsage
 }
 
-// OtherModes are the modes of a subscription's type but for its own.
+// OtherModes returns the modes of a subscription's type without its present one.
 func (e *Env) OtherModes(v *host.SubscriptionView) []string {
 	var out []string
 	for _, m := range lookup.TypeOf(e.Snap, v.Key.Server, v.Key.Type).Modes {

@@ -3,15 +3,16 @@ package manage
 import (
 	"cmp"
 	"context"
+
+	tea "charm.land/bubbletea/v2"
+
 	"eventdeck/host"
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/widget"
-
-	tea "charm.land/bubbletea/v2"
 )
 
-// AskUnsubscribe ends a subscription, if that is wanted; row names the row that it was
-// chosen by, "" for none. It can be undone for a while.
+// AskUnsubscribe asks before it ends a subscription, and offers to undo that. row describes the row
+// that was chosen, "" for none.
 func (e *Env) AskUnsubscribe(v *host.SubscriptionView, row string) {
 	name := evidence.SubName(&v.Subscription)
 	ends := "It ends here and at the server. Stored events stay."
@@ -30,7 +31,7 @@ func (e *Env) AskUnsubscribe(v *host.SubscriptionView, row string) {
 	})
 }
 
-// undoWords says before a subscription ends what undoing that can bring back.
+// undoWords says what undo can restore after a subscription has ended.
 func (e *Env) undoWords(v *host.SubscriptionView) string {
 	switch {
 	case v.NoServer:
@@ -41,7 +42,7 @@ func (e *Env) undoWords(v *host.SubscriptionView) string {
 	return e.KeyOf("undo") + " undoes it for 10 s, from the saved position on."
 }
 
-// unsubscribe ends a subscription and offers to begin it again where it stood.
+// unsubscribe ends a subscription and offers to subscribe again from its position.
 func (e *Env) unsubscribe(v host.SubscriptionView) tea.Cmd {
 	name := evidence.SubName(&v.Subscription)
 	did := "unsubscribed from " + name
@@ -60,7 +61,7 @@ func (e *Env) unsubscribe(v host.SubscriptionView) tea.Cmd {
 	})
 }
 
-// resubscribe begins a subscription again that was ended, as it was.
+// resubscribe subscribes again as a subscription was before it ended.
 func (e *Env) resubscribe(v host.SubscriptionView) tea.Cmd {
 	r := host.Request{
 		Server: v.Key.Server, Type: v.Key.Type, Args: v.Key.Args, Mode: cmp.Or(v.Preferred, v.Mode),

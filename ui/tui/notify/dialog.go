@@ -59,7 +59,7 @@ func (d *dialog) Draw(c *cells.Canvas, h int) {
 		c.Safe(themes.Dim, cells.Sanitize("   none yet, so nothing is told: a adds one").Clip(c.Room))
 		c.End()
 	}
-	first, end := d.chooser.Lay(len(n.Settings.Rules), max(1, h-5))
+	first, end := d.chooser.Visible(len(n.Settings.Rules), max(1, h-5))
 	for i := first; i < end; i++ {
 		d.rule(c, i)
 	}

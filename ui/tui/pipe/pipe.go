@@ -194,7 +194,7 @@ func (d *output) Draw(c *cells.Canvas, h int) {
 		d.width = c.Room
 		d.lines = trust.Block(trust.Untrusted(string(d.text)), max(1, d.width-2))
 	}
-	first, end := d.sight.Lay(len(d.lines), max(1, h-1))
+	first, end := d.sight.Visible(len(d.lines), max(1, h-1))
 	for _, l := range d.lines[first:end] {
 		c.Put(themes.Gutter, d.env.Glyphs.Gutter)
 		c.Safe(themes.Plain, l.Clip(c.Room))

@@ -5,16 +5,16 @@ import (
 	"eventdeck/host/trust"
 )
 
-// Node names a place in the tree and the part of the stream that belongs to it.
-// The zero node is everything.
+// Node names a place in the tree and the part of the stream that belongs to it. The zero node is
+// everything.
 type Node struct {
 	Server string
 	Type   trust.Text
 	Sub    event.SubID
-	Item   string // of the second section: no part of the stream, everything
+	Item   string // an item below the servers, such as a mark; its part of the stream is everything
 }
 
-// Level is how deep a node lies: 0 everything, 1 server, 2 type, 3 subscription.
+// Level returns the depth of a node: 0 everything, 1 server, 2 type, 3 subscription.
 func (n Node) Level() int {
 	switch {
 	case n.Sub != "":

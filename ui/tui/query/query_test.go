@@ -9,7 +9,7 @@ import (
 	"eventdeck/ui/tui/query"
 )
 
-func TestNodesHoldWhatIsBelowThem(t *testing.T) {
+func TestNodesHoldTheirRecordsAndSubscriptions(t *testing.T) {
 	key := event.Key{Server: "pager", Type: trust.Untrusted("incident.created")}
 	r := event.Record{Server: key.Server, Type: key.Type, Sub: "s1"}
 	for n, holds := range map[query.Node]bool{
@@ -31,7 +31,7 @@ func TestNodesHoldWhatIsBelowThem(t *testing.T) {
 	}
 }
 
-func TestFilterThatIsOffTakesEverything(t *testing.T) {
+func TestFilterThatIsOffMatchesEverything(t *testing.T) {
 	q, err := query.New(query.Node{Server: "pager"}, "pool", time.Now())
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +45,7 @@ func TestFilterThatIsOffTakesEverything(t *testing.T) {
 		t.Error("a filter that is off hides something")
 	}
 	if q = q.At(query.Node{}); !q.Everything() {
-		t.Error("it takes every record and does not say so")
+		t.Error("it matches every record and does not report that")
 	}
 	if _, err := query.New(query.Node{}, "(", time.Now()); err == nil {
 		t.Error("a mistake is no error")

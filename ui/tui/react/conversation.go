@@ -15,18 +15,17 @@ import (
 	"eventdeck/ui/tui/detail"
 )
 
-// conversation writes the steps of a run: what was asked, which tools were called, what came
-// of it. Text of a server, a model or an agent stands behind the gutter; long text is folded
-// until the operator opens it.
+// conversation writes the steps of a run: the task, the calls of tools, the answers. Text of a server,
+// a model or an agent is behind the gutter; long text is folded until the operator opens it.
 type conversation struct {
 	pane    *Pane
 	fetched fetched[runVersion]
-	of      react.RunID // whose steps these are
+	of      react.RunID // the run of steps
 	steps   []react.Step
-	open    map[string]bool // what the operator opened, by run and place
+	open    map[string]bool // the folds that the operator opened, by run and place
 }
 
-// first returns the request with which a run began, nil if none was made yet.
+// first returns the first request of a run, nil if there is none yet.
 func first(r *react.Run) *react.Request {
 	if r.Began != nil {
 		return r.Began
@@ -91,7 +90,7 @@ func (t *conversation) write(d *detail.Text, r *react.Run) {
 	t.total(d, r, steps)
 }
 
-// envelope writes, once it is opened, what was handed over of the events.
+// envelope writes the fold with the events that the model or agent got.
 func (t *conversation) envelope(d *detail.Text, r *react.Run, f *react.Request) {
 	if len(f.Input) == 0 {
 		if r.State.Over() {
@@ -108,7 +107,7 @@ func (t *conversation) envelope(d *detail.Text, r *react.Run, f *react.Request) 
 	}
 }
 
-// step writes what one step did.
+// step writes one step.
 func (t *conversation) step(d *detail.Text, r *react.Run, f *react.Request, s *react.Step) {
 	sign, role := stepSign(t.pane.env.Glyphs, s.State)
 	words := []string{string(s.Kind), string(s.State)}
@@ -147,7 +146,7 @@ func (t *conversation) step(d *detail.Text, r *react.Run, f *react.Request, s *r
 	t.result(d, r, s)
 }
 
-// result writes, once it is opened, what a tool answered.
+// result writes the fold with the result of a tool.
 func (t *conversation) result(d *detail.Text, r *react.Run, s *react.Step) {
 	x := s.Result
 	if x == nil {
@@ -165,7 +164,7 @@ func (t *conversation) result(d *detail.Text, r *react.Run, s *react.Step) {
 	}
 }
 
-// answer writes the answer of the run, unless that of the last step is the same.
+// answer writes the answer of the run, unless the last step had the same answer.
 func (t *conversation) answer(d *detail.Text, r *react.Run, f *react.Request, steps []react.Step) {
 	if r.Result == nil || r.Result.Answer.IsZero() {
 		return
@@ -182,7 +181,7 @@ func (t *conversation) answer(d *detail.Text, r *react.Run, f *react.Request, st
 	quote(d, speaker(f)+": the answer", r.Result.Answer)
 }
 
-// total writes what all steps used together.
+// total writes the usage of all steps.
 func (t *conversation) total(d *detail.Text, r *react.Run, steps []react.Step) {
 	var u react.Usage
 	for _, s := range steps {
@@ -195,7 +194,7 @@ func (t *conversation) total(d *detail.Text, r *react.Run, steps []react.Step) {
 	d.Say("in all  ", themes.Plain, fmt.Sprintf("%s, %s tokens in, %s out, $%s", cells.Count(len(steps), "step"), tokens(u.In), tokens(u.Out), react.Money(r.Spend)))
 }
 
-// fold adds a line that enter opens and closes, and reports whether it is open.
+// fold adds the line of a fold that enter opens and closes, and reports whether it is open.
 func (t *conversation) fold(d *detail.Text, r *react.Run, place, what string) bool {
 	key := string(r.ID) + " " + place
 	open, sign := t.open[key], t.pane.env.Glyphs.Closed
@@ -211,7 +210,7 @@ func (t *conversation) fold(d *detail.Text, r *react.Run, place, what string) bo
 	return open
 }
 
-// speaker names who gives the answers of a run.
+// speaker names the source of the answers in a run.
 func speaker(f *react.Request) string {
 	switch {
 	case f.Kind == react.RequestAgent:
@@ -222,13 +221,12 @@ func speaker(f *react.Request) string {
 	return "a model"
 }
 
-// quote adds untrusted text behind the gutter.
+// quote adds untrusted text behind the gutter; whose names its source.
 func quote(d *detail.Text, whose string, text trust.Text) {
 	d.Quote(whose, trust.Block(text, max(1, d.Width-1)))
 }
 
-// folded returns a line of the operator's text, on several lines where it is wider than the
-// pane.
+// folded returns a line of the operator's text, wrapped to the width of the pane.
 func folded(d *detail.Text, label string, role themes.Role, text trust.Rendered) (out []detail.Line) {
 	for _, part := range cells.Fold(text, max(8, d.Width-len(label)-2)) {
 		out = append(out, detail.Line{Label: label, Role: role, Text: part})

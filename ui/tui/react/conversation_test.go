@@ -15,7 +15,7 @@ import (
 	reactions "eventdeck/ui/tui/react"
 )
 
-// conversing shows the run of a model with some steps.
+// conversing returns a fixture that shows the run of a model with some steps.
 func conversing(state react.State) *fixture {
 	d := newFixture()
 	r := reacttest.Asks("r7aaaaaaaaaaaaaa")
@@ -33,7 +33,7 @@ func conversing(state react.State) *fixture {
 	return d
 }
 
-func TestAConversationIsShownStepByStep(t *testing.T) {
+func TestConversationIsShownStepByStep(t *testing.T) {
 	d := conversing(react.Done)
 	text := d.frame()
 	for _, want := range []string{
@@ -60,7 +60,7 @@ func TestAConversationIsShownStepByStep(t *testing.T) {
 	}
 }
 
-// open opens or closes the line of the detail that has a text.
+// open opens or closes the fold whose line contains a text.
 func (d *fixture) open(t *testing.T, text string) {
 	t.Helper()
 	for _, l := range d.lines() {
@@ -72,8 +72,8 @@ func (d *fixture) open(t *testing.T, text string) {
 	t.Fatalf("no line that opens has %q", text)
 }
 
-// While a model speaks its words are shown; the envelope of a run that is over may be gone.
-func TestAConversationThatGoesOn(t *testing.T) {
+// Partial answers are shown; the envelope of a run that is over may be gone.
+func TestRunningAndEndedConversations(t *testing.T) {
 	d := conversing(react.Running)
 	d.engine.All[0].Result = nil
 	d.engine.View.Says = map[react.RunID]trust.Text{"r7aaaaaaaaaaaaaa": trust.Untrusted("It looks like")}
@@ -89,8 +89,8 @@ func TestAConversationThatGoesOn(t *testing.T) {
 	}
 }
 
-// What a run wants to do is told in one line, whatever it is.
-func TestWhatARunWantsIsOneLine(t *testing.T) {
+// Every kind of request is described in one line.
+func TestRequestsAreDescribedInOneLine(t *testing.T) {
 	for want, r := range map[string]react.Request{
 		`/bin/x "a b" ""`:                    {Kind: react.RequestCommand, Argv: []string{"/bin/x", "a b", ""}},
 		"send to https://example.org/hook":   {Kind: react.RequestWebhook, URL: "https://example.org/hook"},
@@ -113,7 +113,7 @@ func TestWhatARunWantsIsOneLine(t *testing.T) {
 	}
 }
 
-func TestANewRuleIsTriedBeforeItIsWritten(t *testing.T) {
+func TestNewRuleIsTriedBeforeItIsWritten(t *testing.T) {
 	d := newFixture()
 	incident := func(service string, age time.Duration) event.Record {
 		return event.Record{Kind: event.KindEvent, Server: "pager", Type: trust.Untrusted("incident.created"), ReceivedAt: d.now.Add(-age), Data: []byte(`{"service":"` + service + `"}`)}
@@ -147,7 +147,7 @@ func tryRule(t *testing.T, d *fixture, filled string) (form.Custom, form.Preview
 	return custom, custom.Preview(t.Context(), json.RawMessage(filled))
 }
 
-func TestWhatIsMissingInANewRule(t *testing.T) {
+func TestNewRuleSaysWhatIsMissing(t *testing.T) {
 	d := newFixture()
 	d.log.Records = []event.Record{{Server: "pager", Type: trust.Untrusted("...")}}
 	for filled, want := range map[string]string{

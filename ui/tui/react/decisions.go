@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -16,11 +15,11 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// killWithin is the time after a stop in which a second one also ends what runs.
+// killWithin is the time after a stop in which a second stop also ends running acts.
 const killWithin = 5 * time.Second
 
-// grantMost is the longest grant.
-const grantMost = 24 * time.Hour
+// grantMax is the longest duration of a grant.
+const grantMax = 24 * time.Hour
 
 // Tab is one of the tables.
 type Tab int
@@ -35,7 +34,7 @@ const (
 // Tab returns the tab that is shown.
 func (p *Pane) Tab() Tab { return Tab(p.Board.On) }
 
-// ShowTab shows a tab, and of its rows those with all of the words.
+// ShowTab shows a tab, limited to rows with the words.
 func (p *Pane) ShowTab(t Tab, words string) {
 	p.Board.On = int(t)
 	if p.Board.Table().Finds() {
@@ -44,7 +43,7 @@ func (p *Pane) ShowTab(t Tab, words string) {
 	p.Board.Table().Load()
 }
 
-// Choose shows a tab and chooses the run or the rule of a name, if it is listed there.
+// Choose shows a tab, and chooses a run or a rule by name. It reports whether the row exists.
 func (p *Pane) Choose(t Tab, name string) bool {
 	p.ShowTab(t, "")
 	row := table.RowID{Name: name}
@@ -55,11 +54,11 @@ func (p *Pane) Choose(t Tab, name string) bool {
 	return true
 }
 
-// OnWaiting reports whether a run is chosen that waits for the operator.
+// OnWaiting reports whether the chosen row is a run that waits for the operator.
 func (p *Pane) OnWaiting() bool { return p.Tab() == Waiting && p.chosenWaiting() != nil }
 
-// Grantable reports whether the chosen run may be approved for some hours. Calls of tools, and
-// requests of agents and clients, are approved one by one.
+// Grantable reports whether the chosen run may be approved for hours. Calls of tools and requests of
+// agents and clients must be approved one by one.
 func (p *Pane) Grantable() bool {
 	if !p.OnWaiting() {
 		return false
@@ -68,19 +67,19 @@ func (p *Pane) Grantable() bool {
 	return r == nil || r.Kind.Grantable()
 }
 
-// OnRow reports whether a run or a rule is chosen.
+// OnRow reports whether a row is chosen.
 func (p *Pane) OnRow() bool { return p.Board.Table().At != table.RowID{} }
 
-// WaitingCount is how many runs wait for the operator.
+// WaitingCount returns the number of runs that wait for the operator.
 func (p *Pane) WaitingCount() int { return len(p.view.Waiting) }
 
 // OnRule reports whether a rule is chosen.
 func (p *Pane) OnRule() bool { return p.chosenRule() != nil }
 
-// OnEnded reports whether a run is chosen that has ended.
+// OnEnded reports whether the chosen row is a run that has ended.
 func (p *Pane) OnEnded() bool { r := p.chosenRun(); return r != nil && r.State.Over() }
 
-// OnParked reports whether a run is chosen of which it is not known whether it acted.
+// OnParked reports whether the chosen row is a parked run: it is not known whether it acted.
 func (p *Pane) OnParked() bool { r := p.chosenRun(); return r != nil && r.State == react.Parked }
 
 func (p *Pane) chosenWaiting() *react.Run { return p.waiting.row(p.Board.Tabs[Waiting].At) }
@@ -99,8 +98,7 @@ func (p *Pane) chosenRule() *react.RuleView {
 	return p.rules.row(p.Board.Table().At)
 }
 
-// mayApprove reports whether the key that is being handled may approve, and tells the operator
-// why it may not.
+// mayApprove reports whether the current key press may approve; otherwise it says why not.
 func (p *Pane) mayApprove() bool {
 	if p.guard.open && p.block.kind != noBlock && p.block.text == p.guard.what {
 		return true
@@ -110,8 +108,8 @@ func (p *Pane) mayApprove() bool {
 	case p.env.Masked:
 		p.env.Screen.Tell("not here: values are masked for the audience (--present); eventdeck approve and eventdeck rules arm show them")
 		return false
-	case p.guard.what == "" && p.tooSmallNow():
-		why = fmt.Sprintf("it takes a terminal of %d columns and %d lines", LeastWidth, LeastHeight)
+	case p.guard.what == "" && p.belowMinSize():
+		why = fmt.Sprintf("it takes a terminal of %d columns and %d lines", MinWidth, MinHeight)
 	case p.guard.what == "":
 		why = "it must be on the screen: " + p.env.Screen.KeyOf("open") + " opens it"
 	case p.guard.unseen() == 0:
@@ -121,15 +119,15 @@ func (p *Pane) mayApprove() bool {
 	return false
 }
 
-// Approve lets the run that is shown act once, or arms the rule that is shown, if the key that
-// is being handled may do so; see [Pane.Key].
+// Approve approves the shown run once, or arms the shown rule, if the current key press may do so; see
+// [Pane.Key].
 func (p *Pane) Approve() tea.Cmd {
 	if !p.mayApprove() {
 		return nil
 	}
 	b := p.block
 	p.approved = b.text
-	p.guard.spend(p.env.Now())
+	p.guard.markUsed(p.env.Now())
 	if b.kind == toArm {
 		return p.perform("armed "+b.title+": it acts by itself as far as its mode allows", nil, func(ctx context.Context) error {
 			return withNextStep(p.env.Engine.Arm(ctx, b.name, react.Hash(b.hash)))
@@ -140,16 +138,16 @@ func (p *Pane) Approve() tea.Cmd {
 	})
 }
 
-// withNextStep adds to [react.ErrChanged] what to do next.
+// withNextStep adds to a [react.ErrChanged] what to do next.
 func withNextStep(err error) error {
 	if errors.Is(err, react.ErrChanged) {
-		return fmt.Errorf("%w: read it again and decide anew", err)
+		return fmt.Errorf("%w: read it again, then decide", err)
 	}
 	return err
 }
 
-// Deny asks for a reason and denies the chosen run, or all that its rule has waiting; a chosen
-// rule is disarmed.
+// Deny asks for a reason and denies the chosen run, or all waiting runs of its rule. If a rule is
+// chosen it disarms that.
 func (p *Pane) Deny() tea.Cmd {
 	if r := p.chosenRule(); r != nil {
 		return p.Disarm(r.Rule.Name)
@@ -163,7 +161,7 @@ func (p *Pane) Deny() tea.Cmd {
 		head: "Deny " + rule, lines: []string{requestText(r.Request)}, label: "reason", says: "it goes into the journal",
 		commit: "enter", does: "deny",
 	}
-	all := p.waiting.ofRule(rule) // a copy: runs that begin to wait while the reason is typed are not denied
+	all := p.waiting.ofRule(rule) // a copy, without runs that begin to wait while the reason is typed
 	if len(all) > 1 {
 		q.choices = []string{"this one", fmt.Sprintf("all %d of this rule", len(all))}
 		q.lines = append(q.lines, requestTexts(all))
@@ -197,7 +195,7 @@ func (p *Pane) denyAll(runs []react.Run, rule, reason string) tea.Cmd {
 	})
 }
 
-// requestTexts lists what several runs want to do, and for which groups.
+// requestTexts describes the requests of several runs, with their groups.
 func requestTexts(runs []react.Run) string {
 	var all []string
 	for _, r := range runs {
@@ -210,13 +208,13 @@ func requestTexts(runs []react.Run) string {
 	return fmt.Sprintf("All %d that wait: ", len(all)) + strings.Join(all, "; ")
 }
 
-// DenyRun denies a waiting run; that can be undone.
+// DenyRun denies a waiting run, and offers to undo that.
 func (p *Pane) DenyRun(id react.RunID, rule, reason string) tea.Cmd {
 	return p.performUndoable("denied "+rule, func(ctx context.Context) error { return p.env.Engine.Deny(ctx, id, reason) },
 		"asks again: "+rule, func(ctx context.Context) error { return p.env.Engine.Undeny(ctx, id) })
 }
 
-// Disarm has a rule ask again before it acts: it ends the arming or the grant of the rule.
+// Disarm disarms a rule or ends its grant, so that it asks before it acts.
 func (p *Pane) Disarm(name string) tea.Cmd {
 	v := p.rule(name)
 	off := func(ctx context.Context) error { return p.env.Engine.Disarm(ctx, name) }
@@ -230,7 +228,7 @@ func (p *Pane) Disarm(name string) tea.Cmd {
 	if p.env.Masked {
 		return p.perform("disarmed "+name+"; it is armed again without --present", nil, off)
 	}
-	// It is armed again only as it stood when it was disarmed.
+	// Undo arms only the version of the rule that was disarmed.
 	var was react.RuleView
 	return p.performUndoable("disarmed "+name, func(ctx context.Context) (err error) {
 		if was, err = p.env.Engine.Rule(ctx, name); err != nil {
@@ -240,8 +238,7 @@ func (p *Pane) Disarm(name string) tea.Cmd {
 	}, "armed "+name+" again", func(ctx context.Context) error { return withNextStep(p.env.Engine.Arm(ctx, name, was.ArmHash())) })
 }
 
-// Grant asks for a number of hours and approves for that time the run that is shown and what
-// asks for exactly the same.
+// Grant asks for a number of hours, and approves for that time the shown run and equal requests.
 func (p *Pane) Grant() tea.Cmd {
 	if r := p.chosenWaiting(); r != nil && r.Request != nil && r.Request.Act != "" {
 		p.env.Screen.Tell("not for hours: a model chose this act and its arguments; " + p.env.Screen.KeyOf(ApproveAction) + " approves it once")
@@ -260,7 +257,7 @@ func (p *Pane) Grant() tea.Cmd {
 		label: "hours", says: "1 to 24", commit: key, does: "grant", rests: true,
 		run: func(text string, _ int) (tea.Cmd, error) {
 			hours, err := react.ParseDuration(strings.TrimSpace(text) + "h")
-			if err != nil || hours < time.Hour || hours > grantMost {
+			if err != nil || hours < time.Hour || hours > grantMax {
 				return nil, errors.New("write the hours as a number from 1 to 24")
 			}
 			p.approved = b.text
@@ -274,7 +271,7 @@ func (p *Pane) Grant() tea.Cmd {
 	return nil
 }
 
-// Retry makes a run again from the events of the chosen one. The new run waits for approval.
+// Retry makes a new run from the events of the chosen one. The new run waits for approval.
 func (p *Pane) Retry() tea.Cmd {
 	if r := p.chosenRun(); r != nil {
 		return p.RetryRun(r.ID)
@@ -282,7 +279,7 @@ func (p *Pane) Retry() tea.Cmd {
 	return nil
 }
 
-// RetryRun is [Pane.Retry] for the run of an id.
+// RetryRun is [Pane.Retry] for a run by its id.
 func (p *Pane) RetryRun(id react.RunID) tea.Cmd {
 	return p.perform("made again from "+string(id)+"; it is in the tab Waiting", nil, func(ctx context.Context) error {
 		_, err := p.env.Engine.Retry(ctx, id)
@@ -316,7 +313,7 @@ func (p *Pane) SettleRun(id react.RunID, done bool, reason string) tea.Cmd {
 	return p.perform("settled "+string(id)+": "+word, nil, func(ctx context.Context) error { return p.env.Engine.Settle(ctx, id, done, reason) })
 }
 
-// Silence asks for how long the chosen rule is not to act.
+// Silence asks for how long the chosen rule must not act.
 func (p *Pane) Silence() tea.Cmd {
 	r := p.chosenRule()
 	if r == nil {
@@ -339,8 +336,8 @@ func (p *Pane) Silence() tea.Cmd {
 	return nil
 }
 
-// ParseSilence parses the duration of a silence, such as 30m or 2h; 0 ends a silence. Error:
-// the text is no duration.
+// ParseSilence parses the duration of a silence, such as 30m or 2h; 0 ends a silence. Error: the text
+// is not a duration.
 func ParseSilence(text string) (time.Duration, error) {
 	if text = strings.TrimSpace(text); text == "0" {
 		return 0, nil
@@ -352,7 +349,7 @@ func ParseSilence(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// SilenceRule keeps a rule from acting for a time; 0 ends a silence. A silence can be undone.
+// SilenceRule silences a rule for a time, and offers to undo that; 0 ends a silence.
 func (p *Pane) SilenceRule(name string, d time.Duration) tea.Cmd {
 	end := func(ctx context.Context) error { return p.env.Engine.Silence(ctx, name, time.Time{}) }
 	if d == 0 {
@@ -363,8 +360,8 @@ func (p *Pane) SilenceRule(name string, d time.Duration) tea.Cmd {
 		"the silence of "+name+" is over", end)
 }
 
-// Stop lets no further act start. Within five seconds after that it also ends what runs; later
-// it asks what is wanted.
+// Stop stops reactions: no further act starts. Called again within killWithin it also ends running
+// acts; called later it asks what to do.
 func (p *Pane) Stop() tea.Cmd {
 	now := p.env.Now()
 	switch {
@@ -380,7 +377,7 @@ func (p *Pane) Stop() tea.Cmd {
 		func(ctx context.Context) error { return p.env.Engine.Stop(ctx, false) })
 }
 
-// Kill lets no further act start and ends what runs.
+// Kill stops reactions and ends running acts.
 func (p *Pane) Kill() tea.Cmd {
 	return p.perform("STOPPED: what ran is being ended", nil, func(ctx context.Context) error { return p.env.Engine.Stop(ctx, true) })
 }
@@ -396,10 +393,10 @@ func (p *Pane) askStopped() {
 	})
 }
 
-// Halted reports whether reactions are stopped or held until the operator lets them go on.
+// Halted reports whether reactions are stopped or held until the operator resumes them.
 func (p *Pane) Halted() bool { return p.view.Stopped || p.view.Held != "" }
 
-// AskResume asks before reactions go on.
+// AskResume asks before it resumes reactions.
 func (p *Pane) AskResume() tea.Cmd {
 	lines := []string{"Reactions are stopped; what is ready starts, what asks goes on asking."}
 	if p.view.Held != "" {
@@ -415,8 +412,8 @@ func (p *Pane) resume() tea.Cmd {
 	return p.perform("reactions go on", nil, func(ctx context.Context) error { return p.env.Engine.Go(ctx) })
 }
 
-// RunOnce makes a run of a rule from one record, whatever the filter of the rule is. The run
-// waits for approval.
+// RunOnce makes a run of a rule from one record, also if the filter of the rule does not match it. The
+// run waits for approval.
 func (p *Pane) RunOnce(rule string, seq uint64) tea.Cmd {
 	return p.perform(rule+" takes record "+cells.Number(seq)+"; it is in the tab Waiting", nil, func(ctx context.Context) error {
 		_, err := p.env.Engine.Once(ctx, rule, seq)
@@ -424,39 +421,7 @@ func (p *Pane) RunOnce(rule string, seq uint64) tea.Cmd {
 	})
 }
 
-// CanAsk reports whether there is a model to ask.
-func (p *Pane) CanAsk() bool { return p.On() && !p.env.Masked && len(p.view.Models) > 0 }
-
-// Ask has a model read one record and answer a question. typed is the name of a model and the
-// question, or the question alone if there is only one model. Error: there is no model, none
-// of that name, no question, or values are masked.
-func (p *Pane) Ask(seq uint64, typed string) (tea.Cmd, error) {
-	models := p.view.Models
-	model, task, _ := strings.Cut(strings.TrimSpace(typed), " ")
-	named := slices.Contains(models, model)
-	if !named && len(models) == 1 {
-		model, task = models[0], typed
-	}
-	switch {
-	case p.env.Masked:
-		return nil, errors.New("no model is asked while names are masked")
-	case len(models) == 0:
-		return nil, fmt.Errorf("there is no model to ask: %s names none", p.view.Path)
-	case !named && len(models) > 1:
-		return nil, fmt.Errorf("there is no model %q; begin with one of: %s", model, strings.Join(models, ", "))
-	case strings.TrimSpace(task) == "":
-		return nil, errors.New("nothing is asked; write what you want to know")
-	}
-	var made react.RunID
-	return p.perform("asked "+model+" about record "+cells.Number(seq)+"; "+p.env.Screen.KeyOf("reactions")+" shows the answer", func() {
-		p.question = modelQuestion{run: made, model: model, seq: seq, at: p.env.Now(), state: react.Ready}
-	}, func(ctx context.Context) (err error) {
-		made, err = p.env.Engine.AskModel(ctx, react.Question{Seq: seq, Model: model, Task: strings.TrimSpace(task), Typed: true})
-		return err
-	}), nil
-}
-
-// RuleNames are the names of the rules in force.
+// RuleNames returns the names of the rules in force.
 func (p *Pane) RuleNames() []string {
 	var names []string
 	for _, r := range p.view.Rules {
@@ -465,7 +430,7 @@ func (p *Pane) RuleNames() []string {
 	return names
 }
 
-// RunIDs are the ids of the runs that wait.
+// RunIDs returns the ids of the waiting runs.
 func (p *Pane) RunIDs() []string {
 	var ids []string
 	for _, r := range p.view.Waiting {
@@ -474,7 +439,7 @@ func (p *Pane) RunIDs() []string {
 	return ids
 }
 
-// RuleOf is the rule of a waiting run, "" if no run of that id waits.
+// RuleOf returns the rule of a waiting run, "" if there is no such run.
 func (p *Pane) RuleOf(id react.RunID) string {
 	for _, r := range p.view.Waiting {
 		if r.ID == id {
@@ -482,13 +447,4 @@ func (p *Pane) RuleOf(id react.RunID) string {
 		}
 	}
 	return ""
-}
-
-// StateNames are the states of runs.
-func StateNames() []string {
-	names := make([]string, len(states))
-	for i, s := range states {
-		names[i] = string(s)
-	}
-	return names
 }

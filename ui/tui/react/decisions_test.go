@@ -15,10 +15,10 @@ import (
 	reactions "eventdeck/ui/tui/react"
 )
 
-// shown is the dialog as it is drawn, "" for none.
+// shown returns the drawn dialog, "" for none.
 func (d *fixture) shown() string { return d.Text(100, 20) }
 
-// did checks what the engine was asked to do since the last call.
+// did checks the calls of the engine since the last check.
 func (d *fixture) did(t *testing.T, want ...string) {
 	t.Helper()
 	if !slices.Equal(d.engine.Did, want) {
@@ -27,7 +27,7 @@ func (d *fixture) did(t *testing.T, want ...string) {
 	d.engine.Did = nil
 }
 
-func TestDenyingTakesAReason(t *testing.T) {
+func TestDenyAsksForAReason(t *testing.T) {
 	d := newFixture()
 	d.Exec(d.Deny())
 	for _, want := range []string{"/usr/local/bin/restart payments", `All 2 that wait: "payments": /usr/local/bin/restart payments;`, "(●) this one   (○) all 2 of this rule"} {
@@ -53,8 +53,8 @@ func TestDenyingTakesAReason(t *testing.T) {
 	d.did(t)
 }
 
-// A grant is confirmed by the key that approves, and only after a moment without keys.
-func TestAGrantTakesHours(t *testing.T) {
+// A grant is confirmed with the key that approves, and only after a moment without other keys.
+func TestGrantAsksForHours(t *testing.T) {
 	d := newFixture()
 	d.frame()
 	d.rest(2 * time.Second)
@@ -73,7 +73,7 @@ func TestAGrantTakesHours(t *testing.T) {
 		t.Errorf("right after another key:\n%s", d.shown())
 	}
 	if text := grant("25"); !strings.Contains(text, "a number from 1 to 24") {
-		t.Errorf("of too many hours:\n%s", text)
+		t.Errorf("for too many hours:\n%s", text)
 	}
 	d.did(t)
 	if text := grant("2"); text != "" {
@@ -82,7 +82,7 @@ func TestAGrantTakesHours(t *testing.T) {
 	d.did(t, "grant r3aaaaaaaaaaaaaa "+reacttest.Request("r3aaaaaaaaaaaaaa", "payments").Hash()[:8]+" 2h0m0s")
 }
 
-func TestSettlingAndSilencingAreAsked(t *testing.T) {
+func TestSettleAndSilenceAskFirst(t *testing.T) {
 	d := newFixture()
 	d.ShowTab(reactions.Runs, "parked")
 	d.frame()
@@ -97,7 +97,7 @@ func TestSettlingAndSilencingAreAsked(t *testing.T) {
 	d.frame()
 	d.Exec(d.Silence())
 	if d.Press("x", "enter"); !strings.Contains(d.shown(), "write how long, such as 30m, 2h or 1d") {
-		t.Errorf("of a duration that is none:\n%s", d.shown())
+		t.Errorf("for a text that is not a duration:\n%s", d.shown())
 	}
 	d.Press("backspace", "enter")
 	d.did(t, "silence page-p1 1h0m0s")
@@ -112,8 +112,8 @@ func TestSettlingAndSilencingAreAsked(t *testing.T) {
 	}
 }
 
-// Denying a rule disarms it; one that is not armed is told to be none.
-func TestDisarming(t *testing.T) {
+// Denying a rule disarms it.
+func TestDisarm(t *testing.T) {
 	d := newFixture()
 	d.ShowTab(reactions.Rules, "")
 	d.Choose(reactions.Rules, "note-deploys")
@@ -132,8 +132,8 @@ func TestDisarming(t *testing.T) {
 	}
 }
 
-// A second stop within five seconds ends what runs; a later one asks.
-func TestStopping(t *testing.T) {
+// A second stop within five seconds ends running acts; a later one asks.
+func TestStop(t *testing.T) {
 	d := newFixture()
 	d.Exec(d.Stop())
 	d.now = d.now.Add(4 * time.Second)
@@ -170,8 +170,7 @@ func TestStopping(t *testing.T) {
 	d.did(t, "go")
 }
 
-// What began to wait is told once, by the names of rules.
-func TestWhatWaitsIsAnnouncedOnce(t *testing.T) {
+func TestWaitingRunsAreAnnouncedOnce(t *testing.T) {
 	d := newFixture()
 	if got := d.Announcement(); got != "2 reactions wait for you, the newest: page-p1" || d.Announcement() != "" {
 		t.Errorf("told is %q", got)
@@ -193,7 +192,7 @@ func TestWhatWaitsIsAnnouncedOnce(t *testing.T) {
 	}
 }
 
-// chips is what the status line says of reactions.
+// chips returns the part of the status line about reactions.
 func (d *fixture) chips() string {
 	var c cells.Canvas
 	c.Begin(&d.cells.Theme, 80)
@@ -202,7 +201,7 @@ func (d *fixture) chips() string {
 	return strings.TrimSpace(tuitest.Plain([]string{c.Top()}))
 }
 
-func TestTheStatusLineTellsOfReactions(t *testing.T) {
+func TestStatusLineShowsReactions(t *testing.T) {
 	d := newFixture()
 	if got := d.chips(); got != "2 ask · 1 run │" {
 		t.Errorf("it says %q", got)
@@ -224,7 +223,7 @@ func TestTheStatusLineTellsOfReactions(t *testing.T) {
 	}
 }
 
-// A question to a model is told of until its answer was shown.
+// The status line shows a question to a model until its answer was shown.
 func TestAskingAModel(t *testing.T) {
 	d := newFixture()
 	for typed, want := range map[string]string{"why": "there is no model to ask"} {
@@ -276,8 +275,8 @@ func TestAskingAModel(t *testing.T) {
 	}
 }
 
-// Why tells of each rule what it decides about a record; what came of it stands at the record.
-func TestWhyARuleFires(t *testing.T) {
+// The dialog shows the decision of each rule about a record; its runs are listed at the record.
+func TestRulesExplainTheirDecisions(t *testing.T) {
 	d := newFixture()
 	d.log.Records = []event.Record{{Server: "pager", Type: trust.Untrusted("incident.created")}}
 	d.Exec(d.Explain(1, ""))

@@ -7,56 +7,56 @@ import (
 
 // Times of the guard.
 const (
-	// Grace is the time before a key press in which nothing may have changed on the screen and
-	// no other key may have been pressed.
+	// Grace is the time before an approving key press in which the screen must not change and no
+	// other key may be pressed.
 	Grace = 400 * time.Millisecond
-	// Cooldown is the time after an approval in which no other one is taken: the operator may
-	// press the key twice because nothing seems to happen, and that must not approve what is
-	// shown next.
+	// Cooldown is the time after an approval in which no other one is accepted: an operator who
+	// presses the key twice must not approve what is shown next.
 	Cooldown = 2 * time.Second
 	// TickEvery is the time between two ticks of the guard.
 	TickEvery = 100 * time.Millisecond
-	// late is the time between two ticks from which the program may have been suspended: keys
-	// that were typed meanwhile were typed before what is shown now could be read.
-	late = 3 * TickEvery
+	// suspendedAfter is the time between two ticks from which the program may have been suspended:
+	// keys typed meanwhile were typed before the screen could be read.
+	suspendedAfter = 3 * TickEvery
 )
 
-// guard decides whether a key may approve what is on the screen. It may once all lines of it
-// have been in sight, and nothing changed and nothing was pressed, pasted, clicked or focused
-// for [Grace]. Every such event begins that time again, so that keys which were typed before,
-// or are typed fast, approve nothing.
+// guard decides whether a key press may approve what is on the screen. It may if all lines were
+// visible, and for [Grace] nothing has changed and nothing was pressed, pasted, clicked or focused.
+// Every such event restarts that time, so that keys that were typed ahead or fast approve nothing.
 type guard struct {
-	what  string // what would be approved, with all text that is shown of it; "": nothing
-	seen  []bool // lines that have been in sight
-	from  int    // lines that the last frame shows
-	to    int
-	drawn bool      // by the frame that is being drawn
-	rest  time.Time // since when nothing happened
-	tick  time.Time // the last one
-	until time.Time // no key approves before
-	ready bool      // the next key may approve
-	open  bool      // the key that is being handled may approve
+	what         string // what would be approved, with all text that is shown of it; "": nothing
+	seen         []bool // the lines that were visible
+	from         int    // the visible lines of the last frame
+	to           int
+	drawn        bool      // by the frame that is being drawn
+	quietSince   time.Time // since when nothing happened
+	lastTick     time.Time // the last one
+	blockedUntil time.Time // no key approves before
+	ready        bool      // the next key may approve
+	open         bool      // the key that is being handled may approve
 }
 
-// disturb notes that the operator or the terminal did something.
-func (g *guard) disturb(now time.Time) { g.rest, g.ready, g.open = now, false, false }
+// disturb restarts [Grace] after an event of the operator or the terminal.
+func (g *guard) disturb(now time.Time) { g.quietSince, g.ready, g.open = now, false, false }
 
-// key notes a key press. The key itself may approve if the guard was ready before and the key
-// is not held down.
+// key notes a key press. The key may approve if the guard was ready before it and it is not an
+// automatic repeat.
 func (g *guard) key(now time.Time, repeated bool) {
 	open := g.ready && !repeated
 	g.disturb(now)
 	g.open = open
 }
 
-// spend notes that the key approved: nothing is left to approve, and nothing will be for
-// [Cooldown].
-func (g *guard) spend(now time.Time) { *g = guard{tick: g.tick, until: now.Add(Cooldown)} }
+// markUsed notes an approval and starts [Cooldown].
+func (g *guard) markUsed(now time.Time) {
+	*g = guard{lastTick: g.lastTick, blockedUntil: now.Add(Cooldown)}
+}
 
-// beginFrame begins a frame. If it shows what can be approved, shows follows; then endFrame.
+// beginFrame begins a frame. It is followed by shows, if the frame shows something to approve, and by
+// endFrame.
 func (g *guard) beginFrame() { g.drawn = false }
 
-// shows notes that a frame shows the lines from one up to another of what can be approved.
+// shows notes that a frame shows the lines from up to, but not including, to of what can be approved.
 func (g *guard) shows(now time.Time, what string, lines, from, to int) {
 	g.drawn = true
 	if g.what != what || len(g.seen) != lines {
@@ -72,14 +72,14 @@ func (g *guard) shows(now time.Time, what string, lines, from, to int) {
 // endFrame ends a frame.
 func (g *guard) endFrame() {
 	if !g.drawn && g.what != "" {
-		*g = guard{tick: g.tick, until: g.until}
+		*g = guard{lastTick: g.lastTick, blockedUntil: g.blockedUntil}
 	}
 }
 
-// ticked notes that time went by. It reports whether that made the guard ready.
+// ticked is called every [TickEvery]. It reports whether the guard has become ready.
 func (g *guard) ticked(now time.Time) bool {
-	slept := now.Sub(g.tick) > late
-	g.tick = now
+	slept := now.Sub(g.lastTick) > suspendedAfter
+	g.lastTick = now
 	switch {
 	case g.what == "" || g.ready:
 		return false
@@ -87,19 +87,19 @@ func (g *guard) ticked(now time.Time) bool {
 		g.disturb(now)
 		return false
 	}
-	if now.Sub(g.rest) >= TickEvery {
+	if now.Sub(g.quietSince) >= TickEvery {
 		for i := g.from; i < g.to; i++ {
 			g.seen[i] = true
 		}
 	}
-	g.ready = now.Sub(g.rest) >= Grace && !now.Before(g.until) && g.unseen() == 0
+	g.ready = now.Sub(g.quietSince) >= Grace && !now.Before(g.blockedUntil) && g.unseen() == 0
 	return g.ready
 }
 
 // waits reports whether the guard needs ticks.
 func (g *guard) waits() bool { return g.what != "" && !g.ready }
 
-// unseen is how many lines have not been in sight yet.
+// unseen returns the number of lines that were not visible yet.
 func (g *guard) unseen() int {
 	n := 0
 	for _, s := range g.seen {
@@ -110,6 +110,8 @@ func (g *guard) unseen() int {
 	return n
 }
 
-// below and above tell whether lines behind and before those in sight were not seen yet.
+// below reports whether lines after the visible ones were not visible yet.
 func (g *guard) below() bool { return g.to < len(g.seen) && slices.Contains(g.seen[g.to:], false) }
+
+// above reports whether lines before the visible ones were not visible yet.
 func (g *guard) above() bool { return slices.Contains(g.seen[:min(g.from, len(g.seen))], false) }

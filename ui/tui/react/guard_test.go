@@ -8,7 +8,7 @@ import (
 
 var began = time.Date(2026, 3, 14, 14, 3, 5, 0, time.UTC)
 
-// stand lets time go by, beat for beat, while the same frame stands.
+// stand lets time pass, tick by tick, while the frame does not change.
 func stand(g *guard, now *time.Time, for_ time.Duration) {
 	for end := now.Add(for_); now.Before(end); {
 		*now = now.Add(TickEvery)
@@ -16,7 +16,7 @@ func stand(g *guard, now *time.Time, for_ time.Duration) {
 	}
 }
 
-func TestAKeyCountsOnceAllHasStood(t *testing.T) {
+func TestKeyApprovesOnceAllLinesWereShown(t *testing.T) {
 	var g guard
 	now := began
 	g.ticked(now)
@@ -46,15 +46,15 @@ func TestAKeyCountsOnceAllHasStood(t *testing.T) {
 	}
 }
 
-// Who presses the key again because nothing seemed to happen did not read the next one.
-func TestTheNextOneTakesLonger(t *testing.T) {
+// The next approval must wait, in case the operator presses the key twice.
+func TestNextApprovalTakesLonger(t *testing.T) {
 	var g guard
 	now := began
 	g.ticked(now)
 	g.shows(now, "a", 3, 0, 3)
 	stand(&g, &now, 2*Grace)
 	g.key(now, false)
-	g.spend(now)
+	g.markUsed(now)
 	g.beginFrame()
 	g.shows(now, "b", 3, 0, 3)
 	g.endFrame()
@@ -68,7 +68,7 @@ func TestTheNextOneTakesLonger(t *testing.T) {
 	}
 }
 
-func TestLinesThatOnlyFlewByWereNotSeen(t *testing.T) {
+func TestLinesScrolledPastFastAreUnseen(t *testing.T) {
 	var g guard
 	now := began
 	g.ticked(now)
@@ -84,7 +84,7 @@ func TestLinesThatOnlyFlewByWereNotSeen(t *testing.T) {
 	}
 }
 
-func TestEverythingThatChangesBeginsAnew(t *testing.T) {
+func TestEveryChangeRestartsTheGrace(t *testing.T) {
 	for name, change := range map[string]func(g *guard, now time.Time){
 		"a key":         func(g *guard, now time.Time) { g.key(now, false) },
 		"the mouse":     func(g *guard, now time.Time) { g.disturb(now) },
@@ -109,9 +109,8 @@ func TestEverythingThatChangesBeginsAnew(t *testing.T) {
 	}
 }
 
-// Keys at 50 a second, with approvals that arrive among them, approve nothing: there is
-// never a rest.
-func TestHammeredKeysNeverCount(t *testing.T) {
+// Keys at 50 per second approve nothing, whatever is shown meanwhile.
+func TestFastKeysNeverApprove(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		var g guard

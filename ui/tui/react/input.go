@@ -10,7 +10,7 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// input is a dialog with one line of text and at most one choice. One key commits both.
+// input is a dialog with one line of text and, optionally, choices. One key submits both.
 type input struct {
 	pane    *Pane
 	head    string
@@ -20,9 +20,9 @@ type input struct {
 	label   string
 	says    string
 	field   widget.Field
-	commit  string // the key that commits
-	does    string // what that does, for the hints
-	rests   bool   // the key commits only after [Grace] without another one
+	commit  string // the key that submits
+	does    string // what it does, for the hints
+	rests   bool   // the key submits only after [Grace] without another key
 	pressed time.Time
 	problem string
 	run     func(text string, choice int) (tea.Cmd, error)

@@ -11,7 +11,7 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// list has the rows of a table. Their names stay the same while rows come and go.
+// list has the rows of a table, which are identified by their names.
 type list[T any] struct {
 	rows []T
 	name func(*T) string
@@ -23,7 +23,7 @@ func (l *list[T]) Find(id table.RowID) int {
 	return slices.IndexFunc(l.rows, func(x T) bool { return l.name(&x) == id.Name })
 }
 
-// row is the row of an id, nil if it is not listed.
+// row returns the row with an id, nil if it is not listed.
 func (l *list[T]) row(id table.RowID) *T {
 	if i := l.Find(id); i >= 0 {
 		return &l.rows[i]
@@ -36,10 +36,10 @@ type viewList[T any] struct {
 	list[T]
 	pane *Pane
 	part func(*react.View) []T
-	of   viewVersion // of the view that rows are from
+	of   viewVersion // of rows
 }
 
-// viewVersion reports whether the view changed.
+// viewVersion identifies a state of the view.
 type viewVersion struct {
 	revision uint64
 	known    bool
@@ -56,15 +56,14 @@ func (l *viewList[T]) Load() bool {
 
 func runName(r *react.Run) string { return string(r.ID) }
 
-// fetched is the state of something that is asked of the engine again when what it is asked
-// for, a K, changes.
+// fetched is the state of a request to the engine that is repeated when its key K changes.
 type fetched[K comparable] struct {
-	of   K // what was asked for last
+	of   K // the key of the last answer
 	busy bool
 }
 
-// fetch returns a command that asks the engine and hands the answer to take on the event loop.
-// It returns nil while an answer is due, and where want was asked for last.
+// fetch returns a command that asks the engine and calls take with the answer on the event loop. It
+// returns nil while a request is running, and if the last answer was for want.
 func fetch[K comparable, V any](p *Pane, f *fetched[K], want K, ask func(context.Context) (V, error), take func(V, error)) tea.Cmd {
 	if f.busy || f.of == want {
 		return nil
@@ -80,7 +79,7 @@ func fetch[K comparable, V any](p *Pane, f *fetched[K], want K, ask func(context
 	})
 }
 
-// runVersion names a run as it stood at a revision of the view.
+// runVersion identifies a run at a revision of the view.
 type runVersion struct {
 	id       react.RunID
 	revision uint64

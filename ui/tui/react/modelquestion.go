@@ -3,6 +3,9 @@ package react
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -14,19 +17,51 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// modelQuestion is the operator's newest question to a model, until its answer was shown. The
-// status line tells its state, so that the operator can go on reading the stream.
+// modelQuestion is the operator's newest question to a model, until its answer was shown. The status
+// line shows its state, so that the operator can go on reading the stream.
 type modelQuestion struct {
-	run   react.RunID // "": there is none
+	run   react.RunID // "" for no question
 	model string
 	seq   uint64 // of the record that it is about
 	at    time.Time
 	state react.State
-	of    uint64 // revision of the view for which the state was read
+	of    uint64 // the revision of the view at which state was read
 	busy  bool
 }
 
-// readQuestion reads the state of the question, and tells when it is answered or has failed.
+// CanAsk reports whether a model can be asked.
+func (p *Pane) CanAsk() bool { return p.On() && !p.env.Masked && len(p.view.Models) > 0 }
+
+// Ask asks a model a question about a record. typed is the name of a model and the question; the name
+// may be omitted if there is only one model. Error: there is no such model or no question, or values
+// are masked.
+func (p *Pane) Ask(seq uint64, typed string) (tea.Cmd, error) {
+	models := p.view.Models
+	model, task, _ := strings.Cut(strings.TrimSpace(typed), " ")
+	named := slices.Contains(models, model)
+	if !named && len(models) == 1 {
+		model, task = models[0], typed
+	}
+	switch {
+	case p.env.Masked:
+		return nil, errors.New("no model is asked while names are masked")
+	case len(models) == 0:
+		return nil, fmt.Errorf("there is no model to ask: %s names none", p.view.Path)
+	case !named && len(models) > 1:
+		return nil, fmt.Errorf("there is no model %q; begin with one of: %s", model, strings.Join(models, ", "))
+	case strings.TrimSpace(task) == "":
+		return nil, errors.New("nothing is asked; write what you want to know")
+	}
+	var made react.RunID
+	return p.perform("asked "+model+" about record "+cells.Number(seq)+"; "+p.env.Screen.KeyOf("reactions")+" shows the answer", func() {
+		p.question = modelQuestion{run: made, model: model, seq: seq, at: p.env.Now(), state: react.Ready}
+	}, func(ctx context.Context) (err error) {
+		made, err = p.env.Engine.AskModel(ctx, react.Question{Seq: seq, Model: model, Task: strings.TrimSpace(task), Typed: true})
+		return err
+	}), nil
+}
+
+// readQuestion reads the state of the question, and says when it was answered or has failed.
 func (p *Pane) readQuestion() tea.Cmd {
 	q := &p.question
 	if q.run == "" || q.busy || q.state.Over() || q.of == p.view.Revision {
@@ -50,7 +85,7 @@ func (p *Pane) readQuestion() tea.Cmd {
 	})
 }
 
-// answered tells how the question ended, once it has.
+// answered says how the question ended, once it has.
 func (p *Pane) answered(r *react.Run) {
 	q, key := &p.question, p.env.Screen.KeyOf("reactions")
 	if p.env.Focused() && p.Board.Table().At.Name == string(q.run) && r.State.Over() {
@@ -65,8 +100,7 @@ func (p *Pane) answered(r *react.Run) {
 	}
 }
 
-// ShowAnswer chooses the run of the question whose answer was not shown, and reports whether
-// there is one.
+// ShowAnswer chooses the run of the question, and reports whether there is one.
 func (p *Pane) ShowAnswer() bool {
 	q := &p.question
 	if q.run == "" {

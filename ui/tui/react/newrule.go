@@ -15,27 +15,27 @@ import (
 	"eventdeck/ui/tui/form"
 )
 
-// Writer edits the operator's file of rules. It arms nothing. Its functions are called by
-// commands.
+// Writer edits the operator's file of rules. It arms no rule. Its functions are called in the
+// background.
 type Writer struct {
 	Add    func(path string, r react.Rule) error
-	Text   func(path string, r react.Rule) (string, error) // what Add would write; it reads the file
+	Text   func(path string, r react.Rule) (string, error) // the text that Add would write
 	Remove func(path, name string) error                   // undoes Add
 }
 
-// Log has the records that a new rule is tried on; see [eventdeck/host/eventlog.Log].
+// Log is the log on which a new rule is tried; see [eventdeck/host/eventlog.Log].
 type Log interface {
 	Last() uint64
 	Before(seq uint64, fn func(event.Record) bool) error
 }
 
-// A new rule is tried on the records of a day, but not on more than these.
+// Bounds of the records on which a new rule is tried: their age, and their number.
 const (
-	triedFor  = 24 * time.Hour
-	triedMost = 200_000
+	trialSpan = 24 * time.Hour
+	trialMax  = 200_000
 )
 
-// ruleSchema is the JSON Schema of the form of a new rule. What else a rule has is edited in the
+// ruleSchema is the JSON Schema of the form of a new rule. Other members of a rule are edited in the
 // file.
 const ruleSchema = `{"type":"object","required":["name","do"],"properties":{
 "name":{"type":"string","pattern":"^[a-z0-9-]{1,40}$","description":"small letters, digits and hyphens"},
@@ -49,7 +49,7 @@ const ruleSchema = `{"type":"object","required":["name","do"],"properties":{
 "url":{"type":"string","description":"webhook: an https address"},
 "secret":{"type":"string","description":"webhook: the variable with its secret, as ${NAME}"}}}`
 
-// ruleForm are the answers of that form.
+// ruleForm has the values of that form.
 type ruleForm struct {
 	Name    string   `json:"name"`
 	When    string   `json:"when,omitempty"`
@@ -69,7 +69,7 @@ const (
 	newAge  = 15 * time.Minute
 )
 
-// rule returns the rule for events of a type of a server. Error: what is missing in the form.
+// rule returns the rule for events of a type. Error: what is missing in the form.
 func (f *ruleForm) rule(server, eventType string) (react.Rule, error) {
 	r := react.Rule{Name: f.Name, On: react.Source{Server: server, Type: eventType, Kind: event.KindEvent}, When: strings.TrimSpace(f.When),
 		Key: f.Key, Wait: newWait, Age: newAge, Mode: react.ModeAsk}
@@ -105,8 +105,8 @@ func (f *ruleForm) rule(server, eventType string) (react.Rule, error) {
 	return r, nil
 }
 
-// NewRule returns the form of a rule for events of the server and type of a record, filled in
-// with a filter, such as ".service=payments"; "" for none.
+// NewRule returns the form of a new rule for events of the server and type of a record. term is a
+// filter to fill in, such as ".service=payments"; "" for none.
 func (p *Pane) NewRule(of *event.Record, term string) form.Custom {
 	server, typ := of.Server, of.Type.Raw()
 	first, err := json.Marshal(ruleForm{Name: nameFor(typ), When: term, Wait: newWait.String(), Mode: string(react.ModeAsk), Do: "note", Text: "look at this"})
@@ -167,7 +167,7 @@ func (p *Pane) NewRule(of *event.Record, term string) form.Custom {
 // CanWriteRule reports whether there is a file of rules to write to.
 func (p *Pane) CanWriteRule() bool { return p.On() && p.env.Writer.Add != nil && p.view.Path != "" }
 
-// try tells what a rule would have matched in the last day. Errors: the rule does not compile,
+// try describes what a rule would have matched in the last day. Errors: the rule does not compile, or
 // those of the log.
 func (p *Pane) try(ctx context.Context, r react.Rule) (string, error) {
 	now := p.env.Now()
@@ -179,10 +179,10 @@ func (p *Pane) try(ctx context.Context, r react.Rule) (string, error) {
 	log := p.env.Log()
 	matched, seen, groups, cut := uint64(0), uint64(0), map[react.Key]bool{}, false
 	err = log.Before(log.Last()+1, func(rec event.Record) bool {
-		if ctx.Err() != nil || now.Sub(rec.ReceivedAt) > triedFor {
+		if ctx.Err() != nil || now.Sub(rec.ReceivedAt) > trialSpan {
 			return false
 		}
-		if seen++; seen > triedMost {
+		if seen++; seen > trialMax {
 			cut = true
 			return false
 		}
@@ -197,12 +197,12 @@ func (p *Pane) try(ctx context.Context, r react.Rule) (string, error) {
 	}
 	span := "the last day"
 	if cut {
-		span = "the newest " + cells.Number(triedMost) + " records"
+		span = "the newest " + cells.Number(trialMax) + " records"
 	}
 	return fmt.Sprintf("In %s it would have matched %s in %s.", span, cells.Count(matched, "event"), cells.Count(len(groups), "group")), nil
 }
 
-// nameFor derives the name of a rule from that of an event type.
+// nameFor returns a name of a rule for an event type.
 func nameFor(typ string) string {
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {

@@ -15,7 +15,7 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// outcomes are the runs that a record led to.
+// outcomes has the runs that a record led to.
 type outcomes struct {
 	fetched fetched[recordVersion]
 	seq     uint64 // of the record
@@ -23,10 +23,10 @@ type outcomes struct {
 	gen     int
 }
 
-// recordVersion names a record, and the revision of the view for which its runs are read.
+// recordVersion identifies the runs of a record at a revision of the view.
 type recordVersion struct{ seq, revision uint64 }
 
-// readOutcomes reads what the record that is chosen in the stream led to.
+// readOutcomes reads the runs that the record chosen in the stream led to.
 func (p *Pane) readOutcomes() tea.Cmd {
 	seq, ok := p.env.Chosen()
 	if !ok || len(p.view.Rules) == 0 {
@@ -46,8 +46,8 @@ func (p *Pane) readOutcomes() tea.Cmd {
 	})
 }
 
-// Outcomes returns a line for each run that a record led to, "reacted page-p1 → done". There
-// are none until they were read: [Pane.Work] reads those of the chosen record.
+// Outcomes returns a line for each run that a record led to, if they were read: [Pane.Work] reads
+// those of the chosen record.
 func (p *Pane) Outcomes(seq uint64) []detail.Line {
 	if p.outcomes.seq != seq {
 		return nil
@@ -65,8 +65,8 @@ func (p *Pane) Outcomes(seq uint64) []detail.Line {
 // OutcomesGen changes whenever [Pane.Outcomes] may return something else.
 func (p *Pane) OutcomesGen() int { return p.outcomes.gen }
 
-// Explain returns a command that shows why a rule, or for "" each rule, fires or does not fire
-// for a record.
+// Explain returns a command that shows why a rule, or each rule for "", fires for a record or does
+// not.
 func (p *Pane) Explain(seq uint64, rule string) tea.Cmd {
 	return p.env.Screen.Do(func(ctx context.Context) tea.Msg {
 		verdicts, err := p.env.Engine.Explain(ctx, seq, rule)
@@ -85,8 +85,8 @@ func (p *Pane) Explain(seq uint64, rule string) tea.Cmd {
 	})
 }
 
-// sourceOf names the type and the server of a record, or its number where it cannot be read.
-// It reads the log, so it is called by commands.
+// sourceOf returns the type and the server of a record, or its number if it cannot be read. It reads
+// the log, so it is called in the background.
 func (p *Pane) sourceOf(seq uint64) (source trust.Rendered) {
 	source = cells.Sanitize("record " + cells.Number(seq))
 	_ = p.env.Log().Before(seq+1, func(r event.Record) bool {
@@ -98,7 +98,7 @@ func (p *Pane) sourceOf(seq uint64) (source trust.Rendered) {
 	return source
 }
 
-// why is the dialog that shows what the rules decide about a record.
+// why is the dialog that shows the decisions of rules about a record.
 type why struct {
 	pane     *Pane
 	seq      uint64
@@ -148,10 +148,7 @@ func (d *why) write(v *react.Verdict) {
 }
 
 func (d *why) Draw(c *cells.Canvas, h int) {
-	first, end := d.scroll.Lay(len(d.text.Lines), h)
-	for i := first; i < end; i++ {
-		d.text.Lines[i].Draw(c, d.pane.env.Glyphs)
-	}
+	detail.DrawLines(c, d.pane.env.Glyphs, d.text.Lines, &d.scroll, h)
 }
 
 func (d *why) Key(k tea.KeyPressMsg) tea.Cmd { return widget.ReadKey(d.pane.env.Screen, &d.scroll, k) }

@@ -18,7 +18,7 @@ import (
 	reactions "eventdeck/ui/tui/react"
 )
 
-// fixture is a screen of reactions whose clock and terminal the test turns.
+// fixture is a screen of reactions with a clock and a terminal that tests set.
 type fixture struct {
 	tuitest.Screen
 	*reactions.Pane
@@ -34,10 +34,10 @@ type fixture struct {
 	undo    func() tea.Cmd
 }
 
-// OfferUndo notes what was done.
+// OfferUndo records what was done.
 func (d *fixture) OfferUndo(did string, run func() tea.Cmd) { d.Told, d.undo = did, run }
 
-// KeyOf names an action in place of its key, but for the one that is pressed here.
+// KeyOf returns the action in place of its key, except for the key that approves.
 func (d *fixture) KeyOf(action string) string {
 	if action == reactions.ApproveAction {
 		return "ctrl+y"
@@ -66,7 +66,7 @@ func newFixture() *fixture {
 	return d
 }
 
-// lines are those of the detail, after what is due was read.
+// lines returns the lines of the detail pane, after all reading is done.
 func (d *fixture) lines() []detail.Line {
 	t := d.Board.Table()
 	for range 3 {
@@ -94,7 +94,7 @@ func (d *fixture) frame() string {
 	return tuitest.Plain(append(d.Board.Table().Draw(160, 20), c.All()...))
 }
 
-// rest lets time go by while the same frame stands.
+// rest lets time pass while the frame does not change.
 func (d *fixture) rest(span time.Duration) {
 	for end := d.now.Add(span); d.now.Before(end); {
 		d.now = d.now.Add(reactions.TickEvery)
@@ -112,7 +112,7 @@ func (d *fixture) decided() int {
 	return d.engine.Acts("approve") + d.engine.Acts("arm") + d.engine.Acts("grant")
 }
 
-func TestWaitingShowsWhatIsAskedFor(t *testing.T) {
+func TestWaitingShowsRequests(t *testing.T) {
 	d := newFixture()
 	s := d.frame()
 	for _, want := range []string{"page-p1", "/usr/local/bin/restart payments", "! noticed, late", "input of the act", "2 events; enter on a line shows it"} {
@@ -137,8 +137,7 @@ func TestWaitingShowsWhatIsAskedFor(t *testing.T) {
 	}
 }
 
-// The words of the screen are understood without the documentation.
-func TestWordsOfTheScreenArePlain(t *testing.T) {
+func TestScreenTextsArePlain(t *testing.T) {
 	d := newFixture()
 	r := &d.engine.View.Waiting[0]
 	r.Members.Top = map[string][]react.Count{".state": {{Value: trust.Untrusted("opened"), N: 1}}, ".service": {{Value: trust.Untrusted("payments"), N: 2}}}
@@ -181,7 +180,7 @@ func TestRunsAreFoundByStateAndWords(t *testing.T) {
 	}
 }
 
-func TestWhatCanBeDoneWithARun(t *testing.T) {
+func TestActionsOnRuns(t *testing.T) {
 	d := newFixture()
 	d.ShowTab(reactions.Runs, "parked")
 	if s := d.frame(); !d.OnParked() || d.OnWaiting() || !strings.Contains(s, "<react.settle> says what became of it") {
@@ -222,8 +221,8 @@ func TestRulesAreShownAndDecided(t *testing.T) {
 	}
 }
 
-// A key approves a run, or arms a rule, only once all of it has stood, uncovered, on a
-// terminal that is large enough, and nothing happened since.
+// A key approves a run or arms a rule only after all of it was visible, not covered, on a terminal
+// that is large enough, and nothing has happened since.
 func TestWhenAKeyMayApprove(t *testing.T) {
 	for name, c := range map[string]struct {
 		do   func(d *fixture)
@@ -235,7 +234,7 @@ func TestWhenAKeyMayApprove(t *testing.T) {
 		"a held key":        {func(d *fixture) { d.Pane.Key(tea.KeyPressMsg{Code: 'y', Mod: tea.ModCtrl, IsRepeat: true}) }, "wait a moment"},
 		"lines below":       {func(d *fixture) { d.rows = 3; d.again(); d.rest(2 * time.Second) }, "read on"},
 		"a window over it":  {func(d *fixture) { d.covered = true; d.frame() }, "must be on the screen"},
-		"a small terminal":  {func(d *fixture) { d.w = reactions.LeastWidth - 1; d.frame() }, "60 columns and 16 lines"},
+		"a small terminal":  {func(d *fixture) { d.w = reactions.MinWidth - 1; d.frame() }, "60 columns and 16 lines"},
 		"for an audience":   {func(d *fixture) { d.env.Masked = true; d.frame() }, "masked for the audience"},
 		"the program slept": {func(d *fixture) { d.again(); d.rest(reactions.Grace / 2); d.now = d.now.Add(time.Minute); d.Tick() }, "wait a moment"},
 	} {
@@ -259,7 +258,7 @@ func TestWhenAKeyMayApprove(t *testing.T) {
 	}
 }
 
-// again begins again, with the first frame just drawn.
+// again starts with a new pane whose first frame is just drawn.
 func (d *fixture) again() {
 	tab := d.Tab()
 	d.Pane = reactions.New(d.env)
@@ -268,8 +267,8 @@ func (d *fixture) again() {
 	d.frame()
 }
 
-// What changed since it was read is refused by the engine, and said to be read again.
-func TestWhatChangedIsReadAgain(t *testing.T) {
+// The engine refuses to approve a changed request, and the operator is asked to read it again.
+func TestChangedRequestsMustBeReadAgain(t *testing.T) {
 	d := newFixture()
 	d.frame()
 	d.rest(2 * time.Second)
@@ -283,7 +282,10 @@ func TestWithoutAnEngine(t *testing.T) {
 	d := newFixture()
 	d.env.Engine = nil
 	d.Pane = reactions.New(d.env)
-	if s := d.frame(); d.On() || d.OnWaiting() || d.Work() != nil || !strings.Contains(s, "No engine of reactions runs here") {
-		t.Errorf("it shows\n%s", s)
+	for _, tab := range []reactions.Tab{reactions.Waiting, reactions.Runs, reactions.Rules} {
+		d.ShowTab(tab, "")
+		if s := d.frame(); d.On() || d.OnWaiting() || d.Work() != nil || !strings.Contains(s, "No engine of reactions runs here") {
+			t.Errorf("tab %v shows\n%s", tab, s)
+		}
 	}
 }

@@ -1,5 +1,5 @@
-// Package react is the screen of reactions: what waits for the operator, the runs, the
-// rules. It shows what an engine tells and hands on what the operator decides.
+// Package react is the screen of reactions: waiting requests, runs, and rules. It shows the state of
+// an engine and passes on the operator's decisions.
 package react
 
 import (
@@ -19,30 +19,30 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// Env is what the pane needs.
+// Env has what the pane needs from the screen.
 type Env struct {
 	*cells.Env
 	Screen Screen
-	// Engine is asked by commands only, never on the event loop; nil: there is none.
+	// Engine is used in the background only; nil: there is none.
 	Engine  react.Control
 	Masked  bool                  // with --present: nothing is approved or armed here
-	Writer  Writer                // of rules; the zero value: none can be written
-	Log     func() Log            // is read by commands only
+	Writer  Writer                // of rules; the zero value: rules cannot be written
+	Log     func() Log            // used in the background only
 	Focused func() bool           // the tables have the focus
 	Size    func() (w, h int)     // of the terminal, in cells
 	Covered func() bool           // a dialog or a prompt is open
 	Chosen  func() (uint64, bool) // the record that is chosen in the stream
 }
 
-// Screen is what the pane asks of the screen around it.
+// Screen is the part of the screen that the pane uses.
 type Screen interface {
 	widget.Keyed
-	// OfferUndo tells what was done, and for a while offers to undo it by run.
+	// OfferUndo says what was done, and for a while offers to undo it with run.
 	OfferUndo(did string, run func() tea.Cmd)
 }
 
-// Pane shows the tables of reactions and does what the operator decides. Its methods are for
-// the event loop, but for [Pane.Read].
+// Pane shows the tables of reactions and carries out the operator's decisions. Its methods are called
+// on the event loop, except [Pane.Read].
 type Pane struct {
 	Board table.Board
 
@@ -53,20 +53,20 @@ type Pane struct {
 	known     bool  // view was read
 	busy      bool  // view is being read
 	readAt    int64 // the second in which view was read
-	stale     bool  // something was done: view is read again at once
+	stale     bool  // view must be read again at once
 	waiting   *waiting
 	runs      *runs
 	rules     *rules
 	block     block
-	approved  string        // text of the block that was approved last: it is not approved again
-	question  modelQuestion // whose answer was not shown yet
+	approved  string        // the text of the block that was approved last: it is not approved again
+	question  modelQuestion // the zero value once its answer was shown
 	outcomes  outcomes
 	stopped   time.Time            // when the operator stopped reactions here
-	announced map[react.RunID]bool // runs that wait, as they were told
-	revision  uint64               // of the view that announced is from
+	announced map[react.RunID]bool // the waiting runs that were announced
+	revision  uint64               // of the view at the last announcement
 }
 
-// New returns the pane of an engine.
+// New returns the pane for an engine.
 func New(env *Env) *Pane {
 	p := &Pane{env: env, announced: map[react.RunID]bool{}}
 	p.waiting = &waiting{viewList: viewList[react.Run]{
@@ -89,10 +89,10 @@ func New(env *Env) *Pane {
 // On reports whether there is an engine.
 func (p *Pane) On() bool { return p.env.Engine != nil }
 
-// View is the state of the engine as it was read last.
+// View returns the state of the engine as it was read last.
 func (p *Pane) View() *react.View { return &p.view }
 
-// Read reads the state of the engine, for [Pane.Take]. It is called by commands.
+// Read reads the state of the engine, for [Pane.Take]. It is called in the background.
 func (p *Pane) Read() react.View {
 	if !p.On() {
 		return react.View{}
@@ -103,8 +103,8 @@ func (p *Pane) Read() react.View {
 // Take stores the state of the engine.
 func (p *Pane) Take(v react.View) { p.view, p.known = v, p.On() }
 
-// Work returns a command that reads what is shown and not known yet, and the state of the
-// engine once a second. It is called after every message.
+// Work returns a command that reads the state of the engine once a second, and other data that is
+// shown. It is called after every message.
 func (p *Pane) Work() tea.Cmd {
 	if !p.On() {
 		return nil
@@ -128,15 +128,15 @@ func (p *Pane) readView() tea.Cmd {
 	})
 }
 
-// perform returns a command that runs fn, tells what was done or what failed, and has the view
-// read again. after is called on the event loop if nothing failed; nil: nothing is.
+// perform returns a command that runs fn, shows what was done or what failed, and reads the view again.
+// after is called on the event loop if fn succeeded; it may be nil.
 func (p *Pane) perform(what string, after func(), fn func(ctx context.Context) error) tea.Cmd {
 	return p.env.Screen.Do(func(ctx context.Context) tea.Msg {
 		err := fn(ctx)
 		return widget.Then(func() tea.Cmd {
 			p.stale = true
 			if err != nil {
-				p.approved, p.rules.read.of = "", ruleVersion{} // it may be tried again, as it is now
+				p.approved, p.rules.read.of = "", ruleVersion{} // the operator may try again with the present state
 			} else if after != nil {
 				after()
 			}
@@ -145,28 +145,28 @@ func (p *Pane) perform(what string, after func(), fn func(ctx context.Context) e
 	})
 }
 
-// performUndoable is perform for what undo takes back, which then tells undone.
+// performUndoable is perform with an offer to undo: undo then shows the text undone.
 func (p *Pane) performUndoable(what string, fn func(ctx context.Context) error, undone string, undo func(ctx context.Context) error) tea.Cmd {
 	return p.perform("", func() {
 		p.env.Screen.OfferUndo(what, func() tea.Cmd { return p.perform(undone, nil, undo) })
 	}, fn)
 }
 
-// Disturb notes a paste, a mouse event, a change of focus or of size: the time until a key may
-// approve begins again.
+// Disturb is called on a paste, a mouse event, a change of focus or of size. It restarts the time until
+// a key may approve.
 func (p *Pane) Disturb() { p.guard.disturb(p.env.Now()) }
 
-// Key notes a key press. It is called before the key is handled.
+// Key is called for each key press before it is handled.
 func (p *Pane) Key(k tea.KeyPressMsg) { p.guard.key(p.env.Now(), k.IsRepeat) }
 
-// Tick notes that time went by; see [Pane.WantsTick].
+// Tick is called after [Pane.WantsTick].
 func (p *Pane) Tick() {
 	p.ticking = false
 	p.guard.ticked(p.env.Now())
 }
 
-// WantsTick reports whether [Pane.Tick] is to be called after [TickEvery]. It is true once until
-// that call.
+// WantsTick reports whether [Pane.Tick] must be called after [TickEvery]. After it has reported true it
+// reports false until that call.
 func (p *Pane) WantsTick() bool {
 	if p.ticking || !p.guard.waits() {
 		return false
@@ -176,20 +176,20 @@ func (p *Pane) WantsTick() bool {
 }
 
 // BeginFrame is called before the panes of a frame are drawn, EndFrame after that: between them
-// the pane learns which lines of the detail are in sight.
+// the pane learns which lines of the detail are visible.
 func (p *Pane) BeginFrame() { p.guard.beginFrame() }
 
 // EndFrame ends what [Pane.BeginFrame] begins.
 func (p *Pane) EndFrame() { p.guard.endFrame() }
 
-// Other is what the detail shows: the chosen row.
+// Other returns the chosen row for the detail pane.
 func (p *Pane) Other() detail.Other {
 	t := p.Board.Table()
 	return detail.Other{Name: t.At, Changes: t.Gen, Write: func(d *detail.Text) { p.block = block{}; t.Describe(d) }, Drawn: p.drawn}
 }
 
-// block is the part of the detail that the operator approves or arms: all of it must have been
-// in sight before.
+// block is the part of the detail that the operator approves or arms, of which all lines must have been
+// visible.
 type block struct {
 	kind  blockKind
 	name  string // of the run or the rule
@@ -207,40 +207,40 @@ const (
 	toArm
 )
 
-// drawn notes which lines of the detail a frame shows.
+// drawn notes which lines of the detail are visible in a frame.
 func (p *Pane) drawn(from, to, _ int) {
 	if b := &p.block; b.kind != noBlock && b.text != p.approved && !p.env.Covered() {
 		p.guard.shows(p.env.Now(), b.text, b.lines, from, to)
 	}
 }
 
-// The smallest terminal on which something can be approved, in cells.
+// The smallest size of a terminal on which something can be approved, in cells.
 const (
-	LeastWidth  = 60
-	LeastHeight = 16
+	MinWidth  = 60
+	MinHeight = 16
 )
 
-func (p *Pane) tooSmallNow() bool {
+func (p *Pane) belowMinSize() bool {
 	w, h := p.env.Size()
-	return w < LeastWidth || h < LeastHeight
+	return w < MinWidth || h < MinHeight
 }
 
-// tooSmall reports whether the terminal is too small to decide, and then writes that, and the
-// command to use instead.
+// tooSmall reports whether the terminal is too small to approve; then it writes that, and the command
+// to use instead.
 func (p *Pane) tooSmall(d *detail.Text, instead string) bool {
-	if !p.tooSmallNow() {
+	if !p.belowMinSize() {
 		return false
 	}
 	w, h := p.env.Size()
 	d.Say("", themes.Warn, "The terminal is too small to decide here.")
-	d.Say("", themes.Plain, "needed  "+cells.Number(LeastWidth)+" columns and "+cells.Number(LeastHeight)+" lines")
+	d.Say("", themes.Plain, "needed  "+cells.Number(MinWidth)+" columns and "+cells.Number(MinHeight)+" lines")
 	d.Say("", themes.Plain, "has     "+cells.Number(uint64(w))+" columns and "+cells.Number(uint64(h))+" lines")
 	d.Say("", themes.Plain, "Make it larger, or: "+instead)
 	return true
 }
 
-// write writes the lines of a block and makes it the one that the keys approve. Of a masked
-// pane the keys approve nothing.
+// write writes the lines of a block and makes it the one that keys approve. In a masked pane keys
+// approve nothing.
 func (p *Pane) write(d *detail.Text, b block, lines []react.BlockLine) {
 	var all strings.Builder
 	label := 0
@@ -255,7 +255,7 @@ func (p *Pane) write(d *detail.Text, b block, lines []react.BlockLine) {
 		if l.Warn {
 			role, sign = themes.Warn, "!"
 		}
-		name := sign + cells.Pad(l.Label, min(label, labelMost))
+		name := sign + cells.Pad(l.Label, min(label, labelMax))
 		for _, part := range cells.Fold(l.Text, d.Width-len(name)-2) {
 			d.Lines = append(d.Lines, detail.Line{Label: name, Role: role, Text: part})
 			all.WriteString(name + part.Plain() + "\n")
@@ -270,11 +270,11 @@ func (p *Pane) write(d *detail.Text, b block, lines []react.BlockLine) {
 	p.block = b
 }
 
-// unmaskable are the labels of lines that are computed from a whole request: computed from a
-// masked one they would be wrong.
+// unmaskable has the labels of lines that are computed from the whole request, and would be wrong for a
+// masked one.
 var unmaskable = []string{"input", "before", "hash"}
 
-// decideElsewhere says how to approve or arm what is masked here.
+// decideElsewhere says how to approve or arm a block that is masked here.
 func decideElsewhere(b block) string {
 	switch b.kind {
 	case toApprove:
@@ -285,11 +285,11 @@ func decideElsewhere(b block) string {
 	return ""
 }
 
-// labelMost bounds the cells of the labels of a block.
-const labelMost = 16
+// labelMax is the largest width of the labels of a block, in cells.
+const labelMax = 16
 
-// Title is for the title of the detail: which of the waiting runs is shown, and whether a key
-// may approve or arm it. It is "" where neither is to be told.
+// Title returns text for the title of the detail: the number of the shown waiting run, and whether a
+// key may approve or arm it. It may be "".
 func (p *Pane) Title() string {
 	which := ""
 	if i := p.waiting.Find(p.Board.Tabs[Waiting].At); p.Tab() == Waiting && i >= 0 && p.waiting.Len() > 1 {
@@ -298,8 +298,8 @@ func (p *Pane) Title() string {
 	return cells.Commas(which, p.guardState())
 }
 
-// guardState reports whether a key may approve or arm what is shown, and else what is missing;
-// "" where there is nothing to approve.
+// guardState describes whether a key may approve or arm the block, or what is missing; "" if there is
+// nothing to approve.
 func (p *Pane) guardState() string {
 	g := &p.guard
 	verb := "approves it once"

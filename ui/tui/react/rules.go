@@ -21,17 +21,17 @@ type rules struct {
 	viewList[react.RuleView]
 
 	read    fetched[ruleVersion]
-	tools   []react.Pinned // of the rule of read, as their servers describe them
+	tools   []react.Pinned // the tools of the rule, as their servers describe them
 	toolErr error          // why they are not known
 }
 
-// ruleVersion is a rule as it stands.
+// ruleVersion identifies a version of a rule.
 type ruleVersion struct {
 	rule string
 	hash react.Hash
 }
 
-// needsTools reports whether the tools of a rule are to be read before it can be armed.
+// needsTools reports whether the tools of a rule must be read before it can be armed.
 func (t *rules) needsTools(r *react.RuleView) bool {
 	tools, _ := r.Rule.Do.Tools()
 	return !r.Armed && len(tools) > 0 && !t.pane.env.Masked
@@ -69,7 +69,7 @@ const (
 
 func (t *rules) Columns() []table.Column {
 	return []table.Column{
-		ruleName:       {Title: "RULE", Width: 12, Grow: 1, Most: 40},
+		ruleName:       {Title: "RULE", Width: 12, Grow: 1, Max: 40},
 		ruleMode:       {Title: "MODE", Width: 6, Rank: 3},
 		ruleNow:        {Title: "NOW", Width: 8},
 		ruleArmed:      {Title: "ARMED", Width: 6, Rank: 1},
@@ -113,12 +113,12 @@ func (t *rules) Cell(i, col int) table.Cell {
 	return table.Say(themes.Plain, r.Why)
 }
 
-// involves says in words what an act could do by the Rule of Two; see [react.Shape].
+// involves describes in words what an act involves by the Rule of Two; see [react.Shape].
 func involves(letters string) string {
 	return strings.NewReplacer("A", "input", "B", "private", "C", "effects").Replace(letters)
 }
 
-// suppressed is how many records the rule matched and did not act on.
+// suppressed returns the number of records that a rule matched without acting.
 func suppressed(r *react.RuleView) (n uint64) {
 	for _, of := range r.Suppressed {
 		n += of
@@ -126,13 +126,13 @@ func suppressed(r *react.RuleView) (n uint64) {
 	return n
 }
 
-// silenced reports whether the operator silenced a rule for now.
+// silenced reports whether a rule is silenced now.
 func silenced(r *react.RuleView, now time.Time) bool { return r.Silenced.After(now) }
 
-// granted reports whether the operator lets a rule repeat an act for now.
+// granted reports whether a rule has a grant now.
 func granted(r *react.RuleView, now time.Time) bool { return r.Granted.After(now) }
 
-// nowWord is what a rule may do now.
+// nowWord returns what a rule may do now.
 func nowWord(r *react.RuleView, now time.Time) string {
 	if silenced(r, now) {
 		return "silent"
@@ -176,7 +176,7 @@ func (t *rules) Describe(d *detail.Text, id table.RowID) {
 	t.status(d, r)
 }
 
-// status tells what a rule may do now and why, and what it did.
+// status writes what a rule may do now and why, and what it did.
 func (t *rules) status(d *detail.Text, r *react.RuleView) {
 	e := t.pane.env
 	now := e.Clock()
@@ -213,9 +213,10 @@ func (t *rules) status(d *detail.Text, r *react.RuleView) {
 	}
 }
 
-func (t *rules) Teach() []string {
+func (t *rules) EmptyText() []string {
 	p := t.pane
 	if text := p.notAvailable(); text != nil {
+		return text
 	}
 	return []string{"No rules in " + cells.Sanitize(p.view.Path).Plain() + ".", "", p.env.Screen.KeyOf("react.new") + " on an event makes a rule from it."}
 }

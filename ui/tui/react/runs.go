@@ -24,25 +24,34 @@ const runsMax = 500
 var states = []react.State{react.Gathering, react.Asking, react.Ready, react.Running, react.Done, react.Failed, react.Suppressed,
 	react.Denied, react.Expired, react.Dead, react.Parked, react.Killed, react.WouldRun}
 
+// StateNames returns the names of the states of runs.
+func StateNames() []string {
+	names := make([]string, len(states))
+	for i, s := range states {
+		names[i] = string(s)
+	}
+	return names
+}
+
 // runs lists runs, the newest first.
 type runs struct {
-	list[react.Run] // those of all that match the text and the states
+	list[react.Run] // the runs of all that match the text and the states
 	pane            *Pane
 	all             []react.Run
 	fetchedAll      fetched[runsVersion]
-	err             error // of reading them
-	changed         bool  // since the rows were made
+	err             error // of the last reading
+	changed         bool  // the rows must be updated
 	text            string
 	states          []react.State
 
-	full        react.Run // the chosen one with its result
+	full        react.Run // the chosen run with its result
 	fetchedFull fetched[runVersion]
 
 	conversation conversation
-	want         table.RowID // is chosen as soon as it is listed
+	want         table.RowID // the run to choose as soon as it is listed
 }
 
-// runsVersion is what runs are read for.
+// runsVersion identifies a list of runs.
 type runsVersion struct {
 	viewVersion
 	states string
@@ -63,16 +72,15 @@ func (t *runs) Columns() []table.Column {
 	return []table.Column{
 		runAt:     {Title: "CREATED", Width: 15, Rank: 3},
 		runState:  {Title: "STATE", Width: 12},
-		runRule:   {Title: "RULE", Width: 12, Grow: 1, Most: 30},
-		runGroup:  {Title: "GROUP", Width: 10, Grow: 1, Most: 30, Rank: 4},
+		runRule:   {Title: "RULE", Width: 12, Grow: 1, Max: 30},
+		runGroup:  {Title: "GROUP", Width: 10, Grow: 1, Max: 30, Rank: 4},
 		runEvents: {Title: "EVENTS", Width: 6, Right: true, Rank: 5},
 		runTook:   {Title: "TOOK", Width: 7, Right: true, Rank: 6},
 		runWhy:    {Title: "WHY", Width: 16, Grow: 4, Rank: 2},
 	}
 }
 
-// Filter shows only runs with these words; the name of a state asks the engine for runs in
-// that state.
+// Filter shows only runs with these words. The name of a state selects the runs in that state.
 func (t *runs) Filter(text string) {
 	t.states = nil
 	var words []string
@@ -115,7 +123,7 @@ func (t *runs) matches(r *react.Run) bool {
 	return true
 }
 
-// Work reads the runs, and the chosen one with its result.
+// Work reads the runs, and the result and steps of the chosen one.
 func (t *runs) Work() tea.Cmd {
 	return tea.Batch(t.readAll(), t.readFull(), t.conversation.read(t.row(t.pane.Board.Tabs[Runs].At)))
 }
@@ -146,7 +154,7 @@ func (t *runs) readFull() tea.Cmd {
 		return p.env.Engine.Run(ctx, want.id)
 	}, func(r react.Run, err error) {
 		if t.full = r; err != nil {
-			t.full = react.Run{ID: want.id} // it is shown as the list has it
+			t.full = react.Run{ID: want.id} // without it the run of the list is shown
 		}
 		p.Board.Tabs[Runs].Gen++
 	})
@@ -176,7 +184,7 @@ func (t *runs) Cell(i, col int) table.Cell {
 	return table.Say(themes.Plain, cells.Commas(r.Why, r.Reason))
 }
 
-// took is how long an act ran, "" if it did not.
+// took returns how long an act ran, "" if it did not run.
 func took(r *react.Run) string {
 	if r.Started.IsZero() || r.Ended.IsZero() {
 		return ""
@@ -184,8 +192,7 @@ func took(r *react.Run) string {
 	return cells.ShortSpan(r.Ended.Sub(r.Started))
 }
 
-// stateSign returns the sign and the role of a state. The state is written behind them, so
-// that it is not told by colour alone.
+// stateSign returns the sign and the role of a state. They must be shown with the word of the state.
 func stateSign(g *cells.Glyphs, s react.State) (sign string, role themes.Role) {
 	switch s {
 	case react.Done:
@@ -218,7 +225,7 @@ func (t *runs) Describe(d *detail.Text, id table.RowID) {
 	members(d, &r.Members)
 }
 
-// head writes what a run is, its state with the reason, and what can be done next.
+// head writes the name of a run, its state with the reason, and possible actions.
 func (t *runs) head(d *detail.Text, r *react.Run) {
 	e := t.pane.env
 	sign, role := stateSign(e.Glyphs, r.State)
@@ -237,7 +244,7 @@ func (t *runs) head(d *detail.Text, r *react.Run) {
 	case react.Client:
 		d.Say("made    ", themes.Plain, "by a client of this host as an MCP server")
 	}
-	d.Say("care    ", themes.Warn, care(r))
+	d.Say("care    ", themes.Warn, caution(r))
 	switch {
 	case r.State == react.Parked:
 		d.Say("next    ", themes.Key, e.Screen.KeyOf("react.settle")+" says what became of it; "+e.Screen.KeyOf("react.again")+" has it done again")
@@ -248,7 +255,7 @@ func (t *runs) head(d *detail.Text, r *react.Run) {
 	}
 }
 
-// timeline writes what happened to a run when.
+// timeline writes the times of a run.
 func (t *runs) timeline(d *detail.Text, r *react.Run) {
 	d.Section("Course")
 	at := func(label string, when time.Time, more string) {
@@ -275,7 +282,7 @@ func (t *runs) timeline(d *detail.Text, r *react.Run) {
 	}
 }
 
-// result writes the outcome of the last attempt, and what it printed behind the gutter.
+// result writes the outcome of the last attempt and, behind the gutter, its output.
 func (t *runs) result(d *detail.Text, r *react.Run) {
 	x := r.Result
 	if x == nil {
@@ -296,7 +303,7 @@ func (t *runs) result(d *detail.Text, r *react.Run) {
 	printed(d, "what it printed as errors", &x.Output.Stderr)
 }
 
-// printed writes the head and the tail of what an act printed.
+// printed writes the head and the tail of the output of an act.
 func printed(d *detail.Text, what string, s *react.Stream) {
 	if s.Bytes == 0 {
 		return
@@ -314,7 +321,7 @@ func printed(d *detail.Text, what string, s *react.Stream) {
 	}
 }
 
-func (t *runs) Teach() []string {
+func (t *runs) EmptyText() []string {
 	switch {
 	case t.pane.notAvailable() != nil:
 		return t.pane.notAvailable()

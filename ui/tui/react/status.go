@@ -9,8 +9,8 @@ import (
 	"eventdeck/ui/tui/cells"
 )
 
-// Headline returns lines of w cells for above the tables: that reactions are stopped or held,
-// and what is wrong in the file of rules. There are none where all is well.
+// Headline returns lines of w cells to show above the tables: that reactions are stopped or held, and
+// what is wrong in the file of rules. There are none if all is well.
 func (p *Pane) Headline(w int) []string {
 	v := &p.view
 	var c cells.Canvas
@@ -33,8 +33,8 @@ func (p *Pane) Headline(w int) []string {
 	return c.All()
 }
 
-// Announcement is a line about the runs that began to wait for the operator since the last
-// call, "" for none. It holds no text of a server.
+// Announcement returns a line about the runs that began to wait for the operator since the last call,
+// "" for none. It contains no text of a server.
 func (p *Pane) Announcement() string {
 	if p.revision == p.view.Revision {
 		return ""
@@ -62,8 +62,8 @@ func (p *Pane) Announcement() string {
 	return cells.Count(len(fresh), "reaction") + " wait for you, the newest: " + fresh[len(fresh)-1]
 }
 
-// DrawChips writes for the status line what reactions want of the operator and what they
-// cost, if anything.
+// DrawChips writes the part of the status line about reactions: questions to the operator, running
+// acts, and cost.
 func (p *Pane) DrawChips(c *cells.Canvas) {
 	v := &p.view
 	switch {
@@ -97,8 +97,7 @@ func (p *Pane) DrawChips(c *cells.Canvas) {
 	}
 }
 
-// dollars is an amount in millionths of a dollar, in dollars and cents. It is rounded up: what
-// was spent is never told as less.
+// dollars formats an amount in millionths of a dollar as dollars and cents, rounded up.
 func dollars(micro int64) string {
 	const cent = 10_000
 	cents := micro / cent

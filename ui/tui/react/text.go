@@ -7,8 +7,8 @@ import (
 	"eventdeck/host/trust"
 )
 
-// quoted returns a text in ASCII only: every other character is escaped, so that no two that
-// differ look the same.
+// quoted returns a text in ASCII, with all other characters escaped, so that different texts look
+// different.
 func quoted(s string) string {
 	var b strings.Builder
 	for _, l := range trust.Escaped(trust.Untrusted(s), 0) {
@@ -17,7 +17,7 @@ func quoted(s string) string {
 	return b.String()
 }
 
-// requestText is a request in one line, "" for nil.
+// requestText describes a request in one line, "" for nil.
 func requestText(r *react.Request) string {
 	if r == nil {
 		return ""
@@ -52,7 +52,7 @@ func requestText(r *react.Request) string {
 	return string(r.Kind) + " " + quoted(r.Note)
 }
 
-// clientRequestText is what a client asks for, in one line.
+// clientRequestText describes a client request in one line.
 func clientRequestText(w *react.ClientRequest) string {
 	what := quoted(w.Server) + "/" + quoted(w.Type.Raw())
 	if args := string(w.Args); args != "{}" {
@@ -64,5 +64,5 @@ func clientRequestText(w *react.ClientRequest) string {
 	return "subscribe " + what + " by " + string(w.Mode)
 }
 
-// group is the group of a run for its row, "" if its rule forms none.
+// group returns the group of a run, "" if its rule forms none.
 func group(k react.Key) trust.Rendered { return trust.Line(trust.Untrusted(string(k))) }

@@ -14,40 +14,39 @@ import (
 	"eventdeck/ui/tui/table"
 )
 
-// waiting lists the runs that ask, the oldest first: what is read stays where it is when
-// others come.
+// waiting lists the runs that wait for the operator, the oldest first, so that new ones move none.
 type waiting struct {
 	viewList[react.Run]
-	input laidInput
+	input renderedInput
 }
 
-// laidInput is the input of a request, laid out.
-type laidInput struct {
+// renderedInput is the input of a request, laid out.
+type renderedInput struct {
 	of    string // hash of the request
 	width int    // in cells
 	lines []trust.Rendered
 }
 
-// The columns of what waits.
+// The columns of waiting runs.
 const (
 	waitAge = iota
 	waitRule
 	waitGroup
 	waitEvents
 	waitAct
-	waitCare
+	waitCaution
 	waitEnds
 )
 
 func (t *waiting) Columns() []table.Column {
 	return []table.Column{
-		waitAge:    {Title: "WAITED", Width: 8, Rank: 2},
-		waitRule:   {Title: "RULE", Width: 12, Grow: 1, Most: 30},
-		waitGroup:  {Title: "GROUP", Width: 10, Grow: 1, Most: 30, Rank: 3, Empty: t.none(func(r *react.Run) bool { return r.Key != "" })},
-		waitEvents: {Title: "EVENTS", Width: 6, Right: true, Rank: 4},
-		waitAct:    {Title: "WANTS TO", Width: 14, Grow: 4},
-		waitCare:   {Title: "CAUTION", Width: 13, Rank: 5, Empty: t.none(func(r *react.Run) bool { return care(r) != "" })},
-		waitEnds:   {Title: "EXPIRES", Width: 8, Right: true, Rank: 1, Empty: t.none(func(r *react.Run) bool { return !r.Due.IsZero() })},
+		waitAge:     {Title: "WAITED", Width: 8, Rank: 2},
+		waitRule:    {Title: "RULE", Width: 12, Grow: 1, Max: 30},
+		waitGroup:   {Title: "GROUP", Width: 10, Grow: 1, Max: 30, Rank: 3, Empty: t.none(func(r *react.Run) bool { return r.Key != "" })},
+		waitEvents:  {Title: "EVENTS", Width: 6, Right: true, Rank: 4},
+		waitAct:     {Title: "WANTS TO", Width: 14, Grow: 4},
+		waitCaution: {Title: "CAUTION", Width: 13, Rank: 5, Empty: t.none(func(r *react.Run) bool { return caution(r) != "" })},
+		waitEnds:    {Title: "EXPIRES", Width: 8, Right: true, Rank: 1, Empty: t.none(func(r *react.Run) bool { return !r.Due.IsZero() })},
 	}
 }
 
@@ -74,8 +73,8 @@ func (t *waiting) Cell(i, col int) table.Cell {
 		return table.Say(themes.Dim, cells.Number(r.Members.Count))
 	case waitAct:
 		return table.Say(themes.Plain, requestText(r.Request))
-	case waitCare:
-		return table.Say(themes.Warn, care(r))
+	case waitCaution:
+		return table.Say(themes.Warn, caution(r))
 	}
 	if r.Due.IsZero() {
 		return table.Cell{}
@@ -88,8 +87,8 @@ func (t *waiting) Cell(i, col int) table.Cell {
 	return table.Say(role, cells.Span(left))
 }
 
-// care names why a run asks for a closer look, "" for no reason.
-func care(r *react.Run) string {
+// caution says why a run needs a closer look, "" for no reason.
+func caution(r *react.Run) string {
 	word := ""
 	if r.Flagged {
 		word = "! noticed"
@@ -123,10 +122,10 @@ func (t *waiting) Describe(d *detail.Text, id table.RowID) {
 	members(d, &r.Members)
 }
 
-// inputShownMax bounds what is shown of an input, in bytes.
+// inputShownMax bounds the part of an input that is shown, in bytes.
 const inputShownMax = 32 << 10
 
-// writeInput shows what the act gets, behind the gutter.
+// writeInput writes the input of the act behind the gutter.
 func (t *waiting) writeInput(d *detail.Text, r *react.Run) {
 	in := r.Request.Input
 	if len(in) == 0 {
@@ -134,7 +133,7 @@ func (t *waiting) writeInput(d *detail.Text, r *react.Run) {
 		return
 	}
 	if of := r.Request.Hash(); t.input.of != of || t.input.width != d.Width {
-		t.input = laidInput{of, d.Width, trust.Block(trust.Untrusted(string(in[:min(len(in), inputShownMax)])), max(1, d.Width-1))}
+		t.input = renderedInput{of, d.Width, trust.Block(trust.Untrusted(string(in[:min(len(in), inputShownMax)])), max(1, d.Width-1))}
 	}
 	d.Quote(t.sender(r)+": input of the act", t.input.lines)
 	if rest := len(in) - inputShownMax; rest > 0 {
@@ -142,7 +141,7 @@ func (t *waiting) writeInput(d *detail.Text, r *react.Run) {
 	}
 }
 
-// sender names who wrote the input of an act.
+// sender names the source of the input of an act.
 func (t *waiting) sender(r *react.Run) string {
 	if r.Began != nil {
 		return speaker(r.Began)
@@ -150,7 +149,7 @@ func (t *waiting) sender(r *react.Run) string {
 	return cmp.Or(t.pane.rule(r.Rule).Rule.On.Server, "a server")
 }
 
-// members lists the records of a run, each on a line that leads to it.
+// members writes the records of a run, each on a line that leads to it.
 func members(d *detail.Text, m *react.Members) {
 	d.Say("", themes.Title, cells.Count(m.Count, "event")+"; enter on a line shows it")
 	for i, part := range [][]uint64{m.First, m.Last} {
@@ -173,7 +172,7 @@ func members(d *detail.Text, m *react.Members) {
 	}
 }
 
-// inEvents says in how many of all events of a run a value is, "" where there is only one.
+// inEvents says in how many of all events of a run a value occurs, "" if there is only one event.
 func inEvents(n, all uint64) string {
 	switch {
 	case all == 1:
@@ -184,7 +183,7 @@ func inEvents(n, all uint64) string {
 	return ", in " + cells.Number(n) + " of them"
 }
 
-func (t *waiting) Teach() []string {
+func (t *waiting) EmptyText() []string {
 	p := t.pane
 	switch {
 	case p.notAvailable() != nil:
@@ -195,7 +194,7 @@ func (t *waiting) Teach() []string {
 	return []string{"Nothing waits for you.", "", "Rules in mode ask put here what they want to do; [ ] shows runs and rules."}
 }
 
-// rule is a rule in force, the zero value if there is none of that name.
+// rule returns a rule in force, the zero value if there is none of that name.
 func (p *Pane) rule(name string) react.RuleView {
 	for _, r := range p.view.Rules {
 		if r.Rule.Name == name {

@@ -30,7 +30,7 @@ func (d *view) Draw(c *cells.Canvas, h int) {
 	d.list(c, max(1, h-used))
 }
 
-// head says how much was found and how far the search is.
+// head writes the number of records found and the progress of the search.
 func (d *view) head(c *cells.Canvas) {
 	switch {
 	case d.err != nil:
@@ -60,7 +60,7 @@ func (d *view) lanes(c *cells.Canvas, lanes []incidents.Lane, n int) {
 	width := c.Room - name - 8
 	from, to := d.entries[0].At, d.entries[len(d.entries)-1].At
 	at := -1
-	if i := d.place(); i >= 0 {
+	if i := d.chosenIndex(); i >= 0 {
 		at = bucket(d.entries[d.rows[i].First].At, from, to, width)
 	}
 	for i := range n {
@@ -79,7 +79,7 @@ func (d *view) lanes(c *cells.Canvas, lanes []incidents.Lane, n int) {
 	c.End()
 }
 
-// axis is how times are spelled on an axis of that length.
+// axis returns the layout of times on an axis for a span.
 func axis(span time.Duration) string {
 	if span < 20*time.Hour {
 		return time.TimeOnly
@@ -87,8 +87,8 @@ func axis(span time.Duration) string {
 	return "Jan 2 15:04"
 }
 
-// lane draws how many entries of a lane there are when. Bars tell how many, and stand
-// in the role of the worst of them.
+// lane draws the entries of a lane over time. The height of a bar is their number, its role that of
+// the most severe one.
 func (d *view) lane(c *cells.Canvas, l *incidents.Lane, name, width, at int) {
 	c.Put(themes.Plain, " ")
 	c.Column(themes.Dim, cells.Join(cells.Sanitize(l.Server+" "), trust.Line(l.Type)), name)
@@ -122,7 +122,7 @@ func (d *view) lane(c *cells.Canvas, l *incidents.Lane, name, width, at int) {
 	c.End()
 }
 
-// bucket is the cell of an axis at which a moment stands.
+// bucket returns the cell of an axis for a time.
 func bucket(at, from, to time.Time, width int) int {
 	span := to.Sub(from)
 	if span <= 0 || width < 1 {
@@ -131,7 +131,7 @@ func bucket(at, from, to time.Time, width int) int {
 	return max(0, min(int(float64(at.Sub(from))/float64(span)*float64(width-1)), width-1))
 }
 
-// roleOf is the look of an entry's severity.
+// roleOf returns the role of an entry's severity.
 func roleOf(e *incidents.Entry) themes.Role {
 	switch {
 	case e.Kind == event.KindGap:
@@ -139,7 +139,7 @@ func roleOf(e *incidents.Entry) themes.Role {
 	case e.Kind != event.KindEvent:
 		return themes.Bad
 	}
-	return evidence.Gravity(e.Severity.Raw())
+	return evidence.WordLevelRole(e.Severity.Raw())
 }
 
 func rank(r themes.Role) int {
@@ -157,7 +157,7 @@ func rank(r themes.Role) int {
 // list draws h rows of the list.
 func (d *view) list(c *cells.Canvas, h int) {
 	d.shown = h
-	at := max(0, d.place())
+	at := max(0, d.chosenIndex())
 	d.top = max(0, min(max(min(d.top, at), at-h+1), len(d.rows)-h))
 	for i := d.top; i < min(d.top+h, len(d.rows)); i++ {
 		d.row(c, i, i == at)
@@ -188,15 +188,15 @@ func (d *view) row(c *cells.Canvas, i int, chosen bool) {
 	if n := run.Count(); n > 1 {
 		times = " x" + strconv.Itoa(n) + ", " + cells.Span(run.Span(d.entries))
 	}
-	text := words(e)
+	text := d.summary(e)
 	signs := signsOf(d.entries[run.First : run.Last+1])
 	c.Safe(themes.Plain, text.Clip(max(1, c.Room-len(times)-signs.Width())))
 	c.Put(themes.Strong, times)
-	signs.Lay(c)
+	signs.Draw(c)
 	c.End()
 }
 
-// signsOf are the signs of what was noticed in any of the entries.
+// signsOf returns the signs of the flags of all entries.
 func signsOf(entries []incidents.Entry) flags.Signs {
 	var all []string
 	for i := range entries {
@@ -209,11 +209,11 @@ func signsOf(entries []incidents.Entry) flags.Signs {
 	return flags.SignsOf(event.Record{Flags: all})
 }
 
-// words is what an entry tells.
-func words(e *incidents.Entry) trust.Rendered {
+// summary says what an entry is about.
+func (d *view) summary(e *incidents.Entry) trust.Rendered {
 	switch {
 	case e.Kind == event.KindGap && e.Gap != nil:
-		return cells.Sanitize(evidence.GapWords(*e.Gap, cells.TimeLocal))
+		return cells.Sanitize(evidence.GapWords(*e.Gap, d.env.Times))
 	case e.Kind == event.KindRejected:
 		return cells.Join(cells.Sanitize("payload refused: "), trust.Line(e.Summary))
 	}

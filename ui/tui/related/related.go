@@ -1,6 +1,6 @@
-// Package related shows records that belong together, over the whole history: in lanes
-// by server and type over time, and as a list in which repeats are folded. What it looks
-// for is found in the background; the newest come first.
+// Package related shows records that belong together, of the whole log: in lanes by server and type
+// over time, and as a list in which repeats can be folded. It searches in the background, the newest
+// records first.
 package related
 
 import (
@@ -16,77 +16,78 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// Env is what the view needs.
+// Env has what the view needs from the screen.
 type Env struct {
 	*cells.Env
 	Screen widget.Screen
 	Log    func() incidents.Log
 	Goto   func(seq uint64) // shows a record in the stream
-	// Elsewhere says what a key does that is none of the view's; way leads to where it works.
+	// Elsewhere says what a key does that the view does not handle; way says how to get where it works.
 	Elsewhere func(k tea.KeyPressMsg, way string)
 }
 
-// Request says what is shown.
+// Request selects the records to show.
 type Request struct {
-	Title string                   // in our words and those of the operator; the order, and that repeats are folded, is added
+	Title string                   // safe to show; the view appends its order
 	Match func(*event.Record) bool // called from several goroutines at once
-	At    uint64                   // the record that is chosen at first, if it is found
-	Fold  bool                     // repeats are folded from the start
+	At    uint64                   // the record that is chosen first, if it is found
+	Fold  bool                     // repeats are folded at first
 }
 
-// Open shows what a request matches, as it is found.
+// Open shows the records that a request matches, as they are found.
 func Open(env *Env, q Request) tea.Cmd {
-	ctx, cancel := context.WithCancel(context.Background())
-	d := &view{env: env, of: q, began: env.Clock(), at: q.At, asked: q.At, folded: q.Fold, open: map[uint64]bool{}, finder: incidents.NewFinder(env.Log(), q.Match), stop: cancel}
+	d := &view{env: env, of: q, began: env.Clock(), at: q.At, asked: q.At, folded: q.Fold, open: map[uint64]bool{}}
 	env.Screen.Show(d)
-	return d.search(ctx)
+	return d.start()
 }
 
-// view is the dialog. The chosen row is kept as a sequence number, so that what is found
-// later moves nothing that is read.
+// view is the dialog. The chosen row is kept as a sequence number, so that records found later do not
+// change it.
 type view struct {
 	env     *Env
 	of      Request
 	began   time.Time
-	finder  *incidents.Finder // used by the search that runs
 	entries []incidents.Entry
 	hits    int
 	read    uint64 // records examined
 	done    bool
 	err     error
 
-	folded bool
-	open   map[uint64]bool // folded runs that are shown whole, by their first record
-	rows   []incidents.Run // what the list shows
-	fresh  bool            // rows are those of entries
-	at     uint64          // record of the chosen row
-	asked  uint64          // the record to open at, 0 once the operator moved
-	top    int
-	shown  int
+	folded  bool
+	open    map[uint64]bool // runs that are not folded, by their first record
+	rows    []incidents.Run // of the list
+	current bool            // rows are those of entries
+	at      uint64          // the record of the chosen row
+	asked   uint64          // the record to choose as soon as it is found; 0 once the operator moved
+	top     int
+	shown   int
 
 	stop context.CancelFunc
 }
 
-// again starts the search again, so that it includes what was stored meanwhile. The chosen
-// record stays.
-func (d *view) again() tea.Cmd {
-	d.stop()
-	ctx, cancel := context.WithCancel(context.Background())
-	d.stop, d.finder = cancel, incidents.NewFinder(d.env.Log(), d.of.Match)
-	d.entries, d.rows, d.asked, d.done, d.fresh = nil, nil, d.at, false, false
-	return d.search(ctx)
+// start starts the search.
+func (d *view) start() tea.Cmd {
+	ctx, stop := context.WithCancel(context.Background())
+	d.stop = stop
+	return d.search(ctx, stop, incidents.NewFinder(d.env.Log(), d.of.Match))
 }
 
-// stepMax is about how many records one step of the search looks at: so often it tells
-// how far it is.
+// restart searches again, to include records that were stored meanwhile. The chosen record stays.
+func (d *view) restart() tea.Cmd {
+	d.stop()
+	d.entries, d.rows, d.asked, d.done, d.current = nil, nil, d.at, false, false
+	return d.start()
+}
+
+// stepMax is about how many records one step of the search reads; the view shows the progress
+// after each step.
 const stepMax = 50_000
 
-// search looks on, step by step, until everything was looked at or the view is closed.
-func (d *view) search(ctx context.Context) tea.Cmd {
-	f := d.finder
+// search runs the next step of a search, and so on until all records were read or ctx ends, which
+// stop does.
+func (d *view) search(ctx context.Context, stop context.CancelFunc, f *incidents.Finder) tea.Cmd {
 	return d.env.Screen.Do(func(run context.Context) tea.Msg {
-		end := context.AfterFunc(run, d.stop)
-		defer end()
+		defer context.AfterFunc(run, stop)()
 		found, err := f.Next(ctx, stepMax)
 		return widget.Then(func() tea.Cmd {
 			if ctx.Err() != nil {
@@ -97,31 +98,31 @@ func (d *view) search(ctx context.Context) tea.Cmd {
 			if d.done {
 				return nil
 			}
-			return d.search(ctx)
+			return d.search(ctx, stop, f)
 		})
 	})
 }
 
-// take adds what one step found.
+// take adds the records that one step found.
 func (d *view) take(found []incidents.Entry) {
 	if len(found) == 0 {
 		return
 	}
 	d.entries = append(d.entries, found...)
 	incidents.Sort(d.entries)
-	d.fresh = false
+	d.current = false
 	if d.asked != 0 && slices.ContainsFunc(found, func(e incidents.Entry) bool { return e.Seq == d.asked }) {
 		d.at = d.asked
 	}
-	d.layRows()
+	d.makeRows()
 }
 
-// layRows makes the rows of the list again.
-func (d *view) layRows() {
-	if d.fresh {
+// makeRows updates the rows of the list.
+func (d *view) makeRows() {
+	if d.current {
 		return
 	}
-	d.fresh = true
+	d.current = true
 	runs := incidents.Fold(d.entries)
 	d.rows = d.rows[:0]
 	for _, r := range runs {
@@ -133,36 +134,36 @@ func (d *view) layRows() {
 			d.rows = append(d.rows, incidents.Run{First: i, Last: i})
 		}
 	}
-	if d.place() < 0 && len(d.rows) > 0 {
+	if d.chosenIndex() < 0 && len(d.rows) > 0 {
 		d.at = d.entries[d.rows[len(d.rows)-1].First].Seq
 	}
 }
 
-// place is the place of the chosen row, -1 if there is none.
-func (d *view) place() int {
+// chosenIndex returns the index of the chosen row, -1 for none.
+func (d *view) chosenIndex() int {
 	return slices.IndexFunc(d.rows, func(r incidents.Run) bool {
 		return slices.ContainsFunc(d.entries[r.First:r.Last+1], func(e incidents.Entry) bool { return e.Seq == d.at })
 	})
 }
 
-func (d *view) by(n int) {
+func (d *view) move(n int) {
 	if len(d.rows) == 0 {
 		return
 	}
 	d.asked = 0
-	i := max(0, min(d.place()+n, len(d.rows)-1))
+	i := max(0, min(d.chosenIndex()+n, len(d.rows)-1))
 	d.at = d.entries[d.rows[i].First].Seq
 }
 
-// unfold opens or closes the run in which the chosen row stands.
+// unfold opens or closes the run of the chosen row.
 func (d *view) unfold(open bool) {
-	i := d.place()
+	i := d.chosenIndex()
 	if i < 0 {
 		return
 	}
 	for _, r := range incidents.Fold(d.entries) {
 		if first := d.entries[r.First].Seq; r.First <= d.rows[i].First && d.rows[i].First <= r.Last {
-			if !d.folded && !open { // closing one run folds none of the others
+			if !d.folded && !open { // the other runs stay open
 				d.folded = true
 				for _, other := range incidents.Fold(d.entries) {
 					d.open[d.entries[other.First].Seq] = true
@@ -177,11 +178,11 @@ func (d *view) unfold(open bool) {
 			break
 		}
 	}
-	d.fresh = false
-	d.layRows()
+	d.current = false
+	d.makeRows()
 }
 
-// Title says also in which order the list is: the stream has another one, that of arrival.
+// Title implements [widget.Dialog]. It names the order, because the stream has another one.
 func (d *view) Title() string {
 	title := d.of.Title + ", by time occurred"
 	if d.folded {
@@ -199,25 +200,25 @@ func (d *view) Key(k tea.KeyPressMsg) tea.Cmd {
 		d.stop()
 		d.env.Screen.Show(nil)
 	case "enter":
-		if i := d.place(); i >= 0 {
+		if i := d.chosenIndex(); i >= 0 {
 			d.stop()
 			d.env.Screen.Show(nil)
 			d.env.Goto(d.at)
 		}
 	case "R":
-		return d.again()
+		return d.restart()
 	case "#":
 		d.folded = !d.folded
 		clear(d.open)
-		d.fresh = false
-		d.layRows()
+		d.current = false
+		d.makeRows()
 	case "l", "right":
 		d.unfold(true)
 	case "h", "left":
 		d.unfold(false)
 	default:
-		if by, ok := widget.Steps(name, len(d.rows), d.shown); ok {
-			d.by(by)
+		if move, ok := widget.Steps(name, len(d.rows), d.shown); ok {
+			d.move(move)
 		} else {
 			d.env.Elsewhere(k, "enter goes to the row there")
 		}

@@ -12,16 +12,18 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/ui/incidents"
+	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/internal/tuitest"
 	"eventdeck/ui/tui/related"
 )
 
-// fixture is a screen on the log of an incident: a page, four alike updates of another server,
-// a gap, and the end.
+// fixture is a screen with the log of an incident: a page, four equal updates of another server, a
+// gap, and the resolution.
 type fixture struct {
 	tuitest.Screen
-	log  tuitest.Log
-	gone uint64 // the record that the operator went to
+	log   tuitest.Log
+	times cells.TimeView
+	gone  uint64 // the record that the operator went to
 }
 
 func newFixture() *fixture {
@@ -49,16 +51,17 @@ func (d *fixture) open(q related.Request) tea.Cmd {
 	}
 	q.Title = "Related: INC-7"
 	env := &related.Env{Env: tuitest.Env(), Screen: d, Log: func() incidents.Log { return &d.log }, Goto: func(seq uint64) { d.gone = seq }, Elsewhere: func(k tea.KeyPressMsg, way string) { d.Told = k.String() + ": " + way }}
+	env.Times = d.times
 	return related.Open(env, q)
 }
 
-// lines are the rows below the lanes that hold a text.
+// lines counts a text in the rows below the lanes.
 func (d *fixture) lines(text string) (n int) {
 	_, list, _ := strings.Cut(d.Text(120, 30), "───")
 	return strings.Count(list, text)
 }
 
-func TestWhatIsRelatedStandsInLanesAndInAList(t *testing.T) {
+func TestRelatedRecordsAreShownInLanesAndAList(t *testing.T) {
 	d := newFixture()
 	finding := d.open(related.Request{At: 3})
 	if text := d.Text(120, 30); !strings.Contains(text, "searching") {
@@ -79,8 +82,8 @@ func TestWhatIsRelatedStandsInLanesAndInAList(t *testing.T) {
 	}
 }
 
-// What was stored meanwhile comes in with a key, and the chosen record stays.
-func TestLookingAgainFindsWhatCameMeanwhile(t *testing.T) {
+// R searches again and finds new records; the chosen record stays chosen.
+func TestRestartFindsNewRecords(t *testing.T) {
 	d := newFixture()
 	tuitest.Run(d.open(related.Request{At: 3}))
 	r := d.log.Records[0]
@@ -112,8 +115,7 @@ func TestRepeatsAreFoldedAndOpened(t *testing.T) {
 	}
 }
 
-// A key that does nothing here says where it works.
-func TestKeysOfTheStreamAreRefused(t *testing.T) {
+func TestKeysOfTheStreamAreExplained(t *testing.T) {
 	d := newFixture()
 	tuitest.Run(d.open(related.Request{Fold: true}))
 	for key, want := range map[string]string{"j": "", "#": "", "R": "", "B": "B: enter goes to the row there"} {
@@ -140,7 +142,7 @@ func TestKeysMoveAlongTheRecords(t *testing.T) {
 	}
 }
 
-func TestNothingFoundAndFailuresAreTold(t *testing.T) {
+func TestEmptyResultsAndFailuresAreShown(t *testing.T) {
 	for want, prepare := range map[string]func(*fixture, *related.Request){
 		"nothing in the whole history":            func(_ *fixture, q *related.Request) { q.Match = func(*event.Record) bool { return false } },
 		"cannot read the log: the disk is broken": func(d *fixture, _ *related.Request) { d.log.Err = errors.New("the disk is broken") },
@@ -158,8 +160,7 @@ func TestNothingFoundAndFailuresAreTold(t *testing.T) {
 	}
 }
 
-// The search ends with the view.
-func TestTheSearchEndsWithTheView(t *testing.T) {
+func TestSearchEndsWithTheView(t *testing.T) {
 	d := newFixture()
 	finding := d.open(related.Request{})
 	d.Press("esc")
@@ -168,8 +169,31 @@ func TestTheSearchEndsWithTheView(t *testing.T) {
 	}
 }
 
-// It is drawn in any room.
-func TestRelatedInAnyRoom(t *testing.T) {
+// R may be pressed before the search has begun: the race detector watches both.
+func TestSearchStartsAgainWhileItBegins(t *testing.T) {
+	d := newFixture()
+	finding := d.open(related.Request{At: 3})
+	begun := make(chan tea.Msg)
+	go func() { begun <- finding() }()
+	again := d.Dialog.Key(tuitest.Keys("R")[0])
+	d.Exec(func() tea.Msg { return <-begun })
+	d.Exec(again)
+	if text := d.Text(120, 30); !strings.Contains(text, "7 records") {
+		t.Errorf("it shows\n%s", text)
+	}
+}
+
+func TestGapsAreShownInTheChosenTimeZone(t *testing.T) {
+	d := newFixture()
+	d.log.Records[5].Gap.From = tuitest.Start
+	d.times = cells.TimeUTC
+	tuitest.Run(d.open(related.Request{}))
+	if text := d.Text(160, 30); !strings.Contains(text, "gap from 14:03:05Z") {
+		t.Errorf("it shows\n%s", text)
+	}
+}
+
+func TestViewFitsAnySize(t *testing.T) {
 	d := newFixture()
 	tuitest.Run(d.open(related.Request{}))
 	for w := 1; w < 130; w += 7 {

@@ -1,6 +1,6 @@
-// Package search goes to the next record of the log that has a text, to the next gap or change
-// of state, or to the oldest row of a filter. It hides no rows. It searches in the background and
-// tells how far it is.
+// Package search goes to the next record of the log with a text, to the next gap or change of state,
+// or to the oldest row of a filter. It hides no rows, searches in the background and shows its
+// progress.
 package search
 
 import (
@@ -28,40 +28,40 @@ type Env struct {
 	Log     func() feed.Log
 }
 
-// Screen is what shows a search.
+// Screen shows a search.
 type Screen interface {
 	widget.Lines
 	// Hush clears the status line.
 	Hush()
 }
 
-// Search is what is searched, and the search for the next record of a kind.
+// Search has the searched text, and the search for the next record.
 type Search struct {
-	Text   string // in lower case; "" for nothing
-	env    Env
-	find   feed.Find
-	what   string // is looked for, for the operator
-	token  int    // answers to earlier searches are stale
-	start  uint64 // the record where it began; 0: the newest
-	gen    int    // of the rows among which it looks
-	on     bool
-	sought uint64 // a record that the stream was led to; 0: none
+	Text    string // in lower case; "" for none
+	env     Env
+	find    feed.Find
+	what    string // the kind of records, for messages
+	token   int    // identifies the search: answers to earlier ones are stale
+	start   uint64 // the record where the search began; 0: the newest
+	gen     int    // the generation of the stream's rows when it began
+	running bool
+	target  uint64 // the record of the last [Search.Goto] until its rows are read; 0: none
 }
 
-// New returns a search for nothing.
+// New returns a search without a text.
 func New(env Env) Search { return Search{env: env} }
 
-// Open asks what to look for.
+// Open asks for the text to search.
 func (s *Search) Open() {
 	before := s.Text
 	s.env.AskLine(&widget.Prompt{
 		Label: "search:", Says: "highlights, and hides nothing   enter keep  up earlier  esc undo", Past: s.env.Persist.Searches,
-		Change: func(text string) { s.Text = strings.ToLower(text) },
-		Gone:   func() { s.Text = before },
+		Change:    func(text string) { s.Text = strings.ToLower(text) },
+		Cancelled: func() { s.Text = before },
 		Done: func(text string) tea.Cmd {
 			s.Text = strings.ToLower(text)
 			s.env.Persist.Searches = widget.Remember(s.env.Persist.Searches, text)
-			if r, held := s.env.Stream.Record(s.env.Stream.At); text == "" || held && Holds(&r, s.Text) {
+			if r, held := s.env.Stream.Record(s.env.Stream.At); text == "" || held && Holds(&r, s.Text, s.env.Times) {
 				return nil
 			}
 			return s.Next(-1)
@@ -69,14 +69,15 @@ func (s *Search) Open() {
 	}, before)
 }
 
-// Holds reports whether what rows and details show of a record has a text in lower case.
-func Holds(r *event.Record, text string) bool {
+// Holds reports whether the row or the detail of a record has a text, which is in lower case.
+// times says how they show times.
+func Holds(r *event.Record, text string, times cells.TimeView) bool {
 	for _, s := range []string{r.Server, r.Type.Raw(), r.EventID.Raw(), r.Reason.Raw()} {
 		if cells.HasText(s, text) {
 			return true
 		}
 	}
-	if r.Kind == event.KindGap && r.Gap != nil && cells.HasText(evidence.GapWords(*r.Gap, cells.TimeLocal), text) {
+	if r.Kind == event.KindGap && r.Gap != nil && cells.HasText(evidence.GapWords(*r.Gap, times), text) {
 		return true
 	}
 	if r.Kind == event.KindState && r.State != nil && cells.HasText(evidence.StateWords(*r).Plain(), text) {
@@ -85,35 +86,34 @@ func Holds(r *event.Record, text string) bool {
 	return cells.HasText(string(detail.PayloadOf(r)), text)
 }
 
-// Next goes to the next record that is shown and holds what is searched.
+// Next goes to the next shown record with the searched text, or for step -1 to the previous one.
 func (s *Search) Next(step int) tea.Cmd {
-	text := s.Text
-	return s.from("matches", step, func(r *event.Record) bool { return Holds(r, text) })
+	text, times := s.Text, s.env.Times
+	return s.from("matches", step, func(r *event.Record) bool { return Holds(r, text, times) })
 }
 
-// Marker goes to the next record that is no event: a gap, a change of state, a
-// refusal.
+// Marker goes to the next record that is not an event, or for step -1 to the previous one.
 func (s *Search) Marker(step int) tea.Cmd {
 	return s.from("markers", step, func(r *event.Record) bool { return r.Kind != event.KindEvent })
 }
 
-// Oldest goes to the oldest row of all that is stored.
+// Oldest goes to the oldest row of the whole log.
 func (s *Search) Oldest() tea.Cmd {
 	q := s.env.Stream.Query
 	if q.Everything() || s.env.Stream.Oldest {
 		s.env.Stream.ToOldest()
 		return nil
 	}
-	return s.look("rows", feed.Find{Query: q})
+	return s.begin("rows", feed.Find{Query: q})
 }
 
-// from looks for the next record that matches, from the chosen one on.
+// from searches the next matching record, starting at the chosen one.
 func (s *Search) from(what string, step int, match func(*event.Record) bool) tea.Cmd {
 	at := s.env.Stream.At
 	if at == 0 {
 		return nil
 	}
-	if !s.env.Stream.Turned { // where it will stand, once that is read
+	if !s.env.Stream.Loaded { // the record that will be chosen
 		at = s.env.Stream.Anchor()
 	}
 	if step > 0 {
@@ -121,17 +121,17 @@ func (s *Search) from(what string, step int, match func(*event.Record) bool) tea
 	}
 	hidden := s.env.Stream.Hidden()
 	shown := func(r *event.Record) bool { return match(r) && !hidden[r.Seq] }
-	return s.look(what, feed.Find{Query: s.env.Stream.Query, Match: shown, From: at, Back: step < 0})
+	return s.begin(what, feed.Find{Query: s.env.Stream.Query, Match: shown, From: at, Back: step < 0})
 }
 
-func (s *Search) look(what string, f feed.Find) tea.Cmd {
-	s.find, s.start, s.what, s.gen, s.on = f, f.From, what, s.env.Stream.Gen, true
+func (s *Search) begin(what string, f feed.Find) tea.Cmd {
+	s.find, s.start, s.what, s.gen, s.running = f, f.From, what, s.env.Stream.Gen, true
 	s.token++
-	return s.part()
+	return s.searchPart()
 }
 
-// part searches the next part of the log.
-func (s *Search) part() tea.Cmd {
+// searchPart searches the next part of the log.
+func (s *Search) searchPart() tea.Cmd {
 	f, token, log := s.find, s.token, s.env.Log()
 	return s.env.Do(func(ctx context.Context) tea.Msg {
 		found := f.Part(ctx, log)
@@ -144,13 +144,13 @@ func (s *Search) part() tea.Cmd {
 	})
 }
 
-// Running reports whether a search runs.
-func (s *Search) Running() bool { return s.on }
+// Running reports whether a search is running.
+func (s *Search) Running() bool { return s.running }
 
-// Drop ends the search that runs, and tells nothing.
-func (s *Search) Drop() { s.token, s.on = s.token+1, false }
+// Drop ends the running search without a message.
+func (s *Search) Drop() { s.token, s.running = s.token+1, false }
 
-// Stop ends the search that runs, and tells that.
+// Stop ends the running search and says so.
 func (s *Search) Stop() {
 	s.Drop()
 	s.env.Tell("stopped looking for " + s.what)
@@ -164,33 +164,33 @@ func (s *Search) take(f feed.Found) tea.Cmd {
 	}
 	switch {
 	case f.Err != nil:
-		s.on = false
+		s.running = false
 		s.env.Fail("cannot read the log", f.Err)
 	case f.Seq != 0:
-		s.on = false
+		s.running = false
 		s.env.Hush()
 		s.env.Stream.Seek(f.Seq)
 	case f.End:
-		s.on = false
+		s.running = false
 		s.env.Tell("no more " + s.what + " that way")
 	default:
 		s.find.From = f.Edge
 		text := "no " + s.what + " yet; looking further " + way
-		if bar := s.env.Bar(s.reach(f)); bar != "" {
+		if bar := s.env.Bar(s.progress(f)); bar != "" {
 			text = bar + "  " + text
 		}
 		if !f.At.IsZero() {
 			text += ", at " + s.env.Moment(f.At)
 		}
 		s.env.Tell(text + " " + s.env.Glyphs.More + "  " + s.env.KeyOf("back") + " stops")
-		return s.part()
+		return s.searchPart()
 	}
 	return nil
 }
 
-// reach tells how much of the way has been searched, and how long it is: back to the oldest
-// record that is stored, on to the newest.
-func (s *Search) reach(f feed.Found) (done, total uint64) {
+// progress returns how many records were searched, and of how many: back to the oldest stored
+// record, or on to the newest.
+func (s *Search) progress(f feed.Found) (done, total uint64) {
 	oldest, newest := max(1, f.Oldest), s.env.Stream.Seen
 	if s.find.Back {
 		start := s.start
@@ -205,19 +205,19 @@ func (s *Search) reach(f feed.Found) (done, total uint64) {
 
 // Goto shows a record, or the nearest one before it that the stream shows.
 func (s *Search) Goto(seq uint64) {
-	s.sought = seq
+	s.target = seq
 	s.env.Stream.Seek(seq)
 	s.Landed()
 }
 
-// Landed tells, once the stream has read the rows around the record of [Search.Goto], if that
-// record is not among them.
+// Landed is called when the stream has read rows. It says if the record of the last [Search.Goto] is
+// not shown.
 func (s *Search) Landed() {
-	if s.sought == 0 || !s.env.Stream.Turned {
+	if s.target == 0 || !s.env.Stream.Loaded {
 		return
 	}
-	if !s.env.Stream.Shows(s.sought) {
+	if !s.env.Stream.Shows(s.target) {
 		s.env.Tell("the record itself is not shown: the filter or the scope hides it")
 	}
-	s.sought = 0
+	s.target = 0
 }

@@ -14,6 +14,7 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/eventlog"
+	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/feed"
 	"eventdeck/ui/tui/internal/tuitest"
 	"eventdeck/ui/tui/persist"
@@ -22,8 +23,8 @@ import (
 	"eventdeck/ui/tui/stream"
 )
 
-// fixture is a screen with a log of ten records and a stream on it. Record 3 is a gap; part
-// changes what a part of a search over it comes to.
+// fixture is a screen with a stream on a log of ten records, of which record 3 is a gap. part
+// replaces the result of one part of a search.
 type fixture struct {
 	tuitest.Screen
 	search.Search
@@ -79,10 +80,7 @@ func newFixture(t *testing.T) *fixture {
 	d := &fixture{}
 	env := tuitest.Env()
 	d.persist = persist.New(persist.Settings{Screen: &d.Screen}, time.Now)
-	d.stream = stream.New(&stream.Env{
-		Env: env, Snap: &host.Snapshot{Last: 10}, Focused: func() bool { return true }, Found: func() string { return d.Search.Text },
-		TypeOf: func(*event.Record) event.Type { return event.Type{} },
-	})
+	d.stream = stream.New(tuitest.StreamEnv(env, &host.Snapshot{Last: 10}))
 	d.Search = search.New(search.Env{Env: env, Screen: d, Stream: &d.stream, Persist: &d.persist, Log: func() feed.Log { return searched{d} }})
 	d.stream.Follow = true
 	d.stream.Show(query.Query{})
@@ -93,7 +91,7 @@ func newFixture(t *testing.T) *fixture {
 	return d
 }
 
-// searched is the log of a fixture: its own Search is that of the part that is tested.
+// searched is the log of a fixture, whose own method Search belongs to the package under test.
 type searched struct{ d *fixture }
 
 func (l searched) Last() uint64                                       { return l.d.Last() }
@@ -106,7 +104,7 @@ func (l searched) Search(ctx context.Context, match func(*event.Record) bool, be
 	return l.d.find(ctx, match, before, page)
 }
 
-// fill reads what the stream wants.
+// fill answers the requests of the stream.
 func (d *fixture) fill(t *testing.T) {
 	for range 20 {
 		r, wanted := d.stream.Next()
@@ -122,7 +120,7 @@ func (d *fixture) run(t *testing.T, cmd tea.Cmd) {
 	d.fill(t)
 }
 
-func TestMatchesMarkersAndTheOldestRow(t *testing.T) {
+func TestSearchGoesToMatchesMarkersAndTheOldestRow(t *testing.T) {
 	d := newFixture(t)
 	d.Open()
 	d.Type("NEEDLE 7", "enter")
@@ -148,8 +146,7 @@ func TestMatchesMarkersAndTheOldestRow(t *testing.T) {
 	}
 }
 
-// A search that takes longer tells how far it is, never that there is nothing.
-func TestALongSearchTellsHowFarItIs(t *testing.T) {
+func TestLongSearchShowsItsProgress(t *testing.T) {
 	d := newFixture(t)
 	var told string
 	parts := 0
@@ -169,12 +166,12 @@ func TestALongSearchTellsHowFarItIs(t *testing.T) {
 		t.Errorf("told is %q", told)
 	}
 	if d.Failed == nil || d.Running() {
-		t.Errorf("the failure is told as %v", d.Failed)
+		t.Errorf("the failure is shown as %v", d.Failed)
 	}
 }
 
-// What was removed is no part of the way: the bar ends where the search does.
-func TestTheBarOfASearchReachesItsEnd(t *testing.T) {
+// Pruned records are not part of the progress.
+func TestProgressBarReachesItsEnd(t *testing.T) {
 	d := newFixture(t)
 	d.pruned = 4
 	for edge, want := range map[uint64]string{9: " 20%", 6: " 80%", 5: "100%"} {
@@ -194,8 +191,8 @@ func TestTheBarOfASearchReachesItsEnd(t *testing.T) {
 	}
 }
 
-// The answer to a search that was stopped takes the operator nowhere.
-func TestAStoppedSearch(t *testing.T) {
+// The answer to a search that was stopped, or began with another filter, is dropped.
+func TestAnswersToStoppedSearchesAreDropped(t *testing.T) {
 	d := newFixture(t)
 	cmd := d.Marker(-1)
 	d.Stop()
@@ -210,7 +207,15 @@ func TestAStoppedSearch(t *testing.T) {
 	}
 }
 
-func TestARecordThatIsNotShown(t *testing.T) {
+// What is searched is compared with times as the rows show them.
+func TestSearchFindsTimesInTheChosenZone(t *testing.T) {
+	r := event.Record{Kind: event.KindGap, Gap: &event.Gap{From: tuitest.Start}}
+	if !search.Holds(&r, "14:03:05z", cells.TimeUTC) || search.Holds(&r, "14:03:05z", cells.TimeLocal) {
+		t.Error("the time of a gap is not that of its row")
+	}
+}
+
+func TestGotoSaysIfTheRecordIsHidden(t *testing.T) {
 	d := newFixture(t)
 	d.stream.Show(mustQuery(t, "kind:event"))
 	d.fill(t)

@@ -17,7 +17,7 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// dialog shows the counters of the run and the rates of what runs.
+// dialog shows the counters of the run, and the rates of subscriptions or types.
 type dialog struct {
 	rates   *Rates
 	types   bool // per type, else per subscription
@@ -26,7 +26,7 @@ type dialog struct {
 	chooser widget.Chooser
 }
 
-// line is what one subscription or one type sends.
+// line is the row of a subscription or a type.
 type line struct {
 	node   query.Node
 	server trust.Rendered
@@ -77,12 +77,12 @@ func (d *dialog) buckets(r *line) []uint32 {
 
 func (d *dialog) Title() string { return "Stats" }
 func (d *dialog) Size(int, int) (int, int) {
-	return 112, len(d.counters(0)) + headRows + max(6, len(d.rows))
+	return 112, len(d.counters(0)) + headerRows + max(6, len(d.rows))
 }
 
 func (d *dialog) Draw(c *cells.Canvas, h int) {
 	lines := d.counters(c.Room - labelWidth)
-	if most := max(0, h-headRows-3); len(lines) > most {
+	if most := max(0, h-headerRows-3); len(lines) > most {
 		lines = lines[:most]
 	}
 	for _, l := range lines {
@@ -91,8 +91,8 @@ func (d *dialog) Draw(c *cells.Canvas, h int) {
 		c.End()
 	}
 	d.head(c)
-	used := len(lines) + headRows
-	first, end := d.chooser.Lay(len(d.rows), max(1, h-used))
+	used := len(lines) + headerRows
+	first, end := d.chooser.Visible(len(d.rows), max(1, h-used))
 	if len(d.rows) == 0 {
 		c.Put(themes.Dim, "   nothing yet")
 		c.End()
@@ -102,14 +102,14 @@ func (d *dialog) Draw(c *cells.Canvas, h int) {
 	}
 }
 
-// dot parts the pieces of a line of counters.
+// dot returns the separator in a line of counters.
 func (d *dialog) dot() string { return "  " + d.rates.env.Glyphs.Dot + "  " }
 
-// labelWidth is how many cells the heading of a counter takes.
+// labelWidth is the width of the label of a line of counters, in cells.
 const labelWidth = 11
 
-// counters are the lines above the table: a heading, then words. Of a curve that is
-// wider than room beside its words only the newest part is there.
+// counters returns the lines above the table, each a label and its text. Sparklines are cut at the
+// left so that they fit into room cells with their text.
 func (d *dialog) counters(room int) [][2]string {
 	s := d.rates
 	in := func(parts ...string) string { return strings.Join(parts, d.dot()) }
@@ -117,7 +117,7 @@ func (d *dialog) counters(room int) [][2]string {
 		fits := max(0, min(len(counts), room-len(words)-2))
 		return d.rates.env.Glyphs.Spark(counts[len(counts)-fits:]) + "  " + words
 	}
-	second, minute := cells.Recent(s.Total.Seconds[:], 60), s.Total.Minutes[:] // with the minute that runs: it tells of up to 59 s
+	second, minute := cells.Recent(s.Total.Seconds[:], 60), s.Total.Minutes[:] // including the current minute
 	return [][2]string{
 		{"run", "since " + cells.TimeText(s.Started, d.rates.env.Times.Zone(), time.DateTime) + ", " + cells.Span(s.At.Sub(s.Started))},
 		{"events", in(cells.Number(s.Events)+" received", cells.Bytes(s.Bytes), cells.Number(s.Replayed)+" replayed", cells.Count(s.Duplicates, "duplicate")+" dropped", cells.Number(s.Flagged)+" flagged")},
@@ -131,10 +131,10 @@ func (d *dialog) counters(room int) [][2]string {
 	}
 }
 
-// headRows is how many rows [dialog.head] writes.
-const headRows = 2
+// headerRows is the number of rows that [dialog.head] writes.
+const headerRows = 2
 
-// head says of what the rates are, and names the columns of the rows.
+// head writes the title of the rates and the titles of columns.
 func (d *dialog) head(c *cells.Canvas) {
 	what, span := "subscription", "last minute"
 	if d.types {
@@ -159,10 +159,10 @@ func (d *dialog) head(c *cells.Canvas) {
 	c.End()
 }
 
-// widths are those of the columns of a row, in cells; 0: it has no room.
+// widths has the widths of the columns of a row, in cells; 0: the column is omitted.
 type widths struct{ server, typ, state, course int }
 
-// layout shares the room of a row.
+// layout returns the widths for a row of room cells.
 func (d *dialog) layout(room int) (w widths) {
 	numbers := 1 + len(d.numbers("", ""))
 	w.course = max(0, min(59, room-50-numbers))
@@ -184,8 +184,7 @@ func (w *widths) names(c *cells.Canvas, ofServer, ofType themes.Role, server, ty
 	c.Column(themes.Dim, cells.Sanitize(state), w.state)
 }
 
-// numbers are the last two columns: how many events came per unit
-// of time, and in all.
+// numbers formats the last two columns: events per unit of time, and in total.
 func (d *dialog) numbers(mean, sum string) string {
 	width := len("12,000/s")
 	if d.minutes {
@@ -194,7 +193,7 @@ func (d *dialog) numbers(mean, sum string) string {
 	return cells.PadLeft(mean, width) + " " + cells.PadLeft(sum, 9) + " "
 }
 
-// mean tells the rate over the whole of the buckets.
+// mean formats the mean rate of counts.
 func (d *dialog) mean(counts []uint32) string {
 	unit := "s"
 	if d.minutes {
@@ -236,7 +235,7 @@ func (d *dialog) Key(k tea.KeyPressMsg) tea.Cmd {
 }
 
 func (d *dialog) Click(_, y int) tea.Cmd {
-	d.chooser.Click(y-len(d.counters(0))-headRows, len(d.rows))
+	d.chooser.Click(y-len(d.counters(0))-headerRows, len(d.rows))
 	return nil
 }
 

@@ -1,4 +1,4 @@
-// Package stats shows the numbers of the run: rates with sparklines, counters, lag.
+// Package stats shows the statistics of the run: rates with sparklines, counters, lag.
 package stats
 
 import (
@@ -14,10 +14,10 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// Screen is what shows the numbers.
+// Screen shows the statistics.
 type Screen interface {
 	widget.Screen
-	ShowEvents(n query.Node) // shows what arrives of a part of the tree
+	ShowEvents(n query.Node) // shows the stream of a node
 }
 
 // Env is what the numbers need.
@@ -29,28 +29,27 @@ type Env struct {
 	Memory  func() uint64 // bytes that the process has of the system
 }
 
-// Rates are the numbers of the run as the screen shows them: asked for at most
-// once a second.
+// Rates has the statistics of the run, which are read at most once a second.
 type Rates struct {
 	host.Stats
-	At     time.Time // when they were asked for
-	Memory uint64    // bytes that the process has of the system
+	At     time.Time // when they were read
+	Memory uint64    // bytes of memory that the process has
 	env    *Env
-	busy   bool // they are being asked for
+	busy   bool // they are being read
 }
 
-// New returns rates without numbers.
+// New returns rates without statistics.
 func New(env *Env) Rates { return Rates{env: env} }
 
-// awayEvery is how often they are asked for while the screen has no focus.
-const awayEvery = 5 * time.Second
+// unfocusedInterval is the time between two readings while the terminal has not the focus.
+const unfocusedInterval = 5 * time.Second
 
-// Work asks for the numbers in the background when a second went by; without the
-// focus, five.
+// Work reads the statistics in the background if they are older than a second, or than
+// unfocusedInterval. It returns nil otherwise.
 func (r *Rates) Work(focused bool) tea.Cmd {
 	now, every := r.env.Clock(), time.Second
 	if !focused {
-		every = awayEvery
+		every = unfocusedInterval
 	}
 	if r.busy || !r.At.IsZero() && now.Sub(r.At) < every {
 		return nil
@@ -66,7 +65,7 @@ func (r *Rates) Work(focused bool) tea.Cmd {
 	})
 }
 
-// Take takes the numbers as they were at a moment.
+// Take stores the statistics of a time.
 func (r *Rates) Take(stats host.Stats, memory uint64, at time.Time) {
 	r.Stats, r.At, r.Memory = stats, at, memory
 	if d, ok := r.env.Screen.Shown().(*dialog); ok {
@@ -74,7 +73,7 @@ func (r *Rates) Take(stats host.Stats, memory uint64, at time.Time) {
 	}
 }
 
-// Open shows all numbers, and reads them again.
+// Open shows all statistics, and reads them again.
 func (r *Rates) Open() tea.Cmd {
 	d := &dialog{rates: r}
 	if !r.At.IsZero() {
@@ -85,25 +84,25 @@ func (r *Rates) Open() tea.Cmd {
 	return r.Work(true)
 }
 
-// headSpark is how many seconds the header draws.
-const headSpark = 12
+// headerSeconds is the number of seconds in the sparkline of the header.
+const headerSeconds = 12
 
-// Head tells the rate of everything, with its course where there is room.
-func (r *Rates) Head(course bool) string {
+// Head returns the total rate for the header, with a sparkline on request; "" while nothing comes.
+func (r *Rates) Head(sparkline bool) string {
 	seconds := r.Total.Seconds[:]
-	if cells.Highest(cells.Recent(seconds, headSpark)) == 0 {
+	if cells.Highest(cells.Recent(seconds, headerSeconds)) == 0 {
 		return ""
 	}
 	words := "  " + cells.Rate(cells.PerSecond(seconds))
-	if course {
-		words += " " + r.env.Glyphs.Spark(cells.Recent(seconds, headSpark))
+	if sparkline {
+		words += " " + r.env.Glyphs.Spark(cells.Recent(seconds, headerSeconds))
 	}
 	return words
 }
 
-// Course returns how many events of a subscription came in each of the last n seconds,
-// the newest last; nil if none came.
-func (r *Rates) Course(id event.SubID, n int) []uint32 {
+// RecentCounts returns the number of events of a subscription in each of the last n seconds, the
+// newest last; nil if there were none.
+func (r *Rates) RecentCounts(id event.SubID, n int) []uint32 {
 	rate, ok := r.BySub[id]
 	if !ok {
 		return nil

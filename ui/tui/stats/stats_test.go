@@ -13,7 +13,7 @@ import (
 	"eventdeck/ui/tui/stats"
 )
 
-func TestNumbersAreAskedForOnceASecond(t *testing.T) {
+func TestStatisticsAreReadOnceASecond(t *testing.T) {
 	now, asked := tuitest.Start, 0
 	env := tuitest.Env()
 	env.Now = func() time.Time { return now }
@@ -41,7 +41,7 @@ func TestNumbersAreAskedForOnceASecond(t *testing.T) {
 		t.Error("without the focus it is asked each second")
 	}
 	tuitest.Run(r.Work(true))
-	if asked != 2 || !strings.Contains(r.Head(false), "/s") || r.Course("s1", 20) == nil || r.Course("other", 20) != nil {
+	if asked != 2 || !strings.Contains(r.Head(false), "/s") || r.RecentCounts("s1", 20) == nil || r.RecentCounts("other", 20) != nil {
 		t.Errorf("asked %d times; head %q", asked, r.Head(false))
 	}
 	tuitest.Run(r.Open())

@@ -2,18 +2,18 @@ package stream
 
 import "eventdeck/ui/tui/cells"
 
-// tally counts the records behind a window that match its query, as far as the
-// window was told of them: nothing is read to count what was there before.
+// tally counts the matching records after a window, as far as they were reported: records that were
+// there before are not read only to be counted.
 type tally struct {
-	rows int    // matching records behind window.seen …
+	rows int    // the matching records after Window.Seen …
 	to   uint64 // … up to here …
-	hole uint64 // … without those up to here, which are not counted
+	hole uint64 // … without those up to here, which were not counted
 }
 
-// level says that nothing is known behind what was examined.
-func (w *Window) level() { w.tally = tally{to: w.Seen} }
+// resetTally begins to count after Seen.
+func (w *Window) resetTally() { w.tally = tally{to: w.Seen} }
 
-// cutEnd lets go of the newest rows beyond windowMax; they are counted as waiting.
+// cutEnd drops the newest rows beyond [WindowMax] and adds them to the tally.
 func (w *Window) cutEnd() {
 	over := len(w.Seqs) - WindowMax
 	if over <= 0 {
@@ -27,15 +27,15 @@ func (w *Window) cutEnd() {
 		delete(w.folds, seq)
 	}
 	w.Seqs = w.Seqs[:WindowMax:WindowMax]
-	for _, row := range w.Seqs[w.runFrom():] { // what is behind the end is read again
+	for _, row := range w.Seqs[w.runFrom():] { // records after the end will be read again
 		w.folds[row] = w.folds[row].Before(end)
 	}
 	w.Seen, w.Cut = end-1, true
 }
 
-// jumped begins to count behind a window that was read again; last is the newest record.
-func (w *Window) jumped(last uint64) {
-	w.level()
+// countFromLoaded begins to count after a window that was loaded anew; last is the newest record.
+func (w *Window) countFromLoaded(last uint64) {
+	w.resetTally()
 	switch {
 	case !w.Cut:
 	case w.Query.Everything():
@@ -45,8 +45,8 @@ func (w *Window) jumped(last uint64) {
 	}
 }
 
-// reached takes rows that were read on out of what waits.
-func (w *Window) reached(seqs []uint64) {
+// countRead subtracts rows that were read from the tally.
+func (w *Window) countRead(seqs []uint64) {
 	for _, seq := range seqs {
 		if seq > w.tally.hole && seq <= w.tally.to {
 			w.tally.rows--
@@ -54,18 +54,18 @@ func (w *Window) reached(seqs []uint64) {
 	}
 	w.tally.rows = max(0, w.tally.rows)
 	if w.Seen >= w.tally.to {
-		w.level()
+		w.resetTally()
 	}
 }
 
-// Below counts the rows after those that are shown, without those that a frozen view
-// keeps back. There may be more of them if atLeast is true.
+// Below returns the number of rows after those that are shown, without those that a paused stream
+// holds back. If atLeast is true there may be more.
 func (s *Stream) Below() (n int, atLeast bool) {
 	held := max(0, len(s.Seqs)-s.Index(s.Top)-s.Height)
 	return held + max(0, s.tally.rows-s.Waiting), s.tally.hole > s.Seen
 }
 
-// BelowWords tells how many rows come after those that are shown, "" if none do.
+// BelowWords describes the number of rows after those that are shown, "" for none.
 func (s *Stream) BelowWords() string {
 	n, atLeast := s.Below()
 	switch {

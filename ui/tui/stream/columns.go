@@ -17,19 +17,19 @@ import (
 	"eventdeck/ui/tui/query"
 )
 
-// ColumnsSetting is the key under which the chosen columns are kept: for every
-// event type, and under the empty name for the stream of several types.
+// ColumnsSetting is the setting with the chosen columns by [TypeKey]; "" is the key for streams of
+// several types.
 const ColumnsSetting = "ui.columns"
 
-// Kind says what a column of the stream shows.
+// Kind is the kind of a column of the stream.
 type Kind string
 
 const (
 	ColTime     Kind = "time"
 	ColServer   Kind = "server"
 	ColType     Kind = "type"
-	ColSeverity Kind = "severity" // the sender's word for how bad it is
-	ColSummary  Kind = "summary"  // takes the room that is left
+	ColSeverity Kind = "severity" // the sender's word for the severity
+	ColSummary  Kind = "summary"  // gets the remaining width
 	ColSub      Kind = "sub"
 	ColMode     Kind = "mode"
 	ColSize     Kind = "size"
@@ -45,12 +45,12 @@ const (
 // Column is one column as the operator chose it.
 type Column struct {
 	Kind  Kind   `json:"kind"`
-	Path  string `json:"path,omitempty"`  // JSON pointer, of colPath
-	Width int    `json:"width,omitempty"` // 0: the usual one
+	Path  string `json:"path,omitempty"`  // the JSON pointer of a ColPath
+	Width int    `json:"width,omitempty"` // in cells; 0: the usual width
 }
 
-// UnmarshalText implements [encoding.TextUnmarshaler]: an earlier version called the
-// severity otherwise.
+// UnmarshalText implements [encoding.TextUnmarshaler]. An earlier version called the severity
+// "field".
 func (k *Kind) UnmarshalText(text []byte) error {
 	if *k = Kind(text); *k == "field" {
 		*k = ColSeverity
@@ -58,20 +58,20 @@ func (k *Kind) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// UsualColumns are shown as long as nothing else was chosen, if there is room.
+// UsualColumns are shown, as far as they fit, until others are chosen.
 var UsualColumns = []Column{{Kind: ColTime}, {Kind: ColSeverity}, {Kind: ColServer}, {Kind: ColType}, {Kind: ColSummary}, {Kind: ColSub}, {Kind: ColMode}, {Kind: ColSize}}
 
-// columnRank is the order in which columns go where there is no room for them
-// and a summary: the highest first.
+// columnRank is the order in which columns are omitted to make room for the summary: the highest
+// rank first.
 var columnRank = map[Kind]int{ColSize: 9, ColMode: 8, ColSub: 7, ColBatch: 6, ColTags: 6, ColPriority: 5, ColPath: 5, ColName: 4, ColServer: 3, ColType: 2, ColTime: 1, ColSeverity: 0}
 
-// Room that a summary gets before columns do that tell less, and before others.
+// Widths of the summary in cells, for which columns are omitted.
 const (
-	goodSummary  = 64
-	leastSummary = 28
+	wantedSummary = 64
+	minSummary    = 28
 )
 
-// TypeKey names an event type of a server in the setting.
+// TypeKey returns the key of an event type in the setting, "" for a node above types.
 func TypeKey(n query.Node) string {
 	if n.Level() < 2 {
 		return ""
@@ -79,21 +79,21 @@ func TypeKey(n query.Node) string {
 	return n.Server + "/" + n.Type.Raw()
 }
 
-// Plan says which columns the stream shows, and how wide they are.
+// Plan has the columns of the stream and their widths.
 type Plan struct {
 	cols  []Column
-	width []int          // 0: no room for it
+	width []int          // in cells; 0: the column is omitted
 	gen   int            // grows with every change
-	clock cells.TimeView // how texts of rows tell times
+	clock cells.TimeView // for times in the text of rows
 	of    planKey
 }
 
-// planKey is what a plan was made from.
+// planKey has what a plan depends on.
 type planKey struct {
 	w      int
 	scope  query.Node
 	widest widest
-	sub    bool // the id of the subscription tells rows apart
+	sub    bool // rows differ only by the id of their subscription
 	short  bool
 	only   bool
 	many   bool // several servers
@@ -101,7 +101,7 @@ type planKey struct {
 	clock  cells.TimeView
 }
 
-// planFor makes the plan again if what it depends on has changed.
+// planFor returns the plan for a width, updated if needed.
 func (s *Stream) planFor(w int) *Plan {
 	env := s.env
 	p := &s.plan
@@ -131,7 +131,7 @@ func (p *Plan) has(k Kind) bool {
 	return i >= 0 && p.width[i] > 0
 }
 
-// widths shares the room of a row among its columns.
+// widths returns the widths of columns, 0 for an omitted one.
 func widths(cols []Column, key planKey) []int {
 	out := make([]int, len(cols))
 	if key.only {
@@ -146,14 +146,16 @@ func widths(cols []Column, key planKey) []int {
 	for i, c := range cols {
 		switch c.Kind {
 		case ColTime:
-			out[i] = key.clock.Width(!key.short)
+			if out[i] = len(cells.TimeLong); key.short {
+				out[i] = len(cells.TimeShort)
+			}
 		case ColServer:
 			if level < 1 && key.many {
-				out[i] = min(key.widest.server, serverMost(key.w))
+				out[i] = min(key.widest.server, serverMax(key.w))
 			}
 		case ColType:
 			if level < 2 {
-				out[i] = min(key.widest.typ, typeMost(key.w))
+				out[i] = min(key.widest.typ, typeMax(key.w))
 			}
 		case ColSeverity:
 			out[i] = severityWidth(key.w)
@@ -189,7 +191,7 @@ func widths(cols []Column, key planKey) []int {
 			return out
 		}
 		rank, room := columnRank[cols[worst].Kind], key.w-1-used
-		if room >= goodSummary || rank < 7 && room >= leastSummary || rank < 4 && room >= leastSummary/2 {
+		if room >= wantedSummary || rank < 7 && room >= minSummary || rank < 4 && room >= minSummary/2 {
 			return out
 		}
 		used -= out[worst] + 1
@@ -197,12 +199,12 @@ func widths(cols []Column, key planKey) []int {
 	}
 }
 
-// serverMost and typeMost are the room that names get at most in a row of w cells.
-func serverMost(w int) int { return max(6, w/8) }
-func typeMost(w int) int   { return max(10, w/5) }
+// serverMax and typeMax return the largest widths of names in a row of w cells.
+func serverMax(w int) int { return max(6, w/8) }
+func typeMax(w int) int   { return max(10, w/5) }
 
-// severityWidth is the room of the severity with its bar in a row of w cells: whole
-// words, or their beginnings.
+// severityWidth returns the width of the severity and its bar in a row of w cells: enough for whole
+// words, or for their beginnings.
 func severityWidth(w int) int {
 	if w < 76 {
 		return 5
@@ -210,8 +212,7 @@ func severityWidth(w int) int {
 	return 9
 }
 
-// worstColumn is the column that goes first where there is no room, -1 if none
-// may go.
+// worstColumn returns the column to omit next, -1 for none.
 func worstColumn(cols []Column, width []int) int {
 	worst := -1
 	for i, c := range cols {
@@ -222,13 +223,13 @@ func worstColumn(cols []Column, width []int) int {
 	return worst
 }
 
-// Choice is what the operator chose, by type.
+// Choice has the columns that the operator chose, and the members of payloads that rows show.
 type Choice struct {
-	By    map[string][]Column
-	gen   int               // grows with every change
-	Grave map[string]string // by [TypeKey], the JSON pointer of the severity; of the operator
-	Picks map[typeOfServer]TypePick
-	Seen  int // of what the picks were made
+	By            map[string][]Column
+	gen           int               // grows with every change
+	SeverityPaths map[string]string // by [TypeKey], the JSON pointer of the severity; of the operator
+	Picks         map[typeOfServer]TypePick
+	Seen          int // the version of the types that Picks was made from
 }
 
 type typeOfServer struct {
@@ -239,7 +240,7 @@ type typeOfServer struct {
 // TypePick is which members of a type's payloads a row shows.
 type TypePick struct{ summary, severity string } // JSON pointers; "" is not known
 
-// Of returns the columns of a scope.
+// Of returns the columns for a node.
 func (c *Choice) Of(n query.Node) []Column {
 	if cols, ok := c.By[TypeKey(n)]; ok && len(cols) > 0 {
 		return cols
@@ -247,7 +248,7 @@ func (c *Choice) Of(n query.Node) []Column {
 	return UsualColumns
 }
 
-// Set changes the columns of a scope; nil goes back to the usual ones.
+// Set sets the columns of a [TypeKey]; nil restores the usual ones.
 func (c *Choice) Set(key string, cols []Column) {
 	if c.By == nil {
 		c.By = map[string][]Column{}
@@ -260,8 +261,8 @@ func (c *Choice) Set(key string, cols []Column) {
 	clear(c.Picks)
 }
 
-// pick returns what rows of a type show. The schema of its payloads says it, and the
-// operator's setting before it.
+// pick returns which members of payloads the rows of a type show: as the operator's setting says,
+// else as the schema suggests.
 func (s *Stream) pick(r *event.Record) TypePick {
 	env := s.env
 	c := s.Columns
@@ -273,23 +274,23 @@ func (s *Stream) pick(r *event.Record) TypePick {
 		c.Picks = map[typeOfServer]TypePick{}
 	}
 	p := pickOf(env.TypeOf(r).PayloadSchema)
-	if at := c.Grave[TypeKey(query.Node{Server: r.Server, Type: r.Type})]; at != "" {
+	if at := c.SeverityPaths[TypeKey(query.Node{Server: r.Server, Type: r.Type})]; at != "" {
 		p.severity = at
 	}
 	c.Picks[key] = p
 	return p
 }
 
-// summaryNames are members that tell what an event is about, the best first.
+// summaryNames are names of members that summarize an event, the best first.
 var summaryNames = []string{"title", "summary", "subject", "message", "text", "headline", "description"}
 
-// property is what is read of a member of a schema.
+// property is a member of a schema, as far as it is read here.
 type property struct {
 	Type any   `json:"type"`
 	Enum []any `json:"enum"`
 }
 
-// pickOf chooses by the schema of a type's payloads.
+// pickOf chooses members by the schema of a type's payloads.
 func pickOf(schema json.RawMessage) TypePick {
 	var s struct {
 		Properties map[string]property `json:"properties"`
@@ -306,18 +307,18 @@ func pickOf(schema json.RawMessage) TypePick {
 	}
 	names := slices.Sorted(maps.Keys(s.Properties))
 	if slices.ContainsFunc(names, severity.Names) {
-		return p // it is found without a schema
+		return p // severity.Of finds it without a schema
 	}
 	for _, name := range names {
 		if prop := s.Properties[name]; prop.levels() {
-			p.severity = pointer(name)
+			p.severity = Pointer(name)
 			break
 		}
 	}
 	return p
 }
 
-// levels reports whether all values that a member can have say how bad something is.
+// levels reports whether all values of a member are words for a severity.
 func (p *property) levels() bool {
 	return len(p.Enum) > 1 && !slices.ContainsFunc(p.Enum, func(v any) bool {
 		word, ok := v.(string)
@@ -325,12 +326,12 @@ func (p *property) levels() bool {
 	})
 }
 
-// pointer is the JSON pointer of a member of a payload.
-func pointer(name string) string {
+// Pointer returns the JSON pointer of a member of an object (RFC 6901).
+func Pointer(name string) string {
 	return "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }
 
-// scalarType reports whether a schema's type is one of a scalar, or null.
+// scalarType reports whether the type of a schema allows only scalars and null.
 func scalarType(t any) bool {
 	switch t := t.(type) {
 	case string:
@@ -341,7 +342,7 @@ func scalarType(t any) bool {
 	return false
 }
 
-// valueMax bounds what a column takes of a value, in bytes.
+// valueMax bounds the text of a value in a column, in bytes.
 const valueMax = 256
 
 // ValueAt returns the value at a JSON pointer as a row shows it.
@@ -371,7 +372,7 @@ func ValueAt(data []byte, path string) (trust.Text, bool) {
 	return trust.Untrusted(beginning(compact, valueMax)), true
 }
 
-// inside returns a member of an object or a list.
+// inside returns a member of an object, or an element of a list.
 func inside(raw json.RawMessage, name string) (json.RawMessage, bool) {
 	if len(raw) > 0 && raw[0] == '[' {
 		i, err := strconv.Atoi(name)
@@ -393,7 +394,7 @@ func inside(raw json.RawMessage, name string) (json.RawMessage, bool) {
 	return nil, false
 }
 
-// summaryOf is the text that tells what an event is about.
+// summaryOf returns the summary of an event.
 func summaryOf(r *event.Record, p TypePick) trust.Text {
 	if p.summary != "" && len(r.Data) > 0 {
 		if t, ok := ValueAt(r.Data, p.summary); ok && strings.TrimSpace(t.Raw()) != "" {
@@ -403,13 +404,13 @@ func summaryOf(r *event.Record, p TypePick) trust.Text {
 	return host.Headline(*r)
 }
 
-// compactOf is the beginning of a payload on one line.
+// compactOf returns the beginning of a payload as one line.
 func compactOf(r *event.Record) trust.Text {
 	compact := trust.CompactJSON(r.Data[:min(len(r.Data), 4<<10)])
 	return trust.Untrusted(beginning(compact, 2*valueMax))
 }
 
-// beginning returns at most max bytes, without a part of a character.
+// beginning returns at most max bytes, and only whole characters.
 func beginning(b []byte, max int) string {
 	if len(b) <= max {
 		return string(b)
@@ -420,7 +421,7 @@ func beginning(b []byte, max int) string {
 	return string(b[:max])
 }
 
-// severityOf is the sender's word for how bad an event is.
+// severityOf returns the sender's word for the severity of an event.
 func severityOf(r *event.Record, p TypePick) trust.Text {
 	if p.severity != "" {
 		if t, ok := ValueAt(r.Data, p.severity); ok {

@@ -1,6 +1,5 @@
-// Package stream has the pane of arriving records: the window on the log, rows and
-// their columns, marks, the range that is selected. What is chosen and shown are
-// sequence numbers, so that arrivals move nothing that is being read.
+// Package stream is the pane of arriving records: the window on the log, rows and columns, marks, the
+// selected range. Positions are sequence numbers, so that arrivals do not move what is being read.
 package stream
 
 import (
@@ -9,14 +8,14 @@ import (
 	"eventdeck/ui/tui/cells"
 )
 
-// Env is what the stream is made from. Its functions tell what the screen knows.
+// Env has what the stream needs from the screen.
 type Env struct {
 	*cells.Env
 	Snap    *host.Snapshot // the newest one; the screen writes to it
 	Focused func() bool    // the stream has the focus
-	Found   func() string  // what is searched, in lower case
-	// Terse reports whether times are short, and whether rows are their summaries alone.
-	Terse  func() (short, only bool)
-	TypeOf func(r *event.Record) event.Type
-	Teach  func(c *cells.Canvas, h int) // writes what an empty stream says that has the focus
+	Found   func() string  // the searched text in lower case
+	// Terse reports whether times are short, and whether rows show only their summaries.
+	Terse     func() (short, only bool)
+	TypeOf    func(r *event.Record) event.Type
+	DrawEmpty func(c *cells.Canvas, h int) // writes the text of an empty stream with the focus
 }

@@ -5,34 +5,34 @@ import (
 	"eventdeck/ui/tui/query"
 )
 
-// Show changes what the stream shows. The rows of before stay until those of the query
-// are read. What is chosen stays chosen, or the row that is nearest to it.
+// Show changes the query of the stream. The old rows are shown until the new ones are read. The
+// chosen record stays chosen, or the nearest one that the query selects.
 func (s *Stream) Show(q query.Query) {
 	s.Paused, s.Waiting = false, 0
 	switch {
 	case s.Follow || s.Anchor() == 0:
-		s.turn(q, feed.Newest, 0)
+		s.load(q, feed.Newest, 0)
 		return
 	case s.anchor == 0:
 		s.anchorAt(s.At, s.Index(s.At)-s.Index(s.Top))
 	}
-	s.turn(q, feed.Around, s.anchor)
+	s.load(q, feed.Around, s.anchor)
 }
 
-// ShowNewest changes what the stream shows, and follows it from its newest row.
+// ShowNewest changes the query of the stream and follows its newest row.
 func (s *Stream) ShowNewest(q query.Query) {
 	s.Follow, s.anchor = true, 0
 	s.Show(q)
 }
 
-// Place is where a stream stands.
+// Place is a position of a stream.
 type Place struct {
 	follow bool
 	at     uint64
 	row    int // of the pane
 }
 
-// Place returns where the stream stands, for [Stream.ShowAt].
+// Place returns the position of the stream, for [Stream.ShowAt].
 func (s *Stream) Place() Place {
 	if s.anchor != 0 {
 		return Place{s.Follow, s.anchor, s.anchorRow}
@@ -50,57 +50,57 @@ func (s *Stream) ShowAt(q query.Query, p Place) {
 	s.Show(q)
 }
 
-// Stay has the stream stand where it stands, also if it would stand elsewhere were a
-// filter not there.
-func (s *Stream) Stay() {
-	if s.Turned && len(s.Seqs) > 0 {
+// DropAnchor makes the stream stay at its chosen row: it no longer goes back to the record that a
+// filter hides.
+func (s *Stream) DropAnchor() {
+	if s.Loaded && len(s.Seqs) > 0 {
 		s.anchor = 0
 	}
 }
 
-// Seek chooses a record, and has the log read round it if it is not held.
+// Seek chooses a record. If it is not in the window, the log around it is read.
 func (s *Stream) Seek(seq uint64) {
 	s.Follow = false
-	if row, ok := s.rowOf(seq); s.Turned && ok {
+	if row, ok := s.rowOf(seq); s.Loaded && ok {
 		s.At, s.anchor = row, 0
 		s.Reveal()
 		return
 	}
 	s.anchorAt(seq, max(s.Height, 1)/2)
 	s.Paused, s.Waiting = false, 0
-	s.turn(s.Query, feed.Around, seq)
+	s.load(s.Query, feed.Around, seq)
 }
 
-// ToOldest goes to the oldest row of all that is stored.
+// ToOldest chooses the oldest row of the whole log.
 func (s *Stream) ToOldest() {
 	s.Follow = false
-	if s.Oldest && s.Turned {
+	if s.Oldest && s.Loaded {
 		s.By(-len(s.Seqs))
 		return
 	}
 	s.anchorAt(1, 0)
 	s.Paused, s.Waiting = false, 0
-	s.turn(s.Query, feed.Oldest, 1)
+	s.load(s.Query, feed.Oldest, 1)
 }
 
-// ToNewest follows the stream from its newest row.
+// ToNewest chooses the newest row and follows it.
 func (s *Stream) ToNewest() {
 	s.Follow, s.anchor = true, 0
 	if s.Paused {
 		s.Pause()
 	}
-	if s.Cut || !s.Turned {
-		s.turn(s.Query, feed.Newest, 0)
+	if s.Cut || !s.Loaded {
+		s.load(s.Query, feed.Newest, 0)
 		return
 	}
 	s.Settle()
 }
 
-// anchorAt has the record chosen that is nearest to one, in that row of the pane, until
-// the operator moves. What is shown meanwhile may hide it.
+// anchorAt sets the record that the stream returns to, in a row of the pane, until the operator
+// moves. While the query hides that record, the nearest one is chosen.
 func (s *Stream) anchorAt(seq uint64, row int) { s.anchor, s.anchorRow = seq, row }
 
-// Anchor is the record at which the stream would stand if the query showed it.
+// Anchor returns the record that the stream would choose if no filter hid it.
 func (s *Stream) Anchor() uint64 {
 	if s.anchor != 0 {
 		return s.anchor
@@ -108,7 +108,7 @@ func (s *Stream) Anchor() uint64 {
 	return s.At
 }
 
-// land chooses the row that is nearest to the anchor: that record, or the one before it.
+// land chooses the row nearest to the anchor: that record, or the one before it.
 func (s *Stream) land() {
 	i := max(0, min(s.Index(s.anchor+1), len(s.Seqs))-1)
 	s.At = s.Seqs[i]

@@ -10,8 +10,7 @@ import (
 	"eventdeck/ui/tui/evidence"
 )
 
-// LabelSet is a set of kinds of labels. Labels are what a server sends of an event beside its
-// data.
+// LabelSet is a set of kinds of labels; see [event.Labels].
 type LabelSet uint8
 
 const (
@@ -63,7 +62,7 @@ func LabelsOf(l *event.Labels, typ trust.Text) *rowLabels {
 	return out
 }
 
-// value is what a column of labels shows of the row.
+// value returns the text of a column of labels.
 func (l *rowLabels) value(kind Kind) trust.Rendered {
 	if l == nil {
 		return trust.Rendered{}
@@ -81,7 +80,7 @@ func (l *rowLabels) value(kind Kind) trust.Rendered {
 	return trust.Rendered{}
 }
 
-// suffix is what follows the summary: the name and the tags, except those with a column.
+// suffix returns the text after the summary: the name and the tags, except those with a column.
 func (l *rowLabels) suffix(p *Plan) trust.Rendered {
 	var out trust.Rendered
 	if l == nil {
@@ -95,7 +94,7 @@ func (l *rowLabels) suffix(p *Plan) trust.Rendered {
 	return out
 }
 
-// batchEdge says how a row stands among its neighbours that came in the same batch.
+// batchEdge is the position of a row among adjacent rows of the same batch.
 type batchEdge uint8
 
 const (
@@ -105,7 +104,7 @@ const (
 	batchLast
 )
 
-// batchEdgeOf looks at the rows beside row i of the stream.
+// batchEdgeOf returns the batch edge of row i.
 func (s *Stream) batchEdgeOf(i int) batchEdge {
 	r := s.row(s.Seqs[i])
 	if r.labels == nil || r.labels.Set&hasBatch == 0 {
@@ -129,8 +128,8 @@ func (s *Stream) batchEdgeOf(i int) batchEdge {
 	return noBatch
 }
 
-// layBatchEdge writes the bracket of a batch before a summary.
-func layBatchEdge(c *cells.Canvas, g *cells.Glyphs, j batchEdge) {
+// drawBatchEdge writes the bracket of a batch before a summary.
+func drawBatchEdge(c *cells.Canvas, g *cells.Glyphs, j batchEdge) {
 	if j != noBatch {
 		c.Put(themes.Gutter, g.Joints[j-1]+" ")
 	}

@@ -7,7 +7,7 @@ import (
 	"eventdeck/host/trust"
 )
 
-func TestANameRepeatsNothingOfItsType(t *testing.T) {
+func TestNamesOmitTheirType(t *testing.T) {
 	typ := trust.Untrusted("event://archive/filed")
 	for name, want := range map[string]string{"event://archive/filed/17": "/17", "canary.sampled": "canary.sampled", "event://archive/filed": "event://archive/filed"} {
 		if got := LabelsOf(&event.Labels{Name: trust.Untrusted(name)}, typ).value(ColName).Plain(); got != want {

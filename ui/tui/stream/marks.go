@@ -9,9 +9,8 @@ import (
 	"eventdeck/ui/tui/cells"
 )
 
-// Marks are the operator's marks as they were last read, in order of their
-// records: bookmarks on records, and lines behind records that say "now". They
-// belong to records, so that no filter moves them.
+// Marks are the operator's marks as they were read last, in the order of their records: bookmarks on
+// records, and lines after records that say "now". They belong to records, so no filter moves them.
 type Marks struct {
 	all     []event.Mark
 	records map[uint64]event.Record
@@ -24,7 +23,7 @@ func (m *Marks) Record(seq uint64) (event.Record, bool) {
 	return r, ok
 }
 
-// Load takes the marks of the host, and records of them.
+// Load replaces the marks and the records of marks.
 func (m *Marks) Load(all []event.Mark, records map[uint64]event.Record) {
 	m.records = records
 	if !slices.Equal(all, m.all) {
@@ -43,12 +42,12 @@ func (m *Marks) Find(seq uint64) (event.Mark, bool) {
 	return event.Mark{}, false
 }
 
-// from is the place of the first mark at or after a record.
+// from returns the index of the first mark at or after a record.
 func (m *Marks) from(seq uint64) int {
 	return sort.Search(len(m.all), func(i int) bool { return m.all[i].Seq >= seq })
 }
 
-// lines returns the lines behind the records from one up to, without, another.
+// lines returns the lines after the records from one up to, but not including, another.
 func (m *Marks) lines(from, to uint64) []event.Mark {
 	var out []event.Mark
 	for i := m.from(from); i < len(m.all) && m.all[i].Seq < to; i++ {
@@ -66,7 +65,7 @@ func (m *Marks) List() []event.Mark {
 	return out
 }
 
-// lineWords are what a line in the stream says.
+// lineWords returns the text of a line.
 func lineWords(m event.Mark, clock cells.TimeView) string {
 	text := " " + cells.TimeText(m.At, clock.Zone(), time.DateTime) + " "
 	if m.Note != "" {

@@ -12,32 +12,32 @@ import (
 	"eventdeck/ui/tui/query"
 )
 
-// Pair are the streams of a screen: the one that the keys are about, and a second one while
-// two are shown. Each has its own query, place and range; columns and marks are shared.
-// Whatever has a pointer to the embedded stream has the one that the keys are about, whichever
-// of the two that is.
+// Pair has the streams of a screen: the embedded one is active, which means that keys act on it; a
+// second one is shown while Two. Each has its own query, position and selection; columns and marks
+// are shared. [Pair.Switch] exchanges the two, so that a pointer to the embedded stream always
+// points to the active one.
 type Pair struct {
 	Stream
-	Other Stream // the one without the keys, while Two
+	Other Stream // the inactive stream, while Two
 	Two   bool
 }
 
-// NewPair is one empty stream that follows.
+// NewPair returns a pair with one empty stream that follows.
 func NewPair(env *Env) Pair {
 	p := Pair{Stream: New(env)}
 	aside := *env
-	aside.Focused, aside.Teach = func() bool { return false }, nil
-	p.Other = Stream{env: &aside, Window: Window{of: 1}}
+	aside.Focused, aside.DrawEmpty = func() bool { return false }, nil
+	p.Other = Stream{env: &aside, Window: Window{id: 1}}
 	return p
 }
 
-// Open shows a second stream, which begins as a copy of the first and has the focus.
+// Open shows a second stream, which begins as a copy of the first and becomes active.
 func (p *Pair) Open() {
 	if p.Two {
 		return
 	}
 	s, before := p.Stream, &p.Other
-	s.env, s.of, s.Gen = before.env, before.of, before.Gen+1 // answers to what was asked before it was closed are stale
+	s.env, s.id, s.Gen = before.env, before.id, before.Gen+1 // answers to requests of the closed stream are stale
 	s.Seqs, s.folds, s.Stop, s.Fetching = slices.Clone(p.Seqs), maps.Clone(p.folds), nil, false
 	s.records = newRecords()
 	s.records.held, s.records.bytes = maps.Clone(p.records.held), p.records.bytes
@@ -47,24 +47,24 @@ func (p *Pair) Open() {
 	p.Switch()
 }
 
-// Switch gives the keys to the other stream. Nothing happens while there is one.
+// Switch makes the other stream active, if there is one.
 func (p *Pair) Switch() {
 	if !p.Two {
 		return
 	}
 	p.Hold(false)
 	p.Stream, p.Other = p.Other, p.Stream
-	p.env, p.Other.env = p.Other.env, p.env // who has the focus is told by the place
+	p.env, p.Other.env = p.Other.env, p.env // the env of the embedded stream knows the focus
 }
 
-// Close leaves the stream with the keys as the only one.
+// Close closes the inactive stream.
 func (p *Pair) Close() {
-	p.Other.rest()
-	p.Other = Stream{env: p.Other.env, Window: Window{of: p.Other.of, Gen: p.Other.Gen}}
+	p.Other.cancel()
+	p.Other = Stream{env: p.Other.env, Window: Window{id: p.Other.id, Gen: p.Other.Gen}}
 	p.Two = false
 }
 
-// Shown are the streams that are shown, the one with the keys first.
+// Shown returns the streams that are shown, the active one first.
 func (p *Pair) Shown() []*Stream {
 	if p.Two {
 		return []*Stream{&p.Stream, &p.Other}
@@ -72,10 +72,10 @@ func (p *Pair) Shown() []*Stream {
 	return []*Stream{&p.Stream}
 }
 
-// Asked returns the stream that asked for a page, nil if it was closed meanwhile.
-func (p *Pair) Asked(r *feed.Request) *Stream {
+// Requester returns the stream that made a request, nil if it was closed meanwhile.
+func (p *Pair) Requester(r *feed.Request) *Stream {
 	switch {
-	case r.Of == p.of:
+	case r.Stream == p.id:
 		return &p.Stream
 	case p.Two:
 		return &p.Other
@@ -83,20 +83,20 @@ func (p *Pair) Asked(r *feed.Request) *Stream {
 	return nil
 }
 
-// Take takes an answer for the stream that asked; see [Stream.Take].
+// Take gives a page to the stream that asked for it; see [Stream.Take].
 func (p *Pair) Take(page feed.Page) (again bool) {
-	s := p.Asked(&page.Request)
+	s := p.Requester(&page.Request)
 	return s != nil && s.Take(page)
 }
 
-// SetSeverity takes where the payloads of event types, named as SERVER/TYPE, say how bad
-// they are, as JSON pointers. Rows are formed again.
+// SetSeverity sets the JSON pointers of the severity in the payloads of event types, which are named
+// SERVER/TYPE. Rows are formed again.
 func (p *Pair) SetSeverity(pointers map[string]string) {
-	p.Columns.Grave = pointers
+	p.Columns.SeverityPaths = pointers
 	p.Reform()
 }
 
-// Reform forms the rows again: what types say of their payloads has changed.
+// Reform forms the rows again. It must be called when the schemas of types have changed.
 func (p *Pair) Reform() {
 	clear(p.Columns.Picks)
 	for _, s := range p.Shown() {
@@ -104,14 +104,14 @@ func (p *Pair) Reform() {
 	}
 }
 
-// Measure takes from a snapshot what tells the rows of subscriptions apart.
+// Measure updates from a snapshot which types have several subscriptions.
 func (p *Pair) Measure(snap *host.Snapshot) {
 	p.several = severalOf(snap)
 	p.Other.several = p.several
 }
 
-// Caption tells what a stream shows and whether it follows, in at most so many cells: what the
-// line above the panes tells of the only one.
+// Caption describes the query of a stream and whether it follows, in at most room cells. It is shown
+// while there are two streams.
 func (s *Stream) Caption(room int) string {
 	g := s.env.Glyphs
 	text := QueryWords(&s.Query, g)
@@ -130,7 +130,7 @@ func (s *Stream) Caption(room int) string {
 	return text.Clip(max(room-len([]rune(state)), 8)).Plain() + state
 }
 
-// QueryWords says what a query takes: a place of the tree, and the filter as it was typed.
+// QueryWords describes a query: the place in the tree, and the filter as it was typed.
 func QueryWords(q *query.Query, g *cells.Glyphs) trust.Rendered {
 	text := PlaceWords(q.Node, g)
 	if q.Text == "" {
@@ -143,7 +143,7 @@ func QueryWords(q *query.Query, g *cells.Glyphs) trust.Rendered {
 	return cells.Join(text, cells.Sanitize(word+q.Text))
 }
 
-// PlaceWords names a place of the tree.
+// PlaceWords describes a place in the tree.
 func PlaceWords(n query.Node, g *cells.Glyphs) trust.Rendered {
 	switch {
 	case n.Level() == 0:
@@ -156,8 +156,8 @@ func PlaceWords(n query.Node, g *cells.Glyphs) trust.Rendered {
 	return cells.Join(cells.Sanitize(n.Server+" "+g.Path+" "), trust.Line(n.Type), cells.Sanitize(" "+g.Path+" "+string(n.Sub)))
 }
 
-// teachAside says on an empty stream without the keys what it is.
-func (s *Stream) teachAside(c *cells.Canvas) {
+// drawEmptyAside writes the text of an empty inactive stream.
+func (s *Stream) drawEmptyAside(c *cells.Canvas) {
 	text := "Nothing of this has arrived yet."
 	switch {
 	case s.Searched() != "":

@@ -11,22 +11,22 @@ import (
 	"eventdeck/ui/tui/feed"
 )
 
-// Bounds of the records that are held: those that are shown, and some on both sides, so
-// that scrolling there is at once.
+// Bounds of the records that are held: those of visible rows, and of rows on both sides, so that
+// scrolling shows them at once.
 const (
 	recordsMax = 2_048
 	recordsMem = 16 << 20 // bytes
 	screens    = 4        // on each side, in heights of the pane
-	unknown    = 64       // rows, while the height of the pane is not known
+	unknown    = 64       // rows on each side while the height of the pane is not known
 )
 
-// records are the records that were read of the rows of a stream.
+// records has the records of rows that were read.
 type records struct {
 	held  map[uint64]event.Record
 	lost  map[uint64]bool // not in the log
 	bytes int
-	gen   int  // grows with what is read
-	busy  bool // some are being read
+	gen   int  // grows with every answer
+	busy  bool // a request is running
 }
 
 func newRecords() records {
@@ -48,10 +48,10 @@ func (r *records) add(got []event.Record, lost []uint64) {
 	}
 }
 
-// full reports whether records are to be let go of.
+// full reports whether records must be dropped.
 func (r *records) full() bool { return len(r.held) > recordsMax || r.bytes > recordsMem }
 
-// keep lets go of all records but those that a function wants.
+// keep drops all records that are not wanted.
 func (r *records) keep(wanted func(seq uint64) bool) {
 	for seq, x := range r.held {
 		if !wanted(seq) {
@@ -67,27 +67,27 @@ func (r *records) has(seq uint64) bool {
 	return ok || r.lost[seq]
 }
 
-// Record returns a record that is held: the chosen one, those that are shown, and some
-// of those before and after.
+// Record returns a record if it is held: the chosen one and those of visible and nearby rows are,
+// once they were read.
 func (s *Stream) Record(seq uint64) (event.Record, bool) {
 	r, ok := s.records.held[seq]
 	return r, ok
 }
 
-// Lost reports whether a record was looked for and is not in the log any more.
+// Lost reports whether a record was requested and is no longer in the log.
 func (s *Stream) Lost(seq uint64) bool { return s.records.lost[seq] }
 
-// Next is what is to be read now, as long as there is something: rows that take the
-// place of these, rows beyond an end, records. Each answer is for [Stream.Take].
+// Next returns the next request, if the stream needs one: for the rows of a new query, rows beyond
+// an end of the window, or records. The answer must be given to [Stream.Take].
 func (s *Stream) Next() (feed.Request, bool) {
 	if r, ok := s.nextRows(); ok {
 		s.Fetching = true
-		r.Of, r.Gen, r.Query = s.of, s.Gen, s.Query
+		r.Stream, r.Gen, r.Query = s.id, s.Gen, s.Query
 		return r, true
 	}
 	if want := s.missing(); len(want) > 0 && !s.records.busy {
 		s.records.busy = true
-		return feed.Request{Kind: feed.Records, Of: s.of, Want: want}, true
+		return feed.Request{Kind: feed.Records, Stream: s.id, Want: want}, true
 	}
 	return feed.Request{}, false
 }
@@ -96,8 +96,8 @@ func (s *Stream) nextRows() (feed.Request, bool) {
 	if s.Fetching {
 		return feed.Request{}, false
 	}
-	if !s.Turned {
-		r := s.turning
+	if !s.Loaded {
+		r := s.loading
 		if r.Near = screens * s.Height; s.Height == 0 {
 			r.Near = unknown
 		}
@@ -124,8 +124,7 @@ func (s *Stream) wants() (older, newer bool) {
 	return older, newer && !older
 }
 
-// missing are the records to be read: none while those in sight and close to it are
-// held.
+// missing returns the records to read: none while those of visible and adjacent rows are held.
 func (s *Stream) missing() (want []uint64) {
 	n, h, top := len(s.Seqs), s.Height, s.Index(s.Top)
 	if n == 0 || h == 0 {
@@ -149,12 +148,12 @@ func (s *Stream) missing() (want []uint64) {
 	return want
 }
 
-// Arrivals is what is to be read when the log has grown.
+// Arrivals returns the request to make when the log has grown.
 func (s *Stream) Arrivals() feed.Request {
-	r := feed.Request{Of: s.of, Gen: s.Gen, Query: s.Query}
+	r := feed.Request{Stream: s.id, Gen: s.Gen, Query: s.Query}
 	switch {
-	case !s.Turned:
-		r.Kind = feed.Records // the rows that are read again have them
+	case !s.Loaded:
+		r.Kind = feed.Records // loading the rows includes new ones
 	case s.Cut || s.Paused:
 		r.Kind, r.At = feed.Counted, s.tally.to
 	default:
@@ -166,8 +165,8 @@ func (s *Stream) Arrivals() feed.Request {
 	return r
 }
 
-// Take takes an answer. It reports whether arrivals are to be read again: there are
-// more, or the answer came too late.
+// Take takes the answer to a request. again reports whether new records must be read again: there
+// are more, or the answer was stale.
 func (s *Stream) Take(p feed.Page) (again bool) {
 	s.records.add(p.Got, p.Lost)
 	taken := true
@@ -193,17 +192,17 @@ func (s *Stream) Take(p feed.Page) (again bool) {
 	}
 	switch p.Kind {
 	case feed.Arrived, feed.Counted:
-		return s.Turned && (!taken || !p.Newest)
+		return s.Loaded && (!taken || !p.Newest)
 	case feed.Newest, feed.Around, feed.Oldest:
-		return taken // meanwhile more may have come
+		return taken // records may have arrived meanwhile
 	}
 	return false
 }
 
-// arrive takes what the log has got; what a window that is frozen or cut does not take
-// is counted.
+// arrive takes new rows, or their number if the stream is paused or the window is cut. It reports
+// false for a stale answer.
 func (s *Stream) arrive(p *feed.Page) bool {
-	if !s.Turned || (p.Kind == feed.Counted) != (s.Cut || s.Paused) || !s.take(p) {
+	if !s.Loaded || (p.Kind == feed.Counted) != (s.Cut || s.Paused) || !s.take(p) {
 		return false
 	}
 	switch {

@@ -13,8 +13,7 @@ import (
 	"eventdeck/ui/tui/flags"
 )
 
-// row is one record as the stream shows it: formed once, laid out once for each
-// width and look.
+// row is a record as the stream shows it. It is formed once, and drawn once for each layoutKey.
 type row struct {
 	kind   event.Kind
 	at     time.Time
@@ -22,39 +21,39 @@ type row struct {
 	Type   trust.Rendered
 	Text   trust.Rendered
 	role   themes.Role
-	folded int  // how many changes of state it is of; 0 for other records
-	marker bool // no event: a gap, a change of state, a refusal
+	folded int  // the number of changes of state; 0 for other records
+	marker bool // not an event: a gap, a change of state, a refused payload
 	signs  flags.Signs
-	word   trust.Rendered // the sender's for how bad it is; of a marker what it is
+	word   trust.Rendered // the sender's word for the severity; the kind of a marker
 	level  severity.Level
 	stamp  stamp
 	sub    string
 	mode   string
 	size   string
-	paths  []trust.Rendered // values of the columns of the plan that show a place
+	paths  []trust.Rendered // the values of the [ColPath] columns of the plan
 	labels *rowLabels       // nil: none
 
-	line string // laid out, not chosen
+	line string // the drawn row when it is not chosen
 	key  layoutKey
 }
 
-// layoutKey is what a row was laid out for.
+// layoutKey has what a drawn row depends on, except its record.
 type layoutKey struct {
 	width  int
 	plan   int // generation of the plan
 	look   int
-	pan    int            // cells of the text that are left of the pane
-	clock  cells.TimeView // how times are shown
-	now    int64          // second, where times are relative to it
-	same   int            // leading characters of the time that the row before has, too
-	before time.Time      // when the row before was received, where times are relative to that
-	mark   string         // glyph in the first cell
-	marked bool           // the cursor stands where the sign of the mark would
-	found  string         // what is searched and highlighted
-	edge   batchEdge      // with the rows beside it
+	pan    int // how far summaries are scrolled to the right, in cells
+	clock  cells.TimeView
+	now    int64     // the current second, for relative times
+	same   int       // the number of leading characters of the time that equal those of the previous row
+	before time.Time // when the previous row was received, for times since then
+	mark   string    // glyph in the first cell
+	marked bool      // the row has a mark whose glyph the cursor hides
+	found  string    // the searched text
+	edge   batchEdge
 }
 
-// Row makes the row of a record.
+// Row forms the row of a record.
 func Row(r event.Record, pick TypePick, p *Plan) *row {
 	out := &row{
 		kind: r.Kind, at: r.ReceivedAt,
@@ -77,7 +76,7 @@ func Row(r event.Record, pick TypePick, p *Plan) *row {
 			out.role = themes.Strong
 		}
 		if word := out.word.Plain(); word != "" && word == out.Text.Plain() {
-			out.Text = trust.Line(compactOf(&r)) // the same twice would tell nothing
+			out.Text = trust.Line(compactOf(&r)) // the summary would repeat the severity
 		}
 	}
 	out.sub, out.mode, out.labels = string(r.Sub), evidence.ModeWord(r.Mode), LabelsOf(r.Labels, r.Type)
@@ -96,8 +95,7 @@ func Row(r event.Record, pick TypePick, p *Plan) *row {
 	return out
 }
 
-// Headline is the sender's word for how bad an event is, and what it is about, as its row says
-// it.
+// Headline returns the sender's word for the severity of an event and its summary, as in its row.
 func (s *Stream) Headline(r *event.Record) (word, summary trust.Rendered) {
 	made, ok := s.Formed[r.Seq]
 	if !ok {
@@ -107,13 +105,13 @@ func (s *Stream) Headline(r *event.Record) (word, summary trust.Rendered) {
 	return made.word, made.Text
 }
 
-// lay writes the row. Everything but the first cell, which shows the cursor.
-func (r *row) lay(c *cells.Canvas, g *cells.Glyphs, cols layoutKey, p *Plan) {
+// draw writes the row after its first cell, which shows the cursor.
+func (r *row) draw(c *cells.Canvas, g *cells.Glyphs, cols layoutKey, p *Plan) {
 	path, last := 0, true
 	var signs flags.Signs
 	for i, col := range p.cols {
 		if r.marker && col.Kind != ColTime && col.Kind != ColSeverity && col.Kind != ColServer && col.Kind != ColType {
-			continue // its text has all the room
+			continue // its text takes the place of these columns
 		}
 		value := trust.Rendered{}
 		if col.Kind == ColPath && path < len(r.paths) {
@@ -122,20 +120,20 @@ func (r *row) lay(c *cells.Canvas, g *cells.Glyphs, cols layoutKey, p *Plan) {
 		}
 		if col.Kind == ColSummary {
 			last = false
-			signs = r.layText(c, g, cols, p, p.after(i))
+			signs = r.drawText(c, g, cols, p, p.after(i))
 			continue
 		}
 		if p.width[i] > 0 {
-			r.layColumn(c, g, col.Kind, value, cols, p.width[i])
+			r.drawColumn(c, g, col.Kind, value, cols, p.width[i])
 		}
 	}
 	if last {
-		signs = r.layText(c, g, cols, p, 0)
+		signs = r.drawText(c, g, cols, p, 0)
 	}
-	signs.Lay(c)
+	signs.Draw(c)
 }
 
-// after is the room that the columns behind one take.
+// after returns the width of the columns after column i.
 func (p *Plan) after(i int) int {
 	n := 0
 	for _, w := range p.width[i+1:] {
@@ -146,13 +144,13 @@ func (p *Plan) after(i int) int {
 	return n
 }
 
-func (r *row) layColumn(c *cells.Canvas, g *cells.Glyphs, kind Kind, value trust.Rendered, cols layoutKey, width int) {
+func (r *row) drawColumn(c *cells.Canvas, g *cells.Glyphs, kind Kind, value trust.Rendered, cols layoutKey, width int) {
 	switch kind {
 	case ColTime:
-		r.layTime(c, cols, width)
+		r.drawTime(c, cols, width)
 		return
 	case ColSeverity:
-		r.laySeverity(c, g, width)
+		r.drawSeverity(c, g, width)
 	case ColServer:
 		c.Column(themes.Server, r.Server, width)
 	case ColType:
@@ -166,7 +164,7 @@ func (r *row) layColumn(c *cells.Canvas, g *cells.Glyphs, kind Kind, value trust
 		return
 	case ColPriority:
 		value = r.labels.value(kind)
-		c.Column(evidence.Gravity(value.Plain()), value, width)
+		c.Column(evidence.WordLevelRole(value.Plain()), value, width)
 	case ColName, ColTags, ColBatch:
 		role := themes.Plain
 		if kind != ColName {
@@ -179,14 +177,14 @@ func (r *row) layColumn(c *cells.Canvas, g *cells.Glyphs, kind Kind, value trust
 	c.Put(themes.Plain, " ")
 }
 
-// stamp is the time of a row as it was spelled last.
+// stamp is the formatted time of a row.
 type stamp struct {
 	text  string
 	clock cells.TimeView
 	width int
 }
 
-// clockText is the time of the row, where that depends on nothing else.
+// clockText returns the formatted time of the row, for a view that depends on nothing else.
 func (r *row) clockText(clock cells.TimeView, width int) string {
 	if s := &r.stamp; s.text == "" || s.clock != clock || s.width != width {
 		*s = stamp{clock.Text(r.at, time.Time{}, time.Time{}, width), clock, width}
@@ -194,7 +192,8 @@ func (r *row) clockText(clock cells.TimeView, width int) string {
 	return r.stamp.text
 }
 
-// sameTime counts the leading characters of the time of a row that the row before has.
+// sameTime returns the number of leading characters of the time of a row that equal those of the
+// previous row.
 func (p *Plan) sameTime(r, before *row) int {
 	if p.clock == cells.TimeRelative || p.clock == cells.TimeDelta {
 		return 0
@@ -211,8 +210,8 @@ func (p *Plan) sameTime(r, before *row) int {
 	return 0
 }
 
-// layTime writes the time; what the row before says, too, is dimmer.
-func (r *row) layTime(c *cells.Canvas, cols layoutKey, width int) {
+// drawTime writes the time; characters that equal those of the previous row are fainter.
+func (r *row) drawTime(c *cells.Canvas, cols layoutKey, width int) {
 	if cols.clock == cells.TimeRelative || cols.clock == cells.TimeDelta {
 		c.Put(themes.Dim, cols.clock.Text(r.at, time.Unix(cols.now, 0), cols.before, width)+" ")
 		return
@@ -224,9 +223,9 @@ func (r *row) layTime(c *cells.Canvas, cols layoutKey, width int) {
 	c.Put(themes.Plain, " ")
 }
 
-// laySeverity writes the bar that stands beside the text of a server, in the colour of
-// what its word means, and the word. Of a marker the word is ours and has no bar.
-func (r *row) laySeverity(c *cells.Canvas, g *cells.Glyphs, width int) {
+// drawSeverity writes a bar in the role of the severity, which marks text of a server, and the
+// sender's word. The word of a marker is the program's and has no bar.
+func (r *row) drawSeverity(c *cells.Canvas, g *cells.Glyphs, width int) {
 	if r.marker {
 		word := " " + r.word.Plain()
 		if len(word) > width {
@@ -242,14 +241,14 @@ func (r *row) laySeverity(c *cells.Canvas, g *cells.Glyphs, width int) {
 		return
 	}
 	role, word := evidence.LevelRole(r.level), r.word
-	if r.level != severity.Unknown && word.Width >= width { // a known word is known by its beginning
+	if r.level != severity.Unknown && word.Width >= width { // the beginning of a known word is enough
 		word = cells.Sanitize(shortened(word.Plain(), width-1))
 	}
 	c.Put(role, g.Gutter)
 	c.Column(evidence.WordRole(r.word.Plain()), word, width-1)
 }
 
-// shortened is the beginning of a known word, which is ASCII.
+// shortened returns the beginning of a known word, which is ASCII.
 func shortened(word string, room int) string {
 	if strings.EqualFold(word, "error") {
 		room = min(room, len("err"))
@@ -257,13 +256,13 @@ func shortened(word string, room int) string {
 	return word[:min(len(word), max(room, 0))]
 }
 
-// layText writes the summary into the room that signs and later columns leave, and
-// returns the signs that it left room for.
-func (r *row) layText(c *cells.Canvas, g *cells.Glyphs, cols layoutKey, p *Plan, after int) flags.Signs {
+// drawText writes the summary and leaves room for signs and later columns. It returns the signs that
+// fit.
+func (r *row) drawText(c *cells.Canvas, g *cells.Glyphs, cols layoutKey, p *Plan, after int) flags.Signs {
 	if cols.marked {
 		c.Put(themes.Key, g.Mark+" ")
 	}
-	layBatchEdge(c, g, cols.edge)
+	drawBatchEdge(c, g, cols.edge)
 	signs := r.signs.Fit(c.Room - after)
 	room := max(0, c.Room-signs.Width()-after)
 	text := cells.Pan(r.Text, cols.pan)

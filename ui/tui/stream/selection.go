@@ -1,11 +1,11 @@
 package stream
 
-// Selection is a range of records of the stream. Its ends are sequence numbers:
-// arrivals and filters do not move them.
+// Selection is a range of records of the stream. Its ends are sequence numbers, which arrivals and
+// filters do not change.
 type Selection struct {
 	On   bool
-	From uint64 // where it began
-	All  bool   // everything that the stream shows, up to from
+	From uint64 // the record where it began
+	All  bool   // everything that the stream shows, up to From
 }
 
 // Ends returns the first and the last record of the range.

@@ -10,30 +10,30 @@ import (
 	"eventdeck/ui/tui/query"
 )
 
-// Stream is the pane of arriving records. Its places are sequence numbers, so
-// that arrivals, folding and reading on move nothing that is being read.
+// Stream is the pane of arriving records. Its positions are sequence numbers, so that arrivals,
+// folding and reading further do not move what is being read.
 type Stream struct {
 	env *Env
 	Window
 	Follow   bool // the newest row is chosen and shown
-	Paused   bool // the view is frozen; arrivals are counted
-	Waiting  int  // paused: arrivals that match
-	Pan      int  // cells of the summaries that are left of the pane
+	Paused   bool // the rows stay as they are; new ones are counted
+	Waiting  int  // the number of new matching records while Paused
+	Pan      int  // how far summaries are scrolled to the right, in cells
 	Selected Selection
-	At       uint64 // chosen record, 0 if there is none
-	Top      uint64 // record in the first row
+	At       uint64 // the chosen record, 0 for none
+	Top      uint64 // the record in the first row
 	Height   int
 
-	shown     uint64 // the chosen record when the rows were last drawn
-	held      bool   // following waits: the chosen row stays where it is
-	anchor    uint64 // where the choice would stand if that record were shown; 0: where it is
-	anchorRow int    // of the pane, in which it stands
+	shown     uint64 // the chosen record when the rows were drawn last
+	held      bool   // Follow is suspended: the chosen row stays chosen
+	anchor    uint64 // the record to choose as soon as it is shown; 0: none
+	anchorRow int    // the row of the pane for the anchor
 
-	Labels   LabelSet // of the rows that were drawn in this scope
-	Columns  *Choice  // of all streams of a screen
-	Marks    *Marks   // the same
+	Labels   LabelSet // the kinds of labels of rows that were drawn in this scope
+	Columns  *Choice  // shared by all streams of a screen
+	Marks    *Marks   // shared by all streams of a screen
 	widest   widest
-	measured query.Query // whose rows that is of
+	measured query.Query // the query that widest belongs to
 	several  []event.Key // types with several subscriptions
 
 	records records
@@ -45,7 +45,7 @@ type Stream struct {
 	drawn   streamKey
 }
 
-// streamKey is what the drawn rows were made from.
+// streamKey has what the drawn rows depend on.
 type streamKey struct {
 	cols    layoutKey
 	h       int
@@ -61,15 +61,15 @@ type streamKey struct {
 	picked  Selection
 }
 
-// formedMax bounds the rows that are kept formed.
+// formedMax bounds the formed rows that are kept.
 const formedMax = 2_048
 
-// New is an empty stream that follows.
+// New returns an empty stream that follows.
 func New(env *Env) Stream {
 	return Stream{env: env, Follow: true, Columns: &Choice{}, Marks: &Marks{}, Formed: map[uint64]*row{}, records: newRecords()}
 }
 
-// Settle puts choice and top on rows that exist.
+// Settle moves the choice and the first row to rows that exist.
 func (s *Stream) Settle() {
 	n := len(s.Seqs)
 	if n == 0 {
@@ -89,7 +89,7 @@ func (s *Stream) Settle() {
 	s.Reveal()
 }
 
-// Reveal scrolls as little as needed to show the choice.
+// Reveal scrolls as little as needed to show the chosen row.
 func (s *Stream) Reveal() {
 	n, h := len(s.Seqs), max(s.Height, 1)
 	if n == 0 {
@@ -106,24 +106,23 @@ func (s *Stream) Reveal() {
 	s.Top = s.Seqs[top]
 }
 
-// Hold keeps the chosen row where it is although the stream follows, as long as the
-// operator is asked something about it, or lets go of it.
+// Hold suspends following while the operator is asked about the chosen row, or ends that.
 func (s *Stream) Hold(on bool) {
 	s.held = on
-	if s.Follow && !on && s.Turned {
+	if s.Follow && !on && s.Loaded {
 		s.Settle()
 	}
 }
 
-// ToShown chooses the row that stood under the cursor when the rows were last drawn, for
-// the key that is pressed: what arrived since was not seen. [Stream.Hold] ends that.
+// ToShown chooses the row that was under the cursor when the rows were drawn last: a key press is
+// meant for that one, not for a row that arrived since. [Stream.Hold] ends that.
 func (s *Stream) ToShown() {
 	if i := s.Index(s.shown); s.Follow && i < len(s.Seqs) && s.Seqs[i] == s.shown {
 		s.At = s.shown
 	}
 }
 
-// Pause freezes the view or lets it go on.
+// Pause pauses the stream or ends a pause.
 func (s *Stream) Pause() {
 	s.Paused, s.Waiting = !s.Paused, 0
 }
@@ -142,7 +141,7 @@ func (s *Stream) By(n int) {
 	s.Reveal()
 }
 
-// columnsFor says for what rows are laid out now.
+// columnsFor returns the layoutKey for rows of w cells.
 func (s *Stream) columnsFor(w int) layoutKey {
 	env := s.env
 	cols := layoutKey{width: w, look: env.Style, pan: s.Pan, clock: env.Times, mark: " ", found: env.Found()}
@@ -153,17 +152,17 @@ func (s *Stream) columnsFor(w int) layoutKey {
 	return cols
 }
 
-// widest is the room that the names in the rows would like to have which were drawn for this
-// query. It shrinks when the query changes and not before, so that columns stand still.
+// widest has the width of the longest names in the rows that were drawn for this query. It shrinks
+// only when the query changes, so that columns do not move.
 type widest struct{ server, typ int }
 
-// widen takes the names of a row that is drawn.
-func (s *Stream) widen(r *row, w int) {
-	s.widest.server = max(s.widest.server, min(r.Server.Width, serverMost(w)))
-	s.widest.typ = max(s.widest.typ, min(r.Type.Width, typeMost(w)))
+// measureNames updates widest with the names of a row.
+func (s *Stream) measureNames(r *row, w int) {
+	s.widest.server = max(s.widest.server, min(r.Server.Width, serverMax(w)))
+	s.widest.typ = max(s.widest.typ, min(r.Type.Width, typeMax(w)))
 }
 
-// severalOf returns the event types with several subscriptions, whose rows only the id tells apart.
+// severalOf returns the event types with several subscriptions.
 func severalOf(snap *host.Snapshot) (types []event.Key) {
 	seen := make(map[typeOfServer]int, len(snap.Subs))
 	for i := range snap.Subs {
@@ -184,7 +183,7 @@ func (s *Stream) Draw(w, h int) []string {
 	}
 	s.drawRows(w, h)
 	if s.plan.of.widest != s.widest {
-		s.drawRows(w, h) // with the columns for them
+		s.drawRows(w, h) // again, with the new widths of columns
 	}
 	return s.lines
 }
@@ -211,10 +210,10 @@ func (s *Stream) drawRows(w, h int) {
 	}
 	switch {
 	case len(s.Seqs) > 0:
-	case env.Teach == nil:
-		s.teachAside(c)
+	case env.DrawEmpty == nil:
+		s.drawEmptyAside(c)
 	default:
-		env.Teach(c, h)
+		env.DrawEmpty(c, h)
 	}
 	s.lines = c.Rows(h, s.lines)
 }
@@ -223,7 +222,7 @@ func (s *Stream) drawRow(c *cells.Canvas, i int, key streamKey) {
 	env := s.env
 	seq, cols := s.Seqs[i], key.cols
 	r := s.row(seq)
-	s.widen(r, cols.width)
+	s.measureNames(r, cols.width)
 	if i > 0 {
 		before := s.row(s.Seqs[i-1])
 		if env.Times == cells.TimeDelta {
@@ -250,7 +249,7 @@ func (s *Stream) drawRow(c *cells.Canvas, i int, key streamKey) {
 			c.Only(themes.Cursor)
 		}
 		c.Put(themes.Plain, cols.mark)
-		r.lay(c, env.Glyphs, cols, &s.plan)
+		r.draw(c, env.Glyphs, cols, &s.plan)
 		c.End()
 		return
 	}
@@ -258,15 +257,15 @@ func (s *Stream) drawRow(c *cells.Canvas, i int, key streamKey) {
 		s.one.Begin(&env.Theme, cols.width)
 		s.one.Found, s.one.Pins = cols.found, env.Pins
 		s.one.Put(themes.Key, cols.mark)
-		r.lay(&s.one, env.Glyphs, cols, &s.plan)
+		r.draw(&s.one, env.Glyphs, cols, &s.plan)
 		s.one.End()
 		r.line, r.key = s.one.Top(), cols
 	}
 	c.Row(r.line)
 }
 
-// after is the record at which the lines behind row i end: the next row's, or
-// the end of the log.
+// after returns the end of the range of records whose lines follow row i: the next row, or the end
+// of the log.
 func (s *Stream) after(i int) uint64 {
 	if i+1 < len(s.Seqs) {
 		return s.Seqs[i+1]
@@ -274,8 +273,8 @@ func (s *Stream) after(i int) uint64 {
 	return math.MaxUint64
 }
 
-// topFor is the first row to draw, so that the chosen one shows although lines
-// take rows, too. Following, the newest lines show as well.
+// topFor returns the first row to draw, so that the chosen row is visible although lines take rows
+// too. While the stream follows, lines after it are visible as well.
 func (s *Stream) topFor(m *Marks, h int) int {
 	top, at := s.Index(s.Top), s.Index(s.At)
 	if len(m.all) == 0 || len(s.Seqs) == 0 {
@@ -291,7 +290,7 @@ func (s *Stream) topFor(m *Marks, h int) int {
 	return top
 }
 
-// drawLine writes a line that says when it was drawn.
+// drawLine writes a line with its time and note.
 func drawLine(c *cells.Canvas, g *cells.Glyphs, m event.Mark, clock cells.TimeView) {
 	c.Put(themes.Key, g.Rule+g.Rule)
 	c.Put(themes.Key, lineWords(m, clock))
@@ -299,13 +298,13 @@ func drawLine(c *cells.Canvas, g *cells.Glyphs, m event.Mark, clock cells.TimeVi
 	c.End()
 }
 
-// Choose chooses the row in a place of those that are held.
+// Choose chooses row i of the window.
 func (s *Stream) Choose(i int) {
 	s.anchor, s.Follow = 0, false
 	s.At = s.Seqs[i]
 }
 
-// Scroll moves what is shown by n rows; the choice goes along.
+// Scroll scrolls by n rows. Another row is chosen if the chosen one would leave the pane.
 func (s *Stream) Scroll(n int) {
 	if len(s.Seqs) == 0 {
 		return

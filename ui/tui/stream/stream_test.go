@@ -15,7 +15,7 @@ func TestMarksAreFoundByTheirRecords(t *testing.T) {
 		t.Errorf("record 3 has %+v", got)
 	}
 	if _, ok := m.Find(7); ok {
-		t.Error("a line is no mark of its record")
+		t.Error("a line is returned as the mark of its record")
 	}
 	if list := m.List(); len(list) != 3 || list[0].Seq != 7 {
 		t.Errorf("listed %+v", list)
@@ -25,7 +25,7 @@ func TestMarksAreFoundByTheirRecords(t *testing.T) {
 	}
 	gen := m.Gen
 	if m.Load(m.List()[:0], nil); m.Gen == gen {
-		t.Error("a change is not told")
+		t.Error("a change does not raise Gen")
 	}
 }
 

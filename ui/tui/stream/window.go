@@ -12,46 +12,46 @@ import (
 	"eventdeck/ui/tui/query"
 )
 
-// WindowMax bounds the rows that are held.
+// WindowMax bounds the rows of a window.
 const WindowMax = 10_000
 
-// Window is the part of the log that a stream holds: the sequence numbers of
-// the records that match its query, ascending. It says what is to be read and takes
-// the answers; it grows at both ends on demand and holds at most WindowMax numbers.
+// Window is the part of the log that a stream holds: the sequence numbers of records that match its
+// query, ascending. It makes requests and takes the answers. It grows at both ends on demand to at
+// most [WindowMax] rows.
 type Window struct {
 	Query query.Query
-	of    int // tells the streams of a screen apart
+	id    int // identifies the stream on its screen
 	Gen   int // answers to requests of another generation are stale
 
 	Seqs     []uint64
 	folds    map[uint64]feed.Fold // of the rows that are changes of state or gaps
-	joined   int                  // grows with every row that went on
-	From     uint64               // everything from here …
-	Seen     uint64               // … to here was examined
-	Oldest   bool                 // there is nothing before from
-	Cut      bool                 // there are rows after the last one that are not held
-	Back     time.Time
+	joined   int                  // grows with every record that joins a row
+	From     uint64               // the log was read from here …
+	Seen     uint64               // … to here
+	Oldest   bool                 // there is no record before From
+	Cut      bool                 // there are records after Seen that are not held
+	Back     time.Time            // when the record at From was received
 	tally    tally
-	turning  feed.Request // whose answer takes the place of the rows, until Turned
-	Turned   bool         // the rows are those of the query
+	loading  feed.Request // the request whose answer replaces the rows, until Loaded
+	Loaded   bool         // the rows are those of the query
 	Fetching bool
-	Stop     context.CancelFunc // ends the search that runs; nil if there is none
+	Stop     context.CancelFunc // ends the running search; nil if there is none
 }
 
-// Which tells the streams of a screen apart.
-func (w *Window) Which() int { return w.of }
+// ID returns a number that identifies the stream on its screen.
+func (w *Window) ID() int { return w.id }
 
-// turn has other rows read, which take the place of those that are held. Answers to
-// earlier requests become stale, and the search for them ends.
-func (w *Window) turn(q query.Query, kind feed.Kind, at uint64) {
+// load requests the rows of a query, which will replace the present ones. Earlier requests end, and
+// their answers become stale.
+func (w *Window) load(q query.Query, kind feed.Kind, at uint64) {
 	w.Query = q
 	w.Gen++
-	w.turning, w.Turned = feed.Request{Kind: kind, At: at}, false
-	w.rest()
+	w.loading, w.Loaded = feed.Request{Kind: kind, At: at}, false
+	w.cancel()
 }
 
-// rest ends the request that runs.
-func (w *Window) rest() {
+// cancel ends the running request.
+func (w *Window) cancel() {
 	w.Fetching = false
 	if w.Stop != nil {
 		w.Stop()
@@ -59,45 +59,44 @@ func (w *Window) rest() {
 	}
 }
 
-// take joins the answer to a request to the window. It reports whether it could: an
-// answer may come too late.
+// take adds the rows of an answer to the window. It reports false for a stale answer.
 func (w *Window) take(p *feed.Page) bool {
 	if p.Gen != w.Gen {
 		return false
 	}
 	switch p.Kind {
 	case feed.Newest, feed.Around, feed.Oldest:
-		w.rest()
-		w.Turned = true
+		w.cancel()
+		w.Loaded = true
 		w.Seqs, w.From, w.Seen, w.Oldest, w.Back = p.Seqs, p.From, p.To, p.Oldest, p.Back
 		w.folds = nil
 		w.takeFolds(p.Folds)
 		w.Cut = !p.Newest
-		w.jumped(p.Last)
+		w.countFromLoaded(p.Last)
 	case feed.Older:
-		w.rest()
+		w.cancel()
 		w.Seqs = append(p.Seqs[:len(p.Seqs):len(p.Seqs)], w.Seqs...)
 		w.takeFolds(p.Folds)
 		w.From, w.Back = p.From, p.Back
 		w.Oldest = p.Oldest && p.Err == nil
 		w.cutEnd()
 	case feed.Newer:
-		w.rest()
+		w.cancel()
 		w.join(p.Seqs, p.Folds)
 		w.Seen = p.To
-		w.reached(p.Seqs)
+		w.countRead(p.Seqs)
 		if p.Newest {
 			w.Cut = false
 		}
 		w.trimFront()
 	case feed.Arrived:
-		if w.Cut || p.At > w.Seen || p.At < w.Seen && len(p.Folds) > 0 { // folded with what is here already
+		if w.Cut || p.At > w.Seen || p.At < w.Seen && len(p.Folds) > 0 { // some of these records are in the window already
 			return false
 		}
 		i, _ := slices.BinarySearch(p.Seqs, w.Seen+1)
 		w.join(p.Seqs[i:], p.Folds)
 		w.Seen = max(w.Seen, p.To)
-		w.level()
+		w.resetTally()
 	case feed.Counted:
 		if p.At != w.tally.to {
 			return false
@@ -108,8 +107,8 @@ func (w *Window) take(p *feed.Page) bool {
 	return true
 }
 
-// join appends rows. Changes of state before the first event among them continue with equal ones
-// behind the last event that is here.
+// join appends rows. Changes of state before the first event among them join equal ones after the
+// last event of the window.
 func (w *Window) join(seqs []uint64, folds map[uint64]feed.Fold) {
 	run := feed.Run{}
 	for _, row := range w.Seqs[w.runFrom():] {
@@ -132,7 +131,7 @@ func (w *Window) join(seqs []uint64, folds map[uint64]feed.Fold) {
 	w.takeFolds(folds)
 }
 
-// runFrom is where the last rows begin that are changes of state and gaps.
+// runFrom returns the index of the first row after the last event.
 func (w *Window) runFrom() int {
 	i := len(w.Seqs)
 	for i > 0 {
@@ -144,7 +143,7 @@ func (w *Window) runFrom() int {
 	return i
 }
 
-// Hidden are the changes of state that have no row of their own.
+// Hidden returns the changes of state that have no row of their own.
 func (w *Window) Hidden() map[uint64]bool {
 	out := map[uint64]bool{}
 	for _, f := range w.folds {
@@ -165,8 +164,8 @@ func (w *Window) takeFolds(folds map[uint64]feed.Fold) {
 	maps.Copy(w.folds, folds)
 }
 
-// LastOf is the newest record of the row of a record before the next row: of changes of state
-// that are one row the last one there, else itself.
+// LastOf returns the newest record of a row that is older than the next row: for folded changes of
+// state the last such one, otherwise seq.
 func (w *Window) LastOf(seq uint64) uint64 {
 	last := w.folds[seq].Last
 	if i := w.Index(seq) + 1; i < len(w.Seqs) {
@@ -175,14 +174,14 @@ func (w *Window) LastOf(seq uint64) uint64 {
 	return max(seq, last)
 }
 
-// Rows is how many changes of state the row of a record is of, 0 where it is of none, and the
+// Rows returns the number of changes of state in the row of a record, 0 for other rows, and the
 // newest of them.
 func (w *Window) Rows(seq uint64) (n int, last uint64) {
 	f := w.folds[seq]
 	return f.Rows, f.Last
 }
 
-// rowOf is the row that shows a record. ok is false if none that is held does.
+// rowOf returns the row that shows a record; ok is false if no row of the window does.
 func (w *Window) rowOf(seq uint64) (row uint64, ok bool) {
 	i := w.Index(seq)
 	if i < len(w.Seqs) && w.Seqs[i] == seq {
@@ -203,7 +202,7 @@ func (s *Stream) Shows(seq uint64) bool {
 	return ok && row == s.At
 }
 
-// trimFront lets go of the oldest rows beyond WindowMax.
+// trimFront drops the oldest rows beyond [WindowMax].
 func (w *Window) trimFront() {
 	over := len(w.Seqs) - WindowMax
 	if over <= 0 {
@@ -216,19 +215,19 @@ func (w *Window) trimFront() {
 	w.From, w.Oldest = w.Seqs[0], false
 }
 
-// Index returns the place of seq, or of the first row after it.
+// Index returns the index of row seq, or of the first row after it.
 func (w *Window) Index(seq uint64) int {
 	return sort.Search(len(w.Seqs), func(i int) bool { return w.Seqs[i] >= seq })
 }
 
-// Searching reports whether the history is being searched for rows of a filter, and how
-// far back that has come: the zero time if that is not known.
+// Searching reports whether the log is being searched for rows of a filter, and back to which time:
+// the zero time if that is not known.
 func (w *Window) Searching() (back time.Time, on bool) {
 	more := !w.Oldest && (w.Fetching || !w.Cut && len(w.Seqs) < feed.PageRows)
-	return w.Back, w.Query.Filters() && (!w.Turned || more)
+	return w.Back, w.Query.Filters() && (!w.Loaded || more)
 }
 
-// Searched tells how far a search through the history is, "" when there is none.
+// Searched describes the progress of that search, "" if there is none.
 func (w *Window) Searched() string {
 	if _, on := w.Searching(); !on || w.Seen == 0 {
 		return ""

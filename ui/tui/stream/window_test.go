@@ -9,21 +9,15 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
-	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/feed"
 	"eventdeck/ui/tui/internal/tuitest"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/stream"
 )
 
-// empty is a stream of ten rows that has read nothing yet.
+// empty returns a stream of ten rows that has read nothing yet.
 func empty() *stream.Stream {
-	s := stream.New(&stream.Env{
-		Env: tuitest.Env(), Snap: &host.Snapshot{}, Focused: func() bool { return true }, Found: func() string { return "" },
-		Terse:  func() (bool, bool) { return false, false },
-		TypeOf: func(*event.Record) event.Type { return event.Type{} },
-		Teach:  func(c *cells.Canvas, _ int) { c.Put(0, "nothing yet"); c.End() },
-	})
+	s := stream.New(tuitest.StreamEnv(tuitest.Env(), &host.Snapshot{}))
 	s.Height = 10
 	return &s
 }
@@ -35,8 +29,8 @@ func seqs(from, to uint64) (out []uint64) {
 	return out
 }
 
-// answer answers what the stream asks for from a log of so many events, until it asks
-// for nothing. It returns the kinds of the requests.
+// answer answers the requests of the stream from a log of last events, until there are none. It
+// returns the kinds of the requests.
 func answer(t *testing.T, s *stream.Stream, last uint64) (kinds []feed.Kind) {
 	t.Helper()
 	for range 100 {
@@ -75,8 +69,8 @@ func answer(t *testing.T, s *stream.Stream, last uint64) (kinds []feed.Kind) {
 
 func text(s *stream.Stream) string { return tuitest.Plain(s.Draw(80, s.Height)) }
 
-// Rows that are not read yet show so; scrolling within what was read asks for nothing.
-func TestRowsShowWhenTheyAreRead(t *testing.T) {
+// Rows are placeholders until their records are read.
+func TestRowsShowRecordsOnceTheyAreRead(t *testing.T) {
 	s := empty()
 	s.Show(query.Query{})
 	answer(t, s, 1000)
@@ -105,15 +99,14 @@ func TestRowsShowWhenTheyAreRead(t *testing.T) {
 	}
 }
 
-// Answers to a query that is no longer asked change nothing, and the rows of before stay
-// until those of the new one are there.
-func TestRowsOfAnEarlierQueryAreDropped(t *testing.T) {
+// Answers to a former query change nothing, and old rows stay until the new ones are read.
+func TestAnswersToFormerQueriesAreDropped(t *testing.T) {
 	s := empty()
 	s.Show(query.Query{})
 	answer(t, s, 100)
 	s.Show(query.Query{Node: query.Node{Server: "chat"}})
 	late, _ := s.Next()
-	if len(s.Seqs) != 100 || s.Turned {
+	if len(s.Seqs) != 100 || s.Loaded {
 		t.Errorf("%d rows meanwhile", len(s.Seqs))
 	}
 	s.Show(query.Query{Node: query.Node{Server: "pager"}})
@@ -127,7 +120,7 @@ func TestRowsOfAnEarlierQueryAreDropped(t *testing.T) {
 	}
 }
 
-func TestArrivals(t *testing.T) {
+func TestArrivalsFollowOrAreCounted(t *testing.T) {
 	arrived := func(s *stream.Stream, to uint64) (again bool) {
 		r := s.Arrivals()
 		p := feed.Page{Request: r, To: to, Newest: true, Last: to}
@@ -168,7 +161,7 @@ func TestArrivals(t *testing.T) {
 	}
 }
 
-func TestPlacesAreFoundAgain(t *testing.T) {
+func TestSeekAndShowAtReturnToRecords(t *testing.T) {
 	s := empty()
 	s.Show(query.Query{})
 	answer(t, s, 5000)
@@ -200,9 +193,8 @@ func TestPlacesAreFoundAgain(t *testing.T) {
 	}
 }
 
-// Columns are as wide as the names that were shown: they grow at once, stay while rows are
-// scrolled, and become narrower with another query only.
-func TestColumnsStandStillUntilTheQueryChanges(t *testing.T) {
+// Columns grow with longer names at once, and shrink only with another query.
+func TestColumnsShrinkOnlyWithTheQuery(t *testing.T) {
 	s := empty()
 	long := "a.type.with.a.long.name"
 	show := func(q query.Query, last uint64) {

@@ -12,10 +12,9 @@ import (
 	"eventdeck/ui/tui/words"
 )
 
-// Memorable returns a typed line as it is remembered: of the command that subscribes without
-// the values that the schema of its event type calls secret, and "" where the type is not
-// known.
-func Memorable(snap *host.Snapshot, command, text string) string {
+// ForHistory returns a typed line for the history. In lines of the subscribe command it masks the
+// arguments that the schema of the event type calls secret; it returns "" if the type is not known.
+func ForHistory(snap *host.Snapshot, command, text string) string {
 	typed, err := words.Split(text)
 	if err != nil || len(typed) < 2 || typed[0] != command {
 		return text
@@ -35,16 +34,16 @@ func Memorable(snap *host.Snapshot, command, text string) string {
 	}
 	for i, w := range typed {
 		if strings.ContainsAny(w, " \t\"'\\") {
-			typed[i] = words.Shell(w)
+			typed[i] = words.ShellQuote(w)
 		}
 	}
 	return strings.Join(typed, " ")
 }
 
-// typedAnew refuses a line out of the history in which a secret is still to be typed.
+// checkMasked refuses arguments in which a masked secret of the history was not typed again.
 //
 // Error: [words.ErrUsage].
-func typedAnew(typ event.Type, typed []string) error {
+func checkMasked(typ event.Type, typed []string) error {
 	for _, w := range typed {
 		if name, value, _ := strings.Cut(w, "="); value == redact.Shown && secretName(typ, name) {
 			return fmt.Errorf("%w: %s is secret and was not remembered; type its value again", words.ErrUsage, name)
@@ -53,8 +52,7 @@ func typedAnew(typ event.Type, typed []string) error {
 	return nil
 }
 
-// secretName reports whether the argument of that name is not to be shown, all of it or
-// a part.
+// secretName reports whether an argument is secret or contains a secret.
 func secretName(typ event.Type, name string) bool {
 	return slices.ContainsFunc(schema.Fields(typ), func(f schema.Field) bool { return f.Name().Raw() == name && holdsSecret(f) })
 }

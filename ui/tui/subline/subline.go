@@ -1,5 +1,5 @@
-// Package subline subscribes by a typed line: an event type, its arguments as name=value,
-// and how events are to come.
+// Package subline subscribes by a typed line: an event type, its arguments as name=value, and options
+// such as mode=push.
 package subline
 
 import (
@@ -27,33 +27,34 @@ import (
 // Modes are the words for a mode.
 var Modes = []string{string(event.ModeAuto), string(event.ModePush), string(event.ModePoll), string(event.ModeWebhook)}
 
-// Env is what a typed subscription needs.
+// Env has what a typed subscription needs from the screen.
 type Env struct {
 	*cells.Env
 	widget.Screen
 	Host  Host
 	Snap  *host.Snapshot
 	KeyOf func(action string) string
-	Take  func(host.Snapshot) tea.Cmd // shows a newer snapshot, and has the host read
+	Take  func(host.Snapshot) tea.Cmd // shows a newer snapshot, and reads the host
 }
 
-// Host is what is asked of the host, in the background.
+// Host is the part of the host that is used, in the background.
 type Host interface {
 	form.Host
 	Snapshot() host.Snapshot
 	Types(ctx context.Context, server string) ([]event.Type, error)
 }
 
-// line is what a typed line says of a subscription.
+// line is a parsed line.
 type line struct {
 	request host.Request // without arguments
 	typ     *event.Type  // nil: its server has not listed its types yet
 	args    []string     // name=value
 }
 
-// Subscribe begins the subscription of a line without the command's name. What becomes of
-// it is told. Errors: [words.ErrUsage], those of [lookup.ServerOf], that the server cannot
-// be asked, what is wrong with an argument.
+// Subscribe subscribes by the words of a line after the command, and shows the result.
+//
+// Errors: [words.ErrUsage], those of [lookup.ServerOf], that the server is not connected, or that an
+// argument is wrong.
 func Subscribe(e *Env, typed []string) (tea.Cmd, error) {
 	l, err := read(e.Snap, typed)
 	if err != nil {
@@ -79,17 +80,16 @@ func Subscribe(e *Env, typed []string) (tea.Cmd, error) {
 	}), nil
 }
 
-// complete reads the arguments as the type takes them.
+// complete parses the arguments by the schema of the type.
 func (l *line) complete(typ event.Type) (err error) {
-	if err := typedAnew(typ, l.args); err != nil {
+	if err := checkMasked(typ, l.args); err != nil {
 		return err
 	}
 	l.request.Args, err = words.Args(l.args, typ.InputSchema)
 	return err
 }
 
-// subscribe asks the server for the subscription, and for the type before, where that is
-// not known.
+// subscribe subscribes at the server. If the type is not known it lists the types first.
 func (l *line) subscribe(ctx context.Context, h Host) error {
 	if l.typ == nil {
 		within, cancel := context.WithTimeoutCause(ctx, form.SubscribeWithin, form.ErrLate)
@@ -111,14 +111,14 @@ func (l *line) subscribe(ctx context.Context, h Host) error {
 	return err
 }
 
-// tell tells the result.
+// tell shows the result.
 func (l *line) tell(e *Env, err error) {
 	name := cells.Sanitize(l.request.Server).Plain() + " " + trust.Line(l.request.Type).Plain()
 	if l.typ != nil {
 		name = evidence.RequestName(*l.typ, l.request)
 	}
 	what, err := evidence.Unconfirmed("subscribed to "+name, err)
-	switch v := lookup.Begun(e.Snap, l.request); {
+	switch v := lookup.SubFor(e.Snap, l.request); {
 	case err == nil:
 		e.Tell(what)
 	case errors.Is(err, context.Canceled):
@@ -128,30 +128,29 @@ func (l *line) tell(e *Env, err error) {
 	case errors.Is(err, form.ErrLate):
 		e.Fail("cannot subscribe to "+name, errors.New("the server has not answered"))
 	default:
-		e.Fail("cannot subscribe to "+name, advised(err, e.Snap.Receiver))
+		e.Fail("cannot subscribe to "+name, withAdvice(err, e.Snap.Receiver))
 	}
 }
 
-// advised is the error of a callback that the server refused, as what that means and what to
-// do about it; any other error stays.
-func advised(err error, receiver string) error {
+// withAdvice replaces the error of a refused callback by an explanation and what to do; it returns any
+// other error as it is.
+func withAdvice(err error, receiver string) error {
 	said, ok := host.RefusalOf(err)
 	if !ok || said.Name != host.RefusedCallback {
 		return err
 	}
 	reason := said.Reason.Raw()
-	step := evidence.CallbackStep(reason, receiver)
-	return errors.New(evidence.CallbackText(reason) + " " + strings.ToUpper(step[:1]) + step[1:] + ".")
+	return errors.New(evidence.CallbackText(reason) + " " + cells.Sentence(evidence.CallbackStep(reason, receiver)))
 }
 
-// read reads a line, and finds the server and the type.
+// read parses a line, and finds the server and the type.
 func read(snap *host.Snapshot, typed []string) (l line, err error) {
 	l.request.Mode = event.ModeAuto
 	server := ""
 	for _, word := range typed[1:] {
 		name, value, ok := strings.Cut(word, "=")
 		if !ok {
-			return l, fmt.Errorf("%w: %q is no name=value", words.ErrUsage, word)
+			return l, fmt.Errorf("%w: %q is not of the form name=value", words.ErrUsage, word)
 		}
 		switch name {
 		case "mode":
@@ -177,7 +176,7 @@ func read(snap *host.Snapshot, typed []string) (l line, err error) {
 	return l, nil
 }
 
-// Complete returns what the last of the words may be.
+// Complete returns candidates for the last word of a line.
 func Complete(snap *host.Snapshot, typed []string) []string {
 	if len(typed) == 1 {
 		return lookup.Types(snap)

@@ -21,7 +21,7 @@ import (
 	"eventdeck/ui/tui/words"
 )
 
-// fakeHost notes subscriptions.
+// fakeHost records subscriptions.
 type fakeHost struct {
 	form.Host
 	snap   *host.Snapshot
@@ -59,7 +59,7 @@ func newShop() (*fakeHost, *tuitest.Screen, *subline.Env) {
 	return h, s, &subline.Env{Env: tuitest.Env(), Screen: s, Host: h, Snap: snap, KeyOf: s.KeyOf, Take: func(host.Snapshot) tea.Cmd { return nil }}
 }
 
-func TestALineSubscribes(t *testing.T) {
+func TestLineSubscribes(t *testing.T) {
 	h, s, env := newShop()
 	cmd, err := subline.Subscribe(env, []string{"order.placed", "team=the core", "mode=poll", "from=saved", "server=shop"})
 	if err != nil || !strings.HasPrefix(s.Told, "asking shop for order.placed") {
@@ -82,8 +82,8 @@ func TestALineSubscribes(t *testing.T) {
 	}
 }
 
-// In mode auto a type that offers only webhook gets what mode=webhook gives it.
-func TestALineTakesTheOnlyMode(t *testing.T) {
+// In mode auto a type that offers only webhook is subscribed to by webhook.
+func TestModeAutoUsesTheOnlyMode(t *testing.T) {
 	h, s, env := newShop()
 	h.noAuto = fmt.Errorf("%w: only webhook", host.ErrMode)
 	cmd, err := subline.Subscribe(env, []string{"order.placed"})
@@ -92,8 +92,8 @@ func TestALineTakesTheOnlyMode(t *testing.T) {
 	}
 }
 
-// The types of a server that has not listed them are asked for first.
-func TestALineWaitsForTheTypes(t *testing.T) {
+// The types of a server that has not listed them are listed first.
+func TestTypesAreListedFirst(t *testing.T) {
 	h, s, env := newShop()
 	h.types = []event.Type{placed}
 	cmd, err := subline.Subscribe(env, []string{"order.placed", "server=late", "team=a"})
@@ -112,7 +112,7 @@ func TestALineWaitsForTheTypes(t *testing.T) {
 	}
 }
 
-func TestWrongLines(t *testing.T) {
+func TestWrongLinesAreRefused(t *testing.T) {
 	_, _, env := newShop()
 	for line, want := range map[string]error{
 		"order.placed team":        words.ErrUsage,
@@ -137,8 +137,7 @@ func TestCompletions(t *testing.T) {
 	}
 }
 
-// A secret that was typed is not remembered.
-func TestSecretsAreNotRemembered(t *testing.T) {
+func TestHistoryHasNoSecrets(t *testing.T) {
 	_, _, env := newShop()
 	for line, want := range map[string]string{
 		`sub order.placed  team=core mode=poll`:                    `sub order.placed  team=core mode=poll`,
@@ -149,7 +148,7 @@ func TestSecretsAreNotRemembered(t *testing.T) {
 		`sub order.placed pin=hunter2 server=other`:                ``,
 		`time utc`: `time utc`,
 	} {
-		if got := subline.Memorable(env.Snap, "sub", line); got != want {
+		if got := subline.ForHistory(env.Snap, "sub", line); got != want {
 			t.Errorf("%s is remembered as %q, want %q", line, got, want)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"eventdeck/ui/tui/table"
 )
 
-// fruit is a source of named rows that may be sorted and filtered.
+// fruit is a source of names that can be sorted and filtered.
 type fruit struct {
 	has  []string
 	rows []string
@@ -45,7 +45,7 @@ func (f *fruit) Cell(i, col int) table.Cell {
 	return table.Say(themes.Plain, f.rows[i])
 }
 func (f *fruit) Describe(*detail.Text, table.RowID) {}
-func (f *fruit) Teach() []string                    { return []string{"No fruit yet."} }
+func (f *fruit) EmptyText() []string                { return []string{"No fruit yet."} }
 func (f *fruit) Filter(text string)                 { f.text = text }
 func (f *fruit) SortBy(col int, reverse bool) {
 	f.less = func(a, b string) int {
@@ -73,28 +73,27 @@ func draw(t *table.Table) string {
 	return tuitest.Plain(t.Draw(30, 5))
 }
 
-// What is chosen is a row: those that come, go or are sorted again move it, never the choice
-// to another one.
-func TestTheChoiceStaysWithItsRow(t *testing.T) {
+// The chosen row stays chosen when rows come, go or are sorted.
+func TestChosenRowStaysChosen(t *testing.T) {
 	f, tab := newTable(false, "fig", "kiwi", "plum")
 	tab.By(1)
 	for _, rows := range [][]string{{"apple", "fig", "kiwi", "plum"}, {"kiwi"}, {"a", "b", "c", "d", "e", "kiwi"}} {
 		f.has = rows
 		if text := draw(tab); tab.At.Name != "kiwi" || !strings.Contains(text, "kiwi") {
-			t.Errorf("of %v %q is chosen, shown\n%s", rows, tab.At.Name, text)
+			t.Errorf("of %v %q is chosen:\n%s", rows, tab.At.Name, text)
 		}
 	}
 	f.has = []string{"a", "b"}
 	if draw(tab); tab.At.Name != "b" {
-		t.Errorf("beside a row that is gone %q is chosen", tab.At.Name)
+		t.Errorf("in place of a row that is gone %q is chosen", tab.At.Name)
 	}
 	f.has = nil
 	if text := draw(tab); tab.Chosen() || !strings.Contains(text, "No fruit yet.") {
-		t.Errorf("of nothing %q is chosen, shown\n%s", tab.At.Name, text)
+		t.Errorf("of no rows %q is chosen:\n%s", tab.At.Name, text)
 	}
 }
 
-func TestATableFollowsItsEndUntilOneLooksBack(t *testing.T) {
+func TestTableFollowsItsEndUntilTheOperatorMovesUp(t *testing.T) {
 	f, tab := newTable(true, "a", "b")
 	add := func(name string) string {
 		f.has = append(f.has, name)
@@ -106,7 +105,7 @@ func TestATableFollowsItsEndUntilOneLooksBack(t *testing.T) {
 	}
 	tab.By(-1)
 	if at := add("d"); at != "b" {
-		t.Errorf("looking back, %q is chosen", at)
+		t.Errorf("after moving up %q is chosen", at)
 	}
 	tab.End(true)
 	if at := add("e"); at != "e" {
@@ -125,23 +124,23 @@ func TestRowsAreSortedAndFound(t *testing.T) {
 		t.Errorf("sorted by name: %v, at %q", f.rows, tab.At.Name)
 	}
 	tab.SortNext(1)
-	tab.TurnAround()
+	tab.Reverse()
 	if title, reverse := tab.Order(); title != "LETTERS" || !reverse || f.rows[0] != "cherry" {
 		t.Errorf("sorted by %q (reverse: %v): %v", title, reverse, f.rows)
 	}
-	tall := tab.Tall()
+	tall := tab.WantedRows()
 	if tab.Find("ig"); !slices.Equal(f.rows, []string{"fig"}) || tab.At.Name != "fig" {
 		t.Errorf("found are %v, at %q", f.rows, tab.At.Name)
 	}
-	if tab.Tall() != tall {
-		t.Errorf("what is typed changes the height from %d to %d", tall, tab.Tall())
+	if tab.WantedRows() != tall {
+		t.Errorf("a typed text changes the height from %d to %d", tall, tab.WantedRows())
 	}
 	if !tab.Sorts() || !tab.Finds() {
-		t.Error("it does not tell that it sorts and finds")
+		t.Error("it does not report that it can be sorted and filtered")
 	}
 }
 
-func TestAClickChoosesAndOpens(t *testing.T) {
+func TestSecondClickOpensTheRow(t *testing.T) {
 	_, tab := newTable(false, "a", "b", "c", "d", "e", "f")
 	tab.End(true)
 	draw(tab)
@@ -149,26 +148,26 @@ func TestAClickChoosesAndOpens(t *testing.T) {
 		t.Errorf("chosen is %q, again: %v", tab.At.Name, again)
 	}
 	if again := tab.Click(0); !again {
-		t.Error("the second click is no second one")
+		t.Error("a second click on the row is not reported")
 	}
 	for _, row := range []int{-1, 99} {
 		if tab.Click(row) || tab.At.Name != "c" {
-			t.Errorf("a click beside the rows chose %q", tab.At.Name)
+			t.Errorf("a click outside the rows chose %q", tab.At.Name)
 		}
 	}
 }
 
-// What is remembered of tables finds them again by their names and titles.
-func TestTablesAreAsTheyWere(t *testing.T) {
+// Saved states find their tables and columns by name and title.
+func TestTablesAreRestored(t *testing.T) {
 	_, one := newTable(false, "b", "a")
 	_, two := newTable(false, "x")
 	two.Name = "second"
 	b := &table.Board{Tabs: []*table.Table{one, two}}
 	if kept := table.States(b); len(kept) != 0 {
-		t.Errorf("of tables as they begin %v is remembered", kept)
+		t.Errorf("of unchanged tables %v is saved", kept)
 	}
 	one.SortNext(1)
-	one.TurnAround()
+	one.Reverse()
 	b.Turn(1)
 	kept := table.States(b)
 

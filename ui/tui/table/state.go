@@ -2,8 +2,8 @@ package table
 
 import "slices"
 
-// State is what is saved of a table between runs: whether it is the one that its board shows,
-// and its order. Columns are saved by their titles, so that they may move.
+// State is the saved state of a table: whether its board shows it, and its order. Columns are saved
+// by their titles, so that they may move.
 type State struct {
 	Name    string `json:"name"`
 	Shown   bool   `json:"shown,omitempty"`
@@ -11,7 +11,7 @@ type State struct {
 	Reverse bool   `json:"reverse,omitempty"`
 }
 
-// States returns the states of the tables that differ from those of a first start.
+// States returns the states of the tables that differ from the initial state.
 func States(boards ...*Board) (out []State) {
 	for _, b := range boards {
 		for i, t := range b.Tabs {
@@ -27,8 +27,8 @@ func States(boards ...*Board) (out []State) {
 	return out
 }
 
-// Restore shows and sorts the tables as they were saved. Tables and columns that are not there
-// any more are left out.
+// Restore shows and sorts the tables as they were saved. It ignores tables and columns that no
+// longer exist.
 func Restore(saved []State, boards ...*Board) {
 	for _, b := range boards {
 		for i, t := range b.Tabs {

@@ -1,9 +1,7 @@
-// Package table shows the rows of a source in columns. A board has several tables behind tabs.
+// Package table shows the rows of a source in columns. A board has several tables on tabs.
 package table
 
 import (
-	"cmp"
-	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -15,7 +13,7 @@ import (
 	"eventdeck/ui/tui/detail"
 )
 
-// RowID identifies a row while rows come, go and are sorted. The zero value is no row.
+// RowID identifies a row when rows come, go or are sorted. The zero value is no row.
 type RowID struct {
 	Sub  event.SubID
 	Seq  uint64
@@ -28,95 +26,80 @@ type Cell struct {
 	Text trust.Rendered
 }
 
-// Say returns a cell of a text, which is sanitized.
+// Say returns a cell with a text, which it sanitizes.
 func Say(role themes.Role, text string) Cell { return Cell{role, cells.Sanitize(text)} }
 
-// Column says how a column shares the width of the table. All widths are in cells.
-type Column struct {
-	Title string
-	Width int  // the least width
-	Grow  int  // its share of the room that is left
-	Most  int  // the largest width; 0: there is none
-	Wish  int  // the width for which columns of rank niceToHave or above are left out
-	Right bool // aligned to the right, as numbers are
-	Rank  int  // where there is no room the column with the highest rank is left out first; 0: never
-	Empty bool // no row has a value: the column is left out
-}
-
-// Source has the rows of a table. Its methods are called on the event loop and do no I/O.
+// Source provides the rows of a table. Its methods are called on the event loop and do no I/O.
 type Source interface {
 	Columns() []Column
 	// Load updates the rows and reports whether they changed.
 	Load() (changed bool)
 	Len() int
 	ID(i int) RowID
-	// Find returns the index of a row, -1 if there is none of that id.
+	// Find returns the index of a row, -1 if there is none with that id.
 	Find(id RowID) int
 	Cell(i, col int) Cell
-	// Describe writes what the detail shows of a row.
+	// Describe writes the text of the detail pane for a row.
 	Describe(d *detail.Text, id RowID)
-	// Teach returns the lines of an empty table: why it is, and what can be done.
-	Teach() []string
+	// EmptyText returns the lines of an empty table: why it is empty, and what can be done.
+	EmptyText() []string
 }
 
-// niceToHave is the rank from which columns are left out for the wish of another one.
-const niceToHave = 6
-
-// Sorter is a source whose order the operator chooses.
+// Sorter is a source that can be sorted by a column; col -1 is the order of the source.
 type Sorter interface{ SortBy(col int, reverse bool) }
 
-// Finder is a source that can be limited to rows with a text; "" ends that.
+// Finder is a source that can be limited to rows with a text; "" shows all rows.
 type Finder interface{ Filter(text string) }
 
-// Opener is a source whose rows lead to another place; leads is false if there is none.
+// Opener is a source whose rows can be opened; leads is false if a row leads nowhere.
 type Opener interface {
 	Open(id RowID) (cmd tea.Cmd, leads bool)
 }
 
 // Worker is a source that reads in the background. Work is called after every message while the
-// table is shown, and returns nil where nothing is to be read.
+// table is shown; it returns nil if there is nothing to read.
 type Worker interface{ Work() tea.Cmd }
 
-// Env is what tables need.
+// Env has the surroundings of a table.
 type Env struct {
 	*cells.Env
 	Focused func() bool // the table has the focus
 }
 
-// Table shows the rows of a source. A row stays chosen when rows come, go or are sorted.
+// Table shows the rows of a source. The chosen row stays chosen when rows come, go or are sorted.
 type Table struct {
 	Name   string
 	Src    Source
 	At     RowID  // the chosen row
-	Height int    // rows in sight
-	Text   string // that rows must have; see [Finder]
-	Gen    int    // changes when rows or what is known of them change
+	Height int    // number of visible rows
+	Text   string // the text that rows must have; see [Finder]
+	Gen    int    // changes with the rows and their descriptions
 
 	env     *Env
-	top     int  // the first row in sight
+	top     int  // the first visible row
 	follow  bool // the newest row is chosen
-	tail    bool // new rows come at the end
+	tail    bool // new rows are added at the end
 	sort    int  // the column by which rows are sorted, -1 for none
 	reverse bool
-	whole   int // how many rows there are without Text
+	whole   int // the number of rows without Text
 
 	draws   cells.Canvas
 	lines   []string
 	drawn   tableKey
 	widths  []int
-	needs   []int // the widest cell of each column that was in sight since needsOf changed
+	needs   []int // the widest cell of each column that was visible since needsOf changed
 	needsOf measured
-	cells   []Cell // of the rows in sight, row by row
+	cells   []Cell // of the visible rows, row by row
 }
 
-// measured is what the widths of columns depend on beside the rows.
+// measured has what the widths of columns depend on, except the rows.
 type measured struct {
 	w, sort int
 	reverse bool
 	text    string
 }
 
-// tableKey is what the drawn lines depend on.
+// tableKey has what the drawn lines depend on.
 type tableKey struct {
 	w, h, top, gen int
 	at             RowID
@@ -125,13 +108,13 @@ type tableKey struct {
 	second         int64
 }
 
-// New returns a table of a source. With tail new rows come at the end, and the newest one is
-// chosen until the operator chooses another.
+// New returns a table of a source. With tail, new rows are added at the end and the newest one is
+// chosen until the operator chooses another row.
 func New(e *Env, name string, src Source, tail bool) *Table {
 	return &Table{env: e, Name: name, Src: src, tail: tail, follow: tail, sort: -1}
 }
 
-// Load updates the rows. The chosen row stays in the same line of the screen.
+// Load updates the rows. The chosen row stays in its line of the screen.
 func (t *Table) Load() {
 	before := t.Src.Find(t.At)
 	if t.Src.Load() {
@@ -156,12 +139,12 @@ func (t *Table) Load() {
 	t.choose(at)
 }
 
-// Tall is how many rows there are to show. It includes rows that Text hides, so that the panes
-// do not move while it is typed.
-func (t *Table) Tall() int {
+// WantedRows returns the number of rows of a table that fits. It includes rows that Text hides, so
+// that panes do not move while Text is typed.
+func (t *Table) WantedRows() int {
 	t.Load()
 	if t.Text == "" {
-		t.whole = max(t.Src.Len(), len(t.Src.Teach())+1)
+		t.whole = max(t.Src.Len(), len(t.Src.EmptyText())+1)
 	}
 	return t.whole
 }
@@ -182,7 +165,7 @@ func (t *Table) choose(i int) {
 	t.top = max(0, min(t.top, n-h))
 }
 
-// By chooses the row n rows further.
+// By moves the choice by n rows.
 func (t *Table) By(n int) {
 	if n < 0 {
 		t.follow = false
@@ -190,7 +173,7 @@ func (t *Table) By(n int) {
 	t.choose(max(t.Src.Find(t.At), 0) + n)
 }
 
-// End chooses the first or the last row. At the last one a table with tail follows new rows
+// End chooses the first or the last row. From the last row a table with tail follows new rows
 // again.
 func (t *Table) End(last bool) {
 	if last {
@@ -202,7 +185,7 @@ func (t *Table) End(last bool) {
 	t.choose(0)
 }
 
-// Click chooses the row in a line of the table and reports whether it was chosen before.
+// Click chooses the row in a line of the table; again reports whether it was chosen already.
 func (t *Table) Click(row int) (again bool) {
 	i := t.top + row
 	if row < 0 || i >= t.Src.Len() {
@@ -214,7 +197,7 @@ func (t *Table) Click(row int) (again bool) {
 	return again
 }
 
-// SortNext sorts by the next column that is shown, or with step -1 by the one before.
+// SortNext sorts by the next visible column, or for step -1 by the previous one.
 func (t *Table) SortNext(step int) {
 	s, ok := t.Src.(Sorter)
 	if !ok {
@@ -231,116 +214,12 @@ func (t *Table) SortNext(step int) {
 	t.Load()
 }
 
-// TurnAround reverses the order of the rows.
-func (t *Table) TurnAround() {
+// Reverse reverses the order of the rows.
+func (t *Table) Reverse() {
 	if s, ok := t.Src.(Sorter); ok {
 		t.reverse = !t.reverse
 		s.SortBy(t.sort, t.reverse)
 		t.Load()
-	}
-}
-
-// fitColumns returns the widths of columns in so many cells, each with a blank behind it; 0
-// leaves a column out. Columns that may be left out and are empty in all rows in sight are so
-// first, and also for others that are cut. Free cells go to columns that are narrower than they
-// need, then to those that grow.
-func fitColumns(cols []Column, needs []int, room int) []int {
-	widths := make([]int, len(cols))
-	used, grow, wish := 0, 0, 0
-	for i, c := range cols {
-		if c.Width > 0 && !c.Empty {
-			widths[i] = c.Width
-			used += c.Width + 1
-			grow += c.Grow
-			wish += max(0, c.Wish-c.Width)
-		}
-	}
-	for {
-		worst, empty := leastNeeded(cols, widths, needs)
-		fits := used <= room && (used+wish <= room || worst >= 0 && cols[worst].Rank < niceToHave)
-		if empty {
-			fits = used+max(wish, missing(widths, needs)) <= room
-		}
-		if worst < 0 || fits {
-			break
-		}
-		used -= widths[worst] + 1
-		grow -= cols[worst].Grow
-		widths[worst] = 0
-	}
-	used += mend(widths, needs, room-used)
-	for i, c := range cols {
-		if widths[i] > 0 && c.Grow > 0 && used < room {
-			more := (room - used) * c.Grow / grow
-			if c.Most > 0 {
-				more = min(more, max(0, c.Most-widths[i]))
-			}
-			widths[i] += more
-			used += more
-			grow -= c.Grow
-		}
-	}
-	return widths
-}
-
-// leastNeeded is the column that is left out next, -1 for none: of those that are empty while
-// others are not, else of all, the one with the highest rank.
-func leastNeeded(cols []Column, widths, needs []int) (worst int, empty bool) {
-	worst = -1
-	rows := slices.Max(needs) > 0
-	for i, c := range cols {
-		if widths[i] == 0 || c.Rank == 0 {
-			continue
-		}
-		none := rows && needs[i] == 0
-		if worst < 0 || none && !empty || none == empty && c.Rank > cols[worst].Rank {
-			worst, empty = i, none
-		}
-	}
-	return worst, empty
-}
-
-// missing is how many cells columns lack to be whole.
-func missing(widths, needs []int) (n int) {
-	for i, w := range widths {
-		if w > 0 {
-			n += max(0, needs[i]-w)
-		}
-	}
-	return n
-}
-
-// mend gives free cells to columns that are narrower than they need, so that as many as
-// possible are whole. It returns how many cells it gave.
-func mend(widths, needs []int, free int) (given int) {
-	var cut []int
-	for i, w := range widths {
-		if w > 0 && needs[i] > w {
-			cut = append(cut, i)
-		}
-	}
-	slices.SortFunc(cut, func(i, j int) int { return cmp.Compare(needs[i]-widths[i], needs[j]-widths[j]) })
-	for k, i := range cut {
-		more := min(needs[i]-widths[i], max(0, free-given)/(len(cut)-k))
-		widths[i] += more
-		given += more
-	}
-	return given
-}
-
-// measure reads the cells of the rows in sight, and updates the widths that columns need for them.
-// These only shrink when the room or the order changes, not while rows are scrolled or come and go.
-func (t *Table) measure(cols, w int) {
-	if of := (measured{w, t.sort, t.reverse, t.Text}); of != t.needsOf || len(t.needs) != cols {
-		t.needsOf, t.needs = of, make([]int, cols)
-	}
-	t.cells = t.cells[:0]
-	for i := t.top; i < t.Src.Len() && i < t.top+t.Height; i++ {
-		for j := range t.needs {
-			x := t.Src.Cell(i, j)
-			t.cells = append(t.cells, x)
-			t.needs[j] = max(t.needs[j], x.Text.Width)
-		}
 	}
 }
 
@@ -365,7 +244,7 @@ func (t *Table) Draw(w, h int) []string {
 	}
 	if t.Src.Len() == 0 {
 		c.End()
-		for _, s := range t.Src.Teach() {
+		for _, s := range t.Src.EmptyText() {
 			c.Put(themes.Dim, "  "+s)
 			c.End()
 		}
@@ -413,7 +292,7 @@ func (t *Table) drawRow(c *cells.Canvas, cols []Column, i int, focus bool) {
 	c.End()
 }
 
-// Line is the chosen row as text, with all of its columns; "" if no row is chosen.
+// Line returns the chosen row as text, with all of its columns; "" if no row is chosen.
 func (t *Table) Line() string {
 	i := t.Src.Find(t.At)
 	if i < 0 {
@@ -431,16 +310,16 @@ func (t *Table) Line() string {
 // Chosen reports whether a row is chosen.
 func (t *Table) Chosen() bool { return t.At != RowID{} }
 
-// Rows is how many rows there are.
+// Rows returns the number of rows.
 func (t *Table) Rows() int { return t.Src.Len() }
 
-// Sorts reports whether the operator chooses the order of the rows.
+// Sorts reports whether the table can be sorted.
 func (t *Table) Sorts() bool { _, ok := t.Src.(Sorter); return ok }
 
-// Finds reports whether the table can show only rows with a text.
+// Finds reports whether the table can be limited to rows with a text.
 func (t *Table) Finds() bool { _, ok := t.Src.(Finder); return ok }
 
-// Find shows only rows that hold the text.
+// Find shows only rows that contain a text; "" shows all rows.
 func (t *Table) Find(text string) {
 	if s, ok := t.Src.(Finder); ok && t.Text != text {
 		t.Text = text
@@ -458,7 +337,7 @@ func (t *Table) Work() tea.Cmd {
 	return nil
 }
 
-// Open goes where the chosen row leads; leads is false if it leads nowhere.
+// Open opens the chosen row; leads is false if it leads nowhere.
 func (t *Table) Open() (cmd tea.Cmd, leads bool) {
 	if o, ok := t.Src.(Opener); ok {
 		return o.Open(t.At)
@@ -466,14 +345,14 @@ func (t *Table) Open() (cmd tea.Cmd, leads bool) {
 	return nil, false
 }
 
-// Describe writes what the detail shows of the chosen row.
+// Describe writes the text of the detail pane for the chosen row.
 func (t *Table) Describe(d *detail.Text) {
 	if t.Chosen() {
 		t.Src.Describe(d, t.At)
 	}
 }
 
-// RowAt returns the id of the row of an index.
+// RowAt returns the id of row i.
 func (t *Table) RowAt(i int) RowID { return t.Src.ID(i) }
 
 // Order returns the title of the column by which rows are sorted, "" for none, and whether the
@@ -485,7 +364,7 @@ func (t *Table) Order() (title string, reverse bool) {
 	return title, t.reverse
 }
 
-// Scroll scrolls by n rows. The chosen row changes if it would leave the screen.
+// Scroll scrolls by n rows. Another row is chosen if the chosen one would leave the screen.
 func (t *Table) Scroll(n int) {
 	if n < 0 {
 		t.follow = false

@@ -5,10 +5,10 @@ import (
 	"testing"
 )
 
-func TestColumnsFitIntoTheRoom(t *testing.T) {
+func TestColumnsFitTheWidth(t *testing.T) {
 	cols := []Column{
-		{Title: "STATE", Width: 12}, {Title: "MODE", Width: 5, Rank: 2}, {Title: "SERVER", Width: 10, Grow: 1, Most: 14, Rank: 4},
-		{Title: "TYPE", Width: 16, Grow: 2, Most: 20}, {Title: "EVIDENCE", Width: 22, Grow: 3, Rank: 3, Wish: 34}, {Title: "RATE", Width: 16, Rank: 6, Right: true},
+		{Title: "STATE", Width: 12}, {Title: "MODE", Width: 5, Rank: 2}, {Title: "SERVER", Width: 10, Grow: 1, Max: 14, Rank: 4},
+		{Title: "TYPE", Width: 16, Grow: 2, Max: 20}, {Title: "EVIDENCE", Width: 22, Grow: 3, Rank: 3, Wanted: 34}, {Title: "RATE", Width: 16, Rank: 6, Right: true},
 	}
 	for room := range 160 {
 		used := 0
@@ -26,8 +26,8 @@ func TestColumnsFitIntoTheRoom(t *testing.T) {
 	}
 }
 
-// Columns that are empty give their room to those that are cut, and keep it where none is.
-func TestEmptyColumnsGiveTheirRoom(t *testing.T) {
+// Empty columns give their width to columns that are cut, and keep it if none is.
+func TestEmptyColumnsGiveTheirWidth(t *testing.T) {
 	cols := []Column{{Width: 8}, {Width: 8, Rank: 1}, {Width: 10, Rank: 3}, {Width: 12, Grow: 1, Rank: 2}}
 	for _, c := range []struct {
 		room        int
@@ -46,9 +46,9 @@ func TestEmptyColumnsGiveTheirRoom(t *testing.T) {
 	}
 }
 
-// Free cells go to columns that are cut, before others grow: first to those that need least.
-func TestNamesAreNotCutBesideFreeRoom(t *testing.T) {
-	cols := []Column{{Width: 10, Grow: 1, Most: 14}, {Width: 8}, {Width: 20, Grow: 3}}
+// Before others grow, free cells go to columns that are cut, first to those that need the fewest.
+func TestCutColumnsGetFreeCellsFirst(t *testing.T) {
+	cols := []Column{{Width: 10, Grow: 1, Max: 14}, {Width: 8}, {Width: 20, Grow: 3}}
 	for _, c := range []struct {
 		room        int
 		needs, want []int

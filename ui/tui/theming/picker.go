@@ -51,7 +51,7 @@ func (p *picker) Draw(c *cells.Canvas, h int) {
 	if h > samples+3 {
 		rows = h - samples - 1
 	}
-	first, end := p.chooser.Lay(len(p.list), rows)
+	first, end := p.chooser.Visible(len(p.list), rows)
 	for i := first; i < end; i++ {
 		t := &p.list[i]
 		c.Mark(i == p.chooser.At, a.Glyphs.Cursor)

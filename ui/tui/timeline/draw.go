@@ -9,8 +9,8 @@ import (
 	"eventdeck/ui/tui/cells"
 )
 
-// frameRows are the rows below the bars: the worst of each column, the axis, its times, a
-// blank, and the words for the cursor.
+// frameRows is the number of rows below the bars: the worst severities, the axis, its times, a blank
+// row, and the text for the cursor.
 const frameRows = 5
 
 // Draw implements [widget.Dialog].
@@ -47,20 +47,20 @@ func (d *timeline) Draw(c *cells.Canvas, h int) {
 	d.axis(c)
 	d.ticks(c)
 	c.End()
-	d.here(c)
+	d.drawCursorText(c)
 }
 
-// scale says how high a bar is.
+// scale is the scale of bars.
 type scale struct {
 	most float64
 	log  bool
 }
 
-// dwarfs is how many times the usual bucket the highest one may have: beyond it the scale
-// is logarithmic, or nothing would be seen of the others.
-const dwarfs = 20
+// logScaleFrom is the ratio of the highest to the median bucket from which the scale is logarithmic,
+// so that low buckets remain visible.
+const logScaleFrom = 20
 
-// scaleOf chooses the scale of counts: by the median of those that are not empty.
+// scaleOf returns the scale for counts.
 func scaleOf(counts []uint64) scale {
 	var some []uint64
 	for _, n := range counts {
@@ -73,11 +73,10 @@ func scaleOf(counts []uint64) scale {
 	}
 	slices.Sort(some)
 	most, usual := some[len(some)-1], some[len(some)/2]
-	return scale{float64(most), len(some) > 1 && most > dwarfs*usual}
+	return scale{float64(most), len(some) > 1 && most > logScaleFrom*usual}
 }
 
-// units is how high a bar of n records is, at most full. Something is never drawn as
-// nothing.
+// units returns the height of the bar of n records, at most full; at least 1 if n is not 0.
 func (s scale) units(n uint64, full int) int {
 	if n == 0 {
 		return 0
@@ -89,9 +88,8 @@ func (s scale) units(n uint64, full int) int {
 	return max(1, int(share*float64(full)+0.5))
 }
 
-// bars draws one row of the bars; row 0 is the lowest. Errors stand at the bottom, above
-// them warnings, then all others. The bucket under the cursor is reversed from top to
-// bottom.
+// bars draws row y of the bars; row 0 is the lowest. Errors are at the bottom of a bar, then come
+// warnings and all others. The bucket under the cursor is reversed from top to bottom.
 func (d *timeline) bars(c *cells.Canvas, y, rows int, s scale) {
 	glyphs := d.env.Glyphs.Bars
 	levels := len(glyphs)
@@ -106,7 +104,7 @@ func (d *timeline) bars(c *cells.Canvas, y, rows int, s scale) {
 			glyph = glyphs[part-1]
 		}
 		role := themes.Chart
-		switch low := y * levels; { // of the records that are drawn, by their share of the bar
+		switch low := y * levels; { // the part of the bar that this row draws
 		case i == d.at:
 			role = themes.Cursor
 		case bad.errors > 0 && low < share(bad.errors, n, full):
@@ -119,12 +117,12 @@ func (d *timeline) bars(c *cells.Canvas, y, rows int, s scale) {
 	c.End()
 }
 
-// share is how much of a bar a part of its records takes, and something of the least.
+// share returns the height that part of all records takes in a bar, at least 1.
 func share(part, all uint64, full int) int {
 	return max(1, int(float64(part)/float64(all)*float64(full)+0.5))
 }
 
-// worst names the worst of each column below it.
+// worst writes the letter of the worst severity below each column.
 func (d *timeline) worst(c *cells.Canvas) {
 	c.Put(themes.Dim, cells.PadLeft("worst", gutter-1)+" ")
 	for i, n := range d.counts {
@@ -137,10 +135,10 @@ func (d *timeline) worst(c *cells.Canvas) {
 	c.End()
 }
 
-// tickEvery is how far the times of the axis stand apart, at least, in cells.
+// tickEvery is the smallest distance of times on the axis, in cells.
 const tickEvery = 22
 
-// tickColumns are the columns that have a time below them.
+// tickColumns returns the columns that have a time below them.
 func (d *timeline) tickColumns() (out []int) {
 	n := max(1, len(d.counts)/tickEvery)
 	for i := range n {
@@ -160,7 +158,7 @@ func (d *timeline) axis(c *cells.Canvas) {
 	c.End()
 }
 
-// ticks spells the times of the axis, each below its column, and at its end where it ends.
+// ticks writes the times of the axis, each below its column, and the time of its end.
 func (d *timeline) ticks(c *cells.Canvas) {
 	zone, within := d.env.Times.Zone(), d.to.Sub(d.from)
 	c.Fill(gutter)
@@ -180,8 +178,8 @@ func (d *timeline) ticks(c *cells.Canvas) {
 	c.End()
 }
 
-// here tells what the bucket under the cursor has.
-func (d *timeline) here(c *cells.Canvas) {
+// drawCursorText describes the bucket under the cursor.
+func (d *timeline) drawCursorText(c *cells.Canvas) {
 	begin, next := d.begins(d.at), d.begins(d.at+1)
 	layout := cells.StampFull
 	if c.Room < 50 {
@@ -210,7 +208,7 @@ func (d *timeline) here(c *cells.Canvas) {
 	c.End()
 }
 
-// moment spells a time as exactly as a span of time needs.
+// moment formats a time as precisely as needed within a span of time.
 func moment(t time.Time, within time.Duration) string {
 	switch {
 	case within < time.Minute:

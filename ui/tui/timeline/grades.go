@@ -11,26 +11,26 @@ import (
 	"eventdeck/themes"
 )
 
-// grades counts how bad the records of each bucket are, and with a query how many it takes.
-// Reading adds to it from several goroutines while it is drawn.
+// grades counts the severities of the records in each bucket, and with a query also its matches. It
+// is filled by several goroutines while it is drawn.
 type grades struct {
 	from, to time.Time
-	takes    func(*event.Record) bool // nil: all records, which are counted elsewhere
-	taken    []atomic.Uint64          // by the query
-	first    []atomic.Uint64          // sequence number of the oldest of them; 0: none
+	matches  func(*event.Record) bool // nil: all records, which are counted elsewhere
+	taken    []atomic.Uint64          // the matches of the query
+	first    []atomic.Uint64          // the oldest match; 0: none
 	critical []atomic.Uint64
-	errors   []atomic.Uint64 // with those that are critical
+	errors   []atomic.Uint64 // including critical ones
 	warnings []atomic.Uint64
 	examined atomic.Uint64
-	whole    atomic.Uint64 // how many are to be read, 0 before that is known
-	done     bool          // of the event loop
+	whole    atomic.Uint64 // the number of records to read, 0 until it is known
+	done     bool          // used on the event loop only
 }
 
-func newGrades(from, to time.Time, n int, takes func(*event.Record) bool) *grades {
-	return &grades{from: from, to: to, takes: takes, taken: make([]atomic.Uint64, n), first: make([]atomic.Uint64, n), critical: make([]atomic.Uint64, n), errors: make([]atomic.Uint64, n), warnings: make([]atomic.Uint64, n)}
+func newGrades(from, to time.Time, n int, matches func(*event.Record) bool) *grades {
+	return &grades{from: from, to: to, matches: matches, taken: make([]atomic.Uint64, n), first: make([]atomic.Uint64, n), critical: make([]atomic.Uint64, n), errors: make([]atomic.Uint64, n), warnings: make([]atomic.Uint64, n)}
 }
 
-// read counts the records of the time that is drawn, from the newest on.
+// read counts the records between from and to, the newest first.
 func (g *grades) read(ctx context.Context, log Log) error {
 	first, err := log.SeqAt(g.from)
 	if err != nil {
@@ -44,15 +44,15 @@ func (g *grades) read(ctx context.Context, log Log) error {
 	return log.Search(ctx, g.add, end, func(p eventlog.Found) bool { return p.Edge > first })
 }
 
-// add counts one record. It takes none, so that nothing is kept of the search.
+// add counts one record. It returns false, so that the search collects no matches.
 func (g *grades) add(r *event.Record) bool {
 	g.examined.Add(1)
-	if r.ReceivedAt.Before(g.from) || !r.ReceivedAt.Before(g.to) || g.takes != nil && !g.takes(r) {
+	if r.ReceivedAt.Before(g.from) || !r.ReceivedAt.Before(g.to) || g.matches != nil && !g.matches(r) {
 		return false
 	}
 	i := int(float64(len(g.errors)) * float64(r.ReceivedAt.Sub(g.from)) / float64(g.to.Sub(g.from)))
 	i = min(i, len(g.errors)-1)
-	if g.takes != nil {
+	if g.matches != nil {
 		g.taken[i].Add(1)
 		lower(&g.first[i], r.Seq)
 	}
@@ -71,7 +71,7 @@ func (g *grades) add(r *event.Record) bool {
 	return false
 }
 
-// lower keeps the smaller of two sequence numbers, of which 0 is none.
+// lower replaces a sequence number by seq if it is 0 or greater.
 func lower(of *atomic.Uint64, seq uint64) {
 	for {
 		was := of.Load()
@@ -81,15 +81,14 @@ func lower(of *atomic.Uint64, seq uint64) {
 	}
 }
 
-// counts returns how many records of each bucket the query takes, as far as they were read.
+// counts sets into to the matches in each bucket so far.
 func (g *grades) counts(into []uint64) {
 	for i := range into {
 		into[i] = g.taken[i].Load()
 	}
 }
 
-// since returns the oldest record that the query takes from a bucket on, as far as they were
-// read; 0 if there is none.
+// since returns the oldest match in a bucket or a later one so far; 0 for none.
 func (g *grades) since(bucket int) uint64 {
 	for i := bucket; i < len(g.first); i++ {
 		if seq := g.first[i].Load(); seq > 0 {
@@ -99,15 +98,15 @@ func (g *grades) since(bucket int) uint64 {
 	return 0
 }
 
-// severe counts the records of a bucket or a column that are worse than information.
+// severe counts the warnings and errors of a bucket or a column.
 type severe struct {
 	critical uint64
-	errors   uint64 // with those that are critical
+	errors   uint64 // including critical ones
 	warnings uint64
 }
 
-// worst is the letter of the worst of them, how many there are, and their role; "" if there are
-// none. Colours alone tell it to few.
+// worst returns the letter of the worst severity, the number of records with it, and its role; "" if
+// there are none. The letter makes it visible without colours.
 func (s severe) worst() (letter string, n uint64, role themes.Role) {
 	switch {
 	case s.critical > 0:
@@ -120,7 +119,7 @@ func (s severe) worst() (letter string, n uint64, role themes.Role) {
 	return "", 0, themes.Plain
 }
 
-// of returns what a bucket has, as far as it is known, among all of its records.
+// of returns the severities so far among all records of bucket i.
 func (g *grades) of(i int, all uint64) severe {
 	if g == nil {
 		return severe{}

@@ -14,7 +14,7 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// stored is a log of n events a second apart, every hundredth an error.
+// stored returns a log of n events a second apart, of which every hundredth is an error.
 func stored(tb testing.TB, n int) *eventlog.Log {
 	tb.Helper()
 	s, began := storetest.Open(tb), tuitest.Start.Add(-time.Duration(n)*time.Second)
@@ -30,8 +30,8 @@ func stored(tb testing.TB, n int) *eventlog.Log {
 	return eventlog.New(s)
 }
 
-// BenchmarkOpenOverAMillion opens the timeline of a million stored events. It is shown at
-// once; counted-ms is when the bars are there, graded-ms when all severities are.
+// BenchmarkOpenOverAMillion opens the timeline of a million stored events. counted-ms is the time
+// until the bars are drawn, graded-ms the time until all severities are.
 func BenchmarkOpenOverAMillion(b *testing.B) {
 	log := stored(b, 1_000_000)
 	var counted, graded time.Duration
@@ -39,7 +39,7 @@ func BenchmarkOpenOverAMillion(b *testing.B) {
 	for b.Loop() {
 		s := &tuitest.Screen{}
 		began := time.Now()
-		cmd := timeline.Open(tuitest.Env(), s, log, timeline.Of{})
+		cmd := timeline.Open(tuitest.Env(), s, log, timeline.Subset{})
 		if s.Dialog == nil {
 			b.Fatal("not shown at once")
 		}

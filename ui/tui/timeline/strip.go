@@ -15,11 +15,11 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// StripRows is how many rows a [Strip] takes.
+// StripRows is the height of a [Strip].
 const StripRows = 2
 
-// Strip draws when the records came that the stream holds, how bad they are, and which of
-// them are on the screen. What it needs of each record is read in the background.
+// Strip draws the records that the stream holds over time, with their severities and the visible
+// rows. It reads records in the background.
 type Strip struct {
 	env    *cells.Env
 	of     source
@@ -30,12 +30,12 @@ type Strip struct {
 	draws  cells.Canvas
 	rows   []string
 	cols   []column
-	most   uint64 // in a column
+	most   uint64 // the highest count of a column
 	count  counted
 	ends   ends
 }
 
-// counted is what the columns were counted from: a cursor that moves changes none of it.
+// counted has what the counts of columns depend on. Moving the cursor changes none of it.
 type counted struct {
 	of                    source
 	span                  span
@@ -44,7 +44,7 @@ type counted struct {
 	begins                bool
 }
 
-// ends are the times at both ends of the axis, as they were spelled last.
+// ends has the formatted times at both ends of the axis.
 type ends struct {
 	of         span
 	w          int
@@ -52,42 +52,41 @@ type ends struct {
 	begin, end string
 }
 
-// source tells apart what rows are of: those of another query, or of the other one of two
-// streams, are counted again.
+// source identifies the stream and the query of rows.
 type source struct{ stream, gen int }
 
-// point is what is drawn of a record.
+// point is a record as the strip needs it.
 type point struct {
 	seq      uint64
-	at       time.Time // zero if the record is not in the log any more
+	at       time.Time // zero if the record is no longer in the log
 	level    severity.Level
 	gap      bool
 	from, to time.Time // of a gap
 }
 
-// Rows says what the stream holds and shows.
+// Rows describes the rows of a stream.
 type Rows struct {
 	Stream      int      // which one of two
 	Gen         int      // of its query
-	Turned      bool     // the rows are those of its query, not of the one before
-	Begins      bool     // nothing is before the first of them
-	Seqs        []uint64 // that it holds, ascending; read by the caller's goroutine only
-	Top, Bottom uint64   // on the screen
-	At          uint64   // chosen
+	Loaded      bool     // the rows are those of its query, not of the one before
+	Begins      bool     // there is no row before the first one
+	Seqs        []uint64 // all rows, ascending; used on the caller's goroutine only
+	Top, Bottom uint64   // the first and the last visible row
+	At          uint64   // the chosen row
 	Follow      bool
-	Marks       int // grows with the marks
+	Marks       int // changes with the marks
 	Marked      Marks
 }
 
-// Marks are those of records.
+// Marks finds the marks of records.
 type Marks interface {
 	Find(seq uint64) (event.Mark, bool)
 }
 
-// stripKey is what the rows were drawn from.
+// stripKey has what the drawn rows depend on.
 type stripKey struct {
 	of                     source
-	turned, begins         bool
+	loaded, begins         bool
 	w, grown, style, marks int
 	rows                   int
 	top, bottom, at        uint64
@@ -98,12 +97,12 @@ type stripKey struct {
 // pointsRead bounds the records that are read at a time.
 const pointsRead = 2_000
 
-// NewStrip is a strip that has read nothing.
+// NewStrip returns an empty strip.
 func NewStrip(env *cells.Env) Strip { return Strip{env: env} }
 
-// Work reads what is not known yet of the rows that the stream holds, the newest first.
+// Work reads records of rows that were not read yet, the newest first; nil if there are none.
 func (s *Strip) Work(screen widget.Screen, r Rows, get func(seq uint64) (event.Record, error)) tea.Cmd {
-	if s.busy || !r.Turned {
+	if s.busy || !r.Loaded {
 		return nil
 	}
 	want := s.missing(r)
@@ -129,7 +128,7 @@ func (s *Strip) Work(screen widget.Screen, r Rows, get func(seq uint64) (event.R
 	})
 }
 
-// missing is a run of the rows that is not known: newer ones, else older ones.
+// missing returns adjacent rows that were not read yet: newer ones, else older ones.
 func (s *Strip) missing(r Rows) []uint64 {
 	of := r.of()
 	if len(r.Seqs) == 0 {
@@ -141,7 +140,7 @@ func (s *Strip) missing(r Rows) []uint64 {
 		s.of, s.points = of, nil
 	}
 	known := sort.Search(len(s.points), func(i int) bool { return s.points[i].seq >= first })
-	s.points = s.points[known:] // the stream has let go of those before
+	s.points = s.points[known:] // the stream has dropped older rows
 	if len(s.points) == 0 {
 		return r.Seqs[max(0, len(r.Seqs)-pointsRead):]
 	}
@@ -166,7 +165,7 @@ func pointOf(r *event.Record) point {
 	return p
 }
 
-// take joins an answer to what is known.
+// take adds points that were read.
 func (s *Strip) take(of source, points []point) {
 	s.busy = false
 	if of != s.of || len(points) == 0 {
@@ -180,7 +179,7 @@ func (s *Strip) take(of source, points []point) {
 	s.points = append(points, s.points...)
 }
 
-// at returns when a record came; the zero time if that is not known.
+// at returns when a record was received; the zero time if that is not known.
 func (s *Strip) at(seq uint64) time.Time {
 	i := sort.Search(len(s.points), func(i int) bool { return s.points[i].seq >= seq })
 	if i < len(s.points) {
@@ -192,16 +191,16 @@ func (s *Strip) at(seq uint64) time.Time {
 	return time.Time{}
 }
 
-// column is what came in the time of one column.
+// column has the counts of the records in the time of one column.
 type column struct {
 	severe
-	open      bool // not all of it is counted
+	open      bool // some of its records may not be counted
 	all       uint64
 	gap, mark bool
-	peak      bool // the worst of its neighbours: its letter is shown
+	peak      bool // the letter of its worst severity is shown
 }
 
-// role is that of the column's bar.
+// role returns the role of the column's bar.
 func (c *column) role() themes.Role {
 	switch {
 	case 4*c.errors >= c.all:
@@ -212,11 +211,11 @@ func (c *column) role() themes.Role {
 	return themes.Chart
 }
 
-// Draw returns [StripRows] rows of w cells: bars, and an axis with times, gaps, marks, the
-// rows on the screen and the chosen one.
+// Draw returns [StripRows] rows of w cells: bars, and an axis with times, gaps, marks, the visible
+// rows and the chosen one.
 func (s *Strip) Draw(w int, r Rows) []string {
 	now := s.env.Clock()
-	key := stripKey{r.of(), r.Turned, r.Begins, w, s.grown, s.env.Style, r.Marks, len(r.Seqs), r.Top, r.Bottom, r.At, now.Unix(), s.env.Times}
+	key := stripKey{r.of(), r.Loaded, r.Begins, w, s.grown, s.env.Style, r.Marks, len(r.Seqs), r.Top, r.Bottom, r.At, now.Unix(), s.env.Times}
 	if key == s.drawn {
 		return s.rows
 	}
@@ -225,7 +224,7 @@ func (s *Strip) Draw(w int, r Rows) []string {
 	c.Begin(&s.env.Theme, w)
 	switch {
 	case w <= 2:
-	case !r.Turned || r.of() != s.of || len(s.points) == 0 && len(r.Seqs) > 0:
+	case !r.Loaded || r.of() != s.of || len(s.points) == 0 && len(r.Seqs) > 0:
 		c.Put(themes.Dim, " not counted yet "+s.env.Glyphs.More)
 		c.End()
 	case len(s.points) > 0:
@@ -241,7 +240,7 @@ func (s *Strip) Draw(w int, r Rows) []string {
 	return s.rows
 }
 
-// span is the time that is drawn.
+// span is the range of time that is drawn.
 type span struct {
 	from time.Time
 	each time.Duration // of a column
@@ -254,16 +253,16 @@ func (p span) column(t time.Time) int {
 	return int(t.Sub(p.from) / p.each)
 }
 
-// steps are the times that a column can have.
+// steps are the possible durations of a column.
 var steps = []time.Duration{time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 15 * time.Second, 30 * time.Second,
 	time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 15 * time.Minute, 30 * time.Minute,
 	time.Hour, 2 * time.Hour, 6 * time.Hour, 12 * time.Hour, 24 * time.Hour, 7 * 24 * time.Hour}
 
-// around is how many times the time of the rows on the screen is drawn, at least.
+// around is the smallest ratio of the drawn time to that of the visible rows.
 const around = 4
 
-// span chooses the time around the rows on the screen: it ends now while the stream
-// follows, else they stand amidst it.
+// span returns the range of time around the visible rows. It ends now while the stream follows,
+// otherwise the visible rows are in its middle.
 func (s *Strip) span(w int, r Rows, now time.Time) span {
 	top, bottom := s.at(r.Top), s.at(r.Bottom)
 	each := steps[len(steps)-1]
@@ -326,8 +325,8 @@ func (s *Strip) columns(p span, w int, r Rows) (columns []column, most uint64) {
 	return columns, most
 }
 
-// countedFrom is the first column of which all is counted. The rows before the first one
-// that is known may not have been read, or not have been looked for.
+// countedFrom returns the first column whose records are all counted. Rows before the first point may
+// not have been read, or not be in the window of the stream.
 func (s *Strip) countedFrom(p span, r Rows) int {
 	if r.Begins && s.points[0].seq <= r.Seqs[0] {
 		return 0
@@ -335,7 +334,8 @@ func (s *Strip) countedFrom(p span, r Rows) int {
 	return p.column(s.points[0].at) + 1
 }
 
-// markPeaks has the letter shown of the worst of each run of columns whose worst is the same.
+// markPeaks sets peak for the column with the most such records in each run of columns with the same
+// worst severity.
 func markPeaks(columns []column) {
 	for i := 0; i < len(columns); {
 		letter, most, _ := columns[i].worst()
@@ -357,7 +357,7 @@ func markPeaks(columns []column) {
 	}
 }
 
-// bars draws the columns, each in the colour of how bad it was.
+// bars draws the columns in the roles of their severities.
 func (s *Strip) bars(c *cells.Canvas, columns []column, most uint64) {
 	c.Put(themes.Plain, " ")
 	bars := s.env.Glyphs.Bars
@@ -381,7 +381,7 @@ func (s *Strip) bars(c *cells.Canvas, columns []column, most uint64) {
 	c.End()
 }
 
-// spell tells the times at both ends of the axis.
+// spell returns the formatted times at both ends of the axis.
 func (s *Strip) spell(p span, w int) (begin, end string) {
 	if e := &s.ends; e.of != p || e.w != w || e.clock != s.env.Times {
 		zone, whole := s.env.Times.Zone(), time.Duration(w)*p.each
@@ -390,12 +390,12 @@ func (s *Strip) spell(p span, w int) (begin, end string) {
 	return s.ends.begin, s.ends.end
 }
 
-// axis draws what stands below the bars.
+// axis draws the row below the bars.
 func (s *Strip) axis(c *cells.Canvas, p span, columns []column, r Rows) {
 	g, w := s.env.Glyphs, len(columns)
 	top, bottom, at := p.column(s.at(r.Top)), p.column(s.at(r.Bottom)), p.column(s.at(r.At))
 	begin, end := s.spell(p, w)
-	if max(at, bottom) >= w-len(end) { // where one looks tells more than when that is
+	if max(at, bottom) >= w-len(end) { // the position matters more than its time
 		end = ""
 	}
 	c.Put(themes.Dim, begin)

@@ -1,36 +1,26 @@
 package timeline_test
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"eventdeck/host/event"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/internal/tuitest"
 	"eventdeck/ui/tui/timeline"
-	"eventdeck/ui/tui/widget"
 )
-
-// beside runs at once what a part of the screen asks to be run beside it.
-type beside struct{ widget.Screen }
-
-func (beside) Do(fn func(context.Context) tea.Msg) tea.Cmd {
-	return func() tea.Msg { return fn(context.Background()) }
-}
 
 type noMarks struct{}
 
 func (noMarks) Find(seq uint64) (event.Mark, bool) { return event.Mark{}, seq == 3 }
 
-// Whatever the width, and wherever one reads, the rows fill the pane, and the chosen row
-// is told.
-func TestTheStripFillsItsRows(t *testing.T) {
+// The strip fills its rows at any width and position, and marks the chosen row.
+func TestStripFillsItsRows(t *testing.T) {
 	start := time.Date(2026, 3, 14, 14, 3, 5, 0, time.UTC)
 	none := themes.For(true, themes.NoColours)
 	env := &cells.Env{Theme: none, Glyphs: &cells.UnicodeGlyphs, Now: func() time.Time { return start.Add(100 * time.Second) }, Times: cells.TimeUTC}
@@ -45,11 +35,11 @@ func TestTheStripFillsItsRows(t *testing.T) {
 	for i := range uint64(90) {
 		seqs = append(seqs, i+1)
 	}
-	s := timeline.NewStrip(env)
+	s, screen := timeline.NewStrip(env), &tuitest.Screen{}
 	for gen, at := range []uint64{90, 1, 45} {
-		rows := timeline.Rows{Gen: gen, Turned: true, Begins: true, Seqs: seqs, Top: max(at, 6) - 5, Bottom: min(at+5, 90), At: at, Follow: gen == 0, Marked: noMarks{}}
-		for cmd := s.Work(beside{}, rows, get); cmd != nil; cmd = s.Work(beside{}, rows, get) {
-			cmd().(widget.Then)()
+		rows := timeline.Rows{Gen: gen, Loaded: true, Begins: true, Seqs: seqs, Top: max(at, 6) - 5, Bottom: min(at+5, 90), At: at, Follow: gen == 0, Marked: noMarks{}}
+		for cmd := s.Work(screen, rows, get); cmd != nil; cmd = s.Work(screen, rows, get) {
+			tuitest.Run(cmd)
 		}
 		for w := 1; w < 200; w += 7 {
 			lines := s.Draw(w, rows)

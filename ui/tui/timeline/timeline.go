@@ -1,4 +1,4 @@
-// Package timeline draws how much was stored when, and leads to a moment of it.
+// Package timeline draws the number of stored records over time, and leads to the records of a time.
 package timeline
 
 import (
@@ -19,7 +19,7 @@ type Screen interface {
 	Jump(seq uint64) tea.Cmd // shows a record in the stream
 }
 
-// Log is what is counted.
+// Log is the log whose records are counted.
 type Log interface {
 	Last() uint64
 	Get(seq uint64) (event.Record, error)
@@ -30,38 +30,37 @@ type Log interface {
 	SeqAt(t time.Time) (uint64, error)
 }
 
-// timeline draws how much was stored when, over the whole history, and leads to a
-// moment of it.
+// timeline is the dialog.
 type timeline struct {
 	env         *cells.Env
 	screen      Screen
 	log         Log
-	of          Of
-	everything  bool      // drawn although the query leaves some out
+	of          Subset
+	everything  bool      // all records are drawn, not only the matches of the query
 	width       int       // inside the frame
-	first, last time.Time // of all that is stored
-	from, to    time.Time // what is drawn; to is not included
+	first, last time.Time // the times of the first and the last stored record
+	from, to    time.Time // the range that is drawn, without to
 	counts      []uint64
-	grades      *grades // how bad the records of each bucket are, as far as they were read
-	at          int     // bucket under the cursor
+	grades      *grades // the severities of the records in each bucket
+	at          int     // the bucket under the cursor; -1 until there are buckets
 	token       int     // of the newest request
 	busy        bool
 	err         error
-	stop        context.CancelFunc // ends the reading of severities; nil before the first
+	stop        context.CancelFunc // ends the reading of severities; nil if there is none
 }
 
-// Of says what of the log is drawn first.
-type Of struct {
-	Takes func(*event.Record) bool // called from several goroutines; nil: everything is drawn
-	Words string                   // says what that takes; safe to show
+// Subset selects the records that are drawn first.
+type Subset struct {
+	Matches func(*event.Record) bool // called from several goroutines; nil: everything is drawn
+	Title   string                   // describes the records; safe to show
 }
 
-// leastBucket is the shortest bucket that zooming reaches.
-const leastBucket = time.Millisecond
+// minBucket is the shortest duration of a bucket.
+const minBucket = time.Millisecond
 
-// Open draws what a query takes of all that is stored, as soon as it is known when that begins
-// and ends. It is shown at once. A key shows everything in place of that.
-func Open(env *cells.Env, screen Screen, log Log, of Of) tea.Cmd {
+// Open shows the timeline at once, and draws a subset of the log as soon as the times of the first
+// and the last record are known. A key shows all records instead.
+func Open(env *cells.Env, screen Screen, log Log, of Subset) tea.Cmd {
 	d := &timeline{env: env, screen: screen, log: log, of: of, at: -1, busy: true}
 	screen.Show(d)
 	return screen.Do(func(context.Context) tea.Msg {
@@ -84,12 +83,13 @@ func Open(env *cells.Env, screen Screen, log Log, of Of) tea.Cmd {
 	})
 }
 
-// extent is when the first and the last of all records were received; zeros if there are none.
+// extent returns when the first and the last record of the log were received; zero times if there
+// are none.
 func extent(log Log) (first, last time.Time, err error) {
 	taking := func(t *time.Time) func(event.Record) bool {
 		return func(r event.Record) bool { *t = r.ReceivedAt; return false }
 	}
-	if r, err := log.Get(1); err == nil { // a reader from the very beginning waits for the store to look for damage
+	if r, err := log.Get(1); err == nil { // reading from 0 makes the store check its file for damage
 		first = r.ReceivedAt
 	} else if err := log.After(0, taking(&first)); err != nil {
 		return first, last, err
@@ -97,26 +97,26 @@ func extent(log Log) (first, last time.Time, err error) {
 	return first, last, log.Before(0, taking(&last))
 }
 
-// whole shows all that is stored.
+// whole sets the range to that of all records.
 func (d *timeline) whole() {
 	d.from, d.to = d.first, d.last.Add(time.Millisecond)
-	if d.to.Sub(d.from) < time.Second { // also where a clock was set back
+	if d.to.Sub(d.from) < time.Second { // also if the clock was set back
 		d.to = d.from.Add(time.Second)
 	}
 }
 
-// gutter is the room at the left, for the highest count.
+// gutter is the width of the labels at the left, in cells.
 const gutter = 9
 
-// filtered reports whether only what the query takes is drawn.
-func (d *timeline) filtered() bool { return !d.everything && d.of.Takes != nil }
+// filtered reports whether only the matches of the query are drawn.
+func (d *timeline) filtered() bool { return !d.everything && d.of.Matches != nil }
 
-// load has the records counted, a bucket for each column, and then reads how bad they are. What
-// a query takes is counted while it is read.
+// load counts the records in a bucket for each column, and then reads their severities. The matches
+// of a query are counted while they are read.
 func (d *timeline) load() tea.Cmd {
 	d.token++
 	d.busy = true
-	d.rest()
+	d.stopReading()
 	from, to, token, n := d.from, d.to, d.token, max(1, d.width-gutter-1)
 	if d.filtered() {
 		d.counted(make([]uint64, n), nil)
@@ -137,23 +137,22 @@ func (d *timeline) load() tea.Cmd {
 	})
 }
 
-// rest ends the reading of severities.
-func (d *timeline) rest() {
+// stopReading ends the reading of severities.
+func (d *timeline) stopReading() {
 	if d.stop != nil {
 		d.stop()
 		d.stop = nil
 	}
 }
 
-// grade has the severities of the records read, the newest first. What it found so far is
-// drawn meanwhile.
+// grade reads the severities of records, the newest first. The counts so far are drawn meanwhile.
 func (d *timeline) grade() tea.Cmd {
 	ctx, stop := context.WithCancel(context.Background())
-	var takes func(*event.Record) bool
+	var matches func(*event.Record) bool
 	if d.filtered() {
-		takes = d.of.Takes
+		matches = d.of.Matches
 	}
-	g := newGrades(d.from, d.to, len(d.counts), takes)
+	g := newGrades(d.from, d.to, len(d.counts), matches)
 	d.grades, d.stop = g, stop
 	return d.screen.Do(func(run context.Context) tea.Msg {
 		defer context.AfterFunc(run, stop)()
@@ -171,7 +170,7 @@ func (d *timeline) grade() tea.Cmd {
 	})
 }
 
-// counted takes the answer to the newest request.
+// counted stores the answer to the newest request.
 func (d *timeline) counted(counts []uint64, err error) {
 	d.busy, d.counts, d.err = false, counts, err
 	if d.at < 0 { // the newest one, once it is known how many there are
@@ -180,7 +179,7 @@ func (d *timeline) counted(counts []uint64, err error) {
 	d.at = max(0, min(d.at, len(d.counts)-1))
 }
 
-// begins is the moment at which a bucket begins.
+// begins returns the time at which a bucket begins.
 func (d *timeline) begins(bucket int) time.Time {
 	if len(d.counts) == 0 {
 		return d.from
@@ -192,7 +191,7 @@ func (d *timeline) begins(bucket int) time.Time {
 func (d *timeline) Title() string {
 	switch {
 	case d.filtered():
-		return "Timeline of " + d.of.Words
+		return "Timeline of " + d.of.Title
 	case d.everything:
 		return "Timeline of everything, unfiltered"
 	}
@@ -205,11 +204,13 @@ func (d *timeline) Size(sw, sh int) (int, int) {
 }
 
 func (d *timeline) Key(k tea.KeyPressMsg) tea.Cmd {
-	name := k.String()
-	n := len(d.counts)
+	name, n := k.String(), len(d.counts)
+	if n == 0 && d.busy && name != "esc" && name != "q" {
+		return nil // there is nothing to move in yet
+	}
 	switch name {
 	case "esc", "q":
-		d.rest()
+		d.stopReading()
 		d.screen.Show(nil)
 	case "h", "left":
 		d.at--
@@ -228,7 +229,7 @@ func (d *timeline) Key(k tea.KeyPressMsg) tea.Cmd {
 	case "-":
 		return d.zoom(0.25)
 	case "a":
-		if d.of.Takes != nil {
+		if d.of.Matches != nil {
 			d.everything = !d.everything
 			return d.load()
 		}
@@ -242,14 +243,14 @@ func (d *timeline) Key(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// zoom draws a shorter or a longer part of the history around the cursor.
+// zoom divides the range around the cursor by a factor.
 func (d *timeline) zoom(by float64) tea.Cmd {
 	if len(d.counts) == 0 {
 		return nil
 	}
 	middle := d.begins(d.at)
 	span := time.Duration(float64(d.to.Sub(d.from)) / by)
-	if span < leastBucket*time.Duration(len(d.counts)) {
+	if span < minBucket*time.Duration(len(d.counts)) {
 		return nil
 	}
 	all := d.last.Add(time.Millisecond).Sub(d.first)
@@ -269,14 +270,14 @@ func (d *timeline) zoom(by float64) tea.Cmd {
 	return d.load()
 }
 
-// jump shows the first record from the cursor on in the stream.
+// jump shows the first record of the bucket under the cursor, or a later one, in the stream.
 func (d *timeline) jump() tea.Cmd {
 	if len(d.counts) == 0 {
 		return nil
 	}
 	if d.filtered() {
 		if seq := d.grades.since(d.at); seq > 0 {
-			d.rest()
+			d.stopReading()
 			d.screen.Show(nil)
 			return d.screen.Jump(seq)
 		}
@@ -290,7 +291,7 @@ func (d *timeline) jump() tea.Cmd {
 				d.screen.Fail("cannot read the log", err)
 				return nil
 			}
-			d.rest()
+			d.stopReading()
 			d.screen.Show(nil)
 			return d.screen.Jump(seq)
 		})

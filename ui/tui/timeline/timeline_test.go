@@ -17,8 +17,7 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// stretched is a log of an hour: one record a minute, and a hundred more in the
-// minute 30.
+// stretched is a log of an hour: one record a minute, and a hundred more in minute 30.
 type stretched struct{}
 
 func (stretched) times() (out []time.Time) {
@@ -76,39 +75,28 @@ func (l stretched) Search(_ context.Context, match func(*event.Record) bool, bef
 	return nil
 }
 
-// shown is a screen of 120 by 40 cells.
-type shown struct {
-	dialog widget.Dialog
-	jumped uint64
-}
-
-func (s *shown) Show(d widget.Dialog) {
-	if s.dialog = d; d != nil {
-		d.Size(120, 40)
-	}
-}
-func (s *shown) Shown() widget.Dialog    { return s.dialog }
-func (s *shown) Tell(string)             {}
-func (s *shown) Fail(string, error)      {}
-func (s *shown) Jump(seq uint64) tea.Cmd { s.jumped = seq; return nil }
-func (s *shown) Do(fn func(context.Context) tea.Msg) tea.Cmd {
-	return func() tea.Msg { return fn(context.Background()) }
-}
-
-// run runs a command and what follows from it.
-func run(cmd tea.Cmd) {
-	for cmd != nil {
-		cmd = cmd().(widget.Then)()
+// A key that is pressed before the buckets are counted leaves the cursor at the newest one.
+func TestKeysBeforeTheCountAreIgnored(t *testing.T) {
+	for _, key := range []string{"l", "h", "0", "a", "x"} {
+		s := &tuitest.Screen{}
+		cmd := Open(&cells.Env{}, s, stretched{}, Subset{Matches: func(*event.Record) bool { return true }})
+		d := s.Dialog.(*timeline)
+		if d.Key(tea.KeyPressMsg{Code: rune(key[0]), Text: key}) != nil {
+			t.Errorf("%s reads the log before it is known when that begins", key)
+		}
+		if tuitest.Run(cmd); d.at != len(d.counts)-1 || d.everything {
+			t.Errorf("after %s the cursor is at bucket %d of %d", key, d.at, len(d.counts))
+		}
 	}
 }
 
 func TestTimelineZooms(t *testing.T) {
-	s := &shown{}
-	run(Open(&cells.Env{}, s, stretched{}, Of{}))
-	d := s.dialog.(*timeline)
+	s := &tuitest.Screen{}
+	tuitest.Run(Open(&cells.Env{}, s, stretched{}, Subset{}))
+	d := s.Dialog.(*timeline)
 	press := func(keys ...string) {
 		for _, k := range keys {
-			run(d.Key(tea.KeyPressMsg{Code: rune(k[0]), Text: k}))
+			tuitest.Run(d.Key(tea.KeyPressMsg{Code: rune(k[0]), Text: k}))
 		}
 	}
 	sum := uint64(0)
@@ -142,17 +130,17 @@ func TestTimelineZooms(t *testing.T) {
 		t.Error("0 does not show all")
 	}
 	press("g")
-	if run(d.Click(gutter, 0)); s.jumped != 1 || s.dialog != nil {
-		t.Errorf("a click on what is chosen leads to %d", s.jumped)
+	if tuitest.Run(d.Click(gutter, 0)); s.Record != 1 || s.Dialog != nil {
+		t.Errorf("a click on what is chosen leads to %d", s.Record)
 	}
 }
 
-// Bars tell how many and how bad: by a scale that shows the others beside one that dwarfs
-// them, a letter for the worst, and words for the cursor.
-func TestBarsTellHowManyAndHowBad(t *testing.T) {
-	s := &shown{}
-	run(Open(&cells.Env{Theme: themes.For(true, themes.NoColours), Glyphs: &cells.ASCIIGlyphs}, s, stretched{}, Of{}))
-	d := s.dialog.(*timeline)
+// Bars show numbers on a logarithmic scale if one is much higher, a letter for the worst severity,
+// and a text for the cursor.
+func TestBarsShowNumbersAndSeverities(t *testing.T) {
+	s := &tuitest.Screen{}
+	tuitest.Run(Open(&cells.Env{Theme: themes.For(true, themes.NoColours), Glyphs: &cells.ASCIIGlyphs}, s, stretched{}, Subset{}))
+	d := s.Dialog.(*timeline)
 	var errors uint64
 	for i, n := range d.counts {
 		errors += d.grades.of(i, n).errors
@@ -176,12 +164,11 @@ func TestBarsTellHowManyAndHowBad(t *testing.T) {
 	}
 }
 
-// What a query takes is drawn alone, is counted as it is read, and leads to the first record of
-// it; one key shows everything.
-func TestAQueryIsDrawnAlone(t *testing.T) {
-	s := &shown{}
-	run(Open(tuitest.Env(), s, stretched{}, Of{func(r *event.Record) bool { return severity.Rate(r) == severity.Critical }, "all servers /sev:critical"}))
-	d := s.dialog.(*timeline)
+// Only the matches of a query are drawn and reached by enter; a key shows all records.
+func TestOnlyMatchesOfAQueryAreDrawn(t *testing.T) {
+	s := &tuitest.Screen{}
+	tuitest.Run(Open(tuitest.Env(), s, stretched{}, Subset{func(r *event.Record) bool { return severity.Rate(r) == severity.Critical }, "all servers /sev:critical"}))
+	d := s.Dialog.(*timeline)
 	sum := func(title string) (n uint64) {
 		t.Helper()
 		var c cells.Canvas
@@ -198,7 +185,7 @@ func TestAQueryIsDrawnAlone(t *testing.T) {
 	if n := sum("Timeline of all servers /sev:critical"); n != 16 {
 		t.Errorf("%d of 16 records are drawn", n)
 	}
-	press := func(key string) { run(d.Key(tea.KeyPressMsg{Code: rune(key[0]), Text: key})) }
+	press := func(key string) { tuitest.Run(d.Key(tea.KeyPressMsg{Code: rune(key[0]), Text: key})) }
 	press("a")
 	if n := sum("Timeline of everything, unfiltered"); n != 160 {
 		t.Errorf("%d of 160 records are drawn", n)
@@ -206,9 +193,9 @@ func TestAQueryIsDrawnAlone(t *testing.T) {
 	press("a")
 	press("g")
 	press("l")
-	run(d.jump())
-	if s.jumped != 11 || s.dialog != nil {
-		t.Errorf("it leads to %d, want 11", s.jumped)
+	tuitest.Run(d.jump())
+	if s.Record != 11 || s.Dialog != nil {
+		t.Errorf("it leads to %d, want 11", s.Record)
 	}
 }
 
@@ -233,11 +220,11 @@ func (nothing) Get(uint64) (event.Record, error)             { return event.Reco
 func (nothing) After(uint64, func(event.Record) bool) error  { return nil }
 func (nothing) Before(uint64, func(event.Record) bool) error { return nil }
 
-// The timeline is there before anything of the log was read, and goes when there is nothing
-// to draw; what is answered after it was left shows nothing.
-func TestTheTimelineIsShownAtOnce(t *testing.T) {
+// The timeline is shown before the log is read, and closes if the log is empty. Answers after it was
+// closed show nothing.
+func TestTimelineIsShownAtOnce(t *testing.T) {
 	s := &tuitest.Screen{}
-	cmd := Open(tuitest.Env(), s, stretched{}, Of{})
+	cmd := Open(tuitest.Env(), s, stretched{}, Subset{})
 	if text := s.Text(80, 20); !strings.Contains(text, "counting") {
 		t.Errorf("shown is:\n%s", text)
 	}
@@ -245,7 +232,7 @@ func TestTheTimelineIsShownAtOnce(t *testing.T) {
 	if then, ok := cmd().(widget.Then); !ok || then() != nil || s.Dialog != nil {
 		t.Error("it comes back after it was left")
 	}
-	tuitest.Run(Open(tuitest.Env(), s, nothing{}, Of{}))
+	tuitest.Run(Open(tuitest.Env(), s, nothing{}, Subset{}))
 	if s.Dialog != nil || s.Told != "nothing is stored yet" {
 		t.Errorf("of nothing is told %q", s.Told)
 	}

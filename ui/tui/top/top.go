@@ -1,5 +1,4 @@
-// Package top lists the most frequent values of a field in all stored events; a value becomes a
-// filter.
+// Package top lists the most frequent values of a field in all stored events, and filters by one.
 package top
 
 import (
@@ -22,13 +21,13 @@ type Env struct {
 	*cells.Env
 	Screen widget.Screen
 	Log    func() incidents.Log
-	Filter func(term string) tea.Cmd // shows what also has the value
+	Filter func(term string) tea.Cmd // adds a term to the filter
 }
 
 // valuesMax bounds the values that are listed.
 const valuesMax = 200
 
-// Open counts the values at a path in the events that match, in the background.
+// Open counts the values at a path of the matching events in the background, and shows them.
 func Open(env *Env, path *filter.Path, match func(*event.Record) bool) tea.Cmd {
 	ctx, cancel := context.WithCancel(context.Background())
 	d := &list{env: env, path: path, stop: cancel, Picker: widget.NewPicker(nil)}
@@ -69,10 +68,7 @@ func (d *list) counted(t *incidents.Tally, err error) {
 	for i, v := range d.values {
 		all[i] = widget.Pick{Text: trust.Line(v.Text), Find: widget.Findable(trust.Line(v.Text).Plain())}
 	}
-	typed := d.Field.Text()
-	d.Picker = widget.NewPicker(all)
-	d.Field.Set(typed)
-	d.Search()
+	d.Refill(all)
 }
 
 func (d *list) Title() string { return "Top values of " + cells.Sanitize(d.path.String()).Plain() }
@@ -125,7 +121,7 @@ func (d *list) Draw(c *cells.Canvas, h int) {
 	c.End()
 }
 
-// countOf is how many events have the value of a row.
+// countOf returns the number of events with the value of a row.
 func (d *list) countOf(x *widget.Pick) int {
 	for i := range d.values {
 		if trust.Line(d.values[i].Text).Plain() == x.Text.Plain() {

@@ -47,7 +47,7 @@ func (d *fixture) open(t *testing.T) tea.Cmd {
 	return top.Open(env, path, func(*event.Record) bool { return true })
 }
 
-func TestTheMostFrequentValuesLeadToAFilter(t *testing.T) {
+func TestFrequentValuesLeadToAFilter(t *testing.T) {
 	d := newFixture()
 	counting := d.open(t)
 	if text := d.Text(80, 10); !strings.Contains(text, "counting") {
@@ -68,8 +68,8 @@ func TestTheMostFrequentValuesLeadToAFilter(t *testing.T) {
 	}
 }
 
-// What is typed finds a value, also what was typed while it was counted.
-func TestAValueIsFoundByTyping(t *testing.T) {
+// Text that was typed while values were counted is applied too.
+func TestTypingFindsValues(t *testing.T) {
 	d := newFixture()
 	counting := d.open(t)
 	d.Press("c", "a", "r")
@@ -82,7 +82,7 @@ func TestAValueIsFoundByTyping(t *testing.T) {
 	}
 }
 
-func TestALogThatCannotBeReadIsTold(t *testing.T) {
+func TestLogFailureIsShown(t *testing.T) {
 	d := newFixture()
 	d.log.Err = errors.New("the disk is gone")
 	tuitest.Run(d.open(t))
@@ -91,7 +91,6 @@ func TestALogThatCannotBeReadIsTold(t *testing.T) {
 	}
 }
 
-// What is counted after the list was closed opens nothing again.
 func TestCountingEndsWithTheList(t *testing.T) {
 	d := newFixture()
 	counting := d.open(t)

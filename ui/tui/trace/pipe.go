@@ -17,10 +17,10 @@ import (
 	"eventdeck/ui/tui/words"
 )
 
-// pipeMax bounds the events that are handed on at once.
+// pipeMax bounds the events that a command gets; further ones are left out.
 const pipeMax = 1_000
 
-// AskPipe asks for a command; problem says why the line before failed.
+// AskPipe asks for a command; problem says why the previous line failed, "" for none.
 func (t *Tracer) AskPipe(line, problem string) {
 	says := "input: envelopes; for JSON lines begin with ndjson (jq gets them anyway)   no shell   esc back"
 	if len(t.env.Persist.Pipes) > 0 {
@@ -43,7 +43,7 @@ func (t *Tracer) AskPipe(line, problem string) {
 	p.Problem = problem
 }
 
-// pipe runs a line on the chosen event, or on those of the range.
+// pipe runs a line on the chosen event, or on the selected ones.
 func (t *Tracer) pipe(line string) (tea.Cmd, error) {
 	args, err := pipe.Args(line, t.env.Getenv)
 	if err != nil {
@@ -69,7 +69,7 @@ func readsOnlyJSON(program string) bool {
 	return strings.TrimSuffix(filepath.Base(program), ".exe") == "jq"
 }
 
-// piped is what a command gets: each event in an envelope, or as a line of JSON.
+// piped returns the input of a command: each event in an envelope, or as a line of JSON.
 func piped(ctx context.Context, records []event.Record, ndjson bool) (out []byte, err error) {
 	n := 0
 	for i := range records {
@@ -96,8 +96,9 @@ func piped(ctx context.Context, records []event.Record, ndjson bool) (out []byte
 	return out, nil
 }
 
-// RunPipe runs the command that a typed line is, or asks for one.
-// Errors: those of [pipe.Args], that no event is chosen.
+// RunPipe runs a typed command, or asks for one.
+//
+// Errors: those of [pipe.Args], or that no event is chosen.
 func (t *Tracer) RunPipe(typed []string) (tea.Cmd, error) {
 	if t.env.Stream.At == 0 {
 		return nil, errors.New("no event is chosen")

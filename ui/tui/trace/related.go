@@ -23,7 +23,7 @@ func (t *Tracer) relatedEnv() *related.Env {
 	return &related.Env{Env: t.env.Env, Screen: t.env.Screen, Log: t.env.Log, Goto: t.env.Goto, Elsewhere: t.env.Elsewhere}
 }
 
-// Related shows everything that shares the value.
+// Related shows the records that share the value.
 func (t *Tracer) Related() tea.Cmd {
 	return t.withValue("show everything that shares it", func(term string, text trust.Text) tea.Cmd {
 		return t.showRelated(term, "Related: "+trust.Line(text).Plain())
@@ -39,7 +39,7 @@ func (t *Tracer) showRelated(term, title string) tea.Cmd {
 	return related.Open(t.relatedEnv(), related.Request{Title: title, Match: f.Match, At: t.env.Stream.At})
 }
 
-// Repeats shows what the stream shows, with repeats folded.
+// Repeats shows the records of the stream with repeats folded.
 func (t *Tracer) Repeats() tea.Cmd {
 	q := t.env.Stream.Query
 	return related.Open(t.relatedEnv(), related.Request{Title: "What is shown", Match: func(r *event.Record) bool {
@@ -47,8 +47,8 @@ func (t *Tracer) Repeats() tea.Cmd {
 	}, At: t.env.Stream.At, Fold: true})
 }
 
-// RunRelated does what a typed line asks: it shows what shares its words, or the chosen value.
-// Error: that there is no value.
+// RunRelated shows the records that share the typed words, or without any the chosen value. Error:
+// there is no value.
 func (t *Tracer) RunRelated(words []string) (tea.Cmd, error) {
 	if len(words) == 0 {
 		if !t.hasValue() {
@@ -63,8 +63,9 @@ func (t *Tracer) RunRelated(words []string) (tea.Cmd, error) {
 // ErrNoPath: a line names no path.
 var ErrNoPath = errors.New("a path is needed, such as .service")
 
-// RunTop shows the most frequent values of the path that a typed line names.
-// Errors: [ErrNoPath], [words.ErrUsage], that it is no path.
+// RunTop shows the most frequent values of the typed path.
+//
+// Errors: [ErrNoPath], [words.ErrUsage], those of [filter.ParsePath].
 func (t *Tracer) RunTop(typed []string) (tea.Cmd, error) {
 	switch len(typed) {
 	case 0:
@@ -84,8 +85,8 @@ func (t *Tracer) RunTop(typed []string) (tea.Cmd, error) {
 	}}, path, q.Matches), nil
 }
 
-// Compare compares the chosen event with the one that was chosen for it before, or
-// the ends of the range.
+// Compare compares the ends of the selection, or the chosen event with the one for which Compare was
+// called before.
 func (t *Tracer) Compare() tea.Cmd {
 	first, second := t.Comparing, t.env.Stream.At
 	if t.env.Stream.Selected.On && !t.env.Stream.Selected.All {
@@ -100,7 +101,7 @@ func (t *Tracer) Compare() tea.Cmd {
 	return t.compareRecords(first, second)
 }
 
-// compareRecords reads two records and shows what differs.
+// compareRecords reads two records and shows their differences.
 func (t *Tracer) compareRecords(first, second uint64) tea.Cmd {
 	log := t.env.Log()
 	return t.env.Screen.Do(func(context.Context) tea.Msg {
@@ -117,8 +118,7 @@ func (t *Tracer) compareRecords(first, second uint64) tea.Cmd {
 	})
 }
 
-// RunCompare shows what differs between the two records that a typed line names.
-// Error: [words.ErrUsage].
+// RunCompare shows the differences between two typed records. Error: [words.ErrUsage].
 func (t *Tracer) RunCompare(typed []string) (tea.Cmd, error) {
 	if len(typed) != 2 {
 		return nil, words.ErrUsage

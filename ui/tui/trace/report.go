@@ -18,8 +18,8 @@ import (
 	"eventdeck/ui/tui/words"
 )
 
-// reportRequest is the report of what is filtered, else of what shares the chosen event's
-// id, else of what is marked.
+// reportRequest returns the report and its file name: about the filtered records, else those that
+// share the id of the chosen event, else the marked ones.
 func (t *Tracer) reportRequest() (q incidents.Request, name string, err error) {
 	q = incidents.Request{Title: "Incident report", What: "what is marked", Made: t.env.Clock(), Zone: t.env.Times.Zone(), Payload: true, Marks: t.env.Stream.Marks.List(), Runs: t.env.Runs}
 	name = "incident-" + t.env.Clock().Local().Format("20060102-150405") + ".md"
@@ -49,8 +49,7 @@ func (t *Tracer) reportRequest() (q incidents.Request, name string, err error) {
 	return q, name, nil
 }
 
-// fileName is an id as a part of a file's name, "" if it has characters that do not
-// belong there.
+// fileName returns an id as part of a file name, "" if it has unsafe characters.
 func fileName(id trust.Text) string {
 	text := id.Raw()
 	for _, c := range text {
@@ -71,8 +70,7 @@ func (t *Tracer) Report() {
 	t.askReport(q, name, "")
 }
 
-// askReport asks for the file of a report. One that is there, and was asked for before,
-// is replaced.
+// askReport asks for the file of a report. there is a file that exists: naming it again replaces it.
 func (t *Tracer) askReport(q incidents.Request, name, there string) {
 	p := &widget.Prompt{Label: "report to:", Says: "enter writes Markdown of " + q.What + ", with notes and gaps   tab completes   esc goes back"}
 	t.env.CompletePath(p)
@@ -83,8 +81,8 @@ func (t *Tracer) askReport(q incidents.Request, name, there string) {
 	}
 }
 
-// writeReport builds the report and writes its file in the background. For one that is
-// there it asks again.
+// writeReport builds the report and writes its file in the background. If the file exists it asks
+// before it overwrites that.
 func (t *Tracer) writeReport(q incidents.Request, name string, overwrite bool) tea.Cmd {
 	log, path, create := t.env.Log(), t.env.Home(name), t.env.Create
 	t.env.Screen.Tell("writing the report " + t.env.Glyphs.More)
@@ -93,7 +91,7 @@ func (t *Tracer) writeReport(q incidents.Request, name string, overwrite bool) t
 		if errors.Is(err, fs.ErrExist) {
 			return widget.Then(func() tea.Cmd { t.askReport(q, name, name); return nil })
 		}
-		if full, failed := filepath.Abs(path); failed == nil { // so that it is found from elsewhere
+		if full, failed := filepath.Abs(path); failed == nil { // the message names the file for any working directory
 			path = full
 		}
 		n := 0
@@ -104,8 +102,8 @@ func (t *Tracer) writeReport(q incidents.Request, name string, overwrite bool) t
 	})
 }
 
-// fillReport writes a report into a file that is kept when all of the report is in it. It returns
-// how many records the report has.
+// fillReport writes a report to a file, which is kept only if that succeeds. It returns the number of
+// records in the report.
 func fillReport(ctx context.Context, log incidents.Log, q incidents.Request, file external.OutFile) (int, error) {
 	r, err := incidents.Build(ctx, log, q)
 	if err == nil {
@@ -117,8 +115,7 @@ func fillReport(ctx context.Context, log incidents.Log, q incidents.Request, fil
 	return r.Hits, file.Keep()
 }
 
-// RunReport writes the report to the file that a typed line names, or to the one that is
-// offered. Error: [words.ErrUsage].
+// RunReport writes the report to the typed file, or to the suggested one. Error: [words.ErrUsage].
 func (t *Tracer) RunReport(typed []string) (tea.Cmd, error) {
 	q, name, err := t.reportRequest()
 	if err != nil {
@@ -134,7 +131,7 @@ func (t *Tracer) RunReport(typed []string) (tea.Cmd, error) {
 	return t.writeReport(q, name, false), nil
 }
 
-// ReportNames are the files that are offered for a report.
+// ReportNames returns the suggested files for a report.
 func (t *Tracer) ReportNames([]string) []string {
 	_, name, err := t.reportRequest()
 	if err != nil {

@@ -27,48 +27,47 @@ type Env struct {
 	Persist *persist.Saver
 	Log     func() incidents.Log
 	Runs    incidents.Runs // of reactions; nil: there are none
-	// Value is that of the detail's chosen line with the term that filters by it, while the
-	// detail has the focus and the line has one.
+	// Value returns the value of the chosen line of the detail pane and the term that filters by it;
+	// ok is false if the pane has not the focus or the line has no value.
 	Value func() (term string, text trust.Text, ok bool)
-	// NoValue says that the detail's chosen line has no value, "" while the detail has not the
+	// NoValue says that the chosen line of the detail pane has no value, "" if the pane has not the
 	// focus.
 	NoValue func() string
-	// Selected hands the records of the range, or the chosen one, to a function.
+	// Selected calls a function with the selected records, or with the chosen one.
 	Selected func(then func([]event.Record) tea.Cmd) tea.Cmd
-	// Filter shows what a filter takes, and remembers it. was is the filter that is lost by
-	// it, "" if none is.
+	// Filter applies a filter and remembers it. was is the filter that it replaces, "" for none.
 	Filter  func(q query.Query, was string)
 	Goto    func(seq uint64)      // shows a record
-	Pin     func(values []string) // has values in lower case stand out, and no others
-	RowName func() string         // names the chosen row
-	// Elsewhere says what a key does that a dialog has no use for; way leads to where it works.
+	Pin     func(values []string) // highlights only these values, which are in lower case
+	RowName func() string         // describes the chosen row
+	// Elsewhere says what a key does that a dialog does not handle; way says how to get where it works.
 	Elsewhere func(k tea.KeyPressMsg, way string)
-	Home      func(path string) string
-	// CompletePath has tab complete the path of a file that a prompt asks for.
+	Home      func(path string) string // replaces ~ in a path
+	// CompletePath makes tab complete the path of a file in a prompt.
 	CompletePath func(p *widget.Prompt)
 	Create       func(path string, overwrite bool) (external.OutFile, error)
 	Getenv       func(name string) string
 }
 
-// Tracer does what the keys and commands of an incident ask. It is for the event loop.
+// Tracer implements the actions and commands for incidents. Its methods are called on the event loop.
 type Tracer struct {
-	Comparing uint64                                                                 // the record that another one is to be compared with; 0: none
+	Comparing uint64                                                                 // the record to compare with the next chosen one; 0: none
 	Command   func(ctx context.Context, args []string, input []byte) ([]byte, error) // runs a command of the operator
 	env       Env
 	ids       idsOf
 }
 
-// New returns a tracer that follows nothing yet.
+// New returns a tracer.
 func New(env Env) Tracer { return Tracer{Command: pipe.Run, env: env} }
 
-// idsOf are the ids of a record, as they were read once.
+// idsOf caches the ids of a record.
 type idsOf struct {
 	seq   uint64
 	all   []incidents.ID
 	clear bool
 }
 
-// chosenIDs are the values that may say what the chosen event belongs to; see
+// chosenIDs returns the ids of the chosen event, and whether the first one is the one to follow; see
 // [incidents.IDsOf].
 func (t *Tracer) chosenIDs() (all []incidents.ID, clear bool) {
 	if at := t.env.Stream.At; at != t.ids.seq {

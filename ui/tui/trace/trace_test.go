@@ -16,7 +16,6 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
-	"eventdeck/host/eventlog"
 	"eventdeck/host/trust"
 	"eventdeck/ui/incidents"
 	"eventdeck/ui/tui/external"
@@ -30,21 +29,21 @@ import (
 	"eventdeck/ui/tui/words"
 )
 
-// fixture is a screen on a log of four events, of which two are of incident INC-7.
+// fixture is a screen with a log of four events, of which two belong to incident INC-7.
 type fixture struct {
 	tuitest.Screen
 	trace.Tracer
 	stream   stream.Stream
 	persist  persist.Saver
 	shown    query.Query
-	lost     string // the filter that another one took the place of
+	lost     string // the filter that was replaced
 	pins     []string
 	line     string // the value of the detail's chosen line
-	noValue  string // what is said where that line has none
+	noValue  string // the message if that line has none
 	file     *file
-	there    bool // the file is there already
+	there    bool // the file exists
 	selected []event.Record
-	readFail error
+	log      tuitest.Log
 }
 
 // file is a file in memory.
@@ -56,73 +55,26 @@ type file struct {
 func (f *file) Keep() error { f.kept = true; return nil }
 func (f *file) Drop() error { return nil }
 
-func (d *fixture) Last() uint64 { return 4 }
-func (d *fixture) Get(seq uint64) (event.Record, error) {
-	if d.readFail != nil {
-		return event.Record{}, d.readFail
-	}
-	if seq == 0 || seq > 4 {
-		return event.Record{}, event.ErrNotFound
-	}
-	data := fmt.Sprintf(`{"incidentId":"INC-7","severity":"P%d"}`, seq)
-	switch seq {
-	case 3:
-		data = `{"note":"nothing"}`
-	case 4:
-		data = `{"id":"e-4","ticket":"T-1\u202e","orderId":"O-9"}`
-	}
-	return event.Record{Seq: seq, Kind: event.KindEvent, Server: "pager", Type: trust.Untrusted("page.sent"), EventID: trust.Untrusted(fmt.Sprint("e", seq)), ReceivedAt: tuitest.Start, Data: json.RawMessage(data)}, nil
-}
-
-func (d *fixture) After(seq uint64, fn func(event.Record) bool) error {
-	for r, err := d.Get(seq + 1); err == nil && fn(r); r, err = d.Get(r.Seq + 1) {
-	}
-	return nil
-}
-
-func (d *fixture) Before(seq uint64, fn func(event.Record) bool) error {
-	if seq == 0 {
-		seq = 5
-	}
-	for r, err := d.Get(min(seq, 5) - 1); err == nil && fn(r); r, err = d.Get(r.Seq - 1) {
-	}
-	return nil
-}
-
-func (d *fixture) Search(_ context.Context, match func(*event.Record) bool, before uint64, page func(eventlog.Found) bool) error {
-	f := eventlog.Found{End: true}
-	if err := d.Before(before, func(r event.Record) bool {
-		if match(&r) {
-			f.Seqs = append(f.Seqs, r.Seq)
-		}
-		return true
-	}); err != nil {
-		return err
-	}
-	page(f)
-	return nil
-}
-
-// newFixture is a fixture at a record.
+// newFixture returns a fixture whose stream stands at a record.
 func newFixture(t *testing.T, at uint64) *fixture {
 	d := &fixture{}
 	env := tuitest.Env()
+	for i, data := range []string{`{"incidentId":"INC-7","severity":"P1"}`, `{"incidentId":"INC-7","severity":"P2"}`, `{"note":"nothing"}`, `{"id":"e-4","ticket":"T-1\u202e","orderId":"O-9"}`} {
+		d.log.Records = append(d.log.Records, event.Record{Kind: event.KindEvent, Server: "pager", Type: trust.Untrusted("page.sent"), EventID: trust.Untrusted(fmt.Sprint("e", i+1)), ReceivedAt: tuitest.Start, Data: json.RawMessage(data)})
+	}
 	d.persist = persist.New(persist.Settings{Screen: &d.Screen}, time.Now)
-	d.stream = stream.New(&stream.Env{
-		Env: env, Snap: &host.Snapshot{Last: 4}, Focused: func() bool { return true }, Found: func() string { return "" },
-		TypeOf: func(*event.Record) event.Type { return event.Type{} },
-	})
+	d.stream = stream.New(tuitest.StreamEnv(env, &host.Snapshot{Last: 4}))
 	d.stream.Follow = true
 	d.stream.Show(query.Query{})
 	d.stream.Seek(at)
 	for r, wanted := d.stream.Next(); wanted; r, wanted = d.stream.Next() {
-		d.stream.Take(feed.Answer(t.Context(), d, r))
+		d.stream.Take(feed.Answer(t.Context(), &d.log, r))
 	}
 	if d.stream.At != at {
 		t.Fatalf("the stream stands at %d", d.stream.At)
 	}
 	d.Tracer = trace.New(trace.Env{
-		Env: env, Screen: d, Stream: &d.stream, Persist: &d.persist, Log: func() incidents.Log { return d },
+		Env: env, Screen: d, Stream: &d.stream, Persist: &d.persist, Log: func() incidents.Log { return &d.log },
 		Value: func() (string, trust.Text, bool) {
 			return ".line=" + d.line, trust.Untrusted(d.line), d.line != ""
 		},
@@ -152,7 +104,7 @@ func (d *fixture) do(cmd tea.Cmd, err error) error {
 	return err
 }
 
-func TestAValueIsFollowed(t *testing.T) {
+func TestFollowFiltersByTheValue(t *testing.T) {
 	d := newFixture(t, 1)
 	if d.Follow(trace.Only); d.shown.Text == "" || !strings.Contains(d.shown.Text, "INC-7") || !strings.Contains(d.Told, "<back> takes it away") {
 		t.Errorf("shown is %q, told %q", d.shown.Text, d.Told)
@@ -171,8 +123,8 @@ func TestAValueIsFollowed(t *testing.T) {
 	}
 }
 
-// Where several values may be meant, one more key says which, and esc does nothing.
-func TestOneOfSeveralValuesIsChosen(t *testing.T) {
+// If several values may be meant the operator chooses one; esc does nothing.
+func TestOperatorChoosesAmongValues(t *testing.T) {
 	d := newFixture(t, 4)
 	for key, want := range map[string]string{"enter": "T-1", "2": "O-9", "3": "e-4", "4": "", "esc": ""} {
 		d.shown = query.Query{}
@@ -197,8 +149,8 @@ func TestOneOfSeveralValuesIsChosen(t *testing.T) {
 	}
 }
 
-// A filter that is lost is told, and how to have it back; one that goes on is not.
-func TestAReplacedFilterIsTold(t *testing.T) {
+// The message names a replaced filter and how to get it back.
+func TestReplacedFilterIsNamed(t *testing.T) {
 	d := newFixture(t, 1)
 	d.stream.Query, _ = query.New(query.Node{}, "sev:error", tuitest.Start)
 	if d.Follow(trace.Too); d.lost != "" || !strings.Contains(d.Told, "<back> takes it away") {
@@ -217,7 +169,7 @@ func TestAReplacedFilterIsTold(t *testing.T) {
 	}
 }
 
-func TestAValueIsPinned(t *testing.T) {
+func TestPinTogglesAValue(t *testing.T) {
 	d := newFixture(t, 1)
 	if d.Pin(); !slices.Equal(d.pins, []string{"inc-7"}) {
 		t.Errorf("pinned are %q", d.pins)
@@ -227,7 +179,7 @@ func TestAValueIsPinned(t *testing.T) {
 	}
 }
 
-func TestWhatIsRelatedAndFrequent(t *testing.T) {
+func TestRunRelatedAndRunTop(t *testing.T) {
 	d := newFixture(t, 1)
 	if err := d.do(d.RunRelated(nil)); err != nil || d.Dialog == nil || d.Dialog.Title() != "Related: INC-7, by time occurred" {
 		t.Errorf("%v, shown is %v", err, d.Dialog)
@@ -247,7 +199,7 @@ func TestWhatIsRelatedAndFrequent(t *testing.T) {
 	}
 }
 
-func TestTwoEventsAreCompared(t *testing.T) {
+func TestEventsAreCompared(t *testing.T) {
 	d := newFixture(t, 1)
 	if d.do(d.Compare(), nil); d.Comparing != 1 || d.Dialog != nil {
 		t.Fatalf("to be compared is %d", d.Comparing)
@@ -261,13 +213,13 @@ func TestTwoEventsAreCompared(t *testing.T) {
 			t.Errorf("%s: %v", line, err)
 		}
 	}
-	d.readFail = errors.New("the disk is gone")
-	if d.do(d.RunCompare([]string{"#1", "#2"})); !errors.Is(d.Failed, d.readFail) {
+	d.log.Err = errors.New("the disk is gone")
+	if d.do(d.RunCompare([]string{"#1", "#2"})); !errors.Is(d.Failed, d.log.Err) {
 		t.Errorf("told is %v", d.Failed)
 	}
 }
 
-func TestAReportIsWritten(t *testing.T) {
+func TestReportIsWritten(t *testing.T) {
 	d := newFixture(t, 1)
 	d.Report()
 	if d.Prompt == nil || d.Prompt.Field.Text() != "incident-INC-7.md" {
@@ -293,7 +245,7 @@ func TestEventsArePiped(t *testing.T) {
 		input = in
 		return []byte(strings.Join(args, " ")), nil
 	}
-	r, _ := d.Get(1)
+	r, _ := d.log.Get(1)
 	d.selected = []event.Record{r, {Seq: 2, Kind: event.KindGap}}
 	if err := d.do(d.RunPipe([]string{"ndjson", "jq", ".data"})); err != nil || bytes.Count(input, []byte("\n")) != 1 || !slices.Equal(d.persist.Pipes, []string{"ndjson jq .data"}) {
 		t.Errorf("%v, piped is %q, remembered %q", err, input, d.persist.Pipes)

@@ -14,7 +14,7 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// noValue says that the keys for values have none to act on, and in which row or line.
+// noValue says that the chosen row or line has no value to act on.
 func (t *Tracer) noValue() string {
 	if says := t.env.NoValue(); says != "" {
 		return says
@@ -22,9 +22,9 @@ func (t *Tracer) noValue() string {
 	return "no id was found in the chosen row (" + t.env.RowName() + "); open it and choose a line with a value"
 }
 
-// withValue hands on what the keys for values are about: that of the detail's chosen line,
-// else the id of what the chosen event belongs to. Where several may be meant, the operator
-// chooses; does says what is done with the value.
+// withValue calls then with the value to act on: that of the chosen line of the detail pane, else an
+// id of the chosen event. If several ids may be meant, the operator chooses one; does says what
+// happens to the value.
 func (t *Tracer) withValue(does string, then func(term string, text trust.Text) tea.Cmd) tea.Cmd {
 	if term, text, ok := t.env.Value(); ok {
 		return then(term, text)
@@ -46,7 +46,7 @@ func (t *Tracer) withValue(does string, then func(term string, text trust.Text) 
 	return nil
 }
 
-// hasValue reports whether there is a value that the keys for values may be about.
+// hasValue reports whether there is a value to act on.
 func (t *Tracer) hasValue() bool {
 	if _, _, ok := t.env.Value(); ok {
 		return true
@@ -55,18 +55,18 @@ func (t *Tracer) hasValue() bool {
 	return len(ids) > 0
 }
 
-// How says what becomes of the filter with a value.
+// How says how a value changes the filter.
 type How uint8
 
 // The ways to filter by a value.
 const (
-	Only How = iota // what has the value, whatever else was filtered
-	Not             // and not what has it
-	Too             // and only what has it
+	Only How = iota // only records with the value, in place of the present filter
+	Not             // in addition, only records without the value
+	Too             // in addition, only records with the value
 )
 
-// Follow filters by the value. It is looked for at all servers, as each names it
-// differently. The keys stay where they are, so that another value can follow.
+// Follow filters by the value. [Only] searches it at all servers, whatever its member is called. The
+// focus does not change, so that another value can follow.
 func (t *Tracer) Follow(how How) tea.Cmd {
 	does := [...]string{Only: "show only what has it", Not: "leave out what has it", Too: "add it to the filter"}[how]
 	return t.withValue(does, func(term string, _ trust.Text) tea.Cmd {
@@ -79,10 +79,10 @@ func (t *Tracer) Follow(how How) tea.Cmd {
 	})
 }
 
-// Hide adds a term to the filter that leaves out what it matches.
+// Hide adds a term to the filter that excludes its matches.
 func (t *Tracer) Hide(term string) { t.narrow(term, true) }
 
-// narrow adds a term to the filter, or for not that it is left out.
+// narrow adds a term to the filter, negated for not.
 func (t *Tracer) narrow(term string, not bool) {
 	q, was := t.env.Stream.Query, ""
 	if q.Off {
@@ -91,11 +91,11 @@ func (t *Tracer) narrow(term string, not bool) {
 	t.useTerm(q.Node, filter.With(q.Text, term, not), was)
 }
 
-// wasMax bounds how much is told of a filter that was replaced, in cells.
+// wasMax is the largest width of a replaced filter in the message, in cells.
 const wasMax = 40
 
-// useTerm shows what a filter takes at a node, and remembers the filter. It tells of was,
-// the filter that is lost by it, if that is another.
+// useTerm applies a filter to a node and remembers it. It names the filter that it replaces, was, if
+// that differs.
 func (t *Tracer) useTerm(node query.Node, text, was string) {
 	q, err := query.New(node, text, t.env.Clock())
 	if err != nil {
@@ -115,8 +115,8 @@ func (t *Tracer) useTerm(node query.Node, text, was string) {
 	t.env.Screen.Tell(told)
 }
 
-// Pin highlights the value in all payloads, or ends that. A new pin replaces the oldest if there
-// are [cells.PinsMax].
+// Pin highlights the value in all payloads, or ends that. A new pin replaces the oldest one if there
+// are [cells.PinsMax] of them.
 func (t *Tracer) Pin() tea.Cmd {
 	return t.withValue("pin it, or take its pin away", func(_ string, text trust.Text) tea.Cmd {
 		if plain := trust.Line(text).Plain(); plain != "" {

@@ -20,7 +20,7 @@ func (t *Tree) Draw(w, h int) []string {
 	env := t.env
 	if t.Height != h {
 		t.Height = h
-		t.Load(env.Snap) // what is folded depends on the room
+		t.Load(env.Snap) // folding depends on the height
 	}
 	at := max(t.Find(t.At), 0)
 	if at < t.Top {
@@ -29,10 +29,10 @@ func (t *Tree) Draw(w, h int) []string {
 	for end := at + 1; t.Top+h < min(end+t.remarks(at), len(t.Rows)); {
 		t.Top++
 	}
-	if end := t.end(at); t.Whole && end > t.Top+h {
+	if end := t.end(at); t.ShowWhole && end > t.Top+h {
 		t.Top = min(at, end-h)
 	}
-	t.Whole = false
+	t.ShowWhole = false
 	t.Top = max(0, min(t.Top, len(t.Rows)-h))
 	key := treeKey{env.Snap.Version, uint64(env.Clock().Unix()), w, h, t.Top, t.At, env.Focused(), env.Style}
 	if key == t.drawn {
@@ -41,14 +41,14 @@ func (t *Tree) Draw(w, h int) []string {
 	t.drawn = key
 	c := &t.draws
 	c.Begin(&env.Theme, w)
-	t.scaled(t.Rows[t.Top:min(len(t.Rows), t.Top+h)])
+	t.setScale(t.Rows[t.Top:min(len(t.Rows), t.Top+h)])
 	for i := t.Top; i < len(t.Rows) && i < t.Top+h; i++ {
 		t.drawRow(c, &t.Rows[i])
 	}
 	if len(env.Snap.Servers) == 0 {
 		c.End()
 		none := "No servers yet."
-		if len(env.Snap.Subs) > 0 { // of servers that are not configured any more
+		if len(env.Snap.Subs) > 0 { // of servers that are no longer configured
 			none = "No server is configured."
 		}
 		widget.DrawLessons(c, none, env.Lessons())
@@ -57,7 +57,7 @@ func (t *Tree) Draw(w, h int) []string {
 	return t.lines
 }
 
-// end returns the row behind the last one that is below row i.
+// end returns the index after the last row that belongs to row i.
 func (t *Tree) end(i int) int {
 	end := i + 1
 	for end < len(t.Rows) && (t.Rows[end].remark || t.Rows[end].Node.Level() > t.Rows[i].Node.Level()) {
@@ -66,7 +66,7 @@ func (t *Tree) end(i int) int {
 	return end
 }
 
-// remarks counts the remarks below row i.
+// remarks returns the number of remarks below row i.
 func (t *Tree) remarks(i int) int {
 	n := 0
 	for j := i + 1; j < len(t.Rows) && t.Rows[j].remark; j++ {
@@ -93,7 +93,7 @@ func (t *Tree) drawRow(c *cells.Canvas, r *Row) {
 	case r.remark:
 		t.drawRemark(c, r)
 	case r.Node.Level() == 2 && r.Sub != nil:
-		t.drawLone(c, r)
+		t.drawOnlySub(c, r)
 	case r.Sub != nil:
 		t.DrawSub(c, r.Sub)
 	case r.Node.Level() == 2:
@@ -165,14 +165,14 @@ func (t *Tree) drawType(c *cells.Canvas, r *Row) {
 	room := c.Room - trust.Line(r.Node.Type).Width - 1
 	modes := t.offers(r, room)
 	if len(modes) > room {
-		modes = "" // what it is called matters more
+		modes = "" // the name matters more
 	}
 	c.Safe(themes.Plain, trust.Line(r.Node.Type).Clip(c.Room))
 	c.Right(themes.Dim, modes)
 }
 
-// offers names the modes of a type that is not subscribed to, in the room that is left
-// beside its name, and whether it has no replay.
+// offers returns the modes of a type without a subscription and whether it has no replay, as far as
+// that fits into room cells.
 func (t *Tree) offers(r *Row, room int) string {
 	if r.Type == nil {
 		return ""
@@ -193,7 +193,7 @@ func (t *Tree) offers(r *Row, room int) string {
 	return letters
 }
 
-// DrawSub writes a subscription into the row that has begun.
+// DrawSub writes a subscription into the current row.
 func (t *Tree) DrawSub(c *cells.Canvas, v *host.SubscriptionView) {
 	env := t.env
 	now := env.Clock()
@@ -203,12 +203,13 @@ func (t *Tree) DrawSub(c *cells.Canvas, v *host.SubscriptionView) {
 	c.Put(themes.Plain, evidence.ModeWord(v.Mode)+" ")
 	c.Put(role, word)
 	course, stored, kept := t.counts(c, v)
-	t.drawProof(c, e, kept)
+	t.drawEvidence(c, e, kept)
 	t.putCounts(c, course, stored, kept)
 }
 
-// drawLone writes an event type with its only subscription, and what differs from good.
-func (t *Tree) drawLone(c *cells.Canvas, r *Row) {
+// drawOnlySub writes an event type with its only subscription, whose state is shown unless it is
+// good.
+func (t *Tree) drawOnlySub(c *cells.Canvas, r *Row) {
 	env, v := t.env, r.Sub
 	now := env.Clock()
 	mark := " "
@@ -221,19 +222,19 @@ func (t *Tree) drawLone(c *cells.Canvas, r *Row) {
 	name := trust.Line(r.Node.Type)
 	word, proof := evidence.Row(v, now)
 	course, stored, kept := t.counts(c, v)
-	trouble := role != themes.Good && (v.NoServer || !v.Waits()) // a server that is waited for says so itself
+	trouble := role != themes.Good && (v.NoServer || !v.Waits()) // the row of the server says that it is waited for
 	need := name.Width
 	if trouble {
 		need += len(word) + 1
 	}
-	if need+kept >= c.Room && stored != "" { // a name that is cut takes the room before the count
+	if need+kept >= c.Room && stored != "" { // a name that would be cut also gets the room before the count
 		course, stored = nil, " "+strings.TrimLeft(stored, " ")
 		kept = len(stored)
 	}
 	if trouble {
-		c.Safe(themes.Plain, name.Clip(max(nameLeast, c.Room-kept-len(word)-2)))
+		c.Safe(themes.Plain, name.Clip(max(nameMin, c.Room-kept-len(word)-2)))
 		c.Safe(role, cells.Sanitize(" "+word).Clip(c.Room-kept))
-		t.drawProof(c, proof, kept)
+		t.drawEvidence(c, proof, kept)
 	} else {
 		c.Safe(themes.Plain, name.Clip(c.Room-kept-1))
 		if (v.NoReplay || r.Type != nil && r.Type.Cursorless) && c.Room-kept > len(evidence.NoReplay)+1 {
@@ -243,9 +244,8 @@ func (t *Tree) drawLone(c *cells.Canvas, r *Row) {
 	t.putCounts(c, course, stored, kept)
 }
 
-// drawProof writes the parts of the evidence that there is room for: a part of a part tells
-// nothing.
-func (t *Tree) drawProof(c *cells.Canvas, proof string, kept int) {
+// drawEvidence writes those parts of the evidence that fit as a whole.
+func (t *Tree) drawEvidence(c *cells.Canvas, proof string, kept int) {
 	room := c.Room - kept - 1
 	if proof == "" {
 		return
@@ -258,13 +258,13 @@ func (t *Tree) drawProof(c *cells.Canvas, proof string, kept int) {
 	}
 }
 
-// nameLeast is how much of a type's name stays beside what is wrong with it, in cells.
-const nameLeast = 10
+// nameMin is the smallest width of a type's name beside a state, in cells.
+const nameMin = 10
 
-// counts is what stands at the right of a subscription's row, and the cells that it takes:
-// the course of its events, if there were some and there is room, and how many were stored.
+// counts returns what is at the right of a subscription's row, and its width in cells: the events of
+// the last seconds, if there were some and they fit, and the number of stored events.
 func (t *Tree) counts(c *cells.Canvas, v *host.SubscriptionView) (course []uint32, stored string, kept int) {
-	course = t.env.Course(v.ID, sparkWidth)
+	course = t.env.RecentCounts(v.ID, sparkWidth)
 	if v.Stored > 0 {
 		stored = cells.PadLeft(cells.Number(v.Stored), countWidth)
 	}
@@ -285,30 +285,30 @@ func (t *Tree) putCounts(c *cells.Canvas, course []uint32, stored string, kept i
 	c.Put(themes.Plain, stored)
 }
 
-// Columns of the tree: curves and counts stand under each other.
+// Widths of the right columns of the tree, in cells.
 const (
 	sparkWidth = 6
 	countWidth = 6
 )
 
-// scaled finds the highest of the curves that are drawn: all have one scale.
-func (t *Tree) scaled(rows []Row) {
+// setScale sets the common scale of the sparklines of some rows.
+func (t *Tree) setScale(rows []Row) {
 	t.scale = 1
 	for i := range rows {
 		if v := rows[i].Sub; v != nil && !rows[i].remark {
-			t.scale = max(t.scale, cells.Highest(t.env.Course(v.ID, sparkWidth)))
+			t.scale = max(t.scale, cells.Highest(t.env.RecentCounts(v.ID, sparkWidth)))
 		}
 	}
 }
 
-// drawRemark tells what does not fit beside a node: an error, else arguments.
+// drawRemark writes the line below a node: an error, else arguments.
 func (t *Tree) drawRemark(c *cells.Canvas, r *Row) {
 	env := t.env
 	switch {
 	case r.proof:
 		word, proof := evidence.Row(r.Sub, env.Clock())
 		c.Put(themes.Dim, "     "+evidence.ModeWord(r.Sub.Mode)+" "+word)
-		t.drawProof(c, proof, 0)
+		t.drawEvidence(c, proof, 0)
 	case r.times > 0:
 		c.Put(themes.Warn, "    ")
 		count := " x" + strconv.Itoa(r.times)
@@ -334,8 +334,7 @@ func (t *Tree) drawRemark(c *cells.Canvas, r *Row) {
 	}
 }
 
-// errorLine tells what is wrong with a subscription: its cause in few words, else the
-// error as it came.
+// errorLine returns the short cause of an error, else the error itself.
 func errorLine(v *host.SubscriptionView) trust.Rendered {
 	if why := evidence.Cause(v); why != "" {
 		return cells.Sanitize(why)
@@ -343,7 +342,7 @@ func errorLine(v *host.SubscriptionView) trust.Rendered {
 	return trust.Line(v.Status.Error)
 }
 
-// modeList names modes, always in the same order.
+// modeList returns the words of modes in a fixed order.
 func modeList(modes []event.Mode, word func(event.Mode) string) string {
 	var out []string
 	for _, m := range []event.Mode{event.ModePoll, event.ModePush, event.ModeWebhook} {
@@ -354,7 +353,7 @@ func modeList(modes []event.Mode, word func(event.Mode) string) string {
 	return strings.Join(out, " ")
 }
 
-// modeLetters is a mode where there is no room for its word.
+// modeLetters returns two letters for a mode.
 func modeLetters(m event.Mode) string {
 	switch m {
 	case event.ModePoll:

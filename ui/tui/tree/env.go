@@ -1,5 +1,5 @@
-// Package tree has the pane of servers, event types and subscriptions, with the saved
-// filters and the marks below them. What is chosen is a node, not a row.
+// Package tree is the pane of servers, event types and subscriptions, with saved filters and marks
+// below them.
 package tree
 
 import (
@@ -9,14 +9,14 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// Env is what the tree is made from. Its functions tell what the screen knows.
+// Env has what the tree needs from the screen.
 type Env struct {
 	*cells.Env
 	Snap    *host.Snapshot // the newest one; the screen writes to it
 	Focused func() bool    // the tree has the focus
 	KeyOf   func(action string) string
-	// Course returns the events of a subscription in each of the last n seconds, nil if
+	// RecentCounts returns the events of a subscription in each of the last n seconds, nil if
 	// there were none.
-	Course  func(id event.SubID, n int) []uint32
-	Lessons func() []widget.Lesson // how servers get here
+	RecentCounts func(id event.SubID, n int) []uint32
+	Lessons      func() []widget.Lesson // how to add servers
 }

@@ -8,27 +8,26 @@ import (
 	"eventdeck/ui/tui/query"
 )
 
-// Item is a row of the tree's second section: a heading, a saved view or filter, or a
-// mark. It is no part of the stream, it leads somewhere.
+// Item is a row below the servers: a heading, a saved view or filter, or a mark.
 type Item struct {
-	ID     string // "" of a heading
+	ID     string // "" for a heading
 	View   string // name of a saved view
 	Filter string // name of a saved filter
 	Mark   event.Mark
 	Text   trust.Rendered
 }
 
-// ItemsKey is what the second section was made from.
+// ItemsKey has what the items depend on.
 type ItemsKey struct {
 	Marks int
 	Saved int // grows with what is saved
 	Times cells.TimeView
 }
 
-// List takes the rows of the second section, if what they are made from has changed.
-func (t *Tree) List(of ItemsKey, items func() []Item) {
-	if of != t.itemOf {
-		t.itemOf, t.items = of, items()
+// SetItems sets the items if of has changed.
+func (t *Tree) SetItems(of ItemsKey, items func() []Item) {
+	if of != t.itemsKey {
+		t.itemsKey, t.items = of, items()
 	}
 }
 

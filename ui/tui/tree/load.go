@@ -13,15 +13,13 @@ import (
 	"eventdeck/ui/tui/query"
 )
 
-// What a snapshot becomes: rows, those in trouble first.
-
-// TypesShown is how many event types a server may have to stand unfolded without a
-// subscription: of more, the servers below would never be seen.
+// TypesShown is the number of event types up to which a server without subscriptions is unfolded:
+// more of them would hide the servers below.
 const TypesShown = 100
 
-// loadServers makes the rows of all servers, those in trouble first. Where they are more
-// than the pane has room for, evidence of what is well goes, and then servers without
-// trouble are folded from the last one up.
+// loadServers makes the rows of all servers, those in trouble first. If the rows do not fit into
+// the pane, remarks with evidence are left out, then servers without trouble are folded, the last
+// one first.
 func (t *Tree) loadServers(snap *host.Snapshot) {
 	servers := t.ordered(all(snap), snap.Subs)
 	parts, n := make([][]Row, len(servers)), 1
@@ -38,7 +36,7 @@ func (t *Tree) loadServers(snap *host.Snapshot) {
 	}
 	for i := len(parts) - 1; i >= 0 && len(parts) > 1 && t.Height > 0 && n > t.Height; i-- {
 		_, chosen := t.Closed[parts[i][0].Node]
-		if chosen || t.At.Server == servers[i].Name && t.At.Level() > 1 || calm(servers[i], snap.Subs) == 0 {
+		if chosen || t.At.Server == servers[i].Name && t.At.Level() > 1 || health(servers[i], snap.Subs) == 0 {
 			continue
 		}
 		n -= len(parts[i]) - 1
@@ -51,33 +49,33 @@ func (t *Tree) loadServers(snap *host.Snapshot) {
 	}
 }
 
-// settleAfter is how long a server must be in trouble, or out of it, before the servers change
-// places: one that loses its connection for a moment moves no rows.
+// settleAfter is how long a server must be in trouble, or out of it, before it is moved: a lost
+// connection that comes back at once moves no rows.
 const settleAfter = 5 * time.Second
 
-// standing is where a server stands among the others.
+// standing is the position of a server among the others.
 type standing struct {
-	name  string
-	calm  int       // as it counts for the order
-	since time.Time // when that began to differ from how the server fares; zero: it does not
+	name   string
+	health int       // as it counts for the order
+	since  time.Time // when that began to differ from how the server fares; zero: it does not
 }
 
-// ordered puts servers in trouble first. None changes its place while the tree has the focus, so
-// that no row moves away under the cursor, nor for trouble that may pass. Those that come while
-// it has them stand last.
+// ordered sorts servers, those in trouble first. No server moves while the tree has the focus, so
+// that rows stay under the cursor, nor before settleAfter. Servers that are added while the tree has
+// the focus come last.
 func (t *Tree) ordered(servers []*host.ServerView, subs []host.SubscriptionView) []*host.ServerView {
 	type placed struct {
 		standing
 		server *host.ServerView
-		place  int // where it stays while the tree has the focus
+		place  int // its position while the tree has the focus
 	}
 	now, held := t.env.Clock(), t.env.Focused()
 	order := make([]placed, 0, len(servers))
 	for _, s := range servers {
-		p := placed{standing{name: s.Name, calm: calm(s, subs)}, s, 0}
+		p := placed{standing{name: s.Name, health: health(s, subs)}, s, 0}
 		was := slices.IndexFunc(t.order, func(o standing) bool { return o.name == s.Name })
 		if was >= 0 {
-			p.standing = t.order[was].next(p.calm, now, held)
+			p.standing = t.order[was].next(p.health, now, held)
 		}
 		switch {
 		case held && was >= 0:
@@ -88,7 +86,7 @@ func (t *Tree) ordered(servers []*host.ServerView, subs []host.SubscriptionView)
 		order = append(order, p)
 	}
 	slices.SortStableFunc(order, func(a, b placed) int {
-		return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.calm, b.calm))
+		return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.health, b.health))
 	})
 	t.order = t.order[:0]
 	for i, p := range order {
@@ -97,29 +95,29 @@ func (t *Tree) ordered(servers []*host.ServerView, subs []host.SubscriptionView)
 	return servers
 }
 
-// next is the standing of a server that now fares as calm says.
-func (o standing) next(calm int, now time.Time, held bool) standing {
+// next returns the standing for the present health of the server.
+func (o standing) next(health int, now time.Time, held bool) standing {
 	switch {
-	case calm == o.calm:
+	case health == o.health:
 		o.since = time.Time{}
 	case o.since.IsZero():
 		o.since = now
 	case !held && now.Sub(o.since) >= settleAfter:
-		o.calm, o.since = calm, time.Time{}
+		o.health, o.since = health, time.Time{}
 	}
 	return o
 }
 
-// ByTrouble returns the servers, those in trouble first, and else as they are configured.
+// ByTrouble returns the servers, those in trouble first, otherwise in the order of the configuration.
 func ByTrouble(snap *host.Snapshot) []*host.ServerView {
 	servers := all(snap)
 	slices.SortStableFunc(servers, func(a, b *host.ServerView) int {
-		return cmp.Compare(calm(a, snap.Subs), calm(b, snap.Subs))
+		return cmp.Compare(health(a, snap.Subs), health(b, snap.Subs))
 	})
 	return servers
 }
 
-// all lists the servers that only subscriptions name, then those that are configured.
+// all returns the servers that only subscriptions name, then those that are configured.
 func all(snap *host.Snapshot) []*host.ServerView {
 	servers := missing(snap)
 	for i := range snap.Servers {
@@ -128,8 +126,8 @@ func all(snap *host.Snapshot) []*host.ServerView {
 	return servers
 }
 
-// calm orders servers: 0 is one in trouble, or with a subscription that is.
-func calm(s *host.ServerView, subs []host.SubscriptionView) int {
+// health returns 0 for a server that is in trouble or has a subscription in trouble, otherwise 1.
+func health(s *host.ServerView, subs []host.SubscriptionView) int {
 	switch s.Reach {
 	case host.ReachBackoff, host.ReachRefused, host.ReachSignIn, host.ReachFault, evidence.ReachMissing:
 		return 0
@@ -140,8 +138,7 @@ func calm(s *host.ServerView, subs []host.SubscriptionView) int {
 	return 1
 }
 
-// missing lists servers that only subscriptions name: nothing runs these, and nowhere else
-// would they be seen.
+// missing returns the servers that only subscriptions name, which are shown nowhere else.
 func missing(snap *host.Snapshot) (out []*host.ServerView) {
 	for i := range snap.Subs {
 		name := snap.Subs[i].Key.Server
@@ -186,13 +183,13 @@ func (t *Tree) loadServer(s *host.ServerView, subs []host.SubscriptionView) []Ro
 		rows = append(rows, Row{Node: n, Server: s, Kids: rows[0].Kids, remark: true})
 	}
 	var shared []repeated
-	if !down { // else its own line is about all of them
+	if !down { // otherwise the error of the server explains all of them
 		shared = sharedErrors(of)
 	}
 	for _, r := range shared {
 		rows = append(rows, Row{Node: n, Server: s, remark: true, shared: r.text, times: r.times})
 	}
-	quiet := func(v *host.SubscriptionView) bool { // the server's line tells it
+	quiet := func(v *host.SubscriptionView) bool { // the rows of the server show its error
 		return v.Status.Error.IsZero() || down || slices.ContainsFunc(shared, func(r repeated) bool { return r.plain == errorLine(v).Plain() })
 	}
 	for _, name := range types {
@@ -201,15 +198,15 @@ func (t *Tree) loadServer(s *host.ServerView, subs []host.SubscriptionView) []Ro
 	return rows
 }
 
-// repeated is an error that several subscriptions have.
+// repeated is an error of several subscriptions.
 type repeated struct {
 	text  trust.Rendered
 	plain string
 	times int
 }
 
-// sharedErrors are the errors that more than one subscription of a server has, the most
-// frequent first.
+// sharedErrors returns the errors that several subscriptions of a server have, the most frequent
+// first.
 func sharedErrors(of map[trust.Text][]*host.SubscriptionView) (out []repeated) {
 	for _, subs := range of {
 		for _, v := range subs {
@@ -232,8 +229,8 @@ func sharedErrors(of map[trust.Text][]*host.SubscriptionView) (out []repeated) {
 	return out
 }
 
-// loadType adds the rows of an event type to those of its server. quiet reports whether what
-// is wrong with a subscription is told elsewhere.
+// loadType adds the rows of an event type to those of its server. quiet reports whether a
+// subscription has no error, or another row shows it.
 func (t *Tree) loadType(rows []Row, r Row, subs []*host.SubscriptionView, quiet func(*host.SubscriptionView) bool) []Row {
 	r.Kids = len(subs)
 	if len(subs) == 1 {
@@ -262,8 +259,7 @@ func (t *Tree) loadType(rows []Row, r Row, subs []*host.SubscriptionView, quiet 
 	return rows
 }
 
-// waiting says how many subscriptions a server keeps waiting, "" for one or none: then the
-// row below tells it.
+// waiting describes the number of subscriptions that wait for a server, "" for less than two.
 func waiting(n int) string {
 	if n < 2 {
 		return ""

@@ -7,8 +7,8 @@ import (
 	"eventdeck/ui/tui/query"
 )
 
-// Mark takes the chosen event type into those that are subscribed to together, or out. It
-// returns how many there are.
+// Mark marks the chosen event type, or removes its mark, and returns the number of marked types.
+// Marked types are subscribed to together.
 func (t *Tree) Mark() int {
 	if t.marked == nil {
 		t.marked = map[query.Node]bool{}
@@ -22,7 +22,7 @@ func (t *Tree) Mark() int {
 	return len(t.marked)
 }
 
-// Marked are the event types that are subscribed to together, sorted by server and name.
+// Marked returns the marked event types, sorted by server and name.
 func (t *Tree) Marked() []query.Node {
 	var out []query.Node
 	for n := range t.marked {
@@ -34,7 +34,7 @@ func (t *Tree) Marked() []query.Node {
 	return out
 }
 
-// Unmark has no event types subscribed to together.
+// Unmark removes all marks.
 func (t *Tree) Unmark() {
 	t.marked = nil
 	t.Redraw()

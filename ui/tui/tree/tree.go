@@ -11,46 +11,46 @@ import (
 	"eventdeck/ui/tui/query"
 )
 
-// Row is one row. A remark belongs to the node above and cannot be chosen. A type with one
-// subscription is one row, with both.
+// Row is a row of the tree. A remark belongs to the node above and cannot be chosen. A type with one
+// subscription is one row for both.
 type Row struct {
 	Node   query.Node
 	remark bool
-	shared trust.Rendered // a remark of a server: what several of its subscriptions say
-	times  int            // how many do
-	proof  bool           // a remark: the evidence of a subscription from which nothing came yet
-	quiet  bool           // a remark of a subscription: what is wrong is told at its server
+	shared trust.Rendered // a remark of a server: an error of several subscriptions
+	times  int            // the number of subscriptions with that error
+	proof  bool           // a remark: the evidence of a subscription without events
+	quiet  bool           // a remark of a subscription whose error the server's rows show
 	Server *host.ServerView
 	Type   *event.Type
 	Sub    *host.SubscriptionView
 	Item   *Item
-	Kids   int // what is below, shown or not
+	Kids   int // the number of subscriptions below, shown or not
 	open   bool
 }
 
-// Tree is the pane of servers, event types and subscriptions. It refers to one
-// snapshot; the place that is chosen is a node, not a row.
+// Tree is the pane of servers, event types and subscriptions. It shows one snapshot. The choice is a
+// node, not a row.
 type Tree struct {
-	env    *Env
-	Rows   []Row
-	items  []Item              // the second section
-	marked map[query.Node]bool // event types that are subscribed to together
-	itemOf ItemsKey
-	At     query.Node
-	Top    int
-	order  []standing          // of the servers, as they stood last
-	Closed map[query.Node]bool // folded by the operator, or unfolded where it is false
-	Height int
-	Whole  bool // what is below the chosen node is to be shown too
+	env       *Env
+	Rows      []Row
+	items     []Item              // below the servers
+	marked    map[query.Node]bool // event types
+	itemsKey  ItemsKey
+	At        query.Node
+	Top       int
+	order     []standing          // the servers in their present order
+	Closed    map[query.Node]bool // nodes that the operator folded (true) or unfolded (false)
+	Height    int
+	ShowWhole bool // the next Draw scrolls so that rows below the chosen node are visible
 
 	Total Totals
 	draws cells.Canvas
 	lines []string
-	scale uint32 // of the curves that are drawn
+	scale uint32 // of the sparklines
 	drawn treeKey
 }
 
-// treeKey is what the drawn rows were made from.
+// treeKey has what the drawn rows depend on.
 type treeKey struct {
 	version, second uint64
 	w, h, top       int
@@ -59,14 +59,13 @@ type treeKey struct {
 	look            int
 }
 
-// Totals counts subscriptions by what an operator must know.
+// Totals counts subscriptions by state.
 type Totals struct {
 	All, Live, Poll, Hook, Paused, Trouble, Waiting int
-	// Servers counts those in trouble of which no subscription is.
-	Servers int
+	Servers                                         int // servers in trouble without a subscription in trouble
 }
 
-// InTrouble names how many subscriptions, and servers without one, need a look; "" if none do.
+// InTrouble describes the number of subscriptions in trouble and of Servers; "" if there are none.
 func (t *Totals) InTrouble() string {
 	servers := cells.Count(t.Servers, "server")
 	switch {
@@ -80,15 +79,15 @@ func (t *Totals) InTrouble() string {
 	return ""
 }
 
-// New is an empty tree.
+// New returns an empty tree.
 func New(env *Env) Tree {
 	return Tree{env: env, Closed: map[query.Node]bool{}}
 }
 
-// Redraw has the rows drawn again though nothing of a snapshot changed.
+// Redraw makes the next Draw draw all rows again.
 func (t *Tree) Redraw() { t.drawn = treeKey{} }
 
-// Reveal opens what is above a node, and a server itself.
+// Reveal unfolds the nodes above a node, and the node itself if it is a server.
 func (t *Tree) Reveal(n query.Node) {
 	for p := n.Parent(); p.Level() > 0; p = p.Parent() {
 		t.Closed[p] = false
@@ -98,14 +97,14 @@ func (t *Tree) Reveal(n query.Node) {
 	}
 }
 
-// Load takes a snapshot. The chosen node stays, or its nearest parent does.
+// Load shows a snapshot. If the chosen node no longer exists, its nearest parent is chosen.
 func (t *Tree) Load(snap *host.Snapshot) {
 	t.Total = Totals{}
 	for i := range snap.Subs {
 		t.Total.add(&snap.Subs[i])
 	}
 	for i := range snap.Servers {
-		if s := &snap.Servers[i]; calm(s, nil) == 0 && evidence.Failing(snap.Subs, s.Name) == 0 {
+		if s := &snap.Servers[i]; health(s, nil) == 0 && evidence.Failing(snap.Subs, s.Name) == 0 {
 			t.Total.Servers++
 		}
 	}
@@ -150,9 +149,9 @@ func (t *Tree) Find(n query.Node) int {
 	return -1
 }
 
-// Stands returns the node whose row shows a node: itself, or the type of a subscription
-// that is its only one. ok is false if no row does.
-func (t *Tree) Stands(n query.Node) (at query.Node, ok bool) {
+// ShownAs returns the node whose row shows a node: the node itself, or the type of an only
+// subscription. ok is false if no row shows it.
+func (t *Tree) ShownAs(n query.Node) (at query.Node, ok bool) {
 	if t.Find(n) >= 0 {
 		return n, true
 	}
@@ -192,13 +191,13 @@ func (t *Tree) By(n int) {
 	}
 }
 
-// First chooses the first row, Last the last one.
+// First chooses the first row.
 func (t *Tree) First() { t.By(-len(t.Rows)) }
 
-// Last is told with First.
+// Last chooses the last row.
 func (t *Tree) Last() { t.By(len(t.Rows)) }
 
-// Fold closes the chosen node, or goes to the one above.
+// Fold folds the chosen node, or chooses the one above.
 func (t *Tree) Fold() {
 	r := t.Chosen()
 	if l := t.At.Level(); r.open && (l == 1 && (r.Kids > 0 || len(r.Server.Types) > 0) || l == 2 && r.Kids > 1) {
@@ -208,7 +207,7 @@ func (t *Tree) Fold() {
 	t.At = t.At.Parent()
 }
 
-// Unfold opens the chosen node, or goes to the first one below.
+// Unfold unfolds the chosen node, or chooses the first one below.
 func (t *Tree) Unfold() {
 	r := t.Chosen()
 	if l := t.At.Level(); !r.open && (l == 1 || l == 2 && r.Kids > 1) {

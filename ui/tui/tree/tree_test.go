@@ -31,7 +31,7 @@ func opened(snap *host.Snapshot) *tree.Tree {
 		Env:     &cells.Env{Theme: themes.For(true, themes.NoColours), Glyphs: &cells.ASCIIGlyphs, Now: time.Now},
 		Snap:    snap,
 		Focused: func() bool { return true }, KeyOf: func(action string) string { return action },
-		Course: func(event.SubID, int) []uint32 { return nil }, Lessons: func() []widget.Lesson { return []widget.Lesson{{Key: "A", Text: "add a server"}} },
+		RecentCounts: func(event.SubID, int) []uint32 { return nil }, Lessons: func() []widget.Lesson { return []widget.Lesson{{Key: "A", Text: "add a server"}} },
 	})
 	t.Load(snap)
 	return &t
@@ -56,7 +56,7 @@ func TestRowsAreSafeAndFillThePane(t *testing.T) {
 	}
 }
 
-func TestFoldingMovesNoChoiceToAnotherNode(t *testing.T) {
+func TestChoiceStaysWithItsNode(t *testing.T) {
 	snap := pager()
 	tr := opened(snap)
 	tr.Last()
@@ -90,8 +90,8 @@ func TestFoldingMovesNoChoiceToAnotherNode(t *testing.T) {
 	}
 }
 
-// stormy is a dead server with several subscriptions below one that is ready and has two
-// with the same error.
+// stormy returns a snapshot of a dead server with three subscriptions, a healthy one, and one with
+// two subscriptions that have the same error.
 func stormy() *host.Snapshot {
 	text := trust.Untrusted
 	snap := &host.Snapshot{Servers: []host.ServerView{
@@ -117,9 +117,9 @@ func stormy() *host.Snapshot {
 	return snap
 }
 
-// Trouble comes first, each error once with the number of those that have it, and a type
-// with one subscription takes one row.
-func TestTroubleComesFirstAndOnce(t *testing.T) {
+// Servers in trouble come first, a shared error is shown once, and a type with one subscription
+// takes one row.
+func TestTroubleIsShownFirstAndOnce(t *testing.T) {
 	text := ansi.Strip(strings.Join(opened(stormy()).Draw(40, 30), "\n"))
 	if d, h, c := strings.Index(text, "dead"), strings.Index(text, "hooks"), strings.Index(text, "calm"); d < 0 || d > h || h > c {
 		t.Errorf("those in trouble are not first:\n%s", text)
@@ -134,8 +134,8 @@ func TestTroubleComesFirstAndOnce(t *testing.T) {
 	}
 }
 
-// Where there is no room servers without trouble are folded, unless the operator chose
-// otherwise or stands in them.
+// If rows do not fit, servers without trouble are folded, unless the operator unfolded them or the
+// choice is in them.
 func TestHealthyServersAreFoldedWithoutRoom(t *testing.T) {
 	snap := stormy()
 	tr := opened(snap)
@@ -151,7 +151,7 @@ func TestHealthyServersAreFoldedWithoutRoom(t *testing.T) {
 		t.Fatalf("at %+v", tr.At)
 	}
 	if shown(8); tr.At.Type.Raw() != "a.one" {
-		t.Errorf("where one stands is folded: at %+v", tr.At)
+		t.Errorf("the server of the choice is folded: at %+v", tr.At)
 	}
 	tr.First()
 	tr.Load(snap)
@@ -161,11 +161,11 @@ func TestHealthyServersAreFoldedWithoutRoom(t *testing.T) {
 	tr.Reveal(query.Node{Server: "calm"})
 	tr.Load(snap)
 	if s := shown(13); tr.Find(query.Node{Server: "calm", Type: trust.Untrusted("a.one")}) < 0 {
-		t.Errorf("what was asked for is folded:\n%s", s)
+		t.Errorf("a server that the operator unfolded is folded:\n%s", s)
 	}
 }
 
-func TestMarkedTypes(t *testing.T) {
+func TestMarkingTypes(t *testing.T) {
 	snap := pager()
 	tr := opened(snap)
 	tr.Last()
@@ -187,8 +187,8 @@ func TestMarkedTypes(t *testing.T) {
 	}
 }
 
-// A type's name matters more than the course of its events and a column of counts.
-func TestNamesComeBeforeCurves(t *testing.T) {
+// A type's name gets room before its sparkline and the column of counts.
+func TestNamesComeBeforeSparklines(t *testing.T) {
 	snap := pager()
 	snap.Subs[0].Stored = 7
 	tr := opened(snap)
@@ -199,9 +199,8 @@ func TestNamesComeBeforeCurves(t *testing.T) {
 	}
 }
 
-// A server that loses its connection for a moment moves no rows; one that stays in trouble
-// comes first, but not while the tree has the focus.
-func TestServersChangePlacesOnlyForTroubleThatStays(t *testing.T) {
+// Servers are sorted again only for trouble that lasts, and not while the tree has the focus.
+func TestServersMoveOnlyForLastingTrouble(t *testing.T) {
 	now, focused := time.Date(2026, 3, 14, 14, 0, 0, 0, time.UTC), false
 	snap := &host.Snapshot{Servers: []host.ServerView{{Name: "one", Reach: host.ReachReady}, {Name: "two", Reach: host.ReachReady}}}
 	tr := tree.New(&tree.Env{

@@ -1,5 +1,5 @@
-// Package widget has the parts of dialogs: text fields, prompts, lists to pick from. [Screen]
-// is the screen that shows them.
+// Package widget has the parts of dialogs: text fields, prompts, lists to pick from. A [Screen]
+// shows them.
 package widget
 
 import (
@@ -14,63 +14,63 @@ import (
 	"eventdeck/ui/tui/cells"
 )
 
-// Dialog is a box over the panes. While it is shown it has the focus. Its methods are called on
-// the event loop and do no I/O.
+// Dialog is a box drawn over the panes, which has the focus while it is shown. Its methods are
+// called on the event loop and do no I/O.
 type Dialog interface {
 	Title() string
-	// Size returns the width and height in cells that it wants inside its frame, on a screen of
-	// w by h cells.
+	// Size returns the width and height in cells that the dialog wants inside its frame, on a
+	// screen of w by h cells.
 	Size(w, h int) (int, int)
 	// Draw writes at most h rows of the width of the canvas.
 	Draw(c *cells.Canvas, h int)
 	Key(k tea.KeyPressMsg) tea.Cmd
-	// Hints are keys, each with what it does behind it.
+	// Hints returns keys, each followed by what it does.
 	Hints() []string
 }
 
-// Paster is a dialog that takes pasted text; any other one ignores it.
+// Paster is a dialog that accepts pasted text; other dialogs ignore it.
 type Paster interface {
 	Paste(text string) tea.Cmd
 }
 
-// Screen is the screen as its parts see it. Its methods are for the event loop.
+// Screen is the screen as its parts see it. Its methods are called on the event loop.
 type Screen interface {
-	// Show shows a dialog in place of the one that is shown, or none for nil.
+	// Show replaces the dialog that is shown; nil shows none.
 	Show(d Dialog)
 	// Shown returns the dialog that is shown, nil for none.
 	Shown() Dialog
-	// Tell shows a text on the status line until the next key, Fail what failed and why.
+	// Tell shows a text on the status line until the next key; Fail shows what failed and why.
 	Tell(text string)
 	Fail(what string, err error)
-	// Do returns a command that runs fn in the background and sends what fn returns. The
-	// context ends with the program, which waits for fn.
+	// Do returns a command that runs fn in the background and sends the message that fn returns.
+	// The context ends with the program, which waits for fn.
 	Do(fn func(context.Context) tea.Msg) tea.Cmd
 }
 
-// Keyed is a screen that knows the operator's keys.
+// Keyed is a screen that knows the keys of actions.
 type Keyed interface {
 	Screen
 	// KeyOf returns the operator's key of an action, for texts that name it.
 	KeyOf(action string) string
 }
 
-// Then is a message whose function the screen calls on the event loop: the second half of a
-// command, which may change the state of the screen. It returns the next command or nil.
+// Then is the second half of a command: a message whose function is called on the event loop and
+// may change the state of the screen. It returns the next command or nil.
 type Then func() tea.Cmd
 
-// Done is the message that something which was asked of the host has ended.
+// Done is the message that a request to the host has ended.
 type Done struct {
-	What  string // what was done, or tried; "" is not told
-	Err   error  // nil: it was done
-	From  Asker  // the dialog that asked, nil for none; it closes if Err is nil
-	After func() // is called on the event loop if Err is nil; nil: nothing is
+	What  string // what was done or tried, for the status line; "" shows nothing
+	Err   error  // nil: it succeeded
+	From  Asker  // the dialog that made the request, nil for none; it closes on success
+	After func() // called on the event loop on success; may be nil
 }
 
 // Asker is a dialog that waits for an answer of the host.
 type Asker interface {
 	Dialog
-	Rest()            // is called when the answer is there
-	Refuse(err error) // is called with the error if the answer is one
+	Answered()           // called when the host has answered
+	ShowError(err error) // called after Answered if the request failed
 }
 
 // Worker is a dialog that draws a spinner while it is busy.
@@ -79,32 +79,31 @@ type Worker interface {
 	Busy() bool
 }
 
-// Clicker is a dialog whose rows can be clicked. x and y are cells, counted from the first one
-// inside the frame.
+// Clicker is a dialog whose rows can be clicked. x and y are cells inside the frame, from 0.
 type Clicker interface {
 	Click(x, y int) tea.Cmd
 }
 
-// Confirm is a dialog that asks for one of some choices. Esc, q and n close it without one,
-// unless they are the key of a choice.
+// Confirm is a dialog that offers choices. Esc, q and n close it without a choice, unless they are
+// the key of one.
 type Confirm struct {
-	Screen  Screen
-	Head    string
-	Lines   []string
-	Choices []Choice
-	Gone    func() // is called when it is closed without a choice; nil: nothing is
+	Screen    Screen
+	Head      string
+	Lines     []string
+	Choices   []Choice
+	Cancelled func() // called when the dialog is closed without a choice; may be nil
 }
 
-// Choice is an answer to a question, by the key that gives it.
+// Choice is an answer to a question, with the key that chooses it.
 type Choice struct {
 	Key, Title string
 	Run        func() tea.Cmd
 }
 
-// Question is a dialog that is answered only while it is shown in full.
+// Question is a dialog that accepts an answer only while all of it is visible.
 type Question interface {
 	Dialog
-	// Rows is how many rows it takes in w cells inside of its frame.
+	// Rows returns the number of rows that the dialog needs at a width of w cells inside its frame.
 	Rows(w int) int
 }
 
@@ -124,12 +123,12 @@ func (d *Confirm) Size(sw, _ int) (int, int) {
 	return w, d.Rows(w) + 1
 }
 
-// choiceIndent is the column of the title of a choice, behind its key.
+// choiceIndent is the column of the title of a choice, after its key.
 const choiceIndent = 7
 
 // Rows implements [Question]. Lines that are longer than w are wrapped.
 func (d *Confirm) Rows(w int) int {
-	n := 1 // a blank one between the lines and the choices
+	n := 1 // the blank row between the lines and the choices
 	for _, s := range d.Lines {
 		n += len(wrapped(s, w-2))
 	}
@@ -139,7 +138,7 @@ func (d *Confirm) Rows(w int) int {
 	return n
 }
 
-// wrapped is a text in lines of w cells.
+// wrapped returns a text in lines of at most w cells.
 func wrapped(s string, w int) []trust.Rendered { return cells.Wrap(s, w, math.MaxInt) }
 
 // Draw implements [Dialog].
@@ -161,7 +160,7 @@ func (d *Confirm) Draw(c *cells.Canvas, _ int) {
 	}
 }
 
-// all are the choices and, unless esc is the key of one, what esc does.
+// all returns the choices, and a choice for esc unless there is one.
 func (d *Confirm) all() []Choice {
 	if slices.ContainsFunc(d.Choices, func(c Choice) bool { return c.Key == "esc" }) {
 		return d.Choices
@@ -181,8 +180,8 @@ func (d *Confirm) Key(k tea.KeyPressMsg) tea.Cmd {
 	}
 	if name == "esc" || name == "q" || name == "n" {
 		a.Show(nil)
-		if d.Gone != nil {
-			d.Gone()
+		if d.Cancelled != nil {
+			d.Cancelled()
 		}
 	}
 	return nil

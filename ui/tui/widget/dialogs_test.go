@@ -14,7 +14,7 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// lines are the rows that something draws in 40 cells, without the blanks behind them.
+// lines returns the rows that draw writes at a width of 40 cells, without trailing blanks.
 func lines(draw func(c *cells.Canvas)) []string {
 	var c cells.Canvas
 	env := tuitest.Env()
@@ -27,7 +27,7 @@ func lines(draw func(c *cells.Canvas)) []string {
 	return out
 }
 
-// A question tells what each key does, and what esc does; long texts are wrapped.
+// A question says what each key and esc do; long texts are wrapped.
 func TestConfirmShowsWhatEachKeyDoes(t *testing.T) {
 	d := &widget.Confirm{Head: "End", Lines: []string{"The subscription ends, and what it has stored stays where it is."}, Choices: []widget.Choice{{Key: "y", Title: "end it"}}}
 	w, h := d.Size(44, 20)
@@ -36,15 +36,15 @@ func TestConfirmShowsWhatEachKeyDoes(t *testing.T) {
 	}
 	want := []string{" The subscription ends, and what it", " has stored stays where it is.", "", " y     end it", " esc   go back, nothing happens"}
 	if got := lines(func(c *cells.Canvas) { d.Draw(c, 5) }); !slices.Equal(got, want) {
-		t.Errorf("drawn is %q", got)
+		t.Errorf("it draws %q", got)
 	}
 	d.Choices = append(d.Choices, widget.Choice{Key: "esc", Title: "keep it"})
 	if got := lines(func(c *cells.Canvas) { d.Draw(c, 5) }); got[len(got)-1] != " esc   keep it" {
-		t.Errorf("esc of its own: %q", got)
+		t.Errorf("with a choice for esc: %q", got)
 	}
 }
 
-func TestNumberedRowsAreTakenByDigitOrEnter(t *testing.T) {
+func TestNumberedRowsAreChosenByDigitOrEnter(t *testing.T) {
 	for keys, want := range map[string]int{"2": 1, "down down up enter": 1, "j j j enter": 2, "9 enter": 0, "esc": -1} {
 		took := -1
 		s := &tuitest.Screen{}
@@ -62,7 +62,7 @@ func TestNumberedRowsAreTakenByDigitOrEnter(t *testing.T) {
 	}
 }
 
-func TestATextBoxScrollsAndCloses(t *testing.T) {
+func TestTextBoxScrollsAndCloses(t *testing.T) {
 	s := &tuitest.Screen{}
 	d := &widget.TextBox{Screen: s, Head: "Settings"}
 	for i := range 9 {
@@ -82,8 +82,8 @@ func TestATextBoxScrollsAndCloses(t *testing.T) {
 	}
 }
 
-// A picker lists what answers to its field, shows where in a long list one is, and keeps what
-// is typed when the list changes.
+// A picker lists the matches of its field, shows the position in a long list, and keeps the typed
+// text when the list changes.
 func TestPickerListsMovesAndRefills(t *testing.T) {
 	picks := func(n int) (all []widget.Pick) {
 		for i := range n {
@@ -115,11 +115,11 @@ func TestPickerListsMovesAndRefills(t *testing.T) {
 	}
 }
 
-// Under its text a prompt says what can be done, or what is wrong; long words are wrapped and
-// the last line tells that it is cut.
-func TestPromptSaysWhatIsWrong(t *testing.T) {
+// Below its text a prompt shows help, or what is wrong. Long messages are wrapped, and a mark shows
+// that the last line is cut.
+func TestPromptShowsOneMessage(t *testing.T) {
 	changed, tabbed, gone := "", 0, 0
-	p := &widget.Prompt{Label: "filter:", Says: "enter keeps it", Change: func(text string) { changed = text }, Tab: func() tea.Cmd { tabbed++; return nil }, Gone: func() { gone++ }}
+	p := &widget.Prompt{Label: "filter:", Says: "enter keeps it", Change: func(text string) { changed = text }, Tab: func() tea.Cmd { tabbed++; return nil }, Cancelled: func() { gone++ }}
 	says := func() string { return strings.Join(lines(p.Draw)[1:], "|") }
 	if got := says(); got != " enter keeps it" {
 		t.Errorf("at first %q", got)
@@ -150,12 +150,12 @@ func TestLessonsNameKeys(t *testing.T) {
 		widget.DrawLessons(c, "No servers yet.", []widget.Lesson{{Key: "A", Text: "add a server"}, {Key: "d", Text: "try demo servers"}})
 	})
 	if want := []string{"  No servers yet.", "", "  A    add a server", "  d    try demo servers"}; !slices.Equal(got, want) {
-		t.Errorf("drawn is %q", got)
+		t.Errorf("it draws %q", got)
 	}
 }
 
-func TestAFieldOfSeveralLinesKnowsItsCursor(t *testing.T) {
-	f := widget.Field{Several: true}
+func TestMultilineFieldKnowsItsCursor(t *testing.T) {
+	f := widget.Field{Multiline: true}
 	f.Set("one\ntwo\nthree")
 	if f.Row() != 2 || f.Column() != 5 || f.AtTop() || !f.AtBottom() {
 		t.Errorf("at first row %d, column %d", f.Row(), f.Column())

@@ -17,23 +17,24 @@ import (
 // undoMax bounds the changes that a field can undo.
 const undoMax = 200
 
-// Field is a text field. It edits the line with the cursor by a [textinput.Model]; in addition
-// the cursor moves by whole grapheme clusters, changes can be undone, and there can be several
-// lines. The zero value is an empty field of one line.
+// Field is a text field. A [textinput.Model] edits the line with the cursor; in addition the cursor
+// moves by grapheme clusters, changes can be undone, and there can be several lines. The zero value
+// is an empty field of one line.
 type Field struct {
-	Several bool // lines; enter begins another one
-	// Mask returns what is shown of a line, with as many characters; nil: the line.
+	Multiline bool // enter begins another line
+	// Mask returns the text that is shown for a line, with the same number of characters; nil shows
+	// the line.
 	Mask func(line string) string
 
-	lines []string // that at row is out of date: input has it
-	row   int      // of the cursor
-	input textinput.Model
-	undo  []fieldState
-	typed bool // the last change was a letter behind another one
-	whole bool // all text is selected: what is typed replaces it
+	lines     []string // the one at row is outdated: input has its text
+	row       int      // of the cursor
+	input     textinput.Model
+	undo      []fieldState
+	lastTyped bool // the last change was a typed letter
+	selected  bool // all text is selected: typed text replaces it
 }
 
-// fieldState is what undo goes back to.
+// fieldState is a state that undo restores.
 type fieldState struct {
 	text     string
 	row, col int
@@ -53,19 +54,19 @@ func (f *Field) Set(text string) {
 	f.lines = nil
 	f.ready()
 	f.insert(text)
-	f.undo, f.typed, f.whole = nil, false, false
+	f.undo, f.lastTyped, f.selected = nil, false, false
 }
 
-// Select selects all text: what is typed or pasted next replaces it, any other key edits it.
-func (f *Field) Select() { f.whole = f.Text() != "" }
+// Select selects all text: the next typed or pasted text replaces it, any other key edits it.
+func (f *Field) Select() { f.selected = f.Text() != "" }
 
-// deselect ends a selection; without keep the selected text goes.
+// deselect ends a selection; without keep it removes the selected text.
 func (f *Field) deselect(keep bool) {
-	if f.whole && !keep {
+	if f.selected && !keep {
 		f.lines, f.row = []string{""}, 0
 		f.input.SetValue("")
 	}
-	f.whole = false
+	f.selected = false
 }
 
 // Text returns the text of the field, with line feeds between lines.
@@ -78,13 +79,13 @@ func (f *Field) Lines() []string {
 	return f.lines
 }
 
-// Row is the number of the line with the cursor, from 0.
+// Row returns the index of the line with the cursor.
 func (f *Field) Row() int { return f.row }
 
-// Column is how many characters of its line are before the cursor.
+// Column returns the number of characters before the cursor in its line.
 func (f *Field) Column() int { f.ready(); return f.input.Position() }
 
-// SetColumn puts the cursor behind so many characters of its line.
+// SetColumn puts the cursor after n characters of its line.
 func (f *Field) SetColumn(n int) { f.ready(); f.input.SetCursor(n) }
 
 // AtTop reports whether the cursor is in the first line.
@@ -93,7 +94,7 @@ func (f *Field) AtTop() bool { return f.row == 0 }
 // AtBottom reports whether the cursor is in the last line.
 func (f *Field) AtBottom() bool { return f.row >= len(f.lines)-1 }
 
-// Insert takes pasted text at the cursor.
+// Insert inserts pasted text at the cursor.
 func (f *Field) Insert(text string) {
 	before := f.state()
 	f.deselect(false)
@@ -101,15 +102,15 @@ func (f *Field) Insert(text string) {
 	f.changed(before, false)
 }
 
-// lineEnds are line ends as terminals paste them, and as a field has them.
+// lineEnds replaces the line ends that terminals paste by line feeds.
 var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
-// insert inserts a text without the characters that are no graphic ones.
+// insert inserts a text without its control and other non-graphic characters.
 func (f *Field) insert(text string) {
 	f.ready()
 	text = strings.Map(func(r rune) rune {
 		switch {
-		case r == '\n' || r == '\u200c' || r == '\u200d': // the last two join and part characters
+		case r == '\n' || r == '\u200c' || r == '\u200d': // the last two join and separate characters
 			return r
 		case r == '\t':
 			return ' '
@@ -120,8 +121,8 @@ func (f *Field) insert(text string) {
 	}, lineEnds.Replace(text))
 	for i, line := range strings.Split(text, "\n") {
 		switch {
-		case i > 0 && f.Several:
-			f.breakLine()
+		case i > 0 && f.Multiline:
+			f.splitLine()
 		case i > 0:
 			f.update(tea.PasteMsg{Content: " "})
 		}
@@ -134,20 +135,20 @@ func (f *Field) Key(k tea.KeyPressMsg) (changed bool) {
 	f.ready()
 	name := k.String()
 	switch name {
-	case "ctrl+z", "ctrl+_", "ctrl+shift+-": // the last is ctrl+_ of terminals that tell keys apart
-		return f.takeBack()
+	case "ctrl+z", "ctrl+_", "ctrl+shift+-": // the last is ctrl+_ on terminals with enhanced keys
+		return f.undoLast()
 	}
 	before := f.state()
 	f.deselect(k.Text == "")
 	line, col := []rune(f.input.Value()), f.input.Position()
 	switch name {
-	case "tab", "shift+tab", "ctrl+v": // move among fields; a terminal pastes by itself
+	case "tab", "shift+tab", "ctrl+v": // tab changes fields; the terminal pastes by itself
 		return false
 	case "enter":
-		if !f.Several {
+		if !f.Multiline {
 			return false
 		}
-		f.breakLine()
+		f.splitLine()
 	case "up":
 		f.goTo(f.row-1, col)
 	case "down":
@@ -192,7 +193,7 @@ func (f *Field) Key(k tea.KeyPressMsg) (changed bool) {
 
 func (f *Field) update(msg tea.Msg) { f.input, _ = f.input.Update(msg) }
 
-// goTo moves the cursor, if there is such a line; col -1 is its end.
+// goTo moves the cursor to a column of a line, if that line exists; col -1 is its end.
 func (f *Field) goTo(row, col int) {
 	if row < 0 || row >= len(f.lines) {
 		return
@@ -204,22 +205,22 @@ func (f *Field) goTo(row, col int) {
 	if col < 0 || col > len(line) {
 		col = len(line)
 	}
-	at := 0 // the last whole character that begins there or before
+	at := 0 // where the character at col begins
 	for n := clusterAfter(line, at); at+n <= col && n > 0; n = clusterAfter(line, at) {
 		at += n
 	}
 	f.input.SetCursor(at)
 }
 
-// breakLine splits the line at the cursor.
-func (f *Field) breakLine() {
+// splitLine splits the line at the cursor.
+func (f *Field) splitLine() {
 	line, col := []rune(f.input.Value()), f.input.Position()
 	f.input.SetValue(string(line[:col]))
 	f.lines = slices.Insert(f.lines, f.row+1, string(line[col:]))
 	f.goTo(f.row+1, 0)
 }
 
-// joinLine joins the line at row and the next one, with the cursor between them.
+// joinLine joins the line at row and the next one, and puts the cursor between them.
 func (f *Field) joinLine(row int) {
 	lines := f.Lines()
 	col := utf8.RuneCountInString(lines[row])
@@ -232,36 +233,36 @@ func (f *Field) joinLine(row int) {
 
 func (f *Field) state() fieldState { return fieldState{f.Text(), f.row, f.input.Position()} }
 
-// changed records a change for undo and reports whether there is one. Letters of one word are
-// one change.
+// changed reports whether the text has changed since before, and records that for undo. Letters
+// typed in a row are one change.
 func (f *Field) changed(before fieldState, letter bool) bool {
 	if f.Text() == before.text {
-		f.typed = false
+		f.lastTyped = false
 		return false
 	}
-	if !letter || !f.typed {
+	if !letter || !f.lastTyped {
 		f.undo = append(f.undo, before)
 		f.undo = f.undo[max(0, len(f.undo)-undoMax):]
 	}
-	f.typed = letter
+	f.lastTyped = letter
 	return true
 }
 
-// takeBack undoes the last change.
-func (f *Field) takeBack() bool {
+// undoLast undoes the last change.
+func (f *Field) undoLast() bool {
 	n := len(f.undo)
 	if n == 0 {
 		return false
 	}
 	s := f.undo[n-1]
-	f.undo, f.typed = f.undo[:n-1], false
+	f.undo, f.lastTyped = f.undo[:n-1], false
 	f.lines, f.row = strings.Split(s.text, "\n"), 0
 	f.input.SetValue(f.lines[0])
 	f.goTo(s.row, s.col)
 	return true
 }
 
-// clusterBefore counts the runes of the character that ends at col.
+// clusterBefore returns the number of runes of the character that ends at col.
 func clusterBefore(line []rune, col int) int {
 	at := 0
 	for at < col {
@@ -274,7 +275,7 @@ func clusterBefore(line []rune, col int) int {
 	return 0
 }
 
-// clusterAfter counts the runes of the character that begins at col.
+// clusterAfter returns the number of runes of the character that begins at col.
 func clusterAfter(line []rune, col int) int {
 	if col >= len(line) {
 		return 0
@@ -283,8 +284,8 @@ func clusterAfter(line []rune, col int) int {
 	return utf8.RuneCountInString(cluster)
 }
 
-// DrawLine writes one line of the field. While it has the focus, the cursor of the
-// canvas stands in it.
+// DrawLine writes line i of the field. If the field has the focus (on), it also puts the cursor of
+// the canvas.
 func (f *Field) DrawLine(c *cells.Canvas, i int, on bool) {
 	role := themes.Field
 	if on {
@@ -298,12 +299,12 @@ func (f *Field) DrawLine(c *cells.Canvas, i int, on bool) {
 		c.Safe(role, cells.Sanitize(text).Clip(c.Room))
 		return
 	}
-	if f.whole {
+	if f.selected {
 		role = themes.Cursor
 	}
 	line := []rune(text)
 	col := min(f.input.Position(), len(line))
-	start := 0 // so that the cursor is in sight
+	start := 0 // the first character that is shown, so that the cursor is visible
 	for start < col && cells.Sanitize(string(line[start:col])).Width+1 > c.Room {
 		start += clusterAfter(line, start)
 	}

@@ -6,14 +6,14 @@ import (
 	"unicode"
 )
 
-// score tells how well a text in lower case matches the typed words, 0 for not at all. It must
-// have every word; starts of words count more than what is inside of one.
+// score rates how well a text in lower case matches the typed words; 0 is no match. The text must
+// contain every word; a match at the beginning of a word counts more than one inside.
 func score(typed []string, text string) int {
 	if len(typed) == 0 {
 		return 1
 	}
 	if len(typed) > 1 && strings.HasPrefix(text, strings.Join(typed, " ")) {
-		return 2000 // it is named
+		return 2000 // more than any match of single words
 	}
 	sum := 0
 	for _, word := range typed {
@@ -53,8 +53,8 @@ func letter(b byte) bool {
 	return b >= 0x80 || unicode.IsLetter(rune(b)) || unicode.IsDigit(rune(b))
 }
 
-// rank returns the indexes of those of n texts that match what was typed, the best first, equal
-// ones in their order. text returns a text in lower case.
+// rank returns the indexes of the texts that match the typed words, the best first. Texts with the
+// same score keep their order. text returns one of n texts, in lower case.
 func rank(typed string, n int, text func(int) string) []int {
 	words := strings.Fields(strings.ToLower(typed))
 	var found []int

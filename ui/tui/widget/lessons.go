@@ -8,7 +8,7 @@ import (
 // Lesson is a line of an empty pane that names a key and what it does.
 type Lesson struct{ Key, Text string }
 
-// DrawLessons writes a heading and lines below it.
+// DrawLessons writes a heading, a blank row and the lessons.
 func DrawLessons(c *cells.Canvas, head string, list []Lesson) {
 	c.Put(themes.Plain, "  "+head)
 	c.End()

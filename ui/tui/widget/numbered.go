@@ -10,22 +10,22 @@ import (
 	"eventdeck/ui/tui/cells"
 )
 
-// Numbered is a dialog to choose one of at most nine rows: by its digit, or by enter for the one
-// under the cursor. Esc chooses none.
+// Numbered is a dialog to choose one of at most nine rows, by its digit or by cursor and enter. Esc
+// chooses none.
 type Numbered struct {
 	Screen Screen
 	Glyphs *cells.Glyphs
 	Head   string
-	Says   string // what is done with the row
+	Says   string // what happens to the chosen row
 	Rows   []Row
-	Take   func(i int) tea.Cmd // is called with the index of the chosen row
+	Take   func(i int) tea.Cmd // called with the index of the chosen row
 	at     int
 }
 
 // Row is a value with its name.
 type Row struct{ Name, Value trust.Rendered }
 
-// rowNameMax is how much of a row's name is shown, in cells.
+// rowNameMax is the largest width of names, in cells.
 const rowNameMax = 30
 
 // Title implements [Dialog].
@@ -40,7 +40,7 @@ func (d *Numbered) Size(int, int) (int, int) {
 	return w, len(d.Rows) + 1
 }
 
-// names is how wide the names are, in cells.
+// names returns the width of the names, in cells.
 func (d *Numbered) names() (w int) {
 	for _, r := range d.Rows {
 		w = max(w, r.Name.Width)

@@ -13,10 +13,10 @@ import (
 
 // Pick is a line of a [Picker].
 type Pick struct {
-	Kind string // what it is, such as "server"
+	Kind string // such as "server"
 	Text trust.Rendered
-	Keys string // the operator's keys for it, "" for none
-	Find string // the text that is searched; see [Findable]
+	Keys string // the keys that do the same, "" for none
+	Find string // the searchable text; see [Findable]
 	Run  func() tea.Cmd
 }
 
@@ -24,11 +24,11 @@ type Pick struct {
 // field; arrows move in the list.
 type Picker struct {
 	Field Field
-	Found []int // the lines that match, as indexes into those of [NewPicker]
-	At    int   // the chosen one, as an index into Found
+	Found []int // the matching lines, as indexes into those of [NewPicker]
+	At    int   // the chosen line, as an index into Found
 	all   []Pick
-	top   int // the first one in sight
-	shown int // how many have room
+	top   int // the first visible line, as an index into Found
+	shown int // the number of lines that fit
 }
 
 // Refill replaces the lines; the text of the field stays.
@@ -39,15 +39,14 @@ func (p *Picker) Refill(all []Pick) {
 	p.Search()
 }
 
-// NewPicker returns a picker of lines with an empty field, which all of them match.
+// NewPicker returns a picker with an empty field, which all lines match.
 func NewPicker(all []Pick) Picker {
 	p := Picker{all: all, shown: 10}
 	p.Search()
 	return p
 }
 
-// Search finds the lines that match the field. It is called after Field was changed from
-// elsewhere.
+// Search updates Found. It must be called after Field was changed directly.
 func (p *Picker) Search() {
 	p.Found = rank(p.Field.Text(), len(p.all), func(i int) string { return p.all[i].Find })
 	p.At, p.top = 0, 0
@@ -90,28 +89,28 @@ func (p *Picker) Insert(s string) {
 	p.Search()
 }
 
-// DrawField writes the field behind a sign, and which lines of the list the h rows of
-// [Picker.DrawList] show, if these are not all.
+// DrawField writes the field after a sign, and the range of lines that the h rows of
+// [Picker.DrawList] show, unless that is all lines.
 func (p *Picker) DrawField(c *cells.Canvas, sign string, h int) {
 	c.Put(themes.Key, " "+sign+" ")
 	p.Field.DrawLine(c, 0, true)
-	p.lay(h)
+	p.keepVisible(h)
 	if n := len(p.Found); n > p.shown {
 		c.Right(themes.Dim, fmt.Sprintf("%d-%d of %d ", p.top+1, min(p.top+p.shown, n), n))
 	}
 	c.End()
 }
 
-// lay keeps the chosen line in sight in a list of h rows.
-func (p *Picker) lay(h int) {
+// keepVisible scrolls a list of h rows so that the chosen line is visible.
+func (p *Picker) keepVisible(h int) {
 	p.shown = max(1, h)
 	p.top = max(min(p.top, p.At), p.At-p.shown+1)
 }
 
-// DrawList writes the lines that match in at most h rows; row writes one of them behind the
-// cursor sign.
+// DrawList writes the matching lines in at most h rows; row writes one of them after the cursor
+// glyph.
 func (p *Picker) DrawList(g *cells.Glyphs, c *cells.Canvas, h int, row func(c *cells.Canvas, x *Pick)) {
-	p.lay(h)
+	p.keepVisible(h)
 	for i := p.top; i < len(p.Found) && i < p.top+h; i++ {
 		c.Mark(i == p.At, g.Cursor)
 		row(c, &p.all[p.Found[i]])
@@ -119,5 +118,5 @@ func (p *Picker) DrawList(g *cells.Glyphs, c *cells.Canvas, h int, row func(c *c
 	}
 }
 
-// Findable joins texts for [Pick.Find].
+// Findable joins parts to the text of [Pick.Find].
 func Findable(parts ...string) string { return strings.ToLower(strings.Join(parts, " ")) }

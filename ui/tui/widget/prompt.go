@@ -8,42 +8,42 @@ import (
 	"eventdeck/ui/tui/cells"
 )
 
-// Prompt is a line of text at the bottom of the screen that has the focus: a filter, a search,
-// the text of a note, the name of a file. Below the line it shows one of its messages: Problem,
-// else Warning, else Offers, else Says.
+// Prompt is a line of text at the bottom of the screen, which has the focus: for a filter, a
+// search, a note, the name of a file. Below the line it shows the first of these messages that is
+// not empty: Problem, Warning, Offers, Says.
 type Prompt struct {
 	Label   string
 	Field   Field
-	Says    string // what the text is for, and what keys do
+	Says    string // the purpose of the text, and what keys do
 	Problem string // what is wrong with the text
-	Warning string // how the text was understood where that is likely not meant
+	Warning string // how the text is understood, if that is probably not what was meant
 	Offers  string // completions, until the text changes
 
-	Change func(text string)         // is called after every change, and may set Problem; nil: nothing is
-	Done   func(text string) tea.Cmd // is called on enter; the prompt stays open if it sets Problem
-	Gone   func()                    // is called on esc; nil: nothing is
-	Tab    func() tea.Cmd            // completes the text; nil: nothing does
+	Change    func(text string)         // called after every change; it may set Problem; may be nil
+	Done      func(text string) tea.Cmd // called on enter; the prompt stays open if it sets Problem
+	Cancelled func()                    // called on esc; may be nil
+	Tab       func() tea.Cmd            // completes the text; may be nil
 
 	Past []string // earlier texts, the newest first
-	back int      // the place in Past that is shown, from 1; 0: what was typed
-	mine string   // what was typed before Past was shown
+	back int      // the position in Past that is shown, from 1; 0: the typed text
+	mine string   // the typed text while an earlier one is shown
 }
 
-// Lines is a screen with prompts.
+// Lines is a screen that shows prompts.
 type Lines interface {
 	Keyed
-	// AskLine opens a prompt with a text, in place of the one that is open.
+	// AskLine opens a prompt with a text. It replaces an open prompt.
 	AskLine(p *Prompt, text string)
-	// Line returns the prompt that is open, nil for none.
+	// Line returns the open prompt, nil for none.
 	Line() *Prompt
 }
 
-// Key handles a key. If open is false the prompt is to be closed.
+// Key handles a key. If open is false, the caller must close the prompt.
 func (p *Prompt) Key(k tea.KeyPressMsg) (cmd tea.Cmd, open bool) {
 	switch k.String() {
 	case "esc":
-		if p.Gone != nil {
-			p.Gone()
+		if p.Cancelled != nil {
+			p.Cancelled()
 		}
 		return nil, false
 	case "enter":
@@ -67,8 +67,7 @@ func (p *Prompt) Key(k tea.KeyPressMsg) (cmd tea.Cmd, open bool) {
 	return nil, true
 }
 
-// Changed clears the messages and calls Change. It is called after the field was changed from
-// elsewhere.
+// Changed clears the messages and calls Change. It must be called after Field was changed directly.
 func (p *Prompt) Changed() {
 	p.Problem, p.Warning, p.Offers = "", "", ""
 	if p.Change != nil {
@@ -82,7 +81,7 @@ func (p *Prompt) Insert(text string) {
 	p.Changed()
 }
 
-// recall shows an earlier text, or what was typed.
+// recall shows an earlier text, or the typed one again.
 func (p *Prompt) recall(step int) {
 	to := max(0, min(p.back+step, len(p.Past)))
 	if to == p.back {
@@ -124,10 +123,10 @@ func (p *Prompt) Draw(c *cells.Canvas) {
 	c.Lines(role, " ", role, lines[:min(len(lines), saysMax)])
 }
 
-// historyMax bounds what is remembered of one kind of line.
+// historyMax bounds a history, in texts.
 const historyMax = 50
 
-// Remember puts a text at the front of a history, without its former place.
+// Remember returns a history with a text moved or added to its front; "" is not added.
 func Remember(past []string, text string) []string {
 	if text == "" {
 		return past

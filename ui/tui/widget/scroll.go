@@ -1,6 +1,6 @@
 package widget
 
-// Steps returns by how many rows a key moves in a list of n rows of which page are in sight: one
+// Steps returns by how many rows a key moves in a list of n rows of which page are visible: one
 // row, half a page, or to an end. ok is false for a key that does not move.
 func Steps(key string, n, page int) (by int, ok bool) {
 	switch key {
@@ -20,16 +20,16 @@ func Steps(key string, n, page int) (by int, ok bool) {
 	return 0, false
 }
 
-// Chooser has the chosen row of a list in a dialog, and the rows that are in sight.
+// Chooser keeps the chosen row of a list in a dialog, and the scroll position.
 type Chooser struct {
 	At int // the chosen row
 
 	top, page int
 }
 
-// Lay returns which of the rows are in sight where page of them have room, from first to the
-// one before end. The chosen row is among them.
-func (c *Chooser) Lay(rows, page int) (first, end int) {
+// Visible returns the visible rows of a list when page of them fit: from first up to, but not
+// including, end. The chosen row is among them.
+func (c *Chooser) Visible(rows, page int) (first, end int) {
 	c.page = page
 	c.top = max(0, min(c.top, c.At), c.At-page+1)
 	return c.top, min(c.top+page, rows)
@@ -44,28 +44,28 @@ func (c *Chooser) Key(key string, rows int) bool {
 	return ok
 }
 
-// Click chooses the row that is so many rows below the first one in sight, if there is one.
+// Click chooses the row that is below rows after the first visible one, if there is one.
 func (c *Chooser) Click(below, rows int) {
 	if i := c.top + below; below >= 0 && below < c.page && i < rows {
 		c.At = i
 	}
 }
 
-// Scroll has the rows that are in sight of a text to read.
+// Scroll keeps the scroll position of a text.
 type Scroll struct {
 	rows, page int
 	top        int
 }
 
-// Lay returns which of the rows are in sight where page of them have room, from first to the
-// one before end.
-func (s *Scroll) Lay(rows, page int) (first, end int) {
+// Visible returns the visible rows of a text when page of them fit: from first up to, but not
+// including, end.
+func (s *Scroll) Visible(rows, page int) (first, end int) {
 	s.rows, s.page = rows, page
 	s.by(0)
 	return s.top, min(s.top+page, rows)
 }
 
-// Key scrolls by a key of [Steps]; space is half a page down.
+// Key scrolls by a key of [Steps]; space scrolls down half a page.
 func (s *Scroll) Key(key string) {
 	if key == "space" {
 		key = "pgdown"

@@ -8,7 +8,7 @@ import (
 
 func TestScrollShowsTheLastRowsAtMost(t *testing.T) {
 	var s widget.Scroll
-	s.Lay(20, 6)
+	s.Visible(20, 6)
 	for _, step := range []struct {
 		key        string
 		first, end int
@@ -16,19 +16,19 @@ func TestScrollShowsTheLastRowsAtMost(t *testing.T) {
 		{"k", 0, 6}, {"j", 1, 7}, {"space", 4, 10}, {"pgdown", 7, 13}, {"G", 14, 20}, {"down", 14, 20}, {"ctrl+u", 11, 17}, {"x", 11, 17}, {"home", 0, 6},
 	} {
 		s.Key(step.key)
-		if first, end := s.Lay(20, 6); first != step.first || end != step.end {
+		if first, end := s.Visible(20, 6); first != step.first || end != step.end {
 			t.Errorf("after %s rows %d to %d are in sight, want %d to %d", step.key, first, end, step.first, step.end)
 		}
 	}
 	s.Key("G")
-	if first, end := s.Lay(3, 6); first != 0 || end != 3 {
+	if first, end := s.Visible(3, 6); first != 0 || end != 3 {
 		t.Errorf("of three rows %d to %d are in sight", first, end)
 	}
 }
 
 func TestChosenRowStaysInSight(t *testing.T) {
 	var c widget.Chooser
-	c.Lay(10, 4)
+	c.Visible(10, 4)
 	for _, step := range []struct {
 		key        string
 		at         int
@@ -39,7 +39,7 @@ func TestChosenRowStaysInSight(t *testing.T) {
 		if !c.Key(step.key, 10) {
 			t.Errorf("%s does not move", step.key)
 		}
-		if first, end := c.Lay(10, 4); c.At != step.at || first != step.first || end != step.end {
+		if first, end := c.Visible(10, 4); c.At != step.at || first != step.first || end != step.end {
 			t.Errorf("after %s row %d of %d to %d is chosen, want %d of %d to %d", step.key, c.At, first, end, step.at, step.first, step.end)
 		}
 	}
@@ -47,7 +47,7 @@ func TestChosenRowStaysInSight(t *testing.T) {
 		t.Error("space moves, or a row is chosen where there is none")
 	}
 	c.At = 8
-	c.Lay(10, 4) // rows 5 to 8
+	c.Visible(10, 4) // rows 5 to 8
 	if c.Click(4, 10); c.At != 8 {
 		t.Error("a click below the list chooses a row")
 	}

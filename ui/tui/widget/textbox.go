@@ -8,7 +8,7 @@ import (
 	"eventdeck/ui/tui/cells"
 )
 
-// TextBox is a dialog with lines to read. They may hold untrusted text.
+// TextBox is a dialog that shows lines of text, which may be untrusted.
 type TextBox struct {
 	Screen Screen
 	Head   string
@@ -35,7 +35,7 @@ func (d *TextBox) Size(sw, _ int) (int, int) {
 
 // Draw implements [Dialog].
 func (d *TextBox) Draw(c *cells.Canvas, h int) {
-	first, end := d.sight.Lay(len(d.laid), h)
+	first, end := d.sight.Visible(len(d.laid), h)
 	for _, l := range d.laid[first:end] {
 		c.Safe(themes.Plain, l)
 		c.End()
@@ -48,7 +48,7 @@ func (d *TextBox) Key(k tea.KeyPressMsg) tea.Cmd { return ReadKey(d.Screen, &d.s
 // Hints implements [Dialog].
 func (d *TextBox) Hints() []string { return []string{"j k", "scroll", "esc", "back"} }
 
-// ReadKey is the [Dialog.Key] of a dialog to read: esc, q and enter close it, others scroll.
+// ReadKey handles a key of a dialog that is only read: esc, q and enter close it, others scroll.
 func ReadKey(screen Screen, sight *Scroll, k tea.KeyPressMsg) tea.Cmd {
 	switch name := k.String(); name {
 	case "esc", "q", "enter":

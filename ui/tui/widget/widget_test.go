@@ -13,7 +13,7 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// typed is a key by its name.
+// typed returns the key of a name.
 func typed(name string) tea.KeyPressMsg { return tuitest.Keys(name)[0] }
 
 func TestFieldEditsWordsAndCharacters(t *testing.T) {
@@ -49,7 +49,7 @@ func TestFieldEditsWordsAndCharacters(t *testing.T) {
 		{several: true, text: "a\rb\r\nc", keys: "", want: "a\nb\nc"},
 		{text: "a\x1b[31m\u202eb\tc", keys: "", want: "a[31mb c"},
 	} {
-		f := widget.Field{Several: c.several}
+		f := widget.Field{Multiline: c.several}
 		f.Set(c.text)
 		for _, k := range strings.Fields(c.keys) {
 			f.Key(typed(k))
@@ -60,7 +60,7 @@ func TestFieldEditsWordsAndCharacters(t *testing.T) {
 	}
 }
 
-func TestKeysThatChangeNothingSaySo(t *testing.T) {
+func TestKeyReportsChanges(t *testing.T) {
 	var f widget.Field
 	for _, k := range []string{"left", "home", "enter", "up", "backspace", "delete", "ctrl+k", "ctrl+z", "tab"} {
 		if f.Key(typed(k)) {
@@ -72,7 +72,7 @@ func TestKeysThatChangeNothingSaySo(t *testing.T) {
 	}
 }
 
-func TestCursorStandsWhereOneTypes(t *testing.T) {
+func TestCursorIsAtTheEndOfTheText(t *testing.T) {
 	none := themes.For(true, themes.NoColours)
 	for text, want := range map[string]int{"": 3, "ab": 5, "日本": 7, "a very long line that does not fit": 9} {
 		var f widget.Field
@@ -91,7 +91,7 @@ func TestCursorStandsWhereOneTypes(t *testing.T) {
 	}
 }
 
-func TestMaskedFieldShowsNoCharacterOfIt(t *testing.T) {
+func TestMaskedFieldShowsNoCharacter(t *testing.T) {
 	f := widget.Field{Mask: func(line string) string { return strings.Repeat("*", len([]rune(line))) }}
 	f.Set("hunter2")
 	f.Key(typed("left"))
@@ -113,7 +113,7 @@ func TestConfirmRunsTheChoiceAfterItHasClosed(t *testing.T) {
 			t.Error("it is still open")
 		}
 		return nil
-	}}}, Gone: func() { gone++ }}
+	}}}, Cancelled: func() { gone++ }}
 	s.Show(d)
 	d.Key(typed("x"))
 	if d.Key(typed("y")); ran != 1 || gone != 0 {
@@ -125,7 +125,7 @@ func TestConfirmRunsTheChoiceAfterItHasClosed(t *testing.T) {
 	}
 }
 
-func TestPromptStaysOpenWhileSomethingIsWrong(t *testing.T) {
+func TestPromptStaysOpenOnAProblem(t *testing.T) {
 	p := &widget.Prompt{Label: "/", Past: []string{"earlier"}}
 	p.Done = func(text string) tea.Cmd {
 		if text != "good" {
@@ -151,7 +151,7 @@ func TestPromptStaysOpenWhileSomethingIsWrong(t *testing.T) {
 	}
 }
 
-func TestSelectedTextIsReplacedOrEdited(t *testing.T) {
+func TestTypingReplacesSelectedText(t *testing.T) {
 	for _, c := range []struct {
 		keys []string
 		want string

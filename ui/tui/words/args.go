@@ -10,13 +10,13 @@ import (
 	"eventdeck/host/trust"
 )
 
-// property is what a typed command needs of a member of a schema.
+// property is a member of a schema, as far as typed arguments need it.
 type property struct {
 	Type any   `json:"type"`
 	Enum []any `json:"enum"`
 }
 
-// properties returns the members that a schema names at its top.
+// properties returns the top-level members of a schema.
 func properties(schema json.RawMessage) map[string]property {
 	var s struct {
 		Properties map[string]json.RawMessage `json:"properties"`
@@ -33,7 +33,7 @@ func properties(schema json.RawMessage) map[string]property {
 	return out
 }
 
-// ArgNames lists the arguments of a schema as they are typed.
+// ArgNames returns completions for the arguments of a schema: name= and name=value.
 func ArgNames(schema json.RawMessage) []string {
 	var out []string
 	for name, p := range properties(schema) {
@@ -51,8 +51,8 @@ func ArgNames(schema json.RawMessage) []string {
 	return out
 }
 
-// Args makes arguments of name=value. The schema says which values are
-// strings; without its word, what is JSON is taken as JSON.
+// Args makes a JSON object of words of the form name=value. The schema says which values are
+// strings; otherwise a value that is valid JSON is taken as JSON. Error: [ErrUsage].
 func Args(words []string, schema json.RawMessage) (json.RawMessage, error) {
 	known := properties(schema)
 	var b bytes.Buffer
@@ -61,7 +61,7 @@ func Args(words []string, schema json.RawMessage) (json.RawMessage, error) {
 	for i, w := range words {
 		name, value, _ := strings.Cut(w, "=")
 		if slices.Contains(seen, name) {
-			return nil, fmt.Errorf("%w: %q is there twice", ErrUsage, name)
+			return nil, fmt.Errorf("%w: %q is given twice", ErrUsage, name)
 		}
 		seen = append(seen, name)
 		if i > 0 {
@@ -79,7 +79,7 @@ func Args(words []string, schema json.RawMessage) (json.RawMessage, error) {
 	return b.Bytes(), nil
 }
 
-// mustBeString reports whether a schema takes strings and no other scalar.
+// mustBeString reports whether a schema allows strings and no other scalar.
 func mustBeString(p property) bool {
 	switch t := p.Type.(type) {
 	case string:

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// ErrUsage: a typed line has words that its command does not take.
+// ErrUsage: a typed line has words that its command does not accept.
 var ErrUsage = errors.New("usage")
 
-// momentForms are the spellings of a moment; those without a date mean the last
-// such time.
+// momentForms are the accepted layouts of a time; without a date they mean the most recent such
+// time.
 var momentForms = []struct {
 	form  string
 	dated bool
@@ -19,8 +19,8 @@ var momentForms = []struct {
 	{"15:04", false}, {"15:04:05", false}, {time.DateTime, true}, {"2006-01-02 15:04", true}, {time.DateOnly, true}, {"2006-01-02T15:04:05", true}, {time.RFC3339, true},
 }
 
-// Moment reads a moment: a time of day, a date with or without one, or how
-// long ago it was. It is one in the zone of now.
+// Moment parses a time of day, a date with or without a time, or a duration before now. Times are in
+// the zone of now.
 //
 // Error: [ErrUsage].
 func Moment(text string, now time.Time) (time.Time, error) {
@@ -44,8 +44,8 @@ func Moment(text string, now time.Time) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%w: %q is no moment, such as 14:05, 2026-03-14 14:05 or 10m", ErrUsage, text)
 }
 
-// Shell quotes a word for a POSIX shell where it needs it.
-func Shell(s string) string {
+// ShellQuote quotes a word for a POSIX shell if needed.
+func ShellQuote(s string) string {
 	plain := s != ""
 	for _, r := range s {
 		plain = plain && (r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-/:@%+=,", r))

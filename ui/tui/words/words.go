@@ -1,4 +1,5 @@
-// Package words parts typed lines into words, as a shell does, and joins them again.
+// Package words splits typed lines into words, as a shell does, and quotes words for such lines. It
+// also parses times and arguments.
 package words
 
 import (
@@ -8,11 +9,11 @@ import (
 	"unicode"
 )
 
-// errBackslash: a line ends where a backslash takes a character.
+// errBackslash: a line ends with a backslash that escapes nothing.
 var errBackslash = errors.New("nothing follows the last backslash")
 
-// Split parts a line at blanks. Quotes keep blanks together, a backslash
-// takes the next character as it is.
+// Split splits a line at blanks that are not in quotes. A backslash escapes the next character.
+// Error: a quote is not closed, or the line ends with a backslash.
 func Split(line string) ([]string, error) {
 	var words []string
 	var word strings.Builder
@@ -53,12 +54,9 @@ func Split(line string) ([]string, error) {
 	return words, nil
 }
 
-// Quote spells a word so that Split gives it back.
+// Quote quotes a word, if needed, so that [Split] returns it.
 func Quote(w string) string {
 	if w != "" && !strings.ContainsFunc(w, func(r rune) bool { return unicode.IsSpace(r) || strings.ContainsRune(`"'\`, r) }) {
-		return w
-	}
-	if strings.HasSuffix(w, "=") {
 		return w
 	}
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(w) + `"`

@@ -9,7 +9,7 @@ import (
 	"eventdeck/ui/tui/words"
 )
 
-func TestLinesAreSplitAsAShellDoes(t *testing.T) {
+func TestSplitFollowsShellRules(t *testing.T) {
 	for line, want := range map[string][]string{
 		"":                      nil,
 		"  a  b ":               {"a", "b"},
@@ -24,25 +24,25 @@ func TestLinesAreSplitAsAShellDoes(t *testing.T) {
 	}
 	for _, line := range []string{`"a`, `'a`, `a\`} {
 		if _, err := words.Split(line); err == nil {
-			t.Errorf("%q is taken", line)
+			t.Errorf("%q is accepted", line)
 		}
 	}
 }
 
-func TestQuotedWordsComeBack(t *testing.T) {
-	for _, w := range []string{"", "a", "a b", `a"b`, `a\b`, "it's", "tab\there"} {
+func TestSplitReversesQuote(t *testing.T) {
+	for _, w := range []string{"", "a", "a b", `a"b`, `a\b`, "it's", "tab\there", "name=", "a name=", "it's="} {
 		if got, err := words.Split(words.Quote(w)); err != nil || len(got) != 1 || got[0] != w {
 			t.Errorf("%q comes back as %q, %v", w, got, err)
 		}
 	}
 	for w, want := range map[string]string{"a": "a", "": "''", "a b": "'a b'", "it's": `'it'\''s'`, "https://x/y?z": "'https://x/y?z'"} {
-		if got := words.Shell(w); got != want {
+		if got := words.ShellQuote(w); got != want {
 			t.Errorf("%q for a shell is %s, want %s", w, got, want)
 		}
 	}
 }
 
-func TestArgumentsByTheirSchema(t *testing.T) {
+func TestArgumentsFollowTheSchema(t *testing.T) {
 	schema := []byte(`{"properties":{"n":{"type":"integer"},"text":{"type":"string"},"sev":{"enum":["P1","P2"]},"any":{}}}`)
 	got, err := words.Args([]string{"n=5", "text=5", "sev=P1", "any=true", "other=[1]", "plain=x y"}, schema)
 	if want := `{"n":5,"text":"5","sev":"P1","any":true,"other":[1],"plain":"x y"}`; err != nil || string(got) != want {
@@ -56,7 +56,7 @@ func TestArgumentsByTheirSchema(t *testing.T) {
 	}
 }
 
-func TestMoments(t *testing.T) {
+func TestMomentsAreParsed(t *testing.T) {
 	now := time.Date(2026, 3, 14, 14, 3, 5, 0, time.UTC)
 	for text, want := range map[string]time.Time{
 		"10m":                  now.Add(-10 * time.Minute),

@@ -10,10 +10,10 @@ import (
 // Log is a log of the records 1, 2, 3 and so on.
 type Log struct {
 	Records []event.Record
-	Err     error // of every read
+	Err     error // returned by every read
 }
 
-// Get returns a record. Error: Err, [event.ErrNotFound].
+// Get returns a record. Errors: Err, [event.ErrNotFound].
 func (l *Log) Get(seq uint64) (event.Record, error) {
 	switch {
 	case l.Err != nil:
@@ -26,12 +26,30 @@ func (l *Log) Get(seq uint64) (event.Record, error) {
 	return r, nil
 }
 
-// Last is the number of the newest record, 0 for none.
+// Last returns the number of the newest record, 0 for none.
 func (l *Log) Last() uint64 { return uint64(len(l.Records)) }
 
-// Before tells the records below a number, the newest first, until fn returns false.
+// After calls fn with the records above a number, the oldest first, until fn returns false.
+func (l *Log) After(seq uint64, fn func(event.Record) bool) error {
+	for seq++; seq <= l.Last(); seq++ {
+		r, err := l.Get(seq)
+		if err != nil {
+			return err
+		}
+		if !fn(r) {
+			break
+		}
+	}
+	return nil
+}
+
+// Before calls fn with the records below a number, or all for 0, the newest first, until fn
+// returns false.
 func (l *Log) Before(seq uint64, fn func(event.Record) bool) error {
-	for seq = min(seq, l.Last()+1); seq > 1; seq-- {
+	if seq == 0 || seq > l.Last() {
+		seq = l.Last() + 1
+	}
+	for ; seq > 1; seq-- {
 		r, err := l.Get(seq - 1)
 		if err != nil {
 			return err
@@ -43,22 +61,37 @@ func (l *Log) Before(seq uint64, fn func(event.Record) bool) error {
 	return nil
 }
 
-// Search tells all that match below before, or at all if it is 0, on one page.
+// Search returns all matches below before, or of the whole log if it is 0, on one page.
 func (l *Log) Search(_ context.Context, match func(*event.Record) bool, before uint64, page func(eventlog.Found) bool) error {
 	f := eventlog.Found{Edge: 1, End: true}
-	if before == 0 {
-		before = uint64(len(l.Records)) + 1
-	}
-	for seq := before - 1; seq > 0; seq-- {
-		r, err := l.Get(seq)
-		if err != nil {
-			return err
-		}
+	err := l.Before(before, func(r event.Record) bool {
 		f.Examined++
 		if match(&r) {
-			f.Seqs = append(f.Seqs, seq)
+			f.Seqs = append(f.Seqs, r.Seq)
 		}
+		return true
+	})
+	if err == nil {
+		page(f)
 	}
-	page(f)
-	return nil
+	return err
 }
+
+// EmptyStore is a store for [eventlog.New] whose newest record has this number, and which has no
+// records beyond those that are appended to the log.
+type EmptyStore uint64
+
+// Last returns the number of the newest record.
+func (s EmptyStore) Last() uint64 { return uint64(s) }
+
+// Get returns no record. Error: [event.ErrNotFound].
+func (EmptyStore) Get(uint64) (event.Record, error) { return event.Record{}, event.ErrNotFound }
+
+// Forward calls nothing.
+func (EmptyStore) Forward(uint64, func(event.Record) bool) error { return nil }
+
+// Backward calls nothing.
+func (EmptyStore) Backward(uint64, func(event.Record) bool) error { return nil }
+
+// Scan calls nothing.
+func (EmptyStore) Scan(uint64, uint64, func(*event.Record) bool) error { return nil }

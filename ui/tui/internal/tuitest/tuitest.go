@@ -1,4 +1,5 @@
-// Package tuitest stands in for the screen in the tests of its parts.
+// Package tuitest has stand-ins for tests of the parts of the screen: the screen itself, the log, the
+// settings.
 package tuitest
 
 import (
@@ -9,30 +10,42 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/widget"
 )
 
-// Start is the time of an [Env].
+// Start is the current time of an [Env].
 var Start = time.Date(2026, 3, 14, 14, 3, 5, 0, time.UTC)
 
-// Env returns what parts are drawn with: no colours, Unicode signs, a clock that stands.
+// Env returns an environment without colours, with Unicode glyphs and a stopped clock.
 func Env() *cells.Env {
 	return &cells.Env{Theme: themes.For(true, themes.NoColours), Glyphs: &cells.UnicodeGlyphs, Now: func() time.Time { return Start }}
 }
 
-// Screen is a screen of 120 by 40 cells that notes what it is asked to show.
+// StreamEnv returns the environment of a stream that has the focus and knows no types.
+func StreamEnv(env *cells.Env, snap *host.Snapshot) *stream.Env {
+	return &stream.Env{
+		Env: env, Snap: snap, Focused: func() bool { return true }, Found: func() string { return "" },
+		Terse:     func() (bool, bool) { return false, false },
+		TypeOf:    func(*event.Record) event.Type { return event.Type{} },
+		DrawEmpty: func(c *cells.Canvas, _ int) { c.Put(themes.Plain, "nothing yet"); c.End() },
+	}
+}
+
+// Screen is a screen of 120 by 40 cells that records what it is asked to show.
 type Screen struct {
 	Dialog widget.Dialog
 	Prompt *widget.Prompt
 	Told   string
 	Failed error
-	Record uint64      // jumped to
-	Sub    event.SubID // jumped to
-	Node   query.Node  // whose events were shown
+	Record uint64      // of the last Jump
+	Sub    event.SubID // of the last JumpToSub
+	Node   query.Node  // of the last ShowEvents
 }
 
 // Show implements [widget.Screen].
@@ -65,7 +78,7 @@ func (s *Screen) AskLine(p *widget.Prompt, text string) {
 // Line implements [widget.Lines].
 func (s *Screen) Line() *widget.Prompt { return s.Prompt }
 
-// Type gives keys to the prompt that is open, and runs what they ask for; see [Keys].
+// Type sends keys to the open prompt and runs the commands that it returns; see [Keys].
 func (s *Screen) Type(texts ...string) {
 	for _, key := range Keys(texts...) {
 		if s.Prompt == nil {
@@ -79,7 +92,7 @@ func (s *Screen) Type(texts ...string) {
 	}
 }
 
-// Ask notes what was done or what failed.
+// Ask records what was done or what failed.
 func (s *Screen) Ask(what string, fn func(context.Context) error) tea.Cmd {
 	return s.Do(func(ctx context.Context) tea.Msg {
 		err := fn(ctx)
@@ -92,30 +105,29 @@ func (s *Screen) Ask(what string, fn func(context.Context) error) tea.Cmd {
 	})
 }
 
-// KeyOf names an action in place of its key.
+// KeyOf returns the action in angle brackets in place of its key.
 func (s *Screen) KeyOf(action string) string { return "<" + action + ">" }
 
-// Jump notes the record.
+// Jump records seq.
 func (s *Screen) Jump(seq uint64) tea.Cmd { s.Record = seq; return nil }
 
-// JumpToSub notes the subscription.
+// JumpToSub records id.
 func (s *Screen) JumpToSub(id event.SubID) bool { s.Sub = id; return true }
 
-// ShowEvents notes the node.
+// ShowEvents records n.
 func (s *Screen) ShowEvents(n query.Node) { s.Node = n }
 
-// named are the keys that are no letters.
+// named has the keys that are not letters.
 var named = map[string]rune{
 	"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft, "right": tea.KeyRight,
 	"home": tea.KeyHome, "end": tea.KeyEnd, "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown,
 	"delete": tea.KeyDelete, "backspace": tea.KeyBackspace, "space": tea.KeySpace,
 }
 
-// modifiers are the beginnings of names of keys with a modifier.
+// modifiers has the prefixes of the names of keys with a modifier.
 var modifiers = map[string]tea.KeyMod{"ctrl+": tea.ModCtrl, "alt+": tea.ModAlt, "shift+": tea.ModShift}
 
-// Keys are the keys of some names, such as "enter" or "ctrl+s". What is no name is typed letter
-// by letter.
+// Keys returns the keys of names such as "enter" or "ctrl+s". Other texts are typed letter by letter.
 func Keys(names ...string) (keys []tea.KeyPressMsg) {
 	for _, name := range names {
 		if key, ok := keyOf(name); ok {
@@ -150,7 +162,7 @@ func keyOf(name string) (tea.KeyPressMsg, bool) {
 	return tea.KeyPressMsg{Code: code}, ok
 }
 
-// Press gives keys to the dialog that is shown, and runs what they ask for; see [Keys].
+// Press sends keys to the shown dialog and runs the commands that it returns; see [Keys].
 func (s *Screen) Press(names ...string) {
 	for _, key := range Keys(names...) {
 		if s.Dialog != nil {
@@ -159,7 +171,7 @@ func (s *Screen) Press(names ...string) {
 	}
 }
 
-// Text is the dialog that is shown as it is drawn in w by h cells, "" for none.
+// Text returns the shown dialog as it is drawn in w by h cells, "" for none.
 func (s *Screen) Text(w, h int) string {
 	if s.Dialog == nil {
 		return ""
@@ -171,11 +183,11 @@ func (s *Screen) Text(w, h int) string {
 	return Plain(c.Rows(h, nil))
 }
 
-// Plain joins rows without their styles.
+// Plain joins rows and removes their styles.
 func Plain(rows []string) string { return ansi.Strip(strings.Join(rows, "\n")) }
 
-// Exec runs a command and what follows from it, as the screen does: of a [widget.Done] it notes
-// what was done or failed, and closes the dialog that asked.
+// Exec runs a command and the commands that follow from it, as the screen does: for a [widget.Done] it
+// records what was done or failed, and closes the dialog that asked.
 func (s *Screen) Exec(cmd tea.Cmd) {
 	if cmd == nil {
 		return
@@ -194,11 +206,11 @@ func (s *Screen) Exec(cmd tea.Cmd) {
 
 func (s *Screen) done(msg widget.Done) {
 	if msg.From != nil {
-		msg.From.Rest()
+		msg.From.Answered()
 	}
 	if s.Failed = msg.Err; msg.Err != nil {
 		if msg.From != nil {
-			msg.From.Refuse(msg.Err)
+			msg.From.ShowError(msg.Err)
 		}
 		return
 	}
@@ -213,5 +225,5 @@ func (s *Screen) done(msg widget.Done) {
 	}
 }
 
-// Run is [Screen.Exec] where no screen is looked at.
+// Run is [Screen.Exec] on a new screen.
 func Run(cmd tea.Cmd) { new(Screen).Exec(cmd) }
