@@ -193,8 +193,6 @@ func TestWhatCommandsAskOfTheEngine(t *testing.T) {
 	b, dir := newReactBench(t, e)
 	b.expect(t, exitError, react.ErrChanged.Error(), "approve", "waits", "0000", "--data", dir)
 	b.clear()
-	b.expect(t, exitError, "runs list", "runs", "show", "none", "--data", dir)
-	b.clear()
 	b.expect(t, exitUsage, "must be done or failed", "runs", "settle", "ended", "maybe", "--data", dir)
 	b.clear()
 	b.expect(t, exitError, "unknown rule", "rules", "arm", "other", "--data", dir)
@@ -202,6 +200,13 @@ func TestWhatCommandsAskOfTheEngine(t *testing.T) {
 	b.expect(t, exitUsage, "must be a time", "rules", "silence", "page", "soon", "--data", dir)
 	if len(e.Did) != 0 {
 		t.Errorf("the engine did %q", e.Did)
+	}
+}
+
+func TestUnknownRunIsReportedAsSuch(t *testing.T) {
+	for _, args := range [][]string{{"runs", "show", "nosuch"}, {"runs", "out", "nosuch"}, {"approve", "nosuch"}, {"approve", "nosuch", "0000"}} {
+		b, dir := newReactBench(t, newEngine())
+		b.expect(t, exitError, "unknown run; `eventdeck runs list` shows the ids", append(args, "--data", dir)...)
 	}
 }
 

@@ -85,12 +85,12 @@ var errNotTyped = errors.New("nothing was done")
 // confirmed shows a run and returns its hash if the operator types the end of it. What says
 // what that does. The block stands last: nothing of the payload comes between it and the question.
 func (a *commands) confirmed(ctx context.Context, c react.Control, id react.RunID, what string) (string, error) {
-	if !a.StdinTerminal || !a.StderrTerminal {
-		return "", usage.Errorf("approve: this asks on a terminal; elsewhere give the hash too, which `eventdeck runs show %s` tells", id)
-	}
 	r, rule, err := oneRun(ctx, c, id)
 	if err != nil {
 		return "", err
+	}
+	if !a.StdinTerminal || !a.StderrTerminal {
+		return "", usage.Errorf("approve: this asks on a terminal; elsewhere give the hash too, which `eventdeck runs show %s` tells", id)
 	}
 	if r.State != react.Asking || r.Request == nil {
 		return "", fmt.Errorf("run %s: %w: it is %s", id, react.ErrState, r.State)

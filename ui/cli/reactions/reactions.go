@@ -55,7 +55,7 @@ func group(use, short, long, commands, help string) *cobra.Command {
 
 // reactions asks the process that runs the reactions of what is kept.
 //
-// Errors: errNoEngine, and those of fn.
+// Errors: errNoEngine, and those of fn; [react.ErrNoRun] with where the ids are shown.
 func (a *commands) reactions(ctx context.Context, fn func(context.Context, react.Control) error) (err error) {
 	o, err := a.Kept()
 	if err != nil {
@@ -74,7 +74,11 @@ func (a *commands) reactions(ctx context.Context, fn func(context.Context, react
 	}
 	ctx, cancel := c.Within(ctx)
 	defer cancel()
-	return program.Stopped(ctx, fn(ctx, c.Control()))
+	err = fn(ctx, c.Control())
+	if errors.Is(err, react.ErrNoRun) {
+		err = fmt.Errorf("%w; `eventdeck runs list` shows the ids", err)
+	}
+	return program.Stopped(ctx, err)
 }
 
 // reactCommand is what concerns all reactions.

@@ -3,7 +3,6 @@ package reactions
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -215,9 +214,6 @@ func appendRun(b []byte, r *react.Run) []byte {
 // oneRun returns a run with the rule as it is in force, if it is.
 func oneRun(ctx context.Context, c react.Control, id react.RunID) (react.Run, react.RuleView, error) {
 	r, err := c.Run(ctx, id)
-	if errors.Is(err, react.ErrNoRun) {
-		err = fmt.Errorf("%w; `eventdeck runs list` shows the ids", err)
-	}
 	if err != nil {
 		return r, react.RuleView{}, err
 	}
