@@ -256,7 +256,7 @@ func (s *standIn) view(servers ...host.ServerView) {
 
 func (s *standIn) Snapshot() host.Snapshot {
 	s.mu.Lock()
-	snapshot := host.Snapshot{Store: s.store.Info(), Servers: slices.Clone(s.views)}
+	snapshot := host.Snapshot{Store: s.store.Info(), Servers: slices.Clone(s.views), Last: s.store.Last()}
 	s.mu.Unlock()
 	for _, sub := range s.store.Subscriptions() {
 		view := host.SubscriptionView{Subscription: sub, Running: true}

@@ -24,13 +24,18 @@ func (a *app) typesCommand() *cobra.Command {
 		Args:              usage.Exactly(1),
 		ValidArgsFunction: a.CompleteServer,
 		Run: a.Run(func(cmd *cobra.Command, args []string) error {
-			return a.showTypes(cmd.Context(), args)
+			return a.showTypes(cmd.Context(), args[0])
 		}),
 	}
 }
 
-func (a *app) showTypes(ctx context.Context, args []string) error {
-	return a.withServers(ctx, args, func(d *program.OpenHost, servers []event.Server) error {
+func (a *app) showTypes(ctx context.Context, server string) error {
+	s, err := a.FindServer(ctx, server)
+	if err != nil {
+		return err
+	}
+	servers := []event.Server{s}
+	return a.withServers(ctx, servers, func(d *program.OpenHost) error {
 		return a.showTypesOf(ctx, d, servers[0].Name)
 	})
 }

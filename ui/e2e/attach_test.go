@@ -106,9 +106,9 @@ func decodeID(t *testing.T, line string) string {
 	return id
 }
 
-// A process that is attached needs no configuration of its own: the first one tells the
-// server, and nothing is said of a server that is not known here.
-func TestAttachedChangesWithoutTheConfiguration(t *testing.T) {
+// A process that is attached needs no configuration of its own: it knows the servers of the first
+// one, which also tells the server of changes.
+func TestAttachedCommandsNeedNoConfiguration(t *testing.T) {
 	w := newWorld(t)
 	_, url := w.pager("--rate", "50")
 	config := filepath.Join(w.dir, "elsewhere.json")
@@ -119,6 +119,12 @@ func TestAttachedChangesWithoutTheConfiguration(t *testing.T) {
 	first.await(first.stdout, 3, isEvent)
 	subs, _ := w.run("subs", "list", "--json", "--data", w.data())
 	id := decodeID(t, subs)
+	for _, command := range [][]string{{"servers"}, {"servers", "of-the-first"}, {"types", "of-the-first"}, {"tail", "of-the-first", "load.tick", "--json", "--count", "1"}} {
+		out, code := w.run(append(command, "--data", w.data())...)
+		if code != 0 || !strings.Contains(out, "of-the-first") && !strings.Contains(out, "load.tick") {
+			t.Errorf("%v ends with %d: %s", command, code, out)
+		}
+	}
 	for _, verb := range []string{"pause", "resume", "refresh", "rm"} {
 		p := w.start(nil, "subs", verb, id, "--data", w.data())
 		if code := p.wait(); code != 0 || strings.Contains(p.stderr.text(), "told") || strings.Contains(p.stderr.text(), "unknown server") {

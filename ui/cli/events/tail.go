@@ -49,8 +49,8 @@ func (a *commands) tailCommand() *cobra.Command {
 		Long: `tail subscribes to one event type and prints what arrives, as JSON when standard output is no terminal.
 With --data the subscription stays and --from saved goes on after the last printed record,
 also when the server cannot list its types just now; without it everything is undone at the end.
-When another process has DIR open, that one subscribes: a subscription that runs there is printed as it is,
-one that is new stays there. One process keeps the position for --from saved: the first that prints.
+When another process has DIR open, that one subscribes, also to servers that were added only there: a subscription
+that runs there is printed as it is, one that is new stays there. One process keeps the position for --from saved: the first that prints.
 
 --filter, --until and --fail-on take a filter: pool exhausted, sev:P1, .n>5, !test, a | b; see docs/filter.md.
 --for bounds all of it, connecting included: failures that may pass (no connection, a quota, 429, 5xx) are retried
@@ -164,11 +164,15 @@ func (a *commands) tail(ctx context.Context, server, typ string, f tailFlags) er
 	if w.members, err = parseArgsJSON(f.argsJSON); err != nil {
 		return err
 	}
-	servers, err := a.Servers([]string{server})
+	found, err := a.FindServer(ctx, server)
 	if err != nil {
 		return err
 	}
 	o := a.KeptOrTemporary()
+	if s := program.SessionOf(found); s != nil && o.Temporary {
+		return usage.Errorf("only process %d has the server %q; with --data %s that process subscribes", s.PID, server, s.Dir)
+	}
+	servers := []event.Server{found}
 	d, err := a.Open(ctx, o, f.trace)
 	if err != nil {
 		return err

@@ -91,14 +91,16 @@ func addressed(store event.Store, s *event.Server) (err error) {
 	return err
 }
 
-// OpenToAsk opens a host for looking at servers, with a store of its own. Of servers that are
-// given by their name in the store that is kept it takes the address from there; where
-// another process has that store open, the open host is that process's.
+// OpenToAsk opens a host for looking at servers, with a store of its own. It takes the address of
+// a server that is given by its name in the kept store from there. Where another process has the
+// kept store open, the open host is that process's for such a server and for a [SessionServer].
 //
 // Errors: those of [App.Open] and [App.OpenOrAttach].
 func (a *App) OpenToAsk(ctx context.Context, servers []event.Server) (*OpenHost, error) {
 	own := StoreOptions{Temporary: true}
-	if !slices.ContainsFunc(servers, func(s event.Server) bool { return s.AdHoc && event.IsAddressName(s.URL) }) {
+	if !slices.ContainsFunc(servers, func(s event.Server) bool {
+		return s.AdHoc && event.IsAddressName(s.URL) || SessionOf(s) != nil
+	}) {
 		return a.Open(ctx, own, false)
 	}
 	kept, there, err := a.Existing()
