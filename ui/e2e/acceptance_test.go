@@ -473,7 +473,9 @@ func TestAcceptTailSaysTheSame(t *testing.T) {
 	}
 	c := w.terminal(160, 50, "--data", w.data()) // no server: nothing else arrives
 	c.sees("the events", func(s string) bool { return strings.Contains(s, "load.tick") })
-	c.keys("2/kind:event\rg")
+	c.keys("2/kind:event\r")
+	c.sees("events alone", func(s string) bool { return strings.Contains(s, "filter kind:event") && !strings.Contains(s, "╌╌") })
+	c.keys("g")
 	for i, r := range told {
 		if i > 0 {
 			c.keys("j")

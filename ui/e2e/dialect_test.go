@@ -33,14 +33,6 @@ func (c dialectCase) tail(w *world, address string) []string {
 	return args
 }
 
-// serve starts a demo server and returns its address.
-func (w *world) serve(name string, args ...string) (*process, string) {
-	w.t.Helper()
-	p := w.start(nil, append([]string{"demo-server", name, "--listen", "127.0.0.1:0"}, args...)...)
-	line := p.await(p.stderr, 1, func(s string) bool { return strings.HasPrefix(s, "listening on ") })
-	return p, strings.TrimPrefix(line, "listening on ")
-}
-
 // inFront puts a proxy in front of an address of any scheme.
 func inFront(t *testing.T, address string) (*proxy, string) {
 	t.Helper()

@@ -100,17 +100,13 @@ func (c *terminal) visit(e *evidence, who, payload string) {
 	c.keys("1")
 	c.reads(planted[:part]) // the rest may be cut off
 	take(planted)
-	c.keys("2G") // to the newest record, and back to the newest event
-	for range 20 {
-		text := c.screen.Text()
-		if strings.Contains(text, payload) {
-			break
-		}
-		c.keys("k")
-		c.sees("another record", func(now string) bool { return now != text })
-	}
+	c.keys("2/kind:event\r") // the newest record may be no event
+	c.reads("filter kind:event")
+	c.keys("G")
 	c.reads(payload)
 	take(payload)
+	c.keys(esc)
+	c.gone("filter kind:event")
 	c.keys("4")
 	c.reads("━ 4 ")
 	for _, tab := range []string{"[Subscriptions]", "[At servers]", "[Refused]"} {

@@ -196,7 +196,7 @@ func TestTheHostTailsTheMCPServer(t *testing.T) {
 	line := p.await(p.stderr, 1, func(s string) bool { return strings.Contains(s, "listening on ") })
 	_, address, _ := strings.Cut(line, "listening on ")
 	for _, mode := range []string{"poll", "push", "webhook"} {
-		tail := w.start(nil, "tail", address, "pager/load.tick", "--mode", mode, "--count", "150", "--for", "1m", "--json")
+		tail := w.start(nil, "tail", address, "pager/load.tick", "--mode", mode, "--count", "150", "--for", awaited, "--json")
 		if code := tail.wait(); code != 0 {
 			t.Fatalf("%s: code %d: %s", mode, code, tail.stderr.text())
 		}

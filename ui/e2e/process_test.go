@@ -154,12 +154,28 @@ func (p *process) await(l *lines, n int, match func(string) bool) string {
 	return line
 }
 
-// pager starts the demo server and returns its address.
+// pager starts the demo server pager and returns its address.
 func (w *world) pager(args ...string) (*process, string) {
 	w.t.Helper()
-	p := w.start(nil, append([]string{"demo-server", "pager", "--listen", "127.0.0.1:0"}, args...)...)
-	line := p.await(p.stderr, 1, func(s string) bool { return strings.HasPrefix(s, "listening on ") })
-	return p, strings.TrimPrefix(line, "listening on ")
+	return w.serve("pager", args...)
+}
+
+// serve starts a demo server and returns its address. While another program has the port that
+// args name, it tries again.
+func (w *world) serve(name string, args ...string) (*process, string) {
+	w.t.Helper()
+	args = append([]string{"demo-server", name, "--listen", "127.0.0.1:0"}, args...)
+	listens := func(line string) bool { return strings.HasPrefix(line, "listening on ") }
+	for deadline := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) {
+		p := w.start(nil, args...)
+		line, ok := p.stderr.await(1, listens, p.exited)
+		switch {
+		case ok:
+			return p, strings.TrimPrefix(line, "listening on ")
+		case !strings.Contains(p.stderr.text(), "address already in use") || time.Now().After(deadline):
+			w.t.Fatalf("%s does not listen: %s", p.name, p.stderr.text())
+		}
+	}
 }
 
 // run runs a command to its end and returns what it wrote to stdout.

@@ -48,6 +48,7 @@ func TestReactionKills(t *testing.T) {
 	for range reactKills(t) {
 		for _, point := range reactPoints {
 			p := r.start([]string{fmt.Sprintf("%s=react.%s:%d", envFailpoint, point, 1+rand.IntN(2))}, r.args("react", "run")...)
+			p.stderr.await(1, contains("reactions run: "), p.exited) // or it has died before
 			for n := 0; !p.over(100 * time.Millisecond); n++ {
 				if n == 30 {
 					p.kill() // it has passed the point less often; that is a kill too

@@ -102,7 +102,7 @@ func TestSecretsStayInside(t *testing.T) {
 	_, id, _ := strings.Cut(run(0, planted, "subs", "list", "--json"), `{"id":"`)
 	id, _, _ = strings.Cut(id, `"`)
 	run(0, "", "subs", "rotate", id)
-	run(1, "no.such.type", "tail", planted, "no.such.type", "--trace", "--for", "1m")
+	run(1, "no.such.type", "tail", planted, "no.such.type", "--trace", "--for", awaited)
 	run(0, "signed", "sign-in", "signed")
 	run(0, "load.tick", "types", "signed", "--json")
 	run(0, planted, "tail", "signed", "load.tick", "--mode", "webhook", "--count", "1", "--json", "--trace")
@@ -124,7 +124,7 @@ func TestSecretsStayInside(t *testing.T) {
 		p.wait()
 		left.keep("the registration for "+typ, typ, p.stdout.text()+p.stderr.text())
 	}
-	w.lookInto(&left, append([]string{"tail", planted, "load.tick", "--mode", "webhook", "--for", "1m", "--header", "X-Shown: " + shown}, common...))
+	w.lookInto(&left, append([]string{"tail", planted, "load.tick", "--mode", "webhook", "--for", awaited, "--header", "X-Shown: " + shown}, common...))
 
 	w.askMCP(&left, common...)
 
