@@ -56,7 +56,7 @@ func restoreFrom(t *testing.T, ctx context.Context, in io.Reader) error {
 
 // What begins like a store and does not end is read as far as a store of its length can
 // be long, and no byte further.
-func TestACopyThatDoesNotEndIsRefused(t *testing.T) {
+func TestEndlessCopyIsRefused(t *testing.T) {
 	good := goodFile(t)
 	length := boltfile.ContentLength(good)
 	if length < int64(2*os.Getpagesize()) || length > int64(len(good)) {
@@ -83,7 +83,7 @@ func TestACopyThatDoesNotEndIsRefused(t *testing.T) {
 }
 
 // Of what does not begin like a store only the beginning is read.
-func TestOfWhatIsNoCopyTheBeginningIsRead(t *testing.T) {
+func TestOnlyTheBeginningOfAnInvalidCopyIsRead(t *testing.T) {
 	for _, text := range []string{"y\n", "\x00"} {
 		in := &endless{text: bytes.Repeat([]byte(text), 1<<12)}
 		err := restoreFrom(t, t.Context(), in)
@@ -94,7 +94,7 @@ func TestOfWhatIsNoCopyTheBeginningIsRead(t *testing.T) {
 }
 
 // A restore that is ended while it reads ends, and leaves nothing.
-func TestARestoreIsEndedWhileItReads(t *testing.T) {
+func TestRestoreIsCancelledWhileItReads(t *testing.T) {
 	good := goodFile(t)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	ended := errors.New("ended by hand")
@@ -128,7 +128,7 @@ func withLength(store []byte, n int64) []byte {
 
 // The length is that of the meta page that tells of more, whatever the size of a page;
 // one that no file can have is none.
-func TestLengthOfTheContent(t *testing.T) {
+func TestContentLength(t *testing.T) {
 	good := goodFile(t)
 	if got := boltfile.ContentLength(withLength(good, 1<<40)); got != 1<<40 {
 		t.Errorf("got %d", got)

@@ -10,7 +10,7 @@ import (
 
 // A batch behind one that failed must not be kept, or its cursor would pass
 // events that are not there.
-func TestFenceRefusesWhatFollowsAFailure(t *testing.T) {
+func TestFenceRefusesBatchesBehindAFailure(t *testing.T) {
 	s, err := Open(context.Background(), Options{Temporary: true})
 	if err != nil {
 		t.Fatal(err)

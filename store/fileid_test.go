@@ -36,7 +36,7 @@ func goOn(t *testing.T, dir string) {
 
 // A copy that is opened beside its original, or later, does not know what that one did. What
 // was moved does, and what was said to go on goes on.
-func TestACopiedStoreSaysThatItMayLag(t *testing.T) {
+func TestCopiedStoreSaysThatItMayLag(t *testing.T) {
 	base := t.TempDir()
 	dir, copied, moved := filepath.Join(base, "store"), filepath.Join(base, "copy"), filepath.Join(base, "moved")
 	equal(t, lagOf(t, dir), "")
@@ -62,7 +62,7 @@ func TestACopiedStoreSaysThatItMayLag(t *testing.T) {
 	equal(t, lagOf(t, moved), "")
 }
 
-func TestACompactedStoreIsTheSame(t *testing.T) {
+func TestCompactedStoreIsNoCopy(t *testing.T) {
 	dir := t.TempDir()
 	equal(t, lagOf(t, dir), "")
 	_, _, err := maintain.Compact(dir)
@@ -71,7 +71,7 @@ func TestACompactedStoreIsTheSame(t *testing.T) {
 }
 
 // What is known better stays: that it was restored. And what cannot be told holds nothing.
-func TestWhatIsNotKnownToBeACopy(t *testing.T) {
+func TestUncertainCopyHoldsNothing(t *testing.T) {
 	dir, file := t.TempDir(), filepath.Join(t.TempDir(), "backup")
 	equal(t, lagOf(t, dir), "")
 	_, err := maintain.Backup(dir, file)

@@ -72,7 +72,7 @@ func TestJournalIsKeptOverReopen(t *testing.T) {
 }
 
 // A change is stored with all of it or not at all.
-func TestJournalChangesAreWhole(t *testing.T) {
+func TestJournalChangesAreAtomic(t *testing.T) {
 	full := errors.New("the disk is full")
 	var fail error
 	s := openTest(t, Options{Hooks: Hooks{FailBefore: func() error { return fail }}})

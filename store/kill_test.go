@@ -85,9 +85,9 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// TestKillWhileOlderEntriesGetTheirChecksums kills a process that brings an older store
+// TestKillDuringBackfill kills a process that brings an older store
 // along, and looks after each kill whether everything is as it was written.
-func TestKillWhileOlderEntriesGetTheirChecksums(t *testing.T) {
+func TestKillDuringBackfill(t *testing.T) {
 	dir := t.TempDir()
 	s := openTest(t, Options{Dir: dir})
 	const n = 20_000

@@ -125,7 +125,7 @@ func inFixture(t *testing.T, s *Store) {
 // fixtureNow is shortly after the records of layout3 were made.
 func fixtureNow() time.Time { return newEvent("").ReceivedAt.Add(2 * time.Hour) }
 
-func TestStoresOfReleasesBeforeOpenUnchanged(t *testing.T) {
+func TestStoresOfEarlierReleasesOpenUnchanged(t *testing.T) {
 	for _, name := range []string{"layout3", "layout4"} {
 		t.Run(name, func(t *testing.T) { opensUnchanged(t, fixture(t, name)) })
 	}
@@ -181,7 +181,7 @@ func halfway(t *testing.T) (dir string) {
 }
 
 // The migration may end at every moment, and goes on where it was.
-func TestMigrationGoesOnWhereItWas(t *testing.T) {
+func TestMigrationResumes(t *testing.T) {
 	dir := halfway(t)
 	var out said
 	if err := maintain.Check(t.Context(), dir, out.say); err != nil {
@@ -197,7 +197,7 @@ func TestMigrationGoesOnWhereItWas(t *testing.T) {
 }
 
 // In the middle of the migration records are added, pruned and forgotten as ever.
-func TestPruningInTheMiddleOfTheMigration(t *testing.T) {
+func TestPruningDuringMigration(t *testing.T) {
 	dir := halfway(t)
 	now := fixtureNow()
 	s := openTest(t, Options{Dir: dir, Now: func() time.Time { return now }, noBackfill: true})
@@ -220,7 +220,7 @@ func TestPruningInTheMiddleOfTheMigration(t *testing.T) {
 	}
 }
 
-func TestCompactGivesEverythingItsChecksum(t *testing.T) {
+func TestCompactAddsMissingChecksums(t *testing.T) {
 	for name, make := range map[string]func(*testing.T) string{"before": layout3, "in the middle": halfway} {
 		dir := make(t)
 		if _, _, err := maintain.Compact(dir); err != nil {

@@ -165,7 +165,7 @@ func TestStoreOfANewerProgram(t *testing.T) {
 }
 
 // A file that was initialised and has no table now is not begun again without a word.
-func TestDatabaseWithoutTablesIsNotBegunAnew(t *testing.T) {
+func TestDatabaseWithoutTablesIsNotInitialisedAgain(t *testing.T) {
 	dir := makeStore(t)
 	path := filepath.Join(dir, datadir.DB)
 	mustDo(t, os.Remove(path))

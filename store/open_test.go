@@ -47,7 +47,7 @@ func openError(t *testing.T, dir string) error {
 	return err
 }
 
-func TestSecondInstanceIsToldWhoIsFirst(t *testing.T) {
+func TestLockErrorNamesTheFirstInstance(t *testing.T) {
 	dir := t.TempDir()
 	s := openTest(t, Options{Dir: dir})
 	start := time.Now()
@@ -194,7 +194,7 @@ func withDB(t *testing.T, dir string, do func(*bolt.DB) error) {
 	}
 }
 
-func TestDamagedFileIsNamedWithWhatToDo(t *testing.T) {
+func TestDamageErrorNamesTheFileAndAdvice(t *testing.T) {
 	for name, damage := range map[string]func(path string) error{
 		"overwritten": func(path string) error { return os.WriteFile(path, []byte(strings.Repeat("x", 1<<16)), 0o600) },
 		"cut short":   func(path string) error { return os.Truncate(path, 20000) },
@@ -306,7 +306,7 @@ func TestNoRandomnessForASecret(t *testing.T) {
 
 // bbolt would continue with the commit before the last one when one of the first two pages is
 // lost. The store is refused, with the line that helps, and a recovery keeps every record.
-func TestLostFirstPageIsTold(t *testing.T) {
+func TestLostFirstPageIsReported(t *testing.T) {
 	for _, page := range []int64{0, 1} {
 		dir := fillStore(t, 20)
 		f, err := os.OpenFile(filepath.Join(dir, datadir.DB), os.O_RDWR, 0)

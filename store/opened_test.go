@@ -46,7 +46,7 @@ func TestDamageIsFoundWhenAStoreIsOpened(t *testing.T) {
 }
 
 // The check at each start does not read the log: it is much faster than one that does.
-func TestTheQuickCheckIsQuick(t *testing.T) {
+func TestQuickCheckIsQuick(t *testing.T) {
 	s := openTest(t, Options{Dir: fillStore(t, 1000)})
 	best := func(what func(*boltfile.Tx) error) time.Duration {
 		took := time.Hour

@@ -46,7 +46,7 @@ func flipKey(t *testing.T, dir string, seq uint64, to uint64) {
 
 // One record's number is damaged. It gets it back, none is above the last one given, and
 // what a server sends again is known.
-func TestRecoverBelievesNoDamagedNumber(t *testing.T) {
+func TestRecoverCorrectsDamagedNumbers(t *testing.T) {
 	for layout, make := range map[string]func(*testing.T) string{
 		"checksums": func(t *testing.T) string { return fillStore(t, 20) },
 		"older": func(t *testing.T) string {
@@ -100,7 +100,7 @@ func TestRecoverBelievesNoDamagedNumber(t *testing.T) {
 }
 
 // What was pruned is known as a duplicate after a recovery as before.
-func TestRecoverKnowsWhatWasPruned(t *testing.T) {
+func TestRecoverKeepsIdentitiesOfPrunedEvents(t *testing.T) {
 	for name, spoil := range map[string]func(t *testing.T, dir string){
 		"sound":    func(*testing.T, string) {},
 		"a record": func(t *testing.T, dir string) { flipKey(t, dir, 35, 1<<40) },

@@ -341,7 +341,7 @@ func TestCallbacksRunAfterTheCommitInOrder(t *testing.T) {
 	}
 }
 
-func TestSubmitRefusesWhatCannotBeStored(t *testing.T) {
+func TestSubmitRefusesInvalidBatches(t *testing.T) {
 	s := openTest(t, Options{})
 	for name, b := range map[string]event.Batch{
 		"kind":     {Records: []event.Record{{Kind: "other"}}},

@@ -107,7 +107,7 @@ func TestReaderSeesEachCommit(t *testing.T) {
 	}
 }
 
-func TestBucketsThatAreMissing(t *testing.T) {
+func TestMissingBuckets(t *testing.T) {
 	db, _ := newFile(t, 1)
 	must(t, Update(db, func(tx *Tx) error {
 		b := tx.Bucket([]byte("nosuch"))

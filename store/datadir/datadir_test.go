@@ -33,7 +33,7 @@ func newStore(t *testing.T) (dir string, closeDB func()) {
 }
 
 // A second process is told which one has the store; without a note of it, that one has.
-func TestStoreInUseIsToldWithItsProcess(t *testing.T) {
+func TestLockedStoreNamesItsProcess(t *testing.T) {
 	dir, closeDB := newStore(t)
 	refused := func(words string, err error) {
 		t.Helper()
@@ -52,7 +52,7 @@ func TestStoreInUseIsToldWithItsProcess(t *testing.T) {
 }
 
 // What is wrong with a file is told with its path and what helps.
-func TestBrokenFilesAreToldWithAdvice(t *testing.T) {
+func TestErrorsOfBrokenFilesGiveAdvice(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, datadir.DB)
 	if _, err := datadir.OpenReadOnly(dir, datadir.DB); !errors.Is(err, fs.ErrNotExist) {
@@ -80,7 +80,7 @@ func TestBrokenFilesAreToldWithAdvice(t *testing.T) {
 }
 
 // A database that was initialised once is not begun again when it is empty or gone.
-func TestEmptiedStoreIsNotBegunAnew(t *testing.T) {
+func TestEmptiedStoreIsNotInitialisedAgain(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, datadir.DB)
 	must(t, datadir.CheckNotEmptied(path))
@@ -131,7 +131,7 @@ func TestMoveAsideNamesWhyAndWhen(t *testing.T) {
 
 // Temporary stores of processes that died are removed; those that are open or are just
 // being made are not.
-func TestTemporaryRemovesWhatDiedProcessesLeft(t *testing.T) {
+func TestTemporaryRemovesStoresOfDeadProcesses(t *testing.T) {
 	parent := t.TempDir()
 	dirs := map[string]string{}
 	for _, name := range []string{"abandoned", "open", "being made"} {
@@ -159,7 +159,7 @@ func TestTemporaryRemovesWhatDiedProcessesLeft(t *testing.T) {
 }
 
 // A file that is renamed keeps its id, and a copy has another one.
-func TestFileIDTellsACopy(t *testing.T) {
+func TestFileIDOfACopyDiffers(t *testing.T) {
 	dir := t.TempDir()
 	path, moved, copied := filepath.Join(dir, "file"), filepath.Join(dir, "moved"), filepath.Join(dir, "copy")
 	must(t, os.WriteFile(path, []byte("x"), 0o600))

@@ -180,7 +180,7 @@ func TestOperationsNeedAStore(t *testing.T) {
 	}
 }
 
-func TestCompactGivesRoomBack(t *testing.T) {
+func TestCompactFreesSpace(t *testing.T) {
 	dir := filled(t, 500)
 	s := open(t, dir, received.Add(48*time.Hour))
 	must(t, s.SetRetention(t.Context(), event.Retention{Total: event.Limits{Records: 10}}))
@@ -261,7 +261,7 @@ func TestRecoverWithoutAFile(t *testing.T) {
 }
 
 // A subscription that cannot be read does not keep the others from being kept.
-func TestRecoverLeavesOutWhatCannotBeRead(t *testing.T) {
+func TestRecoverLeavesOutUnreadableSubscriptions(t *testing.T) {
 	dir := filled(t, 3)
 	removeSnapshots(t, dir)
 	harm(t, dir, func(tx *boltfile.Tx) error {

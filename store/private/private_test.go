@@ -52,7 +52,7 @@ func TestReplaceIsAllOrNothing(t *testing.T) {
 	}
 }
 
-func TestOthersFilesAreRefused(t *testing.T) {
+func TestFilesOfOthersAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	if err := errors.Join(os.Mkdir(filepath.Join(dir, "folder"), 0o700), os.WriteFile(filepath.Join(dir, "file"), nil, 0o600)); err != nil {
 		t.Fatal(err)

@@ -170,7 +170,7 @@ func TestMigrateAnEmptyFile(t *testing.T) {
 	})
 }
 
-func TestMigrateRefusesWhatIsNotItsOwn(t *testing.T) {
+func TestMigrateRefusesForeignFiles(t *testing.T) {
 	newer := newFile(t)
 	update(t, newer, func(tx *boltfile.Tx) error { return tx.SetVersion(tables.Newest + 1) })
 	foreign := openFile(t)

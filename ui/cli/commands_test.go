@@ -137,7 +137,7 @@ func TestUnknownServersAndFiles(t *testing.T) {
 	b.expect(t, exitUsage, "server address", "types", "gopher://h")
 }
 
-func TestAStoreThatCannotBeOpened(t *testing.T) {
+func TestStoreThatCannotBeOpened(t *testing.T) {
 	b := newBench(t)
 	b.p.OpenStore = func(context.Context, program.StoreOptions) (event.Store, error) {
 		return nil, errors.New("the store is in use: process 42 has /data open")
@@ -220,7 +220,7 @@ func TestServers(t *testing.T) {
 }
 
 // The report is printed whatever becomes of the server; the code is for scripts.
-func TestANamedServerThatIsNotReadyHasItsCode(t *testing.T) {
+func TestExitCodeOfAServerThatIsNotReady(t *testing.T) {
 	for name, tt := range map[string]struct {
 		connect, types error
 		code           int

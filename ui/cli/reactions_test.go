@@ -152,7 +152,7 @@ func TestWithoutAnEngineReactionsSaySo(t *testing.T) {
 	}
 }
 
-func TestWhatCommandsAskOfTheEngine(t *testing.T) {
+func TestCommandsCallTheEngine(t *testing.T) {
 	hash := newEngine().All[0].Request.Hash()
 	for _, c := range []struct {
 		args []string
@@ -239,7 +239,7 @@ func TestArmingByHand(t *testing.T) {
 }
 
 // What is armed and shown has what servers say of the tools, and its hash is over that.
-func TestARuleIsShownWithItsTools(t *testing.T) {
+func TestRuleIsShownWithItsTools(t *testing.T) {
 	e := newEngine()
 	tool := react.Tool{Server: "pager", Name: "look", Class: react.ToolRead}
 	e.View.Rules[0].Rule.Do = react.Do{Task: &react.Task{Task: "Look.", Tools: []react.Tool{tool}}}

@@ -208,7 +208,7 @@ func (c *closedPipe) Write(p []byte) (int, error) {
 	return c.Writer.Write(p)
 }
 
-func TestABrokenPipeEndsQuietly(t *testing.T) {
+func TestBrokenPipeEndsQuietly(t *testing.T) {
 	b := newBench(t)
 	b.p.Stdout = &closedPipe{Writer: &b.out, writes: 1, err: &fsError{syscall.EPIPE}}
 	b.subscribed = func(sub event.Subscription) {

@@ -210,7 +210,7 @@ func (w *world) awaitOwner(c *terminal) {
 }
 
 // The screen in words goes on too, and says which process has the store.
-func TestTheScreenInWordsTakesTheStoreOver(t *testing.T) {
+func TestPlainScreenTakesTheStoreOver(t *testing.T) {
 	w := newWorld(t)
 	_, url := w.pager("--speed", "20")
 	one := w.start(nil, "tail", url, "note.added", "--json", "--data", w.data())

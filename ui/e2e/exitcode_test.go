@@ -338,7 +338,7 @@ func tooLate(said, want string) bool {
 
 // What another process has to begin ends as it does in a process of its own: with the
 // cause, and the code of it.
-func TestAttachedTailTellsWhyNothingBegins(t *testing.T) {
+func TestAttachedTailTellsWhyItCannotSubscribe(t *testing.T) {
 	w := newWorld(t)
 	_, url := w.pager("--rate", "1")
 	owner := w.start(nil, "tail", url, "load.tick", "--json", "--data", w.data())
@@ -390,7 +390,7 @@ func TestTailEndsWithThePlannedEnd(t *testing.T) {
 
 // subs list tells what the process that runs a subscription knows of it, and of one
 // that nothing runs what it was.
-func TestSubsListTellsHowASubscriptionFares(t *testing.T) {
+func TestSubsListShowsTheStateOfASubscription(t *testing.T) {
 	w := newWorld(t)
 	s := &strange{behaviour: behaviour{forged: true}}
 	server := httptest.NewServer(s)

@@ -179,7 +179,7 @@ func TestMCPServerOutlivesTheOwnerOfTheStore(t *testing.T) {
 
 // The host subscribes to `eventdeck mcp` as to any other server, in each mode, and misses
 // nothing; alone on a store it says so.
-func TestTheHostTailsTheMCPServer(t *testing.T) {
+func TestHostTailsTheMCPServer(t *testing.T) {
 	w := newWorld(t)
 	_, url := w.pager("--rate", "100")
 	config := w.mcpConfig(url)

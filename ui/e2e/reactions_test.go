@@ -47,7 +47,7 @@ func TestReactionActsOnceWhenApproved(t *testing.T) {
 
 // Once the arguments, the bytes of the program or the rule are others than those that were
 // approved, nothing starts: the run asks again, and the audit log says why.
-func TestReactionChangedAfterItsApprovalAsksAnew(t *testing.T) {
+func TestReactionChangedAfterItsApprovalAsksAgain(t *testing.T) {
 	rules := func(argument, when string) string {
 		return `{"rules":{
 			"argv":{ON,"when":".severity=P1","do":{"command":["DIR/argv","` + argument + `"]}},

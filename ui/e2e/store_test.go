@@ -87,7 +87,7 @@ func TestOnlySoundCopiesAreRestored(t *testing.T) {
 
 // A pipe that does not end is not read for ever: the command says what it met, and the
 // store is as it was.
-func TestACopyFromAPipeThatDoesNotEndIsRefused(t *testing.T) {
+func TestEndlessCopyFromAPipeIsRefused(t *testing.T) {
 	w := newWorld(t)
 	_, content := w.backup("copy.db", 10)
 	for name, c := range map[string]struct {
@@ -124,7 +124,7 @@ func TestACopyFromAPipeThatDoesNotEndIsRefused(t *testing.T) {
 
 // What comes through a pipe is checked like a file: the whole copy takes the place of the
 // store, one whose writer ended early changes nothing.
-func TestACopyIsRestoredFromAPipe(t *testing.T) {
+func TestCopyIsRestoredFromAPipe(t *testing.T) {
 	w := newWorld(t)
 	_, content := w.backup("copy.db", 400)
 	restore := func(dir string, content []byte) (code int, says string) {
