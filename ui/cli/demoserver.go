@@ -60,8 +60,8 @@ On another address each of these needs its flag.
 	return cmd
 }
 
-// runDemoServer runs a demo server on the standard input and output of this process, or where
-// it listens.
+// runDemoServer runs a demo server on the standard input and output of this process, or on the
+// address of --listen.
 func (a *app) runDemoServer(ctx context.Context, name string, o host.DemoOptions) error {
 	switch {
 	case !slices.Contains(host.DemoServers(), name):
@@ -94,13 +94,13 @@ func (a *app) runDemoServer(ctx context.Context, name string, o host.DemoOptions
 	return err
 }
 
-// errSpokenTo: a client speaks on standard input with a server that listens at an address.
+// errSpokenTo: a client writes to standard input, but the server listens at an address.
 var errSpokenTo = errors.New("it does not read standard input")
 
-// endWithInput ends a server that listens at an address when its standard input is a pipe
-// that ends, as it does with the program that started it. A byte on the pipe is a mistake:
-// then the cause says that the server is to be reached at its address. The goroutine ends
-// with the input.
+// endWithInput ends a server that listens at an address when its standard input is a pipe that
+// ends, as it does with the program that started it. A byte on the pipe is a mistake, and the
+// cause says then that the server is reached at its address. The goroutine ends with the
+// input.
 func endWithInput(in io.Reader, name string, end context.CancelCauseFunc) {
 	file, ok := in.(*os.File)
 	if !ok {

@@ -106,8 +106,8 @@ func (a *app) printReports(reports []serverReport) error {
 	return a.PrintTable(t)
 }
 
-// named returns why the server that was named is not ready. Without a name the reports say
-// it: one of many that is away is no failure of the command.
+// named returns why the server that args names is not ready. Without a name it returns nil:
+// the reports say it, and one server of many that is away is no failure of the command.
 func named(args []string, reports []serverReport) error {
 	if len(args) == 0 || reports[0].ready() {
 		return nil
@@ -115,7 +115,7 @@ func named(args []string, reports []serverReport) error {
 	return reports[0].err
 }
 
-// configPath is for messages.
+// configPath is the path of the configuration, for messages.
 func (a *app) configPath() string {
 	if a.Flags.Config != "" {
 		return a.Flags.Config
@@ -127,7 +127,7 @@ func (a *app) configPath() string {
 	return path
 }
 
-// serverReport is what one server said, or why it said nothing.
+// serverReport is the answer of one server, or why there is none.
 type serverReport struct {
 	host.ServerView
 	types int
@@ -181,7 +181,7 @@ func (r serverReport) events() string {
 	return r.Profile + ", " + event.Some(r.types, "type", "types")
 }
 
-// ready reports whether the server has answered; one without events is ready too.
+// ready reports whether the server has answered; a server without events is ready too.
 func (r serverReport) ready() bool { return r.err == nil || errors.Is(r.err, host.ErrNoEvents) }
 
 func (r serverReport) state() string {

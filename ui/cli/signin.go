@@ -41,7 +41,7 @@ func (a *app) signOutCommand() *cobra.Command {
 	}
 }
 
-// withKept opens the store that is kept, with the server that is named.
+// withKept calls do with a host on the kept store, to which the named server was added.
 func (a *app) withKept(ctx context.Context, args []string, do func(ctx context.Context, d *program.OpenHost, server string) error) (err error) {
 	s, err := a.FindServer(ctx, args[0])
 	if err != nil {

@@ -214,10 +214,10 @@ not tell which. The damaged file is kept beside the new one.`,
 	}
 }
 
-// tell writes a line of an account.
+// tell writes a line of a report.
 func (a *app) tell(line string) { _, _ = fmt.Fprintln(a.Stdout, line) }
 
-// withExisting does something with the directory of the store that is there.
+// withExisting calls do with the directory of the existing store.
 func (a *app) withExisting(do func(dir string) error) error {
 	o, there, err := a.Existing()
 	if err != nil || !there {
@@ -287,7 +287,7 @@ changes nothing.`,
 	return cmd
 }
 
-// copyToRestore returns what to read when FILE is -, else nil, and its name for
+// copyToRestore returns standard input if FILE is -, else nil, and the name of the copy for
 // messages.
 func (a *app) copyToRestore(file string) (in io.Reader, name string) {
 	if file == "-" {

@@ -64,7 +64,7 @@ func (a *app) showTypesOf(ctx context.Context, d *program.OpenHost, server strin
 	return a.Print(b)
 }
 
-// sayMissing tells of the types that the server has and that are not listed.
+// sayMissing tells of types that the server has and that are not listed.
 func (a *app) sayMissing(snapshot host.Snapshot, server string) {
 	for _, view := range snapshot.Servers {
 		if view.Name != server {
@@ -105,8 +105,8 @@ func appendSchema(b []byte, name string, schema []byte) []byte {
 	return trust.AppendCompactJSON(b, schema)
 }
 
-// appendTypePlain appends the type for a person: a line with name and modes,
-// and one for each thing that is known besides.
+// appendTypePlain appends the type for a person: a line with name and modes, and one for each
+// other known thing.
 func appendTypePlain(b []byte, t event.Type) []byte {
 	modes := make([]string, 0, len(t.Modes)+len(t.OtherModes))
 	for _, m := range t.Modes {

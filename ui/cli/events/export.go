@@ -90,7 +90,7 @@ func (a *commands) export(ctx context.Context, args []string, f exportFlags) err
 	})
 }
 
-// setApart gives a file that holds only a part of what is kept a name that says so.
+// setApart renames a file that holds only a part of the records so that its name says so.
 func setApart(file string, damage error) error {
 	part := file + ".incomplete"
 	if err := os.Rename(file, part); err != nil {

@@ -110,8 +110,8 @@ func (a *commands) report(ctx context.Context, id string, f reportFlags) error {
 	return err
 }
 
-// runsThere returns the runs of reactions as the process has them that runs these, nil where
-// there is none that can be asked, and what is to be called when they are read.
+// runsThere returns the runs of reactions of the process that runs them, nil if none can be
+// asked, and a function to call when they were read.
 func (a *commands) runsThere(ctx context.Context) (incidents.Runs, func()) {
 	nothing := func() {}
 	o, err := a.Kept()

@@ -96,7 +96,7 @@ func addFormat(cmd *cobra.Command, f *formatFlags) {
 	cmd.Flags().BoolVar(&f.raw, "raw", false, "add the exact bytes as base64 (JSON only)")
 }
 
-// format decides between lines of JSON and lines for a person.
+// format chooses between lines of JSON and lines for a person.
 func (a *commands) format(f formatFlags) (func([]byte, event.Record) []byte, error) {
 	if f.plain && (a.Flags.JSON || f.raw) {
 		return nil, usage.Errorf("--plain goes with neither --json nor --raw")
@@ -107,7 +107,7 @@ func (a *commands) format(f formatFlags) (func([]byte, event.Record) []byte, err
 	return func(b []byte, r event.Record) []byte { return export.AppendLine(b, &r, f.raw) }, nil
 }
 
-// check refuses values of flags that mean nothing.
+// check refuses values of flags that make no sense.
 func (f tailFlags) check() error {
 	switch event.Mode(f.mode) {
 	case event.ModeAuto, event.ModePoll, event.ModePush, event.ModeWebhook:
@@ -133,7 +133,7 @@ func (f tailFlags) position() host.From {
 	return host.From{Cursor: event.At(trust.Untrusted(f.from))}
 }
 
-// target is what the command line asks for, as far as it is known without the server.
+// target is what the command line asks for, as far as it is known before the server is asked.
 type target struct {
 	flags   tailFlags
 	server  event.Server
@@ -211,8 +211,8 @@ const (
 	mostPause  = 5 * time.Second
 )
 
-// subscribe begins what follow prints. With --for it retries failures that may pass, until
-// that is over.
+// subscribe begins the subscription that follow prints. With --for it retries transient
+// failures until that is over.
 func (a *commands) subscribe(ctx context.Context, p *printer, w target) error {
 	p.opened.AddServer(w.server)
 	for pause := firstPause; ; pause = min(2*pause, mostPause) {
@@ -245,7 +245,7 @@ func (a *commands) trySubscribe(ctx context.Context, p *printer, w target) error
 	if err = p.begin(ctx, request); !errors.Is(err, host.ErrNoEvents) {
 		return err
 	}
-	// It may have events all the same: the operator asks, so the server is asked.
+	// It may have events all the same, and the operator wants it to be asked.
 	_, err = p.opened.EventTypes(ctx, w.server.Name)
 	p.tell.Asked(p.opened, w.server.Name)
 	if err != nil {
@@ -262,7 +262,7 @@ func (f tailFlags) bound(ctx context.Context) (context.Context, context.CancelFu
 	return context.WithCancel(ctx)
 }
 
-// early tells why nothing was printed: --for was over before, or what [ignoreStop] says.
+// early says why nothing was printed: --for was over, or the reason that [ignoreStop] returns.
 func (w target) early(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, host.ErrRefused):
@@ -273,8 +273,8 @@ func (w target) early(ctx context.Context, err error) error {
 	return unconfirmed(w.flags.limit, w.server.Name, err)
 }
 
-// unconfirmed tells that --for was over before the server confirmed anything, and what
-// is known of why.
+// unconfirmed says that --for was over before the server confirmed the subscription, and why,
+// if that is known.
 func unconfirmed(limit time.Duration, server string, err error) error {
 	what := fmt.Sprintf("--for %v was over before %s confirmed the subscription", limit, plain.Safe(server))
 	if err == nil || errors.Is(err, program.ErrStopped) || errors.Is(err, context.DeadlineExceeded) {
@@ -283,7 +283,7 @@ func unconfirmed(limit time.Duration, server string, err error) error {
 	return fmt.Errorf("%w: %s: %w", program.ErrNotMet, what, err)
 }
 
-// timedOut reports whether ctx ended by its time, and not by an interruption.
+// timedOut reports whether ctx ended by its deadline, and not by an interruption.
 func timedOut(ctx context.Context) bool { return errors.Is(ctx.Err(), context.DeadlineExceeded) }
 
 // ignoreStop returns nil for an interruption by the operator, which is no failure.
@@ -294,8 +294,7 @@ func ignoreStop(ctx context.Context, err error) error {
 	return err
 }
 
-// request makes the request; the types of the server are asked for when an --arg
-// must be typed.
+// request makes the request. It asks for the types of the server if an --arg needs its schema.
 func (w target) request(ctx context.Context, d *program.OpenHost, tell *Warner) (host.Request, error) {
 	args, err := w.arguments(ctx, d, tell)
 	if err != nil {
@@ -330,7 +329,7 @@ func (w target) arguments(ctx context.Context, d *program.OpenHost, tell *Warner
 	return buildArgs(w.members, w.args, t.InputSchema)
 }
 
-// types lists the event types of the server, which may have to be reached first.
+// types lists the event types of the server, which it may have to connect to first.
 func (w target) types(ctx context.Context, d *program.OpenHost) ([]event.Type, error) {
 	if err := d.Reached(ctx, w.server.Name); err != nil {
 		return nil, err

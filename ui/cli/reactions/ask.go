@@ -15,7 +15,7 @@ import (
 	"eventdeck/ui/cli/usage"
 )
 
-// askEvery is how often is looked whether a model has answered.
+// askEvery is how often the command checks whether a model has answered.
 const askEvery = 200 * time.Millisecond
 
 func (a *commands) askCommand() *cobra.Command {
