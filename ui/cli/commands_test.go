@@ -219,7 +219,7 @@ func TestServers(t *testing.T) {
 	b.expect(t, exitDone, "no server is configured: put one into "+b.p.Home, "servers")
 }
 
-// The report is printed whatever becomes of the server; the code is for scripts.
+// The report is printed whatever the server answers; the exit code is for scripts.
 func TestExitCodeOfAServerThatIsNotReady(t *testing.T) {
 	for name, tt := range map[string]struct {
 		connect, types error
@@ -357,7 +357,7 @@ func TestDemoServerEndsWithItsInput(t *testing.T) {
 	}
 }
 
-// flagsListen is the address that a host would have been given.
+// flagsListen is the address for deliveries that the host was given.
 func (b *bench) flagsListen() string { return b.options.ListenAddr }
 
 func TestHelpHasNoColours(t *testing.T) {
@@ -372,7 +372,8 @@ func TestHelpHasNoColours(t *testing.T) {
 	}
 }
 
-// Flags of the receiver stand in the help of what may receive deliveries, and are taken everywhere.
+// The flags of the receiver are in the help of commands that may receive deliveries, and every
+// command takes them.
 func TestHelpLeavesOutFlagsOfTheReceiver(t *testing.T) {
 	for command, want := range map[string]bool{"tail": true, "subs list": true, "events": false, "store check": false} {
 		b := newBench(t)
@@ -387,7 +388,7 @@ func TestTopSaysWhatAPathIs(t *testing.T) {
 	newBench(t).expect(t, exitUsage, "a path begins with a dot, such as .severity", "top", "severity")
 }
 
-// A script must notice that an incident is not there.
+// A script must notice that an incident does not exist.
 func TestReportOfNothing(t *testing.T) {
 	newBench(t).expect(t, exitError, `no stored record has the value "INC-1"`, "report", "INC-1", "--data", t.TempDir())
 	newBench(t).expect(t, exitDone, "", "report", "--data", t.TempDir())
@@ -447,7 +448,7 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-func TestTheLogIsAFileOfOnesOwn(t *testing.T) {
+func TestLogIsAPrivateFile(t *testing.T) {
 	b := newBench(t)
 	path := filepath.Join(t.TempDir(), "log")
 	b.standIn.connect = func(context.Context, string) error {
@@ -466,9 +467,9 @@ func TestTheLogIsAFileOfOnesOwn(t *testing.T) {
 	b.expect(t, exitError, "--log: ", "types", "pager", "--log", filepath.Join(path, "x"))
 }
 
-// What net/http and others write with package log goes where the program's own log
-// goes, and never to standard error, which is under the screen.
-func TestWhatLibrariesSayGoesIntoTheLog(t *testing.T) {
+// Lines that net/http and other libraries write with package log go to the program's own log,
+// and never to standard error, which is under the screen.
+func TestLibrariesWriteToTheLog(t *testing.T) {
 	b := newBench(t)
 	path := filepath.Join(t.TempDir(), "log")
 	b.p.Libraries = func(to *slog.Logger) { to.Warn("http: Accept error: too many open files") }
@@ -478,7 +479,7 @@ func TestWhatLibrariesSayGoesIntoTheLog(t *testing.T) {
 	}
 }
 
-func TestTheSealingKeyInAFileIsSaidOnce(t *testing.T) {
+func TestSealingKeyInAFileIsReportedOnce(t *testing.T) {
 	b := newBench(t)
 	b.store.info.Sealed, b.store.info.KeyLost = "file", true
 	b.fill(1)

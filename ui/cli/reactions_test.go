@@ -18,11 +18,11 @@ import (
 	"eventdeck/ui/internal/reacttest"
 )
 
-// engine is the stand-in of reactions; what is overridden looks at what it is given, and shows
-// in its state.
+// engine is the stand-in of reactions; the methods that it overrides check their arguments,
+// and change its state.
 type engine struct{ reacttest.Engine }
 
-// change makes a new state, in which the rule is another one.
+// change makes a new state with a changed rule.
 func (e *engine) change(how func(*react.RuleView)) {
 	e.Lock()
 	defer e.Unlock()
@@ -238,7 +238,8 @@ func TestArmingByHand(t *testing.T) {
 	}
 }
 
-// What is armed and shown has what servers say of the tools, and its hash is over that.
+// A rule is armed and shown with the descriptions that servers give of its tools, which its
+// hash covers.
 func TestRuleIsShownWithItsTools(t *testing.T) {
 	e := newEngine()
 	tool := react.Tool{Server: "pager", Name: "look", Class: react.ToolRead}
@@ -298,7 +299,7 @@ func TestApprovingByHand(t *testing.T) {
 		if c.code == exitUsage {
 			continue
 		}
-		// The block is ours alone: the payload stands in its gutter above.
+		// The block is the program's alone: the payload stands in its gutter above.
 		if !strings.Contains(text, `"/bin/page"`) || !strings.Contains(text, "\nhash          "+hash) || strings.Contains(text, "\nhash        ffffff") || strings.ContainsAny(text, "\x1b\u202e") {
 			t.Errorf("what is shown: %s", text)
 		}

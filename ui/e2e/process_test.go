@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// patience bounds every wait for a cause; it is never waited out when all is well.
+// patience bounds every wait for a cause; if all is well, no wait takes as long.
 const patience = 3 * time.Minute
 
 // world is a user's machine for one test: a home, a state directory.
@@ -31,8 +31,8 @@ func newWorld(t *testing.T) *world {
 	return newWorldAlone(t)
 }
 
-// newWorldAlone is newWorld for a test that measures, with no other beside it, and for
-// another world of the same test.
+// newWorldAlone is newWorld for a test that measures and must run alone, and for another world
+// of the same test.
 func newWorldAlone(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, dir: t.TempDir()}
@@ -42,7 +42,7 @@ func newWorldAlone(t *testing.T) *world {
 	return w
 }
 
-// temp is where temporary files of the program go.
+// temp is the directory for temporary files of the program.
 func (w *world) temp() string { return filepath.Join(w.dir, "tmp") }
 
 func (w *world) data() string { return filepath.Join(w.dir, "data") }
@@ -73,7 +73,7 @@ func (w *world) startReading(env []string, read func(io.Reader), args ...string)
 	return w.startOn(nil, env, read, args...)
 }
 
-// startOn is startReading with a standard input; nil: it has none.
+// startOn is startReading with a standard input; nil for none.
 func (w *world) startOn(stdin *os.File, env []string, read func(io.Reader), args ...string) *process {
 	w.t.Helper()
 	self, err := os.Executable()
@@ -230,7 +230,7 @@ func decode(t *testing.T, text string) []record {
 	return out
 }
 
-// stored returns all that the store of the world holds.
+// stored returns all records in the store of the world.
 func (w *world) stored() []record {
 	w.t.Helper()
 	out, code := w.run("events", "--data", w.data(), "--json")
