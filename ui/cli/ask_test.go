@@ -88,7 +88,7 @@ func TestAskPrintsTheAnswer(t *testing.T) {
 		{exitUsage, "say which one with --model: done, fails", []string{"7", "why?"}},
 		{exitError, `unknown model "none"; there are: done, fails`, []string{"7", "why?", "--model", "none"}},
 		{exitUsage, "no sequence number", []string{"x", "why?", "--model", "done"}},
-		{exitUsage, "say what you want to know", []string{"7", " ", "--model", "done"}},
+		{exitUsage, "a question is missing", []string{"7", " ", "--model", "done"}},
 	} {
 		b.clear()
 		b.expect(t, c.code, c.want, append(append([]string{"ask"}, c.args...), "--data", dir)...)

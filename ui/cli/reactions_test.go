@@ -197,7 +197,7 @@ func TestCommandsCallTheEngine(t *testing.T) {
 	b.clear()
 	b.expect(t, exitError, "unknown rule", "rules", "arm", "other", "--data", dir)
 	b.clear()
-	b.expect(t, exitUsage, "must be a time", "rules", "silence", "page", "soon", "--data", dir)
+	b.expect(t, exitUsage, "must be a duration", "rules", "silence", "page", "soon", "--data", dir)
 	if len(e.Did) != 0 {
 		t.Errorf("the engine did %q", e.Did)
 	}
@@ -278,7 +278,7 @@ func TestApprovingByHand(t *testing.T) {
 	}{
 		{hash[len(hash)-6:] + "\n", true, exitDone, "To approve exactly this, type the last 6 characters", nil},
 		{hash[len(hash)-6:] + "\n", true, exitDone, "To approve exactly this, and whenever the rule does the same for 2h, type", []string{"--for", "2h"}},
-		{hash[len(hash)-6:] + "\n", true, exitUsage, "must be a time", []string{"--for", "soon"}},
+		{hash[len(hash)-6:] + "\n", true, exitUsage, "must be a duration", []string{"--for", "soon"}},
 		{hash[len(hash)-6:] + "\n", false, exitUsage, "on a terminal", nil},
 		{"\n", true, exitError, "nothing was done", nil},
 		{"ffffff\n", true, exitError, "nothing was done", nil},

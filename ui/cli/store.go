@@ -192,7 +192,7 @@ func (a *app) checkInChild(ctx context.Context, dir string) error {
 	defer a.Working("checking", nil)()
 	err := a.inChild(ctx, dir, "check")
 	if errors.Is(err, errChildDied) {
-		err = fmt.Errorf("the store in %s is damaged so that reading it leads nowhere; `eventdeck store recover` keeps what can be read", dir)
+		err = fmt.Errorf("the store in %s is so damaged that it cannot be read; `eventdeck store recover` keeps what can be read", dir)
 	}
 	return err
 }
@@ -278,7 +278,7 @@ changes nothing.`,
 			defer a.Working("restoring", nil)()
 			err = a.inChildReading(cmd.Context(), in, o.Dir, "restore", "--", args[0])
 			if errors.Is(err, errChildDied) {
-				err = fmt.Errorf("%s is damaged so that reading it leads nowhere; take another copy: the store is as it was", name)
+				err = fmt.Errorf("%s is so damaged that it cannot be read; take another copy: the store is as it was", name)
 			}
 			return err
 		}),

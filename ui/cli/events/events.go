@@ -48,9 +48,9 @@ func (a *commands) eventsCommand() *cobra.Command {
 		}),
 	}
 	s := cmd.Flags()
-	s.StringVar(&f.since, "since", "", "only what was received since then")
-	s.StringVar(&f.filter, "filter", "", "only what this filter takes, e.g. 'sev:P1 !test'; see docs/filter.md")
-	s.Uint64Var(&f.limit, "limit", 0, "only the newest, so many")
+	s.StringVar(&f.since, "since", "", "only records received since then")
+	s.StringVar(&f.filter, "filter", "", "only records that match this filter, e.g. 'sev:P1 !test'; see docs/filter.md")
+	s.Uint64Var(&f.limit, "limit", 0, "only this number of the newest records")
 	addFormat(cmd, &f.format)
 	s.StringVar(&f.seal.mode, "envelope", "", "print events as they are handed on: json, marked, base64 or fields")
 	s.StringArrayVar(&f.seal.fields, "field", nil, "member of the payload for --envelope fields; may be repeated")

@@ -35,7 +35,7 @@ func (f tailFlags) filters(now time.Time) (t tailFilters, err error) {
 // ends reports whether tail ends after a record, and if so why it has failed.
 func (t *tailFilters) ends(r *event.Record) (ends bool, failure error) {
 	if t.failOn != nil && t.failOn.Match(r) {
-		return true, fmt.Errorf("%w: record %d is what --fail-on '%s' waits for", errFailed, r.Seq, t.failOn)
+		return true, fmt.Errorf("%w: record %d matches --fail-on '%s'", errFailed, r.Seq, t.failOn)
 	}
 	return t.until != nil && t.until.Match(r), nil
 }
@@ -44,7 +44,7 @@ func (t *tailFilters) ends(r *event.Record) (ends bool, failure error) {
 func (t *tailFilters) notMet(came, count uint64, within time.Duration) error {
 	switch {
 	case t.until != nil:
-		return fmt.Errorf("%w: nothing that --until '%s' takes came within %v", program.ErrNotMet, t.until, within)
+		return fmt.Errorf("%w: no record that matches --until '%s' came within %v", program.ErrNotMet, t.until, within)
 	case count > 0:
 		return fmt.Errorf("%w: %d of %d events came within %v", program.ErrNotMet, came, count, within)
 	}

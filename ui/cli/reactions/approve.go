@@ -32,7 +32,7 @@ at most a day; rules disarm ends that.`,
 		Run: a.Run(func(cmd *cobra.Command, args []string) error {
 			d, err := react.ParseDuration(span)
 			if span != "" && (err != nil || d <= 0) {
-				return usage.Errorf("approve: --for %q must be a time such as 30m or 2h", span)
+				return usage.Errorf("approve: --for %q must be a duration such as 30m or 2h", span)
 			}
 			return a.actOnRun(cmd.Context(), args[0], func(ctx context.Context, c react.Control, id react.RunID) error {
 				what := "approve exactly this"
@@ -52,7 +52,7 @@ at most a day; rules disarm ends that.`,
 			})
 		}),
 	}
-	cmd.Flags().StringVar(&span, "for", "", "let the rule do the same without asking, for so long")
+	cmd.Flags().StringVar(&span, "for", "", "let the rule do the same without asking for this long")
 	return cmd
 }
 
@@ -177,7 +177,7 @@ func (a *commands) ruleVerbs() []*cobra.Command {
 			func(ctx context.Context, c react.Control, args []string) error {
 				d, err := react.ParseDuration(args[1])
 				if err != nil || d <= 0 {
-					return usage.Errorf("rules silence: %q must be a time such as 30m, 2h or 1d", args[1])
+					return usage.Errorf("rules silence: %q must be a duration such as 30m, 2h or 1d", args[1])
 				}
 				return c.Silence(ctx, args[0], a.Now().Add(d))
 			}),

@@ -55,9 +55,9 @@ It ends with 3 if no record matched. --expect compares with what test --json pri
 		}),
 	}
 	s := cmd.Flags()
-	s.StringVar(&f.since, "since", "", "only what was received since then: a duration before now (24h), or a time")
+	s.StringVar(&f.since, "since", "", "only records received since then: a duration before now (24h), or a time")
 	s.StringVar(&f.events, "events", "", "file with the lines of `events --json`, in place of what is kept; - is standard input")
-	s.StringVar(&f.expect, "expect", "", "file with what is to come out: lines of `rules test --json`")
+	s.StringVar(&f.expect, "expect", "", "file with the expected lines of `rules test --json`")
 	return cmd
 }
 

@@ -63,10 +63,10 @@ func (a *commands) runsListCommand() *cobra.Command {
 		}),
 	}
 	f := cmd.Flags()
-	f.StringVar(&q.Rule, "rule", "", "only those of this rule")
-	f.StringVar(&state, "state", "", "only those in this state")
-	f.StringVar(&since, "since", "", "only those made since then: a duration before now (24h), or a time")
-	f.IntVar(&q.Limit, "limit", 0, "so many at most (default 100)")
+	f.StringVar(&q.Rule, "rule", "", "only runs of this rule")
+	f.StringVar(&state, "state", "", "only runs in this state")
+	f.StringVar(&since, "since", "", "only runs made since then: a duration before now (24h), or a time")
+	f.IntVar(&q.Limit, "limit", 0, "list at most this number of runs (default 100)")
 	a.completeFlag(cmd, "rule", ruleNames)
 	usage.Values(cmd, "state", stateNames()...)
 	return cmd

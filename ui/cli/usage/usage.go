@@ -38,7 +38,7 @@ func FlagError(err error) error {
 	case "uint64":
 		takes = "a whole number from 0 to 18446744073709551615"
 	case "duration":
-		takes = "a time, such as 90s or 10m"
+		takes = "a duration, such as 90s or 10m"
 	case "bool":
 		takes = "true or false"
 	default:
@@ -78,9 +78,9 @@ func Between(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) < least:
-			return Errorf("%s: something is missing; usage: %s", cmd.Name(), cmd.UseLine())
+			return Errorf("%s: an argument is missing; usage: %s", cmd.Name(), cmd.UseLine())
 		case len(args) > most:
-			return Errorf("%s: %q is too much; usage: %s", cmd.Name(), args[most], cmd.UseLine())
+			return Errorf("%s: %q is one argument too many; usage: %s", cmd.Name(), args[most], cmd.UseLine())
 		}
 		return nil
 	}
