@@ -118,11 +118,19 @@ func newEngine() *engine {
 // newReactBench is a bench beside a process that runs reactions, with its data directory.
 func newReactBench(t *testing.T, e *engine) (*bench, string) {
 	t.Helper()
-	b, dir := newBench(t), t.TempDir()
-	o := attach.Options{API: b.standIn, Store: b.store, Dir: dir}
+	b, o := newBench(t), attach.Options{Dir: t.TempDir()}
 	if e != nil {
 		o.Control = e
 	}
+	b.serve(t, o)
+	return b, o.Dir
+}
+
+// serve lets commands attach to the bench's host until the test ends, as if another process had
+// the store in o.Dir open.
+func (b *bench) serve(t *testing.T, o attach.Options) {
+	t.Helper()
+	o.API, o.Store = b.standIn, b.store
 	s, err := attach.Serve(o)
 	if err != nil {
 		t.Fatal(err)
@@ -132,7 +140,6 @@ func newReactBench(t *testing.T, e *engine) (*bench, string) {
 			t.Error(err)
 		}
 	})
-	return b, dir
 }
 
 // clear forgets what was printed.

@@ -25,15 +25,7 @@ func newSessionBench(t *testing.T) (*bench, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := attach.Serve(attach.Options{API: b.standIn, Store: b.store, Dir: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	b.serve(t, attach.Options{Dir: dir})
 	return b, dir
 }
 
