@@ -75,7 +75,7 @@ func makeOlder(t *testing.T, dir string, version uint64) {
 // records are kept, and every table has entries.
 func layout3(t *testing.T) (dir string) { return fixture(t, "layout3") }
 
-// layout4 is layout3 as the release before the journal kept it.
+// layout4 is layout3 as the last release before the journal kept it.
 func layout4(t *testing.T) (dir string) { return fixture(t, "layout4") }
 
 func fixture(t *testing.T, name string) (dir string) {
@@ -98,7 +98,7 @@ func fixture(t *testing.T, name string) (dir string) {
 	return dir
 }
 
-// inFixture are what a store says of layout3.
+// inFixture checks the content of layout3.
 func inFixture(t *testing.T, s *Store) {
 	t.Helper()
 	equal(t, len(ids(t, s)), 198)
@@ -180,7 +180,7 @@ func halfway(t *testing.T) (dir string) {
 	return dir
 }
 
-// The migration may end at every moment, and goes on where it was.
+// The migration may be interrupted at any moment, and resumes.
 func TestMigrationResumes(t *testing.T) {
 	dir := halfway(t)
 	var out said
@@ -196,7 +196,7 @@ func TestMigrationResumes(t *testing.T) {
 	mustDo(t, maintain.Check(t.Context(), dir, out.say))
 }
 
-// In the middle of the migration records are added, pruned and forgotten as ever.
+// During the migration records are added, pruned and forgotten as usual.
 func TestPruningDuringMigration(t *testing.T) {
 	dir := halfway(t)
 	now := fixtureNow()
@@ -239,8 +239,8 @@ func TestCompactAddsMissingChecksums(t *testing.T) {
 	}
 }
 
-// Each byte of each entry in each table is seen to be another one by the check, before
-// the entry has its checksum and after.
+// The check detects a change of each byte of each entry in each table, before the entry has
+// its checksum and after.
 func TestCheckFindsEachChangedEntry(t *testing.T) {
 	whole := layout3(t)
 	_, _, err := maintain.Compact(whole)
@@ -302,7 +302,7 @@ func entryPlaces(t *testing.T, dir string) (places []entryPlace) {
 	return places
 }
 
-// A version that was changed by damage must not have the file migrated again.
+// A version that was changed by damage must not start a migration.
 func TestDamagedVersionIsNotMigrated(t *testing.T) {
 	for _, version := range []uint64{0, 1, 2, 3, 4, 6, 1 << 40} {
 		dir := makeStore(t)

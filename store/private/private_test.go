@@ -18,7 +18,7 @@ func content(t *testing.T, path string) string {
 	return string(text)
 }
 
-// What replaces a file does so as a whole, or not at all, and leaves nothing beside it.
+// A file is replaced as a whole or not at all, and no temporary file is left.
 func TestReplaceIsAllOrNothing(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "file")

@@ -65,7 +65,7 @@ func (r *fakeRing) Set(service, account, secret string) error {
 
 func newRing() *fakeRing { return &fakeRing{entries: map[string]string{}} }
 
-// keeper is one of a store in dir.
+// keeper is a Keeper for a store in dir.
 func keeper(dir string, ring Keyring) Keeper {
 	return Keeper{Dir: dir, Ring: ring, Random: rand.Reader}
 }

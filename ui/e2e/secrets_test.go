@@ -35,8 +35,8 @@ const (
 	webhook  = "keyofawebhook5Tt61MmLl08Ss"     // the same, within an address
 )
 
-// planted is no secret: it is a server's name and in each payload, so that it must be
-// found wherever a secret of theirs could have been.
+// planted is no secret: it is the name of a server and in each payload, so that it is found
+// wherever a secret could have leaked.
 const planted = "planted-where-secrets-could-be"
 
 // No secret of a run is in anything that the program wrote.
@@ -128,7 +128,7 @@ func TestSecretsStayInside(t *testing.T) {
 
 	w.askMCP(&left, common...)
 
-	// The screen, first as always, then for an audience, until it dies.
+	// The screen: first as usual, then for an audience until the program dies.
 	snapshots := filepath.Join(w.data(), "snapshot-*.db")
 	for _, old := range glob(t, snapshots) { // it may be of a time without secrets
 		if err := os.Remove(old); err != nil {

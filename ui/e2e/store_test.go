@@ -19,8 +19,8 @@ func TestDamagedStoreIsRecovered(t *testing.T) {
 	if code := w.start(nil, "tail", url, "load.tick", "--count", "400", "--json", "--data", w.data()).wait(); code != 0 {
 		t.Fatal("tail ended with", code)
 	}
-	// The second run makes a snapshot of the subscription: whatever becomes of the file,
-	// there is something to begin again with.
+	// The second run makes a snapshot of the subscription, from which the store can be
+	// recovered whatever happens to the file.
 	if code := w.start(nil, "tail", url, "load.tick", "--count", "1", "--json", "--data", w.data(), "--from", "saved").wait(); code != 0 {
 		t.Fatal("the second tail ended with", code)
 	}
@@ -164,8 +164,8 @@ func TestCopyIsRestoredFromAPipe(t *testing.T) {
 	}
 }
 
-// backup fills the store with that many events, and returns a copy of it in a file of
-// that name, with what is in it.
+// backup stores that many events, and returns a copy of the store in a file of the given name,
+// with its content.
 func (w *world) backup(name string, events int) (file string, content []byte) {
 	w.t.Helper()
 	_, url := w.pager("--rate", "2000")
