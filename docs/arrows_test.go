@@ -121,7 +121,7 @@ var arrows = map[string][]string{
 	"ui/tui/trace":     {"host/event", "host/export", "host/filter", "host/trust", "ui/incidents", "ui/tui/cells", "ui/tui/compare", "ui/tui/external", "ui/tui/persist", "ui/tui/pipe", "ui/tui/query", "ui/tui/related", "ui/tui/stream", "ui/tui/top", "ui/tui/widget", "ui/tui/words"},
 	"ui/tui/filterbar": {"host", "host/event", "host/filter", "host/trust", "ui/tui/cells", "ui/tui/persist", "ui/tui/query", "ui/tui/stream", "ui/tui/widget", "ui/tui/words"},
 
-	// What stands in for the screen in tests.
+	// Stand-ins for the screen in tests.
 	"ui/tui/internal/tuitest": {"host", "host/event", "host/eventlog", "themes", "ui/tui/cells", "ui/tui/query", "ui/tui/stream", "ui/tui/widget"},
 	"ui/tui/palette":          {"themes", "ui/tui/cells", "ui/tui/widget"},
 	"ui/tui/marks":            {"host/event", "host/trust", "themes", "ui/tui/cells", "ui/tui/widget"},
@@ -134,7 +134,7 @@ var arrows = map[string][]string{
 	"ui/tui/query":            {"host/event", "host/filter", "host/trust"},
 	"ui/tui/form":             {"host", "host/config", "host/event", "host/schema", "host/trust", "themes", "ui/form", "ui/internal/browser", "ui/tui/cells", "ui/tui/evidence", "ui/tui/query", "ui/tui/widget"},
 
-	// Untrusted text, from the lowest.
+	// Untrusted text, from the lowest package up.
 	"host/internal/jsontext":        {},
 	"host/internal/proxy":           {},
 	"host/internal/pause":           {},
@@ -152,7 +152,7 @@ var arrows = map[string][]string{
 	"host/trust/internal/trusttest": {"host/trust", "host/trust/internal/runes", "host/internal/jsontext"},
 }
 
-// foreign says which modules of others a folder must not import.
+// foreign says which third-party modules a folder must not import.
 var foreign = map[string][]string{
 	"host":   {"charm.land/", "go.etcd.io/bbolt", "github.com/spf13/cobra"},
 	"store":  {"charm.land/"},
@@ -183,7 +183,7 @@ func TestImportsFollowTheArrows(t *testing.T) {
 	}
 }
 
-// Each package stands in the tables of the packages, and nothing else does.
+// Each package is in the tables of the packages, and nothing else is.
 func TestArchitectureNamesEachPackage(t *testing.T) {
 	raw, err := os.ReadFile("architecture.md")
 	if err != nil {
@@ -302,7 +302,7 @@ func TestPartsOfTheScreenDoNotKnowTheWholeHost(t *testing.T) {
 	}
 }
 
-// The root of the screen is a model and wiring: what grows is a part of its own.
+// The root of the screen is a model and wiring: what grows belongs in a package of its own.
 func TestTheRootOfTheScreenIsSmall(t *testing.T) {
 	files, err := filepath.Glob("../ui/tui/*.go")
 	if err != nil || len(files) < 10 {

@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// Every row of the table of all limits names the constants that it tells, with their
-// values, and tests that exist.
+// Every row of the table of limits names constants of the code, with their values, and tests
+// that exist.
 func TestLimitsAreThoseOfTheCode(t *testing.T) {
 	raw, err := os.ReadFile("limits.md")
 	if err != nil {
@@ -68,7 +68,7 @@ func TestLimitsAreThoseOfTheCode(t *testing.T) {
 
 var sizes = map[string]int64{"": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
-// numbersIn returns the numbers, sizes and durations that a text tells.
+// numbersIn returns the numbers, sizes and durations in a text.
 func numbersIn(text string) (all []int64) {
 	for _, m := range regexp.MustCompile(`([0-9][0-9,]*)(?: (KiB|MiB|GiB))?`).FindAllStringSubmatch(text, -1) {
 		if n, err := strconv.ParseInt(strings.ReplaceAll(m[1], ",", ""), 10, 64); err == nil {
@@ -117,8 +117,8 @@ func sources(t *testing.T, pkg string, tests bool) []string {
 	return slices.DeleteFunc(files, func(f string) bool { return strings.HasSuffix(f, "_test.go") != tests })
 }
 
-// constantsOf evaluates the constants of a package. What needs other packages than
-// time has no value here, and no limit needs it.
+// constantsOf evaluates the constants of a package. Constants that need packages other than
+// time have no value here; no limit needs them.
 func constantsOf(t *testing.T, pkg string) *types.Scope {
 	t.Helper()
 	set := token.NewFileSet()

@@ -68,8 +68,8 @@ func TestFindingsNameTestsThatExist(t *testing.T) {
 	}
 }
 
-// Each bar of the screen names tests that exist, and says rightly whether the real program
-// is tried.
+// Each bar of the screen names tests that exist, and says correctly whether the real program
+// is tested.
 func TestBarsOfTheScreenNameTestsThatExist(t *testing.T) {
 	raw, err := os.ReadFile("architecture.md")
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"eventdeck/store/datadir"
 )
 
-// dead makes a temporary store in dir as a process leaves it that was killed.
+// dead makes a temporary store in dir as a killed process leaves it.
 func dead(t *testing.T, dir, name string) string {
 	t.Helper()
 	s := openTest(t, Options{Dir: dir, Temporary: true})

@@ -14,8 +14,8 @@ import (
 
 const (
 	maxAudit = 100_000 // entries that are kept
-	// auditPrune bounds the old entries that one new entry removes, so that a log far over
-	// its bound holds up no commit.
+	// auditPrune is how many old entries one new entry removes at most, so that a log far over
+	// its bound does not delay commits.
 	auditPrune = 4
 	auditChunk = 256 // entries that one read transaction returns
 )
@@ -84,7 +84,7 @@ func (c *commit) pruneAudit(b boltfile.Bucket, last uint64) error {
 // AuditLast implements [event.Store].
 func (s *Store) AuditLast() uint64 { return s.audited.Load() }
 
-// AuditBefore implements [event.Store]. It holds up no commit while fn runs.
+// AuditBefore implements [event.Store]. Commits go on while fn runs.
 //
 // Errors: [event.ErrClosed], [ErrDamaged].
 func (s *Store) AuditBefore(seq uint64, fn func(event.AuditEntry) bool) error {

@@ -40,7 +40,7 @@ func TestAuditIsKeptOverReopen(t *testing.T) {
 	if err := s.Audit(t.Context(), act(1)); err != nil {
 		t.Fatal(err)
 	}
-	// With a batch it is a part of the same commit.
+	// With a batch it is part of the same commit.
 	b := eventsBatch("aa", "1")
 	b.Audit = []event.AuditEntry{act(2), act(3)}
 	store(t, s, b)
@@ -59,7 +59,7 @@ func TestAuditIsKeptOverReopen(t *testing.T) {
 	equal(t, len(audit(t, s, 1)), 0)
 }
 
-// A commit that fails leaves neither the act nor its entry.
+// A commit that fails stores neither the act nor its entry.
 func TestAuditFailsWithItsBatch(t *testing.T) {
 	s := openTest(t, Options{})
 	b := eventsBatch("aa", "1")
@@ -101,7 +101,7 @@ func TestAuditIsPrunedInSmallSteps(t *testing.T) {
 	equal(t, got[9], uint64(132))
 }
 
-// A file of the version before has no audit log and no marks; its events stay.
+// A file of the previous version has no audit log and no marks; its events stay.
 func TestFirstVersionIsMigrated(t *testing.T) {
 	dir := t.TempDir()
 	s := openTest(t, Options{Dir: dir})

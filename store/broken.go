@@ -13,9 +13,9 @@ import (
 	"eventdeck/store/datadir"
 )
 
-// end is how a store comes to an end before it is closed: its file is damaged, or gone.
-// bbolt is not called from then on: a panic within it leaves its locks behind, and writing
-// to a damaged file makes it worse.
+// end is how a store ends before it is closed: its file is damaged or gone. bbolt is not
+// called after that: a panic in it leaves its locks held, and writing to a damaged file makes
+// it worse.
 type end struct {
 	file   *os.File // what bbolt has open and locked
 	once   sync.Once
@@ -27,8 +27,8 @@ type end struct {
 
 const (
 	fileCheck = 5 * time.Second // how often the file is checked
-	// How long Close waits for the writer then: one that waits for a lock that bbolt left
-	// behind never returns.
+	// brokenWait is how long Close waits for the writer of a broken store. It never returns if
+	// it waits for a lock that bbolt left held.
 	brokenWait = 2 * time.Second
 )
 
@@ -46,7 +46,7 @@ func (s *Store) fail(err error) {
 	})
 }
 
-// advise adds to damage which file it is in, and what helps.
+// advise adds to an error about damage the path of the file and what the operator can do.
 func (s *Store) advise(err error) error {
 	var told *datadir.FileError
 	if !errors.Is(err, ErrDamaged) || errors.As(err, &told) {
@@ -65,7 +65,7 @@ func (s *Store) failed() error {
 	}
 }
 
-// await waits for done; after the store has ended, for brokenWait at most.
+// await waits for done; once the store is broken, for brokenWait at most.
 func (s *Store) await(done <-chan struct{}) {
 	select {
 	case <-done:
@@ -78,8 +78,8 @@ func (s *Store) await(done <-chan struct{}) {
 	}
 }
 
-// closeDB closes the database. After damage it does so without bbolt, which might wait for
-// a lock that it left behind.
+// closeDB closes the database. After damage it does so without bbolt, which might wait for a
+// lock that it left held.
 func (s *Store) closeDB() error {
 	if s.failed() != nil {
 		return boltfile.Release(s.end.file)
@@ -101,8 +101,8 @@ func (s *Store) update(outside func() bool, fn func(*boltfile.Tx) error) error {
 	return err
 }
 
-// watchFile notices that the file was removed, replaced or cut short: what is stored then
-// would be lost with this process.
+// watchFile notices when the file was removed, replaced or cut short: later commits would be
+// lost with this process.
 func (s *Store) watchFile(ctx context.Context) {
 	tick := time.NewTicker(fileCheck)
 	defer tick.Stop()

@@ -16,8 +16,8 @@ import (
 	"eventdeck/store/seal"
 )
 
-// A file that is damaged while it is open ends the store: what is submitted is refused
-// with the line that helps, closing does not hang, and the lock is released.
+// A file that is damaged while it is open ends the store: Submit is refused with advice, Close
+// does not hang, and the lock is released.
 func TestDamageWhileOpenEndsTheStore(t *testing.T) {
 	if raceDetector {
 		t.Skip("a damaged page leads bbolt to addresses of other memory, which the detector takes for a race")
@@ -93,7 +93,7 @@ func TestDamageWhileOpenEndsTheStore(t *testing.T) {
 	}
 }
 
-// Once the file is removed or replaced nothing is acknowledged any more.
+// Once the file is removed or replaced, nothing is acknowledged any more.
 func TestRemovedFileIsNoticed(t *testing.T) {
 	for name, remove := range map[string]func(dir string) error{
 		"the directory": os.RemoveAll,

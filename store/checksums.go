@@ -9,16 +9,16 @@ import (
 	"eventdeck/store/tables"
 )
 
-// Bounds of the work that gives entries of an older file their checksums.
+// Bounds of the backfill, which adds checksums to the entries of an older file.
 const (
 	backfillBytes = 1 << 20              // of one transaction
 	backfillRest  = 5 * time.Millisecond // after each, at least
 	backfillRetry = time.Minute          // after one that failed
 )
 
-// runBackfill gives entries of an older file their checksums, a few at a time and for at
-// most half of the time, until none is without or ctx ends. What cannot be read is
-// told as damage, and nothing more is done then: a checksum would make it look sound.
+// runBackfill adds checksums to the entries of an older file, a few at a time and for at most
+// half of the time, until all of them have one or ctx ends. It reports an entry that cannot be
+// read as damage and stops: a checksum would make it look sound.
 func (s *Store) runBackfill(ctx context.Context) {
 	defer close(s.backfilled)
 	<-s.loaded
@@ -43,7 +43,7 @@ func (s *Store) runBackfill(ctx context.Context) {
 	}
 }
 
-// backfill gives some entries their checksums and reports whether there are more without.
+// backfill adds checksums to some entries and reports whether others still lack one.
 func (c *commit) backfill() (more bool, err error) {
 	more, err = c.tx.Backfill(backfillBytes, tables.CheckEntry)
 	var unreadable *tables.UnreadableError

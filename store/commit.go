@@ -103,7 +103,7 @@ func (c *commit) apply(jobs []*job) error {
 	return c.putSubs()
 }
 
-// callOut runs fn, whose panics the store must not recover.
+// callOut runs fn, which is code of the caller: the store must not recover its panics.
 func (c *commit) callOut(fn func()) {
 	c.outside = true
 	fn()
@@ -139,9 +139,9 @@ func (c *commit) record(events boltfile.Bucket, e *entry, out *event.Outcome) er
 	return nil
 }
 
-// isDuplicate compares the record with those that have its hash, both committed
-// ones and those of this transaction: the hash alone decides nothing. Of a
-// duplicate it reports whether its content was changed.
+// isDuplicate compares the record with the stored records that have its hash, both committed
+// and of this transaction: equal hashes alone prove nothing. changed reports whether the
+// content of a duplicate differs.
 func (c *commit) isDuplicate(events boltfile.Bucket, e *entry) (dup, changed bool, err error) {
 	if e.hashed == 0 {
 		return false, false, nil
@@ -212,8 +212,8 @@ func (c *commit) audit(entries []event.AuditEntry) error {
 	return nil
 }
 
-// changing returns a subscription as this transaction has it so far, to be changed;
-// an empty one if it is not known.
+// changing returns a subscription for changing, as this transaction has it so far; an empty
+// one if it is not known.
 func (c *commit) changing(id event.SubID) (k *tables.KeptSub, known bool) {
 	k, changed := c.subs[id]
 	switch {
@@ -266,9 +266,9 @@ func (c *commit) putSubs() error {
 	return nil
 }
 
-// landed reports whether a failed transaction is visible all the same: when the
-// last sync fails, its meta page may already be in the file. Memory must follow
-// what readers see, or the next commit would use its sequence numbers again.
+// landed reports whether a failed transaction is visible all the same: when the last sync
+// fails, its meta page may already be in the file. Memory must follow what readers see, or the
+// next commit would reuse its sequence numbers.
 func (c *commit) landed() bool {
 	if c.txid == 0 || c.store.failed() != nil {
 		return false

@@ -24,7 +24,7 @@ const (
 	copySlack = 16 << 20
 )
 
-// endless gives a text again and again, and counts what was read.
+// endless repeats a text without end, and counts the bytes that were read.
 type endless struct {
 	text []byte
 	read int
@@ -39,7 +39,7 @@ func (e *endless) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// restoreFrom restores from a reader and makes sure that a failure leaves all as it was.
+// restoreFrom restores from a reader and checks that a failure leaves everything as it was.
 func restoreFrom(t *testing.T, ctx context.Context, in io.Reader) error {
 	t.Helper()
 	dir := makeStore(t)
@@ -54,9 +54,9 @@ func restoreFrom(t *testing.T, ctx context.Context, in io.Reader) error {
 	return err
 }
 
-// What begins like a store and does not end is read as far as a store of its length can
-// be long, and no byte further.
-func TestACopyThatDoesNotEndIsRefused(t *testing.T) {
+// Input that begins like a store and does not end is read as far as such a store can be long,
+// and no byte further.
+func TestEndlessCopyIsRefused(t *testing.T) {
 	good := goodFile(t)
 	length := boltfile.ContentLength(good)
 	if length < int64(2*os.Getpagesize()) || length > int64(len(good)) {
@@ -82,8 +82,8 @@ func TestACopyThatDoesNotEndIsRefused(t *testing.T) {
 	}
 }
 
-// Of what does not begin like a store only the beginning is read.
-func TestOfWhatIsNoCopyTheBeginningIsRead(t *testing.T) {
+// Of input that does not begin like a store only the beginning is read.
+func TestOnlyTheBeginningOfAnInvalidCopyIsRead(t *testing.T) {
 	for _, text := range []string{"y\n", "\x00"} {
 		in := &endless{text: bytes.Repeat([]byte(text), 1<<12)}
 		err := restoreFrom(t, t.Context(), in)
@@ -93,8 +93,8 @@ func TestOfWhatIsNoCopyTheBeginningIsRead(t *testing.T) {
 	}
 }
 
-// A restore that is ended while it reads ends, and leaves nothing.
-func TestARestoreIsEndedWhileItReads(t *testing.T) {
+// A restore that is cancelled while it reads ends, and leaves nothing.
+func TestRestoreIsCancelledWhileItReads(t *testing.T) {
 	good := goodFile(t)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	ended := errors.New("ended by hand")
@@ -116,7 +116,7 @@ const (
 	metaEnd   = metaSum + 8
 )
 
-// withLength returns a store whose first meta page tells of so many bytes.
+// withLength returns a store whose first meta page says that it has n bytes.
 func withLength(store []byte, n int64) []byte {
 	page := bytes.Clone(store)
 	binary.NativeEndian.PutUint64(page[metaCount:], uint64(n)/uint64(os.Getpagesize()))
@@ -126,9 +126,9 @@ func withLength(store []byte, n int64) []byte {
 	return page
 }
 
-// The length is that of the meta page that tells of more, whatever the size of a page;
-// one that no file can have is none.
-func TestLengthOfTheContent(t *testing.T) {
+// The length is that of the meta page with the larger one, whatever the page size; an
+// impossible length counts as none.
+func TestContentLength(t *testing.T) {
 	good := goodFile(t)
 	if got := boltfile.ContentLength(withLength(good, 1<<40)); got != 1<<40 {
 		t.Errorf("got %d", got)

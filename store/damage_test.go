@@ -30,14 +30,14 @@ const (
 	seedEnv  = "EVENTDECK_DAMAGE_SEED"
 )
 
-// No command on a damaged store may take longer, on a machine that is busy with others.
+// damageLimit bounds a command on a damaged store, on a busy machine.
 const damageLimit = 60 * time.Second
 
-// TestDamage harms the file of a store in a way that follows from a seed: flipped bits,
+// TestDamage damages the file of a store in a way that follows from a seed: flipped bits,
 // empty, misplaced and garbled pages, a cut. Then the program checks it, prints it, follows
-// the server with it, recovers it, and follows again. The check finds each harm to a key or
-// a value that is in use; nothing is stored twice or invented, what is missing stands behind a gap
-// record, nothing hangs, and every command ends as it should.
+// the server with it, recovers it, and follows again. The check finds each change of a key or
+// a value that is in use; nothing is stored twice or invented, missing events are behind a gap
+// record, nothing hangs, and every command ends as documented.
 func TestDamage(t *testing.T) {
 	if raceDetector {
 		t.Skip("the program that is run is not built for the detector")
@@ -68,7 +68,7 @@ func TestDamage(t *testing.T) {
 	t.Logf("%d seeds: %+v", seeds, w.sums)
 }
 
-// damageWorld is a server that replays, and stores of what it has sent.
+// damageWorld is a server that replays, and stores of the events that it has sent.
 type damageWorld struct {
 	program string
 	url     string
@@ -89,10 +89,10 @@ type damageBase struct {
 	summed bool
 }
 
-// damageSums tell what was tried: how often a key or a value in use was changed in a store
-// with checksums, and how often the check found that; how often it found something in all;
-// how many of the stored records were as before after a recovery; how many stores could not
-// be recovered without a copy.
+// damageSums counts the results: how often a key or a value in use was changed in a store with
+// checksums, and how often the check found that; how often it found anything; how many of the
+// stored records were unchanged after a recovery; how many stores could not be recovered
+// without a copy.
 type damageSums struct{ Changed, ChangedFound, Found, Stored, Recovered, NeedACopy int }
 
 func newDamageWorld(t *testing.T) *damageWorld {
@@ -179,7 +179,7 @@ func (w *damageWorld) build(t *testing.T) {
 	}
 }
 
-// serve starts a server that sends a numbered event every millisecond and replays all.
+// serve starts a server that sends a numbered event every millisecond and replays all of them.
 func (w *damageWorld) serve(t *testing.T) {
 	cmd := exec.Command(w.program, "demo-server", "pager", "--rate", "1000", "--listen", "127.0.0.1:0")
 	out, err := cmd.StderrPipe()
@@ -204,7 +204,7 @@ func (w *damageWorld) firstCursor(t *testing.T, dir string) string {
 	return ""
 }
 
-// run runs the program until it ends, -1 if it had to be killed.
+// run runs the program until it ends; code is -1 if it had to be killed.
 func (w *damageWorld) run(args ...string) (code int, stdout, stderr string) {
 	cmd := w.command(args...)
 	var out, said bytes.Buffer
@@ -226,7 +226,7 @@ func (w *damageWorld) run(args ...string) (code int, stdout, stderr string) {
 	return 0, out.String(), said.String()
 }
 
-// command is a run of the program that finds nothing of the user's own.
+// command is a run of the program that finds no files of the user.
 func (w *damageWorld) command(args ...string) *exec.Cmd {
 	cmd := exec.Command(w.program, args...)
 	cmd.Env = append(os.Environ(), "DBUS_SESSION_BUS_ADDRESS=", "XDG_STATE_HOME="+w.program+".home", "XDG_CONFIG_HOME="+w.program+".home")
@@ -250,7 +250,7 @@ func lines(out string) []string {
 	return strings.Split(out, "\n")
 }
 
-// stored is what the test reads of a line.
+// stored is the part of a line that the test reads.
 type stored struct {
 	Seq          int
 	Kind         string
@@ -268,7 +268,7 @@ func seqOf(t *testing.T, line string) int {
 	return in.Seq
 }
 
-// sentEvent returns the number that the server gave an event, and all that it sent.
+// sentEvent returns the number that the server gave an event, and its id and data.
 func sentEvent(line string) (n int, what string, ok bool) {
 	var in stored
 	var data struct{ N int }
@@ -278,7 +278,7 @@ func sentEvent(line string) (n int, what string, ok bool) {
 	return data.N, in.EventID + " " + string(in.Data), true
 }
 
-// try harms a store and looks what becomes of it.
+// try damages a store and checks what the commands make of it.
 func (w *damageWorld) try(t *testing.T, seed int) {
 	random := rand.New(rand.NewPCG(uint64(seed), 7))
 	base := w.bases[seed%len(w.bases)]
@@ -336,7 +336,7 @@ func (w *damageWorld) try(t *testing.T, seed int) {
 	code, _, said = w.run("tail", w.url, "load.tick", "--mode", "push", "--data", followed, "--from", "saved", "--count", "20", "--for", "20s")
 	w.looksRight(fail, "tail", code, said)
 	if code == 0 && used && base.summed {
-		// The rest of an older file got its checksums meanwhile: none hides the harm.
+		// The backfill of an older file must not hide the damage.
 		if code, _, said := w.run("store", "check", "--data", followed); code != 1 {
 			fail("after tail check ends with %d: %s", code, said)
 		}
@@ -362,7 +362,7 @@ func (w *damageWorld) try(t *testing.T, seed int) {
 	w.count(used && base.summed, found, recovered, len(base.lines))
 }
 
-// count takes in one seed; stored is 0 when the store could not be recovered.
+// count adds the result of one seed; stored is 0 when the store could not be recovered.
 func (w *damageWorld) count(changed, found bool, recovered, stored int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -375,7 +375,7 @@ func (w *damageWorld) count(changed, found bool, recovered, stored int) {
 	w.sums.NeedACopy += one[stored == 0]
 }
 
-// looksRight holds the end of a command on a damaged store against what was agreed.
+// looksRight checks the end of a command on a damaged store.
 func (w *damageWorld) looksRight(fail func(string, ...any), what string, code int, said string) {
 	switch {
 	case code == 0:
@@ -386,8 +386,8 @@ func (w *damageWorld) looksRight(fail func(string, ...any), what string, code in
 	}
 }
 
-// look reads a recovered store: every event once and as it was sent, and what is missing
-// between two of them behind a gap record. It returns how many records are as they were.
+// look reads a recovered store: every event is there once and as it was sent, and missing ones
+// are behind a gap record. It returns how many records are unchanged.
 func (w *damageWorld) look(fail func(string, ...any), base damageBase, dir, account string) (recovered int) {
 	code, out, said := w.run("events", "--data", dir)
 	if code != 0 {
@@ -396,7 +396,7 @@ func (w *damageWorld) look(fail func(string, ...any), base damageBase, dir, acco
 	}
 	seen, ids := map[int]bool{}, map[string]bool{}
 	first, last, gap := 0, 0, false
-	// What has no checksum of its own may have been changed before it was told.
+	// A record without a checksum of its own may have been changed unnoticed.
 	told := base.name == "checksums"
 	for _, line := range lines(out) {
 		var in stored
@@ -432,7 +432,7 @@ func (w *damageWorld) look(fail func(string, ...any), base damageBase, dir, acco
 	return recovered
 }
 
-// changed reports whether the harm changed a byte of a key or a value that is in use.
+// changed reports whether the damage changed a byte of a key or a value that is in use.
 func (b damageBase) changed(bad []byte) bool {
 	for i := 0; i < len(b.used); i += 2 {
 		from, to := b.used[i].at, b.used[i+1].at
@@ -443,8 +443,8 @@ func (b damageBase) changed(bad []byte) bool {
 	return false
 }
 
-// damagedMetaPage reports whether one of the two meta pages is not sound: bbolt then would
-// read the file as the commit before left it.
+// damagedMetaPage reports whether one of the two meta pages is damaged: bbolt would then read
+// the file as of the commit before.
 func damagedMetaPage(file []byte) bool {
 	_, sound, err := boltfile.MetaPages(bytes.NewReader(file))
 	return err == nil && sound == 1

@@ -17,9 +17,9 @@ import (
 	"eventdeck/store/tables"
 )
 
-// isChanged reports whether the data of an event differ from those of the
-// stored record with its identity, white space and the order of keys apart. Of what
-// was pruned nothing is known.
+// isChanged reports whether the data of an event differ from those of the stored record with
+// its identity, apart from white space and the order of keys. It is false for a pruned record,
+// whose data are gone.
 func isChanged(stored []byte, r *event.Record) bool {
 	var old event.Record
 	if r.Kind != event.KindEvent || codec.Lend(&old, 0, stored) != nil || old.Data == nil || r.Data == nil {
@@ -109,9 +109,9 @@ func (s *Store) loadDedup() error {
 	})
 }
 
-// HasEvent implements [event.Store]. Right after the opening it waits until the
-// index is loaded. What cannot be read counts as absent: storing it again finds
-// the duplicate, or the error.
+// HasEvent implements [event.Store]. Right after Open it waits until the index is loaded. An
+// entry that cannot be read counts as absent: storing the event again finds the duplicate, or
+// the error.
 func (s *Store) HasEvent(sub event.SubID, id trust.Text) bool {
 	<-s.loaded
 	if id.IsZero() {

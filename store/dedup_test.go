@@ -96,7 +96,7 @@ func TestWebhookIDs(t *testing.T) {
 	}
 }
 
-func TestChangedContentOfAnEventIsTold(t *testing.T) {
+func TestChangedContentOfAnEventIsReported(t *testing.T) {
 	rec := func(hook, data string) event.Record {
 		raw := []byte(`{"eventId":"1","data":` + data + `}`)
 		return event.Record{Kind: event.KindEvent, EventID: text("1"), WebhookID: text(hook), Raw: raw, Data: raw[len(`{"eventId":"1","data":`) : len(raw)-1]}

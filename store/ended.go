@@ -18,8 +18,8 @@ type storedEnded struct {
 	Removed bool             `json:"removed,omitempty"`
 }
 
-// putEnded keeps the newest maxEnded hooks: a path that is forgotten is answered
-// like one that never was.
+// putEnded keeps the newest maxEnded hooks: a forgotten path is answered like one that never
+// existed.
 func (c *commit) putEnded(e event.Ended) error {
 	value, err := json.Marshal(storedEnded{tables.Stamp(e.At), e.Removed})
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	"eventdeck/host/event"
 )
 
-// A batch behind one that failed must not be kept, or its cursor would pass
-// events that are not there.
-func TestFenceRefusesWhatFollowsAFailure(t *testing.T) {
+// A batch behind one that failed must not be stored, or its cursor would pass events that are
+// missing.
+func TestFenceRefusesBatchesBehindAFailure(t *testing.T) {
 	s, err := Open(context.Background(), Options{Temporary: true})
 	if err != nil {
 		t.Fatal(err)

@@ -13,9 +13,9 @@ import (
 // wordsCopied says why the journal of a copy may lack acts.
 const wordsCopied = "the store is a copy of another one, or was moved here from another file system"
 
-// noteFileID stores the id of the database's file. Where another one is stored, this is a
-// copy, whose original may have gone on: its journal notes that it may lack acts. Nothing is
-// written where nothing is new.
+// noteFileID stores the id of the database file. If another id is stored, this file is a copy
+// whose original may have gone on, and the journal notes that it may lack acts. It writes
+// nothing if nothing has changed.
 func (s *Store) noteFileID() error {
 	if s.temporary {
 		return nil

@@ -26,7 +26,7 @@ func lagOf(t *testing.T, dir string) string {
 	return string(value)
 }
 
-// goOn has a store act again, as the operator does.
+// goOn lets a store act again, as the operator does.
 func goOn(t *testing.T, dir string) {
 	t.Helper()
 	s := openTest(t, Options{Dir: dir})
@@ -34,9 +34,9 @@ func goOn(t *testing.T, dir string) {
 	mustDo(t, s.Close())
 }
 
-// A copy that is opened beside its original, or later, does not know what that one did. What
-// was moved does, and what was said to go on goes on.
-func TestACopiedStoreSaysThatItMayLag(t *testing.T) {
+// A copy that is opened beside its original, or later, does not know what the original did. A
+// moved store does, and a copy that was let go on goes on.
+func TestCopiedStoreSaysThatItMayLag(t *testing.T) {
 	base := t.TempDir()
 	dir, copied, moved := filepath.Join(base, "store"), filepath.Join(base, "copy"), filepath.Join(base, "moved")
 	equal(t, lagOf(t, dir), "")
@@ -62,7 +62,7 @@ func TestACopiedStoreSaysThatItMayLag(t *testing.T) {
 	equal(t, lagOf(t, moved), "")
 }
 
-func TestACompactedStoreIsTheSame(t *testing.T) {
+func TestCompactedStoreIsNoCopy(t *testing.T) {
 	dir := t.TempDir()
 	equal(t, lagOf(t, dir), "")
 	_, _, err := maintain.Compact(dir)
@@ -70,8 +70,8 @@ func TestACompactedStoreIsTheSame(t *testing.T) {
 	equal(t, lagOf(t, dir), "")
 }
 
-// What is known better stays: that it was restored. And what cannot be told holds nothing.
-func TestWhatIsNotKnownToBeACopy(t *testing.T) {
+// A restored store keeps that reason, and an uncertain copy holds nothing.
+func TestUncertainCopyHoldsNothing(t *testing.T) {
 	dir, file := t.TempDir(), filepath.Join(t.TempDir(), "backup")
 	equal(t, lagOf(t, dir), "")
 	_, err := maintain.Backup(dir, file)

@@ -16,7 +16,7 @@ import (
 	"eventdeck/store/datadir"
 )
 
-// A tail whose store is harmed while it runs ends with 1 and the line that helps.
+// A tail whose store is damaged while it runs ends with 1 and advice.
 func TestTailEndsWithItsStore(t *testing.T) {
 	if raceDetector {
 		t.Skip("the program that is run is not built for the detector")

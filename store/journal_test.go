@@ -26,7 +26,7 @@ func fillJournal(tx *boltfile.Tx) error {
 	return nil
 }
 
-// allTables is a change with an entry of each table of the journal, and an audit entry.
+// allTables is a change with an entry for each table of the journal, and an audit entry.
 func allTables(value string) event.JournalChange {
 	c := event.JournalChange{Audit: []event.AuditEntry{{At: fixtureNow(), Actor: event.ActorHost, Action: "run created", Result: event.ResultOK}}}
 	for _, name := range tables.Journal {
@@ -71,8 +71,8 @@ func TestJournalIsKeptOverReopen(t *testing.T) {
 	mustDo(t, maintain.Check(t.Context(), dir, func(string) {}))
 }
 
-// A change is stored with all of it or not at all.
-func TestJournalChangesAreWhole(t *testing.T) {
+// A change is stored as a whole or not at all.
+func TestJournalChangesAreAtomic(t *testing.T) {
 	full := errors.New("the disk is full")
 	var fail error
 	s := openTest(t, Options{Hooks: Hooks{FailBefore: func() error { return fail }}})
@@ -108,8 +108,8 @@ func TestJournalEntriesAreBounded(t *testing.T) {
 	}
 }
 
-// What was done after a copy was made is not known to it: it says so when it is put
-// back, and so does what was recovered.
+// A copy does not know of acts after it was made: it says so when it is restored, and so does
+// a recovered store.
 func TestJournalSaysThatItMayLag(t *testing.T) {
 	dir := t.TempDir()
 	s := openTest(t, Options{Dir: dir})
@@ -142,7 +142,7 @@ func TestJournalSaysThatItMayLag(t *testing.T) {
 	equal(t, lag(), "the store was restored from a copy")
 }
 
-// A damaged file goes on with the journal of the snapshot.
+// A store that is recovered from a snapshot has the journal of the snapshot.
 func TestSnapshotHasTheJournal(t *testing.T) {
 	dir := t.TempDir()
 	s := openTest(t, Options{Dir: dir})
@@ -155,7 +155,7 @@ func TestSnapshotHasTheJournal(t *testing.T) {
 	hasJournal(t, openTest(t, Options{Dir: dir}), "one")
 }
 
-// A copy of a layout without a journal gets one with its mark.
+// A copy of a layout without a journal gets one, with its mark.
 func TestOlderCopyIsRestoredWithItsMark(t *testing.T) {
 	dir := t.TempDir()
 	_, err := maintain.Restore(t.Context(), dir, filepath.Join(layout4(t), datadir.DB), nil, time.Now(), func(string) {})

@@ -26,8 +26,8 @@ func (r memoryRing) Set(service, account, secret string) error {
 	return nil
 }
 
-// hookSecret opens the store, and returns the secret of subscription aa and
-// what the store says of itself.
+// hookSecret opens the store, and returns the secret of subscription aa and the info of the
+// store.
 func hookSecret(t *testing.T, dir string, ring seal.Keyring) (string, event.StoreInfo) {
 	t.Helper()
 	s := openTest(t, Options{Dir: dir, Keyring: ring})

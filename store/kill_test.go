@@ -21,9 +21,9 @@ import (
 
 const killDirEnv = "EVENTDECK_STORE_KILL_DIR"
 
-// writeUntilKilled is the child of TestKill: it stores events without an end and
-// prints the id of each one after it was acknowledged. Ids go on from what the
-// store holds, and each is submitted twice.
+// writeUntilKilled is the child of TestKill: it stores events without end and prints the id of
+// each one after it was acknowledged. Ids continue from those in the store, and each is
+// submitted twice.
 func writeUntilKilled(dir string) {
 	s, err := Open(context.Background(), Options{Dir: dir, Keyring: seal.NoKeyring()})
 	if err != nil {
@@ -52,9 +52,9 @@ func writeUntilKilled(dir string) {
 	}
 }
 
-// TestKill kills a process that writes, many times at random moments, and looks
-// after each kill whether the file is sound, every acknowledged event is stored
-// exactly once, and the cursor is that of the last one.
+// TestKill kills a writing process many times at random moments, and checks after each kill
+// that the file is sound, every acknowledged event is stored exactly once, and the cursor is
+// that of the last one.
 func TestKill(t *testing.T) {
 	dir := t.TempDir()
 	rounds := 20
@@ -85,9 +85,9 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// TestKillWhileOlderEntriesGetTheirChecksums kills a process that brings an older store
+// TestKillDuringBackfill kills a process that brings an older store
 // along, and looks after each kill whether everything is as it was written.
-func TestKillWhileOlderEntriesGetTheirChecksums(t *testing.T) {
+func TestKillDuringBackfill(t *testing.T) {
 	dir := t.TempDir()
 	s := openTest(t, Options{Dir: dir})
 	const n = 20_000

@@ -75,7 +75,7 @@ func makeOlder(t *testing.T, dir string, version uint64) {
 // records are kept, and every table has entries.
 func layout3(t *testing.T) (dir string) { return fixture(t, "layout3") }
 
-// layout4 is layout3 as the release before the journal kept it.
+// layout4 is layout3 as the last release before the journal kept it.
 func layout4(t *testing.T) (dir string) { return fixture(t, "layout4") }
 
 func fixture(t *testing.T, name string) (dir string) {
@@ -98,7 +98,7 @@ func fixture(t *testing.T, name string) (dir string) {
 	return dir
 }
 
-// inFixture are what a store says of layout3.
+// inFixture checks the content of layout3.
 func inFixture(t *testing.T, s *Store) {
 	t.Helper()
 	equal(t, len(ids(t, s)), 198)
@@ -125,7 +125,7 @@ func inFixture(t *testing.T, s *Store) {
 // fixtureNow is shortly after the records of layout3 were made.
 func fixtureNow() time.Time { return newEvent("").ReceivedAt.Add(2 * time.Hour) }
 
-func TestStoresOfReleasesBeforeOpenUnchanged(t *testing.T) {
+func TestStoresOfEarlierReleasesOpenUnchanged(t *testing.T) {
 	for _, name := range []string{"layout3", "layout4"} {
 		t.Run(name, func(t *testing.T) { opensUnchanged(t, fixture(t, name)) })
 	}
@@ -180,8 +180,8 @@ func halfway(t *testing.T) (dir string) {
 	return dir
 }
 
-// The migration may end at every moment, and goes on where it was.
-func TestMigrationGoesOnWhereItWas(t *testing.T) {
+// The migration may be interrupted at any moment, and resumes.
+func TestMigrationResumes(t *testing.T) {
 	dir := halfway(t)
 	var out said
 	if err := maintain.Check(t.Context(), dir, out.say); err != nil {
@@ -196,8 +196,8 @@ func TestMigrationGoesOnWhereItWas(t *testing.T) {
 	mustDo(t, maintain.Check(t.Context(), dir, out.say))
 }
 
-// In the middle of the migration records are added, pruned and forgotten as ever.
-func TestPruningInTheMiddleOfTheMigration(t *testing.T) {
+// During the migration records are added, pruned and forgotten as usual.
+func TestPruningDuringMigration(t *testing.T) {
 	dir := halfway(t)
 	now := fixtureNow()
 	s := openTest(t, Options{Dir: dir, Now: func() time.Time { return now }, noBackfill: true})
@@ -220,7 +220,7 @@ func TestPruningInTheMiddleOfTheMigration(t *testing.T) {
 	}
 }
 
-func TestCompactGivesEverythingItsChecksum(t *testing.T) {
+func TestCompactAddsMissingChecksums(t *testing.T) {
 	for name, make := range map[string]func(*testing.T) string{"before": layout3, "in the middle": halfway} {
 		dir := make(t)
 		if _, _, err := maintain.Compact(dir); err != nil {
@@ -239,8 +239,8 @@ func TestCompactGivesEverythingItsChecksum(t *testing.T) {
 	}
 }
 
-// Each byte of each entry in each table is seen to be another one by the check, before
-// the entry has its checksum and after.
+// The check detects a change of each byte of each entry in each table, before the entry has
+// its checksum and after.
 func TestCheckFindsEachChangedEntry(t *testing.T) {
 	whole := layout3(t)
 	_, _, err := maintain.Compact(whole)
@@ -302,7 +302,7 @@ func entryPlaces(t *testing.T, dir string) (places []entryPlace) {
 	return places
 }
 
-// A version that was changed by damage must not have the file migrated again.
+// A version that was changed by damage must not start a migration.
 func TestDamagedVersionIsNotMigrated(t *testing.T) {
 	for _, version := range []uint64{0, 1, 2, 3, 4, 6, 1 << 40} {
 		dir := makeStore(t)

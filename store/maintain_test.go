@@ -44,7 +44,7 @@ func fillStore(t *testing.T, n int) (dir string) {
 	return dir
 }
 
-// said collects an account.
+// said collects the lines that an operation says.
 type said struct{ lines []string }
 
 func (s *said) say(line string) { s.lines = append(s.lines, line) }
@@ -196,7 +196,7 @@ func TestRecoverFromASnapshotAlone(t *testing.T) {
 	equal(t, s.Subscriptions()[0].Hook.Secret, event.NewSecret("whsec_recovered"))
 }
 
-// A snapshot of the version before is brought up to date.
+// A snapshot of the previous version is migrated.
 func TestRecoverFromAnOlderSnapshot(t *testing.T) {
 	dir := fillStore(t, 2)
 	makeOlder(t, dir, 2)

@@ -23,12 +23,12 @@ import (
 	"eventdeck/store/tables"
 )
 
-// malformed is what may stand in the place of a store's file.
+// malformed is the content of a file in the place of a store's.
 type malformed struct {
 	put  func(t *testing.T, path string, good []byte)
 	is   error  // what reading it is, nil: an error of the system
 	says string // beside the path
-	// restored: what restore does with it, where that is something else.
+	// restored is the message of restore, if that differs.
 	restored string
 }
 
@@ -80,8 +80,8 @@ func mustDo(t *testing.T, err error) {
 	}
 }
 
-// Whatever stands in the place of the store, each command ends with an error that
-// names the file, what is wrong and what to do; and what stands there stays.
+// For every malformed file in the place of the store, each command ends with an error that
+// names the file, the problem and what to do, and leaves the file as it is.
 func TestMalformedStores(t *testing.T) {
 	good := goodFile(t)
 	ignore := func(string) {}
@@ -121,7 +121,7 @@ func TestMalformedStores(t *testing.T) {
 	}
 }
 
-// A copy that is none changes nothing of the store in whose place it was to come.
+// A malformed copy changes nothing in the store that it was to replace.
 func TestMalformedCopiesAreNotRestored(t *testing.T) {
 	good := goodFile(t)
 	for name, m := range malformedFiles() {
@@ -149,7 +149,8 @@ func TestMalformedCopiesAreNotRestored(t *testing.T) {
 	}
 }
 
-// A store of a newer program is copied and checked, not opened; its file stays.
+// A store of a newer program can be copied and checked, but not opened; its file stays as it
+// is.
 func TestStoreOfANewerProgram(t *testing.T) {
 	good := goodFile(t)
 	dir := makeStore(t)
@@ -164,8 +165,8 @@ func TestStoreOfANewerProgram(t *testing.T) {
 	}
 }
 
-// A file that was initialised and has no table now is not begun again without a word.
-func TestDatabaseWithoutTablesIsNotBegunAnew(t *testing.T) {
+// A file that was initialised and has no tables is not silently initialised again.
+func TestDatabaseWithoutTablesIsNotInitialisedAgain(t *testing.T) {
 	dir := makeStore(t)
 	path := filepath.Join(dir, datadir.DB)
 	mustDo(t, os.Remove(path))
@@ -183,7 +184,7 @@ func TestDatabaseWithoutTablesIsNotBegunAnew(t *testing.T) {
 	}
 }
 
-// fingerprint tells what a directory holds, but for the process that has it open.
+// fingerprint is the content of a directory, except for the process that has it open.
 func fingerprint(t *testing.T, dir string) string {
 	t.Helper()
 	var b strings.Builder
@@ -211,7 +212,7 @@ func keyedSum(content []byte) string {
 	return fmt.Sprintf("%d %x", len(content), sum[:6])
 }
 
-// A store that was open for a moment has a snapshot from which it can begin again.
+// A store that was open for a moment has a snapshot from which it can be recovered.
 func TestSnapshotWhenAStoreIsClosed(t *testing.T) {
 	dir := t.TempDir()
 	s, err := Open(t.Context(), Options{Dir: dir, Keyring: seal.NoKeyring()})
@@ -226,8 +227,8 @@ func TestSnapshotWhenAStoreIsClosed(t *testing.T) {
 	}
 }
 
-// bbolt panics on such a file when it is open and locked already. The lock must not
-// outlive that: what helps needs it.
+// bbolt panics on such a file when it has it open and locked already. The lock must be
+// released, since the recovery needs it.
 func TestPanicInOpenLeavesNoLock(t *testing.T) {
 	dir := t.TempDir()
 	mustDo(t, openTest(t, Options{Dir: dir}).Close())

@@ -47,14 +47,14 @@ var (
 	ErrNewer = boltfile.ErrNewer
 	// ErrForeign: the file is a database of another program.
 	ErrForeign = boltfile.ErrForeign
-	// ErrDamaged: the file is not what was written.
+	// ErrDamaged: the content of the file is not what was written.
 	ErrDamaged = event.ErrDamaged
 	// ErrGone: the file was removed or replaced while it was open.
 	ErrGone = errors.New("the store is gone")
 	// ErrKeyring: the keyring did not give or keep the sealing key: it is locked,
 	// did not answer, or is not there although it has the key.
 	ErrKeyring = seal.ErrKeyring
-	// ErrBatch: what was handed in cannot be stored; a mistake of the caller.
+	// ErrBatch: a change is invalid; a mistake of the caller.
 	ErrBatch = errors.New("not a valid change of the store")
 )
 
@@ -72,8 +72,8 @@ type Options struct {
 	// fail with [event.ErrFull].
 	MaxSize int64
 
-	// QueueRecords and QueueBytes bound what waits to be committed; beyond them
-	// Submit waits. 0 means 4,096 and 8 MiB.
+	// QueueRecords and QueueBytes bound the queue of uncommitted records; beyond them Submit
+	// waits. 0 means 4,096 and 8 MiB.
 	QueueRecords, QueueBytes int
 	// AuditEntries is how many entries of the audit log are kept. 0 means 100,000.
 	AuditEntries int
@@ -88,8 +88,8 @@ type Options struct {
 	noBackfill  bool // entries of an older file get no checksums
 }
 
-// Hooks are called at fixed moments of every commit, on the writer's goroutine.
-// They exist for tests that end the process there, or have a bad disk.
+// Hooks are called at fixed moments of every commit, on the writer's goroutine. They exist for
+// tests that end the process there or simulate a failing disk.
 type Hooks struct {
 	BeforeCommit func() // all is in the transaction, nothing is in the file
 	AfterCommit  func() // all is in the file, no caller was told
@@ -243,8 +243,8 @@ func open(ctx context.Context, dir string, o Options) (*Store, error) {
 	return s, nil
 }
 
-// notEmptied refuses a database without tables where one was initialised once: it would be
-// initialised again, without a word about what is lost.
+// notEmptied refuses a database without tables that was initialised before: initialising it
+// again would hide the loss.
 func (s *Store) notEmptied() error {
 	version, err := boltfile.Version(s.db)
 	if err != nil || version > 0 {
@@ -259,8 +259,7 @@ func (s *Store) notEmptied() error {
 	return &datadir.FileError{Path: filepath.Join(s.dir, datadir.DB), Err: fmt.Errorf("%w: it was initialised and has no tables now", ErrDamaged), Advice: datadir.DamageAdvice}
 }
 
-// prepare migrates a database that this process has opened, and loads from it what is held
-// in memory, but for the index.
+// prepare migrates an open database, and loads what is held in memory, except for the index.
 func (s *Store) prepare(ctx context.Context, o Options) error {
 	// Only informative: a full disk must not keep the store from being read.
 	_ = datadir.WriteHolder(s.dir, s.now())
@@ -338,7 +337,7 @@ func (s *Store) findKey(ctx context.Context, o Options) (key []byte, err error) 
 	return key, boltfile.Update(s.db, func(tx *boltfile.Tx) error { return tx.Bucket(tables.Meta).Put(tables.KeySeal, fresh) })
 }
 
-// writeGeneration leaves the mark by which an emptied database is noticed.
+// writeGeneration writes the file by which an emptied database is noticed.
 func (s *Store) writeGeneration() error {
 	if _, err := os.Lstat(filepath.Join(s.dir, datadir.Generation)); !errors.Is(err, fs.ErrNotExist) {
 		return err

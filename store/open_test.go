@@ -47,7 +47,7 @@ func openError(t *testing.T, dir string) error {
 	return err
 }
 
-func TestSecondInstanceIsToldWhoIsFirst(t *testing.T) {
+func TestLockErrorNamesTheFirstInstance(t *testing.T) {
 	dir := t.TempDir()
 	s := openTest(t, Options{Dir: dir})
 	start := time.Now()
@@ -115,11 +115,11 @@ func TestDamagedFilesAreRefused(t *testing.T) {
 	}
 }
 
-// TestDamageIsAnError opens and reads files with damaged pages: each ends with an
-// error or works, and a panic would end the test binary. It does not write, and
-// keeps the collector away: bbolt computes addresses from what it reads, and one
-// that lies in the heap by chance is fatal when the collector meets it. Only a
-// check in a process of its own is safe from that.
+// TestDamageIsAnError opens and reads files with damaged pages: each ends with an error or
+// works, and a panic would end the test binary. It does not write, and turns the garbage
+// collector off: bbolt computes addresses from what it reads, and an address that happens to
+// be in the heap is fatal when the collector meets it. Only a check in a process of its own is
+// safe from that.
 func TestDamageIsAnError(t *testing.T) {
 	if raceDetector {
 		t.Skip("a damaged page leads bbolt to addresses of other memory, which the detector takes for a race")
@@ -194,7 +194,7 @@ func withDB(t *testing.T, dir string, do func(*bolt.DB) error) {
 	}
 }
 
-func TestDamagedFileIsNamedWithWhatToDo(t *testing.T) {
+func TestDamageErrorNamesTheFileAndAdvice(t *testing.T) {
 	for name, damage := range map[string]func(path string) error{
 		"overwritten": func(path string) error { return os.WriteFile(path, []byte(strings.Repeat("x", 1<<16)), 0o600) },
 		"cut short":   func(path string) error { return os.Truncate(path, 20000) },
@@ -305,8 +305,8 @@ func TestNoRandomnessForASecret(t *testing.T) {
 }
 
 // bbolt would continue with the commit before the last one when one of the first two pages is
-// lost. The store is refused, with the line that helps, and a recovery keeps every record.
-func TestLostFirstPageIsTold(t *testing.T) {
+// lost. The store is refused with advice, and a recovery keeps every record.
+func TestLostFirstPageIsReported(t *testing.T) {
 	for _, page := range []int64{0, 1} {
 		dir := fillStore(t, 20)
 		f, err := os.OpenFile(filepath.Join(dir, datadir.DB), os.O_RDWR, 0)

@@ -45,8 +45,8 @@ func TestDamageIsFoundWhenAStoreIsOpened(t *testing.T) {
 	}
 }
 
-// The check at each start does not read the log: it is much faster than one that does.
-func TestTheQuickCheckIsQuick(t *testing.T) {
+// The check at each start does not read the log, so it is much faster than a full check.
+func TestQuickCheckIsQuick(t *testing.T) {
 	s := openTest(t, Options{Dir: fillStore(t, 1000)})
 	best := func(what func(*boltfile.Tx) error) time.Duration {
 		took := time.Hour

@@ -17,22 +17,22 @@ import (
 )
 
 const (
-	// pruneBatch bounds the records that one transaction removes, so that none
-	// holds up the commits behind it.
+	// pruneBatch is how many records one transaction removes at most, so that it does not
+	// delay the commits behind it.
 	pruneBatch = 2_000
-	// pruneLook bounds the records that one transaction looks at to find those of
-	// one subscription.
+	// pruneLook is how many records one transaction examines at most to find those of one
+	// subscription.
 	pruneLook = 50_000
-	// pruneSlack is how far below a bound pruning goes, so that a store at its
-	// bound is not pruned with every commit: one part in so many.
+	// pruneSlack: pruning goes 1/pruneSlack below a bound, so that a store at its bound is not
+	// pruned with every commit.
 	pruneSlack = 100
-	// pruneEvery is how often ages are looked at.
+	// pruneEvery is how often the ages of records are checked.
 	pruneEvery = time.Minute
-	// dedupFor is how long an event is known as a duplicate at least, even when
-	// it was pruned (contract: dedup keys live at least 24 hours).
+	// dedupFor is how long duplicates of an event are detected at least, also after it was
+	// pruned (contract: dedup keys live at least 24 hours).
 	dedupFor = 24 * time.Hour
-	// maxGone bounds the pruned events that are known as duplicates, so that a
-	// store at its bound does not grow under a feed that fills it within hours.
+	// maxGone is how many identities of pruned events are kept, so that a store at its bound
+	// does not grow under a feed that fills it within hours.
 	maxGone = 2_000_000
 )
 
@@ -62,9 +62,8 @@ func (s *Store) Retention() event.Retention {
 	return s.pruner.keep
 }
 
-// SetRetention implements [event.Store]. It returns when what is beyond the
-// bounds is gone; the errors are those of [Store.SetSetting], and [ErrBatch] for
-// a negative bound.
+// SetRetention implements [event.Store]. It returns when all records beyond the bounds are
+// removed; the errors are those of [Store.SetSetting], and [ErrBatch] for a negative bound.
 func (s *Store) SetRetention(ctx context.Context, r event.Retention) error {
 	for _, l := range [...]event.Limits{r.Total, r.PerSub} {
 		if l.Age < 0 || l.Bytes < 0 {
@@ -86,7 +85,7 @@ func (s *Store) SetRetention(ctx context.Context, r event.Retention) error {
 	return nil
 }
 
-// loadRetention reads what was set; without that the default holds.
+// loadRetention reads the stored retention; if there is none, the default holds.
 func (s *Store) loadRetention() error {
 	value, err := s.Setting(settingRetention)
 	if errors.Is(err, event.ErrNotFound) {
@@ -127,15 +126,15 @@ func beyond(l event.Limits, u tables.Amount) bool {
 	return l.Records > 0 && u.Records > 0 && uint64(u.Records) > l.Records || l.Bytes > 0 && u.Bytes > l.Bytes
 }
 
-// reduced is what pruning brings the bounds of count and bytes down to.
+// reduced returns the bounds that pruning goes down to.
 func reduced(l event.Limits) event.Limits {
 	l.Records -= l.Records / pruneSlack
 	l.Bytes -= l.Bytes / pruneSlack
 	return l
 }
 
-// runPruner prunes until ctx ends. A round that failed is tried again with the
-// next reason: the commit's error is the state of the store.
+// runPruner prunes until ctx ends. A round that failed is retried when there is the next
+// reason to prune: the commit's error is the state of the store.
 func (s *Store) runPruner(ctx context.Context) {
 	tick := time.NewTicker(pruneEvery)
 	defer tick.Stop()
@@ -165,7 +164,7 @@ func (s *Store) pruneRound(ctx context.Context) bool {
 	return err == nil && more
 }
 
-// prunable reports whether a transaction is worth it.
+// prunable reports whether there may be something to prune.
 func (s *Store) prunable(now time.Time) bool {
 	keep := s.Retention()
 	if beyond(keep.Total, s.usage.all()) || keep.PerSub.Age > 0 && s.Last() > 0 {
@@ -195,15 +194,15 @@ func olderThan(b boltfile.Bucket, t time.Time) bool {
 	return err == nil && head.ReceivedAt.Before(t)
 }
 
-// victim is a record that goes.
+// victim is a record to be removed.
 type victim struct {
 	seq  uint64
 	head event.Record
 	size int64
 }
 
-// makeRoom prunes in the transaction that added n records to a store at its
-// bound, twice as many at most, so that pruning keeps up with any feed.
+// makeRoom prunes in the transaction that added n records to a store at its bound. It removes
+// at most 2n records, so that pruning keeps up with any feed.
 func (c *commit) makeRoom(n int) error {
 	keep := c.store.Retention()
 	if n == 0 || !beyond(keep.Total, c.total()) {
@@ -285,9 +284,9 @@ func (c *commit) oldest(l event.Limits, now time.Time, n int) ([]victim, error) 
 	return victims, cur.Err()
 }
 
-// oldestOf picks the oldest records of one subscription beyond its bounds. It
-// looks at a bounded number of records and remembers where it stopped; further
-// reports whether it has to go on there.
+// oldestOf picks the oldest records of one subscription beyond its bounds. It examines a
+// bounded number of records and remembers where it stopped; further reports whether it has to
+// continue there.
 func (c *commit) oldestOf(sub event.SubID, l event.Limits, now time.Time) (victims []victim, further bool, err error) {
 	left := c.store.usage.of(sub).Plus(c.usage[sub])
 	var goal event.Limits
@@ -326,8 +325,7 @@ func newVictim(k, v []byte) (victim, error) {
 	return victim{seq: binary.BigEndian.Uint64(k), head: head, size: codec.Size(v)}, nil
 }
 
-// remove deletes records. The identity of those that are younger than dedupFor
-// stays.
+// remove deletes records, and keeps the identities of those younger than dedupFor.
 func (c *commit) remove(victims []victim, now time.Time) error {
 	events, gone := c.tx.Bucket(tables.Events), c.tx.Bucket(tables.Gone)
 	gone.FillPages()
@@ -393,8 +391,7 @@ func (c *commit) forget(now time.Time, n int) error {
 	return nil
 }
 
-// dropHashes deletes the dedup records of which nothing is left. The last one
-// stays.
+// dropHashes deletes the dedup records whose records are all forgotten. The last one stays.
 func (c *commit) dropHashes() error {
 	live := c.last + 1
 	for _, name := range [][]byte{tables.Events, tables.Gone} {

@@ -94,8 +94,8 @@ func TestEachSubscriptionHasItsOwnBound(t *testing.T) {
 	equal(t, ids(t, s), []string{"young0"})
 }
 
-// A pruned event that comes again within a day is a duplicate, also after a
-// restart; later it is forgotten.
+// A pruned event that comes again within a day is a duplicate, also after a restart; after
+// that its identity is forgotten.
 func TestPrunedEventIsKnownForADay(t *testing.T) {
 	clock := newWallClock()
 	dir := t.TempDir()
@@ -210,7 +210,7 @@ func TestRetentionRefusesNegativeBounds(t *testing.T) {
 	equal(t, s.Retention(), event.DefaultRetention())
 }
 
-// A store at its bound takes no more room.
+// The file of a store at its bound does not grow.
 func TestFileStaysAtItsBound(t *testing.T) {
 	s := openTest(t, Options{})
 	if err := s.SetRetention(t.Context(), event.Retention{Total: event.Limits{Records: 5_000}}); err != nil {
@@ -235,7 +235,7 @@ func TestFileStaysAtItsBound(t *testing.T) {
 	}
 }
 
-// A file of the version before retention is counted when it is opened.
+// The records of a file from before retention are counted when it is opened.
 func TestOlderFileIsCounted(t *testing.T) {
 	dir := t.TempDir()
 	s := openTest(t, Options{Dir: dir})
@@ -252,7 +252,7 @@ func TestOlderFileIsCounted(t *testing.T) {
 	equal(t, s.usage.of("bb").Records, 1)
 }
 
-// BenchmarkIngestAtTheBound stores events while as many are pruned.
+// BenchmarkIngestAtTheBound stores events while the same number is pruned.
 func BenchmarkIngestAtTheBound(b *testing.B) {
 	s := openTest(b, Options{})
 	<-s.loaded

@@ -14,8 +14,8 @@ const (
 	queueBytes   = 8 << 20
 	groupRecords = 2048
 	commitEvery  = 5 * time.Millisecond
-	// What a caller waits for is committed when the last commit is as long ago as it
-	// took, and so long at least: groups grow with the load.
+	// awaitedEvery is the least time between commits while a caller waits. Otherwise the next
+	// commit begins when the last one is as long ago as it took: groups grow with the load.
 	awaitedEvery = time.Millisecond
 )
 
@@ -25,7 +25,7 @@ type pace struct {
 	soon time.Time // for a job that is awaited; never after due
 }
 
-// paceAfter returns the pace after a commit that began and ended then.
+// paceAfter returns the pace after a commit that began and ended at these times.
 func paceAfter(began, ended time.Time) pace {
 	p := pace{due: began.Add(commitEvery), soon: ended.Add(max(awaitedEvery, ended.Sub(began)))}
 	if p.soon.After(p.due) {
@@ -103,7 +103,7 @@ func (q *queue) put(ctx context.Context, j *job) error {
 	}
 }
 
-// leave takes w out of the line, unless it was admitted in the meantime.
+// leave takes w out of the line, unless it was admitted meanwhile.
 func (q *queue) leave(ctx context.Context, w *waiter) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -172,10 +172,9 @@ func (q *queue) close() {
 	q.signal()
 }
 
-// next waits until something is queued and it is time to commit it: when p says, or before
-// that when a whole group is there, when a caller waits for room, or when the queue was
-// closed. It returns the oldest jobs, at most a group, and nil when the queue is closed and
-// empty.
+// next waits until jobs are queued and it is time to commit them: when p says so, or earlier
+// when there is a whole group, a caller waits for room, or the queue was closed. It returns
+// the oldest jobs, at most a group, and nil when the queue is closed and empty.
 func (q *queue) next(p pace) []*job {
 	for {
 		q.mu.Lock()

@@ -196,7 +196,7 @@ func TestLeavingTheLineLetsOthersIn(t *testing.T) {
 	})
 }
 
-// The bounds that an operator has set, below, at and above them.
+// The queue takes up to the bounds that an operator has set: below, at and above them.
 func TestQueueTakesUpToItsBounds(t *testing.T) {
 	for name, c := range map[string]struct {
 		more *job

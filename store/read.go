@@ -88,11 +88,11 @@ func damagedRecord(seq uint64, err error) error {
 	return fmt.Errorf("%w: record %d: %w", ErrDamaged, seq, err)
 }
 
-// Forward implements [event.Store]: it ends with the record that was the newest
-// when it was called.
+// Forward implements [event.Store]: it ends with the record that was the newest when it was
+// called.
 //
-// What goes on behind the first records from the beginning is compared with what was
-// written: it ends with [ErrDamaged] also where records are missing without a trace.
+// A scan from the first record on also counts the records of the log, and ends with
+// [ErrDamaged] if some are missing.
 func (s *Store) Forward(seq uint64, fn func(event.Record) bool) error {
 	last := s.Last()
 	if seq > last {
@@ -118,7 +118,7 @@ func (s *Store) Forward(seq uint64, fn func(event.Record) bool) error {
 	return cmp.Or(err, circular, damage)
 }
 
-// shape tells what is wrong with the tree of the log: circular is set where it must not
+// shape returns what is wrong with the tree of the log; circular is set if the tree must not
 // be followed.
 func (s *Store) shape() (damage, circular error) {
 	err := s.view(func(tx *boltfile.Tx) error {
@@ -196,9 +196,9 @@ func (s *Store) Scan(from, to uint64, fn func(*event.Record) bool) error {
 	return nil
 }
 
-// span calls visit for the stored records from..to, downwards when to is less,
-// in one transaction and until visit returns false. It returns where to go on, 0
-// if there is nothing more.
+// span calls visit for the stored records from..to, downwards when to is less, in one
+// transaction and until visit returns false. It returns the number to continue at, 0 at the
+// end.
 func (s *Store) span(from, to uint64, visit func(seq uint64, value []byte) (bool, error)) (next uint64, err error) {
 	err = s.view(func(tx *boltfile.Tx) error {
 		c := tx.Bucket(tables.Events).Cursor()

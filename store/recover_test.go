@@ -44,9 +44,9 @@ func flipKey(t *testing.T, dir string, seq uint64, to uint64) {
 	mustDo(t, os.WriteFile(path, content, 0o600))
 }
 
-// One record's number is damaged. It gets it back, none is above the last one given, and
-// what a server sends again is known.
-func TestRecoverBelievesNoDamagedNumber(t *testing.T) {
+// The damaged number of a record is corrected, no number is above the last one given, and
+// events that a server sends again are duplicates.
+func TestRecoverCorrectsDamagedNumbers(t *testing.T) {
 	for layout, make := range map[string]func(*testing.T) string{
 		"checksums": func(t *testing.T) string { return fillStore(t, 20) },
 		"older": func(t *testing.T) string {
@@ -99,8 +99,8 @@ func TestRecoverBelievesNoDamagedNumber(t *testing.T) {
 	}
 }
 
-// What was pruned is known as a duplicate after a recovery as before.
-func TestRecoverKnowsWhatWasPruned(t *testing.T) {
+// Pruned events are known as duplicates after a recovery as before.
+func TestRecoverKeepsIdentitiesOfPrunedEvents(t *testing.T) {
 	for name, spoil := range map[string]func(t *testing.T, dir string){
 		"sound":    func(*testing.T, string) {},
 		"a record": func(t *testing.T, dir string) { flipKey(t, dir, 35, 1<<40) },
@@ -121,7 +121,7 @@ func TestRecoverKnowsWhatWasPruned(t *testing.T) {
 	}
 }
 
-// A file in which one event stands under two numbers is kept with one of them.
+// An event that a file has under two numbers is kept under one of them.
 func TestRecoverKeepsEachEventOnce(t *testing.T) {
 	dir := fillStore(t, 3)
 	putMeta(t, dir, func(tx *boltfile.Tx) error {
@@ -144,7 +144,7 @@ func TestRecoverKeepsEachEventOnce(t *testing.T) {
 	equal(t, s.Last(), uint64(7))
 }
 
-// A store of a newer program is left as it is by everything that writes.
+// No writing command changes a store of a newer program.
 func TestNothingTouchesAStoreOfANewerProgram(t *testing.T) {
 	dir := makeStore(t)
 	putMeta(t, dir, func(tx *boltfile.Tx) error { return tx.SetVersion(tables.Newest + 1) })
@@ -170,8 +170,7 @@ func TestNothingTouchesAStoreOfANewerProgram(t *testing.T) {
 	}
 }
 
-// Entries of any table that the checksums know to be wrong are left out, and the others
-// are kept.
+// Entries of any table whose checksums do not match are left out, and the others are kept.
 func TestRecoverWithADamagedEntryInEachTable(t *testing.T) {
 	for _, name := range tables.All {
 		dir := layout3(t)

@@ -226,7 +226,7 @@ func TestBackwardOverHoles(t *testing.T) {
 	}
 }
 
-// Scan lends what Get copies, in both directions and over more than one chunk.
+// Scan lends the records that Get copies, in both directions and over more than one chunk.
 func TestScanLendsWhatIsStored(t *testing.T) {
 	s := openTest(t, Options{})
 	n := uint64(2*maxChunk + 10)
@@ -267,7 +267,7 @@ func TestScanLendsWhatIsStored(t *testing.T) {
 	}
 }
 
-// copied makes the ways equal in which a record says that it has no flags.
+// copied makes the two forms of a record without flags equal.
 func copied(r event.Record) event.Record {
 	r.Flags = append([]string(nil), r.Flags...)
 	return r
@@ -341,7 +341,7 @@ func TestCallbacksRunAfterTheCommitInOrder(t *testing.T) {
 	}
 }
 
-func TestSubmitRefusesWhatCannotBeStored(t *testing.T) {
+func TestSubmitRefusesInvalidBatches(t *testing.T) {
 	s := openTest(t, Options{})
 	for name, b := range map[string]event.Batch{
 		"kind":     {Records: []event.Record{{Kind: "other"}}},

@@ -11,8 +11,8 @@ import (
 	"eventdeck/host/trust"
 )
 
-// fill sets every field to a value that is not zero, so that a field which the
-// encoding forgets is noticed.
+// fill sets every field to a value that is not zero, so that a field which the encoding omits
+// is noticed.
 func fill(t *testing.T, v reflect.Value, n *int64) {
 	t.Helper()
 	*n++
@@ -171,8 +171,7 @@ func TestRemove(t *testing.T) {
 	}
 }
 
-// A change that was under way when its subscription was removed does not bring a
-// part of it back.
+// A change that is under way when its subscription is removed does not restore a part of it.
 func TestUpdateAfterRemoval(t *testing.T) {
 	s := openTest(t, Options{})
 	store(t, s, event.Batch{Sub: "aa", Update: set(fullSub(t))})

@@ -79,7 +79,7 @@ func (s *Store) do(ctx context.Context, change func(*commit) error) error {
 	return s.doBytes(ctx, 0, change)
 }
 
-// doBytes is do for a change of so many bytes.
+// doBytes is do for a change of the given size in bytes.
 func (s *Store) doBytes(ctx context.Context, bytes int, change func(*commit) error) error {
 	result := make(chan error, 1)
 	j := &job{change: change, bytes: bytes, done: func(_ event.Outcome, err error) { result <- err }}
@@ -132,7 +132,7 @@ func (s *Store) whole(jobs []*job) []*job {
 	})
 }
 
-// commit writes the jobs in one transaction, and then tells whom it concerns.
+// commit writes the jobs in one transaction, and then calls the watchers and the jobs' Done.
 func (s *Store) commit(jobs []*job) {
 	c := &commit{store: s, last: s.last.Load()}
 	began := time.Now()

@@ -142,8 +142,8 @@ func TestSubmitWaitsWhileTheQueueIsFull(t *testing.T) {
 	}
 }
 
-// TestDiskFull fills a file system of its own, which takes the rights to mount
-// one; elsewhere the bound of TestFailedCommitLeavesNoTrace stands for it.
+// TestDiskFull fills a file system of its own, for which it needs the right to mount one;
+// elsewhere the bound of TestFailedCommitLeavesNoTrace stands in for it.
 func TestDiskFull(t *testing.T) {
 	dir := t.TempDir()
 	unmount, err := mountSmall(dir, "24m")

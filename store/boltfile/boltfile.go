@@ -1,16 +1,15 @@
-// Package boltfile reads and writes a bbolt file whose every entry carries a
-// checksum. It knows buckets, keys and values, and nothing of what they mean.
+// Package boltfile reads and writes a bbolt file whose every entry carries a checksum. It
+// knows buckets, keys and values, and nothing of what they mean.
 //
-// An entry is stored as its value and four bytes: the CRC-32C of value, key and
-// the bucket's name, so that neither a changed byte nor an entry in the wrong
-// place is taken for what was written. For each bucket a [Tx] keeps how many
-// entries there are, their checksums combined, and a counter: so an entry that is
-// missing is noticed too. These tallies are one entry of the bucket "meta", written
+// An entry is stored as its value and four bytes: the CRC-32C of value, key and the bucket's
+// name, so that a changed byte and an entry in the wrong place are both detected. For each
+// bucket a [Tx] keeps the number of entries, their combined checksums, and a counter, so that
+// a missing entry is detected too. These tallies are one entry of the bucket "meta", written
 // with every transaction that changes anything.
 //
-// Files of older layouts have no checksums. [Tx.AddChecksums] begins with them in one
-// transaction, in which every entry is read and counted; entries of large buckets get
-// theirs later, a few at a time ([Tx.Backfill]), and are covered by the tallies until then.
+// Files of older layouts have no checksums. [Tx.AddChecksums] introduces them in one
+// transaction, in which every entry is read and counted; entries of large buckets get theirs
+// later, a few at a time ([Tx.Backfill]), and are covered by the tallies until then.
 package boltfile
 
 import (
@@ -27,7 +26,7 @@ import (
 
 // Errors of this package.
 var (
-	// ErrDamaged: the file is not what was written.
+	// ErrDamaged: the content of the file is not what was written.
 	ErrDamaged = event.ErrDamaged
 	// ErrNewer: a newer program has written the file.
 	ErrNewer = errors.New("the store was written by a newer program")
@@ -40,7 +39,7 @@ const (
 	Newest = 5
 	// checked is the first layout whose entries carry checksums.
 	checked = 4
-	// maxVersion is beyond what any program will write.
+	// maxVersion is more than any program will write.
 	maxVersion = 1000
 )
 
@@ -53,8 +52,7 @@ var (
 	keyTallies = []byte("tallies")
 )
 
-// Tx is a transaction. It is valid as long as the transaction of bbolt, and used by
-// one goroutine.
+// Tx is a transaction. It is valid as long as the transaction of bbolt, and for one goroutine.
 type Tx struct {
 	tx      *bolt.Tx
 	id      int // of a transaction that a Reader remembers
@@ -76,8 +74,8 @@ func View(db *bolt.DB, fn func(*Tx) error) error {
 	})
 }
 
-// Reader opens many read transactions: the tallies are read once for each commit and not
-// for each transaction. It may be used from any goroutine.
+// Reader opens many read transactions, and reads the tallies once per commit instead of once
+// per transaction. It may be used from any goroutine.
 type Reader struct {
 	db   *bolt.DB
 	last atomic.Pointer[Tx] // without the transaction of bbolt; nothing of it changes
@@ -145,7 +143,7 @@ func (t *Tx) Size() int64 { return t.tx.Size() }
 // Checked reports whether entries of the file carry checksums.
 func (t *Tx) Checked() bool { return t.tallies != nil }
 
-// Version returns the layout of a file, 0 if nothing was written to it yet.
+// Version returns the layout of a file, 0 for a file to which nothing was written yet.
 //
 // Errors: [ErrDamaged], [ErrForeign].
 func Version(db *bolt.DB) (version uint64, err error) {
@@ -164,9 +162,8 @@ func VersionOf(tx *bolt.Tx) (uint64, error) {
 	return version, err
 }
 
-// layout returns the version of a file and its tallies as they are stored. The version
-// stands in the file twice: one that was changed by damage must not have the file
-// migrated again.
+// layout returns the version of a file and its tallies as they are stored. The file stores the
+// version twice: a version changed by damage must not start a migration.
 func layout(tx *bolt.Tx) (version uint64, tallies []byte, err error) {
 	meta := tx.Bucket(Meta)
 	if meta == nil {
@@ -198,7 +195,7 @@ func layout(tx *bolt.Tx) (version uint64, tallies []byte, err error) {
 // Version is the layout of the file.
 func (t *Tx) Version() uint64 { return t.version }
 
-// versionIn reads a version, more than maxVersion if it is none.
+// versionIn decodes a version; it returns more than maxVersion if v is none.
 func versionIn(v []byte) uint64 {
 	if len(v) != 8 {
 		return maxVersion + 1

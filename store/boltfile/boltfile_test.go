@@ -97,7 +97,7 @@ func TestEveryKindOfChangeIsFound(t *testing.T) {
 	}
 }
 
-// What is put, put again and deleted leaves tallies that fit.
+// The tallies match after puts, repeated puts and deletes.
 func TestTalliesFollowEveryChange(t *testing.T) {
 	db, _ := newFile(t, 10)
 	must(t, Update(db, func(tx *Tx) error {
@@ -124,7 +124,7 @@ func TestTalliesFollowEveryChange(t *testing.T) {
 	}))
 }
 
-// A tree that leads back to itself is read to an end.
+// Reading a tree that leads back to itself ends.
 func TestWalkEndsInACircle(t *testing.T) {
 	db, path := newFile(t, 5000)
 	var root uint64
@@ -160,7 +160,7 @@ func TestWalkEndsInACircle(t *testing.T) {
 	}
 }
 
-// Whatever stands in the place of the tallies, reading them ends.
+// Reading the tallies ends, whatever bytes are in their place.
 func FuzzTallies(f *testing.F) {
 	f.Add([]byte{4, 3, 'o', 'n', 'e', 1, 2, 3, 4, 5, 6})
 	f.Fuzz(func(t *testing.T, in []byte) {

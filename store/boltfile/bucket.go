@@ -8,9 +8,9 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// Bucket is a bucket within a transaction: every entry is read and written through
-// it. Values are valid as long as the transaction; keys and values that are stored
-// must not be changed before its end.
+// Bucket is a bucket within a transaction: every entry is read and written through it. Values
+// are valid as long as the transaction. Keys and values that are stored must not be changed
+// before its end.
 type Bucket struct {
 	tx   *Tx
 	b    *bolt.Bucket
@@ -38,7 +38,8 @@ func (b Bucket) missing() error {
 	return nil
 }
 
-// FillPages has pages filled nearly to their end: keys are only appended.
+// FillPages makes the bucket fill its pages nearly to their end. It is for buckets whose keys
+// are only appended.
 func (b Bucket) FillPages() {
 	if b.b != nil {
 		b.b.FillPercent = 0.95
@@ -113,7 +114,8 @@ func (b Bucket) open(key, stored []byte) ([]byte, error) {
 	return Open(b.name, key, stored)
 }
 
-// Put stores a value. It is kept, and the room behind it used if there is enough.
+// Put stores a value. It keeps the slice, and writes the checksum into its spare capacity if
+// that is enough.
 //
 // Errors: [ErrDamaged], those of bbolt.
 func (b Bucket) Put(key, value []byte) error {
@@ -133,8 +135,8 @@ func (b Bucket) Put(key, value []byte) error {
 	return b.b.Put(key, binary.LittleEndian.AppendUint32(value, sum))
 }
 
-// Append stores a value under a key that is not there yet. sum is that of [Sum]. The
-// value is kept, and the room behind it used if there is enough.
+// Append stores a value under a key that is not there yet. sum is that of [Sum]. It keeps the
+// slice, and writes the checksum into its spare capacity if that is enough.
 //
 // Errors: [ErrDamaged], those of bbolt.
 func (b Bucket) Append(key, value []byte, sum uint32) error {
@@ -168,7 +170,7 @@ func (b Bucket) count(sum uint32) {
 	b.tx.changed = true
 }
 
-// uncount takes an entry out of the tally, with the checksum that it was counted with.
+// uncount removes an entry from the tally, with the checksum by which it was counted.
 func (b Bucket) uncount(key []byte) {
 	stored := b.b.Get(key)
 	if stored == nil {
@@ -182,7 +184,7 @@ func (b Bucket) uncount(key []byte) {
 	b.tx.changed = true
 }
 
-// sumOf is the checksum that an entry was counted with.
+// sumOf is the checksum by which an entry was counted.
 func sumOf(y *tally, key, stored []byte) uint32 {
 	if y.unchecked.has(key) || len(stored) < SumSize {
 		return finish(Sum(stored), y.name, key)
@@ -207,8 +209,7 @@ func (b Bucket) Each(fn func(key, value []byte) error) error {
 	return c.Err()
 }
 
-// Cursor walks over the entries of a bucket. Where one is damaged it ends, and Err
-// tells.
+// Cursor walks over the entries of a bucket. It stops at a damaged entry, and Err returns why.
 type Cursor struct {
 	bucket Bucket
 	c      *bolt.Cursor
@@ -216,7 +217,7 @@ type Cursor struct {
 	err    error
 }
 
-// Cursor returns a cursor that stands nowhere yet.
+// Cursor returns a cursor that is not positioned yet.
 func (b Bucket) Cursor() *Cursor {
 	c := &Cursor{bucket: b, err: b.missing()}
 	if c.err == nil {
@@ -225,12 +226,13 @@ func (b Bucket) Cursor() *Cursor {
 	return c
 }
 
-// Err returns what has ended the walk, nil if that was the last entry.
+// Err returns why the walk stopped, nil if it passed the last entry.
 //
 // Error: [ErrDamaged].
 func (c *Cursor) Err() error { return c.err }
 
-// First goes to the first entry. It returns a nil key where there is none, as the others do.
+// First goes to the first entry. Like the other moves it returns a nil key if there is no such
+// entry.
 func (c *Cursor) First() (key, value []byte) { return c.jump((*bolt.Cursor).First) }
 
 // Last goes to the last entry.

@@ -6,15 +6,15 @@ import (
 	"hash/crc32"
 )
 
-// SumSize is how many bytes an entry takes beside its value.
+// SumSize is the size of a checksum in bytes.
 const SumSize = 4
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Sum is the checksum of a value alone, from which [Bucket.Append] goes on.
+// Sum is the checksum of a value alone, which [Bucket.Append] completes.
 func Sum(value []byte) uint32 { return crc32.Update(0, castagnoli, value) }
 
-// finish makes the checksum of an entry of that of its value.
+// finish completes the checksum of a value to that of its entry.
 func finish(sum uint32, name, key []byte) uint32 {
 	return crc32.Update(crc32.Update(sum, castagnoli, key), castagnoli, name)
 }
@@ -29,7 +29,7 @@ func withSum(name, key, value []byte) (stored []byte, sum uint32) {
 	return binary.LittleEndian.AppendUint32(append(stored, value...), sum), sum
 }
 
-// Open returns the value of a stored entry, whose checksum must fit.
+// Open returns the value of a stored entry whose checksum matches.
 //
 // Error: [ErrDamaged].
 func Open(bucket, key, stored []byte) ([]byte, error) {
@@ -40,7 +40,7 @@ func Open(bucket, key, stored []byte) ([]byte, error) {
 	return stored[:n:n], nil
 }
 
-// damaged is the error for an entry; what says what is wrong with it.
+// damaged returns the error for an entry; what says what is wrong with it.
 func damaged(name, key []byte, what string) error {
 	if len(key) == 8 {
 		return fmt.Errorf("%w: %s %d: %s", ErrDamaged, name, binary.BigEndian.Uint64(key), what)

@@ -25,11 +25,11 @@ func (t *Tx) Mirror(src *Tx) error {
 	return t.SetVersion(src.Version())
 }
 
-// Copy writes everything of from into an empty file, about so many bytes in each
-// transaction. Entries without a checksum get theirs, where the layout has them.
+// Copy writes everything of from into an empty file, about size bytes in each transaction. It
+// adds the checksums that are missing, if the layout has them.
 //
-// Errors: [ErrDamaged] for an entry that is not what was written, [ErrNewer],
-// [ErrForeign], those of bbolt.
+// Errors: [ErrDamaged] for an entry that is not what was written, [ErrNewer], [ErrForeign],
+// those of bbolt.
 func Copy(to, from *bolt.DB, size int) error {
 	return View(from, func(src *Tx) error {
 		if err := Update(to, func(dst *Tx) error { return dst.Mirror(src) }); err != nil {

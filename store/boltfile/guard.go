@@ -6,13 +6,13 @@ import (
 	"runtime/debug"
 )
 
-// Guard runs fn and turns its panics into [ErrDamaged]: bbolt panics on pages
-// that make no sense, and reading a mapped file that was cut short is a memory
-// fault, which only this setting makes a panic. A panic while outside reports
-// true is not about the file and goes on.
+// Guard runs fn and turns its panics into [ErrDamaged]: bbolt panics on pages that make no
+// sense, and reading a mapped file that was cut short is a memory fault, which only this
+// setting makes a panic. A panic while outside reports true has nothing to do with the file
+// and is not recovered.
 //
-// A write that ended so leaves locks of bbolt behind: nothing may be asked of its
-// database after that, not even to close.
+// A write that panicked leaves locks of bbolt held: its database must not be used after that,
+// not even closed.
 //
 // Errors: [ErrDamaged], those of fn.
 func Guard(outside func() bool, fn func() error) (err error) {

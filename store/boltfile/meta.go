@@ -27,9 +27,8 @@ type MetaPage struct {
 	Length uint64 // of the file, in bytes
 }
 
-// MetaPages returns the newest meta page, and how many of the two are as they were
-// written. bbolt goes on with the older one when the newer one is damaged, without a
-// word. A file that is too short has none.
+// MetaPages returns the newest meta page, and how many of the two are sound. bbolt silently
+// goes on with the older one when the newer one is damaged. A file that is too short has none.
 //
 // Errors: those of reading.
 func MetaPages(f io.ReaderAt) (newest MetaPage, sound int, err error) {
@@ -62,7 +61,7 @@ func ContentLength(head []byte) int64 {
 	return int64(most)
 }
 
-// readMeta reads a meta page, if it is one and as it was written.
+// readMeta reads a meta page; ok is false if it is none or damaged.
 func readMeta(page []byte) (m MetaPage, ok bool) {
 	sum := fnv.New64a()
 	_, _ = sum.Write(page[metaAt:metaSum]) // never fails

@@ -69,9 +69,9 @@ func OpenFile(path string, o Options) (db *bolt.DB, file *os.File, err error) {
 	return nil, nil, fmt.Errorf("%w: %w", ErrDamaged, err)
 }
 
-// checkMetaPages refuses a file one of whose two meta pages is damaged. The newer one says
-// where the last commit is, and bbolt goes on with the commit before it without a word.
-// The file is locked: no process is writing it.
+// checkMetaPages refuses a file one of whose two meta pages is damaged. The newer one points
+// to the last commit, and without it bbolt silently goes on with the commit before. The file
+// is locked: no process is writing it.
 func checkMetaPages(f *os.File) error {
 	_, sound, err := MetaPages(f)
 	if err == nil && sound < 2 {
@@ -94,9 +94,9 @@ func Free(path string) bool {
 	return !errors.Is(err, berrors.ErrTimeout) && !fromSystem(err)
 }
 
-// checkNotCut refuses a file that is shorter than its newest meta page says: to read
-// what is missing is a fault of memory, which ends the program when it happens on a
-// goroutine of bbolt. What has no meta page is left to bbolt to name.
+// checkNotCut refuses a file that is shorter than its newest meta page says: reading the
+// missing part is a memory fault, which ends the program when it happens on a goroutine of
+// bbolt. A file without a meta page is left to bbolt.
 func checkNotCut(path string) error {
 	f, err := private.Open(path, os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -116,8 +116,8 @@ func checkNotCut(path string) error {
 	return err
 }
 
-// fromSystem reports whether err is about access to the file. What else bbolt
-// says when it opens a file is about its content, and much of that has no name.
+// fromSystem reports whether err is about access to the file. The other errors of bbolt on
+// opening are about its content, and many of them have no name.
 func fromSystem(err error) bool {
 	var code syscall.Errno
 	return errors.As(err, &code) || errors.Is(err, private.ErrRefused) || IsNoSpace(err)

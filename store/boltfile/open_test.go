@@ -13,7 +13,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// A file is locked by who has it open; one that only reads is too.
+// A process that has a file open locks it, even if it only reads.
 func TestOpenFileIsLocked(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	db, _, err := OpenFile(path, Options{})
@@ -67,7 +67,7 @@ func TestDamagedFilesAreNotOpened(t *testing.T) {
 	}
 }
 
-// A file of a newer program, and a database of another one, are told apart from damage.
+// Files of a newer program and databases of other programs are distinguished from damage.
 func TestFilesOfOtherProgramsAreRefused(t *testing.T) {
 	db, _ := newFile(t, 1)
 	must(t, Update(db, func(tx *Tx) error { return tx.SetVersion(Newest + 1) }))
@@ -89,7 +89,7 @@ func TestFilesOfOtherProgramsAreRefused(t *testing.T) {
 	}
 }
 
-// A reader sees each commit, though it reads the tallies once for each.
+// A reader sees each commit, though it reads the tallies only once per commit.
 func TestReaderSeesEachCommit(t *testing.T) {
 	db, _ := newFile(t, 1)
 	r := NewReader(db)
@@ -107,7 +107,7 @@ func TestReaderSeesEachCommit(t *testing.T) {
 	}
 }
 
-func TestBucketsThatAreMissing(t *testing.T) {
+func TestMissingBuckets(t *testing.T) {
 	db, _ := newFile(t, 1)
 	must(t, Update(db, func(tx *Tx) error {
 		b := tx.Bucket([]byte("nosuch"))
@@ -194,7 +194,7 @@ func older(t *testing.T, n int) *bolt.DB {
 }
 
 // Entries of an older file get their checksums a few at a time. Until then, and in between,
-// they are read as they were, may be changed, and a change by damage is found.
+// they are read unchanged and may be changed, and damage is detected.
 func TestBackfill(t *testing.T) {
 	const entries = 100
 	take := func(_, _, _ []byte) error { return nil }
@@ -270,7 +270,8 @@ func TestBackfill(t *testing.T) {
 	}
 }
 
-// A copy has every entry with its checksum, and the counters; damage ends it.
+// A copy has every entry with its checksum, and the counters; a damaged entry ends the
+// copying.
 func TestCopyWritesEveryEntry(t *testing.T) {
 	for name, from := range map[string]*bolt.DB{"older": older(t, 300), "newest": func() *bolt.DB { db, _ := newFile(t, 300); return db }()} {
 		to, err := bolt.Open(filepath.Join(t.TempDir(), "file"), 0o600, nil)
@@ -296,7 +297,7 @@ func TestCopyWritesEveryEntry(t *testing.T) {
 	}
 }
 
-// A file goes out while it is open and comes in again; what has ended leaves nothing.
+// A file is copied out while it is open and copied in again; a cancelled copy leaves nothing.
 func TestCopyOutAndIn(t *testing.T) {
 	db, _ := newFile(t, 100)
 	dir := t.TempDir()

@@ -12,7 +12,7 @@ import (
 	"eventdeck/store/private"
 )
 
-// stopping is a writer that takes nothing more when ctx has ended.
+// stopping is a writer that fails once ctx has ended.
 type stopping struct {
 	ctx context.Context
 	to  io.Writer
@@ -52,19 +52,19 @@ func CopyOut(ctx context.Context, db *bolt.DB, file string) (n int64, err error)
 	return n, nil
 }
 
-// Bounds of a copy. A file of bbolt may be longer than its content: by what was
-// allocated ahead, and on Windows by what is mapped, up to twice the content.
+// Bounds of a copy. A bbolt file may be longer than its content: by what was allocated ahead,
+// and on Windows by what is mapped, up to twice the content.
 const (
 	copyHead  = 128 << 10 // both meta pages, for pages of up to 64 KiB
 	copySlack = 16 << 20
 )
 
-// CopyIn reads a file from its beginning to its end and writes it to another one, which must
-// not exist. What does not begin like a file of bbolt, or goes on for longer than one that
-// begins so can have, is not read to its end.
+// CopyIn reads a file to its end and writes it to another one, which must not exist. It stops
+// reading input that does not begin like a bbolt file, or that is longer than a file with this
+// beginning can be.
 //
-// Errors: [ErrDamaged] for what does not end; the cause of ctx; those of reading and of the
-// file system.
+// Errors: [ErrDamaged] for input that is too long; the cause of ctx; those of reading and of
+// the file system.
 func CopyIn(ctx context.Context, from io.Reader, file string) error {
 	out, err := private.Open(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0)
 	if err != nil {
@@ -77,8 +77,8 @@ func CopyIn(ctx context.Context, from io.Reader, file string) error {
 	return errors.Join(err, out.Close())
 }
 
-// copyBounded copies what can be a store. Of anything else it copies the beginning,
-// which is enough for the check to say what is wrong.
+// copyBounded copies what can be a store. Of other input it copies the beginning, from which
+// the check can tell what is wrong.
 func copyBounded(to io.Writer, from io.Reader) error {
 	head, err := io.ReadAll(io.LimitReader(from, copyHead))
 	if err != nil {

@@ -26,15 +26,15 @@ const (
 	maxDepth     = 64
 )
 
-// Entry is an entry as it lies in the file, whatever it is worth.
+// Entry is an entry as it stands in the file, unchecked.
 type Entry struct {
 	Key    []byte
 	Stored []byte // the value, and the checksum where there is one
 	Offset int64  // of Stored
 }
 
-// Pages reads a file page by page, without bbolt, whom damage could lead in circles or
-// to addresses that are not its own.
+// Pages reads a file page by page, without bbolt, which damage could lead in circles or to
+// addresses outside of the file.
 type Pages struct {
 	file io.ReaderAt
 	size int64 // of a page
@@ -43,8 +43,8 @@ type Pages struct {
 // ReadPages returns the pages of a file.
 func ReadPages(file io.ReaderAt) *Pages { return &Pages{file, int64(os.Getpagesize())} }
 
-// page returns a page of so many bytes as are there, nil if it is none: it must begin
-// with its own number.
+// page returns a page, as far as the file has it. It is nil if there is no valid page: one
+// that begins with its own number.
 func (p *Pages) page(id uint64) ([]byte, error) {
 	if id > 1<<48 {
 		return nil, nil
@@ -157,7 +157,7 @@ func eachLeaf(page []byte, offset int64, fn func([]Entry) error) error {
 	return nil
 }
 
-// walk is one way through the tree of a file, on which no page is seen twice.
+// walk is one traversal of the tree of a file, in which no page is visited twice.
 type walk struct {
 	*Pages
 	ctx   context.Context
@@ -302,8 +302,8 @@ func (p *Pages) Layout(ctx context.Context, root uint64) (l Layout, err error) {
 	return l, err
 }
 
-// Look takes over what an entry says of the file, if that is what it is for and the
-// last one seen was older.
+// Look takes over what an entry says of the file, if it is an entry about the file and newer
+// than the last one seen.
 func (l *Layout) Look(e Entry) {
 	if !bytes.Equal(e.Key, keyTallies) {
 		return
@@ -349,8 +349,8 @@ func (l *Layout) Tally(bucket []byte) (of Tally, known bool) {
 	return Tally{}, false
 }
 
-// Open returns the value of an entry. summed reports whether it has a checksum of its
-// own, which fits; if not, it is one of those that need none.
+// Open returns the value of an entry. summed reports whether it has a matching checksum of its
+// own; otherwise it is an entry that needs none.
 //
 // Error: [ErrDamaged].
 func (l *Layout) Open(bucket []byte, e Entry) (value []byte, summed bool, err error) {

@@ -9,7 +9,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// tally is what a file says of one of its buckets, to be held against its content.
+// tally is what a file says of one of its buckets, to be compared with its content.
 type tally struct {
 	name    []byte
 	entries uint64
@@ -98,10 +98,9 @@ func (t *Tx) keepTallies() error {
 	return t.tx.Bucket(Meta).Put(keyTallies, stored)
 }
 
-// AddChecksums turns a file without checksums into one with them. It reads every
-// entry once. Those of the buckets in large, whose keys must be numbers of eight
-// bytes, get their checksums later, by [Tx.Backfill]; until then their tallies tell when one
-// was changed.
+// AddChecksums turns a file without checksums into one with them, and reads every entry once.
+// Entries of the buckets in large, whose keys must be numbers of eight bytes, get their
+// checksums later, by [Tx.Backfill]; until then the tallies detect a changed entry.
 //
 // Errors: [ErrDamaged], those of bbolt.
 func (t *Tx) AddChecksums(large ...[]byte) error {
@@ -130,7 +129,7 @@ func (t *Tx) AddChecksums(large ...[]byte) error {
 	return nil
 }
 
-// count takes in the entries of a large bucket as they are.
+// count counts the entries of a large bucket as they are.
 func (y *tally) count(b *bolt.Bucket) error {
 	return b.ForEach(func(k, v []byte) error {
 		if len(k) != 8 || v == nil {
@@ -148,7 +147,7 @@ func (y *tally) count(b *bolt.Bucket) error {
 	})
 }
 
-// sumAll gives every entry of a small bucket its checksum.
+// sumAll adds a checksum to every entry of a small bucket.
 func (y *tally) sumAll(b *bolt.Bucket) error {
 	var keys, values [][]byte
 	err := b.ForEach(func(k, v []byte) error {
@@ -172,7 +171,7 @@ func (y *tally) sumAll(b *bolt.Bucket) error {
 	return err
 }
 
-// Own reports whether an entry is one that this package keeps for itself; no tally counts it.
+// Own reports whether an entry belongs to this package; no tally counts it.
 func Own(name, key []byte) bool {
 	return string(name) == string(Meta) && (string(key) == string(keyVersion) || string(key) == string(keyTallies))
 }
@@ -185,9 +184,8 @@ func (t *Tx) Unsummed() (n uint64) {
 	return n
 }
 
-// Backfill gives entries of an older file their checksums, about size bytes of them, and
-// reports whether there are more without. check may refuse an entry: then nothing more gets
-// a checksum.
+// Backfill adds checksums to about size bytes of entries of an older file, and reports whether
+// others still lack one. check may refuse an entry: then no more checksums are added.
 //
 // Errors: [ErrDamaged], those of check.
 func (t *Tx) Backfill(size int, check func(bucket, key, value []byte) error) (more bool, err error) {
@@ -202,8 +200,8 @@ func (t *Tx) Backfill(size int, check func(bucket, key, value []byte) error) (mo
 	return false, nil
 }
 
-// BackfillBucket is [Tx.Backfill] for one bucket. It returns how many of the bytes are left,
-// 0 or less if there may be more entries without a checksum.
+// BackfillBucket is [Tx.Backfill] for one bucket. It returns how many of the size bytes are
+// left; 0 or less means that other entries may still lack a checksum.
 //
 // Errors: those of [Tx.Backfill].
 func (t *Tx) BackfillBucket(name []byte, size int, check func(bucket, key, value []byte) error) (left int, err error) {

@@ -8,9 +8,8 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// Verify reads every entry and calls say for each that is not what was written, for
-// entries that are missing, and for what else is wrong with the buckets. A file without
-// checksums has nothing to verify.
+// Verify reads every entry and calls say for each damaged entry, for missing entries, and for
+// what else is wrong with the buckets. A file without checksums has nothing to verify.
 //
 // Error: the cause of ctx.
 func (t *Tx) Verify(ctx context.Context, say func(error)) error {

@@ -81,8 +81,8 @@ func (id Identity) Same(stored *event.Record) bool {
 	return other.webhookID == id.webhookID
 }
 
-// Hashes appends to out under which hashes a record with this identity is
-// remembered. The first one is that by which it is looked up.
+// Hashes appends to out the hashes under which a record with this identity is remembered. It
+// is looked up by the first one.
 func (id Identity) Hashes(out []uint64, hash func(Space, event.SubID, string) uint64) []uint64 {
 	if id.eventID.IsZero() {
 		return append(out, hash(id.in, id.sub, id.webhookID.Raw()))

@@ -2,7 +2,7 @@ package codec
 
 import "testing"
 
-func TestTheHashIsKeyed(t *testing.T) {
+func TestHashIsKeyed(t *testing.T) {
 	a := KeyedHash([]byte("k1"), spaceEvent, "aa", "1")
 	for name, b := range map[string]uint64{
 		"key":   KeyedHash([]byte("k2"), spaceEvent, "aa", "1"),

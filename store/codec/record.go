@@ -1,5 +1,5 @@
-// Package codec has the stored form of records, and what makes a record the same as
-// another one: its identity, and the hashes by which that is found. It knows no files.
+// Package codec has the stored form of records, and what makes two records the same: their
+// identity and its hashes. It knows no files.
 package codec
 
 import (
@@ -49,7 +49,7 @@ var kinds = [...]event.Kind{1: event.KindEvent, 2: event.KindGap, 3: event.KindS
 // ErrInvalid: bytes are not a record, or not one that this program knows.
 var ErrInvalid = errors.New("not a record of this version")
 
-// Encoded is a record's stored form, and where its exact bytes lie in it.
+// Encoded is the stored form of a record, and where its exact bytes are in it.
 type Encoded struct {
 	Value     []byte
 	Raw, Data []byte // parts of value, or nil
@@ -194,8 +194,8 @@ func Decode(seq uint64, value []byte) (event.Record, error) {
 	return r, err
 }
 
-// Lend reads a stored value into r. What r refers to is the value itself,
-// and memory that the next call with the same r uses again.
+// Lend decodes a stored value into r, which then refers to the value itself, and to memory
+// that the next call with the same r reuses.
 //
 // Error: [ErrInvalid].
 func Lend(r *event.Record, seq uint64, value []byte) error {
@@ -358,5 +358,5 @@ func (h *headReader) time() time.Time {
 	return time.Unix(sec, int64(nsec)).UTC()
 }
 
-// Size is what a record counts: its value and its key.
+// Size is the number of bytes that a record counts as: its value and its key.
 func Size(value []byte) int64 { return int64(len(value)) + 8 }

@@ -77,7 +77,7 @@ func TestDataIsStoredOnce(t *testing.T) {
 	}
 }
 
-func TestDecodeRefusesWhatIsNotARecord(t *testing.T) {
+func TestDecodeRefusesInvalidRecords(t *testing.T) {
 	r := codecCases()["event"]
 	enc, err := Encode(&r)
 	if err != nil {

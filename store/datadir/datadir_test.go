@@ -32,8 +32,9 @@ func newStore(t *testing.T) (dir string, closeDB func()) {
 	return dir, func() { t.Helper(); must(t, db.Close()) }
 }
 
-// A second process is told which one has the store; without a note of it, that one has.
-func TestStoreInUseIsToldWithItsProcess(t *testing.T) {
+// A second process is told which process has the store; without a note of it, that some
+// process has.
+func TestLockedStoreNamesItsProcess(t *testing.T) {
 	dir, closeDB := newStore(t)
 	refused := func(words string, err error) {
 		t.Helper()
@@ -51,8 +52,8 @@ func TestStoreInUseIsToldWithItsProcess(t *testing.T) {
 	must(t, errors.Join(datadir.NotInUse(dir), datadir.RemoveHolder(dir), datadir.RemoveHolder(dir)))
 }
 
-// What is wrong with a file is told with its path and what helps.
-func TestBrokenFilesAreToldWithAdvice(t *testing.T) {
+// An error about a file has its path and advice.
+func TestErrorsOfBrokenFilesGiveAdvice(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, datadir.DB)
 	if _, err := datadir.OpenReadOnly(dir, datadir.DB); !errors.Is(err, fs.ErrNotExist) {
@@ -79,8 +80,8 @@ func TestBrokenFilesAreToldWithAdvice(t *testing.T) {
 	}
 }
 
-// A database that was initialised once is not begun again when it is empty or gone.
-func TestEmptiedStoreIsNotBegunAnew(t *testing.T) {
+// A database that was initialised once is not initialised again when it is empty or gone.
+func TestEmptiedStoreIsNotInitialisedAgain(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, datadir.DB)
 	must(t, datadir.CheckNotEmptied(path))
@@ -129,9 +130,9 @@ func TestMoveAsideNamesWhyAndWhen(t *testing.T) {
 	}
 }
 
-// Temporary stores of processes that died are removed; those that are open or are just
-// being made are not.
-func TestTemporaryRemovesWhatDiedProcessesLeft(t *testing.T) {
+// Temporary stores of dead processes are removed; stores that are open or just being made are
+// not.
+func TestTemporaryRemovesStoresOfDeadProcesses(t *testing.T) {
 	parent := t.TempDir()
 	dirs := map[string]string{}
 	for _, name := range []string{"abandoned", "open", "being made"} {
@@ -158,13 +159,14 @@ func TestTemporaryRemovesWhatDiedProcessesLeft(t *testing.T) {
 	}
 }
 
-// A file that is renamed keeps its id, and a copy has another one.
-func TestFileIDTellsACopy(t *testing.T) {
+// A renamed file keeps its id, and a copy has another one.
+func TestFileIDOfACopyDiffers(t *testing.T) {
 	dir := t.TempDir()
 	path, moved, copied := filepath.Join(dir, "file"), filepath.Join(dir, "moved"), filepath.Join(dir, "copy")
 	must(t, os.WriteFile(path, []byte("x"), 0o600))
 	id := datadir.FileID(path)
-	// Times of files advance by steps of a few milliseconds, so a copy is made until one is over.
+	// File times advance in steps of a few milliseconds, so copies are made until one has a
+	// new time.
 	for deadline := time.Now().Add(time.Minute); ; {
 		must(t, os.WriteFile(copied, []byte("x"), 0o600))
 		if datadir.FileID(copied) != id {

@@ -1,6 +1,6 @@
 // Package datadir knows the files of a store in its directory: their names, how they are
-// opened and replaced, which process holds them, what is wrong with them and what helps. It
-// knows nothing of what the tables of a store hold.
+// opened and replaced, which process holds them, what is wrong with them and what the operator
+// can do. It knows nothing of what the tables of a store hold.
 package datadir
 
 import (
@@ -31,7 +31,7 @@ func OpenReadOnly(dir, name string) (*bolt.DB, error) {
 	return OpenFile(path, boltfile.Options{ReadOnly: true})
 }
 
-// FileError is what is wrong with a database file, and what helps.
+// FileError is an error of a database file, with what the operator can do.
 type FileError struct {
 	Path   string
 	Err    error  // of package boltfile
@@ -57,7 +57,7 @@ func Misplaced(path string, err error) error {
 	return fmt.Errorf("%s: %w", path, err)
 }
 
-// DamageAdvice says what helps against damage.
+// DamageAdvice is what the operator can do about damage.
 const DamageAdvice = "`eventdeck store recover` keeps what can be read; or put a copy of it back, or use --data DIR for another place"
 
 // Open locks and opens the database of the store in dir, which may grow to maxSize bytes, 0

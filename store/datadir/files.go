@@ -19,8 +19,8 @@ const (
 	PID        = "state.pid" // the process that holds the database; informative
 )
 
-// leftoverAge is for how long nothing was written to a file that was to replace another one
-// when its process counts as dead.
+// leftoverAge is the age, since its last write, from which a temporary file counts as left
+// behind by a dead process.
 const leftoverAge = time.Minute
 
 // RemoveLeftovers removes the temporary files of processes that died while they replaced a
@@ -39,7 +39,8 @@ func RemoveLeftovers(dir string, now time.Time) {
 	}
 }
 
-// isStoreFile reports whether a name is that of a file that was to replace one of a store.
+// isStoreFile reports whether a name is that of a temporary file that replaces a file of a
+// store.
 func isStoreFile(name string) bool {
 	name = strings.TrimSuffix(name, private.TempSuffix)
 	return slices.Contains([]string{DB, Generation, PID, seal.FileKey}, name) || strings.HasPrefix(name, snapshotPrefix) && strings.HasSuffix(name, snapshotSuffix)

@@ -11,8 +11,8 @@ import (
 	"eventdeck/store/seal"
 )
 
-// What a process left that died while it wrote a file again goes; what is being written,
-// and what is none of the store's, stays.
+// Temporary files of a process that died while it replaced a file are removed; files that are
+// being written, or are not the store's, stay.
 func TestLeftoversOfDeadProcessesAreRemoved(t *testing.T) {
 	dir := t.TempDir()
 	now := time.Now()

@@ -22,7 +22,7 @@ func lockedError(dir string) error {
 	return fmt.Errorf("%w: %s has %s open; quit it, or use --data DIR for another place", boltfile.ErrLocked, who, dir)
 }
 
-// holder returns what the process that holds the store has written of itself.
+// holder returns the process that holds the store, as it noted itself.
 func holder(dir string) (pid int, ok bool) {
 	content, err := private.Read(dir, PID)
 	if err != nil {

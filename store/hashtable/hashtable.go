@@ -32,7 +32,7 @@ type slot struct {
 	seq  uint32 // the lower half of the number
 }
 
-// New returns a table with room for so many entries.
+// New returns a table with room for size entries.
 func New(size int) *Table {
 	t := &Table{}
 	if each := size / tableParts; each > 0 {

@@ -23,7 +23,7 @@ func (h held) remove(hash, seq uint64) {
 	}
 }
 
-// check finds everything that is held, and nothing that is not.
+// check checks that the table finds all held entries, and no others.
 func (h held) check(t *testing.T, tab *Table) {
 	t.Helper()
 	n := 0

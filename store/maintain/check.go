@@ -36,7 +36,7 @@ func Check(ctx context.Context, dir string, say func(string)) error {
 	return during("check the store", err)
 }
 
-// during says in an error what failed.
+// during adds to an error what was being done.
 func during(what string, err error) error {
 	if err == nil {
 		return nil

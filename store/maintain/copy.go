@@ -202,7 +202,8 @@ func copyIn(ctx context.Context, file string, in io.Reader, to string) error {
 	return boltfile.CopyIn(ctx, in, to)
 }
 
-// keepFileID has a file that is to replace the one at path count as the same.
+// keepFileID gives a file that is to replace the one at path the same identity, so that it
+// does not count as a copy.
 func keepFileID(to, from *bolt.DB, temp, path string) error {
 	was, err := tables.StoredFileID(from)
 	if err != nil || was != datadir.FileID(path) {

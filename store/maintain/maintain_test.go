@@ -32,7 +32,8 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// open opens a store whose clock stands, until the end of the test or until it is closed.
+// open opens a store whose clock stands still, until the end of the test or until it is
+// closed.
 func open(t *testing.T, dir string, now time.Time) *store.Store {
 	t.Helper()
 	s, err := store.Open(t.Context(), store.Options{Dir: dir, Keyring: seal.NoKeyring(), Now: func() time.Time { return now }})
@@ -98,7 +99,7 @@ func removeSnapshots(t *testing.T, dir string) {
 	}
 }
 
-// report collects what an operation says.
+// report collects the lines that an operation says.
 type report struct{ lines []string }
 
 func (r *report) add(line string) { r.lines = append(r.lines, line) }
@@ -142,7 +143,7 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 	}
 }
 
-// A check names twenty findings, and counts the others.
+// A check lists twenty findings, and counts the others.
 func TestCheckBoundsItsReport(t *testing.T) {
 	dir := filled(t, 50)
 	harm(t, dir, func(tx *boltfile.Tx) error {
@@ -180,7 +181,7 @@ func TestOperationsNeedAStore(t *testing.T) {
 	}
 }
 
-func TestCompactGivesRoomBack(t *testing.T) {
+func TestCompactFreesSpace(t *testing.T) {
 	dir := filled(t, 500)
 	s := open(t, dir, received.Add(48*time.Hour))
 	must(t, s.SetRetention(t.Context(), event.Retention{Total: event.Limits{Records: 10}}))
@@ -260,8 +261,8 @@ func TestRecoverWithoutAFile(t *testing.T) {
 	}
 }
 
-// A subscription that cannot be read does not keep the others from being kept.
-func TestRecoverLeavesOutWhatCannotBeRead(t *testing.T) {
+// The other subscriptions are kept if one cannot be read.
+func TestRecoverLeavesOutUnreadableSubscriptions(t *testing.T) {
 	dir := filled(t, 3)
 	removeSnapshots(t, dir)
 	harm(t, dir, func(tx *boltfile.Tx) error {

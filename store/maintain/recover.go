@@ -21,19 +21,19 @@ import (
 	"eventdeck/store/tables"
 )
 
-// Recover makes a sound store of what can be read of the one in dir: its records, and its
-// subscriptions. A subscription that lost records is taken from the newest sound snapshot,
-// so that its server is asked again for what is missing, and gets a gap record; where the
-// file does not tell which ones lost records, that is done to all of them. The damaged file
-// is moved aside. say is called with lines that tell what was kept and what was not.
+// Recover makes a sound store of what can be read of the one in dir: its records and its
+// subscriptions. A subscription that lost records is taken from the newest sound snapshot, so
+// that its server is asked again for the missing events, and gets a gap record; if the file
+// does not tell which subscriptions lost records, that is done for all of them. The damaged
+// file is moved aside. say is called with lines that tell what was kept and what was not.
 //
 // The file is read page by page, without bbolt. No record gets a number above the last one
 // given, and each event is kept once. After an error the damaged file is where it was.
 //
 // No process may have the store open.
 //
-// Errors: [boltfile.ErrLocked]; [boltfile.ErrNewer]; [event.ErrDamaged] when no
-// subscriptions can be read; the cause of ctx; those of the file system.
+// Errors: [boltfile.ErrLocked]; [boltfile.ErrNewer]; [event.ErrDamaged] when no subscriptions
+// can be read; the cause of ctx; those of the file system.
 func Recover(ctx context.Context, dir string, now time.Time, say func(string)) error {
 	return during("recover the store", (&recovery{dir: dir, now: now, say: say}).run(ctx))
 }
@@ -127,10 +127,10 @@ func (r *recovery) tellLost(lost []span) {
 	}
 }
 
-// takeTables takes over all tables but the log: from the file, with the subscriptions that
-// lost records as they are in the newest sound snapshot, so that no cursor is ahead of
-// what is kept. Where the file does not tell which these are, or a table is incomplete,
-// everything is taken from the snapshot.
+// takeTables takes over all tables but the log from the file, except for subscriptions that
+// lost records: these come from the newest sound snapshot, so that no cursor is ahead of what
+// is kept. If the file does not tell which these are, or a table is incomplete, everything
+// comes from the snapshot.
 func (r *recovery) takeTables(ctx context.Context, found *salvage, lost []span) (err error) {
 	var own map[string]*foundTable
 	if found != nil {
@@ -194,8 +194,8 @@ func (r *recovery) newestSnapshot(ctx context.Context) (*salvage, string, error)
 	return nil, "", nil
 }
 
-// lossySubs returns the subscriptions of which fewer records were found than the file
-// counted. It is nil when these do not account for every number that is missing.
+// lossySubs returns the subscriptions of which fewer records were found than the file counted.
+// It is nil if these do not account for every missing number.
 func lossySubs(ctx context.Context, found *salvage, lost []span) (map[event.SubID]bool, error) {
 	out := map[event.SubID]bool{}
 	if len(lost) == 0 {
@@ -243,7 +243,7 @@ func lossySubs(ctx context.Context, found *salvage, lost []span) (map[event.SubI
 	return out, nil
 }
 
-// complete reports whether no entry is missing of the tables that a store needs.
+// complete reports whether the tables that a store needs have all their entries.
 func complete(from map[string]*foundTable) bool {
 	for _, name := range [][]byte{tables.Meta, tables.Subs, tables.Settings} {
 		if t := from[string(name)]; t == nil || !t.whole {
@@ -253,7 +253,7 @@ func complete(from map[string]*foundTable) bool {
 	return true
 }
 
-// with returns the table of subscriptions with the given ones as another table has them.
+// with returns the table of subscriptions, with the given subscriptions as in another table.
 func (t *foundTable) with(other *foundTable, subs map[event.SubID]bool) *foundTable {
 	out := &foundTable{keys: t.keys, values: slices.Clone(t.values), whole: t.whole}
 	for i, key := range out.keys {

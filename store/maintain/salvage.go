@@ -18,8 +18,8 @@ import (
 	"eventdeck/store/tables"
 )
 
-// salvage is what can be read of a damaged file, without bbolt: what the tree leads to, and
-// where that lacks something, what stands on any page.
+// salvage is what can be read of a damaged file without bbolt: the entries that the tree leads
+// to and, if some are missing, those on any page.
 type salvage struct {
 	file   *os.File
 	pages  *boltfile.Pages
@@ -181,7 +181,7 @@ func (s *salvage) readTables(ctx context.Context, root uint64) error {
 // is not known which was given last.
 const maxJump = 1 << 24
 
-// readLog reads the log in the order of its tree, and what is missing there from all pages.
+// readLog reads the log in the order of its tree, and missing records from all pages.
 func (s *salvage) readLog(ctx context.Context, root uint64) error {
 	var counter uint64
 	var sums uint32
@@ -245,7 +245,7 @@ func (s *salvage) entry(table []byte, e boltfile.Entry) (f found, ok bool) {
 	return f, err == nil && (r.Server == "") == f.gone
 }
 
-// plausible returns a counter without a checksum, or what the numbers say where they
+// plausible returns a counter that has no checksum, or the highest plausible number if the records
 // contradict it: when it is far above them, or more than one is above it.
 func (s *salvage) plausible(counter uint64) uint64 {
 	var seqs []uint64
@@ -274,9 +274,8 @@ func (s *salvage) plausible(counter uint64) uint64 {
 	return counter
 }
 
-// correctNumbers finds the numbers that are wrong, and what they were: they lie between two
-// good ones, and there it is the one that fits the checksum, or the only one that is left.
-// It reports whether a record had to be left out.
+// correctNumbers corrects damaged numbers: the right one lies between two good ones, and fits
+// the checksum or is the only one left there. It reports whether a record had to be left out.
 func (s *salvage) correctNumbers() (lost bool) {
 	before := uint64(0)
 	for i := range s.log {
@@ -359,8 +358,8 @@ func (s *salvage) order() {
 	s.log = slices.CompactFunc(s.log, func(a, b found) bool { return a.seq == b.seq })
 }
 
-// scanPages looks in all pages, also in those that are not in use any more, for records
-// whose numbers are missing. Of two different records with one number neither is taken.
+// scanPages searches all pages, also unused ones, for records whose numbers are missing. If
+// two different records have one number, neither is taken.
 func (s *salvage) scanPages(ctx context.Context) error {
 	if s.layout.Version == 0 {
 		if err := s.pages.Each(ctx, func(entries []boltfile.Entry) error {
@@ -439,8 +438,8 @@ func (s *salvage) value(f found) ([]byte, error) {
 	return value, err
 }
 
-// missing returns which numbers between the first record and the last number
-// that was given have none. Without any record everything is missing.
+// missing returns the numbers between the first record and the last number given that have no
+// record. If there is no record at all, everything is missing.
 func (s *salvage) missing() []span {
 	switch {
 	case s == nil:

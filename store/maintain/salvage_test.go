@@ -18,7 +18,7 @@ import (
 	"eventdeck/store/storetest"
 )
 
-// Whatever the pages hold, reading them ends and only finds records.
+// Reading pages ends and finds only records, whatever the pages hold.
 func FuzzReadPages(f *testing.F) {
 	dir := f.TempDir()
 	s, err := store.Open(f.Context(), store.Options{Dir: dir, Keyring: seal.NoKeyring()})

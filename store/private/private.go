@@ -1,5 +1,5 @@
-// Package private reads and writes files of one user: what others may have placed or
-// could change is refused, and what is made is readable by no other user.
+// Package private reads and writes files of one user: it refuses files that others may have
+// placed or could change, and makes files that no other user can read.
 package private
 
 import (
@@ -11,8 +11,7 @@ import (
 	"path/filepath"
 )
 
-// ErrRefused is wrapped by what refuses a file that others may have placed or could
-// change.
+// ErrRefused is wrapped by the errors for files that others may have placed or could change.
 var ErrRefused = errors.New("refused")
 
 // Dir makes sure that dir is a directory of this user which no other user can
@@ -59,7 +58,7 @@ func Open(path string, flag int, _ os.FileMode) (*os.File, error) {
 	case err != nil:
 		return nil, err
 	default:
-		// Before the opening too, since opening a named pipe or a device acts.
+		// Checked before opening too, since opening a named pipe or a device has effects.
 		if err := check(path, info); err != nil {
 			return nil, err
 		}

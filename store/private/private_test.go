@@ -18,7 +18,7 @@ func content(t *testing.T, path string) string {
 	return string(text)
 }
 
-// What replaces a file does so as a whole, or not at all, and leaves nothing beside it.
+// A file is replaced as a whole or not at all, and no temporary file is left.
 func TestReplaceIsAllOrNothing(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "file")
@@ -52,7 +52,7 @@ func TestReplaceIsAllOrNothing(t *testing.T) {
 	}
 }
 
-func TestOthersFilesAreRefused(t *testing.T) {
+func TestFilesOfOthersAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	if err := errors.Join(os.Mkdir(filepath.Join(dir, "folder"), 0o700), os.WriteFile(filepath.Join(dir, "file"), nil, 0o600)); err != nil {
 		t.Fatal(err)

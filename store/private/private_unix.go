@@ -25,7 +25,7 @@ func CheckOwner(info fs.FileInfo) error {
 	return nil
 }
 
-// SyncDir has the names in a directory written to the disk.
+// SyncDir flushes the names in a directory to the disk.
 //
 // Errors: those of the file system.
 func SyncDir(dir string) error {

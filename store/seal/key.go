@@ -55,13 +55,12 @@ type Keeper struct {
 	Random io.Reader     // for a new key
 }
 
-// Key returns the sealing key and where it is kept, [InKeyring] or [InFile]. noted is what
-// the store remembers of its key, nil for a new store; what is to be remembered from now on
-// is returned as fresh, nil where noted holds. A key that is gone is replaced by a new one
-// under a new name; what was sealed with the old one stays unreadable.
+// Key returns the sealing key and where it is kept, [InKeyring] or [InFile]. noted is the
+// stored note about the key, nil for a new store; fresh is the note to store from now on, nil
+// if noted still holds. A key that is gone is replaced by a new one under a new name; what was
+// sealed with the old one stays unreadable.
 //
-// Errors: [ErrKeyring]; [event.ErrDamaged] for a note that is none; those of the file
-// system.
+// Errors: [ErrKeyring]; [event.ErrDamaged] for an invalid note; those of the file system.
 func (k Keeper) Key(ctx context.Context, noted []byte) (key []byte, kept string, fresh []byte, err error) {
 	var have note
 	if noted != nil {
@@ -121,8 +120,8 @@ func (k Keeper) fromKeyring(ctx context.Context, account string) ([]byte, error)
 	return decodeKey(text), err
 }
 
-// toKeyring keeps the key and reads it back: a locked keyring of one system was
-// seen to take a secret and to hold nothing.
+// toKeyring keeps the key and reads it back: a locked keyring of one system was seen to accept
+// a secret and to hold nothing.
 func (k Keeper) toKeyring(ctx context.Context, account string, key []byte) error {
 	back, err := k.ask(ctx, func() (string, error) {
 		if err := k.Ring.Set(keyringService, account, encodeKey(key)); err != nil {
@@ -178,7 +177,7 @@ func (k Keeper) fromFile() ([]byte, error) {
 
 func encodeKey(key []byte) string { return base64.StdEncoding.EncodeToString(key) }
 
-// decodeKey returns nil for what is not a key.
+// decodeKey returns nil if text is not a key.
 func decodeKey(text string) []byte {
 	key, err := base64.StdEncoding.DecodeString(text)
 	if err != nil || len(key) != chacha20poly1305.KeySize {

@@ -7,7 +7,7 @@ import (
 	"github.com/zalando/go-keyring"
 )
 
-// What a [Keyring] reports besides errors of its own.
+// Errors that a [Keyring] reports besides its own.
 var (
 	// ErrNoKeyring: there is no keyring service on this system.
 	ErrNoKeyring = errors.New("no keyring service")
@@ -15,8 +15,8 @@ var (
 	ErrNoKey = errors.New("no such entry in the keyring")
 )
 
-// Keyring keeps small secrets outside of the store. Calls may take as long as
-// they like, because a person may be asked: a [Keeper] gives up.
+// Keyring keeps small secrets outside of the store. Calls may take any time, because a person
+// may be asked: a [Keeper] gives up waiting.
 type Keyring interface {
 	// Get returns a secret. Errors: ErrNoKeyring, ErrNoKey, others.
 	Get(service, account string) (string, error)
@@ -50,8 +50,8 @@ func keyringError(err error) error {
 	return err
 }
 
-// NoKeyring returns a keyring that is not there, so that the key is kept in a
-// file. It is for tests and for systems whose keyring must not be asked.
+// NoKeyring returns a keyring that reports ErrNoKeyring, so that the key is kept in a file. It
+// is for tests and for systems whose keyring must not be asked.
 func NoKeyring() Keyring { return noKeyring{} }
 
 type noKeyring struct{}

@@ -65,12 +65,12 @@ func (r *fakeRing) Set(service, account, secret string) error {
 
 func newRing() *fakeRing { return &fakeRing{entries: map[string]string{}} }
 
-// keeper is one of a store in dir.
+// keeper is a Keeper for a store in dir.
 func keeper(dir string, ring Keyring) Keeper {
 	return Keeper{Dir: dir, Ring: ring, Random: rand.Reader}
 }
 
-func TestTheKeyStaysWhereItIs(t *testing.T) {
+func TestKeyStaysWhereItIs(t *testing.T) {
 	ring := newRing()
 	for kept, first := range map[string]Keyring{InKeyring: ring, InFile: NoKeyring()} {
 		dir := t.TempDir()
@@ -88,7 +88,7 @@ func TestTheKeyStaysWhereItIs(t *testing.T) {
 	}
 }
 
-func TestKeyringFailuresAreNoReasonToFallBack(t *testing.T) {
+func TestNoFallbackFromAFailingKeyring(t *testing.T) {
 	locked := errors.New("the collection is locked")
 	good := newRing()
 	key, _, noted, err := keeper(t.TempDir(), good).Key(t.Context(), nil)

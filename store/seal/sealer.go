@@ -36,7 +36,7 @@ func NewSealer(key []byte, random io.Reader) (Sealer, error) {
 	return Sealer{aead, random}, nil
 }
 
-// Seal returns version, nonce and ciphertext of plain. Nothing seals to nil.
+// Seal returns version, nonce and ciphertext of plain; nil if plain is empty.
 //
 // Errors: those of the randomness.
 func (s Sealer) Seal(place, plain string) ([]byte, error) {

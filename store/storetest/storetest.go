@@ -10,8 +10,8 @@ import (
 	"eventdeck/store/seal"
 )
 
-// Open returns an empty store without a sealing key that keeps everything. It is closed
-// when the test ends, which fails where that fails.
+// Open returns an empty store without a sealing key that keeps everything. It is closed at the
+// end of the test, which fails if the closing fails.
 func Open(t testing.TB) event.Store {
 	t.Helper()
 	s, err := store.Open(context.Background(), store.Options{Dir: t.TempDir(), Keyring: seal.NoKeyring()})
@@ -33,7 +33,7 @@ func Open(t testing.TB) event.Store {
 const batchRecords = 1000
 
 // Fill stores n records of one subscription, numbered from 1, and returns when they are
-// committed. Where record tells no payload beside the raw bytes, that is all of these.
+// committed. For a record with raw bytes and no data, the raw bytes are the data.
 func Fill(t testing.TB, s event.Store, n int, record func(i int) event.Record) {
 	t.Helper()
 	for from := 1; from <= n; from += batchRecords {

@@ -15,14 +15,14 @@ import (
 	"eventdeck/store/codec"
 )
 
-// UnreadableError: an entry is none of its table. It wraps [event.ErrDamaged].
+// UnreadableError: an entry cannot be decoded. It wraps [event.ErrDamaged].
 type UnreadableError struct{ error }
 
 // Unwrap returns what is wrong.
 func (e *UnreadableError) Unwrap() error { return e.error }
 
-// CheckEntry decodes an entry of a table. What is sealed is not opened: the key is not
-// needed here.
+// CheckEntry decodes an entry of a table. Sealed values are not opened: that would need the
+// key.
 //
 // Error: [*UnreadableError].
 func CheckEntry(table, key, value []byte) error {
@@ -52,8 +52,9 @@ func CheckEntry(table, key, value []byte) error {
 	return &UnreadableError{fmt.Errorf("%w: the entry %q of %s cannot be read: %w", event.ErrDamaged, key, table, err)}
 }
 
-// QuickCheck finds most damage in well under a millisecond: are all tables there, can the
-// newest record be read, is its number at most the last one given.
+// QuickCheck finds most damage in well under a millisecond: it checks that all tables are
+// there, that the newest record can be read, and that its number is at most the last one
+// given.
 //
 // Error: [event.ErrDamaged].
 func QuickCheck(tx *boltfile.Tx) error {
@@ -98,8 +99,7 @@ func Identified(events, gone boltfile.Bucket, seq uint64) ([]byte, error) {
 	return gone.Get(SeqKey(seq))
 }
 
-// PutLag notes in the journal that acts may have been carried out which it does not have,
-// and why.
+// PutLag notes in the journal that it may lack acts that were carried out, and why.
 //
 // Errors: [event.ErrDamaged], those of bbolt.
 func PutLag(tx *boltfile.Tx, why string) error {

@@ -197,7 +197,7 @@ func (k *KeptSub) Secrets() Secrets {
 	return Secrets{k.Sub.Hook.Secret, k.Sub.Hook.Previous, k.Sub.Resume}
 }
 
-// Seal seals the secrets that differ from those before.
+// Seal seals the secrets that differ from those in before.
 //
 // Errors: those of [seal.Sealer.Seal].
 func (k *KeptSub) Seal(before Secrets, s seal.Sealer) error {

@@ -1,6 +1,6 @@
-// Package tables says what the database of a store holds: its tables and their layouts, how
-// an older file becomes one of today, and the stored form of what several readers share:
-// subscriptions, what is counted of the log, times. It knows no commits and no files.
+// Package tables says what the database of a store holds: its tables and their layouts, the
+// migrations of older files, and the stored form of what several readers share: subscriptions,
+// usage of the log, times. It knows no commits and no files.
 package tables
 
 import (

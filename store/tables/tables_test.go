@@ -105,8 +105,8 @@ func older(t *testing.T, layout uint64) *bolt.DB {
 	return db
 }
 
-// A file of each older layout becomes one of today: with every table, every entry as it
-// was, and what is counted of the log. A second migration writes nothing.
+// A file of each older layout is migrated to the newest one: with every table, every entry as
+// it was, and the counts of the log. A second migration writes nothing.
 func TestMigrateFromEachLayout(t *testing.T) {
 	for layout := uint64(1); layout < tables.Newest; layout++ {
 		t.Run(fmt.Sprint(layout), func(t *testing.T) {
@@ -170,7 +170,7 @@ func TestMigrateAnEmptyFile(t *testing.T) {
 	})
 }
 
-func TestMigrateRefusesWhatIsNotItsOwn(t *testing.T) {
+func TestMigrateRefusesForeignFiles(t *testing.T) {
 	newer := newFile(t)
 	update(t, newer, func(tx *boltfile.Tx) error { return tx.SetVersion(tables.Newest + 1) })
 	foreign := openFile(t)
@@ -259,8 +259,8 @@ func TestQuickCheckFindsWhatIsWrongWithTheNewestRecord(t *testing.T) {
 	})
 }
 
-// The secrets of a stored subscription are sealed, and open with the key alone; its texts
-// need not be UTF-8.
+// The secrets of a stored subscription are sealed, and open only with the key; its texts need
+// not be UTF-8.
 func TestSubscriptionsAreStoredSealed(t *testing.T) {
 	sealer, err := seal.NewSealer(bytes.Repeat([]byte("k"), 32), rand.Reader)
 	must(t, err)
@@ -295,7 +295,7 @@ func TestSubscriptionsAreStoredSealed(t *testing.T) {
 	}
 }
 
-// A secret that did not change is not sealed again, and one that is taken away is gone.
+// An unchanged secret is not sealed again, and a removed one is gone.
 func TestSecretsAreSealedOnce(t *testing.T) {
 	sealer, err := seal.NewSealer(bytes.Repeat([]byte("k"), 32), rand.Reader)
 	must(t, err)
@@ -338,7 +338,7 @@ func TestUsageIsReadAsWritten(t *testing.T) {
 	}
 }
 
-// A snapshot has every table, the content of those that are not the log's, and the last
+// A snapshot has every table, the content of all tables but those of the log, and the last
 // numbers of all.
 func TestSnapshotHoldsAllButTheLog(t *testing.T) {
 	from, to := newFile(t), openFile(t)

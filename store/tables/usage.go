@@ -9,8 +9,8 @@ import (
 	"eventdeck/store/codec"
 )
 
-// Amount is how much of the log something takes; Bytes are those of values and keys. A
-// change may be negative.
+// Amount is how much of the log is used; Bytes are those of values and keys. A change may be
+// negative.
 type Amount struct{ Records, Bytes int64 }
 
 // Plus adds a change.

@@ -12,10 +12,9 @@ import (
 	"eventdeck/ui/cli/program"
 )
 
-// announcer is the screen in words, for screen readers and for operators that want to
-// scroll back: it only appends lines, and each stands for itself. It tells the
-// state of servers and subscriptions when it begins and when it changes, and
-// every record that arrives.
+// announcer is the screen in words, for screen readers and for operators who want to scroll
+// back: it only appends lines, each of which can be understood alone. It announces the state
+// of servers and subscriptions at the start and on changes, and every record that arrives.
 type announcer struct {
 	host host.Reader
 	out  io.Writer
@@ -69,7 +68,7 @@ func (p *announcer) run(ctx context.Context) error {
 	}
 }
 
-// inTrouble counts the subscriptions that bring nothing, "" for none.
+// inTrouble says how many subscriptions bring nothing, "" for none.
 func inTrouble(snap host.Snapshot) string {
 	n := 0
 	for i := range snap.Subs {
@@ -89,7 +88,7 @@ func (p *announcer) line(text string) {
 	p.buf = append(append(append(p.buf, "  "...), text...), '\n')
 }
 
-// states announces what changed since it was told last.
+// states announces the states that changed since they were last announced.
 func (p *announcer) states(snap host.Snapshot) {
 	if now := snap.Store.Holder; now != p.holder && snap.Store.Err == nil {
 		words := fmt.Sprintf("process %d has ended; this one has the store now and goes on", p.holder)
@@ -123,8 +122,8 @@ func (p *announcer) states(snap host.Snapshot) {
 	}
 }
 
-// settled is the state of a subscription without those that come and go with
-// every poll and refresh.
+// settled is the state of a subscription, without the passing states of every poll and
+// refresh.
 func settled(v host.SubscriptionView) event.State {
 	state := v.Status.State
 	if state == "" {
@@ -145,7 +144,7 @@ func settled(v host.SubscriptionView) event.State {
 	return state
 }
 
-// spoken is a state as a sentence says it.
+// spoken is a state in a sentence.
 func spoken(s event.State) string {
 	if s == event.StateBackoff {
 		return "in backoff"
@@ -177,7 +176,7 @@ func reachWords(s host.ServerView) string {
 	return words
 }
 
-// because tells why a subscription is in trouble, else the last error, if there is one.
+// because says why a subscription is in trouble, or its last error, if there is one.
 func because(v host.SubscriptionView) string {
 	if v.InTrouble() {
 		if why := v.Why(func(t time.Time) string { return t.Local().Format(time.TimeOnly) }); why != "" {
@@ -190,7 +189,7 @@ func because(v host.SubscriptionView) string {
 	return ": " + plain.Text(v.Status.Error)
 }
 
-// records announces what was stored, up to a batch.
+// records announces the records that were stored, up to a batch.
 func (p *announcer) records() error {
 	return p.host.Log().After(p.pos, func(r event.Record) bool {
 		p.pos = r.Seq

@@ -11,8 +11,8 @@ import (
 	"eventdeck/host/trust"
 )
 
-// The screen in words appends lines: states when they change, records as they
-// come, and nothing that could act on a terminal.
+// The screen in words appends lines: states when they change, records as they come, and
+// nothing that could act on a terminal.
 func TestPlainScreen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)

@@ -14,12 +14,12 @@ import (
 	"eventdeck/ui/cli/program"
 )
 
-// sentBody is what the model of a run was sent.
+// sentBody is the body that the model of a run was sent.
 func sentBody(id react.RunID) []byte {
 	return []byte(`{"model":"m","run":"` + string(id) + `","text":"` + "\u202e" + `"}`)
 }
 
-// remembers makes again what models were sent.
+// remembers reconstructs the bodies that models were sent.
 type remembers struct{ program.Models }
 
 func (remembers) Sent(first react.Request, steps []react.Step, n int) ([]byte, error) {
@@ -29,7 +29,7 @@ func (remembers) Sent(first react.Request, steps []react.Step, n int) ([]byte, e
 	return sentBody(first.Run), nil
 }
 
-// asked is an engine with two models: the run of one is done, that of the other failed.
+// asked is an engine with two models: the run of one is done, the run of the other has failed.
 func asked() *engine {
 	e := newEngine()
 	e.View.Models = []string{"done", "fails"}
@@ -88,7 +88,7 @@ func TestAskPrintsTheAnswer(t *testing.T) {
 		{exitUsage, "say which one with --model: done, fails", []string{"7", "why?"}},
 		{exitError, `unknown model "none"; there are: done, fails`, []string{"7", "why?", "--model", "none"}},
 		{exitUsage, "no sequence number", []string{"x", "why?", "--model", "done"}},
-		{exitUsage, "say what you want to know", []string{"7", " ", "--model", "done"}},
+		{exitUsage, "a question is missing", []string{"7", " ", "--model", "done"}},
 	} {
 		b.clear()
 		b.expect(t, c.code, c.want, append(append([]string{"ask"}, c.args...), "--data", dir)...)
@@ -98,7 +98,7 @@ func TestAskPrintsTheAnswer(t *testing.T) {
 	b.expect(t, exitError, "names none", "ask", "7", "why?", "--data", dir)
 }
 
-func TestTheBytesThatAModelWasSentAreShownAgain(t *testing.T) {
+func TestBodySentToAModelIsShown(t *testing.T) {
 	b, dir := newReactBench(t, asked())
 	b.p.Models = remembers{}
 	b.expect(t, exitDone, "", "runs", "show", "bare", "--step", "1", "--body", "--data", dir)

@@ -15,8 +15,8 @@ import (
 	"eventdeck/ui/cli/program"
 )
 
-// damagedStores keep 1,000 events, of which one is not what was written, or a whole page
-// of them is not there.
+// damagedStores are stores of 1,000 events, of which one entry is damaged, or a whole page is
+// missing.
 func damagedStores(t *testing.T) map[string]string {
 	t.Helper()
 	dirs := map[string]string{}
@@ -52,9 +52,8 @@ func damagedStores(t *testing.T) map[string]string {
 	return dirs
 }
 
-// Of a damaged store whole records are printed, then the line that helps, and the end is
-// no success.
-func TestDamagedStoreIsNotPrintedAsIfItWereWhole(t *testing.T) {
+// Of a damaged store whole records are printed, then the advice, and the command fails.
+func TestDamagedStoreIsPrintedWithAnError(t *testing.T) {
 	for name, dir := range damagedStores(t) {
 		for _, args := range [][]string{{"events"}, {"events", "--limit", "900"}, {"export"}, {"export", "--format", "csv"}} {
 			if name == "a page with fewer records" && len(args) > 1 && args[1] == "--limit" {
@@ -89,7 +88,7 @@ func TestDamagedStoreIsNotPrintedAsIfItWereWhole(t *testing.T) {
 	}
 }
 
-// breaking is a store that ends.
+// breaking is a store that can break.
 type breaking struct {
 	event.Store
 	broken chan struct{}
@@ -101,7 +100,7 @@ func (b breaking) Info() event.StoreInfo {
 	return event.StoreInfo{Err: fmt.Errorf("%w: page 7", event.ErrDamaged)}
 }
 
-// A screen ends with its store, with the line that helps.
+// A screen ends with its store, and the advice is printed.
 func TestScreenEndsWithItsStore(t *testing.T) {
 	s := breaking{broken: make(chan struct{})}
 	d := &program.OpenHost{Store: s}

@@ -17,7 +17,7 @@ import (
 	"eventdeck/ui/cli/program"
 )
 
-// errChildDied: a process that read a damaged store came to no end of its own.
+// errChildDied: a process that read a damaged store did not end by itself.
 var errChildDied = errors.New("reading the store ended the process")
 
 // Bounds of a process that reads a damaged store: damage can lead a reader in
@@ -46,7 +46,7 @@ func (a *app) inChildReading(ctx context.Context, in io.Reader, dir, what string
 	var stderr firstBytes
 	cmd := exec.CommandContext(ctx, self, append([]string{"store", what, "--here", "--data", dir}, args...)...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, a.Stdout, &stderr
-	// What is put into place is put there whole.
+	// An interrupted child still finishes putting a file into place.
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = childLeave
 	err = cmd.Run()
@@ -73,8 +73,8 @@ func (b *firstBytes) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// boundChild ends the process when it takes more than its bounds. The returned
-// function ends the watch.
+// boundChild ends the process when it exceeds its bounds. The returned function ends the
+// watch.
 func boundChild() (stop func()) {
 	debug.SetMaxStack(childStack)
 	done := make(chan struct{})

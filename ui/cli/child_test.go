@@ -9,8 +9,9 @@ import (
 	"eventdeck/ui/cli/program"
 )
 
-// A command on the store that the operator ends says so, not how its process ended.
-func TestAChildThatIsEndedIsInterrupted(t *testing.T) {
+// A command on the store that the operator interrupts says so, and not how its child process
+// ended.
+func TestInterruptedChildSaysSo(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	a := &app{&program.App{Program: program.Program{Executable: os.Executable}}}

@@ -34,12 +34,12 @@ func TestUsageErrors(t *testing.T) {
 	}{
 		"unknown flag":       {[]string{"tail", "--nope"}, "unknown flag: --nope; `eventdeck tail --help` lists the flags"},
 		"flag needs value":   {[]string{"servers", "--config"}, "flag needs an argument"},
-		"bad duration":       {[]string{"tail", "pager", "t", "--for", "soon"}, `--for "soon": must be a time, such as 90s or 10m; `},
+		"bad duration":       {[]string{"tail", "pager", "t", "--for", "soon"}, `--for "soon": must be a duration, such as 90s or 10m; `},
 		"bad count":          {[]string{"tail", "pager", "t", "--count", "-1"}, `--count "-1": must be a whole number from 0 to 18446744073709551615; `},
 		"count too large":    {[]string{"tail", "pager", "t", "--count", "99999999999999999999"}, `--count "99999999999999999999": must be a whole number from 0 to `},
 		"neither yes nor no": {[]string{"tail", "pager", "t", "--plain=maybe"}, `--plain "maybe": must be true or false; `},
-		"tail without type":  {[]string{"tail", "pager"}, "something is missing; usage: eventdeck tail SERVER TYPE"},
-		"too much":           {[]string{"types", "a", "b"}, `"b" is too much`},
+		"tail without type":  {[]string{"tail", "pager"}, "an argument is missing; usage: eventdeck tail SERVER TYPE"},
+		"too much":           {[]string{"types", "a", "b"}, `"b" is one argument too many`},
 		"misspelled":         {[]string{"tial", "pager", "t"}, `no command "tial", did you mean "tail"?`},
 		"subs":               {[]string{"subs"}, "refresh ID or rotate ID"},
 		"subs misspelled":    {[]string{"subs", "lst"}, `did you mean "list"?`},
@@ -59,7 +59,7 @@ func TestUsageErrors(t *testing.T) {
 		"callback":           {[]string{"tail", "pager", "t", "--callback-url", "http://h"}, "--callback-url must look like https://"},
 		"listen":             {[]string{"tail", "pager", "t", "--listen", "8443"}, "--listen must look like"},
 		"plain http":         {[]string{"tail", "pager", "t", "--listen", "0.0.0.0:80", "--plain-http"}, "on loopback only"},
-		"no demo server":     {[]string{"demo-server"}, "something is missing"},
+		"no demo server":     {[]string{"demo-server"}, "an argument is missing"},
 		"demo server":        {[]string{"demo-server", "mail"}, "use pager, chat, archive, digest"},
 		"unknown shell":      {[]string{"completion", "klingon"}, `there is no shell "klingon"; there are bash, fish`},
 		"below two commands": {[]string{"import", "a", "b"}, `did you mean "servers import" or "store import"?`},
@@ -137,7 +137,7 @@ func TestUnknownServersAndFiles(t *testing.T) {
 	b.expect(t, exitUsage, "server address", "types", "gopher://h")
 }
 
-func TestAStoreThatCannotBeOpened(t *testing.T) {
+func TestStoreThatCannotBeOpened(t *testing.T) {
 	b := newBench(t)
 	b.p.OpenStore = func(context.Context, program.StoreOptions) (event.Store, error) {
 		return nil, errors.New("the store is in use: process 42 has /data open")
@@ -219,8 +219,8 @@ func TestServers(t *testing.T) {
 	b.expect(t, exitDone, "no server is configured: put one into "+b.p.Home, "servers")
 }
 
-// The report is printed whatever becomes of the server; the code is for scripts.
-func TestANamedServerThatIsNotReadyHasItsCode(t *testing.T) {
+// The report is printed whatever the server answers; the exit code is for scripts.
+func TestExitCodeOfAServerThatIsNotReady(t *testing.T) {
 	for name, tt := range map[string]struct {
 		connect, types error
 		code           int
@@ -357,7 +357,7 @@ func TestDemoServerEndsWithItsInput(t *testing.T) {
 	}
 }
 
-// flagsListen is the address that a host would have been given.
+// flagsListen is the address for deliveries that the host was given.
 func (b *bench) flagsListen() string { return b.options.ListenAddr }
 
 func TestHelpHasNoColours(t *testing.T) {
@@ -372,7 +372,8 @@ func TestHelpHasNoColours(t *testing.T) {
 	}
 }
 
-// Flags of the receiver stand in the help of what may receive deliveries, and are taken everywhere.
+// The flags of the receiver are in the help of commands that may receive deliveries, and every
+// command takes them.
 func TestHelpLeavesOutFlagsOfTheReceiver(t *testing.T) {
 	for command, want := range map[string]bool{"tail": true, "subs list": true, "events": false, "store check": false} {
 		b := newBench(t)
@@ -387,7 +388,7 @@ func TestTopSaysWhatAPathIs(t *testing.T) {
 	newBench(t).expect(t, exitUsage, "a path begins with a dot, such as .severity", "top", "severity")
 }
 
-// A script must notice that an incident is not there.
+// A script must notice that an incident does not exist.
 func TestReportOfNothing(t *testing.T) {
 	newBench(t).expect(t, exitError, `no stored record has the value "INC-1"`, "report", "INC-1", "--data", t.TempDir())
 	newBench(t).expect(t, exitDone, "", "report", "--data", t.TempDir())
@@ -447,7 +448,7 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-func TestTheLogIsAFileOfOnesOwn(t *testing.T) {
+func TestLogIsAPrivateFile(t *testing.T) {
 	b := newBench(t)
 	path := filepath.Join(t.TempDir(), "log")
 	b.standIn.connect = func(context.Context, string) error {
@@ -466,9 +467,9 @@ func TestTheLogIsAFileOfOnesOwn(t *testing.T) {
 	b.expect(t, exitError, "--log: ", "types", "pager", "--log", filepath.Join(path, "x"))
 }
 
-// What net/http and others write with package log goes where the program's own log
-// goes, and never to standard error, which is under the screen.
-func TestWhatLibrariesSayGoesIntoTheLog(t *testing.T) {
+// Lines that net/http and other libraries write with package log go to the program's own log,
+// and never to standard error, which is under the screen.
+func TestLibrariesWriteToTheLog(t *testing.T) {
 	b := newBench(t)
 	path := filepath.Join(t.TempDir(), "log")
 	b.p.Libraries = func(to *slog.Logger) { to.Warn("http: Accept error: too many open files") }
@@ -478,7 +479,7 @@ func TestWhatLibrariesSayGoesIntoTheLog(t *testing.T) {
 	}
 }
 
-func TestTheSealingKeyInAFileIsSaidOnce(t *testing.T) {
+func TestSealingKeyInAFileIsReportedOnce(t *testing.T) {
 	b := newBench(t)
 	b.store.info.Sealed, b.store.info.KeyLost = "file", true
 	b.fill(1)

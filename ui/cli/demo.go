@@ -47,8 +47,8 @@ func (a *app) demoCommand() *cobra.Command {
 	return cmd
 }
 
-// demoSubscriptions are the subscriptions of a first start: the story first, little of
-// what people say meanwhile. Between them they use every mode. The last one gathers for a
+// demoSubscriptions are the subscriptions of a first start: the story first, then a little of
+// what people say meanwhile. Together they use every mode. The last one collects events for a
 // minute.
 var demoSubscriptions = [...]struct {
 	server, typ string
@@ -67,9 +67,9 @@ var demoSubscriptions = [...]struct {
 	{"digest", "filtered-stream", event.ModePush, `{"eventTypes":["alert.*"],"channels":["cron"],"cronExpression":"* * * * *"}`},
 }
 
-// The servers of the demo do something wrong, as servers do: the first page is signed with
-// an unknown secret, and the streams of chat are cut when they have been open for so much of
-// the incident (at speed 1); presence has no replay.
+// The demo servers make typical mistakes: the first page is signed with an unknown secret, and
+// the streams of chat are cut when they have been open for demoCut of the incident (at speed
+// 1); presence has no replay.
 const (
 	demoForgery = "signature-wrong-once"
 	demoCut     = 35 * time.Second
@@ -132,9 +132,8 @@ func (a *app) demoElsewhere(ctx context.Context, c *attach.Client, err error) er
 	return a.showDemoOf(ctx, program.AttachedHost(c))
 }
 
-// startServers runs the demo servers that have an address, and returns how all of
-// them are reached. The returned function ends them, also after an error; chat is
-// a process of its host.
+// startServers runs the demo servers that have an address, and returns how all of them are
+// reached. stop ends them, also after an error; chat is a process that its host starts.
 func (a *app) startServers(ctx context.Context, f demoFlags) (servers []event.Server, stop func() error, err error) {
 	var stops program.Endings
 	stop = func() error { return stops.End() }
@@ -159,8 +158,8 @@ func (a *app) startServers(ctx context.Context, f demoFlags) (servers []event.Se
 	return slices.Insert(servers, 1, chat), stop, nil
 }
 
-// startServer runs a demo server in this process, on loopback, and returns its
-// address and what ends it. The end of ctx does not: after the signal that ends the
+// startServer runs a demo server in this process, on loopback, and returns its address and a
+// function that ends it. The end of ctx does not end it: after the signal that ends the
 // program, subscriptions are still ended at the server.
 func (a *app) startServer(ctx context.Context, name string, f demoFlags) (url string, stop func() error, err error) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -196,8 +195,8 @@ func (a *app) startServer(ctx context.Context, name string, f demoFlags) (url st
 	return url, stop, nil
 }
 
-// subscribeDemo begins the subscriptions of a first start. The returned function
-// waits for the end of that and tells what failed.
+// subscribeDemo begins the subscriptions of a first start. wait waits until that is done and
+// returns what failed.
 func subscribeDemo(ctx context.Context, d *program.OpenHost) (wait func() error) {
 	var wg sync.WaitGroup
 	errs := make([]error, len(demoSubscriptions))
@@ -215,8 +214,7 @@ func subscribeDemo(ctx context.Context, d *program.OpenHost) (wait func() error)
 	}
 }
 
-// anyReal reports whether something failed for another reason than the end of
-// the program.
+// anyReal reports whether something failed for a reason other than the end of the program.
 func anyReal(errs []error) bool {
 	for _, err := range errs {
 		if err != nil && !errors.Is(err, context.Canceled) {

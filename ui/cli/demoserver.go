@@ -37,7 +37,7 @@ On another address each of these needs its flag.
 				return a.listFaults()
 			}
 			if len(args) == 0 {
-				return usage.Errorf("demo-server: something is missing; usage: %s", cmd.UseLine())
+				return usage.Errorf("demo-server: an argument is missing; usage: %s", cmd.UseLine())
 			}
 			o.Token = event.NewSecret(token)
 			return a.runDemoServer(cmd.Context(), args[0], o)
@@ -47,21 +47,21 @@ On another address each of these needs its flag.
 	f.StringVar(&o.Listen, "listen", "", "address at which it listens (default 127.0.0.1:8931 for pager, 8933 for archive, 8934 for digest, 8935 for model)")
 	f.Float64Var(&o.Speed, "speed", 1, "how many times faster than life the incident runs")
 	f.Int64Var(&o.Seed, "seed", 1, "fixes content and timing")
-	f.IntVar(&o.Rate, "rate", 0, "offer load.tick with so many events a second")
-	f.StringVar(&token, "token", "", "bearer token to demand")
+	f.IntVar(&o.Rate, "rate", 0, "offer load.tick with this number of events per second")
+	f.StringVar(&token, "token", "", "bearer token that callers must send")
 	f.BoolVar(&o.AllowLoopback, "allow-loopback", false, "deliver to callbacks on loopback")
 	f.BoolVar(&o.TrustCA, "trust-ca", false, "trust the local authority for deliveries")
 	f.BoolVar(&o.LoopbackPrincipal, "loopback-principal", false, "take callers on loopback without a token")
 	f.BoolVar(&o.ServerKey, "server-key", false, "pager signs deliveries also with a key that it makes and publishes (v1a)")
 	f.BoolVar(&o.TopLevel, "top-level", false, "pager tells its capability at the top level too, as servers of the design sketch do")
-	f.StringSliceVar(&o.Faults, "fault", nil, "what pager or chat does wrong on purpose: NAME[,NAME], some with =DURATION; list tells them")
-	f.BoolVar(&o.Hijacked, "hijacked", false, "model does what it reads, whoever wrote it")
+	f.StringSliceVar(&o.Faults, "fault", nil, "what pager or chat does wrong on purpose: NAME[,NAME], some with =DURATION; list prints them")
+	f.BoolVar(&o.Hijacked, "hijacked", false, "model obeys whatever it reads")
 	f.StringVar(&o.CAFile, "ca", "", "file with certificates to trust for deliveries, in place of the local authority")
 	return cmd
 }
 
-// runDemoServer runs a demo server on the standard input and output of this process, or where
-// it listens.
+// runDemoServer runs a demo server on the standard input and output of this process, or on the
+// address of --listen.
 func (a *app) runDemoServer(ctx context.Context, name string, o host.DemoOptions) error {
 	switch {
 	case !slices.Contains(host.DemoServers(), name):
@@ -94,13 +94,13 @@ func (a *app) runDemoServer(ctx context.Context, name string, o host.DemoOptions
 	return err
 }
 
-// errSpokenTo: a client speaks on standard input with a server that listens at an address.
+// errSpokenTo: a client writes to standard input, but the server listens at an address.
 var errSpokenTo = errors.New("it does not read standard input")
 
-// endWithInput ends a server that listens at an address when its standard input is a pipe
-// that ends, as it does with the program that started it. A byte on the pipe is a mistake:
-// then the cause says that the server is to be reached at its address. The goroutine ends
-// with the input.
+// endWithInput ends a server that listens at an address when its standard input is a pipe that
+// ends, as it does with the program that started it. A byte on the pipe is a mistake, and the
+// cause says then that the server is reached at its address. The goroutine ends with the
+// input.
 func endWithInput(in io.Reader, name string, end context.CancelCauseFunc) {
 	file, ok := in.(*os.File)
 	if !ok {

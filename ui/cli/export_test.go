@@ -23,7 +23,7 @@ func (b *bench) realStores() {
 	}
 }
 
-// storeSome keeps n events and two other records in a directory.
+// storeSome stores n events and two other records in a directory.
 func storeSome(t *testing.T, dir string, n int) {
 	t.Helper()
 	s, err := store.Open(t.Context(), store.Options{Dir: dir, Keyring: seal.NoKeyring()})
@@ -54,7 +54,7 @@ func storeSome(t *testing.T, dir string, n int) {
 	}
 }
 
-// What one store exports with its bytes, another imports; again it changes
+// An export with raw bytes can be imported into another store; a second import changes
 // nothing.
 func TestExportAndImport(t *testing.T) {
 	b := newBench(t)
@@ -87,8 +87,8 @@ func TestExportAndImport(t *testing.T) {
 	}
 }
 
-// Lines of earlier versions name a server by its whole address: imported they show no
-// secret of it, and are told apart as before.
+// Lines of earlier versions name a server by its whole address: once imported they show no
+// secret of it, and are distinguished as before.
 func TestImportOfLinesWithSecretsInAddresses(t *testing.T) {
 	b := newBench(t)
 	b.realStores()

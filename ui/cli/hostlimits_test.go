@@ -34,7 +34,7 @@ func TestLimitsOfTheSettingsReachHostAndStore(t *testing.T) {
 	}
 }
 
-// What is wrong in the file is said, once each, and ends nothing.
+// Each mistake in the file is reported once, and ends nothing.
 func TestWrongLimitsEndNothing(t *testing.T) {
 	for name, c := range map[string]struct {
 		text  string

@@ -80,8 +80,8 @@ func (a *app) source() config.Source {
 	return s
 }
 
-// wanted returns the servers to import: those that are named, else all that can
-// be used and are not switched off.
+// wanted returns the servers to import: the named ones, or all that can be used and are not
+// switched off.
 func wanted(found []config.Found, names []string) ([]config.Draft, error) {
 	var drafts []config.Draft
 	for _, f := range found {

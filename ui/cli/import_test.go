@@ -14,7 +14,7 @@ import (
 	"eventdeck/ui/cli/program"
 )
 
-// foreignFile puts the configuration of another client into the bench's home.
+// foreignFile writes the configuration of another client in the bench's home.
 func (b *bench) foreignFile(t *testing.T, text string) (ours string) {
 	t.Helper()
 	path := filepath.Join(b.p.Home, ".cursor", "mcp.json")
@@ -76,8 +76,7 @@ func TestImportByName(t *testing.T) {
 	b.expect(t, exitError, "unexpected end of JSON", "servers", "import")
 }
 
-// The demo servers that the screen starts end with it, and so do their
-// subscriptions.
+// The demo servers that the screen starts end with it, and so do their subscriptions.
 func TestDemoFromTheScreen(t *testing.T) {
 	b := demoBench(t)
 	subscribed := make(chan struct{}, 10)
@@ -103,8 +102,8 @@ func TestDemoFromTheScreen(t *testing.T) {
 	}
 }
 
-// A signal that ends the program does not end the demo servers: the subscriptions are
-// ended at them afterwards.
+// A signal that ends the program does not end the demo servers before the subscriptions are
+// ended at them.
 func TestSignalLeavesDemoServers(t *testing.T) {
 	b := demoBench(t)
 	serve := b.p.DemoServer

@@ -29,7 +29,7 @@ func TestBoundsAreRead(t *testing.T) {
 	}
 }
 
-func TestBoundsThatMakeNoSense(t *testing.T) {
+func TestInvalidBounds(t *testing.T) {
 	for _, f := range []limitFlags{
 		{age: "soon"}, {age: "-1d"}, {age: "-1h"}, {age: "99999999999d"}, {age: "NaNd"},
 		{size: "3parsec"}, {size: "-1"}, {size: "1e300GiB"}, {size: "NaN"}, {size: "GiB"}, {records: "-1"}, {records: "many"},

@@ -16,7 +16,7 @@ import (
 	"eventdeck/ui/cli/program"
 )
 
-// keep puts a subscription with n events into the store.
+// keep stores a subscription with n events.
 func (b *bench) keep(server, typ string, n int) event.Subscription {
 	key := event.Key{Server: server, Type: trust.Untrusted(typ), Args: []byte(`{"a":"\u202e"}`)}
 	sub := event.Subscription{ID: key.ID(), Key: key, Mode: event.ModePush, State: event.StateLive}
@@ -92,7 +92,7 @@ func TestSubsList(t *testing.T) {
 	b.expect(t, exitDone, "no subscription is kept in /data", "subs", "list", "--data", b.data(t))
 }
 
-// A subscription whose deliveries are refused says so once, the cause first.
+// A subscription whose deliveries are refused says so once, and the cause first.
 func TestSubsListSaysOnceThatDeliveriesAreRefused(t *testing.T) {
 	v := host.SubscriptionView{Running: true}
 	v.Status.State, v.Status.Reason = event.StateRefused, event.ReasonRefused
@@ -175,7 +175,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-func TestTheRecordsOfARemovedSubscriptionStay(t *testing.T) {
+func TestRecordsOfARemovedSubscriptionStay(t *testing.T) {
 	b := newBench(t)
 	sub := b.keep("pager", "a", 1)
 	b.store.subs = nil
@@ -185,7 +185,7 @@ func TestTheRecordsOfARemovedSubscriptionStay(t *testing.T) {
 	}
 }
 
-func TestADirectoryThatIsNotThere(t *testing.T) {
+func TestMissingDirectory(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "none")
 	for _, args := range [][]string{{"events"}, {"subs", "list"}, {"subs", "rm", "x"}} {
 		b := newBench(t)

@@ -10,7 +10,7 @@ import (
 	"eventdeck/host/mcptest"
 )
 
-// malformed is a configuration with a mistake: what is said of it, and which command
+// malformed is a configuration with a mistake, the message about it, and the command that
 // meets it.
 type malformed struct {
 	servers, settings string // "": what the bench has
@@ -74,9 +74,9 @@ func malformedConfigurations() map[string]malformed {
 	}
 }
 
-// A mistake in what the operator wrote is told in one line that names it, without a
-// secret; other servers work, and what is kept and what is written stays as it is.
-func TestMalformedConfigurationIsToldAndHarmsNothing(t *testing.T) {
+// A mistake in a file of the operator is reported in one line that names the file, without a
+// secret; other servers work, and the store and the file stay as they are.
+func TestMalformedConfigurationIsReportedAndHarmsNothing(t *testing.T) {
 	for name, m := range malformedConfigurations() {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)

@@ -27,8 +27,8 @@ type mcpFlags struct {
 	ca       string
 }
 
-// mcpToken is the variable with the token that callers over HTTP must show. It is none of
-// the flags: others can read a command line.
+// mcpToken is the variable with the token that callers over HTTP must show. It is not a flag,
+// since others can read a command line.
 const mcpToken = "EVENTDECK_MCP_TOKEN"
 
 func (a *app) mcpCommand() *cobra.Command {
@@ -59,7 +59,7 @@ which callers then show as bearer. On another address the token is needed, and -
 	return cmd
 }
 
-// listener opens the address of --listen; nil without one.
+// listener opens the address of --listen; nil without the flag.
 func (f mcpFlags) listener(ctx context.Context, token event.Secret) (net.Listener, error) {
 	if f.listen == "" {
 		if f.beyond {

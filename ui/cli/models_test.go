@@ -42,7 +42,7 @@ const threeModels = `{"models": {
   "big":   {"wire": "messages", "url": "https://api.example.com", "model": "big-1", "key": "${BIG_KEY}", "price": {"in": "3.00", "out": "0.125"}},
   "other": {"wire": "chat", "url": "https://example.com/v1", "model": "x\u202e", "key": "keyring"}}, "rules": {}}`
 
-// What the demo runs with a data directory is what the other commands see with it.
+// The rules of a demo with a data directory are those that other commands see with it.
 func TestRulesOfADemoAreFoundByEachCommand(t *testing.T) {
 	data := t.TempDir()
 	if err := os.WriteFile(filepath.Join(data, "demo-rules.json"), []byte(threeModels), 0o600); err != nil {

@@ -8,14 +8,14 @@ import (
 	"eventdeck/host/react"
 )
 
-// following is the control of the reactions of whatever process a screen is on now: that one
-// may end, and this process or another take its store over. Where no reactions run, every
-// method but Reactions returns [react.ErrNotEngine].
+// following is the control of the reactions of the process that a screen is attached to at the
+// moment: that process may end, and this one or another take its store over. If no reactions
+// run, every method but Reactions returns [react.ErrNotEngine].
 type following struct{ of attach.Controller }
 
 var _ react.Control = following{}
 
-// withControl calls the control of now.
+// withControl calls the present control.
 func withControl[T any](f following, call func(react.Control) (T, error)) (T, error) {
 	if c := f.of.Control(); c != nil {
 		return call(c)
@@ -24,7 +24,7 @@ func withControl[T any](f following, call func(react.Control) (T, error)) (T, er
 	return none, react.ErrNotEngine
 }
 
-// do is withControl without an answer.
+// do is withControl for a call that returns only an error.
 func (f following) do(call func(react.Control) error) error {
 	_, err := withControl(f, func(c react.Control) (struct{}, error) { return struct{}{}, call(c) })
 	return err

@@ -18,11 +18,11 @@ import (
 	"eventdeck/ui/internal/reacttest"
 )
 
-// engine is the stand-in of reactions; what is overridden looks at what it is given, and shows
-// in its state.
+// engine is the stand-in of reactions; the methods that it overrides check their arguments,
+// and change its state.
 type engine struct{ reacttest.Engine }
 
-// change makes a new state, in which the rule is another one.
+// change makes a new state with a changed rule.
 func (e *engine) change(how func(*react.RuleView)) {
 	e.Lock()
 	defer e.Unlock()
@@ -118,11 +118,19 @@ func newEngine() *engine {
 // newReactBench is a bench beside a process that runs reactions, with its data directory.
 func newReactBench(t *testing.T, e *engine) (*bench, string) {
 	t.Helper()
-	b, dir := newBench(t), t.TempDir()
-	o := attach.Options{API: b.standIn, Store: b.store, Dir: dir}
+	b, o := newBench(t), attach.Options{Dir: t.TempDir()}
 	if e != nil {
 		o.Control = e
 	}
+	b.serve(t, o)
+	return b, o.Dir
+}
+
+// serve lets commands attach to the bench's host until the test ends, as if another process had
+// the store in o.Dir open.
+func (b *bench) serve(t *testing.T, o attach.Options) {
+	t.Helper()
+	o.API, o.Store = b.standIn, b.store
 	s, err := attach.Serve(o)
 	if err != nil {
 		t.Fatal(err)
@@ -132,7 +140,6 @@ func newReactBench(t *testing.T, e *engine) (*bench, string) {
 			t.Error(err)
 		}
 	})
-	return b, dir
 }
 
 // clear forgets what was printed.
@@ -152,7 +159,7 @@ func TestWithoutAnEngineReactionsSaySo(t *testing.T) {
 	}
 }
 
-func TestWhatCommandsAskOfTheEngine(t *testing.T) {
+func TestCommandsCallTheEngine(t *testing.T) {
 	hash := newEngine().All[0].Request.Hash()
 	for _, c := range []struct {
 		args []string
@@ -193,15 +200,20 @@ func TestWhatCommandsAskOfTheEngine(t *testing.T) {
 	b, dir := newReactBench(t, e)
 	b.expect(t, exitError, react.ErrChanged.Error(), "approve", "waits", "0000", "--data", dir)
 	b.clear()
-	b.expect(t, exitError, "runs list", "runs", "show", "none", "--data", dir)
-	b.clear()
 	b.expect(t, exitUsage, "must be done or failed", "runs", "settle", "ended", "maybe", "--data", dir)
 	b.clear()
 	b.expect(t, exitError, "unknown rule", "rules", "arm", "other", "--data", dir)
 	b.clear()
-	b.expect(t, exitUsage, "must be a time", "rules", "silence", "page", "soon", "--data", dir)
+	b.expect(t, exitUsage, "must be a duration", "rules", "silence", "page", "soon", "--data", dir)
 	if len(e.Did) != 0 {
 		t.Errorf("the engine did %q", e.Did)
+	}
+}
+
+func TestUnknownRunIsReportedAsSuch(t *testing.T) {
+	for _, args := range [][]string{{"runs", "show", "nosuch"}, {"runs", "out", "nosuch"}, {"approve", "nosuch"}, {"approve", "nosuch", "0000"}} {
+		b, dir := newReactBench(t, newEngine())
+		b.expect(t, exitError, "unknown run; `eventdeck runs list` shows the ids", append(args, "--data", dir)...)
 	}
 }
 
@@ -233,8 +245,9 @@ func TestArmingByHand(t *testing.T) {
 	}
 }
 
-// What is armed and shown has what servers say of the tools, and its hash is over that.
-func TestARuleIsShownWithItsTools(t *testing.T) {
+// A rule is armed and shown with the descriptions that servers give of its tools, which its
+// hash covers.
+func TestRuleIsShownWithItsTools(t *testing.T) {
 	e := newEngine()
 	tool := react.Tool{Server: "pager", Name: "look", Class: react.ToolRead}
 	e.View.Rules[0].Rule.Do = react.Do{Task: &react.Task{Task: "Look.", Tools: []react.Tool{tool}}}
@@ -272,7 +285,7 @@ func TestApprovingByHand(t *testing.T) {
 	}{
 		{hash[len(hash)-6:] + "\n", true, exitDone, "To approve exactly this, type the last 6 characters", nil},
 		{hash[len(hash)-6:] + "\n", true, exitDone, "To approve exactly this, and whenever the rule does the same for 2h, type", []string{"--for", "2h"}},
-		{hash[len(hash)-6:] + "\n", true, exitUsage, "must be a time", []string{"--for", "soon"}},
+		{hash[len(hash)-6:] + "\n", true, exitUsage, "must be a duration", []string{"--for", "soon"}},
 		{hash[len(hash)-6:] + "\n", false, exitUsage, "on a terminal", nil},
 		{"\n", true, exitError, "nothing was done", nil},
 		{"ffffff\n", true, exitError, "nothing was done", nil},
@@ -293,7 +306,7 @@ func TestApprovingByHand(t *testing.T) {
 		if c.code == exitUsage {
 			continue
 		}
-		// The block is ours alone: the payload stands in its gutter above.
+		// The block is the program's alone: the payload stands in its gutter above.
 		if !strings.Contains(text, `"/bin/page"`) || !strings.Contains(text, "\nhash          "+hash) || strings.Contains(text, "\nhash        ffffff") || strings.ContainsAny(text, "\x1b\u202e") {
 			t.Errorf("what is shown: %s", text)
 		}

@@ -12,7 +12,7 @@ import (
 	"eventdeck/ui/cli/program"
 )
 
-// What an import stores starts nothing, also when it was killed, and reactions are held.
+// Imported records start nothing, even if the import was killed, and reactions are held.
 func TestImportsAreKnownToReactions(t *testing.T) {
 	s, err := store.Open(t.Context(), store.Options{Dir: t.TempDir(), Keyring: seal.NoKeyring()})
 	if err != nil {
@@ -45,7 +45,7 @@ func TestImportsAreKnownToReactions(t *testing.T) {
 	if err != nil || entry(key) != "" || entry(event.KeyLag) != "records were imported" {
 		t.Fatalf("%v, %q, %q", err, entry(key), entry(event.KeyLag))
 	}
-	// Nothing was new: as if it had not been.
+	// The import added nothing, and leaves no trace.
 	if err := done(); err != nil || entry(key) != "(none)" || entry(event.KeyLag) != "(none)" {
 		t.Fatalf("%v, %q, %q", err, entry(key), entry(event.KeyLag))
 	}
@@ -69,8 +69,8 @@ func (r *running) Reactions() react.View { return r.view }
 
 func (r *running) Close() error { return nil }
 
-// Who quits is told what goes on waiting in the store.
-func TestQuittingTellsWhatWaits(t *testing.T) {
+// When the program ends, it says what goes on waiting in the store.
+func TestQuittingReportsWaitingRuns(t *testing.T) {
 	for n, want := range map[int]string{0: "", 1: "1 run waits for you and stays stored", 3: "3 runs wait for you and stay stored"} {
 		b := newBench(t)
 		b.p.StdinTerminal, b.p.StdoutTerminal = true, true

@@ -37,15 +37,14 @@ func (a *app) execute(ctx context.Context) error {
 	return program.AdviseRecovery(a.Err)
 }
 
-// receiverFlags are about the receiver of webhook deliveries. Every command takes them, so that
-// they can stand in an alias.
+// receiverFlags are the flags of the receiver of webhook deliveries. Every command takes them,
+// so that they can be part of an alias.
 var receiverFlags = []string{"callback-url", "listen", "rotate-secrets", "plain-http", "hook-connections", "hook-bad-rate"}
 
-// subscribing are the commands that may receive deliveries, beside the screen.
+// subscribing are the commands, besides the screen, that may receive deliveries.
 var subscribing = []string{"demo", "tail", "subs", "mcp", "react"}
 
-// hideReceiverFlags keeps the flags of the receiver out of the help of commands that never have
-// one.
+// hideReceiverFlags hides the flags of the receiver from the help of commands that have none.
 func hideReceiverFlags(root *cobra.Command, args []string) {
 	cmd, _, err := root.Find(args)
 	if err != nil || cmd == root {
@@ -111,8 +110,8 @@ Screens and commands on a data directory that another process has open attach to
 	return root
 }
 
-// refuseUnknownShells makes the completion command, which would print its help for
-// any word, take only the shells that it knows.
+// refuseUnknownShells makes the completion command refuse unknown shells, for which it would
+// print its help.
 func (a *app) refuseUnknownShells(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {
@@ -128,8 +127,8 @@ func (a *app) refuseUnknownShells(root *cobra.Command) {
 	}
 }
 
-// helpOutput is where help goes. Where colours are not wanted it hides from fang
-// that there is a terminal.
+// helpOutput is where help goes. If colours are unwanted, it hides from fang that there is a
+// terminal.
 func (a *app) helpOutput() io.Writer {
 	if a.StdoutTerminal && !a.NoColor() {
 		return a.Stdout
@@ -137,8 +136,8 @@ func (a *app) helpOutput() io.Writer {
 	return struct{ io.Writer }{a.Stdout}
 }
 
-// serverOrCommand takes the one argument of the root command. More of them are
-// most likely a command that was misspelled.
+// serverOrCommand takes the one argument of the root command. More arguments are most likely a
+// misspelled command.
 func serverOrCommand(cmd *cobra.Command, args []string) error {
 	if len(args) < 2 {
 		return nil

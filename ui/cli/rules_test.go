@@ -11,7 +11,7 @@ import (
 	"eventdeck/host/mcptest"
 )
 
-// withRules writes rules.json beside a servers.json and returns that one.
+// withRules writes rules.json beside a servers.json and returns both paths.
 func withRules(t *testing.T, text string) (servers, rules string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -98,7 +98,7 @@ func TestRulesTest(t *testing.T) {
 		t.Errorf("plain: %q", got)
 	}
 
-	// What events --json prints gives the same.
+	// The lines of events --json give the same.
 	b.out, b.err = mcptest.Buffer{}, mcptest.Buffer{}
 	b.expect(t, exitDone, "", "events", "--json", "--data", b.data(t))
 	dir := t.TempDir()
@@ -136,7 +136,7 @@ const asksRules = `{"models": {"big": {"wire": "chat", "url": "https://example.c
   "route": {"on": {"server": "pager", "type": "incident.created"}, "do": {"choose": {"use": "big", "task": "Who?", "acts": {"tell": {"do": {"note": "n"}}, "wake": {"do": {"note": "w"}}}}}},
   "fix": {"on": {"server": "pager", "type": "incident.created"}, "do": {"agent": ["/bin/agent"], "task": "Fix it.", "trusted": true}}}}`
 
-func TestRulesThatAskModelsAreToldWithWhatTheyCost(t *testing.T) {
+func TestRulesListShowsTheCostOfModels(t *testing.T) {
 	b := newBench(t)
 	servers, _ := withRules(t, asksRules)
 	b.expect(t, exitDone, "", "rules", "list", "--config", servers)

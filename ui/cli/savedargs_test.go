@@ -9,8 +9,8 @@ import (
 	"eventdeck/host/trust"
 )
 
-// The arguments are those of the subscription that is kept when the server cannot say
-// how they are typed; what fits none of them, or two, is told as the error that it is.
+// If the server cannot list its types, the arguments are those of the stored subscription;
+// arguments that match none, or two, are an error.
 func TestTailFromSavedGoesOnWithoutTheTypes(t *testing.T) {
 	broken := errors.New("events/list: server answered InternalError (-32603)")
 	kept := []string{`{"severity":"P1"}`, `{"n":5,"tags":["a","7"]}`, `{"n":"5","tags":["a",7]}`, `{"deep":{"x":[1,2]},"on":true}`}

@@ -132,7 +132,7 @@ func inspect(line []byte) scanned {
 	return s
 }
 
-// payload returns the bytes that a line of the input stands for.
+// payload returns the bytes that a line of the input represents.
 func payload(line []byte) []byte {
 	members, err := strict.ParseObject(line, strict.Limits{Bytes: maxScanLine})
 	if err != nil || len(members) != 1 || members[0].Key.Raw() != "base64" {
@@ -149,7 +149,7 @@ func payload(line []byte) []byte {
 	return raw
 }
 
-// appendScanned appends the line, with nothing in it that acts on a terminal.
+// appendScanned appends the line, in a form that cannot act on a terminal.
 func appendScanned(b []byte, s scanned) ([]byte, error) {
 	if s.Flags == nil {
 		s.Flags = []scan.Flag{}

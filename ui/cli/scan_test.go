@@ -63,7 +63,7 @@ func TestScanAnswersEachLine(t *testing.T) {
 	}
 }
 
-func TestScanWritesNothingThatActs(t *testing.T) {
+func TestScanOutputCannotActOnATerminal(t *testing.T) {
 	var out bytes.Buffer
 	event := strings.Replace(scanEvent, "%s", `"\u001b]0;x\u0007\u009b31m\u202e"`, 1) + "\n"
 	if err := scanPayloads(strings.NewReader(event), &out); err != nil {

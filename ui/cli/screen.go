@@ -55,7 +55,7 @@ func (a *app) screen(ctx context.Context, args []string) error {
 	return err
 }
 
-// show runs the screen, or the same in words.
+// show runs the screen, or with --plain the screen in words.
 func (a *app) show(ctx context.Context, d *program.OpenHost, demo bool) error {
 	if a.Flags.Screen.Plain {
 		return newAnnouncer(d, a.Stdout).run(ctx)
@@ -75,8 +75,8 @@ func (a *app) showDemoOf(ctx context.Context, d *program.OpenHost) error {
 	return err
 }
 
-// watched runs the screen so that the terminal is restored whatever ends the
-// program. Without a monitor it runs all the same.
+// watched runs the screen so that the terminal is restored whatever ends the program. If the
+// monitor cannot start, the screen runs without it.
 func (a *app) watched(screen func() error) error {
 	dir, err := a.Paths().DataDir()
 	if err != nil || a.WatchTerminal == nil {
@@ -89,7 +89,7 @@ func (a *app) watched(screen func() error) error {
 	return errors.Join(screen(), stop())
 }
 
-// needTerminal refuses to start the screen where it cannot be drawn.
+// needTerminal refuses to start the screen on a terminal that cannot show it.
 func (a *app) needTerminal() error {
 	const instead = "use `eventdeck tail SERVER TYPE` to print events as lines, or --plain for the screen in words"
 	term, _ := a.Env("TERM")
@@ -106,7 +106,7 @@ func (a *app) needTerminal() error {
 	return nil
 }
 
-// sayWaiting says what goes on waiting when the program ends.
+// sayWaiting says how many runs still wait when the program ends.
 func (a *app) sayWaiting(runs int) {
 	switch {
 	case runs == 1:
@@ -136,7 +136,7 @@ func (a *app) sayWhereKept(info event.StoreInfo, words ...string) {
 	a.Say("events are kept in %s; go on with: %s", info.Path, strings.Join(command, " "))
 }
 
-// quoteWord quotes a word for a shell where it must be.
+// quoteWord quotes a word for a shell if necessary.
 func quoteWord(w string) string {
 	if w != "" && strings.IndexFunc(w, func(r rune) bool {
 		return !strings.ContainsRune("-_./:=@%+,~", r) && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')

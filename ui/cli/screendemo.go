@@ -10,9 +10,8 @@ import (
 	"eventdeck/ui/cli/program"
 )
 
-// screenDemo are demo servers that are started from the screen. They live as long
-// as the screen; their subscriptions end with them, because no later run could
-// reach them again.
+// screenDemo are demo servers that are started from the screen. They live as long as the
+// screen. Their subscriptions end with them, because no later run could reach them again.
 type screenDemo struct {
 	app    *app
 	opened *program.OpenHost
@@ -25,7 +24,7 @@ type screenDemo struct {
 	cancel  context.CancelFunc
 }
 
-// demoLeaveWithin bounds how long the end of the demo subscriptions may take.
+// demoLeaveWithin bounds how long ending the demo subscriptions may take.
 const demoLeaveWithin = 10 * time.Second
 
 var errDemoRuns = errors.New("they run already")

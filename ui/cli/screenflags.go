@@ -31,8 +31,8 @@ func (a *app) themeDir() string {
 	return filepath.Join(filepath.Dir(file), "themes")
 }
 
-// session is what the window title calls this run: the directory that --data
-// names, or demo.
+// session is the name of this run in the window title: the directory that --data names, or
+// demo.
 func (a *app) session(demo bool) string {
 	switch {
 	case a.Flags.Data != "":
@@ -43,7 +43,7 @@ func (a *app) session(demo bool) string {
 	return ""
 }
 
-// screenOptions say how the screen is to look and behave.
+// screenOptions say how the screen looks and behaves.
 func (a *app) screenOptions(d *program.OpenHost, demo bool) program.ScreenOptions {
 	s := &a.Flags.Screen
 	o := program.ScreenOptions{

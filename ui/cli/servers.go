@@ -22,7 +22,8 @@ func (a *app) serversCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "servers [SERVER]",
 		Short: "Show the servers: transport, protocol, events, state",
-		Long: `servers shows how each configured server, or SERVER alone, is reached and what it can do.
+		Long: `servers shows how each configured server, or SERVER alone, is reached and what it can do. When another process
+has the data directory open, that includes the servers that were added there for its session, such as those of the demo.
 It ends with 0 when all were asked, whatever they said; a SERVER that was named and cannot be reached ends it with 1.`,
 		Args:              usage.AtMost(1),
 		ValidArgsFunction: a.CompleteServer,
@@ -34,17 +35,9 @@ It ends with 0 when all were asked, whatever they said; a SERVER that was named 
 	return cmd
 }
 
-// withServers opens a host for looking at the server that is named, or at all that are
-// configured, and adds them to it.
-func (a *app) withServers(ctx context.Context, args []string, look func(*program.OpenHost, []event.Server) error) (err error) {
-	servers, err := a.Servers(args)
-	if err != nil {
-		return err
-	}
-	if len(servers) == 0 {
-		a.Say("no server is configured: put one into %s, or give an http(s) or ws(s) URL or stdio:COMMAND to a command", a.configPath())
-		return nil
-	}
+// withServers opens a host for looking at servers, and adds them to it with the names that
+// they have in its store.
+func (a *app) withServers(ctx context.Context, servers []event.Server, look func(*program.OpenHost) error) (err error) {
 	d, err := a.OpenToAsk(ctx, servers)
 	if err != nil {
 		return err
@@ -56,20 +49,45 @@ func (a *app) withServers(ctx context.Context, args []string, look func(*program
 	for _, s := range servers {
 		d.AddServer(s)
 	}
-	return look(d, servers)
+	return look(d)
 }
 
 func (a *app) showServers(ctx context.Context, args []string) error {
-	return a.withServers(ctx, args, func(d *program.OpenHost, servers []event.Server) error {
-		reports := ask(ctx, d, servers)
-		if ctx.Err() != nil {
-			return program.ErrStopped
+	var configured, session []event.Server
+	var err error
+	if len(args) > 0 {
+		configured = make([]event.Server, 1)
+		configured[0], err = a.FindServer(ctx, args[0])
+	} else if configured, err = a.Servers(nil); err == nil {
+		session = a.SessionServers(ctx, configured)
+	}
+	if err != nil {
+		return err
+	}
+	if len(configured)+len(session) == 0 {
+		a.Say("no server is configured: put one into %s, or give an http(s) or ws(s) URL or stdio:COMMAND to a command", a.configPath())
+		return nil
+	}
+	var reports []serverReport
+	for _, servers := range [][]event.Server{configured, session} { // each on a host of its own
+		if len(servers) == 0 {
+			continue
 		}
-		if err := a.printReports(reports); err != nil {
+		err := a.withServers(ctx, servers, func(d *program.OpenHost) error {
+			reports = append(reports, ask(ctx, d, servers)...)
+			return nil
+		})
+		if err != nil {
 			return err
 		}
-		return named(args, reports)
-	})
+	}
+	if ctx.Err() != nil {
+		return program.ErrStopped
+	}
+	if err := a.printReports(reports); err != nil {
+		return err
+	}
+	return named(args, reports)
 }
 
 func (a *app) printReports(reports []serverReport) error {
@@ -88,8 +106,8 @@ func (a *app) printReports(reports []serverReport) error {
 	return a.PrintTable(t)
 }
 
-// named returns why the server that was named is not ready. Without a name the reports say
-// it: one of many that is away is no failure of the command.
+// named returns why the server that args names is not ready. Without a name it returns nil:
+// the reports say it, and one server of many that is away is no failure of the command.
 func named(args []string, reports []serverReport) error {
 	if len(args) == 0 || reports[0].ready() {
 		return nil
@@ -97,7 +115,7 @@ func named(args []string, reports []serverReport) error {
 	return reports[0].err
 }
 
-// configPath is for messages.
+// configPath is the path of the configuration, for messages.
 func (a *app) configPath() string {
 	if a.Flags.Config != "" {
 		return a.Flags.Config
@@ -109,7 +127,7 @@ func (a *app) configPath() string {
 	return path
 }
 
-// serverReport is what one server said, or why it said nothing.
+// serverReport is the answer of one server, or why there is none.
 type serverReport struct {
 	host.ServerView
 	types int
@@ -163,7 +181,7 @@ func (r serverReport) events() string {
 	return r.Profile + ", " + event.Some(r.types, "type", "types")
 }
 
-// ready reports whether the server has answered; one without events is ready too.
+// ready reports whether the server has answered; a server without events is ready too.
 func (r serverReport) ready() bool { return r.err == nil || errors.Is(r.err, host.ErrNoEvents) }
 
 func (r serverReport) state() string {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"eventdeck/host/event"
 	"eventdeck/ui/cli/plain"
 	"eventdeck/ui/cli/program"
 	"eventdeck/ui/cli/usage"
@@ -40,12 +41,13 @@ func (a *app) signOutCommand() *cobra.Command {
 	}
 }
 
-// withKept opens the store that is kept, with the server that is named.
+// withKept calls do with a host on the kept store, to which the named server was added.
 func (a *app) withKept(ctx context.Context, args []string, do func(ctx context.Context, d *program.OpenHost, server string) error) (err error) {
-	servers, err := a.Servers(args)
+	s, err := a.FindServer(ctx, args[0])
 	if err != nil {
 		return err
 	}
+	servers := []event.Server{s}
 	d, _, err := a.OpenKeptHost(ctx)
 	if err != nil {
 		return err

@@ -103,7 +103,7 @@ func (s *tokens) SetCredential(_ context.Context, _ string, v event.Secret) erro
 
 func (s *tokens) Close() error { s.closed++; return nil }
 
-func TestCommandsWithATemporaryStoreUseTheTokensThatAreKept(t *testing.T) {
+func TestCommandsWithATemporaryStoreUseKeptTokens(t *testing.T) {
 	b := newBench(t)
 	dir := filepath.Join(b.p.Home, ".local", "state", "eventdeck")
 	kept, temporary := &tokens{}, b.p.OpenStore

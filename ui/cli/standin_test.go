@@ -192,7 +192,7 @@ func (m *memory) Close() error {
 	return m.closeAs
 }
 
-// standIn is a host that does what a test says and remembers what it was asked.
+// standIn is a host that does what a test says and records what it is asked.
 type standIn struct {
 	store *memory
 	log   *eventlog.Log
@@ -247,7 +247,7 @@ func (s *standIn) AddServer(server event.Server) {
 	s.servers = append(s.servers, server)
 }
 
-// view makes the snapshot tell this of its servers.
+// view sets the servers of the snapshot.
 func (s *standIn) view(servers ...host.ServerView) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -256,7 +256,7 @@ func (s *standIn) view(servers ...host.ServerView) {
 
 func (s *standIn) Snapshot() host.Snapshot {
 	s.mu.Lock()
-	snapshot := host.Snapshot{Store: s.store.Info(), Servers: slices.Clone(s.views)}
+	snapshot := host.Snapshot{Store: s.store.Info(), Servers: slices.Clone(s.views), Last: s.store.Last()}
 	s.mu.Unlock()
 	for _, sub := range s.store.Subscriptions() {
 		view := host.SubscriptionView{Subscription: sub, Running: true}
@@ -439,7 +439,7 @@ var (
 	_ event.Store = (*memory)(nil)
 )
 
-// at is when everything in these tests happens.
+// at is the time of everything in these tests.
 var at = time.Date(2026, 7, 28, 12, 0, 0, 5e6, time.UTC)
 
 // occurrence is an event of a subscription.

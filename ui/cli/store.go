@@ -192,7 +192,7 @@ func (a *app) checkInChild(ctx context.Context, dir string) error {
 	defer a.Working("checking", nil)()
 	err := a.inChild(ctx, dir, "check")
 	if errors.Is(err, errChildDied) {
-		err = fmt.Errorf("the store in %s is damaged so that reading it leads nowhere; `eventdeck store recover` keeps what can be read", dir)
+		err = fmt.Errorf("the store in %s is so damaged that it cannot be read; `eventdeck store recover` keeps what can be read", dir)
 	}
 	return err
 }
@@ -214,10 +214,10 @@ not tell which. The damaged file is kept beside the new one.`,
 	}
 }
 
-// tell writes a line of an account.
+// tell writes a line of a report.
 func (a *app) tell(line string) { _, _ = fmt.Fprintln(a.Stdout, line) }
 
-// withExisting does something with the directory of the store that is there.
+// withExisting calls do with the directory of the existing store.
 func (a *app) withExisting(do func(dir string) error) error {
 	o, there, err := a.Existing()
 	if err != nil || !there {
@@ -278,7 +278,7 @@ changes nothing.`,
 			defer a.Working("restoring", nil)()
 			err = a.inChildReading(cmd.Context(), in, o.Dir, "restore", "--", args[0])
 			if errors.Is(err, errChildDied) {
-				err = fmt.Errorf("%s is damaged so that reading it leads nowhere; take another copy: the store is as it was", name)
+				err = fmt.Errorf("%s is so damaged that it cannot be read; take another copy: the store is as it was", name)
 			}
 			return err
 		}),
@@ -287,7 +287,7 @@ changes nothing.`,
 	return cmd
 }
 
-// copyToRestore returns what to read when FILE is -, else nil, and its name for
+// copyToRestore returns standard input if FILE is -, else nil, and the name of the copy for
 // messages.
 func (a *app) copyToRestore(file string) (in io.Reader, name string) {
 	if file == "-" {

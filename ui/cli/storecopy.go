@@ -12,7 +12,7 @@ import (
 	"eventdeck/ui/cli/plain"
 )
 
-// What a check leaves behind that was killed goes with a later one.
+// A check removes what earlier checks left behind when they were killed.
 const (
 	copyPrefix = "check-"
 	copyAge    = time.Hour

@@ -76,8 +76,8 @@ func (a *app) imports(ctx context.Context, name string) (err error) {
 	return nil
 }
 
-// importer stores records. Events are told apart by the store; a record of
-// another kind has no identity and is known by its content.
+// importer stores records. The store recognises duplicates of events; a record of another kind
+// has no identity and is recognised by its content.
 type importer struct {
 	ctx           context.Context
 	store         event.Store
@@ -123,7 +123,7 @@ func (i *importer) take(r *event.Record) error {
 	return i.flush()
 }
 
-// flush stores what was taken and waits for the commit.
+// flush stores the records taken so far and waits for the commit.
 func (i *importer) flush() error {
 	if len(i.batch) == 0 {
 		return nil
@@ -135,14 +135,14 @@ func (i *importer) flush() error {
 		done <- err
 	}}
 	i.batch = nil
-	// What was read is stored, also when the operator ends it now.
+	// Records that were read are stored even if the operator ends the import now.
 	if err := i.store.Submit(context.WithoutCancel(i.ctx), batch); err != nil {
 		return err
 	}
 	return <-done
 }
 
-// fingerprint is that of everything in a record but its number.
+// fingerprint hashes everything in a record but its number.
 func fingerprint(r event.Record) [sha256.Size]byte {
 	r.Seq = 0
 	return sha256.Sum256(export.AppendLine(nil, &r, true))
@@ -155,9 +155,9 @@ func thereAlready(n int) string {
 	return fmt.Sprintf("%d were there already", n)
 }
 
-// noReactionTo notes that what is stored until done is called was imported: it starts
-// nothing, also when the import is killed, and reactions are held until the operator has
-// looked at it.
+// noReactionTo notes that all records stored until done is called are imported. They start no
+// reaction, even if the import is killed, and reactions are held until the operator lets them
+// go on.
 func noReactionTo(ctx context.Context, store event.Store) (done func() error, err error) {
 	journal := store.Journal()
 	if journal == nil {

@@ -41,8 +41,8 @@ func (a *app) listSubs(ctx context.Context) error {
 	return a.PrintTable(t)
 }
 
-// lookAtSubs returns the subscriptions as the process shows them that runs them; where
-// none does, as they were when they were last seen.
+// lookAtSubs returns the subscriptions as the process that runs them shows them, or else as
+// they were when last seen.
 func (a *app) lookAtSubs(ctx context.Context, o program.StoreOptions) (subs []host.SubscriptionView, path string, err error) {
 	store, client, err := a.OpenOrAttach(ctx, o)
 	if err != nil {
@@ -60,7 +60,7 @@ func (a *app) lookAtSubs(ctx context.Context, o program.StoreOptions) (subs []ho
 	return subs, path, nil
 }
 
-// dialectOf is how its events are said, and whether they can be asked for again.
+// dialectOf is the dialect of a subscription, and whether its events can be replayed.
 func dialectOf(s event.Subscription) string {
 	if s.NoReplay {
 		return host.DialectName(s.Dialect) + ", no replay"
@@ -68,7 +68,7 @@ func dialectOf(s event.Subscription) string {
 	return host.DialectName(s.Dialect)
 }
 
-// subState is how a subscription fares, in words.
+// subState is the state of a subscription in words.
 func subState(v host.SubscriptionView, now time.Time) string {
 	words := append([]string{stateWords(v)}, whyWords(v)...)
 	if next := host.Firings(v.Subscription, now); len(next) > 0 && !v.Paused {
@@ -80,7 +80,7 @@ func subState(v host.SubscriptionView, now time.Time) string {
 	return strings.Join(words, ", ")
 }
 
-// stateWords is the state. Of a subscription that nothing runs it is what it was.
+// stateWords is the state, or the last known state of a subscription that is not running.
 func stateWords(v host.SubscriptionView) string {
 	switch {
 	case v.Waits():
@@ -95,7 +95,7 @@ func stateWords(v host.SubscriptionView) string {
 	return "not running, " + string(v.State) + " when last seen at " + v.LastSeen.Local().Format(time.DateTime)
 }
 
-// whyWords tell why it is in its state, as far as that needs a reason.
+// whyWords say why a subscription is in its state, if the state needs a reason.
 func whyWords(v host.SubscriptionView) (words []string) {
 	s := v.Status
 	why := ""

@@ -62,7 +62,7 @@ func (a *app) subVerb(name, short string, verb func(host.Actor, context.Context,
 	}
 }
 
-// subChoice is subVerb with one of a few words behind the id.
+// subChoice is subVerb for a command that takes one of a few words behind the id.
 func (a *app) subChoice(name, short string, words []cobra.Completion, verb func(host.Actor, context.Context, event.SubID, string) error) *cobra.Command {
 	return &cobra.Command{
 		Use:   name + " ID " + strings.Join(words, "|"),
@@ -115,8 +115,8 @@ func (a *app) changeSub(ctx context.Context, id event.SubID, verb func(host.Acto
 	return program.Stopped(ctx, verb(d, limited, id))
 }
 
-// reachServer connects to the server of a subscription, and says so where it cannot be
-// told of a change. In another process that knows the server nothing is configured here.
+// reachServer connects to the server of a subscription, and says so if the server cannot be
+// told of a change. A server that the attached process knows need not be configured here.
 func (a *app) reachServer(ctx context.Context, d *program.OpenHost, name string) {
 	if !knows(d, name) {
 		servers, err := a.Servers([]string{name})
@@ -124,8 +124,7 @@ func (a *app) reachServer(ctx context.Context, d *program.OpenHost, name string)
 			err = d.Named(ctx, servers)
 		}
 		if err != nil {
-			// It was taken out of the configuration: the subscription can only be
-			// changed here.
+			// It is not configured any more: the subscription can only be changed here.
 			a.Say("the server cannot be told: %s", plain.Message(err))
 			return
 		}

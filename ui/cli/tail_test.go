@@ -72,7 +72,7 @@ func TestTailWithoutDataUndoesEverything(t *testing.T) {
 	}
 }
 
-func TestTailWithDataGoesOnAfterWhatWasPrinted(t *testing.T) {
+func TestTailWithDataGoesOnAfterThePrintedPosition(t *testing.T) {
 	b := newBench(t)
 	dir := b.data(t)
 	tail := func(args ...string) {
@@ -208,7 +208,7 @@ func (c *closedPipe) Write(p []byte) (int, error) {
 	return c.Writer.Write(p)
 }
 
-func TestABrokenPipeEndsQuietly(t *testing.T) {
+func TestBrokenPipeEndsQuietly(t *testing.T) {
 	b := newBench(t)
 	b.p.Stdout = &closedPipe{Writer: &b.out, writes: 1, err: &fsError{syscall.EPIPE}}
 	b.subscribed = func(sub event.Subscription) {
@@ -362,7 +362,7 @@ func TestTailKeepsErrorsOfTheEnd(t *testing.T) {
 	b.expect(t, exitError, "no room", "tail", "pager", "incident.created", "--count", "1")
 }
 
-// onSaying calls do when what is written holds the words.
+// onSaying calls do when the words are written.
 type onSaying struct {
 	io.Writer
 	words string
@@ -376,7 +376,7 @@ func (w *onSaying) Write(b []byte) (int, error) {
 	return w.Writer.Write(b)
 }
 
-// A full disk is said once, and tail goes on when there is room.
+// A full disk is reported once, and tail goes on when there is room.
 func TestTailWaitsForRoom(t *testing.T) {
 	b := newBench(t)
 	var begun event.Subscription

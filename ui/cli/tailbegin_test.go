@@ -35,8 +35,8 @@ func TestTailGivesUpOnTheFirstConnection(t *testing.T) {
 	})
 }
 
-// A stream that is open and says nothing confirms nothing: with --for that is 3, without
-// it a first connection has 10 s.
+// An open stream that says nothing confirms nothing: with --for the exit code is 3, without it
+// a first connection has 10 s.
 func TestTailTakesSilenceForNoConfirmation(t *testing.T) {
 	for name, tt := range map[string]struct {
 		args []string
@@ -65,8 +65,8 @@ func TestTailTakesSilenceForNoConfirmation(t *testing.T) {
 	}
 }
 
-// --for is the patience: what may go better later is tried again until it is over, and
-// what cannot is told at once.
+// --for bounds the retries: transient failures are retried until it is over, and others are
+// reported at once.
 func TestTailTriesAgainUntilForIsOver(t *testing.T) {
 	quota := &wire.Error{Code: wire.ProfileSEP.Code(wire.ResourceExhausted), Message: trust.Untrusted("too many")}
 	for name, tt := range map[string]struct {

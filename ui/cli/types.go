@@ -24,13 +24,18 @@ func (a *app) typesCommand() *cobra.Command {
 		Args:              usage.Exactly(1),
 		ValidArgsFunction: a.CompleteServer,
 		Run: a.Run(func(cmd *cobra.Command, args []string) error {
-			return a.showTypes(cmd.Context(), args)
+			return a.showTypes(cmd.Context(), args[0])
 		}),
 	}
 }
 
-func (a *app) showTypes(ctx context.Context, args []string) error {
-	return a.withServers(ctx, args, func(d *program.OpenHost, servers []event.Server) error {
+func (a *app) showTypes(ctx context.Context, server string) error {
+	s, err := a.FindServer(ctx, server)
+	if err != nil {
+		return err
+	}
+	servers := []event.Server{s}
+	return a.withServers(ctx, servers, func(d *program.OpenHost) error {
 		return a.showTypesOf(ctx, d, servers[0].Name)
 	})
 }
@@ -59,7 +64,7 @@ func (a *app) showTypesOf(ctx context.Context, d *program.OpenHost, server strin
 	return a.Print(b)
 }
 
-// sayMissing tells of the types that the server has and that are not listed.
+// sayMissing tells of types that the server has and that are not listed.
 func (a *app) sayMissing(snapshot host.Snapshot, server string) {
 	for _, view := range snapshot.Servers {
 		if view.Name != server {
@@ -100,8 +105,8 @@ func appendSchema(b []byte, name string, schema []byte) []byte {
 	return trust.AppendCompactJSON(b, schema)
 }
 
-// appendTypePlain appends the type for a person: a line with name and modes,
-// and one for each thing that is known besides.
+// appendTypePlain appends the type for a person: a line with name and modes, and one for each
+// other known thing.
 func appendTypePlain(b []byte, t event.Type) []byte {
 	modes := make([]string, 0, len(t.Modes)+len(t.OtherModes))
 	for _, m := range t.Modes {

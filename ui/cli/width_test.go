@@ -10,8 +10,8 @@ import (
 	"eventdeck/host/react"
 )
 
-// The terminal goes on with a long line at its first column, where labels stand. So no line
-// may be longer than the terminal is wide, and what goes on stands behind the labels.
+// A terminal continues a long line at its first column, where labels stand. So no line may be
+// longer than the terminal is wide, and continuation lines stand behind the labels.
 func TestNoLineIsFoldedByTheTerminal(t *testing.T) {
 	const columns = 60
 	pad := strings.Repeat(" ", columns)

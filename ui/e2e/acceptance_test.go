@@ -16,11 +16,10 @@ import (
 	"unicode/utf8"
 )
 
-// What a person who knows k9s and lazygit expects of the program, each as a
-// scenario on a terminal.
+// Scenarios on a terminal that a person who knows k9s and lazygit expects to work.
 
-// 1. From a cold start to the first event of a demo server it takes one key, and the
-// screen itself tells it.
+// 1. From a cold start to the first event of a demo server it takes one key, which the screen
+// names.
 func TestAcceptFirstEventInOneKey(t *testing.T) {
 	w := newWorld(t)
 	c := w.terminal(100, 30, "--data", w.data())
@@ -49,7 +48,7 @@ func TestAcceptFirstEventInOneKey(t *testing.T) {
 	}
 }
 
-// An own subscription takes at most six keys, which the screen tells on the way.
+// Subscribing to a type takes at most six keys, which the screen names on the way.
 func TestAcceptOwnSubscriptionInSixKeys(t *testing.T) {
 	w := newWorld(t)
 	_, url := w.pager("--speed", "20")
@@ -71,8 +70,8 @@ func TestAcceptOwnSubscriptionInSixKeys(t *testing.T) {
 	c.endsWell()
 }
 
-// 2. The first screen answers without a key why nothing arrives: every
-// subscription tells the evidence for its state and what comes next.
+// 2. The first screen says, without a key, why nothing arrives: it shows for every
+// subscription the evidence for its state and what comes next.
 func TestAcceptWhyIsItQuietAtAGlance(t *testing.T) {
 	w := newWorld(t)
 	proc, url := w.pager("--speed", "0.001") // next to nothing happens there
@@ -115,8 +114,8 @@ func (w *world) flood(n int, args ...string) (c *terminal, url string, again []s
 	return c, url, again
 }
 
-// 3. After kill -9 under load the next start shows the same panes, scope, filter, times
-// and marks, tells what it caught up on, and has no event twice and none lost.
+// 3. After kill -9 under load the next start shows the same panes, scope, filter, times and
+// marks, says what it caught up on, and has every event once.
 func TestAcceptKillUnderLoad(t *testing.T) {
 	w := newWorld(t)
 	c, url, args := w.flood(1000)
@@ -185,8 +184,8 @@ func (c *terminal) kill() {
 
 var below = regexp.MustCompile(`READING \(([\d,]+) below\)`)
 
-// 4. While 5,000 events arrive in a second, typing in the filter answers at once,
-// what is read stays where it is, and the number of what waits grows.
+// 4. While 5,000 events arrive per second, the filter prompt echoes each key at once, the rows
+// that are being read do not move, and the count of waiting records grows.
 func TestAcceptReadingInAFlood(t *testing.T) {
 	w := newWorld(t)
 	c, _, _ := w.flood(5000)
@@ -245,8 +244,8 @@ func TestAcceptReadingInAFlood(t *testing.T) {
 	c.end()
 }
 
-// 5. From every screen and dialog ten times esc leads to the root, and the
-// program still runs.
+// 5. From every screen and dialog, ten times esc leads to the root, and the program still
+// runs.
 func TestAcceptTenTimesEsc(t *testing.T) {
 	w := newWorld(t)
 	c := w.terminal(120, 40, "demo")
@@ -282,8 +281,8 @@ func TestAcceptTenTimesEsc(t *testing.T) {
 	c.endsWell()
 }
 
-// 6. Every key that the help lists works where it was opened, and every action
-// is found in the palette by its name. The rows are read from the screen.
+// 6. Every key in the help works where the help was opened, and every action is found in the
+// palette by its name. The rows are read from the screen.
 func TestAcceptHelpAndPalette(t *testing.T) {
 	if raceDetector {
 		t.Skip("it draws a large screen for each of more than fifty actions, one after another: minutes under the race detector")
@@ -306,7 +305,7 @@ func TestAcceptHelpAndPalette(t *testing.T) {
 		c.keys(esc)
 		c.sees("no palette", func(s string) bool { return !strings.Contains(s, "━ Commands") })
 	}
-	// What a key does is told at once or seen at once; each row is run by its place.
+	// The effect of a key is shown at once; each action is run from its row in the help.
 	for _, name := range []string{"freeze the view", "list the marks", "rates, counters", "choose a theme", "times local, UTC", "to the log"} {
 		c.keys("?" + name)
 		c.sees("one row", func(s string) bool { return strings.Contains(s, "▶") && strings.Contains(s, name) })
@@ -319,8 +318,8 @@ func TestAcceptHelpAndPalette(t *testing.T) {
 	c.end()
 }
 
-// listed reads the names of the actions that the help shows: what stands behind
-// the keys, without the heading at the right.
+// listed reads the names of the actions that the help shows: the text behind the keys, without
+// the heading at the right.
 func listed(text string) (names []string) {
 	left, right := -1, -1
 	for _, line := range strings.Split(text, "\n") {
@@ -351,7 +350,8 @@ func paletteHas(text, name string) bool {
 	return false
 }
 
-// 7. An id goes to the clipboard in two keys, over SSH and without, as OSC 52 and through tmux.
+// 7. An id is copied to the clipboard with two keys, over SSH and without, by OSC 52 and
+// through tmux.
 func TestAcceptCopyOverSSH(t *testing.T) {
 	w := newWorld(t)
 	for _, connection := range []string{"192.0.2.1 1 192.0.2.2 22", ""} { // without one as well
@@ -393,7 +393,7 @@ func TestAcceptCopyThroughTmux(t *testing.T) {
 		t.Fatal(err)
 	}
 	conf := filepath.Join(w.dir, "tmux.conf")
-	// What tmux needs for any program's copies; the guide says so.
+	// Settings that tmux needs for the copies of any program, as the guide says.
 	if err := os.WriteFile(conf, []byte("set -g set-clipboard on\nset -g escape-time 0\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -406,7 +406,7 @@ func TestAcceptCopyThroughTmux(t *testing.T) {
 	c.end()
 }
 
-// 9. At 80 by 24, without colours and in ASCII, every state tells itself apart.
+// 9. At 80 by 24, without colours and in ASCII, every state can be recognised.
 func TestAcceptPlainestTerminal(t *testing.T) {
 	w := newWorld(t)
 	proc, url := w.pager("--speed", "20")
@@ -473,7 +473,9 @@ func TestAcceptTailSaysTheSame(t *testing.T) {
 	}
 	c := w.terminal(160, 50, "--data", w.data()) // no server: nothing else arrives
 	c.sees("the events", func(s string) bool { return strings.Contains(s, "load.tick") })
-	c.keys("2/kind:event\rg")
+	c.keys("2/kind:event\r")
+	c.sees("events alone", func(s string) bool { return strings.Contains(s, "filter kind:event") && !strings.Contains(s, "╌╌") })
+	c.keys("g")
 	for i, r := range told {
 		if i > 0 {
 			c.keys("j")

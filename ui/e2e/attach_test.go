@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Commands on the data directory of a tail that runs see what it keeps, change what it
-// does, and copy it; they tell the process.
+// Commands on the data directory of a running tail read, change and copy what it has, and name
+// its process.
 func TestCommandsBesideATail(t *testing.T) {
 	w := newWorld(t)
 	_, url := w.pager("--rate", "50")
@@ -54,7 +54,7 @@ func TestCommandsBesideATail(t *testing.T) {
 		}
 	}
 
-	// The same subscription, printed twice: what is new arrives at both.
+	// The same subscription, printed twice: new records arrive at both.
 	second := w.start(nil, "tail", url, "load.tick", "--json", "--data", w.data(), "--count", "5")
 	second.await(second.stderr, 1, contains("another process prints this subscription"))
 	if code := second.wait(); code != 0 || len(decode(t, second.stdout.text())) < 5 {
@@ -77,7 +77,8 @@ func TestCommandsBesideATail(t *testing.T) {
 	n := len(decode(t, first.stdout.text()))
 	first.await(first.stdout, n+3, contains(`"seq"`))
 
-	// Another type of the same server is subscribed to by the first, and stays there.
+	// The first process subscribes to another type of the same server, and the subscription
+	// stays there.
 	other := w.start(nil, "tail", url, "incident.activity", "--json", "--data", w.data(), "--count", "1")
 	if code := other.wait(); code != 0 {
 		t.Errorf("a new subscription ends with %d: %s", code, other.stderr.text())
@@ -106,9 +107,9 @@ func decodeID(t *testing.T, line string) string {
 	return id
 }
 
-// A process that is attached needs no configuration of its own: the first one tells the
-// server, and nothing is said of a server that is not known here.
-func TestAttachedChangesWithoutTheConfiguration(t *testing.T) {
+// A process that is attached needs no configuration of its own: it knows the servers of the first
+// one, which also tells the server of changes.
+func TestAttachedCommandsNeedNoConfiguration(t *testing.T) {
 	w := newWorld(t)
 	_, url := w.pager("--rate", "50")
 	config := filepath.Join(w.dir, "elsewhere.json")
@@ -119,6 +120,12 @@ func TestAttachedChangesWithoutTheConfiguration(t *testing.T) {
 	first.await(first.stdout, 3, isEvent)
 	subs, _ := w.run("subs", "list", "--json", "--data", w.data())
 	id := decodeID(t, subs)
+	for _, command := range [][]string{{"servers"}, {"servers", "of-the-first"}, {"types", "of-the-first"}, {"tail", "of-the-first", "load.tick", "--json", "--count", "1"}} {
+		out, code := w.run(append(command, "--data", w.data())...)
+		if code != 0 || !strings.Contains(out, "of-the-first") && !strings.Contains(out, "load.tick") {
+			t.Errorf("%v ends with %d: %s", command, code, out)
+		}
+	}
 	for _, verb := range []string{"pause", "resume", "refresh", "rm"} {
 		p := w.start(nil, "subs", verb, id, "--data", w.data())
 		if code := p.wait(); code != 0 || strings.Contains(p.stderr.text(), "told") || strings.Contains(p.stderr.text(), "unknown server") {
@@ -133,9 +140,9 @@ func TestAttachedChangesWithoutTheConfiguration(t *testing.T) {
 	}
 }
 
-// A second screen shows the same live state and changes it. When the first is killed
-// the second takes the store over and goes on, with what was typed there; so does a third
-// when the second is quit. The commands find the one that has the store.
+// A second screen shows the same live state and changes it. When the first is killed, the
+// second takes the store over and goes on, keeping the text being typed; so does a third when
+// the second is quit. Commands find the screen that has the store.
 func TestScreensTakeTheStoreOver(t *testing.T) {
 	w := newWorld(t)
 	_, url := w.pager("--speed", "10")
@@ -187,8 +194,7 @@ func TestScreensTakeTheStoreOver(t *testing.T) {
 	}
 }
 
-// awaitOwner waits until a screen has the store: the store itself says which process has
-// it.
+// awaitOwner waits until a screen has the store, as the store itself says.
 func (w *world) awaitOwner(c *terminal) {
 	w.t.Helper()
 	want := regexp.MustCompile(`process ` + strconv.Itoa(c.cmd.Process.Pid) + `\b`)
@@ -204,7 +210,7 @@ func (w *world) awaitOwner(c *terminal) {
 }
 
 // The screen in words goes on too, and says which process has the store.
-func TestTheScreenInWordsTakesTheStoreOver(t *testing.T) {
+func TestPlainScreenTakesTheStoreOver(t *testing.T) {
 	w := newWorld(t)
 	_, url := w.pager("--speed", "20")
 	one := w.start(nil, "tail", url, "note.added", "--json", "--data", w.data())

@@ -13,12 +13,12 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// wish is what a tool that asks the operator answers.
+// wish is the answer of a tool that asks the operator.
 type wish struct {
 	ID, State, Subscription, Mode, Why, Reason string
 }
 
-// calls calls a tool of `eventdeck mcp` that must answer.
+// calls calls a tool of `eventdeck mcp`, which must not fail.
 func calls(t *testing.T, conn mcp.Connection, tool string, args map[string]any) (got wish) {
 	t.Helper()
 	ask(t, conn, rand.IntN(1<<30), "tools/call", map[string]any{"name": tool, "arguments": args}) // no id twice in a session
@@ -37,7 +37,7 @@ func calls(t *testing.T, conn mcp.Connection, tool string, args map[string]any) 
 	return result.StructuredContent
 }
 
-// becomes asks for the same until it is in a state.
+// becomes repeats a call until its request is in a state.
 func (r *reacting) becomes(conn mcp.Connection, state, tool string, args map[string]any) (got wish) {
 	r.t.Helper()
 	r.until(fmt.Sprintf("%s %v that is %s", tool, args, state), func() bool {
@@ -47,7 +47,7 @@ func (r *reacting) becomes(conn mcp.Connection, state, tool string, args map[str
 	return got
 }
 
-// hashOf is what an approval of a run is bound to.
+// hashOf is the hash to which an approval of a run is bound.
 func (r *reacting) hashOf(id string) string {
 	r.t.Helper()
 	var shown struct{ Hash string }
@@ -63,8 +63,8 @@ func (r *reacting) subs() string {
 	return r.does("subs", "list", "--json")
 }
 
-// An agent asks for subscriptions and for the end of one; each comes to be once the operator
-// approved exactly that, and not before. What was asked waits over a kill.
+// An agent asks for subscriptions and for the end of one. Each happens once the operator has
+// approved exactly that, and not before. Requests survive a kill.
 func TestAgentsAskForSubscriptions(t *testing.T) {
 	r := newReacting(t, `{"rules":{}}`)
 	host := r.host()
@@ -129,7 +129,7 @@ func TestAgentsAskForSubscriptions(t *testing.T) {
 	}
 }
 
-// Where no process runs reactions nothing can be wished, and the client is told why.
+// If no process runs reactions, a client can request nothing, and is told why.
 func TestWithoutReactionsNothingIsAsked(t *testing.T) {
 	r := newReacting(t, `{"rules":{}}`)
 	conn, _ := r.mcpStdio(r.args()...)

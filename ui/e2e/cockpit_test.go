@@ -13,10 +13,10 @@ import (
 	"testing"
 )
 
-// What the screen owes an operator while things go wrong, on a terminal. The table in
-// docs/architecture.md names the rest.
+// What the screen must show an operator while things go wrong, on a terminal. The table in
+// docs/architecture.md names the other tests.
 
-// servers writes a configuration, of names and addresses in turn, and returns its file.
+// servers writes a configuration from names and addresses in turn, and returns its file.
 func (w *world) servers(named ...string) (file string) {
 	w.t.Helper()
 	var all []string
@@ -36,7 +36,7 @@ func (c *terminal) gone(text string) {
 	c.sees("no "+text, func(s string) bool { return !strings.Contains(s, text) })
 }
 
-// refuses types a command that cannot be done: the palette stays and says why.
+// refuses types a command that cannot be done: the palette stays open and says why.
 func (c *terminal) refuses(line, why string) {
 	c.t.Helper()
 	c.keys(":" + line + "\r")
@@ -45,8 +45,9 @@ func (c *terminal) refuses(line, why string) {
 	c.gone("━ Commands")
 }
 
-// A server that goes away, and one that was never there, are trouble at once: told once for
-// all of their subscriptions, by every way of subscribing, and never behind a notice.
+// A server that goes away, and one that was never there, are shown as trouble at once: once
+// for all of their subscriptions, whatever the way of subscribing, and never hidden by a
+// notice.
 func TestCockpitWhileServersAreAway(t *testing.T) {
 	w := newWorld(t)
 	proc, url := w.pager("--speed", "0.001") // next to nothing happens there
@@ -101,8 +102,8 @@ func TestCockpitWhileServersAreAway(t *testing.T) {
 	c.endsWell()
 }
 
-// Figures age by themselves, with the focus and without: a server that says nothing any
-// more is seen to be silent for longer and longer, at a rate of nothing.
+// Figures age without input, with the focus and without: a silent server is shown as silent
+// for longer and longer, at a rate of zero.
 func TestCockpitAgesWithoutNews(t *testing.T) {
 	w := newWorld(t)
 	proc, url := w.pager("--rate", "100", "--seed", "7")
@@ -144,8 +145,8 @@ func TestCockpitAgesWithoutNews(t *testing.T) {
 	c.endsWell()
 }
 
-// A key is about the row that was there; marks, the search and the filter show what they
-// found and how they understood it.
+// A key acts on the row that was there when it was pressed; marks, the search and the filter
+// show what they found and how they were understood.
 func TestCockpitAtTheRow(t *testing.T) {
 	w := newWorld(t)
 	server := newIncidents(t)
@@ -233,8 +234,8 @@ func TestCockpitAtTheRow(t *testing.T) {
 	c.endsWell()
 }
 
-// standsOut reports whether a text in the detail, without its last character, has another
-// style than that character.
+// standsOut reports whether a text in the detail, without its last character, has a style that
+// differs from that of its last character.
 func (c *terminal) standsOut(text string) bool {
 	for _, row := range c.screen.Cells() {
 		var line strings.Builder

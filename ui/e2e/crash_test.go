@@ -12,8 +12,8 @@ import (
 	"golang.org/x/term"
 )
 
-// However the program dies, the terminal is as it was, the reason is told, and
-// the store opens again.
+// However the program dies, the terminal is restored, the reason is shown, and the store opens
+// again.
 func TestTerminalAfterADeath(t *testing.T) {
 	for name, c := range map[string]struct {
 		env     []string
@@ -59,7 +59,7 @@ func TestTerminalAfterADeath(t *testing.T) {
 	}
 }
 
-// mortal has a program pass no failpoint before die is called.
+// mortal keeps a program from reaching its failpoint before die is called.
 func (w *world) mortal(env []string) (with []string, die func()) {
 	w.t.Helper()
 	gate := filepath.Join(w.dir, "gate")
@@ -71,7 +71,7 @@ func (w *world) mortal(env []string) (with []string, die func()) {
 	}
 }
 
-// usualModes are those of an unchanged terminal.
+// usualModes are the modes of an unchanged terminal.
 func usualModes(t *testing.T) term.State {
 	t.Helper()
 	tty, other, err := pty.Open()

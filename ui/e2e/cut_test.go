@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// proxy stands between host and server, on an address that stays.
+// proxy stands between host and server, at an address that does not change.
 type proxy struct {
 	listener net.Listener
 	target   string
@@ -143,7 +143,7 @@ func TestResetLosesNothing(t *testing.T) {
 	})
 }
 
-// A server that falls silent without closing is given up and found again.
+// The host gives up a server that falls silent without closing, and finds it again.
 func TestSilenceIsNoticed(t *testing.T) {
 	w := newWorld(t)
 	_, direct := w.pager("--rate", "50")

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// dialectCase is one way of saying events, with what is promised after a kill or a
-// cut: that all is replayed, or that every hole has a gap record.
+// dialectCase is a dialect, with the promise that holds after a kill or a cut: that everything
+// is replayed, or that every hole has a gap record.
 type dialectCase struct {
 	server, typ, args, mode string
 	replayed                bool
@@ -33,14 +33,6 @@ func (c dialectCase) tail(w *world, address string) []string {
 	return args
 }
 
-// serve starts a demo server and returns its address.
-func (w *world) serve(name string, args ...string) (*process, string) {
-	w.t.Helper()
-	p := w.start(nil, append([]string{"demo-server", name, "--listen", "127.0.0.1:0"}, args...)...)
-	line := p.await(p.stderr, 1, func(s string) bool { return strings.HasPrefix(s, "listening on ") })
-	return p, strings.TrimPrefix(line, "listening on ")
-}
-
 // inFront puts a proxy in front of an address of any scheme.
 func inFront(t *testing.T, address string) (*proxy, string) {
 	t.Helper()
@@ -53,8 +45,8 @@ func inFront(t *testing.T, address string) (*proxy, string) {
 	return p, u.String()
 }
 
-// noSilentHole holds the numbers of load.tick against the gap records: each number
-// once, and where some are missing a gap record stands between.
+// noSilentHole checks the numbers of load.tick: each occurs once, and a gap record stands
+// where some are missing.
 func (c dialectCase) noSilentHole(t *testing.T, stored []record) {
 	t.Helper()
 	seen := map[int]bool{}
@@ -93,7 +85,7 @@ func (c dialectCase) noSilentHole(t *testing.T, stored []record) {
 	t.Logf("%d events, each once, %d holes with a word", len(seen), holes)
 }
 
-// brief tells records in a line.
+// brief returns records, a line each.
 func brief(records []record) string {
 	var b strings.Builder
 	for _, r := range records {
@@ -155,7 +147,7 @@ func TestResetInEveryDialect(t *testing.T) {
 	}
 }
 
-// A server that falls silent without closing is given up, with a gap.
+// The host gives up a server that falls silent without closing, and records a gap.
 func TestSilenceInEveryDialect(t *testing.T) {
 	for name, c := range dialectCases() {
 		if c.mode != "push" {

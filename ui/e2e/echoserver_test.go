@@ -22,8 +22,8 @@ const (
 	argShort  = "8,4-2"                           // too short to be looked for in every text
 )
 
-// echoServer is an MCP server whose event type takes a secret, and which repeats what it is
-// told: in refusals, in the end of streams, in results.
+// echoServer is an MCP server whose event type takes a secret, and which repeats it in
+// refusals, at the end of streams, and in results.
 func echoServer(w http.ResponseWriter, r *http.Request) {
 	m, ok := mcptest.Read(w, r)
 	if !ok {
@@ -70,9 +70,8 @@ func echoServer(w http.ResponseWriter, r *http.Request) {
 	m.Answer(w, answer)
 }
 
-// No secret of a subscription's arguments is in anything that the program shows or
-// logs, whatever the server says of it; it is told to the server, and the store keeps
-// it.
+// No secret in the arguments of a subscription is in anything that the program shows or logs,
+// whatever the server says. The server gets it, and the store keeps it.
 func TestSecretArgumentsStayInside(t *testing.T) {
 	w := newWorld(t)
 	web := httptest.NewServer(http.HandlerFunc(echoServer))

@@ -15,14 +15,14 @@ import (
 	"testing"
 )
 
-// evidence is what a program left, by where it was: outputs, screens, files.
+// evidence is what a program left behind, by where it was: outputs, screens, files.
 type evidence struct {
 	t     *testing.T
 	texts map[string]string
 }
 
-// keep takes a text. What it shows proves that it is what it is thought to be, and
-// that a secret in the same place would have been found there.
+// keep keeps a text. It must contain shows, which proves that the right text was taken, and
+// that a secret in the same place would have been found.
 func (e *evidence) keep(where, shows, text string) {
 	e.t.Helper()
 	proof := search{}
@@ -33,7 +33,7 @@ func (e *evidence) keep(where, shows, text string) {
 	e.texts[where] = text
 }
 
-// run keeps what a command prints that must end with a code, and returns it.
+// run keeps the output of a command that must end with the given code, and returns it.
 func (e *evidence) run(w *world, want int, shows string, words, common []string) string {
 	e.t.Helper()
 	p := w.start(nil, slices.Concat(words, common)...)
@@ -46,8 +46,8 @@ func (e *evidence) run(w *world, want int, shows string, words, common []string)
 	return text
 }
 
-// files takes every file below a folder. Of those that a pattern means there must be
-// one, and it must show what is said.
+// files keeps every file below a folder. For each pattern in shows there must be a file, and
+// it must contain the text.
 func (e *evidence) files(dir string, shows map[string]string) {
 	e.t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -72,7 +72,7 @@ func (e *evidence) files(dir string, shows map[string]string) {
 	}
 }
 
-// holds looks for secrets in all of it.
+// holds searches all of it for secrets.
 func (e *evidence) holds(secrets search) {
 	e.t.Helper()
 	for where, text := range e.texts {
@@ -91,8 +91,8 @@ func glob(t *testing.T, pattern string) []string {
 	return paths
 }
 
-// visit goes through the views that may show what a server said, and takes the
-// screens. The payload of an event shows the given text.
+// visit goes through the views that may show what a server said, and keeps the screens. The
+// payload of an event must contain the given text.
 func (c *terminal) visit(e *evidence, who, payload string) {
 	c.t.Helper()
 	c.reads("load.tick")
@@ -100,17 +100,13 @@ func (c *terminal) visit(e *evidence, who, payload string) {
 	c.keys("1")
 	c.reads(planted[:part]) // the rest may be cut off
 	take(planted)
-	c.keys("2G") // to the newest record, and back to the newest event
-	for range 20 {
-		text := c.screen.Text()
-		if strings.Contains(text, payload) {
-			break
-		}
-		c.keys("k")
-		c.sees("another record", func(now string) bool { return now != text })
-	}
+	c.keys("2/kind:event\r") // the newest record may be no event
+	c.reads("filter kind:event")
+	c.keys("G")
 	c.reads(payload)
 	take(payload)
+	c.keys(esc)
+	c.gone("filter kind:event")
 	c.keys("4")
 	c.reads("━ 4 ")
 	for _, tab := range []string{"[Subscriptions]", "[At servers]", "[Refused]"} {
@@ -130,8 +126,8 @@ func (c *terminal) visit(e *evidence, who, payload string) {
 
 var openTab = regexp.MustCompile(`━ [45] .*(\[[A-Z][A-Za-z ]+\])`)
 
-// turnTo goes from tab to tab until it is the one; which one is first is remembered
-// between runs.
+// turnTo goes from tab to tab until the given one is open; the program remembers which one was
+// open last.
 func (c *terminal) turnTo(tab string) {
 	c.t.Helper()
 	for range 8 {
@@ -148,7 +144,7 @@ func (c *terminal) turnTo(tab string) {
 	c.t.Fatalf("there is no tab %s\n%s", tab, c.screen.Text())
 }
 
-// lookInto starts a command and takes what profiles and numbers say of it.
+// lookInto starts a command and keeps its profiles and metrics.
 func (w *world) lookInto(e *evidence, args []string) {
 	w.t.Helper()
 	numbers := make(chan string, 1)

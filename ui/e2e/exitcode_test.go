@@ -18,8 +18,7 @@ import (
 	"eventdeck/host/receiver"
 )
 
-// behaviour is what a server does wrong. The zero behaviour does nothing wrong, and
-// sends one event.
+// behaviour is what a server does wrong. The zero behaviour is correct, and sends one event.
 type behaviour struct {
 	status int           // HTTP status of what is asked of it about a subscription
 	fault  string        // or a JSON-RPC error
@@ -34,7 +33,7 @@ type behaviour struct {
 	denied   bool   // asks for a token
 }
 
-// strange is a server of that behaviour with one type that it offers in every mode.
+// strange is a server with a behaviour. It has one type, which it offers in every mode.
 type strange struct {
 	behaviour
 	once    sync.Once     // when it is asked for the subscription first
@@ -106,7 +105,7 @@ func (s *strange) answer(w http.ResponseWriter, id json.RawMessage, answer strin
 	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,%s}`, id, answer)
 }
 
-// fails answers as the behaviour says, if it says anything of this request.
+// fails answers a request as the behaviour says, and reports whether it did.
 func (s *strange) fails(w http.ResponseWriter, id json.RawMessage) bool {
 	s.mu.Lock()
 	s.asked++
@@ -180,7 +179,7 @@ func (s *strange) deliver(url string, secret event.Secret) {
 	req.Header.Set(receiver.HeaderID, "evt_1")
 	req.Header.Set(receiver.HeaderTimestamp, strconv.FormatInt(now.Unix(), 10))
 	req.Header.Set(receiver.HeaderSignature, sig)
-	for range 100 { // a receiver on a busy machine may not be there at once
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); { // the receiver may not listen yet
 		req.Body = io.NopCloser(strings.NewReader(body))
 		if resp, err := client.Do(req); err == nil {
 			resp.Body.Close()
@@ -197,7 +196,7 @@ const (
 	callback  = `{"code":-32027,"message":"callback failed","data":{"reason":"challenge_failed"}}`
 )
 
-// exitRow is how tail ends in a mode, on a server of a behaviour.
+// exitRow is how tail ends in a mode, on a server with a behaviour.
 type exitRow struct {
 	name string
 	mode string
@@ -208,17 +207,18 @@ type exitRow struct {
 }
 
 const (
-	// awaited is the patience of rows that end when something happens: none waits it out.
+	// awaited is --for of rows that end when something happens, long before it is over.
 	awaited = "3m"
-	// spent is that of rows that wait it out: a busy machine takes long to start them all.
+	// spent is --for of rows that end when it is over: a busy machine takes long to start them
+	// all.
 	spent = "1m"
-	// startingAtOnce is how many processes start at a time. Those that have begun only
-	// wait, and take no time of the others.
+	// startingAtOnce is how many processes start at a time. Those that have started only wait,
+	// and need little CPU.
 	startingAtOnce = 4
 )
 
-// tail ends as its help says, whatever the mode and whatever the server does; the table
-// in docs/reliability.md is this one.
+// tail ends as its help says, in each mode and for each behaviour of the server. The table in
+// docs/reliability.md is this one.
 func TestTailEndsAsItsHelpSays(t *testing.T) {
 	w := newWorld(t)
 	rows := []exitRow{
@@ -281,6 +281,10 @@ func TestTailEndsAsItsHelpSays(t *testing.T) {
 		{"no events/list", "webhook", behaviour{unlisted: true}, []string{"--for", awaited}, 1, "no events"},
 	}
 	all := make([]*process, len(rows))
+	tail := func(url string, row exitRow) *process {
+		return w.start(nil, append([]string{"tail", url, "load.tick", "--json", "--mode", row.mode}, row.args...)...)
+	}
+	urls := make([]string, len(rows))
 	starting := make(chan struct{}, startingAtOnce)
 	for i, row := range rows {
 		s := &strange{behaviour: row.behaviour, reached: make(chan struct{})}
@@ -291,7 +295,7 @@ func TestTailEndsAsItsHelpSays(t *testing.T) {
 			s.sent.Wait()
 		})
 		starting <- struct{}{}
-		p := w.start(nil, append([]string{"tail", server.URL, "load.tick", "--json", "--mode", row.mode}, row.args...)...)
+		p := tail(server.URL, row)
 		go func() {
 			select {
 			case <-s.reached:
@@ -299,10 +303,17 @@ func TestTailEndsAsItsHelpSays(t *testing.T) {
 			}
 			<-starting
 		}()
-		all[i] = p
+		all[i], urls[i] = p, server.URL
 	}
 	for i, row := range rows {
-		if code, said := all[i].wait(), all[i].stderr.text(); code != row.code || !strings.Contains(said, row.says) {
+		code, said := all[i].wait(), all[i].stderr.text()
+		// Without --for a first connection has only 10 s, in which a busy machine may not
+		// reach the behaviour that the row is about.
+		for deadline := time.Now().Add(patience); row.args == nil && tooLate(said, row.says) && time.Now().Before(deadline); {
+			again := tail(urls[i], row)
+			code, said = again.wait(), again.stderr.text()
+		}
+		if code != row.code || !strings.Contains(said, row.says) {
 			t.Errorf("%s, %s %v: ends with %d, want %d, and says %q, want %q", row.mode, row.name, row.args, code, row.code, said, row.says)
 		}
 	}
@@ -320,9 +331,14 @@ func TestTailEndsAsItsHelpSays(t *testing.T) {
 	}
 }
 
-// What another process has to begin ends as it does in a process of its own: with the
-// cause, and the code of it.
-func TestAttachedTailTellsWhyNothingBegins(t *testing.T) {
+// tooLate reports whether a command ran out of time instead of saying what it should.
+func tooLate(said, want string) bool {
+	return !strings.Contains(said, want) && (strings.Contains(said, "did not answer within") || strings.Contains(said, "was not confirmed within"))
+}
+
+// A tail that is attached fails as one in a process of its own does: with the cause, and its
+// exit code.
+func TestAttachedTailTellsWhyItCannotSubscribe(t *testing.T) {
 	w := newWorld(t)
 	_, url := w.pager("--rate", "1")
 	owner := w.start(nil, "tail", url, "load.tick", "--json", "--data", w.data())
@@ -339,7 +355,7 @@ func TestAttachedTailTellsWhyNothingBegins(t *testing.T) {
 		"no token, with for":       {[]string{denied.URL, "load.tick", "--for", awaited}, 4, "HTTP 401"},
 		"no token, typed argument": {[]string{denied.URL, "load.tick", "--arg", "a=b"}, 4, "HTTP 401"},
 		"nobody listens":           {[]string{nobody, "load.tick"}, 1, "server cannot be reached"},
-		"nobody listens, with for": {[]string{nobody, "load.tick", "--for", "30s"}, 3, "server cannot be reached"},
+		"nobody listens, with for": {[]string{nobody, "load.tick", "--for", spent}, 3, "server cannot be reached"},
 	}
 	all := make(map[string]*process)
 	for name, row := range rows {
@@ -372,9 +388,9 @@ func TestTailEndsWithThePlannedEnd(t *testing.T) {
 	t.Errorf("it did not begin within %v", patience)
 }
 
-// subs list tells what the process that runs a subscription knows of it, and of one
-// that nothing runs what it was.
-func TestSubsListTellsHowASubscriptionFares(t *testing.T) {
+// subs list shows the state that the process that runs a subscription knows, and the last
+// known state of one that is not running.
+func TestSubsListShowsTheStateOfASubscription(t *testing.T) {
 	w := newWorld(t)
 	s := &strange{behaviour: behaviour{forged: true}}
 	server := httptest.NewServer(s)

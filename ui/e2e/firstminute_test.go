@@ -13,17 +13,17 @@ import (
 	"testing"
 )
 
-// anEvent reports whether a row of an event is in the stream: it begins with a time,
-// and is no change of state.
+// anEvent reports whether a row of an event is in the stream: it begins with a time, and is no
+// change of state.
 func anEvent(s string) bool {
 	return slices.ContainsFunc(strings.Split(s, "\n"), func(row string) bool {
 		return rowTime.MatchString(row) && !strings.Contains(row, "╌╌")
 	})
 }
 
-// events is anEvent for whole frames: a screen may be looked at before the rest of its
-// frame has come, and then a row of state may lack what tells it from an event's. Only
-// what is there on three screens, one after another, counts.
+// events is anEvent for whole frames: before the rest of a frame has come, a row of state may
+// lack the mark that distinguishes it from an event. An event counts only if it is on three
+// screens in a row.
 func events() func(s string) bool {
 	n := 0
 	return func(s string) bool {
@@ -56,7 +56,7 @@ func TestFirstEventWithoutDocs(t *testing.T) {
 	t.Errorf("no event is stored, and there was\n%s", last)
 }
 
-// Adding a server, subscribing to it and finding it again in the next run.
+// A person adds a server, subscribes to it and finds it again in the next run.
 func TestAddServerFromTheScreen(t *testing.T) {
 	w := newWorld(t)
 	_, url := w.pager("--speed", "10")
@@ -84,7 +84,7 @@ func TestAddServerFromTheScreen(t *testing.T) {
 	c.endsWell()
 }
 
-// Import takes over what another client runs, after a preview and a yes.
+// Import takes over the servers of another client, after a preview and a confirmation.
 func TestImportFromTheScreen(t *testing.T) {
 	w := newWorld(t)
 	self, err := os.Executable()

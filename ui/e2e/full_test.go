@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// small makes the world's data directory a file system of its own, and fills it up to
-// what a store needs to begin. The returned function makes room.
+// small makes the world's data directory a file system of its own, and leaves just enough room
+// for a store to begin. makeRoom adds room.
 func (w *world) small() (makeRoom func()) {
 	w.t.Helper()
 	if err := os.Mkdir(w.data(), 0o700); err != nil {
@@ -40,7 +40,7 @@ func (w *world) small() (makeRoom func()) {
 	}
 }
 
-// noHole demands that every number was kept, in order and once, from the first on.
+// noHole checks that every number was kept, in order and once, from the first one on.
 func noHole(t *testing.T, records []record) {
 	t.Helper()
 	next := 0
@@ -77,7 +77,7 @@ func TestTailOnAFullDisk(t *testing.T) {
 	noHole(t, w.stored())
 }
 
-// The screen says it too, and does not when there is room again.
+// The screen says so too, and no longer when there is room again.
 func TestScreenOnAFullDisk(t *testing.T) {
 	w := newWorld(t)
 	_, url := w.pager("--rate", "2000")
@@ -96,7 +96,7 @@ func TestScreenOnAFullDisk(t *testing.T) {
 	}
 }
 
-// What a killed program leaves in the place for temporary files, the next one removes.
+// The next program removes the temporary files that a killed one left.
 func TestTemporaryStoreOfAKilledProgram(t *testing.T) {
 	w := newWorld(t)
 	_, url := w.pager("--rate", "50")

@@ -15,9 +15,8 @@ import (
 	"eventdeck/ui/internal/screen"
 )
 
-// 8. A payload with every trick of the terminal and of Unicode changes no cell
-// outside of its own row and of the detail, nothing of the terminal, and shows
-// that it tried.
+// 8. A payload with every trick of terminals and of Unicode changes no cell outside of its own
+// row and of the detail, changes nothing else of the terminal, and is shown to have tried.
 func TestAcceptHostilePayload(t *testing.T) {
 	const tricks = "\x1b[2J\x1b[H\x1b[31mred\x1b]0;owned\x07\x1b]52;c;b3duZWQ=\x07\x1b]8;;http://evil.test\x1b\\\\link\x1b]8;;\x1b\\\\" +
 		"\x1bP1$q\x1b\\\\\x9b31m\x9d0;owned\x9c\x1b[?1049l\x1b[?25h\x1bc\x1b[6n\r\n\x08\x7f\x00\x0e\x07" +

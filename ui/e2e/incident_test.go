@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// On an incident of the demo: one key from an event that is seen shows its incident alone,
-// one key everything that shares its number, and a line writes the report.
+// An incident of the demo: from an event, one key shows its incident alone, one key shows
+// everything that shares its number, and a typed command writes the report.
 func TestFollowAnIncident(t *testing.T) {
 	w := newWorld(t)
 	c := w.terminal(160, 45, "demo", "--speed", "4")

@@ -19,8 +19,8 @@ import (
 	"eventdeck/host/mcptest"
 )
 
-// incidents is an MCP server with one type, incident.created, that sends by push or poll what
-// a test adds, and again from a cursor.
+// incidents is an MCP server with one type, incident.created, which delivers by push or poll
+// the events that a test adds, and replays them from a cursor.
 type incidents struct {
 	address string
 	schema  string // of the arguments of its type
@@ -41,7 +41,7 @@ func newIncidents(t *testing.T) *incidents {
 	return s
 }
 
-// send sends an event for each payload. It happens now.
+// send sends an event with the present time for each payload.
 func (s *incidents) send(payloads ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,7 +78,7 @@ func (s *incidents) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// call notes a call of a tool.
+// call records a call of a tool.
 func (s *incidents) call(w http.ResponseWriter, m mcptest.Call) {
 	var named struct{ Params struct{ Name string } }
 	_ = json.Unmarshal(m.Body, &named) // it is read already
@@ -95,7 +95,7 @@ func (s *incidents) calls() []string {
 	return slices.Clone(s.said)
 }
 
-// poll answers with what is behind the cursor, at most 1,000 events.
+// poll answers with the events behind the cursor, at most 1,000.
 func (s *incidents) poll(w http.ResponseWriter, m mcptest.Call) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,7 +108,7 @@ func (s *incidents) poll(w http.ResponseWriter, m mcptest.Call) {
 	m.Answer(w, fmt.Sprintf(`"result":{"events":[%s],"cursor":"%d","hasMore":%t,"nextPollMs":1000}`, events, to, to < len(s.sent)))
 }
 
-// from is where the cursor of a call stands, or without one the end.
+// from is the position of the cursor of a call; without a cursor it is end.
 func (s *incidents) from(m mcptest.Call, end int) int {
 	var cursor string
 	if json.Unmarshal(m.Params.Cursor, &cursor) == nil && cursor != "" {
@@ -117,7 +117,7 @@ func (s *incidents) from(m mcptest.Call, end int) int {
 	return end
 }
 
-// stream sends what is behind the cursor, and then what comes, until the host goes away.
+// stream sends the events behind the cursor, and then new ones, until the host goes away.
 func (s *incidents) stream(w http.ResponseWriter, r *http.Request, m mcptest.Call) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	meta := fmt.Sprintf(`"_meta":{"io.modelcontextprotocol/subscriptionId":%s}`, m.ID)
@@ -147,15 +147,15 @@ func (s *incidents) stream(w http.ResponseWriter, r *http.Request, m mcptest.Cal
 	}
 }
 
-// reacting is a world with that server, named pager, rules on its events, and a directory
-// in which commands tell of themselves.
+// reacting is a world with that server, named pager, rules on its events, and a directory in
+// which commands record their starts.
 type reacting struct {
 	*world
 	server *incidents
 	told   string
 }
 
-// newReacting returns a world whose subscription has had one event, which no rule takes.
+// newReacting returns a world whose subscription has had one event, which matches no rule.
 func newReacting(t *testing.T, rules string) *reacting {
 	t.Helper()
 	w := newWorld(t)
@@ -165,7 +165,7 @@ func newReacting(t *testing.T, rules string) *reacting {
 	}
 	r.write("servers.json", `{"mcpServers":{"pager":{"url":`+strconv.Quote(r.server.address)+`}}}`)
 	r.rules(rules)
-	// A first event is there before a rule looks: it is of no rule.
+	// The first event arrives before any rule runs.
 	p := w.start(nil, r.args("tail", "pager", "incident.created", "--mode", "push", "--count", "1", "--json")...)
 	p.await(p.stdout, 1, contains(`"state":"live"`))
 	r.server.send(`{"severity":"P4","service":"none"}`)
@@ -191,8 +191,8 @@ func (r *reacting) read(name string) string {
 	return string(text)
 }
 
-// rules writes the file of rules. DIR in it is the directory of this world, and ON is what
-// all of them listen to.
+// rules writes the file of rules. In it, DIR stands for the directory of this world, and ON
+// for the trigger that all rules share.
 func (r *reacting) rules(text string) {
 	r.t.Helper()
 	text = strings.NewReplacer("DIR", r.dir, "ON", `"on":{"server":"pager","type":"incident.created"},"wait":"1ms"`).Replace(text)
@@ -202,17 +202,16 @@ func (r *reacting) rules(text string) {
 	}
 }
 
-// command writes a program of the shell that first tells in a file of its own that it was
-// started, with its input.
+// command writes a shell script that first records its start, with its input, in a file.
 func (r *reacting) command(name, then string) { r.t.Helper(); r.script(name, "/bin/sh", then) }
 
-// script writes such a program for another interpreter than the shell itself.
+// script is command for another interpreter than the shell.
 func (r *reacting) script(name, interpreter, then string) {
 	r.t.Helper()
 	r.program(name, fmt.Sprintf("#!%[4]s\n/bin/cat >%[1]s/new.$$ && /bin/mv %[1]s/new.$$ %[1]s/%[2]s.$EVENTDECK_RUN.$$\n%[3]s\n", r.told, name, then, interpreter))
 }
 
-// program writes a file that can be run in one step, as who installs one does.
+// program writes an executable file in one step, as an installer does.
 func (r *reacting) program(name, text string) {
 	r.t.Helper()
 	path := filepath.Join(r.dir, name)
@@ -224,13 +223,12 @@ func (r *reacting) program(name, text string) {
 	}
 }
 
-// args are the words of a command line, with where its data and its rules are.
+// args are a command line, with the flags for data and configuration of this world.
 func (r *reacting) args(words ...string) []string {
 	return append(words, "--data", r.data(), "--config", filepath.Join(r.dir, "servers.json"))
 }
 
-// host starts a process that runs the reactions, and waits until it does and its
-// subscription is live.
+// host starts a process that runs the reactions, and waits until they run.
 func (r *reacting) host(env ...string) *process {
 	r.t.Helper()
 	p := r.start(env, r.args("react", "run")...)
@@ -238,13 +236,13 @@ func (r *reacting) host(env ...string) *process {
 	return p
 }
 
-// does runs a command that must end well, and returns what it printed.
+// does runs a command that must end with 0, and returns what it printed.
 func (r *reacting) does(words ...string) string {
 	r.t.Helper()
 	return r.ends(0, words).stdout.text()
 }
 
-// ends runs a command that must end with a code.
+// ends runs a command that must end with the given code.
 func (r *reacting) ends(want int, words []string) *process {
 	r.t.Helper()
 	p := r.start(nil, r.args(words...)...)
@@ -264,7 +262,7 @@ func (r *reacting) arms(rule string) {
 	r.does("rules", "arm", rule, shown.Hash)
 }
 
-// refuses runs a command that must end with 1, and returns what it said.
+// refuses runs a command that must end with 1, and returns its standard error.
 func (r *reacting) refuses(words ...string) string {
 	r.t.Helper()
 	return r.ends(1, words).stderr.text()
@@ -292,7 +290,7 @@ func (r *reacting) runs() (all []ran) {
 	return all
 }
 
-// awaits asks for the runs until they are as wanted, and returns them.
+// awaits lists the runs until they are as wanted, and returns them.
 func (r *reacting) awaits(what string, wanted func([]ran) bool) []ran {
 	r.t.Helper()
 	for deadline := time.Now().Add(patience); ; {
@@ -347,7 +345,7 @@ func (r *reacting) inForce() map[string]string {
 	return hashes
 }
 
-// starts returns what each start of a command found on its standard input.
+// starts returns the standard input of each start of a command.
 func (r *reacting) starts(name string) (inputs []string) {
 	r.t.Helper()
 	files, err := filepath.Glob(filepath.Join(r.told, name+".*"))
@@ -370,7 +368,7 @@ func (r *reacting) awaitStarts(name string, n int) {
 	r.until(fmt.Sprintf("%d starts of %s", n, name), func() bool { return len(r.starts(name)) >= n })
 }
 
-// until looks until a thing outside of the program is so.
+// until waits until a condition outside of the program holds.
 func (r *reacting) until(what string, so func() bool) {
 	r.t.Helper()
 	for deadline := time.Now().Add(patience); !so(); time.Sleep(5 * time.Millisecond) {
@@ -380,13 +378,13 @@ func (r *reacting) until(what string, so func() bool) {
 	}
 }
 
-// release lets commands go on that wait for that file.
+// release lets commands that wait for a file continue.
 func (r *reacting) release(name string) {
 	r.t.Helper()
 	r.write(name, "")
 }
 
-// waitsFor is a line of a command that waits for a file of this world.
+// waitsFor is a shell command that waits for a file of this world.
 func (r *reacting) waitsFor(name string) string {
 	return fmt.Sprintf("while [ ! -e %s ]; do /bin/sleep 0.02; done", filepath.Join(r.dir, name))
 }

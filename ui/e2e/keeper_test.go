@@ -18,16 +18,17 @@ import (
 	"eventdeck/host/receiver"
 )
 
-// keeper is an MCP server that grants webhook subscriptions and delivers two events
-// after each subscribe and refresh, and opens streams that can be resumed, with one
-// event. It knows every secret that it was told.
+// keeper is an MCP server that grants webhook subscriptions and delivers two events after each
+// subscribe and refresh, and opens resumable streams with one event. It records every secret
+// that it is told.
 type keeper struct {
 	t      *testing.T
 	wanted func(r *http.Request) bool // is the caller allowed
-	// repeats makes a server that repeats, in all that it says of itself and in each
-	// refusal, what it was told in secret, and refuses every subscribe but the first. nil:
-	// it repeats it in results only. known reports whether the process that asks knows the
-	// secret: another one masks what looks like a secret, and no key without its prefix.
+	// repeats makes a server that repeats, in everything it says of itself and in each
+	// refusal, the secret that it was told, and refuses every subscribe but the first. nil: it
+	// repeats the secret in results only. known reports whether the process that asks knows
+	// the secret: another process masks only what looks like a secret, and no key without its
+	// prefix.
 	repeats func(r *http.Request, secret string, known bool) string
 
 	mu      sync.Mutex
@@ -58,7 +59,7 @@ func (k *keeper) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		says = k.repeats(r, secret, known)
 		k.mu.Unlock()
 	}
-	// A server that says too much: it repeats what it was told.
+	// This server says too much: it repeats the request.
 	result := fmt.Sprintf(`"error":{"code":-32601,"message":"no such method","data":{"params":%s}}`, m.Body)
 	switch m.Method {
 	case "server/discover":
@@ -101,7 +102,7 @@ func (k *keeper) stream(w http.ResponseWriter, r *http.Request, id json.RawMessa
 	<-r.Context().Done()
 }
 
-// send makes deliveries. A receiver that has ended meanwhile is no mistake.
+// send makes deliveries. It ignores a receiver that has ended meanwhile.
 func (k *keeper) send(url string, secret event.Secret, n int) (status int) {
 	client := &http.Client{
 		Timeout:   patience,

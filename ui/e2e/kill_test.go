@@ -35,9 +35,9 @@ func howOften(t *testing.T, variable string, otherwise int) int {
 	return n
 }
 
-// TestKill kills the host at random moments, at named points between a commit
-// and its answer and between a grant and its commit, and compares the store with
-// the server's own list: every event once, none missing, no gap.
+// TestKill kills the host at random moments, at failpoints between a commit and its response
+// and between a grant and its commit, and compares the store with the server's own list: every
+// event is there once, without a gap.
 func TestKill(t *testing.T) {
 	// Each delivery of a webhook is a request: a busy machine must keep up with them.
 	for mode, rate := range map[string]string{"push": "500", "poll": "500", "webhook": "100"} {
@@ -100,9 +100,8 @@ func position(t *testing.T, cursor string) int {
 	return n
 }
 
-// awaitWatermark waits until the server says that everything up to event n was
-// taken: webhook deliveries come out of order, and those that met a dead host
-// are tried again later.
+// awaitWatermark waits until the server says that everything up to event n was accepted:
+// webhook deliveries come out of order, and those that met a dead host are retried later.
 func (p *process) awaitWatermark(n int) {
 	p.t.Helper()
 	p.await(p.stdout, 1, func(line string) bool {
@@ -114,8 +113,8 @@ func (p *process) awaitWatermark(n int) {
 	})
 }
 
-// compare holds the store against the server's own list, up to event high, or
-// with 0 up to the newest that is stored.
+// compare compares the store with the server's own list, up to event upTo, or with 0 up to the
+// newest that is stored.
 func compare(t *testing.T, url, start string, stored []record, upTo int) {
 	t.Helper()
 	have := map[string]int{}
@@ -165,7 +164,7 @@ func compare(t *testing.T, url, start string, stored []record, upTo int) {
 	t.Logf("%d events, each once", len(list))
 }
 
-// page is the answer to events/poll, as far as these tests need it.
+// page is the response to events/poll, as far as these tests need it.
 type page struct {
 	Events []struct {
 		EventID string `json:"eventId"`

@@ -11,12 +11,12 @@ import (
 	"testing"
 )
 
-// search looks for secrets in whatever the program left, in every spelling in which
-// they may have got there, and for parts of them.
+// search searches what the program left for secrets, in every encoding in which they may have
+// leaked, and for parts of them.
 type search map[string][]byte // what must not be found, by what it is
 
-// part is how much of a long secret already counts as a leak. A masked one shows four
-// characters.
+// part is the length from which a part of a secret counts as a leak. A masked secret shows
+// four characters.
 const part = 16
 
 func (s search) add(what, secret string) {
@@ -40,7 +40,7 @@ func (s search) add(what, secret string) {
 	}
 }
 
-// key adds a key that is kept in base64: as it is kept, and its bytes.
+// key adds a key that is kept in base64: the encoded text and its bytes.
 func (s search) key(what, kept string) {
 	s.add(what, kept)
 	if raw, err := base64.StdEncoding.DecodeString(kept); err == nil {
@@ -48,7 +48,7 @@ func (s search) key(what, kept string) {
 	}
 }
 
-// parts adds the beginning, the middle and the end.
+// parts adds the beginning, the middle and the end of a secret.
 func (s search) parts(what string, secret []byte) {
 	n := len(secret)
 	if n <= part {
@@ -60,7 +60,7 @@ func (s search) parts(what string, secret []byte) {
 	s["end of the "+what] = secret[n-part:]
 }
 
-// finds returns what is in the text, with what stands before it.
+// finds returns the secrets that are in the text, with the text before each.
 func (s search) finds(text []byte) (found []string) {
 	for what, secret := range s {
 		if at := bytes.Index(text, secret); at >= 0 {
@@ -71,7 +71,7 @@ func (s search) finds(text []byte) (found []string) {
 	return found
 }
 
-// The search finds a secret however it leaks, and no masked one.
+// The search finds a secret however it leaks, and finds none in a masked one.
 func TestSearchFindsALeak(t *testing.T) {
 	const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwAAECAwQ="
 	key, err := base64.StdEncoding.DecodeString(secret[len("whsec_"):])

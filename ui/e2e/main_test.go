@@ -1,8 +1,7 @@
 // Package e2e tests the whole program: real processes, real sockets, kills.
 //
-// The test binary is the program too: started with the variable below it runs
-// the command line with the same parts as main, and with what a test wants to
-// inject (failpoints, short durations).
+// The test binary is the program too: started with the variable below it runs the command line
+// with the same parts as main, and with what a test injects (failpoints, short durations).
 package e2e
 
 import (
@@ -46,7 +45,7 @@ const (
 	envClock     = "EVENTDECK_E2E_CLOCK"     // file with a duration by which the host's clock is off
 )
 
-// reachCommand has the test binary try, as the command of a reaction, what it reaches.
+// reachCommand makes the test binary, as the command of a reaction, try what it can reach.
 const reachCommand = "reach"
 
 func TestMain(m *testing.M) {
@@ -60,19 +59,19 @@ func TestMain(m *testing.M) {
 	if code, ok := acptest.Main(os.Args); ok {
 		os.Exit(code)
 	}
-	// An agent starts the program as a server, with no more of an environment than that needs.
+	// An agent starts the program as a server, with a minimal environment.
 	if os.Getenv(envProgram) != "" || len(os.Args) == 3 && os.Args[1] == "gate" {
 		os.Exit(runProgram())
 	}
-	// A confined command cannot make the files of a test that is measured for coverage.
+	// A confined command cannot write the coverage files of a test.
 	if len(os.Args) == 3 && os.Args[1] == reachCommand {
 		os.Exit(reach(os.Args[2]))
 	}
 	os.Exit(m.Run())
 }
 
-// beLate waits for the death of the program that started this monitor, if it asked
-// for that.
+// beLate waits for the death of the program that started this monitor, if the test asks for
+// that.
 func beLate() {
 	parent, late := os.LookupEnv(envLate)
 	for late && strconv.Itoa(os.Getppid()) == parent {
@@ -145,8 +144,9 @@ func newHost(o host.Options) (program.OwnHost, error) {
 	return host.New(o)
 }
 
-// failpoint is called at the failpoints of a part, and dies at the wanted one if its name
-// begins with the part's prefix; nil: none is wanted there.
+// failpoint returns a function that is called at the failpoints of a part, and kills the
+// process at the wanted one, whose name begins with the part's prefix; nil if none is wanted
+// there.
 func failpoint(prefix string) func(at string) {
 	name, count, _ := strings.Cut(os.Getenv(envFailpoint), ":")
 	name, ok := strings.CutPrefix(name, prefix)
@@ -184,8 +184,7 @@ func isOpen(gate string) bool {
 	return err == nil
 }
 
-// clockError reads by how much the clock is off. A file that is just being written
-// means not at all.
+// clockError reads by how much the clock is off; 0 for a file that is just being written.
 func clockError(file string) time.Duration {
 	text, err := os.ReadFile(file)
 	if err != nil {

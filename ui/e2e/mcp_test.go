@@ -34,7 +34,7 @@ func (w *world) mcpStdio(args ...string) (mcp.Connection, *lines) {
 	return conn, said
 }
 
-// mcpProcess is mcpStdio with what kills the process.
+// mcpProcess is mcpStdio with a function that kills the process.
 func (w *world) mcpProcess(args ...string) (_ mcp.Connection, _ *lines, kill func()) {
 	w.t.Helper()
 	self, err := os.Executable()
@@ -110,7 +110,7 @@ func tick(t *testing.T, conn mcp.Connection) int {
 	}
 }
 
-// askMCP keeps what `eventdeck mcp` answers to each of its tools, and as events.
+// askMCP keeps the answers of `eventdeck mcp`, as tools and as events.
 func (w *world) askMCP(left *evidence, args ...string) {
 	w.t.Helper()
 	conn, said := w.mcpStdio(args...)
@@ -149,9 +149,8 @@ func (w *world) askMCP(left *evidence, args ...string) {
 	left.keep("mcp", planted, all.String()+said.text())
 }
 
-// A client of `eventdeck mcp` that is attached gets every event once and in order, over
-// the end of the process that had the store: this one takes it over and goes on with its
-// subscriptions.
+// A client of an attached `eventdeck mcp` gets every event once and in order, also when the
+// process that has the store ends: this one takes it over and continues its subscriptions.
 func TestMCPServerOutlivesTheOwnerOfTheStore(t *testing.T) {
 	w := newWorld(t)
 	_, url := w.pager("--rate", "200")
@@ -178,8 +177,8 @@ func TestMCPServerOutlivesTheOwnerOfTheStore(t *testing.T) {
 }
 
 // The host subscribes to `eventdeck mcp` as to any other server, in each mode, and misses
-// nothing; alone on a store it says so.
-func TestTheHostTailsTheMCPServer(t *testing.T) {
+// nothing. Alone on a store, `eventdeck mcp` says so.
+func TestHostTailsTheMCPServer(t *testing.T) {
 	w := newWorld(t)
 	_, url := w.pager("--rate", "100")
 	config := w.mcpConfig(url)
@@ -196,7 +195,7 @@ func TestTheHostTailsTheMCPServer(t *testing.T) {
 	line := p.await(p.stderr, 1, func(s string) bool { return strings.Contains(s, "listening on ") })
 	_, address, _ := strings.Cut(line, "listening on ")
 	for _, mode := range []string{"poll", "push", "webhook"} {
-		tail := w.start(nil, "tail", address, "pager/load.tick", "--mode", mode, "--count", "150", "--for", "1m", "--json")
+		tail := w.start(nil, "tail", address, "pager/load.tick", "--mode", mode, "--count", "150", "--for", awaited, "--json")
 		if code := tail.wait(); code != 0 {
 			t.Fatalf("%s: code %d: %s", mode, code, tail.stderr.text())
 		}
@@ -227,8 +226,7 @@ func TestTheHostTailsTheMCPServer(t *testing.T) {
 	}
 }
 
-// On an address that others reach it speaks only with a token, and only when that is
-// meant.
+// On an address that others can reach it requires a token, and a flag that confirms it.
 func TestMCPServerBeyondLoopback(t *testing.T) {
 	w := newWorld(t)
 	for _, args := range [][]string{

@@ -19,7 +19,8 @@ import (
 	"eventdeck/host/event"
 )
 
-// follower is a client with how far it is: the events that it has, and the cursor of the last one.
+// follower is a client with its progress: the number of events it has, and the cursor of the
+// last one.
 type follower struct {
 	t      *testing.T
 	mode   string
@@ -28,13 +29,13 @@ type follower struct {
 	cursor string
 }
 
-// occurrence is an event as `eventdeck mcp` tells it.
+// occurrence is an event as `eventdeck mcp` sends it.
 type occurrence struct {
 	Cursor string
 	Data   struct{ N int }
 }
 
-// take takes the next event, which must be the one behind the last.
+// take takes the next event, which must follow the last one.
 func (p *follower) take(o occurrence) {
 	if p.last != 0 && o.Data.N != p.last+1 {
 		p.t.Errorf("%s: after %d came %d", p.mode, p.last, o.Data.N)
@@ -61,7 +62,7 @@ func answered(t *testing.T, conn mcp.Connection, into any) {
 	}
 }
 
-// perLife is how many events a client takes of each process.
+// perLife is how many events a client takes from each process.
 const perLife = 40
 
 // `eventdeck mcp`, which has the store itself, is killed while it answers by poll, push and
@@ -126,8 +127,8 @@ func streams(t *testing.T, conn mcp.Connection, p *follower) {
 	}
 }
 
-// newHookClient returns what takes some events by webhook, and keeps the last delivery
-// waiting for its answer until the process is gone.
+// newHookClient returns a function that takes some events by webhook, and leaves the last
+// delivery unanswered until the process is gone.
 func newHookClient(t *testing.T, w *world) func(*testing.T, mcp.Connection, *follower) {
 	secret, err := event.NewWebhookSecret(nil)
 	if err != nil {

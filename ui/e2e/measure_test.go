@@ -62,7 +62,7 @@ func (w *world) million() string {
 	return dir
 }
 
-// measured is the program on a pseudo-terminal that tells when bytes arrive.
+// measured is the program on a pseudo-terminal, with the time of its start.
 type measured struct {
 	*terminal
 	began time.Time
@@ -90,7 +90,7 @@ func (w *world) measured(path string, args ...string) *measured {
 	return m
 }
 
-// cpu is the time that the process has had, in user and system mode.
+// cpu is the CPU time of the process, in user and system mode.
 func (m *measured) cpu() time.Duration {
 	m.t.Helper()
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", m.cmd.Process.Pid))

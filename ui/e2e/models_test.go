@@ -55,8 +55,8 @@ func TestModelsAreListedAndTried(t *testing.T) {
 	}
 }
 
-// A start without models does nothing for them: the package that asks them has next to
-// nothing to initialise.
+// A start without models costs nothing for them: the package that asks them initialises next
+// to nothing.
 func TestModelsCostNothingAtTheStart(t *testing.T) {
 	w := newWorldAlone(t)
 	p := w.start([]string{"GODEBUG=inittrace=1"}, "version")

@@ -59,8 +59,8 @@ func (w *world) longAgo(n int) {
 	}
 }
 
-// The keys that lead through the history lead through all that is stored, with a filter
-// and without, and esc out of a filter leads back to where one stood.
+// The keys for the history reach everything that is stored, with a filter and without, and esc
+// out of a filter returns to the row of before.
 func TestKeysLeadThroughAllThatIsStored(t *testing.T) {
 	w := newWorld(t)
 	w.longAgo(30_000)

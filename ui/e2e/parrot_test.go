@@ -28,13 +28,13 @@ const (
 	importUser   = "importuser-Aa66PpLl15TtYyRr"
 )
 
-// repeated begins what the server repeats: it must be found wherever that is kept or
-// shown, and what follows it must not.
+// repeated begins the text that the server repeats: it must be found wherever that is kept or
+// shown, and the secrets behind it must not.
 const repeated = "repeats-what-it-was-told"
 
-// A server that is given by an address with a token repeats that token and the webhook
-// secret in all that it says. Neither is in anything that the program wrote, nor are the
-// secrets in what an import would take over.
+// A server that is given by an address with a token repeats that token and the webhook secret
+// in everything it says. Neither is in anything that the program wrote, nor are the secrets in
+// servers that an import would take over.
 func TestServersThatRepeatSecretsAreNotQuoted(t *testing.T) {
 	w := newWorld(t)
 	var told atomic.Int64 // requests with the whole address
@@ -174,8 +174,9 @@ func TestServersThatRepeatSecretsAreNotQuoted(t *testing.T) {
 	}
 }
 
-// A server's process gets the environment of the program, and its last words are quoted:
-// without what the names of variables call secret, and without what looks like a secret.
+// The process of a server gets the environment of the program, and its last words are quoted:
+// without the values of variables whose names say secret, and without texts that look like a
+// secret.
 func TestLastWordsOfAProcessAreMasked(t *testing.T) {
 	const inherited, unknown = "inherited-Pp44KkVv80YyNnTt", "ghp_aB3dE5gH7jK9mN1pQ3sT5uV7xY9z"
 	w := newWorld(t)

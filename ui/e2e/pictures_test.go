@@ -81,8 +81,8 @@ func TestPicturesOfSizes(t *testing.T) {
 
 var papers = map[string]screen.Paper{"dark": screen.Dark(), "light": screen.Light()}
 
-// TestPicturesOfReactions goes the way of the chapter on reactions of docs/guide.md, on the
-// demo servers that it names, and captures it as TestPictures does.
+// TestPicturesOfReactions follows the chapter on reactions of docs/guide.md, on the demo
+// servers that it names, and captures it as TestPictures does.
 func TestPicturesOfReactions(t *testing.T) {
 	if os.Getenv("EVENTDECK_PICTURES") == "" {
 		t.Skip("the tests of reactions go this way; this draws pictures")
@@ -146,7 +146,7 @@ func TestPicturesOfReactions(t *testing.T) {
 	c.endsWell()
 }
 
-// approvable reads what asks to its end: nothing is approved before each line was shown.
+// approvable reads the request to its end: it can be approved only after each line was shown.
 func (c *terminal) approvable() {
 	c.t.Helper()
 	c.keys("3")
@@ -169,7 +169,7 @@ func (c *terminal) approvable() {
 	}
 }
 
-// detail is what stands in the pane of the detail, with its title.
+// detail is the content of the detail pane, with its title.
 func detail(screen string) string {
 	_, text, _ := strings.Cut(screen, " 3 Detail")
 	text, _, _ = strings.Cut(text, "\n╰")

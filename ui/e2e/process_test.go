@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// patience bounds every wait for a cause; it is never waited out when all is well.
+// patience bounds every wait for a cause; if all is well, no wait takes as long.
 const patience = 3 * time.Minute
 
 // world is a user's machine for one test: a home, a state directory.
@@ -31,8 +31,8 @@ func newWorld(t *testing.T) *world {
 	return newWorldAlone(t)
 }
 
-// newWorldAlone is newWorld for a test that measures, with no other beside it, and for
-// another world of the same test.
+// newWorldAlone is newWorld for a test that measures and must run alone, and for another world
+// of the same test.
 func newWorldAlone(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, dir: t.TempDir()}
@@ -55,7 +55,7 @@ func (w *world) remove() {
 	w.t.Errorf("the directory of the world: %v", err)
 }
 
-// temp is where temporary files of the program go.
+// temp is the directory for temporary files of the program.
 func (w *world) temp() string { return filepath.Join(w.dir, "tmp") }
 
 func (w *world) data() string { return filepath.Join(w.dir, "data") }
@@ -86,7 +86,7 @@ func (w *world) startReading(env []string, read func(io.Reader), args ...string)
 	return w.startOn(nil, env, read, args...)
 }
 
-// startOn is startReading with a standard input; nil: it has none.
+// startOn is startReading with a standard input; nil for none.
 func (w *world) startOn(stdin *os.File, env []string, read func(io.Reader), args ...string) *process {
 	w.t.Helper()
 	self, err := os.Executable()
@@ -167,12 +167,28 @@ func (p *process) await(l *lines, n int, match func(string) bool) string {
 	return line
 }
 
-// pager starts the demo server and returns its address.
+// pager starts the demo server pager and returns its address.
 func (w *world) pager(args ...string) (*process, string) {
 	w.t.Helper()
-	p := w.start(nil, append([]string{"demo-server", "pager", "--listen", "127.0.0.1:0"}, args...)...)
-	line := p.await(p.stderr, 1, func(s string) bool { return strings.HasPrefix(s, "listening on ") })
-	return p, strings.TrimPrefix(line, "listening on ")
+	return w.serve("pager", args...)
+}
+
+// serve starts a demo server and returns its address. While another program has the port that
+// args name, it tries again.
+func (w *world) serve(name string, args ...string) (*process, string) {
+	w.t.Helper()
+	args = append([]string{"demo-server", name, "--listen", "127.0.0.1:0"}, args...)
+	listens := func(line string) bool { return strings.HasPrefix(line, "listening on ") }
+	for deadline := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) {
+		p := w.start(nil, args...)
+		line, ok := p.stderr.await(1, listens, p.exited)
+		switch {
+		case ok:
+			return p, strings.TrimPrefix(line, "listening on ")
+		case !strings.Contains(p.stderr.text(), "address already in use") || time.Now().After(deadline):
+			w.t.Fatalf("%s does not listen: %s", p.name, p.stderr.text())
+		}
+	}
 }
 
 // run runs a command to its end and returns what it wrote to stdout.
@@ -227,7 +243,7 @@ func decode(t *testing.T, text string) []record {
 	return out
 }
 
-// stored returns all that the store of the world holds.
+// stored returns all records in the store of the world.
 func (w *world) stored() []record {
 	w.t.Helper()
 	out, code := w.run("events", "--data", w.data(), "--json")

@@ -13,12 +13,12 @@ import (
 // rolls are the arguments of an agent's call that may change something.
 const rolls = `{"to":3}`
 
-// anAgent is a rule whose agent does what a script says, with a tool that may change something.
+// anAgent is a rule whose agent runs a script, with a tool that may change something.
 func anAgent(t *testing.T, script ...string) string {
 	return `{"rules":{"look":{ON,"when":".severity=P1","do":{` + agent(t, script...) + `,"tools":{"pager/rollback":"write"}}}}}`
 }
 
-// askingAgain waits until the run asks because of something, and returns it with its hash.
+// askingAgain waits until the run asks for the given reason, and returns it with its hash.
 func (r *reacting) askingAgain(why string) ran {
 	r.t.Helper()
 	r.awaits("a run that asks: "+why, func(all []ran) bool {
@@ -27,7 +27,8 @@ func (r *reacting) askingAgain(why string) ran {
 	return r.asking(1)[0]
 }
 
-// worksOn lets an agent call its tool once, and waits until it works on and says so in a file.
+// worksOn lets an agent call its tool once, and waits until it goes on working and says so in
+// a file.
 func (r *reacting) worksOn(file string) (id string) {
 	r.t.Helper()
 	r.server.send(`{"severity":"P1"}`)
@@ -37,8 +38,8 @@ func (r *reacting) worksOn(file string) (id string) {
 	return id
 }
 
-// The host is killed while an agent works that cannot load its conversation: nobody knows what
-// it did, so the run is parked and nothing begins again by itself.
+// The host is killed while an agent works that cannot load its conversation: it is unknown
+// what the agent did, so the run is parked and nothing begins again by itself.
 func TestReactionAgentThatWorksOverAKillIsParked(t *testing.T) {
 	r := newReacting(t, anAgent(t, "call", "pager__rollback", rolls, "wait", "works"))
 	file := filepath.Join(r.dir, "works")
@@ -63,8 +64,8 @@ func TestReactionAgentThatWorksOverAKillIsParked(t *testing.T) {
 	}
 }
 
-// One that can load it is told that it was interrupted. What it calls again asks again: the
-// approval before the kill was for the call that was made.
+// An agent that can load its conversation is told that it was interrupted. A call that it
+// repeats asks again: the approval before the kill was for the call that was made then.
 func TestReactionAgentThatWorksOverAKillGoesOn(t *testing.T) {
 	r := newReacting(t, anAgent(t))
 	file := filepath.Join(r.dir, "works")
@@ -91,8 +92,8 @@ func TestReactionAgentThatWorksOverAKillGoesOn(t *testing.T) {
 	}
 }
 
-// The host is killed while an agent waits for leave. The agent is gone, and so is what it asked:
-// an approval of then lets nothing pass.
+// The host is killed while an agent waits for permission. The agent and its request are gone,
+// and an approval of that request has no effect.
 func TestReactionAgentAsksOverAKill(t *testing.T) {
 	for name, c := range map[string]struct {
 		script []string
@@ -121,7 +122,7 @@ func TestReactionAgentAsksOverAKill(t *testing.T) {
 				}
 				r.refuses("approve", id, before.Hash)
 			} else {
-				// What stands there until the agent is loaded is what it asked before.
+				// Until the agent is loaded, the run shows the request of before.
 				r.awaits("the next attempt, that asks", func(all []ran) bool { return all[0].Attempt > before.Attempt && all[0].State == "asking" })
 				r.askingAgain(why)
 				r.does("deny", id, "--reason", "not now")

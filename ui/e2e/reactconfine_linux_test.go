@@ -20,10 +20,10 @@ import (
 	"eventdeck/host/react/confine"
 )
 
-// envReach has the run and the hash that the command may not approve.
+// envReach has the run and the hash that the command must not be able to approve.
 const envReach = "E2E_REACH"
 
-// reach tells what the process that it runs in reaches of the world in a directory.
+// reach prints what this process can reach of the world in a directory.
 func reach(dir string) int {
 	socket := func(domain, kind, protocol int) error {
 		fd, err := unix.Socket(domain, kind, protocol)
@@ -64,8 +64,8 @@ func reach(dir string) int {
 	return 0
 }
 
-// confined returns the path of this program, which tests run confined; they are skipped where
-// the system cannot do that.
+// confined returns the path of this program, which tests run confined; it skips the test if
+// the system cannot confine.
 func confined(t *testing.T) string {
 	t.Helper()
 	if _, err := confine.Check(react.Confine{}, nil, nil); err != nil {
@@ -78,8 +78,8 @@ func confined(t *testing.T) string {
 	return self
 }
 
-// A command with "net": false reaches no socket of any kind, and cannot approve what waits;
-// one that is not confined reaches them all, and can.
+// A command with "net": false can open no socket of any kind, and cannot approve a waiting
+// run; one that is not confined can do both.
 func TestReactionConfinedReachesNothing(t *testing.T) {
 	self := confined(t)
 	do := fmt.Sprintf(`"command":[%q,%q,"DIR"],"env":[%q]`, self, reachCommand, envReach)
@@ -136,7 +136,7 @@ func TestReactionConfinedReachesNothing(t *testing.T) {
 	r.in("done", 3)
 }
 
-// A confined command, though it reaches the network, cannot approve what a client wished.
+// A confined command cannot approve a client request, even if it may use the network.
 func TestConfinedCommandsApproveNoClientRequest(t *testing.T) {
 	self := confined(t)
 	r := newReacting(t, fmt.Sprintf(`{"rules":{"try":{ON,"when":".severity=P2","do":{"command":[%q,%q,"DIR"],"env":[%q],"confine":{"net":true}}}}}`, self, reachCommand, envReach))
@@ -181,8 +181,8 @@ func TestReactionCannotReplaceAProgram(t *testing.T) {
 	}
 }
 
-// Without Landlock a rule that demands a confinement does not start, also where that was
-// approved while there was one, and both the rule and the run say so.
+// Without Landlock a rule that demands confinement does not start, even if it was approved
+// while Landlock was there, and both the rule and the run say so.
 func TestReactionWithoutLandlockDoesNotStart(t *testing.T) {
 	if _, err := confine.Check(react.Confine{}, nil, nil); err != nil {
 		t.Skip(err)
@@ -208,8 +208,8 @@ func TestReactionWithoutLandlockDoesNotStart(t *testing.T) {
 	}
 }
 
-// withoutLandlock keeps the system calls of Landlock from every process that this test starts
-// from now on. Its thread ends with it.
+// withoutLandlock denies the system calls of Landlock to every process that this test starts
+// from now on. The thread ends with the test.
 func withoutLandlock(t *testing.T) {
 	t.Helper()
 	runtime.LockOSThread()

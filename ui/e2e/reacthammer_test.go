@@ -9,8 +9,8 @@ import (
 )
 
 // Keys that are typed fast while a run comes to wait, focus events, pastes and the mouse
-// approve nothing, though each has the key that approves in it or behind it. That key
-// alone, after a rest, approves one run.
+// approve nothing, though each contains the key that approves or is followed by it. That key
+// alone, after a pause, approves one run.
 func TestReactionIsApprovedByARestAndItsKeyOnly(t *testing.T) {
 	r := newReacting(t, `{"rules":{"page":{ON,"when":".severity=P1","do":{"command":["DIR/page"]}}}}`)
 	r.command("page", "")
@@ -65,9 +65,9 @@ func TestReactionIsApprovedByARestAndItsKeyOnly(t *testing.T) {
 	c.endsWell()
 }
 
-// hammer types 50 keys a second, a third of them the one that approves, while a run comes
-// to wait and for 50 keys more. It reports whether they were as fast as that: where the
-// machine makes a pause between them, the key behind it may count.
+// hammer types 50 keys per second, a third of them the one that approves, while a run comes to
+// wait and for 50 keys more. It reports whether it kept that pace: if the machine pauses
+// between two keys, the second one may count.
 func (r *reacting) hammer(c *terminal) (fast bool) {
 	r.t.Helper()
 	fast = true

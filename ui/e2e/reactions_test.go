@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// A run that asks does nothing; approved it acts once, and the same hash approves nothing
-// again, neither this run nor the next of the same rule.
+// A run that asks does nothing. Once approved it acts once, and the same hash approves nothing
+// more, neither this run nor the next one of the same rule.
 func TestReactionActsOnceWhenApproved(t *testing.T) {
 	r := newReacting(t, `{"rules":{"page":{ON,"when":".severity=P1","do":{"command":["DIR/page","--urgent"]}}}}`)
 	r.command("page", "echo paged")
@@ -45,9 +45,9 @@ func TestReactionActsOnceWhenApproved(t *testing.T) {
 	}
 }
 
-// Once the arguments, the bytes of the program or the rule are others than those that were
-// approved, nothing starts: the run asks again, and the audit log says why.
-func TestReactionChangedAfterItsApprovalAsksAnew(t *testing.T) {
+// If the arguments, the bytes of the program or the rule differ from those that were approved,
+// nothing starts: the run asks again, and the audit log says why.
+func TestReactionChangedAfterItsApprovalAsksAgain(t *testing.T) {
 	rules := func(argument, when string) string {
 		return `{"rules":{
 			"argv":{ON,"when":".severity=P1","do":{"command":["DIR/argv","` + argument + `"]}},
@@ -97,8 +97,8 @@ func TestReactionChangedAfterItsApprovalAsksAnew(t *testing.T) {
 	}
 }
 
-// A command goes on when the host is killed. Its result is taken up, whether it ended while
-// there was no host or behind the next one's start, and it is not started again.
+// A command goes on when the host is killed. The next host takes its result, whether the
+// command ended before or after that host's start, and does not start it again.
 func TestReactionOutlivesTheHost(t *testing.T) {
 	r := newReacting(t, `{"rules":{
 		"early":{ON,"when":".severity=P1","do":{"command":["DIR/early"]}},
@@ -128,8 +128,8 @@ func TestReactionOutlivesTheHost(t *testing.T) {
 	}
 }
 
-// The stop file ends what runs and lets nothing start, without a word to the process that
-// runs the reactions. `react go` lets start what was ready, and no other run.
+// The stop file ends running commands and lets nothing start, without a request to the process
+// that runs the reactions. `react go` starts runs that were ready, and no others.
 func TestReactionStopFile(t *testing.T) {
 	r := newReacting(t, `{"rules":{
 		"long":{ON,"when":".severity=P1","do":{"command":["DIR/long"]}},
@@ -168,7 +168,7 @@ func TestReactionStopFile(t *testing.T) {
 	}
 }
 
-// What waits for an approval waits over a kill, with the same hash; what is past its time is
+// Runs that wait for an approval survive a kill, with the same hash; a run past its time is
 // expired, and cannot be approved.
 func TestReactionsWaitOverARestart(t *testing.T) {
 	r := newReacting(t, `{"rules":{"page":{ON,"when":".severity=P1","key":".service","do":{"command":["DIR/page"]}}}}`)
@@ -197,9 +197,9 @@ func TestReactionsWaitOverARestart(t *testing.T) {
 	}
 }
 
-// Of a thousand events each that an armed rule takes is in the input of exactly one start,
+// Of a thousand events, each that matches an armed rule is in the input of exactly one start,
 // and no other is in any.
-func TestReactionArmedTakesEachEventOnce(t *testing.T) {
+func TestArmedReactionTakesEachEventOnce(t *testing.T) {
 	r := newReacting(t, `{"limits":{"runs":"1000/h"},"rules":{"page":{ON,"when":".severity=P1","key":".service","mode":"auto",
 		"limits":{"runs":"1000/h"},"do":{"command":["DIR/page"],"stdin":"ndjson","trusted":true}}}}`)
 	r.command("page", "")

@@ -11,12 +11,11 @@ import (
 	"testing"
 )
 
-// armedRule acts by itself on each P1, by service.
+// armedRule acts by itself on each P1, per service.
 const armedRule = `{"rules":{"page":{ON,"when":".severity=P1","key":".service","mode":"auto","do":{"command":["DIR/page"],"trusted":true}}}}`
 
-// After eight hours away an armed rule does nothing by itself about what is replayed: every
-// record is in a run that asks. How many those are is as the records came: one that asks
-// holds nothing back of an armed rule, so that what is new goes by itself.
+// After eight hours away an armed rule does nothing by itself about replayed events: every
+// record is in a run that asks. How many runs these are depends on the order of arrival.
 func TestReactionOnAReplayOfHoursAsks(t *testing.T) {
 	r := newReacting(t, armedRule)
 	r.command("page", "")
@@ -50,7 +49,8 @@ func TestReactionOnAReplayOfHoursAsks(t *testing.T) {
 	}
 }
 
-// An older copy of the store holds all acts until `react go`, what came meanwhile asks.
+// A restored copy of the store holds all acts until `react go`; events that came meanwhile
+// ask.
 func TestReactionsOfARestoredStoreAreHeld(t *testing.T) {
 	r := newReacting(t, armedRule)
 	r.command("page", "")
@@ -72,7 +72,7 @@ func TestReactionsOfARestoredStoreAreHeld(t *testing.T) {
 	r.asking(2)
 }
 
-// A data directory that was copied with the means of the system is held once, until `react go`; one that was
+// A data directory that was copied with cp holds all acts once, until `react go`; one that was
 // moved acts as before.
 func TestReactionsOfACopiedStoreAreHeld(t *testing.T) {
 	r := newReacting(t, armedRule)
@@ -101,9 +101,9 @@ func TestReactionsOfACopiedStoreAreHeld(t *testing.T) {
 	r.awaits("an act of what was moved", func(all []ran) bool { return len(all) > 0 && len(r.starts("page")) > 1 })
 }
 
-// Records that are imported start nothing, also where an armed rule would take them; like a restored
-// copy they hold all acts until `react go`.
-func TestReactionsToImportedRecordsAreNone(t *testing.T) {
+// Imported records start nothing, even if an armed rule matches them; like a restored copy
+// they hold all acts until `react go`.
+func TestImportedRecordsStartNoReaction(t *testing.T) {
 	r := newReacting(t, armedRule)
 	r.command("page", "")
 	p := r.host()

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// reactPoints are where the engine of reactions is killed: before and behind each of its
-// commits, and between all that is done beside.
+// reactPoints are the failpoints at which the engine of reactions is killed: before and behind
+// each of its commits, and between its other steps.
 var reactPoints = []string{
 	"decided", "committed", "prepared", "judged", "approved", "ready", "running", "begun", "adopted", "ended", "settled", "forgotten",
 }
@@ -27,9 +27,9 @@ func reactKills(t *testing.T) int {
 	return howOften(t, "EVENTDECK_REACT_KILLS", 1)
 }
 
-// The host is killed at each point of the reactions while commands run, some of which take
-// their supervisor with them: each event is in one run of its rule, no command is started
-// twice, what was done was started, and what nobody knows the end of is parked.
+// The host is killed at each failpoint of the reactions while commands run, some of which kill
+// their supervisor: each event is in one run of its rule, no command is started twice, a run
+// that is done was started, and a run whose outcome is unknown is parked.
 func TestReactionKills(t *testing.T) {
 	r := newReacting(t, `{"limits":{"runs":"1000/h"},"rules":{
 		"auto":{ON,"when":".severity=P1","key":".n","mode":"auto","limits":{"runs":"1000/h","queue":1000},"do":{"command":["DIR/auto"],"trusted":true}},
@@ -48,6 +48,7 @@ func TestReactionKills(t *testing.T) {
 	for range reactKills(t) {
 		for _, point := range reactPoints {
 			p := r.start([]string{fmt.Sprintf("%s=react.%s:%d", envFailpoint, point, 1+rand.IntN(2))}, r.args("react", "run")...)
+			p.stderr.await(1, contains("reactions run: "), p.exited) // or it has died before
 			for n := 0; !p.over(100 * time.Millisecond); n++ {
 				if n == 30 {
 					p.kill() // it has passed the point less often; that is a kill too
@@ -120,7 +121,7 @@ func TestReactionKills(t *testing.T) {
 	t.Logf("%d hosts were killed at their points, %d elsewhere; %d runs", killed, len(reactPoints)*reactKills(t)-killed, total)
 }
 
-// over waits for the end of a process, so long at most, and reports whether it came.
+// over waits for the end of a process, at most that long, and reports whether it came.
 func (p *process) over(most time.Duration) bool {
 	timer := time.NewTimer(most)
 	defer timer.Stop()
@@ -132,8 +133,8 @@ func (p *process) over(most time.Duration) bool {
 	}
 }
 
-// approveOne approves what waits, if anything does, and reports whether it tried. The host
-// may die over it.
+// approveOne approves a waiting run, if there is one, and reports whether it tried. The host
+// may die meanwhile.
 func (r *reacting) approveOne() bool {
 	r.t.Helper()
 	asked := func(words ...string) (string, bool) {

@@ -23,7 +23,7 @@ import (
 	"eventdeck/host/react"
 )
 
-// toolServer is a server of the official SDK whose tools keep what they are called with.
+// toolServer is a server built with the official SDK that records the calls of its tools.
 type toolServer struct {
 	address string
 	sdk     *mcp.Server
@@ -32,8 +32,8 @@ type toolServer struct {
 	calls []string // TOOL ARGUMENTS
 }
 
-// newToolServer serves tools until the test ends; those that end in ! say that they change
-// something.
+// newToolServer serves tools until the test ends; the names of tools that change something end
+// in !.
 func newToolServer(t *testing.T, names ...string) *toolServer {
 	s := &toolServer{sdk: mcp.NewServer(&mcp.Implementation{Name: "tools", Version: "1"}, nil)}
 	for _, name := range names {
@@ -46,7 +46,7 @@ func newToolServer(t *testing.T, names ...string) *toolServer {
 	return s
 }
 
-// describe has the server offer a tool, in place of one with the same name.
+// describe makes the server offer a tool, in place of one with the same name.
 func (s *toolServer) describe(name, description, schema string, writes bool) {
 	s.sdk.AddTool(&mcp.Tool{
 		Name: name, Description: description, InputSchema: json.RawMessage(schema),
@@ -65,8 +65,8 @@ func (s *toolServer) got() []string {
 	return slices.Clone(s.calls)
 }
 
-// newModeling returns a reacting world with a model, and with servers of tools beside pager.
-// STUB in the rules is the model.
+// newModeling returns a reacting world with a model, and with tool servers besides pager. STUB
+// in the rules stands for the model.
 func newModeling(t *testing.T, m *modeltest.Server, tools map[string]*toolServer, rules string) *reacting {
 	stub := m.Model(react.WireChat)
 	rules = strings.ReplaceAll(rules, "STUB", fmt.Sprintf(`"models":{"stub":{"wire":"chat","url":%q,"model":%q,"output":1000,"price":{"in":"3.00","out":"15.00"}}}`, stub.URL, stub.Model))
@@ -83,8 +83,8 @@ func toolCall(id, name, args string) react.Call {
 	return react.Call{ID: id, Name: name, Args: json.RawMessage(args)}
 }
 
-// A rule has a model read by a tool of another server, which is let by its flows, and change
-// something, which the operator approves; then it is done with the model's answer.
+// A model reads with a tool of another server, which the rule's flows allow, and changes
+// something, which the operator approves; then the run is done with the model's answer.
 func TestReactionAsksAModelThatCallsTools(t *testing.T) {
 	m := modeltest.New(t)
 	m.Play(
@@ -126,8 +126,8 @@ func TestReactionAsksAModelThatCallsTools(t *testing.T) {
 	}
 }
 
-// Check 12: the host is killed while a model answers. What the call may have cost stays
-// charged, the model is asked again, and what the day allows counts both.
+// Check 12: the host is killed while a model answers. The possible cost of that call stays
+// charged, the model is asked again, and both count against the daily limit.
 func TestReactionSpendSurvivesAKill(t *testing.T) {
 	m := modeltest.New(t)
 	never, done := make(chan struct{}), modeltest.Reply{Text: "It was I."}
@@ -143,7 +143,8 @@ func TestReactionSpendSurvivesAKill(t *testing.T) {
 	r.in("done", 1)
 	p.kill()
 	r.host()
-	// Two bounds of more than $0.02 each would fit; with what the first run cost they do not.
+	// Two reservations of more than $0.02 each would fit; together with the cost of the first
+	// run they do not.
 	r.server.send(`{"severity":"P1","n":2}`)
 	modeltest.Await(t, heard)
 	modeltest.Await(t, heard)
@@ -161,8 +162,8 @@ func TestReactionSpendSurvivesAKill(t *testing.T) {
 	})
 }
 
-// Check 13, on the program: a model that obeys attacks of the corpus has no effect that nobody
-// approved, and its canary reaches neither a second server nor another run.
+// Check 13, on the program: a model that obeys the attacks of the corpus has no effect without
+// an approval, and its canary reaches neither a second server nor another run.
 func TestReactionOfAHijackedModelHasNoEffect(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("..", "..", "..", "shared", "corpora", "agent-sandbox", "attack_*.jsonl"))
 	if err != nil || len(files) == 0 {
@@ -246,8 +247,8 @@ func TestReactionOfAHijackedModelHasNoEffect(t *testing.T) {
 	}
 }
 
-// Check 15: what a model chooses from the list starts the act with its arguments; free text
-// starts nothing.
+// Check 15: a choice from the list starts the act with its arguments; free text starts
+// nothing.
 func TestReactionDoesWhatAModelChooses(t *testing.T) {
 	m := modeltest.New(t)
 	m.Play(
@@ -276,8 +277,8 @@ func TestReactionDoesWhatAModelChooses(t *testing.T) {
 	}
 }
 
-// Check 14: a tool that its server describes again after the rule was armed, by its description,
-// its schema or a hint, is absent: the model is told, and the run goes on with the others.
+// Check 14: a tool whose server changes its description, schema or hints after the rule was
+// armed is absent: the model is told, and the run goes on with the other tools.
 func TestReactionToolsThatChangedAreAbsent(t *testing.T) {
 	m := modeltest.New(t)
 	m.Play(

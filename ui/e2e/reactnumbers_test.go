@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// collector takes the numbers of a program over OpenTelemetry, and keeps the newest.
+// collector receives the metrics of a program over OpenTelemetry, and keeps the newest.
 type collector struct {
 	address string
 
@@ -53,7 +53,7 @@ func newCollector(t *testing.T) *collector {
 	return c
 }
 
-// is reports whether numbers are there and as wanted.
+// is reports whether metrics are there and have the wanted values.
 func (c *collector) is(want map[string]float64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -65,7 +65,7 @@ func (c *collector) is(want map[string]float64) bool {
 	return true
 }
 
-// The numbers of reactions go where those of events go.
+// The metrics of reactions are exported with those of events.
 func TestReactionNumbersAreExported(t *testing.T) {
 	r := newReacting(t, `{"rules":{"page":{ON,"when":".severity=P1","do":{"note":"have a look"}}}}`)
 	c := newCollector(t)

@@ -35,8 +35,8 @@ const (
 	webhook  = "keyofawebhook5Tt61MmLl08Ss"     // the same, within an address
 )
 
-// planted is no secret: it is a server's name and in each payload, so that it must be
-// found wherever a secret of theirs could have been.
+// planted is no secret: it is the name of a server and in each payload, so that it is found
+// wherever a secret could have leaked.
 const planted = "planted-where-secrets-could-be"
 
 // No secret of a run is in anything that the program wrote.
@@ -102,7 +102,7 @@ func TestSecretsStayInside(t *testing.T) {
 	_, id, _ := strings.Cut(run(0, planted, "subs", "list", "--json"), `{"id":"`)
 	id, _, _ = strings.Cut(id, `"`)
 	run(0, "", "subs", "rotate", id)
-	run(1, "no.such.type", "tail", planted, "no.such.type", "--trace", "--for", "1m")
+	run(1, "no.such.type", "tail", planted, "no.such.type", "--trace", "--for", awaited)
 	run(0, "signed", "sign-in", "signed")
 	run(0, "load.tick", "types", "signed", "--json")
 	run(0, planted, "tail", "signed", "load.tick", "--mode", "webhook", "--count", "1", "--json", "--trace")
@@ -124,11 +124,11 @@ func TestSecretsStayInside(t *testing.T) {
 		p.wait()
 		left.keep("the registration for "+typ, typ, p.stdout.text()+p.stderr.text())
 	}
-	w.lookInto(&left, append([]string{"tail", planted, "load.tick", "--mode", "webhook", "--for", "1m", "--header", "X-Shown: " + shown}, common...))
+	w.lookInto(&left, append([]string{"tail", planted, "load.tick", "--mode", "webhook", "--for", awaited, "--header", "X-Shown: " + shown}, common...))
 
 	w.askMCP(&left, common...)
 
-	// The screen, first as always, then for an audience, until it dies.
+	// The screen: first as usual, then for an audience until the program dies.
 	snapshots := filepath.Join(w.data(), "snapshot-*.db")
 	for _, old := range glob(t, snapshots) { // it may be of a time without secrets
 		if err := os.Remove(old); err != nil {

@@ -40,7 +40,7 @@ func TestDeliveriesSignedWithTheServersKey(t *testing.T) {
 
 	server.kill()
 	w.pager("--rate", "50", "--server-key", "--listen", at.Host)
-	// So much later that the keys may be read again, and not too late for signatures.
+	// Late enough for the keys to be read again, and early enough for signatures to be valid.
 	if err := os.WriteFile(clock, []byte((2 * time.Minute).String()), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// keeps reports whether a file of the data holds a text.
+// keeps reports whether a file in the data directory contains a text.
 func (w *world) keeps(text string) bool {
 	found := false
 	_ = filepath.WalkDir(w.data(), func(path string, d fs.DirEntry, err error) error {

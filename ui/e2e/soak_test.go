@@ -52,7 +52,7 @@ type soakReport struct {
 	LookedAlive int            `json:"lookedAlive"` // silences that no state change told
 }
 
-// broken counts the promises that did not hold.
+// broken counts the broken promises.
 func (r soakReport) broken() int { return r.Lost + r.Doubled + r.SilentGaps + r.LookedAlive }
 
 // TestSoak lives through faults of real processes, sockets and clocks, in each
@@ -138,7 +138,7 @@ func newSoak(t *testing.T, mode string, seed uint64) *soak {
 	return s
 }
 
-// freeAddress returns an address on loopback that was not listened on just now.
+// freeAddress returns an address on loopback on which nothing listened just now.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -167,7 +167,7 @@ func (s *soak) startHost() {
 	s.host = s.w.tally([]string{envWatchdog + "=1s", envClock + "=" + s.clock}, args...)
 }
 
-// faults are what a soak does, by name.
+// faults are the faults that a soak injects, by name.
 func (s *soak) faults() map[string]func() {
 	f := map[string]func(){
 		"host killed":    func() { s.host.kill(); s.startHost() },
@@ -294,7 +294,7 @@ func sum(m map[string]int) (n int) {
 	return n
 }
 
-// endRun notes how far the server has come and kills it.
+// endRun notes the newest event of the server and kills it.
 func (s *soak) endRun() {
 	run := s.runs[len(s.runs)-1]
 	run.last = position(s.t, pollServer(s.t, s.direct, "null").Cursor)
@@ -302,7 +302,7 @@ func (s *soak) endRun() {
 	run.killed = time.Now()
 }
 
-// settle waits until the host has what the server holds, and ends it.
+// settle waits until the host has everything that the server holds, and ends it.
 func (s *soak) settle() {
 	s.host.kill() // a new one has every delivery tried again at once
 	s.startHost()
@@ -357,7 +357,7 @@ func stopFor(cmd *exec.Cmd, d time.Duration) {
 	_ = cmd.Process.Signal(syscall.SIGCONT)
 }
 
-// judge holds the store against the runs of the server.
+// judge compares the store with the runs of the server.
 func (s *soak) judge(stored []record) {
 	r := &s.report
 	have, newest := map[string]map[int]int{}, map[string]uint64{}
@@ -402,7 +402,8 @@ func (s *soak) judge(stored []record) {
 		if gone == 0 {
 			continue
 		}
-		// A gap must stand behind what came of this run, before the end of what came next.
+		// A gap record must be behind the events of this run, before the last event of the
+		// next one.
 		from, to := uint64(0), uint64(math.MaxUint64)
 		for _, earlier := range s.runs[:i+1] {
 			from = max(from, newest[earlier.name])

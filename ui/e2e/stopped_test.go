@@ -17,9 +17,11 @@ func TestCommandBesideAStoppedProcessSaysSo(t *testing.T) {
 	tail.await(tail.stdout, 1, isEvent)
 	tail.signal(syscall.SIGSTOP)
 	defer tail.signal(syscall.SIGCONT)
-	list := w.start(nil, "subs", "list", "--data", w.data())
-	if code := list.wait(); code != 1 || !strings.Contains(list.stderr.text(), "the process with the store does not answer") {
-		t.Errorf("ends with %d and says %q", code, list.stderr.text())
+	for _, args := range [][]string{{"subs", "list"}, {"types", "of-its-session"}} {
+		p := w.start(nil, append(args, "--data", w.data())...)
+		if code := p.wait(); code != 1 || !strings.Contains(p.stderr.text(), "the process with the store does not answer") {
+			t.Errorf("%s ends with %d and says %q", p.name, code, p.stderr.text())
+		}
 	}
 }
 

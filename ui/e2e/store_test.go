@@ -19,8 +19,8 @@ func TestDamagedStoreIsRecovered(t *testing.T) {
 	if code := w.start(nil, "tail", url, "load.tick", "--count", "400", "--json", "--data", w.data()).wait(); code != 0 {
 		t.Fatal("tail ended with", code)
 	}
-	// The second run makes a snapshot of the subscription: whatever becomes of the file,
-	// there is something to begin again with.
+	// The second run makes a snapshot of the subscription, from which the store can be
+	// recovered whatever happens to the file.
 	if code := w.start(nil, "tail", url, "load.tick", "--count", "1", "--json", "--data", w.data(), "--from", "saved").wait(); code != 0 {
 		t.Fatal("the second tail ended with", code)
 	}
@@ -87,7 +87,7 @@ func TestOnlySoundCopiesAreRestored(t *testing.T) {
 
 // A pipe that does not end is not read for ever: the command says what it met, and the
 // store is as it was.
-func TestACopyFromAPipeThatDoesNotEndIsRefused(t *testing.T) {
+func TestEndlessCopyFromAPipeIsRefused(t *testing.T) {
 	w := newWorld(t)
 	_, content := w.backup("copy.db", 10)
 	for name, c := range map[string]struct {
@@ -124,7 +124,7 @@ func TestACopyFromAPipeThatDoesNotEndIsRefused(t *testing.T) {
 
 // What comes through a pipe is checked like a file: the whole copy takes the place of the
 // store, one whose writer ended early changes nothing.
-func TestACopyIsRestoredFromAPipe(t *testing.T) {
+func TestCopyIsRestoredFromAPipe(t *testing.T) {
 	w := newWorld(t)
 	_, content := w.backup("copy.db", 400)
 	restore := func(dir string, content []byte) (code int, says string) {
@@ -164,8 +164,8 @@ func TestACopyIsRestoredFromAPipe(t *testing.T) {
 	}
 }
 
-// backup fills the store with that many events, and returns a copy of it in a file of
-// that name, with what is in it.
+// backup stores that many events, and returns a copy of the store in a file of the given name,
+// with its content.
 func (w *world) backup(name string, events int) (file string, content []byte) {
 	w.t.Helper()
 	_, url := w.pager("--rate", "2000")

@@ -99,7 +99,7 @@ func (c *terminal) reads(text string) {
 	c.sees(text, func(have string) bool { return strings.Contains(have, text) })
 }
 
-// subscribes sends the form and waits until it is gone: keys would still be its own.
+// subscribes sends the form and waits until it is closed: until then it would get the keys.
 func (c *terminal) subscribes() {
 	c.t.Helper()
 	c.keys("\x13") // ctrl+s

@@ -53,11 +53,11 @@ func parseArgsJSON(text string) ([]strict.Member, error) {
 	return members, nil
 }
 
-// buildArgs joins --args and --arg into one object. The schema of the type says
-// what each --arg is; without a word of it, it is a string.
+// buildArgs joins --args and --arg into one object. The schema of the event type decides the
+// type of each --arg; without one it is a string.
 //
-// Errors: a usage error for a key that is given twice, [host.ErrArguments] for a
-// value that cannot be what the schema wants.
+// Errors: a usage error for a key that is given twice, [host.ErrArguments] for a value that
+// the schema rules out.
 func buildArgs(members []strict.Member, args []argument, schema json.RawMessage) (json.RawMessage, error) {
 	object := make(map[string]json.RawMessage, len(members)+len(args))
 	for _, m := range members {
@@ -90,8 +90,8 @@ func buildArgs(members []strict.Member, args []argument, schema json.RawMessage)
 	return append(b, '}'), nil
 }
 
-// argSchema is the little of JSON Schema that tells what a word on the command
-// line means. Everything else is left to the check by the whole schema.
+// argSchema is the part of JSON Schema from which the type of a word on the command line
+// follows. The rest is left to the check by the whole schema.
 type argSchema struct {
 	Properties map[string]json.RawMessage `json:"properties"`
 	Type       oneOrMany                  `json:"type"`
@@ -105,7 +105,7 @@ type argSchema struct {
 // oneOrMany is a string or a list of strings.
 type oneOrMany []string
 
-// UnmarshalJSON implements [json.Unmarshaler]; another shape says nothing.
+// UnmarshalJSON implements [json.Unmarshaler]. Anything else reads as no string.
 func (o *oneOrMany) UnmarshalJSON(raw []byte) error {
 	var one string
 	if json.Unmarshal(raw, &one) == nil {
@@ -119,7 +119,7 @@ func (o *oneOrMany) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// schemaOf reads a schema; one that makes no sense here says nothing.
+// schemaOf reads a schema. An invalid one reads as an empty one.
 func schemaOf(raw json.RawMessage) argSchema {
 	var s argSchema
 	if json.Unmarshal(raw, &s) != nil {
@@ -187,8 +187,7 @@ func typedValues(s argSchema, values []string) (json.RawMessage, error) {
 	return append(b, ']'), nil
 }
 
-// typedValue spells one word as JSON by what the schema takes, the narrowest
-// type first.
+// typedValue encodes one word as JSON, as the narrowest type that the schema takes.
 func typedValue(s argSchema, v string) (json.RawMessage, error) {
 	if len(s.Enum) > 0 {
 		return enumValue(s.Enum, v)

@@ -70,7 +70,7 @@ func TestArgumentsAreTypedByTheSchema(t *testing.T) {
 	}
 }
 
-func TestArgumentsThatCannotBe(t *testing.T) {
+func TestInvalidArguments(t *testing.T) {
 	tests := map[string]struct {
 		args  []string
 		json  string
@@ -131,8 +131,8 @@ func FuzzArgs(f *testing.F) {
 	})
 }
 
-// argsFrom builds arguments from those of --arg and the text of --args, which are read
-// without an error.
+// argsFrom builds arguments from the values of --arg and the text of --args, which must be
+// readable.
 func argsFrom(t *testing.T, given []string, text string) ([]byte, error) {
 	t.Helper()
 	args, err := splitArgs(given)

@@ -25,7 +25,7 @@ and what checks found (refused deliveries, answered challenges). The newest 100,
 		Args: usage.Exactly(0),
 		Run:  a.Run(func(cmd *cobra.Command, _ []string) error { return a.audit(cmd.Context(), limit) }),
 	}
-	cmd.Flags().Uint64Var(&limit, "limit", 0, "only the newest, so many")
+	cmd.Flags().Uint64Var(&limit, "limit", 0, "only this number of the newest entries")
 	return cmd
 }
 

@@ -10,13 +10,14 @@ import (
 	"eventdeck/ui/cli/usage"
 )
 
-// envelopeFlags ask for events as they are handed to a command or a model.
+// envelopeFlags ask for events in the envelopes in which commands and models get them.
 type envelopeFlags struct {
 	mode   string
 	fields []string
 }
 
-// check refuses flags that mean nothing. subs is how many subscriptions were named.
+// check refuses combinations of flags that make no sense. subs is how many subscriptions were
+// named.
 func (f envelopeFlags) check(subs int) error {
 	switch handoff.Mode(f.mode) {
 	case "":
@@ -70,7 +71,7 @@ func (s *sealer) append(b []byte, r event.Record) []byte {
 	return append(b, sealed...)
 }
 
-// verified says what is known of where an event came from.
+// verified says what is known about the origin of an event.
 func verified(m event.Mode) string {
 	if m == event.ModeWebhook {
 		return "webhook signature verified"

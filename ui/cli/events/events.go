@@ -1,5 +1,5 @@
-// Package events has the commands about events and what else is in the log: they
-// subscribe and print what arrives, print and export what is kept, and look into it.
+// Package events has the commands about events and the rest of the log: they subscribe and
+// print what arrives, print and export stored records, and search and compare them.
 package events
 
 import (
@@ -18,7 +18,7 @@ import (
 // commands is one run of the program, with the commands of this package.
 type commands struct{ *program.App }
 
-// Commands returns the commands that print and write what is kept or arrives.
+// Commands returns the commands about arriving and stored records.
 func Commands(p *program.App) []*cobra.Command {
 	a := &commands{p}
 	return []*cobra.Command{
@@ -48,9 +48,9 @@ func (a *commands) eventsCommand() *cobra.Command {
 		}),
 	}
 	s := cmd.Flags()
-	s.StringVar(&f.since, "since", "", "only what was received since then")
-	s.StringVar(&f.filter, "filter", "", "only what this filter takes, e.g. 'sev:P1 !test'; see docs/filter.md")
-	s.Uint64Var(&f.limit, "limit", 0, "only the newest, so many")
+	s.StringVar(&f.since, "since", "", "only records received since then")
+	s.StringVar(&f.filter, "filter", "", "only records that match this filter, e.g. 'sev:P1 !test'; see docs/filter.md")
+	s.Uint64Var(&f.limit, "limit", 0, "only this number of the newest records")
 	addFormat(cmd, &f.format)
 	s.StringVar(&f.seal.mode, "envelope", "", "print events as they are handed on: json, marked, base64 or fields")
 	s.StringArrayVar(&f.seal.fields, "field", nil, "member of the payload for --envelope fields; may be repeated")
@@ -94,8 +94,8 @@ func (a *commands) events(ctx context.Context, args []string, f eventsFlags) err
 	})
 }
 
-// print writes the records that pick takes, oldest first, and of these the
-// newest limit ones (0: all). It returns how many it wrote.
+// print writes the records that pick takes, oldest first; with a limit only the newest ones
+// (0: all). It returns how many it wrote.
 func (a *commands) print(ctx context.Context, store event.Store, format func([]byte, event.Record) []byte, pick func(event.Record) bool, limit uint64) (printed uint64, err error) {
 	first, damaged := startOf(store, pick, limit)
 	if first == 0 || damaged != nil && !errors.Is(damaged, event.ErrDamaged) {
@@ -129,7 +129,7 @@ func (a *commands) print(ctx context.Context, store event.Store, format func([]b
 }
 
 // startOf returns the position of the oldest record to print, 0 if there is none. With
-// [event.ErrDamaged] it is that of the oldest one that can be read from the newest on.
+// [event.ErrDamaged] it is that of the oldest record that can be reached from the newest one.
 func startOf(store event.Store, pick func(event.Record) bool, limit uint64) (uint64, error) {
 	if limit == 0 {
 		return min(store.Last(), 1), nil

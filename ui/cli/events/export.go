@@ -41,7 +41,7 @@ a spreadsheet would calculate gets a quote mark in front. With --raw, import giv
 	}
 	s := cmd.Flags()
 	s.StringVar(&f.format, "format", string(export.NDJSON), "ndjson, csv or cloudevents")
-	s.StringVar(&f.filter, "filter", "", "only what this filter takes; see docs/filter.md")
+	s.StringVar(&f.filter, "filter", "", "only records that match this filter; see docs/filter.md")
 	s.StringVar(&f.output, "output", "", "file to write, which must not exist yet (default standard output)")
 	s.StringSliceVar(&f.columns, "columns", nil, "columns of csv: seq, type, eventId and so on, and paths like .severity")
 	s.BoolVar(&f.raw, "raw", false, "add the exact bytes as base64 (ndjson only)")
@@ -90,7 +90,7 @@ func (a *commands) export(ctx context.Context, args []string, f exportFlags) err
 	})
 }
 
-// setApart gives a file that holds only a part of what is kept a name that says so.
+// setApart renames a file that holds only a part of the records so that its name says so.
 func setApart(file string, damage error) error {
 	part := file + ".incomplete"
 	if err := os.Rename(file, part); err != nil {

@@ -11,10 +11,10 @@ import (
 	"eventdeck/ui/cli/usage"
 )
 
-// errFailed: what --fail-on waits for has come.
+// errFailed: a record came that --fail-on takes.
 var errFailed = errors.New("failed")
 
-// tailFilters decide what tail prints, and when it ends. Each may be nil.
+// tailFilters decide which records tail prints, and when it ends. Each may be nil.
 type tailFilters struct {
 	print  *filter.Filter
 	until  *filter.Filter
@@ -32,20 +32,19 @@ func (f tailFlags) filters(now time.Time) (t tailFilters, err error) {
 	return t, err
 }
 
-// ends reports whether a record is the one after which tail ends, and if so why it
-// has failed.
+// ends reports whether tail ends after a record, and if so why it has failed.
 func (t *tailFilters) ends(r *event.Record) (ends bool, failure error) {
 	if t.failOn != nil && t.failOn.Match(r) {
-		return true, fmt.Errorf("%w: record %d is what --fail-on '%s' waits for", errFailed, r.Seq, t.failOn)
+		return true, fmt.Errorf("%w: record %d matches --fail-on '%s'", errFailed, r.Seq, t.failOn)
 	}
 	return t.until != nil && t.until.Match(r), nil
 }
 
-// notMet says what did not come in time, nil if nothing was waited for.
+// notMet says what did not come in time, nil if tail waited for nothing.
 func (t *tailFilters) notMet(came, count uint64, within time.Duration) error {
 	switch {
 	case t.until != nil:
-		return fmt.Errorf("%w: nothing that --until '%s' takes came within %v", program.ErrNotMet, t.until, within)
+		return fmt.Errorf("%w: no record that matches --until '%s' came within %v", program.ErrNotMet, t.until, within)
 	case count > 0:
 		return fmt.Errorf("%w: %d of %d events came within %v", program.ErrNotMet, came, count, within)
 	}

@@ -32,8 +32,8 @@ func (a *commands) reportCommand() *cobra.Command {
 		Use:   "report [ID]",
 		Short: "Write the report of an incident as Markdown",
 		Long: `report writes what is kept of an incident: the timeline of all records that share ID, whatever servers call
-it, or that --filter takes; the marks and notes in that time; the gaps that fall into it; and the payloads of
-marked events and of --payload, in envelopes. Without ID and --filter it has what is marked.
+it, or that match --filter; the marks and notes in that time; the gaps that fall into it; and the payloads of
+marked events and of --payload, in envelopes. Without ID and --filter it has the marked records.
 Times are UTC: when an event occurred, as its server says, else when it was received, which is marked.
 It ends with 1 when no record has ID.`,
 		Example:           "eventdeck report INC-4201 --output incident.md\neventdeck report INC-4201 --plain\neventdeck report --filter 'since:2h sev:critical' --title 'Checkout' --payload 118",
@@ -110,8 +110,8 @@ func (a *commands) report(ctx context.Context, id string, f reportFlags) error {
 	return err
 }
 
-// runsThere returns the runs of reactions as the process has them that runs these, nil where
-// there is none that can be asked, and what is to be called when they are read.
+// runsThere returns the runs of reactions of the process that runs them, nil if none can be
+// asked, and a function to call when they were read.
 func (a *commands) runsThere(ctx context.Context) (incidents.Runs, func()) {
 	nothing := func() {}
 	o, err := a.Kept()
@@ -139,8 +139,8 @@ func (a *commands) topCommand() *cobra.Command {
 			return a.top(cmd.Context(), args[0], text, most)
 		}),
 	}
-	cmd.Flags().StringVar(&text, "filter", "", "only events that this filter takes; see docs/filter.md")
-	cmd.Flags().IntVar(&most, "limit", 20, "so many values")
+	cmd.Flags().StringVar(&text, "filter", "", "only events that match this filter; see docs/filter.md")
+	cmd.Flags().IntVar(&most, "limit", 20, "list at most this number of values")
 	return cmd
 }
 

@@ -16,8 +16,8 @@ func (p *printer) runsElsewhere(sub event.Subscription) bool {
 	return p.opened.Client != nil && !sub.Paused && !sub.State.Over()
 }
 
-// join prints a subscription that runs in another process, and changes nothing of
-// it: to begin it again would move the position of that one too.
+// join prints a subscription that runs in another process, without changing it: to begin it
+// again would move the position of that process too.
 func (p *printer) join(ctx context.Context, sub event.Subscription, r host.Request) error {
 	pid := p.opened.Client.PID()
 	switch {
@@ -30,8 +30,8 @@ func (p *printer) join(ctx context.Context, sub event.Subscription, r host.Reque
 	return program.Stopped(ctx, p.claim(ctx))
 }
 
-// claim finds out which process keeps the position up to which the subscription is
-// printed: it is one, so that what one has printed is not passed over for another.
+// claim finds out which process keeps the position up to which the subscription is printed.
+// Only one does, so that no record printed by one process is skipped for another.
 func (p *printer) claim(ctx context.Context) error {
 	if !p.keep {
 		return nil

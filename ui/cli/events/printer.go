@@ -23,8 +23,8 @@ var errEnded = errors.New("the subscription has ended")
 // errPlanned: the subscription has ended as it was planned.
 var errPlanned = errors.New("the subscription ended as planned")
 
-// printer writes the records of one subscription to standard output. What it
-// has written is at least once there: the position is committed after the write.
+// printer writes the records of one subscription to standard output, each at least once: the
+// position is committed after the write.
 type printer struct {
 	opened *program.OpenHost
 	out    io.Writer
@@ -100,8 +100,7 @@ func (p *printer) begin(ctx context.Context, r host.Request) error {
 	return program.Stopped(ctx, p.opened.Advise(r.Server, err))
 }
 
-// watch tells what is wrong while the server's confirmation is waited for. The returned
-// function ends that.
+// watch reports problems while the server's confirmation is awaited. stop ends that.
 func (p *printer) watch(ctx context.Context, id event.SubID) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	changed, unfollow := p.opened.Changed()
@@ -124,7 +123,7 @@ func (p *printer) watch(ctx context.Context, id event.SubID) (stop func()) {
 	}
 }
 
-// view returns how a subscription that runs here fares.
+// view returns the state of a subscription that runs here.
 func (p *printer) view(id event.SubID) host.SubscriptionView {
 	for _, view := range p.opened.Snapshot().Subs {
 		if view.ID == id {
@@ -134,9 +133,9 @@ func (p *printer) view(id event.SubID) host.SubscriptionView {
 	return host.SubscriptionView{}
 }
 
-// patience bounds the wait for the server's confirmation: by --for, which ctx has, or
-// by the times of a first connection. A server that is silent may still answer; one
-// that keeps failing has failed.
+// patience bounds the wait for the server's confirmation: by --for, which ctx has, or by the
+// bounds of a first connection. A silent server may still answer; one that keeps failing has
+// failed.
 func (p *printer) patience(ctx context.Context, id event.SubID) (context.Context, context.CancelFunc) {
 	if p.limit > 0 {
 		return context.WithCancel(ctx)
@@ -153,8 +152,8 @@ func (p *printer) patience(ctx context.Context, id event.SubID) (context.Context
 	}
 }
 
-// giveUp ends the wait for a confirmation that did not come: a subscription that never
-// was is taken back.
+// giveUp ends the wait for a confirmation that did not come, and takes a new subscription
+// back.
 func (p *printer) giveUp(ctx context.Context, id event.SubID) error {
 	err := p.notConfirmed(id, time.Since(p.began))
 	if p.isNew {
@@ -174,7 +173,7 @@ func (p *printer) notConfirmed(id event.SubID, after time.Duration) error {
 	return fmt.Errorf("%w: the subscription was not confirmed within %v", host.ErrUnreachable, within)
 }
 
-// undo takes back a subscription that never was.
+// undo takes back a subscription that was never confirmed.
 func (p *printer) undo(ctx context.Context, id event.SubID) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWithin)
 	defer cancel()
@@ -211,7 +210,7 @@ func (p *printer) run(ctx, within context.Context, count uint64) error {
 			}
 			late = nil
 		case <-within.Done():
-			// What was stored by now belongs to what was asked for.
+			// Records that are stored by now still count.
 			if err := p.drain(context.WithoutCancel(ctx), count); err != nil || p.done || ctx.Err() != nil {
 				return errors.Join(err, p.fails)
 			}
@@ -223,8 +222,8 @@ func (p *printer) run(ctx, within context.Context, count uint64) error {
 	}
 }
 
-// confirmLimit returns when to give up a server that opened a stream and confirms nothing:
-// never where --for bounds the wait, or where the subscription is another process's.
+// confirmLimit returns when to give up on a server that opened a stream and confirms nothing:
+// never if --for bounds the wait, or if another process runs the subscription.
 func (p *printer) confirmLimit() (late <-chan time.Time, stop func()) {
 	if p.confirmed || p.limit > 0 || p.joined {
 		return nil, func() {}
@@ -233,16 +232,16 @@ func (p *printer) confirmLimit() (late <-chan time.Time, stop func()) {
 	return timer.C, func() { timer.Stop() }
 }
 
-// noteConfirmed takes note of a confirmation by the server: in another process it counts
-// that the subscription works there now.
+// noteConfirmed notes whether the server has confirmed the subscription; for one of another
+// process, that it works there now is a confirmation.
 func (p *printer) noteConfirmed() {
 	s := p.view(p.sub.ID).Status
 	p.confirmed = p.confirmed || s.State.Alive() || !p.began.IsZero() && s.Opened.After(p.began)
 }
 
-// drain writes what is stored when it is called and not yet written, or less when
-// ctx ends. What comes meanwhile waits for the next time, so that a flood cannot
-// keep tail from its end.
+// drain writes the records that are stored at the time of the call and not yet written, or
+// fewer when ctx ends. Records that come meanwhile wait for the next call, so that a flood
+// cannot keep tail from ending.
 func (p *printer) drain(ctx context.Context, count uint64) error {
 	last := p.opened.Log().Last()
 	for more := true; more && !p.done && ctx.Err() == nil; {
@@ -275,7 +274,7 @@ func (p *printer) drain(ctx context.Context, count uint64) error {
 	return nil
 }
 
-// take prints a record if the filter takes it or it is what ends tail.
+// take prints a record if the filter takes it or tail ends with it.
 func (p *printer) take(r event.Record) {
 	p.done, p.fails = p.filters.ends(&r)
 	if p.done || p.filters.print.Match(&r) {
@@ -292,7 +291,7 @@ func (p *printer) take(r event.Record) {
 	}
 }
 
-// commit keeps the position. It does not follow ctx: what is written is written.
+// commit keeps the position, also after the end of ctx: the records are written.
 func (p *printer) commit(ctx context.Context) error {
 	if !p.keep || p.reads {
 		return nil
@@ -306,10 +305,9 @@ func (p *printer) commit(ctx context.Context) error {
 	return p.cannotKeep(err)
 }
 
-// waits reports whether err goes away by itself, and says so once: when there is room
-// again, or when the process that has the store open goes on. Nothing more is
-// acknowledged until then, and what was printed is printed again should the program
-// end before.
+// waits reports whether err goes away by itself, and says so once: when there is room again,
+// or when the process that has the store open continues. Until then nothing is acknowledged,
+// and records are printed again if the program ends before.
 func (p *printer) waits(err error) bool {
 	path, over := p.opened.Store.Info().Path, ""
 	switch {
@@ -330,14 +328,13 @@ func (p *printer) waits(err error) bool {
 	return true
 }
 
-// cannotKeep says what a store that takes nothing means for the operator.
+// cannotKeep tells the operator what a store that takes nothing means.
 func (p *printer) cannotKeep(err error) error {
 	return program.AdviseRecovery(fmt.Errorf("nothing can be kept in %s: %w", p.opened.Store.Info().Path, err))
 }
 
-// trouble tells why nothing can come any more: the store takes nothing, or the
-// subscription is over. A state that was printed late may be over by now: then
-// it returns nil.
+// trouble returns why nothing can come any more: the store takes nothing, or the subscription
+// is over. It returns nil for a state that was printed late and does not hold any more.
 func (p *printer) trouble() error {
 	snapshot := p.opened.Snapshot()
 	if err := snapshot.Store.Err; err != nil && !p.waits(err) {
@@ -357,8 +354,8 @@ func (p *printer) trouble() error {
 	return nil
 }
 
-// ended tells why the subscription brings nothing any more, or not until the operator
-// does something; nil while it may.
+// ended returns why the subscription brings nothing any more, or nothing until the operator
+// acts; nil if it may.
 func (p *printer) ended(v host.SubscriptionView) error {
 	s := v.Status
 	switch s.State {
@@ -388,7 +385,8 @@ func (p *printer) end(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWithin)
 	defer cancel()
-	// The store goes away with it: a server that cannot be told forgets by itself.
+	// The store is removed with it: a server that cannot be told forgets the subscription by
+	// itself.
 	_ = p.opened.Unsubscribe(ctx, p.sub.ID)
 	return nil
 }

@@ -13,9 +13,9 @@ import (
 	"eventdeck/host/trust/strict"
 )
 
-// savedArgs returns the arguments of the one kept subscription that the words of the
-// command line mean: with --from saved it goes on also when the server cannot say now
-// how its arguments are typed. It is not ok where err must be told.
+// savedArgs returns the arguments of the one stored subscription that matches the words of the
+// command line: --from saved also works while the server cannot list its types. If ok is
+// false, err is to be reported.
 func (w target) savedArgs(ctx context.Context, store event.Store, err error) (args json.RawMessage, ok bool) {
 	if !w.flags.position().Saved || ctx.Err() != nil || errors.Is(err, host.ErrNoEvents) {
 		return nil, false
@@ -32,7 +32,7 @@ func (w target) savedArgs(ctx context.Context, store event.Store, err error) (ar
 	return found[0], true
 }
 
-// means reports whether the words could have made these arguments.
+// means reports whether the command line could mean these arguments.
 func (w target) means(args []byte) bool {
 	members, err := strict.ParseObject(args, strict.Limits{})
 	if err != nil || len(members) != len(w.args)+len(w.members) {
@@ -46,8 +46,7 @@ func (w target) means(args []byte) bool {
 	})
 }
 
-// spells reports whether the words of an --arg could have made the value, under some
-// schema.
+// spells reports whether the words of an --arg could mean the value, under some schema.
 func spells(words []string, value json.RawMessage) bool {
 	var list []json.RawMessage
 	if len(words) == 1 && spellsOne(words[0], value) {

@@ -49,8 +49,8 @@ func (a *commands) tailCommand() *cobra.Command {
 		Long: `tail subscribes to one event type and prints what arrives, as JSON when standard output is no terminal.
 With --data the subscription stays and --from saved goes on after the last printed record,
 also when the server cannot list its types just now; without it everything is undone at the end.
-When another process has DIR open, that one subscribes: a subscription that runs there is printed as it is,
-one that is new stays there. One process keeps the position for --from saved: the first that prints.
+When another process has DIR open, that one subscribes, also to servers that were added only there: a subscription
+that runs there is printed as it is, one that is new stays there. One process keeps the position for --from saved: the first that prints.
 
 --filter, --until and --fail-on take a filter: pool exhausted, sev:P1, .n>5, !test, a | b; see docs/filter.md.
 --for bounds all of it, connecting included: failures that may pass (no connection, a quota, 429, 5xx) are retried
@@ -78,11 +78,11 @@ one line for each and minute, and at the end how many deliveries were refused in
 	s.StringVar(&f.mode, "mode", "auto", "auto, poll, push or webhook")
 	s.StringVar(&f.from, "from", "now", "now, saved, or a cursor")
 	s.DurationVar(&f.maxAge, "max-age", 0, "replay nothing older than this")
-	s.Uint64Var(&f.count, "count", 0, "end after so many events")
+	s.Uint64Var(&f.count, "count", 0, "end after this number of events")
 	s.DurationVar(&f.limit, "for", 0, "end after this time, connecting included")
-	s.StringVar(&f.filter, "filter", "", "print only what this filter takes")
-	s.StringVar(&f.until, "until", "", "end after the first record that this filter takes")
-	s.StringVar(&f.failOn, "fail-on", "", "end with 1 after the first record that this filter takes")
+	s.StringVar(&f.filter, "filter", "", "print only records that match this filter")
+	s.StringVar(&f.until, "until", "", "end after the first record that matches this filter")
+	s.StringVar(&f.failOn, "fail-on", "", "end with 1 after the first record that matches this filter")
 	s.BoolVar(&f.trace, "trace", false, "show the wire on standard error, with secrets masked")
 	addFormat(cmd, &f.format)
 	usage.Values(cmd, "mode", "auto", "poll", "push", "webhook")
@@ -96,7 +96,7 @@ func addFormat(cmd *cobra.Command, f *formatFlags) {
 	cmd.Flags().BoolVar(&f.raw, "raw", false, "add the exact bytes as base64 (JSON only)")
 }
 
-// format decides between lines of JSON and lines for a person.
+// format chooses between lines of JSON and lines for a person.
 func (a *commands) format(f formatFlags) (func([]byte, event.Record) []byte, error) {
 	if f.plain && (a.Flags.JSON || f.raw) {
 		return nil, usage.Errorf("--plain goes with neither --json nor --raw")
@@ -107,7 +107,7 @@ func (a *commands) format(f formatFlags) (func([]byte, event.Record) []byte, err
 	return func(b []byte, r event.Record) []byte { return export.AppendLine(b, &r, f.raw) }, nil
 }
 
-// check refuses values of flags that mean nothing.
+// check refuses values of flags that make no sense.
 func (f tailFlags) check() error {
 	switch event.Mode(f.mode) {
 	case event.ModeAuto, event.ModePoll, event.ModePush, event.ModeWebhook:
@@ -133,7 +133,7 @@ func (f tailFlags) position() host.From {
 	return host.From{Cursor: event.At(trust.Untrusted(f.from))}
 }
 
-// target is what the command line asks for, as far as it is known without the server.
+// target is what the command line asks for, as far as it is known before the server is asked.
 type target struct {
 	flags   tailFlags
 	server  event.Server
@@ -164,11 +164,15 @@ func (a *commands) tail(ctx context.Context, server, typ string, f tailFlags) er
 	if w.members, err = parseArgsJSON(f.argsJSON); err != nil {
 		return err
 	}
-	servers, err := a.Servers([]string{server})
+	found, err := a.FindServer(ctx, server)
 	if err != nil {
 		return err
 	}
 	o := a.KeptOrTemporary()
+	if s := program.SessionOf(found); s != nil && o.Temporary {
+		return usage.Errorf("only process %d has the server %q; with --data %s that process subscribes", s.PID, server, s.Dir)
+	}
+	servers := []event.Server{found}
 	d, err := a.Open(ctx, o, f.trace)
 	if err != nil {
 		return err
@@ -207,8 +211,8 @@ const (
 	mostPause  = 5 * time.Second
 )
 
-// subscribe begins what follow prints. With --for it retries failures that may pass, until
-// that is over.
+// subscribe begins the subscription that follow prints. With --for it retries transient
+// failures until that is over.
 func (a *commands) subscribe(ctx context.Context, p *printer, w target) error {
 	p.opened.AddServer(w.server)
 	for pause := firstPause; ; pause = min(2*pause, mostPause) {
@@ -241,7 +245,7 @@ func (a *commands) trySubscribe(ctx context.Context, p *printer, w target) error
 	if err = p.begin(ctx, request); !errors.Is(err, host.ErrNoEvents) {
 		return err
 	}
-	// It may have events all the same: the operator asks, so the server is asked.
+	// It may have events all the same, and the operator wants it to be asked.
 	_, err = p.opened.EventTypes(ctx, w.server.Name)
 	p.tell.Asked(p.opened, w.server.Name)
 	if err != nil {
@@ -258,7 +262,7 @@ func (f tailFlags) bound(ctx context.Context) (context.Context, context.CancelFu
 	return context.WithCancel(ctx)
 }
 
-// early tells why nothing was printed: --for was over before, or what [ignoreStop] says.
+// early says why nothing was printed: --for was over, or the reason that [ignoreStop] returns.
 func (w target) early(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, host.ErrRefused):
@@ -269,8 +273,8 @@ func (w target) early(ctx context.Context, err error) error {
 	return unconfirmed(w.flags.limit, w.server.Name, err)
 }
 
-// unconfirmed tells that --for was over before the server confirmed anything, and what
-// is known of why.
+// unconfirmed says that --for was over before the server confirmed the subscription, and why,
+// if that is known.
 func unconfirmed(limit time.Duration, server string, err error) error {
 	what := fmt.Sprintf("--for %v was over before %s confirmed the subscription", limit, plain.Safe(server))
 	if err == nil || errors.Is(err, program.ErrStopped) || errors.Is(err, context.DeadlineExceeded) {
@@ -279,7 +283,7 @@ func unconfirmed(limit time.Duration, server string, err error) error {
 	return fmt.Errorf("%w: %s: %w", program.ErrNotMet, what, err)
 }
 
-// timedOut reports whether ctx ended by its time, and not by an interruption.
+// timedOut reports whether ctx ended by its deadline, and not by an interruption.
 func timedOut(ctx context.Context) bool { return errors.Is(ctx.Err(), context.DeadlineExceeded) }
 
 // ignoreStop returns nil for an interruption by the operator, which is no failure.
@@ -290,8 +294,7 @@ func ignoreStop(ctx context.Context, err error) error {
 	return err
 }
 
-// request makes the request; the types of the server are asked for when an --arg
-// must be typed.
+// request makes the request. It asks for the types of the server if an --arg needs its schema.
 func (w target) request(ctx context.Context, d *program.OpenHost, tell *Warner) (host.Request, error) {
 	args, err := w.arguments(ctx, d, tell)
 	if err != nil {
@@ -326,7 +329,7 @@ func (w target) arguments(ctx context.Context, d *program.OpenHost, tell *Warner
 	return buildArgs(w.members, w.args, t.InputSchema)
 }
 
-// types lists the event types of the server, which may have to be reached first.
+// types lists the event types of the server, which it may have to connect to first.
 func (w target) types(ctx context.Context, d *program.OpenHost) ([]event.Type, error) {
 	if err := d.Reached(ctx, w.server.Name); err != nil {
 		return nil, err

@@ -8,11 +8,11 @@ import (
 	"eventdeck/ui/cli/plain"
 )
 
-// tellEvery is how often one cause is told (contracts, command line).
+// tellEvery is how often one cause is reported (contracts, command line).
 const tellEvery = time.Minute
 
-// Warner tells on standard error what is wrong while records are printed: one line for
-// each cause and minute. It belongs to one goroutine at a time.
+// Warner reports problems on standard error while records are printed: one line per cause and
+// minute. It belongs to one goroutine at a time.
 type Warner struct {
 	say  func(format string, args ...any)
 	told map[string]time.Time // when a cause was told last
@@ -24,12 +24,12 @@ type Warner struct {
 	fault   time.Time     // of the newest events/error that is told
 }
 
-// NewWarner returns a Warner that tells its lines to say.
+// NewWarner returns a Warner that writes its lines with say.
 func NewWarner(say func(string, ...any)) *Warner {
 	return &Warner{say: say, told: map[string]time.Time{}, fault: time.Now()}
 }
 
-// tell says a line, unless one of its cause was said within the last minute.
+// tell writes a line, unless there was one for its cause within the last minute.
 func (t *Warner) tell(cause, format string, args ...any) (said bool) {
 	if at, ok := t.told[cause]; ok && time.Since(at) < tellEvery {
 		return false
@@ -39,7 +39,7 @@ func (t *Warner) tell(cause, format string, args ...any) (said bool) {
 	return true
 }
 
-// look tells what is new in how the subscription fares.
+// look reports what is new in the state of the subscription.
 func (t *Warner) look(v host.SubscriptionView) {
 	s := &v.Status
 	if !t.looked && s.State != event.StateRefused && s.Reason != event.ReasonChallenge {
@@ -56,7 +56,7 @@ func (t *Warner) look(v host.SubscriptionView) {
 	}
 }
 
-// end tells the total of the refused deliveries, if it grew since they were told.
+// end reports the total of refused deliveries, if it grew since the last line about them.
 func (t *Warner) end() {
 	if n := t.newest.Count; n > t.refused {
 		t.say("%s refused in all, the last one: %s", event.Some(n-t.before, "delivery was", "deliveries were"), plain.Safe(t.newest.Reason))
@@ -64,15 +64,14 @@ func (t *Warner) end() {
 	}
 }
 
-// gap tells of a gap that is only possible: nothing else says so outside of the log.
+// gap reports a gap that is only possible: outside of the log nothing else does.
 func (t *Warner) gap(g event.Gap) {
 	if !g.Certain {
 		t.tell("gap", "possible gap: events may be missing%s (%s)", plain.GapTime(g), plain.Safe(string(g.Cause)))
 	}
 }
 
-// Asked tells that a server was asked for events though it does not say that it has
-// any.
+// Asked reports that a server was asked for events though it does not say that it has any.
 func (t *Warner) Asked(h host.Reader, server string) {
 	for _, v := range h.Snapshot().Servers {
 		if v.Name == server && v.Unadvertised {

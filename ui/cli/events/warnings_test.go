@@ -12,7 +12,7 @@ import (
 	"eventdeck/host/trust"
 )
 
-// What is wrong is told on standard error in one line for each cause and minute.
+// Problems are reported on standard error in one line per cause and minute.
 func TestOneLineForEachCauseAndMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var said []string
@@ -65,8 +65,9 @@ func TestOneLineForEachCauseAndMinute(t *testing.T) {
 	})
 }
 
-// A subscription that is refused when a command looks at it for the first time is told.
-func TestWhatIsRefusedAlreadyIsTold(t *testing.T) {
+// A subscription whose deliveries are refused already when a command first looks at it is
+// reported.
+func TestEarlierRefusalsAreReported(t *testing.T) {
 	said := 0
 	tell := NewWarner(func(string, ...any) { said++ })
 	view := host.SubscriptionView{}

@@ -12,7 +12,7 @@ import (
 // LabelWidth is how wide the labels of a block are, in cells.
 const LabelWidth = 14
 
-// Labelled is a line of a label and words, folded to width; nothing without words.
+// Labelled is a line with a label and words, folded to width cells; "" without words.
 func Labelled(label, words string, width int) string {
 	if words == "" {
 		return ""
@@ -20,8 +20,8 @@ func Labelled(label, words string, width int) string {
 	return Hanging(fmt.Sprintf("%-*s", LabelWidth, label), words, width)
 }
 
-// Hanging is a line behind a prefix in ASCII, folded to width. What goes on stands two
-// cells further in than the words behind a prefix.
+// Hanging is a line with an ASCII prefix, folded to width cells. Continuation lines are
+// indented by two cells more than the words behind the prefix.
 func Hanging(prefix, words string, width int) string {
 	in := len(prefix) + 2
 	if width > 0 {
@@ -30,8 +30,8 @@ func Hanging(prefix, words string, width int) string {
 	return prefix + strings.ReplaceAll(words, "\n", "\n"+strings.Repeat(" ", in)) + "\n"
 }
 
-// Lines are words of others on lines that act on no terminal, each behind a prefix
-// and folded to width.
+// Lines are untrusted words on lines that cannot act on a terminal, each behind a prefix and
+// folded to width cells.
 func Lines(prefix string, text trust.Text, width int) string {
 	if text.IsZero() {
 		return ""

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// What a command prints of an error is one line, acts on no terminal and shows no secret,
-// also where the words are a server's and nothing knew them.
+// The message of an error is one line that cannot act on a terminal and shows no secret, even
+// if its words are a server's and unknown to the redactor.
 func TestMessagesAreSafeAndMasked(t *testing.T) {
 	for in, want := range map[string]string{
 		"cannot connect\r\nnext: \x1b]0;owned\a\x1b[31mred": `cannot connect; next: \x1b]0;owned\x07\x1b[31mred`,

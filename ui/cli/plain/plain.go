@@ -1,4 +1,4 @@
-// Package plain makes lines of text for a person: words of others so that they act on no
+// Package plain makes lines of text for a person: untrusted words that cannot act on a
 // terminal, folded to its width, records of the log, tables.
 package plain
 
@@ -9,8 +9,8 @@ import (
 	"eventdeck/host/trust"
 )
 
-// Message returns err as one line that can act on no terminal and shows nothing that looks
-// like a secret, wherever its words come from.
+// Message returns err as one line that cannot act on a terminal and shows nothing that looks
+// like a secret, whatever the origin of its words.
 func Message(err error) string {
 	text := strings.TrimSpace(err.Error())
 	text = strings.ReplaceAll(text, "\r\n", "\n")
@@ -34,5 +34,5 @@ func JSON(raw []byte) string {
 	return b.String()
 }
 
-// Safe does what Text does for a text of the operator: it may have been pasted.
+// Safe is Text for a text of the operator, which may have been pasted.
 func Safe(s string) string { return Text(trust.Unescaped(s)) }

@@ -9,9 +9,9 @@ import (
 	"eventdeck/host/severity"
 )
 
-// AppendRecord appends the record as one line for a person: words, no glyphs, no
-// colours, nothing that is repainted. What matters comes first, as lines are read aloud:
-// when, how bad, what; then where, the payload, and ids.
+// AppendRecord appends the record as one line for a person: words, without glyphs, colours and
+// repainting. The most important comes first, as lines are read aloud: time, severity,
+// headline; then the source, the payload and ids.
 func AppendRecord(b []byte, r event.Record) []byte {
 	b = r.ReceivedAt.Local().AppendFormat(b, "15:04:05.000")
 	isEvent := false
@@ -45,7 +45,7 @@ func AppendRecord(b []byte, r event.Record) []byte {
 	return append(b, '\n')
 }
 
-// AppendWords appends the words that are not empty, each behind two blanks.
+// AppendWords appends the words that are not empty, each behind two spaces.
 func AppendWords(b []byte, words ...string) []byte {
 	for _, w := range words {
 		if w == "" {
@@ -66,7 +66,7 @@ func gapText(g event.Gap) string {
 }
 
 // GapTime spells the time in which events may be missing, as far as it is known, behind a
-// blank.
+// space.
 func GapTime(g event.Gap) (words string) {
 	if !g.From.IsZero() {
 		words += " from " + g.From.Local().Format(time.DateTime)

@@ -50,8 +50,8 @@ func TestPlainLines(t *testing.T) {
 	}
 }
 
-// A line is read aloud from its beginning: when, how bad and what come first, ids last.
-func TestPlainLinesBeginWithWhatMatters(t *testing.T) {
+// A line is read aloud from its beginning: time, severity and headline come first, ids last.
+func TestPlainLinesBeginWithTimeAndSeverity(t *testing.T) {
 	sub := event.Subscription{ID: "s", Key: event.Key{Server: "pager", Type: trust.Untrusted("incident.created")}}
 	r := occurrence(sub, "evt_7", `{"severity":"critical","title":"Checkout fails"}`)
 	clock := r.ReceivedAt.Local().Format("15:04:05.000")

@@ -8,10 +8,10 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// tableGap is what stands between two columns, in cells.
+// tableGap is the width of the space between two columns, in cells.
 const tableGap = 2
 
-// leastColumn is how narrow a column becomes at the least, in cells.
+// leastColumn is the width below which no column is narrowed, in cells.
 const leastColumn = 10
 
 // Table lays out rows of safe text in columns.
@@ -20,8 +20,8 @@ type Table struct{ rows [][]string }
 // Add adds a row of safe text.
 func (t *Table) Add(cells ...string) { t.rows = append(t.rows, cells) }
 
-// Text returns the table for a terminal of so many cells a line; 0: each row is a line.
-// Where a line is longer than the terminal is wide, cells are wrapped.
+// Text returns the table for a terminal that is columns cells wide; 0: each row is a line. If
+// a row is longer than that, cells are wrapped.
 func (t *Table) Text(columns int) string {
 	if _, width := t.widths(); columns > 0 && columns < width {
 		return t.wrapped(columns)
@@ -45,8 +45,8 @@ func (t *Table) widths() (columns []int, all int) {
 	return columns, all - tableGap
 }
 
-// lines lays out each row on one line, columns as wide as their widest cell. Thousands
-// of rows take milliseconds so, and seconds with Lip Gloss.
+// lines lays out each row on one line, with columns as wide as their widest cell. It takes
+// milliseconds for thousands of rows, for which Lip Gloss takes seconds.
 func (t *Table) lines() string {
 	widths, _ := t.widths()
 	var b strings.Builder
@@ -62,9 +62,8 @@ func (t *Table) lines() string {
 	return b.String()
 }
 
-// wrapped lays out the rows so that no line is wider than so many cells, as far as
-// columns of leastColumn cells allow. The widest columns give way: Lip Gloss would
-// take from the short ones too, down to one cell.
+// wrapped lays out the rows so that no line is wider than width, as far as leastColumn allows.
+// The widest columns give way: Lip Gloss would also narrow the short ones, down to one cell.
 func (t *Table) wrapped(width int) string {
 	widths, all := t.widths()
 	for ; all > width; all-- {

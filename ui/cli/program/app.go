@@ -23,7 +23,7 @@ type App struct {
 	limitsSet  config.Limits // see App.limits
 }
 
-// Flags are those that every command has.
+// Flags are the flags that every command has.
 type Flags struct {
 	Config    string
 	Data      string
@@ -41,7 +41,7 @@ type Flags struct {
 	DemoModel string // address of the stand-in for a model; of the demo
 }
 
-// ScreenFlags are those of the commands that open the screen.
+// ScreenFlags are the flags of the commands that open the screen.
 type ScreenFlags struct {
 	Theme    string
 	View     string
@@ -51,8 +51,8 @@ type ScreenFlags struct {
 	ReadOnly bool
 }
 
-// Run makes the Run function of a command. Its error is kept in a.Err and not handed to
-// cobra and fang: these take every error for a mistake in the command line, and ask the
+// Run makes the Run function of a command. It keeps the error in a.Err and does not return it
+// to cobra and fang: they take every error for a mistake in the command line, and query the
 // terminal for its colours before they report it.
 func (a *App) Run(f func(cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) {
 	return func(cmd *cobra.Command, args []string) { a.Err = f(cmd, args) }
@@ -81,8 +81,8 @@ func (a *App) PrintJSON(v any) error {
 	return a.Print(append(line, '\n'))
 }
 
-// PrintTable writes a table. For programs a row is a line; on a terminal that is
-// narrower than that, cells are wrapped.
+// PrintTable writes a table: one line per row, with wrapped cells on a terminal that is
+// narrower than that.
 func (a *App) PrintTable(t *plain.Table) error {
 	columns := 0
 	if a.StdoutTerminal && a.Columns != nil {
@@ -91,12 +91,12 @@ func (a *App) PrintTable(t *plain.Table) error {
 	return a.Print([]byte(t.Text(columns)))
 }
 
-// usualWidth is the width in cells of a terminal that does not tell its own.
+// usualWidth is the width in cells of a terminal that does not report its own.
 const usualWidth = 80
 
-// Width returns the width in cells to which text is folded: that of the terminal, or 0 for
-// not at all where the output is none. A terminal itself folds to its first column, where
-// text of a server could pass for a label of this program.
+// Width returns the width in cells to which text is folded: that of the terminal, or 0 (not
+// folded) if the output is none. A terminal itself folds to its first column, where text of a
+// server could pass for a label of this program.
 func (a *App) Width(terminal bool) int {
 	if !terminal {
 		return 0
@@ -109,7 +109,7 @@ func (a *App) Width(terminal bool) int {
 	return usualWidth
 }
 
-// Hint says on standard error how a filter was read, where that is likely not what was
+// Hint says on standard error how a filter was read, if that is probably not what the operator
 // meant.
 func (a *App) Hint(flag, text string) {
 	if h, ok := filter.HintOf(text, nil); ok {
@@ -117,8 +117,8 @@ func (a *App) Hint(flag, text string) {
 	}
 }
 
-// BatchBytes: a batch of lines is written when it has this many bytes, or when nothing more
-// is there to print.
+// BatchBytes is the size at which a batch of lines is written; a smaller one is written when
+// there is nothing more to print.
 const BatchBytes = 256 << 10
 
 // NoColor reports whether colours are unwanted. It may be asked before the flags

@@ -15,10 +15,9 @@ import (
 	"eventdeck/ui/cli/usage"
 )
 
-// Attached returns a client of the process that has the store open; nil when there is
-// none that listens.
+// Attached returns a client of the process that has the store open; nil if no process listens.
 //
-// Errors: those of [attach.Attach] but [attach.ErrNotListening].
+// Errors: those of [attach.Attach] except [attach.ErrNotListening].
 func (a *App) Attached(ctx context.Context, o StoreOptions) (*attach.Client, error) {
 	if o.Temporary {
 		return nil, nil
@@ -40,7 +39,7 @@ func (a *App) UseStore(ctx context.Context, o StoreOptions) (event.Store, error)
 	return s, err
 }
 
-// OpenOrAttach is UseStore, with the client where it attached.
+// OpenOrAttach is UseStore, and returns the client if it attached.
 //
 // Errors: those of [OpenStore] and of [App.Attached].
 func (a *App) OpenOrAttach(ctx context.Context, o StoreOptions) (event.Store, *attach.Client, error) {
@@ -61,9 +60,8 @@ func (a *App) OpenOrAttach(ctx context.Context, o StoreOptions) (event.Store, *a
 	return c.Store(), c, nil
 }
 
-// attachLate attaches to the process because of which the store could not be opened: it
-// may have begun to listen meanwhile. Otherwise it returns why not, with what is known of
-// that process.
+// attachLate attaches to the process because of which the store could not be opened: it may
+// listen by now. Otherwise it returns why not, with what is known of that process.
 func attachLate(ctx context.Context, o StoreOptions, why error) (*attach.Client, error) {
 	if o.Temporary {
 		return nil, why
@@ -82,8 +80,7 @@ func attachLate(ctx context.Context, o StoreOptions, why error) (*attach.Client,
 	return c, nil
 }
 
-// addressed sets the address of a server that was named on the command line as the store
-// names it.
+// addressed sets the address of a server that the command line gives by its name in the store.
 func addressed(store event.Store, s *event.Server) (err error) {
 	if s.AdHoc && event.IsAddressName(s.URL) {
 		s.URL, err = host.AddressOf(store, s.Name)
@@ -91,14 +88,16 @@ func addressed(store event.Store, s *event.Server) (err error) {
 	return err
 }
 
-// OpenToAsk opens a host for looking at servers, with a store of its own. Of servers that are
-// given by their name in the store that is kept it takes the address from there; where
-// another process has that store open, the open host is that process's.
+// OpenToAsk opens a host for looking at servers, with a store of its own. It takes the address of
+// a server that is given by its name in the kept store from there. Where another process has the
+// kept store open, the open host is that process's for such a server and for a [SessionServer].
 //
 // Errors: those of [App.Open] and [App.OpenOrAttach].
 func (a *App) OpenToAsk(ctx context.Context, servers []event.Server) (*OpenHost, error) {
 	own := StoreOptions{Temporary: true}
-	if !slices.ContainsFunc(servers, func(s event.Server) bool { return s.AdHoc && event.IsAddressName(s.URL) }) {
+	if !slices.ContainsFunc(servers, func(s event.Server) bool {
+		return s.AdHoc && event.IsAddressName(s.URL) || SessionOf(s) != nil
+	}) {
 		return a.Open(ctx, own, false)
 	}
 	kept, there, err := a.Existing()
@@ -126,8 +125,8 @@ func (a *App) OpenToAsk(ctx context.Context, servers []event.Server) (*OpenHost,
 	return a.Open(ctx, own, false)
 }
 
-// Named gives servers that are given by their address the names that they have in the
-// open host's store: see [host.AddressName].
+// Named gives servers without a configuration the names that their addresses have in the open
+// host's store: see [host.AddressName].
 //
 // Errors: those of [host.AddressName] and [host.AddressOf].
 func (d *OpenHost) Named(ctx context.Context, servers []event.Server) (err error) {
@@ -151,17 +150,17 @@ func (d *OpenHost) Named(ctx context.Context, servers []event.Server) (err error
 	return nil
 }
 
-// use makes it one on the host of another process.
+// use puts the open host on the host of another process.
 func (d *OpenHost) use(c *attach.Client) { d.API, d.Client, d.Store = c, c, c.Store() }
 
-// AttachedHost returns an open host on the host of another process, which is in no log.
+// AttachedHost returns an open host on the host of another process. It writes no log.
 func AttachedHost(c *attach.Client) *OpenHost {
 	d := &OpenHost{log: io.NopCloser(nil), unobserve: func() error { return nil }}
 	d.use(c)
 	return d
 }
 
-// checkAttached refuses what only the process that has the store open can do.
+// checkAttached refuses flags that only work in the process that has the store open.
 func (a *App) checkAttached(c *attach.Client, trace bool) error {
 	f := &a.Flags
 	for flag, given := range map[string]bool{
@@ -176,7 +175,7 @@ func (a *App) checkAttached(c *attach.Client, trace bool) error {
 	return nil
 }
 
-// serve lets other processes attach. Without it everything else works.
+// serve lets other processes attach. If that fails, everything else works.
 func (a *App) serve(d *OpenHost, o StoreOptions, log *slog.Logger) {
 	dir, err := filepath.Abs(o.Dir)
 	if err == nil {
@@ -201,8 +200,7 @@ func (a *App) serve(d *OpenHost, o StoreOptions, log *slog.Logger) {
 	}
 }
 
-// Within returns a context that ends with the process that the open host is attached to,
-// too.
+// Within returns a context that also ends with the process that the open host is attached to.
 func (d *OpenHost) Within(ctx context.Context) (context.Context, context.CancelFunc) {
 	if d.Client == nil {
 		return context.WithCancel(ctx)
@@ -210,11 +208,11 @@ func (d *OpenHost) Within(ctx context.Context) (context.Context, context.CancelF
 	return d.Client.Within(ctx)
 }
 
-// Shared reports whether other processes may change what this one shows.
+// Shared reports whether other processes may change what this process shows.
 func (d *OpenHost) Shared() bool { return d.Client != nil || d.server != nil }
 
-// Finish closes the open host. When the process that it was attached to has ended, that is
-// all there is to say.
+// Finish closes the open host. If the process that it was attached to has ended, it returns
+// only that error.
 func (d *OpenHost) Finish(err error) error {
 	end := d.Close()
 	if errors.Is(end, attach.ErrGone) {
@@ -223,7 +221,7 @@ func (d *OpenHost) Finish(err error) error {
 	return errors.Join(err, end)
 }
 
-// Leave closes the open host after a change. Once that was made, it does not matter that
+// Leave closes the open host after a change. Once the change was made, it does not matter if
 // the process that made it has ended, perhaps because of it.
 func (d *OpenHost) Leave(err error) error {
 	end := d.Close()
@@ -233,8 +231,8 @@ func (d *OpenHost) Leave(err error) error {
 	return errors.Join(err, end)
 }
 
-// KeepsPosition reports whether this process keeps the position up to which the
-// subscription is printed: one does.
+// KeepsPosition reports whether this process, and no other, keeps the position up to which the
+// subscription is printed.
 //
 // Errors: those of the other process.
 func (d *OpenHost) KeepsPosition(ctx context.Context, id event.SubID) (bool, error) {

@@ -9,8 +9,8 @@ import (
 	"eventdeck/host/event"
 )
 
-// Broken returns a channel that is closed when nothing can be read or stored any more; nil
-// for a store that does not tell.
+// Broken returns a channel that is closed when nothing can be read or stored any more; nil if
+// the store does not report that.
 func (d *OpenHost) Broken() <-chan struct{} {
 	if s, ok := d.Store.(interface{ Broken() <-chan struct{} }); ok {
 		return s.Broken()
@@ -18,7 +18,7 @@ func (d *OpenHost) Broken() <-chan struct{} {
 	return nil
 }
 
-// WhileSound runs a screen until it ends. When the store is damaged or gone it ends the
+// WhileSound runs a screen until it ends. When the store is damaged or gone, it ends the
 // screen and returns why.
 func (d *OpenHost) WhileSound(ctx context.Context, screen func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -41,7 +41,8 @@ func (d *OpenHost) WhileSound(ctx context.Context, screen func(context.Context) 
 
 const recoverAdvice = "`eventdeck store check` tells more, `eventdeck store recover` keeps what can be read"
 
-// AdviseRecovery adds to an error about damage what helps, where that is not said yet.
+// AdviseRecovery adds to an error about damage what the operator can do, unless it says so
+// already.
 func AdviseRecovery(err error) error {
 	if err == nil || !errors.Is(err, event.ErrDamaged) || strings.Contains(err.Error(), "eventdeck store recover") {
 		return err

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// The demo has a model to ask, at its address of this run, unless the rules were changed.
-func TestTheDemoHasAModel(t *testing.T) {
+// The demo has a model at its address of this run, unless the rules were changed.
+func TestDemoHasAModel(t *testing.T) {
 	dir := t.TempDir()
 	for _, address := range []string{"http://127.0.0.1:1/v1", "http://127.0.0.1:2/v1"} {
 		a := &App{}

@@ -11,8 +11,8 @@ import (
 	"eventdeck/ui/cli/plain"
 )
 
-// limits returns what the operator has set in the file of settings. What is wrong
-// there is said, and ends nothing: the default holds in its place.
+// limits returns the limits in the operator's file of settings. It reports mistakes there and
+// goes on with the defaults.
 func (a *App) limits() config.Limits {
 	a.limitsRead.Do(func() {
 		path := a.SettingsFile()
@@ -42,14 +42,14 @@ func (a *App) openHere(ctx context.Context, o StoreOptions) (event.Store, error)
 	return host.Renamed(ctx, s), nil
 }
 
-// openAsIs opens the store with the names of servers as they are kept.
+// openAsIs opens the store with the names of servers as they are stored.
 func (a *App) openAsIs(ctx context.Context, o StoreOptions) (event.Store, error) {
 	l := a.limits()
 	o.QueueRecords, o.QueueBytes, o.AuditEntries = l.QueueRecords, l.QueueBytes, l.AuditEntries
 	return a.OpenStore(ctx, o)
 }
 
-// hostLimits are those of the host.
+// hostLimits are the limits of the host.
 func (a *App) hostLimits() host.Limits {
 	l := a.limits()
 	return host.Limits{

@@ -49,7 +49,7 @@ func (a *App) Logger() (*slog.Logger, io.Closer, error) {
 	return slog.New(slog.NewTextHandler(file, &slog.HandlerOptions{Level: level})), file, nil
 }
 
-// observed serves profiles and exports metrics as the flags and the environment say, until
+// observed serves profiles and exports metrics, as the flags and the environment say, until
 // stop is called.
 func (a *App) observed(d *OpenHost, log *slog.Logger) (stop func() error, err error) {
 	var stops Endings
@@ -82,8 +82,7 @@ func (a *App) observed(d *OpenHost, log *slog.Logger) (stop func() error, err er
 	return stop, nil
 }
 
-// metrics are the host's numbers under the names that are documented in the
-// README.
+// metrics are the numbers of the host, under the names that the README documents.
 func (d *OpenHost) metrics() []observe.Metric {
 	s, info := d.Stats(), d.Snapshot().Store
 	all := []observe.Metric{
@@ -110,7 +109,7 @@ func (d *OpenHost) metrics() []observe.Metric {
 	return all
 }
 
-// reactMetrics are those of the reactions that run in this process.
+// reactMetrics are the numbers of the reactions that run in this process.
 func reactMetrics(v react.View) []observe.Metric {
 	const perDollar = 1_000_000
 	all := []observe.Metric{

@@ -6,7 +6,7 @@ import (
 	"eventdeck/host/react"
 )
 
-// Every state in which a run may end has a number, also before one did.
+// Every state in which a run may end has a metric, even before a run ended in it.
 func TestNumbersOfReactions(t *testing.T) {
 	got := map[string]float64{}
 	for _, m := range reactMetrics(react.View{

@@ -21,8 +21,8 @@ import (
 	"eventdeck/ui/cli/usage"
 )
 
-// HookFlags bound the load that others can put on the receiver of webhook deliveries:
-// connections open at once, and unproven requests a second from one source.
+// HookFlags bound the load that others can put on the receiver of webhook deliveries: open
+// connections, and unproven requests per second from one source.
 type HookFlags struct{ Connections, BadRate int }
 
 // The defaults of [HookFlags].
@@ -36,14 +36,15 @@ type OpenHost struct {
 	host.API
 	Store event.Store // what the host is on; of the other process where there is a Client
 	log   io.Closer
-	// Client is set where the host is in another process; otherwise others may use this one.
+	// Client is set if the host is in another process; otherwise other processes may use this
+	// host.
 	Client *attach.Client
 	server *attach.Server
 	// Reactions run here; nil: none do.
 	Reactions Reactions
 	// unobserve ends profiles and metrics.
 	unobserve func() error
-	// StartDemo starts the demo servers on this open host; nil: it cannot.
+	// StartDemo starts the demo servers on this open host; nil if it cannot.
 	StartDemo func(context.Context) ([]string, error)
 }
 
@@ -59,7 +60,7 @@ func (a *App) Open(ctx context.Context, o StoreOptions, trace bool) (*OpenHost, 
 	return a.open(ctx, o, trace)
 }
 
-// open is Open for flags that were checked.
+// open is Open after the flags were checked.
 func (a *App) open(ctx context.Context, o StoreOptions, trace bool) (*OpenHost, error) {
 	logger, file, err := a.Logger()
 	if err != nil {
@@ -91,8 +92,7 @@ func (a *App) OpenKeptHost(ctx context.Context) (*OpenHost, StoreOptions, error)
 	return d, o, err
 }
 
-// attachOrStart gives it the host of the process that has the store open, or
-// one of its own.
+// attachOrStart gives d the host of the process that has the store open, or a host of its own.
 func (a *App) attachOrStart(ctx context.Context, d *OpenHost, o StoreOptions, trace bool, logger *slog.Logger) error {
 	c, err := a.Attached(ctx, o)
 	if err == nil && c == nil {
@@ -173,8 +173,8 @@ func (d *OpenHost) closeStore() error {
 	return errors.Join(append(errs, d.log.Close())...)
 }
 
-// SayHowSealed tells the operator when secrets are sealed with a key in a file, and when
-// their key is lost.
+// SayHowSealed tells the operator if secrets are sealed with a key in a file, and if their key
+// is lost.
 func (a *App) SayHowSealed(info event.StoreInfo) {
 	if info.Sealed == "file" {
 		a.Say("no keyring service here: the key that seals secrets is a file in %s", info.Path)
@@ -200,8 +200,8 @@ func (a *App) KeptOrTemporary() StoreOptions {
 	return StoreOptions{Dir: a.Flags.Data, Temporary: a.Flags.Data == ""}
 }
 
-// Existing is Kept for commands that only look at what is there. With a default
-// directory that was never used there is nothing, which is no error.
+// Existing is Kept for commands that only read. If the default directory was never used, it
+// says that nothing is stored; that is no error.
 func (a *App) Existing() (o StoreOptions, there bool, err error) {
 	if o, err = a.Kept(); err != nil {
 		return o, false, err
@@ -219,7 +219,7 @@ func (a *App) Existing() (o StoreOptions, there bool, err error) {
 	return o, false, nil
 }
 
-// server finds the server that arg means and gives it the headers of --header.
+// server finds the server that arg means and adds the headers of --header.
 func (a *App) server(file *config.File, arg string) (event.Server, error) {
 	s, err := file.Find(arg)
 	if err != nil {
@@ -251,7 +251,7 @@ func (a *App) server(file *config.File, arg string) (event.Server, error) {
 	return s, nil
 }
 
-// Servers returns the one that is named, or all that are configured.
+// Servers returns the server that args names, or all configured ones.
 //
 // Errors: those of [App.Config]; [config.ErrUnknown]; usage errors for --header.
 func (a *App) Servers(args []string) ([]event.Server, error) {

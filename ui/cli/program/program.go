@@ -1,5 +1,5 @@
-// Package program is what every command has: what the program runs with, the options of
-// all commands, and the store with a host on it, here or in the process that has it open.
+// Package program is what every command needs: what the program runs with, the global options,
+// and a host on an open store, in this process or in the one that has the store open.
 package program
 
 import (
@@ -27,12 +27,12 @@ type Program struct {
 	Dir    string                           // the present directory, "" if unknown
 	System string                           // as runtime.GOOS
 
-	// StdinTerminal, StdoutTerminal and StderrTerminal tell whether a person sits there.
+	// StdinTerminal, StdoutTerminal and StderrTerminal report whether each is a terminal.
 	StdinTerminal  bool
 	StdoutTerminal bool
 	StderrTerminal bool
-	// Columns returns how wide the terminal of standard output is, of standard error where
-	// standard output is none, in cells; 0 or nil: it is not known.
+	// Columns returns the width in cells of the terminal of standard output, or of standard
+	// error if standard output is none; 0 or nil if it is not known.
 	Columns func() int
 
 	Version string           // of the program
@@ -43,17 +43,16 @@ type Program struct {
 	Screen     func(context.Context, ScreenOptions) error
 	CA         func(dir string) (certPath string, err error)
 	DemoServer func(ctx context.Context, name string, o host.DemoOptions) error
-	// Libraries sends what libraries write with package log, which is standard error,
-	// to a log: under a screen it would stand in its cells. nil: it stays there.
+	// Libraries redirects what libraries write with package log from standard error, where it
+	// would spoil the screen, to a log; nil: it stays there.
 	Libraries func(*slog.Logger)
 	// Browse opens an address in the operator's browser; nil: there is none.
 	Browse     func(address string) error
 	StoreTools StoreTools
-	// WatchTerminal sees to it that the terminal is as it was whatever ends the
-	// program, and keeps reports of crashes in dir; nil: neither happens. stop ends
-	// that in good order.
+	// WatchTerminal restores the terminal whatever ends the program, and keeps crash reports
+	// in dir; nil: it does neither. stop ends that in good order.
 	WatchTerminal func(dir string) (stop func() error, err error)
-	// RunReactions begins to run reactions; nil: this program cannot.
+	// RunReactions runs reactions; nil: this program cannot.
 	RunReactions func(ReactOptions) (Reactions, error)
 	// Models asks models.
 	Models Models
@@ -62,8 +61,8 @@ type Program struct {
 	Executable func() (string, error)
 }
 
-// OwnHost is a host of this process. It alone can call the tools of its servers: not who is
-// attached.
+// OwnHost is a host of this process. Only it can call the tools of its servers; an attached
+// client cannot.
 type OwnHost interface {
 	host.API
 	react.Toolbox
@@ -71,16 +70,17 @@ type OwnHost interface {
 
 // Models asks the models of rules.json, outside of every rule.
 type Models interface {
-	// HasKey tells why the key of a model cannot be had; nil: it can, or none is needed.
+	// HasKey returns why the key of a model is not available; nil if it is, or none is needed.
 	HasKey(ctx context.Context, m react.Model) error
-	// Try asks a model for a word. What it may have cost is returned with an error too.
+	// Try asks a model one short question. What that may have cost is returned with an error
+	// too.
 	Try(ctx context.Context, m react.Model) (Tried, error)
-	// Sent makes again what the model of a run was sent in step n, from the request with
-	// which the run began and its steps. It asks no model.
+	// Sent reconstructs the bytes that the model of a run was sent in step n, from the request
+	// with which the run began and its steps. It asks no model.
 	Sent(first react.Request, steps []react.Step, n int) ([]byte, error)
 }
 
-// Tried is what became of one short question to a model.
+// Tried is the result of one short question to a model.
 type Tried struct {
 	Answer trust.Text
 	Took   time.Duration
@@ -88,7 +88,7 @@ type Tried struct {
 	Cost   int64 // micro-dollars; 0 where the price is not known
 }
 
-// OpenStore opens a store. Its errors name what holds or breaks it.
+// OpenStore opens a store. Its errors name the process that holds it or the damage.
 type OpenStore func(ctx context.Context, o StoreOptions) (event.Store, error)
 
 // StoreOptions say which store.
@@ -108,8 +108,8 @@ type ScreenOptions struct {
 	Output  io.Writer
 	NoColor bool
 	Servers config.Source // where servers are configured
-	// StartDemo starts the demo servers inside of the program and names them; nil:
-	// it cannot. They and their subscriptions end with the screen.
+	// StartDemo starts the demo servers inside of the program and returns their names; nil: it
+	// cannot. They and their subscriptions end with the screen.
 	StartDemo func(context.Context) (names []string, err error)
 
 	Present  bool   // for an audience
@@ -131,14 +131,14 @@ var ErrNotMet = errors.New("not met in time")
 // ErrStopped: the operator ended a command that was waiting for something.
 var ErrStopped = errors.New("interrupted")
 
-// ReactOptions say on what reactions run.
+// ReactOptions say what reactions run on.
 type ReactOptions struct {
 	Store event.Store
 	API   host.API // on the store
 	Tools react.Toolbox
 	Dir   string // the data directory
 	Rules string // the file with the rules
-	// Servers returns those that are configured.
+	// Servers returns the configured servers.
 	Servers func() ([]event.Server, error)
 	Log     *slog.Logger
 	// Version of this program, for agents.
@@ -152,14 +152,14 @@ type Reactions interface {
 	Close() error
 }
 
-// StoreTools look after a store that no process has open. Each takes the store's
-// directory; say gets lines of an account.
+// StoreTools work on a store that no process has open. Each takes the store's directory; say
+// is called with lines of a report.
 type StoreTools struct {
 	Check   func(ctx context.Context, dir string, say func(string)) error
 	Compact func(dir string) (before, after int64, err error)
 	Backup  func(dir, file string) (bytes int64, err error)
-	// Restore returns the name under which what was there is kept, "" if there
-	// was nothing. It reads the copy from in, if that is not nil; file then names it.
+	// Restore returns the name under which the former store is kept, "" if there was none. It
+	// reads the copy from in, if that is not nil; file then names it.
 	Restore func(ctx context.Context, dir, file string, in io.Reader, now time.Time, say func(string)) (aside string, err error)
 	Recover func(ctx context.Context, dir string, now time.Time, say func(string)) error
 }

@@ -12,7 +12,7 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// When the progress of work is shown first, and how often after that.
+// When progress is shown first, and how often after that.
 const (
 	progressAfter = time.Second
 	progressEvery = 200 * time.Millisecond
@@ -21,8 +21,8 @@ const (
 // barWidth is how wide a bar with its percentage is, in cells.
 const barWidth = 30
 
-// progressLine is one line on a terminal's standard error that tells how far work is. What
-// the command writes meanwhile goes through [progressLine.beside], so that it stands on lines
+// progressLine is one line on a terminal's standard error that shows how far work is. The
+// other output of the command goes through [progressLine.beside], so that it stands on lines
 // of its own.
 type progressLine struct {
 	out   io.Writer
@@ -35,9 +35,9 @@ type progressLine struct {
 	shown bool
 }
 
-// Working shows how far work is until it is told to stop, where a person sees standard
-// error. count tells how much of it is done, out of how much; nil: it is not known.
-// It may be called from another goroutine.
+// Working shows how far work is until stop is called, if standard error is a terminal. count
+// returns how much of it is done, out of how much; nil: that is not known. It may be called
+// from another goroutine.
 func (a *App) Working(what string, count func() (done, total uint64)) (stop func()) {
 	if term, _ := a.Env("TERM"); !a.StderrTerminal || term == "dumb" {
 		return func() {}
@@ -91,14 +91,14 @@ func (p *progressLine) draw() {
 	_, _ = io.WriteString(p.out, "\r\x1b[K"+line) // what cannot be shown is not missed
 }
 
-// clear takes the line away.
+// clear removes the line.
 func (p *progressLine) clear() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.wipe()
 }
 
-// wipe is clear for who holds the lock.
+// wipe is clear for a caller that holds the lock.
 func (p *progressLine) wipe() {
 	if p.shown {
 		p.shown = false
@@ -106,7 +106,7 @@ func (p *progressLine) wipe() {
 	}
 }
 
-// beside returns a writer for w that takes the line away first.
+// beside returns a writer for w that removes the line first.
 func (p *progressLine) beside(w io.Writer) io.Writer { return besideProgress{p, w} }
 
 type besideProgress struct {

@@ -8,8 +8,8 @@ import (
 	"eventdeck/host/mcptest"
 )
 
-// The line comes after a while, and what is written meanwhile stands on lines of its own.
-func TestProgressStandsAside(t *testing.T) {
+// The line appears after a while, and other output stands on lines of its own.
+func TestProgressHasALineOfItsOwn(t *testing.T) {
 	var out mcptest.Buffer
 	now := time.Unix(0, 0)
 	done := uint64(0)

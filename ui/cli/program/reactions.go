@@ -15,7 +15,7 @@ import (
 	"eventdeck/host/react"
 )
 
-// Reacts says whether a command runs reactions where it has the store, and of which rules.
+// Reacts says whether a command runs reactions if it has the store itself, and whose rules.
 type Reacts int
 
 const (
@@ -45,8 +45,8 @@ func (d *OpenHost) Control() react.Control {
 
 // gated are reactions whose agents have tools.
 type gated interface {
-	// Gate returns the tools of a run that is under way, for who has its token. Error:
-	// [react.ErrNoGate].
+	// Gate returns the tools of a run that is under way, for a caller that has its token.
+	// Error: [react.ErrNoGate].
 	Gate(run react.RunID, token string) (react.Gate, error)
 }
 
@@ -58,8 +58,8 @@ func (d *OpenHost) gates() attach.Gates {
 	return nil
 }
 
-// startReactions runs reactions on the open host's store, if this command does. What keeps them
-// from running ends nothing else.
+// startReactions runs reactions on the open host's store, if this command does. If they cannot
+// run, it says so and goes on.
 func (a *App) startReactions(d *OpenHost, tools react.Toolbox, log *slog.Logger) {
 	if a.Flags.Reacts == NoReactions || a.RunReactions == nil {
 		return
@@ -93,7 +93,7 @@ const demoRules = "demo-rules.json"
 // demoModel names what stands in for a language model in the demo.
 const demoModel = "demo-model-scripted"
 
-// The demo has rules that are safe: one asks, and its act is a note; one has a model without
+// The demo has safe rules: one asks, and its act is a note; the other has a model without
 // tools write a text. %s is the address of the model, a JSON string.
 const demoRulesText = `{
   // This is no model but a script, which says so in its answers. :ask puts questions to it.
@@ -117,7 +117,8 @@ const demoRulesText = `{
 }
 `
 
-// reactionRules is the file whose rules run: beside the file with the servers, or the demo's.
+// reactionRules returns the file of the rules that run: the one beside the file with the
+// servers, or the demo's.
 func (a *App) reactionRules(dir string) (string, error) {
 	if a.Flags.Reacts == DemoReactions {
 		return a.demoRulesIn(dir)
@@ -126,7 +127,7 @@ func (a *App) reactionRules(dir string) (string, error) {
 }
 
 // demoRulesIn writes the rules of the demo, unless the operator has changed them in this
-// directory. The address of the model is another one in each run.
+// directory. The address of the model differs in each run.
 func (a *App) demoRulesIn(dir string) (path string, err error) {
 	path = filepath.Join(dir, demoRules)
 	before, after, _ := strings.Cut(demoRulesText, "%s")
@@ -144,7 +145,7 @@ func (a *App) demoRulesIn(dir string) (path string, err error) {
 	return path, os.WriteFile(path, []byte(before+string(url)+after), 0o600)
 }
 
-// configured returns the servers of the configuration as it is now.
+// configured returns the configured servers, read anew.
 func (a *App) configured() ([]event.Server, error) {
 	file, err := a.Config()
 	if err != nil {
@@ -153,7 +154,7 @@ func (a *App) configured() ([]event.Server, error) {
 	return file.All(), nil
 }
 
-// armAll arms every rule as it stands: those of the demo.
+// armAll arms every rule as it stands, for the demo.
 func armAll(c react.Control) error {
 	for _, r := range c.Reactions().Rules {
 		v, err := c.Rule(context.Background(), r.Rule.Name)
@@ -186,7 +187,8 @@ func (a *App) RulesFile() (string, error) {
 	return filepath.Join(filepath.Dir(servers), "rules.json"), nil
 }
 
-// Waiting is how many runs wait for the operator in the store that is kept here.
+// Waiting is how many runs wait for the operator in the store, if it is kept and this process
+// has it.
 func (d *OpenHost) Waiting() int {
 	if d.Reactions == nil || d.Store.Info().Temporary {
 		return 0
@@ -194,8 +196,8 @@ func (d *OpenHost) Waiting() int {
 	return d.Reactions.Reactions().Asking
 }
 
-// ListedTypes returns what tells the types that a server lists, none while that is not
-// known. View returns the newest state of the host.
+// ListedTypes returns a function that returns the types that a server lists, none while they
+// are not known. view returns the newest state of the host.
 func ListedTypes(view func() host.Snapshot) func(server string) []event.Type {
 	return func(server string) []event.Type {
 		for _, s := range view().Servers {

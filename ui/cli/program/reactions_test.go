@@ -8,7 +8,7 @@ import (
 	"eventdeck/host/react"
 )
 
-// acting are reactions of an open host.
+// acting is the reactions of an open host.
 type acting struct {
 	react.Control
 	closed bool
@@ -24,7 +24,7 @@ type noHost struct{ host.API }
 
 func (noHost) Close() error { return nil }
 
-// An open host closes the reactions that it runs, and a screen that only looks runs none.
+// An open host closes the reactions that it runs, and a read-only screen runs none.
 func TestOnlyTheScreenAndReactRunRunReactions(t *testing.T) {
 	r := &acting{}
 	began := 0

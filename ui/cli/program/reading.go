@@ -11,7 +11,7 @@ import (
 	"eventdeck/host/event"
 )
 
-// Reading calls fn with the store. Where nothing is stored yet it does nothing.
+// Reading calls fn with the store, if there is one.
 //
 // Errors: those of [App.OpenKept] and of fn.
 func (a *App) Reading(ctx context.Context, fn func(event.Store) error) (err error) {
@@ -23,7 +23,7 @@ func (a *App) Reading(ctx context.Context, fn func(event.Store) error) (err erro
 	return fn(store)
 }
 
-// WriteTo has write write to the file of --output, which must not exist yet, or for "" to
+// WriteTo calls write with the file of --output, which must not exist yet, or for "" with
 // standard output. Its errors name which.
 func (a *App) WriteTo(output string, write func(io.Writer) error) error {
 	if output == "" {
@@ -57,7 +57,7 @@ func newFile(path string) (*os.File, error) {
 	return file, nil
 }
 
-// Absent returns the error for a subscription that is not kept, if one is named.
+// Absent returns an error if args names a subscription that is not stored.
 func Absent(store event.Store, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -68,7 +68,7 @@ func Absent(store event.Store, args []string) error {
 	return nil
 }
 
-// Endings end what was begun; they are called in the order in which it began.
+// Endings are the functions that end what was begun, in the order in which it began.
 type Endings []func() error
 
 // End calls all of them, and returns their errors joined.
@@ -80,8 +80,7 @@ func (e Endings) End() error {
 	return errors.Join(errs...)
 }
 
-// OpenKept opens the store that is there. It is nil without an error when
-// nothing was kept yet.
+// OpenKept opens the store that is there. It is nil without an error if there is none.
 func (a *App) OpenKept(ctx context.Context) (event.Store, error) {
 	o, there, err := a.Existing()
 	if err != nil || !there {
@@ -90,7 +89,7 @@ func (a *App) OpenKept(ctx context.Context) (event.Store, error) {
 	return a.UseStore(ctx, o)
 }
 
-// NoSubscription is the error for a subscription that is not kept.
+// NoSubscription is the error for a subscription that is not stored.
 func NoSubscription(id event.SubID) error {
 	return fmt.Errorf("there is no subscription %q; `eventdeck subs list` shows the ids", string(id))
 }

@@ -12,15 +12,15 @@ import (
 	"eventdeck/ui/cli/plain"
 )
 
-// ConnectWithin is how long a first connection may take; then it has failed.
+// ConnectWithin bounds a first connection to a server.
 const ConnectWithin = 10 * time.Second
 
 // RequestWithin bounds one request to a server that has answered before.
 const RequestWithin = 30 * time.Second
 
-// Reached waits until the process that has the store open has reached a server,
-// and returns why it has not. It may have failed long before, and wait until it tries
-// again: then it tries at once. Without such a process there is nothing to wait for.
+// Reached waits until the process that has the store open has connected to a server, and
+// returns why it has not. If its last attempt failed long ago, it tries again at once. Without
+// such a process it returns nil.
 //
 // Errors: those of [OpenHost.Connect].
 func (d *OpenHost) Reached(ctx context.Context, server string) error {
@@ -104,7 +104,8 @@ func (d *OpenHost) AnnouncedTypes(ctx context.Context, server string) ([]event.T
 	return types, Stopped(ctx, err)
 }
 
-// Stopped tells an operator's interruption from a failure.
+// Stopped returns [ErrStopped] for an error after the operator's interruption, and other
+// errors as they are.
 func Stopped(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return ErrStopped

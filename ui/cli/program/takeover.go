@@ -12,14 +12,14 @@ import (
 	"eventdeck/host/event"
 )
 
-// A process that ends lets its store go within takeOverWithin, or another one has it.
+// A process that ends releases its store within takeOverWithin, or another one has it.
 const (
 	takeOverWithin = 30 * time.Second
 	takeOverPause  = 200 * time.Millisecond
 )
 
-// takeover keeps a frontend on a store whose owner may end: this process then takes the
-// store over, or attaches to the one that was faster.
+// takeover keeps a frontend on a store whose owner may end: this process then takes the store
+// over, or attaches to the process that was faster.
 type takeover struct {
 	app     *App
 	options StoreOptions
@@ -28,8 +28,8 @@ type takeover struct {
 	relay   *attach.Relay
 }
 
-// WhileAttached runs a frontend on the host of another process, and goes on when that
-// ends. owned is the store, where this process has it at the end.
+// WhileAttached runs a frontend on the host of another process, and goes on when that process
+// ends. owned is the store, if this process has it at the end.
 //
 // Errors: those of the frontend; why this process could not go on.
 func (a *App) WhileAttached(ctx context.Context, d *OpenHost, o StoreOptions, servers []event.Server, frontend func(context.Context, *OpenHost) error) (owned *event.StoreInfo, err error) {
@@ -64,7 +64,7 @@ func (a *App) WhileAttached(ctx context.Context, d *OpenHost, o StoreOptions, se
 	return &info, errors.Join(err, d.Close())
 }
 
-// quietly is the app for what happens while the screen has the terminal.
+// quietly returns an app that writes nothing while the screen has the terminal.
 func (a *App) quietly() *App {
 	quiet := &App{Program: a.Program, Flags: a.Flags}
 	quiet.Stderr = io.Discard
@@ -74,7 +74,7 @@ func (a *App) quietly() *App {
 // errNotTaken: the process with the store has ended, and this one cannot continue with it.
 var errNotTaken = errors.New("this process cannot go on")
 
-// follow takes the store over each time its owner ends, until ctx does.
+// follow takes the store over each time its owner ends, until ctx ends.
 //
 // Error: errNotTaken.
 func (t *takeover) follow(ctx context.Context) error {

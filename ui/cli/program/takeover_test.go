@@ -10,8 +10,8 @@ import (
 	"eventdeck/host/event"
 )
 
-// A store that this process may not open is not asked for again and again, and the
-// screen says why it ends.
+// A store that this process must not open is not tried again and again, and the screen says
+// why it ends.
 func TestTakeoverWithoutRights(t *testing.T) {
 	a := &App{Program: Program{
 		OpenStore: func(context.Context, StoreOptions) (event.Store, error) { return nil, fs.ErrPermission },
@@ -24,9 +24,9 @@ func TestTakeoverWithoutRights(t *testing.T) {
 	}
 }
 
-// What libraries log goes to the log of the open host that took the store over: the file of the
-// one before is closed.
-func TestTakeoverLogsWhatLibrariesSay(t *testing.T) {
+// Lines that libraries log go to the log of the open host that took the store over: the file
+// of the former one is closed.
+func TestTakeoverLogsLinesOfLibraries(t *testing.T) {
 	told := 0
 	a := &App{Program: Program{
 		OpenStore: func(context.Context, StoreOptions) (event.Store, error) { return nil, fs.ErrPermission },

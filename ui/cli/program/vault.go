@@ -11,15 +11,15 @@ import (
 	"eventdeck/ui/cli/plain"
 )
 
-// keptVault gives commands with a store of their own the tokens of the store
-// that is kept, which is opened for each question.
+// keptVault gives commands with a store of their own the tokens of the kept store, which it
+// opens for each call.
 type keptVault struct {
 	a   *App
 	ctx context.Context // of the command: the questions of a vault have none to read
 	say sync.Once
 }
 
-// with opens the store. Where nothing was ever kept there is none.
+// with opens the kept store, if there is one.
 func (v *keptVault) with(ctx context.Context, do func(event.Store) error) error {
 	o, err := v.a.Kept()
 	if err != nil {

@@ -32,7 +32,7 @@ at most a day; rules disarm ends that.`,
 		Run: a.Run(func(cmd *cobra.Command, args []string) error {
 			d, err := react.ParseDuration(span)
 			if span != "" && (err != nil || d <= 0) {
-				return usage.Errorf("approve: --for %q must be a time such as 30m or 2h", span)
+				return usage.Errorf("approve: --for %q must be a duration such as 30m or 2h", span)
 			}
 			return a.actOnRun(cmd.Context(), args[0], func(ctx context.Context, c react.Control, id react.RunID) error {
 				what := "approve exactly this"
@@ -52,7 +52,7 @@ at most a day; rules disarm ends that.`,
 			})
 		}),
 	}
-	cmd.Flags().StringVar(&span, "for", "", "let the rule do the same without asking, for so long")
+	cmd.Flags().StringVar(&span, "for", "", "let the rule do the same without asking for this long")
 	return cmd
 }
 
@@ -76,21 +76,22 @@ func (a *commands) denyCommand() *cobra.Command {
 	return cmd
 }
 
-// typedEnd is how much of a hash is typed to approve it.
+// typedEnd is how many characters of a hash are typed to approve it.
 const typedEnd = 6
 
-// errNotTyped: what was typed is not the end of the hash.
+// errNotTyped: the text typed is not the end of the hash.
 var errNotTyped = errors.New("nothing was done")
 
-// confirmed shows a run and returns its hash if the operator types the end of it. What says
-// what that does. The block stands last: nothing of the payload comes between it and the question.
+// confirmed shows a run and returns its hash if the operator types the end of it. what says
+// what that does. The block stands last, so that nothing of the payload comes between it and
+// the question.
 func (a *commands) confirmed(ctx context.Context, c react.Control, id react.RunID, what string) (string, error) {
-	if !a.StdinTerminal || !a.StderrTerminal {
-		return "", usage.Errorf("approve: this asks on a terminal; elsewhere give the hash too, which `eventdeck runs show %s` tells", id)
-	}
 	r, rule, err := oneRun(ctx, c, id)
 	if err != nil {
 		return "", err
+	}
+	if !a.StdinTerminal || !a.StderrTerminal {
+		return "", usage.Errorf("approve: this asks on a terminal; elsewhere give the hash too, which `eventdeck runs show %s` tells", id)
 	}
 	if r.State != react.Asking || r.Request == nil {
 		return "", fmt.Errorf("run %s: %w: it is %s", id, react.ErrState, r.State)
@@ -104,8 +105,8 @@ func (a *commands) confirmed(ctx context.Context, c react.Control, id react.RunI
 	return hash, a.typed(text, what, hash, fmt.Sprintf("run %s still asks", id))
 }
 
-// typed shows a text and returns when the operator has typed the end of a hash. Otherwise
-// tells what holds if another thing is typed.
+// typed shows a text and returns nil if the operator types the end of the hash. otherwise says
+// what holds if not.
 //
 // Error: errNotTyped.
 func (a *commands) typed(text, what, hash, otherwise string) error {
@@ -123,7 +124,8 @@ func (a *commands) typed(text, what, hash, otherwise string) error {
 	return nil
 }
 
-// blockText returns a block as plain text of so many cells, what needs care with a mark.
+// blockText returns a block as plain text, folded to width cells, and marks the lines that
+// need care.
 func blockText(lines []react.BlockLine, width int) string {
 	var b strings.Builder
 	for _, l := range lines {
@@ -144,7 +146,7 @@ func payloadText(r react.Request, width int) string {
 	return b.String()
 }
 
-// ruleVerbs are the commands below rules that change how far a rule may go.
+// ruleVerbs are the commands below rules that change how far a rule may act.
 func (a *commands) ruleVerbs() []*cobra.Command {
 	silenced := func(v react.RuleView) bool { return v.Silenced.After(a.Now()) }
 	verb := func(use, short string, args cobra.PositionalArgs, shows func(react.RuleView) bool, do func(ctx context.Context, c react.Control, args []string) error) *cobra.Command {
@@ -175,7 +177,7 @@ func (a *commands) ruleVerbs() []*cobra.Command {
 			func(ctx context.Context, c react.Control, args []string) error {
 				d, err := react.ParseDuration(args[1])
 				if err != nil || d <= 0 {
-					return usage.Errorf("rules silence: %q must be a time such as 30m, 2h or 1d", args[1])
+					return usage.Errorf("rules silence: %q must be a duration such as 30m, 2h or 1d", args[1])
 				}
 				return c.Silence(ctx, args[0], a.Now().Add(d))
 			}),
@@ -186,8 +188,8 @@ func (a *commands) ruleVerbs() []*cobra.Command {
 	}
 }
 
-// arm arms a rule by the hash that is given, or shows it and asks for the end of its hash,
-// so that no edit is armed that the operator has not seen.
+// arm arms a rule by the given hash, or shows the rule and asks for the end of its hash, so
+// that no edit is armed that the operator has not seen.
 func (a *commands) arm(ctx context.Context, c react.Control, args []string) error {
 	if len(args) == 2 {
 		return c.Arm(ctx, args[0], react.Hash(args[1]))
@@ -258,14 +260,13 @@ func ruleNamed(c react.Control, name string) (react.RuleView, error) {
 	return react.RuleView{}, fmt.Errorf("%w %q; `eventdeck rules list` shows them", react.ErrNoRule, name)
 }
 
-// How long is waited at most until the state shows a change, which takes a moment, and how
-// often is looked.
+// How long the state may take to show a change, and how often it is checked.
 const (
 	shownWithin = 30 * time.Second
 	shownEvery  = 20 * time.Millisecond
 )
 
-// printRuleView tells how far a rule may go once the state shows what was done.
+// printRuleView prints how far a rule may act, once the state shows the change.
 func (a *commands) printRuleView(ctx context.Context, c react.Control, name string, shows func(react.RuleView) bool) error {
 	late := time.After(shownWithin)
 	look := time.NewTicker(shownEvery)

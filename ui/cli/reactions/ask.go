@@ -15,7 +15,7 @@ import (
 	"eventdeck/ui/cli/usage"
 )
 
-// askEvery is how often is looked whether a model has answered.
+// askEvery is how often the command checks whether a model has answered.
 const askEvery = 200 * time.Millisecond
 
 func (a *commands) askCommand() *cobra.Command {
@@ -34,7 +34,7 @@ answers is text and starts nothing. The process that runs the reactions asks it,
 				return usage.Errorf("ask: %q is no sequence number; `eventdeck events --json` prints them", args[0])
 			}
 			if q.Seq, q.Task, q.Typed = seq, args[1], true; strings.TrimSpace(q.Task) == "" {
-				return usage.Errorf("ask: say what you want to know, behind the sequence number")
+				return usage.Errorf("ask: a question is missing behind the sequence number")
 			}
 			return a.reactions(cmd.Context(), func(ctx context.Context, c react.Control) error { return a.ask(ctx, c, q) })
 		}),

@@ -71,7 +71,7 @@ func (a *commands) listModels(ctx context.Context) error {
 	return a.PrintTable(&t)
 }
 
-// priceWords tells what a million tokens cost.
+// priceWords says what a million tokens cost.
 func priceWords(p *react.Price) string {
 	switch {
 	case p == nil:
@@ -82,7 +82,7 @@ func priceWords(p *react.Price) string {
 	return fmt.Sprintf("$%s read, $%s written", react.Money(p.In), react.Money(p.Out))
 }
 
-// keyWords tells where the key is, and whether it is there; never the key.
+// keyWords says where the key is, and whether it is there; it never shows the key.
 func keyWords(m react.Model, missing error) string {
 	switch {
 	case m.Key == "":
@@ -168,7 +168,7 @@ func (a *commands) try(ctx context.Context, m react.Model) error {
 	return err
 }
 
-// costWords tells what a question used and cost.
+// costWords says how many tokens a question used and what it cost.
 func costWords(m react.Model, tried program.Tried) string {
 	text := fmt.Sprintf("%d tokens read, %d written", tried.Usage.In, tried.Usage.Out)
 	if tried.Usage.Estimated {

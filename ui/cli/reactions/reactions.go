@@ -19,7 +19,7 @@ import (
 	"eventdeck/ui/cli/usage"
 )
 
-// errNoEngine: no process that can be reached runs the reactions of this data directory.
+// errNoEngine: no process that runs reactions on this data directory can be reached.
 var errNoEngine = errors.New("no process runs reactions")
 
 // commands is one run of the program, with the commands of this package.
@@ -33,8 +33,8 @@ func Commands(p *program.App) []*cobra.Command {
 	}
 }
 
-// group returns a command that only has others below it. Commands is a list of them in words, help
-// says how they are called; "" stands for their names.
+// group returns a command that only has subcommands. commands lists them in words, help says
+// how they are called; "" stands for their names.
 func group(use, short, long, commands, help string) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Long: long,
@@ -53,9 +53,9 @@ func group(use, short, long, commands, help string) *cobra.Command {
 	}
 }
 
-// reactions asks the process that runs the reactions of what is kept.
+// reactions calls fn with the reactions of the process that runs them on the kept store.
 //
-// Errors: errNoEngine, and those of fn.
+// Errors: errNoEngine, and those of fn; [react.ErrNoRun] with the command that lists the ids.
 func (a *commands) reactions(ctx context.Context, fn func(context.Context, react.Control) error) (err error) {
 	o, err := a.Kept()
 	if err != nil {
@@ -74,10 +74,14 @@ func (a *commands) reactions(ctx context.Context, fn func(context.Context, react
 	}
 	ctx, cancel := c.Within(ctx)
 	defer cancel()
-	return program.Stopped(ctx, fn(ctx, c.Control()))
+	err = fn(ctx, c.Control())
+	if errors.Is(err, react.ErrNoRun) {
+		err = fmt.Errorf("%w; `eventdeck runs list` shows the ids", err)
+	}
+	return program.Stopped(ctx, err)
 }
 
-// reactCommand is what concerns all reactions.
+// reactCommand concerns all reactions together.
 func (a *commands) reactCommand() *cobra.Command {
 	var (
 		rule string
@@ -143,7 +147,7 @@ func (a *commands) reactOnce(ctx context.Context, rule string, seq uint64, dry b
 	})
 }
 
-// stopReactions stops through the engine, or where there is none by the file that all
+// stopReactions stops reactions through the engine, or if none runs by the file that all
 // supervisors read.
 func (a *commands) stopReactions(ctx context.Context, kill bool) error {
 	err := a.reactions(ctx, func(ctx context.Context, c react.Control) error { return c.Stop(ctx, kill) })
@@ -162,7 +166,7 @@ func (a *commands) stopReactions(ctx context.Context, kill bool) error {
 	return nil
 }
 
-// existingDir is the data directory, which is there.
+// existingDir returns the data directory, which must exist.
 func (a *commands) existingDir() (string, error) {
 	o, err := a.Kept()
 	if err != nil {
@@ -174,7 +178,7 @@ func (a *commands) existingDir() (string, error) {
 	return o.Dir, nil
 }
 
-// completeFlag offers to the shell what an engine knows.
+// completeFlag offers the shell values for a flag that the engine knows.
 func (a *commands) completeFlag(cmd *cobra.Command, flag string, offer func(react.View) []cobra.Completion) {
 	err := cmd.RegisterFlagCompletionFunc(flag, func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return a.offered(cmd.Context(), offer)

@@ -52,7 +52,7 @@ func (a *commands) reactRun(ctx context.Context) error {
 	return d.Finish(err)
 }
 
-// reactsElsewhere says that another process has the store, and what that means.
+// reactsElsewhere says that another process has the store, and whether it runs reactions.
 func (a *commands) reactsElsewhere(d *program.OpenHost) error {
 	if c := d.Control(); c != nil && c.Reactions().On {
 		a.Say("process %d runs the reactions already", d.Client.PID())
@@ -61,10 +61,10 @@ func (a *commands) reactsElsewhere(d *program.OpenHost) error {
 	return fmt.Errorf("%w: process %d has the store open and runs none; quit it first", react.ErrNotEngine, d.Client.PID())
 }
 
-// lookEvery is how often it is looked whether there is something to tell.
+// lookEvery is how often the state of the reactions is checked for news.
 const lookEvery = time.Second
 
-// tellReactions tells on standard error what an operator without a screen should know.
+// tellReactions writes on standard error what an operator without a screen should know.
 func (a *commands) tellReactions(ctx context.Context, c react.Control) error {
 	v := c.Reactions()
 	armed := 0

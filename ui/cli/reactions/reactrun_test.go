@@ -10,7 +10,7 @@ import (
 	"eventdeck/ui/cli/program"
 )
 
-// told are reactions of which the operator is told.
+// told is reactions with something to tell the operator.
 type told struct {
 	react.Control
 	view react.View
@@ -18,7 +18,7 @@ type told struct {
 
 func (r *told) Reactions() react.View { return r.view }
 
-func TestReactRunTellsWhatWaits(t *testing.T) {
+func TestReactRunReportsWaitingRuns(t *testing.T) {
 	var said mcptest.Buffer
 	r := &told{view: react.View{On: true, Path: "rules.json", Held: "the store was restored", Waiting: []react.Run{{ID: "abc", Rule: "page"}}, Rules: []react.RuleView{{Armed: true}, {}}}}
 	ctx, cancel := context.WithCancel(t.Context())

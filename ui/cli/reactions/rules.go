@@ -57,7 +57,7 @@ It ends with 1 if there is one. Types and members of payloads are checked as far
 	return cmd
 }
 
-// loadRules reads the rules, held against nothing but themselves.
+// loadRules reads the rules, without checking them against servers.
 func (a *commands) loadRules() (react.File, error) {
 	path, err := a.RulesFile()
 	if err != nil {
@@ -91,8 +91,8 @@ func (a *commands) listRules(ctx context.Context) error {
 	return a.PrintTable(&t)
 }
 
-// rulesInForce returns the rules by their names as the process has them that runs the
-// reactions; none where there is none that can be asked.
+// rulesInForce returns the rules by name, as the process that runs reactions has them; none if
+// no such process can be asked.
 func (a *commands) rulesInForce(ctx context.Context) map[string]*react.RuleView {
 	c := a.attachedIfAny(ctx)
 	if c == nil {
@@ -107,8 +107,8 @@ func (a *commands) rulesInForce(ctx context.Context) map[string]*react.RuleView 
 	return out
 }
 
-// attachedIfAny attaches to the process that has what is kept open; nil where there is none that
-// can be asked.
+// attachedIfAny attaches to the process that has the kept store open; nil if none can be
+// asked.
 func (a *commands) attachedIfAny(ctx context.Context) *attach.Client {
 	o, err := a.Kept()
 	if err != nil {
@@ -121,7 +121,7 @@ func (a *commands) attachedIfAny(ctx context.Context) *attach.Client {
 	return c
 }
 
-// modeWords says the mode of a rule, and what is known of it where it runs.
+// modeWords says the mode of a rule, and its state where it runs, if that is known.
 func modeWords(r *react.Rule, v *react.RuleView, now time.Time) string {
 	words := string(r.Mode)
 	switch {
@@ -163,7 +163,7 @@ func onWords(on react.Source) string {
 	return plain.Safe(on.Server) + " " + plain.Safe(on.Type) + " " + string(on.Kind)
 }
 
-// doWords says what a rule does on one line.
+// doWords says on one line what a rule does.
 func doWords(do react.Do) string {
 	switch {
 	case do.Command != nil:
@@ -188,7 +188,8 @@ func doWords(do react.Do) string {
 	return "note " + plain.Safe(do.Note)
 }
 
-// appendRule appends a rule as one line of JSON, with what is known of it where it runs.
+// appendRule appends a rule as one line of JSON, with its state where it runs, if that is
+// known.
 func appendRule(b []byte, r *react.Rule, v *react.RuleView) []byte {
 	shape := react.ShapeOf(r.Do, r.On.Server)
 	b = append(b, `{"name":`...)
@@ -278,14 +279,14 @@ func (a *commands) printMistakes(faulty *rules.Faulty) error {
 	return fmt.Errorf("%w: %s", errMistakes, event.Some(len(faulty.Mistakes), "mistake", "mistakes"))
 }
 
-// knownToRules is what can be told of servers without asking one. Where no server is
-// configured nothing is said against their names.
+// knownToRules is what is known of servers without asking them. If no server is configured,
+// any name is accepted.
 func (a *commands) knownToRules(ctx context.Context) rules.Known {
 	known := rules.Known{Env: a.Env}
 	if file, err := a.Config(); err == nil && len(file.Names()) > 0 {
 		known.Servers = file.Names()
 	}
-	// What cannot be asked says nothing against a rule.
+	// A process that cannot be asked proves nothing against a rule.
 	if c := a.attachedIfAny(ctx); c != nil {
 		defer c.Close() // it was only read
 		view := c.Snapshot()
@@ -299,7 +300,7 @@ func (a *commands) knownToRules(ctx context.Context) rules.Known {
 	return known
 }
 
-// completeFromFile offers to the shell what the file of rules has, for the first argument.
+// completeFromFile offers the shell what the file of rules has, for the first argument.
 func (a *commands) completeFromFile(offer func(react.File) []cobra.Completion) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		f, err := a.loadRules()

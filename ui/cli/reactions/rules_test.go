@@ -19,7 +19,7 @@ func TestResultsActOnNoTerminal(t *testing.T) {
 	}
 }
 
-func TestTheListTellsHowFarARuleMayGo(t *testing.T) {
+func TestRulesListShowsTheEffectiveMode(t *testing.T) {
 	r := &react.Rule{Name: "a", Mode: react.ModeAuto}
 	until := time.Now().Add(time.Hour)
 	for want, v := range map[string]*react.RuleView{

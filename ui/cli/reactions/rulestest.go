@@ -29,7 +29,7 @@ import (
 var (
 	// ErrNoMatch: no rule takes any of the records.
 	ErrNoMatch = errors.New("no record matched")
-	// errUnexpected: the results are not those of --expect.
+	// errUnexpected: the results differ from those of --expect.
 	errUnexpected = errors.New("not as expected")
 )
 
@@ -55,9 +55,9 @@ It ends with 3 if no record matched. --expect compares with what test --json pri
 		}),
 	}
 	s := cmd.Flags()
-	s.StringVar(&f.since, "since", "", "only what was received since then: a duration before now (24h), or a time")
+	s.StringVar(&f.since, "since", "", "only records received since then: a duration before now (24h), or a time")
 	s.StringVar(&f.events, "events", "", "file with the lines of `events --json`, in place of what is kept; - is standard input")
-	s.StringVar(&f.expect, "expect", "", "file with what is to come out: lines of `rules test --json`")
+	s.StringVar(&f.expect, "expect", "", "file with the expected lines of `rules test --json`")
 	return cmd
 }
 
@@ -100,7 +100,7 @@ func (a *commands) testRules(ctx context.Context, args []string, f rulesTestFlag
 	return nil
 }
 
-// rulesToTest reads the rules, and leaves those that are named.
+// rulesToTest reads the rules and returns the named ones, or all.
 func (a *commands) rulesToTest(args []string) (react.File, error) {
 	file, err := a.loadRules()
 	if err != nil {
@@ -122,8 +122,8 @@ func (a *commands) rulesToTest(args []string) (react.File, error) {
 	return file, nil
 }
 
-// tryRecords hands what is kept, or what is in a file, to a trial.
-// It returns how many there were.
+// tryRecords passes the stored records, or those of a file, to a trial. It returns how many
+// there were.
 func (a *commands) tryRecords(ctx context.Context, from string, since time.Time, t *trial.Trial) (n uint64, err error) {
 	add := func(r *event.Record) bool {
 		if r.ReceivedAt.Before(since) && n == 0 {
@@ -251,7 +251,8 @@ func appendResultPlain(b []byte, r trial.Result) []byte {
 	return append(plain.AppendWords(b, "$"+react.Money(r.Cost)), '\n')
 }
 
-// compareLines says at which line results differ from those that are expected.
+// compareLines returns an error that names the first line at which results differ from the
+// expected ones.
 func compareLines(name string, want, got []byte) error {
 	wants, gots := bytes.Split(bytes.TrimSpace(want), []byte("\n")), bytes.Split(bytes.TrimSpace(got), []byte("\n"))
 	for i := range max(len(wants), len(gots)) {

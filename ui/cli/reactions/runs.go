@@ -3,7 +3,6 @@ package reactions
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -64,10 +63,10 @@ func (a *commands) runsListCommand() *cobra.Command {
 		}),
 	}
 	f := cmd.Flags()
-	f.StringVar(&q.Rule, "rule", "", "only those of this rule")
-	f.StringVar(&state, "state", "", "only those in this state")
-	f.StringVar(&since, "since", "", "only those made since then: a duration before now (24h), or a time")
-	f.IntVar(&q.Limit, "limit", 0, "so many at most (default 100)")
+	f.StringVar(&q.Rule, "rule", "", "only runs of this rule")
+	f.StringVar(&state, "state", "", "only runs in this state")
+	f.StringVar(&since, "since", "", "only runs made since then: a duration before now (24h), or a time")
+	f.IntVar(&q.Limit, "limit", 0, "list at most this number of runs (default 100)")
 	a.completeFlag(cmd, "rule", ruleNames)
 	usage.Values(cmd, "state", stateNames()...)
 	return cmd
@@ -146,7 +145,7 @@ func (a *commands) listRuns(ctx context.Context, q react.Query) error {
 	})
 }
 
-// spent is what a run cost, "-" where it asked no model.
+// spent is what a run cost, "-" if it asked no model.
 func spent(r *react.Run) string {
 	if r.Steps == 0 && r.Spend == 0 {
 		return "-"
@@ -154,7 +153,7 @@ func spent(r *react.Run) string {
 	return "$" + react.Money(r.Spend)
 }
 
-// actOnRun does something to a run and, where JSON is wanted, prints the run as it is then.
+// actOnRun calls act for a run and, with --json, prints the run as it is then.
 func (a *commands) actOnRun(ctx context.Context, id string, act func(context.Context, react.Control, react.RunID) error) error {
 	return a.reactions(ctx, func(ctx context.Context, c react.Control) error {
 		if err := act(ctx, c, react.RunID(id)); err != nil || !a.Flags.JSON {
@@ -171,7 +170,7 @@ func (a *commands) actOnRun(ctx context.Context, id string, act func(context.Con
 // printRun prints a run as a line of JSON.
 func (a *commands) printRun(r *react.Run) error { return a.Print(append(appendRun(nil, r), '\n')) }
 
-// printMade tells of a run that was made.
+// printMade prints a run that was just made.
 func (a *commands) printMade(ctx context.Context, c react.Control, id react.RunID) error {
 	r, err := c.Run(ctx, id)
 	if err != nil {
@@ -212,12 +211,9 @@ func appendRun(b []byte, r *react.Run) []byte {
 	return append(export.AppendString(b, "spend", react.Money(r.Spend)), '}')
 }
 
-// oneRun returns a run with the rule as it is in force, if it is.
+// oneRun returns a run, with its rule if that is in force.
 func oneRun(ctx context.Context, c react.Control, id react.RunID) (react.Run, react.RuleView, error) {
 	r, err := c.Run(ctx, id)
-	if errors.Is(err, react.ErrNoRun) {
-		err = fmt.Errorf("%w; `eventdeck runs list` shows the ids", err)
-	}
 	if err != nil {
 		return r, react.RuleView{}, err
 	}
@@ -229,7 +225,8 @@ func oneRun(ctx context.Context, c react.Control, id react.RunID) (react.Run, re
 	return r, react.RuleView{}, nil
 }
 
-// approvedBefore returns what was approved of the run's rule before it; nil: nothing.
+// approvedBefore returns the request of the run's rule that was approved last before it; nil
+// if none was.
 func approvedBefore(ctx context.Context, c react.Control, run react.Run) (*react.Request, error) {
 	runs, err := c.Runs(ctx, react.Query{Rule: run.Rule})
 	for _, r := range runs {
@@ -240,7 +237,7 @@ func approvedBefore(ctx context.Context, c react.Control, run react.Run) (*react
 	return nil, err
 }
 
-// onRun asks for a run and the rule of it that is in force, and hands them on.
+// onRun calls fn with a run and its rule in force.
 func (a *commands) onRun(ctx context.Context, id react.RunID, fn func(context.Context, react.Control, react.Run, react.RuleView) error) error {
 	return a.reactions(ctx, func(ctx context.Context, c react.Control) error {
 		r, rule, err := oneRun(ctx, c, id)
@@ -350,7 +347,7 @@ func appendStream(b []byte, name string, s react.Stream) []byte {
 	return append(export.AppendText(b, "tail", s.Tail), '}')
 }
 
-// printStream prints what was kept of a stream, so that nothing in it acts on a terminal.
+// printStream prints what was kept of a stream, in a form that cannot act on a terminal.
 func printStream(w io.Writer, s react.Stream) error {
 	var b strings.Builder
 	b.WriteString(plain.Lines("", s.Head, 0))
@@ -362,7 +359,7 @@ func printStream(w io.Writer, s react.Stream) error {
 	return err
 }
 
-// printVerdicts says why rules did or would do what.
+// printVerdicts prints what rules did or would do, and why.
 func (a *commands) printVerdicts(verdicts []react.Verdict) error {
 	var b []byte
 	var t plain.Table

@@ -14,7 +14,7 @@ import (
 	"eventdeck/ui/cli/plain"
 )
 
-// showStep prints one step of a run in full, or with body what its model was sent.
+// showStep prints one step of a run in full, or with body the bytes that its model was sent.
 func (a *commands) showStep(ctx context.Context, id react.RunID, n int, body bool) error {
 	return a.onRun(ctx, id, func(ctx context.Context, c react.Control, r react.Run, _ react.RuleView) error {
 		steps, err := c.Steps(ctx, id)
@@ -44,8 +44,8 @@ func (a *commands) showStep(ctx context.Context, id react.RunID, n int, body boo
 	})
 }
 
-// showBody prints what the model of a run was sent in a step. It is made again from the run;
-// bytes that are not those that were sent are not shown.
+// showBody prints the bytes that the model of a run was sent in a step, reconstructed from the
+// run. It prints nothing if their hash differs from that of the bytes sent.
 func (a *commands) showBody(r *react.Run, steps []react.Step, i int) error {
 	first := r.Began
 	if first == nil {
@@ -70,7 +70,8 @@ func (a *commands) showBody(r *react.Run, steps []react.Step, i int) error {
 	return a.Print([]byte(plain.Lines("", trust.Untrusted(string(sent)), 0)))
 }
 
-// stepText is a step as plain text of so many cells; what others say stands behind the gutter.
+// stepText is a step as plain text, folded to width cells; untrusted words stand behind the
+// gutter.
 func stepText(s *react.Step, width int) string {
 	var b strings.Builder
 	line := func(label, words string) { b.WriteString(plain.Labelled(label, words, width)) }

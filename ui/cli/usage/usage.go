@@ -1,5 +1,5 @@
-// Package usage says what a command line may be: how many arguments, which values of
-// flags; and what is wrong in one.
+// Package usage checks the command line: the number of arguments, the values of flags; and it
+// says what is wrong.
 package usage
 
 import (
@@ -27,7 +27,7 @@ func Errorf(format string, args ...any) error {
 	return Error{fmt.Errorf(format, args...)}
 }
 
-// FlagError says what a flag takes where the value that was given is none of that.
+// FlagError says which values a flag takes, for an error about the value that was given.
 func FlagError(err error) error {
 	var bad *pflag.InvalidValueError
 	if !errors.As(err, &bad) {
@@ -38,7 +38,7 @@ func FlagError(err error) error {
 	case "uint64":
 		takes = "a whole number from 0 to 18446744073709551615"
 	case "duration":
-		takes = "a time, such as 90s or 10m"
+		takes = "a duration, such as 90s or 10m"
 	case "bool":
 		takes = "true or false"
 	default:
@@ -73,14 +73,14 @@ func Exactly(n int) cobra.PositionalArgs { return Between(n, n) }
 // AtMost takes at most n arguments.
 func AtMost(n int) cobra.PositionalArgs { return Between(0, n) }
 
-// Between takes from least to most arguments; other numbers are a mistake in the command line.
+// Between takes least to most arguments; another number is a mistake in the command line.
 func Between(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
 		case len(args) < least:
-			return Errorf("%s: something is missing; usage: %s", cmd.Name(), cmd.UseLine())
+			return Errorf("%s: an argument is missing; usage: %s", cmd.Name(), cmd.UseLine())
 		case len(args) > most:
-			return Errorf("%s: %q is too much; usage: %s", cmd.Name(), args[most], cmd.UseLine())
+			return Errorf("%s: %q is one argument too many; usage: %s", cmd.Name(), args[most], cmd.UseLine())
 		}
 		return nil
 	}

@@ -7,7 +7,7 @@ import (
 	"eventdeck/host/react"
 )
 
-// Since reads a duration before now or a moment. Nothing means always.
+// Since reads a duration before now or a time; "" is the zero time.
 //
 // Error: [Error].
 func Since(text string, now time.Time) (time.Time, error) {
@@ -25,7 +25,7 @@ func Since(text string, now time.Time) (time.Time, error) {
 	return time.Time{}, Errorf("--since %q: give a duration like 10m or 7d, or a time like 2026-07-28T12:00:00Z", text)
 }
 
-// Filter reads the filter of a flag. Without one it returns nil.
+// Filter reads the filter of a flag; nil for "".
 //
 // Error: [Error].
 func Filter(flag, text string, now time.Time) (*filter.Filter, error) {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A duration counts back from the clock that is given; a time is one of its own.
+// A duration counts back from the given clock; a time stands for itself.
 func TestSince(t *testing.T) {
 	now := time.Date(2026, 7, 28, 12, 0, 0, 0, time.UTC)
 	for text, want := range map[string]time.Time{

@@ -1,0 +1,102 @@
+package program
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"eventdeck/host/attach"
+	"eventdeck/host/config"
+	"eventdeck/host/event"
+	"eventdeck/ui/cli/plain"
+)
+
+// SessionServer is the fault of a server that no configuration has: the process that has the
+// store of [App.Kept] open added it for its session, as `eventdeck demo` does. Its description
+// is only a name, so that no other process can use it without attaching.
+type SessionServer struct {
+	PID int
+	Dir string // of the store
+}
+
+// Error implements error: what is wrong once this process has a store of its own.
+func (s *SessionServer) Error() string {
+	return fmt.Sprintf("process %d, which had it for its session, does not have %s open any more", s.PID, s.Dir)
+}
+
+// SessionOf returns which process alone has a server; nil for one that is configured or given
+// by its address.
+func SessionOf(s event.Server) *SessionServer {
+	var session *SessionServer
+	errors.As(s.Fault, &session) // without one it stays nil
+	return session
+}
+
+// FindServer returns the server that arg means: a configured one, one by its address, or a
+// [SessionServer].
+//
+// Errors: those of [App.Servers].
+func (a *App) FindServer(ctx context.Context, arg string) (event.Server, error) {
+	servers, unknown := a.Servers([]string{arg})
+	if unknown == nil {
+		return servers[0], nil
+	}
+	if !errors.Is(unknown, config.ErrUnknown) {
+		return event.Server{}, unknown
+	}
+	session, err := a.sessionServers(ctx)
+	if err != nil {
+		return event.Server{}, fmt.Errorf("%w; the process that has the data directory open cannot be asked whether it has one: %w", unknown, err)
+	}
+	for _, s := range session {
+		if s.Name == arg {
+			return s, nil
+		}
+	}
+	return event.Server{}, unknown
+}
+
+// SessionServers returns every [SessionServer] whose name no configured server has. Why there
+// are none is said, and no error.
+func (a *App) SessionServers(ctx context.Context, configured []event.Server) []event.Server {
+	session, err := a.sessionServers(ctx)
+	if err != nil {
+		a.Say("the servers of the process that has the data directory open are not shown: %s", plain.Message(err))
+	}
+	return slices.DeleteFunc(session, func(s event.Server) bool {
+		return slices.ContainsFunc(configured, func(c event.Server) bool { return c.Name == s.Name })
+	})
+}
+
+// sessionServers names the servers of the process that has the store open, configured ones too.
+func (a *App) sessionServers(ctx context.Context) (servers []event.Server, err error) {
+	o, err := a.Kept()
+	if err != nil {
+		return nil, nil // no process can have a store that has no place
+	}
+	dir, err := filepath.Abs(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	c, err := attach.Attach(ctx, dir)
+	if errors.Is(err, attach.ErrNotListening) && !errors.Is(err, event.ErrSilent) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range c.Snapshot().Servers {
+		servers = append(servers, event.Server{Name: s.Name, Fault: &SessionServer{PID: c.PID(), Dir: o.Dir}})
+	}
+	return servers, c.Close()
+}
+
+// AddServer implements [host.API]. The process that this one is attached to has its session
+// servers already.
+func (d *OpenHost) AddServer(s event.Server) {
+	if d.Client == nil || SessionOf(s) == nil {
+		d.API.AddServer(s)
+	}
+}
