@@ -27,10 +27,11 @@ type subscription struct {
 	id        string
 	filter    wire.MCPEFilter
 	delivery  wire.MCPEDelivery
+	plan      plan   // what delivery asks for, without a scheduled delivery that was made
 	status    string // active, paused or expired
 	created   time.Time
 	expiresAt time.Time // zero: never
-	since     []uint64  // of each feed: what waits for a batch lies behind
+	since     []uint64  // for each feed, the last event that was put in a batch
 
 	owner  *connection        // nil: no client is connected
 	cancel context.CancelFunc // ends what delivers to owner; nil: nothing does
@@ -120,11 +121,8 @@ func (d *Digest) subscribe(c *connection, w toolArgs) (any, error) {
 	if w.Delivery == nil {
 		return nil, errors.New("delivery is missing")
 	}
-	if _, err := planOf(*w.Delivery, now); err != nil {
-		return nil, err
-	}
-	t := &subscription{delivery: *w.Delivery, status: "active", created: now, since: d.counts(now)}
-	if err := t.apply(toolArgs{Filter: w.Filter, ExpiresAt: w.ExpiresAt}, now); err != nil {
+	t := &subscription{status: "active", created: now, since: d.counts(now)}
+	if err := t.apply(w, now); err != nil {
 		return nil, err
 	}
 	d.mu.Lock()
@@ -157,10 +155,11 @@ func (t *subscription) apply(w toolArgs, now time.Time) error {
 		t.expiresAt = at
 	}
 	if w.Delivery != nil {
-		if _, err := planOf(*w.Delivery, now); err != nil {
+		p, err := planOf(*w.Delivery, now)
+		if err != nil {
 			return err
 		}
-		t.delivery = *w.Delivery
+		t.delivery, t.plan = *w.Delivery, p
 	}
 	if w.Filter != nil {
 		t.filter = *w.Filter
@@ -225,14 +224,13 @@ func (t *subscription) stop() {
 
 // bind has a subscription deliver to a connection, unless it does already. The caller holds the lock.
 func (d *Digest) bind(c *connection, t *subscription) {
-	p, err := planOf(t.delivery, t.created)
-	if t.owner == c || err != nil || c.ctx.Err() != nil {
+	if t.owner == c || c.ctx.Err() != nil {
 		return
 	}
 	t.stop()
 	ctx, cancel := context.WithCancel(c.ctx)
 	t.owner, t.cancel = c, cancel
-	filter := t.filter
+	filter, p := t.filter, t.plan
 	if p.realtime {
 		counts := d.counts(time.Now())
 		for i, f := range d.feeds {
@@ -289,26 +287,31 @@ func (d *Digest) schedule(ctx context.Context, c *connection, t *subscription, p
 			return
 		}
 		if next.Equal(end) {
-			d.expire(c, t)
+			d.expire(t)
 			return
 		}
-		if !d.deliverBatch(c, t) {
-			return
-		}
+		sent := d.deliverBatch(c, t, next)
 		if next.Equal(p.at) {
 			p.at = time.Time{}
 			if p.expires && p.cron == nil && !p.realtime {
-				d.expire(c, t)
+				d.expire(t)
 				return
 			}
+		}
+		if !sent {
+			return
 		}
 	}
 }
 
-// deliverBatch sends what has gathered since the last batch, the newest of it if
-// there is too much.
-func (d *Digest) deliverBatch(c *connection, t *subscription) bool {
+// deliverBatch sends the events since the last batch, the newest digestBacklog of each
+// feed if there are more. due is when the batch was to be sent: a scheduled delivery is
+// made once, on whatever connection. It is false when the connection is over.
+func (d *Digest) deliverBatch(c *connection, t *subscription, due time.Time) bool {
 	d.mu.Lock()
+	if t.plan.at.Equal(due) {
+		t.plan.at = time.Time{}
+	}
 	since, filter, most := t.since, t.filter, digestBatch
 	if c := t.delivery.Cron; c != nil && c.MaxEvents != nil && *c.MaxEvents > 0 {
 		most = min(*c.MaxEvents, digestBatch)
@@ -338,11 +341,15 @@ func (d *Digest) deliverBatch(c *connection, t *subscription) bool {
 	return true
 }
 
-// expire ends a subscription and says so.
-func (d *Digest) expire(c *connection, t *subscription) {
+// expire ends a subscription and tells the client that is connected, if any: another
+// sees it in the list.
+func (d *Digest) expire(t *subscription) {
 	d.mu.Lock()
+	c := t.owner
 	t.status = "expired"
 	t.stop()
 	d.mu.Unlock()
-	_ = c.notify(wire.NoteMCPEExpired, map[string]any{"subscriptionId": t.id}) // a client that is gone sees it in the list
+	if c != nil {
+		_ = c.notify(wire.NoteMCPEExpired, map[string]any{"subscriptionId": t.id}) // the connection may be over
+	}
 }
