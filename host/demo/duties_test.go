@@ -39,7 +39,7 @@ func TestOddLifetimesAreClamped(t *testing.T) {
 
 // Events that maxAgeMs passes over are truncated, in every mode; with a null cursor, or
 // where no event lies between, nothing is.
-func TestMaxAgeTellsOfWhatItSkips(t *testing.T) {
+func TestMaxAgeReportsSkippedEvents(t *testing.T) {
 	r, c := hookRig(t, nil)
 	first := r.pager.cursor(r.pager.types[len(r.pager.types)-1].feed, 0)
 	s := r.open(1, wire.MethodStream, sub("load.tick"))

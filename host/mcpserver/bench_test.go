@@ -60,8 +60,8 @@ func BenchmarkReplayByPush(b *testing.B) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "events/s")
 }
 
-// BenchmarkReplayToAPlainReader is the same for a reader that only counts lines: what is
-// left of [BenchmarkReplayByPush] is the client's.
+// BenchmarkReplayToAPlainReader is the same for a reader that only counts lines: the difference to
+// [BenchmarkReplayByPush] is the cost of the client.
 func BenchmarkReplayToAPlainReader(b *testing.B) {
 	r := newRig(b, nil)
 	r.fill(1, b.N)

@@ -15,17 +15,17 @@ import (
 	"eventdeck/host/wire"
 )
 
-// tool is one tool. Those with run only read; those with ask have the operator asked.
+// tool is one tool. A tool with run only reads; one with ask asks the operator.
 type tool struct {
 	name, title, description string
 	input, output            json.RawMessage
 	schema                   *jsonschema.Resolved // of input
-	// run returns the structured result. args were checked against the schema.
-	// Errors are told to the client as the result of the call.
+	// run returns the structured result. args were checked against the schema. Errors become the
+	// result of the call.
 	run func(s *Server, ctx context.Context, args json.RawMessage) (any, error)
-	// ask has the operator asked for a client.
+	// ask asks the operator on behalf of a client.
 	ask  func(s *Server, ctx context.Context, client trust.Text, args json.RawMessage) (any, error)
-	ends bool // what it asks for takes something away
+	ends bool // it asks for a removal
 }
 
 // Parts of schemas.
@@ -50,7 +50,7 @@ const (
 	gapSchema = `{"type":"object","properties":{"seq":` + aNumber + `,"server":` + anyText + `,"type":` + anyText + `,"subscription":` + anyText + `,"cause":` + anyText + `,"from":` + aTime + `,"to":` + aTime + `,"certain":{"type":"boolean"}},"required":["seq","cause","certain"]}`
 )
 
-// toolset returns the tools, in the order in which they are listed.
+// toolset returns the tools in the order of tools/list.
 func toolset() ([]tool, error) {
 	all := []tool{
 		{name: "list_servers", title: "List servers", description: "The MCP servers that eventdeck is connected to or subscribed at, and how each fares.",
@@ -92,7 +92,7 @@ func toolset() ([]tool, error) {
 	return all, nil
 }
 
-// object returns the schema of an object that has these properties and no others.
+// object returns the schema of an object that has only these properties.
 func object(properties string, required ...string) json.RawMessage {
 	need := ""
 	if len(required) > 0 {
@@ -153,10 +153,10 @@ func (s *Server) callTool(ctx context.Context, r request) (map[string]any, *even
 
 func content(text string) []any { return []any{map[string]any{"type": "text", "text": text}} }
 
-// errArguments: the arguments of a tool do not fit.
+// errArguments: the arguments of a tool do not match its schema.
 var errArguments = errors.New("arguments")
 
-// check holds arguments against the schema, and says what helps.
+// check checks arguments against the schema. Its errors say how to correct them.
 func (t tool) check(args json.RawMessage) error {
 	given := map[string]any{}
 	if json.Unmarshal(args, &given) != nil {
