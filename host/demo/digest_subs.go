@@ -12,7 +12,7 @@ import (
 	"eventdeck/host/wire"
 )
 
-// toolArgs is the arguments of the tools.
+// toolArgs are the arguments of all tools.
 type toolArgs struct {
 	SubscriptionID string             `json:"subscriptionId"`
 	Status         string             `json:"status"`
@@ -27,7 +27,7 @@ type subscription struct {
 	id        string
 	filter    wire.MCPEFilter
 	delivery  wire.MCPEDelivery
-	plan      plan   // what delivery asks for, without a scheduled delivery that was made
+	plan      plan   // of delivery, without a scheduled delivery that was made
 	status    string // active, paused or expired
 	created   time.Time
 	expiresAt time.Time // zero: never
@@ -48,13 +48,13 @@ func (t *subscription) view() map[string]any {
 	return v
 }
 
-// plan is when a subscription delivers.
+// plan says when a subscription delivers.
 type plan struct {
 	realtime bool
 	cron     *cron.Expression
 	zone     *time.Location
-	at       time.Time // of the one scheduled delivery; zero: none
-	expires  bool      // it ends with that
+	at       time.Time // the time of the scheduled delivery; zero: there is none
+	expires  bool      // the subscription ends with the scheduled delivery
 }
 
 func planOf(d wire.MCPEDelivery, now time.Time) (p plan, err error) {
@@ -137,7 +137,7 @@ func (d *Digest) subscribe(c *connection, w toolArgs) (any, error) {
 	return t.view(), nil
 }
 
-// counts returns how far each feed has got.
+// counts returns the number of events of each feed.
 func (d *Digest) counts(now time.Time) (all []uint64) {
 	for _, f := range d.feeds {
 		all = append(all, f.count(now))
@@ -145,7 +145,7 @@ func (d *Digest) counts(now time.Time) (all []uint64) {
 	return all
 }
 
-// apply changes what the arguments name.
+// apply sets the members that the arguments have.
 func (t *subscription) apply(w toolArgs, now time.Time) error {
 	if w.ExpiresAt != nil && *w.ExpiresAt != "" {
 		at, err := time.Parse(time.RFC3339, *w.ExpiresAt)
@@ -167,7 +167,7 @@ func (t *subscription) apply(w toolArgs, now time.Time) error {
 	return nil
 }
 
-// list returns the subscriptions, and has the active ones deliver to the connection that asks.
+// list returns the subscriptions, and makes the active ones deliver to the connection.
 func (d *Digest) list(c *connection, status string) any {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -183,7 +183,7 @@ func (d *Digest) list(c *connection, status string) any {
 	return map[string]any{"subscriptions": all}
 }
 
-// change does what a tool asks for one subscription.
+// change carries out the tools that change one subscription.
 func (d *Digest) change(c *connection, tool string, w toolArgs) (any, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -222,7 +222,8 @@ func (t *subscription) stop() {
 	t.owner, t.cancel = nil, nil
 }
 
-// bind has a subscription deliver to a connection, unless it does already. The caller holds the lock.
+// bind makes a subscription deliver to a connection, unless it does already. The caller holds the
+// lock.
 func (d *Digest) bind(c *connection, t *subscription) {
 	if t.owner == c || c.ctx.Err() != nil {
 		return
@@ -254,7 +255,7 @@ func (d *Digest) unbind(c *connection) {
 // stream delivers the events of one feed as they fall due.
 func (d *Digest) stream(ctx context.Context, c *connection, id string, f feed, from uint64, filter wire.MCPEFilter) {
 	follow(ctx, f, from, nil, func(n uint64) bool {
-		event := member(f, n)
+		event := mcpeEvent(f, n)
 		if !passes(filter, event) {
 			return true
 		}
@@ -262,7 +263,7 @@ func (d *Digest) stream(ctx context.Context, c *connection, id string, f feed, f
 	})
 }
 
-// schedule waits for the times of a subscription: its batches, and its end.
+// schedule sends the batches of a subscription when they are due, and ends it.
 func (d *Digest) schedule(ctx context.Context, c *connection, t *subscription, p plan) {
 	for {
 		now := time.Now()
@@ -326,7 +327,7 @@ func (d *Digest) deliverBatch(c *connection, t *subscription, due time.Time) boo
 			from = until[i] - digestBacklog
 		}
 		for n := from + 1; n <= until[i]; n++ {
-			if event := member(f, n); passes(filter, event) {
+			if event := mcpeEvent(f, n); passes(filter, event) {
 				events = append(events, event)
 			}
 		}
@@ -341,8 +342,7 @@ func (d *Digest) deliverBatch(c *connection, t *subscription, due time.Time) boo
 	return true
 }
 
-// expire ends a subscription and tells the client that is connected, if any: another
-// sees it in the list.
+// expire ends a subscription and notifies its connection, if any. Other clients see it in the list.
 func (d *Digest) expire(t *subscription) {
 	d.mu.Lock()
 	c := t.owner

@@ -19,7 +19,7 @@ type listener struct {
 	t    *testing.T
 	conn *websocket.Conn
 	next int
-	held []map[string]json.RawMessage // frames that were not asked for yet
+	held []map[string]json.RawMessage // frames that no call has returned yet
 }
 
 func dialDigest(t *testing.T, address string) *listener {
@@ -82,7 +82,7 @@ func (l *listener) note(method string) map[string]json.RawMessage {
 	return params
 }
 
-// tool calls a tool and returns its structured content, and its words when it failed.
+// tool calls a tool and returns its structured content, or the text of its failure.
 func (l *listener) tool(name, arguments string) (content map[string]json.RawMessage, failed string) {
 	l.t.Helper()
 	l.next++
@@ -134,7 +134,7 @@ func TestDigestFilters(t *testing.T) {
 	}
 }
 
-func TestDigestRefusesWhatMakesNoSense(t *testing.T) {
+func TestDigestRefusesBadArguments(t *testing.T) {
 	l, _ := newListener(t, ServerOptions{})
 	for arguments, want := range map[string]string{
 		`{}`:                                 "delivery is missing",

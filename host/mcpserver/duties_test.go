@@ -97,7 +97,7 @@ func TestPollAnswersAreComplete(t *testing.T) {
 
 // A stream has only frames of its own subscription; bad requests are refused before it is opened;
 // the end of the server ends it with a result.
-func TestStreamsCarryTheirSubscriptionAlone(t *testing.T) {
+func TestStreamsCarryOnlyTheirSubscription(t *testing.T) {
 	r := newRig(t, func(o *mcpserver.Options) { o.Heartbeat = 10 * time.Millisecond })
 	r.fill(1, 5)
 	r.serve("")

@@ -37,7 +37,7 @@ const (
 	aList      = `{"type":"array","items":{"type":"object"}}`
 	nextPage   = `{"type":["string","null"],"description":"Give it as cursor for the next page; null at the end"}`
 
-	inLimit  = `"limit":{"type":"integer","minimum":1,"maximum":100,"description":"So many at most (default 20)"}`
+	inLimit  = `"limit":{"type":"integer","minimum":1,"maximum":100,"description":"The most entries to return (default 20)"}`
 	inCursor = `"cursor":{"type":"string","description":"nextCursor of the page before"}`
 	inServer = `"server":{"type":"string","description":"Only of this server"}`
 	inType   = `"type":{"type":"string","description":"Only of this event type"}`
@@ -53,13 +53,13 @@ const (
 // toolset returns the tools in the order of tools/list.
 func toolset() ([]tool, error) {
 	all := []tool{
-		{name: "list_servers", title: "List servers", description: "The MCP servers that eventdeck is connected to or subscribed at, and how each fares.",
+		{name: "list_servers", title: "List servers", description: "The MCP servers that eventdeck is connected to or subscribed at, and the state of each.",
 			input: object(``), output: object(`"servers":` + aList), run: (*Server).listServers},
 		{name: "list_event_types", title: "List event types", description: "The event types of the servers, as far as they are known now, with their modes and schemas of arguments.",
 			input: object(inServer + `,` + inLimit + `,` + inCursor), output: object(`"types":` + aList + `,"nextCursor":` + nextPage), run: (*Server).listEventTypes},
 		{name: "list_subscriptions", title: "List subscriptions", description: "The subscriptions with their state, why they are in it, and whether it is proved that nothing is missing.",
 			input: object(inServer + `,` + inLimit + `,` + inCursor), output: object(`"subscriptions":` + aList + `,"nextCursor":` + nextPage), run: (*Server).listSubscriptions},
-		{name: "search_events", title: "Search stored events", description: "Stored events, newest first. The filter language: words, \"phrases\", !not, a | b, /regexp/, sev:P1, .path=value, .n>5. A page may be empty and still have a nextCursor: then so much of the log was examined, and the search goes on from there.",
+		{name: "search_events", title: "Search stored events", description: "Stored events, newest first. The filter language: words, \"phrases\", !not, a | b, /regexp/, sev:P1, .path=value, .n>5. A page may be empty and still have a nextCursor: then a part of the log was examined, and the search continues from there.",
 			input: object(`"filter":{"type":"string","description":"In the filter language"},` + inSince + `,` + inUntil + `,` + inServer + `,` + inType +
 				`,"subscription":{"type":"string","description":"Only of the subscription with this id"},` + inLimit + `,` + inCursor),
 			output: object(`"events":{"type":"array","items":` + eventSchema + `},"examined":` + aNumber + `,"nextCursor":` + nextPage), run: (*Server).searchEvents},
