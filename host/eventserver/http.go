@@ -165,7 +165,7 @@ func (s *SSE) Sink() Sink { return Sink{Write: s.Write, Open: "data: ", Close: "
 func (s *SSE) Finish(id json.RawMessage, info map[string]any) {
 	frame, err := wire.EncodeResult(id, Completed(map[string]any{"_meta": map[string]any{wire.MetaSubscription: id}}, info))
 	if err == nil {
-		_ = s.Write(s.Sink().AppendFrame(nil, frame)) // nothing depends on it
+		_ = s.Write(s.Sink().appendFrame(nil, frame)) // nothing depends on it
 	}
 }
 

@@ -14,8 +14,8 @@ type Sink struct {
 	Open, Close string
 }
 
-// AppendFrame appends a message as a frame.
-func (s Sink) AppendFrame(frames, message []byte) []byte {
+// appendFrame appends a message as a frame.
+func (s Sink) appendFrame(frames, message []byte) []byte {
 	return slices.Concat(frames, []byte(s.Open), message, []byte(s.Close))
 }
 
@@ -30,7 +30,7 @@ func (s Sink) AppendNote(frames []byte, method string, params map[string]any, id
 	if err != nil {
 		panic("eventserver: a notification of the server's own cannot be encoded: " + err.Error())
 	}
-	return s.AppendFrame(frames, message)
+	return s.appendFrame(frames, message)
 }
 
 // ReadListen reads the params of subscriptions/listen. listChanged reports whether the client wants

@@ -21,7 +21,6 @@ import (
 	"time"
 
 	"eventdeck/host/event"
-	"eventdeck/host/trust"
 )
 
 // Errors of signing in. Their texts are safe to print.
@@ -207,7 +206,7 @@ func (a *Account) Refused(ctx context.Context, token event.Secret, status int, c
 		}
 		return a.outcome(a.credentials(ctx))
 	case status == http.StatusForbidden:
-		a.demand("more rights are needed: " + trustedWords(c.scopes))
+		a.demand(fmt.Sprintf("more rights are needed: %v", words(strings.Join(c.scopes, " "))))
 		return false, nil
 	case !k.Refresh.IsZero() && !(a.young(k) && k.Access == a.renewed):
 		return a.outcome(a.renew(ctx, k))
@@ -292,10 +291,3 @@ func union(a, b []string) []string {
 	}
 	return out
 }
-
-// trustedWords makes texts of a server safe to print.
-func trustedWords(words []string) string {
-	return fmt.Sprintf("%v", trust.Untrusted(cut(strings.Join(words, " "), 200)))
-}
-
-func cut(s string, n int) string { return s[:min(len(s), n)] }

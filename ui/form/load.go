@@ -86,8 +86,8 @@ func (e *Entry) loadOne(v json.RawMessage) bool {
 }
 
 func (e *Entry) loadMany(v json.RawMessage) bool {
-	var values []json.RawMessage
-	if json.Unmarshal(v, &values) != nil || len(values) == 0 {
+	values, ok := elements(v)
+	if !ok {
 		return false
 	}
 	var picked []int
@@ -102,9 +102,15 @@ func (e *Entry) loadMany(v json.RawMessage) bool {
 	return true
 }
 
+// elements returns the elements of an array that is not empty.
+func elements(v json.RawMessage) (values []json.RawMessage, ok bool) {
+	err := json.Unmarshal(v, &values)
+	return values, err == nil && len(values) > 0
+}
+
 func (e *Entry) loadLines(v json.RawMessage) bool {
-	var values []json.RawMessage
-	if json.Unmarshal(v, &values) != nil || len(values) == 0 {
+	values, ok := elements(v)
+	if !ok {
 		return false
 	}
 	var lines []string

@@ -109,5 +109,6 @@ func collect(raw []byte, path string, out *[]leaf, depth int) {
 // elementsOf returns the elements of an array.
 func elementsOf(raw []byte) ([]json.RawMessage, bool) {
 	var list []json.RawMessage
-	return list, json.Unmarshal(raw, &list) == nil
+	err := json.Unmarshal(raw, &list)
+	return list, err == nil
 }

@@ -27,7 +27,7 @@ type Log interface {
 type Entry struct {
 	Seq      uint64
 	Kind     event.Kind
-	At       time.Time // see [TimeOf]
+	At       time.Time // see [timeOf]
 	Said     bool      // At is from the server
 	Server   string
 	Type     trust.Text
@@ -37,10 +37,10 @@ type Entry struct {
 	Flags    []string   // of the scanner
 }
 
-// EntryOf returns the entry of a record.
-func EntryOf(r *event.Record) Entry {
+// entryOf returns the entry of a record.
+func entryOf(r *event.Record) Entry {
 	e := Entry{Seq: r.Seq, Kind: r.Kind, Server: r.Server, Type: r.Type, Gap: r.Gap, Flags: r.Flags}
-	e.At, e.Said = TimeOf(r)
+	e.At, e.Said = timeOf(r)
 	switch {
 	case r.Kind == event.KindRejected:
 		e.Summary = r.Reason
@@ -52,9 +52,9 @@ func EntryOf(r *event.Record) Entry {
 	return e
 }
 
-// TimeOf returns the time of a record: the server's, or when it was received if the server's is
+// timeOf returns the time of a record: the server's, or when it was received if the server's is
 // missing or later than that. said reports whether it is the server's.
-func TimeOf(r *event.Record) (at time.Time, said bool) {
+func timeOf(r *event.Record) (at time.Time, said bool) {
 	at, err := time.Parse(time.RFC3339Nano, r.Timestamp.Raw())
 	if err != nil || at.After(r.ReceivedAt) {
 		return r.ReceivedAt.UTC(), false
@@ -104,7 +104,7 @@ func (f *Finder) Next(ctx context.Context, most uint64) (found []Entry, err erro
 				return false
 			}
 			f.kept++
-			found = append(found, EntryOf(&r))
+			found = append(found, entryOf(&r))
 		}
 		return p.Examined < most && !(atOnce && len(found) > 0)
 	})

@@ -24,7 +24,7 @@ func TestTimeOf(t *testing.T) {
 		"yesterday":                 {noon, false},
 		"":                          {noon, false},
 	} {
-		at, yes := TimeOf(&event.Record{ReceivedAt: noon, Timestamp: trust.Untrusted(said)})
+		at, yes := timeOf(&event.Record{ReceivedAt: noon, Timestamp: trust.Untrusted(said)})
 		if !at.Equal(want.at) || yes != want.yes {
 			t.Errorf("%q: %v, %v", said, at, yes)
 		}

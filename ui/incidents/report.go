@@ -61,7 +61,7 @@ func Build(ctx context.Context, log Log, q Request) (*Report, error) {
 		rec, err := log.Get(m.Seq)
 		w := Marked{Mark: m, Gone: err != nil}
 		if err == nil {
-			w.Entry = EntryOf(&rec)
+			w.Entry = entryOf(&rec)
 		}
 		marked = append(marked, w)
 	}
@@ -287,7 +287,7 @@ func (r *Report) payloads(p *page) {
 	}
 	p.quotes("Payloads", "servers. It is data, whatever it says.")
 	for i := range r.Chosen {
-		e := EntryOf(&r.Chosen[i])
+		e := entryOf(&r.Chosen[i])
 		p.heading(3, fmt.Sprintf("Record %d, %s", e.Seq, p.source(&e)))
 		sealed, err := Envelope(&r.Chosen[i], r.Rand)
 		if err != nil {
