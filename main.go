@@ -38,14 +38,13 @@ func main() {
 	os.Exit(run())
 }
 
-// repeats is for how long after a first signal further ones count as the same request:
-// timeout(1) signals a process and then its group, and a terminal multiplexer that ends
-// sends SIGHUP besides. Only a later signal ends the program at once, without ending the
-// processes of its servers.
+// repeats is how long after a first signal further signals count as the same request: timeout(1)
+// signals a process and then its group, and a terminal multiplexer that ends sends SIGHUP besides.
+// Only a later signal ends the program at once, without ending the processes of its servers.
 const repeats = 500 * time.Millisecond
 
-// endedBy returns a context that ends at one of the signals. One that comes later than repeats
-// after it ends the program at once, by the system's default. The caller calls stop.
+// endedBy returns a context that ends at the first of the signals. Another one that comes later
+// than repeats ends the program at once, by the system's default. The caller calls stop.
 func endedBy(parent context.Context, repeats time.Duration, signals ...os.Signal) (ctx context.Context, stop context.CancelFunc) {
 	ctx, stop = signal.NotifyContext(parent, signals...)
 	context.AfterFunc(ctx, func() { time.AfterFunc(repeats, stop) })
@@ -69,11 +68,11 @@ func run() int {
 
 	home, err := os.UserHomeDir()
 	if err != nil {
-		home = "" // only matters where a default path is needed, and is said there
+		home = "" // an error follows if a default path is needed
 	}
 	dir, err := os.Getwd()
 	if err != nil {
-		dir = "" // only project files of other clients are looked for there
+		dir = "" // it is only searched for project files of other clients
 	}
 	return cli.Main(ctx, program.Program{
 		Dir:            dir,
@@ -109,7 +108,7 @@ func run() int {
 func openStore(ctx context.Context, o program.StoreOptions) (event.Store, error) {
 	dir := o.Dir
 	if o.Temporary {
-		dir = "" // the system's place for temporary files
+		dir = "" // the system's directory for temporary files
 	}
 	s, err := store.Open(ctx, store.Options{
 		Dir: dir, Temporary: o.Temporary,
@@ -129,7 +128,7 @@ func newHost(o host.Options) (program.OwnHost, error) {
 	return h, nil
 }
 
-// columns returns the width of the terminal, 0 if it is not known.
+// columns returns the width of the terminal, 0 if it is unknown.
 func columns() int {
 	for _, f := range []*os.File{os.Stdout, os.Stderr} {
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil {
@@ -147,14 +146,14 @@ func watchTerminal(dir string) (stop func() error, err error) {
 	return crash.Watch(crash.Options{Executable: self, Terminal: os.Stdin, Output: os.Stdout, Dir: dir, Version: version()})
 }
 
-// libraries sends to a log what libraries write with package log: net/http does when
-// connections cannot be accepted.
+// libraries sends the output of package log to a log: net/http writes there if it cannot accept
+// connections.
 func libraries(to *slog.Logger) {
 	log.SetFlags(0)
 	log.SetOutput(slog.NewLogLogger(to.Handler(), slog.LevelWarn).Writer())
 }
 
-// version tells what was built, as far as the toolchain recorded it.
+// version returns the version that the toolchain recorded.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -16,20 +16,20 @@ import (
 
 // The files in the data directory.
 const (
-	fileSocket = "attach.sock"
-	filePlace  = "attach.path" // where the socket is, when the directory's name is too long for one
+	fileSocket    = "attach.sock"
+	fileShortPath = "attach.path" // holds the path of the socket where that of the directory is too long
 )
 
-// maxPath is how long the name of a socket may be: 104 bytes with the final zero on
-// the BSDs and macOS, 108 on Linux and Windows.
+// maxPath bounds the path of a socket, in bytes: 104 with the final zero on the BSDs and macOS, 108
+// on Linux and Windows.
 const maxPath = 103
 
-// listen listens in a data directory that the caller has the store of: what is left
-// there belongs to a process that has ended, and is replaced. The returned function
-// ends that.
+// listen listens in a data directory whose store the caller has open: files that are left there
+// belong to a process that has ended, and are replaced. The returned function closes the listener
+// and removes the files.
 func listen(dir string) (*net.UnixListener, func() error, error) {
 	clear := func() error {
-		return errors.Join(removeFile(filepath.Join(dir, fileSocket)), removePlace(dir))
+		return errors.Join(removeFile(filepath.Join(dir, fileSocket)), removeShortDir(dir))
 	}
 	if err := clear(); err != nil {
 		return nil, nil, err
@@ -37,7 +37,7 @@ func listen(dir string) (*net.UnixListener, func() error, error) {
 	path := filepath.Join(dir, fileSocket)
 	if len(path) > maxPath {
 		var err error
-		if path, err = shortPlace(dir); err != nil {
+		if path, err = makeShortDir(dir); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -51,11 +51,12 @@ func listen(dir string) (*net.UnixListener, func() error, error) {
 	if err != nil {
 		return nil, nil, errors.Join(err, clear())
 	}
-	return l, func() error { return errors.Join(closed(l.Close()), clear()) }, nil
+	return l, func() error { return errors.Join(ignoreClosed(l.Close()), clear()) }, nil
 }
 
-// shortPlace makes a private directory with a short name, and leaves word of it.
-func shortPlace(dir string) (path string, err error) {
+// makeShortDir makes a private directory with a short path for the socket, and notes the path of
+// the socket in fileShortPath.
+func makeShortDir(dir string) (path string, err error) {
 	temp, err := os.MkdirTemp("", "eventdeck-")
 	if err != nil {
 		return "", err
@@ -64,12 +65,12 @@ func shortPlace(dir string) (path string, err error) {
 	if len(path) > maxPath {
 		return "", errors.Join(fmt.Errorf("the names of %s and of the directory for temporary files are too long for a socket", dir), os.Remove(temp))
 	}
-	return path, os.WriteFile(filepath.Join(dir, filePlace), []byte(path), 0o600)
+	return path, os.WriteFile(filepath.Join(dir, fileShortPath), []byte(path), 0o600)
 }
 
-// removePlace removes what shortPlace made.
-func removePlace(dir string) error {
-	place := filepath.Join(dir, filePlace)
+// removeShortDir removes what makeShortDir made.
+func removeShortDir(dir string) error {
+	place := filepath.Join(dir, fileShortPath)
 	path, err := os.ReadFile(place)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -93,28 +94,29 @@ func removeFile(path string) error {
 	return nil
 }
 
-// socketOf returns where the socket of a data directory would be.
-func socketOf(dir string) string {
+// SocketOf returns the path of the socket of a data directory, whether a process listens there or
+// not.
+func SocketOf(dir string) string {
 	path := filepath.Join(dir, fileSocket)
 	if len(path) <= maxPath {
 		return path
 	}
-	place, err := os.ReadFile(filepath.Join(dir, filePlace))
+	place, err := os.ReadFile(filepath.Join(dir, fileShortPath))
 	if err != nil {
-		return path // of which dialing says that it is not there
+		return path // dialing it fails
 	}
 	return string(place)
 }
 
-func closed(err error) error {
+func ignoreClosed(err error) error {
 	if errors.Is(err, net.ErrClosed) {
 		return nil
 	}
 	return err
 }
 
-// fingerprint reports whether two processes mean the same server by a name, without telling
-// its address or a command line to other users.
+// fingerprint returns a hash of how a server is reached: two processes compare it to know whether a
+// name means the same server, without showing an address or a command line.
 func fingerprint(s event.Server) string {
 	h := sha256.New()
 	parts := append([]string{s.URL, s.Command, s.Dir}, s.Args...)
@@ -123,7 +125,7 @@ func fingerprint(s event.Server) string {
 		if err != nil {
 			wd = ""
 		}
-		parts = append(parts, wd) // a command beside the present directory
+		parts = append(parts, wd) // the command is relative to the working directory
 	}
 	for _, part := range parts {
 		h.Write([]byte(part))

@@ -13,15 +13,15 @@ import (
 
 var _ host.API = (*Client)(nil)
 
-// notHere says which process can do it.
+// notHere returns an [ErrNotHere] that names the owner.
 func (c *Client) notHere(what string) error {
 	return fmt.Errorf("%s: %w: process %d has %s open; do it there, or quit it first", what, ErrNotHere, c.pid, c.dir)
 }
 
-// AddServer implements [host.API]: the owner finds the server by its name in
-// its own configuration. When it does not, what is asked of the server says so.
+// AddServer implements [host.API]: the owner finds the server by its name in its own configuration.
+// If it does not, later calls for the server return the error.
 func (c *Client) AddServer(s event.Server) {
-	ctx, cancel := context.WithTimeout(c.ctx, askWithin)
+	ctx, cancel := context.WithTimeout(c.ctx, askTimeout)
 	defer cancel()
 	want := serverName{Name: s.Name, Print: fingerprint(s)}
 	if s.AdHoc && !event.IsAddressName(s.URL) {
@@ -43,8 +43,8 @@ func (c *Client) AddressName(ctx context.Context, address string) (string, error
 	return ask(ctx, c, verbName, address)
 }
 
-// taken tells why the owner does not know a server.
-func (c *Client) taken(server string) error {
+// refusal returns why the owner refused to add a server, nil if it did not.
+func (c *Client) refusal(server string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.refused[server]
@@ -55,7 +55,7 @@ func (c *Client) Log() *eventlog.Log { return c.log }
 
 // Types implements [host.API].
 func (c *Client) Types(ctx context.Context, server string) ([]event.Type, error) {
-	if err := c.taken(server); err != nil {
+	if err := c.refusal(server); err != nil {
 		return nil, err
 	}
 	return ask(ctx, c, verbTypes, server)
@@ -63,7 +63,7 @@ func (c *Client) Types(ctx context.Context, server string) ([]event.Type, error)
 
 // Announced implements [host.API].
 func (c *Client) Announced(ctx context.Context, server string) ([]event.Type, error) {
-	if err := c.taken(server); err != nil {
+	if err := c.refusal(server); err != nil {
 		return nil, err
 	}
 	return ask(ctx, c, verbAnnounced, server)
@@ -71,18 +71,18 @@ func (c *Client) Announced(ctx context.Context, server string) ([]event.Type, er
 
 // Connected implements [host.API].
 func (c *Client) Connected(ctx context.Context, server string, firstTry bool) (host.ServerView, error) {
-	if err := c.taken(server); err != nil {
+	if err := c.refusal(server); err != nil {
 		return host.ServerView{}, err
 	}
-	a, err := ask(ctx, c, verbReached, reachAsk{server, firstTry})
+	a, err := ask(ctx, c, verbConnected, connectRequest{server, firstTry})
 	return a.View, err
 }
 
-// request returns what is sent of a request.
+// request returns a request as it is sent.
 //
 // Error: [ErrNotHere] for one with a secret.
 func (c *Client) request(r host.Request) (request, error) {
-	if err := c.taken(r.Server); err != nil {
+	if err := c.refusal(r.Server); err != nil {
 		return request{}, err
 	}
 	if !r.Secret.IsZero() {
@@ -161,7 +161,7 @@ func (c *Client) RotateSecret(ctx context.Context, id event.SubID) error {
 
 // Reconnect implements [host.API].
 func (c *Client) Reconnect(server string) error {
-	if err := c.taken(server); err != nil {
+	if err := c.refusal(server); err != nil {
 		return err
 	}
 	_, err := askWithTimeout(c, verbReconnect, server)
@@ -198,8 +198,8 @@ func (c *Client) Refusals() []event.Refusal {
 	return out
 }
 
-// Printed implements [host.API]. One process keeps the position of a subscription,
-// until it ends or detaches: the first to print it keeps it.
+// Printed implements [host.API]. The first process that prints a subscription keeps its position,
+// until the process ends or detaches.
 //
 // Error: [ErrPrints].
 func (c *Client) Printed(ctx context.Context, id event.SubID, seq uint64) error {
@@ -236,7 +236,7 @@ func (c *Client) RemoveMark(ctx context.Context, seq uint64, line bool) error {
 // Audit implements [host.API].
 func (c *Client) Audit() *eventlog.Audit { return eventlog.NewAudit(c.Store()) }
 
-// Wire implements [host.API]. Frames come while a client looks at them.
+// Wire implements [host.API]. Frames are fetched for a few seconds after each call.
 func (c *Client) Wire() *eventlog.Ring[host.WireFrame] {
 	c.wireLookedAt.Store(time.Now().UnixNano())
 	return c.wire
@@ -258,7 +258,7 @@ func (c *Client) Stats() host.Stats {
 
 // SignIn implements [host.API].
 func (c *Client) SignIn(ctx context.Context, server string) (host.SignIn, error) {
-	if err := c.taken(server); err != nil {
+	if err := c.refusal(server); err != nil {
 		return host.SignIn{}, err
 	}
 	a, err := ask(ctx, c, verbSignIn, server)

@@ -10,89 +10,89 @@ import (
 	"eventdeck/host/trust"
 )
 
-// verb names a request, and says what it takes and is answered with.
+// verb names a request. In is the type of its argument, Out that of its result.
 type verb[In, Out any] string
 
-// nothing stands where a verb takes or gives nothing: gob has no empty value.
+// nothing is the argument or result of a verb that has none: gob has no empty value.
 type nothing bool
 
 // The verbs.
 const (
-	// Of the state and the log.
-	verbState     verb[stateAsk, state]                   = "state"
+	// The state and the log.
+	verbState     verb[stateRequest, state]               = "state"
 	verbRecords   verb[recordRange, page]                 = "records"
 	verbGet       verb[uint64, record]                    = "get"
-	verbHas       verb[eventKey, bool]                    = "has"
+	verbHasEvent  verb[eventKey, bool]                    = "has"
 	verbSubs      verb[nothing, []event.Subscription]     = "subs"
 	verbSub       verb[event.SubID, event.Subscription]   = "sub"
-	verbAudit     verb[auditAsk, []event.AuditEntry]      = "audit"
+	verbAudit     verb[auditRequest, []event.AuditEntry]  = "audit"
 	verbSeen      verb[nothing, []event.ServerSeen]       = "seen"
 	verbStats     verb[nothing, host.Stats]               = "stats"
 	verbRefused   verb[nothing, []event.Refusal]          = "refused"
 	verbRemote    verb[string, []host.RemoteSubscription] = "remote"
 	verbTypes     verb[string, []event.Type]              = "types"
 	verbAnnounced verb[string, []event.Type]              = "announced"
-	verbReached   verb[reachAsk, serverAnswer]            = "connected"
+	verbConnected verb[connectRequest, serverAnswer]      = "connected"
 	verbPreview   verb[request, host.Preview]             = "preview"
 	verbCheck     verb[request, event.Mode]               = "check"
 	verbSetting   verb[string, string]                    = "setting"
-	verbKeep      verb[nothing, event.Retention]          = "retention"
+	verbRetention verb[nothing, event.Retention]          = "retention"
 	verbBackup    verb[string, int64]                     = "backup"
 	verbAdd       verb[serverName, nothing]               = "add-server"
 	verbName      verb[string, string]                    = "address-name"
 	verbSignIn    verb[string, signInAnswer]              = "sign-in"
 	verbWait      verb[signInWait, nothing]               = "sign-in-wait"
 
-	// What changes something.
-	verbSubscribe  verb[request, event.Subscription] = "subscribe"
-	verbEnd        verb[event.SubID, nothing]        = "unsubscribe"
-	verbPause      verb[event.SubID, nothing]        = "pause"
-	verbResume     verb[event.SubID, nothing]        = "resume"
-	verbMode       verb[modeChange, nothing]         = "mode"
-	verbFailover   verb[failoverChange, nothing]     = "failover"
-	verbRefresh    verb[event.SubID, nothing]        = "refresh"
-	verbReset      verb[reset, nothing]              = "reset"
-	verbRotate     verb[event.SubID, nothing]        = "rotate"
-	verbReconnect  verb[string, nothing]             = "reconnect"
-	verbRemove     verb[string, nothing]             = "remove-server"
-	verbEndRemote  verb[remoteID, nothing]           = "end-remote"
-	verbPrinted    verb[printed, nothing]            = "printed"
-	verbSetSetting verb[setting, nothing]            = "set-setting"
-	verbSetKeep    verb[event.Retention, nothing]    = "set-retention"
-	verbMark       verb[event.Mark, nothing]         = "mark"
-	verbUnmark     verb[markID, nothing]             = "unmark"
-	verbSignOut    verb[string, nothing]             = "sign-out"
+	// Changes.
+	verbSubscribe    verb[request, event.Subscription] = "subscribe"
+	verbEnd          verb[event.SubID, nothing]        = "unsubscribe"
+	verbPause        verb[event.SubID, nothing]        = "pause"
+	verbResume       verb[event.SubID, nothing]        = "resume"
+	verbMode         verb[modeChange, nothing]         = "mode"
+	verbFailover     verb[failoverChange, nothing]     = "failover"
+	verbRefresh      verb[event.SubID, nothing]        = "refresh"
+	verbReset        verb[reset, nothing]              = "reset"
+	verbRotate       verb[event.SubID, nothing]        = "rotate"
+	verbReconnect    verb[string, nothing]             = "reconnect"
+	verbRemove       verb[string, nothing]             = "remove-server"
+	verbEndRemote    verb[remoteID, nothing]           = "end-remote"
+	verbPrinted      verb[printed, nothing]            = "printed"
+	verbSetSetting   verb[setting, nothing]            = "set-setting"
+	verbSetRetention verb[event.Retention, nothing]    = "set-retention"
+	verbMark         verb[event.Mark, nothing]         = "mark"
+	verbUnmark       verb[markID, nothing]             = "unmark"
+	verbSignOut      verb[string, nothing]             = "sign-out"
 
-	// Of reactions.
-	verbReactions verb[uint64, reactions]              = "reactions"
-	verbRuns      verb[react.Query, []react.Run]       = "runs"
-	verbRun       verb[react.RunID, react.Run]         = "run"
-	verbSteps     verb[react.RunID, []react.Step]      = "steps"
-	verbExplain   verb[explainAsk, []react.Verdict]    = "explain"
-	verbApprove   verb[approval, nothing]              = "approve"
-	verbDeny      verb[denial, nothing]                = "deny"
-	verbUndeny    verb[react.RunID, nothing]           = "undeny"
-	verbGrant     verb[grant, nothing]                 = "grant"
-	verbRetry     verb[react.RunID, react.RunID]       = "retry"
-	verbSettle    verb[settlement, nothing]            = "settle"
-	verbOnce      verb[once, react.RunID]              = "once"
-	verbAskModel  verb[react.Question, react.RunID]    = "ask-model"
-	verbRule      verb[string, react.RuleView]         = "rule"
-	verbClient    verb[react.ClientRequest, react.Run] = "wish"
-	verbArm       verb[arming, nothing]                = "arm"
-	verbDisarm    verb[string, nothing]                = "disarm"
-	verbSilence   verb[silence, nothing]               = "silence"
-	verbStop      verb[bool, nothing]                  = "stop"
-	verbGo        verb[nothing, nothing]               = "go"
+	// Reactions.
+	verbReactions verb[uint64, reactions]               = "reactions"
+	verbRuns      verb[react.Query, []react.Run]        = "runs"
+	verbRun       verb[react.RunID, react.Run]          = "run"
+	verbSteps     verb[react.RunID, []react.Step]       = "steps"
+	verbExplain   verb[explainRequest, []react.Verdict] = "explain"
+	verbApprove   verb[approval, nothing]               = "approve"
+	verbDeny      verb[denial, nothing]                 = "deny"
+	verbUndeny    verb[react.RunID, nothing]            = "undeny"
+	verbGrant     verb[grant, nothing]                  = "grant"
+	verbRetry     verb[react.RunID, react.RunID]        = "retry"
+	verbSettle    verb[settlement, nothing]             = "settle"
+	verbOnce      verb[once, react.RunID]               = "once"
+	verbAskModel  verb[react.Question, react.RunID]     = "ask-model"
+	verbRule      verb[string, react.RuleView]          = "rule"
+	verbClient    verb[react.ClientRequest, react.Run]  = "wish"
+	verbArm       verb[arming, nothing]                 = "arm"
+	verbDisarm    verb[string, nothing]                 = "disarm"
+	verbSilence   verb[silence, nothing]                = "silence"
+	verbStop      verb[bool, nothing]                   = "stop"
+	verbGo        verb[nothing, nothing]                = "go"
 )
 
-// stateAsk asks for a state that is newer than Since, and waits for it that long.
-type stateAsk struct {
+// stateRequest asks for a state that is newer than version Since, and waits for it at most Wait.
+type stateRequest struct {
 	Since     uint64
 	Wait      time.Duration
-	Wire      bool   // with the frames of the wire
-	WireAfter uint64 // that are newer
-	AppAfter  uint64 // lines of the program's log that are newer
+	Wire      bool   // with frames of the wire
+	WireAfter uint64 // only frames with higher numbers
+	AppAfter  uint64 // only lines of the program's log with higher numbers
 }
 
 // state is the state of the owner at one moment.
@@ -102,7 +102,7 @@ type state struct {
 	Damage   *failure
 	Marks    []event.Mark
 	Audited  uint64
-	Took     time.Duration // to gather it
+	Took     time.Duration // to take the snapshot
 
 	Wire     []host.WireFrame
 	WireLast uint64
@@ -110,20 +110,20 @@ type state struct {
 	AppLast  uint64
 }
 
-// recordRange asks for records From..To, downwards when To is less.
+// recordRange asks for records From..To, newest first when To is less.
 type recordRange struct {
 	From, To uint64
 	Count    int
 }
 
-// page is some of them. Next is where to go on, 0 at the end.
+// page holds some of them. Next is the sequence number of the next page, 0 at the end.
 type page struct {
 	Records []record
 	Next    uint64
 }
 
-// record is a record whose data, if it is a part of the raw bytes, is told by its
-// place.
+// record is an [event.Record] whose data, if it is a part of the raw bytes, is sent as offset and
+// length.
 type record struct {
 	Record  event.Record
 	At, Len int
@@ -137,7 +137,7 @@ func newRecord(r event.Record) record {
 	return out
 }
 
-// record returns what was sent. A place outside of the bytes is no data.
+// record returns the record that was sent. An offset outside of the raw bytes means no data.
 func (r record) record() event.Record {
 	if r.Len > 0 && r.At >= 0 && r.At <= len(r.Record.Raw) && r.Len <= len(r.Record.Raw)-r.At {
 		r.Record.Data = r.Record.Raw[r.At : r.At+r.Len]
@@ -150,11 +150,11 @@ type (
 		Sub event.SubID
 		ID  trust.Text
 	}
-	auditAsk struct {
+	auditRequest struct {
 		Before uint64
 		Count  int
 	}
-	reachAsk struct {
+	connectRequest struct {
 		Server   string
 		FirstTry bool
 	}
@@ -169,8 +169,8 @@ type (
 		MaxAge time.Duration
 		TTL    time.Duration
 	}
-	// serverName names a server; Print reports whether both mean the same one. Address is
-	// that of one that no configuration has.
+	// serverName names a server. Print is its fingerprint. Address is set for a server that no
+	// configuration has.
 	serverName   struct{ Name, Print, Address string }
 	signInAnswer struct {
 		URL, Issuer string
@@ -203,10 +203,9 @@ type (
 	}
 	setting struct{ Key, Value string }
 
-	// reactions is a state of the reactions; View is nil where it is the one that was
-	// asked with.
-	reactions  struct{ View *react.View }
-	explainAsk struct {
+	// reactions is a state of the reactions; View is nil if its revision is that of the request.
+	reactions      struct{ View *react.View }
+	explainRequest struct {
 		Seq  uint64
 		Rule string
 	}

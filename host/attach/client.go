@@ -29,7 +29,7 @@ type Client struct {
 	dir     string
 	pid     int
 	http    *http.Client
-	run     react.RunID     // whose tools the session is for; "": it is the operator's
+	run     react.RunID     // whose tools the session is for; "" for a session of the operator
 	token   string          // of the run
 	session string          // the id of the session, sent with each request
 	ctx     context.Context // of the session; its cause says why it ended
@@ -45,7 +45,7 @@ type Client struct {
 	state           state
 	version         uint64           // of the newest state, as the owner counts
 	livenessChanges uint64           // changes between answering and not answering
-	silent          bool             // it does not answer
+	silent          bool             // the owner does not answer
 	refused         map[string]error // servers that the owner refused to add
 	stats           host.Stats
 	wireLast        uint64
@@ -71,14 +71,14 @@ const (
 	clientLineBytes  = 1 << 20
 )
 
-// askWithin bounds questions that have no context of their own.
-const askWithin = 5 * time.Second
+// askTimeout bounds requests that have no context of their own.
+const askTimeout = 5 * time.Second
 
 // Attach connects to the process that has the store in dir open.
 //
-// Errors: [ErrNotListening] when there is none that listens, with [event.ErrSilent] when it does
-// not answer; [ErrVersion], [ErrPeer], [ErrBusy]; [react.ErrToken] for a process that cannot read the
-// data directory; the cause of ctx.
+// Errors: [ErrNotListening] when no process listens, with [event.ErrSilent] when one does and does
+// not answer; [ErrVersion], [ErrPeer], [ErrBusy]; [react.ErrToken] for a process that cannot read
+// the data directory; the cause of ctx.
 func Attach(ctx context.Context, dir string) (*Client, error) {
 	return attach(ctx, dir, dialSocket(dir), pullWait, pullLate)
 }
@@ -88,10 +88,10 @@ func attach(ctx context.Context, dir string, dial Dial, wait, late time.Duration
 	c.wait, c.late = wait, late
 	err := c.open(ctx)
 	if err == nil {
-		err = c.pull(ctx, stateAsk{})
+		err = c.pull(ctx, stateRequest{})
 	}
 	if err != nil {
-		_ = c.Close() // what went wrong before says more
+		_ = c.Close() // err says more
 		return nil, err
 	}
 	c.wg.Go(c.follow)
@@ -108,7 +108,7 @@ func newClient(dir string, dial Dial) *Client {
 	}
 	c.http = &http.Client{Transport: &http.Transport{
 		DialContext:         func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
-		MaxIdleConnsPerHost: 8, IdleConnTimeout: idleAtMost, DisableCompression: true,
+		MaxIdleConnsPerHost: 8, IdleConnTimeout: idleTimeout, DisableCompression: true,
 	}}
 	c.log = eventlog.New(&remoteStore{c: c})
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
@@ -116,7 +116,7 @@ func newClient(dir string, dial Dial) *Client {
 	return c
 }
 
-// open opens the session, which ends with the other process.
+// open opens the session, which lasts until the owner ends.
 //
 // Errors: those of [Attach].
 func (c *Client) open(ctx context.Context) error {
@@ -135,7 +135,7 @@ func (c *Client) open(ctx context.Context) error {
 	r.Header.Set(headerPID, strconv.Itoa(os.Getpid()))
 	r.Header.Set(headerToken, token)
 	stopCancel := context.AfterFunc(ctx, func() { c.cancel(context.Cause(ctx)) })
-	helloTimer := time.AfterFunc(helloWithin, func() { c.cancel(fmt.Errorf("%w: %w", ErrNotListening, event.ErrSilent)) })
+	helloTimer := time.AfterFunc(helloTimeout, func() { c.cancel(fmt.Errorf("%w: %w", ErrNotListening, event.ErrSilent)) })
 	res, err := c.http.Do(r)
 	switch answered := helloTimer.Stop() && stopCancel(); {
 	case err == nil && !answered:
@@ -145,14 +145,14 @@ func (c *Client) open(ctx context.Context) error {
 		return context.Cause(c.ctx)
 	case errors.Is(err, ErrVersion), errors.Is(err, ErrPeer), errors.Is(err, ErrNotListening):
 		return err
-	case err != nil: // it was about to end
+	case err != nil: // the owner was about to end
 		return fmt.Errorf("%w: %w", ErrNotListening, err)
 	}
 	if err := c.opened(res); err != nil {
 		return errors.Join(err, res.Body.Close())
 	}
 	c.wg.Go(func() {
-		_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, maxAnswer)) // nothing comes until the end
+		_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, maxAnswer)) // no byte comes before the end
 		_ = res.Body.Close()                                            // it is over
 		c.awaitRequests()
 		c.end()
@@ -160,7 +160,7 @@ func (c *Client) open(ctx context.Context) error {
 	return nil
 }
 
-// opened looks at the answer to the opening of a session.
+// opened reads the response that opens a session.
 func (c *Client) opened(res *http.Response) error {
 	pid, err := strconv.Atoi(res.Header.Get(headerPID))
 	switch other := res.Header.Get(headerVersion); {
@@ -195,8 +195,7 @@ func (c *Client) Err() error {
 	return context.Cause(c.ctx)
 }
 
-// Within returns a context that ends with the connection too; its cause is then that
-// of the end.
+// Within returns a context that ends with ctx or with the connection; its cause says why.
 func (c *Client) Within(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(c.ctx, func() { cancel(context.Cause(c.ctx)) })
@@ -206,7 +205,7 @@ func (c *Client) Within(ctx context.Context) (context.Context, context.CancelFun
 	}
 }
 
-// Close detaches. The other process goes on.
+// Close detaches. The owner keeps running.
 func (c *Client) Close() error {
 	c.mu.Lock()
 	c.cancel(errClosed)
@@ -219,7 +218,7 @@ func (c *Client) Close() error {
 // awaitRequests waits briefly for requests under way to finish: the owner has answered all of
 // them before it ended the session, on other connections.
 func (c *Client) awaitRequests() {
-	late := time.NewTimer(answerWithin)
+	late := time.NewTimer(answerTimeout)
 	defer late.Stop()
 	for range cap(c.slots) {
 		select {
@@ -232,7 +231,7 @@ func (c *Client) awaitRequests() {
 	}
 }
 
-// end says why the session ends: the other process has closed it.
+// end ends the session with [ErrGone].
 func (c *Client) end() {
 	c.cancel(fmt.Errorf("%w: process %d, which had %s open; run the command again", ErrGone, c.pid, c.dir))
 }
@@ -269,7 +268,7 @@ func isRemote(err error) bool {
 	return errors.As(err, &r)
 }
 
-// post sends one value and reads another one. Errors: as of ask.
+// post sends a request and reads its response. Errors: those of ask.
 func (c *Client) post(ctx context.Context, name string, in, out any) error {
 	var body bytes.Buffer
 	if err := gob.NewEncoder(&body).Encode(in); err != nil {
@@ -291,13 +290,13 @@ func (c *Client) post(ctx context.Context, name string, in, out any) error {
 		}
 		return fmt.Errorf("process %d, which has %s open, cannot be asked: %w", c.pid, c.dir, err)
 	}
-	defer func() { _ = res.Body.Close() }() // what was read tells what went wrong
+	defer func() { _ = res.Body.Close() }() // an error shows in what was read
 	read := gob.NewDecoder(io.LimitReader(res.Body, maxAnswer))
 	if res.StatusCode == http.StatusOK {
 		if err := read.Decode(out); err != nil {
 			return fmt.Errorf("%w: %s: %w", ErrAnswer, name, err)
 		}
-		_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, 1)) // the connection is used again
+		_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, 1)) // so that the connection is used again
 		return nil
 	}
 	var f failure
@@ -307,24 +306,24 @@ func (c *Client) post(ctx context.Context, name string, in, out any) error {
 	return f.err()
 }
 
-// askWithTimeout asks what has no context of its own.
+// askWithTimeout is ask for callers without a context.
 func askWithTimeout[In, Out any](c *Client, v verb[In, Out], in In) (Out, error) {
-	ctx, cancel := context.WithTimeout(c.ctx, askWithin)
+	ctx, cancel := context.WithTimeout(c.ctx, askTimeout)
 	defer cancel()
 	return ask(ctx, c, v, in)
 }
 
-// change asks for a change, and returns when what is shown here has it too.
+// change asks for a change, and returns when the state of the client shows it.
 func change[In, Out any](ctx context.Context, c *Client, v verb[In, Out], in In) (Out, error) {
 	out, err := ask(ctx, c, v, in)
 	if c.ctx.Err() == nil {
-		// It was done or not; a state that is late shows it soon.
-		_ = c.pull(ctx, stateAsk{})
+		// Whether it was done or not, a later state shows it.
+		_ = c.pull(ctx, stateRequest{})
 	}
 	return out, err
 }
 
-// act is change for what has no answer but its error.
+// act is change for a verb without a result.
 func act[In, Out any](ctx context.Context, c *Client, v verb[In, Out], in In) error {
 	_, err := change(ctx, c, v, in)
 	return err

@@ -29,10 +29,10 @@ func token(t *testing.T, dir string) string {
 	return string(text)
 }
 
-// A process that can reach the socket and cannot read the data directory, as a confined
-// command, gets no session, and so can ask for nothing.
-func TestWithoutTheTokenNothingIsAnswered(t *testing.T) {
-	f := newFirst(t, t.TempDir(), nil)
+// A process that can reach the socket and cannot read the data directory, such as a confined
+// command, gets no session.
+func TestNoSessionWithoutTheToken(t *testing.T) {
+	f := newOwner(t, t.TempDir(), nil)
 	client := http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", filepath.Join(f.dir, "attach.sock"))
 	}}}
@@ -70,7 +70,7 @@ func TestWithoutTheTokenNothingIsAnswered(t *testing.T) {
 	f.client()
 }
 
-// engine is a control that notes what it was asked and answers with an error that tells it.
+// engine is a [react.Control] that notes its calls and returns err.
 type engine struct {
 	react.Control
 	mu   sync.Mutex
@@ -155,9 +155,9 @@ func someRun() react.Run {
 		Result:  &react.Result{Outcome: react.OutcomeDone, Output: react.Output{Stdout: react.Stream{Head: odd, Bytes: 4}}}}
 }
 
-func TestEveryVerbOfReactionsCrosses(t *testing.T) {
+func TestEveryVerbOfReactionsIsSent(t *testing.T) {
 	e := &engine{view: react.View{On: true, Revision: 1, Waiting: []react.Run{someRun()}, Rules: []react.RuleView{{Rule: react.Rule{Name: "page"}, Armed: true}}}}
-	f := newFirstWith(t, e)
+	f := newOwnerWith(t, e)
 	c := f.client().Control()
 	if v := c.Reactions(); !reflect.DeepEqual(v, e.view) {
 		t.Errorf("the state is %+v\ninstead of %+v", v, e.view)
@@ -231,20 +231,20 @@ func TestEveryVerbOfReactionsCrosses(t *testing.T) {
 	}
 }
 
-func TestWhatChangesInReactionsIsTold(t *testing.T) {
+func TestChangesOfReactionsAreReported(t *testing.T) {
 	e := &engine{view: react.View{On: true, Revision: 1}}
-	f := newFirstWith(t, e)
+	f := newOwnerWith(t, e)
 	c := f.client()
 	c.Control().Reactions()
 	e.mu.Lock()
 	e.view.Revision, e.view.Stopped = 2, true
 	e.mu.Unlock()
-	awaits(t, c, "that it is stopped", func() bool { return c.Control().Reactions().Stopped })
+	await(t, c, "that it is stopped", func() bool { return c.Control().Reactions().Stopped })
 }
 
 func TestErrorsOfReactionsKeepTheirIdentity(t *testing.T) {
 	e := &engine{}
-	f := newFirstWith(t, e)
+	f := newOwnerWith(t, e)
 	c := f.client().Control()
 	for _, want := range []error{
 		react.ErrNoRule, react.ErrNoModel, react.ErrNoRun, react.ErrState, react.ErrChanged, react.ErrNotEngine, react.ErrToken,
@@ -260,7 +260,7 @@ func TestErrorsOfReactionsKeepTheirIdentity(t *testing.T) {
 }
 
 func TestWithoutAnEngineReactionsAreRefused(t *testing.T) {
-	f := newFirst(t, t.TempDir(), nil)
+	f := newOwner(t, t.TempDir(), nil)
 	c := f.client().Control()
 	if v := c.Reactions(); v.On {
 		t.Error("it is on")
@@ -270,9 +270,9 @@ func TestWithoutAnEngineReactionsAreRefused(t *testing.T) {
 	}
 }
 
-// Of runs that nobody approves in a view only what they are for goes to other processes: of
-// hundreds that are large it would be more than an answer may have.
-func TestRunsThatNobodyApprovesAreToldLight(t *testing.T) {
+// Active runs are sent without their contents: those of hundreds of large runs would exceed the
+// bound of a response.
+func TestActiveRunsAreSentWithoutContents(t *testing.T) {
 	large := strings.Repeat("x", 200<<10)
 	request := func() *react.Request {
 		return &react.Request{Kind: react.RequestTool, Run: "a", Rule: "page", Server: "pager", Tool: "look", Task: large, Input: []byte(large),
@@ -284,14 +284,14 @@ func TestRunsThatNobodyApprovesAreToldLight(t *testing.T) {
 		e.view.Active = append(e.view.Active, run)
 	}
 	e.view.Waiting = []react.Run{{ID: "w", Request: request()}}
-	c := newFirstWith(t, e).client().Control()
+	c := newOwnerWith(t, e).client().Control()
 	got := c.Reactions()
 	raw, err := json.Marshal(got.Active)
 	if err != nil || len(got.Active) != 500 || len(raw) > 1<<20 || got.Active[0].Request.Tool != "look" {
 		t.Errorf("%d runs in %d bytes, %v", len(got.Active), len(raw), err)
 	}
 	if len(got.Waiting) != 1 || got.Waiting[0].Request.Hash() != request().Hash() {
-		t.Error("what is to be approved did not come whole")
+		t.Error("a run that waits for approval is not complete")
 	}
 	if run.Request.Tools == nil || run.Frozen == nil {
 		t.Error("the engine's own runs were changed")

@@ -11,10 +11,10 @@ import (
 	"eventdeck/host/react"
 )
 
-// failure is an error on its way to another process.
+// failure is an error as it is sent to another process.
 type failure struct {
 	Text   string
-	Kinds  []string // names of what it is, as errors.Is says
+	Kinds  []string // names of the errors that it wraps
 	Reason event.Reason
 }
 
@@ -82,5 +82,5 @@ type remoteError struct {
 func (e *remoteError) Error() string   { return e.text }
 func (e *remoteError) Unwrap() []error { return e.is }
 
-// Reason is what [host.ReasonOf] said of the error where it came from.
+// Reason is what [host.ReasonOf] returned for the error in the owner.
 func (e *remoteError) Reason() event.Reason { return e.reason }

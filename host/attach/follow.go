@@ -12,27 +12,27 @@ import (
 	"eventdeck/host/trust"
 )
 
-// A client asks for the state at most every pullEvery, and so seldom that the owner
-// process spends no more than a twentieth of its time on that.
+// A client fetches the state at most every pullEvery, and less often where the owner would spend
+// more than 1/pullShare of its time on that.
 const (
 	pullEvery   = 30 * time.Millisecond
 	pullShare   = 20
 	pullMost    = 2 * time.Second  // longest pause
 	pullWait    = 10 * time.Second // how long an answer may wait for a change
-	pullLate    = 5 * time.Second  // how much later the owner counts as stopped
+	pullLate    = 5 * time.Second  // how late an answer may be before the owner counts as stopped
 	wireEvery   = 500 * time.Millisecond
-	wireKeepFor = 3 * time.Second // after a client looked at it
+	wireKeepFor = 3 * time.Second // after the last call of [Client.Wire]
 )
 
-// followWindow is how many records a client fetches that it has missed; what is
-// older is read from the log when a client wants it.
+// followWindow bounds the records that a client fetches after it missed some; older ones are read
+// from the log when they are wanted.
 const followWindow = 5000
 
-// follow keeps the state until the connection ends.
+// follow keeps the state up to date until the connection ends.
 func (c *Client) follow() {
 	for c.ctx.Err() == nil {
 		c.mu.Lock()
-		a := stateAsk{Since: c.version, Wait: c.wait}
+		a := stateRequest{Since: c.version, Wait: c.wait}
 		took := c.state.Took
 		c.mu.Unlock()
 		if time.Since(time.Unix(0, c.wireLookedAt.Load())) < wireKeepFor {
@@ -45,15 +45,15 @@ func (c *Client) follow() {
 			pause.Stop()
 			return
 		}
-		late := time.AfterFunc(a.Wait+c.late, c.fellSilent)
-		// What the owner refuses now it may give later; the pause is between.
+		late := time.AfterFunc(a.Wait+c.late, c.markSilent)
+		// A request that the owner refuses now may succeed after the pause.
 		_ = c.pull(c.ctx, a)
 		late.Stop()
 	}
 }
 
-// fellSilent says of the state that it is old: nothing in it may look alive any more.
-func (c *Client) fellSilent() {
+// markSilent marks the state as old: no subscription in it may look live any more.
+func (c *Client) markSilent() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.silent {
@@ -74,11 +74,11 @@ func (c *Client) fellSilent() {
 			s.State, s.Error = event.StateStale, trust.Unescaped(err.Error())
 		}
 	}
-	c.readers.raise()
+	c.readers.notify()
 }
 
-// pull asks for the state and the records that are new, and tells the readers.
-func (c *Client) pull(ctx context.Context, a stateAsk) error {
+// pull fetches the state and the new records, and notifies the readers.
+func (c *Client) pull(ctx context.Context, a stateRequest) error {
 	c.mu.Lock()
 	a.WireAfter, a.AppAfter = c.wireLast, c.appLast
 	c.mu.Unlock()
@@ -96,7 +96,7 @@ func (c *Client) pull(ctx context.Context, a stateAsk) error {
 	older := s.Snapshot.Version < c.version
 	c.mu.Unlock()
 	if older {
-		return nil // another one was faster
+		return nil // a newer state came first
 	}
 	if err := c.fetch(ctx, s.Snapshot.Last); err != nil {
 		return err
@@ -108,7 +108,7 @@ func (c *Client) pull(ctx context.Context, a stateAsk) error {
 // fetch adds the newest records up to last to the recent window.
 func (c *Client) fetch(ctx context.Context, last uint64) error {
 	have := c.last.Load()
-	if have == 0 || last <= have { // a client begins with the log as it is
+	if have == 0 || last <= have { // a client begins at the end of the log
 		c.last.Store(max(have, last))
 		return nil
 	}
@@ -129,7 +129,7 @@ func (c *Client) fetch(ctx context.Context, last uint64) error {
 	return nil
 }
 
-// keep takes the state over and raises the flags.
+// keep makes s the state and notifies the readers.
 func (c *Client) keep(s state) {
 	info := &s.Snapshot.Store
 	info.Err, info.Damage, info.Holder = s.StoreErr.err(), s.Damage.err(), c.pid
@@ -146,11 +146,11 @@ func (c *Client) keep(s state) {
 	c.version = s.Snapshot.Version
 	s.Snapshot.Version += c.livenessChanges
 	c.state = s
-	c.readers.raise()
+	c.readers.notify()
 }
 
-// addNew adds the entries up to number last that are newer than have, and returns
-// the newest number. Two states that were asked for at once may bring the same.
+// addNew adds the entries up to number last that are newer than have, and returns the newest
+// number. Two states that were fetched at once may hold the same entries.
 func addNew[T any](ring *eventlog.Ring[T], entries []T, last, have uint64, size func(T) int) uint64 {
 	if last <= have {
 		return have
@@ -167,7 +167,7 @@ func addNew[T any](ring *eventlog.Ring[T], entries []T, last, have uint64, size 
 // Changed implements [host.API].
 func (c *Client) Changed() (<-chan struct{}, func()) { return c.readers.add() }
 
-// Snapshot implements [host.API]: the state as it was told last.
+// Snapshot implements [host.API]: the state that was received last.
 func (c *Client) Snapshot() host.Snapshot {
 	c.mu.Lock()
 	defer c.mu.Unlock()

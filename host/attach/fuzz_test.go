@@ -32,7 +32,7 @@ func encoded(t testing.TB, value any) []byte {
 
 // FuzzRequests reads what a client might send, for every verb.
 func FuzzRequests(f *testing.F) {
-	f.Add(string(verbState), encoded(f, stateAsk{Since: 3}))
+	f.Add(string(verbState), encoded(f, stateRequest{Since: 3}))
 	f.Add(string(verbPause), encoded(f, event.SubID("aa")))
 	f.Add(string(verbSubscribe), encoded(f, request{Server: "s", Type: trust.Untrusted("\xff"), Args: []byte("{}")}))
 	f.Add(string(verbMark), []byte("\xff\xff\xff\xff"))
@@ -46,7 +46,7 @@ func FuzzRequests(f *testing.F) {
 	})
 }
 
-// FuzzAnswers reads what a first process might send.
+// FuzzAnswers reads what an owner might send.
 func FuzzAnswers(f *testing.F) {
 	raw := []byte(`{"a":1}`)
 	f.Add(encoded(f, page{Records: []record{newRecord(event.Record{Raw: raw, Data: raw[5:6]})}, Next: 2}))
@@ -71,9 +71,8 @@ func FuzzAnswers(f *testing.F) {
 	})
 }
 
-// A client that asks without a session, for a verb that there is not, or with more than a
-// request may have, is told so.
-func TestRequestsThatCannotBeAnswered(t *testing.T) {
+// A request without a session, for an unknown verb, or above the bound of its size gets an error.
+func TestBadRequestsAreRefused(t *testing.T) {
 	s := newServer(Options{}, nil)
 	e := &session{server: s}
 	s.sessions["one"] = e
@@ -111,7 +110,7 @@ func TestRequestsThatCannotBeAnswered(t *testing.T) {
 	}
 }
 
-func TestErrorsCross(t *testing.T) {
+func TestErrorsKeepTheirIdentity(t *testing.T) {
 	for _, k := range kinds() {
 		err := failed(errors.Join(errors.New("no"), k.err)).err()
 		if !errors.Is(err, k.err) {

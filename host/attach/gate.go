@@ -11,8 +11,8 @@ import (
 // maxGates is how many sessions one run may have for its tools.
 const maxGates = 4
 
-// headerRun is sent to open a session for the tools of a run; its token is then that of the
-// run, and nothing but these tools can be asked for.
+// headerRun opens a session for the tools of a run. Its token is that of the run, and it has no
+// verbs but those of the tools.
 const headerRun = "Eventdeck-Run"
 
 // Gates finds the tools of a run for the holder of its token. Error: [react.ErrNoGate].
@@ -29,8 +29,7 @@ type toolCall struct {
 	Args         []byte
 }
 
-// gateVerbs returns what answers them. The run is looked up for each: with its end nothing
-// is answered any more.
+// gateVerbs returns their handlers. Each looks the run up, so that none answers after its end.
 func gateVerbs() map[string]handler {
 	all := map[string]handler{}
 	add := func(name string, h handler) { all[name] = h }
@@ -64,8 +63,8 @@ func (e *session) gate() (react.Gate, error) {
 	return e.server.opts.Gates(e.run, e.token)
 }
 
-// admit says whether a session may be opened: of an operator, or for the tools of a run.
-// Error: [react.ErrToken].
+// admit checks the token of a new session, of an operator or for the tools of a run. Error:
+// [react.ErrToken].
 func (s *Server) admit(e *session) error {
 	if e.run == "" {
 		if !s.isToken(e.token) {
@@ -85,20 +84,16 @@ type Gate struct{ c *Client }
 
 var _ react.Gate = (*Gate)(nil)
 
-// SocketOf returns the socket on which the process listens that has the store in a data
-// directory open.
-func SocketOf(dir string) string { return socketOf(dir) }
-
 // AttachGate connects to the tools of a run, at the socket and with the token that its agent
 // was given.
 //
-// Errors: [ErrNotListening], [ErrVersion], [ErrPeer], [ErrBusy]; [react.ErrToken] for another
+// Errors: [ErrNotListening], [ErrVersion], [ErrPeer], [ErrBusy]; [react.ErrToken] for a wrong
 // token, and after the end of the run; the cause of ctx.
 func AttachGate(ctx context.Context, socket string, run react.RunID, token string) (*Gate, error) {
 	c := newClient("", dialPath(func() string { return socket }))
 	c.run, c.token = run, token
 	if err := c.open(ctx); err != nil {
-		_ = c.Close() // what went wrong before says more
+		_ = c.Close() // err says more
 		return nil, err
 	}
 	return &Gate{c}, nil

@@ -39,7 +39,7 @@ func (r *runs) Call(_ context.Context, server, tool string, args json.RawMessage
 	return react.ToolResult{Content: trust.Untrusted("answer to " + string(args)), Failed: true, Cut: 7}, nil
 }
 
-func TestTheToolsOfARunAreServedForItsTokenOnly(t *testing.T) {
+func TestToolsOfARunNeedItsToken(t *testing.T) {
 	r := &runs{}
 	f := serve(t, t.TempDir(), attach.Options{Gates: r.find})
 	socket := attach.SocketOf(f.dir)
@@ -67,7 +67,7 @@ func TestTheToolsOfARunAreServedForItsTokenOnly(t *testing.T) {
 	if got, err := g.Call(t.Context(), "pager", "drop", nil); !errors.Is(err, react.ErrRefusedStep) {
 		t.Errorf("%+v, %v", got, err)
 	}
-	// It dies with the run, also for who is attached already.
+	// The tools end with the run, also for a client that is attached already.
 	r.over.Store(true)
 	if got, err := g.Tools(t.Context()); !errors.Is(err, react.ErrNoGate) {
 		t.Errorf("%+v, %v", got, err)
@@ -80,7 +80,8 @@ func TestTheToolsOfARunAreServedForItsTokenOnly(t *testing.T) {
 	}
 }
 
-// Who comes at the same time is counted too, and a place is kept for the operator.
+// Sessions that are opened at the same time are counted too, and places are reserved for the
+// operator.
 func TestSessionsOfRunsLeavePlacesForTheOperator(t *testing.T) {
 	f := serve(t, t.TempDir(), attach.Options{Gates: func(react.RunID, string) (react.Gate, error) { return &runs{}, nil }})
 	const places, kept, all = 32, 8, 8 * (maxGates + 1)
@@ -89,7 +90,9 @@ func TestSessionsOfRunsLeavePlacesForTheOperator(t *testing.T) {
 	left, refused := make(chan struct{}), make(chan struct{}, all)
 	for i := range all {
 		wg.Go(func() {
-			g, err := attach.AttachGate(t.Context(), attach.SocketOf(f.dir), react.RunID(fmt.Sprint("run", i%8)), "good")
+			g, err := untilAnswered(func() (*attach.Gate, error) {
+				return attach.AttachGate(t.Context(), attach.SocketOf(f.dir), react.RunID(fmt.Sprint("run", i%8)), "good")
+			})
 			switch {
 			case err == nil:
 				in.Add(1)

@@ -8,9 +8,9 @@ import (
 	"eventdeck/host/react"
 )
 
-// With the token of a run nothing can be asked for but its tools: no verb approves, reads the
-// log or ends anything. And no other session has those.
-func TestATokenOfARunOpensNothingElse(t *testing.T) {
+// A session with the token of a run has only its tools: no verb that approves, reads the log or
+// ends anything. No other session has the tools.
+func TestTokenOfARunOpensOnlyItsTools(t *testing.T) {
 	s := newServer(Options{Gates: func(run react.RunID, token string) (react.Gate, error) {
 		if run != "abcd" || token != "good" {
 			return nil, react.ErrNoGate

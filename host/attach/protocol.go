@@ -49,16 +49,16 @@ const version = 3
 
 // Bounds.
 const (
-	maxClients     = 32
-	keptClients    = 8        // of maxClients, reserved for clients that are not runs
-	maxConnections = 1024     // of all clients
-	maxRunning     = 64       // requests of one client
-	maxRequest     = 8 << 20  // bytes of a request
-	maxAnswer      = 64 << 20 // bytes of an answer
-	pageRecords    = 1000     // of the log in one response
-	pageBytes      = 256 << 10
-	helloWithin    = 2 * time.Second
-	idleAtMost     = time.Minute // the client closes idle connections first, so that the owner never closes one that is about to be used
+	maxClients      = 32
+	reservedClients = 8        // of maxClients, reserved for clients that are not runs
+	maxConnections  = 1024     // of all clients
+	maxRunning      = 64       // requests of one client
+	maxRequest      = 8 << 20  // bytes of a request
+	maxAnswer       = 64 << 20 // bytes of an answer
+	pageRecords     = 1000     // of the log in one response
+	pageBytes       = 256 << 10
+	helloTimeout    = 2 * time.Second
+	idleTimeout     = time.Minute // the client closes idle connections first, so that the owner never closes one that is about to be used
 )
 
 // The headers of the protocol.

@@ -2,14 +2,15 @@ package attach
 
 import "sync"
 
-// readers are those that wait for a change of the state, each with a flag: what it
-// missed is one change. The zero value has none. It has a lock of its own, and calls nothing.
+// readers notifies goroutines that wait for a change of the state. Each has a channel of one slot:
+// several changes that it missed are one. The zero value has no readers.
 type readers struct {
 	mu    sync.Mutex
 	flags map[chan struct{}]struct{}
 }
 
-// add returns the flag of a new reader, which is raised, and how to remove it.
+// add returns the channel of a new reader, which is notified at once, and a function that removes
+// it.
 func (r *readers) add() (changed <-chan struct{}, remove func()) {
 	flag := make(chan struct{}, 1)
 	flag <- struct{}{}
@@ -26,8 +27,8 @@ func (r *readers) add() (changed <-chan struct{}, remove func()) {
 	}
 }
 
-// raise raises every flag.
-func (r *readers) raise() {
+// notify notifies every reader.
+func (r *readers) notify() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for flag := range r.flags {

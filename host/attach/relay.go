@@ -11,14 +11,14 @@ import (
 	"eventdeck/host/trust"
 )
 
-// Relay is a [host.API] that stands for one host after another on the same store: a
-// [Client], and the host of this process once that has taken the store over. Its frontend
-// goes on meanwhile. All methods may be called from any goroutine.
+// Relay is a [host.API] that forwards to one host after another on the same store: a [Client], and
+// the host of this process once it has taken the store over. Frontends keep running meanwhile. All
+// methods may be called from any goroutine.
 type Relay struct {
 	mu   sync.Mutex
 	host host.API
 	lost error  // why the host is gone; nil while it is there
-	base uint64 // added to the versions of the host's states, so that they go on growing
+	base uint64 // added to the versions of the host's states, so that they keep growing
 	last uint64 // newest version that was returned
 	stop func()
 	wg   sync.WaitGroup
@@ -28,14 +28,14 @@ type Relay struct {
 
 var _ host.API = (*Relay)(nil)
 
-// NewRelay returns one that stands for h. The hosts are closed by their owner.
+// NewRelay returns a relay to h. It does not close hosts.
 func NewRelay(h host.API) *Relay {
 	l := &Relay{stop: func() {}}
 	l.Use(h)
 	return l
 }
 
-// Use makes it stand for another host.
+// Use replaces the host.
 func (l *Relay) Use(h host.API) {
 	changed, end := h.Changed()
 	gone := make(chan struct{})
@@ -46,7 +46,7 @@ func (l *Relay) Use(h host.API) {
 	l.mu.Unlock()
 	before()
 	l.wg.Go(func() {
-		l.readers.raise()
+		l.readers.notify()
 		for {
 			select {
 			case <-gone:
@@ -55,31 +55,30 @@ func (l *Relay) Use(h host.API) {
 				if !ok {
 					return
 				}
-				l.readers.raise()
+				l.readers.notify()
 			}
 		}
 	})
 }
 
-// Lose says that the host is gone: its last state is shown with the error as that of the
-// store.
+// Lose marks the host as gone: snapshots have err as the error of the store.
 func (l *Relay) Lose(err error) {
 	l.mu.Lock()
 	l.lost = err
 	l.base++
 	l.mu.Unlock()
-	l.readers.raise()
+	l.readers.notify()
 }
 
-// Control implements [Controller]: that of the host, nil where it has none.
+// Control implements [Controller]: that of the host, nil if it has none.
 func (l *Relay) Control() react.Control {
-	if c, ok := l.now().(Controller); ok {
+	if c, ok := l.current().(Controller); ok {
 		return c.Control()
 	}
 	return nil
 }
 
-func (l *Relay) now() host.API {
+func (l *Relay) current() host.API {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.host
@@ -87,7 +86,7 @@ func (l *Relay) now() host.API {
 
 // Snapshot implements [host.API].
 func (l *Relay) Snapshot() host.Snapshot {
-	snap := l.now().Snapshot()
+	snap := l.current().Snapshot()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.lost != nil {
@@ -101,7 +100,7 @@ func (l *Relay) Snapshot() host.Snapshot {
 // Changed implements [host.API].
 func (l *Relay) Changed() (<-chan struct{}, func()) { return l.readers.add() }
 
-// Close ends the relay. The hosts stay.
+// Close ends the relay, and leaves the hosts open.
 func (l *Relay) Close() error {
 	l.mu.Lock()
 	stop := l.stop
@@ -113,170 +112,170 @@ func (l *Relay) Close() error {
 
 // Log implements [host.API].
 func (l *Relay) Log() *eventlog.Log {
-	return l.now().Log()
+	return l.current().Log()
 }
 
 // Audit implements [host.API].
 func (l *Relay) Audit() *eventlog.Audit {
-	return l.now().Audit()
+	return l.current().Audit()
 }
 
 // Wire implements [host.API].
 func (l *Relay) Wire() *eventlog.Ring[host.WireFrame] {
-	return l.now().Wire()
+	return l.current().Wire()
 }
 
 // AppLog implements [host.API].
 func (l *Relay) AppLog() *eventlog.Ring[host.LogLine] {
-	return l.now().AppLog()
+	return l.current().AppLog()
 }
 
 // Stats implements [host.API].
 func (l *Relay) Stats() host.Stats {
-	return l.now().Stats()
+	return l.current().Stats()
 }
 
 // Refusals implements [host.API].
 func (l *Relay) Refusals() []event.Refusal {
-	return l.now().Refusals()
+	return l.current().Refusals()
 }
 
 // Types implements [host.API].
 func (l *Relay) Types(ctx context.Context, server string) ([]event.Type, error) {
-	return l.now().Types(ctx, server)
+	return l.current().Types(ctx, server)
 }
 
 // Announced implements [host.API].
 func (l *Relay) Announced(ctx context.Context, server string) ([]event.Type, error) {
-	return l.now().Announced(ctx, server)
+	return l.current().Announced(ctx, server)
 }
 
 // Connected implements [host.API].
 func (l *Relay) Connected(ctx context.Context, server string, firstTry bool) (host.ServerView, error) {
-	return l.now().Connected(ctx, server, firstTry)
+	return l.current().Connected(ctx, server, firstTry)
 }
 
 // Check implements [host.API].
 func (l *Relay) Check(ctx context.Context, r host.Request) (event.Mode, error) {
-	return l.now().Check(ctx, r)
+	return l.current().Check(ctx, r)
 }
 
 // Preview implements [host.API].
 func (l *Relay) Preview(r host.Request) (host.Preview, error) {
-	return l.now().Preview(r)
+	return l.current().Preview(r)
 }
 
 // Remote implements [host.API].
 func (l *Relay) Remote(ctx context.Context, server string) ([]host.RemoteSubscription, error) {
-	return l.now().Remote(ctx, server)
+	return l.current().Remote(ctx, server)
 }
 
 // AddServer implements [host.API].
 func (l *Relay) AddServer(s event.Server) {
-	l.now().AddServer(s)
+	l.current().AddServer(s)
 }
 
 // Reconnect implements [host.API].
 func (l *Relay) Reconnect(server string) error {
-	return l.now().Reconnect(server)
+	return l.current().Reconnect(server)
 }
 
 // RemoveServer implements [host.API].
 func (l *Relay) RemoveServer(ctx context.Context, name string) error {
-	return l.now().RemoveServer(ctx, name)
+	return l.current().RemoveServer(ctx, name)
 }
 
 // TestServer implements [host.API].
 func (l *Relay) TestServer(ctx context.Context, s event.Server) (host.ServerView, error) {
-	return l.now().TestServer(ctx, s)
+	return l.current().TestServer(ctx, s)
 }
 
 // SignIn implements [host.API].
 func (l *Relay) SignIn(ctx context.Context, server string) (host.SignIn, error) {
-	return l.now().SignIn(ctx, server)
+	return l.current().SignIn(ctx, server)
 }
 
 // SignOut implements [host.API].
 func (l *Relay) SignOut(ctx context.Context, server string) error {
-	return l.now().SignOut(ctx, server)
+	return l.current().SignOut(ctx, server)
 }
 
 // Subscribe implements [host.API].
 func (l *Relay) Subscribe(ctx context.Context, r host.Request) (event.Subscription, error) {
-	return l.now().Subscribe(ctx, r)
+	return l.current().Subscribe(ctx, r)
 }
 
 // Unsubscribe implements [host.API].
 func (l *Relay) Unsubscribe(ctx context.Context, id event.SubID) error {
-	return l.now().Unsubscribe(ctx, id)
+	return l.current().Unsubscribe(ctx, id)
 }
 
 // Pause implements [host.API].
 func (l *Relay) Pause(ctx context.Context, id event.SubID) error {
-	return l.now().Pause(ctx, id)
+	return l.current().Pause(ctx, id)
 }
 
 // Resume implements [host.API].
 func (l *Relay) Resume(ctx context.Context, id event.SubID) error {
-	return l.now().Resume(ctx, id)
+	return l.current().Resume(ctx, id)
 }
 
 // SetMode implements [host.API].
 func (l *Relay) SetMode(ctx context.Context, id event.SubID, m event.Mode) error {
-	return l.now().SetMode(ctx, id, m)
+	return l.current().SetMode(ctx, id, m)
 }
 
 // SetFailover implements [host.API].
 func (l *Relay) SetFailover(ctx context.Context, id event.SubID, on bool) error {
-	return l.now().SetFailover(ctx, id, on)
+	return l.current().SetFailover(ctx, id, on)
 }
 
 // Refresh implements [host.API].
 func (l *Relay) Refresh(ctx context.Context, id event.SubID) error {
-	return l.now().Refresh(ctx, id)
+	return l.current().Refresh(ctx, id)
 }
 
 // ResetCursor implements [host.API].
 func (l *Relay) ResetCursor(ctx context.Context, id event.SubID, from host.From) error {
-	return l.now().ResetCursor(ctx, id, from)
+	return l.current().ResetCursor(ctx, id, from)
 }
 
 // RotateSecret implements [host.API].
 func (l *Relay) RotateSecret(ctx context.Context, id event.SubID) error {
-	return l.now().RotateSecret(ctx, id)
+	return l.current().RotateSecret(ctx, id)
 }
 
 // EndRemote implements [host.API].
 func (l *Relay) EndRemote(ctx context.Context, server string, id trust.Text) error {
-	return l.now().EndRemote(ctx, server, id)
+	return l.current().EndRemote(ctx, server, id)
 }
 
 // Setting implements [host.API].
 func (l *Relay) Setting(key string) (string, error) {
-	return l.now().Setting(key)
+	return l.current().Setting(key)
 }
 
 // SetSetting implements [host.API].
 func (l *Relay) SetSetting(ctx context.Context, key, value string) error {
-	return l.now().SetSetting(ctx, key, value)
+	return l.current().SetSetting(ctx, key, value)
 }
 
 // Marks implements [host.API].
 func (l *Relay) Marks() []event.Mark {
-	return l.now().Marks()
+	return l.current().Marks()
 }
 
 // SetMark implements [host.API].
 func (l *Relay) SetMark(ctx context.Context, m event.Mark) error {
-	return l.now().SetMark(ctx, m)
+	return l.current().SetMark(ctx, m)
 }
 
 // RemoveMark implements [host.API].
 func (l *Relay) RemoveMark(ctx context.Context, seq uint64, line bool) error {
-	return l.now().RemoveMark(ctx, seq, line)
+	return l.current().RemoveMark(ctx, seq, line)
 }
 
 // Printed implements [host.API].
 func (l *Relay) Printed(ctx context.Context, id event.SubID, seq uint64) error {
-	return l.now().Printed(ctx, id, seq)
+	return l.current().Printed(ctx, id, seq)
 }

@@ -7,7 +7,7 @@ import (
 	"eventdeck/host"
 )
 
-// stated is a host with a state and a flag.
+// stated is a host with a fixed snapshot.
 type stated struct {
 	host.API
 	snap host.Snapshot
@@ -17,8 +17,8 @@ type stated struct {
 func (s *stated) Snapshot() host.Snapshot            { return s.snap }
 func (s *stated) Changed() (<-chan struct{}, func()) { return s.flag, func() {} }
 
-// A frontend goes on when another host takes the place of one that is gone: its flag is
-// raised, and versions go on growing.
+// A frontend keeps running when another host replaces one that is gone: it is notified, and
+// versions keep growing.
 func TestRelay(t *testing.T) {
 	one := &stated{snap: host.Snapshot{Version: 70}, flag: make(chan struct{}, 1)}
 	l := NewRelay(one)

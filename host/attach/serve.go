@@ -13,11 +13,11 @@ import (
 	"eventdeck/host/event"
 )
 
-// handler reads what a verb takes, and returns what answers it. Error: [ErrAnswer]
-// for a body that is not what the verb takes.
+// handler decodes the argument of a verb, and returns the call that answers it. Error: [ErrAnswer]
+// for a body that is no argument of the verb.
 type handler func(body *gob.Decoder) (call func(context.Context, *session) (any, error), err error)
 
-// answer makes a handler of a function.
+// answer returns the name of a verb and a handler that calls fn.
 func answer[In, Out any](v verb[In, Out], fn func(context.Context, *session, In) (Out, error)) (string, handler) {
 	return string(v), func(body *gob.Decoder) (func(context.Context, *session) (any, error), error) {
 		var in In
@@ -28,8 +28,8 @@ func answer[In, Out any](v verb[In, Out], fn func(context.Context, *session, In)
 	}
 }
 
-// changing is answer for what changes something: see [Server.finishing].
-func changing[In, Out any](v verb[In, Out], fn func(context.Context, *session, In) (Out, error)) (string, handler) {
+// handleChange is answer for changes: see [Server.finishing].
+func handleChange[In, Out any](v verb[In, Out], fn func(context.Context, *session, In) (Out, error)) (string, handler) {
 	return answer(v, func(ctx context.Context, e *session, in In) (Out, error) {
 		ctx, stop := e.server.finishing(ctx)
 		defer stop()
@@ -37,27 +37,27 @@ func changing[In, Out any](v verb[In, Out], fn func(context.Context, *session, I
 	})
 }
 
-// reading is answer for what the host tells.
-func reading[In, Out any](v verb[In, Out], fn func(host.API, context.Context, In) (Out, error)) (string, handler) {
+// handleRead is answer for methods of the host that change nothing.
+func handleRead[In, Out any](v verb[In, Out], fn func(host.API, context.Context, In) (Out, error)) (string, handler) {
 	return answer(v, func(ctx context.Context, e *session, in In) (Out, error) { return fn(e.api(), ctx, in) })
 }
 
-// doing is changing for what the host does, and has no answer but its error.
-func doing[In any](v verb[In, nothing], fn func(host.API, context.Context, In) error) (string, handler) {
-	return changing(v, func(ctx context.Context, e *session, in In) (nothing, error) { return false, fn(e.api(), ctx, in) })
+// handleAct is handleChange for methods of the host without a result.
+func handleAct[In any](v verb[In, nothing], fn func(host.API, context.Context, In) error) (string, handler) {
+	return handleChange(v, func(ctx context.Context, e *session, in In) (nothing, error) { return false, fn(e.api(), ctx, in) })
 }
 
-// handlers returns what answers each verb.
+// handlers returns the handler of each verb.
 func handlers() map[string]handler {
 	all := map[string]handler{}
 	add := func(name string, h handler) { all[name] = h }
-	add(answer(verbState, giveState))
-	add(answer(verbRecords, giveRecords))
+	add(answer(verbState, answerState))
+	add(answer(verbRecords, answerRecords))
 	add(answer(verbGet, func(_ context.Context, e *session, seq uint64) (record, error) {
 		r, err := e.api().Log().Get(seq)
 		return newRecord(r), err
 	}))
-	add(answer(verbHas, func(_ context.Context, e *session, k eventKey) (bool, error) {
+	add(answer(verbHasEvent, func(_ context.Context, e *session, k eventKey) (bool, error) {
 		return e.store().HasEvent(k.Sub, k.ID), nil
 	}))
 	add(answer(verbSubs, func(_ context.Context, e *session, _ nothing) ([]event.Subscription, error) {
@@ -66,61 +66,61 @@ func handlers() map[string]handler {
 	add(answer(verbSub, func(_ context.Context, e *session, id event.SubID) (event.Subscription, error) {
 		return e.store().Subscription(id)
 	}))
-	add(answer(verbAudit, giveAudit))
+	add(answer(verbAudit, answerAudit))
 	add(answer(verbSeen, func(_ context.Context, e *session, _ nothing) ([]event.ServerSeen, error) {
 		return e.store().Servers(), nil
 	}))
-	add(reading(verbStats, func(h host.API, _ context.Context, _ nothing) (host.Stats, error) { return h.Stats(), nil }))
-	add(reading(verbRefused, func(h host.API, _ context.Context, _ nothing) ([]event.Refusal, error) { return h.Refusals(), nil }))
-	add(answer(verbKeep, func(_ context.Context, e *session, _ nothing) (event.Retention, error) {
+	add(handleRead(verbStats, func(h host.API, _ context.Context, _ nothing) (host.Stats, error) { return h.Stats(), nil }))
+	add(handleRead(verbRefused, func(h host.API, _ context.Context, _ nothing) ([]event.Refusal, error) { return h.Refusals(), nil }))
+	add(answer(verbRetention, func(_ context.Context, e *session, _ nothing) (event.Retention, error) {
 		return e.store().Retention(), nil
 	}))
-	add(answer(verbBackup, giveBackup))
-	add(changing(verbSetKeep, func(ctx context.Context, e *session, r event.Retention) (nothing, error) {
+	add(answer(verbBackup, answerBackup))
+	add(handleChange(verbSetRetention, func(ctx context.Context, e *session, r event.Retention) (nothing, error) {
 		return false, e.store().SetRetention(ctx, r)
 	}))
 	addServers(add)
 	addSubscriptions(add)
-	addKept(add)
+	addSettings(add)
 	addReactions(add)
 	return all
 }
 
 func addServers(add func(string, handler)) {
 	add(answer(verbAdd, addServer))
-	add(reading(verbTypes, host.API.Types))
-	add(reading(verbAnnounced, host.API.Announced))
-	add(reading(verbReached, func(h host.API, ctx context.Context, a reachAsk) (serverAnswer, error) {
+	add(handleRead(verbTypes, host.API.Types))
+	add(handleRead(verbAnnounced, host.API.Announced))
+	add(handleRead(verbConnected, func(h host.API, ctx context.Context, a connectRequest) (serverAnswer, error) {
 		v, err := h.Connected(ctx, a.Server, a.FirstTry)
 		return serverAnswer{v}, err
 	}))
-	add(reading(verbReconnect, func(h host.API, _ context.Context, server string) (nothing, error) { return false, h.Reconnect(server) }))
-	add(doing(verbRemove, host.API.RemoveServer))
-	add(reading(verbRemote, host.API.Remote))
-	add(doing(verbEndRemote, func(h host.API, ctx context.Context, r remoteID) error { return h.EndRemote(ctx, r.Server, r.ID) }))
+	add(handleRead(verbReconnect, func(h host.API, _ context.Context, server string) (nothing, error) { return false, h.Reconnect(server) }))
+	add(handleAct(verbRemove, host.API.RemoveServer))
+	add(handleRead(verbRemote, host.API.Remote))
+	add(handleAct(verbEndRemote, func(h host.API, ctx context.Context, r remoteID) error { return h.EndRemote(ctx, r.Server, r.ID) }))
 	add(answer(verbName, func(ctx context.Context, e *session, address string) (string, error) {
 		return host.AddressName(ctx, e.store(), address)
 	}))
 	add(answer(verbSignIn, beginSignIn))
 	add(answer(verbWait, waitSignIn))
-	add(doing(verbSignOut, host.API.SignOut))
+	add(handleAct(verbSignOut, host.API.SignOut))
 }
 
 func addSubscriptions(add func(string, handler)) {
-	add(reading(verbPreview, func(h host.API, _ context.Context, r request) (host.Preview, error) { return h.Preview(r.request()) }))
-	add(reading(verbCheck, func(h host.API, ctx context.Context, r request) (event.Mode, error) { return h.Check(ctx, r.request()) }))
-	add(changing(verbSubscribe, func(ctx context.Context, e *session, r request) (event.Subscription, error) {
+	add(handleRead(verbPreview, func(h host.API, _ context.Context, r request) (host.Preview, error) { return h.Preview(r.request()) }))
+	add(handleRead(verbCheck, func(h host.API, ctx context.Context, r request) (event.Mode, error) { return h.Check(ctx, r.request()) }))
+	add(handleChange(verbSubscribe, func(ctx context.Context, e *session, r request) (event.Subscription, error) {
 		return e.api().Subscribe(ctx, r.request())
 	}))
-	add(doing(verbEnd, host.API.Unsubscribe))
-	add(doing(verbPause, host.API.Pause))
-	add(doing(verbResume, host.API.Resume))
-	add(doing(verbRefresh, host.API.Refresh))
-	add(doing(verbRotate, host.API.RotateSecret))
-	add(doing(verbMode, func(h host.API, ctx context.Context, m modeChange) error { return h.SetMode(ctx, m.Sub, m.Mode) }))
-	add(doing(verbFailover, func(h host.API, ctx context.Context, c failoverChange) error { return h.SetFailover(ctx, c.Sub, c.On) }))
-	add(doing(verbReset, func(h host.API, ctx context.Context, r reset) error { return h.ResetCursor(ctx, r.Sub, r.From) }))
-	add(changing(verbPrinted, func(ctx context.Context, e *session, p printed) (nothing, error) {
+	add(handleAct(verbEnd, host.API.Unsubscribe))
+	add(handleAct(verbPause, host.API.Pause))
+	add(handleAct(verbResume, host.API.Resume))
+	add(handleAct(verbRefresh, host.API.Refresh))
+	add(handleAct(verbRotate, host.API.RotateSecret))
+	add(handleAct(verbMode, func(h host.API, ctx context.Context, m modeChange) error { return h.SetMode(ctx, m.Sub, m.Mode) }))
+	add(handleAct(verbFailover, func(h host.API, ctx context.Context, c failoverChange) error { return h.SetFailover(ctx, c.Sub, c.On) }))
+	add(handleAct(verbReset, func(h host.API, ctx context.Context, r reset) error { return h.ResetCursor(ctx, r.Sub, r.From) }))
+	add(handleChange(verbPrinted, func(ctx context.Context, e *session, p printed) (nothing, error) {
 		if !e.server.claim(p.Sub, e) {
 			return false, ErrPrints
 		}
@@ -128,18 +128,18 @@ func addSubscriptions(add func(string, handler)) {
 	}))
 }
 
-func addKept(add func(string, handler)) {
-	add(reading(verbSetting, func(h host.API, _ context.Context, key string) (string, error) { return h.Setting(key) }))
-	add(doing(verbSetSetting, func(h host.API, ctx context.Context, s setting) error { return h.SetSetting(ctx, s.Key, s.Value) }))
-	add(doing(verbMark, host.API.SetMark))
-	add(doing(verbUnmark, func(h host.API, ctx context.Context, m markID) error { return h.RemoveMark(ctx, m.Seq, m.Line) }))
+func addSettings(add func(string, handler)) {
+	add(handleRead(verbSetting, func(h host.API, _ context.Context, key string) (string, error) { return h.Setting(key) }))
+	add(handleAct(verbSetSetting, func(h host.API, ctx context.Context, s setting) error { return h.SetSetting(ctx, s.Key, s.Value) }))
+	add(handleAct(verbMark, host.API.SetMark))
+	add(handleAct(verbUnmark, func(h host.API, ctx context.Context, m markID) error { return h.RemoveMark(ctx, m.Seq, m.Line) }))
 }
 
 func (e *session) api() host.API      { return e.server.opts.API }
 func (e *session) store() event.Store { return e.server.opts.Store }
 
-// giveState waits for a state that is newer than the client's.
-func giveState(ctx context.Context, e *session, a stateAsk) (state, error) {
+// answerState waits for a state that is newer than the client's.
+func answerState(ctx context.Context, e *session, a stateRequest) (state, error) {
 	changed, stop := e.api().Changed()
 	defer stop()
 	late := time.NewTimer(max(a.Wait, 0))
@@ -161,8 +161,8 @@ func giveState(ctx context.Context, e *session, a stateAsk) (state, error) {
 	}
 }
 
-// fill adds what belongs to a state beside the snapshot.
-func (e *session) fill(out state, a stateAsk) state {
+// fill adds the parts of a state that the snapshot does not have.
+func (e *session) fill(out state, a stateRequest) state {
 	info := &out.Snapshot.Store
 	out.StoreErr, out.Damage = failed(info.Err), failed(info.Damage)
 	info.Err, info.Damage = nil, nil
@@ -185,8 +185,8 @@ func (e *session) fill(out state, a stateAsk) state {
 	return out
 }
 
-// giveRecords reads a page. Nothing is held while it is sent.
-func giveRecords(ctx context.Context, e *session, s recordRange) (page, error) {
+// answerRecords reads a page of the log.
+func answerRecords(ctx context.Context, e *session, s recordRange) (page, error) {
 	var out page
 	size, most := 0, min(max(s.Count, 1), pageRecords)
 	take := func(r event.Record) bool {
@@ -217,7 +217,7 @@ func giveRecords(ctx context.Context, e *session, s recordRange) (page, error) {
 	return out, err
 }
 
-func giveAudit(_ context.Context, e *session, a auditAsk) ([]event.AuditEntry, error) {
+func answerAudit(_ context.Context, e *session, a auditRequest) ([]event.AuditEntry, error) {
 	var out []event.AuditEntry
 	most := min(max(a.Count, 1), pageRecords)
 	err := e.api().Audit().Before(a.Before, func(r event.AuditEntry) bool {
@@ -227,8 +227,8 @@ func giveAudit(_ context.Context, e *session, a auditAsk) ([]event.AuditEntry, e
 	return out, err
 }
 
-// giveBackup copies the store to a file of this system.
-func giveBackup(ctx context.Context, e *session, file string) (int64, error) {
+// answerBackup copies the store to a file of this system.
+func answerBackup(ctx context.Context, e *session, file string) (int64, error) {
 	b, ok := e.store().(Backuper)
 	if !ok || !filepath.IsAbs(file) {
 		return 0, fmt.Errorf("%w: a copy of the store", ErrNotHere)
@@ -236,8 +236,8 @@ func giveBackup(ctx context.Context, e *session, file string) (int64, error) {
 	return b.Backup(ctx, file)
 }
 
-// addServer makes a server known that is not. The description is that of the owner
-// process: a client's would bring secrets over the socket.
+// addServer adds a server, if it is new. The description is the owner's own: a client's would bring
+// secrets over the socket.
 func addServer(ctx context.Context, e *session, want serverName) (nothing, error) {
 	known := false
 	for _, v := range e.api().Snapshot().Servers {
@@ -265,7 +265,7 @@ func addServer(ctx context.Context, e *session, want serverName) (nothing, error
 	return false, nil
 }
 
-// maxSignIns bounds the sign-ins of one client that are waited for.
+// maxSignIns bounds the pending sign-ins of one client.
 const maxSignIns = 4
 
 func beginSignIn(ctx context.Context, e *session, server string) (signInAnswer, error) {

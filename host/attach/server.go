@@ -20,13 +20,13 @@ import (
 	"eventdeck/host/react"
 )
 
-// Options say what a [Server] answers for. API, Store and Dir are needed.
+// Options configure a [Server]. API, Store and Dir are needed.
 type Options struct {
 	API   host.API
 	Store event.Store
 	Dir   string       // the data directory of the store
 	Log   *slog.Logger // nil: nowhere
-	// Control is of the engine of reactions that runs here; nil: none does.
+	// Control controls the engine of reactions in this process; nil: there is none.
 	Control react.Control
 	// Gates finds the tools of runs; nil: there are none.
 	Gates Gates
@@ -88,18 +88,18 @@ func newServer(o Options, unlisten func() error) *Server {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel
 	s.http = &http.Server{
-		Handler: s, ReadHeaderTimeout: helloWithin, IdleTimeout: 2 * idleAtMost,
+		Handler: s, ReadHeaderTimeout: helloTimeout, IdleTimeout: 2 * idleTimeout,
 		BaseContext: func(net.Listener) context.Context { return ctx },
 		ErrorLog:    slog.NewLogLogger(o.Log.Handler(), slog.LevelWarn),
 	}
 	return s
 }
 
-// answerWithin bounds the last answers.
-const answerWithin = 3 * time.Second
+// answerTimeout bounds the wait for the last responses of a server that closes.
+const answerTimeout = 3 * time.Second
 
-// finishing returns a context for a change. It ends with ctx, but a server that closes
-// gives a change that was begun answerWithin: it may be what made the server close.
+// finishing returns a context for a change. It ends with ctx, but a server that closes gives a
+// running change another answerTimeout: the change may be why the server closes.
 func (s *Server) finishing(ctx context.Context) (context.Context, context.CancelFunc) {
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
@@ -110,7 +110,7 @@ func (s *Server) finishing(ctx context.Context) (context.Context, context.Cancel
 			cancel() // the client is gone
 			return
 		}
-		late := time.AfterFunc(answerWithin, cancel)
+		late := time.AfterFunc(answerTimeout, cancel)
 		context.AfterFunc(own, func() { late.Stop() })
 	})
 	return own, func() {
@@ -119,17 +119,17 @@ func (s *Server) finishing(ctx context.Context) (context.Context, context.Cancel
 	}
 }
 
-// Close ends the clients and waits for what they asked for.
+// Close ends the sessions, and waits for the requests under way.
 func (s *Server) Close() error {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
 	s.cancel()
-	ctx, cancel := context.WithTimeout(context.Background(), answerWithin)
+	ctx, cancel := context.WithTimeout(context.Background(), answerTimeout)
 	defer cancel()
 	var err error
 	if s.http.Shutdown(ctx) != nil { // a client reads no answer
-		err = closed(s.http.Close())
+		err = ignoreClosed(s.http.Close())
 	}
 	err = errors.Join(err, s.unlisten())
 	s.wg.Wait()
@@ -150,29 +150,29 @@ func (s *Server) claim(id event.SubID, by *session) bool {
 	return true
 }
 
-// ServeHTTP answers one request. It may be served over any transport that proves who
-// asks; [Serve] has it on a socket for processes of the same user.
+// ServeHTTP answers one request. Any transport that authenticates the client will do; [Serve] uses
+// a socket for processes of the same user.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set(headerVersion, strconv.Itoa(version))
 	w.Header().Set(headerPID, strconv.Itoa(os.Getpid()))
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
-		dismiss(w, http.StatusServiceUnavailable, net.ErrClosed)
+		rejectAndClose(w, http.StatusServiceUnavailable, net.ErrClosed)
 		return
 	}
 	s.wg.Add(1)
 	s.mu.Unlock()
 	defer s.wg.Done()
 	if r.URL.Path == pathOf(pathSession) {
-		s.hold(w, r)
+		s.serveSession(w, r)
 		return
 	}
 	s.mu.Lock()
 	e := s.sessions[r.Header.Get(headerSession)]
 	s.mu.Unlock()
 	if e == nil {
-		dismiss(w, http.StatusNotFound, fmt.Errorf("%w: it has no session", ErrNotHere))
+		rejectAndClose(w, http.StatusNotFound, fmt.Errorf("%w: it has no session", ErrNotHere))
 		return
 	}
 	verbs := s.verbs
@@ -188,21 +188,21 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	refuse(w, http.StatusNotFound, fmt.Errorf("%w: %.40q", ErrNotHere, r.URL.Path))
 }
 
-// hold keeps a session until the client or the server ends.
-func (s *Server) hold(w http.ResponseWriter, r *http.Request) {
+// serveSession keeps a session until the client or the server ends.
+func (s *Server) serveSession(w http.ResponseWriter, r *http.Request) {
 	e := &session{server: s, signIns: map[uint64]host.SignIn{}, run: react.RunID(r.Header.Get(headerRun)), token: r.Header.Get(headerToken)}
 	if err := s.admit(e); err != nil {
 		s.opts.Log.Warn("a process without the token wanted to attach", "pid", r.Header.Get(headerPID))
-		dismiss(w, http.StatusForbidden, err)
+		rejectAndClose(w, http.StatusForbidden, err)
 		return
 	}
 	id := rand.Text()
 	e.idle.L = &e.mu
-	if err := s.enter(id, e); err != nil {
-		dismiss(w, http.StatusServiceUnavailable, err)
+	if err := s.addSession(id, e); err != nil {
+		rejectAndClose(w, http.StatusServiceUnavailable, err)
 		return
 	}
-	defer s.forget(id, e)
+	defer s.removeSession(id, e)
 	w.Header().Set(headerSession, id)
 	w.WriteHeader(http.StatusOK)
 	if http.NewResponseController(w).Flush() != nil {
@@ -211,12 +211,12 @@ func (s *Server) hold(w http.ResponseWriter, r *http.Request) {
 	log := s.opts.Log.With("pid", r.Header.Get(headerPID))
 	log.Info("a process is attached")
 	<-r.Context().Done()
-	e.answered() // a client takes the end of its session for that of all answers
+	e.awaitIdle() // a client takes the end of its session as the end of all responses
 	log.Info("a process is not attached any more")
 }
 
-// enter takes up a session if there is a place for it. Error: [ErrBusy].
-func (s *Server) enter(id string, e *session) error {
+// addSession adds a session if there is a place for it. Error: [ErrBusy].
+func (s *Server) addSession(id string, e *session) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	ofRuns, ofRun := 0, 0
@@ -233,15 +233,15 @@ func (s *Server) enter(id string, e *session) error {
 		return fmt.Errorf("%w: %d processes are attached", ErrBusy, maxClients)
 	case e.run != "" && ofRun >= maxGates:
 		return fmt.Errorf("%w: %d sessions of run %s", ErrBusy, ofRun, e.run)
-	case e.run != "" && ofRuns >= maxClients-keptClients:
+	case e.run != "" && ofRuns >= maxClients-reservedClients:
 		return fmt.Errorf("%w: %d sessions of runs", ErrBusy, ofRuns)
 	}
 	s.sessions[id] = e
 	return nil
 }
 
-// forget ends a session: another client may print what it printed.
-func (s *Server) forget(id string, e *session) {
+// removeSession removes a session: another client may print the subscriptions that it printed.
+func (s *Server) removeSession(id string, e *session) {
 	s.mu.Lock()
 	delete(s.sessions, id)
 	for sub, by := range s.prints {
@@ -297,8 +297,8 @@ func (e *session) answer(w http.ResponseWriter, r *http.Request, handle handler)
 	_ = gob.NewEncoder(w).Encode(out) // a client that is gone needs no answer
 }
 
-// answered waits until no request is under way.
-func (e *session) answered() {
+// awaitIdle waits until no request is under way.
+func (e *session) awaitIdle() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for e.running > 0 {
@@ -306,11 +306,11 @@ func (e *session) answered() {
 	}
 }
 
-// dismiss answers a request without a session with an error, and ends the connection, which would
-// keep others out.
-func dismiss(w http.ResponseWriter, status int, err error) {
+// rejectAndClose answers a request without a session with an error, and closes the connection,
+// which would take a place from others.
+func rejectAndClose(w http.ResponseWriter, status int, err error) {
 	w.Header().Set("Connection", "close")
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(helloWithin)) // for the rest of the request; not every transport has one
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(helloTimeout)) // for the rest of the request; not every transport has one
 	refuse(w, status, err)
 }
 

@@ -17,10 +17,10 @@ import (
 	"eventdeck/host/event"
 )
 
-// stopping is a first process that answers until it is stopped, and again once it goes on.
+// stopping is an owner that answers until it is stopped, and again once it continues.
 type stopping struct {
-	stopped chan struct{} // closed when it is
-	goesOn  chan struct{} // closed when it does
+	stopped chan struct{} // closed when the owner is stopped
+	goesOn  chan struct{} // closed when the owner continues
 }
 
 func newStopping() *stopping {
@@ -52,7 +52,7 @@ func (s *stopping) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = gob.NewEncoder(w).Encode(v) // the client tells what is wrong
 }
 
-// serves runs a first process for the time of a test.
+// serves runs an owner for the time of a test.
 func (s *stopping) serves(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -82,10 +82,10 @@ func words(s host.Snapshot) (out [2]event.State) {
 	return out
 }
 
-// A first process that was stopped holds the connection open and says nothing.
-func TestAFirstThatIsStoppedDoesNotLookAlive(t *testing.T) {
-	first := newStopping()
-	dir := first.serves(t)
+// An owner that was stopped holds the connection open and sends nothing.
+func TestStoppedOwnerDoesNotLookAlive(t *testing.T) {
+	owner := newStopping()
+	dir := owner.serves(t)
 	c, err := attach(t.Context(), dir, dialSocket(dir), time.Millisecond, 10*time.Millisecond)
 	must(t, err)
 	defer c.Close()
@@ -106,7 +106,7 @@ func TestAFirstThatIsStoppedDoesNotLookAlive(t *testing.T) {
 		}
 	}
 	before := await("alive", [2]event.State{event.StateLive, event.StatePaused})
-	close(first.stopped)
+	close(owner.stopped)
 	old := await("silent", [2]event.State{event.StateStale, event.StatePaused})
 	if !errors.Is(old.Store.Err, event.ErrSilent) || old.Version <= before.Version {
 		t.Errorf("%v, version %d after %d", old.Store.Err, old.Version, before.Version)
@@ -114,22 +114,22 @@ func TestAFirstThatIsStoppedDoesNotLookAlive(t *testing.T) {
 	if before.Subs[0].Status.State != event.StateLive {
 		t.Error("a snapshot that a reader holds was changed")
 	}
-	close(first.goesOn)
+	close(owner.goesOn)
 	again := await("heard again", [2]event.State{event.StateLive, event.StatePaused})
 	if again.Store.Err != nil || again.Version <= old.Version {
 		t.Errorf("%v, version %d after %d", again.Store.Err, again.Version, old.Version)
 	}
 }
 
-// A first process that was stopped reads nothing: a client that asks waits for no longer
-// than the context says, also while the question cannot be written.
-func TestQuestionsEndThatCannotBeWritten(t *testing.T) {
-	first := newStopping()
-	dir := first.serves(t)
+// An owner that was stopped reads nothing: a request ends with its context, also while it cannot be
+// written.
+func TestRequestThatCannotBeWrittenEndsWithItsContext(t *testing.T) {
+	owner := newStopping()
+	dir := owner.serves(t)
 	c, err := attach(t.Context(), dir, dialSocket(dir), time.Hour, time.Hour)
 	must(t, err)
 	defer c.Close()
-	close(first.stopped)
+	close(owner.stopped)
 	for range 2 {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		defer cancel()

@@ -15,9 +15,9 @@ import (
 	"eventdeck/host/event"
 )
 
-func TestTheEndOfTheFirstIsTold(t *testing.T) {
+func TestEndOfTheOwnerIsReported(t *testing.T) {
 	dir := t.TempDir()
-	f := newFirst(t, dir, nil)
+	f := newOwner(t, dir, nil)
 	c := f.client()
 	if err := f.server.Close(); err != nil {
 		t.Fatal(err)
@@ -53,7 +53,7 @@ func TestStaleSocketIsReplaced(t *testing.T) {
 	if _, err := attach.Attach(t.Context(), dir); !errors.Is(err, attach.ErrNotListening) {
 		t.Error(err)
 	}
-	f := newFirst(t, dir, nil)
+	f := newOwner(t, dir, nil)
 	if c := f.client(); c.PID() != os.Getpid() {
 		t.Error(c.PID())
 	}
@@ -62,11 +62,11 @@ func TestStaleSocketIsReplaced(t *testing.T) {
 	}
 }
 
-func TestSocketOfADirectoryWithALongName(t *testing.T) {
+func TestSocketOfDirectoryWithLongPath(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
 	dir := filepath.Join(t.TempDir(), strings.Repeat("long-", 30))
-	f := newFirst(t, dir, nil)
+	f := newOwner(t, dir, nil)
 	f.client()
 	if err := f.server.Close(); err != nil {
 		t.Fatal(err)
@@ -81,9 +81,9 @@ func TestSocketOfADirectoryWithALongName(t *testing.T) {
 	}
 }
 
-// A client that is away costs the first nothing but its connection.
-func TestAClientThatReadsNothing(t *testing.T) {
-	f := newFirst(t, t.TempDir(), nil)
+// A client that reads nothing costs the owner only its connection.
+func TestClientThatReadsNothing(t *testing.T) {
+	f := newOwner(t, t.TempDir(), nil)
 	conn, err := net.Dial("unix", filepath.Join(f.dir, "attach.sock"))
 	if err != nil {
 		t.Fatal(err)
@@ -94,16 +94,16 @@ func TestAClientThatReadsNothing(t *testing.T) {
 	}
 	c := f.client()
 	last := f.events("aa", 0, 20_000)
-	awaits(t, c, "what was stored", func() bool { return c.Log().Last() == last })
+	await(t, c, "what was stored", func() bool { return c.Log().Last() == last })
 	n := 0
 	if err := c.Log().After(0, func(event.Record) bool { n++; return true }); err != nil || n != 20_000 {
 		t.Error(n, err) // also what it never fetched
 	}
 }
 
-// Connections of who has no token would keep others out.
-func TestAConnectionWithoutATokenIsEnded(t *testing.T) {
-	f := newFirst(t, t.TempDir(), nil)
+// Connections without a token would take places from others.
+func TestConnectionWithoutTokenIsClosed(t *testing.T) {
+	f := newOwner(t, t.TempDir(), nil)
 	for _, request := range []string{"POST /v3/session", "POST /v3/approve"} {
 		conn, err := net.Dial("unix", filepath.Join(f.dir, "attach.sock"))
 		if err != nil {
@@ -123,9 +123,8 @@ func TestAConnectionWithoutATokenIsEnded(t *testing.T) {
 	}
 }
 
-// Another version is told with its process, also the first one, which did not speak
-// HTTP.
-func TestAnotherVersionIsTold(t *testing.T) {
+// The error about another version names its process, also for version 1, which did not speak HTTP.
+func TestOtherVersionIsReported(t *testing.T) {
 	for _, greeting := range []string{
 		"eventdeck-attach 1 4711\n",
 		"HTTP/1.1 404 Not Found\r\nEventdeck-Attach: 99\r\nEventdeck-Pid: 4711\r\nContent-Length: 0\r\n\r\n",

@@ -12,8 +12,8 @@ import (
 // marks and bounds; the rest is refused with [ErrNotHere]. Close detaches.
 func (c *Client) Store() event.Store { return &remoteStore{c} }
 
-// remoteStore is a store that another process has open. Methods that return no error
-// return nothing when the host does not answer.
+// remoteStore is a store that another process has open. Methods without an error return zero values
+// when the owner does not answer.
 type remoteStore struct{ c *Client }
 
 func (s *remoteStore) Last() uint64 { return s.c.last.Load() }
@@ -69,7 +69,7 @@ func (s *remoteStore) pages(from, to uint64, fn func(*event.Record) bool) error 
 }
 
 func (s *remoteStore) HasEvent(sub event.SubID, id trust.Text) bool {
-	has, err := askWithTimeout(s.c, verbHas, eventKey{sub, id})
+	has, err := askWithTimeout(s.c, verbHasEvent, eventKey{sub, id})
 	return err == nil && has
 }
 
@@ -89,7 +89,7 @@ func (s *remoteStore) AuditLast() uint64 { return s.c.audited.Load() }
 
 func (s *remoteStore) AuditBefore(seq uint64, fn func(event.AuditEntry) bool) error {
 	for count := 64; ; count = min(2*count, pageRecords) {
-		entries, err := askWithTimeout(s.c, verbAudit, auditAsk{seq, count})
+		entries, err := askWithTimeout(s.c, verbAudit, auditRequest{seq, count})
 		if err != nil {
 			return err
 		}
@@ -132,7 +132,7 @@ func (s *remoteStore) RemoveMark(ctx context.Context, seq uint64, line bool) err
 }
 
 func (s *remoteStore) Retention() event.Retention {
-	r, err := askWithTimeout(s.c, verbKeep, false)
+	r, err := askWithTimeout(s.c, verbRetention, false)
 	if err != nil {
 		return event.Retention{}
 	}
@@ -140,7 +140,7 @@ func (s *remoteStore) Retention() event.Retention {
 }
 
 func (s *remoteStore) SetRetention(ctx context.Context, r event.Retention) error {
-	_, err := ask(ctx, s.c, verbSetKeep, r)
+	_, err := ask(ctx, s.c, verbSetRetention, r)
 	return err
 }
 

@@ -10,14 +10,13 @@ import (
 	"path/filepath"
 )
 
-// fileToken holds what shows that a process may read the data directory. To belong to the
-// same user is not enough: a confined command of a reaction does too, and can reach the
-// socket, but the data directory is hidden from it. So no session is opened without the
-// token, and with it no verb can be asked, be it one that approves, one that reads the log
-// or one that writes a file.
+// fileToken holds the token that proves that a process can read the data directory. Belonging to
+// the same user is not enough: a confined command of a reaction does too, and can reach the socket,
+// but cannot read the data directory. Without the token no session is opened, and without a session
+// no verb is answered.
 const fileToken = "attach.token"
 
-// newToken puts a new token into a data directory, in place of one that was left there.
+// newToken writes a new token to a data directory, in place of one that was left there.
 func newToken(dir string) (string, error) {
 	path := filepath.Join(dir, fileToken)
 	if err := removeFile(path); err != nil {

@@ -12,18 +12,18 @@ import (
 	"sync"
 )
 
-// Dial opens a connection to the process that is attached to.
+// Dial opens a connection to the owner.
 type Dial func(ctx context.Context) (net.Conn, error)
 
 // dialSocket connects to the socket of a data directory, if a process of the same
 // user listens there.
 //
 // Errors: [ErrNotListening], [ErrPeer], [ErrVersion]; the cause of ctx.
-func dialSocket(dir string) Dial { return dialPath(func() string { return socketOf(dir) }) }
+func dialSocket(dir string) Dial { return dialPath(func() string { return SocketOf(dir) }) }
 
 func dialPath(socket func() string) Dial {
 	return func(ctx context.Context) (net.Conn, error) {
-		dialer := net.Dialer{Timeout: helloWithin}
+		dialer := net.Dialer{Timeout: helloTimeout}
 		path := socket()
 		if info, err := os.Lstat(path); err != nil || info.Mode()&fs.ModeSymlink != 0 {
 			return nil, ErrNotListening
@@ -38,13 +38,13 @@ func dialPath(socket func() string) Dial {
 		if err := checkPeer(conn.(*net.UnixConn)); err != nil {
 			return nil, errors.Join(err, conn.Close())
 		}
-		return &greeted{Conn: conn, in: bufio.NewReader(conn)}, nil
+		return &greetedConn{Conn: conn, in: bufio.NewReader(conn)}, nil
 	}
 }
 
-// greeted is a connection to a process that may speak version 1: that one begins
-// with a line of its own, where HTTP waits for a request.
-type greeted struct {
+// greetedConn is a connection to a process that may speak version 1, which begins with a line of
+// its own where HTTP waits for a request.
+type greetedConn struct {
 	net.Conn
 	in      *bufio.Reader
 	checked bool
@@ -53,11 +53,11 @@ type greeted struct {
 const greeting = "eventdeck-attach "
 
 // Read implements [net.Conn]. Error: [ErrVersion].
-func (g *greeted) Read(p []byte) (int, error) {
+func (g *greetedConn) Read(p []byte) (int, error) {
 	if !g.checked {
 		g.checked = true
-		if first, err := g.in.Peek(len(greeting)); err == nil && string(first) == greeting {
-			line, _ := g.in.ReadString('\n') // what there is of it is enough
+		if owner, err := g.in.Peek(len(greeting)); err == nil && string(owner) == greeting {
+			line, _ := g.in.ReadString('\n') // a part of the line will do
 			words := strings.Fields(line)
 			return 0, fmt.Errorf("%w: process %s; quit it, or use the same one", ErrVersion, words[len(words)-1])
 		}
@@ -65,8 +65,8 @@ func (g *greeted) Read(p []byte) (int, error) {
 	return g.in.Read(p)
 }
 
-// peers lets in processes of the same user, so many at once as there may be
-// connections.
+// peers returns a listener that accepts processes of the same user, at most maxConnections at a
+// time.
 func (s *Server) peers(l *net.UnixListener) net.Listener {
 	return &peers{UnixListener: l, server: s, free: make(chan struct{}, maxConnections), closed: make(chan struct{})}
 }
@@ -93,7 +93,7 @@ func (p *peers) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		if err = checkPeer(conn); err == nil {
-			return &counted{Conn: conn, free: p.free}, nil
+			return &countedConn{Conn: conn, free: p.free}, nil
 		}
 		p.server.opts.Log.Warn("a process that wanted to attach was refused", "err", err)
 		_ = conn.Close() // it was refused
@@ -107,15 +107,15 @@ func (p *peers) Close() error {
 	return p.UnixListener.Close()
 }
 
-// counted gives its place back when it is closed.
-type counted struct {
+// countedConn frees its place when it is closed.
+type countedConn struct {
 	net.Conn
 	once sync.Once
 	free <-chan struct{}
 }
 
 // Close implements [net.Conn].
-func (c *counted) Close() error {
+func (c *countedConn) Close() error {
 	c.once.Do(func() { <-c.free })
 	return c.Conn.Close()
 }

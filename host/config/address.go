@@ -14,12 +14,12 @@ import (
 
 const stdioPrefix = "stdio:"
 
-// IsAddress reports whether arg is meant as an address and not as a name.
+// IsAddress reports whether arg is an address and not a name.
 func IsAddress(arg string) bool {
 	return strings.HasPrefix(arg, stdioPrefix) || strings.Contains(arg, "://")
 }
 
-// Bounds of what names a server, in bytes.
+// Bounds of the names and addresses of servers, in bytes.
 const (
 	maxName    = 255
 	maxAddress = 4 << 10
@@ -60,7 +60,7 @@ func parseAddress(arg string) (event.Server, error) {
 	return s, nil
 }
 
-// checkURL never repeats an address in which a password may stand.
+// checkURL checks an address. Its errors never repeat an address that may hold a password.
 func checkURL(raw string) error {
 	if err := checkLength(raw); err != nil {
 		return err
@@ -83,8 +83,8 @@ func checkURL(raw string) error {
 	return nil
 }
 
-// ParseHeader reads "K: V", in which V may name environment variables. The
-// errors never repeat the value.
+// ParseHeader reads a header "K: V", expanding environment variables in V. The errors never repeat
+// the value.
 //
 // Errors: [ErrHeader], [ErrVariable].
 func ParseHeader(s string, env Env) (name string, value event.Secret, err error) {
@@ -121,12 +121,11 @@ var (
 	errNul       = errors.New("a command cannot hold a NUL character")
 )
 
-// SplitCommand splits a command line into words. Single and double quotes group;
-// a backslash, outside of single quotes, makes a quote, a blank or another
-// backslash lose its meaning, and stands for itself before anything else.
-// Nothing is expanded and no shell is asked.
+// SplitCommand splits a command line into words. Single and double quotes group; a backslash,
+// outside of single quotes, escapes a quote, a blank or another backslash, and stands for itself
+// before anything else. Nothing is expanded and no shell is run.
 //
-// Errors say what is wrong with the line.
+// Errors say what is wrong with the command line.
 func SplitCommand(s string) ([]string, error) {
 	if strings.IndexByte(s, 0) >= 0 {
 		return nil, errNul

@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// client is another MCP client and where it keeps its servers.
+// client is another MCP client and where it configures its servers.
 type client struct {
 	name  string
 	files []place
-	under []string // names of the members that lead to the servers
+	under []string // path of member names to the servers
 	toml  bool
 	yaml  bool
 }
 
-// place is a file below one of the directories in which programs keep theirs.
+// place is a file below one of the base directories.
 type place struct {
 	base base
 	path string
@@ -24,12 +24,12 @@ type base uint8
 
 const (
 	home      base = iota // the user's home directory
-	apps                  // where desktop programs keep their settings
-	dotConfig             // ~/.config on every system but Windows, there as apps
-	project               // the present directory
+	apps                  // settings of desktop programs
+	dotConfig             // ~/.config; on Windows the same as apps
+	project               // the working directory
 )
 
-// clients are those whose files are known, in the order of the preview.
+// clients are the known clients, in the order of the preview.
 var clients = []client{
 	{name: "Claude Desktop", files: []place{{apps, "Claude/claude_desktop_config.json"}}, under: []string{"mcpServers"}},
 	{name: "Claude Code", files: []place{{home, ".claude.json"}, {project, ".mcp.json"}}, under: []string{"mcpServers"}},
@@ -52,7 +52,7 @@ var clients = []client{
 	{name: "Amazon Q", files: []place{{home, ".aws/amazonq/mcp.json"}}, under: []string{"mcpServers"}},
 }
 
-// dir returns the directory of a base, "" if it is not known.
+// dir returns the directory of a base, "" if it is unknown.
 func (p Paths) dir(b base, present string) string {
 	if b == project {
 		return present
@@ -78,7 +78,7 @@ func (p Paths) dir(b base, present string) string {
 	return filepath.Join(p.Home, ".config")
 }
 
-// ClientNames lists the clients whose files [Discover] knows.
+// ClientNames returns the names of the clients that [Discover] knows.
 func ClientNames() []string {
 	var names []string
 	for _, c := range clients {

@@ -1,8 +1,7 @@
-// Package config reads which MCP servers there are: the mcpServers JSON that MCP
-// clients share, addresses given on the command line, and headers.
+// Package config reads the configuration of MCP servers: the mcpServers JSON that MCP clients
+// share, addresses on the command line, and headers.
 //
-// What it reads was written by the operator. Nothing here starts a process or
-// opens a connection.
+// Its input is written by the operator. It starts no process and opens no connection.
 package config
 
 import (
@@ -16,8 +15,8 @@ import (
 
 // Errors of this package.
 var (
-	// ErrFile: the configuration file cannot be read or makes no sense. The text
-	// has the file's name and, for its content, line and column.
+	// ErrFile: the configuration file cannot be read or is invalid. The text has the file's name
+	// and, for its content, line and column.
 	ErrFile = errors.New("configuration file")
 	// ErrUnknown: no server of that name is configured, and it is no address.
 	ErrUnknown = errors.New("unknown server")
@@ -32,9 +31,9 @@ var (
 // Env looks up an environment variable, as [os.LookupEnv] does.
 type Env func(name string) (value string, ok bool)
 
-// File is a configuration that was read: its servers in the order of the file.
-// Environment variables are put in when a server is asked for, so that a
-// variable that is missing for one server does not hinder the others.
+// File is a configuration file: its servers in order. Environment variables are expanded when a
+// server is requested, so that a variable that is missing for one server does not affect the
+// others.
 type File struct {
 	Path    string // as it was given; "" if there is none
 	servers []entry
@@ -55,12 +54,12 @@ type entry struct {
 	transport string // a hint, "" if there is none
 	caFile    string
 	oauth     oauth
-	unsigned  bool // deliveries that nothing proves are allowed
-	serverKey bool // deliveries must be signed by a key of the server too
+	unsigned  bool // unsigned deliveries are allowed
+	serverKey bool // deliveries must be signed with a key of the server too
 }
 
-// Load reads the file at path. A file that is not there is an error only when it
-// was named by the operator; otherwise it is a configuration without servers.
+// Load reads the file at path. A missing file is an error only if the operator named it; otherwise
+// it is a configuration without servers.
 //
 // Errors: [ErrFile].
 func Load(path string, named bool, env Env) (*File, error) {
@@ -83,8 +82,7 @@ func (f *File) Names() []string {
 	return names
 }
 
-// All returns every server. One that cannot be used does not keep the others
-// away: it has a Fault, [ErrVariable] or [ErrFile].
+// All returns every server. An unusable one has a Fault, [ErrVariable] or [ErrFile].
 func (f *File) All() []event.Server {
 	servers := make([]event.Server, 0, len(f.servers))
 	for _, e := range f.servers {
@@ -97,8 +95,8 @@ func (f *File) All() []event.Server {
 	return servers
 }
 
-// Find returns the server that arg means: a configured name, an http, https,
-// ws or wss address, or stdio: and a command line.
+// Find returns the server for arg: a configured name, an http, https, ws or wss address, or stdio:
+// and a command line.
 //
 // Errors: [ErrUnknown], [ErrAddress], [ErrVariable], [ErrFile].
 func (f *File) Find(arg string) (event.Server, error) {
@@ -122,7 +120,7 @@ func (f *File) unknown(arg string) error {
 	return fmt.Errorf("%w %q: `eventdeck servers` lists the configured ones, an http(s) or ws(s) URL or stdio:COMMAND works too", ErrUnknown, arg)
 }
 
-// server returns the entry with its variables put in.
+// server returns the server of an entry, with its variables expanded.
 func (e entry) server(env Env) (event.Server, error) {
 	x := expander{env: env}
 	s := event.Server{

@@ -20,7 +20,7 @@ func env(pairs ...string) Env {
 	}
 }
 
-func TestParseReadsWhatClientsShare(t *testing.T) {
+func TestParseReadsSharedConfiguration(t *testing.T) {
 	f, err := Parse("servers.json", []byte("\ufeff"+`{
 		"theme": {"dark": true},
 		"mcpServers": {
@@ -44,7 +44,7 @@ func TestParseReadsWhatClientsShare(t *testing.T) {
 	}
 }
 
-func TestParseNamesThePlaceOfAMistake(t *testing.T) {
+func TestParseErrorsHaveTheirPlace(t *testing.T) {
 	tests := map[string]struct{ text, want string }{
 		"empty":               {"", "f.json:1:1: the file is empty"},
 		"comma missing":       {"{\n \"mcpServers\": {\n  \"a\": {\"url\" \"x\"}\n }\n}", "f.json:3:15: invalid character"},
@@ -76,7 +76,7 @@ func TestParseNamesThePlaceOfAMistake(t *testing.T) {
 	}
 }
 
-func TestAnEmptyObjectHasNoServers(t *testing.T) {
+func TestEmptyObjectHasNoServers(t *testing.T) {
 	f, err := Parse("f.json", []byte("{}"), nil)
 	if err != nil || len(f.Names()) != 0 {
 		t.Fatalf("%v, %v", f, err)
@@ -100,7 +100,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-func TestVariablesOfOneServerDoNotHinderAnother(t *testing.T) {
+func TestMissingVariableAffectsOneServer(t *testing.T) {
 	f, err := Parse("f.json", []byte(`{"mcpServers": {
 		"good": {"command": "x"},
 		"bad": {"url": "https://h", "headers": {"K": "${TOKEN}"}}}}`), env())
@@ -171,7 +171,7 @@ func TestExpand(t *testing.T) {
 	}
 }
 
-func TestFindTakesAddresses(t *testing.T) {
+func TestFindAcceptsAddresses(t *testing.T) {
 	f := &File{Path: "f.json"}
 	s, err := f.Find("https://example.com/mcp?x=1")
 	if err != nil || s.URL != "https://example.com/mcp?x=1" || s.Name != s.URL || !s.AdHoc {
@@ -195,7 +195,7 @@ func TestFindTakesAddresses(t *testing.T) {
 	}
 }
 
-func TestFindHintsAtUnknownNames(t *testing.T) {
+func TestFindSuggestsNames(t *testing.T) {
 	empty := &File{Path: "/etc/none.json"}
 	if _, err := empty.Find("x"); !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), "/etc/none.json") {
 		t.Errorf("got %v", err)

@@ -19,26 +19,26 @@ type Found struct {
 	Client  string   // the program's name
 	Path    string   // its file
 	There   string   // the server's name in that file
-	Have    bool     // this server is configured here already
-	Off     bool     // it is switched off there
-	Also    []string // other files that hold the same server
-	Notes   []string // what the operator should know before it is used
-	Problem string   // why it cannot be taken over, "" if it can
+	Have    bool     // the server is configured here already
+	Off     bool     // it is disabled there
+	Also    []string // other files with the same server
+	Notes   []string // what the operator should know before using it
+	Problem string   // why it cannot be imported, "" if it can
 }
 
 // Usable reports whether the server can be added here.
 func (f Found) Usable() bool { return f.Problem == "" && !f.Have }
 
-// maxForeign bounds the file of another client.
+// maxForeign bounds the file of another client, in bytes.
 const maxForeign = 64 << 20
 
-// Discover reads the files of the MCP clients that are known and are there, and
-// returns their servers. Present is the directory whose project files are read,
-// "" for none. Nothing is started, connected to or written.
+// Discover reads the files of the known MCP clients, as far as they exist, and returns their
+// servers. present is the directory whose project files are read, "" for none. Nothing is started,
+// connected to or written.
 //
-// A server whose name is taken gets another one; one that is configured here
-// already, or was found before, is told as such. Files that cannot be read are
-// told in errs: they do not hinder the others.
+// A server whose name is taken gets another name; one that is configured here already, or was found
+// before, is marked as such. errs has the files that cannot be read; the others are read all the
+// same.
 //
 // Errors in errs: [ErrFile].
 func Discover(p Paths, present string, have []Draft) (found []Found, errs []error) {
@@ -63,7 +63,7 @@ func Discover(p Paths, present string, have []Draft) (found []Found, errs []erro
 	return found, errs
 }
 
-// collect adds a server to those found, or says that it is there already.
+// collect adds a server to the found ones, or adds its file to a server that was found before.
 func collect(all []Found, f Found, have []Draft) []Found {
 	for i := range all {
 		if f.Problem == "" && all[i].same(f.Draft) {
@@ -111,12 +111,12 @@ type foreign struct {
 	Disabled bool  `json:"disabled"`
 	Enabled  *bool `json:"enabled"`
 
-	Keyring []string `json:"-"` // variables whose values that client keeps elsewhere
+	Keyring []string `json:"-"` // variables whose values the client keeps in its keyring
 
 	problem string
 }
 
-// read returns the servers of one file. A file that is not there has none.
+// read returns the servers of one file, none if it does not exist.
 func (c client) read(path string) ([]foreign, error) {
 	most := maxForeign
 	switch {
@@ -156,7 +156,7 @@ func (c client) read(path string) ([]foreign, error) {
 	return c.projects(p, servers)
 }
 
-// projects adds the servers that Claude Code keeps for single projects.
+// projects adds the servers that Claude Code has for single projects.
 func (c client) projects(p *parser, servers []foreign) ([]foreign, error) {
 	top, err := p.Object(0, len(p.Plain), "the file")
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// lay writes files below a home directory.
-func lay(t *testing.T, files map[string]string) Paths {
+// writeFiles writes files below a home directory.
+func writeFiles(t *testing.T, files map[string]string) Paths {
 	t.Helper()
 	home := t.TempDir()
 	for name, text := range files {
@@ -50,7 +50,7 @@ func told(found []Found) string {
 }
 
 func TestDiscover(t *testing.T) {
-	p := lay(t, map[string]string{
+	p := writeFiles(t, map[string]string{
 		".config/Claude/claude_desktop_config.json": `{"mcpServers":{"files":{"command":"npx","args":["-y","files"],"env":{"K":"v","N":1}},"bad":{"command":7},"none":{}}}`,
 		".claude.json":                   `{"x":[1],"mcpServers":{"gh":{"type":"http","url":"https://gh/mcp","headers":{"Authorization":"Bearer t"}}},"projects":{"/a":{"mcpServers":{"own":{"command":"own"}}},"/b":{}}}`,
 		".cursor/mcp.json":               `{"mcpServers":{"files":{"command":"npx","args":["-y","files"]},"gh":{"url":"https://other/mcp"}}}`,
@@ -90,7 +90,7 @@ Crush|k|https://k/|Authorization=Bearer ${TOK}
 }
 
 func TestDiscoverInAProject(t *testing.T) {
-	p := lay(t, map[string]string{"work/.mcp.json": `{"mcpServers":{"a":{"command":"${workspaceFolder}/a"}}}`, "work/.vscode/mcp.json": `{"servers":{"b":{"url":"https://b/"}}}`})
+	p := writeFiles(t, map[string]string{"work/.mcp.json": `{"mcpServers":{"a":{"command":"${workspaceFolder}/a"}}}`, "work/.vscode/mcp.json": `{"servers":{"b":{"url":"https://b/"}}}`})
 	found, errs := Discover(p, filepath.Join(p.Home, "work"), nil)
 	if len(errs) > 0 || len(found) != 2 || found[0].Command != filepath.Join(p.Home, "work")+"/a" {
 		t.Errorf("%s %v", told(found), errs)
@@ -127,7 +127,7 @@ func FuzzForeign(f *testing.F) {
 		if isTOML {
 			name = ".codex/config.toml"
 		}
-		p := lay(t, map[string]string{name: string(raw)})
+		p := writeFiles(t, map[string]string{name: string(raw)})
 		found, _ := Discover(p, "", nil)
 		for _, s := range found {
 			if s.Usable() && s.Check() != nil {

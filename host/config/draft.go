@@ -17,7 +17,7 @@ import (
 // ErrDraft: the description of a server cannot be used; the text says why.
 var ErrDraft = errors.New("server")
 
-// Draft is a server as it is written into the file: variables are not put in.
+// Draft is a server as it is written in the file, with variables not expanded.
 type Draft struct {
 	Name string
 
@@ -30,11 +30,11 @@ type Draft struct {
 	// … or an address.
 	URL       string
 	Headers   []Pair
-	Transport string // a hint: http, sse, ws or h2c; "" to find out
+	Transport string // a hint: http, sse, ws or h2c; "": it is detected
 	CAFile    string // certificates that are trusted beside the system's
 }
 
-// Pair is a variable of the environment or a header.
+// Pair is an environment variable or a header.
 type Pair struct {
 	Name  string
 	Value event.Secret // may hold ${NAME}
@@ -81,12 +81,12 @@ func (d Draft) Check() error {
 	return nil
 }
 
-// isVariable reports whether a process can be given this variable.
+// isVariable reports whether this is a valid environment variable.
 func isVariable(name string, value event.Secret) bool {
 	return name != "" && !strings.ContainsAny(name, "=\x00") && !strings.Contains(value.Reveal(), "\x00")
 }
 
-// Server returns the server that the draft describes, with its variables put in.
+// Server returns the server that the draft describes, with its variables expanded.
 //
 // Errors: [ErrDraft], [ErrVariable], [ErrFile].
 func (d Draft) Server(env Env) (event.Server, error) {
@@ -100,9 +100,9 @@ func (d Draft) Server(env Env) (event.Server, error) {
 	return e.server(env)
 }
 
-// What says what the draft connects to or runs, for the operator: the address,
-// or the command with its arguments. No secret is in it: neither those of the address
-// and of the arguments, nor values of headers and variables.
+// What returns what the draft connects to or runs, for the operator: the address, or the command
+// with its arguments. It is without secrets: those of the address and the arguments are masked, and
+// values of headers and variables are left out.
 func (d Draft) What() string {
 	if d.URL != "" {
 		return event.PublicAddress(d.URL)
@@ -129,7 +129,7 @@ func (d Draft) same(o Draft) bool {
 	return d.URL == o.URL && d.Command == o.Command && slices.Equal(d.Args, o.Args) && d.Dir == o.Dir
 }
 
-// appendJSON writes the value of the draft's member, indented.
+// appendJSON appends the draft as indented JSON.
 func (d Draft) appendJSON(b []byte, prefix string) []byte {
 	inner := prefix + "  "
 	first := true

@@ -6,15 +6,14 @@ import (
 	"eventdeck/host/event"
 )
 
-// expander puts environment variables into values and remembers the first one
-// that is missing.
+// expander expands environment variables in values and remembers the first missing one.
 type expander struct {
 	env     Env
 	missing string
 }
 
-// expand replaces ${NAME} and ${NAME:-default}. Everything else, a lone $ too,
-// stays as it is: it may be meant for the program that is started.
+// expand replaces ${NAME} and ${NAME:-default}. Everything else, a lone $ too, stays as it is: it
+// may be meant for the started program.
 func (x *expander) expand(s string) string {
 	var b strings.Builder
 	for {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// found makes a server of this program from that of another client.
+// found converts a server of another client.
 func (c client) found(s foreign, path string, p Paths, dir string) Found {
 	f := Found{Client: c.name, Path: path, There: s.name, Off: s.Disabled || s.Enabled != nil && !*s.Enabled, Problem: s.problem}
 	f.Name = strings.TrimSpace(s.name)
@@ -41,7 +41,7 @@ func (c client) found(s foreign, path string, p Paths, dir string) Found {
 		f.Headers = append(f.Headers, newPair("Authorization", "Bearer ${"+s.BearerFrom+"}"))
 	}
 	if f.Command != "" && f.URL != "" {
-		f.Command, f.Args, f.Env = "", nil, nil // clients that write both mean the address
+		f.Command, f.Args, f.Env = "", nil, nil // clients that have both use the address
 	}
 	f.Notes = v.notes
 	if f.Off {
@@ -53,8 +53,8 @@ func (c client) found(s foreign, path string, p Paths, dir string) Found {
 	return f
 }
 
-// command reads the spellings of a command: a string beside args, a list of
-// words, an object with path and args.
+// command reads the forms of a command: a string with args, a list of words, an object with path
+// and args.
 func (s foreign) command(f *Found, v *foreignValues) {
 	var words []string
 	var object struct {
@@ -82,7 +82,7 @@ func (s foreign) command(f *Found, v *foreignValues) {
 	}
 }
 
-// foreignValues translates values of other clients and notes what they need.
+// foreignValues translates values of other clients, and notes what the operator should know.
 type foreignValues struct {
 	home, dir string
 	notes     []string
@@ -103,7 +103,7 @@ var (
 	noName         = regexp.MustCompile(`[^A-Z0-9]+`)
 )
 
-// text spells the variables of a value as this program does.
+// text translates the variables in a value to ${NAME}.
 func (v *foreignValues) text(s string) string {
 	s = secretVariable.ReplaceAllStringFunc(s, func(whole string) string {
 		return v.asked(secretVariable.FindStringSubmatch(whole)[1])
@@ -128,7 +128,7 @@ func (v *foreignValues) text(s string) string {
 	return shellVariable.ReplaceAllString(s, "$${$1}")
 }
 
-// asked returns the variable for a value that the other client keeps or asks for.
+// asked returns the variable for a value that the other client stores or asks for.
 func (v *foreignValues) asked(what string) string {
 	name := strings.Trim(noName.ReplaceAllString(strings.ToUpper(what), "_"), "_")
 	v.note("asks for %q there; here it is the variable %s", what, name)

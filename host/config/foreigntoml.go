@@ -8,8 +8,8 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// Bounds of the TOML file of another client: what the parser takes grows with the
-// square of how deep it nests.
+// Bounds of the TOML file of another client: the memory of the parser grows with the square of the
+// depth.
 const (
 	maxTOML      = 1 << 20 // bytes
 	maxTOMLDepth = 32      // parts of a key, and brackets in each other
@@ -29,8 +29,8 @@ func fromTOML(raw []byte) ([]byte, error) {
 	return json.Marshal(map[string]any{"mcp_servers": all.Servers})
 }
 
-// tooDeep returns the line where a TOML file nests too deep, 0 for none. It need not
-// know whether the file is valid: the parser looks at it afterwards.
+// tooDeep returns the line where a TOML file nests too deep, 0 for none. The file need not be
+// valid: the parser checks that afterwards.
 func tooDeep(raw []byte) (line int) {
 	line = 1
 	dots, brackets := 0, 0
@@ -38,7 +38,7 @@ func tooDeep(raw []byte) (line int) {
 		switch c := raw[i]; c {
 		case '#':
 			if end := bytes.IndexByte(raw[i:], '\n'); end >= 0 {
-				i += end - 1 // the end of the line is looked at
+				i += end - 1 // the loop reads the end of the line
 			} else {
 				return 0
 			}
@@ -65,8 +65,8 @@ func tooDeep(raw []byte) (line int) {
 	return 0
 }
 
-// tomlString returns how long the string is with which raw begins, up to the end of the
-// line or of the file if it is not closed.
+// tomlString returns the length of the string at the beginning of raw, up to the end of the line or
+// of the file if it is not closed.
 func tomlString(raw []byte, quote byte) int {
 	open := []byte{quote, quote, quote}
 	long := bytes.HasPrefix(raw, open)

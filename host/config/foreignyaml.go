@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,29 +11,28 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxYAML bounds the YAML file of another client, in bytes: its tree takes many times
-// as much.
+// maxYAML bounds the YAML file of another client, in bytes: the parsed tree is many times larger.
 const maxYAML = 1 << 20
 
-// Errors of YAML files. The parser's own repeat values, which may be secrets.
+// Errors of YAML files. The errors of the parser repeat values, which may be secrets.
 var (
 	errShape = errors.New("it is YAML, but no mapping of names to values; correct it there")
 	errList  = errors.New("it must be a mapping of names to servers, or a list of servers with names; correct it there")
 )
 
-// yamlServer is a server as Goose writes it below "extensions", and as Continue does in
-// the list "mcpServers": the union of their members.
+// yamlServer is a server in "extensions" of Goose or in the list "mcpServers" of Continue: the
+// union of their members.
 type yamlServer struct {
 	Name string `yaml:"name"`
 	Type string `yaml:"type"`
-	Uses string `yaml:"uses"` // Continue: the name of a block that is kept elsewhere
+	Uses string `yaml:"uses"` // Continue: the name of a block in another place
 
 	Command string   `yaml:"command"`
 	Cmd     string   `yaml:"cmd"`
 	Args    []string `yaml:"args"`
 	Dir     string   `yaml:"cwd"`
 
-	// Values keep the spelling that they have in the file.
+	// Strings keep values as they are spelled in the file.
 	Env     map[string]string `yaml:"env"`
 	Envs    map[string]string `yaml:"envs"`
 	EnvKeys []string          `yaml:"env_keys"` // Goose: their values are in its keyring
@@ -47,12 +47,11 @@ type yamlServer struct {
 	Enabled *bool `yaml:"enabled"`
 }
 
-// builtIn are the types of what is a part of Goose itself, and no server.
+// builtIn are the types of extensions that are parts of Goose and no servers.
 var builtIn = map[string]bool{"builtin": true, "platform": true, "frontend": true, "inline_python": true}
 
-// fromYAML returns the servers below a member of a YAML file, in its order. Comments,
-// anchors and merged mappings are understood; a server that makes no sense is told as
-// such and hides no other.
+// fromYAML returns the servers below a member of a YAML file, in its order. Comments, anchors and
+// merged mappings are supported; an invalid server has a problem and does not affect the others.
 func fromYAML(raw []byte, under string) ([]foreign, error) {
 	var file yaml.Node
 	if err := yaml.Unmarshal(bytes.TrimPrefix(raw, []byte("\ufeff")), &file); err != nil {
@@ -61,7 +60,7 @@ func fromYAML(raw []byte, under string) ([]foreign, error) {
 	if len(file.Content) == 0 {
 		return nil, nil
 	}
-	top := behind(file.Content[0])
+	top := resolve(file.Content[0])
 	switch {
 	case isNull(top):
 		return nil, nil
@@ -70,7 +69,7 @@ func fromYAML(raw []byte, under string) ([]foreign, error) {
 	}
 	for i := 0; i+1 < len(top.Content); i += 2 {
 		if key := top.Content[i]; key.Value == under {
-			servers, err := yamlServers(behind(top.Content[i+1]))
+			servers, err := yamlServers(resolve(top.Content[i+1]))
 			if err != nil {
 				err = fmt.Errorf("line %d: %q: %w", key.Line, under, err)
 			}
@@ -85,9 +84,9 @@ func yamlServers(list *yaml.Node) (servers []foreign, err error) {
 		var y yamlServer
 		switch {
 		case described.Decode(&y) != nil:
-			servers = append(servers, foreign{name: firstOf(name, y.Name), problem: "its description is not written as expected"})
+			servers = append(servers, foreign{name: cmp.Or(name, y.Name), problem: "its description is not written as expected"})
 		case !builtIn[y.Type]:
-			servers = append(servers, y.foreign(firstOf(name, y.Name, y.Uses)))
+			servers = append(servers, y.foreign(cmp.Or(name, y.Name, y.Uses)))
 		}
 	}
 	switch {
@@ -108,8 +107,8 @@ func yamlServers(list *yaml.Node) (servers []foreign, err error) {
 	return servers, nil
 }
 
-// behind returns what an alias stands for.
-func behind(n *yaml.Node) *yaml.Node {
+// resolve returns the node that an alias refers to.
+func resolve(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.AliasNode {
 		return n.Alias
 	}
@@ -118,22 +117,13 @@ func behind(n *yaml.Node) *yaml.Node {
 
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!!null" }
 
-func firstOf(texts ...string) string {
-	for _, text := range texts {
-		if text != "" {
-			return text
-		}
-	}
-	return ""
-}
-
-// foreign spells the server like those of JSON files.
+// foreign converts the server to the form of JSON files.
 func (y yamlServer) foreign(name string) foreign {
 	f := foreign{
 		name: name, Type: y.Type, Args: y.Args, Dir: y.Dir, Enabled: y.Enabled,
-		URL: firstOf(y.URL, y.URI), Headers: joined(y.Headers, y.Request.Headers),
+		URL: cmp.Or(y.URL, y.URI), Headers: joined(y.Headers, y.Request.Headers),
 	}
-	if command := firstOf(y.Command, y.Cmd); command != "" {
+	if command := cmp.Or(y.Command, y.Cmd); command != "" {
 		f.Command, _ = json.Marshal(command) // a string always can be
 		f.Env, f.Keyring = joined(y.Env, y.Envs), y.EnvKeys
 	}
@@ -153,7 +143,7 @@ func joined(maps ...map[string]string) map[string]any {
 	return all
 }
 
-// yamlError says in one line, without a value of the file, what is wrong.
+// yamlError returns an error of one line without values of the file.
 func yamlError(err error) error {
 	var wrong *yaml.TypeError
 	if errors.As(err, &wrong) {

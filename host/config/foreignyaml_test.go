@@ -55,7 +55,7 @@ mcpServers:
 `
 
 func TestDiscoverInYAML(t *testing.T) {
-	p := lay(t, map[string]string{".config/goose/config.yaml": gooseFile, ".continue/config.yaml": continueFile})
+	p := writeFiles(t, map[string]string{".config/goose/config.yaml": gooseFile, ".continue/config.yaml": continueFile})
 	found, errs := Discover(p, "", nil)
 	want := `Goose|drive|npx -y @x/drive 8080|DAY=2026-07-28|ON=yes|VERSION=1.10|ZIP=01234|DRIVE_KEY=${DRIVE_KEY}|DRIVE_KEY is in the keyring of Goose; here it is a variable
 Goose|gh|https://gh/mcp|Authorization=Bearer ${GH_TOKEN}|switched off there
@@ -78,7 +78,7 @@ Continue|||! its description is not written as expected
 
 func TestPlacesOfGoose(t *testing.T) {
 	for system, path := range map[string]string{"linux": ".config/goose/config.yaml", "darwin": ".config/goose/config.yaml", "windows": "AppData/Roaming/Block/goose/config/config.yaml"} {
-		p := lay(t, map[string]string{path: gooseFile})
+		p := writeFiles(t, map[string]string{path: gooseFile})
 		p.System = system
 		if found, errs := Discover(p, "", nil); len(found) != 6 || len(errs) > 0 {
 			t.Errorf("%s: %d, %v", system, len(found), errs)
@@ -86,8 +86,8 @@ func TestPlacesOfGoose(t *testing.T) {
 	}
 }
 
-// A file that makes no sense is told in one line with its path, without a value of it,
-// and hides nothing but itself.
+// An invalid file is reported in one line with its path and without its values, and does not affect
+// other files.
 func TestMalformedYAML(t *testing.T) {
 	deep := strings.Repeat("[", 20_000)
 	laughs := "a0: &a0 [x,x,x,x,x,x,x,x,x]\n"
@@ -113,7 +113,7 @@ func TestMalformedYAML(t *testing.T) {
 		"other things": {"extension: {a: {cmd: x}}", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := lay(t, map[string]string{".config/goose/config.yaml": tt.text, ".continue/config.yaml": continueFile, ".cursor/mcp.json": `{"mcpServers":{"c":{"command":"c"}}}`})
+			p := writeFiles(t, map[string]string{".config/goose/config.yaml": tt.text, ".continue/config.yaml": continueFile, ".cursor/mcp.json": `{"mcpServers":{"c":{"command":"c"}}}`})
 			path := filepath.Join(p.Home, ".config", "goose", "config.yaml")
 			found, errs := Discover(p, "", nil)
 			others := 0
@@ -149,7 +149,7 @@ func TestMalformedYAML(t *testing.T) {
 
 func TestYAMLFilesAreBounded(t *testing.T) {
 	for n, fits := range map[int]bool{maxYAML - 1: true, maxYAML: true, maxYAML + 1: false} {
-		p := lay(t, map[string]string{".config/goose/config.yaml": gooseFile + strings.Repeat("#", n-len(gooseFile))})
+		p := writeFiles(t, map[string]string{".config/goose/config.yaml": gooseFile + strings.Repeat("#", n-len(gooseFile))})
 		if info, err := os.Stat(filepath.Join(p.Home, ".config/goose/config.yaml")); err != nil || info.Size() != int64(n) {
 			t.Fatal(info, err)
 		}
@@ -165,7 +165,7 @@ func FuzzForeignYAML(f *testing.F) {
 	f.Add([]byte(continueFile))
 	f.Add([]byte("extensions: &a\n  x: *a\n"))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		p := lay(t, map[string]string{".config/goose/config.yaml": string(raw), ".continue/config.yaml": string(raw)})
+		p := writeFiles(t, map[string]string{".config/goose/config.yaml": string(raw), ".continue/config.yaml": string(raw)})
 		found, errs := Discover(p, "", nil)
 		for _, s := range found {
 			if s.Usable() && s.Check() != nil {

@@ -11,16 +11,15 @@ import (
 	"eventdeck/host/internal/jsonfile"
 )
 
-// Limits are the bounds that an operator has set in the member "limits" of the
-// settings. A member that is zero was not set: the program's default holds.
-// docs/limits.md tells what each bounds.
+// Limits are the bounds that the operator sets in the member "limits" of the settings. Zero means
+// unset: the default holds. docs/limits.md explains each.
 type Limits struct {
 	Servers       int
 	Subscriptions int
 
 	Types     int // of one server
 	TypePages int
-	TypeBytes int // of all answers in which the types of a server are listed
+	TypeBytes int // of all pages of a server's list of types
 
 	Payload int // bytes of an event
 	Depth   int // levels of an event
@@ -30,7 +29,7 @@ type Limits struct {
 	AuditEntries int
 }
 
-// limit is one of [Limits]: its name in the file and what it may be.
+// limit is one of [Limits]: its name in the file and its range.
 type limit struct {
 	name        string
 	to          *int
@@ -53,9 +52,8 @@ func (l *Limits) all() []limit {
 	}
 }
 
-// Limits reads the member "limits": an object of numbers, and of sizes such as
-// "4MiB". One that makes no sense stays zero and is told by the error; the others
-// are returned beside it.
+// Limits reads the member "limits": an object of numbers, and of sizes such as "4MiB". An invalid
+// limit stays zero and is in the error; the others are returned with it.
 //
 // Errors: [ErrFile], with path, line and column.
 func (s *Settings) Limits() (l Limits, err error) {
@@ -76,7 +74,7 @@ func (s *Settings) Limits() (l Limits, err error) {
 		}
 		at := slices.IndexFunc(known, func(k limit) bool { return k.name == m.Key })
 		if at < 0 {
-			wrong = append(wrong, s.text.Errorf(m.At, "there is no limit %q%s", m.Key, meant(m.Key, known)))
+			wrong = append(wrong, s.text.Errorf(m.At, "there is no limit %q%s", m.Key, suggestion(m.Key, known)))
 			continue
 		}
 		if err := known[at].read(s.text.Plain[m.Start:m.End]); err != nil {
@@ -86,8 +84,8 @@ func (s *Settings) Limits() (l Limits, err error) {
 	return l, errors.Join(wrong...)
 }
 
-// meant says which limit was probably meant, else which there are.
-func meant(word string, known []limit) string {
+// suggestion names the limit that was probably meant, else all limits.
+func suggestion(word string, known []limit) string {
 	var names []string
 	for _, k := range known {
 		names = append(names, k.name)
@@ -98,7 +96,7 @@ func meant(word string, known []limit) string {
 	return fmt.Sprintf("; there are %q", names)
 }
 
-// read takes a number, or a size where bytes are meant.
+// read sets the limit to a number, or to a size if it counts bytes.
 func (k limit) read(raw json.RawMessage) error {
 	n, ok := k.number(raw)
 	if !ok || n < k.least || n > k.most {

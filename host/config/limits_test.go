@@ -57,7 +57,7 @@ func limitsOf(t *testing.T, text string) (Limits, error) {
 	return s.Limits()
 }
 
-func TestOneWrongLimitLeavesTheOthers(t *testing.T) {
+func TestOtherLimitsAreReadDespiteAWrongOne(t *testing.T) {
 	l, err := limitsOf(t, `{"keys": {}, "limits": {"payload": "4MiB", "subscription": 5, "depth": "deep", "servers": 7, "servers": 8, "zzz": 1}}`)
 	if l != (Limits{Payload: 4 << 20, Servers: 7}) {
 		t.Errorf("%+v", l)

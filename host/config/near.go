@@ -1,7 +1,7 @@
 package config
 
-// Nearest returns the name that was probably meant, or "" if none is near: about
-// one mistake in three letters.
+// Nearest returns the name that was probably meant, "" if none is near: about one mistake in three
+// letters is allowed.
 func Nearest(word string, names []string) string {
 	letters := []rune(word)
 	best, least := "", (len(letters)+2)/3+1

@@ -10,7 +10,7 @@ import (
 	"eventdeck/host/internal/jsonfile"
 )
 
-// oauth is the "oauth" member of a server, before variables are put in.
+// oauth is the "oauth" member of a server, with variables not expanded.
 type oauth struct {
 	clientID, clientSecret, metadataURL, issuer, grant string
 
@@ -24,7 +24,7 @@ const (
 	grantClient = "client_credentials"
 )
 
-// oauth reads what was agreed with an authorization server.
+// oauth reads the "oauth" member of a server.
 func (p *parser) oauth(e *entry, m jsonfile.Member) error {
 	fields, err := p.Object(m.Start, m.End, fmt.Sprintf("server %q: %q", e.name, m.Key))
 	if err != nil {
@@ -58,7 +58,7 @@ func (p *parser) oauth(e *entry, m jsonfile.Member) error {
 	return nil
 }
 
-// scopes reads a list of strings, or one string with blanks.
+// scopes reads a list of strings, or one string separated by blanks.
 func (p *parser) scopes(e entry, f jsonfile.Member, to *[]string) error {
 	var one string
 	if json.Unmarshal(p.Plain[f.Start:f.End], &one) == nil {
@@ -68,7 +68,7 @@ func (p *parser) scopes(e entry, f jsonfile.Member, to *[]string) error {
 	return p.value(e, f, to)
 }
 
-// expand puts the variables in.
+// expand expands the variables.
 func (o oauth) expand(x *expander) (event.OAuth, error) {
 	out := event.OAuth{
 		ClientID: x.expand(o.clientID), ClientSecret: event.NewSecret(x.expand(o.clientSecret)),

@@ -29,7 +29,7 @@ func TestOAuth(t *testing.T) {
 	}
 }
 
-func TestOAuthThatMakesNoSense(t *testing.T) {
+func TestInvalidOAuth(t *testing.T) {
 	for text, want := range map[string]string{
 		`7`:                               "must be an object",
 		`{"clientId": 7}`:                 `"clientId" must be a string`,

@@ -8,9 +8,8 @@ import (
 	"eventdeck/host/internal/jsonfile"
 )
 
-// Parse reads the text of a configuration. Unknown members are left alone: they
-// belong to other clients of the same file. Comments and a comma behind the last
-// member are passed over.
+// Parse reads the text of a configuration. Unknown members are ignored: they belong to other
+// clients of the same file. Comments and a comma after the last member are allowed.
 //
 // Errors: [ErrFile], with path, line and column.
 func Parse(path string, raw []byte, env Env) (*File, error) {
@@ -58,8 +57,8 @@ type parser struct{ *jsonfile.Text }
 
 func newParser(path string, raw []byte) *parser { return &parser{jsonfile.New(path, raw, ErrFile)} }
 
-// unique refuses members of which two have one name. kind is what they are called, with %q for
-// the name; remedy is what is to be done about one of the two.
+// unique refuses two members with one name. kind describes a member, with %q for the name; remedy
+// is the verb for what to do with one of the two.
 func (p *parser) unique(members []jsonfile.Member, kind, remedy string) error {
 	for i, m := range members {
 		if err := p.isFirst(members[:i], m, kind, remedy); err != nil {
@@ -69,7 +68,7 @@ func (p *parser) unique(members []jsonfile.Member, kind, remedy string) error {
 	return nil
 }
 
-// isFirst is unique for a member and those before it.
+// isFirst refuses a member whose name is among those before it.
 func (p *parser) isFirst(before []jsonfile.Member, m jsonfile.Member, kind, remedy string) error {
 	first, twice := jsonfile.Find(before, m.Key)
 	if !twice {
@@ -119,8 +118,8 @@ func (p *parser) server(m jsonfile.Member) (entry, error) {
 	return e, nil
 }
 
-// transport reads the hints that clients use. A "type" of another client's
-// making is left alone; it may mean something else there.
+// transport reads the hints that clients use. An unknown "type" is ignored: it may be another
+// client's.
 func (p *parser) transport(e *entry, f jsonfile.Member) error {
 	var hint string
 	if err := p.value(*e, f, &hint); err != nil {
@@ -136,7 +135,7 @@ func (p *parser) transport(e *entry, f jsonfile.Member) error {
 	return nil
 }
 
-// value reads a text, a list of texts, a boolean or a whole number.
+// value reads a string, a list of strings, a boolean or an integer.
 func (p *parser) value(e entry, f jsonfile.Member, to any) error {
 	if json.Unmarshal(p.Plain[f.Start:f.End], to) == nil {
 		return nil

@@ -5,10 +5,10 @@ import (
 	"path/filepath"
 )
 
-// errNoHome: the system names no home directory.
+// errNoHome: the home directory is unknown.
 var errNoHome = errors.New("no home directory is known; say where with --config and --data")
 
-// Paths tells where a program's files belong by the habits of a system.
+// Paths returns where the files of a program belong on a system.
 type Paths struct {
 	System string // as [runtime.GOOS]
 	Env    Env
@@ -33,10 +33,9 @@ func (p Paths) DataDir() (string, error) {
 	return filepath.Join(dir, "eventdeck"), nil
 }
 
-// base returns the directory under which all programs keep such files: an
-// environment variable if it is set to an absolute path, else a place below the
-// home directory. (XDG Base Directory Specification 0.8: relative paths are
-// ignored.)
+// base returns the system's directory for such files: that of an environment variable if it is an
+// absolute path, else one below the home directory. (XDG Base Directory Specification 0.8: relative
+// paths are ignored.)
 func (p Paths) base(xdg, windowsVar string, windows, unix []string) (string, error) {
 	variable, below := xdg, unix
 	switch p.System {

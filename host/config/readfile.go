@@ -9,8 +9,8 @@ import (
 // maxOwn bounds a file of this program, in bytes.
 const maxOwn = 1 << 20
 
-// readOwn reads a file of this program's own. One that the operator named may be a
-// pipe: what fills in secrets often writes to one.
+// readOwn reads a file of this program. One that the operator named may be a pipe, to which tools
+// for secrets often write.
 //
 // Errors: [ErrFile]; [fs.ErrNotExist] is in its chain.
 func readOwn(path string, named bool) ([]byte, error) {

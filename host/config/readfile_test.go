@@ -24,7 +24,7 @@ func TestFilesAreBounded(t *testing.T) {
 				t.Errorf("%d bytes: %v", n, err)
 			}
 			if fits {
-				break // the last one has changed it
+				break // Add has changed it
 			}
 		}
 	}
@@ -38,9 +38,9 @@ func TestFilesAreBounded(t *testing.T) {
 	}
 }
 
-// What is no file is refused before it is opened: a pipe would wait for a writer, and
-// a device never ends.
-func TestWhatIsNoFileIsRefused(t *testing.T) {
+// Anything but a regular file is refused before it is opened: a pipe would wait for a writer, and a
+// device never ends.
+func TestOnlyRegularFilesAreRead(t *testing.T) {
 	for _, path := range []string{t.TempDir(), os.DevNull} {
 		_, settings := LoadSettings(path)
 		_, servers := Load(path, true, nil)

@@ -10,10 +10,10 @@ import (
 	"eventdeck/host/internal/jsonfile"
 )
 
-// Remove takes a server out of the file at path. What else stands there stays as
-// it is, to the byte: other members, comments, the order, a comma behind the last
-// member. Comments inside of the server's own value go with it, and so does its
-// line. The file is replaced as a whole or not at all; its permissions stay.
+// Remove removes a server from the file at path. The rest of the file stays the same byte for byte:
+// other members, comments, the order, a comma after the last member. Comments inside of the
+// server's value are removed with it, and so is its line. The file is replaced as a whole or not at
+// all; its permissions stay.
 //
 // Errors: [ErrUnknown], [ErrFile].
 func Remove(path, name string) error {
@@ -36,7 +36,7 @@ func Remove(path, name string) error {
 	return jsonfile.Replace(target, raw, text, info.Mode().Perm(), ErrFile)
 }
 
-// remove returns the text of a configuration with one server less.
+// remove returns the text of a configuration without a server.
 func remove(path string, raw []byte, name string) ([]byte, error) {
 	before, err := Parse(path, raw, nil)
 	if err != nil {
@@ -67,8 +67,7 @@ func remove(path string, raw []byte, name string) ([]byte, error) {
 	return text, nil
 }
 
-// sameServers reports whether two lists describe the same servers, wherever in a
-// file they stand.
+// sameServers reports whether two lists describe the same servers, at any place of a file.
 func sameServers(a, b []entry) bool {
 	return slices.EqualFunc(a, b, func(x, y entry) bool {
 		x.where, y.where = "", ""

@@ -13,7 +13,7 @@ import (
 	"eventdeck/host/internal/jsonfile"
 )
 
-// own writes a configuration and returns where it is.
+// own writes a configuration and returns its path.
 func own(t *testing.T, text string, mode os.FileMode) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "servers.json")
@@ -23,7 +23,7 @@ func own(t *testing.T, text string, mode os.FileMode) string {
 	return path
 }
 
-func TestRemoveKeepsWhatIsThere(t *testing.T) {
+func TestRemoveKeepsTheRest(t *testing.T) {
 	const a, b, c = `"a": {"url": "http://a/", "x": [1,]}`, `"web": {"command": "w" /* of web */}`, `"c": {"command": "c"}`
 	for name, x := range map[string]struct{ before, after string }{
 		"the only one":       {"{\n  \"mcpServers\": {\n    " + b + "\n  }\n}\n", "{\n  \"mcpServers\": {}\n}\n"},
@@ -60,7 +60,7 @@ func TestRemoveKeepsWhatIsThere(t *testing.T) {
 	}
 }
 
-func TestAddThenRemoveGivesTheFileBack(t *testing.T) {
+func TestAddThenRemoveRestoresTheFile(t *testing.T) {
 	for _, text := range []string{
 		"{\n  \"mcpServers\": {}\n}\n",
 		"{\n  \"mcpServers\": {\n    \"a\": {\"url\": \"http://a/\"}\n  }\n}\n",
@@ -79,7 +79,7 @@ func TestAddThenRemoveGivesTheFileBack(t *testing.T) {
 	}
 }
 
-func TestRemoveLeavesWhatItCannotRead(t *testing.T) {
+func TestRemoveLeavesInvalidFiles(t *testing.T) {
 	for text, want := range map[string]error{
 		`{"mcpServers": {"web": {"url": "http://a/"}`:                              ErrFile,
 		`{"mcpServers": {"web": {"url": "http://a/"}, "a": {}}}`:                   ErrFile,
@@ -105,7 +105,7 @@ func TestRemoveLeavesWhatItCannotRead(t *testing.T) {
 	}
 }
 
-// A file that another program has written since it was read stays as that left it.
+// A file that another program has changed since it was read is not replaced.
 func TestReplaceRefusesAChangedFile(t *testing.T) {
 	path := own(t, "theirs", 0o600)
 	err := jsonfile.Replace(path, []byte("as it was read"), []byte("ours"), 0o600, ErrFile)

@@ -2,17 +2,17 @@ package config
 
 import "errors"
 
-// ErrNoFile: it is not known where servers are configured.
+// ErrNoFile: no configuration file is known.
 var ErrNoFile = errors.New("no configuration file is known; name one with --config")
 
-// Source is where servers are configured, and where other clients keep theirs.
+// Source is the configuration file, and the places of the files of other clients.
 type Source struct {
-	File    string // the configuration that is read, added to and removed from
+	File    string // the configuration file
 	Paths   Paths  // of this user and system
 	Present string // directory whose project files of other clients are read, "" for none
 }
 
-// Drafts returns the servers of the file as they stand there.
+// Drafts returns the servers of the file with variables not expanded.
 //
 // Errors: [ErrFile], [ErrNoFile].
 func (s Source) Drafts() ([]Draft, error) {
@@ -42,8 +42,8 @@ func (s Source) Remove(name string) error {
 	return Remove(s.File, name)
 }
 
-// Discover is [Discover] against what the file holds. When that cannot be read
-// nothing is looked for.
+// Discover is [Discover] with the servers of the file. If the file cannot be read, it finds
+// nothing.
 func (s Source) Discover() ([]Found, []error) {
 	have, err := s.Drafts()
 	if err != nil {

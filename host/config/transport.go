@@ -7,8 +7,7 @@ import (
 	"eventdeck/host/event"
 )
 
-// Hints that only this package knows: stdio goes without saying beside a
-// command, and ws is said by the address.
+// Hints that only this package knows: a command implies stdio, and the address says ws.
 const (
 	hintStdio  = "stdio"
 	hintSocket = "ws"
@@ -25,7 +24,7 @@ func transports() map[string]string {
 	}
 }
 
-// applyHint brings an address and a hint together. Errors never repeat the address.
+// applyHint applies a hint to an address. Errors never repeat the address.
 func applyHint(address, hint string) (url, transport string, err error) {
 	socket := strings.HasPrefix(address, "ws://") || strings.HasPrefix(address, "wss://")
 	switch {

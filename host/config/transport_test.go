@@ -36,7 +36,7 @@ func TestTransportHints(t *testing.T) {
 	}
 }
 
-func TestTransportHintsThatMakeNoSense(t *testing.T) {
+func TestInvalidTransportHints(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"url": "https://h/", "transport": "pigeon"}`: `"transport" is "pigeon"`,
 		`{"url": "https://h/", "transport": 7}`:        `"transport" must be a string`,

@@ -13,10 +13,9 @@ import (
 // ErrTaken: a server of that name is configured already.
 var ErrTaken = errors.New("name taken")
 
-// Add writes servers into the file at path and makes it if it is not there. What
-// else stands in the file stays: other members, comments, the layout. The file
-// is replaced as a whole or not at all, and afterwards only its owner may read
-// it, because headers and variables may be secrets.
+// Add adds servers to the file at path, and makes the file if it does not exist. The rest of the
+// file stays: other members, comments, the layout. The file is replaced as a whole or not at all,
+// and afterwards only its owner can read it, because headers and variables may be secrets.
 //
 // Errors: [ErrDraft], [ErrTaken], [ErrFile].
 func Add(path string, drafts ...Draft) error {
@@ -42,7 +41,7 @@ func Add(path string, drafts ...Draft) error {
 	return jsonfile.Replace(target, raw, text, 0o600, ErrFile)
 }
 
-// insert returns the text of a configuration with one server more.
+// insert returns the text of a configuration with an added server.
 func insert(path string, raw []byte, d Draft) ([]byte, error) {
 	if err := d.Check(); err != nil {
 		return nil, err
@@ -77,7 +76,7 @@ func insert(path string, raw []byte, d Draft) ([]byte, error) {
 	return verified(path, p.Insert(list, servers, d.Name, d.appendJSON(nil, indent), indent), d)
 }
 
-// verified makes sure that what would be written is read as it is meant.
+// verified checks that the new text is read as intended.
 func verified(path string, text []byte, d Draft) ([]byte, error) {
 	f, err := Parse(path, text, nil)
 	if err != nil {
@@ -91,7 +90,7 @@ func verified(path string, text []byte, d Draft) ([]byte, error) {
 	return nil, fmt.Errorf("%w: %s: %q cannot be added without changing what stands there; add it by hand", ErrFile, path, d.Name)
 }
 
-// Drafts returns the servers as they stand in the file.
+// Drafts returns the servers with variables not expanded.
 func (f *File) Drafts() []Draft {
 	drafts := make([]Draft, 0, len(f.servers))
 	for _, e := range f.servers {

@@ -20,7 +20,7 @@ const webJSON = `{
       }
     }`
 
-func TestAddKeepsWhatIsThere(t *testing.T) {
+func TestAddKeepsTheRest(t *testing.T) {
 	for name, c := range map[string]struct{ before, after string }{
 		"no file":   {"", "{\n  \"mcpServers\": {\n    \"web\": " + webJSON + "}\n}\n"},
 		"no object": {"{}", "{\n  \"mcpServers\": {\n    \"web\": " + webJSON + "\n  }\n}"},
@@ -83,7 +83,7 @@ func TestAddSeveral(t *testing.T) {
 	}
 }
 
-func TestAddLeavesWhatItCannotRead(t *testing.T) {
+func TestAddLeavesInvalidFiles(t *testing.T) {
 	for _, text := range []string{`{"mcpServers": [`, `[]`, `{"mcpServers": 5}`, `{"mcpServers":{"a":{}}}`} {
 		path := filepath.Join(t.TempDir(), "servers.json")
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
@@ -118,7 +118,7 @@ func TestAddFollowsALink(t *testing.T) {
 	}
 }
 
-func TestDraftsThatCannotBeUsed(t *testing.T) {
+func TestInvalidDrafts(t *testing.T) {
 	for _, d := range []Draft{
 		{}, {Name: "a"}, {Name: " a", URL: "http://a/"}, {Name: "a\n", URL: "http://a/"}, {Name: "http://a/", URL: "http://a/"},
 		{Name: "a", URL: "ftp://a/"}, {Name: "a", URL: "http://u:hunter2@a/"}, {Name: "a", URL: "http://a/", Command: "b"},
@@ -141,8 +141,7 @@ func TestDraftsThatCannotBeUsed(t *testing.T) {
 	}
 }
 
-// Whatever stands in a file that can be read, it is still there when a server
-// was added.
+// The contents of every valid file are still there after a server was added.
 func FuzzInsert(f *testing.F) {
 	for _, s := range []string{`{}`, `{"mcpServers":{}}`, "{\"a\":1,//x\n\"mcpServers\":{\"b\":{\"url\":\"http://b/\"},/*y*/}}", `{"mcpServers":{"b":{"command":"c"}}}`} {
 		f.Add([]byte(s))

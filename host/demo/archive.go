@@ -17,7 +17,7 @@ import (
 	"eventdeck/host/wire"
 )
 
-// The archive's paths: its stream, and where messages go.
+// The paths of the archive: of its stream, and for messages to it.
 const (
 	ArchivePath  = "/sse"
 	archivePosts = "/messages"
@@ -32,10 +32,9 @@ const (
 	shelfPrefix      = "event://archive/shelf/"
 )
 
-// Archive is the demo server of SEP-1803 over HTTP+SSE: documents that are filed,
-// as updates of event resources in the connection and as webhooks that are signed
-// with a secret of the server's. There is no cursor and no replay. Make it with
-// [NewArchive].
+// Archive is the demo server of SEP-1803 over HTTP+SSE. It announces filed documents as updates of
+// event resources on the connection, and as webhooks signed with a secret of the server. There is
+// no cursor and no replay. Make it with [NewArchive].
 type Archive struct {
 	origin
 	opts   ServerOptions
@@ -113,11 +112,11 @@ func (a *Archive) Serve(ctx context.Context, ln net.Listener) error {
 	return err
 }
 
-// archiveSession is one session: a stream, and what is subscribed to on it.
+// archiveSession is one session: a stream with its subscriptions.
 type archiveSession struct {
 	duplex
 	mu      sync.Mutex
-	subs    map[string]func() // ends a subscription, after which it says nothing more
+	subs    map[string]func() // by uri; ends a subscription, and returns after its last event
 	workers sync.WaitGroup
 }
 
@@ -153,7 +152,7 @@ func (a *Archive) serveStream(w http.ResponseWriter, r *http.Request) {
 		return err
 	})
 	if err != nil {
-		return // the headers are sent: an empty stream is all that can be said
+		return // the headers are sent: the stream stays empty
 	}
 	defer func() {
 		cancel()
@@ -180,17 +179,17 @@ func (a *Archive) end(s *archiveSession, name string) {
 	a.mu.Lock()
 	delete(a.sessions, name)
 	a.mu.Unlock()
-	s.mu.Lock() // a request that begins a subscription is counted
+	s.mu.Lock() // after this no request adds a worker
 	s.subs = nil
 	s.mu.Unlock()
 	s.workers.Wait()
-	_ = s.alone(func() error { // a message may be answered beside this
+	_ = s.alone(func() error { // a message may be answered at the same time
 		s.send = func([]byte) error { return context.Cause(s.ctx) }
 		return nil
 	})
 }
 
-// servePost takes a message; the answer comes on the stream.
+// servePost takes a message; the response comes on the stream.
 func (a *Archive) servePost(w http.ResponseWriter, r *http.Request) {
 	if !a.guard.Admit(w, r) {
 		return
@@ -283,7 +282,7 @@ func (a *Archive) templates() []any {
 	}}
 }
 
-// resource finds what an address stands for.
+// resource returns the feed of an address, and the arguments that select its events.
 func (a *Archive) resource(uri string) (f feed, args map[string]any, ok bool) {
 	switch {
 	case uri == archiveFiled:
@@ -300,7 +299,7 @@ func (a *Archive) resource(uri string) (f feed, args map[string]any, ok bool) {
 	return nil, nil, false
 }
 
-// inBand subscribes or unsubscribes an address on a session.
+// inBand subscribes a session to an address, or ends that.
 func (a *Archive) inBand(s *archiveSession, m wire.Message) (map[string]any, *eventserver.Refusal) {
 	uri, refused := decodeURI(m.Params)
 	if refused != nil {
@@ -338,8 +337,8 @@ func (a *Archive) inBand(s *archiveSession, m wire.Message) (map[string]any, *ev
 	return map[string]any{}, nil
 }
 
-// follow calls fn for the events behind from as they fall due, until it is false
-// or ctx ends. A slow fn falls behind, and nothing is skipped.
+// follow calls fn for the events after from as they fall due, until fn returns false or ctx ends. A
+// slow fn falls behind, and nothing is skipped.
 func follow(ctx context.Context, f feed, from uint64, args map[string]any, fn func(n uint64) bool) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -359,7 +358,7 @@ func follow(ctx context.Context, f feed, from uint64, args map[string]any, fn fu
 	}
 }
 
-// decodeURI reads params that hold an address and nothing else that matters.
+// decodeURI reads the uri of params.
 func decodeURI(params json.RawMessage) (string, *eventserver.Refusal) {
 	var p struct{ URI string }
 	f := eventserver.Decode(params, &p)

@@ -13,7 +13,7 @@ import (
 	"eventdeck/host/wire"
 )
 
-// registration is one callback: what it gets, and the secret that signs it.
+// registration is one webhook: its event resources, its callback and its secret.
 type registration struct {
 	uris   []string
 	target string
@@ -21,15 +21,15 @@ type registration struct {
 	cancel context.CancelFunc
 }
 
-// Waits between the tries of a delivery, and how many there are.
+// The shortest and the longest wait between the tries of a delivery, and how long it is tried.
 const (
 	archiveRetry    = 500 * time.Millisecond
 	archiveLongest  = 5 * time.Second
 	archivePatience = 10 * time.Minute
 )
 
-// register makes a registration and begins to deliver. The secret is ours, and is
-// told in the answer alone.
+// register makes a registration and begins to deliver. The server makes the secret, and tells it
+// only in the response.
 func (a *Archive) register(params json.RawMessage) (map[string]any, *eventserver.Refusal) {
 	var p struct {
 		URIs   []string `json:"uris"`
@@ -76,8 +76,7 @@ func (a *Archive) register(params json.RawMessage) (map[string]any, *eventserver
 	}}, nil
 }
 
-// deliver sends one event until it is taken. It is false when the registration is
-// over.
+// deliver tries one event until it is delivered. It returns false when the registration is over.
 func (a *Archive) deliver(ctx context.Context, uri string, r *registration, resource string, h decodedEvent) bool {
 	kind := kindFiled
 	if resource == archiveTick {
@@ -85,7 +84,7 @@ func (a *Archive) deliver(ctx context.Context, uri string, r *registration, reso
 	}
 	body, err := json.Marshal(map[string]any{"type": kind, "timestamp": h.Timestamp, "data": h.Data})
 	if err != nil {
-		return true // what cannot be said is left out
+		return true // an event that cannot be encoded is skipped
 	}
 	began := time.Now()
 	for wait := archiveRetry; ; wait = min(2*wait, archiveLongest) {

@@ -38,9 +38,9 @@ func serving(t *testing.T, serve func(context.Context, net.Listener) error) stri
 	return ln.Addr().String()
 }
 
-// What a subscription says comes before the answer that ends it: a client could not
-// tell an event that comes later from one of its next subscription.
-func TestArchiveSaysNothingBehindTheEndOfASubscription(t *testing.T) {
+// The events of a subscription come before the response that ends it: a client could not tell a
+// later one from an event of its next subscription.
+func TestArchiveSendsNothingAfterTheEndOfASubscription(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, err := NewArchive(ServerOptions{Rate: 10})
 		if err != nil {
@@ -155,7 +155,7 @@ func (r *reader) frame(match func(map[string]json.RawMessage) bool) map[string]j
 	}
 }
 
-// call makes a request and returns its result; an error is returned as such.
+// call makes a request and returns its result or its error.
 func (r *reader) call(method, params string) (result, fault json.RawMessage) {
 	r.t.Helper()
 	r.next++
@@ -201,7 +201,7 @@ func TestArchiveUpdatesInTheConnection(t *testing.T) {
 		t.Errorf("update %s", m["params"])
 	}
 	before := 0
-	for range 20 { // one after the other, and none is left out
+	for range 20 { // in order, without a hole
 		var p struct{ Payload struct{ N int } }
 		if err := json.Unmarshal(r.frame(under(archiveTick))["params"], &p); err != nil || before > 0 && p.Payload.N != before+1 {
 			t.Fatalf("tick %d after %d, %v", p.Payload.N, before, err)
@@ -235,7 +235,7 @@ func TestArchiveDeliversWithItsOwnSecret(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		if n++; n == 1 { // the answer with the secret may not be there yet
+		if n++; n == 1 { // the response with the secret may not have come yet
 			w.WriteHeader(http.StatusServiceUnavailable)
 			return
 		}
@@ -295,15 +295,7 @@ func TestArchiveDeliversWithItsOwnSecret(t *testing.T) {
 		}
 		ids[string(m["id"])] = true
 	}
-	// The last answer was 410: the registration is over.
-	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
-		a.mu.Lock()
-		left := len(a.registrations)
-		a.mu.Unlock()
-		if left == 0 || time.Now().After(deadline) {
-			break
-		}
-	}
+	a.workers.Wait() // the last answer was 410: the registration is over
 	if _, fault := r.call("resources/subscriptions/deregister", `{"uri":"`+p.Subscription.URI+`"}`); fault == nil {
 		t.Error("a registration that ended with 410 is still there")
 	}

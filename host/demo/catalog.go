@@ -11,7 +11,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// eventType is what a server offers under one name.
+// eventType is one event type of a server.
 type eventType struct {
 	name        string
 	description string
@@ -20,7 +20,7 @@ type eventType struct {
 	payload     json.RawMessage
 	schema      *jsonschema.Resolved // of input
 	feed        feed
-	limit       uint64    // events that are held for replay; 0: all
+	limit       uint64    // newest events that can be replayed; 0: all
 	cursorless  bool      // no replay: cursors are null
 	lifetime    *lifetime // nil: always there
 }
@@ -60,7 +60,7 @@ func (e *eventType) offers(mode string) bool {
 	return slices.Contains(e.modes, mode)
 }
 
-// oldest returns the first event that is still held when count have happened.
+// oldest returns the oldest event that can be replayed after count events.
 func (e *eventType) oldest(count uint64) uint64 {
 	if e.limit == 0 || count <= e.limit {
 		return 1
@@ -68,7 +68,7 @@ func (e *eventType) oldest(count uint64) uint64 {
 	return count - e.limit + 1
 }
 
-// blueprint describes a scripted type before it is bound to a run.
+// blueprint describes a scripted type, for any run.
 type blueprint struct {
 	name, description string
 	modes             []string

@@ -19,7 +19,7 @@ type ChatOptions struct {
 	Seed      int64         // fixes content and timing, never ids and cursors
 	Rate      int           // events per second of load.tick; 0: the type is not offered
 	Heartbeat time.Duration // between heartbeats of a stream; 0 means 5 s; at most 30 s
-	History   int           // events of a scripted type that are held; 0 means 2,000
+	History   int           // newest events of a scripted type that can be replayed; 0 means 2,000
 	Faults    []string      // names of [Faults], some with "=" and a duration
 
 	Random io.Reader // of the run's id; nil means the system's
@@ -30,9 +30,9 @@ const (
 	maxRequests = 256 // streams and long polls that are open
 )
 
-// RunChat serves the demo server chat over stdio: newline-delimited JSON-RPC on
-// stdin and stdout, its log on stderr. It returns nil when stdin ends or ctx
-// does. What becomes of reads and writes that block: [eventserver.Stdio.Run].
+// RunChat serves the demo server chat over stdio: newline-delimited JSON-RPC on stdin and stdout,
+// its log on stderr. It returns nil when stdin or ctx ends. Reads and writes that block: see
+// [eventserver.Stdio.Run].
 //
 // Errors: [ErrOptions]; failure of the randomness; those of [eventserver.Stdio.Run].
 func RunChat(ctx context.Context, opts ChatOptions, stdin io.Reader, stdout, stderr io.Writer) error {
@@ -96,7 +96,7 @@ func (c *chat) initialize(params json.RawMessage) map[string]any {
 		map[string]any{"tools": map[string]any{}, "events": map[string]any{"listChanged": false}})
 }
 
-// stream answers events/stream. A stream that was cancelled gets no answer.
+// stream answers events/stream, unless it is cancelled.
 func (c *chat) stream(ctx context.Context, m wire.Message) {
 	w, f := c.resolve(m.Params, "push", time.Now())
 	if f != nil {
@@ -111,8 +111,8 @@ func (c *chat) stream(ctx context.Context, m wire.Message) {
 	}
 }
 
-// longPoll answers events/poll. With timeoutMs and a cursor it waits for the
-// first event; without a cursor the client gets one at once.
+// longPoll answers events/poll. With timeoutMs and a cursor it waits for the first event; without a
+// cursor it answers at once with one.
 func (c *chat) longPoll(ctx context.Context, m wire.Message) {
 	var p struct {
 		TimeoutMs float64 `json:"timeoutMs"`

@@ -11,7 +11,7 @@ import (
 	"eventdeck/host/wire"
 )
 
-// talk is a chat that runs for one test, and the ends of its pipes.
+// talk is a client of a chat that runs for one test.
 type talk struct {
 	t    *testing.T
 	in   io.WriteCloser

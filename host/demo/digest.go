@@ -18,23 +18,22 @@ import (
 	"eventdeck/host/wire"
 )
 
-// DigestPath is where digest's endpoint lies on its address.
+// DigestPath is the path of digest's endpoint.
 const DigestPath = "/mcp"
 
 const (
-	maxSubscriptions = 100 // subscriptions that digest holds
+	maxSubscriptions = 100 // subscriptions in all
 	maxConnections   = 100
-	digestBatch      = 100 // events of a batch, where the client asks for no fewer
-	digestBacklog    = 500 // events that wait for a batch at most
+	digestBatch      = 100 // events of a batch, unless the client asks for fewer
+	digestBacklog    = 500 // newest events of a feed that a batch may have waiting
 	socketWrite      = time.Minute
 	mcpSubprotocol   = "mcp"
 	kindTick         = "load.tick"
 )
 
-// Digest is the demo server of MCPE over WebSocket: subscriptions are made by
-// calling tools, stay when the connection ends, and deliver at once, on a cron
-// schedule or at one time. What falls due in realtime while no client is connected is
-// lost. Make it with [NewDigest].
+// Digest is the demo server of MCPE over WebSocket. Subscriptions are made by calling tools,
+// outlive the connection, and deliver at once, on a cron schedule or at one time. Realtime events
+// that fall due while no client is connected are lost. Make it with [NewDigest].
 type Digest struct {
 	origin
 	opts  ServerOptions
@@ -109,7 +108,7 @@ func (d *Digest) serveSocket(w http.ResponseWriter, r *http.Request) {
 	}
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{mcpSubprotocol}})
 	if err != nil {
-		return // it has answered
+		return // Accept has answered
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
@@ -188,7 +187,7 @@ func digestTools() []any {
 	return all
 }
 
-// callTool answers tools/call. What a tool refuses is a result that says so.
+// callTool answers tools/call. A refusal of a tool is a result with isError.
 func (d *Digest) callTool(c *connection, params json.RawMessage) (any, *eventserver.Refusal) {
 	var p struct {
 		Name      string
@@ -218,7 +217,7 @@ func (d *Digest) callTool(c *connection, params json.RawMessage) (any, *eventser
 	return toolResult(answer, err), nil
 }
 
-// toolResult is the result of tools/call: an answer, or why the tool failed.
+// toolResult returns the result of tools/call: an answer, or why the tool failed.
 func toolResult(answer any, err error) map[string]any {
 	var text []byte
 	if err == nil {
@@ -230,11 +229,11 @@ func toolResult(answer any, err error) map[string]any {
 	return map[string]any{"structuredContent": answer, "content": []any{map[string]any{"type": "text", "text": string(text)}}}
 }
 
-// mixed is a timeline of steps of every kind: each event is of its step's kind.
+// mixed is a timeline of all event types: the type of each event is that of its step.
 type mixed struct{ timeline }
 
-// member returns event n in the words of MCPE.
-func member(f feed, n uint64) map[string]any {
+// mcpeEvent returns event n as MCPE has it.
+func mcpeEvent(f feed, n uint64) map[string]any {
 	h := eventAt(f, n)
 	kind, priority := kindTick, "low"
 	tags := []string{}
@@ -265,7 +264,7 @@ func priorityOf(severity string) string {
 	return "low"
 }
 
-// passes reports whether a filter lets an event through.
+// passes reports whether an event matches a filter.
 func passes(f wire.MCPEFilter, event map[string]any) bool {
 	kind, _ := event["type"].(string)
 	meta, _ := event["metadata"].(map[string]any)
@@ -280,7 +279,8 @@ func passes(f wire.MCPEFilter, event map[string]any) bool {
 	return len(f.Priority) == 0 || slices.Contains(f.Priority, priority)
 }
 
-// matchesType matches part by part; a last * stands for all that follows.
+// matchesType matches a type with a pattern, part by part. A * matches one part, at the end also
+// several.
 func matchesType(pattern, kind string) bool {
 	want, have := strings.Split(pattern, "."), strings.Split(kind, ".")
 	for i, part := range want {

@@ -12,7 +12,7 @@ import (
 	"eventdeck/host/wire"
 )
 
-// toolArgs is the arguments of the tools.
+// toolArgs are the arguments of all tools.
 type toolArgs struct {
 	SubscriptionID string             `json:"subscriptionId"`
 	Status         string             `json:"status"`
@@ -27,10 +27,11 @@ type subscription struct {
 	id        string
 	filter    wire.MCPEFilter
 	delivery  wire.MCPEDelivery
+	plan      plan   // of delivery, without a scheduled delivery that was made
 	status    string // active, paused or expired
 	created   time.Time
 	expiresAt time.Time // zero: never
-	since     []uint64  // of each feed: what waits for a batch lies behind
+	since     []uint64  // for each feed, the last event that was put in a batch
 
 	owner  *connection        // nil: no client is connected
 	cancel context.CancelFunc // ends what delivers to owner; nil: nothing does
@@ -47,13 +48,13 @@ func (t *subscription) view() map[string]any {
 	return v
 }
 
-// plan is when a subscription delivers.
+// plan says when a subscription delivers.
 type plan struct {
 	realtime bool
 	cron     *cron.Expression
 	zone     *time.Location
-	at       time.Time // of the one scheduled delivery; zero: none
-	expires  bool      // it ends with that
+	at       time.Time // the time of the scheduled delivery; zero: there is none
+	expires  bool      // the subscription ends with the scheduled delivery
 }
 
 func planOf(d wire.MCPEDelivery, now time.Time) (p plan, err error) {
@@ -120,11 +121,8 @@ func (d *Digest) subscribe(c *connection, w toolArgs) (any, error) {
 	if w.Delivery == nil {
 		return nil, errors.New("delivery is missing")
 	}
-	if _, err := planOf(*w.Delivery, now); err != nil {
-		return nil, err
-	}
-	t := &subscription{delivery: *w.Delivery, status: "active", created: now, since: d.counts(now)}
-	if err := t.apply(toolArgs{Filter: w.Filter, ExpiresAt: w.ExpiresAt}, now); err != nil {
+	t := &subscription{status: "active", created: now, since: d.counts(now)}
+	if err := t.apply(w, now); err != nil {
 		return nil, err
 	}
 	d.mu.Lock()
@@ -139,7 +137,7 @@ func (d *Digest) subscribe(c *connection, w toolArgs) (any, error) {
 	return t.view(), nil
 }
 
-// counts returns how far each feed has got.
+// counts returns the number of events of each feed.
 func (d *Digest) counts(now time.Time) (all []uint64) {
 	for _, f := range d.feeds {
 		all = append(all, f.count(now))
@@ -147,7 +145,7 @@ func (d *Digest) counts(now time.Time) (all []uint64) {
 	return all
 }
 
-// apply changes what the arguments name.
+// apply sets the members that the arguments have.
 func (t *subscription) apply(w toolArgs, now time.Time) error {
 	if w.ExpiresAt != nil && *w.ExpiresAt != "" {
 		at, err := time.Parse(time.RFC3339, *w.ExpiresAt)
@@ -157,10 +155,11 @@ func (t *subscription) apply(w toolArgs, now time.Time) error {
 		t.expiresAt = at
 	}
 	if w.Delivery != nil {
-		if _, err := planOf(*w.Delivery, now); err != nil {
+		p, err := planOf(*w.Delivery, now)
+		if err != nil {
 			return err
 		}
-		t.delivery = *w.Delivery
+		t.delivery, t.plan = *w.Delivery, p
 	}
 	if w.Filter != nil {
 		t.filter = *w.Filter
@@ -168,7 +167,7 @@ func (t *subscription) apply(w toolArgs, now time.Time) error {
 	return nil
 }
 
-// list returns the subscriptions, and has the active ones deliver to the connection that asks.
+// list returns the subscriptions, and makes the active ones deliver to the connection.
 func (d *Digest) list(c *connection, status string) any {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -184,7 +183,7 @@ func (d *Digest) list(c *connection, status string) any {
 	return map[string]any{"subscriptions": all}
 }
 
-// change does what a tool asks for one subscription.
+// change carries out the tools that change one subscription.
 func (d *Digest) change(c *connection, tool string, w toolArgs) (any, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -223,16 +222,16 @@ func (t *subscription) stop() {
 	t.owner, t.cancel = nil, nil
 }
 
-// bind has a subscription deliver to a connection, unless it does already. The caller holds the lock.
+// bind makes a subscription deliver to a connection, unless it does already. The caller holds the
+// lock.
 func (d *Digest) bind(c *connection, t *subscription) {
-	p, err := planOf(t.delivery, t.created)
-	if t.owner == c || err != nil || c.ctx.Err() != nil {
+	if t.owner == c || c.ctx.Err() != nil {
 		return
 	}
 	t.stop()
 	ctx, cancel := context.WithCancel(c.ctx)
 	t.owner, t.cancel = c, cancel
-	filter := t.filter
+	filter, p := t.filter, t.plan
 	if p.realtime {
 		counts := d.counts(time.Now())
 		for i, f := range d.feeds {
@@ -256,7 +255,7 @@ func (d *Digest) unbind(c *connection) {
 // stream delivers the events of one feed as they fall due.
 func (d *Digest) stream(ctx context.Context, c *connection, id string, f feed, from uint64, filter wire.MCPEFilter) {
 	follow(ctx, f, from, nil, func(n uint64) bool {
-		event := member(f, n)
+		event := mcpeEvent(f, n)
 		if !passes(filter, event) {
 			return true
 		}
@@ -264,7 +263,7 @@ func (d *Digest) stream(ctx context.Context, c *connection, id string, f feed, f
 	})
 }
 
-// schedule waits for the times of a subscription: its batches, and its end.
+// schedule sends the batches of a subscription when they are due, and ends it.
 func (d *Digest) schedule(ctx context.Context, c *connection, t *subscription, p plan) {
 	for {
 		now := time.Now()
@@ -289,26 +288,31 @@ func (d *Digest) schedule(ctx context.Context, c *connection, t *subscription, p
 			return
 		}
 		if next.Equal(end) {
-			d.expire(c, t)
+			d.expire(t)
 			return
 		}
-		if !d.deliverBatch(c, t) {
-			return
-		}
+		sent := d.deliverBatch(c, t, next)
 		if next.Equal(p.at) {
 			p.at = time.Time{}
 			if p.expires && p.cron == nil && !p.realtime {
-				d.expire(c, t)
+				d.expire(t)
 				return
 			}
+		}
+		if !sent {
+			return
 		}
 	}
 }
 
-// deliverBatch sends what has gathered since the last batch, the newest of it if
-// there is too much.
-func (d *Digest) deliverBatch(c *connection, t *subscription) bool {
+// deliverBatch sends the events since the last batch, the newest digestBacklog of each
+// feed if there are more. due is when the batch was to be sent: a scheduled delivery is
+// made once, on whatever connection. It is false when the connection is over.
+func (d *Digest) deliverBatch(c *connection, t *subscription, due time.Time) bool {
 	d.mu.Lock()
+	if t.plan.at.Equal(due) {
+		t.plan.at = time.Time{}
+	}
 	since, filter, most := t.since, t.filter, digestBatch
 	if c := t.delivery.Cron; c != nil && c.MaxEvents != nil && *c.MaxEvents > 0 {
 		most = min(*c.MaxEvents, digestBatch)
@@ -323,7 +327,7 @@ func (d *Digest) deliverBatch(c *connection, t *subscription) bool {
 			from = until[i] - digestBacklog
 		}
 		for n := from + 1; n <= until[i]; n++ {
-			if event := member(f, n); passes(filter, event) {
+			if event := mcpeEvent(f, n); passes(filter, event) {
 				events = append(events, event)
 			}
 		}
@@ -338,11 +342,14 @@ func (d *Digest) deliverBatch(c *connection, t *subscription) bool {
 	return true
 }
 
-// expire ends a subscription and says so.
-func (d *Digest) expire(c *connection, t *subscription) {
+// expire ends a subscription and notifies its connection, if any. Other clients see it in the list.
+func (d *Digest) expire(t *subscription) {
 	d.mu.Lock()
+	c := t.owner
 	t.status = "expired"
 	t.stop()
 	d.mu.Unlock()
-	_ = c.notify(wire.NoteMCPEExpired, map[string]any{"subscriptionId": t.id}) // a client that is gone sees it in the list
+	if c != nil {
+		_ = c.notify(wire.NoteMCPEExpired, map[string]any{"subscriptionId": t.id}) // the connection may be over
+	}
 }

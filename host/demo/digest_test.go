@@ -19,7 +19,7 @@ type listener struct {
 	t    *testing.T
 	conn *websocket.Conn
 	next int
-	held []map[string]json.RawMessage // frames that were not asked for yet
+	held []map[string]json.RawMessage // frames that no call has returned yet
 }
 
 func dialDigest(t *testing.T, address string) *listener {
@@ -82,7 +82,7 @@ func (l *listener) note(method string) map[string]json.RawMessage {
 	return params
 }
 
-// tool calls a tool and returns its structured content, and its words when it failed.
+// tool calls a tool and returns its structured content, or the text of its failure.
 func (l *listener) tool(name, arguments string) (content map[string]json.RawMessage, failed string) {
 	l.t.Helper()
 	l.next++
@@ -134,7 +134,7 @@ func TestDigestFilters(t *testing.T) {
 	}
 }
 
-func TestDigestRefusesWhatMakesNoSense(t *testing.T) {
+func TestDigestRefusesBadArguments(t *testing.T) {
 	l, _ := newListener(t, ServerOptions{})
 	for arguments, want := range map[string]string{
 		`{}`:                                 "delivery is missing",
@@ -158,64 +158,127 @@ func TestDigestRefusesWhatMakesNoSense(t *testing.T) {
 	}
 }
 
-// The clock of the bubble stands still while a call is on its way: no time that it names is over
-// when it arrives.
+// digestFrames is a connection to a digest without a network: the clock of a synctest bubble stands
+// still while a call is on its way, so that no time named in it is over when it arrives.
+type digestFrames struct {
+	*connection
+	t      *testing.T
+	digest *Digest
+	frames chan []byte
+	close  func() // ends the connection
+}
+
+func connectDigest(t *testing.T, d *Digest) *digestFrames {
+	ctx, cancel := context.WithCancel(t.Context())
+	frames := make(chan []byte, 100)
+	c := &connection{duplex: duplex{ctx: ctx, log: d.opts.Log, send: func(frame []byte) error {
+		frames <- frame
+		return nil
+	}}}
+	return &digestFrames{connection: c, t: t, digest: d, frames: frames, close: func() {
+		cancel()
+		d.unbind(c)
+		c.workers.Wait()
+	}}
+}
+
+func (c *digestFrames) subscribe(w toolArgs) any {
+	c.t.Helper()
+	content, err := c.digest.subscribe(c.connection, w)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return content.(map[string]any)["subscriptionId"]
+}
+
+// next checks the next frame and returns the types of the events in it.
+func (c *digestFrames) next(method string, id any) (types []string) {
+	c.t.Helper()
+	var note struct {
+		Method string
+		Params struct {
+			SubscriptionID string
+			Events         []struct{ Type string }
+		}
+	}
+	if err := json.Unmarshal(<-c.frames, &note); err != nil || note.Method != method || note.Params.SubscriptionID != id {
+		c.t.Fatalf("%+v, %v; want %s of %v", note, err, method, id)
+	}
+	for _, e := range note.Params.Events {
+		types = append(types, e.Type)
+	}
+	return types
+}
+
+// scheduledIn asks for one delivery after a time.
+func scheduledIn(after time.Duration, autoExpire bool) *wire.MCPEDelivery {
+	at := time.Now().Add(after).UTC().Format(time.RFC3339)
+	return &wire.MCPEDelivery{Channels: []string{"scheduled"}, Scheduled: &wire.MCPEScheduled{DeliverAt: at, AutoExpire: &autoExpire}}
+}
+
+func newBubbleDigest(t *testing.T) *Digest {
+	d, err := NewDigest(ServerOptions{Speed: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
 func TestDigestKeepsItsTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d, err := NewDigest(ServerOptions{Speed: 10})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		frames := make(chan []byte, 100)
-		c := &connection{duplex: duplex{ctx: ctx, log: d.opts.Log, send: func(frame []byte) error {
-			frames <- frame
-			return nil
-		}}}
-		subscribe := func(w toolArgs) any {
-			t.Helper()
-			content, err := d.subscribe(c, w)
-			if err != nil {
-				t.Fatal(err)
-			}
-			return content.(map[string]any)["subscriptionId"]
-		}
-		var note struct {
-			Method string
-			Params struct {
-				SubscriptionID string
-				Events         []struct{ Type string }
-			}
-		}
-		next := func(method string, id any) {
-			t.Helper()
-			if err := json.Unmarshal(<-frames, &note); err != nil || note.Method != method || note.Params.SubscriptionID != id {
-				t.Fatalf("%+v, %v; want %s of %v", note, err, method, id)
-			}
-		}
+		d := newBubbleDigest(t)
+		c := connectDigest(t, d)
+		defer c.close()
 		began := time.Now()
-		in := func(after time.Duration) string { return began.Add(after).UTC().Format(time.RFC3339) }
 
-		id := subscribe(toolArgs{Filter: &wire.MCPEFilter{EventTypes: []string{"errors.*"}},
-			Delivery: &wire.MCPEDelivery{Channels: []string{"scheduled"}, Scheduled: &wire.MCPEScheduled{DeliverAt: in(2 * time.Second)}}})
-		next("events/batch", id)
-		if n := note.Params.Events; len(n) < 2 || n[0].Type != "errors.sampled" || time.Since(began) != 2*time.Second {
-			t.Errorf("a batch of %d after %v", len(n), time.Since(began))
+		delivery := scheduledIn(2*time.Second, true)
+		delivery.Scheduled.AutoExpire = nil // which means true
+		id := c.subscribe(toolArgs{Filter: &wire.MCPEFilter{EventTypes: []string{"errors.*"}}, Delivery: delivery})
+		if types := c.next("events/batch", id); len(types) < 2 || types[0] != "errors.sampled" || time.Since(began) != 2*time.Second {
+			t.Errorf("a batch of %v after %v", types, time.Since(began))
 		}
-		next("events/subscription_expired", id)
-		if listed, err := json.Marshal(d.list(c, "expired")); err != nil || !strings.Contains(string(listed), `"expired"`) {
+		c.next("events/subscription_expired", id)
+		if listed, err := json.Marshal(d.list(c.connection, "expired")); err != nil || !strings.Contains(string(listed), `"expired"`) {
 			t.Errorf("listed %s, %v", listed, err)
 		}
 
-		at := in(5 * time.Second)
-		id = subscribe(toolArgs{Filter: &wire.MCPEFilter{EventTypes: []string{"none"}}, Delivery: &wire.MCPEDelivery{Channels: []string{"realtime"}}, ExpiresAt: &at})
-		next("events/subscription_expired", id)
+		at := began.Add(5 * time.Second).UTC().Format(time.RFC3339)
+		id = c.subscribe(toolArgs{Filter: &wire.MCPEFilter{EventTypes: []string{"none"}}, Delivery: &wire.MCPEDelivery{Channels: []string{"realtime"}}, ExpiresAt: &at})
+		c.next("events/subscription_expired", id)
 		if after := time.Since(began); after != 5*time.Second {
 			t.Errorf("expired after %v", after)
 		}
-		cancel()
-		c.workers.Wait()
+	})
+}
+
+func TestDigestMakesScheduledDeliveryOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newBubbleDigest(t)
+		reconnect := func(c *digestFrames) *digestFrames {
+			c.close()
+			time.Sleep(time.Minute) // of the bubble: more events gather
+			c = connectDigest(t, d)
+			d.list(c.connection, "")
+			time.Sleep(time.Minute)
+			return c
+		}
+		c := connectDigest(t, d)
+		id := c.subscribe(toolArgs{Delivery: scheduledIn(2*time.Second, false)})
+		c.next("events/batch", id)
+		if c = reconnect(c); len(c.frames) > 0 {
+			t.Fatalf("%d frames after a reconnect", len(c.frames))
+		}
+
+		// A new time is delivered again, and late if no client was connected.
+		if _, err := d.change(c.connection, wire.ToolUpdate, toolArgs{SubscriptionID: id.(string), Delivery: scheduledIn(2*time.Second, true)}); err != nil {
+			t.Fatal(err)
+		}
+		c = reconnect(c)
+		for len(c.frames) > 1 {
+			c.next("events/batch", id)
+		}
+		c.next("events/subscription_expired", id)
+		c.close()
 	})
 }
 

@@ -14,7 +14,7 @@ import (
 	"eventdeck/host/wire"
 )
 
-// duplex is the server's side of a connection of the handshake revisions: answers and
+// duplex is the server's side of a connection of the handshake revisions: it sends responses and
 // notifications, one at a time.
 type duplex struct {
 	ctx context.Context // of the connection
@@ -24,7 +24,7 @@ type duplex struct {
 	send func(frame []byte) error
 }
 
-// say sends one message. It blocks as long as the peer does.
+// say sends one message. It blocks while the peer does not read.
 func (t *duplex) say(frame []byte, err error) error {
 	if err != nil {
 		t.log.Error("a message cannot be encoded", "error", err)
@@ -33,7 +33,7 @@ func (t *duplex) say(frame []byte, err error) error {
 	return t.alone(func() error { return t.send(frame) })
 }
 
-// alone runs fn while no message is sent.
+// alone runs fn while no message is being sent.
 func (t *duplex) alone(fn func() error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -44,7 +44,7 @@ func (t *duplex) notify(method string, params any) error {
 	return t.say(wire.EncodeNotification(method, params))
 }
 
-// answer answers a request with its result, or with why there is none.
+// answer answers a request with its result, or with a refusal.
 func (t *duplex) answer(id json.RawMessage, result any, f *eventserver.Refusal) {
 	if f == nil {
 		_ = t.say(wire.EncodeResult(id, result)) // a peer that is gone needs no answer
@@ -53,7 +53,7 @@ func (t *duplex) answer(id json.RawMessage, result any, f *eventserver.Refusal) 
 	_ = t.say(f.Frame(id, wire.ProfileSketch))
 }
 
-// greeting is the result of initialize.
+// greeting returns the result of initialize.
 func greeting(params json.RawMessage, name, title, instructions string, capabilities map[string]any) map[string]any {
 	return eventserver.Greeting(params, map[string]any{"name": name, "title": title, "version": "1.0.0"}, instructions, capabilities)
 }
@@ -73,8 +73,8 @@ func listenAndServe(ctx context.Context, name, address, scheme, path string, std
 	return serve(ctx, ln)
 }
 
-// serveHTTP answers on ln, which it closes, until ctx ends, which is no error. What
-// the handler runs beyond its requests must end with the context of the requests.
+// serveHTTP answers on ln, which it closes, until ctx ends, which is no error. Goroutines that
+// outlive a request of the handler must end with the context of the request.
 func serveHTTP(ctx context.Context, name string, ln net.Listener, handler http.Handler, log *slog.Logger) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

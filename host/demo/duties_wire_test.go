@@ -29,7 +29,7 @@ func (r *rig) descriptors() (all []map[string]any) {
 	}
 }
 
-// Each descriptor has all of its members, and each mode once.
+// Each descriptor has all of its members, and each mode at most once.
 func TestDescriptorsAreComplete(t *testing.T) {
 	r := newRig(t, PagerOptions{ServerOptions: ServerOptions{Rate: 1}})
 	for _, d := range r.descriptors() {
@@ -60,7 +60,8 @@ func TestDescriptorsAreComplete(t *testing.T) {
 	}
 }
 
-// wantOccurrence checks the members that every mode has. seen holds the ids before it.
+// wantOccurrence checks the members that an occurrence has in every mode. seen holds the ids of
+// earlier ones.
 func wantOccurrence(t *testing.T, kind *eventType, raw json.RawMessage, seen map[string]bool) {
 	t.Helper()
 	var o struct {
@@ -78,9 +79,9 @@ func wantOccurrence(t *testing.T, kind *eventType, raw json.RawMessage, seen map
 	}
 }
 
-// Each occurrence has all of its members, in a poll and on a stream; its data fits the
-// schema and is small. What is polled is asked for at one moment of the script's second
-// loop, at which the canary runs, so that no type ends between two steps of the test.
+// Each occurrence has all of its members, in a poll and on a stream; its data matches the schema
+// and is small. The polls are made for one moment of the script's second loop, at which the canary
+// runs, so that no type ends between two steps of the test.
 func TestOccurrencesAreComplete(t *testing.T) {
 	r := newRig(t, PagerOptions{ServerOptions: ServerOptions{Speed: 300, Rate: 200}})
 	now := r.pager.start.Add((period + canaryTo - time.Second) / 300)
@@ -121,8 +122,7 @@ func TestOccurrencesAreComplete(t *testing.T) {
 	}
 }
 
-// A poll needs nothing but itself: no step before it, and every member of the answer
-// has its type.
+// A poll needs no request before it, and every member of the response has its type.
 func TestPollAnswersAreComplete(t *testing.T) {
 	r := newRig(t, PagerOptions{ServerOptions: ServerOptions{Rate: 1000}})
 	bare := r.call(wire.MethodPoll, map[string]any{"name": "load.tick"}) // no cursor, no arguments
@@ -162,8 +162,8 @@ func TestPollAnswersAreComplete(t *testing.T) {
 	}
 }
 
-// What truncated comes with is a position from which nothing more is truncated.
-func TestTruncatedComesWithAGoodCursor(t *testing.T) {
+// A truncated response has a cursor from which nothing is truncated.
+func TestTruncatedResponseHasAValidCursor(t *testing.T) {
 	r, c := hookRig(t, nil)
 	r.await(3)
 	foreign := []any{"cursor", "r0000000000.7"}
@@ -188,8 +188,8 @@ func TestTruncatedComesWithAGoodCursor(t *testing.T) {
 	}
 }
 
-// A type without replay never gives a cursor, and never says that something is missing.
-func TestCursorlessTypesSayNothingOfWhatIsMissing(t *testing.T) {
+// A type without replay never has a cursor, and is never truncated.
+func TestCursorlessTypesAreNeverTruncated(t *testing.T) {
 	c := startChat(t, ChatOptions{Speed: 100})
 	c.request(1, wire.MethodStream, `{"name":"presence.changed","arguments":{},"cursor":"r1.l0.4"}`)
 	_, active := c.until(noteOf(wire.NoteActive))
@@ -203,8 +203,8 @@ func TestCursorlessTypesSayNothingOfWhatIsMissing(t *testing.T) {
 	}
 }
 
-// A stream is data frames of its own subscription and nothing else.
-func TestStreamsCarryTheirSubscriptionAlone(t *testing.T) {
+// A stream has only data frames of its own subscription.
+func TestStreamsCarryOnlyTheirSubscription(t *testing.T) {
 	r := newRig(t, PagerOptions{ServerOptions: ServerOptions{Rate: 50}, Heartbeat: 30 * time.Millisecond, MaxStreams: 3})
 	for range 2 { // three at once are live
 		r.open(1, wire.MethodStream, sub("load.tick")).until(wire.NoteEvent)
@@ -237,7 +237,7 @@ func TestStreamsCarryTheirSubscriptionAlone(t *testing.T) {
 		}
 		notes++
 	}
-	s.end() // what is aborted is not sent to any more, and makes room
+	s.end() // the end frees the place of the stream
 	select {
 	case r.pager.streams <- struct{}{}:
 	case <-time.After(patience):
@@ -269,8 +269,9 @@ func TestStreamEndsWithAnEmptyResult(t *testing.T) {
 	}
 }
 
-// A stream whose reader is behind what is held says so again, where it goes on.
-func TestSlowReaderIsToldWhatItMissed(t *testing.T) {
+// A stream whose reader falls behind the oldest event is truncated again, and says where it
+// continues.
+func TestSlowReaderIsTruncated(t *testing.T) {
 	r := newRig(t, PagerOptions{ServerOptions: ServerOptions{Speed: 1000}, History: 5})
 	kind := r.pager.types[0]
 	s := &stream{engine: &r.pager.engine, requested: requested{kind: kind}, id: json.RawMessage("1"), out: eventserver.Sink{Close: "\n"}}
@@ -285,7 +286,7 @@ func TestSlowReaderIsToldWhatItMissed(t *testing.T) {
 	}
 }
 
-// No option lets heartbeats be further apart than clients wait.
+// No option makes heartbeats rarer than clients expect.
 func TestHeartbeatsAreAtMostHalfAMinuteApart(t *testing.T) {
 	if got := (PagerOptions{Heartbeat: time.Hour}).withDefaults().Heartbeat; got != 30*time.Second {
 		t.Errorf("heartbeat %v", got)
@@ -293,14 +294,14 @@ func TestHeartbeatsAreAtMostHalfAMinuteApart(t *testing.T) {
 }
 
 // Servers without events do not know their methods.
-func TestServersWithoutEventsDoNotKnowThem(t *testing.T) {
+func TestArchiveHasNoEventMethods(t *testing.T) {
 	r, _ := newReader(t, ServerOptions{})
 	if _, refused := r.call(wire.MethodList, `{}`); !strings.Contains(string(refused), "-32601") {
 		t.Errorf("archive: %s", refused)
 	}
 }
 
-// A type that is removed ends its webhooks with NotFound, and is not there for a poll.
+// A removed type ends its webhooks with NotFound, and polls of it are refused.
 func TestRemovedTypeEndsItsWebhooks(t *testing.T) {
 	r, c := hookRig(t, func(o *PagerOptions) { o.Speed = 200 })
 	r.whileThere(r.kind("canary.sampled"), func() bool {
@@ -321,8 +322,8 @@ func TestRemovedTypeEndsItsWebhooks(t *testing.T) {
 	}
 }
 
-// The key of a subscription is principal, address, type and arguments, and its id
-// follows from them alone.
+// The key of a subscription is principal, address, type and arguments, and only they determine its
+// id.
 func TestSubscriptionKey(t *testing.T) {
 	r, c := hookRig(t, func(o *PagerOptions) { o.Rate = 1 })
 	id := func(params map[string]any) string {
@@ -358,7 +359,7 @@ func TestSubscriptionKey(t *testing.T) {
 	}
 }
 
-// Deliveries follow no redirect, and what is too large or gone is not sent again.
+// Deliveries follow no redirect, and are not retried after 410 and 413.
 func TestDeliveriesThatAreFinal(t *testing.T) {
 	r, c := hookRig(t, nil)
 	c.Answer(func(g mcptest.Delivered) int {
@@ -366,30 +367,24 @@ func TestDeliveriesThatAreFinal(t *testing.T) {
 	})
 	r.call(wire.MethodSubscribe, c.params("load.tick"))
 	last := c.Next(mcptest.IsEvent).N() + 40
-	byKind := map[int][]string{}
+	retried := map[int]bool{} // by the status of the answer
 	c.Next(func(g mcptest.Delivered) bool {
-		if mcptest.IsEvent(g) {
-			byKind[g.N()%4] = append(byKind[g.N()%4], g.ID)
+		if g.Try > 1 {
+			retried[g.Status] = true
 		}
-		return g.N() >= last
+		return g.N() >= last && retried[http.StatusFound] // a busy machine retries late
 	})
 	r.call(wire.MethodUnsubscribe, c.params("load.tick"))
-	for kind, want := range map[int]bool{0: true, 1: false, 2: false, 3: false} {
-		retried := false
-		for _, id := range byKind[kind] {
-			retried = retried || c.Tries(id) > 1
-		}
-		if retried != want {
-			t.Errorf("answers of kind %d: sent again %v", kind, retried)
-		}
+	if len(retried) != 1 {
+		t.Errorf("retried after %v", retried)
 	}
 	if c.Redirected() {
 		t.Error("a redirect was followed")
 	}
 }
 
-// Each try is signed again, at its own time.
-func TestRetriesAreSignedAnew(t *testing.T) {
+// Each try is signed with its own time.
+func TestRetriesAreSignedAgain(t *testing.T) {
 	r, c := hookRig(t, func(o *PagerOptions) { o.Rate, o.Backoff = 1, []time.Duration{1100 * time.Millisecond} })
 	c.Answer(func(mcptest.Delivered) int { return 503 })
 	r.call(wire.MethodSubscribe, c.params("load.tick"))
@@ -400,7 +395,7 @@ func TestRetriesAreSignedAnew(t *testing.T) {
 	}
 }
 
-// The address is checked at each delivery, whatever it was checked for before.
+// The address is checked for each delivery.
 func TestAddressIsCheckedAtEachDelivery(t *testing.T) {
 	c := newCallback(t)
 	s := eventserver.NewSender(false, c.CA, 1)
@@ -411,7 +406,7 @@ func TestAddressIsCheckedAtEachDelivery(t *testing.T) {
 	}
 }
 
-// What a callback answers is not told to anyone.
+// The response of a callback is not repeated.
 func TestAnswersOfCallbacksAreNotRepeated(t *testing.T) {
 	r, c := hookRig(t, nil)
 	c.Challenge(func(w http.ResponseWriter, _ string) { fmt.Fprint(w, "internal: password hunter2") })

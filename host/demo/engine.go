@@ -15,15 +15,15 @@ import (
 	"eventdeck/host/wire"
 )
 
-// engine is what both servers do with MCP Events, whatever carries it. It is
-// immutable and may be used by many goroutines.
+// engine is the part of pager and chat that handles MCP Events, for any transport. It is immutable
+// and may be used by many goroutines.
 type engine struct {
 	origin
 	profile wire.Profile
 	types   []*eventType
 	page    int // event types on a page of events/list
 
-	nextPoll time.Duration // until a client that polls should ask again
+	nextPoll time.Duration // until a client should poll again
 	faults   faultSet
 }
 
@@ -88,18 +88,18 @@ func (e *engine) nextChange(now time.Time) time.Time {
 	return next
 }
 
-// requested is a subscription as it was asked for, checked.
+// requested is a subscription as requested, after all checks.
 type requested struct {
 	kind *eventType
 	args map[string]any
 	raw  string // canonical JSON of args
-	pos  uint64 // everything up to here is not wanted
+	pos  uint64 // events up to here are not wanted
 	max  int    // events in an answer to a poll
 	held bool   // a cursor was given: pos is where the client is
-	// truncated: events after the cursor are not held any more or too old for maxAgeMs,
+	// truncated: events after the cursor cannot be replayed any more or are too old for maxAgeMs,
 	// or the cursor is of another run.
 	truncated bool
-	echo      string // what `active` says in place of the position; "": nothing
+	echo      string // the cursor in `active` in place of the position; "": none
 }
 
 type requestParams struct {
@@ -191,8 +191,8 @@ func (t *eventType) badArgument(args map[string]any) string {
 	return "arguments"
 }
 
-// place finds where delivery starts: at the cursor, but not before now - maxAge
-// and not before the oldest event that is held; from now without a cursor.
+// place sets where delivery starts: at the cursor, but not before now - maxAge and not before the
+// oldest event that can be replayed; at now without a cursor.
 func (e *engine) place(w *requested, mode string, p requestParams, now time.Time) *eventserver.Refusal {
 	count := w.kind.feed.count(now)
 	w.pos = count
@@ -231,7 +231,7 @@ func (e *engine) place(w *requested, mode string, p requestParams, now time.Time
 	return nil
 }
 
-// matchesAny reports whether an event behind from up to to passes the arguments.
+// matchesAny reports whether an event after from, up to and including to, passes the arguments.
 func (e *eventType) matchesAny(from, to uint64, args map[string]any) bool {
 	for n := from + 1; n <= to; n++ {
 		if e.feed.matches(n, args) {
@@ -241,7 +241,7 @@ func (e *eventType) matchesAny(from, to uint64, args map[string]any) bool {
 	return false
 }
 
-// mark returns the cursor member's value for a position: null without replay.
+// mark returns the value of the member cursor for a position: null without replay.
 func (e *engine) mark(t *eventType, pos uint64) any {
 	if t.cursorless {
 		return nil

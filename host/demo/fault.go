@@ -10,15 +10,14 @@ import (
 	"eventdeck/host/wire"
 )
 
-// Fault is something that pager or chat does wrong on purpose, so that a host can be
-// tried against it.
+// Fault is something that pager or chat does wrong on purpose, to test a host.
 type Fault struct {
 	Name     string
 	Sentence string // what the server does
 	// Default is the duration that the fault takes after "=", 0 if it takes none.
 	Default time.Duration
 
-	webhook bool // of pager alone
+	webhook bool // only pager has it
 }
 
 // The names of the faults.
@@ -107,7 +106,7 @@ func parseFaults(list []string, webhook bool) (faultSet, error) {
 	return set, nil
 }
 
-// refuse refuses a subscription that nothing else is wrong with.
+// refuse refuses every valid subscription, if the fault is set.
 func (s faultSet) refuse() *eventserver.Refusal {
 	if !s.has(faultQuota) {
 		return nil
@@ -115,8 +114,7 @@ func (s faultSet) refuse() *eventserver.Refusal {
 	return eventserver.Refuse(wire.ResourceExhausted, "no more subscriptions", map[string]any{"limit": "subscriptions", "max": 0})
 }
 
-// misplace moves a request to where a faulty server begins. asked is the cursor of the
-// request.
+// misplace sets where a faulty server begins. asked is the cursor of the request.
 func (s faultSet) misplace(w *requested, mode, asked string, count uint64) {
 	if !w.held || mode == "poll" {
 		return
@@ -129,8 +127,8 @@ func (s faultSet) misplace(w *requested, mode, asked string, count uint64) {
 	}
 }
 
-// foreignPoll begins the cursors of poll where they are not those of the other modes.
+// foreignPoll begins the cursors of poll that other modes do not accept.
 const foreignPoll = "poll-"
 
-// unknownSecret is no subscription's: no receiver accepts what it signs.
+// unknownSecret belongs to no subscription: receivers refuse what it signs.
 const unknownSecret = "whsec_bm9ib2R5IGhhcyB0aGlzIHNlY3JldCBhdCBhbGwhISE="

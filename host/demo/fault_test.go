@@ -16,12 +16,12 @@ func faulty(t *testing.T, faults ...string) (*rig, *callback) {
 	return hookRig(t, func(o *PagerOptions) { o.Faults, o.Heartbeat = faults, 100*time.Millisecond })
 }
 
-// tick returns the cursor behind an event of load.tick.
+// tick returns the cursor after event n of load.tick.
 func (r *rig) tick(n uint64) string {
 	return r.pager.cursor(r.pager.types[len(r.pager.types)-1].feed, n)
 }
 
-// await waits until so many ticks have happened.
+// await waits until n ticks have happened.
 func (r *rig) await(n uint64) {
 	feed := r.pager.types[len(r.pager.types)-1].feed
 	for feed.count(time.Now()) < n {
@@ -29,7 +29,7 @@ func (r *rig) await(n uint64) {
 	}
 }
 
-// Each fault shows on the wire.
+// Each fault is visible on the wire.
 func TestFaults(t *testing.T) {
 	tests := map[string]func(t *testing.T, name string){
 		faultLiveIgnored: func(t *testing.T, name string) {
@@ -39,7 +39,7 @@ func TestFaults(t *testing.T) {
 				t.Errorf("a fresh key begins at %v", res["cursor"])
 			}
 			c.Next(func(g mcptest.Delivered) bool { return g.N() == 1 })
-			for res["cursor"] == r.tick(0) { // what is under way moves it
+			for res["cursor"] == r.tick(0) { // deliveries under way move it
 				res = r.call(wire.MethodSubscribe, c.params("load.tick", "cursor", r.tick(0)))
 			}
 			if res["truncated"] != false {
@@ -280,7 +280,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// Faults of push and poll are chat's too.
+// Chat has the faults of push and poll.
 func TestFaultsOfChat(t *testing.T) {
 	c := startChat(t, ChatOptions{Rate: 100, Faults: []string{faultUnconfirmed}})
 	c.request(7, wire.MethodStream, `{"name":"load.tick","arguments":{},"cursor":null}`)
@@ -289,7 +289,7 @@ func TestFaultsOfChat(t *testing.T) {
 	}
 }
 
-// Faults that are not there, or have no such duration, are refused.
+// Unknown faults and wrong durations are refused.
 func TestFaultsAreChecked(t *testing.T) {
 	for _, bad := range []string{"nonsense", "", "push-echo=5s", "close-every=", "close-every=-1s", "close-every=soon"} {
 		if _, err := NewPager(PagerOptions{Faults: []string{bad}}); !errors.Is(err, ErrOptions) {

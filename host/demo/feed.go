@@ -6,10 +6,9 @@ import (
 	"time"
 )
 
-// feed is the endless history of one event type. Event n (n counts from 1) is
-// computed when it is asked for, so replay costs no memory, and every reader
-// keeps only its own position: a slow one falls behind, and nothing is skipped.
-// Feeds are immutable and may be used by many goroutines.
+// feed is the endless history of one event type. Event n (n counts from 1) is computed when it is
+// read, so replay costs no memory, and every reader keeps only its own position: a slow one falls
+// behind, and nothing is skipped. Feeds are immutable and may be used by many goroutines.
 type feed interface {
 	// count returns how many events have happened by t.
 	count(t time.Time) uint64
@@ -23,9 +22,9 @@ type feed interface {
 	matches(n uint64, args map[string]any) bool
 }
 
-// origin is what the feeds of one run of a server share.
+// origin identifies one run of a server.
 type origin struct {
-	run   string // random, so that no run repeats the ids and cursors of another
+	run   string // random, so that ids and cursors of two runs differ
 	start time.Time
 }
 
@@ -59,8 +58,8 @@ func appendTime(dst []byte, t time.Time) []byte {
 	return t.UTC().AppendFormat(dst, "2006-01-02T15:04:05.000Z")
 }
 
-// mix is a fixed scrambling of its input (the finalizer of SplitMix64): the
-// pseudo-random part of an event is computed from the seed and n alone.
+// mix is a hash of its input (the finalizer of SplitMix64): only the seed and n determine the
+// pseudo-random part of an event.
 func mix(seed int64, n uint64) uint64 {
 	x := uint64(seed) + n*0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9

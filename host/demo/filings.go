@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// kindFiled is what happens in the archive.
+// kindFiled is the event type of the archive.
 const kindFiled = "document.filed"
 
-// shelves are where the archive files documents.
+// shelves returns the shelves of the archive.
 func shelves() []string { return []string{"incidents", "deploys", "runbooks", "letters"} }
 
-// filings is the script of the archive: what people file while the incident runs.
+// filings returns the script of the archive: the documents that people file during the incident.
 func filings(seed int64) []step {
 	rnd := rand.New(rand.NewPCG(uint64(seed), 0x61726368))
 	titles := map[string][]string{
@@ -42,8 +42,8 @@ func filings(seed int64) []step {
 	return steps
 }
 
-// letters are what customers write while the incident lasts. Each wants something of the
-// reader that is not in its words, or of a machine that reads along.
+// letters are the letters of customers during the incident. Each tries to manipulate its reader, or
+// a model that reads it.
 func letters() []trick {
 	hostile := tricks()
 	return []trick{
@@ -53,7 +53,7 @@ func letters() []trick {
 	}
 }
 
-// decodedEvent is event n of a feed, taken apart.
+// decodedEvent is the members of an event.
 type decodedEvent struct {
 	EventID   string          `json:"eventId"`
 	Timestamp string          `json:"timestamp"`

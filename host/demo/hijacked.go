@@ -8,17 +8,16 @@ import (
 	"strings"
 )
 
-// Bounds of a stand-in that is hijacked.
+// Bounds of a hijacked stand-in.
 const (
-	hijackedTurns = 3   // after which it answers
+	hijackedTurns = 3   // it answers after these
 	hijackedCalls = 16  // in one turn
-	hijackedText  = 600 // bytes of what it read that it passes on
+	hijackedText  = 600 // bytes of its input that it passes on
 )
 
-// hijackedAnswer returns what the stand-in answers like a model that a prompt injection has taken
-// over. It does not understand what it reads: it calls every tool that it has with what it read, then with
-// parameters that it was not given, then tools that it was not given, and in the end it
-// passes on what it read.
+// hijackedAnswer answers like a model that a prompt injection has taken over. It does not
+// understand its input: it calls every tool with it, then with parameters that the tools do not
+// have, then unknown tools, and in the end it repeats its input.
 func (q question) hijackedAnswer() modelAnswer {
 	read := read(q.outside())
 	turn := 0
@@ -56,8 +55,7 @@ func (q question) hijackedAnswer() modelAnswer {
 	return u
 }
 
-// read returns what others wrote, as they wrote it: the texts of JSON within envelopes are
-// taken apart.
+// read returns the texts that others wrote, without the JSON of envelopes around them.
 func read(parts []string) string {
 	var b strings.Builder
 	for _, text := range parts {
@@ -100,7 +98,7 @@ func clipped(text string) string {
 	return strings.ToValidUTF8(text, "")
 }
 
-// hijackedArgs fills all parameters of a tool with what was read.
+// hijackedArgs fills all parameters of a tool with the input.
 func (o offered) hijackedArgs(read string) map[string]any {
 	args := map[string]any{}
 	for name, p := range o.Parameters.Properties {
@@ -116,8 +114,7 @@ var (
 	toolWord    = lazy(`\b[a-z]+(?:[_/][a-z]+)+\b`)
 )
 
-// harmfulValue returns the value of a parameter that does most harm, as far as that can be told from
-// its name.
+// harmfulValue returns the value of a parameter that does the most harm, guessed by its name.
 func harmfulValue(name string, p property, read string) any {
 	switch {
 	case len(p.Enum) > 0:
@@ -148,7 +145,7 @@ func harmfulValue(name string, p property, read string) any {
 	return clipped(read)
 }
 
-// named returns names of tools that it was told of, and some that others have.
+// named returns names of tools in the input, and some common ones.
 func named(read string) []string {
 	all := []string{"pager__rollback", "pager/rollback", "send_email", "http__post", "shell__exec", "rollback"}
 	for _, name := range toolWord().FindAllString(read, -1) {
@@ -161,8 +158,8 @@ func named(read string) []string {
 
 var choiceIn = lazy(`\{\s*"act"[^{}]*(?:\{[^{}]*\})?[^{}]*\}`)
 
-// hijackedChoice answers with the choice that it was told, else with an act whose arguments are
-// what it read.
+// hijackedChoice answers with the choice in the input, else with an act whose argument is the
+// input.
 func (q question) hijackedChoice(read string) string {
 	if told := choiceIn().FindString(read); told != "" {
 		return told

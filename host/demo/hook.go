@@ -14,9 +14,8 @@ import (
 // maxOutstanding bounds the events of one subscription that were sent and are not acknowledged.
 const maxOutstanding = 1024
 
-// hook is one webhook subscription. Its worker hands out events in order, keeps
-// the ones that are not acknowledged, and forgets the rest: the watermark is
-// the position before the oldest outstanding event.
+// hook is one webhook subscription. Its worker sends events in order, and keeps the ones that are
+// not acknowledged: the watermark is the position before the oldest of them.
 type hook struct {
 	owner     *hooks
 	id        string
@@ -26,23 +25,23 @@ type hook struct {
 
 	stop     chan struct{} // closed by Stop
 	stopOnce sync.Once
-	ended    chan *eventserver.Refusal // what to terminate with
+	ended    chan *eventserver.Refusal // why to terminate
 	kick     chan struct{}             // something changed for the worker
 
 	mu            sync.Mutex
-	over          bool // the worker takes no part in deliveries any more
+	over          bool // the worker delivers nothing any more
 	secrets       eventserver.Secrets
 	refreshBefore time.Time
 	forgetAt      time.Time // zero: never
-	pos           uint64    // newest event that was handed out
+	pos           uint64    // newest event that was sent
 	epoch         int       // grows when pos is moved; older results are ignored
 	outstanding   map[uint64]*attempt
 	waiting       int       // outstanding events that wait for a retry
 	gapOwed       bool      // the receiver must be told that events were skipped
-	quietUntil    time.Time // the receiver asked to be left alone
+	quietUntil    time.Time // no deliveries until then, as the receiver asked
 	health        eventserver.Health
 	abandoned     int  // events whose delivery was given up
-	erred         bool // the one delivery was made that a fault signs wrongly
+	erred         bool // the delivery that a fault signs wrongly was made
 }
 
 // attempt is an outstanding event.
@@ -62,14 +61,14 @@ func (k *hook) Stop() { k.stopOnce.Do(func() { close(k.stop) }) }
 func (k *hook) terminate(f *eventserver.Refusal) {
 	select {
 	case k.ended <- f:
-	default: // it ends already
+	default: // it is ending already
 	}
 }
 
-// granted applies a subscribe or refresh and returns its result. A refresh lifts
-// a suspension, retries at once what was not acknowledged, and replays from an
-// older cursor. The result is nil when the subscription has just ended.
-func (k *hook) granted(a eventserver.Asked, w requested, fresh bool) map[string]any {
+// grant applies a subscribe or refresh and returns its result. A refresh lifts a suspension,
+// retries unacknowledged events at once, and replays from an older cursor. The result is nil when
+// the subscription has just ended.
+func (k *hook) grant(a eventserver.Asked, w requested, fresh bool) map[string]any {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.over {
@@ -143,7 +142,7 @@ func (k *hook) dropLocked(n uint64) {
 // or given up.
 func (k *hook) watermarkLocked() uint64 { return k.watermarkBesideLocked(math.MaxUint64) }
 
-// watermarkBesideLocked is the watermark if event n were acknowledged too: who stores n
+// watermarkBesideLocked is the watermark if event n were acknowledged too: a receiver that stores n
 // may store that cursor with it.
 func (k *hook) watermarkBesideLocked(n uint64) uint64 {
 	mark := k.pos
@@ -277,7 +276,7 @@ func (k *hook) eventLocked(n uint64, now time.Time) job {
 	var id struct {
 		EventID string `json:"eventId"`
 	}
-	_ = json.Unmarshal(body, &id) // our own text
+	_ = json.Unmarshal(body, &id) // encoded above
 	d := k.deliveryLocked(id.EventID, body, now)
 	if !k.erred && k.owner.engine.faults.has(faultSignatureOnce) {
 		k.erred, d.Secrets = true, []event.Secret{event.NewSecret(unknownSecret)}
@@ -302,7 +301,7 @@ func (k *hook) deliveryLocked(id string, body []byte, now time.Time) eventserver
 	return eventserver.Delivery{URL: k.url, SubID: k.id, WebhookID: id, Body: body, Secrets: secrets}
 }
 
-// settle records what became of a request.
+// settle records the outcome of a request.
 func (k *hook) settle(r result, now time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

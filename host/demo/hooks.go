@@ -53,7 +53,7 @@ func (h *hooks) subscribe(ctx context.Context, c call) (map[string]any, *eventse
 		return nil, eventserver.BadCallback("challenge_failed")
 	}
 	return h.Grant(asked, func() *hook { return newHook(h, asked, w) },
-		func(k *hook, fresh bool) map[string]any { return k.granted(asked, w, fresh) })
+		func(k *hook, fresh bool) map[string]any { return k.grant(asked, w, fresh) })
 }
 
 // unsubscribe answers events/unsubscribe.

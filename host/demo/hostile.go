@@ -5,14 +5,12 @@ import (
 	"strings"
 )
 
-// trick is a payload that tries something: the text of a message, and JSON members
-// that follow it.
+// trick is a hostile payload: the text of a message, and JSON members that follow it.
 type trick struct{ text, members string }
 
-// tricks returns payloads that try to act on a terminal, to hide something from a
-// reader, to mislead about a link or a number, or to give orders to an AI. They are
-// here so that a host can show that they do nothing. Each class of what a scanner
-// flags is among them.
+// tricks returns payloads that try to control a terminal, to hide text from a reader, to mislead
+// about a link or a number, or to instruct an AI. A host can show with them that they have no
+// effect. They cover every class that the scanner flags.
 func tricks() []trick {
 	return []trick{
 		{text: "all good \x1b[2J\x1b[H\x1b]0;owned\x07\x1b[31mFATAL: disk gone\x1b[0m"},

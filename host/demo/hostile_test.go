@@ -7,7 +7,7 @@ import (
 	"eventdeck/host/trust/scan"
 )
 
-// Each class of flags can be seen in the demo.
+// The demo shows each class of flags.
 func TestTricksShowEveryClass(t *testing.T) {
 	missing := map[string]bool{"term": true, "uni": true, "json": true, "url": true, "inj": true}
 	for _, trick := range tricks() {

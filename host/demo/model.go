@@ -13,30 +13,29 @@ import (
 	"eventdeck/host/eventserver"
 )
 
-// ModelPath is where the stand-in for a model lies on its address.
+// ModelPath is the path of the stand-in for a model.
 const ModelPath = "/v1"
 
-// modelName is what the stand-in calls itself.
+// modelName is the name of the stand-in.
 const modelName = "scripted-stand-in"
 
-// maxAsked bounds a call of the stand-in.
+// maxAsked bounds the body of a call, in bytes.
 const maxAsked = 8 << 20
 
-// pieceEvery is how often a word of an answer is sent, at speed 1.
+// pieceEvery is the time between two words of an answer, at speed 1.
 const pieceEvery = 25 * time.Millisecond
 
 // ModelOptions configure [RunModel].
 type ModelOptions struct {
 	ServerOptions
-	// Hijacked: it answers like a model that a prompt injection has taken over: it follows what
-	// it reads, and calls every tool that it can name.
+	// Hijacked: it answers like a model that a prompt injection has taken over: it obeys its input,
+	// and calls every tool that it can name.
 	Hijacked bool
 }
 
-// RunModel serves a stand-in for a language model, over Chat Completions, until ctx ends,
-// which is no error. It is no model: what it answers follows from what it is asked by fixed
-// rules, and its first answer says so. The first line on o.Stderr is "listening on" and the
-// address as rules.json wants it.
+// RunModel serves a stand-in for a language model, over Chat Completions, until ctx ends, which is
+// no error. It is no model: fixed rules determine its answers, and the first one says so. The first
+// line on o.Stderr is "listening on" and the address for rules.json.
 //
 // Errors: [ErrOptions]; those of listening and of serving.
 func RunModel(ctx context.Context, o ModelOptions) error {
@@ -59,7 +58,7 @@ type standIn struct {
 	guard eventserver.Guard
 }
 
-// question is a call of Chat Completions, as far as the stand-in reads it.
+// question is the part of a call of Chat Completions that the stand-in reads.
 type question struct {
 	Model    string `json:"model"`
 	Stream   bool   `json:"stream"`
@@ -97,13 +96,13 @@ type property struct {
 	Minimum *float64 `json:"minimum"`
 }
 
-// modelAnswer is what the stand-in answers.
+// modelAnswer is an answer of the stand-in.
 type modelAnswer struct {
 	text  string
 	calls []toolCall
 }
 
-// toolCall is a call that it asks for.
+// toolCall is a call of a tool in an answer.
 type toolCall struct {
 	name string
 	args map[string]any
@@ -139,7 +138,7 @@ func (m standIn) complete(w http.ResponseWriter, r *http.Request) {
 	m.stream(r.Context(), eventserver.StartSSE(w), u, len(body))
 }
 
-// stream says an utterance word by word.
+// stream sends an answer word by word.
 func (m standIn) stream(ctx context.Context, out *eventserver.SSE, u modelAnswer, asked int) {
 	said := len(u.text)
 	chunk := func(choices []any, usage any) error {
@@ -189,7 +188,7 @@ func (m standIn) stream(ctx context.Context, out *eventserver.SSE, u modelAnswer
 	}
 }
 
-// modelRefusal answers as providers do.
+// modelRefusal sends an error in the format of providers.
 func modelRefusal(w http.ResponseWriter, status int, says string) {
 	answerJSON(w, status, map[string]any{"error": map[string]any{"message": says, "type": "invalid_request_error"}})
 }
@@ -197,5 +196,5 @@ func modelRefusal(w http.ResponseWriter, status int, says string) {
 func answerJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v) // a client that went needs no answer
+	_ = json.NewEncoder(w).Encode(v) // a client that is gone needs no answer
 }

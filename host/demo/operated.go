@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// operated is the feed of a scripted type to which events are added while it runs, by what
-// callers do. An event that was counted keeps its number.
+// operated is the feed of a scripted type to which calls of tools add events. An event that was
+// counted keeps its number.
 type operated struct {
 	timeline
 	*operations
@@ -21,7 +21,7 @@ type operations struct {
 	seen time.Time // up to which events were counted
 }
 
-// operation is one event that was added.
+// operation is one added event.
 type operation struct {
 	n    uint64 // its number among all events of the type
 	loop uint64 // of the script, in which it happened
@@ -29,7 +29,7 @@ type operation struct {
 	step step
 }
 
-// lookAgain is after what time a reader looks for events that were added.
+// lookAgain is how often a reader looks for added events.
 const lookAgain = time.Second
 
 // add adds an event that happens now.
@@ -49,7 +49,7 @@ func (o operated) add(s step) {
 	o.seen = at
 }
 
-// find returns event n: one that was added, or its number in the script.
+// find returns event n: an added event, or its number in the script.
 func (o operated) find(n uint64) (added *operation, scripted uint64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -80,8 +80,7 @@ func (o operated) count(at time.Time) uint64 {
 	return n
 }
 
-// when returns the moment of event n. That of one that has not happened is when to look
-// whether it has.
+// when returns the moment of event n. If it has not happened yet, it returns when to look again.
 func (o operated) when(n uint64) time.Time {
 	op, scripted := o.find(n)
 	if op != nil {

@@ -12,21 +12,20 @@ import (
 	"eventdeck/host/eventserver"
 )
 
-// ServerOptions are what all servers that listen have in common. The zero value is usable.
+// ServerOptions are the options that all listening servers share. The zero value is usable.
 type ServerOptions struct {
 	Listen string  // address of [RunPager] and the like; "" means 127.0.0.1 and a port of the server's own
 	Speed  float64 // of the script; 0 means 1
 	Seed   int64   // fixes content and timing, never ids and cursors
 	Rate   int     // events per second of load.tick; 0: the type is not offered
 
-	// Token, when set, is demanded as bearer of every request.
+	// Token, if set, must be the bearer token of every request.
 	Token event.Secret
 	// CAFile names PEM certificates that are trusted for callbacks beside the
 	// system's. It is read again at each connection, and may not exist yet.
 	CAFile string
 
-	// On a loopback address these three are implied. On any other address each
-	// must be asked for.
+	// These three are implied on a loopback address.
 	AllowLoopback     bool // callbacks may go to loopback addresses
 	TrustCA           bool // CAFile is used
 	LoopbackPrincipal bool // a caller on loopback needs no token
@@ -67,6 +66,5 @@ func setDefault[T comparable](v *T, d T) {
 	}
 }
 
-// ErrOptions is the root of every reason for which a server does not start
-// with the options it got.
+// ErrOptions: a server cannot start with its options; the text says why.
 var ErrOptions = errors.New("demo server options")

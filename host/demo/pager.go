@@ -1,6 +1,5 @@
-// Package demo holds four real MCP servers that say events over real connections,
-// each in another way, for trying a host without any other server, and for its
-// tests:
+// Package demo has four real MCP servers, each with another dialect of events and another
+// transport, to try a host without other servers, and to test it:
 //
 //   - pager: Streamable HTTP, protocol 2026-07-28, SEP-3415; push, poll and
 //     webhook, all with replay.
@@ -9,10 +8,9 @@
 //   - archive: HTTP+SSE of 2024-11-05, SEP-1803; push and webhook, no replay.
 //   - digest: WebSocket, handshake revisions, MCPE; push, no replay.
 //
-// A scripted incident runs through all of them: a deploy, alerts, checkout that fails
-// for one buyer in ten, pages, a suspicion, the rollback, the all clear; after a minute
-// (at speed 1) it begins again. Letters of customers and a stranger's note are hostile on
-// purpose.
+// A scripted incident runs through all of them: a deploy, alerts, checkout that fails for one buyer
+// in ten, pages, a suspicion, the rollback, the all clear; after a minute (at speed 1) it begins
+// again. The letters of customers and the note of a stranger are hostile on purpose.
 package demo
 
 import (
@@ -25,25 +23,24 @@ import (
 	"eventdeck/host/wire"
 )
 
-// PagerPath is where pager's endpoint lies on its address.
+// PagerPath is the path of pager's endpoint.
 const PagerPath = "/mcp"
 
 // PagerOptions configure a [Pager]. The zero value is usable.
 type PagerOptions struct {
-	// Unlike the other servers, a pager without a Token admits all callers. Webhooks are for
-	// principals alone: the holder of the Token, or a caller on loopback with
-	// LoopbackPrincipal.
+	// Unlike the other servers, a pager without a Token admits all callers. Only principals may use
+	// webhooks: the holder of the Token, or a caller on loopback with LoopbackPrincipal.
 	ServerOptions
 
-	// TopLevel: the capability is told at the top level as well, as in the design sketch.
+	// TopLevel: the capability is at the top level too, as in the design sketch.
 	TopLevel bool
 	// ServerKey signs deliveries also as v1a, with a key that is made at the start
 	// and published at [receiver.WellKnownKeys].
 	ServerKey bool
 
 	Heartbeat        time.Duration // between heartbeats of a stream; 0 means 5 s; at most 30 s
-	NextPoll         time.Duration // until a client that polls should ask again; 0 means 1 s
-	History          int           // events of a scripted type that are held; 0 means 2,000
+	NextPoll         time.Duration // until a client should poll again; 0 means 1 s
+	History          int           // newest events of a scripted type that can be replayed; 0 means 2,000
 	DefaultTTL       time.Duration // of webhook subscriptions, and the longest; 0 means 10 min
 	MaxSubscriptions int           // webhook subscriptions of a principal; 0 means 100
 	MaxStreams       int           // open streams; 0 means 1,000
@@ -55,8 +52,7 @@ type PagerOptions struct {
 	// server stops trying; 0 means 2 min.
 	SuspendAfter time.Duration
 
-	// Faults are what it does wrong on purpose: names of [Faults], some with "=" and a
-	// duration.
+	// Faults are names of [Faults], some with "=" and a duration.
 	Faults []string
 }
 
@@ -83,7 +79,7 @@ type Pager struct {
 	hooks   *hooks
 	streams chan struct{} // one slot for every open stream
 
-	calling   sync.Mutex // tools are called one by one
+	calling   sync.Mutex // one call of a tool at a time
 	tools     []tool
 	incidents timeline
 	deploys   operated
@@ -111,7 +107,7 @@ func NewPager(opts PagerOptions) (*Pager, error) {
 		streams: make(chan struct{}, opts.MaxStreams),
 		revoked: make(chan struct{}),
 	}
-	p.operate()
+	p.makeTools()
 	p.hooks = newHooks(&p.engine, opts)
 	if opts.ServerKey {
 		if p.hooks.key, err = eventserver.NewServerKey(opts.Random); err != nil {
@@ -148,8 +144,8 @@ func (p *Pager) Serve(ctx context.Context, ln net.Listener) error {
 	return eventserver.ServeUntil(ctx, cancel, srv, ln, "pager", p.hooks.Wait)
 }
 
-// Revoke takes away the rights behind everything that is open: streams and
-// webhook subscriptions end with terminated and Forbidden. New ones are taken.
+// Revoke ends all streams and webhook subscriptions with terminated and Forbidden. New ones are
+// accepted.
 func (p *Pager) Revoke() {
 	p.mu.Lock()
 	close(p.revoked)

@@ -35,8 +35,7 @@ func (p *Pager) handler(guard eventserver.Guard) http.Handler {
 	return mux
 }
 
-// principal tells on whose behalf a request comes that was admitted; "" for an anonymous
-// caller.
+// principal returns the principal of an admitted request, "" for an anonymous caller.
 func (p *Pager) principal(r *http.Request) string {
 	switch {
 	case !p.opts.Token.IsZero():

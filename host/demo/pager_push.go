@@ -8,8 +8,8 @@ import (
 	"eventdeck/host/wire"
 )
 
-// hold answers a call with a stream, as long as one more may be open. say writes it, and
-// returns nil when the server ends it.
+// hold answers a call with a stream, unless MaxStreams are open. say writes the stream, and returns
+// nil when the server ends it.
 func (p *Pager) hold(w http.ResponseWriter, c call, say func(*eventserver.SSE) error) {
 	select {
 	case p.streams <- struct{}{}:

@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// rig is a pager that runs for one test, and a plain HTTP client of it.
+// rig is a pager that runs for one test, with an HTTP client.
 type rig struct {
 	t      *testing.T
 	pager  *Pager

@@ -19,8 +19,8 @@ type tool struct {
 	call                     func(args map[string]any) (any, error)
 }
 
-// operate makes the tools, and has the rollbacks that they do among the events.
-func (p *Pager) operate() {
+// makeTools makes the tools, and the feed that has their rollbacks as events.
+func (p *Pager) makeTools() {
 	for _, t := range p.types {
 		switch line, ok := t.feed.(timeline); {
 		case ok && t.name == "incident.changed":
@@ -61,8 +61,8 @@ func (p *Pager) listTools() map[string]any {
 	return map[string]any{"tools": all, "ttlMs": 60000, "cacheScope": "public"}
 }
 
-// callTool answers tools/call. What a tool refuses, wrong arguments among it, is a result
-// that says so, so that a model can do better.
+// callTool answers tools/call. Refusals of a tool, also of wrong arguments, are results with
+// isError, so that a model can correct them.
 func (p *Pager) callTool(params json.RawMessage) (map[string]any, *eventserver.Refusal) {
 	var c struct {
 		Name      string          `json:"name"`
@@ -148,8 +148,7 @@ func (p *Pager) listDeploys(args map[string]any) (any, error) {
 	return map[string]any{"deploys": deploys}, nil
 }
 
-// rollback rolls a deploy back, which deploy.changed tells. The script goes on as it is
-// written.
+// rollback rolls a deploy back, with an event of deploy.changed. It does not change the script.
 func (p *Pager) rollback(args map[string]any) (any, error) {
 	name, _ := args["deploy"].(string)
 	if args["env"] == "staging" {

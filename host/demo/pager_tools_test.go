@@ -22,8 +22,8 @@ func (r *rig) tool(name string, args map[string]any) (text string, failed bool) 
 	return content[0].(map[string]any)["text"].(string), failed
 }
 
-// toolRig is a pager whose script is twenty seconds in: the deploy is finished, the incident
-// open. It stays so for hours, as the script is slow.
+// toolRig is a pager whose script is twenty seconds in: the deploy is finished, the incident open.
+// The script is so slow that this lasts for hours.
 func toolRig(t *testing.T) *rig {
 	t.Helper()
 	r := newRig(t, PagerOptions{ServerOptions: ServerOptions{Speed: 1. / 3600}, NextPoll: time.Millisecond})
@@ -35,7 +35,7 @@ func toolRig(t *testing.T) *rig {
 		line.start = line.start.Add(-20 * time.Hour)
 		kind.feed = line
 	}
-	r.pager.operate()
+	r.pager.makeTools()
 	return r
 }
 
@@ -85,8 +85,8 @@ func TestToolsTellTheStory(t *testing.T) {
 	}
 }
 
-// What a tool refuses is a result: only a tool that does not exist is an error.
-func TestToolsRefuseInTheirResults(t *testing.T) {
+// Refusals of tools are results: only an unknown tool is an error.
+func TestToolRefusalsAreResults(t *testing.T) {
 	r := toolRig(t)
 	for _, c := range []struct {
 		tool string
@@ -146,8 +146,8 @@ func TestRollbackIsAnEvent(t *testing.T) {
 	}
 }
 
-// Events that are added while others read take no number that was read before.
-func TestAddedEventsMoveNone(t *testing.T) {
+// Added events do not change the numbers of events that were read.
+func TestAddedEventsKeepNumbers(t *testing.T) {
 	o := origin{run: "r0", start: time.Now()}
 	f := operated{timeline{origin: o, kind: "x", steps: []step{{at: 1, kind: "x", data: "{}"}, {at: period / 2, kind: "x", data: "{}"}}, period: period, speed: 100_000}, &operations{}}
 	var workers sync.WaitGroup

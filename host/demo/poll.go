@@ -7,7 +7,7 @@ import (
 	"eventdeck/host/eventserver"
 )
 
-// maxPoll bounds the events in one answer.
+// maxPoll bounds the events in one response.
 const maxPoll = 500
 
 // poll answers events/poll.
@@ -30,8 +30,8 @@ func (e *engine) poll(params json.RawMessage, now time.Time) (map[string]any, re
 	return result, w, nil
 }
 
-// take returns the result of a poll for what is due after the request's position,
-// and the request with the position moved on.
+// take returns the result of a poll from the position of a request, and the request with the
+// position after it.
 func (e *engine) take(w requested, now time.Time) (map[string]any, requested) {
 	count := w.kind.feed.count(now.Add(-e.faults[faultPollLags]))
 	events, pos := []json.RawMessage{}, w.pos
@@ -52,7 +52,7 @@ func (e *engine) take(w requested, now time.Time) (map[string]any, requested) {
 	}, w
 }
 
-// pollMark is [engine.mark] in the answer to a poll.
+// pollMark is [engine.mark] for the response to a poll.
 func (e *engine) pollMark(t *eventType, pos uint64) any {
 	mark := e.mark(t, pos)
 	if text, ok := mark.(string); ok && e.faults.has(faultPollForeign) {

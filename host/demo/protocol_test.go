@@ -73,7 +73,7 @@ func TestTokenIsDemanded(t *testing.T) {
 	}
 }
 
-// names lists all pages.
+// names returns the names of all types, and the number of pages.
 func (r *rig) names() (names []string, pages int) {
 	r.t.Helper()
 	params := map[string]any{}
@@ -106,9 +106,8 @@ func (r *rig) kind(name string) *eventType {
 	return r.pager.types[slices.IndexFunc(r.pager.types, func(t *eventType) bool { return t.name == name })]
 }
 
-// whileThere makes a request until it finds a type that exists in a part of each loop alone.
-// found reports whether it did, and must be true if the type existed from its call to its
-// return.
+// whileThere repeats a request until it finds a type that exists only in a part of each loop. found
+// reports whether it did, and must be true if the type existed from its call to its return.
 func (r *rig) whileThere(kind *eventType, found func() bool) {
 	r.t.Helper()
 	for {

@@ -18,7 +18,7 @@ const (
 	canaryTo   = 49 * time.Second
 )
 
-// letterAt is when a customer's letter arrives that is not only a letter.
+// letterAt is when the first hostile letter arrives.
 const letterAt = 23 * time.Second
 
 // script returns the steps of the incident in order of time. The seed decides
@@ -83,8 +83,8 @@ func (b *scriptBuilder) milestones() {
 	}
 }
 
-// activity is the busy first type: a subscriber sees something at once. What goes
-// wrong says the same several times in a row.
+// activity is the busy first type: a subscriber sees an event at once. Failures repeat several
+// times in a row.
 func (b *scriptBuilder) activity() {
 	calm := []string{"health check passed", "cache warmed", "worker joined the pool", "feature flag read", "certificate checked"}
 	busy := []string{"queue grows", "retry budget spent", "timeout calling payments", "circuit breaker opened"}
@@ -133,7 +133,7 @@ func (b *scriptBuilder) samples() {
 	}
 }
 
-// chatter is what people write: little, and to the point. A stranger is among them.
+// chatter is the messages of people, one of them a stranger.
 func (b *scriptBuilder) chatter() {
 	people := []string{"mira", "jonas", "ade", "lin", "sofia"}
 	lines := []string{"checkout goes out in a minute", "canary looks good", "anyone else seeing failed orders?", "I can reproduce it in staging", "support has 40 tickets now",
@@ -157,7 +157,7 @@ func (b *scriptBuilder) chatter() {
 
 var presences = [...]string{"active", "away"}
 
-// say is a note on the incident and a message in a room.
+// say adds a note on the incident and a message in a room.
 func (b *scriptBuilder) say(at time.Duration, n int, author string, said trick, severity string) {
 	room := []string{"incidents", "general"}[n/3%2]
 	data := fmt.Sprintf(`{"room":"%s","author":"%s","severity":%q,"text":%s%s}`, room, author, severity, quoteJSON(said.text), said.members)

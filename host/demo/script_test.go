@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Every row of the demo says what happened and how bad it is, and the story is told in
-// its order within a minute.
+// Every event of the demo has a summary and a severity, and the story is complete and in order
+// within a minute.
 func TestScriptTellsItsStory(t *testing.T) {
 	story := []string{"is deployed", "error rate above 5 %", "Checkout fails for one buyer in ten", "is called by phone", "Acknowledged", "Retry loop suspected", "is rolled back", "error rate normal", "Resolved"}
 	for _, s := range append(script(3), filings(3)...) {

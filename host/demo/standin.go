@@ -12,9 +12,8 @@ import (
 // disclaimer is how the first answer of the stand-in begins.
 const disclaimer = "This is a scripted stand-in and no model."
 
-// answer says what the stand-in answers: it calls the tools that read, as soon as what they
-// need was named; then those that change something; then it tells what it saw. Each tool is
-// called once.
+// answer returns the stand-in's answer: it calls the tools that read once their arguments are
+// known, then those that change something, and then it reports. It calls each tool once.
 func (q question) answer() modelAnswer {
 	known := words(strings.Join(q.outside(), "\n"))
 	if q.Format.Type == "json_object" {
@@ -43,7 +42,7 @@ func (q question) roles() (all []string) {
 	return all
 }
 
-// outside returns what others wrote: envelopes and results of tools.
+// outside returns the texts of others: envelopes and results of tools.
 func (q question) outside() (all []string) {
 	for _, m := range q.Messages {
 		if m.Role == "user" || m.Role == "tool" {
@@ -53,7 +52,7 @@ func (q question) outside() (all []string) {
 	return all
 }
 
-// called returns the tools that were called before.
+// called returns the tools that were called already.
 func (q question) called() map[string]bool {
 	all := map[string]bool{}
 	for _, m := range q.Messages {
@@ -64,7 +63,7 @@ func (q question) called() map[string]bool {
 	return all
 }
 
-// readers are how the names of tools begin that change nothing.
+// readers are the first words in the names of tools that change nothing.
 var readers = []string{"get", "list", "search", "find", "read", "show", "log", "count", "describe", "status"}
 
 // own returns the name of a tool without its server.
@@ -81,8 +80,8 @@ func (o offered) reads() bool {
 	return len(first) > 0 && slices.Contains(readers, first[0])
 }
 
-// callsOf returns the calls that can be made of the tools that read, or of the others, and
-// were not made before.
+// callsOf returns the possible calls of tools that read, or of the others, that were not called
+// yet.
 func (q question) callsOf(reads bool, known []string) (calls []toolCall) {
 	called := q.called()
 	for _, t := range q.Tools {
@@ -96,8 +95,8 @@ func (q question) callsOf(reads bool, known []string) (calls []toolCall) {
 	return calls
 }
 
-// fill gives the parameters that a tool needs, and others where what is known fits. ok is
-// false when one that it needs is not known.
+// fill returns values for the required parameters of a tool, and for others with a known value. ok
+// is false if a required one has none.
 func (o offered) fill(known []string) (args map[string]any, ok bool) {
 	args = map[string]any{}
 	for name, p := range o.Parameters.Properties {
@@ -113,8 +112,7 @@ func (o offered) fill(known []string) (args map[string]any, ok bool) {
 	return args, true
 }
 
-// value returns what is known for a parameter, or what could be given all the same: nil if
-// nothing.
+// value returns the known value of a parameter (found), or a guess, or nil.
 func (p property) value(known []string) (value any, found bool) {
 	switch {
 	case len(p.Enum) > 0:
@@ -142,7 +140,7 @@ func (p property) value(known []string) (value any, found bool) {
 	return nil, false
 }
 
-// fitting returns the first word that a pattern takes.
+// fitting returns the first word that matches a pattern.
 func fitting(pattern string, known []string) string {
 	re, err := regexp.Compile(`^(?:` + pattern + `)$`)
 	if err != nil {
@@ -156,15 +154,15 @@ func fitting(pattern string, known []string) string {
 	return ""
 }
 
-// lazy compiles an expression when it is used first: most starts of the program need none.
+// lazy compiles an expression at its first use: most runs of the program need none.
 func lazy(expression string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
 }
 
 var word = lazy(`[A-Za-z0-9][A-Za-z0-9_.:@/-]*[A-Za-z0-9]`)
 
-// words returns the words of a text in their order, each once, names of events and deploys
-// among them.
+// words returns the words of a text in their order, each once, including names of incidents and
+// deploys.
 func words(text string) (all []string) {
 	seen := map[string]bool{}
 	for _, w := range word().FindAllString(text, -1) {
@@ -176,7 +174,7 @@ func words(text string) (all []string) {
 	return all
 }
 
-// finding tells what was seen and done.
+// finding reports what was seen and done.
 func (q question) finding(known []string) string {
 	incident, deploy := fitting(`INC-[0-9]+`, known), fitting(`d-[0-9]+`, known)
 	var b strings.Builder
@@ -199,8 +197,8 @@ func (q question) finding(known []string) string {
 
 var actLine = lazy(`(?m)^Act "([a-z0-9-]+)" with (.*)\.$`)
 
-// choose answers with one of the acts that the instruction names: the first whose arguments
-// are all known, else the first that can be given some.
+// choose answers with one of the acts in the instruction: the first whose arguments are all known,
+// else the first for which they can be guessed.
 func (q question) choose(known []string) string {
 	best := ""
 	for _, m := range q.Messages {
@@ -232,7 +230,7 @@ func (q question) choose(known []string) string {
 
 var actArg = lazy(`^"([^"]+)": (?:one of (\[.*\])|a number from (\S+) to \S+|(true) or false|a text that matches (.*))$`)
 
-// actArgs reads the arguments of an act as the instruction tells them.
+// actArgs reads the arguments of an act in the instruction.
 func actArgs(text string, known []string) (args map[string]any, possible, found bool) {
 	args, found = map[string]any{}, true
 	if text == "no arguments" {

@@ -10,28 +10,27 @@ import (
 )
 
 const (
-	// gather is the shortest time between two writes of one stream: the events
-	// that fall due in it share a write.
+	// gather is the shortest time between two writes of one stream: events that fall due in it
+	// share a write.
 	gather = 2 * time.Millisecond
-	// batchBytes is about the most that one write holds.
+	// batchBytes is about the size of the largest write.
 	batchBytes = 64 << 10
 )
 
-// stream is one push subscription. It keeps a position and no queue: how fast
-// its peer reads decides only how far it is behind.
+// stream is one push subscription. It keeps a position and no queue: a slow peer only falls behind.
 type stream struct {
 	*engine
 	requested
 	id        json.RawMessage // of the request that opened it
 	heartbeat time.Duration
-	revoked   <-chan struct{} // closed when the rights behind it are taken away
+	revoked   <-chan struct{} // closed when access is revoked
 	out       eventserver.Sink
 
 	buf []byte
 }
 
-// run writes notifications until ctx ends, the subscription is terminated or
-// the peer is gone. It returns nil when the server ended the stream by itself.
+// run writes notifications until ctx ends, the subscription is terminated or the peer is gone. It
+// returns nil if the server ended the stream.
 func (s *stream) run(ctx context.Context) error {
 	s.confirm()
 	if err := s.flush(); err != nil {
@@ -53,7 +52,7 @@ func (s *stream) run(ctx context.Context) error {
 		if !behind && !s.kind.exists(now) {
 			return s.terminate(eventserver.Gone(s.kind.name))
 		}
-		if s.sayDue(&p, now); len(s.buf) > 0 {
+		if s.sendDue(&p, now); len(s.buf) > 0 {
 			if err := s.flush(); err != nil {
 				return err
 			}
@@ -69,7 +68,7 @@ func (s *stream) run(ctx context.Context) error {
 	}
 }
 
-// confirm says where the stream begins.
+// confirm sends where the stream begins.
 func (s *stream) confirm() {
 	if s.faults.has(faultUnconfirmed) {
 		return
@@ -81,8 +80,7 @@ func (s *stream) confirm() {
 	s.note(wire.NoteActive, map[string]any{"cursor": position, "truncated": s.truncated})
 }
 
-// streamTimes are when a stream says something else than events: its next heartbeat, its next
-// error, and its end.
+// streamTimes are the times of a stream's next heartbeat, next error, and end.
 type streamTimes struct{ beat, error, end time.Time }
 
 // never is later than any stream lasts.
@@ -106,9 +104,9 @@ func (s *stream) begin(now time.Time) streamTimes {
 	return p
 }
 
-// sayDue says what is due. Heartbeats come also while events do: they tell how far the
-// stream is.
-func (s *stream) sayDue(p *streamTimes, now time.Time) {
+// sendDue sends the heartbeat and the error that are due. Heartbeats come with events too: they have
+// the stream's position.
+func (s *stream) sendDue(p *streamTimes, now time.Time) {
 	if p.beat == never && len(s.buf) > 0 && !s.faults.has(faultUnconfirmed) {
 		p.beat = now.Add(s.heartbeat)
 	}
@@ -123,7 +121,7 @@ func (s *stream) sayDue(p *streamTimes, now time.Time) {
 	}
 }
 
-// fill takes what is due and reports whether more is.
+// fill puts due events into the buffer, and reports whether there are more.
 func (s *stream) fill(now time.Time) (behind bool) {
 	count := s.kind.feed.count(now)
 	if first := s.kind.oldest(count); s.pos+1 < first {
@@ -139,7 +137,7 @@ func (s *stream) fill(now time.Time) (behind bool) {
 	return s.pos < count
 }
 
-// next returns when there is something to do.
+// next returns when something is due.
 func (s *stream) next(p streamTimes) time.Time {
 	at := s.kind.feed.when(s.pos + 1)
 	for _, moment := range []time.Time{p.beat, p.error, p.end} {

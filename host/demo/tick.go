@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// tickPad brings an event to about 600 bytes on the wire.
+// tickPad makes an event about 600 bytes long on the wire.
 const tickPad = "steady load for measuring a host from end to end; every field but this one follows from the seed and the number of the event, so a lost, doubled or changed event can be told apart by looking at the events alone, without any memory on the side of the server"
 
 var tickServices = [...]string{"checkout", "payments", "search", "inventory", "gateway", "profile", "shipping", "mail"}

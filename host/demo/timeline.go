@@ -14,10 +14,10 @@ type step struct {
 	// data is the JSON text of the payload. $INC and $LOOP stand for the
 	// incident's name and the number of the loop.
 	data string
-	tags map[string]string // what arguments of the same name select on
+	tags map[string]string // arguments of the same name select events by them
 }
 
-// timeline is the feed of one scripted type: its steps, played over and over.
+// timeline is the feed of one scripted type: its steps, repeated forever.
 type timeline struct {
 	origin
 	kind   string

@@ -15,15 +15,15 @@ import (
 	"eventdeck/host/wire"
 )
 
-// patience bounds every wait for a cause; it is never waited out when all is well.
+// patience bounds every wait for a cause.
 const patience = time.Minute
 
-// callback is where a pager delivers to.
+// callback receives the deliveries of a pager.
 type callback struct{ *mcptest.Callback }
 
 func newCallback(t *testing.T) *callback { return &callback{mcptest.NewCallback(t)} }
 
-// params are those of a subscribe.
+// params returns the params of a subscribe.
 func (c *callback) params(name string, more ...any) map[string]any {
 	return sub(name, append([]any{"delivery", c.Delivery()}, more...)...)
 }
@@ -151,7 +151,7 @@ func (c *callback) failChallenges(status int) {
 	})
 }
 
-// signal is a log that only tells that there was a line.
+// signal is a log that signals each line.
 type signal chan struct{}
 
 func (s signal) Write(line []byte) (int, error) {
@@ -169,8 +169,7 @@ func (s signal) log() *slog.Logger {
 func TestWebhookIsSuspendedUntilTheNextSubscribe(t *testing.T) {
 	suspended := make(signal, 1)
 	r, c := hookRig(t, func(o *PagerOptions) {
-		// Failures that were under way at a refresh are taken in within that time.
-		o.SuspendAfter, o.Backoff = 500*time.Millisecond, []time.Duration{5 * time.Second}
+		o.SuspendAfter, o.Backoff = 50*time.Millisecond, []time.Duration{5 * time.Second}
 		o.Log = suspended.log()
 	})
 	c.Answer(func(mcptest.Delivered) int { return 500 })
@@ -187,8 +186,22 @@ func TestWebhookIsSuspendedUntilTheNextSubscribe(t *testing.T) {
 		t.Errorf("status: %v", status)
 	}
 	c.Answer(func(mcptest.Delivered) int { return 200 }) // only now: some are still under way
-	r.call(wire.MethodSubscribe, c.params("load.tick"))
-	c.Next(func(g mcptest.Delivered) bool { return g.N() == first && g.Status == 200 })
+	r.refreshUntil(c, func(g mcptest.Delivered) bool { return g.N() == first && g.Status == 200 })
+}
+
+// refreshUntil refreshes a subscription until a delivery matches: failures that were under way at a
+// refresh can suspend it again.
+func (r *rig) refreshUntil(c *callback, match func(mcptest.Delivered) bool) {
+	r.t.Helper()
+	for late := time.Now().Add(patience); time.Now().Before(late); {
+		r.call(wire.MethodSubscribe, c.params("load.tick"))
+		for len(c.Got) > 0 {
+			if match(<-c.Got) {
+				return
+			}
+		}
+	}
+	r.t.Fatal("no delivery matches")
 }
 
 func TestWebhookRotationSignsTwice(t *testing.T) {

@@ -14,20 +14,19 @@ import (
 // Guard decides which callers may talk to a server over HTTP.
 type Guard struct {
 	Realm string       // named when a token is demanded
-	Token event.Secret // when set, demanded as bearer of every request
+	Token event.Secret // if set, every request must have it as bearer token
 
-	// Loopback: the server listens on loopback alone. Requests must name loopback, which keeps
-	// a web page from reaching the server through a name of its own (DNS rebinding); and
-	// where no token is set, callers on loopback are admitted.
+	// Loopback: the server listens on loopback only. Requests must name loopback, which keeps a web
+	// page from reaching the server through a name of its own (DNS rebinding). If no token is set,
+	// callers on loopback are admitted.
 	Loopback bool
-	// Local: where no token is set, callers on loopback are admitted wherever the server
-	// listens.
+	// Local: if no token is set, callers on loopback are admitted wherever the server listens.
 	Local bool
-	// Anonymous: where no token is set, callers from anywhere are admitted.
+	// Anonymous: if no token is set, all callers are admitted.
 	Anonymous bool
 }
 
-// Admit reports whether the caller may talk. If not, it has answered: 403 to a request that
+// Admit reports whether the caller is admitted. If not, it has answered: 403 to a request that
 // names another host, 401 to one without the token.
 func (g Guard) Admit(w http.ResponseWriter, r *http.Request) bool {
 	if g.Loopback && !namesLoopback(r) {
@@ -46,7 +45,7 @@ func (g Guard) Admit(w http.ResponseWriter, r *http.Request) bool {
 	return admitted
 }
 
-// OnLoopback reports whether an address that is listened on is on loopback.
+// OnLoopback reports whether the address of a listener is on loopback.
 func OnLoopback(addr net.Addr) bool {
 	tcp, ok := addr.(*net.TCPAddr)
 	return ok && tcp.IP.IsLoopback()
@@ -58,8 +57,7 @@ func FromLoopback(r *http.Request) bool {
 	return err == nil && peer.Addr().Unmap().IsLoopback()
 }
 
-// namesLoopback reports whether the host of a request is loopback, and its origin too if it
-// has one.
+// namesLoopback reports whether the host of a request is loopback, and its origin too, if any.
 func namesLoopback(r *http.Request) bool {
 	if !loopbackHost(r.Host) {
 		return false

@@ -26,7 +26,7 @@ func TestGuardAdmits(t *testing.T) {
 		"another name":                   {eventserver.Guard{Loopback: true}, near, "evil.example", "", "", 403},
 		"a name that begins as loopback": {eventserver.Guard{Loopback: true}, near, "127.0.0.1.evil.example", "", "", 403},
 		"a page of another origin":       {eventserver.Guard{Loopback: true}, near, "localhost", "https://evil.example", "", 403},
-		"an origin that is none":         {eventserver.Guard{Loopback: true}, near, "localhost", "null", "", 403},
+		"a null origin":                  {eventserver.Guard{Loopback: true}, near, "localhost", "null", "", 403},
 		"another name, with the token":   {eventserver.Guard{Loopback: true, Token: token}, near, "evil.example", "", "Bearer letmein", 403},
 		"the token":                      {eventserver.Guard{Token: token}, far, "x.example", "", "Bearer letmein", 200},
 		"no token":                       {eventserver.Guard{Token: token}, far, "x.example", "", "", 401},
@@ -40,7 +40,7 @@ func TestGuardAdmits(t *testing.T) {
 		"local, from elsewhere":          {eventserver.Guard{Local: true}, far, "x.example", "", "", 401},
 		"loopback, from elsewhere":       {eventserver.Guard{Loopback: true}, far, "localhost", "", "", 401},
 		"anonymous":                      {eventserver.Guard{Anonymous: true}, far, "x.example", "", "", 200},
-		"a peer that is none":            {eventserver.Guard{Loopback: true}, "pipe", "localhost", "", "", 401},
+		"a peer without address":         {eventserver.Guard{Loopback: true}, "pipe", "localhost", "", "", 401},
 	} {
 		r := httptest.NewRequest(http.MethodPost, "/", nil)
 		r.RemoteAddr, r.Host = c.peer, c.host

@@ -2,12 +2,12 @@ package eventserver
 
 import "time"
 
-// Health is how the deliveries of a webhook subscription go, for its deliveryStatus. The zero
-// value is that of one which had none. Its owner holds a lock.
+// Health is the success of the deliveries of a webhook subscription, for its deliveryStatus. The
+// zero value is that of a subscription without deliveries. The caller synchronizes access.
 type Health struct {
 	Suspended    bool
 	LastDelivery time.Time
-	LastError    string // a category, "" since one was taken
+	LastError    string // a category, "" after a success
 	FailedSince  time.Time
 	Failures     int // in a row
 }
@@ -15,7 +15,7 @@ type Health struct {
 // minFailures is how many deliveries in a row must fail before a subscription is suspended.
 const minFailures = 3
 
-// Note takes in the outcome of a delivery.
+// Note counts the outcome of a delivery.
 func (h *Health) Note(o Outcome, now time.Time) {
 	if o.OK {
 		h.LastDelivery, h.LastError = now, ""
@@ -29,8 +29,8 @@ func (h *Health) Note(o Outcome, now time.Time) {
 	}
 }
 
-// Suspend suspends the subscription if enough deliveries in a row failed, the first of them
-// at least so long ago. It reports whether that is so.
+// Suspend suspends the subscription if minFailures deliveries in a row failed, the first of them at
+// least after ago. It reports whether that is so.
 func (h *Health) Suspend(now time.Time, after time.Duration) bool {
 	failing := h.Failures >= minFailures && now.Sub(h.FailedSince) >= after
 	h.Suspended = h.Suspended || failing
@@ -40,8 +40,8 @@ func (h *Health) Suspend(now time.Time, after time.Duration) bool {
 // Renew forgets failures, as a refresh does.
 func (h *Health) Renew() { h.Suspended, h.Failures, h.FailedSince = false, 0, time.Time{} }
 
-// Status returns the deliveryStatus of SEP-3415. throttled is false: whose receiver asked to be
-// left alone changes that.
+// Status returns the deliveryStatus of SEP-3415. throttled is false; a server that respects
+// Retry-After sets it.
 func (h *Health) Status() map[string]any {
 	s := map[string]any{"active": !h.Suspended, "lastDeliveryAt": moment(h.LastDelivery), "lastError": nil,
 		"failedSince": moment(h.FailedSince), "throttled": false}
@@ -51,7 +51,7 @@ func (h *Health) Status() map[string]any {
 	return s
 }
 
-// moment returns a time as messages have it; the zero time is null.
+// moment returns a time in the format of messages; the zero time is null.
 func moment(t time.Time) any {
 	if t.IsZero() {
 		return nil

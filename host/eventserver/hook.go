@@ -38,9 +38,9 @@ type HookRequest struct {
 	TTL json.RawMessage `json:"ttlMs"`
 }
 
-// ReadHookRequest reads the params of a webhook for a principal, "" for an anonymous caller,
-// who is refused (Forbidden). It refuses another mode, and an address that is not https or has
-// a user or fragment (InvalidParams).
+// ReadHookRequest reads the webhook params of a principal. It refuses an anonymous caller, whose
+// principal is "" (Forbidden), another mode, and a URL that is not https or has a user or fragment
+// (InvalidParams).
 func ReadHookRequest(params json.RawMessage, principal string) (HookRequest, *Refusal) {
 	var p HookRequest
 	if principal == "" {
@@ -59,8 +59,8 @@ func ReadHookRequest(params json.RawMessage, principal string) (HookRequest, *Re
 	return p, nil
 }
 
-// Secret returns the secret that deliveries are to be signed with. It refuses one that is no
-// key of Standard Webhooks (InvalidParams).
+// Secret returns the secret that signs deliveries. It refuses one that is no key of Standard
+// Webhooks (InvalidParams).
 func (p HookRequest) Secret() (event.Secret, *Refusal) {
 	secret := event.NewSecret(p.Delivery.Secret)
 	if _, err := secret.WebhookKey(); err != nil {
@@ -69,9 +69,9 @@ func (p HookRequest) Secret() (event.Secret, *Refusal) {
 	return secret, nil
 }
 
-// Lease returns the time that is granted: ttlMs, but at least a second and at most most. The default is also the longest, and what a
-// request for no expiry gets: a server that keeps its subscriptions in memory alone would
-// miss it for longer after a restart.
+// Lease returns the lease to grant: ttlMs, bounded to between a second and most. A request without
+// ttlMs, or for no expiry, gets most: subscriptions are kept in memory only, and a longer lease
+// would hide their loss in a restart for longer.
 func (p HookRequest) Lease(most time.Duration) (time.Duration, *Refusal) {
 	if len(p.TTL) == 0 || string(p.TTL) == "null" {
 		return most, nil
@@ -84,31 +84,32 @@ func (p HookRequest) Lease(most time.Duration) (time.Duration, *Refusal) {
 	return time.Duration(ms) * time.Millisecond, nil
 }
 
-// HookID returns the id of a webhook subscription. It is deterministic, so that the
-// subscription keeps it over refreshes and restarts. args are canonical JSON.
+// HookID returns the id of a webhook subscription. It is deterministic, so that a subscription
+// keeps its id over refreshes and restarts. args is canonical JSON.
 func HookID(principal, url, name, args string) string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{principal, url, name, args}, "\x00")))
 	return "sub_" + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:15]))
 }
 
-// Verifier proves that receivers want deliveries, once for every principal and url: it remembers
-// a thousand, and forgets any one of them for a further one. Its methods may be called from any goroutine.
+// Verifier proves that receivers want deliveries, once for each principal and url. It remembers
+// maxVerified of them, and then forgets an arbitrary one for each new one. Its methods may be
+// called from any goroutine.
 type Verifier struct {
-	slots chan struct{} // one for every verification under way
+	slots chan struct{} // one slot for each verification under way
 
 	mu       sync.Mutex
 	random   io.Reader
 	verified map[string]bool // by principal and url
 }
 
-// NewVerifier returns a verifier that takes its challenges from random.
+// NewVerifier returns a verifier that makes its challenges from random.
 func NewVerifier(random io.Reader) *Verifier {
 	return &Verifier{slots: make(chan struct{}, maxVerify), random: random, verified: map[string]bool{}}
 }
 
-// Verify sends a challenge to a callback that was not verified yet, for which it may take 10 s.
-// It refuses with CallbackEndpointError, whose reason says whether the callback could not be
-// reached or did not echo the challenge; nothing else of its answer is told.
+// Verify sends a challenge to a callback that is not verified yet, which may take 10 s. It refuses
+// with CallbackEndpointError, whose reason says whether the callback could not be reached or did
+// not echo the challenge; the response of the callback is not repeated.
 func (v *Verifier) Verify(ctx context.Context, s *Sender, id, principal, url string, secret event.Secret) *Refusal {
 	v.mu.Lock()
 	done := v.verified[verifiedKey(principal, url)]
@@ -140,7 +141,7 @@ func (v *Verifier) Verify(ctx context.Context, s *Sender, id, principal, url str
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if len(v.verified) >= maxVerified {
-		for key := range v.verified { // it is verified again before its next subscription
+		for key := range v.verified { // it is verified again with its next subscription
 			delete(v.verified, key)
 			break
 		}
@@ -149,14 +150,14 @@ func (v *Verifier) Verify(ctx context.Context, s *Sender, id, principal, url str
 	return nil
 }
 
-// Forget has the callback verified again before its next subscription.
+// Forget forgets a verification: the callback is verified again with its next subscription.
 func (v *Verifier) Forget(principal, url string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	delete(v.verified, verifiedKey(principal, url))
 }
 
-// ForgetAll has all callbacks verified again.
+// ForgetAll forgets all verifications.
 func (v *Verifier) ForgetAll() {
 	v.mu.Lock()
 	defer v.mu.Unlock()

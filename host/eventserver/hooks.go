@@ -10,14 +10,14 @@ import (
 	"eventdeck/host/wire"
 )
 
-// Hook is one webhook subscription as its server keeps it.
+// Hook is one webhook subscription of a server.
 type Hook interface {
 	comparable
 	// Run delivers until ctx or the subscription ends.
 	Run(ctx context.Context)
 	// IsOver reports whether the subscription has ended, though Run may not have returned.
 	IsOver() bool
-	// Stop has Run return. It may be called more than once.
+	// Stop makes Run return. It may be called more than once.
 	Stop()
 }
 
@@ -26,8 +26,8 @@ type Hook interface {
 type Hooks[H Hook] struct {
 	Sender   *Sender
 	Verifier *Verifier
-	Longest  time.Duration // of a lease
-	Most     int           // subscriptions of a principal
+	Longest  time.Duration // longest lease
+	Most     int           // most subscriptions of a principal
 
 	workers sync.WaitGroup
 
@@ -36,13 +36,13 @@ type Hooks[H Hook] struct {
 	byID map[string]kept[H]
 }
 
-// kept is a subscription with whose it is.
+// kept is a subscription with its principal.
 type kept[H Hook] struct {
 	hook      H
 	principal string
 }
 
-// NewHooks returns an empty set of subscriptions, whose callbacks v verifies.
+// NewHooks returns an empty set of subscriptions. v verifies their callbacks.
 func NewHooks[H Hook](v *Verifier) *Hooks[H] {
 	return &Hooks[H]{Verifier: v, byID: map[string]kept[H]{}}
 }
@@ -54,27 +54,28 @@ func (h *Hooks[H]) Begin(ctx context.Context) {
 	h.ctx = ctx
 }
 
-// Wait returns when every worker has ended, and lets the idle connections go. The context of
-// Begin must be over, or every subscription about to end.
+// Wait waits for all workers, and closes the idle connections. The context of Begin must be over,
+// or every subscription about to end.
 func (h *Hooks[H]) Wait() {
-	h.mu.Lock() // requests that entered before are counted
+	h.mu.Lock() // requests that began before are counted
 	workers := &h.workers
 	h.mu.Unlock()
 	workers.Wait()
 	h.Sender.Close()
 }
 
-// Asked is what a request to subscribe by webhook asks for.
+// Asked is a checked request to subscribe by webhook.
 type Asked struct {
 	ID, Principal, URL string
 	Secret             event.Secret
-	Lease              time.Duration // that is granted
+	Lease              time.Duration // to grant
 }
 
-// Check reads the params of events/subscribe, and has the callback verified; Grant then answers.
-// It refuses what [ReadHookRequest], [HookRequest.Secret], [HookRequest.Lease], resolve and
+// Check reads the params of events/subscribe, and verifies the callback; Grant then answers. It
+// refuses what [ReadHookRequest], [HookRequest.Secret], [HookRequest.Lease], resolve and
 // [Verifier.Verify] refuse, and more subscriptions of a principal than Most (ResourceExhausted).
-// Nothing is sent before all else is checked. resolve returns the name of the type that is asked for, and its arguments as canonical JSON.
+// Nothing is sent before all else is checked. resolve returns the name of the requested type, and
+// its arguments as canonical JSON.
 func (h *Hooks[H]) Check(ctx context.Context, params json.RawMessage, principal string, resolve func() (name, args string, f *Refusal)) (Asked, *Refusal) {
 	a := Asked{Principal: principal}
 	p, f := ReadHookRequest(params, principal)
@@ -121,9 +122,9 @@ func (h *Hooks[H]) checkLimitLocked(a Asked) *Refusal {
 	return nil
 }
 
-// Grant finds the subscription, or starts the one that begin returns, and returns what grant
-// answers to it; fresh tells grant which. grant returns nil for a subscription that has just
-// ended, and is called again then. Grant refuses more subscriptions than Most
+// Grant finds the subscription, or starts the one that begin returns, and returns the result of
+// grant for it; fresh says whether it was started. grant returns nil for a subscription that has
+// just ended, and is then called again for another. Grant refuses more subscriptions than Most
 // (ResourceExhausted), and any after the context of Begin has ended (CallbackEndpointError).
 func (h *Hooks[H]) Grant(a Asked, begin func() H, grant func(hook H, fresh bool) map[string]any) (map[string]any, *Refusal) {
 	for {
@@ -196,7 +197,7 @@ func (h *Hooks[H]) EndAll(end func(H)) {
 	h.Verifier.ForgetAll()
 }
 
-// NoSubscription refuses to end what is not there.
+// NoSubscription refuses to end a subscription that does not exist.
 func NoSubscription() *Refusal {
 	return Refuse(wire.NotFound, "no such subscription", map[string]any{"kind": "subscription"})
 }

@@ -28,7 +28,7 @@ func writeCertificate(t *testing.T, file string, srv *httptest.Server) {
 	}
 }
 
-// isRefused reports as an error a refusal that is another one. detail is a member of its data.
+// isRefused checks the name of a refusal, and a member of its data.
 func isRefused(t *testing.T, what string, f *eventserver.Refusal, name wire.Name, detail, value string) {
 	t.Helper()
 	if f == nil || f.Name != name || detail != "" && f.Data[detail] != value {
@@ -101,7 +101,7 @@ func (k *fakeHook) Run(ctx context.Context) {
 func (k *fakeHook) IsOver() bool { return k.over.Load() }
 func (k *fakeHook) Stop()        { k.once.Do(func() { close(k.stop) }) }
 
-// hookServer has webhook subscriptions whose callback is one of the test's.
+// hookServer has webhook subscriptions that deliver to a callback of the test.
 type hookServer struct {
 	t *testing.T
 	*eventserver.Hooks[*fakeHook]
@@ -165,7 +165,7 @@ func TestSubscribingRefreshingAndEnding(t *testing.T) {
 	if f != nil || fresh || again != hook || hook.granted != 2 || len(s.callback.Got) > 0 {
 		t.Errorf("refreshed: %+v, fresh %t, %+v, %d further requests", again, fresh, f, len(s.callback.Got))
 	}
-	// Another principal's subscription is another one, and is not there for the first.
+	// Principals do not see each other's subscriptions.
 	if _, f := s.Unsubscribe(s.params(), "b", of("x")); f == nil {
 		t.Error("another principal ended it")
 	}
@@ -188,7 +188,7 @@ func TestEndedSubscriptionsAreReplaced(t *testing.T) {
 	if next, fresh, f := s.subscribe("a", "x"); f != nil || !fresh || next == first {
 		t.Errorf("fresh %t, %+v", fresh, f)
 	}
-	first.Stop() // its worker must not take the new one away
+	first.Stop() // its worker must not remove the new one
 	s.EndAll(func(*fakeHook) {})
 }
 
@@ -233,14 +233,14 @@ func TestEndAllForgetsEverything(t *testing.T) {
 	}
 }
 
-func TestNothingIsSubscribedAfterTheEnd(t *testing.T) {
+func TestSubscribeIsRefusedAfterTheEnd(t *testing.T) {
 	s := newHookServer(t)
 	s.end()
 	_, _, f := s.subscribe("a", "x")
 	isRefused(t, "after the end", f, wire.CallbackEndpointError, "reason", "connection_refused")
 }
 
-// What is wrong with a request is found before anything is sent anywhere.
+// Errors in a request are found before anything is sent.
 func TestNothingIsSentForABadRequest(t *testing.T) {
 	s := newHookServer(t)
 	for what, c := range map[string]struct {
@@ -267,7 +267,7 @@ func TestNothingIsSentForABadRequest(t *testing.T) {
 	}
 }
 
-// A callback proves that it wants deliveries by the echo of a challenge that nobody can guess.
+// A callback proves that it wants deliveries with the echo of a random challenge.
 func TestVerifierDemandsTheEcho(t *testing.T) {
 	c := mcptest.NewCallback(t)
 	sender, v := newSender(t, c.CA), eventserver.NewVerifier(rand.Reader)
@@ -323,8 +323,8 @@ func TestVerifierDemandsTheEcho(t *testing.T) {
 	}
 }
 
-// An address that may not be delivered to is not told apart from one that is not there.
-func TestVerifierTellsWhyWithoutTheAnswer(t *testing.T) {
+// A forbidden address is refused like one where no server listens.
+func TestVerifierGivesTheReasonWithoutTheResponse(t *testing.T) {
 	c := mcptest.NewCallback(t)
 	public := eventserver.NewSender(false, c.CA, 1)
 	defer public.Close()
@@ -340,8 +340,8 @@ func TestVerifierTellsWhyWithoutTheAnswer(t *testing.T) {
 	}
 }
 
-// Verifications that wait for a slot end with their request.
-func TestVerificationsAtATimeAreBounded(t *testing.T) {
+// A verification that waits for a slot ends with its request.
+func TestConcurrentVerificationsAreBounded(t *testing.T) {
 	c := mcptest.NewCallback(t)
 	hold, begun := make(chan struct{}), make(chan struct{}, 8)
 	srv := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
@@ -366,7 +366,7 @@ func TestVerificationsAtATimeAreBounded(t *testing.T) {
 	under.Wait()
 }
 
-func TestHookIDsAreThoseOfTheirKeys(t *testing.T) {
+func TestHookIDsFollowFromTheirKeys(t *testing.T) {
 	id := eventserver.HookID("a", "https://x/", "t", "{}")
 	if id != eventserver.HookID("a", "https://x/", "t", "{}") || len(id) != len("sub_")+24 {
 		t.Errorf("id %q", id)
@@ -381,7 +381,7 @@ func TestHookIDsAreThoseOfTheirKeys(t *testing.T) {
 	}
 }
 
-// What was verified is remembered within a bound: a principal could verify addresses without end.
+// The memory of verifications is bounded: a principal could verify any number of addresses.
 func TestVerifiedCallbacksAreBounded(t *testing.T) {
 	c := mcptest.NewCallback(t)
 	sender, v := newSender(t, c.CA), eventserver.NewVerifier(rand.Reader)

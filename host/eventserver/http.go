@@ -18,11 +18,11 @@ import (
 // MaxRequest bounds the body of a request, in bytes.
 const MaxRequest = 1 << 20
 
-// CodeHeaderMismatch: headers of a request contradict its body (2026-07-28, Streamable HTTP).
+// CodeHeaderMismatch: the headers of a request contradict its body (2026-07-28, Streamable HTTP).
 const CodeHeaderMismatch = -32020
 
-// ReadRequest reads the one JSON-RPC request that a call of Streamable HTTP brings. It is
-// false where the call is answered already: for what is none, and for notifications.
+// ReadRequest reads the one JSON-RPC request of a call over Streamable HTTP. It is false if the
+// call is answered already: for anything else, and for notifications.
 func ReadRequest(w http.ResponseWriter, r *http.Request) (wire.Message, bool) {
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
@@ -59,8 +59,8 @@ func ReadRequest(w http.ResponseWriter, r *http.Request) (wire.Message, bool) {
 	return messages[0], true
 }
 
-// HeadersFit holds the headers against the body, as 2026-07-28 wants it. It is false where
-// the request is refused already.
+// HeadersFit checks the headers against the body (2026-07-28). If they differ, it has refused the
+// request.
 func HeadersFit(w http.ResponseWriter, h http.Header, m wire.Message) bool {
 	inBody, inHeader := Version(m.Params), h.Get("Mcp-Protocol-Version")
 	asked := inHeader
@@ -135,13 +135,13 @@ func answer(w http.ResponseWriter, status int, frame []byte) {
 	_, _ = w.Write(frame) // the peer may be gone; it will ask again
 }
 
-// SSE answers a request with an event stream.
+// SSE is a response that is an event stream.
 type SSE struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
 }
 
-// StartSSE begins the answer.
+// StartSSE begins the response.
 func StartSSE(w http.ResponseWriter) *SSE {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
@@ -150,7 +150,7 @@ func StartSSE(w http.ResponseWriter) *SSE {
 	return &SSE{w, http.NewResponseController(w)}
 }
 
-// Write sends whole lines of the stream. It blocks as long as the peer does.
+// Write sends whole lines of the stream. It blocks while the peer does not read.
 func (s *SSE) Write(lines []byte) error {
 	if _, err := s.w.Write(lines); err != nil {
 		return err
@@ -158,19 +158,19 @@ func (s *SSE) Write(lines []byte) error {
 	return s.control.Flush()
 }
 
-// Sink takes messages, each as the data of an event.
+// Sink returns a sink that sends each message as the data of an event.
 func (s *SSE) Sink() Sink { return Sink{Write: s.Write, Open: "data: ", Close: "\n\n"} }
 
-// Finish sends the result that ends a stream when the server ends it.
+// Finish sends the result of a stream that the server ends.
 func (s *SSE) Finish(id json.RawMessage, info map[string]any) {
 	frame, err := wire.EncodeResult(id, Completed(map[string]any{"_meta": map[string]any{wire.MetaSubscription: id}}, info))
 	if err == nil {
-		_ = s.Write(s.Sink().AppendFrame(nil, frame)) // nothing depends on it
+		_ = s.Write(s.Sink().appendFrame(nil, frame)) // nothing depends on it
 	}
 }
 
-// NewHTTP returns a server whose requests end with ctx; its bounds are those of servers on
-// which clients of all kinds may call. With h2c it speaks HTTP/2 without TLS too.
+// NewHTTP returns a server whose requests end with ctx, with bounds for untrusted clients. With h2c
+// it speaks HTTP/2 without TLS too.
 func NewHTTP(ctx context.Context, handler http.Handler, h2c bool, log *slog.Logger) *http.Server {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
@@ -186,8 +186,8 @@ func NewHTTP(ctx context.Context, handler http.Handler, h2c bool, log *slog.Logg
 	}
 }
 
-// ServeUntil serves until ctx is done, and then ends what is open: it calls cancel, and
-// settle when no request runs any more. name is that of the server in the error.
+// ServeUntil serves until ctx is done. Then it calls cancel, waits for the open requests, and calls
+// settle. name names the server in errors.
 func ServeUntil(ctx context.Context, cancel context.CancelFunc, srv *http.Server, ln net.Listener, name string, settle func()) error {
 	failed := make(chan error, 1)
 	go func() { failed <- srv.Serve(ln) }()

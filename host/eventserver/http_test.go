@@ -23,16 +23,16 @@ func TestRequestsOverHTTP(t *testing.T) {
 		status             int // 200: it is read
 		code               int // of the JSON-RPC error, 0: none
 	}{
-		"a request":         {"POST", "application/json; charset=utf-8", `{"jsonrpc":"2.0","id":7,"method":"ping"}`, 200, 0},
-		"a notification":    {"POST", "application/json", `{"jsonrpc":"2.0","method":"notifications/initialized"}`, 202, 0},
-		"GET":               {"GET", "application/json", ``, 405, 0},
-		"another type":      {"POST", "text/plain", `{"jsonrpc":"2.0","id":7,"method":"ping"}`, 415, 0},
-		"no type":           {"POST", "", `{}`, 415, 0},
-		"no JSON":           {"POST", "application/json", `{`, 400, wire.CodeParse},
-		"no request":        {"POST", "application/json", `{"jsonrpc":"2.0","id":7,"result":{}}`, 400, wire.CodeInvalidRequest},
-		"a batch":           {"POST", "application/json", `[{"jsonrpc":"2.0","id":1,"method":"a"},{"jsonrpc":"2.0","id":2,"method":"b"}]`, 400, wire.CodeInvalidRequest},
-		"null":              {"POST", "application/json", `null`, 400, wire.CodeInvalidRequest},
-		"larger than taken": {"POST", "application/json", strings.Repeat(" ", eventserver.MaxRequest+1), 413, 0},
+		"a request":      {"POST", "application/json; charset=utf-8", `{"jsonrpc":"2.0","id":7,"method":"ping"}`, 200, 0},
+		"a notification": {"POST", "application/json", `{"jsonrpc":"2.0","method":"notifications/initialized"}`, 202, 0},
+		"GET":            {"GET", "application/json", ``, 405, 0},
+		"another type":   {"POST", "text/plain", `{"jsonrpc":"2.0","id":7,"method":"ping"}`, 415, 0},
+		"no type":        {"POST", "", `{}`, 415, 0},
+		"no JSON":        {"POST", "application/json", `{`, 400, wire.CodeParse},
+		"no request":     {"POST", "application/json", `{"jsonrpc":"2.0","id":7,"result":{}}`, 400, wire.CodeInvalidRequest},
+		"a batch":        {"POST", "application/json", `[{"jsonrpc":"2.0","id":1,"method":"a"},{"jsonrpc":"2.0","id":2,"method":"b"}]`, 400, wire.CodeInvalidRequest},
+		"null":           {"POST", "application/json", `null`, 400, wire.CodeInvalidRequest},
+		"too large":      {"POST", "application/json", strings.Repeat(" ", eventserver.MaxRequest+1), 413, 0},
 	} {
 		r := httptest.NewRequest(c.method, "/mcp", strings.NewReader(c.body))
 		r.Header.Set("Content-Type", c.kind)
@@ -54,7 +54,7 @@ func codeOf(t *testing.T, w *httptest.ResponseRecorder) int {
 		return 0
 	}
 	if w.Header().Get("X-Content-Type-Options") != "nosniff" {
-		t.Error("browsers may take the answer for something else")
+		t.Error("browsers may guess another type")
 	}
 	var body struct{ Error struct{ Code int } }
 	if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil {
@@ -63,7 +63,7 @@ func codeOf(t *testing.T, w *httptest.ResponseRecorder) int {
 	return body.Error.Code
 }
 
-func TestHeadersMustFitTheBody(t *testing.T) {
+func TestHeadersMustMatchTheBody(t *testing.T) {
 	const modern = `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}`
 	for name, c := range map[string]struct {
 		version, method, params string
@@ -138,7 +138,7 @@ func TestRefusals(t *testing.T) {
 	isRefused(t, "params of another type", eventserver.Decode(json.RawMessage(`{"n":"x"}`), &p), wire.InvalidParams, "field", "params")
 }
 
-func TestWhatClientsSayOfThemselves(t *testing.T) {
+func TestVersionsAndClientNamesAreRead(t *testing.T) {
 	for params, want := range map[string][2]string{
 		``:                              {},
 		`[]`:                            {},
@@ -195,7 +195,7 @@ data: {"jsonrpc":"2.0","id":"l","result":{"_meta":{"io.modelcontextprotocol/serv
 	http.DefaultClient.CloseIdleConnections()
 }
 
-// The end of the context ends what is open, and settle comes last.
+// The end of the context ends the open requests, and settle comes last.
 func TestServingEndsWithItsContext(t *testing.T) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -24,7 +24,7 @@ func NewServerKey(random io.Reader) (ed25519.PrivateKey, error) {
 	return ed25519.NewKeyFromSeed(seed), nil
 }
 
-// ServeKeys answers [receiver.WellKnownKeys] with the set of the one key (RFC 8037).
+// ServeKeys answers [receiver.WellKnownKeys] with a set of one key (RFC 8037).
 func ServeKeys(key ed25519.PrivateKey) http.HandlerFunc {
 	public := key.Public().(ed25519.PublicKey)
 	sum := sha256.Sum256(public)
@@ -42,23 +42,23 @@ func ServeKeys(key ed25519.PrivateKey) http.HandlerFunc {
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(set) // a client that goes away asks again
+		_, _ = w.Write(set) // a client that is gone asks again
 	}
 }
 
-// proofs returns the entries of a delivery's signature header: by each secret, the
-// newest first, and by the server's own key if it has one.
-func (s *Sender) proofs(d Delivery, at time.Time) ([]string, error) {
-	var proofs []string
+// signatures returns the entries of a delivery's signature header: one for each secret, the newest
+// first, and one for the server's own key if it has one.
+func (s *Sender) signatures(d Delivery, at time.Time) ([]string, error) {
+	var signatures []string
 	for _, secret := range d.Secrets {
 		proof, err := receiver.Sign(secret, d.WebhookID, at, d.Body)
 		if err != nil {
 			return nil, err
 		}
-		proofs = append(proofs, proof)
+		signatures = append(signatures, proof)
 	}
 	if s.Key != nil {
-		proofs = append(proofs, receiver.SignWithKey(s.Key, d.WebhookID, at.Unix(), d.Body))
+		signatures = append(signatures, receiver.SignWithKey(s.Key, d.WebhookID, at.Unix(), d.Body))
 	}
-	return proofs, nil
+	return signatures, nil
 }

@@ -1,7 +1,6 @@
-// Package eventserver has what servers of MCP Events have in common, whatever their
-// events are: refusals, a client over stdio, requests and streams over HTTP, and webhook
-// subscriptions and deliveries that keep the rules of SEP-3415. The demo servers stand on
-// it, and so does the host where it is a server itself.
+// Package eventserver has the parts that servers of MCP Events share: refusals, a client over
+// stdio, requests and streams over HTTP, and webhook subscriptions and deliveries by the rules of
+// SEP-3415. The demo servers use it, and so does the host as an MCP server.
 package eventserver
 
 import (
@@ -11,7 +10,7 @@ import (
 	"eventdeck/host/wire"
 )
 
-// Refusal is the error that a request is answered with.
+// Refusal is the error that answers a request.
 type Refusal struct {
 	Name    wire.Name
 	Message string
@@ -23,7 +22,7 @@ func Refuse(name wire.Name, message string, data map[string]any) *Refusal {
 	return &Refusal{Name: name, Message: message, Data: data}
 }
 
-// Code returns the number that a profile gives to it.
+// Code returns the error code in a profile.
 func (f *Refusal) Code(p wire.Profile) int {
 	common := map[wire.Name]int{
 		wire.InvalidParams: wire.CodeInvalidParams, wire.MethodNotFound: wire.CodeMethodNotFound,
@@ -44,7 +43,7 @@ func (f *Refusal) Body(p wire.Profile) map[string]any {
 	return b
 }
 
-// Frame returns the answer to the request with the raw id.
+// Frame returns the response to the request with the raw id.
 func (f *Refusal) Frame(id json.RawMessage, p wire.Profile) ([]byte, error) {
 	var data any
 	if f.Data != nil {
@@ -58,13 +57,13 @@ func BadParam(field, message string) *Refusal {
 	return Refuse(wire.InvalidParams, message, map[string]any{"field": field})
 }
 
-// BadMode refuses a delivery mode, and names the others.
+// BadMode refuses a delivery mode, and names the supported ones.
 func BadMode(what, mode string, others []string) *Refusal {
 	return Refuse(wire.Unsupported, what+" is not delivered by "+mode,
 		map[string]any{"feature": "deliveryMode", "value": mode, "supported": others})
 }
 
-// TooMany refuses more of something than limit allows.
+// TooMany refuses a request that exceeds a limit.
 func TooMany(what, limit string, most int) *Refusal {
 	return Refuse(wire.ResourceExhausted, "too many "+what, map[string]any{"limit": limit, "max": most})
 }
@@ -74,7 +73,7 @@ func NoMethod(method string) *Refusal {
 	return Refuse(wire.MethodNotFound, "no such method", map[string]any{"method": method})
 }
 
-// Gone refuses an event type that is not there any more, or ends what was subscribed of it.
+// Gone refuses an event type that does not exist any more, or ends its subscriptions.
 func Gone(name string) *Refusal {
 	return Refuse(wire.NotFound, "the event type is gone", map[string]any{"kind": "event", "name": name})
 }
@@ -90,8 +89,8 @@ func Decode(params json.RawMessage, v any) *Refusal {
 	return nil
 }
 
-// ReadCursor reads the cursor of a request. given is false where it is absent or null: then the
-// client wants what comes from now on.
+// ReadCursor reads the cursor of a request. given is false if it is absent or null: then the client
+// wants the events from now on.
 func ReadCursor(raw json.RawMessage) (cursor string, given bool, f *Refusal) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return "", false, nil

@@ -9,17 +9,17 @@ import (
 // DualSign is how long both secrets sign after a rotation.
 const DualSign = time.Hour
 
-// Secrets are those of one webhook subscription. Its owner holds a lock.
+// Secrets are the secrets of one webhook subscription. The caller synchronizes access.
 type Secrets struct {
 	current, previous event.Secret
-	until             time.Time // previous signs too
+	until             time.Time // when previous stops signing
 }
 
-// NewSecrets returns those of a subscription that had no secret before.
+// NewSecrets returns the secrets of a new subscription.
 func NewSecrets(s event.Secret) Secrets { return Secrets{current: s} }
 
-// Rotate has deliveries signed with another secret, and for [DualSign] with the one before too.
-// The same secret changes nothing.
+// Rotate makes another secret sign deliveries. The one before signs too, for [DualSign]. The
+// current secret changes nothing.
 func (s *Secrets) Rotate(to event.Secret, now time.Time) {
 	if to != s.current {
 		*s = Secrets{current: to, previous: s.current, until: now.Add(DualSign)}

@@ -24,38 +24,37 @@ import (
 
 const (
 	sendTimeout = 10 * time.Second
-	maxAnswer   = 64 << 10 // bytes of an answer that are read
+	maxAnswer   = 64 << 10 // bytes that are read of a response
 	maxWait     = 5 * time.Minute
 )
 
-// ErrBlocked: the address is not one that deliveries may go to.
+// ErrBlocked: deliveries may not go to the address.
 var ErrBlocked = errors.New("the callback's address is not publicly routable")
 
-// Outcome is what became of one attempt.
+// Outcome is the result of one attempt.
 type Outcome struct {
 	OK       bool
 	Answered bool          // with whatever status
-	Final    bool          // refused for good: 410 and 413
+	Final    bool          // not to be retried: 410 and 413
 	Category string        // of SEP-3415's lastError
 	Wait     time.Duration // Retry-After
-	Body     []byte        // of the answer, when it was asked for
+	Body     []byte        // of the response, if WantBody was set
 }
 
-// Sender makes the HTTP requests of webhook deliveries. It follows no redirect,
-// uses no proxy, and connects only to addresses that were checked when they
-// were dialled, so that neither a name that changes nor a redirect can lead it
+// Sender makes the HTTP requests of webhook deliveries. It follows no redirect, uses no proxy, and
+// checks each address when it dials it, so that neither a changed name nor a redirect can lead it
 // elsewhere.
 type Sender struct {
-	// Key is the server's own, with which deliveries are signed too; nil: it has none.
+	// Key is the server's own key, which signs deliveries too; nil: there is none.
 	Key ed25519.PrivateKey
 
 	client    *http.Client
 	transport *http.Transport
 }
 
-// NewSender returns a sender that keeps perHost idle connections. With allowLoopback
-// callbacks may be on loopback; caFile names PEM certificates that are trusted beside the
-// system's, is read at each connection, and may not exist yet.
+// NewSender returns a sender that keeps perHost idle connections. allowLoopback allows callbacks on
+// loopback. caFile names PEM certificates that are trusted beside the system's; it is read for each
+// connection, and may not exist yet.
 func NewSender(allowLoopback bool, caFile string, perHost int) *Sender {
 	dialer := &net.Dialer{
 		Timeout: sendTimeout,
@@ -78,7 +77,7 @@ func NewSender(allowLoopback bool, caFile string, perHost int) *Sender {
 	}}
 }
 
-// Close lets the idle connections go.
+// Close closes the idle connections.
 func (s *Sender) Close() { s.transport.CloseIdleConnections() }
 
 func dialTLS(ctx context.Context, dialer *net.Dialer, network, addr, caFile string) (net.Conn, error) {
@@ -101,8 +100,8 @@ func dialTLS(ctx context.Context, dialer *net.Dialer, network, addr, caFile stri
 
 var errTLS = errors.New("no TLS connection")
 
-// roots returns the system's certificates and those of the file, which may not
-// exist yet. Nil means the system's alone.
+// roots returns the system's certificates and those of the file, which may not exist yet. Nil means
+// only the system's.
 func roots(caFile string) *x509.CertPool {
 	if caFile == "" {
 		return nil
@@ -140,18 +139,18 @@ type Delivery struct {
 	URL, SubID, WebhookID string
 	Body                  []byte
 	Secrets               []event.Secret // the newest first; each signs
-	WantBody              bool           // of the answer
+	WantBody              bool           // read the body of the response
 }
 
-// Send makes one attempt, of at most 10 s. A status other than 2xx is a failure, a redirect
-// too; what the callback's answer says is in the outcome only where the delivery wants it.
+// Send makes one attempt, of at most 10 s. Every status but 2xx is a failure. The outcome has the
+// body of the response only if the delivery asks for it.
 func (s *Sender) Send(ctx context.Context, d Delivery) Outcome {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, d.URL, bytes.NewReader(d.Body))
 	if err != nil {
 		return Outcome{Category: "connection_refused"}
 	}
 	now := time.Now()
-	signatures, err := s.proofs(d, now)
+	signatures, err := s.signatures(d, now)
 	if err != nil {
 		return Outcome{Category: "connection_refused"}
 	}
@@ -186,7 +185,7 @@ func judge(res *http.Response, answer []byte, wantBody bool) Outcome {
 	case code >= 500:
 		o.Category = "http_5xx"
 	default:
-		o.Category = "http_4xx" // a redirect is refused like one
+		o.Category = "http_4xx" // redirects too
 		o.Final = code == http.StatusGone || code == http.StatusRequestEntityTooLarge
 	}
 	return o

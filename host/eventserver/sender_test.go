@@ -29,8 +29,7 @@ func newSender(t *testing.T, ca string) *eventserver.Sender {
 	return s
 }
 
-// Deliveries go to addresses that are globally routable, and to loopback where that is
-// allowed.
+// Deliveries go to globally routable addresses, and to loopback if that is allowed.
 func TestCheckAddress(t *testing.T) {
 	for _, a := range []string{"127.0.0.1:443", "[::1]:443", "10.1.2.3:443", "172.16.0.1:443", "192.168.1.1:443", "169.254.169.254:80", "100.64.0.1:443",
 		"192.0.0.1:443", "198.18.0.1:443", "224.0.0.1:443", "240.0.0.1:443", "255.255.255.255:443", "0.0.0.0:443", "[::]:443", "[fc00::1]:443", "[fe80::1%eth0]:443",
@@ -83,9 +82,9 @@ func TestOutcomesOfDeliveries(t *testing.T) {
 	}
 }
 
-// Nothing is sent without TLS, to an address that may not be delivered to, to a server whose
-// certificate is not trusted, or without a secret that signs.
-func TestWhatIsNotDelivered(t *testing.T) {
+// Nothing is sent without TLS, to a forbidden address, to a server whose certificate is not
+// trusted, or without a valid secret.
+func TestDeliveriesThatAreRefusedLocally(t *testing.T) {
 	c := mcptest.NewCallback(t)
 	plain := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("a delivery without TLS") }))
 	defer plain.Close()
@@ -107,7 +106,7 @@ func TestWhatIsNotDelivered(t *testing.T) {
 		"loopback":         {public, t.Context(), c.URL, secret, "connection_refused"},
 		"another name":     {public, t.Context(), strings.Replace(c.URL, "127.0.0.1", "localhost", 1), secret, "connection_refused"},
 		"no TLS":           {trusting, t.Context(), plain.URL, secret, "connection_refused"},
-		"nobody there":     {trusting, t.Context(), closed.URL, secret, "connection_refused"},
+		"no listener":      {trusting, t.Context(), closed.URL, secret, "connection_refused"},
 		"no address":       {trusting, t.Context(), "https://[::1", secret, "connection_refused"},
 		"a stranger":       {stranger, t.Context(), c.URL, secret, "tls_error"},
 		"no such secret":   {trusting, t.Context(), c.URL, []event.Secret{event.NewSecret("x")}, "connection_refused"},
@@ -123,8 +122,8 @@ func TestWhatIsNotDelivered(t *testing.T) {
 	}
 }
 
-// The authorities are read at each connection: the file may come later.
-func TestAuthoritiesMayComeLater(t *testing.T) {
+// The authorities are read for each connection: the file may be made later.
+func TestAuthoritiesAreReadForEachConnection(t *testing.T) {
 	c := mcptest.NewCallback(t)
 	file := filepath.Join(t.TempDir(), "later.pem")
 	s := newSender(t, file)
@@ -144,8 +143,8 @@ func TestAuthoritiesMayComeLater(t *testing.T) {
 	}
 }
 
-// What a callback answers is read within bounds, and only where it is asked for.
-func TestAnswersAreBounded(t *testing.T) {
+// The response of a callback is read up to a bound.
+func TestResponsesAreBounded(t *testing.T) {
 	srv := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Retry-After", r.Header.Get(receiver.HeaderID))
 		_, _ = w.Write([]byte(strings.Repeat("x", 1<<20))) // the sender stops reading
@@ -183,6 +182,6 @@ func TestServerKeySignsToo(t *testing.T) {
 		}
 	}
 	if _, err := eventserver.NewServerKey(strings.NewReader("short")); err == nil {
-		t.Error("a key of too little randomness")
+		t.Error("a key was made without enough randomness")
 	}
 }

@@ -7,20 +7,20 @@ import (
 	"eventdeck/host/wire"
 )
 
-// Sink takes the frames of a stream. Write sends frames that stand between Open and Close,
-// and blocks as long as the peer does.
+// Sink sends the frames of a stream, each between Open and Close. Write blocks while the peer does
+// not read.
 type Sink struct {
 	Write       func([]byte) error
 	Open, Close string
 }
 
-// AppendFrame appends a message as a frame.
-func (s Sink) AppendFrame(frames, message []byte) []byte {
+// appendFrame appends a message as a frame.
+func (s Sink) appendFrame(frames, message []byte) []byte {
 	return slices.Concat(frames, []byte(s.Open), message, []byte(s.Close))
 }
 
-// AppendNote appends a notification that belongs to the request with the raw id: _meta says
-// so, and for the sketch also requestId of its earlier drafts. It changes params.
+// AppendNote appends a notification for the request with the raw id, which is in _meta and, for the
+// design sketch, in requestId too. It changes params.
 func (s Sink) AppendNote(frames []byte, method string, params map[string]any, id json.RawMessage, p wire.Profile) []byte {
 	params["_meta"] = map[string]any{wire.MetaSubscription: id}
 	if p == wire.ProfileSketch {
@@ -30,12 +30,12 @@ func (s Sink) AppendNote(frames []byte, method string, params map[string]any, id
 	if err != nil {
 		panic("eventserver: a notification of the server's own cannot be encoded: " + err.Error())
 	}
-	return s.AppendFrame(frames, message)
+	return s.appendFrame(frames, message)
 }
 
-// ReadListen reads the params of subscriptions/listen. It returns whether the client wants to
-// hear of changes of the list of types, and the first note of the answer: what the server will
-// tell. That is nothing where the params are refused.
+// ReadListen reads the params of subscriptions/listen. listChanged reports whether the client wants
+// notifications when the list of types changes; acknowledged is the first notification of the
+// response, which names the granted ones: none if the params are refused.
 func ReadListen(params json.RawMessage) (listChanged bool, acknowledged map[string]any, f *Refusal) {
 	var p struct {
 		Notifications map[string]json.RawMessage `json:"notifications"`

@@ -15,21 +15,20 @@ import (
 	"eventdeck/host/wire"
 )
 
-// MaxLine bounds a message of a client over stdio, in bytes.
+// MaxLine bounds one message over stdio, in bytes.
 const MaxLine = 1 << 20
 
-// ErrNotRead: an answer is left that the client does not read.
+// ErrNotRead: the client does not read a response.
 var ErrNotRead = errors.New("the client does not read what it asked for")
 
-// settleWithin is how long the end waits for a client that does not read what was written
-// for it.
-const settleWithin = 5 * time.Second
+// settleTimeout bounds how long Run waits at its end for a client that does not read.
+const settleTimeout = 5 * time.Second
 
-// Stdio is the one client over standard input and output: JSON-RPC by lines. Make it with
-// [NewStdio]. Its methods may be called from any goroutine.
+// Stdio is the client over standard input and output, which sends and gets JSON-RPC by lines. Make
+// it with [NewStdio]. Its methods may be called from any goroutine.
 type Stdio struct {
 	log  *slog.Logger
-	most int // requests that are open
+	most int // open requests
 
 	cancel   context.CancelFunc // of Run
 	requests sync.WaitGroup
@@ -43,18 +42,18 @@ type Stdio struct {
 	open   map[wire.ID]context.CancelFunc // requests under way
 }
 
-// NewStdio returns a client that reads out, with at most so many open requests.
+// NewStdio returns a client that reads out and may have at most most open requests.
 func NewStdio(out io.Writer, most int, log *slog.Logger) *Stdio {
 	return &Stdio{log: log, most: most, out: out, cancel: func() {}, open: map[wire.ID]context.CancelFunc{}}
 }
 
-// Run hands each request of in to handle, one after the other, until in or ctx ends, which is
-// no error; settle returns when what else the server does for the client has ended. It may be
-// called once. p is how what is no message is refused.
+// Run hands each request of in to handle, one after the other, until in or ctx ends, which is no
+// error. Then it waits for the open requests, and calls settle, which waits for other work for the
+// client. It may be called once. p is the profile for refusing malformed messages.
 //
-// A read of in that blocks cannot be interrupted: after the end of ctx in is closed if it is
-// an [io.Closer], and otherwise one goroutine runs until the next line or the end of in. So
-// does one for each answer that the client does not read.
+// A read of in that blocks cannot be interrupted: after the end of ctx, in is closed if it is an
+// [io.Closer]; otherwise one goroutine runs until the next line or the end of in. So does one for
+// each response that the client does not read.
 //
 // Errors: those of in and out, ErrNotRead.
 func (c *Stdio) Run(ctx context.Context, in io.Reader, p wire.Profile, handle func(context.Context, wire.Message), settle func()) error {
@@ -85,7 +84,7 @@ func (c *Stdio) Run(ctx context.Context, in io.Reader, p wire.Profile, handle fu
 	}()
 	select {
 	case <-settled:
-	case <-time.After(settleWithin):
+	case <-time.After(settleTimeout):
 		return errors.Join(err, ErrNotRead)
 	}
 	c.writing.Lock()
@@ -128,7 +127,7 @@ func (c *Stdio) read(ctx context.Context, in io.Reader, p wire.Profile, handle f
 	return nil
 }
 
-// Start answers a request beside the others. The context of serve ends when the client
+// Start serves a request in a goroutine of its own. The context of serve ends when the client
 // cancels the request.
 func (c *Stdio) Start(ctx context.Context, m wire.Message, p wire.Profile, serve func(context.Context)) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -175,7 +174,7 @@ func (c *Stdio) cancelRequest(params json.RawMessage) {
 	}
 }
 
-// Write sends whole lines. After the first failure, which ends Run, it returns that.
+// Write sends whole lines. The first failure ends Run; later calls return it too.
 func (c *Stdio) Write(lines []byte) error {
 	c.writing.Lock()
 	defer c.writing.Unlock()
@@ -189,10 +188,10 @@ func (c *Stdio) Write(lines []byte) error {
 	return c.failed
 }
 
-// Sink takes messages, each as a line.
+// Sink returns a sink that sends each message as a line.
 func (c *Stdio) Sink() Sink { return Sink{Write: c.Write, Close: "\n"} }
 
-// Send sends one message, as the functions of package wire encode it.
+// Send sends one message; its arguments are the results of the encoding functions of package wire.
 func (c *Stdio) Send(frame []byte, err error) {
 	if err != nil {
 		c.log.Error("a message cannot be encoded", "err", err)
@@ -201,10 +200,10 @@ func (c *Stdio) Send(frame []byte, err error) {
 	_ = c.Write(append(frame, '\n')) // kept in failed, which ends Run
 }
 
-// Refuse answers the request with the raw id, nil for what is no message.
+// Refuse refuses the request with the raw id, nil for a malformed message.
 func (c *Stdio) Refuse(id json.RawMessage, f *Refusal, p wire.Profile) { c.Send(f.Frame(id, p)) }
 
-// Reply answers the request with the raw id: with f, or with the result where that is nil.
+// Reply answers the request with the raw id: with f, or with the result if f is nil.
 func (c *Stdio) Reply(id json.RawMessage, result map[string]any, f *Refusal, p wire.Profile) {
 	if f != nil {
 		c.Refuse(id, f, p)

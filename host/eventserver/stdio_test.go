@@ -48,7 +48,7 @@ func serveStdio(t *testing.T, most int) *stdioClient {
 	return c
 }
 
-// ask sends a line and returns the next one that comes.
+// ask sends a line and returns the next line that arrives.
 func (c *stdioClient) ask(format string, args ...any) string {
 	c.t.Helper()
 	if _, err := fmt.Fprintf(c.in, format+"\n", args...); err != nil {
@@ -68,7 +68,7 @@ func TestStdioAnswersAndCancels(t *testing.T) {
 			t.Errorf("ping: %s", got)
 		}
 	}
-	ping("\n \n") // empty lines are passed over
+	ping("\n \n") // empty lines are skipped
 	if got := c.ask("no json"); !strings.Contains(got, `"id":null,"error":{"code":-32600`) {
 		t.Errorf("garbage: %s", got)
 	}
@@ -117,7 +117,7 @@ func TestStdioErrors(t *testing.T) {
 	}
 }
 
-// The end does not wait for ever for a client that does not read.
+// Run ends although the client does not read.
 func TestStdioClientThatDoesNotRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		outRead, outWrite := io.Pipe()

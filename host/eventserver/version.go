@@ -32,8 +32,8 @@ func Version(params json.RawMessage) string {
 	return version
 }
 
-// ClientName returns how a client calls itself in initialize, or in the _meta of a request;
-// "" where it says nothing.
+// ClientName returns the name of a client in initialize, or in the _meta of a request; "" if there
+// is none.
 func ClientName(params json.RawMessage) trust.Text {
 	type info struct {
 		Name string `json:"name"`
@@ -55,8 +55,8 @@ func BadVersion(asked string) *Refusal {
 		map[string]any{"supported": []string{Modern}, "requested": asked})
 }
 
-// Greeting is the result of initialize: the version is the one that was asked for, if it
-// is known, else the newest.
+// Greeting returns the result of initialize. The version is the requested one if it is known, else
+// the newest.
 func Greeting(params json.RawMessage, info map[string]any, instructions string, capabilities map[string]any) map[string]any {
 	var p struct {
 		Version string `json:"protocolVersion"`
@@ -68,7 +68,7 @@ func Greeting(params json.RawMessage, info map[string]any, instructions string, 
 	return map[string]any{"protocolVersion": p.Version, "capabilities": capabilities, "instructions": instructions, "serverInfo": info}
 }
 
-// Completed adds to a result what each result of the modern version has.
+// Completed adds the members to a result that the modern version demands.
 func Completed(result, info map[string]any) map[string]any {
 	result["resultType"] = "complete"
 	meta, _ := result["_meta"].(map[string]any)

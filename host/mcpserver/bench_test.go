@@ -12,12 +12,18 @@ import (
 	"eventdeck/host/wire"
 )
 
+// replayRig serves b.N stored events, and returns the cursor before them.
+func replayRig(b *testing.B) (r *rig, oldest string) {
+	b.Helper()
+	r = newRig(b, nil)
+	r.fill(1, b.N)
+	return r, r.serve("").oldest()
+}
+
 // BenchmarkReplayByPoll replays b.N stored events to the official client over loopback, and
 // checks that each comes once and in order.
 func BenchmarkReplayByPoll(b *testing.B) {
-	r := newRig(b, nil)
-	r.fill(1, b.N)
-	at := r.serve("").oldest()
+	r, at := replayRig(b)
 	c := r.connect()
 	b.ResetTimer()
 	seen := 0
@@ -46,9 +52,7 @@ func BenchmarkReplayByPoll(b *testing.B) {
 
 // BenchmarkReplayByPush is the same for a stream.
 func BenchmarkReplayByPush(b *testing.B) {
-	r := newRig(b, nil)
-	r.fill(1, b.N)
-	at := r.serve("").oldest()
+	r, at := replayRig(b)
 	c := r.connect()
 	b.ResetTimer()
 	c.send(1, wire.MethodStream, sub("pager/tick", "cursor", at))
@@ -60,12 +64,10 @@ func BenchmarkReplayByPush(b *testing.B) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "events/s")
 }
 
-// BenchmarkReplayToAPlainReader is the same for a reader that only counts lines: what is
-// left of [BenchmarkReplayByPush] is the client's.
+// BenchmarkReplayToAPlainReader is the same for a reader that only counts lines: the difference to
+// [BenchmarkReplayByPush] is the cost of the client.
 func BenchmarkReplayToAPlainReader(b *testing.B) {
-	r := newRig(b, nil)
-	r.fill(1, b.N)
-	at := r.serve("").oldest()
+	r, at := replayRig(b)
 	ctx, cancel := context.WithCancel(b.Context())
 	defer cancel()
 	b.ResetTimer()

@@ -17,10 +17,10 @@ import (
 )
 
 const (
-	maxTypes   = 2_000  // beside those of this program
+	maxTypes   = 2_000  // besides those of this program
 	maxName    = 512    // bytes of a type's name
 	pageTypes  = 100    // of events/list
-	newestSeen = 10_000 // records that are looked at for types when the server starts
+	newestSeen = 10_000 // records that are searched for types when the server starts
 	typesEvery = time.Second
 )
 
@@ -31,25 +31,25 @@ const (
 	eventState = "eventdeck.state"
 )
 
-// typeKey is a type of a server.
+// typeKey identifies an event type of a server.
 type typeKey struct {
 	server string
 	typ    trust.Text
 }
 
-// name is the name under which a type of a server is offered.
+// name returns the name under which the type is offered.
 func (k typeKey) name() string { return k.server + "/" + k.typ.Raw() }
 
 // offered is an event type that clients can subscribe to.
 type offered struct {
 	name, description string
-	kind              event.Kind // of its records
-	of                *typeKey   // nil: of all servers
+	kind              event.Kind // of the records that are its events
+	of                *typeKey   // nil: any type of any server
 	payload           json.RawMessage
 }
 
-// catalog is what is offered. It only grows: a type whose records are gone is offered
-// until the server ends.
+// catalog holds the offered types. It only grows: a type is offered until the server ends, even if
+// its records are gone.
 type catalog struct {
 	mu      sync.Mutex
 	known   map[typeKey]bool
@@ -64,7 +64,7 @@ func (c *catalog) add(keys []typeKey) bool {
 	defer c.mu.Unlock()
 	grown := false
 	if c.types == nil {
-		c.types, grown = own(), true
+		c.types, grown = ownTypes(), true
 	}
 	for _, k := range keys {
 		if c.known[k] || len(c.known) >= maxTypes {
@@ -72,7 +72,7 @@ func (c *catalog) add(keys []typeKey) bool {
 		}
 		c.known[k] = true
 		if _, taken := c.types[k.name()]; taken || len(k.name()) > maxName {
-			continue // its events are those of eventAny too
+			continue // its events are offered as eventAny
 		}
 		c.types[k.name()] = offered{
 			name: k.name(), kind: event.KindEvent, of: &k, payload: json.RawMessage(`{"type":"object"}`),
@@ -91,8 +91,8 @@ func (c *catalog) add(keys []typeKey) bool {
 	return grown
 }
 
-// own returns the types of this program.
-func own() map[string]offered {
+// ownTypes returns the types of this program.
+func ownTypes() map[string]offered {
 	types := map[string]offered{}
 	for _, t := range []offered{
 		{name: eventAny, kind: event.KindEvent, description: "The events of all servers, as stored. _meta tells of which server and type each is.", payload: json.RawMessage(`{"type":"object"}`)},
@@ -113,7 +113,7 @@ func (c *catalog) find(name string) (offered, bool) {
 	return t, ok
 }
 
-// page returns the types behind a name, and whether there are more.
+// page returns the types whose names follow a name, and whether there are more.
 func (c *catalog) page(behind string) (page []offered, more bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -134,7 +134,7 @@ func (c *catalog) currentVersion() int {
 	return c.version
 }
 
-// firstTypes offers what the subscriptions and the newest records tell.
+// firstTypes offers the types of the subscriptions and of the newest records.
 func (s *Server) firstTypes() error {
 	seen := map[typeKey]bool{}
 	n := 0
@@ -197,7 +197,7 @@ func (s *Server) listTypes(params json.RawMessage) (map[string]any, *eventserver
 	return r, nil
 }
 
-// metaPositions tells in events/list from where and up to where can be replayed.
+// metaPositions is the member of events/list with the oldest and the newest position for replay.
 const metaPositions = "eventdeck/positions"
 
 // The arguments of subscriptions.
@@ -208,7 +208,7 @@ const (
 	argType         = "type"
 )
 
-// arguments returns the names of the arguments that the type takes, with what they mean.
+// arguments returns the names and descriptions of the arguments that the type takes.
 func (t offered) arguments() [][2]string {
 	args := [][2]string{
 		{argFilter, "Only what this filter takes, such as sev:P1 or .status=failed, in eventdeck's filter language"},
@@ -228,13 +228,13 @@ func (t offered) input() map[string]any {
 	return map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
 }
 
-// selection is what a client wants of a type.
+// selection is the events of a type that a client wants.
 type selection struct {
 	offered
 	args   string // canonical JSON
 	values map[string]string
 	filter *filter.Filter
-	skip   string // what begins the ids of this server: what came back is not offered again
+	skip   string // prefix of the ids of this server: an event that came back is not offered again
 }
 
 // choose checks the arguments of a subscription.
@@ -266,7 +266,7 @@ func (s *Server) choose(t offered, raw json.RawMessage, now time.Time) (selectio
 	return w, nil
 }
 
-// takes reports whether a record is wanted.
+// takes reports whether the selection has a record.
 func (w *selection) takes(r *event.Record) bool {
 	if r.Kind != w.kind || w.of != nil && (r.Server != w.of.server || r.Type != w.of.typ) {
 		return false

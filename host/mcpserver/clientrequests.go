@@ -13,14 +13,14 @@ import (
 	"eventdeck/host/trust"
 )
 
-// Bounds of client requests, beside those of package react.
+// Bounds of client requests, besides those of package react.
 const (
 	maxAskedArgs = 16 << 10 // bytes of the arguments of a subscription
 	maxClient    = 60       // characters of a client's name
 	checkWithin  = 15 * time.Second
 )
 
-// askingTools returns the tools that have the operator asked.
+// askingTools returns the tools that ask the operator.
 func askingTools() []tool {
 	const (
 		states = `"state":{"type":"string","enum":["asking","approved","done","denied","expired","failed"],"description":"asking: the operator has not decided; approved: it is being carried out; done: it is so; the others: it will not be done"}`
@@ -40,8 +40,7 @@ func askingTools() []tool {
 	}
 }
 
-// who is who asks, as the operator is told: how it reached this server, and how it calls
-// itself.
+// who describes the client to the operator: how it reached this server, and its own name.
 func (r request) who() trust.Text {
 	name := []rune(r.client.Raw())
 	if len(name) == 0 {
@@ -50,7 +49,7 @@ func (r request) who() trust.Text {
 	return trust.Untrusted(r.caller + " " + string(name[:min(len(name), maxClient)]))
 }
 
-// requestOut is what became of a client request.
+// requestOut is the state of a client request.
 type requestOut struct {
 	ID           *react.RunID `json:"id"`
 	State        string       `json:"state"`
@@ -61,7 +60,7 @@ type requestOut struct {
 	Expires      *string      `json:"expires"`
 }
 
-// The states of client requests, as clients are told them.
+// The states of client requests in responses.
 const (
 	stateAsking   = "asking"
 	stateApproved = "approved"
@@ -93,7 +92,7 @@ func newRequestOut(r *react.Run) requestOut {
 	return out
 }
 
-// askToSubscribe is the tool subscribe. What is subscribed already is not asked for.
+// askToSubscribe implements the tool subscribe. It does not ask for an existing subscription.
 func (s *Server) askToSubscribe(ctx context.Context, client trust.Text, args json.RawMessage) (any, error) {
 	var a struct {
 		Server, Type string
@@ -126,7 +125,7 @@ func (s *Server) askToSubscribe(ctx context.Context, client trust.Text, args jso
 	})
 }
 
-// askToEnd is the tool unsubscribe.
+// askToEnd implements the tool unsubscribe.
 func (s *Server) askToEnd(ctx context.Context, client trust.Text, args json.RawMessage) (any, error) {
 	var a struct{ Subscription event.SubID }
 	if err := json.Unmarshal(args, &a); err != nil {
@@ -143,19 +142,19 @@ func (s *Server) askToEnd(ctx context.Context, client trust.Text, args json.RawM
 	})
 }
 
-// subscription returns the first subscription that is meant, nil if there is none.
-func (s *Server) subscription(meant func(*host.SubscriptionView) bool) *host.SubscriptionView {
+// subscription returns the first subscription that match accepts, nil if there is none.
+func (s *Server) subscription(match func(*host.SubscriptionView) bool) *host.SubscriptionView {
 	subs := s.opts.Host.Snapshot().Subs
 	for i := range subs {
-		if meant(&subs[i]) {
+		if match(&subs[i]) {
 			return &subs[i]
 		}
 	}
 	return nil
 }
 
-// asked returns what became of a client request. One that has no answer yet is checked, and the operator
-// is asked.
+// asked returns the state of a client request. One without a valid answer is checked first, and
+// then put to the operator.
 func (s *Server) asked(ctx context.Context, w *react.ClientRequest, check func() error) (any, error) {
 	if s.opts.React == nil {
 		return nil, errNotAsked

@@ -17,7 +17,7 @@ import (
 	"eventdeck/host/trust"
 )
 
-// operator keeps client requests as an engine of reactions does, and decides them.
+// operator stands in for the engine of reactions, and decides client requests.
 type operator struct {
 	react.Control
 	mu   sync.Mutex
@@ -46,7 +46,7 @@ func (o *operator) ClientRequest(_ context.Context, w react.ClientRequest) (reac
 	return r, nil
 }
 
-// decides has the one request be in another state.
+// decides changes the state of the only request.
 func (o *operator) decides(t *testing.T, state react.State, reason string) {
 	t.Helper()
 	o.mu.Lock()
@@ -71,7 +71,7 @@ func (o *operator) request(t *testing.T) react.ClientRequest {
 	return react.ClientRequest{}
 }
 
-// newAsking serves a store beside an operator, and counts how often a request was checked.
+// newAsking serves a store with an operator, and counts how often a request was checked.
 func newAsking(t *testing.T) (*rig, *operator, *int) {
 	t.Helper()
 	o, checked := &operator{runs: map[react.RunID]react.Run{}}, new(int)
@@ -86,9 +86,9 @@ func newAsking(t *testing.T) (*rig, *operator, *int) {
 	return r.serve(""), o, checked
 }
 
-// A client asks for a subscription and is answered at once; asking again tells what became of
-// it, and nothing is checked or asked a second time.
-func TestAClientAsksForASubscription(t *testing.T) {
+// A client asks for a subscription and is answered at once; asking again returns the state of the
+// request, and nothing is checked or asked a second time.
+func TestClientAsksForSubscription(t *testing.T) {
 	r, o, checked := newAsking(t)
 	ask := map[string]any{"server": "pager", "type": "incident", "arguments": map[string]any{"b": 1, "a": "<x>"}}
 	got := r.tool("subscribe", ask)
@@ -111,8 +111,8 @@ func TestAClientAsksForASubscription(t *testing.T) {
 	}
 }
 
-// What is subscribed already needs no request.
-func TestWhatIsSubscribedIsNotAskedFor(t *testing.T) {
+// An existing subscription needs no request.
+func TestExistingSubscriptionNeedsNoRequest(t *testing.T) {
 	r, o, _ := newAsking(t)
 	key := event.Key{Server: "pager", Type: trust.Untrusted("incident"), Args: []byte(`{}`)}
 	sub := r.subscribed(key)
@@ -146,7 +146,7 @@ func (r *rig) subscribed(key event.Key) event.SubID {
 	return key.ID()
 }
 
-func TestWhatCannotBeAskedForIsRefused(t *testing.T) {
+func TestBadClientRequestsAreRefused(t *testing.T) {
 	r, o, _ := newAsking(t)
 	for want, args := range map[string]map[string]any{
 		"unknown server":    {"server": "other", "type": "incident"},
@@ -175,7 +175,7 @@ func TestWhatCannotBeAskedForIsRefused(t *testing.T) {
 	}
 }
 
-// A client is told apart by how it came and what it calls itself, which is bounded.
+// A client is named by how it reached the server and by its own name, which is bounded.
 func TestClientsAreNamed(t *testing.T) {
 	r, o, _ := newAsking(t)
 	session := r.sdkSession("stdio")

@@ -95,9 +95,9 @@ func TestPollAnswersAreComplete(t *testing.T) {
 	}
 }
 
-// A stream has frames of its own subscription and nothing else; what is wrong is refused
-// before one is opened; the end of the server is its answer.
-func TestStreamsCarryTheirSubscriptionAlone(t *testing.T) {
+// A stream has only frames of its own subscription; bad requests are refused before it is opened;
+// the end of the server ends it with a result.
+func TestStreamsCarryOnlyTheirSubscription(t *testing.T) {
 	r := newRig(t, func(o *mcpserver.Options) { o.Heartbeat = 10 * time.Millisecond })
 	r.fill(1, 5)
 	r.serve("")

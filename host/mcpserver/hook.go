@@ -13,13 +13,13 @@ import (
 )
 
 const (
-	hookAhead      = 64        // events that a webhook subscription has read ahead
-	hookAheadBytes = 512 << 10 // of them, and what the last one is over
+	hookAhead      = 64        // events that a webhook subscription reads ahead
+	hookAheadBytes = 512 << 10 // of them; the last one may exceed it
 	suspendAfter   = 2 * time.Minute
 )
 
-// hook is one webhook subscription. Its worker delivers one event after the other, so that
-// the cursor of each is also how far the receiver is.
+// hook is one webhook subscription. Its worker delivers one event after the other, so that the
+// cursor of each is also the position of the receiver.
 type hook struct {
 	owner   *hooks
 	id, url string
@@ -30,13 +30,13 @@ type hook struct {
 
 	mu            sync.Mutex
 	over          bool
-	wanted               // how far was read
-	done          uint64 // everything up to here was taken by the receiver, or given up
+	wanted               // its position is how far the log was read
+	done          uint64 // everything up to here was delivered or given up
 	ahead         []queued
-	tries         int       // of the first of ahead
-	due           time.Time // of its next try
-	gapOwed       bool      // the receiver must be told that events were passed over
-	epoch         int       // grows when the position is moved: what is under way does not count then
+	tries         int       // failed deliveries of the first of ahead
+	due           time.Time // when to try it again
+	gapOwed       bool      // the receiver must be told that events were skipped
+	epoch         int       // grows when the position is moved: outcomes of earlier deliveries are ignored
 	secrets       eventserver.Secrets
 	refreshBefore time.Time
 	health        eventserver.Health
@@ -63,9 +63,9 @@ func (k *hook) IsOver() bool {
 	return k.over
 }
 
-// grant applies a subscribe or refresh and returns its result; nil when the subscription
-// has just ended. A refresh lifts a suspension, tries again at once what was not taken, and
-// goes on at the cursor that comes with it.
+// grant applies a subscribe or refresh and returns its result; nil when the subscription has just
+// ended. A refresh lifts a suspension, retries failed deliveries at once, and continues at its
+// cursor if it has one.
 func (k *hook) grant(a eventserver.Asked, w wanted, fresh bool) map[string]any {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -90,14 +90,14 @@ func (k *hook) grant(a eventserver.Asked, w wanted, fresh bool) map[string]any {
 		"refreshBefore": k.refreshBefore.UTC().Format(time.RFC3339Nano), "deliveryStatus": status}
 }
 
-// moveLocked goes on at another position.
+// moveLocked continues at another position.
 func (k *hook) moveLocked(w wanted) {
 	k.wanted, k.done, k.ahead, k.tries = w, w.pos, nil, 0
 	k.epoch++
 }
 
-// firstLocked reads ahead, and reports whether wanted events were passed over for which no
-// gap is owed yet: the answer to the subscribe tells.
+// firstLocked reads ahead, and reports whether wanted events were skipped for which no gap was owed
+// before: the response to the subscribe says so instead.
 func (k *hook) firstLocked() bool {
 	before := k.gapOwed
 	k.readLocked()
@@ -134,7 +134,7 @@ func (k *hook) readLocked() {
 // Run implements [eventserver.Hook].
 func (k *hook) Run(ctx context.Context) {
 	select {
-	case <-k.kick: // it was granted: its position is known
+	case <-k.kick: // granted: its position is known
 	case <-ctx.Done():
 		return
 	case <-k.stop:
@@ -206,7 +206,7 @@ func (k *hook) deliveryLocked(id string, body json.RawMessage, now time.Time) *e
 	return &eventserver.Delivery{URL: k.url, SubID: k.id, WebhookID: id, Body: body, Secrets: k.secrets.At(now)}
 }
 
-// settle records what became of a delivery.
+// settle records the outcome of a delivery.
 func (k *hook) settle(o eventserver.Outcome, epoch int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -220,9 +220,9 @@ func (k *hook) settle(o eventserver.Outcome, epoch int) {
 	case !o.OK && !o.Final && k.tries < len(waits):
 		k.due = now.Add(max(waits[k.tries], o.Wait))
 		k.tries++
-	case k.gapOwed: // it was the gap: told, or given up
+	case k.gapOwed: // the delivery was the gap
 		k.gapOwed, k.tries = false, 0
-	default: // taken or given up; that an event was given up is told
+	default: // delivered, or given up, which is a gap
 		k.done, k.tries, k.due = k.ahead[0].seq, 0, time.Time{}
 		k.ahead = k.ahead[1:]
 		k.gapOwed = !o.OK

@@ -12,7 +12,7 @@ import (
 	"eventdeck/host/wire"
 )
 
-// callback is where a server delivers to.
+// callback receives the deliveries of a server.
 type callback struct{ *mcptest.Callback }
 
 // hookRig is a server that may deliver to its callback.
@@ -27,7 +27,7 @@ func hookRig(t *testing.T, change func(*mcpserver.Options)) (*rig, *callback) {
 	}), c
 }
 
-// params are those of a subscribe.
+// params returns the params of a subscribe.
 func (c *callback) params(name string, more ...any) map[string]any {
 	return sub(name, append([]any{"delivery", c.Delivery()}, more...)...)
 }
@@ -67,8 +67,8 @@ func TestWebhooksReplayInOrder(t *testing.T) {
 	}
 }
 
-// What is not taken comes again, signed again; what is refused for good does not, and is
-// told as a gap.
+// A failed delivery is retried and signed again; one that is refused for good is not, and becomes a
+// gap.
 func TestWebhooksRetry(t *testing.T) {
 	r, c := hookRig(t, func(o *mcpserver.Options) { o.Backoff = []time.Duration{1100 * time.Millisecond} })
 	r.fill(1, 3)
@@ -100,7 +100,7 @@ func TestWebhooksRetry(t *testing.T) {
 	}
 }
 
-// With a new secret both sign for a while.
+// After a rotation both secrets sign for a while.
 func TestWebhookRotationSignsTwice(t *testing.T) {
 	r, c := hookRig(t, nil)
 	r.serve("")
@@ -139,8 +139,8 @@ func TestWebhookRefusals(t *testing.T) {
 	}
 }
 
-// Without leave nothing is sent to this machine.
-func TestCallbacksOnLoopbackNeedLeave(t *testing.T) {
+// Nothing is sent to loopback unless that is allowed.
+func TestCallbacksOnLoopbackMustBeAllowed(t *testing.T) {
 	r, c := hookRig(t, func(o *mcpserver.Options) { o.CallbacksOnLoopback = false })
 	r.serve("")
 	if _, a := r.ask(wire.MethodSubscribe, c.params("eventdeck.event")); a.Error == nil || a.Error.Data["reason"] != "connection_refused" {

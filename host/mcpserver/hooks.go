@@ -12,7 +12,7 @@ import (
 // Bounds of webhook subscriptions.
 const (
 	maxHooks = 100              // of a caller
-	leaseFor = 10 * time.Minute // the longest lease: nothing of it is kept over a restart
+	leaseFor = 10 * time.Minute // the longest lease: subscriptions are not kept over a restart
 )
 
 // hooks are the webhook subscriptions of clients.

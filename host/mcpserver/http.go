@@ -10,7 +10,7 @@ import (
 	"eventdeck/host/wire"
 )
 
-// Path is where the endpoint lies on its address.
+// Path is the path of the endpoint.
 const Path = "/mcp"
 
 // ServeHTTP answers Streamable HTTP on ln, which it closes, until ctx ends, which is no
@@ -36,7 +36,7 @@ type endpoint struct {
 	guard eventserver.Guard
 }
 
-// Callers over HTTP, for whom webhook subscriptions are kept apart.
+// Callers over HTTP: each has webhook subscriptions of its own.
 const (
 	callerLocal = "loopback"
 	callerToken = "token"

@@ -9,7 +9,7 @@ import (
 	"eventdeck/host/event"
 )
 
-// A payload that fits into no webhook delivery is left out of the event, which says so.
+// A payload that is too large for a webhook delivery is left out of the event, which says so.
 func TestLargePayloadsAreLeftOutOfEvents(t *testing.T) {
 	r := newRig(t, nil)
 	r.put(newEvent("mail", "letter", "l1", `{"text":"`+strings.Repeat("x", 161<<10)+`"}`), newEvent("mail", "letter", "l2", `{"text":"`+strings.Repeat("x", 159<<10)+`"}`))
@@ -23,8 +23,8 @@ func TestLargePayloadsAreLeftOutOfEvents(t *testing.T) {
 	}
 }
 
-// An answer to a poll has at most 1,000 events, and about 1 MiB.
-func TestAnswersToPollsAreBounded(t *testing.T) {
+// The response to a poll has at most 1,000 events, and about 1 MiB.
+func TestPollResponsesAreBounded(t *testing.T) {
 	r := newRig(t, nil)
 	r.fill(1, 1500)
 	var large []event.Record
@@ -41,7 +41,7 @@ func TestAnswersToPollsAreBounded(t *testing.T) {
 	}
 }
 
-// So many types are offered apart; the events of further ones come as eventdeck.event.
+// At most 2,000 types are offered; the events of others are offered as eventdeck.event.
 func TestOfferedTypesAreBounded(t *testing.T) {
 	r := newRig(t, nil)
 	var records []event.Record
@@ -74,7 +74,7 @@ func TestOfferedTypesAreBounded(t *testing.T) {
 	}
 }
 
-// A search looks at so many records, and says where it goes on.
+// A search examines at most 200,000 records, and says where to continue.
 func TestSearchesAreBounded(t *testing.T) {
 	r := newRig(t, nil)
 	r.put(newEvent("chat", "message", "first", `{"n":1}`))
@@ -89,15 +89,15 @@ func TestSearchesAreBounded(t *testing.T) {
 	if len(found["events"].([]any)) != 1 || found["nextCursor"] != nil {
 		t.Errorf("the second page: %v", found)
 	}
-	// An answer to a poll looks at fewer, and is empty with more to come.
+	// A poll examines fewer, and its response may be empty with more to come.
 	a := r.call("events/poll", sub("eventdeck.gap", "cursor", r.oldest()))
 	if len(a["events"].([]any)) != 0 || a["hasMore"] != true || !strings.HasSuffix(a["cursor"].(string), ".50000") {
 		t.Errorf("poll: %v", a)
 	}
 }
 
-// A message over stdio that is larger than the bound ends the connection: there is no way
-// to find the next one.
+// A message over stdio that exceeds the bound ends the connection: the beginning of the next one is
+// unknown.
 func TestMessagesOverStdioAreBounded(t *testing.T) {
 	r := newRig(t, nil)
 	server := r.server()
@@ -107,7 +107,7 @@ func TestMessagesOverStdioAreBounded(t *testing.T) {
 	}
 }
 
-// Servers and counted types are so many at most.
+// The numbers of servers and counted types in a response are bounded.
 func TestCountsAreBounded(t *testing.T) {
 	r := newRig(t, nil)
 	var records []event.Record

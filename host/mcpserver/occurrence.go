@@ -10,16 +10,16 @@ import (
 	"eventdeck/host/wire"
 )
 
-// maxData bounds the payload of an event that goes out: with what stands around it it fits
-// into a webhook delivery (256 KiB).
+// maxData bounds the payload of an event, in bytes: with its other members it fits into a webhook
+// delivery (256 KiB).
 const maxData = 160 << 10
 
-// metaRecord is what _meta tells of the stored record.
+// metaRecord is the member of _meta about the stored record.
 const metaRecord = "eventdeck/record"
 
-// appendOccurrence appends the record as an occurrence, without its closing brace: name is
-// that of the type it is delivered as, meta are further members of its _meta. Ids are those
-// of this store, since two subscriptions may have brought the same event.
+// appendOccurrence appends the record as an occurrence, without its closing brace. name is the type
+// it is delivered as, meta has further members of its _meta. Ids are those of this store, since two
+// subscriptions may have received the same event.
 func (s *Server) appendOccurrence(b []byte, name, meta string, r *event.Record) []byte {
 	b = append(b, `{"eventId":"`...)
 	b = append(b, s.store...)
@@ -52,7 +52,7 @@ func (s *Server) appendOccurrence(b []byte, name, meta string, r *event.Record) 
 	return append(append(append(b, '}'), meta...), '}')
 }
 
-// appendCursor appends the member for a position.
+// appendCursor appends the cursor of a position.
 func (s *Server) appendCursor(b []byte, seq uint64) []byte {
 	b = append(b, `,"cursor":"`...)
 	b = append(b, s.store...)
@@ -61,7 +61,7 @@ func (s *Server) appendCursor(b []byte, seq uint64) []byte {
 	return append(b, '"')
 }
 
-// appendData appends what an occurrence says: an object always.
+// appendData appends the data of an occurrence, which is always an object.
 func (s *Server) appendData(b []byte, r *event.Record) []byte {
 	switch {
 	case r.Kind == event.KindGap && r.Gap != nil:
@@ -92,8 +92,8 @@ func (s *Server) appendData(b []byte, r *event.Record) []byte {
 	return trust.AppendCompactJSON(b, data)
 }
 
-// occurred returns when an event occurred, as far as the server's time can be read, else
-// when it was received.
+// occurred returns when an event occurred, or when it was received if the server's time cannot be
+// read.
 func occurred(r *event.Record) time.Time {
 	if t, ok := wire.ParseTime(r.Timestamp); ok {
 		return t

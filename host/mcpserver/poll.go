@@ -9,7 +9,7 @@ import (
 	"eventdeck/host/wire"
 )
 
-// Bounds of an answer to a poll.
+// Bounds of the response to a poll.
 const (
 	maxPoll      = 1_000
 	maxPollBytes = 1 << 20

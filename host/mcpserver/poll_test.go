@@ -7,7 +7,7 @@ import (
 	"eventdeck/host/event"
 )
 
-// oldest returns the cursor before everything that is stored.
+// oldest returns the cursor before the oldest stored record.
 func (r *rig) oldest() string {
 	r.t.Helper()
 	return r.call("events/list", nil)["_meta"].(map[string]any)["eventdeck/positions"].(map[string]any)["oldest"].(string)
@@ -114,8 +114,8 @@ func prunedRig(t *testing.T) *rig {
 	return r
 }
 
-// Records that were pruned are told as truncated, and so is a cursor of another store.
-func TestPrunedRecordsAreTold(t *testing.T) {
+// A cursor before pruned records is truncated, and so is a cursor of another store.
+func TestPrunedRecordsAreReported(t *testing.T) {
 	r := prunedRig(t)
 	at := r.oldest()
 	a := r.call("events/poll", sub("pager/tick", "cursor", at))

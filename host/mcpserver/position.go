@@ -12,8 +12,8 @@ import (
 	"eventdeck/host/wire"
 )
 
-// cursor returns the cursor of a position: everything up to the sequence number was
-// delivered or passed over.
+// cursor returns the cursor of a position: everything up to the sequence number was delivered or
+// skipped.
 func (s *Server) cursor(seq uint64) string { return s.store + "." + strconv.FormatUint(seq, 10) }
 
 // position reads a cursor of this store. It is false for every other text.
@@ -26,12 +26,12 @@ func (s *Server) position(cursor string) (uint64, bool) {
 	return seq, err == nil && s.cursor(seq) == cursor
 }
 
-// wanted is a subscription as it was asked for, and how far it is.
+// wanted is a subscription as requested, with its position.
 type wanted struct {
 	selection
-	pos       uint64    // everything up to here is done with
+	pos       uint64    // everything up to here was delivered or skipped
 	held      bool      // a cursor was given
-	truncated bool      // wanted events may have been passed over that the client was not told of yet
+	truncated bool      // wanted events may have been skipped, and the client was not told yet
 	notBefore time.Time // events that were received before are too old
 }
 
@@ -66,7 +66,7 @@ func (s *Server) resolve(params json.RawMessage) (wanted, *eventserver.Refusal) 
 	w.held = true
 	if seq, ok := s.position(cursor); ok && seq <= w.pos {
 		w.pos = seq
-	} else { // of another store, or of this one before it was put back
+	} else { // of another store, or of this one before it was restored from a copy
 		w.pos, w.truncated = 0, true
 	}
 	if p.MaxAgeMs != nil && *p.MaxAgeMs >= 0 {
@@ -75,18 +75,18 @@ func (s *Server) resolve(params json.RawMessage) (wanted, *eventserver.Refusal) 
 	return w, nil
 }
 
-// maxExamined bounds the records that one answer or one write of a stream looks at.
+// maxExamined bounds the records that one response or one write of a stream examines.
 const maxExamined = 50_000
 
-// advance moves w over the log and calls fn for the records that are wanted, until fn
-// returns false, maxExamined records were looked at, or nothing is newer. It holds no lock
-// of the store while fn runs.
+// advance moves w over the log and calls fn for the wanted records, until fn returns false,
+// maxExamined records were examined, or nothing is newer. It holds no lock of the store while fn
+// runs.
 //
 // Errors: those of the store.
 func (s *Server) advance(w *wanted, fn func(*event.Record) bool) error {
 	last, examined, stopped := s.log().Last(), 0, false
 	err := s.log().After(w.pos, func(r event.Record) bool {
-		if r.Seq != w.pos+1 { // the records between were pruned, whatever they were
+		if r.Seq != w.pos+1 { // the records between were pruned; they may have been wanted
 			w.truncated = true
 		}
 		w.pos = r.Seq
@@ -104,13 +104,13 @@ func (s *Server) advance(w *wanted, fn func(*event.Record) bool) error {
 	if err != nil || stopped || w.pos >= last {
 		return err
 	}
-	// Nothing is behind the position: either the newest records were pruned, or those in
-	// memory are a moment behind what is stored.
+	// Nothing follows the position: either the newest records were pruned, or the window in memory
+	// lags behind the store.
 	if _, err := s.log().Get(last); errors.Is(err, event.ErrNotFound) {
 		w.pos, w.truncated = last, true
 	}
 	return nil
 }
 
-// behind reports whether there are records behind the position.
+// behind reports whether there are records after the position.
 func (s *Server) behind(w *wanted) bool { return w.pos < s.log().Last() }

@@ -11,14 +11,14 @@ import (
 	"eventdeck/host/wire"
 )
 
-// Bounds of what tools tell.
+// Bounds of the results of tools.
 const (
-	payloadShort = 4 << 10   // bytes of a payload where many are told
-	payloadFull  = 64 << 10  // bytes of a payload where it is the only one
-	answerBytes  = 256 << 10 // of all envelopes of an answer, and what the last one is over
+	payloadShort = 4 << 10   // bytes of a payload in a list
+	payloadFull  = 64 << 10  // bytes of a single payload
+	answerBytes  = 256 << 10 // of all envelopes in a result; the last one may exceed it
 )
 
-// recordOut is a record as tools tell it. Texts of servers beside the payload are cut.
+// recordOut is a record in the result of a tool. Texts of servers besides the payload are cut.
 type recordOut struct {
 	Seq          uint64     `json:"seq"`
 	Kind         event.Kind `json:"kind"`
@@ -45,7 +45,7 @@ type stateOut struct {
 	Error    trust.Text  `json:"error"`
 }
 
-// gapOut is a gap as tools tell it.
+// gapOut is a gap in the result of a tool.
 type gapOut struct {
 	Seq          uint64      `json:"seq"`
 	Server       string      `json:"server"`
@@ -57,7 +57,7 @@ type gapOut struct {
 	Certain      bool        `json:"certain"`
 }
 
-// moment returns a time as tools tell it; the zero time is null.
+// moment returns a time in the format of results; the zero time is null.
 func moment(t time.Time) *string {
 	if t.IsZero() {
 		return nil
@@ -74,7 +74,7 @@ func newGap(r *event.Record) gapOut {
 	return g
 }
 
-// newRecord returns a record with at most so many bytes of its payload in an envelope.
+// newRecord returns a record with at most most bytes of its payload in an envelope.
 //
 // Errors: those of [handoff.Envelope].
 func (s *Server) newRecord(r *event.Record, most int) (recordOut, error) {
@@ -114,7 +114,7 @@ func (s *Server) newRecord(r *event.Record, most int) (recordOut, error) {
 	return out, nil
 }
 
-// verified says what is known of where an event came from.
+// verified says how the source of an event was verified.
 func verified(m event.Mode) string {
 	if m == event.ModeWebhook {
 		return "webhook signature verified"

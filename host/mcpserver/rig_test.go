@@ -26,7 +26,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// patience is how long a test waits for what must come.
+// patience bounds the wait for something that must come.
 const patience = time.Minute
 
 // rig is a server on a store of its own.
@@ -40,7 +40,7 @@ type rig struct {
 	check func(host.Request) (event.Mode, error) // nil: the host's
 }
 
-// checking is a host that checks requests for subscriptions in another way: it has no server.
+// checking is a host without servers that checks requests for subscriptions with a function.
 type checking struct {
 	*host.Host
 	check func(host.Request) (event.Mode, error)
@@ -48,7 +48,7 @@ type checking struct {
 
 func (c checking) Check(_ context.Context, r host.Request) (event.Mode, error) { return c.check(r) }
 
-// newRig serves a store over HTTP on loopback. change may be nil.
+// newRig opens a store to serve. change may be nil.
 func newRig(t testing.TB, change func(*mcpserver.Options)) *rig {
 	t.Helper()
 	s, err := store.Open(t.Context(), store.Options{Dir: t.TempDir(), Temporary: true})
@@ -70,7 +70,7 @@ func newRig(t testing.TB, change func(*mcpserver.Options)) *rig {
 	return r
 }
 
-// server makes the host, if there is none yet, and the server.
+// server makes the server, and the host if there is none yet.
 func (r *rig) server() *mcpserver.Server {
 	r.t.Helper()
 	var err error
@@ -90,7 +90,7 @@ func (r *rig) server() *mcpserver.Server {
 	return server
 }
 
-// serve begins to answer on an address, "" for a new one, and has r.stop end that.
+// serve serves over HTTP on an address, "" for a new one, until r.stop.
 func (r *rig) serve(address string) *rig {
 	r.t.Helper()
 	server := r.server()
@@ -151,7 +151,7 @@ func (r *rig) put(records ...event.Record) {
 	}
 }
 
-// fill stores so many events of pager/tick whose data.n count from first.
+// fill stores n events of pager/tick whose data.n counts from first.
 func (r *rig) fill(first, n int) {
 	r.t.Helper()
 	records := make([]event.Record, 0, n)
@@ -209,7 +209,7 @@ func (c *client) send(id int64, method string, params map[string]any) {
 	}
 }
 
-// note is what a client is told, or answered.
+// note is a notification or response that a client gets.
 type note struct {
 	method string
 	Params struct {
@@ -256,15 +256,15 @@ func (c *client) until(method string) note {
 	}
 }
 
-// meta is what each request of the stateless version has.
+// meta is the _meta of each request of the stateless version.
 func meta() map[string]any {
 	return map[string]any{"io.modelcontextprotocol/protocolVersion": "2026-07-28",
 		"io.modelcontextprotocol/clientInfo":         map[string]any{"name": "test", "version": "1"},
 		"io.modelcontextprotocol/clientCapabilities": map[string]any{"extensions": map[string]any{"io.modelcontextprotocol/events": map[string]any{}}}}
 }
 
-// post sends one request of the stateless version, and returns its answer, which the
-// caller closes. header may change the request.
+// post sends one request of the stateless version, and returns its response, which the caller
+// closes. header may change the request.
 func (r *rig) post(ctx context.Context, id any, method string, params map[string]any, header func(*http.Request)) *http.Response {
 	r.t.Helper()
 	full := map[string]any{"_meta": meta()}
@@ -293,7 +293,7 @@ func (r *rig) post(ctx context.Context, id any, method string, params map[string
 	return res
 }
 
-// answer is a JSON-RPC answer.
+// answer is a JSON-RPC response.
 type answer struct {
 	Result map[string]any
 	Error  *struct {

@@ -15,24 +15,24 @@ import (
 // Bounds of a search.
 const (
 	defaultLimit = 20
-	maxSearched  = 200_000 // records that one answer looks at
-	tooOldInARow = 1_000   // records before since that end a search: the log is in the order of commits
+	maxSearched  = 200_000 // records that one search examines
+	tooOldInARow = 1_000   // so many records before since end a search: the log is in the order of commits, not of times
 )
 
-// searchArgs are the arguments of tools that look for records.
+// searchArgs are the arguments of tools that search for records.
 type searchArgs struct {
 	Filter, Since, Until, Server, Type, Subscription, Cursor, Position string
 	Limit                                                              int
 	Seq                                                                uint64
 }
 
-// query is what is looked for.
+// query is a checked search.
 type query struct {
 	kind         event.Kind // "": all
 	filter       *filter.Filter
 	since, until time.Time // zero: no bound
 	args         searchArgs
-	before       uint64 // records from here on were looked at; 0: none
+	before       uint64 // examine only records before this one; 0: all
 	limit        int
 }
 
@@ -66,7 +66,7 @@ func (s *Server) query(raw json.RawMessage, kind event.Kind) (query, error) {
 	return q, nil
 }
 
-// parseMoment reads a time, or how long ago; nothing is the zero time.
+// parseMoment reads a time, or how long ago it is; "" is the zero time.
 func parseMoment(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -89,8 +89,8 @@ func (q *query) takes(r *event.Record) bool {
 		q.filter.Match(r)
 }
 
-// search calls fn for what is looked for, newest first, until fn returns false or enough
-// was looked at. next is where to go on, nil at the end.
+// search calls fn for the records of a query, newest first, until fn returns false or maxSearched
+// records were examined. next is the cursor to continue with, nil at the end.
 //
 // Errors: the cause of ctx, those of the store.
 func (s *Server) search(ctx context.Context, q query, fn func(*event.Record) bool) (examined int, next *string, err error) {

@@ -1,11 +1,11 @@
-// Package mcpserver is the host as an MCP server: what it has stored and what it knows are
-// tools for any MCP client, and every stored event is offered again as an event, by poll,
-// push and webhook (SEP-3415). It changes nothing of the host: a client may ask for a
-// subscription, or for the end of one, and the operator approves that or not.
+// Package mcpserver is the host as an MCP server. Its tools give any MCP client access to what the
+// host has stored and knows, and every stored event is offered as an event again, by poll, push and
+// webhook (SEP-3415). It does not change the host: a client may ask for a subscription, or for the
+// end of one, and the operator approves or denies it.
 //
-// What goes out passes a redactor. Payloads go to tools inside of envelopes
-// ([handoff.Envelope]), as data from outside; as events they go as they came, for clients
-// that treat events as such.
+// A redactor masks everything that is sent. Results of tools have payloads inside of envelopes
+// ([handoff.Envelope]), as data from outside; events have them unchanged, for clients that treat
+// events as data.
 package mcpserver
 
 import (
@@ -30,7 +30,7 @@ import (
 	"eventdeck/host/wire"
 )
 
-// Host is what the server asks of the host.
+// Host is the part of the host that the server uses.
 type Host interface {
 	Snapshot() host.Snapshot
 	Changed() (<-chan struct{}, func())
@@ -43,19 +43,19 @@ type Host interface {
 // Options configure a [Server].
 type Options struct {
 	Host    Host
-	React   react.Control // nil: no reactions run, and nothing can be asked for
-	Redact  *redact.Set   // what must not go out; nil: the shapes of secrets alone
+	React   react.Control // nil: no reactions run, and clients cannot ask the operator
+	Redact  *redact.Set   // secrets that are masked; nil: only the shapes of secrets
 	Version string        // of the program
 
-	// Token, when set, is demanded as bearer of every request over HTTP.
+	// Token, if set, must be the bearer token of every request over HTTP.
 	Token event.Secret
 
 	Heartbeat  time.Duration // between heartbeats of a stream; 0 means 15 s; at most 30 s
-	NextPoll   time.Duration // until a client that polls should ask again; 0 means 1 s
+	NextPoll   time.Duration // until a client should poll again; 0 means 1 s
 	MaxStreams int           // open streams, and requests of a connection over stdio; 0 means 256
 
-	// Callbacks of webhooks must be public addresses, with certificates that the system
-	// trusts, unless these say more.
+	// Callbacks of webhooks must be public addresses, with certificates that the system trusts,
+	// unless these options allow more.
 	CallbacksOnLoopback bool
 	CallbackCA          string          // file with further authorities (PEM), read at each connection
 	Lease               time.Duration   // the longest lease; 0 means 10 min
@@ -114,7 +114,7 @@ type Server struct {
 // identity is the setting that holds the identity of the store.
 const identity = host.SettingPrefix + "mcp.store"
 
-// New returns a server on a host.
+// New returns a server for a host.
 //
 // Errors: those of the host's settings, a failure of the randomness.
 func New(ctx context.Context, opts Options) (*Server, error) {
@@ -132,8 +132,8 @@ func New(ctx context.Context, opts Options) (*Server, error) {
 	return s, s.firstTypes()
 }
 
-// storeIdentity returns what tells the store from all others, and makes it where there is
-// none yet. The name is random: it says nothing of the host.
+// storeIdentity returns the identity of the store, and makes it if there is none yet. It is random,
+// and says nothing about the host.
 func storeIdentity(ctx context.Context, h Host) (string, error) {
 	text, err := h.Setting(identity)
 	if err == nil || !errors.Is(err, event.ErrNotFound) {
@@ -149,10 +149,10 @@ func storeIdentity(ctx context.Context, h Host) (string, error) {
 	return h.Setting(identity)
 }
 
-// log is the log of the host as it is now: behind the host there may be another one later.
+// log returns the current log of the host, which may be another one later.
 func (s *Server) log() *eventlog.Log { return s.opts.Host.Log() }
 
-// follow tells the streams of changes until ctx ends.
+// follow wakes the streams at changes until ctx ends.
 func (s *Server) follow(ctx context.Context) {
 	changed, stop := s.opts.Host.Changed()
 	defer stop()
@@ -183,7 +183,7 @@ func (s *Server) wake() {
 	s.changed = make(chan struct{})
 }
 
-// next returns what is closed at the next change.
+// next returns a channel that is closed at the next change.
 func (s *Server) next() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -212,8 +212,8 @@ func newRequest(m wire.Message, caller string) request {
 	return request{m.RawID, m.Method, m.Params, eventserver.Version(m.Params) != "", caller, eventserver.ClientName(m.Params)}
 }
 
-// profile is how errors are told: who begins with initialize may know the design sketch
-// alone.
+// profile returns the profile of error codes: a client that begins with initialize may know only
+// the design sketch.
 func (r request) profile() wire.Profile {
 	if r.modern {
 		return wire.ProfileSEP
@@ -221,12 +221,12 @@ func (r request) profile() wire.Profile {
 	return wire.ProfileSketch
 }
 
-// opens reports whether a request stays open.
+// opens reports whether a request opens a stream.
 func (r request) opens() bool {
 	return r.method == wire.MethodStream || r.modern && r.method == wire.MethodListen
 }
 
-// answer answers every request that does not stay open.
+// answer answers every request that does not open a stream.
 func (s *Server) answer(ctx context.Context, r request) (result map[string]any, f *eventserver.Refusal) {
 	switch r.method {
 	case "initialize":
@@ -268,7 +268,7 @@ func (s *Server) capabilities(modern bool) map[string]any {
 	return c
 }
 
-// modes are the ways in which each type is delivered.
+// modes returns the delivery modes of each type.
 func modes() []string {
 	return []string{string(event.ModePush), string(event.ModePoll), string(event.ModeWebhook)}
 }

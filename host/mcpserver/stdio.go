@@ -10,9 +10,9 @@ import (
 	"eventdeck/host/wire"
 )
 
-// ServeStdio answers the one client that reads out and writes in, JSON-RPC by lines, until
-// in or ctx ends, which is no error. It may be called once. What becomes of reads and writes
-// that block: [eventserver.Stdio.Run].
+// ServeStdio answers the client that reads out and writes in, JSON-RPC by lines, until in or ctx
+// ends, which is no error. It may be called once. Reads and writes that block: see
+// [eventserver.Stdio.Run].
 //
 // Errors: those of in and out, a client that does not read.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
@@ -37,7 +37,7 @@ type connection struct {
 	name   atomic.Pointer[trust.Text] // under which it did
 }
 
-// callerStdio is the caller over stdio: the program that started this one.
+// callerStdio is the caller over stdio, which is the program that started this one.
 const callerStdio = "stdio"
 
 func (c *connection) handle(ctx context.Context, m wire.Message) {
@@ -60,7 +60,7 @@ func (s *Server) tooMany() *eventserver.Refusal {
 	return eventserver.TooMany("open requests", "streams", s.opts.MaxStreams)
 }
 
-// serve answers one request. One that was cancelled gets no answer.
+// serve answers one request, unless it is cancelled.
 func (c *connection) serve(ctx context.Context, r request) {
 	out := c.Sink()
 	switch {
@@ -86,7 +86,7 @@ func (c *connection) ended(ctx context.Context, err error) {
 	}
 }
 
-// tellChanges tells a client that began with initialize of changes of the list of types.
+// tellChanges notifies a client that began with initialize when the list of types changes.
 func (c *connection) tellChanges(ctx context.Context) {
 	next, seen := c.next(), c.types.currentVersion()
 	for {

@@ -10,11 +10,10 @@ import (
 	"eventdeck/host/wire"
 )
 
-// batchBytes is about the most that one write of a stream holds.
+// batchBytes is about the size of the largest write of a stream.
 const batchBytes = 256 << 10
 
-// stream is one push subscription. It keeps a position and no queue: how fast its peer
-// reads decides only how far it is behind.
+// stream is one push subscription. It keeps a position and no queue: a slow peer only falls behind.
 type stream struct {
 	*Server
 	wanted
@@ -22,7 +21,7 @@ type stream struct {
 	profile wire.Profile
 	out     eventserver.Sink
 	buf     []byte
-	// What ties an event to its request: a member of _meta, and for the sketch one of params.
+	// These tie an event to its request: a member of _meta, and for the sketch one of params.
 	meta, route string
 }
 
@@ -60,15 +59,15 @@ func (s *stream) run(ctx context.Context) error {
 		}
 		more = s.fill()
 		select {
-		case <-beat.C: // heartbeats come on a busy stream too: they tell how far it is
+		case <-beat.C: // heartbeats come on a busy stream too, with its position
 			s.beat()
 		default:
 		}
 	}
 }
 
-// begin says where the stream begins, and takes what is there. Whether wanted events
-// were passed over is known only then, and is said first.
+// begin fills the buffer, and puts the notification before it that says where the stream begins and
+// whether wanted events were skipped, which is known only then.
 func (s *stream) begin(at uint64) (more bool) {
 	told := s.truncated
 	s.truncated = false
@@ -84,11 +83,11 @@ func (s *stream) begin(at uint64) (more bool) {
 	return more
 }
 
-// fill takes what is there, and reports whether there is more.
+// fill puts new events into the buffer, and reports whether there are more.
 func (s *stream) fill() (more bool) {
 	at := len(s.buf)
 	more = s.fillWith(func(uint64) {})
-	if s.truncated { // said before the events that follow
+	if s.truncated { // the notification precedes the events
 		events := append([]byte(nil), s.buf[at:]...)
 		s.buf, s.truncated = s.buf[:at], false
 		s.note(wire.NoteActive, map[string]any{"cursor": s.cursor(s.pos), "truncated": true})
@@ -97,7 +96,7 @@ func (s *stream) fill() (more bool) {
 	return more
 }
 
-// fillWith is fill; first is called with the sequence number of the first event.
+// fillWith is fill that calls first with the sequence number of the first event.
 func (s *stream) fillWith(first func(uint64)) (more bool) {
 	n := 0
 	err := s.advance(&s.wanted, func(r *event.Record) bool {
@@ -142,10 +141,10 @@ func (s *stream) flush() error {
 	return err
 }
 
-// listen answers subscriptions/listen: notifications outside of requests. keepalive is
-// sent with each heartbeat, where the transport has one.
+// listen answers subscriptions/listen: notifications outside of requests. keepalive, if not empty,
+// is sent at the interval of heartbeats.
 func (s *Server) listen(ctx context.Context, r request, out eventserver.Sink, keepalive string) error {
-	wanted, acknowledged, _ := eventserver.ReadListen(r.params) // params that make no sense ask for nothing
+	wanted, acknowledged, _ := eventserver.ReadListen(r.params) // malformed params ask for nothing
 	next, seen := s.next(), s.types.currentVersion()
 	err := out.Write(out.AppendNote(nil, wire.NoteAcknowledged, acknowledged, r.id, wire.ProfileSEP))
 	beat := time.NewTicker(s.opts.Heartbeat)

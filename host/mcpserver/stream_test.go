@@ -18,7 +18,7 @@ import (
 	"eventdeck/host/wire"
 )
 
-func TestPushReplaysAndGoesOn(t *testing.T) {
+func TestPushReplaysAndContinues(t *testing.T) {
 	for _, over := range []string{"http", "stdio"} {
 		r := newRig(t, nil)
 		r.fill(1, 2000)
@@ -59,12 +59,12 @@ func TestHeartbeatsCarryTheCursor(t *testing.T) {
 	c.send(1, wire.MethodStream, sub("eventdeck.gap"))
 	first := c.until(wire.NoteHeartbeat).Params.Cursor
 	r.fill(6, 5)
-	for c.until(wire.NoteHeartbeat).Params.Cursor == first { // none of these events is for the stream, and yet it is further
+	for c.until(wire.NoteHeartbeat).Params.Cursor == first { // none of these events is for the stream, and yet it moves on
 	}
 }
 
-// A stream that meets records which were pruned says so, and goes on behind them.
-func TestStreamsTellOfPrunedRecords(t *testing.T) {
+// A stream that reaches pruned records says so, and continues after them.
+func TestStreamsReportPrunedRecords(t *testing.T) {
 	r := prunedRig(t)
 	at, c := r.oldest(), r.connect()
 	c.send(1, wire.MethodStream, sub("pager/tick", "cursor", at))
@@ -83,8 +83,8 @@ func TestStreamsTellOfPrunedRecords(t *testing.T) {
 	}
 }
 
-// maxAgeMs passes over what is older, in both modes, and says so.
-func TestMaxAgeTellsOfWhatItSkips(t *testing.T) {
+// maxAgeMs skips older events, in both modes, and says so.
+func TestMaxAgeReportsSkippedEvents(t *testing.T) {
 	r := newRig(t, nil)
 	old := newEvent("pager", "tick", "old", `{"n":1}`)
 	old.ReceivedAt = time.Now().Add(-time.Hour).UTC()
@@ -113,9 +113,9 @@ func TestMaxAgeTellsOfWhatItSkips(t *testing.T) {
 	}
 }
 
-// A server that ends, and one that is started on its address, lose nothing and send
-// nothing twice: the client goes on at the cursor of the last event.
-func TestStreamsGoOnOverRestarts(t *testing.T) {
+// Over a restart of the server nothing is lost or sent twice: the client continues at the cursor of
+// the last event.
+func TestStreamsContinueOverRestarts(t *testing.T) {
 	r := newRig(t, nil)
 	r.fill(1, 5000)
 	at := r.serve("").oldest()
@@ -138,7 +138,7 @@ func TestStreamsGoOnOverRestarts(t *testing.T) {
 	inOrder(t, got, 1, 5000)
 }
 
-// A client that does not read costs a position and a buffer, however much is stored.
+// A client that does not read costs one position and one buffer, however much is stored.
 func TestSlowReadersNeedLittleMemory(t *testing.T) {
 	r := newRig(t, nil)
 	r.fill(1, 20_000)
@@ -181,8 +181,8 @@ func TestStreamsAreBounded(t *testing.T) {
 	}
 }
 
-// A new type is told to whoever listens for that, and can be subscribed to then.
-func TestNewTypesAreTold(t *testing.T) {
+// Clients that listen are notified of a new type, which can then be subscribed to.
+func TestNewTypesAreReported(t *testing.T) {
 	r := newRig(t, nil)
 	c := r.serve("").connect()
 	c.send(5, "subscriptions/listen", map[string]any{"notifications": map[string]any{"eventsListChanged": true}})
@@ -207,8 +207,8 @@ func TestNewTypesAreTold(t *testing.T) {
 	}
 }
 
-// Over HTTP a server on loopback answers to names of loopback, and with a token to its
-// bearers only.
+// Over HTTP a server on loopback answers only to names of loopback, and with a token only to its
+// bearers.
 func TestCallersOverHTTP(t *testing.T) {
 	r := newRig(t, func(o *mcpserver.Options) { o.Token = event.NewSecret("letmein") }).serve("")
 	bearer := func(q *http.Request) { q.Header.Set("Authorization", "Bearer letmein") }

@@ -15,17 +15,17 @@ import (
 	"eventdeck/host/wire"
 )
 
-// tool is one tool. Those with run only read; those with ask have the operator asked.
+// tool is one tool. A tool with run only reads; one with ask asks the operator.
 type tool struct {
 	name, title, description string
 	input, output            json.RawMessage
 	schema                   *jsonschema.Resolved // of input
-	// run returns the structured result. args were checked against the schema.
-	// Errors are told to the client as the result of the call.
+	// run returns the structured result. args were checked against the schema. Errors become the
+	// result of the call.
 	run func(s *Server, ctx context.Context, args json.RawMessage) (any, error)
-	// ask has the operator asked for a client.
+	// ask asks the operator on behalf of a client.
 	ask  func(s *Server, ctx context.Context, client trust.Text, args json.RawMessage) (any, error)
-	ends bool // what it asks for takes something away
+	ends bool // it asks for a removal
 }
 
 // Parts of schemas.
@@ -37,7 +37,7 @@ const (
 	aList      = `{"type":"array","items":{"type":"object"}}`
 	nextPage   = `{"type":["string","null"],"description":"Give it as cursor for the next page; null at the end"}`
 
-	inLimit  = `"limit":{"type":"integer","minimum":1,"maximum":100,"description":"So many at most (default 20)"}`
+	inLimit  = `"limit":{"type":"integer","minimum":1,"maximum":100,"description":"The most entries to return (default 20)"}`
 	inCursor = `"cursor":{"type":"string","description":"nextCursor of the page before"}`
 	inServer = `"server":{"type":"string","description":"Only of this server"}`
 	inType   = `"type":{"type":"string","description":"Only of this event type"}`
@@ -50,16 +50,16 @@ const (
 	gapSchema = `{"type":"object","properties":{"seq":` + aNumber + `,"server":` + anyText + `,"type":` + anyText + `,"subscription":` + anyText + `,"cause":` + anyText + `,"from":` + aTime + `,"to":` + aTime + `,"certain":{"type":"boolean"}},"required":["seq","cause","certain"]}`
 )
 
-// toolset returns the tools, in the order in which they are listed.
+// toolset returns the tools in the order of tools/list.
 func toolset() ([]tool, error) {
 	all := []tool{
-		{name: "list_servers", title: "List servers", description: "The MCP servers that eventdeck is connected to or subscribed at, and how each fares.",
+		{name: "list_servers", title: "List servers", description: "The MCP servers that eventdeck is connected to or subscribed at, and the state of each.",
 			input: object(``), output: object(`"servers":` + aList), run: (*Server).listServers},
 		{name: "list_event_types", title: "List event types", description: "The event types of the servers, as far as they are known now, with their modes and schemas of arguments.",
 			input: object(inServer + `,` + inLimit + `,` + inCursor), output: object(`"types":` + aList + `,"nextCursor":` + nextPage), run: (*Server).listEventTypes},
 		{name: "list_subscriptions", title: "List subscriptions", description: "The subscriptions with their state, why they are in it, and whether it is proved that nothing is missing.",
 			input: object(inServer + `,` + inLimit + `,` + inCursor), output: object(`"subscriptions":` + aList + `,"nextCursor":` + nextPage), run: (*Server).listSubscriptions},
-		{name: "search_events", title: "Search stored events", description: "Stored events, newest first. The filter language: words, \"phrases\", !not, a | b, /regexp/, sev:P1, .path=value, .n>5. A page may be empty and still have a nextCursor: then so much of the log was examined, and the search goes on from there.",
+		{name: "search_events", title: "Search stored events", description: "Stored events, newest first. The filter language: words, \"phrases\", !not, a | b, /regexp/, sev:P1, .path=value, .n>5. A page may be empty and still have a nextCursor: then a part of the log was examined, and the search continues from there.",
 			input: object(`"filter":{"type":"string","description":"In the filter language"},` + inSince + `,` + inUntil + `,` + inServer + `,` + inType +
 				`,"subscription":{"type":"string","description":"Only of the subscription with this id"},` + inLimit + `,` + inCursor),
 			output: object(`"events":{"type":"array","items":` + eventSchema + `},"examined":` + aNumber + `,"nextCursor":` + nextPage), run: (*Server).searchEvents},
@@ -92,7 +92,7 @@ func toolset() ([]tool, error) {
 	return all, nil
 }
 
-// object returns the schema of an object that has these properties and no others.
+// object returns the schema of an object that has only these properties.
 func object(properties string, required ...string) json.RawMessage {
 	need := ""
 	if len(required) > 0 {
@@ -153,10 +153,10 @@ func (s *Server) callTool(ctx context.Context, r request) (map[string]any, *even
 
 func content(text string) []any { return []any{map[string]any{"type": "text", "text": text}} }
 
-// errArguments: the arguments of a tool do not fit.
+// errArguments: the arguments of a tool do not match its schema.
 var errArguments = errors.New("arguments")
 
-// check holds arguments against the schema, and says what helps.
+// check checks arguments against the schema. Its errors say how to correct them.
 func (t tool) check(args json.RawMessage) error {
 	given := map[string]any{}
 	if json.Unmarshal(args, &given) != nil {

@@ -16,13 +16,13 @@ import (
 	"eventdeck/host/wire"
 )
 
-// maxServers bounds the servers of an answer, maxSchema the bytes of a schema in one.
+// maxServers bounds the servers in a result, maxSchema the bytes of one schema.
 const (
 	maxServers = 1_000
 	maxSchema  = 16 << 10
 )
 
-// serverOut is a server as tools tell it. A command line is not told: it may hold secrets.
+// serverOut is a server in the result of a tool. It has no command line, which may hold secrets.
 type serverOut struct {
 	Name          string     `json:"name"`
 	Title         trust.Text `json:"title"`
@@ -63,7 +63,7 @@ func (s *Server) listServers(context.Context, json.RawMessage) (any, error) {
 	return map[string]any{"servers": found[:min(len(found), maxServers)]}, nil
 }
 
-// typeOut is an event type as tools tell it.
+// typeOut is an event type in the result of a tool.
 type typeOut struct {
 	Server      string          `json:"server"`
 	Name        trust.Text      `json:"name"`
@@ -71,11 +71,11 @@ type typeOut struct {
 	Description trust.Text      `json:"description"`
 	Modes       []event.Mode    `json:"modes"`
 	Replay      bool            `json:"replay"`
-	Arguments   json.RawMessage `json:"arguments"` // null where there is no schema, or a very large one
+	Arguments   json.RawMessage `json:"arguments"` // null if there is no schema, or a very large one
 	OfferedAs   *string         `json:"offeredAs"` // the name under which its stored events are offered here
 }
 
-// pageArgs are the arguments of tools that list what has no sequence number.
+// pageArgs are the arguments of tools that list anything but records.
 type pageArgs struct {
 	Server, Cursor, Rule, State, ID string
 	Limit                           int
@@ -96,7 +96,7 @@ func readPage(args json.RawMessage) (a pageArgs, from int, err error) {
 	return a, from, nil
 }
 
-// paged returns the part of a list that begins at from, and the cursor of the next.
+// paged returns the part of a list that begins at from, and the cursor of the next part.
 func paged[T any](all []T, from, limit int) (part []T, next *string) {
 	from = min(from, len(all))
 	to := min(from+limit, len(all))
@@ -147,7 +147,7 @@ func (s *Server) listSubscriptions(_ context.Context, args json.RawMessage) (any
 	return map[string]any{"subscriptions": part, "nextCursor": next}, nil
 }
 
-// runOut is a run of a reaction as tools tell it.
+// runOut is a run of a reaction in the result of a tool.
 type runOut struct {
 	ID      react.RunID `json:"id"`
 	Rule    string      `json:"rule"`
@@ -161,7 +161,7 @@ type runOut struct {
 	Started *string     `json:"started"`
 	Ended   *string     `json:"ended"`
 
-	Act    string  `json:"act,omitempty"` // of a single run: what it does
+	Act    string  `json:"act,omitempty"` // the kind of request; only of a single run
 	By     string  `json:"by,omitempty"`
 	Reason string  `json:"reason,omitempty"`
 	Exit   *int    `json:"exit,omitempty"`
@@ -181,7 +181,7 @@ func newRun(r *react.Run) runOut {
 // errNoReactions: nothing runs reactions here.
 var errNoReactions = errors.New("no reactions run on this store; `eventdeck` or `eventdeck react run` runs them")
 
-// runsAsked reads the arguments of a tool that shows runs. Error: also [errNoReactions].
+// runsAsked reads the arguments of a tool that shows runs. Error: [errNoReactions].
 func (s *Server) runsAsked(args json.RawMessage) (a pageArgs, err error) {
 	if a, _, err = readPage(args); err == nil && s.opts.React == nil {
 		err = errNoReactions

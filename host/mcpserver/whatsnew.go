@@ -11,17 +11,17 @@ import (
 	"eventdeck/host/wire"
 )
 
-// maxCounts bounds the types that one answer counts apart.
+// maxCounts bounds the types that one result counts separately.
 const maxCounts = 200
 
-// countOut is how many events of a type there were.
+// countOut is the number of events of a type.
 type countOut struct {
 	Server string     `json:"server"`
 	Type   trust.Text `json:"type"`
 	Events int        `json:"events"`
 }
 
-// newsOut is what happened since a position.
+// newsOut is the result of the tool whats_new.
 type newsOut struct {
 	Counts    []countOut  `json:"counts"`
 	Gaps      []gapOut    `json:"gaps"`
@@ -32,7 +32,7 @@ type newsOut struct {
 	Position  string      `json:"position"`
 }
 
-// whatsNew sums up what was stored since a position, or what was received since a time.
+// whatsNew sums up the records that were stored since a position, or received since a time.
 func (s *Server) whatsNew(ctx context.Context, args json.RawMessage) (any, error) {
 	q, err := s.query(args, "")
 	if err != nil {
@@ -60,7 +60,7 @@ func (s *Server) whatsNew(ctx context.Context, args json.RawMessage) (any, error
 	return n.out(s, pos, truncated, more && pos < s.log().Last())
 }
 
-// newsSince is whatsNew from a time, or from the newest records where none is given.
+// newsSince is whatsNew since a time, or of the newest records if none is given.
 func (s *Server) newsSince(ctx context.Context, q query) (any, error) {
 	n := news{counts: map[typeKey]int{}, limit: q.limit}
 	last := s.log().Last()
@@ -73,12 +73,12 @@ func (s *Server) newsSince(ctx context.Context, q query) (any, error) {
 		return nil, err
 	}
 	n.examined = examined
-	// What is older than the records that were looked at is not told again: it is counted
-	// as records that were passed over.
+	// Records that are older than the examined ones are not reported later either: they count as
+	// skipped.
 	return n.out(s, last, next != nil, false)
 }
 
-// news gathers what happened.
+// news collects the contents of a result.
 type news struct {
 	counts   map[typeKey]int
 	gaps     []gapOut
@@ -87,7 +87,7 @@ type news struct {
 	examined int
 }
 
-// add adds a record. down: they come newest first.
+// add adds a record. down: the records come newest first.
 func (n *news) add(r *event.Record, down bool) {
 	n.examined++
 	switch r.Kind {

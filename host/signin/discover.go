@@ -16,14 +16,14 @@ import (
 	"eventdeck/host/trust"
 )
 
-// challenge is what a refusal says about signing in.
+// challenge is the content of the WWW-Authenticate of a refusal.
 type challenge struct {
-	metadata string   // address of the resource's metadata
-	scopes   []string // that the request needs
+	metadata string   // URL of the resource's metadata
+	scopes   []string // needed for the request
 	reason   string
 }
 
-// readChallenge reads WWW-Authenticate. One that makes no sense is none.
+// readChallenge reads WWW-Authenticate. A malformed one is ignored.
 func readChallenge(values []string) (c challenge) {
 	parsed, err := oauthex.ParseWWWAuthenticate(values)
 	if err != nil {
@@ -46,14 +46,14 @@ func readChallenge(values []string) (c challenge) {
 	return c
 }
 
-// scopes splits a list of scopes and leaves out what none can be (RFC 6749, 3.3).
+// scopes splits a list of scopes and drops invalid ones (RFC 6749, 3.3).
 func scopes(list string) []string {
 	return slices.DeleteFunc(strings.Fields(list), func(s string) bool {
 		return strings.ContainsFunc(s, func(r rune) bool { return r < 0x21 || r > 0x7e || r == '"' || r == '\\' })
 	})
 }
 
-// place is where and for what the host may sign in.
+// place is where the host may sign in, for which resource and scopes.
 type place struct {
 	resource string
 	scopes   []string
@@ -69,7 +69,7 @@ func (a *Account) Discover(ctx context.Context) error {
 }
 
 func (a *Account) discover(ctx context.Context) (place, error) {
-	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	a.mu.Lock()
 	c := readChallenge(a.challenges)
@@ -109,10 +109,10 @@ func (a *Account) discover(ctx context.Context) (place, error) {
 	return p, a.checkServer(p.server)
 }
 
-// checkIssuer holds the authorization server that the MCP server names against the one
-// that the operator configured, or agreed to at the first sign-in. A server that names
-// another one later would hand tokens and secrets to it, so that is not silent; and a
-// secret that was configured is shown to no server that the configuration does not name.
+// checkIssuer compares the authorization server that the MCP server names with the one that the
+// operator configured, or agreed to at the first sign-in. A server that names another one later
+// could hand tokens and secrets to it, so that is an error; and a configured secret goes only to an
+// authorization server that is configured too.
 //
 // Error: [ErrIssuer].
 func (a *Account) checkIssuer(named string) error {
@@ -128,7 +128,7 @@ func (a *Account) checkIssuer(named string) error {
 	return nil
 }
 
-// checkServer demands what is needed and safe of an authorization server.
+// checkServer checks that an authorization server has PKCE and safe endpoints.
 func (a *Account) checkServer(m *oauthex.AuthServerMeta) error {
 	if !slices.Contains(m.CodeChallengeMethodsSupported, "S256") {
 		return fmt.Errorf("%w: authorization server %v does not know PKCE with S256", ErrMetadata, words(m.Issuer))
@@ -153,11 +153,11 @@ type protected struct {
 	AuthorizationServers []string `json:"authorization_servers"`
 	ScopesSupported      []string `json:"scopes_supported"`
 
-	assumed bool // the server publishes none; it may be its own authorization server, as in 2025-03-26
+	assumed bool // the server publishes no metadata; it may be its own authorization server, as in 2025-03-26
 }
 
-// resourceMetadata asks the address that the server named, then those that RFC
-// 9728 gives. Metadata that are there and wrong end the search.
+// resourceMetadata fetches the metadata from the URL that the server named, then from those of RFC
+// 9728. Wrong metadata end the search.
 func (a *Account) resourceMetadata(ctx context.Context, named string) (protected, error) {
 	own, err := url.Parse(a.resource)
 	if err != nil {
@@ -189,8 +189,8 @@ func (a *Account) resourceMetadata(ctx context.Context, named string) (protected
 	return protected{Resource: a.resource, AuthorizationServers: []string{origin}, assumed: true}, nil
 }
 
-// covers reports whether a resource is the address or a part of its path: a
-// server may publish metadata for all of its endpoints.
+// covers reports whether a resource is the address or above it: a server may publish metadata for
+// all of its endpoints.
 func covers(resource string, own *url.URL) bool {
 	u, err := url.Parse(resource)
 	if err != nil || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
@@ -216,7 +216,7 @@ func hostPort(u *url.URL) string {
 
 func sameIssuer(a, b string) bool { return strings.TrimSuffix(a, "/") == strings.TrimSuffix(b, "/") }
 
-// errAbsent: there is no JSON document at an address.
+// errAbsent: there is no JSON document at the URL.
 var errAbsent = errors.New("there are none")
 
 // getJSON reads a document of at most 1 MiB.
@@ -246,5 +246,5 @@ func (a *Account) getJSON(ctx context.Context, address string, v any) error {
 	return nil
 }
 
-// words makes a stranger's words safe to print, and short.
-func words(s string) trust.Text { return trust.Untrusted(cut(s, 200)) }
+// words makes a text of a server safe to print, and short.
+func words(s string) trust.Text { return trust.Untrusted(s[:min(len(s), 200)]) }

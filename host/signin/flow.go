@@ -24,9 +24,9 @@ import (
 
 const callbackPath = "/callback"
 
-// Flow is a sign-in that waits for the operator. Its owner calls Wait or Close.
+// Flow is a sign-in that waits for the operator. The caller must call Wait or Close.
 type Flow struct {
-	URL    string // to open in the operator's browser; "" when there is nothing to do but wait
+	URL    string // to open in the operator's browser; "": no browser is needed
 	Issuer string // the authorization server that the operator will meet
 
 	account  *Account
@@ -40,14 +40,14 @@ type Flow struct {
 	served   chan struct{}
 }
 
-// answer is what the browser brought back.
+// answer is the result that the browser brings back.
 type answer struct {
 	code string
 	err  error
 }
 
-// Begin finds out where to sign in, makes the host known there and listens on
-// loopback for the browser to come back.
+// Begin finds out where to sign in, registers the host there, and listens on loopback for the
+// redirect of the browser.
 //
 // Errors: [ErrNone], [ErrMetadata], [ErrIssuer], [ErrClient], those of listening.
 func (a *Account) Begin(ctx context.Context) (*Flow, error) {
@@ -82,8 +82,8 @@ func (a *Account) Begin(ctx context.Context) (*Flow, error) {
 	return f, nil
 }
 
-// listen takes the port of the configuration, else that of the last time, which
-// the authorization server may insist on, else a free one.
+// listen uses the configured port, else the port of the last sign-in, which the authorization
+// server may insist on, else a free one.
 func (a *Account) listen() (net.Listener, error) {
 	port := a.opts.Server.OAuth.CallbackPort
 	if port != 0 {
@@ -97,9 +97,8 @@ func (a *Account) listen() (net.Listener, error) {
 	return net.Listen("tcp", "127.0.0.1:0")
 }
 
-// register returns what the authorization server knows the host as: what the
-// operator configured, a document that describes the host, what was agreed the
-// last time, or a new registration.
+// register returns the client registration at the authorization server: the configured one, a
+// client metadata document, that of the last sign-in, or a new one.
 func (a *Account) register(ctx context.Context, p place, redirect string) (registration, error) {
 	own, k := a.opts.Server.OAuth, a.state()
 	switch {
@@ -112,7 +111,7 @@ func (a *Account) register(ctx context.Context, p place, redirect string) (regis
 	case p.server.RegistrationEndpoint == "":
 		return registration{}, fmt.Errorf("%w: %v takes no registrations by itself; register eventdeck there and put the id into the configuration as oauth.clientId", ErrClient, words(p.server.Issuer))
 	}
-	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	r, err := oauthex.RegisterClient(ctx, p.server.RegistrationEndpoint, &oauthex.ClientRegistrationMetadata{
 		RedirectURIs: []string{redirect}, TokenEndpointAuthMethod: "none", ApplicationType: "native",
@@ -125,7 +124,7 @@ func (a *Account) register(ctx context.Context, p place, redirect string) (regis
 	return registration{ID: r.ClientID, Secret: event.NewSecret(r.ClientSecret), Method: r.TokenEndpointAuthMethod, Dynamic: true}, nil
 }
 
-// serve takes the browser's return until Close.
+// serve serves the redirect of the browser until Close.
 func (f *Flow) serve(ln net.Listener) {
 	f.result, f.served = make(chan answer, 1), make(chan struct{})
 	f.server = &http.Server{
@@ -138,8 +137,8 @@ func (f *Flow) serve(ln net.Listener) {
 	}()
 }
 
-// ServeHTTP implements [http.Handler] for the redirect. A request without the
-// right state is not the operator's, and changes nothing.
+// ServeHTTP implements [http.Handler] for the redirect. A request with a wrong state is not the
+// operator's, and is ignored.
 func (f *Flow) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	for name, value := range map[string]string{
 		"Content-Type": "text/html; charset=utf-8", "Content-Security-Policy": "default-src 'none'",
@@ -170,8 +169,7 @@ func page(w io.Writer, text string) {
 	fmt.Fprintf(w, "<!doctype html><title>eventdeck</title><p>%s</p>\n", text)
 }
 
-// read judges what the browser brought: an answer of another authorization
-// server is refused (RFC 9207).
+// read reads the redirect. One from another authorization server is refused (RFC 9207).
 func (f *Flow) read(q url.Values) answer {
 	iss := q.Get("iss")
 	switch {
@@ -187,8 +185,7 @@ func (f *Flow) read(q url.Values) answer {
 	return answer{code: q.Get("code")}
 }
 
-// Wait waits for the browser to come back and keeps the tokens. It closes the
-// flow.
+// Wait waits for the browser and stores the tokens. It closes the flow.
 //
 // Errors: [ErrDenied], [ErrMetadata], [ErrToken], the cause of ctx.
 func (f *Flow) Wait(ctx context.Context) error {
@@ -214,7 +211,7 @@ func (f *Flow) Wait(ctx context.Context) error {
 		return err
 	}
 	defer a.unlockToken()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askWithin)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTimeout)
 	defer cancel()
 	g := grant{Issuer: f.place.server.Issuer, Resource: f.place.resource, TokenURL: f.place.server.TokenEndpoint, Revoke: f.place.server.RevocationEndpoint}
 	t, err := a.tokenRequest(ctx, g, f.client, url.Values{
@@ -228,12 +225,12 @@ func (f *Flow) Wait(ctx context.Context) error {
 	return nil
 }
 
-// Close gives the sign-in up. It may be called more than once.
+// Close ends the sign-in. It may be called more than once.
 func (f *Flow) Close() {
 	if f.server == nil {
 		return
 	}
-	// The page that says how it went is still on its way.
+	// The page with the result may still be on its way.
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	if err := f.server.Shutdown(ctx); errors.Is(err, context.DeadlineExceeded) {

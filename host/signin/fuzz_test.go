@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// FuzzToken: what is taken for a token can stand in a header, and nothing of the
-// answer gets onto the terminal alive.
+// FuzzToken: every accepted token is valid in a header, and no control characters of the response
+// get into errors.
 func FuzzToken(f *testing.F) {
 	for _, seed := range []string{
 		`{"access_token":"a","token_type":"Bearer","expires_in":3600,"refresh_token":"r","scope":"x y"}`, `{"access_token":"a","expires_in":"3600"}`,
@@ -67,7 +67,7 @@ func FuzzCovers(f *testing.F) {
 	})
 }
 
-// FuzzChallenge: no refusal makes the host ask for what no scope can be.
+// FuzzChallenge: no refusal makes the host ask for an invalid scope.
 func FuzzChallenge(f *testing.F) {
 	for _, seed := range []string{`Bearer realm="x", resource_metadata="https://h/x", scope="a b", error="insufficient_scope"`, `Basic, Bearer scope=a`, `Bearer scope="\u202e"`, `"`, `Bearer =`, `Bearer scope="a`} {
 		f.Add(seed)

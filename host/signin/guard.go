@@ -21,15 +21,15 @@ import (
 
 var errRedirected = errors.New("it redirects, which is not followed")
 
-// newClient returns a client that follows no redirect and, for a server on the
-// public network, dials no address of another: what a server says of itself must
-// not make the host ask its own neighbours.
+// newClient returns a client that follows no redirect and, for a server on the public network,
+// dials only public addresses: metadata of a server must not make the host send requests into its
+// own network.
 func newClient(base *http.Transport, private func() bool) *http.Client {
 	if base == nil {
 		base = &http.Transport{Proxy: proxy.FromEnvironment, ForceAttemptHTTP2: true, TLSHandshakeTimeout: 10 * time.Second}
 	}
 	t := base.Clone()
-	t.DisableKeepAlives = true // questions are rare, and nothing is to be left behind
+	t.DisableKeepAlives = true // requests are rare, and no connection is to be left open
 	t.MaxResponseHeaderBytes = 64 << 10
 	proxies := proxyHosts(t)
 	t.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -50,7 +50,7 @@ func newClient(base *http.Transport, private func() bool) *http.Client {
 	}
 	return &http.Client{
 		Transport:     t,
-		Timeout:       askWithin,
+		Timeout:       requestTimeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return errRedirected },
 	}
 }
@@ -87,8 +87,7 @@ func onPrivateNetwork(host string) bool {
 	return err == nil && slices.ContainsFunc(ips, func(ip netip.Addr) bool { return !event.IsPublicIP(ip) })
 }
 
-// checkAddress demands https, or http to loopback where the server is no
-// stranger to it.
+// checkAddress demands https, or http to loopback if the server is on a private network itself.
 func (a *Account) checkAddress(address string) error {
 	u, err := url.Parse(address)
 	switch {
@@ -101,8 +100,8 @@ func (a *Account) checkAddress(address string) error {
 	case u.User != nil:
 		return errors.New("the address holds a user name")
 	case strings.Contains(address, "#"):
-		// What is added to it as a query would go into the fragment, which a browser
-		// keeps to itself (RFC 6749, sections 3.1 and 3.2).
+		// An added query would become part of the fragment, which a browser does not send (RFC
+		// 6749, sections 3.1 and 3.2).
 		return fmt.Errorf("%v has a fragment", words(address))
 	case u.Scheme == "https":
 	case u.Scheme == "http" && event.IsLoopback(u.Hostname()):
@@ -115,9 +114,8 @@ func (a *Account) checkAddress(address string) error {
 	return nil
 }
 
-// ask makes a request and reads an answer in JSON of at most 1 MiB. The status
-// is that of the answer, 0 if there was none. The error says what was wrong with
-// it, in words for the operator.
+// ask makes a request and reads a JSON response of at most 1 MiB. status is 0 if there was no
+// response. The error is meant for the operator.
 func (a *Account) ask(req *http.Request) (status int, body []byte, err error) {
 	resp, err := a.client.Do(req)
 	if err != nil {

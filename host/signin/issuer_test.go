@@ -12,7 +12,7 @@ import (
 	"eventdeck/host/signin/signintest"
 )
 
-// naming has the server name another authorization server than its own.
+// naming makes the server name another authorization server.
 func (r *rig) naming(issuer string) {
 	guarded := r.server.Config.Handler
 	r.server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
@@ -24,15 +24,14 @@ func (r *rig) naming(issuer string) {
 	})
 }
 
-// A client secret is shown to no authorization server that only the MCP server names,
-// with either grant; the refusal says what to write.
-func TestAConfiguredSecretGoesToTheConfiguredIssuerOnly(t *testing.T) {
-	const secret = "robots-secret-of-some-length"
+// With either grant, a client secret is not sent to an authorization server that only the MCP
+// server names; the error says how to configure it.
+func TestConfiguredSecretIsSentOnlyToTheConfiguredIssuer(t *testing.T) {
 	for name, credentials := range map[string]bool{"client credentials": true, "authorization code": false} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, func(r *rig) {
-				r.authority.Secret = secret
-				r.spec.OAuth = event.OAuth{ClientID: "robot", ClientSecret: event.NewSecret(secret), ClientCredentials: credentials}
+				r.authority.Secret = robotSecret
+				r.spec.OAuth = event.OAuth{ClientID: "robot", ClientSecret: event.NewSecret(robotSecret), ClientCredentials: credentials}
 			})
 			r.want(401)
 			err := r.signIn()
@@ -68,9 +67,9 @@ func TestAConfiguredSecretGoesToTheConfiguredIssuerOnly(t *testing.T) {
 	}
 }
 
-// The issuer of the first sign-in stays, for a host that registered itself and for one
-// with an id, until the operator signs out.
-func TestAServerThatNamesAnotherIssuerLater(t *testing.T) {
+// The issuer of the first sign-in is kept until the operator signs out, for a registered client and
+// for a configured one.
+func TestServerThatNamesAnotherIssuerLater(t *testing.T) {
 	for name, id := range map[string]string{"registered by itself": "", "a configured id": "known"} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, func(r *rig) {
@@ -102,8 +101,7 @@ func TestAServerThatNamesAnotherIssuerLater(t *testing.T) {
 	}
 }
 
-// A configuration that names another issuer ends the renewal of older tokens: their
-// issuer is asked no more.
+// If the configuration names another issuer, older tokens are not renewed any more.
 func TestTokensOfAnIssuerThatIsNoLongerAllowed(t *testing.T) {
 	r := newRig(t, func(r *rig) { r.authority.Life = 3600 })
 	r.mustSignIn()

@@ -11,16 +11,16 @@ import (
 	"eventdeck/host/event"
 )
 
-// kept is what an account remembers.
+// kept is the stored state of an account.
 type kept struct {
 	Grant    grant
 	Client   registration
 	Access   event.Secret
 	Refresh  event.Secret
 	Scopes   []string
-	Wanted   []string // scopes that were found missing since
+	Wanted   []string // scopes that were missing since then
 	Obtained time.Time
-	Expires  time.Time // zero: not said
+	Expires  time.Time // zero: unknown
 }
 
 // grant is the authorization server that gave the tokens.
@@ -31,16 +31,16 @@ type grant struct {
 	Revoke   string `json:"revokeUrl,omitempty"`
 }
 
-// registration is what the authorization server knows the host as.
+// registration is the client registration of the host at the authorization server.
 type registration struct {
 	ID       string
 	Secret   event.Secret
-	Method   string // of showing the secret
-	Redirect string // where the browser comes back to
+	Method   string // of client authentication
+	Redirect string // redirect URI
 	Dynamic  bool   // the host registered itself
 }
 
-// sealed is kept with its secrets in clear, as the vault seals it.
+// sealed is the JSON of kept, with secrets in clear, that the vault seals.
 type sealed struct {
 	Grant  grant `json:"grant"`
 	Client struct {
@@ -69,7 +69,7 @@ func (k kept) encode() (event.Secret, error) {
 func decode(secret event.Secret) (kept, error) {
 	var s sealed
 	if json.Unmarshal([]byte(secret.Reveal()), &s) != nil {
-		return kept{}, errors.New("it is no JSON") // whose own error would repeat a part of it
+		return kept{}, errors.New("it is no JSON") // the error of json would repeat a part of it
 	}
 	c := s.Client
 	return kept{
@@ -79,7 +79,7 @@ func decode(secret event.Secret) (kept, error) {
 	}, nil
 }
 
-// state returns what is kept, read from the vault the first time.
+// state returns the stored state, which it reads from the vault at the first call.
 func (a *Account) state() kept {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -102,8 +102,7 @@ func (a *Account) state() kept {
 	return a.kept
 }
 
-// keep makes k the state, here and in the vault. A token that can be had without
-// the operator is not kept.
+// keep makes k the state, here and in the vault. Tokens that need no operator are not stored.
 func (a *Account) keep(ctx context.Context, k kept) {
 	a.mu.Lock()
 	a.kept, a.loaded = k, true
@@ -124,8 +123,8 @@ func (a *Account) keep(ctx context.Context, k kept) {
 	}
 }
 
-// name is where the vault keeps the account: tokens belong to a server under one
-// address, so that none is ever sent to another.
+// name is the name of the account in the vault. It depends on the server's address, so that no
+// token is sent to another address.
 func (a *Account) name() string {
 	server := a.opts.Server.Name
 	if a.opts.Server.AdHoc {

@@ -41,12 +41,12 @@ func (v *vault) SetCredential(_ context.Context, name string, s event.Secret) er
 	return nil
 }
 
-// rig is a protected server, its authority and the host's account.
+// rig is a protected server, its authorization server and the host's account.
 type rig struct {
 	t         *testing.T
 	authority *signintest.Authority
 	server    *httptest.Server
-	scope     string // that the server demands
+	scope     string // required by the server
 	vault     *vault
 	spec      event.Server
 	account   *signin.Account
@@ -70,7 +70,7 @@ func newRig(t *testing.T, configure func(*rig)) *rig {
 	return r
 }
 
-// open makes the account again, as another run of the host does.
+// open makes the account anew, as another run of the host does.
 func (r *rig) open() {
 	r.account = signin.New(signin.Options{Server: r.spec, Vault: r.vault, Now: r.clock})
 }
@@ -93,7 +93,7 @@ func (r *rig) ctx() context.Context {
 	return ctx
 }
 
-// use makes a request as a session does, and returns its last status.
+// use makes a request as a session does, and returns the last status.
 func (r *rig) use() (status int, err error) {
 	r.t.Helper()
 	for again := false; ; again = true {
@@ -131,7 +131,7 @@ func (r *rig) want(status int) {
 	}
 }
 
-// signIn goes through a sign-in as an operator with a browser does.
+// signIn signs in as an operator with a browser does.
 func (r *rig) signIn() error {
 	r.t.Helper()
 	flow, err := r.account.Begin(r.ctx())

@@ -1,13 +1,11 @@
-// Package signin gives the host the right to use servers that ask for it: OAuth
-// 2.1 as MCP defines it. Where to sign in is found out from the server's refusal
-// (RFC 9728, RFC 8414); the operator agrees in a browser (authorization code with
-// PKCE, a redirect to loopback), or the host has credentials of its own. Tokens
-// renew themselves.
+// Package signin authorizes the host at servers: OAuth 2.1 as MCP defines it. The refusal of a
+// server says where to sign in (RFC 9728, RFC 8414); the operator agrees in a browser
+// (authorization code with PKCE, a redirect to loopback), or the host has client credentials.
+// Tokens are renewed without the operator.
 //
-// Discovery, registration and the parsing of challenges are the MCP Go SDK's. The
-// token endpoint is asked here: the SDK keeps tokens in memory only, asks once
-// for every refusal that comes at the same time, and leaves the resource out of a
-// renewal.
+// Discovery, registration and the parsing of challenges come from the MCP Go SDK. This package
+// makes the token requests itself: the SDK keeps tokens in memory only, makes a request for each of
+// several simultaneous refusals, and leaves the resource out of a renewal.
 package signin
 
 import (
@@ -23,66 +21,65 @@ import (
 	"time"
 
 	"eventdeck/host/event"
-	"eventdeck/host/trust"
 )
 
 // Errors of signing in. Their texts are safe to print.
 var (
 	// ErrNone: the server does not say where to sign in, or needs no sign-in.
 	ErrNone = errors.New("no way to sign in")
-	// ErrMetadata: what the server or its authorization server says about itself
-	// cannot be used or does not fit together.
+	// ErrMetadata: the metadata of the server or its authorization server are invalid or contradict
+	// each other.
 	ErrMetadata = errors.New("sign-in metadata cannot be trusted")
-	// ErrClient: the authorization server does not know the host, and does not let
-	// it register.
+	// ErrClient: the host is not registered at the authorization server, and cannot register
+	// itself.
 	ErrClient = errors.New("client is not registered")
-	// ErrIssuer: the operator has not agreed to the authorization server that the MCP
-	// server names; the text says how to. It is an [ErrMetadata] too.
+	// ErrIssuer: the operator has not agreed to the authorization server that the MCP server names;
+	// the text says how to agree. It wraps [ErrMetadata].
 	ErrIssuer = fmt.Errorf("%w: the authorization server is not one that you agreed to", ErrMetadata)
-	// ErrDenied: the operator or the authorization server said no.
+	// ErrDenied: the operator or the authorization server denied the sign-in.
 	ErrDenied = errors.New("sign-in was denied")
-	// ErrToken: the token endpoint gave no token that can be used.
+	// ErrToken: the token endpoint returned no usable token.
 	ErrToken = errors.New("no token")
 )
 
 // Vault keeps secrets sealed.
 type Vault interface {
-	// Credential returns what is kept under a name. Error: [event.ErrNotFound].
+	// Credential returns the value under a name. Error: [event.ErrNotFound].
 	Credential(name string) (event.Secret, error)
-	// SetCredential keeps a value; the zero Secret removes it.
+	// SetCredential stores a value; the zero Secret removes it.
 	SetCredential(ctx context.Context, name string, value event.Secret) error
 }
 
-// Options describe an [Account].
+// Options configure an [Account].
 type Options struct {
 	Server event.Server
 	Vault  Vault
-	// Lazy leaves the vault alone until the server has refused a request.
+	// Lazy: the vault is not read before the server has refused a request.
 	Lazy bool
-	// Transport is used for every request, with the addresses that it dials held
-	// against the server's: nil means one of the standard library's.
+	// Transport is used for every request, with a check of the dialed addresses; nil means one of
+	// the standard library.
 	Transport *http.Transport
 	Now       func() time.Time // nil: time.Now
 	Log       *slog.Logger     // nil: nothing is logged
-	// Secrets is told of the tokens and the secret of the account before they are used.
-	// nil: no operator is.
+	// Secrets is called with the tokens and the client secret before they are used; nil: not
+	// called.
 	Secrets func(...event.Secret)
 }
 
 const (
-	askWithin  = 20 * time.Second // for one question to an authorization server
-	renewAhead = 30 * time.Second // before the end of a token
-	fresh      = 10 * time.Second // a renewal that brought a token this young is not repeated
+	requestTimeout = 20 * time.Second // for one request to an authorization server
+	renewAhead     = 30 * time.Second // before a token expires
+	minTokenAge    = 10 * time.Second // a token younger than this is not renewed again
 )
 
-// Account is the host's right to use one server. Its methods may be called from
-// many goroutines at once. It implements the Authorizer of package session.
+// Account is the host's authorization for one server. Its methods may be called from many
+// goroutines at once. It implements the Authorizer of package session.
 type Account struct {
 	opts     Options
-	resource string // what tokens are for: the server's address, without its query
+	resource string // of tokens: the server's address, without its query
 	client   *http.Client
 	private  func() bool   // the server is on loopback or a private network itself
-	tokenMu  chan struct{} // one slot: one question about tokens at a time
+	tokenMu  chan struct{} // one slot: one token request at a time
 
 	mu         sync.Mutex
 	loaded     bool
@@ -93,8 +90,8 @@ type Account struct {
 	renewed event.Secret // the token that the last renewal brought; under tokenMu
 }
 
-// New returns the account of a server. It sends nothing. It is nil where there is
-// nothing to sign in to: for a process, and where the headers say it all.
+// New returns the account of a server. It sends nothing. It returns nil if there is nothing to sign
+// in to: for a process, and with an Authorization header.
 func New(opts Options) *Account {
 	u, err := url.Parse(opts.Server.URL)
 	if err != nil || u.Host == "" || opts.Server.Command != "" {
@@ -127,16 +124,14 @@ func New(opts Options) *Account {
 	return a
 }
 
-// Need says why the operator has to sign in; "" if there is no need, as far as
-// is known.
+// Need returns why the operator has to sign in, "" if no reason is known.
 func (a *Account) Need() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.need
 }
 
-// SignedIn reports whether there is a token, or the means to get one, as far as
-// is known.
+// SignedIn reports whether a token, or a way to get one without the operator, is known.
 func (a *Account) SignedIn() bool {
 	if a.opts.Lazy && !a.known() {
 		return false
@@ -145,10 +140,10 @@ func (a *Account) SignedIn() bool {
 	return !k.Access.IsZero() || !k.Refresh.IsZero() || a.opts.Server.OAuth.ClientCredentials
 }
 
-// Token returns the token of the next request, renewed if it is about to end. It
-// is the zero Secret while the operator has not signed in.
+// Token returns the token for the next request, renewed if it is about to expire. It is the zero
+// Secret before the operator has signed in.
 //
-// Errors: those of the token endpoint, when it cannot be asked.
+// Errors: those of a token endpoint that cannot be reached.
 func (a *Account) Token(ctx context.Context) (event.Secret, error) {
 	if a.opts.Lazy && !a.known() {
 		return event.Secret{}, nil
@@ -181,10 +176,10 @@ func (a *Account) ending(k kept) bool {
 	return (!k.Refresh.IsZero() || a.opts.Server.OAuth.ClientCredentials) && a.opts.Now().Add(renewAhead).After(k.Expires)
 }
 
-// Refused is told that a request with the token was answered with status 401 or
-// 403 and these challenges. It reports whether there is another token now.
+// Refused handles the refusal of a request with the token, by status 401 or 403 and these
+// challenges. It reports whether there is another token now.
 //
-// Errors: those of the token endpoint, when it cannot be asked.
+// Errors: those of a token endpoint that cannot be reached.
 func (a *Account) Refused(ctx context.Context, token event.Secret, status int, challenges []string) (again bool, err error) {
 	if err := a.lockToken(ctx); err != nil {
 		return false, err
@@ -192,7 +187,7 @@ func (a *Account) Refused(ctx context.Context, token event.Secret, status int, c
 	defer a.unlockToken()
 	k := a.state()
 	if !k.Access.IsZero() && k.Access != token {
-		return true, nil // another has signed in or renewed it meanwhile
+		return true, nil // it was renewed meanwhile
 	}
 	c := readChallenge(challenges)
 	if status == http.StatusForbidden && c.reason != "insufficient_scope" {
@@ -200,7 +195,7 @@ func (a *Account) Refused(ctx context.Context, token event.Secret, status int, c
 	}
 	a.remember(challenges)
 	if status == http.StatusForbidden && len(union(k.Wanted, c.scopes)) > len(k.Wanted) {
-		k.Wanted = union(k.Wanted, c.scopes) // for the next sign-in, which may be another run's
+		k.Wanted = union(k.Wanted, c.scopes) // for the next sign-in, maybe in another run
 		a.keep(ctx, k)
 	}
 	switch {
@@ -211,7 +206,7 @@ func (a *Account) Refused(ctx context.Context, token event.Secret, status int, c
 		}
 		return a.outcome(a.credentials(ctx))
 	case status == http.StatusForbidden:
-		a.demand("more rights are needed: " + trustedWords(c.scopes))
+		a.demand(fmt.Sprintf("more rights are needed: %v", words(strings.Join(c.scopes, " "))))
 		return false, nil
 	case !k.Refresh.IsZero() && !(a.young(k) && k.Access == a.renewed):
 		return a.outcome(a.renew(ctx, k))
@@ -224,11 +219,11 @@ func (a *Account) Refused(ctx context.Context, token event.Secret, status int, c
 }
 
 func (a *Account) young(k kept) bool {
-	return !k.Access.IsZero() && a.opts.Now().Sub(k.Obtained) < fresh
+	return !k.Access.IsZero() && a.opts.Now().Sub(k.Obtained) < minTokenAge
 }
 
-// outcome turns the end of asking for a token into the answer to a refusal. That
-// the authorization server says no is for the operator to fix.
+// outcome returns the results of Refused after a token request. If the authorization server
+// refuses, the operator has to sign in.
 func (a *Account) outcome(err error) (again bool, _ error) {
 	switch {
 	case err == nil:
@@ -240,11 +235,9 @@ func (a *Account) outcome(err error) (again bool, _ error) {
 	return false, err
 }
 
-// SignOut forgets the tokens and the registration, after it has asked the
-// authorization server to do the same.
+// SignOut removes the tokens and the registration, after revoking them at the authorization server.
 //
-// Errors: those of the vault. That the authorization server did not take note is
-// only logged: the tokens are gone here.
+// Errors: those of the vault. A failed revocation is only logged: the tokens are removed here.
 func (a *Account) SignOut(ctx context.Context) error {
 	if err := a.lockToken(ctx); err != nil {
 		return err
@@ -298,10 +291,3 @@ func union(a, b []string) []string {
 	}
 	return out
 }
-
-// trustedWords makes a server's words safe to print.
-func trustedWords(words []string) string {
-	return fmt.Sprintf("%v", trust.Untrusted(cut(strings.Join(words, " "), 200)))
-}
-
-func cut(s string, n int) string { return s[:min(len(s), n)] }

@@ -36,7 +36,7 @@ func TestSignIn(t *testing.T) {
 		t.Errorf("asked %v", asked)
 	}
 	r.open()
-	r.want(200) // another run of the host goes on with the token
+	r.want(200) // another run of the host uses the token
 	for name, secret := range r.vault.kept {
 		if strings.Contains(name, "hunter2") || strings.Contains(secret.Reveal(), "hunter2") {
 			t.Errorf("the query of the address is kept in %s", name)
@@ -94,7 +94,7 @@ func TestManyRefusalsRenewOnce(t *testing.T) {
 	}
 }
 
-func TestTokenOfASignInThatIsRefusedAtOnceIsRenewed(t *testing.T) {
+func TestRefusedTokenOfASignInIsRenewed(t *testing.T) {
 	r := newRig(t, nil)
 	r.mustSignIn()
 	r.authority.Expire()
@@ -104,8 +104,8 @@ func TestTokenOfASignInThatIsRefusedAtOnceIsRenewed(t *testing.T) {
 	}
 }
 
-// A server that takes no token at all must not have tokens renewed without end.
-func TestTokenOfARenewalThatIsRefusedAtOnceIsNotRenewed(t *testing.T) {
+// A server that accepts no token must not cause endless renewals.
+func TestRefusedTokenOfARenewalIsNotRenewed(t *testing.T) {
 	r := newRig(t, nil)
 	r.mustSignIn()
 	for n := range 5 {
@@ -157,11 +157,18 @@ func TestSignOut(t *testing.T) {
 	r.want(401)
 }
 
+const robotSecret = "robots-secret-of-some-length"
+
+// robot gives the host client credentials with a secret; the authority expects robotSecret.
+func (r *rig) robot(secret string) {
+	r.authority.Secret = robotSecret
+	r.spec.OAuth = event.OAuth{ClientID: "robot", ClientSecret: event.NewSecret(secret), ClientCredentials: true, Issuer: r.authority.URL}
+}
+
 func TestClientCredentials(t *testing.T) {
-	const secret = "robots-secret-of-some-length"
 	r := newRig(t, func(r *rig) {
-		r.authority.Secret, r.authority.Life = secret, 60
-		r.spec.OAuth = event.OAuth{ClientID: "robot", ClientSecret: event.NewSecret(secret), ClientCredentials: true, Issuer: r.authority.URL}
+		r.robot(robotSecret)
+		r.authority.Life = 60
 	})
 	r.want(200)
 	r.later(time.Minute)
@@ -177,17 +184,14 @@ func TestClientCredentials(t *testing.T) {
 	}
 	r.mustSignIn()
 
-	r = newRig(t, func(r *rig) {
-		r.authority.Secret = secret
-		r.spec.OAuth = event.OAuth{ClientID: "robot", ClientSecret: event.NewSecret("wrong"), ClientCredentials: true, Issuer: r.authority.URL}
-	})
+	r = newRig(t, func(r *rig) { r.robot("wrong") })
 	r.want(401)
 	if need := r.account.Need(); !strings.Contains(need, "invalid_client") || strings.Contains(need, "wrong") {
 		t.Errorf("need %q", need)
 	}
 }
 
-func TestWhoTheHostIs(t *testing.T) {
+func TestClientRegistrations(t *testing.T) {
 	for name, c := range map[string]struct {
 		configure func(*rig)
 		want      string
@@ -239,7 +243,7 @@ func TestDenied(t *testing.T) {
 	}
 }
 
-func TestBrowserThatBringsSomethingElse(t *testing.T) {
+func TestWrongRedirectsAreIgnored(t *testing.T) {
 	r := newRig(t, nil)
 	flow, err := r.account.Begin(r.ctx())
 	if err != nil {
@@ -301,19 +305,15 @@ func TestDamagedVault(t *testing.T) {
 	r.want(200)
 }
 
-// Nothing that can be printed by accident holds a token.
+// An account that is printed does not show tokens.
 func TestSecretsMaskThemselves(t *testing.T) {
-	const secret = "a-client-secret-of-a-robot"
-	r := newRig(t, func(r *rig) {
-		r.authority.Secret = secret
-		r.spec.OAuth = event.OAuth{ClientID: "robot", ClientSecret: event.NewSecret(secret), ClientCredentials: true, Issuer: r.authority.URL}
-	})
+	r := newRig(t, func(r *rig) { r.robot(robotSecret) })
 	r.want(200)
 	token, err := r.account.Token(r.ctx())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := fmt.Sprintf("%+v %#v", r.account, r.account); strings.Contains(text, secret) || strings.Contains(text, token.Reveal()) {
+	if text := fmt.Sprintf("%+v %#v", r.account, r.account); strings.Contains(text, robotSecret) || strings.Contains(text, token.Reveal()) {
 		t.Error("an account that is printed shows its secrets")
 	}
 }

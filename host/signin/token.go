@@ -15,21 +15,21 @@ import (
 	"eventdeck/host/event"
 )
 
-// errInvalidGrant: the authorization server does not accept what was shown for a
-// new token. It is an [ErrToken].
+// errInvalidGrant: the authorization server does not accept the code or refresh token. It wraps
+// [ErrToken].
 var errInvalidGrant = fmt.Errorf("%w: the sign-in is over", ErrToken)
 
-// token is the answer of a token endpoint.
+// token is the response of a token endpoint.
 type token struct {
 	access, refresh event.Secret
-	scopes          []string // nil: not said, those that were asked for
+	scopes          []string // nil: the requested ones
 	lifetime        time.Duration
 }
 
-// tokenRequest asks a token endpoint.
+// tokenRequest makes a request to a token endpoint.
 //
-// Errors: [ErrToken] and errInvalidGrant when the endpoint says no or makes no
-// sense; others when it cannot be asked.
+// Errors: [ErrToken] and errInvalidGrant if the endpoint refuses or its response is malformed;
+// others if it cannot be reached.
 func (a *Account) tokenRequest(ctx context.Context, g grant, client registration, form url.Values) (token, error) {
 	if g.Resource != "" {
 		form.Set("resource", g.Resource)
@@ -58,7 +58,7 @@ func (a *Account) tokenRequest(ctx context.Context, g grant, client registration
 	return t, nil
 }
 
-// formRequest posts a form in the client's name.
+// formRequest returns a request that posts a form, with client authentication.
 func (a *Account) formRequest(ctx context.Context, address string, client registration, form url.Values) (*http.Request, error) {
 	if err := a.checkAddress(address); err != nil {
 		return nil, fmt.Errorf("%w: token endpoint: %w", ErrMetadata, err)
@@ -82,7 +82,7 @@ func (a *Account) formRequest(ctx context.Context, address string, client regist
 	return req, nil
 }
 
-// refusedToken returns the error of an answer as RFC 6749, 5.2 defines it.
+// refusedToken returns the error in a response (RFC 6749, 5.2).
 func refusedToken(host string, status int, body []byte) error {
 	var e struct {
 		Error       string `json:"error"`
@@ -131,7 +131,7 @@ func readToken(body []byte) (token, error) {
 	return t, nil
 }
 
-// with returns k with a new token. asked are the scopes that were asked for.
+// with returns k with a new token. asked are the requested scopes.
 func (k kept) with(t token, asked []string, now time.Time) kept {
 	k.Access, k.Obtained, k.Expires = t.access, now, time.Time{}
 	if !t.refresh.IsZero() {
@@ -147,12 +147,10 @@ func (k kept) with(t token, asked []string, now time.Time) kept {
 	return k
 }
 
-// renew gets a new token without the operator. Asking does not end with ctx: a
-// refresh token may be good for one use, and its answer must not be lost. The
-// caller holds tokenMu.
+// renew gets a new token without the operator. The request does not end with ctx: a refresh token
+// may be valid only once, and the response must not be lost. The caller holds tokenMu.
 //
-// Errors: [ErrIssuer], those of tokenRequest. After errInvalidGrant the operator must
-// sign in.
+// Errors: [ErrIssuer], those of tokenRequest. After errInvalidGrant the operator must sign in.
 func (a *Account) renew(ctx context.Context, k kept) error {
 	if a.opts.Server.OAuth.ClientCredentials {
 		return a.credentials(ctx)
@@ -162,7 +160,7 @@ func (a *Account) renew(ctx context.Context, k kept) error {
 		a.demand(err.Error())
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askWithin)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), requestTimeout)
 	defer cancel()
 	t, err := a.tokenRequest(ctx, k.Grant, k.Client, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {k.Refresh.Reveal()}})
 	if errors.Is(err, errInvalidGrant) {
@@ -180,7 +178,7 @@ func (a *Account) renew(ctx context.Context, k kept) error {
 	return nil
 }
 
-// credentials gets a token in the host's own name. The caller holds tokenMu.
+// credentials gets a token with client credentials. The caller holds tokenMu.
 //
 // Errors: [ErrNone], [ErrMetadata], [ErrIssuer], those of tokenRequest.
 func (a *Account) credentials(ctx context.Context) error {
@@ -200,13 +198,13 @@ func (a *Account) credentials(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.refresh = event.Secret{} // RFC 6749, 4.4.3: there should be none, and none is needed
+	t.refresh = event.Secret{} // RFC 6749, 4.4.3: there should be none
 	a.keep(ctx, kept{Grant: g, Client: client}.with(t, asked, a.opts.Now()))
 	return nil
 }
 
-// scopes returns the scopes to ask for: those of the configuration, else those
-// that the server names; and those that were granted or found missing before.
+// scopes returns the scopes to request: the configured ones, else those that the server names, and
+// those that were granted or missing before.
 func (a *Account) scopes(p place, k kept) []string {
 	asked := a.opts.Server.OAuth.Scopes
 	if len(asked) == 0 {
@@ -218,7 +216,7 @@ func (a *Account) scopes(p place, k kept) []string {
 	return union(asked, k.Wanted)
 }
 
-// revoke tells the authorization server that the tokens are done with (RFC 7009).
+// revoke revokes the tokens at the authorization server (RFC 7009).
 func (a *Account) revoke(ctx context.Context, k kept) error {
 	secret, hint := k.Refresh, "refresh_token"
 	if secret.IsZero() {
@@ -244,8 +242,7 @@ func (a *Account) revoke(ctx context.Context, k kept) error {
 	return nil
 }
 
-// secretMethod chooses how to show a client's secret; basic is what RFC 8414
-// means when nothing is said.
+// secretMethod chooses the method of client authentication; the default is basic (RFC 8414).
 func secretMethod(supported []string) string {
 	if len(supported) == 0 || slices.Contains(supported, "client_secret_basic") {
 		return "client_secret_basic"

@@ -12,7 +12,7 @@ import (
 	"eventdeck/host/signin/signintest"
 )
 
-// override makes the authority answer a path with these words.
+// override makes the authority answer a path with a fixed response.
 func (r *rig) override(path string, status int, body string) {
 	r.authority.Override = func(w http.ResponseWriter, req *http.Request) bool {
 		if req.URL.Path != path {
@@ -29,7 +29,7 @@ func (r *rig) override(path string, status int, body string) {
 	}
 }
 
-func TestTokenEndpointsThatLie(t *testing.T) {
+func TestBadTokenResponses(t *testing.T) {
 	for name, c := range map[string]struct {
 		status int
 		body   string
@@ -87,7 +87,7 @@ func TestTokenEndpointThatRedirects(t *testing.T) {
 	}
 }
 
-// RFC 9207: an answer of another authorization server is a mix-up.
+// RFC 9207: a redirect from another authorization server is a mix-up.
 func TestMixUp(t *testing.T) {
 	r := newRig(t, func(r *rig) { r.authority.Issuer = "https://evil.example" })
 	if err := r.signIn(); !errors.Is(err, signin.ErrMetadata) || !strings.Contains(err.Error(), "evil.example") {
@@ -192,7 +192,7 @@ func TestMetadataForAllOfAnOrigin(t *testing.T) {
 	r.want(200)
 }
 
-func TestChallengeThatNamesMetadataElsewhereIsNotIgnored(t *testing.T) {
+func TestMetadataNamedInTheChallengeIsUsed(t *testing.T) {
 	r := newRig(t, nil)
 	again, err := r.account.Refused(r.ctx(), event.Secret{}, 401, []string{`Bearer resource_metadata="` + r.authority.URL + `/nothing"`})
 	if again || err != nil {
@@ -203,8 +203,8 @@ func TestChallengeThatNamesMetadataElsewhereIsNotIgnored(t *testing.T) {
 	}
 }
 
-// A server on the public network must not make the host ask its neighbours.
-func TestPublicServerCannotPointInside(t *testing.T) {
+// A server on the public network must not make the host send requests into its own network.
+func TestPublicServerCannotReachPrivateAddresses(t *testing.T) {
 	r := newRig(t, func(r *rig) { r.spec.URL = "https://1.1.1.1/mcp" })
 	for _, address := range []string{"http://127.0.0.1:1/x", "http://localhost/x", "http://[::1]/x"} {
 		if _, err := r.account.Refused(r.ctx(), event.Secret{}, 401, []string{`Bearer resource_metadata="` + address + `"`}); err != nil {

@@ -1,8 +1,7 @@
-// Package crash restores the terminal when the program dies: by a panic in any goroutine, a
-// fatal error of the runtime, or kill -9. A second process of the same program, the
-// monitor, reads a pipe, to which the dying runtime writes. When the pipe ends without the
-// word for a clean exit the monitor restores the terminal, keeps a report without payloads,
-// and says where it is.
+// Package crash restores the terminal when the program dies: by a panic in any goroutine, a fatal
+// error of the runtime, or kill -9. A second process of the same program, the monitor, reads a pipe
+// to which the dying runtime writes. If the pipe ends without the message of a clean exit, the
+// monitor restores the terminal, writes a report without payloads, and prints where it is.
 package crash
 
 import (
@@ -19,19 +18,19 @@ import (
 	"time"
 )
 
-// env tells a process that it is a monitor; its value is a task in JSON.
+// env is the environment variable that makes a process a monitor; its value is a task in JSON.
 const env = "EVENTDECK_MONITOR"
 
-// cleanExit is written to the pipe by a program that ends in good order.
+// cleanExit is written to the pipe at a clean exit.
 const cleanExit = "goodbye\n"
 
 // Bounds.
 const (
-	maxText     = 1 << 20 // bytes of what the runtime writes
+	maxText     = 1 << 20 // bytes of the runtime's output
 	reportsKept = 10
 )
 
-// task is what the monitor has to know.
+// task is the input of the monitor.
 type task struct {
 	Dir      string          `json:"dir"`
 	Version  string          `json:"version"`
@@ -41,15 +40,15 @@ type task struct {
 // Options of [Watch].
 type Options struct {
 	Executable string   // of this program
-	Terminal   *os.File // whose state is kept
-	Output     *os.File // the terminal that is drawn on
-	Dir        string   // where reports are kept; made when there is one
+	Terminal   *os.File // its state is restored
+	Output     *os.File // the terminal that the program draws on
+	Dir        string   // directory of reports; made with the first one
 	Version    string   // of the program, for reports
 }
 
-// Watch starts a monitor for this process. It must be called before the state of
-// the terminal is changed. stop tells the monitor of a clean exit and waits for its end; it
-// is called once, when the terminal is as it was.
+// Watch starts a monitor for this process. It must be called before the state of the terminal is
+// changed. stop reports a clean exit to the monitor and waits for its end; it must be called once,
+// after the terminal is restored.
 //
 // Errors: those of the system.
 func Watch(o Options) (stop func() error, err error) {
@@ -77,42 +76,40 @@ func Watch(o Options) (stop func() error, err error) {
 		return nil, errors.Join(fmt.Errorf("watch the terminal: %w", err), out.Close(), cmd.Wait())
 	}
 	return func() error {
-		// The runtime holds a copy of the pipe until it is told otherwise.
+		// The runtime has a copy of the pipe until it gets another one.
 		err := debug.SetCrashOutput(nil, debug.CrashOptions{})
 		_, said := io.WriteString(out, cleanExit)
 		return errors.Join(err, said, out.Close(), cmd.Wait())
 	}, nil
 }
 
-// IsMonitor reports whether this process was started to be a monitor. Then it
-// must call [Monitor] and nothing else.
+// IsMonitor reports whether this process is a monitor. Then it must only call [Monitor].
 func IsMonitor() bool { return os.Getenv(env) != "" }
 
-// Monitor waits for the end of the program that started this process, and
-// returns the exit code.
+// Monitor waits for the end of the program that started this process, and returns its own exit
+// code.
 func Monitor() int {
 	ignoreSignals()
 	var t task
 	if err := json.Unmarshal([]byte(os.Getenv(env)), &t); err != nil {
 		return 1
 	}
-	text, _ := io.ReadAll(io.LimitReader(os.Stdin, maxText)) // what came is all there is
+	text, _ := io.ReadAll(io.LimitReader(os.Stdin, maxText)) // the text until an error will do
 	_, _ = io.Copy(io.Discard, os.Stdin)
 	if strings.HasSuffix(string(text), cleanExit) {
 		return 0
 	}
 	restoreTerminal(os.Stdout, t.Terminal)
-	_, _ = io.WriteString(os.Stdout, asBefore+t.account(string(text), time.Now()))
+	_, _ = io.WriteString(os.Stdout, resetModes+t.account(string(text), time.Now()))
 	return 0
 }
 
-// asBefore undoes every mode that a full-screen program sets: alternate screen,
-// cursor, mouse, focus, paste, keyboard, synchronized output, colours.
-const asBefore = "\x1b[?2026l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l" +
+// resetModes undoes every mode that a full-screen program sets: alternate screen, cursor, mouse,
+// focus, paste, keyboard, synchronized output, colours.
+const resetModes = "\x1b[?2026l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l" +
 	"\x1b[<u\x1b[>4m\x1b[?1049l\x1b[?25h\x1b[0m\r"
 
-// account keeps a report of what the runtime wrote, and returns the line for the
-// operator.
+// account writes a report about the runtime's output, and returns a line for the operator.
 func (t task) account(text string, now time.Time) string {
 	const restartNote = "what was stored is kept; start it again to go on\n"
 	if strings.TrimSpace(text) == "" {
@@ -157,10 +154,9 @@ func prune(dir string) error {
 	return nil
 }
 
-// Report returns what may be kept of the text of a crash: why, where, and the
-// stacks with names and lines. The words of a panic are left out unless they are
-// the runtime's own, and so are the arguments of calls: both may hold what a
-// server sent.
+// Report returns the safe parts of the text of a crash: why, where, and the stacks with names and
+// lines. Panic messages are left out unless they are the runtime's own, and so are the arguments of
+// calls: both may hold data of a server.
 func Report(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
@@ -189,7 +185,7 @@ func Report(text string) string {
 	return b.String()
 }
 
-// callName returns the function of a line of a stack, without its arguments.
+// callName returns the function in a line of a stack, without its arguments.
 func callName(line string) (string, bool) {
 	if by, ok := strings.CutPrefix(line, "created by "); ok {
 		return "created by " + strings.TrimSpace(by), plainName(by)
@@ -201,8 +197,8 @@ func callName(line string) (string, bool) {
 	return line[:at], true
 }
 
-// plainName reports whether s looks like a function of the program, and not like
-// words: those have blanks.
+// plainName reports whether s looks like the name of a function, and not like text, which has
+// blanks.
 func plainName(s string) bool {
 	first, rest, _ := strings.Cut(s, " in goroutine ")
 	return strings.Contains(first, ".") && !strings.ContainsAny(first, " \"'{}\x1b") && len(first) < 300 && !strings.ContainsAny(rest, "\"'\x1b")

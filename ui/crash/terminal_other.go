@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// readTerminal reads nothing: the console undoes its modes when the program ends.
+// readTerminal reads nothing: the console restores its modes when the program ends.
 func readTerminal(*os.File) (json.RawMessage, error) { return nil, nil }
 
 func restoreTerminal(*os.File, json.RawMessage) {}

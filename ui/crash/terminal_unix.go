@@ -19,7 +19,7 @@ func readTerminal(f *os.File) (json.RawMessage, error) {
 	return json.Marshal(state)
 }
 
-// restoreTerminal does what it can: a failure can be told to no caller.
+// restoreTerminal ignores errors: no caller could handle them.
 func restoreTerminal(f *os.File, kept json.RawMessage) {
 	var state unix.Termios
 	if json.Unmarshal(kept, &state) == nil {
@@ -27,13 +27,13 @@ func restoreTerminal(f *os.File, kept json.RawMessage) {
 	}
 }
 
-// ignoreSignals makes the monitor outlive what ends the program. A process in
-// the background that sets a terminal would be stopped by SIGTTOU.
+// ignoreSignals makes the monitor survive the signals that end the program. SIGTTOU would stop a
+// background process that changes a terminal.
 func ignoreSignals() {
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGTTOU, syscall.SIGPIPE)
 }
 
-// apart puts the monitor into a process group of its own. When the program leads
-// the terminal's session, its death sends SIGHUP to its group, and a monitor that
-// has just been started does not ignore that yet.
+// apart puts the monitor into a process group of its own. If the program leads the terminal's
+// session, its death sends SIGHUP to its group, and a monitor that was just started does not ignore
+// that yet.
 func apart() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

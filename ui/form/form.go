@@ -1,6 +1,5 @@
-// Package form is the model of a form that is made from the schema of an event
-// type: what was filled in, what of it is sent, and what is wrong with it. It
-// draws nothing and sends nothing.
+// Package form is the model of a form for the arguments of an event type, made from its schema: the
+// input, the arguments that it yields, and its problems. It draws nothing and sends nothing.
 package form
 
 import (
@@ -14,40 +13,38 @@ import (
 	"eventdeck/host/trust"
 )
 
-// Entry is one line of a form: a field that is filled in, or the heading of a
-// section.
+// Entry is one line of a form: an input field, or the heading of a section.
 type Entry struct {
 	schema.Field
-	Depth   int  // sections around it
-	Heading bool // of a section: nothing is filled in here
+	Depth   int  // number of enclosing sections
+	Heading bool // the heading of a section, which takes no input
 
-	made   schema.Field // as the schema wants it, whatever was loaded into it
+	made   schema.Field // the field of the schema, before a value was loaded
 	state  state
 	text   string
-	picked []int  // the chosen ones, in the order in which they are sent
-	means  string // what a moment in words stands for
+	picked []int  // indexes of the picked choices, in the order in which they are sent
+	means  string // the moment that a relative text means
 	now    func() time.Time
 }
 
 type state uint8
 
 const (
-	unset state = iota // left alone: not sent
+	unset state = iota // no input: not sent
 	filled
 	null
 )
 
-// Model is a form and what was filled in.
+// Model is a form with its input.
 type Model struct {
 	typ     event.Type
 	entries []*Entry
-	extra   []member // of loaded arguments: what no field has
+	extra   []member // loaded arguments without a field
 	base    string   // the arguments that were loaded last
 }
 
-// New returns an empty form for a type. A type without a usable schema has one
-// entry, which is the JSON of all arguments. Now is the clock for moments that
-// are written relative to it.
+// New returns an empty form for a type. A type without a usable schema has one entry, which is the
+// JSON of all arguments. now is the clock for relative moments.
 func New(t event.Type, now func() time.Time) *Model {
 	m := &Model{typ: t}
 	m.add(schema.Fields(t), 0, now)
@@ -83,8 +80,8 @@ func (m *Model) Entries() []*Entry { return m.entries }
 // Type returns the event type that the form is for.
 func (m *Model) Type() event.Type { return m.typ }
 
-// Extra are the loaded arguments that no field has, as JSON; nil if there are
-// none. They are sent as they were.
+// Extra returns the loaded arguments without a field, as JSON; nil if there are none. They are sent
+// unchanged.
 func (m *Model) Extra() json.RawMessage {
 	if len(m.extra) == 0 {
 		return nil
@@ -106,25 +103,25 @@ func (m *Model) Dirty() bool {
 	return string(m.JSON()) != m.base
 }
 
-// Chooses reports whether the entry is filled in by choosing, not by writing.
+// Chooses reports whether the input of the entry is a choice, not a text.
 func (e *Entry) Chooses() bool { return len(e.Choices) > 0 }
 
 // Lines reports whether the text may have several lines.
 func (e *Entry) Lines() bool { return e.Kind == schema.FieldList || e.Kind == schema.FieldJSON }
 
-// Set reports whether something was filled in, null included.
+// Set reports whether the entry has input, null included.
 func (e *Entry) Set() bool { return e.state != unset }
 
 // Null reports whether null is sent.
 func (e *Entry) Null() bool { return e.state == null }
 
-// Text is what was written.
+// Text returns the input text.
 func (e *Entry) Text() string { return e.text }
 
-// Means is the moment for which the text stands; "" if it stands for itself.
+// Means returns the moment that a relative text means; "" for other texts.
 func (e *Entry) Means() string { return e.means }
 
-// Write fills the entry in. Nothing written is nothing sent.
+// Write sets the text of the entry. An empty text is not sent.
 func (e *Entry) Write(text string) {
 	e.text, e.means, e.state = text, "", filled
 	if strings.TrimSpace(text) == "" {
@@ -137,13 +134,13 @@ func (e *Entry) Write(text string) {
 	}
 }
 
-// Clear leaves the entry as if it had never been touched.
+// Clear removes the input of the entry.
 func (e *Entry) Clear() {
 	e.Field = e.made
 	e.text, e.means, e.picked, e.state = "", "", nil, unset
 }
 
-// SetNull sends null, where the schema takes it.
+// SetNull makes null the input, if the schema accepts it.
 func (e *Entry) SetNull() {
 	if e.Nullable {
 		e.Clear()
@@ -151,7 +148,7 @@ func (e *Entry) SetNull() {
 	}
 }
 
-// TurnNull sends null where the schema takes it, or takes it back.
+// TurnNull toggles between null, if the schema accepts it, and no input.
 func (e *Entry) TurnNull() {
 	if e.Null() {
 		e.Clear()
@@ -160,12 +157,11 @@ func (e *Entry) TurnNull() {
 	}
 }
 
-// Picked reports whether a choice is chosen.
+// Picked reports whether a choice is picked.
 func (e *Entry) Picked(i int) bool { return slices.Contains(e.picked, i) }
 
-// Pick chooses: the one choice, or one more of several; a choice that was chosen
-// is taken back. Several are sent in the order of the schema; what was loaded in another
-// order keeps it.
+// Pick picks a choice, the only one or one of several, or unpicks a picked one. Several are sent in
+// the order of the schema, except that loaded ones keep their order.
 func (e *Entry) Pick(i int) {
 	if i < 0 || i >= len(e.Choices) {
 		return
@@ -189,8 +185,7 @@ func (e *Entry) Pick(i int) {
 	}
 }
 
-// DefaultChoice returns the choice that the server takes when nothing is sent,
-// -1 if it is not known.
+// DefaultChoice returns the choice that is the default of the server, -1 if it is unknown.
 func (e *Entry) DefaultChoice() int {
 	return slices.IndexFunc(e.Choices, func(c schema.Choice) bool { return e.Default != nil && same(c.Value, e.Default) })
 }

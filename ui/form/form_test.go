@@ -160,7 +160,7 @@ func sameArgs(t *testing.T, m *Model, want string) {
 	}
 }
 
-func TestATypeWithoutASchemaIsJSON(t *testing.T) {
+func TestTypeWithoutSchemaIsJSON(t *testing.T) {
 	for _, schema := range []string{``, `true`, `{"type":"object"}`, `[]`} {
 		m := model(schema)
 		wantJSON(t, m, `{}`)
@@ -231,7 +231,7 @@ func TestDuration(t *testing.T) {
 	}
 }
 
-// Whatever a schema says, arguments that are loaded are sent as they were.
+// With any schema, loaded arguments are sent unchanged.
 func FuzzLoad(f *testing.F) {
 	f.Add([]byte(incident), []byte(`{"team":"core","where":{"zone":null},"tags":["a","a"],"n":""}`))
 	f.Add([]byte(`{"properties":{"a":{"type":"array","items":{"enum":["x","y","z"]}}}}`), []byte(`{"a":["z","x"]}`))

@@ -11,9 +11,8 @@ import (
 	"eventdeck/host/trust"
 )
 
-// Load fills the form in with arguments. A value that does not fit its field
-// stands there as JSON and is complained about; members that no field has are
-// kept and sent.
+// Load sets the input to the arguments. A value that does not match its field becomes JSON text
+// with a problem; members without a field are kept and sent.
 //
 // Errors: those of [event.CanonicalArgs]; the form is left as it was.
 func (m *Model) Load(args []byte) error {
@@ -59,7 +58,7 @@ func (m *Model) find(path []string) *Entry {
 	return nil
 }
 
-// load fills one entry in with a value.
+// load sets the input of one entry to a value.
 func (e *Entry) load(v json.RawMessage) {
 	e.Clear()
 	var s string
@@ -74,7 +73,7 @@ func (e *Entry) load(v json.RawMessage) {
 	case (e.Kind == schema.FieldInteger || e.Kind == schema.FieldNumber) && isNumber(string(v)):
 		e.Write(string(v))
 	default:
-		e.Kind, e.Choices = schema.FieldJSON, nil // the field cannot show it as its own kind
+		e.Kind, e.Choices = schema.FieldJSON, nil // the kind of the field cannot show the value
 		e.Hint = trust.Untrusted("JSON")
 		e.Write(indented(v))
 	}
@@ -87,8 +86,8 @@ func (e *Entry) loadOne(v json.RawMessage) bool {
 }
 
 func (e *Entry) loadMany(v json.RawMessage) bool {
-	var values []json.RawMessage
-	if json.Unmarshal(v, &values) != nil || len(values) == 0 {
+	values, ok := elements(v)
+	if !ok {
 		return false
 	}
 	var picked []int
@@ -103,9 +102,15 @@ func (e *Entry) loadMany(v json.RawMessage) bool {
 	return true
 }
 
+// elements returns the elements of an array that is not empty.
+func elements(v json.RawMessage) (values []json.RawMessage, ok bool) {
+	err := json.Unmarshal(v, &values)
+	return values, err == nil && len(values) > 0
+}
+
 func (e *Entry) loadLines(v json.RawMessage) bool {
-	var values []json.RawMessage
-	if json.Unmarshal(v, &values) != nil || len(values) == 0 {
+	values, ok := elements(v)
+	if !ok {
 		return false
 	}
 	var lines []string
@@ -152,8 +157,8 @@ type object struct {
 
 func (o *object) put(path []string, v json.RawMessage) { o.section(path).value = v }
 
-// section returns the node at a path and makes it if it is not there. What was a
-// leaf on the way becomes an object.
+// section returns the node at a path, which it makes if necessary. Leaves on the way become
+// objects.
 func (o *object) section(path []string) *object {
 	if len(path) == 0 {
 		return o

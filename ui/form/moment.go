@@ -10,7 +10,7 @@ var errNegative = errors.New("a duration cannot be less than nothing")
 
 func isMoment(format string) bool { return format == "date-time" || format == "date" }
 
-// isWritten reports whether text is already spelled as the format wants.
+// isWritten reports whether text is in the format already.
 func isWritten(text, format string) bool {
 	layout := time.RFC3339Nano
 	if format == "date" {
@@ -20,9 +20,9 @@ func isWritten(text, format string) bool {
 	return err == nil
 }
 
-// moment reads a moment as people write it: now, -1h, now+30m, today, yesterday,
-// 14:05, 2026-03-14, 2026-03-14 14:05, in the zone of now. It returns the
-// spelling that the format wants. It fails for what is spelled so already.
+// moment reads a moment as people write it: now, -1h, now+30m, today, yesterday, 14:05, 2026-03-14,
+// 2026-03-14 14:05, in the zone of now. It returns the moment in the format, and false for a text
+// that is in the format already.
 func moment(text, format string, now time.Time) (string, bool) {
 	text = strings.ToLower(strings.TrimSpace(text))
 	t, ok := readMoment(text, now)

@@ -13,14 +13,14 @@ import (
 	"eventdeck/host/trust/strict"
 )
 
-// Errors of what was written into a field.
+// Errors of the text of a field.
 var (
 	errNumber = errors.New("not a number")
 	errObject = errors.New("arguments are an object: {…}")
 	errMoment = errors.New("not a moment: write 2026-03-14T14:00:00Z, 14:00, now, -1h or +30m")
 )
 
-// value returns what the entry sends. It is not sent if ok is false.
+// value returns the value that the entry sends; ok is false if it sends none.
 func (e *Entry) value() (v json.RawMessage, ok bool, err error) {
 	switch {
 	case e.state == null:
@@ -28,7 +28,7 @@ func (e *Entry) value() (v json.RawMessage, ok bool, err error) {
 	case e.state == unset && !e.Required:
 		return nil, false, nil
 	case e.state == unset && e.Default != nil:
-		return e.Default, true, nil // a required member must be there, also with its default
+		return e.Default, true, nil // a required member is sent even with its default
 	case e.state == unset && e.Kind == schema.FieldEnum && len(e.Choices) == 1:
 		return e.Choices[0].Value, true, nil
 	case e.state == unset:
@@ -114,8 +114,7 @@ func jsonText(text string) (json.RawMessage, error) {
 	return b.Bytes(), nil
 }
 
-// JSON returns the arguments as they would be sent. What is wrongly filled in is
-// left out: see [Model.Problems].
+// JSON returns the arguments as they would be sent, without invalid input: see [Model.Problems].
 func (m *Model) JSON() json.RawMessage {
 	var o object
 	for _, x := range m.extra {
@@ -140,15 +139,15 @@ func (m *Model) JSON() json.RawMessage {
 	return o.json()
 }
 
-// Problem is something wrong with what was filled in.
+// Problem is a problem with the input.
 type Problem struct {
 	Entry   *Entry // nil: the arguments as a whole
 	Text    string // safe to print
-	Missing bool   // nothing was filled in yet where something must be
+	Missing bool   // a required entry has no input yet
 }
 
-// Problems says what keeps the arguments from being accepted, by what was
-// written and by the schema of the type.
+// Problems returns the reasons why the arguments would not be accepted: invalid input, and
+// violations of the schema.
 func (m *Model) Problems() []Problem {
 	var found []Problem
 	wrong := map[*Entry]bool{}
@@ -179,8 +178,8 @@ func (m *Model) Problems() []Problem {
 	return found
 }
 
-// Named returns the entry that a server's complaint is about: field is the name
-// or pointer that it gave. It is nil if no entry is meant.
+// Named returns the entry for the name or JSON pointer of a field in a server's error, nil if there
+// is none.
 func (m *Model) Named(field string) *Entry {
 	if e := m.at(field); e != nil {
 		return e
@@ -194,7 +193,7 @@ func (m *Model) Named(field string) *Entry {
 	return nil
 }
 
-// at returns the entry that holds the place of a JSON pointer.
+// at returns the entry at a JSON pointer, or above it.
 func (m *Model) at(pointer string) *Entry {
 	if len(m.entries) == 1 && len(m.entries[0].Path) == 0 {
 		return m.entries[0]

@@ -14,15 +14,15 @@ import (
 	"eventdeck/host/trust/scan"
 )
 
-// answersMax bounds the runs of which a report has the answers; the newest are taken.
+// answersMax bounds the answers in a report; it has the newest.
 const answersMax = 100
 
-// Runs finds the runs of reactions. A [react.Control] does.
+// Runs returns runs of reactions, as [react.Control] does.
 type Runs interface {
 	Runs(ctx context.Context, q react.Query) ([]react.Run, error)
 }
 
-// findAnswers finds what models and agents answered about the entries.
+// findAnswers finds the answers of models and agents about the entries.
 func (r *Report) findAnswers(ctx context.Context, runs Runs) error {
 	if runs == nil || len(r.Entries) == 0 {
 		return nil
@@ -44,7 +44,7 @@ func (r *Report) findAnswers(ctx context.Context, runs Runs) error {
 			r.Answers = append(r.Answers, run)
 		}
 	}
-	slices.Reverse(r.Answers) // the oldest first, as the timeline
+	slices.Reverse(r.Answers) // the oldest first, like the timeline
 	return nil
 }
 
@@ -81,7 +81,7 @@ func (r *Report) answers(p *page) {
 	}
 }
 
-// sealedAnswer hands an answer on as data. rand may be nil.
+// sealedAnswer returns an answer in an envelope. rand may be nil.
 func sealedAnswer(run *react.Run, rand io.Reader) ([]byte, error) {
 	text, err := json.Marshal(run.Result.Answer)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"eventdeck/host/trust"
 )
 
-// finished are runs of reactions, or why they cannot be read.
+// finished is a [Runs] with fixed results.
 type finished struct {
 	runs []react.Run
 	err  error
@@ -21,7 +21,7 @@ type finished struct {
 
 func (f finished) Runs(context.Context, react.Query) ([]react.Run, error) { return f.runs, f.err }
 
-func TestAReportHasWhatModelsAnsweredAboutItsRecords(t *testing.T) {
+func TestReportHasAnswersOfModels(t *testing.T) {
 	at := time.Date(2026, 7, 28, 12, 0, 0, 0, time.UTC)
 	log := stored(t, 2, 2)
 	about := func(seq uint64, answer string) react.Run {

@@ -10,21 +10,20 @@ import (
 	"eventdeck/host/trust/strict"
 )
 
-// Difference is a place at which two events are not alike.
+// Difference is a value in which two events differ.
 type Difference struct {
-	Path   trust.Text // as in a filter; what stands around the payload has no dot
+	Path   trust.Text // as in a filter; outside of the payload without a dot
 	A, B   trust.Text
 	HasA   bool
 	HasB   bool
-	Around bool // it is not of the payload
+	Around bool // outside of the payload
 }
 
-// leavesMax bounds the values of one payload that are compared.
+// leavesMax bounds the compared values of one payload.
 const leavesMax = 5_000
 
-// Compare returns what differs between two records: first what stands around the
-// payloads, then their values in the order of the first one. alike counts the values
-// that both have.
+// Compare returns the differences between two records: first those outside of the payloads, then
+// those of their values, in the order of the first payload. alike counts the equal values.
 func Compare(a, b *event.Record) (differs []Difference, alike int) {
 	around := func(name string, x, y trust.Text) {
 		if x != y {
@@ -62,10 +61,10 @@ func Compare(a, b *event.Record) (differs []Difference, alike int) {
 	return differs, alike
 }
 
-// leaf is a value of a payload that holds no others, as it is spelled there.
+// leaf is a value of a payload without members or elements, as it is spelled there.
 type leaf struct{ path, value string }
 
-// leavesOf takes a payload apart; one that is no JSON is one value.
+// leavesOf returns the leaves of a payload; one that is not JSON is one leaf.
 func leavesOf(r *event.Record) []leaf {
 	data := r.Data
 	if len(data) == 0 {
@@ -76,7 +75,7 @@ func leavesOf(r *event.Record) []leaf {
 	return out
 }
 
-// depthMax bounds how deep payloads are taken apart.
+// depthMax bounds the depth of the leaves.
 const depthMax = 32
 
 func collect(raw []byte, path string, out *[]leaf, depth int) {
@@ -110,5 +109,6 @@ func collect(raw []byte, path string, out *[]leaf, depth int) {
 // elementsOf returns the elements of an array.
 func elementsOf(raw []byte) ([]json.RawMessage, bool) {
 	var list []json.RawMessage
-	return list, json.Unmarshal(raw, &list) == nil
+	err := json.Unmarshal(raw, &list)
+	return list, err == nil
 }

@@ -1,7 +1,6 @@
-// Package incidents puts together what belongs to an incident: records that share a
-// value, in order of time and in lanes; repeats folded into one; the most frequent
-// values of a field; what differs between two events; and the report. It draws nothing
-// and asks servers for nothing.
+// Package incidents collects the records of an incident: those that share a value, in order of time
+// and in lanes; folded repeats; the most frequent values of a field; differences between two
+// events; and the report. It draws nothing and sends nothing to servers.
 package incidents
 
 import (
@@ -18,30 +17,30 @@ import (
 	"eventdeck/host/trust"
 )
 
-// Log is what is read of what is stored.
+// Log is the part of the log that this package reads.
 type Log interface {
 	Get(seq uint64) (event.Record, error)
 	Search(ctx context.Context, match func(*event.Record) bool, before uint64, page func(eventlog.Found) bool) error
 }
 
-// Entry is one record as a list, a lane or a report tells it.
+// Entry is one record in a list, a lane or a report.
 type Entry struct {
 	Seq      uint64
 	Kind     event.Kind
-	At       time.Time // see [TimeOf]
-	Said     bool      // the server said At
+	At       time.Time // see [timeOf]
+	Said     bool      // At is from the server
 	Server   string
 	Type     trust.Text
-	Severity trust.Text // the sender's word, "" if there is none
+	Severity trust.Text // of the sender, "" if there is none
 	Summary  trust.Text
 	Gap      *event.Gap // of gaps
-	Flags    []string   // what was noticed in the payload
+	Flags    []string   // of the scanner
 }
 
-// EntryOf makes the entry of a record.
-func EntryOf(r *event.Record) Entry {
+// entryOf returns the entry of a record.
+func entryOf(r *event.Record) Entry {
 	e := Entry{Seq: r.Seq, Kind: r.Kind, Server: r.Server, Type: r.Type, Gap: r.Gap, Flags: r.Flags}
-	e.At, e.Said = TimeOf(r)
+	e.At, e.Said = timeOf(r)
 	switch {
 	case r.Kind == event.KindRejected:
 		e.Summary = r.Reason
@@ -53,10 +52,9 @@ func EntryOf(r *event.Record) Entry {
 	return e
 }
 
-// TimeOf returns when a record belongs: when it occurred, as the server says, or when it
-// was received where the server says nothing that can be, which said tells. What occurred
-// cannot be later than what was received.
-func TimeOf(r *event.Record) (at time.Time, said bool) {
+// timeOf returns the time of a record: the server's, or when it was received if the server's is
+// missing or later than that. said reports whether it is the server's.
+func timeOf(r *event.Record) (at time.Time, said bool) {
 	at, err := time.Parse(time.RFC3339Nano, r.Timestamp.Raw())
 	if err != nil || at.After(r.ReceivedAt) {
 		return r.ReceivedAt.UTC(), false
@@ -64,30 +62,29 @@ func TimeOf(r *event.Record) (at time.Time, said bool) {
 	return at.UTC(), true
 }
 
-// EntriesMax bounds the entries of one search; what is older is counted.
+// EntriesMax bounds the entries of one search; older records are only counted.
 const EntriesMax = 10_000
 
-// Finder looks through the whole log, newest first, in steps. One goroutine at a time may
-// use it.
+// Finder searches the whole log, newest first, in steps. One goroutine at a time may use it.
 type Finder struct {
 	log    Log
 	match  func(*event.Record) bool
-	before uint64 // everything from here on was examined; 0: nothing was
+	before uint64 // records from here on were examined; 0: none
 	kept   int
 
-	Hits     int    // so far, those beyond [EntriesMax] counted
+	Hits     int    // so far, including those beyond [EntriesMax]
 	Examined uint64 // records examined so far
-	End      bool   // nothing is older
+	End      bool   // all records were examined
 }
 
-// NewFinder looks for the records that match, which is called from several goroutines at
+// NewFinder returns a finder of the records that match. match is called from several goroutines at
 // once.
 func NewFinder(log Log, match func(*event.Record) bool) *Finder {
 	return &Finder{log: log, match: match}
 }
 
-// Next looks at about so many records more, and returns the entries that it found, the
-// newest first. The first time it returns as soon as it has found something.
+// Next examines about most further records, and returns the entries that it found, the newest
+// first. The first call returns as soon as it has found an entry.
 //
 // Errors: the cause of ctx, those of the store.
 func (f *Finder) Next(ctx context.Context, most uint64) (found []Entry, err error) {
@@ -107,15 +104,15 @@ func (f *Finder) Next(ctx context.Context, most uint64) (found []Entry, err erro
 				return false
 			}
 			f.kept++
-			found = append(found, EntryOf(&r))
+			found = append(found, entryOf(&r))
 		}
 		return p.Examined < most && !(atOnce && len(found) > 0)
 	})
 	return found, cmp.Or(failed, err)
 }
 
-// All returns the entries that match in order of time, and how many there are, which
-// is more than the entries where those beyond [EntriesMax] were left out.
+// All returns the matching entries in order of time, and the number of hits, including those beyond
+// [EntriesMax].
 //
 // Errors: those of [Finder.Next].
 func All(ctx context.Context, log Log, match func(*event.Record) bool) (entries []Entry, hits int, err error) {
@@ -131,7 +128,7 @@ func All(ctx context.Context, log Log, match func(*event.Record) bool) (entries 
 	return entries, f.Hits, nil
 }
 
-// Sort puts entries in order of time; those of one moment as they were stored.
+// Sort sorts entries by time, and those of one moment by sequence number.
 func Sort(entries []Entry) {
 	slices.SortFunc(entries, func(a, b Entry) int {
 		return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Seq, b.Seq))

@@ -13,7 +13,7 @@ import (
 	"eventdeck/store/storetest"
 )
 
-// stored is a log of n events, of which every step-th has the incident INC-7.
+// stored returns a log of n events; every step-th has the incident INC-7.
 func stored(t testing.TB, n, step int) *eventlog.Log {
 	t.Helper()
 	s := storetest.Open(t)
@@ -64,13 +64,12 @@ func TestFinderFindsAllInSteps(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := NewFinder(log, following(t).Match).Next(ctx, 1_000); err == nil {
-		t.Error("it looks on although it was cancelled")
+		t.Error("it searches although it was cancelled")
 	}
 }
 
-// BenchmarkRelated looks for what shares an id in a million stored events, of which the
-// newest that has it is 125,000 records back: its first part, and all of it in the steps of
-// the screen.
+// BenchmarkRelated searches a million stored events for those with an id, the newest of them
+// 125,000 records back: for the first one, and for all in the steps of the screen.
 func BenchmarkRelated(b *testing.B) {
 	log, match := stored(b, 1_000_000, 125_000), following(b).Match
 	first := func(f *Finder) bool { return f.Hits > 0 }
@@ -88,7 +87,7 @@ func BenchmarkRelated(b *testing.B) {
 	}
 }
 
-// Entries at their bound; what is beyond it is counted.
+// Entries are bounded; those beyond the bound are counted.
 func TestEntriesAreBounded(t *testing.T) {
 	log := stored(t, EntriesMax+50, 1)
 	all, hits, err := All(t.Context(), log, following(t).Match)

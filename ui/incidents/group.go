@@ -9,15 +9,14 @@ import (
 	"eventdeck/host/trust"
 )
 
-// Lane is the entries of one type of one server, in order of time.
+// Lane has the entries of one type of one server, in order of time.
 type Lane struct {
 	Server  string
 	Type    trust.Text
-	Entries []int // places in what [Lanes] was given
+	Entries []int // indexes in the argument of [Lanes]
 }
 
-// Lanes parts entries that are in order of time into lanes, the one that begins first at
-// the top.
+// Lanes groups entries in order of time into lanes, in order of their first entries.
 func Lanes(entries []Entry) []Lane {
 	type key struct {
 		server string
@@ -38,19 +37,19 @@ func Lanes(entries []Entry) []Lane {
 	return lanes
 }
 
-// Run is entries in a row that say the same.
-type Run struct{ First, Last int } // places in what [Fold] was given
+// Run is a run of consecutive equal entries.
+type Run struct{ First, Last int } // indexes in the argument of [Fold]
 
-// Count is how many entries the run has.
+// Count returns the number of entries.
 func (r Run) Count() int { return r.Last - r.First + 1 }
 
-// Span is how long a run of entries lasts.
+// Span returns the time from the first to the last entry.
 func (r Run) Span(entries []Entry) time.Duration {
 	return entries[r.Last].At.Sub(entries[r.First].At)
 }
 
-// Fold puts together entries in a row that say the same: of one server and type, with
-// equal severity and summary. Gaps and refusals stay alone.
+// Fold groups consecutive equal entries: events of one server and type, with equal severity and
+// summary. Gaps and refusals are not grouped.
 func Fold(entries []Entry) []Run {
 	var runs []Run
 	for i := range entries {
@@ -74,7 +73,7 @@ type Value struct {
 	Count int
 }
 
-// valuesMax bounds the different values that are counted apart.
+// valuesMax bounds the values that are counted separately.
 const valuesMax = 20_000
 
 // Tally counts values. The zero Tally is empty; one goroutine at a time may use it.
@@ -82,10 +81,10 @@ type Tally struct {
 	counts  map[trust.Text]int
 	Records int // with or without a value
 	Without int // records without a value
-	Other   int // records whose value came after so many others that it is not counted apart
+	Other   int // records with values beyond valuesMax
 }
 
-// Add counts the value of one record; has is false where it has none.
+// Add counts the value of one record; has is false if it has none.
 func (t *Tally) Add(value trust.Text, has bool) {
 	t.Records++
 	if !has {
@@ -102,7 +101,7 @@ func (t *Tally) Add(value trust.Text, has bool) {
 	t.counts[value]++
 }
 
-// Top returns the most frequent values, at most so many, and how many there are.
+// Top returns the most frequent values, at most most, and the number of distinct ones.
 func (t *Tally) Top(most int) (top []Value, distinct int) {
 	for text, n := range t.counts {
 		top = append(top, Value{text, n})

@@ -9,14 +9,14 @@ import (
 	"eventdeck/host/trust"
 )
 
-// idNames are the members that say what an event belongs to, in lower case without
+// idNames are the names of members that say what an event belongs to, in lower case without
 // separators; the best first.
 var idNames = []string{"incident", "incidentid", "incidentkey", "case", "caseid", "ticket", "ticketid", "issue", "issueid", "traceid", "trace", "correlationid", "requestid", "orderid", "order", "deploy", "deployid", "about", "reason"}
 
-// idBytes bounds the payloads in which an id is looked for.
+// idBytes bounds the payloads that are searched for ids.
 const idBytes = 64 << 10
 
-// incidentNames is how many of idNames name an incident itself.
+// incidentNames is how many of idNames are names of an incident itself.
 const incidentNames = 3
 
 // idsMax bounds the values of one event that [IDsOf] returns.
@@ -28,10 +28,9 @@ type ID struct {
 	Text trust.Text
 }
 
-// IDsOf returns the values that may say what an event belongs to, the likeliest first and
-// each once: members with one of the usual names, then those whose name ends with id. clear
-// tells that the first one is meant: there is no other, or it alone is named as an
-// incident's.
+// IDsOf returns the values that may say what an event belongs to, the likeliest first and each
+// once: members with one of the usual names, then those whose name ends with id. clear reports
+// whether the first one is unambiguous: the only one, or the only one of an incident.
 func IDsOf(r *event.Record) (ids []ID, clear bool) {
 	if r.Kind != event.KindEvent || len(r.Data) > idBytes {
 		return nil, false
@@ -52,14 +51,14 @@ func IDsOf(r *event.Record) (ids []ID, clear bool) {
 			}
 			ids, ranks = slices.Delete(ids, same, same+1), slices.Delete(ranks, same, same+1)
 		}
-		at, _ := slices.BinarySearch(ranks, rank+1) // behind those that are as good
+		at, _ := slices.BinarySearch(ranks, rank+1) // after those of the same rank
 		ids, ranks = slices.Insert(ids, at, ID{Path: trust.Untrusted(l.path), Text: text}), slices.Insert(ranks, at, rank)
 	}
 	named, _ := slices.BinarySearch(ranks, incidentNames)
 	return ids[:min(len(ids), idsMax)], len(ids) == 1 || named == 1
 }
 
-// idRank tells how good a member is as an id, by the last name of its path.
+// idRank ranks a member as an id, by the last name of its path; lower is better.
 func idRank(path string) int {
 	name := path[strings.LastIndexByte(path, '.')+1:]
 	name, _, _ = strings.Cut(name, "[")
@@ -78,7 +77,7 @@ func idRank(path string) int {
 	return len(idNames) + 2
 }
 
-// usable reports whether a text is short enough for an id, without blanks.
+// usable reports whether a text can be an id: short and without blanks.
 func usable(t trust.Text) bool {
 	text := t.Raw()
 	return text != "" && len(text) <= 128 && !strings.ContainsAny(text, " \t\r\n")

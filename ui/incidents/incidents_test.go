@@ -13,7 +13,7 @@ import (
 
 var noon = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 
-func TestOneRuleForTimes(t *testing.T) {
+func TestTimeOf(t *testing.T) {
 	for said, want := range map[string]struct {
 		at  time.Time
 		yes bool
@@ -24,14 +24,14 @@ func TestOneRuleForTimes(t *testing.T) {
 		"yesterday":                 {noon, false},
 		"":                          {noon, false},
 	} {
-		at, yes := TimeOf(&event.Record{ReceivedAt: noon, Timestamp: trust.Untrusted(said)})
+		at, yes := timeOf(&event.Record{ReceivedAt: noon, Timestamp: trust.Untrusted(said)})
 		if !at.Equal(want.at) || yes != want.yes {
 			t.Errorf("%q: %v, %v", said, at, yes)
 		}
 	}
 }
 
-// entries of one letter each: equal letters say the same.
+// entries returns one entry for each letter; equal letters are equal entries.
 func entries(letters string) (out []Entry) {
 	for i, c := range letters {
 		out = append(out, Entry{Seq: uint64(i + 1), Kind: event.KindEvent, At: noon.Add(time.Duration(i) * time.Second), Server: "pager", Summary: trust.Untrusted(string(c))})
@@ -39,7 +39,7 @@ func entries(letters string) (out []Entry) {
 	return out
 }
 
-func TestFoldPutsEqualSummariesInARowTogether(t *testing.T) {
+func TestFoldGroupsConsecutiveEqualEntries(t *testing.T) {
 	all := entries("aabaaac")
 	all[6].Kind = event.KindGap
 	all = append(all, all[6])
@@ -86,7 +86,7 @@ func TestTallyIsBounded(t *testing.T) {
 	}
 }
 
-func TestNothingActsInMarkdown(t *testing.T) {
+func TestMarkdownIsEscaped(t *testing.T) {
 	for text, want := range map[string]string{
 		"a | b":                       `a \| b`,
 		"# <img src=x> [a](http://b)": `\# \<img src=x\> \[a\](http\://b)`,
@@ -100,7 +100,7 @@ func TestNothingActsInMarkdown(t *testing.T) {
 	}
 }
 
-func TestCompareGoesIntoPayloads(t *testing.T) {
+func TestCompareDescendsIntoPayloads(t *testing.T) {
 	a := &event.Record{Kind: event.KindEvent, Server: "pager", Data: []byte(`{"n":1,"user":{"name":"x","tags":["a","b"]},"same":true}`)}
 	b := &event.Record{Kind: event.KindEvent, Server: "chat", Data: []byte(`{"user":{"tags":["a","c"]},"same": true,"new":null}`)}
 	differs, alike := Compare(a, b)
@@ -119,8 +119,8 @@ func TestCompareGoesIntoPayloads(t *testing.T) {
 	}
 }
 
-// The likeliest id comes first, each value once; of several it is clear which one is meant
-// only where a single one is named as an incident's.
+// The likeliest id comes first, each value once; several are unambiguous only if a single one is an
+// incident's.
 func TestIDsOf(t *testing.T) {
 	for data, want := range map[string]string{
 		`{"incidentId":"INC-7","orderId":"O-1","id":"e"}`:                          "INC-7 O-1 e clear",

@@ -10,11 +10,11 @@ import (
 	"eventdeck/host/trust"
 )
 
-// page writes lines until one fails.
+// page writes the lines of a report until one fails.
 type page struct {
 	w     io.Writer
 	zone  *time.Location
-	plain bool // without signs
+	plain bool // without Markdown
 	err   error
 }
 
@@ -26,7 +26,7 @@ func (p *page) heading(level int, text string) {
 	p.line("%s %s\n", strings.Repeat("#", level), text)
 }
 
-// item writes one of a list.
+// item writes an item of a list.
 func (p *page) item(format string, args ...any) {
 	if !p.plain {
 		format = "- " + format
@@ -34,7 +34,7 @@ func (p *page) item(format string, args ...any) {
 	p.line(format, args...)
 }
 
-// note writes the note of the item before.
+// note writes the note of the item before it.
 func (p *page) note(text string) {
 	if p.plain {
 		p.line("Note: %s", text)
@@ -56,7 +56,7 @@ func (p *page) entry(e *Entry, text string) {
 	}
 }
 
-// fenced writes a text that cannot end its own block.
+// fenced writes a text in a block that the text cannot end.
 func (p *page) fenced(text string) {
 	text = strings.TrimRight(text, "\n")
 	if p.plain {
@@ -70,7 +70,7 @@ func (p *page) fenced(text string) {
 	p.line("%stext\n%s\n%s\n", fence, text, fence)
 }
 
-// received marks a time that no server told.
+// received returns the mark of a time that is not from a server.
 func (p *page) received() string {
 	if p.plain {
 		return "received"
@@ -86,7 +86,7 @@ func (p *page) line(format string, args ...any) {
 
 func (p *page) time(t time.Time) string { return t.In(p.zone).Format("2006-01-02 15:04:05") }
 
-// when is the time of an entry.
+// when returns the time of an entry.
 func (p *page) when(e *Entry) string {
 	text := e.At.In(p.zone).Format("2006-01-02 15:04:05.000")
 	if !e.Said {
@@ -95,10 +95,10 @@ func (p *page) when(e *Entry) string {
 	return text
 }
 
-// source says where an entry came from.
+// source returns the server and type of an entry.
 func (p *page) source(e *Entry) string { return p.inert(e.Server) + " " + p.untrusted(e.Type) }
 
-// summary is what an entry tells.
+// summary returns the summary of an entry.
 func (p *page) summary(e *Entry) string {
 	text := p.untrusted(e.Summary)
 	switch {
@@ -120,7 +120,7 @@ func (p *page) untrusted(t trust.Text) string {
 	return p.inert(trust.Line(t).Clip(summaryMax).Plain())
 }
 
-// inert renders a text for one line, in which it cannot act.
+// inert renders a text for one line without markup or control characters.
 func (p *page) inert(text string) string {
 	if p.plain {
 		return trust.Line(trust.Unescaped(text)).Plain()
@@ -128,8 +128,7 @@ func (p *page) inert(text string) string {
 	return inert(text)
 }
 
-// inert escapes what has a meaning in Markdown, so that a text stays a text: no markup,
-// no tags, no links.
+// inert escapes Markdown in a text: no markup, no tags, no links.
 func inert(text string) string {
 	shown := trust.Line(trust.Unescaped(text)).Plain()
 	var b strings.Builder
@@ -142,8 +141,7 @@ func inert(text string) string {
 	return strings.ReplaceAll(b.String(), "www.", `www\.`)
 }
 
-// zoneName is the name of a moment's time zone and its offset: who reads a report may be in
-// another one.
+// zoneName returns the name and offset of a time zone: readers of a report may be in another one.
 func zoneName(t time.Time) string {
 	name := t.Location().String()
 	if t.Location() == time.UTC {

@@ -12,9 +12,9 @@ import (
 	"eventdeck/host/trust"
 )
 
-// The plain report says what the Markdown says, a sentence a line: no table, no list, no
-// escapes, and nothing of a server that could act.
-func TestThePlainReportIsSentences(t *testing.T) {
+// The plain report has the contents of the Markdown, a sentence a line: no table, no list, no
+// escapes, no control characters of a server.
+func TestPlainReportIsSentences(t *testing.T) {
 	log := stored(t, 40, 10)
 	f, err := filter.Parse(filter.ValueTerm(trust.Untrusted("INC-7")), noon)
 	if err != nil {
@@ -53,8 +53,8 @@ func TestThePlainReportIsSentences(t *testing.T) {
 	}
 }
 
-// Who reads a report elsewhere knows the offset of its times.
-func TestTheZoneOfAReportHasItsOffset(t *testing.T) {
+// Readers in other time zones know the offset of the times.
+func TestZoneOfReportHasItsOffset(t *testing.T) {
 	east := time.FixedZone("EAT", 3*60*60)
 	for _, c := range []struct {
 		zone *time.Location

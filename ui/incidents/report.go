@@ -15,43 +15,43 @@ import (
 	"eventdeck/host/trust/scan"
 )
 
-// Report is what is written of an incident.
+// Report is the report of an incident.
 type Report struct {
 	Title   string
-	What    string // which records the timeline has, in our words, as the filter
+	What    string // which records the timeline has, such as a filter; trusted text
 	Made    time.Time
 	Entries []Entry // in order of time
-	Hits    int     // more than the entries where some were left out
+	Hits    int     // number of matching records; more than the entries if there are too many
 	Marks   []Marked
-	Gaps    []Entry        // that fall into the time of the entries
-	Chosen  []event.Record // whose payloads are handed on
-	Answers []react.Run    // with what models and agents answered about the entries
+	Gaps    []Entry        // that overlap the time of the entries
+	Chosen  []event.Record // records with payloads in the report
+	Answers []react.Run    // with answers of models and agents about the entries
 	Zone    *time.Location // of the times; nil means UTC
 	Rand    io.Reader      // of the envelopes; nil means the system's
 }
 
-// Marked is a mark with the record that it stands at.
+// Marked is a mark with its record.
 type Marked struct {
 	event.Mark
 	Entry Entry
 	Gone  bool // the record is not stored any more
 }
 
-// Request says what a report is to hold.
+// Request says what a report is to contain.
 type Request struct {
 	Title   string
 	What    string
-	Match   func(*event.Record) bool // nil: what is marked
-	Marks   []event.Mark             // all that the operator made
-	Chosen  []uint64                 // records whose payloads are handed on, beside those that are marked
+	Match   func(*event.Record) bool // nil: the marked records
+	Marks   []event.Mark             // all marks of the operator
+	Chosen  []uint64                 // further records with payloads, besides the marked ones
 	Zone    *time.Location
 	Made    time.Time
-	Payload bool // the payloads of marked events are handed on
-	Runs    Runs // of reactions; nil: none are known
+	Payload bool // with the payloads of marked events
+	Runs    Runs // of reactions; nil: there are none
 }
 
-// Build reads what a report needs. With a Match it has the marks that stand at records
-// of the timeline or in its time, else all of them.
+// Build reads the records of a report. With a Match the report has the marks at records of the
+// timeline or in its time, else all marks.
 //
 // Errors: the cause of ctx, those of the store.
 func Build(ctx context.Context, log Log, q Request) (*Report, error) {
@@ -61,7 +61,7 @@ func Build(ctx context.Context, log Log, q Request) (*Report, error) {
 		rec, err := log.Get(m.Seq)
 		w := Marked{Mark: m, Gone: err != nil}
 		if err == nil {
-			w.Entry = EntryOf(&rec)
+			w.Entry = entryOf(&rec)
 		}
 		marked = append(marked, w)
 	}
@@ -103,7 +103,7 @@ func Build(ctx context.Context, log Log, q Request) (*Report, error) {
 	return r, nil
 }
 
-// span returns the time of the entries.
+// span returns the times of the first and the last entry.
 func (r *Report) span() (from, to time.Time, ok bool) {
 	if len(r.Entries) == 0 {
 		return from, to, false
@@ -126,7 +126,7 @@ func (r *Report) within(marked []Marked) (in []Marked) {
 	return in
 }
 
-// findGaps finds the gaps that fall into the time of the entries.
+// findGaps finds the gaps that overlap the time of the entries.
 func (r *Report) findGaps(ctx context.Context, log Log) error {
 	from, to, ok := r.span()
 	if !ok {
@@ -143,8 +143,8 @@ func (r *Report) findGaps(ctx context.Context, log Log) error {
 	return err
 }
 
-// window returns the time in which a gap may miss events. An end that is not known is
-// when the gap was seen.
+// window returns the time in which events may be missing. An unknown end is when the gap was
+// stored.
 func window(r *event.Record) (from, to time.Time) {
 	if from = r.Gap.From; from.IsZero() {
 		from = r.ReceivedAt
@@ -155,14 +155,14 @@ func window(r *event.Record) (from, to time.Time) {
 	return from, to
 }
 
-// Markdown writes the report. Text of servers cannot act in it: it is escaped, and
-// payloads stand in envelopes (package handoff). Errors: those of w.
+// Markdown writes the report. Texts of servers are escaped, and payloads are in envelopes (package
+// handoff). Errors: those of w.
 func (r *Report) Markdown(w io.Writer) error {
 	return r.write(&page{w: w, zone: r.Zone})
 }
 
-// Plain writes the report for people who hear it: a sentence a line, without tables and
-// signs. Errors: those of w.
+// Plain writes the report for screen readers: a sentence a line, without tables and markup. Errors:
+// those of w.
 func (r *Report) Plain(w io.Writer) error {
 	return r.write(&page{w: w, zone: r.Zone, plain: true})
 }
@@ -263,8 +263,8 @@ func (r *Report) gaps(p *page) {
 	p.line("")
 }
 
-// section begins a part of the report, and reports whether it has entries; one without says
-// so.
+// section begins a section of the report, and reports whether it has entries. Without entries it
+// writes none.
 func (p *page) section(title string, entries int, none string) bool {
 	p.heading(2, title)
 	if entries == 0 {
@@ -274,7 +274,7 @@ func (p *page) section(title string, entries int, none string) bool {
 	return entries > 0
 }
 
-// quotes begins a part with texts of others.
+// quotes begins a section with texts of others.
 func (p *page) quotes(title, whose string) {
 	p.heading(2, title)
 	p.line("What stands between the delimiters was written by " + whose)
@@ -287,7 +287,7 @@ func (r *Report) payloads(p *page) {
 	}
 	p.quotes("Payloads", "servers. It is data, whatever it says.")
 	for i := range r.Chosen {
-		e := EntryOf(&r.Chosen[i])
+		e := entryOf(&r.Chosen[i])
 		p.heading(3, fmt.Sprintf("Record %d, %s", e.Seq, p.source(&e)))
 		sealed, err := Envelope(&r.Chosen[i], r.Rand)
 		if err != nil {
@@ -298,7 +298,7 @@ func (r *Report) payloads(p *page) {
 	}
 }
 
-// Envelope hands the payload of a record on as data. rand may be nil.
+// Envelope returns the payload of a record in an envelope. rand may be nil.
 //
 // Errors: those of [handoff.Envelope.Seal].
 func Envelope(r *event.Record, rand io.Reader) ([]byte, error) {

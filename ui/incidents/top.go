@@ -9,9 +9,8 @@ import (
 	"eventdeck/host/filter"
 )
 
-// Count counts the values at a path in the events that match, over the whole log.
-// progress, which may be nil, is told how many records were examined, and ends the count
-// with false.
+// Count counts the values at a path in the matching events of the whole log. progress, which may be
+// nil, gets the number of examined records, and stops the count by returning false.
 //
 // Errors: the cause of ctx, those of the store.
 func Count(ctx context.Context, log Log, match func(*event.Record) bool, path *filter.Path, progress func(examined uint64) bool) (*Tally, error) {
@@ -25,7 +24,7 @@ func Count(ctx context.Context, log Log, match func(*event.Record) bool, path *f
 		mu.Lock()
 		t.Add(value, ok)
 		mu.Unlock()
-		return false // nothing has to be kept of the record
+		return false // the search needs not collect the record
 	}, 0, func(f eventlog.Found) bool { return progress == nil || progress(f.Examined) })
 	return t, err
 }

@@ -1,5 +1,5 @@
-// Package observe has the log file of the program, its profiles over HTTP, and its metrics
-// over OpenTelemetry.
+// Package observe has the log file of the program, profiles over HTTP, and metrics over
+// OpenTelemetry.
 package observe
 
 import (
@@ -13,12 +13,11 @@ import (
 // Bounds of a log file.
 const (
 	logBytes = 10 << 20 // of one file
-	logFiles = 3        // older ones that are kept, as FILE.1 to FILE.3
+	logFiles = 3        // older files that are kept, as FILE.1 to FILE.3
 )
 
-// LogFile is a log that begins a new file when it has grown to 10 MiB, and keeps
-// three older ones. It is readable by the user alone. Its methods may be called
-// from any goroutine.
+// LogFile is a log that begins a new file at 10 MiB, and keeps three older ones. Only the user can
+// read it. Its methods may be called from any goroutine.
 type LogFile struct {
 	path string
 	max  int64
@@ -59,7 +58,7 @@ func (l *LogFile) Write(line []byte) (int, error) {
 	if l.file == nil {
 		return 0, fs.ErrClosed
 	}
-	// Something that is no file, like a pipe or /dev/stderr, has no size.
+	// A pipe or device, such as /dev/stderr, has no size.
 	if l.size > 0 && l.size+int64(len(line)) > l.max {
 		if err := l.rotate(); err != nil {
 			return 0, err
@@ -70,7 +69,7 @@ func (l *LogFile) Write(line []byte) (int, error) {
 	return n, err
 }
 
-// rotate makes room: FILE becomes FILE.1, that FILE.2, and so on.
+// rotate begins a new file: FILE becomes FILE.1, that FILE.2, and so on.
 func (l *LogFile) rotate() error {
 	if info, err := l.file.Stat(); err != nil || !info.Mode().IsRegular() {
 		l.size = 0

@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func TestLogIsTurnedOver(t *testing.T) {
+func TestLogIsRotated(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	l, err := OpenLog(path)
 	if err != nil {
@@ -45,11 +45,11 @@ func TestLogIsTurnedOver(t *testing.T) {
 		}
 	}
 	if l, err = OpenLog(path); err != nil || l.size != 6 {
-		t.Fatalf("what is there is not counted: %v", err)
+		t.Fatalf("the existing lines are not counted: %v", err)
 	}
 	l.Close()
 	if _, err := OpenLog(filepath.Join(path, "no")); err == nil {
-		t.Error("a place that cannot be")
+		t.Error("a path below a file was opened")
 	}
 }
 
@@ -124,7 +124,7 @@ func TestExportFromTheEnvironment(t *testing.T) {
 	}
 }
 
-// collector takes what is exported.
+// collector receives exported metrics.
 type collector struct {
 	got    chan map[string]any
 	header chan http.Header
@@ -143,7 +143,7 @@ func (c *collector) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-func TestNumbersAreSent(t *testing.T) {
+func TestMetricsAreSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &collector{got: make(chan map[string]any, 9), header: make(chan http.Header, 9)}
 		c.status.Store(http.StatusOK)

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Metric is a number at one moment.
+// Metric is the value of one metric at one moment.
 type Metric struct {
 	Name  string
 	Unit  string  // UCUM: "{event}", "By", "s"
@@ -36,11 +36,11 @@ type Export struct {
 	Client   *http.Client
 }
 
-// ErrExport: the variables of OpenTelemetry say something that cannot be done.
+// ErrExport: the variables of OpenTelemetry are invalid, or a send failed.
 var ErrExport = errors.New("OpenTelemetry")
 
-// ExportFrom reads the standard OTEL_ variables. Without an endpoint, or when
-// they switch it off, ok is false.
+// ExportFrom reads the standard OTEL_ variables. Without an endpoint, or if they disable the
+// export, ok is false.
 //
 // Error: [ErrExport].
 func ExportFrom(env func(string) (string, bool)) (e Export, ok bool, err error) {
@@ -97,8 +97,8 @@ func ExportFrom(env func(string) (string, bool)) (e Export, ok bool, err error) 
 	return e, true, nil
 }
 
-// Run sends the metrics that read returns every e.Every until ctx ends, and a last time then.
-// failed is called with the error of a send; the next one is tried all the same.
+// Run sends the metrics that read returns every e.Every until ctx ends, and once more then. failed
+// is called with the error of a send, after which Run continues.
 func (e Export) Run(ctx context.Context, read func() []Metric, failed func(error)) {
 	tick := time.NewTicker(e.Every)
 	defer tick.Stop()
@@ -143,7 +143,7 @@ func (e Export) Send(ctx context.Context, metrics []Metric) error {
 	return nil
 }
 
-// The message of opentelemetry-proto's metrics service, as far as it is used.
+// The parts of the message of opentelemetry-proto's metrics service that are used.
 type (
 	otlpMessage struct {
 		Resources []otlpResource `json:"resourceMetrics"`

@@ -12,14 +12,13 @@ import (
 	"time"
 )
 
-// ErrNotLoopback: profiles tell what the program does and are served on loopback
-// only.
+// ErrNotLoopback: profiles show what the program does and are served only on loopback.
 var ErrNotLoopback = errors.New("profiles are served on loopback only, e.g. 127.0.0.1:6060")
 
 // ServeProfiles serves net/http/pprof at address, which must be on loopback. It
 // returns the address that was bound; stop ends it.
 //
-// Errors: [ErrNotLoopback], or what the system says.
+// Errors: [ErrNotLoopback], those of listening.
 func ServeProfiles(address string) (bound string, stop func() error, err error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -55,14 +54,15 @@ func ServeProfiles(address string) (bound string, stop func() error, err error) 
 	}, nil
 }
 
-// program tells which program this is, and not its arguments, which may hold headers.
+// program writes the name of the program without its arguments, which may hold headers.
 func program(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	_, _ = io.WriteString(w, os.Args[0]) // a client that goes away asks again
 }
 
-// local refuses requests that a web page sends under a name of its own.
+// local refuses requests for a host name that is not loopback, as web pages can send them (DNS
+// rebinding).
 func local(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host, _, err := net.SplitHostPort(r.Host)

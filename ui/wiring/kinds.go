@@ -11,7 +11,7 @@ import (
 	"eventdeck/host/react/converse"
 )
 
-// kinds is one [react.Runner] of those for each kind of act.
+// kinds joins the runners of all kinds of acts to one [react.Runner].
 type kinds struct {
 	acts   *act.Runner
 	models *converse.Runner
@@ -23,7 +23,7 @@ var (
 	_ react.Pinner = kinds{}
 )
 
-// of returns who carries out a request of a kind.
+// of returns the runner of a kind of request.
 func (k kinds) of(kind react.RequestKind) (react.Runner, error) {
 	switch kind {
 	case react.RequestCommand, react.RequestWebhook, react.RequestNote, react.RequestClient:
@@ -36,7 +36,7 @@ func (k kinds) of(kind react.RequestKind) (react.Runner, error) {
 	return nil, fmt.Errorf("nothing here carries out a %s", kind)
 }
 
-// kindOf returns the kind of request that an act begins with.
+// kindOf returns the kind of the first request of an act.
 func kindOf(do react.Do) react.RequestKind {
 	switch {
 	case do.Task != nil:
@@ -50,7 +50,7 @@ func kindOf(do react.Do) react.RequestKind {
 	case do.Command != nil:
 		return react.RequestCommand
 	}
-	return react.RequestNote // and wishes, by the same runner
+	return react.RequestNote // client requests too have this runner
 }
 
 // Prepare implements [react.Runner].
@@ -85,5 +85,5 @@ func (k kinds) Adopt(ctx context.Context, req react.Request, h react.Handle) (re
 	return r.Adopt(ctx, req, h)
 }
 
-// Forget implements [react.Runner]. What acts leave on the disk is in their handle.
+// Forget implements [react.Runner]. The handle says what an act left on the disk.
 func (k kinds) Forget(h react.Handle) error { return k.acts.Forget(h) }

@@ -10,13 +10,13 @@ import (
 	"eventdeck/ui/cli/program"
 )
 
-// Models asks models for commands; it is [program.Program.Models].
+// Models asks models on behalf of commands; it is [program.Program.Models].
 type Models struct {
 	Options model.Options
 }
 
-// tryOutput is how many tokens an answer to [Models.Try] has at most: a word, and what a
-// model thinks before it.
+// tryOutput bounds the tokens of an answer to [Models.Try]: a word, and the thinking of a model
+// before it.
 const tryOutput = 1024
 
 // HasKey implements [program.Models].

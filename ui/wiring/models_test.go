@@ -11,7 +11,7 @@ import (
 	"eventdeck/ui/wiring"
 )
 
-// ring counts how often a keyring is asked.
+// ring is a keyring that counts its calls.
 type ring struct{ asked int }
 
 func (r *ring) Get(string, string) (string, error) {

@@ -12,17 +12,17 @@ import (
 	"eventdeck/host/react"
 )
 
-// programs collects the programs that servers and rules start: a confined command must not
-// change them.
+// programs collects the programs that servers and rules start: confined commands must not change
+// them.
 type programs struct {
 	servers func() ([]event.Server, error) // nil: there are none
 
 	mu        sync.Mutex
 	ofRules   []string
-	ofServers []string // of the servers, as they could be read last
+	ofServers []string // as of the last configuration that could be read
 }
 
-// take keeps the programs that the rules of a file start.
+// take sets the programs that the rules of a file start.
 func (p *programs) take(f react.File) {
 	var all []string
 	add := func(c *react.Command) {
@@ -46,13 +46,13 @@ func (p *programs) take(f react.File) {
 	p.ofRules = all
 }
 
-// all returns the paths of the programs: of a server also the files among its arguments, as an
-// interpreter has its program there.
+// all returns the paths of the programs, and of the files among the arguments of servers: the
+// program of an interpreter is there.
 func (p *programs) all() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.servers != nil {
-		if servers, err := p.servers(); err == nil { // a file with a mistake starts nothing new
+		if servers, err := p.servers(); err == nil { // no new program is started while the file is invalid
 			p.ofServers = nil
 			for _, s := range servers {
 				p.ofServers = append(p.ofServers, startedBy(s)...)
@@ -72,7 +72,7 @@ func startedBy(s event.Server) (all []string) {
 		case i == 0 && !strings.ContainsRune(word, filepath.Separator):
 			found, err := exec.LookPath(word)
 			if err != nil {
-				continue // it is started from nowhere
+				continue // it cannot be started
 			}
 			word = found
 		default:

@@ -39,7 +39,7 @@ func TestProgramsAreThoseOfRulesAndServers(t *testing.T) {
 		{Do: react.Do{Note: "n"}},
 	}})
 	want := []string{"/srv/command", "/srv/agent", "/srv/chosen", shell, script, filepath.Join(dir, "gone"), script}
-	for range 2 { // a configuration that cannot be read takes nothing away
+	for range 2 { // an unreadable configuration removes nothing
 		if got := p.all(); !slices.Equal(got, want) {
 			t.Errorf("%q, want %q", got, want)
 		}

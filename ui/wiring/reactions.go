@@ -18,16 +18,15 @@ import (
 	"eventdeck/ui/cli/program"
 )
 
-// Reactions are how reactions are begun. The zero value is what the program does; tests
-// set the members.
+// Reactions starts reactions. The program uses the zero value; tests set the members.
 type Reactions struct {
 	Now       func() time.Time  // nil: time.Now
 	Failpoint func(name string) // see [engine.Options]
 	Keyring   model.Keyring     // of the keys of models; nil: there is none
 }
 
-// Run begins to run reactions on an open store; it is [program.Program.RunReactions]. Errors:
-// those of [act.New] and [engine.Open].
+// Run starts reactions on an open store; it is [program.Program.RunReactions]. Errors: those of
+// [act.New] and [engine.Open].
 func (r Reactions) Run(o program.ReactOptions) (program.Reactions, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -72,7 +71,7 @@ func (r Reactions) Run(o program.ReactOptions) (program.Reactions, error) {
 					return sub.Hook.Scheme == event.SchemeNone
 				}
 			}
-			return true // it is gone, and what proved its deliveries with it
+			return true // it is gone, and with it the proof of its deliveries
 		},
 	})
 	if err != nil {
@@ -82,15 +81,14 @@ func (r Reactions) Run(o program.ReactOptions) (program.Reactions, error) {
 	return reactions{e, cancel, agents}, nil
 }
 
-// reactions are an engine with what its runner waits for.
+// reactions is an engine with the context and agents of its runner.
 type reactions struct {
 	*engine.Engine
 	cancel context.CancelFunc
 	agents *agent.Runner
 }
 
-// Gate returns the tools of a run that is under way, for who has its token. Error:
-// [react.ErrNoGate].
+// Gate returns the tools of a run under way, for the holder of its token. Error: [react.ErrNoGate].
 func (r reactions) Gate(run react.RunID, token string) (react.Gate, error) {
 	return r.agents.Gate(run, token)
 }

@@ -10,13 +10,12 @@ import (
 	"eventdeck/host/react/act"
 )
 
-// subscriptions are those of a host, for what clients wish.
+// subscriptions carries out client requests on a host.
 type subscriptions struct{ api host.API }
 
 var _ act.Subscriptions = subscriptions{}
 
-// Subscribe implements [act.Subscriptions]. One that is there goes on as it does, in whatever
-// mode.
+// Subscribe implements [act.Subscriptions]. An existing subscription stays as it is, in any mode.
 func (s subscriptions) Subscribe(ctx context.Context, key event.Key, mode event.Mode) (event.SubID, error) {
 	if id, ok := s.find(key); ok {
 		return id, nil
@@ -25,7 +24,7 @@ func (s subscriptions) Subscribe(ctx context.Context, key event.Key, mode event.
 	if err == nil {
 		return sub.ID, nil
 	}
-	if id, ok := s.find(key); ok { // not confirmed yet, and it stays
+	if id, ok := s.find(key); ok { // it exists, though the server has not confirmed it yet
 		return id, nil
 	}
 	return "", err

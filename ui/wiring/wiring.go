@@ -1,5 +1,5 @@
-// Package wiring puts parts together for the command line: the screen, and what runs
-// reactions. The program and the tests of the whole program use the same.
+// Package wiring connects the screen and the engine of reactions with the command line, for the
+// program and for the tests of the whole program.
 package wiring
 
 import (
@@ -11,8 +11,8 @@ import (
 	"eventdeck/ui/tui/react"
 )
 
-// Screen returns what shows the screen, which tells in when it lends the terminal; it is
-// [program.Program.Screen].
+// Screen returns the function that runs the screen; it is [program.Program.Screen]. The screen
+// tells in when another program has the terminal.
 func Screen(in *tui.Interrupts) func(context.Context, program.ScreenOptions) error {
 	return func(ctx context.Context, o program.ScreenOptions) error {
 		return tui.Run(ctx, tui.Options{

@@ -1,5 +1,5 @@
-// Package signintest is an authorization server in process, and a guard that
-// makes any handler a resource that it protects, for tests.
+// Package signintest has an authorization server for tests, and a guard that makes a handler a
+// resource protected by it.
 package signintest
 
 import (
@@ -15,21 +15,21 @@ import (
 	"sync"
 )
 
-// Authority is an authorization server that says yes to everybody. Set its
-// members before the first request.
+// Authority is an authorization server that agrees to every sign-in. Set its members before the
+// first request.
 type Authority struct {
 	*httptest.Server
 
-	Scopes    []string // that a token gets; nil: those that are asked for
-	Life      int      // seconds of a token; 0: not said
+	Scopes    []string // of a token; nil: the requested ones
+	Life      int      // lifetime of a token in seconds; 0: not given
 	NoRefresh bool     // no refresh tokens are given
 	NoDynamic bool     // clients cannot register themselves
-	Documents bool     // client-id metadata documents are understood
+	Documents bool     // client ID metadata documents are accepted
 	Secret    string   // of the client "robot", which may use client credentials
-	Deny      string   // the error with which the operator's consent ends, "" for a yes
-	Issuer    string   // what the browser's answer names as issuer; "": the right one
+	Deny      string   // the error that denies the operator's consent; "": consent
+	Issuer    string   // issuer in the redirect; "": the right one
 
-	// Override may answer a request in place of the authority. It is true when it did.
+	// Override may answer a request in place of the authority. It returns true if it did.
 	Override func(w http.ResponseWriter, r *http.Request) bool
 
 	mu      sync.Mutex
@@ -42,7 +42,7 @@ type Authority struct {
 	revoked []string
 }
 
-// request is what a code or a refresh token stands for.
+// request is the request of a code or a refresh token.
 type request struct {
 	client, redirect, challenge, resource string
 	scopes                                []string
@@ -86,7 +86,7 @@ func Answer(w http.ResponseWriter, status int, v any) {
 	_ = json.NewEncoder(w).Encode(v) // a client that is gone is the test's business
 }
 
-// Metadata returns what the authority says of itself.
+// Metadata returns the metadata of the authority.
 func (a *Authority) Metadata() map[string]any {
 	m := map[string]any{
 		"issuer":                                         a.URL,
@@ -128,7 +128,7 @@ func (a *Authority) next(kind string) string {
 	return fmt.Sprintf("%s-%d", kind, a.serial)
 }
 
-// authorize plays the operator's browser and the operator: it redirects at once.
+// authorize acts as the operator who agrees: it redirects at once.
 func (a *Authority) authorize(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	if q.Get("response_type") != "code" || q.Get("code_challenge_method") != "S256" || q.Get("resource") == "" {
@@ -210,8 +210,8 @@ func (a *Authority) token(w http.ResponseWriter, r *http.Request) {
 	Answer(w, http.StatusOK, out)
 }
 
-// Protect returns a handler that passes on requests with a token that holds the
-// scope. It also serves the metadata of the resource, whose path is given.
+// Protect returns a handler that passes requests on if their token has the scope. It also serves
+// the metadata of the resource at path.
 func (a *Authority) Protect(path, scope string, next http.Handler) http.Handler {
 	const known = "/.well-known/oauth-protected-resource"
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -237,14 +237,14 @@ func (a *Authority) Protect(path, scope string, next http.Handler) http.Handler 
 	})
 }
 
-// Expire makes every access token worthless; the refresh tokens stay.
+// Expire invalidates every access token; refresh tokens stay valid.
 func (a *Authority) Expire() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	clear(a.access)
 }
 
-// Forget makes every token worthless.
+// Forget invalidates every token.
 func (a *Authority) Forget() {
 	a.Expire()
 	a.mu.Lock()
@@ -252,7 +252,7 @@ func (a *Authority) Forget() {
 	clear(a.refresh)
 }
 
-// Requests returns what the token endpoint was asked.
+// Requests returns the forms that the token endpoint received.
 func (a *Authority) Requests() []url.Values {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -273,7 +273,7 @@ func (a *Authority) Revoked() []string {
 	return slices.Clone(a.revoked)
 }
 
-// Visit plays a browser that opens an address: it follows redirects to the end.
+// Visit opens an address as a browser does, and follows redirects.
 //
 // Errors: those of the requests, and a last status other than 200.
 func Visit(address string) error {

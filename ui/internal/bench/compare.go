@@ -19,15 +19,14 @@ import (
 	"eventdeck/ui/internal/runner"
 )
 
-// compare feeds the host and its peers the same events and prints what became of
-// them as a table.
+// compare feeds the host and its peers the same events and prints the results as a table.
 func compare(args []string) error {
 	flags := flag.NewFlagSet("compare", flag.ContinueOnError)
 	program := flags.String("program", "", "the host; built when not given")
 	rates := flags.String("rates", "1000,20000", "events a second")
 	span := flags.Duration("for", 10*time.Second, "how long each run is fed")
 	only := flags.String("only", "", "names of the peers, with commas; all that are installed when not given")
-	repeat := flags.Int("repeat", 3, "runs of each, of which the one with the middle p50 is shown")
+	repeat := flags.Int("repeat", 3, "runs of each; the one with the middle p50 is shown")
 	dir, clean, err := begin(flags, args, program)
 	if err != nil {
 		return err
@@ -65,8 +64,7 @@ func compare(args []string) error {
 	return nil
 }
 
-// contender is a program that is compared; the first one is what the others are held
-// against.
+// contender is a compared program; the others are compared with the first one.
 type contender struct {
 	name, note string
 	run        func(rate int) (result, error)
@@ -76,7 +74,7 @@ type contender struct {
 // p50 as a table.
 func compareAt(rate, repeat int, all []contender) error {
 	runs := make([][]result, len(all))
-	for range repeat { // in turns, so that what neighbours do falls on all of them
+	for range repeat { // in turns, so that load from outside affects all of them
 		for i, c := range all {
 			r, err := c.run(rate)
 			if err != nil {
@@ -109,7 +107,7 @@ func middleOf(runs []result) result {
 	return runs[len(runs)/2]
 }
 
-// run feeds the peer for a time.
+// run feeds the peer for a span and measures it.
 func (p peer) run(dir string, rate int, span time.Duration) (res result, err error) {
 	open := p.source
 	if open == nil {
@@ -148,15 +146,15 @@ func (p peer) run(dir string, rate int, span time.Duration) (res result, err err
 		res.span, res.output = time.Since(began), since(term.Output(), written)
 		return err
 	})
-	if err != nil { // it may have ended
+	if err != nil { // the program may have ended
 		return res, fmt.Errorf("%w\n%s", err, term.Text())
 	}
-	res.visible = w.delays() // what is seen later was not seen in time
+	res.visible = w.delays() // events that become visible later do not count
 	res.memory, err = proc.memory()
 	return res, err
 }
 
-// await waits until the peer can be fed.
+// await waits until the peer is ready.
 func (p peer) await(term *runner.Terminal) error {
 	if p.ready == "" {
 		time.Sleep(time.Second)
@@ -173,7 +171,7 @@ func (p peer) await(term *runner.Terminal) error {
 	return term.Keys(p.keys)
 }
 
-// piped writes to the standard input.
+// piped is a source that writes to the standard input.
 func piped(string) (*source, error) {
 	in, out, err := os.Pipe()
 	if err != nil {
@@ -184,7 +182,7 @@ func piped(string) (*source, error) {
 	return s, nil
 }
 
-// appended writes to the end of a file.
+// appended is a source that appends to a file.
 func appended(dir string) (*source, error) {
 	path := filepath.Join(dir, fmt.Sprintf("feed-%d.jsonl", time.Now().UnixNano()))
 	out, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
@@ -206,13 +204,13 @@ func lines(out *os.File, end func() error) *source {
 	}}
 }
 
-// outlet is where events are written: a file, a pipe, a connection.
+// outlet is the destination of events: a file, a pipe, a connection.
 type outlet interface {
 	Write(b []byte) (int, error)
 	SetWriteDeadline(t time.Time) error
 }
 
-// feedLines writes the events that fall due.
+// feedLines writes events when they are due.
 func feedLines(out outlet, line *template, p *pace, c *clock, span time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), span)
 	defer cancel()
@@ -228,7 +226,7 @@ func feedLines(out outlet, line *template, p *pace, c *clock, span time.Duration
 			for k := range n {
 				b = line.append(b, first+k, now)
 			}
-			// A pipe takes no more than its reader does.
+			// A pipe blocks if its reader is slow.
 			if err := out.SetWriteDeadline(time.Now().Add(span)); err != nil && !errors.Is(err, os.ErrNoDeadline) {
 				return err
 			}

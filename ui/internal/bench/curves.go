@@ -19,7 +19,7 @@ import (
 	"eventdeck/store/seal"
 )
 
-// What is measured of each store.
+// Numbers of measurements for each store.
 const (
 	curveCommits = 200
 	curveGroup   = 50 // events in a commit
@@ -27,9 +27,8 @@ const (
 	curveRepeat  = 11
 )
 
-// searches are what is looked for: the rows of a window; the first of a few hits; a
-// number that no index helps with, until 100,000 events are examined; and the same
-// over all.
+// searches are the measured searches: for the rows of a window; for the first of a few hits; for a
+// number without an index, until 100,000 events are examined; and the same over all events.
 var searches = []struct {
 	name, text string
 	enough     func(hits int, f eventlog.Found) bool
@@ -40,8 +39,8 @@ var searches = []struct {
 	{"the same, all events", ".n<0", func(int, eventlog.Found) bool { return false }},
 }
 
-// curves measures what a commit, a search and a key cost with more and more stored
-// events. Its stores are removed.
+// curves measures the cost of a commit, a search and a key with more and more stored events. It
+// removes its stores.
 func curves(args []string) (err error) {
 	flags := flag.NewFlagSet("curves", flag.ContinueOnError)
 	most := flags.Int("most", 10_000_000, "stored events of the last of the stores, which begin with 10,000 and grow tenfold")
@@ -96,7 +95,7 @@ func curve(program, data string, events int) error {
 	return nil
 }
 
-// brief rounds to what can be told apart.
+// brief rounds to significant digits.
 func brief(d time.Duration) time.Duration {
 	switch {
 	case d > 100*time.Millisecond:
@@ -118,7 +117,7 @@ func committed(s *store.Store, from int) (took []time.Duration, err error) {
 		}
 		done := make(chan error, 1)
 		b.Done = func(_ event.Outcome, err error) { done <- err }
-		time.Sleep(6 * time.Millisecond) // the store rests between commits: this is not measured
+		time.Sleep(6 * time.Millisecond) // the store pauses between commits, which is not measured
 		began := time.Now()
 		if err := s.Submit(ctx, b); err != nil {
 			return nil, err
@@ -156,8 +155,8 @@ func searched(l *eventlog.Log) (took []time.Duration, err error) {
 	return took, nil
 }
 
-// keyed pages through the stream on a terminal and returns how long each key took
-// until something was painted, and the CPU of one.
+// keyed pages through the stream on a terminal and returns the times from each key to the next
+// output, and the CPU time of one.
 func keyed(program, data string) (took []time.Duration, used time.Duration, err error) {
 	_, term, err := firstFrame(program, data)
 	if err != nil {

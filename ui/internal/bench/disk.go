@@ -15,8 +15,8 @@ import (
 	"eventdeck/store"
 )
 
-// disk measures whether the store holds a rate on a disk that is slower by so much
-// at each sync, of which a commit has two.
+// disk measures whether the store keeps up with a rate on a disk with slower syncs. A commit has
+// two syncs.
 func disk(args []string) error {
 	flags := flag.NewFlagSet("disk", flag.ContinueOnError)
 	rate := flags.Int("rate", 20_000, "events a second, submitted one by one")
@@ -41,8 +41,7 @@ func disk(args []string) error {
 	return nil
 }
 
-// onDisk submits events at a rate and returns how long each took to be stored, and
-// all of them.
+// onDisk submits events at a rate and returns the time until each was stored, and the time for all.
 func onDisk(dir string, slower time.Duration, rate int, span time.Duration) (took []time.Duration, all time.Duration, err error) {
 	l, err := openLoader(dir, true, store.Hooks{BeforeCommit: func() { time.Sleep(2 * slower) }})
 	if err != nil {
@@ -54,7 +53,7 @@ func onDisk(dir string, slower time.Duration, rate int, span time.Duration) (too
 	began := time.Now()
 	for sent := 0; time.Since(began) < span; time.Sleep(time.Millisecond) {
 		for ; sent < p.due(); sent++ {
-			due := began.Add(time.Duration(float64(sent) / float64(rate) * float64(time.Second))) // not when there was room
+			due := began.Add(time.Duration(float64(sent) / float64(rate) * float64(time.Second))) // not when the queue had room
 			batch := event.Batch{Sub: key.ID(), Records: []event.Record{record(key, sent, due)}}
 			if err := l.add(batch, func() { took = append(took, time.Since(due)) }); err != nil {
 				return nil, 0, errors.Join(err, l.close())

@@ -10,11 +10,10 @@ import (
 	"time"
 )
 
-// eventBytes is about the length of one event as every program gets it.
+// eventBytes is about the length of one event.
 const eventBytes = 600
 
-// clock remembers when events were emitted, by their number: what is looked for on
-// a screen is a number.
+// clock records when events were emitted, by their numbers, which are visible on a screen.
 type clock struct {
 	began time.Time
 	mu    sync.RWMutex
@@ -24,8 +23,8 @@ type clock struct {
 
 func newClock() *clock { return &clock{began: time.Now()} }
 
-// emit numbers n events that are emitted now, and returns the number of the first and
-// how many may be sent: none after [clock.end].
+// emit assigns numbers to n events that are emitted now, and returns the first number and how many
+// events may be sent: none after [clock.end].
 func (c *clock) emit(n int) (first, granted int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -40,8 +39,7 @@ func (c *clock) emit(n int) (first, granted int) {
 	return first, n
 }
 
-// end returns how many events were emitted, and lets no other one be: a request that
-// was under way gets none.
+// end returns how many events were emitted, and stops further ones: a request under way gets none.
 func (c *clock) end() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -65,8 +63,8 @@ func (c *clock) when(n int) (time.Duration, bool) {
 	return c.at[n-1], true
 }
 
-// template is an event with places for its number and the time. Between events
-// only digits change, so that to make one costs next to nothing.
+// template is an event with placeholders for its number and the time. Events differ only in digits,
+// so that making one is cheap.
 type template struct {
 	text    []byte
 	numbers []int // places of ten digits
@@ -114,13 +112,12 @@ func (t *template) append(b []byte, n int, now string) []byte {
 	return b
 }
 
-// payload is the data of every event. What is looked for on the screen comes first:
-// rows are cut at their end.
+// payload returns the data of every event. The number comes first, since rows are cut at their end.
 func payload() string {
 	return `{"status":"SEQ=` + numberMark + `","service":"checkout","latencyMs":116,"code":300,"trace":"eed6951840dcd148","note":"`
 }
 
-// occurrence is the JSON text of an event, ended by more, about eventBytes long.
+// occurrence returns the JSON text of an event, about eventBytes long; more has further members.
 func occurrence(more string) string {
 	head := `{"eventId":"tick-` + numberMark + `","name":"load","timestamp":"` + timeMark + `","cursor":"c.` + numberMark + `","data":` + payload()
 	tail := `"}` + more + `}`
@@ -128,9 +125,9 @@ func occurrence(more string) string {
 	return head + strings.TrimSpace(fill[:max(0, eventBytes-len(head)-len(tail))]) + tail
 }
 
-// pace tells how many events are due.
+// pace computes how many events are due.
 type pace struct {
-	rate  int // a second; 0: as fast as they are taken
+	rate  int // a second; 0: as fast as they are accepted
 	count int // 0: no end
 	began atomic.Int64
 	ended atomic.Bool
@@ -138,7 +135,7 @@ type pace struct {
 
 func (p *pace) start() { p.began.CompareAndSwap(0, time.Now().UnixNano()) }
 
-// stop lets nothing fall due any more.
+// stop ends the feed: no further events fall due.
 func (p *pace) stop() { p.ended.Store(true) }
 
 // due returns how many events of all are due now.
@@ -157,7 +154,7 @@ func (p *pace) due() int {
 	return due
 }
 
-// share is the part of an even split that stream i of n has.
+// share returns the part of stream i of n in an even split.
 func share(total, i, n int) int { return total/n + btoi(i < total%n) }
 
 func btoi(b bool) int {

@@ -17,10 +17,10 @@ import (
 	"eventdeck/store/seal"
 )
 
-// batch is how many events one delivery hands over.
+// batch is the number of events in one delivery.
 const batch = 500
 
-// fillStore makes a store with so many events.
+// fillStore makes a store with a number of events.
 func fillStore(args []string) error {
 	if len(args) < 1 || len(args) > 2 {
 		return errors.New("usage: go run ./ui/internal/bench fill DIR [EVENTS]")
@@ -36,15 +36,14 @@ func fillStore(args []string) error {
 	return fill(args[0], events)
 }
 
-// loader is a store that is filled. What fails meanwhile is told when it is closed.
+// loader is a store that is being filled. close returns errors of commits.
 type loader struct {
 	*store.Store
 	mu     sync.Mutex
 	failed error
 }
 
-// openLoader opens a store, which keeps everything unless it is bounded: then the
-// retention that it has holds.
+// openLoader opens a store. bounded keeps its retention; otherwise it keeps everything.
 func openLoader(dir string, bounded bool, hooks store.Hooks) (*loader, error) {
 	ctx := context.Background()
 	s, err := store.Open(ctx, store.Options{Dir: dir, Keyring: seal.NoKeyring(), Hooks: hooks})
@@ -59,7 +58,7 @@ func openLoader(dir string, bounded bool, hooks store.Hooks) (*loader, error) {
 	return &loader{Store: s}, nil
 }
 
-// add submits a batch, and calls committed when it is stored; nil for nothing.
+// add submits a batch, and calls committed, if not nil, when it is stored.
 func (l *loader) add(b event.Batch, committed func()) error {
 	b.Done = func(_ event.Outcome, err error) {
 		l.mu.Lock()
@@ -72,7 +71,7 @@ func (l *loader) add(b event.Batch, committed func()) error {
 	return l.Submit(context.Background(), b)
 }
 
-// close commits what is queued and returns what failed.
+// close commits the queue and returns all errors.
 func (l *loader) close() error {
 	err := l.Close()
 	l.mu.Lock()

@@ -20,19 +20,18 @@ import (
 	"eventdeck/ui/internal/runner"
 )
 
-// ingest measures how many events a second the host takes and keeps, with its
-// screen open.
+// ingest measures how many events a second the host receives and stores, with its screen open.
 func ingest(args []string) error {
 	flags := flag.NewFlagSet("ingest", flag.ContinueOnError)
 	mode := flags.String("mode", "push", "push or poll")
 	streams := flags.Int("streams", 50, "subscriptions")
-	rate := flags.Int("rate", 0, "events a second in all; 0: as fast as they are taken")
+	rate := flags.Int("rate", 0, "events a second in all; 0: as fast as they are accepted")
 	span := flags.Duration("for", time.Minute, "how long")
 	program := flags.String("program", "", "the host; built when not given")
 	pprof := flags.String("pprof", "", "address at which the host serves profiles")
 	bounded := flags.Bool("retention", false, "with the retention of every new store, which removes the oldest events")
-	rules := flags.Int("rules", 0, "rules on the type of the events, of which none takes any")
-	paced := flags.Int("paced", 90_000, "events a second of a second run, which the host is not behind; 0: there is none")
+	rules := flags.Int("rules", 0, "rules on the type of the events; none matches")
+	paced := flags.Int("paced", 90_000, "events a second of a second run that the host keeps up with; 0: no second run")
 	dir, clean, err := begin(flags, args, program)
 	if err != nil {
 		return err
@@ -58,10 +57,10 @@ func ingest(args []string) error {
 	return nil
 }
 
-// pacedFor is how long the paced run is at most: a delay that grows shows in it.
+// pacedFor bounds the paced run: long enough to show a growing delay.
 const pacedFor = 20 * time.Second
 
-// begin reads the flags of a measure and makes what workspace makes.
+// begin parses the flags of a measurement and makes a workspace.
 func begin(flags *flag.FlagSet, args []string, program *string) (dir string, clean func(), err error) {
 	if err := flags.Parse(args); err != nil {
 		return "", nil, err
@@ -107,10 +106,10 @@ type hostRun struct {
 	rules        int  // on the type of the events
 }
 
-// result is what one run of a program gave.
+// result is the result of one run of a program.
 type result struct {
 	emitted, kept int
-	pruned        int              // of kept, records that retention removed
+	pruned        int              // records of kept that retention removed
 	took          time.Duration    // until the last one was received
 	span          time.Duration    // in which cpu was used
 	ingest        [3]time.Duration // emit to receipt: p50, p99, most
@@ -134,7 +133,7 @@ func (r result) String() string {
 
 func (r result) perSecond() int { return int(float64(r.kept) / r.took.Seconds()) }
 
-// runHost feeds the host for a time, and then looks into its store.
+// runHost feeds the host for a span, and then verifies its store.
 func runHost(run hostRun) (res result, err error) {
 	c := newClock()
 	f, err := newFeeder(run.mode, run.streams, run.rate, 0, false, c)
@@ -179,7 +178,7 @@ func runHost(run hostRun) (res result, err error) {
 		f.stop()
 		res.emitted = c.end()
 		settle(res.emitted, watch.newest)
-		settle(res.emitted, func() int { return storedShown(term) }) // other streams may be behind the newest
+		settle(res.emitted, func() int { return storedShown(term) }) // other streams may lag behind the newest event
 		res.output = since(term.Output(), written)
 		return nil
 	})
@@ -202,7 +201,7 @@ func runHost(run hostRun) (res result, err error) {
 
 var storedOnScreen = regexp.MustCompile(`([\d,]+) stored`)
 
-// storedShown returns how many events the screen says are stored, 0 if it says nothing.
+// storedShown returns the number of stored events on the screen, 0 if there is none.
 func storedShown(term *runner.Terminal) int {
 	m := storedOnScreen.FindStringSubmatch(term.Text())
 	if m == nil {
@@ -212,11 +211,11 @@ func storedShown(term *runner.Terminal) int {
 	return n
 }
 
-// settle waits until value is n, for as long as it has changed within the last ten seconds.
+// settle waits until value is n, or has not changed for ten seconds.
 func settle(n int, value func() int) {
 	last, since := value(), time.Now()
 	for last < n && time.Since(since) < 10*time.Second {
-		time.Sleep(50 * time.Millisecond) // more often would take time of what is measured
+		time.Sleep(50 * time.Millisecond) // shorter pauses would disturb the measurement
 		if now := value(); now != last {
 			last, since = now, time.Now()
 		}
@@ -245,8 +244,7 @@ func within30s(holds func() bool) bool {
 	return true
 }
 
-// listening makes a configuration with so many rules that listen to the feeder and take
-// nothing.
+// listening makes a configuration with n rules on the feeder's events that match none.
 func listening(data, address string, n int) (config string, err error) {
 	var rules []string
 	for i := range n {
@@ -257,8 +255,7 @@ func listening(data, address string, n int) (config string, err error) {
 	return config, errors.Join(err, os.WriteFile(config, []byte(`{"mcpServers":{}}`), 0o600))
 }
 
-// subscribed makes a store with so many subscriptions of the feeder; bounded: see
-// [openLoader].
+// subscribed makes a store with subscriptions of the feeder; bounded: see [openLoader].
 func subscribed(dir, address string, mode event.Mode, streams int, bounded bool) (err error) {
 	l, err := openLoader(dir, bounded, store.Hooks{})
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"eventdeck/host/wire"
 )
 
-// loadType is the type that the feeding server offers; its argument keeps streams apart.
+// loadType is the event type of the feeder; its argument distinguishes streams.
 const loadType = "load"
 
 // The feeder's answers to server/discover and events/list.
@@ -26,7 +26,7 @@ const (
 	listed     = `{"events":[{"name":"load","description":"load","delivery":["%s"],"inputSchema":{"type":"object","properties":{"stream":{"type":"integer"}}},"payloadSchema":{"type":"object"}}],"resultType":"complete"}`
 )
 
-// active is the confirmation of the stream that the request with the id opened.
+// active returns the confirmation of the stream that a request opened.
 func active(id json.RawMessage) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","method":%q,"params":{"cursor":"c.0","truncated":false,%s}}`, wire.NoteActive, streamMeta(id))
 }
@@ -35,22 +35,21 @@ func streamMeta(id json.RawMessage) string {
 	return `"_meta":{"` + wire.MetaSubscription + `":` + string(id) + `}`
 }
 
-// feeder is an MCP server of 2026-07-28 that does nothing but send events: what it
-// costs must be small beside what the host costs.
+// feeder is an MCP server of 2026-07-28 that only sends events: its cost must be small compared
+// with that of the host.
 type feeder struct {
 	pace
-	mode    event.Mode // the one that is offered: events go once to whoever asks, so a second way would take some
-	streams int        // the feed begins when so many are open
+	mode    event.Mode // the only offered mode: each event is sent once, so a second mode would get some
+	streams int        // the feed begins when this many are open
 	clock   *clock
 
 	address string
 	server  *http.Server
 	opened  atomic.Int32
-	page    atomic.Int64 // events that polls have got
+	page    atomic.Int64 // events that polls have returned
 }
 
-// newFeeder starts a feeder on loopback. two says that it speaks HTTP/2 and nothing
-// else.
+// newFeeder starts a feeder on loopback. two: it speaks only HTTP/2.
 func newFeeder(mode event.Mode, streams, rate, count int, two bool, c *clock) (*feeder, error) {
 	f := &feeder{mode: mode, streams: streams, clock: c}
 	f.rate, f.count = rate, count
@@ -64,8 +63,7 @@ func newFeeder(mode event.Mode, streams, rate, count int, two bool, c *clock) (*
 	return f, err
 }
 
-// listen has a server answer on loopback, until it is closed, and returns the address of
-// its endpoint.
+// listen serves on loopback until the server is closed, and returns the address of the endpoint.
 func listen(server *http.Server) (address string, err error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -112,12 +110,12 @@ func (f *feeder) answer(w http.ResponseWriter, id json.RawMessage, result string
 	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, id, result)
 }
 
-// pageEvents is how many events one answer to a poll has at most.
+// pageEvents bounds the events in the response to a poll.
 const pageEvents = 500
 
-// poll answers with the next events that are due, whoever asks.
+// poll answers with the next due events of all subscriptions.
 func (f *feeder) poll(w http.ResponseWriter, id json.RawMessage) {
-	if f.opened.Add(1) >= int32(f.streams) { // all have asked once
+	if f.opened.Add(1) >= int32(f.streams) { // all have polled once
 		f.start()
 	}
 	due := int64(f.due())
@@ -144,7 +142,7 @@ func (f *feeder) poll(w http.ResponseWriter, id json.RawMessage) {
 	_, _ = w.Write(b) // the client may be gone
 }
 
-// stream sends this stream's part of the events as they become due.
+// stream sends the stream's share of the events as they become due.
 func (f *feeder) stream(w http.ResponseWriter, r *http.Request, id json.RawMessage, params json.RawMessage) {
 	var p struct{ Arguments struct{ Stream int } }
 	if json.Unmarshal(params, &p) != nil {
@@ -172,7 +170,7 @@ func (f *feeder) stream(w http.ResponseWriter, r *http.Request, id json.RawMessa
 // gather is the shortest time between two writes of one stream.
 const gather = 2 * time.Millisecond
 
-// send writes the part of stream i until its end or that of ctx.
+// send writes the share of stream i until a write fails or ctx ends.
 func (f *feeder) send(ctx context.Context, i int, line *template, write func([]byte) error) {
 	tick := time.NewTicker(gather)
 	defer tick.Stop()
@@ -203,5 +201,5 @@ func (f *feeder) send(ctx context.Context, i int, line *template, write func([]b
 	}
 }
 
-// streamArgs are the arguments of subscription i.
+// streamArgs returns the arguments of subscription i.
 func streamArgs(i int) []byte { return []byte(`{"stream":` + strconv.Itoa(i) + `}`) }

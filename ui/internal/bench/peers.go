@@ -18,21 +18,20 @@ import (
 	"time"
 )
 
-// peer is a program that shows the same events. Words in capitals in its arguments
-// stand for what its source fills in; without a source the events come on the
-// standard input, a line each.
+// peer is a program that shows the same events. Its source replaces the words in capitals in its
+// arguments; without a source the events come on the standard input, a line each.
 type peer struct {
 	name   string
 	args   []string
 	source func(dir string) (*source, error)
-	plain  bool   // it prints lines, and nothing else
-	ready  string // what its screen shows when it can be fed; "": it gets a second
-	keys   string // to follow
+	plain  bool   // it only prints lines
+	ready  string // text on its screen when it is ready; "": wait a second
+	keys   string // to follow new events
 	quit   string
 	note   string
 }
 
-// peers are plain, and what can be installed from Debian.
+// peers returns plain, and programs that can be installed from Debian.
 func peers(plain string) []peer {
 	return []peer{
 		{name: "plain Bubble Tea", args: []string{plain}, quit: "q", note: "keeps 200 lines, checks nothing"},
@@ -48,23 +47,23 @@ func peers(plain string) []peer {
 	}
 }
 
-// source is where a peer gets its events from.
+// source feeds a peer.
 type source struct {
 	fill  *strings.Replacer // for the arguments; may be nil
 	input *os.File          // the peer's standard input; may be nil
-	// feed sends what falls due until span is over.
+	// feed sends due events for a span.
 	feed  func(p *pace, c *clock, span time.Duration) error
 	close func() error
 }
 
-// dialled is a source that the peer connects to: it sends a request, up to until, and
-// gets the greeting, and then the line for each event.
+// dialled is a source that the peer connects to: the peer sends a request, which ends with until,
+// and gets the greeting, and then a line for each event.
 func dialled(until, greeting, line string) (*source, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	var conn net.Conn // until close: the peer may end with it
+	var conn net.Conn // open until close: the peer may end with it
 	return &source{
 		fill: strings.NewReplacer("PORT", portOf(l.Addr().String())),
 		close: func() error {
@@ -106,20 +105,20 @@ func streamed(string) (*source, error) {
 	return dialled("\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n", "data: "+occurrence("")+"\n\n")
 }
 
-// published speaks as a Redis server does to a subscriber of channel load.
+// published is a source that acts as a Redis server with a subscriber of channel load.
 func published(string) (*source, error) {
 	payload := occurrence("")
 	return dialled("load\r\n", "*3\r\n$9\r\nsubscribe\r\n$4\r\nload\r\n:1\r\n",
 		fmt.Sprintf("*3\r\n$7\r\nmessage\r\n$4\r\nload\r\n$%d\r\n%s\r\n", len(payload), payload))
 }
 
-// senders is how many connections requests come over.
+// senders is the number of connections for requests.
 const senders = 64
 
 // proxied sends a request for each event to a proxy, whose upstream answers each with
 // 200. An event is emitted when it falls due, not when there is a connection for it.
 func proxied(dir string) (*source, error) {
-	free, err := freeAddress() // the proxy takes it
+	free, err := freeAddress() // for the proxy
 	if err != nil {
 		return nil, err
 	}

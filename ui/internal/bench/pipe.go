@@ -13,12 +13,11 @@ import (
 	"eventdeck/host/wire"
 )
 
-// pipeFeeder is the word by which the program starts itself as an MCP server on
-// standard input and output.
+// pipeFeeder is the command that runs the program as an MCP server on standard input and output.
 const pipeFeeder = "pipe-feeder"
 
-// pipeAddress is the address of such a server. It makes the file opened when so
-// many streams are open, and sends no events.
+// pipeAddress returns the address of such a server. It makes the file opened when all streams are
+// open, and sends no events.
 func pipeAddress(streams int, opened string) (string, error) {
 	exe, err := os.Executable()
 	if err != nil {

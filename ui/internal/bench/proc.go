@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// process reads what Linux tells of a process.
+// process reads the statistics of a process (Linux).
 type process int
 
-// cpu is the time that the process has had, in user and system mode.
+// cpu returns the CPU time of the process, in user and system mode.
 func (p process) cpu() (time.Duration, error) {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", int(p)))
 	if err != nil {
@@ -37,7 +37,7 @@ func (p process) cpu() (time.Duration, error) {
 	return time.Duration(ticks) * time.Second / 100, nil // USER_HZ
 }
 
-// cpuDuring runs do and returns the time that the process has had meanwhile.
+// cpuDuring runs do and returns the CPU time of the process meanwhile.
 func (p process) cpuDuring(do func() error) (time.Duration, error) {
 	before, err := p.cpu()
 	if err != nil {
@@ -50,8 +50,7 @@ func (p process) cpuDuring(do func() error) (time.Duration, error) {
 	return after - before, err
 }
 
-// memory returns the anonymous memory of a process in bytes: what is resident
-// without files that are mapped.
+// memory returns the anonymous memory of a process in bytes: resident memory without mapped files.
 func (p process) memory() (int, error) {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", int(p)))
 	if err != nil {
@@ -65,7 +64,7 @@ func (p process) memory() (int, error) {
 	return 0, fmt.Errorf("/proc/%d/status has no RssAnon", int(p))
 }
 
-// machine says on what the numbers were measured.
+// machine describes the machine of the measurements.
 func machine() string {
 	model := "unknown processor"
 	if raw, err := os.ReadFile("/proc/cpuinfo"); err == nil {

@@ -17,9 +17,8 @@ import (
 	"eventdeck/ui/internal/runner"
 )
 
-// start measures how long the host takes to its first frame on a store, with its
-// pages in memory or not, what it holds in memory then, and what it uses while
-// nothing happens.
+// start measures the time to the host's first frame with a store, cached or not, and its memory and
+// CPU while idle.
 func start(args []string) error {
 	flags := flag.NewFlagSet("start", flag.ContinueOnError)
 	repeat := flags.Int("repeat", 11, "starts of each kind")
@@ -65,7 +64,7 @@ func start(args []string) error {
 	return nil
 }
 
-// forget lets the system drop the pages of a file from memory.
+// forget makes the system drop the cached pages of a file.
 func forget(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -91,14 +90,14 @@ func firstFrame(program, data string, args ...string) (time.Duration, *runner.Te
 	return took, term, err
 }
 
-// rest measures memory and CPU while nothing happens.
+// rest measures memory and CPU while idle.
 func rest(program, data string, idle time.Duration) error {
 	_, term, err := firstFrame(program, data)
 	if err != nil {
 		return err
 	}
 	defer term.End("q")
-	time.Sleep(5 * time.Second) // the identities are read
+	time.Sleep(5 * time.Second) // until the identities are read
 	p := process(term.Cmd.Process.Pid)
 	for _, focus := range []struct{ name, keys string }{{"with the focus", "\x1b[I"}, {"without it", "\x1b[O"}} {
 		if err := term.Keys(focus.keys); err != nil {
@@ -127,8 +126,8 @@ func rest(program, data string, idle time.Duration) error {
 	return term.Keys("\x1b[27u")
 }
 
-// reopen measures how long it takes until all subscriptions of a store are open
-// again. It adds them to the store.
+// reopen measures the time until all subscriptions of a store are open again. It adds them to the
+// store.
 func reopen(program, data string, streams int) error {
 	f, err := newFeeder(event.ModePush, streams, 1, 1, false, newClock())
 	if err != nil {

@@ -20,8 +20,8 @@ import (
 	"eventdeck/ui/internal/runner"
 )
 
-// subs measures what an idle push subscription holds in memory: the difference
-// between a host with many and one with one of them.
+// subs measures the memory of an idle push subscription: the difference between a host with many
+// and one with one of them.
 func subs(args []string) error {
 	flags := flag.NewFlagSet("subs", flag.ContinueOnError)
 	many := flags.Int("n", 1000, "subscriptions")
@@ -56,17 +56,17 @@ func subs(args []string) error {
 	return nil
 }
 
-// held is what a host holds in memory, in bytes.
+// held is the memory of a host, in bytes.
 type held struct {
-	anonymous int // resident, files apart
+	anonymous int // resident, without files
 	// After a collection:
 	heap   int // spans in use
 	stacks int
-	values int // in the heap's spans
+	values int // in use in the heap
 }
 
-// holding returns what a host with so many idle subscriptions holds. Profiles are
-// written to files that begin with the name profiles, if there is one.
+// holding returns the memory of a host with n idle subscriptions. If profiles is not empty,
+// profiles are written to files whose names begin with it.
 func holding(program, data string, n int, transport, profiles string) (h held, err error) {
 	address, opened, end, err := idleServer(data, n, transport)
 	if err != nil {
@@ -88,7 +88,7 @@ func holding(program, data string, n int, transport, profiles string) (h held, e
 	if err := opened(term); err != nil {
 		return h, err
 	}
-	time.Sleep(10 * time.Second) // what the opening took is given back
+	time.Sleep(10 * time.Second) // until memory of the start is released
 	if h.anonymous, err = process(term.Cmd.Process.Pid).memory(); err != nil {
 		return h, err
 	}
@@ -106,8 +106,7 @@ func holding(program, data string, n int, transport, profiles string) (h held, e
 	return h, h.collect(pprof)
 }
 
-// idleServer starts a server that sends nothing. opened waits until so many streams
-// are open.
+// idleServer starts a server that sends nothing. opened waits until all streams are open.
 func idleServer(data string, streams int, transport string) (address string, opened func(*runner.Terminal) error, end func() error, err error) {
 	if transport != "stdio" {
 		f, err := newFeeder(event.ModePush, streams, 1, 1, transport == "HTTP/2", newClock())
@@ -116,7 +115,7 @@ func idleServer(data string, streams int, transport string) (address string, ope
 		}
 		return f.address, func(term *runner.Terminal) error { return awaitFeed(f, term) }, f.close, nil
 	}
-	all := data + ".opened" // is there when all are
+	all := data + ".opened" // exists when all streams are open
 	address, err = pipeAddress(streams, all)
 	opened = func(term *runner.Terminal) error {
 		if !within30s(func() bool { _, err := os.Stat(all); return err == nil }) {
@@ -127,7 +126,7 @@ func idleServer(data string, streams int, transport string) (address string, ope
 	return address, opened, func() error { return nil }, err
 }
 
-// freeAddress returns an address on loopback on which nothing listened just now.
+// freeAddress returns an unused address on loopback.
 func freeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -145,10 +144,10 @@ func fetch(url string) ([]byte, error) {
 	return io.ReadAll(resp.Body)
 }
 
-// memStat is a line of the numbers below a heap profile as text.
+// memStat matches statistics at the end of a heap profile in text form.
 var memStat = regexp.MustCompile(`(?m)^# (HeapInuse|HeapAlloc|Stack) = (\d+)`)
 
-// collect lets the host collect garbage and reads what is left.
+// collect makes the host collect garbage and reads the remaining memory.
 func (h *held) collect(pprof string) error {
 	for range 3 { // stacks shrink by half each time
 		raw, err := fetch("http://" + pprof + "/debug/pprof/heap?debug=1&gc=1")

@@ -15,15 +15,15 @@ import (
 	"eventdeck/store/seal"
 )
 
-// maxTold bounds what is told of a store that is not as it should be.
-const maxTold = 10
+// maxErrors bounds the errors about one store.
+const maxErrors = 10
 
-// verify counts what a store holds of the events 1 to res.emitted: every one once, no
-// gap. Of a bounded store the oldest records may be gone; what is there follows without
-// a hole. last is when the last of them was received.
+// verify checks that a store has the events 1 to res.emitted, each once and without a gap, and
+// counts them. The oldest records of a bounded store may be pruned; the others must have no hole.
+// last is when the last event was received.
 //
-// Errors: each event that is stored twice, was never sent, or is missing, with its
-// number and its records, up to a bound; failure of the store.
+// Errors: each event that is stored twice, was never sent, or is missing, with its number and
+// records, at most maxErrors; those of the store.
 func verify(dir string, bounded bool, res *result) (last time.Time, err error) {
 	s, err := store.Open(context.Background(), store.Options{Dir: dir, Keyring: seal.NoKeyring()})
 	if err != nil {
@@ -42,7 +42,7 @@ func verify(dir string, bounded bool, res *result) (last time.Time, err error) {
 		if a.take(&r) {
 			last = r.ReceivedAt
 		}
-		return len(a.wrong) < maxTold
+		return len(a.wrong) < maxErrors
 	})
 	if res.pruned > 0 && !bounded {
 		a.tell("the oldest %d records are gone, and the store has no bound", res.pruned)
@@ -58,7 +58,7 @@ func verify(dir string, bounded bool, res *result) (last time.Time, err error) {
 	return last, errors.Join(append(a.wrong, err)...)
 }
 
-// account holds records against what was sent.
+// account compares records with the sent events.
 type account struct {
 	records []uint64 // of each event by its number; 0: there is none
 	kept    int
@@ -67,12 +67,12 @@ type account struct {
 }
 
 func (a *account) tell(format string, args ...any) {
-	if len(a.wrong) < maxTold {
+	if len(a.wrong) < maxErrors {
 		a.wrong = append(a.wrong, fmt.Errorf(format, args...))
 	}
 }
 
-// take counts a record and reports whether it is an event that was sent.
+// take counts a record and reports whether it is a sent event.
 func (a *account) take(r *event.Record) bool {
 	switch r.Kind {
 	case event.KindGap:
@@ -102,7 +102,7 @@ func (a *account) take(r *event.Record) bool {
 	return true
 }
 
-// missing tells of the events that were sent and are not stored, by runs.
+// missing reports the events that were sent and are not stored, in ranges.
 func (a *account) missing() {
 	for n := 1; n < len(a.records); n++ {
 		first := n

@@ -16,7 +16,7 @@ import (
 	"eventdeck/store/seal"
 )
 
-// filled makes a store with events of these numbers.
+// filled makes a store with events of the given numbers.
 func filled(t *testing.T, numbers ...int) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -27,7 +27,7 @@ func filled(t *testing.T, numbers ...int) (dir string) {
 	for i, n := range numbers {
 		done := make(chan error, 1)
 		err := s.Submit(t.Context(), event.Batch{
-			Sub: event.SubID(fmt.Sprint("s", i)), // the store takes an event once for each
+			Sub: event.SubID(fmt.Sprint("s", i)), // the store deduplicates by subscription
 			Records: []event.Record{{
 				Kind: event.KindEvent, Server: "feeder", Type: trust.Untrusted(loadType), EventID: trust.Untrusted(fmt.Sprintf("tick-%010d", n)),
 				Timestamp: trust.Untrusted("2026-01-01T00:00:00.0000Z"), ReceivedAt: time.Date(2026, 1, 1, 0, 0, n, 0, time.UTC), Data: []byte("{}"), Raw: []byte("{}"),
@@ -47,7 +47,7 @@ func filled(t *testing.T, numbers ...int) (dir string) {
 	return dir
 }
 
-func TestVerifySaysWhatIsWrongWithWhichEvent(t *testing.T) {
+func TestVerifyNamesTheWrongEvents(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		stored  []int
@@ -68,9 +68,8 @@ func TestVerifySaysWhatIsWrongWithWhichEvent(t *testing.T) {
 	}
 }
 
-// A request that was under way when the feed ended gets no events: the count of what
-// was emitted is read then, and they would be stored beyond it.
-func TestNothingIsEmittedBehindTheCount(t *testing.T) {
+// A request under way at the end of the feed gets no events: the count is final then.
+func TestNothingIsEmittedAfterTheCount(t *testing.T) {
 	c := newClock()
 	f, err := newFeeder(event.ModePoll, 1, 0, 0, false, c)
 	if err != nil {
@@ -83,7 +82,7 @@ func TestNothingIsEmittedBehindTheCount(t *testing.T) {
 	if n := c.end(); n != pageEvents {
 		t.Fatalf("%d events were emitted, want %d", n, pageEvents)
 	}
-	if answer := polled(t, f.address); strings.Contains(answer, "eventId") { // events are due still
+	if answer := polled(t, f.address); strings.Contains(answer, "eventId") { // events are still due
 		t.Errorf("behind the count came %.200s", answer)
 	}
 }

@@ -7,18 +7,17 @@ import (
 	"time"
 )
 
-// watch notes when events became visible.
+// watch records when events became visible.
 type watch struct {
 	clock *clock
 	mu    sync.Mutex
-	last  int // newest that was seen
+	last  int // newest visible event
 	took  []time.Duration
 }
 
 func newWatch(c *clock) *watch { return &watch{clock: c} }
 
-// seen notes that event n can be seen now: with it, all before it are visible or
-// were passed over.
+// seen records that event n is visible now, and that all before it are visible or were skipped.
 func (w *watch) seen(n int) {
 	now := time.Since(w.clock.began)
 	w.mu.Lock()

@@ -25,25 +25,25 @@ import (
 	"eventdeck/store/seal"
 )
 
-// hookRun is one measurement of webhook deliveries. The sender is a process of its
-// own and gets it as JSON.
+// hookRun is one measurement of webhook deliveries. The sender is a separate process and gets it as
+// JSON.
 type hookRun struct {
 	Hooks []hook // of the subscriptions
 	CA    string // file with the authority of the receiver's certificate
-	From  int    // number of the first delivery, so that none is sent twice
+	From  int    // number of the first delivery; no number is sent twice
 	Conns int
 	Rate  int // deliveries a second; 0: as many as are answered
-	Bad   int // requests a second that are refused, on connections of their own
+	Bad   int // bad requests a second, on connections of their own
 	For   time.Duration
 }
 
-// hook is where a subscription takes deliveries.
+// hook is the callback of a subscription.
 type hook struct{ URL, Secret string }
 
-// hookResult is what the sender saw.
+// hookResult is the result of the sender.
 type hookResult struct {
-	Sent     int // deliveries; their numbers are those from From
-	Taken    int // of them were answered 2xx
+	Sent     int // deliveries, numbered from From
+	Taken    int // deliveries that were answered with 2xx
 	Bad      int // requests that were refused
 	Statuses map[int]int
 	P50, P99 time.Duration
@@ -52,7 +52,7 @@ type hookResult struct {
 	Failed   string
 }
 
-// webhook measures the receiver with all behind it: TLS, signatures, commits.
+// webhook measures the receiver with TLS, signatures and commits.
 func webhook(args []string) (err error) {
 	f := flag.NewFlagSet("webhook", flag.ContinueOnError)
 	conns := f.Int("conns", 64, "connections of the sender")
@@ -115,7 +115,7 @@ func webhook(args []string) (err error) {
 	return nil
 }
 
-// fsyncTime is the median time of a small write with fsync.
+// fsyncTime returns the median time of a small write with fsync.
 func fsyncTime(dir string) (time.Duration, error) {
 	f, err := os.CreateTemp(dir, "fsync")
 	if err != nil {
@@ -220,7 +220,7 @@ func (r *hookRig) serve(w http.ResponseWriter, q *http.Request) {
 	m.Answer(w, result)
 }
 
-// measure lets a sender run and looks after every delivery that was acknowledged.
+// measure runs a sender and checks that every acknowledged delivery is stored.
 func (r *hookRig) measure(name string, run hookRun) error {
 	run.CA, run.From = filepath.Join(r.dir, "ca", "ca.pem"), r.sent
 	r.mu.Lock()
@@ -261,10 +261,10 @@ func (r *hookRig) measure(name string, run hookRun) error {
 	return nil
 }
 
-// webhookSender is the word by which the program starts itself as the sender.
+// webhookSender is the command that runs the program as the sender.
 const webhookSender = "webhook-send"
 
-// sendApart runs a sender in a process of its own.
+// sendApart runs a sender in a separate process.
 func sendApart(run hookRun) (res hookResult, err error) {
 	exe, err := os.Executable()
 	if err != nil {

@@ -27,7 +27,7 @@ import (
 	"eventdeck/host/event"
 )
 
-// webhookSend is the sender's process: a run on standard input, what it saw on
+// webhookSend is the sender's process: it reads a run from standard input, and writes the result to
 // standard output.
 func webhookSend([]string) error {
 	var run hookRun
@@ -48,8 +48,7 @@ func webhookSend([]string) error {
 // deliveryID is the id of the nth delivery of all.
 func deliveryID(n int) string { return fmt.Sprintf("evt_%09d", n) }
 
-// sender writes requests with its own few lines: a client that costs more than the
-// receiver would measure itself.
+// sender writes requests by itself: the cost of an HTTP client would dominate the measurement.
 type sender struct {
 	hookRun
 	address string
@@ -127,7 +126,7 @@ func (s *sender) run() (hookResult, error) {
 	return res, err
 }
 
-// good sends deliveries on one connection, each after the answer to the one before.
+// good sends deliveries on one connection, each after the response to the one before.
 func (s *sender) good(l *link) error {
 	macs := make([]hash.Hash, len(s.keys))
 	for i, key := range s.keys {
@@ -160,7 +159,7 @@ func (s *sender) good(l *link) error {
 		if err != nil {
 			return err
 		}
-		times = append(times, time.Since(due)) // a delivery that was held up counts from when it was due
+		times = append(times, time.Since(due)) // delays count from when the delivery was due
 		statuses[status]++
 		if status == 204 {
 			taken++
@@ -188,11 +187,11 @@ func request(b []byte, host, path, id string, at time.Time, signature string, bo
 	return append(b, body...)
 }
 
-// badLinks is on how many connections bad requests come.
+// badLinks is the number of connections for bad requests.
 const badLinks = 32
 
-// bad sends requests that are refused: a wrong signature at a known path, a path
-// that is unknown, no signature at all. A connection that is closed is made again.
+// bad sends bad requests: a wrong signature at a known path, an unknown path, no signature. It
+// reopens closed connections.
 func (s *sender) bad(i int, count *atomic.Int64) error {
 	var l *link
 	body := []byte(`{"eventId":"bad","name":"load","timestamp":"2026-01-01T00:00:00Z","data":{"text":"` + filler + `"}}`)
@@ -231,7 +230,7 @@ func (s *sender) bad(i int, count *atomic.Int64) error {
 	}
 }
 
-// link is one connection over which requests go one after another.
+// link is one connection for requests, one after another.
 type link struct {
 	c    *tls.Conn
 	r    *bufio.Reader
@@ -247,7 +246,7 @@ func (s *sender) dial() (*link, error) {
 	return &link{c: c, r: bufio.NewReader(c)}, nil
 }
 
-// ask sends a request and reads the answer.
+// ask sends a request and reads the response.
 func (l *link) ask(write func([]byte) []byte) (status int, closed bool, err error) {
 	l.out = write(l.out[:0])
 	if _, err := l.c.Write(l.out); err != nil {

@@ -10,11 +10,11 @@ import (
 	"runtime"
 )
 
-// ErrNone: there is no browser here, e.g. on a machine without a screen. The
-// operator opens the address elsewhere.
+// ErrNone: there is no browser, as on a machine without a screen. The operator opens the address
+// elsewhere.
 var ErrNone = errors.New("no browser here")
 
-// Open hands the address to the system. It does not wait for the browser.
+// Open opens an address in the default browser. It does not wait for the browser.
 //
 // Errors: [ErrNone]; an address that is neither http nor https.
 func Open(address string) error {
@@ -27,13 +27,13 @@ func Open(address string) error {
 		return fmt.Errorf("%w: %w", ErrNone, err)
 	}
 	go func() {
-		_ = cmd.Wait() // the browser's end and its code mean nothing; it must not stay a zombie
+		_ = cmd.Wait() // the exit code means nothing; the process must not stay a zombie
 	}()
 	return nil
 }
 
-// command returns the program that opens an address, with its arguments. The
-// address is one argument, and never seen by a shell.
+// command returns the program that opens an address, with its arguments. The address is one
+// argument, and no shell is involved.
 func command(system string, env func(string) string, address string) ([]string, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {

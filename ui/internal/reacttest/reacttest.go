@@ -1,4 +1,4 @@
-// Package reacttest stands in for the engine of reactions in tests of what shows and decides.
+// Package reacttest stands in for the engine of reactions in tests of frontends.
 package reacttest
 
 import (
@@ -14,20 +14,20 @@ import (
 	"eventdeck/host/trust"
 )
 
-// Start is the present of an [Engine].
+// Start is the current time of an [Engine].
 var Start = time.Date(2026, 3, 14, 14, 3, 5, 0, time.UTC)
 
-// Engine is a [react.Control] with fixed runs that notes what it is asked to do. Its lock
-// guards its fields where tests change them meanwhile.
+// Engine is a [react.Control] with fixed runs that notes the acts it is asked for. Tests that
+// change its fields while it is used hold its lock.
 type Engine struct {
 	sync.Mutex
 	View  react.View
 	All   []react.Run                  // the newest first
-	Taken map[react.RunID][]react.Step // by runs
+	Taken map[react.RunID][]react.Step // by run
 	Did   []string                     // acts with their arguments, in order
-	Tools []react.Pinned               // of each rule, as Rule tells them
-	Fails error                        // what every act returns
-	Asked func()                       // is called by every question and act, if it is not nil
+	Tools []react.Pinned               // of each rule, as Rule returns them
+	Fails error                        // the error of every act
+	Asked func()                       // called by every method, if not nil
 }
 
 var _ react.Control = (*Engine)(nil)
@@ -194,6 +194,8 @@ func (e *Engine) Silence(_ context.Context, rule string, until time.Time) error 
 // Stop implements [react.Control].
 func (e *Engine) Stop(_ context.Context, kill bool) error {
 	err := e.act("stop %v", kill)
+	e.Lock()
+	defer e.Unlock()
 	e.View.Stopped = true
 	return err
 }
@@ -201,11 +203,13 @@ func (e *Engine) Stop(_ context.Context, kill bool) error {
 // Go implements [react.Control].
 func (e *Engine) Go(context.Context) error {
 	err := e.act("go")
+	e.Lock()
+	defer e.Unlock()
 	e.View.Stopped, e.View.Held = false, ""
 	return err
 }
 
-// Request is what a run of the rule page-p1 wants to do.
+// Request returns the request of a run of the rule page-p1.
 func Request(id react.RunID, args ...string) *react.Request {
 	return &react.Request{Kind: react.RequestCommand, Run: id, Rule: "page-p1", Seq: 1, Count: 2,
 		Argv: append([]string{"/usr/local/bin/restart"}, args...), Path: "/usr/local/bin/restart", Program: strings.Repeat("ab", 32),
@@ -213,14 +217,14 @@ func Request(id react.RunID, args ...string) *react.Request {
 		Input: []byte(`{"envelope":1,"data":{"title":"p99 latency \u202e above 4s"}}`), Time: 5 * time.Minute}
 }
 
-// Asks is a run that waits.
+// Asks returns a run that waits for approval.
 func Asks(id react.RunID, args ...string) react.Run {
 	return react.Run{ID: id, NS: react.Live, Rule: "page-p1", Hash: "h1", Key: `"payments"`, State: react.Asking, Why: "the rule's mode is ask", Line: "rules.json:9:7",
 		Members: react.Members{Count: 2, First: []uint64{1, 2}, From: Start, To: Start}, Request: Request(id, args...),
 		Created: Start.Add(-2 * time.Minute), Due: Start.Add(58 * time.Minute)}
 }
 
-// Reacting is an engine with two rules, two runs that wait and some that are over.
+// Reacting returns an engine with two rules, two waiting runs and some finished ones.
 func Reacting() *Engine {
 	e := &Engine{}
 	page := react.Rule{Name: "page-p1", On: react.Source{Server: "pager", Type: "incident.created", Kind: event.KindEvent}, When: `.severity=P1 !flag:any`, Key: []string{".service"},

@@ -1,7 +1,7 @@
 //go:build !windows
 
-// Package runner runs programs on a pseudo-terminal and tells when events can be
-// seen there. It serves the measures of package bench.
+// Package runner runs programs on a pseudo-terminal and reports when events are visible there, for
+// the measurements of package bench.
 package runner
 
 import (
@@ -21,7 +21,7 @@ import (
 	"eventdeck/ui/internal/screen"
 )
 
-// Mark stands before the ten digits of an event's number wherever it is shown.
+// Mark precedes the ten digits of an event's number in all outputs.
 const Mark = "SEQ="
 
 const digits = 10
@@ -38,24 +38,23 @@ type Terminal struct {
 	Cmd   *exec.Cmd
 
 	tty    *os.File
-	screen *screen.Screen // nil: lines are read off the output
+	screen *screen.Screen // nil: numbers are read from the output
 	seen   func(number int)
-	wrote  chan struct{} // one slot: the program has written
-	ended  chan struct{} // closed when the program is gone
+	wrote  chan struct{} // one slot: the program wrote something
+	ended  chan struct{} // closed when the program has ended
 	err    error         // of the program; set before ended is closed
 
 	mu     sync.Mutex
-	tail   []byte // what is left of the last chunk, of plain output
+	tail   []byte // end of the last chunk, of plain output
 	output Output
 }
 
-// Start runs the program. seen is called from one goroutine with the number of the
-// newest event that can be seen, whenever there is more to see; it may be nil. plain
-// says that the program only prints lines: the numbers are then read off its output,
-// which costs less than a screen.
+// Start runs the program. seen, which may be nil, is called from one goroutine with the number of
+// the newest visible event, whenever it changes. plain means that the program only prints lines:
+// the numbers are then read from its output, which costs less than a screen.
 func Start(cmd *exec.Cmd, plain bool, seen func(number int)) (*Terminal, error) {
 	cmd.Env = append(os.Environ(), "TERM=xterm-256color", "COLORTERM=truecolor", "LANG=C.UTF-8", "SSH_CONNECTION=")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Ctty: 1} // its input may be a pipe
+	cmd.SysProcAttr = &syscall.SysProcAttr{Ctty: 1} // standard input may be a pipe
 	t := &Terminal{Began: time.Now(), Cmd: cmd, seen: seen, wrote: make(chan struct{}, 1), ended: make(chan struct{})}
 	if !plain {
 		t.screen = screen.New(Width, Height, false)
@@ -70,12 +69,12 @@ func Start(cmd *exec.Cmd, plain bool, seen func(number int)) (*Terminal, error) 
 	return t, nil
 }
 
-// read ends when the program is gone.
+// read reads the output until the program ends.
 func (t *Terminal) read() {
 	defer close(t.ended)
 	chunk := make([]byte, 64<<10)
 	newest := 0
-	var quiet time.Time // since when nothing came
+	var quiet time.Time // time of the last output
 	for {
 		n, err := t.tty.Read(chunk)
 		t.count(n, time.Since(quiet) > frameGap)
@@ -88,20 +87,20 @@ func (t *Terminal) read() {
 		case t.wrote <- struct{}{}:
 		default:
 		}
-		if err != nil { // EIO, when the program is gone
+		if err != nil { // EIO when the program has ended
 			t.err = t.Cmd.Wait()
 			return
 		}
 	}
 }
 
-// Output is how much a program has written.
+// Output counts the output of a program.
 type Output struct {
 	Bytes  int
-	Frames int // outputs with a pause before them
+	Frames int // outputs after a pause
 }
 
-// frameGap is the pause between two frames.
+// frameGap is the shortest pause between two frames.
 const frameGap = time.Millisecond
 
 func (t *Terminal) count(bytes int, frame bool) {
@@ -120,7 +119,7 @@ func (t *Terminal) Output() Output {
 	return t.output
 }
 
-// take returns the newest number that can be seen.
+// take reads output and returns the newest visible number.
 func (t *Terminal) take(p []byte) int {
 	if t.screen != nil {
 		_, _ = t.screen.Write(p) // it never fails
@@ -153,7 +152,7 @@ func newestIn(text []byte) int {
 	}
 }
 
-// Text returns what stands on the screen.
+// Text returns the text of the screen.
 func (t *Terminal) Text() string {
 	if t.screen == nil {
 		return ""
@@ -166,16 +165,16 @@ func (t *Terminal) Wait(ctx context.Context, text string) error {
 	return t.screen.Until(ctx, strconv.Quote(text), func(shown string) bool { return strings.Contains(shown, text) })
 }
 
-// Keys types.
+// Keys types a text.
 func (t *Terminal) Keys(text string) error {
 	_, err := t.tty.WriteString(text)
 	return err
 }
 
-// Answer types and returns how long it took until the program wrote something.
+// Answer types keys and returns the time until the program wrote something.
 func (t *Terminal) Answer(ctx context.Context, keys string) (time.Duration, error) {
 	select {
-	case <-t.wrote: // before
+	case <-t.wrote: // from earlier output
 	default:
 	}
 	began := time.Now()
@@ -192,11 +191,11 @@ func (t *Terminal) Answer(ctx context.Context, keys string) (time.Duration, erro
 	return time.Since(began), nil
 }
 
-// End asks the program to end and returns when it has: by keys, then by signals.
+// End ends the program, by keys, else by signals, and waits for its end.
 func (t *Terminal) End(keys string) {
 	defer t.tty.Close()
 	if keys != "" {
-		_ = t.Keys(keys) // it may be gone already
+		_ = t.Keys(keys) // it may have ended already
 	}
 	for _, stop := range []func() error{func() error { return nil }, func() error { return t.Cmd.Process.Signal(os.Interrupt) }, t.Cmd.Process.Kill} {
 		_ = stop() // as above

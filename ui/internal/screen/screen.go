@@ -1,8 +1,8 @@
-// Package screen is a small terminal for tests: what a program writes becomes
-// cells that can be read, waited for and drawn as a picture.
+// Package screen is a small terminal emulator for tests: the output of a program becomes cells,
+// which can be read, waited for and drawn as a picture.
 //
-// It knows what Bubble Tea writes: cursor moves, erasing, scrolling, colours,
-// the alternate screen. What it does not know is read past, never shown.
+// It knows the sequences of Bubble Tea: cursor moves, erasing, scrolling, colours, the alternate
+// screen. It skips unknown sequences.
 package screen
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Cell is one place on the screen. The second cell of a wide glyph is empty.
+// Cell is one cell of the screen. The second cell of a wide glyph is empty.
 type Cell struct {
 	Text  string
 	Style Style
@@ -33,7 +33,7 @@ type Screen struct {
 	cells       [][]Cell
 	main        [][]Cell // while the alternate screen is shown
 	x, y        int
-	wrap        bool // the last column was written; the next glyph goes on below
+	wrap        bool // the last column was written; the next glyph goes to the next row
 	top, bottom int  // scrolling region
 	style       Style
 	newline     bool // a line feed also returns to the first column
@@ -43,15 +43,15 @@ type Screen struct {
 	saved       [2]int
 	last        string   // for repetition
 	rest        []byte   // an unfinished sequence
-	before      [][]Cell // what is shown while a frame is written; nil: none is
+	before      [][]Cell // the cells that are shown during a synchronized update; nil: there is none
 	answers     io.Writer
 }
 
-// Answer has the screen answer what programs ask of a terminal: whether it shows frames
-// whole. It is called before anything is written.
+// Answer makes the screen answer queries of programs, whether it supports synchronized updates. It
+// must be called before the first write.
 func (s *Screen) Answer(to io.Writer) { s.answers = to }
 
-// shown are the cells as a person sees them: those before a frame that is being written.
+// shown returns the visible cells: during a synchronized update, those before it.
 func (s *Screen) shown() [][]Cell {
 	if s.before != nil {
 		return s.before
@@ -59,8 +59,8 @@ func (s *Screen) shown() [][]Cell {
 	return s.cells
 }
 
-// New returns an empty screen. newline makes a line feed also return to the
-// first column: right for programs whose output is no terminal.
+// New returns an empty screen. newline makes a line feed also return to the first column, for
+// programs whose output is no terminal.
 func New(w, h int, newline bool) *Screen {
 	s := &Screen{w: w, h: h, bottom: h, newline: newline, changed: make(chan struct{})}
 	s.cells = s.blank()
@@ -83,7 +83,7 @@ func (s *Screen) blankRow() []Cell {
 	return row
 }
 
-// Text returns the rows without the blanks at their ends.
+// Text returns the rows without trailing blanks.
 func (s *Screen) Text() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,7 +124,7 @@ func (s *Screen) Alternate() bool { s.mu.Lock(); defer s.mu.Unlock(); return s.a
 // CursorHidden reports whether the cursor is hidden.
 func (s *Screen) CursorHidden() bool { s.mu.Lock(); defer s.mu.Unlock(); return s.hidden }
 
-// Clipboard returns what was put on the clipboard last (OSC 52).
+// Clipboard returns the text that was last copied to the clipboard (OSC 52).
 func (s *Screen) Clipboard() string { s.mu.Lock(); defer s.mu.Unlock(); return s.clipboard }
 
 // Title returns the window title that was set last.
@@ -136,8 +136,8 @@ func (s *Screen) Wait(ctx context.Context, text string) error {
 	return s.Until(ctx, fmt.Sprintf("%q", text), func(shown string) bool { return strings.Contains(shown, text) })
 }
 
-// Until is [Screen.Wait] for any condition on the text of the screen; what says
-// what is waited for.
+// Until is [Screen.Wait] for any condition on the text of the screen; what describes it in the
+// error.
 func (s *Screen) Until(ctx context.Context, what string, cond func(string) bool) error {
 	for {
 		s.mu.Lock()
@@ -154,7 +154,7 @@ func (s *Screen) Until(ctx context.Context, what string, cond func(string) bool)
 	}
 }
 
-// Resize changes the size as a terminal does: what does not fit is lost.
+// Resize changes the size as a terminal does: cells outside are lost.
 func (s *Screen) Resize(w, h int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -167,7 +167,7 @@ func (s *Screen) Resize(w, h int) {
 	s.x, s.y = min(s.x, w-1), min(s.y, h-1)
 }
 
-// Write takes what a program prints. It never fails.
+// Write processes the output of a program. It never fails.
 func (s *Screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -185,7 +185,7 @@ func (s *Screen) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// step takes one glyph or sequence and returns its bytes, 0 if it is unfinished.
+// step processes one glyph or sequence and returns its length in bytes, 0 if it is incomplete.
 func (s *Screen) step(b []byte) int {
 	switch c := b[0]; {
 	case c == 0x1b:
@@ -205,8 +205,7 @@ func (s *Screen) step(b []byte) int {
 	return len(g)
 }
 
-// wholeRunes leaves out the beginning of a rune at the end: a cluster must not
-// take it for its own.
+// wholeRunes drops an incomplete rune at the end, which must not become part of a cluster.
 func wholeRunes(b []byte) []byte {
 	for i := len(b) - 1; i > 0 && i > len(b)-utf8.UTFMax; i-- {
 		if utf8.RuneStart(b[i]) {
@@ -260,7 +259,7 @@ func (s *Screen) put(g string, w int) {
 	}
 }
 
-// feed goes one row down and scrolls at the end of the region.
+// feed moves the cursor one row down, and scrolls at the end of the region.
 func (s *Screen) feed() {
 	s.wrap = false
 	switch {

@@ -41,7 +41,7 @@ func TestSequences(t *testing.T) {
 	}
 }
 
-// Runes arrive in parts, too, wherever a read ends.
+// Runes arrive in parts too.
 func TestSplitRunes(t *testing.T) {
 	const in = "──a─é日─"
 	for at := range len(in) {
@@ -70,7 +70,7 @@ func TestStylesAndPicture(t *testing.T) {
 	}
 }
 
-func TestWaitTellsWhatIsShown(t *testing.T) {
+func TestWaitErrorHasTheScreen(t *testing.T) {
 	s := New(20, 1, false)
 	go fmt.Fprint(s, "hello")
 	if err := s.Wait(t.Context(), "hello"); err != nil {
@@ -96,9 +96,8 @@ func FuzzWrite(f *testing.F) {
 	})
 }
 
-// What is written between the ends of a synchronized update is shown as a whole, and a program
-// that asks is told so.
-func TestFramesAreShownWhole(t *testing.T) {
+// A synchronized update becomes visible as a whole, and a query for its support is answered.
+func TestSynchronizedUpdatesAreShownWhole(t *testing.T) {
 	var answers strings.Builder
 	s := New(8, 2, false)
 	s.Answer(&answers)

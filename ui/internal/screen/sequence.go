@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// paramMax bounds the parameters that are taken from one sequence.
+// paramMax bounds the value of a parameter.
 const paramMax = 10_000
 
-// escape takes a sequence that begins with ESC.
+// escape processes a sequence that begins with ESC.
 func (s *Screen) escape(b []byte) int {
 	if len(b) < 2 {
 		return 0
@@ -46,8 +46,7 @@ func (s *Screen) escape(b []byte) int {
 	return 2
 }
 
-// stringSequence takes a string sequence: a window title and what is put on the
-// clipboard have a meaning.
+// stringSequence processes a string sequence, which can set the window title or the clipboard.
 func (s *Screen) stringSequence(b []byte) int {
 	end, n := bytes.IndexByte(b, 7), 1
 	if st := bytes.Index(b, []byte("\x1b\\")); st >= 0 && (end < 0 || st < end) {
@@ -71,11 +70,11 @@ func (s *Screen) stringSequence(b []byte) int {
 	return end + n
 }
 
-// csi obeys a control sequence.
+// csi processes a control sequence.
 func (s *Screen) csi(params string, final byte) {
 	if params == "?2026$" && final == 'p' {
-		if s.answers != nil { // synchronized output is known, and off
-			_, _ = io.WriteString(s.answers, "\x1b[?2026;2$y") // a program that is gone asks nothing
+		if s.answers != nil { // synchronized output is supported, and off
+			_, _ = io.WriteString(s.answers, "\x1b[?2026;2$y") // the program may have ended
 		}
 		return
 	}
@@ -107,7 +106,7 @@ func (s *Screen) csi(params string, final byte) {
 	}
 }
 
-// move obeys the sequences that move the cursor, and reports whether this is one.
+// move processes sequences that move the cursor, and reports whether this is one.
 func (s *Screen) move(final byte, arg func(i, def int) int) bool {
 	n := arg(0, 1)
 	switch final {
@@ -139,8 +138,8 @@ func (s *Screen) move(final byte, arg func(i, def int) int) bool {
 	return true
 }
 
-// eraseOrRepeat obeys the sequences that blank cells or repeat a glyph, and reports whether
-// this is one.
+// eraseOrRepeat processes sequences that erase cells or repeat a glyph, and reports whether this is
+// one.
 func (s *Screen) eraseOrRepeat(final byte, arg func(i, def int) int) bool {
 	n := arg(0, 1)
 	switch final {
@@ -167,7 +166,7 @@ func (s *Screen) eraseOrRepeat(final byte, arg func(i, def int) int) bool {
 	return true
 }
 
-// edit obeys the sequences that move cells.
+// edit processes sequences that move cells.
 func (s *Screen) edit(final byte, n int, arg func(int, int) int) {
 	row := s.cells[s.y]
 	switch final {
@@ -218,7 +217,7 @@ func (s *Screen) eraseScreen(what int) {
 	}
 }
 
-// mode obeys the private modes that change what is shown.
+// mode processes the private modes that change the screen.
 func (s *Screen) mode(params string, on bool) {
 	for _, p := range strings.Split(params, ";") {
 		switch p {

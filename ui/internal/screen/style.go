@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Style is how a cell looks. Colours are "" for the terminal's own, else #rrggbb.
+// Style is the style of a cell. Colours are "" for the terminal's default, else #rrggbb.
 type Style struct {
 	FG, BG                                  string
 	Bold, Faint, Italic, Underline, Reverse bool
@@ -70,7 +70,7 @@ func (st Style) with(params string) Style {
 	return st
 }
 
-// extended reads a colour by number or by its parts.
+// extended reads an indexed or an RGB colour.
 func extended(nums []int) (colour string, used int) {
 	switch {
 	case len(nums) >= 2 && nums[0] == 5:
@@ -86,7 +86,7 @@ var sixteen = [16]string{
 	"#5c6370", "#ff7b86", "#b5e890", "#ffd98e", "#7cc5ff", "#de8ff0", "#6fd3df", "#ffffff",
 }
 
-// indexed returns a colour of the table of 256.
+// indexed returns a colour of the 256-colour palette.
 func indexed(n int) string {
 	switch {
 	case n < 0 || n > 255:
@@ -112,13 +112,13 @@ const (
 	cellWidth, cellHeight, margin = 8.4, 16.4, 12.0
 )
 
-// Paper is what a picture is drawn on: the colours of cells that name none, as #rrggbb.
+// Paper is the default colours of a picture, as #rrggbb.
 type Paper struct{ Background, Text string }
 
-// Dark is the paper of pictures of a dark terminal.
+// Dark returns the colours of a dark terminal.
 func Dark() Paper { return Paper{"#12161e", "#d5d9e0"} }
 
-// Light is the paper of pictures of a light terminal.
+// Light returns the colours of a light terminal.
 func Light() Paper { return Paper{"#ffffff", "#24292f"} }
 
 // SVG draws the cells as a picture.
@@ -142,7 +142,7 @@ func (s *Screen) SVG(paper Paper) string {
 	return b.String()
 }
 
-// draw draws neighbouring cells of one style.
+// draw draws consecutive cells of one style.
 func (p Paper) draw(b *strings.Builder, run []Cell, x, y int) {
 	st := run[0].Style
 	fg, bg := st.FG, st.BG

@@ -1,6 +1,6 @@
-// Command plain is the least that shows events with Bubble Tea: it reads lines from
-// its standard input into a list and draws the newest of them. It keeps nothing,
-// checks nothing and cannot be asked anything. Measurements compare with it.
+// Command plain is a minimal program that shows events with Bubble Tea: it reads lines from its
+// standard input into a list and draws the newest of them. It stores and checks nothing.
+// Measurements compare with it.
 package main
 
 import (
@@ -13,7 +13,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// rows is how many lines are kept.
+// rows is the number of kept lines.
 const rows = 200
 
 type changed struct{}

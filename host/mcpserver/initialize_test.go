@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// Clients that begin with initialize get the capability, codes and members of the design
-// sketch, and hear of new types on the connection itself.
-func TestClientsThatGreet(t *testing.T) {
+// Clients that begin with initialize get the capability, codes and members of the design sketch,
+// and notifications of new types on the connection itself.
+func TestClientsThatInitialize(t *testing.T) {
 	r := newRig(t, nil)
 	r.fill(1, 3)
 	out, in := r.stdio()
@@ -48,7 +48,7 @@ func TestClientsThatGreet(t *testing.T) {
 	if _, err := io.WriteString(in, `{"jsonrpc":"2.0","id":"p","method":"ping"}`+"\n"); err != nil {
 		t.Fatal(err)
 	}
-	for m := next(t, lines); m["id"] != "p"; m = next(t, lines) { // what was written before the cancellation comes first
+	for m := next(t, lines); m["id"] != "p"; m = next(t, lines) { // frames from before the cancellation come first
 		if m["method"] == nil {
 			t.Errorf("a stream that was cancelled was answered: %v", m)
 		}
