@@ -67,4 +67,11 @@ func TestPathsAreKnownUntilTheRemovalIsStored(t *testing.T) {
 		t.Fatal(err)
 	}
 	want("after the removal", receiver.PathRemoved)
+	if err := h.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if h, err = New(Options{Store: s}); err != nil {
+		t.Fatal(err)
+	}
+	want("after a restart", receiver.PathRemoved)
 }

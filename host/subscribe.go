@@ -275,8 +275,8 @@ func (h *Host) removeSub(ctx context.Context, id event.SubID, actor event.Actor,
 		return err
 	}
 	b := event.Batch{Sub: id, Remove: true, Audit: []event.AuditEntry{h.auditEntry(actor, action, sub, "")}}
-	if sub.Hook.Path != "" {
-		b.Ended = &event.Ended{Path: sub.Hook.Path, At: h.opts.Now().UTC(), Removed: true}
+	for _, path := range h.hooks.Paths(id) {
+		b.Ended = append(b.Ended, event.Ended{Path: path, At: h.opts.Now().UTC(), Removed: true})
 	}
 	if err := h.commit(ctx, b); err != nil {
 		return err

@@ -392,17 +392,19 @@ func (r *Runner) recordAs(ctx context.Context, word, state event.State, evidence
 	}
 }
 
-// ended returns what the receiver is to remember of the path of a subscription that is over;
-// nil: nothing.
-func (r *Runner) ended(state event.State) *event.Ended {
-	if state != event.StateEnded && state != event.StateDenied {
+// ended returns what the receiver remembers of the paths of a subscription once it is over.
+func (r *Runner) ended(state event.State) (ended []event.Ended) {
+	if !state.Over() {
 		return nil
 	}
 	sub, err := r.deps.Store.Subscription(r.id)
-	if err != nil || sub.Hook.Path == "" {
+	if err != nil {
 		return nil
 	}
-	return &event.Ended{Path: sub.Hook.Path, At: r.deps.Now().UTC()}
+	for _, path := range sub.Hook.Paths() {
+		ended = append(ended, event.Ended{Path: path, At: r.deps.Now().UTC()})
+	}
+	return ended
 }
 
 // audit returns the entries of the audit log for a change of state: one where the server did

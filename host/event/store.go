@@ -47,10 +47,10 @@ type Batch struct {
 	// the change was on its way does not come back.
 	IfKept bool
 
-	// Remove deletes the subscription itself; its records stay. Ended, when not
-	// nil, is what the receiver remembers of its path.
+	// Remove deletes the subscription itself; its records stay. Ended is what the receiver
+	// remembers of its paths.
 	Remove bool
-	Ended  *Ended
+	Ended  []Ended
 
 	// Audit is what the audit log says of it; Seq is ignored. It is committed in
 	// the same transaction.

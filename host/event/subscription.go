@@ -196,6 +196,11 @@ type Hook struct {
 	OldUntil time.Time
 }
 
+// Paths returns the path and the one before it, the older one first, as far as there are any.
+func (h *Hook) Paths() []string {
+	return slices.DeleteFunc([]string{h.OldPath, h.Path}, func(path string) bool { return path == "" })
+}
+
 // Unproved reports whether the path replaced another one and it was not shown yet that nothing
 // is missing on it.
 func (h *Hook) Unproved() bool { return h.OldPath != "" && h.OldUntil.IsZero() }

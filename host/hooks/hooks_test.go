@@ -67,15 +67,15 @@ func newWorld(t *testing.T) *world {
 	w.update(func(sub *event.Subscription) {
 		sub.Key = event.Key{Server: "pager", Type: trust.Untrusted("incident.created")}
 		sub.Hook = event.Hook{Path: "/hooks/a", Secret: event.NewSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")}
-	}, nil)
+	})
 	return w
 }
 
 // update changes the subscription, or removes it where its operator ended it.
-func (w *world) update(fn func(*event.Subscription), ended *event.Ended) {
+func (w *world) update(fn func(*event.Subscription), ended ...event.Ended) {
 	w.t.Helper()
 	done := make(chan error, 1)
-	b := event.Batch{Sub: "a", Update: fn, Ended: ended, Remove: ended != nil && ended.Removed, Done: func(_ event.Outcome, err error) { done <- err }}
+	b := event.Batch{Sub: "a", Update: fn, Ended: ended, Remove: len(ended) > 0 && ended[0].Removed, Done: func(_ event.Outcome, err error) { done <- err }}
 	if err := w.deps.Store.Submit(w.t.Context(), b); err != nil {
 		w.t.Fatal(err)
 	}
@@ -214,7 +214,7 @@ func TestWhatIsNotRunningTakesNothing(t *testing.T) {
 // one that the operator removed says so for good.
 func TestPathsOfWhatEnded(t *testing.T) {
 	w := newWorld(t)
-	w.update(func(sub *event.Subscription) { sub.State = event.StateEnded }, &event.Ended{Path: "/hooks/a", At: w.now})
+	w.update(func(sub *event.Subscription) { sub.State = event.StateEnded }, event.Ended{Path: "/hooks/a", At: w.now})
 	s, _ := w.serve()
 	state := func(want receiver.PathState) {
 		t.Helper()
@@ -225,7 +225,7 @@ func TestPathsOfWhatEnded(t *testing.T) {
 	state(receiver.PathEnded)
 	w.pass(24 * time.Hour)
 	state(receiver.PathUnknown)
-	w.update(nil, &event.Ended{Path: "/hooks/a", At: w.now, Removed: true})
+	w.update(nil, event.Ended{Path: "/hooks/a", At: w.now, Removed: true})
 	s, _ = w.serve()
 	state(receiver.PathRemoved)
 	s.AddPath("/hooks/b", "b")

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -119,10 +120,8 @@ func New(ctx context.Context, d Deps) *Service {
 		}
 	}
 	for _, sub := range d.Store.Subscriptions() {
-		for _, path := range []string{sub.Hook.OldPath, sub.Hook.Path} {
-			if path != "" {
-				s.addPath(path, sub.ID)
-			}
+		for _, path := range sub.Hook.Paths() {
+			s.addPath(path, sub.ID)
 		}
 	}
 	return s
@@ -161,6 +160,13 @@ func (s *Service) addPath(path string, id event.SubID) {
 		all = all[1:]
 	}
 	s.pathsOf[id] = all
+}
+
+// Paths returns the known paths of a subscription, oldest first.
+func (s *Service) Paths(id event.SubID) []string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return slices.Clone(s.pathsOf[id])
 }
 
 // RemovePaths takes no more deliveries to the paths of a subscription, which was removed.
