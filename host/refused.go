@@ -49,10 +49,7 @@ func (h *Host) refusedDelivery(r event.Refusal) {
 	c.Last, c.Reason = r.At, r.Reason
 	if c.since.IsZero() && r.Reason != receiver.ReasonNotInFlight {
 		c.since = h.opts.Now()
-		time.AfterFunc(refusedAfter, func() { // when the state becomes "refused"
-			h.hooks.CheckStates()
-			h.notify()
-		})
+		h.hooks.CheckStates()
 	}
 }
 
@@ -66,15 +63,20 @@ func (h *Host) acceptedDelivery(id event.SubID) {
 	}
 }
 
-// keepStates stores the state of subscriptions whose deliveries have come to be refused, or
-// taken again, with a record of each change, so that it is known also after a crash.
-func (h *Host) keepStates(ctx context.Context) {
+// keepStates stores the state of subscriptions whose deliveries are now refused, or accepted
+// again, with a record of each change, so that a restart after a crash shows it. It returns the
+// time until the next subscription is refused; 0: none will be.
+func (h *Host) keepStates(ctx context.Context) (next time.Duration) {
 	now := h.opts.Now()
 	refused := map[event.SubID]refusals{}
 	h.mu.Lock()
 	for id, c := range h.counts {
-		if c.refused.Count > 0 {
-			refused[id] = c.refused
+		if c.refused.Count == 0 {
+			continue
+		}
+		refused[id] = c.refused
+		if wait := c.refused.pending(now); wait > 0 && (next == 0 || wait < next) {
+			next = wait
 		}
 	}
 	h.mu.Unlock()
@@ -97,4 +99,5 @@ func (h *Host) keepStates(ctx context.Context) {
 		}
 		h.notify()
 	}
+	return next
 }

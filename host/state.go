@@ -33,6 +33,14 @@ func (r refusals) lasting(now time.Time) bool {
 	return !r.since.IsZero() && now.Sub(r.since) >= refusedAfter
 }
 
+// pending returns the time until the refusals are lasting; 0 or less: there are none, or they are.
+func (r refusals) pending(now time.Time) time.Duration {
+	if r.since.IsZero() {
+		return 0
+	}
+	return refusedAfter - now.Sub(r.since)
+}
+
 // withEarlier returns the refusals with those of earlier runs.
 func (r refusals) withEarlier(before event.Refused) event.Refused {
 	if r.Count == 0 {

@@ -56,7 +56,7 @@ func newWorld(t *testing.T) *world {
 		Runner:     func(event.SubID) *delivery.Runner { return nil },
 		Refused:    func(event.Refusal) { w.mu.Lock(); defer w.mu.Unlock(); w.refusals++ },
 		Accepted:   func(event.SubID) {},
-		KeepStates: func(context.Context) {},
+		KeepStates: func(context.Context) time.Duration { return 0 },
 		Note: func(_ context.Context, e event.AuditEntry) {
 			w.mu.Lock()
 			defer w.mu.Unlock()

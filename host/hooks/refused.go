@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"eventdeck/host/event"
+	"eventdeck/host/internal/pause"
 	"eventdeck/host/receiver"
 	"eventdeck/host/trust"
 )
@@ -64,37 +65,37 @@ func (s *Service) challenged(id event.SubID, serverID trust.Text) {
 	}
 }
 
-// storeRefusals stores refused deliveries, the states of subscriptions that follow, and
-// answered challenges, until ctx ends, and then those that still wait. The end of ctx leaves
-// [FinishWithin] for that.
+// storeRefusals stores refused deliveries, the states of subscriptions that follow from them,
+// and answered challenges until the service's context ends, and then those that still wait, with
+// ctx.
 func (s *Service) storeRefusals(ctx context.Context) {
-	done := ctx.Done()
-	kept, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	defer cancel()
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(FinishWithin, cancel) })()
-	ctx = kept
+	due := time.NewTimer(0) // fires when a state changes without a delivery
+	due.Stop()
+	keepStates := func() {
+		due.Stop()
+		if next := s.deps.KeepStates(ctx); next > 0 {
+			due.Reset(next)
+		}
+	}
 	for {
 		select {
 		case r := <-s.refusals:
 			s.noteRefusals(ctx, r)
-			s.deps.KeepStates(ctx)
+			keepStates()
+			_ = pause.For(s.ctx, noteEvery) // the end of the service is seen below
 		case <-s.statesDue:
-			s.deps.KeepStates(ctx)
-			continue
+			keepStates()
+		case <-due.C:
+			keepStates()
+			s.deps.Changed()
 		case e := <-s.challenges:
 			s.deps.Note(ctx, e)
-			continue
-		case <-done:
+		case <-s.ctx.Done():
 			s.noteWaiting(ctx)
-			s.deps.KeepStates(ctx)
+			keepStates()
+			due.Stop()
 			return
 		}
-		pause := time.NewTimer(noteEvery)
-		select {
-		case <-pause.C:
-		case <-done:
-		}
-		pause.Stop()
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 
 	"eventdeck/host/delivery"
 	"eventdeck/host/event"
+	"eventdeck/host/internal/pause"
 	"eventdeck/host/receiver"
 	"eventdeck/host/redact"
 )
@@ -63,9 +64,10 @@ type Deps struct {
 	// taken. They must not block.
 	Refused  func(event.Refusal)
 	Accepted func(event.SubID)
-	// KeepStates stores the state of subscriptions whose deliveries are refused, or taken
-	// again, since the last call.
-	KeepStates func(context.Context)
+	// KeepStates stores the state of subscriptions whose deliveries are refused, or accepted
+	// again, since the last call. It returns the time after which it must be called again;
+	// 0: after the next change only.
+	KeepStates func(context.Context) time.Duration
 	// Note stores an entry of the audit log.
 	Note func(context.Context, event.AuditEntry)
 	// Changed is called when there is something new to show. It must not block.
@@ -127,13 +129,20 @@ func New(ctx context.Context, d Deps) *Service {
 	return s
 }
 
-// Run stores refusals and reads keys until the service's context ends, and then stores what
-// still waits.
+// Run stores refusals and reads keys until the service's context ends, and then stores the
+// refusals that still wait, within [FinishWithin].
 func (s *Service) Run() {
-	var reading sync.WaitGroup
-	reading.Go(func() { s.keys.run(s.ctx) })
-	s.storeRefusals(s.ctx)
-	reading.Wait()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(s.ctx))
+	var others sync.WaitGroup
+	others.Go(func() { s.keys.run(s.ctx) })
+	others.Go(func() {
+		<-s.ctx.Done()
+		_ = pause.For(ctx, FinishWithin) // or until all is stored
+		cancel()
+	})
+	s.storeRefusals(ctx)
+	cancel()
+	others.Wait()
 }
 
 // AddPath takes deliveries to a path for a subscription from now on.
