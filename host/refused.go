@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"net/http"
 	"slices"
@@ -86,8 +87,11 @@ func (h *Host) keepStates(ctx context.Context) (next time.Duration) {
 			from, to = event.StateLive, &event.StateChange{State: event.StateRefused, Evidence: "no delivery was accepted", Error: trust.Unescaped(r.summary())}
 		}
 		sub, err := h.opts.Store.Subscription(id)
+		if errors.Is(err, event.ErrNotFound) {
+			h.forget(id) // removed while the delivery was under way
+		}
 		if err != nil || sub.State != from || sub.Mode != event.ModeWebhook {
-			continue // removed meanwhile, or in another state
+			continue
 		}
 		err = h.tryCommit(ctx, id, []event.Record{h.stateRecord(sub, to)}, func(s *event.Subscription) {
 			if s.State == from {

@@ -223,6 +223,14 @@ func (h *Host) count(id event.SubID) *counts {
 	return c
 }
 
+// forget drops the counts of a subscription that was removed.
+func (h *Host) forget(id event.SubID) {
+	h.meter.forgetSub(id)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.counts, id)
+}
+
 // notify raises every reader's flag.
 func (h *Host) notify() {
 	h.version.Add(1)

@@ -84,6 +84,7 @@ func (h *Host) RemoveServer(ctx context.Context, name string) error {
 	h.mu.Unlock()
 	s.cancel()
 	<-s.done
+	h.meter.forgetServer(name)
 	h.audit(ctx, h.serverEntry("remove server", name))
 	return nil
 }

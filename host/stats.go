@@ -1,6 +1,7 @@
 package host
 
 import (
+	"maps"
 	"math/bits"
 	"sync"
 	"time"
@@ -125,6 +126,20 @@ func (m *meter) refused() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.sum.Refusals++
+}
+
+// forgetSub drops the rates of a subscription that was removed.
+func (m *meter) forgetSub(id event.SubID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.subs, id)
+}
+
+// forgetServer drops the rates of the types of a server that was removed.
+func (m *meter) forgetServer(name string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	maps.DeleteFunc(m.types, func(key TypeKey, _ *counter) bool { return key.Server == name })
 }
 
 func (m *meter) stats(now time.Time) Stats {

@@ -281,7 +281,8 @@ func (h *Host) removeSub(ctx context.Context, id event.SubID, actor event.Actor,
 	if err := h.commit(ctx, b); err != nil {
 		return err
 	}
-	h.hooks.RemovePaths(id)
+	h.hooks.Remove(id)
+	h.forget(id)
 	return nil
 }
 

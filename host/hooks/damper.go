@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"maps"
 	"sync"
 	"time"
 
@@ -26,6 +27,13 @@ type auditKind struct {
 type lastEntry struct {
 	at      time.Time
 	skipped uint64 // not told since
+}
+
+// forget drops the results of a subscription.
+func (d *auditDamper) forget(id event.SubID) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	maps.DeleteFunc(d.last, func(kind auditKind, _ *lastEntry) bool { return kind.sub == id })
 }
 
 // pass reports whether a result of this kind is to be noted now, and how many were skipped

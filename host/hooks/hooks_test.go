@@ -229,7 +229,7 @@ func TestPathsOfWhatEnded(t *testing.T) {
 	s, _ = w.serve()
 	state(receiver.PathRemoved)
 	s.AddPath("/hooks/b", "b")
-	s.RemovePaths("b")
+	s.Remove("b")
 	if _, got := s.Lookup("/hooks/b"); got != receiver.PathRemoved {
 		t.Errorf("a forgotten path: %v", got)
 	}

@@ -21,6 +21,9 @@ func TestRefusalsOfOneKindAreDampedTogether(t *testing.T) {
 	if told != 1 || len(d.last) != 1 {
 		t.Errorf("%d were told, %d kinds are remembered", told, len(d.last))
 	}
+	if d.forget("s"); len(d.last) != 0 {
+		t.Errorf("%d kinds of a removed subscription are remembered", len(d.last))
+	}
 	if reasonKind(receiver.ReasonNotInFlight) != receiver.ReasonNotInFlight || reasonKind(receiver.ErrOldSecret.Error()) != receiver.ErrSignature.Error() {
 		t.Error("kinds are mixed up")
 	}

@@ -178,8 +178,9 @@ func (s *Service) Paths(id event.SubID) []string {
 	return slices.Clone(s.pathsOf[id])
 }
 
-// RemovePaths takes no more deliveries to the paths of a subscription, which was removed.
-func (s *Service) RemovePaths(id event.SubID) {
+// Remove takes no more deliveries for a subscription that was removed: its paths are gone.
+func (s *Service) Remove(id event.SubID) {
+	s.damper.forget(id)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, path := range s.pathsOf[id] {

@@ -54,7 +54,7 @@ func TestPathsThatWereLeft(t *testing.T) {
 	if len(s.paths) > maxPaths || len(s.pathsOf["a"]) > maxPaths {
 		t.Errorf("%d paths are known", len(s.paths))
 	}
-	s.RemovePaths("a")
+	s.Remove("a")
 	want("/hooks/999", receiver.PathRemoved)
 	if len(s.paths) != 0 || len(s.pathsOf) != 0 {
 		t.Errorf("%d paths of a removed subscription are known", len(s.paths))
