@@ -37,7 +37,12 @@ type hookServer struct {
 // hookRig is a rig with a hookServer in place of the pager.
 func hookRig(t *testing.T, spec event.Server) (*rig, *hookServer) {
 	t.Helper()
-	r := &rig{t: t, dir: t.TempDir(), spec: spec}
+	return hookRigOn(t, spec, host.Network{})
+}
+
+func hookRigOn(t *testing.T, spec event.Server, network host.Network) (*rig, *hookServer) {
+	t.Helper()
+	r := &rig{t: t, dir: t.TempDir(), spec: spec, net: network}
 	s := &hookServer{t: t, rig: r}
 	web := httptest.NewServer(s)
 	t.Cleanup(web.Close)
@@ -56,6 +61,13 @@ func subscribedHookRig(t *testing.T, spec event.Server) (*rig, *hookServer, even
 		t.Fatal(err)
 	}
 	return r, s, sub
+}
+
+// callback returns the callback of the newest subscribe.
+func (s *hookServer) callback() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.hook
 }
 
 // wrongSecret is one that the host did not give to the server.

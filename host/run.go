@@ -174,7 +174,7 @@ func (h *Host) newHooks() *hooks.Service {
 		CallbackURL: o.CallbackURL, ListenAddr: o.ListenAddr, PlainHTTP: o.PlainHTTP, CADir: o.CADir,
 		Connections: o.HookConnections, BadRate: o.HookBadRate,
 		Dial: o.Network.Dial, Listen: o.Network.Listen,
-		Store: o.Store, Now: o.Now, Log: o.Log, Secrets: &h.secrets,
+		Store: o.Store, Now: o.Now, Log: o.Log, Secrets: &h.secrets, Backoff: h.backoff,
 		Server: func(name string) (event.Server, error) {
 			s, err := h.server(name)
 			if err != nil {
@@ -261,7 +261,8 @@ func (h *Host) Log() *eventlog.Log { return h.log }
 // Refusals implements [API].
 func (h *Host) Refusals() []event.Refusal { return h.opts.Store.Refusals() }
 
-func (h *Host) backoff() *session.Backoff {
+// backoff returns the pauses between attempts after failures.
+func (h *Host) backoff() delivery.Backoff {
 	return &session.Backoff{Min: h.opts.Timing.BackoffMin, Max: h.opts.Timing.BackoffMax}
 }
 
@@ -350,7 +351,7 @@ func (h *Host) start(sub event.Subscription) {
 		Jitter:       rand.Float64,
 		Timing:       h.opts.Timing,
 		Random:       h.opts.Random,
-		Backoff:      func() delivery.Backoff { return h.backoff() },
+		Backoff:      h.backoff,
 		Changed:      h.notify,
 		Altered:      func(n int) { h.hooks.Altered(sub.ID, n) },
 		ReasonOf:     ReasonOf,
@@ -445,6 +446,9 @@ func (h *Host) Snapshot() Snapshot {
 		Store:    h.opts.Store.Info(),
 		Last:     h.opts.Store.Last(),
 		Receiver: h.hooks.Listening(),
+	}
+	if err := h.hooks.Failure(); err != nil {
+		snap.ReceiverErr = err.Error()
 	}
 	h.mu.Lock()
 	servers := slices.Clone(h.servers)

@@ -18,8 +18,10 @@ type Snapshot struct {
 	Subs     []SubscriptionView // in order of creation
 	Store    event.StoreInfo
 	Last     uint64 // newest stored sequence number
-	Receiver string // address that takes deliveries, "" while none is needed
-	Resume   Resume
+	Receiver string // address that takes deliveries, "" while no receiver runs
+	// ReceiverErr says why the receiver does not run although it is needed; it is tried again.
+	ReceiverErr string
+	Resume      Resume
 }
 
 // Reach says how far the host has got with a server.

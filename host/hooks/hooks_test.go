@@ -21,6 +21,7 @@ import (
 	"eventdeck/host/hooks"
 	"eventdeck/host/receiver"
 	"eventdeck/host/redact"
+	"eventdeck/host/session"
 	"eventdeck/host/trust"
 	"eventdeck/store/storetest"
 )
@@ -63,6 +64,7 @@ func newWorld(t *testing.T) *world {
 			w.notes = append(w.notes, e.Action+": "+e.Detail.Raw())
 		},
 		Changed: func() {},
+		Backoff: func() delivery.Backoff { return &session.Backoff{} },
 	}
 	w.update(func(sub *event.Subscription) {
 		sub.Key = event.Key{Server: "pager", Type: trust.Untrusted("incident.created")}

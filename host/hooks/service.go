@@ -4,15 +4,11 @@
 package hooks
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
-	"net/url"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -55,6 +51,8 @@ type Deps struct {
 	Now     func() time.Time
 	Log     *slog.Logger
 	Secrets *redact.Set // masks what servers say
+	// Backoff returns the pauses between attempts to start a receiver that stopped by itself.
+	Backoff func() delivery.Backoff
 
 	// Server returns the description of a configured server.
 	Server func(name string) (event.Server, error)
@@ -80,12 +78,17 @@ type Service struct {
 	ctx  context.Context // ends with the host
 	deps Deps
 
-	starting sync.Mutex // serializes address, during which mu is not held
+	open        context.Context // ends when the service is closed
+	close       context.CancelFunc
+	starting    sync.Mutex // serializes start, during which mu is not held
+	supervising sync.WaitGroup
 
-	mu      sync.RWMutex
-	server  *receiver.Server
-	base    string // the address that paths are appended to
-	closed  bool
+	mu         sync.RWMutex
+	server     *receiver.Server // nil: none runs
+	base       string           // the address that paths are appended to
+	failure    error            // why no receiver runs although it was started
+	supervised bool
+
 	paths   map[string]event.SubID
 	pathsOf map[event.SubID][]string // the newest paths of a subscription, the present one last
 	removed map[string]bool          // paths of subscriptions that the operator removed
@@ -104,8 +107,11 @@ type Service struct {
 // New returns a service that knows the paths of stored subscriptions and does not listen yet.
 // It works until ctx ends; [Service.Close] must be called before.
 func New(ctx context.Context, d Deps) *Service {
+	open, cancel := context.WithCancel(ctx)
 	s := &Service{
 		ctx:        ctx,
+		open:       open,
+		close:      cancel,
 		deps:       d,
 		paths:      map[string]event.SubID{},
 		pathsOf:    map[event.SubID][]string{},
@@ -197,21 +203,11 @@ func (s *Service) Remove(id event.SubID) {
 func (s *Service) Callback(path string, id event.SubID) (string, error) {
 	s.AddPath(path, id)
 	s.keepKeys(id)
-	base, err := s.address()
+	_, base, err := s.start()
 	if err != nil {
 		return "", err
 	}
 	return base + path, nil
-}
-
-// Listening returns the address that takes deliveries, "" while none is needed.
-func (s *Service) Listening() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.server == nil {
-		return ""
-	}
-	return s.server.Addr()
 }
 
 // Ready makes sure that deliveries of a server can be taken: that the receiver listens, and
@@ -227,138 +223,4 @@ func (s *Service) Ready(ctx context.Context, server string) error {
 		return err
 	}
 	return s.keys.ensure(ctx, spec)
-}
-
-// Start starts the receiver if it does not run yet.
-func (s *Service) Start() error {
-	_, err := s.address()
-	return err
-}
-
-// address starts the receiver if it does not run yet, and returns the address that paths are
-// appended to.
-func (s *Service) address() (string, error) {
-	s.starting.Lock()
-	defer s.starting.Unlock()
-	s.mu.Lock()
-	server, base, closed := s.server, s.base, s.closed
-	s.mu.Unlock()
-	if closed {
-		return "", errReceiverClosed
-	}
-	if server != nil {
-		return base, nil
-	}
-	server, err := s.serve()
-	if err != nil {
-		return "", fmt.Errorf("webhook receiver: %w", err)
-	}
-	base = s.baseOf(server.Addr())
-	s.mu.Lock()
-	closed = s.closed
-	if !closed {
-		s.server, s.base = server, base
-	}
-	s.mu.Unlock()
-	if closed {
-		return "", errors.Join(errReceiverClosed, shutdown(server))
-	}
-	return base, nil
-}
-
-// Expected returns the address that paths will most likely be appended to, without starting
-// the receiver. It is for showing: the port may be "…".
-func (s *Service) Expected() string {
-	s.mu.Lock()
-	base := s.base
-	s.mu.Unlock()
-	if base != "" {
-		return base
-	}
-	address := s.deps.ListenAddr
-	if saved, err := s.deps.Store.Setting(settingReceiver); address == "" && err == nil {
-		address = saved
-	}
-	return s.baseOf(cmp.Or(address, "127.0.0.1:…"))
-}
-
-// serve starts a receiver.
-func (s *Service) serve() (*receiver.Server, error) {
-	o := s.deps
-	ro := receiver.Options{
-		Book: s, Sink: s, Refused: s.noteRefused, Challenged: s.challenged,
-		UnknownKey: s.unknownKey, TooLarge: s.tooLarge,
-		AllowPlain: o.PlainHTTP,
-		Bind:       o.Listen,
-		Limits: receiver.Limits{
-			Connections: o.Connections,
-			Bad:         receiver.Rate{PerSecond: float64(o.BadRate), Burst: 10 * o.BadRate}, // ten seconds of them at once
-		},
-		Now: o.Now, Log: o.Log,
-	}
-	if u, err := url.Parse(o.CallbackURL); err == nil && u.Hostname() != "" {
-		ro.Hosts, ro.Prefix = []string{u.Hostname()}, strings.TrimSuffix(u.EscapedPath(), "/")
-	}
-	if !o.PlainHTTP {
-		ca, err := receiver.OpenCA(o.CADir, o.Now)
-		if err != nil {
-			return nil, err
-		}
-		ro.Certificate = ca.GetCertificate
-	}
-	server, err := receiver.New(ro)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.listen(server); err != nil {
-		return nil, errors.Join(err, shutdown(server))
-	}
-	return server, server.Start(context.WithoutCancel(s.ctx))
-}
-
-// baseOf returns the address at which senders reach a receiver that listens on address.
-func (s *Service) baseOf(address string) string {
-	switch {
-	case s.deps.CallbackURL != "":
-		return strings.TrimSuffix(s.deps.CallbackURL, "/")
-	case s.deps.PlainHTTP:
-		return "http://" + address
-	}
-	return "https://" + address
-}
-
-// listen listens on the configured address, else on that of the last run, else on a free port.
-func (s *Service) listen(server *receiver.Server) error {
-	o := s.deps
-	if o.ListenAddr != "" {
-		return server.Listen(o.ListenAddr)
-	}
-	if saved, err := o.Store.Setting(settingReceiver); err == nil && saved != "" {
-		if err = server.Listen(saved); err == nil {
-			return nil
-		}
-		o.Log.Warn("the receiver's address of the last run is taken; callbacks get a new one", "address", saved, "err", err)
-	}
-	if err := server.Listen("127.0.0.1:0"); err != nil {
-		return err
-	}
-	return o.Store.SetSetting(s.ctx, settingReceiver, server.Addr())
-}
-
-// Close takes no new delivery, and waits at most [FinishWithin] for those that have begun.
-func (s *Service) Close() error {
-	s.mu.Lock()
-	server := s.server
-	s.closed = true
-	s.mu.Unlock()
-	if server == nil {
-		return nil
-	}
-	return shutdown(server)
-}
-
-func shutdown(server *receiver.Server) error {
-	ctx, cancel := context.WithTimeout(context.Background(), FinishWithin)
-	defer cancel()
-	return server.Shutdown(ctx)
 }
