@@ -305,7 +305,7 @@ func pickOf(schema json.RawMessage) TypePick {
 		}
 	}
 	names := slices.Sorted(maps.Keys(s.Properties))
-	if slices.ContainsFunc(names, severity.Names) {
+	if slices.ContainsFunc(names, severity.IsMember) {
 		return p // it is found without a schema
 	}
 	for _, name := range names {
