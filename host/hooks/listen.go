@@ -146,7 +146,7 @@ func (s *Service) nudgeAll() {
 }
 
 // Expected returns the address that paths will most likely be appended to, without starting
-// the receiver. It is for showing: the port may be "…".
+// the receiver. It is for display: the port may be "…".
 func (s *Service) Expected() string {
 	s.mu.RLock()
 	base := s.base

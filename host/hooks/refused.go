@@ -12,8 +12,8 @@ import (
 	"eventdeck/host/trust"
 )
 
-// How many refused deliveries wait to be stored, and how often they are. Further ones are only
-// counted: any sender can have deliveries refused, and must not keep the store busy by that.
+// How many refused deliveries wait to be stored, and how often the store is asked. Further ones
+// are only counted: any sender can cause refusals, and must not keep the store busy.
 const (
 	refusalsWaiting = 1024
 	noteEvery       = 100 * time.Millisecond
@@ -25,7 +25,7 @@ func (s *Service) noteRefused(r event.Refusal) {
 	s.queueRefusal(r)
 }
 
-// queueRefusal has a refusal stored later, or only counted when too many wait.
+// queueRefusal queues a refusal for the store, or only counts it when the queue is full.
 func (s *Service) queueRefusal(r event.Refusal) {
 	select {
 	case s.refusals <- r:
@@ -35,7 +35,7 @@ func (s *Service) queueRefusal(r event.Refusal) {
 }
 
 // Altered notes n events that came by poll or push with the id of a stored event and other
-// data, as the receiver does for one that was delivered. It does not block.
+// data, as the receiver does for a delivered one. It does not block.
 func (s *Service) Altered(id event.SubID, n int) {
 	r := event.Refusal{At: s.deps.Now().UTC(), Sub: id, Reason: receiver.ReasonChanged}
 	if n > 1 {
@@ -53,7 +53,7 @@ func (s *Service) challenged(id event.SubID, serverID trust.Text) {
 	if r := s.deps.Runner(id); r != nil {
 		r.Challenged()
 		if !r.Status().State.Alive() {
-			s.deps.Accepted(id) // what was refused may have been the challenge of this subscribe
+			s.deps.Accepted(id) // the refused delivery may have been the challenge of this subscribe
 		}
 	}
 	e := event.Act(s.deps.Now(), event.ActorSecurity, "challenge answered", sub)
@@ -99,6 +99,7 @@ func (s *Service) storeRefusals(ctx context.Context) {
 	}
 }
 
+// noteWaiting stores everything that is queued.
 func (s *Service) noteWaiting(ctx context.Context) {
 	for {
 		select {
@@ -131,12 +132,12 @@ func (s *Service) noteRefusals(ctx context.Context, r event.Refusal) {
 		log.Warn("refused deliveries could not be noted", "refused", len(list), "err", err)
 	}
 	if n := s.skipped.Swap(0); n > 0 {
-		s.skippedTold += n
+		s.unreported += n
 	}
-	if s.skippedTold > 0 {
+	if s.unreported > 0 {
 		if _, ok := s.damper.pass(auditKind{what: "left out"}, s.deps.Now()); ok {
-			log.Warn("more refused deliveries than could be noted", "left_out", s.skippedTold)
-			s.skippedTold = 0
+			log.Warn("more refused deliveries than could be noted", "left_out", s.unreported)
+			s.unreported = 0
 		}
 	}
 	for _, r := range list {
@@ -145,8 +146,8 @@ func (s *Service) noteRefusals(ctx context.Context, r event.Refusal) {
 	s.deps.Changed()
 }
 
-// auditRefusal notes a refused delivery in the audit log, but only one of many alike, and none
-// that was genuine and could not be stored, as during a pause.
+// auditRefusal notes a refused delivery in the audit log, but only one of several of a kind,
+// and none that was genuine and could not be stored, as during a pause.
 func (s *Service) auditRefusal(ctx context.Context, r event.Refusal) {
 	if r.Reason == receiver.ReasonNotStored {
 		return

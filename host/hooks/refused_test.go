@@ -8,7 +8,7 @@ import (
 )
 
 // A delivery that is repeated for hours is another number of seconds late each time.
-func TestRefusalsOfOneKindAreDampedTogether(t *testing.T) {
+func TestRefusalsOfOneKindShareOneAuditEntry(t *testing.T) {
 	var d auditDamper
 	now := time.Date(2026, 7, 28, 0, 0, 0, 0, time.UTC)
 	told := 0

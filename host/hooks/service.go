@@ -24,12 +24,12 @@ import (
 // a restart.
 const settingReceiver = "receiver.address"
 
-// rememberEnded is how long deliveries to the path of an ended subscription are asked to come
-// again (contracts, receiver).
+// rememberEnded is how long deliveries to the path of an ended subscription are told to retry
+// (contracts, receiver).
 const rememberEnded = 24 * time.Hour
 
-// FinishWithin is how long the end of the host waits for deliveries and entries of the audit
-// log that have begun.
+// FinishWithin bounds how long the end of the host waits for deliveries under way and for
+// entries of the audit log.
 const FinishWithin = 5 * time.Second
 
 var errReceiverClosed = errors.New("the receiver is closed")
@@ -56,7 +56,7 @@ type Deps struct {
 
 	// Server returns the description of a configured server.
 	Server func(name string) (event.Server, error)
-	// Runner returns what runs a subscription; nil: nothing does.
+	// Runner returns the runner of a subscription; nil: it does not run.
 	Runner func(event.SubID) *delivery.Runner
 	// Refused is called with every refused request, Accepted for each delivery that was
 	// taken. They must not block.
@@ -68,7 +68,7 @@ type Deps struct {
 	KeepStates func(context.Context) time.Duration
 	// Note stores an entry of the audit log.
 	Note func(context.Context, event.AuditEntry)
-	// Changed is called when there is something new to show. It must not block.
+	// Changed is called when the snapshot of the host changed. It must not block.
 	Changed func()
 }
 
@@ -96,12 +96,12 @@ type Service struct {
 
 	keys *serverKeys
 
-	refusals    chan event.Refusal // bounded; a flood of bad requests is only counted
-	skipped     atomic.Uint64
-	skippedTold uint64                // of uncounted, not told yet; of keepRefusals' goroutine
-	challenges  chan event.AuditEntry // answered ones, bounded likewise
-	statesDue   chan struct{}         // holds a value when deliveries may be refused, or taken, from now on
-	damper      auditDamper
+	refusals   chan event.Refusal // bounded; a flood of bad requests is only counted
+	skipped    atomic.Uint64
+	unreported uint64                // of skipped, not logged yet; of storeRefusals
+	challenges chan event.AuditEntry // answered ones, bounded likewise
+	statesDue  chan struct{}         // one slot: a subscription may be refused, or accepted again, from now on
+	damper     auditDamper
 }
 
 // New returns a service that knows the paths of stored subscriptions and does not listen yet.
@@ -159,8 +159,8 @@ func (s *Service) AddPath(path string, id event.SubID) {
 	delete(s.ended, path) // the subscription begins again
 }
 
-// maxPaths is how many paths of a subscription are known: the present one, the one before, and
-// some older ones, where deliveries are answered with 410. Those before are unknown paths.
+// maxPaths bounds the known paths of a subscription: the present one, the one before it, and
+// some older ones, where deliveries are answered with 410. All earlier ones are unknown.
 const maxPaths = 8
 
 // addPath maps a path to a subscription. The lock is held.

@@ -79,7 +79,7 @@ func TestShutdownDoesNotWaitForUnusedConnections(t *testing.T) {
 	})
 }
 
-func TestEndWhileAConnectionWaits(t *testing.T) {
+func TestShutdownWhileAConnectionWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, p := newPipedRig(t, func(o *Options) { o.Limits.Connections = 1 })
 		if got := r.do(r.request("/hooks/known", "evt_1", eventBody, vectorSecret)); got.status != 204 {

@@ -172,7 +172,7 @@ func TestBadRequestsAreBounded(t *testing.T) {
 
 // A connection that has brought a genuine delivery goes on when others from the
 // same address, perhaps of the same tunnel, flood the receiver.
-func TestGenuineConnectionIsNotHeldUp(t *testing.T) {
+func TestGenuineConnectionIsNotRateLimited(t *testing.T) {
 	r := newRig(t, testBook(), true, func(o *Options) { o.Limits.Bad = Rate{PerSecond: 0.001, Burst: 3} })
 	if got := r.do(r.request("/hooks/known", "evt_1", eventBody, vectorSecret)); got.status != 204 {
 		t.Fatal(got.status)

@@ -142,7 +142,7 @@ func TestChallenge(t *testing.T) {
 	}
 }
 
-func TestOtherDataUnderAKnownIDAreTold(t *testing.T) {
+func TestChangedDataUnderAKnownIDAreReported(t *testing.T) {
 	r := newRig(t, testBook(), true, nil)
 	r.sink.before = func(context.Context, Delivery) error { return ErrChanged }
 	got := r.do(r.request("/hooks/known", "evt_1", eventBody, vectorSecret))
@@ -276,7 +276,7 @@ func TestTooManyInFlight(t *testing.T) {
 	}
 }
 
-func TestShutdownFinishesWhatBegan(t *testing.T) {
+func TestShutdownFinishesDeliveriesUnderWay(t *testing.T) {
 	for _, tlsOn := range []bool{true, false} {
 		entered, release := make(chan struct{}), make(chan struct{})
 		r := newRig(t, testBook(), tlsOn, nil)
@@ -381,7 +381,7 @@ func TestContextEndsServer(t *testing.T) {
 	}
 }
 
-func TestWaitTellsFailure(t *testing.T) {
+func TestWaitReturnsWhyItStopped(t *testing.T) {
 	s, err := New(Options{Book: testBook(), Sink: &fakeSink{}, AllowPlain: true})
 	if err != nil {
 		t.Fatal(err)
