@@ -13,10 +13,9 @@ import (
 	"eventdeck/host/trust"
 )
 
-// A server that repeats the secret arguments that it was told, in refusals, in states
-// and in results: they are in nothing that the host shows, keeps beside the
-// subscription, or logs.
-func TestServersThatRepeatSecretArguments(t *testing.T) {
+// A server repeats the secret arguments of its subscription in refusals, states and results: the
+// host shows them nowhere, logs them nowhere, and stores them with the subscription only.
+func TestSecretArgumentsThatAServerRepeatsAreMasked(t *testing.T) {
 	const long, short = "hunter2 \\\"für\\\" all", "4711" // as JSON
 	const clear = `hunter2 "für" all`
 	args := fmt.Sprintf(`{"login":{"password":"%s","pin":%s,"user":"ada"}}`, long, short)

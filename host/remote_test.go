@@ -20,7 +20,7 @@ func (r *rig) remote() []host.RemoteSubscription {
 	return all
 }
 
-// A lease that ends here while its server is away is listed until its end is told.
+// A lease that ends here while its server is away is listed until the server has ended it.
 func TestOrphanedLeaseIsListedAndEnded(t *testing.T) {
 	r := newRig(t)
 	sub := r.webhook(3)
@@ -57,8 +57,8 @@ func TestOrphanedLeaseIsListedAndEnded(t *testing.T) {
 	}
 }
 
-// One that is begun again at the same address is no orphan any more.
-func TestPausedAwayAndResumedIsNoOrphan(t *testing.T) {
+// A subscription that starts again at the same address is no orphan any more.
+func TestResumedSubscriptionIsNoOrphan(t *testing.T) {
 	r := newRig(t)
 	sub := r.subscribe(event.ModeWebhook, host.From{})
 	r.awaitStored(3)

@@ -19,8 +19,7 @@ import (
 	"eventdeck/store/seal"
 )
 
-// parrot is a server that repeats, in everything that it says of itself, what it was
-// told in secret.
+// parrot is a server that repeats the secrets that it was sent in everything that it says.
 type parrot struct {
 	mu     sync.Mutex
 	secret string // of the webhook
@@ -59,9 +58,9 @@ func (p *parrot) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m.Answer(w, answer)
 }
 
-// What a server was told in secret, a webhook secret, a token, and what stands in its
-// address, is in nothing that the host shows, keeps or logs, whatever the server repeats.
-func TestServersThatRepeatWhatTheyWereToldInSecret(t *testing.T) {
+// Whatever the server repeats, the host shows, stores and logs none of the secrets that it was sent:
+// the webhook secret, the token, and the secret in its address.
+func TestSecretsThatAServerRepeatsAreMasked(t *testing.T) {
 	const bearer, token = "bearer-of-the-header", "token/in+the address"
 	p := &parrot{}
 	served := httptest.NewServer(p)

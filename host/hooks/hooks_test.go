@@ -76,14 +76,7 @@ func newWorld(t *testing.T) *world {
 // update changes the subscription, or removes it if the operator ended it.
 func (w *world) update(fn func(*event.Subscription), ended ...event.Ended) {
 	w.t.Helper()
-	done := make(chan error, 1)
-	b := event.Batch{Sub: "a", Update: fn, Ended: ended, Remove: len(ended) > 0 && ended[0].Removed, Done: func(_ event.Outcome, err error) { done <- err }}
-	if err := w.deps.Store.Submit(w.t.Context(), b); err != nil {
-		w.t.Fatal(err)
-	}
-	if err := <-done; err != nil {
-		w.t.Fatal(err)
-	}
+	storetest.Commit(w.t, w.deps.Store, event.Batch{Sub: "a", Update: fn, Ended: ended, Remove: len(ended) > 0 && ended[0].Removed})
 }
 
 func (w *world) pass(d time.Duration) { w.mu.Lock(); w.now = w.now.Add(d); w.mu.Unlock() }
