@@ -358,7 +358,7 @@ func (h *Host) start(sub event.Subscription) {
 		Relist:       h.relist,
 		Modes:        h.modes,
 		Pace:         s.pace.take,
-		Left:         h.orphan,
+		Orphaned:     h.orphan,
 		Callback:     func(path string) (string, error) { return h.hooks.Callback(path, sub.ID) },
 		TTL:          sub.TTL,
 		RotateEvery:  h.opts.RotateEvery,

@@ -291,7 +291,7 @@ func TestWhatStaysOnTheServerIsTold(t *testing.T) {
 	bubble(t, event.ModeWebhook, func(r *rig) {
 		_, webhook, _ := failing(r)
 		var left []event.Subscription
-		r.deps.Left = func(_ context.Context, sub event.Subscription) { left = append(left, sub) }
+		r.deps.Orphaned = func(_ context.Context, sub event.Subscription) { left = append(left, sub) }
 		r.src.unsubscribe = func(wire.UnsubscribeRequest) error { return errors.New("cut") }
 		r.start().pass(time.Second)
 		url := r.saved().Hook.URL

@@ -74,7 +74,7 @@ func (k *knownPath) event(e seenEvent) verdict {
 func (k *knownPath) decide(context.Context) verdict {
 	k.markCovered()
 	k.mu.Lock()
-	reached, gapTold := k.reached, k.gapTold
+	reached, gapNoted := k.reached, k.gapNoted
 	k.mu.Unlock()
 	switch {
 	case reached != undecided:
@@ -84,7 +84,7 @@ func (k *knownPath) decide(context.Context) verdict {
 	case k.r.canBeFresh():
 		k.handOver()
 		return undecided
-	case gapTold || k.r.isDoubted():
+	case gapNoted || k.r.isDoubted():
 		return missing
 	}
 	return proved
