@@ -79,7 +79,7 @@ func TestSubscriptionsAreBounded(t *testing.T) {
 }
 
 // Concurrent requests share the remaining places.
-func TestSubscriptionsAreBoundedExactly(t *testing.T) {
+func TestConcurrentSubscriptionsAreBounded(t *testing.T) {
 	const limit, requests = 5, 20
 	r := &rig{t: t, dir: t.TempDir(), limits: host.Limits{Subscriptions: limit}}
 	r.url = r.pager("127.0.0.1:0")

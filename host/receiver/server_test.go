@@ -16,7 +16,7 @@ import (
 	"eventdeck/host/trust/strict"
 )
 
-// testBook has one path for each thing that may be known of it.
+// testBook has one path for each state of a path.
 func testBook() fakeBook {
 	return fakeBook{
 		"/hooks/known":   {Entry{Sub: "known", Current: vectorSecret}, PathKnown},
@@ -189,7 +189,7 @@ func TestSinkErrors(t *testing.T) {
 	})
 }
 
-// endless is a body that counts what was read of it.
+// endless is a body that counts the bytes read from it.
 type endless struct{ read int64 }
 
 func (e *endless) Read(p []byte) (int, error) {
@@ -242,7 +242,7 @@ func TestBodyThatBreaksOff(t *testing.T) {
 	}
 }
 
-// errDeadline is the error that the network gives after a deadline.
+// errDeadline is the network's error after a deadline.
 func errDeadline() error {
 	a, b := net.Pipe()
 	defer a.Close()
