@@ -35,7 +35,7 @@ var arrows = map[string][]string{
 	"host/dialect":            {"host/session", "host/redact", "host/cron", "host/event", "host/wire", "host/trust", "host/trust/strict"},
 	"host/toolbox":            {"host/react", "host/redact", "host/session", "host/trust", "host/trust/strict", "host/wire"},
 	"host/delivery":           {"host/event", "host/wire", "host/trust", "host/trust/strict", "host/trust/scan"},
-	"host/hooks":              {"host/delivery", "host/dialect", "host/event", "host/receiver", "host/redact", "host/session", "host/trust", "host/wire"},
+	"host/hooks":              {"host/internal/pause", "host/delivery", "host/dialect", "host/event", "host/receiver", "host/redact", "host/session", "host/trust", "host/wire"},
 	"host/receiver":           {"host/event", "host/wire", "host/trust", "host/trust/strict"},
 	"host/demo":               {"host/internal/pause", "host/cron", "host/event", "host/eventserver", "host/wire", "host/trust", "host/receiver"},
 	"host/eventserver":        {"host/event", "host/receiver", "host/trust", "host/wire"},

@@ -42,12 +42,12 @@ type Reader interface {
 	Stats() Stats
 	// Refusals returns the refused webhook deliveries, newest first.
 	Refusals() []event.Refusal
-	// Types asks a server for its event types, waiting for its connection, also one
-	// that does not say that it has any: that is for the operator's own question.
+	// Types waits for the connection of a server and asks it for its event types, even if
+	// it does not advertise any: it is for requests of the operator.
 	// Errors: ErrUnknownServer, ErrUnreachable, ErrNoEvents, ErrRefused.
 	Types(ctx context.Context, server string) ([]event.Type, error)
-	// Announced returns the event types of a server, which are known once it is
-	// connected; one that does not say that it has events is not asked.
+	// Announced waits until the event types of a server are known, and returns them. A
+	// server that does not advertise events is not asked.
 	// Errors: those of Types.
 	Announced(ctx context.Context, server string) ([]event.Type, error)
 	// Connected waits until the server has answered, and returns what is known of
@@ -63,18 +63,18 @@ type Reader interface {
 	// Errors: ErrUnknownServer, ErrUnknownType, ErrMode, ErrArguments,
 	// [dialect.ErrNoPreview].
 	Preview(r Request) (Preview, error)
-	// Remote returns what the server holds for this host as far as can be known:
-	// what it lists, where its dialect can list; else the leases that it granted,
-	// and those that ended here without its confirmation.
+	// Remote returns the subscriptions that the server holds for this host, as far as they
+	// are known: its own list, if the dialect has one, the leases that it granted, and
+	// orphans.
 	// Errors: ErrUnknownServer, those of the server.
 	Remote(ctx context.Context, server string) ([]RemoteSubscription, error)
 }
 
 // Actor does what the operator asks for, and notes it in the audit log.
 type Actor interface {
-	// AddServer makes a server known and begins to connect to it. Adding a name
-	// again replaces its address. What the operator adds while the host runs
-	// ([event.Server.ByHand]) stands in the audit log.
+	// AddServer adds a server and begins to connect to it. Adding a name again replaces the
+	// server. A server that the operator adds while the host runs ([event.Server.ByHand]) is
+	// noted in the audit log.
 	AddServer(s event.Server)
 	// Reconnect connects to a server again and lists its types again. It does not
 	// wait. Errors: ErrUnknownServer, the fault of the server's description.
@@ -83,7 +83,7 @@ type Actor interface {
 	// the server. Error: ErrUnknownServer.
 	RemoveServer(ctx context.Context, name string) error
 	// TestServer connects to a server that was not added, lists its types and
-	// disconnects. Nothing is kept. What was found out is returned with an error too.
+	// disconnects. Nothing is kept. The view holds what was found out, even with an error.
 	// Errors: ErrUnreachable, ErrRefused, ErrNoEvents.
 	TestServer(ctx context.Context, s event.Server) (ServerView, error)
 	// SignIn begins a sign-in to a server and returns what the operator has to
@@ -106,14 +106,14 @@ type Actor interface {
 	Resume(ctx context.Context, id event.SubID) error
 	// SetMode goes on in another mode; position, dedup keys and records stay, and
 	// the log says so. A subscription that is over begins again. It waits until the
-	// server has confirmed or refused it, at most [delivery.Timing].ConnectWithin: where
-	// it refuses, or does not answer, the subscription goes on in the mode before.
+	// server has confirmed or refused it, at most [delivery.Timing].ConnectWithin. If the
+	// server refuses or does not answer, the subscription goes on in the previous mode.
 	// Errors: [event.ErrNotFound], those of Check, ErrRefused, ErrStopped, ErrUnconfirmed,
 	// *wire.Error.
 	SetMode(ctx context.Context, id event.SubID, m event.Mode) error
-	// SetFailover says whether a subscription goes on in another mode when its own
-	// keeps failing (webhook, push, poll, as far as the type offers them), and comes
-	// back. The mode in which it runs now is the preferred one.
+	// SetFailover turns failover on or off: whether a subscription goes on in another mode
+	// (webhook, push, poll, as far as the type offers them) when its own keeps failing, and
+	// comes back later. The present mode becomes the preferred one.
 	SetFailover(ctx context.Context, id event.SubID, on bool) error
 	// Refresh polls, refreshes the lease or opens the stream again now, and waits
 	// for the answer.
@@ -127,7 +127,7 @@ type Actor interface {
 	// server cannot be told now, it is told at the next attempt.
 	// Errors: [event.ErrNotFound], ErrMode, [delivery.ErrRotating], those of Refresh.
 	RotateSecret(ctx context.Context, id event.SubID) error
-	// EndRemote ends one of these on the server.
+	// EndRemote ends a subscription of [Reader.Remote] on the server.
 	// Errors: ErrUnknownServer, [event.ErrNotFound], [ErrInUse], those of the server.
 	EndRemote(ctx context.Context, server string, id trust.Text) error
 }
@@ -139,13 +139,14 @@ type Settings interface {
 	// Errors: [ErrSetting], [event.ErrNotFound], those of the store.
 	Setting(key string) (string, error)
 	SetSetting(ctx context.Context, key, value string) error
-	// Marks returns the operator's marks in order of their records. The list must
-	// not be changed. SetMark keeps one in place of that of its kind at the same
-	// record; a zero At means now. RemoveMark removes one, if it is there.
+	// Marks returns the operator's marks in order of their records. The list must not be
+	// changed. SetMark stores a mark and replaces one of its kind at the same record; a zero
+	// At means now. RemoveMark removes a mark if it exists.
 	Marks() []event.Mark
 	SetMark(ctx context.Context, m event.Mark) error
 	RemoveMark(ctx context.Context, seq uint64, line bool) error
-	// Printed keeps how far tail has written a subscription's records; never less
-	// far. When ctx ends first it may still be kept. Error: [event.ErrNotFound].
+	// Printed stores the sequence number up to which tail has written a subscription's
+	// records; it never moves back. When ctx ends first, it may still be stored. Error:
+	// [event.ErrNotFound].
 	Printed(ctx context.Context, id event.SubID, seq uint64) error
 }

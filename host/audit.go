@@ -19,8 +19,8 @@ func (h *Host) auditEntry(actor event.Actor, action string, sub event.Subscripti
 	return e
 }
 
-// audit stores an entry that belongs to no change of a subscription. That it could not be
-// stored does not undo the act, and is logged.
+// audit stores an entry that belongs to no change of a subscription. A failure to store it is
+// logged and does not undo the act.
 func (h *Host) audit(ctx context.Context, e event.AuditEntry) {
 	if err := h.opts.Store.Audit(ctx, e); err != nil && !errors.Is(err, event.ErrClosed) {
 		h.opts.Log.Error("an act could not be noted in the audit log", "action", e.Action, "err", err)

@@ -15,8 +15,8 @@ import (
 	"eventdeck/host/trust"
 )
 
-// acts returns the audit log in short, oldest first, without the deliveries that were
-// on their way when their subscription ended.
+// acts returns the actors and actions of the audit log, oldest first, without deliveries that were
+// under way when their subscription ended.
 func (r *rig) acts() (out []string) {
 	r.t.Helper()
 	err := r.host.Audit().Before(0, func(e event.AuditEntry) bool {
@@ -68,7 +68,7 @@ func TestActsAreAudited(t *testing.T) {
 	}
 }
 
-func TestSettingsOfFacesOnly(t *testing.T) {
+func TestFrontendsHaveSettingsOfTheirOwnOnly(t *testing.T) {
 	r := newRig(t)
 	if err := r.host.SetSetting(r.ctx(), "ui.columns", `{"a":1}`); err != nil {
 		t.Fatal(err)
@@ -149,7 +149,7 @@ func TestWarningsAreKept(t *testing.T) {
 func TestAddedServersAreInTheAuditLog(t *testing.T) {
 	r := newRig(t)
 	if acts := r.acts(); len(acts) > 0 {
-		t.Errorf("what was configured was noted: %q", acts)
+		t.Errorf("configured servers were noted: %q", acts)
 	}
 	r.host.AddServer(event.Server{Name: "hub", URL: "http://user:hunter2@127.0.0.1:1/secret-path?key=hunter2", ByHand: true})
 	r.host.AddServer(event.Server{Name: "hub", Command: "./hub", Args: []string{"hunter2"}, ByHand: true})
@@ -171,8 +171,8 @@ func TestAddedServersAreInTheAuditLog(t *testing.T) {
 	}
 }
 
-// What a subscription's runner logs can be shown with its server.
-func TestLinesOfRunnersNameTheServer(t *testing.T) {
+// Log lines of a subscription's runner name its server.
+func TestLogLinesOfRunnersNameTheServer(t *testing.T) {
 	r, s := hookRig(t, event.Server{})
 	if _, err := r.host.Subscribe(r.ctx(), r.tick()); err != nil {
 		t.Fatal(err)
@@ -180,7 +180,7 @@ func TestLinesOfRunnersNameTheServer(t *testing.T) {
 	s.mu.Lock()
 	s.refuse = true
 	s.mu.Unlock()
-	_ = r.host.Refresh(r.ctx(), r.store.Subscriptions()[0].ID) // what comes of it is logged
+	_ = r.host.Refresh(r.ctx(), r.store.Subscriptions()[0].ID) // its failure is logged
 	r.await("the runner's line", func(host.Snapshot) bool {
 		found := false
 		r.host.AppLog().After(0, func(_ uint64, l host.LogLine) bool {

@@ -20,8 +20,8 @@ import (
 
 const modernVersion = "2026-07-28"
 
-// bridge is a server of any transport and era in front of a pager: it makes a
-// request of the stateless era to the pager out of each message.
+// bridge is a server of any transport and era in front of a pager. It forwards each message to the
+// pager as a request of the stateless era.
 type bridge struct {
 	pager     string
 	handshake bool // knows initialize, and not the stateless era

@@ -14,8 +14,8 @@ import (
 	"eventdeck/host/receiver"
 )
 
-// A server that shows a certificate of a strange authority is not listened to and
-// does not look alive; with one that is known again nothing is lost.
+// A server with a certificate of an unknown authority does not look alive. Once its certificate is
+// trusted again, nothing is lost.
 func TestServerChangesItsCertificate(t *testing.T) {
 	r := newRig(t)
 	c, err := newCutter()

@@ -83,8 +83,8 @@ func (h *Host) tellServer(ctx context.Context, sub event.Subscription, tell func
 	return tell(ctx, s, sub)
 }
 
-// suspend has the server stop delivering a subscription, which is being paused. One that the
-// server cannot suspend is ended there.
+// suspend has the server stop delivering a subscription that is being paused. A subscription that
+// the server cannot suspend is ended there.
 func (h *Host) suspend(ctx context.Context, sub event.Subscription) {
 	if !lasting(sub) {
 		h.releaseSub(ctx, sub.ID)
@@ -95,7 +95,8 @@ func (h *Host) suspend(ctx context.Context, sub event.Subscription) {
 	}
 }
 
-// dropHeld drops what belonged to a subscription that was ended on its server.
+// dropHeld drops the lease of a subscription that was ended on its server, and the secret that the
+// server made.
 func (h *Host) dropHeld(ctx context.Context, sub event.Subscription) {
 	kind := dialect.KindOf(sub.Dialect)
 	if !kind.ServerSecret && !kind.Lasting {

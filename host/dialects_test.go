@@ -59,7 +59,7 @@ func (r *rig) begin(server, typ, args string, mode event.Mode) event.Subscriptio
 	return sub
 }
 
-// heldBy returns what a server says it holds.
+// heldBy returns the subscriptions that a server holds.
 func (r *rig) heldBy(server string) []host.RemoteSubscription {
 	r.t.Helper()
 	all, err := r.host.Remote(r.ctx(), server)
@@ -78,7 +78,7 @@ func viewOf(snap host.Snapshot, id event.SubID) host.SubscriptionView {
 	return host.SubscriptionView{}
 }
 
-func TestASubscriptionRemembersItsDialect(t *testing.T) {
+func TestSubscriptionKeepsItsDialect(t *testing.T) {
 	r := newRig(t)
 	r.others()
 	for _, c := range []struct {
@@ -103,7 +103,7 @@ func TestASubscriptionRemembersItsDialect(t *testing.T) {
 	}
 }
 
-func TestAPauseHoldsTheServerBack(t *testing.T) {
+func TestPauseSuspendsTheSubscriptionOnTheServer(t *testing.T) {
 	r := newRig(t)
 	r.others()
 	sub := r.begin("digest", dialect.FilteredStream, `{"eventTypes":["load.*"]}`, event.ModePush)
@@ -156,7 +156,7 @@ func (r *rig) gapsOf(id event.SubID, cause event.Cause) (events, gaps int) {
 	return events, gaps
 }
 
-func TestAServersSecretGoesWithItsRegistration(t *testing.T) {
+func TestSecretOfTheServerEndsWithItsRegistration(t *testing.T) {
 	r := newRig(t)
 	r.others()
 	sub := r.begin("archive", "event://archive/load.tick", "", event.ModeWebhook)

@@ -10,9 +10,8 @@ import (
 	"eventdeck/host/trust"
 )
 
-// TestAFloodOfEventsIsNotCopied: of a flood the wire's log keeps a part, and says
-// how much it passed over.
-func TestAFloodOfEventsIsNotCopied(t *testing.T) {
+// The wire log keeps a part of a flood, and counts the rest.
+func TestWireLogIsBoundedInAFlood(t *testing.T) {
 	now := time.Unix(1000, 0)
 	h := &Host{opts: Options{Now: func() time.Time { return now }}, wire: eventlog.NewRing[WireFrame](10, 1<<20)}
 	kept := 0

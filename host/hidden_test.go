@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"maps"
 	"strings"
 	"testing"
 
@@ -13,10 +14,9 @@ import (
 	"eventdeck/host/trust"
 )
 
-// A server that repeats the secret arguments that it was told, in refusals, in states
-// and in results: they are in nothing that the host shows, keeps beside the
-// subscription, or logs.
-func TestServersThatRepeatSecretArguments(t *testing.T) {
+// A server repeats the secret arguments of its subscription in refusals, states and results: the
+// host shows them nowhere, logs them nowhere, and stores them with the subscription only.
+func TestSecretArgumentsThatAServerRepeatsAreMasked(t *testing.T) {
 	const long, short = "hunter2 \\\"für\\\" all", "4711" // as JSON
 	const clear = `hunter2 "für" all`
 	args := fmt.Sprintf(`{"login":{"password":"%s","pin":%s,"user":"ada"}}`, long, short)
@@ -68,31 +68,8 @@ func TestServersThatRepeatSecretArguments(t *testing.T) {
 	v := viewOf(snap, sub.ID)
 	see["the status"] = v.Status.Error.Raw() + v.Status.Lease.Status.LastError.Raw() + v.Error.Raw() + v.Evidence + v.Lease.Status.LastError.Raw() + string(v.Shown)
 
-	records := ""
-	if err := r.host.Log().Before(0, func(rec event.Record) bool {
-		if rec.State != nil {
-			records += rec.State.Evidence + rec.State.Error.Raw() + "\n"
-		}
-		return true
-	}); err != nil {
-		t.Fatal(err)
-	}
-	see["the records"] = records
-	acts := ""
-	if err := r.host.Audit().Before(0, func(e event.AuditEntry) bool {
-		acts += fmt.Sprintln(e.Action, e.Result, e.Detail.Raw())
-		return true
-	}); err != nil {
-		t.Fatal(err)
-	}
-	see["the audit log"] = acts
-	lines := ""
-	r.host.AppLog().After(0, func(_ uint64, l host.LogLine) bool { lines += l.Text + "\n"; return true })
-	see["the program's log"] = lines
+	maps.Copy(see, shownBy(t, r.host))
 	see["the log"] = out.String()
-	frames := ""
-	r.host.Wire().After(0, func(_ uint64, f host.WireFrame) bool { frames += f.Frame.Raw() + "\n"; return true })
-	see["the wire"] = frames
 	see["the trace"] = traced.String()
 
 	for where, text := range see {
@@ -105,7 +82,7 @@ func TestServersThatRepeatSecretArguments(t *testing.T) {
 			}
 		}
 	}
-	if !strings.Contains(frames, `"password":"***","pin":"***","user":"ada"`) {
+	if frames := see["the wire"]; !strings.Contains(frames, `"password":"***","pin":"***","user":"ada"`) {
 		t.Errorf("the wire does not show what is sent:\n%s", frames)
 	}
 	if got, err := json.Marshal(viewOf(r.host.Snapshot(), sub.ID).Key.Args); err != nil || !strings.Contains(string(got), "hunter2") {

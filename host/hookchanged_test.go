@@ -12,8 +12,7 @@ import (
 	"eventdeck/host/trust"
 )
 
-// A genuine delivery with a known id and other data is not stored, not asked for
-// again, and told.
+// A genuine delivery with a known id and other data is acknowledged, not stored, and reported.
 func TestDeliveryWithChangedContent(t *testing.T) {
 	r, s, sub := subscribedHookRig(t, event.Server{})
 	first := occurrence("evt_1")
@@ -32,9 +31,9 @@ func TestDeliveryWithChangedContent(t *testing.T) {
 	}
 }
 
-// A signed message of a type that is not known here does nothing, and the history of
-// the subscription says that it came; once for many.
-func TestSignedMessageOfAnUnknownTypeIsTold(t *testing.T) {
+// A signed message of an unknown type does nothing, and is noted in the history of the subscription,
+// once for many.
+func TestSignedMessageOfAnUnknownTypeIsNoted(t *testing.T) {
 	r, s, sub := subscribedHookRig(t, event.Server{})
 	for i := range 3 {
 		id := fmt.Sprintf("msg_%d", i)
@@ -59,7 +58,7 @@ func TestSignedMessageOfAnUnknownTypeIsTold(t *testing.T) {
 	}
 }
 
-// Changed data in a poll stand where those of a delivery do.
+// Changed data in a poll are reported like those of a delivery.
 func TestPollWithChangedContent(t *testing.T) {
 	s := &strange{list: func(int64) string { return `"result":{"events":[{"name":"a","delivery":["poll"]}]}` }}
 	s.poll = `"result":{"cursor":"1","events":[{"eventId":"e","name":"a","timestamp":"2026-01-01T00:00:00Z","data":{"n":1}},` +

@@ -55,7 +55,7 @@ func TestServerKeyIsPinned(t *testing.T) {
 		}
 	}
 
-	// After a restart the pinned key holds, also while the server is silent.
+	// After a restart the pinned key holds, even if the server does not answer.
 	r.close()
 	s.mu.Lock()
 	asked := s.asked
@@ -77,8 +77,8 @@ func TestServerKeyIsPinned(t *testing.T) {
 	}
 }
 
-// A delivery that is signed by a key which is not known has the keys read again,
-// and is asked to come again meanwhile.
+// A delivery that is signed by an unknown key has the keys read again; its sender is told to retry
+// meanwhile.
 func TestServerKeyThatWasReplaced(t *testing.T) {
 	old, next := key(1), key(2)
 	r, s := keyed(t, old)
@@ -110,8 +110,8 @@ func (s *hookServer) questions() int {
 	return s.asked
 }
 
-// However many deliveries are signed by keys that are not known, and however often
-// the operator asks, the server is asked for its keys once a minute.
+// The server is asked for its keys once a minute, for any number of deliveries signed by unknown
+// keys and of requests by the operator.
 func TestServerIsNotAskedForItsKeysTooOften(t *testing.T) {
 	r, s := hookRig(t, event.Server{RequireServerKey: true})
 	for range 3 {
@@ -156,8 +156,8 @@ func TestServerIsNotAskedForItsKeysTooOften(t *testing.T) {
 	}
 }
 
-// A key that was withdrawn is noticed without a delivery, and believed no longer
-// than a week when the server does not answer.
+// A withdrawn key is noticed without a delivery, and accepted for a week at most if the server does
+// not answer.
 func TestServerKeysAreReadAgainEachDay(t *testing.T) {
 	r, s := hookRig(t, event.Server{RequireServerKey: true})
 	s.publish(key(1))
@@ -194,7 +194,7 @@ func TestServerKeysAreReadAgainEachDay(t *testing.T) {
 	}
 }
 
-// Keys are asked for over the same way as everything else of a server.
+// Keys are read over the same network as everything else of a server.
 func TestServerKeysAreAskedForOverTheHostsNetwork(t *testing.T) {
 	r, s := hookRig(t, event.Server{RequireServerKey: true})
 	s.publish(key(1))

@@ -18,8 +18,7 @@ import (
 	"eventdeck/host/trust"
 )
 
-// hookServer is a server with one type that it delivers by webhook, when a test
-// says so.
+// hookServer is a server with one type. It delivers by webhook what a test tells it to.
 type hookServer struct {
 	t   *testing.T
 	rig *rig
@@ -37,7 +36,12 @@ type hookServer struct {
 // hookRig is a rig with a hookServer in place of the pager.
 func hookRig(t *testing.T, spec event.Server) (*rig, *hookServer) {
 	t.Helper()
-	r := &rig{t: t, dir: t.TempDir(), spec: spec}
+	return hookRigOn(t, spec, host.Network{})
+}
+
+func hookRigOn(t *testing.T, spec event.Server, network host.Network) (*rig, *hookServer) {
+	t.Helper()
+	r := &rig{t: t, dir: t.TempDir(), spec: spec, net: network}
 	s := &hookServer{t: t, rig: r}
 	web := httptest.NewServer(s)
 	t.Cleanup(web.Close)
@@ -56,6 +60,13 @@ func subscribedHookRig(t *testing.T, spec event.Server) (*rig, *hookServer, even
 		t.Fatal(err)
 	}
 	return r, s, sub
+}
+
+// callback returns the callback of the newest subscribe.
+func (s *hookServer) callback() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.hook
 }
 
 // wrongSecret is one that the host did not give to the server.
@@ -126,31 +137,9 @@ func (s *hookServer) deliver(id, body string, key ed25519.PrivateKey) int {
 
 func (s *hookServer) deliverTo(hook string, secret event.Secret, id, body string, key ed25519.PrivateKey) int {
 	s.t.Helper()
-	req, err := http.NewRequest(http.MethodPost, hook, strings.NewReader(body))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	now := time.Now().Add(time.Duration(s.rig.later.Load())) // by the host's clock
-	sig, err := receiver.Sign(secret, id, now, []byte(body))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	if key != nil {
-		sig += " " + receiver.SignWithKey(key, id, now.Unix(), []byte(body))
-	}
-	for name, value := range map[string]string{
-		"Content-Type": "application/json", receiver.HeaderID: id, receiver.HeaderTimestamp: unix(now), receiver.HeaderSignature: sig,
-	} {
-		req.Header.Set(name, value)
-	}
 	client := s.rig.client()
 	defer client.CloseIdleConnections()
-	resp, err := client.Do(req)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	resp.Body.Close()
-	return resp.StatusCode
+	return s.rig.send(client, hook, secret, key, id, body)
 }
 
 func occurrence(id string) string {
@@ -161,7 +150,7 @@ func (r *rig) tick() host.Request {
 	return host.Request{Server: "pager", Type: trust.Untrusted("load.tick"), Mode: event.ModeWebhook}
 }
 
-// eventually tries until it is so.
+// eventually waits until ok returns true.
 func (r *rig) eventually(what string, ok func() bool) {
 	r.t.Helper()
 	deadline := time.After(patience)

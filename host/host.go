@@ -28,7 +28,8 @@ var (
 	ErrUnknownServer = errors.New("unknown server")
 	// ErrUnknownType: the server does not list the event type.
 	ErrUnknownType = errors.New("unknown event type")
-	// ErrMode: the type or the host cannot do the mode; the text names what they can.
+	// ErrMode: the type or the host does not support the mode; the text names the modes
+	// that they do.
 	ErrMode = errors.New("mode not possible")
 	// ErrArguments: the arguments fail the type's schema; the text names the field.
 	ErrArguments = schema.ErrArguments
@@ -41,7 +42,7 @@ var (
 	// ErrUnconfirmed: the stream of a subscription is open, and the server has not
 	// confirmed it; it goes on waiting for that.
 	ErrUnconfirmed = delivery.ErrUnconfirmed
-	// ErrServerKeys: a server must sign with keys of its own, and they cannot be had.
+	// ErrServerKeys: a server must sign with keys of its own, and these cannot be read.
 	ErrServerKeys = hooks.ErrServerKeys
 	// ErrStopped: another call ended or paused the subscription meanwhile.
 	ErrStopped = delivery.ErrStopped
@@ -95,7 +96,7 @@ type Options struct {
 	Failpoint func(name string)
 }
 
-// Network is the host's way to the world. A nil member means the system's.
+// Network is how the host dials and listens. A nil member means the system's network.
 type Network struct {
 	// Dial connects to servers that are reached over HTTP.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)

@@ -2,6 +2,7 @@ package host_test
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"io"
@@ -145,7 +146,7 @@ func (r *rig) awaitStored(n uint64) host.Snapshot {
 	return r.await("storing", func(s host.Snapshot) bool { return len(s.Subs) == 1 && s.Subs[0].Stored >= n })
 }
 
-// numbers returns the event ids of the log in order and how many gaps there are.
+// ids returns the event ids of the log in order and how many gaps there are.
 func (r *rig) ids() (ids []string, gaps int) {
 	r.t.Helper()
 	seen := map[string]bool{}
@@ -178,7 +179,7 @@ func TestEachModeStoresAndResumes(t *testing.T) {
 			before := r.store.Last()
 			r.close()
 
-			r.open() // begins by itself what the store holds
+			r.open() // starts the stored subscriptions
 			snap := r.awaitStored(20)
 			if snap.Subs[0].ID != sub.ID || snap.Subs[0].Mode != mode {
 				t.Errorf("resumed %s %s, want %s %s", snap.Subs[0].ID, snap.Subs[0].Mode, sub.ID, mode)
@@ -218,7 +219,7 @@ func TestModeSwitchKeepsTheCursor(t *testing.T) {
 	}
 }
 
-func TestAutoGoesOnInTheSavedMode(t *testing.T) {
+func TestAutoKeepsTheSavedMode(t *testing.T) {
 	r := newRig(t)
 	r.subscribe(event.ModePoll, host.From{})
 	if sub := r.subscribe(event.ModeAuto, host.From{Saved: true}); sub.Mode != event.ModePoll {
@@ -291,21 +292,30 @@ func (r *rig) post(client *http.Client, url string) int {
 // deliverAs posts an event signed with a secret and returns the status.
 func (r *rig) deliverAs(client *http.Client, url string, secret event.Secret, id string) int {
 	r.t.Helper()
-	now := time.Now()
 	body := fmt.Sprintf(`{"eventId":%q,"name":"load.tick","timestamp":"2026-01-01T00:00:00Z","data":{"n":0}}`, id)
-	sig, err := receiver.Sign(secret, id, now, []byte(body))
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	return r.send(client, url, secret, nil, id, body)
+}
+
+// send posts a delivery that is signed with a secret and, unless it is nil, a key of the server, at
+// the time of the host's clock. It returns the status.
+func (r *rig) send(client *http.Client, url string, secret event.Secret, key ed25519.PrivateKey, id, body string) int {
+	r.t.Helper()
 	req, err := http.NewRequest(http.MethodPost, url, strings.NewReader(body))
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	for k, v := range map[string]string{
-		"Content-Type": "application/json", "webhook-id": id, "webhook-signature": sig, "webhook-timestamp": unix(now),
-		"X-MCP-Subscription-Id": "s",
+	now := time.Now().Add(time.Duration(r.later.Load()))
+	sig, err := receiver.Sign(secret, id, now, []byte(body))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if key != nil {
+		sig += " " + receiver.SignWithKey(key, id, now.Unix(), []byte(body))
+	}
+	for name, value := range map[string]string{
+		"Content-Type": "application/json", receiver.HeaderID: id, receiver.HeaderTimestamp: unix(now), receiver.HeaderSignature: sig,
 	} {
-		req.Header.Set(k, v)
+		req.Header.Set(name, value)
 	}
 	resp, err := client.Do(req)
 	if err != nil {
@@ -357,8 +367,7 @@ func TestForeignCursorLeavesAGap(t *testing.T) {
 	}
 }
 
-// A server whose description cannot be used is shown with its fault, and does not
-// keep the others from working.
+// A server whose description cannot be used is shown with its fault, and the others work.
 func TestFaultyServerIsShown(t *testing.T) {
 	r := newRig(t)
 	fault := errors.New("needs ${TOKEN}, which is not set")
@@ -372,7 +381,7 @@ func TestFaultyServerIsShown(t *testing.T) {
 	}
 }
 
-func TestUnreachableServerIsSaidAtOnce(t *testing.T) {
+func TestUnreachableServerIsReportedAtOnce(t *testing.T) {
 	r := newRig(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"eventdeck/host/wire"
 )
 
-// Inspection is what the host makes of the bytes of one event: whether they are accepted, what
-// the scanner noticed, and how they are shown.
+// Inspection is how the host reads the bytes of one event: whether they are accepted, what the
+// scanner found, and how they are shown.
 type Inspection struct {
 	Refused error // why strict parsing refuses it; nil: it is accepted
 	Report  scan.Report
@@ -17,7 +17,7 @@ type Inspection struct {
 	Row     trust.Rendered   // the one-line form
 }
 
-// Inspect looks at the exact bytes of one event as the delivery of an event does.
+// Inspect reads the exact bytes of one event as their delivery would.
 func Inspect(raw []byte) Inspection {
 	in := Inspection{Report: scan.Scan(raw)}
 	o, err := wire.ParseOccurrence(raw, strict.Limits{})

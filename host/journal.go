@@ -30,7 +30,7 @@ type WireFrame struct {
 	At     time.Time // UTC
 	Server string
 	Sent   bool
-	Passed uint64     // frames of events between the one before and this one that were not kept
+	Passed uint64     // frames of events since the previous kept frame that were not kept
 	Frame  trust.Text // secrets masked, cut to 4 KiB
 	Bytes  int        // whole length
 }
@@ -69,8 +69,8 @@ type eventFrames struct {
 	passed atomic.Uint64
 }
 
-// traceEvent reports whether the frame of an event is kept, which costs a copy and a search for
-// secrets.
+// traceEvent reports whether the frame of an event is to be kept, which costs a copy and a search
+// for secrets.
 func (h *Host) traceEvent() bool {
 	if h.opts.Trace != nil {
 		return true
@@ -134,7 +134,7 @@ func (j *appLogHandler) Handle(ctx context.Context, r slog.Record) error {
 	return j.next.Handle(ctx, r)
 }
 
-// with returns a copy with more attributes. That of the server has a field of its own.
+// with returns a copy with more attributes. The attribute "server" has a field of its own.
 func (j *appLogHandler) with(attrs []slog.Attr) *appLogHandler {
 	out := *j
 	out.attrs = slices.Clone(j.attrs)

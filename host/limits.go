@@ -28,9 +28,8 @@ type Limits struct {
 	// Subscriptions is how many subscriptions are kept; a further one is refused with
 	// [ErrLimit]. Those that are stored go on whatever the limit. Default 10,000.
 	Subscriptions int
-	// Types, TypePages and TypeBytes bound what is read of the types of one server;
-	// the view of the server says that there are more. Default: that of
-	// [dialect.Options].
+	// Types, TypePages and TypeBytes bound the list of types that is read from one server;
+	// its view says if there are more. Default: those of [dialect.Options].
 	Types, TypePages, TypeBytes int
 	// Payload is the size of one event, in bytes, and of the frame that carries it on
 	// a stream; an answer may have sixteen times that. An event beyond it is kept as

@@ -78,8 +78,8 @@ func TestSubscriptionsAreBounded(t *testing.T) {
 	refused(limit + 1)
 }
 
-// Requests that are made at once share the room that there is.
-func TestSubscriptionsAreBoundedExactly(t *testing.T) {
+// Concurrent requests share the remaining places.
+func TestConcurrentSubscriptionsAreBounded(t *testing.T) {
 	const limit, requests = 5, 20
 	r := &rig{t: t, dir: t.TempDir(), limits: host.Limits{Subscriptions: limit}}
 	r.url = r.pager("127.0.0.1:0")
@@ -105,8 +105,8 @@ func TestSubscriptionsAreBoundedExactly(t *testing.T) {
 	}
 }
 
-// A limit of one is told in the words for one.
-func TestLimitsOfOneAreToldAsOne(t *testing.T) {
+// The text for a limit of one is in the singular.
+func TestLimitsOfOneAreInTheSingular(t *testing.T) {
 	r := &rig{t: t, dir: t.TempDir(), limits: host.Limits{Servers: 1, Subscriptions: 1}}
 	r.url = r.pager("127.0.0.1:0")
 	r.open()
@@ -156,7 +156,7 @@ func TestServersAreBounded(t *testing.T) {
 	})
 }
 
-// What the operator has set reaches the events.
+// The operator's limits apply to events.
 func TestEventsAreBoundedByTheOperator(t *testing.T) {
 	r := &rig{t: t, dir: t.TempDir(), limits: host.Limits{Depth: 1}}
 	r.url = r.pager("127.0.0.1:0")

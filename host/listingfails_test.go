@@ -16,8 +16,7 @@ import (
 	"eventdeck/host/trust"
 )
 
-// unlisted hands everything on but the requests for types, which it answers with
-// the error that is set.
+// unlisted passes on everything but requests for types, which it answers with the error in says.
 func unlisted(next http.Handler, says *atomic.Value) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -38,9 +37,9 @@ func unlisted(next http.Handler, says *atomic.Value) http.Handler {
 	})
 }
 
-// What is known goes on when the server cannot say which types it has; what would be
-// new, or another mode, needs the types.
-func TestASavedSubscriptionGoesOnWithoutTheTypes(t *testing.T) {
+// A stored subscription goes on when the server cannot list its types. A new one and another mode
+// need the types.
+func TestSavedSubscriptionGoesOnWithoutTheTypes(t *testing.T) {
 	r := &rig{t: t, dir: t.TempDir()}
 	var says atomic.Value
 	served := httptest.NewServer(unlisted(relay(t, r.pager("127.0.0.1:0")), &says))

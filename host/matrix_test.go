@@ -16,7 +16,7 @@ import (
 	"eventdeck/host/event"
 )
 
-// way is a transport on which a host reaches a pager.
+// way is a transport over which a host reaches a pager.
 type way struct {
 	name, transport, http, era string
 	server                     func(t *testing.T, pager string, c *cutter) event.Server
@@ -81,7 +81,7 @@ func serve(t *testing.T, c *cutter, h http.Handler, tune func(*http.Server)) str
 	return c.Addr().String() + "/mcp"
 }
 
-// relay hands requests on to the pager as they are.
+// relay forwards requests to the pager unchanged.
 func relay(t *testing.T, pager string) http.Handler {
 	u, err := url.Parse(pager)
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"eventdeck/host/delivery"
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/store/storetest"
 )
 
 // states returns the evidence of the state records of a word.
@@ -33,7 +34,7 @@ func (r *rig) states(word event.State) (out []string) {
 	return out
 }
 
-func TestSetModeKeepsWhatIsKnown(t *testing.T) {
+func TestSetModeKeepsThePosition(t *testing.T) {
 	r := newRig(t)
 	sub := r.subscribe(event.ModePush, host.From{})
 	var want []string
@@ -85,8 +86,8 @@ func (r *rig) wantNumbers() {
 	}
 }
 
-// What runs as it is asked for is not opened again.
-func TestSubscribingToWhatRunsOpensNothing(t *testing.T) {
+// A subscription that already runs as requested is not opened again.
+func TestSubscribingAgainOpensNothing(t *testing.T) {
 	r := newRig(t)
 	for _, mode := range []event.Mode{event.ModePush, event.ModePoll} {
 		r.subscribe(mode, host.From{Saved: true})
@@ -141,7 +142,7 @@ func TestRefreshAndResetCursor(t *testing.T) {
 	if err := r.host.ResetCursor(r.ctx(), sub.ID, host.From{Cursor: first}); err != nil {
 		t.Fatal(err)
 	}
-	// What is stored comes again and is dropped.
+	// Stored events come again and are dropped.
 	r.await("duplicates", func(s host.Snapshot) bool { return s.Subs[0].Dropped >= before.Stored-2 })
 	if err := r.host.ResetCursor(r.ctx(), sub.ID, host.From{}); err != nil {
 		t.Fatal(err)
@@ -157,19 +158,11 @@ func TestRefreshAndResetCursor(t *testing.T) {
 
 // A stream that the server can resume goes on where it stopped, not where the operator
 // set the position.
-func TestANewPositionForgetsTheStreamBefore(t *testing.T) {
+func TestNewPositionDropsTheResumableStream(t *testing.T) {
 	r := newRig(t)
 	sub := r.subscribe(event.ModePoll, host.From{})
 	set := func() {
-		done := make(chan error, 1)
-		if err := r.store.Submit(r.ctx(), event.Batch{
-			Sub: sub.ID, Update: func(s *event.Subscription) { s.Resume = event.NewSecret("token") }, Done: func(_ event.Outcome, err error) { done <- err },
-		}); err != nil {
-			t.Fatal(err)
-		}
-		if err := <-done; err != nil {
-			t.Fatal(err)
-		}
+		storetest.Commit(t, r.store, event.Batch{Sub: sub.ID, Update: func(s *event.Subscription) { s.Resume = event.NewSecret("token") }})
 	}
 	for name, verb := range map[string]func() error{
 		"reset": func() error { return r.host.ResetCursor(r.ctx(), sub.ID, host.From{}) },
@@ -221,7 +214,7 @@ func TestReconnectAndRemoveServer(t *testing.T) {
 	}
 }
 
-// A server that is away in a pause of minutes is dialed at once.
+// A server is dialed at once, even in a pause of minutes.
 func TestReconnectEndsAPause(t *testing.T) {
 	r := newRig(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -293,7 +286,7 @@ func TestServersDoNotWaitForEachOther(t *testing.T) {
 	<-stuck
 	paused := make(chan error, 1)
 	ctx, giveUp := context.WithCancel(r.ctx())
-	go func() { paused <- r.host.Pause(ctx, key.ID()) }() // waits for the server to take leave
+	go func() { paused <- r.host.Pause(ctx, key.ID()) }() // waits for the unsubscribe at the server
 	r.await("the first pause to begin", func(s host.Snapshot) bool {
 		return slices.ContainsFunc(s.Subs, func(v host.SubscriptionView) bool { return v.ID == key.ID() })
 	})
@@ -311,7 +304,7 @@ func TestServersDoNotWaitForEachOther(t *testing.T) {
 	}
 }
 
-func TestPreviewIsWhatIsSent(t *testing.T) {
+func TestPreviewMatchesTheRequest(t *testing.T) {
 	r := newRig(t)
 	r.subscribe(event.ModeWebhook, host.From{})
 	r.awaitStored(1)
@@ -355,9 +348,9 @@ func TestPreviewIsWhatIsSent(t *testing.T) {
 	}
 }
 
-// A server that refuses a mode, for good or for now, says why at once, and the
-// subscription goes on as it was.
-func TestAModeThatTheServerRefusesIsNotTaken(t *testing.T) {
+// When a server refuses a mode, for good or for now, its reason is returned at once, and the
+// subscription goes on in its mode.
+func TestModeThatTheServerRefusesIsUndone(t *testing.T) {
 	for name, c := range map[string]struct {
 		code    int
 		message string
@@ -391,8 +384,8 @@ func TestAModeThatTheServerRefusesIsNotTaken(t *testing.T) {
 	}
 }
 
-// So it is with one that does not answer.
-func TestAModeThatTheServerDoesNotAnswerIsNotTaken(t *testing.T) {
+// The same holds for a server that does not answer.
+func TestModeWithoutAnAnswerIsUndone(t *testing.T) {
 	s := &strange{list: func(int64) string { return `"result":{"events":[{"name":"a","delivery":["poll","webhook"]}]}` }}
 	s.poll = `"result":{"cursor":"1"}`
 	asked, release := make(chan struct{}), make(chan struct{})

@@ -9,7 +9,8 @@ import (
 	"eventdeck/host/event"
 )
 
-// The credentials of a store that hold the key of names, and under the prefix the addresses.
+// Names of credentials in the store: the key under which addresses are hashed, and, with a prefix,
+// the addresses.
 const (
 	credentialNames   = "addresses"
 	credentialAddress = "address/"
@@ -82,7 +83,7 @@ func (r *renamedStore) addName(ctx context.Context, old string) {
 		return
 	}
 	name, err := AddressName(ctx, r.Store, old)
-	if err != nil { // the store cannot be written to; no secret is shown all the same
+	if err != nil { // the store cannot be written; still, no secret may be shown
 		name = public
 	}
 	r.names[old] = name

@@ -18,8 +18,8 @@ import (
 
 const addressToken = "t0ken-of-the-address"
 
-// run opens the store in dir as commands do, lets a host with the address live on it,
-// and returns what is seen there in the end.
+// runOn opens the store in dir as commands do, runs a host with the address on it until an event is
+// stored, and returns everything that shows the server's name.
 func runOn(t *testing.T, dir string, open func(context.Context, event.Store) event.Store, name func(event.Store) string, address string) (sub event.Subscription, seen string) {
 	t.Helper()
 	raw, err := store.Open(t.Context(), store.Options{Dir: dir, Keyring: seal.NoKeyring()})
@@ -71,7 +71,7 @@ func runOn(t *testing.T, dir string, open func(context.Context, event.Store) eve
 	return sub, seen
 }
 
-// polled is a server whose nth poll brings event n, and which knows its cursors.
+// polled serves a server whose nth poll brings event n, and returns its address.
 func polled(t *testing.T) string {
 	n := 0
 	s := &strange{list: func(int64) string {
@@ -119,9 +119,9 @@ func TestAddressesAreNamedWithoutTheirSecrets(t *testing.T) {
 	}
 }
 
-// A store in which the server is named by its whole address: its subscription is found,
-// with its position and what it has stored, and nothing that is read shows the secret.
-func TestAStoreThatNamesServersByTheirWholeAddress(t *testing.T) {
+// In a store that names the server by its whole address, the subscription is found with its position
+// and records, and no read shows the secret.
+func TestStoreWithWholeAddressesAsNames(t *testing.T) {
 	dir, address := t.TempDir(), polled(t)
 	plain := func(_ context.Context, s event.Store) event.Store { return s }
 	old, seen := runOn(t, dir, plain, func(event.Store) string { return address }, address)

@@ -80,7 +80,7 @@ func (n *numeric) stream(w http.ResponseWriter, r *http.Request, id json.RawMess
 
 // A cursor that came as a number goes back as one, whatever the mode, over a restart,
 // and out of what was exported.
-func TestANumericCursorGoesBackAsANumber(t *testing.T) {
+func TestNumericCursorIsSentAsANumber(t *testing.T) {
 	for _, mode := range []event.Mode{event.ModePoll, event.ModePush, event.ModeWebhook} {
 		t.Run(string(mode), func(t *testing.T) {
 			r := &rig{t: t, dir: t.TempDir()}

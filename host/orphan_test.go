@@ -7,8 +7,7 @@ import (
 	"eventdeck/host/event"
 )
 
-// A lease that ended here while its server could not be told is ended there once the
-// server is back.
+// A lease that ended here while its server could not end it is ended there once the server is back.
 func TestOrphanIsEndedWhenItsServerIsBack(t *testing.T) {
 	r, s, sub := subscribedHookRig(t, event.Server{})
 	s.set(func() { s.refuse = true })

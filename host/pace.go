@@ -9,8 +9,8 @@ import (
 	"eventdeck/host/internal/pause"
 )
 
-// How many requests of catch-up polls one server gets at a time, and the least pause between
-// two of them: five a second at most, however many subscriptions catch up together.
+// How many catch-up polls one server gets at a time, and the least pause between two of them: at
+// most five a second for all its subscriptions.
 const (
 	catchUpsAtOnce = 4
 	catchUpPause   = 200 * time.Millisecond

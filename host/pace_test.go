@@ -50,7 +50,7 @@ func TestCatchUpsOfOneServerAreSpread(t *testing.T) {
 	})
 }
 
-func TestTurnEndsWithItsContext(t *testing.T) {
+func TestPacerStopsWithItsContext(t *testing.T) {
 	p := newPacer()
 	ctx, cancel := context.WithCancel(context.Background())
 	for range catchUpsAtOnce {

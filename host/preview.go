@@ -27,7 +27,7 @@ type Preview struct {
 // nextFirings is how many of the next deliveries of a schedule are shown.
 const nextFirings = 3
 
-// noSecret is shown for a secret that is made when the subscription begins.
+// noSecret is shown for a secret that will be made when the subscription begins.
 const noSecret = "whsec_…"
 
 // Preview implements [API].

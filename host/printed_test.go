@@ -7,6 +7,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/store"
+	"eventdeck/store/storetest"
 )
 
 // A printed position needs its subscription, only grows, and waits for a store no
@@ -28,11 +29,7 @@ func TestPrinted(t *testing.T) {
 	if err := h.Printed(t.Context(), "none", 1); !errors.Is(err, event.ErrNotFound) || len(s.Subscriptions()) != 0 {
 		t.Error(err, s.Subscriptions())
 	}
-	done := make(chan error, 1)
-	begin := event.Batch{Sub: "aa", Update: func(u *event.Subscription) { u.ID, u.Printed = "aa", 7 }, Done: func(_ event.Outcome, err error) { done <- err }}
-	if err := errors.Join(s.Submit(t.Context(), begin), <-done); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Commit(t, s, event.Batch{Sub: "aa", Update: func(u *event.Subscription) { u.ID, u.Printed = "aa", 7 }})
 	if err := h.Printed(t.Context(), "aa", 3); err != nil {
 		t.Error(err)
 	}
@@ -40,7 +37,8 @@ func TestPrinted(t *testing.T) {
 		t.Error(sub.Printed, err)
 	}
 
-	first := event.Batch{Update: nil, Done: func(_ event.Outcome, err error) { done <- err }}
+	done := make(chan error, 1)
+	first := event.Batch{Done: func(_ event.Outcome, err error) { done <- err }}
 	wait = true
 	if err := s.Submit(t.Context(), first); err != nil {
 		t.Fatal(err)

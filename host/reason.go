@@ -42,8 +42,8 @@ func ReasonOf(err error) event.Reason {
 	return event.ReasonUnreachable
 }
 
-// Transient reports whether the same request may succeed later though the operator changes
-// nothing: the server is away or busy, or cannot reach the receiver.
+// Transient reports whether the same request may succeed later without an act of the operator: the
+// server is away or busy, or cannot reach the receiver.
 func Transient(err error) bool {
 	switch ReasonOf(err) {
 	case event.ReasonUnreachable, event.ReasonTLS, event.ReasonQuota, event.ReasonChallenge:
@@ -53,8 +53,7 @@ func Transient(err error) bool {
 	return wire.NameFrom(err) == "" && errors.As(err, &status) && status.Status >= http.StatusInternalServerError
 }
 
-// RetryAfter returns the time for which a server that refused a request wants no other one; 0
-// if it named none.
+// RetryAfter returns how long a server that refused a request asks to wait; 0 if it does not say.
 func RetryAfter(err error) time.Duration {
 	var status *session.HTTPError
 	if errors.As(err, &status) {
@@ -63,7 +62,7 @@ func RetryAfter(err error) time.Duration {
 	return 0
 }
 
-// isOwn reports whether an error is of this host, and not of a server or the way to it.
+// isOwn reports whether an error comes from this host, and not from a server or the network.
 func isOwn(err error) bool {
 	for _, is := range []error{
 		event.ErrClosed, event.ErrFull, event.ErrDamaged, event.ErrFenced, event.ErrNotFound, event.ErrSilent,

@@ -99,9 +99,9 @@ func quick() delivery.Timing {
 	return delivery.Timing{BackoffMin: time.Millisecond, BackoffMax: 10 * time.Millisecond}
 }
 
-// A server that was restarted answers 404 to the next request of an old session. It
-// has done nothing of it: the operator need not ask again.
-func TestAVerbIsTriedOnceMoreInANewSession(t *testing.T) {
+// A restarted server answers 404 to the next request of an old session, and has not handled it: the
+// operator does not have to repeat it.
+func TestRequestIsRepeatedInANewSession(t *testing.T) {
 	s := &sessions{capabilities: `{"events":{"listChanged":false}}`}
 	s.answer = func(method string) string {
 		switch method {
@@ -112,7 +112,7 @@ func TestAVerbIsTriedOnceMoreInANewSession(t *testing.T) {
 		}
 		return `"result":{}`
 	}
-	h := hostServing(t, s, host.Options{PlainHTTP: true, Timing: quick()})
+	h := hostOn(t, s, host.Options{PlainHTTP: true, Timing: quick()})
 	r := &rig{t: t, host: h}
 	sub, err := h.Subscribe(r.ctx(), host.Request{Server: "strange", Type: trust.Untrusted("a"), Mode: event.ModeWebhook})
 	if err != nil {
@@ -127,8 +127,8 @@ func TestAVerbIsTriedOnceMoreInANewSession(t *testing.T) {
 	}
 }
 
-// What one dialect could not list now is listed later; what the other had is there.
-func TestADialectThatFailedIsListedAgain(t *testing.T) {
+// Types that one dialect could not list are listed later; those of the other are shown.
+func TestFailedDialectIsListedAgain(t *testing.T) {
 	var mu sync.Mutex
 	up := false
 	s := &sessions{capabilities: `{"events":{"listChanged":false},"resources":{"events":true,"subscribe":true}}`}
@@ -146,7 +146,7 @@ func TestADialectThatFailedIsListedAgain(t *testing.T) {
 		}
 		return `"error":{"code":-32601,"message":"no"}`
 	}
-	h := hostServing(t, s, host.Options{Timing: quick()})
+	h := hostOn(t, s, host.Options{Timing: quick()})
 	r := &rig{t: t, host: h}
 	snap := r.await("a part of the types", func(s host.Snapshot) bool { return s.Servers[0].TypesKnown })
 	if v := snap.Servers[0]; len(v.Types) != 1 || !strings.Contains(v.TypesErr, "503") {
@@ -162,11 +162,11 @@ func TestADialectThatFailedIsListedAgain(t *testing.T) {
 	r.await("all types", func(s host.Snapshot) bool { v := s.Servers[0]; return len(v.Types) == 2 && v.TypesErr == "" })
 }
 
-// To ask a server of the draft again changes nothing, and it is told by its name.
-func TestTheDraftOfAprilIsNotAskedAgain(t *testing.T) {
+// A server of that draft is named as such and not asked again.
+func TestDraftOfAprilIsNotAskedAgain(t *testing.T) {
 	s := &sessions{capabilities: `{"extensions":{"events":{"subscribe":true}}}`}
 	s.answer = func(string) string { return `"error":{"code":-32603,"message":"[{\"code\":\"invalid_type\"}]"}` }
-	h := hostServing(t, s, host.Options{Timing: quick()})
+	h := hostOn(t, s, host.Options{Timing: quick()})
 	r := &rig{t: t, host: h}
 	snap := r.await("the word for it", func(s host.Snapshot) bool { return s.Servers[0].TypesErr != "" })
 	if why := snap.Servers[0].TypesErr; !strings.Contains(why, "draft of April 2026") {
@@ -195,7 +195,7 @@ func TestEventsThatAreNotAdvertisedAreAskedForByTheOperator(t *testing.T) {
 		}
 		return `"error":{"code":-32601,"message":"no"}`
 	}
-	h := hostServing(t, s, host.Options{Timing: quick()})
+	h := hostOn(t, s, host.Options{Timing: quick()})
 	r := &rig{t: t, host: h}
 	request := host.Request{Server: "strange", Type: trust.Untrusted("a")}
 	if _, err := h.Announced(r.ctx(), "strange"); !errors.Is(err, host.ErrNoEvents) {

@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"net/http"
 	"slices"
@@ -49,10 +50,7 @@ func (h *Host) refusedDelivery(r event.Refusal) {
 	c.Last, c.Reason = r.At, r.Reason
 	if c.since.IsZero() && r.Reason != receiver.ReasonNotInFlight {
 		c.since = h.opts.Now()
-		time.AfterFunc(refusedAfter, func() { // when the state becomes "refused"
-			h.hooks.CheckStates()
-			h.notify()
-		})
+		h.hooks.CheckStates()
 	}
 }
 
@@ -66,15 +64,20 @@ func (h *Host) acceptedDelivery(id event.SubID) {
 	}
 }
 
-// keepStates stores the state of subscriptions whose deliveries have come to be refused, or
-// taken again, with a record of each change, so that it is known also after a crash.
-func (h *Host) keepStates(ctx context.Context) {
+// keepStates stores the state of subscriptions whose deliveries are now refused, or accepted
+// again, with a record of each change, so that a restart after a crash shows it. It returns the
+// time until the next subscription is refused; 0: none will be.
+func (h *Host) keepStates(ctx context.Context) (next time.Duration) {
 	now := h.opts.Now()
 	refused := map[event.SubID]refusals{}
 	h.mu.Lock()
 	for id, c := range h.counts {
-		if c.refused.Count > 0 {
-			refused[id] = c.refused
+		if c.refused.Count == 0 {
+			continue
+		}
+		refused[id] = c.refused
+		if wait := c.refused.pending(now); wait > 0 && (next == 0 || wait < next) {
+			next = wait
 		}
 	}
 	h.mu.Unlock()
@@ -84,8 +87,11 @@ func (h *Host) keepStates(ctx context.Context) {
 			from, to = event.StateLive, &event.StateChange{State: event.StateRefused, Evidence: "no delivery was accepted", Error: trust.Unescaped(r.summary())}
 		}
 		sub, err := h.opts.Store.Subscription(id)
+		if errors.Is(err, event.ErrNotFound) {
+			h.forget(id) // removed while the delivery was under way
+		}
 		if err != nil || sub.State != from || sub.Mode != event.ModeWebhook {
-			continue // removed meanwhile, or in another state
+			continue
 		}
 		err = h.tryCommit(ctx, id, []event.Record{h.stateRecord(sub, to)}, func(s *event.Subscription) {
 			if s.State == from {
@@ -97,4 +103,5 @@ func (h *Host) keepStates(ctx context.Context) {
 		}
 		h.notify()
 	}
+	return next
 }

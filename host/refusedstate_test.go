@@ -12,9 +12,9 @@ import (
 	"eventdeck/host/receiver"
 )
 
-// A subscription whose deliveries are all refused does not look alive: from 5 s after
-// the first of them until one is accepted it is refused, and says how many were, and
-// why the last one.
+// A subscription whose deliveries are all refused does not look alive: from 5 s after the first
+// refusal until a delivery is accepted it is refused, with the number of refusals and the last
+// reason.
 func TestRefusedDeliveriesAreTheState(t *testing.T) {
 	r, s := hookRig(t, event.Server{})
 	if _, err := r.host.Subscribe(r.ctx(), r.tick()); err != nil {
@@ -44,7 +44,7 @@ func TestRefusedDeliveriesAreTheState(t *testing.T) {
 	}
 }
 
-// What was refused in earlier runs counts on, and says nothing of this one.
+// Refusals of earlier runs are counted, and do not affect the state of this run.
 func TestRefusedDeliveriesOfEarlierRunsAreCounted(t *testing.T) {
 	r, s, sub := subscribedHookRig(t, event.Server{})
 	s.signWith(wrongSecret)
@@ -69,8 +69,8 @@ func TestRefusedDeliveriesOfEarlierRunsAreCounted(t *testing.T) {
 	}
 }
 
-// A watcher is told when the state becomes refused, without anything else happening.
-func TestRefusedStateIsTold(t *testing.T) {
+// The flag is raised when the state becomes refused, without any other change.
+func TestRefusedStateRaisesTheFlag(t *testing.T) {
 	t.Parallel()
 	r, s := hookRig(t, event.Server{})
 	if _, err := r.host.Subscribe(r.ctx(), r.tick()); err != nil {
@@ -81,8 +81,7 @@ func TestRefusedStateIsTold(t *testing.T) {
 	r.await("the refused state", func(s host.Snapshot) bool { return s.Subs[0].Status.State == event.StateRefused })
 }
 
-// The stored state follows: of a process that died while deliveries were refused, the
-// next one tells so.
+// The refused state is stored, so that it is known after a crash.
 func TestRefusedStateIsStored(t *testing.T) {
 	t.Parallel()
 	r, s, sub := subscribedHookRig(t, event.Server{})
@@ -135,7 +134,7 @@ func TestRefusedStateIsInTheHistory(t *testing.T) {
 
 // A delivery that is too large for the receiver is dropped by its server: a gap stands
 // in the log before the server is told, one for each delivery.
-func TestTooLargeADeliveryLeavesAGap(t *testing.T) {
+func TestTooLargeDeliveryLeavesAGap(t *testing.T) {
 	r, s, sub := subscribedHookRig(t, event.Server{})
 	large := strings.Repeat(" ", receiver.MaxBody) + occurrence("evt_1")
 	for _, id := range []string{"evt_1", "evt_1", "evt_2"} {

@@ -24,7 +24,7 @@ type RemoteSubscription struct {
 	Orphan    bool        // it ended here, and the server has not confirmed the end
 }
 
-// ErrInUse: what is to be ended on the server belongs to a subscription that runs here.
+// ErrInUse: the remote subscription belongs to a subscription that runs here.
 var ErrInUse = errors.New("in use")
 
 // The setting under which orphans are kept, and how many.
@@ -49,7 +49,7 @@ type orphan struct {
 	Until   time.Time   `json:"until,omitzero"` // zero: not known
 }
 
-// remoteID is what an orphan is ended by.
+// remoteID returns the id by which an orphan is ended: the server's, else the callback address.
 func (o orphan) remoteID() trust.Text {
 	if len(o.ID) > 0 {
 		return trust.Untrusted(string(o.ID))
@@ -57,7 +57,7 @@ func (o orphan) remoteID() trust.Text {
 	return trust.Untrusted(string(o.URL))
 }
 
-// subscription returns as much of the subscription as its end on the server needs.
+// subscription returns the subscription with everything that ending it on the server needs.
 func (o orphan) subscription() event.Subscription {
 	return event.Subscription{
 		ID: o.Sub, Mode: o.Mode, Dialect: o.Dialect,
@@ -113,7 +113,7 @@ func (h *Host) changeOrphans(ctx context.Context, change func([]orphan) []orphan
 		err = h.opts.Store.SetSetting(context.WithoutCancel(ctx), settingOrphans, string(text))
 	}
 	if err != nil {
-		h.opts.Log.Warn("leases that ended without the server's word were not noted", "err", err)
+		h.opts.Log.Warn("orphans were not stored", "err", err)
 	}
 }
 
@@ -137,8 +137,8 @@ func (h *Host) orphansOf(ctx context.Context, server string) []orphan {
 	return slices.DeleteFunc(all, func(o orphan) bool { return string(o.Server) != server || gone(o) })
 }
 
-// releaseOrphans ends the orphans of a server that is connected again. Those that cannot be
-// ended now are tried at the next connection.
+// releaseOrphans ends the orphans of a server that is connected again. After a failure it is tried
+// again at the next connection.
 func (h *Host) releaseOrphans(ctx context.Context, s *server) {
 	for _, o := range h.orphansOf(ctx, s.spec.Name) {
 		limited, cancel := context.WithTimeout(ctx, releaseWithin)
@@ -236,7 +236,7 @@ func (r *remotes) add(s RemoteSubscription) {
 	r.out = append(r.out, s)
 }
 
-// listed adds one of the server's list.
+// listed adds an entry of the server's list.
 func (r *remotes) listed(l dialect.Listed) {
 	s := RemoteSubscription{ServerID: l.ID, Detail: l.Detail}
 	if len(l.Types) > 0 {

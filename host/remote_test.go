@@ -87,8 +87,8 @@ func TestOrphanedLeaseIsListedAndEnded(t *testing.T) {
 	}
 }
 
-// One that is begun again at the same address is no orphan any more.
-func TestPausedAwayAndResumedIsNoOrphan(t *testing.T) {
+// A subscription that starts again at the same address is no orphan any more.
+func TestResumedSubscriptionIsNoOrphan(t *testing.T) {
 	r := newRig(t)
 	refuse := r.refuseUnsubscribe()
 	sub := r.webhook(3)

@@ -25,7 +25,7 @@ func (h *Host) RotateSecret(ctx context.Context, id event.SubID) error {
 	return nil
 }
 
-// newSecret stores another secret beside the present one.
+// newSecret stores a new secret beside the present one.
 func (h *Host) newSecret(ctx context.Context, id event.SubID) (event.Subscription, error) {
 	sub, mu, err := h.lockSub(ctx, id)
 	if err != nil {

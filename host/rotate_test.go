@@ -49,7 +49,7 @@ func TestRotateSecret(t *testing.T) {
 	if until := hook().Until; until.After(time.Now().Add(11 * time.Minute)) {
 		t.Errorf("the old one is accepted until %v", until)
 	}
-	// One that was signed before is still taken.
+	// A delivery with the old secret is still taken.
 	if got := r.signedBy(old.URL, old.Secret, "late"); got != http.StatusNoContent {
 		t.Errorf("signed with the old secret: %d", got)
 	}
@@ -67,7 +67,7 @@ func TestRotateSecret(t *testing.T) {
 	}
 }
 
-func TestRotateSecretSaysWhyNot(t *testing.T) {
+func TestRotateSecretErrors(t *testing.T) {
 	r := newRig(t)
 	sub := r.subscribe(event.ModePush, host.From{})
 	if err := r.host.RotateSecret(r.ctx(), sub.ID); !errors.Is(err, host.ErrMode) {
@@ -94,8 +94,8 @@ func TestRotateSecretSaysWhyNot(t *testing.T) {
 	}
 }
 
-// inTurn is randomness that waits where its reads say: the runner of a new webhook
-// subscription makes a path and then a secret, and the operator's rotation a third.
+// inTurn is a source of randomness that waits before given reads. The runner of a new webhook
+// subscription reads a path and then a secret, and the operator's rotation reads a third value.
 type inTurn struct {
 	mu     sync.Mutex
 	reads  int

@@ -47,7 +47,7 @@ type Host struct {
 	orphans []orphan
 	// reserved are new subscriptions that are about to be stored: see reservePlace.
 	reserved map[event.SubID]struct{}
-	// duplicates that were dropped in runs that are over.
+	// duplicates were dropped by runners that have ended.
 	duplicates uint64
 
 	hooks *hooks.Service
@@ -56,10 +56,10 @@ type Host struct {
 	// is away delays acts on its own subscriptions only.
 	serverLocks map[string]ctxMutex
 
-	refusedBefore map[event.SubID]event.Refused // deliveries, before this host was started
+	refusedBefore map[event.SubID]event.Refused // deliveries, in earlier runs
 }
 
-// ctxMutex is a mutex for which no caller waits longer than its context.
+// ctxMutex is a mutex whose lock gives up when a context ends.
 type ctxMutex chan struct{}
 
 func (m ctxMutex) lock(ctx context.Context) error {
@@ -86,7 +86,7 @@ func (h *Host) serverLock(server string) ctxMutex {
 }
 
 // lockSub locks the server of a subscription, and returns the subscription as it is stored
-// then, and the lock.
+// under the lock, and the lock.
 //
 // Errors: [event.ErrNotFound], the cause of ctx.
 func (h *Host) lockSub(ctx context.Context, id event.SubID) (event.Subscription, ctxMutex, error) {
@@ -105,14 +105,14 @@ func (h *Host) lockSub(ctx context.Context, id event.SubID) (event.Subscription,
 	return sub, mu, nil
 }
 
-// running is a subscription with its runner.
+// running is a subscription that runs.
 type running struct {
 	runner *delivery.Runner
 	cancel context.CancelCauseFunc
 	done   chan struct{}
 }
 
-// counts are what was seen of a subscription in this run.
+// counts are the numbers of a subscription in this run.
 type counts struct {
 	stored, gaps uint64    // records
 	last         uint64    // sequence number of the newest record
@@ -151,7 +151,7 @@ func New(o Options) (*Host, error) {
 	h.opts = o
 	var err error
 	if h.orphans, err = loadOrphans(o.Store); err != nil {
-		o.Log.Warn("leases that ended without the server's word are forgotten", "err", err)
+		o.Log.Warn("orphans of earlier runs are forgotten", "err", err)
 	}
 	for _, sub := range o.Store.Subscriptions() {
 		HideSubscription(&h.secrets, sub)
@@ -174,7 +174,7 @@ func (h *Host) newHooks() *hooks.Service {
 		CallbackURL: o.CallbackURL, ListenAddr: o.ListenAddr, PlainHTTP: o.PlainHTTP, CADir: o.CADir,
 		Connections: o.HookConnections, BadRate: o.HookBadRate,
 		Dial: o.Network.Dial, Listen: o.Network.Listen,
-		Store: o.Store, Now: o.Now, Log: o.Log, Secrets: &h.secrets,
+		Store: o.Store, Now: o.Now, Log: o.Log, Secrets: &h.secrets, Backoff: h.backoff,
 		Server: func(name string) (event.Server, error) {
 			s, err := h.server(name)
 			if err != nil {
@@ -223,6 +223,14 @@ func (h *Host) count(id event.SubID) *counts {
 	return c
 }
 
+// forget drops the counts of a subscription that was removed.
+func (h *Host) forget(id event.SubID) {
+	h.meter.forgetSub(id)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.counts, id)
+}
+
 // notify raises every reader's flag.
 func (h *Host) notify() {
 	h.version.Add(1)
@@ -253,7 +261,8 @@ func (h *Host) Log() *eventlog.Log { return h.log }
 // Refusals implements [API].
 func (h *Host) Refusals() []event.Refusal { return h.opts.Store.Refusals() }
 
-func (h *Host) backoff() *session.Backoff {
+// backoff returns the pauses between attempts after failures.
+func (h *Host) backoff() delivery.Backoff {
 	return &session.Backoff{Min: h.opts.Timing.BackoffMin, Max: h.opts.Timing.BackoffMax}
 }
 
@@ -325,7 +334,7 @@ func (h *Host) start(sub event.Subscription) {
 	}
 	s, err := h.server(sub.Key.Server)
 	if err != nil {
-		return // its server is not configured; the snapshot says so
+		return // its server is not configured, and the snapshot says so
 	}
 	if sub.Mode == event.ModeWebhook && sub.Hook.Path != "" {
 		// Deliveries come whether or not the server can be reached from here.
@@ -342,14 +351,14 @@ func (h *Host) start(sub event.Subscription) {
 		Jitter:       rand.Float64,
 		Timing:       h.opts.Timing,
 		Random:       h.opts.Random,
-		Backoff:      func() delivery.Backoff { return h.backoff() },
+		Backoff:      h.backoff,
 		Changed:      h.notify,
 		Altered:      func(n int) { h.hooks.Altered(sub.ID, n) },
 		ReasonOf:     ReasonOf,
 		Relist:       h.relist,
 		Modes:        h.modes,
 		Pace:         s.pace.take,
-		Left:         h.orphan,
+		Orphaned:     h.orphan,
 		Callback:     func(path string) (string, error) { return h.hooks.Callback(path, sub.ID) },
 		TTL:          sub.TTL,
 		RotateEvery:  h.opts.RotateEvery,
@@ -401,7 +410,7 @@ func (h *Host) running(id event.SubID) *running {
 	return h.runs[id]
 }
 
-// nudge refreshes the leases of a server, which may have forgotten them.
+// nudge refreshes the leases of a server that may have forgotten them.
 func (h *Host) nudge(server string) {
 	for _, sub := range h.opts.Store.Subscriptions() {
 		if sub.Key.Server != server || sub.Mode != event.ModeWebhook {
@@ -437,6 +446,9 @@ func (h *Host) Snapshot() Snapshot {
 		Store:    h.opts.Store.Info(),
 		Last:     h.opts.Store.Last(),
 		Receiver: h.hooks.Listening(),
+	}
+	if err := h.hooks.Failure(); err != nil {
+		snap.ReceiverErr = err.Error()
 	}
 	h.mu.Lock()
 	servers := slices.Clone(h.servers)

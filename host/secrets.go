@@ -16,7 +16,7 @@ import (
 	"eventdeck/host/schema"
 )
 
-// HideServer adds to a set what is secret in the description of a server.
+// HideServer adds the secrets in the description of a server to a set.
 func HideServer(set *redact.Set, s event.Server) {
 	set.AddSecrets(s.OAuth.ClientSecret)
 	set.AddSecrets(event.AddressSecrets(s.URL)...)
@@ -54,30 +54,30 @@ func hideInherited(set *redact.Set, environ []string) {
 	}
 }
 
-// hideNamed adds a value whose name says that it is secret, or that looks like a key. Masking
-// others, such as a language or a path, would hide ordinary text.
+// hideNamed adds a value whose name says secret, or that looks like a key. Masking other values,
+// such as a language or a path, would hide ordinary text.
 func hideNamed(set *redact.Set, name string, value event.Secret) {
 	if event.SecretName(name) || event.LooksRandom(value.Reveal()) {
 		set.AddSecrets(value)
 	}
 }
 
-// HideSubscription adds to a set what is secret of a subscription: arguments, secrets that sign
-// its deliveries, and the token that resumes its stream.
+// HideSubscription adds the secrets of a subscription to a set: secret arguments, the secrets that
+// sign its deliveries, and the token that resumes its stream.
 func HideSubscription(set *redact.Set, s event.Subscription) {
 	hide(set, s.Key.Args, s.Shown)
 	set.AddGiven(s.Hook.Secret, s.Hook.Previous, s.Resume)
 }
 
-// hide adds to a set the arguments of a subscription that are not to be shown.
+// hide adds the arguments that are masked in shown to a set.
 func hide(set *redact.Set, args, shown json.RawMessage) {
 	if secret := schema.SecretArguments(args, shown); len(secret) > 0 {
 		set.Add(secret...)
 	}
 }
 
-// hideSecrets masks the arguments that the types of a server, just listed, call secret, in
-// subscriptions that were stored before their schema said so.
+// hideSecrets masks arguments that the schemas in types, just listed, call secret, in
+// subscriptions that were stored before the schemas said so.
 func (h *Host) hideSecrets(ctx context.Context, server string, types []event.Type) {
 	for _, sub := range h.opts.Store.Subscriptions() {
 		if sub.Key.Server != server {

@@ -3,6 +3,7 @@ package host_test
 import (
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -19,8 +20,7 @@ import (
 	"eventdeck/store/seal"
 )
 
-// parrot is a server that repeats, in everything that it says of itself, what it was
-// told in secret.
+// parrot is a server that repeats the secrets that it was sent in everything that it says.
 type parrot struct {
 	mu     sync.Mutex
 	secret string // of the webhook
@@ -59,9 +59,32 @@ func (p *parrot) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m.Answer(w, answer)
 }
 
-// What a server was told in secret, a webhook secret, a token, and what stands in its
-// address, is in nothing that the host shows, keeps or logs, whatever the server repeats.
-func TestServersThatRepeatWhatTheyWereToldInSecret(t *testing.T) {
+// shownBy returns everything that a host has logged and recorded, by the name of its place.
+func shownBy(t *testing.T, h *host.Host) map[string]string {
+	t.Helper()
+	shown := map[string]string{"the program's log": "", "the wire": "", "the records": "", "the audit log": ""}
+	h.AppLog().After(0, func(_ uint64, l host.LogLine) bool { shown["the program's log"] += l.Text + "\n"; return true })
+	h.Wire().After(0, func(_ uint64, f host.WireFrame) bool { shown["the wire"] += f.Frame.Raw() + "\n"; return true })
+	if err := h.Log().Before(0, func(rec event.Record) bool {
+		if rec.State != nil {
+			shown["the records"] += rec.State.Evidence + rec.State.Error.Raw() + "\n"
+		}
+		return true
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Audit().Before(0, func(e event.AuditEntry) bool {
+		shown["the audit log"] += fmt.Sprintln(e.Action, e.Result, e.Detail.Raw())
+		return true
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return shown
+}
+
+// Whatever the server repeats, the host shows, stores and logs none of the secrets that it was sent:
+// the webhook secret, the token, and the secret in its address.
+func TestSecretsThatAServerRepeatsAreMasked(t *testing.T) {
 	const bearer, token = "bearer-of-the-header", "token/in+the address"
 	p := &parrot{}
 	served := httptest.NewServer(p)
@@ -99,23 +122,7 @@ func TestServersThatRepeatWhatTheyWereToldInSecret(t *testing.T) {
 	see["the status"] = v.Status.Error.Raw() + v.Status.Lease.Status.LastError.Raw() + v.Status.Lease.Status.FailedSince.Raw() + v.Error.Raw()
 	see["the server's name"] = server.Title.Raw() + server.Release.Raw()
 	see["the types"] = server.Types[0].Title.Raw() + server.Types[0].Description.Raw()
-	see["the program's log"] = ""
-	h.AppLog().After(0, func(_ uint64, l host.LogLine) bool { see["the program's log"] += l.Text + "\n"; return true })
-	h.Wire().After(0, func(_ uint64, f host.WireFrame) bool { see["the wire"] += f.Frame.Raw() + "\n"; return true })
-	if err := h.Log().Before(0, func(rec event.Record) bool {
-		if rec.State != nil {
-			see["the records"] += rec.State.Evidence + rec.State.Error.Raw() + "\n"
-		}
-		return true
-	}); err != nil {
-		t.Fatal(err)
-	}
-	if err := h.Audit().Before(0, func(e event.AuditEntry) bool {
-		see["the audit log"] += fmt.Sprintln(e.Action, e.Result, e.Detail.Raw())
-		return true
-	}); err != nil {
-		t.Fatal(err)
-	}
+	maps.Copy(see, shownBy(t, h))
 	if err := h.Close(); err != nil {
 		t.Error(err)
 	}

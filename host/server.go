@@ -21,11 +21,11 @@ import (
 )
 
 // refusedPause is the least pause between attempts to connect to a server that refuses for lack
-// of rights or whose description is wrong: the operator must do something first.
+// of rights or whose description is wrong: the operator must act first.
 const refusedPause = 5 * time.Minute
 
 // server keeps one server connected. It is the [delivery.Source] of its subscriptions, over
-// the session that it has at the moment.
+// its present session.
 type server struct {
 	host *Host
 	spec event.Server
@@ -49,9 +49,9 @@ type server struct {
 	failure     error         // of the last attempt
 	listErr     error
 
-	advertised bool        // the server says that it has events
-	asked      atomic.Bool // the operator wants to know of events that are not advertised
-	missingErr error       // why a part of the types is not known; nil: all are
+	advertised bool        // the server advertises events
+	asked      atomic.Bool // the operator asked for events that are not advertised
+	missingErr error       // why some types are not known; nil: all are
 }
 
 func newServer(h *Host, spec event.Server) *server {
@@ -88,7 +88,7 @@ func address(s event.Server) string {
 	return u.String()
 }
 
-// run connects, and connects again, until ctx ends.
+// run keeps the server connected until ctx ends.
 func (s *server) run(ctx context.Context) {
 	defer close(s.done)
 	if s.spec.Fault != nil {
@@ -101,7 +101,7 @@ func (s *server) run(ctx context.Context) {
 		sess, err := s.dial(ctx)
 		lasted := false
 		if err == nil {
-			drain(s.reconnect) // what was asked for until now is done
+			drain(s.reconnect) // this connection fulfils earlier requests
 			began := s.host.opts.Now()
 			s.connected(ctx, sess, again)
 			err = s.serve(ctx, sess)
@@ -175,7 +175,7 @@ func (s *server) note(n wire.Note) {
 	}
 }
 
-// dialectOptions are those of every connection to the server.
+// dialectOptions returns the options of every connection to the server.
 func (s *server) dialectOptions() dialect.Options {
 	o := s.host.opts
 	return dialect.Options{
@@ -192,8 +192,8 @@ func (s *server) dialectOptions() dialect.Options {
 	}
 }
 
-// connected makes a new session that of the server. When it is not the first one (again), the
-// server may have forgotten the leases of webhook subscriptions: they are refreshed at once.
+// connected installs a new session. When it is not the first one (again), the server may have
+// forgotten the leases of webhook subscriptions: they are refreshed at once.
 func (s *server) connected(ctx context.Context, sess *session.Session, again bool) {
 	info := sess.Info()
 	now := s.host.opts.Now()
@@ -219,13 +219,13 @@ func (s *server) connected(ctx context.Context, sess *session.Session, again boo
 	signal(s.relist)
 }
 
-// serve lists the types when they may have changed, and again when that failed, until the
-// session is lost. The pauses between lists grow, so that a server that sends list_changed
-// all the time is not asked for types and leases all the time.
+// serve lists the types when they may have changed, and again after a failure, until the session
+// is lost. The pauses between lists grow, so that a server that keeps sending list_changed is
+// not asked for types and leases all the time.
 func (s *server) serve(ctx context.Context, sess *session.Session) error {
 	defer sess.Close()
 	backoff := s.host.backoff()
-	relist := s.relist // nil while the last list is too young
+	relist := s.relist // nil during the pause after a list
 	rest := time.NewTimer(0)
 	defer rest.Stop()
 	var asked time.Time
@@ -266,18 +266,18 @@ func (s *server) serve(ctx context.Context, sess *session.Session) error {
 	}
 }
 
-// retriable reports whether a list that failed with err may be had later.
+// retriable reports whether listing may succeed later after it failed with err.
 func retriable(err error) bool {
 	return !errors.Is(err, dialect.ErrNoEvents) && !errors.Is(err, wire.ErrUnacceptable) && wire.NameFrom(err) != wire.Forbidden
 }
 
-// listsAgain reports whether types that could not be listed may be had later.
+// listsAgain reports whether types that are missing may be listed later.
 func (s *server) listsAgain() bool {
-	short := s.missing()
-	return errors.Is(short, dialect.ErrDialect) && retriable(short)
+	err := s.missing()
+	return errors.Is(err, dialect.ErrDialect) && retriable(err)
 }
 
-// missing returns why a part of the types is not known; nil: all are.
+// missing returns why some types are not known; nil: all are.
 func (s *server) missing() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -292,10 +292,10 @@ func (s *server) list(ctx context.Context) ([]event.Type, error) {
 		return nil, err
 	}
 	types, bad, err := d.List(ctx)
-	var short error
+	var partial error
 	if errors.Is(err, dialect.ErrPartial) {
 		s.host.opts.Log.Warn("not all event types are shown", "server", s.spec.Name, "err", err)
-		short, err = err, nil
+		partial, err = err, nil
 	}
 	s.mu.Lock()
 	if s.dialect == d && (err == nil || ctx.Err() == nil) {
@@ -303,8 +303,8 @@ func (s *server) list(ctx context.Context) ([]event.Type, error) {
 		s.view.Unadvertised = s.asked.Load() && !s.advertised && !slices.ContainsFunc(types, func(t event.Type) bool { return t.Dialect != "" })
 		if err == nil {
 			s.view.Types, s.view.TypesKnown, s.view.TypesErr = types, true, ""
-			if s.missingErr = short; short != nil {
-				s.view.TypesErr = short.Error()
+			if s.missingErr = partial; partial != nil {
+				s.view.TypesErr = partial.Error()
 			}
 			s.view.BadTypes, s.view.BadWhy = bad.Count, bad.Why
 			s.view.Profile = d.Name()
@@ -321,8 +321,8 @@ func (s *server) list(ctx context.Context) ([]event.Type, error) {
 	return types, err
 }
 
-// disconnected notes why there is no connection, and after which time another attempt is made
-// (0: at once or never).
+// disconnected notes why there is no connection, and the time until the next attempt (0: at once
+// or never).
 func (s *server) disconnected(err error, reach Reach, wait time.Duration) {
 	s.mu.Lock()
 	if s.dialect != nil {
@@ -331,7 +331,7 @@ func (s *server) disconnected(err error, reach Reach, wait time.Duration) {
 	}
 	select {
 	case <-s.ready:
-		closeOnce(s.listed) // waiting callers look again
+		closeOnce(s.listed) // waiting callers check again
 		s.ready, s.listed, s.listErr = make(chan struct{}), make(chan struct{}), nil
 	default:
 	}
@@ -341,7 +341,7 @@ func (s *server) disconnected(err error, reach Reach, wait time.Duration) {
 		v.Since = s.host.opts.Now()
 	}
 	v.Reach, v.NextTry = reach, time.Time{}
-	if wait > 0 { // else nothing is tried again
+	if wait > 0 {
 		v.NextTry = s.host.opts.Now().Add(wait)
 	}
 	v.Attempt++
@@ -402,13 +402,13 @@ func (s *server) connection(ctx context.Context) (d dialect.Dialect, left <-chan
 	}
 }
 
-// removedError is the error of those who wait for a server that was removed or replaced.
+// removedError is the error of callers that wait for a server that was removed or replaced.
 func (s *server) removedError() error {
 	return fmt.Errorf("%w: %s was removed or replaced", ErrUnreachable, s.spec.Name)
 }
 
-// reconnectNow connects again at once. Callers who wait get the outcome of this attempt, not of
-// an earlier one.
+// reconnectNow connects again at once. Waiting callers get the outcome of this attempt, not of an
+// earlier one.
 func (s *server) reconnectNow() {
 	s.mu.Lock()
 	if s.dialect == nil {
@@ -449,8 +449,8 @@ func (s *server) firstTry(ctx context.Context) error {
 	return s.connectError(s.failure)
 }
 
-// awayFor returns why the server is not connected, if no attempt to connect is made within d;
-// else nil.
+// awayFor returns why the server is not connected, if the next attempt to connect is not due
+// within d; else nil.
 func (s *server) awayFor(d time.Duration) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

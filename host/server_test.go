@@ -22,7 +22,7 @@ import (
 	"eventdeck/store/seal"
 )
 
-// strange is a stateless server that a test bends.
+// strange is a stateless server whose answers a test sets.
 type strange struct {
 	lists      atomic.Int64         // how often events/list was asked
 	list       func(n int64) string // the answer to the nth events/list: result or error member
@@ -71,11 +71,8 @@ func (s *strange) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m.Answer(w, answer)
 }
 
-// hostOn returns a host that knows the server as "strange".
-func hostOn(t *testing.T, s *strange, o host.Options) *host.Host { return hostServing(t, s, o) }
-
-// hostServing returns a host that knows what the handler serves as "strange".
-func hostServing(t *testing.T, s http.Handler, o host.Options) *host.Host {
+// hostOn returns a host with the server s, whose name is "strange".
+func hostOn(t *testing.T, s http.Handler, o host.Options) *host.Host {
 	t.Helper()
 	kept, err := store.Open(t.Context(), store.Options{Dir: t.TempDir(), Keyring: seal.NoKeyring()})
 	if err != nil {
@@ -101,19 +98,19 @@ func hostServing(t *testing.T, s http.Handler, o host.Options) *host.Host {
 	return h
 }
 
-func TestListThatFailsIsAskedForAgain(t *testing.T) {
+func TestFailedListIsRetried(t *testing.T) {
 	s := &strange{list: func(n int64) string {
 		if n < 3 {
 			return `"error":{"code":-32603,"message":"not now"}`
 		}
 		return emptyList
 	}}
-	h := hostOn(t, s, host.Options{Timing: delivery.Timing{BackoffMin: time.Millisecond, BackoffMax: 10 * time.Millisecond}})
+	h := hostOn(t, s, host.Options{Timing: quick()})
 	r := &rig{t: t, host: h}
 	r.await("listing", func(s host.Snapshot) bool { return s.Servers[0].TypesKnown && s.Servers[0].TypesErr == "" })
 }
 
-func TestListChangedWithoutEndIsAnsweredWithCare(t *testing.T) {
+func TestEndlessListChangedIsThrottled(t *testing.T) {
 	said := make(chan struct{})
 	s := &strange{
 		list: func(int64) string { return emptyList },
@@ -141,7 +138,7 @@ func TestListChangedWithoutEndIsAnsweredWithCare(t *testing.T) {
 	}
 }
 
-func TestWebhookSaysThatNobodyCanListen(t *testing.T) {
+func TestWebhookFailsIfTheReceiverCannotListen(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -160,8 +157,8 @@ func TestWebhookSaysThatNobodyCanListen(t *testing.T) {
 	}
 }
 
-// A server that is replaced before it was reached lets go of the callers that wait for it.
-func TestReplacedServerIsNotWaitedFor(t *testing.T) {
+// A server that is replaced before it was reached releases the callers that wait for it.
+func TestWaitForAReplacedServerEnds(t *testing.T) {
 	s := &strange{list: func(int64) string { return emptyList }}
 	h := hostOn(t, s, host.Options{})
 	r := &rig{t: t, host: h}
@@ -220,8 +217,8 @@ func TestPathOfAnEndedSubscriptionIsForgottenAfterADay(t *testing.T) {
 	}
 }
 
-// Whoever gives up asking for the types does not spoil them for others.
-func TestListThatWasGivenUpIsNoError(t *testing.T) {
+// A caller that gives up listing the types does not disturb others.
+func TestCancelledListIsNoErrorForOthers(t *testing.T) {
 	asked, answer := make(chan struct{}), make(chan struct{})
 	s := &strange{list: func(n int64) string {
 		if n == 2 {
@@ -266,8 +263,8 @@ func TestRefusalLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-// What makes no sense in a list is counted, with why.
-func TestTypesThatMakeNoSenseAreTold(t *testing.T) {
+// Unusable entries of a list are counted, with the reasons.
+func TestUnusableTypesAreReported(t *testing.T) {
 	s := &strange{list: func(int64) string { return `"result":{"events":[{"name":"a","delivery":["poll"]},{"name":""},7]}` }}
 	h := hostOn(t, s, host.Options{})
 	r := &rig{t: t, host: h}
@@ -278,8 +275,8 @@ func TestTypesThatMakeNoSenseAreTold(t *testing.T) {
 	}
 }
 
-// The types that were had are shown, with the word that there are more.
-func TestListThatIsCutShortIsShown(t *testing.T) {
+// The types that were listed are shown, with a note that there are more.
+func TestPartialListIsShown(t *testing.T) {
 	s := &strange{list: func(n int64) string {
 		return fmt.Sprintf(`"result":{"events":[{"name":"t%d","delivery":["poll"]}],"nextCursor":"%d"}`, n, n)
 	}}

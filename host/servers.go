@@ -15,7 +15,7 @@ import (
 	"eventdeck/host/trust"
 )
 
-// errReconnect ends a connection in place of which another one is made.
+// errReconnect ends a connection that is replaced by a new one.
 var errReconnect = errors.New("reconnecting on demand")
 
 // Reconnect implements [API].
@@ -55,7 +55,7 @@ func (h *Host) auditAdded(spec event.Server, known bool) {
 	h.audit(h.ctx, e)
 }
 
-// logOf returns a log whose lines name the server of a subscription, with which they are shown.
+// logOf returns a log whose lines name the server of a subscription.
 func (h *Host) logOf(sub event.Subscription) *slog.Logger {
 	return h.opts.Log.With("server", sub.Key.Server)
 }
@@ -84,6 +84,7 @@ func (h *Host) RemoveServer(ctx context.Context, name string) error {
 	h.mu.Unlock()
 	s.cancel()
 	<-s.done
+	h.meter.forgetServer(name)
 	h.audit(ctx, h.serverEntry("remove server", name))
 	return nil
 }
@@ -120,7 +121,7 @@ func (h *Host) TestServer(ctx context.Context, spec event.Server) (ServerView, e
 	return v, nil
 }
 
-// setInfo takes over what a server said of itself when it connected.
+// setInfo takes over what the server said about itself when it connected.
 func (v *ServerView) setInfo(info session.Info, now time.Time) {
 	v.Reach, v.Since, v.Attempt, v.NextTry, v.Err = ReachReady, now, 0, time.Time{}, ""
 	v.Reason = ""

@@ -10,8 +10,8 @@ import (
 	"eventdeck/host/trust"
 )
 
-// What a schema calls secret is not in what is shown of a subscription; it is sent
-// and kept. Subscriptions that are older than the word of the schema follow it.
+// Arguments that a schema calls secret are shown masked; they are sent and stored unmasked. This holds
+// for subscriptions from before the schema said so too.
 func TestSecretArgumentsAreShownMasked(t *testing.T) {
 	var secret atomic.Bool
 	s := &strange{

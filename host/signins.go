@@ -17,7 +17,7 @@ type Vault = signin.Vault
 // ErrSignIn: the server wants the operator to sign in. It is an [ErrRefused] too.
 var ErrSignIn = errors.New("sign-in is needed")
 
-// ErrNoSignIn: the server does not take sign-ins; the text says what to do.
+// ErrNoSignIn: the server does not support signing in; the text says what to do.
 var ErrNoSignIn = signin.ErrNone
 
 // SignIn is a sign-in that was begun and waits for the operator.
@@ -32,7 +32,7 @@ type SignIn struct {
 // signInWithin bounds the time that the operator has for a sign-in.
 const signInWithin = 15 * time.Minute
 
-// vault is where sign-ins are kept.
+// vault returns the vault that keeps sign-ins.
 func (o Options) vault() Vault {
 	if o.Vault != nil {
 		return o.Vault
@@ -40,8 +40,7 @@ func (o Options) vault() Vault {
 	return o.Store
 }
 
-// account returns the account with which the host uses a server; nil for one that takes no
-// sign-in.
+// account returns the account with which the host uses a server; nil if one cannot sign in to it.
 func (h *Host) account(spec event.Server) *signin.Account {
 	if spec.Fault != nil || spec.URL == "" {
 		return nil
@@ -92,15 +91,15 @@ func (h *Host) SignIn(ctx context.Context, name string) (SignIn, error) {
 	return SignIn{URL: flow.URL, Issuer: flow.Issuer, Wait: wait}, nil
 }
 
-// restartDenied begins the subscriptions again that a server refused for lack of rights, after
-// a sign-in.
+// restartDenied starts the subscriptions again that a server refused for lack of rights, after a
+// sign-in.
 func (h *Host) restartDenied(server string) {
 	for _, sub := range h.opts.Store.Subscriptions() {
 		if sub.Key.Server != server || sub.State != event.StateDenied || sub.Paused {
 			continue
 		}
 		if err := h.restartDeniedSub(h.ctx, sub.ID); err != nil && h.ctx.Err() == nil {
-			h.logOf(sub).Warn("a subscription that was refused could not be begun again", "sub", sub.ID, "err", err)
+			h.logOf(sub).Warn("a refused subscription could not be started again", "sub", sub.ID, "err", err)
 		}
 	}
 }

@@ -57,7 +57,7 @@ func (r *rig) signIn(name string) {
 	}
 }
 
-func TestSignInMendsARefusal(t *testing.T) {
+func TestSignInEndsARefusal(t *testing.T) {
 	r := newRig(t)
 	var scope atomic.Value
 	authority, server := r.protect(&scope)
@@ -166,7 +166,7 @@ func TestRefusalWithoutOAuth(t *testing.T) {
 	}
 }
 
-func TestSignInWhereThereIsNone(t *testing.T) {
+func TestSignInWithoutOAuth(t *testing.T) {
 	r := newRig(t)
 	r.host.AddServer(event.Server{Name: "process", Command: "/nonexistent"})
 	if _, err := r.host.SignIn(r.ctx(), "process"); !errors.Is(err, host.ErrNoSignIn) {
@@ -180,7 +180,7 @@ func TestSignInWhereThereIsNone(t *testing.T) {
 	}
 }
 
-func TestSignInThatIsGivenUp(t *testing.T) {
+func TestCancelledSignIn(t *testing.T) {
 	r, _ := locked(t)
 	s, err := r.host.SignIn(r.ctx(), "locked")
 	if err != nil {
@@ -193,7 +193,7 @@ func TestSignInThatIsGivenUp(t *testing.T) {
 	}
 }
 
-func TestClientCredentialsNeedNobody(t *testing.T) {
+func TestClientCredentialsNeedNoOperator(t *testing.T) {
 	const secret = "a-secret-for-the-robot"
 	r := newRig(t)
 	var scope atomic.Value
@@ -206,9 +206,8 @@ func TestClientCredentialsNeedNobody(t *testing.T) {
 	}
 }
 
-// What the server refused when the tokens were gone goes on after a sign-in,
-// where it was.
-func TestSignInRevivesWhatWasRefused(t *testing.T) {
+// A subscription that was refused when the tokens were gone goes on at its position after a sign-in.
+func TestSignInRestartsDeniedSubscriptions(t *testing.T) {
 	r := newRig(t)
 	var scope atomic.Value
 	authority, server := r.protect(&scope)

@@ -55,8 +55,8 @@ func (s *server) Pause(ctx context.Context, r wire.UnsubscribeRequest) error {
 	return s.ask(ctx, func(d dialect.Dialect) error { return d.Pause(ctx, r) })
 }
 
-// ask makes a request on the connection, and once more on the next one where the
-// server had forgotten the session: then it has done nothing of what was asked for.
+// ask makes a request on the connection. If the server had forgotten the session, and so did not
+// handle the request, ask makes it once more on the next connection.
 func (s *server) ask(ctx context.Context, request func(dialect.Dialect) error) error {
 	d, left, err := s.connection(ctx)
 	if err != nil {

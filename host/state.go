@@ -33,7 +33,15 @@ func (r refusals) lasting(now time.Time) bool {
 	return !r.since.IsZero() && now.Sub(r.since) >= refusedAfter
 }
 
-// withEarlier returns the refusals with those of earlier runs.
+// pending returns the time until the refusals are lasting; 0 or less: there are none, or they are.
+func (r refusals) pending(now time.Time) time.Duration {
+	if r.since.IsZero() {
+		return 0
+	}
+	return refusedAfter - now.Sub(r.since)
+}
+
+// withEarlier returns the refusals together with those of earlier runs.
 func (r refusals) withEarlier(before event.Refused) event.Refused {
 	if r.Count == 0 {
 		return before
@@ -42,8 +50,8 @@ func (r refusals) withEarlier(before event.Refused) event.Refused {
 	return r.Refused
 }
 
-// summary describes the refusals, the reason first, as narrow rows cut off the end; "" if a
-// delivery was accepted since.
+// summary describes the refusals, with the reason first, as narrow rows cut off the end. It is ""
+// if a delivery was accepted since.
 func (r refusals) summary() string {
 	if r.since.IsZero() {
 		return ""
@@ -51,8 +59,8 @@ func (r refusals) summary() string {
 	return fmt.Sprintf("%s, %s refused", r.Reason, event.Some(r.Count, "delivery", "deliveries"))
 }
 
-// derive returns the state of a subscription as it is shown everywhere: on the screen, by
-// commands, to attached processes. It depends on the evidence alone.
+// derive returns the status of a subscription as the screen, commands and attached processes show
+// it. It depends on the evidence alone.
 func derive(e evidence) (s delivery.Status, running bool) {
 	if e.runner == nil {
 		return derivedIdle(e)
@@ -96,10 +104,9 @@ func openingProof(sub event.Subscription) event.Proof {
 	}
 }
 
-// storedProof returns the proof of a subscription that does not run, as its last run stored it.
-// Stores of earlier versions do not have it. Then it follows from the positions: those of a
-// webhook differ while what came after the checkpoint is not proved, and so does its path
-// keep an old one.
+// storedProof returns the proof that the last run of a subscription stored. In stores of earlier
+// versions it follows from the positions: while events of a webhook after the checkpoint are not
+// proved, its positions differ, or its path has an old one.
 func storedProof(sub event.Subscription) event.Proof {
 	switch {
 	case sub.NoReplay:
@@ -175,8 +182,8 @@ func appendWords(err trust.Text, words string) trust.Text {
 	return trust.Untrusted(err.Raw() + "; " + words)
 }
 
-// Stored returns the view of a subscription in a store on which no host runs: its last state,
-// and those of the refused deliveries that were its own.
+// Stored returns the view of a subscription in a store that no host runs. refused are all
+// refused deliveries of the store.
 func Stored(sub event.Subscription, refused []event.Refusal) SubscriptionView {
 	s := delivery.Status{
 		State: event.StateNotRunning, Error: sub.Error, Lease: sub.Lease, Mode: sub.Mode, Proof: storedProof(sub),

@@ -9,7 +9,7 @@ import (
 	"eventdeck/host/trust"
 )
 
-// What is told of a subscription follows from what is known of it, in one place.
+// One function derives the shown status of a subscription from its evidence.
 func TestStateFollowsFromEvidence(t *testing.T) {
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	ago := func(d time.Duration) time.Time { return now.Add(-d) }
@@ -95,8 +95,8 @@ func TestStateFollowsFromEvidence(t *testing.T) {
 	}
 }
 
-// Of a subscription that nothing runs, the stored positions tell what is proved.
-func TestProofOfWhatIsStored(t *testing.T) {
+// The proof of a subscription that does not run follows from its stored positions.
+func TestStoredProof(t *testing.T) {
 	seen := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	a, b := event.At(trust.Untrusted("a")), event.At(trust.Untrusted("b"))
 	for name, tt := range map[string]struct {

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"maps"
 	"math/bits"
 	"sync"
 	"time"
@@ -18,7 +19,7 @@ type Stats struct {
 	Events     uint64 // stored
 	Duplicates uint64 // events that were stored before, and dropped
 	Replayed   uint64 // events from a server's history
-	Flagged    uint64 // events in which something was noticed
+	Flagged    uint64 // events with flags
 	Gaps       uint64
 	Rejected   uint64 // payloads that strict parsing refused
 	Refusals   uint64 // webhook deliveries that were not taken
@@ -71,7 +72,7 @@ func newMeter(now time.Time) *meter {
 	return &meter{started: now, subs: map[event.SubID]*counter{}, types: map[TypeKey]*counter{}}
 }
 
-// maxTimed is how many records of one commit are timed at most.
+// maxTimed bounds how many records of one commit are timed.
 const maxTimed = 64
 
 // stored counts what a commit stored.
@@ -125,6 +126,20 @@ func (m *meter) refused() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.sum.Refusals++
+}
+
+// forgetSub drops the rates of a subscription that was removed.
+func (m *meter) forgetSub(id event.SubID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.subs, id)
+}
+
+// forgetServer drops the rates of the types of a server that was removed.
+func (m *meter) forgetServer(name string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	maps.DeleteFunc(m.types, func(key TypeKey, _ *counter) bool { return key.Server == name })
 }
 
 func (m *meter) stats(now time.Time) Stats {
@@ -192,21 +207,21 @@ func (b *buckets) upTo(tick int64) (out [60]uint32) {
 	return out
 }
 
-// histogram is a histogram of durations over the last one to two minutes. Each power
-// of two of microseconds has four classes. The zero spread is ready.
+// histogram counts durations of the last one to two minutes in classes, four for each power of
+// two of microseconds. The zero histogram is ready.
 type histogram struct {
-	began            time.Time // of now
+	began            time.Time // of current
 	current, earlier [classes]band
 }
 
 // classes are enough for every duration that is counted.
 const classes = 212
 
-// longestDuration is what longer durations count as, 146 years: the mean of longer ones might
-// not fit into a duration.
+// longestDuration is 146 years; longer durations count as this, since their mean might not fit
+// into a duration.
 const longestDuration time.Duration = 1 << 62
 
-// band is what is known of the durations of one class.
+// band sums up the durations of one class.
 type band struct {
 	n   uint64
 	sum float64 // nanoseconds
@@ -214,7 +229,7 @@ type band struct {
 
 const histogramWindow = time.Minute
 
-// add counts a duration; one that is negative counts as none.
+// add counts a duration; a negative one counts as 0.
 func (s *histogram) add(d time.Duration, at time.Time) {
 	s.rotate(at)
 	d = min(max(d, 0), longestDuration)
@@ -246,7 +261,7 @@ func class(d time.Duration) int {
 	return 4*(power-1) + int(us>>(power-2)&3)
 }
 
-// quantiles returns the mean of the durations in the classes where the quantiles lie.
+// quantiles returns, for each quantile, the mean of the durations in its class.
 func (s *histogram) quantiles(at time.Time) Quantiles {
 	s.rotate(at)
 	var q Quantiles

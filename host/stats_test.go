@@ -40,7 +40,7 @@ func TestRatesFollowTheClock(t *testing.T) {
 	}
 }
 
-func TestQuantilesAreNearAndForget(t *testing.T) {
+func TestQuantilesOfTheLastMinutes(t *testing.T) {
 	start := time.Unix(1_800_000_000, 0)
 	var s histogram
 	for n := 1; n <= 1000; n++ {
@@ -56,9 +56,8 @@ func TestQuantilesAreNearAndForget(t *testing.T) {
 	}
 }
 
-// What is shown is a number that was measured, and not the middle of a class; nothing
-// is too long to be one.
-func TestQuantilesAreNumbersAndNotClasses(t *testing.T) {
+// A quantile is a measured number, not the middle of a class, for durations of any length.
+func TestQuantilesAreMeasuredNumbers(t *testing.T) {
 	start := time.Unix(1_800_000_000, 0)
 	const day = 24 * time.Hour
 	for _, d := range []time.Duration{0, 1, 3 * time.Microsecond, 1234 * time.Millisecond, 20 * day, 31 * day, 20_650 * day, longestDuration} {

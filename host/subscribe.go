@@ -14,7 +14,7 @@ import (
 	"eventdeck/host/wire"
 )
 
-// releaseWithin bounds the wait for a server that is told of the end of a subscription.
+// releaseWithin bounds the wait for a server to end a subscription.
 const releaseWithin = 5 * time.Second
 
 // Check implements [API].
@@ -62,8 +62,8 @@ func (h *Host) check(ctx context.Context, r Request) (event.Mode, event.Key, err
 	return mode, key, nil
 }
 
-// continued returns the stored subscription that a request continues without a change. That can
-// be done without knowing the types, as the server accepted the same request before.
+// continued returns the stored subscription that a request continues without a change. It needs no
+// types, as the server accepted the same request before.
 func (h *Host) continued(r Request) (old event.Subscription, ok bool) {
 	args, err := event.CanonicalArgs(r.Args)
 	if err != nil || !r.From.Saved {
@@ -137,7 +137,7 @@ func (h *Host) Subscribe(ctx context.Context, r Request) (event.Subscription, er
 	return sub, gone
 }
 
-// undoSubscribe removes a subscription that the server refused, unless it was begun again since.
+// undoSubscribe removes a subscription that the server refused, unless it was started again since.
 func (h *Host) undoSubscribe(ctx context.Context, id event.SubID, l *running) error {
 	_, mu, err := h.lockSub(ctx, id)
 	if errors.Is(err, event.ErrNotFound) {
@@ -153,7 +153,7 @@ func (h *Host) undoSubscribe(ctx context.Context, id event.SubID, l *running) er
 	return h.removeSub(ctx, id, event.ActorHost, "refused subscription removed")
 }
 
-// begin stores what is requested and runs it.
+// begin stores the requested subscription and runs it.
 func (h *Host) begin(ctx context.Context, key event.Key, mode event.Mode, r Request) (l *running, isNew bool, err error) {
 	mu := h.serverLock(key.Server)
 	if err := mu.lock(ctx); err != nil {
@@ -228,8 +228,8 @@ func (h *Host) begin(ctx context.Context, key event.Key, mode event.Mode, r Requ
 	return l, isNew, nil
 }
 
-// runsAsRequested returns the runner of a subscription that already does what is requested, as
-// one that was started when its server was added; nil: there is something to change.
+// runsAsRequested returns the runner of a subscription that already runs as requested, such as one
+// that was started when its server was added; nil: there is something to change.
 func (h *Host) runsAsRequested(old event.Subscription, mode event.Mode, r Request) *running {
 	l := h.running(old.ID)
 	if l == nil || !r.From.Saved || r.From.Cursor.Valid || old.State.Over() ||
@@ -255,8 +255,8 @@ func (h *Host) commitChange(ctx context.Context, id event.SubID, records []event
 	return h.commit(ctx, event.Batch{Sub: id, Records: records, Audit: []event.AuditEntry{audit}, Update: change})
 }
 
-// commit commits a batch. Once the batch is queued it waits for the store, also when ctx ends:
-// the caller must know whether it is stored.
+// commit commits a batch. Once the batch is queued it waits for the store, even if ctx ends: the
+// caller must know whether it is stored.
 func (h *Host) commit(ctx context.Context, b event.Batch) error {
 	done := make(chan error, 1)
 	b.Done = func(_ event.Outcome, err error) { done <- err }
@@ -275,13 +275,14 @@ func (h *Host) removeSub(ctx context.Context, id event.SubID, actor event.Actor,
 		return err
 	}
 	b := event.Batch{Sub: id, Remove: true, Audit: []event.AuditEntry{h.auditEntry(actor, action, sub, "")}}
-	if sub.Hook.Path != "" {
-		b.Ended = &event.Ended{Path: sub.Hook.Path, At: h.opts.Now().UTC(), Removed: true}
+	for _, path := range h.hooks.Paths(id) {
+		b.Ended = append(b.Ended, event.Ended{Path: path, At: h.opts.Now().UTC(), Removed: true})
 	}
 	if err := h.commit(ctx, b); err != nil {
 		return err
 	}
-	h.hooks.RemovePaths(id)
+	h.hooks.Remove(id)
+	h.forget(id)
 	return nil
 }
 
@@ -321,7 +322,7 @@ func (h *Host) endSub(ctx context.Context, id event.SubID) error {
 	return err
 }
 
-// restart runs a subscription as it is stored, also after an act that failed.
+// restart runs a subscription as it is stored. It is called after failed acts too.
 func (h *Host) restart(id event.SubID) {
 	if sub, err := h.opts.Store.Subscription(id); err == nil {
 		h.start(sub)
@@ -349,7 +350,7 @@ func (h *Host) Pause(ctx context.Context, id event.SubID) error {
 	if sub.Paused {
 		return nil
 	}
-	if sub.State.Over() { // to resume it would begin it again
+	if sub.State.Over() { // resuming it would start it again
 		return overError(sub)
 	}
 	h.stopRunning(id)
@@ -405,8 +406,8 @@ func (h *Host) Printed(ctx context.Context, id event.SubID, seq uint64) error {
 	return h.tryCommit(ctx, id, nil, func(s *event.Subscription) { s.Printed = max(s.Printed, seq) })
 }
 
-// tryCommit commits a change of a subscription if that is stored, and waits for the store no
-// longer than ctx: the caller goes on whether it was committed or not.
+// tryCommit commits a change of a subscription, unless that was removed. It waits no longer than
+// ctx: the caller does not need to know whether the change was committed.
 func (h *Host) tryCommit(ctx context.Context, id event.SubID, records []event.Record, change func(*event.Subscription)) error {
 	done := make(chan error, 1)
 	err := h.opts.Store.Submit(ctx, event.Batch{

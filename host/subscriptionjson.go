@@ -40,7 +40,7 @@ func AppendSubscription(b []byte, v SubscriptionView) []byte {
 	return append(b, '}')
 }
 
-// appendState appends the members that tell how a subscription fares.
+// appendState appends the members about the state of a subscription.
 func appendState(b []byte, v SubscriptionView) []byte {
 	s := &v.Status
 	b = appendBool(b, "running", v.Running)

@@ -53,10 +53,10 @@ type DemoOptions struct {
 // a language model.
 func DemoServers() []string { return []string{"pager", "chat", "archive", "digest", "model"} }
 
-// DemoFault is something that pager or chat can do wrong on purpose.
+// DemoFault is a fault that pager or chat can show on purpose.
 type DemoFault struct{ Name, Sentence string }
 
-// DemoFaults are all of them.
+// DemoFaults returns all faults.
 func DemoFaults() (all []DemoFault) {
 	for _, f := range demo.Faults() {
 		all = append(all, DemoFault{f.Name, f.Sentence})

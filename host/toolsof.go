@@ -70,7 +70,7 @@ func (h *Host) toolbox(ctx context.Context, name string) (*toolbox.Box, error) {
 	return s.tools, nil
 }
 
-// addressOf returns where a server is: its address, or the process that is started.
+// addressOf returns what identifies a server: its address, or the process that is started.
 func addressOf(s event.Server) []string {
 	if s.URL != "" {
 		return []string{s.URL}

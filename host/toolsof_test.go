@@ -60,7 +60,7 @@ func TestToolsOverEveryTransport(t *testing.T) {
 	}
 }
 
-// A tool that is the same to the letter has another pin when its server's name leads elsewhere.
+// An identical tool has another pin when its server has another address.
 func TestPinsCoverTheAddress(t *testing.T) {
 	r := newRig(t)
 	address := toolServer(t)

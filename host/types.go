@@ -52,7 +52,7 @@ func (h *Host) Announced(ctx context.Context, name string) ([]event.Type, error)
 	return h.typesOf(ctx, s)
 }
 
-// explain wraps an error in the error of this package that frontends know, if there is one.
+// explain wraps an error in the matching error of this package, if there is one.
 func explain(err error) error {
 	switch {
 	case err == nil:
@@ -121,8 +121,8 @@ func findType(types []event.Type, server string, name trust.Text) (event.Type, e
 	return event.Type{}, fmt.Errorf("%w %q at %s: there are %s%s", ErrUnknownType, name, server, strings.Join(names[:min(len(names), 8)], ", "), more)
 }
 
-// relist lists the types again, and returns [delivery.ErrGone] if a subscription that the server
-// ended cannot begin again: if its type is gone or does not take its mode or arguments.
+// relist lists the types again. It returns [delivery.ErrGone] if a subscription that the server
+// ended cannot begin again: its type is gone, or no longer takes its mode or arguments.
 func (h *Host) relist(ctx context.Context, k event.Key, m event.Mode) error {
 	s, err := h.server(k.Server)
 	if err != nil {
@@ -133,8 +133,8 @@ func (h *Host) relist(ctx context.Context, k event.Key, m event.Mode) error {
 		return err
 	}
 	t, err := findType(types, k.Server, k.Type)
-	if short := s.missing(); err != nil && short != nil {
-		return fmt.Errorf("%w; %w", err, short) // it may be among those that could not be listed
+	if missing := s.missing(); err != nil && missing != nil {
+		return fmt.Errorf("%w; %w", err, missing) // the type may be one that could not be listed
 	}
 	if err == nil && !t.Offers(m) {
 		err = fmt.Errorf("%w: %v no longer offers %s", ErrMode, k.Type, m)

@@ -58,12 +58,12 @@ func (h *Host) SetMode(ctx context.Context, id event.SubID, m event.Mode) error 
 	return nil
 }
 
-// tryMode goes on in another mode, or in the one before if the server does not accept it. Then
-// it returns why.
+// tryMode goes on in another mode. If the server does not accept it, tryMode goes back to the
+// previous mode and returns why.
 func (h *Host) tryMode(ctx context.Context, id event.SubID, mode event.Mode) error {
 	before, l, err := h.switchMode(ctx, id, mode, "by the operator", nil)
 	if err != nil || l == nil {
-		return err // paused, or nothing was to be changed
+		return err // paused, or nothing to change
 	}
 	within, cancel := context.WithTimeoutCause(ctx, h.opts.Timing.ConnectWithin, errNotAnswered)
 	defer cancel()
@@ -79,11 +79,11 @@ func (h *Host) tryMode(ctx context.Context, id event.SubID, mode event.Mode) err
 	return errors.Join(fmt.Errorf("%s was not taken, the mode is still %s: %w", mode, before.Mode, explain(err)), h.restoreMode(back, before, mode, err))
 }
 
-// errNotAnswered: the server did not answer in time to what another mode asks of it.
+// errNotAnswered: the server did not answer in time to the first request of another mode.
 var errNotAnswered = errors.New("the server did not answer in time")
 
-// switchMode stores another mode and goes on in it. It returns the subscription as it was, and
-// its runner; nil: it does not run, or nothing was to be changed.
+// switchMode stores another mode and goes on in it. It returns the previous subscription, and its
+// runner; nil: it does not run, or there was nothing to change.
 func (h *Host) switchMode(ctx context.Context, id event.SubID, mode event.Mode, why string, cause error) (event.Subscription, *running, error) {
 	sub, mu, err := h.lockSub(ctx, id)
 	if err != nil {
@@ -118,8 +118,8 @@ func (h *Host) restoreMode(ctx context.Context, before event.Subscription, from 
 	})
 }
 
-// changeMode stores another mode, with what more changes, and goes on in it. The caller holds
-// the server's lock.
+// changeMode stores another mode together with the change more, and goes on in it. The caller
+// holds the server's lock.
 func (h *Host) changeMode(ctx context.Context, sub event.Subscription, mode event.Mode, why string, cause error, more func(*event.Subscription)) error {
 	h.stopRunning(sub.ID)
 	if sub.Mode != mode {

@@ -11,13 +11,14 @@ import (
 	"eventdeck/host/delivery"
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/store/storetest"
 )
 
-// Whatever is done to subscriptions at the same time, each is run by none or
-// by one, as the store says, and every goroutine ends with the host.
+// Under any concurrent verbs each subscription has at most one runner, as its stored state says,
+// and every goroutine ends with the host.
 func TestVerbsInAnyOrder(t *testing.T) {
 	r := newRig(t)
-	ctx := t.Context() // how long so many verbs take says nothing
+	ctx := t.Context() // no bound: the time that all verbs take proves nothing
 	const subs, rounds = 3, 6
 	var ids [subs]event.SubID
 	server := func(i int) event.Server { return event.Server{Name: fmt.Sprint("pager", i), URL: r.url} }
@@ -117,7 +118,7 @@ func TestFailedVerbChangesNothing(t *testing.T) {
 	})
 }
 
-func TestResumeIsStoredThoughTheServerIsAway(t *testing.T) {
+func TestResumeIsStoredWhileTheServerIsAway(t *testing.T) {
 	r := newRig(t)
 	sub := r.subscribe(event.ModePoll, host.From{})
 	if err := r.host.Pause(r.ctx(), sub.ID); err != nil {
@@ -133,20 +134,11 @@ func TestResumeIsStoredThoughTheServerIsAway(t *testing.T) {
 	}
 }
 
-// Paused and resumed, a subscription that its server ended would begin again in
-// silence.
-func TestWhatIsOverIsNotPaused(t *testing.T) {
+// Pausing and resuming would silently start a subscription again that its server ended.
+func TestEndedSubscriptionCannotBePaused(t *testing.T) {
 	r := newRig(t)
 	sub := r.subscribe(event.ModePoll, host.From{})
-	done := make(chan error, 1)
-	if err := r.store.Submit(r.ctx(), event.Batch{
-		Sub: sub.ID, Update: func(s *event.Subscription) { s.State = event.StateEnded }, Done: func(_ event.Outcome, err error) { done <- err },
-	}); err != nil {
-		t.Fatal(err)
-	}
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
+	storetest.Commit(t, r.store, event.Batch{Sub: sub.ID, Update: func(s *event.Subscription) { s.State = event.StateEnded }})
 	for name, verb := range map[string]func(context.Context, event.SubID) error{"pause": r.host.Pause, "resume": r.host.Resume} {
 		if err := verb(r.ctx(), sub.ID); !errors.Is(err, host.ErrStopped) {
 			t.Errorf("%s: %v", name, err)

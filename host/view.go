@@ -18,11 +18,13 @@ type Snapshot struct {
 	Subs     []SubscriptionView // in order of creation
 	Store    event.StoreInfo
 	Last     uint64 // newest stored sequence number
-	Receiver string // address that takes deliveries, "" while none is needed
-	Resume   Resume
+	Receiver string // address that takes deliveries, "" while no receiver runs
+	// ReceiverErr says why the receiver does not run although it is needed; it is tried again.
+	ReceiverErr string
+	Resume      Resume
 }
 
-// Reach says how far the host has got with a server.
+// Reach is the state of the connection to a server.
 type Reach string
 
 // The states of a connection.
@@ -50,24 +52,23 @@ type ServerView struct {
 	Transport string       // streamable-http, http+sse, websocket or stdio: what is really used
 	HTTP      string       // version of HTTP, "" for a process
 	Profile   string       // "SEP-3415", "sketch", or "" if no events were advertised
-	// Unadvertised: events/list was asked though the server does not say that it has
-	// events.
+	// Unadvertised: events/list was asked although the server does not advertise events.
 	Unadvertised bool
 	Title        trust.Text // the server's own name
 	Release      trust.Text // the server's own version
 	Types        []event.Type
 	TypesKnown   bool // events/list was answered in this session
 	TypesErr     string
-	BadTypes     int      // descriptors that are not shown: they cannot be used, or another dialect has the name
-	BadWhy       []string // why, of the first few; safe to print
+	BadTypes     int      // descriptors that are hidden: they cannot be used, or another dialect has the name
+	BadWhy       []string // reasons for the first few; safe to print
 	SignIn       string   // why the operator should sign in, "" if there is no need; safe to print
 	SignedIn     bool     // there are tokens, which [API.SignOut] removes
 }
 
-// SubscriptionView is a subscription with what was last seen of it.
+// SubscriptionView is a stored subscription with its present status.
 type SubscriptionView struct {
 	event.Subscription
-	Status   delivery.Status // derived from all that is known; State is the stored one
+	Status   delivery.Status // derived from all evidence; State is the stored one
 	Stored   uint64          // events stored in this run
 	Dropped  uint64          // duplicates dropped in this run
 	Gaps     uint64          // gap records in this run
@@ -75,8 +76,8 @@ type SubscriptionView struct {
 	LastTime time.Time
 	NoServer bool // it does not run: no server of its name was added
 	// Running: a host runs it, in this process or in the one that has the store open.
-	// Otherwise the state of Status is not-running; the stored State and LastSeen are
-	// those of its last run.
+	// Otherwise the state of Status is not-running, and the stored State and LastSeen are
+	// from its last run.
 	Running bool
 	Expires time.Time // when it ends as planned; zero: never
 }

@@ -12,8 +12,8 @@ const (
 	wakeSlack = 3 * time.Second
 )
 
-// watchClock asks every subscription for a proof of continuity when the clock was set, the
-// machine slept, or the process was stopped: what servers sent meanwhile may be lost.
+// watchClock has every subscription prove its continuity after the clock was set, the machine
+// slept, or the process was stopped: events that servers sent meanwhile may be lost.
 func (h *Host) watchClock() {
 	timer := time.NewTicker(wakeEvery)
 	defer timer.Stop()
@@ -26,7 +26,7 @@ func (h *Host) watchClock() {
 		}
 		now, wall := time.Now(), h.opts.Now().Round(0)
 		if late, set := now.Sub(last)-wakeEvery, wall.Sub(clock)-wakeEvery; late > wakeSlack || set.Abs() > wakeSlack {
-			h.opts.Log.Info("time went by without the host; every subscription is proved", "late", late, "clock", set)
+			h.opts.Log.Info("the process was suspended or the clock was set; every subscription proves its continuity", "late", late, "clock", set)
 			for _, r := range h.runners() {
 				r.Doubt()
 			}

@@ -9,8 +9,8 @@ import (
 	"eventdeck/host/wire"
 )
 
-// InTrouble reports whether a subscription receives nothing though the operator did not pause
-// it. One whose server cannot be used is in trouble from the first failed attempt.
+// InTrouble reports whether a subscription receives nothing although the operator did not pause
+// it. If its server cannot be used, that is from the first failed attempt on.
 func (v *SubscriptionView) InTrouble() bool {
 	state := v.Status.State
 	if state == "" {
@@ -107,8 +107,8 @@ func CallbackWords(err trust.Text) (words string, ok bool) {
 	return "callback refused: " + challengeWords(reason), true
 }
 
-// challengeWords says why a server could not verify the callback, for a reason of the proposal
-// (mcp-events, CallbackEndpointError).
+// challengeWords says why a server could not verify the callback, for a reason in the error of the
+// proposal (mcp-events, CallbackEndpointError).
 func challengeWords(reason string) string {
 	switch reason {
 	case "tls_error":

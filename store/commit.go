@@ -197,8 +197,10 @@ func (c *commit) subscription(b *event.Batch) error {
 	if b.Remove {
 		c.subs[b.Sub] = nil
 	}
-	if b.Ended != nil {
-		return c.putEnded(*b.Ended)
+	for _, e := range b.Ended {
+		if err := c.putEnded(e); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -172,6 +172,6 @@ func TestNoSecretInTheFiles(t *testing.T) {
 		sub.Hook.Previous, sub.Hook.Secret = sub.Hook.Secret, other
 	}})
 	look("rotated")
-	store(t, s, event.Batch{Sub: "aa", Remove: true, Ended: &event.Ended{Path: "/x"}})
+	store(t, s, event.Batch{Sub: "aa", Remove: true, Ended: []event.Ended{{Path: "/x"}}})
 	look("removed")
 }

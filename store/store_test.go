@@ -346,7 +346,7 @@ func TestSubmitRefusesInvalidBatches(t *testing.T) {
 	for name, b := range map[string]event.Batch{
 		"kind":     {Records: []event.Record{{Kind: "other"}}},
 		"no sub":   {Remove: true},
-		"no path":  {Sub: "aa", Ended: &event.Ended{}},
+		"no path":  {Sub: "aa", Ended: []event.Ended{{}}},
 		"long sub": {Sub: event.SubID(strings.Repeat("a", maxKey+1))},
 	} {
 		b.Done = func(event.Outcome, error) { t.Errorf("%s: Done was called", name) }

@@ -157,7 +157,7 @@ func TestRemove(t *testing.T) {
 	b.Update = set(fullSub(t))
 	store(t, s, b)
 	ended := event.Ended{Path: "/p\xff", At: time.Unix(9, 9).UTC(), Removed: true}
-	store(t, s, event.Batch{Sub: "aa", Remove: true, Ended: &ended})
+	store(t, s, event.Batch{Sub: "aa", Remove: true, Ended: []event.Ended{ended}})
 	for range 2 {
 		if _, err := s.Subscription("aa"); !errors.Is(err, event.ErrNotFound) || len(s.Subscriptions()) != 0 {
 			t.Errorf("it is still there: %v", err)
@@ -264,7 +264,7 @@ func TestEndedHooksAreBounded(t *testing.T) {
 	s := openTest(t, Options{})
 	var last <-chan result
 	for i := range maxEnded + 5 {
-		last = submit(t, s, event.Batch{Ended: &event.Ended{Path: fmt.Sprint(i), At: time.Unix(int64(i), 0)}})
+		last = submit(t, s, event.Batch{Ended: []event.Ended{{Path: fmt.Sprint(i), At: time.Unix(int64(i), 0)}}})
 	}
 	<-last
 	hooks := s.EndedHooks()

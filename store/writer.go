@@ -32,8 +32,10 @@ func (s *Store) Submit(ctx context.Context, b event.Batch) error {
 	if b.Sub == "" && (b.Cursor != nil || b.Update != nil || b.Remove) {
 		return fmt.Errorf("%w: it changes a subscription and names none", ErrBatch)
 	}
-	if b.Ended != nil && (b.Ended.Path == "" || len(b.Ended.Path) > maxKey) {
-		return fmt.Errorf("%w: the path of an ended hook has %d bytes", ErrBatch, len(b.Ended.Path))
+	for _, e := range b.Ended {
+		if e.Path == "" || len(e.Path) > maxKey {
+			return fmt.Errorf("%w: the path of an ended hook has %d bytes", ErrBatch, len(e.Path))
+		}
 	}
 	if len(b.Sub) > maxKey {
 		return fmt.Errorf("%w: the subscription id has %d bytes", ErrBatch, len(b.Sub))

@@ -121,9 +121,9 @@ func (c *catchUpPoll) proveStream(ctx context.Context) verdict {
 	}
 }
 
-// proveWebhook polls for everything twice, with time for a replica's lag between. That the
-// poll brings a delivered event is no proof here, as deliveries overtake each other. Signs of
-// a loss that come up meanwhile begin it again.
+// proveWebhook polls for everything twice, with time for the lag of a replica in between. A delivered
+// event in the poll is no proof here, as deliveries overtake each other. A sign of a loss meanwhile
+// starts it again.
 func (c *catchUpPoll) proveWebhook(ctx context.Context, lease *knownPath) verdict {
 	lease.markCovered()
 	for tries := 1; ; tries++ {
@@ -240,8 +240,8 @@ func (c *catchUpPoll) drain(ctx context.Context) verdict {
 	}
 }
 
-// refused tells the operator that the server refuses a poll, and returns the verdict:
-// otherwise, or unable for a webhook that can be proved on a fresh path.
+// refused reports that the server refuses a poll, and returns the verdict: unable for a webhook that
+// can be proved on a fresh path, and otherwise the verdict of that name.
 func (c *catchUpPoll) refused(ctx context.Context, err error, otherwise verdict) verdict {
 	why := "the server offers poll for this type and refuses it"
 	if cursorRefused(err) {
@@ -347,7 +347,7 @@ func (p *proof) match(records []event.Record) {
 
 // cannotPoll reports whether an answer says that the type cannot be polled at all.
 func cannotPoll(err error) bool {
-	return err != nil && unfit(err) || errors.Is(err, wire.ErrUnacceptable)
+	return err != nil && modeRefused(err) || errors.Is(err, wire.ErrUnacceptable)
 }
 
 // refusedForGood reports whether asking again would not help.

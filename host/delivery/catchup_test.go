@@ -34,7 +34,7 @@ type polled struct {
 	when  []time.Time
 }
 
-// happened adds events up to n; newest returns n.
+// happened adds events up to n, newest returns n.
 func (p *polled) happened(n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -82,7 +82,7 @@ func (p *polled) poll(_ int, q wire.PollRequest) (wire.PollResult, error) {
 	return res, nil
 }
 
-// Servers that accept the position and replay nothing: what a poll holds is not lost.
+// When a server accepts the position and replays nothing, events that a poll returns are not lost.
 func TestCatchUpBringsWhatWasNotReplayed(t *testing.T) {
 	for name, script := range map[string]func(s *stream){
 		"the position is echoed":   func(s *stream) { s.active("c7"); s.heartbeat("c11") },
@@ -161,9 +161,8 @@ func TestCatchUpAsksAgainForWhatLags(t *testing.T) {
 	})
 }
 
-// A quiet server that is correct costs one poll and no gap, whatever is known of the
-// type's modes.
-func TestQuietServerIsProvedWithoutAGap(t *testing.T) {
+// A quiet, correct server costs one poll and no gap, whether or not the type's modes are known.
+func TestQuietServerLeavesNoGap(t *testing.T) {
 	for name, modes := range map[string][]event.Mode{
 		"poll is offered": {event.ModePush, event.ModePoll}, "the modes are not known": nil,
 	} {
@@ -237,7 +236,7 @@ func TestCatchUpThatIsRefused(t *testing.T) {
 	}
 }
 
-// A server sends a catch-up away for as long as it likes.
+// A server may delay a catch-up for any time.
 func TestCatchUpKeepsThePaceOfTheServer(t *testing.T) {
 	bubble(t, event.ModePush, func(r *rig) {
 		r.resumed()

@@ -41,8 +41,8 @@ func (r *Runner) isUnbroken() bool {
 	return r.unbroken
 }
 
-// Doubt asks for a proof now, and opens the delivery again: something happened in which
-// deliveries may have been lost, as a sleep of the machine.
+// Doubt opens the delivery again and asks for a proof, after an incident in which deliveries may have
+// been lost, such as a sleep of the machine.
 func (r *Runner) Doubt() {
 	if r.Mode() == event.ModeWebhook {
 		r.raiseDoubt(true)
@@ -50,9 +50,8 @@ func (r *Runner) Doubt() {
 	r.Nudge()
 }
 
-// Challenged notes that the server has verified the callback. When a server verifies a
-// callback that it knew, it has lost the subscription, and with it the deliveries that were
-// waiting.
+// Challenged notes that the server has verified the callback. A server that verifies a callback
+// again has lost the subscription, and with it the deliveries that were waiting.
 func (r *Runner) Challenged() { r.challenged.Store(true) }
 
 // checkpoint makes the stored position the proved one if there is none yet, before the server
@@ -188,8 +187,8 @@ func (p *proof) delivered(b *event.Batch, isEvent bool) bool {
 	return true
 }
 
-// settleHook adds to the batch of a verdict what changes of a webhook: the checkpoint moves
-// to to (nil: it stays), the failure and doubts of covered are settled, and the grace of an
+// settleHook adds the changes of a webhook to the batch of a verdict: the checkpoint moves to the
+// position to (nil: it stays), the failure and doubts of covered are settled, and the grace of an
 // old path begins.
 func (r *Runner) settleHook(b *event.Batch, to *event.Cursor, covered granted) {
 	graceEnds := r.deps.Now().Add(oldPathGrace).UTC()
@@ -216,7 +215,7 @@ func (r *Runner) settleHook(b *event.Batch, to *event.Cursor, covered granted) {
 	}
 }
 
-// settleDoubts notes that a proof has settled the first so many doubts, and asks for another
+// settleDoubts notes that a proof has settled the doubts up to number until, and asks for another
 // proof if more were raised.
 func (r *Runner) settleDoubts(until uint64) {
 	r.mu.Lock()

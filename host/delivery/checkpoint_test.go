@@ -62,8 +62,8 @@ func TestCatchUpBringsWhatAWebhookGaveUp(t *testing.T) {
 	}
 }
 
-// What was given up before deliveries succeeded again is asked for, too: the position
-// of the last clean answer counts, not the newest.
+// Events that were given up before deliveries succeeded again are requested too: the catch-up begins
+// at the position of the last answer without a failure, not at the newest.
 func TestDeliveriesBehindAHoleDoNotHideIt(t *testing.T) {
 	bubble(t, event.ModeWebhook, func(r *rig) {
 		r.resumed()
@@ -145,8 +145,8 @@ func TestDoubtIsProvedInEveryMode(t *testing.T) {
 }
 
 // Where the type cannot be polled, a path that the server does not know is opened one
-// position back, and the stored event behind that must come again on it. The old path
-// is ended then, and takes what is under way for some time longer.
+// position back, and the stored event after that must come again on it. Then the old path is ended,
+// and takes deliveries under way for some time longer.
 func TestFreshPathProvesAWebhook(t *testing.T) {
 	for name, tt := range map[string]struct {
 		replays bool
@@ -158,9 +158,7 @@ func TestFreshPathProvesAWebhook(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, event.ModeWebhook, func(r *rig) {
-				seen := r.resumed()
-				r.sub.Lease.GrantedAt = seen
-				r.sub.Hook = event.Hook{Path: "/hooks/old", URL: "https://here/hooks/old", Secret: event.NewSecret("whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz")}
+				seen := r.resumedOnPath()
 				var asked []string
 				r.src.subscribe = func(_ int, q wire.SubscribeRequest) (wire.SubscribeResult, error) {
 					asked = append(asked, q.At.Cursor.Raw()+" "+strings.TrimPrefix(q.URL, "https://here"))
@@ -207,13 +205,11 @@ func TestFreshPathProvesAWebhook(t *testing.T) {
 	}
 }
 
-// A process that dies before a fresh path is proved ends it, and begins again at the
-// same position, on another path: what is on its way on that one would look like a replay.
+// After a crash before a fresh path is proved, the path is ended and another one begins at the same
+// position: deliveries under way on the first would look like a replay.
 func TestUnprovedFreshPathBeginsAgain(t *testing.T) {
 	bubble(t, event.ModeWebhook, func(r *rig) {
-		seen := r.resumed()
-		r.sub.Lease.GrantedAt = seen
-		r.sub.Hook = event.Hook{Path: "/hooks/old", URL: "https://here/hooks/old", Secret: event.NewSecret("whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz")}
+		r.resumedOnPath()
 		var said []string
 		r.src.subscribe = func(_ int, q wire.SubscribeRequest) (wire.SubscribeResult, error) {
 			said = append(said, q.At.Cursor.Raw()+" "+q.URL)
@@ -242,12 +238,10 @@ func TestUnprovedFreshPathBeginsAgain(t *testing.T) {
 	})
 }
 
-// A server that takes one subscription at a time is told to end the old one first.
+// At a server that takes one subscription at a time the old one is ended first.
 func TestServerThatRefusesASecondPath(t *testing.T) {
 	bubble(t, event.ModeWebhook, func(r *rig) {
-		seen := r.resumed()
-		r.sub.Lease.GrantedAt = seen
-		r.sub.Hook = event.Hook{Path: "/hooks/old", URL: "https://here/hooks/old", Secret: event.NewSecret("whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz")}
+		r.resumedOnPath()
 		ended := false
 		r.src.unsubscribe = func(wire.UnsubscribeRequest) error { ended = true; return nil }
 		r.src.subscribe = func(_ int, q wire.SubscribeRequest) (wire.SubscribeResult, error) {
@@ -267,7 +261,7 @@ func TestServerThatRefusesASecondPath(t *testing.T) {
 	})
 }
 
-// The proved position and the event behind it follow the clean answers.
+// The proved position and the event after it follow answers without a failure.
 func TestCheckpointsFollowCleanAnswers(t *testing.T) {
 	bubble(t, event.ModeWebhook, func(r *rig) {
 		at := 0
@@ -291,8 +285,8 @@ func TestCheckpointsFollowCleanAnswers(t *testing.T) {
 	})
 }
 
-// What comes again on a fresh path leads to positions behind the stored one, which is
-// proved: they are not taken.
+// Events that come again on a fresh path have positions before the stored one, which is proved: those
+// positions are ignored.
 func TestPositionsOfAReplayAreNotTaken(t *testing.T) {
 	bubble(t, event.ModeWebhook, func(r *rig) {
 		r.leased()
@@ -315,4 +309,12 @@ func TestPositionsOfAReplayAreNotTaken(t *testing.T) {
 		r.wantCursor("=c8")
 		r.wantLog("e8")
 	})
+}
+
+// resumedOnPath is [rig.resumed] for a webhook with a lease on the path /hooks/old.
+func (r *rig) resumedOnPath() (seen time.Time) {
+	seen = r.resumed()
+	r.sub.Lease.GrantedAt = seen
+	r.sub.Hook = event.Hook{Path: "/hooks/old", URL: "https://here/hooks/old", Secret: event.NewSecret("whsec_MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIz")}
+	return seen
 }

@@ -12,8 +12,8 @@ import (
 	"eventdeck/host/wire"
 )
 
-// Without poll a stream is opened one position back: an event that is stored must come
-// again before one that leads on.
+// Without poll a stream is opened one position back: a stored event must come again before any later
+// one.
 func TestOverlapProvesAStream(t *testing.T) {
 	old := func(id, cursor string) string { return occurrence(id, time.Now().Add(-time.Minute), cursor) }
 	tests := map[string]struct {
@@ -87,8 +87,8 @@ func TestOverlapProvesAStream(t *testing.T) {
 	}
 }
 
-// A server that does not hold the position one back is asked for the stored one, and
-// only what speaks for a loss leaves a gap then.
+// A server that no longer holds the position one back is asked for the stored one; then only a sign of
+// a loss leaves a gap.
 func TestPositionOneBackIsTooOld(t *testing.T) {
 	truncated := func(s *stream) { s.note(wire.NoteActive, `{"cursor":"c9","truncated":true}`) }
 	tests := map[string]struct {
@@ -125,9 +125,8 @@ func TestPositionOneBackIsTooOld(t *testing.T) {
 	}
 }
 
-// While only one position is known, a heartbeat that leads no further shows that
-// nothing came.
-func TestOnePositionIsKnown(t *testing.T) {
+// While only one position is known, a heartbeat with the same cursor shows that nothing happened.
+func TestStreamWithOneKnownPosition(t *testing.T) {
 	for name, tt := range map[string]struct {
 		script func(s *stream)
 		want   string
@@ -150,7 +149,7 @@ func TestOnePositionIsKnown(t *testing.T) {
 }
 
 // A server may confirm its newest position first and replay up to it afterwards:
-// a cut between the two must not pass the replay over.
+// a cut between the two must not skip the replay.
 func TestCutBeforeTheReplayKeepsThePosition(t *testing.T) {
 	bubble(t, event.ModePush, func(r *rig) {
 		r.resumed()
@@ -171,7 +170,7 @@ func TestCutBeforeTheReplayKeepsThePosition(t *testing.T) {
 	})
 }
 
-func TestFirstLifeHasNoGap(t *testing.T) {
+func TestFirstRunHasNoGap(t *testing.T) {
 	bubble(t, event.ModePush, func(r *rig) {
 		r.src.stream = func(_ int, _ wire.StreamRequest, s *stream) error {
 			s.event("e1")

@@ -49,7 +49,7 @@ func (r *Runner) Deliver(ctx context.Context, d Delivered) error {
 		return nil // the subscription has another path now, on which nothing is missing
 	}
 	in, now := &r.in, r.deps.Now()
-	current := r.Mode() == event.ModeWebhook && !d.Old // else it is late, after a change of mode or of the path
+	current := r.Mode() == event.ModeWebhook && !d.Old // otherwise it is late, after a change of mode or path
 	b, cursor := r.deliveredBatch(d, current, now)
 	isEvent := len(b.Records) > 0 && b.Records[0].Kind == event.KindEvent
 	if current && r.deps.Read == nil {

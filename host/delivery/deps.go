@@ -47,7 +47,7 @@ type Store interface {
 }
 
 // Deps are what a [Runner] works with. Every member but Altered, Random, ReasonOf,
-// Pace, Relist, Modes, Left, Callback, TTL, RotateEvery, Limits, Read, ServerSecret, Ends,
+// Pace, Relist, Modes, Orphaned, Callback, TTL, RotateEvery, Limits, Read, ServerSecret, Ends,
 // Lasting, Failpoint and Log must be set.
 type Deps struct {
 	Source Source
@@ -64,7 +64,7 @@ type Deps struct {
 	Changed func()
 	// Altered is called with the number of events that came by poll or push with the id of
 	// a stored event and other data, and were dropped; once a minute at most. It must not
-	// block. nil: these are not reported.
+	// block. nil: they are not reported.
 	Altered func(n int)
 	// ReasonOf returns the word for why an attempt failed; nil: none. The error is nil
 	// where a stream ended in order.
@@ -73,16 +73,16 @@ type Deps struct {
 	// gone or does not take the subscription's arguments and mode any more;
 	// after any other error the subscription is tried again.
 	Relist func(ctx context.Context, k event.Key, m event.Mode) error
-	// Modes returns the modes that the type offers and the host can do; a failover
-	// chooses among them, and where poll is one of them, continuity is proved by it.
-	// None: they are not known now. nil: none are, and poll is not tried.
+	// Modes returns the modes that the type offers and the host supports. A failover
+	// chooses among them; if poll is among them, continuity is proved by it. An empty
+	// result: they are not known now. nil: there are none, and poll is not tried.
 	Modes func(k event.Key) []event.Mode
 	// Pace waits until the server may be asked for another page of a catch-up poll; done
 	// must be called after the request. nil: at once. Error: the cause of ctx.
 	Pace func(ctx context.Context) (done func(), err error)
-	// Left is called with a subscription, or an address of it, that ended here and whose
-	// end the server did not confirm (an orphan). nil: it is forgotten.
-	Left func(ctx context.Context, sub event.Subscription)
+	// Orphaned is called with a subscription, or an address of it, that ended here and whose
+	// end the server did not confirm. nil: it is forgotten.
+	Orphaned func(ctx context.Context, sub event.Subscription)
 	// Callback returns the complete address for a hook's path.
 	Callback func(path string) (string, error)
 	// TTL is the lifetime that is asked of a webhook lease; 0: the server decides.

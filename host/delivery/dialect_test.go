@@ -29,7 +29,7 @@ func translated(id string) wire.Note {
 	}}
 }
 
-func TestWhatADialectReadIsKept(t *testing.T) {
+func TestEventsReadByADialectAreStored(t *testing.T) {
 	bubble(t, event.ModePush, func(r *rig) {
 		r.src.stream = func(_ int, q wire.StreamRequest, s *stream) error {
 			s.tell(wire.Note{Method: wire.NoteActive, ServerID: text("s1")})
@@ -53,7 +53,7 @@ func TestWhatADialectReadIsKept(t *testing.T) {
 	})
 }
 
-func TestTheServersIDIsHandedBack(t *testing.T) {
+func TestServerIDIsSentBack(t *testing.T) {
 	bubble(t, event.ModePush, func(r *rig) {
 		r.sub.Lease.ServerID = text("s1")
 		r.src.stream = func(_ int, q wire.StreamRequest, s *stream) error {
@@ -82,7 +82,7 @@ func TestAnInterruptionLeavesAGap(t *testing.T) {
 	})
 }
 
-func TestAGapBeginsWhereAStreamWasHeardLast(t *testing.T) {
+func TestGapBeginsAtTheLastSignOfLife(t *testing.T) {
 	bubble(t, event.ModePush, func(r *rig) {
 		r.src.stream = func(_ int, _ wire.StreamRequest, s *stream) error {
 			s.tell(wire.Note{Method: wire.NoteActive})
@@ -131,9 +131,9 @@ func TestAResumableStreamIsKeptAndForgotten(t *testing.T) {
 	})
 }
 
-// The server believes that it sent what a crash lost: only the cursor is safe then.
-// A stream that ended by itself lost nothing here.
-func TestWhenAnEarlierStreamIsResumed(t *testing.T) {
+// The server believes that it sent the events that a crash lost: only the cursor is safe then. After a
+// stream that ended by itself nothing is lost.
+func TestEarlierStreamIsResumedOnlyIfIntact(t *testing.T) {
 	for name, c := range map[string]struct {
 		cursor bool // there is a position
 		want   []string
@@ -201,7 +201,7 @@ func TestAStreamThatWasNotStoredIsNotResumed(t *testing.T) {
 	})
 }
 
-func TestWhatCannotBeHadEndsTheSubscription(t *testing.T) {
+func TestUnacceptableRequestEndsTheSubscription(t *testing.T) {
 	bubble(t, event.ModePush, func(r *rig) {
 		r.src.open = func(int) error { return fmt.Errorf("%w: the tool failed", wire.ErrUnacceptable) }
 		r.start().wantEnded(true)
@@ -280,7 +280,7 @@ func TestForeignDeliveriesAreReadByTheDialect(t *testing.T) {
 	})
 }
 
-// suspending is a source that notes who was asked to hold back.
+// suspending is a source that records which subscriptions were suspended.
 type suspending struct {
 	*source
 	asked []wire.UnsubscribeRequest

@@ -23,7 +23,7 @@ var errSuspended = errors.New("the server stopped delivering")
 const releaseWithin = 5 * time.Second
 
 // failover decides when a subscription goes on in another mode and when it comes back.
-// Failures count only while the server is connected: one that is away is away in every mode.
+// Failures count only while the server is connected: without a connection no mode works.
 type failover struct {
 	enabled   bool
 	preferred event.Mode // chosen by the operator
@@ -58,7 +58,7 @@ func (r *Runner) failsOver() bool {
 	return r.failover.enabled
 }
 
-// attemptUntilPreferred makes an attempt that ends with errPrefer when the preferred mode is
+// attemptUntilPreferred makes an attempt that ends with errPrefer when the preferred mode is due
 // to be tried again.
 func (r *Runner) attemptUntilPreferred(ctx context.Context) error {
 	due := r.preferredIn()
@@ -92,16 +92,16 @@ func (r *Runner) attemptUntilPreferred(ctx context.Context) error {
 	}
 }
 
-// serverSaidWhy reports whether the server said why an attempt ended, which a change of mode
-// must not pass over.
+// serverSaidWhy reports whether the server gave a reason for the end of an attempt, which a change
+// of mode must not ignore.
 func serverSaidWhy(err error) bool {
 	var t *terminated
 	return errors.As(err, &t) || wire.NameFrom(err) != ""
 }
 
 // preferredIn returns the time until the preferred mode is tried again: 0 for never, negative
-// for now. For a type without cursors that is put off again and again, since each change of
-// mode loses events: only a failure of the present mode leads back.
+// for now. For a type without cursors it is postponed each time, since every change of mode
+// loses events: only a failure of the present mode leads back.
 func (r *Runner) preferredIn() time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -119,8 +119,8 @@ func (r *Runner) preferredIn() time.Duration {
 	return -1
 }
 
-// step is a change to another mode. The zero step is none.
-type step struct {
+// modeChange is a change to another mode. The zero value: none.
+type modeChange struct {
 	mode event.Mode
 	why  string
 	err  error
@@ -128,17 +128,17 @@ type step struct {
 
 // nextMode decides whether the subscription goes on in another mode, after an attempt from
 // began on that ended with err.
-func (r *Runner) nextMode(err error, began time.Time) step {
+func (r *Runner) nextMode(err error, began time.Time) modeChange {
 	useful, modes, now := r.wasUseful(began), r.modeOrder(), r.deps.Now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	f := &r.failover
 	switch {
-	case !f.enabled || blameless(err):
-		return step{}
+	case !f.enabled || sameInEveryMode(err):
+		return modeChange{}
 	case errors.Is(err, errPrefer):
 		f.trialFrom, f.failingSince, f.failures, f.retryAt = r.mode, time.Time{}, 0, time.Time{}
-		return step{f.preferred, "the preferred mode is tried again", nil}
+		return modeChange{f.preferred, "the preferred mode is tried again", nil}
 	case useful:
 		f.failingSince, f.failures, f.trialFrom = time.Time{}, 0, ""
 		if r.mode == f.preferred {
@@ -146,18 +146,18 @@ func (r *Runner) nextMode(err error, began time.Time) step {
 		}
 	}
 	if errors.Is(err, errAsked) {
-		return step{}
+		return modeChange{}
 	}
 	if f.failures++; f.failingSince.IsZero() {
 		f.failingSince = now
 	}
 	t := r.deps.Timing
-	if f.trialFrom == "" && !unfit(err) && f.failures < t.FailoverTries && now.Sub(f.failingSince) < t.FailoverAfter {
-		return step{}
+	if f.trialFrom == "" && !modeRefused(err) && f.failures < t.FailoverTries && now.Sub(f.failingSince) < t.FailoverAfter {
+		return modeChange{}
 	}
 	to := f.after(r.mode, modes, r.in.gaveCursor.Load())
 	if to == "" {
-		return step{}
+		return modeChange{}
 	}
 	why := fmt.Sprintf("%s failed %s in %v", r.mode, event.Some(f.failures, "time", "times"), now.Sub(f.failingSince).Round(time.Second))
 	if r.mode == f.preferred {
@@ -165,7 +165,7 @@ func (r *Runner) nextMode(err error, began time.Time) step {
 		f.retryAt = now.Add(f.retryPause)
 	}
 	f.failingSince, f.failures, f.trialFrom = time.Time{}, 0, ""
-	return step{to, why, err}
+	return modeChange{to, why, err}
 }
 
 // after returns the mode that follows the present one, "" for none: the mode before a trial of
@@ -202,8 +202,8 @@ func (r *Runner) modeOrder() []event.Mode {
 	return order
 }
 
-// blameless reports whether an attempt ended for a reason that is the same in every mode.
-func blameless(err error) bool {
+// sameInEveryMode reports whether an attempt ended for a reason that holds in every mode.
+func sameInEveryMode(err error) bool {
 	var t *terminated
 	switch name := wire.NameFrom(err); {
 	case errors.As(err, &t), errors.Is(err, errPlanned), errors.Is(err, errStore), errors.Is(err, ErrStopped),
@@ -214,8 +214,8 @@ func blameless(err error) bool {
 	return false
 }
 
-// unfit reports whether the server says that it cannot do this mode at all.
-func unfit(err error) bool {
+// modeRefused reports whether the server says that it does not support this mode at all.
+func modeRefused(err error) bool {
 	switch wire.NameFrom(err) {
 	case wire.MethodNotFound, wire.Unsupported, wire.InvalidRequest:
 		return true
@@ -225,7 +225,7 @@ func unfit(err error) bool {
 
 // switchMode stores another mode, in which the next attempt is made. The cursor and the ids of
 // stored events stay.
-func (r *Runner) switchMode(ctx context.Context, to step) error {
+func (r *Runner) switchMode(ctx context.Context, to modeChange) error {
 	from := r.Mode()
 	left := r.releaseMode(ctx, from)
 	r.in.awaitFenced()
@@ -239,7 +239,7 @@ func (r *Runner) switchMode(ctx context.Context, to step) error {
 		Records: []event.Record{record},
 		Audit:   []event.AuditEntry{audit},
 		Update: func(s *event.Subscription) {
-			// Not the runner's: the operator may have changed it meanwhile.
+			// From the store, as the operator may have changed it meanwhile.
 			preferred := cmp.Or(s.Preferred, s.Mode)
 			s.Mode, s.Preferred = to.mode, ""
 			if s.Failover && to.mode != preferred {
@@ -273,7 +273,7 @@ func (r *Runner) switchMode(ctx context.Context, to step) error {
 // ActionSwitched is the audit log's word for a change of mode.
 const ActionSwitched = "mode switched"
 
-// Switched returns the change of state that the log keeps of a change of mode; err may be nil.
+// Switched returns the log's change of state for a change of mode; err may be nil.
 func Switched(from, to event.Mode, why string, err error) *event.StateChange {
 	change := &event.StateChange{State: event.StateSwitched, Evidence: fmt.Sprintf("mode switched %s -> %s: %s", from, to, why)}
 	if err != nil {
@@ -296,7 +296,7 @@ func (r *Runner) releaseMode(ctx context.Context, mode event.Mode) bool {
 	defer cancel()
 	if err := Release(within, r.deps.Source, sub); err != nil {
 		r.deps.Log.Warn("the lease stays on the server until it ends there", "sub", r.id, "err", err)
-		r.deps.Left(ctx, sub)
+		r.deps.Orphaned(ctx, sub)
 		return false
 	}
 	return true

@@ -18,7 +18,7 @@ import (
 
 var allModes = []event.Mode{event.ModePoll, event.ModePush, event.ModeWebhook}
 
-// switches returns the changes of mode that the log tells.
+// switches returns the changes of mode in the log.
 func (r *rig) switches() string {
 	var out []string
 	for _, rec := range r.store.all() {
@@ -123,8 +123,8 @@ func TestFailoverIsOffUnlessAskedFor(t *testing.T) {
 	})
 }
 
-// A program that begins in the mode of a failover comes back to the preferred one.
-func TestFailoverOutlivesTheProgram(t *testing.T) {
+// A run that starts in the mode of a failover comes back to the preferred one.
+func TestFailoverOutlivesARestart(t *testing.T) {
 	bubble(t, event.ModePush, func(r *rig) {
 		push, _, _ := failing(r)
 		push.Store(true)
@@ -138,8 +138,7 @@ func TestFailoverOutlivesTheProgram(t *testing.T) {
 	})
 }
 
-// A lease that stands while the server delivers nothing is a failure too; the
-// server is told that the lease is over.
+// A lease on which the server stopped delivering counts as a failure too, and is ended at the server.
 func TestSuspendedLeaseFailsOver(t *testing.T) {
 	bubble(t, event.ModeWebhook, func(r *rig) {
 		failing(r)
@@ -155,7 +154,7 @@ func TestSuspendedLeaseFailsOver(t *testing.T) {
 	})
 }
 
-// What the server says of the subscription itself holds in every mode.
+// An answer about the subscription itself holds in every mode.
 func TestFailoverIsNotForRefusals(t *testing.T) {
 	for code, want := range map[int]string{-32024: "", -32602: "", -32601: "push>webhook", -32026: "push>webhook"} {
 		t.Run(fmt.Sprint(code), func(t *testing.T) {
@@ -171,7 +170,7 @@ func TestFailoverIsNotForRefusals(t *testing.T) {
 }
 
 // A type without positions is not moved while the other mode works: each move
-// would lose what happens meanwhile.
+// would lose events.
 func TestFailoverWithoutReplayStays(t *testing.T) {
 	bubble(t, event.ModePush, func(r *rig) {
 		push, _, _ := failing(r)
@@ -184,8 +183,8 @@ func TestFailoverWithoutReplayStays(t *testing.T) {
 	})
 }
 
-// TestFailoverLosesNothing lives through modes that fail for a while, cuts, failed
-// commits and restarts, drawn from a seed.
+// TestFailoverLosesNothing runs through failing modes, cuts, failed commits and restarts, drawn from a
+// seed.
 func TestFailoverLosesNothing(t *testing.T) {
 	const events = 200
 	moves := 0
@@ -257,8 +256,8 @@ func TestFailoverLosesNothing(t *testing.T) {
 	}
 }
 
-// A server that could not be told of the change goes on delivering to the old
-// address. Deliveries that never pause must not keep the next mode from beginning.
+// A server that could not end the lease goes on delivering to the old address. Deliveries without a
+// pause must not keep the next mode from beginning.
 func TestLateDeliveriesDoNotHoldUpTheNextMode(t *testing.T) {
 	bubble(t, event.ModePush, func(r *rig) {
 		_, _, _ = failing(r)
@@ -285,13 +284,12 @@ func TestLateDeliveriesDoNotHoldUpTheNextMode(t *testing.T) {
 	})
 }
 
-// A server that is left and does not say so may go on delivering: the operator is told,
-// who must end that later.
-func TestWhatStaysOnTheServerIsTold(t *testing.T) {
+// A server that did not confirm the end of a lease may go on delivering: it is reported as an orphan.
+func TestOrphansOfAFailoverAreReported(t *testing.T) {
 	bubble(t, event.ModeWebhook, func(r *rig) {
 		_, webhook, _ := failing(r)
 		var left []event.Subscription
-		r.deps.Left = func(_ context.Context, sub event.Subscription) { left = append(left, sub) }
+		r.deps.Orphaned = func(_ context.Context, sub event.Subscription) { left = append(left, sub) }
 		r.src.unsubscribe = func(wire.UnsubscribeRequest) error { return errors.New("cut") }
 		r.start().pass(time.Second)
 		url := r.saved().Hook.URL
@@ -305,9 +303,9 @@ func TestWhatStaysOnTheServerIsTold(t *testing.T) {
 	})
 }
 
-// The end that a server tells is told on also where the preferred mode falls due
-// before the stream is closed.
-func TestEndAtTheMomentOfTheTrialIsNotPassedOver(t *testing.T) {
+// A termination by the server is reported even if the preferred mode becomes due before the stream is
+// closed.
+func TestTerminationDuringATrialIsReported(t *testing.T) {
 	bubble(t, event.ModePush, func(r *rig) {
 		failing(r)
 		r.sub.Preferred, r.sub.Gave = event.ModeWebhook, true
@@ -325,8 +323,8 @@ func TestEndAtTheMomentOfTheTrialIsNotPassedOver(t *testing.T) {
 	})
 }
 
-// What the operator chooses while a change of mode is on its way to the store holds.
-func TestFailoverThatIsSetDuringAMoveHolds(t *testing.T) {
+// A choice of the operator holds even while a change of mode is being stored.
+func TestFailoverSetDuringAModeChangeHolds(t *testing.T) {
 	for on, want := range map[bool]event.Mode{true: event.ModeWebhook, false: ""} {
 		bubble(t, event.ModeWebhook, func(r *rig) {
 			_, webhook, _ := failing(r)

@@ -16,12 +16,11 @@ import (
 // [oldPathGrace] longer. Events on the new path are compared with what is stored, as on a
 // stream.
 
-// oldPathGrace is how long the path before a new one takes deliveries after the server was
-// told to end it.
+// oldPathGrace is how long the old path takes deliveries after the server was told to end it.
 const oldPathGrace = 5 * time.Minute
 
-// freshPath proves a webhook on a path that is new to its server: a stored event must come
-// again on it. Where the lease begins one position back that is [opening.expected], else any.
+// freshPath proves a webhook on a path that is new to its server: a stored event must come again on
+// it. If the lease begins one position back, that is [opening.expected]; otherwise it is any.
 type freshPath struct {
 	*proof
 	oldURL    string                  // the address of the path before it; empty: none
@@ -88,7 +87,7 @@ func (f *freshPath) decide(ctx context.Context) verdict {
 		return undecided
 	case f.reached != undecided:
 		return f.reached
-	case f.gapTold, f.unsure, !f.expected.IsZero(), !f.from.Same(f.stored):
+	case f.gapNoted, f.unsure, !f.expected.IsZero(), !f.from.Same(f.stored):
 		return missing // a stored event had to come again, or no replay can show anything
 	case f.moved || !f.echoed, f.eventCame && !f.lenient:
 		return missing
@@ -138,9 +137,9 @@ func (f *freshPath) settle(b *event.Batch, v verdict) {
 	}
 }
 
-// wantsFresh reports whether the subscribe that comes next is to use a fresh path: the first
-// one after a time in which this process did not hold the lease, one whose proof was
-// interrupted, and, once in [Timing.RenewEvery], one after a sign of a loss.
+// wantsFresh reports whether the next subscribe uses a fresh path: the first one after a time in
+// which this process did not hold the lease, one whose proof was interrupted, and, once in
+// [Timing.RenewEvery], one after a sign of a loss.
 func (r *Runner) wantsFresh(sub *event.Subscription, opening bool) bool {
 	switch {
 	case !sub.Opening().Valid || sub.LastSeen.IsZero():

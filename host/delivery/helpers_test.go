@@ -25,7 +25,7 @@ func cur(s string) wire.Cursor { return wire.Cursor{Present: true, Text: trust.U
 
 var null = wire.Cursor{Present: true, Null: true}
 
-// doubling is a backoff without chance.
+// doubling is a backoff without jitter.
 type doubling struct{ min, max, next time.Duration }
 
 func (d *doubling) Next(error) time.Duration {
@@ -68,7 +68,7 @@ func newRig(t *testing.T, mode event.Mode) *rig {
 	return r
 }
 
-// start begins a life. The subscription is put into the store the first time.
+// start starts a runner. The first time it stores the subscription.
 func (r *rig) start() *rig {
 	r.t.Helper()
 	sub, err := r.store.Subscription(subID)
@@ -88,7 +88,7 @@ func (r *rig) start() *rig {
 	return r
 }
 
-// stop ends the life and waits for it.
+// stop ends the runner and waits for it.
 func (r *rig) stop() {
 	if r.cancel != nil {
 		r.cancel()

@@ -42,7 +42,7 @@ func (r *Runner) prepareHook(ctx context.Context, sub event.Subscription, fresh 
 		// The address is a part of the subscription's identity on the server.
 		if err := Release(ctx, r.deps.Source, sub); err != nil {
 			r.deps.Log.Warn("old callback address stays on the server until its lease ends", "sub", r.id, "err", err)
-			r.deps.Left(ctx, sub)
+			r.deps.Orphaned(ctx, sub)
 		}
 	}
 	hook.URL = url

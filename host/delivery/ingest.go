@@ -24,8 +24,8 @@ var errStore = errors.New("the store did not take the events")
 // ErrStopped: the runner has ended, and nothing more is stored through it.
 var ErrStopped = errors.New("the subscription is not running")
 
-// ingest hands what one subscription receives to the store. It knows how many
-// batches under way, so that an attempt begins when all before it is stored.
+// ingest hands what one subscription receives to the store. It counts the batches under way, so
+// that an attempt begins when all earlier ones are stored.
 type ingest struct {
 	r            *Runner
 	replayed     atomic.Uint64 // events from the server's history
@@ -45,8 +45,8 @@ type ingest struct {
 	failed  func(error) // ends the attempt under way
 	paused  bool        // the operator paused before this attempt
 
-	refusedBefore malformed // those of this run that are stored
-	changed       changes   // of the store's writer
+	rejected malformed // payloads of this run that are stored
+	changed  changes   // of the store's writer
 }
 
 func (in *ingest) init(r *Runner, sub event.Subscription) {
@@ -58,7 +58,7 @@ func (in *ingest) init(r *Runner, sub event.Subscription) {
 	in.failed = func(error) {}
 }
 
-// restore takes over what is stored of the subscription.
+// restore takes over the stored progress of the subscription.
 func (in *ingest) restore(sub event.Subscription) {
 	if !sub.LastSeen.IsZero() {
 		in.lastSeenNano.CompareAndSwap(0, sub.LastSeen.UnixNano())
@@ -79,9 +79,9 @@ func (in *ingest) stop() {
 	}
 }
 
-// awaitFenced waits until the store has answered all batches behind a fence; it answers each
-// that it took, also while closing. Webhook deliveries are not waited for: they come at any
-// time, and their cursors are acknowledged ones.
+// awaitFenced waits until the store has answered all batches behind a fence; it answers every batch
+// that it took, even while closing. Webhook deliveries are not awaited: they come at any time, and
+// each is acknowledged by itself.
 func (in *ingest) awaitFenced() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -90,8 +90,8 @@ func (in *ingest) awaitFenced() {
 	}
 }
 
-// begin waits for the batches of the attempt before, and returns the subscription as it is
-// stored, for the next attempt.
+// begin waits for the batches of the previous attempt, and returns the stored subscription for the
+// next one.
 func (in *ingest) begin() (*event.Subscription, error) {
 	in.awaitFenced()
 	sub, err := in.r.deps.Store.Subscription(in.r.id)
@@ -164,7 +164,7 @@ func (in *ingest) submitAs(ctx context.Context, b event.Batch, ordered bool) err
 	if ordered {
 		b.Fence = in.fence
 		in.fenced++
-		b.Records, sums, known = in.refusedBefore.split(b.Records)
+		b.Records, sums, known = in.rejected.split(b.Records)
 	}
 	in.mu.Unlock()
 
@@ -176,7 +176,7 @@ func (in *ingest) submitAs(ctx context.Context, b event.Batch, ordered bool) err
 		in.repeated.Add(uint64(o.Duplicates))
 		if err == nil {
 			if ordered {
-				in.noteOdd(sums, o.Changed)
+				in.noteStored(sums, o.Changed)
 			}
 			if events > o.Duplicates {
 				in.broughtNew.Store(true)
@@ -201,8 +201,8 @@ func (in *ingest) submitAs(ctx context.Context, b event.Batch, ordered bool) err
 	return nil
 }
 
-// addProgress has a batch store how far the subscription has come, before its own Update.
-// Behind a hole that is only what does not hide the hole.
+// addProgress has a batch store how far the subscription has come, before its own Update. Behind a
+// hole it stores nothing that would hide the hole.
 func (in *ingest) addProgress(b *event.Batch, gaps []*event.Gap, behindHole bool) {
 	update, sawCursor := b.Update, b.Cursor != nil && b.Cursor.Valid
 	seen, whole, proof := in.lastSeenAt(), in.watermark.at(), in.r.proofShown()
@@ -242,12 +242,12 @@ func eventsAndGaps(records []event.Record) (events int, gaps []*event.Gap) {
 	return events, gaps
 }
 
-// noteOdd remembers the rejected payloads that were stored, and reports events that came again
-// with other data.
-func (in *ingest) noteOdd(sums [][sha256.Size]byte, changed int) {
+// noteStored remembers the hashes of rejected payloads that were stored, and reports the number of
+// events that came again with other data.
+func (in *ingest) noteStored(sums [][sha256.Size]byte, changed int) {
 	if len(sums) > 0 {
 		in.mu.Lock()
-		in.refusedBefore.remember(sums)
+		in.rejected.remember(sums)
 		in.mu.Unlock()
 	}
 	if n := in.changed.due(changed, in.r.deps.Now()); n > 0 {
@@ -255,8 +255,8 @@ func (in *ingest) noteOdd(sums [][sha256.Size]byte, changed int) {
 	}
 }
 
-// hasData reports whether any of the records is of what a server sent or failed to send, and
-// not of a state. After a batch that was lost, such records would hide the loss.
+// hasData reports whether any of the records is not a change of state: an event, a gap or a rejected
+// payload. After a lost batch, such records would hide the loss.
 func hasData(records []event.Record) bool {
 	return slices.ContainsFunc(records, func(r event.Record) bool { return r.Kind != event.KindState })
 }
@@ -392,22 +392,21 @@ func flagsOf(report scan.Report) []string {
 // rejectedRecord returns the record of a payload that strict parsing refused with err.
 func (in *ingest) rejectedRecord(raw []byte, err error, flags []string) event.Record {
 	rec := in.record(event.KindRejected)
-	// That it was refused is said by the record's kind.
+	// The kind of the record says that it was refused.
 	reason := strings.TrimPrefix(err.Error(), strict.ErrRefused.Error()+": ")
 	rec.Raw, rec.Reason, rec.Flags = raw, trust.Unescaped(reason), flags
 	return rec
 }
 
-// gapRecord returns the record of a gap from then until now.
+// gapRecord returns the record of a gap that ends now.
 func (in *ingest) gapRecord(cause event.Cause, from time.Time, certain bool) event.Record {
 	rec := in.record(event.KindGap)
 	rec.Gap = &event.Gap{Cause: cause, From: from, To: rec.ReceivedAt, Certain: certain}
 	return rec
 }
 
-// position returns the new position by the cursor of a message; nil: it stays. An absent
-// cursor keeps the position, and so does null for a type that gave a cursor before
-// (contracts, cursors).
+// position returns the new position for the cursor of a message; nil: it stays. An absent cursor
+// keeps the position, and so does null for a type that gave a cursor before (contracts, cursors).
 func (in *ingest) position(c wire.Cursor) *event.Cursor {
 	switch {
 	case c.HasText():

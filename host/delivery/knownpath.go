@@ -73,15 +73,18 @@ func (k *knownPath) event(e seenEvent) verdict {
 // Where there can be none, only what the server says of failed deliveries is left.
 func (k *knownPath) decide(context.Context) verdict {
 	k.markCovered()
+	k.mu.Lock()
+	reached, gapNoted := k.reached, k.gapNoted
+	k.mu.Unlock()
 	switch {
-	case k.reached != undecided:
-		return k.reached
+	case reached != undecided:
+		return reached
 	case k.firstOpening:
 		return missing
 	case k.r.canBeFresh():
 		k.handOver()
 		return undecided
-	case k.gapTold || k.r.isDoubted():
+	case gapNoted || k.r.isDoubted():
 		return missing
 	}
 	return proved

@@ -29,7 +29,7 @@ func (r *Runner) webhook(ctx context.Context) error {
 		return final
 	}
 	defer func() {
-		// What did not end this attempt any more ends the next one.
+		// A termination that came too late to end this attempt ends the next one.
 		final := r.setTerminate(func(error) {})
 		if final != nil && final != context.Cause(ctx) {
 			r.terminated(final)
@@ -146,7 +146,7 @@ func (l *openLease) untilProof(wait time.Duration) time.Duration {
 	return min(wait, leastLease)
 }
 
-// startProof ends the proof so far, begins p (nil: there is nothing to prove), and returns the
+// startProof ends the previous proof, begins p (nil: there is nothing to prove), and returns the
 // function that ends it.
 func (l *openLease) startProof(ctx context.Context, p *proof) (end func()) {
 	if l.end != nil {
@@ -158,7 +158,7 @@ func (l *openLease) startProof(ctx context.Context, p *proof) (end func()) {
 	return p.start(ctx, l.cancel)
 }
 
-// endProof ends the proof with the attempt. A proof that had no verdict is due again.
+// endProof ends the proof with the attempt. A proof without a verdict is due again.
 func (l *openLease) endProof() {
 	if l.end == nil {
 		return
@@ -226,7 +226,7 @@ func (l *openLease) subscribe(ctx context.Context) (time.Duration, error) {
 	return l.granted(ctx, res)
 }
 
-// refused handles a refusal of the subscribe: it subscribes again where there is another way.
+// refused handles a refusal of the subscribe: it subscribes again if there is another way.
 func (l *openLease) refused(ctx context.Context, err error) (time.Duration, error) {
 	r := l.r
 	if refusesSecond(err) && l.sub.Hook.OldURL != "" && l.sub.Hook.Unproved() {

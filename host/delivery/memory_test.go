@@ -19,6 +19,7 @@ type memory struct {
 	subs    map[event.SubID]event.Subscription
 	records []event.Record
 	audit   []event.AuditEntry
+	ended   []event.Ended
 	ids     map[string]bool
 	fail    func(event.Batch) error // nil: every commit succeeds
 	delay   time.Duration           // of every commit
@@ -109,6 +110,7 @@ func (m *memory) apply(b event.Batch) (out event.Outcome) {
 		out.Last = r.Seq
 	}
 	m.audit = append(m.audit, b.Audit...)
+	m.ended = append(m.ended, b.Ended...)
 	sub := m.subs[b.Sub]
 	if b.Cursor != nil {
 		sub.MoveTo(*b.Cursor, b.Newest)

@@ -7,8 +7,8 @@ import (
 	"eventdeck/host/trust"
 )
 
-// Missed records a gap for a webhook delivery that the receiver refuses and that will not
-// come again. id is the id that its sender gave it; for the same id there is one gap. It
+// Missed records a gap for a webhook delivery that the receiver refuses and that will not come
+// again. id is the id that its sender gave it; several calls with the same id record one gap. It
 // returns after the commit.
 //
 // Errors: [ErrStopped] when Run has ended; what the store answered; the cause of ctx.

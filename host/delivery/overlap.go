@@ -82,7 +82,7 @@ func (s *streamOverlap) event(e seenEvent) verdict {
 // one itself when two heartbeats are overdue.
 func (s *streamOverlap) decide(ctx context.Context) verdict {
 	s.mu.Lock()
-	decided := s.firstOpening || s.overlapFailed || s.gapTold
+	decided := s.firstOpening || s.overlapFailed || s.gapNoted
 	s.mu.Unlock()
 	if !decided {
 		s.pause(ctx, 2*s.r.deps.Timing.ProveWithin)
@@ -92,7 +92,7 @@ func (s *streamOverlap) decide(ctx context.Context) verdict {
 	switch {
 	case s.settled || ctx.Err() != nil:
 		return undecided
-	case s.firstOpening || s.overlapFailed || s.gapTold || !s.expected.IsZero():
+	case s.firstOpening || s.overlapFailed || s.gapNoted || !s.expected.IsZero():
 		return missing
 	case s.lenient:
 		return s.decideLeniently()

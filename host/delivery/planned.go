@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// errPlanned ends a subscription whose end was agreed on when it began.
+// errPlanned ends a subscription at the end that was planned when it began.
 var errPlanned = errors.New("the subscription ended as planned")
 
 // endGrace is how long a subscription goes on after its planned end: for events on their way,

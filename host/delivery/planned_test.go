@@ -8,8 +8,7 @@ import (
 	"eventdeck/host/wire"
 )
 
-// A subscription ends when it was planned to, whether or not its server says so, and
-// that is no error.
+// A subscription ends as planned, whether or not its server says so, and that is no error.
 func TestPlannedEnd(t *testing.T) {
 	for name, tt := range map[string]struct {
 		ends  time.Duration // 0: the operator asked for none

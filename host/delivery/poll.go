@@ -11,18 +11,18 @@ import (
 	"eventdeck/host/wire"
 )
 
-// emptyPages is how many pages without an event are asked for in a row though the server says
-// that it has more.
+// emptyPages is how many pages without an event are requested in a row while the server says that
+// it has more.
 const emptyPages = 3
 
 // joinGaps is how long after the gap of a truncated answer further ones share one gap.
 const joinGaps = time.Minute
 
-// smallPage is how many events are asked for after an answer to a poll was too large.
+// smallPage is how many events are requested after the answer to a poll was too large.
 const smallPage = 128
 
-// smallerPage returns how many events to ask for when the answer to a request for n was too
-// large; 0 stands for a request that left the number to the server. n is not 1.
+// smallerPage returns how many events to request after the answer to a request for n was too large;
+// n is 0 if the server chose the number, and not 1.
 func smallerPage(n int) int {
 	if n == 0 {
 		return smallPage
@@ -70,7 +70,7 @@ type pollLoop struct {
 	from      time.Time     // where a gap of this attempt begins
 	answered  bool          // the server has answered once
 	gapOwed   bool          // an answer was truncated, and its gap is to be recorded with a later one
-	replaying bool          // the answers are still of what happened before this attempt
+	replaying bool          // answers still bring events from before this attempt
 	empty     int           // pages without an event in a row
 	maxEvents int           // of one page; 0: the server decides
 }
@@ -162,8 +162,8 @@ func (p *pollLoop) failed(ctx context.Context, err error) error {
 	return p.r.in.dropCursor(ctx)
 }
 
-// gaps returns the gap that an answer shows, if any. Truncated answers that follow each other
-// soon share one gap, which is recorded with the first that comes later.
+// gaps returns the gap that an answer shows, if any. Truncated answers in quick succession share one
+// gap, which is recorded with the first later answer.
 func (p *pollLoop) gaps(res wire.PollResult, now time.Time) []event.Record {
 	r, in := p.r, &p.r.in
 	wasOwed := p.gapOwed
@@ -181,8 +181,8 @@ func (p *pollLoop) gaps(res wire.PollResult, now time.Time) []event.Record {
 	return nil
 }
 
-// records returns the records of the events of an answer, and the cursor behind them: that of
-// the page, else the last one of an event, as some servers give only these (field notes 7).
+// records returns the records of the events of an answer, and the cursor after them: that of the
+// page, else that of the last event, as some servers give only these (field notes 7).
 func (p *pollLoop) records(res wire.PollResult, now time.Time) (records []event.Record, cursor wire.Cursor) {
 	cursor = res.Cursor
 	for _, raw := range res.Events {
@@ -231,8 +231,8 @@ func occurredBefore(timestamp trust.Text, now time.Time) bool {
 	return ok && at.Before(now)
 }
 
-// rest returns the pause that the server asked for, within bounds; none while it has more,
-// unless it keeps saying so and brings nothing (field notes 7).
+// rest returns the pause that the server asked for, within bounds. There is none while it has more,
+// unless it keeps saying so without an event (field notes 7).
 func (p *pollLoop) rest(ctx context.Context, res wire.PollResult, now time.Time) time.Duration {
 	t, more := p.r.deps.Timing, res.HasMore && p.empty < emptyPages
 	if res.HasMore && !more {

@@ -267,8 +267,7 @@ func TestOtherErrorsAreTriedAgain(t *testing.T) {
 	}
 }
 
-// What the server answered stands on the subscription also when the program is
-// gone, from the first attempt on.
+// The server's error is stored with the subscription, from the first attempt on.
 func TestAnsweredErrorsAreShown(t *testing.T) {
 	for name, err := range map[string]error{
 		"ResourceExhausted":     fault(-32025, `{"limit":"subscriptions"}`),
@@ -298,7 +297,7 @@ func TestAnsweredErrorsAreShown(t *testing.T) {
 	}
 }
 
-// An answer that makes no sense is no end of the connection.
+// A malformed answer is shown as such, and not as the end of the connection.
 func TestMalformedAnswersAreShownAsSuch(t *testing.T) {
 	bubble(t, event.ModePoll, func(r *rig) {
 		r.src.poll = func(n int, _ wire.PollRequest) (wire.PollResult, error) {
@@ -315,8 +314,7 @@ func TestMalformedAnswersAreShownAsSuch(t *testing.T) {
 	})
 }
 
-// A server may need a moment; one that answers so for ever does not take the
-// subscription.
+// A server may need a moment; one that keeps answering so does not accept the subscription.
 func TestInternalErrorAtTheStartIsTriedAgain(t *testing.T) {
 	bubble(t, event.ModePoll, func(r *rig) {
 		fails := 3
@@ -387,7 +385,7 @@ func TestPollStoresAPayloadThatItRefuses(t *testing.T) {
 	})
 }
 
-func TestPollFailedCommitPassesNothingOver(t *testing.T) {
+func TestPollFailedCommitSkipsNothing(t *testing.T) {
 	bubble(t, event.ModePoll, func(r *rig) {
 		server := []string{"e1", "e2", "e3"}
 		r.src.poll = func(_ int, q wire.PollRequest) (wire.PollResult, error) {
@@ -420,7 +418,7 @@ func TestPollFailedCommitPassesNothingOver(t *testing.T) {
 	})
 }
 
-// What was received and not stored is missing too.
+// Events that were received and not stored are missing too.
 func TestGapOfACursorlessTypeBeginsAtWhatIsStored(t *testing.T) {
 	bubble(t, event.ModePoll, func(r *rig) {
 		r.src.poll = func(n int, _ wire.PollRequest) (wire.PollResult, error) {
@@ -444,7 +442,7 @@ func TestGapOfACursorlessTypeBeginsAtWhatIsStored(t *testing.T) {
 }
 
 // An answer that is too large is asked for again in smaller parts, until the server
-// has no more; one event that is too large alone is told, with what to do.
+// has no more. A single event that is too large is an error that says what to do.
 func TestPollAsksForLessWhenTheAnswerIsTooLarge(t *testing.T) {
 	large := fmt.Errorf("answer: %w", wire.ErrTooLarge)
 	bubble(t, event.ModePoll, func(r *rig) {

@@ -74,7 +74,7 @@ type opening struct {
 // observed is what a delivery has shown since its opening. The proof's lock guards it.
 type observed struct {
 	confirmed bool
-	gapTold   bool                    // a gap of this opening is in the log
+	gapNoted  bool                    // a gap of this opening is in the log
 	held      *event.Cursor           // newest cursor that came, not stored yet; nil: none
 	eventCame bool                    // the delivery brought an event, new or stored before
 	moved     bool                    // before any event, a cursor came that is not the one that was asked for
@@ -135,9 +135,9 @@ const (
 	lastStored                   // the stored position
 )
 
-// newProof returns the proof of an opening of sub; nil if there is nothing to prove. before
-// is the last sign of life until now. overlap allows to begin one position back. refused is
-// how many positions of this opening were too old for the server. The caller sets the method.
+// newProof returns the proof of an opening of sub; nil if there is nothing to prove. before is the
+// last sign of life until now. With overlap the opening may begin one position back. refused is how
+// many positions of this opening were too old for the server. The caller sets the method.
 //
 // For example, of a webhook c5 is the last proved position, deliveries moved the stored one
 // to c7, and e5 is a stored event between c4 and c5:
@@ -317,13 +317,13 @@ func (p *proof) mark(m wire.Mark, isHeartbeat bool) verdict {
 		p.beats++
 		p.signal()
 	}
-	p.gapTold = p.gapTold || m.Truncated
+	p.gapNoted = p.gapNoted || m.Truncated
 	if m.Cursor.HasText() {
 		p.echoed = m.Cursor.Text == p.asked.Text
 		p.moved = p.moved || !p.eventCame && !p.echoed
 	}
 	switch {
-	case p.gapTold && !p.r.polls():
+	case p.gapNoted && !p.r.polls():
 		p.byPoll = false
 		return missing
 	case p.byPoll:
@@ -407,7 +407,7 @@ func (p *proof) settle(b *event.Batch, v verdict) {
 	p.signal()
 	word := event.ProofProved
 	switch {
-	case p.gapTold:
+	case p.gapNoted:
 		word = event.ProofPossibleGap
 	case v == missing && p.firstOpening:
 		word = event.ProofNew

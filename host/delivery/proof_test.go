@@ -39,8 +39,8 @@ func (r *rig) echoing(alter func(n int, res *wire.SubscribeResult)) {
 	}
 }
 
-// A failure speaks for a loss until a proof has covered it, also where the proof that it
-// led to was interrupted: then a checkpoint that is too old for the server is a possible gap.
+// A failure is a sign of a loss until a proof has covered it, even if the proof that it caused was
+// interrupted: then a checkpoint that is too old for the server is a possible gap.
 func TestFailureCountsUntilItIsCovered(t *testing.T) {
 	failure := event.Failure{Error: text("http_5xx"), Since: text("2000-01-01T00:30:00Z")}
 	told := &wire.DeliveryStatus{Active: true, LastError: failure.Error, FailedSince: failure.Since}
@@ -73,8 +73,8 @@ func TestFailureCountsUntilItIsCovered(t *testing.T) {
 	}
 }
 
-// What is delivered between the server's answer and its commit may have passed over
-// something that the answer did not know of.
+// Deliveries between the server's answer and its commit may have passed over an event that the answer
+// did not count as failed.
 func TestCheckpointIsWhereTheServerWasAsked(t *testing.T) {
 	bubble(t, event.ModeWebhook, func(r *rig) {
 		n := 0
@@ -132,8 +132,8 @@ func TestTruncatedCatchUpGoesOn(t *testing.T) {
 	}
 }
 
-// A process that dies before an opening is proved finds the positions of before it, and
-// says that continuity is not shown.
+// After a crash before an opening is proved, the stored positions are those before it, and continuity
+// is not proved.
 func TestPositionsStayWhileAProofIsOpen(t *testing.T) {
 	bubble(t, event.ModeWebhook, func(r *rig) {
 		r.leased()
@@ -164,7 +164,7 @@ func TestPositionsStayWhileAProofIsOpen(t *testing.T) {
 	})
 }
 
-// The store tells what became of a stream's opening.
+// The proof of a stream's opening is stored.
 func TestProofOfAStreamIsStored(t *testing.T) {
 	for name, tt := range map[string]struct {
 		script func(s *stream)
@@ -186,8 +186,8 @@ func TestProofOfAStreamIsStored(t *testing.T) {
 	}
 }
 
-// An event that the old path brought, or a late delivery, shows nothing of the new one.
-func TestOldPathShowsNothingOfTheNewOne(t *testing.T) {
+// An event on the old path, or a late delivery, proves nothing about the new path.
+func TestOldPathProvesNothingOfTheNewOne(t *testing.T) {
 	bubble(t, event.ModeWebhook, func(r *rig) {
 		r.leased()
 		r.echoing(nil)
@@ -202,8 +202,7 @@ func TestOldPathShowsNothingOfTheNewOne(t *testing.T) {
 	})
 }
 
-// What speaks for a loss counts until it is settled, also where the answer that showed it
-// was lost.
+// A sign of a loss counts until it is settled, even if the answer that showed it was lost.
 func TestDoubtOutlastsALostAnswer(t *testing.T) {
 	for name, tt := range map[string]struct {
 		challenged bool
@@ -248,7 +247,7 @@ func TestDoubtOutlastsALostAnswer(t *testing.T) {
 	}
 }
 
-// A delivery that comes after a change of mode leaves what the server holds in that one.
+// A delivery that comes after a change of mode does not change the lease of the new mode.
 func TestLateDeliveryChangesNoLease(t *testing.T) {
 	bubble(t, event.ModePush, func(r *rig) {
 		r.sub.Lease.ServerID = text("push-1")
@@ -266,9 +265,8 @@ func TestLateDeliveryChangesNoLease(t *testing.T) {
 	})
 }
 
-// A poll after a webhook begins at its checkpoint. What the webhook passed over since is a
-// possible gap where that is too old for the server, and what still comes from there is
-// stored.
+// A poll after a webhook begins at its checkpoint. If that is too old for the server, the time since
+// is a possible gap, and the events that still come are stored.
 func TestPollAfterAWebhookBeginsAtItsCheckpoint(t *testing.T) {
 	for name, tt := range map[string]struct {
 		refuse bool
@@ -299,7 +297,7 @@ func TestPollAfterAWebhookBeginsAtItsCheckpoint(t *testing.T) {
 	}
 }
 
-// Types may be listed at any moment of an opening: there is a proof all the same.
+// Types may be listed at any moment of an opening: there is always a proof.
 func TestTypesAreListedDuringAnOpening(t *testing.T) {
 	for n := range 12 {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
@@ -325,8 +323,8 @@ func TestTypesAreListedDuringAnOpening(t *testing.T) {
 	}
 }
 
-// A server that says truncated with every poll leaves a gap a minute, which hold all that
-// may be missing; a process that dies in between is told again.
+// A server that says truncated with every poll leaves one gap a minute, which together cover all missing
+// events. After a crash in between it says so again.
 func TestTruncatedPollsShareTheirGaps(t *testing.T) {
 	bubble(t, event.ModePoll, func(r *rig) {
 		r.resumed()
@@ -358,9 +356,9 @@ func TestTruncatedPollsShareTheirGaps(t *testing.T) {
 	})
 }
 
-// Where the server refuses to be polled and holds neither the checkpoint any more, answers
-// of this run do not speak for what was given up before it.
-func TestAnswersOfThisRunDoNotSpeakForTheOneBefore(t *testing.T) {
+// When the server refuses polls and no longer holds the checkpoint, answers of this run say nothing
+// about deliveries that were given up before it.
+func TestAnswersOfThisRunProveNothingOfTheLast(t *testing.T) {
 	bubble(t, event.ModeWebhook, func(r *rig) {
 		seen := r.leased()
 		r.store.ids["e7"] = true
@@ -381,8 +379,7 @@ func TestAnswersOfThisRunDoNotSpeakForTheOneBefore(t *testing.T) {
 	})
 }
 
-// A catch-up poll that takes longer than a stream lasts goes on where it was on the next
-// one.
+// A catch-up poll that takes longer than its stream goes on at the same position with the next stream.
 func TestCatchUpGoesOnBehindAStreamThatEnded(t *testing.T) {
 	bubble(t, event.ModePush, func(r *rig) {
 		r.resumed()

@@ -27,9 +27,9 @@ const (
 	shortestInterval = 500 * time.Millisecond
 )
 
-// push is an attempt in push mode: it opens a stream and stays until its end. It opens another
-// one from a later position if the one that was asked for is refused or too old. Many
-// goroutines wait here for days: what they call keeps nothing large on the stack.
+// push is an attempt in push mode: it opens a stream and returns at its end. If the position is
+// refused or too old, it opens another stream from a later one. Many goroutines wait here for days,
+// so the functions below keep nothing large on the stack.
 func (r *Runner) push(ctx context.Context, sub *event.Subscription) error {
 	before := r.in.lastSeenAt()
 	p := r.newStreamProof(sub, 0)
@@ -56,7 +56,7 @@ func positionRefused(err error) bool {
 	return cursorRefused(err) && !errors.As(err, &t)
 }
 
-// stream opens one stream and stays until its end. before is the last sign of life until now.
+// stream opens one stream and returns at its end. before is the last sign of life until now.
 func (r *Runner) stream(ctx context.Context, req *wire.StreamRequest, before time.Time, proof *proof) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -74,7 +74,7 @@ func (r *Runner) stream(ctx context.Context, req *wire.StreamRequest, before tim
 	return err
 }
 
-// open opens a stream. The notifications that come on it may come before open returns.
+// open opens a stream. Its notifications may come before open returns.
 func (r *Runner) open(ctx context.Context, cancel context.CancelCauseFunc, req *wire.StreamRequest, before time.Time) (*pushStream, Stream, error) {
 	opened := r.deps.Now()
 	p := &pushStream{
@@ -101,14 +101,14 @@ func (r *Runner) open(ctx context.Context, cancel context.CancelCauseFunc, req *
 // pushStream is one open push stream. note runs on the stream's goroutine, watch on the
 // runner's.
 type pushStream struct {
-	r               *Runner
-	ctx             context.Context
-	cancel          context.CancelCauseFunc // ends the stream
-	continuity      continuity              // of note
-	intact          bool                    // nothing was lost before this stream
-	wake            chan struct{}           // one slot: watch is to look again
-	began           time.Time               // of watch
-	unconfirmedTold bool                    // of watch: it was reported that nothing confirms the stream
+	r                *Runner
+	ctx              context.Context
+	cancel           context.CancelCauseFunc // ends the stream
+	continuity       continuity              // of note
+	intact           bool                    // nothing was lost before this stream
+	wake             chan struct{}           // one slot: watch is to look again
+	began            time.Time               // of watch
+	unconfirmedNoted bool                    // of watch: it was reported that nothing confirms the stream
 
 	mu        sync.Mutex
 	heartbeat heartbeat
@@ -185,7 +185,7 @@ func (p *pushStream) notedMark(n wire.Note, now time.Time, isHeartbeat bool) err
 	}
 	var whole time.Time
 	if pr == nil && (isHeartbeat || !p.continuity.sent.Valid) {
-		whole = now // it has sent all that there was
+		whole = now // the server has sent everything until now
 	}
 	p.noteSign(now, whole, func(h *heartbeat) {
 		if isHeartbeat {
@@ -364,8 +364,8 @@ func (p *pushStream) checkSilence(stream Stream) (time.Duration, error) {
 	}
 	if left := timing.ConfirmWithin - p.r.deps.Now().Sub(p.began); left > 0 {
 		wait = min(wait, left)
-	} else if !p.unconfirmedTold {
-		p.unconfirmedTold = true // some servers never confirm a stream
+	} else if !p.unconfirmedNoted {
+		p.unconfirmedNoted = true // some servers never confirm a stream
 		p.r.resolveConfirmed(ErrUnconfirmed)
 		p.r.resolveAsked(ErrUnconfirmed)
 	}

@@ -58,9 +58,9 @@ func TestPushConfirmation(t *testing.T) {
 	}
 }
 
-// Some servers never say that a stream is active (field notes 8): who waits for
-// the confirmation is told so, and the state claims nothing until something comes.
-func TestStreamWithoutAWordIsUnconfirmed(t *testing.T) {
+// Some servers never say that a stream is active (field notes 8): callers that wait get
+// ErrUnconfirmed, and the state stays starting until something comes.
+func TestSilentStreamIsUnconfirmed(t *testing.T) {
 	bubble(t, event.ModePush, func(r *rig) {
 		spoken := make(chan struct{})
 		r.src.stream = func(_ int, _ wire.StreamRequest, s *stream) error {
@@ -189,7 +189,7 @@ func TestRefusalAtTheOpening(t *testing.T) {
 	})
 }
 
-func TestServerThatClosesAtOnceIsNotHammered(t *testing.T) {
+func TestServerThatClosesAtOnceIsRetriedWithBackoff(t *testing.T) {
 	for name, script := range map[string]func(s *stream){
 		"at once":                  func(*stream) {},
 		"after its confirmation":   func(s *stream) { s.active("c1") },
@@ -208,8 +208,8 @@ func TestServerThatClosesAtOnceIsNotHammered(t *testing.T) {
 	}
 }
 
-// A server that is not reached from the beginning stands in the history once, however often
-// it is tried, and so does that it answered.
+// A server that is unreachable from the beginning is in the history once, for any number of attempts,
+// and so is its first answer.
 func TestUnreachableFromTheBeginningIsInTheHistoryOnce(t *testing.T) {
 	bubble(t, event.ModePush, func(r *rig) {
 		r.src.stream = func(n int, _ wire.StreamRequest, s *stream) error {
@@ -227,7 +227,7 @@ func TestUnreachableFromTheBeginningIsInTheHistoryOnce(t *testing.T) {
 	})
 }
 
-func TestLongLifeResetsTheBackoff(t *testing.T) {
+func TestLongStreamResetsTheBackoff(t *testing.T) {
 	bubble(t, event.ModePush, func(r *rig) {
 		r.src.stream = func(n int, _ wire.StreamRequest, s *stream) error {
 			if n < 5 {
@@ -245,7 +245,7 @@ func TestLongLifeResetsTheBackoff(t *testing.T) {
 
 // The confirmation of a stream is stored before the gap that it shows. When the gap
 // cannot be stored, the next one begins where the last one would have.
-func TestAGapThatCannotBeStoredIsToldByTheNextStream(t *testing.T) {
+func TestGapThatCannotBeStoredIsRecordedLater(t *testing.T) {
 	for name, script := range map[string]func(s *stream){
 		"active":    func(s *stream) { s.note(wire.NoteActive, `{"cursor":null}`) },
 		"heartbeat": func(s *stream) { s.note(wire.NoteHeartbeat, `{}`) },
@@ -274,10 +274,9 @@ func TestAGapThatCannotBeStoredIsToldByTheNextStream(t *testing.T) {
 	}
 }
 
-// An event that finds no room before its stream is given up is lost where nothing is
-// replayed. What comes behind it on the same stream is not kept either, so that the next
-// stream tells of all of it.
-func TestAnEventThatFindsNoRoomIsToldByTheNextStream(t *testing.T) {
+// An event that finds no room in the store before its stream is given up is lost without replay. Later
+// events of the same stream are not stored either, so that the gap of the next stream covers them all.
+func TestEventThatCannotBeStoredLeavesAGap(t *testing.T) {
 	bubble(t, event.ModePush, func(r *rig) {
 		hold, lost := make(chan struct{}), time.Time{}
 		r.src.stream = func(n int, _ wire.StreamRequest, s *stream) error {
@@ -390,7 +389,7 @@ func TestPushRejectedPayload(t *testing.T) {
 	})
 }
 
-func TestPushFailedCommitPassesNothingOver(t *testing.T) {
+func TestPushFailedCommitSkipsNothing(t *testing.T) {
 	bubble(t, event.ModePush, func(r *rig) {
 		r.src.stream = func(_ int, q wire.StreamRequest, s *stream) error {
 			at := 0
@@ -420,8 +419,8 @@ func TestPushFailedCommitPassesNothingOver(t *testing.T) {
 	})
 }
 
-// An event that waits for room in the store when the host ends was not taken:
-// no event after it may move the cursor past it.
+// An event that waits for room in the store when the host ends is not stored: no later event may move
+// the cursor past it.
 func TestEndWhileTheStoreIsFull(t *testing.T) {
 	bubble(t, event.ModePush, func(r *rig) {
 		r.store.close()
@@ -469,9 +468,8 @@ func TestCutsUnderLoadDoNotSlowTheHostDown(t *testing.T) {
 	})
 }
 
-// A frame that could not be taken leaves what is known of it and a possible gap;
-// the stream goes on.
-func TestSkippedFrameLeavesItsMark(t *testing.T) {
+// An unreadable frame leaves a rejected record and a possible gap; the stream goes on.
+func TestSkippedFrameLeavesAGap(t *testing.T) {
 	bubble(t, event.ModePush, func(r *rig) {
 		r.src.stream = func(_ int, _ wire.StreamRequest, s *stream) error {
 			s.active("c0")

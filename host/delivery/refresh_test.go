@@ -37,7 +37,7 @@ func TestRefreshAsksAtOnce(t *testing.T) {
 	}
 }
 
-func TestRefreshEndsAPauseAndTellsTheFailure(t *testing.T) {
+func TestRefreshEndsAPauseAndReturnsTheFailure(t *testing.T) {
 	bubble(t, event.ModePush, func(r *rig) {
 		push, _, _ := failing(r)
 		r.sub.Failover = false
@@ -63,7 +63,7 @@ func TestRefreshEndsAPauseAndTellsTheFailure(t *testing.T) {
 	})
 }
 
-// What the operator asks for is no failure of the mode.
+// A refresh by the operator does not count as a failure of the mode.
 func TestRefreshDoesNotFailOver(t *testing.T) {
 	bubble(t, event.ModePush, func(r *rig) {
 		_, _, _ = failing(r)
@@ -79,7 +79,7 @@ func TestRefreshDoesNotFailOver(t *testing.T) {
 	})
 }
 
-// What was on its way when the stream was given up counts as sent for its server.
+// The server counts events that were under way when the stream was given up as sent.
 func TestRefreshDoesNotResumeTheStreamThatItEnds(t *testing.T) {
 	bubble(t, event.ModePush, func(r *rig) {
 		r.resumed()

@@ -33,8 +33,8 @@ func Release(ctx context.Context, src Source, sub event.Subscription) error {
 	return err
 }
 
-// Released drops what belonged to a subscription that was ended on its server: the lease, and
-// the secret if the server made it.
+// Released drops the lease of a subscription that was ended on its server, and the secret if the
+// server made it.
 func Released(s *event.Subscription, serverSecret bool) {
 	s.Lease = event.Lease{}
 	if serverSecret {
@@ -63,7 +63,7 @@ func (r *Runner) release(ctx context.Context, sub *event.Subscription, url strin
 	defer cancel()
 	if err := Release(within, r.deps.Source, at); err != nil {
 		r.deps.Log.Warn("a callback address stays on the server until its lease ends", "sub", r.id, "err", err)
-		r.deps.Left(ctx, at)
+		r.deps.Orphaned(ctx, at)
 	}
 }
 
@@ -80,6 +80,6 @@ func (r *Runner) endOldPath(ctx context.Context, url string) {
 		}
 	}})
 	if err != nil && ctx.Err() == nil {
-		r.deps.Log.Warn("that the old callback address was ended is not stored", "sub", r.id, "err", err)
+		r.deps.Log.Warn("the end of the old callback address was not stored", "sub", r.id, "err", err)
 	}
 }

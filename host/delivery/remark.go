@@ -39,9 +39,9 @@ func (m *remarks) due(kind string, now time.Time) bool {
 	return true
 }
 
-// Remark tells the operator of unusual behaviour of the server that ends nothing: as a
-// record of the subscription and in the program's log. A kind is told once an hour at most.
-// ctx bounds the wait for room in the store's queue; that a remark is not stored is logged.
+// Remark reports unusual behaviour of the server that does not end the subscription, as a record of
+// the subscription and in the program's log, each kind once an hour at most. ctx bounds the wait for
+// room in the store's queue; a remark that is not stored is logged.
 func (r *Runner) Remark(ctx context.Context, kind, text string) {
 	if !r.remarks.due(kind, r.deps.Now()) {
 		return

@@ -14,7 +14,7 @@ import (
 	"eventdeck/host/wire"
 )
 
-// remarksOf returns what the log says of a server's oddities.
+// remarksOf returns the remarks in the log.
 func (r *rig) remarksOf(about string) (out []string) {
 	for _, rec := range r.store.all() {
 		if rec.Kind == event.KindState && strings.Contains(rec.State.Evidence, about) {
@@ -24,8 +24,8 @@ func (r *rig) remarksOf(about string) (out []string) {
 	return out
 }
 
-// A malformed event that stands in every page is stored once.
-func TestAMalformedEventThatComesAgainIsStoredOnce(t *testing.T) {
+// A malformed event in every page is stored once.
+func TestRepeatedMalformedEventIsStoredOnce(t *testing.T) {
 	bubble(t, event.ModePoll, func(r *rig) {
 		began, failing := time.Now(), true
 		r.store.failWith(func(b event.Batch) error {
@@ -78,8 +78,8 @@ func TestMemoryOfMalformedEventsIsBounded(t *testing.T) {
 	}
 }
 
-// A server that has more for ever and brings nothing is told of, and not hammered.
-func TestMoreThatBringsNothingIsTold(t *testing.T) {
+// A server that always has more and sends nothing is reported, and not asked without a pause.
+func TestEndlessEmptyPagesAreReported(t *testing.T) {
 	bubble(t, event.ModePoll, func(r *rig) {
 		r.src.poll = func(int, wire.PollRequest) (wire.PollResult, error) {
 			return wire.PollResult{HasMore: true, Cursor: cur("0")}, nil
@@ -108,8 +108,8 @@ func TestRemarksAreBounded(t *testing.T) {
 	}
 }
 
-// Changed data under an id that is stored are told, also where no webhook delivers.
-func TestChangedDataUnderAKnownIDAreTold(t *testing.T) {
+// Changed data under a stored id are reported, in every mode.
+func TestChangedDataInEveryModeAreReported(t *testing.T) {
 	data := func(id string, n int) json.RawMessage {
 		return json.RawMessage(fmt.Sprintf(`{"eventId":%q,"name":"t","timestamp":"2026-01-01T00:00:00Z","data":{"n":%d}}`, id, n))
 	}
@@ -145,9 +145,9 @@ func TestChangedDataUnderAKnownIDAreTold(t *testing.T) {
 	})
 }
 
-// A delivery that names the subscription by an id that was not known is taken; the
-// id is learned, and the event says so.
-func TestAnIDThatADeliveryBringsIsLearned(t *testing.T) {
+// A delivery with an unknown id of the subscription is taken; the id is stored, and the event has a
+// flag.
+func TestServerIDOfADeliveryIsLearned(t *testing.T) {
 	bubble(t, event.ModeWebhook, func(r *rig) {
 		r.src.subscribe = func(int, wire.SubscribeRequest) (wire.SubscribeResult, error) { return grant("s", time.Hour), nil }
 		r.start()
@@ -170,7 +170,7 @@ func TestAnIDThatADeliveryBringsIsLearned(t *testing.T) {
 }
 
 // What a server says in an error is shown with its control characters escaped once.
-func TestAServersWordsInAnErrorAreEscapedOnce(t *testing.T) {
+func TestErrorsOfServersAreEscapedOnce(t *testing.T) {
 	bubble(t, event.ModePoll, func(r *rig) {
 		r.src.poll = func(int, wire.PollRequest) (wire.PollResult, error) {
 			return wire.PollResult{}, &wire.Error{Code: -32025, Message: trust.Untrusted("full\x1b[2J")}

@@ -20,8 +20,8 @@ func (r *Runner) resumeToken(sub *event.Subscription) string {
 	return sub.Resume.Reveal()
 }
 
-// noteEnd notes whether a stream ended by itself, so that all that came on it was handed over,
-// or was given up here.
+// noteEnd notes whether a stream ended by itself, so that everything on it was stored, or was given
+// up here.
 func (p *pushStream) noteEnd(err error) {
 	p.r.intact = err == nil || context.Cause(p.ctx) == nil && !errors.Is(err, errSilent) && !errors.Is(err, errAsked)
 }

@@ -38,7 +38,7 @@ func Rotate(h *event.Hook, random io.Reader, now time.Time) error {
 	return Replace(h, secret, now)
 }
 
-// Replace gives a hook another secret, and has the one before it accepted for 24 h at most.
+// Replace gives a hook another secret; the previous one is accepted for 24 h at most.
 //
 // Error: [ErrRotating].
 func Replace(h *event.Hook, secret event.Secret, now time.Time) error {
@@ -75,8 +75,8 @@ func (r *Runner) auditEntry(actor event.Actor, action string) event.AuditEntry {
 	return event.Act(r.deps.Now(), actor, action, event.Subscription{ID: r.id, Key: r.key})
 }
 
-// noteSecret has a batch shorten the grace of the previous secret when its delivery is the
-// first that was signed with the new one.
+// noteSecret shortens the grace of the previous secret, in the batch of the first delivery that was
+// signed with the new one.
 func (r *Runner) noteSecret(b *event.Batch, previous bool, now time.Time) {
 	sub, err := r.deps.Store.Subscription(r.id)
 	if err != nil || previous || !rotating(sub.Hook, now) {
@@ -99,7 +99,7 @@ func (r *Runner) noteSecret(b *event.Batch, previous bool, now time.Time) {
 // givenGrace is how long the previous secret is accepted where the server makes them.
 const givenGrace = 10 * time.Minute
 
-// keepGiven gives the hook the secret that the server made; nil: it made none.
+// keepGiven stores the secret that the server made in the hook; nil: it made none.
 func keepGiven(h *event.Hook, given *wire.GivenSecret, now time.Time) {
 	if given == nil {
 		return

@@ -81,7 +81,7 @@ func TestSecretsAreRotatedOnSchedule(t *testing.T) {
 	})
 }
 
-func TestRotateWaitsForTheOneBefore(t *testing.T) {
+func TestRotationWaitsForThePreviousOne(t *testing.T) {
 	now := time.Date(2026, 2, 19, 15, 30, 0, 0, time.UTC)
 	var h event.Hook
 	if err := Rotate(&h, nil, now); err != nil || h.Secret.IsZero() || !h.Previous.IsZero() {
@@ -99,8 +99,7 @@ func TestRotateWaitsForTheOneBefore(t *testing.T) {
 	}
 }
 
-// The runner takes leave of an old address as long as the server likes; what the
-// operator does meanwhile stays.
+// Ending an old address may take any time; an act of the operator meanwhile stays.
 func TestRotationDuringAChangeOfAddressStays(t *testing.T) {
 	bubble(t, event.ModeWebhook, func(r *rig) {
 		secrets := leasing(r, time.Hour)

@@ -46,7 +46,7 @@ type Runner struct {
 	mu              sync.Mutex
 	mode            event.Mode // changed by the goroutine that makes attempts, between two of them
 	failover        failover
-	waiters         []chan error // of those who wait for the outcome of an attempt
+	waiters         []chan error // of callers that wait for the outcome of an attempt
 	status          Status
 	confirmedOnce   bool                    // the server has confirmed the subscription in this run
 	seenSecret      event.Secret            // webhook: the newest secret that a delivery was signed with
@@ -73,8 +73,8 @@ func New(deps Deps, sub event.Subscription) *Runner {
 	if deps.Log == nil {
 		deps.Log = slog.New(slog.DiscardHandler)
 	}
-	if deps.Left == nil {
-		deps.Left = func(context.Context, event.Subscription) {}
+	if deps.Orphaned == nil {
+		deps.Orphaned = func(context.Context, event.Subscription) {}
 	}
 	if deps.ReasonOf == nil {
 		deps.ReasonOf = func(error) event.Reason { return "" }
@@ -122,10 +122,9 @@ func (r *Runner) Status() Status {
 	return s
 }
 
-// Confirmed waits until the server has confirmed the subscription for the first
-// time, or refused it for good, and returns what it said. Of a stream that stays open
-// without a word it returns [ErrUnconfirmed] after [Timing.ConfirmWithin]. A server that
-// cannot be reached is tried again meanwhile.
+// Confirmed waits until the server has confirmed the subscription for the first time, or refused it
+// for good, and returns the outcome. For a stream that stays open in silence it returns
+// [ErrUnconfirmed] after [Timing.ConfirmWithin]. An unreachable server is tried again meanwhile.
 func (r *Runner) Confirmed(ctx context.Context) error {
 	select {
 	case <-r.confirmed:
@@ -274,8 +273,8 @@ func (r *Runner) conclude(ctx context.Context, err error) bool {
 	return false
 }
 
-// startTries is how often a server that answers with internal errors is asked for a
-// subscription that it never confirmed.
+// startTries is how many attempts are made at a server that answers with internal errors and never
+// confirmed the subscription.
 const startTries = 5
 
 // attempts returns how many attempts have failed in a row, with the present one.
@@ -313,7 +312,7 @@ func (r *Runner) set(change func(*Status)) {
 }
 
 // lost notes a failure after which another attempt is made. The first one of a series is
-// recorded, the others change the status only.
+// recorded, the others only change the status.
 func (r *Runner) lost(ctx context.Context, err error, wait time.Duration) {
 	var first bool
 	evidence, answered := "the connection ended", wire.NameFrom(err) != ""
@@ -392,17 +391,19 @@ func (r *Runner) recordAs(ctx context.Context, word, state event.State, evidence
 	}
 }
 
-// ended returns what the receiver is to remember of the path of a subscription that is over;
-// nil: nothing.
-func (r *Runner) ended(state event.State) *event.Ended {
-	if state != event.StateEnded && state != event.StateDenied {
+// ended returns what the receiver remembers of the paths of a subscription once it is over.
+func (r *Runner) ended(state event.State) (ended []event.Ended) {
+	if !state.Over() {
 		return nil
 	}
 	sub, err := r.deps.Store.Subscription(r.id)
-	if err != nil || sub.Hook.Path == "" {
+	if err != nil {
 		return nil
 	}
-	return &event.Ended{Path: sub.Hook.Path, At: r.deps.Now().UTC()}
+	for _, path := range sub.Hook.Paths() {
+		ended = append(ended, event.Ended{Path: path, At: r.deps.Now().UTC()})
+	}
+	return ended
 }
 
 // audit returns the entries of the audit log for a change of state: one where the server did

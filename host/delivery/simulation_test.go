@@ -124,8 +124,7 @@ func (h *history) subscribe(_ int, q wire.SubscribeRequest) (wire.SubscribeResul
 	return wire.SubscribeResult{ID: trust.Untrusted("s"), Expires: true, RefreshBefore: time.Now().Add(20 * time.Second), Cursor: cur(strconv.Itoa(at))}, nil
 }
 
-// deliver sends what is not acknowledged, in disorder and at once; its watermark
-// follows the answers.
+// deliver sends unacknowledged events concurrently and in disorder; its watermark follows the answers.
 func (h *history) deliver(ctx context.Context, r *Runner) {
 	h.mu.Lock()
 	from := h.mark
@@ -151,7 +150,7 @@ func (h *history) deliver(ctx context.Context, r *Runner) {
 	}
 }
 
-// TestNothingLostAndNothingTwice lives through cuts, repetitions, disorder,
+// TestNothingLostAndNothingTwice runs through cuts, repetitions, disorder,
 // failed commits and restarts, drawn from a seed. At every commit the stored
 // cursor must not be ahead of the stored events, and in the end all of them are
 // stored once.

@@ -1,6 +1,6 @@
 // Package delivery runs subscriptions, each with a [Runner]: a poll loop, a push stream or a
-// webhook lease. A runner takes what the server sends, hands it to the store together with
-// the cursor that follows, and can say at any time what state the subscription is in and why.
+// webhook lease. A runner stores what the server sends together with the cursor that follows,
+// and reports the state of the subscription with its reason at any time.
 //
 // A runner makes attempts: one poll loop, one stream or one lease each, until it fails.
 // ingest.go hands batches to the store, proof.go finds out after each opening whether events
@@ -20,8 +20,8 @@ type Status struct {
 	Since time.Time
 	Error trust.Text // last error, kept until the next success
 
-	// Fault is the last events/error of the server, which ends nothing, and FaultAt when it
-	// came; zero: none.
+	// Fault is the last events/error of the server, which does not end the stream, and FaultAt
+	// when it came; zero: none.
 	Fault   trust.Text
 	FaultAt time.Time
 
@@ -42,7 +42,7 @@ type Status struct {
 	PreferredTry  time.Time     // when Preferred is tried again; zero: when the present mode fails
 	Replayed      uint64        // events from the server's history since the start
 	Duplicates    uint64        // events that were stored before
-	Proof         event.Proof   // is it shown that nothing is missing?
+	Proof         event.Proof   // whether it is proved that nothing is missing
 	Reason        event.Reason  // why it is in this state
 	Refused       event.Refused // webhook: deliveries that the receiver refused
 }
@@ -60,11 +60,11 @@ type Timing struct {
 	ConfirmWithin time.Duration // silence after which an open stream counts as unconfirmed; default 3 s
 	LeaseFloor    time.Duration // shortest time to a refresh; default 5 s
 	LeaseCheck    time.Duration // refresh of a lease without expiry or with an unreadable one; default 5 min
-	FailoverAfter time.Duration // failing for so long leads to the next mode; default 30 s
-	FailoverTries int           // so do so many failures in a row; default 4
+	FailoverAfter time.Duration // time of failing after which the next mode is tried; default 30 s
+	FailoverTries int           // failures in a row after which the next mode is tried; default 4
 	PreferredMin  time.Duration // first pause before the preferred mode is tried again; default 1 min
 	PreferredMax  time.Duration // longest of these pauses; default 30 min
-	ProveWithin   time.Duration // the longest wait for what decides a proof; default 30 s
+	ProveWithin   time.Duration // longest wait for the evidence that decides a proof; default 30 s
 	RenewEvery    time.Duration // least pause between two new webhook paths of a subscription; default 1 h
 	ConnectWithin time.Duration // a first connection that takes longer has failed; default 8 s
 }

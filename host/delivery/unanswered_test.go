@@ -9,7 +9,7 @@ import (
 	"eventdeck/host/wire"
 )
 
-// While a poll gets no answer, its status says since when, and what shows it is told.
+// While a poll waits for its answer, the status says since when, and Changed is called.
 func TestPollWithoutAnAnswer(t *testing.T) {
 	bubble(t, event.ModePoll, func(r *rig) {
 		var changed atomic.Int64

@@ -10,7 +10,7 @@ import (
 	"eventdeck/host/wire"
 )
 
-// recentKept is how many webhook deliveries are looked back on: about as many as a server
+// recentKept is how many of the newest webhook deliveries are remembered: about as many as a server
 // has under way at once.
 const recentKept = 64
 

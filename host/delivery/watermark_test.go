@@ -13,8 +13,8 @@ import (
 	"eventdeck/host/wire"
 )
 
-// A replay that is cut by the loss of the history: all is missing since the newest
-// event that came, not since it came.
+// When the loss of the history cuts a replay, everything is missing since the newest event occurred, not
+// since it arrived.
 func TestGapBeginsWhereTheReplayStopped(t *testing.T) {
 	bubble(t, event.ModePush, func(r *rig) {
 		r.resumed()
@@ -37,7 +37,7 @@ func TestGapBeginsWhereTheReplayStopped(t *testing.T) {
 	})
 }
 
-// A stream that ends in doubt leaves the doubt to the next one.
+// A doubt outlives the stream on which it arose.
 func TestDoubtOutlivesTheStream(t *testing.T) {
 	bubble(t, event.ModePush, func(r *rig) {
 		seen := r.resumed()
@@ -59,7 +59,7 @@ func TestDoubtOutlivesTheStream(t *testing.T) {
 	})
 }
 
-// A poll that has more to come does not show that all came until now.
+// A page with more to come does not show that nothing is missing until now.
 func TestPollGapBeginsWhereThePagesStopped(t *testing.T) {
 	bubble(t, event.ModePoll, func(r *rig) {
 		r.sub.Cursor, r.sub.Gave, r.sub.LastSeen = event.At(cur("c7").Text), true, time.Now().Add(-time.Hour).UTC()
@@ -80,8 +80,8 @@ func TestPollGapBeginsWhereThePagesStopped(t *testing.T) {
 	})
 }
 
-// Deliveries overtake each other: one that is held up holds the moment back.
-func TestWholeOfDeliveries(t *testing.T) {
+// Deliveries overtake each other: a delayed one holds the watermark back.
+func TestWatermarkOfDeliveries(t *testing.T) {
 	var w watermark
 	began := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	at := func(n int) time.Time { return began.Add(time.Duration(n) * time.Second) }
@@ -110,8 +110,8 @@ func TestWholeOfDeliveries(t *testing.T) {
 	}
 }
 
-// Positions that were moved by what another process took show nothing.
-func TestWholeOfDeliveriesOfBefore(t *testing.T) {
+// Positions that were moved by deliveries to an earlier run prove nothing.
+func TestWatermarkIgnoresDeliveriesOfEarlierRuns(t *testing.T) {
 	w := watermark{began: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 	for n := range 20 {
 		at := event.At(trust.Untrusted(fmt.Sprint(n)))
@@ -122,10 +122,9 @@ func TestWholeOfDeliveriesOfBefore(t *testing.T) {
 	}
 }
 
-// A gap that is in the log is not told again. One begins behind what was delivered until
-// the last answer that spoke for no loss: later deliveries do not show that none between
-// them was given up.
-func TestGapBeginsBehindTheOneBefore(t *testing.T) {
+// A recorded gap is not recorded again. A gap begins after the deliveries before the last answer without
+// a sign of a loss: later deliveries do not show that none between them was given up.
+func TestGapBeginsAfterThePreviousOne(t *testing.T) {
 	bubble(t, event.ModeWebhook, func(r *rig) {
 		life := 0
 		r.src.subscribe = func(_ int, q wire.SubscribeRequest) (wire.SubscribeResult, error) {
@@ -163,8 +162,8 @@ func TestGapBeginsBehindTheOneBefore(t *testing.T) {
 	})
 }
 
-// An answer that tells of a gap is lost, and deliveries come from behind the gap:
-// their positions must not hide it from the next subscribe.
+// When an answer that reports a gap is lost, the positions of deliveries after the gap must not hide it
+// from the next subscribe.
 func TestLostAnswerDoesNotHideAGap(t *testing.T) {
 	bubble(t, event.ModeWebhook, func(r *rig) {
 		r.sub.Cursor, r.sub.Gave, r.sub.LastSeen = event.At(cur("c7").Text), true, time.Now().Add(-time.Hour).UTC()
@@ -187,9 +186,9 @@ func TestLostAnswerDoesNotHideAGap(t *testing.T) {
 	})
 }
 
-// Behind a position that the operator gave, what came first does not show that what
-// lies before it came too: it may have been held up and then dropped.
-func TestGapBehindAGivenPositionHasNoBegin(t *testing.T) {
+// After a position that the operator set, the first event does not show that all earlier ones came: they
+// may have been delayed and then dropped.
+func TestGapAfterAGivenPositionHasNoStart(t *testing.T) {
 	bubble(t, event.ModeWebhook, func(r *rig) {
 		r.sub.Cursor = event.At(cur("c7").Text)
 		lost := false
@@ -210,8 +209,8 @@ func TestGapBehindAGivenPositionHasNoBegin(t *testing.T) {
 	})
 }
 
-// The answer to a first subscribe is lost, and a delivery was ahead of it: what
-// comes after the delivery is asked for.
+// When the answer to the first subscribe is lost and a delivery came before it, the next subscribe asks
+// for everything after the delivery.
 func TestDeliveryAheadOfTheFirstAnswerIsAPosition(t *testing.T) {
 	bubble(t, event.ModeWebhook, func(r *rig) {
 		r.src.subscribe = func(n int, q wire.SubscribeRequest) (wire.SubscribeResult, error) {

@@ -42,7 +42,7 @@ func (r *rig) mustDeliver(d Delivered) {
 	}
 }
 
-func TestHookIsStoredBeforeTheServerHearsOfIt(t *testing.T) {
+func TestHookIsStoredBeforeTheSubscribe(t *testing.T) {
 	bubble(t, event.ModeWebhook, func(r *rig) {
 		var hook event.Hook
 		r.deps.TTL = time.Minute
@@ -361,9 +361,9 @@ func TestFailedDeliveryIsNotAcknowledgedAndBlocksNoOther(t *testing.T) {
 	})
 }
 
-// A webhook delivery that comes late, after a change of mode, and that the store has no
-// room for is not acknowledged. What is polled for has its own way into the store.
-func TestLateDeliveryThatIsNotTakenEndsNoPoll(t *testing.T) {
+// A late webhook delivery, after a change of mode, for which the store has no room is not acknowledged.
+// Polled events do not wait for it.
+func TestRefusedLateDeliveryEndsNoPoll(t *testing.T) {
 	bubble(t, event.ModePoll, func(r *rig) {
 		r.src.poll = func(int, wire.PollRequest) (wire.PollResult, error) { return wire.PollResult{Cursor: cur("c1")}, nil }
 		r.start().pass(500 * time.Millisecond)
@@ -420,6 +420,27 @@ func TestTerminatedEnvelope(t *testing.T) {
 			r.wantState(event.StateLive)
 			equal(t, r.src.calls(), 2)
 		})
+	})
+}
+
+func TestEveryPathOfAnEndedSubscriptionIsRemembered(t *testing.T) {
+	bubble(t, event.ModeWebhook, func(r *rig) {
+		r.resumedOnPath()
+		r.sub.Hook.OldPath, r.sub.Hook.OldUntil = "/hooks/older", time.Now().Add(time.Hour)
+		r.src.subscribe = func(int, wire.SubscribeRequest) (wire.SubscribeResult, error) {
+			return wire.SubscribeResult{}, fault(wire.ProfileSEP.Code(wire.Forbidden), "")
+		}
+		r.start().pass(time.Second)
+		r.wantState(event.StateDenied)
+		paths := map[string]bool{}
+		for _, e := range r.store.ended {
+			paths[e.Path] = !e.Removed
+		}
+		hook := r.saved().Hook
+		equal(t, paths, map[string]bool{hook.Path: true, hook.OldPath: true})
+		if hook.OldPath == "" {
+			t.Error("the subscription ended with one path")
+		}
 	})
 }
 

@@ -9,17 +9,16 @@ import (
 	"strings"
 )
 
-// PublicAddress returns an address without what is secret in it: the user, the
-// values of those members of the query that are secret by their name or look random, and
-// in addresses of the web the parts of the path that are keys: those that look random,
-// and what follows the path of a webhook whose address is its key.
-// What is no address, and an address without secrets, is returned as it is.
+// PublicAddress returns an address with its secrets masked: the user; query parameters whose
+// name says secret or whose value looks random; and, in http and ws addresses, keys in the
+// path: segments that look random, and those after a path that webhooks use. A text that is
+// no address, and an address without secrets, is returned unchanged.
 func PublicAddress(address string) string {
 	public, _ := splitAddress(address)
 	return public
 }
 
-// secretHere stands for a secret of an address.
+// secretHere masks a secret in an address.
 const secretHere = "…"
 
 // splitAddress returns the public form of an address, and its secrets as they are
@@ -77,10 +76,10 @@ func isWeb(scheme string) bool {
 	return slices.Contains([]string{"http", "https", "ws", "wss"}, strings.ToLower(scheme))
 }
 
-// keyPaths lead to what is a key in the addresses of webhooks, whatever it looks like.
+// keyPaths come before the key in the addresses of webhooks, whatever the key looks like.
 var keyPaths = []string{"/services/", "/webhook/", "/webhooks/", "/hooks/"}
 
-// leastPathKey is how many bytes a key in a path has at least that is known by its place.
+// leastPathKey is the least length, in bytes, of a key after one of the keyPaths.
 const leastPathKey = 20
 
 // splitPath returns the public form of a path, and its keys.
@@ -97,25 +96,23 @@ func splitPath(path string) (public string, keys []string) {
 	return strings.Join(parts, "/"), keys
 }
 
-// isKeyText reports whether a text is letters and digits, capitals among them, with
-// nothing that words are joined by.
+// isKeyText reports whether a text has a capital or a digit, and nothing that joins words.
 func isKeyText(text string) bool {
 	return strings.ContainsAny(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") && !strings.ContainsAny(text, "-_.~% ")
 }
 
-// isHidden reports whether a part stands for one that was hidden: here, or by what masks
-// texts.
+// isHidden reports whether a part was masked before: here, or by the redactor.
 func isHidden(part string) bool { return part == secretHere || part == "***" }
 
-// secretWords are what names of secrets hold, in lower case and without separators;
-// secretWhole are such names.
+// secretWords occur in names of secrets, secretWhole are whole names. Both are in lower case
+// and without separators.
 var (
 	secretWords = []string{"token", "secret", "passw", "pwd", "apikey", "accesskey", "privatekey", "credential", "authorization", "signature", "session", "cookie", "jwt", "bearer"}
 	secretWhole = []string{"auth", "key", "sig", "code", "sid", "pass", "xauth", "xkey"}
 )
 
-// SecretName reports whether what has this name is secret by its name: a member of a
-// query, a header, a variable of the environment.
+// SecretName reports whether a query parameter, a header or an environment variable of this
+// name holds a secret.
 func SecretName(name string) bool {
 	plain := strings.ToLower(strings.NewReplacer("_", "", "-", "", ".", "").Replace(name))
 	return slices.Contains(secretWhole, plain) || slices.ContainsFunc(secretWords, func(w string) bool { return strings.Contains(plain, w) })
@@ -142,8 +139,8 @@ func LooksRandom(text string) bool {
 	return false
 }
 
-// AddressSecrets returns what [PublicAddress] leaves out of an address: as it stands
-// there, and as a server reads it.
+// AddressSecrets returns the secrets that [PublicAddress] masks in an address, as they are
+// written and URL-decoded.
 func AddressSecrets(address string) []Secret {
 	_, spelled := splitAddress(address)
 	var out []Secret
@@ -156,9 +153,9 @@ func AddressSecrets(address string) []Secret {
 	return out
 }
 
-// AddressName returns the name of a server that is given by its address: the address.
-// One that holds secrets is named without them, and with a hash under a key, so that the
-// same address has the same name and another secret another one.
+// AddressName returns the name of a server that is given by its address: the address itself
+// or, if it holds secrets, its public form with a keyed hash of the whole. The same address
+// always has the same name, and another secret gives another name.
 func AddressName(address string, key []byte) string {
 	public, secrets := splitAddress(address)
 	if len(secrets) == 0 {
@@ -181,8 +178,8 @@ const (
 	nameHash = 5   // bytes of the hash
 )
 
-// PublicWords returns the words of a command without what is secret in them: what
-// follows a flag or a name that says so, addresses, values of headers, keys.
+// PublicWords returns the words of a command with their secrets masked: values of flags and
+// variables whose names say secret, secrets in addresses and headers, keys.
 func PublicWords(words []string) []string {
 	out := make([]string, len(words))
 	flag := "" // before the word, if it says that a secret follows
@@ -219,8 +216,8 @@ func publicWord(word string) string {
 	return word
 }
 
-// isSecret reports whether a value is secret, by its name or its looks. What names a
-// variable is not, nor what was hidden before.
+// isSecret reports whether a value is secret by its name or its form. A reference to a
+// variable (${…}) and a masked value are not.
 func isSecret(name, value string) bool {
 	return value != "" && !isHidden(value) && !strings.HasPrefix(value, "${") && (SecretName(name) || LooksRandom(value))
 }

@@ -13,7 +13,7 @@ import (
 
 // CanonicalArgs returns the canonical spelling of a subscription's arguments:
 // keys sorted at every level, no white space, numbers as they were spelled, no
-// HTML escaping. Nothing and null become {}.
+// HTML escaping. Empty input and null become {}.
 //
 // Errors: those of [strict.ParseObject].
 func CanonicalArgs(raw []byte) (json.RawMessage, error) {

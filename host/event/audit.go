@@ -6,7 +6,7 @@ import (
 	"eventdeck/host/trust"
 )
 
-// Actor says which party did what an [AuditEntry] tells.
+// Actor is the party that did the act of an [AuditEntry].
 type Actor string
 
 // The actors.
@@ -17,15 +17,15 @@ const (
 	ActorSecurity Actor = "security" // the outcome of a check, e.g. a signature that is wrong
 )
 
-// AuditEntry is one entry of the audit log: an act and what became of it. It
-// never holds a secret or a payload.
+// AuditEntry is one entry of the audit log: an act and its result. It never holds a secret or
+// a payload.
 type AuditEntry struct {
 	Seq    uint64    // assigned by the store, from 1, rising
 	At     time.Time // UTC
 	Actor  Actor
 	Action string // our words, short and stable, e.g. "subscribe", "mode switched"
 
-	// What it was done to; zero where that does not apply.
+	// The object of the act; zero where that does not apply.
 	Server string
 	Type   trust.Text
 	Sub    SubID
@@ -46,8 +46,8 @@ func Act(at time.Time, actor Actor, action string, sub Subscription) AuditEntry 
 	}
 }
 
-// Mark is what an operator put at a place of the log: a bookmark on a record,
-// or a line behind it that says "now".
+// Mark is an operator's mark in the log: a bookmark on a record, or a line after it that says
+// "now".
 type Mark struct {
 	Seq  uint64 // of the record
 	At   time.Time

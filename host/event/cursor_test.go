@@ -6,7 +6,7 @@ import (
 	"eventdeck/host/trust"
 )
 
-func TestACursorIsPrintedAsItCame(t *testing.T) {
+func TestCursorIsPrintedAsReceived(t *testing.T) {
 	number := func(s string) Cursor { return Cursor{Text: trust.Untrusted(s), Valid: true, Number: true} }
 	for _, row := range []struct {
 		cursor Cursor
@@ -30,7 +30,7 @@ func TestACursorIsPrintedAsItCame(t *testing.T) {
 }
 
 // A store that was written before numbers were told from strings holds a string.
-func TestACursorIsTheSamePositionHoweverItIsSpelled(t *testing.T) {
+func TestStringAndNumberAreTheSamePosition(t *testing.T) {
 	text, number := At(trust.Untrusted("17")), Cursor{Text: trust.Untrusted("17"), Valid: true, Number: true}
 	if !text.Same(number) || text.Same(At(trust.Untrusted("18"))) || text.Same(Cursor{}) {
 		t.Error("positions are told apart wrongly")

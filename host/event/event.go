@@ -109,7 +109,7 @@ type Labels struct {
 
 // Flags that the delivery sets on a record, beside those of [scan.Scan].
 const (
-	FlagBadge      = "to-ai"       // the event as a whole speaks to an AI: the report's badge
+	FlagBadge      = "to-ai"       // the event as a whole addresses an AI: see [scan.Report]
 	FlagIDMismatch = "id-mismatch" // webhook-id differs from eventId
 	FlagIDLearned  = "id-learned"  // the delivery names the subscription by an id that was not known
 )
@@ -141,9 +141,9 @@ type Gap struct {
 	Certain bool      `json:"certain"`       // the server said so; otherwise only possible
 }
 
-// Continue returns the watermark after this gap was recorded, where it was at before (zero: not
-// known). That is the end of the gap, unless the gap begins after at: then what lies between
-// may still be missing.
+// Continue returns the watermark after this gap was recorded; at is the watermark before it
+// (zero: not known). It moves to the end of the gap, but stays if the gap begins after it:
+// events in between may still be missing.
 func (g *Gap) Continue(at time.Time) time.Time {
 	if g.From.After(at) || !g.To.After(at) {
 		return at
@@ -184,18 +184,19 @@ func (s State) Alive() bool {
 	return false
 }
 
-// Over reports whether nothing comes in a state until the subscription is begun again.
+// Over reports whether the subscription has ended: nothing comes until it is started again.
 func (s State) Over() bool { return s == StateEnded || s == StateDenied }
 
-// StateChange is a state with what it was derived from.
+// StateChange is a state with its evidence.
 type StateChange struct {
 	State    State      `json:"state"`
 	Evidence string     `json:"evidence,omitempty"` // our words
 	Error    trust.Text `json:"error,omitzero"`     // may hold the server's words
 }
 
-// Grounds is the evidence for lines that have the error behind it: "" where the error begins by
-// saying the same, as "connection ended before the answer" does behind "the connection ended".
+// Grounds returns the evidence for a line that continues with the error: "" where the error
+// begins with the same words, as "connection ended before the answer" after "the connection
+// ended".
 func (c *StateChange) Grounds() string {
 	if strings.HasPrefix(c.Error.Raw(), strings.TrimPrefix(c.Evidence, "the ")) {
 		return ""

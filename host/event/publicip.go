@@ -20,7 +20,8 @@ var special = [...]netip.Prefix{
 var global = netip.MustParsePrefix("2000::/3")
 
 // IsPublicIP reports whether an address is routed on the Internet: not loopback, private,
-// link-local or reserved. Requests whose address an untrusted party chose go there only.
+// link-local or reserved. A request to an address that an untrusted party chose goes to public
+// addresses only.
 func IsPublicIP(ip netip.Addr) bool {
 	ip = ip.Unmap().WithZone("")
 	if ip.Is6() && !global.Contains(ip) || !ip.IsGlobalUnicast() || ip.IsPrivate() {

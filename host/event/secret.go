@@ -17,10 +17,10 @@ var ErrSecret = errors.New("webhook secret")
 
 // Secret is a value that must not leave the program in clear: a webhook secret,
 // a token, a header. Every way of printing it shows only its last four
-// characters. The zero Secret is absent. Secrets are comparable.
+// characters. The zero Secret means none. Secrets are comparable.
 type Secret struct {
-	// A handle, because package fmt prints the strings of unexported fields, and
-	// of verb %p, without asking the type.
+	// A handle, because package fmt prints strings in unexported fields, and strings under
+	// verb %p, without calling Format.
 	h unique.Handle[string]
 }
 
@@ -103,7 +103,7 @@ func (s Secret) MarshalJSON() ([]byte, error) { return json.Marshal(s.mask()) }
 // GobEncode writes the masked form.
 func (s Secret) GobEncode() ([]byte, error) { return []byte(s.mask()), nil }
 
-// GobDecode reads a masked form: a stand-in that shows the same and opens nothing.
+// GobDecode reads a masked form into a stand-in that prints the same and is no secret.
 func (s *Secret) GobDecode(raw []byte) error {
 	*s = NewSecret(strings.Replace(string(raw), "…", "……………………", 1))
 	if len(raw) <= len("…") {

@@ -19,7 +19,7 @@ type Server struct {
 	CAFile    string // PEM certificates that are trusted beside the system's
 	OAuth     OAuth
 
-	// AllowUnsigned lets this server deliver webhooks that nothing proves to be
+	// AllowUnsigned accepts webhook deliveries of this server without a proof that they are
 	// genuine. Without it such a subscription is refused.
 	AllowUnsigned bool
 
@@ -28,7 +28,7 @@ type Server struct {
 	RequireServerKey bool
 
 	AdHoc  bool // given on the command line, not configured
-	ByHand bool // added by the operator while the host runs: the audit log tells of it
+	ByHand bool // added by the operator while the host runs, and noted in the audit log
 
 	// Fault says why the description cannot be used, e.g. that a variable in it is
 	// not set. Such a server is shown with its fault, and never connected.
@@ -42,8 +42,8 @@ const (
 	TransportH2C  = "h2c"  // Streamable HTTP over HTTP/2 without TLS, on loopback
 )
 
-// OAuth is what the operator has agreed with an authorization server. The zero
-// value finds everything out.
+// OAuth is the operator's registration with an authorization server. With the zero value
+// everything is discovered.
 type OAuth struct {
 	ClientID     string
 	ClientSecret Secret

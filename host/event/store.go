@@ -20,14 +20,14 @@ var (
 	// ErrFull: the disk has no room. Nothing of the batch was kept; the same
 	// batch may be submitted again.
 	ErrFull = errors.New("no room to store events")
-	// ErrDamaged: what is stored is not what was written.
+	// ErrDamaged: stored data differ from what was written.
 	ErrDamaged = errors.New("the store is damaged")
 	// ErrSilent: another process has the store open and does not answer; it may be
 	// stopped.
 	ErrSilent = errors.New("the process with the store does not answer")
 )
 
-// Batch is what one delivery hands to the store: all of it is committed, or none.
+// Batch is a set of changes that the store commits whole or not at all.
 type Batch struct {
 	Sub     SubID
 	Records []Record // Seq is ignored; events are kept once per (Sub, EventID)
@@ -43,17 +43,17 @@ type Batch struct {
 	// runs on the writer's goroutine and must not block or keep the pointer. For
 	// an unknown Sub it gets a zero Subscription and creates it.
 	Update func(*Subscription)
-	// IfKept leaves out Update and Cursor for an unknown Sub: what was removed while
-	// the change was on its way does not come back.
+	// IfKept skips Update and Cursor for an unknown Sub, so that a late change does not
+	// bring back a subscription that was removed.
 	IfKept bool
 
-	// Remove deletes the subscription itself; its records stay. Ended, when not
-	// nil, is what the receiver remembers of its path.
+	// Remove deletes the subscription itself; its records stay. Ended is what the receiver
+	// remembers of its paths.
 	Remove bool
-	Ended  *Ended
+	Ended  []Ended
 
-	// Audit is what the audit log says of it; Seq is ignored. It is committed in
-	// the same transaction.
+	// Audit holds entries for the audit log; Seq is ignored. They are committed in the
+	// same transaction.
 	Audit []AuditEntry
 
 	// Fence, when not nil, ties this batch to those submitted before it with the
@@ -61,8 +61,8 @@ type Batch struct {
 	// with [ErrFenced], so that a cursor never passes events that were not kept.
 	Fence *Fence
 
-	// Awaited: a caller waits for the commit, e.g. the sender of a webhook delivery.
-	// It comes sooner then, at the price of smaller groups.
+	// Awaited: a caller waits for the commit, e.g. the sender of a webhook delivery. The
+	// batch is committed sooner then, in a smaller group.
 	Awaited bool
 
 	// Done is called once, after the commit or its failure, on the writer's
@@ -79,11 +79,11 @@ func (f *Fence) Break() { f.broken.Store(true) }
 // Broken reports whether a batch with this fence has failed.
 func (f *Fence) Broken() bool { return f.broken.Load() }
 
-// Outcome tells what became of a [Batch].
+// Outcome is the result of a [Batch].
 type Outcome struct {
 	Stored     int    // records that are new
 	Duplicates int    // events that were stored before
-	Changed    int    // of these, events whose data are not those that are stored
+	Changed    int    // of these, events whose data differ from those that are stored
 	Last       uint64 // sequence number of the newest stored record, 0 if none
 }
 
@@ -97,7 +97,7 @@ type Refusal struct {
 	Bytes  int64  // length of the body, as far as it was read
 }
 
-// ServerSeen is what is remembered of a server between runs.
+// ServerSeen is what the store keeps of a server between runs.
 type ServerSeen struct {
 	Name      string
 	Era       string
@@ -134,11 +134,11 @@ type Store interface {
 	// HasEvent reports whether the event is stored for the subscription.
 	HasEvent(sub SubID, id trust.Text) bool
 
-	// Subscriptions returns all that are kept, in order of creation.
+	// Subscriptions returns all subscriptions, in order of creation.
 	Subscriptions() []Subscription
-	// Subscription returns one. Error: ErrNotFound.
+	// Subscription returns one subscription. Error: ErrNotFound.
 	Subscription(id SubID) (Subscription, error)
-	// EndedHooks returns the paths of subscriptions that are gone.
+	// EndedHooks returns the webhook paths of subscriptions that are over.
 	EndedHooks() []Ended
 
 	// Setting and SetSetting keep small values of the host, e.g. the receiver's
@@ -152,7 +152,7 @@ type Store interface {
 	Credential(name string) (Secret, error)
 	SetCredential(ctx context.Context, name string, value Secret) error
 
-	// Saw remembers a server; Servers returns all that were seen.
+	// Saw stores what was seen of a server; Servers returns all of them.
 	Saw(ctx context.Context, s ServerSeen) error
 	Servers() []ServerSeen
 
@@ -170,18 +170,18 @@ type Store interface {
 	// returns false. Zero means from the newest one.
 	AuditBefore(seq uint64, fn func(AuditEntry) bool) error
 
-	// Marks returns what the operator put into the log, in order of Seq.
+	// Marks returns the operator's marks, in order of Seq.
 	Marks() []Mark
-	// SetMark keeps a mark, in place of one at the same record and of the same
-	// kind. RemoveMark removes it; one that is not there is no error.
+	// SetMark stores a mark and replaces one of the same kind at the same record.
+	// RemoveMark removes one; it is no error if there is none.
 	SetMark(ctx context.Context, m Mark) error
 	RemoveMark(ctx context.Context, seq uint64, line bool) error
 
 	// Journal keeps what reactions have decided and done.
 	Journal() Journal
 
-	// Retention tells how much is kept; SetRetention changes it. What is beyond
-	// the bounds goes, oldest first, in small steps.
+	// Retention returns how much is kept; SetRetention changes it. Records beyond the
+	// bounds are pruned, oldest first, in small steps.
 	Retention() Retention
 	SetRetention(ctx context.Context, r Retention) error
 

@@ -15,7 +15,7 @@ import (
 // so the same request has the same id in every store.
 type SubID string
 
-// Key is what makes two subscriptions the same one.
+// Key identifies a subscription.
 type Key struct {
 	Server string          // configured name, or the address as given
 	Type   trust.Text      // event type
@@ -50,8 +50,8 @@ type Subscription struct {
 	Cursor   Cursor        // position up to which everything is stored
 	Gave     bool          // the server gave a cursor at least once: replay is possible
 	LastSeen time.Time     // last sign of life that was stored
-	// CompleteUntil: nothing is missing up to here that no gap in the log tells of; zero:
-	// not known.
+	// CompleteUntil is the watermark: every event that is missing up to here lies in a gap
+	// of the log. Zero: not known.
 	CompleteUntil time.Time
 	Paused        bool
 
@@ -75,8 +75,8 @@ type Subscription struct {
 	// Dialect is the way of saying "events" that the type was listed in: empty for
 	// MCP Events, else a name of package dialect.
 	Dialect string
-	// NoReplay: the type has no cursor, so that what is sent while the host does not listen
-	// is lost. A gap record stands for every such time.
+	// NoReplay: the type has no cursor, so that events sent while the host does not listen
+	// are lost. Each such time is recorded as a gap.
 	NoReplay bool
 
 	State    State // last state that was stored
@@ -91,8 +91,8 @@ type Subscription struct {
 	Printed uint64 // tail has written every record up to this sequence number
 }
 
-// ShownArgs returns the arguments as they may be shown to everyone. The ones in clear,
-// of the [Key], are for the wire, the store, and for making the same request again.
+// ShownArgs returns the arguments as they may be shown to everyone. The unmasked ones in
+// [Key] are for the wire, the store, and repeating the request.
 func (s *Subscription) ShownArgs() json.RawMessage {
 	if len(s.Shown) > 0 {
 		return s.Shown
@@ -109,8 +109,8 @@ func (s *Subscription) Opening() Cursor {
 	return s.Cursor
 }
 
-// MoveTo moves the position. newest is the first event between the position so far
-// and the new one; zero if there is none, or it is not known.
+// MoveTo moves the position. newest is the first event between the previous position and
+// to; zero if there is none, or it is not known.
 func (s *Subscription) MoveTo(to Cursor, newest trust.Text) {
 	if !newest.IsZero() && s.Cursor.Valid && !to.Same(s.Cursor) {
 		s.Before, s.Newest = s.Cursor, newest
@@ -118,9 +118,9 @@ func (s *Subscription) MoveTo(to Cursor, newest trust.Text) {
 	s.Cursor = to
 }
 
-// Checkpoint takes a position for proved: nothing is missing up to it, and nothing that
-// happened before complete. newest is an event between the proved position so far and
-// this one; zero if none is known.
+// Checkpoint makes at the proved position: nothing is missing up to it, nor of what occurred
+// before complete. newest is an event between the previous proved position and at; zero if
+// none is known.
 func (s *Subscription) Checkpoint(at Cursor, complete time.Time, newest trust.Text) {
 	if !newest.IsZero() && s.Proved.Valid && !s.Proved.Same(at) {
 		s.Before, s.Newest = s.Proved, newest
@@ -128,8 +128,8 @@ func (s *Subscription) Checkpoint(at Cursor, complete time.Time, newest trust.Te
 	s.Proved, s.ProvedAt = at, complete
 }
 
-// PassGap moves the moments up to which nothing is missing over a gap that is in the log, if
-// nothing else is missing before the gap.
+// PassGap moves the watermarks past a gap that is in the log, unless something else is missing
+// before the gap.
 func (s *Subscription) PassGap(g *Gap) {
 	s.CompleteUntil = g.Continue(s.CompleteUntil)
 	if s.Proved.Valid {
@@ -140,7 +140,7 @@ func (s *Subscription) PassGap(g *Gap) {
 // DropCheckpoint drops the proved position, as the stored one is proved too.
 func (s *Subscription) DropCheckpoint() { s.Proved, s.ProvedAt = Cursor{}, time.Time{} }
 
-// Reset sets another position, and drops all that belonged to the one so far.
+// Reset sets another position, and drops everything that was known of the previous one.
 func (s *Subscription) Reset(to Cursor) {
 	s.Cursor, s.Before, s.Newest = to, Cursor{}, trust.Text{}
 	s.Proved, s.ProvedAt, s.CompleteUntil = Cursor{}, time.Time{}, time.Time{}
@@ -182,7 +182,7 @@ type Failure struct{ Error, Since trust.Text }
 type Hook struct {
 	URL      string    // complete callback URL
 	Path     string    // unguessable path, the key of the receiver's table
-	Secret   Secret    // whsec_…; of other schemes whatever the server made
+	Secret   Secret    // whsec_…; in other schemes any text that the server made
 	Scheme   Scheme    // how Secret proves that a delivery is genuine
 	Previous Secret    // the secret before the last rotation
 	Until    time.Time // Previous is accepted until then
@@ -194,6 +194,11 @@ type Hook struct {
 	OldPath  string
 	OldURL   string
 	OldUntil time.Time
+}
+
+// Paths returns the path and the one before it, the older one first, as far as there are any.
+func (h *Hook) Paths() []string {
+	return slices.DeleteFunc([]string{h.OldPath, h.Path}, func(path string) bool { return path == "" })
 }
 
 // Unproved reports whether the path replaced another one and it was not shown yet that nothing
@@ -211,7 +216,7 @@ const (
 	SchemeNone     Scheme = "none" // nothing proves it; the operator allowed that
 )
 
-// Ended tells what became of a hook's path after its subscription was gone.
+// Ended says why deliveries to a webhook path are no longer taken.
 type Ended struct {
 	Path    string
 	At      time.Time

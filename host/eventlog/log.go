@@ -17,7 +17,7 @@ const (
 	recentBytes   = 32 << 20
 )
 
-// Bounds of a piece of the window that grows.
+// Bounds at which a piece of the window is full.
 const (
 	pieceRecords = 256
 	pieceBytes   = 1 << 20
@@ -131,8 +131,8 @@ func (l *Log) Before(seq uint64, fn func(event.Record) bool) error {
 }
 
 // Append adds committed records, in order, to the recent window; callers may not change
-// them any more. When some are missing before or among them, the window begins again
-// behind the last hole. It is called by one goroutine at a time.
+// them any more. When sequence numbers are missing before or among them, the window begins
+// again after the last missing one. It is called by one goroutine at a time.
 func (l *Log) Append(records []event.Record) {
 	for i := len(records) - 1; i > 0; i-- {
 		if records[i-1].Seq+1 != records[i].Seq {
@@ -173,5 +173,5 @@ func weigh(records []event.Record) (sum int) {
 	return sum
 }
 
-// weight is about how many bytes a record takes in memory.
+// weight returns about how many bytes a record takes in memory.
 func weight(r *event.Record) int { return len(r.Raw) + 256 }

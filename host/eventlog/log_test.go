@@ -10,7 +10,7 @@ import (
 
 // What leaves the window leaves the memory, also when large records follow many
 // small ones.
-func TestWindowHoldsNoMoreThanItsBytes(t *testing.T) {
+func TestWindowIsBoundedInBytes(t *testing.T) {
 	const size = 1 << 20
 	l := New(nil)
 	var seq uint64
@@ -42,7 +42,7 @@ func TestWindowHoldsNoMoreThanItsBytes(t *testing.T) {
 
 // Retention removes records between others; a process that is attached reads them
 // page by page.
-func TestExtendWithHoles(t *testing.T) {
+func TestWindowBeginsAfterMissingRecords(t *testing.T) {
 	l := New(nil)
 	l.Append([]event.Record{{Seq: 1}, {Seq: 2}, {Seq: 5}, {Seq: 6}})
 	for _, seq := range []uint64{5, 6} {

@@ -43,7 +43,7 @@ func (m *mappedReader) Scan(from, to uint64, fn func(*event.Record) bool) error 
 }
 
 // Mapped returns a view of the ring in which fn has been applied to every entry. It is for
-// reading: what is added to it is lost.
+// reading: entries added to it are lost.
 func (r *Ring[T]) Mapped(fn func(T) T) *Ring[T] {
 	return &Ring[T]{of: r, fn: fn, slots: make([]slot[T], 1), first: 1}
 }

@@ -3,7 +3,7 @@ package eventlog
 import "sync"
 
 // Ring keeps the newest entries of a stream, bounded by their number and by
-// their bytes. What is added last is never dropped. All methods may be called
+// their bytes. The newest entry is never dropped. All methods may be called
 // from any goroutine.
 type Ring[T any] struct {
 	maxBytes int

@@ -28,7 +28,7 @@ type Found struct {
 
 // Search examines the log before a record, newest first, and hands what it finds
 // to page, part by part, until page returns false or nothing is older. Zero means
-// from the newest record. A part without hits tells how far the search is.
+// from the newest record. A part without hits shows how far the search has come.
 //
 // match is called from several goroutines at once. Its record is valid until it returns: it
 // must keep nothing of it, and must not call the log. page is called from the caller's

@@ -105,7 +105,7 @@ func TestSearchFindsAllNewestFirst(t *testing.T) {
 	}
 }
 
-func TestSearchEndsWhenNobodyWantsMore(t *testing.T) {
+func TestSearchEndsOnRequest(t *testing.T) {
 	l := stored(t, 20_000)
 	pages := 0
 	err := l.Search(context.Background(), matcher(t, "").Match, 0, func(f Found) bool {

@@ -20,7 +20,7 @@ func (l *Log) SeqAt(at time.Time) (uint64, error) {
 		middle := low + (high-low)/2
 		var r event.Record
 		switch r, err = l.Get(middle); {
-		case errors.Is(err, event.ErrNotFound): // pruned meanwhile: so is what is older
+		case errors.Is(err, event.ErrNotFound): // pruned meanwhile, and so are all older ones
 			low, err = middle+1, nil
 		case err == nil && r.ReceivedAt.Before(at):
 			low = middle + 1

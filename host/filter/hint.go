@@ -103,7 +103,7 @@ func (h *hinter) operator(word string, from, to int) {
 func (h *hinter) compared(name, sign, value string, from, to int) {
 	meant := "." + name + strings.Replace(sign, "==", "=", 1) + value
 	known := strings.ToLower(name)
-	if severity.Names(known) {
+	if severity.IsMember(known) {
 		known = fieldNames[fieldSev]
 	}
 	if slices.Contains(fieldNames[:], known) {
@@ -155,7 +155,7 @@ func (h *hinter) named(name, value string, from, to int) {
 		h.listed(name, value, from, to)
 		return
 	default:
-		if severity.Names(name) { // a word that payloads use
+		if severity.IsMember(name) { // a word that payloads use
 			h.replace(from, to, fieldNames[fieldSev]+":"+value, "there is no field %q", name)
 		}
 		return

@@ -231,7 +231,7 @@ func (n *part) anyFlag() bool {
 // severity matches the severity in the payload, or else the priority that the server gave
 // the event.
 func (n *part) severity(r *event.Record) bool {
-	text, ok := severity.Grave(jsontext.View(r.Data))
+	text, ok := severity.MemberText(jsontext.View(r.Data))
 	if !ok {
 		return r.Labels != nil && !r.Labels.Priority.IsZero() && n.begins(r.Labels.Priority.Raw())
 	}

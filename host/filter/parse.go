@@ -167,7 +167,7 @@ func (p *parser) field(name string) (node, error) {
 		return p.moment(field(f) == fieldUntil)
 	}
 	word := p.bare()
-	if severity.Names(strings.ToLower(name)) {
+	if severity.IsMember(strings.ToLower(name)) {
 		return nil, &Error{start, fmt.Sprintf("there is no field %q; for what the payload calls its severity write sev%s; to search for the text write %q", name, word[len(name):], word)}
 	}
 	return nil, &Error{start, fmt.Sprintf("there is no field %q; there are %s; to search for the text write %q", name, strings.Join(fieldNames[:], ", "), word)}

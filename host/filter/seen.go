@@ -51,7 +51,7 @@ func (s *Seen) Add(r *event.Record) {
 		remember(&s.named[fieldFlag], f, seenNames)
 	}
 	data := jsontext.View(r.Data)
-	if text, ok := severity.Grave(data); ok {
+	if text, ok := severity.MemberText(data); ok {
 		remember(&s.named[fieldSev], text, seenNames)
 	}
 	left := seenMembers

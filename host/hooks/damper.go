@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"maps"
 	"sync"
 	"time"
 
@@ -25,11 +26,18 @@ type auditKind struct {
 
 type lastEntry struct {
 	at      time.Time
-	skipped uint64 // not told since
+	skipped uint64 // since then
+}
+
+// forget drops the results of a subscription.
+func (d *auditDamper) forget(id event.SubID) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	maps.DeleteFunc(d.last, func(kind auditKind, _ *lastEntry) bool { return kind.sub == id })
 }
 
 // pass reports whether a result of this kind is to be noted now, and how many were skipped
-// since the last one.
+// since the last noted one.
 func (d *auditDamper) pass(kind auditKind, now time.Time) (left uint64, ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -28,7 +28,7 @@ func (s *Service) Lookup(path string) (receiver.Entry, receiver.PathState) {
 	}
 	sub, err := s.deps.Store.Subscription(id)
 	if err != nil || sub.Hook.Path != path && sub.Hook.OldPath != path {
-		return receiver.Entry{}, receiver.PathRemoved // just now, or it has another path
+		return receiver.Entry{}, receiver.PathRemoved // removed just now, or it has another path
 	}
 	old := sub.Hook.Path != path
 	if until := sub.Hook.OldUntil; old && !until.IsZero() && s.deps.Now().After(until) {
@@ -55,7 +55,7 @@ func (s *Service) Lookup(path string) (receiver.Entry, receiver.PathState) {
 	return entry, receiver.PathKnown
 }
 
-// endedAt returns when the subscription of a path ended, zero if that is forgotten.
+// endedAt returns when the subscription of a path ended; zero: not known.
 func (s *Service) endedAt(path string) time.Time {
 	s.mu.RLock()
 	at, known := s.ended[path]
@@ -66,7 +66,7 @@ func (s *Service) endedAt(path string) time.Time {
 	for _, e := range s.deps.Store.EndedHooks() {
 		if e.Path == path {
 			s.mu.Lock()
-			s.ended[path] = e.At // the store is not asked again for each delivery
+			s.ended[path] = e.At // so that the store is asked once
 			s.mu.Unlock()
 			return e.At
 		}
@@ -109,7 +109,7 @@ func (s *Service) Deliver(ctx context.Context, d receiver.Delivery) error {
 	return err
 }
 
-// tooLarge records a gap for a delivery that is too large, which the server will give up. It
+// tooLarge records a gap for a delivery that is too large, which its server will not repeat. It
 // returns after the commit.
 func (s *Service) tooLarge(ctx context.Context, id event.SubID, webhookID trust.Text) error {
 	r := s.deps.Runner(id)

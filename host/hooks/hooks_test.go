@@ -21,14 +21,15 @@ import (
 	"eventdeck/host/hooks"
 	"eventdeck/host/receiver"
 	"eventdeck/host/redact"
+	"eventdeck/host/session"
 	"eventdeck/host/trust"
 	"eventdeck/store/storetest"
 )
 
 var noon = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 
-// world is what a service works with: a store with the subscription "a" at /hooks/a, and
-// a clock that is set.
+// world holds the dependencies of a service: a store with the subscription "a" at /hooks/a, and
+// a clock that a test sets.
 type world struct {
 	t      *testing.T
 	deps   hooks.Deps
@@ -56,32 +57,26 @@ func newWorld(t *testing.T) *world {
 		Runner:     func(event.SubID) *delivery.Runner { return nil },
 		Refused:    func(event.Refusal) { w.mu.Lock(); defer w.mu.Unlock(); w.refusals++ },
 		Accepted:   func(event.SubID) {},
-		KeepStates: func(context.Context) {},
+		KeepStates: func(context.Context) time.Duration { return 0 },
 		Note: func(_ context.Context, e event.AuditEntry) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			w.notes = append(w.notes, e.Action+": "+e.Detail.Raw())
 		},
 		Changed: func() {},
+		Backoff: func() delivery.Backoff { return &session.Backoff{} },
 	}
 	w.update(func(sub *event.Subscription) {
 		sub.Key = event.Key{Server: "pager", Type: trust.Untrusted("incident.created")}
 		sub.Hook = event.Hook{Path: "/hooks/a", Secret: event.NewSecret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")}
-	}, nil)
+	})
 	return w
 }
 
-// update changes the subscription, or removes it where its operator ended it.
-func (w *world) update(fn func(*event.Subscription), ended *event.Ended) {
+// update changes the subscription, or removes it if the operator ended it.
+func (w *world) update(fn func(*event.Subscription), ended ...event.Ended) {
 	w.t.Helper()
-	done := make(chan error, 1)
-	b := event.Batch{Sub: "a", Update: fn, Ended: ended, Remove: ended != nil && ended.Removed, Done: func(_ event.Outcome, err error) { done <- err }}
-	if err := w.deps.Store.Submit(w.t.Context(), b); err != nil {
-		w.t.Fatal(err)
-	}
-	if err := <-done; err != nil {
-		w.t.Fatal(err)
-	}
+	storetest.Commit(w.t, w.deps.Store, event.Batch{Sub: "a", Update: fn, Ended: ended, Remove: len(ended) > 0 && ended[0].Removed})
 }
 
 func (w *world) pass(d time.Duration) { w.mu.Lock(); w.now = w.now.Add(d); w.mu.Unlock() }
@@ -133,7 +128,7 @@ func (w *world) post(url, body string) int {
 }
 
 // A lease outlives a restart: the receiver takes the address of the last run again.
-func TestTheReceiverComesBackAtItsAddress(t *testing.T) {
+func TestReceiverKeepsItsAddressOverARestart(t *testing.T) {
 	w := newWorld(t)
 	s, stop := w.serve()
 	if got := s.Expected(); got != "http://127.0.0.1:…" || s.Listening() != "" {
@@ -159,7 +154,7 @@ func TestTheReceiverComesBackAtItsAddress(t *testing.T) {
 	}
 }
 
-func TestTheCallbackAddressIsThatOfTheOperator(t *testing.T) {
+func TestCallbackURLIsUsedForCallbacks(t *testing.T) {
 	w := newWorld(t)
 	w.deps.CallbackURL = "https://deck.example/in/"
 	s, _ := w.serve()
@@ -169,8 +164,8 @@ func TestTheCallbackAddressIsThatOfTheOperator(t *testing.T) {
 	}
 }
 
-// Any sender may be refused as often as it likes: the operator reads of it once in a while,
-// and counts stay right.
+// Any sender can cause any number of refusals: the audit log gets one of a kind once in a
+// while, and the counts stay correct.
 func TestRefusedDeliveriesAreNoted(t *testing.T) {
 	w := newWorld(t)
 	s, stop := w.serve()
@@ -187,7 +182,7 @@ func TestRefusedDeliveriesAreNoted(t *testing.T) {
 		t.Errorf("an unknown path is answered %d", status)
 	}
 	s.Altered("a", 2)
-	stop() // what waits is noted by then
+	stop() // stores everything that waits
 	reasons := map[string]int{}
 	for _, r := range w.deps.Store.Refusals() {
 		reasons[r.Reason]++
@@ -203,18 +198,18 @@ func TestRefusedDeliveriesAreNoted(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotRunningTakesNothing(t *testing.T) {
+func TestSubscriptionThatDoesNotRunTakesNoDelivery(t *testing.T) {
 	s, _ := newWorld(t).serve()
 	if err := s.Deliver(t.Context(), receiver.Delivery{Sub: "a", Body: []byte("{}")}); !errors.Is(err, receiver.ErrBusy) {
 		t.Errorf("error %v, want ErrBusy", err)
 	}
 }
 
-// The path of a subscription that its server ended answers "come again" for a day, that of
-// one that the operator removed says so for good.
-func TestPathsOfWhatEnded(t *testing.T) {
+// The path of a subscription that its server ended tells senders to retry for a day; the path
+// of one that the operator removed is gone for good.
+func TestPathsOfEndedSubscriptions(t *testing.T) {
 	w := newWorld(t)
-	w.update(func(sub *event.Subscription) { sub.State = event.StateEnded }, &event.Ended{Path: "/hooks/a", At: w.now})
+	w.update(func(sub *event.Subscription) { sub.State = event.StateEnded }, event.Ended{Path: "/hooks/a", At: w.now})
 	s, _ := w.serve()
 	state := func(want receiver.PathState) {
 		t.Helper()
@@ -225,11 +220,11 @@ func TestPathsOfWhatEnded(t *testing.T) {
 	state(receiver.PathEnded)
 	w.pass(24 * time.Hour)
 	state(receiver.PathUnknown)
-	w.update(nil, &event.Ended{Path: "/hooks/a", At: w.now, Removed: true})
+	w.update(nil, event.Ended{Path: "/hooks/a", At: w.now, Removed: true})
 	s, _ = w.serve()
 	state(receiver.PathRemoved)
 	s.AddPath("/hooks/b", "b")
-	s.RemovePaths("b")
+	s.Remove("b")
 	if _, got := s.Lookup("/hooks/b"); got != receiver.PathRemoved {
 		t.Errorf("a forgotten path: %v", got)
 	}
@@ -245,7 +240,7 @@ type keyServer struct {
 
 func newKeyServer(t *testing.T) *keyServer {
 	k := &keyServer{}
-	k.turn(1)
+	k.publish(1)
 	k.Server = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		k.asked.Add(1)
 		if k.down.Load() || r.URL.Path != receiver.WellKnownKeys {
@@ -259,8 +254,8 @@ func newKeyServer(t *testing.T) *keyServer {
 	return k
 }
 
-// turn publishes another key.
-func (k *keyServer) turn(seed byte) {
+// publish replaces the key.
+func (k *keyServer) publish(seed byte) {
 	private := ed25519.NewKeyFromSeed([]byte(strings.Repeat(string(rune('a'+seed)), ed25519.SeedSize)))
 	k.key.Store(private.Public().(ed25519.PublicKey))
 }
@@ -294,7 +289,7 @@ func TestKeysOfAServerArePinned(t *testing.T) {
 	}
 }
 
-func TestKeysThatCannotBeHad(t *testing.T) {
+func TestServerKeysThatCannotBeRead(t *testing.T) {
 	w, k := newWorld(t), newKeyServer(t)
 	k.down.Store(true)
 	w.server = event.Server{Name: "pager", URL: k.URL, RequireServerKey: true}

@@ -23,8 +23,8 @@ import (
 	"eventdeck/host/trust"
 )
 
-// ErrServerKeys: the operator demands that a server signs with keys of its own, and
-// they cannot be had.
+// ErrServerKeys: the operator demands that a server signs with keys of its own, and these
+// cannot be read.
 var ErrServerKeys = errors.New("the server's signing keys")
 
 // Times of the keys that servers publish.
@@ -38,10 +38,9 @@ const (
 // settingKeys begins the settings in which keys are kept; the server's name follows.
 const settingKeys = "host.serverkeys/"
 
-// serverKeys are the keys with which servers sign deliveries: read from the server's
-// own origin and nowhere else, pinned in the store, read again when a delivery is
-// signed by another one, and when they are a day old and a delivery comes or a
-// lease is refreshed.
+// serverKeys are the keys with which servers sign deliveries. They are read from the server's
+// own origin only, pinned in the store, and read again when a delivery is signed by another
+// key, or when they are a day old and a delivery comes or a lease is refreshed.
 type serverKeys struct {
 	deps  Deps
 	queue chan event.Server // bounded; when it is full the next delivery asks again
@@ -51,7 +50,7 @@ type serverKeys struct {
 	sets map[string]*keySet
 }
 
-// keySet is what one server published. It is not changed once it is there.
+// keySet holds the keys that one server published. It is immutable.
 type keySet struct {
 	Origin string              `json:"origin"`
 	At     time.Time           `json:"at"`
@@ -72,8 +71,8 @@ func newServerKeys(d Deps) *serverKeys {
 	}
 }
 
-// get returns the keys of a server as far as they are known, and whether they were read within
-// the last minute. It does not wait: keys that are old are asked for meanwhile.
+// get returns the known keys of a server, and whether they were read within the last minute. It
+// does not wait: old keys are requested in the background.
 func (k *serverKeys) get(spec event.Server) (keys []ed25519.PublicKey, fresh bool) {
 	from, err := keysAddress(spec)
 	if err != nil {
@@ -91,7 +90,7 @@ func (k *serverKeys) get(spec event.Server) (keys []ed25519.PublicKey, fresh boo
 	return set.Keys, age < keysPause
 }
 
-// request has the keys of a server asked for by run.
+// request has run read the keys of a server.
 func (k *serverKeys) request(spec event.Server) {
 	select {
 	case k.queue <- spec:
@@ -151,8 +150,8 @@ func (k *serverKeys) ensure(ctx context.Context, spec event.Server) error {
 	return nil
 }
 
-// read asks a server for its keys and pins them. Within a minute of a request it returns the
-// outcome of that one.
+// read reads and pins the keys of a server. Within a minute of a request it returns the outcome
+// of that request.
 func (k *serverKeys) read(ctx context.Context, spec event.Server) error {
 	select {
 	case k.turn <- struct{}{}:
@@ -220,11 +219,11 @@ func keysAddress(spec event.Server) (string, error) {
 		u.Scheme = "https"
 	case "http", "ws":
 		if !event.IsLoopback(u.Hostname()) {
-			return "", errors.New("keys are believed over https only")
+			return "", errors.New("keys are read over https only")
 		}
 		u.Scheme = "http"
 	default:
-		return "", fmt.Errorf("keys cannot be had over %s", u.Scheme)
+		return "", fmt.Errorf("keys cannot be read over %s", u.Scheme)
 	}
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: receiver.WellKnownKeys}).String(), nil
 }
@@ -264,15 +263,15 @@ func (k *serverKeys) fetch(ctx context.Context, spec event.Server, from string) 
 	return receiver.ParseKeys(set)
 }
 
-// keepKeys has the keys of a subscription's server read again when they are old, also while
-// nothing is delivered, so that a key that was withdrawn is not accepted for long.
+// keepKeys has old keys of a subscription's server read again, even while nothing is delivered,
+// so that a withdrawn key is not accepted for long.
 func (s *Service) keepKeys(id event.SubID) {
 	if spec, ok := s.serverOf(id); ok && spec.RequireServerKey {
 		s.keys.get(spec)
 	}
 }
 
-// unknownKey handles a delivery that was signed by a key that is not known.
+// unknownKey handles a delivery that was signed by an unknown key.
 func (s *Service) unknownKey(id event.SubID) {
 	if spec, ok := s.serverOf(id); ok {
 		s.keys.request(spec)

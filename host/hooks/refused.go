@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"eventdeck/host/event"
+	"eventdeck/host/internal/pause"
 	"eventdeck/host/receiver"
 	"eventdeck/host/trust"
 )
 
-// How many refused deliveries wait to be stored, and how often they are. Further ones are only
-// counted: any sender can have deliveries refused, and must not keep the store busy by that.
+// How many refused deliveries wait to be stored, and how often the store is asked. Further ones
+// are only counted: any sender can cause refusals, and must not keep the store busy.
 const (
 	refusalsWaiting = 1024
 	noteEvery       = 100 * time.Millisecond
@@ -24,7 +25,7 @@ func (s *Service) noteRefused(r event.Refusal) {
 	s.queueRefusal(r)
 }
 
-// queueRefusal has a refusal stored later, or only counted when too many wait.
+// queueRefusal queues a refusal for the store, or only counts it when the queue is full.
 func (s *Service) queueRefusal(r event.Refusal) {
 	select {
 	case s.refusals <- r:
@@ -34,7 +35,7 @@ func (s *Service) queueRefusal(r event.Refusal) {
 }
 
 // Altered notes n events that came by poll or push with the id of a stored event and other
-// data, as the receiver does for one that was delivered. It does not block.
+// data, as the receiver does for a delivered one. It does not block.
 func (s *Service) Altered(id event.SubID, n int) {
 	r := event.Refusal{At: s.deps.Now().UTC(), Sub: id, Reason: receiver.ReasonChanged}
 	if n > 1 {
@@ -52,7 +53,7 @@ func (s *Service) challenged(id event.SubID, serverID trust.Text) {
 	if r := s.deps.Runner(id); r != nil {
 		r.Challenged()
 		if !r.Status().State.Alive() {
-			s.deps.Accepted(id) // what was refused may have been the challenge of this subscribe
+			s.deps.Accepted(id) // the refused delivery may have been the challenge of this subscribe
 		}
 	}
 	e := event.Act(s.deps.Now(), event.ActorSecurity, "challenge answered", sub)
@@ -64,40 +65,41 @@ func (s *Service) challenged(id event.SubID, serverID trust.Text) {
 	}
 }
 
-// storeRefusals stores refused deliveries, the states of subscriptions that follow, and
-// answered challenges, until ctx ends, and then those that still wait. The end of ctx leaves
-// [FinishWithin] for that.
+// storeRefusals stores refused deliveries, the states of subscriptions that follow from them,
+// and answered challenges until the service's context ends, and then those that still wait, with
+// ctx.
 func (s *Service) storeRefusals(ctx context.Context) {
-	done := ctx.Done()
-	kept, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	defer cancel()
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(FinishWithin, cancel) })()
-	ctx = kept
+	due := time.NewTimer(0) // fires when a state changes without a delivery
+	due.Stop()
+	keepStates := func() {
+		due.Stop()
+		if next := s.deps.KeepStates(ctx); next > 0 {
+			due.Reset(next)
+		}
+	}
 	for {
 		select {
 		case r := <-s.refusals:
 			s.noteRefusals(ctx, r)
-			s.deps.KeepStates(ctx)
+			keepStates()
+			_ = pause.For(s.ctx, noteEvery) // the end of the service is seen below
 		case <-s.statesDue:
-			s.deps.KeepStates(ctx)
-			continue
+			keepStates()
+		case <-due.C:
+			keepStates()
+			s.deps.Changed()
 		case e := <-s.challenges:
 			s.deps.Note(ctx, e)
-			continue
-		case <-done:
+		case <-s.ctx.Done():
 			s.noteWaiting(ctx)
-			s.deps.KeepStates(ctx)
+			keepStates()
+			due.Stop()
 			return
 		}
-		pause := time.NewTimer(noteEvery)
-		select {
-		case <-pause.C:
-		case <-done:
-		}
-		pause.Stop()
 	}
 }
 
+// noteWaiting stores everything that is queued.
 func (s *Service) noteWaiting(ctx context.Context) {
 	for {
 		select {
@@ -130,12 +132,12 @@ func (s *Service) noteRefusals(ctx context.Context, r event.Refusal) {
 		log.Warn("refused deliveries could not be noted", "refused", len(list), "err", err)
 	}
 	if n := s.skipped.Swap(0); n > 0 {
-		s.skippedTold += n
+		s.unreported += n
 	}
-	if s.skippedTold > 0 {
+	if s.unreported > 0 {
 		if _, ok := s.damper.pass(auditKind{what: "left out"}, s.deps.Now()); ok {
-			log.Warn("more refused deliveries than could be noted", "left_out", s.skippedTold)
-			s.skippedTold = 0
+			log.Warn("more refused deliveries than could be noted", "left_out", s.unreported)
+			s.unreported = 0
 		}
 	}
 	for _, r := range list {
@@ -144,8 +146,8 @@ func (s *Service) noteRefusals(ctx context.Context, r event.Refusal) {
 	s.deps.Changed()
 }
 
-// auditRefusal notes a refused delivery in the audit log, but only one of many alike, and none
-// that was genuine and could not be stored, as during a pause.
+// auditRefusal notes a refused delivery in the audit log, but only one of several of a kind,
+// and none that was genuine and could not be stored, as during a pause.
 func (s *Service) auditRefusal(ctx context.Context, r event.Refusal) {
 	if r.Reason == receiver.ReasonNotStored {
 		return

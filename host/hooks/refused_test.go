@@ -8,7 +8,7 @@ import (
 )
 
 // A delivery that is repeated for hours is another number of seconds late each time.
-func TestRefusalsOfOneKindAreDampedTogether(t *testing.T) {
+func TestRefusalsOfOneKindShareOneAuditEntry(t *testing.T) {
 	var d auditDamper
 	now := time.Date(2026, 7, 28, 0, 0, 0, 0, time.UTC)
 	told := 0
@@ -20,6 +20,9 @@ func TestRefusalsOfOneKindAreDampedTogether(t *testing.T) {
 	}
 	if told != 1 || len(d.last) != 1 {
 		t.Errorf("%d were told, %d kinds are remembered", told, len(d.last))
+	}
+	if d.forget("s"); len(d.last) != 0 {
+		t.Errorf("%d kinds of a removed subscription are remembered", len(d.last))
 	}
 	if reasonKind(receiver.ReasonNotInFlight) != receiver.ReasonNotInFlight || reasonKind(receiver.ErrOldSecret.Error()) != receiver.ErrSignature.Error() {
 		t.Error("kinds are mixed up")

@@ -4,20 +4,18 @@
 package hooks
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
-	"net/url"
-	"strings"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"eventdeck/host/delivery"
 	"eventdeck/host/event"
+	"eventdeck/host/internal/pause"
 	"eventdeck/host/receiver"
 	"eventdeck/host/redact"
 )
@@ -26,12 +24,12 @@ import (
 // a restart.
 const settingReceiver = "receiver.address"
 
-// rememberEnded is how long deliveries to the path of an ended subscription are asked to come
-// again (contracts, receiver).
+// rememberEnded is how long deliveries to the path of an ended subscription are told to retry
+// (contracts, receiver).
 const rememberEnded = 24 * time.Hour
 
-// FinishWithin is how long the end of the host waits for deliveries and entries of the audit
-// log that have begun.
+// FinishWithin bounds how long the end of the host waits for deliveries under way and for
+// entries of the audit log.
 const FinishWithin = 5 * time.Second
 
 var errReceiverClosed = errors.New("the receiver is closed")
@@ -53,21 +51,24 @@ type Deps struct {
 	Now     func() time.Time
 	Log     *slog.Logger
 	Secrets *redact.Set // masks what servers say
+	// Backoff returns the pauses between attempts to start a receiver that stopped by itself.
+	Backoff func() delivery.Backoff
 
 	// Server returns the description of a configured server.
 	Server func(name string) (event.Server, error)
-	// Runner returns what runs a subscription; nil: nothing does.
+	// Runner returns the runner of a subscription; nil: it does not run.
 	Runner func(event.SubID) *delivery.Runner
 	// Refused is called with every refused request, Accepted for each delivery that was
 	// taken. They must not block.
 	Refused  func(event.Refusal)
 	Accepted func(event.SubID)
-	// KeepStates stores the state of subscriptions whose deliveries are refused, or taken
-	// again, since the last call.
-	KeepStates func(context.Context)
+	// KeepStates stores the state of subscriptions whose deliveries are refused, or accepted
+	// again, since the last call. It returns the time after which it must be called again;
+	// 0: after the next change only.
+	KeepStates func(context.Context) time.Duration
 	// Note stores an entry of the audit log.
 	Note func(context.Context, event.AuditEntry)
-	// Changed is called when there is something new to show. It must not block.
+	// Changed is called when the snapshot of the host changed. It must not block.
 	Changed func()
 }
 
@@ -77,12 +78,17 @@ type Service struct {
 	ctx  context.Context // ends with the host
 	deps Deps
 
-	starting sync.Mutex // serializes address, during which mu is not held
+	open        context.Context // ends when the service is closed
+	close       context.CancelFunc
+	starting    sync.Mutex // serializes start, during which mu is not held
+	supervising sync.WaitGroup
 
-	mu      sync.RWMutex
-	server  *receiver.Server
-	base    string // the address that paths are appended to
-	closed  bool
+	mu         sync.RWMutex
+	server     *receiver.Server // nil: none runs
+	base       string           // the address that paths are appended to
+	failure    error            // why no receiver runs although it was started
+	supervised bool
+
 	paths   map[string]event.SubID
 	pathsOf map[event.SubID][]string // the newest paths of a subscription, the present one last
 	removed map[string]bool          // paths of subscriptions that the operator removed
@@ -90,19 +96,22 @@ type Service struct {
 
 	keys *serverKeys
 
-	refusals    chan event.Refusal // bounded; a flood of bad requests is only counted
-	skipped     atomic.Uint64
-	skippedTold uint64                // of uncounted, not told yet; of keepRefusals' goroutine
-	challenges  chan event.AuditEntry // answered ones, bounded likewise
-	statesDue   chan struct{}         // holds a value when deliveries may be refused, or taken, from now on
-	damper      auditDamper
+	refusals   chan event.Refusal // bounded; a flood of bad requests is only counted
+	skipped    atomic.Uint64
+	unreported uint64                // of skipped, not logged yet; of storeRefusals
+	challenges chan event.AuditEntry // answered ones, bounded likewise
+	statesDue  chan struct{}         // one slot: a subscription may be refused, or accepted again, from now on
+	damper     auditDamper
 }
 
 // New returns a service that knows the paths of stored subscriptions and does not listen yet.
 // It works until ctx ends; [Service.Close] must be called before.
 func New(ctx context.Context, d Deps) *Service {
+	open, cancel := context.WithCancel(ctx)
 	s := &Service{
 		ctx:        ctx,
+		open:       open,
+		close:      cancel,
 		deps:       d,
 		paths:      map[string]event.SubID{},
 		pathsOf:    map[event.SubID][]string{},
@@ -119,22 +128,27 @@ func New(ctx context.Context, d Deps) *Service {
 		}
 	}
 	for _, sub := range d.Store.Subscriptions() {
-		for _, path := range []string{sub.Hook.OldPath, sub.Hook.Path} {
-			if path != "" {
-				s.addPath(path, sub.ID)
-			}
+		for _, path := range sub.Hook.Paths() {
+			s.addPath(path, sub.ID)
 		}
 	}
 	return s
 }
 
-// Run stores refusals and reads keys until the service's context ends, and then stores what
-// still waits.
+// Run stores refusals and reads keys until the service's context ends, and then stores the
+// refusals that still wait, within [FinishWithin].
 func (s *Service) Run() {
-	var reading sync.WaitGroup
-	reading.Go(func() { s.keys.run(s.ctx) })
-	s.storeRefusals(s.ctx)
-	reading.Wait()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(s.ctx))
+	var others sync.WaitGroup
+	others.Go(func() { s.keys.run(s.ctx) })
+	others.Go(func() {
+		<-s.ctx.Done()
+		_ = pause.For(ctx, FinishWithin) // or until all is stored
+		cancel()
+	})
+	s.storeRefusals(ctx)
+	cancel()
+	others.Wait()
 }
 
 // AddPath takes deliveries to a path for a subscription from now on.
@@ -145,8 +159,8 @@ func (s *Service) AddPath(path string, id event.SubID) {
 	delete(s.ended, path) // the subscription begins again
 }
 
-// maxPaths is how many paths of a subscription are known: the present one, the one before, and
-// some older ones, where deliveries are answered with 410. Those before are unknown paths.
+// maxPaths bounds the known paths of a subscription: the present one, the one before it, and
+// some older ones, where deliveries are answered with 410. All earlier ones are unknown.
 const maxPaths = 8
 
 // addPath maps a path to a subscription. The lock is held.
@@ -163,8 +177,16 @@ func (s *Service) addPath(path string, id event.SubID) {
 	s.pathsOf[id] = all
 }
 
-// RemovePaths takes no more deliveries to the paths of a subscription, which was removed.
-func (s *Service) RemovePaths(id event.SubID) {
+// Paths returns the known paths of a subscription, oldest first.
+func (s *Service) Paths(id event.SubID) []string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return slices.Clone(s.pathsOf[id])
+}
+
+// Remove takes no more deliveries for a subscription that was removed: its paths are gone.
+func (s *Service) Remove(id event.SubID) {
+	s.damper.forget(id)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, path := range s.pathsOf[id] {
@@ -181,21 +203,11 @@ func (s *Service) RemovePaths(id event.SubID) {
 func (s *Service) Callback(path string, id event.SubID) (string, error) {
 	s.AddPath(path, id)
 	s.keepKeys(id)
-	base, err := s.address()
+	_, base, err := s.start()
 	if err != nil {
 		return "", err
 	}
 	return base + path, nil
-}
-
-// Listening returns the address that takes deliveries, "" while none is needed.
-func (s *Service) Listening() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.server == nil {
-		return ""
-	}
-	return s.server.Addr()
 }
 
 // Ready makes sure that deliveries of a server can be taken: that the receiver listens, and
@@ -211,138 +223,4 @@ func (s *Service) Ready(ctx context.Context, server string) error {
 		return err
 	}
 	return s.keys.ensure(ctx, spec)
-}
-
-// Start starts the receiver if it does not run yet.
-func (s *Service) Start() error {
-	_, err := s.address()
-	return err
-}
-
-// address starts the receiver if it does not run yet, and returns the address that paths are
-// appended to.
-func (s *Service) address() (string, error) {
-	s.starting.Lock()
-	defer s.starting.Unlock()
-	s.mu.Lock()
-	server, base, closed := s.server, s.base, s.closed
-	s.mu.Unlock()
-	if closed {
-		return "", errReceiverClosed
-	}
-	if server != nil {
-		return base, nil
-	}
-	server, err := s.serve()
-	if err != nil {
-		return "", fmt.Errorf("webhook receiver: %w", err)
-	}
-	base = s.baseOf(server.Addr())
-	s.mu.Lock()
-	closed = s.closed
-	if !closed {
-		s.server, s.base = server, base
-	}
-	s.mu.Unlock()
-	if closed {
-		return "", errors.Join(errReceiverClosed, shutdown(server))
-	}
-	return base, nil
-}
-
-// Expected returns the address that paths will most likely be appended to, without starting
-// the receiver. It is for showing: the port may be "…".
-func (s *Service) Expected() string {
-	s.mu.Lock()
-	base := s.base
-	s.mu.Unlock()
-	if base != "" {
-		return base
-	}
-	address := s.deps.ListenAddr
-	if saved, err := s.deps.Store.Setting(settingReceiver); address == "" && err == nil {
-		address = saved
-	}
-	return s.baseOf(cmp.Or(address, "127.0.0.1:…"))
-}
-
-// serve starts a receiver.
-func (s *Service) serve() (*receiver.Server, error) {
-	o := s.deps
-	ro := receiver.Options{
-		Book: s, Sink: s, Refused: s.noteRefused, Challenged: s.challenged,
-		UnknownKey: s.unknownKey, TooLarge: s.tooLarge,
-		AllowPlain: o.PlainHTTP,
-		Bind:       o.Listen,
-		Limits: receiver.Limits{
-			Connections: o.Connections,
-			Bad:         receiver.Rate{PerSecond: float64(o.BadRate), Burst: 10 * o.BadRate}, // ten seconds of them at once
-		},
-		Now: o.Now, Log: o.Log,
-	}
-	if u, err := url.Parse(o.CallbackURL); err == nil && u.Hostname() != "" {
-		ro.Hosts, ro.Prefix = []string{u.Hostname()}, strings.TrimSuffix(u.EscapedPath(), "/")
-	}
-	if !o.PlainHTTP {
-		ca, err := receiver.OpenCA(o.CADir, o.Now)
-		if err != nil {
-			return nil, err
-		}
-		ro.Certificate = ca.GetCertificate
-	}
-	server, err := receiver.New(ro)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.listen(server); err != nil {
-		return nil, errors.Join(err, shutdown(server))
-	}
-	return server, server.Start(context.WithoutCancel(s.ctx))
-}
-
-// baseOf returns the address at which senders reach a receiver that listens on address.
-func (s *Service) baseOf(address string) string {
-	switch {
-	case s.deps.CallbackURL != "":
-		return strings.TrimSuffix(s.deps.CallbackURL, "/")
-	case s.deps.PlainHTTP:
-		return "http://" + address
-	}
-	return "https://" + address
-}
-
-// listen listens on the configured address, else on that of the last run, else on a free port.
-func (s *Service) listen(server *receiver.Server) error {
-	o := s.deps
-	if o.ListenAddr != "" {
-		return server.Listen(o.ListenAddr)
-	}
-	if saved, err := o.Store.Setting(settingReceiver); err == nil && saved != "" {
-		if err = server.Listen(saved); err == nil {
-			return nil
-		}
-		o.Log.Warn("the receiver's address of the last run is taken; callbacks get a new one", "address", saved, "err", err)
-	}
-	if err := server.Listen("127.0.0.1:0"); err != nil {
-		return err
-	}
-	return o.Store.SetSetting(s.ctx, settingReceiver, server.Addr())
-}
-
-// Close takes no new delivery, and waits at most [FinishWithin] for those that have begun.
-func (s *Service) Close() error {
-	s.mu.Lock()
-	server := s.server
-	s.closed = true
-	s.mu.Unlock()
-	if server == nil {
-		return nil
-	}
-	return shutdown(server)
-}
-
-func shutdown(server *receiver.Server) error {
-	ctx, cancel := context.WithTimeout(context.Background(), FinishWithin)
-	defer cancel()
-	return server.Shutdown(ctx)
 }

@@ -20,9 +20,9 @@ func (s *oneSub) Subscription(event.SubID) (event.Subscription, error) { return 
 func (s *oneSub) Subscriptions() []event.Subscription                  { return []event.Subscription{s.sub} }
 func (s *oneSub) EndedHooks() []event.Ended                            { return nil }
 
-// A server that delivers to a path that was left is told that it is gone. The paths of a
-// subscription that makes many do not pile up.
-func TestPathsThatWereLeft(t *testing.T) {
+// A server that delivers to a former path is told that it is gone. The paths of a subscription
+// that makes many do not accumulate.
+func TestFormerPathsAreGone(t *testing.T) {
 	now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
 	store := &oneSub{sub: event.Subscription{ID: "a", Hook: event.Hook{Path: "/hooks/0"}}}
 	s := New(t.Context(), Deps{
@@ -42,7 +42,7 @@ func TestPathsThatWereLeft(t *testing.T) {
 		s.AddPath(h.Path, "a")
 	}
 	want("/hooks/3", receiver.PathKnown)
-	want("/hooks/2", receiver.PathKnown) // what is under way on it
+	want("/hooks/2", receiver.PathKnown) // for deliveries under way
 	want("/hooks/1", receiver.PathRemoved)
 	want("/hooks/0", receiver.PathRemoved)
 	now = now.Add(6 * time.Minute)
@@ -54,7 +54,7 @@ func TestPathsThatWereLeft(t *testing.T) {
 	if len(s.paths) > maxPaths || len(s.pathsOf["a"]) > maxPaths {
 		t.Errorf("%d paths are known", len(s.paths))
 	}
-	s.RemovePaths("a")
+	s.Remove("a")
 	want("/hooks/999", receiver.PathRemoved)
 	if len(s.paths) != 0 || len(s.pathsOf) != 0 {
 		t.Errorf("%d paths of a removed subscription are known", len(s.paths))

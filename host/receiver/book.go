@@ -21,7 +21,7 @@ import (
 // PathState says what the [Book] knows of a path.
 type PathState int
 
-// What may be known of a path.
+// The states of a path.
 const (
 	PathUnknown PathState = iota // never given out, or forgotten: 404
 	PathKnown                    // a subscription takes deliveries here
@@ -44,7 +44,7 @@ type Entry struct {
 	Keys        []ed25519.PublicKey
 	KeysFresh   bool
 	// Awaited: the server makes the secret, and the answer that holds it has not
-	// been stored yet. Deliveries are told to come again at once.
+	// been stored yet. Senders are told to retry at once.
 	Awaited bool
 	// Foreign: bodies are no envelopes of MCP Events; each is an event.
 	Foreign bool
@@ -98,19 +98,18 @@ var (
 	// answer is 400.
 	ErrRejected = errors.New("payload rejected")
 	// ErrChanged: an event with this id is stored with other data, which are kept. The
-	// answer is a success, and the operator is told.
+	// answer is a success, and the refusal is reported to the operator.
 	ErrChanged = errors.New("known id with other data")
-	// ErrBusy: nothing was committed; the sender should come again. The answer
-	// is 503 with Retry-After, as for every error that is none of these.
+	// ErrBusy: nothing was committed; the sender should retry. The answer is 503 with
+	// Retry-After, as for every error that is none of these.
 	ErrBusy = errors.New("busy")
 )
 
 // Sink commits deliveries.
 type Sink interface {
-	// Deliver returns nil only after the commit: the sender is then told that
-	// the delivery need not come again. A duplicate is nil too. A delivery of
-	// [TypeMalformed] is committed as rejected; nil means the same as
-	// [ErrRejected] then. It is called by many goroutines at once, and must
+	// Deliver returns nil only after the commit: the delivery is acknowledged then. A
+	// duplicate is nil too. A delivery of [TypeMalformed] is committed as rejected, and nil
+	// means the same as [ErrRejected]. It is called by many goroutines at once, and must
 	// return when ctx ends.
 	//
 	// Errors: [ErrRejected], [ErrChanged], [ErrBusy], [event.ErrFull], the cause of ctx; any

@@ -18,8 +18,7 @@ import (
 	"time"
 )
 
-// Lifetimes. What is left of a certificate when it is renewed is long enough
-// for a leaf never to outlive its authority.
+// Lifetimes. An authority is renewed so early that no leaf outlives it.
 const (
 	caLife     = 365 * 24 * time.Hour
 	caRenew    = 120 * 24 * time.Hour
@@ -32,13 +31,12 @@ const (
 // cannot be used.
 var ErrCA = errors.New("local certificate authority")
 
-// CA is the local certificate authority. It vouches for localhost, 127.0.0.1
-// and ::1 only, which its certificate says too (name constraints), and it is
-// never put into a trust store by this program.
+// CA is the local certificate authority. It certifies localhost, 127.0.0.1 and ::1 only, by the
+// name constraints of its certificate too. This program never adds it to a trust store.
 //
 // Its key stays when its certificate is renewed: a server that trusts the old certificate
-// takes what is signed later, until that one ends; and processes that renew at
-// the same moment cannot disagree.
+// accepts later leaves until that certificate expires, and processes that renew at the same
+// time cannot disagree.
 type CA struct {
 	dir string
 	now func() time.Time
@@ -87,7 +85,7 @@ func (ca *CA) CertPath() string { return certPath(ca.dir) }
 // GetCertificate returns a certificate for the receiver, renewed when needed.
 // It fits [tls.Config] and [Options].
 //
-// Errors: [ErrCA], when it cannot be renewed and the present one has ended.
+// Errors: [ErrCA], when it cannot be renewed and the present one has expired.
 func (ca *CA) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	ca.mu.Lock()
 	defer ca.mu.Unlock()
@@ -133,8 +131,8 @@ func (ca *CA) renew() error {
 	return nil
 }
 
-// loadCert returns the authority's certificate. One that is missing, damaged,
-// of another key or near its end is made again from the key.
+// loadCert returns the authority's certificate. It makes it anew from the key if it is missing,
+// damaged, of another key, or near its expiry.
 func (ca *CA) loadCert() (*x509.Certificate, error) {
 	raw, err := os.ReadFile(ca.CertPath())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

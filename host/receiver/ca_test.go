@@ -132,8 +132,8 @@ func TestCARenews(t *testing.T) {
 	if second == first {
 		t.Error("the leaf was not renewed")
 	}
-	// Past the authority's renewal, and before the old certificate ends: both
-	// certificates vouch for the leaf.
+	// After the authority's renewal and before the old certificate expires, both certificates are valid
+	// for the leaf.
 	c.t = vectorTime.Add(caLife - 24*time.Hour)
 	third := leafOf(t, ca)
 	for name, pool := range map[string]*x509.CertPool{"old": oldPool, "new": poolOf(t, ca)} {
@@ -145,7 +145,8 @@ func TestCARenews(t *testing.T) {
 	if err := verify(leafOf(t, ca), poolOf(t, ca), "localhost", c.t); err != nil {
 		t.Errorf("after years: %v", err)
 	}
-	// A clock that goes back makes both again, instead of serving what has not begun.
+	// After the clock was set back both are made anew, instead of serving certificates that are not valid
+	// yet.
 	c.t = vectorTime
 	if err := verify(leafOf(t, openCA(t, dir, c)), poolOf(t, ca), "localhost", c.t); err != nil {
 		t.Errorf("clock set back: %v", err)

@@ -54,7 +54,7 @@ func caDir(goos string, env func(string) string, home func() (string, error)) (s
 	return filepath.Join(state, "eventdeck", "ca"), nil
 }
 
-// secureDir makes dir, or takes away what others may do there.
+// secureDir makes dir, or removes the rights of others on it.
 func secureDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -84,8 +84,8 @@ func readPrivate(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// tighten takes away the rights that mode does not grant. Windows keeps rights
-// elsewhere: a user's state directory is private there.
+// tighten removes the rights that mode does not grant. It does nothing on Windows, where a
+// user's state directory is private.
 func tighten(path string, info fs.FileInfo, mode fs.FileMode) error {
 	if runtime.GOOS == "windows" || info.Mode().Perm()&^mode == 0 {
 		return nil
@@ -93,8 +93,8 @@ func tighten(path string, info fs.FileInfo, mode fs.FileMode) error {
 	return os.Chmod(path, mode)
 }
 
-// writeAtomic writes a file beside path and puts it in place as a whole, by
-// place: os.Rename, or os.Link to keep a file that is there already.
+// writeAtomic writes a file beside path and moves it there with place: os.Rename, or os.Link to
+// keep an existing file.
 func writeAtomic(path string, data []byte, place func(from, to string) error) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
 	if err != nil {

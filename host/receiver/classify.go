@@ -9,10 +9,10 @@ import (
 	"eventdeck/host/trust/strict"
 )
 
-// typeVerification is answered here and never reaches a [Sink].
+// typeVerification is answered by the receiver and never reaches a [Sink].
 const typeVerification Type = "verification"
 
-// content is what a strict parse makes of a body.
+// content is the result of parsing a body.
 type content struct {
 	kind      Type
 	control   trust.Text

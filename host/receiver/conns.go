@@ -27,8 +27,8 @@ func peerOf(r *http.Request) *peer {
 	return &peer{source: sourceOf(r.RemoteAddr)}
 }
 
-// sourceOf returns what senders are counted by: the address, and for IPv6 the /64 network, in
-// which one machine may have any number of addresses. The zero address: unreadable.
+// sourceOf returns the source by which senders are counted: the address, or for IPv6 its /64
+// network, in which one machine may have any number of addresses. Zero: unreadable.
 func sourceOf(address string) netip.Addr {
 	ap, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -46,8 +46,8 @@ func sourceOf(address string) netip.Addr {
 }
 
 // idleGrace is how long a new connection without a request is kept when others wait for its
-// place. A sender needs the time for its handshake. With 64 connections a flood must open more
-// than 640 a second to shorten it.
+// place, so that a sender can complete its handshake. With 64 connections a flood must open
+// more than 640 a second to prevent that.
 const idleGrace = 100 * time.Millisecond
 
 // roomPause is the pause between two attempts to make room for a connection that waits.
@@ -55,8 +55,7 @@ const roomPause = idleGrace / 4
 
 // conns tracks the open connections. An orderly shutdown closes those on which no request has
 // begun: senders keep such connections ready, and net/http would wait seconds for each. A
-// connection that waits for a place gets that of one which is idle and brought no genuine
-// delivery.
+// waiting connection takes the place of one that is idle and has brought no genuine delivery.
 type conns struct {
 	mu         sync.Mutex
 	all        map[net.Conn]*connection
@@ -107,7 +106,7 @@ func (k *conns) stateChanged(c net.Conn, state http.ConnState) {
 	}
 }
 
-// canYield reports whether the connection may be closed for another one.
+// canYield reports whether the connection may be closed in favour of another one.
 func (c *connection) canYield(now time.Time) bool {
 	switch c.state {
 	case http.StateIdle:
@@ -118,9 +117,9 @@ func (c *connection) canYield(now time.Time) bool {
 	return false
 }
 
-// makeRoom closes a connection that can yield, or has the next one closed that can. It takes
-// the oldest of the source that has most of them, so that a source that floods the receiver
-// loses its own.
+// makeRoom closes a connection that can yield, or the next one that becomes able to. It chooses
+// the oldest of the source with the most, so that a source that floods the receiver loses its
+// own.
 func (k *conns) makeRoom() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -170,8 +169,8 @@ func closeRaw(c net.Conn) {
 	c.Close()
 }
 
-// limitedListener is a listener that bounds the connections that are open at once, and closes
-// idle ones for those that wait.
+// limitedListener bounds the connections that are open at once, and closes idle ones in favour
+// of waiting ones.
 type limitedListener struct {
 	net.Listener
 	conns *conns

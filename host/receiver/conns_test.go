@@ -53,8 +53,8 @@ func (p *pipes) Close() error { p.once.Do(func() { close(p.closed) }); return ni
 
 func (p *pipes) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1} }
 
-// wantShutdown ends the server at once; net/http alone waits five seconds for a connection on
-// which no request has begun.
+// wantShutdown checks that the server ends at once; net/http alone waits five seconds for a connection
+// on which no request has begun.
 func (r *rig) wantShutdown() {
 	r.t.Helper()
 	began := time.Now()
@@ -79,7 +79,7 @@ func TestShutdownDoesNotWaitForUnusedConnections(t *testing.T) {
 	})
 }
 
-func TestEndWhileAConnectionWaits(t *testing.T) {
+func TestShutdownWhileAConnectionWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, p := newPipedRig(t, func(o *Options) { o.Limits.Connections = 1 })
 		if got := r.do(r.request("/hooks/known", "evt_1", eventBody, vectorSecret)); got.status != 204 {
@@ -91,7 +91,7 @@ func TestEndWhileAConnectionWaits(t *testing.T) {
 	})
 }
 
-// Whoever opens connections and asks nothing on them keeps no sender out.
+// Connections without a request do not keep senders out.
 func TestIdleConnectionsKeepNoNewSenderOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, p := newPipedRig(t, nil)
@@ -146,7 +146,7 @@ func TestTheSourceWithMostIdleConnectionsYields(t *testing.T) {
 	}
 }
 
-// addressed is a connection that says where it comes from.
+// addressed is a connection with a given remote address.
 type addressed struct {
 	net.Conn
 	address string

@@ -44,7 +44,7 @@ const (
 	ReasonChanged     = "an id that is known, with other data: the first are kept" // answered as success
 )
 
-// Seconds after which a sender should come again.
+// Seconds after which a sender should retry.
 const (
 	retrySoon  = 1
 	retryLater = 60
@@ -60,7 +60,7 @@ type refusal struct {
 // Error implements error.
 func (r *refusal) Error() string { return r.reason }
 
-// blamesSender reports whether the refusal says something against the sender.
+// blamesSender reports whether the sender is at fault.
 func (r *refusal) blamesSender() bool {
 	return r.status < 500 && r.status != http.StatusGone && r.status != http.StatusTooManyRequests
 }
@@ -74,7 +74,7 @@ type handler struct {
 	base context.Context
 }
 
-// visit is what is known of a request so far, for the record of a refusal.
+// visit is what is known of a request so far, for the report of a refusal.
 type visit struct {
 	sub    event.SubID
 	path   string // if it is known
@@ -111,7 +111,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.o.Log.Debug("delivery taken", "sub", string(v.sub), "status", status, "bytes", v.bytes)
 }
 
-// takeRecovering turns a panic into a refusal. The value of the panic may hold text
+// takeRecovering is take with a panic turned into a refusal. The panic's value may hold text
 // from the delivery, so only its type is logged.
 func (h *handler) takeRecovering(w http.ResponseWriter, r *http.Request, v *visit) (challenge trust.Text, err error) {
 	defer func() {
@@ -251,9 +251,9 @@ func plainJSON(header http.Header) bool {
 // errTooLarge is the answer to a body that is too large.
 var errTooLarge error = &refusal{http.StatusRequestEntityTooLarge, ReasonTooLarge, 0}
 
-// refuseTooLarge returns the refusal of a delivery that is too large, after the gap was stored,
-// as the sender will drop the delivery. The delivery is not verified: that its sender knows
-// the path is enough.
+// refuseTooLarge stores the gap of a delivery that is too large, as its sender will drop it, and
+// returns the refusal. The delivery is not verified: its sender knows the path, and that is
+// enough.
 func (h *handler) refuseTooLarge(v *visit, id trust.Text) error {
 	ctx, cancel := context.WithTimeout(h.base, h.o.Limits.Deliver)
 	defer cancel()
@@ -305,8 +305,8 @@ func unverified(err error) *refusal {
 	return &refusal{http.StatusUnauthorized, err.Error(), 0}
 }
 
-// deliver hands a verified delivery to the Sink and waits for the commit, also when the sender
-// has gone away. Every error is a *refusal.
+// deliver hands a verified delivery to the Sink and waits for the commit, even if the sender
+// has gone. Every error is a *refusal.
 func (h *handler) deliver(w http.ResponseWriter, v *visit, d Delivery) error {
 	ctx, cancel := context.WithTimeout(h.base, h.o.Limits.Deliver)
 	defer cancel()

@@ -81,7 +81,7 @@ func (s *fakeSink) deliveries() []Delivery {
 	return append([]Delivery(nil), s.taken...)
 }
 
-// rig is a running server with what stands around it.
+// rig is a running server with its book and sink.
 type rig struct {
 	t      *testing.T
 	server *Server

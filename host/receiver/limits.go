@@ -21,22 +21,22 @@ const (
 	maxSignatures        = 16
 	maxChallenge         = 1024 // characters
 
-	// maxDrained is the longest body of a refused request that is read away, so
+	// maxDrained is the longest body of a refused request that is read and discarded, so
 	// that its connection can stay; a new one would cost both sides more.
 	maxDrained = 16 << 10
 
-	// maxBuckets is how many sources are counted apart; further ones share a bucket.
+	// maxBuckets is how many sources have a bucket of their own; further ones share one.
 	maxBuckets = 4096
 )
 
 // Limits are the bounds that an operator may change. A member that is zero takes
 // its default.
 type Limits struct {
-	// Connections are open at once; further ones wait. When there is no room, a
-	// connection that is idle and has not brought a genuine delivery is closed for
-	// one that waits. Default 64.
+	// Connections is how many connections are open at once; further ones wait. When there
+	// is no room, a connection that is idle and has not brought a genuine delivery is closed
+	// for a waiting one. Default 64.
 	Connections int
-	// InFlight are deliveries that are verified or committed at once; further ones
+	// InFlight is how many deliveries are verified or committed at once; further ones
 	// get 503. Default 512.
 	InFlight int
 	// Bad is how many refused requests are answered in full, for each source and, at a
@@ -44,7 +44,7 @@ type Limits struct {
 	// do not count, nor does anything on a connection whose last delivery was genuine.
 	// Default 100 a second, 1,000 at once.
 	Bad Rate
-	// Deliver is how long a commit may take, then the answer is 503. Default 10 s.
+	// Deliver is how long a commit may take before the answer is 503. Default 10 s.
 	Deliver time.Duration
 }
 

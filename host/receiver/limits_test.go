@@ -170,9 +170,9 @@ func TestBadRequestsAreBounded(t *testing.T) {
 	}
 }
 
-// A connection that has brought a genuine delivery goes on when others from the
-// same address, perhaps of the same tunnel, flood the receiver.
-func TestGenuineConnectionIsNotHeldUp(t *testing.T) {
+// A connection that has brought a genuine delivery works on while others from the same address, such as
+// one tunnel, flood the receiver.
+func TestGenuineConnectionIsNotRateLimited(t *testing.T) {
 	r := newRig(t, testBook(), true, func(o *Options) { o.Limits.Bad = Rate{PerSecond: 0.001, Burst: 3} })
 	if got := r.do(r.request("/hooks/known", "evt_1", eventBody, vectorSecret)); got.status != 204 {
 		t.Fatal(got.status)
@@ -320,7 +320,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 	}
 }
 
-// The page that operators read says what the program does.
+// The page for operators matches the program.
 func TestLimitsPage(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "limits.md"))
 	if err != nil {

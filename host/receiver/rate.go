@@ -12,7 +12,8 @@ type Rate struct {
 	Burst     int
 }
 
-// origin is what bad requests are counted by: their source, and the path if it is known.
+// origin is the key by which bad requests are counted: their source, and the path if it is
+// known.
 type origin struct {
 	source netip.Addr
 	path   string
@@ -38,7 +39,7 @@ func newLimiter(rate Rate, most int) *limiter {
 	return &limiter{rate: rate, max: most, buckets: map[origin]*bucket{}}
 }
 
-// wait returns how long the requests of an origin are refused from now on; 0: they are not.
+// wait returns how long requests of an origin will be refused; 0: they are not.
 func (l *limiter) wait(o origin, now time.Time) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()

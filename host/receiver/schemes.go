@@ -11,7 +11,7 @@ import (
 	"eventdeck/host/trust"
 )
 
-// credentials are what the headers of a delivery offer to prove it, under any scheme.
+// credentials are the proofs in the headers of a delivery, for any scheme.
 type credentials struct {
 	Headers
 	signed  bool     // the headers are those of Standard Webhooks

@@ -11,8 +11,7 @@ import (
 	"eventdeck/host/event"
 )
 
-// signedWith returns the signature that a sender makes that takes the text of a
-// secret as the key.
+// signedWith returns the signature of a sender that uses the text of a secret as the key.
 func signedWith(text, id string, at time.Time, body string) string {
 	return "v1," + base64.StdEncoding.EncodeToString(mac([]byte(text), id, strconv.FormatInt(at.Unix(), 10), []byte(body)))
 }
@@ -79,7 +78,7 @@ func TestSchemesOfServersThatMakeTheSecret(t *testing.T) {
 	}
 }
 
-func TestASignedRawDeliveryMustBeOnTime(t *testing.T) {
+func TestSignedRawDeliveryMustBeOnTime(t *testing.T) {
 	entry := Entry{Sub: "s", Foreign: true, Scheme: event.SchemeRaw, Current: event.NewSecret("hunter2hunter2")}
 	r := newRig(t, fakeBook{"/hooks/a": {entry, PathKnown}}, false, nil)
 	old := vectorTime.Add(-time.Hour)

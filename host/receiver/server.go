@@ -50,9 +50,8 @@ type Options struct {
 	// Bind opens the listener; default net.Listen.
 	Bind func(network, address string) (net.Listener, error)
 
-	// Prefix is the path that senders see before the paths of the Book, when a proxy
-	// takes it away: the path of the callback URL. It stands in the document at
-	// [WellKnown].
+	// Prefix is the path of the callback URL, which a proxy removes before the paths of the
+	// Book. The document at [WellKnown] contains it.
 	Prefix string
 
 	// UnknownKey is called for a subscription whose server signed with a key that is
@@ -61,8 +60,7 @@ type Options struct {
 
 	// TooLarge is called for a delivery to a known path whose body is longer than
 	// [MaxBody], with the id that its sender gave it (may be empty), before it is refused
-	// for good. After an error the sender is asked to come again. It must return when ctx
-	// ends.
+	// for good. After an error the sender is told to retry. It must return when ctx ends.
 	TooLarge func(ctx context.Context, sub event.SubID, webhookID trust.Text) error
 
 	Limits Limits
@@ -169,8 +167,8 @@ func (s *Server) Addr() string {
 	return s.listener.Addr().String()
 }
 
-// Start begins to answer. When ctx ends the server closes at once; for an
-// orderly end call [Server.Shutdown].
+// Start begins to answer. When ctx ends, the server closes at once; for an orderly end call
+// [Server.Shutdown].
 //
 // Errors: [ErrOptions], when nothing listens.
 func (s *Server) Start(ctx context.Context) error {
@@ -205,8 +203,8 @@ func (s *Server) Wait() error {
 	return s.serveErr
 }
 
-// Shutdown takes no new delivery and finishes those begun. When ctx ends first,
-// it gives them up, unacknowledged, and returns the cause.
+// Shutdown takes no new delivery and finishes those under way. When ctx ends first, it gives
+// them up unacknowledged and returns the cause.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.handler.gate.close()
 	if s.stopping == nil {

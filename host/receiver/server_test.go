@@ -16,7 +16,7 @@ import (
 	"eventdeck/host/trust/strict"
 )
 
-// testBook has one path for each thing that may be known of it.
+// testBook has one path for each state of a path.
 func testBook() fakeBook {
 	return fakeBook{
 		"/hooks/known":   {Entry{Sub: "known", Current: vectorSecret}, PathKnown},
@@ -142,7 +142,7 @@ func TestChallenge(t *testing.T) {
 	}
 }
 
-func TestOtherDataUnderAKnownIDAreTold(t *testing.T) {
+func TestChangedDataUnderAKnownIDAreReported(t *testing.T) {
 	r := newRig(t, testBook(), true, nil)
 	r.sink.before = func(context.Context, Delivery) error { return ErrChanged }
 	got := r.do(r.request("/hooks/known", "evt_1", eventBody, vectorSecret))
@@ -189,7 +189,7 @@ func TestSinkErrors(t *testing.T) {
 	})
 }
 
-// endless is a body that counts what was read of it.
+// endless is a body that counts the bytes read from it.
 type endless struct{ read int64 }
 
 func (e *endless) Read(p []byte) (int, error) {
@@ -242,7 +242,7 @@ func TestBodyThatBreaksOff(t *testing.T) {
 	}
 }
 
-// errDeadline is the error that the network gives after a deadline.
+// errDeadline is the network's error after a deadline.
 func errDeadline() error {
 	a, b := net.Pipe()
 	defer a.Close()
@@ -276,7 +276,7 @@ func TestTooManyInFlight(t *testing.T) {
 	}
 }
 
-func TestShutdownFinishesWhatBegan(t *testing.T) {
+func TestShutdownFinishesDeliveriesUnderWay(t *testing.T) {
 	for _, tlsOn := range []bool{true, false} {
 		entered, release := make(chan struct{}), make(chan struct{})
 		r := newRig(t, testBook(), tlsOn, nil)
@@ -381,7 +381,7 @@ func TestContextEndsServer(t *testing.T) {
 	}
 }
 
-func TestWaitTellsFailure(t *testing.T) {
+func TestWaitReturnsWhyItStopped(t *testing.T) {
 	s, err := New(Options{Book: testBook(), Sink: &fakeSink{}, AllowPlain: true})
 	if err != nil {
 		t.Fatal(err)

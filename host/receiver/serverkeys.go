@@ -21,7 +21,7 @@ const (
 	MaxKeys   = 16       // of them
 )
 
-// ErrKeys: a key set cannot be used.
+// ErrKeys: a key set is unusable.
 var ErrKeys = errors.New("signing keys")
 
 // errUnknownKey: the signature by the secret is right, and the server's key is not among those
@@ -29,8 +29,7 @@ var ErrKeys = errors.New("signing keys")
 var errUnknownKey = errors.New("signed by a key of the server that is not known")
 
 // ParseKeys returns the ed25519 keys of a JSON Web Key Set (RFC 8037: kty OKP, crv
-// Ed25519). Keys of other kinds, and those for another use than signing, are passed
-// over.
+// Ed25519). Keys of other kinds, and those for another use than signing, are skipped.
 //
 // Errors: [ErrKeys], also when there is none.
 func ParseKeys(set []byte) ([]ed25519.PublicKey, error) {
@@ -68,7 +67,7 @@ func ParseKeys(set []byte) ([]ed25519.PublicKey, error) {
 	return keys, nil
 }
 
-// parseKey returns nil for a key of another kind.
+// parseKey returns an Ed25519 signing key; nil: the key is of another kind.
 func parseKey(raw []byte) (ed25519.PublicKey, error) {
 	members, err := strict.ParseObject(raw, strict.Limits{Bytes: MaxKeySet})
 	if err != nil {
@@ -92,8 +91,8 @@ func parseKey(raw []byte) (ed25519.PublicKey, error) {
 	return key, nil
 }
 
-// verifyKey checks the signature by a key of the server, besides that by the secret. The secret
-// does not show which server sent a delivery, and the key not to which subscription.
+// verifyKey checks the signature by a key of the server, beside the one by the secret. The
+// secret does not prove the server, and the key does not prove the subscription.
 //
 // Errors: [ErrServerKey], errUnknownKey.
 func (p credentials) verifyKey(body []byte, e Entry) error {

@@ -20,7 +20,7 @@ func serverKey() ed25519.PrivateKey {
 
 const serverKeyX = "A6EHv_POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg"
 
-func TestSignatureWithAKeyOfTheServer(t *testing.T) {
+func TestSignatureByAServerKey(t *testing.T) {
 	if got := SignWithKey(serverKey(), vectorID, vectorTime.Unix(), []byte(vectorBody)); got != ownV1a {
 		t.Errorf("signature %s, want %s", got, ownV1a)
 	}

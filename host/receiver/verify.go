@@ -49,7 +49,7 @@ var (
 	ErrNoSecret = errors.New("no usable secret for the subscription")
 )
 
-// ClockError tells that a signature is right and its time is not.
+// ClockError: the signature is right, but its time is out of bounds.
 type ClockError struct {
 	// Off is the sender's time minus the host's: negative when the sender is behind,
 	// or the delivery is old.
@@ -239,7 +239,7 @@ func (h Headers) onTime(now time.Time) error {
 	return nil
 }
 
-// matches reports whether a v1 entry was made with key, which must not be empty. It checks
+// matches reports whether a v1 entry was made with key; an empty key matches none. It checks
 // every entry, so that its time does not depend on which one matches.
 func (h Headers) matches(key, body []byte) bool {
 	if len(key) == 0 {
@@ -259,8 +259,8 @@ func (h Headers) matches(key, body []byte) bool {
 	return found
 }
 
-// matchesText reports whether a sender took the text of the secret, with or without its prefix,
-// as the key. That is for a diagnosis only.
+// matchesText reports whether a sender used the text of the secret, with or without its prefix,
+// as the key. It is for diagnosis only.
 func (h Headers) matchesText(secret event.Secret, body []byte) bool {
 	text := secret.Reveal()
 	whole := h.matches([]byte(text), body)

@@ -19,9 +19,9 @@ import (
 // ErrArguments: the arguments fail the schema of their type; the text names the field.
 var ErrArguments = errors.New("arguments not accepted")
 
-// ValidateArguments validates canonical arguments against the type's schema. A
-// schema that cannot be used, that is recursive or very involved, also for so many
-// values, checks nothing: the server has the last word.
+// ValidateArguments validates canonical arguments against the type's schema. A schema that
+// cannot be used, is recursive, or is too complex for the size of the arguments checks
+// nothing: the server decides.
 //
 // Error: [ErrArguments], which may quote the arguments: see [Secrets].
 func ValidateArguments(t event.Type, args []byte) error {
@@ -56,9 +56,9 @@ func ValidateArguments(t event.Type, args []byte) error {
 	return nil
 }
 
-// CheckStrictly validates arguments of a tool before it is called for a model or an
-// agent, which are not trusted. Unlike [ValidateArguments] it lets nothing pass against a schema that cannot be
-// used, nor a name that a schema which describes its members does not have.
+// CheckStrictly validates the arguments of a tool call by a model or an agent, which are not
+// trusted. Unlike [ValidateArguments] it refuses all arguments where the schema cannot be
+// used, and names that the schema does not describe where it describes any.
 //
 // Errors: [ErrArguments], [ErrSchema].
 func CheckStrictly(tool string, raw json.RawMessage, args []byte) error {
@@ -97,10 +97,10 @@ func CheckArguments(t event.Type, args []byte) []Problem {
 	return found
 }
 
-// maxName is how many bytes of a name stand in an error.
+// maxName is the most of a name that an error quotes, in bytes.
 const maxName = 200
 
-// quotedName returns a name that is not trusted so that it can stand in an error.
+// quotedName returns an untrusted name, quoted and cut for an error.
 func quotedName(name string) string {
 	if len(name) > maxName {
 		return strconv.QuoteToASCII(name[:maxName]) + "…"
@@ -108,13 +108,13 @@ func quotedName(name string) string {
 	return strconv.QuoteToASCII(name)
 }
 
-// clean makes a validator's message, which quotes the server's schema, printable
-// and one line.
+// clean returns a validator's message, which quotes the server's schema, as one printable
+// line.
 func clean(err error) string {
 	return trust.Line(trust.Unescaped(strings.Join(strings.Fields(err.Error()), " "))).Plain()
 }
 
-// wanted says what a property takes, in words for an error.
+// wanted returns what values a property takes, in words for an error.
 func wanted(s *jsonschema.Schema) string {
 	switch {
 	case s == nil:

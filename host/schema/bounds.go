@@ -1,7 +1,8 @@
 // Package schema reads the JSON Schemas with which servers describe arguments and
-// payloads: the fields of a form, where a value fails and why in plain words, what is
-// secret, an object to begin with. A schema is the server's: its size, its depth and
-// the work on it are bounded, and one that cannot be used checks nothing.
+// payloads. It returns the fields of a form, the places where a value fails with the reason
+// in plain words, the secret values, and a skeleton of arguments. Schemas are untrusted:
+// their size, their depth and the work on them are bounded, and a schema that cannot be used
+// checks nothing.
 package schema
 
 import (
@@ -12,20 +13,18 @@ import (
 	"eventdeck/host/internal/jsontext"
 )
 
-// Bounds of a schema that is used. To read one costs its size times its depth, and a
-// schema is the server's.
+// Bounds of a schema that is used. Reading one costs its size times its depth.
 const (
 	maxSchemaBytes = 256 << 10
 	maxSchemaDepth = 64      // levels of JSON
 	maxSchemaWork  = 2 << 20 // bytes times levels
 )
 
-// ErrSchema: a schema is not used: its type has a form of JSON, and nothing is
-// checked against it here. The server still checks what it is sent.
+// ErrSchema: a schema is not used. Its arguments are entered as JSON and only the server
+// checks them.
 var ErrSchema = errors.New("the schema is not used")
 
-// Check reports whether the host uses a schema, as far as its size and depth
-// decide that.
+// Check checks the size and the depth of a schema.
 //
 // Error: [ErrSchema].
 func Check(raw json.RawMessage) error {

@@ -13,7 +13,7 @@ import (
 	"eventdeck/host/trust"
 )
 
-// deepSchema nests so many levels, and has so many bytes.
+// deepSchema returns a schema with this number of levels and bytes.
 func deepSchema(levels, bytes int) string {
 	s := strings.Repeat(`{"items":`, levels-1) + `{"title":""}` + strings.Repeat("}", levels-1)
 	return strings.Replace(s, `""`, `"`+strings.Repeat("x", max(0, bytes-len(s)))+`"`, 1)
@@ -35,10 +35,9 @@ func TestSchemasAreBounded(t *testing.T) {
 	}
 }
 
-// A schema that makes no sense costs nothing but its form and its checks: the
-// arguments are given as JSON and are not refused here, and no operator is asked for the
-// schemas that it names.
-func TestSchemasThatMakeNoSense(t *testing.T) {
+// With a schema that makes no sense the arguments are given as JSON and are not refused here.
+// No schema that it refers to is fetched.
+func TestUnusableSchemasCheckNothing(t *testing.T) {
 	asked := make(chan string, 100)
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked <- r.URL.Path }))
 	defer elsewhere.Close()

@@ -24,24 +24,23 @@ const (
 	DifferenceOther   DifferenceKind = "fails"      // another rule is broken
 )
 
-// Difference is one place at which a payload is not what its schema says.
+// Difference is one place at which a payload differs from its schema.
 type Difference struct {
 	Kind DifferenceKind
 	Path trust.Text // JSON pointer; "" is the whole payload
 	Says string     // our words, or the validator's; safe to print
 }
 
-// Comparison is what [ComparePayload] found.
+// Comparison is the result of [ComparePayload].
 type Comparison struct {
-	Schema      bool // there is a schema that can be used for it
+	Schema      bool // there is a usable schema
 	Members     int  // members that were compared
 	Differences []Difference
 }
 
 // ComparePayload compares a payload with the payloadSchema of its type, member
-// by member. Beside the rules that [CheckPayload] finds broken it names members
-// that the schema does not know; these are allowed as a rule. It looks at a
-// bounded number of members.
+// by member. Besides the broken rules that [CheckPayload] finds, it names members that the
+// schema does not have, which are usually allowed. It compares a bounded number of members.
 func ComparePayload(t event.Type, data []byte) Comparison {
 	root, _ := usable(t.PayloadSchema)
 	var value any
@@ -157,5 +156,5 @@ func typeName(value any) string {
 	return "object"
 }
 
-// printable makes words of a schema printable and one line.
+// printable returns words of a schema as one printable line.
 func printable(s string) string { return trust.Line(trust.Untrusted(s)).Plain() }

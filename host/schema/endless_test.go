@@ -9,8 +9,8 @@ import (
 	"eventdeck/host/event"
 )
 
-// endless checks that everything that works on a schema comes to an end, and that
-// nothing is checked against one that leads in circles.
+// endless checks that every function ends on a schema with circular references, and that
+// nothing is checked against it.
 func endless(t *testing.T, schema, value string) {
 	t.Helper()
 	typ := event.Type{InputSchema: json.RawMessage(schema), PayloadSchema: json.RawMessage(schema)}
@@ -27,10 +27,9 @@ func endless(t *testing.T, schema, value string) {
 	Skeleton(typ)
 }
 
-// A validator follows references in circles until the stack is full, which ends the
-// whole program. What counts is the schema as the validator decodes it: names of members in any
-// letter case, and members that are there twice.
-func TestSchemasThatNeverEnd(t *testing.T) {
+// A validator follows circular references until the stack is full, which ends the whole
+// program. It decodes member names in any letter case, and members that occur twice.
+func TestCircularReferencesEnd(t *testing.T) {
 	for _, schema := range []string{
 		`{"$ref":"#"}`, `{"$Ref":"#"}`, `{"$REF":"#"}`, `{"\u0024rEf":"#"}`,
 		`{"properties":{"a":{"$ref":"#/properties/a"}}}`, `{"PROPERTIES":{"a":{"$Ref":"#/properties/a"}}}`,
@@ -55,7 +54,7 @@ func TestSchemasThatNeverEnd(t *testing.T) {
 
 // A part that is checked alone keeps the meaning of its references: "#" is the root of the
 // schema that it stands in, not the part.
-func TestPartsThatNeverEnd(t *testing.T) {
+func TestReferencesOfPartsKeepTheirRoot(t *testing.T) {
 	for _, schema := range []string{
 		`{"properties":{"a":{"anyOf":[{"$ref":"#"}]}}}`,
 		`{"properties":{"a":{"properties":{"a":{"$ref":"#/properties/a"}}}}}`,
@@ -75,7 +74,7 @@ func TestPartsThatNeverEnd(t *testing.T) {
 	}
 }
 
-// References are followed to their ends before anything is checked, so their number counts.
+// References are replaced by their targets before anything is checked, so their number counts.
 func TestReferencesAreBounded(t *testing.T) {
 	chain := func(n int) string {
 		var defs []string

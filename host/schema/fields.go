@@ -29,7 +29,7 @@ const (
 	FieldJSON                     // anything else: JSON text
 )
 
-// Choice is a value that a field can take, spelled as the server spelled it.
+// Choice is a value that a field can take, in the server's spelling.
 type Choice struct {
 	Value json.RawMessage
 	Label trust.Text // what to show
@@ -45,10 +45,10 @@ type Field struct {
 	Nullable    bool            // takes null, too
 	Default     json.RawMessage // nil: none
 	Choices     []Choice
-	Examples    []trust.Text // of a string: what could stand there
+	Examples    []trust.Text // of a string
 	Item        FieldKind    // of a list
 	Format      string       // of a string: date-time, date, …; "" if there is none
-	Secret      bool         // what stands there is shown masked: format password, or writeOnly
+	Secret      bool         // its value is shown masked: format password, or writeOnly
 	Hint        trust.Text
 	Fields      []Field // of a section
 }
@@ -61,7 +61,7 @@ func (f *Field) Name() trust.Text {
 	return trust.Untrusted(f.Path[len(f.Path)-1])
 }
 
-// Bounds of [Fields]. What lies beyond them is filled in as JSON.
+// Bounds of [Fields]. Arguments beyond them are entered as JSON.
 const (
 	maxFields       = 200 // in a form, sections too
 	maxFieldNesting = 4   // sections in sections
@@ -69,12 +69,12 @@ const (
 	maxChoices      = 500
 )
 
-// Fields returns the fields in which the arguments of a type are filled in, made
-// from its schema: required ones first, else in the schema's order. A type
-// without a usable schema has none: its arguments are JSON.
+// Fields returns the form fields for the arguments of a type, made from its schema: required
+// ones first, each group in the schema's order. A type without a usable schema has none: its
+// arguments are entered as JSON.
 //
-// The schema is the server's. Whatever it holds, this ends soon and the form is
-// of a bounded size; a part that no other kind of field fits is a [FieldJSON].
+// The time and the number of fields are bounded, whatever the schema holds. A part that fits
+// no other kind is a [FieldJSON].
 func Fields(t event.Type) []Field {
 	if Check(t.InputSchema) != nil {
 		return nil
@@ -90,7 +90,7 @@ func Fields(t event.Type) []Field {
 	return m.members(n, nil, 0)
 }
 
-// schemaNode are the keywords of a schema that decide about a field.
+// schemaNode holds the keywords of a schema that determine a field.
 type schemaNode struct {
 	Ref         string            `json:"$ref"`
 	Type        json.RawMessage   `json:"type"`
@@ -137,14 +137,14 @@ type schemaNode struct {
 // fieldMaker makes fields from one schema.
 type fieldMaker struct {
 	root json.RawMessage
-	refs map[string]json.RawMessage // what was looked up
+	refs map[string]json.RawMessage // resolved references
 	left int                        // fields that may still be made
 
 	anySecret func() bool // something in the schema is secret
 }
 
-// node reads a schema. References, unions with null and an allOf of one part are
-// flattened. It fails for what is no object or not written as the keywords want.
+// node reads a schema. References, unions with null and an allOf of one part are flattened.
+// It reports false for a value that is no object, and for keywords of a wrong type.
 func (m *fieldMaker) node(raw json.RawMessage) (schemaNode, bool) {
 	var n schemaNode
 	if !isObject(raw) || json.Unmarshal(raw, &n) != nil {
@@ -177,8 +177,8 @@ func (m *fieldMaker) node(raw json.RawMessage) (schemaNode, bool) {
 	return schemaNode{}, false
 }
 
-// lookUp follows a reference inside of the schema. The text stays as it was
-// written: the order of members and the spelling of numbers matter in a form.
+// lookUp follows a reference within the schema. It returns the text unchanged, since a form
+// keeps the order of members and the spelling of numbers.
 func (m *fieldMaker) lookUp(ref string) json.RawMessage {
 	if raw, ok := m.refs[ref]; ok {
 		return raw
@@ -217,7 +217,7 @@ func (n schemaNode) describedBy(outer schemaNode) schemaNode {
 	return n
 }
 
-// orNull takes the other part of a union of two with null.
+// orNull returns the part of a union of two that is not null. ok is false if none is null.
 func orNull(parts []json.RawMessage) (some json.RawMessage, null, ok bool) {
 	for i, p := range parts {
 		var s struct {
@@ -319,7 +319,7 @@ func (n schemaNode) examples() (texts []trust.Text) {
 	return texts
 }
 
-// typed decides about a schema of one type.
+// typed sets the field of a schema with a single type.
 func (m *fieldMaker) typed(f *Field, n schemaNode, depth int) {
 	switch kind := n.types[0]; kind {
 	case "string", "integer", "number", "boolean":
@@ -360,8 +360,7 @@ func (m *fieldMaker) list(f *Field, n, items schemaNode) {
 	f.Hint = trust.Untrusted(joined("one a line: "+items.hint(items.types[0]), size))
 }
 
-// plainObject reports whether the properties are all that the schema says of an
-// object.
+// plainObject reports whether the schema describes an object by its properties alone.
 func (n *schemaNode) plainObject() bool {
 	for _, raw := range []json.RawMessage{n.PatternProperties, n.PropertyNames, n.If, n.Not, n.DependentSchemas} {
 		if len(raw) > 0 {
@@ -403,8 +402,8 @@ func (n *schemaNode) choices() []Choice {
 	return out[:min(len(out), maxChoices)]
 }
 
-// spelled is a value as a person reads it: a string without its quotes, unless
-// it could be taken for another value.
+// spelled returns a value for people: a string without quotes, unless it would read as another
+// value.
 func spelled(value json.RawMessage) trust.Text {
 	var s string
 	if json.Unmarshal(value, &s) == nil && s != "" && !json.Valid([]byte(s)) {
@@ -413,7 +412,7 @@ func spelled(value json.RawMessage) trust.Text {
 	return trust.Untrusted(string(value))
 }
 
-// hint says what a scalar takes.
+// hint returns what values a scalar takes, in words.
 func (n *schemaNode) hint(kind string) string {
 	switch kind {
 	case "boolean":
@@ -442,7 +441,7 @@ func (n *schemaNode) hint(kind string) string {
 	return text
 }
 
-// bounds says in words between what a number lies; unit stands behind it.
+// bounds returns the bounds of a number in words, followed by unit.
 func bounds(least, most json.Number, unit string) string {
 	switch {
 	case least != "" && most != "":

@@ -10,21 +10,21 @@ import (
 	"eventdeck/host/trust"
 )
 
-// Place is what the schema of a type says of one place in its payloads.
+// Place is what the schema of a type says about one path in its payloads.
 type Place struct {
-	// Known: a value can be there. So it is where the schema cannot tell.
+	// Known: the path can have a value, or the schema does not say.
 	Known bool
-	// Of a place that is not known: the first name on its way that the schema does not
-	// have, those that it has there, and whether it allows no others.
+	// If it is not known: the first name of the path that the schema does not have, the
+	// names that it has there, and whether it allows no others.
 	Missing string
 	Names   []string
 	Closed  bool
-	// Values are all that can be there, as text; nil: any.
+	// Values are all possible values, as text; nil: any.
 	Values []trust.Text
 }
 
-// PayloadAt says what a type's schema tells of the place at the end of some names. An array
-// on the way stands for its elements, as in filters.
+// PayloadAt returns what a type's schema says about a path of names. An array on the path
+// stands for its elements, as in filters.
 func PayloadAt(t event.Type, names []string) Place {
 	s, _ := usable(t.PayloadSchema)
 	for _, name := range names {
@@ -52,12 +52,12 @@ func element(s *jsonschema.Schema) *jsonschema.Schema {
 	return s
 }
 
-// indirect reports whether a schema says what is in a value by other schemas, too.
+// indirect reports whether a schema describes the members of a value by further schemas too.
 func indirect(s *jsonschema.Schema) bool {
 	return len(s.PatternProperties) > 0 || s.AllOf != nil || s.AnyOf != nil || s.OneOf != nil || s.If != nil || len(s.DependentSchemas) > 0
 }
 
-// missing says of a name what a schema knows in its place.
+// missing returns the place of a name that a schema does not have.
 func missing(s *jsonschema.Schema, name string) Place {
 	p := Place{Missing: name, Closed: s.AdditionalProperties != nil}
 	if p.Closed && (s.AdditionalProperties.Not == nil || s.AdditionalProperties.Properties != nil) {
@@ -70,7 +70,7 @@ func missing(s *jsonschema.Schema, name string) Place {
 	return p
 }
 
-// values returns what an enumeration allows, nil if anything.
+// values returns the values that a schema allows; nil: any.
 func values(s *jsonschema.Schema) []trust.Text {
 	all := s.Enum
 	if s.Const != nil {

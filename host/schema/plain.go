@@ -13,9 +13,9 @@ import (
 	"eventdeck/host/trust"
 )
 
-// failing says in plain words what a schema's own rule finds wrong with a value:
-// the validator quotes the value and speaks of keywords and code points. It is ""
-// for rules that only the validator knows.
+// failing returns in plain words which rule of a schema a value breaks, since the validator
+// quotes the value and speaks of keywords and code points. It is "" for rules that only the
+// validator knows.
 func failing(s *jsonschema.Schema, value any) string {
 	switch value := value.(type) {
 	case float64:

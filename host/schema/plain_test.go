@@ -8,7 +8,7 @@ import (
 )
 
 // Operators read these beside the field that they fill in.
-func TestProblemsOfArgumentsArePlainWords(t *testing.T) {
+func TestProblemsAreInPlainWords(t *testing.T) {
 	for _, c := range []struct{ rule, value, want string }{
 		{`"type":"integer","minimum":1,"maximum":9`, `99`, "must be at most 9"},
 		{`"type":"integer","minimum":1`, `0`, "must be at least 1"},

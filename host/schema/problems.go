@@ -26,14 +26,14 @@ const Missing = "is missing"
 // Bounds of [CheckPayload].
 const (
 	maxProblems   = 20
-	schemaNesting = 64    // levels of a payload that are looked at one by one
-	schemaChecks  = 1_000 // values that are looked at one by one
+	schemaNesting = 64    // levels of a payload that are checked one by one
+	schemaChecks  = 1_000 // values that are checked one by one
 )
 
-// CheckPayload validates a payload against the payloadSchema of its type and
-// says where it fails. It informs: an event that fails is kept and shown like
-// any other. Without a schema, and with one that cannot be used, that is
-// recursive or very involved, also for so many values, nothing is found.
+// CheckPayload validates a payload against the payloadSchema of its type and returns where it
+// fails. This is information only: an event that fails is kept and shown like any other. A
+// schema that is missing, cannot be used, is recursive, or is too complex for the size of the
+// payload finds nothing.
 func CheckPayload(t event.Type, data []byte) []Problem {
 	return checkSchema(t.PayloadSchema, data)
 }
@@ -51,7 +51,7 @@ func checkSchema(schema json.RawMessage, data []byte) []Problem {
 
 // payloadCheck finds the innermost places that fail.
 type payloadCheck struct {
-	left  int // values that may still be looked at
+	left  int // values that may still be checked
 	found []Problem
 }
 

@@ -11,18 +11,17 @@ import (
 	"eventdeck/host/trust"
 )
 
-// secret reports whether what stands there is not to be shown: JSON Schema, format
-// password of OpenAPI and the annotation writeOnly.
+// secret reports whether the value must not be shown: the annotation writeOnly of JSON Schema,
+// or format password of OpenAPI.
 func (n *schemaNode) secret() bool { return n.WriteOnly || n.Format == "password" }
 
-// holdsSecret reports whether something within a schema is secret, so that JSON that it
-// describes is shown masked as a whole. A reference in it may lead to any secret that
-// there is.
+// holdsSecret reports whether any part of a schema may be secret; then JSON that it describes
+// is masked as a whole. A reference in it may lead to any secret of the schema.
 func (m *fieldMaker) holdsSecret(raw json.RawMessage) bool {
 	return m.anySecret() && callsSecret(raw, true)
 }
 
-// callsSecret looks for the keywords at every depth; refs count as secret if asked for.
+// callsSecret looks for the keywords at every depth; with refs, references count as secret.
 func callsSecret(raw json.RawMessage, refs bool) bool {
 	var v any
 	if json.Unmarshal(raw, &v) != nil {
@@ -53,16 +52,16 @@ func callsSecret(raw json.RawMessage, refs bool) bool {
 	return within(v)
 }
 
-// MaskArguments returns the arguments of a type as they may be shown: the values that
-// its schema calls secret, or that hold such values in a way that has no fields, are
-// "***". Arguments without such values, and those that are
-// no object, are returned as they are.
+// MaskArguments returns the arguments of a type as they may be shown: values that its schema
+// calls secret are "***", and so are values without fields that may hold secret ones. Arguments
+// without such values, and those that are no object, are returned unchanged.
 func MaskArguments(t event.Type, args json.RawMessage) json.RawMessage {
 	masked, _ := maskFields(Fields(t), args)
 	return masked
 }
 
-// ShownArguments is what a subscription keeps to be shown: nil where nothing is secret.
+// ShownArguments returns the masked arguments of a subscription; nil if none is secret. See
+// [event.Subscription].
 func ShownArguments(t event.Type, args json.RawMessage) json.RawMessage {
 	if masked, hid := maskFields(Fields(t), args); hid {
 		return masked
@@ -70,7 +69,7 @@ func ShownArguments(t event.Type, args json.RawMessage) json.RawMessage {
 	return nil
 }
 
-// maskFields masks the members of an object and reports whether there were any.
+// maskFields masks the secret members of an object and reports whether there are any.
 func maskFields(fields []Field, object json.RawMessage) (json.RawMessage, bool) {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(object, &members) != nil {
@@ -100,20 +99,19 @@ func maskFields(fields []Field, object json.RawMessage) (json.RawMessage, bool) 
 	return masked, true
 }
 
-// Secrets returns what is secret in arguments of a type.
+// Secrets returns the secrets in arguments of a type.
 func Secrets(t event.Type, args json.RawMessage) *redact.Set {
 	set := new(redact.Set)
 	set.Add(SecretArguments(args, ShownArguments(t, args))...)
 	return set
 }
 
-// SecretArguments returns the scalars of arguments that are masked in what is shown of
-// them.
+// SecretArguments returns the scalars of args that are masked in shown.
 func SecretArguments(args, shown json.RawMessage) []redact.Value {
 	return secretArguments("", args, shown)
 }
 
-// secretArguments is SecretArguments of what member holds.
+// secretArguments is SecretArguments for the value of a member.
 func secretArguments(member string, args, shown json.RawMessage) (out []redact.Value) {
 	var open map[string]json.RawMessage
 	switch {

@@ -35,7 +35,7 @@ func TestMaskArguments(t *testing.T) {
 	}
 }
 
-// What is masked is known scalar by scalar, by the member that holds it.
+// Masked values are returned scalar by scalar, each with the member that holds it.
 func TestSecretArguments(t *testing.T) {
 	tell := func(args []redact.Value) (out []string) {
 		for _, a := range args {

@@ -10,7 +10,7 @@ import (
 	"eventdeck/host/trust"
 )
 
-// A name that a model made stands in quotes: it must not read on as words of ours.
+// A name that a model made up is quoted in the error, so that it does not read as our words.
 func TestNamesThatAModelMadeAreQuoted(t *testing.T) {
 	err := CheckStrictly("get", json.RawMessage(`{"type":"object","properties":{"id":{}}}`), []byte(`{"it\". Approved":1}`))
 	if want := `has no "it\". Approved"`; err == nil || !strings.Contains(err.Error(), want) {

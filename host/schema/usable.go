@@ -17,8 +17,8 @@ const (
 	maxNesting = 64    // levels of parts
 )
 
-// decode reads a schema as the validator does: it matches the names of members in any
-// letter case. It is nil for one that cannot be read or is out of bounds.
+// decode reads a schema as the validator does, with member names in any letter case. It
+// returns nil for a schema that cannot be read or exceeds the bounds.
 func decode(raw json.RawMessage) *jsonschema.Schema {
 	var s jsonschema.Schema
 	if len(raw) == 0 || string(raw) == "null" || Check(raw) != nil || json.Unmarshal(raw, &s) != nil {
@@ -27,11 +27,11 @@ func decode(raw json.RawMessage) *jsonschema.Schema {
 	return &s
 }
 
-// usable reads a schema that values are checked against. What a reference leads to
-// stands in its place, so that each part means the same alone, and checks of a value come to
-// an end: the validator would follow references in circles until its stack is full, which
-// ends the program. It is nil for a schema whose references lead in circles, elsewhere
-// or to too much, and for one of a draft or with types that the validator does not know.
+// usable reads a schema that values are checked against. Every reference is replaced by its
+// target, so that each part has the same meaning alone, and every check ends: the validator
+// would follow a circular reference until the stack is full, which ends the program. usable
+// returns nil for a schema with circular, external or too many references, and for a draft or
+// types that the validator does not know.
 func usable(raw json.RawMessage) (*jsonschema.Schema, *jsonschema.Resolved) {
 	root := decode(raw)
 	if root == nil {
@@ -61,7 +61,7 @@ const (
 	draft2020    = "https://json-schema.org/draft/2020-12/schema"
 )
 
-// inliner copies a schema and puts what references lead to in their place.
+// inliner copies a schema and replaces references by their targets.
 type inliner struct {
 	parts  map[string]*jsonschema.Schema // by the JSON pointer of each
 	draft  string
@@ -69,7 +69,7 @@ type inliner struct {
 	failed bool
 }
 
-// index notes where each part of a schema is.
+// index collects the parts of a schema by their JSON pointers.
 func (in *inliner) index(at string, s *jsonschema.Schema) {
 	in.parts[at] = s
 	if s == nil {
@@ -81,8 +81,8 @@ func (in *inliner) index(at string, s *jsonschema.Schema) {
 	})
 }
 
-// inline copies a part. Beside a reference draft 7 ignores all other members; by
-// 2020-12 what it leads to holds as well as they do.
+// inline copies a part. Draft 7 ignores all members beside a reference; in 2020-12 both the
+// target and the members apply.
 func (in *inliner) inline(s *jsonschema.Schema, depth int) *jsonschema.Schema {
 	in.left--
 	if in.failed = in.failed || in.left < 0 || depth > maxNesting || !plain(s); in.failed {
@@ -108,8 +108,8 @@ func (in *inliner) inline(s *jsonschema.Schema, depth int) *jsonschema.Schema {
 	})
 }
 
-// plain reports whether a part is there, gives itself no address and names types that there
-// are. With others nothing would pass.
+// plain reports whether a part is not nil, has no address of its own and names only existing
+// types. Any other part would reject every value.
 func plain(s *jsonschema.Schema) bool {
 	return s != nil && s.ID == "" && s.Anchor == "" && s.DynamicRef == "" &&
 		(s.Type == "" || knownType(s.Type)) && !slices.ContainsFunc(s.Types, func(name string) bool { return !knownType(name) })
@@ -119,7 +119,7 @@ func knownType(name string) bool {
 	return slices.Contains([]string{"object", "array", "string", "integer", "number", "boolean", "null"}, name)
 }
 
-// demandsNothing reports whether a part only describes.
+// demandsNothing reports whether a part has annotations only.
 func demandsNothing(s jsonschema.Schema) bool {
 	return reflect.DeepEqual(s, jsonschema.Schema{
 		Schema: s.Schema, Comment: s.Comment, Title: s.Title, Description: s.Description, Default: s.Default,
@@ -127,8 +127,8 @@ func demandsNothing(s jsonschema.Schema) bool {
 	})
 }
 
-// withParts copies a schema with what part returns for each of its direct parts, which
-// it is given by name: that of the member, and the key or index in it, as in a JSON pointer.
+// withParts copies a schema and replaces each direct part by the result of part. name is the
+// part's member, with the key or index in it, as in a JSON pointer.
 func withParts(s *jsonschema.Schema, part func(name string, s *jsonschema.Schema) *jsonschema.Schema) *jsonschema.Schema {
 	out := *s
 	fields := reflect.ValueOf(&out).Elem()
@@ -154,7 +154,7 @@ func withParts(s *jsonschema.Schema, part func(name string, s *jsonschema.Schema
 	return &out
 }
 
-// memberName is the member that a field of the decoded schema stands for.
+// memberName returns the member that a field of the decoded schema comes from.
 func memberName(f reflect.StructField) string {
 	switch f.Name {
 	case "Items", "ItemsArray":

@@ -6,20 +6,20 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// Bounds of a check of a value. A validator tries each part of a schema on each value at
-// most, and some look at every byte.
+// Bounds of the check of a value. A validator applies each part of a schema to each value at
+// most once, and patterns read every byte.
 const (
 	maxChecks = 100_000 // parts times values
 	textValue = 100     // bytes of a text that count as a value
 )
 
-// affordable reports whether a check of a value against a schema whose references are followed
-// ends soon. Both come from the server or from another untrusted peer.
+// affordable reports whether checking a value against a schema without references takes
+// bounded time. Both are untrusted.
 func affordable(s *jsonschema.Schema, value any) bool {
 	return partsOf(s) <= maxChecks/valuesOf(value)
 }
 
-// partsOf counts what a schema says that is tried by itself, up to somewhat above maxChecks.
+// partsOf counts the rules of a schema, up to somewhat above maxChecks.
 func partsOf(s *jsonschema.Schema) int {
 	n := 1 + len(s.Enum) + len(s.Required) + stepsOf(s.Pattern)
 	for pattern := range s.PatternProperties {
@@ -40,8 +40,8 @@ func partsOf(s *jsonschema.Schema) int {
 	return n
 }
 
-// stepsOf counts what may be tried at each byte of a text. A pattern that cannot be read is
-// never tried.
+// stepsOf counts the steps of a pattern at each byte of a text. An invalid pattern has none: it
+// is never applied.
 func stepsOf(pattern string) int {
 	if pattern == "" {
 		return 0
@@ -57,7 +57,7 @@ func stepsOf(pattern string) int {
 	return len(program.Inst)
 }
 
-// valuesOf counts the values in a decoded value, itself and names of members among them.
+// valuesOf counts the values in a decoded value, including itself and the names of members.
 func valuesOf(value any) int {
 	n := 1
 	switch value := value.(type) {

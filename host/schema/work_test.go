@@ -10,9 +10,9 @@ import (
 	"eventdeck/host/event"
 )
 
-// However a schema and a value are made, what both together cost is bounded: a strict check
-// refuses what costs more, others let it pass unchecked.
-func TestTheWorkOfACheckIsBounded(t *testing.T) {
+// The cost of a check is bounded for any schema and value: beyond it a strict check refuses
+// the value, and the others let it pass unchecked.
+func TestCostOfACheckIsBounded(t *testing.T) {
 	list := func(part string, n int) string { return strings.TrimSuffix(strings.Repeat(part+",", n), ",") }
 	enum := make([]string, 5_000)
 	for i := range enum {
@@ -47,7 +47,7 @@ func TestTheWorkOfACheckIsBounded(t *testing.T) {
 	}
 }
 
-// numbered is so many members that are numbers.
+// numbered returns n members that are numbers.
 func numbered(n int) string {
 	members := make([]string, n)
 	for i := range members {

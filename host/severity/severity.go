@@ -1,6 +1,6 @@
-// Package severity tells how bad an event is by the word of its sender: the screen
-// colours by it, the filter finds by it. The word is a server's claim. Nothing checks it,
-// and nothing but colours and places in a list follows from it.
+// Package severity reads how bad an event is from the word of its sender, for colours on the
+// screen and for filters. The word is a server's claim: nothing checks it, and nothing but
+// colours and order depends on it.
 package severity
 
 import (
@@ -12,7 +12,7 @@ import (
 	"eventdeck/host/trust"
 )
 
-// Level is what a sender's word means.
+// Level is the meaning of a sender's word.
 type Level uint8
 
 // The levels, the worst last.
@@ -31,27 +31,27 @@ func (l Level) String() string {
 	return [...]string{"", "good", "info", "warning", "error", "critical"}[min(l, Critical)]
 }
 
-// graveNames are members that say how bad something is in whatever word, stateNames those
-// that say how it went, which is second best and counts only in a known word: a status may
-// be "open" or that of HTTP. The best of each come first.
+// severityNames are members that hold a severity, in any word. outcomeNames are members that
+// hold an outcome; they come second and count only with a known word, since a status may also
+// be "open" or one of HTTP. The best of each come first.
 var (
-	graveNames = []string{"severity", "sev", "level", "priority", "urgency"}
-	stateNames = []string{"status", "state", "outcome", "result", "conclusion", "phase"}
+	severityNames = []string{"severity", "sev", "level", "priority", "urgency"}
+	outcomeNames  = []string{"status", "state", "outcome", "result", "conclusion", "phase"}
 )
 
-// Names reports whether a member of that name says how bad something is.
-func Names(member string) bool { return slices.Contains(graveNames, member) }
+// IsMember reports whether a member of that name holds a severity.
+func IsMember(name string) bool { return slices.Contains(severityNames, name) }
 
-// Grave returns the text of the best member of a payload, or of an object in it, that says
-// how bad it is. Escapes of JSON are as they are. The payload was read strictly before.
-func Grave(data string) (text string, ok bool) {
-	grave, _ := look(data)
-	return grave.text, grave.ok
+// MemberText returns the text of the best member of a payload, or of an object in it, that
+// holds a severity. Escapes of JSON are left as they are. The payload must have been read
+// strictly before.
+func MemberText(data string) (text string, ok bool) {
+	severity, _ := look(data)
+	return severity.text, severity.ok
 }
 
-// Of returns the sender's word for how bad an event is: a member of its payload that says
-// so, else the priority that the server gives it, else a member that says how it went.
-// The zero text means that there is no such word.
+// Of returns the sender's word for how bad an event is: the severity in its payload, else the
+// priority that the server gives it, else the outcome in its payload. Zero: there is none.
 func Of(r *event.Record) trust.Text {
 	text, json := word(r)
 	if json && strings.Contains(text, `\`) {
@@ -60,7 +60,7 @@ func Of(r *event.Record) trust.Text {
 	return trust.Untrusted(strings.Clone(text)) // it outlives the payload
 }
 
-// Rate returns what the sender's word for how bad an event is means.
+// Rate returns the level of an event by the sender's word.
 func Rate(r *event.Record) Level {
 	text, json := word(r)
 	if json && strings.Contains(text, `\`) {
@@ -71,17 +71,17 @@ func Rate(r *event.Record) Level {
 
 // word returns the sender's word, and whether it stands in JSON, where it may have escapes.
 func word(r *event.Record) (text string, json bool) {
-	grave, state := look(jsontext.View(r.Data))
+	severity, outcome := look(jsontext.View(r.Data))
 	switch {
-	case grave.ok:
-		return grave.text, true
+	case severity.ok:
+		return severity.text, true
 	case r.Labels != nil && !r.Labels.Priority.IsZero():
 		return r.Labels.Priority.Raw(), false
 	}
-	return state.text, state.ok
+	return outcome.text, outcome.ok
 }
 
-// levels are the words that are known, in lower case.
+// levels are the known words, in lower case.
 var levels = map[string]Level{
 	"critical": Critical, "crit": Critical, "fatal": Critical, "emergency": Critical, "emerg": Critical, "panic": Critical, "alert": Critical,
 	"blocker": Critical, "disaster": Critical, "p0": Critical, "p1": Critical, "sev0": Critical, "sev1": Critical,
@@ -92,12 +92,12 @@ var levels = map[string]Level{
 	"ok": Good, "success": Good, "succeeded": Good, "resolved": Good, "recovered": Good, "up": Good, "passed": Good, "healthy": Good, "green": Good,
 }
 
-// longest bounds the words that are looked up, in bytes.
-const longest = len("informational")
+// longestWord is the length of the longest known word, in bytes.
+const longestWord = len("informational")
 
-// LevelOf returns what a word means, without regard to case.
+// LevelOf returns the level of a word in any letter case.
 func LevelOf(word string) Level {
-	if len(word) > longest {
+	if len(word) > longestWord {
 		return Unknown
 	}
 	if l, ok := levels[word]; ok {
@@ -106,48 +106,49 @@ func LevelOf(word string) Level {
 	return levels[strings.ToLower(word)]
 }
 
-// found is the member of those that were seen whose name comes first.
-type found struct {
-	names []string // that are better, the best first
+// candidate is the best member that was seen so far.
+type candidate struct {
+	names []string // of better members, the best first
 	text  string
 	ok    bool
 }
 
-// wants reports whether a member of that name is better than what was seen.
-func (f *found) wants(name string) bool { return slices.Contains(f.names, name) }
+// wants reports whether a member of that name would be better.
+func (c *candidate) wants(name string) bool { return slices.Contains(c.names, name) }
 
-// known reports whether the text of a scalar in JSON is a word of which the level is known.
-func known(text string) bool {
+// isKnown reports whether the text of a scalar in JSON is a known word.
+func isKnown(text string) bool {
 	if strings.Contains(text, `\`) {
 		text = string(jsontext.AppendUnquoted(nil, text))
 	}
 	return LevelOf(text) != Unknown
 }
 
-func (f *found) see(data string, m *jsontext.Members) {
-	for i, name := range f.names {
+// see takes a member if it is better than the one before.
+func (c *candidate) see(data string, m *jsontext.Members) {
+	for i, name := range c.names {
 		if m.Key == name {
-			f.names, f.text, f.ok = f.names[:i], jsontext.Inside(data[m.Value:m.End]), true
+			c.names, c.text, c.ok = c.names[:i], jsontext.Inside(data[m.Value:m.End]), true
 			return
 		}
 	}
 }
 
-// look goes through a payload until it has the best member that says how bad it is, and
-// returns it and what says how it went of the members before. Only scalars count; where the
-// payload has none that says how bad it is, those of the first object in it that does.
-func look(data string) (grave, state found) {
+// look reads a payload until it has the best severity, and returns that and the best outcome
+// before it. Only scalars count. Where the payload itself has no severity, the first object in
+// it that has one counts.
+func look(data string) (severity, outcome candidate) {
 	start := jsontext.SkipSpace(data, 0)
 	if start >= len(data) || data[start] != '{' {
-		return grave, state
+		return severity, outcome
 	}
-	grave.names, state.names = graveNames, stateNames
-	inner := found{names: graveNames}
-	for m := jsontext.Enter(data, start); len(grave.names) > 0 && m.Next(); {
+	severity.names, outcome.names = severityNames, outcomeNames
+	inner := candidate{names: severityNames}
+	for m := jsontext.Enter(data, start); len(severity.names) > 0 && m.Next(); {
 		switch data[m.Value] {
 		case '[', 'n':
 		case '{':
-			if grave.ok || inner.ok {
+			if severity.ok || inner.ok {
 				continue
 			}
 			for o := jsontext.Enter(data, m.Value); o.Next(); {
@@ -156,14 +157,14 @@ func look(data string) (grave, state found) {
 				}
 			}
 		default:
-			grave.see(data, &m)
-			if state.wants(m.Key) && known(jsontext.Inside(data[m.Value:m.End])) {
-				state.see(data, &m)
+			severity.see(data, &m)
+			if outcome.wants(m.Key) && isKnown(jsontext.Inside(data[m.Value:m.End])) {
+				outcome.see(data, &m)
 			}
 		}
 	}
-	if !grave.ok {
-		grave = inner
+	if !severity.ok {
+		severity = inner
 	}
-	return grave, state
+	return severity, outcome
 }

@@ -8,7 +8,7 @@ import (
 	"eventdeck/host/trust"
 )
 
-func TestTheSendersWord(t *testing.T) {
+func TestSeverityIsTheSendersWord(t *testing.T) {
 	for data, want := range map[string]string{
 		`{"severity":"critical","level":"info"}`:         "critical",
 		`{"status":"open","incident":{"severity":"P1"}}`: "P1",
@@ -41,7 +41,7 @@ func TestTheSendersWord(t *testing.T) {
 	}
 }
 
-func TestWhatWordsMean(t *testing.T) {
+func TestLevelsOfWords(t *testing.T) {
 	for word, want := range map[string]severity.Level{
 		"CRITICAL": severity.Critical, "P1": severity.Critical, "error": severity.Error, "Warning": severity.Warning,
 		"info": severity.Info, "resolved": severity.Good, "": severity.Unknown, "mauve": severity.Unknown, "critically wrong indeed": severity.Unknown,

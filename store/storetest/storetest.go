@@ -29,6 +29,19 @@ func Open(t testing.TB) event.Store {
 	return s
 }
 
+// Commit submits a batch and returns after its commit. It replaces the batch's Done.
+func Commit(t testing.TB, s event.Store, b event.Batch) {
+	t.Helper()
+	done := make(chan error, 1)
+	b.Done = func(_ event.Outcome, err error) { done <- err }
+	if err := s.Submit(context.Background(), b); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+}
+
 // batchRecords is the number of records that [Fill] commits at once.
 const batchRecords = 1000
 
@@ -37,8 +50,7 @@ const batchRecords = 1000
 func Fill(t testing.TB, s event.Store, n int, record func(i int) event.Record) {
 	t.Helper()
 	for from := 1; from <= n; from += batchRecords {
-		done := make(chan error, 1)
-		batch := event.Batch{Sub: "aaaaaaaa", Done: func(_ event.Outcome, err error) { done <- err }}
+		batch := event.Batch{Sub: "aaaaaaaa"}
 		for i := from; i < min(from+batchRecords, n+1); i++ {
 			r := record(i)
 			if r.Data == nil {
@@ -46,11 +58,6 @@ func Fill(t testing.TB, s event.Store, n int, record func(i int) event.Record) {
 			}
 			batch.Records = append(batch.Records, r)
 		}
-		if err := s.Submit(context.Background(), batch); err != nil {
-			t.Fatal(err)
-		}
-		if err := <-done; err != nil {
-			t.Fatal(err)
-		}
+		Commit(t, s, batch)
 	}
 }

@@ -133,6 +133,9 @@ func (t *refusals) Describe(d *detail.Text, id table.RowID) {
 }
 
 func (t *refusals) EmptyText() []string {
+	if err := t.env.Snap.ReceiverErr; err != "" {
+		return []string{"The receiver does not run, so no delivery arrives.", err}
+	}
 	if t.env.Snap.Receiver == "" {
 		return []string{"No webhook subscription, so nothing is received and nothing refused."}
 	}

@@ -101,8 +101,13 @@ func TestTablesReadTheirRows(t *testing.T) {
 		t.Errorf("%d gaps after one more", gaps.Rows())
 	}
 	b.Subs.Turn(2)
-	if text := read(t, b.Subs.Table()); !strings.Contains(text, "signature wrong") || !strings.Contains(text, "401") {
+	refused := b.Subs.Table()
+	if text := read(t, refused); !strings.Contains(text, "signature wrong") || !strings.Contains(text, "401") {
 		t.Errorf("refusals:\n%s", text)
+	}
+	snap.Receiver, snap.ReceiverErr = "", "receiver on 127.0.0.1:8443 stopped"
+	if text := strings.Join(refused.Src.EmptyText(), "\n"); !strings.Contains(text, snap.ReceiverErr) {
+		t.Errorf("refusals while no receiver runs: %s", text)
 	}
 	audit := b.Log.Table()
 	if text := read(t, audit); !strings.Contains(text, "gap") || !strings.Contains(text, "server") {

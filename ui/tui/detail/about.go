@@ -19,6 +19,9 @@ func (d *Text) Everything(snap *host.Snapshot) {
 	r := snap.Resume
 	d.Say("resumed ", themes.Plain, fmt.Sprintf("%s replayed, %s dropped, %s since the start", cells.Count(r.Replayed, "event"), cells.Count(r.Duplicates, "duplicate"), cells.Count(r.Gaps, "gap")))
 	d.Say("receiver", themes.Plain, snap.Receiver)
+	if snap.ReceiverErr != "" {
+		d.Say("", themes.Warn, snap.ReceiverErr+"; it is started again")
+	}
 	if snap.Store.Sealed == "file" {
 		d.Say("secrets ", themes.Warn, "sealed with a key in a file beside the store: this system has no keyring")
 	}

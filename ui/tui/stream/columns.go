@@ -306,7 +306,7 @@ func pickOf(schema json.RawMessage) TypePick {
 		}
 	}
 	names := slices.Sorted(maps.Keys(s.Properties))
-	if slices.ContainsFunc(names, severity.Names) {
+	if slices.ContainsFunc(names, severity.IsMember) {
 		return p // severity.Of finds it without a schema
 	}
 	for _, name := range names {
