@@ -108,6 +108,9 @@ type View struct {
 	Fault   string // the newest file cannot be used: FILE:LINE:COL: what; the rules of before are in force, if there were some
 	Stopped bool
 	Held    string // why nothing starts until the operator says go; "" if not
+	// Blocked says what the engine cannot read or write, and tries again by itself: the log,
+	// then records wait undecided, or the journal, then nothing starts. "": nothing.
+	Blocked string
 	Rules   []RuleView
 	Waiting []Run // that ask, oldest first
 	Active  []Run // that gather, are ready or run

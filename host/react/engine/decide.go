@@ -53,28 +53,33 @@ type recordFacts struct {
 	absent                   time.Time // when an absence became true, which is no record; zero: it is one
 }
 
-// decide decides about some of what was committed and reports whether there is more.
+// decide decides about some of what was committed and reports whether there is more to decide
+// at once.
 func (e *Engine) decide() (more bool) {
 	from, to, records, seen := e.interest.next()
-	switch {
-	case (from != 0 || records != nil) && !e.seed():
-		return false // the next commit wakes
-	case from != 0:
-		if !e.read(from, to) {
-			return false
-		}
-	case records != nil:
-		e.take(records)
-	default:
+	if from == 0 && records == nil {
+		e.noteRead(nil)
 		e.moveTo(seen)
 		return false
+	}
+	if e.unread.waits(e.now()) {
+		return false
+	}
+	err := e.seed()
+	switch {
+	case err != nil:
+	case from != 0:
+		err = e.read(from, to)
+	default:
+		e.take(records)
 	}
 	e.interest.done(e.position)
 	for _, f := range e.fired {
 		e.fire(f)
 	}
 	e.fired = e.fired[:0]
-	return e.interest.waits()
+	e.noteRead(err)
+	return err == nil && e.interest.waits()
 }
 
 // take decides about records as they were committed, until a window is true.
@@ -89,9 +94,9 @@ func (e *Engine) take(records []event.Record) {
 	}
 }
 
-// read decides about a range of the log, until a window is true. It returns false where the
-// log cannot be read.
-func (e *Engine) read(from, to uint64) bool {
+// read decides about a range of the log, until a window is true. Where the log cannot be read,
+// the records before are decided all the same.
+func (e *Engine) read(from, to uint64) error {
 	e.moveTo(from - 1)
 	expected := e.position + 1
 	n, last := 0, e.position
@@ -105,18 +110,14 @@ func (e *Engine) read(from, to uint64) bool {
 		n++
 		return n < decideRecords && len(e.fired) == 0
 	})
-	if err != nil {
-		e.o.Log.Error("reactions cannot read the log", "err", err)
-		return false
-	}
-	if n == 0 || n < decideRecords && len(e.fired) == 0 {
+	if err == nil && (n == 0 || n < decideRecords && len(e.fired) == 0) {
 		if last < to {
 			e.pruned(last+1, to)
 		}
 		last = to
 	}
 	e.moveTo(last)
-	return true
+	return err
 }
 
 func (e *Engine) moveTo(seq uint64) {
@@ -165,12 +166,11 @@ func (e *Engine) note(r *event.Record) recordFacts {
 const seedRecords = 10_000
 
 // seed finds, before the first decision, when the last event of each subscription came before the
-// position: a replay after a restart is as old as that. It returns false where the log cannot
-// be read. Until there is something to decide it costs nothing, so that a start does not wait
-// for it.
-func (e *Engine) seed() bool {
+// position: a replay after a restart is as old as that. Until there is something to decide it
+// costs nothing, so that a start does not wait for it. Error: the log cannot be read.
+func (e *Engine) seed() error {
 	if e.seeded {
-		return true
+		return nil
 	}
 	n := 0
 	if e.position > 0 {
@@ -180,12 +180,11 @@ func (e *Engine) seed() bool {
 			return n < seedRecords
 		})
 		if err != nil {
-			e.o.Log.Error("reactions do not decide: the log cannot be read", "before", e.position, "err", err)
-			return false
+			return err
 		}
 	}
 	e.seeded = true
-	return true
+	return nil
 }
 
 // judgeRecord decides about a record that a rule takes. ok is false where its filter failed.

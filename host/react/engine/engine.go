@@ -116,6 +116,7 @@ type Engine struct {
 	unknown  map[string]map[string][]react.RunID // rule, server/tool -> runs that are parked for it
 	lag      string                              // why the journal may lag the acts
 	fault    string                              // why the journal cannot be written
+	unread   unread                              // why the log cannot be read
 	busy     int                                 // acts that are being begun or run
 	asking   int
 	ends     map[react.State]uint64 // runs that ended since Open

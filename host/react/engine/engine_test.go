@@ -127,14 +127,14 @@ func TestAFullDiskHoldsEverythingUntilThereIsRoom(t *testing.T) {
 		e := w.armed()
 		w.change(func() { w.full = true })
 		w.happens(`{}`, 10*time.Second)
-		if v := e.Reactions(); !strings.Contains(v.Held, "cannot be written") || w.acts() != 0 {
-			t.Fatalf("begun %v, held %q", w.begun, v.Held)
+		if v := e.Reactions(); !strings.Contains(v.Blocked, "cannot be written") || v.Held != "" || w.acts() != 0 {
+			t.Fatalf("begun %v, blocked %q, held %q", w.begun, v.Blocked, v.Held)
 		}
 		w.change(func() { w.full = false })
 		rest(5 * time.Second)
 		only(t, e, react.Done)
-		if v := e.Reactions(); v.Held != "" {
-			t.Error(v.Held)
+		if v := e.Reactions(); v.Blocked != "" {
+			t.Error(v.Blocked)
 		}
 	})
 }

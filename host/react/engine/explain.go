@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -61,7 +62,7 @@ func (e *Engine) explain(m *react.Matcher, rec *event.Record, runs []react.Run) 
 	case rec.Seq <= rs.Since:
 		v.Why = fmt.Sprintf("the rule as it stands began behind record %d", rs.Since)
 	case rec.Seq > e.position:
-		v.State, v.Why = react.Gathering, "it was not come to yet"
+		v.State, v.Why = react.Gathering, cmp.Or(e.unread.why, "it was not come to yet")
 	case rs.watch != nil:
 		v.Why, v.Line = "it counts in the rule's window, which was not true, or was true already", r.Line("window")
 	default:

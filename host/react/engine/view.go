@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -29,7 +30,7 @@ func (e *Engine) showSoon() (due time.Time) {
 func (e *Engine) show() {
 	e.stale, e.shown = false, e.now()
 	e.revision++
-	v := &react.View{On: true, Path: e.o.Path, Fault: e.file.fault, Stopped: e.stopSwitch.stopped(), Held: e.held(), Revision: e.revision, SpendLimit: e.spendLimit(), Says: e.says.take(), Ended: maps.Clone(e.ends)}
+	v := &react.View{On: true, Path: e.o.Path, Fault: e.file.fault, Stopped: e.stopSwitch.stopped(), Held: e.lagging(), Blocked: e.blocked(), Revision: e.revision, SpendLimit: e.spendLimit(), Says: e.says.take(), Ended: maps.Clone(e.ends)}
 	_, v.Spent = e.spent.on(dayOf(e.shown), "")
 	for i := range e.set.File.Rules {
 		v.Rules = append(v.Rules, e.ruleView(&e.set.File.Rules[i]))
@@ -54,16 +55,19 @@ func (e *Engine) show() {
 	e.view.Store(v)
 }
 
-// held says why nothing starts until the operator says go.
-func (e *Engine) held() string {
-	switch {
-	case e.fault != "":
-		return e.fault
-	case e.lag != "":
-		return "acts may have been done that are not known here: " + e.lag
+// held says why nothing starts, "" if runs may.
+func (e *Engine) held() string { return cmp.Or(e.fault, e.lagging()) }
+
+// lagging says why nothing starts until the operator says go, "" if runs may.
+func (e *Engine) lagging() string {
+	if e.lag == "" {
+		return ""
 	}
-	return ""
+	return "acts may have been done that are not known here: " + e.lag
 }
+
+// blocked says what cannot be read or written, "" if nothing.
+func (e *Engine) blocked() string { return cmp.Or(e.fault, e.unread.why) }
 
 func (e *Engine) ruleView(r *react.Rule) react.RuleView {
 	rs := e.ruleState(r.Name)

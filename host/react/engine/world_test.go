@@ -32,8 +32,11 @@ type world struct {
 	audits  []event.AuditEntry
 	commits int
 	full    bool // the disk is
-	watches map[int]func([]event.Record)
-	watchID int
+	// unreadable is a record at which Scan fails; 0: none. unread counts how often it did.
+	unreadable uint64
+	unread     int
+	watches    map[int]func([]event.Record)
+	watchID    int
 
 	begun   map[string]int           // run/attempt -> how often it was begun
 	results map[string]react.Result  // of what is over
@@ -231,7 +234,14 @@ func (l *life) Scan(from, to uint64, fn func(*event.Record) bool) error {
 		l.w.mu.Lock()
 		r, ok := l.w.records[seq]
 		last := l.w.last
+		damaged := ok && seq == l.w.unreadable
+		if damaged {
+			l.w.unread++
+		}
 		l.w.mu.Unlock()
+		if damaged {
+			return fmt.Errorf("record %d is damaged", seq)
+		}
 		if ok && !fn(&r) || seq == to || seq > last {
 			return nil
 		}
@@ -417,6 +427,13 @@ func (w *world) change(fn func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	fn()
+}
+
+// failed returns how often the log could not be read.
+func (w *world) failed() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.unread
 }
 
 func (w *world) acts() int {

@@ -92,7 +92,7 @@ func (a *commands) listRules(ctx context.Context) error {
 }
 
 // rulesInForce returns the rules by their names as the process has them that runs the
-// reactions; none where there is none that can be asked.
+// reactions, and says what keeps it from running them; none where no process can be asked.
 func (a *commands) rulesInForce(ctx context.Context) map[string]*react.RuleView {
 	c := a.attachedIfAny(ctx)
 	if c == nil {
@@ -101,6 +101,7 @@ func (a *commands) rulesInForce(ctx context.Context) map[string]*react.RuleView 
 	defer c.Close() // it was only read
 	out := map[string]*react.RuleView{}
 	view := c.Control().Reactions()
+	a.sayTroubles(view)
 	for i := range view.Rules {
 		out[view.Rules[i].Rule.Name] = &view.Rules[i]
 	}
