@@ -255,7 +255,7 @@ func TestAnActThatAModelChoseIsNotGranted(t *testing.T) {
 			t.Errorf("granted: %v", err)
 		}
 		only(t, e, react.Asking)
-		must(t, e.inside(t.Context(), func() error {
+		must(t, e.query(t.Context(), func() error {
 			e.grants[r.Request.ActHash()] = grant{Rule: "page", Under: e.rules["page"].Hash, Until: time.Now().Add(time.Hour)}
 			if e.granted(e.runs[r.ID], e.rules["page"]) {
 				t.Error("a grant covers arguments that a model chooses")

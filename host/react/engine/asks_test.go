@@ -82,7 +82,7 @@ func TestACallOfAToolIsApprovedOnce(t *testing.T) {
 			t.Errorf("called %v, %+v", w.called, r)
 		}
 		starts, charged := 0, 0
-		must(t, e.inside(t.Context(), func() error { starts, charged = len(e.rules["page"].starts), len(e.once); return nil }))
+		must(t, e.query(t.Context(), func() error { starts, charged = len(e.rules["page"].starts), len(e.once); return nil }))
 		if starts != 1 || charged != 1 {
 			t.Errorf("%d starts, %d charged", starts, charged)
 		}

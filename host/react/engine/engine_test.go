@@ -108,7 +108,7 @@ func TestARuleBeginsWhereItWasFirstSeen(t *testing.T) {
 			t.Error(r.Members.First)
 		}
 		verdicts, err := e.Explain(t.Context(), 1, "")
-		if err != nil || len(verdicts) != 1 || !strings.Contains(verdicts[0].Why, "began behind record 1") {
+		if err != nil || len(verdicts) != 1 || !strings.Contains(verdicts[0].Why, "judges records after 1") {
 			t.Error(verdicts, err)
 		}
 		verdicts, err = e.Explain(t.Context(), 2, "page")

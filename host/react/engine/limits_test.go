@@ -189,7 +189,7 @@ func TestOnceValuesOfARunAreBounded(t *testing.T) {
 			t.Errorf("%d members", r.Members.Count)
 		}
 		n := 0
-		must(t, e.inside(t.Context(), func() error { n = len(e.once); return nil }))
+		must(t, e.query(t.Context(), func() error { n = len(e.once); return nil }))
 		if n != onceValues {
 			t.Errorf("%d values are charged", n)
 		}
@@ -272,7 +272,7 @@ func TestRequestsThatWaitAreBoundedInBytes(t *testing.T) {
 		first := only(t, e, react.Asking)
 		takes := func(n int) { must(t, e.call(t.Context(), func() error { e.runs[first.ID].held = n; return nil })) }
 		var held int
-		must(t, e.inside(t.Context(), func() error { held = e.runs[first.ID].held; return nil }))
+		must(t, e.query(t.Context(), func() error { held = e.runs[first.ID].held; return nil }))
 		if held == 0 {
 			t.Error("a request takes nothing")
 		}

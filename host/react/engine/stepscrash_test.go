@@ -180,7 +180,7 @@ func (c *stepCrash) check(e *Engine, runs []react.Run) {
 		c.checkEnd(e, r)
 	}
 	starts := 0
-	must(t, e.inside(t.Context(), func() error {
+	must(t, e.query(t.Context(), func() error {
 		starts = len(e.rules["task"].starts)
 		for k, g := range e.groups {
 			if g.frozen != 0 || g.fresh != 0 || g.running != 0 {

@@ -13,20 +13,20 @@ import (
 // Reactions implements [react.Control].
 func (e *Engine) Reactions() react.View { return *e.view.Load() }
 
-// showSoon makes the view again if it changed, but not too often. It returns when it is to be
-// called again for a change that is not shown yet, the zero time for none.
+// showSoon updates the view if something changed, but not too often. It returns when to call it
+// again for a change that is not shown yet, the zero time for none.
 func (e *Engine) showSoon() (due time.Time) {
 	if !e.stale && !e.says.changed() {
 		return time.Time{}
 	}
-	if since := e.now().Sub(e.shown); since < viewEvery && since >= 0 { // less than nothing: the clock was set back
+	if since := e.now().Sub(e.shown); since < viewEvery && since >= 0 { // negative: the clock was set back
 		return e.shown.Add(viewEvery)
 	}
 	e.show()
 	return time.Time{}
 }
 
-// show makes the view again.
+// show updates the view.
 func (e *Engine) show() {
 	e.stale, e.shown = false, e.now()
 	e.revision++
@@ -55,10 +55,10 @@ func (e *Engine) show() {
 	e.view.Store(v)
 }
 
-// held says why nothing starts, "" if runs may.
+// held says why nothing may start; "": it may.
 func (e *Engine) held() string { return cmp.Or(e.fault, e.lagging()) }
 
-// lagging says why nothing starts until the operator says go, "" if runs may.
+// lagging says why nothing may start until the operator calls Go; "": it may.
 func (e *Engine) lagging() string {
 	if e.lag == "" {
 		return ""
@@ -66,7 +66,7 @@ func (e *Engine) lagging() string {
 	return "acts may have been done that are not known here: " + e.lag
 }
 
-// blocked says what cannot be read or written, "" if nothing.
+// blocked says what cannot be read or written; "": nothing.
 func (e *Engine) blocked() string { return cmp.Or(e.fault, e.unread.why) }
 
 func (e *Engine) ruleView(r *react.Rule) react.RuleView {
@@ -105,7 +105,7 @@ func (e *Engine) ruleView(r *react.Rule) react.RuleView {
 	return v
 }
 
-// cloneRun returns a run that shares nothing with one that goes on changing.
+// cloneRun returns a copy that shares nothing that the engine still changes.
 func cloneRun(r *react.Run) react.Run {
 	c := *r
 	c.Members.First, c.Members.Last = slices.Clone(r.Members.First), slices.Clone(r.Members.Last)

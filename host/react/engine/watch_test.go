@@ -81,7 +81,7 @@ func TestAGroupGoesOnOnceItsRuleIsArmed(t *testing.T) {
 			t.Errorf("%d ask, %d are active", v.Asking, len(v.Active))
 		}
 		g := &groupState{}
-		must(t, e.inside(t.Context(), func() error { *g = *e.groupOf(group{"page", ""}); return nil }))
+		must(t, e.query(t.Context(), func() error { *g = *e.groupOf(group{"page", ""}); return nil }))
 		if g.frozen != 1 || g.fresh != 1 || g.running != 0 {
 			t.Errorf("%+v", g)
 		}
