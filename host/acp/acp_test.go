@@ -393,38 +393,40 @@ func TestASessionIsLoaded(t *testing.T) {
 }
 
 func TestATurnIsCancelled(t *testing.T) {
-	why := errors.New("enough")
-	asked := make(chan struct{})
-	c, agent := begin(t, Options{Permit: func(ctx context.Context, _ Permission) (bool, error) {
-		close(asked)
-		<-ctx.Done()
-		return true, nil
-	}}, `{}`)
-	ctx, cancel := context.WithCancelCause(t.Context())
-	go func() {
-		p := agent.expect("session/prompt")
-		agent.says("so far")
-		agent.send(`{"jsonrpc":"2.0","id":5,"method":"session/request_permission","params":{"sessionId":"s1","toolCall":{"toolCallId":"c"},"options":%s}}`, usual)
-		<-asked
-		cancel(why)
-		// Of the two the first may come first.
-		for range 2 {
-			switch m := agent.next(); {
-			case m.Method == "session/cancel" && string(m.Params) == `{"sessionId":"s1"}`:
-			case string(m.Result) == `{"outcome":{"outcome":"cancelled"}}`:
-			default:
-				t.Errorf("%+v", m)
+	synctest.Test(t, func(t *testing.T) { // an agent has a few seconds to end its turn
+		why := errors.New("enough")
+		asked := make(chan struct{})
+		c, agent := begin(t, Options{Permit: func(ctx context.Context, _ Permission) (bool, error) {
+			close(asked)
+			<-ctx.Done()
+			return true, nil
+		}}, `{}`)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		go func() {
+			p := agent.expect("session/prompt")
+			agent.says("so far")
+			agent.send(`{"jsonrpc":"2.0","id":5,"method":"session/request_permission","params":{"sessionId":"s1","toolCall":{"toolCallId":"c"},"options":%s}}`, usual)
+			<-asked
+			cancel(why)
+			// Of the two the first may come first.
+			for range 2 {
+				switch m := agent.next(); {
+				case m.Method == "session/cancel" && string(m.Params) == `{"sessionId":"s1"}`:
+				case string(m.Result) == `{"outcome":{"outcome":"cancelled"}}`:
+				default:
+					t.Errorf("%+v", m)
+				}
 			}
+			agent.end(p, "cancelled")
+		}()
+		got, err := c.Prompt(ctx, s1, []string{"do it"})
+		if !errors.Is(err, why) || errors.Is(err, ErrDeaf) || got.Stop != StopCancelled || got.Text.Raw() != "so far" {
+			t.Errorf("%+v, %v", got, err)
 		}
-		agent.end(p, "cancelled")
-	}()
-	got, err := c.Prompt(ctx, s1, []string{"do it"})
-	if !errors.Is(err, why) || errors.Is(err, ErrDeaf) || got.Stop != StopCancelled || got.Text.Raw() != "so far" {
-		t.Errorf("%+v, %v", got, err)
-	}
-	if err := c.Close(); err != nil {
-		t.Errorf("the connection had ended: %v", err)
-	}
+		if err := c.Close(); err != nil {
+			t.Errorf("the connection had ended: %v", err)
+		}
+	})
 }
 
 func TestAnAgentThatDoesNotListen(t *testing.T) {

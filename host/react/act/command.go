@@ -70,8 +70,9 @@ func (r *Runner) readyCommand(ctx context.Context, req react.Request, h react.Ha
 	return a, nil
 }
 
-// unstartedEnds is how long a supervisor may take to end whose command will never start.
-const unstartedEnds = 10 * time.Second
+// unstartedEnds is how long a supervisor may take to end once it is known that its command will
+// never start.
+const unstartedEnds = time.Minute
 
 // newDir makes the directory of an attempt. One that is there belongs to the same attempt
 // of an earlier process, which was killed before it had the command started: when the supervisor has

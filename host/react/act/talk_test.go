@@ -55,7 +55,7 @@ func line(t *testing.T, out *bufio.Reader) string {
 
 func TestACommandIsSpokenWith(t *testing.T) {
 	r := newRunner(t, Options{})
-	a, in, out := talk(t, r, talker(t, r, `pwd; while read x; do echo "got $x"; done; echo bye >&2; exit 3`))
+	a, in, out := talk(t, r, talker(t, r, `pwd; while read x && [ "$x" != end ]; do echo "got $x"; done; echo bye >&2; exit 3`))
 	if dir := line(t, out); dir != a.Dir() {
 		t.Errorf("it works in %s, not in %s", dir, a.Dir())
 	}
@@ -65,9 +65,7 @@ func TestACommandIsSpokenWith(t *testing.T) {
 			t.Fatalf("%q, not %q", got, want)
 		}
 	}
-	if err := in.Close(); err != nil {
-		t.Error(err)
-	}
+	fmt.Fprintln(in, "end") // the input stays open: after its end a command has only 5 s to exit
 	if got, err := out.ReadString('\n'); !errors.Is(err, io.EOF) {
 		t.Errorf("%q, %v", got, err)
 	}

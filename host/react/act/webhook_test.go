@@ -42,7 +42,8 @@ func hookRequest(t *testing.T, r *Runner, w react.Webhook) react.Request {
 	}
 	m := event.Record{Seq: 7, Kind: event.KindEvent, Server: "pager", Data: []byte(`{"a": "$(x)"}`)}
 	run := react.Run{ID: "abcd", Rule: "page", Created: time.Unix(1e9, 0), Members: react.Members{Count: 1, First: []uint64{7}}}
-	req, err := r.Prepare(react.Rule{Name: "page", Do: react.Do{Webhook: &w}}, run, []event.Record{m})
+	rule := react.Rule{Name: "page", Limits: react.Limits{Time: 10 * time.Minute}, Do: react.Do{Webhook: &w}} // however busy the machine is
+	req, err := r.Prepare(rule, run, []event.Record{m})
 	if err != nil {
 		t.Fatal(err)
 	}

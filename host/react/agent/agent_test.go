@@ -149,7 +149,7 @@ func newDesk(t *testing.T, script ...string) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &desk{Runner: r, run: react.Run{ID: "abcd", Rule: "look", Members: react.Members{Count: 1, First: []uint64{7}}}, rule: react.Rule{Name: "look", Limits: react.Limits{Time: time.Minute}, Do: react.Do{Agent: &react.Agent{
+	return &desk{Runner: r, run: react.Run{ID: "abcd", Rule: "look", Members: react.Members{Count: 1, First: []uint64{7}}}, rule: react.Rule{Name: "look", Limits: react.Limits{Time: 10 * time.Minute}, Do: react.Do{Agent: &react.Agent{
 		Command: react.Command{Argv: append([]string{os.Args[0], acptest.Arg}, script...), Env: []string{"GORACE"}}, Task: "Find the cause.",
 	}}}}
 }

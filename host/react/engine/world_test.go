@@ -24,6 +24,7 @@ type world struct {
 	t    testing.TB
 	dir  string
 	file react.File
+	edit int // versions of rules.json
 
 	mu      sync.Mutex
 	records map[uint64]event.Record
@@ -89,10 +90,15 @@ func (w *world) rules(rules ...react.Rule) {
 
 func (w *world) path() string { return filepath.Join(w.dir, "rules.json") }
 
+// write replaces rules.json. Each version is modified a second later than the one before: in
+// simulated time two of them may have the same size and be written at the same moment.
 func (w *world) write(content string) {
-	if err := os.WriteFile(w.path(), []byte(content), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
+	w.t.Helper()
+	w.edit++
+	modified, draft := time.Unix(1e9+int64(w.edit), 0), w.path()+".new"
+	must(w.t, os.WriteFile(draft, []byte(content), 0o600))
+	must(w.t, os.Chtimes(draft, modified, modified))
+	must(w.t, os.Rename(draft, w.path()))
 }
 
 // life is the world as one engine sees it.
