@@ -35,7 +35,7 @@ var (
 	ErrRefused = errors.New("the agent refused")
 	// ErrUnasked: the agent reports that it did something without the permission it should
 	// have asked for.
-	ErrUnasked = errors.New("the agent acted without leave")
+	ErrUnasked = errors.New("the agent acted without permission")
 	// ErrClosed: the connection was closed here.
 	ErrClosed = errors.New("the connection to the agent is closed")
 )

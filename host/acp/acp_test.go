@@ -240,7 +240,7 @@ func TestRequestsOutsideOfAPromptAreRefused(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotOfferedIsRefused(t *testing.T) {
+func TestUnofferedRequestsAreRefused(t *testing.T) {
 	c, agent := begin(t, Options{}, `{}`)
 	got, err := prompts(t, c, agent, func(p message) {
 		for i, method := range []string{"fs/read_text_file", "fs/write_text_file", "terminal/create", "session/elicitation", "_own/thing"} {
@@ -257,7 +257,7 @@ func TestWhatIsNotOfferedIsRefused(t *testing.T) {
 	}
 }
 
-func TestAnActWithoutLeaveEndsTheConnection(t *testing.T) {
+func TestActWithoutPermissionEndsTheConnection(t *testing.T) {
 	completed := `{"sessionUpdate":"tool_call_update","toolCallId":"c1","status":"completed"}`
 	diff := `{"sessionUpdate":"tool_call_update","toolCallId":"c1","status":"completed","content":[{"type":"diff","path":"/x","newText":""}]}`
 	started := func(kind string) string {
@@ -429,7 +429,7 @@ func TestATurnIsCancelled(t *testing.T) {
 	})
 }
 
-func TestAnAgentThatDoesNotListen(t *testing.T) {
+func TestDeafAgentEndsConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, agent := begin(t, Options{}, `{}`)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -472,7 +472,7 @@ func TestAnAgentThatDoesNotListen(t *testing.T) {
 	}
 }
 
-func TestAnAgentThatCannotBeSpokenTo(t *testing.T) {
+func TestIncompatibleAgentIsRefused(t *testing.T) {
 	for name, test := range map[string]struct {
 		answer, says string
 		want         error

@@ -59,7 +59,7 @@ func (c *Conn) permission(m wire.Message) error {
 	allow, approvable := choose(ask.Options, allowOnce)
 	switch {
 	case !approvable:
-		t.note("it asked leave for %q without one answer that allows it once: cancelled", shown(known.title))
+		t.note("it asked for permission for %q without one answer that allows it once: cancelled", shown(known.title))
 	case t.open >= maxOpen:
 		c.mu.Unlock()
 		return c.refuse(m, wire.CodeInvalidRequest, fmt.Sprintf("%d requests wait for an answer already", maxOpen))

@@ -94,7 +94,7 @@ func TestASteadyStreamFiresOnce(t *testing.T) {
 	}
 }
 
-func TestAGreatCountNeedsLittleMemory(t *testing.T) {
+func TestLargeCountNeedsLittleMemory(t *testing.T) {
 	r := &Rule{Window: Window{Count: 100_000, Within: time.Minute}}
 	w := NewWatch(r)
 	fired := 0

@@ -40,7 +40,7 @@ func mirrorsOf(schema json.RawMessage) ([]mirror, error) {
 			folded := func() string { return strings.ToLower(name) }
 			switch {
 			case json.Unmarshal(p.Header, &name) != nil || !headerName.MatchString(name) || seen[folded()]:
-				return fmt.Errorf("x-mcp-header of %q makes no sense", strings.Join(path, "."))
+				return fmt.Errorf("x-mcp-header of %q is invalid", strings.Join(path, "."))
 			case string(p.Type) != `"string"` && string(p.Type) != `"integer"` && string(p.Type) != `"boolean"`:
 				return fmt.Errorf("x-mcp-header of %q: its type cannot stand in a header", strings.Join(path, "."))
 			}

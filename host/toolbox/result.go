@@ -69,7 +69,7 @@ func repeats(all []json.RawMessage, structured []byte) bool {
 func describe(raw json.RawMessage) string {
 	var c content
 	if json.Unmarshal(raw, &c) != nil {
-		return "[content that makes no sense]"
+		return "[invalid content]"
 	}
 	switch c.Type {
 	case "text":

@@ -34,11 +34,11 @@ func (b *Box) readTool(raw json.RawMessage) (t listed) {
 		switch m.Key.Raw() {
 		case "name":
 			if t.def.Name = text.Raw(); !ok || !goodName(t.def.Name) {
-				t.err = errors.New("its name makes no sense or is too long")
+				t.err = errors.New("its name is invalid or too long")
 			}
 		case "description":
 			if t.def.Description = text; !ok || text.Len() > maxDescription {
-				t.err = errors.New("its description makes no sense or is too long")
+				t.err = errors.New("its description is invalid or too long")
 			}
 		}
 	}

@@ -286,7 +286,7 @@ func (m *marks) SetMark(_ context.Context, mark event.Mark) error {
 	return nil
 }
 
-func TestANoteIsAMark(t *testing.T) {
+func TestNoteSetsMark(t *testing.T) {
 	m := &marks{}
 	r := newRunner(t, Options{Marks: m, Now: func() time.Time { return time.Unix(5, 0) }})
 	rule := react.Rule{Name: "page", Do: react.Do{Note: "look"}}

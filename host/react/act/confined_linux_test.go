@@ -142,7 +142,7 @@ func TestAConfinedCommandThatCannotStart(t *testing.T) {
 	}
 }
 
-func TestABoundaryThatCannotBeHadDoesNotStart(t *testing.T) {
+func TestImpossibleConfinementDoesNotStart(t *testing.T) {
 	server := filepath.Join(t.TempDir(), "server")
 	r := newRunner(t, Options{Programs: func() []string { return []string{server} }})
 	for _, c := range []react.Confine{{Read: []string{"/"}}, {Write: []string{r.o.Dir}}, {Write: []string{filepath.Dir(server)}}, {Write: []string{filepath.Dir(os.Args[0])}}, {Write: []string{"/bin"}}, {Read: []string{"/does/not/exist"}}} {

@@ -17,7 +17,7 @@ const within = 6 * time.Second
 // What ignores being asked is killed 5 s behind the limit, and again and again while more of
 // it appears: it is gone within 6 s. The clock is simulated: how busy the machine is does
 // not count.
-func TestWhatDoesNotListenIsGoneWithinSixSeconds(t *testing.T) {
+func TestStubbornProcessesAreKilledWithinSixSeconds(t *testing.T) {
 	for name, c := range map[string]struct {
 		dies  func(kills int) bool // of how many kills
 		asked bool                 // being asked is enough

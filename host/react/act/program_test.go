@@ -94,7 +94,7 @@ func TestPathsAreApprovedWithoutTheirLinks(t *testing.T) {
 	}
 }
 
-func TestProgramsThatCannotBe(t *testing.T) {
+func TestInvalidPrograms(t *testing.T) {
 	r := newRunner(t, Options{})
 	dir := t.TempDir()
 	plain := filepath.Join(dir, "plain")

@@ -18,7 +18,7 @@ import (
 	"eventdeck/host/react"
 )
 
-func TestACommandThatIsNeverStarted(t *testing.T) {
+func TestCommandThatIsNeverStarted(t *testing.T) {
 	dir := t.TempDir()
 	mark := filepath.Join(dir, "mark")
 	r := newRunner(t, Options{Dir: dir})
@@ -140,7 +140,7 @@ func TestACommandOutlivesAKilledHost(t *testing.T) {
 	}
 }
 
-func TestWithoutSupervisorAndResultNothingIsKnown(t *testing.T) {
+func TestOutcomeIsUnknownWithoutSupervisorAndResult(t *testing.T) {
 	dir := t.TempDir()
 	r := newRunner(t, Options{Dir: dir})
 	began := filepath.Join(dir, "began")
@@ -178,7 +178,7 @@ func TestTheLimitEndsACommand(t *testing.T) {
 	}
 }
 
-func TestTheEndReachesEverythingThatWasStarted(t *testing.T) {
+func TestEndReachesAllDescendants(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	r := newRunner(t, Options{Dir: dir})
@@ -209,7 +209,7 @@ func TestTheEndReachesEverythingThatWasStarted(t *testing.T) {
 	}
 }
 
-func TestWhatACommandLeavesBehindEndsWithIt(t *testing.T) {
+func TestOrphansEndWithTheirCommand(t *testing.T) {
 	dir := t.TempDir()
 	r := newRunner(t, Options{Dir: dir})
 	result := ran(t, r, shell(`sh -c 'echo $$ > `+dir+`/left; exec sleep 1000' & until [ -s `+dir+`/left ]; do sleep 0.02; done; exit 0`))

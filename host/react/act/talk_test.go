@@ -53,7 +53,7 @@ func line(t *testing.T, out *bufio.Reader) string {
 	return strings.TrimSuffix(text, "\n")
 }
 
-func TestACommandIsSpokenWith(t *testing.T) {
+func TestTalkExchangesLines(t *testing.T) {
 	r := newRunner(t, Options{})
 	a, in, out := talk(t, r, talker(t, r, `pwd; while read x && [ "$x" != end ]; do echo "got $x"; done; echo bye >&2; exit 3`))
 	if dir := line(t, out); dir != a.Dir() {
@@ -76,7 +76,7 @@ func TestACommandIsSpokenWith(t *testing.T) {
 
 // The end of the input ends a command that is spoken with, whatever that thinks of it, with
 // all that it started; and so does the end of this side.
-func TestTheEndOfATalkEndsItsCommand(t *testing.T) {
+func TestEndOfInputEndsTalk(t *testing.T) {
 	t.Parallel()
 	for name, script := range map[string]string{
 		"ignores the end":             `trap "" TERM; echo ready; while :; do sleep 1; done`,
@@ -112,7 +112,7 @@ func TestTheEndOfATalkEndsItsCommand(t *testing.T) {
 	}
 }
 
-func TestATalkIsKilled(t *testing.T) {
+func TestTalkIsKilled(t *testing.T) {
 	r := newRunner(t, Options{})
 	a, _, out := talk(t, r, talker(t, r, `echo ready; while :; do sleep 1; done`))
 	line(t, out)
@@ -132,7 +132,7 @@ func TestATalkIsKilled(t *testing.T) {
 }
 
 // A killed host leaves no agent behind.
-func TestATalkEndsWithItsHost(t *testing.T) {
+func TestTalkEndsWithHost(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	r := newRunner(t, Options{Dir: dir})
@@ -148,7 +148,7 @@ func TestATalkEndsWithItsHost(t *testing.T) {
 	}
 }
 
-func TestATalkThatIsGivenUp(t *testing.T) {
+func TestAbortedTalkNeverBegins(t *testing.T) {
 	r := newRunner(t, Options{})
 	a, err := r.ReadyTalk(t.Context(), talker(t, r, `echo no > began`), 1)
 	if err != nil {

@@ -96,7 +96,7 @@ func TestAWebhookIsSignedAndHasTheIDOfItsRun(t *testing.T) {
 	}
 }
 
-func TestWhatAnswersMean(t *testing.T) {
+func TestWebhookStatuses(t *testing.T) {
 	var status int
 	var after string
 	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -167,7 +167,7 @@ func TestAddressesThatAreRefused(t *testing.T) {
 }
 
 // A name says nothing: what it leads to is judged when it is dialed, each time.
-func TestANameThatLeadsInside(t *testing.T) {
+func TestNameThatResolvesToPrivateAddressIsRefused(t *testing.T) {
 	asked := false
 	s := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked = true }))
 	defer s.Close()

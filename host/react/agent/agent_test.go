@@ -229,7 +229,7 @@ func TestOnlyTheNamedFieldsReachAnAgent(t *testing.T) {
 	}
 }
 
-func TestWhatAnAgentAsksGoesToTheOperator(t *testing.T) {
+func TestAgentPermissionsGoToTheOperator(t *testing.T) {
 	for _, allowed := range []bool{true, false} {
 		d := newDesk(t, "ask", "execute", "rm -rf x")
 		j := &journal{answer: func(react.Request) (react.Answered, error) { return react.Answered{Approved: allowed}, nil }}
@@ -250,7 +250,7 @@ func TestWhatAnAgentAsksGoesToTheOperator(t *testing.T) {
 	}
 }
 
-func TestAnAgentThatActsWithoutLeaveIsKilledAndFlagged(t *testing.T) {
+func TestAgentActingWithoutPermissionIsKilledAndFlagged(t *testing.T) {
 	d := newDesk(t, "unasked", "execute")
 	result := d.ran(t, &journal{})
 	if result.Outcome != react.OutcomeKilled || !result.Flagged || !strings.Contains(result.Why, `"quietly" (execute)`) {
@@ -271,7 +271,7 @@ func TestHostileAgents(t *testing.T) {
 		"leave for ever alone": {[]string{"forever", "rm x"}, react.OutcomeDone, "without one answer that allows it once", 0},
 		"a closed output":      {[]string{"shut"}, react.OutcomeFailed, "closed its output", 0},
 		"leave after the end":  {[]string{"say", "x", "late"}, react.OutcomeDone, "", 0},
-		"too long to be shown": {[]string{"ask", "execute", strings.Repeat("x", 100_000)}, react.OutcomeDone, "for more than 65536 bytes", 0},
+		"too long to be shown": {[]string{"ask", "execute", strings.Repeat("x", 100_000)}, react.OutcomeDone, "had more than 65536 bytes", 0},
 		"an exit":              {[]string{"exit"}, react.OutcomeFailed, "exit code 3", 0},
 		"its limit":            {[]string{"deaf"}, react.OutcomeFailed, "limit of 3s", 0},
 	} {
@@ -319,7 +319,7 @@ func TestAnAgentWritesWhereItMay(t *testing.T) {
 }
 
 // What an agent did whose host ended is not known, unless its conversation can be loaded.
-func TestAnAgentWhoseHostEnded(t *testing.T) {
+func TestAgentAfterHostEnded(t *testing.T) {
 	for _, loads := range []bool{true, false} {
 		t.Run(fmt.Sprint("loads: ", loads), func(t *testing.T) {
 			t.Parallel()
@@ -379,7 +379,7 @@ func TestAnAgentWhoseHostEnded(t *testing.T) {
 	}
 }
 
-func TestAnAgentIsNotBegunWithoutItsGate(t *testing.T) {
+func TestAgentNeedsItsGate(t *testing.T) {
 	d := newDesk(t, "say", "x")
 	a, err := d.Ready(t.Context(), d.prepared(t), 1)
 	if err != nil {
@@ -418,7 +418,7 @@ func (b box) CallTool(_ context.Context, server, tool string, args json.RawMessa
 }
 
 // An agent that may ask nothing more is ended, and its run says why.
-func TestAnAgentThatMayAskNothingMoreIsEnded(t *testing.T) {
+func TestAgentWithoutBudgetForQuestionsIsEnded(t *testing.T) {
 	d, j := newDesk(t, "ask", "edit", "it", "forever"), &journal{answer: func(react.Request) (react.Answered, error) {
 		return react.Answered{}, fmt.Errorf("it gave up 13 questions: %w", react.ErrBudget)
 	}}

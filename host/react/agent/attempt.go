@@ -111,7 +111,7 @@ func (a *attempt) summedUp(res react.Result, err error, left react.Result) react
 	res.Output.Stderr = left.Output.Stderr
 	unknown := a.unknown.Load()
 	if n := a.longPermits.Load(); n > 0 {
-		res.Why = joined(res.Why, fmt.Sprintf("%d times it asked leave for more than %d bytes, which was denied", n, maxPermit))
+		res.Why = joined(res.Why, fmt.Sprintf("%d requests for permission had more than %d bytes and were denied", n, maxPermit))
 	}
 	switch {
 	case unknown != nil:
@@ -267,7 +267,7 @@ func (a *attempt) permit(ctx context.Context, steps react.Steps, p acp.Permissio
 	answered, err := a.put(ctx, steps, react.Request{
 		Kind: react.RequestPermit, Run: a.req.Run, Rule: a.req.Rule, Seq: a.req.Seq, Count: a.req.Count,
 		Title: p.Title, Input: p.Call, Time: a.req.Time,
-	}, "the agent asks leave, in its own words")
+	}, "the agent asks for permission, in its own words")
 	return answered.Approved, err
 }
 

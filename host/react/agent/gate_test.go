@@ -116,7 +116,7 @@ func TestACallThatMayChangeSomethingIsAsked(t *testing.T) {
 	}
 }
 
-func TestTheGateCannotBePassed(t *testing.T) {
+func TestGateCannotBeBypassed(t *testing.T) {
 	t.Run("a tool that is not listed", func(t *testing.T) {
 		d, called := newGatedDesk(t, "call", "pager__drop", `{}`, "call", "drop", `{}`, "call", "pager/get", `{}`)
 		if text := d.ran(t, &journal{answer: approves}).Answer.Raw(); len(*called) != 0 || strings.Count(text, "no such tool") != 3 {
@@ -215,7 +215,7 @@ func TestTheGateCannotBePassed(t *testing.T) {
 }
 
 // It is not known whether a call that may change something was carried out: the run says so.
-func TestACallWhoseOutcomeIsNotKnown(t *testing.T) {
+func TestToolCallWithUnknownOutcome(t *testing.T) {
 	for tool, want := range map[string]react.Outcome{"pager__rollback": react.OutcomeUnknown, "pager__get": react.OutcomeDone} {
 		d, _ := newGatedDesk(t, "call", tool, `{}`)
 		b := d.o.Tools.(box)

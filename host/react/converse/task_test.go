@@ -93,7 +93,7 @@ func TestAModelReadsAsksAndAnswers(t *testing.T) {
 
 // What a model may not call is refused, told to it, and never reaches a server; the run goes
 // on.
-func TestCallsThatAreRefusedReachNobody(t *testing.T) {
+func TestRefusedCallsReachNoServer(t *testing.T) {
 	tool := read("pager", "get")
 	tool.Fix, tool.Drop = map[string]json.RawMessage{"env": json.RawMessage(`"prod"`)}, []string{"force"}
 	for name, c := range map[string]struct {

@@ -65,7 +65,7 @@ func TestAnActThatAModelChoseHasItsOwnMode(t *testing.T) {
 }
 
 // Whatever a runner says that a model chose, it is one of the rule's acts or nothing.
-func TestWhatIsNoActOfTheRuleIsNotDone(t *testing.T) {
+func TestActOutsideTheRuleIsNotDone(t *testing.T) {
 	for name, next := range map[string]react.Request{
 		"another name":  {Kind: react.RequestNote, Act: "erase", Note: "look"},
 		"another act":   {Kind: react.RequestNote, Act: "look", Note: "call"},
@@ -226,7 +226,7 @@ func TestTheOperatorAsksAModelOnce(t *testing.T) {
 }
 
 // What a model says is shown while it says it, bounded, and forgotten then.
-func TestWhatIsSaidIsShownAndBounded(t *testing.T) {
+func TestStreamedOutputIsShownAndBounded(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t, taskRule("page"))
 		w.plan, w.lasts, w.words = does(asksModel), 10*time.Second, strings.Repeat("word ", saysBytes)

@@ -58,7 +58,7 @@ func TestARunAsksAndActsOnceApproved(t *testing.T) {
 }
 
 // What was approved and is another one before it starts is asked about again.
-func TestWhatChangedAfterItsApprovalIsAskedAnew(t *testing.T) {
+func TestChangeAfterApprovalAsksAgain(t *testing.T) {
 	for name, change := range map[string]func(w *world){
 		"program": func(w *world) { w.mu.Lock(); w.program = "v2"; w.mu.Unlock() },
 		"rule": func(w *world) {
@@ -270,7 +270,7 @@ func grantedWorld(t *testing.T) (*world, *Engine) {
 }
 
 // A rule that is taken out of the file is armed again when it is put in again.
-func TestARuleThatWasTakenOutIsNotArmed(t *testing.T) {
+func TestRemovedRuleIsNotArmed(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t, commandRule("page"))
 		e := w.armed()

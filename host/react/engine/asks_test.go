@@ -62,7 +62,7 @@ func (w *world) answered(id react.RunID) []react.Answered {
 }
 
 // What was approved is done once, and is no start that a rate or once counts again.
-func TestACallOfAToolIsApprovedOnce(t *testing.T) {
+func TestToolCallIsApprovedOnce(t *testing.T) {
 	both(t, func(t *testing.T, live bool) {
 		w, e, r := askingWorld(t, live)
 		defer closed(t, e)
@@ -89,7 +89,7 @@ func TestACallOfAToolIsApprovedOnce(t *testing.T) {
 	})
 }
 
-func TestACallOfAToolThatIsDenied(t *testing.T) {
+func TestDeniedToolCall(t *testing.T) {
 	both(t, func(t *testing.T, live bool) {
 		w, e, r := askingWorld(t, live)
 		defer closed(t, e)
@@ -117,7 +117,7 @@ func TestACallOfAToolThatIsDenied(t *testing.T) {
 	})
 }
 
-func TestACallOfAToolThatNobodyApproves(t *testing.T) {
+func TestToolCallExpiresWithoutApproval(t *testing.T) {
 	both(t, func(t *testing.T, live bool) {
 		w, e, r := askingWorld(t, live)
 		defer closed(t, e)
@@ -131,7 +131,7 @@ func TestACallOfAToolThatNobodyApproves(t *testing.T) {
 
 // A question whose attempt is over survives; one of an agent is asked again, or the run is
 // parked, as its conversation can be taken up or not.
-func TestACallOfAToolIsAskedForOverARestart(t *testing.T) {
+func TestToolCallAsksAgainAfterRestart(t *testing.T) {
 	both(t, func(t *testing.T, live bool) {
 		w, e, r := askingWorld(t, live)
 		closed(t, e)

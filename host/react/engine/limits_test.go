@@ -216,7 +216,7 @@ func TestRunsThatAreOverAreBounded(t *testing.T) {
 }
 
 // Servers that are slow to list their tools hold up the rules with tools, and no other.
-func TestSlowServersHoldNoOtherRules(t *testing.T) {
+func TestSlowServersDelayNoOtherRules(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		slow := taskRule("slow")
 		slow.Key = []string{".k"}

@@ -10,7 +10,7 @@ import (
 )
 
 // A pipe in the place of rules.json would be waited for, for ever.
-func TestAPipeIsNoFileOfRules(t *testing.T) {
+func TestPipeIsRefusedAsRulesFile(t *testing.T) {
 	w := newWorld(t)
 	if err := os.Remove(w.path()); err != nil {
 		t.Fatal(err)

@@ -60,7 +60,7 @@ func TestAnInterpreterThatChangesIsNoticed(t *testing.T) {
 
 // Where the confinement that a rule demands cannot be had, its matches are counted with that
 // reason, and make no runs that fail one by one. It acts again once that can be had.
-func TestARuleThatCannotBeConfinedIsCounted(t *testing.T) {
+func TestUnconfinableRuleCountsRecords(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t, grouped(commandRule("page")))
 		e, _ := w.open("", 0)
@@ -85,7 +85,7 @@ func TestARuleThatCannotBeConfinedIsCounted(t *testing.T) {
 
 // What a rule does cannot be made: after five runs that say so its records are counted with
 // the reason, over a restart too, until it can be made.
-func TestARuleWhoseActCannotBeMadeIsCounted(t *testing.T) {
+func TestUnpreparedRuleCountsRecords(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t, grouped(commandRule("page")))
 		w.unset = func(int) bool { return true }
@@ -116,7 +116,7 @@ func TestARuleWhoseActCannotBeMadeIsCounted(t *testing.T) {
 
 // Where only the acts of some records cannot be made, one an hour is tried, and all are once
 // the operator arms the rule.
-func TestAnActThatCannotBeMadeIsTriedNowAndThen(t *testing.T) {
+func TestUnpreparedRuleIsTriedNowAndThen(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t, grouped(commandRule("page")))
 		w.unset = func(members int) bool { return members > 0 }

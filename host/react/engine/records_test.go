@@ -105,7 +105,7 @@ func TestRecordsPrunedBeforeTheyAreJudgedAreCounted(t *testing.T) {
 	})
 }
 
-func TestAWebhookThatNothingProvesAsks(t *testing.T) {
+func TestUnsignedWebhookAsks(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		rule := noteRule("page")
 		rule.Key, rule.Wait = []string{".k"}, 0

@@ -159,7 +159,7 @@ func TestAHungCallIsChargedAtItsBound(t *testing.T) {
 	})
 }
 
-func TestWhatWasSpentIsBounded(t *testing.T) {
+func TestSpendingIsBounded(t *testing.T) {
 	s := spending{days: map[string]map[string]int64{}, out: map[stepID]reservation{}}
 	s.pay("2026-01-01", "a", math.MaxInt64)
 	s.pay("2026-01-01", "a", math.MaxInt64)

@@ -86,7 +86,7 @@ func TestArgumentsThatAreNoJSONAreRefused(t *testing.T) {
 }
 
 // A run that never tells what became of it does not go on for ever.
-func TestARunThatIsNeverKnownFails(t *testing.T) {
+func TestRunWithRepeatedlyUnknownOutcomeFails(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t, taskRule("page"))
 		w.plan = does(planned{end: &react.Result{Outcome: react.OutcomeUnknown, Why: "lost"}})

@@ -89,7 +89,7 @@ func TestAForeignClient(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoRequestIsRefused(t *testing.T) {
+func TestInvalidRequestsAreRefused(t *testing.T) {
 	for line, want := range map[string]string{
 		`nonsense`: `"code":-32700`,
 		`{"jsonrpc":"2.0","method":"a","method":"b","id":1}`: `"code":-32700`,
