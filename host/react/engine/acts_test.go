@@ -87,29 +87,47 @@ func TestActOutsideTheRuleIsNotDone(t *testing.T) {
 	}
 }
 
+// killedInCall has a run call a tool that writes, in an engine that dies at a failpoint of that
+// call. The model's plan goes on with a tool that reads.
+func killedInCall(t *testing.T, failpoint string) (*world, react.RunID) {
+	t.Helper()
+	rule := taskRule("page")
+	rule.Key = []string{".k"}
+	w := newWorld(t, rule)
+	w.plan = does(writes, reads)
+	e, _ := w.open("", 0)
+	arm(t, e)
+	w.happens(`{"k":1}`, 2*time.Second)
+	r := only(t, e, react.Asking)
+	closed(t, e)
+	e, l := w.open(failpoint, 0)
+	must(t, e.Approve(t.Context(), r.ID, r.Request.Hash()))
+	rest(2 * time.Second)
+	if !l.isDead() {
+		t.Fatal("it was not killed")
+	}
+	closed(t, e)
+	return w, r.ID
+}
+
+// unblocked settles a parked run, and checks that no tool stays blocked.
+func unblocked(t *testing.T, e *Engine, id react.RunID) {
+	t.Helper()
+	must(t, e.Settle(t.Context(), id, true, "seen"))
+	rest(time.Second)
+	if v := e.Reactions().Rules[0]; len(v.Unknown) != 0 {
+		t.Errorf("blocked still: %v", v.Unknown)
+	}
+}
+
 // A call of which it is not known whether it was carried out keeps the rule from that tool
 // until the operator says what became of it.
 func TestAnUnknownCallIsParkedAndItsToolBlocked(t *testing.T) {
 	simulated(t, func(t *testing.T) {
-		rule := taskRule("page")
-		rule.Key = []string{".k"}
-		w := newWorld(t, rule)
-		w.plan = does(writes, reads)
+		w, _ := killedInCall(t, "calling")
 		e, _ := w.open("", 0)
-		arm(t, e)
-		w.happens(`{"k":1}`, 2*time.Second)
-		r := only(t, e, react.Asking)
-		closed(t, e)
-		e, l := w.open("calling", 0)
-		must(t, e.Approve(t.Context(), r.ID, r.Request.Hash()))
 		rest(2 * time.Second)
-		if !l.isDead() {
-			t.Fatal("it was not killed")
-		}
-		closed(t, e)
-		e, _ = w.open("", 0)
-		rest(2 * time.Second)
-		r = only(t, e, react.Parked)
+		r := only(t, e, react.Parked)
 		if !strings.Contains(r.Why, "pager/undo") || w.written() != 0 {
 			t.Errorf("%q, called %v", r.Why, w.called)
 		}
@@ -127,11 +145,7 @@ func TestAnUnknownCallIsParkedAndItsToolBlocked(t *testing.T) {
 		if err != nil || len(all) != 2 || all[0].State != react.StepRefused || !strings.Contains(all[0].Why, "settle") || all[1].State != react.StepDone {
 			t.Errorf("%+v, %v", all, err)
 		}
-		must(t, e.Settle(t.Context(), r.ID, true, "seen"))
-		rest(time.Second)
-		if v := e.Reactions().Rules[0]; len(v.Unknown) != 0 {
-			t.Errorf("blocked still: %v", v.Unknown)
-		}
+		unblocked(t, e, r.ID)
 		if all, err = e.Steps(t.Context(), r.ID); err != nil || all[0].State != react.StepDone {
 			t.Errorf("%+v, %v", all, err)
 		}
@@ -146,26 +160,14 @@ func TestAnUnknownCallIsParkedAndItsToolBlocked(t *testing.T) {
 // nothing, and until it is settled its rule calls none of its tools that write.
 func TestARunWhoseStepsCannotBeReadIsParked(t *testing.T) {
 	simulated(t, func(t *testing.T) {
-		rule := taskRule("page")
-		rule.Key = []string{".k"}
-		w := newWorld(t, rule)
-		w.plan = does(writes, reads)
-		e, _ := w.open("", 0)
-		arm(t, e)
-		w.happens(`{"k":1}`, 2*time.Second)
-		r := only(t, e, react.Asking)
-		closed(t, e)
-		e, _ = w.open("called", 0)
-		must(t, e.Approve(t.Context(), r.ID, r.Request.Hash()))
-		rest(2 * time.Second)
-		closed(t, e)
+		w, id := killedInCall(t, "called")
 		if w.written() != 1 {
 			t.Fatalf("called %v", w.called)
 		}
-		w.tables[event.TableReact][stepKey(r.ID, 1)] = []byte("{")
-		e = w.opened()
+		w.tables[event.TableReact][stepKey(id, 1)] = []byte("{")
+		e := w.opened()
 		rest(2 * time.Second)
-		r = only(t, e, react.Parked)
+		r := only(t, e, react.Parked)
 		if !strings.Contains(r.Why, "cannot be read") || w.written() != 1 {
 			t.Errorf("%q, called %v", r.Why, w.called)
 		}
@@ -173,13 +175,7 @@ func TestARunWhoseStepsCannotBeReadIsParked(t *testing.T) {
 		if v := e.Reactions().Rules[0]; v.Unknown["pager/undo"] != r.ID || w.written() != 1 {
 			t.Errorf("the next run called %v; not known are %v", w.called, v.Unknown)
 		}
-		if err := e.Settle(t.Context(), r.ID, true, "seen"); err != nil {
-			t.Errorf("it cannot be settled: %v", err)
-		}
-		rest(time.Second)
-		if v := e.Reactions().Rules[0]; len(v.Unknown) != 0 {
-			t.Errorf("blocked still: %v", v.Unknown)
-		}
+		unblocked(t, e, r.ID)
 	})
 }
 
