@@ -25,7 +25,7 @@ type Watch struct {
 	window Window
 	keyed  bool
 	groups map[Key]*watched
-	over   uint64
+	over   uint64    // members that were not counted, of groups beyond WindowKeys
 	last   time.Time // latest time passed in
 	sweep  time.Time // before it, no group can be removed
 	alive  bool
@@ -70,24 +70,6 @@ func (w *Watch) bounds() (int, time.Duration) {
 		return w.window.Count, w.window.Within
 	}
 	return w.window.Rate, w.window.Per
-}
-
-// Uncounted returns how many members were not counted because there were [WindowKeys] groups
-// already.
-func (w *Watch) Uncounted() uint64 { return w.over }
-
-// Groups returns the number of watched groups.
-func (w *Watch) Groups() int { return len(w.groups) }
-
-// Oldest returns the sequence number of the oldest member that may still count; 0: none.
-func (w *Watch) Oldest() uint64 {
-	var oldest uint64
-	for _, g := range w.groups {
-		if len(g.marks) > 0 && (oldest == 0 || g.marks[0].seq < oldest) {
-			oldest = g.marks[0].seq
-		}
-	}
-	return oldest
 }
 
 // Add counts a member, and reports whether the window became true. A time before an earlier
