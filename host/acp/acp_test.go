@@ -104,7 +104,7 @@ func (s *stub) end(prompt message, stop string) {
 	s.send(`{"jsonrpc":"2.0","id":%s,"result":{"stopReason":%q,"usage":{"inputTokens":7,"outputTokens":3,"totalTokens":10}}}`, prompt.ID, stop)
 }
 
-// ask asks leave for a call, and returns the answer.
+// ask asks permission for a call, and returns the answer.
 func (s *stub) ask(id int, call, options string) message {
 	s.send(`{"jsonrpc":"2.0","id":%d,"method":"session/request_permission","params":{"sessionId":"s1","toolCall":%s,"options":%s}}`, id, call, options)
 	return s.expect("")
@@ -286,22 +286,22 @@ func TestActWithoutPermissionEndsTheConnection(t *testing.T) {
 			s.ask(1, `{"toolCallId":"c1","kind":"execute"}`, usual)
 			s.update(completed)
 		}, false, true},
-		"leave for another call": {func(s *stub) {
+		"permission for another call": {func(s *stub) {
 			s.ask(1, `{"toolCallId":"c2","kind":"execute"}`, usual)
 			s.update(started("execute"))
 			s.update(completed)
 		}, true, true},
-		"with leave": {func(s *stub) {
+		"with permission": {func(s *stub) {
 			s.update(started("execute"))
 			s.ask(1, `{"toolCallId":"c1"}`, usual)
 			s.update(completed)
 		}, true, false},
-		"leave for a read that became a command": {func(s *stub) {
+		"permission for a read that became a command": {func(s *stub) {
 			s.ask(1, `{"toolCallId":"c1","title":"Read README","kind":"read"}`, usual)
 			s.update(`{"sessionUpdate":"tool_call_update","toolCallId":"c1","title":"rm -rf /home","kind":"execute"}`)
 			s.update(completed)
 		}, true, true},
-		"leave for a read that became an edit": {func(s *stub) {
+		"permission for a read that became an edit": {func(s *stub) {
 			s.ask(1, `{"toolCallId":"c1","title":"Read README","kind":"read"}`, usual)
 			s.update(`{"sessionUpdate":"tool_call_update","toolCallId":"c1","status":"completed","content":[{"type":"diff","path":"README","newText":"x"}]}`)
 		}, true, true},
@@ -310,13 +310,13 @@ func TestActWithoutPermissionEndsTheConnection(t *testing.T) {
 			s.update(`{"sessionUpdate":"tool_call_update","toolCallId":"c1","status":"failed"}`)
 		}, true, false},
 		"a read": {func(s *stub) { s.update(started("read")); s.update(completed) }, true, false},
-		"again, with leave for the first": {func(s *stub) {
+		"again, with permission for the first": {func(s *stub) {
 			s.ask(1, `{"toolCallId":"c1","kind":"edit"}`, usual)
 			s.update(completed)
 			s.update(started("edit"))
 			s.update(completed)
 		}, true, true},
-		"again, with leave for each": {func(s *stub) {
+		"again, with permission for each": {func(s *stub) {
 			s.ask(1, `{"toolCallId":"c1","kind":"edit","status":"pending"}`, usual)
 			s.update(completed)
 			s.ask(2, `{"toolCallId":"c1","kind":"edit","status":"pending"}`, usual)

@@ -268,9 +268,9 @@ func TestHostileAgents(t *testing.T) {
 	}{
 		"a line of 20 MiB":     {[]string{"long", "20971520"}, react.OutcomeFailed, "a line of more than 1048576 bytes", 0},
 		"a flood of updates":   {[]string{"flood"}, react.OutcomeFailed, "more than 100000 messages", 0},
-		"leave for ever alone": {[]string{"forever", "rm x"}, react.OutcomeDone, "without one answer that allows it once", 0},
+		"permission for ever":  {[]string{"forever", "rm x"}, react.OutcomeDone, "without one answer that allows it once", 0},
 		"a closed output":      {[]string{"shut"}, react.OutcomeFailed, "closed its output", 0},
-		"leave after the end":  {[]string{"say", "x", "late"}, react.OutcomeDone, "", 0},
+		"permission too late":  {[]string{"say", "x", "late"}, react.OutcomeDone, "", 0},
 		"too long to be shown": {[]string{"ask", "execute", strings.Repeat("x", 100_000)}, react.OutcomeDone, "had more than 65536 bytes", 0},
 		"an exit":              {[]string{"exit"}, react.OutcomeFailed, "exit code 3", 0},
 		"its limit":            {[]string{"deaf"}, react.OutcomeFailed, "limit of 3s", 0},

@@ -11,13 +11,12 @@ import (
 	"eventdeck/host/react"
 )
 
-// chosen has the model choose an act by its name.
+// chosen makes the model choose an act by its name.
 func chosen(name, note string) func(react.Request) []planned {
 	return does(asksModel, planned{next: &react.Request{Kind: react.RequestNote, Act: name, Note: note, Input: []byte("1 ")}})
 }
 
-// What a model chose is done by itself where the act's own mode and an armed rule let it,
-// and else asked about.
+// An act that a model chose needs no approval if its own mode is auto and the rule is armed.
 func TestAnActThatAModelChoseHasItsOwnMode(t *testing.T) {
 	for name, c := range map[string]struct {
 		act   string
@@ -64,7 +63,7 @@ func TestAnActThatAModelChoseHasItsOwnMode(t *testing.T) {
 	}
 }
 
-// Whatever a runner says that a model chose, it is one of the rule's acts or nothing.
+// Only acts of the rule are carried out, whatever a runner says that the model chose.
 func TestActOutsideTheRuleIsNotDone(t *testing.T) {
 	for name, next := range map[string]react.Request{
 		"another name":  {Kind: react.RequestNote, Act: "erase", Note: "look"},
@@ -87,8 +86,8 @@ func TestActOutsideTheRuleIsNotDone(t *testing.T) {
 	}
 }
 
-// killedInCall has a run call a tool that writes, in an engine that dies at a failpoint of that
-// call. The model's plan goes on with a tool that reads.
+// killedInCall returns a world with a run that called a write tool, in an engine that died at a
+// failpoint of that call. In later runs the model also calls a read tool.
 func killedInCall(t *testing.T, failpoint string) (*world, react.RunID) {
 	t.Helper()
 	rule := taskRule("page")
@@ -120,8 +119,8 @@ func unblocked(t *testing.T, e *Engine, id react.RunID) {
 	}
 }
 
-// A call of which it is not known whether it was carried out keeps the rule from that tool
-// until the operator says what became of it.
+// After a tool call with unknown outcome the rule cannot call that tool until the operator settles
+// the run.
 func TestAnUnknownCallIsParkedAndItsToolBlocked(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w, _ := killedInCall(t, "calling")
@@ -156,8 +155,8 @@ func TestAnUnknownCallIsParkedAndItsToolBlocked(t *testing.T) {
 	})
 }
 
-// A run whose steps cannot be read may have called what writes: it is parked and goes on with
-// nothing, and until it is settled its rule calls none of its tools that write.
+// A run whose steps cannot be read may have called write tools: it is parked, and its rule calls
+// none of its write tools until the run is settled.
 func TestARunWhoseStepsCannotBeReadIsParked(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w, id := killedInCall(t, "called")
@@ -221,7 +220,7 @@ func TestTheOperatorAsksAModelOnce(t *testing.T) {
 	}
 }
 
-// What a model says is shown while it says it, bounded, and forgotten then.
+// Streamed output of a model is shown while it streams, bounded, and removed afterwards.
 func TestStreamedOutputIsShownAndBounded(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t, taskRule("page"))
@@ -239,7 +238,7 @@ func TestStreamedOutputIsShownAndBounded(t *testing.T) {
 	})
 }
 
-// What a model chose is approved one by one, and no grant that is there already covers it.
+// Acts that a model chose are approved one by one; an existing grant does not cover them.
 func TestAnActThatAModelChoseIsNotGranted(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t, choiceRule("page"))

@@ -12,7 +12,7 @@ import (
 	"eventdeck/host/react"
 )
 
-// rest lets simulated time pass, and everything come to rest.
+// rest lets simulated time pass, and waits until all goroutines wait.
 func rest(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()

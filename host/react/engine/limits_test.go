@@ -27,7 +27,7 @@ func TestARunThatGoesOnGatheringSaysWhy(t *testing.T) {
 	})
 }
 
-// An incident that comes under new event ids, in two subscriptions, leads to one act.
+// The same incident in several events leads to one act.
 func TestOnceIsChargedWhenTheActStarts(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		rule := noteRule("page")
@@ -215,7 +215,7 @@ func TestRunsThatAreOverAreBounded(t *testing.T) {
 	}
 }
 
-// Servers that are slow to list their tools hold up the rules with tools, and no other.
+// Servers that are slow to list their tools delay only rules with tools.
 func TestSlowServersDelayNoOtherRules(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		slow := taskRule("slow")
@@ -236,7 +236,7 @@ func TestSlowServersDelayNoOtherRules(t *testing.T) {
 	})
 }
 
-// What waits is bounded over all rules too; what finds no place is counted.
+// The number of waiting runs of all rules together is limited too; further records are counted.
 func TestRunsOfAllRulesThatWaitAreBounded(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		var rules []react.Rule
@@ -263,7 +263,7 @@ func TestRunsOfAllRulesThatWaitAreBounded(t *testing.T) {
 	})
 }
 
-// Requests that wait take so much memory at most: the others go on gathering.
+// Waiting requests take a limited number of bytes in memory: further runs go on gathering.
 func TestRequestsThatWaitAreBoundedInBytes(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t, asked(grouped(noteRule("page"))))

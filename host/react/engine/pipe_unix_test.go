@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A pipe in the place of rules.json would be waited for, for ever.
+// Reading a pipe in place of rules.json would never end.
 func TestPipeIsRefusedAsRulesFile(t *testing.T) {
 	w := newWorld(t)
 	if err := os.Remove(w.path()); err != nil {
