@@ -89,8 +89,7 @@ func TestInterpretersOfAScript(t *testing.T) {
 	}
 }
 
-// What is pinned is what the system starts: the same script, asked for its interpreter, says
-// so itself.
+// The pinned interpreter is the one that the system starts: the script itself prints it.
 func TestTheSystemStartsThePinnedInterpreter(t *testing.T) {
 	dir := scripts(t, map[string]string{
 		"by-env": "#!/usr/bin/env tool\n",

@@ -23,8 +23,8 @@ func TestTheSameRunHasTheSameRequest(t *testing.T) {
 	}
 }
 
-// refusesChange makes a change after a command was made ready: neither that attempt nor another one
-// starts, and the rule and the request are not the ones that were approved. why is in the result.
+// refusesChange makes a change after a command was prepared, and checks that neither that attempt
+// nor a further one starts, and that the hashes of rule and request change. why is in the result.
 func refusesChange(t *testing.T, r *Runner, rule react.Rule, why string, change func()) {
 	t.Helper()
 	req := prepared(t, r, rule)
@@ -57,7 +57,7 @@ func TestAChangedProgramDoesNotStart(t *testing.T) {
 	refusesChange(t, newRunner(t, Options{}), rule, "changed", func() { replace(t, script, "#!/bin/sh\necho two\n") })
 }
 
-// Who may write in a directory can turn a link there between the approval and the start.
+// Links could be changed between the approval and the start.
 func TestPathsAreApprovedWithoutTheirLinks(t *testing.T) {
 	base := t.TempDir()
 	if real, err := filepath.EvalSymlinks(base); err != nil {

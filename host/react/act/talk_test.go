@@ -17,7 +17,7 @@ import (
 	"eventdeck/host/react"
 )
 
-// talker is a request for a script with which one speaks.
+// talker returns the request of a script as an agent.
 func talker(t *testing.T, r *Runner, script string) react.Request {
 	t.Helper()
 	req := prepared(t, r, shell(script))
@@ -25,7 +25,7 @@ func talker(t *testing.T, r *Runner, script string) react.Request {
 	return req
 }
 
-// talk begins to speak with a script.
+// talk starts a script, and returns its standard input and output.
 func talk(t *testing.T, r *Runner, req react.Request) (*Talk, io.WriteCloser, *bufio.Reader) {
 	t.Helper()
 	a, err := r.ReadyTalk(t.Context(), req, 1)
@@ -74,8 +74,7 @@ func TestTalkExchangesLines(t *testing.T) {
 	}
 }
 
-// The end of the input ends a command that is spoken with, whatever that thinks of it, with
-// all that it started; and so does the end of this side.
+// The end of the input ends a talk, with all processes of its command, even if they ignore it.
 func TestEndOfInputEndsTalk(t *testing.T) {
 	t.Parallel()
 	for name, script := range map[string]string{
@@ -160,7 +159,7 @@ func TestAbortedTalkNeverBegins(t *testing.T) {
 	}
 }
 
-// Time that is paused does not count, and what is left of it counts afterwards.
+// Paused time does not count; after resume the rest of the limit does.
 func TestPausedTimeDoesNotCount(t *testing.T) {
 	r := newRunner(t, Options{})
 	req := talker(t, r, `while read x; do echo "got $x"; done`)

@@ -50,7 +50,7 @@ func hookRequest(t *testing.T, r *Runner, w react.Webhook) react.Request {
 	return req
 }
 
-// sent sends a webhook as a try of that number.
+// sent sends a webhook in the given attempt.
 func sent(t *testing.T, r *Runner, req react.Request, attempt int) react.Result {
 	t.Helper()
 	a, err := r.Ready(t.Context(), req, attempt)
@@ -166,7 +166,7 @@ func TestAddressesThatAreRefused(t *testing.T) {
 	}
 }
 
-// A name says nothing: what it leads to is judged when it is dialed, each time.
+// The IP address is checked each time it is dialed, whatever the host name is.
 func TestNameThatResolvesToPrivateAddressIsRefused(t *testing.T) {
 	asked := false
 	s := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked = true }))

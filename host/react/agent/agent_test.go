@@ -36,8 +36,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// journal is the steps of one run: it judges as the engine does, and the operator's word is
-// what a test says.
+// journal is a stand-in for [react.Steps]: it judges like the engine, and answers for the operator
+// as a test says.
 type journal struct {
 	first  react.Request
 	answer func(react.Request) (react.Answered, error) // nil: denies
@@ -137,7 +137,7 @@ type desk struct {
 	run  react.Run
 }
 
-// newDesk is a desk whose agent does what a script says.
+// newDesk returns a desk whose agent follows a script.
 func newDesk(t *testing.T, script ...string) *desk {
 	t.Helper()
 	dir := t.TempDir()
@@ -318,7 +318,7 @@ func TestAnAgentWritesWhereItMay(t *testing.T) {
 	}
 }
 
-// What an agent did whose host ended is not known, unless its conversation can be loaded.
+// After its host ended, the outcome of an agent is unknown, unless its conversation can be loaded.
 func TestAgentAfterHostEnded(t *testing.T) {
 	for _, loads := range []bool{true, false} {
 		t.Run(fmt.Sprint("loads: ", loads), func(t *testing.T) {
@@ -329,7 +329,7 @@ func TestAgentAfterHostEnded(t *testing.T) {
 			}
 			d := newDesk(t, script...)
 			req := d.prepared(t)
-			// As a host leaves it that is killed in the midst of a turn.
+			// The state that a host leaves when it is killed during a turn.
 			talk, err := d.o.Commands.ReadyTalk(t.Context(), req, 1)
 			if err != nil {
 				t.Fatal(err)
@@ -403,7 +403,7 @@ func TestAgentNeedsItsGate(t *testing.T) {
 	}
 }
 
-// box is tools that remember how they were called.
+// box is a toolbox that records calls.
 type box struct {
 	tools  []react.ToolDef
 	called *[]string
@@ -417,7 +417,7 @@ func (b box) CallTool(_ context.Context, server, tool string, args json.RawMessa
 	return react.ToolResult{Content: trust.Untrusted("the answer")}, b.err
 }
 
-// An agent that may ask nothing more is ended, and its run says why.
+// An agent that may ask no further questions is ended, and its run says why.
 func TestAgentWithoutBudgetForQuestionsIsEnded(t *testing.T) {
 	d, j := newDesk(t, "ask", "edit", "it", "forever"), &journal{answer: func(react.Request) (react.Answered, error) {
 		return react.Answered{}, fmt.Errorf("it gave up 13 questions: %w", react.ErrBudget)

@@ -415,7 +415,7 @@ func TestHiddenPathsCannotBeOpened(t *testing.T) {
 	}
 }
 
-// Who replaces a program that eventdeck starts acts outside of every confinement.
+// A command that replaced a program of eventdeck would act outside of every confinement.
 func TestProgramsCannotBeWritten(t *testing.T) {
 	needLandlock(t)
 	home := t.TempDir()
