@@ -1,13 +1,13 @@
-// Package acp speaks the Agent Client Protocol, version 1, as its client: with a program
-// that is an agent, over the standard streams of that program, one JSON-RPC message a line.
+// Package acp is a client of the Agent Client Protocol, version 1. It exchanges JSON-RPC
+// messages, one per line, with an agent over the agent's standard streams.
 //
-// An agent may say anything. What it writes is bounded and read strictly, and what breaks
-// the protocol or a bound ends the connection, not the host. Its texts are [trust.Text].
-// The client offers the agent no files and no terminal.
+// Agents are untrusted. Their messages are bounded and parsed strictly; one that breaks the
+// protocol or a limit ends the connection, not the host. Their texts are [trust.Text]. The client
+// offers the agent no files and no terminal.
 //
-// That an agent asks leave before it acts is its own promise: the protocol cannot hold it
-// to that. [ErrUnasked] tells of an agent that breaks it in the open; one that says nothing
-// is held by nothing but the confinement of its process.
+// The protocol cannot force an agent to ask for permission before it acts. [ErrUnasked] reports
+// an agent that says itself that it acted without; only the confinement of its process stops one
+// that says nothing.
 package acp
 
 import (
@@ -21,7 +21,7 @@ import (
 
 // Errors of this package.
 var (
-	// ErrProtocol: the agent sent what is no message of the protocol, or not at this point.
+	// ErrProtocol: the agent sent an invalid message, or one that is not allowed at this point.
 	ErrProtocol = errors.New("the agent breaks the protocol")
 	// ErrVersion: the agent speaks another version of the protocol.
 	ErrVersion = errors.New("the agent speaks another version of the protocol")
@@ -33,9 +33,9 @@ var (
 	ErrGone = errors.New("the agent closed its output")
 	// ErrRefused: the agent answered a request with an error.
 	ErrRefused = errors.New("the agent refused")
-	// ErrUnasked: the agent reports that it did what it should have asked leave for, and
-	// had none.
-	ErrUnasked = errors.New("the agent acted without leave")
+	// ErrUnasked: the agent reports that it did something without the permission it should
+	// have asked for.
+	ErrUnasked = errors.New("the agent acted without permission")
 	// ErrClosed: the connection was closed here.
 	ErrClosed = errors.New("the connection to the agent is closed")
 )
@@ -46,25 +46,25 @@ const (
 	maxTurn     = 64 << 20 // bytes of all messages of a turn, or between two
 	maxMessages = 100_000  // messages of a turn, or between two
 	maxCalls    = 1000     // tool calls of a turn
-	maxOpen     = 8        // requests for leave that wait at the same time
+	maxOpen     = 8        // pending requests for permission
 	maxOptions  = 20       // of one such request
 	maxID       = 1 << 10  // bytes of an id
 	maxNotes    = 20       // remarks on a turn
 	maxEnd      = 32 << 10 // bytes of a text that are kept at each end
-	maxTitle    = 4 << 10  // bytes that are kept of the title of a tool call
-	queueLines  = 64       // messages to the agent that it has not read
+	maxTitle    = 4 << 10  // bytes of the title of a tool call that are kept
+	queueLines  = 64       // messages that the agent has not read
 )
 
-// Times.
+// Time limits.
 const (
 	setupTime   = time.Minute     // for an answer to anything but a prompt
 	graceCancel = 5 * time.Second // for the end of a turn that was cancelled
 )
 
-// protocolVersion is the only one that is spoken.
+// protocolVersion is the only supported version.
 const protocolVersion = 1
 
-// Server is an MCP server that the agent starts, and speaks with over standard streams.
+// Server is an MCP server that the agent starts, with stdio transport.
 type Server struct {
 	Name    string
 	Command string
@@ -76,10 +76,10 @@ type Server struct {
 type Info struct {
 	Name    trust.Text
 	Version trust.Text
-	Loads   bool // it can load a session that was begun before
+	Loads   bool // it can load earlier sessions
 }
 
-// Permission is what an agent asks leave for, in its own words: nothing of it is proved.
+// Permission is an agent's request for permission, in its own words, which are not verified.
 type Permission struct {
 	Title trust.Text
 	Kind  trust.Text      // "execute", "edit" and so on, as far as it said
@@ -89,10 +89,10 @@ type Permission struct {
 // Options of [Open].
 type Options struct {
 	Version string // of this program
-	// Permit decides what an agent asks leave for. It is called from a goroutine of its
-	// own; ctx ends with the turn. An error stands for no decision. nil: nothing is allowed.
+	// Permit decides a request for permission. It is called from a goroutine of its own; ctx
+	// ends with the turn. An error means no decision. nil: nothing is allowed.
 	Permit func(ctx context.Context, p Permission) (allowed bool, err error)
-	// Said gets each piece of what the agent says as it comes; nil: it is only collected.
+	// Said gets each piece of the agent's messages as it arrives; may be nil.
 	Said func(piece trust.Text)
 }
 
@@ -108,12 +108,12 @@ const (
 	StopCancelled Stop = "cancelled"
 )
 
-// Turn is what became of a prompt.
+// Turn is the outcome of a prompt.
 type Turn struct {
 	Stop  Stop
 	Text  trust.Text // the agent's last message, its middle left out if it is long
-	In    int64      // tokens, as the agent counts them: they inform and prove nothing
+	In    int64      // tokens, as the agent counts them, not verified
 	Out   int64
-	Calls int      // tool calls that it told of
-	Notes []string // what was strange, in our words
+	Calls int      // tool calls that it reported
+	Notes []string // anomalies, in our own words
 }

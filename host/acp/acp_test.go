@@ -104,7 +104,7 @@ func (s *stub) end(prompt message, stop string) {
 	s.send(`{"jsonrpc":"2.0","id":%s,"result":{"stopReason":%q,"usage":{"inputTokens":7,"outputTokens":3,"totalTokens":10}}}`, prompt.ID, stop)
 }
 
-// ask asks leave for a call, and returns the answer.
+// ask asks permission for a call, and returns the answer.
 func (s *stub) ask(id int, call, options string) message {
 	s.send(`{"jsonrpc":"2.0","id":%d,"method":"session/request_permission","params":{"sessionId":"s1","toolCall":%s,"options":%s}}`, id, call, options)
 	return s.expect("")
@@ -240,7 +240,7 @@ func TestRequestsOutsideOfAPromptAreRefused(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotOfferedIsRefused(t *testing.T) {
+func TestUnofferedRequestsAreRefused(t *testing.T) {
 	c, agent := begin(t, Options{}, `{}`)
 	got, err := prompts(t, c, agent, func(p message) {
 		for i, method := range []string{"fs/read_text_file", "fs/write_text_file", "terminal/create", "session/elicitation", "_own/thing"} {
@@ -257,7 +257,7 @@ func TestWhatIsNotOfferedIsRefused(t *testing.T) {
 	}
 }
 
-func TestAnActWithoutLeaveEndsTheConnection(t *testing.T) {
+func TestActWithoutPermissionEndsTheConnection(t *testing.T) {
 	completed := `{"sessionUpdate":"tool_call_update","toolCallId":"c1","status":"completed"}`
 	diff := `{"sessionUpdate":"tool_call_update","toolCallId":"c1","status":"completed","content":[{"type":"diff","path":"/x","newText":""}]}`
 	started := func(kind string) string {
@@ -286,22 +286,22 @@ func TestAnActWithoutLeaveEndsTheConnection(t *testing.T) {
 			s.ask(1, `{"toolCallId":"c1","kind":"execute"}`, usual)
 			s.update(completed)
 		}, false, true},
-		"leave for another call": {func(s *stub) {
+		"permission for another call": {func(s *stub) {
 			s.ask(1, `{"toolCallId":"c2","kind":"execute"}`, usual)
 			s.update(started("execute"))
 			s.update(completed)
 		}, true, true},
-		"with leave": {func(s *stub) {
+		"with permission": {func(s *stub) {
 			s.update(started("execute"))
 			s.ask(1, `{"toolCallId":"c1"}`, usual)
 			s.update(completed)
 		}, true, false},
-		"leave for a read that became a command": {func(s *stub) {
+		"permission for a read that became a command": {func(s *stub) {
 			s.ask(1, `{"toolCallId":"c1","title":"Read README","kind":"read"}`, usual)
 			s.update(`{"sessionUpdate":"tool_call_update","toolCallId":"c1","title":"rm -rf /home","kind":"execute"}`)
 			s.update(completed)
 		}, true, true},
-		"leave for a read that became an edit": {func(s *stub) {
+		"permission for a read that became an edit": {func(s *stub) {
 			s.ask(1, `{"toolCallId":"c1","title":"Read README","kind":"read"}`, usual)
 			s.update(`{"sessionUpdate":"tool_call_update","toolCallId":"c1","status":"completed","content":[{"type":"diff","path":"README","newText":"x"}]}`)
 		}, true, true},
@@ -310,13 +310,13 @@ func TestAnActWithoutLeaveEndsTheConnection(t *testing.T) {
 			s.update(`{"sessionUpdate":"tool_call_update","toolCallId":"c1","status":"failed"}`)
 		}, true, false},
 		"a read": {func(s *stub) { s.update(started("read")); s.update(completed) }, true, false},
-		"again, with leave for the first": {func(s *stub) {
+		"again, with permission for the first": {func(s *stub) {
 			s.ask(1, `{"toolCallId":"c1","kind":"edit"}`, usual)
 			s.update(completed)
 			s.update(started("edit"))
 			s.update(completed)
 		}, true, true},
-		"again, with leave for each": {func(s *stub) {
+		"again, with permission for each": {func(s *stub) {
 			s.ask(1, `{"toolCallId":"c1","kind":"edit","status":"pending"}`, usual)
 			s.update(completed)
 			s.ask(2, `{"toolCallId":"c1","kind":"edit","status":"pending"}`, usual)
@@ -393,41 +393,43 @@ func TestASessionIsLoaded(t *testing.T) {
 }
 
 func TestATurnIsCancelled(t *testing.T) {
-	why := errors.New("enough")
-	asked := make(chan struct{})
-	c, agent := begin(t, Options{Permit: func(ctx context.Context, _ Permission) (bool, error) {
-		close(asked)
-		<-ctx.Done()
-		return true, nil
-	}}, `{}`)
-	ctx, cancel := context.WithCancelCause(t.Context())
-	go func() {
-		p := agent.expect("session/prompt")
-		agent.says("so far")
-		agent.send(`{"jsonrpc":"2.0","id":5,"method":"session/request_permission","params":{"sessionId":"s1","toolCall":{"toolCallId":"c"},"options":%s}}`, usual)
-		<-asked
-		cancel(why)
-		// Of the two the first may come first.
-		for range 2 {
-			switch m := agent.next(); {
-			case m.Method == "session/cancel" && string(m.Params) == `{"sessionId":"s1"}`:
-			case string(m.Result) == `{"outcome":{"outcome":"cancelled"}}`:
-			default:
-				t.Errorf("%+v", m)
+	synctest.Test(t, func(t *testing.T) { // an agent has a few seconds to end its turn
+		why := errors.New("enough")
+		asked := make(chan struct{})
+		c, agent := begin(t, Options{Permit: func(ctx context.Context, _ Permission) (bool, error) {
+			close(asked)
+			<-ctx.Done()
+			return true, nil
+		}}, `{}`)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		go func() {
+			p := agent.expect("session/prompt")
+			agent.says("so far")
+			agent.send(`{"jsonrpc":"2.0","id":5,"method":"session/request_permission","params":{"sessionId":"s1","toolCall":{"toolCallId":"c"},"options":%s}}`, usual)
+			<-asked
+			cancel(why)
+			// Of the two the first may come first.
+			for range 2 {
+				switch m := agent.next(); {
+				case m.Method == "session/cancel" && string(m.Params) == `{"sessionId":"s1"}`:
+				case string(m.Result) == `{"outcome":{"outcome":"cancelled"}}`:
+				default:
+					t.Errorf("%+v", m)
+				}
 			}
+			agent.end(p, "cancelled")
+		}()
+		got, err := c.Prompt(ctx, s1, []string{"do it"})
+		if !errors.Is(err, why) || errors.Is(err, ErrDeaf) || got.Stop != StopCancelled || got.Text.Raw() != "so far" {
+			t.Errorf("%+v, %v", got, err)
 		}
-		agent.end(p, "cancelled")
-	}()
-	got, err := c.Prompt(ctx, s1, []string{"do it"})
-	if !errors.Is(err, why) || errors.Is(err, ErrDeaf) || got.Stop != StopCancelled || got.Text.Raw() != "so far" {
-		t.Errorf("%+v, %v", got, err)
-	}
-	if err := c.Close(); err != nil {
-		t.Errorf("the connection had ended: %v", err)
-	}
+		if err := c.Close(); err != nil {
+			t.Errorf("the connection had ended: %v", err)
+		}
+	})
 }
 
-func TestAnAgentThatDoesNotListen(t *testing.T) {
+func TestDeafAgentEndsConnection(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, agent := begin(t, Options{}, `{}`)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -470,7 +472,7 @@ func TestAnAgentThatDoesNotListen(t *testing.T) {
 	}
 }
 
-func TestAnAgentThatCannotBeSpokenTo(t *testing.T) {
+func TestIncompatibleAgentIsRefused(t *testing.T) {
 	for name, test := range map[string]struct {
 		answer, says string
 		want         error

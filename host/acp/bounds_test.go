@@ -61,7 +61,7 @@ func TestAgentsAreBounded(t *testing.T) {
 	}
 }
 
-func TestRequestsForLeaveAreBounded(t *testing.T) {
+func TestPermissionRequestsAreBounded(t *testing.T) {
 	c, agent := begin(t, Options{Permit: func(ctx context.Context, _ Permission) (bool, error) {
 		<-ctx.Done()
 		return false, context.Cause(ctx)

@@ -33,12 +33,12 @@ type Conn struct {
 	waiting  map[wire.ID]chan<- wire.Message
 	turn     *turn // nil between prompts
 	bytes    int   // read in this turn, or since the last one
-	messages int   // likewise
+	messages int   // the same for messages
 }
 
-// Open begins to speak with an agent whose standard input is in and whose standard output
-// is out. Both are closed with the connection; closing them must end a read or a write
-// that waits. The connection does not end with ctx.
+// Open connects to an agent with standard input in and standard output out. Both are closed with
+// the connection; closing them must interrupt a pending read or write. The connection does not
+// end with ctx.
 //
 // Errors: [ErrVersion], those of [Conn.New].
 func Open(ctx context.Context, in io.WriteCloser, out io.ReadCloser, o Options) (*Conn, error) {
@@ -47,17 +47,17 @@ func Open(ctx context.Context, in io.WriteCloser, out io.ReadCloser, o Options) 
 	c.wg.Go(c.write)
 	c.wg.Go(c.read)
 	if err := c.initialize(ctx); err != nil {
-		_ = c.Close() // what went wrong before says more
+		_ = c.Close() // err says more
 		return nil, err
 	}
 	return c, nil
 }
 
-// Info returns what the agent said of itself.
+// Info returns what the agent says of itself.
 func (c *Conn) Info() Info { return c.info }
 
-// Close ends the connection, and with it what waits for the agent. It returns why the
-// connection had ended before, if it had.
+// Close ends the connection, and all calls that wait for the agent. It returns why the connection
+// had ended before, if so.
 func (c *Conn) Close() error {
 	c.fail(ErrClosed)
 	c.wg.Wait()
@@ -70,7 +70,7 @@ func (c *Conn) Close() error {
 // fail ends the connection; the first reason counts.
 func (c *Conn) fail(why error) {
 	c.cancel(why)
-	_ = c.in.Close() // whatever it was, nothing is said any more
+	_ = c.in.Close() // the cause says more
 	_ = c.out.Close()
 }
 
@@ -116,10 +116,10 @@ func (c *Conn) New(ctx context.Context, dir string, servers []Server) (trust.Tex
 	return answer.SessionID, nil
 }
 
-// Load takes up a session that was begun before, also by an earlier process of the agent.
-// What the agent repeats of it is passed over.
+// Load continues an earlier session, also of an earlier process of the agent. Messages that the
+// agent replays are ignored.
 //
-// Errors: those of [Conn.New]; [ErrRefused] also where [Info.Loads] is false.
+// Errors: those of [Conn.New]; [ErrRefused] also if [Info.Loads] is false.
 func (c *Conn) Load(ctx context.Context, session trust.Text, dir string, servers []Server) error {
 	if !c.info.Loads {
 		return fmt.Errorf("%w: it cannot load sessions", ErrRefused)
@@ -145,7 +145,7 @@ func sessionParams(dir string, servers []Server) map[string]any {
 	return map[string]any{"cwd": dir, "mcpServers": list}
 }
 
-// ask sends a request and reads its answer into a value; nil: what it is does not matter.
+// ask sends a request and decodes its answer into a value; nil: the answer does not matter.
 func (c *Conn) ask(ctx context.Context, method string, params, into any) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, setupTime, fmt.Errorf("%w: no answer to %s within %s", ErrDeaf, method, setupTime))
 	defer cancel()
@@ -166,11 +166,11 @@ func (c *Conn) ask(ctx context.Context, method string, params, into any) error {
 	}
 }
 
-// errBusy: the turn of another prompt is not over.
+// errBusy: another prompt is under way.
 var errBusy = errors.New("a prompt is under way")
 
-// request sends a request; that of a prompt begins its turn, before the agent can have read
-// of it. Exactly one message comes over the channel, if the agent answers.
+// request sends a request. A prompt begins its turn before it is sent. If the agent answers, the
+// channel gets exactly one message.
 func (c *Conn) request(method string, params any, prompt *turn) (wire.ID, <-chan wire.Message, error) {
 	text, err := wire.Marshal(params)
 	if err != nil {
@@ -193,7 +193,7 @@ func (c *Conn) request(method string, params any, prompt *turn) (wire.ID, <-chan
 	return id, answered, c.tell(wire.EncodeRequest(id, method, text))
 }
 
-// answer reads what the agent answered.
+// answer decodes an answer of the agent.
 func (c *Conn) answer(method string, m wire.Message, into any) error {
 	if m.Error != nil {
 		const authRequired = -32000
@@ -211,7 +211,7 @@ func (c *Conn) answer(method string, m wire.Message, into any) error {
 	return nil
 }
 
-// shown is the beginning of a text for an error.
+// shown returns the beginning of a text, for an error.
 func shown(t trust.Text) string { return trust.Line(t).Clip(200).Plain() }
 
 // broken ends the connection with [ErrProtocol].
@@ -221,7 +221,7 @@ func (c *Conn) broken(format string, args ...any) error {
 	return err
 }
 
-// tell sends a message, unless too many wait already.
+// tell queues a message, unless too many wait already.
 func (c *Conn) tell(frame []byte) error {
 	select {
 	case c.queue <- frame:
@@ -234,7 +234,7 @@ func (c *Conn) tell(frame []byte) error {
 	}
 }
 
-// write sends what is queued, until the connection ends.
+// write sends queued messages until the connection ends.
 func (c *Conn) write() {
 	for {
 		select {
@@ -249,7 +249,7 @@ func (c *Conn) write() {
 	}
 }
 
-// read takes what the agent sends, until the connection ends.
+// read handles messages of the agent until the connection ends.
 func (c *Conn) read() {
 	r := bufio.NewReaderSize(c.out, 64<<10)
 	var line []byte
@@ -278,7 +278,7 @@ func (c *Conn) read() {
 	}
 }
 
-// take takes one line. Error: the connection cannot go on.
+// take handles one line. Error: the connection cannot go on.
 func (c *Conn) take(line []byte) error {
 	c.mu.Lock()
 	c.bytes += len(line)
@@ -307,7 +307,7 @@ func (c *Conn) take(line []byte) error {
 		}
 	case m.Method == "session/request_permission":
 		return c.permission(m)
-	default: // files and terminals among them, which were not offered
+	default: // such as files and terminals, which were not offered
 		return c.refuse(m, wire.CodeMethodNotFound, "eventdeck does not offer this")
 	}
 	return nil
@@ -322,8 +322,8 @@ func (c *Conn) refuse(m wire.Message, code int, why string) error {
 	return c.tell(frame)
 }
 
-// answered hands an answer to the caller that waits for it. The answer to a prompt ends its turn here,
-// in the order in which the agent wrote.
+// answered passes an answer to the caller that waits for it. The answer to a prompt ends the turn
+// here, so that it ends in the order of the agent's messages.
 func (c *Conn) answered(m wire.Message) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	sdk "github.com/coder/acp-go-sdk"
 
@@ -121,21 +122,23 @@ func TestAForeignAgent(t *testing.T) {
 }
 
 func TestAForeignAgentIsCancelled(t *testing.T) {
-	theirIn, in := io.Pipe()
-	out, theirOut := io.Pipe()
-	f := &foreign{}
-	f.conn = sdk.NewAgentSideConnection(f, theirOut, theirIn)
-	enough := errors.New("enough")
-	ctx, cancel := context.WithCancelCause(t.Context())
-	c, err := Open(ctx, in, out, Options{Said: func(trust.Text) { cancel(enough) }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := c.Prompt(ctx, s1, []string{"wait"})
-	if !errors.Is(err, enough) || errors.Is(err, ErrDeaf) || got.Stop != StopCancelled || got.Text.Raw() != "waiting" {
-		t.Errorf("%+v, %v", got, err)
-	}
-	if err := c.Close(); err != nil {
-		t.Error(err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		theirIn, in := io.Pipe()
+		out, theirOut := io.Pipe()
+		f := &foreign{}
+		f.conn = sdk.NewAgentSideConnection(f, theirOut, theirIn)
+		enough := errors.New("enough")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		c, err := Open(ctx, in, out, Options{Said: func(trust.Text) { cancel(enough) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := c.Prompt(ctx, s1, []string{"wait"})
+		if !errors.Is(err, enough) || errors.Is(err, ErrDeaf) || got.Stop != StopCancelled || got.Text.Raw() != "waiting" {
+			t.Errorf("%+v, %v", got, err)
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 }

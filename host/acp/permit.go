@@ -8,7 +8,7 @@ import (
 	"eventdeck/host/wire"
 )
 
-// The kinds of options that are ever chosen: what was decided once is decided once.
+// The kinds of options that are chosen: a decision is never for always.
 const (
 	allowOnce  = "allow_once"
 	rejectOnce = "reject_once"
@@ -20,12 +20,12 @@ type option struct {
 	Kind string `json:"kind"`
 }
 
-// choose returns the id of the only option of a kind.
+// choose returns the id of the option of a kind; ok is false unless there is exactly one.
 func choose(options []option, kind string) (id string, ok bool) {
 	for _, o := range options {
 		if o.Kind == kind {
 			if ok {
-				return "", false // which of them means what is not known
+				return "", false // ambiguous
 			}
 			id, ok = o.ID, true
 		}
@@ -33,8 +33,8 @@ func choose(options []option, kind string) (id string, ok bool) {
 	return id, ok
 }
 
-// permission takes a request for leave. It is decided beside, and refused where no prompt
-// is under way. Errors: [ErrProtocol], [ErrTooMuch], those of tell.
+// permission handles a request for permission, which is decided in a goroutine of its own. Without
+// a prompt under way it is refused. Errors: [ErrProtocol], [ErrTooMuch], those of tell.
 func (c *Conn) permission(m wire.Message) error {
 	var ask struct {
 		SessionID trust.Text      `json:"sessionId"`
@@ -59,7 +59,7 @@ func (c *Conn) permission(m wire.Message) error {
 	allow, approvable := choose(ask.Options, allowOnce)
 	switch {
 	case !approvable:
-		t.note("it asked leave for %q without one answer that allows it once: cancelled", shown(known.title))
+		t.note("it asked for permission for %q without one answer that allows it once: cancelled", shown(known.title))
 	case t.open >= maxOpen:
 		c.mu.Unlock()
 		return c.refuse(m, wire.CodeInvalidRequest, fmt.Sprintf("%d requests wait for an answer already", maxOpen))
@@ -101,7 +101,7 @@ func (c *Conn) permission(m wire.Message) error {
 	return nil
 }
 
-// outcome answers a request for leave with an option; "": cancelled.
+// outcome answers a request for permission with an option; "": cancelled.
 func (c *Conn) outcome(m wire.Message, option string) error {
 	outcome := map[string]string{"outcome": "cancelled"}
 	if option != "" {

@@ -23,7 +23,7 @@ func (t *text) add(s string) {
 	}
 }
 
-// whole returns the text; where its middle is missing it says so.
+// whole returns the text, with a note where its middle is missing.
 func (t *text) whole() trust.Text {
 	tail := t.tail[max(0, len(t.tail)-maxEnd):]
 	missing := t.bytes - int64(len(t.head)+len(tail))

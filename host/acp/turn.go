@@ -19,23 +19,23 @@ type turn struct {
 	cancel  context.CancelFunc
 
 	calls map[string]*call
-	open  int // requests for leave that wait
+	open  int // pending requests for permission
 	said  text
-	fresh bool // the next words begin a new message
+	fresh bool // the next text begins a new message
 	notes []string
 }
 
-// call is a tool call of the agent, as far as it tells of it.
+// call is a tool call of the agent, as the agent reports it.
 type call struct {
 	title   trust.Text
-	kind    string // as it said last
-	acts    string // the kind that changes something, once it said one
-	allowed bool   // it has leave that it did not use yet
+	kind    string // as last reported
+	acts    string // the kind that changes something, once one was reported
+	allowed bool   // it has a permission that is not used yet
 	done    bool   // it completed
-	covered bool   // with leave
+	covered bool   // it completed with permission
 }
 
-// work is what leave for a tool call is given for.
+// work is what a permission for a tool call covers.
 type work struct{ kind, acts string }
 
 func (c *call) work() work { return work{c.kind, c.acts} }
@@ -43,11 +43,11 @@ func (c *call) work() work { return work{c.kind, c.acts} }
 // acting are the kinds of tool calls that change something outside of the agent.
 var acting = map[string]bool{"edit": true, "delete": true, "move": true, "execute": true}
 
-// Prompt gives the agent a prompt, a text a block, and waits for the end of its turn. When
-// ctx ends the agent is told, and has a few seconds to end its turn by itself.
+// Prompt sends the agent a prompt, one block per text, and waits for the end of its turn. When
+// ctx ends, the agent is told to cancel, and has a few seconds to end its turn.
 //
-// Errors: [ErrUnasked], those of [Conn.New]; the cause of ctx. Beside an error the turn has
-// what is known of it.
+// Errors: [ErrUnasked], those of [Conn.New]; the cause of ctx. With an error the Turn holds what
+// is known of it.
 func (c *Conn) Prompt(ctx context.Context, session trust.Text, blocks []string) (Turn, error) {
 	content := make([]any, 0, len(blocks))
 	for _, b := range blocks {
@@ -92,14 +92,14 @@ func (c *Conn) Prompt(ctx context.Context, session trust.Text, blocks []string) 
 	return got, c.broken("it stopped for a reason that is none")
 }
 
-// endTurn makes that no turn is under way. The caller holds mu.
+// endTurn ends the current turn. The caller holds mu.
 func (c *Conn) endTurn() {
 	c.turn.cancel()
 	c.turn = nil
 	c.bytes, c.messages = 0, 0
 }
 
-// ended returns what is known of a turn, which is over.
+// ended ends a turn, and returns what is known of it.
 func (c *Conn) ended(t *turn) Turn {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -111,7 +111,7 @@ func (c *Conn) ended(t *turn) Turn {
 
 // cancelTurn tells the agent to end its turn. Error: [ErrDeaf]; the connection has ended.
 func (c *Conn) cancelTurn(t *turn, answered <-chan wire.Message) error {
-	t.cancel() // what it asks leave for is answered with cancelled
+	t.cancel() // pending requests for permission are answered with cancelled
 	frame, err := wire.EncodeNotification("session/cancel", map[string]string{"sessionId": t.session.Raw()})
 	if err == nil {
 		err = c.tell(frame)
@@ -133,14 +133,14 @@ func (c *Conn) cancelTurn(t *turn, answered <-chan wire.Message) error {
 	}
 }
 
-// note remembers what was strange. The caller holds mu.
+// note adds an anomaly. The caller holds mu.
 func (t *turn) note(format string, args ...any) {
 	if len(t.notes) < maxNotes {
 		t.notes = append(t.notes, fmt.Sprintf(format, args...))
 	}
 }
 
-// toolCall is a tool call or what changed of one; absent members say nothing.
+// toolCall is a tool call, or an update of one; absent members did not change.
 type toolCall struct {
 	ID      string     `json:"toolCallId"`
 	Title   trust.Text `json:"title"`
@@ -149,13 +149,13 @@ type toolCall struct {
 	Content []content  `json:"content"`
 }
 
-// content is a part of what a tool call tells of itself.
+// content is a part of the content of a tool call.
 type content struct {
 	Type string `json:"type"`
 }
 
-// update takes what the agent tells. Outside of a turn, e.g. while a session is loaded, it
-// is passed over. Errors: [ErrProtocol], [ErrTooMuch], [ErrUnasked].
+// update handles an update of the agent. Outside of a turn, e.g. while a session is loaded, it is
+// ignored. Errors: [ErrProtocol], [ErrTooMuch], [ErrUnasked].
 func (c *Conn) update(params json.RawMessage) error {
 	var note struct {
 		SessionID trust.Text      `json:"sessionId"`
@@ -181,7 +181,8 @@ func (c *Conn) update(params json.RawMessage) error {
 	return err
 }
 
-// update takes what the agent tells in a turn, and returns what it says. The caller holds the connection's mu.
+// update handles an update in a turn, and returns the text of a message. The caller holds the
+// connection's mu.
 func (t *turn) update(kind string, update json.RawMessage) (trust.Text, error) {
 	switch kind {
 	case "agent_message_chunk":
@@ -212,13 +213,13 @@ func (t *turn) update(kind string, update json.RawMessage) (trust.Text, error) {
 		_, err := t.call(tc)
 		return trust.Text{}, err
 	}
-	return trust.Text{}, nil // plans, modes, usage: they inform, and nothing depends on them
+	return trust.Text{}, nil // plans, modes, usage: nothing depends on them
 }
 
-// call returns a tool call with what is new of it. Once it was said to change something it
-// counts as that, whenever that was.
+// call applies an update to a tool call, and returns the call. Once a call was reported to change
+// something, it stays one that does.
 //
-// Errors: [ErrProtocol], [ErrTooMuch]; [ErrUnasked] for one that did so without leave.
+// Errors: [ErrProtocol], [ErrTooMuch]; [ErrUnasked] if the call did so without permission.
 func (t *turn) call(tc toolCall) (*call, error) {
 	if tc.ID == "" || len(tc.ID) > maxID {
 		return nil, fmt.Errorf("%w: a tool call with an id of %d bytes", ErrProtocol, len(tc.ID))
@@ -243,10 +244,10 @@ func (t *turn) call(tc toolCall) (*call, error) {
 	}
 	edits := slices.ContainsFunc(tc.Content, func(p content) bool { return p.Type == "diff" })
 	if edits && known.acts == "" {
-		known.acts = "edit" // whatever kind it says
+		known.acts = "edit" // whatever kind the agent says
 	}
 	if was.kind != "" && known.acts != "" && known.work() != was {
-		known.allowed = false // leave was given for something else
+		known.allowed = false // the permission was for something else
 	}
 	known.goes(tc.Status, edits)
 	if known.done && known.acts != "" && !known.covered {
@@ -255,8 +256,8 @@ func (t *turn) call(tc toolCall) (*call, error) {
 	return known, nil
 }
 
-// goes takes how far a tool call is. Leave is for one end of it: what goes on behind that, or
-// ends with another edit, needs leave again.
+// goes applies the status of a tool call. A permission covers one completion: a call that goes on
+// after that, or completes with another edit, needs permission again.
 func (c *call) goes(status string, edits bool) {
 	switch {
 	case status == "completed" && (!c.done || edits):

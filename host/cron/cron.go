@@ -1,6 +1,6 @@
-// Package cron reads cron expressions and tells when they come true, in any zone.
+// Package cron parses cron expressions and computes the times that they match, in any time zone.
 //
-// The package is a leaf: no I/O but the zone database that Go brings along.
+// The package is a leaf, and does no I/O: it embeds Go's time zone database.
 package cron
 
 import (
@@ -17,14 +17,14 @@ import (
 
 // Errors of the package.
 var (
-	// ErrExpression is the root of every reason for which an expression is refused.
+	// ErrExpression: the expression is invalid; the text says why.
 	ErrExpression = errors.New("cron expression")
-	// ErrZone: there is no such time zone.
+	// ErrZone: no time zone has that name.
 	ErrZone = errors.New("no IANA time zone")
 )
 
 // Expression is a cron expression of five fields: minute, hour, day of the month, month, day
-// of the week. Where both days are restricted, either will do, as in crontab(5).
+// of the week. If both kinds of day are restricted, one of them must match, as in crontab(5).
 type Expression struct {
 	minutes, hours, days, months, weekdays uint64 // one bit for each value
 	anyDay, anyWeekday                     bool   // the field begins with *
@@ -34,7 +34,7 @@ type Expression struct {
 type field struct {
 	name     string
 	from, to int
-	names    []string // of the values from from on
+	names    []string // of the values, beginning with from
 }
 
 func fields() [5]field {
@@ -54,7 +54,7 @@ func macros() map[string]string {
 	}
 }
 
-// Parse reads an expression or one of the usual names such as @daily.
+// Parse parses an expression, or one of the usual names such as @daily.
 //
 // Error: [ErrExpression], which names the field.
 func Parse(text string) (Expression, error) {
@@ -99,7 +99,7 @@ func (f field) parse(text string) (bits uint64, err error) {
 	return bits, nil
 }
 
-// item reads one of *, a, a-b, each with a step.
+// item parses one of *, a and a-b, with an optional step.
 func (f field) item(text string) (bits uint64, err error) {
 	span, stepText, stepped := strings.Cut(text, "/")
 	step := 1
@@ -143,13 +143,12 @@ func (f field) value(text string) (int, error) {
 	return v, nil
 }
 
-// horizon bounds the search for the next time: the 29th of February comes once
-// in eight years at worst.
+// horizon is how many days Next searches: there may be eight years between two 29ths of February.
 const horizon = 9 * 366
 
-// Next returns the first time after t, in the zone of t, zero if there is none. A
-// time of the clock that a change of daylight saving leaves out is left out here
-// too, and one that comes twice counts once.
+// Next returns the first matching time after t, in the zone of t, the zero time if there is none.
+// Times that a change to daylight saving time skips do not match; those that occur twice match
+// once.
 func (c Expression) Next(t time.Time) time.Time {
 	zone := t.Location()
 	for day := range horizon {
@@ -186,7 +185,7 @@ func (c Expression) onDay(d time.Time) bool {
 	return day || weekday
 }
 
-// Firings returns the next n times after t.
+// Firings returns the next n matching times after t, or fewer if there are no more.
 func (c Expression) Firings(t time.Time, n int) []time.Time {
 	var all []time.Time
 	for range n {
@@ -198,7 +197,7 @@ func (c Expression) Firings(t time.Time, n int) []time.Time {
 	return all
 }
 
-// Zone finds a time zone by its IANA name; none means UTC.
+// Zone returns the time zone with an IANA name; "" means UTC.
 //
 // Error: [ErrZone].
 func Zone(name string) (*time.Location, error) {

@@ -12,8 +12,8 @@ import (
 	"eventdeck/host/react/address"
 )
 
-// httpClient returns a client for one call. It follows no redirect, and looks at every
-// address that it dials itself; where the environment names a proxy, that one is dialed.
+// httpClient returns a client for one call. It follows no redirects, and checks every IP address
+// that it dials; if the environment names a proxy, the proxy is dialed.
 func (c *Client) httpClient() *http.Client {
 	transport := &http.Transport{
 		Proxy: proxy.FromEnvironment, TLSClientConfig: &tls.Config{RootCAs: c.o.Roots, MinVersion: tls.VersionTLS12},

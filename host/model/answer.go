@@ -13,22 +13,22 @@ import (
 	"eventdeck/host/trust/strict"
 )
 
-// answer gathers what a wire reads of an answer, within bounds.
+// answer collects what a wire reads of an answer, within limits.
 type answer struct {
 	say func(trust.Text) // may be nil
 	key event.Secret
 
 	text    strings.Builder
 	calls   []*call
-	usage   react.Usage // as the provider told it last; what it did not tell is 0
-	ended   bool        // the provider said that this is all
-	cut     bool        // as it had as many tokens as it may
-	refused string      // why the provider gives no answer, in our words
+	usage   react.Usage // as last reported by the provider; 0: not reported
+	ended   bool        // the provider marked the end
+	cut     bool        // it reached its limit of tokens
+	refused string      // why the provider gives no answer, in our own words
 }
 
 // call is a call that is still being read.
 type call struct {
-	index    int // as the provider counts
+	index    int // the provider's
 	id, name string
 	args     []byte
 	extra    json.RawMessage
@@ -44,7 +44,7 @@ func (a *answer) addText(text string) error {
 	if a.text.Len()+len(text) > maxText {
 		return fmt.Errorf("%w: its text has more than %d bytes", ErrAnswer, maxText)
 	}
-	// Only what ends in the addition can be new.
+	// A match that is new ends in the addition.
 	before := a.text.String()
 	a.text.WriteString(text)
 	if key := a.key.Reveal(); key != "" && strings.Contains(a.text.String()[max(0, len(before)-len(key)):], key) {
@@ -81,8 +81,8 @@ func (c *call) addArgs(part []byte) error {
 	return nil
 }
 
-// finish returns the answer once it is there as a whole. The calls of one that was cut are
-// left out: it is not known what the model meant to say.
+// finish returns the complete answer. If it was cut, its calls are left out, as they may be
+// incomplete.
 //
 // Error: [ErrAnswer].
 func (a *answer) finish() (react.Answer, error) {
@@ -95,7 +95,7 @@ func (a *answer) finish() (react.Answer, error) {
 	}
 	ids := map[string]bool{}
 	for i, c := range a.calls {
-		if c.id == "" { // some local servers give none
+		if c.id == "" { // some local servers send none
 			c.id = fmt.Sprintf("call_%d", i+1)
 		}
 		c.id, c.name = valid(c.id), valid(c.name)
@@ -111,11 +111,11 @@ func (a *answer) finish() (react.Answer, error) {
 	return out, nil
 }
 
-// valid returns a text as it can be stored and sent again, the same each time.
+// valid returns a text without invalid UTF-8, so that it stays the same when stored and sent.
 func valid(text string) string { return strings.ToValidUTF8(text, "\ufffd") }
 
-// compact returns JSON in the bytes that package encoding/json stores it in, nil for none:
-// what is sent again after it was stored is the same.
+// compact returns JSON in the form in which encoding/json stores it, nil for none, so that it
+// stays the same when stored and sent.
 func compact(raw json.RawMessage) json.RawMessage {
 	if raw == nil {
 		return nil
@@ -125,7 +125,7 @@ func compact(raw json.RawMessage) json.RawMessage {
 	return b.Bytes()
 }
 
-// check refuses a call that does not say one thing.
+// check refuses an invalid or ambiguous call.
 //
 // Error: [ErrAnswer].
 func (a *answer) check(c *call, twice bool) error {
@@ -153,7 +153,7 @@ func (a *answer) check(c *call, twice bool) error {
 	return nil
 }
 
-// broken is what a provider says in place of the rest of an answer.
+// broken is the error message of a provider in the middle of an answer.
 type broken struct{ says trust.Text }
 
 func (b broken) Error() string { return fmt.Sprintf("the provider broke it off: %v", b.says) }

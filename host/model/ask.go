@@ -24,19 +24,18 @@ var (
 	errWhole = fmt.Errorf("it did not end within %v", maxWhole)
 )
 
-// times are how long is waited.
+// times are the time limits of a call.
 type times struct{ first, idle, whole, ring time.Duration }
 
-// Ask sends a body that [Client.Body] returned, once, and reads the answer. It calls say
-// with each piece of the answer's text as it comes, from this goroutine; say may be nil. The names in
-// calls are as the model gave them: see package toolset.
+// Ask sends a body that [Client.Body] returned, once, and reads the answer. It calls say, which
+// may be nil, from the same goroutine with each piece of text as it arrives. Names in calls are
+// those that the model wrote: see package toolset.
 //
-// Usage and cost, in micro-dollars, are what is to be charged, also with an error: what the
-// provider reports, the bound ([Client.Bound]) where it is not known or cannot be believed,
-// nothing where nothing was spent.
+// Usage and cost, in micro-dollars, are what to charge, also with an error: what the provider
+// reports, the bound ([Client.Bound]) if that is missing or not credible, 0 if nothing was spent.
 //
-// Errors: [ErrKey], [ErrNotSent], [ErrRefused], [ErrAnswer], [ErrUnknown]. With the last two
-// and ErrNotSent the cause of ctx, when it ended the call.
+// Errors: [ErrKey], [ErrNotSent], [ErrRefused], [ErrAnswer], [ErrUnknown]. ErrNotSent, ErrAnswer
+// and ErrUnknown wrap the cause of ctx if it ended the call.
 func (c *Client) Ask(ctx context.Context, body []byte, say func(trust.Text)) (react.Answer, react.Usage, int64, error) {
 	began := time.Now()
 	key, err := c.key(ctx)
@@ -59,8 +58,8 @@ func (c *Client) Ask(ctx context.Context, body []byte, say func(trust.Text)) (re
 	return out, usage, cost, nil
 }
 
-// charged returns what a call is charged with. An answer whose usage cannot be believed is
-// no answer.
+// charged returns the usage to charge for a call. An answer whose reported usage is impossible
+// becomes an error.
 func (c *Client) charged(body []byte, a *answer, err error) (react.Usage, error) {
 	bound, _ := c.Bound(body)
 	told := a.usage.In != 0 && a.usage.Out != 0 // half a report is none
@@ -75,7 +74,7 @@ func (c *Client) charged(body []byte, a *answer, err error) (react.Usage, error)
 	return a.usage, err
 }
 
-// told returns an error with the name of the model and without secrets.
+// told adds the name of the model to an error, and masks secrets.
 func (c *Client) told(err error) error {
 	return c.o.Redact.Error(fmt.Errorf("%s: %w", c.model.Name, err))
 }
@@ -116,7 +115,7 @@ func (c *Client) post(parent context.Context, body []byte, a *answer) error {
 		}
 		return fmt.Errorf("%w: %w", ErrUnknown, why)
 	}
-	defer func() { _ = res.Body.Close() }() // what was read is all that is wanted
+	defer func() { _ = res.Body.Close() }() // the rest does not matter
 	if err := c.accept(res, a); err != nil {
 		return err
 	}
@@ -126,7 +125,7 @@ func (c *Client) post(parent context.Context, body []byte, a *answer) error {
 	}
 	err = c.wire.read(newEvents(res.Body, c.stream, heard), a)
 	if err != nil {
-		a.ended = false // what was reported before may not be all
+		a.ended = false // reported usage may be incomplete
 	}
 	if err == nil || errors.Is(err, ErrAnswer) {
 		return err
@@ -134,7 +133,7 @@ func (c *Client) post(parent context.Context, body []byte, a *answer) error {
 	return fmt.Errorf("%w: %w", ErrUnknown, unwrapped(ctx, err))
 }
 
-// unwrapped returns why a request failed, without its address.
+// unwrapped returns why a request failed, without the URL.
 func unwrapped(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -146,7 +145,7 @@ func unwrapped(ctx context.Context, err error) error {
 	return err
 }
 
-// accept refuses what is no stream of an answer. What it says of usage is kept.
+// accept refuses responses other than a stream, but keeps usage that they report.
 //
 // Errors: [ErrRefused], [ErrUnknown].
 func (c *Client) accept(res *http.Response, a *answer) error {

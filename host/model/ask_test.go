@@ -21,7 +21,7 @@ import (
 	"eventdeck/host/redact"
 )
 
-func TestStatusesThatAreNoAnswer(t *testing.T) {
+func TestErrorStatuses(t *testing.T) {
 	for name, c := range map[string]struct {
 		status int
 		body   string
@@ -90,7 +90,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 
 const key = "sk-live-0123456789abcdefghij"
 
-func TestTheKeyIsNeverTold(t *testing.T) {
+func TestKeyIsNeverShown(t *testing.T) {
 	for name, r := range map[string]modeltest.Reply{
 		"in an error":   {Status: 401, Body: `{"error":{"message":"Incorrect API key provided: ` + key + `."}}`},
 		"in a text":     {Status: 500, Body: "key=" + key},
@@ -207,7 +207,7 @@ func TestTheKeyringIsNotWaitedForWithoutEnd(t *testing.T) {
 	}
 }
 
-func TestWhereModelsMayBe(t *testing.T) {
+func TestModelAddresses(t *testing.T) {
 	for address, ok := range map[string]bool{
 		"https://api.example.com/v1":         true,
 		"https://10.0.0.7:8443/v1":           true,
@@ -254,7 +254,7 @@ func TestWhereModelsMayBe(t *testing.T) {
 }
 
 // A name that leads elsewhere than it should leads nowhere; nothing was sent then.
-func TestNamesAreLookedAtWhenTheyAreDialed(t *testing.T) {
+func TestAddressesAreCheckedWhenDialed(t *testing.T) {
 	s := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("asked") }))
 	defer s.Close()
 	roots := x509.NewCertPool()
@@ -275,7 +275,7 @@ func TestNamesAreLookedAtWhenTheyAreDialed(t *testing.T) {
 	}
 }
 
-func TestModelsThatAreNotThere(t *testing.T) {
+func TestUnreachableModels(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -29,8 +29,8 @@ type chatBody struct {
 	Messages []chatMessage `json:"messages"`
 	Tools    []chatTool    `json:"tools,omitempty"`
 	Format   *chatType     `json:"response_format,omitempty"`
-	// One of these is the cap: OpenAI itself knows only the second for its newer models,
-	// and most others only the first.
+	// One of these is the limit of output: newer models of OpenAI know only the second, most
+	// other providers only the first.
 	MaxTokens           int         `json:"max_tokens,omitempty"`
 	MaxCompletionTokens int         `json:"max_completion_tokens,omitempty"`
 	Stream              bool        `json:"stream"`
@@ -122,7 +122,7 @@ func (chat) read(events events, a *answer) error {
 		case errors.Is(err, io.EOF) && !a.ended:
 			return errCut
 		case errors.Is(err, io.EOF):
-			return nil // some do not say that the stream is done
+			return nil // some providers do not mark the end
 		case err != nil:
 			return err
 		case string(data) == "[DONE]":
@@ -153,7 +153,7 @@ func chatChunk(data []byte, a *answer) error {
 	if r.err != nil || len(choices) == 0 {
 		return r.err
 	}
-	choice, err := read(choices[0]) // one was asked for
+	choice, err := read(choices[0]) // the request asked for one
 	if err != nil {
 		return err
 	}
@@ -163,8 +163,8 @@ func chatChunk(data []byte, a *answer) error {
 	return chatReason(choice, a)
 }
 
-// usage reads what the call used. Some providers count what a model thinks in the total
-// alone; it is charged as what it writes.
+// usage reads what the call used. Some providers count reasoning tokens only in the total; they
+// are charged as output.
 func (chat) usage(told object, a *answer) {
 	a.usage = react.Usage{In: told.tokens("prompt_tokens"), Out: told.tokens("completion_tokens")}
 	if a.usage.In > 0 && a.usage.Out > 0 {
@@ -172,7 +172,7 @@ func (chat) usage(told object, a *answer) {
 	}
 }
 
-// chatReason reads why the answer ends, if it does.
+// chatReason reads why the answer ends, if it ends.
 func chatReason(choice object, a *answer) error {
 	var r reading
 	reason := r.text(choice, "finish_reason")
@@ -191,7 +191,7 @@ func chatReason(choice object, a *answer) error {
 	return nil
 }
 
-// chatDelta reads what the choice adds to the answer.
+// chatDelta reads the text and the parts of calls in a chunk.
 func chatDelta(choice object, a *answer) error {
 	var r reading
 	delta := r.object(choice, "delta")
@@ -212,9 +212,9 @@ func chatDelta(choice object, a *answer) error {
 	return r.err
 }
 
-// chatCallPart reads a part of a call. Parts belong together by their index. Some
-// providers (Gemini, Ollama before 2025) give none, or always the same: a new id begins a
-// new call there, and what has none goes on with the last.
+// chatCallPart reads a part of a call. Parts of a call have the same index. Some providers
+// (Gemini, Ollama before 2025) send no index, or always the same: there a new id begins a new
+// call, and a part without an id belongs to the last call.
 func chatCallPart(raw []byte, a *answer) error {
 	part, err := read(raw)
 	if err != nil {
@@ -251,7 +251,7 @@ func chatCallPart(raw []byte, a *answer) error {
 	return chatArgs(function, c)
 }
 
-// chatCall returns the call that a part goes on with, nil if it begins one.
+// chatCall returns the call that a part belongs to, nil if the part begins a new one.
 func (a *answer) chatCall(index int, indexed bool, id, name string) *call {
 	for i := len(a.calls) - 1; i >= 0; i-- {
 		c := a.calls[i]
@@ -260,7 +260,7 @@ func (a *answer) chatCall(index int, indexed bool, id, name string) *call {
 		}
 		if id == "" || id == c.id || c.id == "" {
 			if c.id == "" && name != "" && c.name != "" && !indexed {
-				return nil // a whole call that has neither index nor id
+				return nil // a complete call without index and id
 			}
 			if c.id == "" {
 				c.id = id
@@ -272,7 +272,7 @@ func (a *answer) chatCall(index int, indexed bool, id, name string) *call {
 	return nil
 }
 
-// chatArgs adds to the arguments: a text that is JSON, from some the object itself.
+// chatArgs adds to the arguments: text of JSON or, from some providers, the object itself.
 func chatArgs(function object, c *call) error {
 	value := function["arguments"]
 	if len(value) > 0 && value[0] == '{' {

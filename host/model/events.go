@@ -8,21 +8,21 @@ import (
 	"eventdeck/host/internal/sse"
 )
 
-// events reads the data of the events of a stream. Both wires say in the data what an event
-// is; its name is passed over.
+// events reads the data of the events of a stream. Names of events are ignored: in both protocols
+// the data says what the event is.
 type events struct{ r *sse.Reader }
 
-// newEvents reads at most so many bytes, and calls touch for each line.
+// newEvents reads at most most bytes, and calls touch for each line.
 func newEvents(r io.Reader, most int, touch func()) events {
 	stream := sse.NewReader(&atMost{r: r, most: most, left: most}, maxLine)
 	stream.Line = touch
 	return events{stream}
 }
 
-// next returns the data of the next event that has some, valid until the next call. An
-// event that ends with the stream counts.
+// next returns the data of the next event with data, valid until the next call. The end of the
+// stream also ends an event.
 //
-// Errors: [io.EOF] at the end of the stream, [ErrAnswer] beyond a bound, those of reading.
+// Errors: [io.EOF] at the end of the stream, [ErrAnswer] beyond a limit, those of reading.
 func (e events) next() ([]byte, error) {
 	event, err := e.r.Next()
 	if errors.Is(err, sse.ErrTooLarge) {
@@ -31,7 +31,7 @@ func (e events) next() ([]byte, error) {
 	return event.Data, err
 }
 
-// atMost reads so many bytes, and fails with [ErrAnswer] when there are more.
+// atMost reads most bytes, and fails with [ErrAnswer] if there are more.
 type atMost struct {
 	r          io.Reader
 	most, left int

@@ -15,8 +15,8 @@ const KeyringService = "eventdeck"
 // KeyringAccount returns the account under which the keyring holds the key of a model.
 func KeyringAccount(name string) string { return "model-" + name }
 
-// HasKey reports whether the key of the model is where the file says that it is, which is
-// so for a model without one.
+// HasKey reports whether the key of the model is where the file says. For a model without a key
+// it is true.
 //
 // Errors: [ErrKey], the cause of ctx.
 func (c *Client) HasKey(ctx context.Context) error {
@@ -24,7 +24,7 @@ func (c *Client) HasKey(ctx context.Context) error {
 	return err
 }
 
-// key looks the key up. From then on it is masked in what is told.
+// key looks the key up, and has it masked in errors from then on.
 func (c *Client) key(ctx context.Context) (event.Secret, error) {
 	var key event.Secret
 	name, named := strings.CutPrefix(c.model.Key, "${")
@@ -56,8 +56,8 @@ func (c *Client) key(ctx context.Context) (event.Secret, error) {
 	return key, nil
 }
 
-// fromKeyring waits for the keyring, at most maxRing. A call that never returns leaves its
-// goroutine behind: the systems' interfaces cannot be interrupted.
+// fromKeyring waits for the keyring, at most times.ring. A call that never returns leaks its
+// goroutine, as keyring APIs cannot be interrupted.
 func (c *Client) fromKeyring(ctx context.Context) (string, error) {
 	account := KeyringAccount(c.model.Name)
 	if c.o.Keyring == nil {

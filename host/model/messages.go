@@ -14,7 +14,7 @@ import (
 // messages is Anthropic Messages.
 type messages struct{}
 
-// path takes addresses with and without the version.
+// path accepts addresses with and without the version.
 func (messages) path(base string) string {
 	if strings.HasSuffix(strings.TrimSuffix(base, "/"), "/v1") {
 		return "messages"
@@ -81,7 +81,7 @@ func messagesTurn(t Turn) message {
 	switch {
 	case t.Answer != nil:
 		m := message{Role: "assistant"}
-		if text := t.Answer.Text.Raw(); strings.TrimSpace(text) != "" { // empty ones are refused
+		if text := t.Answer.Text.Raw(); strings.TrimSpace(text) != "" { // the provider refuses empty ones
 			m.Content = append(m.Content, block{Type: "text", Text: text})
 		}
 		for _, c := range t.Answer.Calls {
@@ -131,14 +131,14 @@ func (messages) read(events events, a *answer) error {
 			return nil
 		case "error":
 			return broken{trust.Untrusted(errorText(data))}
-		} // others, ping among them, say nothing that matters here
+		} // others, such as ping, do not matter
 		if err != nil {
 			return err
 		}
 	}
 }
 
-// messagesStart reads how much was read. What was written by then says nothing of the end.
+// messagesStart reads the number of input tokens. The number of output tokens is not final yet.
 func messagesStart(m object, a *answer) error {
 	var r reading
 	usage := r.object(r.object(m, "message"), "usage")
@@ -148,8 +148,8 @@ func messagesStart(m object, a *answer) error {
 	return r.err
 }
 
-// messagesRead reads from a report of usage how much was read, if it tells that: what came
-// from the provider's cache, or was written there, counts too.
+// messagesRead reads the number of input tokens, if reported. Tokens that were read from or
+// written to the provider's cache count too.
 func messagesRead(usage object, a *answer) {
 	if usage["input_tokens"] == nil {
 		return
@@ -176,7 +176,7 @@ func messagesBlock(m object, open map[int]*call, a *answer) error {
 			return a.addText(text)
 		}
 	}
-	if r.err != nil || kind != "tool_use" { // what the model thinks, and what the provider does by itself
+	if r.err != nil || kind != "tool_use" { // others are reasoning, and tools of the provider
 		return r.err
 	}
 	id, name := r.text(b, "id"), r.text(b, "name")
@@ -191,7 +191,7 @@ func messagesBlock(m object, open map[int]*call, a *answer) error {
 		return err
 	}
 	open[index] = c
-	if input := b["input"]; len(input) > 0 && string(input) != "{}" { // whole at once
+	if input := b["input"]; len(input) > 0 && string(input) != "{}" { // complete at once
 		return c.addArgs(input)
 	}
 	return nil

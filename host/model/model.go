@@ -1,10 +1,10 @@
-// Package model asks language models over HTTP, on two wires: Chat Completions and
-// Anthropic Messages. It builds the exact bytes of a call, tells what the call may cost at
-// most before it is sent, and reads the answer within bounds. Nothing that a model answers
-// is trusted, and nothing is done about it here.
+// Package model asks language models over HTTP, with one of two protocols: Chat Completions and
+// Anthropic Messages. It builds the exact bytes of a call, computes an upper bound of its cost
+// before it is sent, and reads the answer within limits. Answers are untrusted, and only
+// returned.
 //
-// A call is one request: nothing is sent again, no redirect is followed, and each error
-// comes with what is to be charged for it.
+// A call is one request, without retries or redirects, and each error comes with the cost to
+// charge for it.
 package model
 
 import (
@@ -20,39 +20,39 @@ import (
 	"eventdeck/host/redact"
 )
 
-// Errors of asking. With each of them [Client.Ask] returns what is to be charged.
+// Errors of asking. With each of them [Client.Ask] returns what to charge.
 var (
-	// ErrModel: the model cannot be asked as it is configured, or not this; the text says
-	// what to write. Nothing was sent.
+	// ErrModel: the configuration of the model, or the query, is invalid; the text says what
+	// to write instead. Nothing was sent.
 	ErrModel = errors.New("model")
-	// ErrKey: the key is not where the model says that it is. Nothing was sent.
+	// ErrKey: the key is not where the configuration says. Nothing was sent.
 	ErrKey = errors.New("key of the model")
 	// ErrNotSent: the provider could not be reached. Nothing was sent.
 	ErrNotSent = errors.New("the model was not asked")
-	// ErrRefused: the provider answered that it does not carry the call out. Nothing was
-	// spent, unless it reports usage all the same. The error is a *StatusError.
+	// ErrRefused: the provider refused the call. Nothing was spent, unless it reports usage.
+	// The error is a *StatusError.
 	ErrRefused = errors.New("the model's provider refused the call")
-	// ErrAnswer: an answer came to its end, and cannot be used. It was charged as the
-	// provider says, or at the bound if it says nothing that can be believed.
+	// ErrAnswer: the answer is complete, but cannot be used. The charge is what the provider
+	// reports, or the bound if it reports nothing credible.
 	ErrAnswer = errors.New("the model's answer cannot be used")
-	// ErrUnknown: the call was sent, and its answer did not come, not in time or not as a
-	// whole. It is not known what was spent: it is charged at the bound.
+	// ErrUnknown: the call was sent, but no complete answer arrived in time. What was spent is
+	// unknown: the charge is the bound.
 	ErrUnknown = errors.New("no answer of the model")
 )
 
-// Keyring is the system's, of which keys are read. Its calls may take as long as they like.
+// Keyring is the system's keyring, from which keys are read. Its calls may block.
 type Keyring interface {
 	// Get returns a secret.
 	Get(service, account string) (string, error)
 }
 
-// Options are how a model is asked. Every member is optional.
+// Options of [Open]. Every member is optional.
 type Options struct {
 	Env     func(name string) (string, bool) // nil: os.LookupEnv
 	Keyring Keyring                          // nil: there is none
 	Roots   *x509.CertPool                   // authorities for TLS; nil: the system's
-	Log     *slog.Logger                     // numbers only, no text of any side; nil: nothing is logged
-	Redact  *redact.Set                      // gets to know the key, and masks what errors quote; nil: one of its own
+	Log     *slog.Logger                     // gets numbers only, no questions or answers; nil: nothing is logged
+	Redact  *redact.Set                      // learns the key, and masks quotes in errors; nil: a new one
 }
 
 // Client asks one model. Its methods may be called from any goroutine.
@@ -62,24 +62,24 @@ type Client struct {
 	wire     wire
 	endpoint *url.URL
 	times    times
-	stream   int // bytes of a stream
+	stream   int // largest stream, in bytes
 }
 
 // wire is what differs between the protocols.
 type wire interface {
-	// path returns where calls go below the address of the model.
+	// path returns the path of calls below the address of the model.
 	path(base string) string
-	// headers returns the names and values that carry the key, and what else a call needs.
+	// headers returns the names and values of headers: the key and what else a call needs.
 	headers(key string) map[string]string
 	// body returns the bytes of a call; tools are those of the query.
 	body(m react.Model, q Query, tools []function) ([]byte, error)
-	// usage reads a report of all that a call used into a.
+	// usage reads a report of the call's usage into a.
 	usage(told object, a *answer)
 	// read reads the answer to its end into a.
 	read(events events, a *answer) error
 }
 
-// Open returns what asks a model. It connects to nothing and reads no key.
+// Open returns a client of a model. It does not connect, and reads no key.
 //
 // Error: [ErrModel].
 func Open(m react.Model, o Options) (*Client, error) {
@@ -118,10 +118,10 @@ func Open(m react.Model, o Options) (*Client, error) {
 	return c, nil
 }
 
-// Body returns the exact bytes of a call: the same for the same model and query, and
-// without the key.
+// Body returns the exact bytes of a call, which depend only on model and query, and do not
+// include the key.
 //
-// Error: [ErrModel], when the query cannot be asked.
+// Error: [ErrModel], if the query is invalid.
 func (c *Client) Body(q Query) ([]byte, error) {
 	if err := q.check(); err != nil {
 		return nil, fmt.Errorf("%w %s: %w", ErrModel, c.model.Name, err)

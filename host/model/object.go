@@ -8,11 +8,11 @@ import (
 	"eventdeck/host/trust/strict"
 )
 
-// object is a JSON object of a provider, by the exact names of its members. What is null is
-// not there.
+// object is a JSON object of a provider, by the exact names of its members. Members that are null
+// count as absent.
 type object map[string]json.RawMessage
 
-// read reads an object strictly: no name twice at any level, nothing behind it.
+// read parses an object strictly: no duplicate names at any level, no trailing data.
 //
 // Error: [ErrAnswer].
 func read(raw []byte) (object, error) {
@@ -29,8 +29,7 @@ func read(raw []byte) (object, error) {
 	return o, nil
 }
 
-// tokens returns a member that is a number of tokens: 0 if there is none, and -1 for what
-// is no number of tokens.
+// tokens returns a member that is a number of tokens: 0 if it is absent, -1 if it is invalid.
 func (o object) tokens(name string) int64 {
 	value, ok := o[name]
 	if !ok {
@@ -43,11 +42,11 @@ func (o object) tokens(name string) int64 {
 	return n
 }
 
-// reading takes members out of objects. Its first error stays, an [ErrAnswer]; what is read
-// behind that is empty.
+// reading reads members of objects. It keeps the first error, an [ErrAnswer]; after that it
+// returns zero values.
 type reading struct{ err error }
 
-// text returns a member that is a string, "" if there is none.
+// text returns a member that is a string, "" if it is absent.
 func (r *reading) text(o object, name string) string {
 	value, ok := o[name]
 	if !ok || r.err != nil {
@@ -60,7 +59,7 @@ func (r *reading) text(o object, name string) string {
 	return text.Raw()
 }
 
-// object returns a member that is an object, an empty one if there is none.
+// object returns a member that is an object, an empty one if it is absent.
 func (r *reading) object(o object, name string) (member object) {
 	if value, ok := o[name]; ok && r.err == nil {
 		member, r.err = read(value)
@@ -68,7 +67,7 @@ func (r *reading) object(o object, name string) (member object) {
 	return member
 }
 
-// list returns a member that is a list, an empty one if there is none.
+// list returns a member that is a list, an empty one if it is absent.
 func (r *reading) list(o object, name string) (all []json.RawMessage) {
 	value, ok := o[name]
 	if !ok || r.err != nil {
@@ -80,7 +79,7 @@ func (r *reading) list(o object, name string) (all []json.RawMessage) {
 	return all
 }
 
-// index returns a member that is a small number; ok is false if there is none.
+// index returns a member that is a small number; ok is false if it is absent.
 func (r *reading) index(o object, name string) (n int, ok bool) {
 	value, ok := o[name]
 	if !ok || r.err != nil {

@@ -13,34 +13,34 @@ import (
 	"eventdeck/host/trust/strict"
 )
 
-// Query is what a model is asked. What others wrote stands in it within envelopes only.
+// Query is a question to a model with the conversation so far. Foreign text is only in envelopes.
 type Query struct {
-	// System is the instruction, ours and the operator's. Nothing of an event goes here.
+	// System is the instruction: our own text and the operator's, nothing of an event.
 	System string
 	Turns  []Turn // the first is the user's
-	// Tools are what the model may call for. They are told as the operator was shown them:
-	// nothing in a description is hidden from a person.
+	// Tools are those that the model may call. Their descriptions are sent as the operator saw
+	// them, with hidden characters made visible.
 	Tools []react.Pinned
-	// JSON asks for an answer that is one JSON object, where the wire knows such a thing.
-	// The instruction must say so too.
+	// JSON asks for an answer that is one JSON object, if the protocol supports that. The
+	// instruction must say so too.
 	JSON bool
 }
 
-// Turn is a part of a conversation: exactly one of its members is set.
+// Turn is a part of a conversation. Exactly one member is set.
 type Turn struct {
-	User    string        // sealed envelopes, and words of ours
-	Answer  *react.Answer // what the model answered, as it was returned
-	Results []Result      // of the calls of the answer before, each of them once
+	User    string        // envelopes and our own text
+	Answer  *react.Answer // an answer of the model, as it was returned
+	Results []Result      // one for each call in the answer before
 }
 
-// Result is what became of a call.
+// Result is the result of a call.
 type Result struct {
 	Call   string // its id
-	Text   string // a sealed envelope, or words of ours
+	Text   string // an envelope, or our own text
 	Failed bool
 }
 
-// check refuses what no provider takes.
+// check refuses queries that no provider accepts.
 func (q Query) check() error {
 	if len(q.Turns) == 0 || q.Turns[0].User == "" {
 		return errors.New("a conversation begins with the user")
@@ -61,13 +61,13 @@ func (q Query) check() error {
 	return nil
 }
 
-// function is a tool as both wires describe it, but for the names of the members.
+// function is the description of a tool, the same in both protocols but for member names.
 type function struct {
 	name, description string
 	schema            json.RawMessage
 }
 
-// functions returns the tools as they are told to the model.
+// functions returns the tools as they are described to the model.
 func (q Query) functions() ([]function, error) {
 	all := make([]function, 0, len(q.Tools))
 	for _, t := range q.Tools {
@@ -86,7 +86,7 @@ func (q Query) functions() ([]function, error) {
 	return all, nil
 }
 
-// shown returns a description as a person sees it: nothing in it is hidden.
+// shown returns a description with hidden characters made visible.
 func shown(description trust.Text) string {
 	var lines []string
 	for _, line := range trust.Block(description, 0) {
@@ -103,5 +103,5 @@ func args(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// limits are those of a message and of arguments.
+// limits bound a message, and the arguments of a call.
 var limits = jsontext.Limits{Depth: maxDepth, Bytes: maxLine}

@@ -11,15 +11,15 @@ import (
 	"eventdeck/host/trust/strict"
 )
 
-// StatusError is an HTTP status that is no answer. It is an [ErrRefused] where the status
-// says that the call was not carried out, else an [ErrUnknown].
+// StatusError is an HTTP status without an answer. It is an [ErrRefused] if the status says that
+// the call was not carried out, otherwise an [ErrUnknown].
 type StatusError struct {
 	Status int
-	Says   trust.Text    // of the provider, its beginning, without the key
-	After  time.Duration // before which it should not be asked again; 0: it says nothing
+	Says   trust.Text    // beginning of the provider's message, without the key
+	After  time.Duration // wait before asking again, as the provider demands; 0: none
 }
 
-// Error tells the status, what to do about it, and what the provider says.
+// Error returns the status, what to do about it, and the provider's message.
 func (e *StatusError) Error() string {
 	text := fmt.Sprintf("HTTP %d", e.Status)
 	if what := e.advice(); what != "" {
@@ -31,13 +31,12 @@ func (e *StatusError) Error() string {
 	return text
 }
 
-// Busy reports whether the provider has no room for the call at the moment: it may be asked
-// the same again.
+// Busy reports whether the provider is overloaded: the same call may be sent again later.
 func (e *StatusError) Busy() bool {
 	return e.Status == http.StatusTooManyRequests || e.Status == http.StatusServiceUnavailable || e.Status == overloaded
 }
 
-// overloaded is a status of Anthropic's.
+// overloaded is a status that Anthropic defines.
 const overloaded = 529
 
 // Unwrap returns [ErrRefused] or [ErrUnknown].
@@ -73,7 +72,7 @@ func (e *StatusError) advice() string {
 	return ""
 }
 
-// maxRetryAfter bounds what a provider may ask for.
+// maxRetryAfter is the longest wait that a provider may demand.
 const maxRetryAfter = time.Hour
 
 // retryAfter reads a number of seconds, as all providers write it.
@@ -85,11 +84,11 @@ func retryAfter(text string) time.Duration {
 	return min(time.Duration(seconds)*time.Second, maxRetryAfter)
 }
 
-// maxSays is how many bytes of what a provider says about a failure are told.
+// maxSays is how many bytes of a provider's error message are kept.
 const maxSays = 500
 
-// errorText returns the message in what a provider says about a failure: JSON with a
-// member "error" or "message" in one of its usual shapes, or a text.
+// errorText returns the message in the body of an error response: JSON with a member "error" or
+// "message" in one of the usual shapes, or a text.
 func errorText(raw []byte) string {
 	text := strings.TrimSpace(string(raw))
 	for range 3 {

@@ -8,28 +8,27 @@ import (
 	"eventdeck/host/event"
 )
 
-// Arrivals notes records in the order of the log, and tells of each what the policy wants to
-// know of how it arrived. The zero Arrivals has noted nothing. One goroutine at a time may
-// use it.
+// Arrivals takes records in the order of the log, and says of each how it arrived, for the
+// policy. The zero value has seen no record. One goroutine at a time may use it.
 type Arrivals struct{ subs map[event.SubID]*heard }
 
-// heard is what later records of a subscription are judged by.
+// heard is the state of a subscription by which later records are judged.
 type heard struct {
-	last time.Time // when an event came that was no replay
-	gap  bool      // a certain gap, and no event since
+	last time.Time // arrival of the newest event that was not a replay
+	gap  bool      // there was a certain gap, and no event since
 }
 
 // Arrival is how a record arrived.
 type Arrival struct {
-	// Age is how long after its first possible arrival it came: of a replayed record since
-	// an event of its subscription came by itself last. What the host says of the
-	// subscription does not count: that it goes on is said before the replay comes.
+	// Age of a replayed record is the time since the last event of its subscription that was
+	// not a replay; of others it is 0. Records of the host about the subscription do not
+	// count: that it resumed is recorded before the replay arrives.
 	Age      time.Duration
-	AfterGap bool // it is the first event behind a certain gap
+	AfterGap bool // it is the first event after a certain gap
 	Flagged  bool // the scanner noticed something in it
 }
 
-// sub returns what is known of a subscription, whose id may be lent.
+// sub returns the state of a subscription. The id may be lent.
 func (a *Arrivals) sub(id event.SubID) *heard {
 	sub := a.subs[id]
 	if sub == nil {
@@ -42,18 +41,18 @@ func (a *Arrivals) sub(id event.SubID) *heard {
 	return sub
 }
 
-// Earlier takes up a record from before those that are noted, the newest first: a replay
-// behind a restart is as old as what was heard before it.
+// Earlier takes records from before those given to Note, newest first: the age of a replay
+// after a restart depends on what arrived before.
 func (a *Arrivals) Earlier(r *event.Record) {
 	if sub := a.sub(r.Sub); r.Kind == event.KindEvent && !r.Replayed && sub.last.IsZero() {
 		sub.last = r.ReceivedAt
 	}
 }
 
-// Behind has the next event of a subscription be the first one behind a certain gap.
+// Behind makes the next event of a subscription count as the first after a certain gap.
 func (a *Arrivals) Behind(id event.SubID) { a.sub(id).gap = true }
 
-// Gaps returns the subscriptions whose next event is the first behind a certain gap, sorted.
+// Gaps returns the subscriptions whose next event is the first after a certain gap, sorted.
 func (a *Arrivals) Gaps() (ids []event.SubID) {
 	for id, sub := range a.subs {
 		if sub.gap {
@@ -64,7 +63,7 @@ func (a *Arrivals) Gaps() (ids []event.SubID) {
 	return ids
 }
 
-// Note takes up a record, which is lent.
+// Note takes the next record, which is lent.
 func (a *Arrivals) Note(r *event.Record) (arrival Arrival) {
 	sub := a.sub(r.Sub)
 	if r.Kind == event.KindEvent {
@@ -75,7 +74,7 @@ func (a *Arrivals) Note(r *event.Record) (arrival Arrival) {
 		}
 	}
 	if r.Replayed {
-		arrival.Age = r.ReceivedAt.Sub(sub.last) // of one that was not heard of: older than any age
+		arrival.Age = r.ReceivedAt.Sub(sub.last) // without an earlier event: larger than any limit
 	}
 	if r.Gap != nil && r.Gap.Certain {
 		sub.gap = true

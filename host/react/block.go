@@ -9,22 +9,22 @@ import (
 	"eventdeck/host/trust"
 )
 
-// BlockLine is a line of what an operator reads before approving: our words, made from
-// the request itself. Text is one line, ready to be shown, and may be long.
+// BlockLine is a line of what an operator reads before approving, made from the request itself.
+// Text is one line, safe to show, and may be long.
 type BlockLine struct {
 	Label string
 	Text  trust.Rendered
-	Warn  bool // differs from what was approved last, or is a reason for care
+	Warn  bool // it differs from what was approved last, or calls for care
 }
 
-// maxShown is how many bytes of a value a line shows; of a longer one it shows the
-// beginning, its length and its hash. Arguments that a model or an agent chose are shown whole.
+// maxShown is how many bytes of a value a line shows; of a longer value it shows the beginning,
+// the length and the hash. Arguments that a model or an agent chose are shown whole.
 const maxShown = 4 << 10
 
-// Block returns what is approved with the hash of the run's request: who acts, the exact
-// act, what bounds it, and how it differs from last, the request of the same rule that was
-// approved before (nil: there is none). It is the one rendering for the screen and for
-// commands. Nothing of a payload is in it; see [Payload].
+// Block describes what is approved with the hash of the run's request: who acts, the exact act,
+// its limits, and how it differs from last, the previously approved request of the same rule
+// (nil: none). Both the screen and the commands show it. It holds nothing of a payload; see
+// [Payload].
 //
 // A run without a request has no block.
 func Block(run Run, rule RuleView, last *Request) []BlockLine {
@@ -69,13 +69,13 @@ func Block(run Run, rule RuleView, last *Request) []BlockLine {
 	return b.lines
 }
 
-// inputIsGone reports whether the input of the request is not kept any more.
+// inputIsGone reports whether the input of the request is no longer stored.
 func (r *Run) inputIsGone() bool {
 	return r.State.Over() && r.State != Denied && len(r.Request.Input) == 0
 }
 
-// RequestHash returns the hash of the run's request. Of a run that is over the input is not
-// kept: it is then the hash that was approved, "" if none was needed.
+// RequestHash returns the hash of the run's request. Once the run is over, and its input no
+// longer stored, it is the approved hash, "" if no approval was needed.
 func (r *Run) RequestHash() string {
 	switch {
 	case r.Request == nil:
@@ -86,15 +86,15 @@ func (r *Run) RequestHash() string {
 	return r.Request.Hash()
 }
 
-// labelInput is of the line that tells of the input, which is no part of the act.
+// labelInput is the label of the line about the input, which is not part of the act.
 const labelInput = "input"
 
-// Gutter stands before every line of a payload below a block: no line of a payload can be
-// taken for one of ours.
+// Gutter begins every line of a payload below a block, so that it cannot be mistaken for a line
+// of the block.
 const Gutter = "│ "
 
-// Payload returns what the act gets as its input, line by line behind [Gutter], wrapped to
-// width cells; a width of 0 or less means lines as long as they come.
+// Payload returns the input of the act, line by line after [Gutter], wrapped to width cells. A
+// width of 0 or less means no wrapping.
 func Payload(r Request, width int) []trust.Rendered {
 	if width > 0 {
 		width = max(width-2, 1)
@@ -120,7 +120,7 @@ func records(run Run) string {
 	return s
 }
 
-// letters tells what an act could do by the Rule of Two; "": nothing of it. See [Shape].
+// letters adds what an act could do by the Rule of Two; "" adds nothing. See [Shape].
 func (b *block) letters(all string) {
 	if all == "" {
 		return
@@ -134,7 +134,7 @@ func (b *block) letters(all string) {
 	b.text("involves", strings.Join(words, ", ")+" ("+all+")", strings.Contains(all, "B") && strings.Contains(all, "C"))
 }
 
-// block gathers lines.
+// block collects lines.
 type block struct{ lines []BlockLine }
 
 // text adds a line of our own words.
@@ -142,7 +142,7 @@ func (b *block) text(label, words string, warn bool) {
 	b.lines = append(b.lines, BlockLine{Label: label, Text: trust.Line(trust.Untrusted(words)), Warn: warn})
 }
 
-// value adds a line with a value in quotes and words of ours behind it. A long value is cut.
+// value adds a line with a value in quotes and our own words after it. A long value is cut.
 func (b *block) value(label, value, words string) {
 	cut := len(value) > maxShown
 	if cut {
@@ -153,11 +153,11 @@ func (b *block) value(label, value, words string) {
 	b.warn(cut)
 }
 
-// warn marks the last line as a reason for care.
+// warn sets Warn of the last line.
 func (b *block) warn(careful bool) { b.lines[len(b.lines)-1].Warn = careful }
 
-// quoted adds a line with a whole value in quotes, between words of ours. Quotes in it are
-// spelled with a backslash, so that it ends at the quote that has none.
+// quoted adds a line with a whole value in quotes, between our own words. Quotes in the value
+// get a backslash, so that it ends at the first quote without one.
 func (b *block) quoted(label, before, value, behind string) {
 	text := spelled(value)
 	for i, part := range text.Segments {
@@ -167,14 +167,14 @@ func (b *block) quoted(label, before, value, behind string) {
 	b.between(label, before+`"`, text, `"`+behind)
 }
 
-// between adds a line of a text between words of ours.
+// between adds a line with a text between our own words.
 func (b *block) between(label, before string, text trust.Rendered, behind string) {
 	line := trust.Rendered{Segments: []trust.Segment{{Text: before}}, Width: len(before) + text.Width + len(behind)}
 	line.Segments = append(append(line.Segments, text.Segments...), trust.Segment{Text: behind})
 	b.lines = append(b.lines, BlockLine{Label: label, Text: line})
 }
 
-// spelled returns a value on one line, every character outside of ASCII spelled out.
+// spelled returns a value on one line, with every character outside of ASCII escaped.
 func spelled(value string) (line trust.Rendered) {
 	for _, part := range trust.Escaped(trust.Untrusted(value), 0) {
 		line.Segments = append(line.Segments, part.Segments...)
@@ -183,8 +183,7 @@ func spelled(value string) (line trust.Rendered) {
 	return line
 }
 
-// lines returns the act line by line. Began is the request with which its run began, nil
-// for the first one.
+// lines describes the act. Began is the request with which its run began, nil if that is r.
 func (r Request) lines(began *Request) []BlockLine {
 	var b block
 	if r.Act != "" {
@@ -208,7 +207,7 @@ func (r Request) lines(began *Request) []BlockLine {
 	case RequestClient:
 		b.clientRequest(r.Wish)
 	}
-	if r.Kind != RequestNote && r.Kind != RequestClient { // others get an input, and take time
+	if r.Kind != RequestNote && r.Kind != RequestClient { // the others have an input and a time limit
 		b.text(labelInput, fmt.Sprintf("%d bytes, SHA-256 %s, shown below", len(r.Input), Digest(r.Input)), false)
 		b.text("limit", FormatDuration(r.Time), false)
 	}
@@ -239,7 +238,7 @@ func (b *block) command(r Request) {
 	}
 }
 
-// place tells where a command runs, and with what.
+// place adds the directory, the environment and the confinement of a command.
 func (b *block) place(dir string, env []string, c *Confine, boundary string) {
 	if dir == "" {
 		b.text("directory", "a new private one", false)
@@ -253,7 +252,7 @@ func (b *block) place(dir string, env []string, c *Confine, boundary string) {
 	}
 }
 
-// interpreter tells what runs a script.
+// interpreter adds what runs a script.
 func (b *block) interpreter(i Interpreter) {
 	if i.Path == i.Name {
 		b.value("run by", i.Name, "")
@@ -274,7 +273,7 @@ func (b *block) webhook(url, secret string, private bool) {
 	}
 }
 
-// confine tells what a command may reach; nil says nothing, its boundary does.
+// confine adds what a command may reach; for nil nothing, as its boundary says it.
 func (b *block) confine(c *Confine) {
 	if c == nil {
 		return
@@ -292,7 +291,7 @@ func (b *block) confine(c *Confine) {
 	}
 }
 
-// marked returns the lines with those marked that the last request does not have.
+// marked sets Warn on the lines that the last request does not have.
 func marked(lines []BlockLine, r Request, last *Request) []BlockLine {
 	if last == nil || r.Kind == RequestClient || !r.comparable(last) || last.ActHash() == r.ActHash() {
 		return lines
@@ -306,7 +305,7 @@ func marked(lines []BlockLine, r Request, last *Request) []BlockLine {
 	return lines
 }
 
-// compared says how the act differs from the last that was approved.
+// compared adds how the act differs from the one that was approved last.
 func (b *block) compared(act []BlockLine, r Request, last *Request) {
 	switch {
 	case last == nil:
@@ -329,9 +328,8 @@ func (b *block) compared(act []BlockLine, r Request, last *Request) {
 	}
 }
 
-// comparable reports whether what differs between two requests tells an operator something: a
-// call of a tool differs in all from the run that it is a step of, and from a call of
-// another tool.
+// comparable reports whether comparing two requests helps the operator: a tool call has nothing
+// in common with the run it is a step of, or with a call of another tool.
 func (r Request) comparable(last *Request) bool {
 	return r.Kind == last.Kind && r.Server == last.Server && r.Tool == last.Tool
 }

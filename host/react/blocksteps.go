@@ -12,9 +12,8 @@ import (
 	"eventdeck/host/trust"
 )
 
-// The lines of what a run of several steps is made of. What a server, a model or an agent
-// says in them stands on a line of its own, in quotes, every character outside of ASCII
-// spelled out.
+// The lines about runs of several steps. Words of a server, a model or an agent have a line of
+// their own, in quotes, with every character outside of ASCII escaped.
 
 // maxArguments is how many arguments of a call have lines of their own.
 const maxArguments = 100
@@ -42,7 +41,7 @@ func (b *block) agent(r Request) {
 	b.caps(r)
 }
 
-// model says which model is asked, where, and for how much.
+// model adds which model is asked, where, and its price.
 func (b *block) model(m Model) {
 	b.value("model", m.Model, fmt.Sprintf(", %q of rules.json, wire %s", m.Name, m.Wire))
 	b.value("asked at", m.URL, "")
@@ -70,7 +69,7 @@ func priceWords(p *Price) string {
 
 func (b *block) task(text string) { b.words("task", text) }
 
-// words shows a text whole, a line for each of its lines.
+// words adds a whole text, line by line.
 func (b *block) words(label, text string) {
 	for line := range strings.SplitSeq(text, "\n") {
 		for len(line) > maxShown {
@@ -92,8 +91,8 @@ func (b *block) tools(tools []Pinned, flows []Flow) {
 	b.flows(flows)
 }
 
-// pinned says what the operator allows of a tool, and all that its server says of it: the
-// model or the agent that calls it reads that.
+// pinned adds what the operator allows of a tool, and its whole description by the server,
+// which the model or agent reads too.
 func (b *block) pinned(t Pinned) {
 	b.tool(t.Tool)
 	b.words("it says", t.Description.Raw())
@@ -101,7 +100,7 @@ func (b *block) pinned(t Pinned) {
 	b.text("pinned", "SHA-256 "+t.Pin, false)
 }
 
-// schema shows the schema of the arguments of a tool, each of them on a line of its own.
+// schema adds the schema of a tool's arguments, one argument per line.
 func (b *block) schema(raw json.RawMessage) {
 	text := string(raw)
 	at := jsontext.SkipSpace([]byte(raw), 0)
@@ -121,7 +120,7 @@ func (b *block) schema(raw json.RawMessage) {
 	}
 }
 
-// tool says what the operator allows of a tool.
+// tool adds what the operator allows of a tool.
 func (b *block) tool(t Tool) {
 	b.value("tool", t.Name, ", of server:")
 	b.value("", t.Server, classWords(t.Class))
@@ -201,7 +200,7 @@ func (b *block) caps(r Request) {
 	b.text("at most", strings.Join(words, ", ")+", of the whole run", false)
 }
 
-// call shows one call of a tool with all of its arguments.
+// call adds one tool call with all of its arguments.
 func (b *block) call(r Request, began *Request) {
 	b.value("call", r.Tool, ", of server:")
 	b.value("", r.Server, classWords(r.Class))
@@ -220,7 +219,7 @@ func (b *block) call(r Request, began *Request) {
 	b.asker(began)
 }
 
-// permit shows what an agent asks leave for: its own words, and nothing more.
+// permit adds what an agent asks permission for: only its own words.
 func (b *block) permit(r Request, began *Request) {
 	b.text("careful", "an agent asks leave; what stands here is its own word and not checked", true)
 	b.value("it says", r.Title.Raw(), "")
@@ -228,7 +227,7 @@ func (b *block) permit(r Request, began *Request) {
 	b.asker(began)
 }
 
-// asker says which agent or model asks for a step, and what bounds it.
+// asker adds which agent or model asks for a step, and its limits.
 func (b *block) asker(began *Request) {
 	switch {
 	case began == nil:
@@ -247,7 +246,7 @@ func (b *block) asker(began *Request) {
 	b.caps(*began)
 }
 
-// chosen says which act a model chose, and with what.
+// chosen adds which act a model chose, and its arguments.
 func (b *block) chosen(r Request) {
 	b.text("act", r.Act+", chosen by a model", true)
 	var input struct {
@@ -258,11 +257,11 @@ func (b *block) chosen(r Request) {
 	}
 }
 
-// arguments shows the members of an object, one on each line. Those that the rule fixed are
-// told apart by their label.
+// arguments adds the members of an object, one per line. The label tells which of them the rule
+// fixed.
 func (b *block) arguments(raw []byte, fixed map[string]json.RawMessage) {
 	if len(bytes.TrimSpace(raw)) == 0 {
-		return // not kept of a run that is over
+		return // not stored once a run is over
 	}
 	at := jsontext.SkipSpace(raw, 0)
 	if !json.Valid(raw) || raw[at] != '{' {
@@ -283,7 +282,7 @@ func (b *block) arguments(raw []byte, fixed map[string]json.RawMessage) {
 		}
 		b.argument(label, name, value)
 		last := &b.lines[len(b.lines)-1]
-		last.Warn = last.Warn || seen[name] // which of the two counts is not known
+		last.Warn = last.Warn || seen[name] // the name occurs twice: unknown which value counts
 		seen[name] = true
 	}
 	if n > maxArguments {
@@ -295,8 +294,8 @@ func (b *block) arguments(raw []byte, fixed map[string]json.RawMessage) {
 	}
 }
 
-// argument adds a line of a name and a JSON value. A name that is not plain has a line of
-// its own, so that none can stand for a value.
+// argument adds a line with a name and a JSON value. A name that is not plain gets a line of its
+// own, so that it cannot look like a value.
 func (b *block) argument(label, name, value string) {
 	before := name + " = "
 	if !plainName(name) || len(name) > topBytes {
@@ -310,7 +309,7 @@ func (b *block) argument(label, name, value string) {
 	b.between(label, before, spelled(string(trust.CompactJSON([]byte(value)))), "")
 }
 
-// sameJSON reports whether a value is the one that the rule fixed.
+// sameJSON reports whether a value equals the fixed one.
 func sameJSON(fixed json.RawMessage, value string) bool {
 	return len(fixed) > 0 && storedJSON(fixed) == storedJSON(json.RawMessage(value))
 }

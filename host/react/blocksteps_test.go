@@ -42,7 +42,7 @@ func TestABlockTellsEveryMemberOfItsKind(t *testing.T) {
 	}
 }
 
-func TestTheClassOfAToolIsToldInWords(t *testing.T) {
+func TestClassOfAToolIsShownInWords(t *testing.T) {
 	for _, kind := range []RequestKind{RequestModel, RequestTool} {
 		r := fullRequest()
 		r.Kind, r.Class = kind, ToolRead

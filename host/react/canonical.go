@@ -7,18 +7,17 @@ import (
 	"time"
 )
 
-// Freeze returns the canonical JSON of a rule with its defaults, as rules.json spells its
-// members, in one order. Places in the file are not in it. Rules that do the same have the
-// same bytes.
+// Freeze returns the canonical JSON of a rule: members in a fixed order, spelled as in
+// rules.json, defaults included, places in the file left out. Equal rules have equal bytes.
 func (r *Rule) Freeze() Frozen {
 	raw, err := json.Marshal(toCanonical(r))
 	if err != nil {
-		panic(fmt.Sprintf("rule %q: %v", r.Name, err)) // strings, numbers and lists of them always can be
+		panic(fmt.Sprintf("rule %q: %v", r.Name, err)) // strings, numbers and lists always encode
 	}
 	return raw
 }
 
-// Thaw reads a rule that was frozen. It has no places.
+// Thaw decodes a frozen rule. The rule has no places in a file.
 func Thaw(f Frozen) (Rule, error) {
 	dec := json.NewDecoder(bytes.NewReader(f))
 	dec.DisallowUnknownFields()
@@ -29,8 +28,8 @@ func Thaw(f Frozen) (Rule, error) {
 	return c.rule(), nil
 }
 
-// Hash returns what the rule is armed by. Of made, its request without members, it takes
-// the programs and the interpreters of scripts: where they are and what their bytes are.
+// Hash returns the hash that arms the rule. It covers the programs and interpreters, path and
+// bytes, of made, which is the rule's request without members.
 func (r *Rule) Hash(made Request) Hash {
 	h := newHasher()
 	h.add("rule", string(r.Freeze()))
@@ -44,7 +43,7 @@ func (r *Rule) Hash(made Request) Hash {
 	return Hash(h.sum())
 }
 
-// canonical is a rule as JSON. Its order is that of the canonical JSON.
+// canonical is a rule as canonical JSON. The order of its fields is the order there.
 type canonical struct {
 	Name   string           `json:"name"`
 	On     Source           `json:"on"`
@@ -123,11 +122,11 @@ type canonicalAct struct {
 	Do   canonicalDo `json:"do"`
 }
 
-// keepSession is the value of the member session that is not the default.
-const keepSession = "keep"
-
-// repeatSafe is the value of the member repeat.
-const repeatSafe = "safe"
+// Values of the members session and repeat; without the member, it is not so.
+const (
+	keepSession = "keep"
+	repeatSafe  = "safe"
+)
 
 func toCanonical(r *Rule) canonical {
 	c := canonical{
@@ -174,7 +173,7 @@ func canonicalDoOf(do Do) canonicalDo {
 	return canonicalDo{Note: do.Note, Wish: do.Wish}
 }
 
-// commandOf returns the members of a command that an agent has too.
+// commandOf returns the members that commands and agents share.
 func commandOf(c *Command) canonicalDo {
 	d := canonicalDo{Stdin: c.Stdin, Env: c.Env, Dir: c.Dir, Confine: c.Confine, Trusted: c.Trusted}
 	if c.RepeatSafe {
@@ -224,7 +223,7 @@ func (d *canonicalDo) command(argv []string) Command {
 	return Command{argv, d.Stdin, d.Env, d.Dir, d.Repeat == repeatSafe, d.Confine, d.Trusted}
 }
 
-// span, rate and money are written as rules.json has them.
+// span, rate and money encode themselves as in rules.json.
 type (
 	span  time.Duration
 	rate  Rate

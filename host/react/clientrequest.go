@@ -9,45 +9,45 @@ import (
 	"eventdeck/host/trust"
 )
 
-// ClientRule stands for the rule of runs that carry out client requests
-// ([Control.ClientRequest]). It is no name of a rule.
+// ClientRule stands in place of a rule in runs of [Control.ClientRequest]. No rule can have this
+// name.
 const ClientRule = "@client"
 
 // Bounds of client requests.
 const (
-	MaxClientRequests   = 20 // of all clients: that wait for the operator, or are being carried out
-	MaxRequestsOfClient = 5  // of them, of one client
-	// AnswerStands is how long an answer of the operator stands: for so long the same
-	// request is told it, and is not asked again.
+	MaxClientRequests   = 20 // of all clients, waiting for the operator or being carried out
+	MaxRequestsOfClient = 5  // the same, of one client
+	// AnswerStands is how long an answer of the operator stands: until then the same request
+	// gets that answer, and the operator is not asked again.
 	AnswerStands = time.Hour
-	// doneStands is that for a request that was carried out: what it did can be seen, a moment
-	// later also through another process.
+	// doneStands is the same for a request that was carried out. It is short, as the effect
+	// can be seen: within a moment also through another process.
 	doneStands = 10 * time.Second
 )
 
-// ErrClientRequests: so many client requests wait already that no further one is taken; the text
-// says whose.
+// ErrClientRequests: too many client requests wait already; the text says whose.
 var ErrClientRequests = errors.New("too many client requests wait for the operator")
 
-// ClientRequest is what a client of this host as an MCP server asks for: that a subscription
-// begins, or that one ends. Nothing comes of it until the operator approves it.
+// ClientRequest is the request of a client of eventdeck's own MCP server to begin or to end a
+// subscription. Nothing happens before the operator approves it.
 //
 // Where it is stored, printed or sent to another process it is called a wish.
 type ClientRequest struct {
-	// Client is how it reached the server, and how it calls itself, which nothing proves.
+	// Client is how the client is connected, and the name it gives itself, which is not
+	// verified.
 	Client trust.Text `json:"client"`
-	// Ends is the subscription that is to end; "": one is to begin.
+	// Ends is the subscription to end; "": a new one is to begin.
 	Ends   event.SubID     `json:"ends,omitempty"`
 	Server string          `json:"server"`
 	Type   trust.Text      `json:"type"`
 	Args   json.RawMessage `json:"arguments"` // canonical ([event.CanonicalArgs])
-	// Asked is the mode that the client named, Mode the one in which the subscription begins.
+	// Asked is the mode that the client wants, Mode the one in which the subscription begins.
 	Asked event.Mode `json:"asked,omitempty"`
 	Mode  event.Mode `json:"mode,omitempty"`
 }
 
-// Run returns the id of the run of a request. One client that asks for the same has one run. Mode
-// does not count: it may not be known before the server was asked.
+// Run returns the id of the run of a request. The same request of the same client has the same
+// run. Mode does not count: it may be unknown until the server was asked.
 func (w *ClientRequest) Run() RunID {
 	parts := []string{"wish", w.Client.Raw(), string(w.Ends)}
 	if w.Ends == "" {
@@ -56,8 +56,8 @@ func (w *ClientRequest) Run() RunID {
 	return NewRunID(parts...)
 }
 
-// Stands reports whether a run is the answer to its client request: it is under way, or what became of
-// it is not long ago.
+// Stands reports whether a run still answers its client request: it is under way, or ended not
+// long ago.
 func (r *Run) Stands(now time.Time) bool {
 	switch {
 	case !r.State.Over():

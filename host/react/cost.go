@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// Cost returns what tokens cost, in micro-dollars, rounded up; it ends at the largest
-// number. A price that is not known (nil), and usage that is negative, are 0.
+// Cost returns the cost of tokens in micro-dollars, rounded up, and saturates at the largest
+// number. An unknown price (nil) and negative usage count as 0.
 func (p *Price) Cost(u Usage) int64 {
 	if p == nil {
 		return 0
@@ -14,7 +14,7 @@ func (p *Price) Cost(u Usage) int64 {
 	return Sum(each(p.In, u.In), each(p.Out, u.Out))
 }
 
-// each returns price times tokens over a million, rounded up.
+// each returns price * tokens / 1,000,000, rounded up.
 func each(price, tokens int64) int64 {
 	if price <= 0 || tokens <= 0 {
 		return 0
@@ -34,9 +34,8 @@ func each(price, tokens int64) int64 {
 	return int64(cost)
 }
 
-// WorstCost returns what one run of the rule costs at most, in micro-dollars: as many calls
-// as it may make, of as many tokens as it may use, up to what it may spend. What an agent
-// costs is not known here: 0.
+// WorstCost returns the upper bound of the cost of one run of the rule, in micro-dollars: the
+// most calls with the most tokens, up to the spend limit. The cost of an agent is unknown: 0.
 func (r *Rule) WorstCost() int64 {
 	var m Model
 	calls := int64(1)
@@ -50,7 +49,7 @@ func (r *Rule) WorstCost() int64 {
 	default:
 		return 0
 	}
-	// Of all tokens the dearer ones first: no more can be written than the answers hold.
+	// The more expensive kind of token first; output is limited by the length of answers.
 	out := min(calls*int64(m.Output), int64(r.Limits.Tokens))
 	if m.Price != nil && m.Price.Out < m.Price.In {
 		out = 0

@@ -7,7 +7,7 @@ import (
 	"eventdeck/host/filter"
 )
 
-// KeyBytes is how long a [Key] is at most, in bytes: a server decides what is in it.
+// KeyBytes is the largest length of a [Key], in bytes: its content comes from a server.
 const KeyBytes = 1024
 
 // group returns the values of a record at paths as a key.
@@ -26,7 +26,7 @@ func group(paths []*filter.Path, r *event.Record) Key {
 			text = append(text, NoValue...)
 		}
 	}
-	// As JSON, in which keys are stored, what is no UTF-8 would not come back as it was.
+	// Keys are stored as JSON, which does not preserve bytes that are not UTF-8.
 	if len(text) > KeyBytes || !utf8.Valid(text) {
 		return Key("sha256:" + Digest(text))
 	}

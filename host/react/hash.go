@@ -12,8 +12,8 @@ import (
 )
 
 // Hash returns what an approval is bound to: SHA-256 over every member of the request, in
-// hexadecimal. Requests that differ in a byte have different hashes; whether a list is
-// empty or absent makes no difference.
+// hexadecimal. Requests that differ in one byte have different hashes; an empty list and an
+// absent one are the same.
 func (r Request) Hash() string {
 	h := newHasher()
 	r.addAct(h)
@@ -25,9 +25,9 @@ func (r Request) Hash() string {
 	return h.sum()
 }
 
-// ActHash is [Request.Hash] without what differs from run to run: the run, its members,
-// the step and the input. A grant is bound to it. Of a tool and a permit the input says
-// what is done: there it stays.
+// ActHash returns what a grant is bound to: [Request.Hash] without what differs between runs,
+// which is the run, its members, the step and the input. For a tool and a permit the input says
+// what is done, and is included.
 func (r Request) ActHash() string {
 	h := newHasher()
 	r.addAct(h)
@@ -37,8 +37,8 @@ func (r Request) ActHash() string {
 	return h.sum()
 }
 
-// ArmHash returns what arming is bound to: the hash of the rule and, where it has tools, every
-// word that their servers say of them. Without [RuleView.Tools] it is the hash of the rule.
+// ArmHash returns what arming is bound to: the hash of the rule and the servers' descriptions of
+// its tools. Without [RuleView.Tools] it is the hash of the rule.
 func (v *RuleView) ArmHash() Hash {
 	if len(v.Tools) == 0 {
 		return v.Hash
@@ -98,15 +98,14 @@ func (r Request) addAct(h hasher) {
 	h.add("act", r.Act)
 }
 
-// Digest returns SHA-256 of some bytes, in hexadecimal.
+// Digest returns the SHA-256 of data, in hexadecimal.
 func Digest(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
 }
 
-// hasher hashes members by their names, each value with its length before it, so that no
-// two lists of values give the same bytes. JSON would not do: it has one spelling for all
-// bytes that are not UTF-8.
+// hasher hashes named values, each with its length before it, so that different values never
+// give the same bytes. JSON would not do: it replaces all bytes that are not UTF-8 alike.
 type hasher struct{ to hash.Hash }
 
 func newHasher() hasher { return hasher{sha256.New()} }
@@ -160,19 +159,20 @@ func (h hasher) choice(a Act) {
 	}
 	raw, err := json.Marshal(canonicalDoOf(a.Do))
 	if err != nil {
-		panic(fmt.Sprintf("act %q: %v", a.Name, err)) // strings, numbers and lists of them always can be
+		panic(fmt.Sprintf("act %q: %v", a.Name, err)) // strings, numbers and lists always encode
 	}
 	h.add("do", string(raw))
 }
 
 func formatNumber(n float64) string { return strconv.FormatFloat(n, 'g', -1, 64) }
 
-// storedJSON returns a JSON value as encoding/json stores it inside of others: without
-// spaces, with some characters escaped. Values hash alike before and after they were stored.
+// storedJSON returns a JSON value as encoding/json writes it as a part of another one: without
+// spaces, with some characters escaped. So a value has the same hash before and after it was
+// stored.
 func storedJSON(raw json.RawMessage) string {
 	stored, err := json.Marshal(raw)
 	if err != nil {
-		return string(raw) // no JSON, and never stored
+		return string(raw) // not JSON, and never stored
 	}
 	return string(stored)
 }

@@ -52,7 +52,7 @@ func TestEveryMemberOfARequestIsInItsHash(t *testing.T) {
 	})
 }
 
-// What a call of a tool does stands in its arguments, and what an agent asks leave for in
+// What a call of a tool does stands in its arguments, and what an agent asks permission for in
 // its own description: a grant for one is none for another.
 func TestAnActIncludesTheArgumentsOfATool(t *testing.T) {
 	for kind, differs := range map[RequestKind]bool{RequestTool: true, RequestPermit: true, RequestCommand: false, RequestModel: false} {

@@ -10,53 +10,53 @@ import (
 const (
 	MaxSteps  = 12        // of a run
 	StepTries = 3         // of a step whose outcome stays unknown
-	DaySpend  = 5_000_000 // micro-dollars a day of all rules, where the file says nothing
+	DaySpend  = 5_000_000 // micro-dollars a day of all rules, unless the file sets it
 	RuleSpend = 2_000_000 // micro-dollars a day of one rule
 )
 
-// StepFacts are what is known of a step and its run at one moment. The engine gathers them;
-// [JudgeStep] alone says what follows.
+// StepFacts is the input of [JudgeStep]: what the engine knows of a step and its run at one
+// moment.
 type StepFacts struct {
 	Rule  *Rule    // as it stands now; nil: it is no longer in the file
 	File  *File    // for the limits of all rules; nil: none
 	First *Request // with which the run began, frozen
 	// Origin is the server of the run's members.
 	Origin string
-	// Before are the steps that the run took, in order, a step that is begun again among
-	// them.
+	// Before are the steps that the run took so far, in order. A step that is begun again is
+	// among them.
 	Before []Step
-	// Step is what is to be begun, with what it may use and cost at most. N of one that is
-	// begun again is not 0. One that is refused already is only to be kept as that. Why of one
-	// whose tool is described otherwise than the run has it says what changed.
+	// Step is the step to begin, with upper bounds of its usage and cost. If it is begun again,
+	// N is not 0. If its state is StepRefused, it is only recorded. If the description of its
+	// tool changed, Why says how.
 	Step    Step
-	Request *Request // of a call of a tool
+	Request *Request // of a tool call
 
 	Stopped bool   // the stop switch
-	Held    string // why nothing starts until the operator says go; "" if not
-	// Approved: the operator approved exactly this request, and it was not used yet.
+	Held    string // why nothing may start; "": it may
+	// Approved: the operator approved exactly this request, and the approval is unused.
 	Approved bool
-	// Unknown is the run that called the same tool for the same rule, where it is not known
-	// whether that was carried out; "" if there is none.
+	// Unknown is the run of the same rule that called the same tool with unknown outcome; "":
+	// none.
 	Unknown RunID
 
-	// Micro-dollars: of the run, and of today what the rule and all rules spent. What is
-	// reserved counts.
+	// Micro-dollars spent: by the run, and today by the rule and by all rules. Reservations
+	// count.
 	SpentRun, SpentRule, SpentAll int64
 }
 
-// StepVerdict is what the policy says of a step.
+// StepVerdict is the answer of the policy about a step.
 type StepVerdict struct {
-	// Err is nil where the step may be begun, else ErrStopped, ErrRefusedStep, ErrBudget or
+	// Err is nil if the step may begin, otherwise ErrStopped, ErrRefusedStep, ErrBudget or
 	// ErrAsks.
 	Err  error
-	Why  string // our words
+	Why  string // in our own words
 	Line string // file:line:column that led to it, or ""
-	// Changed: a server describes a tool otherwise than the run has it, or no longer.
+	// Changed: the server no longer lists the tool, or describes it differently.
 	Changed bool
 }
 
-// JudgeStep says whether a step of a run may be begun. The strictest answer wins: stopped, no
-// budget, refused, asks. A grant never stands for an approval here.
+// JudgeStep decides whether a step of a run may begin. The first answer against it wins:
+// stopped, no budget, refused, asks. A grant never replaces an approval here.
 func JudgeStep(f StepFacts) StepVerdict {
 	for _, ask := range []func(*StepFacts) StepVerdict{judgeStop, judgeTries, judgeBudget, judgeKind, judgeTool, judgeApproval} {
 		if v := ask(&f); v.Err != nil {
@@ -88,7 +88,7 @@ func judgeStop(f *StepFacts) StepVerdict {
 	return StepVerdict{}
 }
 
-// judgeKind holds a run to what it began as.
+// judgeKind refuses steps that do not fit the kind of the run.
 func judgeKind(f *StepFacts) StepVerdict {
 	switch {
 	case f.Rule == nil:
@@ -140,10 +140,10 @@ func judgeTool(f *StepFacts) StepVerdict {
 	return StepVerdict{}
 }
 
-// pinned returns the tool of the step as the run has it, nil if it has none.
+// pinned returns the run's tool for the step, nil if it has none.
 func (f *StepFacts) pinned() *Pinned { return FindTool(f.First.Tools, f.Step.Server, f.Step.Tool) }
 
-// over reports whether a step that is to be begun again is none that is begun.
+// over reports whether the step to begin again does not exist, or has ended.
 func (f *StepFacts) over() bool {
 	for _, s := range f.Before {
 		if s.N == f.Step.N {
@@ -153,8 +153,8 @@ func (f *StepFacts) over() bool {
 	return true
 }
 
-// class returns what the tool may do: read where the rule and the request say so and the
-// step does not say write, else write.
+// class returns ToolRead if the rule and the request say so and the step does not say write,
+// otherwise ToolWrite.
 func (f *StepFacts) class() ToolClass {
 	if p := f.pinned(); p != nil && p.Class == ToolRead && f.Request.Class == ToolRead && f.Step.Class != ToolWrite {
 		return ToolRead
@@ -201,8 +201,8 @@ func judgeBudget(f *StepFacts) StepVerdict {
 	return StepVerdict{}
 }
 
-// judgeApproval asks for each call that may change something, and for each that may carry
-// what one server told to another. What was let once is let again.
+// judgeApproval asks about each call that may change something, or may carry content of one
+// server to another. A step that was allowed once may be begun again.
 func judgeApproval(f *StepFacts) StepVerdict {
 	if f.Step.Kind != StepTool || f.Approved || f.Step.N != 0 {
 		return StepVerdict{}
@@ -216,9 +216,8 @@ func judgeApproval(f *StepFacts) StepVerdict {
 	return StepVerdict{}
 }
 
-// flowsFrom returns a server whose content the run has, and may not give to the server of
-// the step; "" if there is none. A conversation that is kept may hold what any tool of the
-// run told before.
+// flowsFrom returns a server whose content the run has seen and may not pass to the server of
+// the step; "": none. A kept conversation may hold content of every tool of the run.
 func (f *StepFacts) flowsFrom() string {
 	from := []string{f.Origin}
 	if f.First.Keep {
@@ -239,10 +238,11 @@ func (f *StepFacts) flowsFrom() string {
 	return ""
 }
 
-// Total returns all tokens of a usage. Negative ones are 0.
+// Total returns the sum of both kinds of tokens; negative numbers count as 0.
 func Total(u Usage) int64 { return Sum(max(u.In, 0), max(u.Out, 0)) }
 
-// Sum adds micro-dollars or tokens, which are not negative; it ends at the largest number.
+// Sum adds micro-dollars or tokens, neither of which may be negative, and saturates at the
+// largest number.
 func Sum(a, b int64) int64 {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64

@@ -8,16 +8,16 @@ import (
 	"eventdeck/host/trust"
 )
 
-// Bounds of what [Members] count of values.
+// Bounds of the counts of values in [Members].
 const (
 	topPaths  = 16 // paths
 	topValues = 20 // different values of a path
 	topBytes  = 64 // of a value, and of a path
 	topDepth  = 4  // levels of a payload
-	topSeen   = 64 // values of one payload
+	topSeen   = 64 // values of one payload that are looked at
 )
 
-// Add takes a record among the members.
+// Add adds a record.
 func (m *Members) Add(r *event.Record) {
 	if m.Count++; m.Count == 1 {
 		m.From = r.ReceivedAt
@@ -55,15 +55,15 @@ func (m *Members) tally(data string, at int, path string, left *int) {
 	}
 }
 
-// plainName reports whether a path needs no quotes for a name.
+// plainName reports whether a name needs no quotes in a path.
 func plainName(name string) bool {
 	return name != "" && strings.IndexFunc(name, func(c rune) bool {
 		return c != '_' && c != '-' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z')
 	}) < 0
 }
 
-// count counts a value. A path of many values, or of a long one, sums up nothing: it is
-// left out from then on.
+// count counts a value. A path with a long value, or with too many different ones, is not
+// counted any more.
 func (m *Members) count(path, value string) {
 	counts, known := m.Top[path]
 	if known && len(counts) == 0 || !known && len(m.Top) >= topPaths {

@@ -16,42 +16,42 @@ const (
 	WireMessages Wire = "messages" // Anthropic Messages
 )
 
-// Model is a model that rules may ask, as rules.json names it.
+// Model is a language model that rules may ask, as rules.json defines it.
 type Model struct {
 	Name  string `json:"name"` // [a-z0-9-]{1,40}
 	Wire  Wire   `json:"wire"`
-	URL   string `json:"url"`   // up to and without the path of the call; http on this machine alone
+	URL   string `json:"url"`   // without the path of the call; http only on this machine
 	Model string `json:"model"` // as the provider names it
-	// Key as the file says it: ${NAME} of the environment, "keyring", or "" for none. It is
+	// Key as it is in the file: ${NAME} of the environment, "keyring", or "" for none. It is
 	// looked up when the model is asked.
 	Key string `json:"key,omitempty"`
-	// Price of what is read and written; nil: not known, and no spend limit can hold.
+	// Price of tokens; nil: unknown, and no spend limit can be enforced.
 	Price *Price `json:"price,omitempty"`
-	// Output is how many tokens one answer has at most.
+	// Output is the most tokens of one answer.
 	Output int `json:"output"`
 	// Where is file:line:column.
 	Where string `json:"-"`
 }
 
-// MaxOutput is how many tokens Output is at most.
+// MaxOutput is the largest value of [Model.Output], in tokens.
 const MaxOutput = 64_000
 
-// Price is what a million tokens cost, in micro-dollars. The zero value costs nothing.
+// Price is the cost of a million input and output tokens, in micro-dollars. The zero value is
+// free.
 type Price struct {
 	In  int64 `json:"in"`
 	Out int64 `json:"out"`
 }
 
-// Usage is what calls of models used, in tokens.
+// Usage counts the tokens of calls of models.
 type Usage struct {
 	In  int64 `json:"in,omitempty"`
 	Out int64 `json:"out,omitempty"`
-	// Estimated: the model reported nothing that can be believed.
+	// Estimated: the provider reported no credible numbers.
 	Estimated bool `json:"estimated,omitempty"`
 }
 
-// ToolClass is what the operator says of a tool. What a server says of its own tool never
-// loosens it.
+// ToolClass is the operator's classification of a tool. Hints of the server never relax it.
 type ToolClass string
 
 // The classes.
@@ -60,19 +60,19 @@ const (
 	ToolWrite ToolClass = "write" // may change something: each call is asked about
 )
 
-// Tool is a tool of a server that a rule lets a model or an agent call. Tools that a rule
-// does not name do not exist for it.
+// Tool is a tool of a server that a model or an agent may call in runs of a rule. Tools that
+// the rule does not name do not exist for it.
 type Tool struct {
 	Server string    `json:"server"`
 	Name   string    `json:"name"`
 	Class  ToolClass `json:"class"`
-	// Fix are parameters with their values, which the model neither sees nor sets; Drop
-	// are parameters that are taken away. Both by name, at the top level.
+	// Fix has values of parameters that the model neither sees nor sets; Drop names parameters
+	// that are removed. Both are names at the top level.
 	Fix  map[string]json.RawMessage `json:"fix,omitempty"`
 	Drop []string                   `json:"drop,omitempty"`
 }
 
-// Flow lets what one server told go to another in the arguments of a read tool.
+// Flow allows content of one server in the arguments of read tools of another.
 type Flow struct {
 	From string `json:"from"`
 	To   string `json:"to"`
@@ -87,7 +87,7 @@ type Task struct {
 	Flows  []Flow   `json:"flows,omitempty"`
 }
 
-// Choice has a model without tools choose one of the operator's acts.
+// Choice lets a model without tools choose one of the operator's acts.
 type Choice struct {
 	Model  Model
 	Task   string
@@ -95,22 +95,21 @@ type Choice struct {
 	Acts   []Act // in the order of the file
 }
 
-// Act is one that a model may choose. Its input is one JSON object: run, rule, seq, count,
-// act, and args as they were chosen.
+// Act is an act that a model may choose. Its input is one JSON object: run, rule, seq, count,
+// act, and the chosen args.
 type Act struct {
 	Name string // [a-z0-9-]{1,40}
-	Args []Arg  // in the order of the file; all of them must be given
+	Args []Arg  // in the order of the file; all are required
 	Mode Mode   // ModeAsk or ModeAuto
 	Do   Do     // Command, Webhook or Note
 
-	// Path, Program and Interpreters are those of a Command, once the request is made; see
-	// [Request].
+	// Path, Program and Interpreters of a Command, once the request is prepared; see [Request].
 	Path, Program string
 	Interpreters  []Interpreter
 }
 
-// Arg is an argument of an Act. Exactly one of Enum, Number, Bool and Pattern is set: no
-// text of a model's own goes further.
+// Arg is an argument of an Act. Exactly one of Enum, Number, Bool and Pattern is set: free text
+// of a model is never passed on.
 type Arg struct {
 	Name    string   `json:"name"`
 	Enum    []string `json:"enum,omitempty"`
@@ -131,7 +130,7 @@ type Agent struct {
 	Command
 	Task   string
 	Fields []string
-	Keep   bool // wakes the same conversation
+	Keep   bool // continues the conversation of earlier runs
 	// Tools are served to the agent by `eventdeck gate`.
 	Tools []Tool
 	Flows []Flow
@@ -142,26 +141,26 @@ type ToolDef struct {
 	Name        string
 	Description trust.Text
 	Schema      json.RawMessage // of the arguments, as received
-	// Pin is SHA-256 over where the server is, and over name, description, schema and hints
-	// as received, in hexadecimal.
+	// Pin is SHA-256 over the address of the server and over name, description, schema and
+	// hints as received, in hexadecimal.
 	Pin string
-	// MayWrite: the server itself hints that it changes something. It can only raise the
-	// class.
+	// MayWrite: the server hints that the tool changes something. That can only raise the
+	// class, from read to write.
 	MayWrite bool
 }
 
 // ToolResult is what a tool answered.
 type ToolResult struct {
-	Content trust.Text // its text, with what is no text named
-	Failed  bool       // the tool says so itself
-	Cut     int        // bytes that are missing behind MaxToolResult
+	Content trust.Text // its text; other content is only named
+	Failed  bool       // the tool reports failure
+	Cut     int        // bytes beyond MaxToolResult, which are missing
 }
 
-// MaxToolResult is how many bytes of what a tool answers are kept.
+// MaxToolResult is how many bytes of a tool's result are kept.
 const MaxToolResult = 32 << 10
 
-// Pinned is a Tool with the description that the rule was armed with; what a server changes
-// afterwards makes the tool absent.
+// Pinned is a Tool with its description at the time the rule was armed. If the server changes it
+// afterwards, the rule acts without the tool.
 type Pinned struct {
 	Tool
 	Description trust.Text      `json:"description"`
@@ -169,7 +168,7 @@ type Pinned struct {
 	Pin         string          `json:"pin"`
 }
 
-// FindTool returns the tool of a server with a name, nil if it is not among them.
+// FindTool returns the tool of a server by name, nil if tools does not have it.
 func FindTool(tools []Pinned, server, name string) *Pinned {
 	for i := range tools {
 		if t := &tools[i]; t.Server == server && t.Name == name {
@@ -200,8 +199,8 @@ const (
 	StepRefused StepState = "refused" // the policy or the operator refused it: it was not begun
 )
 
-// Step is one step of a run that takes several. What was sent to a model can be made again
-// from the request with which the run began and the steps before.
+// Step is one step of a run that takes several. The bytes that were sent to a model can be
+// reproduced from the request with which the run began and the steps before.
 type Step struct {
 	N    int      `json:"n"` // from 1
 	Kind StepKind `json:"kind"`
@@ -220,7 +219,7 @@ type Step struct {
 	Answer *Answer `json:"answer,omitempty"`
 	Usage  Usage   `json:"usage,omitzero"`
 
-	// Cost in micro-dollars: the bound while the step is begun or its outcome unknown.
+	// Cost in micro-dollars: the upper bound while the step is begun or its outcome unknown.
 	Cost int64 `json:"cost,omitempty"`
 
 	State StepState `json:"state"`
@@ -229,8 +228,8 @@ type Step struct {
 
 	Began time.Time `json:"began"`
 	Ended time.Time `json:"ended,omitzero"`
-	// Again is when a model that could not answer is asked the same in a further step; zero:
-	// it is not. Such a step does not count as one of [MaxSteps].
+	// Again is when the same is asked in a further step, after a model could not answer; zero:
+	// it is not. Such a step does not count towards [MaxSteps].
 	Again time.Time `json:"again,omitzero"`
 }
 
@@ -238,7 +237,7 @@ type Step struct {
 type Answer struct {
 	Text  trust.Text `json:"text,omitempty"`
 	Calls []Call     `json:"calls,omitempty"`
-	// Cut: the answer ended because it had as many tokens as it may.
+	// Cut: the answer reached its limit of tokens.
 	Cut bool `json:"cut,omitempty"`
 }
 
@@ -247,7 +246,7 @@ type Call struct {
 	ID   string          `json:"id"`
 	Name string          `json:"name"`
 	Args json.RawMessage `json:"args"`
-	// Extra is what the provider wants to be sent again with the call, e.g. a signature of
-	// what the model thought. Only the provider reads it.
+	// Extra is opaque data that the provider wants back with the call, e.g. a signature of
+	// the model's reasoning.
 	Extra json.RawMessage `json:"extra,omitempty"`
 }

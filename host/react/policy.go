@@ -5,29 +5,28 @@ import (
 	"time"
 )
 
-// Facts are what is known of a run and its rule at one moment. The engine gathers them;
-// [Judge] alone says what follows. The zero value of each member allows the most, but for
-// Armed, Approved and Granted.
+// Facts is the input of [Judge]: what the engine knows of a run and its rule at one moment. The
+// zero value of a member is the most permissive, except for Armed, Approved and Granted.
 type Facts struct {
 	Now   time.Time
 	Rule  *Rule // as it stands now
 	File  *File // for the limits of all rules; nil: none
 	Gone  bool  // the rule is no longer in the file
-	Armed bool  // its hash is the one that the operator armed
+	Armed bool  // the operator armed its present hash
 
 	Stopped  bool      // the stop switch
-	Held     string    // why the engine does nothing by itself, e.g. a restored store; "" if not
-	Silenced time.Time // until then; zero: not
+	Held     string    // why nothing may start, e.g. a restored store; "": it may
+	Silenced time.Time // end of the silence; zero: none
 
-	// Goes: the run was begun before, and goes on. Then no rate counts it, and once was asked.
+	// Goes: the run began before and continues. No rate counts it, and Once does not apply.
 	Goes     bool
 	NS       Namespace
-	Imported bool // a member was not delivered to this host
+	Imported bool // a member was imported, not delivered to this host
 
-	// Unbounded says why the confinement cannot be had that the rule demands; "" if it can.
+	// Unbounded says why the confinement that the rule demands is not possible; "" if it is.
 	Unbounded string
-	// Unprepared says why the acts of the rule cannot be made ready, e.g. for a secret that
-	// is not set, after [Breaker] failures in a row; "" if they can, or it is worth a try.
+	// Unprepared says why the requests of the rule cannot be prepared, e.g. a secret that is
+	// not set, after [Breaker] failures in a row; "" if they can, or should be tried.
 	Unprepared string
 
 	Stale    bool // a member is older than the rule's age
@@ -36,36 +35,36 @@ type Facts struct {
 	Flagged  bool // the scanner noticed something in a member
 	Loop     bool // a member carries the id of a run of the last hour
 
-	OnceUntil time.Time // the once value was charged until then; zero: not
+	OnceUntil time.Time // when the once value may start an act again; zero: now
 	Failures  int       // of the rule, in a row
 
-	// Of what is counted in the sliding spans of the limits, with when the oldest leaves
-	// its span.
+	// Starts within the time span of the rate limit, of the rule and of all rules, and when
+	// the oldest of them leaves that span.
 	Started, StartedAll         int
 	StartedUntil, StartedAllDue time.Time
-	Running, RunningAll         int   // acts that run now: of the rule and group, and of all rules
-	Queued, QueuedAll           int   // runs that wait, of the rule and of all rules, without this one
-	Asking                      int   // runs of all rules that ask, without this one
-	Cost                        int64 // micro-dollars that the act may cost at most
+	Running, RunningAll         int   // running acts: of the rule and group, and of all rules
+	Queued, QueuedAll           int   // waiting runs without this one: of the rule, and of all rules
+	Asking                      int   // asking runs of all rules without this one
+	Cost                        int64 // upper bound of the cost of the act, in micro-dollars
 
 	// Approved: the operator approved exactly this request.
 	Approved bool
-	// Granted: the operator lets the rule as it stands do exactly this for some hours. That
-	// answers what is asked because of the rule, and nothing that is asked because of the
-	// records: those the operator has not seen.
+	// Granted: the operator allowed the rule as it stands exactly this act for some hours.
+	// That settles questions about the rule, but not those about the records, which the
+	// operator has not seen.
 	Granted bool
 }
 
-// Decision is what the policy says of a run.
+// Decision is the answer of the policy about a run.
 type Decision struct {
 	// State is Suppressed, WouldRun, Asking or Ready.
 	State State
-	// Now: a run that is ready may start. If not it waits; Until says how long at most
-	// before it is worth asking again, the zero time that only a change can help.
+	// Now: a ready run may start. Otherwise it waits; Until is when to ask the policy again
+	// at the latest, the zero time if only a change can help.
 	Now   bool
 	Until time.Time
-	// Cause names what decided, for counts; Why says it in our words; Line is the place
-	// in the configuration (file:line:column) that led to it, or empty.
+	// Cause names what decided, for counters; Why says it in our own words; Line is the place
+	// in the configuration (file:line:column) that led to it, or "".
 	Cause Cause
 	Why   string
 	Line  string
@@ -101,13 +100,13 @@ const (
 	CauseApproved  Cause = "approved"
 )
 
-// Bounds of all rules together that no file changes.
+// Limits over all rules that are not configurable.
 const (
-	MaxAsking = 50 // runs that ask
-	Breaker   = 5  // failures in a row after which a rule asks, or is tried now and then where its acts cannot be made
+	MaxAsking = 50 // asking runs
+	Breaker   = 5  // failures in a row after which a rule asks, or, if requests cannot be prepared, is tried only now and then
 )
 
-// strictness orders what the policy may say by how far it is from an act.
+// strictness orders decisions: the higher, the further from an act.
 func (d Decision) strictness() int {
 	switch {
 	case d.State == Suppressed, d.State == WouldRun:
@@ -120,10 +119,10 @@ func (d Decision) strictness() int {
 	return 0
 }
 
-// Judge says what becomes of a run: nothing, a note in the journal of what it would have
-// done, a question to the operator, or the act. It asks everything that could restrict it;
-// the strictest answer wins, of equals the first. It is evaluated when a run is to be made
-// (with Queued), when it leaves gathering, and again right before the act.
+// Judge decides what becomes of a run: nothing, a note in the journal of what it would have
+// done, a question to the operator, or the act. It asks every part of the policy; the
+// strictest answer wins, among equals the first. The engine calls it before a run is created
+// (with Queued), when the run leaves gathering, and again right before the act.
 func Judge(f Facts) Decision {
 	j := judge{f: &f, worst: Decision{State: Ready, Now: true, Cause: CauseMode, Why: "the rule's mode is auto", Line: f.Rule.Line("mode")}}
 	switch {
@@ -139,7 +138,7 @@ func Judge(f Facts) Decision {
 	j.shape()
 	j.flags()
 	j.mode()
-	// A run that asks needs a place among those that ask.
+	// The number of asking runs is limited.
 	if j.worst.State == Asking && f.Asking >= MaxAsking {
 		j.say(Suppressed, CauseApprovals, "", "%d runs wait for an approval already", f.Asking)
 	}
@@ -162,26 +161,27 @@ func (j *judge) say(s State, c Cause, line, why string, args ...any) {
 	j.take(Decision{State: s, Cause: c, Line: line, Why: fmt.Sprintf(why, args...)})
 }
 
-// ask restricts a run to one that is approved.
+// ask demands that the run is approved.
 func (j *judge) ask(c Cause, line, why string, args ...any) {
 	if !j.f.Approved {
 		j.say(Asking, c, line, why, args...)
 	}
 }
 
-// askOfRule is ask for what lies in the rule and not in the records; a grant answers it too.
+// askOfRule is ask for a reason that lies in the rule, not in the records: a grant settles it
+// too.
 func (j *judge) askOfRule(c Cause, line, why string, args ...any) {
 	if !j.f.Granted {
 		j.ask(c, line, why, args...)
 	}
 }
 
-// wait keeps a run that is ready from starting now.
+// wait keeps a ready run from starting now.
 func (j *judge) wait(c Cause, until time.Time, line, why string, args ...any) {
 	j.take(Decision{State: Ready, Until: until, Cause: c, Line: line, Why: fmt.Sprintf(why, args...)})
 }
 
-// drop ends a live run; one that the operator asked for is asked about.
+// drop ends a live run; a manual one asks.
 func (j *judge) drop(c Cause, line, why string, args ...any) {
 	if j.f.NS == Manual {
 		j.ask(c, line, why, args...)
@@ -201,7 +201,7 @@ func (j *judge) operator() {
 	if f.Gone {
 		j.say(Suppressed, CauseGone, f.Rule.Where, "the rule is no longer in the file")
 	}
-	if !f.Armed && f.Rule.Mode == ModeAuto { // of the others the mode says what becomes of a run
+	if !f.Armed && f.Rule.Mode == ModeAuto { // for the other modes, mode decides
 		j.askOfRule(CauseDisarmed, f.Rule.Where, "the rule as it stands is not armed")
 	}
 	if f.Silenced.After(f.Now) {
@@ -265,7 +265,7 @@ func (j *judge) shape() {
 	if j.f.Unbounded != "" {
 		j.say(Suppressed, CauseBoundary, j.f.Rule.Line("do"), "%s", j.f.Unbounded)
 	}
-	if j.f.Unprepared != "" && j.f.NS == Live { // what the operator asks for is a try
+	if j.f.Unprepared != "" && j.f.NS == Live { // a manual run tries it
 		j.say(Suppressed, CausePrepare, j.f.Rule.Line("do"), "%s", j.f.Unprepared)
 	}
 	if shape := ShapeOf(j.f.Rule.Do, j.f.Rule.On.Server); shape.Best == ModeAsk {

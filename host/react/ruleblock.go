@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// RuleBlock returns what is armed with the hash of a rule, line by line: what it listens
-// to, when it acts and how often, and the exact act. It is the one rendering for the screen
-// and for commands. Of values of the operator every character outside of ASCII is spelled out.
+// RuleBlock describes what is armed with the hash of a rule: what it listens to, when and how
+// often it acts, and the exact act. Both the screen and the commands show it. Characters of the
+// operator's values outside of ASCII are escaped.
 func RuleBlock(v RuleView) []BlockLine {
 	r := v.Rule
 	var b block
@@ -60,7 +60,7 @@ func windowWords(w Window) string {
 	return ""
 }
 
-// ruleLimits tells limits; those of models where the rule asks one.
+// ruleLimits adds the limits; those of models only if the rule asks one.
 func (b *block) ruleLimits(l Limits, asks bool) {
 	var words []string
 	if l.Runs != (Rate{}) {
@@ -112,7 +112,7 @@ func (b *block) ruleAct(do Do, v RuleView) {
 	}
 }
 
-// ruleTask tells what a model or an agent is asked, of what, and which tools it has.
+// ruleTask adds the instruction of a model or an agent, what it sees, and its tools.
 func (b *block) ruleTask(do Do, v RuleView, task string, fields []string) {
 	b.task(task)
 	for _, path := range fields {
@@ -124,7 +124,7 @@ func (b *block) ruleTask(do Do, v RuleView, task string, fields []string) {
 	b.ruleTools(do, v)
 }
 
-// ruleTools tells which tools a model or an agent has, and what their servers say of them.
+// ruleTools adds the tools of a model or an agent with their servers' descriptions.
 func (b *block) ruleTools(do Do, v RuleView) {
 	tools, flows := do.Tools()
 	for _, t := range tools {

@@ -10,11 +10,11 @@ import (
 	"eventdeck/host/trust"
 )
 
-// RunID names a run: lower-case base32 of a hash over namespace, rule, group and the
-// sequence number of its first member. It is also the id of its webhook.
+// RunID identifies a run: lower-case base32 of a hash over namespace, rule, group and the
+// sequence number of its first member. It is also the id of its webhook message.
 type RunID string
 
-// NewRunID returns the id that follows from some parts: others give another id.
+// NewRunID derives an id from parts; different parts give different ids.
 func NewRunID(parts ...string) RunID {
 	h := sha256.New()
 	for _, part := range parts {
@@ -23,14 +23,14 @@ func NewRunID(parts ...string) RunID {
 	return RunID(strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(h.Sum(nil)[:16])))
 }
 
-// Namespace keeps apart why a run was made.
+// Namespace says why a run was created.
 type Namespace string
 
 // The namespaces.
 const (
 	Live   Namespace = "live"   // a record arrived
-	Manual Namespace = "manual" // the operator had a rule act on a record, or act again
-	Client Namespace = "client" // a client of this host as an MCP server asked for it
+	Manual Namespace = "manual" // the operator created it
+	Client Namespace = "client" // a client of eventdeck's own MCP server asked for it
 )
 
 // State says how far a run is.
@@ -41,10 +41,10 @@ const (
 	Gathering  State = "gathering"  // members may join until Due
 	Asking     State = "asking"     // waits for the operator until Due
 	Ready      State = "ready"      // starts as soon as the limits allow, not before Due
-	Running    State = "running"    // begun; its outcome is not known yet
+	Running    State = "running"    // the act has begun, and its outcome is not known yet
 	Done       State = "done"       // ended well
 	Failed     State = "failed"     // ended badly
-	Suppressed State = "suppressed" // nothing was to be done; Why tells
+	Suppressed State = "suppressed" // the policy wanted nothing done; see Why
 	Denied     State = "denied"     // the operator said no
 	Expired    State = "expired"    // it was not approved in time
 	Dead       State = "dead"       // all tries of a webhook failed
@@ -58,7 +58,7 @@ func Ends() []State {
 	return []State{Done, Failed, Suppressed, Denied, Expired, Dead, Parked, Killed, WouldRun}
 }
 
-// Over reports whether nothing more happens to a run in this state by itself.
+// Over reports whether a run in this state has ended. The operator may still act on it.
 func (s State) Over() bool {
 	switch s {
 	case Gathering, Asking, Ready, Running:
@@ -80,25 +80,25 @@ type Run struct {
 	// Pins are the tools with which the rule was armed, for [Runner.Prepare]; nil: it is not
 	// armed.
 	Pins []Pinned `json:"-"`
-	// Stale: a member was too old to start an act by itself. Flagged: a member's
-	// payload was noticed by the scanner, or the act did what it had no leave for.
+	// Stale: a member was too old to start an act without approval. Flagged: the scanner
+	// noticed something in a member's payload, or the act did what it had no permission for.
 	Stale   bool `json:"stale,omitempty"`
 	Flagged bool `json:"flagged,omitempty"`
 
 	State State `json:"state"`
-	// Why says in our words what led to the state; Line is the line of configuration
-	// that did (file:line:column), or empty.
+	// Why says in our own words what led to the state; Line is the place in the configuration
+	// that did (file:line:column), or "".
 	Why  string `json:"why,omitempty"`
 	Line string `json:"line,omitempty"`
 
-	// Request is the exact act, made when the run leaves gathering; an approval is bound
+	// Request is the exact act, prepared when the run leaves gathering; an approval is bound
 	// to its hash.
 	Request *Request `json:"request,omitempty"`
-	// Began is the request with which the run began, where Request is a later step of it.
+	// Began is the request with which the run began, if Request is a later step of the run.
 	Began *Request `json:"began,omitempty"`
 	// Steps is how many steps the run took.
 	Steps int `json:"steps,omitempty"`
-	// Approved is the hash that was approved, By whom ("operator", "grant").
+	// Approved is the approved hash; By says who approved it ("operator", "grant").
 	Approved string `json:"approved,omitempty"`
 	By       string `json:"by,omitempty"`
 	Reason   string `json:"reason,omitempty"` // of a denial or a settlement, the operator's
@@ -114,11 +114,11 @@ type Run struct {
 	Spend   int64     `json:"spend,omitempty"` // micro-dollars
 }
 
-// MemberEnds is how many members of a run are kept in full at each end.
+// MemberEnds is how many sequence numbers of members a run keeps at each end.
 const MemberEnds = 50
 
-// Members are the records of a run: the first and the last in full, of those between
-// only what sums them up.
+// Members are the records of a run: the sequence numbers of the first and the last, and a
+// summary of all.
 type Members struct {
 	Count uint64   `json:"count"`
 	First []uint64 `json:"first"`          // sequence numbers, at most MemberEnds
@@ -126,8 +126,8 @@ type Members struct {
 	// From and To are when the first and the last were received.
 	From time.Time `json:"from"`
 	To   time.Time `json:"to"`
-	// Top counts the values of short members by path, the most frequent first. A path
-	// without counts has too many values to sum anything up.
+	// Top counts short values of the payloads by path, the most frequent first. A path with
+	// too many different values has no counts.
 	Top map[string][]Count `json:"top,omitempty"`
 }
 
@@ -149,7 +149,7 @@ func (m *Members) Newest() uint64 {
 	return 0
 }
 
-// Count is how often a value was met.
+// Count is how often a value occurred.
 type Count struct {
 	Value trust.Text `json:"value"`
 	N     uint64     `json:"n"`
@@ -164,15 +164,15 @@ const (
 	RequestWebhook RequestKind = "webhook"
 	RequestNote    RequestKind = "note"
 	RequestModel   RequestKind = "model"  // asks a model, which may call tools
-	RequestChoice  RequestKind = "choice" // has a model choose an act
-	RequestTool    RequestKind = "tool"   // one call of a tool, in a run that a model or an agent began
-	RequestAgent   RequestKind = "agent"  // gives an agent a prompt
-	RequestPermit  RequestKind = "permit" // lets an agent do what it asks leave for
+	RequestChoice  RequestKind = "choice" // asks a model to choose an act
+	RequestTool    RequestKind = "tool"   // one tool call, in a run of a model or an agent
+	RequestAgent   RequestKind = "agent"  // prompts an agent
+	RequestPermit  RequestKind = "permit" // gives an agent the permission it asks for
 	RequestClient  RequestKind = "wish"   // begins or ends a subscription, as a client asked
 )
 
-// Grantable reports whether requests of this kind can be approved for a time. What differs
-// from run to run by the word of a model, an agent or a client is approved one by one.
+// Grantable reports whether requests of this kind can be approved for a time span. What a
+// model, an agent or a client chooses is approved one by one.
 func (k RequestKind) Grantable() bool {
 	switch k {
 	case RequestTool, RequestPermit, RequestClient:
@@ -195,18 +195,18 @@ type Request struct {
 	Argv    []string `json:"argv,omitempty"`
 	Path    string   `json:"path,omitempty"`    // of the program, with links resolved
 	Program string   `json:"program,omitempty"` // SHA-256 of the program's bytes, in hexadecimal
-	// Interpreters run the program where it is a script: what its first line names, what env
-	// finds for it, and so on down to a program that is none. Absent: it is no script.
+	// Interpreters run the program if it is a script: the one that its first line names, what
+	// env finds, and so on down to a binary. None: the program is a binary.
 	Interpreters []Interpreter `json:"interpreters,omitempty"`
 	Env          []string      `json:"env,omitempty"`        // names
 	Dir          string        `json:"dir,omitempty"`        // "": a new private one
 	Confine      *Confine      `json:"confine,omitempty"`    // nil: not confined
-	Boundary     string        `json:"boundary,omitempty"`   // the confinement that can be had, in words
+	Boundary     string        `json:"boundary,omitempty"`   // the possible confinement, in words
 	RepeatSafe   bool          `json:"repeatSafe,omitempty"` // see [Command]
 
 	// Of a webhook.
 	URL     string `json:"url,omitempty"`
-	Secret  string `json:"secret,omitempty"` // as the rule says it, ${NAME}
+	Secret  string `json:"secret,omitempty"` // as in the rule, ${NAME}
 	Private bool   `json:"private,omitempty"`
 
 	Note string         `json:"note,omitempty"` // of a note
@@ -218,39 +218,39 @@ type Request struct {
 	Tools   []Pinned `json:"tools,omitempty"`
 	Flows   []Flow   `json:"flows,omitempty"`
 	Choices []Act    `json:"choices,omitempty"`
-	Spend   int64    `json:"spend,omitempty"`  // micro-dollars that the run may cost; 0: not bounded by the rule
+	Spend   int64    `json:"spend,omitempty"`  // micro-dollars that the run may cost; 0: no limit of the rule
 	Tokens  int      `json:"tokens,omitempty"` // that the run may use
 	Keep    bool     `json:"keep,omitempty"`   // see [Agent]
-	// Origin is the server of the records, of an agent whose conversation is kept: what it
-	// heard of one server must not come to light in a run about another.
+	// Origin is the server of the records, for an agent whose conversation is kept: content
+	// of one server must not leak into a run about another.
 	Origin string `json:"origin,omitempty"`
 
-	// Of a tool; Input holds the exact arguments. Of a permit Title is what the agent says
-	// that it wants to do, and Input the call as it describes it: nothing of it is proved.
+	// Of a tool; Input holds the exact arguments. Of a permit, Title is what the agent says it
+	// wants to do, and Input the call as the agent describes it: nothing of it is verified.
 	Step   int        `json:"step,omitempty"`
 	Server string     `json:"server,omitempty"`
 	Tool   string     `json:"tool,omitempty"`
 	Class  ToolClass  `json:"class,omitempty"`
 	Pin    string     `json:"pin,omitempty"` // of the tool's description
 	Title  trust.Text `json:"title,omitempty"`
-	// Act is what a model chose; the other members say what it does, and Input holds the
-	// arguments.
+	// Act names the act that a model chose; the other members say what it does, and Input
+	// holds the arguments.
 	Act string `json:"act,omitempty"`
 
-	// Input is what goes to standard input or into the body.
+	// Input goes to standard input or into the body.
 	Input []byte        `json:"input,omitempty"`
-	Time  time.Duration `json:"time"` // after which it is ended
+	Time  time.Duration `json:"time"` // time limit of the act
 }
 
-// Interpreter is a program that the system starts in place of a script.
+// Interpreter is a program that the system starts to run a script.
 type Interpreter struct {
 	Name    string `json:"name"`    // its absolute path, as it was named or found
 	Path    string `json:"path"`    // the same with links resolved
 	Program string `json:"program"` // SHA-256 of its bytes, in hexadecimal
 }
 
-// Handle is what is stored of an attempt before it begins, and finds it again after a
-// restart of the host.
+// Handle is stored before an attempt begins; with it the attempt is found again after a restart
+// of the host.
 type Handle struct {
 	Attempt int       `json:"attempt"`
 	PID     int       `json:"pid,omitempty"` // of the supervisor
@@ -258,53 +258,52 @@ type Handle struct {
 	At      time.Time `json:"at"`
 }
 
-// Outcome says what became of an attempt.
+// Outcome says how an attempt ended.
 type Outcome string
 
-// WebhookTries is how often a webhook is sent, within an hour, before its run is dead.
+// WebhookTries is the most attempts of a webhook, all within an hour, before its run is dead.
 const WebhookTries = 6
 
 // The outcomes.
 const (
 	OutcomeDone   Outcome = "done"   // it ended well
 	OutcomeFailed Outcome = "failed" // it ended badly
-	// OutcomeRetry: a webhook failed and may be sent again, not before After; the run is
-	// dead when that was the try number [WebhookTries].
+	// OutcomeRetry: a webhook failed and may be sent again, not before After; the run is dead
+	// after [WebhookTries] attempts.
 	OutcomeRetry   Outcome = "retry"
-	OutcomeNever   Outcome = "never-started" // it is certain that nothing was begun
-	OutcomeUnknown Outcome = "unknown"       // it may have been done
+	OutcomeNever   Outcome = "never-started" // it certainly did not begin
+	OutcomeUnknown Outcome = "unknown"       // the act may have been done
 	OutcomeKilled  Outcome = "killed"        // the stop switch ended it
-	// OutcomeAsks: the attempt is over and the run goes on with Next, once the policy or
-	// the operator allows it.
+	// OutcomeAsks: the attempt is over, and the run goes on with Next once the policy or the
+	// operator allows it.
 	OutcomeAsks Outcome = "asks"
 )
 
-// Result is what is known of an attempt that is over.
+// Result is how an attempt ended.
 type Result struct {
 	Outcome Outcome       `json:"outcome"`
 	Exit    int           `json:"exit,omitempty"`    // of a command; -1: a signal ended it
 	Status  int           `json:"status,omitempty"`  // of a webhook
-	After   time.Duration `json:"after,omitempty"`   // before which it must not be tried again
-	Why     string        `json:"why,omitempty"`     // our words
-	Flagged bool          `json:"flagged,omitempty"` // it did what it had no leave for: the run is flagged
+	After   time.Duration `json:"after,omitempty"`   // shortest wait before the next attempt
+	Why     string        `json:"why,omitempty"`     // in our own words
+	Flagged bool          `json:"flagged,omitempty"` // it did what it had no permission for: the run is flagged
 	Ended   time.Time     `json:"ended"`
-	// Output is the head and the tail of what the act printed or answered.
+	// Output is what the act printed or answered.
 	Output Output `json:"output,omitzero"`
-	// Boundary is the confinement that was reached, in words.
+	// Boundary is the confinement that was applied, in words.
 	Boundary string `json:"boundary,omitempty"`
-	// Next is what the run asks for, of OutcomeAsks.
+	// Next is what the run asks for, with OutcomeAsks.
 	Next *Request `json:"next,omitempty"`
-	// Answer is what a model or an agent said last. It is never interpreted.
+	// Answer is the last message of a model or an agent. It is never interpreted.
 	Answer trust.Text `json:"answer,omitempty"`
 }
 
-// Output is what an act printed: the first and the last bytes of each stream, and how
-// many there were.
+// Output is what an act printed, shortened to the beginning and the end of each stream.
 type Output struct {
 	Stdout, Stderr Stream
 }
 
-// Stream is the head and the tail of a text of Bytes bytes.
+// Stream is the beginning and the end of a text of Bytes bytes.
 type Stream struct {
 	Head, Tail trust.Text
 	Bytes      int64

@@ -8,15 +8,15 @@ import (
 	"eventdeck/host/filter"
 )
 
-// Set is rules made ready to be held against records. It is immutable: any number of
-// goroutines may use it.
+// Set is the compiled rules of a file. It is immutable: any number of goroutines may use it.
 type Set struct {
 	File   *File
 	byName map[string]*Matcher
 	bySrc  map[source]*listeners
 }
 
-// source is what rules are found by. A record that no rule listens to costs this lookup.
+// source is the key by which rules are found. A record that no rule listens to costs only this
+// lookup.
 type source struct {
 	server, typ string
 	kind        event.Kind
@@ -28,7 +28,7 @@ type listeners struct {
 	index *filter.Index[*Matcher]
 }
 
-// Matcher is one rule made ready.
+// Matcher is one compiled rule.
 type Matcher struct {
 	Rule   *Rule
 	filter *filter.Filter
@@ -36,8 +36,8 @@ type Matcher struct {
 	once   []*filter.Path
 }
 
-// Compile makes the rules of a file ready. Relative times in their filters count from now.
-// Those of a file that was read without a mistake always compile.
+// Compile compiles the rules of a file, which cannot fail for a file without mistakes. Relative
+// times in filters count from now.
 // Errors: [*filter.Error], with the place of the rule.
 func Compile(f File, now time.Time) (*Set, error) {
 	s := &Set{File: &f, byName: map[string]*Matcher{}, bySrc: map[source]*listeners{}}
@@ -88,11 +88,11 @@ func paths(texts []string) (out []*filter.Path, err error) {
 	return out, nil
 }
 
-// Rule returns the rule of a name, or nil.
+// Rule returns the rule with a name, or nil.
 func (s *Set) Rule(name string) *Matcher { return s.byName[name] }
 
-// Listening returns the rules that listen to records of this server, type and kind, in the
-// order of the file. It must not be changed.
+// Listening returns the rules that listen to the server, type and kind of a record, in the order
+// of the file. The slice must not be changed.
 func (s *Set) Listening(r *event.Record) []*Matcher {
 	if l := s.listeners(r); l != nil {
 		return l.all
@@ -100,9 +100,9 @@ func (s *Set) Listening(r *event.Record) []*Matcher {
 	return nil
 }
 
-// Candidates appends to out those of the rules that listen to a record whose filter may take
-// it, in the order of the file; no other rule takes it. Whether one does, [Matcher.Match]
-// tells. The rules that demand another value than the record has cost no time.
+// Candidates appends to out the rules that listen to a record and whose filters may match it,
+// in the order of the file; no other rule matches. [Matcher.Match] decides for each of them.
+// Rules that demand a value that the record does not have cost no time.
 func (s *Set) Candidates(r *event.Record, out []*Matcher) []*Matcher {
 	if l := s.listeners(r); l != nil {
 		return l.index.Candidates(r, out)
@@ -114,14 +114,14 @@ func (s *Set) listeners(r *event.Record) *listeners {
 	return s.bySrc[source{r.Server, r.Type.Raw(), r.Kind}]
 }
 
-// Match reports whether the filter of the rule takes a record of its source.
+// Match reports whether the filter of the rule matches a record of its source.
 func (m *Matcher) Match(r *event.Record) bool { return m.filter.Match(r) }
 
 // Key returns the group of a record.
 func (m *Matcher) Key(r *event.Record) Key { return group(m.key, r) }
 
-// Once returns the value by which an act of the rule is not repeated. ok is false for a
-// rule that repeats.
+// Once returns the value of a record for which the act of the rule is not repeated. ok is false
+// for a rule without [Rule.Once].
 func (m *Matcher) Once(r *event.Record) (value Key, ok bool) {
 	if len(m.once) == 0 {
 		return "", false

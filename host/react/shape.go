@@ -5,18 +5,18 @@ import (
 	"slices"
 )
 
-// Shape is what an act could do with what it gets, by the Rule of Two (Meta, 2025): of
-// untrusted input (A), private data (B) and an effect outside (C) two at most without a
-// human. Every act that takes in events has A.
+// Shape is what an act could do with its input, by the Rule of Two (Meta, 2025): of untrusted
+// input (A), private data (B) and an external effect (C), an act may have at most two without a
+// human. Every act that reads events has A.
 type Shape struct {
-	Letters string // "A C"; "" for an act that takes in nothing
-	Best    Mode   // ModeAuto or ModeAsk, of its start
-	Why     string // of ModeAsk
-	// Calls says of each tool whose calls ask, whatever the mode, why they do.
+	Letters string // "A C"; "" for an act without input
+	Best    Mode   // the most that the start of the act may be: ModeAuto or ModeAsk
+	Why     string // reason for ModeAsk
+	// Calls names each tool whose calls always ask, whatever the mode, and says why.
 	Calls []string
 }
 
-// ShapeOf computes the shape of an act that takes in events of a server.
+// ShapeOf returns the shape of an act that reads events of a server.
 func ShapeOf(do Do, server string) Shape {
 	switch {
 	case do.Command != nil:
@@ -37,8 +37,8 @@ func ShapeOf(do Do, server string) Shape {
 
 func commandShape(c *Command) Shape {
 	s := Shape{Letters: "A", Best: ModeAuto}
-	// Every command reads the system's configuration and the command lines of all processes,
-	// which the network would carry away.
+	// Every command can read the system's configuration and the command lines of all
+	// processes; with network access it could send them away.
 	private := c.Confine == nil || len(c.Confine.Read) > 0 || c.Confine.Net
 	effect := c.Confine == nil || len(c.Confine.Write) > 0 || c.Confine.Net
 	if private {
@@ -57,9 +57,9 @@ func commandShape(c *Command) Shape {
 	return s
 }
 
-// toolsShape is that of a model with tools. What they tell is private data; a call that may
-// change something is an effect, and so is one that may carry to its server what another
-// one told. Those ask, each time.
+// toolsShape returns the shape of a model with tools. Results of tools are private data. A call
+// that may change something is an external effect, and so is a call whose arguments may carry
+// content of one server to another. Each such call asks.
 func toolsShape(tools []Tool, flows []Flow, server string) Shape {
 	s := Shape{Letters: "A", Best: ModeAuto}
 	if len(tools) == 0 {

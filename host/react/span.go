@@ -9,8 +9,8 @@ import (
 
 const day = 24 * time.Hour
 
-// ParseDuration reads a duration as [time.ParseDuration] does, which may begin with a
-// number of days: 90s, 12h, 1d, 1d12h. Negative ones are refused.
+// ParseDuration reads a duration like [time.ParseDuration], optionally with a number of days
+// first: 90s, 12h, 1d, 1d12h. Negative durations are refused.
 func ParseDuration(text string) (time.Duration, error) {
 	wrong := fmt.Errorf("%q is not a duration such as 90s, 15m, 12h or 7d", text)
 	days, rest, found := strings.Cut(text, "d")
@@ -35,8 +35,8 @@ func ParseDuration(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// FormatDuration returns a duration as [ParseDuration] reads it, without parts that are
-// zero: 7d, 36h, 1m30s.
+// FormatDuration formats a duration for [ParseDuration], without parts that are zero: 7d, 36h,
+// 1m30s.
 func FormatDuration(d time.Duration) string {
 	if d >= day && d%day == 0 {
 		return fmt.Sprintf("%dd", d/day)
@@ -50,13 +50,13 @@ func FormatDuration(d time.Duration) string {
 	return text
 }
 
-// units are those of a rate.
+// units are the units of a rate.
 var units = []struct {
 	name string
 	per  time.Duration
 }{{"s", time.Second}, {"m", time.Minute}, {"h", time.Hour}, {"d", day}}
 
-// MaxRate bounds how many a rate allows in its span: the time of each is kept.
+// MaxRate is the largest number in a rate: the time of each start is stored.
 const MaxRate = 20_000
 
 // ParseRate reads a rate: a number up to [MaxRate] and a unit of time, as 6/h. Units are s,
@@ -76,7 +76,7 @@ func ParseRate(text string) (Rate, error) {
 	return Rate{}, fmt.Errorf("%q is not a rate such as 10/s, 30/m, 6/h or 50/d", text)
 }
 
-// String returns the rate as [ParseRate] reads it, "" for none.
+// String formats the rate for [ParseRate]; "" for the zero value.
 func (r Rate) String() string {
 	for _, u := range units {
 		if u.per == r.Per {
@@ -86,9 +86,9 @@ func (r Rate) String() string {
 	return ""
 }
 
-// Counted returns those of some starts, oldest first, that still count at a time: no more than
-// the rate allows. It also returns how many these are, and when the oldest counts no longer,
-// the zero time if there is none. A rate of the zero value counts nothing.
+// Counted returns the starts, given oldest first, that are within the rate's time span at now:
+// no more than the rate allows. It also returns their number, and when the oldest leaves the
+// span, the zero time if there is none. The zero value counts nothing.
 func (r Rate) Counted(starts []time.Time, now time.Time) (still []time.Time, n int, until time.Time) {
 	if r.N == 0 {
 		return nil, 0, until
@@ -103,12 +103,12 @@ func (r Rate) Counted(starts []time.Time, now time.Time) (still []time.Time, n i
 	return still, len(still), until
 }
 
-// Above reports whether more happens at this rate than at another one.
+// Above reports whether the rate is higher than another one.
 func (r Rate) Above(other Rate) bool {
 	return float64(r.N)*float64(other.Per) > float64(other.N)*float64(r.Per)
 }
 
-// ParseMoney reads an amount in dollars, such as 0.50, as micro-dollars.
+// ParseMoney reads an amount of dollars, such as 0.50, and returns micro-dollars.
 func ParseMoney(text string) (int64, error) {
 	wrong := fmt.Errorf("%q is not an amount of dollars such as 0.50", text)
 	whole, part, _ := strings.Cut(text, ".")
@@ -122,7 +122,7 @@ func ParseMoney(text string) (int64, error) {
 	return int64(n), nil
 }
 
-// Money returns micro-dollars as [ParseMoney] reads them, with two decimals at least.
+// Money formats micro-dollars for [ParseMoney], with at least two decimals.
 func Money(micro int64) string {
 	text := fmt.Sprintf("%d.%06d", micro/1e6, micro%1e6)
 	least := len(text) - 4

@@ -9,53 +9,53 @@ import (
 // Bounds of a [Watch].
 const (
 	WindowKeys = 1000 // groups of a rule
-	// exactCount is up to which count each member is kept apart; members of a greater
-	// count are kept together within a part of the window's time.
+	// exactCount is the largest count for which each member has a mark of its own. For larger
+	// counts, members within a part of the window's time share a mark.
 	exactCount = 256
-	parts      = 128
+	parts      = 128 // of the window's time
 )
 
-// Watch is the state of a rule's window over its groups. It tells when the window becomes
-// true, and tells it again only after it was false. A count or a rate above 256 is right to
-// a 128th of its time: it may count members for so much longer.
+// Watch is the state of a rule's window in each of its groups. It reports when the window
+// becomes true, and again only after it was false. With a count or rate above 256, members may
+// count for up to a 128th of the window's time too long.
 //
-// A Watch is pure: times are given in. One goroutine at a time may use it. As JSON it can be
-// stored and goes on where it was; an absence begins again.
+// A Watch has no clock: callers pass times. One goroutine at a time may use it. It can be stored
+// as JSON and continues where it was, except that an absence begins again.
 type Watch struct {
 	window Window
 	keyed  bool
 	groups map[Key]*watched
-	over   uint64
-	last   time.Time // the latest that was told
-	sweep  time.Time // before which no group is worth looking at
+	over   uint64    // members that were not counted, of groups beyond WindowKeys
+	last   time.Time // latest time passed in
+	sweep  time.Time // before it, no group can be removed
 	alive  bool
 }
 
-// watched is what is known of one group.
+// watched is the state of one group.
 type watched struct {
 	marks []mark // of members that count, oldest first
 	count int    // members in marks
-	fired bool   // true, and told
+	fired bool   // the window is true, and was reported
 	since time.Time
 }
 
-// mark stands for members that came together.
+// mark stands for one member, or for several within a short time.
 type mark struct {
 	first, last time.Time
 	seq         uint64 // of the first
 	n           int
 }
 
-// Fired tells that a window became true.
+// Fired reports that a window became true.
 type Fired struct {
 	Key Key
-	// From is the sequence number of the oldest member that counts; 0 for an absence.
+	// From is the sequence number of the oldest member in the window; 0 for an absence.
 	From uint64
-	// Count is how many members count; 0 for an absence.
+	// Count is the number of members in the window; 0 for an absence.
 	Count int
 }
 
-// NewWatch returns the window of a rule with nothing counted.
+// NewWatch returns the window of a rule without members.
 func NewWatch(r *Rule) *Watch {
 	w := &Watch{window: r.Window, keyed: len(r.Key) > 0, groups: map[Key]*watched{}}
 	if w.window.Absent > 0 && !w.keyed {
@@ -64,7 +64,7 @@ func NewWatch(r *Rule) *Watch {
 	return w
 }
 
-// bounds returns how many members within what time make the window true.
+// bounds returns the number of members, and the time span, that make the window true.
 func (w *Watch) bounds() (int, time.Duration) {
 	if w.window.Count > 0 {
 		return w.window.Count, w.window.Within
@@ -72,27 +72,10 @@ func (w *Watch) bounds() (int, time.Duration) {
 	return w.window.Rate, w.window.Per
 }
 
-// Uncounted returns how many members were of a group beyond the first [WindowKeys].
-func (w *Watch) Uncounted() uint64 { return w.over }
-
-// Groups returns how many groups are watched.
-func (w *Watch) Groups() int { return len(w.groups) }
-
-// Oldest returns the sequence number of the oldest member that may still count, 0 if there
-// is none.
-func (w *Watch) Oldest() uint64 {
-	var oldest uint64
-	for _, g := range w.groups {
-		if len(g.marks) > 0 && (oldest == 0 || g.marks[0].seq < oldest) {
-			oldest = g.marks[0].seq
-		}
-	}
-	return oldest
-}
-
-// Add counts a member. A time before one that was told before stands for that one.
+// Add counts a member, and reports whether the window became true. A time before an earlier
+// one is replaced by that one.
 func (w *Watch) Add(key Key, seq uint64, at time.Time) (Fired, bool) {
-	at = w.tell(at)
+	at = w.advance(at)
 	g := w.groups[key]
 	if g == nil {
 		if g = w.begin(key, at); g == nil {
@@ -105,7 +88,7 @@ func (w *Watch) Add(key Key, seq uint64, at time.Time) (Fired, bool) {
 		return Fired{}, false
 	}
 	n, span := w.bounds()
-	// A member that leaves at the very moment at which another comes was there until then.
+	// A member that expires at the very moment another arrives still counts with it.
 	g.expire(n, at.Add(-span-1))
 	g.add(n > exactCount, span/parts, seq, at)
 	g.expire(n, at.Add(-span))
@@ -116,7 +99,8 @@ func (w *Watch) Add(key Key, seq uint64, at time.Time) (Fired, bool) {
 	return Fired{Key: key, From: g.marks[0].seq, Count: g.count}, true
 }
 
-func (w *Watch) tell(at time.Time) time.Time {
+// advance moves the clock of the window forward, and returns its time.
+func (w *Watch) advance(at time.Time) time.Time {
 	if at.Before(w.last) {
 		return w.last
 	}
@@ -124,7 +108,7 @@ func (w *Watch) tell(at time.Time) time.Time {
 	return at
 }
 
-// begin makes a group, unless there are too many.
+// begin adds a group; nil if there are too many.
 func (w *Watch) begin(key Key, at time.Time) *watched {
 	if len(w.groups) >= WindowKeys {
 		w.clear(at)
@@ -137,7 +121,7 @@ func (w *Watch) begin(key Key, at time.Time) *watched {
 	return g
 }
 
-// clear removes the groups of which nothing counts any more.
+// clear removes the groups in which no member counts any more.
 func (w *Watch) clear(at time.Time) {
 	if w.window.Absent > 0 || at.Before(w.sweep) {
 		return
@@ -153,7 +137,7 @@ func (w *Watch) clear(at time.Time) {
 	}
 }
 
-// expire forgets members that came at a time or before.
+// expire removes members that came at or before a time.
 func (g *watched) expire(n int, until time.Time) {
 	gone := 0
 	for gone < len(g.marks) && !g.marks[gone].last.After(until) {
@@ -166,7 +150,8 @@ func (g *watched) expire(n int, until time.Time) {
 	}
 }
 
-// add counts a member; together with the newest that came within a time, if coarse.
+// add counts a member. If coarse, it shares the newest mark when that began less than the time
+// together ago.
 func (g *watched) add(coarse bool, together time.Duration, seq uint64, at time.Time) {
 	g.count++
 	if i := len(g.marks) - 1; i >= 0 && coarse && at.Sub(g.marks[i].first) < together {
@@ -177,10 +162,10 @@ func (g *watched) add(coarse bool, together time.Duration, seq uint64, at time.T
 	g.marks = append(g.marks, mark{first: at, last: at, seq: seq, n: 1})
 }
 
-// Alive reports whether the subscription is live or polling. An absence counts only while it
-// is, and begins again each time that it becomes so.
+// Alive takes whether the subscription is live or polling. An absence counts only while it is,
+// and begins again each time the subscription becomes alive.
 func (w *Watch) Alive(alive bool, at time.Time) {
-	at = w.tell(at)
+	at = w.advance(at)
 	if alive && !w.alive {
 		for _, g := range w.groups {
 			g.since = at
@@ -189,7 +174,7 @@ func (w *Watch) Alive(alive bool, at time.Time) {
 	w.alive = alive
 }
 
-// Due returns when an absence becomes true if no member comes, the zero time if none can.
+// Due returns when the next absence becomes true if no member arrives; the zero time: never.
 func (w *Watch) Due() time.Time {
 	var due time.Time
 	if w.window.Absent == 0 || !w.alive {
@@ -203,9 +188,9 @@ func (w *Watch) Due() time.Time {
 	return due
 }
 
-// Tick returns the absences that became true until now, ordered by group.
+// Tick returns the absences that became true by now, ordered by group.
 func (w *Watch) Tick(now time.Time) []Fired {
-	now = w.tell(now)
+	now = w.advance(now)
 	if w.window.Absent == 0 || !w.alive {
 		return nil
 	}
@@ -216,7 +201,7 @@ func (w *Watch) Tick(now time.Time) []Fired {
 		}
 		g.fired = true
 		fired = append(fired, Fired{Key: key})
-		// A group that is absent and told is as good as one that was never there.
+		// An absence is reported once: the group can be forgotten.
 		if w.keyed {
 			delete(w.groups, key)
 		}

@@ -94,7 +94,7 @@ func TestASteadyStreamFiresOnce(t *testing.T) {
 	}
 }
 
-func TestAGreatCountNeedsLittleMemory(t *testing.T) {
+func TestLargeCountNeedsLittleMemory(t *testing.T) {
 	r := &Rule{Window: Window{Count: 100_000, Within: time.Minute}}
 	w := NewWatch(r)
 	fired := 0
@@ -120,15 +120,12 @@ func TestGroupsBeyondTheBoundAreCounted(t *testing.T) {
 	for i := range 3 * WindowKeys {
 		w.Add(Key(fmt.Sprint(i)), uint64(i+1), noon)
 	}
-	if w.Groups() != WindowKeys || w.Uncounted() != 2*WindowKeys {
-		t.Fatalf("%d groups, %d members not counted", w.Groups(), w.Uncounted())
-	}
-	if w.Oldest() != 1 {
-		t.Errorf("the oldest is %d", w.Oldest())
+	if len(w.groups) != WindowKeys || w.over != 2*WindowKeys {
+		t.Fatalf("%d groups, %d members not counted", len(w.groups), w.over)
 	}
 	w = again(t, w, r)
-	if w.Uncounted() != 2*WindowKeys {
-		t.Errorf("after a restart %d", w.Uncounted())
+	if w.over != 2*WindowKeys {
+		t.Errorf("after a restart %d", w.over)
 	}
 	later := noon.Add(time.Hour)
 	w.Add("new", 9000, later)
@@ -206,8 +203,8 @@ func TestAbsenceOfGroups(t *testing.T) {
 	if got := w.Tick(start.Add(time.Minute)); got != nil {
 		t.Errorf("fired again: %v", got)
 	}
-	if w.Groups() != 1 {
-		t.Errorf("%d groups are kept", w.Groups())
+	if len(w.groups) != 1 {
+		t.Errorf("%d groups are kept", len(w.groups))
 	}
 }
 
@@ -222,8 +219,8 @@ func FuzzStoredWindow(f *testing.F) {
 		}
 		w.Add("a", 1, noon)
 		w.Tick(noon)
-		if w.Groups() > WindowKeys {
-			t.Fatalf("%d groups", w.Groups())
+		if len(w.groups) > WindowKeys {
+			t.Fatalf("%d groups", len(w.groups))
 		}
 	})
 }

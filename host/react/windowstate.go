@@ -16,18 +16,18 @@ type watchState struct {
 	Groups []groupState `json:"groups,omitempty"`
 }
 
-// groupState is a group as it is stored: of each mark the sequence number, how many
-// members, and the times of the first and the last in nanoseconds before the state's.
+// groupState is a stored group. A mark is its sequence number, its number of members, and the
+// times of its first and last member in nanoseconds before watchState.Last.
 type groupState struct {
 	Key   Key        `json:"key,omitempty"`
 	Fired bool       `json:"fired,omitempty"`
 	Marks [][4]int64 `json:"marks,omitempty"`
 }
 
-// errWindow: what is stored of a window is not what a window stores.
+// errWindow: the stored state of a window is invalid.
 var errWindow = errors.New("state of a window")
 
-// MarshalJSON returns the state to be stored.
+// MarshalJSON encodes the state.
 func (w *Watch) MarshalJSON() ([]byte, error) {
 	s := watchState{Last: w.last.UTC(), Over: w.over}
 	for key, g := range w.groups {
@@ -41,7 +41,7 @@ func (w *Watch) MarshalJSON() ([]byte, error) {
 	return json.Marshal(s)
 }
 
-// UnmarshalJSON takes up a stored state in a watch of [NewWatch] for the same rule. An
+// UnmarshalJSON restores a stored state into a new watch ([NewWatch]) of the same rule. An
 // absence counts from the next time that the subscription is alive.
 func (w *Watch) UnmarshalJSON(raw []byte) error {
 	var s watchState

@@ -8,24 +8,24 @@ import (
 	"strings"
 )
 
-// mirror is an argument that a stateless server over HTTP wants in a header too (SEP-2243).
+// mirror is an argument that a stateless HTTP server also wants in a header (SEP-2243).
 type mirror struct {
 	path   []string
 	header string
 }
 
-// headerName is a token of HTTP.
+// headerName matches HTTP tokens of at most 64 characters.
 var headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$")
 
-// part is what of a schema says which arguments are mirrored.
+// part is the part of a schema that says which arguments are mirrored.
 type part struct {
 	Type       json.RawMessage            `json:"type"`
 	Header     json.RawMessage            `json:"x-mcp-header"`
 	Properties map[string]json.RawMessage `json:"properties"`
 }
 
-// mirrorsOf finds the arguments that a schema wants mirrored. The proposal has tools left
-// out whose schema says that wrongly.
+// mirrorsOf returns the arguments to mirror according to a schema. SEP-2243 demands that tools
+// with an invalid x-mcp-header are left out.
 func mirrorsOf(schema json.RawMessage) ([]mirror, error) {
 	var found []mirror
 	seen := map[string]bool{}
@@ -40,7 +40,7 @@ func mirrorsOf(schema json.RawMessage) ([]mirror, error) {
 			folded := func() string { return strings.ToLower(name) }
 			switch {
 			case json.Unmarshal(p.Header, &name) != nil || !headerName.MatchString(name) || seen[folded()]:
-				return fmt.Errorf("x-mcp-header of %q makes no sense", strings.Join(path, "."))
+				return fmt.Errorf("x-mcp-header of %q is invalid", strings.Join(path, "."))
 			case string(p.Type) != `"string"` && string(p.Type) != `"integer"` && string(p.Type) != `"boolean"`:
 				return fmt.Errorf("x-mcp-header of %q: its type cannot stand in a header", strings.Join(path, "."))
 			}
@@ -58,7 +58,7 @@ func mirrorsOf(schema json.RawMessage) ([]mirror, error) {
 	return found, err
 }
 
-// mirrored returns the arguments that are mirrored, by the name of the header.
+// mirrored returns the values of mirrored arguments, by header name.
 func mirrored(mirrors []mirror, args json.RawMessage) map[string]string {
 	var values map[string]string
 	for _, m := range mirrors {
@@ -72,7 +72,7 @@ func mirrored(mirrors []mirror, args json.RawMessage) map[string]string {
 	return values
 }
 
-// plainValue returns the text, number or truth value at a path of an object.
+// plainValue returns the string, integer or boolean at a path of an object.
 func plainValue(raw json.RawMessage, path []string) (string, bool) {
 	for _, name := range path {
 		var members map[string]json.RawMessage

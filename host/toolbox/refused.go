@@ -10,9 +10,9 @@ import (
 	"eventdeck/host/wire"
 )
 
-// refused reports whether an error of a call is one after which the tool is certain to do
-// nothing any more: the server said no, or was never reached. A server that answers with an
-// error may have begun; like a tool that failed, it has said how it ended.
+// refused reports whether the tool will certainly do nothing after this error: the server refused
+// the call, or was never reached. A server that answers with an error may have begun, but has
+// said how the call ended, like a tool that failed.
 func refused(err error) bool {
 	var answer *wire.Error
 	if errors.As(err, &answer) {
@@ -20,7 +20,7 @@ func refused(err error) bool {
 	}
 	var status *session.HTTPError
 	if errors.As(err, &status) {
-		// What stands before the server says 408 and 5xx also when the server goes on.
+		// A proxy returns 408 and 5xx even if the server behind it goes on.
 		return status.Status < 500 && status.Status != http.StatusRequestTimeout
 	}
 	var dial *net.OpError

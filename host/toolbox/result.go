@@ -12,7 +12,7 @@ import (
 	"eventdeck/host/wire"
 )
 
-// content is one part of what a tool answers.
+// content is one part of a tool's result.
 type content struct {
 	Type     string `json:"type"`
 	Text     string `json:"text"`
@@ -27,8 +27,8 @@ type content struct {
 	} `json:"resource"`
 }
 
-// result reads what a tool answered: texts as they are, JSON as text, and what is no text
-// by its name and size. Content behind [react.MaxToolResult] is left out and counted.
+// result converts the result of a tool to text: texts as they are, JSON as text, other content by
+// type and size. Bytes beyond [react.MaxToolResult] are left out and counted.
 //
 // Errors: [wire.ErrMalformed]; [react.ErrToolRefused] of a tool that asks for input first.
 func (b *Box) result(raw json.RawMessage) (react.ToolResult, error) {
@@ -55,8 +55,8 @@ func (b *Box) result(raw json.RawMessage) (react.ToolResult, error) {
 	return react.ToolResult{Content: text, Failed: r.IsError, Cut: cut}, nil
 }
 
-// repeats reports whether a text among the content is the structured content once more, as
-// the protocol recommends.
+// repeats reports whether a text in the content repeats the structured content, as the protocol
+// recommends.
 func repeats(all []json.RawMessage, structured []byte) bool {
 	want := trust.CompactJSON(structured)
 	return slices.ContainsFunc(all, func(raw json.RawMessage) bool {
@@ -69,7 +69,7 @@ func repeats(all []json.RawMessage, structured []byte) bool {
 func describe(raw json.RawMessage) string {
 	var c content
 	if json.Unmarshal(raw, &c) != nil {
-		return "[content that makes no sense]"
+		return "[invalid content]"
 	}
 	switch c.Type {
 	case "text":

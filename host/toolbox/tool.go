@@ -20,7 +20,7 @@ type listed struct {
 	err     error
 }
 
-// readTool reads one tool.
+// readTool parses one tool.
 func (b *Box) readTool(raw json.RawMessage) (t listed) {
 	members, err := strict.ParseObject(raw, strict.Limits{Depth: maxDepth})
 	if err != nil {
@@ -34,11 +34,11 @@ func (b *Box) readTool(raw json.RawMessage) (t listed) {
 		switch m.Key.Raw() {
 		case "name":
 			if t.def.Name = text.Raw(); !ok || !goodName(t.def.Name) {
-				t.err = errors.New("its name makes no sense or is too long")
+				t.err = errors.New("its name is invalid or too long")
 			}
 		case "description":
 			if t.def.Description = text; !ok || text.Len() > maxDescription {
-				t.err = errors.New("its description makes no sense or is too long")
+				t.err = errors.New("its description is invalid or too long")
 			}
 		}
 	}
@@ -74,8 +74,8 @@ func goodName(name string) bool {
 	return len(name) <= maxName
 }
 
-// mayWrite reports whether a tool hints that it changes something. What is no hint says
-// nothing: what a tool may do the operator says.
+// mayWrite reports whether the hints of a tool say that it changes something. Without hints it
+// returns false: the operator classifies the tool.
 func mayWrite(annotations json.RawMessage) bool {
 	var hints struct {
 		ReadOnly    *bool `json:"readOnlyHint"`
@@ -85,13 +85,13 @@ func mayWrite(annotations json.RawMessage) bool {
 		return false
 	}
 	if json.Unmarshal(annotations, &hints) != nil {
-		return true // hints that make no sense
+		return true // invalid hints
 	}
 	return hints.ReadOnly != nil && !*hints.ReadOnly || hints.Destructive != nil && *hints.Destructive
 }
 
-// pin is SHA-256 over where the server is and the members of a tool as received, each with
-// its length before it.
+// pin returns the SHA-256 of the address of the server and the members of a tool as received,
+// each with its length before it.
 func pin(address []string, members ...json.RawMessage) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%d\n", len(address))
@@ -104,8 +104,8 @@ func pin(address []string, members ...json.RawMessage) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// clip cuts a text to so many bytes, at the beginning of a character, and tells how many
-// bytes are missing.
+// clip cuts a text to at most most bytes, at a character boundary, and returns how many bytes are
+// missing.
 func clip(text string, most int) (trust.Text, int) {
 	if len(text) <= most {
 		return trust.Untrusted(text), 0

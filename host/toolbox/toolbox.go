@@ -1,6 +1,6 @@
 // Package toolbox lists and calls the tools of an MCP server over a session, for models and
-// agents of reactions. What the server says of its tools is bounded and read strictly; its
-// hints can only make a tool count for more than it seems.
+// agents of reactions. Descriptions of tools are bounded and parsed strictly; hints of the server
+// can only make a tool count as more dangerous.
 package toolbox
 
 import (
@@ -19,7 +19,7 @@ import (
 	"eventdeck/host/wire"
 )
 
-// Bounds of what a server says of its tools.
+// Limits of the list of a server's tools.
 const (
 	maxTools       = 1000
 	maxPages       = 100
@@ -30,16 +30,15 @@ const (
 	maxDepth       = 64       // levels of JSON of a tool
 )
 
-// ErrList: the list of a server's tools makes no sense, or is out of bounds. It is a
-// [wire.ErrUnacceptable].
+// ErrList: the list of a server's tools is invalid or too large. It is a [wire.ErrUnacceptable].
 var ErrList = fmt.Errorf("%w: the list of tools", wire.ErrUnacceptable)
 
 // Options of [New]. The zero value works.
 type Options struct {
-	Redact *redact.Set  // what must not be shown of what the server says; nil: what looks like a secret
+	Redact *redact.Set  // masks secrets in text of the server; nil: by shape only
 	Log    *slog.Logger // nil: nothing is logged
-	// Address is where the server is: its URL, or its command with arguments and directory.
-	// Pins cover it: the same tool of a server elsewhere has another pin.
+	// Address is the URL of the server, or its command with arguments and directory. Pins
+	// cover it: the same tool at another address has another pin.
 	Address []string
 }
 
@@ -61,8 +60,7 @@ func New(s *session.Session, o Options) *Box {
 	return &Box{s: s, o: o}
 }
 
-// List asks for all tools. One that makes no sense is left out, and so are those that share
-// a name.
+// List lists all tools. Invalid ones are left out, and so are those that share a name.
 //
 // Errors: those of [session.Session.Call], [ErrList].
 func (b *Box) List(ctx context.Context) ([]react.ToolDef, error) {
@@ -128,10 +126,10 @@ func (b *Box) pages(ctx context.Context) (all []listed, err error) {
 	return nil, fmt.Errorf("%w has more than %d pages", ErrList, maxPages)
 }
 
-// Call calls a tool and reads what it answers. Text of the server is without what is secret.
+// Call calls a tool and returns its result, with secrets masked.
 //
-// Errors: [react.ErrToolRefused], and those of [session.Session.Call], after which it is not
-// known whether the tool did anything.
+// Errors: [react.ErrToolRefused], and those of [session.Session.Call], after which it is unknown
+// whether the tool did anything.
 func (b *Box) Call(ctx context.Context, tool string, args json.RawMessage) (react.ToolResult, error) {
 	if _, err := strict.ParseObject(args, strict.Limits{}); err != nil {
 		return react.ToolResult{}, fmt.Errorf("%w: its arguments: %w", react.ErrToolRefused, err)

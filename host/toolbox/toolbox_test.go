@@ -171,7 +171,7 @@ func names(tools []react.ToolDef) string {
 }
 
 // Tools that make no sense, are too large or share a name are left out; the others are there.
-func TestToolsThatMakeNoSenseAreLeftOut(t *testing.T) {
+func TestInvalidToolsAreLeftOut(t *testing.T) {
 	box := fake(t, func(string) string {
 		return list(
 			tool("good", ""), tool("twice", ""), tool("twice", `,"description":"the other"`),
@@ -263,7 +263,7 @@ func TestResultsAreBoundedAndNamed(t *testing.T) {
 		{`"result":{"structuredContent":{"a":1}}`, `{"a":1}`, 0},
 		{`"result":{"content":[{"type":"text","text":"other"}],"structuredContent":{"a":1}}`, "other\n" + `{"a":1}`, 0},
 		{`"result":{"content":[{"type":"video","data":"x"},7,{"type":"audio","mimeType":"audio/wav","data":"YQ=="},{"type":"resource","resource":{"uri":"u","mimeType":"m","blob":"YQ=="}}]}`,
-			"[content of the type \"video\"]\n[content that makes no sense]\n[audio, audio/wav, 4 bytes of base64]\n[resource u, m, 4 bytes of base64]", 0},
+			"[content of the type \"video\"]\n[invalid content]\n[audio, audio/wav, 4 bytes of base64]\n[resource u, m, 4 bytes of base64]", 0},
 		{`"result":{"content":[{"type":"text","text":"a` + long + `"}]}`, "a" + long[:react.MaxToolResult-2], react.MaxToolResult + 2},
 		{`"result":{"content":[{"type":"text","text":"key sk-ant-REDACTED"}]}`, "key …", 0},
 	} {

@@ -68,7 +68,7 @@ func TestReactionAgentWithoutPermissionIsKilled(t *testing.T) {
 	r.host()
 	r.server.send(`{"severity":"P1"}`)
 	id := r.started()
-	if run := r.in("killed", 1)[0]; run.ID != id || !strings.Contains(run.Why, "acted without leave") {
+	if run := r.in("killed", 1)[0]; run.ID != id || !strings.Contains(run.Why, "acted without permission") {
 		t.Errorf("%+v", run)
 	}
 	if out := r.does("runs", "show", id, "--json"); !strings.Contains(out, `"flagged":true`) {

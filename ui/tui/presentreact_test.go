@@ -26,7 +26,7 @@ func telling() *reacttest.Engine {
 	e.View.Rules[0].Rule = rule
 	e.View.Rules[0].Boundary, e.View.Rules[0].Why = "reads of ann@example.com", "held by ann@example.com"
 	e.View.Rules[1].Rule.Do.Note = "tell ann@example.com"
-	e.View.Fault, e.View.Held = "rules.json:1:1: ann@example.com", "of ann@example.com"
+	e.View.Fault, e.View.Held, e.View.Blocked = "rules.json:1:1: ann@example.com", "of ann@example.com", "to ann@example.com"
 	fill := func(r *react.Run) {
 		req := *r.Request
 		req.Argv, req.Path, req.Dir, req.Confine = rule.Do.Command.Argv, "/opt/ann@example.com", rule.Do.Command.Dir, rule.Do.Command.Confine

@@ -22,7 +22,7 @@ import (
 //
 //	say TEXT         says it
 //	prompt           says the prompt that it got
-//	ask KIND TITLE   asks leave for a tool call, says what was chosen, and reports the call
+//	ask KIND TITLE   asks permission for a tool call, says what was chosen, and reports the call
 //	                 as done if it was allowed
 //	forever TITLE    the same, with no answer that allows it once
 //	unasked KIND     reports a tool call as done without having asked
@@ -35,7 +35,7 @@ import (
 //	long BYTES       sends a line of so many bytes
 //	flood            sends updates without end
 //	shut             closes its output and goes on
-//	late             asks leave after its turn has ended
+//	late             asks permission after its turn has ended
 //	exit             ends with exit code 3
 //	loads            beforehand: can load sessions
 const Arg = "__acp_agent"
@@ -241,7 +241,7 @@ func sleep() {
 	}
 }
 
-// ask asks leave, the option that stands for ever first.
+// ask asks permission, the option that stands for ever first.
 func (a *agent) ask(kind, title, allow string) {
 	a.calls++
 	text, _ := json.Marshal(title)

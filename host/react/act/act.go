@@ -29,11 +29,11 @@ type Marks interface {
 type Options struct {
 	Dir        string // the data directory
 	Executable string // of this program, which must call [Main] first
-	// Hidden are files and directories that no confined command may reach, beside the
+	// Hidden are files and directories that no confined command may reach, in addition to the
 	// data directory: configurations, rules, keys.
 	Hidden []string
-	// Programs returns those that are started for servers and rules: no confined command may
-	// write them, nor Executable. Nil: there are none.
+	// Programs returns the programs of servers and rules. No confined command may write them
+	// or Executable. nil: there are none.
 	Programs func() []string
 	// Env looks up variables of the environment, for commands and for secrets; nil: os.LookupEnv.
 	Env   func(name string) (string, bool)
@@ -51,8 +51,7 @@ type Runner struct{ o Options }
 
 var _ react.Runner = (*Runner)(nil)
 
-// New returns a runner that keeps what commands leave in a directory of the data
-// directory.
+// New returns a runner. It keeps the files of attempts in a subdirectory of the data directory.
 func New(o Options) (*Runner, error) {
 	if o.Env == nil {
 		o.Env = os.LookupEnv
@@ -74,19 +73,19 @@ func New(o Options) (*Runner, error) {
 	return r, nil
 }
 
-// place is where attempts of commands have their directories.
+// place returns the parent of the directories of attempts.
 func (r *Runner) place() string { return filepath.Join(r.o.Dir, "react") }
 
-// hidden is what no confined command may reach.
+// hidden returns the paths that no confined command may reach.
 func (r *Runner) hidden() []string { return append(slices.Clone(r.o.Hidden), r.o.Dir) }
 
-// Limits of an act whose rule names none.
+// Time limits of acts whose rule sets none.
 const (
 	commandTime = 5 * time.Minute
 	webhookTime = 10 * time.Second
 )
 
-// NoBoundary is what a request says of a command that is not confined.
+// NoBoundary is [react.Request.Boundary] of a command that is not confined.
 const NoBoundary = "none: the command can do whatever this user can"
 
 // Prepare implements [react.Runner].
@@ -145,7 +144,7 @@ func (r *Runner) prepareCommand(req *react.Request, c react.Command, run react.R
 	return err
 }
 
-// boundary says in words which confinement can be had. Error: [react.ErrBoundary].
+// boundary says in words which confinement is possible. Error: [react.ErrBoundary].
 func (r *Runner) boundary(req react.Request) (string, error) {
 	if req.Confine == nil {
 		return NoBoundary, nil
@@ -153,8 +152,8 @@ func (r *Runner) boundary(req react.Request) (string, error) {
 	return confine.Check(*req.Confine, r.hidden(), r.programs(req))
 }
 
-// programs is what no confined command may write, also where it is the command's own: what it
-// leaves there would be started next time.
+// programs returns the files that no confined command may write. The command's own program is
+// one of them: otherwise a changed one would be started next time.
 func (r *Runner) programs(req react.Request) []string {
 	all := []string{r.o.Executable, req.Argv[0]}
 	for _, i := range req.Interpreters {
@@ -165,7 +164,7 @@ func (r *Runner) programs(req react.Request) []string {
 	}
 	for _, name := range r.o.Programs() {
 		all = append(all, name)
-		// Which one cannot be told where it is not there, and nothing is started then.
+		// A missing program has no path to protect, and is not started.
 		run, _ := interpreters(name, searchPath(nil, r.o.Env))
 		for _, i := range run {
 			all = append(all, i.Name)
@@ -202,7 +201,7 @@ func (r *Runner) Adopt(_ context.Context, req react.Request, h react.Handle) (re
 	case react.RequestWebhook:
 		return attempt.Over(h, r.retry(h.Attempt, 0, react.Result{Why: "eventdeck ended before the answer came; sent again with the same webhook-id"})), nil
 	}
-	// A note and a client request are carried out again: the second time changes nothing.
+	// Notes and client requests are carried out again: a second time changes nothing.
 	return attempt.Over(h, react.Result{Outcome: react.OutcomeNever, Why: "eventdeck ended before it was known that it was done", Ended: r.o.Now()}), nil
 }
 
@@ -214,7 +213,7 @@ func (r *Runner) note(ctx context.Context, req react.Request) react.Result {
 	return r.ended("", err)
 }
 
-// ended is the result of an act that was done, and why tells how, or that failed.
+// ended returns the result of an act that succeeded, with why as its text, or failed with err.
 func (r *Runner) ended(why string, err error) react.Result {
 	if err != nil {
 		return react.Result{Outcome: react.OutcomeFailed, Why: err.Error(), Ended: r.o.Now()}

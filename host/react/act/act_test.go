@@ -23,11 +23,11 @@ import (
 	"eventdeck/host/trust"
 )
 
-// patience is for what must come.
+// patience is how long tests wait for something that must happen.
 const patience = 60 * time.Second
 
-// envHost makes a process of this test a host that begins a command, says so, and waits to
-// be killed.
+// envHost makes a process of this test act as a host, which prepares or begins a command, says so,
+// and waits to be killed.
 const envHost = "EVENTDECK_TEST_HOST"
 
 // job is what such a host does.
@@ -94,7 +94,7 @@ func beHost(text string) int {
 	select {} // until it is killed
 }
 
-// killedHost has another process begin a command, kills it, and returns the handle.
+// killedHost makes another process prepare or begin a command, kills it, and returns the handle.
 func killedHost(t *testing.T, j job) react.Handle {
 	t.Helper()
 	text, err := json.Marshal(j)
@@ -149,8 +149,8 @@ func theRun(members ...event.Record) react.Run {
 	return run
 }
 
-// shell is a rule of a script. Its supervisor, which is this test, hears how long the race
-// detector is to wait at its end.
+// shell returns a rule for a script. The supervisor, which is this test binary, gets GORACE, so
+// that the race detector does not delay its exit.
 func shell(script string) react.Rule {
 	return react.Rule{Name: "page", Do: react.Do{Command: &react.Command{Argv: []string{"/bin/sh", "-c", script}, Env: []string{"GORACE"}}}}
 }
@@ -286,7 +286,7 @@ func (m *marks) SetMark(_ context.Context, mark event.Mark) error {
 	return nil
 }
 
-func TestANoteIsAMark(t *testing.T) {
+func TestNoteSetsMark(t *testing.T) {
 	m := &marks{}
 	r := newRunner(t, Options{Marks: m, Now: func() time.Time { return time.Unix(5, 0) }})
 	rule := react.Rule{Name: "page", Do: react.Do{Note: "look"}}

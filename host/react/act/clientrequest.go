@@ -8,11 +8,10 @@ import (
 	"eventdeck/host/react"
 )
 
-// Subscriptions begins and ends subscriptions. Both verbs may be repeated: what is as it was
-// asked for is left as it is.
+// Subscriptions begins and ends subscriptions. Both methods are idempotent.
 type Subscriptions interface {
-	// Subscribe begins a subscription at what the server sends from now on, and returns it
-	// once the server has confirmed it or it is certain that it stays.
+	// Subscribe begins a subscription from now on, and returns once the server has confirmed
+	// it, or once it is stored and will be retried.
 	// Errors: those of the server, the cause of ctx.
 	Subscribe(ctx context.Context, key event.Key, mode event.Mode) (event.SubID, error)
 	// Unsubscribe ends a subscription here and on its server.

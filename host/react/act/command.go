@@ -32,19 +32,19 @@ const (
 	dirWork    = "work" // the private working directory
 )
 
-// order is what a supervisor is told.
+// order is the input of a supervisor.
 type order struct {
 	Request react.Request `json:"request"`
 	Hidden  []string      `json:"hidden"`
 	Data    string        `json:"data"` // the data directory, with the stop file
-	Host    int           `json:"host"` // the process that ordered it
-	// Sockets are those that a confined agent may connect to where confinement covers them.
+	Host    int           `json:"host"` // PID of the process that wrote the order
+	// Sockets are those that a confined agent may connect to, if the confinement covers sockets.
 	Sockets []string `json:"sockets,omitempty"`
 }
 
 var errAttempt = errors.New("an attempt of that number was made before")
 
-// plainID is how a run's id looks; it names a directory.
+// plainID matches ids of runs that can name a directory.
 var plainID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,80}$`)
 
 // readyCommand starts a supervisor, which waits for the signal to start its command.
@@ -70,12 +70,12 @@ func (r *Runner) readyCommand(ctx context.Context, req react.Request, h react.Ha
 	return a, nil
 }
 
-// unstartedEnds is how long a supervisor may take to end whose command will never start.
-const unstartedEnds = 10 * time.Second
+// unstartedEnds is how long a supervisor may take to end once it is known that its command will
+// never start.
+const unstartedEnds = time.Minute
 
-// newDir makes the directory of an attempt. One that is there belongs to the same attempt
-// of an earlier process, which was killed before it had the command started: when the supervisor has
-// noticed, and it is certain that nothing was begun, it is replaced.
+// newDir makes the directory of an attempt. If there is one, an earlier process was killed in
+// the same attempt: it is replaced once its supervisor has ended without starting the command.
 func (r *Runner) newDir(ctx context.Context, req react.Request, attempt int, sockets []string) (string, error) {
 	if !plainID.MatchString(string(req.Run)) {
 		return "", fmt.Errorf("%q is no id of a run", req.Run)
@@ -151,7 +151,7 @@ func (r *Runner) supervise(ctx context.Context, a *command, req react.Request) e
 	return errors.Join(fmt.Errorf("it did not become ready: %q", strings.TrimSpace(line)), err)
 }
 
-// environment is all that a supervisor has, and so all that its command can get.
+// environment returns the variables of a supervisor, and so of its command.
 func (r *Runner) environment(req react.Request) []string {
 	names := req.Env
 	if runtime.GOOS == "windows" {
@@ -169,19 +169,19 @@ func (r *Runner) environment(req react.Request) []string {
 	return env
 }
 
-// command is an attempt of a command: of this process, or one that was found.
+// command is an attempt of a command, of this process or of an earlier one.
 type command struct {
 	handle react.Handle
 	now    func() time.Time
 	ended  chan struct{} // closed when the supervisor has ended; nil: it is not a child of this process
 
-	out *os.File // what an agent says; nil: no agent
+	out *os.File // output of an agent; nil: no agent
 
 	mu    sync.Mutex
-	start *os.File // whose first byte starts the command; nil: begun, given up, or found
+	start *os.File // a byte to it starts the command; nil: begun, aborted, or of an earlier process
 }
 
-// takeStart returns what starts the command, once.
+// takeStart returns start, once.
 func (a *command) takeStart() *os.File {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -190,7 +190,7 @@ func (a *command) takeStart() *os.File {
 	return start
 }
 
-// adoptCommand finds what became of an attempt.
+// adoptCommand takes over an attempt of an earlier process.
 func (r *Runner) adoptCommand(h react.Handle) (react.Attempt, error) {
 	if h.Dir == "" || filepath.Dir(h.Dir) != r.place() {
 		return attempt.Over(h, unknown("its directory is not one of this data directory", r.o.Now())), nil
@@ -219,7 +219,7 @@ func (a *command) Go(react.Steps) error {
 		return fmt.Errorf("the supervisor has ended before its command began: %w", errors.Join(err, start.Close()))
 	}
 	if a.out == nil {
-		_ = start.Close() // the byte is there
+		_ = start.Close() // the byte is delivered
 	}
 	return nil
 }
@@ -227,16 +227,15 @@ func (a *command) Go(react.Steps) error {
 // Abort implements [react.Attempt].
 func (a *command) Abort() {
 	if start := a.takeStart(); start != nil {
-		_ = start.Close() // closed is what it has to be
+		_ = start.Close() // the supervisor sees the end
 		if a.out != nil {
-			_ = a.out.Close() // it says nothing any more
+			_ = a.out.Close()
 		}
 		<-a.ended
 	}
 }
 
-// lookEvery is how often is looked whether a supervisor has ended that is no child of this
-// process.
+// lookEvery is how often the end of a supervisor is polled that is not a child of this process.
 const lookEvery = 100 * time.Millisecond
 
 // Wait implements [react.Attempt].
@@ -267,7 +266,7 @@ func (a *command) Wait(ctx context.Context) (react.Result, error) {
 func (a *command) Kill() {
 	f, err := os.OpenFile(filepath.Join(a.handle.Dir, fileKill), os.O_CREATE|os.O_WRONLY, 0o600)
 	if err == nil {
-		_ = f.Close() // that it is there is enough
+		_ = f.Close() // the file itself is the message
 	}
 	a.Abort()
 }
@@ -275,14 +274,15 @@ func (a *command) Kill() {
 // errAlive: the supervisor is there.
 var errAlive = errors.New("it runs")
 
-// left returns what a supervisor left. Error: errAlive while there is one.
+// left returns the result in the directory of an attempt. Error: errAlive while its supervisor
+// runs.
 func left(dir string, now time.Time) (react.Result, error) {
 	free, err := isFree(filepath.Join(dir, fileLock))
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Stat(dir); err != nil {
 			return unknown("its directory is gone", now), nil
 		}
-		free, err = true, nil // no supervisor came so far
+		free, err = true, nil // no supervisor got as far as the lock
 	}
 	switch {
 	case err != nil:
@@ -322,15 +322,16 @@ func (r *Runner) Forget(h react.Handle) error {
 	return os.RemoveAll(h.Dir)
 }
 
-// reserved is how much room is kept for a result, in bytes: a command may fill the disk.
+// reserved is how many bytes of disk space are reserved for a result: a command may fill the
+// disk.
 const reserved = 64 << 10
 
-// reserve keeps room for a result.
+// reserve reserves disk space for a result.
 func reserve(dir string) error {
 	return writeSynced(filepath.Join(dir, fileResult+".new"), make([]byte, reserved))
 }
 
-// writeResult puts the result in place so that a crash leaves none or the whole of it.
+// writeResult writes the result so that a crash leaves either all of it or nothing.
 func writeResult(dir string, result react.Result) error {
 	text, err := json.Marshal(result)
 	if err != nil {
@@ -345,7 +346,7 @@ func writeResult(dir string, result react.Result) error {
 	return syncDir(dir)
 }
 
-// writeSynced writes a file in the room that it has already, and then to its own length.
+// writeSynced overwrites a file, in the disk space that it has already, truncates and syncs it.
 func writeSynced(path string, text []byte) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -361,7 +362,7 @@ func writeSynced(path string, text []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// readOrder reads what a supervisor is told.
+// readOrder reads the input of a supervisor.
 func readOrder(dir string) (o order, err error) {
 	text, err := os.ReadFile(filepath.Join(dir, fileOrder))
 	if err != nil {

@@ -57,8 +57,8 @@ func TestAConfinedCommandReachesWhatItsRuleNames(t *testing.T) {
 	}
 }
 
-// What a command could do to approve itself: reach the process that has the store open, as
-// `eventdeck approve` does. The socket can be reached; without the token it answers nothing.
+// A command that could attach to the process that has the store open, as `eventdeck approve` does,
+// could approve itself. It can reach the socket, but does not have the token.
 func TestAConfinedCommandCannotAttach(t *testing.T) {
 	data := t.TempDir()
 	s, err := store.Open(t.Context(), store.Options{Dir: data, Keyring: seal.NoKeyring()})
@@ -91,8 +91,7 @@ func TestAConfinedCommandCannotAttach(t *testing.T) {
 	}
 }
 
-// What this process was started with open is no business of a command: no confinement
-// reaches what is open already.
+// A command must not inherit descriptors: no confinement covers files that are open already.
 func TestACommandGetsNoDescriptorsButItsStreams(t *testing.T) {
 	var leaked [2]int
 	if err := unix.Pipe2(leaked[:], 0); err != nil {
@@ -142,7 +141,7 @@ func TestAConfinedCommandThatCannotStart(t *testing.T) {
 	}
 }
 
-func TestABoundaryThatCannotBeHadDoesNotStart(t *testing.T) {
+func TestImpossibleConfinementDoesNotStart(t *testing.T) {
 	server := filepath.Join(t.TempDir(), "server")
 	r := newRunner(t, Options{Programs: func() []string { return []string{server} }})
 	for _, c := range []react.Confine{{Read: []string{"/"}}, {Write: []string{r.o.Dir}}, {Write: []string{filepath.Dir(server)}}, {Write: []string{filepath.Dir(os.Args[0])}}, {Write: []string{"/bin"}}, {Read: []string{"/does/not/exist"}}} {
@@ -158,7 +157,7 @@ func TestABoundaryThatCannotBeHadDoesNotStart(t *testing.T) {
 	}
 }
 
-// One call ends what a confined command started, in whatever session, and nothing else of the
+// One call kills all processes of a confined command, in whatever session, and no others of the
 // same user.
 func TestAKeeperKillsWhatItStartedAlone(t *testing.T) {
 	words, err := confine.Check(react.Confine{}, nil, nil)

@@ -9,20 +9,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// adoptOrphans makes this process the parent of what its command leaves behind, also of
-// processes in groups and sessions of their own.
+// adoptOrphans makes this process the parent of orphans of its command, including those in
+// groups and sessions of their own.
 func adoptOrphans() {
 	_ = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) // there since Linux 3.4
 }
 
-// keepDescriptors keeps what this process has open beyond its standard streams from what it
-// starts: eventdeck itself may have been started with more.
+// keepDescriptors keeps children from inheriting descriptors other than the standard streams:
+// eventdeck itself may have been started with more.
 func keepDescriptors() error {
 	return unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC)
 }
 
-// awaitOthers has nothing to wait for: a process without children has no descendants, as orphans
-// become its children.
+// awaitOthers does nothing here: orphans become children of this process, so without children
+// it has no descendants.
 func (g *group) awaitOthers() {}
 
 // descendants returns the processes that this one started, directly or not.

@@ -11,13 +11,12 @@ import (
 	"eventdeck/host/react"
 )
 
-// within is how long after its limit a command may be there still, with what it started.
+// within is how long after the time limit the last process of a command may still run.
 const within = 6 * time.Second
 
-// What ignores being asked is killed 5 s behind the limit, and again and again while more of
-// it appears: it is gone within 6 s. The clock is simulated: how busy the machine is does
-// not count.
-func TestWhatDoesNotListenIsGoneWithinSixSeconds(t *testing.T) {
+// Processes that ignore SIGTERM are killed 5 s after the limit, and again while new ones appear:
+// they are gone within 6 s. The clock is simulated, so a busy machine does not matter.
+func TestStubbornProcessesAreKilledWithinSixSeconds(t *testing.T) {
 	for name, c := range map[string]struct {
 		dies  func(kills int) bool // of how many kills
 		asked bool                 // being asked is enough

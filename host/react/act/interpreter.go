@@ -14,18 +14,18 @@ import (
 	"eventdeck/host/react"
 )
 
-// Bounds of what is read to find the interpreters of a script.
+// Bounds of the search for the interpreters of a script.
 const (
-	firstLine = 256 // bytes of a script that Linux reads for it; what is longer is no first line
-	maxNested = 5   // interpreters that are scripts themselves; Linux has the same bound
+	firstLine = 256 // bytes of a first line; Linux reads no longer ones
+	maxNested = 5   // interpreters that are scripts themselves; the same as in Linux
 )
 
-// envDirs is where a C library looks for a program when there is no PATH.
+// envDirs are the directories that a C library searches without PATH.
 const envDirs = "/bin:/usr/bin"
 
 var errNested = errors.New("its interpreters are scripts, too many of them")
 
-// searchPath returns where env looks for programs when a command gets these variables.
+// searchPath returns the directories that env searches, given the variables of a command.
 func searchPath(names []string, env func(string) (string, bool)) string {
 	if slices.Contains(names, "PATH") {
 		if value, ok := env("PATH"); ok {
@@ -35,11 +35,11 @@ func searchPath(names []string, env func(string) (string, bool)) string {
 	return envDirs
 }
 
-// interpreters returns what the system starts in place of a script: what its first line
-// names and, where that is env, what env finds in the command's own search path. A program
-// that is no script has none.
+// interpreters returns the programs that the system starts to run a script: the one that its
+// first line names and, if that is env, the one that env finds in the command's search path. A
+// binary has none.
 //
-// Error: [react.ErrProgram], also where it cannot be told which program would be started.
+// Error: [react.ErrProgram], also if it cannot be determined which program would be started.
 func interpreters(script, search string) (all []react.Interpreter, err error) {
 	next := []string{script}
 	for depth := 0; len(next) > 0; depth++ {
@@ -66,8 +66,8 @@ func interpreters(script, search string) (all []react.Interpreter, err error) {
 	return all, nil
 }
 
-// namedBy returns the programs that the first line of a file has started: none, the
-// interpreter, or env and what it finds.
+// namedBy returns the programs that the first line of a file starts: none, the interpreter, or
+// env and what it finds.
 func namedBy(file, search string) ([]string, error) {
 	name, arg, err := readFirstLine(file)
 	if err != nil || name == "" {
@@ -76,7 +76,7 @@ func namedBy(file, search string) ([]string, error) {
 	if !filepath.IsAbs(name) {
 		return nil, fmt.Errorf("its first line names %q; name the interpreter by its absolute path", name)
 	}
-	if filepath.Base(name) != "env" { // by this name env itself knows what it is
+	if filepath.Base(name) != "env" { // multi-call binaries recognise env by this name
 		return []string{name}, nil
 	}
 	found, err := foundByEnv(arg, search)
@@ -86,8 +86,8 @@ func namedBy(file, search string) ([]string, error) {
 	return []string{name, found}, nil
 }
 
-// readFirstLine reads the line of a script that says what runs it: the interpreter, and the
-// one argument that it gets. Without such a line the name is "".
+// readFirstLine reads the interpreter and its one argument from the first line of a script. The
+// name is "" if the file is not a script.
 func readFirstLine(file string) (name, arg string, err error) {
 	if runtime.GOOS == "windows" {
 		return "", "", nil
@@ -120,12 +120,12 @@ func readFirstLine(file string) (name, arg string, err error) {
 	return text, "", nil
 }
 
-// foundByEnv returns the program that env starts for its argument. Variables, and options
-// but -S, may change what it finds: they are refused.
+// foundByEnv returns the program that env starts for its argument. Variables, and options other
+// than -S, are refused, as they may change the result.
 func foundByEnv(arg, search string) (string, error) {
 	name := arg
 	words, split := strings.CutPrefix(arg, "-S")
-	if split || runtime.GOOS == "darwin" { // where the system itself takes the line apart
+	if split || runtime.GOOS == "darwin" { // macOS itself splits the line
 		name, _, _ = strings.Cut(strings.TrimLeft(words, " \t"), " ")
 	}
 	if name == "" || name[0] == '-' || strings.ContainsAny(name, "=\"'\\$#\t") {

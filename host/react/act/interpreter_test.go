@@ -26,7 +26,7 @@ func scripts(t *testing.T, files map[string]string) (dir string) {
 	return dir
 }
 
-// replace makes a file again, as who installs a program does.
+// replace replaces a program, as an installation does.
 func replace(t *testing.T, path, text string) {
 	t.Helper()
 	err := os.WriteFile(path+".new", []byte(text), 0o700)
@@ -89,8 +89,7 @@ func TestInterpretersOfAScript(t *testing.T) {
 	}
 }
 
-// What is pinned is what the system starts: the same script, asked for its interpreter, says
-// so itself.
+// The pinned interpreter is the one that the system starts: the script itself prints it.
 func TestTheSystemStartsThePinnedInterpreter(t *testing.T) {
 	dir := scripts(t, map[string]string{
 		"by-env": "#!/usr/bin/env tool\n",
@@ -117,31 +116,7 @@ func TestAChangedInterpreterDoesNotStart(t *testing.T) {
 	first := t.TempDir()
 	r := newRunner(t, Options{Env: func(name string) (string, bool) { return first + ":" + dir + ":/bin:/usr/bin", name == "PATH" }})
 	rule := react.Rule{Name: "page", Do: react.Do{Command: &react.Command{Argv: []string{filepath.Join(dir, "script")}, Env: []string{"PATH"}}}}
-	refused := func(t *testing.T, change func()) {
-		t.Helper()
-		req := prepared(t, r, rule)
-		a, err := r.Ready(t.Context(), req, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		change()
-		if _, err := r.Ready(t.Context(), req, 2); !errors.Is(err, react.ErrProgram) {
-			t.Errorf("%v", err)
-		}
-		if err := a.Go(nil); err != nil { // it changed behind the gate
-			t.Fatal(err)
-		}
-		if result := outcome(t, a); result.Outcome != react.OutcomeNever || !strings.Contains(result.Why, "interpreter") {
-			t.Errorf("%+v", result)
-		}
-		if again := prepared(t, r, rule); rule.Hash(again) == rule.Hash(req) || again.Hash() == req.Hash() {
-			t.Error("the rule counts as it was")
-		}
-		if err := r.Forget(a.Handle()); err != nil {
-			t.Error(err)
-		}
-	}
-	refused(t, func() { replace(t, filepath.Join(dir, "tool"), "#!/bin/sh\necho two\n") })
+	refusesChange(t, r, rule, "interpreter", func() { replace(t, filepath.Join(dir, "tool"), "#!/bin/sh\necho two\n") })
 	// Another program of the name comes first in the search path.
-	refused(t, func() { replace(t, filepath.Join(first, "tool"), "#!/bin/sh\necho two\n") })
+	refusesChange(t, r, rule, "interpreter", func() { replace(t, filepath.Join(first, "tool"), "#!/bin/sh\necho two\n") })
 }

@@ -10,8 +10,8 @@ import (
 	"eventdeck/host/react/confine"
 )
 
-// keeper is the thread that starts a confined command, and whose signals reach that command
-// and what it starts, and nothing else. Its goroutine ends with the process.
+// keeper is a thread that starts a confined command, and whose signals reach only that command
+// and what it starts. Its goroutine ends with the process.
 type keeper struct{ do chan func(confine.Scope) }
 
 // newKeeper returns nil where the kernel has no such threads.
@@ -44,7 +44,7 @@ func (k *keeper) start(path string, argv []string, attr *os.ProcAttr) (p *os.Pro
 	return p, err
 }
 
-// kill kills all that was started, and reports whether it could.
+// kill kills everything that the thread started, and reports whether that was possible.
 func (k *keeper) kill() (done bool) {
 	if k == nil {
 		return false
@@ -62,11 +62,11 @@ func (k *keeper) run(f func(confine.Scope)) {
 	<-done
 }
 
-// spareThreads is how many threads a supervisor has before its command begins.
+// spareThreads is how many threads a supervisor creates before its command begins.
 const spareThreads = 16
 
-// spare makes threads that stay: a command may start as many processes as this user can have,
-// and a supervisor that could make no thread then would end before it ended them.
+// spare creates threads in advance: a command may use up the user's limit of processes, and a
+// supervisor that then needs a new thread would crash before it ended them.
 func spare() {
 	var here, gone sync.WaitGroup
 	here.Add(spareThreads)

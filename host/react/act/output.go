@@ -9,14 +9,14 @@ import (
 	"eventdeck/host/trust"
 )
 
-// maxEnd is how much of an output is kept at each end, in bytes.
+// maxEnd is how many bytes of an output are kept at each end.
 const maxEnd = 32 << 10
 
-// maxResult is how much a result may take when it is stored, in bytes: output that is no
-// text takes several times its length.
+// maxResult is the largest size of a stored result, in bytes. Binary output is stored in several
+// times its length.
 const maxResult = 512 << 10
 
-// fit cuts the output of a result until that can be stored.
+// fit shortens the output of a result until the result can be stored.
 func fit(result react.Result) react.Result {
 	for {
 		text, err := json.Marshal(result)
@@ -30,8 +30,8 @@ func fit(result react.Result) react.Result {
 	}
 }
 
-// capture keeps the first and the last bytes of what is written to it, and counts all. It
-// may be read from any goroutine.
+// capture is a writer that keeps the first and the last bytes, and counts all. It may be read
+// from any goroutine.
 type capture struct {
 	mu    sync.Mutex
 	head  []byte

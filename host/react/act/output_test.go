@@ -17,7 +17,7 @@ func TestOutputIsCutAndCounted(t *testing.T) {
 	}
 }
 
-func TestOutputThatIsNoTextCanBeStored(t *testing.T) {
+func TestBinaryOutputCanBeStored(t *testing.T) {
 	r := newRunner(t, Options{})
 	result := ran(t, r, shell(`head -c 100000 /dev/zero; head -c 100000 /dev/zero >&2; exit 3`))
 	text, err := json.Marshal(result)

@@ -14,8 +14,8 @@ import (
 	"eventdeck/host/react"
 )
 
-// Program returns the path of a command's program with links resolved, and the SHA-256 of
-// its bytes in hexadecimal. A rule is armed, and a command approved, with both.
+// Program returns the path of a command's program with links resolved, and the SHA-256 of its
+// bytes in hexadecimal. Arming a rule and approving a command cover both.
 //
 // Error: [react.ErrProgram].
 func Program(name string) (path, sum string, err error) {
@@ -52,8 +52,8 @@ func Program(name string) (path, sum string, err error) {
 	return path, hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// withoutLinks returns where a path leads, so that what is approved is a place and not a
-// link that can be turned. A path that leads nowhere yet stays as it is.
+// withoutLinks resolves the links of a path: a link could point elsewhere after the approval. A
+// path that does not exist yet stays as it is.
 func withoutLinks(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil && path != "" {
 		return real
@@ -69,8 +69,7 @@ func withoutLinksAll(paths []string) []string {
 	return all
 }
 
-// unchanged says whether the program, its interpreters and the places of a request are those
-// that were approved.
+// unchanged checks that program, interpreters and directories are those of the approved request.
 //
 // Error: [react.ErrProgram].
 func unchanged(req react.Request, env func(string) (string, bool)) error {

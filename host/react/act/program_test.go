@@ -23,35 +23,41 @@ func TestTheSameRunHasTheSameRequest(t *testing.T) {
 	}
 }
 
-func TestAChangedProgramDoesNotStart(t *testing.T) {
-	r := newRunner(t, Options{})
-	script := filepath.Join(t.TempDir(), "script")
-	write := func(text string) {
-		t.Helper()
-		if err := os.WriteFile(script, []byte(text), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write("#!/bin/sh\necho one\n")
-	rule := react.Rule{Name: "page", Do: react.Do{Command: &react.Command{Argv: []string{script}}}}
+// refusesChange makes a change after a command was prepared, and checks that neither that attempt
+// nor a further one starts, and that the hashes of rule and request change. why is in the result.
+func refusesChange(t *testing.T, r *Runner, rule react.Rule, why string, change func()) {
+	t.Helper()
 	req := prepared(t, r, rule)
 	a, err := r.Ready(t.Context(), req, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	write("#!/bin/sh\necho two\n")
+	change()
 	if _, err := r.Ready(t.Context(), req, 2); !errors.Is(err, react.ErrProgram) {
 		t.Errorf("%v", err)
 	}
-	if err := a.Go(nil); err != nil { // it changed behind the gate
+	if err := a.Go(nil); err != nil { // only the supervisor sees the change
 		t.Fatal(err)
 	}
-	if result := outcome(t, a); result.Outcome != react.OutcomeNever || !strings.Contains(result.Why, "changed") {
+	if result := outcome(t, a); result.Outcome != react.OutcomeNever || !strings.Contains(result.Why, why) {
 		t.Errorf("%+v", result)
+	}
+	if again := prepared(t, r, rule); rule.Hash(again) == rule.Hash(req) || again.Hash() == req.Hash() {
+		t.Error("the hashes did not change")
+	}
+	if err := r.Forget(a.Handle()); err != nil {
+		t.Error(err)
 	}
 }
 
-// Who may write in a directory can turn a link there between the approval and the start.
+func TestAChangedProgramDoesNotStart(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "script")
+	replace(t, script, "#!/bin/sh\necho one\n")
+	rule := react.Rule{Name: "page", Do: react.Do{Command: &react.Command{Argv: []string{script}}}}
+	refusesChange(t, newRunner(t, Options{}), rule, "changed", func() { replace(t, script, "#!/bin/sh\necho two\n") })
+}
+
+// Links could be changed between the approval and the start.
 func TestPathsAreApprovedWithoutTheirLinks(t *testing.T) {
 	base := t.TempDir()
 	if real, err := filepath.EvalSymlinks(base); err != nil {
@@ -94,7 +100,7 @@ func TestPathsAreApprovedWithoutTheirLinks(t *testing.T) {
 	}
 }
 
-func TestProgramsThatCannotBe(t *testing.T) {
+func TestInvalidPrograms(t *testing.T) {
 	r := newRunner(t, Options{})
 	dir := t.TempDir()
 	plain := filepath.Join(dir, "plain")

@@ -25,8 +25,8 @@ const (
 // lineReady is written by a supervisor that waits for the signal to start its command.
 const lineReady = "ready\n"
 
-// Main does what this process was started for, and returns its exit code, if it was
-// started by a [Runner]; else not ok. The program calls it before anything else.
+// Main runs this process as a helper, if a [Runner] started it as one, and returns its exit
+// code. Otherwise ok is false. The program calls it before anything else.
 func Main(args []string) (code int, ok bool) {
 	switch {
 	case len(args) == 3 && args[1] == argSupervise:
@@ -37,19 +37,19 @@ func Main(args []string) (code int, ok bool) {
 	return 0, false
 }
 
-// supervise is the supervisor: it waits for the signal to start, carries the order out, and
-// leaves a result. It depends on no other process once its command began.
+// supervise is the supervisor: it waits for the signal to start, carries out the order, and
+// writes a result. Once its command has begun it depends on no other process.
 //
-// It knows the directory of its attempt as the one that it works in, and not by its path:
-// where its host was killed before it came to take the lock, the next one may have put
-// another directory there, with which it has nothing to do.
+// It uses the directory of its attempt as the working directory, not by path: if its host was
+// killed before the supervisor took the lock, the next host may have put another directory at
+// that path.
 func supervise() int {
 	const dir = "."
-	// Asked to end, as when the system goes down, it ends its command and tells so.
-	// Caught signals are the default again in what is started; ignored ones would not be.
+	// On a signal to end, as at shutdown, it ends its command and says so in the result.
+	// Children get the default handler for caught signals, but would inherit ignored ones.
 	asked := make(chan os.Signal, 1)
 	signal.Notify(asked, os.Interrupt, syscall.SIGTERM)
-	// The host that ordered an agent may be gone while that writes.
+	// The host of an agent may be gone while the agent writes.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	lock, err := hold(filepath.Join(dir, fileLock))
 	if err != nil {
@@ -66,7 +66,7 @@ func supervise() int {
 		return 1 // the host that would have it start is gone
 	}
 	if o.Request.Kind != react.RequestAgent {
-		_ = os.Stdout.Close() // nothing else is said there
+		_ = os.Stdout.Close() // it is not used any more
 	}
 	result := react.Result{Outcome: react.OutcomeNever, Why: "eventdeck ended before the command began"}
 	var open [1]byte
@@ -75,10 +75,10 @@ func supervise() int {
 	}
 	result.Ended, result.Boundary = time.Now().UTC(), o.Request.Boundary
 	if err := writeResult(dir, result); err != nil {
-		result.Output = react.Output{} // the disk may be full; how it went fits into what is reserved
+		result.Output = react.Output{} // the disk may be full; the rest fits into the reserved space
 		result.Why = strings.TrimPrefix(result.Why+"; its output could not be kept: "+err.Error(), "; ")
 		if err := writeResult(dir, result); err != nil {
-			return 1 // what is left says that it is not known
+			return 1 // without a result the outcome counts as unknown
 		}
 	}
 	return 0
@@ -90,7 +90,7 @@ func failedFor(err error) react.Result {
 	return react.Result{Outcome: react.OutcomeFailed, Exit: -1, Why: err.Error()}
 }
 
-// carryOut runs the command to its end, and that of all that it started.
+// carryOut runs the command, and ends all processes that it leaves.
 func (o order) carryOut(dir string, asked <-chan os.Signal) react.Result {
 	if o.stopped() {
 		return never("all reactions are stopped")
@@ -131,7 +131,7 @@ func (o order) carryOut(dir string, asked <-chan os.Signal) react.Result {
 	return fit(result)
 }
 
-// stopped reports whether there is a stop file; where that cannot be told, there is one.
+// stopped reports whether there is a stop file. If that cannot be determined, there is.
 func (o order) stopped() bool { return there(filepath.Join(o.Data, react.StopFile)) }
 
 func there(path string) bool {
@@ -145,8 +145,8 @@ type exit struct {
 	signal string
 }
 
-// watch waits until the command ends or has to. Hung up is closed when no more input comes,
-// with which an agent's work ends.
+// watch waits until the command ends, or must be ended. hungUp is closed at the end of the input,
+// with which the work of an agent ends.
 func (o order) watch(dir string, g *group, asked <-chan os.Signal, hungUp <-chan struct{}) react.Result {
 	if o.Request.Kind != react.RequestAgent {
 		hungUp = nil
@@ -171,7 +171,7 @@ func (o order) watch(dir string, g *group, asked <-chan os.Signal, hungUp <-chan
 			return react.Result{Outcome: react.OutcomeFailed, Exit: -1, Why: "ended by the signal " + e.signal}
 		case <-limit.C:
 			if paused() {
-				continue // the next look sets the limit again
+				continue // the next tick sets the limit again
 			}
 			return react.Result{Outcome: react.OutcomeFailed, Exit: -1, Why: fmt.Sprintf("ended after its limit of %s", o.Request.Time)}
 		case <-hungUp:
@@ -196,16 +196,16 @@ func (o order) watch(dir string, g *group, asked <-chan os.Signal, hungUp <-chan
 
 // Bounds of a command's end.
 const (
-	graceTerm = 5 * time.Second // between asking and killing
-	graceKill = 5 * time.Second // for what was killed
+	graceTerm = 5 * time.Second // between SIGTERM and the first SIGKILL
+	graceKill = 5 * time.Second // for killed processes to be gone
 	graceRead = time.Second     // for the last output
 	killEvery = 20 * time.Millisecond
 )
 
-// end ends the command with all that it started, and reports whether nothing is left.
+// end ends all processes of the command, and reports whether none is left.
 func (g *group) end() bool { return end(g.signal, g.gone) }
 
-// end asks processes to end, and kills those that do not listen, until they are gone.
+// end asks processes to end, and kills those that do not, until they are gone.
 func end(signal func(kill bool), gone <-chan struct{}) bool {
 	signal(false)
 	select {
@@ -232,8 +232,8 @@ type pipes struct {
 	ours   [3]*os.File
 	out    [2]capture
 	read   [2]chan struct{} // closed when the stream has ended
-	wrote  chan struct{}    // closed when no more input comes
-	// streams: the input comes from the host that ordered the command, for as long as it likes.
+	wrote  chan struct{}    // closed at the end of the input
+	// streams: the input comes from the host, and has no end of its own.
 	streams bool
 }
 
@@ -242,7 +242,7 @@ func newPipes() (*pipes, error) {
 	for i := range p.theirs {
 		r, w, err := os.Pipe()
 		if err != nil {
-			return nil, err // the process ends
+			return nil, err // the process ends soon, and the pipes with it
 		}
 		if i == 0 {
 			p.theirs[i], p.ours[i] = r, w
@@ -253,9 +253,9 @@ func newPipes() (*pipes, error) {
 	return p, nil
 }
 
-// begin lets go of the command's ends, and moves the bytes: input to the command, and what
-// it prints to echo, if there is one. The goroutines end with the streams, or with end; one
-// that waits for more of an input that is a stream ends with the process.
+// begin closes the command's ends, and copies the input to the command, and its standard output
+// to echo, unless that is nil. The goroutines end with the streams or with end; one that waits
+// for more input of a host ends with the process.
 func (p *pipes) begin(input io.Reader, echo *os.File) {
 	for _, f := range p.theirs {
 		_ = f.Close() // the command has its own
@@ -274,17 +274,17 @@ func (p *pipes) begin(input io.Reader, echo *os.File) {
 		}
 		go func() {
 			defer close(p.read[i])
-			_, _ = io.Copy(&to, p.ours[i+1]) // what came is kept
+			_, _ = io.Copy(&to, p.ours[i+1]) // an error ends the output
 			to.end()
 		}()
 	}
 	p.streams = echo != nil
 }
 
-// echoed keeps what is written to it, and hands it on as long as it is taken.
+// echoed keeps what is written to it, and copies it to echo until that fails.
 type echoed struct {
 	*capture
-	echo *os.File // nil: it is not handed on
+	echo *os.File // nil: no copy
 }
 
 // Write implements [io.Writer].
@@ -304,8 +304,8 @@ func (e *echoed) end() {
 	}
 }
 
-// end returns what was printed. What holds a stream open beyond the command's end is not
-// waited for.
+// end returns what was printed. It does not wait for processes that keep a stream open beyond the
+// end of the command.
 func (p *pipes) end() react.Output {
 	_ = p.ours[0].SetWriteDeadline(time.Unix(1, 0))
 	if !p.streams {

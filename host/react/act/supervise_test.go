@@ -18,7 +18,7 @@ import (
 	"eventdeck/host/react"
 )
 
-func TestACommandThatIsNeverStarted(t *testing.T) {
+func TestCommandThatIsNeverStarted(t *testing.T) {
 	dir := t.TempDir()
 	mark := filepath.Join(dir, "mark")
 	r := newRunner(t, Options{Dir: dir})
@@ -34,7 +34,7 @@ func TestACommandThatIsNeverStarted(t *testing.T) {
 	if err := a.Go(nil); err == nil {
 		t.Error("it goes on after it was given up")
 	}
-	// The same attempt may be made again, as nothing was begun.
+	// The same attempt may be made again, as the command did not begin.
 	h := killedHost(t, job{Dir: dir, Request: req})
 	found, err := r.Adopt(t.Context(), req, h)
 	if err != nil {
@@ -48,8 +48,8 @@ func TestACommandThatIsNeverStarted(t *testing.T) {
 	}
 }
 
-// A host that was killed before it had a command started leaves a supervisor that needs a
-// moment to end. The same attempt of the next host waits for that.
+// The supervisor of a host that was killed before it started the command needs a moment to end. The
+// same attempt of the next host waits for it.
 func TestAnAttemptWaitsForTheSupervisorOfAKilledHost(t *testing.T) {
 	r := newRunner(t, Options{})
 	req := prepared(t, r, shell("echo once"))
@@ -68,9 +68,8 @@ func TestAnAttemptWaitsForTheSupervisorOfAKilledHost(t *testing.T) {
 	}
 }
 
-// A host may be killed when its supervisor was started and holds no lock yet. When that one
-// comes to it, the directory is that of the next host's attempt: it leaves it alone, and its
-// outcome is what was done.
+// A host may be killed before its supervisor has the lock. If the next host has replaced the
+// directory meanwhile, the late supervisor does not touch it.
 func TestALateSupervisorLeavesTheNextAttemptAlone(t *testing.T) {
 	r := newRunner(t, Options{})
 	req := prepared(t, r, shell("echo once"))
@@ -140,7 +139,7 @@ func TestACommandOutlivesAKilledHost(t *testing.T) {
 	}
 }
 
-func TestWithoutSupervisorAndResultNothingIsKnown(t *testing.T) {
+func TestOutcomeIsUnknownWithoutSupervisorAndResult(t *testing.T) {
 	dir := t.TempDir()
 	r := newRunner(t, Options{Dir: dir})
 	began := filepath.Join(dir, "began")
@@ -178,12 +177,12 @@ func TestTheLimitEndsACommand(t *testing.T) {
 	}
 }
 
-func TestTheEndReachesEverythingThatWasStarted(t *testing.T) {
+func TestEndReachesAllDescendants(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	r := newRunner(t, Options{Dir: dir})
-	// One ignores TERM and holds standard output; one has left group and session, and its
-	// parent has ended.
+	// One process ignores TERM and keeps standard output open; another one is in its own group and
+	// session, and its parent has ended.
 	script := `sh -c 'trap "" TERM; echo $$ > ` + dir + `/deaf; while :; do sleep 0.02; done' &
 		cat > /dev/null; echo printed; while :; do sleep 0.02; done`
 	names := []string{"deaf"}
@@ -209,7 +208,7 @@ func TestTheEndReachesEverythingThatWasStarted(t *testing.T) {
 	}
 }
 
-func TestWhatACommandLeavesBehindEndsWithIt(t *testing.T) {
+func TestOrphansEndWithTheirCommand(t *testing.T) {
 	dir := t.TempDir()
 	r := newRunner(t, Options{Dir: dir})
 	result := ran(t, r, shell(`sh -c 'echo $$ > `+dir+`/left; exec sleep 1000' & until [ -s `+dir+`/left ]; do sleep 0.02; done; exit 0`))

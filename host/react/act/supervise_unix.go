@@ -15,8 +15,8 @@ import (
 	"eventdeck/host/react/confine"
 )
 
-// ofItsOwn gives a supervisor a session of its own: it gets no signal of a terminal and
-// its command has none to write to.
+// ofItsOwn gives a supervisor a session of its own: it gets no signals of a terminal, and its
+// command has no terminal.
 func ofItsOwn() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
 // hold locks a file until the process ends.
@@ -56,9 +56,9 @@ func syncDir(dir string) error {
 // group is a running command with all that it started.
 type group struct {
 	pid    int           // of the command's own process, which leads a process group
-	exited chan exit     // has one value when that has ended
-	gone   chan struct{} // closed when nothing is left that this process would have to wait for
-	keeper *keeper       // nil: what it started is looked for, one by one
+	exited chan exit     // gets one value when that process has ended
+	gone   chan struct{} // closed when no child is left
+	keeper *keeper       // nil: descendants are searched for and signalled one by one
 }
 
 // start starts the command, confined if the order says so.
@@ -91,15 +91,15 @@ func (o order) start(dir string, files []*os.File) (*group, error) {
 	return startConfined(confinedCommand{Spec: spec, Path: r.Path, Argv: r.Argv}, attr)
 }
 
-// confinedCommand is what the process is told that confines itself and becomes the command.
+// confinedCommand is the input of the process that confines itself and becomes the command.
 type confinedCommand struct {
 	Spec confine.Spec
 	Path string
 	Argv []string
 }
 
-// startConfined starts this program once more; that process confines itself and becomes the
-// command. Threads are confined one by one, so a process that has other work cannot.
+// startConfined starts this program once more; the new process confines itself and becomes the
+// command. This process cannot do that itself, as threads are confined one by one.
 func startConfined(t confinedCommand, attr *os.ProcAttr) (*group, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -127,7 +127,7 @@ func startConfined(t confinedCommand, attr *os.ProcAttr) (*group, error) {
 	g.keeper = k
 	_, err = tell.Write(text)
 	err = errors.Join(err, tell.Close())
-	fault, unread := io.ReadAll(said) // it ends when the process has become the command
+	fault, unread := io.ReadAll(said) // ends with exec
 	err = errors.Join(err, unread, said.Close())
 	if len(fault) > 0 {
 		err = errors.New(string(fault))
@@ -145,7 +145,7 @@ const (
 	fdAnswer = 4
 )
 
-// confined is the life of that process. It returns only if it could not become the command.
+// confined is the main function of that process. It returns only if exec failed.
 func confined() int {
 	runtime.LockOSThread()
 	syscall.CloseOnExec(fdTask)
@@ -163,11 +163,11 @@ func confined() int {
 	return 1
 }
 
-// watched waits for a command and for what it leaves behind. The goroutine ends when no
-// child is left, at the latest with this process.
+// watched waits for a command and its orphans. The goroutine ends when no child is left, at the
+// latest with this process.
 func watched(p *os.Process) *group {
 	g := &group{pid: p.Pid, exited: make(chan exit, 1), gone: make(chan struct{})}
-	_ = p.Release() // every child is waited for below
+	_ = p.Release() // Wait4 below waits for every child
 	go func() {
 		defer close(g.gone)
 		for {

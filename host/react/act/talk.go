@@ -9,9 +9,9 @@ import (
 	"eventdeck/host/react"
 )
 
-// Talk is an attempt of a command with which this process speaks while it runs. It has the
-// supervisor, the confinement and the limits of a command. It ends when its input ends, at
-// the latest a few seconds after; so it ends with this process too.
+// Talk is an attempt of a command that exchanges messages with this process while it runs. It
+// has the supervisor, the confinement and the limits of a command. It ends within seconds after
+// its input ends, and so also after the end of this process.
 type Talk struct {
 	*command
 	in  *os.File
@@ -41,8 +41,8 @@ func (t *Talk) Streams() (in io.WriteCloser, out io.ReadCloser) { return t.in, t
 // Dir returns the working directory of the command.
 func (t *Talk) Dir() string { return t.dir }
 
-// Pause stops the clock of the command's limit of time until resume is called, once: what it
-// waits for is not its work. The clock goes on at the next look of the supervisor.
+// Pause stops the clock of the command's time limit, as waiting for the operator is not its
+// work, until resume is called, once. The clock goes on at the supervisor's next check.
 func (t *Talk) Pause() (resume func() error, err error) {
 	path := filepath.Join(t.handle.Dir, filePause)
 	if err := os.WriteFile(path, nil, 0o600); err != nil {

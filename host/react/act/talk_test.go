@@ -17,7 +17,7 @@ import (
 	"eventdeck/host/react"
 )
 
-// talker is a request for a script with which one speaks.
+// talker returns the request of a script as an agent.
 func talker(t *testing.T, r *Runner, script string) react.Request {
 	t.Helper()
 	req := prepared(t, r, shell(script))
@@ -25,7 +25,7 @@ func talker(t *testing.T, r *Runner, script string) react.Request {
 	return req
 }
 
-// talk begins to speak with a script.
+// talk starts a script, and returns its standard input and output.
 func talk(t *testing.T, r *Runner, req react.Request) (*Talk, io.WriteCloser, *bufio.Reader) {
 	t.Helper()
 	a, err := r.ReadyTalk(t.Context(), req, 1)
@@ -53,9 +53,9 @@ func line(t *testing.T, out *bufio.Reader) string {
 	return strings.TrimSuffix(text, "\n")
 }
 
-func TestACommandIsSpokenWith(t *testing.T) {
+func TestTalkExchangesLines(t *testing.T) {
 	r := newRunner(t, Options{})
-	a, in, out := talk(t, r, talker(t, r, `pwd; while read x; do echo "got $x"; done; echo bye >&2; exit 3`))
+	a, in, out := talk(t, r, talker(t, r, `pwd; while read x && [ "$x" != end ]; do echo "got $x"; done; echo bye >&2; exit 3`))
 	if dir := line(t, out); dir != a.Dir() {
 		t.Errorf("it works in %s, not in %s", dir, a.Dir())
 	}
@@ -65,9 +65,7 @@ func TestACommandIsSpokenWith(t *testing.T) {
 			t.Fatalf("%q, not %q", got, want)
 		}
 	}
-	if err := in.Close(); err != nil {
-		t.Error(err)
-	}
+	fmt.Fprintln(in, "end") // the input stays open: after its end a command has only 5 s to exit
 	if got, err := out.ReadString('\n'); !errors.Is(err, io.EOF) {
 		t.Errorf("%q, %v", got, err)
 	}
@@ -76,9 +74,8 @@ func TestACommandIsSpokenWith(t *testing.T) {
 	}
 }
 
-// The end of the input ends a command that is spoken with, whatever that thinks of it, with
-// all that it started; and so does the end of this side.
-func TestTheEndOfATalkEndsItsCommand(t *testing.T) {
+// The end of the input ends a talk, with all processes of its command, even if they ignore it.
+func TestEndOfInputEndsTalk(t *testing.T) {
 	t.Parallel()
 	for name, script := range map[string]string{
 		"ignores the end":             `trap "" TERM; echo ready; while :; do sleep 1; done`,
@@ -114,7 +111,7 @@ func TestTheEndOfATalkEndsItsCommand(t *testing.T) {
 	}
 }
 
-func TestATalkIsKilled(t *testing.T) {
+func TestTalkIsKilled(t *testing.T) {
 	r := newRunner(t, Options{})
 	a, _, out := talk(t, r, talker(t, r, `echo ready; while :; do sleep 1; done`))
 	line(t, out)
@@ -134,7 +131,7 @@ func TestATalkIsKilled(t *testing.T) {
 }
 
 // A killed host leaves no agent behind.
-func TestATalkEndsWithItsHost(t *testing.T) {
+func TestTalkEndsWithHost(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	r := newRunner(t, Options{Dir: dir})
@@ -150,7 +147,7 @@ func TestATalkEndsWithItsHost(t *testing.T) {
 	}
 }
 
-func TestATalkThatIsGivenUp(t *testing.T) {
+func TestAbortedTalkNeverBegins(t *testing.T) {
 	r := newRunner(t, Options{})
 	a, err := r.ReadyTalk(t.Context(), talker(t, r, `echo no > began`), 1)
 	if err != nil {
@@ -162,7 +159,7 @@ func TestATalkThatIsGivenUp(t *testing.T) {
 	}
 }
 
-// Time that is paused does not count, and what is left of it counts afterwards.
+// Paused time does not count; after resume the rest of the limit does.
 func TestPausedTimeDoesNotCount(t *testing.T) {
 	r := newRunner(t, Options{})
 	req := talker(t, r, `while read x; do echo "got $x"; done`)

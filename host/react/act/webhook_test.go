@@ -42,14 +42,15 @@ func hookRequest(t *testing.T, r *Runner, w react.Webhook) react.Request {
 	}
 	m := event.Record{Seq: 7, Kind: event.KindEvent, Server: "pager", Data: []byte(`{"a": "$(x)"}`)}
 	run := react.Run{ID: "abcd", Rule: "page", Created: time.Unix(1e9, 0), Members: react.Members{Count: 1, First: []uint64{7}}}
-	req, err := r.Prepare(react.Rule{Name: "page", Do: react.Do{Webhook: &w}}, run, []event.Record{m})
+	rule := react.Rule{Name: "page", Limits: react.Limits{Time: 10 * time.Minute}, Do: react.Do{Webhook: &w}} // however busy the machine is
+	req, err := r.Prepare(rule, run, []event.Record{m})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return req
 }
 
-// sent sends a webhook as a try of that number.
+// sent sends a webhook in the given attempt.
 func sent(t *testing.T, r *Runner, req react.Request, attempt int) react.Result {
 	t.Helper()
 	a, err := r.Ready(t.Context(), req, attempt)
@@ -95,7 +96,7 @@ func TestAWebhookIsSignedAndHasTheIDOfItsRun(t *testing.T) {
 	}
 }
 
-func TestWhatAnswersMean(t *testing.T) {
+func TestWebhookStatuses(t *testing.T) {
 	var status int
 	var after string
 	s := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -165,8 +166,8 @@ func TestAddressesThatAreRefused(t *testing.T) {
 	}
 }
 
-// A name says nothing: what it leads to is judged when it is dialed, each time.
-func TestANameThatLeadsInside(t *testing.T) {
+// The IP address is checked each time it is dialed, whatever the host name is.
+func TestNameThatResolvesToPrivateAddressIsRefused(t *testing.T) {
 	asked := false
 	s := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked = true }))
 	defer s.Close()

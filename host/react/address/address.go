@@ -1,5 +1,5 @@
-// Package address says where models and webhooks of rules may be: by the text of an address
-// when a rule is read, and by what its name leads to when it is dialed.
+// Package address decides which addresses models and webhooks of rules may have: by the URL when
+// a rule is read, and by the IP address when it is dialed.
 package address
 
 import (
@@ -10,14 +10,14 @@ import (
 	"eventdeck/host/event"
 )
 
-// Error says what is wrong with an address, and what to write. It does not repeat the address,
-// which may hold a secret.
+// Error says what is wrong with an address, and what to write instead. It does not repeat the
+// address, which may hold a secret.
 type Error struct{ Wrong, Write string }
 
 // Error implements error.
 func (e *Error) Error() string { return fmt.Sprintf("it %s; write %s", e.Wrong, e.Write) }
 
-// Model reads the address of a model: https, or http to this machine.
+// Model parses the address of a model: https, or http to this machine.
 //
 // Error: [*Error].
 func Model(text string) (*url.URL, error) {
@@ -35,8 +35,8 @@ func Model(text string) (*url.URL, error) {
 	return u, literal(u, func(ip netip.Addr) error { return ModelAt(ip, local) })
 }
 
-// Webhook reads the address of a webhook: https, or http to this machine where private
-// addresses are allowed.
+// Webhook parses the address of a webhook: https, or http to this machine if private addresses
+// are allowed.
 //
 // Error: [*Error].
 func Webhook(text string, private bool) (*url.URL, error) {
@@ -54,7 +54,7 @@ func Webhook(text string, private bool) (*url.URL, error) {
 
 func scheme(u *url.URL) string { return u.Scheme[:min(len(u.Scheme), 40)] + ":" }
 
-// literal looks at an address that is no name.
+// literal applies may to a host that is an IP address, not a name.
 func literal(u *url.URL, may func(netip.Addr) error) error {
 	ip, err := netip.ParseAddr(u.Hostname())
 	if err != nil {
@@ -63,9 +63,9 @@ func literal(u *url.URL, may func(netip.Addr) error) error {
 	return may(ip)
 }
 
-// ModelAt says whether the name of a model may lead to an address: one of this machine (local)
-// stays on it, and no other leads there, nor to where clouds give out keys. A private network
-// may be meant: the certificate proves that it is the one that the operator named.
+// ModelAt checks the IP address to which the host name of a model resolves. A name of this
+// machine (local) must stay on it; no other may lead there, or to metadata services of clouds,
+// which give out keys. Private networks are allowed: the certificate proves the name.
 //
 // Error: [*Error].
 func ModelAt(ip netip.Addr, local bool) error {
@@ -79,8 +79,8 @@ func ModelAt(ip netip.Addr, local bool) error {
 	return nil
 }
 
-// WebhookAt says whether a webhook may go to an address: one on the public Internet, or a
-// private one where those are allowed.
+// WebhookAt checks the IP address of a webhook: a public one, or a private one if those are
+// allowed.
 //
 // Error: [*Error].
 func WebhookAt(ip netip.Addr, private bool) error {
@@ -98,8 +98,8 @@ func leads(ip netip.Addr, what, write string) error {
 	return &Error{fmt.Sprintf("leads to %s, %s", ip, what), write}
 }
 
-// never reports whether nothing is ever sent to an address: clouds give out keys at link-local
-// ones, and Amazon over IPv6 at one more.
+// never reports whether an IP address is always refused: clouds give out keys at link-local
+// addresses, and Amazon also at an IPv6 address.
 func never(ip netip.Addr) bool {
 	return ip.IsLinkLocalUnicast() || ip.IsMulticast() || ip.IsUnspecified() || ip == metadata
 }

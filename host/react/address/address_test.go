@@ -53,7 +53,7 @@ func TestAddresses(t *testing.T) {
 }
 
 // What a name leads to is judged as what stands in an address.
-func TestWhatNamesLeadTo(t *testing.T) {
+func TestDialedAddresses(t *testing.T) {
 	for text, want := range map[string][4]bool{ // a model, one of this machine, a webhook, one that may be private
 		"93.184.216.34":    {true, false, true, true},
 		"10.0.0.7":         {true, false, false, true},

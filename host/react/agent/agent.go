@@ -1,10 +1,10 @@
-// Package agent carries out reactions that give a prompt to an agent: a program that speaks
-// the Agent Client Protocol (package acp). To the system an agent is a command, with the
-// supervisor, the confinement and the limits of one (package act); beyond that it asks leave
-// in its own words, which go to the operator, and calls the tools of its rule through a
-// [react.Gate], where the engine judges each call.
+// Package agent carries out reactions that prompt an agent: a program that speaks the Agent
+// Client Protocol (package acp). For the system an agent is a command, with the supervisor, the
+// confinement and the limits of one (package act). Its requests for permission go to the
+// operator, and it calls the tools of its rule through a [react.Gate], where the engine judges
+// each call.
 //
-// That an agent asks leave is its own promise. What holds it is its confinement.
+// Whether an agent asks for permission is up to the agent. Only its confinement is enforced.
 package agent
 
 import (
@@ -30,8 +30,8 @@ type Options struct {
 	Executable string // of this program, whose command gate serves tools
 	Version    string
 	Tools      react.Toolbox // nil: rules with tools cannot act
-	// Socket returns where the command gate finds this process; nil or "": nowhere, and
-	// rules with tools cannot act.
+	// Socket returns the path of the socket of this process, for the command gate; nil or "":
+	// there is none, and rules with tools cannot act.
 	Socket func() string
 	Now    func() time.Time // nil: time.Now
 }
@@ -47,7 +47,7 @@ type Runner struct {
 
 var _ react.Runner = (*Runner)(nil)
 
-// New returns a runner that remembers conversations in a directory of the data directory.
+// New returns a runner. It keeps conversations in a subdirectory of the data directory.
 func New(o Options) (*Runner, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -107,7 +107,7 @@ func (r *Runner) Prepare(rule react.Rule, run react.Run, members []event.Record)
 		}
 	}
 	if len(members) == 0 {
-		return req, nil // the hash of a rule has no tools
+		return req, nil // the hash of a rule does not cover tools
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), toolsWithin)
 	defer cancel()
@@ -139,8 +139,8 @@ func (r *Runner) Ready(ctx context.Context, req react.Request, n int) (react.Att
 	return a, nil
 }
 
-// Adopt implements [react.Runner]. An agent does not outlive the process that speaks with
-// it: either its conversation can be taken up again, or what it did is not known.
+// Adopt implements [react.Runner]. An agent does not outlive its host: either its conversation
+// can be loaded and continued, or its outcome is unknown.
 func (r *Runner) Adopt(ctx context.Context, req react.Request, h react.Handle) (react.Attempt, error) {
 	command := req
 	command.Kind = react.RequestCommand

@@ -36,8 +36,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// journal is the steps of one run: it judges as the engine does, and the operator's word is
-// what a test says.
+// journal is a stand-in for [react.Steps]: it judges like the engine, and answers for the operator
+// as a test says.
 type journal struct {
 	first  react.Request
 	answer func(react.Request) (react.Answered, error) // nil: denies
@@ -137,7 +137,7 @@ type desk struct {
 	run  react.Run
 }
 
-// newDesk is a desk whose agent does what a script says.
+// newDesk returns a desk whose agent follows a script.
 func newDesk(t *testing.T, script ...string) *desk {
 	t.Helper()
 	dir := t.TempDir()
@@ -149,7 +149,7 @@ func newDesk(t *testing.T, script ...string) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &desk{Runner: r, run: react.Run{ID: "abcd", Rule: "look", Members: react.Members{Count: 1, First: []uint64{7}}}, rule: react.Rule{Name: "look", Limits: react.Limits{Time: time.Minute}, Do: react.Do{Agent: &react.Agent{
+	return &desk{Runner: r, run: react.Run{ID: "abcd", Rule: "look", Members: react.Members{Count: 1, First: []uint64{7}}}, rule: react.Rule{Name: "look", Limits: react.Limits{Time: 10 * time.Minute}, Do: react.Do{Agent: &react.Agent{
 		Command: react.Command{Argv: append([]string{os.Args[0], acptest.Arg}, script...), Env: []string{"GORACE"}}, Task: "Find the cause.",
 	}}}}
 }
@@ -229,7 +229,7 @@ func TestOnlyTheNamedFieldsReachAnAgent(t *testing.T) {
 	}
 }
 
-func TestWhatAnAgentAsksGoesToTheOperator(t *testing.T) {
+func TestAgentPermissionsGoToTheOperator(t *testing.T) {
 	for _, allowed := range []bool{true, false} {
 		d := newDesk(t, "ask", "execute", "rm -rf x")
 		j := &journal{answer: func(react.Request) (react.Answered, error) { return react.Answered{Approved: allowed}, nil }}
@@ -250,7 +250,7 @@ func TestWhatAnAgentAsksGoesToTheOperator(t *testing.T) {
 	}
 }
 
-func TestAnAgentThatActsWithoutLeaveIsKilledAndFlagged(t *testing.T) {
+func TestAgentActingWithoutPermissionIsKilledAndFlagged(t *testing.T) {
 	d := newDesk(t, "unasked", "execute")
 	result := d.ran(t, &journal{})
 	if result.Outcome != react.OutcomeKilled || !result.Flagged || !strings.Contains(result.Why, `"quietly" (execute)`) {
@@ -268,10 +268,10 @@ func TestHostileAgents(t *testing.T) {
 	}{
 		"a line of 20 MiB":     {[]string{"long", "20971520"}, react.OutcomeFailed, "a line of more than 1048576 bytes", 0},
 		"a flood of updates":   {[]string{"flood"}, react.OutcomeFailed, "more than 100000 messages", 0},
-		"leave for ever alone": {[]string{"forever", "rm x"}, react.OutcomeDone, "without one answer that allows it once", 0},
+		"permission for ever":  {[]string{"forever", "rm x"}, react.OutcomeDone, "without one answer that allows it once", 0},
 		"a closed output":      {[]string{"shut"}, react.OutcomeFailed, "closed its output", 0},
-		"leave after the end":  {[]string{"say", "x", "late"}, react.OutcomeDone, "", 0},
-		"too long to be shown": {[]string{"ask", "execute", strings.Repeat("x", 100_000)}, react.OutcomeDone, "for more than 65536 bytes", 0},
+		"permission too late":  {[]string{"say", "x", "late"}, react.OutcomeDone, "", 0},
+		"too long to be shown": {[]string{"ask", "execute", strings.Repeat("x", 100_000)}, react.OutcomeDone, "had more than 65536 bytes", 0},
 		"an exit":              {[]string{"exit"}, react.OutcomeFailed, "exit code 3", 0},
 		"its limit":            {[]string{"deaf"}, react.OutcomeFailed, "limit of 3s", 0},
 	} {
@@ -318,8 +318,8 @@ func TestAnAgentWritesWhereItMay(t *testing.T) {
 	}
 }
 
-// What an agent did whose host ended is not known, unless its conversation can be loaded.
-func TestAnAgentWhoseHostEnded(t *testing.T) {
+// After its host ended, the outcome of an agent is unknown, unless its conversation can be loaded.
+func TestAgentAfterHostEnded(t *testing.T) {
 	for _, loads := range []bool{true, false} {
 		t.Run(fmt.Sprint("loads: ", loads), func(t *testing.T) {
 			t.Parallel()
@@ -329,7 +329,7 @@ func TestAnAgentWhoseHostEnded(t *testing.T) {
 			}
 			d := newDesk(t, script...)
 			req := d.prepared(t)
-			// As a host leaves it that is killed in the midst of a turn.
+			// The state that a host leaves when it is killed during a turn.
 			talk, err := d.o.Commands.ReadyTalk(t.Context(), req, 1)
 			if err != nil {
 				t.Fatal(err)
@@ -379,7 +379,7 @@ func TestAnAgentWhoseHostEnded(t *testing.T) {
 	}
 }
 
-func TestAnAgentIsNotBegunWithoutItsGate(t *testing.T) {
+func TestAgentNeedsItsGate(t *testing.T) {
 	d := newDesk(t, "say", "x")
 	a, err := d.Ready(t.Context(), d.prepared(t), 1)
 	if err != nil {
@@ -403,7 +403,7 @@ func TestAnAgentIsNotBegunWithoutItsGate(t *testing.T) {
 	}
 }
 
-// box is tools that remember how they were called.
+// box is a toolbox that records calls.
 type box struct {
 	tools  []react.ToolDef
 	called *[]string
@@ -417,8 +417,8 @@ func (b box) CallTool(_ context.Context, server, tool string, args json.RawMessa
 	return react.ToolResult{Content: trust.Untrusted("the answer")}, b.err
 }
 
-// An agent that may ask nothing more is ended, and its run says why.
-func TestAnAgentThatMayAskNothingMoreIsEnded(t *testing.T) {
+// An agent that may ask no further questions is ended, and its run says why.
+func TestAgentWithoutBudgetForQuestionsIsEnded(t *testing.T) {
 	d, j := newDesk(t, "ask", "edit", "it", "forever"), &journal{answer: func(react.Request) (react.Answered, error) {
 		return react.Answered{}, fmt.Errorf("it gave up 13 questions: %w", react.ErrBudget)
 	}}

@@ -25,15 +25,15 @@ type attempt struct {
 	done    chan struct{} // closed when result is there
 	result  react.Result
 
-	asking      chan struct{}          // held from a question to what its answer lets pass
-	longPermits atomic.Int32           // requests for leave that were too long
-	spent       atomic.Pointer[string] // why the operator is asked nothing more
-	unknown     atomic.Pointer[string] // a call of a tool of which it is not known whether it was carried out
+	asking      chan struct{}          // one slot, held from a question until its answer was used
+	longPermits atomic.Int32           // requests for permission that were too long
+	spent       atomic.Pointer[string] // why the agent may ask nothing more
+	unknown     atomic.Pointer[string] // a tool call with unknown outcome
 }
 
 var _ react.Attempt = (*attempt)(nil)
 
-// errNoSteps: an agent is begun with what judges its steps.
+// errNoSteps: Go was called without Steps.
 var errNoSteps = errors.New("an agent cannot be begun without what judges its steps")
 
 // Go implements [react.Attempt]. The goroutine ends with the conversation, which Kill cuts
@@ -71,7 +71,7 @@ func (a *attempt) Wait(ctx context.Context) (react.Result, error) {
 	}
 }
 
-// run speaks with the agent, ends it, and puts together what is known.
+// run prompts the agent, ends it, and returns the result.
 func (a *attempt) run(steps react.Steps) {
 	defer close(a.done)
 	res, err := a.converse(steps)
@@ -79,7 +79,7 @@ func (a *attempt) run(steps react.Steps) {
 		a.Talk.Kill()
 	}
 	a.cancel()
-	// The input of the agent has ended: its supervisor ends what is left of it.
+	// The input of the agent has ended, so its supervisor ends it.
 	left, waited := a.Talk.Wait(context.Background())
 	if waited != nil {
 		left = react.Result{Why: "what its process left cannot be read: " + waited.Error()}
@@ -102,16 +102,16 @@ func joined(words ...string) string {
 	return strings.Join(all, "; ")
 }
 
-// errUnknown: what an agent did in an earlier attempt cannot be found out.
+// errUnknown: what an agent did in an earlier attempt is unknown.
 var errUnknown = errors.New("what the agent did is not known")
 
-// summedUp says what became of an attempt, by how the conversation and how the process ended.
+// summedUp returns the result of an attempt, from how its conversation and its process ended.
 func (a *attempt) summedUp(res react.Result, err error, left react.Result) react.Result {
 	res.Ended, res.Boundary = a.r.o.Now(), left.Boundary
 	res.Output.Stderr = left.Output.Stderr
 	unknown := a.unknown.Load()
 	if n := a.longPermits.Load(); n > 0 {
-		res.Why = joined(res.Why, fmt.Sprintf("%d times it asked leave for more than %d bytes, which was denied", n, maxPermit))
+		res.Why = joined(res.Why, fmt.Sprintf("%d requests for permission had more than %d bytes and were denied", n, maxPermit))
 	}
 	switch {
 	case unknown != nil:
@@ -135,7 +135,7 @@ func (a *attempt) summedUp(res react.Result, err error, left react.Result) react
 	return res
 }
 
-// converse gives the agent its prompt, and returns how it ended. The streams are closed then.
+// converse prompts the agent, and returns how the turn ended. Then the streams are closed.
 func (a *attempt) converse(steps react.Steps) (react.Result, error) {
 	in, out := a.Streams()
 	release, err := a.r.take(a.ctx, a.req)
@@ -160,8 +160,8 @@ func (a *attempt) converse(steps react.Steps) (react.Result, error) {
 	return a.prompt(conn, session, again, steps)
 }
 
-// session begins a session, or takes one up again. Again: it is that of an attempt of this
-// run that was cut off.
+// session begins a session, or loads an earlier one. again: an interrupted attempt of this run
+// had the session.
 func (a *attempt) session(conn *acp.Conn, steps react.Steps, servers []acp.Server) (session trust.Text, again bool, err error) {
 	known, ok := a.r.recall(a.req)
 	cutOff := ok && known.cutOff(a.req)
@@ -178,7 +178,7 @@ func (a *attempt) session(conn *acp.Conn, steps react.Steps, servers []acp.Serve
 		case !errors.Is(err, acp.ErrRefused):
 			return session, false, err
 		}
-		// It has forgotten the conversation: a new one begins.
+		// The agent has forgotten the conversation: begin a new one.
 	} else if cutOff {
 		return session, false, fmt.Errorf("%w: it cannot load its conversation", errUnknown)
 	}
@@ -188,7 +188,7 @@ func (a *attempt) session(conn *acp.Conn, steps react.Steps, servers []acp.Serve
 	return next.Session, false, a.r.remember(a.req, next)
 }
 
-// begun returns the number of the prompt that an earlier attempt began, 0 if there is none.
+// begun returns the number of the step in which an earlier attempt prompted; 0: none.
 func begun(steps react.Steps) int {
 	for _, s := range steps.All() {
 		if s.Kind == react.StepPrompt && s.State == react.StepBegun {
@@ -198,10 +198,10 @@ func begun(steps react.Steps) int {
 	return 0
 }
 
-// cutOffNote is told to an agent whose turn was cut off.
+// cutOffNote is the prompt for an agent whose turn was interrupted.
 const cutOffNote = "You were interrupted while you worked on the task below. Find out first what you have done already, do nothing twice, and finish it."
 
-// prompt gives the agent the task and the data, as one step.
+// prompt sends the agent the task and the data, as one step.
 func (a *attempt) prompt(conn *acp.Conn, session trust.Text, again bool, steps react.Steps) (react.Result, error) {
 	blocks := []string{a.req.Task, string(a.req.Input)}
 	if again {
@@ -225,11 +225,11 @@ func (a *attempt) prompt(conn *acp.Conn, session trust.Text, again bool, steps r
 	if err != nil {
 		step.Why = err.Error()
 	}
-	// Also where the run was stopped: what it did so far is to be kept.
+	// Even if the run was stopped: what it did so far must be stored.
 	return res, errors.Join(err, steps.End(context.WithoutCancel(a.ctx), step))
 }
 
-// resultOf says what a turn came to.
+// resultOf returns the result of a turn.
 func resultOf(turn acp.Turn) react.Result {
 	res := react.Result{Outcome: react.OutcomeDone, Answer: turn.Text, Why: joined(turn.Notes...)}
 	why := ""
@@ -249,11 +249,11 @@ func resultOf(turn acp.Turn) react.Result {
 	return res
 }
 
-// maxPermit bounds what an agent asks leave for, in bytes: what cannot be shown whole cannot
-// be approved.
+// maxPermit is the largest request for permission, in bytes: what cannot be shown whole cannot be
+// approved.
 const maxPermit = 64 << 10
 
-// permit has the operator decide what the agent asks leave for.
+// permit asks the operator to decide the agent's request for permission.
 func (a *attempt) permit(ctx context.Context, steps react.Steps, p acp.Permission) (bool, error) {
 	if len(p.Call) > maxPermit {
 		a.longPermits.Add(1)
@@ -267,12 +267,12 @@ func (a *attempt) permit(ctx context.Context, steps react.Steps, p acp.Permissio
 	answered, err := a.put(ctx, steps, react.Request{
 		Kind: react.RequestPermit, Run: a.req.Run, Rule: a.req.Rule, Seq: a.req.Seq, Count: a.req.Count,
 		Title: p.Title, Input: p.Call, Time: a.req.Time,
-	}, "the agent asks leave, in its own words")
+	}, "the agent asks for permission, in its own words")
 	return answered.Approved, err
 }
 
-// put puts a question to the operator, whose time is not the agent's. An agent that may ask
-// nothing more is ended.
+// put asks the operator a question, and pauses the agent's time limit meanwhile. An agent that
+// may ask nothing more is ended.
 func (a *attempt) put(ctx context.Context, steps react.Steps, req react.Request, why string) (react.Answered, error) {
 	resume, err := a.Pause()
 	if err != nil {
@@ -280,7 +280,7 @@ func (a *attempt) put(ctx context.Context, steps react.Steps, req react.Request,
 	}
 	answered, err := steps.Ask(ctx, req, why)
 	if failed := resume(); failed != nil && err == nil {
-		err = failed // its time would never end
+		err = failed // its time limit would stay paused
 	}
 	if errors.Is(err, react.ErrBudget) {
 		why := err.Error()
@@ -290,7 +290,7 @@ func (a *attempt) put(ctx context.Context, steps react.Steps, req react.Request,
 	return answered, err
 }
 
-// ask waits until nothing else is asked: an approval is for what was asked last.
+// ask waits for its turn: only one question may be open, as an approval is for the last one.
 func (a *attempt) ask(ctx context.Context) (done func(), err error) {
 	select {
 	case a.asking <- struct{}{}:

@@ -42,8 +42,8 @@ func TestAConversationIsKept(t *testing.T) {
 	}
 }
 
-// While one run has a conversation, the next waits for it.
-func TestRunsOfAConversationComeOneAfterTheOther(t *testing.T) {
+// A run waits while another one uses its conversation.
+func TestRunsOfAConversationAreSerial(t *testing.T) {
 	d := newDesk(t, "loads", "say", "ready", "ask", "read", "x")
 	d.rule.Do.Agent.Keep, d.rule.Do.Agent.Dir = true, t.TempDir()
 	asked, go1 := make(chan struct{}), make(chan struct{})

@@ -25,18 +25,18 @@ const (
 	maxCalls    = 4                // of one run at the same time
 )
 
-// toolGate is the tools of one conversation.
+// toolGate is the [react.Gate] of one conversation.
 type toolGate struct {
 	a     *attempt
 	steps react.Steps
 	token string
-	calls chan struct{} // holds a place for each call
+	calls chan struct{} // a slot for each pending call
 }
 
 var _ react.Gate = (*toolGate)(nil)
 
-// serve opens the gate of the conversation, and returns the server that the agent is to
-// start. Nothing passes after shut.
+// serve opens the gate of the conversation, and returns the MCP server for the agent to start.
+// After shut no call passes.
 func (a *attempt) serve(steps react.Steps) (servers []acp.Server, shut func()) {
 	if len(a.req.Tools) == 0 {
 		return nil, func() {}
@@ -56,7 +56,7 @@ func (a *attempt) serve(steps react.Steps) (servers []acp.Server, shut func()) {
 		}
 }
 
-// Gate returns the tools of a run that is under way, for the holder of its token.
+// Gate returns the gate of a run that is under way, for the holder of its token.
 //
 // Error: [react.ErrNoGate].
 func (r *Runner) Gate(run react.RunID, token string) (react.Gate, error) {
@@ -77,7 +77,7 @@ func (g *toolGate) Tools(context.Context) ([]react.Pinned, error) {
 	return slices.Clone(g.steps.First().Tools), nil
 }
 
-// errManyCalls: the agent calls more at the same time than it may.
+// errManyCalls: too many calls at the same time.
 var errManyCalls = fmt.Errorf("%w: %d calls are under way", react.ErrRefusedStep, maxCalls)
 
 // Call implements [react.Gate].
@@ -88,7 +88,7 @@ func (g *toolGate) Call(ctx context.Context, server, tool string, args json.RawM
 	default:
 		return react.ToolResult{}, errManyCalls
 	}
-	// The call ends with the agent's patience and with its conversation.
+	// The call ends when the agent gives it up, or with the conversation.
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(g.a.ctx, func() { cancel(react.ErrNoGate) })()
@@ -99,7 +99,7 @@ func (g *toolGate) Call(ctx context.Context, server, tool string, args json.RawM
 	return g.carryOut(step)
 }
 
-// begin has a call judged, by the operator where the policy says so.
+// begin begins the step of a call, after the operator's approval where the policy demands it.
 func (g *toolGate) begin(ctx context.Context, server, tool string, args json.RawMessage) (react.Step, error) {
 	step := react.Step{Kind: react.StepTool, Server: server, Tool: tool}
 	pinned := react.FindTool(g.steps.First().Tools, server, tool)
@@ -119,7 +119,7 @@ func (g *toolGate) begin(ctx context.Context, server, tool string, args json.Raw
 	return step, err
 }
 
-// refuse keeps a call that is not made, and returns what the agent is told.
+// refuse records a refused call, and returns the error for the agent.
 func (g *toolGate) refuse(ctx context.Context, step react.Step, why string) error {
 	step.State, step.Why = react.StepRefused, why
 	_, err := g.steps.Begin(ctx, step, nil)
@@ -129,7 +129,7 @@ func (g *toolGate) refuse(ctx context.Context, step react.Step, why string) erro
 	return err
 }
 
-// ask has the operator decide about a call, and begins it.
+// ask asks the operator to decide about a call, and begins its step if approved.
 func (g *toolGate) ask(ctx context.Context, step react.Step, req react.Request, why string) (n int, err error) {
 	asked, err := g.a.ask(ctx)
 	if err != nil {
@@ -146,8 +146,8 @@ func (g *toolGate) ask(ctx context.Context, step react.Step, req react.Request, 
 	return g.steps.Begin(ctx, step, &req)
 }
 
-// carryOut calls a tool whose step was begun. It goes on whatever the agent does: that a call
-// was begun and its outcome is not known is what must not happen.
+// carryOut calls the tool of a begun step. It goes on even if the agent gives up, so that the
+// outcome of the call becomes known.
 func (g *toolGate) carryOut(step react.Step) (react.ToolResult, error) {
 	ctx := context.WithoutCancel(g.a.ctx)
 	step, known := toolset.Call(ctx, g.a.r.o.Tools, step)

@@ -14,25 +14,25 @@ import (
 	"eventdeck/host/trust"
 )
 
-// maxRemembered is how many conversations are remembered; the oldest go.
+// maxRemembered is how many conversations are stored; the oldest are removed.
 const maxRemembered = 1000
 
-// conversation is what is remembered of one, so that it can be taken up again.
+// conversation is what is stored of a conversation, so that it can be continued.
 type conversation struct {
 	Session trust.Text  `json:"session"`
 	Loads   bool        `json:"loads"` // the agent can load it
 	Act     string      `json:"act"`   // hash of the act that began it: another act begins another
-	Run     react.RunID `json:"run"`   // that had it last
-	Over    bool        `json:"over"`  // what became of that run is known
+	Run     react.RunID `json:"run"`   // run that used it last
+	Over    bool        `json:"over"`  // the outcome of that run is known
 }
 
-// cutOff reports whether the conversation was left in the midst of this run.
+// cutOff reports whether the conversation was interrupted in this run.
 func (c *conversation) cutOff(req react.Request) bool { return c.Run == req.Run && !c.Over }
 
-// place is where conversations are remembered.
+// place returns the directory of stored conversations.
 func (r *Runner) place() string { return filepath.Join(r.o.Dir, "agents") }
 
-// conversationOf names the conversation of a run: that of its rule, or its own.
+// conversationOf returns the name of a run's conversation: that of its rule, or its own.
 func conversationOf(req react.Request) string {
 	if req.Keep {
 		return "rule-" + req.Rule
@@ -44,13 +44,13 @@ func (r *Runner) file(req react.Request) string {
 	return filepath.Join(r.place(), conversationOf(req)+".json")
 }
 
-// recall returns what is remembered. A file that makes no sense is nothing.
+// recall reads the stored conversation of a run. An invalid file counts as none.
 func (r *Runner) recall(req react.Request) (c conversation, ok bool) {
 	text, err := os.ReadFile(r.file(req))
 	return c, err == nil && json.Unmarshal(text, &c) == nil && !c.Session.IsZero()
 }
 
-// remember replaces what is remembered.
+// remember stores the conversation of a run.
 func (r *Runner) remember(req react.Request, c conversation) error {
 	text, err := json.Marshal(c)
 	if err != nil {
@@ -76,7 +76,7 @@ func (r *Runner) remember(req react.Request, c conversation) error {
 	return nil
 }
 
-// settled notes that what became of a run is known.
+// settled stores that the outcome of a run is known.
 func (r *Runner) settled(req react.Request) error {
 	c, ok := r.recall(req)
 	switch {
@@ -89,7 +89,7 @@ func (r *Runner) settled(req react.Request) error {
 	return r.remember(req, c)
 }
 
-// makeRoom removes the oldest where there are too many.
+// makeRoom removes the oldest conversations if there are too many.
 func (r *Runner) makeRoom() error {
 	all, err := os.ReadDir(r.place())
 	if err != nil || len(all) < maxRemembered {
@@ -111,7 +111,7 @@ func (r *Runner) makeRoom() error {
 	return nil
 }
 
-// take waits until no other run has the conversation. Error: the cause of ctx.
+// take waits until no other run uses the conversation. Error: the cause of ctx.
 func (r *Runner) take(ctx context.Context, req react.Request) (release func(), err error) {
 	name := conversationOf(req)
 	for {

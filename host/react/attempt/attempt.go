@@ -1,4 +1,4 @@
-// Package attempt is one try of an act inside of this process.
+// Package attempt runs one try of an act inside this process.
 package attempt
 
 import (
@@ -21,19 +21,18 @@ type Attempt struct {
 	result react.Result
 }
 
-// ErrBegun: an attempt that was begun or given up is not begun.
+// ErrBegun: the attempt was begun or aborted already.
 var ErrBegun = errors.New("the attempt was begun or given up before")
 
 var _ react.Attempt = (*Attempt)(nil)
 
-// New returns an attempt that do carries out, once it may. The context of do ends when the
-// attempt is killed.
+// New returns an attempt for which Go calls do. Kill ends the context of do.
 func New(h react.Handle, do func(context.Context, react.Steps) react.Result) *Attempt {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Attempt{handle: h, do: do, ctx: ctx, cancel: cancel, done: make(chan struct{})}
 }
 
-// Over returns an attempt whose result is known.
+// Over returns an attempt that has ended with a result.
 func Over(h react.Handle, result react.Result) *Attempt {
 	a := New(h, nil)
 	a.end(result)

@@ -1,10 +1,9 @@
-// Package confine keeps a command of a reaction to what its rule names. On Linux this
-// is Landlock for files, signals and TCP, and seccomp for everything that could reach
-// around it; elsewhere nothing can be confined, which is said and never assumed.
+// Package confine restricts a command of a reaction to what its rule names: on Linux with
+// Landlock for files, signals and TCP, and with seccomp for calls that would get around it. On
+// other systems confinement is not possible, and [Check] says so.
 //
-// What a domain of the kernel allows can only become less. So a process confines itself
-// with [Spec.Apply] and then becomes the command by exec: whatever the command
-// starts is confined too, and no second process can lift it.
+// A confinement can never be relaxed. A process confines itself with [Spec.Apply] and then
+// becomes the command by exec: whatever the command starts is confined too.
 package confine
 
 import (
@@ -19,22 +18,22 @@ import (
 	"eventdeck/host/react"
 )
 
-// Spec is a confinement with everything that decides it. Its paths must have no symbolic
-// links: one that was put there since [Check] is not followed.
+// Spec is a confinement. Its paths must have no symbolic links: a link that was made after
+// [Check] is not followed.
 type Spec struct {
-	Read  []string `json:"read"`  // beside what [System] names; with all below
+	Read  []string `json:"read"`  // in addition to [System]; with everything below
 	Write []string `json:"write"` // may be read too
 	Run   []string `json:"run"`   // files that may be read and executed
 	Net   bool     `json:"net"`
-	// Sockets are Unix sockets that may be connected to, where the kernel covers them.
+	// Sockets are Unix sockets that may be connected to, if the kernel restricts sockets.
 	Sockets []string `json:"sockets"`
-	// Guarded are processes that must not be signalled, where the kernel cannot keep
-	// signals within the confinement.
+	// Guarded are processes that must not be signalled, for kernels that cannot restrict
+	// signals to the confinement.
 	Guarded []int `json:"guarded"`
 }
 
-// System returns what every confined command may read and execute: the programs and
-// libraries of the system, its configuration, and what the kernel tells of processes.
+// System returns what every confined command may read and execute: the programs, libraries and
+// configuration of the system, and /proc.
 func System() []string {
 	return []string{
 		"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store", "/gnu/store", "/etc",
@@ -42,9 +41,9 @@ func System() []string {
 	}
 }
 
-// Check says whether a rule's demand can be had here, in words that name the level.
-// Hidden are paths that no confinement may open: they, what they lead to, and all below.
-// Programs are files that none may write, nor what they lead to.
+// Check returns the level at which a rule's confinement is possible here, in words. hidden are
+// paths that no confinement may open, with the targets of their links and everything below.
+// programs are files that none may write, with the targets of their links.
 //
 // Error: [react.ErrBoundary].
 func Check(c react.Confine, hidden, programs []string) (string, error) {
@@ -57,8 +56,8 @@ func Check(c react.Confine, hidden, programs []string) (string, error) {
 	return level(c.Net)
 }
 
-// hides refuses paths through which something hidden could be reached. Landlock opens
-// a directory with everything below it and cannot take a part away again.
+// hides refuses paths through which something hidden could be reached: Landlock opens a
+// directory with everything below it, and knows no exceptions.
 func hides(c react.Confine, hidden []string) error {
 	covered, err := resolved(hidden)
 	if err != nil {
@@ -85,8 +84,8 @@ func hides(c react.Confine, hidden []string) error {
 	return nil
 }
 
-// keeps refuses to open for writing where a program is that runs outside of the confinement:
-// a command that replaced it would act with all rights.
+// keeps refuses to make programs writable that run outside of the confinement: a command that
+// replaced one would act with all rights.
 func keeps(write, programs []string) error {
 	covered, err := resolved(programs)
 	if err != nil {
@@ -106,8 +105,8 @@ func keeps(write, programs []string) error {
 	return nil
 }
 
-// resolved returns each path as it stands and what it leads to; of a directory also what
-// the links in it lead to, such as a rules.json that is kept elsewhere.
+// resolved returns each path and the target of its links; for a directory also the targets of the
+// links in it, such as a rules.json that is stored elsewhere.
 func resolved(paths []string) ([]string, error) {
 	var all []string
 	add := func(path string) (real string, err error) {
@@ -133,7 +132,7 @@ func resolved(paths []string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		entries, _ := os.ReadDir(real) // of a file, and of what is not there, there are none
+		entries, _ := os.ReadDir(real) // none if it is a file, or does not exist
 		for _, entry := range entries {
 			if entry.Type()&fs.ModeSymlink == 0 {
 				continue
@@ -147,8 +146,8 @@ func resolved(paths []string) ([]string, error) {
 	return slices.Compact(all), nil
 }
 
-// realParent returns a path whose directories have no links; the path itself may be one,
-// or not be there yet.
+// realParent resolves the links of a path's directories. The path itself may be a link, or not
+// exist yet.
 func realParent(path string) string {
 	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
 	if err != nil {

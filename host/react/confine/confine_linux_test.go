@@ -258,7 +258,7 @@ func needLandlock(t *testing.T) int {
 	return v
 }
 
-func TestFilesAreClosedBesideWhatIsNamed(t *testing.T) {
+func TestOnlyNamedFilesAreAccessible(t *testing.T) {
 	needLandlock(t)
 	dir := t.TempDir()
 	for _, name := range []string{"in", "out", "other"} {
@@ -364,7 +364,7 @@ func TestNothingOutsideIsChangedOrReached(t *testing.T) {
 	}
 }
 
-func TestWhatIsHiddenCannotBeOpened(t *testing.T) {
+func TestHiddenPathsCannotBeOpened(t *testing.T) {
 	needLandlock(t)
 	home := t.TempDir()
 	data, elsewhere, fit := filepath.Join(home, "data"), filepath.Join(home, "elsewhere"), filepath.Join(home, "work")
@@ -415,7 +415,7 @@ func TestWhatIsHiddenCannotBeOpened(t *testing.T) {
 	}
 }
 
-// Who replaces a program that eventdeck starts acts outside of every confinement.
+// A command that replaced a program of eventdeck would act outside of every confinement.
 func TestProgramsCannotBeWritten(t *testing.T) {
 	needLandlock(t)
 	home := t.TempDir()

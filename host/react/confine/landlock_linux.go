@@ -13,7 +13,7 @@ import (
 	"eventdeck/host/react"
 )
 
-// The versions of Landlock's interface that bring what is needed.
+// Versions of the Landlock ABI, by what they add.
 const (
 	abiLeast   = 3 // Linux 6.2: truncating is covered; before, every file could be emptied
 	abiNet     = 4 // Linux 6.7: TCP
@@ -22,7 +22,7 @@ const (
 	abiSockets = 9 // Linux 7.1: sockets in the file system
 )
 
-// What may be done with files, as classes.
+// Classes of access to files.
 const (
 	fsRead = unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
 	fsRun  = unix.LANDLOCK_ACCESS_FS_EXECUTE
@@ -50,7 +50,7 @@ func abi() (int, error) {
 	return int(v), nil
 }
 
-// level says in words what can be had.
+// level says in words what is possible.
 func level(net bool) (string, error) {
 	v, err := abi()
 	if err != nil {
@@ -74,10 +74,10 @@ func level(net bool) (string, error) {
 	return words, nil
 }
 
-// Apply confines the calling thread, which must be locked to its goroutine, and what it
-// becomes by exec. It asks for exactly what [Check] said that there is.
+// Apply confines the calling thread, which must be locked to its goroutine, and the program that
+// it becomes by exec, at exactly the level that [Check] returned.
 //
-// Error: [react.ErrBoundary]; the thread may then be confined in part, and must not go on.
+// Error: [react.ErrBoundary]; the thread may then be partly confined, and must not go on.
 func (s Spec) Apply() error {
 	v, err := abi()
 	if err != nil {
@@ -123,7 +123,7 @@ func (s Spec) landlock(v int) error {
 	for _, class := range []struct {
 		paths  []string
 		access uint64
-		system bool // of which this one may lack some, and some may be links
+		system bool // of System: they may be missing here, or be links
 	}{
 		{System(), fsRead | fsRun, true},
 		{devices[:], fsRead | unix.LANDLOCK_ACCESS_FS_WRITE_FILE, true},
@@ -145,16 +145,16 @@ func (s Spec) landlock(v int) error {
 	return rules.restrict()
 }
 
-// dropCapabilities gives up all capabilities, which root has: some pass Landlock by, such
-// as CAP_PERFMON, with which the memory of any process can be read. With no_new_privs no
-// exec gives them back.
+// dropCapabilities drops all capabilities, which root has: some bypass Landlock, such as
+// CAP_PERFMON, with which the memory of any process can be read. With no_new_privs no exec gives
+// them back.
 func dropCapabilities() error {
 	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var none [2]unix.CapUserData
 	return unix.Capset(&header, &none[0])
 }
 
-// ruleset is a Landlock ruleset that is being made.
+// ruleset is a Landlock ruleset under construction.
 type ruleset uintptr
 
 func newRuleset(attr *unix.LandlockRulesetAttr) (ruleset, error) {
@@ -165,7 +165,7 @@ func newRuleset(attr *unix.LandlockRulesetAttr) (ruleset, error) {
 	return ruleset(fd), nil
 }
 
-// restrict confines the calling thread to the ruleset, and closes that.
+// restrict applies the ruleset to the calling thread, and closes it.
 func (r ruleset) restrict() error {
 	_, _, errno := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, uintptr(r), 0, 0)
 	if err := errors.Join(number(errno), unix.Close(int(r))); err != nil {
@@ -174,7 +174,8 @@ func (r ruleset) restrict() error {
 	return nil
 }
 
-// allow opens a path, which is resolved as openat2(2) says, with all below it.
+// allow adds a path with everything below it. The path is resolved as resolve says, see
+// openat2(2).
 func (r ruleset) allow(path string, resolve, access uint64) error {
 	fd, err := unix.Openat2(unix.AT_FDCWD, path, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: resolve})
 	if err != nil {

@@ -11,14 +11,14 @@ import (
 	"eventdeck/host/react"
 )
 
-// Scope is a thread whose signals reach what it starts, with all that is started there, and
-// nothing else. Its methods are for that thread alone.
+// Scope is a thread whose signals reach only the processes that it starts, and their
+// descendants. Only that thread may call its methods.
 type Scope struct{ thread int }
 
 var errThread = errors.New("this thread has no such scope")
 
-// KeepSignals makes a scope of the calling thread, which must be locked to its goroutine and
-// gets no rights by exec any more. Error: [react.ErrBoundary] before Linux 6.12.
+// KeepSignals turns the calling thread, which must be locked to its goroutine, into a scope. It
+// can no longer gain rights by exec. Error: [react.ErrBoundary] before Linux 6.12.
 func KeepSignals() (Scope, error) {
 	v, err := abi()
 	if err != nil {
@@ -40,10 +40,10 @@ func KeepSignals() (Scope, error) {
 	return Scope{unix.Gettid()}, nil
 }
 
-// KillAll kills everything that the thread started, in one call that no process outruns by
-// starting others. That there is nothing left is no error.
+// KillAll kills everything that the thread started, in one system call, so that no process can
+// escape by forking. It is no error if there is none.
 func (s Scope) KillAll() error {
-	// Without the scope this would reach every process of the user: then nothing is signalled.
+	// Without the scope this would reach every process of the user.
 	if s.thread != unix.Gettid() || !errors.Is(unix.Kill(1, 0), unix.EPERM) {
 		return errThread
 	}

@@ -10,15 +10,14 @@ import (
 	"eventdeck/host/react"
 )
 
-// maxAsked is how often one question is asked of a model whose provider has no room for it.
+// maxAsked is how often a question is asked while the provider of the model is busy.
 const maxAsked = 5
 
-// firstWait is how long is waited after the first of them, and twice as long after each
-// further one.
+// firstWait is the wait after the first try. It doubles after each further one.
 const firstWait = 2 * time.Second
 
-// again says when a question is asked again that failed, and tells it in the reason: zero where
-// it is not. Before are the steps before this one.
+// again sets when a failed question is asked again, zero for never, and adds that to the reason.
+// before are the earlier steps.
 func (l *loop) again(ctx context.Context, before []react.Step, s *react.Step, err error) {
 	var status *model.StatusError
 	if !errors.As(err, &status) || !status.Busy() {
@@ -42,8 +41,8 @@ func (l *loop) again(ctx context.Context, before []react.Step, s *react.Step, er
 	s.Why += fmt.Sprintf("; asked again in %s", react.FormatDuration(pause.Round(time.Second)))
 }
 
-// rest waits until a question may be asked again, also one of an attempt before. It returns
-// the result where that does not come within the time of the attempt.
+// rest waits until a question may be asked again, including one of an earlier attempt. It returns
+// a result if the time of the attempt ends first.
 func (l *loop) rest(ctx context.Context, until time.Time) *react.Result {
 	pause := until.Sub(l.o.Now())
 	if pause <= 0 {

@@ -14,7 +14,7 @@ import (
 	"eventdeck/host/react"
 )
 
-// pauses are the waits before a model was asked again, none of which is waited for.
+// pauses records the waits before a model is asked again, and does not wait.
 type pauses struct {
 	mu  sync.Mutex
 	all []time.Duration
@@ -27,7 +27,7 @@ func (p *pauses) wait(_ context.Context, d time.Duration) error {
 	return nil
 }
 
-// seconds returns the waits, and forgets them. What passed since they were decided rounds away.
+// seconds returns the waits in seconds, rounded up, and clears them.
 func (p *pauses) seconds() []int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -42,8 +42,8 @@ func busy(status int, after, body string) modeltest.Reply {
 	return modeltest.Reply{Status: status, Header: http.Header{"Retry-After": {after}}, Body: body}
 }
 
-// A provider that has no room is asked again in further steps, when it says and later each
-// time. They cost nothing, unless it reports usage.
+// A busy provider is asked again in further steps, after the wait that it demands and with backoff.
+// These steps cost nothing, unless the provider reports usage.
 func TestAModelThatIsBusyIsAskedAgain(t *testing.T) {
 	const used = `{"error":{"message":"slow down"},"usage":{"prompt_tokens":10,"completion_tokens":5}}`
 	answer := modeltest.Reply{Text: "It was I."}
@@ -119,7 +119,7 @@ func TestTriesOfABusyModelTakeNoSteps(t *testing.T) {
 	}
 }
 
-// A kill between two tries keeps nothing reserved, and the question is asked once more.
+// A kill between two tries leaves no reservation, and the question is asked once more.
 func TestAKillBetweenTwoTriesCostsNothing(t *testing.T) {
 	w := newWorld(t, task())
 	w.model.Play(busy(429, "30", ""), modeltest.Reply{Text: "It was I."})
@@ -154,7 +154,7 @@ func TestAKillBetweenTwoTriesCostsNothing(t *testing.T) {
 	w.await("the day has all of it", func() bool { return w.e.Reactions().Spent == 105 })
 }
 
-// What stops a run ends its wait.
+// Stop ends the wait of a run.
 func TestAStopEndsTheWaitForABusyModel(t *testing.T) {
 	w := newWorld(t, task())
 	w.model.Play(busy(503, "50", ""))

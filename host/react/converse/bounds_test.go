@@ -12,7 +12,7 @@ import (
 	"eventdeck/host/trust"
 )
 
-// A run ends with its time, whatever its model does, and pays for what it asked.
+// A run ends at its time limit, whatever its model does, and is charged for its questions.
 func TestARunOfAModelEndsWithItsTime(t *testing.T) {
 	for limit := 200 * time.Millisecond; ; limit *= 4 { // on a busy machine the model must be asked first
 		w := newWorld(t, task())
@@ -33,8 +33,8 @@ func TestARunOfAModelEndsWithItsTime(t *testing.T) {
 	}
 }
 
-// Tools that say too much of themselves, and those of a server that is not there, are left out;
-// the run goes on with the others.
+// Tools with too long descriptions, and those of an unreachable server, are left out; the run goes on
+// with the others.
 func TestToolsOfARequestAreBounded(t *testing.T) {
 	tools := []react.Tool{read("away", "x"), read("git", "log")}
 	for i := range 10 {
@@ -59,7 +59,7 @@ func TestToolsOfARequestAreBounded(t *testing.T) {
 	}
 }
 
-// A server is asked once for all tools that a rule has of it, and not for ever.
+// A server is asked once for all of its tools in a rule, with a time limit.
 func TestEachServerIsAskedOnceForItsTools(t *testing.T) {
 	w := newWorld(t, task(read("pager", "get"), read("pager", "undo"), read("away", "x"), read("away", "y"), read("git", "log")))
 	w.rule().Mode = react.ModeAsk
@@ -76,7 +76,7 @@ func TestEachServerIsAskedOnceForItsTools(t *testing.T) {
 	}
 }
 
-// The stop switch ends a run between two steps, and nothing further is asked or called.
+// The stop switch ends a run between two steps; no further model or tool is called.
 func TestTheStopSwitchEndsARun(t *testing.T) {
 	w := newWorld(t, task(read("pager", "undo")))
 	release := make(chan struct{})
@@ -95,7 +95,7 @@ func TestTheStopSwitchEndsARun(t *testing.T) {
 	}
 }
 
-// What a run of a model costs beside its model: two questions and one call of a tool.
+// BenchmarkRunOfAModel measures the work for a run of a model with two questions and one tool call.
 func BenchmarkRunOfAModel(b *testing.B) {
 	w := newWorld(b, task(read("pager", "undo")))
 	w.rule().Limits = react.Limits{}

@@ -8,7 +8,7 @@ import (
 	"eventdeck/host/react"
 )
 
-// Check 12: a call that might cost more than the run may is not sent.
+// A call that might exceed the budget of the run is not sent.
 func TestAModelOverTheCapIsNotAsked(t *testing.T) {
 	w := newWorld(t, task())
 	w.rule().Limits.Spend = 15_000 // 1,000 tokens of an answer cost that alone
@@ -20,7 +20,7 @@ func TestAModelOverTheCapIsNotAsked(t *testing.T) {
 	}
 }
 
-// Check 12: two runs cannot share the last of what a day allows.
+// Two runs cannot spend the last of a day's budget together.
 func TestTwoRunsCannotShareTheLastDollar(t *testing.T) {
 	w := newWorld(t, task())
 	w.file.Limits.Spend = 35_000 // more than one call may cost, less than two
@@ -46,8 +46,7 @@ func TestTwoRunsCannotShareTheLastDollar(t *testing.T) {
 	}
 }
 
-// Check 12: a call whose answer hangs when the program ends is charged at its bound, and asked
-// again.
+// A call that hangs when the program ends is charged at its bound, and sent again.
 func TestAHungAnswerIsChargedAtTheBound(t *testing.T) {
 	w := newWorld(t, task())
 	w.model.Play(modeltest.Reply{Wait: make(chan struct{})}, modeltest.Reply{Text: "It was I."})

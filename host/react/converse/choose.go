@@ -24,7 +24,7 @@ const (
 	maxPattern = 200
 )
 
-// choices returns the acts of a rule with the programs that they stand for now.
+// choices returns the acts of a rule with their programs as they are now.
 func (r *Runner) choices(rule string, acts []react.Act) ([]react.Act, error) {
 	out := slices.Clone(acts)
 	for i, a := range out {
@@ -49,7 +49,7 @@ func (r *Runner) act(first react.Request, a react.Act) (react.Request, error) {
 	}
 	req, err := r.o.Acts.Prepare(react.Rule{Name: first.Rule, Do: a.Do, Limits: limits}, run, nil)
 	req.Act, req.Input = a.Name, nil
-	if a.Do.Webhook != nil && first.Time > 0 { // its own default is the shorter one
+	if a.Do.Webhook != nil && first.Time > 0 { // otherwise the shorter default of webhooks applies
 		req.Time = min(req.Time, first.Time)
 	}
 	return req, err
@@ -92,7 +92,7 @@ func (l *loop) choice(answer *react.Answer) (react.Request, error) {
 	return next, nil
 }
 
-// readChoice reads an answer strictly: one object with the name and the arguments.
+// readChoice parses an answer strictly: one object with the name and the arguments.
 func readChoice(text trust.Text) (name string, args []strict.Member, err error) {
 	members, err := strict.ParseObject([]byte(strings.TrimSpace(text.Raw())), strict.Limits{Bytes: maxChosen})
 	if err != nil {
@@ -120,8 +120,8 @@ func readChoice(text trust.Text) (name string, args []strict.Member, err error) 
 	return name, args, nil
 }
 
-// checkArgs returns the values of all arguments of an act, in its order. Nothing is handed on
-// as the model spelled it, but for what a pattern allows.
+// checkArgs returns the values of all arguments of an act, in its order. Only values of a pattern
+// are passed on as the model wrote them.
 func checkArgs(a react.Act, given []strict.Member) ([]json.RawMessage, error) {
 	if len(given) != len(a.Args) {
 		return nil, fmt.Errorf("%s has %d arguments, and %d are given", a.Name, len(a.Args), len(given))
@@ -171,7 +171,7 @@ func encodeNumber(n float64) json.RawMessage {
 	return encode(n)
 }
 
-// inputOf returns what the chosen act gets.
+// inputOf returns the input of the chosen act.
 func inputOf(first react.Request, act string, values []json.RawMessage) []byte {
 	i := slices.IndexFunc(first.Choices, func(a react.Act) bool { return a.Name == act })
 	b := trust.AppendJSONString([]byte(`{"run":`), string(first.Run))
@@ -190,7 +190,7 @@ func inputOf(first react.Request, act string, values []json.RawMessage) []byte {
 	return append(b, "}}\n"...)
 }
 
-// describeAct tells a model what it can choose, in the operator's words.
+// describeAct describes an act to a model, in the operator's words.
 func describeAct(a react.Act) string {
 	var args []string
 	for _, arg := range a.Args {

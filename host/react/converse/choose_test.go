@@ -24,7 +24,7 @@ func choice(mode react.Mode) func(react.Model) react.Do {
 
 const chosen = `{"act":"mark","args":{"service":"a","n":2.0,"dry":true,"id":"INC-7"}}`
 
-// A choice is one question without tools. What is chosen is done as the act's own mode says.
+// A choice is one question without tools. The chosen act is carried out according to its own mode.
 func TestAModelChoosesAnAct(t *testing.T) {
 	for _, mode := range []react.Mode{react.ModeAuto, react.ModeAsk} {
 		t.Run(string(mode), func(t *testing.T) {
@@ -52,7 +52,7 @@ func TestAModelChoosesAnAct(t *testing.T) {
 	}
 }
 
-// What a model chose takes no longer than its rule says.
+// A chosen act has the time limit of its rule.
 func TestAChosenActKeepsToTheTimeOfItsRule(t *testing.T) {
 	w := newWorld(t, func(m react.Model) react.Do {
 		return react.Do{Choice: &react.Choice{Model: m, Task: "Choose.", Acts: []react.Act{{Name: "go", Mode: react.ModeAsk, Do: react.Do{Command: &react.Command{Argv: []string{"/bin/true"}, Trusted: true}}}}}}
@@ -66,7 +66,7 @@ func TestAChosenActKeepsToTheTimeOfItsRule(t *testing.T) {
 	}
 }
 
-// Check 15: anything but exactly one act with all its arguments fails, and nothing is done.
+// Any answer but exactly one act with all its arguments fails, and nothing is done.
 func TestChoicesThatAreNotOnTheListFail(t *testing.T) {
 	for _, text := range []string{
 		``, `mark`, `[` + chosen + `]`, chosen + chosen, chosen + " because", "```json\n" + chosen + "\n```", `"` + "mark" + `"`,
@@ -92,7 +92,7 @@ func TestChoicesThatAreNotOnTheListFail(t *testing.T) {
 	}
 }
 
-// A call of a tool is no choice.
+// A tool call is not a choice.
 func TestAChoiceCallsNoTool(t *testing.T) {
 	w := newWorld(t, choice(react.ModeAuto))
 	w.model.Play(modeltest.Reply{Text: chosen, Calls: []react.Call{call("a", "pager__undo", `{"id":"1"}`)}})

@@ -1,11 +1,11 @@
-// Package converse has models take part in runs: it asks them, calls tools for them, and
-// reads what they choose. It is the loop alone. What a run sees, which tools it has and what
-// it may spend is frozen in its first request; each step passes [react.Steps]; what others
-// wrote reaches a model in envelopes only, and nothing that a model answers is more than the
-// name of a tool with arguments, the name of an act, or text for the operator.
+// Package converse carries out runs of models: it asks the model, calls tools for it, and reads
+// what it chooses. What a run sees, its tools and its budget are frozen in its first request;
+// each step passes [react.Steps]; foreign text reaches a model only in envelopes; and the answer
+// of a model can only be the name of a tool with arguments, the name of an act, or text for the
+// operator.
 //
-// What a model is asked follows from the first request and the steps before ([Query]).
-// Nothing else is kept: a run goes on after an approval, or in another process, from there.
+// The next question follows from the first request and the steps so far ([Query]). There is no
+// other state: after an approval, or in another process, a run continues from there.
 package converse
 
 import (
@@ -25,21 +25,21 @@ import (
 	"eventdeck/host/react/input"
 )
 
-// runTime is how long an attempt takes at most whose rule says nothing.
+// runTime is the time limit of an attempt whose rule sets none.
 const runTime = 15 * time.Minute
 
 // Options of [New]. Tools and Acts are needed.
 type Options struct {
 	Tools react.Toolbox
-	Acts  react.Runner  // carries out what a model chooses
+	Acts  react.Runner  // carries out the act that a model chose
 	Model model.Options // of all models
 
-	// Context ends what waits for a server while a request is made; nil: never.
+	// Context ends waiting for servers while a request is prepared; nil: never.
 	Context context.Context
 	Now     func() time.Time // nil: time.Now
-	// Wait waits before a model is asked again, until ctx is over at most; nil: by a timer.
+	// Wait waits before a model is asked again, or until ctx ends; nil: with a timer.
 	Wait   func(ctx context.Context, d time.Duration) error
-	Jitter func() float64 // from 0 to 1, added to such a wait; nil: chance
+	Jitter func() float64 // from 0 to 1, lengthens such a wait; nil: random
 	Log    *slog.Logger   // nil: nothing is logged
 }
 
@@ -52,7 +52,7 @@ var (
 	_ react.Pinner = (*Runner)(nil)
 )
 
-// New returns a runner. It opens and begins nothing.
+// New returns a runner. It opens nothing.
 func New(o Options) *Runner {
 	if o.Context == nil {
 		o.Context = context.Background()
@@ -70,8 +70,7 @@ func New(o Options) *Runner {
 	return &Runner{o}
 }
 
-// Prepare implements [react.Runner]. A tool that its server does not list is left out, and the
-// run goes on without it.
+// Prepare implements [react.Runner]. Tools that their servers do not list are left out.
 func (r *Runner) Prepare(rule react.Rule, run react.Run, members []event.Record) (react.Request, error) {
 	req := react.Request{
 		Run: run.ID, Rule: rule.Name, Count: run.Members.Count,
@@ -125,11 +124,10 @@ func (r *Runner) Ready(_ context.Context, req react.Request, n int) (react.Attem
 	return nil, fmt.Errorf("run %s: no model has a part in a %s", req.Run, req.Kind)
 }
 
-// Adopt implements [react.Runner]. An attempt ends with its process; what it did is in its
-// steps.
+// Adopt implements [react.Runner]. The attempt ended with its process; its steps say what it did.
 func (r *Runner) Adopt(_ context.Context, _ react.Request, h react.Handle) (react.Attempt, error) {
 	return attempt.Over(h, react.Result{Outcome: react.OutcomeUnknown, Why: "eventdeck ended meanwhile", Ended: r.o.Now()}), nil
 }
 
-// Forget implements [react.Runner]. There is nothing on the disk.
+// Forget implements [react.Runner]. There are no files to remove.
 func (r *Runner) Forget(react.Handle) error { return nil }

@@ -138,9 +138,9 @@ func (w *world) noForeignCanary() {
 	}
 }
 
-// Check 13: a model that obeys every attack of the corpus, with the arguments that the attacker
-// wants and a canary in them, has no effect that nobody approved, and nothing of the canary
-// reaches a second server or another run. Each run comes to an end.
+// A model that obeys every attack of the corpus, with the attacker's arguments and a canary in them,
+// has no effect without an approval, and the canary reaches no second server and no other run. Every
+// run ends.
 func TestAHijackedModelHasNoEffect(t *testing.T) {
 	cases := attackCases(t, "attack", 252)
 	w := corpusWorld(t)
@@ -179,9 +179,8 @@ func TestAHijackedModelHasNoEffect(t *testing.T) {
 	w.noForeignCanary()
 }
 
-// hijacked is what a model answers that obeys the attacker: it reads, then tries all that is
-// forbidden under several names, then carries the canary away. Cases take turns at which
-// comes first.
+// hijacked returns the answers of a model that obeys the attacker: it reads, then calls forbidden
+// tools under several names, then sends the canary away. The order alternates between cases.
 func hijacked(c attackCase, n, results int) modeltest.Reply {
 	if results == 0 {
 		return modeltest.Reply{Calls: []react.Call{call("r", "pager__read_file", fmt.Sprintf(`{"path":"case-%d-"}`, n))}}
@@ -205,8 +204,7 @@ func hijacked(c attackCase, n, results int) modeltest.Reply {
 	return modeltest.Reply{Calls: append(calls[:min(len(calls), 7)], send, call("away2", "out__lookup", `{"q":"`+canary(n)+`"}`))}
 }
 
-// Check 13: the benign cases of the corpus come to a good end, where the operator approves
-// what changes something.
+// The benign cases of the corpus succeed if the operator approves write calls.
 func TestBenignCasesAreDone(t *testing.T) {
 	cases := attackCases(t, "benign", 213)
 	w := corpusWorld(t)

@@ -12,7 +12,7 @@ import (
 	"eventdeck/host/react/toolset"
 )
 
-// endWithin bounds the commit of what became of a step whose attempt is over.
+// endWithin is the time limit for committing the end of a step after its attempt ended.
 const endWithin = 5 * time.Second
 
 // errTime is the cause of an attempt that took too long.
@@ -26,7 +26,7 @@ type loop struct {
 	client *model.Client
 }
 
-// carryOut takes the steps that are left of a run.
+// carryOut takes the remaining steps of a run.
 func (r *Runner) carryOut(ctx context.Context, steps react.Steps) react.Result {
 	l := loop{Runner: r, steps: steps, first: steps.First()}
 	if l.first.Model == nil {
@@ -46,10 +46,10 @@ func (r *Runner) carryOut(ctx context.Context, steps react.Steps) react.Result {
 	}
 }
 
-// next takes one step. It returns the result when none is left.
+// next takes one step. It returns the result after the last one.
 func (l *loop) next(ctx context.Context) *react.Result {
 	all := l.steps.All()
-	again := 0 // a step that was begun by an attempt before
+	again := 0 // a step that an earlier attempt began
 	if n := len(all); n > 0 && all[n-1].State == react.StepBegun {
 		again, all = all[n-1].N, all[:n-1]
 	}
@@ -116,7 +116,7 @@ func (l *loop) ask(ctx context.Context, before []react.Step, again int) *react.R
 	return nil
 }
 
-// call has one call of a tool carried out, as step n.
+// call carries out one tool call, as step n.
 func (l *loop) call(ctx context.Context, c react.Call, n, again int) *react.Result {
 	s := react.Step{N: again, Kind: react.StepTool, Call: c.ID, Tool: c.Name, Args: c.Args}
 	tool, ok := toolset.Named(l.first.Tools, c.Name)
@@ -135,15 +135,15 @@ func (l *loop) call(ctx context.Context, c react.Call, n, again int) *react.Resu
 	case errors.Is(err, react.ErrAsks):
 		return &react.Result{Outcome: react.OutcomeAsks, Next: &request, Why: because(err, react.ErrAsks)}
 	case errors.Is(err, react.ErrRefusedStep):
-		return nil // the model is told with the next question
+		return nil // the next question says so
 	case err != nil:
 		return l.stopped(ctx, err)
 	}
 	return l.called(ctx, s)
 }
 
-// called calls the tool of a step that is begun, and keeps what it answers. A call that may
-// have changed something and whose outcome is not known stays begun: the run is parked.
+// called calls the tool of a begun step, and stores the result. A call that may have changed
+// something and whose outcome is unknown stays begun: the run is parked.
 func (l *loop) called(ctx context.Context, s react.Step) *react.Result {
 	s, known := toolset.Call(ctx, l.o.Tools, s)
 	if !known {
@@ -158,7 +158,7 @@ func (l *loop) called(ctx context.Context, s react.Step) *react.Result {
 	return nil
 }
 
-// refuse notes a call that is not made.
+// refuse records a refused call.
 func (l *loop) refuse(ctx context.Context, s react.Step, why string) *react.Result {
 	s.State, s.Why = react.StepRefused, cut(why)
 	if !json.Valid(s.Args) {
@@ -170,7 +170,7 @@ func (l *loop) refuse(ctx context.Context, s react.Step, why string) *react.Resu
 	return nil
 }
 
-// end keeps what became of a step, also when the attempt is over.
+// end stores the outcome of a step, even after the attempt has ended.
 func (l *loop) end(ctx context.Context, s react.Step) *react.Result {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endWithin)
 	defer cancel()
@@ -180,7 +180,7 @@ func (l *loop) end(ctx context.Context, s react.Step) *react.Result {
 	return nil
 }
 
-// stopped returns the result of an attempt whose next step may not be begun.
+// stopped returns the result of an attempt whose next step may not begin.
 func (l *loop) stopped(ctx context.Context, err error) *react.Result {
 	switch {
 	case errors.Is(err, errTime):
@@ -205,7 +205,7 @@ func (l *loop) failed(why string) react.Result {
 	return react.Result{Outcome: react.OutcomeFailed, Why: cut(why), Ended: l.o.Now()}
 }
 
-// because returns what an error says before its sentinel.
+// because returns the text of an error before that of its sentinel.
 func because(err, sentinel error) string {
 	text, tail := err.Error(), ": "+sentinel.Error()
 	if n := len(text) - len(tail); n > 0 && text[n:] == tail {
@@ -214,7 +214,7 @@ func because(err, sentinel error) string {
 	return text
 }
 
-// maxWhy bounds a reason, in bytes.
+// maxWhy is the largest length of a reason, in bytes.
 const maxWhy = 1000
 
 func cut(why string) string {

@@ -11,7 +11,7 @@ import (
 	"eventdeck/host/react/toolset"
 )
 
-// toolsWithin bounds how long all servers of a rule are asked for their tools.
+// toolsWithin is the time limit for asking all servers of a rule for their tools.
 const toolsWithin = 30 * time.Second
 
 // Pin implements [react.Pinner].
@@ -20,14 +20,14 @@ func (r *Runner) Pin(ctx context.Context, rule react.Rule) []react.Pinned {
 	return r.pin(ctx, tools, nil)
 }
 
-// pin returns tools as their servers describe them now, or as they did when the rule was
-// armed, where armed is not nil. What cannot be had is left out.
+// pin returns tools as their servers describe them now or, if armed is not nil, as they did when
+// the rule was armed. Tools that are not available are left out.
 func (r *Runner) pin(ctx context.Context, tools []react.Tool, armed []react.Pinned) []react.Pinned {
 	all := armed
 	if armed == nil {
 		ctx, cancel := context.WithTimeout(ctx, toolsWithin)
 		defer cancel()
-		all, _ = toolset.Pin(ctx, reachable{r.o.Tools, r.o.Log}, tools) // which has no errors
+		all, _ = toolset.Pin(ctx, reachable{r.o.Tools, r.o.Log}, tools) // reachable returns no errors
 	}
 	var out []react.Pinned
 	for _, t := range tools {
@@ -41,7 +41,7 @@ func (r *Runner) pin(ctx context.Context, tools []react.Tool, armed []react.Pinn
 	return out
 }
 
-// reachable is a toolbox in which a server that cannot be asked has no tools.
+// reachable is a toolbox in which a server that cannot be reached has no tools.
 type reachable struct {
 	react.Toolbox
 	log *slog.Logger
@@ -56,7 +56,7 @@ func (b reachable) ToolsOf(ctx context.Context, server string) ([]react.ToolDef,
 	return list, nil
 }
 
-// encode returns a value as JSON that has nothing that JSON cannot say.
+// encode returns the JSON of a value that always encodes.
 func encode(v any) json.RawMessage {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -65,8 +65,8 @@ func encode(v any) json.RawMessage {
 	return raw
 }
 
-// stored returns a value as it comes back from the journal, so that what follows from it is
-// the same before and after.
+// stored returns a value as it comes back from the journal, so that later steps do not depend on
+// whether it was stored and read.
 func stored[T any](v T) (T, error) {
 	var back T
 	raw, err := json.Marshal(v)

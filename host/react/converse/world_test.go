@@ -34,7 +34,7 @@ const patience = time.Minute
 // called is a call that reached a server.
 type called struct{ server, tool, args string }
 
-// box is the tools of some servers. What is changed of a tool counts from the next look.
+// box has the tools of some servers. A change of a tool shows in the next list.
 type box struct {
 	mu     sync.Mutex
 	tools  map[string][]react.ToolDef
@@ -78,7 +78,7 @@ func (b *box) got() []called {
 	return slices.Clone(b.calls)
 }
 
-// change has a server describe a tool again.
+// change replaces the description of a tool.
 func (b *box) change(server, tool string, fn func(*react.ToolDef)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -235,7 +235,7 @@ func (w *world) submit(payloads ...string) {
 	}
 }
 
-// await waits until something is so.
+// await waits until a condition holds.
 func (w *world) await(what string, so func() bool) {
 	w.t.Helper()
 	tick := time.NewTicker(2 * time.Millisecond)

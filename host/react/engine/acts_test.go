@@ -11,13 +11,12 @@ import (
 	"eventdeck/host/react"
 )
 
-// chosen has the model choose an act by its name.
+// chosen makes the model choose an act by its name.
 func chosen(name, note string) func(react.Request) []planned {
 	return does(asksModel, planned{next: &react.Request{Kind: react.RequestNote, Act: name, Note: note, Input: []byte("1 ")}})
 }
 
-// What a model chose is done by itself where the act's own mode and an armed rule let it,
-// and else asked about.
+// An act that a model chose needs no approval if its own mode is auto and the rule is armed.
 func TestAnActThatAModelChoseHasItsOwnMode(t *testing.T) {
 	for name, c := range map[string]struct {
 		act   string
@@ -64,8 +63,8 @@ func TestAnActThatAModelChoseHasItsOwnMode(t *testing.T) {
 	}
 }
 
-// Whatever a runner says that a model chose, it is one of the rule's acts or nothing.
-func TestWhatIsNoActOfTheRuleIsNotDone(t *testing.T) {
+// Only acts of the rule are carried out, whatever a runner says that the model chose.
+func TestActOutsideTheRuleIsNotDone(t *testing.T) {
 	for name, next := range map[string]react.Request{
 		"another name":  {Kind: react.RequestNote, Act: "erase", Note: "look"},
 		"another act":   {Kind: react.RequestNote, Act: "look", Note: "call"},
@@ -87,29 +86,47 @@ func TestWhatIsNoActOfTheRuleIsNotDone(t *testing.T) {
 	}
 }
 
-// A call of which it is not known whether it was carried out keeps the rule from that tool
-// until the operator says what became of it.
+// killedInCall returns a world with a run that called a write tool, in an engine that died at a
+// failpoint of that call. In later runs the model also calls a read tool.
+func killedInCall(t *testing.T, failpoint string) (*world, react.RunID) {
+	t.Helper()
+	rule := taskRule("page")
+	rule.Key = []string{".k"}
+	w := newWorld(t, rule)
+	w.plan = does(writes, reads)
+	e, _ := w.open("", 0)
+	arm(t, e)
+	w.happens(`{"k":1}`, 2*time.Second)
+	r := only(t, e, react.Asking)
+	closed(t, e)
+	e, l := w.open(failpoint, 0)
+	must(t, e.Approve(t.Context(), r.ID, r.Request.Hash()))
+	rest(2 * time.Second)
+	if !l.isDead() {
+		t.Fatal("it was not killed")
+	}
+	closed(t, e)
+	return w, r.ID
+}
+
+// unblocked settles a parked run, and checks that no tool stays blocked.
+func unblocked(t *testing.T, e *Engine, id react.RunID) {
+	t.Helper()
+	must(t, e.Settle(t.Context(), id, true, "seen"))
+	rest(time.Second)
+	if v := e.Reactions().Rules[0]; len(v.Unknown) != 0 {
+		t.Errorf("blocked still: %v", v.Unknown)
+	}
+}
+
+// After a tool call with unknown outcome the rule cannot call that tool until the operator settles
+// the run.
 func TestAnUnknownCallIsParkedAndItsToolBlocked(t *testing.T) {
 	simulated(t, func(t *testing.T) {
-		rule := taskRule("page")
-		rule.Key = []string{".k"}
-		w := newWorld(t, rule)
-		w.plan = does(writes, reads)
+		w, _ := killedInCall(t, "calling")
 		e, _ := w.open("", 0)
-		arm(t, e)
-		w.happens(`{"k":1}`, 2*time.Second)
-		r := only(t, e, react.Asking)
-		closed(t, e)
-		e, l := w.open("calling", 0)
-		must(t, e.Approve(t.Context(), r.ID, r.Request.Hash()))
 		rest(2 * time.Second)
-		if !l.isDead() {
-			t.Fatal("it was not killed")
-		}
-		closed(t, e)
-		e, _ = w.open("", 0)
-		rest(2 * time.Second)
-		r = only(t, e, react.Parked)
+		r := only(t, e, react.Parked)
 		if !strings.Contains(r.Why, "pager/undo") || w.written() != 0 {
 			t.Errorf("%q, called %v", r.Why, w.called)
 		}
@@ -127,11 +144,7 @@ func TestAnUnknownCallIsParkedAndItsToolBlocked(t *testing.T) {
 		if err != nil || len(all) != 2 || all[0].State != react.StepRefused || !strings.Contains(all[0].Why, "settle") || all[1].State != react.StepDone {
 			t.Errorf("%+v, %v", all, err)
 		}
-		must(t, e.Settle(t.Context(), r.ID, true, "seen"))
-		rest(time.Second)
-		if v := e.Reactions().Rules[0]; len(v.Unknown) != 0 {
-			t.Errorf("blocked still: %v", v.Unknown)
-		}
+		unblocked(t, e, r.ID)
 		if all, err = e.Steps(t.Context(), r.ID); err != nil || all[0].State != react.StepDone {
 			t.Errorf("%+v, %v", all, err)
 		}
@@ -142,30 +155,18 @@ func TestAnUnknownCallIsParkedAndItsToolBlocked(t *testing.T) {
 	})
 }
 
-// A run whose steps cannot be read may have called what writes: it is parked and goes on with
-// nothing, and until it is settled its rule calls none of its tools that write.
+// A run whose steps cannot be read may have called write tools: it is parked, and its rule calls
+// none of its write tools until the run is settled.
 func TestARunWhoseStepsCannotBeReadIsParked(t *testing.T) {
 	simulated(t, func(t *testing.T) {
-		rule := taskRule("page")
-		rule.Key = []string{".k"}
-		w := newWorld(t, rule)
-		w.plan = does(writes, reads)
-		e, _ := w.open("", 0)
-		arm(t, e)
-		w.happens(`{"k":1}`, 2*time.Second)
-		r := only(t, e, react.Asking)
-		closed(t, e)
-		e, _ = w.open("called", 0)
-		must(t, e.Approve(t.Context(), r.ID, r.Request.Hash()))
-		rest(2 * time.Second)
-		closed(t, e)
+		w, id := killedInCall(t, "called")
 		if w.written() != 1 {
 			t.Fatalf("called %v", w.called)
 		}
-		w.tables[event.TableReact][stepKey(r.ID, 1)] = []byte("{")
-		e = w.opened()
+		w.tables[event.TableReact][stepKey(id, 1)] = []byte("{")
+		e := w.opened()
 		rest(2 * time.Second)
-		r = only(t, e, react.Parked)
+		r := only(t, e, react.Parked)
 		if !strings.Contains(r.Why, "cannot be read") || w.written() != 1 {
 			t.Errorf("%q, called %v", r.Why, w.called)
 		}
@@ -173,13 +174,7 @@ func TestARunWhoseStepsCannotBeReadIsParked(t *testing.T) {
 		if v := e.Reactions().Rules[0]; v.Unknown["pager/undo"] != r.ID || w.written() != 1 {
 			t.Errorf("the next run called %v; not known are %v", w.called, v.Unknown)
 		}
-		if err := e.Settle(t.Context(), r.ID, true, "seen"); err != nil {
-			t.Errorf("it cannot be settled: %v", err)
-		}
-		rest(time.Second)
-		if v := e.Reactions().Rules[0]; len(v.Unknown) != 0 {
-			t.Errorf("blocked still: %v", v.Unknown)
-		}
+		unblocked(t, e, r.ID)
 	})
 }
 
@@ -225,8 +220,8 @@ func TestTheOperatorAsksAModelOnce(t *testing.T) {
 	}
 }
 
-// What a model says is shown while it says it, bounded, and forgotten then.
-func TestWhatIsSaidIsShownAndBounded(t *testing.T) {
+// Streamed output of a model is shown while it streams, bounded, and removed afterwards.
+func TestStreamedOutputIsShownAndBounded(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t, taskRule("page"))
 		w.plan, w.lasts, w.words = does(asksModel), 10*time.Second, strings.Repeat("word ", saysBytes)
@@ -243,7 +238,7 @@ func TestWhatIsSaidIsShownAndBounded(t *testing.T) {
 	})
 }
 
-// What a model chose is approved one by one, and no grant that is there already covers it.
+// Acts that a model chose are approved one by one; an existing grant does not cover them.
 func TestAnActThatAModelChoseIsNotGranted(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t, choiceRule("page"))
@@ -255,7 +250,7 @@ func TestAnActThatAModelChoseIsNotGranted(t *testing.T) {
 			t.Errorf("granted: %v", err)
 		}
 		only(t, e, react.Asking)
-		must(t, e.inside(t.Context(), func() error {
+		must(t, e.query(t.Context(), func() error {
 			e.grants[r.Request.ActHash()] = grant{Rule: "page", Under: e.rules["page"].Hash, Until: time.Now().Add(time.Hour)}
 			if e.granted(e.runs[r.ID], e.rules["page"]) {
 				t.Error("a grant covers arguments that a model chooses")

@@ -11,9 +11,9 @@ import (
 	"eventdeck/host/react"
 )
 
-// What changes right behind a view is in the next one, whatever else happens.
+// A change right after a view is in the next one, even if nothing else happens.
 func TestTheViewIsNeverLate(t *testing.T) {
-	for range 50 { // the order of goroutines is another one each time
+	for range 50 { // the order of goroutines differs each time
 		simulated(t, func(t *testing.T) {
 			w := newWorld(t, asked(commandRule("page")))
 			e := w.opened()
@@ -57,8 +57,8 @@ func TestARunAsksAndActsOnceApproved(t *testing.T) {
 	})
 }
 
-// What was approved and is another one before it starts is asked about again.
-func TestWhatChangedAfterItsApprovalIsAskedAnew(t *testing.T) {
+// A request that changes between its approval and its start asks again.
+func TestChangeAfterApprovalAsksAgain(t *testing.T) {
 	for name, change := range map[string]func(w *world){
 		"program": func(w *world) { w.mu.Lock(); w.program = "v2"; w.mu.Unlock() },
 		"rule": func(w *world) {
@@ -98,7 +98,7 @@ func TestWhatChangedAfterItsApprovalIsAskedAnew(t *testing.T) {
 	}
 }
 
-// A program that was changed is no change of rules.json: what is shown has to follow.
+// The view follows changes of programs, without a change of rules.json.
 func TestARuleWhoseProgramChangedCanBeArmed(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t, commandRule("page"))
@@ -194,8 +194,8 @@ func TestGrantsApproveTheSameActUntilTheyEnd(t *testing.T) {
 	})
 }
 
-// A grant is for an act of the rule as it stands. What is asked because of the records, or
-// because the operator made the run, is asked all the same.
+// A grant covers an act of the unchanged rule. Questions about the records, and manual runs, still
+// ask.
 func TestAGrantAnswersForItsRuleOnly(t *testing.T) {
 	for name, c := range map[string]struct {
 		after func(t *testing.T, w *world, e *Engine)
@@ -257,7 +257,7 @@ func askingCommand() react.Rule {
 	return rule
 }
 
-// grantedWorld has one run done, and its act granted for two hours.
+// grantedWorld returns a world with one run that is done, and its act granted for two hours.
 func grantedWorld(t *testing.T) (*world, *Engine) {
 	t.Helper()
 	w := newWorld(t, askingCommand())
@@ -269,8 +269,8 @@ func grantedWorld(t *testing.T) (*world, *Engine) {
 	return w, e
 }
 
-// A rule that is taken out of the file is armed again when it is put in again.
-func TestARuleThatWasTakenOutIsNotArmed(t *testing.T) {
+// A rule that was removed from the file and added again must be armed again.
+func TestRemovedRuleIsNotArmed(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t, commandRule("page"))
 		e := w.armed()
@@ -286,8 +286,7 @@ func TestARuleThatWasTakenOutIsNotArmed(t *testing.T) {
 	})
 }
 
-// What one server told must not go where only another's may: flows are those of the rule's
-// source.
+// Flows are judged by the source of the rule, so records of other sources are refused.
 func TestOnceRefusesRecordsOfOtherSources(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t, noteRule("page"))

@@ -10,7 +10,7 @@ import (
 	"eventdeck/host/react"
 )
 
-// Limits of what the operator asks a model.
+// Limits of runs of [Engine.AskModel].
 const (
 	askSpend  = 500_000 // micro-dollars
 	askTokens = 100_000
@@ -40,7 +40,7 @@ func (e *Engine) AskModel(ctx context.Context, q react.Question) (id react.RunID
 	return made, err
 }
 
-// askRule returns the rule that asks a model of the file once, without tools.
+// askRule returns a rule that asks a model of the file, without tools.
 func (e *Engine) askRule(q react.Question, server string) (react.Rule, error) {
 	models := e.set.File.Models
 	i := slices.IndexFunc(models, func(m react.Model) bool { return m.Name == q.Model })
@@ -57,7 +57,7 @@ func (e *Engine) askRule(q react.Question, server string) (react.Rule, error) {
 	return rule, nil
 }
 
-// approveTyped approves what the operator typed, as soon as its exact request is known.
+// approveTyped approves the run of a typed question, once its exact request is known.
 func (e *Engine) approveTyped(r *run) {
 	e.audit(event.ActorOperator, "approval allowed", 0, fmt.Sprintf("run %s, request %s: the operator typed it", r.ID, r.Request.Hash()))
 	r.Approved, r.By, r.Under = r.Request.Hash(), "operator", e.ruleState(r.Rule).Hash

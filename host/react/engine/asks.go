@@ -8,11 +8,11 @@ import (
 	"eventdeck/host/react"
 )
 
-// maxGivenUp is how many questions the attempts of a run may give up: each is kept, though no
-// step comes of it.
+// maxGivenUp is how many questions the attempts of a run may abandon: each costs a commit, but
+// does not count as a step.
 const maxGivenUp = 12
 
-// answer is what an attempt that waits for the operator gets.
+// answer is the answer to an attempt that waits for the operator.
 type answer struct {
 	react.Answered
 	err error
@@ -32,7 +32,7 @@ func (s *steps) Ask(ctx context.Context, request react.Request, why string) (rea
 	reply := make(chan answer, 1)
 	if err := s.e.call(ctx, func() error { return s.ask(request, why, reply) }); err != nil {
 		if ctx.Err() != nil {
-			s.unask(reply)
+			s.abandon(reply)
 		}
 		return react.Answered{}, err
 	}
@@ -41,14 +41,14 @@ func (s *steps) Ask(ctx context.Context, request react.Request, why string) (rea
 	case a := <-reply:
 		return a.Answered, a.err
 	case <-ctx.Done():
-		s.unask(reply)
+		s.abandon(reply)
 		return react.Answered{}, context.Cause(ctx)
 	case <-s.e.ctx.Done():
 		return react.Answered{}, fmt.Errorf("run %s: eventdeck ends: %w", s.r.ID, react.ErrStopped)
 	}
 }
 
-// ask has the run ask while its attempt goes on.
+// ask makes the run ask while its attempt goes on.
 func (s *steps) ask(request react.Request, why string, reply chan answer) error {
 	e, r := s.e, s.r
 	switch {
@@ -60,9 +60,9 @@ func (s *steps) ask(request react.Request, why string, reply chan answer) error 
 		reply <- answer{Answered: react.Answered{Reason: fmt.Sprintf("%d runs wait for an approval already", e.asking)}}
 		return nil
 	}
-	r.back() // of what was approved before and not used
+	r.restoreFirst() // an earlier approval may be unused
 	if r.next(request); !r.fits(maxGoes) {
-		r.back()
+		r.restoreFirst()
 		reply <- answer{Answered: react.Answered{Reason: "it is too long to be kept"}}
 		return nil
 	}
@@ -76,9 +76,9 @@ func (s *steps) ask(request react.Request, why string, reply chan answer) error 
 	return nil
 }
 
-// unask has a run no longer ask for an attempt that does not wait any more, and returns when
-// it does not, so that it can be asked again.
-func (s *steps) unask(reply chan answer) {
+// abandon ends the question of an attempt that no longer waits. It returns once the question
+// has ended, so that the attempt can ask again.
+func (s *steps) abandon(reply chan answer) {
 	done := make(chan struct{})
 	s.e.post(func() {
 		defer close(done)
@@ -93,14 +93,13 @@ func (s *steps) unask(reply chan answer) {
 	}
 }
 
-// answer gives an attempt that waits its answer, after the commit; the run goes on running.
-// What is not approved is no longer asked.
+// answer ends the question of a running attempt, which gets its answer after the commit.
 func (e *Engine) answer(r *run, a answer, why string) {
 	reply := r.reply
 	r.reply = nil
 	if !a.Approved {
 		e.refuseAsked(r, a)
-		r.back()
+		r.restoreFirst()
 	}
 	e.setState(r, react.Running, why, "")
 	r.Live = false
@@ -108,7 +107,7 @@ func (e *Engine) answer(r *run, a answer, why string) {
 	e.afterCommit(func() { reply <- a })
 }
 
-// refuseAsked notes among the steps that the operator refused a call of a tool.
+// refuseAsked records a refused step for a tool call that the operator denied.
 func (e *Engine) refuseAsked(r *run, a answer) {
 	if req := r.Request; req.Kind == react.RequestTool && r.steps != nil && a.err == nil && len(r.taken) < react.MaxSteps {
 		st := react.Step{Kind: react.StepTool, Server: req.Server, Tool: req.Tool, Class: req.Class, Args: storable(req.Input)}
@@ -120,7 +119,7 @@ func (e *Engine) refuseAsked(r *run, a answer) {
 	}
 }
 
-// answerAll ends all questions of attempts that go on, as reactions are stopped.
+// answerAll ends the questions of all running attempts, as reactions are stopped.
 func (e *Engine) answerAll() {
 	for _, r := range e.order {
 		if r.Live {

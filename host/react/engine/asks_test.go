@@ -11,8 +11,8 @@ import (
 	"eventdeck/host/react"
 )
 
-// askingWorld opens a world whose one rule has a run that asks for a call of a tool: one whose
-// attempt is over, or one of an agent that goes on.
+// askingWorld opens a world with one run that asks for a tool call: one of a model, whose attempt
+// is over, or a live one of an agent, whose attempt goes on.
 func askingWorld(t *testing.T, live bool) (*world, *Engine, react.Run) {
 	t.Helper()
 	rule := taskRule("page")
@@ -30,7 +30,7 @@ func askingWorld(t *testing.T, live bool) (*world, *Engine, react.Run) {
 	e, _ := w.open("", 0)
 	arm(t, e)
 	w.happens(`{"id":1}`, 2*time.Second)
-	if live { // the shape of an agent asks before it begins, whoever armed its rule
+	if live { // an agent asks before it begins, even in an armed rule
 		if r := only(t, e, react.Asking); r.Request.Kind == react.RequestAgent {
 			must(t, e.Approve(t.Context(), r.ID, r.Request.Hash()))
 			rest(2 * time.Second)
@@ -61,8 +61,8 @@ func (w *world) answered(id react.RunID) []react.Answered {
 	return w.answers[id]
 }
 
-// What was approved is done once, and is no start that a rate or once counts again.
-func TestACallOfAToolIsApprovedOnce(t *testing.T) {
+// An approved call is done once, and neither the rate nor Once counts it as a new start.
+func TestToolCallIsApprovedOnce(t *testing.T) {
 	both(t, func(t *testing.T, live bool) {
 		w, e, r := askingWorld(t, live)
 		defer closed(t, e)
@@ -82,14 +82,14 @@ func TestACallOfAToolIsApprovedOnce(t *testing.T) {
 			t.Errorf("called %v, %+v", w.called, r)
 		}
 		starts, charged := 0, 0
-		must(t, e.inside(t.Context(), func() error { starts, charged = len(e.rules["page"].starts), len(e.once); return nil }))
+		must(t, e.query(t.Context(), func() error { starts, charged = len(e.rules["page"].starts), len(e.once); return nil }))
 		if starts != 1 || charged != 1 {
 			t.Errorf("%d starts, %d charged", starts, charged)
 		}
 	})
 }
 
-func TestACallOfAToolThatIsDenied(t *testing.T) {
+func TestDeniedToolCall(t *testing.T) {
 	both(t, func(t *testing.T, live bool) {
 		w, e, r := askingWorld(t, live)
 		defer closed(t, e)
@@ -117,7 +117,7 @@ func TestACallOfAToolThatIsDenied(t *testing.T) {
 	})
 }
 
-func TestACallOfAToolThatNobodyApproves(t *testing.T) {
+func TestToolCallExpiresWithoutApproval(t *testing.T) {
 	both(t, func(t *testing.T, live bool) {
 		w, e, r := askingWorld(t, live)
 		defer closed(t, e)
@@ -129,9 +129,9 @@ func TestACallOfAToolThatNobodyApproves(t *testing.T) {
 	})
 }
 
-// A question whose attempt is over survives; one of an agent is asked again, or the run is
-// parked, as its conversation can be taken up or not.
-func TestACallOfAToolIsAskedForOverARestart(t *testing.T) {
+// A question of a model survives a restart. An agent asks again if its conversation can be
+// continued; otherwise its run is parked.
+func TestToolCallAsksAgainAfterRestart(t *testing.T) {
 	both(t, func(t *testing.T, live bool) {
 		w, e, r := askingWorld(t, live)
 		closed(t, e)
@@ -147,7 +147,7 @@ func TestACallOfAToolIsAskedForOverARestart(t *testing.T) {
 		closed(t, e)
 		e, _ = w.open("", 0)
 		rest(5 * time.Second)
-		if r := runsOf(t, e, react.Query{})[0]; r.State == react.Asking { // the agent did not come to it
+		if r := runsOf(t, e, react.Query{})[0]; r.State == react.Asking { // the agent had not called yet
 			must(t, e.Approve(t.Context(), r.ID, r.Request.Hash()))
 			rest(5 * time.Second)
 		}
@@ -171,7 +171,7 @@ func TestAnAgentWhoseConversationIsGoneIsParked(t *testing.T) {
 	})
 }
 
-// A rule that was changed since makes an approval void, for a call as for a command.
+// A change of the rule voids the approval of a tool call, as it does for a command.
 func TestARuleThatChangedVoidsTheApprovalOfACall(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w, e, r := askingWorld(t, false)
@@ -190,7 +190,7 @@ func TestARuleThatChangedVoidsTheApprovalOfACall(t *testing.T) {
 		}
 		must(t, e.Approve(t.Context(), r.ID, r.Request.Hash()))
 		rest(3 * time.Second)
-		for range 2 { // what is left of the run is asked about as well: the rule is another one
+		for range 2 { // as the rule changed, the rest of the run asks too
 			if r := runsOf(t, e, react.Query{})[0]; r.State == react.Asking {
 				must(t, e.Approve(t.Context(), r.ID, r.Request.Hash()))
 				rest(3 * time.Second)
@@ -228,7 +228,7 @@ func TestAStopAnswersAndEndsWhatTakesSteps(t *testing.T) {
 	}
 }
 
-// A stop that ends nothing answers a question, and refuses every step from then on.
+// A stop without kill refuses every further step.
 func TestAStopRefusesTheNextStep(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t, taskRule("page"))
@@ -245,7 +245,7 @@ func TestAStopRefusesTheNextStep(t *testing.T) {
 	})
 }
 
-// An agent that asks and gives up over and over comes to an end, as one that calls does.
+// An agent that abandons question after question is ended.
 func TestQuestionsThatAreGivenUpAreBounded(t *testing.T) {
 	for name, gives := range map[string]int{"some": maxGivenUp, "no end of them": 1000} {
 		t.Run(name, func(t *testing.T) {
@@ -274,7 +274,7 @@ func TestQuestionsThatAreGivenUpAreBounded(t *testing.T) {
 						n++
 					}
 				}
-				if n != 1+maxGivenUp+1 { // whether it may begin is one of them
+				if n != 1+maxGivenUp+1 { // the first one is about its start
 					t.Errorf("%d times the audit log has that it asked", n)
 				}
 			})
@@ -282,7 +282,7 @@ func TestQuestionsThatAreGivenUpAreBounded(t *testing.T) {
 	}
 }
 
-// Arming is for what comes: what asks already goes on asking.
+// Arming a rule applies to later runs: those that ask already go on asking.
 func TestARunThatAsksIsNotArmedWithItsRule(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t, noteRule("page"))

@@ -23,7 +23,7 @@ func (a *attempt) name() string { return fmt.Sprintf("%s/%d", a.req.Run, a.n) }
 
 func (a *attempt) Handle() react.Handle { return react.Handle{Attempt: a.n, PID: 1, At: time.Now()} }
 
-// Go begins the act, which goes on whatever becomes of the engine.
+// Go begins the act, which goes on even if the engine is killed.
 func (a *attempt) Go(steps react.Steps) error {
 	if a.l.isDead() {
 		return errors.New("the host is gone")

@@ -11,11 +11,11 @@ import (
 	"eventdeck/host/react"
 )
 
-// clientTime bounds how long a client request is carried out: a server may be slow to confirm.
+// clientTime is the time limit for carrying out a client request.
 const clientTime = time.Minute
 
-// ClientRequest implements [react.Control]. What is asked for a second time once its answer no
-// longer stands begins again in the same run.
+// ClientRequest implements [react.Control]. The same request begins again in the same run once
+// its earlier answer no longer stands.
 func (e *Engine) ClientRequest(ctx context.Context, w react.ClientRequest) (out react.Run, err error) {
 	err = e.call(ctx, func() error {
 		id := w.Run()
@@ -47,8 +47,8 @@ func (e *Engine) ClientRequest(ctx context.Context, w react.ClientRequest) (out 
 	return out, err
 }
 
-// requested returns the run of a client request, if there is room for it. Error:
-// [react.ErrClientRequests].
+// requested returns a new run for a client request. Error: [react.ErrClientRequests] if too many
+// wait.
 func (e *Engine) requested(id react.RunID, w react.ClientRequest) (*run, error) {
 	name, err := json.Marshal(w.Client.Raw())
 	if err != nil {
@@ -84,7 +84,8 @@ func (e *Engine) requested(id react.RunID, w react.ClientRequest) (*run, error) 
 	}, rule: rule}, nil
 }
 
-// actor is what acts in a run: its rule, or the client that asked for it.
+// actor returns what the audit log names as the actor of a run: its rule, or the client that
+// asked for it.
 func actor(r *run) event.Actor {
 	if w := r.rule.Do.Wish; w != nil {
 		return event.Actor("client:" + w.Client.Raw())

@@ -19,7 +19,7 @@ func clientAsks(client string, n int) react.ClientRequest {
 		Args: json.RawMessage(fmt.Sprintf(`{"n":%d}`, n)), Asked: event.ModeAuto, Mode: event.ModePush}
 }
 
-// answerTo has the operator asked for a client request, and waits until it is decided what becomes of it.
+// answerTo makes a client request, and waits for its run.
 func answerTo(t *testing.T, e *Engine, w react.ClientRequest) react.Run {
 	t.Helper()
 	_, err := e.ClientRequest(t.Context(), w)
@@ -30,8 +30,8 @@ func answerTo(t *testing.T, e *Engine, w react.ClientRequest) react.Run {
 	return r
 }
 
-// A client request does nothing until it is approved; then it is carried out once, and asked for again
-// it tells what became of it. The audit log says who asked.
+// A client request has no effect until it is approved; then it is carried out once. The same
+// request again returns the outcome. The audit log says who asked.
 func TestAClientRequestIsCarriedOutOnceApproved(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -65,7 +65,7 @@ func TestAClientRequestIsCarriedOutOnceApproved(t *testing.T) {
 	})
 }
 
-// What the operator said stands for an hour: so long a client that asks again is told it. The
+// An answer of the operator stands for an hour: until then a client that asks again gets it. The
 // operator can take a denial back.
 func TestAnAnswerToAClientRequestStands(t *testing.T) {
 	simulated(t, func(t *testing.T) {
@@ -103,7 +103,7 @@ func TestAnAnswerToAClientRequestStands(t *testing.T) {
 	})
 }
 
-// Where it cannot be read what became of a request, nothing is asked again.
+// If the outcome of a request cannot be read, the operator is not asked again.
 func TestAClientRequestWhoseAnswerCannotBeRead(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -152,8 +152,8 @@ func TestClientRequestsAreBounded(t *testing.T) {
 	})
 }
 
-// An engine that is killed at each failpoint carries out no client request that was not approved, and
-// each that was, perhaps a second time, which changes nothing.
+// An engine that is killed at each failpoint carries out approved client requests only, and each of
+// them at least once: a second time changes nothing.
 func TestClientRequestsSurviveKills(t *testing.T) {
 	reached := 0
 	for _, point := range failpoints {

@@ -17,9 +17,9 @@ import (
 	"eventdeck/host/react"
 )
 
-// inside runs fn on the deciding goroutine; it must change nothing.
+// query runs fn on the deciding goroutine. fn must change nothing.
 // Errors: those of fn, the cause of ctx, [event.ErrClosed].
-func (e *Engine) inside(ctx context.Context, fn func() error) error {
+func (e *Engine) query(ctx context.Context, fn func() error) error {
 	done := make(chan error, 1)
 	select {
 	case e.calls <- func() { done <- fn() }:
@@ -33,7 +33,7 @@ func (e *Engine) inside(ctx context.Context, fn func() error) error {
 
 func noRule(name string) error { return fmt.Errorf("rule %q: %w", name, react.ErrNoRule) }
 
-// asks returns a run that asks, or what is wrong.
+// asks returns an asking run. Errors: [react.ErrNoRun], [react.ErrState].
 func (e *Engine) asks(id react.RunID) (*run, error) {
 	r := e.runs[id]
 	if r == nil {
@@ -154,7 +154,7 @@ func (e *Engine) Undeny(ctx context.Context, id react.RunID) error {
 	})
 }
 
-// forget removes a run from those that are over.
+// forget removes a run from over.
 func (e *Engine) forget(id react.RunID) {
 	e.over = slices.DeleteFunc(e.over, func(h head) bool {
 		if h.id == id {
@@ -164,7 +164,7 @@ func (e *Engine) forget(id react.RunID) {
 	})
 }
 
-// loadOver reads a run that is over.
+// loadOver reads an ended run.
 func (e *Engine) loadOver(id react.RunID) (*run, error) {
 	if r := e.runs[id]; r != nil {
 		return nil, fmt.Errorf("run %s is %s: %w", id, r.State, react.ErrState)
@@ -209,7 +209,7 @@ func (e *Engine) Once(ctx context.Context, rule string, seq uint64) (made react.
 		if m == nil {
 			return noRule(rule)
 		}
-		// What may flow where, and what needs leave, goes by the source that the rule names.
+		// Flows and approvals are judged by the source of the rule.
 		if on := m.Rule.On; rec.Server != on.Server || rec.Type.Raw() != on.Type {
 			return fmt.Errorf("record %d is %s of %s, and rule %q listens to %s of %s: %w", seq, quoted(rec.Type.Raw()), rec.Server, rule, on.Type, on.Server, react.ErrSource)
 		}
@@ -221,7 +221,7 @@ func (e *Engine) Once(ctx context.Context, rule string, seq uint64) (made react.
 	return made, err
 }
 
-// manual makes a run that the operator asked for. It asks.
+// manual creates a run for the operator, which will ask.
 func (e *Engine) manual(rule react.Rule, hash react.Hash, key react.Key, members react.Members, what string) (react.RunID, error) {
 	var salt [8]byte
 	if _, err := io.ReadFull(e.o.Random, salt[:]); err != nil {
@@ -264,7 +264,7 @@ func (e *Engine) Settle(ctx context.Context, id react.RunID, done bool, reason s
 
 // Rule implements [react.Control].
 func (e *Engine) Rule(ctx context.Context, name string) (v react.RuleView, err error) {
-	err = e.inside(ctx, func() error {
+	err = e.query(ctx, func() error {
 		m := e.set.Rule(name)
 		if m == nil {
 			return noRule(name)
@@ -279,7 +279,7 @@ func (e *Engine) Rule(ctx context.Context, name string) (v react.RuleView, err e
 	return v, nil
 }
 
-// pin returns the tools of a rule as their servers describe them now.
+// pin lists the tools of a rule as their servers describe them now.
 func (e *Engine) pin(ctx context.Context, r react.Rule) []react.Pinned {
 	if p, ok := e.o.Runner.(react.Pinner); ok {
 		return p.Pin(ctx, r)
@@ -290,7 +290,7 @@ func (e *Engine) pin(ctx context.Context, r react.Rule) []react.Pinned {
 // Arm implements [react.Control].
 func (e *Engine) Arm(ctx context.Context, rule string, hash react.Hash) error {
 	var r react.Rule
-	err := e.inside(ctx, func() error {
+	err := e.query(ctx, func() error {
 		m := e.set.Rule(rule)
 		if m == nil {
 			return noRule(rule)
@@ -314,7 +314,7 @@ func (e *Engine) Arm(ctx context.Context, rule string, hash react.Hash) error {
 			return nil
 		}
 		rs := e.ruleState(rule)
-		if rs.Hash != now { // its program is another one since rules.json was read
+		if rs.Hash != now { // its program changed after rules.json was read
 			e.takeRule(m.Rule, made{req: req}, e.o.Store.Last(), false)
 		}
 		if changed = shown.ArmHash() != hash; changed {
@@ -377,7 +377,7 @@ func (e *Engine) onRule(ctx context.Context, rule string, change func(*ruleState
 	})
 }
 
-// Stop implements [react.Control]. Nothing begins any more at once, whatever else goes on.
+// Stop implements [react.Control]. It takes effect at once, even while the engine is busy.
 func (e *Engine) Stop(ctx context.Context, kill bool) error {
 	e.stopSwitch.press(kill)
 	return e.call(ctx, func() error {
@@ -435,7 +435,7 @@ func (e *Engine) Runs(ctx context.Context, q react.Query) ([]react.Run, error) {
 		q.Limit = defaultRuns
 	}
 	var heads []head
-	if err := e.inside(ctx, func() error {
+	if err := e.query(ctx, func() error {
 		heads = slices.Clone(e.over)
 		for _, r := range e.runs {
 			heads = append(heads, headOf(&r.Run, 0))

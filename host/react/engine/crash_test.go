@@ -13,13 +13,13 @@ import (
 	"eventdeck/host/react"
 )
 
-// failpoints are the moments at which an engine is killed: before and behind each commit,
-// and between all that is done beside.
+// failpoints are the points at which an engine is killed: before and after each commit, and between
+// the parts of the work in other goroutines.
 var failpoints = []string{
 	"decided", "committed", "prepared", "judged", "approved", "ready", "running", "begun", "ended", "settled", "forgotten", "adopted",
 }
 
-// crashSeeds is how many seeds each failpoint is tried with.
+// crashSeeds is the number of seeds for each failpoint.
 func crashSeeds(t *testing.T) int {
 	if text := os.Getenv("EVENTDECK_REACT_SEEDS"); text != "" {
 		n, err := strconv.Atoi(text)
@@ -32,9 +32,9 @@ func crashSeeds(t *testing.T) int {
 	return 25
 }
 
-// An engine that is killed at each failpoint, several times a seed, decides each record
-// once for each rule, begins each attempt at most once, parks what it does not know of
-// commands, sends webhooks under one id, and loses no run.
+// An engine that is killed at each failpoint, several times per seed, decides each record once for
+// each rule, begins each attempt at most once, parks commands with unknown outcome, sends a
+// webhook under one id, and loses no run.
 func TestKillsAtEachFailpoint(t *testing.T) {
 	killsAt(t, failpoints, func(t *testing.T, i, seed int) int {
 		c := &crash{t: t, r: rand.New(rand.NewPCG(uint64(seed), uint64(i))), point: failpoints[i]}
@@ -43,8 +43,8 @@ func TestKillsAtEachFailpoint(t *testing.T) {
 	})
 }
 
-// killsAt plays a history for each point and seed, which returns how often an engine was
-// killed at that point, and ends with the first that fails.
+// killsAt plays a history for each failpoint and seed, until one fails. The history returns how
+// often an engine was killed at that point.
 func killsAt(t *testing.T, points []string, play func(t *testing.T, point, seed int) (kills int)) {
 	t.Helper()
 	for i, point := range points {
@@ -62,7 +62,7 @@ func killsAt(t *testing.T, points []string, play func(t *testing.T, point, seed 
 	}
 }
 
-// settles has the operator decide until no run is under way, for two hours at most.
+// settles decides for the operator until no run is under way, for two hours at most.
 func settles(e *Engine, decide func()) {
 	for range 720 {
 		decide()
@@ -73,7 +73,7 @@ func settles(e *Engine, decide func()) {
 	}
 }
 
-// crash is one history: records that come while engines are killed and begun again.
+// crash is one history: records arrive while engines are killed and started again.
 type crash struct {
 	t     *testing.T
 	r     *rand.Rand
@@ -132,7 +132,7 @@ func (c *crash) run() {
 	c.check()
 }
 
-// live lets records come while the engine lives, and for a moment longer.
+// live submits records while the engine lives, and for a moment longer.
 func (c *crash) live(e *Engine, l *life) {
 	for i := 0; i < 25 && (!l.isDead() || c.r.IntN(3) > 0); i++ {
 		typ := fmt.Sprintf("type%d", c.r.IntN(5))
@@ -195,7 +195,7 @@ func (c *crash) check() {
 	c.checkWindow(decided["storm"])
 }
 
-// checkWindow counts the window again over all records that came.
+// checkWindow recomputes the window over all records.
 func (c *crash) checkWindow(got map[uint64]int) {
 	rule := c.rules()[4]
 	watch := react.NewWatch(&rule)
@@ -215,7 +215,7 @@ func (c *crash) checkWindow(got map[uint64]int) {
 		}
 	}
 	for _, seq := range c.sent["type4"] {
-		if got[seq] > fired[seq]+1 { // and one that gathered while it was true
+		if got[seq] > fired[seq]+1 { // one more run may have gathered while the window was true
 			c.t.Errorf("record %d is in %d runs, and counted %d times", seq, got[seq], fired[seq])
 		}
 	}

@@ -9,7 +9,8 @@ import (
 	"eventdeck/host/react"
 )
 
-// group is what may have one run that gathers, and one behind that.
+// group identifies a group of records of a rule. A group has at most one gathering run, besides
+// those that left gathering.
 type group struct {
 	rule string
 	key  react.Key
@@ -17,16 +18,16 @@ type group struct {
 
 type groupState struct {
 	gathering *run
-	frozen    int // runs that ask, are ready or run
-	fresh     int // of these, runs that ask whether they may begin
-	running   int // of these, acts that are being begun or run
+	frozen    int // asking, ready and running runs
+	fresh     int // of these, runs that ask before they begin
+	running   int // of these, acts that are starting or running
 }
 
 func (e *Engine) group(r *run) *groupState { return e.groupOf(group{r.Rule, r.Key}) }
 
 func (e *Engine) groupOf(k group) *groupState { return entry(e.groups, k) }
 
-// entry returns what a map has under a key, and makes it where it has nothing.
+// entry returns the value of a key, and adds a new one if the map has none.
 func entry[K comparable, V any](all map[K]*V, key K) *V {
 	v := all[key]
 	if v == nil {
@@ -40,44 +41,49 @@ func entry[K comparable, V any](all map[K]*V, key K) *V {
 type firing struct {
 	m     *react.Matcher
 	key   react.Key
-	from  uint64 // first member that counts; 0: an absence
+	from  uint64 // oldest member in the window; 0: an absence
 	to    uint64
 	facts recordFacts
 }
 
-// recordFacts is what the policy wants to know of a record.
+// recordFacts is what the policy needs to know of a record.
 type recordFacts struct {
 	react.Arrival
 	imported, unsigned, loop bool
-	once                     time.Time // until when its value is charged for the rule
-	absent                   time.Time // when an absence became true, which is no record; zero: it is one
+	once                     time.Time // end of the charge of its once value
+	absent                   time.Time // when an absence became true; zero: it is a record
 }
 
-// decide decides about some of what was committed and reports whether there is more.
+// decide decides about some of what was committed and reports whether there is more to decide
+// at once.
 func (e *Engine) decide() (more bool) {
 	from, to, records, seen := e.interest.next()
-	switch {
-	case (from != 0 || records != nil) && !e.seed():
-		return false // the next commit wakes
-	case from != 0:
-		if !e.read(from, to) {
-			return false
-		}
-	case records != nil:
-		e.take(records)
-	default:
+	if from == 0 && records == nil {
+		e.noteRead(nil)
 		e.moveTo(seen)
 		return false
+	}
+	if e.unread.waits(e.now()) {
+		return false
+	}
+	err := e.seed()
+	switch {
+	case err != nil:
+	case from != 0:
+		err = e.read(from, to)
+	default:
+		e.take(records)
 	}
 	e.interest.done(e.position)
 	for _, f := range e.fired {
 		e.fire(f)
 	}
 	e.fired = e.fired[:0]
-	return e.interest.waits()
+	e.noteRead(err)
+	return err == nil && e.interest.waits()
 }
 
-// take decides about records as they were committed, until a window is true.
+// take decides about records that were kept in memory, until a window becomes true.
 func (e *Engine) take(records []event.Record) {
 	records = records[:min(len(records), decideRecords)]
 	for i := range records {
@@ -89,9 +95,9 @@ func (e *Engine) take(records []event.Record) {
 	}
 }
 
-// read decides about a range of the log, until a window is true. It returns false where the
-// log cannot be read.
-func (e *Engine) read(from, to uint64) bool {
+// read decides about a range of the log, until a window becomes true. After an error the
+// records before it are decided.
+func (e *Engine) read(from, to uint64) error {
 	e.moveTo(from - 1)
 	expected := e.position + 1
 	n, last := 0, e.position
@@ -105,18 +111,14 @@ func (e *Engine) read(from, to uint64) bool {
 		n++
 		return n < decideRecords && len(e.fired) == 0
 	})
-	if err != nil {
-		e.o.Log.Error("reactions cannot read the log", "err", err)
-		return false
-	}
-	if n == 0 || n < decideRecords && len(e.fired) == 0 {
+	if err == nil && (n == 0 || n < decideRecords && len(e.fired) == 0) {
 		if last < to {
 			e.pruned(last+1, to)
 		}
 		last = to
 	}
 	e.moveTo(last)
-	return true
+	return err
 }
 
 func (e *Engine) moveTo(seq uint64) {
@@ -125,7 +127,7 @@ func (e *Engine) moveTo(seq uint64) {
 	}
 }
 
-// pruned counts records that were removed before they were decided.
+// pruned counts records that retention removed before they were decided.
 func (e *Engine) pruned(from, to uint64) {
 	any := false
 	for _, r := range e.set.File.Rules {
@@ -140,18 +142,18 @@ func (e *Engine) pruned(from, to uint64) {
 	}
 }
 
-// record decides about a record for each rule. The record may be lent.
+// record decides about a record for each rule. The record may be lent by the store.
 func (e *Engine) record(r *event.Record) {
 	facts := e.note(r)
 	for _, m := range e.candidates(r) {
-		if taken, ok := e.takes(m, r); taken || !ok {
+		if taken, ok := e.matches(m, r); taken || !ok {
 			e.judgeRecord(m, r, facts, ok)
 		}
 	}
 }
 
-// note returns what is known of a record, and remembers what later ones of its subscription
-// are judged by.
+// note returns the facts of a record, and keeps what is needed to judge later records of its
+// subscription.
 func (e *Engine) note(r *event.Record) recordFacts {
 	f := recordFacts{Arrival: e.arrivals.Note(r)}
 	f.loop = r.Kind == event.KindEvent && e.carriesRun(r.Data)
@@ -161,16 +163,15 @@ func (e *Engine) note(r *event.Record) recordFacts {
 	return f
 }
 
-// seedRecords bounds how far back the log is read for the last event of each subscription.
+// seedRecords is how many records before the position seed reads at most.
 const seedRecords = 10_000
 
-// seed finds, before the first decision, when the last event of each subscription came before the
-// position: a replay after a restart is as old as that. It returns false where the log cannot
-// be read. Until there is something to decide it costs nothing, so that a start does not wait
-// for it.
-func (e *Engine) seed() bool {
+// seed finds when the last event of each subscription arrived before the position: that gives
+// the age of a replay after a restart. It runs before the first decision, not in Open, so that
+// a start does not wait for it. Error: the log cannot be read.
+func (e *Engine) seed() error {
 	if e.seeded {
-		return true
+		return nil
 	}
 	n := 0
 	if e.position > 0 {
@@ -180,15 +181,14 @@ func (e *Engine) seed() bool {
 			return n < seedRecords
 		})
 		if err != nil {
-			e.o.Log.Error("reactions do not decide: the log cannot be read", "before", e.position, "err", err)
-			return false
+			return err
 		}
 	}
 	e.seeded = true
-	return true
+	return nil
 }
 
-// judgeRecord decides about a record that a rule takes. ok is false where its filter failed.
+// judgeRecord decides about a record that a rule matches. ok is false if its filter failed.
 func (e *Engine) judgeRecord(m *react.Matcher, r *event.Record, f recordFacts, ok bool) {
 	rs := e.rules[m.Rule.Name]
 	if rs == nil || r.Seq <= rs.Since {
@@ -218,8 +218,8 @@ func (e *Engine) judgeRecord(m *react.Matcher, r *event.Record, f recordFacts, o
 	}
 }
 
-// candidates returns the rules whose filters are to be asked about a record, until the next
-// call. Should it be impossible to look them up, that is each that listens.
+// candidates returns the rules whose filters may match a record; the slice is valid until the
+// next call. If the index panics, it returns every rule that listens.
 func (e *Engine) candidates(r *event.Record) (maybe []*react.Matcher) {
 	defer func() {
 		if why := recover(); why != nil {
@@ -231,9 +231,9 @@ func (e *Engine) candidates(r *event.Record) (maybe []*react.Matcher) {
 	return e.maybe
 }
 
-// takes asks the filter of a rule. Whatever goes wrong in it is that record's and rule's
-// alone.
-func (e *Engine) takes(m *react.Matcher, r *event.Record) (taken, ok bool) {
+// matches reports whether the filter of a rule matches. ok is false if the filter panicked, which
+// affects only this record and rule.
+func (e *Engine) matches(m *react.Matcher, r *event.Record) (taken, ok bool) {
 	defer func() {
 		if why := recover(); why != nil {
 			e.o.Log.Error("the filter of a rule failed", "rule", m.Rule.Name, "record", r.Seq, "why", fmt.Sprint(why))
@@ -243,16 +243,16 @@ func (e *Engine) takes(m *react.Matcher, r *event.Record) (taken, ok bool) {
 	return m.Match(r), true
 }
 
-// fire makes the run of a window that became true, with the members that counted.
+// fire creates the run of a window that became true, with the members in the window.
 func (e *Engine) fire(f firing) {
 	e.gather(f.m, f.key, f.facts, f.to, func(run *run) {
 		if f.from == 0 || f.to <= run.Members.Newest() {
 			return
 		}
-		from := max(f.from, run.Members.Newest()+1) // a run that gathers still may have some of them
+		from := max(f.from, run.Members.Newest()+1) // a run that still gathers may have some already
 		err := e.o.Store.Scan(from, f.to, func(r *event.Record) bool {
 			if r.Server == f.m.Rule.On.Server && r.Type.Raw() == f.m.Rule.On.Type {
-				if taken, _ := e.takes(f.m, r); taken && f.m.Key(r) == f.key && r.Seq > e.rules[f.m.Rule.Name].Since {
+				if taken, _ := e.matches(f.m, r); taken && f.m.Key(r) == f.key && r.Seq > e.rules[f.m.Rule.Name].Since {
 					e.join(run, f.m, r)
 				}
 			}
@@ -264,8 +264,8 @@ func (e *Engine) fire(f firing) {
 	})
 }
 
-// gather finds or makes the run that a record belongs to, and hands it to join, unless the
-// policy says that nothing is to be done.
+// gather finds or creates the run that a record belongs to, and passes it to join, unless the
+// policy suppresses it.
 func (e *Engine) gather(m *react.Matcher, key react.Key, f recordFacts, seq uint64, join func(*run)) {
 	name := m.Rule.Name
 	rs := e.rules[name]
@@ -283,7 +283,7 @@ func (e *Engine) gather(m *react.Matcher, key react.Key, f recordFacts, seq uint
 	}
 	d := react.Judge(facts)
 	if d.Cause == react.CauseQueue && rs.newest != nil && f.absent.IsZero() {
-		have, d = rs.newest, react.Decision{State: react.Ready} // a full queue grows the last run
+		have, d = rs.newest, react.Decision{State: react.Ready} // the queue is full: join the newest run
 	}
 	if d.State == react.Suppressed {
 		rs.suppress(string(d.Cause), 1)
@@ -292,7 +292,7 @@ func (e *Engine) gather(m *react.Matcher, key react.Key, f recordFacts, seq uint
 	}
 	if have == nil {
 		if rs.Unprepared != nil {
-			rs.Unprepared.At = e.now() // one run is enough to try it
+			rs.Unprepared.At = e.now() // try it with this one run only
 		}
 		have = e.begin(m, rs, key, seq, f.absent)
 	}
@@ -306,7 +306,8 @@ func (e *Engine) gather(m *react.Matcher, key react.Key, f recordFacts, seq uint
 	e.stageRun(have)
 }
 
-// begin makes a live run, of a record or of an absence: that one has nothing to gather.
+// begin creates a live run, of a record or of an absence. An absence does not gather: it is due
+// at once.
 func (e *Engine) begin(m *react.Matcher, rs *ruleState, key react.Key, seq uint64, absent time.Time) *run {
 	now := e.now()
 	due, extra := now.Add(m.Rule.Wait), ""
@@ -329,7 +330,7 @@ func (e *Engine) begin(m *react.Matcher, rs *ruleState, key react.Key, seq uint6
 	return r
 }
 
-// add takes a new run among those that are not over.
+// add adds a run that has not ended.
 func (e *Engine) add(r *run) {
 	e.runs[r.ID] = r
 	e.order = append(e.order, r)
@@ -338,7 +339,7 @@ func (e *Engine) add(r *run) {
 	e.stageRun(r)
 }
 
-// join takes a record among the members of a run.
+// join adds a record to the members of a run.
 func (e *Engine) join(r *run, m *react.Matcher, rec *event.Record) {
 	r.Members.Add(rec)
 	e.stageRun(r)
@@ -353,8 +354,8 @@ func (e *Engine) join(r *run, m *react.Matcher, rec *event.Record) {
 
 func onceHash(value react.Key) string { return react.Digest([]byte(value))[:32] }
 
-// absences looks at the windows that are true when nothing comes. They count only up to
-// what was read.
+// absences checks the windows that become true when no record arrives. It waits until all
+// committed records are decided.
 func (e *Engine) absences(now time.Time) {
 	if e.interest.waits() {
 		return
@@ -374,7 +375,7 @@ func (e *Engine) absences(now time.Time) {
 	}
 }
 
-// absent makes the run of an absence, which has no members.
+// absent creates the run of an absence, which has no members.
 func (e *Engine) absent(m *react.Matcher, key react.Key, now time.Time) {
 	if g := e.groups[group{m.Rule.Name, key}]; g != nil && g.gathering != nil {
 		return
@@ -384,16 +385,16 @@ func (e *Engine) absent(m *react.Matcher, key react.Key, now time.Time) {
 	})
 }
 
-// runID names a run. Extra tells apart what the other members do not.
+// runID returns the id of a run. extra distinguishes runs that are otherwise the same.
 func runID(ns react.Namespace, rule string, key react.Key, seq uint64, extra string) react.RunID {
 	return react.NewRunID(string(ns), rule, string(key), fmt.Sprint(seq), extra)
 }
 
-// idLength is how many characters a run's id has.
+// idLength is the length of a run's id, in characters.
 const idLength = 26
 
-// carriesRun reports whether a payload has the id of a run of the last hour in it: then the
-// rule may have caused the event itself.
+// carriesRun reports whether a payload contains the id of a run of the last hour: then the rule
+// may have caused the event itself.
 func (e *Engine) carriesRun(data []byte) bool {
 	if len(e.recent) == 0 {
 		return false
@@ -414,7 +415,7 @@ func (e *Engine) carriesRun(data []byte) bool {
 	return false
 }
 
-// forgetOld removes what has no effect any more.
+// forgetOld removes expired charges, grants and amounts, and empty groups.
 func (e *Engine) forgetOld(now time.Time) {
 	for id, at := range e.recent {
 		if now.Sub(at) >= loopSpan {

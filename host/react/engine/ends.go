@@ -9,13 +9,13 @@ import (
 	"eventdeck/host/react"
 )
 
-// again makes the request of a run again that could not be made ready: what was approved
-// may be another one now.
-func (e *Engine) again(r *run, cause error) {
+// prepareAgain prepares the request of a run again after Ready failed: what was approved may
+// have changed.
+func (e *Engine) prepareAgain(r *run, cause error) {
 	if e.ctx.Err() != nil {
 		return
 	}
-	if r.Goes { // what it began with was done in part: there is nothing to make again
+	if r.Goes { // it was done in part: a new request would not fit
 		e.failed(r, "it cannot go on: "+cause.Error())
 		return
 	}
@@ -33,14 +33,14 @@ func (e *Engine) again(r *run, cause error) {
 	})
 }
 
-// failed ends a run that could not act, or whose act failed.
+// failed ends a run whose act failed, or could not begin.
 func (e *Engine) failed(r *run, why string) {
 	e.breaker(r, true)
 	e.end(r, react.Failed, why, "")
 }
 
-// unprepared ends a run whose act could not be made. Of a rule that fails so again and again
-// records are only counted from then on.
+// unprepared ends a run whose request could not be prepared. After repeated failures the rule's
+// records are only counted.
 func (e *Engine) unprepared(r *run, why string) {
 	e.failed(r, "the act cannot be made: "+why)
 	if rs := e.ruleState(r.Rule); rs.Failures >= react.Breaker {
@@ -48,7 +48,7 @@ func (e *Engine) unprepared(r *run, why string) {
 	}
 }
 
-// breaker counts failures in a row.
+// breaker counts the failures of a rule in a row.
 func (e *Engine) breaker(r *run, failed bool) {
 	rs := e.ruleState(r.Rule)
 	if rs.Failures++; !failed {
@@ -69,7 +69,7 @@ func (e *Engine) finish(r *run, res react.Result) {
 	e.leaveSteps(r)
 	unknown, unread := e.unknownCalls(r)
 	if res.Outcome != react.OutcomeAsks && r.Request.Act == "" {
-		r.back()
+		r.restoreFirst()
 	}
 	if res.Flagged {
 		r.Flagged = true
@@ -82,8 +82,8 @@ func (e *Engine) finish(r *run, res react.Result) {
 		tools := toolsOf(unknown)
 		e.parkCalls(r, tools, fmt.Sprintf("it is not known whether %s was carried out", strings.Join(tools, ", ")))
 	case res.Outcome == react.OutcomeAsks:
-		e.goesOn(r, res)
-	case res.Outcome == react.OutcomeUnknown && r.inside() && r.Attempt-r.Base < resumes:
+		e.proceed(r, res)
+	case res.Outcome == react.OutcomeUnknown && r.inProcess() && r.Attempt-r.Base < resumes:
 		e.resume(r, "it goes on: "+cmp.Or(res.Why, "what happened is not known"))
 	case res.Outcome == react.OutcomeDone:
 		e.breaker(r, false)
@@ -92,9 +92,9 @@ func (e *Engine) finish(r *run, res react.Result) {
 		e.end(r, react.Killed, cmp.Or(res.Why, "the stop switch ended it"), "")
 	case res.Outcome == react.OutcomeNever:
 		e.neverBegan(r, res)
-	case res.Outcome == react.OutcomeUnknown && r.inside():
+	case res.Outcome == react.OutcomeUnknown && r.inProcess():
 		e.failed(r, cmp.Or(res.Why, "what happened is not known"))
-	case res.Outcome == react.OutcomeRetry, res.Outcome == react.OutcomeUnknown && r.repeats():
+	case res.Outcome == react.OutcomeRetry, res.Outcome == react.OutcomeUnknown && r.repeatable():
 		e.retry(r, res)
 	case res.Outcome == react.OutcomeUnknown:
 		e.breaker(r, true)
@@ -119,7 +119,7 @@ func (e *Engine) finish(r *run, res react.Result) {
 	}
 }
 
-// leaveSteps ends what an attempt that is over may have asked, and what it says.
+// leaveSteps ends the question, the output and the reservations of an attempt that is over.
 func (e *Engine) leaveSteps(r *run) {
 	e.says.clear(r.ID)
 	if r.Live {
@@ -132,11 +132,10 @@ func (e *Engine) leaveSteps(r *run) {
 	}
 }
 
-// resumes is how often in a row a run of a model goes on of which it is not known what
-// happened.
+// resumes is how many attempts of a run of a model may end with an unknown outcome.
 const resumes = 6
 
-// neverBegan has a run start again of which it is certain that nothing was done.
+// neverBegan makes a run ready again whose attempt certainly did not begin.
 func (e *Engine) neverBegan(r *run, res react.Result) {
 	if r.Never >= neverTries {
 		e.failed(r, cmp.Or(res.Why, "it could not be begun"))
@@ -147,7 +146,7 @@ func (e *Engine) neverBegan(r *run, res react.Result) {
 	r.Due = e.now().Add(time.Duration(r.Never) * time.Second)
 }
 
-// retry has an act done again that may be repeated, a bounded number of times.
+// retry schedules a further attempt of an act that may be repeated, up to a limit.
 func (e *Engine) retry(r *run, res react.Result) {
 	r.Goes = r.Goes || r.Steps > 0
 	tries := r.Attempt - r.Base
@@ -161,10 +160,10 @@ func (e *Engine) retry(r *run, res react.Result) {
 	r.Due = due
 }
 
-// backoff is how long after a failed attempt the next one waits: 5 s, 20 s, 80 s and so on.
+// backoff returns the wait after a failed attempt: 5 s, 20 s, 80 s and so on.
 func backoff(attempt int) time.Duration { return 5 * time.Second << (2 * min(attempt-1, 4)) }
 
-// adoptAll finds what became of the attempts of an earlier process.
+// adoptAll takes over the attempts of an earlier process.
 func (e *Engine) adoptAll() {
 	for _, r := range e.order {
 		if r.State == react.Running {
@@ -175,13 +174,13 @@ func (e *Engine) adoptAll() {
 }
 
 func (e *Engine) adopt(r *run) {
-	if r.inside() { // it ended with that process
+	if r.inProcess() { // it ended with the earlier process
 		e.o.Failpoint("adopted")
 		e.finish(r, react.Result{Outcome: react.OutcomeUnknown, Why: "eventdeck ended meanwhile", Ended: e.now()})
 		return
 	}
 	if r.stepped() {
-		r.back() // an agent that goes on asks again
+		r.restoreFirst() // an agent that goes on asks again
 	}
 	req, h := *r.Request, react.Handle{Attempt: r.Attempt}
 	if r.Handle != nil {
@@ -203,7 +202,7 @@ func (e *Engine) adopt(r *run) {
 	})
 }
 
-// abortAll ends attempts that were made ready and whose start was not committed.
+// abortAll aborts prepared attempts whose start was not committed.
 func (e *Engine) abortAll() {
 	e.cancel()
 	for _, a := range e.staged.aborts {

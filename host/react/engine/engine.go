@@ -1,10 +1,12 @@
-// Package engine runs reactions: it takes up what the writer of the log has committed, decides
-// for each rule and record once, keeps runs in the journal, and has acts carried out.
+// Package engine runs reactions: it reads the committed records of the log, decides once for
+// each rule and record, keeps runs in the journal, and has acts carried out by a
+// [react.Runner].
 //
-// One goroutine decides. What it changes is staged in memory, committed with the position
-// up to which it has read, and only then acted upon: a start, an answer to an operator, a
-// new view. What takes time (reading a program, waiting for an act) runs beside it and
-// hands its result in. So every state that a kill can leave behind is one of the journal.
+// One goroutine decides. Its changes are staged in memory and committed together with the
+// position up to which the log was read. Only after the commit do they have effects: the start
+// of an act, an answer to the operator, a new view. Slow work, such as reading a program or
+// waiting for an act, runs in other goroutines, which post their results to it. So a kill
+// always leaves a state that is in the journal.
 package engine
 
 import (
@@ -24,25 +26,25 @@ import (
 
 // Bounds of the engine. See docs/limits.md.
 const (
-	decideRecords = 2000                  // that are read between two looks at anything else
-	tickEvery     = time.Second           // position alone, changed files, the stop file, absences
-	askFor        = time.Hour             // after which a run that asks expires
-	grantAtMost   = 24 * time.Hour        // of a grant
-	loopSpan      = time.Hour             // for which the id of a run is known again in a payload
-	triesFor      = time.Hour             // within which a webhook is tried
-	neverTries    = 3                     // of an act that could not be begun
-	tryUnprepared = time.Hour             // between two tries of a rule whose acts cannot be made
-	keptRuns      = 5000                  // that are over
-	keptBytes     = 64 << 20              // of runs that are over
-	onceValues    = 1000                  // of a run
-	pauseMost     = 20 * time.Millisecond // after each look at the log in a burst
-	preparing     = 4                     // runs whose requests are made at the same time, and as many of rules with tools
-	viewEvery     = 50 * time.Millisecond
-	viewActive    = 500      // runs in a view, beside those that ask
-	heldBytes     = 64 << 20 // of runs that wait with their requests
+	decideRecords = 2000                  // read in one go, before anything else gets its turn
+	tickEvery     = time.Second           // between commits of the position alone, checks of files, absences
+	askFor        = time.Hour             // after which an asking run expires
+	grantAtMost   = 24 * time.Hour        // longest grant
+	loopSpan      = time.Hour             // during which the id of a run is recognised in a payload
+	triesFor      = time.Hour             // within which a webhook is retried
+	neverTries    = 3                     // attempts of an act that could not begin
+	tryUnprepared = time.Hour             // between two tries of a rule whose requests cannot be prepared
+	keptRuns      = 5000                  // ended runs in the journal
+	keptBytes     = 64 << 20              // of ended runs in the journal
+	onceValues    = 1000                  // per run
+	pauseMost     = 20 * time.Millisecond // longest pause between two reads of the log in a burst
+	preparing     = 4                     // requests that are prepared at the same time; as many again of rules with tools
+	viewEvery     = 50 * time.Millisecond // shortest time between two views
+	viewActive    = 500                   // runs in a view, without asking ones
+	heldBytes     = 64 << 20              // of waiting runs with their requests
 )
 
-// Store is what the engine needs of the store of the host.
+// Store is what the engine needs of the host's store.
 type Store interface {
 	Last() uint64
 	Get(seq uint64) (event.Record, error)
@@ -55,26 +57,26 @@ type Store interface {
 type Options struct {
 	Store  Store
 	Runner react.Runner
-	// Path is where rules.json stands, and Parse reads its content. A file that is not
-	// there has no rules.
+	// Path is the path of rules.json, and Parse parses its content. Without the file there
+	// are no rules.
 	Path  string
 	Parse func(path string, content []byte) (react.File, error)
 	// Dir is the data directory, in which [react.StopFile] stops everything; "": none.
 	Dir string
 	// Live reports whether a subscription to the type is live or polling; nil: never.
 	Live func(server, eventType string) bool
-	// Unsigned reports whether nothing proves who sent the webhook deliveries of a
-	// subscription; nil: never.
+	// Unsigned reports whether the webhook deliveries of a subscription have no signature;
+	// nil: never.
 	Unsigned func(event.SubID) bool
 
 	Now    func() time.Time
 	Random io.Reader
 	Log    *slog.Logger
-	// Failpoint is called at named points; tests end the process there.
+	// Failpoint is called at named points, where tests kill the engine.
 	Failpoint func(name string)
 }
 
-// Engine is a [react.Control] that runs. Its exported methods may be called from any
+// Engine runs reactions. It is a [react.Control]; its exported methods may be called from any
 // goroutine.
 type Engine struct {
 	o      Options
@@ -89,51 +91,52 @@ type Engine struct {
 	stopSwitch stopSwitch
 	view       atomic.Pointer[react.View]
 	says       says
-	prepares   chan struct{} // places for requests that are made
-	listings   chan struct{} // the same, of rules with tools: their servers may be slow
+	prepares   chan struct{} // a slot for each request that is prepared
+	listings   chan struct{} // the same for rules with tools: their servers may be slow
 
-	// What follows belongs to the deciding goroutine.
+	// The fields below belong to the deciding goroutine.
 
 	position uint64
-	unlook   func() // ends that the store is watched; nil while there are no rules
+	unwatch  func() // ends watching the store; nil while there are no rules
 	file     fileState
-	set      *react.Set       // of the rules in force; there is one once Open returns
-	maybe    []*react.Matcher // of the record at hand, kept for its room
+	set      *react.Set       // rules in force; not nil once Open returned
+	maybe    []*react.Matcher // candidates for the current record, a buffer
 	rules    map[string]*ruleState
-	starts   []time.Time // of all rules, as far as a rate counts them
+	starts   []time.Time // of all rules, within the time span of the rate
 	arrivals react.Arrivals
-	seeded   bool // arrivals has what came before the position
+	seeded   bool // arrivals knows what came before the position
 	imported []imported
-	grants   map[string]grant // by the hash of the act
+	grants   map[string]grant // by hash of the act
 	once     map[string]onceCharge
-	runs     map[react.RunID]*run // that are not over
-	order    []*run               // the same, in the order in which they were made
-	over     []head               // runs that are over, in the order of their creation
+	runs     map[react.RunID]*run // not ended
+	order    []*run               // the same, in the order of their creation
+	over     []head               // ended runs, in the order of their creation
 	overSize int
 	groups   map[group]*groupState
-	recent   map[react.RunID]time.Time // that were started within loopSpan
+	recent   map[react.RunID]time.Time // started within loopSpan
 	spent    spending
-	unknown  map[string]map[string][]react.RunID // rule, server/tool -> runs that are parked for it
-	lag      string                              // why the journal may lag the acts
+	unknown  map[string]map[string][]react.RunID // rule -> server/tool -> parked runs that called it
+	lag      string                              // why acts may be missing in the journal
 	fault    string                              // why the journal cannot be written
-	busy     int                                 // acts that are being begun or run
+	unread   unread                              // why the log cannot be read
+	busy     int                                 // acts that are starting or running
 	asking   int
 	ends     map[react.State]uint64 // runs that ended since Open
-	waiting  int                    // runs that gather, ask or are ready
+	waiting  int                    // gathering, asking and ready runs
 
 	staged    staged
 	fired     []firing
 	ticked    time.Time
-	checked   time.Time // of the programs of the rules
+	checked   time.Time // when the programs of the rules were checked last
 	checking  bool
-	fileStops bool      // the audit log has that there is a stop file
-	shown     time.Time // of the last view
-	stale     bool      // the view is
+	fileStops bool      // the stop file is there, according to the audit log
+	shown     time.Time // when the view was made last
+	stale     bool      // the view is out of date
 	revision  uint64
 }
 
-// Open reads the journal and begins. What was running is found again by the Runner.
-// Errors: those of the store; what stands in the journal and cannot be read.
+// Open reads the journal and starts the engine. The Runner takes over acts that were running.
+// Errors: those of the store; entries of the journal that cannot be decoded.
 func Open(o Options) (*Engine, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -167,31 +170,31 @@ func Open(o Options) (*Engine, error) {
 	return e, nil
 }
 
-// Close ends the engine and waits for its goroutines. Acts that run go on; the next engine
-// finds them.
+// Close ends the engine and waits for its goroutines. Running acts go on; the next engine takes
+// them over.
 func (e *Engine) Close() error {
 	e.cancel()
 	<-e.ended
-	if e.unlook != nil {
-		e.unlook()
+	if e.unwatch != nil {
+		e.unwatch()
 	}
 	e.wg.Wait()
 	return nil
 }
 
-// look watches the store while there are rules: without them a commit costs nothing. No rule
-// decides about what came while the store was not watched.
-func (e *Engine) look(rules, fresh bool) {
+// watchStore watches the store while there are rules: without them a commit costs nothing. Records
+// that were committed while the store was not watched are not decided. fresh: the engine opens.
+func (e *Engine) watchStore(rules, fresh bool) {
 	switch {
-	case !rules && e.unlook != nil:
-		e.unlook()
-		e.unlook = nil
+	case !rules && e.unwatch != nil:
+		e.unwatch()
+		e.unwatch = nil
 		e.interest.drop()
-	case rules && e.unlook == nil:
+	case rules && e.unwatch == nil:
 		if !fresh {
 			e.moveTo(e.o.Store.Last())
 		}
-		e.unlook = e.o.Store.Watch(func(records []event.Record) {
+		e.unwatch = e.o.Store.Watch(func(records []event.Record) {
 			if e.interest.see(records) {
 				e.nudge()
 			}
@@ -205,7 +208,7 @@ func (e *Engine) look(rules, fresh bool) {
 
 func (e *Engine) now() time.Time { return e.o.Now().UTC() }
 
-// nudge has the deciding goroutine look at the log.
+// nudge wakes the deciding goroutine.
 func (e *Engine) nudge() {
 	select {
 	case e.wake <- struct{}{}:
@@ -223,7 +226,7 @@ func (e *Engine) run() {
 	for {
 		began, seen := e.now(), e.interest.newest()
 		more := e.decide()
-		// While more arrives, ingest has at least as much of the processor.
+		// While more arrives, leave ingest at least half of the processor time.
 		pause := min(e.now().Sub(began), pauseMost)
 		if e.interest.newest() == seen {
 			pause = 0
@@ -260,7 +263,7 @@ func (e *Engine) run() {
 	}
 }
 
-// drain runs what else was handed in, so that it shares a commit.
+// drain runs further calls that wait, so that they share a commit.
 func (e *Engine) drain() {
 	for range 100 {
 		select {
@@ -272,10 +275,10 @@ func (e *Engine) drain() {
 	}
 }
 
-// tick does each second what nothing else asks for.
+// tick does the periodic work, once a second.
 func (e *Engine) tick() {
 	now := e.now()
-	if since := now.Sub(e.ticked); since >= 0 && since < tickEvery { // less than nothing: the clock was set back
+	if since := now.Sub(e.ticked); since >= 0 && since < tickEvery { // negative: the clock was set back
 		return
 	}
 	e.stale = e.stale || dayOf(now) != dayOf(e.ticked)
@@ -291,7 +294,8 @@ func (e *Engine) tick() {
 	e.staged.due = true
 }
 
-// post hands fn to the deciding goroutine. It returns false when the engine ends before.
+// post runs fn on the deciding goroutine, without waiting for its end. It returns false if the
+// engine ends first.
 func (e *Engine) post(fn func()) bool {
 	select {
 	case e.calls <- fn:
@@ -301,8 +305,8 @@ func (e *Engine) post(fn func()) bool {
 	}
 }
 
-// call has the deciding goroutine run fn, and returns after the commit of what fn changed.
-// fn changes nothing where it returns an error.
+// call runs fn on the deciding goroutine, and returns after the commit of its changes. fn must
+// change nothing if it returns an error.
 // Errors: those of fn, the cause of ctx, [event.ErrClosed].
 func (e *Engine) call(ctx context.Context, fn func() error) error {
 	reply := make(chan error, 1)

@@ -12,7 +12,7 @@ import (
 	"eventdeck/host/react"
 )
 
-// rest lets simulated time pass, and everything come to rest.
+// rest lets simulated time pass, and waits until all goroutines wait.
 func rest(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
@@ -108,7 +108,7 @@ func TestARuleBeginsWhereItWasFirstSeen(t *testing.T) {
 			t.Error(r.Members.First)
 		}
 		verdicts, err := e.Explain(t.Context(), 1, "")
-		if err != nil || len(verdicts) != 1 || !strings.Contains(verdicts[0].Why, "began behind record 1") {
+		if err != nil || len(verdicts) != 1 || !strings.Contains(verdicts[0].Why, "judges records after 1") {
 			t.Error(verdicts, err)
 		}
 		verdicts, err = e.Explain(t.Context(), 2, "page")
@@ -127,14 +127,14 @@ func TestAFullDiskHoldsEverythingUntilThereIsRoom(t *testing.T) {
 		e := w.armed()
 		w.change(func() { w.full = true })
 		w.happens(`{}`, 10*time.Second)
-		if v := e.Reactions(); !strings.Contains(v.Held, "cannot be written") || w.acts() != 0 {
-			t.Fatalf("begun %v, held %q", w.begun, v.Held)
+		if v := e.Reactions(); !strings.Contains(v.Blocked, "cannot be written") || v.Held != "" || w.acts() != 0 {
+			t.Fatalf("begun %v, blocked %q, held %q", w.begun, v.Blocked, v.Held)
 		}
 		w.change(func() { w.full = false })
 		rest(5 * time.Second)
 		only(t, e, react.Done)
-		if v := e.Reactions(); v.Held != "" {
-			t.Error(v.Held)
+		if v := e.Reactions(); v.Blocked != "" {
+			t.Error(v.Blocked)
 		}
 	})
 }

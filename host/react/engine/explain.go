@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -20,7 +21,7 @@ func (e *Engine) Explain(ctx context.Context, seq uint64, rule string) ([]react.
 		return nil, err
 	}
 	var out []react.Verdict
-	err = e.inside(ctx, func() error {
+	err = e.query(ctx, func() error {
 		if rule != "" && e.set.Rule(rule) == nil {
 			return noRule(rule)
 		}
@@ -47,7 +48,7 @@ func (e *Engine) explain(m *react.Matcher, rec *event.Record, runs []react.Run) 
 	matched, ok := false, true
 	listens := slices.Contains(e.set.Listening(rec), m)
 	if listens {
-		matched, ok = e.takes(m, rec)
+		matched, ok = e.matches(m, rec)
 		v.Key = m.Key(rec)
 	}
 	switch {
@@ -59,14 +60,14 @@ func (e *Engine) explain(m *react.Matcher, rec *event.Record, runs []react.Run) 
 	case !matched:
 		v.Why, v.Line = "its filter does not take the record", r.Line("when")
 	case rec.Seq <= rs.Since:
-		v.Why = fmt.Sprintf("the rule as it stands began behind record %d", rs.Since)
+		v.Why = fmt.Sprintf("the rule as it stands judges records after %d", rs.Since)
 	case rec.Seq > e.position:
-		v.State, v.Why = react.Gathering, "it was not come to yet"
+		v.State, v.Why = react.Gathering, cmp.Or(e.unread.why, "it is not decided yet")
 	case rs.watch != nil:
 		v.Why, v.Line = "it counts in the rule's window, which was not true, or was true already", r.Line("window")
 	default:
 		d := react.Judge(e.facts(r, rs))
-		v.State, v.Why, v.Line = d.State, "it is no longer told what was decided; now it would be: "+d.Why, d.Line
+		v.State, v.Why, v.Line = d.State, "what was decided is no longer stored; now it would be: "+d.Why, d.Line
 	}
 	return v
 }

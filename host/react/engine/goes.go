@@ -10,7 +10,7 @@ import (
 	"eventdeck/host/react"
 )
 
-// approval is what the operator said of a request.
+// approval is the operator's approval of a request.
 type approval struct {
 	Hash  string     `json:"hash,omitempty"`
 	By    string     `json:"by,omitempty"`
@@ -25,7 +25,7 @@ func (r *run) first() *react.Request {
 	return r.Request
 }
 
-// stepped reports whether the next attempt takes several steps.
+// stepped reports whether the next attempt takes steps, of a model or an agent.
 func (r *run) stepped() bool {
 	first := r.first()
 	if first == nil || r.Request.Act != "" {
@@ -34,12 +34,12 @@ func (r *run) stepped() bool {
 	return first.Kind == react.RequestModel || first.Kind == react.RequestChoice || first.Kind == react.RequestAgent
 }
 
-// inside reports whether an attempt lives in this process and ends with it, and nothing is
-// lost by that but what its steps tell.
-func (r *run) inside() bool { return r.stepped() && r.first().Kind != react.RequestAgent }
+// inProcess reports whether an attempt runs in this process and ends with it: all that is known
+// afterwards is in its steps.
+func (r *run) inProcess() bool { return r.stepped() && r.first().Kind != react.RequestAgent }
 
-// repeats reports whether an act whose outcome is not known is done again.
-func (r *run) repeats() bool {
+// repeatable reports whether an act with unknown outcome is done again.
+func (r *run) repeatable() bool {
 	switch r.Request.Kind {
 	case react.RequestWebhook, react.RequestNote, react.RequestClient:
 		return true
@@ -49,7 +49,7 @@ func (r *run) repeats() bool {
 	return false
 }
 
-// actor is the model or the agent that takes the steps of a run.
+// actor returns whether a model or an agent takes the steps of a run, for the audit log.
 func (r *run) actor() event.Actor {
 	if first := r.first(); first != nil && first.Kind == react.RequestAgent {
 		return "agent"
@@ -57,7 +57,7 @@ func (r *run) actor() event.Actor {
 	return "model"
 }
 
-// next has a run ask for a later step of it.
+// next makes a later step the request of the run, and keeps the first request in Began.
 func (r *run) next(req react.Request) {
 	if r.Began == nil {
 		r.Began, r.Before = r.Request, &approval{r.Approved, r.By, r.Under}
@@ -67,8 +67,8 @@ func (r *run) next(req react.Request) {
 	r.Approved, r.By, r.Under = "", "", ""
 }
 
-// back has a run be again about what it began with.
-func (r *run) back() {
+// restoreFirst makes Began the request of the run again.
+func (r *run) restoreFirst() {
 	if r.Began == nil {
 		return
 	}
@@ -79,8 +79,8 @@ func (r *run) back() {
 	r.Before = nil
 }
 
-// ruleOf returns the rule of a run as it stands now, nil if it is gone, and the rule that
-// the policy is asked about: where a model chose an act, with its mode and what it does.
+// ruleOf returns the rule of a run as it stands now, nil if it is gone, and the rule for the
+// policy: if a model chose an act, with the mode of that act and what it does.
 func (e *Engine) ruleOf(r *run) (now, asked *react.Rule) {
 	if r.Rule == react.AskRule || r.Rule == react.ClientRule {
 		return &r.rule, &r.rule
@@ -101,7 +101,7 @@ func (e *Engine) ruleOf(r *run) (now, asked *react.Rule) {
 	return now, asked
 }
 
-// act returns the act that a model chose for a run, as the rule has it; nil if there is none.
+// act returns the act of the rule that a model chose; nil: none.
 func (r *run) act() *react.Act {
 	if r.Request == nil || r.Request.Act == "" || r.rule.Do.Choice == nil {
 		return nil
@@ -113,19 +113,19 @@ func (r *run) act() *react.Act {
 	return nil
 }
 
-// goesOn has a run continue with the request that its attempt ended with, once the policy or
-// the operator allows it.
-func (e *Engine) goesOn(r *run, res react.Result) {
+// proceed continues a run with the request that its attempt ended with, once the policy or the
+// operator allows it.
+func (e *Engine) proceed(r *run, res react.Result) {
 	next := res.Next
 	if next == nil {
 		e.failed(r, "it asks for nothing")
 		return
 	}
-	r.Result.Next = nil // it is the request of the run
-	r.back()
+	r.Result.Next = nil // it becomes the request of the run
+	r.restoreFirst()
 	r.next(*next)
 	if why := r.wrongNext(); why != "" {
-		r.back()
+		r.restoreFirst()
 		e.failed(r, why)
 		return
 	}
@@ -133,7 +133,7 @@ func (e *Engine) goesOn(r *run, res react.Result) {
 	e.resume(r, "it goes on with its next step")
 }
 
-// wrongNext says why the request of a run cannot be a later step of it, "" if it can.
+// wrongNext says why the request of a run cannot be a later step of it; "": it can.
 func (r *run) wrongNext() string {
 	req := r.Request
 	if !r.fits(maxGoes) {
@@ -159,8 +159,7 @@ func (r *run) wrongNext() string {
 	return ""
 }
 
-// resume has a run be begun again that has taken steps. That is no new start: no rate
-// counts it.
+// resume starts a run again that has taken steps. No rate counts it as a new start.
 func (e *Engine) resume(r *run, why string) {
 	r.Goes, r.later = true, time.Time{}
 	e.setState(r, react.Ready, why, "")
@@ -168,10 +167,10 @@ func (e *Engine) resume(r *run, why string) {
 	e.staged.again = true
 }
 
-// unknownCalls returns the calls of tools that may have changed something and of which it is
-// not known whether they were carried out. Error: that of taken.
+// unknownCalls returns the tool calls that may have changed something and whose outcome is
+// unknown. Error: that of loadSteps.
 func (e *Engine) unknownCalls(r *run) (calls []*step, err error) {
-	if err := e.taken(r); err != nil {
+	if err := e.loadSteps(r); err != nil {
 		return nil, err
 	}
 	for i := range r.taken {
@@ -182,17 +181,17 @@ func (e *Engine) unknownCalls(r *run) (calls []*step, err error) {
 	return calls, nil
 }
 
-// parkCalls parks a run, and keeps its rule from calling these tools (server/tool) until it is
+// parkCalls parks a run, and blocks the tools (server/tool) for its rule until the run is
 // settled.
 func (e *Engine) parkCalls(r *run, tools []string, why string) {
-	r.back()
+	r.restoreFirst()
 	r.Unknown = append(r.Unknown, tools...)
 	e.block(r)
 	e.breaker(r, true)
 	e.end(r, react.Parked, why, "")
 }
 
-// toolsOf names the tools of calls, as server/tool.
+// toolsOf returns the tools of calls, as server/tool.
 func toolsOf(calls []*step) (tools []string) {
 	for _, st := range calls {
 		tools = append(tools, st.Server+"/"+st.Tool)
@@ -200,7 +199,7 @@ func toolsOf(calls []*step) (tools []string) {
 	return tools
 }
 
-// writing are the tools of a run, as server/tool, that may change something.
+// writing returns the tools of a run that may change something, as server/tool.
 func (r *run) writing() (tools []string) {
 	for _, t := range r.first().Tools {
 		if t.Class != react.ToolRead {
@@ -210,7 +209,7 @@ func (r *run) writing() (tools []string) {
 	return tools
 }
 
-// block keeps the rule of a run that is parked from calling its tools.
+// block keeps the rule of a parked run from calling the tools in Unknown.
 func (e *Engine) block(r *run) {
 	for _, tool := range r.Unknown {
 		if e.unknown[r.Rule] == nil {
@@ -220,8 +219,8 @@ func (e *Engine) block(r *run) {
 	}
 }
 
-// unblock lets the rule of a run that is settled call its tools again, and notes in its
-// steps what the operator says of them.
+// unblock allows these calls again after the run was settled, and records the operator's answer
+// in the steps.
 func (e *Engine) unblock(r *run, done bool) {
 	for _, tool := range r.Unknown {
 		runs := e.unknown[r.Rule]

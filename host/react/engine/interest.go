@@ -7,34 +7,34 @@ import (
 	"eventdeck/host/react"
 )
 
-// Bounds of the committed records that wait in memory to be decided. Most of them are in
-// the recent window of the log anyway.
+// Bounds of the committed records that wait in memory for a decision. Most of them are in the
+// recent window of the log anyway.
 const (
 	handedRecords = 8192
 	handedBytes   = 8 << 20
 )
 
-// interest is what the engine has not decided yet: a range of the log that it is to read,
-// and behind that the records of later commits as they are. What does not fit is read when
-// it is its turn. A commit without a type that a rule listens to is neither.
+// interest holds what is not decided yet: a range of the log to read, and after it the records
+// of later commits in memory. When these become too many, they are read from the log too.
+// Commits without a type that a rule listens to are skipped.
 type interest struct {
 	mu       sync.Mutex
 	types    map[source]bool
-	seen     uint64 // newest record that was looked at
-	from, to uint64 // to be read; 0: nothing
+	seen     uint64 // newest committed record
+	from, to uint64 // range to read; 0: none
 
-	handed [][]event.Record // behind to, in order; none is empty
-	count  int              // of these records
-	bytes  int
+	handed [][]event.Record // commits after to, in order; none is empty
+	count  int              // records in handed
+	bytes  int              // of payloads in handed
 
-	last event.SubID // of the record before, whose answer is was
-	was  bool
+	last event.SubID // subscription of the previous record
+	was  bool        // whether a rule listens to it
 }
 
-// source is what rules are found by.
+// source is an event type of a server.
 type source struct{ server, typ string }
 
-// listen replaces what is of interest.
+// listen replaces the types that rules listen to.
 func (i *interest) listen(f *react.File) {
 	types := map[source]bool{}
 	for _, r := range f.Rules {
@@ -45,8 +45,8 @@ func (i *interest) listen(f *react.File) {
 	i.types, i.last, i.was = types, "", false
 }
 
-// see takes up what was committed, which is not changed any more, and reports whether some
-// of it is of interest.
+// see takes the records of a commit, which are not changed any more, and reports whether a rule
+// listens to some of them.
 func (i *interest) see(records []event.Record) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -70,8 +70,8 @@ func (i *interest) see(records []event.Record) bool {
 	return true
 }
 
-// hand has records decided as they are, unless there are too many or others are to be read
-// before them.
+// hand keeps records in memory, unless these would be too many or others must be read from the
+// log before them.
 func (i *interest) hand(records []event.Record) {
 	bytes := weigh(records)
 	if i.to == 0 && i.count+len(records) <= handedRecords && i.bytes+bytes <= handedBytes {
@@ -83,7 +83,7 @@ func (i *interest) hand(records []event.Record) {
 	i.want(records[0].Seq, records[len(records)-1].Seq)
 }
 
-// spill has the records that wait read from the log.
+// spill drops the records in memory; they are read from the log instead.
 func (i *interest) spill() {
 	for _, records := range i.handed {
 		i.want(records[0].Seq, records[len(records)-1].Seq)
@@ -98,7 +98,7 @@ func weigh(records []event.Record) (bytes int) {
 	return bytes
 }
 
-// add makes a range be read in any case.
+// add adds a range to read from the log.
 func (i *interest) add(from, to uint64) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -109,7 +109,7 @@ func (i *interest) add(from, to uint64) {
 	}
 }
 
-// drop forgets what is to be decided.
+// drop forgets everything that is not decided.
 func (i *interest) drop() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -123,8 +123,8 @@ func (i *interest) want(from, to uint64) {
 	i.to = max(i.to, to)
 }
 
-// next returns what is to be decided first: a range that is to be read, or if from is 0
-// records. If there are none of these either, all up to seen needs no decision.
+// next returns what to decide next: a range to read, or, if from is 0, records in memory. If
+// there are none, nothing up to seen needs a decision.
 func (i *interest) next() (from, to uint64, records []event.Record, seen uint64) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -137,21 +137,21 @@ func (i *interest) next() (from, to uint64, records []event.Record, seen uint64)
 	return 0, 0, nil, i.seen
 }
 
-// waits reports whether there is anything to be decided.
+// waits reports whether anything is not decided.
 func (i *interest) waits() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.to != 0 || len(i.handed) > 0
 }
 
-// newest returns the newest record that was looked at.
+// newest returns the newest committed record.
 func (i *interest) newest() uint64 {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.seen
 }
 
-// done notes that everything up to a record was decided.
+// done removes everything up to a decided record.
 func (i *interest) done(upTo uint64) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

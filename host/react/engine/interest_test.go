@@ -9,8 +9,8 @@ import (
 	"eventdeck/host/react"
 )
 
-// What is committed while the engine is busy waits in memory up to a bound; what is beyond
-// is read from the log. Each record is decided once and in order, whichever way it takes.
+// Records that are committed while the engine is busy wait in memory up to a limit; further ones
+// are read from the log. Either way each record is decided once and in order.
 func TestRecordsThatWaitInMemoryAreBounded(t *testing.T) {
 	for _, test := range []struct {
 		name            string
@@ -64,8 +64,8 @@ func TestRecordsThatWaitInMemoryAreBounded(t *testing.T) {
 	}
 }
 
-// A commit is taken in part when a window is true in its middle, and a range that is asked
-// for takes up what waits in memory.
+// A commit is decided in part if a window becomes true in its middle, and adding a range to read
+// replaces the records in memory.
 func TestInterestGoesOnWhereItWas(t *testing.T) {
 	i := &interest{types: map[source]bool{{"pager", "incident"}: true}}
 	commit := func(from, to uint64, typ string) {

@@ -25,8 +25,8 @@ func (e *Engine) facts(rule *react.Rule, rs *ruleState) react.Facts {
 	return f
 }
 
-// judge asks the policy about a run with a request, as the rule and everything else stand
-// now. What acts is the rule as it was; where that is another one now, the operator decides.
+// judge asks the policy about a run with a request, with the rule and all other facts as they
+// are now. The act itself is that of the frozen rule; if the rule changed, the run asks.
 func (e *Engine) judge(r *run) react.Decision {
 	rs := e.ruleState(r.Rule)
 	now, rule := e.ruleOf(r)
@@ -38,7 +38,7 @@ func (e *Engine) judge(r *run) react.Decision {
 	f.Running = e.group(r).running
 	f.Approved, f.Granted = approved(r, rs), e.granted(r, rs)
 	d := react.Judge(f)
-	if r.Began != nil && r.Request.Act == "" && !f.Approved && d.State == react.Ready { // a call of a tool
+	if r.Began != nil && r.Request.Act == "" && !f.Approved && d.State == react.Ready { // a tool call
 		d = react.Decision{State: react.Asking, Cause: react.CauseShape, Why: r.AskWhy, Line: rule.Line("do")}
 	}
 	if r.Lag && !f.Approved && d.State == react.Ready {
@@ -47,14 +47,13 @@ func (e *Engine) judge(r *run) react.Decision {
 	return d
 }
 
-// approved reports whether the operator said yes to exactly this request under the rule of
-// now.
+// approved reports whether the operator approved exactly this request under the present rule.
 func approved(r *run, rs *ruleState) bool {
 	return r.Request != nil && r.Approved != "" && r.Approved == r.Request.Hash() && r.Under == rs.Hash
 }
 
-// granted reports whether a grant that was given under the rule of now covers the act. None
-// covers what a model or an agent wants: its arguments differ from run to run.
+// granted reports whether a grant under the present rule covers the act. No grant covers what a
+// model or an agent chose.
 func (e *Engine) granted(r *run, rs *ruleState) bool {
 	if r.Request == nil || r.Began != nil {
 		return false
@@ -63,8 +62,8 @@ func (e *Engine) granted(r *run, rs *ruleState) bool {
 	return ok && g.Rule == r.Rule && g.Under == rs.Hash && g.Until.After(e.now())
 }
 
-// onceUntil returns until when all values of a run are charged by others; zero if one of
-// them is not.
+// onceUntil returns until when other runs have charged all once values of a run; zero if one
+// value is free.
 func (e *Engine) onceUntil(r *run) time.Time {
 	var until time.Time
 	for i, hash := range r.Once {
@@ -81,7 +80,7 @@ func (e *Engine) onceUntil(r *run) time.Time {
 
 func onceKey(rule, hash string) string { return rule + "/" + hash }
 
-// charge notes that the act of a run is not to be repeated for its values.
+// charge keeps the act of a run from being repeated for its once values.
 func (e *Engine) charge(r *run) {
 	for _, hash := range r.Once {
 		key := onceKey(r.Rule, hash)
@@ -91,7 +90,7 @@ func (e *Engine) charge(r *run) {
 	}
 }
 
-// uncharge takes that back.
+// uncharge undoes charge.
 func (e *Engine) uncharge(r *run) {
 	for _, hash := range r.Once {
 		key := onceKey(r.Rule, hash)

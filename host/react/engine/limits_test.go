@@ -27,7 +27,7 @@ func TestARunThatGoesOnGatheringSaysWhy(t *testing.T) {
 	})
 }
 
-// An incident that comes under new event ids, in two subscriptions, leads to one act.
+// The same incident in several events leads to one act.
 func TestOnceIsChargedWhenTheActStarts(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		rule := noteRule("page")
@@ -189,7 +189,7 @@ func TestOnceValuesOfARunAreBounded(t *testing.T) {
 			t.Errorf("%d members", r.Members.Count)
 		}
 		n := 0
-		must(t, e.inside(t.Context(), func() error { n = len(e.once); return nil }))
+		must(t, e.query(t.Context(), func() error { n = len(e.once); return nil }))
 		if n != onceValues {
 			t.Errorf("%d values are charged", n)
 		}
@@ -215,8 +215,8 @@ func TestRunsThatAreOverAreBounded(t *testing.T) {
 	}
 }
 
-// Servers that are slow to list their tools hold up the rules with tools, and no other.
-func TestSlowServersHoldNoOtherRules(t *testing.T) {
+// Servers that are slow to list their tools delay only rules with tools.
+func TestSlowServersDelayNoOtherRules(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		slow := taskRule("slow")
 		slow.Key = []string{".k"}
@@ -236,7 +236,7 @@ func TestSlowServersHoldNoOtherRules(t *testing.T) {
 	})
 }
 
-// What waits is bounded over all rules too; what finds no place is counted.
+// The number of waiting runs of all rules together is limited too; further records are counted.
 func TestRunsOfAllRulesThatWaitAreBounded(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		var rules []react.Rule
@@ -263,7 +263,7 @@ func TestRunsOfAllRulesThatWaitAreBounded(t *testing.T) {
 	})
 }
 
-// Requests that wait take so much memory at most: the others go on gathering.
+// Waiting requests take a limited number of bytes in memory: further runs go on gathering.
 func TestRequestsThatWaitAreBoundedInBytes(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t, asked(grouped(noteRule("page"))))
@@ -272,7 +272,7 @@ func TestRequestsThatWaitAreBoundedInBytes(t *testing.T) {
 		first := only(t, e, react.Asking)
 		takes := func(n int) { must(t, e.call(t.Context(), func() error { e.runs[first.ID].held = n; return nil })) }
 		var held int
-		must(t, e.inside(t.Context(), func() error { held = e.runs[first.ID].held; return nil }))
+		must(t, e.query(t.Context(), func() error { held = e.runs[first.ID].held; return nil }))
 		if held == 0 {
 			t.Error("a request takes nothing")
 		}

@@ -46,7 +46,7 @@ func (e *Engine) load() error {
 	each(event.TableReact, prefixOnce, decoded(func(key string, c onceCharge) { e.once[key] = c }))
 	each(event.TableReact, event.PrefixImported, e.loadImported)
 	each(event.TableReact, prefixSpend, e.loadSpent)
-	// The table has the steps of all runs too: what stands alone is looked up.
+	// The table also has the steps of all runs, so single entries are looked up by key.
 	one := func(key string, fn func(value []byte) error) {
 		value, err := j.Entry(event.TableReact, key)
 		if err == nil {
@@ -73,7 +73,7 @@ func (e *Engine) load() error {
 	return nil
 }
 
-// decoded hands the value of an entry on, read from its JSON.
+// decoded returns a function that decodes the JSON of an entry and passes it to take.
 func decoded[V any](take func(key string, v V)) func(string, []byte) error {
 	return func(key string, value []byte) error {
 		var v V
@@ -130,7 +130,7 @@ func (e *Engine) loadRun(value []byte) error {
 	}
 	if r.Live { // the attempt that asked is gone, or asks again
 		r.Live, r.State = false, react.Running
-		r.back()
+		r.restoreFirst()
 	}
 	var err error
 	if r.rule, err = react.Thaw(r.Frozen); err != nil {
@@ -144,7 +144,7 @@ func (e *Engine) loadRun(value []byte) error {
 	return nil
 }
 
-// index puts what was loaded in its order, and in its groups.
+// index sorts the loaded runs, and adds them to their groups and counts.
 func (e *Engine) index() {
 	slices.SortFunc(e.over, func(a, b head) int { return a.created.Compare(b.created) })
 	slices.SortFunc(e.order, func(a, b *run) int {
@@ -165,12 +165,12 @@ func (e *Engine) index() {
 		e.ruleState(r.Rule).waiting += waiting(r.State)
 		e.waiting += waiting(r.State)
 		if e.lag != "" && r.State != react.Asking {
-			r.Lag, r.Approved = true, "" // it may have been done already
+			r.Lag, r.Approved = true, "" // the act may have been done already
 		}
 	}
 }
 
-// loadWatch reads the window of a rule.
+// loadWatch reads the state of a rule's window.
 func (e *Engine) loadWatch(name string, rs *ruleState, r *react.Rule) {
 	rs.watch = react.NewWatch(r)
 	var parts [][]byte

@@ -11,7 +11,7 @@ import (
 	"eventdeck/host/trust"
 )
 
-// What the journal cannot hold ends its own run, and nothing else, also over a restart.
+// A run that is too long for the journal fails, and affects no other, also after a restart.
 func TestARunThatIsTooLongToBeKeptFailsAlone(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t, noteRule("long"), noteRule("other"))
@@ -45,7 +45,7 @@ func TestARunThatIsTooLongToBeKeptFailsAlone(t *testing.T) {
 	})
 }
 
-// A run whose later request cannot be kept fails, and one whose answer cannot be is done.
+// A run whose later request is too long fails; one whose answer is too long is done.
 func TestALaterRequestIsBounded(t *testing.T) {
 	for name, c := range map[string]struct {
 		last  planned
@@ -67,7 +67,7 @@ func TestALaterRequestIsBounded(t *testing.T) {
 	}
 }
 
-// A rule that no run could keep is refused with its file.
+// A file with a rule that is too long for a run is refused.
 func TestARuleThatIsTooLongToBeKeptIsRefused(t *testing.T) {
 	rule := noteRule("page")
 	rule.Do.Note = strings.Repeat("<", 50<<10) // six bytes each, as they are stored
@@ -78,7 +78,7 @@ func TestARuleThatIsTooLongToBeKeptIsRefused(t *testing.T) {
 	}
 }
 
-// An entry that the journal would refuse keeps no other from being committed.
+// An entry that the journal would refuse does not keep others from being committed.
 func TestAnEntryThatIsTooLongIsLeftOut(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t)

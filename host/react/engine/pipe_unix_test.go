@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// A pipe in the place of rules.json would be waited for, for ever.
-func TestAPipeIsNoFileOfRules(t *testing.T) {
+// Reading a pipe in place of rules.json would never end.
+func TestPipeIsRefusedAsRulesFile(t *testing.T) {
 	w := newWorld(t)
 	if err := os.Remove(w.path()); err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	"eventdeck/host/trust"
 )
 
-// planned is what the runner of the tests does next in a run of several steps.
+// planned is a step that the test runner takes in a run.
 type planned struct {
 	kind  react.StepKind
 	tool  string // of a tool, SERVER/NAME
@@ -42,7 +42,7 @@ func prepareSteps(req *react.Request, rule react.Rule) {
 	req.Spend, req.Tokens = rule.Limits.Spend, rule.Limits.Tokens
 }
 
-// follow does what is planned for the run of an attempt, until the world is killed.
+// follow takes the planned steps of a run, until the world is killed.
 func (a *attempt) follow(steps react.Steps) {
 	w := a.l.w
 	ctx, cancel := context.WithCancel(context.Background())
@@ -135,7 +135,7 @@ func (a *attempt) begin(ctx context.Context, steps react.Steps, st react.Step, r
 	return steps.Begin(ctx, st, req)
 }
 
-// carryOut has the effect of a step, unless the world was killed.
+// carryOut carries out a step, unless the world was killed.
 func (a *attempt) carryOut(ctx context.Context, steps react.Steps, st *react.Step, p planned) error {
 	a.l.failpoint("calling")
 	steps.Progress(trust.Untrusted(a.l.w.words))
@@ -167,7 +167,7 @@ func (a *attempt) carryOut(ctx context.Context, steps react.Steps, st *react.Ste
 	return nil
 }
 
-// step returns the step that is planned, with its exact request.
+// step returns the planned step, with its exact request.
 func (p planned) step(first react.Request) (react.Step, *react.Request) {
 	st := react.Step{Kind: p.kind, Cost: p.bound, Usage: react.Usage{In: 100, Out: 10}, Sent: "hash"}
 	if p.kind != react.StepTool {

@@ -9,27 +9,26 @@ import (
 	"eventdeck/host/react"
 )
 
-// checkEvery is how often is looked whether the programs of the rules were changed.
+// checkEvery is how often the programs of the rules are checked for changes.
 const checkEvery = 10 * time.Second
 
-// made is what is known of the act of a rule before there is a run.
+// made is the request of a rule without members, on which the hash of the rule depends.
 type made struct {
 	req  react.Request
-	err  error
-	seen []fs.FileInfo // its programs as they were read; nil: not there
+	err  error         // why it cannot be prepared
+	seen []fs.FileInfo // of its programs when they were read; nil: not found
 }
 
-// makeAct asks the Runner for the act of a rule: what it is armed by depends on its programs.
-// What was changed while they were read is looked at again.
+// makeAct prepares the request of a rule without members. The programs are checked before they
+// are read, so that a change in between is noticed at the next check.
 func makeAct(r react.Runner, rule react.Rule) made {
-	before := look(rule.Do, react.Request{})
+	before := statPrograms(rule.Do, react.Request{})
 	req, err := r.Prepare(rule, react.Run{Rule: rule.Name, NS: react.Live}, nil)
-	return made{req, err, append(before, look(react.Do{}, req)...)}
+	return made{req, err, append(before, statPrograms(react.Do{}, req)...)}
 }
 
-// look returns what can be seen of the programs of an act, and of the interpreters that run
-// them, without reading them.
-func look(do react.Do, made react.Request) (seen []fs.FileInfo) {
+// statPrograms returns the FileInfo of the programs of an act, and of their interpreters.
+func statPrograms(do react.Do, made react.Request) (seen []fs.FileInfo) {
 	add := func(name string) {
 		info, err := os.Stat(name)
 		if err != nil {
@@ -67,8 +66,8 @@ func sameFile(a, b fs.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
-// checkPrograms makes the acts of those rules again whose programs were changed, and of those
-// that could not be made.
+// checkPrograms prepares the requests of rules again whose programs changed, or whose requests
+// could not be prepared.
 func (e *Engine) checkPrograms(now time.Time) {
 	if e.checking || now.Sub(e.checked) < checkEvery {
 		return
@@ -81,7 +80,7 @@ func (e *Engine) checkPrograms(now time.Time) {
 	e.wg.Go(func() {
 		fresh := map[string]made{}
 		for _, r := range set.File.Rules {
-			if m := old[r.Name]; m.err != nil || !slices.EqualFunc(m.seen, look(r.Do, m.req), sameFile) {
+			if m := old[r.Name]; m.err != nil || !slices.EqualFunc(m.seen, statPrograms(r.Do, m.req), sameFile) {
 				fresh[r.Name] = makeAct(e.o.Runner, r)
 			}
 		}
@@ -89,8 +88,8 @@ func (e *Engine) checkPrograms(now time.Time) {
 	})
 }
 
-// checkedPrograms puts rules in force whose acts were made again, as far as they are still
-// those of the file. They begin behind what was decided.
+// checkedPrograms puts the rules in force whose requests were prepared again, unless the file
+// was read again meanwhile. Changed rules judge the records that are not decided yet.
 func (e *Engine) checkedPrograms(set *react.Set, fresh map[string]made) {
 	e.checking = false
 	if e.set != set {

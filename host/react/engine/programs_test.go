@@ -12,8 +12,7 @@ import (
 	"eventdeck/host/react"
 )
 
-// A program that was changed is noticed without a run, and until it is armed again the rule
-// asks.
+// A changed program is noticed without a run, and the rule asks until it is armed again.
 func TestAProgramThatChangesIsNoticed(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		rule := commandRule("page")
@@ -36,7 +35,7 @@ func TestAProgramThatChangesIsNoticed(t *testing.T) {
 	})
 }
 
-// The same goes for what runs a script, also where a link is turned to another one.
+// The same holds for the interpreter of a script, also if a link to it changes.
 func TestAnInterpreterThatChangesIsNoticed(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		rule := commandRule("page")
@@ -58,9 +57,9 @@ func TestAnInterpreterThatChangesIsNoticed(t *testing.T) {
 	})
 }
 
-// Where the confinement that a rule demands cannot be had, its matches are counted with that
-// reason, and make no runs that fail one by one. It acts again once that can be had.
-func TestARuleThatCannotBeConfinedIsCounted(t *testing.T) {
+// While the confinement that a rule demands is not possible, its matches are counted with that
+// reason, instead of failing in runs. It acts again once the confinement is possible.
+func TestUnconfinableRuleCountsRecords(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t, grouped(commandRule("page")))
 		e, _ := w.open("", 0)
@@ -83,9 +82,9 @@ func TestARuleThatCannotBeConfinedIsCounted(t *testing.T) {
 	})
 }
 
-// What a rule does cannot be made: after five runs that say so its records are counted with
-// the reason, over a restart too, until it can be made.
-func TestARuleWhoseActCannotBeMadeIsCounted(t *testing.T) {
+// After five runs whose requests could not be prepared, records are counted with the reason, also
+// after a restart, until requests can be prepared again.
+func TestUnpreparedRuleCountsRecords(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t, grouped(commandRule("page")))
 		w.unset = func(int) bool { return true }
@@ -114,9 +113,9 @@ func TestARuleWhoseActCannotBeMadeIsCounted(t *testing.T) {
 	})
 }
 
-// Where only the acts of some records cannot be made, one an hour is tried, and all are once
-// the operator arms the rule.
-func TestAnActThatCannotBeMadeIsTriedNowAndThen(t *testing.T) {
+// If only requests for some records cannot be prepared, one an hour is tried, and all once the
+// operator arms the rule.
+func TestUnpreparedRuleIsTriedNowAndThen(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t, grouped(commandRule("page")))
 		w.unset = func(members int) bool { return members > 0 }

@@ -16,7 +16,7 @@ import (
 	"eventdeck/store/seal"
 )
 
-// onStore is a life whose log and journal are a store's.
+// onStore is a life with the log and the journal of a real store.
 type onStore struct {
 	*store.Store
 	*life
@@ -70,8 +70,8 @@ func submitTo(t testing.TB, s *store.Store, records ...event.Record) {
 	}
 }
 
-// A commit that fails, before or after all is in the file, is tried again: each record is
-// decided once over it, and over closing the store.
+// Failed commits, before or after the data is in the file, are retried: each record is decided once
+// despite them and despite restarts.
 func TestFailedCommitsOfAStoreLoseAndRepeatNothing(t *testing.T) {
 	for seed := range uint64(5) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -136,8 +136,8 @@ func TestFailedCommitsOfAStoreLoseAndRepeatNothing(t *testing.T) {
 	}
 }
 
-// BenchmarkIngest stores events beside no engine, and beside one of 200 rules of which none
-// takes them: of another type, or of the same with a filter that does not match.
+// BenchmarkIngest stores events without an engine, and with one of 200 rules that do not match:
+// rules of another type, or of the same type with another filter.
 func BenchmarkIngest(b *testing.B) {
 	for _, name := range []string{"alone", "other types", "same type"} {
 		b.Run(name, func(b *testing.B) {
@@ -181,8 +181,7 @@ func BenchmarkIngest(b *testing.B) {
 	}
 }
 
-// BenchmarkBurst decides about records that all match, of 50 groups, and tells what is
-// allocated when all are decided.
+// BenchmarkBurst decides about records of 50 groups that all match, and reports the heap afterwards.
 func BenchmarkBurst(b *testing.B) {
 	rule := noteRule("page")
 	rule.Key, rule.Mode = []string{".k"}, react.ModeAsk
@@ -211,8 +210,8 @@ func BenchmarkBurst(b *testing.B) {
 	b.ReportMetric(float64(m.HeapAlloc)/(1<<20), "MiB")
 }
 
-// BenchmarkStart tells how long after its commit a match acts, at 100 matches a second, on
-// a store.
+// BenchmarkStart reports the time from the commit of a match to the start of its act, at 100 matches
+// a second, on a real store.
 func BenchmarkStart(b *testing.B) {
 	rule := noteRule("page")
 	rule.Key, rule.Limits = []string{".k"}, react.Limits{Queue: 100}

@@ -11,7 +11,7 @@ import (
 	"eventdeck/host/react"
 )
 
-// A store that was restored may not know what was done: nothing acts by itself.
+// Acts may be missing in the journal of a restored store: nothing acts without approval.
 func TestARestoredStoreHoldsTheEngine(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		rule := noteRule("page")
@@ -105,7 +105,7 @@ func TestRecordsPrunedBeforeTheyAreJudgedAreCounted(t *testing.T) {
 	})
 }
 
-func TestAWebhookThatNothingProvesAsks(t *testing.T) {
+func TestUnsignedWebhookAsks(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		rule := noteRule("page")
 		rule.Key, rule.Wait = []string{".k"}, 0
@@ -213,8 +213,8 @@ func TestAbsenceCountsOnlyWhileTheSubscriptionIsLive(t *testing.T) {
 	})
 }
 
-// An absence for which the queue has no place leaves the last run of the queue alone: under
-// another id both would be found after a restart, and the act be done twice.
+// An absence that exceeds the queue does not change the last run of the queue: otherwise that run
+// would get another id, and its act would be done twice after a restart.
 func TestAnAbsenceBeyondTheQueueChangesNoOtherRun(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		rule := asked(grouped(noteRule("silent")))

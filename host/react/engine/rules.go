@@ -14,25 +14,25 @@ import (
 	"eventdeck/host/react"
 )
 
-// fileState is what is known of rules.json.
+// fileState is the state of rules.json.
 type fileState struct {
 	modified time.Time
 	size     int64
 	there    bool
 	content  []byte // in force
-	fault    string // of the newest content
+	fault    string // why the newest content is not in force
 	reading  bool
 }
 
-// readFile is rules.json as it was read, made ready.
+// readFile is rules.json as it was read, compiled.
 type readFile struct {
 	state fileState
 	set   *react.Set
 	made  map[string]made
 }
 
-// loadRules reads rules.json. Where it cannot be used, and nothing is in force yet, what
-// was good last is taken from the journal.
+// loadRules reads rules.json. If it cannot be used, and no rules are in force yet, the last good
+// content is taken from the journal.
 func (e *Engine) loadRules() readFile {
 	out := e.readNewest()
 	if out.set != nil || e.set != nil {
@@ -45,14 +45,14 @@ func (e *Engine) loadRules() readFile {
 	fault := out.state.fault
 	if out.set, err = e.parse(good); err != nil {
 		good = nil
-		out.set, _ = react.Compile(react.File{Path: e.o.Path}, e.now()) // nothing that could be wrong
+		out.set, _ = react.Compile(react.File{Path: e.o.Path}, e.now()) // no rules: it cannot fail
 	}
 	out.state.content, out.state.fault = good, fault
 	out.make(e.o.Runner)
 	return out
 }
 
-// readNewest reads the file. Its set is nil when it cannot be used.
+// readNewest reads the file. The set is nil if the file cannot be used.
 func (e *Engine) readNewest() (out readFile) {
 	content, err := e.readContent(&out.state)
 	if err == nil {
@@ -83,7 +83,7 @@ func (e *Engine) parse(content []byte) (*react.Set, error) {
 	return react.Compile(file, e.now())
 }
 
-// frozen returns a rule as a run keeps it. Error: it is too long for that.
+// frozen freezes a rule for a run. Error: the rule is too long for that.
 func frozen(r *react.Rule) (react.Frozen, error) {
 	f := r.Freeze()
 	if n := len(encode(f)); n > maxRule {
@@ -92,8 +92,8 @@ func frozen(r *react.Rule) (react.Frozen, error) {
 	return f, nil
 }
 
-// readContent returns nil where there is no file. What is no regular file is refused before
-// it is opened: a pipe may never end.
+// readContent returns nil if there is no file. Only regular files are opened: a pipe may never
+// end.
 func (e *Engine) readContent(s *fileState) ([]byte, error) {
 	info, err := os.Stat(e.o.Path)
 	if errors.Is(err, fs.ErrNotExist) || e.o.Path == "" {
@@ -106,7 +106,7 @@ func (e *Engine) readContent(s *fileState) ([]byte, error) {
 	return jsonfile.Read(e.o.Path, react.MaxFile, false)
 }
 
-// make makes the act of each rule.
+// make prepares the request of each rule.
 func (f *readFile) make(r react.Runner) {
 	f.made = map[string]made{}
 	for _, rule := range f.set.File.Rules {
@@ -114,7 +114,7 @@ func (f *readFile) make(r react.Runner) {
 	}
 }
 
-// stopFile reports whether there is a stop file. One that cannot be seen is there.
+// stopFile reports whether there is a stop file. If that cannot be determined, there is.
 func (e *Engine) stopFile() bool {
 	if e.o.Dir == "" {
 		return false
@@ -123,8 +123,7 @@ func (e *Engine) stopFile() bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// lookAtStopFile notes whether there is a stop file, and has the audit log tell when there is
-// one and when it is gone.
+// lookAtStopFile checks whether there is a stop file, and records changes in the audit log.
 func (e *Engine) lookAtStopFile() {
 	there := e.stopFile()
 	e.stopSwitch.setFile(there)
@@ -134,7 +133,7 @@ func (e *Engine) lookAtStopFile() {
 	}
 }
 
-// lookAtRules reads the file of rules again when it was changed.
+// lookAtRules reads rules.json again if it changed.
 func (e *Engine) lookAtRules() {
 	if e.file.reading || e.o.Path == "" {
 		return
@@ -151,7 +150,7 @@ func (e *Engine) lookAtRules() {
 	})
 }
 
-// readRules puts what was read in force, or says why it cannot be.
+// readRules puts the rules that were read in force, or keeps why they cannot be.
 func (e *Engine) readRules(read readFile) {
 	content := e.file.content
 	e.file = read.state
@@ -161,10 +160,10 @@ func (e *Engine) readRules(read readFile) {
 		e.o.Log.Warn("rules.json cannot be used; what was good last stays in force", "err", read.state.fault)
 		return
 	}
-	// Whatever is committed from now on is looked at with the new types.
+	// Commits from now on are checked against the new types.
 	e.interest.listen(read.set.File)
 	fresh := e.set == nil
-	e.look(len(read.set.File.Rules) > 0, fresh)
+	e.watchStore(len(read.set.File.Rules) > 0, fresh)
 	last := e.o.Store.Last()
 	e.set = read.set
 	in := map[string]bool{}
@@ -176,7 +175,7 @@ func (e *Engine) readRules(read readFile) {
 	for name, rs := range e.rules {
 		if !in[name] && rs.Hash != "" {
 			rs.Hash, rs.watch = "", nil
-			rs.Armed, rs.Pins = "", nil // what is put in again under the name is armed again
+			rs.Armed, rs.Pins = "", nil // a later rule of the same name must be armed again
 			e.stageRule(name)
 			e.endGrants(name)
 		}
@@ -189,18 +188,17 @@ func (e *Engine) readRules(read readFile) {
 	e.staged.again = true
 }
 
-// takeRule puts a rule in force. One that is not the one of before begins at the newest
-// record.
+// takeRule puts a rule in force. A new or changed rule begins after the newest record.
 func (e *Engine) takeRule(r *react.Rule, m made, last uint64, fresh bool) {
 	rs := e.ruleState(r.Name)
 	hash := r.Hash(m.req)
 	same := rs.Hash == hash
 	if !same || m.err == nil && (fresh || rs.made.err != nil) {
-		rs.Unprepared = nil // it is worth a try
+		rs.Unprepared = nil // try it again
 	}
 	rs.made = m
 	if !same {
-		if m.err == nil { // else it is not known what the rule does now
+		if m.err == nil { // otherwise it is unknown what the rule does now
 			e.endGrants(r.Name)
 		}
 		rs.Hash, rs.Since = hash, last

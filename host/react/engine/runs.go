@@ -10,7 +10,7 @@ import (
 	"eventdeck/host/react"
 )
 
-// advance moves every run on whose time has come, and returns when the next one's will.
+// advance moves every run on that is due, and returns when the next one will be.
 func (e *Engine) advance() time.Time {
 	now := e.now()
 	next := now.Add(tickEvery)
@@ -52,9 +52,9 @@ func (e *Engine) advance() time.Time {
 	return next
 }
 
-// tryLeave has a run that gathered leave that state, and reports whether it does: not where it
-// has to wait for others, or where runs that wait hold as much as they may. Held are the bytes
-// of those whose requests were made, coming of those whose requests are being made.
+// tryLeave makes a run leave gathering, and reports whether it does: not if it must wait for
+// other runs, or if waiting runs use as much memory as they may. held are the bytes of runs
+// with requests, coming those of runs whose requests are being prepared.
 func (e *Engine) tryLeave(r *run, held, coming int) bool {
 	switch {
 	case r.NS == react.Live && e.behind(r):
@@ -63,7 +63,7 @@ func (e *Engine) tryLeave(r *run, held, coming int) bool {
 		e.waits(r, fmt.Sprintf("%d runs wait for an approval already", e.asking))
 	case held >= heldBytes:
 		e.waits(r, fmt.Sprintf("runs that wait take %d MiB already", heldBytes>>20))
-	case held+coming >= heldBytes: // until it is known what those take
+	case held+coming >= heldBytes: // wait until the sizes of those are known
 	default:
 		e.leave(r)
 		return true
@@ -71,7 +71,7 @@ func (e *Engine) tryLeave(r *run, held, coming int) bool {
 	return false
 }
 
-// expire ends the time in which a run can be approved.
+// expire ends a run, or its question, that was not approved in time.
 func (e *Engine) expire(r *run) {
 	const why = "no operator approved it in time"
 	if r.Live {
@@ -82,8 +82,8 @@ func (e *Engine) expire(r *run) {
 	e.audit(actor(r), "approval expired", 0, "run "+string(r.ID))
 }
 
-// heldNow returns the bytes that runs take whose requests were made, and what those may take
-// whose requests are being made.
+// heldNow returns the bytes of runs with requests, and the most that runs whose requests are
+// being prepared may take.
 func (e *Engine) heldNow() (held, coming int) {
 	for _, r := range e.order {
 		switch {
@@ -97,9 +97,8 @@ func (e *Engine) heldNow() (held, coming int) {
 	return held, coming
 }
 
-// behind reports whether a run has to wait for another one of its group. One that asks
-// whether it may begin holds nothing back once its rule is armed: what comes now goes by
-// itself.
+// behind reports whether a run must wait for another one of its group. Once the rule is armed,
+// runs that ask before they begin hold no others back: new ones need no approval.
 func (e *Engine) behind(r *run) bool {
 	g := e.group(r)
 	if m := e.set.Rule(r.Rule); m != nil && m.Rule.Mode == react.ModeAuto {
@@ -110,7 +109,7 @@ func (e *Engine) behind(r *run) bool {
 	return g.frozen > 0
 }
 
-// waits says why a run goes on gathering.
+// waits records why a run goes on gathering.
 func (e *Engine) waits(r *run, why string) {
 	if r.Why != why {
 		r.Why = why
@@ -118,7 +117,8 @@ func (e *Engine) waits(r *run, why string) {
 	}
 }
 
-// setState keeps the counts of what asks and of what groups have.
+// setState changes the state of a run, and the counts of asking and waiting runs and of its
+// group.
 func (e *Engine) setState(r *run, to react.State, why, line string) {
 	g := e.group(r)
 	if g.gathering == r && to != react.Gathering {
@@ -137,8 +137,8 @@ func (e *Engine) setState(r *run, to react.State, why, line string) {
 	e.staged.urgent = true
 }
 
-// frozen counts a run that keeps those of its group behind it from leaving gathering. What
-// the operator asked for keeps nothing back.
+// frozen is 1 for a run that keeps others of its group from leaving gathering. Runs created by
+// the operator do not.
 func (r *run) frozen(s react.State) int {
 	if r.NS == react.Live && (s == react.Asking || s == react.Ready || s == react.Running) {
 		return 1
@@ -146,7 +146,7 @@ func (r *run) frozen(s react.State) int {
 	return 0
 }
 
-// fresh counts a run that asks whether it may begin.
+// fresh is 1 for a run that asks before it begins.
 func (r *run) fresh(s react.State) int {
 	if r.NS == react.Live && s == react.Asking && !r.Goes && !r.Live {
 		return 1
@@ -174,10 +174,10 @@ func (e *Engine) end(r *run, state react.State, why, line string) {
 	r.Ended = e.now()
 	e.ends[state]++
 	delete(e.runs, r.ID)
-	e.staged.again = true // another one of the group may go on
+	e.staged.again = true // another run of the group may go on
 }
 
-// endUndone ends a run whose act the policy does not want done.
+// endUndone ends a run that the policy suppresses.
 func (e *Engine) endUndone(r *run, d react.Decision) {
 	if d.State == react.Suppressed {
 		e.ruleState(r.Rule).suppress(string(d.Cause), r.Members.Count)
@@ -186,8 +186,8 @@ func (e *Engine) endUndone(r *run, d react.Decision) {
 	e.end(r, d.State, d.Why, d.Line)
 }
 
-// leave freezes the members of a run and has its request made beside. Records that come
-// meanwhile gather the next one.
+// leave fixes the members of a run, and prepares its request in another goroutine. Records that
+// arrive meanwhile go into the next run.
 func (e *Engine) leave(r *run) {
 	r.busy = true
 	if g := e.group(r); g.gathering == r {
@@ -202,11 +202,12 @@ func (e *Engine) leave(r *run) {
 			e.unprepared(r, err.Error())
 			return
 		}
-		e.left(r, req)
+		e.afterPrepare(r, req)
 	})
 }
 
-// prepare has the request of a run made, and hands it to the deciding goroutine.
+// prepare prepares the request of a run in another goroutine, and passes it to done on the
+// deciding goroutine.
 func (e *Engine) prepare(r *run, done func(react.Request, error)) {
 	rule, frozen, members := r.rule, cloneRun(&r.Run), slices.Concat(r.Members.First, r.Members.Last)
 	if rs := e.ruleState(r.Rule); rs.Armed != "" && rs.Armed == rs.Hash {
@@ -229,7 +230,7 @@ func (e *Engine) prepare(r *run, done func(react.Request, error)) {
 			switch {
 			case err == nil:
 				records = append(records, rec)
-			case !errors.Is(err, event.ErrNotFound): // else it was pruned
+			case !errors.Is(err, event.ErrNotFound): // otherwise it was pruned
 				e.o.Log.Error("a member of a run cannot be read, and is left out", "run", frozen.ID, "record", seq, "err", err)
 			}
 		}
@@ -239,14 +240,14 @@ func (e *Engine) prepare(r *run, done func(react.Request, error)) {
 	})
 }
 
-// listsTools reports whether servers are asked for their tools before an act begins.
+// listsTools reports whether preparing the request asks servers for their tools.
 func listsTools(do react.Do) bool {
 	tools, _ := do.Tools()
 	return len(tools) > 0
 }
 
-// takeRequest gives a run its request. It returns false where the run cannot be kept with it;
-// then the run failed.
+// takeRequest sets the request of a run. It returns false if the run is too long with it; then
+// the run has failed.
 func (e *Engine) takeRequest(r *run, req react.Request) bool {
 	r.Request = &req
 	r.Hash = r.rule.Hash(req)
@@ -262,8 +263,8 @@ func (e *Engine) takeRequest(r *run, req react.Request) bool {
 	return true
 }
 
-// left decides what becomes of a run whose request is known.
-func (e *Engine) left(r *run, req react.Request) {
+// afterPrepare decides what becomes of a run with its request.
+func (e *Engine) afterPrepare(r *run, req react.Request) {
 	if !e.takeRequest(r, req) {
 		return
 	}
@@ -276,7 +277,7 @@ func (e *Engine) left(r *run, req react.Request) {
 			return
 		}
 		if e.asking >= react.MaxAsking {
-			r.full, r.Request = true, nil // goes on gathering until there is a place
+			r.full, r.Request = true, nil // it stays in gathering until fewer runs ask
 			return
 		}
 		e.ask(r, d.Why, d.Line)
@@ -288,7 +289,7 @@ func (e *Engine) left(r *run, req react.Request) {
 	e.o.Failpoint("judged")
 }
 
-// ask has a run wait for the operator. What was approved before is void, and the audit log
+// ask makes a run wait for the operator. An earlier approval becomes void, and the audit log
 // says why.
 func (e *Engine) ask(r *run, why, line string) {
 	if r.Approved != "" {
@@ -303,7 +304,7 @@ func (e *Engine) ask(r *run, why, line string) {
 	e.audit(actor(r), "approval asked", 0, "run "+string(r.ID)+", request "+r.Request.Hash())
 }
 
-// tryStart begins a run that is ready, if the policy still lets it.
+// tryStart starts a ready run, if the policy still allows it.
 func (e *Engine) tryStart(r *run) {
 	d := e.judge(r)
 	switch {
@@ -340,26 +341,26 @@ func (e *Engine) tryStart(r *run) {
 	})
 }
 
-// reserve counts an act that is being begun or runs.
+// reserve adds n to the numbers of acts that are starting or running.
 func (e *Engine) reserve(r *run, n int) {
 	e.busy += n
 	e.group(r).running += n
 }
 
-// readied commits that an attempt begins, and then begins it.
+// readied stages the start of an attempt, which begins after the commit.
 func (e *Engine) readied(r *run, a react.Attempt, attempt int, err error) {
 	r.busy = false
 	e.reserve(r, -1)
 	if err != nil {
-		e.again(r, err)
+		e.prepareAgain(r, err)
 		return
 	}
-	if err := e.taken(r); err != nil && r.stepped() {
+	if err := e.loadSteps(r); err != nil && r.stepped() {
 		e.wg.Go(a.Abort)
 		e.failed(r, err.Error())
 		return
 	}
-	// Much may have changed while the attempt was made ready.
+	// Much may have changed while the attempt was prepared.
 	if d := e.judge(r); d.State != react.Ready || !d.Now || e.stopSwitch.blocks() {
 		e.wg.Go(a.Abort)
 		return
@@ -388,9 +389,9 @@ func (e *Engine) readied(r *run, a react.Attempt, attempt int, err error) {
 	e.afterCommit(func() { e.perform(r, a, steps) })
 }
 
-// perform begins an attempt that is committed, and waits for its result.
+// perform begins an attempt whose start is committed, and waits for its result.
 func (e *Engine) perform(r *run, a react.Attempt, steps react.Steps) {
-	id, inside := r.ID, r.inside()
+	id, inside := r.ID, r.inProcess()
 	e.wg.Go(func() {
 		e.o.Failpoint("running")
 		e.stopSwitch.setFile(e.stopFile())
@@ -411,16 +412,16 @@ func (e *Engine) perform(r *run, a react.Attempt, steps react.Steps) {
 		e.o.Failpoint("begun")
 		e.await(r, a)
 		if inside && e.ctx.Err() != nil {
-			a.Kill() // what it did is in its steps, and the next engine goes on with them
+			a.Kill() // its steps are stored, and the next engine continues from them
 		}
 	})
 }
 
-// await hands the result of an attempt in.
+// await waits for the result of an attempt, and posts it.
 func (e *Engine) await(r *run, a react.Attempt) {
 	res, err := a.Wait(e.ctx)
 	if err != nil && e.ctx.Err() != nil {
-		return // it goes on; the next engine finds it
+		return // it goes on, and the next engine takes it over
 	}
 	if err != nil {
 		res = react.Result{Outcome: react.OutcomeUnknown, Why: err.Error(), Ended: e.now()}

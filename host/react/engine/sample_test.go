@@ -14,13 +14,13 @@ func commandRule(name string) react.Rule {
 	}
 }
 
-// asked is a rule of which each run asks the operator.
+// asked returns a rule whose runs all ask the operator.
 func asked(r react.Rule) react.Rule {
 	r.Mode = react.ModeAsk
 	return r
 }
 
-// grouped is a rule with a group for each value of .k.
+// grouped returns the rule with a group for each value of .k.
 func grouped(r react.Rule) react.Rule {
 	r.Key = []string{".k"}
 	return r

@@ -8,18 +8,18 @@ import (
 	"eventdeck/host/trust"
 )
 
-// saysBytes is how much is shown of what a run says while it says it.
+// saysBytes is how many bytes of a run's streamed output are shown.
 const saysBytes = 4 << 10
 
-// says is what models and agents say at the moment. It may be used from any goroutine.
+// says is the streamed output of models and agents. It may be used from any goroutine.
 type says struct {
 	mu    sync.Mutex
 	text  map[react.RunID]string
-	dirty bool      // something is not shown yet
-	shown time.Time // when a look at it was asked for last
+	dirty bool      // something is not in a view yet
+	shown time.Time // when add last asked for a new view
 }
 
-// add takes the next piece of what a run says, and reports whether it is time to show it.
+// add appends to the output of a run, and reports whether it is time for a new view.
 func (s *says) add(id react.RunID, piece trust.Text, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -33,7 +33,7 @@ func (s *says) add(id react.RunID, piece trust.Text, now time.Time) bool {
 	return soon
 }
 
-// clear forgets what a run said.
+// clear removes the output of a run.
 func (s *says) clear(id react.RunID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -43,14 +43,14 @@ func (s *says) clear(id react.RunID) {
 	}
 }
 
-// changed reports whether there is something that was not taken for a view.
+// changed reports whether something is not in a view yet.
 func (s *says) changed() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.dirty
 }
 
-// take returns what all runs say, for a view.
+// take returns the output of all runs, for a view.
 func (s *says) take() map[react.RunID]trust.Text {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,28 +10,28 @@ import (
 	"eventdeck/host/react"
 )
 
-// prefixSpend begins the keys of what was spent: a day in UTC, a slash and the rule. The
-// value are micro-dollars, with what is reserved for calls that are out. It is not in the
-// table spend: releases that know starts alone would take it for those.
+// prefixSpend begins the keys of amounts. A day in UTC, a slash and the rule follow; the value
+// is micro-dollars, reservations included. They are not in the table spend, where older
+// releases expect only starts.
 const prefixSpend = "spend/"
 
-// spendDays is of how many days it is known what was spent. Days that have not come yet
-// count too: a clock that was wrong frees nothing.
+// spendDays is for how many days amounts are kept. Days in the future count too: a wrong clock
+// frees no money.
 const spendDays = 31
 
-// spending is what rules spent, by day and rule, in micro-dollars.
+// spending is what rules spent and reserved, in micro-dollars.
 type spending struct {
 	days map[string]map[string]int64
 	out  map[stepID]reservation
 }
 
-// stepID names a step of all runs.
+// stepID identifies a step among all runs.
 type stepID struct {
 	run react.RunID
 	n   int
 }
 
-// reservation is what a call that is out may cost.
+// reservation is the upper bound of the cost of a pending call.
 type reservation struct {
 	day, rule string
 	micro     int64
@@ -39,7 +39,7 @@ type reservation struct {
 
 func dayOf(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 
-// pay adds what was spent on a day; less than nothing gives a reservation back.
+// pay adds an amount to a day; a negative amount releases a reservation.
 func (s *spending) pay(day, rule string, micro int64) {
 	rules := s.days[day]
 	if rules == nil {
@@ -49,7 +49,7 @@ func (s *spending) pay(day, rule string, micro int64) {
 	rules[rule] = changed(rules[rule], micro)
 }
 
-// changed returns an amount after a change, between nothing and the largest number.
+// changed adds a change to an amount, which stays between 0 and the largest number.
 func changed(amount, by int64) int64 {
 	if by < 0 {
 		return max(0, amount+by)
@@ -57,8 +57,8 @@ func changed(amount, by int64) int64 {
 	return react.Sum(amount, by)
 }
 
-// on returns what a rule and all rules spent on a day. What is reserved since another day
-// counts as well: a clock that jumps frees no reservation.
+// on returns what a rule and all rules spent on a day. Reservations of other days count too, so
+// that a jump of the clock frees none.
 func (s *spending) on(day, rule string) (own, all int64) {
 	for name, micro := range s.days[day] {
 		all = react.Sum(all, micro)
@@ -97,13 +97,13 @@ func (s *spending) forget() (gone []string) {
 
 func spendKey(day, rule string) string { return prefixSpend + day + "/" + rule }
 
-// pay stages what was spent.
+// pay adds an amount to a day, and stages it.
 func (e *Engine) pay(day, rule string, micro int64) {
 	e.spent.pay(day, rule, micro)
 	mark(&e.staged.spent, day+"/"+rule)
 }
 
-// putSpent returns what is stored under a key without its prefix.
+// putSpent returns the entry of an amount. key is DAY/RULE.
 func (e *Engine) putSpent(key string) event.JournalEntry {
 	day, rule, _ := strings.Cut(key, "/")
 	return event.JournalEntry{Table: event.TableReact, Key: prefixSpend + key, Value: strconv.AppendInt(nil, e.spent.days[day][rule], 10)}

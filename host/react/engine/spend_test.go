@@ -11,7 +11,7 @@ import (
 	"eventdeck/host/react"
 )
 
-// spendWorld has rules whose runs ask a model once, for at most a number of micro-dollars.
+// spendWorld returns a world with rules whose runs ask a model, and a daily limit in micro-dollars.
 func spendWorld(t *testing.T, day int64, plan []planned, rules ...string) (*world, *Engine) {
 	t.Helper()
 	var all []react.Rule
@@ -34,7 +34,7 @@ func (w *world) jump(by time.Duration) {
 	w.skew += by
 }
 
-// Of calls that are out at the same time each has what it may cost for itself alone.
+// Each pending call reserves its own upper bound.
 func TestTwoRunsCannotShareTheLastDollar(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w, e := spendWorld(t, 1_500_000, []planned{{kind: react.StepModel, bound: 1_000_000, cost: 100_000}}, "a", "b")
@@ -96,8 +96,8 @@ func TestARuleHasItsOwnDay(t *testing.T) {
 	})
 }
 
-// A clock that jumps over the day frees nothing that is reserved, and one that jumps back
-// finds what was spent.
+// A clock that jumps to another day frees no reservation, and one that jumps back finds the amounts
+// of that day.
 func TestAClockThatJumpsFreesNoReservation(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w, e := spendWorld(t, 1_000_000, []planned{{kind: react.StepModel, bound: 1_000_000, cost: 700_000}}, "a", "b")
@@ -115,7 +115,7 @@ func TestAClockThatJumpsFreesNoReservation(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 		rest(time.Minute)
-		if v := e.Reactions(); v.Spent != 0 { // it was spent on the day on which it was reserved
+		if v := e.Reactions(); v.Spent != 0 { // the amount counts for the day of the reservation
 			t.Errorf("%d on the next day", v.Spent)
 		}
 		w.jump(-36 * time.Hour)
@@ -123,7 +123,7 @@ func TestAClockThatJumpsFreesNoReservation(t *testing.T) {
 		if v := e.Reactions(); v.Spent != 700_000 {
 			t.Errorf("%d on the day", v.Spent)
 		}
-		for range 2 * spendDays { // as many wrong days as one likes
+		for range 2 * spendDays { // more wrong days than are kept
 			w.jump(24 * time.Hour)
 			rest(2 * time.Second)
 		}
@@ -135,7 +135,7 @@ func TestAClockThatJumpsFreesNoReservation(t *testing.T) {
 	})
 }
 
-// A call that is hung stays charged at its bound, also over a kill, and each further try.
+// A call that hangs stays charged at its bound, also after a kill, and so does each further try.
 func TestAHungCallIsChargedAtItsBound(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w, e := spendWorld(t, 5_000_000, []planned{{kind: react.StepModel, bound: 300_000, cost: 100}}, "a")
@@ -159,7 +159,7 @@ func TestAHungCallIsChargedAtItsBound(t *testing.T) {
 	})
 }
 
-func TestWhatWasSpentIsBounded(t *testing.T) {
+func TestSpendingIsBounded(t *testing.T) {
 	s := spending{days: map[string]map[string]int64{}, out: map[stepID]reservation{}}
 	s.pay("2026-01-01", "a", math.MaxInt64)
 	s.pay("2026-01-01", "a", math.MaxInt64)
@@ -179,7 +179,7 @@ func TestWhatWasSpentIsBounded(t *testing.T) {
 	}
 }
 
-// A run that is forgotten takes its steps along.
+// The steps of a run are removed with it.
 func TestStepsGoWithTheirRun(t *testing.T) {
 	e := &Engine{}
 	for i := range keptRuns + 1 {

@@ -17,96 +17,95 @@ import (
 const (
 	keyPosition = "position"
 	keyStop     = "stop"
-	keyFile     = "file"    // the content of the file that was good last
+	keyFile     = "file"    // the last good content of rules.json
 	prefixWatch = "window/" // rule and number of the part -> state of its window
-	prefixOnce  = "once/"   // rule and hash of the value -> until when it is charged
+	prefixOnce  = "once/"   // rule and hash of the value -> end of the charge
 )
 
-// allRules is the key in the table of what was used by all rules together. It is no name
-// of a rule.
+// allRules is the key for the starts of all rules together. No rule can have this name.
 const allRules = "*"
 
-// watchPart is how much of the state of a window one entry holds.
+// watchPart is how many bytes of a window's state one entry holds.
 const watchPart = 512 << 10
 
-// position is what is stored of the way through the log.
+// position is the stored position in the log.
 type position struct {
-	Seq uint64 `json:"seq"` // every record up to here was decided
-	// Gaps are the subscriptions whose next event is the first behind a certain gap.
+	Seq uint64 `json:"seq"` // every record up to this one is decided
+	// Gaps are the subscriptions whose next event is the first after a certain gap.
 	Gaps []event.SubID `json:"gaps,omitempty"`
 }
 
-// run is a run with what only the engine needs.
+// run is a run with the state that only the engine needs.
 type run struct {
 	react.Run
-	// Once are the hashes of the values that the act is charged under.
+	// Once are the hashes of the once values that the act charges.
 	Once []string `json:"once,omitempty"`
-	// Under is the rule that was in force when the run was approved.
+	// Under is the hash of the rule when the run was approved.
 	Under    react.Hash `json:"under,omitempty"`
 	Unsigned bool       `json:"unsigned,omitempty"`
 	AfterGap bool       `json:"afterGap,omitempty"`
 	Loop     bool       `json:"loop,omitempty"`
-	Lag      bool       `json:"lag,omitempty"`     // made while the journal may have lagged the acts
-	First    time.Time  `json:"first,omitzero"`    // of the first try
-	Never    int        `json:"never,omitempty"`   // tries that did not begin
-	AskUntil time.Time  `json:"askUntil,omitzero"` // of a run that was denied
+	Lag      bool       `json:"lag,omitempty"`     // created while acts may have been missing in the journal
+	First    time.Time  `json:"first,omitzero"`    // when the first attempt began
+	Never    int        `json:"never,omitempty"`   // attempts that did not begin
+	AskUntil time.Time  `json:"askUntil,omitzero"` // when a denied run would have expired
 
-	// Of runs that take several steps, or where a model chose the act.
-	Goes      bool      `json:"goes,omitempty"`      // the next attempt goes on with what others began
-	Base      int       `json:"base,omitempty"`      // attempts before those for the present request
-	Before    *approval `json:"before,omitempty"`    // of the request with which it began, while Began is set
+	// Of runs that take several steps, or in which a model chose the act.
+	Goes      bool      `json:"goes,omitempty"`      // the next attempt continues earlier ones
+	Base      int       `json:"base,omitempty"`      // attempts before the present request
+	Before    *approval `json:"before,omitempty"`    // approval of Began, while that is set
 	AskWhy    string    `json:"askWhy,omitempty"`    // why the present request asks
 	Live      bool      `json:"live,omitempty"`      // it asks while its attempt goes on
-	GivenUp   int       `json:"givenUp,omitempty"`   // questions for which its attempts did not wait
-	Typed     bool      `json:"typed,omitempty"`     // the operator typed it: approved once its request is made
-	Unknown   []string  `json:"unknown,omitempty"`   // server/tool, of a run that is parked: whether they were carried out
-	StepBytes int       `json:"stepBytes,omitempty"` // of its steps, as they are stored
+	GivenUp   int       `json:"givenUp,omitempty"`   // questions that its attempts abandoned
+	Typed     bool      `json:"typed,omitempty"`     // the operator typed it: approved once its request is prepared
+	Unknown   []string  `json:"unknown,omitempty"`   // server/tool of calls with unknown outcome, of a parked run
+	StepBytes int       `json:"stepBytes,omitempty"` // of its stored steps
 
-	taken []step      // its steps; nil where they are not read
-	steps *steps      // of the attempt that runs
-	reply chan answer // to the question of an attempt that goes on
-	told  int         // attempt of which the audit log has that nothing is left
+	taken []step      // its steps; nil: not read
+	steps *steps      // of the running attempt
+	reply chan answer // for the question of the running attempt
+	told  int         // attempt for which the audit log has that the budget is used up
 
-	rule  react.Rule // as it was
-	busy  bool       // something is done for it beside
-	held  int        // bytes that it takes with its request; 0 as long as it has none
-	full  bool       // waits for a place among those that ask
-	later time.Time  // before which it is not worth asking to start it
+	rule  react.Rule // at the time of creation
+	busy  bool       // another goroutine prepares it or starts it
+	held  int        // bytes in memory with its request; 0: it has none
+	full  bool       // too many runs ask; it waits until one ends
+	later time.Time  // earliest time to ask the policy again
 }
 
-// ruleState is what is stored of a rule.
+// ruleState is the stored state of a rule.
 type ruleState struct {
 	Armed    react.Hash        `json:"armed,omitempty"`
 	Pins     []react.Pinned    `json:"pins,omitempty"`     // of its tools, when it was armed
-	Disarmed string            `json:"disarmed,omitempty"` // why, where it was not the operator
+	Disarmed string            `json:"disarmed,omitempty"` // why the engine disarmed it; "": it did not
 	Silenced time.Time         `json:"silenced,omitzero"`
 	Hash     react.Hash        `json:"hash,omitempty"`  // in force now
-	Since    uint64            `json:"since,omitempty"` // records behind it are judged by this hash
+	Since    uint64            `json:"since,omitempty"` // records after it are judged by this hash
 	Matched  uint64            `json:"matched,omitempty"`
 	Dropped  map[string]uint64 `json:"suppressed,omitempty"`
 	Failures int               `json:"failures,omitempty"` // in a row
 	Last     time.Time         `json:"last,omitzero"`
-	Told     time.Time         `json:"told,omitzero"` // when the audit log last told of a new run
-	// Unprepared says why its acts cannot be made, after so many failures in a row that
-	// records are only counted; nil while each is tried.
+	Told     time.Time         `json:"told,omitzero"` // time of the last audit entry about a new run
+	// Unprepared is set after repeated failures to prepare requests: records are then only
+	// counted. nil: requests are prepared.
 	Unprepared *unprepared `json:"unprepared,omitempty"`
 
 	starts   []time.Time
 	watch    *react.Watch
 	parts    int            // entries that hold the window
-	made     made           // its act
-	approved *react.Request // last, without its input
-	newest   *run           // that gathers
-	waiting  int            // runs that gather, ask or are ready
+	made     made           // its request without members
+	approved *react.Request // approved last, without its input
+	newest   *run           // newest gathering run
+	waiting  int            // gathering, asking and ready runs
 }
 
-// unprepared is why an act could not be made, and when that was tried last.
+// unprepared is why requests could not be prepared, and when that was tried last.
 type unprepared struct {
 	Why string    `json:"why"`
 	At  time.Time `json:"at"`
 }
 
-// unprepared says why the acts of a rule are not even tried, "" if they are.
+// unprepared says why requests of the rule are not even tried; "": they are.
 func (s *ruleState) unprepared(now time.Time) string {
 	if u := s.Unprepared; u != nil && (s.made.err != nil || now.Sub(u.At) < tryUnprepared) {
 		return u.Why
@@ -114,7 +113,7 @@ func (s *ruleState) unprepared(now time.Time) string {
 	return ""
 }
 
-// suppress counts records or runs for which nothing was done.
+// suppress counts suppressed records or runs.
 func (s *ruleState) suppress(why string, n uint64) {
 	if s.Dropped == nil {
 		s.Dropped = map[string]uint64{}
@@ -122,7 +121,7 @@ func (s *ruleState) suppress(why string, n uint64) {
 	s.Dropped[why] += n
 }
 
-// grant lets a rule do one act as long as it stands as it did.
+// grant allows a rule one act, as long as the rule does not change.
 type grant struct {
 	Rule  string     `json:"rule"`
 	Under react.Hash `json:"under"`
@@ -135,10 +134,10 @@ type onceCharge struct {
 	Run   react.RunID `json:"run"`
 }
 
-// imported is a range of records that start nothing.
+// imported is a range of imported records, which start nothing.
 type imported struct{ from, to uint64 }
 
-// head is what is kept in memory of a run that is over.
+// head is what stays in memory of an ended run.
 type head struct {
 	id      react.RunID
 	rule    string
@@ -150,7 +149,7 @@ type head struct {
 	steps   int
 }
 
-// staged is what the next commit holds, and what follows from it.
+// staged is what the next commit holds, and what is to be done after it.
 type staged struct {
 	runs   map[react.RunID]*run
 	rules  map[string]bool
@@ -161,12 +160,12 @@ type staged struct {
 	del    []event.JournalEntry
 	audit  []event.AuditEntry
 	after  []func()
-	aborts []react.Attempt // whose start is staged
+	aborts []react.Attempt // to abort if their staged start is not committed
 
-	moved  bool // the position did
-	due    bool // a second is over
+	moved  bool // the position changed
+	due    bool // a second has passed
 	urgent bool // something waits for the commit
-	again  bool // look once more without waiting
+	again  bool // run the loop once more without waiting
 }
 
 func (e *Engine) stageRun(r *run) {
@@ -195,14 +194,14 @@ func (e *Engine) stageDelete(table event.JournalTable, key string) {
 	e.staged.del = append(e.staged.del, event.JournalEntry{Table: table, Key: key})
 }
 
-// afterCommit has fn run by the deciding goroutine when what is staged is committed.
+// afterCommit runs fn on the deciding goroutine after the next commit.
 func (e *Engine) afterCommit(fn func()) {
 	e.staged.after = append(e.staged.after, fn)
 	e.staged.urgent = true
 }
 
-// flush commits what is staged if something waits for it or a second is over. It tries
-// until it is done, and returns false when the engine ends before.
+// flush commits what is staged if something waits for it or a second has passed. It retries
+// until it succeeds, and returns false if the engine ends first.
 func (e *Engine) flush() bool {
 	s := &e.staged
 	for s.urgent || s.due && e.unsaved() || e.ctx.Err() != nil && e.unsaved() {
@@ -233,8 +232,8 @@ func (e *Engine) unsaved() bool {
 // matters reports whether the position is worth a commit of its own.
 func (e *Engine) matters() bool { return len(e.runs) > 0 || len(e.set.File.Rules) > 0 }
 
-// commit tries until the change is committed. It returns false when the engine or the
-// store ended before; then it is not known whether it is.
+// commit retries until the change is committed. It returns false if the engine or the store
+// ends first; then it is unknown whether the change was committed.
 func (e *Engine) commit(change event.JournalChange) bool {
 	for {
 		err := e.o.Store.Journal().Change(context.Background(), change)
@@ -261,7 +260,7 @@ func (e *Engine) commit(change event.JournalChange) bool {
 	}
 }
 
-// change returns what is staged as one change of the journal.
+// change builds one change of the journal from what is staged.
 func (e *Engine) change() event.JournalChange {
 	s := &e.staged
 	c := event.JournalChange{Put: s.put, Delete: s.del, Audit: s.audit}
@@ -297,8 +296,8 @@ func (e *Engine) change() event.JournalChange {
 	return c
 }
 
-// tooLong reports whether the journal would refuse an entry, and with it all of a change, at
-// every try.
+// tooLong reports whether an entry is too long. The journal would refuse it, and the whole
+// change with it, at every try.
 func (e *Engine) tooLong(entry event.JournalEntry) bool {
 	if len(entry.Value) <= maxEntry {
 		return false
@@ -331,27 +330,24 @@ func watchKey(rule string, part int) string { return fmt.Sprintf("%s%s/%04d", pr
 func encode(value any) []byte {
 	raw, err := json.Marshal(value)
 	if err != nil {
-		panic(fmt.Sprintf("entry of the journal: %v", err)) // values of this package always can be
+		panic(fmt.Sprintf("entry of the journal: %v", err)) // values of this package always encode
 	}
 	return raw
 }
 
-// maxEntry is how much an entry of the journal holds. Of it a run may take maxBegun with the
-// request with which it begins, and maxGoes with a later one: the rest is for what becomes of
-// it. Its rule, as it is frozen, is at most maxRule.
+// Sizes of entries of the journal, in bytes. A run leaves room for its result.
 const (
 	maxEntry = 1 << 20
-	maxRule  = 256 << 10
-	maxBegun = 704 << 10
-	maxGoes  = 960 << 10
+	maxRule  = 256 << 10 // a frozen rule
+	maxBegun = 704 << 10 // a run with its first request
+	maxGoes  = 960 << 10 // a run with a later request
 )
 
-// encode returns a run as it is stored. Of one that is too long the output, the answer and
-// the values that sum it up are left out, and should that not do once it is over, its
-// requests too: what it was and what became of it stays.
+// encode returns a run as it is stored. If it is too long, the output, the answer and the
+// counts of values are left out, and after its end, if need be, the requests too.
 func (r *run) encode() []byte {
-	// What was approved stays known by its hash; of a run of several steps the input with
-	// which it began stays, so that what was sent can be made again.
+	// The hash still says what was approved. A run of several steps keeps the input with which
+	// it began, so that the bytes that were sent can be reproduced.
 	if r.State.Over() && r.Request != nil && r.State != react.Denied && (r.Steps == 0 || r.Began != nil) {
 		short := *r.Request
 		short.Input = nil
@@ -369,7 +365,7 @@ func (r *run) encode() []byte {
 	return value
 }
 
-// short returns a run without what may be left out of it at any time.
+// short returns a copy of a run without what may be left out at any time.
 func (r *run) short() *run {
 	short := *r
 	short.Members.Top = nil
@@ -382,13 +378,13 @@ func (r *run) short() *run {
 	return &short
 }
 
-// fits reports whether a run can be kept in so many bytes, and notes how many it takes.
+// fits reports whether the run can be stored in most bytes, and sets held.
 func (r *run) fits(most int) bool {
 	r.held = len(encode(r.short()))
 	return r.held <= most
 }
 
-// keep remembers a run that is over.
+// keep adds an ended run to over.
 func (e *Engine) keep(r *run, size int) {
 	h := headOf(&r.Run, size)
 	for i := range e.over {
@@ -406,8 +402,8 @@ func headOf(r *react.Run, size int) head {
 	return head{id: r.ID, rule: r.Rule, state: r.State, created: r.Created, first: r.Members.Oldest(), last: r.Members.Newest(), size: size, steps: r.Steps}
 }
 
-// prune removes the oldest runs that are over and beyond what is kept. What is parked
-// stays until it is settled.
+// prune removes the oldest ended runs beyond the limits. Parked runs stay until they are
+// settled.
 func (e *Engine) prune() (gone []event.JournalEntry) {
 	n := len(e.over)
 	e.over = slices.DeleteFunc(e.over, func(h head) bool {

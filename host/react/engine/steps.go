@@ -15,22 +15,22 @@ import (
 	"eventdeck/host/trust"
 )
 
-// prefixStep begins the keys of steps: the run, a slash and the number in four digits.
+// prefixStep begins the keys of steps. The run, a slash and the number in four digits follow.
 const prefixStep = "step/"
 
-// maxStep is how long a step is at most, as it is stored.
+// maxStep is the largest size of a stored step, in bytes.
 const maxStep = 512 << 10
 
 // step is a step as it is stored.
 type step struct {
 	react.Step
-	// Bound and BoundUsage are what the try that is begun may cost and use; they are a part
-	// of Cost and Usage. Day is on which the bound was reserved.
+	// Bound and BoundUsage are the reserved cost and usage of the try that has begun; they are
+	// included in Cost and Usage. Day is the day of the reservation.
 	Bound      int64       `json:"bound,omitempty"`
 	BoundUsage react.Usage `json:"boundUsage,omitzero"`
 	Day        string      `json:"day,omitempty"`
 
-	size int // as it is stored
+	size int // stored bytes
 }
 
 func stepKey(id react.RunID, n int) string { return fmt.Sprintf("%s%s/%04d", prefixStep, id, n) }
@@ -42,12 +42,12 @@ type steps struct {
 	attempt int
 	first   react.Request
 	all     atomic.Pointer[[]react.Step]
-	asking  chan struct{} // holds a place for one question at a time
+	asking  chan struct{} // one slot: one question at a time
 }
 
 var _ react.Steps = (*steps)(nil)
 
-// stepsFor returns the steps of an attempt, nil for an act that takes none. Those of before are
+// stepsFor returns the Steps of an attempt, nil for an act without steps. Earlier steps must be
 // in memory.
 func (e *Engine) stepsFor(r *run, attempt int) react.Steps {
 	if !r.stepped() {
@@ -59,7 +59,7 @@ func (e *Engine) stepsFor(r *run, attempt int) react.Steps {
 	return s
 }
 
-// publish has All return the steps as they are now.
+// publish updates what All returns.
 func (s *steps) publish() {
 	all := make([]react.Step, len(s.r.taken))
 	for i := range s.r.taken {
@@ -108,7 +108,7 @@ func (s *steps) Begin(ctx context.Context, st react.Step, request *react.Request
 	return begun.n, nil
 }
 
-// stopped is ErrStopped while nothing may begin.
+// stopped returns ErrStopped while nothing may begin.
 func (s *steps) stopped() error {
 	if s.e.stopSwitch.blocks() || s.e.stopFile() {
 		return fmt.Errorf("run %s: %w", s.r.ID, react.ErrStopped)
@@ -116,13 +116,13 @@ func (s *steps) stopped() error {
 	return nil
 }
 
-// current reports whether the attempt is the one that runs.
+// current reports whether this is the running attempt of the run.
 func (s *steps) current() bool {
 	r := s.r
 	return s.e.runs[r.ID] == r && r.Attempt == s.attempt && (r.State == react.Running || r.Live)
 }
 
-// begin judges a step and stages it. What asks or was stopped changes nothing.
+// begin judges a step and stages it. A step that asks, or is stopped, changes nothing.
 func (s *steps) begin(st react.Step, request *react.Request) (int, error) {
 	e, r := s.e, s.r
 	if !s.current() {
@@ -155,24 +155,24 @@ func (s *steps) begin(st react.Step, request *react.Request) (int, error) {
 		return 0, stepError(v)
 	}
 	if f.Approved {
-		r.back() // it passes once
+		r.restoreFirst() // the approval counts once
 	}
 	return e.takeStep(s, st, i, v), nil
 }
 
-// disarmChanged disarms the rule of a run of which a tool is not what it was armed with.
+// disarmChanged disarms the rule of a run because a tool changed since the rule was armed.
 func (e *Engine) disarmChanged(r *run, server, tool, why string) {
 	rs := e.ruleState(r.Rule)
 	has, armed := react.FindTool(r.first().Tools, server, tool), react.FindTool(rs.Pins, server, tool)
 	if has == nil || armed == nil || rs.Armed == "" || armed.Pin != has.Pin {
-		return // it was armed again meanwhile, or was not armed with the tool
+		return // the rule was armed again meanwhile, or without the tool
 	}
 	rs.Armed, rs.Pins, rs.Disarmed = "", nil, why
 	e.stageRule(r.Rule)
 	e.audit(actor(r), "rule disarmed", 0, r.Rule+": "+why)
 }
 
-// storable returns JSON, nil for what is none: it may be of a model, and cannot be stored.
+// storable returns raw if it is JSON, otherwise nil: a model may write anything.
 func storable(raw json.RawMessage) json.RawMessage {
 	if json.Valid(raw) {
 		return raw
@@ -180,7 +180,7 @@ func storable(raw json.RawMessage) json.RawMessage {
 	return nil
 }
 
-// stepError is the error of a verdict, which says why.
+// stepError turns a verdict into an error that says why.
 func stepError(v react.StepVerdict) error {
 	at := ""
 	if v.Line != "" {
@@ -205,8 +205,8 @@ func (e *Engine) stepFacts(r *run, st react.Step, request *react.Request) react.
 	return f
 }
 
-// takeStep stages a step that may be begun, as number i of those that are taken, with the
-// reservation of what it may cost.
+// takeStep stages the beginning of a step, and reserves its cost. i is its index in r.taken, -1
+// for a new step.
 func (e *Engine) takeStep(s *steps, st react.Step, i int, v react.StepVerdict) int {
 	r, now := s.r, e.now()
 	bound, usage := st.Cost, st.Usage
@@ -214,7 +214,7 @@ func (e *Engine) takeStep(s *steps, st react.Step, i int, v react.StepVerdict) i
 		st.N, st.Began = len(r.taken)+1, now
 		r.taken = append(r.taken, step{Step: st})
 		i = len(r.taken) - 1
-	} else { // what the tries before may have cost stays
+	} else { // earlier tries may have cost something
 		have := r.taken[i].Step
 		st.N, st.Began, st.Tries, st.Cost = have.N, have.Began, have.Tries, react.Sum(have.Cost, st.Cost)
 		st.Usage = addUsage(have.Usage, st.Usage)
@@ -237,7 +237,7 @@ func addUsage(a, b react.Usage) react.Usage {
 	return react.Usage{In: react.Sum(a.In, b.In), Out: react.Sum(a.Out, b.Out), Estimated: a.Estimated || b.Estimated}
 }
 
-// refuseStep stages that a step was refused, so that it counts, and returns its number.
+// refuseStep stages a refused step, which counts, and returns its number.
 func (e *Engine) refuseStep(s *steps, st react.Step, i int, v react.StepVerdict) int {
 	r, own := s.r, st.State == react.StepRefused
 	if i >= 0 {
@@ -247,7 +247,7 @@ func (e *Engine) refuseStep(s *steps, st react.Step, i int, v react.StepVerdict)
 	} else {
 		st.N, st.Began = len(r.taken)+1, e.now()
 		st.Cost, st.Usage = 0, react.Usage{}
-		if react.FindTool(r.first().Tools, st.Server, st.Tool) == nil { // a name that a model made up
+		if react.FindTool(r.first().Tools, st.Server, st.Tool) == nil { // the model made the name up
 			st.Server, st.Tool = quoted(st.Server), quoted(st.Tool)
 		}
 		if len(st.Args) > react.MaxToolResult {
@@ -260,14 +260,14 @@ func (e *Engine) refuseStep(s *steps, st react.Step, i int, v react.StepVerdict)
 	r.taken[i] = step{Step: st}
 	e.stageStep(s, i)
 	why := v.Why
-	if own { // it may have a model's words
+	if own { // v.Why may have a model's words
 		why = "it cannot be done as it was asked for"
 	}
 	e.audit(r.actor(), "step refused", 0, fmt.Sprintf("run %s, step %d: %s", r.ID, st.N, why))
 	return st.N
 }
 
-// quoted returns an untrusted name as text that can stand anywhere.
+// quoted returns an untrusted name in quotes, escaped and shortened.
 func quoted(name string) string {
 	if name == "" {
 		return ""
@@ -275,7 +275,7 @@ func quoted(name string) string {
 	return strconv.QuoteToASCII(name[:min(len(name), 100)])
 }
 
-// refuseBudget notes once an attempt that nothing is left.
+// refuseBudget records in the audit log, once per attempt, that the budget is used up.
 func (e *Engine) refuseBudget(s *steps, v react.StepVerdict) {
 	if s.r.told != s.attempt {
 		s.r.told = s.attempt
@@ -283,7 +283,7 @@ func (e *Engine) refuseBudget(s *steps, v react.StepVerdict) {
 	}
 }
 
-// auditStep notes a step that is begun, without what is sent.
+// auditStep records the beginning of a step in the audit log, without the sent content.
 func (e *Engine) auditStep(r *run, st *react.Step) {
 	switch st.Kind {
 	case react.StepTool:
@@ -295,7 +295,7 @@ func (e *Engine) auditStep(r *run, st *react.Step) {
 	}
 }
 
-// withdraw takes a step back that was begun, and that will not be done.
+// withdraw refuses a step that was committed as begun, but will not be carried out.
 func (s *steps) withdraw(n int) {
 	if i := s.begunAt(n); i >= 0 && s.current() {
 		st := s.r.taken[i].Step
@@ -304,7 +304,7 @@ func (s *steps) withdraw(n int) {
 	}
 }
 
-// begunAt returns where a step is that is begun, or -1.
+// begunAt returns the index of a begun step, or -1.
 func (s *steps) begunAt(n int) int {
 	return slices.IndexFunc(s.r.taken, func(have step) bool { return have.N == n && have.State == react.StepBegun })
 }
@@ -324,7 +324,7 @@ func (s *steps) End(ctx context.Context, st react.Step) error {
 	return err
 }
 
-// endStep stages what became of a step, and gives back what was reserved and not spent.
+// endStep stages the outcome of a step, and releases what was reserved and not spent.
 func (e *Engine) endStep(s *steps, i int, st react.Step) {
 	r, have := s.r, s.r.taken[i]
 	cost, usage := st.Cost, st.Usage
@@ -358,7 +358,7 @@ func (e *Engine) endStep(s *steps, i int, st react.Step) {
 	e.stageStep(s, i)
 }
 
-// stageStep stages number i of the steps of a run, and the run with what they come to.
+// stageStep stages the step at index i, and the run with its number and bytes of steps.
 func (e *Engine) stageStep(s *steps, i int) {
 	r := s.r
 	st := &r.taken[i]
@@ -372,9 +372,9 @@ func (e *Engine) stageStep(s *steps, i int) {
 	e.staged.urgent = true
 }
 
-// taken reads the steps of a run into memory, if they are not there. Error: some cannot be
-// read, so that it is not known what the run did.
-func (e *Engine) taken(r *run) error {
+// loadSteps reads the steps of a run into memory, if they are not there yet. Error: steps are
+// missing or cannot be read, so that it is unknown what the run did.
+func (e *Engine) loadSteps(r *run) error {
 	if r.taken != nil || r.Steps == 0 {
 		return nil
 	}

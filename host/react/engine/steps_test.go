@@ -53,7 +53,7 @@ func TestARunOfStepsAsksForWhatWritesAndGoesOn(t *testing.T) {
 	})
 }
 
-// What is too long is not kept, and the outcome is: what a tool did is known.
+// Content that is too long is not stored, but the outcome is: it stays known what a tool did.
 func TestAStepIsBounded(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t, taskRule("page"))
@@ -68,7 +68,7 @@ func TestAStepIsBounded(t *testing.T) {
 	})
 }
 
-// Whatever a model makes of arguments can be stored or is refused.
+// Arguments of a model can be stored, or are refused.
 func TestArgumentsThatAreNoJSONAreRefused(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t, taskRule("page"))
@@ -85,8 +85,8 @@ func TestArgumentsThatAreNoJSONAreRefused(t *testing.T) {
 	})
 }
 
-// A run that never tells what became of it does not go on for ever.
-func TestARunThatIsNeverKnownFails(t *testing.T) {
+// A run whose attempts keep ending with an unknown outcome fails.
+func TestRunWithRepeatedlyUnknownOutcomeFails(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t, taskRule("page"))
 		w.plan = does(planned{end: &react.Result{Outcome: react.OutcomeUnknown, Why: "lost"}})
@@ -98,8 +98,8 @@ func TestARunThatIsNeverKnownFails(t *testing.T) {
 	})
 }
 
-// What a model asks for and the run does not have is refused, counts, and leaves nothing of
-// the model's own words where they would be believed.
+// A call of a tool that the run does not have is refused, and counts. The name, which the model
+// made up, is stored quoted.
 func TestACallOfAnUnknownToolIsRefusedAndCounts(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t, taskRule("page"))

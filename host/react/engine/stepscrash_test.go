@@ -12,16 +12,15 @@ import (
 	"eventdeck/host/react"
 )
 
-// stepFailpoints are the moments at which an engine is killed while runs take steps: those
-// of every run, and around each step.
+// stepFailpoints are the points at which an engine is killed while runs take steps: those of every
+// run, and those around each step.
 var stepFailpoints = []string{
 	"decided", "committed", "running", "begun", "ended", "adopted",
 	"step begins", "step begun", "step asks", "calling", "called", "step ends", "step ended",
 }
 
-// An engine that is killed at the boundary of each step, several times a seed, calls what
-// writes at most once and only when that was approved, parks what it does not know, and
-// never knows of less than was spent.
+// An engine that is killed around each step, several times per seed, calls a write tool at most once
+// and only if approved, parks runs with unknown calls, and never counts less than was spent.
 func TestKillsAtEachStep(t *testing.T) {
 	killsAt(t, stepFailpoints, func(t *testing.T, i, seed int) int {
 		c := &stepCrash{t: t, r: rand.New(rand.NewPCG(uint64(seed), uint64(i+100))), point: stepFailpoints[i], approved: map[react.RunID]int{}}
@@ -50,7 +49,7 @@ func (c *stepCrash) rules() []react.Rule {
 	return []react.Rule{task, choose, agent}
 }
 
-// planFor is what is done in a run: the same each time that it is asked.
+// planFor returns the planned steps of a run, always the same ones.
 func planFor(first react.Request) []planned {
 	reading := planned{kind: react.StepTool, tool: "git/log"}
 	costly := planned{kind: react.StepModel, bound: 5000, cost: 5000}
@@ -99,7 +98,7 @@ func (c *stepCrash) run() {
 	closed(c.t, e)
 }
 
-// live lets records come and the operator decide while the engine lives, and a moment longer.
+// live submits records, and decides for the operator, while the engine lives and a moment longer.
 func (c *stepCrash) live(e *Engine, l *life) {
 	for i := 0; i < 15 && (!l.isDead() || c.r.IntN(3) > 0); i++ {
 		c.w.submit(record("pager", fmt.Sprintf("type%d", c.r.IntN(3)), fmt.Sprintf(`{"k":%d}`, c.r.IntN(2))))
@@ -109,7 +108,7 @@ func (c *stepCrash) live(e *Engine, l *life) {
 	}
 }
 
-// decide approves what waits, and denies one of so many.
+// decide approves waiting runs, and denies some.
 func (c *stepCrash) decide(e *Engine, denied int) {
 	for _, r := range e.Reactions().Waiting {
 		if denied > 0 && c.r.IntN(denied) == 0 {
@@ -121,7 +120,7 @@ func (c *stepCrash) decide(e *Engine, denied int) {
 	}
 }
 
-// known holds what the journal knows against what was really done.
+// known compares the journal with what was really done.
 func (c *stepCrash) known(runs []react.Run) {
 	c.w.mu.Lock()
 	defer c.w.mu.Unlock()
@@ -180,7 +179,7 @@ func (c *stepCrash) check(e *Engine, runs []react.Run) {
 		c.checkEnd(e, r)
 	}
 	starts := 0
-	must(t, e.inside(t.Context(), func() error {
+	must(t, e.query(t.Context(), func() error {
 		starts = len(e.rules["task"].starts)
 		for k, g := range e.groups {
 			if g.frozen != 0 || g.fresh != 0 || g.running != 0 {
@@ -197,7 +196,7 @@ func (c *stepCrash) check(e *Engine, runs []react.Run) {
 	}
 }
 
-// checkEnd looks at what became of a run, and settles it if it is parked.
+// checkEnd checks the outcome of a run, and settles it if it is parked.
 func (c *stepCrash) checkEnd(e *Engine, r react.Run) {
 	t := c.t
 	all, err := e.Steps(t.Context(), r.ID)

@@ -8,14 +8,14 @@ import (
 	"eventdeck/host/react"
 )
 
-// stopSwitch is asked right before each act begins. Any goroutine may press it; that counts at
-// once, and not when the deciding goroutine comes to it.
+// stopSwitch is checked right before each act begins. Any goroutine may press it; it takes
+// effect at once, even while the deciding goroutine is busy.
 type stopSwitch struct {
 	mu     sync.Mutex
-	stop   bool                          // the operator stopped
+	stop   bool                          // the operator called Stop
 	byFile bool                          // the stop file is there
-	held   bool                          // the operator has not said go yet
-	live   map[react.RunID]react.Attempt // what began and is not over
+	held   bool                          // acts may be missing in the journal
+	live   map[react.RunID]react.Attempt // attempts that have begun and not ended
 }
 
 // blocks reports whether nothing may begin.
@@ -25,7 +25,7 @@ func (s *stopSwitch) blocks() bool {
 	return s.stop || s.byFile || s.held
 }
 
-// enter reports whether the attempt may begin, and remembers it until leave.
+// enter reports whether an attempt may begin, and adds it to the live ones until leave.
 func (s *stopSwitch) enter(id react.RunID, a react.Attempt) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -36,7 +36,7 @@ func (s *stopSwitch) enter(id react.RunID, a react.Attempt) bool {
 	return true
 }
 
-// adopt remembers an attempt that was begun by an earlier process.
+// adopt adds an attempt that an earlier process began.
 func (s *stopSwitch) adopt(id react.RunID, a react.Attempt) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -49,13 +49,13 @@ func (s *stopSwitch) leave(id react.RunID) {
 	delete(s.live, id)
 }
 
-// press lets nothing begin any more; with kill it ends what began.
+// press keeps attempts from beginning; with kill it also kills the live ones.
 func (s *stopSwitch) press(kill bool) { s.set(&s.stop, true, kill) }
 
-// setFile notes whether there is a stop file. While there is one, what began is ended.
+// setFile sets whether there is a stop file. If so, live attempts are killed.
 func (s *stopSwitch) setFile(there bool) { s.set(&s.byFile, there, there) }
 
-// set changes a reason to stop, and with kill ends what began.
+// set changes a reason to stop; with kill it kills the live attempts.
 func (s *stopSwitch) set(reason *bool, to, kill bool) {
 	s.mu.Lock()
 	*reason = to
@@ -69,14 +69,14 @@ func (s *stopSwitch) set(reason *bool, to, kill bool) {
 	}
 }
 
-// release lets acts begin again, unless there is a stop file.
+// release lets attempts begin again, unless there is a stop file.
 func (s *stopSwitch) release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stop, s.held = false, false
 }
 
-// stopped reports whether the operator stopped, by hand or by the file.
+// stopped reports whether the operator stopped reactions, by Stop or by the file.
 func (s *stopSwitch) stopped() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

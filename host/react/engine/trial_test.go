@@ -13,16 +13,16 @@ import (
 	"eventdeck/host/react/trial"
 )
 
-// What rules are said to have done about the past is what they did when it was present.
+// A trial reports what the engine did with the same records.
 func TestATrialTellsWhatShadowRecorded(t *testing.T) { trialsTellTheSame(t, shadows, nil) }
 
-// The same of rules that act, once for a value and on replays too.
+// The same for rules that act, with once values and replays.
 func TestATrialTellsWhatArmedRulesDid(t *testing.T) {
 	trialsTellTheSame(t, autos, func(rng *rand.Rand, r *event.Record) { r.Replayed = rng.IntN(3) == 0 })
 }
 
-// The same of what is replayed behind times in which nothing came: later than the age of the
-// rule it asks, before it acts. The host is away once.
+// The same for replays after silence: older than the age of the rule they ask, otherwise they act.
+// The host is away once.
 func TestATrialTellsWhichReplaysAsk(t *testing.T) {
 	trialsTellTheSame(t, func(rng *rand.Rand) []react.Rule {
 		rules := shadows(rng)[:2]
@@ -38,7 +38,7 @@ func TestATrialTellsWhichReplaysAsk(t *testing.T) {
 	})
 }
 
-// trialsTellTheSame compares what an engine made of records, and what a trial makes of them.
+// trialsTellTheSame compares the outcome of records in an engine and in a trial.
 func trialsTellTheSame(t *testing.T, make func(*rand.Rand) []react.Rule, arrives func(*rand.Rand, *event.Record)) {
 	for seed := range uint64(40) {
 		simulated(t, func(t *testing.T) {
@@ -113,9 +113,8 @@ func trialsTellTheSame(t *testing.T, make func(*rand.Rand) []react.Rule, arrives
 	}
 }
 
-// What a trial says of absences is what an engine finds that was there, with subscriptions
-// that come and go: it looks each second, so records and states stay clear of when an
-// absence is due.
+// A trial reports the same absences as the engine, with subscriptions that come and go. The engine
+// checks once a second, so records and states keep away from the times when absences are due.
 func TestATrialTellsTheAbsences(t *testing.T) {
 	const step = 5 * time.Second
 	found := 0
@@ -173,7 +172,7 @@ func TestATrialTellsTheAbsences(t *testing.T) {
 	}
 }
 
-// shadows makes rules that do nothing.
+// shadows returns rules in mode shadow.
 func shadows(rng *rand.Rand) []react.Rule {
 	var rules []react.Rule
 	for i := range 3 {

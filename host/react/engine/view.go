@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -12,24 +13,24 @@ import (
 // Reactions implements [react.Control].
 func (e *Engine) Reactions() react.View { return *e.view.Load() }
 
-// showSoon makes the view again if it changed, but not too often. It returns when it is to be
-// called again for a change that is not shown yet, the zero time for none.
+// showSoon updates the view if something changed, but not too often. It returns when to call it
+// again for a change that is not shown yet, the zero time for none.
 func (e *Engine) showSoon() (due time.Time) {
 	if !e.stale && !e.says.changed() {
 		return time.Time{}
 	}
-	if since := e.now().Sub(e.shown); since < viewEvery && since >= 0 { // less than nothing: the clock was set back
+	if since := e.now().Sub(e.shown); since < viewEvery && since >= 0 { // negative: the clock was set back
 		return e.shown.Add(viewEvery)
 	}
 	e.show()
 	return time.Time{}
 }
 
-// show makes the view again.
+// show updates the view.
 func (e *Engine) show() {
 	e.stale, e.shown = false, e.now()
 	e.revision++
-	v := &react.View{On: true, Path: e.o.Path, Fault: e.file.fault, Stopped: e.stopSwitch.stopped(), Held: e.held(), Revision: e.revision, SpendLimit: e.spendLimit(), Says: e.says.take(), Ended: maps.Clone(e.ends)}
+	v := &react.View{On: true, Path: e.o.Path, Fault: e.file.fault, Stopped: e.stopSwitch.stopped(), Held: e.lagging(), Blocked: e.blocked(), Revision: e.revision, SpendLimit: e.spendLimit(), Says: e.says.take(), Ended: maps.Clone(e.ends)}
 	_, v.Spent = e.spent.on(dayOf(e.shown), "")
 	for i := range e.set.File.Rules {
 		v.Rules = append(v.Rules, e.ruleView(&e.set.File.Rules[i]))
@@ -54,16 +55,19 @@ func (e *Engine) show() {
 	e.view.Store(v)
 }
 
-// held says why nothing starts until the operator says go.
-func (e *Engine) held() string {
-	switch {
-	case e.fault != "":
-		return e.fault
-	case e.lag != "":
-		return "acts may have been done that are not known here: " + e.lag
+// held says why nothing may start; "": it may.
+func (e *Engine) held() string { return cmp.Or(e.fault, e.lagging()) }
+
+// lagging says why nothing may start until the operator calls Go; "": it may.
+func (e *Engine) lagging() string {
+	if e.lag == "" {
+		return ""
 	}
-	return ""
+	return "acts may have been done that are not known here: " + e.lag
 }
+
+// blocked says what cannot be read or written; "": nothing.
+func (e *Engine) blocked() string { return cmp.Or(e.fault, e.unread.why) }
 
 func (e *Engine) ruleView(r *react.Rule) react.RuleView {
 	rs := e.ruleState(r.Name)
@@ -101,7 +105,7 @@ func (e *Engine) ruleView(r *react.Rule) react.RuleView {
 	return v
 }
 
-// cloneRun returns a run that shares nothing with one that goes on changing.
+// cloneRun returns a copy that shares nothing that the engine still changes.
 func cloneRun(r *react.Run) react.Run {
 	c := *r
 	c.Members.First, c.Members.Last = slices.Clone(r.Members.First), slices.Clone(r.Members.Last)

@@ -13,7 +13,7 @@ func (w *world) watched() int {
 	return len(w.watches)
 }
 
-// Without rules nobody looks at what is stored; the first rule begins behind it.
+// Without rules the store is not watched; the first rule judges only later records.
 func TestWithoutRulesTheStoreIsNotWatched(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -48,7 +48,7 @@ func TestWithoutRulesTheStoreIsNotWatched(t *testing.T) {
 	})
 }
 
-// A run that asks since its rule was not armed holds back nothing that comes once it is.
+// A run that asks because its rule was not armed does not hold back runs after arming.
 func TestAGroupGoesOnOnceItsRuleIsArmed(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t, commandRule("page"))
@@ -81,7 +81,7 @@ func TestAGroupGoesOnOnceItsRuleIsArmed(t *testing.T) {
 			t.Errorf("%d ask, %d are active", v.Asking, len(v.Active))
 		}
 		g := &groupState{}
-		must(t, e.inside(t.Context(), func() error { *g = *e.groupOf(group{"page", ""}); return nil }))
+		must(t, e.query(t.Context(), func() error { *g = *e.groupOf(group{"page", ""}); return nil }))
 		if g.frozen != 1 || g.fresh != 1 || g.running != 0 {
 			t.Errorf("%+v", g)
 		}

@@ -24,6 +24,7 @@ type world struct {
 	t    testing.TB
 	dir  string
 	file react.File
+	edit int // versions of rules.json
 
 	mu      sync.Mutex
 	records map[uint64]event.Record
@@ -32,8 +33,11 @@ type world struct {
 	audits  []event.AuditEntry
 	commits int
 	full    bool // the disk is
-	watches map[int]func([]event.Record)
-	watchID int
+	// unreadable is a record at which Scan fails; 0: none. unread counts how often it did.
+	unreadable uint64
+	unread     int
+	watches    map[int]func([]event.Record)
+	watchID    int
 
 	begun   map[string]int           // run/attempt -> how often it was begun
 	results map[string]react.Result  // of what is over
@@ -86,10 +90,15 @@ func (w *world) rules(rules ...react.Rule) {
 
 func (w *world) path() string { return filepath.Join(w.dir, "rules.json") }
 
+// write replaces rules.json. Each version is modified a second later than the one before: in
+// simulated time two of them may have the same size and be written at the same moment.
 func (w *world) write(content string) {
-	if err := os.WriteFile(w.path(), []byte(content), 0o600); err != nil {
-		w.t.Fatal(err)
-	}
+	w.t.Helper()
+	w.edit++
+	modified, draft := time.Unix(1e9+int64(w.edit), 0), w.path()+".new"
+	must(w.t, os.WriteFile(draft, []byte(content), 0o600))
+	must(w.t, os.Chtimes(draft, modified, modified))
+	must(w.t, os.Rename(draft, w.path()))
 }
 
 // life is the world as one engine sees it.
@@ -231,7 +240,14 @@ func (l *life) Scan(from, to uint64, fn func(*event.Record) bool) error {
 		l.w.mu.Lock()
 		r, ok := l.w.records[seq]
 		last := l.w.last
+		damaged := ok && seq == l.w.unreadable
+		if damaged {
+			l.w.unread++
+		}
 		l.w.mu.Unlock()
+		if damaged {
+			return fmt.Errorf("record %d is damaged", seq)
+		}
 		if ok && !fn(&r) || seq == to || seq > last {
 			return nil
 		}
@@ -417,6 +433,13 @@ func (w *world) change(fn func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	fn()
+}
+
+// failed returns how often the log could not be read.
+func (w *world) failed() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.unread
 }
 
 func (w *world) acts() int {

@@ -1,6 +1,6 @@
-// Package gate serves the tools of a run to its agent: an MCP server over standard streams,
-// which the agent starts. It holds no right of its own. Each call goes to the process that
-// runs the reaction, which judges it.
+// Package gate serves the tools of a run to its agent, as an MCP server over standard streams
+// that the agent starts. It has no rights of its own: each call goes to the process that runs
+// the reaction, which judges it.
 package gate
 
 import (
@@ -20,7 +20,7 @@ import (
 	"eventdeck/host/wire"
 )
 
-// The variables of the environment with which the server finds the tools of its run.
+// Environment variables that lead the server to the tools of its run.
 const (
 	EnvSocket = "EVENTDECK_GATE_SOCKET" // of the process that runs the reaction
 	EnvToken  = "EVENTDECK_GATE_TOKEN"
@@ -29,13 +29,13 @@ const (
 // Bounds.
 const (
 	maxLine  = 1 << 20 // bytes of a message
-	maxCalls = 8       // under way
+	maxCalls = 8       // at the same time
 )
 
-// ErrTooLong: the agent sent a message above the bound.
+// ErrTooLong: the agent sent too long a message.
 var ErrTooLong = fmt.Errorf("a message has more than %d bytes", maxLine)
 
-// versions of MCP that are spoken, the newest first.
+// versions returns the supported versions of MCP, newest first.
 func versions() []string { return []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"} }
 
 // server is one connection.
@@ -48,11 +48,11 @@ type server struct {
 	wg    sync.WaitGroup
 
 	mu    sync.Mutex
-	calls map[wire.ID]context.CancelFunc // under way
+	calls map[wire.ID]context.CancelFunc // of pending calls
 }
 
-// Serve answers what comes in until that ends or ctx does, and waits for what is under way,
-// which ends then too. Closing in is the caller's: a read that waits is not cut short.
+// Serve answers requests until in or ctx ends; then it cancels pending calls, and waits for
+// them. The caller closes in, as a pending read is not interrupted.
 //
 // Errors: [ErrTooLong], those of in.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, gate react.Gate, version string) error {
@@ -71,7 +71,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, gate react.Gate, ve
 	return lines.Err()
 }
 
-// take takes one line. What makes no sense is answered, where it can be.
+// take handles one line. Invalid requests get an error, if they have an id.
 func (s *server) take(ctx context.Context, line []byte) {
 	if _, err := strict.ParseObject(line, strict.Limits{}); err != nil {
 		s.refuse(nil, wire.CodeParse, "this is no message")
@@ -134,7 +134,7 @@ func (s *server) list(ctx context.Context, m wire.Message) {
 	s.answer(m, map[string]any{"tools": all})
 }
 
-// call calls a tool beside, as the operator may be asked.
+// call calls a tool in a goroutine of its own, as it may wait for the operator.
 func (s *server) call(ctx context.Context, m wire.Message) {
 	var p struct {
 		Name      string          `json:"name"`
@@ -167,7 +167,7 @@ func (s *server) call(ctx context.Context, m wire.Message) {
 			s.refuse(m.RawID, wire.CodeInvalidParams, err.Error())
 			return
 		}
-		if err != nil { // told as a result, so that the model reads why
+		if err != nil { // returned as a result, so that the model reads why
 			result = react.ToolResult{Content: trust.Untrusted(err.Error()), Failed: true}
 		}
 		s.answer(m, map[string]any{"content": []any{map[string]any{"type": "text", "text": result.Content}}, "isError": result.Failed})

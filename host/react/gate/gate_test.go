@@ -43,7 +43,7 @@ func (r *run) Call(ctx context.Context, server, tool string, args json.RawMessag
 	return react.ToolResult{Content: trust.Untrusted("the answer")}, nil
 }
 
-// The agents' own client: that of the library that most of them have.
+// A client of the library that most agents use.
 func TestAForeignClient(t *testing.T) {
 	r := &run{waits: make(chan struct{})}
 	in, theirOut := io.Pipe()
@@ -70,7 +70,7 @@ func TestAForeignClient(t *testing.T) {
 			t.Errorf("%q: %+v", name, got)
 		}
 	}
-	// One that waits for the operator is given up by the agent.
+	// The agent gives up a call that waits for the operator.
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-r.waits; cancel() }()
 	if got, err := c.CallTool(ctx, &mcp.CallToolParams{Name: "git__log"}); !errors.Is(err, context.Canceled) {
@@ -89,7 +89,7 @@ func TestAForeignClient(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoRequestIsRefused(t *testing.T) {
+func TestInvalidRequestsAreRefused(t *testing.T) {
 	for line, want := range map[string]string{
 		`nonsense`: `"code":-32700`,
 		`{"jsonrpc":"2.0","method":"a","method":"b","id":1}`: `"code":-32700`,

@@ -1,5 +1,5 @@
-// Package input makes what an act gets of the members of its run: an envelope, lines, the
-// body of a webhook. The same run has the same bytes whenever it is asked for.
+// Package input makes the input of an act from the members of its run: an envelope, lines of
+// JSON, or the body of a webhook. The same run always gives the same bytes.
 package input
 
 import (
@@ -21,11 +21,11 @@ import (
 	"eventdeck/host/trust/scan"
 )
 
-// MaxBytes bounds what an act gets. Of more, members in the middle are left out:
-// how many there were stands beside those that are there.
+// MaxBytes is the largest input of an act, in bytes. If the members need more, some in the middle
+// are left out; the input also says how many there were.
 const MaxBytes = 256 << 10
 
-// fitting returns what make makes of the members with as many bytes of them as fit into
+// fitting calls make with smaller and smaller limits for the members, until the result fits into
 // MaxBytes.
 func fitting(make func(most int) ([]byte, error)) ([]byte, error) {
 	for most := MaxBytes; ; most /= 2 {
@@ -45,7 +45,7 @@ func Lines(members []event.Record) []byte {
 	return b
 }
 
-// kept returns lines of members with so many bytes at most, those in the middle left out.
+// kept returns lines of members with at most most bytes, leaving out members in the middle.
 func kept(members []event.Record, most int) [][]byte {
 	all, size := make([][]byte, len(members)), 0
 	for i := range members {
@@ -60,11 +60,11 @@ func kept(members []event.Record, most int) [][]byte {
 	return all
 }
 
-// Envelope returns the members in one envelope, with its delimiters. Of a single event it
-// holds the payload as it came; of several count, span, frequent values and those that are
-// kept. With fields, paths of the payload, it holds their values alone.
+// Envelope returns the members in one envelope, with its delimiters. For a single event it holds
+// the payload as received; for several, their summary. With fields, which are paths of the
+// payload, it holds only the values at these paths.
 //
-// Errors: a field that is no path.
+// Errors: a field that is not a path.
 func Envelope(run react.Run, members []event.Record, fields []string) ([]byte, error) {
 	if len(fields) > 0 {
 		var err error
@@ -76,7 +76,7 @@ func Envelope(run react.Run, members []event.Record, fields []string) ([]byte, e
 	return fitting(func(most int) ([]byte, error) { return sealed(run, members, most) })
 }
 
-// sealed is Envelope with so many bytes of the members.
+// sealed is Envelope without fields, with at most most bytes of members.
 func sealed(run react.Run, members []event.Record, most int) ([]byte, error) {
 	e := handoff.Envelope{Origin: "mcp-event"}
 	if len(members) > 0 {
@@ -91,8 +91,8 @@ func sealed(run react.Run, members []event.Record, most int) ([]byte, error) {
 	return Seal(run.ID, e)
 }
 
-// Seal looks a payload over and seals it. The nonce depends on nothing but run, origin and
-// payload: the sender of the payload cannot know it and put it in.
+// Seal scans a payload and puts it in an envelope. The nonce depends only on run, origin and
+// payload, so that the sender of the payload cannot predict it.
 func Seal(id react.RunID, e handoff.Envelope) ([]byte, error) {
 	e.Report = scan.Scan(e.Payload)
 	e.Rand = newStream(id, e.Payload)
@@ -103,8 +103,8 @@ func Seal(id react.RunID, e handoff.Envelope) ([]byte, error) {
 	return text, nil
 }
 
-// chosen returns the members with the values at some paths of their payloads, by these
-// paths, and nothing else that their server wrote.
+// chosen returns copies of the members that hold only the values at these paths of their
+// payloads, and nothing else from the server.
 func chosen(members []event.Record, fields []string) ([]event.Record, error) {
 	paths := make([]*filter.Path, len(fields))
 	for i, field := range fields {
@@ -136,8 +136,8 @@ func chosen(members []event.Record, fields []string) ([]event.Record, error) {
 	return out, nil
 }
 
-// summary returns the members as one object: what is known of all, and those that are
-// kept in full.
+// summary returns one JSON object with counts, times and frequent values of all members, and the
+// first and last members in full.
 func summary(run react.Run, members []event.Record, most int) []byte {
 	all := kept(members, most)
 	b := trust.AppendJSONString([]byte(`{"run":`), string(run.ID))
@@ -158,7 +158,7 @@ func summary(run react.Run, members []event.Record, most int) []byte {
 	return append(b, "]}"...)
 }
 
-// stream is a source of bytes that follow from a seed.
+// stream is a deterministic source of bytes.
 type stream struct {
 	seed [sha256.Size]byte
 	n    uint64
@@ -181,8 +181,8 @@ func (s *stream) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Body returns what a webhook sends: the summary, with a type and a time as Standard
-// Webhooks recommends.
+// Body returns the body of a webhook: the summary, with a type and a time as Standard Webhooks
+// recommends.
 func Body(run react.Run, members []event.Record) ([]byte, error) {
 	return fitting(func(most int) ([]byte, error) {
 		b := []byte(`{"type":"eventdeck.reaction"`)

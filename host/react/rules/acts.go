@@ -10,7 +10,7 @@ import (
 	"eventdeck/host/react"
 )
 
-// acts reads what a model may choose among.
+// acts parses the acts that a model may choose.
 func (p *parser) acts(m member, server string) (out []react.Act) {
 	list, ok := p.object(m, `"acts"`, anyMember)
 	if !ok {
@@ -58,8 +58,8 @@ func (p *parser) args(m member) (out []react.Arg) {
 	return out
 }
 
-// arg reads one argument. A model gives no text of its own: what it gives is one of a list, a
-// number, yes or no, or an id.
+// arg parses one argument. A model cannot pass free text: the value is one of a list, a number, a
+// boolean, or an id.
 func (p *parser) arg(m member) react.Arg {
 	a := react.Arg{Name: m.Key}
 	if strings.TrimSpace(m.Key) == "" || len(m.Key) > maxValue {
@@ -120,8 +120,8 @@ func (p *parser) bounds(m member) *react.Range {
 	return r
 }
 
-// pattern reads what an id looks like. One that lets blanks or characters outside of ASCII
-// through would let text of a model's own through.
+// pattern parses the pattern of an id. A pattern that matches blanks or characters outside of
+// ASCII would allow free text of a model.
 func (p *parser) pattern(m member) string {
 	const shape = `a pattern (RE2) of an id, such as "INC-[0-9]+"`
 	text, ok := p.text(m, shape)
@@ -138,7 +138,7 @@ func (p *parser) pattern(m member) string {
 	return text
 }
 
-// takesIDsOnly reports whether all that a pattern takes is visible ASCII without blanks.
+// takesIDsOnly reports whether a pattern matches only visible ASCII without blanks.
 func takesIDsOnly(re *syntax.Regexp) bool {
 	switch re.Op {
 	case syntax.OpAnyChar, syntax.OpAnyCharNotNL:

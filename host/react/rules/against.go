@@ -24,7 +24,7 @@ func (p *parser) listensTo(r *react.Rule) (event.Type, bool) {
 	return event.Type{}, false
 }
 
-// path refuses a path that no payload of the type has.
+// path refuses a path that no payload of the type can have.
 func (p *parser) path(at int, path *filter.Path, r *react.Rule) {
 	t, ok := p.listensTo(r)
 	if !ok {
@@ -40,12 +40,12 @@ func (p *parser) path(at int, path *filter.Path, r *react.Rule) {
 	case near != "":
 		write = quoted(strings.Replace(path.String(), place.Missing, near, 1))
 	case !place.Closed:
-		return // a schema that is not closed may leave members out
+		return // an open schema need not list all members
 	}
 	p.wrong(at, write, "payloads of %s have no %s, by the type's schema", quoted(r.On.Type), path)
 }
 
-// demand refuses a filter that asks for a value which the type's schema rules out.
+// demand refuses a filter for a value that the schema of the type excludes.
 func (p *parser) demand(at int, d filter.Demand, r *react.Rule) {
 	t, ok := p.listensTo(r)
 	if !ok {

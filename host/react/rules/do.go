@@ -12,7 +12,7 @@ import (
 	"eventdeck/host/react/address"
 )
 
-// The members of each kind of act. The first one names it.
+// The members of each kind of act. The first one names the kind.
 var (
 	commandMembers = []string{"command", "stdin", "env", "cwd", "repeat", "confine", "trusted"}
 	webhookMembers = []string{"webhook", "secret", "private"}
@@ -22,13 +22,13 @@ var (
 	agentMembers   = []string{"agent", "task", "fields", "session", "env", "cwd", "confine", "trusted", "tools", "flows"}
 )
 
-// plainActs are those that a model may choose, anyAct those of a rule.
+// plainActs are the kinds of acts that a model may choose, anyAct those of a rule.
 var (
 	plainActs = []string{"command", "webhook", "note"}
 	anyAct    = append(slices.Clone(plainActs), "model", "choose", "agent")
 )
 
-// shapes says how each act is written.
+// shapes says how to write each kind of act.
 var shapes = map[string]string{
 	"command": `"command": ["/PATH"]`, "webhook": `"webhook": "https://…"`, "note": `"note": "TEXT"`,
 	"model": `"model": {"use": "NAME", "task": "TEXT"}`, "choose": `"choose": {"use": "NAME", "task": "TEXT", "acts": {…}}`,
@@ -38,7 +38,7 @@ var shapes = map[string]string{
 // laterActs are reserved.
 var laterActs = []string{"channel"}
 
-// do reads an act of one of some kinds. Server is that whose events it takes in.
+// do parses an act of one of some kinds. server is the server of the events.
 func (p *parser) do(m member, to *react.Do, server string, kinds []string) {
 	all, err := p.Object(m.Start, m.End, `"do"`)
 	if err != nil {
@@ -109,7 +109,7 @@ func (p *parser) command(m member, to *react.Do) {
 	}
 }
 
-// program reads a member that commands and agents have.
+// program parses a member that commands and agents share.
 func (p *parser) program(m member, c *react.Command) {
 	switch m.Key {
 	case "command", "agent":
@@ -127,7 +127,7 @@ func (p *parser) program(m member, c *react.Command) {
 	}
 }
 
-// argv reads a command. It is started without a shell, so that nothing in it is looked up.
+// argv parses a command. It is started without a shell or a search path.
 func (p *parser) argv(m member) []string {
 	const shape = `["/PATH/OF/THE/PROGRAM", "ARGUMENT"]`
 	items, ok := p.list(m, shape)
@@ -228,7 +228,7 @@ func (p *parser) webhook(m member, to *react.Do) {
 	}
 }
 
-// address tells what is wrong with an address. It may hold a secret, and is not repeated.
+// address adds a mistake for an invalid address, without repeating it, as it may hold a secret.
 func (p *parser) address(m member, text string, err error) {
 	var wrong *address.Error
 	switch {
@@ -239,8 +239,8 @@ func (p *parser) address(m member, text string, err error) {
 	}
 }
 
-// variable takes the name of a variable alone, in place of a secret: files are copied and
-// shown. Shape is what to write.
+// variable accepts only the name of an environment variable, not a secret itself: files are
+// copied and shown. shape is what to write instead.
 func (p *parser) variable(m member, text, shape string) {
 	name := strings.TrimSuffix(strings.TrimPrefix(text, "${"), "}")
 	if text != "${"+name+"}" || !isVariable(name) {

@@ -15,23 +15,22 @@ import (
 )
 
 var (
-	// ErrTaken: a rule of that name is there already.
+	// ErrTaken: the file has a rule of that name already.
 	ErrTaken = errors.New("name taken")
-	// ErrUnknown: no rule of that name is there.
+	// ErrUnknown: the file has no rule of that name.
 	ErrUnknown = errors.New("unknown rule")
 )
 
-// Add writes a rule into the file at path and makes it if it is not there. What else stands
-// there stays, comments too; members that are the defaults are left out, and limits that are
-// zero are the defaults. The file is
-// replaced as a whole or not at all. The rule is not armed by that.
+// Add adds a rule to the file at path, which it creates if needed. The rest of the file stays,
+// comments included. Members with their default values are left out; Limits of the zero value
+// stand for the defaults. The file is replaced atomically. The rule is not armed.
 //
-// Errors: [ErrTaken], [ErrFile]; a rule that would be a mistake is a [*Faulty].
+// Errors: [ErrTaken], [ErrFile]; a [*Faulty] for an invalid rule.
 func Add(path string, r react.Rule) error {
 	return edit(path, func(raw []byte) ([]byte, error) { return added(path, raw, r) })
 }
 
-// edit replaces the text of a file.
+// edit replaces the content of a file.
 func edit(path string, change func(raw []byte) ([]byte, error)) error {
 	target, mode, raw, err := own(path)
 	if err != nil {
@@ -44,7 +43,7 @@ func edit(path string, change func(raw []byte) ([]byte, error)) error {
 	return jsonfile.Replace(target, raw, text, mode, ErrFile)
 }
 
-// Written returns the member that [Add] would write, as it would stand in the file.
+// Written returns the member as [Add] would write it into the file.
 //
 // Errors: those of Add.
 func Written(path string, r react.Rule) (string, error) {
@@ -64,7 +63,7 @@ func Written(path string, r react.Rule) (string, error) {
 	return string(text[m.At:m.End]), nil
 }
 
-// added returns the text of a file with one rule more.
+// added returns the content of a file with a further rule.
 func added(path string, raw []byte, r react.Rule) ([]byte, error) {
 	if r.Limits == (react.Limits{}) {
 		r.Limits = defaultRule(r.Do)
@@ -76,16 +75,16 @@ func added(path string, raw []byte, r react.Rule) ([]byte, error) {
 	return insert(path, text, r)
 }
 
-// Remove takes a rule out of the file at path. What else stands there stays as it is, to the
-// byte; comments inside of the rule go with it. It undoes [Add].
+// Remove removes a rule from the file at path, with comments inside of the rule. The rest of the
+// file stays the same, byte for byte. It undoes [Add].
 //
 // Errors: [ErrUnknown], [ErrFile].
 func Remove(path, name string) error {
 	return edit(path, func(raw []byte) ([]byte, error) { return remove(path, raw, name) })
 }
 
-// own returns the file that a path leads to, its permissions and what is in it: nothing, if
-// it is not there.
+// own returns the target of a path's links, with its permissions and content; the content is nil
+// if the file does not exist.
 func own(path string) (target string, mode fs.FileMode, raw []byte, err error) {
 	target, err = filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -102,16 +101,16 @@ func own(path string) (target string, mode fs.FileMode, raw []byte, err error) {
 	return target, info.Mode().Perm(), raw, err
 }
 
-// places is a text without mistakes, and where its rules are in it.
+// places is a valid file with the places of its rules.
 type places struct {
 	*jsonfile.Text
 	file  react.File
 	top   []member
-	list  member // "rules"; its key is "" where the file has none
+	list  member // "rules"; its key is "" if the file has none
 	rules []member
 }
 
-// place finds the rules of a text without mistakes.
+// place finds the rules in a valid file.
 func place(path string, raw []byte) (p places, err error) {
 	if p.file, err = Parse(path, raw, Known{}); err != nil {
 		return p, err
@@ -127,7 +126,7 @@ func place(path string, raw []byte) (p places, err error) {
 	return p, err
 }
 
-// insert returns the text with one rule more.
+// insert returns the text with a further rule.
 func insert(path string, raw []byte, r react.Rule) ([]byte, error) {
 	p, err := place(path, raw)
 	if err != nil {
@@ -150,7 +149,7 @@ func insert(path string, raw []byte, r react.Rule) ([]byte, error) {
 	return checked(path, text, r.Name, append(p.file.Rules, r))
 }
 
-// remove returns the text with one rule less.
+// remove returns the text without a rule.
 func remove(path string, raw []byte, name string) ([]byte, error) {
 	p, err := place(path, raw)
 	if err != nil {
@@ -163,7 +162,7 @@ func remove(path string, raw []byte, name string) ([]byte, error) {
 	return checked(path, p.Cut(p.list, p.rules, i), name, slices.Delete(p.file.Rules, i, i+1))
 }
 
-// checked makes sure that a text is read as it is meant.
+// checked makes sure that an edited text parses to the intended rules.
 func checked(path string, text []byte, name string, want []react.Rule) ([]byte, error) {
 	after, err := Parse(path, text, Known{})
 	if err != nil {
@@ -175,7 +174,7 @@ func checked(path string, text []byte, name string, want []react.Rule) ([]byte, 
 	return text, nil
 }
 
-// spelled returns a rule as it is written into a file.
+// spelled returns a rule as JSON for the file.
 func spelled(r react.Rule, indent string) []byte {
 	defaults := react.Rule{On: react.Source{}, Wait: defaultWait, Age: defaultAge, Mode: react.ModeAsk, Limits: defaultRule(r.Do)}
 	have, usual := membersOf(r.Freeze()), membersOf(defaults.Freeze())
@@ -206,7 +205,7 @@ type valued struct {
 
 func (v valued) same(o valued) bool { return v.Key == o.Key && bytes.Equal(v.value, o.value) }
 
-// membersOf returns the members of JSON of our own.
+// membersOf returns the members of a JSON object that this package encoded.
 func membersOf(raw []byte) []valued {
 	t := jsonfile.New("", raw, ErrFile)
 	members, err := t.Object(0, len(raw), "")
@@ -220,8 +219,7 @@ func membersOf(raw []byte) []valued {
 	return out
 }
 
-// changed returns those limits that are not those of a rule with the defaults, nil if there are
-// none.
+// changed returns the limits that differ from the defaults; nil: none.
 func changed(limits json.RawMessage, defaults []valued) json.RawMessage {
 	at := slices.IndexFunc(defaults, func(m valued) bool { return m.Key == "limits" })
 	usual := membersOf(defaults[at].value)
@@ -232,7 +230,7 @@ func changed(limits json.RawMessage, defaults []valued) json.RawMessage {
 	return object(out)
 }
 
-// object returns members as an object.
+// object returns a JSON object of members.
 func object(members []valued) json.RawMessage {
 	out := []byte{'{'}
 	for i, m := range members {

@@ -68,7 +68,7 @@ func TestAddAndRemoveARule(t *testing.T) {
 	}
 }
 
-func TestARuleThatWouldBeAMistakeIsNotWritten(t *testing.T) {
+func TestInvalidRuleIsNotWritten(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rules.json")
 	r := fromScreen()
 	r.Do.Command.Argv[0] = "echo"

@@ -14,24 +14,24 @@ const (
 	defaultAge  = 15 * time.Minute
 	maxAge      = 30 * 24 * time.Hour
 	maxOnce     = 30 * 24 * time.Hour
-	maxPaths    = 8        // of key, and of once
-	maxWindow   = day      // of a window
+	maxPaths    = 8        // in key, and in once
+	maxWindow   = day      // time span of a window
 	maxCount    = 1000000  // members of a window
-	maxArgs     = 100      // of a command, and of its lists
+	maxArgs     = 100      // arguments of a command, and entries of its lists
 	maxNote     = 500      // bytes
 	maxText     = 4096     // bytes of any other text
 	maxTask     = 16 << 10 // bytes of an instruction
 	maxFields   = 50
 	maxTools    = 64
 	maxActs     = 20
-	maxValues   = 100 // of an argument that is one of a list
-	maxValue    = 200 // bytes of one, of a pattern, and of a name that others give
+	maxValues   = 100 // of an enum
+	maxValue    = 200 // bytes of an enum value, of a pattern, and of a name of a server or tool
 
 	day = 24 * time.Hour
 )
 
-// Defaults of limits: of a rule, and of all rules together. A rule may be given more than
-// its default, and never more than all rules have.
+// Default limits of a rule, and of all rules together. A rule may have more than its default, but
+// never more than all rules together.
 const (
 	defaultRuns     = 6 // an hour
 	defaultRunning  = 1
@@ -69,11 +69,12 @@ func defaultAll() react.Limits {
 		Spend: allSpend, Tokens: allTokens, Time: allTime}
 }
 
-// bounds are what the file may set for all rules.
+// bounds are the largest limits that the file may set for all rules.
 var bounds = react.Limits{Runs: react.Rate{N: boundRuns, Per: time.Second}, Running: boundRunning, Queue: boundQueue,
 	Spend: boundSpend, Tokens: boundTokens, Time: boundTime}
 
-// readLimits reads limits up to others. Places are noted in lines, by "limits.NAME".
+// readLimits parses limits, which may not exceed others. It adds their places to lines as
+// "limits.NAME".
 func (p *parser) readLimits(m member, what string, to *react.Limits, most react.Limits, lines map[string]string) {
 	members, ok := p.object(m, `"limits" of `+what, "runs", "running", "queue", "spend", "tokens", "time")
 	if !ok {

@@ -13,7 +13,7 @@ import (
 const (
 	maxModels     = 50
 	defaultOutput = 4096          // tokens of an answer
-	maxPrice      = 1_000_000_000 // micro-dollars a million tokens
+	maxPrice      = 1_000_000_000 // micro-dollars per million tokens
 )
 
 func (p *parser) models(m member) []react.Model {
@@ -63,7 +63,7 @@ func (p *parser) model(m member) react.Model {
 	return to
 }
 
-// price reads what a million tokens cost: 0, or dollars for those that are read and written.
+// price parses the price of a million tokens: 0, or dollars for input and output.
 func (p *parser) price(m member) *react.Price {
 	const shape = `0, or {"in": "3.00", "out": "15.00"}, dollars a million tokens`
 	switch raw := p.Value(m); {
@@ -88,8 +88,8 @@ func (p *parser) price(m member) *react.Price {
 	return to
 }
 
-// use finds the model of a name. Without its price no limit of what is spent can hold, and
-// there always is one.
+// use finds a model by name. It needs a price: there is always a spend limit, which could not be
+// enforced without one.
 func (p *parser) use(m member) react.Model {
 	name, ok := p.text(m, "the name of a model")
 	if !ok {

@@ -15,17 +15,17 @@ import (
 	"eventdeck/host/react"
 )
 
-// member is one member of the file, read by the functions below.
+// member is one member of an object in the file.
 type member = jsonfile.Member
 
-// parser reads a file and notes every mistake.
+// parser parses a file and collects every mistake.
 type parser struct {
 	*jsonfile.Text
 	known    Known
-	now      time.Time // that filters are read at
+	now      time.Time // for filters
 	mistakes []placed
 	limits   react.Limits  // of all rules
-	named    []react.Model // that rules may use
+	named    []react.Model // models of the file
 }
 
 // placed is a mistake with its offset.
@@ -44,15 +44,15 @@ func (p *parser) inOrder() []Mistake {
 	return out
 }
 
-// wrong notes a mistake. Write says what to write instead.
+// wrong adds a mistake. write says what to write instead.
 func (p *parser) wrong(at int, write, what string, args ...any) {
 	if len(p.mistakes) >= maxMistakes {
-		return // finding places takes time
+		return // computing places takes time
 	}
 	p.mistakes = append(p.mistakes, placed{at, Mistake{Where: p.Where(at), What: fmt.Sprintf(what, args...), Write: write}})
 }
 
-// took notes an error of the text itself, which has its place.
+// took adds an error of the text itself, which has a place already.
 func (p *parser) took(err error, write string) {
 	var wrong *jsonfile.Error
 	if errors.As(err, &wrong) {
@@ -62,7 +62,7 @@ func (p *parser) took(err error, write string) {
 
 const emptyFile = `{"rules": {}}`
 
-// file reads all of the file.
+// file parses the whole file.
 func (p *parser) file() react.File {
 	f := react.File{Path: p.Path, Limits: defaultAll(), Lines: map[string]string{}}
 	if at := invalid(p.Plain); at >= 0 {
@@ -90,7 +90,7 @@ func (p *parser) file() react.File {
 	return f
 }
 
-// invalid returns the offset of the first byte that is no UTF-8, or -1.
+// invalid returns the offset of the first byte that is not UTF-8, or -1.
 func invalid(text []byte) int {
 	for at := 0; at < len(text); {
 		r, n := utf8.DecodeRune(text[at:])
@@ -113,8 +113,8 @@ func (p *parser) rules(m member) []react.Rule {
 // anyMember lets an object have members of any name.
 const anyMember = "*"
 
-// object reads the members of an object, and refuses those that are not known or are there
-// twice. ok is false for what is no object.
+// object returns the members of an object, and refuses unknown and duplicate ones. ok is false
+// for other values.
 func (p *parser) object(m member, what string, names ...string) (_ []member, ok bool) {
 	all, err := p.Object(m.Start, m.End, what)
 	if err != nil {
@@ -139,8 +139,8 @@ func (p *parser) object(m member, what string, names ...string) (_ []member, ok 
 	return members, true
 }
 
-// entries reads the members of an object that the operator names, at most so many. Where
-// that is no object, or there are more, there are none.
+// entries returns the members of an object whose names the operator chooses, at most most. It
+// returns none for other values, or if there are more.
 func (p *parser) entries(m member, most int, what string) []member {
 	list, _ := p.object(m, quoted(m.Key), anyMember)
 	if len(list) > most {
@@ -150,7 +150,7 @@ func (p *parser) entries(m member, most int, what string) []member {
 	return list
 }
 
-// nearest says which name was likely meant, else all of them.
+// nearest returns the name that was probably meant, otherwise all names.
 func nearest(word string, names []string) string {
 	if near := config.Nearest(word, names); near != "" {
 		return quoted(near)
@@ -167,7 +167,7 @@ func nearest(word string, names []string) string {
 
 func quoted(s string) string { return fmt.Sprintf("%q", s) }
 
-// value reads a value of a type that JSON decides. Shape is what to write.
+// value decodes a value with encoding/json. shape is what to write instead.
 func (p *parser) value(m member, to any, shape string) bool {
 	raw := p.Value(m)
 	if string(raw) == "null" || json.Unmarshal(raw, to) != nil {
@@ -177,7 +177,7 @@ func (p *parser) value(m member, to any, shape string) bool {
 	return true
 }
 
-// short is a value as a mistake shows it.
+// short returns a value as a mistake shows it.
 func short(raw []byte) string {
 	const most = 40
 	text := strings.Join(strings.Fields(string(raw)), " ")
@@ -187,7 +187,7 @@ func short(raw []byte) string {
 	return strings.ToValidUTF8(text, "")
 }
 
-// text reads a string that is not empty.
+// text parses a non-empty string.
 func (p *parser) text(m member, shape string) (s string, ok bool) {
 	if !p.value(m, &s, shape) {
 		return "", false
@@ -199,7 +199,7 @@ func (p *parser) text(m member, shape string) (s string, ok bool) {
 	return s, true
 }
 
-// choice reads one of several words.
+// choice parses one of several words.
 func choice[T ~string](p *parser, m member, to *T, words ...T) {
 	names := make([]string, len(words))
 	for i, w := range words {
@@ -222,7 +222,7 @@ type item struct {
 	text string
 }
 
-// list reads a list of strings.
+// list parses a list of strings.
 func (p *parser) list(m member, shape string) (items []item, ok bool) {
 	elements, err := p.Array(m)
 	if err != nil {
@@ -249,13 +249,13 @@ func texts(items []item) []string {
 	return out
 }
 
-// duration reads a duration within bounds.
+// duration parses a duration within bounds.
 func (p *parser) duration(m member, to *time.Duration, least, most time.Duration) {
 	shape := fmt.Sprintf("a duration from %q to %q", react.FormatDuration(least), react.FormatDuration(most))
 	bounded(p, m, to, shape, react.ParseDuration, func(d time.Duration) bool { return least <= d && d <= most })
 }
 
-// bounded reads a text that stands for a value within bounds.
+// bounded parses a string that encodes a value within bounds.
 func bounded[T any](p *parser, m member, to *T, shape string, parse func(string) (T, error), fits func(T) bool) {
 	s, ok := p.text(m, shape)
 	if !ok {
@@ -269,14 +269,14 @@ func bounded[T any](p *parser, m member, to *T, shape string, parse func(string)
 	*to = value
 }
 
-// needs refuses an object without a member that it must have; write says how that is written.
+// needs refuses an object without a required member; write shows how to write it.
 func (p *parser) needs(m member, members []member, what, name, write string) {
 	if _, ok := jsonfile.Find(members, name); !ok {
 		p.wrong(m.Start, write, "%s has no %q", what, name)
 	}
 }
 
-// number reads a whole number within bounds.
+// number parses an integer within bounds.
 func (p *parser) number(m member, to *int, least, most int) {
 	n, shape := 0, fmt.Sprintf("a whole number from %d to %d", least, most)
 	if !p.value(m, &n, shape) {

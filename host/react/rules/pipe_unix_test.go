@@ -11,7 +11,7 @@ import (
 )
 
 // A pipe without a writer would be waited for, for ever.
-func TestAPipeIsNotWaitedFor(t *testing.T) {
+func TestOpenDoesNotWaitForPipe(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "rules.json")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 	"eventdeck/host/react"
 )
 
-// rule reads one rule with its defaults.
+// rule parses one rule and fills in the defaults.
 func (p *parser) rule(m member) react.Rule {
 	r := react.Rule{Name: m.Key, Where: p.Where(m.At), Wait: defaultWait, Age: defaultAge, Mode: react.ModeAsk, Lines: map[string]string{}}
 	p.name(m, "a rule")
@@ -26,7 +26,7 @@ func (p *parser) rule(m member) react.Rule {
 	for _, m := range members {
 		r.Lines[m.Key] = p.Where(m.At)
 	}
-	// What others are held against comes first.
+	// Members that others are checked against come first.
 	each := func(name string, read func(member)) bool {
 		m, ok := jsonfile.Find(members, name)
 		if ok {
@@ -52,7 +52,7 @@ func (p *parser) rule(m member) react.Rule {
 	return r
 }
 
-// capped lowers defaults to what all rules have.
+// capped lowers defaults to the limits of all rules.
 func (p *parser) capped(l react.Limits) react.Limits {
 	all := p.limits
 	if l.Runs.Above(all.Runs) {
@@ -63,14 +63,14 @@ func (p *parser) capped(l react.Limits) react.Limits {
 	return l
 }
 
-// name refuses what cannot be the name of a rule, a model or an act.
+// name refuses invalid names of rules, models and acts.
 func (p *parser) name(m member, of string) {
 	if !isName(m.Key) {
 		p.wrong(m.At, "a name of a-z, 0-9 and -, at most 40 long", "the name of %s is %s", of, short([]byte(quoted(m.Key))))
 	}
 }
 
-// isName reports whether a text is the name of a rule, a model or an act.
+// isName reports whether a text is a valid name of a rule, a model or an act.
 func isName(s string) bool {
 	return s != "" && len(s) <= 40 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }
@@ -100,7 +100,7 @@ func (p *parser) on(m member, r *react.Rule) {
 	}
 }
 
-// server refuses a name that no server has. An address is a server by itself.
+// server refuses unknown names of servers. An address needs no name.
 func (p *parser) server(at int, name string) {
 	if p.known.Servers == nil || slices.Contains(p.known.Servers, name) || strings.Contains(name, "://") || strings.HasPrefix(name, "stdio:") {
 		return
@@ -112,7 +112,7 @@ func (p *parser) server(at int, name string) {
 	p.wrong(at, write, "there is no server %s", short([]byte(quoted(name))))
 }
 
-// types returns what a server lists.
+// types returns the types that a server lists.
 func (p *parser) types(server string) []event.Type {
 	if p.known.Types == nil {
 		return nil
@@ -160,7 +160,7 @@ func (p *parser) when(m member, r *react.Rule) {
 	}
 }
 
-// paths reads one path or a list of them.
+// paths parses one path or a list of them.
 func (p *parser) paths(m member, r *react.Rule) []string {
 	const shape = `a path such as ".service", or a list of them`
 	var items []item

@@ -1,8 +1,8 @@
-// Package rules reads and writes rules.json, in which the operator says what events start
-// (contracts.md, Reactions): whole or not at all, every mistake with its place and with what
-// to write instead.
+// Package rules reads and writes rules.json, the operator's file of rules (contracts.md,
+// Reactions). A file with mistakes is refused as a whole; each mistake comes with its place and
+// with what to write instead.
 //
-// Nothing here runs a command, opens a connection or arms a rule.
+// The package runs no command, opens no connection and arms no rule.
 package rules
 
 import (
@@ -23,19 +23,18 @@ var ErrFile = errors.New("rules file")
 // Bounds of the file.
 const (
 	maxRules = 200
-	// maxMistakes is how many mistakes are told at once.
+	// maxMistakes is how many mistakes are reported at once.
 	maxMistakes = 50
 )
 
-// Known is what rules are held against. What is nil is not known, and nothing is said
-// against it.
+// Known is what rules are checked against. Members that are nil are not checked.
 type Known struct {
-	Servers []string                         // the names of all servers
-	Types   func(server string) []event.Type // those that a server lists
-	Env     func(name string) (string, bool) // variables, as [os.LookupEnv]
+	Servers []string                         // names of all servers
+	Types   func(server string) []event.Type // types that a server lists
+	Env     func(name string) (string, bool) // environment variables, as [os.LookupEnv]
 }
 
-// Mistake is one thing that is wrong in the file.
+// Mistake is one mistake in the file.
 type Mistake struct {
 	Where string // file:line:column
 	What  string // what is wrong
@@ -50,7 +49,7 @@ func (m Mistake) String() string {
 	return m.Where + ": " + m.What + "; write: " + m.Write
 }
 
-// Faulty is a file with mistakes, in the order of the file. It is an [ErrFile].
+// Faulty is the error for a file with mistakes, in the order of the file. It is an [ErrFile].
 type Faulty struct{ Mistakes []Mistake }
 
 // Error returns a line for each mistake.
@@ -65,8 +64,8 @@ func (f *Faulty) Error() string {
 // Unwrap returns ErrFile.
 func (f *Faulty) Unwrap() error { return ErrFile }
 
-// Load reads the rules at path. A file that is not there has none. Relative times in filters
-// are refused, as they would stand still.
+// Load reads the rules at path. Without a file there are none. Relative times in filters are
+// refused, as they would be resolved only once.
 //
 // Errors: [ErrFile]; mistakes in the file are a [*Faulty].
 func Load(path string, known Known) (react.File, error) {
@@ -88,7 +87,7 @@ func read(path string) ([]byte, error) {
 	return raw, nil
 }
 
-// Parse reads the text of a file of rules.
+// Parse parses the content of rules.json.
 //
 // Error: [*Faulty].
 func Parse(path string, raw []byte, known Known) (react.File, error) {

@@ -201,7 +201,7 @@ func TestLimitsOfAllRulesLowerDefaults(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoFileOfRules(t *testing.T) {
+func TestInvalidRulesFiles(t *testing.T) {
 	dir := t.TempDir()
 	if f, err := Load(filepath.Join(dir, "none.json"), known()); err != nil || len(f.Rules) != 0 || f.Limits.Running == 0 {
 		t.Errorf("a file that is not there: %+v, %v", f, err)
@@ -222,7 +222,7 @@ func TestWhatIsNoFileOfRules(t *testing.T) {
 }
 
 // What a file with nothing but mistakes takes does not grow with their square.
-func TestManyMistakesAreTold(t *testing.T) {
+func TestManyMistakesAreReported(t *testing.T) {
 	var b strings.Builder
 	for i := range 60_000 {
 		fmt.Fprintf(&b, `"m%d":0,`, i)

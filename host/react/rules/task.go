@@ -23,7 +23,7 @@ func (p *parser) task(m member, to *react.Do, server string) {
 	}
 }
 
-// inner reads an object that is a member of another one.
+// inner parses an object that is a member of another one.
 func (p *parser) inner(outer []member, name string, known ...string) (m member, members []member, ok bool) {
 	if m, ok = jsonfile.Find(outer, name); ok {
 		members, ok = p.object(m, strconv.Quote(name), known...)
@@ -70,7 +70,7 @@ func (p *parser) agent(m member, to *react.Do, server string) {
 	}
 }
 
-// asked reads the members that say what a model or an agent is asked. Some are needed.
+// asked parses the members about the question to a model or an agent. Some are required.
 func (p *parser) asked(of member, members []member, t *react.Task, server string, needed ...string) {
 	for _, m := range members {
 		switch m.Key {
@@ -97,7 +97,7 @@ func (p *parser) asked(of member, members []member, t *react.Task, server string
 	}
 }
 
-// fields reads paths. The name of a member at the top may stand without its dot.
+// fields parses paths. The dot before the name of a top-level member may be missing.
 func (p *parser) fields(m member) (out []string) {
 	const shape = `paths such as ["incidentId", ".user.name"]`
 	items, ok := p.list(m, shape)
@@ -121,7 +121,7 @@ func (p *parser) fields(m member) (out []string) {
 	return out
 }
 
-// tools reads what a model may call. What is not named does not exist for it.
+// tools parses the tools that a model may call.
 func (p *parser) tools(m member) (out []react.Tool) {
 	for _, m := range p.entries(m, maxTools, "tools") {
 		if t, ok := p.tool(m); ok {
@@ -172,8 +172,8 @@ func (p *parser) tool(m member) (t react.Tool, ok bool) {
 	return t, true
 }
 
-// cutTool parts server and tool. Tools may have strokes in their names, servers only where
-// they are addresses.
+// cutTool splits SERVER/TOOL. Names of tools may contain slashes; a server only if it is an
+// address.
 func cutTool(text string) (server, tool string, ok bool) {
 	at := strings.IndexByte(text, '/')
 	if strings.Contains(text, "://") || strings.HasPrefix(text, "stdio:") {
@@ -211,8 +211,8 @@ func (p *parser) fixed(m member) map[string]json.RawMessage {
 	return out
 }
 
-// flows reads from where to where the words of one server may go in arguments. One that
-// opens nothing is a mistake: it may be meant for another server.
+// flows parses between which servers content may go in arguments. A flow without effect is a
+// mistake: it may be meant for another server.
 func (p *parser) flows(m member, tools []react.Tool, server string) (out []react.Flow) {
 	const shape = `["FROM>TO"], two servers`
 	items, ok := p.list(m, shape)

@@ -15,18 +15,18 @@ import (
 	"eventdeck/host/trust/strict"
 )
 
-// ErrArguments: a tool cannot be called with what is given; the text says why.
+// ErrArguments: the arguments of a tool call are not accepted; the text says why.
 var ErrArguments = errors.New("the arguments cannot be taken")
 
 // Bounds of a call, in bytes.
 const (
 	MaxArguments = 64 << 10
-	maxError     = 1000 // of what says why a call went wrong
+	maxError     = 1000 // of the reason why a call failed
 )
 
-// Arguments returns what a tool is called with: what was given, which keeps to the schema of
-// the tool as the run has it and sets nothing that the operator fixed or dropped, with what
-// the operator fixed. The order of members is theirs by name.
+// Arguments returns the arguments of a tool call, sorted by name: the given ones and those that
+// the operator fixed. The given ones must match the run's schema of the tool, and set nothing
+// that the operator fixed or dropped.
 //
 // Error: [ErrArguments].
 func Arguments(p react.Pinned, given json.RawMessage) (json.RawMessage, error) {
@@ -57,8 +57,8 @@ func Arguments(p react.Pinned, given json.RawMessage) (json.RawMessage, error) {
 	return text, nil
 }
 
-// withheld reports whether the operator fixed or dropped a parameter, in any letter case:
-// servers exist that read names so.
+// withheld reports whether the operator fixed or dropped a parameter. Letter case is ignored, as
+// some servers do.
 func withheld(t react.Tool, name string) bool {
 	same := func(other string) bool { return strings.EqualFold(name, other) }
 	for fixed := range t.Fix {
@@ -69,9 +69,10 @@ func withheld(t react.Tool, name string) bool {
 	return slices.ContainsFunc(t.Drop, same)
 }
 
-// Request returns the exact request of a call, with class and pin as the server describes
-// the tool now; the pin of one that it does not have any more is "". Changed says in our words
-// what it describes otherwise, "" for nothing. First is the request with which the run began.
+// Request returns the exact request of a call, with class and pin of the tool as the server
+// describes it now; the pin is "" if the server no longer lists it. changed says in our own
+// words what differs from the run's description, "" for nothing. first is the request with which
+// the run began.
 //
 // Errors: [ErrArguments], those of [react.Toolbox.ToolsOf].
 func Request(ctx context.Context, box react.Toolbox, first react.Request, p react.Pinned, given json.RawMessage) (req react.Request, changed string, err error) {
@@ -94,7 +95,7 @@ func Request(ctx context.Context, box react.Toolbox, first react.Request, p reac
 	}, differs(p, def, there), nil
 }
 
-// differs says what a server describes otherwise than a run has it, "" for nothing.
+// differs says what changed in the description of a tool, "" for nothing.
 func differs(p react.Pinned, def react.ToolDef, there bool) string {
 	switch {
 	case !there:
@@ -118,7 +119,7 @@ func differs(p react.Pinned, def react.ToolDef, there bool) string {
 	return "its server changed its " + strings.Join(what, " and its ")
 }
 
-// Refusal says in our words why there is no [Request].
+// Refusal says in our own words why [Request] failed.
 func Refusal(err error) string {
 	if errors.Is(err, ErrArguments) {
 		return cut(err.Error()) // it may quote the arguments
@@ -126,9 +127,9 @@ func Refusal(err error) string {
 	return "its server cannot be asked for its tools now"
 }
 
-// Call calls the tool of a step that was begun, and returns the step as it ended. What the
-// server says, its errors too, is in the result alone. Known is false where the call may have
-// changed something and its outcome is not known: such a step is not ended.
+// Call calls the tool of a begun step, and returns the step as it ended. Text of the server,
+// errors included, is only in the result. known is false if the call may have changed something
+// and its outcome is unknown: such a step must not be ended.
 func Call(ctx context.Context, box react.Toolbox, s react.Step) (ended react.Step, known bool) {
 	result, err := box.CallTool(ctx, s.Server, s.Tool, s.Args)
 	refused := errors.Is(err, react.ErrToolRefused)
@@ -152,7 +153,7 @@ func Call(ctx context.Context, box react.Toolbox, s react.Step) (ended react.Ste
 
 func cut(text string) string { return strings.ToValidUTF8(text[:min(len(text), maxError)], "") }
 
-// Unknown says of a step that [Call] did not end what happened.
+// Unknown says what happened in a step whose outcome [Call] does not know.
 func Unknown(s react.Step) string {
 	return fmt.Sprintf("it is not known whether %s/%s was carried out", s.Server, s.Tool)
 }

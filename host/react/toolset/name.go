@@ -9,8 +9,8 @@ import (
 	"eventdeck/host/react"
 )
 
-// Named returns the tool that a model or an agent means by the name in a call; ok is false for a name
-// that no tool has.
+// Named returns the tool with the [Name] that a model or an agent called; ok is false if there is
+// none.
 func Named(tools []react.Pinned, name string) (tool react.Pinned, ok bool) {
 	for _, t := range tools {
 		if Name(t.Server, t.Name) == name {
@@ -20,12 +20,12 @@ func Named(tools []react.Pinned, name string) (tool react.Pinned, ok bool) {
 	return react.Pinned{}, false
 }
 
-// maxName is what all providers take.
+// maxName is the longest name that all providers accept, in bytes.
 const maxName = 64
 
-// Name returns the name under which a model or an agent calls a tool of a server:
-// [A-Za-z][A-Za-z0-9_-]{0,63}, which all providers take. It is SERVER__TOOL where that is such a
-// name and can be read in one way only; other names end with a hash of both.
+// Name returns the name by which a model or an agent calls a tool of a server:
+// [A-Za-z][A-Za-z0-9_-]{0,63}, which all providers accept. It is SERVER__TOOL if that is such a
+// name and unambiguous; otherwise it ends with a hash of both.
 func Name(server, tool string) string {
 	name := server + "__" + tool
 	plain := strings.Map(func(r rune) rune {

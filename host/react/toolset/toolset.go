@@ -1,6 +1,6 @@
-// Package toolset is the tools of a run, as a model or an agent has them: pinned when the
-// run begins, under names that either can call, with the parameters that the operator fixed
-// or dropped neither shown nor taken.
+// Package toolset prepares the tools of a run for a model or an agent: their descriptions are
+// pinned when the run begins, their names are accepted by all providers, and parameters that the
+// operator fixed or dropped are neither shown nor accepted.
 package toolset
 
 import (
@@ -13,12 +13,12 @@ import (
 	"eventdeck/host/react"
 )
 
-// MaxTools bounds the tools of a request, in bytes as they are stored.
+// MaxTools is the largest size of the tools of a request, in stored bytes.
 const MaxTools = 128 << 10
 
-// Pin returns tools of a rule as their servers describe them now. What a server does not
-// have is left out, and what is beyond [MaxTools] with those before it. A tool that hints
-// that it may change something counts as such.
+// Pin returns tools of a rule as their servers describe them now. Tools that a server does not
+// list are left out, and so are those that would exceed [MaxTools]. A tool whose server hints
+// that it may change something becomes a write tool.
 //
 // Errors: those of [react.Toolbox.ToolsOf].
 func Pin(ctx context.Context, box react.Toolbox, tools []react.Tool) ([]react.Pinned, error) {
@@ -44,7 +44,7 @@ func Pin(ctx context.Context, box react.Toolbox, tools []react.Tool) ([]react.Pi
 		}
 		var err error
 		if p.Schema, err = without(def.Schema, t); err != nil {
-			continue // without a schema a model cannot call it
+			continue // a model cannot call it without a schema
 		}
 		stored, err := json.Marshal(p)
 		if err != nil || size+len(stored) > MaxTools {
@@ -64,8 +64,8 @@ func find(list []react.ToolDef, name string) (react.ToolDef, bool) {
 	return list[i], true
 }
 
-// without returns a schema of arguments without the parameters that are fixed or dropped. It
-// takes no names that it does not have, unless it says that it does.
+// without returns the schema of a tool without the fixed and dropped parameters. It accepts no
+// other names than it lists, unless it explicitly says so.
 func without(schema json.RawMessage, t react.Tool) (json.RawMessage, error) {
 	if len(t.Fix)+len(t.Drop) == 0 {
 		return schema, nil
@@ -104,7 +104,7 @@ func without(schema json.RawMessage, t react.Tool) (json.RawMessage, error) {
 		}
 		all["required"] = text
 	}
-	// Names that the schema leaves open would be taken in place of those that are gone.
+	// Otherwise an open schema would accept the removed names again.
 	if _, said := all["additionalProperties"]; !said {
 		all["additionalProperties"] = json.RawMessage("false")
 	}

@@ -1,8 +1,8 @@
-// Package trial tells what rules would have done about records of the past. It touches
-// nothing: no journal, no program, no network; its clock is that of the records.
+// Package trial reports what rules would have done about stored records. It has no effects: it
+// uses no journal, no program and no network, and its clock is that of the records.
 //
-// It decides as the engine does, with three assumptions: every rule is armed, nothing waits
-// for the operator (a run that would ask is told and forgotten), and each act is over at once.
+// It decides like the engine, under three assumptions: every rule is armed, nothing waits for the
+// operator (a run that would ask is reported and ends), and each act is over at once.
 package trial
 
 import (
@@ -16,8 +16,7 @@ import (
 	"eventdeck/host/react"
 )
 
-// Result is what would have become of one run, or of the members that started none for the
-// same reason.
+// Result is the outcome of one run, or of the members that started none for the same reason.
 type Result struct {
 	Rule  string
 	State react.State // would-run, asking, ready or suppressed
@@ -25,31 +24,31 @@ type Result struct {
 	Why   string
 	Line  string // file:line:column
 	Key   react.Key
-	// Members are how many; First and Last the sequence numbers of the first and the last
-	// one, From and To when these were received. An absence has none.
+	// Members is their number; First and Last are the sequence numbers of the first and the
+	// last one, From and To the times of their arrival. An absence has no members.
 	Members     uint64
 	First, Last uint64
 	From, To    time.Time
-	// Waited is how long the limits would have kept it from starting.
+	// Waited is how long the limits would have delayed its start.
 	Waited time.Duration
-	Cost   int64 // micro-dollars at most
+	Cost   int64 // upper bound, in micro-dollars
 }
 
-// suppressedGroups bounds the groups of suppressed members that are told apart; those of
-// further groups are told together.
+// suppressedGroups is how many groups of suppressed members have results of their own; further
+// ones share one result.
 const suppressedGroups = 10_000
 
-// Trial holds rules against records.
+// Trial tries rules on records.
 type Trial struct {
 	set      *react.Set
-	maybe    []*react.Matcher // of the record at hand, kept for its room
+	maybe    []*react.Matcher // candidates for the current record, a buffer
 	tell     func(Result)
 	now      time.Time
 	arrivals react.Arrivals
 	rules    map[string]*rule
 	order    []*rule
 	started  []time.Time // of all rules
-	due      time.Time   // before which nothing happens by itself
+	due      time.Time   // earliest time at which something is due
 
 	alive      map[event.SubID]bool
 	live       map[source]int // subscriptions that are alive
@@ -71,25 +70,25 @@ type rule struct {
 	m         *react.Matcher
 	watch     *react.Watch // nil: no window
 	gathering map[react.Key]*run
-	waiting   []*run // that gather, by when they end, and then those that the limits hold up
+	waiting   []*run // gathering ones by their end, then those that the limits delay
 	newest    *run
 	started   []time.Time
 	once      map[react.Key]time.Time
 }
 
-// run is one that is not decided.
+// run is a run that is not decided yet.
 type run struct {
 	Result
 	due   time.Time
-	ready time.Time // since it waits to start; zero: it gathers
+	ready time.Time // when it began to wait for its start; zero: it gathers
 	facts react.Facts
 	once  []react.Key
 }
 
-// onceValues is how many once values a run is charged under.
+// onceValues is the most once values that a run charges.
 const onceValues = 100
 
-// New begins a trial. Tell gets each result when it is known.
+// New begins a trial. It calls tell with each result once that is known.
 func New(set *react.Set, tell func(Result)) *Trial {
 	t := &Trial{set: set, tell: tell, rules: map[string]*rule{}, alive: map[event.SubID]bool{}, live: map[source]int{}, suppressed: map[reason]*Result{}}
 	for i := range set.File.Rules {
@@ -104,9 +103,9 @@ func New(set *react.Set, tell func(Result)) *Trial {
 	return t
 }
 
-// Earlier takes a record from before those that are tried, which is lent: nothing is decided
-// about it, but later ones are judged by it. All of them come before the first of Add, in
-// the order of the log.
+// Earlier takes a record from before the trial, which is lent. Nothing is decided about it, but
+// the age of later records may depend on it. Calls come before the first Add, in the order of the
+// log.
 func (t *Trial) Earlier(r *event.Record) {
 	t.arrivals.Note(r)
 	t.noteState(r)
@@ -136,15 +135,16 @@ func (t *Trial) Add(r *event.Record) {
 	}
 }
 
-// watchState tells absences whether a subscription to their source is alive.
+// watchState tells the windows of absences whether a subscription to their source is alive.
 func (t *Trial) watchState(r *event.Record) {
 	if from, was, is := t.noteState(r); was != is {
 		t.watchSource(from, is)
 	}
 }
 
-// noteState keeps whether the subscription of a record is alive, and returns whether any of
-// its source was and is. One whose state is not known is since its first event.
+// noteState updates whether the subscription of a record is alive, and returns whether any
+// subscription to its source was alive before and is now. Without a recorded state it is alive
+// from its first event.
 func (t *Trial) noteState(r *event.Record) (from source, was, is bool) {
 	before, known := t.alive[r.Sub]
 	alive := before
@@ -181,7 +181,7 @@ func (t *Trial) watchSource(from source, alive bool) {
 	}
 }
 
-// wake has something happen at a time, or before.
+// wake schedules the next check for a time, at the latest.
 func (t *Trial) wake(at time.Time) {
 	if !at.IsZero() && (t.due.IsZero() || at.Before(t.due)) {
 		t.due = at
@@ -193,7 +193,7 @@ func (t *Trial) matched(rule *rule, r *event.Record, a react.Arrival) {
 	if rule.watch != nil {
 		fired, ok := rule.watch.Add(key, r.Seq, r.ReceivedAt)
 		if rule.m.Rule.Window.Absent > 0 {
-			t.wake(t.now.Add(rule.m.Rule.Window.Absent)) // none is due earlier by this record
+			t.wake(t.now.Add(rule.m.Rule.Window.Absent)) // the earliest absence after this record
 		}
 		if !ok {
 			if have := rule.gathering[key]; have != nil {
@@ -213,7 +213,7 @@ func (t *Trial) matched(rule *rule, r *event.Record, a react.Arrival) {
 	t.gather(rule, key, r, a, 1)
 }
 
-// gather finds or makes the run of a record, unless it is suppressed.
+// gather finds or creates the run of a record, unless it is suppressed.
 func (t *Trial) gather(rule *rule, key react.Key, r *event.Record, a react.Arrival, n uint64) *run {
 	have := rule.gathering[key]
 	f := t.facts(rule)
@@ -264,7 +264,7 @@ func (n *run) join(rule *rule, r *event.Record, members uint64) {
 	}
 }
 
-// facts are what is known of a rule now.
+// facts returns the input of the policy for a rule at this moment.
 func (t *Trial) facts(rule *rule) react.Facts {
 	f := react.Facts{Now: t.now, Rule: rule.m.Rule, File: t.set.File, Armed: true, NS: react.Live}
 	rule.started, f.Started, f.StartedUntil = rule.m.Rule.Limits.Runs.Counted(rule.started, t.now)
@@ -272,7 +272,7 @@ func (t *Trial) facts(rule *rule) react.Facts {
 	return f
 }
 
-// settle does what is due: absences, runs that have gathered, runs that the limits held up.
+// settle does what is due: absences, runs that have gathered, runs that the limits delayed.
 func (t *Trial) settle() {
 	now := t.now
 	for {
@@ -359,7 +359,7 @@ func (t *Trial) decide(rule *rule, n *run) bool {
 	return true
 }
 
-// charged returns until when all once values of a run are charged, zero if one is not.
+// charged returns until when all once values of a run are charged, zero if one is free.
 func (n *run) charged(rule *rule) (until time.Time) {
 	for i, value := range n.once {
 		at := rule.once[value]
@@ -390,8 +390,8 @@ func (t *Trial) suppress(rule *rule, d react.Decision, more Result) {
 	have.Last, have.To = more.Last, more.To
 }
 
-// End decides what still gathers or waits, as if no further record came, and tells what was
-// suppressed.
+// End decides the runs that still gather or wait, as if no further record came, and reports the
+// suppressed members.
 func (t *Trial) End() {
 	for {
 		at, any := time.Time{}, false

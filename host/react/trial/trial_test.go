@@ -97,7 +97,7 @@ func TestTrials(t *testing.T) {
 
 // Each record that a rule takes is in exactly one result, and the same records give the
 // same results.
-func TestEveryMatchIsToldOnce(t *testing.T) {
+func TestEveryMatchIsReportedOnce(t *testing.T) {
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 3))
 		rule := auto(func(r *react.Rule) {
@@ -145,7 +145,7 @@ func TestEveryMatchIsToldOnce(t *testing.T) {
 
 // A span of the log is judged by what came before it: a replay is as old as what was heard
 // before, and a subscription that was alive is. What came before makes no run.
-func TestWhatCameBeforeTheSpanCounts(t *testing.T) {
+func TestRecordsBeforeTheSpanCount(t *testing.T) {
 	rules := []react.Rule{auto(func(r *react.Rule) {}), auto(func(r *react.Rule) { r.Name, r.Window.Absent = "b", time.Minute })}
 	set, err := react.Compile(react.File{Rules: rules}, noon)
 	if err != nil {

@@ -3,12 +3,14 @@ package reactions
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"eventdeck/host/event"
 	"eventdeck/host/react"
+	"eventdeck/ui/cli/plain"
 	"eventdeck/ui/cli/program"
 	"eventdeck/ui/cli/usage"
 )
@@ -74,17 +76,17 @@ func (a *commands) tellReactions(ctx context.Context, c react.Control) error {
 		}
 	}
 	a.Say("reactions run: %s of %s, %d armed", event.Some(len(v.Rules), "rule", "rules"), v.Path, armed)
-	told, fault, held := map[react.RunID]bool{}, "", ""
+	told, troubles := map[react.RunID]bool{}, []string(nil)
 	every := time.NewTicker(lookEvery)
 	defer every.Stop()
 	for {
-		if v.Fault != fault && v.Fault != "" {
-			a.Say("%s; %s", v.Fault, v.InForce())
+		now := troublesOf(v)
+		for _, line := range now {
+			if !slices.Contains(troubles, line) {
+				a.Say("%s", line)
+			}
 		}
-		if v.Held != held && v.Held != "" {
-			a.Say("nothing acts: %s; `eventdeck react go` lets it", v.Held)
-		}
-		fault, held = v.Fault, v.Held
+		troubles = now
 		waiting := map[react.RunID]bool{}
 		for _, r := range v.Waiting {
 			if waiting[r.ID] = true; !told[r.ID] {
@@ -98,5 +100,26 @@ func (a *commands) tellReactions(ctx context.Context, c react.Control) error {
 		case <-every.C:
 			v = c.Reactions()
 		}
+	}
+}
+
+// troublesOf says, a line each, what keeps reactions from running as rules.json has them.
+func troublesOf(v react.View) (lines []string) {
+	if v.Fault != "" {
+		lines = append(lines, plain.Safe(v.Fault)+"; "+v.InForce())
+	}
+	if v.Held != "" {
+		lines = append(lines, "nothing acts: "+plain.Safe(v.Held)+"; `eventdeck react go` lets it")
+	}
+	if v.Blocked != "" {
+		lines = append(lines, plain.Safe(v.Blocked)+"; it is tried again")
+	}
+	return lines
+}
+
+// sayTroubles says the same on standard error, beside what a command prints.
+func (a *commands) sayTroubles(v react.View) {
+	for _, line := range troublesOf(v) {
+		a.Say("%s", line)
 	}
 }

@@ -91,8 +91,8 @@ func (a *commands) listRules(ctx context.Context) error {
 	return a.PrintTable(&t)
 }
 
-// rulesInForce returns the rules by name, as the process that runs reactions has them; none if
-// no such process can be asked.
+// rulesInForce returns the rules by name, as the process that runs reactions has them, and says
+// what keeps it from running them. There are none if no such process can be asked.
 func (a *commands) rulesInForce(ctx context.Context) map[string]*react.RuleView {
 	c := a.attachedIfAny(ctx)
 	if c == nil {
@@ -101,6 +101,7 @@ func (a *commands) rulesInForce(ctx context.Context) map[string]*react.RuleView 
 	defer c.Close() // it was only read
 	out := map[string]*react.RuleView{}
 	view := c.Control().Reactions()
+	a.sayTroubles(view)
 	for i := range view.Rules {
 		out[view.Rules[i].Rule.Name] = &view.Rules[i]
 	}

@@ -126,6 +126,7 @@ func (a *commands) listRuns(ctx context.Context, q react.Query) error {
 		if err != nil {
 			return err
 		}
+		a.sayTroubles(c.Reactions())
 		if len(runs) == 0 {
 			a.Say("there are no such runs")
 		}

@@ -65,7 +65,7 @@ func (p *Control) Arm(context.Context, string, react.Hash) error { return ErrUnr
 // Reactions implements [react.Control].
 func (p *Control) Reactions() react.View {
 	v := p.Control.Reactions()
-	v.Fault, v.Held = p.set.String(v.Fault), p.set.String(v.Held)
+	v.Fault, v.Held, v.Blocked = p.set.String(v.Fault), p.set.String(v.Held), p.set.String(v.Blocked)
 	v.Waiting, v.Active = p.runs(v.Waiting), p.runs(v.Active)
 	v.Says = maps.Clone(v.Says)
 	for id, text := range v.Says {

@@ -156,10 +156,10 @@ func TestStop(t *testing.T) {
 	if d.frame(); d.Halted() {
 		t.Error("reactions are still stopped")
 	}
-	d.engine.View.Held, d.engine.View.Fault = "the store was put back", "rules.json:3: no such member"
+	d.engine.View.Held, d.engine.View.Fault, d.engine.View.Blocked = "the store was put back", "rules.json:3: no such member", "the log cannot be read"
 	d.now = d.now.Add(time.Minute)
 	d.frame()
-	if head := tuitest.Plain(d.Headline(100)); !strings.Contains(head, "HELD  the store was put back; <react.go>") || !strings.Contains(head, "RULES  rules.json:3") {
+	if head := tuitest.Plain(d.Headline(100)); !strings.Contains(head, "HELD  the store was put back; <react.go>") || !strings.Contains(head, "RULES  rules.json:3") || !strings.Contains(head, "BLOCKED  the log cannot be read; it is tried again") {
 		t.Errorf("above the tables is %q", head)
 	}
 	d.Exec(d.AskResume())

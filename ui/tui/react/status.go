@@ -9,8 +9,8 @@ import (
 	"eventdeck/ui/tui/cells"
 )
 
-// Headline returns lines of w cells to show above the tables: that reactions are stopped or held, and
-// what is wrong in the file of rules. There are none if all is well.
+// Headline returns lines of w cells to show above the tables: that reactions are stopped, held or
+// blocked, and what is wrong in the file of rules. There are none if all is well.
 func (p *Pane) Headline(w int) []string {
 	v := &p.view
 	var c cells.Canvas
@@ -26,6 +26,9 @@ func (p *Pane) Headline(w int) []string {
 		line("STOPPED", "nothing starts; "+p.env.Screen.KeyOf("react.stop")+" ends what runs or lets it go on")
 	case v.Held != "":
 		line("HELD", v.Held+"; "+p.env.Screen.KeyOf("react.go")+" lets it go on")
+	}
+	if v.Blocked != "" {
+		line("BLOCKED", v.Blocked+"; it is tried again")
 	}
 	if v.Fault != "" {
 		line("RULES", v.Fault+"; "+v.InForce())
@@ -72,6 +75,9 @@ func (p *Pane) DrawChips(c *cells.Canvas) {
 		c.Put(themes.Plain, " ")
 	case v.Held != "":
 		c.Put(themes.Alarm, " HELD ")
+		c.Put(themes.Plain, " ")
+	case v.Blocked != "":
+		c.Put(themes.Alarm, " BLOCKED ")
 		c.Put(themes.Plain, " ")
 	}
 	p.drawQuestion(c)
