@@ -67,6 +67,32 @@ func TestTheLineOfServersBeginsWithTrouble(t *testing.T) {
 	}
 }
 
+// The line of servers on a narrow screen has the order of the tree: a server moves when its trouble
+// lasts.
+func TestLineOfServersHasTheOrderOfTheTree(t *testing.T) {
+	h := newFake()
+	for _, name := range []string{"alpha", "beta"} {
+		h.server(name)
+	}
+	a, turn := clocked(t, h, 60, 20)
+	press(t, a, "2")
+	h.snap.Servers[1].Reach = host.ReachBackoff
+	for _, step := range []struct {
+		after time.Duration
+		want  string
+	}{
+		{time.Second, " 1 alpha ready  beta unreachable"},
+		{5 * time.Second, " 1 beta unreachable"},
+	} {
+		turn(step.after)
+		h.snap.Version++
+		arrive(a)
+		if s := screenOf(a); !strings.Contains(s, step.want) {
+			t.Errorf("after %v %q is not there:\n%s", step.after, step.want, s)
+		}
+	}
+}
+
 // While the tree has the focus no server moves away under the cursor; without it the one in
 // trouble stands first.
 func TestTheOrderOfTheTreeWaitsForTheKeys(t *testing.T) {

@@ -3,6 +3,7 @@ package tui
 import (
 	"runtime/metrics"
 
+	"eventdeck/host"
 	"eventdeck/host/config"
 	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/board"
@@ -78,6 +79,7 @@ func (a *app) settingsEnv() userfile.Env {
 func (a *app) initEdges() {
 	a.edges.Head = edges.NewHead(edges.HeadEnv{
 		Env: &a.Env, Demo: a.o.Demo, Snap: &a.snap, Stream: &a.stream.Stream, Rates: &a.rates, KeyOf: a.KeyOf,
+		Servers:   a.serversInTree,
 		Searched:  func() string { return a.search.Text },
 		Filter:    a.filters.Name,
 		Comparing: func() uint64 { return a.trace.Comparing },
@@ -87,6 +89,17 @@ func (a *app) initEdges() {
 		Writing: func() edges.Writing { return edges.Writing(a.outside.Exports.Running()) },
 		Chips:   a.react.DrawChips, Changes: a.react.ChipsVersion,
 	})
+}
+
+// serversInTree returns the servers in the order of the tree.
+func (a *app) serversInTree() (servers []*host.ServerView) {
+	for i := range a.tree.Rows {
+		s := a.tree.Rows[i].Server
+		if s != nil && (len(servers) == 0 || servers[len(servers)-1] != s) {
+			servers = append(servers, s)
+		}
+	}
+	return servers
 }
 
 // memoryInUse is what the process has of the system's memory, in bytes.

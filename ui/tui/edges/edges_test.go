@@ -17,6 +17,7 @@ import (
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/edges"
+	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/internal/tuitest"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/stats"
@@ -196,8 +197,10 @@ func TestTheHead(t *testing.T) {
 	})
 	var searched, name string
 	var comparing uint64
+	var servers []*host.ServerView
 	h := edges.NewHead(edges.HeadEnv{
 		Env: env, Demo: true, Snap: snap, Stream: &s, Rates: &stats.Rates{}, KeyOf: keyOf,
+		Servers:  func() []*host.ServerView { return servers },
 		Searched: func() string { return searched }, Filter: func() string { return name }, Comparing: func() uint64 { return comparing },
 	})
 	text := func() string { return tuitest.Plain([]string{h.Draw(160, false)}) }
@@ -219,15 +222,17 @@ func TestTheHead(t *testing.T) {
 	if got := text(); !strings.Contains(got, "…") || !strings.Contains(got, "READING") {
 		t.Errorf("a filter that is cut does not say so: %q", got)
 	}
-	if got := tuitest.Plain([]string{h.Scope(120)}); !strings.Contains(got, "pager") || !strings.Contains(got, "chat unreachable") {
-		t.Errorf("the scope says %q", got)
-	}
-	snap.Servers = nil
-	if got := tuitest.Plain([]string{h.Scope(120)}); !strings.Contains(got, "no servers") {
-		t.Errorf("without servers the scope says %q", got)
-	}
-	snap.Subs = []host.SubscriptionView{{Subscription: event.Subscription{Key: event.Key{Server: "gone"}}, NoServer: true}}
-	if got := tuitest.Plain([]string{h.Scope(120)}); strings.Contains(got, "no servers") || !strings.Contains(got, "gone not configured") {
-		t.Errorf("with subscriptions of a server that is not configured it says %q", got)
+	for _, c := range []struct {
+		servers []*host.ServerView
+		want    string
+	}{
+		{nil, " 1 no servers"},
+		{[]*host.ServerView{{Name: "pager", Reach: host.ReachReady}, {Name: "chat", Reach: host.ReachBackoff}}, " 1 pager ready  chat unreachable"},
+		{[]*host.ServerView{{Name: "gone", Reach: evidence.ReachMissing}}, " 1 gone not configured"},
+	} {
+		servers = c.servers
+		if got := tuitest.Plain([]string{h.Scope(120)}); !strings.HasPrefix(got, c.want) {
+			t.Errorf("the scope line says %q, not %q", got, c.want)
+		}
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"eventdeck/ui/tui/lookup"
 	"eventdeck/ui/tui/stats"
 	"eventdeck/ui/tui/stream"
-	"eventdeck/ui/tui/tree"
 )
 
 // HeadEnv is what the line above the panes tells of.
@@ -24,9 +23,10 @@ type HeadEnv struct {
 	Snap      *host.Snapshot
 	Stream    *stream.Stream
 	Rates     *stats.Rates
-	Searched  func() string // what is searched
-	Filter    func() string // the name of the present filter, "" if it is not saved
-	Comparing func() uint64 // the record that another one is to be compared with, 0 for none
+	Servers   func() []*host.ServerView // in the order of the tree
+	Searched  func() string             // what is searched
+	Filter    func() string             // the name of the present filter, "" if it is not saved
+	Comparing func() uint64             // the record that another one is to be compared with, 0 for none
 	KeyOf     func(action string) string
 }
 
@@ -133,13 +133,13 @@ func (h *Head) Following() string {
 	return "READING"
 }
 
-// Scope sums up the tree in w cells, where it has no pane: servers in trouble first, then
-// how many more there are.
+// Scope lists the servers in w cells on screens without a pane for the tree: those that fit, in the
+// order of the tree, then the number of the others.
 func (h *Head) Scope(w int) string {
 	var c cells.Canvas
 	c.Begin(&h.env.Theme, w)
 	c.Put(themes.Key, " 1 ")
-	servers := tree.ByTrouble(h.env.Snap)
+	servers := h.env.Servers()
 	if len(servers) == 0 {
 		c.Put(themes.Dim, "no servers")
 	}
