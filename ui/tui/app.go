@@ -260,7 +260,7 @@ func (a *app) handle(msg tea.Msg) tea.Cmd {
 	case tea.MouseWheelMsg, wheelMsg:
 		return a.wheel()
 	case tea.MouseClickMsg:
-		a.edges.Status.Note = edges.Note{}
+		a.edges.Status.Hush()
 		return a.click(msg.Mouse())
 	case newsMsg:
 		if !msg.woken.IsZero() {
@@ -314,7 +314,7 @@ func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 	if a.late(name) {
 		return nil
 	}
-	a.edges.Status.Note = edges.Note{}
+	a.edges.Status.Hush()
 	if a.search.Running() && name != "esc" {
 		a.search.Drop()
 	}

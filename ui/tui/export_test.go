@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"eventdeck/ui/tui/edges"
 	"eventdeck/ui/tui/external"
 )
 
@@ -131,7 +130,7 @@ func TestFailedExportLeavesNothing(t *testing.T) {
 	if _, err := a.actions.Execute("export y.ndjson"); !errors.Is(err, external.ErrExporting) {
 		t.Errorf("a second one begins: %v", err)
 	}
-	a.edges.Status.Note = edges.Note{}
+	a.edges.Status.Hush()
 	if !strings.Contains(screenOf(a), "writing 0 to x.ndjson") {
 		t.Error("a running export does not show")
 	}

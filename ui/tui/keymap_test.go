@@ -11,7 +11,6 @@ import (
 
 	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/cells"
-	"eventdeck/ui/tui/edges"
 	"eventdeck/ui/tui/form"
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/palette"
@@ -123,7 +122,7 @@ func TestSettingsAreReadAgainWhenTheyChanged(t *testing.T) {
 	if a.actions.Find("zoom").Key() != "ctrl+o" || !a.edges.Status.Note.Bad || !strings.Contains(a.edges.Status.Note.Text, "settings.json:1:") {
 		t.Errorf("after a mistake zoom has %q, told is %q", a.actions.Find("zoom").Key(), a.edges.Status.Note.Text)
 	}
-	a.edges.Status.Note = edges.Note{}
+	a.edges.Status.Hush()
 	settle(a, a.update(tea.FocusMsg{}))
 	if a.edges.Status.Note.Bad {
 		t.Error("the same mistake is told twice")

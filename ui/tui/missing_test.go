@@ -8,7 +8,6 @@ import (
 	"eventdeck/host/delivery"
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
-	"eventdeck/ui/tui/edges"
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/query"
 )
@@ -120,7 +119,7 @@ func TestRefusalsBeginWithTheReason(t *testing.T) {
 		"e": "e does nothing: this screen only reads (--read-only)",
 		"i": "i needs a subscription: choose one in 1",
 	} {
-		a.edges.Status.Note = edges.Note{}
+		a.edges.Status.Hush()
 		if press(t, a, key); !strings.HasPrefix(a.edges.Status.Note.Text, want) || a.edges.Status.Note.Bad {
 			t.Errorf("%s says %q", key, a.edges.Status.Note.Text)
 		}

@@ -16,7 +16,6 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/ui/tui/cells"
-	"eventdeck/ui/tui/edges"
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/flags"
 	"eventdeck/ui/tui/persist"
@@ -107,7 +106,7 @@ func TestOwnThemesAreReadAgain(t *testing.T) {
 	if s := screenOf(a); !strings.Contains(s, "mine.json") || !strings.Contains(s, `"typ"; the roles are`) {
 		t.Errorf("a broken file is not told:\n%s", s)
 	}
-	a.edges.Status.Note = edges.Note{}
+	a.edges.Status.Hush()
 	settle(a, a.update(tea.FocusMsg{}))
 	if a.edges.Status.Note.Text != "" {
 		t.Error("the same error is told at every focus")

@@ -25,7 +25,7 @@ import (
 	"eventdeck/ui/tui/tree"
 )
 
-// bar is a line below the panes whose clock the test turns.
+// bar is a status line with a clock that the test sets.
 type bar struct {
 	edges.Status
 	now   time.Time
@@ -53,7 +53,7 @@ func newBar() *bar {
 
 func (b *bar) text() string { return strings.TrimSpace(tuitest.Plain([]string{b.Draw(120)})) }
 
-func TestWhatWasToldGoes(t *testing.T) {
+func TestNotesExpire(t *testing.T) {
 	b := newBar()
 	b.total.Trouble = 1
 	b.Tell("theme dark")
@@ -76,8 +76,8 @@ func TestWhatWasToldGoes(t *testing.T) {
 	}
 }
 
-// What failed and is too long for the line goes on in the line below, and nothing else does.
-func TestALongFailureGoesOnBelow(t *testing.T) {
+// A failure that is too long for the line continues on the line below; a note does not.
+func TestLongFailureContinuesBelow(t *testing.T) {
 	b := newBar()
 	b.total.Trouble = 1
 	b.Fail("cannot subscribe to pager page.sent", errors.New("page.sent offers only webhook; "+strings.Repeat("give a callback address ", 4)+"at last"))
@@ -93,7 +93,7 @@ func TestALongFailureGoesOnBelow(t *testing.T) {
 	}
 }
 
-func TestUndoing(t *testing.T) {
+func TestUndoIsOfferedForSomeSeconds(t *testing.T) {
 	b := newBar()
 	undone := false
 	b.OfferUndo("unsubscribed", func() tea.Cmd { undone = true; return nil })
@@ -116,7 +116,7 @@ func TestUndoing(t *testing.T) {
 	}
 }
 
-func TestTheStateOfEverything(t *testing.T) {
+func TestTotalsAndStoreTrouble(t *testing.T) {
 	b := newBar()
 	if s := b.text(); !strings.HasPrefix(s, "2 subs: 2 push") || !strings.Contains(s, "1,234 stored") {
 		t.Errorf("the line says %q", s)
@@ -138,8 +138,8 @@ func TestTheStateOfEverything(t *testing.T) {
 	}
 }
 
-// What failed is told in the colour of errors, and by a word where colours are not seen.
-func TestWhatFailedStandsOut(t *testing.T) {
+// A failure has the colour of errors and begins with a word.
+func TestFailuresHaveTheirColourAndWord(t *testing.T) {
 	b := newBar()
 	theme := themes.For(true, themes.ManyColours)
 	b.env.Theme = theme
@@ -158,7 +158,7 @@ func TestWhatFailedStandsOut(t *testing.T) {
 	}
 }
 
-// Numbers of the run say that they are, and of what: other places count all that is kept.
+// Numbers of the run say so: other places count all that is stored.
 func TestNumbersOfTheRunSaySo(t *testing.T) {
 	b := newBar()
 	b.rates.Gaps, b.rates.Rejected, b.rates.Refusals = 1, 3, 6
@@ -169,8 +169,8 @@ func TestNumbersOfTheRunSaySo(t *testing.T) {
 	}
 }
 
-// The newest error of the program's log stands on the line until it was looked at.
-func TestAnErrorOfTheLog(t *testing.T) {
+// The line shows the newest error of the program's log until the operator opens the log.
+func TestNewestErrorIsShownUntilTheLogIsOpened(t *testing.T) {
 	b := newBar()
 	ring := eventlog.NewRing[host.LogLine](8, 1<<16)
 	ring.Add(host.LogLine{At: b.now, Level: slog.LevelError, Server: "pager", Text: "broke"}, 10)
@@ -188,7 +188,7 @@ func TestAnErrorOfTheLog(t *testing.T) {
 	}
 }
 
-func TestTheHead(t *testing.T) {
+func TestHeadLine(t *testing.T) {
 	env := tuitest.Env()
 	snap := &host.Snapshot{Servers: []host.ServerView{{Name: "pager", Reach: host.ReachReady}, {Name: "chat", Reach: host.ReachBackoff}}}
 	s := stream.New(&stream.Env{
