@@ -378,7 +378,7 @@ func settle(a *app, cmd tea.Cmd) (quit bool) {
 func look(a *app) {
 	settle(a, a.read())
 	settle(a, a.rates.Work(a.schedule.Focused))
-	settle(a, a.watch())
+	settle(a, a.updateCaptions())
 	flush(a)
 }
 

@@ -50,8 +50,8 @@ func TestNotificationsOnlyWhileAway(t *testing.T) {
 			h.event("pager", "incident.created", s)
 		}
 		arrive(a)
-		settle(a, a.notice())
-		return raws(a.notice())
+		settle(a, a.notifyOperator())
+		return raws(a.notifyOperator())
 	}
 	if got := tells("disk full"); len(got) > 0 {
 		t.Errorf("told while the operator looks: %q", got)

@@ -112,12 +112,12 @@ func TestPresentedDemoTellsItsStory(t *testing.T) {
 	a := newApp(t.Context(), Options{API: h, Env: quiet, Theme: "none", Present: true, Demo: true, Now: func() time.Time { return start }})
 	a.Update(tea.WindowSizeMsg{Width: 100, Height: 30})
 	flush(a)
-	settle(a, a.watch())
+	settle(a, a.updateCaptions())
 	h.add(event.Record{Kind: event.KindEvent, Server: "pager", Type: trust.Untrusted("incident.changed"), Mode: event.ModePush,
 		Data: []byte(`{"incident":"INC-7","state":"opened","title":"Checkout fails"}`)})
 	arrive(a)
 	flush(a)
-	settle(a, a.watch())
+	settle(a, a.updateCaptions())
 	screen := shown(a)
 	if !strings.Contains(screen, "The incident has a number. = follows it") || !strings.Contains(screen, "calls it.") {
 		t.Errorf("nothing tells what happens:\n%s", screen)

@@ -154,10 +154,10 @@ func TestTheOperatorIsToldWhoIsWaitedFor(t *testing.T) {
 	e.View.Revision++
 	wait(1100 * time.Millisecond)
 	settle(a, a.react.Work())
-	if cmd := a.notice(); cmd == nil {
+	if cmd := a.notifyOperator(); cmd == nil {
 		t.Error("nobody is told")
 	}
-	if cmd := a.notice(); cmd != nil {
+	if cmd := a.notifyOperator(); cmd != nil {
 		t.Error("it is told twice")
 	}
 }

@@ -17,8 +17,6 @@ import (
 	"eventdeck/ui/tui/userfile"
 )
 
-// What the parts of the screen need.
-
 // boardEnv is what tables need.
 func (a *app) boardEnv() *board.Env {
 	return &board.Env{
@@ -61,7 +59,7 @@ func (a *app) columnsEnv() *columns.Env {
 	return &columns.Env{Env: &a.Env, Screen: a, Log: a.o.API.Log(), Stream: &a.stream.Stream, TypeOf: a.typeOf, Keep: a.persist.SetJSON}
 }
 
-// settingsEnv is what takes the operator's settings.
+// settingsEnv is what the settings file needs.
 func (a *app) settingsEnv() userfile.Env {
 	return userfile.Env{
 		Screen: a, Path: a.o.Settings,
@@ -102,7 +100,7 @@ func (a *app) serversInTree() (servers []*host.ServerView) {
 	return servers
 }
 
-// memoryInUse is what the process has of the system's memory, in bytes.
+// memoryInUse returns the memory that the process has from the system, in bytes.
 func memoryInUse() uint64 {
 	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(s)
