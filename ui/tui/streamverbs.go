@@ -36,7 +36,7 @@ func (a *app) next(step int) tea.Cmd {
 		a.detail.ToSpan(step)
 		return nil
 	}
-	a.Tell("nothing is searched; " + a.KeyOf("search") + " begins")
+	a.Tell("there is no search; " + a.KeyOf("search") + " begins one")
 	return nil
 }
 

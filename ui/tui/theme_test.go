@@ -35,7 +35,7 @@ func openWith(t testing.TB, h *fakeHost, o Options) *app {
 	return a
 }
 
-func TestThePickerPreviewsKeepsAndRestores(t *testing.T) {
+func TestPickerPreviewsSavesAndRestores(t *testing.T) {
 	h := incident()
 	a := openWith(t, h, Options{})
 	press(t, a, "T", "j", "j")
@@ -66,7 +66,7 @@ func TestThePickerPreviewsKeepsAndRestores(t *testing.T) {
 	}
 }
 
-func TestTheTerminalChoosesTheTheme(t *testing.T) {
+func TestTerminalChoosesTheTheme(t *testing.T) {
 	a := openWith(t, incident(), Options{})
 	a.update(tea.BackgroundColorMsg{Color: color.White})
 	if a.Theme.Name != "light" {
@@ -78,7 +78,7 @@ func TestTheTerminalChoosesTheTheme(t *testing.T) {
 	}
 }
 
-func TestOwnThemesAreReadAgain(t *testing.T) {
+func TestOperatorThemesAreReloaded(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "mine.json")
 	write := func(text string) {
@@ -132,8 +132,7 @@ func TestGlyphsAreChosen(t *testing.T) {
 	}
 }
 
-// Without colours and with ASCII glyphs every state of a subscription and of a
-// server still tells itself apart.
+// Without colours and with ASCII glyphs all states of subscriptions and servers look different.
 func TestStatesWithoutColour(t *testing.T) {
 	all := []event.State{event.StateStarting, event.StateVerifying, event.StateLive, event.StateStale, event.StatePolling, event.StateDraining,
 		event.StateBackoff, event.StateRefreshing, event.StateSuspended, event.StateDenied, event.StateEnded, event.StatePaused, event.StateResumed}

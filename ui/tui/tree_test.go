@@ -12,9 +12,8 @@ import (
 	"eventdeck/ui/tui/tree"
 )
 
-// A server with more event types than anybody reads through stands folded, until it
-// is unfolded or something is subscribed to there; one without subscriptions can be
-// folded too.
+// A server with very many event types is folded until it is unfolded or has a subscription. A server
+// without subscriptions can be folded too.
 func TestServersWithManyTypesAreFolded(t *testing.T) {
 	h := newFake()
 	var many []event.Type
@@ -51,9 +50,9 @@ func TestServersWithManyTypesAreFolded(t *testing.T) {
 	}
 }
 
-// On a narrow screen the line of servers begins with those in trouble, and counts those
-// that it has no room for.
-func TestTheLineOfServersBeginsWithTrouble(t *testing.T) {
+// On a narrow screen the line of servers begins with servers in trouble, and counts the ones without
+// room.
+func TestLineOfServersBeginsWithTrouble(t *testing.T) {
 	h := incident()
 	for i := range 4 {
 		h.server(fmt.Sprintf("calm%d", i))
@@ -67,8 +66,8 @@ func TestTheLineOfServersBeginsWithTrouble(t *testing.T) {
 	}
 }
 
-// The line of servers on a narrow screen has the order of the tree: a server moves when its trouble
-// lasts.
+// On a narrow screen the line of servers has the order of the tree, in which a server moves only for
+// trouble that lasts.
 func TestLineOfServersHasTheOrderOfTheTree(t *testing.T) {
 	h := newFake()
 	for _, name := range []string{"alpha", "beta"} {
@@ -93,9 +92,9 @@ func TestLineOfServersHasTheOrderOfTheTree(t *testing.T) {
 	}
 }
 
-// While the tree has the focus no server moves away under the cursor; without it the one in
-// trouble stands first.
-func TestTheOrderOfTheTreeWaitsForTheKeys(t *testing.T) {
+// While the tree has the focus no server moves under the cursor; afterwards the one in trouble is
+// first.
+func TestTreeKeepsItsOrderWhileFocused(t *testing.T) {
 	h := newFake()
 	for _, name := range []string{"alpha", "beta", "gamma"} {
 		h.server(name)
