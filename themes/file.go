@@ -108,7 +108,7 @@ func Parse(name string, raw []byte) (Theme, error) {
 		return Theme{}, fmt.Errorf("not a theme: %w; it has the members base, about and roles, and a role has text, background and attributes", err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return Theme{}, errors.New("something follows the theme's closing brace; take it away")
+		return Theme{}, errors.New("text follows the theme's closing brace; remove it")
 	}
 	t, ok := Named(f.Base)
 	if !ok {
@@ -151,7 +151,7 @@ func (s roleStyle) look() (look, error) {
 			i++
 		}
 		if i == len(attrNames) {
-			return l, fmt.Errorf("there is no attribute %q; there are bold, faint, italic, underline and reverse", name)
+			return l, fmt.Errorf("there is no attribute %q; the attributes are bold, faint, italic, underline and reverse", name)
 		}
 		l.attrs |= 1 << i
 	}

@@ -47,7 +47,7 @@ func (a *app) openExport() tea.Cmd {
 		switch {
 		case errors.Is(err, fs.ErrExist):
 			overwrite = text
-			p.Problem = "there is such a file; enter again replaces it"
+			p.Problem = "the file exists; enter again replaces it"
 		case err != nil:
 			p.Problem = err.Error()
 		default:

@@ -22,7 +22,7 @@ func (a *app) setMark(m event.Mark, what string) tea.Cmd {
 }
 
 func (a *app) removeMark(m event.Mark) tea.Cmd {
-	return a.Ask("the mark is taken away", func(ctx context.Context) error { return a.o.API.RemoveMark(ctx, m.Seq, m.Line) })
+	return a.Ask("the mark is removed", func(ctx context.Context) error { return a.o.API.RemoveMark(ctx, m.Seq, m.Line) })
 }
 
 // toggleMark marks the chosen record, or removes its mark. For a mark with a note it shows the note
@@ -50,7 +50,7 @@ func (a *app) askNote() {
 	old, marked := a.stream.Marks.Find(seq)
 	says := "enter marks the record, with or without a note; esc goes back"
 	if marked {
-		says = "enter keeps the note; an empty one takes the mark away"
+		says = "enter keeps the note; an empty one removes the mark"
 	}
 	a.AskLine(&widget.Prompt{Label: "mark " + cells.Number(seq) + ":", Says: says, Done: func(text string) tea.Cmd {
 		if marked && text == "" {

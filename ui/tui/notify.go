@@ -19,7 +19,7 @@ type notifyMsg struct{}
 func (a *app) initNotify(env func(string) string) {
 	a.notify = notify.New(&a.Env, env)
 	if err := a.notify.Read(a.persist.Get(persist.Notify)); err != nil {
-		a.Fail("notification rules are not read", err)
+		a.Fail("cannot read the notification rules", err)
 	}
 }
 
@@ -64,7 +64,7 @@ func (a *app) keepNotify() tea.Cmd {
 	}
 	text, err := json.Marshal(a.notify.Settings)
 	if err != nil {
-		a.Fail("notification rules are not kept", err)
+		a.Fail("cannot save the notification rules", err)
 		return nil
 	}
 	return a.persist.Set(persist.Notify, string(text), "")

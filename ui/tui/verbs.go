@@ -326,7 +326,7 @@ func (a *app) freeze() tea.Cmd {
 // follow shows the newest event and follows arrivals.
 func (a *app) follow() tea.Cmd {
 	if a.followWord() == "" {
-		a.Tell("the newest event is followed already")
+		a.Tell("the stream already follows the newest event")
 	}
 	return a.followNewest()
 }

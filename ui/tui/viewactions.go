@@ -53,7 +53,7 @@ func (a *app) canSort() bool { t := a.table(); return t != nil && t.Sorts() && t
 // askRemotes asks the servers again which subscriptions they hold.
 func (a *app) askRemotes() {
 	board.AskAgain(a.table())
-	a.Tell("the servers are asked what they hold " + a.Glyphs.More)
+	a.Tell("asking the servers which subscriptions they hold " + a.Glyphs.More)
 }
 
 // onRemotes reports whether the subscriptions that servers hold are shown, onRemote

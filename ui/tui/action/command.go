@@ -100,7 +100,7 @@ func (t *Table) Execute(line string) (tea.Cmd, error) {
 			return nil, fmt.Errorf("%q does not work here", x.ID)
 		}
 		if x.KeyOnly {
-			return nil, fmt.Errorf("%w: %s is done by its key only", ErrKeyOnly, x.ID)
+			return nil, fmt.Errorf("%w: %s works by its key only", ErrKeyOnly, x.ID)
 		}
 		return x.Run(), nil
 	}

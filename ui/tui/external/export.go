@@ -213,7 +213,7 @@ func createPrivate(path string, overwrite bool) (OutFile, error) {
 		if of := (*fs.PathError)(nil); errors.As(err, &of) { // without the name of the temporary file
 			err = of.Err
 		}
-		return nil, fmt.Errorf("%s cannot be made: %w", path, err)
+		return nil, fmt.Errorf("cannot create %s: %w", path, err)
 	}
 	return &newFile{f, path}, nil
 }

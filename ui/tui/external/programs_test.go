@@ -89,7 +89,7 @@ func TestClipboardOfTheSystem(t *testing.T) {
 func TestExportErrorNamesTheRequestedFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "none", "day.csv")
 	_, err := createPrivate(path, false)
-	if err == nil || !strings.HasPrefix(err.Error(), path+" cannot be made: ") || strings.Contains(err.Error(), ".eventdeck") {
+	if err == nil || !strings.HasPrefix(err.Error(), "cannot create "+path+": ") || strings.Contains(err.Error(), ".eventdeck") {
 		t.Error(err)
 	}
 }

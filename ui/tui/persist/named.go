@@ -97,7 +97,7 @@ func (n *Named[T]) check(name string) error {
 	case len(name) > NameMax:
 		return fmt.Errorf("%w: a name has at most %d bytes", words.ErrUsage, NameMax)
 	case slices.Contains(n.reserved, name):
-		return fmt.Errorf("%w: %q is a word of the command itself; take another name", words.ErrUsage, name)
+		return fmt.Errorf("%w: %q is a subcommand; choose another name", words.ErrUsage, name)
 	}
 	return nil
 }

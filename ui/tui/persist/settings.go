@@ -42,7 +42,7 @@ type Settings struct {
 func (s Settings) Get(key string) string {
 	v, err := s.Host.Setting(key)
 	if err != nil && !errors.Is(err, event.ErrNotFound) {
-		s.Screen.Fail("cannot read what was kept", err)
+		s.Screen.Fail("cannot read the saved settings", err)
 	}
 	return v
 }
@@ -55,7 +55,7 @@ func (s Settings) GetJSON(key string, into any) {
 		return
 	}
 	if err := json.Unmarshal([]byte(text), into); err != nil {
-		s.Screen.Fail("what was kept under "+key+" cannot be read", err)
+		s.Screen.Fail("cannot read the setting "+key, err)
 	}
 }
 
@@ -70,12 +70,12 @@ func (s Settings) Set(key, value, done string) tea.Cmd {
 func (s Settings) SetJSON(key string, value any) tea.Cmd {
 	raw, err := json.Marshal(value)
 	if err != nil {
-		s.Screen.Fail("cannot keep "+key, err)
+		s.Screen.Fail("cannot save the setting "+key, err)
 		return nil
 	}
 	return s.Screen.Do(func(ctx context.Context) tea.Msg {
 		if err := s.Host.SetSetting(ctx, key, string(raw)); err != nil {
-			return widget.Done{What: fmt.Sprintf("cannot keep %s", key), Err: err}
+			return widget.Done{What: fmt.Sprintf("cannot save the setting %s", key), Err: err}
 		}
 		return nil
 	})

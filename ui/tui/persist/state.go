@@ -138,7 +138,7 @@ func (m *Saver) Restore() (s State, ok bool) {
 		return s, false
 	}
 	if err := json.Unmarshal([]byte(text), &s); err != nil {
-		m.Screen.Fail("what the screen remembers cannot be read", err)
+		m.Screen.Fail("cannot read the saved state of the screen", err)
 		return State{}, false
 	}
 	m.Lines, m.last = s.Lines, text
@@ -163,7 +163,7 @@ func (m *Saver) Save(current func() State) tea.Cmd {
 		return widget.Then(func() tea.Cmd {
 			if m.saving = false; err != nil {
 				m.last = ""
-				m.Screen.Fail("cannot remember the layout", err)
+				m.Screen.Fail("cannot save the state of the screen", err)
 			}
 			return nil
 		})

@@ -92,7 +92,7 @@ func (f *File) Reload(asked bool) tea.Cmd {
 func (f *File) take(now stamp, read *config.Settings, err error, asked bool) {
 	f.stat = now
 	if err != nil {
-		f.env.TellBad(err.Error() + "; the former settings stay")
+		f.env.TellBad(err.Error() + "; the earlier settings stay in effect")
 		return
 	}
 	f.Settings = read

@@ -85,7 +85,7 @@ func TestLastGoodSettingsStay(t *testing.T) {
 	d := newFixture(t, `{"keys": {"zoom": ["Z"]}}`)
 	d.Load()
 	d.write(t, `{"keys":`)
-	if tuitest.Run(d.Reload(false)); d.keys != 1 || !strings.HasSuffix(d.bad, "; the former settings stay") {
+	if tuitest.Run(d.Reload(false)); d.keys != 1 || !strings.HasSuffix(d.bad, "; the earlier settings stay in effect") {
 		t.Errorf("%d keys, told %q", d.keys, d.bad)
 	}
 	if msg := d.Reload(false)(); msg != nil {
