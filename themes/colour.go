@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// colour is what a cell's text or background has: the zero colour is the
-// terminal's own, the others are one of its sixteen, or red, green and blue. A
-// colour of the program's themes also says which of 256 and of sixteen colours
-// stands for it on terminals that have no more.
+// colour is the colour of text or background: the terminal's default (zero), one of its sixteen
+// colours, or red, green and blue. A colour of a built-in theme also has its replacements on
+// terminals of 256 and of sixteen colours.
 type colour uint64
 
 const (
@@ -19,18 +18,18 @@ const (
 
 func rgb(c uint32) colour { return fromRGB | colour(c&0xffffff) }
 
-// tint is a colour with those that stand for it: of 256, from 16 on, and of sixteen.
+// tint returns a colour with its replacements: one of 256, from 16 on, and one of sixteen.
 func tint(c uint32, of256, of16 int) colour {
 	return rgb(c) | colour(of256)<<32 | colour(of16+1)<<40
 }
 
-// of256 is what stands for a tint among 256 colours, 0 if nothing does.
+// of256 returns the replacement of a tint among 256 colours, 0 if there is none.
 func (c colour) of256() int { return int(c >> 32 & 255) }
 
-// of16 is what stands for a tint among sixteen colours, -1 if nothing does.
+// of16 returns the replacement of a tint among sixteen colours, -1 if there is none.
 func (c colour) of16() int { return int(c>>40&255) - 1 }
 
-// basic is one of the terminal's sixteen colours, 0 to 15.
+// basic returns one of the terminal's sixteen colours, 0 to 15.
 func basic(n int) colour { return fromTerminal | colour(n) }
 
 // basicNames are the names of the sixteen colours in theme files.
@@ -39,8 +38,7 @@ var basicNames = []string{
 	"bright-black", "bright-red", "bright-green", "bright-yellow", "bright-blue", "bright-magenta", "bright-cyan", "bright-white",
 }
 
-// params returns the SGR parameters of the colour as text or as background, for a
-// terminal of so many colours.
+// params returns the SGR parameters of the colour as text or as background, for a colour depth.
 func (c colour) params(background bool, d Depth) string {
 	n := int(c & 0xffffff)
 	switch {
@@ -84,7 +82,7 @@ func parseColour(s string) (colour, bool) {
 	return basic(max(n, 0)), n >= 0
 }
 
-// attrs are attributes that a cell can have beside its colours.
+// attrs is a set of attributes of a cell.
 type attrs uint8
 
 const (
@@ -101,14 +99,13 @@ var attrNames = []struct {
 	name, param string
 }{{"bold", "1"}, {"faint", "2"}, {"italic", "3"}, {"underline", "4"}, {"reverse", "7"}}
 
-// look is what a role is made of.
+// look is the colours and attributes of a role.
 type look struct {
 	text, back colour
 	attrs      attrs
 }
 
-// on returns the sequence that begins the look and undoes the one before, for a
-// terminal of so many colours.
+// on returns the sequence that begins the look and ends the one before, for a colour depth.
 func (l look) on(d Depth) string {
 	params := []string{"0"}
 	for i, a := range attrNames {

@@ -2,7 +2,7 @@ package themes
 
 import "math"
 
-// luminance is the relative luminance of WCAG 2.2, 0 for black to 1 for white.
+// luminance returns the relative luminance of WCAG 2.2, 0 for black to 1 for white.
 func (c colour) luminance() float64 {
 	part := func(v colour) float64 {
 		x := float64(v&255) / 255
@@ -14,7 +14,7 @@ func (c colour) luminance() float64 {
 	return 0.2126*part(c>>16) + 0.7152*part(c>>8) + 0.0722*part(c)
 }
 
-// contrast is the contrast ratio of WCAG 2.2 between two RGB colours, 1 to 21.
+// contrast returns the contrast ratio of WCAG 2.2 between two RGB colours, 1 to 21.
 func contrast(a, b colour) float64 {
 	x, y := a.luminance(), b.luminance()
 	if x < y {

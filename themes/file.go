@@ -14,11 +14,11 @@ import (
 	"strings"
 )
 
-// ErrFile: a theme file cannot be used. The error names the file, the role and
-// what to write instead.
+// ErrFile says that a theme file cannot be used. The error names the file, the role and what to
+// write instead.
 var ErrFile = errors.New("theme file")
 
-// Bounds of what is read of a directory of themes.
+// Bounds of a directory of themes.
 const (
 	maxFile  = 64 << 10 // bytes
 	maxFiles = 100
@@ -28,7 +28,7 @@ const (
 //
 //	{"base": "dark", "about": "mine", "roles": {"good": {"text": "#00ff00", "attributes": ["bold"]}}}
 //
-// A role that is named replaces that of the base as a whole.
+// A role in the file replaces the whole role of the base.
 type file struct {
 	Base  string               `json:"base"`
 	About string               `json:"about"`
@@ -41,10 +41,9 @@ type roleStyle struct {
 	Attributes []string `json:"attributes"`
 }
 
-// ReadDir reads the operator's themes: every NAME.json in dir, sorted by name.
-// Files that cannot be used are left out and named by the error, which joins
-// errors that wrap [ErrFile]; the others are returned beside it. A directory
-// that does not exist holds none.
+// ReadDir reads the operator's themes: every NAME.json in dir, sorted by name. It leaves out files
+// that cannot be used, and returns the other themes beside an error that joins one [ErrFile] for
+// each of these. A directory that does not exist has no themes.
 func ReadDir(dir string) ([]Theme, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -97,7 +96,7 @@ func readFile(path, name string) (Theme, error) {
 	return t, nil
 }
 
-// Parse reads one theme. Its errors name the role and what to write instead.
+// Parse reads a theme. Its errors name the role and what to write instead.
 func Parse(name string, raw []byte) (Theme, error) {
 	if _, taken := Named(name); taken {
 		return Theme{}, fmt.Errorf("%q is the name of a theme of the program; rename the file", name)
@@ -109,7 +108,7 @@ func Parse(name string, raw []byte) (Theme, error) {
 		return Theme{}, fmt.Errorf("not a theme: %w; it has the members base, about and roles, and a role has text, background and attributes", err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return Theme{}, errors.New("something follows the theme's closing brace; take it away")
+		return Theme{}, errors.New("text follows the theme's closing brace; remove it")
 	}
 	t, ok := Named(f.Base)
 	if !ok {
@@ -152,7 +151,7 @@ func (s roleStyle) look() (look, error) {
 			i++
 		}
 		if i == len(attrNames) {
-			return l, fmt.Errorf("there is no attribute %q; there are bold, faint, italic, underline and reverse", name)
+			return l, fmt.Errorf("there is no attribute %q; the attributes are bold, faint, italic, underline and reverse", name)
 		}
 		l.attrs |= 1 << i
 	}

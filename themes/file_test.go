@@ -23,7 +23,7 @@ func TestParse(t *testing.T) {
 	}
 	base, _ := Named("dark")
 	if th.On(Bad) != base.On(Bad) {
-		t.Error("a role that is not named is not that of the base")
+		t.Error("a role that is not in the file is not the one of the base")
 	}
 }
 
@@ -46,7 +46,7 @@ func TestParseNamesRoleAndRemedy(t *testing.T) {
 		}
 	}
 	if _, err := Parse("dark", []byte(`{"base": "dark"}`)); err == nil {
-		t.Error("a file took the name of a theme of the program")
+		t.Error("a file took the name of a built-in theme")
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 
 const smallest = `{"base": "dark"}`
 
-// Files below, at and above the bound of their size.
+// Theme files may have up to maxFile bytes.
 func TestThemeFilesAreBounded(t *testing.T) {
 	for n, fits := range map[int]bool{maxFile - 1: true, maxFile: true, maxFile + 1: false} {
 		dir := t.TempDir()
@@ -25,7 +25,7 @@ func TestThemeFilesAreBounded(t *testing.T) {
 	}
 }
 
-// As many files as are read, one less and one more: what is too much hides no other.
+// A directory may have up to maxFiles themes; one more does not hide the others.
 func TestThemesAreBounded(t *testing.T) {
 	dir := t.TempDir()
 	for n := 1; n <= maxFiles+1; n++ {

@@ -1,6 +1,6 @@
 package themes
 
-// palette is what a theme chooses; looks derives the roles from it.
+// palette has the colours of a theme, from which looks derives the roles.
 type palette struct {
 	text, dim, strong  colour
 	faint              colour
@@ -13,17 +13,17 @@ type palette struct {
 	cursorText         colour
 	cursorOffText      colour
 	field, span        colour // backgrounds
-	onAlarm, alarm     colour // text and background of a line that wants attention
+	onAlarm, alarm     colour // text and background of [Alarm]
 }
 
-// definition is a theme of the program.
+// definition is a built-in theme.
 type definition struct {
 	name, about string
 	suits       Background
 	looks       func() [roles]look
 }
 
-// builtIn are the themes of the program.
+// builtIn are the built-in themes.
 var builtIn = [...]definition{
 	{"dark", "calm, the default on dark", DarkBackground, dark.looks},
 	{"light", "calm, the default on light", LightBackground, light.looks},
@@ -76,8 +76,8 @@ var contrastLight = palette{
 	field: tint(0xeaeaea, 255, 7), span: tint(0xffe08a, 222, 11), onAlarm: tint(0xffffff, 231, 15), alarm: tint(0x8f0000, 88, 1),
 }
 
-// The safe themes keep good, warn and bad apart along blue to yellow and by
-// lightness, which protanopia and deuteranopia leave alone.
+// In the safe themes good, warn and bad differ between blue and yellow and in lightness, which
+// people with protanopia and deuteranopia see.
 var safeDark = palette{
 	text: tint(0xe2e4e8, 254, 7), dim: tint(0xabb1bd, 249, 7), faint: tint(0x8f95a1, 246, 8), strong: tint(0xffffff, 231, 15),
 	accent: tint(0x8fc7ff, 153, 14), accentSoft: tint(0x6fa9e3, 110, 14), good: tint(0x63a9f0, 75, 12), busy: tint(0xb9c4d6, 251, 7),
@@ -141,7 +141,7 @@ var meadow = palette{
 	field: tint(0xedf4ee, 255, 7), span: tint(0xfbeab8, 230, 11), onAlarm: tint(0xffffff, 231, 15), alarm: tint(0x785300, 94, 1),
 }
 
-// ansi16 uses the terminal's own sixteen colours, whatever they are.
+// ansi16 uses the terminal's own sixteen colours.
 var ansi16 = palette{
 	accent: basic(6), accentSoft: basic(6),
 	good: basic(2), busy: basic(6), warn: basic(3), bad: basic(1), mark: basic(5),

@@ -1,14 +1,14 @@
 package themes
 
-// Role is a purpose on the screen.
+// Role is the purpose of a text or line on the screen.
 type Role uint8
 
 // The roles.
 const (
 	Plain     Role = iota // ordinary text
-	Dim                   // what can wait: separators, ages, counts
-	Faint                 // what was just said: the repeated part of times, cut marks
-	Strong                // what is read first
+	Dim                   // less important text: separators, ages, counts
+	Faint                 // repeated text: the common part of times, cut marks
+	Strong                // the most important text
 	Brand                 // the program's own name
 	Title                 // title of a pane
 	TitleOn               // title of the pane that has the focus
@@ -18,14 +18,14 @@ const (
 	Cursor                // the selected row of the pane that has the focus
 	CursorOff             // the selected row of another pane
 	Good                  // live, confirmed
-	Busy                  // on the way
-	Warn                  // needs a look
+	Busy                  // in progress
+	Warn                  // needs attention
 	Bad                   // failed
 	Gap                   // events are or may be missing
-	Mark                  // stands for text that is not shown as it came
-	Span                  // text in which something was noticed
-	SpanMark              // a mark in such text
-	SpanOn                // the place that is explained now
+	Mark                  // replaces text that is not shown as it came
+	Span                  // text that the scanner flagged
+	SpanMark              // a mark in flagged text
+	SpanOn                // the flagged text that is explained now
 	Gutter                // the bar beside text from a server
 	Server                // names of servers
 	Type                  // names of event types
@@ -33,7 +33,7 @@ const (
 	Field                 // an input
 	FieldOn               // the input that has the focus
 	Off                   // cannot be chosen
-	Alarm                 // a whole line that wants attention
+	Alarm                 // a whole line that needs attention
 	Number                // a number in a payload
 	Literal               // true, false and null in a payload
 	Chart                 // curves and bars of counts
@@ -56,6 +56,6 @@ func (r Role) String() string {
 	return "unknown"
 }
 
-// telling are the roles that an operator must be able to tell from plain text
-// in every theme: where the keys go, and what a server has tampered with.
+// telling are the roles that must differ from plain text in every theme: they show where the focus
+// is, and where text of a server was changed or flagged.
 var telling = [...]Role{Cursor, CursorOff, TitleOn, FieldOn, Alarm, Critical, Mark, Span, SpanMark, SpanOn}

@@ -1,10 +1,10 @@
-// Package themes says what the parts of the screen look like. A theme gives
-// every role its attributes; panes name roles and never colours.
+// Package themes has the colours and attributes of the screen. A theme gives every role its look;
+// panes name roles and never colours.
 //
-// No role is told by its colour alone: each has a word, a glyph or an attribute
-// beside it, so that the theme "none" loses nothing.
+// No role is recognized by its colour alone: each also has a word, a glyph or an attribute, so that
+// nothing is lost with the theme "none".
 //
-// Operators add themes of their own as files: see [ReadDir].
+// Operators add their own themes as files: see [ReadDir].
 package themes
 
 // Reset ends every role.
@@ -13,14 +13,14 @@ const Reset = "\x1b[m"
 // Theme gives roles their look. It is a value.
 type Theme struct {
 	Name  string
-	About string // for whom or what it is, in a few words
+	About string // a few words about its purpose
 	Suits Background
 	looks [roles]look
-	on    [roles]string
-	depth Depth // that on is for
+	on    [roles]string // sequences, for depth
+	depth Depth
 }
 
-// Background is the kind of terminal background that a theme is made for.
+// Background is the kind of terminal background that a theme is for.
 type Background uint8
 
 // The backgrounds.
@@ -30,12 +30,12 @@ const (
 	LightBackground
 )
 
-// String returns the word for it.
+// String returns "any", "dark" or "light".
 func (b Background) String() string {
 	return [...]string{"any", "dark", "light"}[b]
 }
 
-// On returns the sequence that begins a role. It undoes the role before.
+// On returns the sequence that begins a role and ends the one before.
 func (t *Theme) On(r Role) string {
 	if int(r) >= len(t.on) || t.on[r] == "" {
 		return Reset
@@ -43,9 +43,8 @@ func (t *Theme) On(r Role) string {
 	return t.on[r]
 }
 
-// Over returns the sequence of a role within a chosen row (Cursor or CursorOff):
-// the colours of the row with the attributes of the role, so that the row stays
-// one. In a row without a background of its own it is the role as it stands.
+// Over returns the sequence of a role within a chosen row (Cursor or CursorOff): the colours of the
+// row with the attributes of the role. If the row has no background it is that of the role.
 func (t *Theme) Over(row, r Role) string {
 	base := t.looks[row]
 	if base.back == 0 {
@@ -55,7 +54,7 @@ func (t *Theme) Over(row, r Role) string {
 	return base.on(t.depth)
 }
 
-// At returns the theme for a terminal of so many colours.
+// At returns the theme for a colour depth.
 func (t Theme) At(d Depth) Theme {
 	if t.depth != d {
 		t.depth = d
@@ -70,12 +69,12 @@ type Depth uint8
 // The depths.
 const (
 	ManyColours    Depth = iota // millions
-	SixteenColours              // only its own sixteen
-	Colours256                  // those of the usual table
-	NoColours                   // or colours are not wanted
+	SixteenColours              // the terminal's own sixteen
+	Colours256                  // the xterm table
+	NoColours                   // or the operator wants none
 )
 
-// All returns the themes of the program, in the order in which they are offered.
+// All returns the built-in themes, in the order of the list.
 func All() []Theme {
 	out := make([]Theme, len(builtIn))
 	for i, b := range builtIn {
@@ -84,7 +83,7 @@ func All() []Theme {
 	return out
 }
 
-// Names lists the themes of the program.
+// Names returns the names of the built-in themes.
 func Names() []string {
 	out := make([]string, len(builtIn))
 	for i, b := range builtIn {
@@ -93,7 +92,7 @@ func Names() []string {
 	return out
 }
 
-// Named returns a theme of the program by its name.
+// Named returns a built-in theme by its name.
 func Named(name string) (Theme, bool) {
 	for _, b := range builtIn {
 		if b.name == name {
@@ -103,8 +102,7 @@ func Named(name string) (Theme, bool) {
 	return Theme{}, false
 }
 
-// For returns the default for a terminal: by its background, unless it has few
-// colours.
+// For returns the default theme of a terminal, which depends on its colour depth and background.
 func For(darkBackground bool, d Depth) Theme {
 	name := "light"
 	switch {

@@ -23,8 +23,8 @@ func TestEveryThemeHasAName(t *testing.T) {
 	}
 }
 
-// What must be seen without colours differs by an attribute.
-func TestAttributesCarryWhatColoursDo(t *testing.T) {
+// Important roles differ from plain text, and from each other, in every theme.
+func TestRolesDifferWithoutColours(t *testing.T) {
 	for _, th := range All() {
 		if err := th.check(); err != nil {
 			t.Errorf("%s: %v", th.Name, err)
@@ -33,7 +33,7 @@ func TestAttributesCarryWhatColoursDo(t *testing.T) {
 			t.Errorf("%s: spans, marks in them and the one that is explained look alike", th.Name)
 		}
 		if th.On(Cursor) == th.On(CursorOff) {
-			t.Errorf("%s: the pane that has the keys is not told", th.Name)
+			t.Errorf("%s: the row of the pane with the focus looks like the others", th.Name)
 		}
 	}
 }
@@ -49,7 +49,7 @@ func TestNoneHasNoColour(t *testing.T) {
 	}
 }
 
-func TestTheTerminalDecides(t *testing.T) {
+func TestDefaultThemeSuitsTheTerminal(t *testing.T) {
 	for _, c := range []struct {
 		dark  bool
 		depth Depth
@@ -64,14 +64,14 @@ func TestTheTerminalDecides(t *testing.T) {
 	}
 }
 
-// usual are the backgrounds that terminals come with: black and Visual Studio's, those of
-// Solarized, One Dark and Ubuntu; white and grey, those of Solarized, Catppuccin and Gruvbox.
+// usual are common backgrounds of terminals: black, Visual Studio, Solarized, One Dark, Ubuntu;
+// white, grey, Solarized, Catppuccin, Gruvbox.
 var usual = map[Background][]colour{
 	DarkBackground:  {rgb(0x000000), rgb(0x1e1e1e), rgb(0x002b36), rgb(0x282c34), rgb(0x300a24)},
 	LightBackground: {rgb(0xffffff), rgb(0xfafafa), rgb(0xfdf6e3), rgb(0xeff1f5), rgb(0xfbf1c7)},
 }
 
-// shown is a colour as a terminal of so many colours shows it.
+// shown returns a colour as a terminal of a colour depth shows it.
 func shown(c colour, d Depth) colour {
 	n := c.of256()
 	if d != Colours256 || n == 0 {
@@ -91,9 +91,9 @@ func shown(c colour, d Depth) colour {
 	return rgb(part(n/36)<<16 | part(n/6%6)<<8 | part(n%6))
 }
 
-// Text has a contrast of 4.5, lines and the selection of a pane without the keys one of 3
-// (WCAG 2.2, 1.4.3 and 1.4.11), on every usual background, on the role's own and in
-// selected rows, with millions of colours and with 256.
+// Text has a contrast of at least 4.5, lines and selected rows of at least 3 (WCAG 2.2, 1.4.3 and
+// 1.4.11), on the background of the role or on every usual one, with millions of colours and with
+// 256.
 func TestContrast(t *testing.T) {
 	for _, th := range All() {
 		for _, d := range []Depth{ManyColours, Colours256} {
@@ -127,13 +127,13 @@ func TestContrast(t *testing.T) {
 	}
 }
 
-// Every colour of the program's themes has one that stands for it on terminals with fewer.
-func TestFewColoursAreChosen(t *testing.T) {
+// Every colour of the built-in themes has replacements on terminals with fewer colours.
+func TestColoursHaveReplacements(t *testing.T) {
 	for _, th := range All() {
 		for _, r := range allRoles() {
 			for _, c := range []colour{th.looks[r].text, th.looks[r].back} {
 				if c&fromRGB != 0 && (c.of256() < 16 || c.of16() < 0) {
-					t.Errorf("%s: nothing stands for %06x of %v", th.Name, c&0xffffff, r)
+					t.Errorf("%s: %06x of %v has no replacement", th.Name, c&0xffffff, r)
 				}
 			}
 			few := th.At(SixteenColours)
@@ -147,14 +147,13 @@ func TestFewColoursAreChosen(t *testing.T) {
 	}
 }
 
-// seenBy are matrices on linear RGB that show what people see who lack the
-// cones for red or green (Viénot, Brettel, Mollon 1999).
+// seenBy are matrices on linear RGB that simulate colour blindness (Viénot, Brettel, Mollon 1999).
 var seenBy = map[string][3][3]float64{
 	"protanopia":   {{0.11238, 0.88762, 0}, {0.11238, 0.88762, 0}, {0.00401, -0.00401, 1}},
 	"deuteranopia": {{0.29275, 0.70725, 0}, {0.29275, 0.70725, 0}, {-0.02234, 0.02234, 1}},
 }
 
-func TestSafeThemesKeepStatesApart(t *testing.T) {
+func TestSafeThemesDistinguishStates(t *testing.T) {
 	for _, name := range []string{"safe-dark", "safe-light"} {
 		th, _ := Named(name)
 		states := []Role{Good, Busy, Warn, Bad}
@@ -170,7 +169,7 @@ func TestSafeThemesKeepStatesApart(t *testing.T) {
 	}
 }
 
-// apart is the distance in CIE L*a*b* after a matrix on linear RGB.
+// apart returns the distance in CIE L*a*b* after a matrix on linear RGB.
 func apart(x, y colour, m [3][3]float64) float64 {
 	a, b := lab(x, m), lab(y, m)
 	return math.Sqrt(math.Pow(a[0]-b[0], 2) + math.Pow(a[1]-b[1], 2) + math.Pow(a[2]-b[2], 2))
@@ -203,8 +202,8 @@ func lab(c colour, m [3][3]float64) [3]float64 {
 	return [3]float64{116*y - 16, 500 * (x - y), 200 * (y - z)}
 }
 
-// A mark in a chosen row keeps the row's colours and is still told apart.
-func TestMarksInAChosenRow(t *testing.T) {
+// A mark in a chosen row has the background of the row but does not look like it.
+func TestMarkInAChosenRowIsDistinct(t *testing.T) {
 	for _, name := range Names() {
 		theme, ok := Named(name)
 		if !ok {

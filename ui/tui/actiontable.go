@@ -16,7 +16,7 @@ import (
 	"eventdeck/ui/tui/trace"
 )
 
-// initActions makes the table of what can be done.
+// initActions makes the table of actions and commands.
 func (a *app) initActions(readOnly bool) {
 	a.actions = action.New(action.Env{
 		Tell: a.Tell, Fail: a.Fail, Pressed: a.audience.Pressed,
@@ -28,11 +28,11 @@ func (a *app) initActions(readOnly bool) {
 	a.actions.Actions, a.actions.Commands = a.actionRows(), a.commandRows()
 }
 
-// KeyOf is the operator's key of an action, for texts that name it.
+// KeyOf returns the operator's key of an action; see [action.Table.KeyOf].
 func (a *app) KeyOf(id string) string { return a.actions.KeyOf(id) }
 
-// actionRows is the table of actions. Every subject has its own function; the order is that of
-// hints, and help puts together what has the same heading.
+// actionRows returns the actions in the order of hints. Every subject has its own function; the help
+// sorts them by group.
 func (a *app) actionRows() []action.Action {
 	return slices.Concat(
 		a.undoActions(),
@@ -51,11 +51,11 @@ func (a *app) actionRows() []action.Action {
 		a.moveActions(),
 		a.paneActions(),
 		a.layoutActions(),
-		a.twoActions(),
+		a.twoStreamActions(),
 		a.viewsActions(),
 		a.tableActions(),
-		a.lifeActions(),
-		a.lookActions(),
+		a.deliveryActions(),
+		a.displayActions(),
 		a.programActions(),
 	)
 }
@@ -122,8 +122,8 @@ func (a *app) eventActions() []action.Action {
 
 func (a *app) markActions() []action.Action {
 	return action.Grouped("Marks",
-		action.Action{ID: "mark", Title: "mark the record, or take its mark away (bookmark)", Needs: action.Event, Also: "bookmark", Keys: []string{"m enter"}, Menu: "mark", Hint: "mark it", Panes: onEvent, When: a.onRecord, Run: a.turnMark},
-		action.Action{ID: "mark.note", Title: "mark the record with a note", Needs: action.Event, Keys: []string{"m n"}, Menu: "mark", Hint: "mark with a note", Panes: onEvent, When: a.onRecord, Run: action.Act(a.noteChosen)},
+		action.Action{ID: "mark", Title: "mark the record, or take its mark away (bookmark)", Needs: action.Event, Also: "bookmark", Keys: []string{"m enter"}, Menu: "mark", Hint: "mark it", Panes: onEvent, When: a.onRecord, Run: a.toggleMark},
+		action.Action{ID: "mark.note", Title: "mark the record with a note", Needs: action.Event, Keys: []string{"m n"}, Menu: "mark", Hint: "mark with a note", Panes: onEvent, When: a.onRecord, Run: action.Act(a.askNote)},
 		action.Action{ID: "mark.now", Title: "insert a \"now\" line", Also: "line separator marker", Keys: []string{"m m"}, Menu: "mark", Hint: "\"now\" line", Panes: onEvent, Run: a.markNow},
 		action.Action{ID: "marks", Title: "list the marks", Also: "bookmarks list", Keys: []string{"'"}, Run: action.Act(a.openMarks)},
 	)
@@ -173,8 +173,8 @@ func (a *app) programActions() []action.Action {
 	)
 }
 
-// reactActions are what the operator does with reactions. What approves or arms has a key
-// only: no list of actions and no typed name runs it.
+// reactActions are about reactions. Approving and arming work by their keys only, not from a list or
+// by a typed name.
 func (a *app) reactActions() []action.Action {
 	r := func(when func() bool) func() bool { return func() bool { return a.onReactions() && when() } }
 	decides := r(func() bool { return a.react.OnWaiting() || a.react.OnRule() })
@@ -194,7 +194,7 @@ func (a *app) reactActions() []action.Action {
 	)
 }
 
-// signInActions are about the rights to use a server.
+// signInActions are about signing in to servers.
 func (a *app) signInActions() []action.Action {
 	return action.Grouped("Servers",
 		action.Action{ID: "sign-in", Title: "sign in to the server, in the browser", Keys: []string{"L"}, Hint: "sign in", Panes: inTree, Dangerous: true, When: a.wantsSignIn, Run: func() tea.Cmd { return form.OpenSignIn(a.formEnv(), a.tree.At.Server) }},
@@ -211,7 +211,7 @@ func (a *app) setupActions() []action.Action {
 	)
 }
 
-// incidentActions follow a value over servers and types, and hand on what was found.
+// incidentActions follow a value over servers and types, and report or pipe what was found.
 func (a *app) incidentActions() []action.Action {
 	return action.Grouped("Incident",
 		action.Action{ID: "value.filter", Title: "follow the value: show only what has it", Needs: action.Event, Also: "filter by this value incident id correlate =", Keys: []string{"="}, Hint: "only this", Panes: onEvent, When: a.onRecord, Run: func() tea.Cmd { return a.trace.Follow(trace.Only) }},
@@ -245,7 +245,7 @@ func (a *app) exportActions() []action.Action {
 	)
 }
 
-// readerActions open payloads in programs of the operator.
+// readerActions open payloads in the operator's programs.
 func (a *app) readerActions() []action.Action {
 	show := func(p external.Program) func() tea.Cmd {
 		return func() tea.Cmd {
@@ -262,7 +262,7 @@ func (a *app) readerActions() []action.Action {
 	)
 }
 
-// layoutActions change how much of the screen the panes have.
+// layoutActions change the size and position of panes.
 func (a *app) layoutActions() []action.Action {
 	return action.Grouped("Panes",
 		action.Action{ID: "zoom", Title: "give the pane the whole screen, or back", Also: "full screen maximize", Keys: []string{"z"}, Hint: "zoom", Run: action.Act(a.panes.Zoom)},
@@ -276,16 +276,16 @@ func (a *app) layoutActions() []action.Action {
 	)
 }
 
-// twoActions show two streams, each with its own place, filter and range.
-func (a *app) twoActions() []action.Action {
+// twoStreamActions show two streams, each with its own scope, filter and range.
+func (a *app) twoStreamActions() []action.Action {
 	return action.Grouped("Panes",
-		action.Action{ID: "streams.beside", Title: "two streams side by side, or the other one away", Also: "split vertical second stream tmux pane compare", Keys: []string{"%"}, Panes: onMain, Run: action.Act(func() { a.turnStreams(layout.Beside) })},
-		action.Action{ID: "streams.under", Title: "two streams, one above the other, or the other one away", Also: "split horizontal second stream tmux pane below", Keys: []string{"\""}, Panes: onMain, Run: action.Act(func() { a.turnStreams(layout.Under) })},
+		action.Action{ID: "streams.beside", Title: "two streams side by side, or the other one away", Also: "split vertical second stream tmux pane compare", Keys: []string{"%"}, Panes: onMain, Run: action.Act(func() { a.toggleStreams(layout.Beside) })},
+		action.Action{ID: "streams.under", Title: "two streams, one above the other, or the other one away", Also: "split horizontal second stream tmux pane below", Keys: []string{"\""}, Panes: onMain, Run: action.Act(func() { a.toggleStreams(layout.Under) })},
 		action.Action{ID: "streams.align", Title: "have the other stream show the same moment", Also: "second stream sync time align", Keys: []string{"@"}, Panes: onEvent, When: a.canAlign, Run: action.Act(func() { a.stream.Other.Seek(a.stream.At) })},
 	)
 }
 
-// viewsActions open and save what is shown, by names.
+// viewsActions open and save views.
 func (a *app) viewsActions() []action.Action {
 	return action.Grouped("Panes",
 		action.Action{ID: "views", Title: "views: open, save what is shown, rename", Also: "named layout perspective workspace session", Keys: []string{"p"}, Panes: onMain, Run: action.Act(a.views.List)},
@@ -293,8 +293,7 @@ func (a *app) viewsActions() []action.Action {
 	)
 }
 
-// tableActions work on the rows of the tables, and on a subscription wherever it
-// is chosen.
+// tableActions are about rows of tables, and about subscriptions in any pane.
 func (a *app) tableActions() []action.Action {
 	return slices.Concat(action.Grouped("Stream",
 		action.Action{ID: "columns", Title: "choose the columns of the stream", Also: "severity fields", Keys: []string{"c"}, Panes: onMain, Run: func() tea.Cmd { return columns.Open(a.columnsEnv()) }},
@@ -302,7 +301,7 @@ func (a *app) tableActions() []action.Action {
 		action.Action{ID: "sort.next", Title: "sort by the next column", Also: "order", Keys: []string{"l", "right"}, Hint: "sort", Panes: inSubs, When: a.canSort, Run: action.Act(func() { a.table().SortNext(1) })},
 		action.Action{ID: "sort.previous", Title: "sort by the column before", Keys: []string{"h", "left"}, Panes: inSubs, When: a.canSort, Run: action.Act(func() { a.table().SortNext(-1) })},
 		action.Action{ID: "sort.reverse", Title: "reverse order", Keys: []string{"o"}, Panes: inSubs, When: a.canSort, Run: action.Act(func() { a.table().Reverse() })},
-		action.Action{ID: "subscriptions.all", Title: "rows of all servers, or of the chosen place alone", Also: "scope every whole", Keys: []string{"0"}, Hint: "all", HintNow: a.scopeWord, Panes: inSubs, When: a.scopes, Run: action.Act(func() { a.boards.All = !a.boards.All })},
+		action.Action{ID: "subscriptions.all", Title: "rows of all servers, or of the chosen place alone", Also: "scope every whole", Keys: []string{"0"}, Hint: "all", HintNow: a.scopeWord, Panes: inSubs, When: a.canScope, Run: action.Act(func() { a.boards.All = !a.boards.All })},
 		action.Action{ID: "find", Title: "show only rows with these words", Keys: []string{"/"}, Hint: "filter", Panes: inTables, When: a.canFind, Run: action.Act(a.openFind)},
 		action.Action{ID: "remote.end", Title: "end what a server holds and no subscription here wants", Keys: []string{"X"}, Hint: "end it", Panes: inSubs, Dangerous: true, When: a.onRemote, Run: action.Act(func() { board.AskEnd(a.table()) })},
 		action.Action{ID: "remote.ask", Title: "ask the servers again what they hold", Keys: []string{"R"}, Hint: "ask again", Panes: inSubs, When: a.onRemotes, Run: action.Act(a.askRemotes)},
@@ -314,19 +313,19 @@ func (a *app) tableActions() []action.Action {
 	))
 }
 
-// lifeActions change how a subscription runs.
-func (a *app) lifeActions() []action.Action {
+// deliveryActions change how a subscription runs.
+func (a *app) deliveryActions() []action.Action {
 	return action.Grouped("Subscriptions",
 		action.Action{ID: "sub.refresh", Title: "ask the server again from the saved position", Needs: action.Subscription, Instead: a.endedRow, Also: "poll now retry", Keys: []string{"u"}, Dangerous: true, When: a.onSub, Run: func() tea.Cmd { return a.manage().Refresh(a.selected()) }},
 		action.Action{ID: "sub.mode", Title: "change the delivery mode, or failover", Needs: action.Subscription, Instead: a.endedRow, Also: "push poll webhook", Keys: []string{"M"}, Dangerous: true, When: a.onSub, Run: a.openModeSwitch},
 		action.Action{ID: "sub.failover", Title: "automatic failover on or off: webhook, push, poll", Needs: action.Subscription, Instead: a.endedRow, Keys: []string{"F"}, Panes: subRows, Dangerous: true, When: a.onSub, Run: func() tea.Cmd { v := a.selected(); return a.manage().SetFailover(v, !v.Failover) }},
 		action.Action{ID: "sub.reset", Title: "reset the saved position", Needs: action.Subscription, Instead: a.endedRow, Also: "cursor rewind seek", Keys: []string{"C"}, Panes: subRows, Dangerous: true, When: a.onSub, Run: action.Act(func() { a.manage().AskReset(a.selected(), a.recordOf(a.chosenSeq())) })},
-		action.Action{ID: "sub.rotate", Title: "make a new webhook secret", Keys: []string{"K"}, Panes: subRows, Dangerous: true, When: a.onHook, Run: action.Act(func() { a.manage().AskRotate(a.selected()) })},
+		action.Action{ID: "sub.rotate", Title: "make a new webhook secret", Keys: []string{"K"}, Panes: subRows, Dangerous: true, When: a.onWebhook, Run: action.Act(func() { a.manage().AskRotate(a.selected()) })},
 	)
 }
 
-// lookActions are about how the screen looks and behaves in its terminal.
-func (a *app) lookActions() []action.Action {
+// displayActions are about the look of the screen and its terminal.
+func (a *app) displayActions() []action.Action {
 	return action.Grouped("Screen",
 		action.Action{ID: "theme", Title: "choose a theme", Also: "colours colors dark light", Keys: []string{"T"}, Run: action.Act(func() { a.theming.Open() })},
 		action.Action{ID: "theme.reload", Title: "read your themes again", When: func() bool { return a.theming.HasDir() }, Run: func() tea.Cmd { return a.theming.Reload(true) }},

@@ -1,6 +1,6 @@
-// Package tui is the screen: a tree of servers, event types and subscriptions,
-// the stream of what arrives, and the chosen event in full. It sees the host
-// through [host.API] only and keeps nothing that the host must not lose.
+// Package tui is the screen: a tree of servers, event types and subscriptions, the stream of
+// arriving records, and the chosen event in full. It uses the host through [host.API] only, and
+// keeps no state that must not be lost.
 package tui
 
 import (
@@ -51,31 +51,30 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// Options say what the screen runs on. API is needed; every other zero value works.
+// Options configure the screen. API is required; the zero value of every other field works.
 type Options struct {
 	API     host.API
-	Demo    bool      // on the demo servers: empty places say so
+	Demo    bool      // the host has the demo servers: empty panes say so
 	Input   io.Reader // nil: standard input
 	Output  io.Writer // nil: standard output
 	NoColor bool      // attributes only; NO_COLOR does the same
-	Theme   string    // name of a theme; "" takes the one that was kept, else the background decides
-	// ThemeDir is where the operator's themes are; "": there are none.
+	Theme   string    // name of a theme; "": the saved one, else one for the background
+	// ThemeDir is the directory of the operator's themes; "": there is none.
 	ThemeDir string
-	Session  string // what the window title calls this run; "" for nothing
-	View     string // name of a saved view that is shown; "" for what was shown last
-	Glyphs   string // "ascii" or "unicode"; "" lets EVENTDECK_GLYPHS, what was kept, or the locale decide
-	// Present shows the screen to others: what is personal or secret is masked,
-	// rows stand apart, and captions tell what happens.
+	Session  string // a name of this run in the window title; "" for none
+	View     string // name of a saved view to open; "": the state of the last run
+	Glyphs   string // "ascii" or "unicode"; "": EVENTDECK_GLYPHS, else the saved set, else the locale decides
+	// Present is for an audience: it masks personal and secret values, puts room between rows, and
+	// shows captions.
 	Present bool
-	// ReadOnly hides and refuses every action that changes what servers or the
-	// store hold.
+	// ReadOnly hides and refuses every action that changes what servers or the store hold.
 	ReadOnly bool
-	// Settings is the operator's file of settings; "": there is none.
+	// Settings is the path of the operator's settings file; "": there is none.
 	Settings string
-	// Servers is where servers are configured; without a file none can be added.
+	// Servers is the configuration of servers; without a file none can be added.
 	Servers config.Source
-	// StartDemo starts the demo servers inside of the program and names them; nil:
-	// it cannot. They and their subscriptions end with the screen.
+	// StartDemo starts the demo servers in this process and returns their names; nil: it is not
+	// offered. The servers and their subscriptions end with the screen.
 	StartDemo func(context.Context) (names []string, err error)
 	// React is the engine of reactions; nil: none runs here, and key 6 says so.
 	React react.Control
@@ -83,15 +82,15 @@ type Options struct {
 	Rules  reactions.Writer
 	Env    []string                   // as os.Environ; nil: that of the process
 	Browse func(address string) error // opens an address; nil: in the operator's browser
-	// Interrupts, if not nil, is told while another program has the terminal.
+	// Interrupts, if not nil, ignores interrupts while another program has the terminal.
 	Interrupts *Interrupts
-	Now        func() time.Time
-	Memory     func() uint64 // bytes in use; nil: those of the process
-	// Program options for tests: window size, colour profile, signals.
+	Now        func() time.Time // nil: time.Now
+	Memory     func() uint64    // bytes in use; nil: those of the process
+	// Program has options for tests: window size, colour profile, signals.
 	Program []tea.ProgramOption
 }
 
-// app is the state of the screen. It is changed by Update only.
+// app is the state of the screen. Only Update changes it.
 type app struct {
 	cells.Env
 	o        Options
@@ -105,7 +104,7 @@ type app struct {
 	actions  action.Table
 	settings userfile.File
 	outside  external.Outside
-	demo     story.Demo // servers that the screen started
+	demo     story.Demo // demo servers that the screen started
 
 	snap   host.Snapshot
 	feed   *feed.Feed
@@ -126,15 +125,16 @@ type app struct {
 	audience present.Captions
 }
 
-// input is the state of keys and mouse, and what has them in place of the panes.
+// input is the state of keys and mouse, with the dialog or prompt that has the focus instead of a
+// pane.
 type input struct {
-	dialog widget.Dialog  // has the focus while it is shown; nil: none is
-	ended  time.Time      // when a dialog closed without a key or a click; zero after the next key
-	prompt *widget.Prompt // has the focus if there is no dialog; nil: none is open
-	mouse  mouse
+	dialog       widget.Dialog  // has the focus; nil: none is shown
+	dialogClosed time.Time      // when a dialog closed without a key or a click; zero after the next key
+	prompt       *widget.Prompt // has the focus if there is no dialog; nil: none is open
+	mouse        mouse
 
-	backedAt time.Time // when the quit key last led one step back
-	leaving  bool      // the operator was asked about quitting, or it has begun: asking again ends at once
+	lastBack time.Time // when the quit key last went one step back
+	quitting bool      // the operator was asked about quitting, or it has begun: quitting again ends at once
 }
 
 func newApp(ctx context.Context, o Options) *app {
@@ -211,7 +211,7 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 	case tea.KeyPressMsg, tea.MouseMsg:
 	default:
 		if shown && a.dialog == nil {
-			a.ended = a.Clock()
+			a.dialogClosed = a.Clock()
 		}
 	}
 	return cmd
@@ -221,20 +221,20 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 // the dialog.
 const escFor = time.Second
 
-// late reports whether a key was meant for a dialog that has just closed by itself.
-func (a *app) late(name string) bool {
-	ended := a.ended
-	a.ended = time.Time{}
+// meantForDialog reports whether a key was meant for a dialog that has just closed by itself.
+func (a *app) meantForDialog(name string) bool {
+	ended := a.dialogClosed
+	a.dialogClosed = time.Time{}
 	return name == "esc" && a.dialog == nil && !ended.IsZero() && a.Clock().Sub(ended) < escFor
 }
 
-// reconcile returns the commands that follow from a change: rows and records that are wanted and
-// not held are read, ages are drawn again, the state of the screen is saved.
+// reconcile returns the commands that follow from a change: they read missing rows and records,
+// draw ages again, and save the state of the screen.
 func (a *app) reconcile() tea.Cmd {
 	_, typing := a.filters.Typing()
 	a.stream.Hold(a.actions.Chord != "" || a.dialog != nil || a.prompt != nil && !typing)
 	a.aim()
-	return tea.Batch(a.fetch(), a.rates.Work(a.schedule.Focused), a.detail.Work(), a.stripWork(), a.boardWork(), a.watch(), a.notice(), a.reactTick(), a.age(), a.turnSign(), a.persist.Save(a.state))
+	return tea.Batch(a.fetch(), a.rates.Work(a.schedule.Focused), a.detail.Work(), a.stripWork(), a.boardWork(), a.updateCaptions(), a.notifyOperator(), a.reactTick(), a.age(), a.turnSign(), a.persist.Save(a.state))
 }
 
 func (a *app) handle(msg tea.Msg) tea.Cmd {
@@ -260,7 +260,7 @@ func (a *app) handle(msg tea.Msg) tea.Cmd {
 	case tea.MouseWheelMsg, wheelMsg:
 		return a.wheel()
 	case tea.MouseClickMsg:
-		a.edges.Status.Note = edges.Note{}
+		a.edges.Status.Hush()
 		return a.click(msg.Mouse())
 	case newsMsg:
 		if !msg.woken.IsZero() {
@@ -280,7 +280,7 @@ func (a *app) handle(msg tea.Msg) tea.Cmd {
 		a.schedule.Spun()
 	case pageMsg:
 		return a.fetched(feed.Page(msg))
-	case leaveMsg:
+	case quitMsg:
 		return tea.Quit
 	case widget.Done:
 		return a.done(msg)
@@ -311,10 +311,10 @@ func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 		k.Mod = 0
 		return tea.Batch(a.key(k), a.key(k))
 	}
-	if a.late(name) {
+	if a.meantForDialog(name) {
 		return nil
 	}
-	a.edges.Status.Note = edges.Note{}
+	a.edges.Status.Hush()
 	if a.search.Running() && name != "esc" {
 		a.search.Drop()
 	}
@@ -338,7 +338,7 @@ func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 	return a.actions.Press(a.actions.Name(k))
 }
 
-// done tells what the host did or what failed, and reads the host again.
+// done shows what the host did or what failed, and reads the host again.
 func (a *app) done(msg widget.Done) tea.Cmd {
 	what, err := evidence.Unconfirmed(msg.What, msg.Err)
 	if msg.From != nil {
@@ -353,7 +353,7 @@ func (a *app) done(msg widget.Done) tea.Cmd {
 		}
 	}
 	switch {
-	case errors.Is(err, form.ErrLate): // the operator went on meanwhile
+	case errors.Is(err, form.ErrLate): // the dialog was closed meanwhile
 		a.Tell(what + ": not confirmed yet, it goes on trying")
 		return nil
 	case err != nil:
@@ -371,7 +371,7 @@ func (a *app) done(msg widget.Done) tea.Cmd {
 	return a.read()
 }
 
-// Ask returns a command that runs fn, and tells what was done or what failed.
+// Ask returns a command that runs fn and shows what, or an error.
 func (a *app) Ask(what string, fn func(context.Context) error) tea.Cmd {
 	return a.Do(func(ctx context.Context) tea.Msg { return widget.Done{What: what, Err: fn(ctx)} })
 }
@@ -381,12 +381,12 @@ func (a *app) rescope() {
 	if a.stream.Query.Node == a.tree.At {
 		return
 	}
-	a.persist.Wanted = query.Node{} // the operator went elsewhere
+	a.persist.Wanted = query.Node{} // the operator chose another node
 	a.requery(a.stream.Query.At(a.tree.At))
 }
 
-// selected returns the subscription that the keys are about: the chosen node, or
-// that of the chosen record. Where only a type is known it is the one subscription to it.
+// selected returns the subscription that keys act on: the one of the row of a table, of the chosen
+// node, or of the chosen record. For a type it is its only subscription. Nil if there is none.
 func (a *app) selected() *host.SubscriptionView {
 	if a.table() != nil {
 		return a.rowSub()
@@ -401,7 +401,7 @@ func (a *app) selected() *host.SubscriptionView {
 	return lookup.OnlySub(&a.snap, at.Server, at.Type)
 }
 
-// endedRow says of the chosen row of the stream that its subscription is over, "" of other rows.
+// endedRow describes a chosen row of the stream whose subscription has ended, "" for other rows.
 func (a *app) endedRow() string {
 	r, ok := a.chosenRecord()
 	if !ok || r.Sub == "" || a.sub(r.Sub) != nil || a.panes.Focus == layout.Tree || a.table() != nil {
@@ -412,8 +412,8 @@ func (a *app) endedRow() string {
 
 func (a *app) sub(id event.SubID) *host.SubscriptionView { return lookup.Sub(&a.snap, id) }
 
-// Run shows the screen until the operator quits or ctx ends. The terminal is
-// left as it was found. The host stays open.
+// Run shows the screen until the operator quits or ctx ends, and restores the terminal. The host
+// stays open.
 func Run(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -422,8 +422,7 @@ func Run(ctx context.Context, o Options) error {
 	defer stop()
 	a.schedule.Changed = changed
 
-	// Signals end ctx. The program's own handler would wait for ever for a loop
-	// that ctx has ended before.
+	// Signals end ctx. Bubble Tea's own handler would wait forever for a loop that ctx has ended.
 	opts := []tea.ProgramOption{tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithFilter(a.filter), tea.WithFPS(schedule.FramesPerSecond)}
 	if o.Input != nil {
 		opts = append(opts, tea.WithInput(o.Input))

@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 
 func screenOf(a *app) string { return ansi.Strip(a.draw()) }
 
-// exact fails unless the frame has h lines of w cells and nothing that could act.
+// exact fails unless the frame fills the screen exactly and has no control characters.
 func exact(t testing.TB, a *app) {
 	t.Helper()
 	frame := a.draw()
@@ -75,7 +75,7 @@ func TestGoldenScreens(t *testing.T) {
 	}
 }
 
-// seeds is how many random histories a test has: a quarter with -short.
+// seeds returns the number of random runs of a test: a quarter with -short.
 func seeds(all uint64) uint64 {
 	if testing.Short() {
 		return all / 4
@@ -122,7 +122,7 @@ func TestEscNeverQuits(t *testing.T) {
 	}
 }
 
-func TestArrivalsDoNotMoveWhatIsRead(t *testing.T) {
+func TestArrivalsDoNotMoveTheChosenRow(t *testing.T) {
 	h := incident()
 	for i := range 200 {
 		h.event("pager", "incident.created", fmt.Sprint("old ", i))
@@ -145,7 +145,7 @@ func TestArrivalsDoNotMoveWhatIsRead(t *testing.T) {
 	}
 }
 
-func TestFreezeCountsWhatWaits(t *testing.T) {
+func TestFreezeCountsNewRecords(t *testing.T) {
 	h := incident()
 	a := open(t, h, 120, 40)
 	a.draw()

@@ -11,8 +11,8 @@ import (
 	"eventdeck/ui/tui/stream"
 )
 
-// waits holds the numbers that are shown against what the log has behind the rows shown.
-func waits(t *testing.T, a *app, when string) int {
+// checkBelow compares the shown number of records below the last row with the log, and returns it.
+func checkBelow(t *testing.T, a *app, when string) int {
 	t.Helper()
 	a.draw()
 	s := &a.stream
@@ -36,9 +36,9 @@ func waits(t *testing.T, a *app, when string) int {
 	return want
 }
 
-// What waits is a number that is true, also when more waits than the window holds:
-// while events come, while one reads on, goes back and freezes the view.
-func TestNumberOfWhatWaits(t *testing.T) {
+// The number of records below the last row is exact, also when they are more than the window holds:
+// while events arrive, and while the operator scrolls and freezes the view.
+func TestNumberOfRowsBelow(t *testing.T) {
 	for _, text := range []string{"", "tick"} {
 		t.Run("filter "+text, func(t *testing.T) {
 			h := incident()
@@ -53,15 +53,15 @@ func TestNumberOfWhatWaits(t *testing.T) {
 			flush(a)
 			a.draw()
 			press(t, a, "2", "k", "k", "k")
-			waits(t, a, "at the end")
+			checkBelow(t, a, "at the end")
 			flood(1000)
 			arrive(a)
-			waits(t, a, "more than a page")
+			checkBelow(t, a, "more than a page")
 			before := 0
 			for range 2 {
 				flood(stream.WindowMax * 3 / 2)
 				arrive(a)
-				if n := waits(t, a, "more than the window"); n <= before {
+				if n := checkBelow(t, a, "more than the window"); n <= before {
 					t.Errorf("%d wait, before %d", n, before)
 				} else {
 					before = n
@@ -73,13 +73,13 @@ func TestNumberOfWhatWaits(t *testing.T) {
 			for range 10 * stream.WindowMax / 20 {
 				press(t, a, "ctrl+d")
 			}
-			waits(t, a, "read on")
+			checkBelow(t, a, "read on")
 			for !a.stream.Oldest || a.stream.At != a.stream.Seqs[0] {
 				press(t, a, "ctrl+u")
 			}
 			flood(100)
 			arrive(a)
-			waits(t, a, "back at the oldest")
+			checkBelow(t, a, "back at the oldest")
 			press(t, a, "space")
 			flood(8)
 			arrive(a)
@@ -91,7 +91,7 @@ func TestNumberOfWhatWaits(t *testing.T) {
 				t.Errorf("frozen: %q", got)
 			}
 			press(t, a, "space")
-			waits(t, a, "let go")
+			checkBelow(t, a, "let go")
 			press(t, a, "G")
 			if a.draw(); a.edges.Head.Following() != "FOLLOW" {
 				t.Errorf("at the newest: %q", a.edges.Head.Following())
@@ -100,9 +100,9 @@ func TestNumberOfWhatWaits(t *testing.T) {
 	}
 }
 
-// Behind a place far back the rows of a filter were never counted: what is known is a
-// lower bound and says so, until reading on has passed what was not counted.
-func TestLowerBoundOfWhatWaits(t *testing.T) {
+// Far back in the log the rows of a filter are not all counted: their number is a lower bound and
+// says so, until the operator has scrolled past the part that was not counted.
+func TestLowerBoundOfRowsBelow(t *testing.T) {
 	h := incident()
 	for i := range 3 * feed.FirstScan {
 		h.event("pager", "incident.created", []string{"tick", "tock"}[i%2])
@@ -112,7 +112,7 @@ func TestLowerBoundOfWhatWaits(t *testing.T) {
 	press(t, a, "2")
 	a.gotoSeq(100)
 	flush(a)
-	waits(t, a, "without a filter all is known")
+	checkBelow(t, a, "without a filter all is known")
 	press(t, a, "G")
 	a.requery(mustQuery(t, query.Node{}, "tick"))
 	flush(a)
@@ -134,12 +134,11 @@ func TestLowerBoundOfWhatWaits(t *testing.T) {
 		press(t, a, "ctrl+d")
 	}
 	press(t, a, "ctrl+u", "ctrl+u", "ctrl+u")
-	waits(t, a, "read on")
+	checkBelow(t, a, "read on")
 }
 
-// Whoever goes to the detail reads the event that was there: the next one does not
-// take its place, whichever way led there.
-func TestDetailHoldsWhatIsRead(t *testing.T) {
+// Every way to the detail keeps the chosen event: a new event does not replace it.
+func TestDetailKeepsItsRecord(t *testing.T) {
 	for name, keys := range map[string][]string{"by its number": {"3"}, "by turning": {"tab"}, "by opening": {"enter"}} {
 		t.Run(name, func(t *testing.T) {
 			h := incident()

@@ -17,7 +17,7 @@ import (
 	"eventdeck/ui/tui/words"
 )
 
-// commandRows is the table of what can be typed.
+// commandRows returns the typed commands.
 func (a *app) commandRows() []action.Command {
 	return append(slices.Concat(a.subCommands(), a.signInCommands(), a.incidentCommands(), a.reactCommands()), []action.Command{
 		{Name: "sub", Usage: "TYPE [name=value…] [mode=M] [server=S] [from=now|saved]", Title: "subscribe", Dangerous: true, Run: a.runSubscribe, Complete: func(words []string) []string { return subline.Complete(&a.snap, words) }},
@@ -42,7 +42,7 @@ func (a *app) runSubscribe(words []string) (tea.Cmd, error) {
 	}, words)
 }
 
-// memorable is a typed line as it is remembered, without secrets; "" is not remembered.
+// memorable returns a typed line for the history, without secrets; "" if it does not belong there.
 func (a *app) memorable(line string) string { return subline.ForHistory(&a.snap, "sub", line) }
 
 func (a *app) runGoto(typed []string) (tea.Cmd, error) {
@@ -87,7 +87,7 @@ func (a *app) runMark(words []string) (tea.Cmd, error) {
 		return nil, fmt.Errorf("no record is chosen")
 	}
 	if len(words) == 0 {
-		return a.markOnly(), nil
+		return a.markChosen(), nil
 	}
 	return a.setMark(event.Mark{Seq: a.stream.At, Note: strings.Join(words, " ")}, "marked"), nil
 }

@@ -17,17 +17,17 @@ import (
 	"eventdeck/ui/tui/words"
 )
 
-// copyMax bounds what goes to the clipboard, in bytes: terminals refuse or cut
-// longer sequences, and a server decides how long its payload is.
+// copyMax bounds the text for the clipboard, in bytes: terminals refuse or cut longer sequences, and
+// payloads of servers may be longer.
 const copyMax = 48 << 10
 
-// errTooMuch: more than a clipboard takes.
+// errTooMuch says that a text is longer than [copyMax].
 var errTooMuch = errors.New("too much")
 
-// canCopy reports whether a record is chosen or a range is selected, and shown.
+// canCopy reports whether the detail shows a record.
 func (a *app) canCopy() bool { return a.showsRecord() }
 
-// canCopyLine reports whether there is a row: of the stream, or of a table.
+// canCopyLine reports whether a row is chosen, in the stream or in a table.
 func (a *app) canCopyLine() bool {
 	t := a.table()
 	return a.canCopy() || t != nil && t.Chosen()
@@ -55,7 +55,7 @@ func (a *app) copyCursor() tea.Cmd {
 	})
 }
 
-// copyLine copies rows as they read; those of the stream with the date.
+// copyLine copies rows as text; rows of the stream get a date.
 func (a *app) copyLine() tea.Cmd {
 	if t := a.table(); t != nil {
 		return a.Copy("the row", t.Line())
@@ -63,13 +63,13 @@ func (a *app) copyLine() tea.Cmd {
 	return a.copyEach("the row", "no row", func(r *event.Record) string { return lineOf(*r) })
 }
 
-// lineOf is a record on one line of safe text.
+// lineOf returns a record as one line of safe text.
 func lineOf(r event.Record) string {
 	row := stream.Row(r, stream.TypePick{}, &stream.Plan{})
 	return strings.Join([]string{r.ReceivedAt.Local().Format("2006-01-02 15:04:05.000"), row.Server.Plain(), row.Type.Plain(), row.Text.Plain()}, "  ")
 }
 
-// copyCommand copies the command line that prints the same events.
+// copyCommand copies a command line that prints the same events.
 func (a *app) copyCommand() tea.Cmd {
 	return a.copyEach("the command", "no command that another process could run", func(r *event.Record) string {
 		server, known := a.knownElsewhere(r.Server)
@@ -87,8 +87,8 @@ func (a *app) copyCommand() tea.Cmd {
 	})
 }
 
-// knownElsewhere returns by which word another process knows a server: a server of the
-// demo has no name there, and perhaps an address.
+// knownElsewhere returns the word for a server on the command line of another process: its name, or
+// the address of a demo server, which may have none.
 func (a *app) knownElsewhere(name string) (word string, known bool) {
 	if !a.isDemo(name) {
 		return name, true
@@ -100,8 +100,8 @@ func (a *app) knownElsewhere(name string) (word string, known bool) {
 	return s.Address, true
 }
 
-// commandElsewhere is a command line about a server as another process understands it, ""
-// if it cannot.
+// commandElsewhere returns a command line about a server in a form for another process, "" if there
+// is none.
 func (a *app) commandElsewhere(server, command string) string {
 	word, known := a.knownElsewhere(server)
 	if !known {
@@ -110,15 +110,15 @@ func (a *app) commandElsewhere(server, command string) string {
 	return strings.Replace(command, " "+words.ShellQuote(server)+" ", " "+words.ShellQuote(word)+" ", 1)
 }
 
-// copyRaw copies the bytes as they came. The terminal gets them in base64; what
-// they do where they are pasted is up to that place.
+// copyRaw copies the unescaped bytes. The terminal gets them in base64, but they may have an effect
+// where they are pasted.
 func (a *app) copyRaw() tea.Cmd {
 	r, _ := a.detail.Payload()
 	return a.Copy("the RAW bytes: they may act where they are pasted", string(detail.PayloadOf(&r)))
 }
 
-// copyEach copies a text of the chosen record, or of each one in the range, a
-// line each; none says that there is no such text.
+// copyEach copies a text of the chosen record, or of each record in the range on its own line. what
+// names the text, none its absence.
 func (a *app) copyEach(what, none string, text func(*event.Record) string) tea.Cmd {
 	return a.withSelected(func(records []event.Record) tea.Cmd {
 		var b strings.Builder
@@ -148,8 +148,8 @@ func (a *app) copyEach(what, none string, text func(*event.Record) string) tea.C
 	})
 }
 
-// Copy hands text to the terminal (OSC 52) and to the system's own clipboard.
-// Whether the terminal took it cannot be known.
+// Copy sends text to the terminal (OSC 52) and to the system's clipboard. The terminal does not
+// confirm it.
 func (a *app) Copy(what, text string) tea.Cmd {
 	if len(text) > copyMax {
 		a.Fail("not copied", fmt.Errorf("%w: a terminal takes %d KiB; %s writes it to a file", errTooMuch, copyMax>>10, a.KeyOf("export")))

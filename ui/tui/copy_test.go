@@ -53,7 +53,7 @@ func TestSelectAndCopy(t *testing.T) {
 	}
 }
 
-func TestReadableActsOnNoTerminal(t *testing.T) {
+func TestReadablePayloadHasNoControls(t *testing.T) {
 	for _, c := range hostileCases(t) {
 		raw := c.raw()
 		if len(raw) > 1<<16 {

@@ -9,9 +9,8 @@ import (
 	"eventdeck/ui/tui/query"
 )
 
-// What is asked is answered only where it can be read in full; else the screen says the
-// size that it needs.
-func TestAQuestionThatIsCutIsNotAnswered(t *testing.T) {
+// A question that is cut off takes no answer; the screen says the size that it needs.
+func TestCutQuestionIsNotAnswered(t *testing.T) {
 	for _, size := range [][2]int{{20, 3}, {39, 9}, {40, 10}, {12, 1}} {
 		h := incident()
 		a := open(t, h, 120, 40)
@@ -34,8 +33,8 @@ func TestAQuestionThatIsCutIsNotAnswered(t *testing.T) {
 	}
 }
 
-// A screen without panes takes no key that changes something, and says so.
-func TestATinyScreenChangesNothing(t *testing.T) {
+// On a screen without panes, keys that would change something only say which size they need.
+func TestTinyScreenChangesNothing(t *testing.T) {
 	h := incident()
 	a := open(t, h, 120, 40)
 	press(t, a, "1", "j", "j", "j", "j")

@@ -35,14 +35,13 @@ func (a *app) detailEnv() *detail.Env {
 	}
 }
 
-// onNode reports whether the detail is about the chosen node. Everything is no
-// node to look at while there is a record.
+// onNode reports whether the detail shows the chosen node. The root of the tree is shown only if
+// there is no record.
 func (a *app) onNode() bool {
 	return a.panes.Subject == layout.Tree && (a.tree.At != query.Node{} || a.stream.At == 0)
 }
 
-// recordShown returns the record that the detail is about, 0 if it is about something
-// else.
+// recordShown returns the sequence number of the record that the detail shows, 0 for none.
 func (a *app) recordShown() uint64 {
 	if a.table() != nil || a.onNode() {
 		return 0
@@ -50,10 +49,10 @@ func (a *app) recordShown() uint64 {
 	return a.stream.At
 }
 
-// showsRecord reports whether the detail is about a record.
+// showsRecord reports whether the detail shows a record.
 func (a *app) showsRecord() bool { return a.recordShown() != 0 }
 
-// otherShown is what the detail is about where that is no record.
+// otherShown returns the subject of the detail if it is no record.
 func (a *app) otherShown() detail.Other {
 	switch t := a.table(); {
 	case a.panes.Subject == layout.React:
@@ -68,7 +67,7 @@ func (a *app) otherShown() detail.Other {
 
 func (a *app) onPayload() bool { return a.detail.HasPayload() }
 
-// writeNode tells what is known of the chosen node: why it is quiet.
+// writeNode writes what is known of the chosen node.
 func (a *app) writeNode(d *detail.Text) {
 	r := a.tree.Chosen()
 	switch {

@@ -7,9 +7,8 @@ import (
 	"eventdeck/ui/tui/layout"
 )
 
-// Whatever a key does, a typed name does, and the page of keys names it: each row of the
-// table runs by its id, or by a command of the same name.
-func TestEveryActHasACommand(t *testing.T) {
+// Each action runs by its typed id, or by a command of the same name.
+func TestEveryActionHasACommand(t *testing.T) {
 	for _, x := range (&app{}).actionRows() {
 		if x.Passing || x.KeyOnly {
 			continue
@@ -38,8 +37,8 @@ func TestEveryActHasACommand(t *testing.T) {
 	}
 }
 
-// The words that people use find what is meant.
-func TestActsAreFoundUnderTheWordsPeopleUse(t *testing.T) {
+// Common words find the action.
+func TestActionsAreFoundByCommonWords(t *testing.T) {
 	a := open(t, incident(), 160, 45)
 	press(t, a, "2")
 	for word, id := range map[string]string{
@@ -68,7 +67,8 @@ func containsAll(text, words string) bool {
 	return true
 }
 
-// In the demo a command line names what another process knows: an address, or nothing.
+// In the demo a command line has the address of a server instead of its name, which another process
+// does not know.
 func TestCommandLinesOfTheDemo(t *testing.T) {
 	h := incident()
 	h.snap.Servers[1].Address = "eventdeck demo-server chat"

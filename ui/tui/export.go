@@ -18,11 +18,11 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// exportSays is what stands under the name of a file to write.
+// exportSays is the hint of the prompt for a file name.
 const exportSays = "enter writes   tab completes   as .ndjson .csv .cloudevents.json   esc goes back"
 
-// shown is the range that is selected, or all that the stream shows.
-func (a *app) shown() external.Range {
+// exportRange returns the selected range, or all that the stream shows.
+func (a *app) exportRange() external.Range {
 	r := external.Range{First: 1, Last: a.stream.Seen, Query: a.stream.Query}
 	if a.stream.Cut {
 		r.Last = a.snap.Last
@@ -33,10 +33,9 @@ func (a *app) shown() external.Range {
 	return r
 }
 
-// openExport asks for the file to which what is shown or selected is written, and says which
-// records those are as soon as they are counted.
+// openExport asks for the file to export to, and shows the number of records when they are counted.
 func (a *app) openExport() tea.Cmd {
-	what, r := "everything shown", a.shown()
+	what, r := "everything shown", a.exportRange()
 	if a.stream.Selected.On {
 		what = "what is selected"
 	}
@@ -48,7 +47,7 @@ func (a *app) openExport() tea.Cmd {
 		switch {
 		case errors.Is(err, fs.ErrExist):
 			overwrite = text
-			p.Problem = "there is such a file; enter again replaces it"
+			p.Problem = "the file exists; enter again replaces it"
 		case err != nil:
 			p.Problem = err.Error()
 		default:
@@ -56,23 +55,23 @@ func (a *app) openExport() tea.Cmd {
 		}
 		return cmd
 	}
-	says := func(count string) { p.Says = count + a.chosenBy(&r.Query) + "   " + exportSays }
+	says := func(count string) { p.Says = count + a.queryWords(&r.Query) + "   " + exportSays }
 	says("counting records" + a.Glyphs.More)
 	a.outside.CompletePath(p)
 	a.AskLine(p, a.exportName())
 	log := a.o.API.Log()
 	return a.Do(func(context.Context) tea.Msg {
 		defer stop()
-		n, err := counted(ctx, log, &r)
+		n, err := countRecords(ctx, log, &r)
 		if err != nil {
-			return nil // enter tells what is wrong with the log
+			return nil // the export will report the error
 		}
 		return widget.Then(func() tea.Cmd { says(cells.Count(n, "record")); return nil })
 	})
 }
 
-// counted counts the records of a range. Errors: the cause of ctx, those of the log.
-func counted(ctx context.Context, log *eventlog.Log, r *external.Range) (n int, err error) {
+// countRecords counts the records of a range. Errors: the cause of ctx, those of the log.
+func countRecords(ctx context.Context, log *eventlog.Log, r *external.Range) (n int, err error) {
 	err = log.Search(ctx, r.Takes, r.Last+1, func(f eventlog.Found) bool {
 		n += len(f.Seqs)
 		return f.Edge > r.First
@@ -80,8 +79,8 @@ func counted(ctx context.Context, log *eventlog.Log, r *external.Range) (n int, 
 	return n, err
 }
 
-// chosenBy says which records a query takes.
-func (a *app) chosenBy(q *query.Query) string {
+// queryWords describes which records a query takes.
+func (a *app) queryWords(q *query.Query) string {
 	words := ""
 	if q.Node.Level() > 0 {
 		words = " of " + stream.PlaceWords(q.Node, a.Glyphs).Plain()
@@ -95,15 +94,14 @@ func (a *app) chosenBy(q *query.Query) string {
 	return words + " that match " + q.Text
 }
 
-// export begins to write a range to a file.
-// Errors: [fs.ErrExist], [external.ErrExporting], that the file cannot be made.
+// export returns a command that writes a range to a file. Errors: those of [external.Exports.Begin].
 func (a *app) export(r external.Range, path string, overwrite bool) (tea.Cmd, error) {
 	return a.outside.Exports.Begin(a.schedule.Context(), a.o.API.Log(), r, a.outside.Home(path), overwrite)
 }
 
-// runExport reads: export FILE, export last 1h FILE.
+// runExport runs the command export.
 func (a *app) runExport(words []string) (tea.Cmd, error) {
-	r := a.shown()
+	r := a.exportRange()
 	if len(words) == 3 && words[0] == "last" {
 		d, err := react.ParseDuration(words[1])
 		if err != nil || d <= 0 {
@@ -136,7 +134,7 @@ func (a *app) completeExport(words []string) []string {
 	return []string{a.exportName(), "overwrite"}
 }
 
-// exportName is the name of a file that is offered.
+// exportName returns a default name for the file.
 func (a *app) exportName() string {
 	return "events-" + a.Clock().Local().Format("20060102-150405") + ".ndjson"
 }

@@ -10,11 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"eventdeck/ui/tui/edges"
 	"eventdeck/ui/tui/external"
 )
 
-// memoryFile is the file of an export in a test.
+// memoryFile is an export file in memory.
 type memoryFile struct {
 	bytes.Buffer
 	kept, dropped bool
@@ -30,10 +29,10 @@ func (f *memoryFile) Write(p []byte) (int, error) {
 func (f *memoryFile) Keep() error { f.kept = true; return nil }
 func (f *memoryFile) Drop() error { f.dropped = true; return nil }
 
-// noFiles takes what is written and keeps nothing.
+// noFiles discards exports.
 func noFiles(string, bool) (external.OutFile, error) { return &memoryFile{}, nil }
 
-func TestExportWritesWhatIsShown(t *testing.T) {
+func TestExportWritesShownRecords(t *testing.T) {
 	h := incident()
 	a := open(t, h, 120, 40)
 	var out *memoryFile
@@ -60,9 +59,7 @@ func TestExportWritesWhatIsShown(t *testing.T) {
 			t.Errorf("no JSON: %s", l)
 		}
 	}
-	press(t, a, "/")
-	word(t, a, "server:chat")
-	press(t, a, "enter")
+	filterBy(t, a, "server:chat")
 	settle(a, must(t, a, "export chat.csv"))
 	if lines := strings.Count(out.String(), "\n"); lines != 3 {
 		t.Errorf("the filter lets %d lines through", lines)
@@ -131,7 +128,7 @@ func TestFailedExportLeavesNothing(t *testing.T) {
 	if _, err := a.actions.Execute("export y.ndjson"); !errors.Is(err, external.ErrExporting) {
 		t.Errorf("a second one begins: %v", err)
 	}
-	a.edges.Status.Note = edges.Note{}
+	a.edges.Status.Hush()
 	if !strings.Contains(screenOf(a), "writing 0 to x.ndjson") {
 		t.Error("a running export does not show")
 	}

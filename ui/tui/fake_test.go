@@ -24,10 +24,10 @@ import (
 	"eventdeck/ui/tui/query"
 )
 
-// start is when the stand-in's time begins.
+// start is the initial time of the stand-ins.
 var start = time.Date(2026, 3, 14, 14, 3, 5, 0, time.UTC)
 
-// fakeStore keeps records in memory. Only what a face reads is there.
+// fakeStore keeps records in memory. It has only the methods that the screen uses.
 type fakeStore struct {
 	event.Store
 	scanFails error
@@ -87,7 +87,7 @@ func (s *fakeStore) Backward(seq uint64, fn func(event.Record) bool) error {
 	return nil
 }
 
-// fakeHost is a stand-in for the host that counts what is asked of it.
+// fakeHost is a stand-in for the host that records requests.
 type fakeHost struct {
 	callback bool // there is an address for deliveries
 	host.API
@@ -176,7 +176,7 @@ func (h *fakeHost) Pause(_ context.Context, id event.SubID) error {
 	return h.refuse
 }
 
-// touch tells the face that something changed.
+// touch sets the flag of a change.
 func (h *fakeHost) touch() {
 	select {
 	case h.flag <- struct{}{}:
@@ -232,7 +232,7 @@ func (h *fakeHost) add(r event.Record) uint64 {
 	return r.Seq
 }
 
-// scanned are the flags of a payload as the delivery sets them.
+// scanned returns the flags of a payload as the delivery sets them.
 func scanned(raw []byte) (flags []string) {
 	if len(raw) == 0 {
 		return nil
@@ -253,7 +253,7 @@ func (h *fakeHost) event(server, typ, title string) uint64 {
 		Sub: event.Key{Server: server, Type: trust.Untrusted(typ), Args: json.RawMessage("{}")}.ID()})
 }
 
-// offEventLoop fails the test when the host is asked by what runs on the event loop.
+// offEventLoop panics when the host is called on the event loop.
 func offEventLoop() {
 	var calls [64]uintptr
 	frames := runtime.CallersFrames(calls[:runtime.Callers(2, calls[:])])
@@ -268,7 +268,7 @@ func offEventLoop() {
 	}
 }
 
-// incident is a host with servers, subscriptions in every mode and some history.
+// incident returns a host with servers, subscriptions in every mode and some records.
 func incident() *fakeHost {
 	h := newFake()
 	all := []event.Mode{event.ModePush, event.ModePoll, event.ModeWebhook}
@@ -309,7 +309,14 @@ func open(t testing.TB, h *fakeHost, w, hgt int) *app {
 	return a
 }
 
-// named maps the keys that are no letters.
+// nextRun saves the state of a screen, and returns the screen of the next run at the same size.
+func nextRun(t testing.TB, a *app, h *fakeHost) *app {
+	t.Helper()
+	a.persist.SaveAtEnd(context.Background(), a.state())
+	return open(t, h, a.panes.W, a.panes.H)
+}
+
+// named maps the names of keys that are no letters.
 var named = map[string]tea.Key{
 	"enter": {Code: tea.KeyEnter}, "esc": {Code: tea.KeyEscape}, "tab": {Code: tea.KeyTab},
 	"f2": {Code: tea.KeyF2}, "shift+tab": {Code: tea.KeyTab, Mod: tea.ModShift}, "up": {Code: tea.KeyUp}, "down": {Code: tea.KeyDown},
@@ -322,7 +329,7 @@ var named = map[string]tea.Key{
 	"ctrl+left": {Code: tea.KeyLeft, Mod: tea.ModCtrl}, "alt+right": {Code: tea.KeyRight, Mod: tea.ModAlt},
 }
 
-// press types keys and runs what they ask for until nothing is left.
+// press types keys and runs all commands that follow.
 func press(t testing.TB, a *app, keys ...string) (quit bool) {
 	t.Helper()
 	for _, k := range keys {
@@ -334,7 +341,7 @@ func press(t testing.TB, a *app, keys ...string) (quit bool) {
 	return quit
 }
 
-// flush has read what the panes want, until nothing is left.
+// flush runs the commands of the panes until they want nothing more.
 func flush(a *app) {
 	for {
 		cmd := tea.Batch(a.fetch(), a.detail.Work(), a.boardWork(), a.stripWork())
@@ -345,7 +352,7 @@ func flush(a *app) {
 	}
 }
 
-// keyNamed is the key that a test calls by a name.
+// keyNamed returns a key by its name in tests.
 func keyNamed(k string) tea.Key {
 	if key, ok := named[k]; ok {
 		return key
@@ -374,15 +381,15 @@ func settle(a *app, cmd tea.Cmd) (quit bool) {
 	return quit
 }
 
-// look has the screen look at everything that it looks at from time to time.
+// look runs the periodic commands of the screen.
 func look(a *app) {
 	settle(a, a.read())
 	settle(a, a.rates.Work(a.schedule.Focused))
-	settle(a, a.watch())
+	settle(a, a.updateCaptions())
 	flush(a)
 }
 
-// arrive tells the screen that the log has grown.
+// arrive has the screen read new records.
 func arrive(a *app) {
 	settle(a, a.read())
 	for cmd := tea.Batch(a.fetch(), a.boardWork()); cmd != nil; cmd = tea.Batch(a.fetch(), a.boardWork()) {

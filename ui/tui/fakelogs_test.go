@@ -10,7 +10,7 @@ import (
 	"eventdeck/host/trust"
 )
 
-// logs are what the stand-in remembers of its own doings.
+// logs are the logs of the stand-in.
 type logs struct {
 	audit    []event.AuditEntry
 	wire     *eventlog.Ring[host.WireFrame]

@@ -2,8 +2,8 @@ package tui
 
 import "eventdeck/ui/internal/reacttest"
 
-// reacting is an engine with two rules, two runs that wait and some that are over. It is
-// never asked on the event loop.
+// reacting returns an engine with two rules, two waiting runs and some that ended. It panics when it
+// is called on the event loop.
 func reacting() *reacttest.Engine {
 	e := reacttest.Reacting()
 	e.Asked = offEventLoop

@@ -9,7 +9,7 @@ import (
 	"eventdeck/host/trust"
 )
 
-// note remembers what was asked of the host.
+// note records a request.
 func (h *fakeHost) note(format string, args ...any) error {
 	offEventLoop()
 	h.mu.Lock()
@@ -38,7 +38,7 @@ func (h *fakeHost) ResetCursor(_ context.Context, id event.SubID, from host.From
 	return h.note("reset %s %s", from.Cursor.Text.Raw(), id)
 }
 
-// Remote tells of an orphan and of a duplicate beside what is there.
+// Remote returns the subscriptions of the host, an orphan and a duplicate.
 func (h *fakeHost) Remote(_ context.Context, server string) ([]host.RemoteSubscription, error) {
 	if server != "pager" {
 		return nil, host.ErrUnreachable

@@ -8,8 +8,7 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// The stand-in fails every test in which the host is asked on the event loop: this
-// proves that it would.
+// The stand-in panics when the host is called on the event loop.
 func TestAskingOnTheEventLoopFails(t *testing.T) {
 	h := incident()
 	a := open(t, h, 120, 40)

@@ -7,8 +7,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Text is typed, edited and pasted in the same way wherever a field has the focus.
-func TestEveryFieldEditsInTheSameWay(t *testing.T) {
+// All fields type, edit and paste text in the same way.
+func TestFieldsEditInTheSameWay(t *testing.T) {
 	onIncident := func(keys ...string) func(t *testing.T) *app {
 		return func(t *testing.T) *app {
 			a := open(t, incident(), 160, 45)
@@ -44,7 +44,7 @@ func TestEveryFieldEditsInTheSameWay(t *testing.T) {
 	}
 }
 
-// editEverywhere edits in the field that has the focus.
+// editEverywhere tests editing in the field with the focus.
 func editEverywhere(t *testing.T, a *app) {
 	for _, x := range []struct{ keys, has, hasNot string }{
 		{"one space two space three", "one two three", ""},
@@ -76,7 +76,7 @@ func editEverywhere(t *testing.T, a *app) {
 	}
 }
 
-// typedKeys are the keys of a word of a test: one by its name, or a letter after the other.
+// typedKeys returns the keys of a word: a key by its name, or the letters one by one.
 func typedKeys(word string) []string {
 	if _, ok := named[word]; ok || strings.HasPrefix(word, "ctrl+") || len([]rune(word)) < 2 || word > "~" {
 		return []string{word}
@@ -84,7 +84,7 @@ func typedKeys(word string) []string {
 	return typed(word)
 }
 
-// cursorLine is the line of the screen with the cursor in it.
+// cursorLine returns the line of the screen with the cursor.
 func cursorLine(t *testing.T, a *app) string {
 	t.Helper()
 	v := a.View()

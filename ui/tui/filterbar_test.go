@@ -18,9 +18,7 @@ import (
 func TestFilterBar(t *testing.T) {
 	h := incident()
 	a := open(t, h, 120, 40)
-	press(t, a, "/")
-	word(t, a, "pool")
-	press(t, a, "enter")
+	filterBy(t, a, "pool")
 	rows := len(a.stream.Seqs)
 	press(t, a, "x")
 	if a.stream.Query.Text != "pool" || len(a.stream.Seqs) <= rows || !strings.Contains(screenOf(a), "filter off pool") {
@@ -50,12 +48,11 @@ func TestFilterBar(t *testing.T) {
 	}
 }
 
-// What esc takes away x brings back, also in another place of the tree.
-func TestAFilterThatEscTookAwayComesBack(t *testing.T) {
+// x brings back the filter that esc removed, also at another node of the tree.
+func TestToggleBringsBackARemovedFilter(t *testing.T) {
 	a := open(t, incident(), 120, 40)
-	press(t, a, "/")
-	word(t, a, "pool")
-	press(t, a, "enter", "x", "esc")
+	filterBy(t, a, "pool")
+	press(t, a, "x", "esc")
 	if a.stream.Query.Text != "" || !strings.Contains(a.edges.Status.Note.Text, "x brings it back") {
 		t.Fatalf("after esc there is %q, told is %q", a.stream.Query.Text, a.edges.Status.Note.Text)
 	}
@@ -65,15 +62,13 @@ func TestAFilterThatEscTookAwayComesBack(t *testing.T) {
 	}
 }
 
-// The esc that was meant for a dialog which went away by itself leaves the filter alone; later,
-// or after another key, it is meant for the filter.
-func TestEscForADialogThatWentAwayKeepsTheFilter(t *testing.T) {
+// An esc right after a dialog closed by itself does not remove the filter. A later one, or one after
+// another key, does.
+func TestEscAfterADialogClosedKeepsTheFilter(t *testing.T) {
 	now := start
 	a := open(t, incident(), 120, 40)
 	a.Now = func() time.Time { return now }
-	press(t, a, "/")
-	word(t, a, "pool")
-	press(t, a, "enter")
+	filterBy(t, a, "pool")
 	ends := func() {
 		a.Show(&widget.Confirm{Screen: a, Head: "Wait"})
 		settle(a, func() tea.Msg { return widget.Then(func() tea.Cmd { a.Show(nil); return nil }) })
@@ -94,13 +89,12 @@ func TestEscForADialogThatWentAwayKeepsTheFilter(t *testing.T) {
 	}
 }
 
-// The old filter is there, and typing takes its place; a key that moves or deletes edits it.
-func TestTheOldFilterIsSelected(t *testing.T) {
+// The old filter is selected: typing replaces it, keys that move or delete edit it.
+func TestOldFilterIsSelected(t *testing.T) {
 	for keys, want := range map[string]string{"x": "x", "end x": "poolx", "backspace": "poo", "left x": "pooxl", "": "pool"} {
 		a := open(t, incident(), 120, 40)
+		filterBy(t, a, "pool")
 		press(t, a, "/")
-		word(t, a, "pool")
-		press(t, a, "enter", "/")
 		press(t, a, strings.Fields(keys)...)
 		if got := a.prompt.Field.Text(); got != want {
 			t.Errorf("%q makes %q, not %q", keys, got, want)
@@ -139,9 +133,7 @@ func TestFilterCompletes(t *testing.T) {
 func TestFiltersAreSavedByName(t *testing.T) {
 	h := incident()
 	a := open(t, h, 120, 40)
-	press(t, a, "/")
-	word(t, a, "p99")
-	press(t, a, "enter")
+	filterBy(t, a, "p99")
 	settle(a, must(t, a, "filter save slow"))
 	press(t, a, "esc")
 	if a.stream.Query.Text != "" {
@@ -242,7 +234,7 @@ func TestPanningStaysWhileRowsArrive(t *testing.T) {
 	}
 }
 
-func TestFilterBarOffersWhatWasMeant(t *testing.T) {
+func TestFilterBarSuggestsAFilter(t *testing.T) {
 	a := open(t, incident(), 120, 40)
 	press(t, a, "/")
 	word(t, a, "kind=gap")
@@ -260,8 +252,8 @@ func TestFilterBarOffersWhatWasMeant(t *testing.T) {
 	}
 }
 
-// What is likely not meant stays told after enter, as long as nothing is found.
-func TestAFilterThatFindsNothingSaysHowItWasUnderstood(t *testing.T) {
+// After enter, an empty stream still says how the filter was understood.
+func TestEmptyStreamSaysHowTheFilterWasUnderstood(t *testing.T) {
 	for text, want := range map[string]string{
 		"severity=critical":   "sev:critical",
 		".severity==critical": ".severity=critical",
@@ -269,9 +261,7 @@ func TestAFilterThatFindsNothingSaysHowItWasUnderstood(t *testing.T) {
 		"server:nope":         "there are chat, pager",
 	} {
 		a := open(t, incident(), 120, 40)
-		press(t, a, "/")
-		word(t, a, text)
-		press(t, a, "enter")
+		filterBy(t, a, text)
 		if s := screenOf(a); !strings.Contains(s, "Nothing matches the filter.") || !strings.Contains(s, want) {
 			t.Errorf("%s: %q is not told:\n%s", text, want, s)
 		}
@@ -279,7 +269,7 @@ func TestAFilterThatFindsNothingSaysHowItWasUnderstood(t *testing.T) {
 	}
 }
 
-// What a prompt says is not cut on a narrow screen.
+// The hints of a prompt are not cut on a narrow screen.
 func TestPromptsAreNotCut(t *testing.T) {
 	for key, want := range map[string]string{"/": "since:10m", "|": "esc back", "E": "goes back"} {
 		a := open(t, checkout(), 80, 24)
@@ -291,8 +281,8 @@ func TestPromptsAreNotCut(t *testing.T) {
 	}
 }
 
-// A field by the name that payloads have for it is an error with a way on: tab takes it.
-func TestTabTakesWhatWasMeantByAField(t *testing.T) {
+// An unknown field name is an error with a suggestion, which tab takes.
+func TestTabTakesTheSuggestedField(t *testing.T) {
 	a := open(t, incident(), 80, 24)
 	press(t, a, "/")
 	word(t, a, "severity:critical")
@@ -302,8 +292,8 @@ func TestTabTakesWhatWasMeantByAField(t *testing.T) {
 	}
 }
 
-// Why a record is flagged is told in full on a narrow screen.
-func TestWhyIsNotCut(t *testing.T) {
+// The reasons of flags are not cut on a narrow screen.
+func TestReasonsOfFlagsAreNotCut(t *testing.T) {
 	a := open(t, incident(), 80, 24)
 	press(t, a, "2", "!")
 	if s := screenOf(a); !strings.Contains(s, "that is all it") || !strings.Contains(s, "do here.") {

@@ -14,10 +14,7 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// The first minute: what an empty screen says and offers.
-
-// canDemo reports whether the demo servers can be started from here: on a screen
-// without servers.
+// canDemo reports whether demo servers can be started: only while there are no servers.
 func (a *app) canDemo() bool {
 	return a.o.StartDemo != nil && len(a.snap.Servers) == 0 && !a.demo.Starting()
 }
@@ -29,7 +26,7 @@ func (a *app) beginDemo() tea.Cmd {
 	})
 }
 
-// isDemo reports whether a server is one of the demo.
+// isDemo reports whether a server is a demo server.
 func (a *app) isDemo(server string) bool { return a.o.Demo || a.demo.Has(server) }
 
 // noServers lists the ways to get servers.
@@ -56,12 +53,11 @@ func (a *app) noSubscriptions() []widget.Lesson {
 	}
 }
 
-// unreached says why nothing of what is shown can be subscribed to: none of its
-// servers is connected. Otherwise it is empty. Of many servers those are named that
-// have room in w by h cells: it is asked for in every frame.
-func (a *app) unreached(w, h int) (lines []string) {
+// notConnected names the servers in scope and their errors if none of them is connected; otherwise
+// it is empty. It names as many servers as fit w by h cells, since it is called for every frame.
+func (a *app) notConnected(w, h int) (lines []string) {
 	scope, now := a.stream.Query.Node.Server, a.Clock()
-	left, room := 0, h-4 // the first row is blank, words wrap, and the last two say what is left and what to do
+	left, room := 0, h-4 // four rows: a blank first one, one for wrapped words, and the two last ones
 	for i := range a.snap.Servers {
 		s := &a.snap.Servers[i]
 		if scope != "" && s.Name != scope {
@@ -74,7 +70,7 @@ func (a *app) unreached(w, h int) (lines []string) {
 			left++
 			continue
 		}
-		room -= 3 + len(s.Err)/max(w, 1) // a name, what is wrong, a blank
+		room -= 3 + len(s.Err)/max(w, 1) // the name, the error, a blank line
 		lines = append(lines, s.Name+": "+cmp.Or(evidence.ServerWhy(s, now), evidence.Reach(*s, now)), s.Err, "")
 	}
 	if left > 0 {
@@ -86,10 +82,10 @@ func (a *app) unreached(w, h int) (lines []string) {
 	return lines
 }
 
-// teach writes into an empty stream of h rows why it is empty and what to do next.
+// teach writes into an empty stream of h rows why it is empty, and what to do next.
 func (a *app) teach(c *cells.Canvas, h int) {
 	lines := []string{"Nothing has arrived yet. Events show here as soon as they come."}
-	away := a.unreached(c.Width-4, h)
+	away := a.notConnected(c.Width-4, h)
 	switch {
 	case a.stream.Searched() != "":
 		lines = []string{"Nothing matches yet: " + a.stream.Searched() + " of the history."}

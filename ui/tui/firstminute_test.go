@@ -8,8 +8,8 @@ import (
 	"eventdeck/host"
 )
 
-// Where no server is connected, the stream says why, not how to subscribe.
-func TestStreamOfServersThatCannotBeReached(t *testing.T) {
+// If no server is connected, the empty stream says why, and not how to subscribe.
+func TestEmptyStreamNamesUnreachableServers(t *testing.T) {
 	h := newFake()
 	h.server("pager")
 	s := &h.snap.Servers[0]
@@ -30,7 +30,7 @@ func TestStreamOfServersThatCannotBeReached(t *testing.T) {
 	}
 }
 
-// manyFailing is a host of n servers of which none can be reached.
+// manyFailing returns a host of n unreachable servers.
 func manyFailing(n int) *fakeHost {
 	h := newFake()
 	for i := range n {
@@ -41,8 +41,8 @@ func manyFailing(n int) *fakeHost {
 	return h
 }
 
-// Of servers that cannot be reached as many are told as there is room for.
-func TestOfManyServersThatFailSomeAreNamed(t *testing.T) {
+// An empty stream names as many unreachable servers as it has room for.
+func TestSomeOfManyFailingServersAreNamed(t *testing.T) {
 	a := open(t, manyFailing(990), 100, 30)
 	press(t, a, "2")
 	shown := screenOf(a)
@@ -53,9 +53,9 @@ func TestOfManyServersThatFailSomeAreNamed(t *testing.T) {
 	}
 }
 
-// What a frame costs does not grow with the servers that fail: their errors are laid
-// out as far as they are seen.
-func TestAFrameOfManyServersThatFailIsCheap(t *testing.T) {
+// The cost of a frame does not grow with the number of failing servers: only visible errors are laid
+// out.
+func TestFrameOfManyFailingServersIsCheap(t *testing.T) {
 	cost := func(servers int) float64 {
 		h := manyFailing(servers)
 		a := open(t, h, 100, 30)
@@ -68,7 +68,7 @@ func TestAFrameOfManyServersThatFailIsCheap(t *testing.T) {
 	}
 }
 
-// BenchmarkFailingServers takes the state of 990 servers that fail, and draws it.
+// BenchmarkFailingServers takes a snapshot of 990 failing servers and draws it.
 func BenchmarkFailingServers(b *testing.B) {
 	h := manyFailing(990)
 	a := open(b, h, 120, 40)

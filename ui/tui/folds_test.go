@@ -10,7 +10,7 @@ import (
 	"eventdeck/host/trust"
 )
 
-// wentAway records that a server went away, for so many of its subscriptions.
+// wentAway adds a change of state for each of subs subscriptions of a server.
 func (h *fakeHost) wentAway(server string, subs int) (last uint64) {
 	for i := range subs {
 		last = h.add(event.Record{Kind: event.KindState, Server: server, Type: trust.Untrusted(fmt.Sprint("type.", i)), Mode: event.ModePush,
@@ -19,8 +19,8 @@ func (h *fakeHost) wentAway(server string, subs int) (last uint64) {
 	return last
 }
 
-// Where the error says again what the state was derived from, rows and details say it once.
-func TestACauseIsSaidOnce(t *testing.T) {
+// A cause that is both the evidence and the error is shown once, in rows and in the detail.
+func TestCauseIsShownOnce(t *testing.T) {
 	for failed, want := range map[string]string{
 		"connection ended before the answer: unexpected EOF": "push backoff: connection ended before the answer: unexpected EOF",
 		"no route to host": "push backoff, the connection ended: no route to host",
@@ -40,9 +40,9 @@ func TestACauseIsSaidOnce(t *testing.T) {
 	}
 }
 
-// What one server did to all of its subscriptions is one row with a count, also when some of
-// it comes later, and whichever of them one is led to.
-func TestOneServerThatWentAwayIsOneRow(t *testing.T) {
+// Equal changes of state of several subscriptions of a server are one row with a count, also when
+// more arrive later. A jump to any of them leads to that row.
+func TestChangesOfOneServerFoldToOneRow(t *testing.T) {
 	h := talk(20)
 	first := h.wentAway("pager", 3) - 2
 	a := open(t, h, 160, 45)
@@ -87,8 +87,8 @@ func TestOneServerThatWentAwayIsOneRow(t *testing.T) {
 	exact(t, a)
 }
 
-// Rows that are read again in the middle of what is folded, and from the oldest on, are the same.
-func TestFoldsAreTheSameFromEverywhere(t *testing.T) {
+// Folds are the same whether rows are read from the oldest or from the newest record on.
+func TestFoldsDoNotDependOnTheReadingOrder(t *testing.T) {
 	h := newFake()
 	h.server("pager")
 	for range 40 {
@@ -116,8 +116,8 @@ func TestFoldsAreTheSameFromEverywhere(t *testing.T) {
 	}
 }
 
-// What one subscription did several times in a row is one row that names it.
-func TestRepeatsOfOneSubscriptionNameIt(t *testing.T) {
+// Repeated changes of state of one subscription are one row with its name.
+func TestFoldOfOneSubscriptionNamesIt(t *testing.T) {
 	h := talk(5)
 	for range 3 {
 		h.wentAway("pager", 1)
@@ -129,8 +129,8 @@ func TestRepeatsOfOneSubscriptionNameIt(t *testing.T) {
 	}
 }
 
-// Restarts that leave a gap each time are a row for each thing that happened, with a count and
-// a span, and all the gaps; an event among them begins again.
+// Changes of state of repeated restarts fold around the gaps in between, with a count and a span.
+// Gaps are not folded. An event begins new folds.
 func TestRestartsFoldAroundTheirGaps(t *testing.T) {
 	h := talk(5)
 	restart := func(minute int) uint64 {

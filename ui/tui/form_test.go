@@ -18,7 +18,7 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// golden compares the screen with the file of that name and its size.
+// golden compares the screen with the golden file of a name and its size.
 func golden(t *testing.T, a *app, name string) {
 	t.Helper()
 	exact(t, a)
@@ -52,7 +52,7 @@ const orderSchema = `{"type":"object","required":["team","level"],"properties":{
 	"where":{"type":"object","properties":{"zone":{"type":"string"},"rack":{"type":"number"}}},
 	"raw":{"oneOf":[{"type":"object"},{"type":"array"}]}}}`
 
-// orders is a host with one type that asks for every kind of field.
+// orders returns a host with one type whose schema has every kind of field.
 func orders() *fakeHost {
 	h := newFake()
 	h.server("shop", event.Type{Name: trust.Untrusted("order.placed"), Description: trust.Untrusted("An order came in."),
@@ -60,7 +60,7 @@ func orders() *fakeHost {
 	return h
 }
 
-// openedForm is the form for the type of orders.
+// openedForm returns the form for the only type of a host.
 func openedForm(t *testing.T, h *fakeHost, w, hgt int) (*app, *form.Form) {
 	t.Helper()
 	a := open(t, h, w, hgt)
@@ -74,6 +74,7 @@ func openedForm(t *testing.T, h *fakeHost, w, hgt int) (*app, *form.Form) {
 	return a, f
 }
 
+// typed returns the keys of a text.
 func typed(s string) []string { return strings.Split(s, "") }
 
 func TestGoldenForm(t *testing.T) {
@@ -81,7 +82,7 @@ func TestGoldenForm(t *testing.T) {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
 			a, _ := openedForm(t, orders(), size[0], size[1])
 			golden(t, a, "form")
-			press(t, a, typed("OPS")...)
+			word(t, a, "OPS")
 			press(t, a, "ctrl+s")
 			golden(t, a, "form-wrong")
 			press(t, a, "ctrl+p")
@@ -129,17 +130,17 @@ func TestFormFillsEveryField(t *testing.T) {
 	if f.Focused().Name().Raw() != "team" {
 		t.Fatalf("the keys are at %v, not at the first required field", f.Focused())
 	}
-	press(t, a, typed("core")...)
+	word(t, a, "core")
 	press(t, a, "enter", "right", "right", "enter") // level: the default, then the next
 	press(t, a, "tab", "7", "tab")                  // note is left alone
 	press(t, a, "right", "right", "tab")            // loud: false
 	press(t, a, "space", "right", "right", "space", "enter")
 	press(t, a, "1", "enter", "2", "tab")
-	press(t, a, typed("-1h")...)
+	word(t, a, "-1h")
 	press(t, a, "tab")
-	press(t, a, typed("eu")...)
+	word(t, a, "eu")
 	press(t, a, "tab", "tab")
-	press(t, a, typed(`[1]`)...)
+	word(t, a, `[1]`)
 	exact(t, a)
 	press(t, a, "ctrl+s")
 	want := `{"team":"core","level":3,"limit":7,"loud":false,"tags":["db","ui"],"ids":[1,2],"since":"2026-03-14T13:03:05Z","where":{"zone":"eu"},"raw":[1]}`
@@ -155,7 +156,7 @@ func argsAsked(h *fakeHost) (all []string) {
 	return all
 }
 
-func TestFormShowsWhatIsWrong(t *testing.T) {
+func TestFormShowsErrors(t *testing.T) {
 	h := orders()
 	a, f := openedForm(t, h, 120, 40)
 	if s := screenOf(a); strings.Contains(s, "missing") {
@@ -172,7 +173,7 @@ func TestFormShowsWhatIsWrong(t *testing.T) {
 	exact(t, a)
 }
 
-func TestEscAsksOnlyIfSomethingWouldBeLost(t *testing.T) {
+func TestEscAsksOnlyBeforeInputIsLost(t *testing.T) {
 	a, _ := openedForm(t, orders(), 80, 24)
 	press(t, a, "esc")
 	if a.dialog != nil {
@@ -193,7 +194,7 @@ func TestEscAsksOnlyIfSomethingWouldBeLost(t *testing.T) {
 	}
 }
 
-// editing opens the form on a subscription with arguments.
+// editing opens the form of a subscription with arguments.
 func editing(t *testing.T) (*fakeHost, *app) {
 	t.Helper()
 	h := orders()
@@ -204,7 +205,7 @@ func editing(t *testing.T) (*fakeHost, *app) {
 	return h, a
 }
 
-func TestEditingArgumentsMeansAnother(t *testing.T) {
+func TestEditedArgumentsReplaceTheSubscription(t *testing.T) {
 	h, a := editing(t)
 	if s := screenOf(a); !strings.Contains(s, "ctrl+s change") {
 		t.Fatalf("no form, or it does not say that it changes:\n%s", s)
@@ -235,7 +236,7 @@ func TestEditingSettingsKeepsThePosition(t *testing.T) {
 	}
 }
 
-func TestSeveralTypesAtOnce(t *testing.T) {
+func TestSubscribeToSeveralTypes(t *testing.T) {
 	h := incident()
 	a := open(t, h, 120, 40)
 	a.draw()
@@ -256,7 +257,7 @@ func TestSeveralTypesAtOnce(t *testing.T) {
 func TestTemplates(t *testing.T) {
 	h := orders()
 	a, _ := openedForm(t, h, 120, 40)
-	press(t, a, typed("core")...)
+	word(t, a, "core")
 	press(t, a, "ctrl+s")
 	if h.settings["ui.templates"] == "" {
 		t.Fatal("nothing was kept")
@@ -305,7 +306,7 @@ func TestSecretFieldsAreMasked(t *testing.T) {
 			t.Errorf("with the keys at %s it is shown:\n%s", on, s)
 		}
 	}
-	press(t, a, typed("!?")...)
+	word(t, a, "!?")
 	if got := string(f.Model().JSON()); got != `{"keys":["sesame!?"],"pin":"hunter2"}` && got != `{"pin":"hunter2","keys":["sesame!?"]}` {
 		t.Errorf("masked text is sent: %s", got)
 	}
@@ -355,7 +356,7 @@ func TestExamplesAreFilledIn(t *testing.T) {
 	}
 }
 
-// What is secret in the arguments of a subscription is in no place that names it.
+// Secret arguments of a subscription are shown nowhere.
 func TestSecretArgumentsAreNotShown(t *testing.T) {
 	h := newFake()
 	typ := event.Type{Name: trust.Untrusted("order.placed"), Modes: []event.Mode{event.ModePoll}, InputSchema: json.RawMessage(

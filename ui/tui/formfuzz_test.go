@@ -12,12 +12,11 @@ import (
 	"eventdeck/ui/tui/form"
 )
 
-// formKeys are what a person may press in a form; ctrl+e is left out, because it
-// starts a program.
+// formKeys are keys to press in a form, without ctrl+e, which starts a program.
 var formKeys = []string{"enter", "esc", "tab", "shift+tab", "up", "down", "left", "right", "home", "end", "backspace", "space",
 	"ctrl+s", "ctrl+p", "ctrl+r", "ctrl+t", "ctrl+n", "ctrl+u", "a", "1", "-", "{", "\"", "é", "世", "y", "n", "k", "j", ":", "=", "$"}
 
-// Whatever is pressed in the forms, every line keeps its width and nothing acts.
+// After any keys in a form the screen is filled exactly, without control characters.
 func TestRandomKeysInForms(t *testing.T) {
 	opened := map[string]func(*testing.T) *app{
 		"subscribe": func(t *testing.T) *app { a, _ := openedForm(t, orders(), 80, 24); return a },
@@ -56,7 +55,7 @@ func TestRandomKeysInForms(t *testing.T) {
 	}
 }
 
-// Whatever schema a server sends, its form can be drawn and walked through.
+// The form of any schema can be drawn and walked through.
 func FuzzFormOfSchema(f *testing.F) {
 	f.Add([]byte(orderSchema), []byte(`{"team":"x"}`))
 	f.Add([]byte(`{"properties":{"a\u001b[2J":{"enum":["\u202e",{"b":1}],"title":"\u0007"},"":{"type":"array","items":{"type":"boolean"}}},"required":[""]}`), []byte(`{}`))

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// A field is marked as needed where it must be filled in: not while the object that it
-// belongs to may be left out. What stands in an empty field is no value.
-func TestFormMarksWhatIsNeeded(t *testing.T) {
+// Required fields are marked, but not those of an optional object that is empty. A placeholder is no
+// value.
+func TestFormMarksRequiredFields(t *testing.T) {
 	h := incident()
 	h.snap.Servers[0].Types[2].InputSchema = json.RawMessage(`{"type":"object","required":["team"],"properties":{
 		"team":{"type":"string"},"limit":{"type":"integer","default":5},

@@ -10,7 +10,7 @@ import (
 	"eventdeck/ui/tui/form"
 )
 
-// A field that takes null says how, gets it with one key and loses it with the same.
+// A nullable field names the key that sets and removes null.
 func TestNullableField(t *testing.T) {
 	h := newFake()
 	h.server("shop", event.Type{Name: trust.Untrusted("order.placed"), Modes: []event.Mode{event.ModePoll},

@@ -42,8 +42,8 @@ func (a *app) canSubscribe() bool {
 	return t != nil || len(a.tree.Marked()) > 0
 }
 
-// formSubject returns the event type that the choice is about: in a table that of the row's
-// subscription, else that of the chosen node or of the chosen record.
+// formSubject returns the chosen event type and its server: that of the subscription of a table row,
+// of the chosen node, or of the chosen record.
 func (a *app) formSubject() (string, *event.Type) {
 	n := a.tree.At
 	if a.table() != nil {
@@ -73,21 +73,21 @@ func (a *app) editable() bool {
 	return v != nil && lookup.Type(&a.snap, query.Node{Server: v.Key.Server, Type: v.Key.Type}) != nil
 }
 
-// openEdit shows the form filled in as the chosen subscription is.
+// openEdit shows a form with the values of the chosen subscription.
 func (a *app) openEdit() tea.Cmd {
 	v := a.selected()
 	t := lookup.Type(&a.snap, query.Node{Server: v.Key.Server, Type: v.Key.Type})
 	return form.OpenEdit(a.formEnv(), *v, *t)
 }
 
-// markType takes an event type into those that are subscribed to together, or out.
+// markType marks an event type for a subscription to several types, or removes its mark.
 func (a *app) markType() {
 	a.Tell(cells.Count(a.tree.Mark(), "type") + " marked; " + a.KeyOf("subscribe") + " subscribes to all of them")
 }
 
 func (a *app) onType() bool { return a.tree.At.Level() == 2 && lookup.Type(&a.snap, a.tree.At) != nil }
 
-// openBulk shows one form for the types that are marked.
+// openBulk shows one form for all marked types.
 func (a *app) openBulk() tea.Cmd {
 	many := slices.DeleteFunc(a.tree.Marked(), func(n query.Node) bool { return lookup.Type(&a.snap, n) == nil })
 	if len(many) == 0 {
@@ -107,7 +107,7 @@ func (a *app) openModeSwitch() tea.Cmd {
 	return form.OpenModes(a.formEnv(), *v, lookup.Type(&a.snap, query.Node{Server: v.Key.Server, Type: v.Key.Type}))
 }
 
-// signInCommands are the typed commands of the same.
+// signInCommands are the typed commands about signing in and out.
 func (a *app) signInCommands() []action.Command {
 	return []action.Command{
 		{Name: "sign-in", Usage: "SERVER", Title: "sign in to a server, in the browser", Dangerous: true, Run: func(words []string) (tea.Cmd, error) {

@@ -12,9 +12,8 @@ import (
 	"eventdeck/host/event"
 )
 
-// FuzzKeys presses keys at changing sizes on a log of hostile payloads. Every
-// frame is checked cell by cell; the last one is drawn on a terminal, too, which
-// costs more than all the keys.
+// FuzzKeys presses keys at changing sizes on a log of hostile payloads. It checks every frame cell by
+// cell, and draws the last one on a terminal too, which takes longer than all keys.
 func FuzzKeys(f *testing.F) {
 	var records []event.Record
 	for _, c := range hostileCases(f) {
@@ -53,8 +52,7 @@ func FuzzKeys(f *testing.F) {
 	})
 }
 
-// pressByte presses the key that a byte of the fuzzer stands for; large ones
-// change the size.
+// pressByte presses the key of a byte of the fuzzer; large bytes change the size.
 func pressByte(t *testing.T, a *app, k byte, rnd *rand.Rand) {
 	switch {
 	case k == '\r':
@@ -79,11 +77,11 @@ func pressByte(t *testing.T, a *app, k byte, rnd *rand.Rand) {
 	}
 }
 
-// frames checks frames. Measuring costs most, so that a line is measured once:
-// most lines stay from one key to the next.
+// frames checks frames. It measures each line once, since measuring is slow and most lines do not
+// change from one key to the next.
 type frames map[string]int // width, by line
 
-// check fails unless the frame has its lines and cells and nothing acts.
+// check fails unless the frame fills the screen exactly, without control characters.
 func (f frames) check(t *testing.T, a *app, keys []byte) {
 	lines := strings.Split(a.draw(), "\n")
 	if len(lines) != a.panes.H {
@@ -102,7 +100,7 @@ func (f frames) check(t *testing.T, a *app, keys []byte) {
 	}
 }
 
-// notStuck fails unless esc leads out of everything.
+// notStuck fails unless esc closes every dialog and prompt.
 func notStuck(t *testing.T, a *app, keys []byte) {
 	for range 12 {
 		if press(t, a, "esc") {

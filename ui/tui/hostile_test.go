@@ -72,8 +72,8 @@ func hostileCases(t testing.TB) []hostileCase {
 	return out
 }
 
-// record makes of a case what the delivery would make of it. Its text also
-// stands wherever a server's words may stand.
+// record returns the record that a delivery makes of a case. All texts from servers in it are the
+// text of the case.
 func (c *hostileCase) record() event.Record {
 	raw := c.raw()
 	words := trust.Untrusted(string(raw[:min(len(raw), 400)]))
@@ -87,8 +87,7 @@ func (c *hostileCase) record() event.Record {
 	return r
 }
 
-// TestHostileCases puts every case into every place of the screen and looks at
-// what a terminal makes of it.
+// TestHostileCases shows every case in every place of the screen, on a terminal.
 func TestHostileCases(t *testing.T) {
 	for _, c := range hostileCases(t) {
 		t.Run(c.ID, func(t *testing.T) {
@@ -142,15 +141,15 @@ func TestHostileCases(t *testing.T) {
 	}
 }
 
-// readEnvelope returns the record's own words from the top of the detail.
+// readEnvelope returns the screen with the top of the detail.
 func readEnvelope(t *testing.T, a *app) string {
 	t.Helper()
 	a.detail.Top = 0
 	return onTerminal(t, a, "envelope")
 }
 
-// readThrough pages through the detail, at most a few screens of it, and joins
-// what a payload shows, without the indentation of wrapped lines.
+// readThrough pages through some screens of the detail, and returns the lines of the payload, joined
+// and without indentation.
 func readThrough(t *testing.T, a *app, where string) string {
 	t.Helper()
 	a.detail.Top = 0
@@ -167,9 +166,8 @@ func readThrough(t *testing.T, a *app, where string) string {
 	return b.String()
 }
 
-// onTerminal draws the screen on a terminal and checks it there: nothing acts,
-// every line has its width, what is ours stands where it belongs, and lines of
-// a server have their gutter.
+// onTerminal draws the screen on a terminal and checks it there: no control characters, exact lines,
+// borders and top line in their place, and a gutter beside lines of a server.
 func onTerminal(t testing.TB, a *app, where string) string {
 	t.Helper()
 	frame := a.draw()
@@ -218,7 +216,7 @@ func onTerminal(t testing.TB, a *app, where string) string {
 	return text
 }
 
-// harmless fails if a frame has anything but letters and our own styles.
+// harmless fails if a frame has control characters or sequences other than styles.
 func harmless(t testing.TB, where, frame string) {
 	t.Helper()
 	if !utf8.ValidString(frame) {

@@ -11,8 +11,7 @@ import (
 	"eventdeck/ui/tui/persist"
 )
 
-// TestHostileTables puts every case into every table and log, and looks at what
-// a terminal makes of it.
+// TestHostileTables shows every case in every table and log, on a terminal.
 func TestHostileTables(t *testing.T) {
 	for _, c := range hostileCases(t) {
 		t.Run(c.ID, func(t *testing.T) {

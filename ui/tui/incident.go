@@ -14,7 +14,7 @@ import (
 	"eventdeck/ui/tui/trace"
 )
 
-// incidentCommands are the same as lines.
+// incidentCommands are the typed commands for incidents.
 func (a *app) incidentCommands() []action.Command {
 	return []action.Command{
 		{Name: "related", Usage: "[VALUE]", Title: "everything that shares a value, over time", Run: a.trace.RunRelated},
@@ -25,7 +25,7 @@ func (a *app) incidentCommands() []action.Command {
 	}
 }
 
-// runsOf are the runs that an engine knows, nil without one.
+// runsOf returns the runs of an engine, nil without an engine.
 func runsOf(engine react.Control) incidents.Runs {
 	if engine == nil {
 		return nil
@@ -33,7 +33,7 @@ func runsOf(engine react.Control) incidents.Runs {
 	return engine
 }
 
-// initIncident makes what follows a value.
+// initIncident makes the tracer, which follows values.
 func (a *app) initIncident() {
 	a.trace = trace.New(trace.Env{
 		Env: &a.Env, Screen: a, Stream: &a.stream.Stream, Persist: &a.persist, Log: func() incidents.Log { return a.o.API.Log() }, Runs: runsOf(a.o.React),
@@ -57,8 +57,8 @@ func (a *app) initIncident() {
 	})
 }
 
-// noValue says that the detail's chosen line has no value, and what moves to one that has; it is
-// "" while the detail has not the focus.
+// noValue says that the chosen line of the detail has no value, and how to get to one; it is "" if
+// another pane has the focus.
 func (a *app) noValue() string {
 	if a.panes.Focus != layout.Detail {
 		return ""
@@ -70,14 +70,15 @@ func (a *app) noValue() string {
 	return "no value on this line: " + a.KeyOf(down) + " and " + a.KeyOf(up) + " move to one"
 }
 
-// hideType adds to the filter that it leaves out the type of the chosen record.
+// hideType excludes the type of the chosen record from the filter.
 func (a *app) hideType() {
 	if r, ok := a.chosenRecord(); ok {
 		a.trace.Hide(filter.FieldTerm("type", r.Type))
 	}
 }
 
-// chosenRecord is the record that the keys are about.
+// chosenRecord returns the chosen record of the stream; ok is false if there is none or it has not
+// been read yet.
 func (a *app) chosenRecord() (event.Record, bool) {
 	if a.stream.At == 0 {
 		return event.Record{}, false

@@ -19,7 +19,7 @@ import (
 	"eventdeck/ui/tui/layout"
 )
 
-// checkout is a host on which something went wrong, which each server names differently.
+// checkout returns a host with an incident whose id is a different member on each server.
 func checkout() *fakeHost {
 	h := incident()
 	add := func(server, typ, data string) uint64 {
@@ -36,9 +36,8 @@ func checkout() *fakeHost {
 	return h
 }
 
-// From an event that is seen, two keys show its incident alone: enter is not needed, as
-// the id is known.
-func TestFollowAnIncidentOverServers(t *testing.T) {
+// Two keys filter the stream by the incident of the chosen event.
+func TestIncidentIsFollowedOverServers(t *testing.T) {
 	a := open(t, checkout(), 120, 40)
 	press(t, a, "2", "=")
 	if got := a.stream.Query.Text; got != "value:INC-7" {
@@ -60,9 +59,8 @@ func TestFollowAnIncidentOverServers(t *testing.T) {
 	}
 }
 
-// The cursor of the detail stands on lines, each with a value; what is done with one
-// leaves the keys there, so that another can follow.
-func TestValuesOfTheDetail(t *testing.T) {
+// Keys for values act on the value of the chosen line of the detail, and leave the focus there.
+func TestKeysForValuesOfTheDetail(t *testing.T) {
 	a := open(t, checkout(), 120, 60)
 	press(t, a, "2", "enter")
 	choose := func(text string) {
@@ -98,9 +96,9 @@ func TestValuesOfTheDetail(t *testing.T) {
 	}
 }
 
-// Whoever goes to the detail stands on the first value of the payload, and keys for values act on
-// it at once. Where they moved to stays chosen.
-func TestTheDetailBeginsAtItsFirstValue(t *testing.T) {
+// The detail opens at the first value of the payload, where keys for values work at once. A line
+// that the operator chose stays chosen.
+func TestDetailOpensAtItsFirstValue(t *testing.T) {
 	for _, to := range []string{"enter", "3", "tab"} {
 		for key, want := range map[string]string{"=": ".n=12345678901234567", "+": ".n=12345678901234567", "-": "!.n=12345678901234567"} {
 			a := open(t, incident(), 120, 40)
@@ -121,8 +119,8 @@ func TestTheDetailBeginsAtItsFirstValue(t *testing.T) {
 	}
 }
 
-// A line without a value is not said to be closed; what moves to another line is named.
-func TestALineWithoutAValue(t *testing.T) {
+// On a line without a value, keys for values say which keys move to another line.
+func TestKeysOnALineWithoutAValue(t *testing.T) {
 	for keys, want := range map[string]string{
 		"2 enter g =": "no value on this line: j and k move to one", "2 enter z g -": "no value on this line: down and up move to one", "2 =": "no id was found in the chosen row",
 	} {
@@ -134,9 +132,9 @@ func TestALineWithoutAValue(t *testing.T) {
 	}
 }
 
-// A pinned value stands out in rows and in the detail, by an attribute where there are
-// no colours, and only where it is whole.
-func TestPinnedValuesStandOut(t *testing.T) {
+// A pinned value is highlighted in rows and in the detail, without colours by an attribute, and only
+// as a whole value.
+func TestPinnedValuesAreHighlighted(t *testing.T) {
 	a := open(t, checkout(), 160, 45)
 	press(t, a, "2", "*")
 	frame := a.draw()
@@ -151,8 +149,7 @@ func TestPinnedValuesStandOut(t *testing.T) {
 	}
 }
 
-// In the dialogs of repeats and related records each key of the stream works, or says where it
-// does.
+// In the dialogs of repeats and related records each key of the stream works, or says where it works.
 func TestKeysOfTheStreamInItsDialogs(t *testing.T) {
 	for _, open := range []string{"#", "&"} {
 		for key, want := range map[string]string{
@@ -228,8 +225,8 @@ func TestTopValuesLeadToAFilter(t *testing.T) {
 	}
 }
 
-// Without a path, those that were seen are offered.
-func TestTopValuesOfWhichPath(t *testing.T) {
+// Without a path the command offers paths of seen payloads.
+func TestTopOffersSeenPaths(t *testing.T) {
 	a := open(t, checkout(), 120, 40)
 	press(t, a, ":")
 	word(t, a, "top")
@@ -265,7 +262,7 @@ func TestCompareTwoEvents(t *testing.T) {
 	press(t, a, "esc")
 }
 
-// Two keys write the report of the incident that is seen.
+// Two keys write the report of the incident of the chosen event.
 func TestReportInTwoKeys(t *testing.T) {
 	a := open(t, checkout(), 120, 40)
 	dir := t.TempDir()
@@ -288,7 +285,7 @@ func TestReportInTwoKeys(t *testing.T) {
 	press(t, a, "esc")
 }
 
-// noCommands runs nothing: keys are typed at random.
+// noCommands runs no command, for tests with random keys.
 func noCommands(_ context.Context, args []string, input []byte) ([]byte, error) {
 	if len(args)%2 == 0 {
 		return nil, errors.New("no command runs here")
@@ -330,8 +327,8 @@ func TestPipedCommand(t *testing.T) {
 	os.Stdout.WriteString("\x1b[31m" + string(b[:n]))
 }
 
-// What a list tells of itself, and of its rows what was noticed in them.
-func TestRelatedSaysWhatItIs(t *testing.T) {
+// The list of related records names its order and time, and the flags of its rows.
+func TestRelatedNamesItsOrderAndFlags(t *testing.T) {
 	h := checkout()
 	h.add(event.Record{Kind: event.KindEvent, Server: "chat", Type: trust.Untrusted("message.posted"), Mode: event.ModePush,
 		Data: json.RawMessage(`{"incidentId":"INC-7","title":"\u001b[31mred"}`), Raw: []byte(`{}`)})
@@ -355,8 +352,8 @@ func TestRelatedSaysWhatItIs(t *testing.T) {
 	}
 }
 
-// A record that waits for the one it is compared with stays named, until esc.
-func TestAPendingCompareStaysInView(t *testing.T) {
+// The first record of a comparison stays on the top line until esc.
+func TestPendingComparisonStaysVisible(t *testing.T) {
 	a := open(t, checkout(), 120, 40)
 	press(t, a, "2", "B", "k", "k")
 	if s := screenOf(a); !strings.Contains(s, "comparing #") {
@@ -368,7 +365,7 @@ func TestAPendingCompareStaysInView(t *testing.T) {
 	}
 }
 
-// A line for a command begins empty, and says that no shell reads it.
+// The prompt for a command begins empty, and says that no shell reads it.
 func TestPipeLine(t *testing.T) {
 	a := open(t, checkout(), 120, 40)
 	a.persist.Pipes = []string{"jq .data"}
@@ -382,8 +379,8 @@ func TestPipeLine(t *testing.T) {
 	}
 }
 
-// Keys that cannot do what they mean say why.
-func TestKeysSayWhyTheyDoNothing(t *testing.T) {
+// Keys that cannot act say why.
+func TestUnusedKeysSayWhy(t *testing.T) {
 	a := open(t, checkout(), 80, 24)
 	if press(t, a, "2", "W"); !strings.Contains(screenOf(a), "shows one pane at a time") {
 		t.Errorf("W:\n%s", screenOf(a))
@@ -401,8 +398,8 @@ func TestKeysSayWhyTheyDoNothing(t *testing.T) {
 	}
 }
 
-// The bar counts a gap once, and calls it no catching up.
-func TestAGapIsCountedOnce(t *testing.T) {
+// The status line counts a gap once, and not as caught up.
+func TestGapIsCountedOnce(t *testing.T) {
 	h := incident()
 	h.stats.Started, h.stats.Gaps, h.snap.Resume.Gaps = start, 1, 1
 	a := openWith(t, h, Options{Demo: true, Theme: "none", Now: func() time.Time { return start }})
@@ -418,8 +415,8 @@ func TestAGapIsCountedOnce(t *testing.T) {
 	}
 }
 
-// A window over the width of the screen leaves no slivers of the panes beside it.
-func TestWideWindowsCoverThePanes(t *testing.T) {
+// A dialog as wide as the screen hides the panes beside it.
+func TestWideDialogsCoverThePanes(t *testing.T) {
 	for _, key := range []string{"&", "#"} {
 		a := open(t, checkout(), 160, 45)
 		press(t, a, "2", key)
@@ -432,8 +429,8 @@ func TestWideWindowsCoverThePanes(t *testing.T) {
 	}
 }
 
-// From an event with several ids that is seen, three keys show one of them alone, and one
-// more brings back what was filtered before, at its place in the tree.
+// Three keys filter by one of several ids of the chosen event; one more brings back the earlier
+// filter and scope.
 func TestFollowOneOfSeveralIDs(t *testing.T) {
 	h := checkout()
 	h.add(event.Record{Kind: event.KindEvent, Server: "chat", Type: trust.Untrusted("message.posted"), Mode: event.ModePush,

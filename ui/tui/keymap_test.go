@@ -11,7 +11,6 @@ import (
 
 	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/cells"
-	"eventdeck/ui/tui/edges"
 	"eventdeck/ui/tui/form"
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/palette"
@@ -19,7 +18,7 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-func TestNoKeyIsTheKeyOfTwoActions(t *testing.T) {
+func TestNoTwoActionsShareAKey(t *testing.T) {
 	for _, problem := range action.Bind((&app{}).actionRows(), nil) {
 		t.Error(problem)
 	}
@@ -62,8 +61,8 @@ func TestKeysAreBoundAndUnbound(t *testing.T) {
 	}
 }
 
-// Changed settings show in the detail, which else is drawn again only when it changed.
-func TestTheDetailNamesNewKeysAtOnce(t *testing.T) {
+// The detail shows changed keys at once, although its subject has not changed.
+func TestDetailShowsChangedKeysAtOnce(t *testing.T) {
 	a := open(t, incident(), 120, 40)
 	press(t, a, "2", "enter")
 	if s := screenOf(a); !strings.Contains(s, " n to the ") {
@@ -77,7 +76,7 @@ func TestTheDetailNamesNewKeysAtOnce(t *testing.T) {
 	}
 }
 
-func TestConflictsAndUnknownNamesAreTold(t *testing.T) {
+func TestConflictsAndUnknownNamesAreShown(t *testing.T) {
 	file := settingsOf(t, "{\"keys\": {\n\"subscribe\": [\"z\"],\n\"subscrib\": [\"u\"],\n\"marks\": [\"z\", \"\"]}}")
 	a := openWith(t, incident(), Options{Settings: file, Theme: "none"})
 	all := strings.Join(a.settings.Problems, "\n")
@@ -103,7 +102,7 @@ func TestConflictsAndUnknownNamesAreTold(t *testing.T) {
 	exact(t, a)
 }
 
-func TestSettingsAreReadAgainWhenTheyChanged(t *testing.T) {
+func TestChangedSettingsAreReloaded(t *testing.T) {
 	file := settingsOf(t, `{}`)
 	a := openWith(t, incident(), Options{Settings: file, Theme: "none"})
 	if cmd := a.settings.Reload(false); cmd() != nil {
@@ -123,7 +122,7 @@ func TestSettingsAreReadAgainWhenTheyChanged(t *testing.T) {
 	if a.actions.Find("zoom").Key() != "ctrl+o" || !a.edges.Status.Note.Bad || !strings.Contains(a.edges.Status.Note.Text, "settings.json:1:") {
 		t.Errorf("after a mistake zoom has %q, told is %q", a.actions.Find("zoom").Key(), a.edges.Status.Note.Text)
 	}
-	a.edges.Status.Note = edges.Note{}
+	a.edges.Status.Hush()
 	settle(a, a.update(tea.FocusMsg{}))
 	if a.edges.Status.Note.Bad {
 		t.Error("the same mistake is told twice")
@@ -183,8 +182,8 @@ func TestHelpFindsByTextAndByKey(t *testing.T) {
 	}
 }
 
-// TestHelpAndPaletteHoldWhatWorks is rule 6 of the acceptance list: what help
-// shows works now, and the palette finds every action by its name.
+// TestHelpAndPaletteHoldWhatWorks is rule 6 of the acceptance list: the help has only actions that
+// work now, and the palette finds every action by its name.
 func TestHelpAndPaletteHoldWhatWorks(t *testing.T) {
 	a := open(t, incident(), 120, 40)
 	for _, keys := range [][]string{{"1"}, {"1", "j", "j", "j", "j"}, {"2"}, {"2", "g"}, {"3"}} {
@@ -209,8 +208,8 @@ func TestHelpAndPaletteHoldWhatWorks(t *testing.T) {
 	}
 }
 
-// TestKeysOnOtherLayouts presses the key of J where a Russian layout has another
-// letter, and where the operator gave that letter an action of its own.
+// TestKeysOnOtherLayouts presses the key at the position of J on a Russian layout, also when the
+// operator bound its letter.
 func TestKeysOnOtherLayouts(t *testing.T) {
 	a := open(t, incident(), 120, 40)
 	press(t, a, "2", "g")
@@ -230,7 +229,7 @@ func TestKeysOnOtherLayouts(t *testing.T) {
 	}
 }
 
-func TestWrongLimitsAreTold(t *testing.T) {
+func TestWrongLimitsAreShown(t *testing.T) {
 	file := settingsOf(t, `{"limits": {"servers": 0, "payloads": 1}, "keys": {"zoom": ["ctrl+o"]}}`)
 	a := openWith(t, incident(), Options{Settings: file, Theme: "none"})
 	if len(a.settings.Problems) != 2 || !strings.Contains(a.settings.Problems[0], "servers") || !strings.Contains(a.settings.Problems[1], `did you mean "payload"?`) {

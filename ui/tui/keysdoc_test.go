@@ -28,7 +28,7 @@ func TestKeysPageIsCurrent(t *testing.T) {
 	}
 }
 
-// keysPage is the reference of keys and commands in Markdown.
+// keysPage returns the reference of keys and commands in Markdown.
 func keysPage() string {
 	var b strings.Builder
 	b.WriteString(`# Keys and commands
@@ -89,5 +89,5 @@ func codes(keys []string) string {
 	return strings.Join(out, " ")
 }
 
-// mdCell spells a text for a cell of a table.
+// mdCell escapes a text for a cell of a table.
 func mdCell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }

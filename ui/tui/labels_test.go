@@ -12,7 +12,7 @@ import (
 	"eventdeck/ui/tui/stream"
 )
 
-// labelled are events of a filtered stream: one alone, and a batch of three.
+// labelled returns events with labels: a single one, and a batch of three.
 func labelled() *fakeHost {
 	h := incident()
 	for i, batch := range []string{"", "b-1", "b-1", "b-1"} {
@@ -25,7 +25,7 @@ func labelled() *fakeHost {
 	return h
 }
 
-func TestLabelsStandBehindTheSummary(t *testing.T) {
+func TestLabelsFollowTheSummary(t *testing.T) {
 	a := open(t, labelled(), 200, 60)
 	s := screenOf(a)
 	for _, want := range []string{"build 0  build.finished  ci main", "critical", "┌ build 1", "├ build 2", "└ build 3"} {
@@ -101,7 +101,7 @@ func TestBatchIsOneGroupAmongTheSame(t *testing.T) {
 	}
 }
 
-func TestASubscriptionTellsItsDialectAndItsSchedule(t *testing.T) {
+func TestSubscriptionShowsItsDialectAndSchedule(t *testing.T) {
 	h := incident()
 	v := &h.snap.Subs[0]
 	v.Dialect, v.NoReplay, v.Key.Args = "MCPE", true, []byte(`{"channels":["cron"],"cronExpression":"0 9 * * *","timezone":"UTC"}`)
@@ -121,7 +121,7 @@ func TestASubscriptionTellsItsDialectAndItsSchedule(t *testing.T) {
 	}
 }
 
-func TestSilenceBehindAHeartbeatOfAnotherWayIsNotKnown(t *testing.T) {
+func TestSilenceIsUnknownIfEventsHaveTheirOwnStream(t *testing.T) {
 	h := incident()
 	v := &h.snap.Subs[0]
 	if known, why := evidence.Silence(v, start); !known {
@@ -133,7 +133,7 @@ func TestSilenceBehindAHeartbeatOfAnotherWayIsNotKnown(t *testing.T) {
 	}
 }
 
-func TestNothingIsPromisedForWhatIsOver(t *testing.T) {
+func TestEndedSubscriptionPromisesNothing(t *testing.T) {
 	h := incident()
 	v := &h.snap.Subs[0]
 	v.Status.State = event.StateDenied

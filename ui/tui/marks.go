@@ -22,36 +22,35 @@ func (a *app) setMark(m event.Mark, what string) tea.Cmd {
 }
 
 func (a *app) removeMark(m event.Mark) tea.Cmd {
-	return a.Ask("the mark is taken away", func(ctx context.Context) error { return a.o.API.RemoveMark(ctx, m.Seq, m.Line) })
+	return a.Ask("the mark is removed", func(ctx context.Context) error { return a.o.API.RemoveMark(ctx, m.Seq, m.Line) })
 }
 
-// turnMark marks the chosen record, or takes its mark away. A mark with a note is not
-// taken away by a key that is easily pressed: the note is shown to be changed.
-func (a *app) turnMark() tea.Cmd {
+// toggleMark marks the chosen record, or removes its mark. For a mark with a note it shows the note
+// instead, so that the note is not lost by one key.
+func (a *app) toggleMark() tea.Cmd {
 	if old, marked := a.stream.Marks.Find(a.stream.At); marked && old.Note == "" {
 		return a.removeMark(old)
 	}
-	return a.markOnly()
+	return a.markChosen()
 }
 
-// markOnly marks the chosen record without a note. Where it has one, that is shown to be
-// changed.
-func (a *app) markOnly() tea.Cmd {
+// markChosen marks the chosen record without a note. If it has a note, it shows that for editing.
+func (a *app) markChosen() tea.Cmd {
 	seq := a.stream.At
 	if old, _ := a.stream.Marks.Find(seq); old.Note != "" {
-		a.noteChosen()
+		a.askNote()
 		return nil
 	}
 	return a.setMark(event.Mark{Seq: seq}, "marked record "+cells.Number(seq))
 }
 
-// noteChosen asks for the note of a mark on the chosen record.
-func (a *app) noteChosen() {
+// askNote asks for the note of the mark on the chosen record.
+func (a *app) askNote() {
 	seq := a.stream.At
 	old, marked := a.stream.Marks.Find(seq)
 	says := "enter marks the record, with or without a note; esc goes back"
 	if marked {
-		says = "enter keeps the note; an empty one takes the mark away"
+		says = "enter keeps the note; an empty one removes the mark"
 	}
 	a.AskLine(&widget.Prompt{Label: "mark " + cells.Number(seq) + ":", Says: says, Done: func(text string) tea.Cmd {
 		if marked && text == "" {
@@ -61,7 +60,7 @@ func (a *app) noteChosen() {
 	}}, old.Note)
 }
 
-// markNow inserts a line behind the newest record.
+// markNow inserts a "now" line after the newest record.
 func (a *app) markNow() tea.Cmd {
 	last := a.snap.Last
 	if last == 0 {
@@ -74,7 +73,7 @@ func (a *app) markNow() tea.Cmd {
 // onRecord reports whether a record is chosen.
 func (a *app) onRecord() bool { return a.stream.At != 0 && a.table() == nil }
 
-// markWords tells a mark on one line: when its event came, what it is about, and the note.
+// markWords describes a mark on one line: time, event and note.
 func (a *app) markWords(m event.Mark) trust.Rendered {
 	what := cells.Sanitize("#" + cells.Number(m.Seq))
 	r, ok := a.stream.Marks.Record(m.Seq)
@@ -95,7 +94,7 @@ func (a *app) markWords(m event.Mark) trust.Rendered {
 	return cells.Join(what.Clip(max(marks.Width-note.Width, marks.Width/2)), note)
 }
 
-// markName tells a mark where there is little room: by its note, if it has one.
+// markName describes a mark in few words: by its note, if it has one.
 func (a *app) markName(m event.Mark) trust.Rendered {
 	if m.Note == "" {
 		return a.markWords(m)
@@ -107,13 +106,13 @@ func (a *app) markName(m event.Mark) trust.Rendered {
 	return cells.Sanitize(a.dayTime(at) + "  " + m.Note)
 }
 
-// noteOf is the note of the mark on a record, "" for none.
+// noteOf returns the note of the mark on a record, "" for none.
 func (a *app) noteOf(seq uint64) string {
 	m, _ := a.stream.Marks.Find(seq)
 	return m.Note
 }
 
-// dayTime is a moment of today as a time, any other one with its day.
+// dayTime formats a time, with its day if it is more than 20 hours ago.
 func (a *app) dayTime(t time.Time) string {
 	format := cells.TimeShort
 	if a.Clock().Sub(t) > 20*time.Hour {

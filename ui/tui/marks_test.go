@@ -59,8 +59,7 @@ func TestMarksStayOnTheirRecords(t *testing.T) {
 	}
 }
 
-// The detail of a marked record shows the note, and the list what was marked: when it came, what
-// it is about, and the note.
+// The detail of a marked record shows the note; the list of marks shows time, event and note.
 func TestNotesAreShown(t *testing.T) {
 	h := incident()
 	a := open(t, h, 120, 40)
@@ -101,7 +100,7 @@ func TestNotesAreShown(t *testing.T) {
 }
 
 // A long summary leaves room for the note.
-func TestALongSummaryLeavesRoomForTheNote(t *testing.T) {
+func TestLongSummaryLeavesRoomForTheNote(t *testing.T) {
 	h := incident()
 	h.marks = []event.Mark{{Seq: h.event("pager", "incident.created", strings.Repeat("very long ", 20)), Note: "the first one"}}
 	a := open(t, h, 80, 24)
@@ -113,8 +112,8 @@ func TestALongSummaryLeavesRoomForTheNote(t *testing.T) {
 	exact(t, a)
 }
 
-// TestLinesDoNotHideTheChoice draws more lines than fit between the rows.
-func TestLinesDoNotHideTheChoice(t *testing.T) {
+// TestNowLinesDoNotHideTheChosenRow draws more "now" lines than fit between the rows.
+func TestNowLinesDoNotHideTheChosenRow(t *testing.T) {
 	h := incident()
 	for i := range 60 {
 		seq := h.event("pager", "incident.created", fmt.Sprint("event ", i))

@@ -8,12 +8,11 @@ import (
 	"eventdeck/host/delivery"
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
-	"eventdeck/ui/tui/edges"
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/query"
 )
 
-// forsaken is a host with a subscription at a server that nobody configures any more.
+// forsaken returns a host with a subscription at a server that is not configured.
 func forsaken() *fakeHost {
 	h := newFake()
 	h.subscribe("digest", "filtered-stream", event.ModePush, `{"channels":["cron"],"cronExpression":"* * * * *"}`)
@@ -23,8 +22,7 @@ func forsaken() *fakeHost {
 	return h
 }
 
-// A subscription whose server is not configured stands in the tree, and nothing about it
-// promises that something will come.
+// A subscription whose server is not configured is in the tree, without a promise of new events.
 func TestSubscriptionWithoutServer(t *testing.T) {
 	a := open(t, forsaken(), 200, 40)
 	press(t, a, "1", "j")
@@ -45,9 +43,9 @@ func TestSubscriptionWithoutServer(t *testing.T) {
 	}
 }
 
-// A server that nobody configures is neither removed nor connected to, and with its last
-// subscription the scope ends.
-func TestScopeOfAServerThatIsGone(t *testing.T) {
+// A server that is not configured cannot be removed or connected. When its last subscription ends,
+// the scope ends too.
+func TestScopeEndsWithItsServer(t *testing.T) {
 	h := forsaken()
 	a := open(t, h, 120, 30)
 	press(t, a, "1", "j")
@@ -67,7 +65,7 @@ func TestScopeOfAServerThatIsGone(t *testing.T) {
 	}
 }
 
-// What has no evidence yet is not told with a comma that leads nowhere.
+// A state without evidence has no trailing comma.
 func TestNoEvidence(t *testing.T) {
 	h := forsaken()
 	h.snap.Subs[0].NoServer, h.snap.Subs[0].Status.State = false, event.StateStarting
@@ -84,7 +82,7 @@ func TestNoEvidence(t *testing.T) {
 	}
 }
 
-func TestWebhookOnlyTypeHasItsSecretAtOnce(t *testing.T) {
+func TestWebhookOnlyTypeHasASecretAtOnce(t *testing.T) {
 	h := newFake()
 	h.server("pager", event.Type{Name: trust.Untrusted("page.sent"), Modes: []event.Mode{event.ModeWebhook}})
 	if _, f := openedForm(t, h, 120, 40); f.Secret().IsZero() {
@@ -113,14 +111,14 @@ func TestNarrowScreenWithoutServers(t *testing.T) {
 	}
 }
 
-// On a narrow line, that a key does nothing comes before what it would do.
+// On a narrow line the reason why a key does nothing comes first.
 func TestRefusalsBeginWithTheReason(t *testing.T) {
 	a := openWith(t, newFake(), Options{ReadOnly: true, Theme: "none"})
 	for key, want := range map[string]string{
 		"e": "e does nothing: this screen only reads (--read-only)",
 		"i": "i needs a subscription: choose one in 1",
 	} {
-		a.edges.Status.Note = edges.Note{}
+		a.edges.Status.Hush()
 		if press(t, a, key); !strings.HasPrefix(a.edges.Status.Note.Text, want) || a.edges.Status.Note.Bad {
 			t.Errorf("%s says %q", key, a.edges.Status.Note.Text)
 		}

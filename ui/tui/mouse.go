@@ -10,27 +10,25 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// wheelFrame is the least time between two steps of the wheel that are shown.
-// Steps between them are added up.
+// wheelFrame is the least time between two redraws for the wheel. Steps in between are added up.
 const wheelFrame = 16 * time.Millisecond
 
-// wheelRows is how far one step of the wheel goes.
+// wheelRows is how many rows one step of the wheel scrolls.
 const wheelRows = 3
 
-// mouse is what the mouse did that is not yet shown. While it is off, the
-// terminal selects text as usual.
+// mouse is the state of the mouse. While it is off, the terminal selects text as usual.
 type mouse struct {
 	off   bool
 	x, y  int
-	steps int  // of the wheel, down is positive
-	armed bool // wheelMsg will come
+	steps int  // of the wheel, not shown yet; down is positive
+	armed bool // a wheelMsg is due
 }
 
-// wheelMsg: it is time to show what the wheel did meanwhile.
+// wheelMsg is sent when steps of the wheel may be shown again.
 type wheelMsg struct{}
 
-// filter swallows what need not be drawn: movements, releases, and steps of the
-// wheel while one was shown just now. It runs before Update, on its goroutine.
+// filter drops messages that change nothing on the screen: movements, releases, and steps of the
+// wheel while a wheelMsg is due. It runs before Update, on the same goroutine.
 func (a *app) filter(_ tea.Model, msg tea.Msg) tea.Msg {
 	switch msg := msg.(type) {
 	case tea.MouseMotionMsg, tea.MouseReleaseMsg:
@@ -51,7 +49,7 @@ func (a *app) filter(_ tea.Model, msg tea.Msg) tea.Msg {
 	return msg
 }
 
-// wheel shows the steps of the wheel that were not shown yet.
+// wheel scrolls by the steps of the wheel that were not shown yet.
 func (a *app) wheel() tea.Cmd {
 	m := &a.mouse
 	n := m.steps
@@ -62,7 +60,7 @@ func (a *app) wheel() tea.Cmd {
 	return tea.Batch(a.scrollAt(m.x, m.y, n*wheelRows), a.schedule.After(wheelFrame, wheelMsg{}))
 }
 
-// scrollAt scrolls what is under the pointer; the keys stay where they are.
+// scrollAt scrolls the dialog, or the pane under the pointer. The focus stays.
 func (a *app) scrollAt(x, y, rows int) tea.Cmd {
 	if a.dialog != nil {
 		key := tea.KeyPressMsg{Code: tea.KeyDown}
@@ -94,7 +92,7 @@ func (a *app) scrollAt(x, y, rows int) tea.Cmd {
 	return nil
 }
 
-// paneAt returns the pane under a cell and the row in it; -1 is its title.
+// paneAt returns the pane at a cell and the row in it; -1 is its title.
 func (a *app) paneAt(x, y int) (layout.Pane, int) {
 	p, at := a.panes.Pane(x, y)
 	if p == layout.None {
@@ -113,8 +111,8 @@ func (a *app) paneAt(x, y int) (layout.Pane, int) {
 	return p, max(row, -1)
 }
 
-// click moves the focus to the pane and chooses the row under the pointer. A
-// click on what is chosen opens it.
+// click moves the focus to the pane and chooses the row under the pointer. A click on the chosen row
+// opens it.
 func (a *app) click(m tea.Mouse) tea.Cmd {
 	if m.Button != tea.MouseLeft || a.prompt != nil {
 		return nil
@@ -140,7 +138,7 @@ func (a *app) click(m tea.Mouse) tea.Cmd {
 	case layout.Detail:
 		a.toDetail()
 	case layout.Other:
-		a.otherStream()
+		a.switchStream()
 		p = layout.Stream
 	default:
 		a.enter(p)
@@ -187,7 +185,7 @@ func (a *app) clickStream(row int) (again bool) {
 	return again
 }
 
-// switchMouse hands the mouse to the terminal, so that it selects text, or back.
+// switchMouse turns the mouse of the screen off, so that the terminal selects text, or on.
 func (a *app) switchMouse() tea.Cmd {
 	a.mouse.off = !a.mouse.off
 	if a.mouse.off {

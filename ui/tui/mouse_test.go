@@ -86,7 +86,7 @@ func TestMouseOnTables(t *testing.T) {
 	exact(t, a)
 }
 
-func TestTheMouseCanBeSwitchedOff(t *testing.T) {
+func TestMouseCanBeSwitchedOff(t *testing.T) {
 	h := incident()
 	a := open(t, h, 80, 24)
 	if a.View().MouseMode == tea.MouseModeNone {

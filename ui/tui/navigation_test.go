@@ -13,8 +13,8 @@ import (
 	"eventdeck/ui/tui/stream"
 )
 
-// far is a host with so many events that their beginning is beyond everything that a
-// window holds. Its first record, and every one before a hundredth of it, is special.
+// far returns a host with n events, more than a window holds. Gaps and special events are among the
+// first ones.
 func far(n int) *fakeHost {
 	h := newFake()
 	h.server("pager")
@@ -33,8 +33,8 @@ func far(n int) *fakeHost {
 
 const farEvents = 3 * stream.WindowMax
 
-// Keys that lead through the history lead through all of it, whatever is held.
-func TestKeysLeadThroughAllThatIsStored(t *testing.T) {
+// Keys that move through the history reach all of it, not only the rows in memory.
+func TestKeysReachAllStoredRecords(t *testing.T) {
 	h := far(farEvents)
 	for name, c := range map[string]struct {
 		filter string
@@ -53,7 +53,7 @@ func TestKeysLeadThroughAllThatIsStored(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a := open(t, h, 120, 40)
 			if c.filter != "" {
-				press(t, a, append(append([]string{"/"}, typed(c.filter)...), "enter")...)
+				filterBy(t, a, c.filter)
 			}
 			press(t, a, "2")
 			press(t, a, c.keys...)
@@ -65,8 +65,8 @@ func TestKeysLeadThroughAllThatIsStored(t *testing.T) {
 	}
 }
 
-// Moving on ends a search: its answer does not take the operator away.
-func TestMovingEndsASearch(t *testing.T) {
+// Moving ends a search: a late result does not move the choice.
+func TestMovingEndsTheSearch(t *testing.T) {
 	a := open(t, far(1000), 120, 40)
 	press(t, a, "2", "k", "k")
 	cmd := a.key(tea.KeyPressMsg{Code: '[', Text: "["})
@@ -78,9 +78,8 @@ func TestMovingEndsASearch(t *testing.T) {
 	}
 }
 
-// The row from before the filter is where one stands again after esc, also when what
-// was typed in between hid it.
-func TestEscOfAFilterLeadsBack(t *testing.T) {
+// After esc in the filter the earlier row is chosen again, also when a typed filter hid it.
+func TestEscInTheFilterRestoresTheRow(t *testing.T) {
 	h := far(farEvents)
 	a := open(t, h, 120, 40)
 	press(t, a, "2")
@@ -88,7 +87,8 @@ func TestEscOfAFilterLeadsBack(t *testing.T) {
 	flush(a)
 	press(t, a, "k", "k")
 	at, top := a.stream.At, a.stream.Top
-	press(t, a, append([]string{"/"}, typed("needle")...)...)
+	press(t, a, "/")
+	word(t, a, "needle")
 	if a.stream.At != 6 {
 		t.Errorf("the only match is not chosen, but %d", a.stream.At)
 	}
@@ -98,18 +98,20 @@ func TestEscOfAFilterLeadsBack(t *testing.T) {
 	if a.stream.At != at {
 		t.Errorf("with the filter empty again at %d, was at %d", a.stream.At, at)
 	}
-	press(t, a, append(typed("nothing at all"), "esc")...)
+	word(t, a, "nothing at all")
+	press(t, a, "esc")
 	if a.stream.At != at || a.stream.Top != top || a.stream.Follow {
 		t.Errorf("after esc at %d below %d, was at %d below %d", a.stream.At, a.stream.Top, at, top)
 	}
-	press(t, a, append(append([]string{"/"}, typed("needle")...), "enter", "esc")...)
+	filterBy(t, a, "needle")
+	press(t, a, "esc")
 	if a.stream.At != 6 {
 		t.Errorf("a filter that was kept and taken away leads to %d, not to what was chosen in it", a.stream.At)
 	}
 }
 
-// While a filter looks through the history it says how far it is.
-func TestAFilterTellsHowFarItSearched(t *testing.T) {
+// A filter shows how far back it has searched.
+func TestFilterShowsHowFarItSearched(t *testing.T) {
 	a := open(t, far(farEvents), 120, 40)
 	press(t, a, "/")
 	for _, k := range typed("needle") {
@@ -125,9 +127,8 @@ func TestAFilterTellsHowFarItSearched(t *testing.T) {
 	}
 }
 
-// While the stream follows, what was under the cursor at the first key is what a key is
-// about.
-func TestKeysAreAboutTheRowThatWasThere(t *testing.T) {
+// While the stream follows, a sequence of keys acts on the row under the cursor at its first key.
+func TestKeySequenceActsOnTheRowOfItsFirstKey(t *testing.T) {
 	for name, c := range map[string]struct{ keys, then []string }{
 		"copy": {[]string{"y"}, nil}, "mark": {[]string{"m"}, nil}, "why": {[]string{"!"}, nil}, "commands": {[]string{":"}, nil},
 	} {
@@ -154,9 +155,9 @@ func TestKeysAreAboutTheRowThatWasThere(t *testing.T) {
 	}
 }
 
-// The next marker is looked for from where the way to the oldest row leads, also before
-// that row is read.
-func TestTheNextMarkerBehindTheOldestRow(t *testing.T) {
+// The search for the next marker begins at the oldest row after a jump there, also before that row
+// is read.
+func TestNextMarkerAfterTheOldestRow(t *testing.T) {
 	h := incident()
 	for i := range 3000 {
 		h.event("pager", "incident.created", fmt.Sprint("row ", i))
@@ -170,9 +171,8 @@ func TestTheNextMarkerBehindTheOldestRow(t *testing.T) {
 	}
 }
 
-// Where there are tabs the footer names both keys that turn them, in the detail however little
-// room there is.
-func TestTheFooterTellsHowToTurnTabs(t *testing.T) {
+// The hints have both keys that turn tabs, in the detail at any width.
+func TestHintsHaveTheKeysOfTabs(t *testing.T) {
 	for _, width := range []int{40, 80, 120} {
 		for keys, want := range map[string]bool{"2 enter": true, "2 3": true, "4": width > 80, "5": width > 40, "2": false, "1 j 3": false} {
 			a := open(t, incident(), width, 40)
@@ -185,8 +185,8 @@ func TestTheFooterTellsHowToTurnTabs(t *testing.T) {
 	}
 }
 
-// Keys of subscriptions act on that of the row under the cursor, whatever kind of row it is: a
-// row that names only a type stands for the one subscription to it.
+// Keys for subscriptions act on the subscription of the chosen row. A row of a type has its only
+// subscription.
 func TestKeysOfSubscriptionsActOnTheRow(t *testing.T) {
 	for key, want := range map[string]string{"i": "Why is it quiet", "M": "Delivery", "D": "Unsubscribe", "P": "paused "} {
 		for row, name := range []string{"pager incident.created", "pager incident.created", "chat message.posted", "pager incident.created", "chat message.posted"} {
@@ -199,8 +199,8 @@ func TestKeysOfSubscriptionsActOnTheRow(t *testing.T) {
 	}
 }
 
-// Where the subscription of a row is over, its keys say so.
-func TestKeysOfSubscriptionsThatAreOver(t *testing.T) {
+// Keys for subscriptions say that the subscription of a row has ended.
+func TestKeysOfEndedSubscriptions(t *testing.T) {
 	h := incident()
 	h.snap.Subs = h.snap.Subs[1:] // without that to incident.created
 	for _, key := range []string{"i", "M", "D", "P"} {

@@ -4,17 +4,17 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Tell tells what was done on the status line.
+// Tell shows on the status line what was done.
 func (a *app) Tell(text string) { a.edges.Status.Tell(text) }
 
-// Hush takes away what is told.
+// Hush removes the note from the status line.
 func (a *app) Hush() { a.edges.Status.Hush() }
 
-// Fail tells on the status line what failed, and why.
+// Fail shows on the status line what failed, and why.
 func (a *app) Fail(what string, err error) { a.edges.Status.Fail(what, err) }
 
-// TellBad tells on the status line what is wrong.
+// TellBad shows on the status line what is wrong.
 func (a *app) TellBad(text string) { a.edges.Status.TellBad(text) }
 
-// OfferUndo tells what was done, and for how long it can be undone.
+// OfferUndo shows what was done, and how long run can undo it.
 func (a *app) OfferUndo(did string, run func() tea.Cmd) { a.edges.Status.OfferUndo(did, run) }

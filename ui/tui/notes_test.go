@@ -16,7 +16,7 @@ import (
 	"eventdeck/ui/tui/schedule"
 )
 
-// clocked opens a screen whose clock the test turns.
+// clocked opens a screen, and returns a function that moves its clock.
 func clocked(t testing.TB, h *fakeHost, w, hgt int) (a *app, turn func(time.Duration)) {
 	t.Helper()
 	now := start
@@ -33,9 +33,8 @@ func statusLine(a *app) string {
 	return lines[a.panes.Now.Status.Y]
 }
 
-// What was told goes after a while, without a key, and never hides that something is
-// in trouble.
-func TestNoticesGo(t *testing.T) {
+// Notes expire without a key, and never hide trouble.
+func TestNotesExpire(t *testing.T) {
 	h := incident()
 	h.snap.Subs[0].Status.State = event.StateSuspended
 	a, turn := clocked(t, h, 120, 40)
@@ -62,8 +61,8 @@ func TestNoticesGo(t *testing.T) {
 	}
 }
 
-// Without the focus the screen grows older too, every five seconds.
-func TestTheScreenAgesWithoutTheFocus(t *testing.T) {
+// Without the focus ages are drawn again every five seconds.
+func TestAgesAreDrawnWithoutTheFocus(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := incident()
 		a := openWith(t, h, Options{Theme: "none", Now: time.Now})
@@ -88,7 +87,7 @@ func TestTheScreenAgesWithoutTheFocus(t *testing.T) {
 	})
 }
 
-// An end of a subscription is undone for ten seconds: it begins again where it stood.
+// Unsubscribing can be undone for ten seconds: the subscription goes on at its old position.
 func TestUndoUnsubscribe(t *testing.T) {
 	h := incident()
 	h.snap.Subs[0].Cursor = event.Cursor{Text: trust.Untrusted("c7"), Valid: true}
@@ -125,8 +124,8 @@ func TestUndoUnsubscribe(t *testing.T) {
 	}
 }
 
-// What cannot be asked for again says so before it ends.
-func TestUndoSaysWhatIsMissed(t *testing.T) {
+// Before unsubscribing the question says what undo cannot bring back.
+func TestUnsubscribeSaysWhatUndoCannotRestore(t *testing.T) {
 	h := incident()
 	a, _ := clocked(t, h, 120, 40)
 	press(t, a, "1", "j", "j", "j", "j", "D")
@@ -135,8 +134,8 @@ func TestUndoSaysWhatIsMissed(t *testing.T) {
 	}
 }
 
-// The key that asks the server again tells of a paused subscription what would go on.
-func TestRefreshOfWhatIsPaused(t *testing.T) {
+// For a paused subscription the refresh key says how to resume it.
+func TestRefreshOfAPausedSubscription(t *testing.T) {
 	h := incident()
 	h.snap.Subs[0].Paused, h.snap.Subs[0].Status.State = true, event.StatePaused
 	a := open(t, h, 140, 40)
@@ -150,8 +149,8 @@ func TestRefreshOfWhatIsPaused(t *testing.T) {
 	}
 }
 
-// The key of the delivery mode means that wherever a subscription is chosen.
-func TestTheKeyOfTheModeIsTheSameEverywhere(t *testing.T) {
+// The key of the delivery mode is the same wherever a subscription is chosen.
+func TestModeKeyIsTheSameEverywhere(t *testing.T) {
 	for _, keys := range [][]string{{"1", "j", "j", "j", "j"}, {"2"}, {"2", "enter"}, {"4"}} {
 		h := incident()
 		a := open(t, h, 120, 40)
@@ -162,8 +161,8 @@ func TestTheKeyOfTheModeIsTheSameEverywhere(t *testing.T) {
 	}
 }
 
-// For a minute after its time the key of undoing says that it is too late, and does
-// nothing of what it means otherwise.
+// For a minute after its time the undo key says that it is too late, and does not have its other
+// meaning.
 func TestTooLateToUndo(t *testing.T) {
 	h := incident()
 	a, turn := clocked(t, h, 120, 40)
@@ -179,9 +178,9 @@ func TestTooLateToUndo(t *testing.T) {
 	}
 }
 
-// While the stream follows, a key acts on the row that stood under the cursor when it was
-// pressed, and not on one that came since; the question names that row.
-func TestKeysActOnTheRowThatWasSeen(t *testing.T) {
+// While the stream follows, a key acts on the row that was under the cursor when it was pressed, not
+// on a newer one. The question names that row.
+func TestKeysActOnTheRowUnderTheCursor(t *testing.T) {
 	h := incident()
 	a := open(t, h, 120, 40)
 	a.draw()

@@ -13,24 +13,25 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// notifyMsg: there was quiet for long enough.
+// notifyMsg is sent when the next notification is allowed.
 type notifyMsg struct{}
 
 func (a *app) initNotify(env func(string) string) {
 	a.notify = notify.New(&a.Env, env)
 	if err := a.notify.Read(a.persist.Get(persist.Notify)); err != nil {
-		a.Fail("notification rules are not read", err)
+		a.Fail("cannot read the notification rules", err)
 	}
 }
 
-// setFocused notes that the operator looks at the screen, or elsewhere.
+// setFocused notes that the terminal has got or lost the focus.
 func (a *app) setFocused(on bool) {
 	a.schedule.Focused = on
 	a.notify.SetFocused(on, a.snap.Last)
 }
 
-// notice tells the operator, who looks elsewhere, of what a rule matches.
-func (a *app) notice() tea.Cmd {
+// notifyOperator returns a command that looks for matches of the notification rules, or that
+// notifies.
+func (a *app) notifyOperator() tea.Cmd {
 	if what := a.react.Announcement(); what != "" {
 		return a.notify.Waits(what)
 	}
@@ -56,22 +57,21 @@ func (a *app) notice() tea.Cmd {
 
 func (a *app) openNotify() { notify.Open(a, &a.notify, a.keepNotify) }
 
-// keepNotify keeps the rules after a change.
+// keepNotify saves the rules after a change.
 func (a *app) keepNotify() tea.Cmd {
 	if err := a.notify.Compile(); err != nil {
 		a.Fail("notifications", err)
 	}
 	text, err := json.Marshal(a.notify.Settings)
 	if err != nil {
-		a.Fail("notification rules are not kept", err)
+		a.Fail("cannot save the notification rules", err)
 		return nil
 	}
 	return a.persist.Set(persist.Notify, string(text), "")
 }
 
-// windowTitle tells the terminal which session this is, what waits for the operator, and
-// how much is unread.
-// It holds no word of a server.
+// windowTitle returns the title of the terminal's window: the session, the number of runs that ask,
+// and the number of unread records. It has no text of a server.
 func (a *app) windowTitle() string {
 	title := "eventdeck"
 	if a.o.Session != "" {

@@ -16,7 +16,7 @@ import (
 	"eventdeck/ui/tui/persist"
 )
 
-// hostileTexts are what a payload may try when it is told by the terminal.
+// hostileTexts are payload texts that try to control the terminal.
 var hostileTexts = []string{
 	"\x1b]0;owned\a", "\x1b\\\x1b[2J", "\a\a\a", "\x9b31m", "\u009b2J", "\u009c", "\x1bP1;2|17/ab\x1b\\",
 	"a;b;c", "\u202evil", "line\nbreak\rreturn", "\x00\x07\x1b", "日本語 \U000e0041 👩‍👩‍👧", strings.Repeat("long ", 500), "\xff\xfe",
@@ -50,8 +50,8 @@ func TestNotificationsOnlyWhileAway(t *testing.T) {
 			h.event("pager", "incident.created", s)
 		}
 		arrive(a)
-		settle(a, a.notice())
-		return raws(a.notice())
+		settle(a, a.notifyOperator())
+		return raws(a.notifyOperator())
 	}
 	if got := tells("disk full"); len(got) > 0 {
 		t.Errorf("told while the operator looks: %q", got)
@@ -109,8 +109,7 @@ func TestNotificationRulesAreEditedAndKept(t *testing.T) {
 	}
 }
 
-// What the program writes to the terminal: the notification is there, the
-// sequences of the payload are not.
+// The raw output has the notification, without the sequences of the payload.
 func TestHostileNotificationOnTheRawOutput(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

@@ -13,7 +13,7 @@ import (
 	"eventdeck/ui/tui/internal/tuitest"
 )
 
-// offered are the keys that the footer names where there is room for all of them.
+// offered returns the keys of the hints, with room for all of them.
 func offered(a *app) (keys []string) {
 	line := strings.TrimSpace(ansi.Strip(a.actions.Hints(&a.Theme, 1000, nil)))
 	for _, pair := range strings.Split(line, "  ") {
@@ -23,8 +23,7 @@ func offered(a *app) (keys []string) {
 	return keys
 }
 
-// A key that the footer offers changes what is shown or says something, on each row of each
-// place.
+// Each key of the hints changes the screen or shows a note, on each row of each place.
 func TestOfferedKeysDoSomething(t *testing.T) {
 	type place struct{ way, then []string }
 	places := map[string]place{"tree": {way: []string{"1"}}, "stream": {way: []string{"2"}}, "detail": {way: []string{"2", "enter"}}, "detail alone": {way: []string{"2", "enter", "z"}}}
@@ -43,8 +42,8 @@ func TestOfferedKeysDoSomething(t *testing.T) {
 	}
 }
 
-// pressAllOffered presses each key that is offered, on each row of the place to which the
-// keys of way lead, or where then leads from there.
+// pressAllOffered presses each key of the hints on each row of a place: the one that the keys way
+// lead to, or then from there.
 func pressAllOffered(t *testing.T, host func() *fakeHost, engine func() *reacttest.Engine, way, then []string) {
 	t.Helper()
 	shown := ""
@@ -67,7 +66,7 @@ func pressAllOffered(t *testing.T, host func() *fakeHost, engine func() *reactte
 	}
 }
 
-// openOffered returns a screen that shows something in every place, at a place.
+// openOffered returns a screen with rows in every place, at a place.
 func openOffered(t *testing.T, h *fakeHost, engine *reacttest.Engine, way []string) *app {
 	t.Helper()
 	a := openWith(t, h, Options{Theme: "none", React: engine, Now: tuitest.Env().Now})
@@ -79,7 +78,7 @@ func openOffered(t *testing.T, h *fakeHost, engine *reacttest.Engine, way []stri
 	return a
 }
 
-// seconds are the keys that are offered behind a first one, or none behind a whole one.
+// seconds returns the second keys after the first key of a sequence, else one empty key.
 func seconds(a *app, key string) []string {
 	for i := range a.actions.Actions {
 		x := &a.actions.Actions[i]
@@ -92,7 +91,7 @@ func seconds(a *app, key string) []string {
 	return slices.DeleteFunc(offered(a), func(second string) bool { return second == "esc" })
 }
 
-// pressOffered fails when keys change nothing and nothing is told.
+// pressOffered fails if keys change nothing and show no note.
 func pressOffered(t *testing.T, a *app, row int, keys []string) {
 	t.Helper()
 	before, note := a.draw(), a.edges.Status.Note

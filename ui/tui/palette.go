@@ -17,12 +17,12 @@ import (
 	"eventdeck/ui/tui/words"
 )
 
-// openPalette shows the palette with the beginning of a command, and has read what commands
-// are completed with.
+// openPalette opens the palette with the beginning of a command, and returns a command that reads
+// values for completion.
 func (a *app) openPalette(line string) tea.Cmd {
 	palette.Open(&a.Env, a, palette.Lines{
 		Command: func(line string) *palette.Command {
-			name, _, _ := strings.Cut(a.meant(line), " ")
+			name, _, _ := strings.Cut(a.expandLine(line), " ")
 			if c := a.actions.Command(name); c != nil && a.actions.Titled(line) == nil {
 				return &palette.Command{Name: c.Name, Usage: c.Usage, Title: c.Title}
 			}
@@ -30,7 +30,7 @@ func (a *app) openPalette(line string) tea.Cmd {
 		},
 		Complete: a.actions.Completions,
 		Run: func(line string) (tea.Cmd, error) {
-			cmd, err := a.actions.Execute(a.meant(line))
+			cmd, err := a.actions.Execute(a.expandLine(line))
 			if err == nil {
 				a.persist.Commands = widget.Remember(a.persist.Commands, a.memorable(line))
 			}
@@ -45,9 +45,9 @@ func (a *app) openPalette(line string) tea.Cmd {
 	})
 }
 
-// meant is the command that a line stands for: a moment such as 14:05, or a record such as
-// #118, is one to go to.
-func (a *app) meant(line string) string {
+// expandLine expands a moment such as 14:05, or a record such as #118, to a goto command. Other
+// lines stay as they are.
+func (a *app) expandLine(line string) string {
 	line = strings.TrimSpace(line)
 	if _, err := words.Moment(line, a.Clock()); err == nil || strings.HasPrefix(line, "#") {
 		return "goto " + line
@@ -55,12 +55,12 @@ func (a *app) meant(line string) string {
 	return line
 }
 
-// workingHere returns what can be done now, what has the same heading together.
+// workingHere returns the actions that work now, by group.
 func (a *app) workingHere() []*action.Action {
 	return slices.DeleteFunc(action.ByGroup(a.actions.Actions), func(x *action.Action) bool { return !a.actions.Works(x) || x.ID == "help" })
 }
 
-// openHelp lists what works here.
+// openHelp opens the help.
 func (a *app) openHelp() {
 	var rows []palette.Row
 	for _, x := range a.workingHere() {
@@ -73,7 +73,7 @@ func (a *app) openHelp() {
 	palette.OpenHelp(&a.Env, a, rows)
 }
 
-// everything lists what the palette finds.
+// everything lists the entries of the palette.
 func (a *app) everything() []widget.Pick {
 	var all []widget.Pick
 	add := func(kind string, text trust.Rendered, keys string, run func() tea.Cmd) {
@@ -93,33 +93,33 @@ func (a *app) everything() []widget.Pick {
 	}
 	all = append(all, a.places()...)
 	for _, name := range a.filters.Names() {
-		add("filter", cells.Join(cells.Sanitize(name), cells.Sanitize("  "+a.filters.Saved(name))), "", func() tea.Cmd { return a.said(a.filters.Use(name)) })
+		add("filter", cells.Join(cells.Sanitize(name), cells.Sanitize("  "+a.filters.Saved(name))), "", func() tea.Cmd { return a.showError(a.filters.Use(name)) })
 	}
 	for _, name := range a.views.Names() {
 		add("view", cells.Join(cells.Sanitize(name+"  "), a.views.Words(name)), "", func() tea.Cmd {
 			cmd, err := a.views.Use(name)
-			return tea.Batch(cmd, a.said(err))
+			return tea.Batch(cmd, a.showError(err))
 		})
 	}
 	for _, m := range a.stream.Marks.List() {
 		add("mark", a.markWords(m), "", func() tea.Cmd { a.gotoSeq(m.Seq); return nil })
 	}
 	for _, name := range a.theming.Names() {
-		add("theme", cells.Sanitize(name), "", func() tea.Cmd { cmd, err := a.theming.Use(name); return tea.Batch(cmd, a.said(err)) })
+		add("theme", cells.Sanitize(name), "", func() tea.Cmd { cmd, err := a.theming.Use(name); return tea.Batch(cmd, a.showError(err)) })
 	}
 	return all
 }
 
-// said tells an error, if there is one.
-func (a *app) said(err error) tea.Cmd {
+// showError shows an error on the status line, if there is one. It returns nil.
+func (a *app) showError(err error) tea.Cmd {
 	if err != nil {
 		a.TellBad(err.Error())
 	}
 	return nil
 }
 
-// gotoPlace limits the stream to a place and moves the focus to the tree, which shows
-// it and what is below it: what can be done there are the keys of the tree.
+// gotoPlace limits the stream to a node and moves the focus to the tree, which shows the node and
+// its children.
 func (a *app) gotoPlace(n query.Node) {
 	a.scope(n)
 	a.tree.ShowWhole = true
@@ -127,7 +127,7 @@ func (a *app) gotoPlace(n query.Node) {
 	a.enter(layout.Tree)
 }
 
-// places lists what the stream can be limited to.
+// places lists the nodes of the tree for the palette.
 func (a *app) places() []widget.Pick {
 	var out []widget.Pick
 	add := func(kind string, n query.Node, text trust.Rendered) {

@@ -31,6 +31,14 @@ func word(t testing.TB, a *app, text string) {
 	}
 }
 
+// filterBy types a filter for the stream.
+func filterBy(t testing.TB, a *app, text string) {
+	t.Helper()
+	press(t, a, "/")
+	word(t, a, text)
+	press(t, a, "enter")
+}
+
 func TestPaletteGoesToPlaces(t *testing.T) {
 	a := open(t, incident(), 120, 40)
 	press(t, a, ":")
@@ -61,7 +69,7 @@ func TestPaletteGoesToPlaces(t *testing.T) {
 	}
 }
 
-// One esc closes the palette, whatever was typed, and changes nothing else.
+// One esc closes the palette with any typed text, and changes nothing else.
 func TestOneEscLeavesThePalette(t *testing.T) {
 	for _, line := range []string{"", "th", "goto 14:0", "frz vw"} {
 		a := open(t, incident(), 120, 40)
@@ -76,8 +84,8 @@ func TestOneEscLeavesThePalette(t *testing.T) {
 	}
 }
 
-// The words of other programs find what is meant, in the first row.
-func TestThePaletteKnowsOtherWords(t *testing.T) {
+// Words of other programs find the action in the first row.
+func TestPaletteKnowsWordsOfOtherPrograms(t *testing.T) {
 	for typed, want := range map[string]string{
 		"mute": "hide this type", "hide": "hide this type", "hide type": "hide this type", "ignore": "hide this type",
 		"jump": ":goto", "go to time": ":goto", "goto": ":goto",
@@ -91,7 +99,7 @@ func TestThePaletteKnowsOtherWords(t *testing.T) {
 	}
 }
 
-func TestAMomentOrARecordIsGoneTo(t *testing.T) {
+func TestTimesAndRecordsAreTyped(t *testing.T) {
 	a := open(t, incident(), 120, 40)
 	press(t, a, "2", "g", ":")
 	first := a.stream.At

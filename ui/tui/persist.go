@@ -9,7 +9,7 @@ import (
 	"eventdeck/ui/tui/table"
 )
 
-// state returns what is saved of what is shown now.
+// state returns the state of the screen to save.
 func (a *app) state() persist.State {
 	s := persist.State{Lines: a.persist.Lines}
 	s.Place = placeOf(&a.stream.Stream)
@@ -26,7 +26,7 @@ func (a *app) state() persist.State {
 	return s
 }
 
-// placeOf is what is saved of the query of a stream and of its chosen record.
+// placeOf returns the query of a stream and its chosen record, to save.
 func placeOf(s *stream.Stream) persist.Place {
 	p := persist.Place{Node: persist.NodeOf(s.Query.Node), Filter: s.Query.Text, Off: s.Query.Off}
 	if !s.Follow {
@@ -35,7 +35,7 @@ func placeOf(s *stream.Stream) persist.Place {
 	return p
 }
 
-// restore shows what was shown when the last run ended.
+// restore restores the state of the last run.
 func (a *app) restore() {
 	m, ok := a.persist.Restore()
 	if !ok {
@@ -46,7 +46,7 @@ func (a *app) restore() {
 	}
 	a.tree.At = m.Node.Node()
 	a.tree.Load(&a.snap)
-	a.toWanted()
+	a.chooseWanted()
 	if m.Focus != layout.None {
 		a.enter(m.Focus)
 	}
@@ -61,7 +61,7 @@ func (a *app) restore() {
 	a.stream.Query.Node = a.tree.At
 }
 
-// startAt sets the place at which a stream begins.
+// startAt sets the query and the record at which a stream begins.
 func (a *app) startAt(s *stream.Stream, p persist.Place) {
 	s.Query = p.Query(a.Clock())
 	s.Follow, s.At = p.Reading == 0, p.Reading
@@ -76,7 +76,7 @@ func (a *app) startStreams() {
 	}
 }
 
-// begin shows the query of a stream, at its chosen record.
+// begin reads a stream for its query, at its chosen record.
 func (a *app) begin(s *stream.Stream) {
 	if reading := s.At; s.Follow || reading == 0 || reading > a.snap.Last {
 		s.Follow = true
@@ -86,9 +86,9 @@ func (a *app) begin(s *stream.Stream) {
 	s.Seek(s.At)
 }
 
-// toWanted chooses the node of the tree that the last run or a view had chosen, as soon as
-// there is such a node, and reports whether it did.
-func (a *app) toWanted() bool {
+// chooseWanted chooses the node that the last run or a view wants if the tree has it, and reports
+// whether it did.
+func (a *app) chooseWanted() bool {
 	if a.persist.Wanted == (query.Node{}) {
 		return false
 	}

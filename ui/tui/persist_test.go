@@ -46,7 +46,7 @@ func TestLayoutIsRemembered(t *testing.T) {
 	}
 }
 
-// TestSavesAreFew holds the screen to one save at a time, at most one a second.
+// TestSavesAreFew fails if saves overlap or are less than a second apart.
 func TestSavesAreFew(t *testing.T) {
 	h := incident()
 	now := start
@@ -73,7 +73,7 @@ func TestSavesAreFew(t *testing.T) {
 	}
 }
 
-func TestTheEndIsSaved(t *testing.T) {
+func TestStateIsSavedAtTheEnd(t *testing.T) {
 	h := incident()
 	a := open(t, h, 120, 40)
 	settle(a, a.persist.Save(a.state))

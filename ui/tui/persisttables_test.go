@@ -10,18 +10,15 @@ import (
 	"eventdeck/ui/tui/cells"
 )
 
-// The tab and the order of a table are there again in the next run.
-func TestTablesAreKept(t *testing.T) {
+// The next run restores the tab and the order of a table.
+func TestTablesAreRestored(t *testing.T) {
 	h := incident()
 	a := open(t, h, 160, 40)
 	a.draw()
 	press(t, a, "5", "]", "4", "l")
 	a.draw()
 	press(t, a, "l", "o", "]")
-	a.persist.SaveAtEnd(t.Context(), a.state())
-
-	b := open(t, h, 160, 40)
-	b.draw()
+	b := nextRun(t, a, h)
 	if b.table().Name != "Gaps" || b.boards.Log.On != 1 {
 		t.Errorf("the tabs are %s and %d", b.table().Name, b.boards.Log.On)
 	}
@@ -32,8 +29,8 @@ func TestTablesAreKept(t *testing.T) {
 	}
 }
 
-// The way to show times is that of every table and detail.
-func TestTablesTellTimesAsTheStreamDoes(t *testing.T) {
+// Tables and the detail show times in the same format as the stream.
+func TestTablesShowTimesLikeTheStream(t *testing.T) {
 	for keys, want := range map[string]string{
 		"4 ] t": "03-14 14:03:06Z", "5 t": "03-14 14:03:08Z", "5 ] t": "14:03:05.000Z", "4 t": "14:03:05Z",
 		"4 ] t t": " ago", "2 enter t": "2026-03-14 14:03:06.800Z", "5 t t t": "+",
@@ -48,9 +45,9 @@ func TestTablesTellTimesAsTheStreamDoes(t *testing.T) {
 	}
 }
 
-// A table with few rows leaves its room to the detail, and what is looked for in
-// it does not move the panes.
-func TestFewRowsTakeLittleRoom(t *testing.T) {
+// A table with few rows leaves its room to the detail, and filtering its rows does not move the
+// panes.
+func TestSmallTableTakesLittleRoom(t *testing.T) {
 	a := open(t, incident(), 120, 40)
 	press(t, a, "4")
 	a.draw()
@@ -64,7 +61,7 @@ func TestFewRowsTakeLittleRoom(t *testing.T) {
 	}
 }
 
-// The demo servers end with the program: there is nothing to keep at them.
+// Quitting the demo asks nothing: its servers end with the program.
 func TestDemoQuitsWithoutAsking(t *testing.T) {
 	a := open(t, incident(), 120, 40)
 	a.o.Demo = true
@@ -81,8 +78,8 @@ func TestEvidenceIsCutBetweenItsParts(t *testing.T) {
 	}
 }
 
-// Two fast esc reach a program in tmux as one key.
-func TestTwoEscInOne(t *testing.T) {
+// In tmux two fast esc arrive as one key.
+func TestTwoEscInOneKey(t *testing.T) {
 	a := open(t, incident(), 120, 40)
 	press(t, a, "4", "/", "x")
 	a.key(tea.KeyPressMsg{Code: tea.KeyEscape, Mod: tea.ModAlt})
@@ -91,7 +88,7 @@ func TestTwoEscInOne(t *testing.T) {
 	}
 }
 
-// Where a server tells no time that can be read, there is no lag.
+// There is no lag without a valid time of the server.
 func TestNoLagWithoutATime(t *testing.T) {
 	h := incident()
 	h.snap.Subs[0].LastSeq = h.add(event.Record{Kind: event.KindState, Server: "pager", State: &event.StateChange{State: event.StateLive}})

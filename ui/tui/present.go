@@ -16,7 +16,7 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// presented is the host as it is shown to others.
+// presented is the host with masked values.
 type presented struct {
 	*present.Reader
 	*present.Actor
@@ -31,9 +31,9 @@ func presentedHost(api host.API) host.API {
 
 func (p presented) Close() error { return p.close() }
 
-// watch takes what is to be told: the newest gap, refusal or change of state, which is
-// looked for in the background, and what the screen says itself.
-func (a *app) watch() tea.Cmd {
+// updateCaptions passes the note to the captions, and returns a command that looks for the newest
+// gap, refusal, change of state or event of the demo story.
+func (a *app) updateCaptions() tea.Cmd {
 	p, last := &a.audience, a.snap.Last
 	p.Told(a.edges.Status.Note.Text)
 	from, due := p.Due(last)

@@ -23,7 +23,7 @@ func presenting(t *testing.T, h *fakeHost, w, hgt int) *app {
 
 func shown(a *app) string { return ansi.Strip(a.View().Content) }
 
-func TestPresentedScreenHoldsNothingPersonal(t *testing.T) {
+func TestPresentedScreenHasNoPersonalValues(t *testing.T) {
 	h := incident()
 	h.snap.Servers[0].Address = "https://ann:hunter2@example.com/mcp"
 	h.snap.Servers[0].BadTypes, h.snap.Servers[0].BadWhy = 1, []string{"page 1, descriptor 2: of bob@example.com"}
@@ -59,7 +59,7 @@ func TestPresentedScreenHoldsNothingPersonal(t *testing.T) {
 	}
 }
 
-func TestCaptionsTellWhatHappens(t *testing.T) {
+func TestCaptionsShowWhatHappens(t *testing.T) {
 	h := incident()
 	a := presenting(t, h, 120, 40)
 	a.key(tea.KeyPressMsg{Code: 'z', Text: "z"})
@@ -95,7 +95,7 @@ func TestPresentedScreenFitsTheTerminal(t *testing.T) {
 	}
 }
 
-func TestClicksHitTheRowWhenRowsStandApart(t *testing.T) {
+func TestClicksHitRowsWithBlankRowsBetween(t *testing.T) {
 	a := presenting(t, incident(), 120, 40)
 	a.View()
 	r := a.panes.Now.Stream
@@ -105,19 +105,18 @@ func TestClicksHitTheRowWhenRowsStandApart(t *testing.T) {
 	}
 }
 
-// On the demo captions say in our words what happens and why it matters, on two lines
-// where one is too narrow.
+// In the demo captions explain events without text of a server, on two lines if needed.
 func TestPresentedDemoTellsItsStory(t *testing.T) {
 	h := incident()
 	a := newApp(t.Context(), Options{API: h, Env: quiet, Theme: "none", Present: true, Demo: true, Now: func() time.Time { return start }})
 	a.Update(tea.WindowSizeMsg{Width: 100, Height: 30})
 	flush(a)
-	settle(a, a.watch())
+	settle(a, a.updateCaptions())
 	h.add(event.Record{Kind: event.KindEvent, Server: "pager", Type: trust.Untrusted("incident.changed"), Mode: event.ModePush,
 		Data: []byte(`{"incident":"INC-7","state":"opened","title":"Checkout fails"}`)})
 	arrive(a)
 	flush(a)
-	settle(a, a.watch())
+	settle(a, a.updateCaptions())
 	screen := shown(a)
 	if !strings.Contains(screen, "The incident has a number. = follows it") || !strings.Contains(screen, "calls it.") {
 		t.Errorf("nothing tells what happens:\n%s", screen)

@@ -14,10 +14,10 @@ import (
 	"eventdeck/ui/tui/present"
 )
 
-// What is personal or secret in reactions, wherever it can stand.
+// Personal and secret texts of reactions.
 var reactSecrets = []string{"ann@example", "Ann Smith", "t0psecret", "hunter2"}
 
-// telling is an engine whose rules and runs hold such things in each member.
+// telling returns an engine whose rules and runs have these texts in every member.
 func telling() *reacttest.Engine {
 	e := reacting()
 	rule := e.View.Rules[0].Rule
@@ -51,7 +51,7 @@ func telling() *reacttest.Engine {
 	return e
 }
 
-func TestPresentedReactionsHoldNothingPersonal(t *testing.T) {
+func TestPresentedReactionsHaveNoPersonalValues(t *testing.T) {
 	e := telling()
 	before, _ := json.Marshal(e.All)
 	a, _ := openReactWith(t, Options{Theme: "none", React: e, Present: true}, 120, 40)
@@ -102,7 +102,7 @@ func TestMaskedRequestsAreNotApproved(t *testing.T) {
 	}
 }
 
-func TestNoRuleIsMadeOfWhatIsMasked(t *testing.T) {
+func TestNoRuleHasMaskedValues(t *testing.T) {
 	wrote := 0
 	add := present.MaskRule(func(string, react.Rule) error { wrote++; return nil })
 	if err := add("rules.json", react.Rule{Name: "a", When: ".mail=***"}); !errors.Is(err, present.ErrMasked) || wrote > 0 {

@@ -10,7 +10,7 @@ import (
 // terminal.
 type Interrupts = external.Interrupts
 
-// EditText has the operator's editor change a text.
+// EditText returns a command that opens a text in the operator's editor.
 func (a *app) EditText(text string, then func(text string) tea.Cmd) tea.Cmd {
 	return a.outside.Programs.EditText(a.schedule.Context(), text, then)
 }

@@ -19,9 +19,9 @@ func mustQuery(t testing.TB, n query.Node, text string) query.Query {
 	return q
 }
 
-// While what is typed is no filter, the stream stays as it was, the mistake is
-// named, and enter does not keep it.
-func TestMistakeInTheFilter(t *testing.T) {
+// While the typed text is no filter, the stream stays, the prompt shows the error, and enter is
+// refused.
+func TestErrorInTheFilter(t *testing.T) {
 	h := newFake()
 	h.server("pager")
 	for _, title := range []string{"pool exhausted", "pool is back"} {

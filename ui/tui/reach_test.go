@@ -10,7 +10,7 @@ import (
 	"eventdeck/ui/tui/query"
 )
 
-// history is a fake with more events than are read at once, of which few match.
+// history returns a host with n events of which the first three match.
 func history(n int) *fakeHost {
 	h := newFake()
 	h.server("pager")
@@ -24,16 +24,15 @@ func history(n int) *fakeHost {
 	return h
 }
 
-// searchThrough reads pages as long as the stream wants more. One page is bounded in
-// time, so that a busy machine needs several.
+// searchThrough reads pages until the stream wants no more. A page is bounded in time, so that a busy
+// machine needs several.
 func searchThrough(a *app) {
 	for cmd := a.fetch(); cmd != nil; cmd = a.fetch() {
 		settle(a, cmd)
 	}
 }
 
-// A filter finds what is far beyond the rows that are at hand, and tells how far
-// it looked meanwhile.
+// A filter finds records far beyond the rows in memory, and shows how far it has searched.
 func TestFilterReachesTheWholeHistory(t *testing.T) {
 	a := open(t, history(3*feed.FirstScan), 120, 40)
 	a.draw()
@@ -56,9 +55,8 @@ func TestFilterReachesTheWholeHistory(t *testing.T) {
 	}
 }
 
-// Another filter ends the search for the one before, of which nothing is shown or
-// told any more.
-func TestAnotherFilterEndsTheSearch(t *testing.T) {
+// A new filter ends the search of the earlier one, whose results are dropped.
+func TestNewFilterEndsTheSearch(t *testing.T) {
 	a := open(t, history(3*feed.FirstScan), 120, 40)
 	a.draw()
 	a.requery(mustQuery(t, query.Node{}, "needle"))
@@ -83,7 +81,7 @@ func TestAnotherFilterEndsTheSearch(t *testing.T) {
 	}
 }
 
-// When the history cannot be searched, that is said once.
+// A failed search of the history is shown once.
 func TestSearchFails(t *testing.T) {
 	h := history(3 * feed.FirstScan)
 	a := open(t, h, 120, 40)

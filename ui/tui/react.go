@@ -18,7 +18,7 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// reactTickMsg is a tick of the guard over approvals.
+// reactTickMsg is a tick of the guard of approvals.
 type reactTickMsg struct{}
 
 // reactEnv is what the screen of reactions needs.
@@ -35,7 +35,7 @@ func (a *app) reactEnv(engine react.Control) *reactions.Env {
 	}
 }
 
-// reactTick returns a command that ticks the guard over approvals, nil while it needs none.
+// reactTick returns a command that ticks the guard of approvals, nil while it needs none.
 func (a *app) reactTick() tea.Cmd {
 	if !a.react.WantsTick() {
 		return nil
@@ -49,11 +49,10 @@ var (
 	errNoEngine = errors.New("there are no reactions here; key 6 says why")
 )
 
-// onReactions reports whether what the keys are about is a row of the reactions.
+// onReactions reports whether keys act on a row of the reactions.
 func (a *app) onReactions() bool { return a.panes.Subject == layout.React && a.react.On() }
 
-// toReactions moves the focus to the reactions; where a model was asked and its answer was
-// not shown yet, to that.
+// toReactions moves the focus to the reactions, or to an answer of a model that was not shown yet.
 func (a *app) toReactions() {
 	answer := a.react.ShowAnswer()
 	a.enter(layout.React)
@@ -62,8 +61,8 @@ func (a *app) toReactions() {
 	}
 }
 
-// viewReaction gives the detail of the chosen run or rule the whole screen, from its first
-// line on; again it gives that back.
+// viewReaction shows the detail of the chosen run or rule on the whole screen, from its first line
+// on, or goes back to the table.
 func (a *app) viewReaction() tea.Cmd {
 	if a.panes.Focus == layout.Detail && a.panes.Size == layout.Full {
 		a.panes.Size = layout.Normal
@@ -90,7 +89,7 @@ func (a *app) denyWord() string {
 	return "deny"
 }
 
-// reactCommands are the same as lines, but for approving and arming.
+// reactCommands are the typed commands for reactions. None approves or arms.
 func (a *app) reactCommands() []action.Command {
 	names := func([]string) []string { return a.react.RuleNames() }
 	ids := func([]string) []string { return a.react.RunIDs() }
@@ -113,8 +112,8 @@ func (a *app) reactCommands() []action.Command {
 	return append(rows, ask)
 }
 
-// needReactions is an error where no engine runs, or where a command has other words than
-// it takes.
+// needReactions returns an error if no engine runs, or if a command has less than least or more than
+// most words; most -1 is any number.
 func (a *app) needReactions(name string, words []string, least, most int) error {
 	switch {
 	case !a.react.On():
@@ -216,8 +215,7 @@ func (a *app) runSilence(words []string) (tea.Cmd, error) {
 	return a.react.SilenceRule(words[0], d), nil
 }
 
-// ofRecord returns the record that a typed command names behind its first word, else the chosen
-// one.
+// ofRecord returns the record that the second word of a typed command names, else the chosen one.
 func (a *app) ofRecord(name string, words []string) (uint64, error) {
 	if err := a.needReactions(name, words, 1, 2); err != nil {
 		return 0, err
@@ -261,8 +259,8 @@ func (a *app) runAsk(words []string) (tea.Cmd, error) {
 	return a.react.Ask(a.stream.At, strings.Join(words, " "))
 }
 
-// askModel asks for a question about the chosen event, and where there are several models
-// for the one to ask.
+// askModel opens a prompt for a question about the chosen event, and for a model if there are
+// several.
 func (a *app) askModel() tea.Cmd {
 	seq, models := a.stream.At, a.react.View().Models
 	p := &widget.Prompt{Label: "ask " + strings.Join(models, ", ") + " about " + cells.Number(seq) + ":", Says: "what do you want to know?   enter asks, and costs what the model costs   esc goes back"}
@@ -280,13 +278,13 @@ func (a *app) askModel() tea.Cmd {
 	return nil
 }
 
-// onEvent reports whether an event is chosen, and no other record.
+// onEvent reports whether the chosen record is an event.
 func (a *app) onEvent() bool {
 	r, ok := a.stream.Record(a.stream.At)
 	return ok && r.Kind == event.KindEvent
 }
 
-// otherRow names the kind of the chosen record where it is no event.
+// otherRow names the kind of the chosen record if it is no event.
 func (a *app) otherRow() string {
 	r, ok := a.stream.Record(a.stream.At)
 	switch {
@@ -300,8 +298,8 @@ func (a *app) otherRow() string {
 	return "a gap"
 }
 
-// makeRule shows the form of a rule for events like the chosen one, with the value that is
-// chosen in its detail as the filter.
+// makeRule shows the form of a rule for events like the chosen one. Its filter has the chosen value
+// of the detail.
 func (a *app) makeRule() tea.Cmd {
 	r, ok := a.stream.Record(a.stream.At)
 	if !ok {

@@ -14,7 +14,7 @@ import (
 	reactions "eventdeck/ui/tui/react"
 )
 
-// openReact returns the screen on an engine, and what lets its time go by.
+// openReact returns the screen on an engine, and a function that moves its clock.
 func openReact(t testing.TB, e *reacttest.Engine, w, h int) (*app, func(time.Duration)) {
 	t.Helper()
 	o := Options{Theme: "none"}
@@ -41,7 +41,7 @@ func openReactWith(t testing.TB, o Options, w, h int) (*app, func(time.Duration)
 	}
 }
 
-// goldenReact draws what reactions show behind some keys, on screens of all sizes.
+// goldenReact compares the screen of reactions after keys with golden files of all sizes.
 func goldenReact(t *testing.T, engine func() *reacttest.Engine, name string, keys []string) {
 	t.Helper()
 	for _, size := range [][2]int{{160, 45}, {100, 30}, {80, 24}, {40, 12}} {
@@ -64,7 +64,7 @@ func TestGoldenReactions(t *testing.T) {
 	}
 }
 
-func TestStoppingAtOnceAndKilling(t *testing.T) {
+func TestStopAndKillReactions(t *testing.T) {
 	e := reacting()
 	a, wait := openReact(t, e, 160, 45)
 	press(t, a, "2", "Z")
@@ -89,7 +89,7 @@ func TestStoppingAtOnceAndKilling(t *testing.T) {
 	}
 }
 
-func TestReactionsAsLines(t *testing.T) {
+func TestTypedCommandsForReactions(t *testing.T) {
 	e := reacting()
 	a, _ := openReact(t, e, 160, 45)
 	for line, did := range map[string]string{
@@ -138,7 +138,7 @@ func TestWithoutAnEngine(t *testing.T) {
 	}
 }
 
-func TestTheOperatorIsToldWhoIsWaitedFor(t *testing.T) {
+func TestWaitingRunsAreAnnounced(t *testing.T) {
 	e := reacting()
 	a, wait := openReact(t, e, 160, 45)
 	if title := a.windowTitle(); !strings.HasPrefix(title, "(2 ask)") {
@@ -154,16 +154,16 @@ func TestTheOperatorIsToldWhoIsWaitedFor(t *testing.T) {
 	e.View.Revision++
 	wait(1100 * time.Millisecond)
 	settle(a, a.react.Work())
-	if cmd := a.notice(); cmd == nil {
+	if cmd := a.notifyOperator(); cmd == nil {
 		t.Error("nobody is told")
 	}
-	if cmd := a.notice(); cmd != nil {
+	if cmd := a.notifyOperator(); cmd != nil {
 		t.Error("it is told twice")
 	}
 }
 
-// A row that is no event says what it is; the word does not send to where the keys are.
-func TestAGapIsNoEvent(t *testing.T) {
+// On a row that is no event, keys for events say what the row is.
+func TestKeysForEventsOnAGap(t *testing.T) {
 	e := reacting()
 	a := openWith(t, incident(), Options{Theme: "none", React: e, Rules: reactions.Writer{Add: func(string, react.Rule) error { return nil }}})
 	a.update(tea.WindowSizeMsg{Width: 120, Height: 40})
@@ -183,8 +183,8 @@ func TestAGapIsNoEvent(t *testing.T) {
 	t.Fatal("there is no such row")
 }
 
-// Where no run needs care or has an end, their columns leave their room to the others.
-func TestEmptyColumnsOfWhatWaitsAreLeftOut(t *testing.T) {
+// Columns that are empty in all rows are hidden.
+func TestEmptyColumnsOfRunsAreHidden(t *testing.T) {
 	e := reacting()
 	for i := range e.View.Waiting {
 		e.View.Waiting[i].Flagged, e.View.Waiting[i].Stale = false, false
@@ -195,7 +195,7 @@ func TestEmptyColumnsOfWhatWaitsAreLeftOut(t *testing.T) {
 	}
 }
 
-func TestARuleForOtherEventsIsNotSuppressed(t *testing.T) {
+func TestRuleForOtherEventsIsNotSuppressed(t *testing.T) {
 	e := reacting()
 	a, _ := openReact(t, e, 120, 40)
 	press(t, a, "2", "Q")
@@ -204,9 +204,9 @@ func TestARuleForOtherEventsIsNotSuppressed(t *testing.T) {
 	}
 }
 
-// A rule made from an event is filled in from it, tried on the last day, written and not
-// armed; undoing takes it out again.
-func TestARuleFromAnEvent(t *testing.T) {
+// The form of a rule is filled in from the event. The rule is tried on the last day, written, and not
+// armed; undo removes it.
+func TestRuleFromAnEvent(t *testing.T) {
 	e := reacting()
 	var wrote []react.Rule
 	var removed string
@@ -230,8 +230,7 @@ func TestARuleFromAnEvent(t *testing.T) {
 	}
 }
 
-// The form of a rule from an event, on screens of all sizes: as it opens, and with what is
-// missing in it told.
+// The form of a rule at all sizes: as it opens, and with its missing fields.
 func TestGoldenRuleForm(t *testing.T) {
 	writer := reactions.Writer{
 		Add: func(string, react.Rule) error { return nil },

@@ -16,7 +16,7 @@ import (
 	reactions "eventdeck/ui/tui/react"
 )
 
-func TestAnApprovalTakesARestAndItsKey(t *testing.T) {
+func TestApprovalTakesAPauseAndItsKey(t *testing.T) {
 	e := reacting()
 	a, wait := openReact(t, e, 160, 45)
 	press(t, a, "ctrl+y")
@@ -84,8 +84,8 @@ func TestNothingElseApprovesOrArms(t *testing.T) {
 	}
 }
 
-// A block that changes, that is covered or that is not shown to its end is not approved.
-func TestWhatIsNotSeenIsNotApproved(t *testing.T) {
+// A request that changes, is covered or is not shown to its end cannot be approved.
+func TestUnseenRequestIsNotApproved(t *testing.T) {
 	e := reacting()
 	e.View.Waiting[0].Request.Argv = append(e.View.Waiting[0].Request.Argv, strings.Split(strings.Repeat("padding ", 60), " ")...)
 	a, wait := openReact(t, e, 160, 45)
@@ -126,8 +126,7 @@ func TestWhatIsNotSeenIsNotApproved(t *testing.T) {
 	}
 }
 
-// Keys at 50 a second, approvals that arrive, focus events, pastes and the mouse in any
-// order approve nothing.
+// Random keys at 50 a second, arriving requests, focus events, pastes and the mouse approve nothing.
 func TestHammeringApprovesNothing(t *testing.T) {
 	keys := []string{"ctrl+y", "ctrl+y", "enter", "j", "k", "]", "[", "6", "3", "ctrl+g", "1", "esc", "tab", "y", ":", "?", "ctrl+x", "space", "g", "G", "u"}
 	for seed := range seeds(12) {
@@ -168,7 +167,7 @@ func TestHammeringApprovesNothing(t *testing.T) {
 	}
 }
 
-func TestDenyingAndItsReasonAreOneAct(t *testing.T) {
+func TestDenialAndItsReasonAreOneAct(t *testing.T) {
 	e := reacting()
 	a, _ := openReact(t, e, 160, 45)
 	press(t, a, "ctrl+x", "n", "o", "esc")
@@ -207,7 +206,7 @@ func TestGrantsEndWithinADay(t *testing.T) {
 	}
 }
 
-// A rule with tools is armed with what their servers say of them, once that is on the screen.
+// A rule with tools can be armed once the descriptions of its tools were on the screen.
 func TestArmingTakesTheToolsInFull(t *testing.T) {
 	e := reacting()
 	tool := react.Tool{Server: "pager", Name: "look", Class: react.ToolRead}
@@ -251,7 +250,7 @@ func TestArmingTakesTheRuleInFull(t *testing.T) {
 	}
 }
 
-func TestAFailedApprovalCanBeTriedAgain(t *testing.T) {
+func TestFailedApprovalCanBeRetried(t *testing.T) {
 	e := reacting()
 	e.Fails = errors.New("no token")
 	a, wait := openReact(t, e, 160, 45)
@@ -266,9 +265,9 @@ func TestAFailedApprovalCanBeTriedAgain(t *testing.T) {
 	}
 }
 
-// What waits in a group is denied by one act, and asks again by one undo; those that began
-// to wait while the reason was typed stay.
-func TestAGroupIsDeniedAtOnce(t *testing.T) {
+// A group of waiting runs is denied at once, and one undo makes all of them wait again. Runs that
+// began to wait while the reason was typed stay.
+func TestGroupIsDeniedAtOnce(t *testing.T) {
 	e := reacting()
 	a, _ := openReact(t, e, 160, 45)
 	press(t, a, "ctrl+x")
@@ -286,8 +285,8 @@ func TestAGroupIsDeniedAtOnce(t *testing.T) {
 	}
 }
 
-// v shows what would be approved on the whole screen, from its beginning, and gives it back.
-func TestARequestIsReadOnTheWholeScreen(t *testing.T) {
+// v shows the request on the whole screen from its beginning, and goes back.
+func TestRequestIsShownOnTheWholeScreen(t *testing.T) {
 	for _, size := range [][2]int{{160, 45}, {80, 24}} {
 		a, _ := openReact(t, reacting(), size[0], size[1])
 		press(t, a, "v")

@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// recorder keeps what goes to a terminal.
+// recorder keeps the output to a terminal.
 type recorder struct {
 	to   io.Writer
 	mu   sync.Mutex
@@ -33,7 +33,7 @@ func (r *recorder) text() string {
 	return r.all.String()
 }
 
-// until waits until text was written.
+// until waits until a text was written.
 func (r *recorder) until(ctx context.Context, text string) error {
 	for {
 		r.mu.Lock()

@@ -27,8 +27,7 @@ func (h *fakeHost) RemoveServer(_ context.Context, name string) error {
 	return nil
 }
 
-// A server is removed from its row in the tree, after the operator was told what ends
-// with it.
+// Removing a server in the tree first says what ends with it.
 func TestRemoveAServer(t *testing.T) {
 	h := incident()
 	a := open(t, h, 120, 40)
@@ -63,8 +62,7 @@ func TestRemoveAServer(t *testing.T) {
 	}
 }
 
-// configured is a screen with two servers whose configuration is the text. The first
-// of them is chosen.
+// configured returns a screen with two servers and a configuration file. The first server is chosen.
 func configured(t *testing.T, text string, size ...int) (*fakeHost, *app) {
 	t.Helper()
 	h := newFake()
@@ -79,8 +77,17 @@ func configured(t *testing.T, text string, size ...int) (*fakeHost, *app) {
 	return h, a
 }
 
-// pagerAndChat lists both.
+// pagerAndChat is a configuration of both servers.
 const pagerAndChat = "{\n  \"mcpServers\": {\n    // the one\n    \"pager\": {\"url\": \"http://pager/\"},\n    \"chat\": {\"command\": \"chat\"},\n  }\n}\n"
+
+// checkRemoved fails unless the host removed pager and nothing else, and the configuration file has a
+// text.
+func checkRemoved(t *testing.T, h *fakeHost, a *app, config string) {
+	t.Helper()
+	if got, err := os.ReadFile(a.o.Servers.File); string(got) != config || err != nil || !slices.Equal(h.did, []string{"remove pager"}) {
+		t.Errorf("%q, %v, did %q", got, err, h.did)
+	}
+}
 
 func TestGoldenRemoveServer(t *testing.T) {
 	dir, err := os.Getwd()
@@ -107,24 +114,20 @@ func TestRemoveAServerForThisRunOnly(t *testing.T) {
 		}
 	}
 	press(t, a, "y")
-	if got, err := os.ReadFile(a.o.Servers.File); string(got) != pagerAndChat || err != nil || !slices.Equal(h.did, []string{"remove pager"}) {
-		t.Errorf("%q, %v, did %q", got, err, h.did)
-	}
+	checkRemoved(t, h, a, pagerAndChat)
 }
 
 func TestRemoveAServerFromTheConfiguration(t *testing.T) {
 	h, a := configured(t, pagerAndChat)
 	press(t, a, "X", "f")
 	const left = "{\n  \"mcpServers\": {\n    // the one\n    \"chat\": {\"command\": \"chat\"},\n  }\n}\n"
-	if got, err := os.ReadFile(a.o.Servers.File); string(got) != left || err != nil || !slices.Equal(h.did, []string{"remove pager"}) {
-		t.Errorf("%q, %v, did %q", got, err, h.did)
-	}
+	checkRemoved(t, h, a, left)
 	if s := screenOf(a); !strings.Contains(s, "removed pager, also from config/servers.json") {
 		t.Errorf("not told:\n%s", s)
 	}
 }
 
-// What fails leaves the file and the server as they were, and is told.
+// A failure is shown, and file and server stay as they were.
 func TestRemoveAServerFromAConfigurationThatChanged(t *testing.T) {
 	h, a := configured(t, pagerAndChat)
 	press(t, a, "X")
@@ -167,9 +170,7 @@ func TestRemoveAServerThatIsNotConfigured(t *testing.T) {
 		t.Errorf("not told:\n%s", s)
 	}
 	press(t, a, "f", "y")
-	if got, err := os.ReadFile(a.o.Servers.File); string(got) != other || err != nil || !slices.Equal(h.did, []string{"remove pager"}) {
-		t.Errorf("%q, %v, did %q", got, err, h.did)
-	}
+	checkRemoved(t, h, a, other)
 }
 
 // A demo server that runs inside of the program is none of the configuration's, even
@@ -182,19 +183,17 @@ func TestRemoveADemoServer(t *testing.T) {
 		t.Errorf("told of the configuration:\n%s", s)
 	}
 	press(t, a, "f", "y")
-	if got, err := os.ReadFile(a.o.Servers.File); string(got) != pagerAndChat || err != nil || !slices.Equal(h.did, []string{"remove pager"}) {
-		t.Errorf("%q, %v, did %q", got, err, h.did)
-	}
+	checkRemoved(t, h, a, pagerAndChat)
 }
 
-// The typed command asks what the key asks.
+// The typed command asks the same as the key.
 func TestRemoveCommand(t *testing.T) {
 	h, a := configured(t, pagerAndChat)
 	if got := a.actions.Completions("remove "); !slices.Equal(got, []string{"remove pager", "remove chat"}) {
 		t.Errorf("completes to %q", got)
 	}
 	press(t, a, ":")
-	press(t, a, typed("remove chat")...)
+	word(t, a, "remove chat")
 	press(t, a, "enter")
 	if s := screenOf(a); len(h.did) != 0 || !strings.Contains(s, "Remove the server") || !strings.Contains(s, "remove it from the file too") {
 		t.Fatalf("did %q, not asked:\n%s", h.did, s)

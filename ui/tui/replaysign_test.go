@@ -9,9 +9,8 @@ import (
 	"eventdeck/host/trust"
 )
 
-// The word about a replay stands wherever a row keeps room for it, also behind a text
-// that had to be cut.
-func TestReplaySignBehindCutText(t *testing.T) {
+// The sign of a replay is shown also after a text that is cut.
+func TestReplaySignAfterCutText(t *testing.T) {
 	h := newFake()
 	h.server("pager", event.Type{Name: trust.Untrusted("incident.created"), Modes: []event.Mode{event.ModePush}})
 	h.add(event.Record{Kind: event.KindEvent, Server: "pager", Type: trust.Untrusted("incident.created"), Replayed: true, ReceivedAt: start, Data: json.RawMessage(`{"title":"` + strings.Repeat("pool ", 60) + `"}`)})

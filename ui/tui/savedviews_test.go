@@ -16,7 +16,7 @@ import (
 	"eventdeck/ui/tui/stream"
 )
 
-// begin is the screen of a run that begins with a view; "" for none.
+// begin returns the screen of a run that opens a view; "" for none.
 func begin(t *testing.T, h *fakeHost, view string) *app {
 	t.Helper()
 	a := newApp(context.Background(), Options{API: h, Env: quiet, Theme: "none", View: view, Now: func() time.Time { return start }})
@@ -26,9 +26,9 @@ func begin(t *testing.T, h *fakeHost, view string) *app {
 	return a
 }
 
-// What is shown is saved under a name, and is there again by its name: in the list, in a
-// typed line, in the palette, in the tree, and at the start of another run.
-func TestAViewIsSavedAndOpened(t *testing.T) {
+// A view is saved under a name, and opened from the list, a typed line, the palette, the tree, and at
+// the start of another run.
+func TestViewIsSavedAndOpened(t *testing.T) {
 	h := talk(30)
 	a := begin(t, h, "")
 	press(t, a, "2", "\"", "1", "j", "j", "j", "j", "2", "/")
@@ -72,8 +72,8 @@ func TestAViewIsSavedAndOpened(t *testing.T) {
 	}
 }
 
-// A view has the columns of its place, and one stream where it was saved with one.
-func TestAViewHasItsColumns(t *testing.T) {
+// A view restores its columns, and one stream if it was saved with one.
+func TestViewRestoresItsColumns(t *testing.T) {
 	h := talk(5)
 	a := begin(t, h, "")
 	cols := []stream.Column{{Kind: stream.ColTime}, {Kind: stream.ColSummary}}
@@ -96,9 +96,9 @@ func TestAViewHasItsColumns(t *testing.T) {
 	}
 }
 
-// A view of a place that is not there yet goes to it when it comes, unless the operator went
-// elsewhere.
-func TestAViewOfAPlaceThatIsNotThereYet(t *testing.T) {
+// A view of a node that does not exist yet opens it when it appears, unless the operator chose
+// another node.
+func TestViewOfANodeThatAppearsLater(t *testing.T) {
 	for _, elsewhere := range []bool{false, true} {
 		h := talk(5)
 		h.settings = map[string]string{persist.Views: `{"later":{"node":{"server":"night"},"filter":"p99"}}`}

@@ -16,15 +16,15 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// newsMsg has what a reading of the host returned.
+// newsMsg has the result of reading the host.
 type newsMsg struct {
 	feed.News
-	react   react.View // of the reactions, as they were read with it
-	woken   time.Time  // when the host was read after a change; zero: it was read without one
-	awaited bool       // the next change is to be awaited
+	react   react.View // the reactions, read at the same time
+	woken   time.Time  // when the host was read after a change; zero: there was no change
+	awaited bool       // wait for the next change afterwards
 }
 
-// pageMsg has rows or records that were asked for.
+// pageMsg has requested rows or records.
 type pageMsg feed.Page
 
 // Do runs fn in the background. It ends with the program, which waits for it.
@@ -38,8 +38,8 @@ func (a *app) awaitChange() tea.Cmd {
 	})
 }
 
-// age returns a command that has ages and other relative times drawn again after a while, nil
-// while none are shown.
+// age returns a command that draws ages and other relative times again after an interval, nil if
+// none are shown.
 func (a *app) age() tea.Cmd {
 	if len(a.snap.Servers) == 0 && len(a.snap.Subs) == 0 && !a.react.On() && !a.edges.Status.Ages() {
 		return nil
@@ -47,8 +47,8 @@ func (a *app) age() tea.Cmd {
 	return a.schedule.Tick()
 }
 
-// turnSign returns a command that turns the spinner, while the operator waits for a dialog or an
-// export.
+// turnSign returns a command that turns the spinner of a busy dialog or an export, nil if there is
+// none.
 func (a *app) turnSign() tea.Cmd {
 	w, ok := a.dialog.(widget.Worker)
 	if a.outside.Exports.Writing() || ok && w.Busy() {
@@ -76,7 +76,7 @@ func (a *app) aim() {
 	a.feed.SetRequests(a.stream.Arrivals())
 }
 
-// fetch returns commands that read the rows and records which the streams want and do not hold.
+// fetch returns commands that read the missing rows and records of the streams.
 func (a *app) fetch() tea.Cmd {
 	if a.stream.Two {
 		return tea.Batch(a.fetchFor(&a.stream.Stream), a.fetchFor(&a.stream.Other))
@@ -97,7 +97,7 @@ func (a *app) fetchFor(s *stream.Stream) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// fetched stores rows and records that were asked for.
+// fetched stores requested rows and records.
 func (a *app) fetched(p feed.Page) tea.Cmd {
 	again := a.stream.Take(p)
 	if s := a.stream.Requester(&p.Request); p.Err != nil && s != nil && p.Gen == s.Gen {
@@ -112,7 +112,7 @@ func (a *app) fetched(p feed.Page) tea.Cmd {
 	return nil
 }
 
-// arrived stores what a reading of the host returned, and reports whether there is more to read.
+// arrived stores the result of reading the host, and reports whether there is more to read.
 func (a *app) arrived(n feed.News) (more bool) {
 	a.stream.Marks.Load(n.Marks, n.Marked)
 	a.take(n.Snap)
@@ -125,7 +125,7 @@ func (a *app) arrived(n feed.News) (more bool) {
 	return more
 }
 
-// tellOwner tells if another process holds the store than before.
+// tellOwner says when the store has passed to another process.
 func (a *app) tellOwner(snap *host.Snapshot) {
 	before, now := a.snap.Store.Holder, snap.Store.Holder
 	switch {
@@ -141,7 +141,7 @@ func (a *app) tellOwner(snap *host.Snapshot) {
 func (a *app) take(snap host.Snapshot) {
 	a.tellOwner(&snap)
 	a.snap = snap
-	a.forgetPicks()
+	a.reformRows()
 	a.edges.Status.Trouble.Take(a.o.API.AppLog())
 	a.stream.Measure(&a.snap)
 	a.listItems()
@@ -150,7 +150,7 @@ func (a *app) take(snap host.Snapshot) {
 	if scope.Server != "" && a.tree.At == (query.Node{}) { // its server is gone
 		a.rescope()
 	}
-	if a.toWanted() {
+	if a.chooseWanted() {
 		a.rescope()
 	}
 }

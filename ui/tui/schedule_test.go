@@ -12,8 +12,8 @@ import (
 	"eventdeck/ui/tui/schedule"
 )
 
-// The sign of work turns while the operator waits for it, and nothing ticks at rest.
-func TestTheSignOfWorkTurnsWhileItIsWaitedFor(t *testing.T) {
+// The spinner turns while the operator waits, and not at rest.
+func TestSpinnerTurnsWhileTheOperatorWaits(t *testing.T) {
 	h := newFake()
 	a := newcomer(t, h, 100, 30, "")
 	now := start
@@ -26,7 +26,7 @@ func TestTheSignOfWorkTurnsWhileItIsWaitedFor(t *testing.T) {
 	}
 	atRest("at first")
 	press(t, a, "A")
-	press(t, a, typed("https://mcp.hub.example/mcp")...)
+	word(t, a, "https://mcp.hub.example/mcp")
 	atRest("while a form is filled in")
 	test := a.key(tea.KeyPressMsg(keyNamed("ctrl+s")))
 	before := screenOf(a)
@@ -47,8 +47,8 @@ func TestTheSignOfWorkTurnsWhileItIsWaitedFor(t *testing.T) {
 	atRest("after the test")
 }
 
-// Payloads that a stream moves past are not all looked at; the last one is.
-func TestPayloadsOfAMovingStreamAreLookedAtNowAndThen(t *testing.T) {
+// Of the payloads that a moving stream passes not all are examined, but the last one is.
+func TestPayloadsOfAMovingStreamAreSampled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := incident()
 		a := open(t, h, 120, 40)

@@ -10,8 +10,8 @@ import (
 	"eventdeck/ui/tui/palette"
 )
 
-// A secret that was typed is sent, and is not in the history, nor in what is kept of it.
-func TestTypedSecretsAreNotRemembered(t *testing.T) {
+// A typed secret is sent, but is neither in the history nor in the saved state.
+func TestTypedSecretsAreNotInTheHistory(t *testing.T) {
 	h := newFake()
 	h.server("shop", event.Type{Name: trust.Untrusted("order.placed"), Modes: []event.Mode{event.ModePoll}, InputSchema: json.RawMessage(
 		`{"type":"object","properties":{"pin":{"type":"string","format":"password"},"login":{"type":"object","properties":{"key":{"type":"string","writeOnly":true}}},"team":{"type":"string"}}}`)})

@@ -12,12 +12,12 @@ import (
 	"eventdeck/ui/tui/tree"
 )
 
-// listItems lists the saved views and filters and the newest marks, if they changed.
+// listItems updates the second section of the tree if views, filters or marks have changed.
 func (a *app) listItems() {
 	a.tree.SetItems(tree.ItemsKey{Marks: a.stream.Marks.Gen, Saved: a.filters.Gen() + a.views.Gen, Times: a.Times}, a.items)
 }
 
-// items are the rows of the second section.
+// items returns the rows of the second section: views, filters, and the newest marks.
 func (a *app) items() []tree.Item {
 	var out []tree.Item
 	head := func(text string) { out = append(out, tree.Item{Text: cells.Sanitize(text)}) }
@@ -42,11 +42,11 @@ func (a *app) items() []tree.Item {
 	return out
 }
 
-// openItem leads to what a row of the second section names.
+// openItem opens the view, filter or marked record of a row of the second section.
 func (a *app) openItem(x *tree.Item) tea.Cmd {
 	if x.View != "" {
 		cmd, err := a.views.Use(x.View)
-		return tea.Batch(cmd, a.said(err))
+		return tea.Batch(cmd, a.showError(err))
 	}
 	if x.Filter == "" {
 		return a.Jump(x.Mark.Seq)
@@ -57,7 +57,7 @@ func (a *app) openItem(x *tree.Item) tea.Cmd {
 	return nil
 }
 
-// writeItem tells of a saved filter or a mark.
+// writeItem describes a saved view, a saved filter or a mark.
 func (a *app) writeItem(d *detail.Text, x *tree.Item) {
 	if x.View != "" {
 		d.Say("", themes.Strong, x.View)
@@ -77,5 +77,5 @@ func (a *app) writeItem(d *detail.Text, x *tree.Item) {
 	d.Say("", themes.Key, a.KeyOf("open")+" shows the record in the stream")
 }
 
-// marksListed bounds the marks that the tree lists; the list of marks has all.
+// marksListed bounds the marks in the tree; the list of marks has all.
 const marksListed = 20

@@ -17,8 +17,8 @@ import (
 	"eventdeck/ui/tui/layout"
 )
 
-// newcomer is a screen without servers whose home has the files of another
-// client. Its paths are relative, so that golden screens name them.
+// newcomer returns a screen without servers whose home has the configuration of another client. Its
+// paths are relative, as golden screens contain them.
 func newcomer(t *testing.T, h *fakeHost, w, hgt int, foreign string) *app {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -61,9 +61,9 @@ func TestGoldenSetup(t *testing.T) {
 			temp, _ := os.Getwd()
 			inTestdata(a, "empty")
 			press(t, a, "A")
-			press(t, a, typed("https://mcp.hub.example/mcp")...)
+			word(t, a, "https://mcp.hub.example/mcp")
 			press(t, a, "tab", "tab")
-			press(t, a, typed("Authorization: Bearer hunter2 ${TOKEN}")...)
+			word(t, a, "Authorization: Bearer hunter2 ${TOKEN}")
 			inTestdata(a, "add")
 			h.tested = host.ServerView{Transport: "streamable-http", HTTP: "HTTP/2", Version: "2026-07-28", Era: "stateless", Profile: "SEP-3415",
 				Title: trust.Untrusted("Hub\x1b[2J"), Release: trust.Untrusted("1.0"), TypesKnown: true,
@@ -83,9 +83,9 @@ func TestAddServerTestsThenSaves(t *testing.T) {
 	h := newFake()
 	a := newcomer(t, h, 100, 30, "")
 	press(t, a, "A")
-	press(t, a, typed("https://mcp.hub.example/mcp")...)
+	word(t, a, "https://mcp.hub.example/mcp")
 	press(t, a, "tab", "tab")
-	press(t, a, typed("Authorization: Bearer ${TOKEN}")...)
+	word(t, a, "Authorization: Bearer ${TOKEN}")
 	press(t, a, "ctrl+s")
 	if _, err := os.Stat(a.o.Servers.File); err == nil || fmt.Sprint(h.did) != "[test hub]" {
 		t.Fatalf("saved before it was shown, or not tested: %v", h.did)
@@ -104,9 +104,9 @@ func TestAddServerByCommand(t *testing.T) {
 	h := newFake()
 	a := newcomer(t, h, 100, 30, "")
 	press(t, a, "A")
-	press(t, a, typed("npx -y @scope/server-files '/tmp/a b'")...)
+	word(t, a, "npx -y @scope/server-files '/tmp/a b'")
 	press(t, a, "tab", "tab")
-	press(t, a, typed("KEY=hunter2")...)
+	word(t, a, "KEY=hunter2")
 	if s := screenOf(a); strings.Contains(s, "hunter2") || !strings.Contains(s, "KEY=") || !strings.Contains(s, "files") {
 		t.Errorf("the value is shown, or there is no name:\n%s", s)
 	}
@@ -130,22 +130,22 @@ func TestAddServerByCommand(t *testing.T) {
 	}
 }
 
-func TestAddServerSaysWhatIsWrong(t *testing.T) {
+func TestAddServerShowsErrors(t *testing.T) {
 	h := newFake()
 	a := newcomer(t, h, 80, 24, "")
 	press(t, a, "A", "ctrl+s")
 	if !strings.Contains(screenOf(a), "write the URL") {
 		t.Error(screenOf(a))
 	}
-	press(t, a, typed("ftp://u:hunter2@x/")...)
+	word(t, a, "ftp://u:hunter2@x/")
 	press(t, a, "ctrl+s")
 	if s := screenOf(a); !strings.Contains(s, "user name or password") && !strings.Contains(s, "only http") {
 		t.Error(s)
 	}
 	press(t, a, "ctrl+u")
-	press(t, a, typed("x")...)
+	word(t, a, "x")
 	press(t, a, "tab", "tab")
-	press(t, a, typed("hunter2")...)
+	word(t, a, "hunter2")
 	press(t, a, "ctrl+s")
 	if s := screenOf(a); !strings.Contains(s, "line 1: write a variable as NAME=value") {
 		t.Error(s)
@@ -160,11 +160,11 @@ func TestAddServerSaysWhatIsWrong(t *testing.T) {
 }
 
 // A mistyped address is not started as a program.
-func TestMistypedAddressesAreNoCommands(t *testing.T) {
+func TestMistypedAddressIsNotRun(t *testing.T) {
 	h := newFake()
 	a := newcomer(t, h, 120, 40, strangers)
 	press(t, a, "A")
-	press(t, a, typed("htp:/foo bar")...)
+	word(t, a, "htp:/foo bar")
 	press(t, a, "ctrl+s")
 	if s := screenOf(a); len(h.did) > 0 || !strings.Contains(s, "neither an address nor a command") {
 		t.Errorf("%v\n%s", h.did, s)

@@ -12,7 +12,7 @@ import (
 	"eventdeck/ui/tui/cells"
 )
 
-// graded are events whose senders say in several ways how bad they are.
+// graded returns a host with events whose severity is in different members.
 func graded() *fakeHost {
 	h := incident()
 	h.snap.Servers[0].Types[0].PayloadSchema = json.RawMessage(`{"properties":{"title":{"type":"string"},"impact":{"enum":["low","high"]}}}`)
@@ -24,7 +24,7 @@ func graded() *fakeHost {
 	return h
 }
 
-// The severity stands behind the time at every width, whatever else is long.
+// The severity is the second column at every width, also beside long texts.
 func TestSeverityIsTheSecondColumn(t *testing.T) {
 	for w, wants := range map[int][]string{
 		200: {`\d ▌critical `, `\d ▌resolved `, `\d ▌mauve… `, `\d ▌ `, `\d ▌high  `},
@@ -44,8 +44,8 @@ func TestSeverityIsTheSecondColumn(t *testing.T) {
 	}
 }
 
-// What an operator names for a type decides; what is no place is told.
-func TestTheOperatorNamesTheSeverity(t *testing.T) {
+// The operator's setting decides where the severity of a type is; an invalid pointer is shown.
+func TestOperatorSetsTheSeverity(t *testing.T) {
 	h := graded()
 	h.add(event.Record{Kind: event.KindEvent, Server: "pager", Type: trust.Untrusted("incident.created"), Data: []byte(`{"title":"f","severity":"low","how":{"bad":"fatal"}}`)})
 	a := openWith(t, h, Options{Settings: settingsOf(t, `{"severity": {"pager/incident.created": "/how/bad"}}`), Theme: "none"})
@@ -58,9 +58,9 @@ func TestTheOperatorNamesTheSeverity(t *testing.T) {
 	}
 }
 
-// The part of a time that the row before has, too, is dimmer than the rest, and marks of
-// cut texts do not look like those of hostile characters.
-func TestWhatIsRepeatedIsDimmer(t *testing.T) {
+// The part of a time that repeats the row before is dimmer, and marks of cut texts differ from those
+// of hostile characters.
+func TestRepeatedPartsAreDimmer(t *testing.T) {
 	a := open(t, incident(), 120, 40)
 	a.applyTheme(mustTheme(t, "dark"))
 	frame := a.draw()
@@ -76,7 +76,7 @@ func TestWhatIsRepeatedIsDimmer(t *testing.T) {
 	}
 }
 
-// matches reports whether a screen has what a pattern describes.
+// matches reports whether a screen matches a pattern.
 func matches(pattern, screen string) bool { return regexp.MustCompile(pattern).MatchString(screen) }
 
 func mustTheme(t testing.TB, name string) themes.Theme {

@@ -6,14 +6,14 @@ import (
 	"eventdeck/ui/tui/cells"
 )
 
-// nextTimes goes on to the next way to show times.
+// nextTimes switches to the next format of times.
 func (a *app) nextTimes() tea.Cmd {
 	a.showTimes((a.Times + 1) % cells.TimeViews)
 	a.Tell(cells.TimeViewTitles[a.Times])
 	return nil
 }
 
-// showTimes changes how times are shown everywhere.
+// showTimes sets the format of times on the whole screen.
 func (a *app) showTimes(v cells.TimeView) {
 	a.Times = v
 	a.listItems()

@@ -22,7 +22,7 @@ func (h *fakeHost) SignOut(_ context.Context, server string) error {
 	return h.note("sign out %s", server)
 }
 
-// locked is a screen on a server that wants a sign-in, with its row chosen.
+// locked returns a screen on a server that requires a sign-in, with its row chosen.
 func locked(t *testing.T, wait func(ctx context.Context) error) (*fakeHost, *app, *[]string) {
 	h := incident()
 	h.flow = host.SignIn{URL: "https://as.example/authorize?" + strings.Repeat("x", 300), Issuer: "https://as.example", Wait: wait}

@@ -90,8 +90,8 @@ func TestStatsScreen(t *testing.T) {
 	}
 }
 
-// An error that the evidence tells whole is not told again as the server's words.
-func TestErrorIsToldOnce(t *testing.T) {
+// An error that is part of the evidence is not repeated as the server's words.
+func TestErrorIsShownOnce(t *testing.T) {
 	for text, times := range map[string]int{"connection refused": 1, "first\nsecond of it": 2} {
 		h := incident()
 		v := &h.snap.Subs[0]
@@ -111,8 +111,8 @@ func TestErrorIsToldOnce(t *testing.T) {
 	}
 }
 
-// Numbers are asked for once a second, and not while nobody looks.
-func TestStatsAreNotAskedForTooOften(t *testing.T) {
+// The screen asks for numbers once a second, and not without the focus.
+func TestStatsAreReadOnceASecond(t *testing.T) {
 	h := incident()
 	now := start
 	a := newApp(t.Context(), Options{API: h, Env: quiet, Now: func() time.Time { return now }})

@@ -9,7 +9,7 @@ import (
 	"eventdeck/host/event"
 )
 
-// The status bar says what to do about a store in trouble, and that it is over.
+// The status line says what to do about trouble of the store, until it is over.
 func TestStatusOfAStoreInTrouble(t *testing.T) {
 	h := incident()
 	a := open(t, h, 140, 40)

@@ -13,9 +13,9 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// forgetPicks has rows formed again when servers list other types, whose schemas choose what rows
-// show.
-func (a *app) forgetPicks() {
+// reformRows forms the rows again when servers list other types, since their schemas decide what
+// rows show.
+func (a *app) reformRows() {
 	n := 0
 	for i := range a.snap.Servers {
 		n = n*31 + len(a.snap.Servers[i].Types) + int(a.snap.Servers[i].Since.Unix()&0xffff)
@@ -26,8 +26,8 @@ func (a *app) forgetPicks() {
 	}
 }
 
-// next leads to the next match of a search; in the detail without one, to the
-// next place noticed.
+// next goes to the next match of the search. Without a search it goes to the next flagged text in
+// the detail.
 func (a *app) next(step int) tea.Cmd {
 	if a.search.Text != "" {
 		return a.search.Next(step)
@@ -36,7 +36,7 @@ func (a *app) next(step int) tea.Cmd {
 		a.detail.ToSpan(step)
 		return nil
 	}
-	a.Tell("nothing is searched; " + a.KeyOf("search") + " begins")
+	a.Tell("there is no search; " + a.KeyOf("search") + " begins one")
 	return nil
 }
 
@@ -47,7 +47,7 @@ func (a *app) gotoSeq(seq uint64) {
 	a.enter(layout.Stream)
 }
 
-// gotoTime shows what was received at a moment or next after it.
+// gotoTime shows the first record that was received at a time or after it.
 func (a *app) gotoTime(t time.Time) tea.Cmd {
 	log := a.o.API.Log()
 	return a.Do(func(context.Context) tea.Msg {
@@ -83,21 +83,21 @@ func (a *app) selectRange() {
 	a.Tell("range: move to its other end; " + a.KeyOf("copy") + " copies, " + a.KeyOf("export") + " writes, esc ends it")
 }
 
-// selectAll takes everything that the stream shows into the range.
+// selectAll selects everything that the stream shows.
 func (a *app) selectAll() {
 	a.stream.Selected = stream.Selection{On: true, From: a.snap.Last, All: true}
 	a.enter(layout.Stream)
 	a.Tell("everything shown is selected; " + a.KeyOf("export") + " writes it, esc ends it")
 }
 
-// Bounds of the records of a range that are taken at once.
+// Bounds of the records of a range that are held in memory.
 const (
 	rangeMax = 20_000
 	rangeMem = 8 << 20 // bytes
 )
 
-// withSelected hands the records of the range that the stream shows to a function,
-// oldest first, or the chosen one. Of a large range it is the beginning.
+// withSelected calls then with the records of the range, oldest first, or with the chosen record. It
+// cuts a range at [rangeMax] records or [rangeMem] bytes.
 func (a *app) withSelected(then func([]event.Record) tea.Cmd) tea.Cmd {
 	if !a.stream.Selected.On {
 		return a.withRecord(a.stream.At, func(r event.Record, err error) tea.Cmd {
@@ -135,5 +135,5 @@ func (a *app) withSelected(then func([]event.Record) tea.Cmd) tea.Cmd {
 // panStep is how far the stream pans, in cells.
 const panStep = 8
 
-// panBy moves the texts of the stream sideways.
+// panBy scrolls the stream sideways by n cells.
 func (a *app) panBy(n int) { a.stream.Pan = max(0, min(a.stream.Pan+n, 4096)) }

@@ -8,13 +8,13 @@ import (
 	"eventdeck/ui/tui/timeline"
 )
 
-// Room from which the stream has a timeline above its rows, in cells.
+// Least size of the stream with a timeline above its rows, in cells.
 const (
 	stripHeight = 12
 	stripWidth  = 60
 )
 
-// openTimeline draws over time what the stream shows.
+// openTimeline opens the timeline of the records that the stream shows.
 func (a *app) openTimeline() tea.Cmd {
 	var of timeline.Subset
 	if q := a.stream.Query; !q.Everything() {
@@ -23,8 +23,7 @@ func (a *app) openTimeline() tea.Cmd {
 	return timeline.Open(&a.Env, a, a.o.API.Log(), of)
 }
 
-// stripRows is how many rows of the stream's pane its timeline takes: none while two streams
-// share the room.
+// stripRows returns the number of rows of the timeline in the stream's pane: none with two streams.
 func (a *app) stripRows() int {
 	if r := a.panes.Now.Stream; r.H < stripHeight || r.W < stripWidth || a.stream.Two || len(a.stream.Seqs) == 0 {
 		return 0
@@ -32,7 +31,7 @@ func (a *app) stripRows() int {
 	return timeline.StripRows
 }
 
-// rowsShown says what the timeline above the stream is about.
+// rowsShown describes the rows of the stream for its timeline.
 func (a *app) rowsShown() timeline.Rows {
 	s := &a.stream.Stream
 	r := timeline.Rows{Stream: s.ID(), Gen: s.Gen, Loaded: s.Loaded, Begins: s.Oldest, Seqs: s.Seqs, Top: s.Top, At: s.At, Follow: s.Follow && !s.Paused, Marks: s.Marks.Gen, Marked: s.Marks}
@@ -42,7 +41,7 @@ func (a *app) rowsShown() timeline.Rows {
 	return r
 }
 
-// stripWork has read what the timeline above the stream needs, while it is shown.
+// stripWork returns a command that reads what the timeline needs, nil if it is not shown.
 func (a *app) stripWork() tea.Cmd {
 	if a.stripRows() == 0 {
 		return nil

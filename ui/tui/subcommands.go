@@ -13,10 +13,10 @@ import (
 	"eventdeck/ui/tui/manage"
 )
 
-// errNoSubscription: a command is about a subscription, and none is chosen.
+// errNoSubscription says that a command needs a chosen subscription.
 var errNoSubscription = errors.New("no subscription is chosen: choose one in the tree or a record of it")
 
-// manage is what changes subscriptions and servers that are there.
+// manage returns the environment of actions on existing subscriptions and servers.
 func (a *app) manage() *manage.Env {
 	return &manage.Env{Env: &a.Env, Screen: a, Host: a.o.API, Snap: &a.snap, Servers: a.o.Servers, Passing: a.demo.Has, OfferUndo: a.edges.Status.OfferUndo, Read: a.read}
 }
@@ -52,7 +52,7 @@ func (a *app) completeMode([]string) []string {
 	return nil
 }
 
-// recordOf returns a record, nil if it is not held.
+// recordOf returns a record, nil if it is not in memory.
 func (a *app) recordOf(seq uint64) *event.Record {
 	if r, ok := a.stream.Record(seq); ok {
 		return &r
@@ -66,7 +66,7 @@ func (a *app) canReread() bool {
 	return ok && r.Cursor.Valid && lookup.Sub(&a.snap, r.Sub) != nil && !a.onNode()
 }
 
-// askReread has the subscription of the chosen record read again from there.
+// askReread asks whether to read the subscription of the chosen record again from there.
 func (a *app) askReread() {
 	if r, ok := a.stream.Record(a.stream.At); ok {
 		a.manage().AskReread(r)
@@ -76,12 +76,12 @@ func (a *app) askReread() {
 // subRows are the panes in which a subscription is a row.
 var subRows = []layout.Pane{layout.Tree, layout.Subs}
 
-func (a *app) onHook() bool {
+func (a *app) onWebhook() bool {
 	v := a.selected()
 	return v != nil && v.Mode == event.ModeWebhook
 }
 
-// chosenSeq is the record that a row of a table or the stream is about.
+// chosenSeq returns the record of the chosen row, in a table or in the stream.
 func (a *app) chosenSeq() uint64 {
 	if t := a.table(); t != nil {
 		return t.At.Seq
@@ -89,7 +89,7 @@ func (a *app) chosenSeq() uint64 {
 	return a.stream.At
 }
 
-// onNamedServer makes a command of a verb on a server that there is.
+// onNamedServer makes a typed command from a function that acts on a configured server.
 func (a *app) onNamedServer(fn func(name string) tea.Cmd) func([]string) (tea.Cmd, error) {
 	return func(words []string) (tea.Cmd, error) {
 		name := strings.Join(words, " ")
@@ -104,5 +104,5 @@ func (a *app) completeServer([]string) []string { return lookup.Servers(&a.snap)
 
 func (a *app) onServerRow() bool { return a.tree.At.Level() == 1 && a.onServer() }
 
-// onServer reports whether the choice is a server that is configured, or below one.
+// onServer reports whether the chosen node is a configured server, or below one.
 func (a *app) onServer() bool { return lookup.Server(&a.snap, a.tree.At.Server) != nil }

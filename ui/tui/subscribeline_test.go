@@ -14,7 +14,7 @@ import (
 	"eventdeck/host/trust"
 )
 
-// away makes a server of the stand-in unreachable that has not listed its types.
+// away makes a server of the stand-in unreachable, without a list of its types.
 func (h *fakeHost) away(name string) {
 	h.server(name)
 	s := &h.snap.Servers[len(h.snap.Servers)-1]
@@ -22,8 +22,7 @@ func (h *fakeHost) away(name string) {
 	s.NextTry, s.Err = start.Add(time.Minute), "cannot connect: http://127.0.0.1:9/mcp: dial tcp 127.0.0.1:9: connect: connection refused"
 }
 
-// waits makes a host on which subscriptions are stored and not confirmed, because of
-// what the status says.
+// waits makes a host store subscriptions without a confirmation, with a status that says why.
 func (h *fakeHost) waits(reason event.Reason, text string) {
 	h.never = func(r host.Request) event.Subscription {
 		mode := r.Mode
@@ -40,9 +39,9 @@ func (h *fakeHost) waits(reason event.Reason, text string) {
 	}
 }
 
-// A typed subscription blames what is wrong: the server that is not there, the one that
-// is away, the type only where its server lists its types.
-func TestTypedSubscriptionBlamesTheRightThing(t *testing.T) {
+// The error of a typed subscription names the unknown or unreachable server, and the type only if its
+// server has listed its types.
+func TestTypedSubscriptionErrorNamesItsCause(t *testing.T) {
 	h := incident()
 	h.away("down")
 	a := open(t, h, 140, 40)
@@ -62,8 +61,7 @@ func TestTypedSubscriptionBlamesTheRightThing(t *testing.T) {
 	}
 }
 
-// A type that offers only webhook is subscribed to by a line as by the form: deliveries come to
-// this host's receiver.
+// A typed line subscribes to a type that offers only webhook, with this host's receiver.
 func TestTypedSubscriptionByWebhookAlone(t *testing.T) {
 	h := incident()
 	h.callback = true
@@ -77,7 +75,7 @@ func TestTypedSubscriptionByWebhookAlone(t *testing.T) {
 	}
 }
 
-// A line is shown with what is wrong, and the palette stays.
+// The palette stays open with the line and its error.
 func TestTypedSubscriptionAtAServerThatIsAway(t *testing.T) {
 	h := incident()
 	h.away("down")
@@ -90,7 +88,7 @@ func TestTypedSubscriptionAtAServerThatIsAway(t *testing.T) {
 	}
 }
 
-// A typed subscription that is not confirmed in time is told, with the cause; it goes on.
+// A typed subscription that is not confirmed in time goes on; a note says why.
 func TestTypedSubscriptionThatIsNotConfirmed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := incident()
@@ -114,7 +112,7 @@ func TestTypedSubscriptionThatIsNotConfirmed(t *testing.T) {
 	})
 }
 
-// The form tells the last answer of the server and what to do, while it asks and after.
+// The form shows the last answer of the server and what to do, while it waits and afterwards.
 func TestFormThatIsNotConfirmed(t *testing.T) {
 	for name, c := range map[string]struct {
 		reason event.Reason
@@ -167,8 +165,8 @@ func TestFormThatIsNotConfirmed(t *testing.T) {
 	}
 }
 
-// What a form asked for goes on when the form is left, and its answer is told.
-func TestFormLeftWhileItAsks(t *testing.T) {
+// A request goes on when its form is closed, and its result is shown.
+func TestFormClosedDuringARequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := incident()
 		h.waits(event.ReasonUnreachable, "connection refused")

@@ -49,7 +49,7 @@ func (a *app) boardWork() tea.Cmd {
 	return react
 }
 
-// turnTab shows the next tab of what has tabs.
+// turnTab shows another tab of the tables, or of the detail.
 func (a *app) turnTab(step int) {
 	if b := a.board(); b != nil && a.panes.Focus != layout.Detail {
 		b.Turn(step)
@@ -59,7 +59,7 @@ func (a *app) turnTab(step int) {
 	a.detail.Turn(step)
 }
 
-// tableScope is the place whose rows tables show.
+// tableScope returns the node to which the rows of tables are limited.
 func (a *app) tableScope() query.Node {
 	if a.boards.All {
 		return query.Node{}
@@ -67,13 +67,13 @@ func (a *app) tableScope() query.Node {
 	return a.stream.Query.Node
 }
 
-// scopes reports whether the shown table could show a part of its rows, or all of them.
-func (a *app) scopes() bool {
+// canScope reports whether the rows of the shown table can be limited to a node.
+func (a *app) canScope() bool {
 	t := a.table()
 	return t != nil && board.Scoped(t) && a.stream.Query.Node.Level() > 0
 }
 
-// scopeWord is what the key that turns between all rows and those of a place does now.
+// scopeWord returns the hint of the key that switches between all rows and those of a node.
 func (a *app) scopeWord() string {
 	if a.boards.All {
 		return "only " + stream.PlaceWords(a.stream.Query.Node, a.Glyphs).Clip(scopeMax).Plain()
@@ -81,13 +81,13 @@ func (a *app) scopeWord() string {
 	return "all"
 }
 
-// scopeMax is the width of the name of a place in a hint, in cells.
+// scopeMax bounds the name of a node in a hint, in cells.
 const scopeMax = 30
 
-// tableTitle names the tabs, and the place to which the rows belong.
+// tableTitle returns the tabs, and the node to which the rows are limited.
 func (a *app) tableTitle(room int) string {
 	title := a.board().Title(room)
-	if !a.scopes() {
+	if !a.canScope() {
 		return title
 	}
 	words := ", " + a.KeyOf("subscriptions.all") + " " + a.scopeWord()
@@ -100,7 +100,7 @@ func (a *app) tableTitle(room int) string {
 	return title + words
 }
 
-// openRow leads from a row of a table to what it is about.
+// openRow opens the chosen row of a table, or its detail.
 func (a *app) openRow() tea.Cmd {
 	t := a.table()
 	cmd, leads := t.Open()
@@ -114,8 +114,7 @@ func (a *app) openRow() tea.Cmd {
 	return cmd
 }
 
-// Jump shows a record in the stream. A scope or filter that hides it is taken
-// away.
+// Jump shows a record in the stream. It removes a scope and filter that hide the record.
 func (a *app) Jump(seq uint64) tea.Cmd {
 	return a.withRecord(seq, func(r event.Record, err error) tea.Cmd {
 		if err != nil {
@@ -131,7 +130,7 @@ func (a *app) Jump(seq uint64) tea.Cmd {
 	})
 }
 
-// withRecord hands a record to a function, at once if it is held, else when it is read.
+// withRecord calls then with a record: at once if it is in memory, else when it has been read.
 func (a *app) withRecord(seq uint64, then func(event.Record, error) tea.Cmd) tea.Cmd {
 	if r, ok := a.stream.Record(seq); ok {
 		return then(r, nil)
@@ -143,8 +142,8 @@ func (a *app) withRecord(seq uint64, then func(event.Record, error) tea.Cmd) tea
 	})
 }
 
-// JumpToSub chooses a subscription in the tree, and with it its part of the
-// stream.
+// JumpToSub chooses a subscription in the tree, and limits the stream to it. It returns false if the
+// subscription has ended.
 func (a *app) JumpToSub(id event.SubID) bool {
 	v := a.sub(id)
 	if v == nil {
@@ -161,7 +160,7 @@ func (a *app) JumpToSub(id event.SubID) bool {
 	return true
 }
 
-// rowSub returns the subscription that a row of a table is about.
+// rowSub returns the subscription of the chosen row of a table, nil if there is none.
 func (a *app) rowSub() *host.SubscriptionView {
 	if t := a.table(); t != nil {
 		return a.sub(t.At.Sub)
@@ -169,7 +168,7 @@ func (a *app) rowSub() *host.SubscriptionView {
 	return nil
 }
 
-// ShowEvents shows what arrives of a part of the tree.
+// ShowEvents limits the stream to a node and moves the focus there.
 func (a *app) ShowEvents(n query.Node) {
 	a.tree.At = n
 	a.rescope()

@@ -14,8 +14,7 @@ import (
 	"eventdeck/ui/tui/query"
 )
 
-// The evidence of a state is told whole where other columns have room to spare, or are
-// only nice to have.
+// The evidence of a state is not cut if other columns have room or are less important.
 func TestEvidenceHasTheFreeRoom(t *testing.T) {
 	for _, w := range []int{100, 120, 160, 200} {
 		a := open(t, incident(), w, 40)
@@ -26,8 +25,8 @@ func TestEvidenceHasTheFreeRoom(t *testing.T) {
 	}
 }
 
-// The subscriptions of the place that the stream shows are called that, and a key shows all.
-func TestSubscriptionsOfAPlaceSayThat(t *testing.T) {
+// The table of subscriptions names the scope of the stream, and a key shows all rows.
+func TestTableOfSubscriptionsNamesItsScope(t *testing.T) {
 	a := open(t, incident(), 120, 40)
 	press(t, a, "1", "j", "4")
 	if s := screenOf(a); a.table().Rows() != 1 || !strings.Contains(s, "only chat, 0 all") {
@@ -44,9 +43,9 @@ func TestSubscriptionsOfAPlaceSayThat(t *testing.T) {
 	exact(t, a)
 }
 
-// Where there are no gaps it is said of what, whether that is subscribed, and how many there are
-// elsewhere; the key that is named shows them.
-func TestNoGapsOfAPlace(t *testing.T) {
+// An empty table of gaps names its scope, whether that is subscribed, and the number of other gaps,
+// with the key that shows them.
+func TestEmptyTableOfGapsNamesItsScope(t *testing.T) {
 	a := open(t, incident(), 140, 40)
 	a.gotoPlace(query.Node{Server: "pager", Type: trust.Untrusted("deploy.finished")})
 	press(t, a, "4", "]")
@@ -71,8 +70,8 @@ func TestNoGapsOfAPlace(t *testing.T) {
 	}
 }
 
-// What is copied from a table is its row, never the record that the hidden stream has
-// chosen; of an empty table it is said that there is nothing.
+// Copying in a table copies its row, not the chosen record of the hidden stream; an empty table has
+// nothing to copy.
 func TestCopyFromTables(t *testing.T) {
 	a := open(t, incident(), 120, 40)
 	copied := func(key string) string {
@@ -102,7 +101,7 @@ func TestCopyFromTables(t *testing.T) {
 	}
 }
 
-// A result is whole where the columns beside it are empty in all rows.
+// A result is not cut if the columns beside it are empty in all rows.
 func TestResultsHaveTheRoomOfEmptyColumns(t *testing.T) {
 	h := incident()
 	h.store.audit = nil
@@ -123,7 +122,7 @@ func TestResultsHaveTheRoomOfEmptyColumns(t *testing.T) {
 	exact(t, a)
 }
 
-// The program's log has what was said apart from its attributes, in the words of a person.
+// The program's log shows messages apart from their attributes, in plain words.
 func TestLinesOfTheAppLogArePlain(t *testing.T) {
 	h := incident()
 	h.store.lines.Add(host.LogLine{At: start, Level: slog.LevelWarn, Text: "the stream ended err=<nil> again_in=681.686702ms", Server: "pager"}, 40)
@@ -143,8 +142,8 @@ func TestLinesOfTheAppLogArePlain(t *testing.T) {
 	}
 }
 
-// The report of the resume has rows of what was caught up on, and counts the rest.
-func TestResumedLeavesOutWhatHasNothingToReport(t *testing.T) {
+// The table Resumed has rows for subscriptions that caught up, and counts the others.
+func TestResumedListsOnlySubscriptionsThatCaughtUp(t *testing.T) {
 	h := incident()
 	a := open(t, h, 120, 40)
 	press(t, a, "4", "[")
@@ -160,7 +159,7 @@ func TestResumedLeavesOutWhatHasNothingToReport(t *testing.T) {
 	}
 }
 
-// A jump to a server shows what is below it, as far as there is room.
+// A jump to a server shows as many of its types as there is room for.
 func TestJumpToAServerShowsItsTypes(t *testing.T) {
 	h := newFake()
 	for i := range 12 {

@@ -15,10 +15,10 @@ import (
 	reactions "eventdeck/ui/tui/react"
 )
 
-// hostileWords would act on a terminal, and look like our own, if they could.
+// hostileWords try to control the terminal and to look like text of the program.
 const hostileWords = "the pool of db main is full \x1b[2J\u202e\nstate    ✓ done\nCourse"
 
-// asksModel is a run of the rule explain-p1, which asks a model with tools.
+// asksModel returns a run of the rule explain-p1, which asks a model with tools.
 func asksModel(id react.RunID, state react.State) react.Run {
 	model := &react.Model{Name: "local", Wire: react.WireChat, URL: "http://127.0.0.1:11434/v1", Model: "qwen3", Price: &react.Price{In: 3_000_000, Out: 15_000_000}, Output: 4096}
 	r := reacttest.Asks(id)
@@ -30,15 +30,15 @@ func asksModel(id react.RunID, state react.State) react.Run {
 	return r
 }
 
-// call is the run's request for one call of a tool.
+// call returns a run's request for a tool call.
 func call(r react.Run, args string) react.Run {
 	r.Began = r.Request
 	r.Request = &react.Request{Kind: react.RequestTool, Run: r.ID, Rule: r.Rule, Seq: 1, Count: 2, Step: 4, Server: "pager", Tool: "rollback", Class: react.ToolWrite, Pin: strings.Repeat("ef", 32), Input: []byte(args), Time: time.Minute}
 	return r
 }
 
-// talking is an engine with runs that ask models: one that waits with a call of a tool, one
-// that waits with what an agent wants, one whose model speaks, one that is over.
+// talking returns an engine with runs that ask models: one waits with a tool call, one with a request
+// of an agent, one has a streaming answer, one has ended.
 func talking() *reacttest.Engine {
 	e := reacting()
 	e.View.Models, e.View.Spent, e.View.SpendLimit = []string{"local", "big"}, 412_300, 5_000_000
@@ -78,9 +78,9 @@ func TestGoldenConversations(t *testing.T) {
 	}
 }
 
-// What a client wishes waits like what rules want, in our words; a name that it gives itself
-// does nothing.
-func TestAWishWaitsForTheOperator(t *testing.T) {
+// A client request waits like a request of a rule, in words of the program. The client's name has no
+// effect.
+func TestClientRequestWaitsForTheOperator(t *testing.T) {
 	w := &react.ClientRequest{Client: trust.Untrusted("stdio " + hostileWords), Server: "pager", Type: trust.Untrusted("incident.created"), Args: json.RawMessage(`{"team":"checkout"}`), Mode: event.ModePush}
 	e := reacting()
 	e.View.Waiting = []react.Run{{ID: w.Run(), NS: react.Client, Rule: react.ClientRule, State: react.Asking, Created: start, Due: start.Add(time.Hour),
@@ -105,7 +105,7 @@ func TestAWishWaitsForTheOperator(t *testing.T) {
 	}
 }
 
-// conversation returns what the detail has of the run that is over.
+// conversation returns the detail of the run that has ended.
 func conversation(t *testing.T) *app {
 	t.Helper()
 	a, _ := openReact(t, talking(), 160, 45)
@@ -125,7 +125,7 @@ func detailText(a *app) string {
 	return b.String()
 }
 
-func TestAConversationShowsStepsAndOpensWhatIsLong(t *testing.T) {
+func TestConversationShowsStepsAndOpensLongTexts(t *testing.T) {
 	a := conversation(t)
 	got := detailText(a)
 	for _, want := range []string{
@@ -158,8 +158,8 @@ func TestAConversationShowsStepsAndOpensWhatIsLong(t *testing.T) {
 	}
 }
 
-// No word of a server or a model stands as one of ours.
-func TestWordsOfOthersStandBehindTheGutter(t *testing.T) {
+// Text of a server or a model is always beside the gutter.
+func TestUntrustedTextIsBesideTheGutter(t *testing.T) {
 	a := conversation(t)
 	seen := 0
 	for _, l := range a.detail.Lines {
@@ -176,7 +176,7 @@ func TestWordsOfOthersStandBehindTheGutter(t *testing.T) {
 	}
 }
 
-func TestWhatAModelSaysIsShownWhileItSaysIt(t *testing.T) {
+func TestModelAnswerIsStreamed(t *testing.T) {
 	e := talking()
 	a, _ := openReact(t, e, 160, 45)
 	press(t, a, "]", "j", "j", "enter")
@@ -186,7 +186,7 @@ func TestWhatAModelSaysIsShownWhileItSaysIt(t *testing.T) {
 	}
 }
 
-func TestTheStatusTellsWhatWasSpentWhereThereAreModels(t *testing.T) {
+func TestStatusShowsTheCostOfModels(t *testing.T) {
 	for e, want := range map[*reacttest.Engine]bool{talking(): true, reacting(): false} {
 		a, _ := openReact(t, e, 160, 45)
 		lines := strings.Split(screenOf(a), "\n")
@@ -196,7 +196,7 @@ func TestTheStatusTellsWhatWasSpentWhereThereAreModels(t *testing.T) {
 	}
 }
 
-// Each call of a tool and each leave is asked about: none is granted for hours.
+// Tool calls and permissions of agents cannot be granted for hours: each one asks.
 func TestStepsAreNotGranted(t *testing.T) {
 	for _, e := range []*reacttest.Engine{talking(), reacting()} {
 		a, _ := openReact(t, e, 160, 45)
@@ -206,8 +206,8 @@ func TestStepsAreNotGranted(t *testing.T) {
 	}
 }
 
-// An act that a model chose is none for hours either, and the key says why.
-func TestAChosenActIsNotGranted(t *testing.T) {
+// An act that a model chose cannot be granted for hours, and the key says why.
+func TestChosenActIsNotGranted(t *testing.T) {
 	e := reacting()
 	e.View.Waiting[0].Request.Act = "restart"
 	a, wait := openReact(t, e, 160, 45)
@@ -222,8 +222,8 @@ func TestAChosenActIsNotGranted(t *testing.T) {
 	}
 }
 
-// What the palette lists by its name is that, also where its first word is a command's.
-func TestTheNameOfAnActionIsNoCommand(t *testing.T) {
+// The title of an action runs that action, also if its first word is a command.
+func TestTitleOfAnActionIsNoCommand(t *testing.T) {
 	e := talking()
 	a, _ := openReact(t, e, 160, 45)
 	press(t, a, "2", "g", ":")
@@ -241,7 +241,7 @@ func TestTheNameOfAnActionIsNoCommand(t *testing.T) {
 	}
 }
 
-func TestTheOnlyModelNeedsNoName(t *testing.T) {
+func TestOnlyModelNeedsNoName(t *testing.T) {
 	for line, want := range map[string]string{"what is broken?": "what is broken?", "local what is broken?": "what is broken?", "why": "why", "local": "", " ": ""} {
 		e := talking()
 		e.View.Models = []string{"local"}
@@ -302,9 +302,9 @@ func TestAskingAModel(t *testing.T) {
 	}
 }
 
-// A question to a model leaves the stream where it is, says how it stands below the panes,
-// and one key leads to the answer.
-func TestOneKeyLeadsToTheAnswer(t *testing.T) {
+// Asking a model leaves the stream where it is; the status line shows the progress, and one key goes
+// to the answer.
+func TestOneKeyShowsTheAnswer(t *testing.T) {
 	for _, size := range [][2]int{{160, 45}, {80, 24}} {
 		e := talking()
 		e.View.Models = []string{"local"}

@@ -28,19 +28,19 @@ func (a *app) initTheme(o Options, env func(string) string) {
 	a.Glyphs = cells.ChooseGlyphs(env, o.Glyphs, a.persist.Get(persist.Glyphs))
 }
 
-// applyTheme shows the screen in a theme.
+// applyTheme draws the screen in a theme.
 func (a *app) applyTheme(t themes.Theme) {
 	a.Theme = t
 	a.restyle()
 }
 
-// restyle has everything laid out again: the theme, the glyphs or names of keys changed.
+// restyle draws everything again after a change of theme, glyphs or keys.
 func (a *app) restyle() {
 	a.Style++
 	a.detail.Forget()
 }
 
-// switchGlyphs goes from Unicode to ASCII glyphs, or back, and keeps that.
+// switchGlyphs switches between Unicode and ASCII glyphs, and saves the choice.
 func (a *app) switchGlyphs() tea.Cmd {
 	name := "ascii"
 	if a.Glyphs == &cells.ASCIIGlyphs {

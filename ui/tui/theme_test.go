@@ -16,7 +16,6 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/ui/tui/cells"
-	"eventdeck/ui/tui/edges"
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/flags"
 	"eventdeck/ui/tui/persist"
@@ -36,7 +35,7 @@ func openWith(t testing.TB, h *fakeHost, o Options) *app {
 	return a
 }
 
-func TestThePickerPreviewsKeepsAndRestores(t *testing.T) {
+func TestPickerPreviewsSavesAndRestores(t *testing.T) {
 	h := incident()
 	a := openWith(t, h, Options{})
 	press(t, a, "T", "j", "j")
@@ -67,7 +66,7 @@ func TestThePickerPreviewsKeepsAndRestores(t *testing.T) {
 	}
 }
 
-func TestTheTerminalChoosesTheTheme(t *testing.T) {
+func TestTerminalChoosesTheTheme(t *testing.T) {
 	a := openWith(t, incident(), Options{})
 	a.update(tea.BackgroundColorMsg{Color: color.White})
 	if a.Theme.Name != "light" {
@@ -79,7 +78,7 @@ func TestTheTerminalChoosesTheTheme(t *testing.T) {
 	}
 }
 
-func TestOwnThemesAreReadAgain(t *testing.T) {
+func TestOperatorThemesAreReloaded(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "mine.json")
 	write := func(text string) {
@@ -107,7 +106,7 @@ func TestOwnThemesAreReadAgain(t *testing.T) {
 	if s := screenOf(a); !strings.Contains(s, "mine.json") || !strings.Contains(s, `"typ"; the roles are`) {
 		t.Errorf("a broken file is not told:\n%s", s)
 	}
-	a.edges.Status.Note = edges.Note{}
+	a.edges.Status.Hush()
 	settle(a, a.update(tea.FocusMsg{}))
 	if a.edges.Status.Note.Text != "" {
 		t.Error("the same error is told at every focus")
@@ -133,8 +132,7 @@ func TestGlyphsAreChosen(t *testing.T) {
 	}
 }
 
-// Without colours and with ASCII glyphs every state of a subscription and of a
-// server still tells itself apart.
+// Without colours and with ASCII glyphs all states of subscriptions and servers look different.
 func TestStatesWithoutColour(t *testing.T) {
 	all := []event.State{event.StateStarting, event.StateVerifying, event.StateLive, event.StateStale, event.StatePolling, event.StateDraining,
 		event.StateBackoff, event.StateRefreshing, event.StateSuspended, event.StateDenied, event.StateEnded, event.StatePaused, event.StateResumed}

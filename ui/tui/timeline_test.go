@@ -15,8 +15,7 @@ import (
 	"eventdeck/ui/tui/layout"
 )
 
-// stretched is a history of an hour: one record a minute, and a hundred more in
-// the minute 30.
+// stretched returns a host with an hour of records: one a minute, and a hundred more in minute 30.
 func stretched() *fakeHost {
 	h := newFake()
 	h.server("pager")
@@ -35,10 +34,10 @@ func stretched() *fakeHost {
 	return h
 }
 
-// recordsAt is what the timeline says of the bucket under the cursor.
+// recordsAt returns the line of the timeline about the bucket under the cursor.
 var recordsAt = regexp.MustCompile(`: (\d+) record`)
 
-func TestTimelineLeadsToAMoment(t *testing.T) {
+func TestTimelineGoesToATime(t *testing.T) {
 	h := stretched()
 	for _, size := range [][2]int{{200, 60}, {120, 40}, {80, 24}, {60, 20}, {40, 12}} {
 		a := open(t, h, size[0], size[1])
@@ -62,7 +61,7 @@ func TestTimelineLeadsToAMoment(t *testing.T) {
 	}
 }
 
-func TestTimelineOfNothing(t *testing.T) {
+func TestEmptyTimeline(t *testing.T) {
 	a := open(t, newFake(), 80, 24)
 	press(t, a, "H")
 	if a.dialog != nil || !strings.Contains(a.edges.Status.Note.Text, "nothing is stored") {
@@ -70,9 +69,9 @@ func TestTimelineOfNothing(t *testing.T) {
 	}
 }
 
-// The timeline above the stream counts the rows of the filter and the place that are shown,
-// also when its answers cross a change of these.
-func TestTheStripCountsWhatIsShown(t *testing.T) {
+// The timeline above the stream counts the records of the current filter and scope, also if a result
+// for an earlier one arrives late.
+func TestStripCountsShownRecords(t *testing.T) {
 	h := newFake()
 	h.server("pager")
 	h.subscribe("pager", "load.tick", event.ModePush, "{}")

@@ -12,9 +12,8 @@ import (
 	"eventdeck/ui/tui/tree"
 )
 
-// A server with more event types than anybody reads through stands folded, until it
-// is unfolded or something is subscribed to there; one without subscriptions can be
-// folded too.
+// A server with very many event types is folded until it is unfolded or has a subscription. A server
+// without subscriptions can be folded too.
 func TestServersWithManyTypesAreFolded(t *testing.T) {
 	h := newFake()
 	var many []event.Type
@@ -51,9 +50,9 @@ func TestServersWithManyTypesAreFolded(t *testing.T) {
 	}
 }
 
-// On a narrow screen the line of servers begins with those in trouble, and counts those
-// that it has no room for.
-func TestTheLineOfServersBeginsWithTrouble(t *testing.T) {
+// On a narrow screen the line of servers begins with servers in trouble, and counts the ones without
+// room.
+func TestLineOfServersBeginsWithTrouble(t *testing.T) {
 	h := incident()
 	for i := range 4 {
 		h.server(fmt.Sprintf("calm%d", i))
@@ -67,9 +66,35 @@ func TestTheLineOfServersBeginsWithTrouble(t *testing.T) {
 	}
 }
 
-// While the tree has the focus no server moves away under the cursor; without it the one in
-// trouble stands first.
-func TestTheOrderOfTheTreeWaitsForTheKeys(t *testing.T) {
+// On a narrow screen the line of servers has the order of the tree, in which a server moves only for
+// trouble that lasts.
+func TestLineOfServersHasTheOrderOfTheTree(t *testing.T) {
+	h := newFake()
+	for _, name := range []string{"alpha", "beta"} {
+		h.server(name)
+	}
+	a, turn := clocked(t, h, 60, 20)
+	press(t, a, "2")
+	h.snap.Servers[1].Reach = host.ReachBackoff
+	for _, step := range []struct {
+		after time.Duration
+		want  string
+	}{
+		{time.Second, " 1 alpha ready  beta unreachable"},
+		{5 * time.Second, " 1 beta unreachable"},
+	} {
+		turn(step.after)
+		h.snap.Version++
+		arrive(a)
+		if s := screenOf(a); !strings.Contains(s, step.want) {
+			t.Errorf("after %v %q is not there:\n%s", step.after, step.want, s)
+		}
+	}
+}
+
+// While the tree has the focus no server moves under the cursor; afterwards the one in trouble is
+// first.
+func TestTreeKeepsItsOrderWhileFocused(t *testing.T) {
 	h := newFake()
 	for _, name := range []string{"alpha", "beta", "gamma"} {
 		h.server(name)

@@ -5,8 +5,8 @@ import (
 	"eventdeck/ui/tui/query"
 )
 
-// turnStreams shows two streams in a way, or one again if they are shown so.
-func (a *app) turnStreams(way layout.Streams) {
+// toggleStreams shows two streams in an arrangement, or one if they already have it.
+func (a *app) toggleStreams(way layout.Streams) {
 	if a.stream.Two && a.panes.Streams == way {
 		a.oneStream()
 		a.Tell("one stream; " + a.KeyOf("streams.beside") + " or " + a.KeyOf("streams.under") + " shows a second one")
@@ -24,14 +24,14 @@ func (a *app) turnStreams(way layout.Streams) {
 
 func (a *app) canAlign() bool { return a.stream.Two && a.onRecord() }
 
-// oneStream leaves the stream that the keys are about.
+// oneStream closes the stream without the focus.
 func (a *app) oneStream() {
 	a.stream.Close()
 	a.panes.Streams, a.panes.Last = layout.OneStream, false
 }
 
-// otherStream moves the focus to the other one of two streams, and with them the tree.
-func (a *app) otherStream() {
+// switchStream moves the focus to the other of two streams. The tree follows.
+func (a *app) switchStream() {
 	if !a.stream.Two {
 		return
 	}
@@ -42,21 +42,21 @@ func (a *app) otherStream() {
 	a.enter(layout.Stream)
 }
 
-// toTree chooses the node of the stream in the tree, or what is left above it.
+// toTree chooses a node in the tree, or its nearest parent.
 func (a *app) toTree(n query.Node) {
 	a.tree.Reveal(n)
 	a.tree.At = n
 	a.tree.Load(&a.snap)
 	a.rescope()
 	if a.tree.At != n {
-		a.persist.Wanted = n // as soon as there is such a node
+		a.persist.Wanted = n // chosen when the tree has it
 	}
 }
 
-// toStream moves the focus to the stream, and to the other one if it has them.
+// toStream moves the focus to the stream, or from there to the other of two streams.
 func (a *app) toStream() {
 	if a.panes.Focus == layout.Stream {
-		a.otherStream()
+		a.switchStream()
 	}
 	a.enter(layout.Stream)
 }

@@ -14,7 +14,7 @@ import (
 	"eventdeck/ui/tui/query"
 )
 
-// talk is a host with an incident at one server and talk at another.
+// talk returns a host with an incident at one server and n messages at another.
 func talk(n int) *fakeHost {
 	h := incident()
 	for i := range n {
@@ -24,9 +24,9 @@ func talk(n int) *fakeHost {
 	return h
 }
 
-// Two streams each have a place, a filter, and a row of their own; arrivals reach both, and
-// what is done in one moves nothing in the other.
-func TestTwoStreamsAreOnTheirOwn(t *testing.T) {
+// Two streams have separate scopes, filters and chosen rows. Arrivals reach both; actions in one do
+// not move the other.
+func TestTwoStreamsAreIndependent(t *testing.T) {
 	h := talk(60)
 	a := open(t, h, 200, 50)
 	press(t, a, "2", "%", "/")
@@ -65,8 +65,8 @@ func TestTwoStreamsAreOnTheirOwn(t *testing.T) {
 	}
 }
 
-// The tree leads the stream that has the focus, and shows where it is when they change.
-func TestTheTreeFollowsTheStreamWithTheKeys(t *testing.T) {
+// The tree sets the scope of the stream with the focus, and follows when the focus moves to the other.
+func TestTreeFollowsTheStreamWithTheFocus(t *testing.T) {
 	a := open(t, talk(10), 160, 45)
 	press(t, a, "2", "\"", "1", "j", "j", "j", "j", "2")
 	at := a.tree.At
@@ -81,8 +81,8 @@ func TestTheTreeFollowsTheStreamWithTheKeys(t *testing.T) {
 	}
 }
 
-// Tab goes round all panes as they stand, and a key of the split takes the other stream away.
-func TestTheKeysGoRoundTwoStreams(t *testing.T) {
+// Tab goes through all panes in order, and the split key closes the other stream.
+func TestTabVisitsTwoStreams(t *testing.T) {
 	a := open(t, talk(10), 200, 50)
 	press(t, a, "2", "%", "1")
 	var seen []string
@@ -110,16 +110,14 @@ func TestTheKeysGoRoundTwoStreams(t *testing.T) {
 	exact(t, a)
 }
 
-// Where there is room for one, the streams are behind each other, and that is said.
+// If there is room for one stream only, one hides the other, and a note says so.
 func TestTwoStreamsOnASmallScreen(t *testing.T) {
 	a := open(t, talk(10), 60, 14)
 	press(t, a, "2", "%")
 	if text := screenOf(a); !strings.Contains(text, "room for one stream") {
 		t.Errorf("nothing is said:\n%s", text)
 	}
-	press(t, a, "/")
-	word(t, a, "latency")
-	press(t, a, "enter")
+	filterBy(t, a, "latency")
 	if text := screenOf(a); !strings.Contains(text, "/latency") || strings.Contains(text, "ann says") {
 		t.Errorf("the second is not shown:\n%s", text)
 	}
@@ -158,7 +156,7 @@ func TestTwoStreamsAreRemembered(t *testing.T) {
 	exact(t, b)
 }
 
-// An answer for a stream that was closed meanwhile belongs to no other one.
+// A result for a stream that was closed meanwhile is dropped.
 func TestAnswersToAClosedStreamAreDropped(t *testing.T) {
 	a := open(t, talk(60), 200, 50)
 	press(t, a, "2", "%")
@@ -178,8 +176,8 @@ func TestAnswersToAClosedStreamAreDropped(t *testing.T) {
 	}
 }
 
-// The other stream can be led to the moment of what is read.
-func TestTheOtherStreamShowsTheSameMoment(t *testing.T) {
+// The other stream can be moved to the time of the chosen record.
+func TestOtherStreamShowsTheSameTime(t *testing.T) {
 	a := open(t, talk(60), 200, 50)
 	press(t, a, "2", "%", "/")
 	word(t, a, "latency")
@@ -192,8 +190,8 @@ func TestTheOtherStreamShowsTheSameMoment(t *testing.T) {
 	}
 }
 
-// The mouse moves the focus to the stream that is clicked, and scrolls the one it is over.
-func TestTheMouseInTwoStreams(t *testing.T) {
+// A click moves the focus to a stream; the wheel scrolls the stream under the pointer.
+func TestMouseInTwoStreams(t *testing.T) {
 	a := open(t, talk(60), 200, 50)
 	press(t, a, "2", "%")
 	a.draw()

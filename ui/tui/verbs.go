@@ -17,10 +17,8 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// What the actions do.
-
-// endLeasesWithin bounds how long quitting waits for servers to end leases.
-const endLeasesWithin = 8 * time.Second
+// endLeasesTimeout bounds how long quitting waits for servers to end leases.
+const endLeasesTimeout = 8 * time.Second
 
 func (a *app) half() int {
 	switch a.panes.Focus {
@@ -57,13 +55,13 @@ func (a *app) move(n int) {
 	}
 }
 
-// turnsEvents reports whether the keys that move by one row lead from event to event: in a detail
-// on the whole screen.
+// turnsEvents reports whether the keys that move by one row move to another event: in a detail on
+// the whole screen.
 func (a *app) turnsEvents() bool {
 	return a.panes.Focus == layout.Detail && a.panes.Size == layout.Full && a.showsRecord()
 }
 
-// step moves by one line, also where move goes to another event.
+// step moves by one line, also where move would go to another event.
 func (a *app) step(n int) {
 	if a.panes.Focus == layout.Detail {
 		a.detail.By(n)
@@ -94,7 +92,7 @@ func (a *app) moveEnd(last bool) tea.Cmd {
 	return nil
 }
 
-// fold closes or opens the chosen node, and goes where nothing is to close or open.
+// fold closes or opens the chosen node, or moves to its parent or first child.
 func (a *app) fold(open bool) {
 	if a.panes.Focus == layout.Detail {
 		a.detail.Fold(open)
@@ -120,8 +118,8 @@ func (a *app) enter(p layout.Pane) {
 	}
 }
 
-// toDetail moves the focus to the detail, and to the first value of a payload there. What is
-// read stays: new events do not take its place.
+// toDetail moves the focus to the detail, and to the first value of its payload. The stream stops
+// following, so that the shown record stays.
 func (a *app) toDetail() {
 	a.enter(layout.Detail)
 	if a.showsRecord() {
@@ -137,7 +135,7 @@ func (a *app) turn(n int) {
 	case layout.Detail:
 		a.toDetail()
 	case layout.Other:
-		a.otherStream()
+		a.switchStream()
 	default:
 		a.enter(p)
 	}
@@ -167,8 +165,7 @@ func (a *app) open() tea.Cmd {
 	return nil
 }
 
-// openLine opens what the chosen line of the detail is about: a record, something to do, or
-// what is folded.
+// openLine opens the chosen line of the detail: its record, its action, or its fold.
 func (a *app) openLine() tea.Cmd {
 	switch l := a.detail.Chosen(); {
 	case !a.opensLine():
@@ -183,13 +180,13 @@ func (a *app) openLine() tea.Cmd {
 	return nil
 }
 
-// opensLine reports whether there is something to open on the chosen line of the detail.
+// opensLine reports whether the chosen line of the detail can be opened.
 func (a *app) opensLine() bool {
 	l := a.detail.Chosen()
 	return l != nil && (l.Seq > 0 || l.Do != nil || l.Fold > 0)
 }
 
-// openWord is what the key that opens does now, "" for nothing.
+// openWord returns the hint of the key that opens, "" if it does nothing.
 func (a *app) openWord() string {
 	switch t := a.table(); {
 	case a.panes.Focus == layout.Detail && !a.opensLine(),
@@ -232,31 +229,31 @@ func (a *app) back() tea.Cmd {
 	return nil
 }
 
-// againQuits is for how long the key of quitting does not quit after it led back: who
-// presses it to be at the top of everything does not mean to leave.
-const againQuits = time.Second
+// quitPause is how long the quit key does not quit after it went one step back: an operator who
+// presses it several times to get back to the main screen does not mean to quit.
+const quitPause = time.Second
 
 func (a *app) backOrQuit() tea.Cmd {
 	now := a.Clock()
 	switch {
 	case !a.atRoot():
-		a.backedAt = now
+		a.lastBack = now
 		return a.back()
-	case now.Sub(a.backedAt) < againQuits:
-		a.backedAt = time.Time{}
+	case now.Sub(a.lastBack) < quitPause:
+		a.lastBack = time.Time{}
 		a.Tell(a.KeyOf("quit") + " again quits")
 		return nil
 	}
 	return a.quit()
 }
 
-// atRoot reports whether quitting is what is left: no pane has the whole screen in place of
-// others.
+// atRoot reports whether the quit key has no step back left: the main screen is shown, and no pane
+// hides the others.
 func (a *app) atRoot() bool {
 	return a.panes.Size != layout.Full && a.board() == nil && !(a.panes.Focus == layout.Detail && a.panes.Now.Stacked)
 }
 
-// quitWord is what the key of quitting does now.
+// quitWord returns the hint of the quit key.
 func (a *app) quitWord() string {
 	if a.atRoot() {
 		return "quit"
@@ -264,9 +261,9 @@ func (a *app) quitWord() string {
 	return "back"
 }
 
-// quit asks once if servers go on delivering to webhook leases.
+// quit quits, but asks first if servers would go on delivering to webhooks.
 func (a *app) quit() tea.Cmd {
-	if a.leaving {
+	if a.quitting {
 		return tea.Quit
 	}
 	var hooks []event.SubID
@@ -278,10 +275,10 @@ func (a *app) quit() tea.Cmd {
 	if len(hooks) == 0 || a.snap.Store.Temporary || a.o.Demo { // demo servers end with the program
 		return tea.Quit
 	}
-	a.leaving = true
-	lines := []string{goOn(len(hooks)), "What is kept is taken up again by the next run."}
+	a.quitting = true
+	lines := []string{leasesGoOn(len(hooks)), "What is kept is taken up again by the next run."}
 	if n := a.react.WaitingCount(); n > 0 {
-		lines = append(lines, stayWaiting(n))
+		lines = append(lines, runsStay(n))
 	}
 	a.Show(&widget.Confirm{Screen: a,
 		Head:  "Quit",
@@ -290,19 +287,19 @@ func (a *app) quit() tea.Cmd {
 			{Key: "k", Title: "keep them and quit", Run: func() tea.Cmd { return tea.Quit }},
 			{Key: "u", Title: "unsubscribe and quit", Run: func() tea.Cmd { return a.endLeases(hooks) }},
 		},
-		Cancelled: func() { a.leaving = false },
+		Cancelled: func() { a.quitting = false },
 	})
 	return nil
 }
 
-func goOn(hooks int) string {
+func leasesGoOn(hooks int) string {
 	if hooks == 1 {
 		return "1 webhook subscription goes on at its server."
 	}
 	return cells.Count(hooks, "webhook subscription") + " go on at their servers."
 }
 
-func stayWaiting(runs int) string {
+func runsStay(runs int) string {
 	if runs == 1 {
 		return "1 run waits for you; it stays stored until it expires."
 	}
@@ -312,12 +309,12 @@ func stayWaiting(runs int) string {
 func (a *app) endLeases(ids []event.SubID) tea.Cmd {
 	a.Tell("ending " + cells.Count(len(ids), "lease") + " " + a.Glyphs.More)
 	return a.Do(func(ctx context.Context) tea.Msg {
-		ctx, cancel := context.WithTimeout(ctx, endLeasesWithin)
+		ctx, cancel := context.WithTimeout(ctx, endLeasesTimeout)
 		defer cancel()
 		for _, id := range ids {
-			_ = a.o.API.Unsubscribe(ctx, id) // the lease that is left ends by itself
+			_ = a.o.API.Unsubscribe(ctx, id) // after a failure the lease expires
 		}
-		return leaveMsg{}
+		return quitMsg{}
 	})
 }
 
@@ -326,15 +323,15 @@ func (a *app) freeze() tea.Cmd {
 	return a.read()
 }
 
-// follow shows the newest event, and those that arrive.
+// follow shows the newest event and follows arrivals.
 func (a *app) follow() tea.Cmd {
 	if a.followWord() == "" {
-		a.Tell("the newest event is followed already")
+		a.Tell("the stream already follows the newest event")
 	}
 	return a.followNewest()
 }
 
-// followWord is what the key that follows does now, "" for nothing.
+// followWord returns the hint of the key that follows, "" if it does nothing.
 func (a *app) followWord() string {
 	if a.stream.Follow && !a.stream.Paused {
 		return ""
@@ -352,7 +349,7 @@ func (a *app) followNewest() tea.Cmd {
 
 func (a *app) onSub() bool { return a.selected() != nil }
 
-// pauseWord is what the key of pausing does now.
+// pauseWord returns the hint of the key that pauses.
 func (a *app) pauseWord() string {
 	if manage.Paused(a.selected()) {
 		return "resume"
@@ -360,8 +357,8 @@ func (a *app) pauseWord() string {
 	return "pause"
 }
 
-// rowName names the chosen record by its time and its summary: rows that arrive meanwhile
-// look alike. It is "" where what is chosen is no record.
+// rowName names the chosen record by its time and summary, as rows that arrive meanwhile may look
+// alike. It is "" if no record is chosen.
 func (a *app) rowName() string {
 	r, ok := a.chosenRecord()
 	if !ok || a.panes.Focus == layout.Tree || a.table() != nil {
@@ -371,16 +368,16 @@ func (a *app) rowName() string {
 	return cells.TimeText(r.ReceivedAt, a.Times.Zone(), time.TimeOnly) + " " + summary.Clip(rowNameMax).Plain()
 }
 
-// rowNameMax is how much of a row's summary names it, in cells.
+// rowNameMax bounds the summary in the name of a row, in cells.
 const rowNameMax = 40
 
-// leaveMsg: what had to be done before the end is done.
-type leaveMsg struct{}
+// quitMsg is sent when everything that has to be done before quitting is done.
+type quitMsg struct{}
 
 // Shown returns the dialog that is shown, nil for none.
 func (a *app) Shown() widget.Dialog { return a.dialog }
 
-// Show shows a dialog in place of the one that is shown, or none for nil.
+// Show replaces the shown dialog; nil closes it.
 func (a *app) Show(d widget.Dialog) {
 	a.dialog = d
 	if d != nil && a.panes.W > 0 {
@@ -398,7 +395,7 @@ func (a *app) Line() *widget.Prompt { return a.prompt }
 // EnterStream moves the focus to the stream.
 func (a *app) EnterStream() { a.enter(layout.Stream) }
 
-// scope shows the part of the stream that belongs to a node.
+// scope limits the stream to a node and moves the focus there.
 func (a *app) scope(n query.Node) {
 	a.tree.Reveal(n)
 	a.tree.Load(&a.snap)
@@ -409,7 +406,7 @@ func (a *app) scope(n query.Node) {
 
 func (a *app) requery(q query.Query) { a.stream.Show(q) }
 
-// ShowQuery shows what a query takes, and its place in the tree.
+// ShowQuery shows the records of a query, and chooses its node in the tree.
 func (a *app) ShowQuery(q query.Query) {
 	if a.stream.Query.Node != q.Node {
 		a.tree.At = q.Node

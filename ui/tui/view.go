@@ -19,7 +19,7 @@ func (a *app) View() tea.View {
 	}
 	v := tea.NewView(content)
 	v.AltScreen = true
-	if a.frame.Cursor.X >= 0 { // where one types, so that input methods open there
+	if a.frame.Cursor.X >= 0 { // input methods open at the cursor
 		v.Cursor = tea.NewCursor(a.frame.Cursor.X, a.frame.Cursor.Y)
 	}
 	v.ReportFocus = true
@@ -34,12 +34,12 @@ func (a *app) View() tea.View {
 // draw returns exactly h lines of exactly w cells.
 func (a *app) draw() string {
 	if a.Glyphs == &cells.ASCIIGlyphs {
-		return strings.ReplaceAll(a.compose(), cells.UnicodeGlyphs.More, cells.ASCIIGlyphs.More) // where texts are cut
+		return strings.ReplaceAll(a.compose(), cells.UnicodeGlyphs.More, cells.ASCIIGlyphs.More) // the mark of cut texts
 	}
 	return a.compose()
 }
 
-// compose draws the panes, and a dialog or a prompt over them.
+// compose draws the panes, with a dialog or a prompt over them.
 func (a *app) compose() string {
 	if a.panes.W <= 0 || a.panes.H <= 0 {
 		return ""
@@ -75,8 +75,7 @@ func (a *app) compose() string {
 	return strings.Join(lines, "\n")
 }
 
-// drawHints shows the keys that work: in the dialog, after the first of two
-// keys, or in the panes. What failed goes on in their place where it is long.
+// drawHints draws the keys that work, or the rest of a long failure.
 func (a *app) drawHints() string {
 	if more := a.edges.Status.More(a.panes.W); more != "" && a.dialog == nil && a.actions.Chord == "" {
 		return more
@@ -88,12 +87,13 @@ func (a *app) drawHints() string {
 	return a.actions.Hints(&a.Theme, a.panes.W, pairs)
 }
 
-// cut tells that what has the focus is not shown in full, and the size that it needs.
+// cut reports whether the dialog or prompt with the focus is not shown in full, and the screen size
+// that it needs.
 func (a *app) cut() (needs string, cut bool) {
 	return a.frame.Cut(a.arranged().Tiny, a.dialog, a.prompt)
 }
 
-// unseen is the size that the screen needs for actions that change something, "" if it has it.
+// unseen returns the screen size that dangerous actions need, "" if the screen is large enough.
 func (a *app) unseen() string {
 	if a.arranged().Tiny {
 		return frame.LeastSize
@@ -134,7 +134,7 @@ func (a *app) paneTitle(p layout.Pane, room int) string {
 		if a.stream.Two {
 			return "2 " + a.stream.Caption(room-2)
 		}
-		if words := a.stream.BelowWords(); words != "" && !a.stream.Follow && a.panes.Now.Crumb.Empty() { // else that says it
+		if words := a.stream.BelowWords(); words != "" && !a.stream.Follow && a.panes.Now.Crumb.Empty() { // else the top line says it
 			return "2 Stream " + a.Glyphs.Dot + " " + words
 		}
 		return "2 Stream"

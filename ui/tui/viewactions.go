@@ -8,19 +8,19 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// tall is how many rows the shown table has, 0 for none.
-func (a *app) tall() int {
+// tableRows returns the number of rows of the shown table, 0 if there is none.
+func (a *app) tableRows() int {
 	if t := a.table(); t != nil {
 		return t.WantedRows()
 	}
 	return 0
 }
 
-// arranged is where the panes stand now.
-func (a *app) arranged() layout.Layout { return a.panes.Arranged(a.tall()) }
+// arranged returns the current layout.
+func (a *app) arranged() layout.Layout { return a.panes.Arranged(a.tableRows()) }
 
 func (a *app) turnSplit() {
-	if why := a.panes.TurnSplit(a.tall(), a.KeyOf("zoom")); why != "" {
+	if why := a.panes.TurnSplit(a.tableRows(), a.KeyOf("zoom")); why != "" {
 		a.Tell(why)
 	}
 }
@@ -29,8 +29,7 @@ var onTabs = []layout.Pane{layout.Detail, layout.Subs, layout.Log, layout.React}
 
 func (a *app) hasTabs() bool { return a.panes.Focus != layout.Detail || a.showsRecord() }
 
-// openLog shows the log. An error that waits to be seen leads to the program's
-// own tab.
+// openLog shows the log, on the program's own tab if the status line shows an error.
 func (a *app) openLog() {
 	if a.edges.Status.Trouble.Shown(a.Clock()) {
 		a.boards.Log.Last()
@@ -39,7 +38,7 @@ func (a *app) openLog() {
 	a.enter(layout.Log)
 }
 
-// logWord is what the key of the log does now, "" for nothing.
+// logWord returns the hint of the key of the log, "" if it does nothing.
 func (a *app) logWord() string {
 	if a.panes.Focus == layout.Log && !a.edges.Status.Trouble.Shown(a.Clock()) {
 		return ""
@@ -51,10 +50,10 @@ func (a *app) canFind() bool { t := a.table(); return t != nil && t.Finds() }
 
 func (a *app) canSort() bool { t := a.table(); return t != nil && t.Sorts() && t.Chosen() }
 
-// askRemotes has the servers asked again what they hold.
+// askRemotes asks the servers again which subscriptions they hold.
 func (a *app) askRemotes() {
 	board.AskAgain(a.table())
-	a.Tell("the servers are asked what they hold " + a.Glyphs.More)
+	a.Tell("asking the servers which subscriptions they hold " + a.Glyphs.More)
 }
 
 // onRemotes reports whether the subscriptions that servers hold are shown, onRemote
@@ -63,7 +62,7 @@ func (a *app) onRemotes() bool { t := a.table(); return t != nil && board.Remote
 
 func (a *app) onRemote() bool { return a.onRemotes() && a.table().Chosen() }
 
-// openFind asks for words of rows; the table follows what is typed.
+// openFind opens a prompt for words of rows; the table is filtered while the operator types.
 func (a *app) openFind() {
 	before := a.table().Text
 	a.AskLine(&widget.Prompt{
@@ -74,7 +73,7 @@ func (a *app) openFind() {
 	}, before)
 }
 
-// findRows shows only rows of the shown table that hold the text.
+// findRows filters the rows of the shown table by a text.
 func (a *app) findRows(text string) {
 	t := a.table()
 	if t != nil {

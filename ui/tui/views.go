@@ -11,7 +11,7 @@ import (
 	"eventdeck/ui/tui/views"
 )
 
-// viewNow is the view of what is shown.
+// viewNow returns the current view.
 func (a *app) viewNow() views.View {
 	m := a.state()
 	v := views.View{Place: m.Place, Second: m.Second, Panes: m.Panes}
@@ -31,7 +31,7 @@ func (a *app) viewNow() views.View {
 	return v
 }
 
-// openView shows a view, from its newest record on.
+// openView opens a view at its newest record.
 func (a *app) openView(v views.View) tea.Cmd {
 	a.search.Drop()
 	a.panes.Arrangement, a.panes.Size = v.Panes, layout.Normal
@@ -51,13 +51,13 @@ func (a *app) openView(v views.View) tea.Cmd {
 	return tea.Batch(cmd, a.read())
 }
 
-// showPlace has a stream follow at a place.
+// showPlace shows the newest records of a place in a stream.
 func (a *app) showPlace(s *stream.Stream, p persist.Place) {
 	s.Selected = stream.Selection{}
 	s.ShowNewest(p.Query(a.Clock()))
 }
 
-// setColumns chooses the columns of a view, and keeps them if they are others.
+// setColumns sets the columns of a view, and saves them if they have changed.
 func (a *app) setColumns(v *views.View) tea.Cmd {
 	places, changed := []persist.Place{v.Place}, false
 	if v.Second != nil {
@@ -76,12 +76,12 @@ func (a *app) setColumns(v *views.View) tea.Cmd {
 	return a.persist.SetJSON(stream.ColumnsSetting, a.stream.Columns.By)
 }
 
-// openFirst shows the view that the program was begun with.
+// openFirst opens the view of [Options].
 func (a *app) openFirst(name string) {
 	if name == "" {
 		return
 	}
-	if _, err := a.views.Use(name); err != nil { // what it reads is read as soon as the program runs
+	if _, err := a.views.Use(name); err != nil { // its command is not needed: the program reads the host when it starts
 		a.TellBad(err.Error())
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"eventdeck/host/trust"
 )
 
-// vast is a store of a million events, each made when it is read.
+// vast is a store of a million events that are generated when they are read.
 type vast struct {
 	fakeStore
 	sub  event.SubID
@@ -53,7 +53,7 @@ func (s *vast) Backward(seq uint64, fn func(event.Record) bool) error {
 	return nil
 }
 
-// overAMillion is a screen of 200 by 50 cells over a million stored events.
+// overAMillion returns a screen of 200 by 50 cells on a million stored events.
 func overAMillion(tb testing.TB) *app {
 	h := incident()
 	s := &vast{fakeStore{logs: h.store.logs}, h.snap.Subs[0].ID, map[uint64]event.Record{}}
@@ -101,8 +101,7 @@ func BenchmarkTables(b *testing.B) {
 	}
 }
 
-// TestViewIsCheap holds the view to the allocations that were promised, at a
-// moment at which nothing is new: colours, marks and evidence are there.
+// TestViewIsCheap bounds the allocations of a frame in which nothing is new.
 func TestViewIsCheap(t *testing.T) {
 	a := overAMillion(t)
 	a.stream.Follow = false

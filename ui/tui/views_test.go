@@ -100,7 +100,7 @@ func TestSortPutsTroubleFirst(t *testing.T) {
 	}
 }
 
-func TestLogsLeadToWhatTheyTell(t *testing.T) {
+func TestLogRowsOpenTheirSubject(t *testing.T) {
 	a := open(t, incident(), 120, 40)
 	a.draw()
 	press(t, a, "5", "k", "enter")
@@ -257,7 +257,7 @@ func TestSameRecords(t *testing.T) {
 	}
 }
 
-func TestZoomedDetailGoesFromEventToEvent(t *testing.T) {
+func TestZoomedDetailMovesToOtherEvents(t *testing.T) {
 	a := open(t, incident(), 120, 40)
 	a.draw()
 	press(t, a, "2", "enter", "z", "k")
@@ -270,16 +270,14 @@ func TestZoomedDetailGoesFromEventToEvent(t *testing.T) {
 	}
 }
 
-func TestPanesAreKept(t *testing.T) {
+func TestPanesAreRestored(t *testing.T) {
 	h := incident()
 	a := open(t, h, 200, 60)
 	a.draw()
 	press(t, a, "2", ">", ">", "W")
 	a.draw()
 	want := a.panes.Now
-	a.persist.SaveAtEnd(t.Context(), a.state())
-	b := open(t, h, 200, 60)
-	b.draw()
+	b := nextRun(t, a, h)
 	if b.panes.Now.Stream != want.Stream || b.panes.Now.Detail != want.Detail {
 		t.Errorf("panes %+v and %+v, were %+v and %+v", b.panes.Now.Stream, b.panes.Now.Detail, want.Stream, want.Detail)
 	}
@@ -373,7 +371,7 @@ func TestTypesWithoutReplaySaySo(t *testing.T) {
 	}
 }
 
-func TestRowTellsNothingTwice(t *testing.T) {
+func TestRowRepeatsNothing(t *testing.T) {
 	h := incident()
 	h.add(event.Record{Server: "pager", Type: trust.Untrusted("load.tick"), Data: []byte(`{"n":7, "status":"failed"}`)})
 	if s := screenOf(open(t, h, 120, 40)); !matches(`▌failed .* {"n":7,"status":"failed"}`, s) {

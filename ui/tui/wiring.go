@@ -3,6 +3,7 @@ package tui
 import (
 	"runtime/metrics"
 
+	"eventdeck/host"
 	"eventdeck/host/config"
 	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/board"
@@ -15,8 +16,6 @@ import (
 	"eventdeck/ui/tui/tree"
 	"eventdeck/ui/tui/userfile"
 )
-
-// What the parts of the screen need.
 
 // boardEnv is what tables need.
 func (a *app) boardEnv() *board.Env {
@@ -60,7 +59,7 @@ func (a *app) columnsEnv() *columns.Env {
 	return &columns.Env{Env: &a.Env, Screen: a, Log: a.o.API.Log(), Stream: &a.stream.Stream, TypeOf: a.typeOf, Keep: a.persist.SetJSON}
 }
 
-// settingsEnv is what takes the operator's settings.
+// settingsEnv is what the settings file needs.
 func (a *app) settingsEnv() userfile.Env {
 	return userfile.Env{
 		Screen: a, Path: a.o.Settings,
@@ -78,6 +77,7 @@ func (a *app) settingsEnv() userfile.Env {
 func (a *app) initEdges() {
 	a.edges.Head = edges.NewHead(edges.HeadEnv{
 		Env: &a.Env, Demo: a.o.Demo, Snap: &a.snap, Stream: &a.stream.Stream, Rates: &a.rates, KeyOf: a.KeyOf,
+		Servers:   a.serversInTree,
 		Searched:  func() string { return a.search.Text },
 		Filter:    a.filters.Name,
 		Comparing: func() uint64 { return a.trace.Comparing },
@@ -89,7 +89,18 @@ func (a *app) initEdges() {
 	})
 }
 
-// memoryInUse is what the process has of the system's memory, in bytes.
+// serversInTree returns the servers in the order of the tree.
+func (a *app) serversInTree() (servers []*host.ServerView) {
+	for i := range a.tree.Rows {
+		s := a.tree.Rows[i].Server
+		if s != nil && (len(servers) == 0 || servers[len(servers)-1] != s) {
+			servers = append(servers, s)
+		}
+	}
+	return servers
+}
+
+// memoryInUse returns the memory that the process has from the system, in bytes.
 func memoryInUse() uint64 {
 	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(s)

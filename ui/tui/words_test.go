@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// One of a kind is told as one, in the numbers too.
-func TestNumbersOfOne(t *testing.T) {
+// Counts of one are in the singular, in the numbers of the run too.
+func TestCountsOfOne(t *testing.T) {
 	h := incident()
 	h.stats.Refusals, h.stats.Duplicates, h.stats.Store.Commits = 1, 1, 1
 	a := open(t, h, 120, 40)

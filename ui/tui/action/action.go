@@ -1,6 +1,5 @@
-// Package action has the table of what the operator can do: actions with their keys, and
-// commands that are typed. Hints, help, the palette and the page of keys in the docs come
-// from it.
+// Package action has the table of actions with their keys and of typed commands. Hints, help, the
+// palette and the page of keys in the docs are made from it.
 package action
 
 import (
@@ -14,7 +13,7 @@ import (
 	"eventdeck/ui/tui/layout"
 )
 
-// ErrReadOnly says that what was asked for changes something, on a screen that only reads.
+// ErrReadOnly says that an action or a command changes something, on a read-only screen.
 var ErrReadOnly = errors.New("this screen only reads (--read-only)")
 
 // Action is something that the operator can do.
@@ -22,31 +21,31 @@ type Action struct {
 	ID    string
 	Title string
 	Group string   // heading in help and docs
-	Keys  []string // two keys in a row are parted by a blank; none: unbound
-	Hint  string   // short form for the hints line; "" is not hinted
-	// HintNow is the hint where that depends on what is chosen; nil: Hint.
+	Keys  []string // a space separates the two keys of a sequence; none: unbound
+	Hint  string   // label on the hints line; "": not on the hints line
+	// HintNow returns the hint where it depends on the selection; nil: Hint.
 	HintNow func() string
-	Twin    string        // id of the action that goes the other way: one hint names the keys of both; "" for none
-	Menu    string        // of two keys: what the first one leads to, for the hints line
+	Twin    string        // id of the opposite action: one hint has the keys of both; "" for none
+	Menu    string        // for a sequence: the label of its first key on the hints line
 	Panes   []layout.Pane // where it works; none means everywhere
-	// Dangerous actions change what servers or the store hold. They are neither
-	// shown nor run on a screen that only reads.
+	// Dangerous actions change what servers or the store hold. A read-only screen neither
+	// shows nor runs them.
 	Dangerous bool
-	When      func() bool // nil: always
-	Needs     string      // what is missing where When is false
-	// Instead is what is chosen in place of what it needs, such as "a gap"; nil or "": nothing.
+	When      func() bool // whether it works now; nil: always
+	Needs     string      // the selection that is missing where When is false
+	// Instead names the selection in place of Needs, such as "a gap"; nil or "": nothing.
 	Instead func() string
-	Lacks   string // why it cannot be done where nothing that is chosen would help
-	Also    string // further words under which the palette finds it
-	// Passing actions work for a short while only, and have their keys before others.
+	Lacks   string // why the action does not work, where no selection would help
+	Also    string // more words under which the palette finds it
+	// Passing actions work for a short time and take precedence over others with their keys.
 	Passing bool
-	// KeyOnly actions are run by their key only, where they are shown: neither the
-	// palette, nor help, nor a typed name runs them.
+	// KeyOnly actions are run by their key only, where it is shown: not from the palette, help,
+	// or a typed name.
 	KeyOnly bool
 	Run     func() tea.Cmd
 }
 
-// What actions need.
+// Selections that actions need.
 const (
 	Subscription = "a subscription"
 	Event        = "an event"
@@ -54,12 +53,12 @@ const (
 	Type         = "an event type"
 )
 
-// Act returns the Run of an action for a function without a command.
+// Act makes an action's Run from a function that returns no command.
 func Act(fn func()) func() tea.Cmd {
 	return func() tea.Cmd { fn(); return nil }
 }
 
-// Grouped sets the heading of actions.
+// Grouped sets the group of actions.
 func Grouped(name string, rows ...Action) []Action {
 	for i := range rows {
 		rows[i].Group = name
@@ -67,7 +66,7 @@ func Grouped(name string, rows ...Action) []Action {
 	return rows
 }
 
-// ByGroup returns the actions with the same heading together.
+// ByGroup returns the actions with those of one group together.
 func ByGroup(rows []Action) []*Action {
 	var heads []string
 	out := make([]*Action, len(rows))
@@ -81,7 +80,7 @@ func ByGroup(rows []Action) []*Action {
 	return out
 }
 
-// Key is the key that hints name, "" if the action has none.
+// Key returns the key that hints show, "" if the action has none.
 func (x *Action) Key() string {
 	if len(x.Keys) == 0 {
 		return ""
@@ -102,7 +101,7 @@ func (x *Action) Places() string {
 	return strings.Join(words, ", ")
 }
 
-// hint is the short form of an action that works.
+// hint returns the label of an action on the hints line.
 func (x *Action) hint() string {
 	if x.HintNow != nil {
 		return x.HintNow()
@@ -110,36 +109,36 @@ func (x *Action) hint() string {
 	return x.Hint
 }
 
-// in reports whether the action is one of a pane.
+// in reports whether the action works in a pane.
 func (x *Action) in(p layout.Pane) bool { return len(x.Panes) == 0 || slices.Contains(x.Panes, p) }
 
-// meets reports whether two actions work in the same pane.
-func (x *Action) meets(y *Action) bool {
+// overlaps reports whether two actions work in the same pane.
+func (x *Action) overlaps(y *Action) bool {
 	return !x.Passing && !y.Passing && (len(x.Panes) == 0 || slices.ContainsFunc(x.Panes, y.in))
 }
 
-// begunBy reports whether a key is one of the action's, or the first of two.
-func (x *Action) begunBy(key string) bool {
+// hasKey reports whether a key is one of the action's keys, or begins one of its sequences.
+func (x *Action) hasKey(key string) bool {
 	return slices.ContainsFunc(x.Keys, func(k string) bool { return k == key || strings.HasPrefix(k, key+" ") })
 }
 
 // Env is what a table needs.
 type Env struct {
-	Focus      func() layout.Pane // that has the focus
-	EmptyTable func() bool        // reports whether a table without rows is shown
-	// Unseen returns the size that the screen needs for actions that change something, "" if it has it.
+	Focus      func() layout.Pane // the pane with the focus
+	EmptyTable func() bool        // whether a table without rows is shown
+	// Unseen returns the screen size that dangerous actions need, "" if the screen is large enough.
 	Unseen  func() string
 	Tell    func(text string)
 	Fail    func(what string, err error)
-	Pressed func(key, title string) // is told of each action that a key runs
+	Pressed func(key, title string) // called for each action that a key runs
 }
 
 // Table has all actions and commands. It is for the event loop.
 type Table struct {
 	Actions  []Action
 	Commands []Command
-	ReadOnly bool   // dangerous ones are neither shown nor run
-	Chord    string // the first key of an action that has two, "" if none was pressed
+	ReadOnly bool   // dangerous actions and commands are neither shown nor run
+	Chord    string // the pressed first key of a sequence, "" if there is none
 	env      Env
 	hints    cells.Canvas
 }
@@ -147,7 +146,7 @@ type Table struct {
 // New returns a table without actions and commands.
 func New(env Env) Table { return Table{env: env} }
 
-// Works reports whether an action can be done here and now.
+// Works reports whether an action works here and now.
 func (t *Table) Works(x *Action) bool {
 	if x.Dangerous && t.ReadOnly || !x.in(t.env.Focus()) {
 		return false
@@ -165,8 +164,8 @@ func (t *Table) Find(id string) *Action {
 	return nil
 }
 
-// KeyOf is the operator's key of an action, for texts that name it. Without a key the
-// palette finds the action by its name.
+// KeyOf returns the operator's key of an action, for texts that name it. For an action without a
+// key it returns what to type in the palette.
 func (t *Table) KeyOf(id string) string {
 	if x := t.Find(id); x != nil && x.Key() != "" {
 		return x.Key()
@@ -177,8 +176,8 @@ func (t *Table) KeyOf(id string) string {
 	return ":" + id
 }
 
-// Perform runs an action if it works, and tells where the screen only reads or is too small
-// to show what is changed.
+// Perform runs an action if it works. It tells the operator if the screen is read-only, or too
+// small to show what changes.
 func (t *Table) Perform(x *Action) tea.Cmd {
 	needs := ""
 	if x.Dangerous {
@@ -195,8 +194,8 @@ func (t *Table) Perform(x *Action) tea.Cmd {
 	return nil
 }
 
-// Press runs the action of a key, or remembers the first of two keys. It tells why a key
-// does nothing.
+// Press runs the action of a key, or remembers the first key of a sequence. It tells the operator
+// why a key does nothing.
 func (t *Table) Press(key string) tea.Cmd {
 	first := t.Chord
 	t.Chord = ""
@@ -219,24 +218,24 @@ func (t *Table) Press(key string) tea.Cmd {
 		}
 	}
 	if t.Chord == "" {
-		t.refuse(key, first)
+		t.explain(key, first)
 	}
 	return nil
 }
 
-// refuse says why a key does nothing. first is what was pressed before it, "" if
-// it stands alone.
-func (t *Table) refuse(key, first string) {
+// explain tells the operator why a key does nothing. first is the key pressed before it in a
+// sequence, "" for none.
+func (t *Table) explain(key, first string) {
 	var x *Action
 	for i := range t.Actions {
-		if t.Actions[i].begunBy(key) {
+		if t.Actions[i].hasKey(key) {
 			x = &t.Actions[i]
 			if t.ReadOnly && x.Dangerous {
 				t.env.Tell(key + " does nothing: " + ErrReadOnly.Error())
 				return
 			}
 			if x.in(t.env.Focus()) {
-				break // what its place is not is not the reason
+				break // the pane is not the reason
 			}
 		}
 	}
@@ -258,11 +257,11 @@ func (t *Table) refuse(key, first string) {
 	}
 }
 
-// Elsewhere says of a key that a dialog has no use for what it does in the stream, and that way
-// leads there.
+// Elsewhere tells what a key that a dialog does not use does in the stream; way says how to get
+// there.
 func (t *Table) Elsewhere(key, way string) {
 	for i := range t.Actions {
-		if x := &t.Actions[i]; x.in(layout.Stream) && x.begunBy(key) {
+		if x := &t.Actions[i]; x.in(layout.Stream) && x.hasKey(key) {
 			t.env.Tell(key + " works in the stream: " + way + " (" + x.Title + ")")
 			return
 		}
@@ -270,26 +269,26 @@ func (t *Table) Elsewhere(key, way string) {
 	t.env.Tell(cells.Sanitize(key).Plain() + " does nothing here")
 }
 
-// needs says what must be chosen for an action, which is named by its key or id.
+// needs says what to select for an action; name is its key or id.
 func (t *Table) needs(x *Action, name string) string {
 	if x.Instead != nil {
 		if row := x.Instead(); row != "" {
 			return "this row is " + row + "; " + name + " needs " + x.Needs
 		}
 	}
-	return name + " needs " + x.Needs + ": choose one in " + t.KeyOf(chosenIn(x.Needs))
+	return name + " needs " + x.Needs + ": choose one in " + t.KeyOf(selectedIn(x.Needs))
 }
 
-// chosenIn is the action that leads to where a thing is chosen.
-func chosenIn(needs string) string {
+// selectedIn returns the id of the action that moves to the pane where a thing is selected.
+func selectedIn(needs string) string {
 	if needs == Event {
 		return "stream"
 	}
 	return "tree"
 }
 
-// Name is the name of a key as the table looks for it. Where no action has the key, and
-// the terminal tells its place, it is the key of that place on a PC keyboard: for layouts
+// Name returns the name under which the table looks for a key. If no action has the key and the
+// terminal reports its position, it is the key at that position of a US keyboard, for layouts
 // without Latin letters.
 func (t *Table) Name(k tea.KeyPressMsg) string {
 	name := k.String()
@@ -303,10 +302,10 @@ func (t *Table) Name(k tea.KeyPressMsg) string {
 	return k.Keystroke()
 }
 
-// bound reports whether a key begins the keys of an action.
+// bound reports whether an action has a key.
 func (t *Table) bound(key string) bool {
 	if t.Chord != "" {
 		key = t.Chord + " " + key
 	}
-	return slices.ContainsFunc(t.Actions, func(x Action) bool { return x.begunBy(key) })
+	return slices.ContainsFunc(t.Actions, func(x Action) bool { return x.hasKey(key) })
 }

@@ -15,7 +15,7 @@ import (
 	"eventdeck/ui/tui/layout"
 )
 
-// deck is a table with what it did and told.
+// deck is a table that records which actions ran and what it told.
 type deck struct {
 	action.Table
 	did  []string
@@ -69,7 +69,7 @@ func TestKeysRunActions(t *testing.T) {
 	}
 }
 
-func TestAKeyThatDoesNothingSaysWhy(t *testing.T) {
+func TestUnusedKeySaysWhy(t *testing.T) {
 	for key, want := range map[string]string{
 		"x": "x does nothing here; ? lists what works",
 		"h": "h (fold) works in servers",
@@ -95,7 +95,7 @@ func TestAKeyThatDoesNothingSaysWhy(t *testing.T) {
 	}
 }
 
-func TestTypedLines(t *testing.T) {
+func TestTypedLinesAreExecuted(t *testing.T) {
 	d := newDeck(false)
 	for line, want := range map[string]error{
 		"":           nil,
@@ -128,7 +128,7 @@ func TestTypedLines(t *testing.T) {
 	}
 }
 
-func TestTheOperatorsKeysTakeOthers(t *testing.T) {
+func TestOperatorKeysReplaceDefaults(t *testing.T) {
 	d := newDeck(false)
 	problems := action.Bind(d.Actions, []config.KeyBinding{
 		{Action: "fold", Keys: []string{"shift+d", ""}, Where: "f:1"},
@@ -145,7 +145,7 @@ func TestTheOperatorsKeysTakeOthers(t *testing.T) {
 	}
 }
 
-func TestAKeyByItsPlaceOnTheKeyboard(t *testing.T) {
+func TestKeyIsFoundByItsPosition(t *testing.T) {
 	d := newDeck(false)
 	key := tea.KeyPressMsg{Code: 'п', Text: "П", BaseCode: 'd', Mod: tea.ModShift}
 	if got := d.Name(key); got != "D" {
@@ -157,7 +157,7 @@ func TestAKeyByItsPlaceOnTheKeyboard(t *testing.T) {
 	}
 }
 
-func TestHints(t *testing.T) {
+func TestHintsFitTheLine(t *testing.T) {
 	d := newDeck(false)
 	theme := themes.For(true, themes.NoColours)
 	for want, line := range map[string]string{

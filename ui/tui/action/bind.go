@@ -8,12 +8,12 @@ import (
 	"eventdeck/host/config"
 )
 
-// builtIn is the place of keys that the operator did not choose.
+// builtIn stands in messages for the place of a default key.
 const builtIn = "built in"
 
-// Bind gives the actions of the table the operator's keys. It returns what is
-// wrong with them, each with its places; a key that two actions want goes to the
-// operator's choice, and of two choices to the first.
+// Bind gives the actions of the table the operator's keys. It returns the problems, each with its
+// place in the file. Of two actions with one key the one that the operator configured keeps it, of
+// two configured ones the first.
 func Bind(table []Action, chosen []config.KeyBinding) (problems []string) {
 	where := map[string]string{}
 	for _, b := range chosen {
@@ -25,14 +25,14 @@ func Bind(table []Action, chosen []config.KeyBinding) (problems []string) {
 		where[b.Action] = b.Where
 		table[i].Keys = nil
 		for _, k := range b.Keys {
-			if k = spelled(k); k == "" {
+			if k = normalized(k); k == "" {
 				problems = append(problems, fmt.Sprintf("%s: %q: a key is missing, such as \"x\", \"ctrl+x\" or \"y i\"", b.Where, b.Action))
 				continue
 			}
 			table[i].Keys = append(table[i].Keys, k)
 		}
 	}
-	return append(problems, settleConflicts(table, where)...)
+	return append(problems, resolveConflicts(table, where)...)
 }
 
 func unknownAction(table []Action, b config.KeyBinding) string {
@@ -47,9 +47,8 @@ func unknownAction(table []Action, b config.KeyBinding) string {
 	return text
 }
 
-// spelled returns a key as it is compared: a capital letter for shift and a
-// letter, and the name of the space bar.
-func spelled(keys string) string {
+// normalized returns a key in the form that is compared: "D" for "shift+d", "space" for a space.
+func normalized(keys string) string {
 	if keys == " " {
 		return "space"
 	}
@@ -62,14 +61,14 @@ func spelled(keys string) string {
 	return strings.Join(parts, " ")
 }
 
-// settleConflicts takes keys away until no two actions of one place have the
-// same one, or one that begins the other.
-func settleConflicts(table []Action, where map[string]string) (problems []string) {
+// resolveConflicts removes keys until no two actions of one pane have the same key, or one that
+// begins the sequence of the other.
+func resolveConflicts(table []Action, where map[string]string) (problems []string) {
 	for i := range table {
 		x := &table[i]
 		for j := range table[:i] {
 			y := &table[j]
-			if !x.meets(y) {
+			if !x.overlaps(y) {
 				continue
 			}
 			winner, loser := y, x
@@ -96,8 +95,7 @@ func placeOf(where map[string]string, id string) string {
 	return builtIn
 }
 
-// collide reports whether one key hides another: they are the same, or one is the
-// beginning of the other.
+// collide reports whether two keys are the same, or one begins the sequence of the other.
 func collide(a, b string) bool {
 	return a == b || strings.HasPrefix(a, b+" ") || strings.HasPrefix(b, a+" ")
 }

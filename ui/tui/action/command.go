@@ -12,28 +12,28 @@ import (
 	"eventdeck/ui/tui/words"
 )
 
-// Command is a line that can be typed after the key of the palette.
+// Command is a command that is typed in the palette.
 type Command struct {
 	Name  string
-	Usage string // what follows the name
+	Usage string // its arguments
 	Title string
-	Also  string // further words under which the palette finds it
+	Also  string // more words under which the palette finds it
 	// Dangerous commands change what servers or the store hold.
 	Dangerous bool
-	When      func() bool // it is listed; nil: always
-	// Run runs it; for [ErrUsage] alone the operator is told what it takes.
+	When      func() bool // whether it is listed; nil: always
+	// Run runs it. A bare [ErrUsage] is replaced by one that names Usage.
 	Run func(words []string) (tea.Cmd, error)
-	// Complete returns what the last of the words may be; nil: nothing is known.
+	// Complete returns candidates for the last word; nil: there are none.
 	Complete func(words []string) []string
 }
 
-// ErrCommand says that a typed line is no command.
+// ErrCommand says that no command or action has the typed name.
 var ErrCommand = errors.New("no such command")
 
-// ErrKeyOnly says that something cannot be done by its name.
+// ErrKeyOnly says that an action is run by its key only.
 var ErrKeyOnly = errors.New("not by its name")
 
-// ErrUsage says that a command got words that it does not take.
+// ErrUsage says that a command got wrong arguments.
 var ErrUsage = words.ErrUsage
 
 // Command returns a command by its name, nil if there is none.
@@ -46,8 +46,8 @@ func (t *Table) Command(name string) *Command {
 	return nil
 }
 
-// Titled returns the action whose title begins with a line of two words or more, nil if
-// there is none: "ask a model" is the action of that title and not the command "ask".
+// Titled returns the action whose title begins with a line of at least two words, nil if there is
+// none: "ask a model" is the action of that title and not the command "ask".
 func (t *Table) Titled(line string) *Action {
 	if line = strings.ToLower(strings.TrimSpace(line)); len(strings.Fields(line)) < 2 {
 		return nil
@@ -60,15 +60,16 @@ func (t *Table) Titled(line string) *Action {
 	return nil
 }
 
-// Usage is the error of a command that got words which it does not take: [ErrUsage].
+// Usage returns an [ErrUsage] that names the arguments of a command.
 func (t *Table) Usage(name string) error {
 	return fmt.Errorf("%w: %s %s", ErrUsage, name, t.Command(name).Usage)
 }
 
 // Execute runs a typed line: the beginning of an action's title, a command, or the id of an
 // action.
-// Errors: [ErrUsage], [ErrCommand], [ErrReadOnly], [ErrKeyOnly], those of the command, and that an action
-// does not work here.
+//
+// Errors: [ErrUsage], [ErrCommand], [ErrReadOnly], [ErrKeyOnly], those of the command, and one
+// without a name if the action does not work here.
 func (t *Table) Execute(line string) (tea.Cmd, error) {
 	if x := t.Titled(line); x != nil {
 		line = x.ID
@@ -82,7 +83,7 @@ func (t *Table) Execute(line string) (tea.Cmd, error) {
 			return nil, ErrReadOnly
 		}
 		cmd, err := c.Run(words[1:])
-		if err == ErrUsage { // and it does not say what it takes
+		if err == ErrUsage { // without the arguments of the command
 			err = t.Usage(c.Name)
 		}
 		return cmd, err
@@ -90,7 +91,7 @@ func (t *Table) Execute(line string) (tea.Cmd, error) {
 	if x := t.Find(words[0]); x != nil {
 		switch {
 		case len(words) > 1:
-			return nil, t.withoutWords(x.ID)
+			return nil, t.noArguments(x.ID)
 		case x.Dangerous && t.ReadOnly:
 			return nil, ErrReadOnly
 		case !t.Works(x) && x.Needs != "":
@@ -99,16 +100,16 @@ func (t *Table) Execute(line string) (tea.Cmd, error) {
 			return nil, fmt.Errorf("%q does not work here", x.ID)
 		}
 		if x.KeyOnly {
-			return nil, fmt.Errorf("%w: %s is done by its key only", ErrKeyOnly, x.ID)
+			return nil, fmt.Errorf("%w: %s works by its key only", ErrKeyOnly, x.ID)
 		}
 		return x.Run(), nil
 	}
 	return nil, t.unknown(words[0])
 }
 
-// withoutWords is the error of an action that got words; it names the command that does the
-// same with words, if there is one.
-func (t *Table) withoutWords(id string) error {
+// noArguments returns the error of an action that got arguments. It names the command
+// for the same action that takes arguments, if there is one.
+func (t *Table) noArguments(id string) error {
 	for _, c := range t.Commands {
 		if c.Title == id {
 			return fmt.Errorf("%w: %s takes no words; with words it is: %s %s", ErrUsage, id, c.Name, c.Usage)
@@ -131,7 +132,7 @@ func (t *Table) unknown(name string) error {
 	return fmt.Errorf("%w: %q", ErrCommand, name)
 }
 
-// Split parts a line at blanks. Error: [ErrUsage].
+// Split splits a line into words, with quotes. Error: [ErrUsage].
 func Split(line string) ([]string, error) {
 	out, err := words.Split(line)
 	if err != nil {
@@ -140,7 +141,7 @@ func Split(line string) ([]string, error) {
 	return out, nil
 }
 
-// Completions returns whole lines that the typed one may become.
+// Completions returns the whole lines that a typed line can be completed to.
 func (t *Table) Completions(line string) []string {
 	typed, err := Split(line)
 	if err != nil || len(typed) == 0 {

@@ -9,8 +9,8 @@ import (
 	"eventdeck/ui/tui/layout"
 )
 
-// Hints draws a line of w cells with the keys that work: the pairs of a key and a word, if
-// there are some, else those after the first of two keys, else those of the panes.
+// Hints draws a line of w cells with the keys that work: the second keys of a sequence that was
+// begun, else pairs (key, label, key, label, …) unless nil, else the actions of the panes.
 func (t *Table) Hints(theme *themes.Theme, w int, pairs []string) string {
 	c := &t.hints
 	c.Begin(theme, w)
@@ -28,8 +28,8 @@ func (t *Table) Hints(theme *themes.Theme, w int, pairs []string) string {
 	return c.Top()
 }
 
-// hintActions hints what works in the panes. The palette, help and quit always have room; so do
-// the tabs of a detail, whose other keys are many.
+// hintActions draws the actions that work in the panes. It reserves room for the palette, help and
+// quit, and in the detail, which has many keys, for its tabs.
 func (t *Table) hintActions(c *cells.Canvas) {
 	ends := []*Action{t.Find("palette"), t.Find("help"), t.Find("quit")}
 	if x := t.Find("tab.previous"); t.env.Focus() == layout.Detail && t.Works(x) {
@@ -62,7 +62,7 @@ func (t *Table) hintActions(c *cells.Canvas) {
 	}
 }
 
-// hintKey is the key that the hints name, with that of the action that goes the other way.
+// hintKey returns the key of an action for the hints, with that of its opposite.
 func (t *Table) hintKey(x *Action) string {
 	if x.Twin == "" {
 		return x.Key()
@@ -73,7 +73,7 @@ func (t *Table) hintKey(x *Action) string {
 	return x.Key()
 }
 
-// hintChords names the second keys of the actions whose first one was pressed.
+// hintChords draws the second keys of the sequence that was begun.
 func (t *Table) hintChords(c *cells.Canvas) {
 	for i := range t.Actions {
 		x := &t.Actions[i]
@@ -94,7 +94,7 @@ func (t *Table) hintChords(c *cells.Canvas) {
 	hint(c, "esc", "back")
 }
 
-// hint names a key and what it does. An action without a key or a word is not hinted.
+// hint draws a key and its label if both are there and fit.
 func hint(c *cells.Canvas, key, word string) {
 	if key == "" || word == "" || c.Room < len(key)+len(word)+3 {
 		return

@@ -17,6 +17,7 @@ import (
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/edges"
+	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/internal/tuitest"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/stats"
@@ -24,7 +25,7 @@ import (
 	"eventdeck/ui/tui/tree"
 )
 
-// bar is a line below the panes whose clock the test turns.
+// bar is a status line with a clock that the test sets.
 type bar struct {
 	edges.Status
 	now   time.Time
@@ -52,7 +53,7 @@ func newBar() *bar {
 
 func (b *bar) text() string { return strings.TrimSpace(tuitest.Plain([]string{b.Draw(120)})) }
 
-func TestWhatWasToldGoes(t *testing.T) {
+func TestNotesExpire(t *testing.T) {
 	b := newBar()
 	b.total.Trouble = 1
 	b.Tell("theme dark")
@@ -75,8 +76,8 @@ func TestWhatWasToldGoes(t *testing.T) {
 	}
 }
 
-// What failed and is too long for the line goes on in the line below, and nothing else does.
-func TestALongFailureGoesOnBelow(t *testing.T) {
+// A failure that is too long for the line continues on the line below; a note does not.
+func TestLongFailureContinuesBelow(t *testing.T) {
 	b := newBar()
 	b.total.Trouble = 1
 	b.Fail("cannot subscribe to pager page.sent", errors.New("page.sent offers only webhook; "+strings.Repeat("give a callback address ", 4)+"at last"))
@@ -92,7 +93,7 @@ func TestALongFailureGoesOnBelow(t *testing.T) {
 	}
 }
 
-func TestUndoing(t *testing.T) {
+func TestUndoIsOfferedForSomeSeconds(t *testing.T) {
 	b := newBar()
 	undone := false
 	b.OfferUndo("unsubscribed", func() tea.Cmd { undone = true; return nil })
@@ -115,7 +116,7 @@ func TestUndoing(t *testing.T) {
 	}
 }
 
-func TestTheStateOfEverything(t *testing.T) {
+func TestTotalsAndStoreTrouble(t *testing.T) {
 	b := newBar()
 	if s := b.text(); !strings.HasPrefix(s, "2 subs: 2 push") || !strings.Contains(s, "1,234 stored") {
 		t.Errorf("the line says %q", s)
@@ -137,8 +138,8 @@ func TestTheStateOfEverything(t *testing.T) {
 	}
 }
 
-// What failed is told in the colour of errors, and by a word where colours are not seen.
-func TestWhatFailedStandsOut(t *testing.T) {
+// A failure has the colour of errors and begins with a word.
+func TestFailuresHaveTheirColourAndWord(t *testing.T) {
 	b := newBar()
 	theme := themes.For(true, themes.ManyColours)
 	b.env.Theme = theme
@@ -157,7 +158,7 @@ func TestWhatFailedStandsOut(t *testing.T) {
 	}
 }
 
-// Numbers of the run say that they are, and of what: other places count all that is kept.
+// Numbers of the run say so: other places count all that is stored.
 func TestNumbersOfTheRunSaySo(t *testing.T) {
 	b := newBar()
 	b.rates.Gaps, b.rates.Rejected, b.rates.Refusals = 1, 3, 6
@@ -168,8 +169,8 @@ func TestNumbersOfTheRunSaySo(t *testing.T) {
 	}
 }
 
-// The newest error of the program's log stands on the line until it was looked at.
-func TestAnErrorOfTheLog(t *testing.T) {
+// The line shows the newest error of the program's log until the operator opens the log.
+func TestNewestErrorIsShownUntilTheLogIsOpened(t *testing.T) {
 	b := newBar()
 	ring := eventlog.NewRing[host.LogLine](8, 1<<16)
 	ring.Add(host.LogLine{At: b.now, Level: slog.LevelError, Server: "pager", Text: "broke"}, 10)
@@ -187,7 +188,7 @@ func TestAnErrorOfTheLog(t *testing.T) {
 	}
 }
 
-func TestTheHead(t *testing.T) {
+func TestHeadLine(t *testing.T) {
 	env := tuitest.Env()
 	snap := &host.Snapshot{Servers: []host.ServerView{{Name: "pager", Reach: host.ReachReady}, {Name: "chat", Reach: host.ReachBackoff}}}
 	s := stream.New(&stream.Env{
@@ -196,8 +197,10 @@ func TestTheHead(t *testing.T) {
 	})
 	var searched, name string
 	var comparing uint64
+	var servers []*host.ServerView
 	h := edges.NewHead(edges.HeadEnv{
 		Env: env, Demo: true, Snap: snap, Stream: &s, Rates: &stats.Rates{}, KeyOf: keyOf,
+		Servers:  func() []*host.ServerView { return servers },
 		Searched: func() string { return searched }, Filter: func() string { return name }, Comparing: func() uint64 { return comparing },
 	})
 	text := func() string { return tuitest.Plain([]string{h.Draw(160, false)}) }
@@ -219,15 +222,17 @@ func TestTheHead(t *testing.T) {
 	if got := text(); !strings.Contains(got, "…") || !strings.Contains(got, "READING") {
 		t.Errorf("a filter that is cut does not say so: %q", got)
 	}
-	if got := tuitest.Plain([]string{h.Scope(120)}); !strings.Contains(got, "pager") || !strings.Contains(got, "chat unreachable") {
-		t.Errorf("the scope says %q", got)
-	}
-	snap.Servers = nil
-	if got := tuitest.Plain([]string{h.Scope(120)}); !strings.Contains(got, "no servers") {
-		t.Errorf("without servers the scope says %q", got)
-	}
-	snap.Subs = []host.SubscriptionView{{Subscription: event.Subscription{Key: event.Key{Server: "gone"}}, NoServer: true}}
-	if got := tuitest.Plain([]string{h.Scope(120)}); strings.Contains(got, "no servers") || !strings.Contains(got, "gone not configured") {
-		t.Errorf("with subscriptions of a server that is not configured it says %q", got)
+	for _, c := range []struct {
+		servers []*host.ServerView
+		want    string
+	}{
+		{nil, " 1 no servers"},
+		{[]*host.ServerView{{Name: "pager", Reach: host.ReachReady}, {Name: "chat", Reach: host.ReachBackoff}}, " 1 pager ready  chat unreachable"},
+		{[]*host.ServerView{{Name: "gone", Reach: evidence.ReachMissing}}, " 1 gone not configured"},
+	} {
+		servers = c.servers
+		if got := tuitest.Plain([]string{h.Scope(120)}); !strings.HasPrefix(got, c.want) {
+			t.Errorf("the scope line says %q, not %q", got, c.want)
+		}
 	}
 }

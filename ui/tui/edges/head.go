@@ -14,19 +14,19 @@ import (
 	"eventdeck/ui/tui/lookup"
 	"eventdeck/ui/tui/stats"
 	"eventdeck/ui/tui/stream"
-	"eventdeck/ui/tui/tree"
 )
 
-// HeadEnv is what the line above the panes tells of.
+// HeadEnv is what [Head] needs.
 type HeadEnv struct {
 	*cells.Env
 	Demo      bool
 	Snap      *host.Snapshot
 	Stream    *stream.Stream
 	Rates     *stats.Rates
-	Searched  func() string // what is searched
-	Filter    func() string // the name of the present filter, "" if it is not saved
-	Comparing func() uint64 // the record that another one is to be compared with, 0 for none
+	Servers   func() []*host.ServerView // in the order of the tree
+	Searched  func() string             // the text of the search
+	Filter    func() string             // the name of the current filter, "" if it is not saved
+	Comparing func() uint64             // the first of two records to compare, 0 for none
 	KeyOf     func(action string) string
 }
 
@@ -39,8 +39,8 @@ type Head struct {
 // NewHead returns a line above the panes.
 func NewHead(env HeadEnv) Head { return Head{env: env} }
 
-// Draw tells in w cells what is shown, and whether the stream follows; wide screens have
-// more numbers.
+// Draw draws in w cells the scope, filter and search of the stream, and whether it follows. A wide
+// line has more numbers.
 func (h *Head) Draw(w int, wide bool) string {
 	c, s := &h.line, h.env.Stream
 	c.Begin(&h.env.Theme, w)
@@ -68,8 +68,7 @@ func (h *Head) Draw(w int, wide bool) string {
 	return c.Top()
 }
 
-// filter tells what is searched, and the filter: by its name if it is saved,
-// and that it is off.
+// filter draws the search, then the filter with its name if it is saved.
 func (h *Head) filter(c *cells.Canvas) {
 	if searched := h.env.Searched(); searched != "" {
 		c.Put(themes.Dim, "  search ")
@@ -95,10 +94,10 @@ func (h *Head) filter(c *cells.Canvas) {
 	c.Put(themes.Dim, far)
 }
 
-// leastFilter is how much of a filter is told before how far its search is, in cells.
+// leastFilter is the least width of the filter beside the progress of its search, in cells.
 const leastFilter = 12
 
-// path tells the part of the tree that is shown.
+// path draws the scope: the node of the tree that the stream is limited to.
 func (h *Head) path(c *cells.Canvas) {
 	n := h.env.Stream.Query.Node
 	if n.Level() == 0 {
@@ -119,7 +118,7 @@ func (h *Head) path(c *cells.Canvas) {
 	}
 }
 
-// Following reports whether the stream follows.
+// Following returns in words whether the stream follows.
 func (h *Head) Following() string {
 	switch {
 	case h.env.Stream.Paused:
@@ -133,13 +132,13 @@ func (h *Head) Following() string {
 	return "READING"
 }
 
-// Scope sums up the tree in w cells, where it has no pane: servers in trouble first, then
-// how many more there are.
+// Scope lists the servers in w cells on screens without a pane for the tree: those that fit, in the
+// order of the tree, then the number of the others.
 func (h *Head) Scope(w int) string {
 	var c cells.Canvas
 	c.Begin(&h.env.Theme, w)
 	c.Put(themes.Key, " 1 ")
-	servers := tree.ByTrouble(h.env.Snap)
+	servers := h.env.Servers()
 	if len(servers) == 0 {
 		c.Put(themes.Dim, "no servers")
 	}
@@ -159,7 +158,7 @@ func (h *Head) Scope(w int) string {
 		name := cells.Sanitize(s.Name).Clip(20)
 		need, more := name.Width+len(word)+1, fmt.Sprintf("+%d ", len(servers)-i)
 		if i < len(servers)-1 {
-			need += 2 + len(more) // there is room to count the rest
+			need += 2 + len(more) // room for the number of the others
 		}
 		if i > 0 && c.Room < need {
 			c.Put(themes.Dim, more)

@@ -11,29 +11,28 @@ import (
 	"eventdeck/ui/tui/cells"
 )
 
-// How long the status line tells what was done and what failed, and for how long
-// what was done can be undone.
+// Times of the status line.
 const (
-	noteFor   = 5 * time.Second
-	failedFor = 15 * time.Second
-	undoFor   = 10 * time.Second
-	// LateFor is how long after that the key of undoing says that it is too late, and does
-	// nothing of what it means otherwise.
+	noteFor   = 5 * time.Second  // how long a note is shown
+	failedFor = 15 * time.Second // how long a failure is shown
+	undoFor   = 10 * time.Second // how long an action can be undone
+	// LateFor is how long, after an action can no longer be undone, the undo key still says so
+	// before it gets its other meaning back.
 	LateFor = time.Minute
 )
 
-// Note is a line for the operator: what was done, or what failed. The next key
-// takes it away, and so does time.
+// Note is a line for the operator: what was done, or what failed. It is shown until the next key,
+// or for some seconds.
 type Note struct {
 	Text string
 	Bad  bool
 	At   time.Time
 }
 
-// failedWord begins what failed, for those to whom its colour says nothing.
+// failedWord begins a failure, for operators who do not see its colour.
 const failedWord = "failed "
 
-// Words are the text of the note, with a word before it where it tells what failed.
+// Words returns the text of the note, with a word before a failure.
 func (n *Note) Words() string {
 	if n.Bad {
 		return failedWord + n.Text
@@ -41,16 +40,16 @@ func (n *Note) Words() string {
 	return n.Text
 }
 
-// Tell tells what was done on the status line.
+// Tell shows what was done on the status line.
 func (s *Status) Tell(text string) { s.Note = Note{Text: text, At: s.env.Clock()} }
 
-// Hush takes away what is told.
+// Hush removes the note.
 func (s *Status) Hush() { s.Note = Note{} }
 
-// Fail tells on the status line what failed, and why.
+// Fail shows what failed, and why.
 func (s *Status) Fail(what string, err error) { s.TellBad(fmt.Sprintf("%s: %v", what, err)) }
 
-// TellFailed tells why something was not done, the cause first: lines are short.
+// TellFailed shows why something was not done. The cause comes first, since the line may be cut.
 func (s *Status) TellFailed(what string, err error) {
 	why := err.Error()
 	if words, ok := host.CallbackWords(trust.Unescaped(why)); ok {
@@ -62,10 +61,10 @@ func (s *Status) TellFailed(what string, err error) {
 	s.TellBad(why)
 }
 
-// TellBad tells what is wrong.
+// TellBad shows what is wrong.
 func (s *Status) TellBad(text string) { s.Note = Note{Text: text, Bad: true, At: s.env.Clock()} }
 
-// Expire takes away what was told for long enough.
+// Expire removes a note whose time is over.
 func (s *Status) Expire() {
 	shown := noteFor
 	if s.Note.Bad {
@@ -79,7 +78,7 @@ func (s *Status) Expire() {
 	}
 }
 
-// undo is what the newest act that can be undone did, and how to undo it.
+// undo is the latest action that can be undone.
 type undo struct {
 	did   string
 	until time.Time
@@ -88,23 +87,23 @@ type undo struct {
 
 func (u *undo) open() bool { return u.run != nil }
 
-// left is for how long it can be undone.
+// left returns how long the action can still be undone; it is negative afterwards.
 func (u *undo) left(now time.Time) time.Duration { return u.until.Sub(now) }
 
-// OfferUndo tells what was done, and for how long it can be undone.
+// OfferUndo shows what was done, and how long run can undo it.
 func (s *Status) OfferUndo(did string, run func() tea.Cmd) {
 	s.Note = Note{}
 	s.undo = undo{did: did, until: s.env.Clock().Add(undoFor), run: run}
 }
 
-// CanUndo reports whether the newest act can be undone.
+// CanUndo reports whether the latest action can be undone.
 func (s *Status) CanUndo() bool { return s.undo.open() && s.undo.left(s.env.Clock()) > 0 }
 
-// Undoing reports whether the key of undoing means what was done last: it can be undone, or
-// could be a moment ago.
+// Undoing reports whether the undo key is about the latest action: it can be undone, or could be up
+// to [LateFor] ago.
 func (s *Status) Undoing() bool { return s.undo.open() && s.undo.left(s.env.Clock()) > -LateFor }
 
-// UndoHint is the hint of the key that undoes, "" where it is too late.
+// UndoHint returns the hint of the undo key, "" if it is too late.
 func (s *Status) UndoHint() string {
 	if s.CanUndo() {
 		return "undo"
@@ -112,7 +111,7 @@ func (s *Status) UndoHint() string {
 	return ""
 }
 
-// UndoLast undoes the newest act, or tells that it is too late.
+// UndoLast undoes the latest action, or says that it is too late.
 func (s *Status) UndoLast() tea.Cmd {
 	if !s.CanUndo() {
 		s.Tell("too late to undo: " + s.undo.did + " more than " + cells.Span(undoFor) + " ago")
@@ -123,11 +122,11 @@ func (s *Status) UndoLast() tea.Cmd {
 	return run()
 }
 
-// undoWords tell on the status line what can be undone, and for how long.
+// undoWords says what can be undone, and for how long.
 func (s *Status) undoWords() string {
 	left := (s.undo.left(s.env.Clock()) + time.Second - 1).Truncate(time.Second)
 	return s.undo.did + "; " + s.env.KeyOf("undo") + " undoes it, " + cells.Span(left) + " left"
 }
 
-// Ages reports whether the line changes as time goes by.
+// Ages reports whether the line changes with time alone.
 func (s *Status) Ages() bool { return s.Note.Text != "" || s.undo.open() }

@@ -1,5 +1,5 @@
-// Package edges has the lines above and below the panes: what is shown, what was told, and
-// the state of everything.
+// Package edges draws the lines above and below the panes: the scope and filter of the stream,
+// notes for the operator, and totals.
 package edges
 
 import (
@@ -15,35 +15,34 @@ import (
 	"eventdeck/ui/tui/tree"
 )
 
-// Edges are both lines.
+// Edges are the two lines.
 type Edges struct {
 	Head   Head
 	Status Status
 }
 
-// StatusEnv is what the line below the panes tells of.
+// StatusEnv is what [Status] needs.
 type StatusEnv struct {
 	*cells.Env
 	Snap    *host.Snapshot
 	Rates   *stats.Rates
 	Total   *tree.Totals
-	Writing func() Writing // what is being written
+	Writing func() Writing
 	KeyOf   func(action string) string
-	// Chips writes what else must not be hidden, Changes differs when that is another; nil:
-	// there is nothing.
+	// Chips draws what must stay visible beside every text; Changes is different whenever Chips
+	// draws something else. Nil: there is nothing.
 	Chips   func(c *cells.Canvas)
 	Changes func() uint64
 }
 
-// Writing is a file that is being written.
+// Writing is the progress of an export.
 type Writing struct {
-	Path        string // "": none is
-	Records     int64  // that are in it
-	Done, Total uint64 // how far the log is read; Total 0: not known yet
+	Path        string // "" if no export runs
+	Records     int64  // written so far
+	Done, Total uint64 // sequence numbers of the log that were read; Total 0: not known yet
 }
 
-// Status is the line below the panes. What was done and what failed stands before the state
-// of everything, for a while.
+// Status is the line below the panes. It shows totals, or for some seconds a note.
 type Status struct {
 	Note    Note
 	Trouble Trouble
@@ -54,10 +53,11 @@ type Status struct {
 	of      statusKey
 }
 
-// NewStatus returns a line below the panes that tells nothing yet.
+// NewStatus returns the line below the panes, without a note.
 func NewStatus(env StatusEnv) Status { return Status{env: env} }
 
-// Draw tells in w cells what was done, or the state of everything.
+// Draw draws the line in w cells: the note, else what can be undone, else the progress of an
+// export, else totals.
 func (s *Status) Draw(w int) string {
 	writing := s.env.Writing()
 	turn := ""
@@ -91,7 +91,7 @@ func (s *Status) Draw(w int) string {
 	return s.line
 }
 
-// failure parts what failed into what fits w cells and what follows, both on one line.
+// failure splits a failure into the part that fits w cells and the rest.
 func (s *Status) failure(w int) (first, more trust.Rendered) {
 	lines := cells.Wrap(s.Note.Words(), max(w, 1), 2)
 	if len(lines) == 1 {
@@ -100,8 +100,8 @@ func (s *Status) failure(w int) (first, more trust.Rendered) {
 	return lines[0], lines[1]
 }
 
-// More is the end of what failed where the line has no room for it: it takes the place of the
-// hints in w cells. "" if there is none.
+// More draws the rest of a failure that does not fit the line, in w cells: it takes the place of the
+// hints. It returns "" if there is none.
 func (s *Status) More(w int) string {
 	if !s.Note.Bad {
 		return ""
@@ -120,7 +120,7 @@ func (s *Status) More(w int) string {
 	return c.Top()
 }
 
-// drawWriting tells how far the file is that is being written.
+// drawWriting draws the progress of an export.
 func (s *Status) drawWriting(c *cells.Canvas, x Writing) {
 	c.Put(themes.Busy, " "+s.env.Turning()+" ")
 	if bar := s.env.Bar(x.Done, x.Total); bar != "" && c.Width >= barFrom {
@@ -133,14 +133,14 @@ func (s *Status) drawWriting(c *cells.Canvas, x Writing) {
 // barFrom is the least width of a line with a bar.
 const barFrom = 80
 
-// drawNote tells what was done. Trouble stays in view beside it.
+// drawNote draws a note. Trouble stays visible beside it.
 func (s *Status) drawNote(c *cells.Canvas, text string) {
 	s.drawChip(c)
 	c.Put(themes.Strong, " ")
 	c.Safe(themes.Strong, cells.Sanitize(text).Clip(c.Room))
 }
 
-// drawChip tells in few words of trouble that a line about something else must not hide.
+// drawChip draws trouble in few words, so that a note does not hide it.
 func (s *Status) drawChip(c *cells.Canvas) {
 	s.drawChips(c)
 	word, _ := evidence.StoreTrouble(s.env.Snap.Store)
@@ -173,7 +173,7 @@ func errText(err error) string {
 	return err.Error()
 }
 
-// statusKey is what the status line was made from.
+// statusKey has the values that the status line was drawn from.
 type statusKey struct {
 	changes       uint64
 	w, look       int

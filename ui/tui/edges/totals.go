@@ -11,17 +11,17 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// resumeShown is how long the status line tells what the host caught up on; the
-// tab Resumed tells it always.
+// resumeShown is how long after the start the status line shows what was replayed; the tab Resumed
+// shows it always.
 const resumeShown = time.Minute
 
-// part is a piece of the status line. It is shown whole or not at all.
+// part is a part of the status line that is shown whole or not at all.
 type part struct {
 	role themes.Role
 	text string
 }
 
-// drawTotals tells the state of everything: what may need a look comes first.
+// drawTotals draws trouble of the store or the log, else totals.
 func (s *Status) drawTotals(c *cells.Canvas) {
 	now := s.env.Clock()
 	word, text := evidence.StoreTrouble(s.env.Snap.Store)
@@ -50,7 +50,7 @@ func (s *Status) drawTotals(c *cells.Canvas) {
 	}
 }
 
-// drawSubTotals counts subscriptions by what they are; trouble stands before all.
+// drawSubTotals draws the number of subscriptions in trouble, then by mode and state.
 func (s *Status) drawSubTotals(c *cells.Canvas) {
 	t := s.env.Total
 	if trouble := t.InTrouble(); trouble != "" {
@@ -72,11 +72,11 @@ func (s *Status) drawSubTotals(c *cells.Canvas) {
 	}
 }
 
-// slowLag is the lag from which the status line tells of it.
+// slowLag is the lag from which on the status line shows it.
 const slowLag = 5 * time.Second
 
-// facts are the pieces behind the subscriptions, the most telling first, so that a narrow
-// line loses the least: but for what is stored only what differs from how it should be. The numbers of the run have the rest.
+// facts returns the parts after the subscriptions, the most important first, as a narrow line has
+// room for few. Except for the number of stored records they are about what is not as it should be.
 func (s *Status) facts(now time.Time) []part {
 	n := s.env.Rates
 	var out []part

@@ -8,18 +8,18 @@ import (
 	"eventdeck/host/eventlog"
 )
 
-// troubleFor is how long the status line tells of an error that was not looked at.
+// troubleFor is how long the status line shows an error.
 const troubleFor = time.Minute
 
-// Trouble is the newest error of the program's own log. It is told on the status
-// line until it was looked at or is old, and takes no key from anything.
+// Trouble is the newest error of the program's own log. The status line shows it for a minute, or
+// until the operator opens the log.
 type Trouble struct {
-	seen uint64 // of the ring: examined so far
+	seen uint64 // sequence number of the last examined line of the log
 	line host.LogLine
 	open bool
 }
 
-// Take looks at what the log has got.
+// Take examines new lines of the log.
 func (t *Trouble) Take(ring *eventlog.Ring[host.LogLine]) {
 	if ring == nil || ring.Last() == t.seen {
 		return
@@ -36,8 +36,8 @@ func (t *Trouble) Take(ring *eventlog.Ring[host.LogLine]) {
 	})
 }
 
-// See takes that it was looked at.
+// See notes that the operator opened the log.
 func (t *Trouble) See() { t.open = false }
 
-// Shown reports whether the status line tells of it now.
+// Shown reports whether the status line shows the error.
 func (t *Trouble) Shown(now time.Time) bool { return t.open && now.Sub(t.line.At) < troubleFor }

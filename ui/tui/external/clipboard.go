@@ -14,17 +14,17 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// clipboardWithin bounds how long a program of the system may take for a copy.
+// clipboardWithin is the timeout of the program that sets the clipboard.
 const clipboardWithin = 2 * time.Second
 
-// clipboard is the system's own clipboard, beside that of the terminal. Over SSH
-// there is none: it would be that of the other end.
+// clipboard is the program that sets the system's clipboard. Over SSH there is none: it would set
+// the clipboard of the wrong machine.
 type clipboard struct {
 	name string
 	args []string
 }
 
-// clipboardFor finds the program that sets the clipboard, "" if there is none.
+// clipboardFor finds the program that sets the clipboard; its name is "" if there is none.
 func clipboardFor(system string, env func(string) string, find func(string) (string, error)) clipboard {
 	if env("SSH_CONNECTION") != "" || env("SSH_TTY") != "" {
 		return clipboard{}
@@ -59,8 +59,8 @@ func (c clipboard) set(ctx context.Context, text string) error {
 	if strings.HasSuffix(c.name, "clip.exe") {
 		cmd.Stdin = bytes.NewReader(utf16LE(text))
 	}
-	// Some of these programs go on in the background to serve the text; with
-	// files of their own nothing waits for them.
+	// Some of these programs serve the text from the background; without pipes Run does not wait
+	// for them.
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = nil, nil, 100*time.Millisecond
 	err := cmd.Run()
 	if errors.Is(err, exec.ErrWaitDelay) {
@@ -69,8 +69,7 @@ func (c clipboard) set(ctx context.Context, text string) error {
 	return err
 }
 
-// utf16LE encodes text as clip.exe wants it; UTF-8 it takes for the code page of
-// the console.
+// utf16LE encodes text for clip.exe, which reads UTF-8 in the code page of the console.
 func utf16LE(text string) []byte {
 	out := []byte{0xff, 0xfe}
 	for _, u := range utf16.Encode([]rune(text)) {
@@ -79,8 +78,8 @@ func utf16LE(text string) []byte {
 	return out
 }
 
-// Copy sets the system's clipboard, if there is one, and tells of a failure only: the
-// terminal may have taken the text.
+// Copy returns a command that sets the system's clipboard, nil if there is none. It shows failures
+// only, since the terminal's clipboard may have got the text.
 func (x *Programs) Copy(text string) tea.Cmd {
 	c := x.clipboard
 	if c.name == "" {

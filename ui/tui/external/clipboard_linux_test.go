@@ -10,9 +10,9 @@ import (
 	"eventdeck/ui/tui/internal/tuitest"
 )
 
-// The text reaches the system's clipboard unchanged, and no shell reads it; over SSH that
-// clipboard is not ours.
-func TestCopyGivesTheTextToTheProgram(t *testing.T) {
+// The text reaches the system's clipboard unchanged, without a shell. Over SSH that clipboard is not
+// used.
+func TestCopyPassesTheTextToTheProgram(t *testing.T) {
 	dir := t.TempDir()
 	kept := filepath.Join(dir, "kept")
 	script := "#!/bin/sh\n/bin/cat > " + kept + "\n"
@@ -35,6 +35,6 @@ func TestCopyGivesTheTextToTheProgram(t *testing.T) {
 	}
 	variables["SSH_TTY"] = "/dev/pts/1"
 	if external.New(s, getenv, nil).Copy(text) != nil {
-		t.Error("it is given to the clipboard of the other end")
+		t.Error("over SSH the text went to the clipboard")
 	}
 }

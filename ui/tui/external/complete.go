@@ -17,9 +17,9 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// Bounds of what tab reads and shows.
+// Bounds of completion.
 const (
-	namesRead  = 10_000 // of one directory
+	namesRead  = 10_000 // names read of one directory
 	namesShown = 30
 )
 
@@ -31,8 +31,8 @@ func (x *Programs) CompletePath(p *widget.Prompt) {
 			dir, begun := filepath.Split(text)
 			names, err := namesIn(x.Home(dir), begun)
 			return widget.Then(func() tea.Cmd {
-				if p.Field.Text() == text { // the operator did not go on meanwhile
-					goOn(p, begun, names, err)
+				if p.Field.Text() == text { // the operator typed nothing meanwhile
+					complete(p, begun, names, err)
 				}
 				return nil
 			})
@@ -40,9 +40,9 @@ func (x *Programs) CompletePath(p *widget.Prompt) {
 	}
 }
 
-// goOn completes the text of a prompt by what all names have in common, and lists the names if
-// there are several.
-func goOn(p *widget.Prompt, begun string, names []string, err error) {
+// complete extends the text of a prompt to the common beginning of all names, and lists the names
+// if there are several.
+func complete(p *widget.Prompt, begun string, names []string, err error) {
 	p.Problem = ""
 	switch {
 	case err != nil:
@@ -61,8 +61,8 @@ func goOn(p *widget.Prompt, begun string, names []string, err error) {
 	}
 }
 
-// namesIn are the names in a directory that begin with a text, in order; directories end in
-// a slash. Left out are hidden names unless they are asked for, and those that cannot be
+// namesIn returns the names in a directory that begin with a text, sorted; directories end in a
+// slash. It leaves out hidden names unless the text begins with a dot, and names that cannot be
 // typed.
 func namesIn(dir, begun string) (names []string, err error) {
 	f, err := os.Open(cmp.Or(dir, "."))
@@ -88,14 +88,14 @@ func namesIn(dir, begun string) (names []string, err error) {
 	return names, nil
 }
 
-// typable reports whether a name can stand in a field as it is.
+// typable reports whether a field can show a name unchanged.
 func typable(name string) bool {
 	return utf8.ValidString(name) && !strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsGraphic(r) })
 }
 
-// common is the text with which all names begin, at least one.
+// common returns the common beginning of sorted names, of which there is at least one.
 func common(names []string) string {
-	first, last := names[0], names[len(names)-1] // in order, so that these differ most
+	first, last := names[0], names[len(names)-1] // these differ most
 	n := 0
 	for n < min(len(first), len(last)) && first[n] == last[n] {
 		n++

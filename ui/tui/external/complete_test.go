@@ -41,12 +41,12 @@ func TestTabCompletesThePathOfAFile(t *testing.T) {
 			t.Errorf("%q becomes %q, with %q and %q", c.typed, got, p.Offers, p.Problem)
 		}
 		if p.Insert("x"); p.Offers != "" {
-			t.Errorf("%q is offered still", p.Offers)
+			t.Errorf("after a key %q is still offered", p.Offers)
 		}
 	}
 }
 
-func TestTabDoesNotChangeWhatWasTypedMeanwhile(t *testing.T) {
+func TestTabIsIgnoredAfterTheTextChanged(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.Mkdir("notes", 0o700); err != nil {
 		t.Fatal(err)

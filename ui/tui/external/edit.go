@@ -12,8 +12,9 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// EditText has the operator's editor change a text, and hands it on. The file is
-// readable by the operator alone and is gone afterwards. The editor ends with ctx.
+// EditText returns a command that opens a text in the operator's editor and passes the result to
+// then. Only the operator can read the file, which is removed afterwards. The editor is killed when
+// ctx ends.
 func (x *Programs) EditText(ctx context.Context, text string, then func(text string) tea.Cmd) tea.Cmd {
 	line, err := Editor.line(runtime.GOOS, x.env, exec.LookPath)
 	var file string
@@ -28,7 +29,7 @@ func (x *Programs) EditText(ctx context.Context, text string, then func(text str
 	return tea.Exec(&guest{cmd, x.interrupts.lend}, func(err error) tea.Msg { return x.readBack(file, err, then) })
 }
 
-// readBack reads and removes what the editor left.
+// readBack reads and removes the file of the editor.
 func (x *Programs) readBack(file string, err error, then func(text string) tea.Cmd) widget.Then {
 	var text []byte
 	if err == nil {

@@ -21,13 +21,13 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// ErrExporting: one export at a time.
+// ErrExporting says that another export runs.
 var ErrExporting = errors.New("another export is still being written")
 
-// errNoName: a file is to be made that has no name.
+// errNoName says that the path of a file is empty.
 var errNoName = errors.New("a file needs a name")
 
-// Log is what is read of the log.
+// Log is the log that an export reads; see [eventlog.Log].
 type Log interface {
 	After(seq uint64, fn func(event.Record) bool) error
 }
@@ -36,25 +36,25 @@ type Log interface {
 type Range struct {
 	First, Last uint64
 	Query       query.Query
-	Since       time.Time // zero: however old
+	Since       time.Time // of the reception; zero: any time
 }
 
-// Takes reports whether a record is one of the range.
+// Takes reports whether a record is in the range.
 func (r *Range) Takes(rec *event.Record) bool {
 	return rec.Seq >= r.First && rec.Seq <= r.Last && !rec.ReceivedAt.Before(r.Since) && r.Query.Matches(rec)
 }
 
 // Exports writes records to files, one at a time.
 type Exports struct {
-	Create CreateFile // makes the file; that of the operator unless a test has another
+	Create CreateFile // replaced in tests
 	screen widget.Screen
-	now    *exporting // nil while none is written
+	now    *exporting // nil if no export runs
 }
 
-// NewExports returns exports of which none runs.
+// NewExports returns exports to private files; none runs yet.
 func NewExports(screen widget.Screen) Exports { return Exports{Create: createPrivate, screen: screen} }
 
-// exporting is an export that is being written.
+// exporting is a running export.
 type exporting struct {
 	path   string
 	n      atomic.Int64
@@ -63,25 +63,25 @@ type exporting struct {
 	cancel context.CancelFunc
 }
 
-// CreateFile makes the file of an export. An existing one is replaced only with
-// overwrite, and only when the new one is whole. It is readable by the user alone.
+// CreateFile creates a file that only the user can read. It replaces an existing file only with
+// overwrite, and only when the new file is complete.
 type CreateFile func(path string, overwrite bool) (OutFile, error)
 
-// OutFile is a file that appears at its path once it is kept, and never if it is dropped.
+// OutFile is a file that appears at its path when Keep is called, and is removed by Drop.
 type OutFile interface {
 	io.Writer
 	Keep() error
 	Drop() error
 }
 
-// Running is an export that is being written.
+// Running is the progress of an export.
 type Running struct {
-	Path        string
-	Records     int64  // that are in it
-	Done, Total uint64 // how far the log is read; Total 0: not known yet
+	Path        string // "" if no export runs
+	Records     int64  // written so far
+	Done, Total uint64 // sequence numbers of the log that were read; Total 0: not known yet
 }
 
-// Running tells what is being written, and how far that is; no Path is nothing.
+// Running returns the progress of the running export.
 func (x *Exports) Running() Running {
 	if x.now == nil {
 		return Running{}
@@ -89,18 +89,19 @@ func (x *Exports) Running() Running {
 	return Running{x.now.path, x.now.n.Load(), x.now.done.Load(), x.now.total.Load()}
 }
 
-// Writing reports whether an export is being written.
+// Writing reports whether an export runs.
 func (x *Exports) Writing() bool { return x.now != nil }
 
-// Stop ends the export that is being written; no file is left of it.
+// Stop cancels the running export, which leaves no file.
 func (x *Exports) Stop() {
 	if x.now != nil {
 		x.now.cancel()
 	}
 }
 
-// Begin begins to write a range to a file, which ends with ctx.
-// Errors: [fs.ErrExist], [ErrExporting], that the file cannot be made.
+// Begin returns a command that writes a range to a file until ctx ends.
+//
+// Errors: [fs.ErrExist], [ErrExporting], that the file cannot be created.
 func (x *Exports) Begin(ctx context.Context, log Log, r Range, path string, overwrite bool) (tea.Cmd, error) {
 	if x.now != nil {
 		return nil, ErrExporting
@@ -128,7 +129,7 @@ func (x *Exports) Begin(ctx context.Context, log Log, r Range, path string, over
 	}), nil
 }
 
-// done tells how an export ended.
+// done shows how an export ended.
 func (x *Exports) done(e *exporting, err error) {
 	x.now = nil
 	switch {
@@ -141,8 +142,8 @@ func (x *Exports) done(e *exporting, err error) {
 	}
 }
 
-// absolute is where a file is, whatever directory the program was started in; the path as it
-// was given if the system does not tell.
+// absolute returns the absolute form of a path, or the path itself if the working directory is not
+// known.
 func absolute(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		return abs
@@ -150,7 +151,7 @@ func absolute(path string) string {
 	return path
 }
 
-// formatOf tells the format by the ending of a file's name.
+// formatOf returns the format for the name of a file.
 func formatOf(path string) export.Format {
 	name := strings.ToLower(filepath.Base(path))
 	switch {
@@ -165,7 +166,7 @@ func formatOf(path string) export.Format {
 // write writes the records of a range.
 func (x *exporting) write(ctx context.Context, w *export.Writer, log Log, r Range) error {
 	var failed error
-	first := uint64(0) // what is older was removed
+	first := uint64(0) // the oldest record of the range that is left in the log
 	err := log.After(r.First-1, func(rec event.Record) bool {
 		if rec.Seq > r.Last {
 			return false
@@ -209,10 +210,10 @@ func createPrivate(path string, overwrite bool) (OutFile, error) {
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".eventdeck-*")
 	if err != nil {
-		if of := (*fs.PathError)(nil); errors.As(err, &of) { // the temporary file is not what was asked for
+		if of := (*fs.PathError)(nil); errors.As(err, &of) { // without the name of the temporary file
 			err = of.Err
 		}
-		return nil, fmt.Errorf("%s cannot be made: %w", path, err)
+		return nil, fmt.Errorf("cannot create %s: %w", path, err)
 	}
 	return &newFile{f, path}, nil
 }

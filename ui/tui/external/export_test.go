@@ -17,7 +17,7 @@ import (
 	"eventdeck/ui/tui/query"
 )
 
-// records is a log of so many events, which fails with err behind the last one.
+// records is a log of n events that then fails with err.
 type records struct {
 	n   int
 	err error
@@ -43,7 +43,7 @@ func rangeOf(t *testing.T, text string, first, last uint64) external.Range {
 	return external.Range{First: first, Last: last, Query: q}
 }
 
-func TestExportsAreWholeOrNotThere(t *testing.T) {
+func TestExportsAreComplete(t *testing.T) {
 	dir, s := t.TempDir(), &tuitest.Screen{}
 	x := external.NewExports(s)
 	path := filepath.Join(dir, "out.ndjson")
@@ -73,7 +73,7 @@ func TestExportsAreWholeOrNotThere(t *testing.T) {
 			t.Errorf("%q: %v", path, err)
 		}
 	}
-	// What fails, or is stopped, leaves the file of before, and nothing beside it.
+	// An export that fails or is stopped leaves the earlier file, and no other.
 	cmd, err = x.Begin(t.Context(), records{n: 4, err: errors.New("the disk is gone")}, rangeOf(t, "", 1, 9), path, true)
 	if err != nil {
 		t.Fatal(err)
@@ -95,7 +95,7 @@ func TestExportsAreWholeOrNotThere(t *testing.T) {
 	}
 }
 
-func TestTheEndingOfTheNameIsTheFormat(t *testing.T) {
+func TestFileNameDecidesTheFormat(t *testing.T) {
 	for name, want := range map[string]string{"a.CSV": "seq,", "a.cloudevents.json": `"specversion"`, "a": `"seq":1`} {
 		path, s := filepath.Join(t.TempDir(), name), &tuitest.Screen{}
 		x := external.NewExports(s)

@@ -10,13 +10,12 @@ import (
 	"time"
 )
 
-// Interrupts ends the program at an interrupt, but not while the terminal is lent
-// to another program: the terminal sends ctrl+c to both, and there it means that
-// one, as in a pager. The zero value is ready.
+// Interrupts ends the program at an interrupt, but not while another program, such as a pager, has
+// the terminal: ctrl+c goes to both and is meant for that one. The zero value is ready.
 type Interrupts struct{ lent atomic.Int32 }
 
-// End returns a context that ends at an interrupt. After the first one, and after
-// stop, an interrupt is again what the system makes of it. The caller calls stop.
+// End returns a context that ends at an interrupt. After the first interrupt, and after stop,
+// interrupts have the default effect again. The caller calls stop.
 func (i *Interrupts) End(parent context.Context) (ctx context.Context, stop context.CancelFunc) {
 	ctx, stop = context.WithCancel(parent)
 	got := make(chan os.Signal, 1)
@@ -38,9 +37,9 @@ func (i *Interrupts) End(parent context.Context) (ctx context.Context, stop cont
 	return ctx, stop
 }
 
-// lend has interrupts belong to another program until back is called, and a
-// little longer: on a busy machine that program's end is seen before the signal
-// that ended it. No ctrl+c is lost by that: on the screen it is a key.
+// lend ignores interrupts until back is called and for [lendRest] after that: on a busy machine the
+// end of the other program may be seen before the signal that ended it. No ctrl+c is lost, as on the
+// screen it is a key press.
 func (i *Interrupts) lend() (back func()) {
 	if i == nil {
 		return func() {}
@@ -49,10 +48,10 @@ func (i *Interrupts) lend() (back func()) {
 	return func() { time.AfterFunc(lendRest, func() { i.lent.Add(-1) }) }
 }
 
-// lendRest is how late an interrupt may come that was for another program.
+// lendRest is how long after its end an interrupt for another program may come.
 const lendRest = 2 * time.Second
 
-// guest is a [tea.ExecCommand]: a program that has the terminal while it runs.
+// guest is a [tea.ExecCommand] that has the terminal while it runs.
 type guest struct {
 	*exec.Cmd
 	lend func() (back func())

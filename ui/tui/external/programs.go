@@ -1,5 +1,5 @@
-// Package external uses what is outside of the screen: the operator's pager and editor, the
-// clipboard of the system, files.
+// Package external runs the operator's pager and editor, sets the system's clipboard, and writes
+// files.
 package external
 
 import (
@@ -21,28 +21,28 @@ import (
 	"eventdeck/ui/tui/words"
 )
 
-// Program is a program of the operator: the first variable that is set names
-// it, else the first of the usual ones.
+// Program is a program of the operator: the one that the first variable with a value names, else
+// the first installed one of the usual ones.
 type Program struct {
 	vars  []string
-	usual map[string][]string // by system; "" is every other one
+	usual map[string][]string // by GOOS; "" is every other system
 }
 
-// Programs that show and change texts.
+// Programs for texts.
 var (
 	Pager  = Program{[]string{"PAGER"}, map[string][]string{"windows": {"more"}, "": {"less", "more"}}}
 	Editor = Program{[]string{"VISUAL", "EDITOR"}, map[string][]string{"windows": {"notepad"}, "": {"sensible-editor", "nano", "vi"}}}
 )
 
-// errNoProgram: no program of that kind is there.
+// errNoProgram says that no program of a kind is installed.
 var errNoProgram = errors.New("no such program found")
 
-// line returns the command line of the program. A variable may have arguments;
-// no shell reads it.
+// line returns the words of the program's command line. The variable may have arguments. No shell
+// reads it.
 func (p Program) line(system string, env func(string) string, find func(string) (string, error)) ([]string, error) {
 	for _, v := range p.vars {
 		line, err := words.Split(env(v))
-		if system == "windows" { // where a backslash parts folders
+		if system == "windows" { // where a backslash separates folders
 			line, err = strings.Fields(env(v)), nil
 		}
 		if err != nil {
@@ -64,7 +64,7 @@ func (p Program) line(system string, env func(string) string, find func(string) 
 	return nil, fmt.Errorf("%w: set $%s", errNoProgram, p.vars[0])
 }
 
-// Programs has programs of the operator show and change texts.
+// Programs runs programs of the operator.
 type Programs struct {
 	screen     widget.Screen
 	env        func(name string) string
@@ -72,16 +72,15 @@ type Programs struct {
 	clipboard  clipboard
 }
 
-// New finds programs by the environment. interrupts, if not nil, is told while one
-// has the terminal.
+// New returns the programs of an environment. interrupts may be nil.
 func New(screen widget.Screen, env func(name string) string, interrupts *Interrupts) *Programs {
 	return &Programs{screen, env, interrupts, clipboardFor(runtime.GOOS, env, exec.LookPath)}
 }
 
-// Getenv is the operator's environment.
+// Getenv returns a variable of the operator's environment.
 func (x *Programs) Getenv(name string) string { return x.env(name) }
 
-// Home replaces a leading tilde by the home directory of the user.
+// Home replaces a leading ~/ by the home directory of the user.
 func (x *Programs) Home(path string) string {
 	if rest, ok := strings.CutPrefix(path, "~/"); ok && x.env("HOME") != "" {
 		return filepath.Join(x.env("HOME"), rest)
@@ -89,18 +88,18 @@ func (x *Programs) Home(path string) string {
 	return path
 }
 
-// Outside has the programs and the exports.
+// Outside combines programs and exports.
 type Outside struct {
 	*Programs
 	Exports Exports
 }
 
-// NewOutside returns the programs of [New], and no export.
+// NewOutside returns the programs of [New], and no running export.
 func NewOutside(screen widget.Screen, env func(name string) string, interrupts *Interrupts) Outside {
 	return Outside{New(screen, env, interrupts), NewExports(screen)}
 }
 
-// Show shows a payload in a program, which ends with ctx.
+// Show returns a command that shows a payload in a program, which is killed when ctx ends.
 func (x *Programs) Show(ctx context.Context, p Program, payload []byte) tea.Cmd {
 	line, err := p.line(runtime.GOOS, x.env, exec.LookPath)
 	if err != nil {
@@ -113,13 +112,13 @@ func (x *Programs) Show(ctx context.Context, p Program, payload []byte) tea.Cmd 
 			if err != nil {
 				x.screen.Fail("the program that showed the payload", err)
 			}
-			return tea.ClearScreen // it may show what the program left of itself
+			return tea.ClearScreen // the program may have left output on it
 		})
 	})
 }
 
-// reading runs a program on a file of its own, which only the user can read and
-// which is gone when the program ends. It implements [tea.ExecCommand].
+// reading runs a program on a temporary file that only the user can read. It implements
+// [tea.ExecCommand].
 type reading struct {
 	guest
 	text []byte
@@ -135,8 +134,8 @@ func (r *reading) Run() error {
 	return errors.Join(r.guest.Run(), os.Remove(file))
 }
 
-// Readable is the payload as text in which nothing can act: JSON indented, with
-// everything escaped that is not a letter; anything else escaped as a whole.
+// Readable returns a payload as text that cannot control a terminal: JSON is indented and escaped
+// except for letters, anything else is escaped as a whole.
 func Readable(raw []byte) []byte {
 	if !json.Valid(raw) {
 		var b bytes.Buffer
@@ -153,7 +152,7 @@ func Readable(raw []byte) []byte {
 	return b.Bytes()
 }
 
-// writeTemp writes a file that only the user can read.
+// writeTemp writes a temporary file that only the user can read, and returns its path.
 func writeTemp(text []byte) (string, error) {
 	f, err := os.CreateTemp("", "eventdeck-*.json")
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// environment finds values in NAME=value.
+// environment looks variables up in NAME=value pairs.
 func environment(pairs []string) func(string) string {
 	return func(name string) string {
 		for _, p := range pairs {
@@ -25,7 +25,7 @@ func environment(pairs []string) func(string) string {
 	}
 }
 
-func TestProgramsOfTheOperator(t *testing.T) {
+func TestProgramsAreFoundByTheEnvironment(t *testing.T) {
 	find := func(name string) (string, error) {
 		if name == "vi" || name == "more" {
 			return "/bin/" + name, nil
@@ -85,16 +85,16 @@ func TestClipboardOfTheSystem(t *testing.T) {
 	}
 }
 
-// A failure names the file that was asked for, not the one that is written until it is complete.
-func TestExportTellsTheFileThatWasAskedFor(t *testing.T) {
+// An error names the requested file, not the temporary one.
+func TestExportErrorNamesTheRequestedFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "none", "day.csv")
 	_, err := createPrivate(path, false)
-	if err == nil || !strings.HasPrefix(err.Error(), path+" cannot be made: ") || strings.Contains(err.Error(), ".eventdeck") {
+	if err == nil || !strings.HasPrefix(err.Error(), "cannot create "+path+": ") || strings.Contains(err.Error(), ".eventdeck") {
 		t.Error(err)
 	}
 }
 
-// screen is what shows things in a test.
+// screen keeps the last failure.
 type screen struct {
 	widget.Screen
 	failed error
@@ -102,7 +102,7 @@ type screen struct {
 
 func (s *screen) Fail(_ string, err error) { s.failed = err }
 
-func TestTheEditorsFileIsHandedOnAndRemoved(t *testing.T) {
+func TestEditorFileIsReadAndRemoved(t *testing.T) {
 	var s screen
 	x := New(&s, environment(nil), nil)
 	file, err := writeTemp([]byte("{}"))
@@ -116,7 +116,7 @@ func TestTheEditorsFileIsHandedOnAndRemoved(t *testing.T) {
 	then := func(text string) tea.Cmd { got = text; return nil }
 	x.readBack(file, nil, then)()
 	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) || got != "{}" || s.failed != nil {
-		t.Errorf("the file: %v, handed on: %q, told: %v", err, got, s.failed)
+		t.Errorf("the file: %v, passed on: %q, told: %v", err, got, s.failed)
 	}
 	if x.readBack(file, nil, then)(); s.failed == nil {
 		t.Error("a file that is gone is not told")
@@ -124,11 +124,11 @@ func TestTheEditorsFileIsHandedOnAndRemoved(t *testing.T) {
 	failed := errors.New("exit status 1")
 	got = ""
 	if x.readBack(file, failed, then)(); got != "" || !errors.Is(s.failed, failed) {
-		t.Errorf("after a failure: handed on %q, told %v", got, s.failed)
+		t.Errorf("after a failure: passed on %q, told %v", got, s.failed)
 	}
 }
 
-func TestATildeIsTheHome(t *testing.T) {
+func TestTildeIsTheHomeDirectory(t *testing.T) {
 	home := ""
 	x := New(nil, func(name string) string { return home }, nil)
 	if got := x.Home("~/a"); got != "~/a" {

@@ -11,9 +11,8 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// Box returns where the frame of a dialog begins and the cells inside it. Dialogs leave
-// two cells beside them and their frame: the largest ones have the whole width, since
-// slivers of the panes beside them would tell nothing.
+// Box returns the position of a dialog's frame and the size of its inside. A dialog that would
+// leave less than two columns of the panes has the whole width.
 func (f *Frame) Box(d widget.Dialog) layout.Rect {
 	w, h := d.Size(f.screen.W+2, f.screen.H)
 	w = max(1, min(w, f.screen.W-2))
@@ -21,15 +20,16 @@ func (f *Frame) Box(d widget.Dialog) layout.Rect {
 	return layout.Rect{X: (f.screen.W - w - 2) / 2, Y: max(0, (f.screen.H-h-2)/2), W: w, H: h}
 }
 
-// Inside returns the place of a cell inside the frame of a dialog.
+// Inside converts a cell of the screen to one inside the frame of a dialog, and reports whether it
+// is inside.
 func (f *Frame) Inside(d widget.Dialog, x, y int) (int, int, bool) {
 	r := f.Box(d)
 	x, y = x-r.X-1, y-r.Y-1
 	return x, y, x >= 0 && x < r.W && y >= 0 && y < r.H
 }
 
-// boxRows is how many rows a dialog can have inside of its frame: the lines of the
-// screen's edges stay in view, but on a low screen a question takes them too.
+// boxRows returns how many rows fit inside the frame of a dialog. The lines above and below the
+// panes stay visible, except under a question on a low screen.
 func (f *Frame) boxRows(d widget.Dialog) int {
 	if _, ok := d.(widget.Question); ok && f.screen.Now.Hints.Empty() {
 		return f.screen.H - 2
@@ -40,8 +40,8 @@ func (f *Frame) boxRows(d widget.Dialog) int {
 // LeastSize is the smallest screen that has panes.
 var LeastSize = fmt.Sprintf("%dx%d", layout.LeastWidth, layout.LeastHeight)
 
-// Cut tells that what has the focus, a dialog or a prompt, is not shown in full, and the
-// size of the screen that it needs. What cannot be read is not answered.
+// Cut reports whether the dialog or prompt with the focus is not shown in full, and the screen
+// size that it needs. A question that is cut off takes no answer.
 func (f *Frame) Cut(tiny bool, d widget.Dialog, prompt *widget.Prompt) (needs string, cut bool) {
 	q, ok := d.(widget.Question)
 	w, h := max(f.screen.W, layout.LeastWidth), layout.LeastHeight
@@ -62,7 +62,7 @@ func (f *Frame) Cut(tiny bool, d widget.Dialog, prompt *widget.Prompt) (needs st
 	return fmt.Sprintf("%dx%d", w, h), true
 }
 
-// CutWords tell that what has the focus does not fit and that only esc works.
+// CutWords says that a dialog, or the prompt for nil, does not fit and that only esc works.
 func CutWords(d widget.Dialog, needs string) string {
 	what := "this"
 	if d != nil {
@@ -71,8 +71,8 @@ func CutWords(d widget.Dialog, needs string) string {
 	return fmt.Sprintf("%s needs a screen of %s; esc goes back, nothing happens", what, needs)
 }
 
-// Over draws a dialog over lines, which are dimmed. If the dialog does not fit, only needs is
-// shown: the size of the screen that it needs.
+// Over draws a dialog over lines, and dims these. needs is the screen size that the dialog needs
+// if it does not fit: then only that is shown.
 func (f *Frame) Over(lines []string, d widget.Dialog, needs string) {
 	r := f.Box(d)
 	var in cells.Canvas
@@ -92,7 +92,7 @@ func (f *Frame) Over(lines []string, d widget.Dialog, needs string) {
 	on, hints := f.env.Theme.On(themes.Backdrop), f.screen.Now.Hints
 	for i, line := range lines {
 		if i == hints.Y && !hints.Empty() {
-			continue // its keys are those of the dialog
+			continue // it has the keys of the dialog
 		}
 		plain := ansi.Strip(line)
 		if i < r.Y || i >= r.Y+len(box) {
@@ -109,7 +109,7 @@ func (f *Frame) box(title string, w int, rows []string) []string {
 	c, g := &f.boxed, f.env.Glyphs
 	c.Begin(&f.env.Theme, w+2)
 	c.Put(themes.RuleOn, g.Box[cells.Joint(false, true, false, true)]+g.RuleOn)
-	c.Room-- // of the corner
+	c.Room-- // for the corner
 	c.Put(themes.TitleOn, " "+title+" ")
 	c.Rule(themes.RuleOn, g.Rule)
 	c.Room++

@@ -1,5 +1,5 @@
-// Package frame composes the screen: panes with the lines between them, the lines above and
-// below, and a dialog over all.
+// Package frame composes the screen: panes with the lines between them, the lines above and below
+// them, and a dialog on top.
 package frame
 
 import (
@@ -11,32 +11,32 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// pane is a pane where it stands, with its rows.
+// pane is a placed pane with its rows.
 type pane struct {
 	layout.Placed
 	rows []string
 }
 
-// Frame is what is drawn around panes. The lines between panes are shared: the pane that
-// has the focus is told by the colour of all lines around it.
+// Frame draws the lines around the panes. Neighbouring panes share a line; all lines around the
+// pane with the focus have the colour of the focus.
 type Frame struct {
-	Cursor  cells.Point // of what is typed; X is -1 where nothing is
+	Cursor  cells.Point // of the field that is typed in; X is -1 without one
 	env     *cells.Env
 	screen  *layout.Screen
 	panes   []pane
 	focus   layout.Rect // empty while a dialog has the focus
-	line    [2]string   // a vertical line: of the other panes, of the one with the focus
-	style   int         // that the lines were made in, from 1
+	line    [2]string   // a vertical line: without the focus, with it
+	style   int         // of line, from 1
 	content []byte
 	title   cells.Canvas
 	boxed   cells.Canvas
 }
 
-// New returns a frame of a screen.
+// New returns the frame of a screen.
 func New(env *cells.Env, screen *layout.Screen) Frame { return Frame{env: env, screen: screen} }
 
-// Panes draws the panes of the present layout. titled tells what a pane is called in so many
-// cells, and rows returns its rows; none has the focus while a dialog is shown.
+// Panes draws the panes of the current layout: titled returns the title of a pane in at most room
+// cells, rows its rows. No pane has the focus while a dialog is shown.
 func (f *Frame) Panes(dialog bool, titled func(p layout.Pane, room int) string, rows func(p layout.Pane, r layout.Rect) []string) {
 	f.Cursor = cells.Point{X: -1}
 	f.panes, f.focus = f.panes[:0], layout.Rect{}
@@ -58,7 +58,7 @@ func (f *Frame) Panes(dialog bool, titled func(p layout.Pane, room int) string, 
 	}
 }
 
-// titleOf draws the line above a pane.
+// titleOf draws the title line of a pane.
 func (f *Frame) titleOf(p *pane, text string) string {
 	c := &f.title
 	c.Begin(&f.env.Theme, p.W)
@@ -75,10 +75,10 @@ func (f *Frame) titleOf(p *pane, text string) string {
 	return c.Top()
 }
 
-// Edges are the lines above and below the panes, each of the width of the screen.
+// Edges are the lines above and below the panes, each as wide as the screen.
 type Edges struct{ Crumb, Scope, Status, Hints string }
 
-// Draw returns the lines of the screen with the panes that were drawn before.
+// Draw returns the screen: the given lines and the panes that [Frame.Panes] drew.
 func (f *Frame) Draw(e Edges) string {
 	l := &f.screen.Now
 	b := f.content[:0]
@@ -105,12 +105,12 @@ func (f *Frame) Draw(e Edges) string {
 	return string(b)
 }
 
-// row adds row y of the panes, with the lines between them and around them.
+// row appends row y of the panes, with the lines between and around them.
 func (f *Frame) row(b []byte, y int) []byte {
 	l := &f.screen.Now
 	top, last, x := l.Body.Y, l.Body.Y+l.Body.H, 0
 	if !l.Framed {
-		last-- // there is no lower edge
+		last-- // without a lower edge
 	}
 	if l.Framed {
 		b = f.piece(b, 0, y, top, last)
@@ -133,7 +133,7 @@ func (f *Frame) row(b []byte, y int) []byte {
 	return b
 }
 
-// Prompt lays a prompt over the last lines.
+// Prompt draws a prompt over the last lines.
 func (f *Frame) Prompt(lines []string, p *widget.Prompt) {
 	var c cells.Canvas
 	c.Begin(&f.env.Theme, f.screen.W)
@@ -143,7 +143,7 @@ func (f *Frame) Prompt(lines []string, p *widget.Prompt) {
 	copy(lines[len(lines)-n:], c.Rows(n, nil))
 }
 
-// Centred returns a text as all that is on the screen.
+// Centred returns a screen with nothing but a centred text.
 func (f *Frame) Centred(text string) string {
 	f.Cursor = cells.Point{X: -1}
 	c := &f.boxed

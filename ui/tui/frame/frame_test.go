@@ -14,7 +14,7 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// drawn is a frame with panes that are filled with their names.
+// drawn returns a frame whose panes are filled with their numbers.
 func drawn(w, h int, dialog bool) (*frame.Frame, *layout.Screen, []string) {
 	env := tuitest.Env()
 	s := &layout.Screen{Shape: layout.Shape{W: w, H: h, Focus: layout.Stream, Subject: layout.Stream}}
@@ -31,7 +31,7 @@ func drawn(w, h int, dialog bool) (*frame.Frame, *layout.Screen, []string) {
 	return &f, s, strings.Split(f.Draw(frame.Edges{Crumb: edge("crumb"), Scope: edge("scope"), Status: edge("status"), Hints: edge("hints")}), "\n")
 }
 
-// Whatever the size, the screen is filled exactly.
+// A screen of any size is filled exactly.
 func TestEveryCellIsDrawn(t *testing.T) {
 	for _, w := range []int{40, 80, 100, 200} {
 		for _, h := range []int{10, 16, 24, 50} {
@@ -48,7 +48,7 @@ func TestEveryCellIsDrawn(t *testing.T) {
 	}
 }
 
-func TestThePaneWithTheKeysIsTold(t *testing.T) {
+func TestPaneWithTheFocusIsHighlighted(t *testing.T) {
 	_, s, lines := drawn(120, 40, false)
 	at := s.Now.Stream
 	if title := tuitest.Plain(lines[at.Y : at.Y+1]); !strings.Contains(title, cells.UnicodeGlyphs.RuleOn+" pane 2") {
@@ -64,7 +64,7 @@ func question(f func() tea.Cmd) *widget.Confirm {
 	return &widget.Confirm{Screen: &tuitest.Screen{}, Head: "Really", Lines: []string{"It cannot be undone."}, Choices: []widget.Choice{{Key: "y", Title: "do it", Run: f}}}
 }
 
-func TestADialogLiesOverThePanes(t *testing.T) {
+func TestDialogIsDrawnOverPanes(t *testing.T) {
 	f, s, lines := drawn(120, 40, true)
 	d := question(nil)
 	f.Over(lines, d, "")
@@ -92,7 +92,7 @@ func TestADialogLiesOverThePanes(t *testing.T) {
 	}
 }
 
-func TestWhatIsTooSmall(t *testing.T) {
+func TestScreenTooSmallForAPrompt(t *testing.T) {
 	f, s, _ := drawn(30, 5, false)
 	if needs, cut := f.Cut(true, nil, &widget.Prompt{}); !cut || needs != frame.LeastSize {
 		t.Errorf("a prompt needs %q", needs)
@@ -106,7 +106,7 @@ func TestWhatIsTooSmall(t *testing.T) {
 	}
 }
 
-func TestAPromptHasTheCursor(t *testing.T) {
+func TestPromptHasTheCursor(t *testing.T) {
 	f, _, lines := drawn(80, 24, false)
 	p := &widget.Prompt{Label: "name:", Says: "esc goes back"}
 	p.Field.Set("ab")

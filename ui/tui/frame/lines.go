@@ -5,7 +5,8 @@ import (
 	"eventdeck/ui/tui/cells"
 )
 
-// role is that of the line at a cell: it is around the pane with the focus or not.
+// role returns the role of the line at a cell, which depends on whether the line is around the
+// pane with the focus.
 func (f *Frame) role(x, y int) themes.Role {
 	r := f.focus
 	if r.Empty() || x < r.X-1 || x > r.X+r.W || y < r.Y || y > r.Y+r.H {
@@ -17,11 +18,10 @@ func (f *Frame) role(x, y int) themes.Role {
 	return themes.Rule
 }
 
-// ends is the row under the panes.
+// ends returns the row below the panes.
 func (f *Frame) ends() int { return f.screen.Now.Body.Y + f.screen.Now.Body.H }
 
-// across reports whether a line runs into a cell from the pane at its left or right: a
-// title, or the lower edge of all.
+// across reports whether a horizontal line is in a cell: the title of a pane, or the lower edge.
 func (f *Frame) across(x, y int) bool {
 	ends := f.ends()
 	for i := range f.panes {
@@ -33,8 +33,7 @@ func (f *Frame) across(x, y int) bool {
 	return false
 }
 
-// piece adds the piece of line that stands at a cell between panes, in row y of rows
-// from top to the last.
+// piece appends the cell of a line between panes, in row y of the rows from top to last.
 func (f *Frame) piece(b []byte, x, y, top, last int) []byte {
 	role := f.role(x, y)
 	joint := cells.Joint(y > top, y < last, f.across(x-1, y), f.across(x+1, y))
@@ -49,7 +48,7 @@ func (f *Frame) piece(b []byte, x, y, top, last int) []byte {
 	return append(b, themes.Reset...)
 }
 
-// bottom adds the lower edge of all panes.
+// bottom appends the lower edge of the panes.
 func (f *Frame) bottom(b []byte) []byte {
 	on, w, ends := themes.Role(0), f.screen.W, f.ends()
 	for x := range w {

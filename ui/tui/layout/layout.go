@@ -1,13 +1,13 @@
-// Package layout computes where the panes are on a screen of so many cells.
+// Package layout computes the position and size of the panes from the size of the screen.
 package layout
 
-// Rect is a part of the screen in cells.
+// Rect is a rectangle of the screen, in cells.
 type Rect struct{ X, Y, W, H int }
 
-// Empty reports whether the part has no cell.
+// Empty reports whether the rectangle has no cell.
 func (r Rect) Empty() bool { return r.W <= 0 || r.H <= 0 }
 
-// Has reports whether a cell is in the part.
+// Has reports whether a cell is in the rectangle.
 func (r Rect) Has(x, y int) bool { return x >= r.X && x < r.X+r.W && y >= r.Y && y < r.Y+r.H }
 
 // Pane names a pane. The zero value is none.
@@ -21,55 +21,55 @@ const (
 	Detail
 	Subs  // the tables of subscriptions, gaps and leases
 	Log   // audit, wire and the program's own log
-	React // what waits for the operator, runs and rules of reactions
-	Other // the stream without the focus, of two
+	React // approvals, runs and rules of reactions
+	Other // of two streams, the one without the focus
 )
 
-// Layout has the place of everything on the screen. An empty rect is not drawn.
+// Layout has the place of everything on the screen. An empty rectangle is not drawn.
 type Layout struct {
-	Tiny                   bool // one centred line is all there is
+	Tiny                   bool // the screen shows one centred line and nothing else
 	Crumb, Scope           Rect
-	Body                   Rect // of all panes, without the frame around them
+	Body                   Rect // all panes, without the frame around them
 	Framed                 bool // a line runs around the panes
 	Tree, Stream, Detail   Rect
-	Other                  Rect // the stream without the focus, of two
-	Table                  Rect // of the screens that are a table
+	Other                  Rect // of two streams, the one without the focus
+	Table                  Rect // on screens that are a table
 	Status, Hints          Rect
-	Stacked                bool // one pane at a time: the one with the focus
-	ShortTime, OnlySummary bool // how much a row of the stream tells
+	Stacked                bool // only the pane with the focus is shown
+	ShortTime, OnlySummary bool // rows of the stream have short times, or only a summary
 }
 
-// Size is how much of the screen the pane with the focus has.
+// Size is the share of the screen that the pane with the focus has.
 type Size uint8
 
-// The sizes; Sizes is how many there are.
+// The sizes; Sizes is their number.
 const (
 	Normal   Size = iota
-	sizeHalf      // the pane has the greater part, and the tree goes
-	Full          // the pane has all
+	sizeHalf      // the pane has the greater part, and the tree is hidden
+	Full          // the pane has the whole screen
 	Sizes
 )
 
-// Split says where the detail stands beside a list.
+// Split is the side of a list on which the detail is.
 type Split uint8
 
-// The places of the detail.
+// The sides.
 const (
 	Auto Split = iota // by the width of the screen
 	Right
 	Below
 )
 
-// Splits are the places by their names in the settings.
+// Splits maps the names in the settings to sides.
 var Splits = map[string]Split{"auto": Auto, "right": Right, "below": Below}
 
-// Streams says how the room of the stream is used.
+// Streams is the number of streams and how two of them are arranged.
 type Streams uint8
 
-// The uses of the room.
+// The arrangements of streams; StreamsUses is their number.
 const (
 	OneStream Streams = iota
-	Beside            // two streams, the second at the right
+	Beside            // two streams, the second on the right
 	Under             // two streams, the second below
 	StreamsUses
 )
@@ -77,18 +77,18 @@ const (
 // Arrangement is how the operator arranged the panes; it is saved between runs.
 type Arrangement struct {
 	Split Split `json:"split,omitempty"`
-	Tree  int   `json:"tree,omitempty"` // columns beside the usual width of the tree
-	List  int   `json:"list,omitempty"` // percent beside the usual share of the list
+	Tree  int   `json:"tree,omitempty"` // columns added to the default width of the tree
+	List  int   `json:"list,omitempty"` // percent added to the default share of the list
 }
 
-// Shape is what a layout depends on.
+// Shape is the input of [Arrange].
 type Shape struct {
 	Arrangement
-	W, H    int
+	W, H    int // of the screen, in cells
 	Focus   Pane
-	Subject Pane // what the detail is about: it tells the screens apart
+	Subject Pane // the pane whose selection the detail shows: it tells the screens apart
 	Size    Size
-	Rows    int // of the table that is shown; 0 if there is none
+	Rows    int // of the shown table; 0 if there is none
 	Streams Streams
 	Last    bool // the stream with the focus is the second of two
 }
@@ -96,23 +96,23 @@ type Shape struct {
 // Sizes at which the screen changes.
 const (
 	LeastWidth, LeastHeight = 40, 10
-	narrowWidth             = 60  // below it a row is its summary
-	shortTimeWidth          = 80  // below it times are without fractions
-	DrawerWidth             = 80  // from here the tree opens beside the stream when it has the focus
-	TreeWidth               = 100 // from here the tree stands beside the stream
-	detailWidth             = 190 // from here the detail stands beside the stream
-	frameHeight             = 20  // from here a line runs around the panes
-	hintsHeight             = 16  // from here hints are shown
-	crumbHeight             = 12  // from here the top line is shown
-	underHeight             = 18  // from here the detail stands under the stream
+	narrowWidth             = 60  // below it rows have only a summary
+	shortTimeWidth          = 80  // below it times have no fractions
+	DrawerWidth             = 80  // from it on the tree opens beside the stream when it gets the focus
+	TreeWidth               = 100 // from it on the tree is always beside the stream
+	detailWidth             = 190 // from it on the detail is beside the stream
+	frameHeight             = 20  // from it on a line runs around the panes
+	hintsHeight             = 16  // from it on hints are shown
+	crumbHeight             = 12  // from it on the top line is shown
+	underHeight             = 18  // from it on the detail is below the stream
 	leastTree, leastList    = 16, 24
 	leastRows               = 4
-	leastBeside             = 56 // columns of a stream beside another
-	leastUnder              = 6  // rows of a stream above or below another
-	tableFrame              = 3  // lines of a table beside its rows: title, heads, a blank
+	leastBeside             = 56 // columns of each of two streams side by side
+	leastUnder              = 6  // rows of each of two streams one above the other
+	tableFrame              = 3  // lines of a table besides its rows: title, column heads, a blank line
 )
 
-// Arrange places the panes.
+// Arrange computes the layout.
 func Arrange(s Shape) Layout {
 	var l Layout
 	if s.W < LeastWidth || s.H < LeastHeight {
@@ -122,7 +122,7 @@ func Arrange(s Shape) Layout {
 	l.ShortTime = s.W < shortTimeWidth
 	l.OnlySummary = s.W < narrowWidth
 	body := l.lines(s.W, s.H)
-	if s.W >= TreeWidth && s.H >= frameHeight && s.Size != Full { // alone, a pane's text can be selected without lines
+	if s.W >= TreeWidth && s.H >= frameHeight && s.Size != Full { // text of a pane on the whole screen can be selected without lines
 		l.Framed = true
 		body = Rect{1, body.Y, s.W - 2, body.H - 1}
 	}
@@ -150,8 +150,8 @@ func Arrange(s Shape) Layout {
 	return l
 }
 
-// share parts the room of the stream between two, as is wanted or as there is room for. Where
-// there is none, the one with the focus has all of it.
+// share divides the room of the stream between two, in the other direction if the chosen one has no
+// room. If neither has, the stream with the focus gets all.
 func (l *Layout) share(s Shape) {
 	r := l.Stream
 	beside, under := r.W > 2*leastBeside, r.H >= 2*leastUnder
@@ -171,7 +171,7 @@ func (l *Layout) share(s Shape) {
 	}
 }
 
-// lines places the lines above and below the panes and returns the rest.
+// lines places the lines above and below the panes, and returns what is left.
 func (l *Layout) lines(w, h int) Rect {
 	top, bottom := 0, h
 	if h >= crumbHeight {
@@ -189,7 +189,7 @@ func (l *Layout) lines(w, h int) Rect {
 
 // pair divides a body between a list and the detail.
 func (l *Layout) pair(list *Rect, body Rect, s Shape) {
-	right := s.W >= detailWidth && s.Subject != Subs && s.Streams != Beside // two beside each other need the width
+	right := s.W >= detailWidth && s.Subject != Subs && s.Streams != Beside // two streams side by side need the width
 	if s.Split != Auto {
 		right = s.Split == Right
 	}
@@ -224,8 +224,8 @@ func (l *Layout) pair(list *Rect, body Rect, s Shape) {
 	}
 }
 
-// narrow shows one pane, under a line that sums up the tree. Where there is room
-// the tree opens beside the stream.
+// narrow shows one pane, below a line that stands for the tree. On a screen of [DrawerWidth] the
+// tree opens beside the stream.
 func (l *Layout) narrow(body Rect, s Shape, table bool) {
 	if s.Focus == Tree && s.W >= DrawerWidth {
 		l.Tree = Rect{0, body.Y, treeColumns(s), body.H}
@@ -242,7 +242,7 @@ func (l *Layout) narrow(body Rect, s Shape, table bool) {
 	l.give(s.Focus, body)
 }
 
-// give gives all of r to one pane.
+// give gives r to one pane.
 func (l *Layout) give(focus Pane, r Rect) {
 	switch focus {
 	case Tree:
@@ -256,13 +256,13 @@ func (l *Layout) give(focus Pane, r Rect) {
 	}
 }
 
-// treeColumns is the width of the tree.
+// treeColumns returns the width of the tree.
 func treeColumns(s Shape) int {
 	n := 34
 	switch {
 	case s.W >= 200:
 		n = 40
-	case s.W >= TreeWidth && s.W < 120: // it stands there all the time
+	case s.W >= TreeWidth && s.W < 120: // the tree is always shown
 		n = 28
 	}
 	if s.Size == sizeHalf && s.Focus == Tree {

@@ -6,8 +6,8 @@ import (
 	"eventdeck/ui/tui/layout"
 )
 
-// Whatever the size, each cell belongs to one part at most, and the pane with the focus
-// is shown.
+// On a screen of any size each cell belongs to at most one part, and the pane with the focus is
+// shown.
 func TestPartsDoNotOverlap(t *testing.T) {
 	for _, w := range []int{40, 59, 60, 79, 80, 99, 100, 120, 160, 250} {
 		for _, h := range []int{10, 11, 12, 16, 18, 24, 60} {
@@ -20,7 +20,7 @@ func TestPartsDoNotOverlap(t *testing.T) {
 					l := layout.Arrange(layout.Shape{W: w, H: h, Focus: focus, Subject: subject, Size: size})
 					check(t, l, w, h)
 					if p := pane(l, focus); p.Empty() {
-						t.Errorf("%dx%d, size %d: pane %d has the keys and no room", w, h, size, focus)
+						t.Errorf("%dx%d, size %d: pane %d has the focus and no room", w, h, size, focus)
 					}
 				}
 			}
@@ -61,8 +61,8 @@ func TestTinyScreensShowOneLine(t *testing.T) {
 	}
 }
 
-// The tree that opens beside the stream leaves it the greater part.
-func TestTheStreamHasMoreRoomThanTheTree(t *testing.T) {
+// A tree that opens beside the stream leaves the stream the greater part.
+func TestStreamIsWiderThanTheTree(t *testing.T) {
 	for w := layout.DrawerWidth; w < 200; w++ {
 		if l := layout.Arrange(layout.Shape{W: w, H: 24, Focus: layout.Tree, Subject: layout.Stream}); l.Tree.W == 0 || l.Stream.W < 5*l.Tree.W/4 {
 			t.Fatalf("%d cells: the tree has %d, the stream %d", w, l.Tree.W, l.Stream.W)

@@ -5,11 +5,11 @@ import "fmt"
 // Screen is the state of the layout: the focus, and how the operator arranged the panes.
 type Screen struct {
 	Shape
-	Usual Split  // of the settings, where the operator did not turn it
-	Now   Layout // as the panes were placed last
+	Usual Split  // of the settings; it applies while Shape.Split is Auto
+	Now   Layout // as the screen was drawn last
 }
 
-// Arranged is where the panes stand if the shown table has so many rows, 0 for none.
+// Arranged returns the layout for a table of the given number of rows, 0 for no table.
 func (s *Screen) Arranged(rows int) Layout {
 	shape := s.Shape
 	if shape.Rows = rows; shape.Split == Auto {
@@ -18,7 +18,7 @@ func (s *Screen) Arranged(rows int) Layout {
 	return Arrange(shape)
 }
 
-// Zoom gives the pane with the focus the whole screen, or takes it back.
+// Zoom gives the pane with the focus the whole screen, or its normal size again.
 func (s *Screen) Zoom() {
 	if s.Size == Full {
 		s.Size = Normal
@@ -27,14 +27,13 @@ func (s *Screen) Zoom() {
 	s.Size = Full
 }
 
-// Grow gives the pane with the focus more of the screen, or less.
+// Grow changes the size of the pane with the focus by a number of steps.
 func (s *Screen) Grow(step int) {
 	s.Size = Size(max(0, min(int(s.Size)+step, int(Sizes)-1)))
 }
 
-// TurnSplit puts the detail on the other side of its list; rows are those of the shown
-// table, and zoom is the key that names the way back from the whole screen. It returns why
-// nothing moved, "" if the detail did.
+// TurnSplit moves the detail to the other side of its list. rows is the number of rows of the shown
+// table, zoom the key of [Screen.Zoom]. It returns why the detail did not move, "" if it did.
 func (s *Screen) TurnSplit(rows int, zoom string) (why string) {
 	before := s.Arranged(rows)
 	s.Split = Right
@@ -52,8 +51,8 @@ func (s *Screen) TurnSplit(rows int, zoom string) (why string) {
 	return "there is no room for the detail on the other side"
 }
 
-// Resize makes the pane with the focus wider or narrower, or higher or lower where the panes
-// stand under each other.
+// Resize makes the pane with the focus wider or narrower, or higher or lower where the panes are
+// one above the other.
 func (s *Screen) Resize(step int) {
 	switch s.Focus {
 	case Tree:
@@ -65,7 +64,7 @@ func (s *Screen) Resize(step int) {
 	}
 }
 
-// Order lists the panes in the order of tab.
+// Order lists the panes in the order in which tab moves the focus.
 func (s *Screen) Order() []Pane {
 	switch {
 	case s.Subject == Subs || s.Subject == Log || s.Subject == React:
@@ -78,7 +77,7 @@ func (s *Screen) Order() []Pane {
 	return []Pane{Tree, Stream, Other, Detail}
 }
 
-// Pane is the pane under a cell, and where it stands; None and an empty part for none.
+// Pane returns the pane at a cell and its place; None and an empty rectangle if there is none.
 func (s *Screen) Pane(x, y int) (Pane, Rect) {
 	for _, p := range s.Shown() {
 		if p.Has(x, y) {
@@ -88,13 +87,13 @@ func (s *Screen) Pane(x, y int) (Pane, Rect) {
 	return None, Rect{}
 }
 
-// Placed is a pane where it stands.
+// Placed is a pane and its place.
 type Placed struct {
 	Pane
 	Rect
 }
 
-// Shown are the panes as they were placed last, from the left; those without a cell are empty.
+// Shown returns the panes as they were drawn last, from left to right. Hidden ones are empty.
 func (s *Screen) Shown() [5]Placed {
 	first, second := Placed{Stream, s.Now.Stream}, Placed{Other, s.Now.Other}
 	if s.Last {

@@ -39,7 +39,7 @@ func TestPanesAreZoomedAndGrow(t *testing.T) {
 	}
 }
 
-func TestTheDetailTurns(t *testing.T) {
+func TestDetailChangesSides(t *testing.T) {
 	s := screen(200, 50)
 	if why := s.TurnSplit(0, "z"); why != "" || s.Arranged(0).Detail.Y == s.Arranged(0).Stream.Y {
 		t.Errorf("not below: %q, %+v", why, s.Arranged(0))
@@ -57,7 +57,7 @@ func TestTheDetailTurns(t *testing.T) {
 	}
 }
 
-func TestThePaneUnderACell(t *testing.T) {
+func TestPaneAtACell(t *testing.T) {
 	s := screen(200, 50)
 	l := s.Now
 	for want, at := range map[layout.Pane]layout.Rect{layout.Tree: l.Tree, layout.Stream: l.Stream, layout.Detail: l.Detail, layout.None: l.Status} {

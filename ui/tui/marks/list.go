@@ -1,4 +1,4 @@
-// Package marks lists the operator's marks.
+// Package marks has the dialog that lists the operator's marks.
 package marks
 
 import (
@@ -21,17 +21,17 @@ type Env struct {
 	Remove func(event.Mark) tea.Cmd
 }
 
-// Width is how many cells a mark has in the list.
+// Width is the width of a mark in the list, in cells.
 const Width = 74
 
-// list lists the marks, leads to them and takes them away.
+// list lists marks, goes to their records, and removes marks.
 type list struct {
 	env *Env
 	widget.Picker
 	marks []event.Mark
 }
 
-// Open lists the marks.
+// Open opens the list.
 func Open(env *Env) {
 	d := &list{env: env}
 	d.load()

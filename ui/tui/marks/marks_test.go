@@ -14,7 +14,7 @@ import (
 	"eventdeck/ui/tui/marks"
 )
 
-func TestTheListLeadsToMarksAndTakesThemAway(t *testing.T) {
+func TestListGoesToMarksAndRemovesThem(t *testing.T) {
 	all := []event.Mark{{Seq: 9, Note: "the outage"}, {Seq: 4, Note: "the deploy"}}
 	var went uint64
 	var removed []uint64

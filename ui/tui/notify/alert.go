@@ -8,22 +8,22 @@ import (
 	"eventdeck/ui/tui/cells"
 )
 
-// Alert is a way to notify by the terminal.
+// Alert is a way in which the terminal notifies.
 type Alert string
 
-// The ways. Terminals that know none of the sequences ring.
+// The alerts. [Bell] is for terminals that know none of the sequences.
 const (
 	Bell   Alert = "bell"
-	OSC9   Alert = "osc9"   // iTerm2, Windows Terminal's relatives: one text
+	OSC9   Alert = "osc9"   // iTerm2, ConEmu: one text
 	OSC99  Alert = "osc99"  // kitty: title and body, encoded
 	OSC777 Alert = "osc777" // rxvt-unicode, foot, Ghostty, WezTerm: title and body
 )
 
-// Alerts are all ways there are.
+// Alerts are all alerts.
 var Alerts = []Alert{Bell, OSC9, OSC99, OSC777}
 
-// AlertFor chooses by what terminals say of themselves in the environment. A
-// multiplexer may swallow the sequences and shows a bell well, so it gets one.
+// AlertFor returns the alert of the terminal that the environment names. Multiplexers get a bell,
+// since they may swallow the sequences.
 func AlertFor(env func(string) string) Alert {
 	if multiplexed(env) {
 		return Bell
@@ -45,14 +45,14 @@ func multiplexed(env func(string) string) bool {
 	return env("TMUX") != "" || env("STY") != "" || strings.HasPrefix(env("TERM"), "screen") || strings.HasPrefix(env("TERM"), "tmux")
 }
 
-// Bounds of what is sent, in cells.
+// Bounds of the text of a notification, in cells.
 const (
 	TitleMax = 40
 	bodyMax  = 160
 )
 
-// Sequence returns what is written to the terminal. Whatever title and body
-// hold, no byte of them ends the sequence or begins another one.
+// Sequence returns the bytes that notify. No byte of title and body can end the sequence or begin
+// another one.
 func (k Alert) Sequence(title, body string, tmux, asciiOnly bool) string {
 	title, body = Text(title, TitleMax, asciiOnly), Text(body, bodyMax, asciiOnly)
 	const end = "\x1b\\"
@@ -74,8 +74,8 @@ func (k Alert) Sequence(title, body string, tmux, asciiOnly bool) string {
 	return s
 }
 
-// Text makes a text fit to stand inside a sequence: printable, clipped, and
-// without the sign that parts its fields.
+// Text makes a text safe inside a sequence: printable, clipped, and without semicolons, which
+// separate fields.
 func Text(s string, width int, asciiOnly bool) string {
 	s = cells.Sanitize(s).Clip(width).Plain()
 	return strings.Map(func(r rune) rune {

@@ -11,16 +11,15 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// dialog edits the rules of notifications. Every change is kept at once.
+// dialog edits the rules of notifications. Every change is saved at once.
 type dialog struct {
 	screen widget.Screen
 	*Notifier
-	keep    func() tea.Cmd // has the settings compiled and kept
+	keep    func() tea.Cmd // compiles and saves the settings
 	chooser widget.Chooser
-	edit    *widget.Field // the filter of the rule at, while it is typed
-	before  string
-	fresh   bool  // the rule is new: esc takes it away
-	wrong   error // with the filter that was typed
+	edit    *widget.Field // the filter of the chosen rule while it is typed; nil: none is
+	fresh   bool          // the rule is new: esc removes it
+	wrong   error         // of the typed filter
 }
 
 // Open shows the rules. keep is called after each change of the settings.
@@ -91,7 +90,7 @@ func (d *dialog) rule(c *cells.Canvas, i int) {
 	c.End()
 }
 
-// way names how the operator is told.
+// way names the alert that is used.
 func (n *Notifier) way() string {
 	words := map[Alert]string{
 		Bell: "the bell", OSC9: "OSC 9 (iTerm2 and others)",
@@ -149,7 +148,7 @@ func (d *dialog) Key(k tea.KeyPressMsg) tea.Cmd {
 	return d.keep()
 }
 
-// nextAlert goes through what the terminal suggests and every way there is.
+// nextAlert cycles through the alert that the terminal suggests, "", and all alerts.
 func nextAlert(now Alert) Alert {
 	if now == "" {
 		return Alerts[0]
@@ -167,11 +166,11 @@ func (d *dialog) add(n *Notifier) {
 }
 
 func (d *dialog) begin(text string, fresh bool) {
-	d.edit, d.before, d.fresh = &widget.Field{}, text, fresh
+	d.edit, d.fresh = &widget.Field{}, fresh
 	d.edit.Set(text)
 }
 
-// typed gives a key to the filter that is typed.
+// typed handles a key while a filter is typed.
 func (d *dialog) typed(k tea.KeyPressMsg) tea.Cmd {
 	name := k.String()
 	n := d.Notifier

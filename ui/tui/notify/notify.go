@@ -1,5 +1,5 @@
-// Package notify notifies the operator by the terminal, while that has no focus, of records that
-// match the operator's rules.
+// Package notify notifies the operator through the terminal of records that match the operator's rules,
+// while the terminal has no focus.
 package notify
 
 import (
@@ -20,29 +20,28 @@ import (
 	"eventdeck/ui/tui/query"
 )
 
-// every is the least time between two notifications. What matches
-// meanwhile is counted and told by the next one.
+// every is the least time between two notifications. The next one has the number of matches in
+// between.
 const every = 10 * time.Second
 
-// scanMax bounds the records that one step examines: those that are in
-// memory. Older ones of a flood are told by the unread count alone.
+// scanMax bounds the records that one step examines: the ones in memory. Older ones of a flood are
+// only in the unread count.
 const scanMax = 10_000
 
-// Settings are what the operator wants to be told of while looking elsewhere. The
-// zero value tells nothing.
+// Settings are the notifications that the operator wants. The zero value is none.
 type Settings struct {
 	On    bool   `json:"on"`
-	By    Alert  `json:"by,omitempty"` // "": what the terminal knows
+	By    Alert  `json:"by,omitempty"` // "": the one that the terminal suggests
 	Rules []Rule `json:"rules,omitempty"`
 }
 
-// Rule tells of every record that its filter matches. An empty filter matches all.
+// Rule notifies of every record that its filter matches. An empty filter matches all.
 type Rule struct {
 	Filter string `json:"filter"`
 	Off    bool   `json:"off,omitempty"`
 }
 
-// Log is what is examined.
+// Log is the log that a [Notifier] examines; see [eventlog.Log].
 type Log interface {
 	After(seq uint64, fn func(event.Record) bool) error
 }
@@ -53,17 +52,17 @@ type Notifier struct {
 
 	env     *cells.Env
 	queries []query.Query // of the rules that are on
-	detects Alert         // what the terminal knows
+	detects Alert         // that the terminal suggests
 	tmux    bool
 
 	focused bool
-	seen    uint64 // the log was examined up to here
-	busy    bool   // it is being examined
+	seen    uint64 // the log was examined up to this record
+	busy    bool   // the log is being examined
 	away    uint64 // newest record when the focus was lost
-	hits    int    // matched and not yet told
+	hits    int    // matches since the last notification
 	newest  event.Record
-	told    time.Time
-	waiting bool // for the rest of the time between two notifications
+	told    time.Time // of the last notification
+	waiting bool      // for the rest of the interval between two notifications
 }
 
 // New returns a notifier without rules. The environment tells which notifications the terminal
@@ -72,8 +71,8 @@ func New(env *cells.Env, variable func(string) string) Notifier {
 	return Notifier{env: env, detects: AlertFor(variable), tmux: variable("TMUX") != "", focused: true}
 }
 
-// Read takes settings as they were kept, "" for none. Settings that cannot be read
-// tell nothing.
+// Read takes settings as they were saved, "" for none. With settings that cannot be read nothing
+// notifies.
 func (n *Notifier) Read(text string) error {
 	if text == "" {
 		return nil
@@ -85,8 +84,8 @@ func (n *Notifier) Read(text string) error {
 	return n.Compile()
 }
 
-// Compile makes the queries of the rules that are on, after a change of the settings.
-// A rule that cannot be read is left out and named in the error.
+// Compile makes the queries of the enabled rules. It is called after each change of the settings. A
+// rule whose filter cannot be parsed is left out and named in the error.
 func (n *Notifier) Compile() error {
 	n.queries = n.queries[:0]
 	var wrong []error
@@ -104,7 +103,7 @@ func (n *Notifier) Compile() error {
 	return errors.Join(wrong...)
 }
 
-// by is the way in which the operator is told.
+// by returns the alert that is used.
 func (n *Notifier) by() Alert {
 	if n.Settings.By != "" {
 		return n.Settings.By
@@ -112,8 +111,7 @@ func (n *Notifier) by() Alert {
 	return n.detects
 }
 
-// SetFocused notes that the operator looks at the screen, or elsewhere; last is the
-// newest record.
+// SetFocused notes that the terminal has got or lost the focus; last is the newest record.
 func (n *Notifier) SetFocused(on bool, last uint64) {
 	n.focused, n.hits = on, 0
 	if !on {
@@ -121,7 +119,7 @@ func (n *Notifier) SetFocused(on bool, last uint64) {
 	}
 }
 
-// Unread counts what was stored since the operator looked elsewhere.
+// Unread returns the number of records that were stored since the focus was lost.
 func (n *Notifier) Unread(last uint64) uint64 {
 	if n.focused || last < n.away {
 		return 0
@@ -129,16 +127,15 @@ func (n *Notifier) Unread(last uint64) uint64 {
 	return last - n.away
 }
 
-// Hits are what the rules match of the records up to one.
+// Hits are the matches of the rules in a part of the log.
 type Hits struct {
 	from, last uint64
 	n          int
 	newest     event.Record
 }
 
-// Due returns what examines the records up to last, nil if there is nothing to do: the
-// operator looks at the screen, or nothing is new. It is called in the background,
-// and what it returns is for [Notifier.Take].
+// Due returns a function that examines the records up to last, nil if nothing is to be examined.
+// The function runs in the background; its result is for [Notifier.Take].
 func (n *Notifier) Due(last uint64) func(Log) (Hits, error) {
 	if n.focused || !n.Settings.On || len(n.queries) == 0 || n.busy || n.seen >= last {
 		return nil
@@ -164,7 +161,7 @@ func (n *Notifier) Due(last uint64) func(Log) (Hits, error) {
 	}
 }
 
-// Take counts what was found, unless the operator has looked meanwhile.
+// Take counts matches, unless the terminal has got the focus meanwhile.
 func (n *Notifier) Take(h Hits) {
 	n.busy = false
 	if n.focused || n.seen != h.from {
@@ -176,9 +173,8 @@ func (n *Notifier) Take(h Hits) {
 	}
 }
 
-// Notify returns what tells the terminal of what was counted, or how long it is to
-// wait for that: [Notifier.Waited] says that it has. Both are zero where there is
-// nothing to tell.
+// Notify returns a command that notifies of the counted matches, or how long to wait before the
+// next notification; [Notifier.Waited] ends the wait. Both are zero if there is nothing to notify of.
 func (n *Notifier) Notify() (cmd tea.Cmd, wait time.Duration) {
 	if n.focused || n.hits == 0 || n.waiting {
 		return nil, 0
@@ -194,8 +190,8 @@ func (n *Notifier) Notify() (cmd tea.Cmd, wait time.Duration) {
 	return n.alert(body), 0
 }
 
-// Waits tells the operator, who looks elsewhere and wants to be told of something, that
-// the program waits for a decision.
+// Waits returns a command that notifies that the program waits for a decision, nil if the terminal
+// has the focus or notifications are off.
 func (n *Notifier) Waits(what string) tea.Cmd {
 	if n.focused || !n.Settings.On {
 		return nil
@@ -204,10 +200,10 @@ func (n *Notifier) Waits(what string) tea.Cmd {
 	return n.alert(what)
 }
 
-// Waited says that the time is over which [Notifier.Notify] asked for.
+// Waited ends the wait that [Notifier.Notify] returned.
 func (n *Notifier) Waited() { n.waiting = false }
 
-// words tell what matched: how much, and the newest in one line.
+// words returns the text of a notification: the number of matches and the newest one.
 func (n *Notifier) words() string {
 	r := n.newest
 	what := cells.Sanitize(r.Server).Plain() + " " + trust.Line(r.Type).Plain()
@@ -227,7 +223,7 @@ func (n *Notifier) words() string {
 	return what
 }
 
-// alert writes a notification to the terminal.
+// alert returns a command that writes a notification to the terminal.
 func (n *Notifier) alert(body string) tea.Cmd {
 	return tea.Raw(n.by().Sequence("eventdeck", body, n.tmux, n.env.Glyphs == &cells.ASCIIGlyphs))
 }

@@ -15,7 +15,7 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// hostileTexts are what a payload may try when it is told by the terminal.
+// hostileTexts are payload texts that try to control the terminal.
 var hostileTexts = []string{
 	"\x1b]0;owned\a", "\x1b\\\x1b[2J", "\a\a\a", "\x9b31m", "\u009b2J", "\u009c", "\x1bP1;2|17/ab\x1b\\",
 	"a;b;c", "\u202evil", "line\nbreak\rreturn", "\x00\x07\x1b", "日本語 \U000e0041 👩‍👩‍👧", strings.Repeat("long ", 500), "\xff\xfe",
@@ -30,7 +30,7 @@ func variable(env []string, name string) string {
 	return ""
 }
 
-// No byte of what is told ends the sequence, begins another one, or rings.
+// No byte of a text ends the sequence, begins another one, or rings the bell.
 func TestAlertsHoldNoControls(t *testing.T) {
 	for _, k := range notify.Alerts[1:] {
 		for _, text := range hostileTexts {
@@ -62,7 +62,7 @@ func TestAlertsHoldNoControls(t *testing.T) {
 	}
 }
 
-func TestTheTerminalIsToldItsOwnWay(t *testing.T) {
+func TestAlertSuitsTheTerminal(t *testing.T) {
 	for _, c := range []struct {
 		env  []string
 		want notify.Alert
@@ -89,12 +89,12 @@ func (l records) After(seq uint64, fn func(event.Record) bool) error {
 	return nil
 }
 
-func TestRulesThatAreOffTellNothing(t *testing.T) {
+func TestDisabledRulesDoNotNotify(t *testing.T) {
 	now := time.Date(2026, 3, 14, 14, 3, 5, 0, time.UTC)
 	env := &cells.Env{Now: func() time.Time { return now }, Glyphs: &cells.UnicodeGlyphs}
 	n := notify.New(env, func(string) string { return "" })
 	if err := n.Read(`{"on":true,"by":"osc9","rules":[{"filter":"disk"},{"filter":"load","off":true},{"filter":"("}]}`); err == nil || !strings.Contains(err.Error(), "notification rule (") {
-		t.Errorf("of the rule that cannot be read: %v", err)
+		t.Errorf("the rule that cannot be parsed: %v", err)
 	}
 	log := records{"disk 0", "load", "disk 1", "disk 2"}
 	examine := func(last uint64) {
@@ -108,7 +108,7 @@ func TestRulesThatAreOffTellNothing(t *testing.T) {
 	n.SetFocused(false, 1)
 	examine(2)
 	if cmd, wait := n.Notify(); cmd != nil || wait != 0 {
-		t.Error("told what a rule that is off asks for")
+		t.Error("a rule that is off notifies")
 	}
 	examine(4)
 	cmd, _ := n.Notify()
@@ -121,7 +121,7 @@ func TestRulesThatAreOffTellNothing(t *testing.T) {
 	log = append(log, "disk 3")
 	examine(5)
 	if cmd, wait := n.Notify(); cmd != nil || wait != 10*time.Second {
-		t.Errorf("it does not wait 10 s for the next one, but %v", wait)
+		t.Errorf("the next notification waits %v, not 10 s", wait)
 	}
 	n.SetFocused(true, 5)
 	if n.Unread(9) != 0 {
@@ -129,7 +129,7 @@ func TestRulesThatAreOffTellNothing(t *testing.T) {
 	}
 }
 
-// Every change of a rule is kept at once; a filter that cannot be read is not.
+// Every change of a rule is saved at once, except for a filter that cannot be parsed.
 func TestRulesAreEdited(t *testing.T) {
 	s := &tuitest.Screen{}
 	n := notify.New(tuitest.Env(), func(string) string { return "" })
@@ -151,7 +151,7 @@ func TestRulesAreEdited(t *testing.T) {
 	}
 	s.Press("a", "x", "esc")
 	if len(n.Settings.Rules) != 1 {
-		t.Errorf("a new rule that is given up stays: %+v", n.Settings.Rules)
+		t.Errorf("esc keeps a new rule: %+v", n.Settings.Rules)
 	}
 	s.Press("a", "x", "enter", "k", "enter", "y", "esc", "space")
 	if r := n.Settings.Rules; len(r) != 2 || r[0] != (notify.Rule{Filter: "disk", Off: true}) || r[1] != (notify.Rule{Filter: "x"}) {
@@ -165,16 +165,16 @@ func TestRulesAreEdited(t *testing.T) {
 		s.Press("m")
 	}
 	if n.Settings.By != "" {
-		t.Errorf("behind the last way comes %q, not what the terminal suggests", n.Settings.By)
+		t.Errorf("the last alert is followed by %q, not by what the terminal suggests", n.Settings.By)
 	}
 	if s.Press("esc"); s.Dialog != nil {
 		t.Error("esc leaves it open")
 	}
 }
 
-// What waits for a decision is told at once, whatever was told before, but only to an
-// operator who looks elsewhere and wants to be told.
-func TestWhatWaitsIsToldAtOnce(t *testing.T) {
+// A pending decision notifies at once, without the interval, but only while the terminal has no
+// focus and notifications are on.
+func TestPendingDecisionNotifiesAtOnce(t *testing.T) {
 	n := notify.New(tuitest.Env(), func(string) string { return "" })
 	n.Settings = notify.Settings{On: true, By: notify.OSC9}
 	if n.Waits("a run") != nil {
@@ -183,7 +183,7 @@ func TestWhatWaitsIsToldAtOnce(t *testing.T) {
 	n.SetFocused(false, 1)
 	for range 2 {
 		if cmd := n.Waits("a run"); cmd == nil || !strings.Contains(fmt.Sprint(cmd().(tea.RawMsg).Msg), "a run") {
-			t.Error("it is not told")
+			t.Error("a pending decision does not notify")
 		}
 	}
 	if n.Settings.On = false; n.Waits("a run") != nil {

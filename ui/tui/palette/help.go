@@ -11,8 +11,8 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// Help lists the actions that work in the pane from which it was opened, under headings, and runs
-// them. What is typed narrows the list by text or by key.
+// Help lists and runs the actions that work in the pane from which it was opened, under headings.
+// Typing narrows the list by text or by key.
 type Help struct {
 	env    *cells.Env
 	screen widget.Screen
@@ -20,15 +20,15 @@ type Help struct {
 	Rows []Row
 }
 
-// Row is something that can be done in this place.
+// Row is an action that works in the pane.
 type Row struct {
 	ID, Title string
 	Group     string   // heading
-	Keys      []string // two keys in a row are parted by a blank
+	Keys      []string // a space separates the two keys of a sequence
 	Run       func() tea.Cmd
 }
 
-// OpenHelp lists what works here; what has the same heading stands together.
+// OpenHelp opens the help with rows, which are sorted by group.
 func OpenHelp(env *cells.Env, screen widget.Screen, rows []Row) {
 	all := make([]widget.Pick, len(rows))
 	for i, x := range rows {
@@ -93,7 +93,7 @@ func (d *Help) Key(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// byText puts the actions of a typed key before those of a text.
+// byText lists actions whose key was typed before actions whose text was.
 func (d *Help) byText() {
 	typed := d.Field.Text()
 	var keyed []int
@@ -105,9 +105,9 @@ func (d *Help) byText() {
 	d.Found = append(keyed, slices.DeleteFunc(d.Found, func(i int) bool { return slices.Contains(keyed, i) })...)
 }
 
-// byKey shows what a key that is no letter does.
+// byKey shows the action of a key that types no text.
 func (d *Help) byKey(name string) {
-	if !slices.ContainsFunc(d.Rows, func(x Row) bool { return slices.Contains(x.Keys, name) }) || slices.Contains(d.moves(), name) {
+	if !slices.ContainsFunc(d.Rows, func(x Row) bool { return slices.Contains(x.Keys, name) }) || slices.Contains(moves[:], name) {
 		return
 	}
 	d.Field.Set(name)
@@ -116,9 +116,7 @@ func (d *Help) byKey(name string) {
 }
 
 // moves are the keys that move in the help itself.
-func (d *Help) moves() []string {
-	return []string{"up", "down", "left", "right", "home", "end", "pgup", "pgdown", "ctrl+d", "ctrl+u", "ctrl+n", "ctrl+p", "ctrl+j"}
-}
+var moves = [...]string{"up", "down", "left", "right", "home", "end", "pgup", "pgdown", "ctrl+d", "ctrl+u", "ctrl+n", "ctrl+p", "ctrl+j"}
 
 // Paste implements [widget.Dialog].
 func (d *Help) Paste(s string) tea.Cmd {

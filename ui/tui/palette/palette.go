@@ -1,5 +1,5 @@
-// Package palette has two dialogs: the command palette, which finds everything by its name, and
-// the list of keys that work in a pane.
+// Package palette has two dialogs: the command palette, and the help with the keys that work in a
+// pane.
 package palette
 
 import (
@@ -12,34 +12,33 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// Lines are what can be typed in place of a name.
+// Lines runs and completes typed commands.
 type Lines struct {
-	Command  func(line string) *Command // that a line is; nil: it is none
-	Complete func(line string) []string // whole lines that a typed one may become
+	Command  func(line string) *Command // the command of a line; nil if it has none
+	Complete func(line string) []string // whole lines that a typed line can be completed to
 	Run      func(line string) (tea.Cmd, error)
 	Past     []string // earlier lines, the newest first
 }
 
-// Command is a command as the palette explains it.
+// Command describes a typed command.
 type Command struct {
 	Name, Usage, Title string
 }
 
-// Palette finds everything by name: actions that work now, places, saved
-// filters, marks, themes. A line that begins with a command's name is that
-// command.
+// Palette finds everything by name: actions that work now, places, saved filters, marks, themes. A
+// line that begins with the name of a command runs that command.
 type Palette struct {
 	env    *cells.Env
 	screen widget.Screen
 	typing Lines
 	widget.Picker
 	Problem string   // why the line was not run
-	lines   []string // whole lines that the typed command may become
-	row     int      // the line that is chosen, from 1; 0 is what was typed
-	back    int
+	lines   []string // completions of the typed command
+	row     int      // the chosen completion, from 1; 0 is the typed line
+	back    int      // the shown line of typing.Past, from 1; 0 is none
 }
 
-// Open shows the palette with all that it can find, and the beginning of a line.
+// Open shows the palette with the entries that it can find, and the beginning of a line.
 func Open(env *cells.Env, screen widget.Screen, typing Lines, all []widget.Pick, line string) {
 	d := &Palette{env: env, screen: screen, typing: typing, Picker: widget.NewPicker(all)}
 	screen.Show(d)
@@ -57,7 +56,7 @@ func (d *Palette) Size(sw, sh int) (int, int) {
 	return min(90, max(40, sw*3/4)), min(22, sh-4)
 }
 
-// commanding returns the command that the line is, nil if it is none.
+// commanding returns the command of the line, nil if it has none.
 func (d *Palette) commanding() *Command {
 	line := strings.TrimLeft(d.Field.Text(), " ")
 	if c := d.typing.Command(line); c != nil && (!strings.HasPrefix(c.Name, strings.TrimSpace(line)) || strings.Contains(line, " ") || len(d.Found) == 0) {
@@ -97,11 +96,11 @@ func (d *Palette) Draw(c *cells.Canvas, h int) {
 	})
 }
 
-// problemLines is how many lines a problem has at most.
+// problemLines bounds the lines of a problem.
 const problemLines = 4
 
-// drawProblem tells why the line was not run, and returns on how many lines. The last of
-// them is left open.
+// drawProblem draws why the line was not run, and returns the number of lines. It does not end the
+// last one.
 func (d *Palette) drawProblem(c *cells.Canvas) int {
 	lines := cells.Wrap(d.Problem, c.Width-2, problemLines)
 	for i, l := range lines {
@@ -114,7 +113,7 @@ func (d *Palette) drawProblem(c *cells.Canvas) int {
 	return max(1, len(lines))
 }
 
-// drawLines shows what the command may become.
+// drawLines draws the completions of the command.
 func (d *Palette) drawLines(c *cells.Canvas, h int) {
 	top := max(0, d.row-h)
 	for i := top; i < len(d.lines) && i < top+h; i++ {
@@ -149,14 +148,13 @@ func (d *Palette) Key(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// typed follows a change of the line.
+// typed is called after a change of the line.
 func (d *Palette) typed() {
 	d.Problem, d.row = "", 0
 	d.Offer()
 }
 
-// Offer lists the lines that the typed one may become. It is called again when more is
-// known of them.
+// Offer lists the completions of the line. It is called again when there may be more.
 func (d *Palette) Offer() {
 	d.lines = d.typing.Complete(d.Field.Text())
 	d.row = min(d.row, len(d.lines))
@@ -174,7 +172,7 @@ func (d *Palette) recall(step int) {
 	d.typed()
 }
 
-// complete takes the chosen line, the first one, or the chosen command.
+// complete takes the chosen completion, else the first one, else the chosen command.
 func (d *Palette) complete() {
 	text := ""
 	switch cmd := d.commanding(); {

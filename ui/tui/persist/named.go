@@ -15,7 +15,8 @@ import (
 // NameMax bounds a name, in bytes.
 const NameMax = 80
 
-// Named are values of one kind that the operator saved under names. It is for the event loop.
+// Named is a collection of values of one kind that the operator saved under names. It is for the
+// event loop.
 type Named[T any] struct {
 	Gen      int // changes with every change of the values
 	settings *Settings
@@ -25,13 +26,13 @@ type Named[T any] struct {
 	saved    map[string]T
 }
 
-// NewNamed returns an empty collection of a kind, such as "filter", that is stored as the
-// setting of a key. Reserved words are no names: the typed command uses them itself.
+// NewNamed returns an empty collection of a kind, such as "filter", that is stored under a key of
+// the settings. Reserved words cannot be names: they are subcommands of the typed command.
 func NewNamed[T any](s *Settings, key, kind string, reserved ...string) Named[T] {
 	return Named[T]{settings: s, key: key, kind: kind, reserved: reserved, saved: map[string]T{}}
 }
 
-// Load reads the saved values. It asks the host, so it is called before the program runs.
+// Load reads the saved values from the host. It is called before the program runs.
 func (n *Named[T]) Load() {
 	n.saved = map[string]T{}
 	n.Gen++
@@ -41,10 +42,10 @@ func (n *Named[T]) Load() {
 	}
 }
 
-// Names are the names, sorted.
+// Names returns the names, sorted.
 func (n *Named[T]) Names() []string { return slices.Sorted(maps.Keys(n.saved)) }
 
-// Get returns what is saved under a name. Error: [event.ErrNotFound].
+// Get returns the value of a name. Error: [event.ErrNotFound].
 func (n *Named[T]) Get(name string) (T, error) {
 	v, ok := n.saved[name]
 	if !ok {
@@ -53,7 +54,7 @@ func (n *Named[T]) Get(name string) (T, error) {
 	return v, nil
 }
 
-// Save saves a value under a name and replaces the one that had it. Error: [words.ErrUsage].
+// Save saves a value under a name, and replaces a value of that name. Error: [words.ErrUsage].
 func (n *Named[T]) Save(name string, v T) (tea.Cmd, error) {
 	if err := n.check(name); err != nil {
 		return nil, err
@@ -96,7 +97,7 @@ func (n *Named[T]) check(name string) error {
 	case len(name) > NameMax:
 		return fmt.Errorf("%w: a name has at most %d bytes", words.ErrUsage, NameMax)
 	case slices.Contains(n.reserved, name):
-		return fmt.Errorf("%w: %q is a word of the command itself; take another name", words.ErrUsage, name)
+		return fmt.Errorf("%w: %q is a subcommand; choose another name", words.ErrUsage, name)
 	}
 	return nil
 }

@@ -17,26 +17,26 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// keeper keeps settings in memory.
-type keeper struct {
+// host keeps settings in memory, or fails.
+type host struct {
 	tuitest.Settings
 	fail error
 }
 
-func (k *keeper) SetSetting(_ context.Context, key, value string) error {
+func (k *host) SetSetting(_ context.Context, key, value string) error {
 	if k.fail != nil {
 		return k.fail
 	}
 	return k.Settings.SetSetting(context.Background(), key, value)
 }
 
-func newKeeper() (*keeper, *tuitest.Screen, persist.Settings) {
-	k, s := &keeper{Settings: tuitest.Settings{}}, &tuitest.Screen{}
+func newHost() (*host, *tuitest.Screen, persist.Settings) {
+	k, s := &host{Settings: tuitest.Settings{}}, &tuitest.Screen{}
 	return k, s, persist.Settings{Screen: s, Host: k}
 }
 
-func TestAStateIsThereAgain(t *testing.T) {
-	_, _, settings := newKeeper()
+func TestStateIsRestored(t *testing.T) {
+	_, _, settings := newHost()
 	m := persist.New(settings, time.Now)
 	m.Searches = []string{"disk"}
 	s := persist.State{Focus: layout.Detail, Place: persist.Place{Reading: 7, Filter: "p99"}, Lines: m.Lines}
@@ -55,11 +55,11 @@ func TestAStateIsThereAgain(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotKnownIsAsAtAFirstStart(t *testing.T) {
-	k, screen, settings := newKeeper()
+func TestUnknownValuesBecomeDefaults(t *testing.T) {
+	k, screen, settings := newHost()
 	m := persist.New(settings, time.Now)
 	if _, ok := m.Restore(); ok || screen.Failed != nil {
-		t.Errorf("of nothing: %v, told %v", ok, screen.Failed)
+		t.Errorf("without a saved state: %v, told %v", ok, screen.Failed)
 	}
 	k.Settings[persist.Layout] = `{"focus":99,"clock":77,"size":9,"tab":200,"filter":"x","second":{"node":{},"way":9}}`
 	if s, ok := m.Restore(); !ok || s.Focus != layout.None || s.Clock != 0 || s.Size != layout.Normal || s.Tab != 0 || s.Filter != "x" || s.Second != nil {
@@ -71,9 +71,9 @@ func TestWhatIsNotKnownIsAsAtAFirstStart(t *testing.T) {
 	}
 }
 
-// What was kept before there was a second stream is read as it was.
-func TestAMemoOfOneStreamOpens(t *testing.T) {
-	k, _, settings := newKeeper()
+// A state that was saved before there was a second stream can be restored.
+func TestStateOfOneStreamIsRestored(t *testing.T) {
+	k, _, settings := newHost()
 	k.Settings[persist.Layout] = `{"node":{"server":"pager","type":"incident.created"},"closed":[{"server":"chat"}],"filter":"p99","filterOff":true,"reading":4,"focus":2,"tab":1,"clock":1}`
 	m := persist.New(settings, time.Now)
 	s, ok := m.Restore()
@@ -86,9 +86,9 @@ func TestAMemoOfOneStreamOpens(t *testing.T) {
 	}
 }
 
-// One save at a time, at most one a second, and none where nothing changed.
+// Saves do not overlap, are at least a second apart, and happen only after a change.
 func TestSavesAreFew(t *testing.T) {
-	k, screen, settings := newKeeper()
+	k, screen, settings := newHost()
 	now := tuitest.Start
 	m := persist.New(settings, func() time.Time { return now })
 	s := persist.State{}
@@ -121,7 +121,7 @@ func TestSavesAreFew(t *testing.T) {
 }
 
 func TestSettings(t *testing.T) {
-	k, screen, s := newKeeper()
+	k, screen, s := newHost()
 	if msg, ok := s.Set(persist.Mouse, "off", "the mouse is off")().(widget.Done); !ok || msg.Err != nil || msg.What == "" || s.Get(persist.Mouse) != "off" {
 		t.Errorf("keeping says %+v and keeps %q", msg, s.Get(persist.Mouse))
 	}

@@ -1,5 +1,5 @@
-// Package persist saves, in the store of the host, what the next run of the screen restores:
-// settings, what was shown and how, typed lines.
+// Package persist saves in the store of the host what the next run of the screen restores:
+// settings, the state of the panes, histories of typed lines.
 package persist
 
 import (
@@ -14,7 +14,7 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// Keys of settings. Packages of ui/tui that have settings of their own name further ones.
+// Keys of settings. Some packages of ui/tui define more.
 const (
 	Layout  = "ui.layout"
 	Filters = "ui.filters"
@@ -31,51 +31,51 @@ type Host interface {
 	SetSetting(ctx context.Context, key, value string) error
 }
 
-// Settings reads and writes settings. What fails is told on the screen.
+// Settings reads and writes settings. Failures are shown on the screen.
 type Settings struct {
 	Screen widget.Screen
 	Host   Host
 }
 
-// Get returns the value of a key, "" if it has none. It asks the host, so it is not called on
-// the event loop but before the program runs.
+// Get reads the value of a key from the host, "" if it has none. It is called before the program
+// runs, not on the event loop.
 func (s Settings) Get(key string) string {
 	v, err := s.Host.Setting(key)
 	if err != nil && !errors.Is(err, event.ErrNotFound) {
-		s.Screen.Fail("cannot read what was kept", err)
+		s.Screen.Fail("cannot read the saved settings", err)
 	}
 	return v
 }
 
-// GetJSON unmarshals the value of a key into a pointer, and leaves that as it is where the key
-// has no value or one that cannot be read. It is called like [Settings.Get].
+// GetJSON unmarshals the value of a key into a pointer. If the key has no value, or one that cannot
+// be read, the target stays as it is. It is called like [Settings.Get].
 func (s Settings) GetJSON(key string, into any) {
 	text := s.Get(key)
 	if text == "" {
 		return
 	}
 	if err := json.Unmarshal([]byte(text), into); err != nil {
-		s.Screen.Fail("what was kept under "+key+" cannot be read", err)
+		s.Screen.Fail("cannot read the setting "+key, err)
 	}
 }
 
-// Set returns a command that writes the value of a key, and then tells done ("" for nothing).
+// Set returns a command that writes the value of a key and then shows done, "" for nothing.
 func (s Settings) Set(key, value, done string) tea.Cmd {
 	return s.Screen.Do(func(ctx context.Context) tea.Msg {
 		return widget.Done{What: done, Err: s.Host.SetSetting(ctx, key, value)}
 	})
 }
 
-// SetJSON returns a command that writes a value as JSON. Only a failure is told.
+// SetJSON returns a command that writes a value as JSON. It shows failures only.
 func (s Settings) SetJSON(key string, value any) tea.Cmd {
 	raw, err := json.Marshal(value)
 	if err != nil {
-		s.Screen.Fail("cannot keep "+key, err)
+		s.Screen.Fail("cannot save the setting "+key, err)
 		return nil
 	}
 	return s.Screen.Do(func(ctx context.Context) tea.Msg {
 		if err := s.Host.SetSetting(ctx, key, string(raw)); err != nil {
-			return widget.Done{What: fmt.Sprintf("cannot keep %s", key), Err: err}
+			return widget.Done{What: fmt.Sprintf("cannot save the setting %s", key), Err: err}
 		}
 		return nil
 	})

@@ -22,8 +22,8 @@ import (
 // SaveEvery is the least time between two saves.
 const SaveEvery = time.Second
 
-// State is what is shown and how, as it is saved. [Saver.Restore] replaces values that this
-// version does not know by those of a first start.
+// State is the saved state of the screen. [Saver.Restore] replaces values that this version does
+// not know by defaults.
 type State struct {
 	Place
 	Second *Second            `json:"second,omitempty"` // nil: there is one stream
@@ -45,7 +45,7 @@ type Place struct {
 	Reading uint64 `json:"reading,omitempty"` // the chosen record; 0 while the stream follows
 }
 
-// Query returns the query of the stream. A filter that does not parse any more is left out.
+// Query returns the query of the stream, without a filter that this version cannot parse.
 func (p Place) Query(now time.Time) query.Query {
 	q, err := query.New(p.Node.Node(), p.Filter, now)
 	if err != nil {
@@ -55,11 +55,11 @@ func (p Place) Query(now time.Time) query.Query {
 	return q
 }
 
-// Second is the other one of two streams: the one without the focus.
+// Second is the stream without the focus, of two.
 type Second struct {
 	Place
 	Way   layout.Streams `json:"way"`
-	First bool           `json:"first,omitempty"` // it is on the left, or above
+	First bool           `json:"first,omitempty"` // this stream is on the left, or above
 }
 
 // Lines are the histories of typed lines, each with the newest first.
@@ -83,7 +83,7 @@ func NodeOf(n query.Node) Node { return Node{n.Server, n.Type, n.Sub} }
 // Node returns the node of the tree.
 func (n Node) Node() query.Node { return query.Node{Server: n.Server, Type: n.Type, Sub: n.Sub} }
 
-// Close sets the closed nodes, in a fixed order, so that equal states have equal JSON.
+// Close sets the closed nodes, sorted, so that equal states have equal JSON.
 func (s *State) Close(closed map[query.Node]bool) {
 	s.Closed = nil
 	for n, is := range closed {
@@ -96,7 +96,7 @@ func (s *State) Close(closed map[query.Node]bool) {
 	})
 }
 
-// fix resets values that this version does not know.
+// fix replaces values that this version does not know by defaults.
 func (s *State) fix() {
 	if s.Focus < layout.Tree || s.Focus > layout.React {
 		s.Focus = layout.None
@@ -122,7 +122,7 @@ type Saver struct {
 	Lines
 	Wanted query.Node // the scope of the last run, until the tree has that node
 	clock  func() time.Time
-	last   string // what was saved, or is being saved
+	last   string // the JSON that was saved, or is being saved
 	at     time.Time
 	saving bool
 }
@@ -130,15 +130,15 @@ type Saver struct {
 // New returns a saver with empty histories.
 func New(s Settings, clock func() time.Time) Saver { return Saver{Settings: s, clock: clock} }
 
-// Restore returns the state that was saved last; ok is false if none was, or it cannot be
-// read. It asks the host, so it is called before the program runs.
+// Restore reads the saved state from the host; ok is false if there is none or it cannot be read.
+// It is called before the program runs.
 func (m *Saver) Restore() (s State, ok bool) {
 	text := m.Get(Layout)
 	if text == "" {
 		return s, false
 	}
 	if err := json.Unmarshal([]byte(text), &s); err != nil {
-		m.Screen.Fail("what the screen remembers cannot be read", err)
+		m.Screen.Fail("cannot read the saved state of the screen", err)
 		return State{}, false
 	}
 	m.Lines, m.last = s.Lines, text
@@ -163,16 +163,15 @@ func (m *Saver) Save(current func() State) tea.Cmd {
 		return widget.Then(func() tea.Cmd {
 			if m.saving = false; err != nil {
 				m.last = ""
-				m.Screen.Fail("cannot remember the layout", err)
+				m.Screen.Fail("cannot save the state of the screen", err)
 			}
 			return nil
 		})
 	})
 }
 
-// SaveAtEnd saves a state that differs from the one saved last, after the program has ended.
-// It takes at most [SaveEvery]. There is no screen any more to tell a failure: the next run
-// restores what was saved before.
+// SaveAtEnd saves a changed state after the program has ended. It takes at most [SaveEvery]. A
+// failure is ignored, as no screen is left to show it: the next run restores the state saved before.
 func (m *Saver) SaveAtEnd(ctx context.Context, s State) {
 	text, err := textOf(s)
 	if err != nil || text == m.last && !m.saving {

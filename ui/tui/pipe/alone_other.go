@@ -4,5 +4,5 @@ package pipe
 
 import "os/exec"
 
-// alone leaves the command as it is: there are no process groups here.
+// alone does nothing: there are no process groups here.
 func alone(*exec.Cmd) {}

@@ -7,8 +7,7 @@ import (
 	"syscall"
 )
 
-// alone runs a command in a process group of its own, so that what it starts is killed
-// with it.
+// alone gives a command its own process group, so that its child processes are killed with it.
 func alone(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

@@ -12,7 +12,8 @@ import (
 	"eventdeck/ui/tui/pipe"
 )
 
-// opened runs a line whose command writes a text or fails, up to its end.
+// opened opens the dialog of a command that writes wrote and its input, and returns fails. end is
+// the end of the command, again has the lines that were asked for again.
 func opened(t *testing.T, wrote string, fails error) (s *tuitest.Screen, end tea.Cmd, again *[]string) {
 	t.Helper()
 	s, again = &tuitest.Screen{}, &[]string{}
@@ -26,7 +27,7 @@ func opened(t *testing.T, wrote string, fails error) (s *tuitest.Screen, end tea
 	return s, end, again
 }
 
-func TestOutputIsShownAsItIs(t *testing.T) {
+func TestOutputIsShownAsUntrustedText(t *testing.T) {
 	s, end, again := opened(t, "red\x1b[31m\n"+strings.Repeat("line\n", 30), nil)
 	if text := s.Text(60, 10); s.Dialog.Title() != "Output of jq ." || !strings.Contains(text, "running") || s.Dialog.Hints()[1] != "kill it" {
 		t.Errorf("before it ends:\n%s", text)
@@ -48,8 +49,8 @@ func TestOutputIsShownAsItIs(t *testing.T) {
 	}
 }
 
-// A command that fails without a word has its line asked for again; one that wrote something
-// is shown with it.
+// After a command that failed without output its line is asked for again. Output is shown, also of
+// a command that failed.
 func TestFailedCommands(t *testing.T) {
 	s, end, again := opened(t, "", errors.New("exit status 2"))
 	if tuitest.Run(end); len(*again) != 0 { // the input was written back

@@ -32,16 +32,16 @@ type Env struct {
 	*cells.Env
 	Screen widget.Screen
 	Getenv func(name string) string   // for words such as $PAGER
-	Again  func(line, problem string) // the line is asked for again, to be changed
-	// Run runs a command to its end; [Run], but in tests that type at random.
+	Again  func(line, problem string) // asks for the line again, so that the operator can change it
+	// Run runs a command to its end: [Run], except in tests that type random keys.
 	Run func(ctx context.Context, args []string, input []byte) ([]byte, error)
 }
 
-// ErrNoCommand: the line names no command.
+// ErrNoCommand says that a line has no command.
 var ErrNoCommand = errors.New("a command is missing, as in jq .data")
 
-// Args returns the words of a line. No shell reads them; a word that is a variable alone,
-// as $PAGER, stands for the words of its value.
+// Args splits a line into words, without a shell. A word that is only a variable, such as $PAGER, is
+// replaced by the words of its value.
 //
 // Errors: [ErrNoCommand]; a quote that is not closed.
 func Args(line string, getenv func(string) string) ([]string, error) {
@@ -68,8 +68,8 @@ func Args(line string, getenv func(string) string) ([]string, error) {
 	return out, nil
 }
 
-// ShellSign returns the first sign in a line that a shell would read and [Args] does not,
-// such as ; or >, outside of quotes; "" if there is none.
+// ShellSign returns the first character of a line, outside of quotes, that has a meaning to a shell
+// but not to [Args], such as ; or >. It returns "" if there is none.
 func ShellSign(line string) string {
 	quote := rune(0)
 	for i, c := range line {
@@ -87,9 +87,9 @@ func ShellSign(line string) string {
 	return ""
 }
 
-// Open runs a line with what input returns as its standard input, and shows its output as
-// it ends. The command is killed when the pane is closed, after 30 s, and at 1 MiB of
-// output. input is called in the background.
+// Open opens a dialog and returns a command that runs args on the bytes of input and then shows the
+// output. line is the typed line of args. The command is killed when the dialog is closed, after
+// 30 s, and at 1 MiB of output. input is called in the background.
 func Open(env *Env, line string, args []string, input func(context.Context) ([]byte, error)) tea.Cmd {
 	ctx, cancel := context.WithTimeout(context.Background(), timeMax)
 	d := &output{env: env, line: line, stop: cancel, began: env.Now()}
@@ -110,8 +110,7 @@ func Open(env *Env, line string, args []string, input func(context.Context) ([]b
 	})
 }
 
-// Run runs a command to its end and returns what it wrote, at most 1 MiB of it, with
-// why it failed.
+// Run runs a command to its end and returns its output, at most 1 MiB of it, also with an error.
 func Run(ctx context.Context, args []string, input []byte) ([]byte, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -132,12 +131,12 @@ func Run(ctx context.Context, args []string, input []byte) ([]byte, error) {
 	return out.kept, err
 }
 
-// bounded keeps the beginning of what is written. It is a writer and nothing more: what
-// reads for itself would not keep to the bound.
+// bounded keeps the beginning of what is written to it. It must not implement [io.ReaderFrom], which
+// would bypass the bound.
 type bounded struct {
 	kept []byte
 	over bool
-	full func() // called when there is no room any more
+	full func() // called once at the bound
 }
 
 func (b *bounded) Write(p []byte) (int, error) {
@@ -150,7 +149,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// output is the pane.
+// output is the dialog.
 type output struct {
 	env   *Env
 	line  string
@@ -161,12 +160,11 @@ type output struct {
 	text  []byte
 
 	lines []trust.Rendered
-	width int // for which they were laid out
+	width int // of lines, in cells
 	sight widget.Scroll
 }
 
-// ended shows the output of the command. If it failed without output the command is asked for
-// again.
+// ended shows the output of the command. If it failed without output, its line is asked for again.
 func (d *output) ended(text []byte, err error) {
 	d.done, d.text, d.err, d.width = true, text, err, 0
 	if d.env.Screen.Shown() == widget.Dialog(d) && err != nil && len(bytes.TrimSpace(text)) == 0 {

@@ -69,7 +69,7 @@ func TestRunIsBounded(t *testing.T) {
 	}
 }
 
-func TestShellSigns(t *testing.T) {
+func TestShellCharactersAreFound(t *testing.T) {
 	for line, want := range map[string]string{
 		"jq .data; rm": ";", "jq . > file": ">", "a | b": "|", "echo $(id)": "$", "echo $PAGER": "", `jq '.a > 1 | .b'`: "", "": "",
 	} {

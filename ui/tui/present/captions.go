@@ -8,20 +8,20 @@ import (
 	"eventdeck/ui/tui/layout"
 )
 
-// Captions tell an audience what happens, in lines below the screen. The zero value is
-// for a screen without an audience: it tells and changes nothing.
+// Captions tell an audience what happens, in lines below the screen. The zero value is off: it
+// shows and changes nothing.
 type Captions struct {
 	On       bool
-	Rows     int    // of the terminal, that they take
+	Rows     int    // of the terminal that the captions take
 	key      string // pressed last
-	did      string // what that does
-	happened string // told or arrived last
-	seen     uint64 // the log was looked at up to here
-	busy     bool   // it is being looked at
+	did      string // what the key does
+	happened string // the last message of the screen, or caption of a record
+	seen     uint64 // the log was examined up to this record
+	busy     bool   // the log is being examined
 	lines    cells.Canvas
 }
 
-// captionRows is how many rows the captions take on a terminal of h rows.
+// captionRows returns how many rows the captions take on a terminal of h rows.
 func (p *Captions) captionRows(h int) int {
 	switch {
 	case !p.On || h < layout.LeastHeight+2:
@@ -34,7 +34,7 @@ func (p *Captions) captionRows(h int) int {
 	return 4
 }
 
-// Fit returns how many of h rows are left to the screen.
+// Fit returns how many of h rows are left for the screen.
 func (p *Captions) Fit(h int) int {
 	p.Rows = p.captionRows(h)
 	return h - p.Rows
@@ -45,26 +45,26 @@ func (p *Captions) Pressed(key, does string) {
 	p.key, p.did, p.happened = strings.ReplaceAll(key, "+", " + "), does, ""
 }
 
-// Typed notes a key that a dialog or the filter has got. Letters are not told:
-// they may spell a secret.
+// Typed notes a key that was typed into a dialog or the filter. Letters are not shown: they may be
+// part of a secret.
 func (p *Captions) Typed(key, where string) {
 	if len([]rune(key)) > 1 {
 		p.Pressed(key, where)
 	}
 }
 
-// Told notes what the screen says itself.
+// Told notes a message of the screen.
 func (p *Captions) Told(text string) {
 	if text != "" {
 		p.happened = text
 	}
 }
 
-// lookMax bounds the records that are looked at for something to tell.
+// lookMax bounds the records that are examined for captions.
 const lookMax = 4_000
 
-// Due tells which records up to last are to be looked at for something to tell: those
-// after from. They are asked for one lot at a time, until [Captions.Looked].
+// Due reports whether the records after from, up to last, are to be examined for a caption. Then
+// nothing else is due until [Captions.Looked].
 func (p *Captions) Due(last uint64) (from uint64, due bool) {
 	if !p.On || p.busy {
 		return 0, false
@@ -76,15 +76,14 @@ func (p *Captions) Due(last uint64) (from uint64, due bool) {
 	return p.seen, p.busy
 }
 
-// Looked says that the records up to last were looked at, and what is to be told of
-// them, "" for nothing.
+// Looked notes that the records up to last were examined, and their caption, "" for none.
 func (p *Captions) Looked(last uint64, text string) {
 	p.busy, p.seen = false, last
 	p.Told(text)
 }
 
-// Draw returns the lines below a screen of w cells: the key that was pressed and what it
-// does, then what came of it.
+// Draw returns the lines below a screen of w cells: the last key and what it does, then what
+// happened.
 func (p *Captions) Draw(env *cells.Env, w int) string {
 	c := &p.lines
 	c.Begin(&env.Theme, w)
@@ -117,7 +116,7 @@ func (p *Captions) Draw(env *cells.Env, w int) string {
 	return strings.Join(c.Rows(p.Rows, nil), "\n")
 }
 
-// Airy draws rows of w cells, for an audience with a blank row between them.
+// Airy draws rows of w cells, for an audience with blank rows in between.
 func (p *Captions) Airy(w, h int, draw func(h int) []string) []string {
 	if !p.On || h < 8 {
 		return draw(h)
@@ -130,7 +129,7 @@ func (p *Captions) Airy(w, h int, draw func(h int) []string) []string {
 	return out[:h]
 }
 
-// Stride is how many rows of the screen a row of a pane takes.
+// Stride returns how many rows of the screen a row of a pane takes.
 func (p *Captions) Stride(paneRows int) int {
 	if !p.On || paneRows < 8 {
 		return 1

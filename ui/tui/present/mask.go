@@ -1,5 +1,5 @@
-// Package present shows the screen to an audience: the host with personal and secret values
-// masked, captions that tell what happens, and rows with room between them.
+// Package present is for showing the screen to an audience: it masks personal and secret values of
+// the host, has captions that explain what happens, and puts room between rows.
 package present
 
 import (
@@ -14,25 +14,24 @@ import (
 	"eventdeck/host/redact"
 )
 
-// Reader is what a host tells as it is shown to others: what is personal or secret is
-// masked before the screen gets it, so that no pane, copy or export has it. See
-// [redact.Audience] for what that is. The host itself keeps everything.
+// Reader is a host with masked values: the screen never gets what is personal or secret, so that no
+// pane, copy or export has it. [redact.Audience] says what that is. The host keeps everything.
 type Reader struct {
 	host.Reader
 	log *eventlog.Log
 	set *redact.Set
 }
 
-// Actor refuses requests that have masked values in them.
+// Actor refuses requests with masked values.
 type Actor struct {
 	host.Actor
 	set *redact.Set
 }
 
-// ErrMasked: a subscription or a rule was made from what is masked.
+// ErrMasked says that a subscription or a rule has masked values.
 var ErrMasked = errors.New("values in it are masked on this screen (--present); make it without --present")
 
-// Mask returns both parts of a host as they are shown to others.
+// Mask returns both parts of a host with masked values.
 func Mask(r host.Reader, a host.Actor) (*Reader, *Actor) {
 	set := redact.Audience()
 	p := &Reader{Reader: r, set: set}

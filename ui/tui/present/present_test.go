@@ -17,26 +17,29 @@ import (
 	"eventdeck/ui/tui/present"
 )
 
-// told is a host that tells an address, and remembers what it is asked.
-type told struct {
+// fakeHost is a host whose texts have an address; it counts requests.
+type fakeHost struct {
 	host.Reader
 	host.Actor
 	log   *eventlog.Log
 	asked int
 }
 
-func (h *told) Log() *eventlog.Log { return h.log }
-func (h *told) Snapshot() host.Snapshot {
+func (h *fakeHost) Log() *eventlog.Log { return h.log }
+func (h *fakeHost) Snapshot() host.Snapshot {
 	return host.Snapshot{Servers: []host.ServerView{{Name: "pager", Err: "no answer to ann@example.com"}}}
 }
-func (h *told) Check(context.Context, host.Request) (event.Mode, error) { h.asked++; return "", nil }
-func (h *told) Subscribe(context.Context, host.Request) (event.Subscription, error) {
+func (h *fakeHost) Check(context.Context, host.Request) (event.Mode, error) {
+	h.asked++
+	return "", nil
+}
+func (h *fakeHost) Subscribe(context.Context, host.Request) (event.Subscription, error) {
 	h.asked++
 	return event.Subscription{}, nil
 }
 
-func TestTheAudienceSeesNothingPersonal(t *testing.T) {
-	h := &told{log: eventlog.New(nil)}
+func TestPersonalValuesAreMasked(t *testing.T) {
+	h := &fakeHost{log: eventlog.New(nil)}
 	h.log.Append([]event.Record{{Seq: 1, Raw: []byte(`{"mail":"ann@example.com"}`), Data: []byte(`{"mail":"ann@example.com"}`), Reason: trust.Untrusted("of ann@example.com")}})
 	r, a := present.Mask(h, h)
 	record, err := r.Log().Get(1)
@@ -50,17 +53,17 @@ func TestTheAudienceSeesNothingPersonal(t *testing.T) {
 	}
 	masked := host.Request{Args: []byte(`{"user":"***"}`)}
 	if _, err := a.Subscribe(t.Context(), masked); !errors.Is(err, present.ErrMasked) {
-		t.Errorf("subscribing by what is masked: %v", err)
+		t.Errorf("subscribing with a masked value: %v", err)
 	}
 	if _, err := r.Check(t.Context(), masked); !errors.Is(err, present.ErrMasked) || h.asked != 0 {
 		t.Errorf("checking it: %v", err)
 	}
 	if _, err := a.Subscribe(t.Context(), host.Request{Args: []byte(`{}`)}); err != nil || h.asked != 1 {
-		t.Errorf("what is not masked: %v", err)
+		t.Errorf("subscribing without masked values: %v", err)
 	}
 }
 
-func TestCaptionsTellKeysAndWhatComes(t *testing.T) {
+func TestCaptionsShowKeysAndRecords(t *testing.T) {
 	env := &cells.Env{Theme: themes.For(true, themes.NoColours), Glyphs: &cells.UnicodeGlyphs}
 	c := present.Captions{On: true}
 	if h := c.Fit(40); h != 36 || c.Rows != 4 {
@@ -74,7 +77,7 @@ func TestCaptionsTellKeysAndWhatComes(t *testing.T) {
 		t.Errorf("two more: from %d, %v", from, due)
 	}
 	if _, due := c.Due(10); due {
-		t.Error("asked twice at once")
+		t.Error("records are due twice")
 	}
 	c.Looked(9, "a gap")
 	text := ansi.Strip(c.Draw(env, 60))
@@ -83,7 +86,7 @@ func TestCaptionsTellKeysAndWhatComes(t *testing.T) {
 	}
 	c.Typed("p", "in a field")
 	if text := ansi.Strip(c.Draw(env, 60)); strings.Contains(text, "in a field") {
-		t.Errorf("a letter of what may be a secret is told:\n%s", text)
+		t.Errorf("a letter of a field is shown:\n%s", text)
 	}
 	rows := func(n int) []string { return make([]string, n) }
 	if got := c.Airy(5, 9, rows); len(got) != 9 || c.Stride(9) != 2 {
@@ -91,6 +94,6 @@ func TestCaptionsTellKeysAndWhatComes(t *testing.T) {
 	}
 	var none present.Captions
 	if none.Fit(40) != 40 || none.Stride(9) != 1 || len(none.Airy(5, 9, rows)) != 9 {
-		t.Error("without an audience the screen is another one")
+		t.Error("without an audience the screen is not the same")
 	}
 }

@@ -14,9 +14,9 @@ import (
 	"eventdeck/host/trust"
 )
 
-// Control is what an operator does with reactions on a screen that is shown to others:
-// what is personal or secret is masked in all that it tells. It approves and arms
-// nothing, as the operator cannot read there what the act really is. The engine keeps everything.
+// Control is the engine of reactions with masked values, for a screen that is shown to others. It
+// refuses to approve and arm, as the operator cannot read there what the act really is. The engine
+// keeps everything.
 type Control struct {
 	react.Control
 	set *redact.Set
@@ -24,10 +24,10 @@ type Control struct {
 
 var _ react.Control = (*Control)(nil)
 
-// ErrUnread: what would be approved or armed is masked on this screen.
+// ErrUnread says that the request or rule to approve or arm has masked values.
 var ErrUnread = errors.New("values are masked on this screen (--present); approve or arm without it, or with eventdeck approve, eventdeck rules arm")
 
-// MaskReactions returns reactions as they are shown to others; nil stays nil.
+// MaskReactions returns the engine with masked values; nil stays nil.
 func MaskReactions(c react.Control) react.Control {
 	if c == nil {
 		return nil
@@ -35,7 +35,8 @@ func MaskReactions(c react.Control) react.Control {
 	return &Control{c, redact.Audience()}
 }
 
-// MaskRule refuses to have a rule written that was made from what is masked.
+// MaskRule returns add for rules without masked values: for others it returns [ErrMasked]. Nil stays
+// nil.
 func MaskRule(add func(path string, r react.Rule) error) func(string, react.Rule) error {
 	if add == nil {
 		return nil
@@ -143,13 +144,13 @@ func (p *Control) Explain(ctx context.Context, seq uint64, rule string) ([]react
 		of, known := paths[v.Rule]
 		v.Why, v.Key = p.set.String(v.Why), p.key(v.Key, of, known)
 		if !v.Value.IsZero() {
-			v.Value = trust.Untrusted(redact.Shown) // nothing says of which member it is
+			v.Value = trust.Untrusted(redact.Shown) // its member is not known
 		}
 	}
 	return out, err
 }
 
-// each returns a copy of a list, each entry as mask makes it.
+// each returns a copy of a list with every entry masked.
 func each[T any](all []T, mask func(T) T) []T {
 	out := slices.Clone(all)
 	for i := range out {
@@ -163,7 +164,7 @@ func (p *Control) runs(runs []react.Run) []react.Run { return each(runs, p.run) 
 func (p *Control) run(r react.Run) react.Run {
 	rule, err := react.Thaw(r.Frozen)
 	r.Key = p.key(r.Key, rule.Key, err == nil)
-	r.Frozen = nil // nothing is made of it on a screen
+	r.Frozen = nil // a rule that cannot be read cannot be masked
 	if err == nil {
 		masked := p.rule(rule)
 		r.Frozen = masked.Freeze()
@@ -251,10 +252,8 @@ func (p *Control) acts(acts []react.Act) []react.Act {
 		a.Interpreters = p.interpreters(a.Interpreters)
 		for j := range a.Args {
 			g := &a.Args[j]
-			g.Pattern, g.Enum = p.set.String(g.Pattern), slices.Clone(g.Enum)
-			for k, v := range g.Enum {
-				g.Enum[k] = p.at("."+g.Name, v)
-			}
+			g.Pattern = p.set.String(g.Pattern)
+			g.Enum = each(g.Enum, func(v string) string { return p.at("."+g.Name, v) })
 		}
 	}
 	return out
@@ -262,7 +261,7 @@ func (p *Control) acts(acts []react.Act) []react.Act {
 
 func (p *Control) tools(tools []react.Tool) []react.Tool { return each(tools, p.tool) }
 
-// tool masks what the rule fixed. Its name says whether a value is shown.
+// tool masks the fixed arguments. Whether a value is masked depends on its name too.
 func (p *Control) tool(t react.Tool) react.Tool {
 	t.Fix = maps.Clone(t.Fix)
 	for name, raw := range t.Fix {
@@ -293,7 +292,8 @@ func (p *Control) request(r *react.Request) *react.Request {
 	return &m
 }
 
-// argv masks arguments, also what an option of such a name is given: --token x, --token=x.
+// argv masks arguments. The value of an option, as in --token x and --token=x, is masked by the name
+// of the option too.
 func (p *Control) argv(args []string) []string {
 	out := make([]string, len(args))
 	option := ""
@@ -312,29 +312,21 @@ func (p *Control) argv(args []string) []string {
 }
 
 func (p *Control) interpreters(all []react.Interpreter) []react.Interpreter {
-	out := slices.Clone(all)
-	for i := range out {
-		out[i].Path = p.set.String(out[i].Path)
-	}
-	return out
+	return each(all, func(x react.Interpreter) react.Interpreter {
+		x.Path = p.set.String(x.Path)
+		return x
+	})
 }
 
 func (p *Control) confine(c *react.Confine) *react.Confine {
 	if c == nil {
 		return nil
 	}
-	m := react.Confine{Net: c.Net}
-	for _, path := range c.Read {
-		m.Read = append(m.Read, p.set.String(path))
-	}
-	for _, path := range c.Write {
-		m.Write = append(m.Write, p.set.String(path))
-	}
-	return &m
+	return &react.Confine{Net: c.Net, Read: each(c.Read, p.set.String), Write: each(c.Write, p.set.String)}
 }
 
-// stream masks what an act printed. Where nothing is missing between its parts they are
-// one text: what is to be masked may stand across.
+// stream masks the output of an act. Head and tail of an output without a cut are joined first,
+// since a value may cross from one to the other.
 func (p *Control) stream(s *react.Stream) {
 	if int64(s.Head.Len()+s.Tail.Len()) == s.Bytes {
 		s.Head, s.Tail = trust.Untrusted(s.Head.Raw()+s.Tail.Raw()), trust.Text{}
@@ -342,8 +334,8 @@ func (p *Control) stream(s *react.Stream) {
 	s.Head, s.Tail = p.set.Text(s.Head), p.set.Text(s.Tail)
 }
 
-// key masks a group: all of it where it has the value of a personal member, or where the
-// paths are not known.
+// key masks the key of a group: all of it if one of its paths is personal, or if the paths are not
+// known.
 func (p *Control) key(k react.Key, paths []string, known bool) react.Key {
 	hidden := !known
 	for _, path := range paths {
@@ -355,8 +347,8 @@ func (p *Control) key(k react.Key, paths []string, known bool) react.Key {
 	return react.Key(p.set.String(string(k)))
 }
 
-// at masks a value that stands at a path, such as .user.name, or behind the name of an
-// option: any of its members may be a personal one.
+// at masks the value at a path, such as .user.name, or of an option. It masks all of it if any
+// member of the path is personal.
 func (p *Control) at(path, value string) string {
 	for name := range strings.FieldsFuncSeq(path, func(r rune) bool { return strings.ContainsRune(`.[]"`, r) }) {
 		member, err := json.Marshal(map[string]string{name: value})

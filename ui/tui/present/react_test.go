@@ -14,8 +14,8 @@ import (
 
 const personal = "ann@example.com"
 
-// personally gives every text of a value the same address, at any depth.
-func personally(v reflect.Value, depth int) {
+// fill sets every text of a value to the personal address, at any depth.
+func fill(v reflect.Value, depth int) {
 	switch {
 	case depth == 0: // acts hold acts
 		return
@@ -28,24 +28,24 @@ func personally(v reflect.Value, depth int) {
 	case v.Kind() == reflect.Struct:
 		for i := range v.NumField() {
 			if v.Field(i).CanSet() {
-				personally(v.Field(i), depth-1)
+				fill(v.Field(i), depth-1)
 			}
 		}
 	case v.Kind() == reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
-		personally(v.Elem(), depth-1)
+		fill(v.Elem(), depth-1)
 	case v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8:
 		v.SetBytes([]byte(personal))
 	case v.Kind() == reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
-		personally(v.Index(0), depth-1)
+		fill(v.Index(0), depth-1)
 	case v.Kind() == reflect.Map && v.Type().Elem() == reflect.TypeFor[json.RawMessage]():
 		v.Set(reflect.ValueOf(map[string]json.RawMessage{"mail": json.RawMessage(`"` + personal + `"`)}))
 	}
 }
 
-// shownTo collects the paths of texts that an audience would read.
-func shownTo(v reflect.Value, path string, out map[string]bool) {
+// collect adds the paths of the texts that have the personal address.
+func collect(v reflect.Value, path string, out map[string]bool) {
 	text := ""
 	switch {
 	case v.Type() == reflect.TypeFor[trust.Text]():
@@ -56,17 +56,17 @@ func shownTo(v reflect.Value, path string, out map[string]bool) {
 		text = string(v.Bytes())
 	case v.Kind() == reflect.Struct:
 		for i := range v.NumField() {
-			shownTo(v.Field(i), path+"."+v.Type().Field(i).Name, out)
+			collect(v.Field(i), path+"."+v.Type().Field(i).Name, out)
 		}
 	case v.Kind() == reflect.Pointer && !v.IsNil():
-		shownTo(v.Elem(), path, out)
+		collect(v.Elem(), path, out)
 	case v.Kind() == reflect.Slice:
 		for i := range v.Len() {
-			shownTo(v.Index(i), path, out)
+			collect(v.Index(i), path, out)
 		}
 	case v.Kind() == reflect.Map:
 		for it := v.MapRange(); it.Next(); {
-			shownTo(it.Value(), path, out)
+			collect(it.Value(), path, out)
 		}
 	}
 	if strings.Contains(text, personal) {
@@ -74,7 +74,7 @@ func shownTo(v reflect.Value, path string, out map[string]bool) {
 	}
 }
 
-// oneRun is reactions with one run that asks.
+// oneRun is an engine with a fixed view.
 type oneRun struct {
 	react.Control
 	view react.View
@@ -82,17 +82,17 @@ type oneRun struct {
 
 func (o *oneRun) Reactions() react.View { return o.view }
 
-func TestTheAudienceSeesNothingPersonalOfReactions(t *testing.T) {
+func TestPersonalValuesOfReactionsAreMasked(t *testing.T) {
 	var request, next react.Request
 	var rule react.Rule
-	personally(reflect.ValueOf(&request).Elem(), 12)
-	personally(reflect.ValueOf(&next).Elem(), 12)
-	personally(reflect.ValueOf(&rule).Elem(), 12)
+	fill(reflect.ValueOf(&request).Elem(), 12)
+	fill(reflect.ValueOf(&next).Elem(), 12)
+	fill(reflect.ValueOf(&rule).Elem(), 12)
 	run := react.Run{Request: &request, Began: &next, Result: &react.Result{Next: &next, Answer: trust.Untrusted(personal)}}
 	o := &oneRun{view: react.View{Waiting: []react.Run{run}, Rules: []react.RuleView{{Rule: rule, Approved: &request}}}}
 	shown := map[string]bool{}
 	v := present.MaskReactions(o).Reactions()
-	shownTo(reflect.ValueOf(v), "", shown)
+	collect(reflect.ValueOf(v), "", shown)
 	// Names, words of the file's grammar, hashes and places stay.
 	stay := []string{"Name", "Server", "Origin", "Tool", "Class", "Env", "Stdin", "Fields", "From", "To", "Drop", "Mode", "Program", "Pin", "Wire", "Where", "Secret", "Key",
 		"Kind", "Rule", "Run", "Act", "Type", "By", "Ends", "Asked"}

@@ -10,8 +10,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Jobs runs background work. All of it ends with one context; [Jobs.Wait] waits for that.
-// Its methods may be called from every goroutine. [NewJobs] makes it.
+// Jobs runs background work under one context. Its methods may be called from every goroutine.
+// [NewJobs] makes it.
 type Jobs struct {
 	ctx    context.Context
 	mu     sync.Mutex
@@ -22,11 +22,11 @@ type Jobs struct {
 // NewJobs returns jobs that end with ctx.
 func NewJobs(ctx context.Context) *Jobs { return &Jobs{ctx: ctx} }
 
-// Context is the context of all jobs; it ends with the program.
+// Context returns the context of all jobs; it ends with the program.
 func (j *Jobs) Context() context.Context { return j.ctx }
 
-// Do returns a command that runs fn in the background and sends what fn returns. After
-// [Jobs.Wait] was called the command does nothing.
+// Do returns a command that runs fn in the background and sends its message. After a call of
+// [Jobs.Wait] the command does nothing.
 func (j *Jobs) Do(fn func(ctx context.Context) tea.Msg) tea.Cmd {
 	return func() tea.Msg {
 		if !j.begin() {
@@ -37,7 +37,7 @@ func (j *Jobs) Do(fn func(ctx context.Context) tea.Msg) tea.Cmd {
 	}
 }
 
-// After returns a command that sends msg after d, unless the program ends before.
+// After returns a command that sends msg after d, unless the context ends first.
 func (j *Jobs) After(d time.Duration, msg tea.Msg) tea.Cmd {
 	return j.Do(func(ctx context.Context) tea.Msg {
 		if !pause(ctx, d) {
@@ -56,7 +56,7 @@ func (j *Jobs) begin() bool {
 	return !j.closed
 }
 
-// Wait starts no further jobs and waits until those that run have returned.
+// Wait prevents new jobs and waits until the running ones have returned.
 func (j *Jobs) Wait() {
 	j.mu.Lock()
 	j.closed = true
@@ -64,7 +64,7 @@ func (j *Jobs) Wait() {
 	j.wg.Wait()
 }
 
-// pause waits for d. It is false if ctx ended before.
+// pause waits for d. It returns false if ctx ends first.
 func pause(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil

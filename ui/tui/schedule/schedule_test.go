@@ -11,9 +11,9 @@ import (
 	"eventdeck/ui/tui/schedule"
 )
 
-// In a steady stream the host is read once in an interval, right after a commit;
-// after quiet at once.
-func TestTheHostIsReadAfterCommits(t *testing.T) {
+// During steady changes the host is read once per interval, right after a commit; after a quiet
+// time it is read at once.
+func TestHostIsReadAfterCommits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		changed := make(chan struct{}, 1)
 		c := schedule.Scheduler{Jobs: schedule.NewJobs(t.Context()), Changed: changed, Focused: true}
@@ -30,7 +30,7 @@ func TestTheHostIsReadAfterCommits(t *testing.T) {
 		changed <- struct{}{}
 		go look()
 		if last = next(); last != began {
-			t.Errorf("the first change shows after %v, not at once", last.Sub(began))
+			t.Errorf("the first change is shown after %v, not at once", last.Sub(began))
 		}
 		changed <- struct{}{}
 		go look()
@@ -38,20 +38,20 @@ func TestTheHostIsReadAfterCommits(t *testing.T) {
 		changed <- struct{}{} // a commit
 		at := next()
 		if at.Sub(last) != schedule.StreamFrame+2*time.Millisecond {
-			t.Errorf("in a stream it looks after %v, not after the commit", at.Sub(last))
+			t.Errorf("during steady changes the host is read after %v, not after the commit", at.Sub(last))
 		}
 		last = at
 		changed <- struct{}{}
 		go look()
 		if at = next(); at.Sub(last) != schedule.StreamFrame+schedule.CommitDue {
-			t.Errorf("the last change of a stream shows after %v", at.Sub(last))
+			t.Errorf("the last change is shown after %v", at.Sub(last))
 		}
 		last = at
 		c.KeyPressed()
 		changed <- struct{}{}
 		go look()
 		if at = next(); at.Sub(last) != schedule.KeysFrame+schedule.CommitDue {
-			t.Errorf("while keys are pressed a change shows after %v", at.Sub(last))
+			t.Errorf("while keys are pressed a change is shown after %v", at.Sub(last))
 		}
 	})
 }
@@ -63,39 +63,39 @@ func TestTicks(t *testing.T) {
 			began := time.Now()
 			cmd := c.Tick()
 			if c.Tick() != nil {
-				t.Error("asked twice at a time")
+				t.Error("two ticks are due at once")
 			}
 			if _, ok := cmd().(schedule.TickMsg); !ok || time.Since(began) != want {
-				t.Errorf("told after %v, not %v", time.Since(began), want)
+				t.Errorf("the tick comes after %v, not %v", time.Since(began), want)
 			}
 			c.Ticked()
 			c.Focused = false
 		}
 		if c.AwaitChange(nil) != nil {
-			t.Error("waits for a host that tells nothing")
+			t.Error("waits for changes of a host without a flag")
 		}
 	})
 }
 
-// A spinner shows its next frame only when that is asked again after each one.
-func TestASpinnerTurnsOnlyWhenAskedAgain(t *testing.T) {
+// A spinner shows its next frame only when it is requested after each one.
+func TestSpinnerTurnsOnlyOnRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := schedule.Scheduler{Jobs: schedule.NewJobs(t.Context())}
 		for range 2 {
 			began := time.Now()
 			cmd := c.Spin(time.Second)
 			if c.Spin(time.Second) != nil {
-				t.Error("asked twice at a time")
+				t.Error("two turns are due at once")
 			}
 			if _, ok := cmd().(schedule.SpinMsg); !ok || time.Since(began) != time.Second {
-				t.Errorf("told after %v", time.Since(began))
+				t.Errorf("the turn comes after %v", time.Since(began))
 			}
 			c.Spun()
 		}
 	})
 }
 
-// What runs ends with the program, which waits for it; nothing begins after that.
+// Running jobs end with the program, which waits for them; no job begins afterwards.
 func TestJobsEndWithTheProgram(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -117,7 +117,7 @@ func TestJobsEndWithTheProgram(t *testing.T) {
 			t.Error("something began after the end")
 		}
 		if msg := schedule.NewJobs(ctx).After(time.Hour, 1)(); msg != nil {
-			t.Error("a time is over that the program did not have")
+			t.Error("a message was sent after the end")
 		}
 	})
 }

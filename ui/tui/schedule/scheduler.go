@@ -7,25 +7,24 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Intervals between frames. The first change after a quiet time is shown at once. While
-// changes go on, the host is read once in an interval, right after a commit, so that the
-// newest record is shown. Each frame costs the renderer 2 ms of CPU: fewer frames are what
-// saves time.
+// Intervals between frames. The first change after a quiet time is shown at once. During steady
+// changes the host is read once per interval, right after a commit, so that the newest record is
+// shown. Each frame costs the renderer 2 ms of CPU.
 const (
 	StreamFrame = 33 * time.Millisecond
 	KeysFrame   = 16 * time.Millisecond  // while keys are pressed
-	CommitDue   = 5 * time.Millisecond   // how long to wait for the next commit while changes go on
+	CommitDue   = 5 * time.Millisecond   // how long to wait for the next commit during steady changes
 	keysRest    = 500 * time.Millisecond // how long after a key press KeysFrame applies
 	awayFrame   = 200 * time.Millisecond // without the focus
-	tickEvery   = time.Second            // ages and other relative times are drawn again
+	tickEvery   = time.Second            // between redraws of ages and other relative times
 	awayTick    = 5 * time.Second        // the same without the focus
 )
 
-// FramesPerSecond is how often the renderer looks for a new frame: the most that
-// Bubble Tea takes. It waits half of the time between two looks.
+// FramesPerSecond is how often the renderer looks for a new frame: the maximum of Bubble Tea. On
+// average a frame waits half of that interval.
 const FramesPerSecond = 120
 
-// TickMsg is sent by [Scheduler.Tick]: relative times on the screen have grown older.
+// TickMsg is sent by [Scheduler.Tick]: relative times have to be drawn again.
 type TickMsg struct{}
 
 // SpinMsg is sent by [Scheduler.Spin]: a spinner shows its next frame.
@@ -46,15 +45,15 @@ type Scheduler struct {
 	spinning bool // a [SpinMsg] is due
 }
 
-// HostRead notes when the host was read after a change: the next interval begins there.
+// HostRead notes when the host was read after a change: the next interval begins then.
 func (s *Scheduler) HostRead(at time.Time) { s.lastRead = at }
 
 // KeyPressed notes a key press.
 func (s *Scheduler) KeyPressed() { s.lastKey = time.Now() }
 
 // AwaitChange returns a command that waits for a change of the host, then for the rest of the
-// interval, and sends what read returns. It calls read in the background, with the time of
-// the call for [Scheduler.HostRead].
+// interval, and sends the message that read returns. It calls read in the background, with the time
+// of the call for [Scheduler.HostRead].
 func (s *Scheduler) AwaitChange(read func(ctx context.Context, now time.Time) tea.Msg) tea.Cmd {
 	if s.Changed == nil {
 		return nil
@@ -101,9 +100,8 @@ func awaitCommit(ctx context.Context, changed <-chan struct{}) {
 	}
 }
 
-// Tick returns a command that sends the next [TickMsg], nil if one is due already. Without
-// the focus it goes on at a longer interval: the screen may be on a wall, or beside another
-// window.
+// Tick returns a command that sends the next [TickMsg], nil if one is already due. Without the
+// focus the interval is longer, but ticks go on: the screen may still be visible.
 func (s *Scheduler) Tick() tea.Cmd {
 	every := tickEvery
 	if !s.Focused {
@@ -115,8 +113,8 @@ func (s *Scheduler) Tick() tea.Cmd {
 // Ticked notes that [TickMsg] arrived.
 func (s *Scheduler) Ticked() { s.ticking = false }
 
-// Spin returns a command that sends [SpinMsg] after a time, nil if one is due already. Each
-// costs a frame, so it is for work that the operator waits for.
+// Spin returns a command that sends [SpinMsg] after a time, nil if one is already due. Each costs a
+// frame, so it is only for work that the operator waits for.
 func (s *Scheduler) Spin(after time.Duration) tea.Cmd { return s.once(&s.spinning, after, SpinMsg{}) }
 
 // Spun notes that [SpinMsg] arrived.

@@ -9,19 +9,19 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// Demo is the demo servers that the screen started. They end with it.
+// Demo is the demo servers that the screen started. They end with the program.
 type Demo struct {
 	Names    []string
 	starting bool
 }
 
-// Starting reports whether they are being started.
+// Starting reports whether the demo servers are being started.
 func (d *Demo) Starting() bool { return d.starting }
 
-// Has reports whether a server is one of them.
+// Has reports whether a server is a demo server.
 func (d *Demo) Has(server string) bool { return slices.Contains(d.Names, server) }
 
-// Begin starts them by start, which names them; then is called when they run.
+// Begin calls start, which starts the demo servers and returns their names, then then.
 func (d *Demo) Begin(screen widget.Screen, start func(context.Context) ([]string, error), then func() tea.Cmd) tea.Cmd {
 	d.starting = true
 	screen.Tell("starting the demo servers …")

@@ -1,4 +1,4 @@
-// Package story has the captions that explain the events of the demo to an audience. They hold
+// Package story has the captions that explain the events of the demo to an audience. They contain
 // no text of a server.
 package story
 
@@ -27,11 +27,10 @@ var beats = []beat{
 	{"incident.changed", ".state", "resolved", "Resolved, a minute after the deploy. :report writes what happened, with notes and gaps."},
 }
 
-// GapSays tells of a gap in the demo.
+// GapSays is the caption of a gap in the demo.
 const GapSays = "A stream was cut. Presence has no replay, so the gap is told, never hidden; the others went on where they were."
 
-// Caption returns what an event of the demo means, "" for one that is no step of the
-// story.
+// Caption returns the caption of a record, "" if it is no step of the story.
 func Caption(r *event.Record) string {
 	if r.Kind == event.KindGap {
 		return GapSays

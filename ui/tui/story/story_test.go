@@ -36,7 +36,7 @@ func TestCaptionsTellTheStory(t *testing.T) {
 	}
 }
 
-func TestTheDemoIsStarted(t *testing.T) {
+func TestDemoStarts(t *testing.T) {
 	var d Demo
 	screen, then := &tuitest.Screen{}, false
 	cmd := d.Begin(screen, func(context.Context) ([]string, error) { return []string{"pager"}, nil }, func() tea.Cmd { then = true; return nil })

@@ -11,7 +11,7 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// picker is the dialog to choose a theme: the screen shows the one under the cursor.
+// picker is the dialog to choose a theme. The screen has the theme under the cursor.
 type picker struct {
 	themes  *Selector
 	before  themes.Theme
@@ -40,7 +40,7 @@ func (p *picker) load() {
 
 func (p *picker) Title() string { return "Theme" }
 
-// samples are the lines under the list that show what the theme does.
+// samples is the number of lines with examples of the theme, below the list.
 const samples = 5
 
 func (p *picker) Size(int, int) (int, int) { return 62, len(p.list) + samples + 1 }
@@ -68,7 +68,7 @@ func (p *picker) Draw(c *cells.Canvas, h int) {
 	}
 }
 
-// sample shows the roles at work, each beside its word.
+// sample draws examples of the roles.
 func (p *picker) sample(c *cells.Canvas) {
 	a := p.themes.env
 	c.Put(themes.Plain, " ")

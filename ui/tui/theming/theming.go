@@ -1,5 +1,5 @@
-// Package theming selects the theme of the screen: the one that the operator named or kept,
-// built in or read from a file, else one that suits the terminal.
+// Package theming selects the theme of the screen: the one that the operator named or saved, built
+// in or from a file, else one that suits the terminal.
 package theming
 
 import (
@@ -16,7 +16,7 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// ErrNoTheme says that no theme has a name.
+// ErrNoTheme says that there is no theme of a name.
 var ErrNoTheme = errors.New("there is no theme")
 
 // Env is what a [Selector] needs.
@@ -24,25 +24,24 @@ type Env struct {
 	*cells.Env
 	widget.Screen
 	Dir   string                          // of the operator's themes, "" if there is none
-	Apply func(themes.Theme)              // shows the screen in a theme
-	Keep  func(name, done string) tea.Cmd // keeps a choice for the next run
+	Apply func(themes.Theme)              // draws the screen in a theme
+	Keep  func(name, done string) tea.Cmd // saves a choice for the next run
 }
 
-// Selector selects the theme. The first of these decides: the command line, a terminal
-// without colours, the choice that was kept, the background of the terminal. It is for the
-// event loop.
+// Selector selects the theme. The first of these decides: the command line, a terminal without
+// colours, the saved choice, the background of the terminal. It is for the event loop.
 type Selector struct {
 	env     Env
 	own     []themes.Theme // read from the folder
-	wrong   string         // what was wrong there when it was read last
-	name    string         // the theme that was chosen, "" lets the terminal decide
+	wrong   string         // the error of the last reading, "" for none
+	name    string         // the chosen theme, "" lets the terminal decide
 	dark    bool           // the terminal's background
 	depth   themes.Depth
 	reading bool // the folder is being read
 }
 
 // New returns a selector for the theme of a name, "" for one that suits the terminal. With
-// noColours only attributes are used. It reads the operator's themes: it is called before the
+// noColours only attributes are used. It reads the operator's themes, so it is called before the
 // program runs.
 func New(env Env, name string, noColours bool) Selector {
 	s := Selector{env: env, dark: true, name: name}
@@ -56,8 +55,8 @@ func New(env Env, name string, noColours bool) Selector {
 	return s
 }
 
-// Start applies the first theme. Error: [ErrNoTheme], if there is none of the chosen name;
-// another one is applied then.
+// Start applies the chosen theme. Error: [ErrNoTheme], if there is none of the chosen name; then it
+// applies one that suits the terminal.
 func (s *Selector) Start() error {
 	s.applyChosen()
 	if s.name != "" && s.env.Theme.Name != s.name {
@@ -66,10 +65,10 @@ func (s *Selector) Start() error {
 	return nil
 }
 
-// Themes are all that can be chosen, the operator's first.
+// Themes returns all themes, the operator's first.
 func (s *Selector) Themes() []themes.Theme { return slices.Concat(s.own, themes.All()) }
 
-// Names are the names of [Selector.Themes].
+// Names returns the names of [Selector.Themes].
 func (s *Selector) Names() []string {
 	var names []string
 	for _, t := range s.Themes() {
@@ -81,7 +80,7 @@ func (s *Selector) Names() []string {
 // HasDir reports whether there is a folder of the operator's themes.
 func (s *Selector) HasDir() bool { return s.env.Dir != "" }
 
-// Use applies the theme of a name and keeps the choice. Error: [ErrNoTheme].
+// Use applies the theme of a name and saves the choice. Error: [ErrNoTheme].
 func (s *Selector) Use(name string) (tea.Cmd, error) {
 	for _, t := range s.Themes() {
 		if t.Name == name {
@@ -106,8 +105,8 @@ func (s *Selector) applyChosen() {
 
 func (s *Selector) apply(t themes.Theme) { s.env.Apply(t.At(s.depth)) }
 
-// Detect adapts the theme to what the terminal reports of itself: a
-// [tea.BackgroundColorMsg] or a [tea.ColorProfileMsg].
+// Detect adapts the theme to a report of the terminal: a [tea.BackgroundColorMsg] or a
+// [tea.ColorProfileMsg].
 func (s *Selector) Detect(msg tea.Msg) {
 	switch msg := msg.(type) {
 	case tea.BackgroundColorMsg:
@@ -130,8 +129,8 @@ func (s *Selector) Detect(msg tea.Msg) {
 	}
 }
 
-// Reload returns a command that reads the operator's themes again, nil if there is no folder
-// of them or it is being read. If the operator asked for it, the result is told.
+// Reload returns a command that reads the operator's themes again, nil if there is no folder or it
+// is being read. With asked the result is shown.
 func (s *Selector) Reload(asked bool) tea.Cmd {
 	if s.env.Dir == "" || s.reading {
 		return nil
@@ -144,8 +143,7 @@ func (s *Selector) Reload(asked bool) tea.Cmd {
 	})
 }
 
-// take stores the operator's themes as they were read. An error is told once, and whenever
-// the operator asked.
+// take stores the operator's themes. It shows an error once, or again with asked.
 func (s *Selector) take(own []themes.Theme, err error, asked bool) {
 	s.reading = false
 	wrong := ""

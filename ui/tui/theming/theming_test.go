@@ -36,7 +36,7 @@ func newChooser(dir, name string, noColours bool) (*chooser, error) {
 	return d, d.Start()
 }
 
-func TestTheTerminalDecidesUntilAThemeIsChosen(t *testing.T) {
+func TestTerminalDecidesUntilAThemeIsChosen(t *testing.T) {
 	d, err := newChooser("", "", false)
 	if err != nil || d.shown.Name != "dark" {
 		t.Fatalf("begins with %q: %v", d.shown.Name, err)
@@ -51,20 +51,20 @@ func TestTheTerminalDecidesUntilAThemeIsChosen(t *testing.T) {
 		t.Errorf("shown is %q, kept %q: %v", d.shown.Name, d.kept, err)
 	}
 	if d.Detect(tea.BackgroundColorMsg{Color: color.Black}); d.shown.Name != "ember" {
-		t.Error("the background replaced the theme that was chosen")
+		t.Error("the background replaced the chosen theme")
 	}
 	if _, err := d.Use("embers"); !errors.Is(err, theming.ErrNoTheme) {
 		t.Error(err)
 	}
 }
 
-func TestAChosenThemeThatIsNotThere(t *testing.T) {
+func TestUnknownThemeIsAnError(t *testing.T) {
 	if d, err := newChooser("", "nowhere", false); !errors.Is(err, theming.ErrNoTheme) || d.shown.Name == "" {
 		t.Errorf("shown is %q: %v", d.shown.Name, err)
 	}
 }
 
-func TestThePickerShowsKeepsAndRestores(t *testing.T) {
+func TestPickerPreviewsSavesAndRestores(t *testing.T) {
 	d, _ := newChooser("", "", false)
 	before := d.shown.Name
 	d.Open()
@@ -72,7 +72,7 @@ func TestThePickerShowsKeepsAndRestores(t *testing.T) {
 		t.Errorf("the chosen theme %q is not shown:\n%s", d.shown.Name, d.Text(62, 20))
 	}
 	if d.Detect(tea.BackgroundColorMsg{Color: color.White}); d.shown.Name == before {
-		t.Error("the background takes the choice away")
+		t.Error("the background replaces the theme under the cursor")
 	}
 	if d.Press("esc"); d.shown.Name != before || d.kept != "" || d.Dialog != nil {
 		t.Errorf("esc leaves %q, kept %q", d.shown.Name, d.kept)
@@ -83,7 +83,7 @@ func TestThePickerShowsKeepsAndRestores(t *testing.T) {
 	}
 }
 
-func TestTheOperatorsThemesAreReadAgain(t *testing.T) {
+func TestOperatorThemesAreReloaded(t *testing.T) {
 	dir := t.TempDir()
 	write := func(text string) {
 		if err := os.WriteFile(filepath.Join(dir, "mine.json"), []byte(text), 0o600); err != nil {
@@ -102,10 +102,10 @@ func TestTheOperatorsThemesAreReadAgain(t *testing.T) {
 	}
 	d.Failed = nil
 	if tuitest.Run(d.Reload(false)); d.Failed != nil {
-		t.Error("the same mistake is told twice")
+		t.Error("the same error is shown twice")
 	}
 	if tuitest.Run(d.Reload(true)); d.Failed == nil {
-		t.Error("asked for, the mistake is not told")
+		t.Error("the error is not shown to an operator who asked")
 	}
 	write(`{"base": "light"}`)
 	if tuitest.Run(d.Reload(true)); !strings.HasPrefix(d.Told, "read 1 theme from ") {

@@ -1,5 +1,5 @@
-// Package userfile reads the operator's file of settings when it has changed, and says what
-// is wrong in it. That is never fatal: the last good settings stay.
+// Package userfile reads the operator's settings file when it has changed, and shows its problems.
+// They are never fatal: the last good settings stay.
 package userfile
 
 import (
@@ -18,34 +18,34 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// Env has what applies the settings.
+// Env is what a [File] needs to apply settings.
 type Env struct {
 	Screen
 	Path     string                                    // "" if there is no file
-	Keys     func(chosen []config.KeyBinding) []string // binds keys, and returns what is wrong with them
-	Severity func(pointers map[string]string)          // where payloads of a type say how bad they are
-	Split    func(layout.Split)                        // where the detail stands
+	Keys     func(chosen []config.KeyBinding) []string // binds keys, and returns their problems
+	Severity func(pointers map[string]string)          // sets the JSON pointer to the severity by SERVER/TYPE
+	Split    func(layout.Split)                        // sets the side of the detail
 }
 
-// Screen is what the file asks of the screen around it.
+// Screen shows messages and dialogs.
 type Screen interface {
 	widget.Keyed
-	// TellBad tells what is wrong.
+	// TellBad shows what is wrong.
 	TellBad(text string)
 }
 
-// File is the operator's file as it was last read.
+// File is the operator's settings file as it was last read.
 type File struct {
-	Problems []string // what is wrong in it
+	Problems []string // one line each
 	env      Env
 	stat     stamp
 	*config.Settings
 }
 
-// New returns a file that was not read yet.
+// New returns a file that has not been read yet.
 func New(env Env) File { return File{env: env} }
 
-// stamp reports whether a file has changed.
+// stamp identifies a version of a file.
 type stamp struct {
 	size int64
 	time int64
@@ -60,7 +60,7 @@ func stampOf(path string) stamp {
 	return stamp{info.Size(), info.ModTime().UnixNano(), info.Mode()}
 }
 
-// Load reads the file, before the program runs.
+// Load reads the file. It is called before the program runs.
 func (f *File) Load() {
 	if now := stampOf(f.env.Path); now != f.stat {
 		read, err := config.LoadSettings(f.env.Path)
@@ -68,7 +68,8 @@ func (f *File) Load() {
 	}
 }
 
-// Reload reads the file if it has changed. An operator who asked is told what came of it.
+// Reload returns a command that reads the file if it has changed, nil without a file. With asked it
+// reads the file in any case and shows the result.
 func (f *File) Reload(asked bool) tea.Cmd {
 	path, had := f.env.Path, f.stat
 	if path == "" {
@@ -87,11 +88,11 @@ func (f *File) Reload(asked bool) tea.Cmd {
 	})
 }
 
-// take takes what was read.
+// take applies the settings that were read.
 func (f *File) take(now stamp, read *config.Settings, err error, asked bool) {
 	f.stat = now
 	if err != nil {
-		f.env.TellBad(err.Error() + "; the former settings stay")
+		f.env.TellBad(err.Error() + "; the earlier settings stay in effect")
 		return
 	}
 	f.Settings = read
@@ -114,8 +115,8 @@ func (f *File) take(now stamp, read *config.Settings, err error, asked bool) {
 	}
 }
 
-// severity takes the member "severity": where the payloads of an event type, named
-// as SERVER/TYPE, say how bad they are, as a JSON pointer.
+// severity applies the member "severity": a JSON pointer to the severity in the payloads of each
+// SERVER/TYPE.
 func (f *File) severity() error {
 	var at map[string]string
 	raw, where := f.Member("severity")
@@ -133,7 +134,7 @@ func (f *File) severity() error {
 	return nil
 }
 
-// split takes the member "detail": where the detail stands.
+// split applies the member "detail": the side of the detail.
 func (f *File) split() error {
 	raw, where := f.Member("detail")
 	if raw == nil {
@@ -151,7 +152,7 @@ func (f *File) split() error {
 	return nil
 }
 
-// ShowProblems lists what is wrong.
+// ShowProblems lists the problems in a dialog.
 func (f *File) ShowProblems() {
 	f.env.Show(&widget.TextBox{Screen: f.env, Head: "Settings", Lines: f.Problems})
 }

@@ -12,7 +12,7 @@ import (
 	"eventdeck/ui/tui/userfile"
 )
 
-// fixture is a screen with a file of settings and what was taken of it.
+// fixture is a screen with a settings file, and the settings that were applied.
 type fixture struct {
 	tuitest.Screen
 	userfile.File
@@ -21,7 +21,7 @@ type fixture struct {
 	keys     int
 	severity map[string]string
 	split    layout.Split
-	wrong    []string // of the keys
+	wrong    []string // problems of the keys
 }
 
 func (d *fixture) TellBad(text string) { d.bad = text }
@@ -44,7 +44,7 @@ func (d *fixture) write(t *testing.T, text string) {
 	}
 }
 
-func TestSettingsAreTaken(t *testing.T) {
+func TestSettingsAreApplied(t *testing.T) {
 	d := newFixture(t, `{"keys": {"zoom": ["Z"]}, "severity": {"pager/page": "/impact"}, "detail": "below"}`)
 	d.Load()
 	if d.keys != 1 || d.severity["pager/page"] != "/impact" || d.split != layout.Below || d.bad != "" {
@@ -63,7 +63,7 @@ func TestSettingsAreTaken(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrongIsTold(t *testing.T) {
+func TestProblemsAreListed(t *testing.T) {
 	d := newFixture(t, `{"severity": {"pager/page": "impact"}, "detail": "left", "limits": {"servers": 0}}`)
 	d.wrong = []string{"settings.json:1:1: there is no action"}
 	d.Load()
@@ -81,15 +81,15 @@ func TestWhatIsWrongIsTold(t *testing.T) {
 	}
 }
 
-func TestTheLastGoodSettingsStay(t *testing.T) {
+func TestLastGoodSettingsStay(t *testing.T) {
 	d := newFixture(t, `{"keys": {"zoom": ["Z"]}}`)
 	d.Load()
 	d.write(t, `{"keys":`)
-	if tuitest.Run(d.Reload(false)); d.keys != 1 || !strings.HasSuffix(d.bad, "; the former settings stay") {
+	if tuitest.Run(d.Reload(false)); d.keys != 1 || !strings.HasSuffix(d.bad, "; the earlier settings stay in effect") {
 		t.Errorf("%d keys, told %q", d.keys, d.bad)
 	}
 	if msg := d.Reload(false)(); msg != nil {
-		t.Error("the same mistake is told twice")
+		t.Error("the same problem is shown twice")
 	}
 	none := userfile.New(userfile.Env{Screen: d})
 	if none.Reload(true); d.Told != "there is no file of settings on this system" {

@@ -8,14 +8,14 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// list lists the saved views, and saves what is shown under what is typed.
+// list is the dialog of saved views. It also saves the current view under the typed name.
 type list struct {
 	views *Views
 	widget.Picker
 	names []string
 }
 
-// List lists the views.
+// List opens the dialog of saved views.
 func (v *Views) List() {
 	d := &list{views: v}
 	d.load()
@@ -53,7 +53,7 @@ func (d *list) Draw(c *cells.Canvas, h int) {
 	})
 }
 
-// chosen is the name under the cursor, "" if there is none.
+// chosen returns the name under the cursor, "" if there is none.
 func (d *list) chosen() string {
 	if x := d.Chosen(); x != nil {
 		return x.Kind
@@ -74,15 +74,15 @@ func (d *list) Key(k tea.KeyPressMsg) tea.Cmd {
 			v.AskSave()
 			return nil
 		}
-		return v.told(v.saveNow(typed))
+		return v.report(v.saveCurrent(typed))
 	case key == "enter" && name != "":
 		screen.Show(nil)
-		return v.told(v.Use(name))
+		return v.report(v.Use(name))
 	case key == "ctrl+r" && name != "":
 		screen.Show(nil)
 		v.AskRename(name)
 	case (key == "delete" || key == "ctrl+x") && name != "":
-		cmd := v.told(v.Delete(name))
+		cmd := v.report(v.Delete(name))
 		d.load()
 		return cmd
 	default:

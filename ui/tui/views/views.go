@@ -1,5 +1,5 @@
-// Package views saves what is shown under names: place, filter, columns, and how two streams
-// share the screen. It lists, opens, renames and deletes these views.
+// Package views saves views under names: scope, filter, columns, and how two streams share the
+// screen. It lists, opens, renames and deletes them.
 package views
 
 import (
@@ -18,12 +18,12 @@ import (
 	"eventdeck/ui/tui/words"
 )
 
-// View is what is shown, without where in the log one reads: it opens at the newest record.
+// View is a saved view. It has no position in the log: it opens at the newest record.
 type View struct {
 	persist.Place
-	Second  *persist.Second            `json:"second,omitempty"` // nil: it has one stream
+	Second  *persist.Second            `json:"second,omitempty"` // nil: there is one stream
 	Panes   layout.Arrangement         `json:"panes,omitzero"`
-	Columns map[string][]stream.Column `json:"columns,omitempty"` // of its places, where they were chosen
+	Columns map[string][]stream.Column `json:"columns,omitempty"` // by scope, where the operator chose them
 }
 
 // Env is what views need.
@@ -31,7 +31,7 @@ type Env struct {
 	*cells.Env
 	Screen  widget.Lines
 	Persist *persist.Saver
-	Now     func() View // what is shown
+	Now     func() View // the current view
 	Open    func(View) tea.Cmd
 }
 
@@ -41,15 +41,15 @@ type Views struct {
 	env Env
 }
 
-// commandWords begin the lines of the command that are no name.
+// commandWords are the subcommands of the typed command.
 var commandWords = []string{"save", "rename", "delete"}
 
-// New returns no views; Load reads those that were saved.
+// New returns an empty collection; Load reads the saved views.
 func New(env Env) Views {
 	return Views{persist.NewNamed[View](&env.Persist.Settings, persist.Views, "view", commandWords...), env}
 }
 
-// Use opens a view. Errors: [event.ErrNotFound], that its filter is none any more.
+// Use opens a view. Errors: [event.ErrNotFound], that its filter cannot be parsed.
 func (v *Views) Use(name string) (tea.Cmd, error) {
 	view, err := v.Get(name)
 	if err != nil {
@@ -70,7 +70,7 @@ func (v *Views) Use(name string) (tea.Cmd, error) {
 	return v.env.Open(view), nil
 }
 
-// Run runs the words of the command. Errors: those of [Views.Use] and of [persist.Named].
+// Run runs the typed command. Errors: those of [Views.Use] and of [persist.Named].
 func (v *Views) Run(typed []string) (tea.Cmd, error) {
 	if len(typed) == 0 {
 		v.List()
@@ -79,7 +79,7 @@ func (v *Views) Run(typed []string) (tea.Cmd, error) {
 	rest := strings.Join(typed[1:], " ")
 	switch typed[0] {
 	case "save":
-		return v.saveNow(rest)
+		return v.saveCurrent(rest)
 	case "delete":
 		return v.Delete(rest)
 	case "rename":
@@ -88,7 +88,8 @@ func (v *Views) Run(typed []string) (tea.Cmd, error) {
 	return v.Use(strings.Join(typed, " "))
 }
 
-// rename takes the words of the old name, which is the longest that is one, and of the new.
+// rename renames a view. Names may have spaces: the old name is the longest prefix of the words that
+// is a name.
 func (v *Views) rename(typed []string) (tea.Cmd, error) {
 	for n := len(typed) - 1; n > 0; n-- {
 		if from := strings.Join(typed[:n], " "); v.has(from) {
@@ -106,33 +107,33 @@ func (v *Views) has(name string) bool {
 	return err == nil
 }
 
-func (v *Views) saveNow(name string) (tea.Cmd, error) { return v.Save(name, v.env.Now()) }
+func (v *Views) saveCurrent(name string) (tea.Cmd, error) { return v.Save(name, v.env.Now()) }
 
-// AskSave asks for the name under which what is shown is saved.
+// AskSave asks for a name for the current view.
 func (v *Views) AskSave() {
-	v.ask("save the view as:", "", v.saveNow)
+	v.ask("save the view as:", "", v.saveCurrent)
 }
 
-// AskRename asks for another name of a view.
+// AskRename asks for a new name of a view.
 func (v *Views) AskRename(name string) {
 	v.ask("new name of "+name+":", name, func(to string) (tea.Cmd, error) { return v.Rename(name, to) })
 }
 
 func (v *Views) ask(label, text string, done func(string) (tea.Cmd, error)) {
 	v.env.Screen.AskLine(&widget.Prompt{Label: label, Says: "enter keeps the name  esc goes back", Done: func(name string) tea.Cmd {
-		return v.told(done(strings.TrimSpace(name)))
+		return v.report(done(strings.TrimSpace(name)))
 	}}, text)
 }
 
-// told tells an error, if there is one.
-func (v *Views) told(cmd tea.Cmd, err error) tea.Cmd {
+// report shows an error, if there is one.
+func (v *Views) report(cmd tea.Cmd, err error) tea.Cmd {
 	if err != nil {
 		v.env.Screen.Tell(err.Error())
 	}
 	return cmd
 }
 
-// Complete returns what the last word of the command may be.
+// Complete returns the candidates for the last word of the command.
 func (v *Views) Complete(typed []string) []string {
 	if len(typed) == 1 {
 		return append(v.Names(), commandWords...)
@@ -143,7 +144,7 @@ func (v *Views) Complete(typed []string) []string {
 	return nil
 }
 
-// Words tells what a view of a name shows.
+// Words describes the view of a name in one line.
 func (v *Views) Words(name string) trust.Rendered {
 	view, err := v.Get(name)
 	if err != nil {

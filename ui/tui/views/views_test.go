@@ -17,7 +17,7 @@ import (
 	"eventdeck/ui/tui/words"
 )
 
-// fixture is a screen with views, which keeps settings in memory.
+// fixture is a screen with views whose settings are in memory.
 type fixture struct {
 	tuitest.Screen
 	views.Views
@@ -38,7 +38,7 @@ func newFixture() *fixture {
 	return d
 }
 
-// run runs a line and what it asks for.
+// run runs a typed line and its command.
 func (d *fixture) run(line string) error {
 	cmd, err := d.Run(strings.Fields(line))
 	tuitest.Run(cmd)
@@ -49,7 +49,7 @@ func alerts() views.View {
 	return views.View{Place: persist.Place{Node: persist.Node{Server: "pager"}, Filter: "sev:P1"}, Second: &persist.Second{Way: layout.Beside}}
 }
 
-func TestViewsAreSavedRenamedAndTakenAway(t *testing.T) {
+func TestViewsAreSavedRenamedAndDeleted(t *testing.T) {
 	d := newFixture()
 	d.now = alerts()
 	if err := d.run("save on call"); err != nil {
@@ -86,8 +86,8 @@ func TestViewsAreSavedRenamedAndTakenAway(t *testing.T) {
 	}
 }
 
-// A filter that an earlier version took is told, and nothing else is shown in its place.
-func TestAViewWhoseFilterIsNoneAnyMore(t *testing.T) {
+// A view whose filter cannot be parsed is refused, and nothing opens.
+func TestViewWithAnInvalidFilterIsRefused(t *testing.T) {
 	d := newFixture()
 	d.Settings[persist.Views] = `{"old":{"node":{},"filter":"(("}}`
 	d.Load()
@@ -96,12 +96,12 @@ func TestAViewWhoseFilterIsNoneAnyMore(t *testing.T) {
 	}
 }
 
-func TestTheListOfViews(t *testing.T) {
+func TestListOfViews(t *testing.T) {
 	d := newFixture()
 	d.now = alerts()
 	d.List()
 	if text := d.Text(90, 10); !strings.Contains(text, "ctrl+s saves under it") {
-		t.Errorf("of no views is said:\n%s", text)
+		t.Errorf("the empty list says:\n%s", text)
 	}
 	d.Press("c", "a", "l", "l", "ctrl+s")
 	if !slices.Equal(d.Names(), []string{"call"}) || d.Dialog != nil {
