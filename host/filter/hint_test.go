@@ -122,7 +122,14 @@ func TestWithJoinsATermToAFilter(t *testing.T) {
 		{"(a | b) c", "value:a", false, "(a | b) c value:a"},
 		{"x value:a", "value:a", false, "x value:a"},
 		{"x !value:a", "value:a", true, "x !value:a"},
-		{"!value:a", "value:a", false, "!value:a value:a"},
+		{"!value:a", "value:a", false, "value:a"},
+		{"value:a", "value:a", true, "!value:a"},
+		{"x value:a y", "value:a", true, "x y !value:a"},
+		{`value:"a b" x`, `value:"a b"`, true, `x !value:"a b"`},
+		{"value:a | b", "value:a", true, "(value:a | b) !value:a"},
+		{"(value:a | b) x value:a", "value:a", true, "(value:a | b) x !value:a"},
+		{"!(x value:a)", "value:a", true, "!(x value:a) !value:a"},
+		{"value:ab", "value:a", true, "value:ab !value:a"},
 	} {
 		if got := With(c.text, c.term, c.not); got != c.want {
 			t.Errorf("%s with %s: %s, want %s", c.text, c.term, got, c.want)

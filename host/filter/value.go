@@ -121,12 +121,13 @@ func pathTo(s string, at, end, offset int, path []segment) (_ []segment, to int,
 }
 
 // With returns a filter that matches what both text and term match; with not, what text
-// matches and term does not.
+// matches and term does not. It replaces the opposite of the term, as nothing matches both.
 func With(text, term string, not bool) string {
+	opposite := "!" + term
 	if not {
-		term = "!" + term
+		term, opposite = opposite, term
 	}
-	switch text = strings.TrimSpace(text); {
+	switch text = without(strings.TrimSpace(text), opposite); {
 	case text == "":
 		return term
 	case hasTerm(text, term):
@@ -135,6 +136,28 @@ func With(text, term string, not bool) string {
 		return "(" + text + ") " + term
 	}
 	return text + " " + term
+}
+
+// without removes a term that a filter requires. It keeps those within alternatives and
+// parentheses.
+func without(text, term string) string {
+	if alternatives(text) {
+		return text
+	}
+	var parts []string
+	depth, last, kept := 0, 0, 0
+	eachTerm(text, func(from, to int) {
+		depth += strings.Count(text[last:from], "(") - strings.Count(text[last:from], ")")
+		begin := from
+		for begin > last && text[begin-1] == '!' {
+			begin--
+		}
+		if depth == 0 && text[begin:to] == term {
+			parts, kept = append(parts, strings.TrimSpace(text[kept:begin])), to
+		}
+		last = to
+	})
+	return strings.TrimSpace(strings.Join(append(parts, strings.TrimSpace(text[kept:])), " "))
 }
 
 // alternatives reports whether a filter is an "or" at its top level.
