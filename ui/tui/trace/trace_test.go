@@ -266,6 +266,10 @@ func TestEventsArePiped(t *testing.T) {
 			t.Errorf("%s: piped is %q", line, input)
 		}
 	}
+	d.selected = slices.Repeat(d.selected, 1_002)
+	if err := d.do(d.RunPipe([]string{"jq", "."})); err != nil || bytes.Count(input, []byte("\n")) != 1_000 || !strings.Contains(d.Text(100, 20), "The command got the first 1,000 of 1,002 events.") {
+		t.Errorf("%v, %d lines are piped, shown\n%s", err, bytes.Count(input, []byte("\n")), d.Text(100, 20))
+	}
 	d.stream.At = 0
 	if err := d.do(d.RunPipe(nil)); err == nil {
 		t.Error("no event is piped")
