@@ -108,15 +108,6 @@ func (o standing) next(health int, now time.Time, held bool) standing {
 	return o
 }
 
-// ByTrouble returns the servers, those in trouble first, otherwise in the order of the configuration.
-func ByTrouble(snap *host.Snapshot) []*host.ServerView {
-	servers := all(snap)
-	slices.SortStableFunc(servers, func(a, b *host.ServerView) int {
-		return cmp.Compare(health(a, snap.Subs), health(b, snap.Subs))
-	})
-	return servers
-}
-
 // all returns the servers that only subscriptions name, then those that are configured.
 func all(snap *host.Snapshot) []*host.ServerView {
 	servers := missing(snap)
