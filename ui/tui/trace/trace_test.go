@@ -226,7 +226,7 @@ func TestReportIsWritten(t *testing.T) {
 		t.Fatalf("asked is %+v", d.Prompt)
 	}
 	d.there = true
-	if err := d.do(d.RunReport(nil)); err != nil || !strings.Contains(d.Prompt.Problem, "enter again replaces it") || d.file != nil {
+	if err := d.do(d.RunReport(nil)); err != nil || !strings.Contains(d.Prompt.Problem, "the file exists; enter again replaces it") || d.file != nil {
 		t.Errorf("%v, asked is %+v", err, d.Prompt)
 	}
 	d.there = false
