@@ -117,7 +117,7 @@ var arrows = map[string][]string{
 	"ui/tui/schedule":  {},
 	"ui/tui/search":    {"host/event", "ui/tui/cells", "ui/tui/detail", "ui/tui/evidence", "ui/tui/feed", "ui/tui/persist", "ui/tui/stream", "ui/tui/widget"},
 	"ui/tui/userfile":  {"host/config", "ui/tui/cells", "ui/tui/layout", "ui/tui/widget"},
-	"ui/tui/edges":     {"host", "host/eventlog", "host/trust", "themes", "ui/tui/cells", "ui/tui/evidence", "ui/tui/lookup", "ui/tui/stats", "ui/tui/stream", "ui/tui/tree"},
+	"ui/tui/edges":     {"host", "host/eventlog", "host/trust", "themes", "ui/tui/cells", "ui/tui/evidence", "ui/tui/external", "ui/tui/lookup", "ui/tui/stats", "ui/tui/stream", "ui/tui/tree"},
 	"ui/tui/trace":     {"host/event", "host/export", "host/filter", "host/trust", "ui/incidents", "ui/tui/cells", "ui/tui/compare", "ui/tui/external", "ui/tui/persist", "ui/tui/pipe", "ui/tui/query", "ui/tui/related", "ui/tui/stream", "ui/tui/top", "ui/tui/widget", "ui/tui/words"},
 	"ui/tui/filterbar": {"host", "host/event", "host/filter", "host/trust", "ui/tui/cells", "ui/tui/persist", "ui/tui/query", "ui/tui/stream", "ui/tui/widget", "ui/tui/words"},
 

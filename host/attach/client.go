@@ -76,9 +76,9 @@ const askTimeout = 5 * time.Second
 
 // Attach connects to the process that has the store in dir open.
 //
-// Errors: [ErrNotListening] when no process listens, with [event.ErrSilent] when one does and does
-// not answer; [ErrVersion], [ErrPeer], [ErrBusy]; [react.ErrToken] for a process that cannot read
-// the data directory; the cause of ctx.
+// Errors: [ErrNotListening] when no process listens, [event.ErrSilent] when one does and does not
+// answer; [ErrVersion], [ErrPeer], [ErrBusy]; [react.ErrToken] for a process that cannot read the
+// data directory; the cause of ctx.
 func Attach(ctx context.Context, dir string) (*Client, error) {
 	return attach(ctx, dir, dialSocket(dir), pullWait, pullLate)
 }
@@ -135,7 +135,7 @@ func (c *Client) open(ctx context.Context) error {
 	r.Header.Set(headerPID, strconv.Itoa(os.Getpid()))
 	r.Header.Set(headerToken, token)
 	stopCancel := context.AfterFunc(ctx, func() { c.cancel(context.Cause(ctx)) })
-	helloTimer := time.AfterFunc(helloTimeout, func() { c.cancel(fmt.Errorf("%w: %w", ErrNotListening, event.ErrSilent)) })
+	helloTimer := time.AfterFunc(helloTimeout, func() { c.cancel(event.ErrSilent) })
 	res, err := c.http.Do(r)
 	switch answered := helloTimer.Stop() && stopCancel(); {
 	case err == nil && !answered:

@@ -87,8 +87,8 @@ var _ react.Gate = (*Gate)(nil)
 // AttachGate connects to the tools of a run, at the socket and with the token that its agent
 // was given.
 //
-// Errors: [ErrNotListening], [ErrVersion], [ErrPeer], [ErrBusy]; [react.ErrToken] for a wrong
-// token, and after the end of the run; the cause of ctx.
+// Errors: [ErrNotListening], [event.ErrSilent], [ErrVersion], [ErrPeer], [ErrBusy];
+// [react.ErrToken] for a wrong token, and after the end of the run; the cause of ctx.
 func AttachGate(ctx context.Context, socket string, run react.RunID, token string) (*Gate, error) {
 	c := newClient("", dialPath(func() string { return socket }))
 	c.run, c.token = run, token

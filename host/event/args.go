@@ -15,12 +15,16 @@ import (
 // keys sorted at every level, no white space, numbers as they were spelled, no
 // HTML escaping. Empty input and null become {}.
 //
-// Errors: those of [strict.ParseObject].
+// Errors: those of [strict.ParseObject]; [strict.ErrUnicode], as the names and texts that it is
+// for have no canonical spelling.
 func CanonicalArgs(raw []byte) (json.RawMessage, error) {
 	if t := bytes.TrimSpace(raw); len(t) == 0 || string(t) == "null" {
 		return json.RawMessage("{}"), nil
 	}
 	if _, err := strict.ParseObject(raw, strict.Limits{}); err != nil {
+		return nil, fmt.Errorf("arguments: %w", err)
+	}
+	if err := strict.CheckUnicode(raw); err != nil {
 		return nil, fmt.Errorf("arguments: %w", err)
 	}
 	dec := json.NewDecoder(bytes.NewReader(raw))

@@ -18,6 +18,7 @@ func TestCanonicalArgs(t *testing.T) {
 		`{"a":"<&>","b":"\u00e9\u2028\t","c":true}`:       `{"a":"<&>","b":"é\u2028\t","c":true}`,
 		`{"\u0062":1,"a":2}`:                              `{"a":2,"b":1}`,
 		`{"A":1,"a":2}`:                                   `{"A":1,"a":2}`,
+		`{"a":"\ud83d\ude00","b":"\ufffd","c":"\\ud800"}`: `{"a":"😀","b":"�","c":"\\ud800"}`,
 	} {
 		got, err := CanonicalArgs([]byte(raw))
 		if err != nil || string(got) != want {
@@ -26,6 +27,8 @@ func TestCanonicalArgs(t *testing.T) {
 	}
 	for raw, want := range map[string]error{
 		`[]`: strict.ErrNotObject, `"x"`: strict.ErrNotObject, `{`: strict.ErrSyntax, `{} {}`: strict.ErrTrailing,
+		`{"\ud800":1,"\ud801":2,"a":"\ud800"}`: strict.ErrUnicode, `{"a":[{"b":"x\udc00"}]}`: strict.ErrUnicode,
+		`{"a":{"\ud83d":1}}`: strict.ErrUnicode, "{\"a\":\"\xff\"}": strict.ErrUnicode, "{\"\xed\xa0\x80\":1}": strict.ErrUnicode,
 		`{"a":1,"a":2}`: strict.ErrDuplicateKey, `{"a":{"b":1,"b":2}}`: strict.ErrDuplicateKey, `{"a":01}`: strict.ErrSyntax,
 	} {
 		if got, err := CanonicalArgs([]byte(raw)); !errors.Is(err, want) {

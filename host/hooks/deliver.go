@@ -18,7 +18,7 @@ import (
 func (s *Service) Lookup(path string) (receiver.Entry, receiver.PathState) {
 	s.mu.RLock()
 	id, known := s.paths[path]
-	removed := s.removed[path]
+	_, removed := s.removed.get(path)
 	s.mu.RUnlock()
 	if !known {
 		if removed {
@@ -58,7 +58,7 @@ func (s *Service) Lookup(path string) (receiver.Entry, receiver.PathState) {
 // endedAt returns when the subscription of a path ended; zero: not known.
 func (s *Service) endedAt(path string) time.Time {
 	s.mu.RLock()
-	at, known := s.ended[path]
+	at, known := s.ended.get(path)
 	s.mu.RUnlock()
 	if known {
 		return at
@@ -66,7 +66,7 @@ func (s *Service) endedAt(path string) time.Time {
 	for _, e := range s.deps.Store.EndedHooks() {
 		if e.Path == path {
 			s.mu.Lock()
-			s.ended[path] = e.At // so that the store is asked once
+			s.ended.put(path, e.At) // so that the store is asked once
 			s.mu.Unlock()
 			return e.At
 		}

@@ -91,8 +91,8 @@ type Service struct {
 
 	paths   map[string]event.SubID
 	pathsOf map[event.SubID][]string // the newest paths of a subscription, the present one last
-	removed map[string]bool          // paths of subscriptions that the operator removed
-	ended   map[string]time.Time
+	removed pastPaths[struct{}]      // of subscriptions that the operator removed
+	ended   pastPaths[time.Time]     // when the subscriptions ended
 
 	keys *serverKeys
 
@@ -115,8 +115,6 @@ func New(ctx context.Context, d Deps) *Service {
 		deps:       d,
 		paths:      map[string]event.SubID{},
 		pathsOf:    map[event.SubID][]string{},
-		removed:    map[string]bool{},
-		ended:      map[string]time.Time{},
 		keys:       newServerKeys(d),
 		refusals:   make(chan event.Refusal, refusalsWaiting),
 		challenges: make(chan event.AuditEntry, 64),
@@ -124,7 +122,7 @@ func New(ctx context.Context, d Deps) *Service {
 	}
 	for _, e := range d.Store.EndedHooks() {
 		if e.Removed {
-			s.removed[e.Path] = true
+			s.removed.put(e.Path, struct{}{})
 		}
 	}
 	for _, sub := range d.Store.Subscriptions() {
@@ -156,7 +154,7 @@ func (s *Service) AddPath(path string, id event.SubID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.addPath(path, id)
-	delete(s.ended, path) // the subscription begins again
+	s.ended.forget(path) // the subscription begins again
 }
 
 // maxPaths bounds the known paths of a subscription: the present one, the one before it, and
@@ -191,7 +189,7 @@ func (s *Service) Remove(id event.SubID) {
 	defer s.mu.Unlock()
 	for _, path := range s.pathsOf[id] {
 		delete(s.paths, path)
-		s.removed[path] = true
+		s.removed.put(path, struct{}{})
 	}
 	delete(s.pathsOf, id)
 }

@@ -60,3 +60,44 @@ func TestFormerPathsAreGone(t *testing.T) {
 		t.Errorf("%d paths of a removed subscription are known", len(s.paths))
 	}
 }
+
+// endedSubs is a store with subscriptions that their servers ended.
+type endedSubs struct {
+	event.Store
+	ended []event.Ended
+}
+
+func (s *endedSubs) Subscription(id event.SubID) (event.Subscription, error) {
+	return event.Subscription{ID: id, State: event.StateEnded, Hook: event.Hook{Path: "/hooks/" + string(id)}}, nil
+}
+func (s *endedSubs) Subscriptions() []event.Subscription { return nil }
+func (s *endedSubs) EndedHooks() []event.Ended           { return s.ended }
+
+// A host that runs for months forgets the oldest paths, as the store does.
+func TestOldestPathsAreForgotten(t *testing.T) {
+	now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
+	store := &endedSubs{}
+	s := New(t.Context(), Deps{
+		Store: store, Now: func() time.Time { return now },
+		Server: func(string) (event.Server, error) { return event.Server{}, nil },
+	})
+	const n = 1_010
+	for i := range n {
+		removed, ended := fmt.Sprint("r", i), fmt.Sprint("e", i)
+		s.AddPath("/hooks/"+removed, event.SubID(removed))
+		s.Remove(event.SubID(removed))
+		s.AddPath("/hooks/"+ended, event.SubID(ended))
+		store.ended = []event.Ended{{Path: "/hooks/" + ended, At: now}}
+		if _, state := s.Lookup("/hooks/" + ended); state != receiver.PathEnded {
+			t.Fatalf("%s: state %v", ended, state)
+		}
+	}
+	for path, want := range map[string]receiver.PathState{
+		"r0": receiver.PathUnknown, "r9": receiver.PathUnknown, "r10": receiver.PathRemoved, fmt.Sprint("r", n-1): receiver.PathRemoved,
+		"e9": receiver.PathUnknown, "e10": receiver.PathEnded, // the store has forgotten the oldest too
+	} {
+		if _, got := s.Lookup("/hooks/" + path); got != want {
+			t.Errorf("%s: state %v, want %v", path, got, want)
+		}
+	}
+}

@@ -21,13 +21,24 @@ import (
 var errChildDied = errors.New("reading the store ended the process")
 
 // Bounds of a process that reads a damaged store: damage can lead a reader in
-// circles.
+// circles, or let it take more memory for a page than the whole file has.
 const (
-	childStack  = 2 << 20   // bytes of one goroutine
-	childMemory = 512 << 20 // bytes in all
-	childLook   = 100 * time.Millisecond
-	childLeave  = 3 * time.Second // after it was asked to end
+	childStack = 2 << 20 // bytes of one goroutine
+	childLook  = 100 * time.Millisecond
+	childLeave = 3 * time.Second // after it was asked to end
 )
+
+// The memory that such a process may have from the system, in bytes: childMemoryLeast and
+// childMemoryEach for each byte of the file, at most childMemoryMost. Sound stores need less: a
+// reader keeps a few words for each page.
+const (
+	childMemoryLeast = 64 << 20
+	childMemoryEach  = 16
+	childMemoryMost  = 512 << 20
+)
+
+// storeFile is the name of the store in its directory.
+const storeFile = "state.db"
 
 // inChild runs a command on the store in a process of its own, which is this
 // program with --here: a damaged file may end it.
@@ -73,10 +84,25 @@ func (b *firstBytes) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// boundChild ends the process when it exceeds its bounds. The returned function ends the
-// watch.
-func boundChild() (stop func()) {
+// childMemory returns the bound of a process that reads a file, childMemoryMost if that is no
+// regular one, as standard input is not.
+func childMemory(file string) uint64 {
+	info, err := os.Stat(file)
+	switch {
+	case file == "-", err == nil && !info.Mode().IsRegular():
+		return childMemoryMost
+	case err != nil: // reading says why
+		return childMemoryLeast
+	}
+	size := min(info.Size(), childMemoryMost) // so that the product has no overflow
+	return uint64(min(childMemoryLeast+childMemoryEach*size, childMemoryMost))
+}
+
+// boundChild ends the process when it exceeds its bounds for reading a file: see childMemory. The
+// returned function ends the watch.
+func boundChild(file string) (stop func()) {
 	debug.SetMaxStack(childStack)
+	most := childMemory(file)
 	done := make(chan struct{})
 	go func() {
 		tick := time.NewTicker(childLook)
@@ -88,7 +114,7 @@ func boundChild() (stop func()) {
 				return
 			}
 			var m runtime.MemStats
-			if runtime.ReadMemStats(&m); m.Sys > childMemory {
+			if runtime.ReadMemStats(&m); m.Sys > most {
 				os.Exit(exitUsage) // not exitError: there is nothing to say
 			}
 		}

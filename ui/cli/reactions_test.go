@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -362,6 +363,36 @@ func TestStoppingWhereNoEngineRuns(t *testing.T) {
 	if code := b.run(t, "react", "stop", "--kill", "--data", dir); code != exitDone || !strings.Contains(b.err.String(), "react.stop") {
 		t.Errorf("%d, %s", code, b.err.String())
 	}
+	if _, err := os.Stat(filepath.Join(dir, react.StopFile)); err != nil {
+		t.Error(err)
+	}
+}
+
+// silentDir returns a data directory whose process listens and does not answer, as a stopped one.
+func silentDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "ed") // the path of a socket is short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	l, err := net.Listen("unix", attach.SocketOf(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return dir
+}
+
+func TestReactionsBesideAStoppedProcess(t *testing.T) {
+	b := newBench(t)
+	dir := silentDir(t)
+	b.expect(t, exitError, "the process with the store does not answer", "react", "go", "--data", dir)
+	if strings.Contains(b.err.String(), "no process") {
+		t.Error(b.err.String())
+	}
+	b.clear()
+	b.expect(t, exitDone, "does not answer", "react", "stop", "--kill", "--data", dir)
 	if _, err := os.Stat(filepath.Join(dir, react.StopFile)); err != nil {
 		t.Error(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -163,7 +164,7 @@ func (a *app) storeCheckCommand() *cobra.Command {
 				if !here {
 					return a.checkStore(cmd.Context(), dir)
 				}
-				defer boundChild()()
+				defer boundChild(filepath.Join(dir, storeFile))()
 				if err := a.StoreTools.Check(cmd.Context(), dir, a.tell); err != nil {
 					return err
 				}
@@ -272,7 +273,7 @@ changes nothing.`,
 			}
 			in, name := a.copyToRestore(args[0])
 			if here {
-				defer boundChild()()
+				defer boundChild(args[0])()
 				return a.storeRestore(cmd.Context(), o, name, in)
 			}
 			defer a.Working("restoring", nil)()

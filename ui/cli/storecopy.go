@@ -51,7 +51,7 @@ func (a *app) checkCopy(ctx context.Context, c *attach.Client, dir string) (err 
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
-	if _, err := c.Backup(ctx, filepath.Join(temp, "state.db")); err != nil {
+	if _, err := c.Backup(ctx, filepath.Join(temp, storeFile)); err != nil {
 		return err
 	}
 	a.tell(fmt.Sprintf("process %d has the store open and goes on; this is a copy as of now", c.PID()))

@@ -231,6 +231,23 @@ func TestDuration(t *testing.T) {
 	}
 }
 
+// What is no character cannot be sent, so the form names it as a problem of its field.
+func TestInputThatIsNotUnicodeIsAProblem(t *testing.T) {
+	schema := `{"properties":{"s":{"type":"string"},"o":{"type":"object"},"c":{"enum":["\ud800"]}}}`
+	for name, fill := range map[string]func(*Entry){
+		"s": func(e *Entry) { e.Write("\xed\xa0\x80") },
+		"o": func(e *Entry) { e.Write(`{"\ud800":1}`) },
+		"c": func(e *Entry) { e.Pick(0) },
+	} {
+		m := New(event.Type{InputSchema: []byte(schema)}, func() time.Time { return noon })
+		e := m.named(t, name)
+		fill(e)
+		if p := m.Problems(); len(p) != 1 || p[0].Entry != e || !strings.Contains(p[0].Text, "not Unicode") {
+			t.Errorf("%s: %+v", name, p)
+		}
+	}
+}
+
 // With any schema, loaded arguments are sent unchanged.
 func FuzzLoad(f *testing.F) {
 	f.Add([]byte(incident), []byte(`{"team":"core","where":{"zone":null},"tags":["a","a"],"n":""}`))

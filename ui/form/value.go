@@ -146,8 +146,8 @@ type Problem struct {
 	Missing bool   // a required entry has no input yet
 }
 
-// Problems returns the reasons why the arguments would not be accepted: invalid input, and
-// violations of the schema.
+// Problems returns the reasons why the arguments would not be accepted: invalid input, text that is
+// not Unicode, and violations of the schema.
 func (m *Model) Problems() []Problem {
 	var found []Problem
 	wrong := map[*Entry]bool{}
@@ -155,7 +155,11 @@ func (m *Model) Problems() []Problem {
 		if e.Heading {
 			continue
 		}
-		if _, _, err := e.value(); err != nil {
+		v, ok, err := e.value()
+		if err == nil && ok {
+			err = strict.CheckUnicode(v)
+		}
+		if err != nil {
 			found = append(found, Problem{Entry: e, Text: trust.Line(trust.Unescaped(err.Error())).Plain()})
 			wrong[e] = true
 		}

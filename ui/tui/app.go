@@ -276,6 +276,7 @@ func (a *app) handle(msg tea.Msg) tea.Cmd {
 	case schedule.TickMsg:
 		a.schedule.Ticked()
 		a.edges.Status.Expire()
+		a.tree.Settle()
 	case schedule.SpinMsg:
 		a.schedule.Spun()
 	case pageMsg:

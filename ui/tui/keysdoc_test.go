@@ -49,7 +49,7 @@ Keys can be changed in ` + "`settings.json`" + ` beside ` + "`servers.json`" + `
 }
 ` + "```" + `
 
-The file is read again when the window gets the focus back, and by ` + "`:settings.reload`" + `. What is wrong in it (an unknown action, a key that two actions want) is told with both places; it never keeps the screen from starting. A key that you choose is taken from the action that has it otherwise.
+The file is read again when the window gets the focus back, and by ` + "`:settings.reload`" + `. A mistake in it (an unknown action, a key that two actions want) is reported with both places; it never keeps the screen from starting. A key that you choose is taken from the action that has it otherwise.
 
 Actions marked with † change what servers or the store hold; ` + "`--read-only`" + ` hides and refuses them. Those marked with ‡ are done by their key only, where what they do is shown.
 `)

@@ -92,6 +92,23 @@ func TestLineOfServersHasTheOrderOfTheTree(t *testing.T) {
 	}
 }
 
+// On a quiet host no change comes after the one that began the trouble.
+func TestServerMovesWithoutAnotherChange(t *testing.T) {
+	h := newFake()
+	h.snap.Servers = []host.ServerView{{Name: "alpha", Reach: host.ReachReady}, {Name: "beta", Reach: host.ReachReady}}
+	a, turn := clocked(t, h, 120, 30)
+	press(t, a, "2")
+	h.snap.Servers[1].Reach = host.ReachBackoff
+	h.snap.Version++
+	arrive(a)
+	for _, want := range []string{"alpha", "beta"} {
+		turn(3 * time.Second)
+		if got := a.tree.Rows[1].Node.Server; got != want {
+			t.Errorf("%s is first, want %s", got, want)
+		}
+	}
+}
+
 // While the tree has the focus no server moves under the cursor; afterwards the one in trouble is
 // first.
 func TestTreeKeepsItsOrderWhileFocused(t *testing.T) {

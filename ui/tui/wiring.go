@@ -84,7 +84,7 @@ func (a *app) initEdges() {
 	})
 	a.edges.Status = edges.NewStatus(edges.StatusEnv{
 		Env: &a.Env, Snap: &a.snap, Rates: &a.rates, Total: &a.tree.Total, KeyOf: a.KeyOf,
-		Writing: func() edges.Writing { return edges.Writing(a.outside.Exports.Running()) },
+		Writing: a.outside.Exports.Running,
 		Chips:   a.react.DrawChips, Changes: a.react.ChipsVersion,
 	})
 }

@@ -111,7 +111,8 @@ func (a *agent) read() (m message, err error) {
 	if err != nil {
 		return m, err
 	}
-	return m, json.Unmarshal(line, &m)
+	err = json.Unmarshal(line, &m)
+	return m, err
 }
 
 func (a *agent) send(format string, args ...any) { fmt.Printf(format+"\n", args...) }

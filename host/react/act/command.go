@@ -368,5 +368,6 @@ func readOrder(dir string) (o order, err error) {
 	if err != nil {
 		return o, err
 	}
-	return o, json.Unmarshal(text, &o)
+	err = json.Unmarshal(text, &o)
+	return o, err
 }

@@ -47,7 +47,8 @@ func (r *Runner) file(req react.Request) string {
 // recall reads the stored conversation of a run. An invalid file counts as none.
 func (r *Runner) recall(req react.Request) (c conversation, ok bool) {
 	text, err := os.ReadFile(r.file(req))
-	return c, err == nil && json.Unmarshal(text, &c) == nil && !c.Session.IsZero()
+	ok = err == nil && json.Unmarshal(text, &c) == nil && !c.Session.IsZero()
+	return c, ok
 }
 
 // remember stores the conversation of a run.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"unicode/utf8"
 
 	"eventdeck/host/internal/jsontext"
 	"eventdeck/host/trust"
@@ -33,6 +34,21 @@ var (
 	// ErrSize: longer than the limit.
 	ErrSize = jsontext.ErrSize
 )
+
+// ErrUnicode: a key or a string has what is no character: half of a surrogate pair, or bytes that are
+// not UTF-8. [ParseObject] accepts them; [CheckUnicode] does not.
+var ErrUnicode = fmt.Errorf("%w: a name or a text is not Unicode: it has half of a surrogate pair, or bytes that are not UTF-8", ErrRefused)
+
+// CheckUnicode reports whether all keys and strings of a JSON text that was parsed before consist of
+// characters.
+//
+// Error: [ErrUnicode].
+func CheckUnicode(raw []byte) error {
+	if !utf8.Valid(jsontext.AppendUnquoted(nil, raw)) {
+		return ErrUnicode
+	}
+	return nil
+}
 
 // Member is one member of a JSON object in the order of the text. Value is a part of the
 // parsed text, not a copy.

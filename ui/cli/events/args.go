@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+	"unicode/utf8"
 
 	"eventdeck/host"
 	"eventdeck/host/event"
@@ -30,6 +31,9 @@ func splitArgs(flags []string) ([]argument, error) {
 		if !ok || key == "" {
 			return nil, usage.Errorf("--arg %q: write it as key=value", f)
 		}
+		if !utf8.ValidString(f) {
+			return nil, usage.Errorf("--arg %q: it is not UTF-8", f)
+		}
 		i, known := at[key]
 		if !known {
 			i = len(args)
@@ -47,6 +51,9 @@ func parseArgsJSON(text string) ([]strict.Member, error) {
 		return nil, nil
 	}
 	members, err := strict.ParseObject([]byte(text), strict.Limits{})
+	if err == nil {
+		err = strict.CheckUnicode([]byte(text))
+	}
 	if err != nil {
 		return nil, usage.Errorf("--args: %w", err)
 	}

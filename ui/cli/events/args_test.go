@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"eventdeck/host"
+	"eventdeck/host/trust/strict"
 	"eventdeck/ui/cli/usage"
 )
 
@@ -99,12 +100,12 @@ func TestInvalidArguments(t *testing.T) {
 			}
 		})
 	}
-	for _, bad := range []string{"novalue", "=x", ""} {
+	for _, bad := range []string{"novalue", "=x", "", "s=\xff", "\xff=s"} {
 		if _, err := splitArgs([]string{bad}); !isMistake(err) {
 			t.Errorf("--arg %q: %v", bad, err)
 		}
 	}
-	for _, bad := range []string{"[]", "{", `{"a":1,"a":2}`, "{} x"} {
+	for _, bad := range []string{"[]", "{", `{"a":1,"a":2}`, "{} x", `{"a":"\ud800"}`, "{\"\xff\":1}"} {
 		if _, err := parseArgsJSON(bad); !isMistake(err) {
 			t.Errorf("--args %q: %v", bad, err)
 		}
@@ -125,7 +126,7 @@ func FuzzArgs(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if _, err := parseArgsJSON(string(object)); err != nil {
+		if _, err := strict.ParseObject(object, strict.Limits{}); err != nil {
 			t.Fatalf("%q: %q: %v", arg, object, err)
 		}
 	})

@@ -27,8 +27,11 @@ func (a *App) Attached(ctx context.Context, o StoreOptions) (*attach.Client, err
 		return nil, err
 	}
 	c, err := attach.Attach(ctx, dir)
-	if errors.Is(err, attach.ErrNotListening) {
+	switch {
+	case errors.Is(err, attach.ErrNotListening):
 		return nil, nil
+	case errors.Is(err, event.ErrSilent):
+		return nil, fmt.Errorf("%w: it has %s open, and may be stopped; let it go on, or end it", err, dir)
 	}
 	return c, err
 }
@@ -44,7 +47,7 @@ func (a *App) UseStore(ctx context.Context, o StoreOptions) (event.Store, error)
 // Errors: those of [OpenStore] and of [App.Attached].
 func (a *App) OpenOrAttach(ctx context.Context, o StoreOptions) (event.Store, *attach.Client, error) {
 	c, err := a.Attached(ctx, o)
-	if err != nil {
+	if err != nil && !errors.Is(err, event.ErrSilent) { // the silent process may be gone, or open names it
 		return nil, nil, err
 	}
 	if c != nil {

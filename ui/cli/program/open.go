@@ -95,7 +95,7 @@ func (a *App) OpenKeptHost(ctx context.Context) (*OpenHost, StoreOptions, error)
 // attachOrStart gives d the host of the process that has the store open, or a host of its own.
 func (a *App) attachOrStart(ctx context.Context, d *OpenHost, o StoreOptions, trace bool, logger *slog.Logger) error {
 	c, err := a.Attached(ctx, o)
-	if err == nil && c == nil {
+	if err == nil && c == nil || errors.Is(err, event.ErrSilent) { // the silent process may be gone, or start names it
 		if err = a.start(ctx, d, o, trace, logger); err == nil {
 			return nil
 		}

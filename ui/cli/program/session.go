@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 
-	"eventdeck/host/attach"
 	"eventdeck/host/config"
 	"eventdeck/host/event"
 	"eventdeck/ui/cli/plain"
@@ -76,15 +74,8 @@ func (a *App) sessionServers(ctx context.Context) (servers []event.Server, err e
 	if err != nil {
 		return nil, nil // no process can have a store that has no place
 	}
-	dir, err := filepath.Abs(o.Dir)
-	if err != nil {
-		return nil, err
-	}
-	c, err := attach.Attach(ctx, dir)
-	if errors.Is(err, attach.ErrNotListening) && !errors.Is(err, event.ErrSilent) {
-		return nil, nil
-	}
-	if err != nil {
+	c, err := a.Attached(ctx, o)
+	if err != nil || c == nil {
 		return nil, err
 	}
 	for _, s := range c.Snapshot().Servers {

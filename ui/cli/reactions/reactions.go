@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"eventdeck/host/event"
 	"eventdeck/host/react"
 	"eventdeck/ui/cli/program"
 	"eventdeck/ui/cli/usage"
@@ -55,7 +56,8 @@ func group(use, short, long, commands, help string) *cobra.Command {
 
 // reactions calls fn with the reactions of the process that runs them on the kept store.
 //
-// Errors: errNoEngine, and those of fn; [react.ErrNoRun] with the command that lists the ids.
+// Errors: errNoEngine; [event.ErrSilent] where the process does not answer; those of fn;
+// [react.ErrNoRun] with the command that lists the ids.
 func (a *commands) reactions(ctx context.Context, fn func(context.Context, react.Control) error) (err error) {
 	o, err := a.Kept()
 	if err != nil {
@@ -147,11 +149,12 @@ func (a *commands) reactOnce(ctx context.Context, rule string, seq uint64, dry b
 	})
 }
 
-// stopReactions stops reactions through the engine, or if none runs by the file that all
-// supervisors read.
+// stopReactions stops reactions through the engine, or if none runs or answers by the file that
+// all supervisors read.
 func (a *commands) stopReactions(ctx context.Context, kill bool) error {
 	err := a.reactions(ctx, func(ctx context.Context, c react.Control) error { return c.Stop(ctx, kill) })
-	if !errors.Is(err, errNoEngine) || !kill {
+	silent := errors.Is(err, event.ErrSilent)
+	if !silent && !errors.Is(err, errNoEngine) || !kill {
 		return err
 	}
 	o, err := a.existingDir()
@@ -162,7 +165,11 @@ func (a *commands) stopReactions(ctx context.Context, kill bool) error {
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		return err
 	}
-	a.Say("no process runs reactions; what still runs ends within a second, and nothing starts while %s is there", path)
+	who := "no process runs reactions"
+	if silent {
+		who = event.ErrSilent.Error()
+	}
+	a.Say("%s; what still runs ends within a second, and nothing starts while %s is there", who, path)
 	return nil
 }
 

@@ -38,7 +38,8 @@ type gapLedger struct {
 	seen  uint64
 	done  bool // there is no record before from
 	busy  bool
-	err   error
+	err   error       // of the last step
+	tried hostVersion // when the last step began
 
 	scope query.Node
 	rows  []int // into gaps
@@ -81,17 +82,19 @@ func (t *gapLedger) filterScope() {
 	}
 }
 
-// Work reads the records that arrived since the last step, else a further part of the log.
+// Work reads the records that arrived since the last step, else a further part of the log. After an
+// error it reads again once the data of the host may have changed.
 func (t *gapLedger) Work() tea.Cmd {
 	last := t.env.Snap.Last
 	if !t.begun {
 		t.begun, t.seen, t.from = true, last, last+1
 	}
 	arrived := t.seen < last
-	if t.busy || t.done && !arrived || t.err != nil {
+	now := hostVersionOf(t.env)
+	if t.busy || t.done && !arrived || t.err != nil && t.tried == now {
 		return nil
 	}
-	t.busy = true
+	t.busy, t.tried = true, now
 	log, from, seen := t.env.Host.Log(), t.from, t.seen
 	return t.env.Do(func(ctx context.Context) tea.Msg {
 		p := gapPart{from: from, seen: seen}
@@ -132,9 +135,12 @@ func (p *gapPart) collect(ctx context.Context, left int, edge *uint64) func(even
 
 // read adds the result of a step.
 func (t *gapLedger) read(p gapPart, arrived bool) {
+	if p.err != nil && t.err == nil {
+		t.env.Fail("cannot read the gaps", p.err)
+	}
 	t.busy, t.from, t.seen, t.err = false, p.from, p.seen, p.err
 	if !arrived {
-		t.done = p.end || p.err != nil
+		t.done = p.end && p.err == nil
 	}
 	if len(p.gaps) == 0 {
 		return

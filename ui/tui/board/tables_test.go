@@ -1,6 +1,7 @@
 package board_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -126,6 +127,42 @@ func TestTablesReadTheirRows(t *testing.T) {
 	audit.Find("GAP")
 	if read(t, audit); audit.Rows() != 1 {
 		t.Errorf("%d acts hold the text", audit.Rows())
+	}
+}
+
+// brokenStore has an older gap that cannot be read while err is set.
+type brokenStore struct {
+	tuitest.EmptyStore
+	err error
+}
+
+func (s *brokenStore) Backward(_ uint64, fn func(event.Record) bool) error {
+	if s.err == nil {
+		fn(event.Record{Seq: 1, Kind: event.KindGap, Server: "pager", ReceivedAt: tuitest.Start, Gap: &event.Gap{Cause: event.CauseRestarted}})
+	}
+	return s.err
+}
+
+// After an error of the log the gaps are read again at the next change, and no sooner.
+func TestGapsAreReadAgainAfterAnError(t *testing.T) {
+	b, s, snap, h := tables()
+	store := &brokenStore{EmptyStore: 3, err: errors.New("disk unwell")}
+	h.log = eventlog.New(store)
+	h.log.Append([]event.Record{{Seq: 2, Kind: event.KindEvent}, {Seq: 3, Kind: event.KindEvent}})
+	b.Subs.Turn(1)
+	gaps := b.Subs.Table()
+	if text := read(t, gaps) + strings.Join(gaps.Src.EmptyText(), "\n"); s.Failed == nil || !strings.Contains(text, "disk unwell") {
+		t.Errorf("says %v, and shows\n%s", s.Failed, text)
+	}
+	s.Failed = nil
+	snap.Version++
+	if read(t, gaps); s.Failed != nil {
+		t.Error("the same error is told again")
+	}
+	store.err = nil
+	snap.Version++
+	if text := read(t, gaps); gaps.Rows() != 1 || !strings.Contains(text, "restarted") {
+		t.Errorf("%d gaps once the log can be read:\n%s", gaps.Rows(), text)
 	}
 }
 

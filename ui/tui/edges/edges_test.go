@@ -18,6 +18,7 @@ import (
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/edges"
 	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/external"
 	"eventdeck/ui/tui/internal/tuitest"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/stats"
@@ -46,7 +47,7 @@ func newBar() *bar {
 	b.env = env
 	b.Status = edges.NewStatus(edges.StatusEnv{
 		Env: env, Snap: &b.snap, Rates: &b.rates, Total: &b.total, KeyOf: keyOf,
-		Writing: func() edges.Writing { return edges.Writing{Path: b.file, Records: 7, Done: 1, Total: 4} },
+		Writing: func() external.Running { return external.Running{Path: b.file, Records: 7, Done: 1, Total: 4} },
 	})
 	return b
 }

@@ -11,6 +11,7 @@ import (
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/external"
 	"eventdeck/ui/tui/stats"
 	"eventdeck/ui/tui/tree"
 )
@@ -27,19 +28,12 @@ type StatusEnv struct {
 	Snap    *host.Snapshot
 	Rates   *stats.Rates
 	Total   *tree.Totals
-	Writing func() Writing
+	Writing func() external.Running
 	KeyOf   func(action string) string
 	// Chips draws what must stay visible beside every text; Changes is different whenever Chips
 	// draws something else. Nil: there is nothing.
 	Chips   func(c *cells.Canvas)
 	Changes func() uint64
-}
-
-// Writing is the progress of an export.
-type Writing struct {
-	Path        string // "" if no export runs
-	Records     int64  // written so far
-	Done, Total uint64 // sequence numbers of the log that were read; Total 0: not known yet
 }
 
 // Status is the line below the panes. It shows totals, or for some seconds a note.
@@ -121,7 +115,7 @@ func (s *Status) More(w int) string {
 }
 
 // drawWriting draws the progress of an export.
-func (s *Status) drawWriting(c *cells.Canvas, x Writing) {
+func (s *Status) drawWriting(c *cells.Canvas, x external.Running) {
 	c.Put(themes.Busy, " "+s.env.Turning()+" ")
 	if bar := s.env.Bar(x.Done, x.Total); bar != "" && c.Width >= barFrom {
 		c.Put(themes.Busy, bar+"  ")
@@ -185,5 +179,5 @@ type statusKey struct {
 	errors        uint64
 	pending       bool
 	turn          string
-	writing       Writing
+	writing       external.Running
 }

@@ -209,7 +209,7 @@ func (n *Notifier) words() string {
 	what := cells.Sanitize(r.Server).Plain() + " " + trust.Line(r.Type).Plain()
 	switch {
 	case r.Kind == event.KindGap && r.Gap != nil:
-		what += ": " + evidence.GapWords(*r.Gap, cells.TimeLocal)
+		what += ": " + evidence.GapWords(*r.Gap, n.env.Times)
 	case r.Kind == event.KindState && r.State != nil:
 		what += ": " + string(r.State.State)
 	case r.Kind == event.KindRejected:

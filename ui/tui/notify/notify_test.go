@@ -129,6 +129,33 @@ func TestDisabledRulesDoNotNotify(t *testing.T) {
 	}
 }
 
+// gapLog is a log of one gap.
+type gapLog struct{ gap event.Gap }
+
+func (l gapLog) After(_ uint64, fn func(event.Record) bool) error {
+	fn(event.Record{Seq: 1, Kind: event.KindGap, Server: "pager", Gap: &l.gap})
+	return nil
+}
+
+func TestGapsAreToldInTheChosenTimeZone(t *testing.T) {
+	env := tuitest.Env()
+	env.Times = cells.TimeUTC
+	n := notify.New(env, func(string) string { return "" })
+	if err := n.Read(`{"on":true,"by":"osc9","rules":[{"filter":""}]}`); err != nil {
+		t.Fatal(err)
+	}
+	n.SetFocused(false, 0)
+	hits, err := n.Due(1)(gapLog{event.Gap{From: tuitest.Start}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.Take(hits)
+	cmd, _ := n.Notify()
+	if text := fmt.Sprint(cmd().(tea.RawMsg).Msg); !strings.Contains(text, "gap from 14:03:05Z") {
+		t.Errorf("told %q", text)
+	}
+}
+
 // Every change of a rule is saved at once, except for a filter that cannot be parsed.
 func TestRulesAreEdited(t *testing.T) {
 	s := &tuitest.Screen{}

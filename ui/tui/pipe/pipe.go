@@ -33,6 +33,7 @@ type Env struct {
 	Screen widget.Screen
 	Getenv func(name string) string   // for words such as $PAGER
 	Again  func(line, problem string) // asks for the line again, so that the operator can change it
+	Note   string                     // shown above the output; "": nothing
 	// Run runs a command to its end: [Run], except in tests that type random keys.
 	Run func(ctx context.Context, args []string, input []byte) ([]byte, error)
 }
@@ -188,6 +189,11 @@ func (d *output) Draw(c *cells.Canvas, h int) {
 		c.Put(themes.Dim, ", "+cells.Count(len(d.text), "byte")+"; text of the command, not trusted")
 	}
 	c.End()
+	if d.env.Note != "" {
+		c.Put(themes.Warn, " "+d.env.Note)
+		c.End()
+		h--
+	}
 	if d.width != c.Room {
 		d.width = c.Room
 		d.lines = trust.Block(trust.Untrusted(string(d.text)), max(1, d.width-2))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -12,12 +13,14 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/export"
 	"eventdeck/ui/incidents"
+	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/pipe"
 	"eventdeck/ui/tui/widget"
 	"eventdeck/ui/tui/words"
 )
 
-// pipeMax bounds the events that a command gets; further ones are left out.
+// pipeMax bounds the events that a command gets; further ones are left out, which is said above the
+// output.
 const pipeMax = 1_000
 
 // AskPipe asks for a command; problem says why the previous line failed, "" for none.
@@ -58,9 +61,13 @@ func (t *Tracer) pipe(line string) (tea.Cmd, error) {
 	ndjson = ndjson || readsOnlyJSON(args[0])
 	t.env.Persist.Pipes = widget.Remember(t.env.Persist.Pipes, line)
 	return t.env.Selected(func(records []event.Record) tea.Cmd {
-		return pipe.Open(&pipe.Env{Env: t.env.Env, Screen: t.env.Screen, Getenv: t.env.Getenv, Again: t.AskPipe, Run: t.Command}, line, args, func(ctx context.Context) ([]byte, error) {
-			return piped(ctx, records, ndjson)
-		})
+		events := slices.DeleteFunc(slices.Clone(records), func(r event.Record) bool { return r.Kind != event.KindEvent })
+		env := pipe.Env{Env: t.env.Env, Screen: t.env.Screen, Getenv: t.env.Getenv, Again: t.AskPipe, Run: t.Command}
+		if n := len(events); n > pipeMax {
+			events = events[:pipeMax]
+			env.Note = "The command got the first " + cells.Number(pipeMax) + " of " + cells.Count(n, "event") + "."
+		}
+		return pipe.Open(&env, line, args, func(ctx context.Context) ([]byte, error) { return piped(ctx, events, ndjson) })
 	}), nil
 }
 
@@ -70,16 +77,15 @@ func readsOnlyJSON(program string) bool {
 }
 
 // piped returns the input of a command: each event in an envelope, or as a line of JSON.
-func piped(ctx context.Context, records []event.Record, ndjson bool) (out []byte, err error) {
-	n := 0
-	for i := range records {
-		r := &records[i]
-		if r.Kind != event.KindEvent {
-			continue
+func piped(ctx context.Context, events []event.Record, ndjson bool) (out []byte, err error) {
+	if len(events) == 0 {
+		return nil, errors.New("there is no event among these records")
+	}
+	for i := range events {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
 		}
-		if n++; n > pipeMax || ctx.Err() != nil {
-			break
-		}
+		r := &events[i]
 		if ndjson {
 			out = export.AppendLine(out, r, false)
 			continue
@@ -89,9 +95,6 @@ func piped(ctx context.Context, records []event.Record, ndjson bool) (out []byte
 			return nil, fmt.Errorf("record %d: %w", r.Seq, err)
 		}
 		out = append(out, sealed...)
-	}
-	if n == 0 {
-		return nil, errors.New("there is no event among these records")
 	}
 	return out, nil
 }

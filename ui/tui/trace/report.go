@@ -77,7 +77,7 @@ func (t *Tracer) askReport(q incidents.Request, name, there string) {
 	p.Done = func(text string) tea.Cmd { return t.writeReport(q, text, text == there) }
 	t.env.Screen.AskLine(p, name)
 	if there != "" {
-		p.Problem = "there is such a file; enter again replaces it"
+		p.Problem = "the file exists; enter again replaces it"
 	}
 }
 

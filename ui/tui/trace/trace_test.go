@@ -226,7 +226,7 @@ func TestReportIsWritten(t *testing.T) {
 		t.Fatalf("asked is %+v", d.Prompt)
 	}
 	d.there = true
-	if err := d.do(d.RunReport(nil)); err != nil || !strings.Contains(d.Prompt.Problem, "enter again replaces it") || d.file != nil {
+	if err := d.do(d.RunReport(nil)); err != nil || !strings.Contains(d.Prompt.Problem, "the file exists; enter again replaces it") || d.file != nil {
 		t.Errorf("%v, asked is %+v", err, d.Prompt)
 	}
 	d.there = false
@@ -265,6 +265,10 @@ func TestEventsArePiped(t *testing.T) {
 		if d.do(d.Prompt.Done(line), nil); bytes.Contains(input, []byte("<<<untrusted-")) == json {
 			t.Errorf("%s: piped is %q", line, input)
 		}
+	}
+	d.selected = slices.Repeat(d.selected, 1_002)
+	if err := d.do(d.RunPipe([]string{"jq", "."})); err != nil || bytes.Count(input, []byte("\n")) != 1_000 || !strings.Contains(d.Text(100, 20), "The command got the first 1,000 of 1,002 events.") {
+		t.Errorf("%v, %d lines are piped, shown\n%s", err, bytes.Count(input, []byte("\n")), d.Text(100, 20))
 	}
 	d.stream.At = 0
 	if err := d.do(d.RunPipe(nil)); err == nil {

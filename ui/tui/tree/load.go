@@ -95,6 +95,20 @@ func (t *Tree) ordered(servers []*host.ServerView, subs []host.SubscriptionView)
 	return servers
 }
 
+// Settle moves the servers whose trouble, or health, has lasted: a quiet host sends no snapshot just
+// then. It is cheap while none is to be moved.
+func (t *Tree) Settle() {
+	now := t.env.Clock()
+	if !t.env.Focused() && slices.ContainsFunc(t.order, func(o standing) bool { return o.due(now) }) {
+		t.Load(t.env.Snap)
+	}
+}
+
+// due reports whether the health of the server has differed for long enough.
+func (o standing) due(now time.Time) bool {
+	return !o.since.IsZero() && now.Sub(o.since) >= settleAfter
+}
+
 // next returns the standing for the present health of the server.
 func (o standing) next(health int, now time.Time, held bool) standing {
 	switch {
@@ -102,19 +116,10 @@ func (o standing) next(health int, now time.Time, held bool) standing {
 		o.since = time.Time{}
 	case o.since.IsZero():
 		o.since = now
-	case !held && now.Sub(o.since) >= settleAfter:
+	case !held && o.due(now):
 		o.health, o.since = health, time.Time{}
 	}
 	return o
-}
-
-// ByTrouble returns the servers, those in trouble first, otherwise in the order of the configuration.
-func ByTrouble(snap *host.Snapshot) []*host.ServerView {
-	servers := all(snap)
-	slices.SortStableFunc(servers, func(a, b *host.ServerView) int {
-		return cmp.Compare(health(a, snap.Subs), health(b, snap.Subs))
-	})
-	return servers
 }
 
 // all returns the servers that only subscriptions name, then those that are configured.
