@@ -453,9 +453,11 @@ func TestDeafAgentEndsConnection(t *testing.T) {
 	// It writes and does not read.
 	in, theirIn := io.Pipe()
 	theirOut, out := io.Pipe()
+	opened := make(chan struct{})
 	go func() {
 		_, _ = bufio.NewReader(in).ReadBytes('\n')
 		_, _ = io.WriteString(out, `{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1}}`+"\n")
+		<-opened
 		for i := 0; ; i++ {
 			if _, err := fmt.Fprintf(out, `{"jsonrpc":"2.0","id":%d,"method":"x"}`+"\n", i); err != nil {
 				return
@@ -466,6 +468,7 @@ func TestDeafAgentEndsConnection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	close(opened)
 	<-c.ctx.Done()
 	if err := c.Close(); !errors.Is(err, ErrDeaf) {
 		t.Error(err)
