@@ -239,6 +239,9 @@ func TestRecoverOfASoundFile(t *testing.T) {
 	var out report
 	must(t, maintain.Recover(t.Context(), dir, received, out.add))
 	out.has(t, "40 records are kept")
+	if text := strings.Join(out.lines, "\n"); !strings.Contains(text, "the old file is kept as ") || strings.Contains(text, "damaged file") {
+		t.Errorf("a sound file is called damaged, or not named:\n%s", text)
+	}
 	s := open(t, dir, received)
 	if cursor := s.Subscriptions()[0].Cursor; s.Info().Records != 40 || cursor != event.At(trust.Untrusted("c19")) {
 		t.Errorf("%d records; the cursor is %+v", s.Info().Records, cursor)
