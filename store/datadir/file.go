@@ -44,6 +44,9 @@ func (e *FileError) Error() string {
 
 func (e *FileError) Unwrap() error { return e.Err }
 
+// Remedy returns the advice, for programs that add their own to errors without one.
+func (e *FileError) Remedy() string { return e.Advice }
+
 // Misplaced names a file of another program, or of a newer one.
 //
 // Error: a [FileError] for these two; any other error with the path.
