@@ -61,7 +61,7 @@ func (e *Engine) explain(m *react.Matcher, rec *event.Record, runs []react.Run) 
 	case !ok:
 		v.Why, v.Line = "its filter failed on this record", r.Line("when")
 	case !matched:
-		v.Why, v.Line = "its filter does not take the record", r.Line("when")
+		v.Why, v.Line = "its filter does not match the record", r.Line("when")
 	case rec.Seq <= rs.Since:
 		v.Why = fmt.Sprintf("the rule as it stands judges records after %d", rs.Since)
 	case rec.Seq > e.position:
