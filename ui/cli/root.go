@@ -95,7 +95,7 @@ Screens and commands on a data directory that another process has open attach to
 	f.BoolVar(&a.Flags.NoColor, "no-color", false, "no colours")
 	f.StringVar(&a.Flags.Callback, "callback-url", "", "public https address at which webhook deliveries reach this host")
 	f.StringVar(&a.Flags.Listen, "listen", "", "address at which webhook deliveries are taken (default a port on loopback)")
-	f.DurationVar(&a.Flags.Rotate, "rotate-secrets", 0, "age at which a webhook secret is replaced (default never)")
+	usage.Duration(f, &a.Flags.Rotate, "rotate-secrets", "age at which a webhook secret is replaced (default never)")
 	f.BoolVar(&a.Flags.PlainHTTP, "plain-http", false, "take webhook deliveries without TLS, on loopback only, behind a proxy that ends it")
 	f.IntVar(&a.Flags.Hooks.Connections, "hook-connections", program.HookConnections, "most webhook connections open at once")
 	f.IntVar(&a.Flags.Hooks.BadRate, "hook-bad-rate", program.HookBadRate, "most unproven requests a second from one source that the webhook receiver examines")
