@@ -57,6 +57,15 @@ func Misplaced(path string, err error) error {
 	case errors.Is(err, boltfile.ErrNewer):
 		return &FileError{Path: path, Err: err, Advice: "use a newer eventdeck, or --data DIR for another place"}
 	}
+	return withPath(path, err)
+}
+
+// withPath adds the path to an error, unless the error names it.
+func withPath(path string, err error) error {
+	var told *fs.PathError
+	if errors.As(err, &told) && told.Path == path {
+		return err
+	}
 	return fmt.Errorf("%s: %w", path, err)
 }
 
@@ -96,7 +105,7 @@ func open(path string, o boltfile.Options) (*bolt.DB, *os.File, error) {
 	case errors.Is(err, event.ErrDamaged):
 		return nil, nil, &FileError{Path: path, Err: err, Advice: DamageAdvice}
 	}
-	return nil, nil, fmt.Errorf("%s: %w", path, err)
+	return nil, nil, withPath(path, err)
 }
 
 // CheckNotEmptied refuses a database that was initialised once and is now empty

@@ -175,6 +175,9 @@ func TestOperationsNeedAStore(t *testing.T) {
 		if err == nil || !strings.HasPrefix(err.Error(), what) {
 			t.Errorf("%s%v", what, err)
 		}
+		if told := "there is no store in " + dir; (what == "check the store: " || what == "compact the store: ") && !strings.Contains(err.Error(), told) {
+			t.Errorf("%v; want %s", err, told)
+		}
 	}
 	if left, err := os.ReadDir(dir); len(left) > 0 {
 		t.Errorf("left are %v, %v", left, err)
