@@ -376,6 +376,23 @@ func TestHelpHasNoColours(t *testing.T) {
 	}
 }
 
+// Paragraphs are wrapped to the width of the terminal, and by nothing else; lists keep their lines.
+func TestHelpIsWrappedOnce(t *testing.T) {
+	cmd, below := &cobra.Command{Long: "a long\nline\n\nIt ends with\n  0  if done\n  1  if not\n\nthe\nend"}, &cobra.Command{Use: "x", Long: "b\nc"}
+	cmd.AddCommand(below)
+	joinLines(cmd)
+	if want := "a long line\n\nIt ends with\n  0  if done\n  1  if not\n\nthe end"; cmd.Long != want || below.Long != "b c" {
+		t.Errorf("%q, %q", cmd.Long, below.Long)
+	}
+	b := newBench(t)
+	b.expect(t, exitDone, "", "mcp", "--help")
+	for line := range strings.Lines(b.out.String()) {
+		if word := strings.TrimSpace(line); word == "subscribe" || word == "that" {
+			t.Errorf("%q stands alone:\n%s", word, b.out.String())
+		}
+	}
+}
+
 // The help writes the first word of a flag with a capital, so that must not be a name or a value:
 // these are taken as they are.
 func TestFirstWordsOfFlagsAreNoValues(t *testing.T) {
