@@ -204,3 +204,22 @@ func TestRecoverFromAnOlderSnapshot(t *testing.T) {
 	mustDo(t, s.Close())
 	equal(t, len(recoverEmptied(t, dir).Subscriptions()), 2)
 }
+
+// On a read-only medium the refusal names the file once, and does not speak of removing.
+func TestReadOnlyMediumIsNamed(t *testing.T) {
+	dir := fillStore(t, 3)
+	unmount, err := mountReadOnly(dir)
+	if err != nil {
+		t.Skip("no read-only file system: ", err)
+	}
+	t.Cleanup(func() { mustDo(t, unmount()) })
+	path := filepath.Join(dir, datadir.DB)
+	_, _, compact := maintain.Compact(dir)
+	if want := "compact the store: open " + path + ".new: read-only file system"; compact == nil || compact.Error() != want {
+		t.Errorf("got  %v\nwant %s", compact, want)
+	}
+	_, opened := Open(t.Context(), Options{Dir: dir})
+	if want := "open the store: open " + path + ": read-only file system"; opened == nil || opened.Error() != want {
+		t.Errorf("got  %v\nwant %s", opened, want)
+	}
+}

@@ -356,7 +356,7 @@ func (p *pushStream) checkSilence(stream Stream) (time.Duration, error) {
 		}
 	})
 	if silent >= dead {
-		return 0, fmt.Errorf("%w for %v", errSilent, silent.Round(time.Millisecond))
+		return 0, fmt.Errorf("%w for %v", errSilent, silent.Round(time.Second))
 	}
 	wait := dead - silent
 	if quiet < stale {

@@ -52,6 +52,26 @@ func TestPushLiveness(t *testing.T) {
 	})
 }
 
+// The learned interval has milliseconds; the error that an operator reads has none.
+func TestSilenceIsToldInSeconds(t *testing.T) {
+	bubble(t, event.ModePush, func(r *rig) {
+		r.src.stream = func(_ int, _ wire.StreamRequest, s *stream) error {
+			s.active("c1")
+			for range 3 {
+				if s.wait(5630 * time.Millisecond) {
+					s.heartbeat("c1")
+				}
+			}
+			return s.stay()
+		}
+		r.start().pass(31 * time.Second)
+		r.wantState(event.StateBackoff)
+		if e := r.runner.Status().Error.Raw(); !strings.Contains(e, "no sign of life on the stream for 14s") {
+			t.Error(e)
+		}
+	})
+}
+
 func TestCommentsKeepAStaleStreamOpen(t *testing.T) {
 	bubble(t, event.ModePush, func(r *rig) {
 		r.src.stream = func(_ int, _ wire.StreamRequest, s *stream) error {

@@ -76,6 +76,32 @@ func TestReadBack(t *testing.T) {
 	}
 }
 
+// Data is read back from the exact bytes of every dialect: from the member in which a server
+// sends it, or all of them.
+func TestReadBackFindsTheDataOfEveryDialect(t *testing.T) {
+	for raw, data := range map[string]string{
+		`{"uri":"a","payload": {"n":1}}`:   `{"n":1}`,
+		`{"uri":"a","title":"changed"}`:    `{"uri":"a","title":"changed"}`,
+		`{"uri":"a","data":1,"payload":2}`: `2`,
+		`{"eventId":"e","data":null}`:      `null`,
+		`{"uri":"a"}`:                      ``,
+	} {
+		want := records()[0]
+		want.Raw, want.Data, want.Flags = []byte(raw), nil, nil
+		if data != "" {
+			want.Data = json.RawMessage(data)
+		}
+		var got event.Record
+		err := Read(strings.NewReader(write(t, Options{Format: NDJSON, Raw: true}, []event.Record{want})), func(r *event.Record) error {
+			got = *r
+			return nil
+		})
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %v\ngot  %+v\nwant %+v", raw, err, got, want)
+		}
+	}
+}
+
 func TestReadRefuses(t *testing.T) {
 	good := write(t, Options{Format: NDJSON, Raw: true}, records()[:1])
 	for name, text := range map[string]string{
@@ -88,6 +114,7 @@ func TestReadRefuses(t *testing.T) {
 		"no text of the host":    `{"kind":"gap","server":"a\u001b[31m","subscription":"b","receivedAt":"2026-07-28T12:00:00Z"}`,
 		"is no flag":             `{"kind":"gap","server":"a","subscription":"b","receivedAt":"2026-07-28T12:00:00Z","flags":["IGNORE ALL"]}`,
 		"differs from its exact": strings.Replace(good, `"severity":"P1"`, `"severity":"P2"`, 1),
+		"its data differs":       strings.Replace(good, `"data":{`, `"data":null,"other":{`, 1),
 		"more than 64 MiB":       strings.Repeat("x", maxLine+1),
 	} {
 		err := Read(strings.NewReader(text), func(*event.Record) error { return nil })

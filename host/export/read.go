@@ -167,10 +167,12 @@ func noticed(r *event.Record) []string {
 	return flags
 }
 
-// payload sets the data of an event, from its exact bytes if the line has them.
+// payload sets the data of an event. If the line has its exact bytes, it is a part of them:
+// the member "data", "payload" in events of SEP-1803, or, for a changed resource, all of them.
 func (in *line) payload(r *event.Record) error {
+	none := in.Data == nil || string(in.Data) == "null"
 	if in.Raw == nil {
-		if in.Data != nil && string(in.Data) != "null" {
+		if !none {
 			r.Data = bytes.Clone(in.Data)
 		}
 		return nil
@@ -179,12 +181,23 @@ func (in *line) payload(r *event.Record) error {
 	if err != nil {
 		return fmt.Errorf("its exact bytes: %w", err)
 	}
+	parts := []json.RawMessage{in.Raw}
 	for _, m := range members {
-		if m.Key == trust.Untrusted("data") {
-			r.Data = m.Value
+		switch m.Key.Raw() {
+		case "data":
+			parts = append(parts, m.Value)
+			none = none && string(m.Value) == "null"
+		case "payload":
+			parts = append(parts, m.Value)
 		}
 	}
-	if !bytes.Equal(trust.CompactJSON(r.Data), trust.CompactJSON(in.Data)) && r.Data != nil {
+	for _, part := range parts {
+		if bytes.Equal(trust.CompactJSON(part), trust.CompactJSON(in.Data)) {
+			r.Data = part
+			return nil
+		}
+	}
+	if !none {
 		return errors.New("its data differs from its exact bytes")
 	}
 	return nil

@@ -235,11 +235,8 @@ func (s *Session) call(ctx context.Context, method string, params any, mirrored 
 		return nil, fmt.Errorf("%s: %w", method, err)
 	}
 	<-x.done
-	if errors.Is(x.err, context.DeadlineExceeded) {
-		return nil, fmt.Errorf("%s: %w", method, late{x.err})
-	}
 	if x.err != nil {
-		return nil, fmt.Errorf("%s: %w", method, x.err)
+		return nil, fmt.Errorf("%s: %w", method, inWords(x.err))
 	}
 	return x.result, nil
 }
@@ -249,6 +246,14 @@ type late struct{ cause error }
 
 func (late) Error() string   { return "the server did not answer in time" }
 func (e late) Unwrap() error { return e.cause }
+
+// inWords returns [late] for a timeout, and any other error as it is.
+func inWords(err error) error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return late{err}
+	}
+	return err
+}
 
 // Open makes a request that stays open, without a timeout. Its notifications go to sink,
 // one at a time, on a goroutine of the stream; a sink that blocks makes the server wait,

@@ -139,7 +139,7 @@ func (l *socketLink) write(frame []byte) error {
 	if err == nil {
 		return nil
 	}
-	err = fmt.Errorf("%w: the WebSocket cannot be written: %w", ErrLost, err)
+	err = fmt.Errorf("%w: the WebSocket cannot be written: %w", ErrLost, inWords(err))
 	if !errors.Is(err, net.ErrClosed) { // else the reader knows why it was closed
 		l.lose(err)
 	}
@@ -220,7 +220,7 @@ func (l *socketLink) ping() {
 		cancel()
 		slow := l.taking.Load() || l.taken.Load() != before
 		if err != nil && !slow && l.ctx.Err() == nil {
-			l.lose(fmt.Errorf("%w: the WebSocket gave no pong: %w", ErrLost, err))
+			l.lose(fmt.Errorf("%w: the WebSocket gave no pong: %w", ErrLost, inWords(err)))
 			l.end()
 			return
 		}

@@ -208,7 +208,7 @@ func TestSocketWithoutPongIsLost(t *testing.T) {
 		get(t, "loss", s.Lost())
 		err = s.Err()
 	}
-	if !errors.Is(err, ErrLost) || !strings.Contains(err.Error(), "pong") {
+	if !errors.Is(err, ErrLost) || !strings.Contains(err.Error(), "pong: the server did not answer in time") {
 		t.Errorf("error %v", err)
 	}
 }

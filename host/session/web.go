@@ -178,7 +178,7 @@ func (w *web) send(req *http.Request) (*http.Response, error) {
 
 func (w *web) failure(ctx context.Context, host string, err error) error {
 	if ctx.Err() != nil {
-		return context.Cause(ctx)
+		return inWords(context.Cause(ctx))
 	}
 	var outer *url.Error
 	if errors.As(err, &outer) {

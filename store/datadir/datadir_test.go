@@ -130,6 +130,22 @@ func TestMoveAsideNamesWhyAndWhen(t *testing.T) {
 	}
 }
 
+// A second file that is moved aside in the same second does not replace the first.
+func TestMoveAsideKeepsWhatWasMovedBefore(t *testing.T) {
+	dir := t.TempDir()
+	at := time.Date(2026, 2, 19, 15, 30, 0, 0, time.UTC)
+	for i, want := range []string{"state.db.damaged-20260219T153000Z", "state.db.damaged-20260219T153000Z-2", "state.db.damaged-20260219T153000Z-3"} {
+		content := []byte{byte(i)}
+		must(t, os.WriteFile(filepath.Join(dir, datadir.DB), content, 0o600))
+		if name, err := datadir.MoveAside(dir, "damaged", at); name != want || err != nil {
+			t.Errorf("it is moved to %q, %v; want %q", name, err, want)
+		}
+		if kept, err := os.ReadFile(filepath.Join(dir, want)); !slices.Equal(kept, content) || err != nil {
+			t.Errorf("%s holds %v, %v", want, kept, err)
+		}
+	}
+}
+
 // Temporary stores of dead processes are removed; stores that are open or just being made are
 // not.
 func TestTemporaryRemovesStoresOfDeadProcesses(t *testing.T) {

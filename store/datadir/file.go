@@ -44,6 +44,9 @@ func (e *FileError) Error() string {
 
 func (e *FileError) Unwrap() error { return e.Err }
 
+// Remedy returns the advice, for programs that add their own to errors without one.
+func (e *FileError) Remedy() string { return e.Advice }
+
 // Misplaced names a file of another program, or of a newer one.
 //
 // Error: a [FileError] for these two; any other error with the path.
@@ -53,6 +56,15 @@ func Misplaced(path string, err error) error {
 		return &FileError{Path: path, Err: err, Advice: "put the store's own file there, or use --data DIR for another place"}
 	case errors.Is(err, boltfile.ErrNewer):
 		return &FileError{Path: path, Err: err, Advice: "use a newer eventdeck, or --data DIR for another place"}
+	}
+	return withPath(path, err)
+}
+
+// withPath adds the path to an error, unless the error names it.
+func withPath(path string, err error) error {
+	var told *fs.PathError
+	if errors.As(err, &told) && told.Path == path {
+		return err
 	}
 	return fmt.Errorf("%s: %w", path, err)
 }
@@ -93,7 +105,7 @@ func open(path string, o boltfile.Options) (*bolt.DB, *os.File, error) {
 	case errors.Is(err, event.ErrDamaged):
 		return nil, nil, &FileError{Path: path, Err: err, Advice: DamageAdvice}
 	}
-	return nil, nil, fmt.Errorf("%s: %w", path, err)
+	return nil, nil, withPath(path, err)
 }
 
 // CheckNotEmptied refuses a database that was initialised once and is now empty

@@ -2,6 +2,7 @@ package datadir
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -47,11 +48,22 @@ func isStoreFile(name string) bool {
 }
 
 // MoveAside renames the database file in dir, and returns its new name, which tells why and
-// when; "" if there is none.
+// when; "" if there is none. A file that was moved aside before is never replaced.
 //
 // Errors: those of the file system.
 func MoveAside(dir, why string, now time.Time) (string, error) {
-	name := DB + "." + why + "-" + now.UTC().Format(snapshotTime)
+	first := DB + "." + why + "-" + now.UTC().Format(snapshotTime)
+	name := first
+	for n := 2; ; n++ {
+		_, err := os.Lstat(filepath.Join(dir, name))
+		if errors.Is(err, os.ErrNotExist) {
+			break
+		}
+		if err != nil {
+			return "", err
+		}
+		name = fmt.Sprintf("%s-%d", first, n)
+	}
 	err := os.Rename(filepath.Join(dir, DB), filepath.Join(dir, name))
 	if errors.Is(err, os.ErrNotExist) {
 		return "", nil

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 
 	bolt "go.etcd.io/bbolt"
@@ -32,6 +33,9 @@ func Check(ctx context.Context, dir string, say func(string)) error {
 	err := datadir.CheckNotEmptied(path)
 	if err == nil {
 		err = checkDB(ctx, path, say)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = noStore(dir)
 	}
 	return during("check the store", err)
 }

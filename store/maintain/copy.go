@@ -100,7 +100,7 @@ func requireStore(dir string) error {
 	}
 	db, err := datadir.OpenReadOnly(dir, datadir.DB)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("there is no store in %s; check --data", dir)
+		return noStore(dir)
 	} else if err != nil {
 		return err
 	}
@@ -110,6 +110,8 @@ func requireStore(dir string) error {
 	}
 	return err
 }
+
+func noStore(dir string) error { return fmt.Errorf("there is no store in %s; check --data", dir) }
 
 func sizeOf(path string) (int64, error) {
 	info, err := os.Stat(path)

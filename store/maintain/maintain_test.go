@@ -175,6 +175,9 @@ func TestOperationsNeedAStore(t *testing.T) {
 		if err == nil || !strings.HasPrefix(err.Error(), what) {
 			t.Errorf("%s%v", what, err)
 		}
+		if told := "there is no store in " + dir; (what == "check the store: " || what == "compact the store: ") && !strings.Contains(err.Error(), told) {
+			t.Errorf("%v; want %s", err, told)
+		}
 	}
 	if left, err := os.ReadDir(dir); len(left) > 0 {
 		t.Errorf("left are %v, %v", left, err)
@@ -239,6 +242,9 @@ func TestRecoverOfASoundFile(t *testing.T) {
 	var out report
 	must(t, maintain.Recover(t.Context(), dir, received, out.add))
 	out.has(t, "40 records are kept")
+	if text := strings.Join(out.lines, "\n"); !strings.Contains(text, "the old file is kept as ") || strings.Contains(text, "damaged file") {
+		t.Errorf("a sound file is called damaged, or not named:\n%s", text)
+	}
 	s := open(t, dir, received)
 	if cursor := s.Subscriptions()[0].Cursor; s.Info().Records != 40 || cursor != event.At(trust.Untrusted("c19")) {
 		t.Errorf("%d records; the cursor is %+v", s.Info().Records, cursor)

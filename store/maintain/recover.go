@@ -77,7 +77,7 @@ func (r *recovery) run(ctx context.Context) error {
 		return err
 	}
 	if aside != "" {
-		r.say(fmt.Sprintf("the damaged file is kept as %s", filepath.Join(r.dir, aside)))
+		r.say(fmt.Sprintf("the old file is kept as %s", filepath.Join(r.dir, aside)))
 	}
 	return nil
 }

@@ -160,6 +160,10 @@ func Replace(dir, name string, write func(temp string) error) error {
 //
 // Errors: those of the file system.
 func Remove(path string) error {
+	// A read-only file system refuses to remove even what is not there.
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
 	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

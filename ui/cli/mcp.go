@@ -53,7 +53,7 @@ which callers then show as bearer. On another address the token is needed, and -
 	}
 	s := cmd.Flags()
 	s.StringVar(&f.listen, "listen", "", "address at which it speaks Streamable HTTP, such as 127.0.0.1:8940 (default standard input and output)")
-	s.BoolVar(&f.beyond, "beyond-loopback", false, "--listen may be an address that is not on loopback")
+	s.BoolVar(&f.beyond, "beyond-loopback", false, "let --listen be an address that is not on loopback")
 	s.BoolVar(&f.loopback, "callbacks-on-loopback", false, "webhooks of clients may be delivered to this machine")
 	s.StringVar(&f.ca, "callback-ca", "", "file with certificate authorities (PEM) that are trusted for callbacks beside the system's")
 	return cmd

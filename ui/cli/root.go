@@ -21,6 +21,7 @@ import (
 
 func (a *app) execute(ctx context.Context) error {
 	root := a.root()
+	joinLines(root)
 	root.SetArgs(a.Args)
 	root.SetIn(a.Stdin)
 	root.SetOut(a.helpOutput())
@@ -35,6 +36,30 @@ func (a *app) execute(ctx context.Context) error {
 		return usage.Errorf("%w", err)
 	}
 	return program.AdviseRecovery(a.Err)
+}
+
+// joinLines makes one line of each paragraph in the help of a command and those below it, for the
+// help is wrapped to the width of the terminal: newlines of the source would leave single words on
+// lines of their own. Indented lines stay as they are.
+func joinLines(cmd *cobra.Command) {
+	var b strings.Builder
+	apart := true // the line before is the first, empty or indented
+	for line := range strings.SplitSeq(cmd.Long, "\n") {
+		own := line == "" || line[0] == ' '
+		switch {
+		case b.Len() == 0:
+		case own || apart:
+			b.WriteByte('\n')
+		default:
+			b.WriteByte(' ')
+		}
+		b.WriteString(line)
+		apart = own
+	}
+	cmd.Long = b.String()
+	for _, below := range cmd.Commands() {
+		joinLines(below)
+	}
 }
 
 // receiverFlags are the flags of the receiver of webhook deliveries. Every command takes them,
@@ -95,7 +120,7 @@ Screens and commands on a data directory that another process has open attach to
 	f.BoolVar(&a.Flags.NoColor, "no-color", false, "no colours")
 	f.StringVar(&a.Flags.Callback, "callback-url", "", "public https address at which webhook deliveries reach this host")
 	f.StringVar(&a.Flags.Listen, "listen", "", "address at which webhook deliveries are taken (default a port on loopback)")
-	f.DurationVar(&a.Flags.Rotate, "rotate-secrets", 0, "age at which a webhook secret is replaced (default never)")
+	usage.Duration(f, &a.Flags.Rotate, "rotate-secrets", "age at which a webhook secret is replaced (default never)")
 	f.BoolVar(&a.Flags.PlainHTTP, "plain-http", false, "take webhook deliveries without TLS, on loopback only, behind a proxy that ends it")
 	f.IntVar(&a.Flags.Hooks.Connections, "hook-connections", program.HookConnections, "most webhook connections open at once")
 	f.IntVar(&a.Flags.Hooks.BadRate, "hook-bad-rate", program.HookBadRate, "most unproven requests a second from one source that the webhook receiver examines")

@@ -51,6 +51,12 @@ func TestRulesCheck(t *testing.T) {
 	}
 	b.err = mcptest.Buffer{}
 	b.expect(t, exitError, "no regular file but a directory", "rules", "check", t.TempDir())
+	b.out, b.err = mcptest.Buffer{}, mcptest.Buffer{}
+	missing := filepath.Join(t.TempDir(), "rules.json")
+	b.expect(t, exitError, "there is no file "+missing, "rules", "check", missing)
+	if got := b.out.String(); got != "" {
+		t.Errorf("of a missing file it prints %s", got)
+	}
 }
 
 func TestRulesListAndSchema(t *testing.T) {

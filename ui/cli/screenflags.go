@@ -15,7 +15,7 @@ func (a *app) addScreenFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&a.Flags.Screen.Theme, "theme", "", "theme of the screen; T in it chooses one and keeps it")
 	f.StringVar(&a.Flags.Screen.View, "view", "", "saved view that the screen begins with; p in it saves and lists views")
-	f.BoolVar(&a.Flags.Screen.ASCII, "ascii", false, "ASCII glyphs only; EVENTDECK_GLYPHS=ascii does the same")
+	f.BoolVar(&a.Flags.Screen.ASCII, "ascii", false, "only ASCII glyphs; EVENTDECK_GLYPHS=ascii does the same")
 	f.BoolVar(&a.Flags.Screen.Plain, "plain", false, "the screen in words, for screen readers: only appends lines, needs no terminal")
 	f.BoolVar(&a.Flags.Screen.Present, "present", false, "for an audience: captions, more space, personal and secret values masked")
 	f.BoolVar(&a.Flags.Screen.ReadOnly, "read-only", false, "a screen that only reads: nothing that changes servers or what is kept can be done")

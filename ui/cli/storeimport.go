@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"eventdeck/host"
+	"eventdeck/host/attach"
 	"eventdeck/host/event"
 	"eventdeck/host/export"
 	"eventdeck/ui/cli/program"
@@ -53,9 +54,12 @@ func (a *app) imports(ctx context.Context, name string) (err error) {
 	if err != nil {
 		return err
 	}
-	store, err := a.UseStore(ctx, o)
+	store, c, err := a.OpenOrAttach(ctx, o)
 	if err != nil {
 		return err
+	}
+	if c != nil {
+		return errors.Join(fmt.Errorf("importing records: %w: process %d has %s open; quit it first", attach.ErrNotHere, c.PID(), o.Dir), c.Close())
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
 	a.SayHowSealed(store.Info())

@@ -44,7 +44,7 @@ func TestTailTakesSilenceForNoConfirmation(t *testing.T) {
 		says string
 		took time.Duration
 	}{
-		"--for":    {[]string{"--for", "40s"}, exitNotMet, "not met in time: --for 40s was over before pager confirmed the subscription", 40 * time.Second},
+		"--for":    {[]string{"--for", "40s"}, exitNotMet, "not met in time: --for 40s was over before pager confirmed the subscription: the server said nothing about it\n", 40 * time.Second},
 		"no --for": {nil, exitError, "the subscription was not confirmed within 10s", 10 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {

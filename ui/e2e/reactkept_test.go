@@ -110,6 +110,9 @@ func TestImportedRecordsStartNoReaction(t *testing.T) {
 	r.arms("page")
 	r.server.send(`{"severity":"P1","service":"a"}`)
 	r.in("done", 1)
+	if said := r.refuses("store", "import", filepath.Join(r.dir, "rules.json")); !strings.Contains(said, "importing records: not possible from here") {
+		t.Errorf("while the host has the store: %s", said)
+	}
 	p.kill()
 	before := len(r.stored())
 	r.write("log.ndjson", strings.ReplaceAll(r.does("export", "--format", "ndjson"), "inc_", "imported_")+"\n")

@@ -219,7 +219,7 @@ func (r *Report) marks(p *page) {
 }
 
 func (r *Report) timeline(p *page) {
-	if !p.section("Timeline", len(r.Entries), "Nothing is stored that it could have.") {
+	if !p.section("Timeline", len(r.Entries), "No record of it is stored.") {
 		return
 	}
 	if left := r.Hits - len(r.Entries); left > 0 {

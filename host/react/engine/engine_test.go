@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"eventdeck/host/event"
 	"eventdeck/host/react"
 )
 
@@ -117,6 +118,21 @@ func TestARuleBeginsWhereItWasFirstSeen(t *testing.T) {
 		}
 		if _, err = e.Explain(t.Context(), 2, "other"); !errors.Is(err, react.ErrNoRule) {
 			t.Error(err)
+		}
+	})
+}
+
+// A gap of the rule's own type is told apart by its kind.
+func TestARuleForEventsSaysThatItTakesNoGaps(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		w := newWorld(t, noteRule("page"))
+		e := w.armed()
+		gap := record("pager", "incident", "")
+		gap.Kind, gap.Gap = event.KindGap, &event.Gap{Cause: event.CauseTruncated}
+		verdicts, err := e.Explain(t.Context(), w.submit(gap), "page")
+		const want = "the rule listens to events of incident of pager, and the record is of the kind gap"
+		if err != nil || len(verdicts) != 1 || !verdicts[0].Elsewhere || verdicts[0].Why != want {
+			t.Errorf("%+v, %v", verdicts, err)
 		}
 	})
 }

@@ -55,10 +55,13 @@ func (e *Engine) explain(m *react.Matcher, rec *event.Record, runs []react.Run) 
 	case !listens:
 		v.Elsewhere = true
 		v.Why, v.Line = fmt.Sprintf("the rule listens to %s of %s", r.On.Type, r.On.Server), r.Line("on")
+		if rec.Server == r.On.Server && rec.Type.Raw() == r.On.Type {
+			v.Why = fmt.Sprintf("the rule listens to %ss of %s of %s, and the record is of the kind %s", cmp.Or(r.On.Kind, event.KindEvent), r.On.Type, r.On.Server, rec.Kind)
+		}
 	case !ok:
 		v.Why, v.Line = "its filter failed on this record", r.Line("when")
 	case !matched:
-		v.Why, v.Line = "its filter does not take the record", r.Line("when")
+		v.Why, v.Line = "its filter does not match the record", r.Line("when")
 	case rec.Seq <= rs.Since:
 		v.Why = fmt.Sprintf("the rule as it stands judges records after %d", rs.Since)
 	case rec.Seq > e.position:

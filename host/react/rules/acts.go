@@ -44,7 +44,7 @@ func (p *parser) act(m member, server string) react.Act {
 		}
 	}
 	if _, ok := jsonfile.Find(members, "do"); !ok {
-		p.wrong(m.Start, `"do": {"note": "TEXT"}, or a command or a webhook`, "act %q says not what it does", m.Key)
+		p.wrong(m.Start, `"do": {"note": "TEXT"}, or a command or a webhook`, "act %q does not say what it does", m.Key)
 	}
 	return a
 }

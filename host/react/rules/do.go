@@ -64,7 +64,7 @@ func (p *parser) do(m member, to *react.Do, server string, kinds []string) {
 	}
 	switch {
 	case len(acts) == 0:
-		p.wrong(m.Start, write, `"do" says not what it does`)
+		p.wrong(m.Start, write, `"do" does not say what it does`)
 	case len(acts) > 1:
 		p.wrong(m.Start, "one of them, the other in a rule of its own", `"do" has %s`, strings.Join(acts, " and "))
 	case acts[0] == "command":

@@ -83,7 +83,7 @@ func (p *parser) price(m member) *react.Price {
 		}
 	}
 	if len(members) < 2 {
-		p.wrong(m.Start, shape, `"price" says not both what is read and what is written`)
+		p.wrong(m.Start, shape, `"price" needs both "in" and "out"`)
 	}
 	return to
 }
@@ -103,7 +103,7 @@ func (p *parser) use(m member) react.Model {
 		}
 		write := nearest(name, names)
 		if write == "" {
-			write = `one of "models", in which there is none`
+			write = `one of "models"; there is none yet`
 		}
 		p.wrong(m.Start, write, "there is no model %s", short([]byte(quoted(name))))
 		return react.Model{}

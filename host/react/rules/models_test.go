@@ -107,12 +107,12 @@ func TestMistakesOfModelsAreNamedWithTheirPlaceAndWhatToWrite(t *testing.T) {
 		{"key in the file", model(whole + `,"key":"sk-1"`), `f:1:77: "key" is not a variable; write: "${NAME}", with the key in the variable NAME, or "keyring"`},
 		{"key that is not set", model(whole + `,"key":"${KEYS}"`), `f:1:77: the variable KEYS is not set; write: the name of a variable that is set, or set it and start eventdeck again`},
 		{"price", model(whole + `,"price":3`), `f:1:79: "price" is 3; write: 0, or {"in": "3.00", "out": "15.00"}, dollars a million tokens`},
-		{"half a price", model(whole + `,"price":{"in":"3"}`), `f:1:79: "price" says not both what is read and what is written; write: 0, or {"in": "3.00", "out": "15.00"}, dollars a million tokens`},
+		{"half a price", model(whole + `,"price":{"in":"3"}`), `f:1:79: "price" needs both "in" and "out"; write: 0, or {"in": "3.00", "out": "15.00"}, dollars a million tokens`},
 		{"negative price", model(whole + `,"price":{"in":"3","out":"-1"}`), `f:1:95: "out" is "-1"; write: dollars such as "0.50", at most "1000.00"`},
 		{"output", model(whole + `,"output":0`), `f:1:80: "output" is 0; write: a whole number from 1 to 64000`},
 
 		{"model that is not there", withModels(`"use":"locl","task":"t"`), `f:3:173: there is no model "locl"; write: "local"`},
-		{"no model there", `{"rules":{"a":{` + listens + `,"do":{"model":{"use":"m","task":"t"}}}}}`, `f:1:87: there is no model "m"; write: one of "models", in which there is none`},
+		{"no model there", `{"rules":{"a":{` + listens + `,"do":{"model":{"use":"m","task":"t"}}}}}`, `f:1:87: there is no model "m"; write: one of "models"; there is none yet`},
 		{"no price", withModels(`"use":"rich","task":"t"`), `f:3:173: what a run spends is limited, and model "rich" has no price; write: "price": 0 at f:3:2 for one that costs nothing, or {"in": "3.00", "out": "15.00"}, dollars a million tokens`},
 		{"nothing asked", withModels(`"use":"local"`), `f:3:166: "task" is missing; write: "task": "TEXT"`},
 		{"template or not", withModels(`"task":""`), `f:3:188: "task" is empty; write: what the model is to do`},
@@ -141,7 +141,7 @@ func TestMistakesOfModelsAreNamedWithTheirPlaceAndWhatToWrite(t *testing.T) {
 		{"no bool", changed(choosing, `{"bool":true}`, `{"bool":false}`), `f:4:113: "bool" is false; write: true`},
 		{"no range", changed(choosing, `"min":1`, `"min":9`), `f:4:80: "number" has no bounds with something between them; write: {"min": 1, "max": 5}`},
 		{"nothing to choose", changed(choosing, `["a","b"]`, `[]`), `f:4:55: "enum" has 0 values; write: 1 to 100 values`},
-		{"act that does nothing", changed(choosing, `{"do":{"note":"told"}}`, `{}`), `f:5:10: act "tell" says not what it does; write: "do": {"note": "TEXT"}, or a command or a webhook`},
+		{"act that does nothing", changed(choosing, `{"do":{"note":"told"}}`, `{}`), `f:5:10: act "tell" does not say what it does; write: "do": {"note": "TEXT"}, or a command or a webhook`},
 
 		{"agent without a task", changed(driving, `"task":"Look.",`, ``), `f:1:71: "task" is missing; write: "task": "TEXT"`},
 		{"agent that is not confined", changed(driving, `"confine":{"net":true},`, ``), `f:1:71: the agent is not confined; write: "confine": {"read": ["/srv/app"], "write": [], "net": true}, or "trusted": true`},

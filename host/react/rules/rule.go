@@ -35,10 +35,10 @@ func (p *parser) rule(m member) react.Rule {
 		return ok
 	}
 	if !each("on", func(m member) { p.on(m, &r) }) {
-		p.wrong(m.At, `"on": {"server": "NAME", "type": "TYPE"}`, "%s says not what it listens to", what)
+		p.wrong(m.At, `"on": {"server": "NAME", "type": "TYPE"}`, "%s does not say what it listens to", what)
 	}
 	if !each("do", func(m member) { p.do(m, &r.Do, r.On.Server, anyAct) }) {
-		p.wrong(m.At, `"do": {"note": "TEXT"}, or another act`, "%s says not what it does", what)
+		p.wrong(m.At, `"do": {"note": "TEXT"}, or another act`, "%s does not say what it does", what)
 	}
 	each("when", func(m member) { p.when(m, &r) })
 	each("key", func(m member) { r.Key = p.paths(m, &r) })
@@ -107,7 +107,7 @@ func (p *parser) server(at int, name string) {
 	}
 	write := nearest(name, p.known.Servers)
 	if write == "" {
-		write = "a server of servers.json, in which there is none"
+		write = "a server of servers.json; there is none yet"
 	}
 	p.wrong(at, write, "there is no server %s", short([]byte(quoted(name))))
 }

@@ -40,7 +40,7 @@ a spreadsheet would calculate gets a quote mark in front. With --raw, import giv
 		}),
 	}
 	s := cmd.Flags()
-	s.StringVar(&f.format, "format", string(export.NDJSON), "ndjson, csv or cloudevents")
+	s.StringVar(&f.format, "format", string(export.NDJSON), "write ndjson, csv or cloudevents")
 	s.StringVar(&f.filter, "filter", "", "only records that match this filter; see docs/filter.md")
 	s.StringVar(&f.output, "output", "", "file to write, which must not exist yet (default standard output)")
 	s.StringSliceVar(&f.columns, "columns", nil, "columns of csv: seq, type, eventId and so on, and paths like .severity")

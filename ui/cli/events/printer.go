@@ -162,13 +162,24 @@ func (p *printer) giveUp(ctx context.Context, id event.SubID) error {
 	return err
 }
 
+// notConfirmed says why the confirmation did not come. Without --for it says first how long it was
+// awaited; with it [unconfirmed] does.
 func (p *printer) notConfirmed(id event.SubID, after time.Duration) error {
-	within, status := after.Round(time.Second), p.view(id).Status
-	switch {
+	var why error
+	switch status := p.view(id).Status; {
 	case !status.Error.IsZero():
-		return fmt.Errorf("the subscription was not confirmed within %v: %v", within, status.Error)
+		why = fmt.Errorf("%v", status.Error)
 	case status.Attempt > 0:
-		return fmt.Errorf("the subscription was not confirmed within %v: the server ends it at once", within)
+		why = errors.New("the server ends it at once")
+	case p.limit > 0:
+		why = errors.New("the server said nothing about it")
+	}
+	within := after.Round(time.Second)
+	switch {
+	case p.limit > 0:
+		return why
+	case why != nil:
+		return fmt.Errorf("the subscription was not confirmed within %v: %w", within, why)
 	}
 	return fmt.Errorf("%w: the subscription was not confirmed within %v", host.ErrUnreachable, within)
 }

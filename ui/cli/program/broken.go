@@ -42,9 +42,10 @@ func (d *OpenHost) WhileSound(ctx context.Context, screen func(context.Context) 
 const recoverAdvice = "`eventdeck store check` tells more, `eventdeck store recover` keeps what can be read"
 
 // AdviseRecovery adds to an error about damage what the operator can do, unless it says so
-// already.
+// already, or that something else helps: damage of a copy is no reason to rebuild the store.
 func AdviseRecovery(err error) error {
-	if err == nil || !errors.Is(err, event.ErrDamaged) || strings.Contains(err.Error(), "eventdeck store recover") {
+	var advised interface{ Remedy() string }
+	if !errors.Is(err, event.ErrDamaged) || errors.As(err, &advised) || strings.Contains(err.Error(), "eventdeck store recover") {
 		return err
 	}
 	return fmt.Errorf("%w; %s", err, recoverAdvice)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -241,7 +242,7 @@ func appendRule(b []byte, r *react.Rule, v *react.RuleView) []byte {
 func (a *commands) checkRules(ctx context.Context, args []string) error {
 	path, err := a.RulesFile()
 	if len(args) > 0 {
-		path, err = args[0], nil
+		path, err = args[0], mustExist(args[0])
 	}
 	if err != nil {
 		return err
@@ -258,6 +259,15 @@ func (a *commands) checkRules(ctx context.Context, args []string) error {
 		_, err = fmt.Fprintf(a.Stdout, "%s: %s, no mistakes\n", plain.Safe(path), event.Some(len(f.Rules), "rule", "rules"))
 	}
 	return err
+}
+
+// mustExist refuses a file that was named and is missing; only the operator's own rules.json
+// may be.
+func mustExist(path string) error {
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("there is no file %s; without a name rules.json is checked", plain.Safe(path))
+	}
+	return nil // reading says what else is wrong
 }
 
 func (a *commands) printMistakes(faulty *rules.Faulty) error {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -45,6 +46,13 @@ func FlagError(err error) error {
 		return err
 	}
 	return Errorf("--%s %q: must be %s", bad.GetFlag().Name, bad.GetValue(), takes)
+}
+
+// Duration adds a flag for a duration, which is 0 by default. The help does not show that: it
+// stands for no bound.
+func Duration(flags *pflag.FlagSet, to *time.Duration, name, help string) {
+	flags.DurationVar(to, name, 0, help)
+	flags.Lookup(name).DefValue = ""
 }
 
 // Meant returns a hint if word is almost the name of a command.

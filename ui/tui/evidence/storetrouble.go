@@ -2,6 +2,7 @@ package evidence
 
 import (
 	"errors"
+	"strings"
 
 	"eventdeck/host/event"
 )
@@ -19,7 +20,7 @@ func StoreTrouble(s event.StoreInfo) (word, text string) {
 	case errors.Is(s.Err, event.ErrFull):
 		return "disk full", "nothing is acknowledged until there is room in " + s.Path + ": " + s.Err.Error()
 	case errors.Is(s.Err, event.ErrSilent):
-		return "no answer", s.Err.Error()
+		return "no answer", strings.TrimPrefix(s.Err.Error(), event.ErrSilent.Error()+": ")
 	case s.Err != nil:
 		return "not stored", s.Err.Error()
 	}

@@ -288,6 +288,12 @@ func TestRulesExplainTheirDecisions(t *testing.T) {
 	if d.Press("j", "esc"); d.Dialog != nil {
 		t.Error("it stays open")
 	}
+	d.log.Records[0].Kind = event.KindGap
+	d.Exec(d.Explain(1, ""))
+	if want := "does not listen to gaps of incident.created of pager"; !strings.Contains(d.shown(), want) {
+		t.Errorf("%q is not shown of a gap:\n%s", want, d.shown())
+	}
+	d.Press("esc")
 	if d.Exec(d.Explain(1, "nope")); d.Failed == nil || !strings.Contains(d.Failed.Error(), "no rule nope is in force") {
 		t.Errorf("told is %v", d.Failed)
 	}

@@ -85,13 +85,16 @@ func (p *Pane) Explain(seq uint64, rule string) tea.Cmd {
 	})
 }
 
+// kindOf says before the type of a record that it is no event.
+var kindOf = map[event.Kind]string{event.KindGap: "gaps of ", event.KindState: "states of ", event.KindRejected: "refused payloads of "}
+
 // sourceOf returns the type and the server of a record, or its number if it cannot be read. It reads
 // the log, so it is called in the background.
 func (p *Pane) sourceOf(seq uint64) (source trust.Rendered) {
 	source = cells.Sanitize("record " + cells.Number(seq))
 	_ = p.env.Log().Before(seq+1, func(r event.Record) bool {
 		if r.Seq == seq {
-			source = cells.Join(trust.Line(r.Type), cells.Sanitize(" of "+r.Server))
+			source = cells.Join(cells.Sanitize(kindOf[r.Kind]), trust.Line(r.Type), cells.Sanitize(" of "+r.Server))
 		}
 		return false
 	})

@@ -107,7 +107,7 @@ func (f *File) take(now stamp, read *config.Settings, err error, asked bool) {
 	}
 	switch n := len(f.Problems); {
 	case n > 1:
-		f.env.TellBad(fmt.Sprintf("%s (and %s more: %s)", f.Problems[0], cells.Count(n-1, "problem"), f.env.KeyOf("settings.problems")))
+		f.env.TellBad(fmt.Sprintf("%s (and %s: %s)", f.Problems[0], cells.Count(n-1, "more problem"), f.env.KeyOf("settings.problems")))
 	case n == 1:
 		f.env.TellBad(f.Problems[0])
 	case asked:

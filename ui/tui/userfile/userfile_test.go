@@ -73,7 +73,7 @@ func TestProblemsAreListed(t *testing.T) {
 			t.Errorf("%q is not told in\n%s", want, all)
 		}
 	}
-	if !strings.HasSuffix(d.bad, "(and 3 problems more: <settings.problems>)") {
+	if !strings.HasSuffix(d.bad, "(and 3 more problems: <settings.problems>)") {
 		t.Errorf("told is %q", d.bad)
 	}
 	if d.ShowProblems(); !strings.Contains(d.Text(100, 20), "no action") {
