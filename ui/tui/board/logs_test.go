@@ -163,6 +163,10 @@ func TestSubscriptionsAtServers(t *testing.T) {
 	if !board.Remotes(remote) || orphan < 0 || orphan > duplicate || duplicate > ours {
 		t.Fatalf("not in order:\n%s", text)
 	}
+	remote.End(true)
+	if text := described(remote); !strings.Contains(text, "what    ours\n") {
+		t.Errorf("one of ours is described as\n%s", text)
+	}
 	remote.End(false)
 	board.AskEnd(remote)
 	if s.Dialog == nil || s.Dialog.Title() != "End at pager" || len(r.did) != 1 {
