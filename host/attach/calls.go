@@ -116,7 +116,8 @@ type recordRange struct {
 	Count    int
 }
 
-// page holds some of them. Next is the sequence number of the next page, 0 at the end.
+// page holds some of them. Next is the sequence number of the first record of
+// the next page, 0 at the end.
 type page struct {
 	Records []record
 	Next    uint64

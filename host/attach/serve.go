@@ -94,7 +94,7 @@ func addServers(add func(string, handler)) {
 		v, err := h.Connected(ctx, a.Server, a.FirstTry)
 		return serverAnswer{v}, err
 	}))
-	add(handleRead(verbReconnect, func(h host.API, _ context.Context, server string) (nothing, error) { return false, h.Reconnect(server) }))
+	add(handleAct(verbReconnect, func(h host.API, _ context.Context, server string) error { return h.Reconnect(server) }))
 	add(handleAct(verbRemove, host.API.RemoveServer))
 	add(handleRead(verbRemote, host.API.Remote))
 	add(handleAct(verbEndRemote, func(h host.API, ctx context.Context, r remoteID) error { return h.EndRemote(ctx, r.Server, r.ID) }))

@@ -47,3 +47,14 @@ func (m *mappedReader) Scan(from, to uint64, fn func(*event.Record) bool) error 
 func (r *Ring[T]) Mapped(fn func(T) T) *Ring[T] {
 	return &Ring[T]{of: r, fn: fn, slots: make([]slot[T], 1), first: 1}
 }
+
+// SameAs reports whether r and other are one ring or views of it. other may be nil.
+func (r *Ring[T]) SameAs(other *Ring[T]) bool { return other != nil && r.whole() == other.whole() }
+
+// whole returns the ring with the entries.
+func (r *Ring[T]) whole() *Ring[T] {
+	for r.of != nil {
+		r = r.of
+	}
+	return r
+}

@@ -51,4 +51,8 @@ func TestMappedRing(t *testing.T) {
 	if seen != 4 || mapped.Last() != 6 {
 		t.Errorf("%d entries, the last is %d", seen, mapped.Last())
 	}
+	again := ring.Mapped(func(i int) int { return i }).Mapped(func(i int) int { return i })
+	if !mapped.SameAs(again) || !again.SameAs(ring) || mapped.SameAs(NewRing[int](4, 100)) || ring.SameAs(nil) {
+		t.Error("views of one ring are not told from other rings")
+	}
 }

@@ -1,5 +1,5 @@
-// Package react has the types of reactions: rules, runs, requests and the policy that decides
-// between them. An event that matches a rule becomes a member of a run. A run is judged,
+// Package react has the types of reactions, rules, runs and requests, and the policy that decides
+// what a run may do. An event that matches a rule becomes a member of a run. A run is judged,
 // approved where that is needed, and carried out once.
 //
 // The package is pure: no I/O and no clock. [Judge] is the policy, [Compile] prepares rules for
@@ -23,8 +23,9 @@ type Rule struct {
 	// Wait is how long a run gathers members after its first.
 	Wait time.Duration
 	Once Once
-	// Age is how late a record may arrive and still start an act without approval; for a
-	// later one the run asks.
+	// Age is how late a replayed record may be and still start an act without approval, from the
+	// newest event of its subscription that was not replayed; 0: any. For a later one the run at
+	// most asks.
 	Age    time.Duration
 	Mode   Mode
 	Window Window

@@ -62,7 +62,7 @@ type place struct {
 
 // Discover finds out whether and where the server wants the operator to sign in.
 //
-// Errors: [ErrNone], [ErrMetadata].
+// Errors: [ErrNone], [ErrMetadata], [ErrUnreachable].
 func (a *Account) Discover(ctx context.Context) error {
 	_, err := a.discover(ctx)
 	return err
@@ -95,12 +95,16 @@ func (a *Account) discover(ctx context.Context) (place, error) {
 	if err := a.checkAddress(issuer); err != nil {
 		return place{}, fmt.Errorf("%w: authorization server: %w", ErrMetadata, err)
 	}
-	p.server, err = auth.GetAuthServerMetadata(ctx, issuer, a.client)
+	client, requests := *a.client, noting{RoundTripper: a.client.Transport}
+	client.Transport = &requests
+	p.server, err = auth.GetAuthServerMetadata(ctx, issuer, &client)
 	switch {
 	case ctx.Err() != nil:
-		return place{}, fmt.Errorf("%w: authorization server %v did not answer in time: %w", ErrMetadata, words(issuer), context.Cause(ctx))
+		return place{}, fmt.Errorf("%w: authorization server %v did not answer in time: %w", ErrUnreachable, words(issuer), context.Cause(ctx))
 	case resource.assumed && (err != nil || p.server == nil):
 		return place{}, fmt.Errorf("%w: the server does not say where; a token goes into a header of the configuration", ErrNone)
+	case err != nil && unanswered(requests.err):
+		return place{}, fmt.Errorf("%w: authorization server %v: %v", ErrUnreachable, words(issuer), words(err.Error()))
 	case err != nil:
 		return place{}, fmt.Errorf("%w: authorization server %v: %v", ErrMetadata, words(issuer), words(err.Error()))
 	case p.server == nil:
@@ -174,6 +178,9 @@ func (a *Account) resourceMetadata(ctx context.Context, named string) (protected
 		err := a.getJSON(ctx, address, &m)
 		if errors.Is(err, errAbsent) && address != named {
 			continue // many servers answer every address with some page
+		}
+		if unanswered(err) {
+			return protected{}, fmt.Errorf("%w: %v: %w", ErrUnreachable, words(address), err)
 		}
 		if err != nil {
 			return protected{}, fmt.Errorf("%w: %v: %w", ErrMetadata, words(address), err)

@@ -49,7 +49,7 @@ type answer struct {
 // Begin finds out where to sign in, registers the host there, and listens on loopback for the
 // redirect of the browser.
 //
-// Errors: [ErrNone], [ErrMetadata], [ErrIssuer], [ErrClient], those of listening.
+// Errors: [ErrNone], [ErrMetadata], [ErrUnreachable], [ErrIssuer], [ErrClient], those of listening.
 func (a *Account) Begin(ctx context.Context) (*Flow, error) {
 	p, err := a.discover(ctx)
 	if err != nil {

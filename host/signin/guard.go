@@ -19,7 +19,10 @@ import (
 	"eventdeck/host/internal/proxy"
 )
 
-var errRedirected = errors.New("it redirects, which is not followed")
+var (
+	errRedirected = errors.New("it redirects, which is not followed")
+	errNotPublic  = errors.New("is not on the public network, and the server is")
+)
 
 // newClient returns a client that follows no redirect and, for a server on the public network,
 // dials only public addresses: metadata of a server must not make the host send requests into its
@@ -41,7 +44,7 @@ func newClient(base *http.Transport, private func() bool) *http.Client {
 					return err
 				}
 				if !event.IsPublicIP(to.Addr()) && !private() {
-					return fmt.Errorf("%s is not on the public network, and the server is", to.Addr())
+					return fmt.Errorf("%s %w", to.Addr(), errNotPublic)
 				}
 				return nil
 			}
@@ -142,4 +145,24 @@ func (a *Account) ask(req *http.Request) (status int, body []byte, err error) {
 		return resp.StatusCode, nil, fmt.Errorf("it answers HTTP %d with %v, not with JSON", resp.StatusCode, words(resp.Header.Get("Content-Type")))
 	}
 	return resp.StatusCode, body, nil
+}
+
+// unanswered reports whether a request failed because the network brought no response.
+func unanswered(err error) bool {
+	var failed net.Error
+	return !errors.Is(err, errNotPublic) && (errors.As(err, &failed) || errors.Is(err, io.EOF))
+}
+
+// noting is a transport that notes the error of the newest request, which must be its only one at a
+// time. The SDK hides it in a text.
+type noting struct {
+	http.RoundTripper
+	err error
+}
+
+// RoundTrip implements [http.RoundTripper].
+func (n *noting) RoundTrip(r *http.Request) (resp *http.Response, err error) {
+	resp, err = n.RoundTripper.RoundTrip(r)
+	n.err = err
+	return resp, err
 }

@@ -30,6 +30,9 @@ var (
 	// ErrMetadata: the metadata of the server or its authorization server are invalid or contradict
 	// each other.
 	ErrMetadata = errors.New("sign-in metadata cannot be trusted")
+	// ErrUnreachable: the server or its authorization server did not answer when it was asked for
+	// metadata.
+	ErrUnreachable = errors.New("sign-in metadata cannot be fetched")
 	// ErrClient: the host is not registered at the authorization server, and cannot register
 	// itself.
 	ErrClient = errors.New("client is not registered")
@@ -228,7 +231,7 @@ func (a *Account) outcome(err error) (again bool, _ error) {
 	switch {
 	case err == nil:
 		return true, nil
-	case errors.Is(err, ErrToken), errors.Is(err, ErrNone), errors.Is(err, ErrMetadata), errors.Is(err, ErrClient):
+	case errors.Is(err, ErrToken), errors.Is(err, ErrNone), errors.Is(err, ErrMetadata), errors.Is(err, ErrUnreachable), errors.Is(err, ErrClient):
 		a.demand(err.Error())
 		return false, nil
 	}

@@ -180,7 +180,7 @@ func (a *Account) renew(ctx context.Context, k kept) error {
 
 // credentials gets a token with client credentials. The caller holds tokenMu.
 //
-// Errors: [ErrNone], [ErrMetadata], [ErrIssuer], those of tokenRequest.
+// Errors: [ErrNone], [ErrMetadata], [ErrUnreachable], [ErrIssuer], those of tokenRequest.
 func (a *Account) credentials(ctx context.Context) error {
 	p, err := a.discover(ctx)
 	if err != nil {

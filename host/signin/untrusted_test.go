@@ -172,6 +172,26 @@ func TestMetadataThatCannotBeTrusted(t *testing.T) {
 	}
 }
 
+// What does not answer says nothing that could be distrusted.
+func TestMetadataOfWhatDoesNotAnswer(t *testing.T) {
+	for name, c := range map[string]struct {
+		stop func(*rig)
+		says string
+	}{
+		"server":               {func(r *rig) { r.server.Close() }, "/.well-known/oauth-protected-resource"},
+		"authorization server": {func(r *rig) { r.authority.Close() }, "authorization server http"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, nil)
+			c.stop(r)
+			err := r.account.Discover(r.ctx())
+			if !errors.Is(err, signin.ErrUnreachable) || errors.Is(err, signin.ErrMetadata) || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "refused") {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+}
+
 func TestMetadataForAllOfAnOrigin(t *testing.T) {
 	r := newRig(t, nil)
 	guard := r.server.Config.Handler

@@ -397,3 +397,12 @@ func TestReactionsBesideAStoppedProcess(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestRulesBesideAStoppedProcess(t *testing.T) {
+	b := newBench(t)
+	dir := silentDir(t)
+	servers, _ := withRules(t, pageRule)
+	b.expect(t, exitDone, "a running eventdeck knows is missing here: the process with the store does not answer", "rules", "list", "--config", servers, "--data", dir)
+	b.clear()
+	b.expect(t, exitError, "the process with the store does not answer: it has "+dir+" open", "store", "check", "--data", dir)
+}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -54,7 +55,12 @@ func TestTypesOfASessionServer(t *testing.T) {
 		t.Errorf("prints %q, opened %+v, added %+v", b.out.String(), b.opened, b.standIn.servers)
 	}
 	b.clear()
-	b.expect(t, exitError, `unknown server "other"`, "types", "other")
+	for _, command := range [][]string{{"types", "other"}, {"servers", "other"}, {"tail", "other", "x"}} {
+		b.clear()
+		b.expect(t, exitError, fmt.Sprintf(`unknown server "other": process %d has pager, extra; `, os.Getpid()), command...)
+	}
+	b.clear()
+	b.expect(t, exitError, `unknown server "extr": did you mean "extra"?`, "types", "extr")
 	b.clear()
 	b.expect(t, exitError, `unknown server "extra"`, "types", "extra", "--data", t.TempDir())
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"eventdeck/host/config"
 	"eventdeck/host/event"
@@ -53,11 +54,31 @@ func (a *App) FindServer(ctx context.Context, arg string) (event.Server, error) 
 			return s, nil
 		}
 	}
-	return event.Server{}, unknown
+	if len(session) == 0 {
+		return event.Server{}, unknown
+	}
+	return event.Server{}, a.unknownBeside(session, arg)
 }
 
-// SessionServers returns every [SessionServer] whose name no configured server has. Why there
-// are none is said, and no error.
+// unknownBeside returns a [config.ErrUnknown] that suggests a name, or lists the servers of the
+// process that has the store open. Those include the configured ones that it has read.
+func (a *App) unknownBeside(session []event.Server, arg string) error {
+	var names []string
+	for _, s := range session {
+		names = append(names, s.Name)
+	}
+	all := names
+	if file, err := a.Config(); err == nil {
+		all = slices.Concat(names, file.Names())
+	}
+	if near := config.Nearest(arg, all); near != "" {
+		return fmt.Errorf("%w %q: did you mean %q?", config.ErrUnknown, arg, near)
+	}
+	return fmt.Errorf("%w %q: process %d has %s; an http(s) or ws(s) URL or stdio:COMMAND works too", config.ErrUnknown, arg, SessionOf(session[0]).PID, strings.Join(names, ", "))
+}
+
+// SessionServers returns every [SessionServer] whose name no configured server has. If the process
+// that has them cannot be asked, it says why and returns none.
 func (a *App) SessionServers(ctx context.Context, configured []event.Server) []event.Server {
 	session, err := a.sessionServers(ctx)
 	if err != nil {

@@ -110,7 +110,7 @@ func (a *commands) rulesInForce(ctx context.Context) map[string]*react.RuleView 
 }
 
 // attachedIfAny attaches to the process that has the kept store open; nil if none can be
-// asked.
+// asked. It says why one that listens cannot.
 func (a *commands) attachedIfAny(ctx context.Context) *attach.Client {
 	o, err := a.Kept()
 	if err != nil {
@@ -118,7 +118,7 @@ func (a *commands) attachedIfAny(ctx context.Context) *attach.Client {
 	}
 	c, err := a.Attached(ctx, o)
 	if err != nil {
-		return nil
+		a.Say("what a running eventdeck knows is missing here: %s", plain.Message(err))
 	}
 	return c
 }

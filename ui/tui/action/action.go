@@ -245,7 +245,7 @@ func (t *Table) explain(key, first string) {
 		t.env.Tell(cells.Sanitize(key).Plain() + " does nothing here" + help)
 	case x == nil:
 	case !x.in(t.env.Focus()):
-		t.env.Tell(key + " (" + x.Title + ") works in " + x.Places() + help)
+		t.env.Tell(key + " works in " + x.Places() + " (" + x.Title + ")" + help)
 	case t.env.EmptyTable():
 		t.env.Tell(key + " (" + x.Title + ") needs a row, and the table is empty")
 	case x.Lacks != "":

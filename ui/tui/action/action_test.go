@@ -72,7 +72,7 @@ func TestKeysRunActions(t *testing.T) {
 func TestUnusedKeySaysWhy(t *testing.T) {
 	for key, want := range map[string]string{
 		"x": "x does nothing here; ? lists what works",
-		"h": "h (fold) works in servers",
+		"h": "h works in servers (fold); ? lists",
 		"o": "o needs an event: choose one in :stream",
 	} {
 		d := newDeck(false)

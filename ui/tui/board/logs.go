@@ -41,18 +41,24 @@ type ringLog[T any] struct {
 	ring  func(Host) *eventlog.Ring[T]
 	at    func(entry *T) time.Time
 	holds func(entry *T, text string) bool // text is in lower case
+	of    *eventlog.Ring[T]                // the ring that was read last
 	seen  uint64                           // the newest entry that was read
 	text  string
 	shown map[uint64]T // a cache of drawn entries
 }
 
 // read adds new entries, and drops those that the ring has dropped. It reports whether rows changed.
+// The host may be another one than before, with a ring of its own.
 func (t *ringLog[T]) read() bool {
 	ring := t.ring(t.env.Host)
 	if ring == nil {
 		return false
 	}
 	before, first := len(t.seqs), uint64(0)
+	if !ring.SameAs(t.of) {
+		t.of, t.seen, t.seqs, t.shown = ring, 0, nil, nil
+		before = -1
+	}
 	ring.After(0, func(seq uint64, _ T) bool { first = seq; return false })
 	if i := sort.Search(len(t.seqs), func(i int) bool { return t.seqs[i] >= first }); i > 0 {
 		t.seqs = slices.Clone(t.seqs[i:])

@@ -121,6 +121,33 @@ func TestAppListsLogLines(t *testing.T) {
 	}
 }
 
+// After a takeover the log is that of the new host, whose ring counts from the first entry again.
+func TestLogOfAnotherHost(t *testing.T) {
+	b, _, _, r := withRings()
+	b.Log.Turn(2)
+	app := b.Log.Table()
+	say := func(texts ...string) {
+		for _, text := range texts {
+			r.app.Add(host.LogLine{At: tuitest.Start, Level: slog.LevelWarn, Text: text}, 10)
+		}
+	}
+	say("old one", "old two", "old three")
+	read(t, app)
+	r.app = eventlog.NewRing[host.LogLine](100, 1<<20)
+	say("new one", "new two", "new three", "new four")
+	text := read(t, app)
+	if app.Rows() != 4 || strings.Contains(text, "old") || !strings.Contains(text, "new one") {
+		t.Errorf("%d rows\n%s", app.Rows(), text)
+	}
+	if !strings.Contains(described(app), "new four") {
+		t.Errorf("the newest line is not chosen, but\n%s", described(app))
+	}
+	r.app = eventlog.NewRing[host.LogLine](100, 1<<20)
+	if read(t, app); app.Rows() != 0 {
+		t.Errorf("%d rows of a host without a line", app.Rows())
+	}
+}
+
 // Subscriptions at servers that this host does not know come first, and are ended after a question.
 func TestSubscriptionsAtServers(t *testing.T) {
 	b, s, snap, r := withRings()
@@ -135,6 +162,10 @@ func TestSubscriptionsAtServers(t *testing.T) {
 	orphan, duplicate, ours := strings.Index(text, "! orphan"), strings.Index(text, "~ duplicate"), strings.LastIndex(text, "ours")
 	if !board.Remotes(remote) || orphan < 0 || orphan > duplicate || duplicate > ours {
 		t.Fatalf("not in order:\n%s", text)
+	}
+	remote.End(true)
+	if text := described(remote); !strings.Contains(text, "what    ours\n") {
+		t.Errorf("one of ours is described as\n%s", text)
 	}
 	remote.End(false)
 	board.AskEnd(remote)

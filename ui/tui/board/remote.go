@@ -3,6 +3,7 @@ package board
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -159,7 +160,7 @@ func (t *remotes) Describe(d *detail.Text, id table.RowID) {
 	default:
 		d.Say("", themes.Strong, "The server's side of "+string(r.sub.Mine))
 	}
-	d.Say("what    ", themes.Plain, word)
+	d.Say("what    ", themes.Plain, strings.TrimSpace(word))
 	d.Say("server  ", themes.Plain, r.server)
 	d.Quote(r.server, []trust.Rendered{cells.Join(trust.Line(r.sub.Type), cells.Sanitize(" "), trust.Line(r.sub.ServerID)), trust.Line(r.sub.Detail)})
 	if r.rank() < 2 {

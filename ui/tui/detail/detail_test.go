@@ -68,6 +68,18 @@ func incident(id, title string) event.Record {
 		EventID: trust.Untrusted(id), Data: []byte(`{"incidentId":"INC-7","title":"` + title + `"}`)}
 }
 
+// A demo server drops streams in mid-run too: only the loss of its history comes from its start.
+func TestStartOfTheDemoExplainsOnlyLostHistory(t *testing.T) {
+	for cause, want := range map[event.Cause]bool{event.CauseTruncated: true, event.CauseNoReplay: false} {
+		p := newPane(event.Record{Kind: event.KindGap, Server: "chat", Type: trust.Untrusted("presence.changed"), Sub: "s1", Gap: &event.Gap{Cause: cause}})
+		p.env.Demo = func(string) bool { return true }
+		p.Pane = detail.New(p.env)
+		if text := p.show(1); strings.Contains(text, "Demo servers start anew") != want || !strings.Contains(text, "cause") {
+			t.Errorf("%s:\n%s", cause, text)
+		}
+	}
+}
+
 func TestRecordIsShownOnceItIsHeld(t *testing.T) {
 	p := newPane(incident("a", "pool exhausted"))
 	if text := p.text(); !strings.Contains(text, "chosen in the stream is shown here") {

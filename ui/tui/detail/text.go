@@ -291,7 +291,7 @@ func (d *Text) Gap(r *event.Record) {
 	}
 	d.Say("", themes.Gap, evidence.GapWords(*r.Gap, d.Env.Times))
 	d.Say("cause   ", themes.Plain, evidence.Causes[r.Gap.Cause])
-	if d.Demo(r.Server) {
+	if d.Demo(r.Server) && r.Gap.Cause == event.CauseTruncated { // other causes are those of a drop in mid-run too
 		d.Say("", themes.Dim, evidence.DemoGaps)
 	}
 	if !r.Gap.Certain {

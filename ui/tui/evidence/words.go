@@ -81,7 +81,7 @@ var Causes = map[event.Cause]string{
 	event.CausePaused:         "you paused a type that cannot be replayed",
 }
 
-// DemoGaps explains the gaps at each start of the demo with a kept store.
+// DemoGaps explains the gaps of cause truncated at each start of the demo with a kept store.
 const DemoGaps = "Demo servers start anew with this program and remember nothing, so each start on kept data begins with a gap."
 
 // GapWords describes a gap in one line. Times come first, because narrow rows cut off the end.

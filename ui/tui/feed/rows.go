@@ -168,8 +168,9 @@ func (p *Page) matches(r *event.Record) bool {
 	return ok
 }
 
-// after is [eventlog.Log.After], which for seq 0 makes the store check its whole file for damage
-// first: a quarter of a second for a million records. The screen does not need that check.
+// after calls [eventlog.Log.After], but never from the beginning of the log: there the store first
+// checks its whole file for damage, a quarter of a second for a million records, and the screen does
+// not need that check. It gets the first record by its number instead.
 func after(log Log, seq uint64, fn func(event.Record) bool) error {
 	if seq == 0 {
 		if r, err := log.Get(1); err == nil && !fn(r) {

@@ -170,6 +170,21 @@ func TestStop(t *testing.T) {
 	d.did(t, "go")
 }
 
+// An empty table does not say that there are no rules when their file has a mistake.
+func TestRulesWithAMistakeAreNotAbsent(t *testing.T) {
+	d := newFixture()
+	v := &d.engine.View
+	v.Rules, v.Waiting, v.Fault = nil, nil, "rules.json:3: no such member"
+	v.Revision++
+	d.rest(2 * time.Second)
+	for _, tab := range []reactions.Tab{reactions.Waiting, reactions.Rules} {
+		d.Board.On = int(tab)
+		if s := d.frame(); !strings.Contains(s, "No rule is in force, because their file cannot be used.") {
+			t.Errorf("tab %d:\n%s", tab, s)
+		}
+	}
+}
+
 func TestWaitingRunsAreAnnouncedOnce(t *testing.T) {
 	d := newFixture()
 	if got := d.Announcement(); got != "2 reactions wait for you, the newest: page-p1" || d.Announcement() != "" {

@@ -218,5 +218,13 @@ func (t *rules) EmptyText() []string {
 	if text := p.notAvailable(); text != nil {
 		return text
 	}
-	return []string{"No rules in " + cells.Sanitize(p.view.Path).Plain() + ".", "", p.env.Screen.KeyOf("react.new") + " on an event makes a rule from it."}
+	if p.view.Fault != "" {
+		return noneInForce()
+	}
+	return []string{"No rules in " + p.view.Path + ".", "", p.env.Screen.KeyOf("react.new") + " on an event makes a rule from it."}
+}
+
+// noneInForce returns the lines of an empty table when the file of rules cannot be used.
+func noneInForce() []string {
+	return []string{"No rule is in force, because their file cannot be used.", "", "The line RULES above says why; eventdeck rules check lists every mistake."}
 }

@@ -188,8 +188,10 @@ func (t *waiting) EmptyText() []string {
 	switch {
 	case p.notAvailable() != nil:
 		return p.notAvailable()
+	case len(p.view.Rules) == 0 && p.view.Fault != "":
+		return noneInForce()
 	case len(p.view.Rules) == 0:
-		return []string{"Nothing waits: there are no rules.", "", p.env.Screen.KeyOf("react.new") + " on an event makes one from it; or write them into " + p.view.Path}
+		return []string{"Nothing waits: there are no rules.", "", p.env.Screen.KeyOf("react.new") + " on an event makes one from it; or write them into", p.view.Path}
 	}
 	return []string{"Nothing waits for you.", "", "Rules in mode ask put here what they want to do; [ ] shows runs and rules."}
 }

@@ -45,8 +45,10 @@ func (f *fruit) Cell(i, col int) table.Cell {
 	return table.Say(themes.Plain, f.rows[i])
 }
 func (f *fruit) Describe(*detail.Text, table.RowID) {}
-func (f *fruit) EmptyText() []string                { return []string{"No fruit yet."} }
-func (f *fruit) Filter(text string)                 { f.text = text }
+func (f *fruit) EmptyText() []string {
+	return []string{"No fruit yet.", "It grows in /home/ann/orchard/trees."}
+}
+func (f *fruit) Filter(text string) { f.text = text }
 func (f *fruit) SortBy(col int, reverse bool) {
 	f.less = func(a, b string) int {
 		c := cmp.Compare(a, b)
@@ -90,6 +92,13 @@ func TestChosenRowStaysChosen(t *testing.T) {
 	f.has = nil
 	if text := draw(tab); tab.Chosen() || !strings.Contains(text, "No fruit yet.") {
 		t.Errorf("of no rows %q is chosen:\n%s", tab.At.Name, text)
+	}
+}
+
+func TestTextOfAnEmptyTableIsMarkedWhereItIsCut(t *testing.T) {
+	_, tab := newTable(false)
+	if s := draw(tab); !strings.Contains(s, "  No fruit yet. ") || !strings.Contains(s, "  It grows in /home/ann/orcha…") {
+		t.Errorf("drawn is\n%s", s)
 	}
 }
 

@@ -245,7 +245,8 @@ func (t *Table) Draw(w, h int) []string {
 	if t.Src.Len() == 0 {
 		c.End()
 		for _, s := range t.Src.EmptyText() {
-			c.Put(themes.Dim, "  "+s)
+			c.Put(themes.Dim, "  ")
+			c.Safe(themes.Dim, cells.Sanitize(s).Clip(c.Room))
 			c.End()
 		}
 	}

@@ -188,4 +188,15 @@ func (d *Confirm) Key(k tea.KeyPressMsg) tea.Cmd {
 }
 
 // Hints implements [Dialog].
-func (d *Confirm) Hints() []string { return []string{"esc", "back"} }
+func (d *Confirm) Hints() []string {
+	keys := ""
+	for _, ch := range d.Choices {
+		if ch.Key != "esc" {
+			keys += " " + ch.Key
+		}
+	}
+	if keys == "" {
+		return []string{"esc", "back"}
+	}
+	return []string{keys[1:], "choose", "esc", "back"}
+}

@@ -38,6 +38,9 @@ func TestConfirmShowsWhatEachKeyDoes(t *testing.T) {
 	if got := lines(func(c *cells.Canvas) { d.Draw(c, 5) }); !slices.Equal(got, want) {
 		t.Errorf("it draws %q", got)
 	}
+	if got := d.Hints(); !slices.Equal(got, []string{"y", "choose", "esc", "back"}) {
+		t.Errorf("its hints are %q", got)
+	}
 	d.Choices = append(d.Choices, widget.Choice{Key: "esc", Title: "keep it"})
 	if got := lines(func(c *cells.Canvas) { d.Draw(c, 5) }); got[len(got)-1] != " esc   keep it" {
 		t.Errorf("with a choice for esc: %q", got)
