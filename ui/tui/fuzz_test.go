@@ -27,6 +27,7 @@ func FuzzKeys(f *testing.F) {
 	} {
 		f.Add([]byte(keys), uint64(1))
 	}
+	f.Add([]byte("?zoom\r\x1b?\x80\r"), uint64(72)) // a zoomed detail beside the tree on a screen without a frame
 	f.Fuzz(func(t *testing.T, keys []byte, seed uint64) {
 		rnd := rand.New(rand.NewPCG(seed, 7))
 		h := incident()

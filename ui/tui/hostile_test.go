@@ -204,7 +204,7 @@ func onTerminal(t testing.TB, a *app, where string) string {
 		}
 		if d.X > 0 {
 			for y := d.Y; y < d.Y+d.H; y++ {
-				if !strings.Contains("│├╭┤┼", cells[y][d.X-1].Text) {
+				if !strings.Contains("│├╭┤┼┬╵", cells[y][d.X-1].Text) {
 					t.Fatalf("%s: no border in line %d of\n%s", where, y, text)
 				}
 			}
