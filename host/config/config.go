@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"eventdeck/host/event"
 )
@@ -47,6 +48,7 @@ type entry struct {
 	command string
 	args    []string
 	env     []Pair
+	inherit []string // variables of this process that a server's process gets too
 	dir     string
 	url     string
 	headers []Pair
@@ -56,6 +58,10 @@ type entry struct {
 	oauth     oauth
 	unsigned  bool // unsigned deliveries are allowed
 	serverKey bool // deliveries must be signed with a key of the server too
+
+	off     bool     // switched off: only used where it is named
+	ignored []string // members of other clients, which have no effect here
+	fault   error    // the description cannot be used
 }
 
 // Load reads the file at path. A missing file is an error only if the operator named it; otherwise
@@ -82,10 +88,30 @@ func (f *File) Names() []string {
 	return names
 }
 
-// All returns every server. An unusable one has a Fault, [ErrVariable] or [ErrFile].
+// Remarks says which servers are switched off, and which members of the others have no effect here
+// because they are other clients'.
+func (f *File) Remarks() []string {
+	var lines []string
+	for _, e := range f.servers {
+		switch {
+		case e.fault != nil:
+		case e.off:
+			lines = append(lines, fmt.Sprintf("%s: server %q is switched off in the file; a command that names it uses it all the same", e.where, e.name))
+		case len(e.ignored) > 0:
+			lines = append(lines, fmt.Sprintf("%s: server %q: other clients' members without effect here: %s", e.where, e.name, strings.Join(e.ignored, ", ")))
+		}
+	}
+	return lines
+}
+
+// All returns every server that is not switched off. An unusable one has a Fault, [ErrVariable] or
+// [ErrFile].
 func (f *File) All() []event.Server {
 	servers := make([]event.Server, 0, len(f.servers))
 	for _, e := range f.servers {
+		if e.off && e.fault == nil {
+			continue
+		}
 		s, err := e.server(f.env)
 		if err != nil {
 			s = event.Server{Name: e.name, Fault: err}
@@ -122,6 +148,9 @@ func (f *File) unknown(arg string) error {
 
 // server returns the server of an entry, with its variables expanded.
 func (e entry) server(env Env) (event.Server, error) {
+	if e.fault != nil {
+		return event.Server{}, e.fault
+	}
 	x := expander{env: env}
 	s := event.Server{
 		Name:    e.name,
@@ -129,6 +158,7 @@ func (e entry) server(env Env) (event.Server, error) {
 		Dir:     x.expand(e.dir),
 		URL:     x.expand(e.url),
 		Env:     x.secrets(e.env),
+		Inherit: e.inherit,
 		Headers: x.secrets(e.headers),
 		CAFile:  x.expand(e.caFile),
 

@@ -57,13 +57,6 @@ func TestParseErrorsHaveTheirPlace(t *testing.T) {
 		"comma first":         {"{\"mcpServers\": {\n , /* x */ }}", "f.json:2:2: invalid character"},
 		"two commas":          {`{"mcpServers": {"a": {"command": "x"},,}}`, "f.json:1:39: invalid character"},
 		"twice":               {"{\"mcpServers\": {\n\"a\": {\"command\": \"x\"},\n \"a\": {\"command\": \"y\"}}}", `f.json:3:2: server "a" is there twice, first on line 2`},
-		"no way":              {`{"mcpServers": {"a": {"args": []}}}`, `f.json:1:17: server "a" needs a "command" or a "url"`},
-		"two ways":            {`{"mcpServers": {"a": {"command": "x", "url": "http://h"}}}`, `server "a" has both`},
-		"no server object":    {`{"mcpServers": {"a": "x"}}`, `f.json:1:22: server "a" must be an object`},
-		"args":                {`{"mcpServers": {"a": {"command": "x", "args": "y"}}}`, `f.json:1:47: server "a": "args" must be a list of strings`},
-		"command":             {`{"mcpServers": {"a": {"command": ["x"]}}}`, `server "a": "command" must be a string`},
-		"env value":           {`{"mcpServers": {"a": {"command": "x", "env": {"N": 1}}}}`, `server "a": "N" must be a string`},
-		"env list":            {`{"mcpServers": {"a": {"command": "x", "env": []}}}`, `server "a": "env" must be an object`},
 		"empty name":          {`{"mcpServers": {" ": {"command": "x"}}}`, "empty name"},
 	}
 	for name, tt := range tests {
@@ -73,6 +66,72 @@ func TestParseErrorsHaveTheirPlace(t *testing.T) {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
 		})
+	}
+}
+
+func TestFaultOfAServerAffectsItAlone(t *testing.T) {
+	tests := map[string]struct{ text, want string }{
+		"no way":            {`{"mcpServers": {"a": {"args": []}}}`, `f.json:1:17: server "a" needs a "command" or a "url"`},
+		"two ways":          {`{"mcpServers": {"a": {"command": "x", "url": "http://h"}}}`, `server "a" has both`},
+		"no server object":  {`{"mcpServers": {"a": "x"}}`, `f.json:1:22: server "a" must be an object`},
+		"args":              {`{"mcpServers": {"a": {"command": "x", "args": "y"}}}`, `f.json:1:47: server "a": "args" must be a list of strings`},
+		"command":           {`{"mcpServers": {"a": {"command": ["x"]}}}`, `server "a": "command" must be a string`},
+		"env value":         {`{"mcpServers": {"a": {"command": "x", "env": {"N": 1}}}}`, `server "a": "N" must be a string`},
+		"env list":          {`{"mcpServers": {"a": {"command": "x", "env": []}}}`, `server "a": "env" must be an object`},
+		"two headers":       {`{"mcpServers": {"a": {"url": "http://h", "headers": {}, "headers": {}}}}`, `"headers" is there twice, first on line 1`},
+		"letter case":       {`{"mcpServers": {"a": {"url": "https://h", "requireServerkeys": true}}}`, `f.json:1:43: server "a": there is no member "requireServerkeys"; did you mean "requireServerKey"?`},
+		"misspelt file":     {`{"mcpServers": {"a": {"url": "https://h", "caFiles": "x"}}}`, `did you mean "caFile"?`},
+		"misspelt headers":  {`{"mcpServers": {"a": {"url": "https://h", "headerz": {}}}}`, `did you mean "headers"?`},
+		"capitals":          {`{"mcpServers": {"a": {"URL": "https://h"}}}`, `did you mean "url"?`},
+		"nothing like it":   {`{"mcpServers": {"a": {"url": "https://h", "quantum": 1}}}`, `there is no member "quantum"; there are allowUnsigned, args, caFile,`},
+		"of another client": {`{"mcpServers": {"a": {"httpUrl": "https://h"}}}`, `"httpUrl" is another client's; write "url"`},
+		"oauth":             {`{"mcpServers": {"a": {"url": "https://h", "oauth": {"clientID": "x"}}}}`, `there is no member "clientID"; did you mean "clientId"?`},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			text := strings.TrimSuffix(tt.text, "}}") + `, "b": {"command": "y"}}}`
+			f, err := Parse("f.json", []byte(text), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all := f.All()
+			if len(all) != 2 || all[0].Name != "a" || !errors.Is(all[0].Fault, ErrFile) || !strings.Contains(all[0].Fault.Error(), tt.want) || all[1].Fault != nil {
+				t.Errorf("got %+v, want %q", all, tt.want)
+			}
+			if _, err := f.Find("a"); !errors.Is(err, ErrFile) {
+				t.Errorf("found: %v", err)
+			}
+		})
+	}
+}
+
+func TestMembersOfOtherClientsAreNamed(t *testing.T) {
+	f, err := Parse("f.json", []byte(`{"mcpServers": {
+ "a": {"type": "http", "url": "https://h", "autoApprove": [], "timeout": 5},
+ "b": {"command": "x", "disabled": true},
+ "c": {"command": "x", "enabled": false},
+ "d": {"command": "x", "disabled": false, "enabled": true}}}`), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, s := range f.All() {
+		if s.Fault != nil {
+			t.Error(s.Fault)
+		}
+		names = append(names, s.Name)
+	}
+	if !slices.Equal(names, []string{"a", "d"}) {
+		t.Errorf("servers %q, want those that are not switched off", names)
+	}
+	if s, err := f.Find("b"); err != nil || s.Command != "x" {
+		t.Errorf("a server that is switched off, by its name: %+v, %v", s, err)
+	}
+	got := strings.Join(f.Remarks(), "\n")
+	for _, want := range []string{`f.json:2:2: server "a": other clients' members without effect here: autoApprove, timeout`, `f.json:3:2: server "b" is switched off`, `server "c" is switched off`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s\nlacks %q", got, want)
+		}
 	}
 }
 

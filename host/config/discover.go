@@ -66,8 +66,11 @@ func Discover(p Paths, present string, have []Draft) (found []Found, errs []erro
 // collect adds a server to the found ones, or adds its file to a server that was found before.
 func collect(all []Found, f Found, have []Draft) []Found {
 	for i := range all {
-		if f.Problem == "" && all[i].same(f.Draft) {
-			all[i].Also = append(all[i].Also, f.Path)
+		if o := &all[i]; f.Problem == "" && o.same(f.Draft) {
+			o.Also = append(o.Also, f.Path)
+			if o.Off && !f.Off { // one client switched it off, another uses it
+				o.Off, o.Notes = false, f.Notes
+			}
 			return all
 		}
 	}

@@ -64,11 +64,12 @@ func TestDiscover(t *testing.T) {
 		".lmstudio/mcp.json":             ``,
 	})
 	found, errs := Discover(p, "", []Draft{{Name: "own", Command: "another"}, {Name: "x", URL: "https://g/mcp", Dir: "/tmp"}})
-	want := strings.ReplaceAll(`Claude Desktop|files|npx -y files|K=v|N=1|also
+	want := strings.ReplaceAll(`Claude Desktop|files|npx -y files|K=v|N=1
 Claude Desktop|bad||! its command is not written as expected
 Claude Desktop|none||! give it a URL or a command
 Claude Code|gh|https://gh/mcp|Authorization=Bearer t
 Claude Code|own-claude-code|own
+Cursor|files-cursor|npx -y files
 Cursor|gh-cursor|https://other/mcp
 VS Code|v|HOME/v|A=${AA}|B=${API_KEY}|asks for "api-key" there; here it is the variable API_KEY
 Zed|z|zz 1|Q=r
@@ -84,8 +85,29 @@ Crush|k|https://k/|Authorization=Bearer ${TOK}
 	if len(errs) != 1 || !errors.Is(errs[0], ErrFile) || !strings.Contains(errs[0].Error(), ".kiro") {
 		t.Error(errs)
 	}
-	if !found[0].Usable() || found[1].Usable() || found[10].Usable() {
+	if !found[0].Usable() || found[1].Usable() || found[11].Usable() {
 		t.Error("usable is wrong")
+	}
+}
+
+func TestServersDifferByWhatReachesThem(t *testing.T) {
+	p := writeFiles(t, map[string]string{
+		".claude.json": `{"mcpServers":{"work":{"url":"https://gh/mcp","headers":{"Authorization":"Bearer a"}},"off":{"url":"https://x/mcp","disabled":true}}}`,
+		".cursor/mcp.json": `{"mcpServers":{"home":{"url":"https://gh/mcp","headers":{"Authorization":"Bearer b"}},"again":{"url":"https://gh/mcp","headers":{"Authorization":"Bearer a"}},
+			"on":{"url":"https://x/mcp"},"one":{"command":"x","env":{"A":"1"}},"two":{"command":"x","env":{"A":"2"}}}}`,
+	})
+	found, errs := Discover(p, "", nil)
+	want := `Claude Code|work|https://gh/mcp|Authorization=Bearer a|also
+Claude Code|off|https://x/mcp|also
+Cursor|home|https://gh/mcp|Authorization=Bearer b
+Cursor|one|x|A=1
+Cursor|two|x|A=2
+`
+	if got := told(found); got != want || len(errs) > 0 {
+		t.Errorf("found\n%s\nwant\n%s%v", got, want, errs)
+	}
+	if len(found) > 1 && found[1].Off {
+		t.Error("a server that one client has switched off and another uses is taken for switched off")
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -25,6 +26,7 @@ type Draft struct {
 	Command string
 	Args    []string
 	Env     []Pair
+	Inherit []string // variables of this process that the server's gets too
 	Dir     string
 
 	// … or an address.
@@ -95,7 +97,7 @@ func (d Draft) Server(env Env) (event.Server, error) {
 	}
 	e := entry{
 		name: d.Name, where: "here", command: d.Command, args: d.Args, dir: d.Dir, url: d.URL,
-		env: d.Env, headers: d.Headers, transport: d.Transport, caFile: d.CAFile,
+		env: d.Env, inherit: d.Inherit, headers: d.Headers, transport: d.Transport, caFile: d.CAFile,
 	}
 	return e.server(env)
 }
@@ -124,9 +126,24 @@ func quote(word string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(word) + `"`
 }
 
-// same reports whether two drafts reach the same server in the same way.
+// same reports whether two drafts reach the same server in the same way, with the same credentials:
+// two accounts at one address are two servers.
 func (d Draft) same(o Draft) bool {
-	return d.URL == o.URL && d.Command == o.Command && slices.Equal(d.Args, o.Args) && d.Dir == o.Dir
+	return d.URL == o.URL && d.Command == o.Command && slices.Equal(d.Args, o.Args) && d.Dir == o.Dir &&
+		d.Transport == o.Transport && d.CAFile == o.CAFile && sameNames(d.Inherit, o.Inherit) &&
+		maps.Equal(values(d.Env), values(o.Env)) && maps.Equal(values(d.Headers), values(o.Headers))
+}
+
+func sameNames(a, b []string) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
+}
+
+func values(pairs []Pair) map[string]string {
+	m := make(map[string]string, len(pairs))
+	for _, p := range pairs {
+		m[p.Name] = p.Value.Reveal()
+	}
+	return m
 }
 
 // appendJSON appends the draft as indented JSON.
@@ -167,17 +184,22 @@ func (d Draft) appendJSON(b []byte, prefix string) []byte {
 	text("caFile", d.CAFile)
 	object("headers", d.Headers)
 	text("command", d.Command)
-	if len(d.Args) > 0 {
+	list := func(name string, words []string) {
+		if len(words) == 0 {
+			return
+		}
 		v := []byte{'['}
-		for i, a := range d.Args {
+		for i, w := range words {
 			if i > 0 {
 				v = append(v, ", "...)
 			}
-			v = append(v, spell(a)...)
+			v = append(v, spell(w)...)
 		}
-		member("args", append(v, ']'))
+		member(name, append(v, ']'))
 	}
+	list("args", d.Args)
 	object("env", d.Env)
+	list("inherit", d.Inherit)
 	text("cwd", d.Dir)
 	return append(append(append(b, '\n'), prefix...), '}')
 }

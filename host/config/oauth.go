@@ -3,7 +3,9 @@ package config
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
 
 	"eventdeck/host/event"
@@ -32,9 +34,12 @@ func (p *parser) oauth(e *entry, m jsonfile.Member) error {
 	}
 	o := &e.oauth
 	plain := map[string]any{"clientId": &o.clientID, "clientSecret": &o.clientSecret, "clientMetadataUrl": &o.metadataURL, "issuer": &o.issuer}
+	names := append(slices.Sorted(maps.Keys(plain)), "grant", "scopes", "callbackPort")
 	for _, f := range fields {
 		if to := plain[f.Key]; to != nil {
 			err = p.value(*e, f, to)
+		} else if f.Key != "scope" && !slices.Contains(names, f.Key) {
+			err = p.unknown(*e, f, names)
 		}
 		switch f.Key {
 		case "grant":

@@ -10,7 +10,7 @@ import (
 func TestOAuth(t *testing.T) {
 	f, err := Parse("f.json", []byte(`{"mcpServers": {"s": {"url": "https://h/mcp", "oauth": {
 		"clientId": "me", "clientSecret": "${SECRET}", "issuer": "https://as", "scopes": ["a", "b"],
-		"clientMetadataUrl": "https://me.example/c.json", "callbackPort": 8123, "grant": "client_credentials", "other": 1}},
+		"clientMetadataUrl": "https://me.example/c.json", "callbackPort": 8123, "grant": "client_credentials"}},
 		"t": {"url": "https://h/mcp", "oauth": {"scope": "a b"}}}}`), env("SECRET", "hidden-secret"))
 	if err != nil {
 		t.Fatal(err)

@@ -82,7 +82,6 @@ func TestAddThenRemoveRestoresTheFile(t *testing.T) {
 func TestRemoveLeavesInvalidFiles(t *testing.T) {
 	for text, want := range map[string]error{
 		`{"mcpServers": {"web": {"url": "http://a/"}`:                              ErrFile,
-		`{"mcpServers": {"web": {"url": "http://a/"}, "a": {}}}`:                   ErrFile,
 		`{"mcpServers": {"web": {"url": "http://a/"}, "web": {"command": "x"}}}`:   ErrFile,
 		`{"mcpServers": {"a": {"url": "http://web/"}}, "web": {"url": "http://"}}`: ErrUnknown,
 		`{}`: ErrUnknown,

@@ -96,7 +96,7 @@ func (f *File) Drafts() []Draft {
 	for _, e := range f.servers {
 		drafts = append(drafts, Draft{
 			Name: e.name, Command: e.command, Args: e.args, Dir: e.dir, URL: e.url,
-			Env: e.env, Headers: e.headers,
+			Env: e.env, Inherit: e.inherit, Headers: e.headers,
 			Transport: e.transport, CAFile: e.caFile,
 		})
 	}

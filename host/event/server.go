@@ -8,6 +8,7 @@ type Server struct {
 	Command string
 	Args    []string
 	Env     map[string]Secret
+	Inherit []string // names of further variables that the process gets from this one
 	Dir     string
 
 	// … or an address.

@@ -40,6 +40,8 @@ type processLink struct {
 	workers sync.WaitGroup
 
 	lastStderr atomic.Pointer[trust.Text] // last line of standard error
+	withheld   []string                   // variables of this process that it does not get
+	missed     atomic.Pointer[string]     // the first of them that its standard error names
 }
 
 // startProcess starts the server's process: directly, never through a shell, in
@@ -53,10 +55,7 @@ func startProcess(server event.Server, opts Options, unsolicited func(wire.Note)
 	l.send = l.tell
 	l.cmd = exec.Command(server.Command, server.Args...)
 	l.cmd.Dir = server.Dir
-	l.cmd.Env = os.Environ()
-	for name, value := range server.Env {
-		l.cmd.Env = append(l.cmd.Env, name+"="+value.Reveal())
-	}
+	l.cmd.Env, l.withheld = environment(server, os.Environ())
 	ownGroup(l.cmd)
 	if err := checkDir(server.Dir); err != nil {
 		return nil, fmt.Errorf("%w: cannot start %q: %w", ErrUnreachable, server.Command, err)
@@ -199,6 +198,9 @@ func (l *processLink) watch() {
 }
 
 func (l *processLink) lostBecause(what string) error {
+	if name := l.missed.Load(); name != nil {
+		what += fmt.Sprintf(" (it does not get the variable %s: name it in \"inherit\" of the server, or with --inherit, if it may have it)", *name)
+	}
 	if words := l.lastStderr.Load(); words != nil {
 		return fmt.Errorf("%w: %s; its last words: %v", ErrLost, what, *words)
 	}
@@ -244,6 +246,9 @@ func (l *processLink) readErr() {
 		if len(line) > 0 {
 			words := head([]byte(text.Raw()))
 			l.lastStderr.Store(&words)
+			if name := missed(l.withheld, text.Raw()); name != "" {
+				l.missed.CompareAndSwap(nil, &name)
+			}
 		}
 		if l.opts.OnStderr != nil {
 			l.opts.OnStderr(text)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -86,6 +87,44 @@ func TestProcessGetsEnvironment(t *testing.T) {
 	s := mustDial(t, server, Options{})
 	if raw, err := s.Call(soon(t), "test/env", nil); err != nil || string(raw) != `"salty"` {
 		t.Errorf("%s, %v", raw, err)
+	}
+}
+
+func TestProcessDoesNotInheritSecrets(t *testing.T) {
+	environ := []string{"HOME=/h", "PATH=/bin", "LC_ALL=C", "XDG_RUNTIME_DIR=/run", "https_proxy=http://p", "TZ=UTC",
+		"OTHER_TOKEN=t", "AWS_SECRET_ACCESS_KEY=k", "EVENTDECK_MCP_TOKEN=m", "EVENTDECK_KEY=file", "WANTED=w"}
+	if runtime.GOOS == "windows" {
+		environ = append(environ, "SystemRoot=C:", "Path=C:", "TEMP=C:")
+	}
+	server := event.Server{Env: map[string]event.Secret{"OWN": event.NewSecret("o")}, Inherit: []string{"WANTED", "EVENTDECK_KEY", "ABSENT"}}
+	passed, withheld := environment(server, environ)
+	for _, secret := range []string{"OTHER_TOKEN", "AWS_SECRET_ACCESS_KEY", "EVENTDECK_MCP_TOKEN", "EVENTDECK_KEY"} {
+		if !slices.Contains(withheld, secret) || slices.ContainsFunc(passed, func(v string) bool { return strings.HasPrefix(v, secret+"=") }) {
+			t.Errorf("%s is passed on: %q", secret, passed)
+		}
+	}
+	want := []string{"https_proxy=http://p", "WANTED=w", "OWN=o"}
+	if runtime.GOOS == "windows" {
+		want = append(want, "SystemRoot=C:", "Path=C:", "TEMP=C:")
+	} else {
+		want = append(want, "HOME=/h", "PATH=/bin", "LC_ALL=C", "XDG_RUNTIME_DIR=/run", "TZ=UTC")
+	}
+	for _, variable := range want {
+		if !slices.Contains(passed, variable) {
+			t.Errorf("%s is withheld: %q", variable, passed)
+		}
+	}
+}
+
+func TestDeadProcessNamesTheVariableThatItMissed(t *testing.T) {
+	t.Setenv("NOTES_API_TOKEN", "a-secret-of-the-operator")
+	server := event.Server{Name: "x", Command: "sh", Args: []string{"-c", `echo "error: NOTES_API_TOKEN is not set" >&2; echo "bye" >&2; exit 1`}}
+	if runtime.GOOS == "windows" {
+		t.Skip("needs a shell")
+	}
+	_, err := Dial(soon(t), server, Options{})
+	if err == nil || !strings.Contains(err.Error(), "NOTES_API_TOKEN") || !strings.Contains(err.Error(), "--inherit") || strings.Contains(err.Error(), "a-secret") {
+		t.Errorf("%v; it should name the variable and how to pass it", err)
 	}
 }
 

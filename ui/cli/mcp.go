@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net"
@@ -31,6 +32,22 @@ type mcpFlags struct {
 // since others can read a command line.
 const mcpToken = "EVENTDECK_MCP_TOKEN"
 
+// shortToken is the least length of that token, in bytes: a shorter one can be guessed.
+const shortToken = 16
+
+// token returns the token of the environment; with --listen and without one it makes one, and made
+// is true.
+func (f mcpFlags) token(env func(string) (string, bool)) (token event.Secret, made bool, err error) {
+	word, _ := env(mcpToken)
+	switch {
+	case word == "" && f.listen != "" && !f.beyond:
+		return event.NewSecret(rand.Text()), true, nil
+	case word != "" && len(word) < shortToken:
+		return event.Secret{}, false, usage.Errorf("%s has %d characters, and could be guessed; take at least %d, such as `openssl rand -hex 16` makes", mcpToken, len(word), shortToken)
+	}
+	return event.NewSecret(word), false, nil
+}
+
 func (a *app) mcpCommand() *cobra.Command {
 	var f mcpFlags
 	cmd := &cobra.Command{
@@ -45,8 +62,9 @@ they are data; what looks like a secret is masked.
 
 It speaks on standard input and output, or with --listen Streamable HTTP at http://ADDRESS/mcp. Where another process
 has the data directory open, it attaches to that, and takes it over when that ends; otherwise it runs the host itself.
-Standard error tells which. On loopback any process of this machine may ask, unless ` + mcpToken + ` holds a token,
-which callers then show as bearer. On another address the token is needed, and --beyond-loopback.`,
+Standard error tells which. Callers over HTTP show a bearer token: that of ` + mcpToken + `, or a new one for this run,
+which is printed with the client's configuration. An address that is not on loopback needs ` + mcpToken + ` and
+--beyond-loopback.`,
 		Example: "eventdeck mcp\neventdeck mcp --data ./incident --listen 127.0.0.1:8940",
 		Args:    usage.Exactly(0),
 		Run:     a.Run(func(cmd *cobra.Command, _ []string) error { return a.mcp(cmd.Context(), f) }),
@@ -87,11 +105,18 @@ func (a *app) mcp(ctx context.Context, f mcpFlags) (err error) {
 	if f.listen == "" && a.StdinTerminal {
 		return usage.Errorf("mcp speaks with an MCP client on standard input and output, and this is a terminal; with --listen it speaks HTTP")
 	}
-	word, _ := a.Env(mcpToken)
-	token := event.NewSecret(word)
+	token, made, err := f.token(a.Env)
+	if err != nil {
+		return err
+	}
 	ln, err := f.listener(ctx, token)
 	if err != nil {
 		return err
+	}
+	if made {
+		a.Say("the token of this run; %s keeps one over runs. For the client:\n"+
+			`{"mcpServers":{"eventdeck":{"type":"http","url":"http://%s%s","headers":{"Authorization":"Bearer %s"}}}}`,
+			mcpToken, ln.Addr(), mcpserver.Path, token.Reveal())
 	}
 	if ln != nil {
 		defer ln.Close()

@@ -113,6 +113,7 @@ Screens and commands on a data directory that another process has open attach to
 	f.StringVar(&a.Flags.Data, "data", "", "directory in which events are kept")
 	f.BoolVar(&a.Flags.JSON, "json", false, "print JSON, one object a line")
 	f.StringArrayVar(&a.Flags.Headers, "header", nil, "header 'K: V' to send to SERVER; ${NAME} in it is an environment variable")
+	f.StringArrayVar(&a.Flags.Inherit, "inherit", nil, "environment variable that the process of SERVER gets too")
 	f.StringVar(&a.Flags.Observe.Log, "log", "", "log file of the program, rotated at 10 MiB")
 	f.StringVar(&a.Flags.Observe.Level, "log-level", "info", "lowest level in --log: "+strings.Join(program.LogLevels, ", "))
 	f.StringVar(&a.Flags.Observe.Pprof, "pprof", "", "loopback address at which pprof profiles are served")

@@ -59,6 +59,7 @@ func (a *app) showServers(ctx context.Context, args []string) error {
 		configured = make([]event.Server, 1)
 		configured[0], err = a.FindServer(ctx, args[0])
 	} else if configured, err = a.Servers(nil); err == nil {
+		a.sayRemarks()
 		session = a.SessionServers(ctx, configured)
 	}
 	if err != nil {
@@ -88,6 +89,17 @@ func (a *app) showServers(ctx context.Context, args []string) error {
 		return err
 	}
 	return named(args, reports)
+}
+
+// sayRemarks says what the configuration has without effect.
+func (a *app) sayRemarks() {
+	file, err := a.Config()
+	if err != nil {
+		return // said already
+	}
+	for _, line := range file.Remarks() {
+		a.Say("%s", plain.Safe(line))
+	}
 }
 
 func (a *app) printReports(reports []serverReport) error {

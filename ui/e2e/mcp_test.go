@@ -192,10 +192,18 @@ func TestHostTailsTheMCPServer(t *testing.T) {
 	authority, _, _ := strings.Cut(ca, "\n")
 	p := w.start(nil, "mcp", "--listen", "127.0.0.1:0", "--data", w.data(), "--config", config, "--callbacks-on-loopback", "--callback-ca", authority)
 	p.await(p.stderr, 1, func(s string) bool { return strings.Contains(s, "mcp: runs the host on "+w.data()+" itself") })
+	printed := p.await(p.stderr, 1, func(s string) bool { return strings.HasPrefix(s, `{"mcpServers"`) })
 	line := p.await(p.stderr, 1, func(s string) bool { return strings.Contains(s, "listening on ") })
 	_, address, _ := strings.Cut(line, "listening on ")
+	if _, code := w.run("types", address); code != 4 {
+		t.Errorf("without the token: code %d, want 4", code)
+	}
+	client := filepath.Join(t.TempDir(), "servers.json")
+	if err := os.WriteFile(client, []byte(printed), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, mode := range []string{"poll", "push", "webhook"} {
-		tail := w.start(nil, "tail", address, "pager/load.tick", "--mode", mode, "--count", "150", "--for", awaited, "--json")
+		tail := w.start(nil, "tail", "eventdeck", "pager/load.tick", "--config", client, "--mode", mode, "--count", "150", "--for", awaited, "--json")
 		if code := tail.wait(); code != 0 {
 			t.Fatalf("%s: code %d: %s", mode, code, tail.stderr.text())
 		}
@@ -238,11 +246,15 @@ func TestMCPServerBeyondLoopback(t *testing.T) {
 			t.Errorf("%v: code %d", args, code)
 		}
 	}
-	w.vars = []string{"EVENTDECK_MCP_TOKEN=lookatthis-9f2k"}
+	w.vars = []string{"EVENTDECK_MCP_TOKEN=short"}
+	if _, code := w.run("mcp", "--listen", "127.0.0.1:0", "--data", w.data()); code != 2 {
+		t.Errorf("a short token: code %d, want 2", code)
+	}
+	w.vars = []string{"EVENTDECK_MCP_TOKEN=lookatthis-9f2k-4mmq"}
 	p := w.start(nil, "mcp", "--listen", "0.0.0.0:0", "--beyond-loopback", "--data", w.data())
 	line := p.await(p.stderr, 1, func(s string) bool { return strings.Contains(s, "listening on ") })
 	port := line[strings.LastIndexByte(strings.TrimSuffix(line, "/mcp"), ':')+1 : len(line)-len("/mcp")]
-	for token, want := range map[string]int{"": 401, "Bearer wrong": 401, "Bearer lookatthis-9f2k": 200} {
+	for token, want := range map[string]int{"": 401, "Bearer wrong": 401, "Bearer lookatthis-9f2k-4mmq": 200} {
 		req, err := http.NewRequest(http.MethodPost, "http://127.0.0.1:"+port+"/mcp", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
 		if err != nil {
 			t.Fatal(err)

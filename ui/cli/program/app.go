@@ -29,6 +29,7 @@ type Flags struct {
 	Data      string
 	JSON      bool
 	Headers   []string
+	Inherit   []string // variables that the server's process gets too
 	Observe   ObserveFlags
 	NoColor   bool
 	Callback  string

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 
@@ -219,17 +220,21 @@ func (a *App) Existing() (o StoreOptions, there bool, err error) {
 	return o, false, nil
 }
 
-// server finds the server that arg means and adds the headers of --header.
+// server finds the server that arg means and adds what --header and --inherit give it.
 func (a *App) server(file *config.File, arg string) (event.Server, error) {
 	s, err := file.Find(arg)
 	if err != nil {
 		return event.Server{}, err
 	}
+	if len(a.Flags.Inherit) > 0 && s.Command == "" {
+		return event.Server{}, usage.Errorf("--inherit: %q is no process; --header gives it a header", arg)
+	}
+	s.Inherit = slices.Concat(s.Inherit, a.Flags.Inherit)
 	if len(a.Flags.Headers) == 0 {
 		return s, nil
 	}
 	if s.URL == "" {
-		return event.Server{}, usage.Errorf("--header: %q is a process and takes no headers", arg)
+		return event.Server{}, usage.Errorf("--header: %q is a process and takes no headers; --inherit passes a variable to it", arg)
 	}
 	headers := make(map[string]event.Secret, len(s.Headers)+len(a.Flags.Headers))
 	for name, value := range s.Headers {
@@ -260,8 +265,8 @@ func (a *App) Servers(args []string) ([]event.Server, error) {
 		return nil, err
 	}
 	if len(args) == 0 {
-		if len(a.Flags.Headers) > 0 {
-			return nil, usage.Errorf("--header needs a SERVER: it is not sent to every configured one")
+		if len(a.Flags.Headers)+len(a.Flags.Inherit) > 0 {
+			return nil, usage.Errorf("--header and --inherit need a SERVER: every configured one gets none of them")
 		}
 		return file.All(), nil
 	}
