@@ -32,7 +32,6 @@ type DemoOptions struct {
 	CAFile string       // certificates to trust for deliveries; empty: the local authority
 
 	ServerKey bool // pager also signs deliveries with a published key
-	TopLevel  bool // pager also declares its capability at the top level
 
 	// Faults are what pager or chat does wrong on purpose: names of [DemoFaults], some
 	// with "=" and a duration.
@@ -100,7 +99,7 @@ func DemoServer(ctx context.Context, name string, o DemoOptions) error {
 	case "digest":
 		return demo.RunDigest(ctx, others)
 	case "pager":
-		return demo.RunPager(ctx, demo.PagerOptions{ServerOptions: others, ServerKey: o.ServerKey, TopLevel: o.TopLevel, Faults: o.Faults})
+		return demo.RunPager(ctx, demo.PagerOptions{ServerOptions: others, ServerKey: o.ServerKey, Faults: o.Faults})
 	case "chat":
 		return demo.RunChat(ctx, demo.ChatOptions{Speed: o.Speed, Seed: o.Seed, Rate: o.Rate, Faults: o.Faults}, o.In, o.Out, o.Err)
 	}

@@ -92,8 +92,7 @@ func (c *chat) reply(m wire.Message, result map[string]any, f *eventserver.Refus
 }
 
 func (c *chat) initialize(params json.RawMessage) map[string]any {
-	return greeting(params, "chat", "Chat (demo)", "Rooms with people and strangers. Subscribe to message.posted.",
-		map[string]any{"tools": map[string]any{}, "events": map[string]any{"listChanged": false}})
+	return greeting(params, "chat", "Chat (demo)", "Rooms with people and strangers. Subscribe to message.posted.", eventserver.Capabilities(false))
 }
 
 // stream answers events/stream, unless it is cancelled.

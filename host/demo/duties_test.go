@@ -155,16 +155,17 @@ func TestUnsupportedModeIsNamed(t *testing.T) {
 	}
 }
 
-// The capability can be at the top level too, where servers of the design sketch have it.
-func TestCapabilityAtTheTopLevel(t *testing.T) {
-	capabilities := func(top bool) map[string]any {
-		return newRig(t, PagerOptions{TopLevel: top}).call("server/discover", nil)["capabilities"].(map[string]any)
-	}
-	if _, has := capabilities(false)["events"]; has {
-		t.Error("it is there unasked")
-	}
-	both := capabilities(true)
-	if events, _ := both["events"].(map[string]any); events["listChanged"] != true || both["extensions"] == nil {
-		t.Errorf("capabilities: %v", both)
+// Of the clients of either version of MCP, some look for events only at the top level of the
+// capabilities, others only among the extensions.
+func TestEventsAreDeclaredInBothPlaces(t *testing.T) {
+	c := (&chat{}).initialize([]byte(`{"protocolVersion":"2025-11-25"}`))
+	for name, greeting := range map[string]map[string]any{"pager": newRig(t, PagerOptions{}).call("server/discover", nil), "chat": c} {
+		declared, _ := greeting["capabilities"].(map[string]any)
+		extensions, _ := declared["extensions"].(map[string]any)
+		for place, events := range map[string]any{"top level": declared["events"], "extensions": extensions[wire.Extension]} {
+			if m, _ := events.(map[string]any); m["listChanged"] != (name == "pager") {
+				t.Errorf("%s, %s: %v", name, place, declared)
+			}
+		}
 	}
 }

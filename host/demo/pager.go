@@ -32,8 +32,6 @@ type PagerOptions struct {
 	// webhooks: the holder of the Token, or a caller on loopback with LoopbackPrincipal.
 	ServerOptions
 
-	// TopLevel: the capability is at the top level too, as in the design sketch.
-	TopLevel bool
 	// ServerKey signs deliveries also as v1a, with a key that is made at the start
 	// and published at [receiver.WellKnownKeys].
 	ServerKey bool

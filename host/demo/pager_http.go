@@ -84,14 +84,9 @@ func (p *Pager) dispatch(w http.ResponseWriter, r *http.Request, c call) {
 }
 
 func (p *Pager) discover() map[string]any {
-	events := map[string]any{"listChanged": true}
-	capabilities := map[string]any{"tools": map[string]any{}, "extensions": map[string]any{wire.Extension: events}}
-	if p.opts.TopLevel {
-		capabilities["events"] = events
-	}
 	return map[string]any{
 		"supportedVersions": []string{eventserver.Modern},
-		"capabilities":      capabilities,
+		"capabilities":      eventserver.Capabilities(true),
 		"serverInfo":        pagerInfo(),
 		"instructions":      "A scripted incident. Subscribe to incident.activity to see all of it; get_incident and list_deploys tell more.",
 		"ttlMs":             60000,

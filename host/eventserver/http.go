@@ -102,13 +102,16 @@ func AnswerResult(w http.ResponseWriter, id json.RawMessage, result map[string]a
 	answer(w, http.StatusOK, frame)
 }
 
-// AnswerRefusal refuses a request. The statuses are those of 2026-07-28.
+// AnswerRefusal refuses a request. The statuses are those of 2026-07-28. Clients that begin with
+// initialize, which get the codes of the design sketch, take 404 for the end of their session: for
+// them every refusal is 200 (2025-11-25, Streamable HTTP).
 func AnswerRefusal(w http.ResponseWriter, id json.RawMessage, f *Refusal, p wire.Profile) {
 	status := http.StatusOK
-	switch f.Name {
-	case wire.MethodNotFound:
+	switch {
+	case p == wire.ProfileSketch:
+	case f.Name == wire.MethodNotFound:
 		status = http.StatusNotFound
-	case wire.InvalidParams:
+	case f.Name == wire.InvalidParams:
 		status = http.StatusBadRequest
 	}
 	answerError(w, id, status, f.Code(p), f.Message, f.Data)

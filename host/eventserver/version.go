@@ -68,6 +68,14 @@ func Greeting(params json.RawMessage, info map[string]any, instructions string, 
 	return map[string]any{"protocolVersion": p.Version, "capabilities": capabilities, "instructions": instructions, "serverInfo": info}
 }
 
+// Capabilities returns what a server with tools and events declares. It declares the events as an
+// extension (SEP-3415) and at the top level (the design sketch), in every version of the protocol:
+// of the clients of either version, some look only in one of the two places.
+func Capabilities(listChanged bool) map[string]any {
+	events := map[string]any{"listChanged": listChanged}
+	return map[string]any{"tools": map[string]any{}, "events": events, "extensions": map[string]any{wire.Extension: events}}
+}
+
 // Completed adds the members to a result that the modern version demands.
 func Completed(result, info map[string]any) map[string]any {
 	result["resultType"] = "complete"

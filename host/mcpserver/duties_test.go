@@ -15,12 +15,25 @@ import (
 func TestDiscover(t *testing.T) {
 	r := newRig(t, nil).serve("")
 	d := r.call("server/discover", nil)
-	offers := d["capabilities"].(map[string]any)["extensions"].(map[string]any)[wire.Extension].(map[string]any)
-	if offers["listChanged"] != true || d["resultType"] != "complete" || d["capabilities"].(map[string]any)["tools"] == nil {
+	if d["resultType"] != "complete" {
 		t.Errorf("discover: %v", d)
 	}
+	checkCapabilities(t, d)
 	if status, a := r.ask("resources/list", nil); status != 404 || a.Error == nil || a.Error.Code != -32601 {
 		t.Errorf("unknown method: %d %+v", status, a.Error)
+	}
+}
+
+// checkCapabilities checks that a greeting declares tools and events, and the events in both places
+// where clients look.
+func checkCapabilities(t *testing.T, greeting map[string]any) {
+	t.Helper()
+	c, _ := greeting["capabilities"].(map[string]any)
+	top, _ := c["events"].(map[string]any)
+	extensions, _ := c["extensions"].(map[string]any)
+	extension, _ := extensions[wire.Extension].(map[string]any)
+	if top["listChanged"] != true || extension["listChanged"] != true || c["tools"] == nil {
+		t.Errorf("capabilities: %v", c)
 	}
 }
 

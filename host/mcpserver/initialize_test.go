@@ -2,6 +2,7 @@ package mcpserver_test
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -30,9 +31,10 @@ func TestClientsThatInitialize(t *testing.T) {
 		return next(t, lines)
 	}
 	hello := ask("initialize", `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"old","version":"1"}}`)["result"].(map[string]any)
-	if hello["protocolVersion"] != "2025-06-18" || hello["capabilities"].(map[string]any)["events"].(map[string]any)["listChanged"] != true {
+	if hello["protocolVersion"] != "2025-06-18" {
 		t.Errorf("initialize: %v", hello)
 	}
+	checkCapabilities(t, hello)
 	if e := ask("events/poll", `{"name":"gone"}`)["error"].(map[string]any); e["code"] != -32011.0 {
 		t.Errorf("no such type: %v", e)
 	}
@@ -53,22 +55,49 @@ func TestClientsThatInitialize(t *testing.T) {
 			t.Errorf("a stream that was cancelled was answered: %v", m)
 		}
 	}
+}
 
-	// Over HTTP such a client names its version in the header from then on.
-	r.serve("")
-	req, err := http.NewRequest(http.MethodPost, r.url, strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
+// postOld sends a message as a client that began with initialize: it names its version in the
+// header only.
+func (r *rig) postOld(ctx context.Context, session, message string) *http.Response {
+	r.t.Helper()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.url, strings.NewReader(message))
 	if err != nil {
-		t.Fatal(err)
+		r.t.Fatal(err)
 	}
 	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Mcp-Protocol-Version", "2025-06-18")
-	res, err := httpClient(t).Do(req)
-	if err != nil {
-		t.Fatal(err)
+	req.Header.Set("Mcp-Protocol-Version", "2025-11-25")
+	if session != "" {
+		req.Header.Set("Mcp-Session-Id", session)
 	}
-	defer res.Body.Close()
-	if body, _ := io.ReadAll(res.Body); res.StatusCode != 200 || !strings.Contains(string(body), "search_events") {
-		t.Errorf("tools/list: %d %s", res.StatusCode, body)
+	res, err := httpClient(r.t).Do(req)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() { res.Body.Close() })
+	return res
+}
+
+// Clients that begin with initialize take 404 for the end of their session, and 400 for a request
+// that is no request: they get errors with 200.
+func TestErrorsOfTheHandshakeEraAreOK(t *testing.T) {
+	r := newRig(t, nil).serve("")
+	for name, c := range map[string]struct {
+		method, params string
+		code           float64 // 0: no error
+	}{
+		"a known method": {"tools/list", `{}`, 0},
+		"unknown method": {"resources/list", `{}`, -32601},
+		"unknown tool":   {"tools/call", `{"name":"gone"}`, -32602},
+		"unknown type":   {"events/poll", `{"name":"gone"}`, -32011},
+		"a bad stream":   {"events/stream", `{}`, -32602},
+		"a bad page":     {"events/list", `{"cursor":1}`, -32602},
+	} {
+		res := r.postOld(t.Context(), "", fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":%s}`, c.method, c.params))
+		var a struct{ Error struct{ Code float64 } }
+		if err := json.NewDecoder(res.Body).Decode(&a); err != nil || res.StatusCode != 200 || a.Error.Code != c.code {
+			t.Errorf("%s: HTTP %d, code %v, %v", name, res.StatusCode, a.Error.Code, err)
+		}
 	}
 }
 

@@ -230,9 +230,9 @@ func (r request) opens() bool {
 func (s *Server) answer(ctx context.Context, r request) (result map[string]any, f *eventserver.Refusal) {
 	switch r.method {
 	case "initialize":
-		return eventserver.Greeting(r.params, s.info(), instructions, s.capabilities(false)), nil
+		return eventserver.Greeting(r.params, s.info(), instructions, eventserver.Capabilities(true)), nil
 	case "server/discover":
-		result = map[string]any{"supportedVersions": []string{eventserver.Modern}, "capabilities": s.capabilities(true),
+		result = map[string]any{"supportedVersions": []string{eventserver.Modern}, "capabilities": eventserver.Capabilities(true),
 			"serverInfo": s.info(), "instructions": instructions, "ttlMs": 60_000, "cacheScope": "private"}
 	case "ping":
 		result = map[string]any{}
@@ -255,17 +255,6 @@ func (s *Server) answer(ctx context.Context, r request) (result map[string]any, 
 		result = eventserver.Completed(result, s.info())
 	}
 	return result, f
-}
-
-func (s *Server) capabilities(modern bool) map[string]any {
-	offers := map[string]any{"listChanged": true}
-	c := map[string]any{"tools": map[string]any{}}
-	if modern {
-		c["extensions"] = map[string]any{wire.Extension: offers}
-	} else {
-		c["events"] = offers
-	}
-	return c
 }
 
 // modes returns the delivery modes of each type.

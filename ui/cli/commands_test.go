@@ -299,8 +299,8 @@ func TestDemoServer(t *testing.T) {
 		name, o = n, got
 		return nil
 	}
-	b.expect(t, exitDone, "", "demo-server", "pager", "--listen", "127.0.0.1:7", "--speed", "2.5", "--seed", "9", "--rate", "500", "--token", "sesame", "--allow-loopback", "--server-key", "--top-level", "--fault", "replay-never,close-every=5s", "--ca", "f.pem")
-	if name != "pager" || o.Listen != "127.0.0.1:7" || o.Speed != 2.5 || o.Seed != 9 || o.Rate != 500 || o.Token.Reveal() != "sesame" || !o.AllowLoopback || !o.ServerKey || !o.TopLevel || !slices.Equal(o.Faults, []string{"replay-never", "close-every=5s"}) || !o.TrustCA || o.LoopbackPrincipal || o.CAFile != "f.pem" || o.In == nil || o.Out == nil || o.Err == nil {
+	b.expect(t, exitDone, "", "demo-server", "pager", "--listen", "127.0.0.1:7", "--speed", "2.5", "--seed", "9", "--rate", "500", "--token", "sesame", "--allow-loopback", "--server-key", "--fault", "replay-never,close-every=5s", "--ca", "f.pem")
+	if name != "pager" || o.Listen != "127.0.0.1:7" || o.Speed != 2.5 || o.Seed != 9 || o.Rate != 500 || o.Token.Reveal() != "sesame" || !o.AllowLoopback || !o.ServerKey || !slices.Equal(o.Faults, []string{"replay-never", "close-every=5s"}) || !o.TrustCA || o.LoopbackPrincipal || o.CAFile != "f.pem" || o.In == nil || o.Out == nil || o.Err == nil {
 		t.Errorf("%s %+v", name, o)
 	}
 	if b.flagsListen() != "" {

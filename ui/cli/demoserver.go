@@ -53,7 +53,6 @@ On another address each of these needs its flag.
 	f.BoolVar(&o.TrustCA, "trust-ca", false, "trust the local authority for deliveries")
 	f.BoolVar(&o.LoopbackPrincipal, "loopback-principal", false, "take callers on loopback without a token")
 	f.BoolVar(&o.ServerKey, "server-key", false, "have pager sign deliveries also with a key that it makes and publishes (v1a)")
-	f.BoolVar(&o.TopLevel, "top-level", false, "have pager tell its capability at the top level too, as servers of the design sketch do")
 	f.StringSliceVar(&o.Faults, "fault", nil, "what pager or chat does wrong on purpose: NAME[,NAME], some with =DURATION; list prints them")
 	f.BoolVar(&o.Hijacked, "hijacked", false, "have model obey whatever it reads")
 	f.StringVar(&o.CAFile, "ca", "", "file with certificates to trust for deliveries, in place of the local authority")
