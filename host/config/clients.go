@@ -12,6 +12,7 @@ type client struct {
 	under []string // path of member names to the servers
 	toml  bool
 	yaml  bool
+	shell bool // it replaces $(COMMAND) in values by what the command prints
 }
 
 // place is a file below one of the base directories.
@@ -39,16 +40,23 @@ var clients = []client{
 	{name: "Cline", files: []place{{apps, "Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"}}, under: []string{"mcpServers"}},
 	{name: "Roo Code", files: []place{{apps, "Code/User/globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json"}, {project, ".roo/mcp.json"}}, under: []string{"mcpServers"}},
 	{name: "Windsurf", files: []place{{home, ".codeium/windsurf/mcp_config.json"}}, under: []string{"mcpServers"}},
-	{name: "Zed", files: []place{{dotConfig, "zed/settings.json"}}, under: []string{"context_servers"}},
+	{name: "Zed", files: []place{{dotConfig, "zed/settings.json"}, {project, ".zed/settings.json"}}, under: []string{"context_servers"}},
 	{name: "Kiro", files: []place{{home, ".kiro/settings/mcp.json"}, {project, ".kiro/settings/mcp.json"}}, under: []string{"mcpServers"}},
 	{name: "LM Studio", files: []place{{home, ".lmstudio/mcp.json"}}, under: []string{"mcpServers"}},
 	{name: "Codex", files: []place{{home, ".codex/config.toml"}, {project, ".codex/config.toml"}}, under: []string{"mcp_servers"}, toml: true},
 	{name: "Gemini CLI", files: []place{{home, ".gemini/settings.json"}, {project, ".gemini/settings.json"}}, under: []string{"mcpServers"}},
 	{name: "Copilot CLI", files: []place{{home, ".copilot/mcp-config.json"}}, under: []string{"mcpServers"}},
 	{name: "opencode", files: []place{{dotConfig, "opencode/opencode.json"}, {dotConfig, "opencode/opencode.jsonc"}, {project, "opencode.json"}}, under: []string{"mcp"}},
-	{name: "Crush", files: []place{{dotConfig, "crush/crush.json"}, {project, "crush.json"}}, under: []string{"mcp"}},
+	{name: "Crush", files: []place{{dotConfig, "crush/crush.json"}, {project, "crush.json"}}, under: []string{"mcp"}, shell: true},
 	{name: "Goose", files: []place{{dotConfig, "goose/config.yaml"}, {dotConfig, "Block/goose/config/config.yaml"}}, under: []string{"extensions"}, yaml: true},
 	{name: "Continue", files: []place{{home, ".continue/config.yaml"}}, under: []string{"mcpServers"}, yaml: true},
+	{name: "Qwen Code", files: []place{{home, ".qwen/settings.json"}, {project, ".qwen/settings.json"}}, under: []string{"mcpServers"}},
+	{name: "Kilo Code", files: []place{{apps, "Code/User/globalStorage/kilocode.kilo-code/settings/mcp_settings.json"}, {project, ".kilocode/mcp.json"}}, under: []string{"mcpServers"}},
+	{name: "Kilo Code", files: []place{{dotConfig, "kilo/kilo.json"}, {dotConfig, "kilo/kilo.jsonc"}, {project, "kilo.json"}, {project, "kilo.jsonc"}, {project, ".kilo/kilo.json"}, {project, ".kilo/kilo.jsonc"}}, under: []string{"mcp"}},
+	{name: "Amp", files: []place{{dotConfig, "amp/settings.json"}, {project, ".amp/settings.json"}}, under: []string{"amp.mcpServers"}},
+	{name: "JetBrains", files: []place{{home, ".junie/mcp/mcp.json"}, {project, ".junie/mcp/mcp.json"}, {project, ".air/mcp.json"}}, under: []string{"mcpServers"}},
+	{name: "Visual Studio", files: []place{{home, ".mcp.json"}, {project, ".vs/mcp.json"}}, under: []string{"servers"}},
+	{name: "Warp", files: []place{{home, ".warp/.mcp.json"}, {project, ".warp/.mcp.json"}}, under: []string{"mcpServers"}},
 	{name: "Amazon Q", files: []place{{home, ".aws/amazonq/mcp.json"}}, under: []string{"mcpServers"}},
 }
 

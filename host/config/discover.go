@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -63,6 +64,37 @@ func Discover(p Paths, present string, have []Draft) (found []Found, errs []erro
 	return found, errs
 }
 
+// DiscoverFile is [Discover] for one file of any client: JSON, TOML or YAML by its name, with the
+// servers where any known client has them.
+func DiscoverFile(p Paths, path string, have []Draft) (found []Found, errs []error) {
+	extension := strings.ToLower(filepath.Ext(path))
+	isTOML, isYAML := extension == ".toml", extension == ".yaml" || extension == ".yml"
+	if _, err := os.Stat(path); err != nil {
+		return nil, []error{fmt.Errorf("%w: %w", ErrFile, err)}
+	}
+	var tried [][]string
+	for _, c := range clients {
+		if c.toml != isTOML || c.yaml != isYAML || slices.ContainsFunc(tried, func(under []string) bool { return slices.Equal(under, c.under) }) {
+			continue
+		}
+		tried = append(tried, c.under)
+		servers, err := c.read(path)
+		if err != nil {
+			return nil, []error{err}
+		}
+		c.name = filepath.Base(path)
+		for _, s := range servers {
+			if f := c.found(s, path, p, filepath.Dir(path)); f.Command != "" || f.URL != "" || c.under[0] != "mcp" {
+				found = collect(found, f, have)
+			}
+		}
+	}
+	if len(found) == 0 {
+		errs = append(errs, fmt.Errorf("%w: %s: there are no MCP servers in it", ErrFile, path))
+	}
+	return found, errs
+}
+
 // collect adds a server to the found ones, or adds its file to a server that was found before.
 func collect(all []Found, f Found, have []Draft) []Found {
 	for i := range all {
@@ -111,12 +143,26 @@ type foreign struct {
 	FromEnv    map[string]string `json:"env_http_headers"`
 	BearerFrom string            `json:"bearer_token_env_var"`
 
+	APIKey string          `json:"apiKey"`
+	OAuth  json.RawMessage `json:"oauth"` // an object; false or true at some clients
+	Auth   json.RawMessage `json:"auth"`
+	Scopes any             `json:"scopes"`
+
+	Inherit any `json:"env_vars"` // names, or objects with a name
+
 	Disabled bool  `json:"disabled"`
 	Enabled  *bool `json:"enabled"`
 
 	Keyring []string `json:"-"` // variables whose values the client keeps in its keyring
 
+	unread  []string // members that may matter and are not read
 	problem string
+}
+
+// foreignMembers are the members of [foreign].
+var foreignMembers = []string{
+	"command", "args", "env", "environment", "cwd", "type", "transport", "url", "httpUrl", "serverUrl", "headers", "http_headers",
+	"env_http_headers", "bearer_token_env_var", "apiKey", "oauth", "auth", "scopes", "env_vars", "disabled", "enabled",
 }
 
 // read returns the servers of one file, none if it does not exist.
@@ -197,6 +243,12 @@ func (p *parser) below(start, end int, names []string) ([]foreign, error) {
 		f := foreign{name: m.Key}
 		if json.Unmarshal(p.Plain[m.Start:m.End], &f) != nil {
 			f = foreign{name: m.Key, problem: "its description is not written as expected"}
+		} else if members, err := p.Object(m.Start, m.End, "server"); err == nil {
+			for _, member := range members {
+				if !slices.Contains(foreignMembers, member.Key) && !slices.Contains(membersOfOthers, member.Key) {
+					f.unread = append(f.unread, member.Key)
+				}
+			}
 		}
 		servers = append(servers, f)
 	}

@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"eventdeck/host/event"
 )
 
 // writeFiles writes files below a home directory.
@@ -108,6 +111,81 @@ Cursor|two|x|A=2
 	}
 	if len(found) > 1 && found[1].Off {
 		t.Error("a server that one client has switched off and another uses is taken for switched off")
+	}
+}
+
+func TestNothingOfAnImportIsLostWithoutAWord(t *testing.T) {
+	p := writeFiles(t, map[string]string{
+		".claude.json":                      `{"mcpServers":{"cc":{"type":"http","url":"https://cc/mcp","oauth":{"clientId":"me","callbackPort":8123,"authServerMetadataUrl":"https://x"},"headersHelper":"/bin/h"}}}`,
+		".cursor/mcp.json":                  `{"mcpServers":{"cu":{"url":"https://cu/mcp","auth":{"CLIENT_ID":"id","CLIENT_SECRET":"${env:S}","scopes":["a","b"]}},"en":{"command":"en","envFile":"${workspaceFolder}/.env"}}}`,
+		".codex/config.toml":                "[mcp_servers.co]\ncommand = \"co\"\nenv_vars = [\"CO_TOKEN\"]\nscopes = [\"x\"]\n",
+		".config/opencode/opencode.json":    `{"mcp":{"op":{"type":"remote","url":"https://op/mcp","oauth":false,"headers":{"Authorization":"Bearer {file:~/.secrets/op-key}"}}}}`,
+		".codeium/windsurf/mcp_config.json": `{"mcpServers":{"wi":{"serverUrl":"https://wi/mcp","headers":{"K":"${file:/run/key}"}}}}`,
+		".config/crush/crush.json":          `{"mcp":{"cr":{"type":"http","url":"https://cr/","headers":{"Authorization":"Bearer $(cat /run/cr)"}}}}`,
+		".continue/config.yaml":             "mcpServers:\n- name: con\n  url: https://con/mcp\n  apiKey: ${{ secrets.CON }}\n",
+	})
+	found, errs := Discover(p, "", nil)
+	want := `Claude Code|cc|https://cc/mcp|its "headersHelper" is not read: write what it stands for into the file here|"authServerMetadataUrl" of its sign-in is not read
+Cursor|cu|https://cu/mcp|its client secret is sent only to the "issuer" that "oauth" names here: add it
+Cursor|en|en|its "envFile" is not read: write what it stands for into the file here
+Windsurf|wi|https://wi/mcp|K=${RUN_KEY}|reads "/run/key" there; here it is the variable RUN_KEY
+Codex|co|co
+opencode|op|https://op/mcp|Authorization=Bearer ${SECRETS_OP_KEY}|reads "~/.secrets/op-key" there; here it is the variable SECRETS_OP_KEY
+Crush|cr|https://cr/|Authorization=Bearer ${CAT_RUN_CR}|reads "cat /run/cr" there; here it is the variable CAT_RUN_CR
+Continue|con|https://con/mcp|Authorization=Bearer ${CON}|asks for "CON" there; here it is the variable CON
+`
+	if got := told(found); got != want || len(errs) > 0 {
+		t.Fatalf("found\n%s\nwant\n%s%v", got, want, errs)
+	}
+	path := filepath.Join(t.TempDir(), "servers.json")
+	for _, f := range found {
+		if err := Add(path, f.Draft); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := Load(path, true, func(string) (string, bool) { return "value", true })
+	if err != nil {
+		t.Fatal(err)
+	}
+	servers := map[string]event.Server{}
+	for _, s := range f.All() {
+		servers[s.Name] = s
+	}
+	if o := servers["cu"].OAuth; o.ClientID != "id" || o.ClientSecret.Reveal() != "value" || !slices.Equal(o.Scopes, []string{"a", "b"}) {
+		t.Errorf("the sign-in of cu: %+v", o)
+	}
+	if o := servers["cc"].OAuth; o.ClientID != "me" || o.CallbackPort != 8123 {
+		t.Errorf("the sign-in of cc: %+v", o)
+	}
+	if s := servers["co"]; !slices.Equal(s.Inherit, []string{"CO_TOKEN"}) || !slices.Equal(s.OAuth.Scopes, []string{"x"}) {
+		t.Errorf("co: %+v", s)
+	}
+	if again, _ := Discover(p, "", f.Drafts()); slices.ContainsFunc(again, Found.Usable) {
+		t.Errorf("after the import there is more to import:\n%s", told(again))
+	}
+}
+
+func TestDiscoverFile(t *testing.T) {
+	for name, text := range map[string]string{
+		"mcp.json":      `{"mcpServers":{"a":{"command":"x"}}}`,
+		"code.json":     `{"servers":{"a":{"command":"x"}}}`,
+		"settings.json": `{"mcp":{"servers":{"a":{"command":"x"}}}}`,
+		"opencode.json": `{"mcp":{"a":{"command":["x"]}}}`,
+		"config.toml":   "[mcp_servers.a]\ncommand='x'\n",
+		"goose.yaml":    "extensions:\n  a: {cmd: x, type: stdio}\n",
+		"continue.yml":  "mcpServers:\n- {name: a, command: x}\n",
+	} {
+		p := writeFiles(t, map[string]string{name: text, "empty-" + name: ""})
+		found, errs := DiscoverFile(p, filepath.Join(p.Home, name), nil)
+		if want := name + "|a|x\n"; told(found) != want || len(errs) > 0 {
+			t.Errorf("%s: %s, %v", name, told(found), errs)
+		}
+		if _, errs := DiscoverFile(p, filepath.Join(p.Home, "empty-"+name), nil); len(errs) != 1 || !errors.Is(errs[0], ErrFile) {
+			t.Errorf("%s, empty: %v", name, errs)
+		}
+	}
+	if _, errs := DiscoverFile(Paths{}, filepath.Join(t.TempDir(), "none.json"), nil); len(errs) != 1 || !errors.Is(errs[0], ErrFile) {
+		t.Errorf("no such file: %v", errs)
 	}
 }
 

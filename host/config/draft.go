@@ -1,10 +1,12 @@
 package config
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode"
@@ -34,6 +36,7 @@ type Draft struct {
 	Headers   []Pair
 	Transport string // a hint: http, sse, ws or h2c; "": it is detected
 	CAFile    string // certificates that are trusted beside the system's
+	oauth     oauth
 }
 
 // Pair is an environment variable or a header.
@@ -97,7 +100,7 @@ func (d Draft) Server(env Env) (event.Server, error) {
 	}
 	e := entry{
 		name: d.Name, where: "here", command: d.Command, args: d.Args, dir: d.Dir, url: d.URL,
-		env: d.Env, inherit: d.Inherit, headers: d.Headers, transport: d.Transport, caFile: d.CAFile,
+		env: d.Env, inherit: d.Inherit, headers: d.Headers, transport: d.Transport, caFile: d.CAFile, oauth: d.oauth,
 	}
 	return e.server(env)
 }
@@ -130,7 +133,7 @@ func quote(word string) string {
 // two accounts at one address are two servers.
 func (d Draft) same(o Draft) bool {
 	return d.URL == o.URL && d.Command == o.Command && slices.Equal(d.Args, o.Args) && d.Dir == o.Dir &&
-		d.Transport == o.Transport && d.CAFile == o.CAFile && sameNames(d.Inherit, o.Inherit) &&
+		d.Transport == o.Transport && reflect.DeepEqual(d.oauth, o.oauth) && d.CAFile == o.CAFile && sameNames(d.Inherit, o.Inherit) &&
 		maps.Equal(values(d.Env), values(o.Env)) && maps.Equal(values(d.Headers), values(o.Headers))
 }
 
@@ -183,6 +186,9 @@ func (d Draft) appendJSON(b []byte, prefix string) []byte {
 	text("transport", d.Transport)
 	text("caFile", d.CAFile)
 	object("headers", d.Headers)
+	if o := d.oauth.members(); len(o) > 0 {
+		member("oauth", append(append([]byte{'{'}, bytes.Join(o, []byte(", "))...), '}'))
+	}
 	text("command", d.Command)
 	list := func(name string, words []string) {
 		if len(words) == 0 {

@@ -13,7 +13,7 @@ import (
 func (c client) found(s foreign, path string, p Paths, dir string) Found {
 	f := Found{Client: c.name, Path: path, There: s.name, Off: s.Disabled || s.Enabled != nil && !*s.Enabled, Problem: s.problem}
 	f.Name = strings.TrimSpace(s.name)
-	v := &foreignValues{home: p.Home, dir: dir}
+	v := &foreignValues{home: p.Home, dir: dir, shell: c.shell}
 	s.command(&f, v)
 	for _, u := range []string{s.HTTPURL, s.ServerURL, s.URL} {
 		if f.URL == "" {
@@ -26,6 +26,11 @@ func (c client) found(s foreign, path string, p Paths, dir string) Found {
 		}
 	}
 	f.Dir = v.text(s.Dir)
+	for _, name := range s.unread {
+		v.note("its %q is not read: write what it stands for into the file here", name)
+	}
+	f.oauth = s.signIn(v)
+	f.Inherit = names(s.Inherit)
 	f.Env = slices.Concat(f.Env, v.pairs(s.Env), v.pairs(s.Environment))
 	for _, name := range s.Keyring {
 		if _, ok := s.Env[name]; !ok {
@@ -40,8 +45,11 @@ func (c client) found(s foreign, path string, p Paths, dir string) Found {
 	if s.BearerFrom != "" {
 		f.Headers = append(f.Headers, newPair("Authorization", "Bearer ${"+s.BearerFrom+"}"))
 	}
+	if s.APIKey != "" {
+		f.Headers = append(f.Headers, newPair("Authorization", "Bearer "+v.text(s.APIKey)))
+	}
 	if f.Command != "" && f.URL != "" {
-		f.Command, f.Args, f.Env = "", nil, nil // clients that have both use the address
+		f.Command, f.Args, f.Env, f.Inherit = "", nil, nil, nil // clients that have both use the address
 	}
 	f.Notes = v.notes
 	if f.Off {
@@ -82,9 +90,70 @@ func (s foreign) command(f *Found, v *foreignValues) {
 	}
 }
 
+// names returns the names in a list of names, or of objects with a name.
+func names(value any) (all []string) {
+	list, _ := value.([]any)
+	for _, one := range list {
+		if object, ok := one.(map[string]any); ok {
+			one = object["name"]
+		}
+		if name, ok := one.(string); ok {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// signIn reads how a client signs in, and notes what of it has no counterpart here.
+func (s foreign) signIn(v *foreignValues) oauth {
+	var o oauth
+	o.scopes = words(s.Scopes)
+	for _, raw := range []json.RawMessage{s.OAuth, s.Auth} {
+		var members map[string]any
+		if len(raw) == 0 || json.Unmarshal(raw, &members) != nil {
+			if word := string(raw); word != "" && word != "null" && word != "true" && word != "false" {
+				v.note("how it signs in is not written as expected; it is left out")
+			}
+			continue
+		}
+		for _, name := range slices.Sorted(maps.Keys(members)) {
+			text, _ := members[name].(string)
+			switch strings.ToLower(strings.ReplaceAll(name, "_", "")) {
+			case "clientid":
+				o.clientID = v.text(text)
+			case "clientsecret":
+				o.clientSecret = v.text(text)
+			case "issuer":
+				o.issuer = v.text(text)
+			case "scope", "scopes", "oauthscopes":
+				o.scopes = words(members[name])
+			case "callbackport":
+				port, _ := members[name].(float64)
+				o.port = int(port)
+			case "enabled", "type", "redirecturi":
+			default:
+				v.note("%q of its sign-in is not read", name)
+			}
+		}
+	}
+	if o.clientSecret != "" && o.issuer == "" {
+		v.note(`its client secret is sent only to the "issuer" that "oauth" names here: add it`)
+	}
+	return o
+}
+
+// words returns a list of strings, or the words of one.
+func words(value any) []string {
+	if text, ok := value.(string); ok {
+		return strings.Fields(text)
+	}
+	return names(value)
+}
+
 // foreignValues translates values of other clients, and notes what the operator should know.
 type foreignValues struct {
 	home, dir string
+	shell     bool // the client replaces $(COMMAND) by what the command prints
 	notes     []string
 }
 
@@ -98,6 +167,8 @@ func (v *foreignValues) note(format string, args ...any) {
 var (
 	editorVariable = regexp.MustCompile(`\$\{([a-zA-Z]+)(?::([^}]*))?\}`)
 	braceVariable  = regexp.MustCompile(`\{env:([A-Za-z_][A-Za-z0-9_]*)\}`)
+	fileVariable   = regexp.MustCompile(`\{file:([^}]*)\}`)
+	commandOutput  = regexp.MustCompile(`\$\(([^)]*)\)`)
 	secretVariable = regexp.MustCompile(`\$\{\{\s*(?:secrets|inputs)\.([^}\s]+)\s*\}\}`)
 	shellVariable  = regexp.MustCompile(`\$([A-Z_][A-Z0-9_]*)\b`)
 	noName         = regexp.MustCompile(`[^A-Z0-9]+`)
@@ -115,6 +186,8 @@ func (v *foreignValues) text(s string) string {
 			return "${" + m[2] + "}"
 		case m[1] == "input":
 			return v.asked(m[2])
+		case m[2] != "": // ${file:…}, ${command:…} and the like
+			return v.read(m[2])
 		case m[1] == "userHome" && v.home != "":
 			return v.home
 		case m[1] == "workspaceFolder" && v.dir != "" && v.dir != v.home:
@@ -125,13 +198,25 @@ func (v *foreignValues) text(s string) string {
 		return whole
 	})
 	s = braceVariable.ReplaceAllString(s, "$${$1}")
+	s = fileVariable.ReplaceAllStringFunc(s, func(whole string) string { return v.read(fileVariable.FindStringSubmatch(whole)[1]) })
+	if v.shell {
+		s = commandOutput.ReplaceAllStringFunc(s, func(whole string) string { return v.read(commandOutput.FindStringSubmatch(whole)[1]) })
+	}
 	return shellVariable.ReplaceAllString(s, "$${$1}")
 }
 
 // asked returns the variable for a value that the other client stores or asks for.
-func (v *foreignValues) asked(what string) string {
+func (v *foreignValues) asked(what string) string { return v.variable("asks for", what) }
+
+// read returns the variable for a value that the other client reads from a file or a command.
+func (v *foreignValues) read(what string) string { return v.variable("reads", what) }
+
+func (v *foreignValues) variable(verb, what string) string {
 	name := strings.Trim(noName.ReplaceAllString(strings.ToUpper(what), "_"), "_")
-	v.note("asks for %q there; here it is the variable %s", what, name)
+	if name == "" || name[0] <= '9' {
+		name = "VALUE_" + name
+	}
+	v.note("%s %q there; here it is the variable %s", verb, what, name)
 	return "${" + name + "}"
 }
 

@@ -44,7 +44,8 @@ type yamlServer struct {
 		Headers map[string]string `yaml:"headers"`
 	} `yaml:"requestOptions"`
 
-	Enabled *bool `yaml:"enabled"`
+	APIKey  string `yaml:"apiKey"`
+	Enabled *bool  `yaml:"enabled"`
 }
 
 // builtIn are the types of extensions that are parts of Goose and no servers.
@@ -120,7 +121,7 @@ func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.Tag == "!
 // foreign converts the server to the form of JSON files.
 func (y yamlServer) foreign(name string) foreign {
 	f := foreign{
-		name: name, Type: y.Type, Args: y.Args, Dir: y.Dir, Enabled: y.Enabled,
+		name: name, Type: y.Type, Args: y.Args, Dir: y.Dir, Enabled: y.Enabled, APIKey: y.APIKey,
 		URL: cmp.Or(y.URL, y.URI), Headers: joined(y.Headers, y.Request.Headers),
 	}
 	if command := cmp.Or(y.Command, y.Cmd); command != "" {

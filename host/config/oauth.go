@@ -87,3 +87,19 @@ func (o oauth) expand(x *expander) (event.OAuth, error) {
 	}
 	return out, nil
 }
+
+// members returns the JSON members that describe it, none for the zero value.
+func (o oauth) members() (all [][]byte) {
+	for _, m := range [][2]string{
+		{"clientId", o.clientID}, {"clientSecret", o.clientSecret}, {"clientMetadataUrl", o.metadataURL}, {"issuer", o.issuer},
+		{"grant", o.grant}, {"scope", strings.Join(o.scopes, " ")},
+	} {
+		if m[1] != "" {
+			all = append(all, append([]byte(`"`+m[0]+`": `), spell(m[1])...))
+		}
+	}
+	if o.port != 0 {
+		all = append(all, fmt.Appendf(nil, `"callbackPort": %d`, o.port))
+	}
+	return all
+}

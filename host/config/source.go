@@ -42,6 +42,15 @@ func (s Source) Remove(name string) error {
 	return Remove(s.File, name)
 }
 
+// DiscoverFile is [DiscoverFile] with the servers of the configuration.
+func (s Source) DiscoverFile(path string) ([]Found, []error) {
+	have, err := s.Drafts()
+	if err != nil {
+		return nil, []error{err}
+	}
+	return DiscoverFile(s.Paths, path, have)
+}
+
 // Discover is [Discover] with the servers of the file. If the file cannot be read, it finds
 // nothing.
 func (s Source) Discover() ([]Found, []error) {

@@ -97,7 +97,7 @@ func (f *File) Drafts() []Draft {
 		drafts = append(drafts, Draft{
 			Name: e.name, Command: e.command, Args: e.args, Dir: e.dir, URL: e.url,
 			Env: e.env, Inherit: e.inherit, Headers: e.headers,
-			Transport: e.transport, CAFile: e.caFile,
+			Transport: e.transport, CAFile: e.caFile, oauth: e.oauth,
 		})
 	}
 	return drafts

@@ -17,6 +17,7 @@ import (
 // importCommand takes over servers from the files of other MCP clients.
 func (a *app) importCommand() *cobra.Command {
 	var yes bool
+	var file string
 	cmd := &cobra.Command{
 		Use:   "import [NAME…]",
 		Short: "Take over servers from the files of other MCP clients",
@@ -24,18 +25,25 @@ func (a *app) importCommand() *cobra.Command {
 			"With --yes it writes the servers that are named, or all of them, into the configuration.\n" +
 			"Nothing is started or connected to. Values of headers and variables are never shown.\n\n" +
 			"Known clients: " + strings.Join(config.ClientNames(), ", ") + ".",
-		Example: "eventdeck servers import\neventdeck servers import github --yes",
+		Example: "eventdeck servers import\neventdeck servers import github --yes\neventdeck servers import --file ./mcp.json",
 		Run: a.Run(func(_ *cobra.Command, args []string) error {
-			return a.importServers(args, yes)
+			return a.importServers(args, file, yes)
 		}),
 	}
+	cmd.Flags().StringVar(&file, "file", "", "read this file, and no other")
 	cmd.Flags().BoolVar(&yes, "yes", false, "write them into the configuration")
 	return cmd
 }
 
-func (a *app) importServers(names []string, yes bool) error {
+func (a *app) importServers(names []string, file string, yes bool) error {
 	source := a.source()
-	found, errs := source.Discover()
+	var found []config.Found
+	var errs []error
+	if file == "" {
+		found, errs = source.Discover()
+	} else {
+		found, errs = source.DiscoverFile(file)
+	}
 	if len(found) == 0 && len(errs) > 0 {
 		return errs[0]
 	}
