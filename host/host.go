@@ -12,6 +12,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/netip"
 	"time"
 
 	"eventdeck/host/delivery"
@@ -74,6 +75,8 @@ type Options struct {
 	// refused requests a second of each source. 0: see [receiver.Limits].
 	HookConnections int
 	HookBadRate     int
+	// HookProxies are proxies whose X-Forwarded-For names the sender of a delivery.
+	HookProxies []netip.Prefix
 
 	// RotateEvery is how old a webhook secret may get before a refresh brings a new
 	// one. 0: secrets change on demand only.

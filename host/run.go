@@ -172,7 +172,7 @@ func (h *Host) newHooks() *hooks.Service {
 	o := h.opts
 	return hooks.New(h.ctx, hooks.Deps{
 		CallbackURL: o.CallbackURL, ListenAddr: o.ListenAddr, PlainHTTP: o.PlainHTTP, CADir: o.CADir,
-		Connections: o.HookConnections, BadRate: o.HookBadRate,
+		Connections: o.HookConnections, BadRate: o.HookBadRate, Proxies: o.HookProxies,
 		Dial: o.Network.Dial, Listen: o.Network.Listen,
 		Store: o.Store, Now: o.Now, Log: o.Log, Secrets: &h.secrets, Backoff: h.backoff,
 		Server: func(name string) (event.Server, error) {

@@ -169,6 +169,7 @@ func (s *Service) serve() (*receiver.Server, error) {
 		UnknownKey: s.unknownKey, TooLarge: s.tooLarge,
 		AllowPlain: o.PlainHTTP,
 		Bind:       o.Listen,
+		Proxies:    o.Proxies,
 		Limits: receiver.Limits{
 			Connections: o.Connections,
 			Bad:         receiver.Rate{PerSecond: float64(o.BadRate), Burst: 10 * o.BadRate}, // ten seconds of them at once

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"net/netip"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -42,6 +43,7 @@ type Deps struct {
 	PlainHTTP   bool
 	CADir       string
 	Connections int // open at a time
+	Proxies     []netip.Prefix
 	BadRate     int // requests a second and source that prove nothing
 
 	Dial   func(ctx context.Context, network, address string) (net.Conn, error)

@@ -6,6 +6,8 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,6 +27,31 @@ func peerOf(r *http.Request) *peer {
 		return p
 	}
 	return &peer{source: sourceOf(r.RemoteAddr)}
+}
+
+// sender returns the peer of a request that a trusted proxy may have forwarded: then the source is
+// the last address in X-Forwarded-For that is no trusted proxy. What stands before it is the
+// sender's own word. Several senders share a proxy's connection, so what one has proved on it does
+// not count for the next.
+func sender(r *http.Request, proxies []netip.Prefix) *peer {
+	p := peerOf(r)
+	source := p.source
+	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	for i := len(hops) - 1; i >= 0 && trusted(source, proxies); i-- {
+		hop, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
+		if err != nil {
+			break
+		}
+		source = sourceOf(netip.AddrPortFrom(hop, 0).String())
+	}
+	if source == p.source {
+		return p
+	}
+	return &peer{source: source}
+}
+
+func trusted(source netip.Addr, proxies []netip.Prefix) bool {
+	return slices.ContainsFunc(proxies, func(p netip.Prefix) bool { return p.Contains(source) })
 }
 
 // sourceOf returns the source by which senders are counted: the address, or for IPv6 its /64

@@ -91,7 +91,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.serveWellKnown(w, r)
 		return
 	}
-	v := visit{peer: peerOf(r)}
+	v := visit{peer: sender(r, h.o.Proxies)}
 	challenge, err := h.takeRecovering(w, r, &v)
 	if v.proven {
 		v.peer.proven.Store(true)

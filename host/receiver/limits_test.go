@@ -170,6 +170,50 @@ func TestBadRequestsAreBounded(t *testing.T) {
 	}
 }
 
+// Behind a trusted proxy senders are told apart by what it says of them, and no other header can
+// put the blame on somebody else.
+func TestSendersBehindAProxyAreToldApart(t *testing.T) {
+	now := vectorTime
+	s, err := New(Options{
+		Book: testBook(), Sink: &fakeSink{}, AllowPlain: true, Now: func() time.Time { return now },
+		Proxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("127.0.0.1/32")},
+		Limits:  Limits{Bad: Rate{PerSecond: 1, Burst: 2}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.abandon()
+	status := func(address, forwarded string, secret event.Secret) int {
+		req := from(t, address, "/hooks/known", secret)
+		if forwarded != "" {
+			req.Header.Set("X-Forwarded-For", forwarded)
+		}
+		w := httptest.NewRecorder()
+		s.handler.ServeHTTP(w, req)
+		return w.Code
+	}
+	const proxy = "127.0.0.1:4711"
+	for range 5 {
+		status(proxy, "192.0.2.2, 203.0.113.9, 10.1.1.1", otherSecret) // names an innocent one in front
+	}
+	for name, tt := range map[string]struct {
+		address, forwarded string
+		want               int
+	}{
+		"the one that floods":            {proxy, "203.0.113.9", 429},
+		"the one that it named":          {proxy, "192.0.2.2", 204},
+		"a third one":                    {proxy, "2001:db8::1", 204},
+		"an untrusted proxy says so":     {"192.0.2.7:1", "203.0.113.9", 204},
+		"the proxy itself":               {proxy, "", 204},
+		"the proxy, with an empty list":  {proxy, ", ,", 204},
+		"the proxy, with what is no one": {proxy, "unknown", 204},
+	} {
+		if got := status(tt.address, tt.forwarded, vectorSecret); got != tt.want {
+			t.Errorf("%s: %d, want %d", name, got, tt.want)
+		}
+	}
+}
+
 // A connection that has brought a genuine delivery works on while others from the same address, such as
 // one tunnel, flood the receiver.
 func TestGenuineConnectionIsNotRateLimited(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -46,6 +47,10 @@ type Options struct {
 	// AllowPlain makes a receiver without Certificate speak plain HTTP, on
 	// loopback only: for a proxy that ends TLS.
 	AllowPlain bool
+
+	// Proxies are the addresses of proxies whose X-Forwarded-For names the sender: else all
+	// senders behind one count as one source.
+	Proxies []netip.Prefix
 
 	// Bind opens the listener; default net.Listen.
 	Bind func(network, address string) (net.Listener, error)

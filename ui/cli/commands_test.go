@@ -53,6 +53,7 @@ func TestUsageErrors(t *testing.T) {
 		"args":               {[]string{"tail", "pager", "t", "--args", "[]"}, "--args: "},
 		"header":             {[]string{"tail", "pager", "t", "--header", "x"}, "--header: "},
 		"header to process":  {[]string{"tail", "chat", "t", "--header", "K: v"}, "takes no headers"},
+		"no proxy":           {[]string{"tail", "https://h.example/mcp", "t", "--trusted-proxy", "proxy.example"}, "--trusted-proxy must be an address"},
 		"inherit to all":     {[]string{"servers", "--inherit", "TOKEN"}, "--header and --inherit need a SERVER"},
 		"inherit to a URL":   {[]string{"types", "https://h.example/mcp", "--inherit", "TOKEN"}, "is no process"},
 		"header to all":      {[]string{"servers", "--header", "K: v"}, "--header and --inherit need a SERVER"},

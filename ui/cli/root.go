@@ -123,6 +123,7 @@ Screens and commands on a data directory that another process has open attach to
 	f.StringVar(&a.Flags.Listen, "listen", "", "address at which webhook deliveries are taken (default a port on loopback)")
 	usage.Duration(f, &a.Flags.Rotate, "rotate-secrets", "age at which a webhook secret is replaced (default never)")
 	f.BoolVar(&a.Flags.PlainHTTP, "plain-http", false, "take webhook deliveries without TLS, on loopback only, behind a proxy that ends it")
+	f.StringArrayVar(&a.Flags.Proxies, "trusted-proxy", nil, "address or network of a proxy whose X-Forwarded-For says who sends a webhook delivery")
 	f.IntVar(&a.Flags.Hooks.Connections, "hook-connections", program.HookConnections, "most webhook connections open at once")
 	f.IntVar(&a.Flags.Hooks.BadRate, "hook-bad-rate", program.HookBadRate, "most unproven requests a second from one source that the webhook receiver examines")
 	a.addScreenFlags(root)

@@ -37,6 +37,7 @@ type Flags struct {
 	PlainHTTP bool
 	Rotate    time.Duration
 	Hooks     HookFlags
+	Proxies   []string // addresses or networks of proxies in front of the receiver
 	Screen    ScreenFlags
 	Reacts    Reacts // set by the command
 	DemoModel string // address of the stand-in for a model; of the demo

@@ -168,7 +168,7 @@ func (a *App) checkAttached(c *attach.Client, trace bool) error {
 	f := &a.Flags
 	for flag, given := range map[string]bool{
 		"--trace": trace, "--header": len(f.Headers) > 0, "--inherit": len(f.Inherit) > 0, "--callback-url": f.Callback != "", "--listen": f.Listen != "",
-		"--plain-http": f.PlainHTTP, "--rotate-secrets": f.Rotate != 0,
+		"--plain-http": f.PlainHTTP, "--trusted-proxy": len(f.Proxies) > 0, "--rotate-secrets": f.Rotate != 0,
 		"--hook-connections": f.Hooks.Connections != HookConnections, "--hook-bad-rate": f.Hooks.BadRate != HookBadRate,
 	} {
 		if given {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net"
+	"net/netip"
 	"net/url"
 	"os"
 	"slices"
@@ -118,6 +119,10 @@ func (a *App) start(ctx context.Context, d *OpenHost, o StoreOptions, trace bool
 		return err
 	}
 	a.SayHowSealed(d.Store.Info())
+	proxies, err := a.proxies()
+	if err != nil {
+		return err
+	}
 	options := host.Options{
 		Store:       d.Store,
 		Log:         logger,
@@ -129,6 +134,7 @@ func (a *App) start(ctx context.Context, d *OpenHost, o StoreOptions, trace bool
 
 		HookConnections: a.Flags.Hooks.Connections,
 		HookBadRate:     a.Flags.Hooks.BadRate,
+		HookProxies:     proxies,
 
 		OnStderr: func(server string, line trust.Text) {
 			logger.Info("a server wrote to standard error", "server", server, "line", line)
@@ -277,8 +283,27 @@ func (a *App) Servers(args []string) ([]event.Server, error) {
 	return []event.Server{s}, nil
 }
 
+// proxies reads the addresses and networks of --trusted-proxy.
+func (a *App) proxies() ([]netip.Prefix, error) {
+	var all []netip.Prefix
+	for _, word := range a.Flags.Proxies {
+		network, err := netip.ParsePrefix(word)
+		if addr, e := netip.ParseAddr(word); e == nil {
+			network, err = addr.Prefix(addr.BitLen())
+		}
+		if err != nil {
+			return nil, usage.Errorf("--trusted-proxy must be an address such as 127.0.0.1 or a network such as 10.0.0.0/8, and %q is neither", word)
+		}
+		all = append(all, network)
+	}
+	return all, nil
+}
+
 // checkReceiver refuses addresses for webhook deliveries that cannot work.
 func (a *App) checkReceiver() error {
+	if _, err := a.proxies(); err != nil {
+		return err
+	}
 	if u := a.Flags.Callback; u != "" {
 		parsed, err := url.Parse(u)
 		if err != nil || parsed.Scheme != "https" || parsed.Host == "" || parsed.User != nil || parsed.RawQuery != "" || parsed.Fragment != "" {
