@@ -30,6 +30,7 @@ type Client struct {
 	pid     int
 	http    *http.Client
 	run     react.RunID     // whose tools the session is for; "" for a session of the operator
+	follows bool            // it stays
 	token   string          // of the run
 	session string          // the id of the session, sent with each request
 	ctx     context.Context // of the session; its cause says why it ended
@@ -74,18 +75,24 @@ const (
 // askTimeout bounds requests that have no context of their own.
 const askTimeout = 5 * time.Second
 
-// Attach connects to the process that has the store in dir open.
+// Attach connects a command to the process that has the store in dir open.
 //
 // Errors: [ErrNotListening] when no process listens, [event.ErrSilent] when one does and does not
 // answer; [ErrVersion], [ErrPeer], [ErrBusy]; [react.ErrToken] for a process that cannot read the
 // data directory; the cause of ctx.
 func Attach(ctx context.Context, dir string) (*Client, error) {
-	return attach(ctx, dir, dialSocket(dir), pullWait, pullLate)
+	return attach(ctx, dir, dialSocket(dir), false, pullWait, pullLate)
 }
 
-func attach(ctx context.Context, dir string, dial Dial, wait, late time.Duration) (*Client, error) {
+// Follow is Attach for a frontend that stays, as a screen does: these have places of their own, so
+// that commands find one however many stay.
+func Follow(ctx context.Context, dir string) (*Client, error) {
+	return attach(ctx, dir, dialSocket(dir), true, pullWait, pullLate)
+}
+
+func attach(ctx context.Context, dir string, dial Dial, follows bool, wait, late time.Duration) (*Client, error) {
 	c := newClient(dir, dial)
-	c.wait, c.late = wait, late
+	c.follows, c.wait, c.late = follows, wait, late
 	err := c.open(ctx)
 	if err == nil {
 		err = c.pull(ctx, stateRequest{})
@@ -132,6 +139,9 @@ func (c *Client) open(ctx context.Context) error {
 	} else {
 		r.Header.Set(headerRun, string(c.run))
 	}
+	if c.follows {
+		r.Header.Set(headerFollows, "1")
+	}
 	r.Header.Set(headerPID, strconv.Itoa(os.Getpid()))
 	r.Header.Set(headerToken, token)
 	stopCancel := context.AfterFunc(ctx, func() { c.cancel(context.Cause(ctx)) })
@@ -169,7 +179,11 @@ func (c *Client) opened(res *http.Response) error {
 	case other != strconv.Itoa(version):
 		return fmt.Errorf("%w: process %d; quit it, or use the same one", ErrVersion, pid)
 	case res.StatusCode == http.StatusServiceUnavailable:
-		return fmt.Errorf("%w: process %d has too many clients, or is about to end", ErrBusy, pid)
+		var f failure
+		if err := gob.NewDecoder(io.LimitReader(res.Body, maxAnswer)).Decode(&f); err != nil {
+			return fmt.Errorf("%w: process %d: %w", ErrAnswer, pid, err)
+		}
+		return fmt.Errorf("process %d: %w", pid, f.err())
 	case res.StatusCode == http.StatusForbidden:
 		return fmt.Errorf("process %d: %w: it is in the data directory", pid, react.ErrToken)
 	case res.StatusCode != http.StatusOK:

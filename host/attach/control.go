@@ -177,8 +177,14 @@ func (k *control) Silence(ctx context.Context, rule string, until time.Time) err
 	return actControl(ctx, k, verbSilence, silence{rule, until})
 }
 
-// Stop implements [react.Control].
+// Stop implements [react.Control]. To kill, it first writes the stop file, which works even if the
+// owner does not answer.
 func (k *control) Stop(ctx context.Context, kill bool) error {
+	if kill {
+		if _, err := react.WriteStopFile(k.c.dir); err != nil {
+			return err
+		}
+	}
 	return actControl(ctx, k, verbStop, kill)
 }
 

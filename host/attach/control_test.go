@@ -70,6 +70,46 @@ func TestNoSessionWithoutTheToken(t *testing.T) {
 	f.client()
 }
 
+// However many screens and tails are attached, commands find a place, and the other way round.
+func TestFollowersLeavePlacesForCommands(t *testing.T) {
+	f := newOwnerWith(t, &engine{})
+	open := func(enter func(context.Context, string) (*attach.Client, error), places int) *attach.Client {
+		t.Helper()
+		var last *attach.Client
+		for range places {
+			c, err := untilAnswered(func() (*attach.Client, error) { return enter(t.Context(), f.dir) })
+			if err != nil {
+				t.Fatal(err)
+			}
+			last = c
+			t.Cleanup(func() { _ = c.Close() }) // it never fails
+		}
+		if c, err := untilAnswered(func() (*attach.Client, error) { return enter(t.Context(), f.dir) }); !errors.Is(err, attach.ErrBusy) {
+			t.Errorf("%v, %v after %d", c, err, places)
+		}
+		return last
+	}
+	open(attach.Follow, 256)
+	if err := open(attach.Attach, 64).Control().Disarm(t.Context(), "page"); err != nil {
+		t.Error(err)
+	}
+}
+
+// The file is written before the engine is asked, which may fail.
+func TestToKillTheStopFileIsWrittenFirst(t *testing.T) {
+	f := newOwnerWith(t, &engine{err: react.ErrState})
+	c := f.client().Control()
+	file := filepath.Join(f.dir, react.StopFile)
+	for _, kill := range []bool{false, true} {
+		if err := c.Stop(t.Context(), kill); !errors.Is(err, react.ErrState) {
+			t.Error(err)
+		}
+		if _, err := os.Stat(file); (err == nil) != kill {
+			t.Errorf("kill %t: %v", kill, err)
+		}
+	}
+}
+
 // engine is a [react.Control] that notes its calls and returns err.
 type engine struct {
 	react.Control

@@ -80,11 +80,10 @@ func TestToolsOfARunNeedItsToken(t *testing.T) {
 	}
 }
 
-// Sessions that are opened at the same time are counted too, and places are reserved for the
-// operator.
+// Sessions that are opened at the same time are counted too, and take no place of the operator's.
 func TestSessionsOfRunsLeavePlacesForTheOperator(t *testing.T) {
 	f := serve(t, t.TempDir(), attach.Options{Gates: func(react.RunID, string) (react.Gate, error) { return &runs{}, nil }})
-	const places, kept, all = 32, 8, 8 * (maxGates + 1)
+	const places, all = 24, 8 * (maxGates + 1)
 	var wg sync.WaitGroup
 	var in atomic.Int32
 	left, refused := make(chan struct{}), make(chan struct{}, all)
@@ -105,13 +104,13 @@ func TestSessionsOfRunsLeavePlacesForTheOperator(t *testing.T) {
 			}
 		})
 	}
-	for range all - (places - kept) {
+	for range all - places {
 		<-refused
 	}
 	f.client()
 	close(left)
 	wg.Wait()
-	if n := in.Load(); n != places-kept {
+	if n := in.Load(); n != places {
 		t.Errorf("%d sessions of runs", n)
 	}
 }

@@ -37,7 +37,7 @@ var (
 	// ErrPrints: another process keeps the position up to which the subscription
 	// was printed.
 	ErrPrints = errors.New("another process prints this subscription and keeps the position")
-	// ErrBusy: too many clients, or too many requests of one.
+	// ErrBusy: too many clients, or too many requests of one, or the owner is about to end.
 	ErrBusy = errors.New("too many at once")
 	// ErrAnswer: a malformed response.
 	ErrAnswer = errors.New("not an answer of the protocol")
@@ -49,16 +49,17 @@ const version = 3
 
 // Bounds.
 const (
-	maxClients      = 32
-	reservedClients = 8        // of maxClients, reserved for clients that are not runs
-	maxConnections  = 1024     // of all clients
-	maxRunning      = 64       // requests of one client
-	maxRequest      = 8 << 20  // bytes of a request
-	maxAnswer       = 64 << 20 // bytes of an answer
-	pageRecords     = 1000     // of the log in one response
-	pageBytes       = 256 << 10
-	helloTimeout    = 2 * time.Second
-	idleTimeout     = time.Minute // the client closes idle connections first, so that the owner never closes one that is about to be used
+	maxFollowers   = 256      // clients that stay, such as screens
+	maxCommands    = 64       // clients that do not stay
+	maxRuns        = 24       // clients that are agents of runs
+	maxConnections = 4096     // of all clients
+	maxRunning     = 64       // requests of one client
+	maxRequest     = 8 << 20  // bytes of a request
+	maxAnswer      = 64 << 20 // bytes of an answer
+	pageRecords    = 1000     // of the log in one response
+	pageBytes      = 256 << 10
+	helloTimeout   = 2 * time.Second
+	idleTimeout    = time.Minute // the client closes idle connections first, so that the owner never closes one that is about to be used
 )
 
 // The headers of the protocol.
@@ -67,6 +68,7 @@ const (
 	headerPID     = "Eventdeck-Pid"     // likewise
 	headerSession = "Eventdeck-Session" // given with a session, and sent with each verb
 	headerToken   = "Eventdeck-Token"   // sent to open a session
+	headerFollows = "Eventdeck-Follows" // likewise, by a client that stays
 )
 
 // pathOf returns the path of a verb, or of the session.

@@ -158,7 +158,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
-		rejectAndClose(w, http.StatusServiceUnavailable, net.ErrClosed)
+		rejectAndClose(w, http.StatusServiceUnavailable, fmt.Errorf("%w: it is about to end", ErrBusy))
 		return
 	}
 	s.wg.Add(1)
@@ -191,6 +191,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // serveSession keeps a session until the client or the server ends.
 func (s *Server) serveSession(w http.ResponseWriter, r *http.Request) {
 	e := &session{server: s, signIns: map[uint64]host.SignIn{}, run: react.RunID(r.Header.Get(headerRun)), token: r.Header.Get(headerToken)}
+	e.follows = e.run == "" && r.Header.Get(headerFollows) != ""
 	if err := s.admit(e); err != nil {
 		s.opts.Log.Warn("a process without the token wanted to attach", "pid", r.Header.Get(headerPID))
 		rejectAndClose(w, http.StatusForbidden, err)
@@ -215,26 +216,29 @@ func (s *Server) serveSession(w http.ResponseWriter, r *http.Request) {
 	log.Info("a process is not attached any more")
 }
 
-// addSession adds a session if there is a place for it. Error: [ErrBusy].
+// addSession adds a session if there is a place for it. Clients that stay, commands and runs have
+// places of their own: none of them can lock out another. Error: [ErrBusy].
 func (s *Server) addSession(id string, e *session) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	ofRuns, ofRun := 0, 0
+	alike, ofRun := 0, 0
 	for _, other := range s.sessions {
-		if other.run != "" {
-			ofRuns++
+		if (other.run != "") == (e.run != "") && other.follows == e.follows {
+			alike++
 		}
 		if other.run == e.run {
 			ofRun++
 		}
 	}
 	switch {
-	case len(s.sessions) >= maxClients:
-		return fmt.Errorf("%w: %d processes are attached", ErrBusy, maxClients)
 	case e.run != "" && ofRun >= maxGates:
 		return fmt.Errorf("%w: %d sessions of run %s", ErrBusy, ofRun, e.run)
-	case e.run != "" && ofRuns >= maxClients-reservedClients:
-		return fmt.Errorf("%w: %d sessions of runs", ErrBusy, ofRuns)
+	case e.run != "" && alike >= maxRuns:
+		return fmt.Errorf("%w: %d sessions of runs", ErrBusy, alike)
+	case e.follows && alike >= maxFollowers:
+		return fmt.Errorf("%w: %d screens, tails and the like are attached; end one of them", ErrBusy, alike)
+	case e.run == "" && !e.follows && alike >= maxCommands:
+		return fmt.Errorf("%w: %d commands are attached; wait for one of them, or end it", ErrBusy, alike)
 	}
 	s.sessions[id] = e
 	return nil
@@ -255,9 +259,10 @@ func (s *Server) removeSession(id string, e *session) {
 
 // session is one client.
 type session struct {
-	server *Server
-	run    react.RunID // whose tools it is for; "": it is the operator's
-	token  string      // that it was opened with
+	server  *Server
+	run     react.RunID // whose tools it is for; "": it is the operator's
+	follows bool        // the client stays
+	token   string      // that it was opened with
 
 	mu      sync.Mutex
 	idle    sync.Cond // signalled when running falls to 0

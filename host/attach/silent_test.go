@@ -86,7 +86,7 @@ func words(s host.Snapshot) (out [2]event.State) {
 func TestStoppedOwnerDoesNotLookAlive(t *testing.T) {
 	owner := newStopping()
 	dir := owner.serves(t)
-	c, err := attach(t.Context(), dir, dialSocket(dir), time.Millisecond, 10*time.Millisecond)
+	c, err := attach(t.Context(), dir, dialSocket(dir), false, time.Millisecond, 10*time.Millisecond)
 	must(t, err)
 	defer c.Close()
 	changed, stop := c.Changed()
@@ -126,7 +126,7 @@ func TestStoppedOwnerDoesNotLookAlive(t *testing.T) {
 func TestRequestThatCannotBeWrittenEndsWithItsContext(t *testing.T) {
 	owner := newStopping()
 	dir := owner.serves(t)
-	c, err := attach(t.Context(), dir, dialSocket(dir), time.Hour, time.Hour)
+	c, err := attach(t.Context(), dir, dialSocket(dir), false, time.Hour, time.Hour)
 	must(t, err)
 	defer c.Close()
 	close(owner.stopped)

@@ -3,6 +3,8 @@ package react
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"time"
 
 	"eventdeck/host/trust"
@@ -32,6 +34,12 @@ var (
 // engine runs: as long as it exists nothing starts, and running acts are killed within a
 // second. Its content does not matter.
 const StopFile = "react.stop"
+
+// WriteStopFile writes the stop file to a data directory, and returns its path.
+func WriteStopFile(dir string) (path string, err error) {
+	path = filepath.Join(dir, StopFile)
+	return path, os.WriteFile(path, nil, 0o600)
+}
 
 // AskRule stands in place of a rule in runs of [Control.AskModel]. No rule can have this name.
 const AskRule = "@ask"

@@ -125,7 +125,7 @@ func (a *app) mcp(ctx context.Context, f mcpFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	d, o, err := a.OpenKeptHost(ctx)
+	d, o, err := a.OpenKeptHost(ctx, true)
 	if err != nil {
 		return err
 	}

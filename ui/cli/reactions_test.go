@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"eventdeck/host/attach"
+	"eventdeck/host/event"
 	"eventdeck/host/mcptest"
 	"eventdeck/host/react"
 	"eventdeck/host/trust"
@@ -363,6 +365,28 @@ func TestStoppingWhereNoEngineRuns(t *testing.T) {
 	if code := b.run(t, "react", "stop", "--kill", "--data", dir); code != exitDone || !strings.Contains(b.err.String(), "react.stop") {
 		t.Errorf("%d, %s", code, b.err.String())
 	}
+	if _, err := os.Stat(filepath.Join(dir, react.StopFile)); err != nil {
+		t.Error(err)
+	}
+}
+
+// What was promised is done even if the process with the store takes no more commands.
+func TestStopIsWrittenBeforeTheEngineIsAsked(t *testing.T) {
+	b, dir := newReactBench(t, newEngine())
+	for {
+		c, err := attach.Attach(t.Context(), dir)
+		if errors.Is(err, attach.ErrBusy) {
+			break
+		}
+		if err == nil {
+			t.Cleanup(func() { _ = c.Close() }) // it never fails
+		} else if !errors.Is(err, event.ErrSilent) {
+			t.Fatal(err)
+		}
+	}
+	b.expect(t, exitError, "commands are attached; wait for one of them", "react", "stop", "--data", dir)
+	b.clear()
+	b.expect(t, exitDone, "commands are attached; wait for one of them, or end it; what still runs ends within a second", "react", "stop", "--kill", "--data", dir)
 	if _, err := os.Stat(filepath.Join(dir, react.StopFile)); err != nil {
 		t.Error(err)
 	}

@@ -24,7 +24,7 @@ func (a *app) screen(ctx context.Context, args []string) error {
 	if !a.Flags.Screen.ReadOnly { // a screen that only looks starts nothing
 		a.Flags.Reacts = program.OwnReactions
 	}
-	d, o, err := a.OpenKeptHost(ctx)
+	d, o, err := a.OpenKeptHost(ctx, true)
 	if err != nil {
 		return err
 	}

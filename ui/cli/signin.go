@@ -48,7 +48,7 @@ func (a *app) withKept(ctx context.Context, args []string, do func(ctx context.C
 		return err
 	}
 	servers := []event.Server{s}
-	d, _, err := a.OpenKeptHost(ctx)
+	d, _, err := a.OpenKeptHost(ctx, false)
 	if err != nil {
 		return err
 	}

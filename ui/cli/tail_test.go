@@ -82,7 +82,7 @@ func TestTailWithDataGoesOnAfterThePrintedPosition(t *testing.T) {
 	}
 	b.fill(3)
 	tail("--count", "2", "--from", "saved")
-	if got := b.ids(); got != "e1 e2" || b.opened[0] != (program.StoreOptions{Dir: dir}) {
+	if got := b.ids(); got != "e1 e2" || b.opened[0] != (program.StoreOptions{Dir: dir, Stays: true}) {
 		t.Fatalf("first: printed %q, opened %+v", got, b.opened)
 	}
 	if len(b.verbs) != 0 || b.printed[len(b.printed)-1] != 2 {

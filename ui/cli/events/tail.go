@@ -169,6 +169,7 @@ func (a *commands) tail(ctx context.Context, server, typ string, f tailFlags) er
 		return err
 	}
 	o := a.KeptOrTemporary()
+	o.Stays = true
 	if s := program.SessionOf(found); s != nil && o.Temporary {
 		return usage.Errorf("only process %d has the server %q; with --data %s that process subscribes", s.PID, server, s.Dir)
 	}

@@ -26,7 +26,7 @@ func (a *App) Attached(ctx context.Context, o StoreOptions) (*attach.Client, err
 	if err != nil {
 		return nil, err
 	}
-	c, err := attach.Attach(ctx, dir)
+	c, err := o.attach(ctx, dir)
 	switch {
 	case errors.Is(err, attach.ErrNotListening):
 		return nil, nil
@@ -34,6 +34,14 @@ func (a *App) Attached(ctx context.Context, o StoreOptions) (*attach.Client, err
 		return nil, fmt.Errorf("%w: it has %s open, and may be stopped; let it go on, or end it", err, dir)
 	}
 	return c, err
+}
+
+// attach attaches to the process that has the store in dir open. Errors: those of [attach.Attach].
+func (o StoreOptions) attach(ctx context.Context, dir string) (*attach.Client, error) {
+	if o.Stays {
+		return attach.Follow(ctx, dir)
+	}
+	return attach.Attach(ctx, dir)
 }
 
 // UseStore opens the store, or attaches to the process that has it open.
@@ -73,7 +81,7 @@ func attachLate(ctx context.Context, o StoreOptions, why error) (*attach.Client,
 	if err != nil {
 		return nil, errors.Join(why, err)
 	}
-	c, err := attach.Attach(ctx, dir)
+	c, err := o.attach(ctx, dir)
 	if errors.Is(err, event.ErrSilent) {
 		return nil, fmt.Errorf("%w; %w", why, event.ErrSilent)
 	}

@@ -84,12 +84,13 @@ func (a *App) open(ctx context.Context, o StoreOptions, trace bool) (*OpenHost, 
 	return nil, errors.Join(err, d.closeStore())
 }
 
-// OpenKeptHost opens a host on the store of [App.Kept].
-func (a *App) OpenKeptHost(ctx context.Context) (*OpenHost, StoreOptions, error) {
+// OpenKeptHost opens a host on the store of [App.Kept]. stays is that of [StoreOptions].
+func (a *App) OpenKeptHost(ctx context.Context, stays bool) (*OpenHost, StoreOptions, error) {
 	o, err := a.Kept()
 	if err != nil {
 		return nil, o, err
 	}
+	o.Stays = stays
 	d, err := a.Open(ctx, o, false)
 	return d, o, err
 }

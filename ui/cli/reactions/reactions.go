@@ -8,14 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"eventdeck/host/event"
 	"eventdeck/host/react"
+	"eventdeck/ui/cli/plain"
 	"eventdeck/ui/cli/program"
 	"eventdeck/ui/cli/usage"
 )
@@ -56,7 +55,7 @@ func group(use, short, long, commands, help string) *cobra.Command {
 
 // reactions calls fn with the reactions of the process that runs them on the kept store.
 //
-// Errors: errNoEngine; [event.ErrSilent] where the process does not answer; those of fn;
+// Errors: errNoEngine; those of [program.App.Attached]; those of fn;
 // [react.ErrNoRun] with the command that lists the ids.
 func (a *commands) reactions(ctx context.Context, fn func(context.Context, react.Control) error) (err error) {
 	o, err := a.Kept()
@@ -119,7 +118,7 @@ With --dry-run nothing is made: it prints what the rule would decide about the r
 	stop := &cobra.Command{
 		Use: "stop", Short: "Let nothing start any more; with --kill end what runs too", Args: usage.Exactly(0),
 		Long: `stop lets no reaction start any more; what waits keeps waiting. With --kill what runs is ended too.
-A file react.stop in the data directory does the same as --kill; where no process runs reactions, --kill makes it.`,
+--kill first writes the file react.stop to the data directory, which alone does the same; react go removes it.`,
 		Run: a.Run(func(cmd *cobra.Command, _ []string) error { return a.stopReactions(cmd.Context(), kill) }),
 	}
 	stop.Flags().BoolVar(&kill, "kill", false, "end what runs")
@@ -149,27 +148,26 @@ func (a *commands) reactOnce(ctx context.Context, rule string, seq uint64, dry b
 	})
 }
 
-// stopReactions stops reactions through the engine, or if none runs or answers by the file that
-// all supervisors read.
+// stopReactions stops reactions through the engine. To kill, it first writes the file that the
+// engine and all supervisors read: that stops them even where the engine cannot be asked.
 func (a *commands) stopReactions(ctx context.Context, kill bool) error {
-	err := a.reactions(ctx, func(ctx context.Context, c react.Control) error { return c.Stop(ctx, kill) })
-	silent := errors.Is(err, event.ErrSilent)
-	if !silent && !errors.Is(err, errNoEngine) || !kill {
-		return err
+	ask := func() error {
+		return a.reactions(ctx, func(ctx context.Context, c react.Control) error { return c.Stop(ctx, kill) })
 	}
-	o, err := a.existingDir()
+	if !kill {
+		return ask()
+	}
+	dir, err := a.existingDir()
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(o, react.StopFile)
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
+	file, err := react.WriteStopFile(dir)
+	if err != nil {
 		return err
 	}
-	who := "no process runs reactions"
-	if silent {
-		who = event.ErrSilent.Error()
+	if err = ask(); err != nil {
+		a.Say("%s; what still runs ends within a second, and nothing starts while %s is there", plain.Message(err), file)
 	}
-	a.Say("%s; what still runs ends within a second, and nothing starts while %s is there", who, path)
 	return nil
 }
 

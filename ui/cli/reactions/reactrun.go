@@ -34,7 +34,7 @@ func (a *commands) reactRun(ctx context.Context) error {
 		return err
 	}
 	a.Flags.Reacts = program.OwnReactions
-	d, _, err := a.OpenKeptHost(ctx)
+	d, _, err := a.OpenKeptHost(ctx, false)
 	if err != nil {
 		return err
 	}
