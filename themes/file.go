@@ -30,9 +30,10 @@ const (
 //
 // A role in the file replaces the whole role of the base.
 type file struct {
-	Base  string               `json:"base"`
-	About string               `json:"about"`
-	Roles map[string]roleStyle `json:"roles"`
+	Schema string               `json:"$schema"` // for editors
+	Base   string               `json:"base"`
+	About  string               `json:"about"`
+	Roles  map[string]roleStyle `json:"roles"`
 }
 
 type roleStyle struct {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 
 	"eventdeck/host/internal/jsonfile"
@@ -12,6 +13,9 @@ import (
 
 // ErrTaken: a server of that name is configured already.
 var ErrTaken = errors.New("name taken")
+
+// schemaFile is the schema beside a new configuration, for editors.
+const schemaFile = "servers.schema.json"
 
 // Add adds servers to the file at path, and makes the file if it does not exist. The rest of the
 // file stays: other members, comments, the layout. The file is replaced as a whole or not at all,
@@ -30,15 +34,22 @@ func Add(path string, drafts ...Draft) error {
 		return err
 	}
 	text := bytes.TrimPrefix(raw, []byte("\ufeff"))
-	if len(bytes.TrimSpace(text)) == 0 {
-		text = []byte("{\n  \"mcpServers\": {}\n}\n")
+	empty := len(bytes.TrimSpace(text)) == 0
+	if empty {
+		text = []byte("{\n  \"$schema\": \"./" + schemaFile + "\",\n  \"mcpServers\": {}\n}\n")
 	}
 	for _, d := range drafts {
 		if text, err = insert(path, text, d); err != nil {
 			return err
 		}
 	}
-	return jsonfile.Replace(target, raw, text, 0o600, ErrFile)
+	if err := jsonfile.Replace(target, raw, text, 0o600, ErrFile); err != nil || !empty {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(filepath.Dir(target), schemaFile), Schema("servers"), 0o600); err != nil {
+		return fmt.Errorf("%w: the servers are added, but not their schema: %w", ErrFile, err)
+	}
+	return nil
 }
 
 // insert returns the text of a configuration with an added server.

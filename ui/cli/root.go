@@ -129,7 +129,7 @@ Screens and commands on a data directory that another process has open attach to
 	a.addScreenFlags(root)
 	root.AddCommand(
 		a.demoCommand(), a.serversCommand(), a.typesCommand(),
-		a.subsCommand(), a.scanCommand(), a.signInCommand(), a.signOutCommand(), a.demoServerCommand(), a.caCommand(), a.versionCommand(),
+		a.subsCommand(), a.scanCommand(), a.signInCommand(), a.signOutCommand(), a.demoServerCommand(), a.caCommand(), a.schemaCommand(), a.versionCommand(),
 		a.storeCommand(), a.mcpCommand(),
 	)
 	root.AddCommand(events.Commands(a.App)...)
@@ -170,6 +170,23 @@ func serverOrCommand(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	return usage.Errorf("there is no command %q%s; `eventdeck --help` lists them", args[0], usage.Meant(cmd, args[0]))
+}
+
+func (a *app) schemaCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:       "schema " + strings.Join(config.SchemaNames, "|"),
+		Short:     "Print the JSON Schema of a file that you write, for your editor",
+		Args:      usage.Exactly(1),
+		ValidArgs: config.SchemaNames,
+		Example:   `eventdeck schema settings > settings.schema.json    # then "$schema": "./settings.schema.json" in settings.json`,
+		Run: a.Run(func(_ *cobra.Command, args []string) error {
+			text := config.Schema(args[0])
+			if text == nil {
+				return usage.Errorf("there is no schema %q; there are %s", args[0], strings.Join(config.SchemaNames, ", "))
+			}
+			return a.Print(text)
+		}),
+	}
 }
 
 func (a *app) versionCommand() *cobra.Command {
