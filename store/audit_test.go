@@ -101,23 +101,6 @@ func TestAuditIsPrunedInSmallSteps(t *testing.T) {
 	equal(t, got[9], uint64(132))
 }
 
-// A file of the previous version has no audit log and no marks; its events stay.
-func TestFirstVersionIsMigrated(t *testing.T) {
-	dir := t.TempDir()
-	s := openTest(t, Options{Dir: dir})
-	store(t, s, eventsBatch("aa", "1"))
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	makeOlder(t, dir, 1)
-	s = openTest(t, Options{Dir: dir})
-	equal(t, ids(t, s), []string{"1"})
-	if err := s.Audit(t.Context(), act(1)); err != nil {
-		t.Error(err)
-	}
-	equal(t, len(s.Marks()), 0)
-}
-
 // At their bound marks are changed and not added.
 func TestMarksAtTheirBound(t *testing.T) {
 	s := openTest(t, Options{Dir: t.TempDir()})

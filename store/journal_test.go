@@ -10,25 +10,14 @@ import (
 	"time"
 
 	"eventdeck/host/event"
-	"eventdeck/store/boltfile"
 	"eventdeck/store/datadir"
 	"eventdeck/store/maintain"
 	"eventdeck/store/tables"
 )
 
-// fillJournal puts an entry into each table of the journal.
-func fillJournal(tx *boltfile.Tx) error {
-	for _, name := range tables.Journal {
-		if err := tx.Bucket(name).Put([]byte("key"), []byte("value of "+string(name))); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // allTables is a change with an entry for each table of the journal, and an audit entry.
 func allTables(value string) event.JournalChange {
-	c := event.JournalChange{Audit: []event.AuditEntry{{At: fixtureNow(), Actor: event.ActorHost, Action: "run created", Result: event.ResultOK}}}
+	c := event.JournalChange{Audit: []event.AuditEntry{{At: fullNow(), Actor: event.ActorHost, Action: "run created", Result: event.ResultOK}}}
 	for _, name := range tables.Journal {
 		c.Put = append(c.Put, event.JournalEntry{Table: event.JournalTable(name), Key: "key", Value: []byte(value)})
 	}
@@ -148,20 +137,9 @@ func TestSnapshotHasTheJournal(t *testing.T) {
 	s := openTest(t, Options{Dir: dir})
 	store(t, s, event.Batch{Sub: "aa", Update: set(fullSub(t))})
 	mustDo(t, s.Journal().Change(t.Context(), allTables("one")))
-	mustDo(t, takeSnapshot(s.db, dir, fixtureNow()))
+	mustDo(t, takeSnapshot(s.db, dir, fullNow()))
 	mustDo(t, s.Close())
 	mustDo(t, os.Truncate(filepath.Join(dir, datadir.DB), 0))
 	mustDo(t, maintain.Recover(t.Context(), dir, time.Now(), func(string) {}))
 	hasJournal(t, openTest(t, Options{Dir: dir}), "one")
-}
-
-// A copy of a layout without a journal gets one, with its mark.
-func TestOlderCopyIsRestoredWithItsMark(t *testing.T) {
-	dir := t.TempDir()
-	_, err := maintain.Restore(t.Context(), dir, filepath.Join(layout4(t), datadir.DB), nil, time.Now(), func(string) {})
-	mustDo(t, err)
-	s := openTest(t, Options{Dir: dir, Now: fixtureNow})
-	value, err := s.Journal().Entry(event.TableReact, event.KeyLag)
-	mustDo(t, err)
-	equal(t, string(value), "the store was restored from a copy")
 }

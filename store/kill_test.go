@@ -15,7 +15,6 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/store/datadir"
-	"eventdeck/store/maintain"
 	"eventdeck/store/seal"
 )
 
@@ -83,41 +82,6 @@ func TestKill(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-}
-
-// TestKillDuringBackfill kills a process that brings an older store
-// along, and looks after each kill whether everything is as it was written.
-func TestKillDuringBackfill(t *testing.T) {
-	dir := t.TempDir()
-	s := openTest(t, Options{Dir: dir})
-	const n = 20_000
-	for i := 0; i < n; i += 500 {
-		b := event.Batch{Sub: "aa", Update: func(*event.Subscription) {}}
-		for k := range 500 {
-			b.Records = append(b.Records, newEvent(fmt.Sprint(i+k+1)))
-		}
-		cursor := event.At(text(fmt.Sprint(i + 500)))
-		b.Cursor = &cursor
-		store(t, s, b)
-	}
-	mustDo(t, s.Close())
-	makeOlder(t, dir, 3)
-	for range 4 {
-		killOnce(t, dir)
-		var out said
-		if err := maintain.Check(t.Context(), dir, out.say); err != nil {
-			t.Fatal(err, out.lines)
-		}
-	}
-	s = openTest(t, Options{Dir: dir})
-	waitSummed(t, s)
-	for i, id := range ids(t, s) {
-		if id != fmt.Sprint(i+1) {
-			t.Fatalf("%s stands in the place of %d", id, i+1)
-		}
-	}
-	mustDo(t, s.Close())
-	mustDo(t, maintain.Check(t.Context(), dir, func(string) {}))
 }
 
 // killOnce runs the child, kills it some time after it began to acknowledge, and

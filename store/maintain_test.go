@@ -105,24 +105,6 @@ func TestSnapshotIsMadeWhenItIsDue(t *testing.T) {
 	expect(2) // nothing was committed
 }
 
-func TestSnapshotBeforeAMigration(t *testing.T) {
-	dir := fillStore(t, 1)
-	makeOlder(t, dir, 2)
-	openTest(t, Options{Dir: dir})
-	names, err := datadir.Snapshots(dir)
-	if err != nil || len(names) != 1 {
-		t.Fatal(names, err)
-	}
-	db, err := datadir.OpenReadOnly(dir, names[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	if v, err := boltfile.Version(db); v != 2 || err != nil {
-		t.Errorf("its version is %d, %v", v, err)
-	}
-}
-
 // harmRecord makes one stored record unreadable, as a damaged page does.
 func harmRecord(t *testing.T, dir string, seq uint64) {
 	t.Helper()
@@ -194,15 +176,6 @@ func TestRecoverFromASnapshotAlone(t *testing.T) {
 	equal(t, len(s.Subscriptions()), 2)
 	equal(t, s.Last(), 10)
 	equal(t, s.Subscriptions()[0].Hook.Secret, event.NewSecret("whsec_recovered"))
-}
-
-// A snapshot of the previous version is migrated.
-func TestRecoverFromAnOlderSnapshot(t *testing.T) {
-	dir := fillStore(t, 2)
-	makeOlder(t, dir, 2)
-	s := openTest(t, Options{Dir: dir}) // makes the snapshot
-	mustDo(t, s.Close())
-	equal(t, len(recoverEmptied(t, dir).Subscriptions()), 2)
 }
 
 // On a read-only medium the refusal names the file once, and does not speak of removing.

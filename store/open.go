@@ -47,6 +47,8 @@ var (
 	ErrNewer = boltfile.ErrNewer
 	// ErrForeign: the file is a database of another program.
 	ErrForeign = boltfile.ErrForeign
+	// ErrUnreleased: the store has a layout that no release had.
+	ErrUnreleased = boltfile.ErrUnreleased
 	// ErrDamaged: the content of the file is not what was written.
 	ErrDamaged = event.ErrDamaged
 	// ErrGone: the file was removed or replaced while it was open.
@@ -85,7 +87,6 @@ type Options struct {
 
 	hash        codec.HashFunc
 	noSnapshots bool // none is made by itself
-	noBackfill  bool // entries of an older file get no checksums
 }
 
 // Hooks are called at fixed moments of every commit, on the writer's goroutine. They exist for
@@ -124,10 +125,8 @@ type Store struct {
 	watchers watchers
 	load     load
 
-	loaded     chan struct{} // closed when the index is loaded
-	stopped    chan struct{} // closed when the writer has ended
-	backfilled chan struct{} // closed when no entry gets a checksum any more
-	unsummed   atomic.Uint64 // entries without one
+	loaded  chan struct{} // closed when the index is loaded
+	stopped chan struct{} // closed when the writer has ended
 
 	background     sync.WaitGroup // all goroutines but the writer's
 	stopBackground context.CancelFunc
@@ -147,8 +146,8 @@ var _ event.Store = (*Store)(nil)
 // Open opens the store in o.Dir, and makes it if there is none. It waits at most
 // 1 s for another process to release it, and 3 s for the keyring.
 //
-// Errors: [ErrLocked], [ErrNewer], [ErrForeign], [ErrDamaged], [ErrKeyring],
-// [event.ErrFull], and others of the file system.
+// Errors: [ErrLocked], [ErrNewer], [ErrUnreleased], [ErrForeign], [ErrDamaged],
+// [ErrKeyring], [event.ErrFull], and others of the file system.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
@@ -172,9 +171,6 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	ctx, s.stopBackground = context.WithCancel(context.WithoutCancel(ctx))
 	s.background.Go(func() { s.runPruner(ctx) })
 	s.background.Go(func() { s.watchFile(ctx) })
-	if !o.noBackfill {
-		s.background.Go(func() { s.runBackfill(ctx) })
-	}
 	if s.snapshots {
 		s.background.Go(func() { s.runSnapshots(ctx) })
 	}
@@ -230,7 +226,7 @@ func open(ctx context.Context, dir string, o Options) (*Store, error) {
 		db: db, reader: boltfile.NewReader(db), dir: dir, end: end{file: file, broken: make(chan struct{})}, temporary: o.Temporary,
 		hash: o.hash, hooks: o.Hooks, maxAudit: uint64(o.AuditEntries), snapshots: !o.Temporary && !o.noSnapshots,
 		queue: newQueue(o.QueueRecords, o.QueueBytes), index: &index{table: hashtable.New(0)}, pruner: newPruner(), now: o.Now,
-		loaded: make(chan struct{}), stopped: make(chan struct{}), backfilled: make(chan struct{}),
+		loaded: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	s.checkFile()
 	if err := boltfile.Guard(nil, func() error { return s.prepare(ctx, o) }); err != nil {
@@ -248,7 +244,7 @@ func open(ctx context.Context, dir string, o Options) (*Store, error) {
 func (s *Store) notEmptied() error {
 	version, err := boltfile.Version(s.db)
 	if err != nil || version > 0 {
-		return nil // the migration says what is wrong with the version
+		return nil // tables.Prepare says what is wrong with the version
 	}
 	_, err = os.Lstat(filepath.Join(s.dir, datadir.Generation))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -259,17 +255,14 @@ func (s *Store) notEmptied() error {
 	return &datadir.FileError{Path: filepath.Join(s.dir, datadir.DB), Err: fmt.Errorf("%w: it was initialised and has no tables now", ErrDamaged), Advice: datadir.DamageAdvice}
 }
 
-// prepare migrates an open database, and loads what is held in memory, except for the index.
+// prepare makes the tables of a new database, and loads what is held in memory, except for the index.
 func (s *Store) prepare(ctx context.Context, o Options) error {
 	// Only informative: a full disk must not keep the store from being read.
 	_ = datadir.WriteHolder(s.dir, s.now())
 	if err := s.notEmptied(); err != nil {
 		return err
 	}
-	if err := s.snapshotOlder(); err != nil {
-		return datadir.Misplaced(filepath.Join(s.dir, datadir.DB), err)
-	}
-	if err := tables.Migrate(s.db, o.Random); err != nil {
+	if err := tables.Prepare(s.db, o.Random); err != nil {
 		return datadir.Misplaced(filepath.Join(s.dir, datadir.DB), err)
 	}
 	if err := s.writeGeneration(); err != nil {
@@ -302,7 +295,6 @@ func (s *Store) prepare(ctx context.Context, o Options) error {
 		s.hashKey = slices.Clone(hashKey)
 		s.last.Store(tx.Bucket(tables.Events).Counter())
 		s.audited.Store(tx.Bucket(tables.Audit).Counter())
-		s.unsummed.Store(tx.Unsummed())
 		s.subs.byID, err = tables.LoadSubs(tx, s.sealer)
 		return err
 	})
@@ -388,7 +380,6 @@ func (s *Store) Info() event.StoreInfo {
 		Records:   uint64(max(0, kept.Records)),
 		Bytes:     kept.Bytes,
 		FileBytes: size,
-		Unsummed:  s.unsummed.Load(),
 	}
 }
 

@@ -217,7 +217,7 @@ func TestFilesOfOtherVersions(t *testing.T) {
 	if err := openError(t, dir); !errors.Is(err, ErrNewer) || !strings.Contains(err.Error(), "newer") {
 		t.Errorf("newer: %v", err)
 	}
-	putRaw(t, dir, func(tx *bolt.Tx) error { return tx.Bucket(tables.Meta).Delete([]byte("version")) })
+	putRaw(t, dir, func(tx *bolt.Tx) error { return tx.Bucket(tables.Meta).Delete([]byte("layout")) })
 	if err := openError(t, dir); !errors.Is(err, ErrDamaged) {
 		t.Errorf("without a version: %v", err)
 	}

@@ -235,23 +235,6 @@ func TestFileStaysAtItsBound(t *testing.T) {
 	}
 }
 
-// The records of a file from before retention are counted when it is opened.
-func TestOlderFileIsCounted(t *testing.T) {
-	dir := t.TempDir()
-	s := openTest(t, Options{Dir: dir})
-	store(t, s, eventsBatch("aa", "0", "1"))
-	store(t, s, eventsBatch("bb", "0"))
-	want := s.Info()
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	makeOlder(t, dir, 2)
-	s = openTest(t, Options{Dir: dir})
-	equal(t, s.Info().Records, 3)
-	equal(t, s.Info().Bytes, want.Bytes)
-	equal(t, s.usage.of("bb").Records, 1)
-}
-
 // BenchmarkIngestAtTheBound stores events while the same number is pruned.
 func BenchmarkIngestAtTheBound(b *testing.B) {
 	s := openTest(b, Options{})

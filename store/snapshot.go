@@ -80,15 +80,6 @@ func (s *Store) snapshotAfter(last int) int {
 	return at
 }
 
-// snapshotOlder keeps a snapshot of a file that is about to be migrated.
-func (s *Store) snapshotOlder() error {
-	have, err := boltfile.Version(s.db)
-	if err != nil || have == 0 || have >= tables.Newest {
-		return err
-	}
-	return takeSnapshot(s.db, s.dir, s.now())
-}
-
 // snapshotDue reports whether the newest snapshot is too old, or there is none
 // and something to put into it.
 func (s *Store) snapshotDue() bool {

@@ -205,7 +205,6 @@ type StoreInfo struct {
 	Sealed    string // where the sealing key is kept: "keyring", "file" or "memory"
 	KeyLost   bool   // secrets are stored whose key is gone: they read as zero until they are replaced
 	Err       error  // the last commit failed with this; nil when the next succeeded
-	Unsummed  uint64 // entries of an older file that have no checksum yet
 	Damage    error  // a read has met ErrDamaged since the store was opened
 	Records   uint64 // that are kept
 	Bytes     int64  // of these records, without what the file needs around them

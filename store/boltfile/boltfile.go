@@ -6,10 +6,6 @@
 // bucket a [Tx] keeps the number of entries, their combined checksums, and a counter, so that
 // a missing entry is detected too. These tallies are one entry of the bucket "meta", written
 // with every transaction that changes anything.
-//
-// Files of older layouts have no checksums. [Tx.AddChecksums] introduces them in one
-// transaction, in which every entry is read and counted; entries of large buckets get theirs
-// later, a few at a time ([Tx.Backfill]), and are covered by the tallies until then.
 package boltfile
 
 import (
@@ -32,13 +28,13 @@ var (
 	ErrNewer = errors.New("the store was written by a newer program")
 	// ErrForeign: the file is a database of another program.
 	ErrForeign = errors.New("it is a database of another program")
+	// ErrUnreleased: the file has a layout that no release had.
+	ErrUnreleased = errors.New("the store was written before the first release")
 )
 
 const (
 	// Newest is the version of the layout that this program writes.
-	Newest = 5
-	// checked is the first layout whose entries carry checksums.
-	checked = 4
+	Newest = 1
 	// maxVersion is more than any program will write.
 	maxVersion = 1000
 )
@@ -48,8 +44,10 @@ var Meta = []byte("meta")
 
 // The keys of the meta bucket that belong to this package.
 var (
-	keyVersion = []byte("version") // uint64, without a checksum: older programs read it
+	keyLayout  = []byte("layout") // uint64, without a checksum: older programs read it
 	keyTallies = []byte("tallies")
+	// keyUnreleased held the version of the layout before the first release.
+	keyUnreleased = []byte("version")
 )
 
 // Tx is a transaction. It is valid as long as the transaction of bbolt, and for one goroutine.
@@ -57,7 +55,7 @@ type Tx struct {
 	tx      *bolt.Tx
 	id      int // of a transaction that a Reader remembers
 	version uint64
-	tallies []*tally // nil: entries carry no checksums
+	tallies []*tally
 	changed bool
 }
 
@@ -128,7 +126,7 @@ func within(tx *bolt.Tx) (*Tx, error) {
 		return nil, fmt.Errorf("%w: its layout has version %d and this program knows versions up to %d", ErrNewer, version, Newest)
 	}
 	t := &Tx{tx: tx, version: version}
-	if version >= checked {
+	if version > 0 {
 		t.tallies, err = parseTallies(tallies)
 	}
 	return t, err
@@ -140,30 +138,19 @@ func (t *Tx) ID() int { return t.tx.ID() }
 // Size is how many bytes the file has.
 func (t *Tx) Size() int64 { return t.tx.Size() }
 
-// Checked reports whether entries of the file carry checksums.
-func (t *Tx) Checked() bool { return t.tallies != nil }
-
 // Version returns the layout of a file, 0 for a file to which nothing was written yet.
 //
-// Errors: [ErrDamaged], [ErrForeign].
+// Errors: [ErrDamaged], [ErrForeign], [ErrUnreleased].
 func Version(db *bolt.DB) (version uint64, err error) {
 	err = db.View(func(tx *bolt.Tx) error {
-		version, err = VersionOf(tx)
+		version, _, err = layout(tx)
 		return err
 	})
 	return version, err
 }
 
-// VersionOf is [Version] within a transaction.
-//
-// Errors: those of [Version].
-func VersionOf(tx *bolt.Tx) (uint64, error) {
-	version, _, err := layout(tx)
-	return version, err
-}
-
 // layout returns the version of a file and its tallies as they are stored. The file stores the
-// version twice: a version changed by damage must not start a migration.
+// version twice: one that was changed by damage must not be believed.
 func layout(tx *bolt.Tx) (version uint64, tallies []byte, err error) {
 	meta := tx.Bucket(Meta)
 	if meta == nil {
@@ -172,15 +159,15 @@ func layout(tx *bolt.Tx) (version uint64, tallies []byte, err error) {
 		}
 		return 0, nil, nil
 	}
-	v := meta.Get(keyVersion)
-	if version = versionIn(v); v == nil || version > maxVersion {
+	v := meta.Get(keyLayout)
+	if before := versionIn(meta.Get(keyUnreleased)); v == nil && before <= maxVersion {
+		return 0, nil, unreleased(before)
+	}
+	if version = versionIn(v); version == 0 || version > maxVersion {
 		return 0, nil, fmt.Errorf("%w: it has no version", ErrDamaged)
 	}
-	stored := meta.Get(keyTallies)
-	tallies, err = Open(Meta, keyTallies, stored)
+	tallies, err = Open(Meta, keyTallies, meta.Get(keyTallies))
 	switch {
-	case stored == nil && (version < checked || version > Newest):
-		return version, nil, nil
 	case err != nil && version > Newest:
 		return version, nil, nil // a newer program may keep something else there
 	case err != nil:
@@ -190,6 +177,10 @@ func layout(tx *bolt.Tx) (version uint64, tallies []byte, err error) {
 		return 0, nil, fmt.Errorf("%w: its version is %d in one place and %d in another", ErrDamaged, version, own)
 	}
 	return version, tallies, nil
+}
+
+func unreleased(version uint64) error {
+	return fmt.Errorf("%w: its layout has version %d of those times", ErrUnreleased, version)
 }
 
 // Version is the layout of the file.
@@ -207,8 +198,8 @@ func versionIn(v []byte) uint64 {
 //
 // Errors: those of bbolt.
 func (t *Tx) SetVersion(version uint64) error {
-	t.version, t.changed = version, t.Checked()
-	return t.tx.Bucket(Meta).Put(keyVersion, binary.BigEndian.AppendUint64(nil, version))
+	t.version, t.changed = version, true
+	return t.tx.Bucket(Meta).Put(keyLayout, binary.BigEndian.AppendUint64(nil, version))
 }
 
 // CreateBucket makes a bucket if there is none of the name.
@@ -218,7 +209,7 @@ func (t *Tx) CreateBucket(name []byte) error {
 	if _, err := t.tx.CreateBucketIfNotExists(name); err != nil {
 		return err
 	}
-	if t.Checked() && t.tally(name) == nil {
+	if t.tally(name) == nil {
 		t.tallies, t.changed = append(t.tallies, newTally(name)), true
 	}
 	return nil

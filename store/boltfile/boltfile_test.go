@@ -16,7 +16,7 @@ var one, other = []byte("one"), []byte("other")
 
 func number(n int) []byte { return binary.BigEndian.AppendUint64(nil, uint64(n)) }
 
-// newFile makes a file with checksums and n entries in the bucket one.
+// newFile makes a file with n entries in the bucket one.
 func newFile(t testing.TB, n int) (db *bolt.DB, path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "file")
@@ -28,9 +28,6 @@ func newFile(t testing.TB, n int) (db *bolt.DB, path string) {
 			if err := tx.CreateBucket(name); err != nil {
 				return err
 			}
-		}
-		if err := tx.AddChecksums(); err != nil {
-			return err
 		}
 		for i := range n {
 			if err := tx.Bucket(one).Put(number(i+1), fmt.Appendf(nil, "value %d", i+1)); err != nil {
@@ -138,7 +135,7 @@ func TestWalkEndsInACircle(t *testing.T) {
 	}
 	all := func([]byte) bool { return true }
 	count := func() (n int, sound bool) {
-		sound, err := ReadPages(bytes.NewReader(content)).Walk(t.Context(), newest.Root, all, func(bucket []byte, _ uint64, entries []Entry) error {
+		sound, err := ReadPages(bytes.NewReader(content)).Walk(t.Context(), newest.Root, all, func(bucket []byte, entries []Entry) error {
 			if bytes.Equal(bucket, one) {
 				n += len(entries)
 			}

@@ -15,14 +15,14 @@ type Bucket struct {
 	tx   *Tx
 	b    *bolt.Bucket
 	name []byte
-	y    *tally // nil: entries carry no checksums
+	y    *tally
 }
 
 // Bucket returns the bucket of the name. If there is none, its methods return
 // [ErrDamaged].
 func (t *Tx) Bucket(name []byte) Bucket {
 	b := Bucket{tx: t, b: t.tx.Bucket(name), name: name, y: t.tally(name)}
-	if t.Checked() && b.y == nil {
+	if b.y == nil {
 		b.b = nil
 	}
 	return b
@@ -48,22 +48,16 @@ func (b Bucket) FillPages() {
 
 // Entries returns how many entries there are.
 func (b Bucket) Entries() uint64 {
-	switch {
-	case b.b == nil:
+	if b.b == nil {
 		return 0
-	case b.y == nil:
-		return uint64(b.b.Stats().KeyN)
 	}
 	return b.y.entries
 }
 
 // Counter returns the number that SetCounter kept.
 func (b Bucket) Counter() uint64 {
-	switch {
-	case b.b == nil:
+	if b.b == nil {
 		return 0
-	case b.y == nil:
-		return b.b.Sequence()
 	}
 	return b.y.counter
 }
@@ -74,9 +68,6 @@ func (b Bucket) Counter() uint64 {
 func (b Bucket) SetCounter(n uint64) error {
 	if err := b.missing(); err != nil {
 		return err
-	}
-	if b.y == nil {
-		return b.b.SetSequence(n)
 	}
 	b.y.counter, b.tx.changed = n, true
 	return nil
@@ -105,11 +96,8 @@ func (b Bucket) Get(key []byte) ([]byte, error) {
 }
 
 func (b Bucket) open(key, stored []byte) ([]byte, error) {
-	switch {
-	case stored == nil:
+	if stored == nil {
 		return nil, damaged(b.name, key, "it is a bucket")
-	case b.y == nil || b.y.unchecked.has(key):
-		return stored, nil
 	}
 	return Open(b.name, key, stored)
 }
@@ -122,16 +110,9 @@ func (b Bucket) Put(key, value []byte) error {
 	if err := b.missing(); err != nil {
 		return err
 	}
-	if b.y == nil {
-		return b.b.Put(key, value)
-	}
 	b.uncount(key)
 	sum := EntrySum(b.name, key, value)
 	b.count(sum)
-	if b.y.unchecked.has(key) {
-		b.y.unsummed++
-		return b.b.Put(key, value)
-	}
 	return b.b.Put(key, binary.LittleEndian.AppendUint32(value, sum))
 }
 
@@ -142,9 +123,6 @@ func (b Bucket) Put(key, value []byte) error {
 func (b Bucket) Append(key, value []byte, sum uint32) error {
 	if err := b.missing(); err != nil {
 		return err
-	}
-	if b.y == nil {
-		return b.b.Put(key, value)
 	}
 	sum = finish(sum, b.name, key)
 	b.count(sum)
@@ -158,9 +136,7 @@ func (b Bucket) Delete(key []byte) error {
 	if err := b.missing(); err != nil {
 		return err
 	}
-	if b.y != nil {
-		b.uncount(key)
-	}
+	b.uncount(key)
 	return b.b.Delete(key)
 }
 
@@ -178,15 +154,12 @@ func (b Bucket) uncount(key []byte) {
 	}
 	b.y.entries--
 	b.y.sums ^= sumOf(b.y, key, stored)
-	if b.y.unchecked.has(key) {
-		b.y.unsummed--
-	}
 	b.tx.changed = true
 }
 
 // sumOf is the checksum by which an entry was counted.
 func sumOf(y *tally, key, stored []byte) uint32 {
-	if y.unchecked.has(key) || len(stored) < SumSize {
+	if len(stored) < SumSize {
 		return finish(Sum(stored), y.name, key)
 	}
 	return binary.LittleEndian.Uint32(stored[len(stored)-SumSize:])

@@ -11,9 +11,6 @@ func (t *Tx) Mirror(src *Tx) error {
 	if err != nil {
 		return err
 	}
-	if src.Checked() {
-		t.tallies = []*tally{}
-	}
 	for _, name := range names {
 		if err := t.CreateBucket(name); err != nil {
 			return err
@@ -25,8 +22,7 @@ func (t *Tx) Mirror(src *Tx) error {
 	return t.SetVersion(src.Version())
 }
 
-// Copy writes everything of from into an empty file, about size bytes in each transaction. It
-// adds the checksums that are missing, if the layout has them.
+// Copy writes everything of from into an empty file, about size bytes in each transaction.
 //
 // Errors: [ErrDamaged] for an entry that is not what was written, [ErrNewer], [ErrForeign],
 // those of bbolt.
@@ -54,11 +50,7 @@ func copyBucket(to *bolt.DB, from Bucket, size int) error {
 	flush := func() error {
 		err := Update(to, func(dst *Tx) error {
 			b := dst.Bucket(from.name)
-			if from.y != nil {
-				b.b.FillPercent = 1
-			} else {
-				b.FillPages() // checksums come yet
-			}
+			b.b.FillPercent = 1
 			for i := range keys {
 				if err := b.Append(keys[i], values[i], Sum(values[i])); err != nil {
 					return err

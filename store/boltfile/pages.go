@@ -165,16 +165,15 @@ type walk struct {
 	sound bool
 	again bool // a page was met twice
 	want  func(bucket []byte) bool
-	fn    func(bucket []byte, counter uint64, entries []Entry) error
+	fn    func(bucket []byte, entries []Entry) error
 }
 
 // Walk calls fn for the entries of the leaves in use of the buckets that are wanted, in
-// the order of their keys; for an empty bucket once, without entries. counter is that of
-// bbolt. root is the page of the buckets. It reports whether every page on the way was
-// sound.
+// the order of their keys; for an empty bucket once, without entries. root is the page of
+// the buckets. It reports whether every page on the way was sound.
 //
 // Errors: the cause of ctx; those of reading and of fn.
-func (p *Pages) Walk(ctx context.Context, root uint64, want func(bucket []byte) bool, fn func(bucket []byte, counter uint64, entries []Entry) error) (sound bool, err error) {
+func (p *Pages) Walk(ctx context.Context, root uint64, want func(bucket []byte) bool, fn func(bucket []byte, entries []Entry) error) (sound bool, err error) {
 	w := &walk{Pages: p, ctx: ctx, seen: map[uint64]bool{}, sound: true, want: want, fn: fn}
 	err = w.tree(root, 0, func(page []byte, offset int64) error {
 		entries, buckets, ok := leafElements(page, offset)
@@ -197,11 +196,11 @@ func (w *walk) bucket(b Entry) error {
 		w.sound = false
 		return nil
 	}
-	root, counter := binary.LittleEndian.Uint64(b.Stored), binary.LittleEndian.Uint64(b.Stored[8:])
+	root := binary.LittleEndian.Uint64(b.Stored)
 	leaf := func(page []byte, offset int64) error {
 		entries, buckets, ok := leafElements(page, offset)
 		w.sound = w.sound && ok && len(buckets) == 0
-		return w.fn(b.Key, counter, entries)
+		return w.fn(b.Key, entries)
 	}
 	if root != 0 {
 		return w.tree(root, 0, leaf)
@@ -283,20 +282,27 @@ type Layout struct {
 // Layout reads what the file says of its entries, as far as it can be read. root is the
 // page of the buckets.
 //
-// Errors: the cause of ctx; those of reading.
+// Errors: [ErrUnreleased]; the cause of ctx; those of reading.
 func (p *Pages) Layout(ctx context.Context, root uint64) (l Layout, err error) {
 	var version uint64
+	before := uint64(maxVersion + 1)
 	isMeta := func(bucket []byte) bool { return bytes.Equal(bucket, Meta) }
-	_, err = p.Walk(ctx, root, isMeta, func(_ []byte, _ uint64, entries []Entry) error {
+	_, err = p.Walk(ctx, root, isMeta, func(_ []byte, entries []Entry) error {
 		for _, e := range entries {
-			if bytes.Equal(e.Key, keyVersion) {
+			switch {
+			case bytes.Equal(e.Key, keyLayout):
 				version = versionIn(e.Stored)
+			case bytes.Equal(e.Key, keyUnreleased):
+				before = versionIn(e.Stored)
 			}
 			l.Look(e)
 		}
 		return nil
 	})
-	if l.Version == 0 && (version < checked || version > Newest) && version <= maxVersion {
+	switch {
+	case l.Version == 0 && version == 0 && before <= maxVersion && err == nil:
+		err = unreleased(before)
+	case l.Version == 0 && version > Newest && version <= maxVersion:
 		l.Version = version
 	}
 	return l, err
@@ -331,15 +337,14 @@ func (l *Layout) age() (n uint64) {
 	return n
 }
 
-// Tally is what a file with checksums says of a bucket.
+// Tally is what a file says of a bucket.
 type Tally struct {
 	Entries uint64
 	Sums    uint32 // of all entries, combined by exclusive or; see [EntrySum]
 	Counter uint64
 }
 
-// Tally returns what the file says of a bucket; known is false for one without
-// checksums.
+// Tally returns what the file says of a bucket; known is false if it does not.
 func (l *Layout) Tally(bucket []byte) (of Tally, known bool) {
 	for _, y := range l.tallies {
 		if bytes.Equal(y.name, bucket) {
@@ -347,23 +352,4 @@ func (l *Layout) Tally(bucket []byte) (of Tally, known bool) {
 		}
 	}
 	return Tally{}, false
-}
-
-// Open returns the value of an entry. summed reports whether it has a matching checksum of its
-// own; otherwise it is an entry that needs none.
-//
-// Error: [ErrDamaged].
-func (l *Layout) Open(bucket []byte, e Entry) (value []byte, summed bool, err error) {
-	if value, err := Open(bucket, e.Key, e.Stored); err == nil {
-		return value, true, nil
-	}
-	if l.Version > 0 && l.Version < checked {
-		return e.Stored, false, nil
-	}
-	for _, y := range l.tallies {
-		if bytes.Equal(y.name, bucket) && y.unchecked.has(e.Key) {
-			return e.Stored, false, nil
-		}
-	}
-	return nil, false, damaged(bucket, e.Key, "its checksum is wrong")
 }

@@ -47,11 +47,19 @@ func (e *FileError) Unwrap() error { return e.Err }
 // Remedy returns the advice, for programs that add their own to errors without one.
 func (e *FileError) Remedy() string { return e.Advice }
 
-// Misplaced names a file of another program, or of a newer one.
+// IsMisplaced reports whether an error is about a file that this program does not open: one of
+// another program, of a newer one, or from before the first release.
+func IsMisplaced(err error) bool {
+	return errors.Is(err, boltfile.ErrForeign) || errors.Is(err, boltfile.ErrNewer) || errors.Is(err, boltfile.ErrUnreleased)
+}
+
+// Misplaced names a file that this program does not open; see [IsMisplaced].
 //
-// Error: a [FileError] for these two; any other error with the path.
+// Error: a [FileError] for such a file; any other error with the path.
 func Misplaced(path string, err error) error {
 	switch {
+	case errors.Is(err, boltfile.ErrUnreleased):
+		return &FileError{Path: path, Err: err, Advice: "`eventdeck export --raw` of the commit that wrote it saves its records, and `eventdeck store import` reads them; or use --data DIR for another place"}
 	case errors.Is(err, boltfile.ErrForeign):
 		return &FileError{Path: path, Err: err, Advice: "put the store's own file there, or use --data DIR for another place"}
 	case errors.Is(err, boltfile.ErrNewer):

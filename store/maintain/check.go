@@ -27,7 +27,7 @@ const maxFindings = 20
 // end the process (bbolt follows them): run it in one of its own.
 //
 // Errors: [boltfile.ErrLocked]; [boltfile.ErrForeign]; [boltfile.ErrNewer];
-// [event.ErrDamaged] when something is wrong; the cause of ctx; those of the file system.
+// [boltfile.ErrUnreleased]; [event.ErrDamaged] when something is wrong; the cause of ctx; those of the file system.
 func Check(ctx context.Context, dir string, say func(string)) error {
 	path := filepath.Join(dir, datadir.DB)
 	err := datadir.CheckNotEmptied(path)
@@ -56,7 +56,7 @@ func checkDB(ctx context.Context, path string, say func(string)) error {
 	}
 	err = boltfile.Guard(nil, func() error { return k.check(ctx, db) })
 	switch err = errors.Join(err, db.Close()); {
-	case errors.Is(err, boltfile.ErrForeign), errors.Is(err, boltfile.ErrNewer):
+	case datadir.IsMisplaced(err):
 		return datadir.Misplaced(path, err)
 	case err == nil && k.wrong > 0:
 		err = fmt.Errorf("%w: %s", event.ErrDamaged, event.Some(k.wrong, "finding", "findings"))
@@ -93,14 +93,10 @@ func (k *checker) check(ctx context.Context, db *bolt.DB) error {
 }
 
 func (k *checker) content(ctx context.Context, tx *boltfile.Tx) error {
-	if tx.Version() < tables.FirstCounted {
-		k.say(fmt.Sprintf("its layout has version %d; the pages are sound, and what they hold is checked after this program has opened it once", tx.Version()))
-		return nil
-	}
 	if err := tx.Verify(ctx, func(err error) { k.found("%v", err) }); err != nil {
 		return err
 	}
-	for _, name := range tables.Of(tx.Version()) {
+	for _, name := range tables.All {
 		if !tx.Bucket(name).Exists() {
 			k.found("the table %s is missing", name)
 		}
@@ -117,12 +113,6 @@ func (k *checker) content(ctx context.Context, tx *boltfile.Tx) error {
 		return err
 	}
 	k.say(fmt.Sprintf("%s of %s, %d bytes", event.Some(records, "record", "records"), event.Some(len(bySub), "subscription", "subscriptions"), tx.Size()))
-	switch left := tx.Unsummed(); {
-	case !tx.Checked():
-		k.say("it has no checksums: they come when this program has opened it once")
-	case left > 0:
-		k.say(fmt.Sprintf("%d entries have no checksum of their own yet; whether all of them are as they were written is known", left))
-	}
 	return nil
 }
 
@@ -174,7 +164,7 @@ func (k *checker) usage(tx *boltfile.Tx, counted map[event.SubID]tables.Amount) 
 
 // others checks the tables beside the log, its counts and the meta table.
 func (k *checker) others(ctx context.Context, tx *boltfile.Tx) error {
-	for _, name := range tables.Of(tx.Version()) {
+	for _, name := range tables.All {
 		switch string(name) {
 		case string(tables.Meta), string(tables.Events), string(tables.Usage):
 			continue

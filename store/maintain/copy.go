@@ -25,10 +25,8 @@ const compactBytes = 8 << 20
 // Compact writes the store in dir again, without the room that removed records
 // have left. No process may have it open. It returns the bytes before and after.
 //
-// Records that have no checksum yet get one.
-//
 // Errors: [boltfile.ErrLocked], [boltfile.ErrForeign], [boltfile.ErrNewer],
-// [event.ErrDamaged], those of the file system.
+// [boltfile.ErrUnreleased], [event.ErrDamaged], those of the file system.
 func Compact(dir string) (before, after int64, err error) {
 	defer func() { err = during("compact the store", err) }()
 	path := filepath.Join(dir, datadir.DB)
@@ -50,7 +48,7 @@ func Compact(dir string) (before, after int64, err error) {
 			return errors.Join(err, from.Close())
 		}
 		err = boltfile.Guard(nil, func() error {
-			if err := compact(to, from); err != nil {
+			if err := boltfile.Copy(to, from, compactBytes); err != nil {
 				return err
 			}
 			return keepFileID(to, from, temp, path)
@@ -60,7 +58,7 @@ func Compact(dir string) (before, after int64, err error) {
 		}
 		return errors.Join(err, to.Close(), from.Close())
 	})
-	if errors.Is(err, boltfile.ErrNewer) {
+	if datadir.IsMisplaced(err) {
 		err = datadir.Misplaced(path, err)
 	}
 	if err != nil {
@@ -70,29 +68,10 @@ func Compact(dir string) (before, after int64, err error) {
 	return before, after, err
 }
 
-// compact copies everything, and adds the checksums that are missing.
-func compact(to, from *bolt.DB) error {
-	if err := boltfile.Copy(to, from, compactBytes); err != nil {
-		return err
-	}
-	if err := tables.Migrate(to, nil); err != nil {
-		return err
-	}
-	for more := true; more; {
-		err := boltfile.Update(to, func(tx *boltfile.Tx) (err error) {
-			more, err = tx.Backfill(compactBytes, tables.CheckEntry)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // requireStore refuses a directory without a store: bbolt copies whatever it can read.
 //
-// Errors: [boltfile.ErrLocked], [boltfile.ErrForeign], [event.ErrDamaged].
+// Errors: [boltfile.ErrLocked], [boltfile.ErrForeign], [boltfile.ErrUnreleased],
+// [event.ErrDamaged].
 func requireStore(dir string) error {
 	path := filepath.Join(dir, datadir.DB)
 	if err := datadir.CheckNotEmptied(path); err != nil {
@@ -105,8 +84,8 @@ func requireStore(dir string) error {
 		return err
 	}
 	err = boltfile.Guard(nil, func() error { _, err := boltfile.Version(db); return err })
-	if err = errors.Join(err, db.Close()); errors.Is(err, boltfile.ErrForeign) {
-		return datadir.Misplaced(path, boltfile.ErrForeign)
+	if err = errors.Join(err, db.Close()); datadir.IsMisplaced(err) {
+		return datadir.Misplaced(path, err)
 	}
 	return err
 }
@@ -225,9 +204,6 @@ func markLag(path, why string) error {
 		return err
 	}
 	err = boltfile.Guard(nil, func() error {
-		if err := tables.Migrate(db, nil); err != nil {
-			return err
-		}
 		return boltfile.Update(db, func(tx *boltfile.Tx) error { return tables.PutLag(tx, why) })
 	})
 	return errors.Join(err, db.Close())

@@ -32,7 +32,7 @@ import (
 //
 // No process may have the store open.
 //
-// Errors: [boltfile.ErrLocked]; [boltfile.ErrNewer]; [event.ErrDamaged] when no subscriptions
+// Errors: [boltfile.ErrLocked]; [boltfile.ErrNewer], [boltfile.ErrUnreleased]; [event.ErrDamaged] when no subscriptions
 // can be read; the cause of ctx; those of the file system.
 func Recover(ctx context.Context, dir string, now time.Time, say func(string)) error {
 	return during("recover the store", (&recovery{dir: dir, now: now, say: say}).run(ctx))
@@ -87,7 +87,7 @@ func (r *recovery) rebuild(ctx context.Context) error {
 	switch {
 	case err == nil:
 		defer found.close()
-	case ctx.Err() != nil || errors.Is(err, boltfile.ErrNewer):
+	case ctx.Err() != nil || datadir.IsMisplaced(err):
 		return err
 	default:
 		r.say(fmt.Sprintf("nothing of the file can be read: %v", err))
@@ -100,9 +100,6 @@ func (r *recovery) rebuild(ctx context.Context) error {
 	if found != nil {
 		if found.fixed > 0 {
 			r.say(event.Some(found.fixed, "record has its", "records have their") + " number again, which was damaged")
-		}
-		if found.altered {
-			r.say("one of the records of an older store is not what was written; it had no checksum yet, so which one is not known")
 		}
 		r.last = max(r.last, found.last)
 		if err := r.log(ctx, found); err != nil {
@@ -270,7 +267,7 @@ func (t *foundTable) with(other *foundTable, subs map[event.SubID]bool) *foundTa
 // take makes the new store with what was found of the tables.
 func (r *recovery) take(from map[string]*foundTable) error {
 	return boltfile.Update(r.to, func(to *boltfile.Tx) error {
-		if err := tables.Upgrade(to, rand.Reader); err != nil {
+		if err := tables.Create(to, rand.Reader); err != nil {
 			return err
 		}
 		for _, name := range tables.All {
@@ -427,9 +424,7 @@ func (r *recovery) subs(tx *boltfile.Tx) (subs []event.Subscription, last uint64
 		k, err := tables.ReadSub(event.SubID(id), v)
 		if err == nil {
 			subs = append(subs, k.Sub)
-			if p := k.Sub.Printed; r.last == 0 || p > last && p-last <= maxJump {
-				last = max(last, p)
-			}
+			last = max(last, k.Sub.Printed)
 		}
 		return err
 	})

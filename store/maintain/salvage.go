@@ -26,21 +26,19 @@ type salvage struct {
 	layout boltfile.Layout
 	tables map[string]*foundTable // all but the log
 
-	log     []found // in the order of their numbers
-	last    uint64  // the last number given, 0: not known
-	whole   bool    // nothing of the log is missing
-	altered bool    // a record that has no checksum of its own is not what was written
-	fixed   int     // damaged numbers that could be corrected
+	log   []found // in the order of their numbers
+	last  uint64  // the last number given, 0: not known
+	whole bool    // nothing of the log is missing
+	fixed int     // damaged numbers that could be corrected
 }
 
 // found is a record, or the identity of a pruned one. Its value lies in the file.
 type found struct {
 	seq    uint64
 	offset int64
-	length uint32 // without a checksum
-	summed bool   // its checksum fits
+	length uint32 // without the checksum
 	gone   bool   // a pruned one
-	bad    bool   // its number cannot be right
+	bad    bool   // its checksum does not fit its number
 }
 
 // foundTable holds the good entries of a small table.
@@ -64,7 +62,8 @@ func (s span) String() string {
 
 // openSalvage opens a file for reading what is left of it.
 //
-// Errors: [boltfile.ErrNewer]; the cause of ctx; those of the file system.
+// Errors: [boltfile.ErrNewer], [boltfile.ErrUnreleased]; the cause of ctx; those of the file
+// system.
 func openSalvage(ctx context.Context, path string) (s *salvage, root uint64, err error) {
 	f, err := private.Open(path, os.O_RDONLY, 0)
 	if err != nil {
@@ -76,7 +75,10 @@ func openSalvage(ctx context.Context, path string) (s *salvage, root uint64, err
 		s.layout, err = s.pages.Layout(ctx, newest.Root)
 	}
 	if err == nil && s.layout.Version > tables.Newest {
-		err = datadir.Misplaced(path, fmt.Errorf("%w: its layout has version %d and this program knows versions up to %d", boltfile.ErrNewer, s.layout.Version, tables.Newest))
+		err = fmt.Errorf("%w: its layout has version %d and this program knows versions up to %d", boltfile.ErrNewer, s.layout.Version, tables.Newest)
+	}
+	if datadir.IsMisplaced(err) {
+		err = datadir.Misplaced(path, err)
 	}
 	if err != nil {
 		s.close()
@@ -100,17 +102,9 @@ func readSnapshot(ctx context.Context, path string) (*salvage, error) {
 	if err := s.readTables(ctx, root); err != nil {
 		return nil, err
 	}
-	if tally, known := s.layout.Tally(tables.Events); known {
-		s.last = tally.Counter
-		return s, nil
-	}
-	_, err = s.pages.Walk(ctx, root, isLog, func(table []byte, counter uint64, _ []boltfile.Entry) error {
-		if bytes.Equal(table, tables.Events) {
-			s.last = counter
-		}
-		return nil
-	})
-	return s, err
+	tally, _ := s.layout.Tally(tables.Events)
+	s.last = tally.Counter
+	return s, nil
 }
 
 // readSalvage reads the tables and the log.
@@ -145,7 +139,7 @@ func (s *salvage) readTables(ctx context.Context, root uint64) error {
 	wanted := func(table []byte) bool {
 		return bytes.Equal(table, tables.Usage) || tables.InSnapshot(table)
 	}
-	sound, err := s.pages.Walk(ctx, root, wanted, func(table []byte, _ uint64, entries []boltfile.Entry) error {
+	sound, err := s.pages.Walk(ctx, root, wanted, func(table []byte, entries []boltfile.Entry) error {
 		t := s.tables[string(table)]
 		if t == nil {
 			t = &foundTable{whole: true}
@@ -155,7 +149,7 @@ func (s *salvage) readTables(ctx context.Context, root uint64) error {
 			if boltfile.Own(table, e.Key) {
 				continue
 			}
-			value, _, err := s.layout.Open(table, e)
+			value, err := boltfile.Open(table, e.Key, e.Stored)
 			if err == nil {
 				err = tables.CheckEntry(table, e.Key, value)
 			}
@@ -177,21 +171,13 @@ func (s *salvage) readTables(ctx context.Context, root uint64) error {
 	return err
 }
 
-// maxJump is how far a number without a checksum may be from the one before it, where it
-// is not known which was given last.
-const maxJump = 1 << 24
-
 // readLog reads the log in the order of its tree, and missing records from all pages.
 func (s *salvage) readLog(ctx context.Context, root uint64) error {
-	var counter uint64
 	var sums uint32
 	var gone []found
 	lost := false
-	sound, err := s.pages.Walk(ctx, root, isLog, func(table []byte, n uint64, entries []boltfile.Entry) error {
+	sound, err := s.pages.Walk(ctx, root, isLog, func(table []byte, entries []boltfile.Entry) error {
 		isGone := bytes.Equal(table, tables.Gone)
-		if !isGone {
-			counter = n
-		}
 		for _, e := range entries {
 			f, ok := s.entry(table, e)
 			if ok && !isGone {
@@ -213,12 +199,13 @@ func (s *salvage) readLog(ctx context.Context, root uint64) error {
 	}
 	tally, known := s.layout.Tally(tables.Events)
 	s.last = tally.Counter
-	if !known {
-		s.last = s.plausible(counter)
+	for _, f := range s.log {
+		if !known && !f.bad {
+			s.last = max(s.last, f.seq)
+		}
 	}
 	lost = s.correctNumbers() || lost
-	s.whole = s.whole && sound && !lost && root != 0 && (!known || uint64(len(s.log)) == tally.Entries)
-	s.altered = s.whole && known && sums != tally.Sums
+	s.whole = s.whole && sound && !lost && root != 0 && known && uint64(len(s.log)) == tally.Entries && (s.fixed > 0 || sums == tally.Sums)
 	s.log = append(s.log, gone...)
 	s.order()
 	if s.whole {
@@ -231,11 +218,11 @@ func (s *salvage) readLog(ctx context.Context, root uint64) error {
 // what is wrong; ok is false when it is no record at all.
 func (s *salvage) entry(table []byte, e boltfile.Entry) (f found, ok bool) {
 	f = found{offset: e.Offset, gone: bytes.Equal(table, tables.Gone)}
-	value, summed, err := s.layout.Open(table, e)
+	value, err := boltfile.Open(table, e.Key, e.Stored)
 	if err != nil {
-		value, f.bad, summed = e.Stored[:max(0, len(e.Stored)-boltfile.SumSize)], true, true
+		value, f.bad = e.Stored[:max(0, len(e.Stored)-boltfile.SumSize)], true
 	}
-	f.length, f.summed = uint32(len(value)), summed
+	f.length = uint32(len(value))
 	if len(e.Key) == 8 {
 		f.seq = binary.BigEndian.Uint64(e.Key)
 	} else {
@@ -245,50 +232,10 @@ func (s *salvage) entry(table []byte, e boltfile.Entry) (f found, ok bool) {
 	return f, err == nil && (r.Server == "") == f.gone
 }
 
-// plausible returns a counter that has no checksum, or the highest plausible number if the records
-// contradict it: when it is far above them, or more than one is above it.
-func (s *salvage) plausible(counter uint64) uint64 {
-	var seqs []uint64
-	for _, f := range s.log {
-		if !f.bad {
-			seqs = append(seqs, f.seq)
-		}
-	}
-	if len(seqs) == 0 {
-		return counter
-	}
-	slices.Sort(seqs)
-	if last := len(seqs) - 1; last > 0 && seqs[last] > counter && seqs[last-1] <= counter {
-		seqs = seqs[:last]
-	}
-	most := seqs[len(seqs)/2]
-	for _, seq := range seqs[len(seqs)/2:] {
-		if seq-most > maxJump {
-			break
-		}
-		most = seq
-	}
-	if counter < most || counter-most > maxJump {
-		return most
-	}
-	return counter
-}
-
-// correctNumbers corrects damaged numbers: the right one lies between two good ones, and fits
-// the checksum or is the only one left there. It reports whether a record had to be left out.
+// correctNumbers corrects damaged numbers: the right one lies between two good ones and fits
+// the checksum. It reports whether a record had to be left out.
 func (s *salvage) correctNumbers() (lost bool) {
 	before := uint64(0)
-	for i := range s.log {
-		f := &s.log[i]
-		if !f.bad && !f.summed {
-			f.bad = f.seq <= before || f.seq > s.last ||
-				i+1 < len(s.log) && !s.log[i+1].bad && f.seq > s.log[i+1].seq && s.log[i+1].seq > before
-		}
-		if !f.bad {
-			before = f.seq
-		}
-	}
-	before = 0
 	for i := 0; i < len(s.log); i++ {
 		if !s.log[i].bad {
 			before = s.log[i].seq
@@ -316,19 +263,8 @@ const maxTries = 4096
 // renumber gives records the numbers that they must have had, of first up to but not
 // including end.
 func (s *salvage) renumber(log []found, first, end uint64) {
-	if end <= first {
-		return
-	}
-	only := end-first == uint64(len(log))
 	for i := range log {
 		f := &log[i]
-		if !f.summed {
-			if only {
-				f.seq, f.bad = first+uint64(i), false
-				s.fixed++
-			}
-			continue
-		}
 		stored := make([]byte, int(f.length)+boltfile.SumSize)
 		if _, err := s.file.ReadAt(stored, f.offset); err != nil {
 			continue
@@ -371,34 +307,22 @@ func (s *salvage) scanPages(ctx context.Context) error {
 			return err
 		}
 	}
-	tally, known := s.layout.Tally(tables.Events)
+	tally, _ := s.layout.Tally(tables.Events)
 	s.last = max(s.last, tally.Counter)
 	more := map[uint64]found{}
 	ambiguous := map[uint64]bool{}
-	unknown := s.layout.Version == 0
 	err := s.pages.Each(ctx, func(entries []boltfile.Entry) error {
-		before := uint64(0)
 		for _, e := range entries {
 			f, ok := s.entry(tables.Events, e)
-			if f.bad && unknown { // a file probably of an older layout
-				f.bad, f.summed, f.length = len(e.Key) != 8, false, uint32(len(e.Stored))
-				r, err := codec.Decode(f.seq, e.Stored)
-				ok = err == nil && r.Server != ""
-			}
-			if !ok {
+			if !ok || f.bad {
 				f, ok = s.entry(tables.Gone, e)
-				ok = ok && f.summed
 			}
 			if !ok || f.bad || f.seq == 0 || s.has(f.seq) {
 				continue
 			}
-			if !f.summed && (before > 0 && (f.seq <= before || f.seq-before > maxJump) || known && f.seq > s.last) {
-				continue
-			}
-			before = f.seq
-			if have, ok := more[f.seq]; !ok || f.summed && !have.summed {
+			if have, ok := more[f.seq]; !ok {
 				more[f.seq] = f
-			} else if f.summed == have.summed && !s.same(f, have) {
+			} else if !s.same(f, have) {
 				ambiguous[f.seq] = true
 			}
 		}
@@ -407,12 +331,8 @@ func (s *salvage) scanPages(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	anySummed := known || slices.ContainsFunc(s.log, func(f found) bool { return f.summed })
-	for _, f := range more {
-		anySummed = anySummed || f.summed
-	}
 	for seq, f := range more {
-		if !ambiguous[seq] && (f.summed || !unknown || !anySummed) {
+		if !ambiguous[seq] {
 			s.log = append(s.log, f)
 		}
 	}

@@ -1,11 +1,9 @@
 package tables
 
 import (
-	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -15,16 +13,10 @@ import (
 	"eventdeck/store/codec"
 )
 
-// UnreadableError: an entry cannot be decoded. It wraps [event.ErrDamaged].
-type UnreadableError struct{ error }
-
-// Unwrap returns what is wrong.
-func (e *UnreadableError) Unwrap() error { return e.error }
-
 // CheckEntry decodes an entry of a table. Sealed values are not opened: that would need the
 // key.
 //
-// Error: [*UnreadableError].
+// Error: [event.ErrDamaged].
 func CheckEntry(table, key, value []byte) error {
 	var err error
 	switch string(table) {
@@ -46,10 +38,14 @@ func CheckEntry(table, key, value []byte) error {
 	if err == nil {
 		return nil
 	}
-	if slices.ContainsFunc(Numbered, func(n []byte) bool { return bytes.Equal(n, table) }) && len(key) == 8 {
-		return &UnreadableError{fmt.Errorf("%w: entry %d of %s cannot be read: %w", event.ErrDamaged, binary.BigEndian.Uint64(key), table, err)}
+	return fmt.Errorf("%w: the entry %s of %s cannot be read: %w", event.ErrDamaged, showKey(key), table, err)
+}
+
+func showKey(key []byte) string {
+	if len(key) == 8 {
+		return fmt.Sprint(binary.BigEndian.Uint64(key))
 	}
-	return &UnreadableError{fmt.Errorf("%w: the entry %q of %s cannot be read: %w", event.ErrDamaged, key, table, err)}
+	return fmt.Sprintf("%q", key)
 }
 
 // QuickCheck finds most damage in well under a millisecond: it checks that all tables are

@@ -35,8 +35,5 @@ func CopyControl(to, from *boltfile.Tx) error {
 			return err
 		}
 	}
-	if from.Checked() || !from.Bucket(Gone).Exists() {
-		return nil
-	}
-	return to.Bucket(Gone).SetCounter(0) // in layouts without checksums it is the number of entries
+	return nil
 }

@@ -1,10 +1,11 @@
-// Package tables says what the database of a store holds: its tables and their layouts, the
-// migrations of older files, and the stored form of what several readers share: subscriptions,
-// usage of the log, times. It knows no commits and no files.
+// Package tables says what the database of a store holds: its tables, and the stored form of
+// what several readers share: subscriptions, usage of the log, times. It knows no commits and no
+// files.
 package tables
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -17,9 +18,6 @@ import (
 
 // Newest is the layout that this program writes.
 const Newest = boltfile.Newest
-
-// FirstCounted is the first layout with all tables of the log, its counts among them.
-const FirstCounted = 3
 
 // The names of the tables.
 var (
@@ -37,9 +35,6 @@ var (
 	Gone     = []byte("gone")     // sequence number -> identity of a pruned record
 )
 
-// FirstJournal is the first layout with the tables of the journal.
-const FirstJournal = 5
-
 // Journal are the tables of the journal, named as in package event: key of the caller ->
 // value of the caller.
 var Journal = [][]byte{
@@ -53,17 +48,6 @@ var All = append([][]byte{
 	Servers, Refusals, Audit, Marks, Usage, Gone,
 }, Journal...)
 
-// Of returns the tables of a layout, which is [FirstCounted] or a later one.
-func Of(version uint64) [][]byte {
-	if version < FirstJournal {
-		return All[:len(All)-len(Journal)]
-	}
-	return All
-}
-
-// Numbered are the tables that may be large. Their keys are numbers of eight bytes.
-var Numbered = [][]byte{Events, Dedup, Gone, Audit}
-
 // The keys of the meta table, beside those of package boltfile.
 var (
 	KeyID     = []byte("id")    // random name of the store, in text
@@ -72,69 +56,37 @@ var (
 	KeyFileID = []byte("place") // id of the file when it was open last
 )
 
-// migrations holds, at position n, what turns version n into n+1.
-var migrations = []func(*boltfile.Tx, io.Reader) error{
-	0: initSchema,
-	1: func(tx *boltfile.Tx, _ io.Reader) error { return createAll(tx, [][]byte{Audit, Marks}) },
-	2: func(tx *boltfile.Tx, _ io.Reader) error { return addUsage(tx) },
-	3: func(tx *boltfile.Tx, _ io.Reader) error { return tx.AddChecksums(Numbered...) },
-	4: func(tx *boltfile.Tx, _ io.Reader) error { return createAll(tx, Journal) },
-}
-
-// Migrate brings the file to the layout of the program, in one transaction. It writes
-// nothing when there is nothing to do, so that a store on a full disk can be read. random:
-// see [Upgrade].
+// Prepare makes the tables in an empty file. Of another file it only says whether this program
+// may open it, and writes nothing, so that a store on a full disk can be read. random makes
+// its id and its hash key.
 //
-// Errors: [boltfile.ErrNewer], [boltfile.ErrForeign], [event.ErrDamaged], those of bbolt.
-func Migrate(db *bolt.DB, random io.Reader) error {
-	have, err := boltfile.Version(db)
-	switch {
+// Errors: [boltfile.ErrNewer], [boltfile.ErrUnreleased], [boltfile.ErrForeign],
+// [event.ErrDamaged], those of bbolt and of random.
+func Prepare(db *bolt.DB, random io.Reader) error {
+	switch have, err := boltfile.Version(db); {
 	case err != nil:
 		return err
-	case have == Newest:
-		return nil
-	case have > Newest:
-		return boltfile.View(db, func(*boltfile.Tx) error { return nil }) // fails with ErrNewer
+	case have > 0:
+		return boltfile.View(db, func(*boltfile.Tx) error { return nil }) // fails for a newer one
 	}
-	return boltfile.Update(db, func(tx *boltfile.Tx) error { return Upgrade(tx, random) })
+	return boltfile.Update(db, func(tx *boltfile.Tx) error { return Create(tx, random) })
 }
 
-// Upgrade runs the migrations that a file needs. random makes the id and the hash key of an
-// empty one; other files need none.
+// Create makes the tables in an empty file. random makes its id and its hash key.
 //
-// Errors: [event.ErrDamaged], those of bbolt and of random.
-func Upgrade(tx *boltfile.Tx, random io.Reader) error {
-	for v := tx.Version(); v < Newest; v++ {
-		if err := migrations[v](tx, random); err != nil {
-			return fmt.Errorf("migrate from version %d: %w", v, err)
+// Errors: those of bbolt and of random.
+func Create(tx *boltfile.Tx, random io.Reader) error {
+	for _, name := range All {
+		if err := tx.CreateBucket(name); err != nil {
+			return err
 		}
-	}
-	return tx.SetVersion(Newest)
-}
-
-// initSchema makes the tables of the first layout in an empty file.
-func initSchema(tx *boltfile.Tx, random io.Reader) error {
-	if err := createAll(tx, [][]byte{Meta, Events, Dedup, Subs, Ended, Settings, Servers, Refusals}); err != nil {
-		return err
 	}
 	var b [48]byte
 	if _, err := io.ReadFull(random, b[:]); err != nil {
 		return fmt.Errorf("no randomness: %w", err)
 	}
 	meta := tx.Bucket(Meta)
-	if err := meta.Put(KeyID, fmt.Appendf(nil, "%x", b[:16])); err != nil {
-		return err
-	}
-	return meta.Put(KeyHash, b[16:])
-}
-
-func createAll(tx *boltfile.Tx, names [][]byte) error {
-	for _, name := range names {
-		if err := tx.CreateBucket(name); err != nil {
-			return err
-		}
-	}
-	return nil
+	return errors.Join(meta.Put(KeyID, fmt.Appendf(nil, "%x", b[:16])), meta.Put(KeyHash, b[16:]), tx.SetVersion(Newest))
 }
 
 // SeqKey is the key of a record: big endian, so that keys sort as numbers.

@@ -56,29 +56,3 @@ func LoadUsage(tx *boltfile.Tx) (total Amount, bySub map[event.SubID]Amount, err
 	})
 	return total, bySub, err
 }
-
-// addUsage adds the tables that retention needs, and counts what is there.
-func addUsage(tx *boltfile.Tx) error {
-	if err := createAll(tx, [][]byte{Usage, Gone}); err != nil {
-		return err
-	}
-	bySub := map[event.SubID]Amount{}
-	err := tx.Bucket(Events).Each(func(k, v []byte) error {
-		head, err := codec.DecodeHead(v)
-		if err != nil {
-			return fmt.Errorf("%w: the record %x: %w", event.ErrDamaged, k, err)
-		}
-		bySub[head.Sub] = bySub[head.Sub].Plus(Amount{1, codec.Size(v)})
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	b := tx.Bucket(Usage)
-	for sub, u := range bySub {
-		if err := b.Put(UsageKey(sub), EncodeUsage(u)); err != nil {
-			return err
-		}
-	}
-	return nil
-}

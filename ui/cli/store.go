@@ -33,7 +33,7 @@ compact, restore and recover need a store that no process has open.`,
 	}
 	cmd.AddCommand(a.storeInfoCommand(), a.storeKeepCommand(), a.storeCheckCommand(), a.storeRecoverCommand(), a.storeImportCommand(),
 		&cobra.Command{
-			Use: "compact", Short: "Shrink the file by the room of removed records; add checksums that are missing", Args: usage.Exactly(0),
+			Use: "compact", Short: "Shrink the file by the room of removed records", Args: usage.Exactly(0),
 			Run: a.Run(func(*cobra.Command, []string) error { return a.storeCompact() }),
 		},
 		&cobra.Command{
@@ -60,7 +60,6 @@ type storeSummary struct {
 	Oldest    *time.Time      `json:"oldest,omitempty"`
 	Newest    *time.Time      `json:"newest,omitempty"`
 	Subs      int             `json:"subscriptions"`
-	Unsummed  uint64          `json:"withoutChecksum,omitempty"` // entries of an older store
 	Sealed    string          `json:"sealed"`
 	InUse     int             `json:"inUseBy,omitempty"` // process that has it open
 	Keep      event.Retention `json:"keep"`
@@ -75,7 +74,7 @@ func (a *app) storeInfo(ctx context.Context) (err error) {
 	info := s.Info()
 	out := storeSummary{
 		Path: info.Path, Records: info.Records, Bytes: info.Bytes, FileBytes: info.FileBytes,
-		Subs: len(s.Subscriptions()), Unsummed: info.Unsummed, Sealed: info.Sealed, Keep: s.Retention(), InUse: info.Holder,
+		Subs: len(s.Subscriptions()), Sealed: info.Sealed, Keep: s.Retention(), InUse: info.Holder,
 	}
 	note := func(at **time.Time) func(event.Record) bool {
 		return func(r event.Record) bool {
@@ -104,9 +103,6 @@ func (a *app) storeInfo(ctx context.Context) (err error) {
 		t.Add("to", out.Newest.UTC().Format(time.RFC3339))
 	}
 	t.Add("subscriptions", fmt.Sprint(out.Subs))
-	if out.Unsummed > 0 {
-		t.Add("checksums", fmt.Sprintf("%d entries of an older store have none yet; they get them while it is open, or by `eventdeck store compact`", out.Unsummed))
-	}
 	t.Add("sealing key", out.Sealed)
 	t.Add("kept in all", limitWords(out.Keep.Total))
 	t.Add("per subscription", limitWords(out.Keep.PerSub))
