@@ -1,7 +1,6 @@
 package host_test
 
 import (
-	"context"
 	"fmt"
 	"net/http/httptest"
 	"os"
@@ -20,13 +19,12 @@ const addressToken = "t0ken-of-the-address"
 
 // runOn opens the store in dir as commands do, runs a host with the address on it until an event is
 // stored, and returns everything that shows the server's name.
-func runOn(t *testing.T, dir string, open func(context.Context, event.Store) event.Store, name func(event.Store) string, address string) (sub event.Subscription, seen string) {
+func runOn(t *testing.T, dir string, name func(event.Store) string, address string) (sub event.Subscription, seen string) {
 	t.Helper()
-	raw, err := store.Open(t.Context(), store.Options{Dir: dir, Keyring: seal.NoKeyring()})
+	kept, err := store.Open(t.Context(), store.Options{Dir: dir, Keyring: seal.NoKeyring()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept := open(t.Context(), raw)
 	h, err := host.New(host.Options{Store: kept, CADir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
@@ -101,12 +99,12 @@ func TestAddressesAreNamedWithoutTheirSecrets(t *testing.T) {
 			return name
 		}
 	}
-	first, seen := runOn(t, dir, host.Renamed, named(address), address)
-	second, more := runOn(t, dir, host.Renamed, named(address), address)
+	first, seen := runOn(t, dir, named(address), address)
+	second, more := runOn(t, dir, named(address), address)
 	if first.ID != second.ID || first.Key.Server != second.Key.Server || !event.IsAddressName(first.Key.Server) {
 		t.Errorf("the subscription is %s, then %s", first.Key.Server, second.Key.Server)
 	}
-	other, rest := runOn(t, dir, host.Renamed, named(address+"2"), address+"2")
+	other, rest := runOn(t, dir, named(address+"2"), address+"2")
 	if other.ID == first.ID {
 		t.Error("another secret is the same server")
 	}
@@ -116,32 +114,5 @@ func TestAddressesAreNamedWithoutTheirSecrets(t *testing.T) {
 	file, err := os.ReadFile(filepath.Join(dir, "state.db"))
 	if err != nil || strings.Contains(string(file), addressToken) || !strings.Contains(string(file), "token=…#") {
 		t.Errorf("the file holds the secret, or no name: %v", err)
-	}
-}
-
-// In a store that names the server by its whole address, the subscription is found with its position
-// and records, and no read shows the secret.
-func TestStoreWithWholeAddressesAsNames(t *testing.T) {
-	dir, address := t.TempDir(), polled(t)
-	plain := func(_ context.Context, s event.Store) event.Store { return s }
-	old, seen := runOn(t, dir, plain, func(event.Store) string { return address }, address)
-	if !strings.Contains(seen, addressToken) || old.Key.Server != address {
-		t.Fatalf("this is no store of that kind: %s", old.Key.Server)
-	}
-	name := func(s event.Store) string {
-		name, err := host.AddressName(t.Context(), s, address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return name
-	}
-	for range 2 { // the second time the subscription itself has its new name
-		sub, seen := runOn(t, dir, host.Renamed, name, address)
-		if sub.ID != old.ID || !sub.Created.Equal(old.Created) || sub.Cursor.Text.Raw() == "" {
-			t.Errorf("the subscription is %s of %v at %q, was %s of %v", sub.ID, sub.Created, sub.Cursor.Text.Raw(), old.ID, old.Created)
-		}
-		if strings.Contains(seen, addressToken) || strings.Count(seen, sub.Key.Server) < 4 || !event.IsAddressName(sub.Key.Server) {
-			t.Errorf("seen are\n%s", seen)
-		}
 	}
 }

@@ -80,11 +80,6 @@ func loadOrphans(store event.Store) ([]orphan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("setting %s: %w", settingOrphans, err)
 	}
-	if r, ok := store.(*renamedStore); ok {
-		for i := range out {
-			out[i].Server = []byte(r.name(string(out[i].Server)))
-		}
-	}
 	return out, nil
 }
 

@@ -120,7 +120,7 @@ func (h *Host) Subscribe(ctx context.Context, r Request) (event.Subscription, er
 			return event.Subscription{}, err
 		}
 	}
-	id := h.idOf(key)
+	id := key.ID()
 	l, isNew, err := h.begin(ctx, key, mode, r)
 	if err != nil {
 		return event.Subscription{}, err
@@ -163,7 +163,7 @@ func (h *Host) begin(ctx context.Context, key event.Key, mode event.Mode, r Requ
 	if _, err := h.server(key.Server); err != nil {
 		return nil, false, err // removed meanwhile
 	}
-	id := h.idOf(key)
+	id := key.ID()
 	old, err := h.opts.Store.Subscription(id)
 	isNew = errors.Is(err, event.ErrNotFound)
 	if err != nil && !isNew {

@@ -109,7 +109,7 @@ func (i *importer) take(r *event.Record) error {
 		return program.ErrStopped
 	}
 	var err error
-	if r.Server, err = host.AddressName(i.ctx, i.store, r.Server); err != nil { // lines of earlier versions hold whole addresses
+	if r.Server, err = host.AddressName(i.ctx, i.store, r.Server); err != nil { // a line may hold a whole address
 		return err
 	}
 	if r.Kind != event.KindEvent {

@@ -35,15 +35,6 @@ func (a *App) limits() config.Limits {
 
 // openHere opens the store in this process.
 func (a *App) openHere(ctx context.Context, o StoreOptions) (event.Store, error) {
-	s, err := a.openAsIs(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	return host.Renamed(ctx, s), nil
-}
-
-// openAsIs opens the store with the names of servers as they are stored.
-func (a *App) openAsIs(ctx context.Context, o StoreOptions) (event.Store, error) {
 	l := a.limits()
 	o.QueueRecords, o.QueueBytes, o.AuditEntries = l.QueueRecords, l.QueueBytes, l.AuditEntries
 	return a.OpenStore(ctx, o)

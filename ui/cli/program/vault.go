@@ -28,7 +28,7 @@ func (v *keptVault) with(ctx context.Context, do func(event.Store) error) error 
 	if _, err := os.Stat(o.Dir); err != nil {
 		return fmt.Errorf("no tokens: %w", event.ErrNotFound)
 	}
-	s, err := v.a.openAsIs(ctx, o)
+	s, err := v.a.openHere(ctx, o)
 	if err != nil {
 		v.say.Do(func() {
 			v.a.Say("tokens of earlier sign-ins are out of reach: %s; with --data that process is used", plain.Message(err))
