@@ -7,8 +7,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// All fields type, edit and paste text in the same way.
-func TestFieldsEditInTheSameWay(t *testing.T) {
+// fields returns functions that open a screen with the focus in a field.
+func fields() map[string]func(t *testing.T) *app {
 	onIncident := func(keys ...string) func(t *testing.T) *app {
 		return func(t *testing.T) *app {
 			a := open(t, incident(), 160, 45)
@@ -16,7 +16,7 @@ func TestFieldsEditInTheSameWay(t *testing.T) {
 			return a
 		}
 	}
-	for name, opened := range map[string]func(t *testing.T) *app{
+	return map[string]func(t *testing.T) *app{
 		"the palette":       onIncident(":"),
 		"help":              onIncident("?", "/"),
 		"the filter":        onIncident("/"),
@@ -25,6 +25,12 @@ func TestFieldsEditInTheSameWay(t *testing.T) {
 		"the list of marks": onIncident("2", "m", "n", "enter", "'"),
 		"a file":            onIncident("2", "w"),
 		"a notification":    onIncident("b", "a"),
+		"rows of a table":   onIncident("4", "/"),
+		"lines of a log":    onIncident("5", "/"),
+		"a report":          onIncident("2", "E"),
+		"a pipe":            onIncident("2", "|"),
+		"the views":         onIncident("p"),
+		"a view":            onIncident("p", "ctrl+s"),
 		"a reason to deny": func(t *testing.T) *app {
 			a, _ := openReact(t, reacting(), 160, 45)
 			press(t, a, "ctrl+x")
@@ -39,7 +45,12 @@ func TestFieldsEditInTheSameWay(t *testing.T) {
 			press(t, a, "A")
 			return a
 		},
-	} {
+	}
+}
+
+// All fields type, edit and paste text in the same way.
+func TestFieldsEditInTheSameWay(t *testing.T) {
+	for name, opened := range fields() {
 		t.Run(name, func(t *testing.T) { editEverywhere(t, opened(t)) })
 	}
 }

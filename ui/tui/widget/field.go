@@ -14,8 +14,12 @@ import (
 	"eventdeck/ui/tui/cells"
 )
 
-// undoMax bounds the changes that a field can undo.
-const undoMax = 200
+// Bounds of a field: its text in bytes, of one line and of several, and the changes that it can undo.
+const (
+	lineMax  = 8 << 10
+	linesMax = 64 << 10
+	undoMax  = 200
+)
 
 // Field is a text field. A [textinput.Model] edits the line with the cursor; in addition the cursor
 // moves by grapheme clusters, changes can be undone, and there can be several lines. The zero value
@@ -32,6 +36,7 @@ type Field struct {
 	undo      []fieldState
 	lastTyped bool // the last change was a typed letter
 	selected  bool // all text is selected: typed text replaces it
+	leftOut   int  // bytes of the last insertion that did not fit
 }
 
 // fieldState is a state that undo restores.
@@ -94,7 +99,8 @@ func (f *Field) AtTop() bool { return f.row == 0 }
 // AtBottom reports whether the cursor is in the last line.
 func (f *Field) AtBottom() bool { return f.row >= len(f.lines)-1 }
 
-// Insert inserts pasted text at the cursor.
+// Insert inserts pasted text at the cursor. What does not fit is left out, and the field says so
+// until the next key: one line has 8 KiB, several have 64 KiB.
 func (f *Field) Insert(text string) {
 	before := f.state()
 	f.deselect(false)
@@ -110,24 +116,38 @@ func (f *Field) insert(text string) {
 	f.ready()
 	text = strings.Map(func(r rune) rune {
 		switch {
-		case r == '\n' || r == '\u200c' || r == '\u200d': // the last two join and separate characters
+		case r == '\n' && f.Multiline || r == '\u200c' || r == '\u200d': // the last two join and separate characters
 			return r
-		case r == '\t':
+		case r == '\n' || r == '\t':
 			return ' '
 		case !unicode.IsGraphic(r):
 			return -1
 		}
 		return r
 	}, lineEnds.Replace(text))
-	for i, line := range strings.Split(text, "\n") {
-		switch {
-		case i > 0 && f.Multiline:
-			f.splitLine()
-		case i > 0:
-			f.update(tea.PasteMsg{Content: " "})
-		}
-		f.update(tea.PasteMsg{Content: line})
+	room := lineMax
+	if f.Multiline {
+		room = linesMax
 	}
+	room = max(0, room-len(f.Text()))
+	if f.leftOut = max(0, len(text)-room); f.leftOut > 0 {
+		text = strings.ToValidUTF8(text[:room], "")
+	}
+	head, tail := f.cut()
+	lines := strings.Split(head+text, "\n")
+	last := len(lines) - 1
+	col := utf8.RuneCountInString(lines[last])
+	lines[last] += tail
+	f.lines = slices.Replace(f.lines, f.row, f.row+1, lines...)
+	f.row += last
+	f.input.SetValue(lines[last])
+	f.input.SetCursor(col)
+}
+
+// cut returns the text of the cursor's line before and after the cursor.
+func (f *Field) cut() (head, tail string) {
+	line, col := []rune(f.input.Value()), f.input.Position()
+	return string(line[:col]), string(line[col:])
 }
 
 // Key handles a key and reports whether the text changed.
@@ -140,7 +160,9 @@ func (f *Field) Key(k tea.KeyPressMsg) (changed bool) {
 	}
 	before := f.state()
 	f.deselect(k.Text == "")
-	line, col := []rune(f.input.Value()), f.input.Position()
+	f.leftOut = 0
+	line, col := f.input.Value(), f.input.Position()
+	end := utf8.RuneCountInString(line)
 	switch name {
 	case "tab", "shift+tab", "ctrl+v": // tab changes fields; the terminal pastes by itself
 		return false
@@ -148,7 +170,7 @@ func (f *Field) Key(k tea.KeyPressMsg) (changed bool) {
 		if !f.Multiline {
 			return false
 		}
-		f.splitLine()
+		f.insert("\n")
 	case "up":
 		f.goTo(f.row-1, col)
 	case "down":
@@ -158,40 +180,44 @@ func (f *Field) Key(k tea.KeyPressMsg) (changed bool) {
 			f.goTo(f.row-1, -1)
 			break
 		}
-		f.input.SetCursor(col - clusterBefore(line, col))
+		before, _ := character(line, col-1)
+		f.input.SetCursor(before)
 	case "right", "ctrl+f":
-		if col == len(line) && !f.AtBottom() {
+		if col == end && !f.AtBottom() {
 			f.goTo(f.row+1, 0)
 			break
 		}
-		f.input.SetCursor(col + clusterAfter(line, col))
+		_, after := character(line, col)
+		f.input.SetCursor(after)
 	case "backspace", "shift+backspace", "ctrl+h":
 		if col == 0 && f.row > 0 {
 			f.joinLine(f.row - 1)
 			break
 		}
-		for range clusterBefore(line, col) {
-			f.update(tea.KeyPressMsg{Code: tea.KeyBackspace})
-		}
+		before, _ := character(line, col-1)
+		f.remove(before, col)
 	case "delete", "ctrl+d":
-		if col == len(line) && !f.AtBottom() {
+		if col == end && !f.AtBottom() {
 			f.joinLine(f.row)
 			break
 		}
-		for range clusterAfter(line, col) {
-			f.update(tea.KeyPressMsg{Code: tea.KeyDelete})
-		}
+		_, after := character(line, col)
+		f.remove(col, after)
 	default:
 		if k.Text != "" {
 			f.insert(k.Text)
 		} else {
-			f.update(k)
+			f.input, _ = f.input.Update(k)
 		}
 	}
 	return f.changed(before, k.Text != "" && strings.TrimSpace(k.Text) != "")
 }
 
-func (f *Field) update(msg tea.Msg) { f.input, _ = f.input.Update(msg) }
+// remove removes the text of the cursor's line from one column to another.
+func (f *Field) remove(from, to int) {
+	f.input.SetValue(string(slices.Delete([]rune(f.input.Value()), from, to)))
+	f.input.SetCursor(from)
+}
 
 // goTo moves the cursor to a column of a line, if that line exists; col -1 is its end.
 func (f *Field) goTo(row, col int) {
@@ -201,23 +227,12 @@ func (f *Field) goTo(row, col int) {
 	f.lines[f.row] = f.input.Value()
 	f.row = row
 	f.input.SetValue(f.lines[row])
-	line := []rune(f.lines[row])
-	if col < 0 || col > len(line) {
-		col = len(line)
+	if end := utf8.RuneCountInString(f.lines[row]); col < 0 || col >= end {
+		col = end
+	} else {
+		col, _ = character(f.lines[row], col)
 	}
-	at := 0 // where the character at col begins
-	for n := clusterAfter(line, at); at+n <= col && n > 0; n = clusterAfter(line, at) {
-		at += n
-	}
-	f.input.SetCursor(at)
-}
-
-// splitLine splits the line at the cursor.
-func (f *Field) splitLine() {
-	line, col := []rune(f.input.Value()), f.input.Position()
-	f.input.SetValue(string(line[:col]))
-	f.lines = slices.Insert(f.lines, f.row+1, string(line[col:]))
-	f.goTo(f.row+1, 0)
+	f.input.SetCursor(col)
 }
 
 // joinLine joins the line at row and the next one, and puts the cursor between them.
@@ -262,30 +277,23 @@ func (f *Field) undoLast() bool {
 	return true
 }
 
-// clusterBefore returns the number of runes of the character that ends at col.
-func clusterBefore(line []rune, col int) int {
-	at := 0
-	for at < col {
-		n := clusterAfter(line, at)
-		if at+n >= col {
-			return col - at
-		}
-		at += n
+// character returns the columns at which the character of a line that contains column col begins and
+// ends; those of the last one if col is the end of the line.
+func character(line string, col int) (from, to int) {
+	for line != "" && to <= col {
+		cluster, _ := ansi.FirstGraphemeCluster(line, ansi.GraphemeWidth)
+		from, to = to, to+utf8.RuneCountInString(cluster)
+		line = line[len(cluster):]
 	}
-	return 0
+	return from, to
 }
 
-// clusterAfter returns the number of runes of the character that begins at col.
-func clusterAfter(line []rune, col int) int {
-	if col >= len(line) {
-		return 0
-	}
-	cluster, _ := ansi.FirstGraphemeCluster(string(line[col:]), ansi.GraphemeWidth)
-	return utf8.RuneCountInString(cluster)
-}
+// shownPerCell bounds the characters of a line that are laid out for each cell of the field; those
+// that take no cells of their own may be many.
+const shownPerCell = 16
 
 // DrawLine writes line i of the field. If the field has the focus (on), it also puts the cursor of
-// the canvas.
+// the canvas, and the line around it is shown.
 func (f *Field) DrawLine(c *cells.Canvas, i int, on bool) {
 	role := themes.Field
 	if on {
@@ -295,24 +303,32 @@ func (f *Field) DrawLine(c *cells.Canvas, i int, on bool) {
 	if f.Mask != nil {
 		text = f.Mask(text)
 	}
+	line, most := []rune(text), shownPerCell*max(1, c.Room)
 	if !on || i != f.row {
-		c.Safe(role, cells.Sanitize(text).Clip(c.Room))
+		c.Safe(role, cells.Sanitize(string(line[:min(len(line), most)])).Clip(c.Room))
 		return
 	}
 	if f.selected {
 		role = themes.Cursor
 	}
-	line := []rune(text)
-	col := min(f.input.Position(), len(line))
-	start := 0 // the first character that is shown, so that the cursor is visible
-	for start < col && cells.Sanitize(string(line[start:col])).Width+1 > c.Room {
-		start += clusterAfter(line, start)
+	word, room := "", c.Room
+	if f.leftOut > 0 {
+		word = " " + cells.Bytes(uint64(f.leftOut)) + " did not fit"
+		room = max(1, room-len(word)-1)
 	}
-	c.Safe(role, cells.Sanitize(string(line[start:col])))
+	col := min(f.input.Position(), len(line))
+	before := cells.Sanitize(string(line[max(0, col-most):col]))
+	shown := before
+	for pan := 0; shown.Width >= room && pan < before.Width; {
+		pan += shown.Width - room + 1
+		shown = cells.Pan(before, pan)
+	}
+	c.Safe(role, shown)
 	c.PutCursor()
 	if col == len(line) {
 		c.Put(themes.FieldOn, " ")
-		return
+	} else {
+		c.Safe(role, cells.Sanitize(string(line[col:min(len(line), col+most)])).Clip(room-shown.Width))
 	}
-	c.Safe(role, cells.Sanitize(string(line[col:])).Clip(c.Room))
+	c.Right(themes.Warn, word)
 }

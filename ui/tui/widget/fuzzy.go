@@ -6,13 +6,14 @@ import (
 	"unicode"
 )
 
-// score rates how well a text in lower case matches the typed words; 0 is no match. The text must
-// contain every word; a match at the beginning of a word counts more than one inside.
-func score(typed []string, text string) int {
+// score rates how well a text in lower case matches the typed words, which are also given as one
+// line; 0 is no match. The text must contain every word; a match at the beginning of a word counts
+// more than one inside.
+func score(typed []string, line, text string) int {
 	if len(typed) == 0 {
 		return 1
 	}
-	if len(typed) > 1 && strings.HasPrefix(text, strings.Join(typed, " ")) {
+	if len(typed) > 1 && strings.HasPrefix(text, line) {
 		return 2000 // more than any match of single words
 	}
 	sum := 0
@@ -57,10 +58,11 @@ func letter(b byte) bool {
 // same score keep their order. text returns one of n texts, in lower case.
 func rank(typed string, n int, text func(int) string) []int {
 	words := strings.Fields(strings.ToLower(typed))
+	line := strings.Join(words, " ")
 	var found []int
 	scores := make([]int, n)
 	for i := range n {
-		if scores[i] = score(words, text(i)); scores[i] > 0 {
+		if scores[i] = score(words, line, text(i)); scores[i] > 0 {
 			found = append(found, i)
 		}
 	}

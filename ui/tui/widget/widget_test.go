@@ -91,6 +91,62 @@ func TestCursorIsAtTheEndOfTheText(t *testing.T) {
 	}
 }
 
+// A paste that does not fit is cut, and the field says so until the next key.
+func TestLongPasteIsCutWithAWord(t *testing.T) {
+	none := themes.For(true, themes.NoColours)
+	shown := func(f *widget.Field) string {
+		var c cells.Canvas
+		c.Begin(&none, 60)
+		f.DrawLine(&c, f.Row(), true)
+		c.End()
+		if c.Cursor.X < 0 || c.Cursor.X >= 60 {
+			t.Errorf("the cursor is at %v", c.Cursor)
+		}
+		return ansi.Strip(c.Top())
+	}
+	for several, most := range map[bool]int{false: 8 << 10, true: 64 << 10} {
+		f := widget.Field{Multiline: several}
+		f.Set("<>")
+		f.Key(typed("left"))
+		f.Insert(strings.Repeat("日本語", 1<<20/9))
+		text := f.Text()
+		if len(text) > most || len(text) < most-2 || !strings.HasPrefix(text, "<日") || !strings.HasSuffix(text, "語>") && !strings.HasSuffix(text, "本>") && !strings.HasSuffix(text, "日>") {
+			t.Errorf("%d bytes are kept, %q to %q", len(text), text[:9], text[len(text)-9:])
+		}
+		if row := shown(&f); !strings.Contains(row, "did not fit") || !strings.Contains(row, "日") {
+			t.Errorf("nothing is said: %q", row)
+		}
+		f.Key(typed("日"))
+		f.Key(typed("end"))
+		if row := shown(&f); strings.Contains(row, "did not fit") || f.Text() != text {
+			t.Errorf("after a key: %q, %d bytes", row, len(f.Text()))
+		}
+		f.Key(typed("ctrl+z"))
+		if f.Text() != "<>" {
+			t.Errorf("undo leaves %d bytes", len(f.Text()))
+		}
+	}
+}
+
+// What is hidden left of the field is marked, and the cursor stays in sight.
+func TestLongLineIsMarkedWhereItIsCut(t *testing.T) {
+	none := themes.For(true, themes.NoColours)
+	for _, text := range []string{strings.Repeat("abcdefgh ", 99), strings.Repeat("👩‍👩‍👧", 99), strings.Repeat("क्षि", 99), strings.Repeat("a\u200d", 99)} {
+		var f widget.Field
+		f.Set(text)
+		for range 5 {
+			var c cells.Canvas
+			c.Begin(&none, 20)
+			f.DrawLine(&c, 0, true)
+			c.End()
+			if row := ansi.Strip(c.Top()); c.Cursor.X < 1 || c.Cursor.X > 19 || ansi.StringWidth(row) != 20 || !strings.HasPrefix(row, "…") {
+				t.Errorf("%.20q: %q, cursor %v", text, row, c.Cursor)
+			}
+			f.Key(typed("left"))
+		}
+	}
+}
+
 func TestMaskedFieldShowsNoCharacter(t *testing.T) {
 	f := widget.Field{Mask: func(line string) string { return strings.Repeat("*", len([]rune(line))) }}
 	f.Set("hunter2")
