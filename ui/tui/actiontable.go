@@ -5,6 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"eventdeck/host"
 	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/board"
 	"eventdeck/ui/tui/columns"
@@ -88,7 +89,7 @@ func (a *app) subscribeActions() []action.Action {
 
 func (a *app) subscriptionActions() []action.Action {
 	return action.Grouped("Subscriptions",
-		action.Action{ID: "pause", Title: "pause or resume the subscription", Needs: action.Subscription, Instead: a.endedRow, Keys: []string{"P"}, Hint: "pause", HintNow: a.pauseWord, Dangerous: true, When: a.onSub, Run: func() tea.Cmd { return a.manage().TogglePause(a.selected()) }},
+		action.Action{ID: "pause", Title: "pause or resume the subscription", Needs: action.Subscription, Instead: a.endedRow, Keys: []string{"P"}, Hint: "pause", HintNow: a.pauseWord, Dangerous: true, When: a.onSub, Run: a.atOnce("pause", func(v *host.SubscriptionView) tea.Cmd { return a.manage().TogglePause(v) })},
 		action.Action{ID: "edit", Title: "edit the subscription", Needs: action.Subscription, Instead: a.endedRow, Keys: []string{"e"}, Dangerous: true, When: a.editable, Run: a.openEdit},
 		action.Action{ID: "unsubscribe", Title: "unsubscribe", Needs: action.Subscription, Instead: a.endedRow, Also: "end delete stop", Keys: []string{"D"}, Hint: "unsubscribe", Dangerous: true, When: a.onSub, Run: action.Act(func() { a.manage().AskUnsubscribe(a.selected(), a.rowName()) })},
 	)
@@ -316,7 +317,7 @@ func (a *app) tableActions() []action.Action {
 // deliveryActions change how a subscription runs.
 func (a *app) deliveryActions() []action.Action {
 	return action.Grouped("Subscriptions",
-		action.Action{ID: "sub.refresh", Title: "ask the server again from the saved position", Needs: action.Subscription, Instead: a.endedRow, Also: "poll now retry", Keys: []string{"u"}, Dangerous: true, When: a.onSub, Run: func() tea.Cmd { return a.manage().Refresh(a.selected()) }},
+		action.Action{ID: "sub.refresh", Title: "ask the server again from the saved position", Needs: action.Subscription, Instead: a.endedRow, Also: "poll now retry", Keys: []string{"u"}, Dangerous: true, When: a.onSub, Run: a.atOnce("sub.refresh", func(v *host.SubscriptionView) tea.Cmd { return a.manage().Refresh(v) })},
 		action.Action{ID: "sub.mode", Title: "change the delivery mode, or failover", Needs: action.Subscription, Instead: a.endedRow, Also: "push poll webhook", Keys: []string{"M"}, Dangerous: true, When: a.onSub, Run: a.openModeSwitch},
 		action.Action{ID: "sub.failover", Title: "automatic failover on or off: webhook, push, poll", Needs: action.Subscription, Instead: a.endedRow, Keys: []string{"F"}, Panes: subRows, Dangerous: true, When: a.onSub, Run: func() tea.Cmd { v := a.selected(); return a.manage().SetFailover(v, !v.Failover) }},
 		action.Action{ID: "sub.reset", Title: "reset the saved position", Needs: action.Subscription, Instead: a.endedRow, Also: "cursor rewind seek", Keys: []string{"C"}, Panes: subRows, Dangerous: true, When: a.onSub, Run: action.Act(func() { a.manage().AskReset(a.selected(), a.recordOf(a.chosenSeq())) })},

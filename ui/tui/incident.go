@@ -21,7 +21,7 @@ func (a *app) incidentCommands() []action.Command {
 		{Name: "top", Usage: ".PATH", Title: "the most frequent values of a field", Run: a.trace.RunTop, Complete: func(words []string) []string { return a.filters.Paths(words[len(words)-1]) }},
 		{Name: "compare", Usage: "#SEQ #SEQ", Title: "what differs between two events", Run: a.trace.RunCompare},
 		{Name: "report", Usage: "[FILE]", Title: "write the incident's report as Markdown", Run: a.trace.RunReport, Complete: a.trace.ReportNames},
-		{Name: "pipe", Usage: "[ndjson] COMMAND [ARG…]", Title: "pipe the chosen event, or the range, to a command", Run: a.trace.RunPipe},
+		{Name: "pipe", Usage: "[ndjson] COMMAND [ARG…]", Title: "pipe the chosen event, or the range, to a command", Run: a.halted(a.trace.RunPipe)},
 	}
 }
 

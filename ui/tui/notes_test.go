@@ -194,13 +194,13 @@ func TestKeysActOnTheRowUnderTheCursor(t *testing.T) {
 	if !slices.Equal(h.ended, []event.SubID{h.snap.Subs[0].ID}) {
 		t.Errorf("ended %v", h.ended)
 	}
+	if a.reconcile(); a.stream.At != h.log.Last() {
+		t.Error("the stream does not follow any more")
+	}
 	a.draw()
 	h.event("chat", "message.posted", "and later")
 	arrive(a)
-	if press(t, a, "P"); !slices.Equal(h.paused, []event.SubID{h.snap.Subs[2].ID}) {
+	if press(t, a, "P", "P"); !slices.Equal(h.paused, []event.SubID{h.snap.Subs[2].ID}) {
 		t.Errorf("paused %v", h.paused)
-	}
-	if a.reconcile(); a.stream.At != h.log.Last() {
-		t.Error("the stream does not follow any more")
 	}
 }

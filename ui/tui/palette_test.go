@@ -220,7 +220,7 @@ func must(t *testing.T, a *app, line string) tea.Cmd {
 func TestSubscriptionCommands(t *testing.T) {
 	h := incident()
 	a := open(t, h, 120, 40)
-	press(t, a, "2")
+	press(t, a, "2", "k", "j")
 	for _, line := range []string{"mode", "mode auto", "failover maybe", "reset there"} {
 		if _, err := a.actions.Execute(line); !errors.Is(err, action.ErrUsage) {
 			t.Errorf("%s: %v", line, err)
@@ -237,6 +237,7 @@ func TestSubscriptionCommands(t *testing.T) {
 	r.Seq, r.Cursor = 0, event.At(trust.Untrusted("c7"))
 	h.add(r)
 	arrive(a)
+	press(t, a, "G")
 	a.draw()
 	press(t, a, "r", "y")
 	want := []string{"mode poll", "failover true", "rotate", "refresh", "reset now", "reset c7"}

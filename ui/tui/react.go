@@ -108,7 +108,7 @@ func (a *app) reactCommands() []action.Command {
 	for i := range rows {
 		rows[i].When = a.react.On
 	}
-	ask := action.Command{Name: "ask", Usage: "[MODEL] WHAT…", Title: "ask a model about the chosen event: it reads the event and answers, without tools", Dangerous: true, When: a.react.CanAsk, Run: a.runAsk, Complete: func([]string) []string { return a.react.View().Models }}
+	ask := action.Command{Name: "ask", Usage: "[MODEL] WHAT…", Title: "ask a model about the chosen event: it reads the event and answers, without tools", Dangerous: true, When: a.react.CanAsk, Run: a.halted(a.runAsk), Complete: func([]string) []string { return a.react.View().Models }}
 	return append(rows, ask)
 }
 

@@ -2,12 +2,15 @@ package tui
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
+	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/ui/tui/action"
+	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/lookup"
 	"eventdeck/ui/tui/manage"
@@ -15,6 +18,42 @@ import (
 
 // errNoSubscription says that a command needs a chosen subscription.
 var errNoSubscription = errors.New("no subscription is chosen: choose one in the tree or a record of it")
+
+// atOnce makes the Run of an action that changes the chosen subscription without a question.
+func (a *app) atOnce(id string, run func(v *host.SubscriptionView) tea.Cmd) func() tea.Cmd {
+	return func() tea.Cmd {
+		if target := a.halt(); target != "" {
+			a.Tell(a.KeyOf(id) + " again acts on " + target + "; " + a.KeyOf("follow") + " follows on")
+			return nil
+		}
+		return run(a.selected())
+	}
+}
+
+// halted makes the Run of a typed command that acts on what is chosen: the first time in a stream that
+// follows, the command fails and names that.
+func (a *app) halted(run func([]string) (tea.Cmd, error)) func([]string) (tea.Cmd, error) {
+	return func(words []string) (tea.Cmd, error) {
+		if target := a.halt(); target != "" {
+			return nil, fmt.Errorf("the stream went on while you typed; enter again acts on %s", target)
+		}
+		return run(words)
+	}
+}
+
+// halt stops a stream that follows, and names what is chosen in it: it may have come after the row
+// that the operator looked at. It returns "" if rows do not move.
+func (a *app) halt() string {
+	row := a.rowName()
+	if row == "" || !a.stream.Follow || a.stream.Paused {
+		return ""
+	}
+	a.stream.Follow = false
+	if v := a.selected(); v != nil {
+		return evidence.SubName(&v.Subscription) + " (" + row + ")"
+	}
+	return row
+}
 
 // manage returns the environment of actions on existing subscriptions and servers.
 func (a *app) manage() *manage.Env {
@@ -36,13 +75,13 @@ func (a *app) subCommands() []action.Command {
 
 // onSubscription runs a command on the chosen subscription.
 func (a *app) onSubscription(command string) func([]string) (tea.Cmd, error) {
-	return func(words []string) (tea.Cmd, error) {
+	return a.halted(func(words []string) (tea.Cmd, error) {
 		v := a.selected()
 		if v == nil {
 			return nil, errNoSubscription
 		}
 		return a.manage().Words(v, a.recordOf(a.stream.At), command, words)
-	}
+	})
 }
 
 func (a *app) completeMode([]string) []string {
