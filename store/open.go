@@ -128,7 +128,8 @@ type Store struct {
 	loaded  chan struct{} // closed when the index is loaded
 	stopped chan struct{} // closed when the writer has ended
 
-	background     sync.WaitGroup // all goroutines but the writer's
+	background     sync.WaitGroup  // all goroutines but the writer's
+	ctx            context.Context // of the background work; it ends when Close begins
 	stopBackground context.CancelFunc
 
 	damage atomic.Pointer[error] // that a read has met
@@ -169,6 +170,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	}
 	go s.run()
 	ctx, s.stopBackground = context.WithCancel(context.WithoutCancel(ctx))
+	s.ctx = ctx
 	s.background.Go(func() { s.runPruner(ctx) })
 	s.background.Go(func() { s.watchFile(ctx) })
 	if s.snapshots {

@@ -2,7 +2,6 @@ package store
 
 import (
 	"cmp"
-	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -123,7 +122,7 @@ func (s *Store) Forward(seq uint64, fn func(event.Record) bool) error {
 func (s *Store) shape() (damage, circular error) {
 	err := s.view(func(tx *boltfile.Tx) error {
 		events := tx.Bucket(tables.Events)
-		n, sound, again, err := events.Shape(context.Background(), s.end.file)
+		n, sound, again, err := events.Shape(s.ctx, s.end.file)
 		if err == nil && (!sound || n != events.Entries()) {
 			damage = s.advise(fmt.Errorf("%w: of %d records %d can be found", ErrDamaged, events.Entries(), n))
 			s.noteDamage(damage)

@@ -199,7 +199,7 @@ func (c *Client) PID() int { return c.pid }
 // Done is closed when the connection has ended; [Client.Err] tells why.
 func (c *Client) Done() <-chan struct{} { return c.ctx.Done() }
 
-var errClosed = errors.New("detached")
+var errClosed = fmt.Errorf("%w: detached", event.ErrClosed)
 
 // Err returns why the connection ended: nil while it has not, and after Close.
 func (c *Client) Err() error {

@@ -22,7 +22,7 @@ const MaxLine = 1 << 20
 var ErrNotRead = errors.New("the client does not read what it asked for")
 
 // settleTimeout bounds how long Run waits at its end for a client that does not read.
-const settleTimeout = 5 * time.Second
+const settleTimeout = time.Second
 
 // Stdio is the client over standard input and output, which sends and gets JSON-RPC by lines. Make
 // it with [NewStdio]. Its methods may be called from any goroutine.

@@ -194,6 +194,78 @@ func TestTailEndsBySignal(t *testing.T) {
 	}
 }
 
+// slowly is a standard output that takes its time for each write, and calls before it does.
+type slowly struct {
+	io.Writer
+	before func()
+}
+
+func (s slowly) Write(p []byte) (int, error) {
+	s.before()
+	time.Sleep(50 * time.Millisecond)
+	return s.Writer.Write(p)
+}
+
+// A backlog that was stored faster than it can be printed does not delay the end, and what was
+// printed is the saved position.
+func TestABacklogDoesNotDelayTheEnd(t *testing.T) {
+	const stored = 60 // 3 s of writing, after at most 0.3 s and the last half second
+	for name, args := range map[string][]string{"a signal": nil, "--for": {"--for", "300ms"}} {
+		b := newBench(t)
+		ctx, signal := context.WithCancel(t.Context())
+		b.p.Stdout = slowly{&b.out, func() {
+			if args == nil {
+				signal()
+			}
+		}}
+		b.subscribed = func(sub event.Subscription) {
+			for i := range stored {
+				b.arrive(occurrence(sub, fmt.Sprint(i), `"`+strings.Repeat("x", program.BatchBytes)+`"`))
+			}
+		}
+		if code := b.runIn(ctx, append([]string{"tail", "pager", "incident.created", "--data", b.data(t)}, args...)...); code != exitDone {
+			t.Errorf("%s: code %d: %s", name, code, b.err.String())
+		}
+		signal()
+		printed := len(strings.Fields(b.ids()))
+		if at := b.printed[len(b.printed)-1]; at != uint64(printed) || printed == 0 || printed == stored {
+			t.Errorf("%s: position %d after %d events", name, at, printed)
+		}
+	}
+}
+
+// Who reads the output may have stopped reading: that does not keep a command from ending, and what
+// was not read is not taken for printed.
+func TestASignalEndsAWriteThatNobodyReads(t *testing.T) {
+	for _, args := range [][]string{{"tail", "pager", "incident.created"}, {"export"}, {"events"}, {"report", "--filter", "x"}} {
+		b := newBench(t)
+		ctx, signal := context.WithCancel(t.Context())
+		read, write := io.Pipe()
+		b.p.Stdout = writerFunc(func(p []byte) (int, error) {
+			signal()
+			return write.Write(p)
+		})
+		b.fill(1)
+		b.store.add(occurrence(event.Subscription{ID: "s"}, "x", `"x"`))
+		done := make(chan int, 1)
+		go func() { done <- b.runIn(ctx, append(args, "--data", b.data(t))...) }()
+		select {
+		case code := <-done:
+			if tail := args[0] == "tail"; (code == exitDone) != tail || len(b.printed) > 0 {
+				t.Errorf("%s: code %d, %q; position %v", args, code, b.err.String(), b.printed)
+			}
+		case <-time.After(time.Minute):
+			t.Errorf("%s does not end", args)
+		}
+		_ = read.Close() // ends the write
+		signal()
+	}
+}
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
 // closedPipe is a standard output whose reader goes away after some writes.
 type closedPipe struct {
 	io.Writer

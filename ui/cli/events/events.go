@@ -4,6 +4,7 @@ package events
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -98,10 +99,10 @@ func (a *commands) events(ctx context.Context, args []string, f eventsFlags) err
 // (0: all). It returns how many it wrote.
 func (a *commands) print(ctx context.Context, store event.Store, format func([]byte, event.Record) []byte, pick func(event.Record) bool, limit uint64) (printed uint64, err error) {
 	first, damaged := startOf(store, pick, limit)
-	if first == 0 || damaged != nil && !errors.Is(damaged, event.ErrDamaged) {
+	if first == 0 || ctx.Err() != nil || damaged != nil && !errors.Is(damaged, event.ErrDamaged) {
 		return 0, damaged
 	}
-	w := bufio.NewWriterSize(a.Stdout, program.BatchBytes)
+	w := bufio.NewWriterSize(program.Until(ctx, a.Stdout), program.BatchBytes)
 	var line []byte
 	var failed error
 	err = store.Forward(first, func(r event.Record) bool {
@@ -122,10 +123,10 @@ func (a *commands) print(ctx context.Context, store event.Store, format func([]b
 	if failed != nil {
 		return printed, fmt.Errorf("standard output: %w", failed)
 	}
-	if err == nil {
-		err = damaged
+	if ctx.Err() != nil && errors.Is(err, event.ErrClosed) {
+		return printed, nil // what was read until then is printed
 	}
-	return printed, err
+	return printed, cmp.Or(err, damaged)
 }
 
 // startOf returns the position of the oldest record to print, 0 if there is none. With

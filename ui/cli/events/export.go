@@ -65,7 +65,7 @@ func (a *commands) export(ctx context.Context, args []string, f exportFlags) err
 			defer a.Working("exporting", func() (uint64, uint64) { return read.Load(), store.Info().Records })()
 		}
 		var n uint64
-		err := a.WriteTo(f.output, func(out io.Writer) (err error) {
+		err := a.WriteTo(ctx, f.output, func(out io.Writer) (err error) {
 			n, err = writeAll(ctx, store, out, o, func(r *event.Record) bool {
 				read.Add(1)
 				return (len(args) == 0 || r.Sub == event.SubID(args[0])) && wanted.Match(r)

@@ -96,7 +96,7 @@ func (a *commands) report(ctx context.Context, id string, f reportFlags) error {
 		if f.plain {
 			write = r.Plain
 		}
-		if err := a.WriteTo(f.output, write); err != nil {
+		if err := a.WriteTo(ctx, f.output, write); err != nil {
 			return err
 		}
 		if f.output != "" {

@@ -14,8 +14,10 @@ import (
 	"eventdeck/ui/cli/program"
 )
 
-// endWithin is how long the end of a subscription on its server may take.
-const endWithin = 5 * time.Second
+const (
+	endWithin   = 5 * time.Second // how long the end of a subscription on its server may take
+	lastRecords = time.Second / 2 // how long records that are stored already are printed at the end
+)
 
 // errEnded: nothing will come any more.
 var errEnded = errors.New("the subscription has ended")
@@ -221,8 +223,7 @@ func (p *printer) run(ctx, within context.Context, count uint64) error {
 			}
 			late = nil
 		case <-within.Done():
-			// Records that are stored by now still count.
-			if err := p.drain(context.WithoutCancel(ctx), count); err != nil || p.done || ctx.Err() != nil {
+			if err := p.drainLast(ctx, count); err != nil || p.done || ctx.Err() != nil {
 				return errors.Join(err, p.fails)
 			}
 			if p.noteConfirmed(); !p.confirmed {
@@ -250,6 +251,14 @@ func (p *printer) noteConfirmed() {
 	p.confirmed = p.confirmed || s.State.Alive() || !p.began.IsZero() && s.Opened.After(p.began)
 }
 
+// drainLast is drain after the end of --for or of ctx: records that are stored by now still count.
+// A backlog may be longer than anyone waits; it is printed by the next tail with --from saved.
+func (p *printer) drainLast(ctx context.Context, count uint64) error {
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastRecords)
+	defer cancel()
+	return p.drain(last, count)
+}
+
 // drain writes the records that are stored at the time of the call and not yet written, or
 // fewer when ctx ends. Records that come meanwhile wait for the next call, so that a flood
 // cannot keep tail from ending.
@@ -266,7 +275,7 @@ func (p *printer) drain(ctx context.Context, count uint64) error {
 			}
 			p.done = p.done || count > 0 && p.count >= count
 			more = len(p.buf) >= program.BatchBytes && r.Seq < last
-			return !p.done && len(p.buf) < program.BatchBytes && r.Seq < last
+			return !p.done && len(p.buf) < program.BatchBytes && r.Seq < last && ctx.Err() == nil
 		})
 		if err != nil {
 			return err

@@ -182,7 +182,7 @@ func (a *commands) tail(ctx context.Context, server, typ string, f tailFlags) er
 		return d.Finish(err)
 	}
 	w.server = servers[0]
-	p := &printer{opened: d, out: a.Stdout, format: format, filters: filters, limit: f.limit, tell: NewWarner(a.Say), say: a.Say, keep: !o.Temporary}
+	p := &printer{opened: d, out: program.Until(ctx, a.Stdout), format: format, filters: filters, limit: f.limit, tell: NewWarner(a.Say), say: a.Say, keep: !o.Temporary}
 	ctx, cancel := d.Within(ctx)
 	defer cancel()
 	return d.Finish(a.follow(ctx, p, w))
@@ -198,7 +198,7 @@ func (a *commands) follow(ctx context.Context, p *printer, w target) error {
 	if !a.Flags.JSON && a.StdoutTerminal {
 		a.Say("subscribed to %s of %s by %s, as %s", plain.Text(p.sub.Key.Type), plain.Safe(w.server.Name), p.sub.Mode, p.sub.ID)
 	}
-	err := p.run(ctx, within, w.flags.count)
+	err := ignoreStop(ctx, p.run(ctx, within, w.flags.count))
 	if v := p.view(p.sub.ID); v.ID == p.sub.ID {
 		p.tell.look(v)
 	}

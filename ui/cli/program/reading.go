@@ -7,27 +7,34 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"sync"
 
 	"eventdeck/host/event"
 )
 
-// Reading calls fn with the store, if there is one.
+// Reading calls fn with the store, if there is one. The store is closed when ctx ends, so that no
+// read outlasts it, however much is stored.
 //
-// Errors: those of [App.OpenKept] and of fn.
-func (a *App) Reading(ctx context.Context, fn func(event.Store) error) (err error) {
+// Errors: those of [App.OpenKept] and of fn; [ErrStopped] if it met the end of ctx.
+func (a *App) Reading(ctx context.Context, fn func(event.Store) error) error {
 	store, err := a.OpenKept(ctx)
 	if store == nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, store.Close()) }()
-	return fn(store)
+	end := sync.OnceValue(store.Close)
+	defer context.AfterFunc(ctx, func() { _ = end() })()
+	err = fn(store)
+	if errors.Is(err, event.ErrClosed) {
+		err = Stopped(ctx, err)
+	}
+	return errors.Join(err, end())
 }
 
 // WriteTo calls write with the file of --output, which must not exist yet, or for "" with
-// standard output. Its errors name which.
-func (a *App) WriteTo(output string, write func(io.Writer) error) error {
+// standard output, until ctx ends (see [Until]). Its errors name which.
+func (a *App) WriteTo(ctx context.Context, output string, write func(io.Writer) error) error {
 	if output == "" {
-		if err := write(a.Stdout); err != nil {
+		if err := write(Until(ctx, a.Stdout)); err != nil {
 			return fmt.Errorf("standard output: %w", err)
 		}
 		return nil
