@@ -61,7 +61,7 @@ var arrows = map[string][]string{
 	"host/acp":                {"host/trust", "host/trust/strict", "host/wire"},
 	"host/react/confine":      {"host/react"},
 	"host/react/engine":       {"host/internal/jsonfile", "host/event", "host/react", "host/trust"},
-	"host/export":             {"host/event", "host/filter", "host/trust", "host/trust/strict", "host/trust/scan"},
+	"host/export":             {"host/event", "host/filter", "host/trust", "host/trust/strict", "host/trust/scan", "host/trust/handoff"},
 	"host/wire":               {"host/internal/jsontext", "host/trust", "host/trust/strict", "host/trust/scan"},
 	"host/cron":               {"host/trust"},
 	"store":                   {"host/event", "host/trust", "store/boltfile", "store/codec", "store/datadir", "store/hashtable", "store/private", "store/seal", "store/tables"},
@@ -86,7 +86,7 @@ var arrows = map[string][]string{
 	"ui/cli/usage":     {"host/config", "host/filter", "host/react"},
 
 	// The parts of the screen.
-	"ui/incidents":    {"host", "host/event", "host/eventlog", "host/filter", "host/react", "host/severity", "host/trust", "host/trust/handoff", "host/trust/scan", "host/trust/strict"},
+	"ui/incidents":    {"host", "host/event", "host/eventlog", "host/export", "host/filter", "host/react", "host/severity", "host/trust", "host/trust/handoff", "host/trust/scan", "host/trust/strict"},
 	"ui/tui/action":   {"host/config", "themes", "ui/tui/cells", "ui/tui/layout", "ui/tui/words"},
 	"ui/tui/cells":    {"host/trust", "themes"},
 	"ui/tui/evidence": {"host/schema", "host", "host/event", "host/severity", "host/trust", "themes", "ui/tui/cells"},

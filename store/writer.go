@@ -61,7 +61,7 @@ func (s *Store) enter(e *entry, sub event.SubID, r *event.Record) error {
 	if err != nil {
 		return err
 	}
-	e.value, e.rec.Raw, e.rec.Data = enc.Value, enc.Raw, enc.Data
+	e.value, e.rec.Raw, e.rec.Data, e.rec.Meta = enc.Value, enc.Raw, enc.Data, enc.Meta
 	e.sum = boltfile.Sum(enc.Value)
 	e.rec.ReceivedAt = e.rec.ReceivedAt.UTC()
 	if id, ok := codec.Identify(&e.rec); ok {

@@ -355,7 +355,7 @@ func (in *ingest) eventRecord(o wire.Occurrence, flags []string) event.Record {
 	if o.Cursor.HasText() {
 		rec.Cursor = cursorOf(o.Cursor)
 	}
-	rec.Raw, rec.Data, rec.Flags = o.Raw, o.Data, flags
+	rec.Raw, rec.Data, rec.Meta, rec.Flags = o.Raw, o.Data, o.Meta, flags
 	rec.Labels = in.labels(o)
 	return rec
 }

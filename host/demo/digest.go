@@ -8,12 +8,12 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/coder/websocket"
 
+	"eventdeck/host/event"
 	"eventdeck/host/eventserver"
 	"eventdeck/host/wire"
 )
@@ -265,33 +265,18 @@ func priorityOf(severity string) string {
 }
 
 // passes reports whether an event matches a filter.
-func passes(f wire.MCPEFilter, event map[string]any) bool {
-	kind, _ := event["type"].(string)
-	meta, _ := event["metadata"].(map[string]any)
+func passes(f wire.MCPEFilter, item map[string]any) bool {
+	kind, _ := item["type"].(string)
+	meta, _ := item["metadata"].(map[string]any)
 	tags, _ := meta["tags"].([]string)
 	priority, _ := meta["priority"].(string)
-	if len(f.EventTypes) > 0 && !slices.ContainsFunc(f.EventTypes, func(p string) bool { return matchesType(p, kind) }) {
+	if len(f.EventTypes) > 0 && !slices.ContainsFunc(f.EventTypes, func(p string) bool { return event.NameMatches(p, kind) }) {
 		return false
 	}
 	if len(f.Tags) > 0 && !slices.ContainsFunc(f.Tags, func(t string) bool { return slices.Contains(tags, t) }) {
 		return false
 	}
 	return len(f.Priority) == 0 || slices.Contains(f.Priority, priority)
-}
-
-// matchesType matches a type with a pattern, part by part. A * matches one part, at the end also
-// several.
-func matchesType(pattern, kind string) bool {
-	want, have := strings.Split(pattern, "."), strings.Split(kind, ".")
-	for i, part := range want {
-		switch {
-		case part == "*" && i == len(want)-1:
-			return len(have) > i
-		case i >= len(have) || part != "*" && part != have[i]:
-			return false
-		}
-	}
-	return len(want) == len(have)
 }
 
 var errNoSubscription = errors.New("no such subscription")

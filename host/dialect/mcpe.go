@@ -282,7 +282,9 @@ func readFiltered(raw json.RawMessage, batch string, o Options, n uint64) wire.N
 			e.Data = m.Value
 		case "metadata":
 			var meta map[string]json.RawMessage
-			_ = json.Unmarshal(m.Value, &meta)
+			if json.Unmarshal(m.Value, &meta) == nil {
+				e.Meta = m.Value
+			}
 			_ = json.Unmarshal(meta["timestamp"], &e.Timestamp)
 			_ = json.Unmarshal(meta["priority"], &e.Priority)
 			_ = json.Unmarshal(meta["tags"], &e.Tags)

@@ -214,11 +214,11 @@ func TestFilteredEventsAreReadWithTheirLabels(t *testing.T) {
 	if e := r.event(); e.EventID.Raw() != "e0" {
 		t.Errorf("the early event is %+v", e)
 	}
-	raw := `{"id":"e1","type":"github.issue.opened", "data":{"z":1,"a":2},"metadata":{"timestamp":"2025-01-15T10:30:00Z","priority":"high","tags":["bug","frontend"]}}`
+	raw := `{"id":"e1","type":"github.issue.opened", "data":{"z":1,"a":2},"metadata":{"timestamp":"2025-01-15T10:30:00Z","priority":"high","tags":["bug","frontend"],"sourceEventId":"up-1"}}`
 	p.say("notifications/events/event", `{"subscriptionId":"`+id+`","event":`+raw+`}`)
 	e := r.event()
 	if e.EventID.Raw() != "e1" || e.Name.Raw() != "github.issue.opened" || string(e.Data) != `{"z":1,"a":2}` || string(e.Raw) != raw ||
-		e.Priority.Raw() != "high" || len(e.Tags) != 2 || e.Timestamp.Raw() != "2025-01-15T10:30:00Z" || !e.Batch.IsZero() {
+		e.Priority.Raw() != "high" || len(e.Tags) != 2 || e.Timestamp.Raw() != "2025-01-15T10:30:00Z" || !e.Batch.IsZero() || !strings.HasSuffix(string(e.Meta), `"sourceEventId":"up-1"}`) {
 		t.Errorf("%+v", e)
 	}
 	p.say("events/batch", `{"subscriptionId":"`+id+`","events":[{"id":"e2","type":"x"},{"id":"e3","id":"e3"},{"type":"x"}]}`)

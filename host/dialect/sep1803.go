@@ -233,6 +233,7 @@ func (r *resources) Note(n wire.Note) (relist bool) { return r.addresses.note(n)
 type update struct {
 	uri     trust.Text
 	payload json.RawMessage // a part of the params; nil if absent
+	meta    json.RawMessage // see [wire.OwnMeta]
 }
 
 func readUpdate(params json.RawMessage, lim strict.Limits) (u update, err error) {
@@ -248,6 +249,8 @@ func readUpdate(params json.RawMessage, lim strict.Limits) (u update, err error)
 			}
 		case "payload":
 			u.payload = m.Value
+		case "_meta":
+			u.meta = wire.OwnMeta(m.Value)
 		}
 	}
 	if u.uri.IsZero() {

@@ -200,7 +200,7 @@ func occurrenceOf(n wire.Note, nth uint64, o Options, describe func(update) (nam
 	note.Event = &wire.Occurrence{
 		EventID: hashID(u.uri.Raw(), data, at, nth), Name: name,
 		Timestamp: trust.Untrusted(at.UTC().Format(time.RFC3339Nano)),
-		Data:      data, Raw: n.Params,
+		Data:      data, Meta: u.meta, Raw: n.Params,
 	}
 	return u.uri.Raw(), note
 }

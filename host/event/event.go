@@ -78,7 +78,7 @@ type Record struct {
 	Kind       Kind
 	Sub        SubID
 	Server     string     // the operator's name or URL for the server
-	Type       trust.Text // event type
+	Type       trust.Text // event type of the subscription; see [Record.Name]
 	Mode       Mode       // the mode it arrived in
 	ReceivedAt time.Time  // UTC
 
@@ -89,6 +89,7 @@ type Record struct {
 	WebhookID trust.Text // the delivery's id, when it came by webhook
 	Raw       []byte     // the exact bytes as received
 	Data      []byte     // the occurrence's data: a part of Raw, or nil
+	Meta      []byte     // the occurrence's _meta, where it says more than the protocol: as Data
 	Replayed  bool       // the server sent it from its history
 	Flags     []string   // what was noticed on arrival, e.g. FlagIDMismatch
 	Labels    *Labels    // what the server says of the event beside its data; nil: nothing
@@ -98,10 +99,87 @@ type Record struct {
 	Reason trust.Text   // of rejected payloads: what strict parsing refused
 }
 
+// Name returns the event name, in every dialect: what the server calls this event. Events of a
+// filtered stream and of a resource's sub-resources have names of their own; all other records
+// have the name of the type that was subscribed to.
+func (r *Record) Name() trust.Text {
+	if r.Labels != nil && !r.Labels.Name.IsZero() {
+		return r.Labels.Name
+	}
+	return r.Type
+}
+
+// Subscribed returns the type that was subscribed to where it is not the event name, else the
+// zero text.
+func (r *Record) Subscribed() trust.Text {
+	if r.Name() == r.Type {
+		return trust.Text{}
+	}
+	return r.Type
+}
+
+// Below returns what the event name has beyond the resource that was subscribed to (SEP-1803,
+// sub-resources); "" for all other events.
+func (r *Record) Below() string {
+	root, _, _ := strings.Cut(r.Type.Raw(), "{") // the variables of a template
+	below, ok := strings.CutPrefix(r.Name().Raw(), root)
+	if !ok || r.Name() == r.Type || !strings.Contains(root, "://") {
+		return ""
+	}
+	return below
+}
+
+// Family returns the name that events of one sort share: the event name, or for a sub-resource,
+// whose address a single event may have, the type that was subscribed to.
+func (r *Record) Family() trust.Text {
+	if r.Below() != "" {
+		return r.Type
+	}
+	return r.Name()
+}
+
+// Named reports whether a name is the event name or the type that was subscribed to.
+func (r *Record) Named(name string) bool { return r.Type.Raw() == name || r.Name().Raw() == name }
+
+// Tags returns what the server calls the kinds of the event, nil for none.
+func (r *Record) Tags() []trust.Text {
+	if r.Labels == nil {
+		return nil
+	}
+	return r.Labels.Tags
+}
+
+// Priority returns the priority that the server gives the event, beside its data.
+func (r *Record) Priority() trust.Text {
+	if r.Labels == nil {
+		return trust.Text{}
+	}
+	return r.Labels.Priority
+}
+
+// NameMatches reports whether an event name matches a pattern, part by part between dots: a *
+// matches one part, and at the end of the pattern any rest (MCPE, eventTypes).
+func NameMatches(pattern, name string) bool {
+	for {
+		want, wants, more := strings.Cut(pattern, ".")
+		if start, open := strings.CutSuffix(want, "*"); open && !more {
+			return strings.HasPrefix(name, start)
+		}
+		have, has, deeper := strings.Cut(name, ".")
+		if want != "*" && want != have || more != deeper {
+			return false
+		}
+		if !more {
+			return true
+		}
+		pattern, name = wants, has
+	}
+}
+
 // Labels are what a server says of an event beside its data. Absent members are
 // empty.
 type Labels struct {
-	Name     trust.Text   // the event's own name, where it is not that of the subscribed type
+	Name     trust.Text   // the event's own name, where it is not that of the subscribed type; see [Record.Name]
 	Priority trust.Text   // e.g. low, normal, high, critical
 	Tags     []trust.Text // in the server's order
 	Batch    trust.Text   // events with the same batch came as one

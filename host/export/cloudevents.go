@@ -13,11 +13,11 @@ import (
 // AppendCloudEvent appends the record as an event of CloudEvents 1.0 in JSON, on one line.
 // The source is the server. A record that is not an event has a type that begins with
 // "eventdeck." and its own members as data. Extension attributes are subscription,
-// deliverymode and receivedat.
+// deliverymode and receivedat, and where the event has them subscribedtype, priority and tags.
 //
 // Rules: CloudEvents 1.0.2, 3 (attributes), JSON format 3.1 (data).
 func AppendCloudEvent(b []byte, r *event.Record) []byte {
-	id, typ := r.EventID.Raw(), r.Type.Raw()
+	id, typ := r.EventID.Raw(), r.Name().Raw()
 	if r.Kind != event.KindEvent {
 		id, typ = "", "eventdeck."+string(r.Kind)
 	}
@@ -32,11 +32,13 @@ func AppendCloudEvent(b []byte, r *event.Record) []byte {
 	b = AppendString(b, "source", source(r.Server))
 	b = AppendString(b, "type", attribute(typ))
 	b = AppendTime(b, "time", occurred(r))
-	if r.Sub != "" {
-		b = AppendString(b, "subscription", attribute(string(r.Sub)))
-	}
-	if r.Mode != "" {
-		b = AppendString(b, "deliverymode", attribute(string(r.Mode)))
+	for _, m := range [...]struct{ name, text string }{
+		{"subscription", string(r.Sub)}, {"deliverymode", string(r.Mode)},
+		{"subscribedtype", r.Subscribed().Raw()}, {"priority", r.Priority().Raw()}, {"tags", tagWords(r)},
+	} {
+		if m.text != "" {
+			b = AppendString(b, m.name, attribute(m.text))
+		}
 	}
 	b = AppendTime(b, "receivedat", r.ReceivedAt)
 	switch {

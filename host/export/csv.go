@@ -21,7 +21,7 @@ type column struct {
 
 // DefaultColumns returns the columns that are used if none are named.
 func DefaultColumns() []string {
-	return []string{"seq", "kind", "receivedAt", "server", "type", "subscription", "mode", "eventId", "timestamp", "flags", "data"}
+	return []string{"seq", "kind", "receivedAt", "server", "type", "subscribed", "subscription", "mode", "eventId", "timestamp", "priority", "tags", "flags", "data"}
 }
 
 // lineColumns returns all columns that are not paths.
@@ -31,15 +31,28 @@ func lineColumns() []column {
 		{name: "kind", of: func(r *event.Record) string { return string(r.Kind) }},
 		{name: "receivedAt", of: func(r *event.Record) string { return moment(r.ReceivedAt) }},
 		{name: "server", of: func(r *event.Record) string { return r.Server }},
-		{name: "type", of: func(r *event.Record) string { return r.Type.Raw() }},
+		{name: "type", of: func(r *event.Record) string { return r.Name().Raw() }},
+		{name: "subscribed", of: func(r *event.Record) string { return r.Subscribed().Raw() }},
 		{name: "subscription", of: func(r *event.Record) string { return string(r.Sub) }},
 		{name: "mode", of: func(r *event.Record) string { return string(r.Mode) }},
 		{name: "eventId", of: func(r *event.Record) string { return r.EventID.Raw() }},
 		{name: "timestamp", of: func(r *event.Record) string { return r.Timestamp.Raw() }},
 		{name: "cursor", of: func(r *event.Record) string { return r.Cursor.Text.Raw() }},
+		{name: "priority", of: func(r *event.Record) string { return r.Priority().Raw() }},
+		{name: "tags", of: tagWords},
+		{name: "_meta", of: func(r *event.Record) string { return string(trust.CompactJSON(r.Meta)) }},
 		{name: "flags", of: func(r *event.Record) string { return strings.Join(r.Flags, " ") }},
 		{name: "data", of: detail},
 	}
+}
+
+// tagWords returns the tags of an event on one line.
+func tagWords(r *event.Record) string {
+	var words []string
+	for _, tag := range r.Tags() {
+		words = append(words, tag.Raw())
+	}
+	return strings.Join(words, " ")
 }
 
 func moment(t time.Time) string {

@@ -255,3 +255,67 @@ func TestReadAddsMissingFlags(t *testing.T) {
 		t.Errorf("flags %v", flags)
 	}
 }
+
+// named returns an event with a name, a priority and tags of its own, and a _meta.
+func named() event.Record {
+	raw := []byte(`{"id":"e1","type":"note.added","data":{"n":1},"metadata":{"sourceEventId":"up-7","x":"\u001b"}}`)
+	part := func(from, to string) []byte {
+		i := bytes.Index(raw, []byte(from))
+		return raw[i : i+bytes.Index(raw[i:], []byte(to))+1]
+	}
+	return event.Record{
+		Seq: 1, Kind: event.KindEvent, Sub: "abcd2345", Server: "digest", Type: trust.Untrusted("filtered-stream"), Mode: event.ModePush, ReceivedAt: at, EventID: trust.Untrusted("e1"),
+		Raw: raw, Data: part(`{"n"`, "}"), Meta: part(`{"source`, "}"),
+		Labels: &event.Labels{Name: trust.Untrusted("note.added"), Priority: trust.Untrusted("high"), Tags: []trust.Text{trust.Untrusted("team a"), trust.Untrusted("eu")}},
+	}
+}
+
+// The event name is the type in every format; the type that was subscribed to stands beside it.
+func TestEveryFormatHasTheEventName(t *testing.T) {
+	r := named()
+	for format, want := range map[Format][]string{
+		NDJSON:      {`"type":"note.added"`, `"subscribed":"filtered-stream"`, `"priority":"high"`, `"tags":["team a","eu"]`, `"_meta":{"sourceEventId":"up-7","x":"\u001b"}`},
+		CloudEvents: {`"type":"note.added"`, `"subscribedtype":"filtered-stream"`, `"priority":"high"`, `"tags":"team a eu"`},
+		CSV:         {"type,subscribed,", "digest,note.added,filtered-stream,abcd2345,", ",high,team a eu,"},
+	} {
+		text := write(t, Options{Format: format}, []event.Record{r})
+		for _, want := range want {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s has no %s:\n%s", format, want, text)
+			}
+		}
+	}
+	if text := write(t, Options{Format: CSV, Columns: []string{"_meta", "type"}}, []event.Record{r}); !strings.Contains(text, "up-7") {
+		t.Errorf("the column _meta is %s", text)
+	}
+	for _, raw := range []bool{true, false} {
+		var got []event.Record
+		text := write(t, Options{Format: NDJSON, Raw: raw}, []event.Record{r})
+		if err := Read(strings.NewReader(text), func(r *event.Record) error { got = append(got, *r); return nil }); err != nil || len(got) != 1 {
+			t.Fatalf("%v of %s", err, text)
+		}
+		if g := got[0]; g.Name() != r.Name() || g.Type != r.Type || g.Priority() != r.Priority() || !reflect.DeepEqual(g.Tags(), r.Tags()) || string(g.Meta) != string(r.Meta) {
+			t.Errorf("read back with raw %v: %+v", raw, g)
+		}
+		if raw {
+			text = strings.Replace(text, `"sourceEventId":"up-7"`, `"sourceEventId":"up-8"`, 1)
+			if err := Read(strings.NewReader(text), func(*event.Record) error { return nil }); !errors.Is(err, ErrLine) || !strings.Contains(err.Error(), "_meta differs") {
+				t.Errorf("a _meta that differs from the exact bytes: %v", err)
+			}
+		}
+	}
+}
+
+func TestEnvelopeNamesTheEvent(t *testing.T) {
+	r := named()
+	sealed, err := Envelope(&r).Seal()
+	for _, want := range []string{`"type":"note.added","subscribed":"filtered-stream","priority":"high","tags":["team%20a","eu"]`, `"received on a connection to the server"`} {
+		if err != nil || !strings.Contains(string(sealed), want) {
+			t.Errorf("no %s in %s, %v", want, sealed, err)
+		}
+	}
+	plain := event.Record{Kind: event.KindEvent, Server: "pager", Type: trust.Untrusted("incident.created"), Mode: event.ModeWebhook, Data: []byte(`{}`)}
+	if sealed, err = Envelope(&plain).Seal(); err != nil || !strings.Contains(string(sealed), `"type":"incident.created","verified":"webhook signature verified"`) {
+		t.Errorf("%s, %v", sealed, err)
+	}
+}

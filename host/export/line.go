@@ -16,7 +16,7 @@ func AppendLine(b []byte, r *event.Record, raw bool) []byte {
 	b = strconv.AppendUint(b, r.Seq, 10)
 	b = AppendString(b, "kind", string(r.Kind))
 	b = AppendString(b, "server", r.Server)
-	b = AppendText(b, "type", r.Type)
+	b = AppendText(b, "type", r.Name())
 	b = AppendString(b, "subscription", string(r.Sub))
 	b = AppendString(b, "mode", string(r.Mode))
 	b = AppendText(b, "eventId", r.EventID)
@@ -31,14 +31,7 @@ func AppendLine(b []byte, r *event.Record, raw bool) []byte {
 		b = append(b, "null"...)
 	}
 	b = appendKind(b, r)
-	if len(r.Flags) > 0 {
-		b = AppendName(b, "flags")
-		for i, flag := range r.Flags {
-			b = append(b, "[,"[min(i, 1)])
-			b = trust.AppendJSONString(b, flag)
-		}
-		b = append(b, ']')
-	}
+	b = AppendList(b, "flags", r.Flags, func(flag string) string { return flag })
 	if raw && r.Raw != nil {
 		b = AppendName(b, "raw")
 		b = append(b, '"')
@@ -61,8 +54,8 @@ func appendKind(b []byte, r *event.Record) []byte {
 		b = AppendString(b, "state", string(r.State.State))
 		b = AppendString(b, "evidence", r.State.Evidence)
 		b = AppendText(b, "error", r.State.Error)
-	case r.Kind == event.KindEvent && r.Labels != nil:
-		b = appendLabels(b, r.Labels)
+	case r.Kind == event.KindEvent:
+		b = AppendLabels(b, r)
 	case r.Kind == event.KindRejected:
 		b = AppendText(b, "reason", r.Reason)
 	}
@@ -72,9 +65,7 @@ func appendKind(b []byte, r *event.Record) []byte {
 // appendArrival appends how an event or a rejected payload arrived, without members that do
 // not apply.
 func appendArrival(b []byte, r *event.Record) []byte {
-	if !r.WebhookID.IsZero() {
-		b = AppendText(b, "webhookId", r.WebhookID)
-	}
+	b = AppendPresent(b, "webhookId", r.WebhookID)
 	if r.Replayed {
 		b = strconv.AppendBool(AppendName(b, "replayed"), true)
 	}
@@ -100,23 +91,15 @@ func AppendAudit(b []byte, e event.AuditEntry) []byte {
 	return append(b, '}', '\n')
 }
 
-// appendLabels appends the server's labels of an event, without empty ones.
-func appendLabels(b []byte, l *event.Labels) []byte {
-	for _, m := range [...]struct {
-		name string
-		text trust.Text
-	}{{"name", l.Name}, {"priority", l.Priority}, {"batch", l.Batch}} {
-		if !m.text.IsZero() {
-			b = AppendText(b, m.name, m.text)
-		}
+// AppendLabels appends what the server says of an event beside its data, without absent members.
+func AppendLabels(b []byte, r *event.Record) []byte {
+	b = AppendPresent(b, "subscribed", r.Subscribed())
+	if l := r.Labels; l != nil {
+		b = AppendPresent(AppendPresent(b, "priority", l.Priority), "batch", l.Batch)
+		b = AppendList(b, "tags", l.Tags, trust.Text.Raw)
 	}
-	if len(l.Tags) == 0 {
-		return b
+	if len(r.Meta) > 0 {
+		b = trust.AppendCompactJSON(AppendName(b, "_meta"), r.Meta)
 	}
-	b = AppendName(b, "tags")
-	for i, tag := range l.Tags {
-		b = append(b, "[,"[min(i, 1)])
-		b = trust.AppendJSONString(b, tag.Raw())
-	}
-	return append(b, ']')
+	return b
 }

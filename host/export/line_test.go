@@ -70,13 +70,16 @@ func BenchmarkLine(b *testing.B) {
 }
 
 func TestLineHasLabels(t *testing.T) {
-	r := event.Record{Kind: event.KindEvent, Labels: &event.Labels{
+	r := event.Record{Kind: event.KindEvent, Type: trust.Untrusted("filtered-stream"), Labels: &event.Labels{
 		Name: trust.Untrusted("git\x1bhub.push"), Priority: trust.Untrusted("high"), Batch: trust.Untrusted("b-1"),
 		Tags: []trust.Text{trust.Untrusted("ci"), trust.Untrusted("\u202e")},
 	}}
 	line := string(AppendLine(nil, &r, false))
-	if want := `,"name":"git\u001bhub.push","priority":"high","batch":"b-1","tags":["ci","\u202e"]}`; !strings.HasSuffix(line, want+"\n") {
+	if want := `,"subscribed":"filtered-stream","priority":"high","batch":"b-1","tags":["ci","\u202e"]}`; !strings.HasSuffix(line, want+"\n") {
 		t.Errorf("got %s, want it to end with %s", line, want)
+	}
+	if !strings.Contains(line, `"type":"git\u001bhub.push"`) {
+		t.Errorf("the type is not the event name: %s", line)
 	}
 	r.Labels = &event.Labels{Priority: trust.Untrusted("low")}
 	if line := string(AppendLine(nil, &r, false)); !strings.Contains(line, `"priority":"low"}`) || strings.Contains(line, `"tags"`) {

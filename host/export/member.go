@@ -24,6 +24,28 @@ func AppendText(b []byte, name string, t trust.Text) []byte {
 	return appendNullable(AppendName(b, name), t)
 }
 
+// AppendPresent is [AppendText] for a member that is left out if the text is absent.
+func AppendPresent(b []byte, name string, t trust.Text) []byte {
+	if t.IsZero() {
+		return b
+	}
+	return AppendText(b, name, t)
+}
+
+// AppendList appends a member with a list of strings, the texts of the items; nothing for an
+// empty list.
+func AppendList[T any](b []byte, name string, items []T, text func(T) string) []byte {
+	if len(items) == 0 {
+		return b
+	}
+	b = AppendName(b, name)
+	for i, item := range items {
+		b = append(b, "[,"[min(i, 1)])
+		b = trust.AppendJSONString(b, text(item))
+	}
+	return append(b, ']')
+}
+
 func appendNullable(b []byte, t trust.Text) []byte {
 	if t.IsZero() {
 		return append(b, "null"...)

@@ -71,8 +71,9 @@ type line struct {
 	Raw          []byte
 	Flags        []string
 
-	Name, Priority, Batch trust.Text
-	Tags                  []trust.Text
+	Subscribed, Priority, Batch trust.Text
+	Tags                        []trust.Text
+	Meta                        json.RawMessage `json:"_meta"`
 
 	Cause    event.Cause
 	From, To time.Time
@@ -130,8 +131,11 @@ func readLine(text []byte) (*event.Record, error) {
 	case event.KindState:
 		r.State = &event.StateChange{State: in.State, Evidence: in.Evidence, Error: in.Error}
 	case event.KindEvent:
-		if l := (event.Labels{Name: in.Name, Priority: in.Priority, Batch: in.Batch}); !l.Name.IsZero() || !l.Priority.IsZero() || !l.Batch.IsZero() || len(in.Tags) > 0 {
-			l.Tags = in.Tags
+		l := event.Labels{Priority: in.Priority, Tags: in.Tags, Batch: in.Batch}
+		if !in.Subscribed.IsZero() {
+			r.Type, l.Name = in.Subscribed, in.Type
+		}
+		if !l.Name.IsZero() || !l.Priority.IsZero() || !l.Batch.IsZero() || len(l.Tags) > 0 {
 			r.Labels = &l
 		}
 		if err := in.payload(r); err != nil {
@@ -167,10 +171,14 @@ func noticed(r *event.Record) []string {
 	return flags
 }
 
-// payload sets the data of an event. If the line has its exact bytes, it is a part of them:
-// the member "data", "payload" in events of SEP-1803, or, for a changed resource, all of them.
+// payload sets the data and the _meta of an event. If the line has its exact bytes, they are parts
+// of them: the member "data", "payload" in events of SEP-1803, or, for a changed resource, all of
+// them; the member "_meta", "metadata" in events of MCPE.
 func (in *line) payload(r *event.Record) error {
 	none := in.Data == nil || string(in.Data) == "null"
+	if len(in.Meta) > 0 && in.Meta[0] == '{' {
+		r.Meta = bytes.Clone(in.Meta)
+	}
 	if in.Raw == nil {
 		if !none {
 			r.Data = bytes.Clone(in.Data)
@@ -189,7 +197,15 @@ func (in *line) payload(r *event.Record) error {
 			none = none && string(m.Value) == "null"
 		case "payload":
 			parts = append(parts, m.Value)
+		case "_meta", "metadata":
+			if bytes.Equal(trust.CompactJSON(m.Value), trust.CompactJSON(in.Meta)) {
+				r.Meta = m.Value
+				in.Meta = nil
+			}
 		}
+	}
+	if r.Meta != nil && in.Meta != nil {
+		return errors.New("its _meta differs from its exact bytes")
 	}
 	for _, part := range parts {
 		if bytes.Equal(trust.CompactJSON(part), trust.CompactJSON(in.Data)) {

@@ -29,7 +29,7 @@ func (f *Filter) Demands() []Demand {
 	}
 	var out []Demand
 	for _, n := range parts {
-		if m, ok := n.(*member); ok && m.op == opEqual && m.want.re == nil {
+		if m, ok := n.(*member); ok && !m.meta && m.op == opEqual && m.want.re == nil {
 			out = append(out, Demand{Path: &Path{m.path}, Wants: m.want.word.text, want: m})
 		}
 	}
@@ -40,7 +40,7 @@ func (f *Filter) Demands() []Demand {
 func (f *Filter) Paths() []*Path {
 	var out []*Path
 	f.each(func(n node) {
-		if m, ok := n.(*member); ok {
+		if m, ok := n.(*member); ok && !m.meta {
 			out = append(out, &Path{m.path})
 		}
 	})

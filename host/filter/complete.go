@@ -34,7 +34,7 @@ func Complete(text string, cursor int, seen *Seen) []Candidate {
 	c := completion{from: from, to: to}
 	switch {
 	case strings.HasPrefix(typed, `"`) || strings.HasPrefix(typed, "/"):
-	case strings.HasPrefix(typed, "."):
+	case strings.HasPrefix(typed, "."), strings.HasPrefix(typed, metaName+"."):
 		c.path(typed, seen)
 	default:
 		l := lexer{text: typed}
@@ -106,6 +106,9 @@ func (c *completion) names(typed string) {
 	if typed == "" {
 		c.add(".", "a value of the payload, as in .severity=P1")
 	}
+	if strings.HasPrefix(metaName, strings.ToLower(typed)) {
+		c.add(metaName+".", "a value that the server sent beside the payload, as in meta.region=eu")
+	}
 }
 
 func (c *completion) field(name, typed string, seen *Seen) {
@@ -146,9 +149,13 @@ func (c *completion) values(begin, typed string, values []string) {
 
 func (c *completion) path(typed string, seen *Seen) {
 	p := parser{lexer: lexer{text: typed}}
-	path, err := p.path()
-	if err == nil && !p.done() {
-		name := string(appendPath(nil, path))
+	n := member{meta: typed[0] != '.'}
+	if n.meta {
+		p.at = len(metaName)
+	}
+	var err error
+	if n.path, err = p.path(); err == nil && !p.done() {
+		name := n.name()
 		start := p.at
 		if op, _ := p.operator(); op != opExists {
 			values := seen.at(name)

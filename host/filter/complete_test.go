@@ -17,6 +17,8 @@ func seenIncidents() *Seen {
 	s.Add(incident())
 	r := incident()
 	r.Server, r.Data = "odd server", []byte(`{"severity":"P2","title":"bad \u001b[31m","esc":"\u001b","raw":"`+"\x1b"+`","user":{"name":"Zoë"}}`)
+	r.Labels = &event.Labels{Tags: []trust.Text{trust.Untrusted("eu"), trust.Untrusted("ci")}}
+	r.Meta = []byte(`{"region":"eu-1","trace":{"id":"t7"}}`)
 	s.Add(r)
 	return s
 }
@@ -42,6 +44,10 @@ func TestComplete(t *testing.T) {
 		{"sev:^", "sev:P1 sev:P2"},
 		{"since:1^", "since:10m since:1h since:1d"},
 		{"foo:^", ""},
+		{"m^", "mode: meta."},
+		{"tag:^", "tag:eu tag:ci"},
+		{"meta.^", "meta.region meta.trace.id"},
+		{"meta.region=^", "meta.region=eu-1"},
 		{".use^", ".user.email .user.name"},
 		{".name^", `."odd name" .user.name`},
 		{".severity=^", ".severity=P1 .severity=P2"},
@@ -64,7 +70,7 @@ func TestComplete(t *testing.T) {
 			t.Errorf("%q: %q, want %q", c.text, got, c.want)
 		}
 	}
-	if n := len(Complete("", 0, nil)); n != int(fields)+1 {
+	if n := len(Complete("", 0, nil)); n != int(fields)+2 {
 		t.Errorf("an empty filter has %d candidates", n)
 	}
 }

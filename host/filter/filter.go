@@ -8,9 +8,9 @@
 //	server:pager type:incident sub:k3 id:evt_7 mode:push kind:gap
 //	value:INC-7                        a whole value, whatever its member is called
 //	sev:P1                    what the payload calls its severity, priority or level
-//	flag:any                  what was noticed on arrival
+//	flag:any tag:eu           what was noticed on arrival, and how the server tagged it
 //	server:="pager"           exactly this text
-//	.severity=P1 .n>5 .title~latency .tags!=eu .user.name
+//	.severity=P1 .n>5 .title~latency .tags!=eu .user.name meta.region=eu
 //	since:10m until:14:05     when it was received
 //	(a | b) c                 or, and parentheses
 //

@@ -234,3 +234,55 @@ func TestOnlyKnownSeveritiesAreCompared(t *testing.T) {
 		}
 	}
 }
+
+// type: is the event name in every dialect, and the type that was subscribed to, beside it.
+func TestTypeIsTheEventName(t *testing.T) {
+	note := &event.Record{Kind: event.KindEvent, Type: trust.Untrusted("filtered-stream"), Labels: &event.Labels{
+		Name: trust.Untrusted("note.added"), Tags: []trust.Text{trust.Untrusted("team-a"), trust.Untrusted("eu-west")}}}
+	filed := &event.Record{Kind: event.KindEvent, Type: trust.Untrusted("event://archive/filed"), Labels: &event.Labels{Name: trust.Untrusted("event://archive/filed/17")}}
+	plain := &event.Record{Kind: event.KindEvent, Type: trust.Untrusted("note.added")}
+	gap := &event.Record{Kind: event.KindGap, Type: trust.Untrusted("filtered-stream")}
+	for text, want := range map[string]string{
+		"type:note.added": "note plain", `type:="note.added"`: "note plain", "type:/^note/": "note plain", "!type:note": "filed gap",
+		"type:filtered-stream": "note gap", "!type:filtered-stream": "filed plain", `type:="event://archive/filed/17"`: "filed", "type:filed": "filed",
+		"tag:eu": "note", `tag:="eu-west"`: "note", "tag:=eu": "", "tag:team-b": "", "!tag:eu": "filed plain gap", "tag:": "note filed plain gap",
+	} {
+		f, got := parse(t, text), ""
+		for _, r := range []struct {
+			name string
+			r    *event.Record
+		}{{"note", note}, {"filed", filed}, {"plain", plain}, {"gap", gap}} {
+			if f.Match(r.r) {
+				got += " " + r.name
+			}
+		}
+		if strings.TrimSpace(got) != want {
+			t.Errorf("%s takes %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestMetaHasPathsOfItsOwn(t *testing.T) {
+	r := &event.Record{Kind: event.KindEvent, Data: []byte(`{"region":"us","n":1}`), Meta: []byte(`{"region":"eu","try":7,"com.example/trace":{"id":"t1"},"list":[{"a":1},{"a":2}]}`)}
+	for text, want := range map[string]bool{
+		"meta.region=eu": true, "meta.region=us": false, ".region=us": true, ".region=eu": false, "meta.region": true, "meta.n": false, "meta.region!=eu": false,
+		"meta.try>6": true, "meta.list.a=2": true, "meta.list[0].a=2": false, `meta."com.example/trace".id~T`: true, "!meta.region=us": true, `"meta.region"`: false,
+	} {
+		f := parse(t, text)
+		if f.Match(r) != want {
+			t.Errorf("%s: %v", text, !want)
+		}
+		if again := parse(t, f.String()); again.String() != f.String() || again.Match(r) != want {
+			t.Errorf("%s is spelled %s", text, f)
+		}
+		if f.Match(&event.Record{Kind: event.KindEvent, Data: r.Data}) && strings.HasPrefix(text, "meta.") && !strings.Contains(text, "!=") {
+			t.Errorf("%s takes an event without _meta", text)
+		}
+		if len(f.Demands()) > 0 && strings.Contains(text, "meta") {
+			t.Errorf("%s demands a value of the payload", text)
+		}
+	}
+	if h, said := HintOf("meta.region=eu", nil); said {
+		t.Errorf("there is a hint: %s", h)
+	}
+}

@@ -55,7 +55,7 @@ type hinter struct {
 var comparison = regexp.MustCompile(`^([A-Za-z_][\w.-]*)(==|!=|>=|<=|=|>|<|~)(.+)$`)
 
 // memberComparison matches a path, a sign and a value.
-var memberComparison = regexp.MustCompile(`^(\.[^=!<>~]+)(==|>=|<=|>|<)(.+)$`)
+var memberComparison = regexp.MustCompile(`^((?:` + metaName + `)?\.[^=!<>~]+)(==|>=|<=|>|<)(.+)$`)
 
 func (h *hinter) term(from, to int) {
 	term := h.text[from:to]
@@ -68,7 +68,7 @@ func (h *hinter) term(from, to int) {
 		h.member(p[1], p[2], p[3], from, to)
 		return
 	}
-	if p := comparison.FindStringSubmatch(term); p != nil {
+	if p := comparison.FindStringSubmatch(term); p != nil && !strings.HasPrefix(term, metaName+".") {
 		h.compared(p[1], p[2], p[3], from, to)
 		return
 	}

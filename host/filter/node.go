@@ -2,6 +2,7 @@ package filter
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/internal/jsontext"
 	"eventdeck/host/severity"
+	"eventdeck/host/trust"
 )
 
 // node is a part of a filter.
@@ -157,6 +159,7 @@ const (
 	fieldMode
 	fieldKind
 	fieldFlag
+	fieldTag
 	fieldSev
 	fieldSince
 	fieldUntil
@@ -164,12 +167,12 @@ const (
 )
 
 // The names of the fields, in order, and their descriptions.
-var fieldNames = [fields]string{"server", "type", "sub", "id", "value", "mode", "kind", "flag", "sev", "since", "until"}
+var fieldNames = [fields]string{"server", "type", "sub", "id", "value", "mode", "kind", "flag", "tag", "sev", "since", "until"}
 
 var fieldHelp = [fields]string{
-	"part of the server's name", "part of the event type", "part of the subscription's id",
+	"part of the server's name", "part of the event's name, or of the type that was subscribed to", "part of the subscription's id",
 	"part of the event's id", "a whole value anywhere in the payload", "poll, push or webhook", "event, gap, state or rejected",
-	"start of a flag's name, or any", "start of the payload's severity, priority or level",
+	"start of a flag's name, or any", "part of a tag that the server gives the event", "start of the payload's severity, priority or level",
 	"received since then: 10m, 14:05 or a date", "received until then: 10m, 14:05 or a date",
 }
 
@@ -191,7 +194,9 @@ func (n *part) match(r *event.Record) bool {
 	case fieldServer:
 		return n.in(r.Server)
 	case fieldType:
-		return n.in(r.Type.Raw())
+		return n.in(r.Type.Raw()) || r.Labels != nil && n.in(r.Name().Raw())
+	case fieldTag:
+		return slices.ContainsFunc(r.Tags(), func(tag trust.Text) bool { return n.in(tag.Raw()) })
 	case fieldSub:
 		return n.in(string(r.Sub))
 	case fieldID:
@@ -233,7 +238,7 @@ func (n *part) anyFlag() bool {
 func (n *part) severity(r *event.Record) bool {
 	text, ok := severity.MemberText(jsontext.View(r.Data))
 	if !ok {
-		return r.Labels != nil && !r.Labels.Priority.IsZero() && n.begins(r.Labels.Priority.Raw())
+		return !r.Priority().IsZero() && n.begins(r.Priority().Raw())
 	}
 	if !strings.Contains(text, `\`) {
 		return n.begins(text)

@@ -143,6 +143,9 @@ func (p *parser) term() (node, error) {
 	case '.':
 		return p.member()
 	}
+	if strings.HasPrefix(p.text[p.at:], metaName+".") {
+		return p.member()
+	}
 	if name := p.fieldName(); name != "" {
 		return p.field(name)
 	}
@@ -201,7 +204,10 @@ func (p *parser) moment(until bool) (node, error) {
 
 // member reads a path with an operator and a value.
 func (p *parser) member() (node, error) {
-	n := &member{scratch: &p.scratch}
+	n := &member{scratch: &p.scratch, meta: p.peek() != '.'}
+	if n.meta {
+		p.at += len(metaName)
+	}
 	var err error
 	if n.path, err = p.path(); err != nil {
 		return nil, err

@@ -34,8 +34,12 @@ var operators = [...]string{opExists: "", opEqual: "=", opContains: "~", opLess:
 // nestingMax bounds the nested arrays that a path goes through.
 const nestingMax = 64
 
-// member matches a value in the payload.
+// metaName begins the paths into what the server says of an event beside its data.
+const metaName = "meta"
+
+// member matches a value in the payload, or in the event's _meta.
 type member struct {
+	meta    bool
 	path    []segment
 	op      operator
 	want    pattern
@@ -45,11 +49,22 @@ type member struct {
 
 func (n *member) match(r *event.Record) bool {
 	data := jsontext.View(r.Data)
+	if n.meta {
+		data = jsontext.View(r.Meta)
+	}
 	start := jsontext.SkipSpace(data, 0)
 	if start >= len(data) {
 		return false
 	}
 	return anyAt(data, start, len(data), n.path, n.op == opExists, 0, n.test)
+}
+
+// name returns the path as it is written.
+func (n *member) name() string {
+	if n.meta {
+		return string(appendPath([]byte(metaName), n.path))
+	}
+	return string(appendPath(nil, n.path))
 }
 
 // anyAt reports whether is returns true for one of the values at the end of the path. The

@@ -46,20 +46,26 @@ func (s *Seen) Add(r *event.Record) {
 	defer s.mu.Unlock()
 	remember(&s.named[fieldServer], r.Server, seenNames)
 	remember(&s.named[fieldType], r.Type.Raw(), seenNames)
+	remember(&s.named[fieldType], r.Family().Raw(), seenNames)
 	remember(&s.named[fieldSub], string(r.Sub), seenNames)
 	for _, f := range r.Flags {
 		remember(&s.named[fieldFlag], f, seenNames)
+	}
+	for _, tag := range r.Tags() {
+		remember(&s.named[fieldTag], tag.Raw(), seenNames)
 	}
 	data := jsontext.View(r.Data)
 	if text, ok := severity.MemberText(data); ok {
 		remember(&s.named[fieldSev], text, seenNames)
 	}
 	left := seenMembers
-	s.walk(data, jsontext.SkipSpace(data, 0), nil, &left)
+	s.walk(data, jsontext.SkipSpace(data, 0), "", nil, &left)
+	meta := jsontext.View(r.Meta)
+	s.walk(meta, jsontext.SkipSpace(meta, 0), metaName, nil, &left)
 }
 
-// walk adds the members of the value at data[at:].
-func (s *Seen) walk(data string, at int, path []segment, left *int) {
+// walk adds the members of the value at data[at:]; root is written before their paths.
+func (s *Seen) walk(data string, at int, root string, path []segment, left *int) {
 	if at >= len(data) || len(path) >= seenDepth || data[at] != '{' && data[at] != '[' {
 		return
 	}
@@ -71,17 +77,17 @@ func (s *Seen) walk(data string, at int, path []segment, left *int) {
 		}
 		switch data[m.Value] {
 		case '{', '[':
-			s.walk(data, m.Value, inner, left)
+			s.walk(data, m.Value, root, inner, left)
 		default:
 			if len(inner) > 0 {
-				s.text(inner, jsontext.Inside(data[m.Value:m.End]))
+				s.text(root, inner, jsontext.Inside(data[m.Value:m.End]))
 			}
 		}
 	}
 }
 
-func (s *Seen) text(path []segment, text string) {
-	name := string(appendPath(nil, path))
+func (s *Seen) text(root string, path []segment, text string) {
+	name := string(appendPath([]byte(root), path))
 	if !remember(&s.paths, name, seenNames) {
 		return
 	}

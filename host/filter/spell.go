@@ -75,8 +75,7 @@ func (n *moment) append(b []byte) []byte {
 func (n *member) append(b []byte) []byte { return n.spell(b, operators[n.op]) }
 
 func (n *member) spell(b []byte, op string) []byte {
-	b = appendPath(b, n.path)
-	b = append(b, op...)
+	b = append(append(b, n.name()...), op...)
 	switch {
 	case n.op == opExists:
 		return b

@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -20,7 +21,7 @@ const (
 	maxTypes   = 2_000  // besides those of this program
 	maxName    = 512    // bytes of a type's name
 	pageTypes  = 100    // of events/list
-	newestSeen = 10_000 // records that are searched for types when the server starts
+	newestSeen = 10_000 // records that are searched for types at once
 	typesEvery = time.Second
 )
 
@@ -134,35 +135,28 @@ func (c *catalog) currentVersion() int {
 	return c.version
 }
 
-// firstTypes offers the types of the subscriptions and of the newest records.
-func (s *Server) firstTypes() error {
+// refreshTypes offers the types of the subscriptions, and the names of the newest events that came
+// since the last call.
+//
+// Error: that of the log.
+func (s *Server) refreshTypes() error {
 	seen := map[typeKey]bool{}
-	n := 0
+	for _, sub := range s.opts.Host.Snapshot().Subs {
+		seen[typeKey{sub.Key.Server, sub.Key.Type}] = true
+	}
+	n, last := 0, s.log().Last()
 	err := s.log().Before(0, func(r event.Record) bool {
-		if r.Kind == event.KindEvent {
-			seen[typeKey{r.Server, r.Type}] = true
+		if r.Kind == event.KindEvent && r.Seq > s.named {
+			seen[typeKey{r.Server, r.Family()}] = true
 		}
 		n++
-		return n < newestSeen
+		return r.Seq > s.named && n < newestSeen
 	})
-	var keys []typeKey
-	for k := range seen {
-		keys = append(keys, k)
-	}
-	s.types.add(keys)
-	s.refreshTypes()
-	return err
-}
-
-// refreshTypes offers the types of new subscriptions.
-func (s *Server) refreshTypes() {
-	var keys []typeKey
-	for _, sub := range s.opts.Host.Snapshot().Subs {
-		keys = append(keys, typeKey{sub.Key.Server, sub.Key.Type})
-	}
-	if s.types.add(keys) {
+	s.named = last
+	if s.types.add(slices.Collect(maps.Keys(seen))) {
 		s.wake()
 	}
+	return err
 }
 
 // pageMark begins the cursors of events/list.
@@ -268,7 +262,7 @@ func (s *Server) choose(t offered, raw json.RawMessage, now time.Time) (selectio
 
 // takes reports whether the selection has a record.
 func (w *selection) takes(r *event.Record) bool {
-	if r.Kind != w.kind || w.of != nil && (r.Server != w.of.server || r.Type != w.of.typ) {
+	if r.Kind != w.kind || w.of != nil && (r.Server != w.of.server || !r.Named(w.of.typ.Raw())) {
 		return false
 	}
 	for name, value := range w.values {
@@ -282,7 +276,7 @@ func (w *selection) takes(r *event.Record) bool {
 				return false
 			}
 		case argType:
-			if r.Type.Raw() != value {
+			if !r.Named(value) {
 				return false
 			}
 		}

@@ -33,22 +33,15 @@ func (s *Server) appendOccurrence(b []byte, name, meta string, r *event.Record) 
 	b = append(b, `,"_meta":{"`+metaRecord+`":{"seq":`...)
 	b = strconv.AppendUint(b, r.Seq, 10)
 	b = export.AppendString(b, "server", r.Server)
-	b = export.AppendText(b, "type", wire.Clip(r.Type))
+	b = export.AppendText(b, "type", wire.Clip(r.Name()))
 	b = export.AppendString(b, "subscription", string(r.Sub))
 	b = export.AppendString(b, "mode", string(r.Mode))
 	b = export.AppendText(b, "eventId", wire.Clip(r.EventID))
 	b = export.AppendTime(b, "receivedAt", r.ReceivedAt)
-	for i, flag := range r.Flags {
-		if i == 0 {
-			b = append(b, `,"flags":[`...)
-		} else {
-			b = append(b, ',')
-		}
-		b = trust.AppendJSONString(b, flag)
-	}
-	if len(r.Flags) > 0 {
-		b = append(b, ']')
-	}
+	b = export.AppendPresent(b, "subscribed", wire.Clip(r.Subscribed()))
+	b = export.AppendPresent(b, "priority", wire.Clip(r.Priority()))
+	b = export.AppendList(b, "tags", clipped(r.Tags()), trust.Text.Raw)
+	b = export.AppendList(b, "flags", r.Flags, func(flag string) string { return flag })
 	return append(append(append(b, '}'), meta...), '}')
 }
 
@@ -90,6 +83,17 @@ func (s *Server) appendData(b []byte, r *event.Record) []byte {
 		return append(trust.AppendCompactJSON(b, data), '}')
 	}
 	return trust.AppendCompactJSON(b, data)
+}
+
+// maxTags bounds the tags of an event in results.
+const maxTags = 32
+
+// clipped returns tags that a server gives an event, the first of them, shortened.
+func clipped(tags []trust.Text) (out []trust.Text) {
+	for _, tag := range tags[:min(len(tags), maxTags)] {
+		out = append(out, wire.Clip(tag))
+	}
+	return out
 }
 
 // occurred returns when an event occurred, or when it was received if the server's time cannot be

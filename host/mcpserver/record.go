@@ -5,9 +5,8 @@ import (
 	"time"
 
 	"eventdeck/host/event"
+	"eventdeck/host/export"
 	"eventdeck/host/trust"
-	"eventdeck/host/trust/handoff"
-	"eventdeck/host/trust/scan"
 	"eventdeck/host/wire"
 )
 
@@ -20,19 +19,22 @@ const (
 
 // recordOut is a record in the result of a tool. Texts of servers besides the payload are cut.
 type recordOut struct {
-	Seq          uint64     `json:"seq"`
-	Kind         event.Kind `json:"kind"`
-	Server       string     `json:"server"`
-	Type         trust.Text `json:"type"`
-	Subscription string     `json:"subscription"`
-	EventID      trust.Text `json:"eventId"`
-	Timestamp    trust.Text `json:"timestamp"`
-	ReceivedAt   *string    `json:"receivedAt"`
-	Mode         event.Mode `json:"mode"`
-	Flags        []string   `json:"flags"`
-	Bytes        int        `json:"bytes"`
-	Cut          bool       `json:"cut"`
-	Envelope     string     `json:"envelope,omitempty"`
+	Seq          uint64       `json:"seq"`
+	Kind         event.Kind   `json:"kind"`
+	Server       string       `json:"server"`
+	Type         trust.Text   `json:"type"`
+	Subscribed   trust.Text   `json:"subscribed,omitzero"` // the type of the subscription, where it is another
+	Subscription string       `json:"subscription"`
+	EventID      trust.Text   `json:"eventId"`
+	Timestamp    trust.Text   `json:"timestamp"`
+	ReceivedAt   *string      `json:"receivedAt"`
+	Mode         event.Mode   `json:"mode"`
+	Priority     trust.Text   `json:"priority,omitzero"`
+	Tags         []trust.Text `json:"tags,omitempty"`
+	Flags        []string     `json:"flags"`
+	Bytes        int          `json:"bytes"`
+	Cut          bool         `json:"cut"`
+	Envelope     string       `json:"envelope,omitempty"`
 
 	State  *stateOut  `json:"state,omitempty"`
 	Gap    *gapOut    `json:"gap,omitempty"`
@@ -78,8 +80,8 @@ func newGap(r *event.Record) gapOut {
 //
 // Errors: those of [handoff.Envelope].
 func (s *Server) newRecord(r *event.Record, most int) (recordOut, error) {
-	out := recordOut{Seq: r.Seq, Kind: r.Kind, Server: r.Server, Type: wire.Clip(r.Type), Subscription: string(r.Sub), EventID: wire.Clip(r.EventID),
-		Timestamp: wire.Clip(r.Timestamp), ReceivedAt: moment(r.ReceivedAt), Mode: r.Mode, Flags: r.Flags}
+	out := recordOut{Seq: r.Seq, Kind: r.Kind, Server: r.Server, Type: wire.Clip(r.Name()), Subscribed: wire.Clip(r.Subscribed()), Subscription: string(r.Sub), EventID: wire.Clip(r.EventID),
+		Timestamp: wire.Clip(r.Timestamp), ReceivedAt: moment(r.ReceivedAt), Mode: r.Mode, Priority: wire.Clip(r.Priority()), Tags: clipped(r.Tags()), Flags: r.Flags}
 	if out.Flags == nil {
 		out.Flags = []string{}
 	}
@@ -103,21 +105,12 @@ func (s *Server) newRecord(r *event.Record, most int) (recordOut, error) {
 	if len(masked) > most {
 		masked, out.Cut = masked[:most], true
 	}
-	sealed, err := handoff.Envelope{
-		Server: trust.Untrusted(r.Server), Subscription: string(r.Sub), Verified: verified(r.Mode), ReceivedAt: r.ReceivedAt,
-		Payload: masked, Report: scan.Scan(r.Raw),
-	}.Seal()
+	e := export.Envelope(r)
+	e.Payload = masked
+	sealed, err := e.Seal()
 	if err != nil {
 		return out, fmt.Errorf("event %d: %w", r.Seq, err)
 	}
 	out.Envelope = string(sealed)
 	return out, nil
-}
-
-// verified says how the source of an event was verified.
-func verified(m event.Mode) string {
-	if m == event.ModeWebhook {
-		return "webhook signature verified"
-	}
-	return "received on a connection to the server"
 }

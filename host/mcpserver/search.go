@@ -83,7 +83,7 @@ func parseMoment(text string, now time.Time) (time.Time, error) {
 func (q *query) takes(r *event.Record) bool {
 	return (q.kind == "" || r.Kind == q.kind) &&
 		(q.args.Server == "" || r.Server == q.args.Server) &&
-		(q.args.Type == "" || r.Type.Raw() == q.args.Type) &&
+		(q.args.Type == "" || r.Named(q.args.Type)) &&
 		(q.args.Subscription == "" || string(r.Sub) == q.args.Subscription) &&
 		(q.since.IsZero() || !r.ReceivedAt.Before(q.since)) && (q.until.IsZero() || !r.ReceivedAt.After(q.until)) &&
 		q.filter.Match(r)

@@ -102,6 +102,7 @@ type Server struct {
 	opts    Options
 	store   string // identity of the store, in cursors and ids
 	types   catalog
+	named   uint64 // the types of records up to this one are in it
 	tools   []tool
 	hooks   *hooks
 	streams chan struct{} // one slot for every open stream
@@ -129,7 +130,7 @@ func New(ctx context.Context, opts Options) (*Server, error) {
 	if s.tools, err = toolset(); err != nil {
 		return nil, err
 	}
-	return s, s.firstTypes()
+	return s, s.refreshTypes()
 }
 
 // storeIdentity returns the identity of the store, and makes it if there is none yet. It is random,
@@ -169,7 +170,9 @@ func (s *Server) follow(ctx context.Context) {
 		case <-look.C:
 			if stale {
 				stale = false
-				s.refreshTypes()
+				if err := s.refreshTypes(); err != nil {
+					s.opts.Log.Warn("the types of the newest events are not offered yet", "err", err)
+				}
 			}
 		}
 	}

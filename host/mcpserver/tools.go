@@ -45,7 +45,8 @@ const (
 	inUntil  = `"until":{"type":"string","description":"Only what was received until then, like since"}`
 
 	eventSchema = `{"type":"object","properties":{"seq":` + aNumber + `,"kind":` + anyText + `,"server":` + anyText + `,"type":` + anyText +
-		`,"subscription":` + anyText + `,"eventId":` + textOrNull + `,"timestamp":` + textOrNull + `,"receivedAt":` + aTime + `,"mode":` + anyText +
+		`,"subscribed":{"type":"string","description":"The type of the subscription, where the event has a name of its own"},"priority":` + anyText + `,"tags":{"type":"array","items":` + anyText +
+		`},"subscription":` + anyText + `,"eventId":` + textOrNull + `,"timestamp":` + textOrNull + `,"receivedAt":` + aTime + `,"mode":` + anyText +
 		`,"flags":{"type":"array","items":` + anyText + `},"bytes":` + aNumber + `,"cut":{"type":"boolean","description":"The envelope holds the beginning only"},"envelope":{"type":"string","description":"The payload, as data from outside"}},"required":["seq","kind","server","type"]}`
 	gapSchema = `{"type":"object","properties":{"seq":` + aNumber + `,"server":` + anyText + `,"type":` + anyText + `,"subscription":` + anyText + `,"cause":` + anyText + `,"from":` + aTime + `,"to":` + aTime + `,"certain":{"type":"boolean"}},"required":["seq","cause","certain"]}`
 )

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,8 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/mcptest"
+	"eventdeck/host/trust"
+	"eventdeck/host/wire"
 )
 
 // stdio serves over pipes, as a process would, and returns the client's ends.
@@ -224,5 +227,50 @@ func TestSecretsAreMasked(t *testing.T) {
 	}
 	if !strings.Contains(all, "API_TOKEN=") {
 		t.Errorf("what is no secret is gone: %s", all)
+	}
+}
+
+// An event has its own name as its type in every tool and among the offered types; the type that
+// was subscribed to finds it too.
+func TestEventNamesOfTheirOwn(t *testing.T) {
+	r := newRig(t, nil)
+	named := func(id, name string) event.Record {
+		e := newEvent("digest", "filtered-stream", id, `{"n":1}`)
+		e.Labels = &event.Labels{Name: trust.Untrusted(name), Priority: trust.Untrusted("high"), Tags: []trust.Text{trust.Untrusted("eu")}}
+		return e
+	}
+	r.put(named("a", "note.added"), named("b", "incident.changed"))
+	r.serve("")
+	for typ, want := range map[string]int{"note.added": 1, "filtered-stream": 2, "note": 0} {
+		found := r.tool("search_events", map[string]any{"type": typ})["events"].([]any)
+		if len(found) != want {
+			t.Errorf("%s finds %d events, want %d", typ, len(found), want)
+		}
+	}
+	e := r.tool("read_event", map[string]any{"seq": 1})
+	if e["type"] != "note.added" || e["subscribed"] != "filtered-stream" || e["priority"] != "high" || !reflect.DeepEqual(e["tags"], []any{"eu"}) || !strings.Contains(e["envelope"].(string), `"type":"note.added"`) {
+		t.Errorf("read: %v", e)
+	}
+	if n := len(r.tool("whats_new", nil)["counts"].([]any)); n != 2 {
+		t.Errorf("%d types are counted", n)
+	}
+	for name, want := range map[string]int{"digest/note.added": 1, "digest/incident.changed": 1, "eventdeck.event": 2} {
+		events := r.call(wire.MethodPoll, sub(name, "cursor", r.oldest()))["events"].([]any)
+		if len(events) != want || events[0].(map[string]any)["name"] != name {
+			t.Errorf("%s offers %v", name, events)
+			continue
+		}
+		meta := events[0].(map[string]any)["_meta"].(map[string]any)["eventdeck/record"].(map[string]any)
+		if meta["subscribed"] != "filtered-stream" || meta["priority"] != "high" || !reflect.DeepEqual(meta["tags"], []any{"eu"}) || want == 1 && name != "digest/"+meta["type"].(string) {
+			t.Errorf("%s: %v", name, meta)
+		}
+	}
+	c := r.connect()
+	c.send(5, "subscriptions/listen", map[string]any{"notifications": map[string]any{"eventsListChanged": true}})
+	c.until("notifications/subscriptions/acknowledged")
+	r.put(named("c", "deploy.done"))
+	c.until(wire.NoteListChanged)
+	if a := r.call(wire.MethodPoll, sub("digest/deploy.done", "cursor", r.oldest())); len(a["events"].([]any)) != 1 {
+		t.Errorf("a name that came later: %v", a)
 	}
 }

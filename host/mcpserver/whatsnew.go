@@ -92,7 +92,7 @@ func (n *news) add(r *event.Record, down bool) {
 	n.examined++
 	switch r.Kind {
 	case event.KindEvent:
-		key := typeKey{r.Server, r.Type}
+		key := typeKey{r.Server, r.Family()}
 		if _, known := n.counts[key]; !known && len(n.counts) >= maxCounts {
 			key = typeKey{}
 		}

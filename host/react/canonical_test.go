@@ -14,7 +14,7 @@ import (
 
 func fullRules() []Rule {
 	base := Rule{
-		Name: "page-p1", On: Source{"pager", "incident.created", event.KindEvent}, When: ".severity=P1", Key: []string{".service", ".region"},
+		Name: "page-p1", On: Source{"pager", Types{"incident.created"}, event.KindEvent}, When: ".severity=P1", Key: []string{".service", ".region"},
 		Wait: 10 * time.Second, Once: Once{[]string{".incidentId"}, 6 * time.Hour}, Age: 15 * time.Minute, Mode: ModeAsk,
 		Window: Window{Count: 5, Within: time.Minute},
 		Limits: Limits{Rate{6, time.Hour}, 1, 100, 500_000, 100_000, 5 * time.Minute},
@@ -34,8 +34,9 @@ func fullRules() []Rule {
 	rate, absent, bare := note, note, note
 	rate.Window = Window{Rate: 10, Per: time.Second}
 	absent.Window = Window{Absent: 36 * time.Hour}
+	rate.On.Types = Types{"incident.created", "deploy.*"}
 	bare.When, bare.Key, bare.Once, bare.Window, bare.Limits = "", nil, Once{}, Window{}, Limits{}
-	client := Rule{Name: ClientRule, On: Source{Server: "pager", Type: "incident"}, Mode: ModeAsk, Do: Do{Wish: someClientRequest()}}
+	client := Rule{Name: ClientRule, On: Source{Server: "pager", Types: Types{"incident"}}, Mode: ModeAsk, Do: Do{Wish: someClientRequest()}}
 	return []Rule{command, webhook, note, rate, task, choice, agent, absent, bare, client}
 }
 

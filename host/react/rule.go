@@ -8,7 +8,10 @@
 package react
 
 import (
+	"cmp"
 	"encoding/json"
+	"slices"
+	"strings"
 	"time"
 
 	"eventdeck/host/event"
@@ -47,12 +50,51 @@ func (r *Rule) Line(member string) string {
 	return r.Where
 }
 
-// Source is what a rule listens to: one event type of one server, by exact name, so that no
+// Source is what a rule listens to: event types of one server, by its exact name, so that no
 // other server can fire the rule by copying a payload.
 type Source struct {
 	Server string     `json:"server"`
-	Type   string     `json:"type"`
+	Types  Types      `json:"type"`
 	Kind   event.Kind `json:"kind,omitempty"` // KindEvent or KindGap
+}
+
+// Takes reports whether a record is of the source.
+func (s Source) Takes(r *event.Record) bool {
+	return r.Kind == cmp.Or(s.Kind, event.KindEvent) && s.Covers(r)
+}
+
+// Covers reports whether a record, of any kind, is of the server and types of the source.
+func (s Source) Covers(r *event.Record) bool {
+	return s.Server == r.Server && (s.Types.Match(r.Name().Raw()) || s.Types.Match(r.Type.Raw()))
+}
+
+// Types are patterns of event names, or of the types that were subscribed to; see
+// [event.NameMatches]. As JSON a single one is a string, several are a list.
+type Types []string
+
+// Match reports whether one of the patterns matches a name.
+func (t Types) Match(name string) bool {
+	return slices.ContainsFunc(t, func(pattern string) bool { return event.NameMatches(pattern, name) })
+}
+
+// String returns the patterns for a message.
+func (t Types) String() string { return strings.Join(t, ", ") }
+
+// MarshalJSON implements [json.Marshaler].
+func (t Types) MarshalJSON() ([]byte, error) {
+	if len(t) == 1 {
+		return json.Marshal(t[0])
+	}
+	return json.Marshal([]string(t))
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (t *Types) UnmarshalJSON(raw []byte) error {
+	if len(raw) > 0 && raw[0] == '"' {
+		*t = make(Types, 1)
+		return json.Unmarshal(raw, &(*t)[0])
+	}
+	return json.Unmarshal(raw, (*[]string)(t))
 }
 
 // Mode is how much a rule may do without the operator.

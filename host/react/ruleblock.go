@@ -13,7 +13,9 @@ func RuleBlock(v RuleView) []BlockLine {
 	var b block
 	b.text("rule", fmt.Sprintf("%s, %s", r.Name, r.Where), false)
 	b.text("mode", string(r.Mode), false)
-	b.value("listens to", r.On.Type, fmt.Sprintf(" of server %q, %s", r.On.Server, kindWord(r.On)))
+	for _, typ := range r.On.Types {
+		b.value("listens to", typ, fmt.Sprintf(" of server %q, %s", r.On.Server, kindWord(r.On)))
+	}
 	if r.When == "" {
 		b.text("when", "each of them", true)
 	} else {

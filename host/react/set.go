@@ -1,7 +1,10 @@
 package react
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"eventdeck/host/event"
@@ -13,12 +16,14 @@ type Set struct {
 	File   *File
 	byName map[string]*Matcher
 	bySrc  map[source]*listeners
+	// patterns: there are rules with patterns.
+	patterns bool
 }
 
-// source is the key by which rules are found. A record that no rule listens to costs only this
-// lookup.
+// source is the key by which rules are found. A record that no rule listens to costs only a few
+// lookups.
 type source struct {
-	server, typ string
+	server, typ string // typ is empty for rules with patterns, which are tried one by one
 	kind        event.Kind
 }
 
@@ -31,6 +36,7 @@ type listeners struct {
 // Matcher is one compiled rule.
 type Matcher struct {
 	Rule   *Rule
+	place  int // in the file
 	filter *filter.Filter
 	key    []*filter.Path
 	once   []*filter.Path
@@ -46,22 +52,35 @@ func Compile(f File, now time.Time) (*Set, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: rule %q: %w", f.Rules[i].Where, f.Rules[i].Name, err)
 		}
-		src := source{m.Rule.On.Server, m.Rule.On.Type, m.Rule.On.Kind}
-		if src.kind == "" {
-			src.kind = event.KindEvent
-		}
+		m.place = i
 		s.byName[m.Rule.Name] = m
-		l := s.bySrc[src]
-		if l == nil {
-			l = &listeners{}
-			s.bySrc[src] = l
+		on := m.Rule.On
+		for _, src := range on.sources() {
+			l := s.bySrc[src]
+			if l == nil {
+				l = &listeners{}
+				s.bySrc[src] = l
+			}
+			l.all = append(l.all, m)
+			s.patterns = s.patterns || src.typ == ""
 		}
-		l.all = append(l.all, m)
 	}
 	for _, l := range s.bySrc {
 		l.index = filter.NewIndex(l.all, func(m *Matcher) *filter.Filter { return m.filter })
 	}
 	return s, nil
+}
+
+// sources returns the keys of a rule: one for each type, or a single one if there is a pattern.
+func (s Source) sources() (all []source) {
+	kind := cmp.Or(s.Kind, event.KindEvent)
+	for _, typ := range s.Types {
+		if strings.Contains(typ, "*") {
+			return []source{{s.Server, "", kind}}
+		}
+		all = append(all, source{s.Server, typ, kind})
+	}
+	return all
 }
 
 func compile(r *Rule, now time.Time) (*Matcher, error) {
@@ -91,27 +110,49 @@ func paths(texts []string) (out []*filter.Path, err error) {
 // Rule returns the rule with a name, or nil.
 func (s *Set) Rule(name string) *Matcher { return s.byName[name] }
 
+// Hears reports whether a rule listens to the server and type of a record, of any kind.
+func (s *Set) Hears(r *event.Record) bool {
+	return slices.ContainsFunc(s.File.Rules, func(rule Rule) bool { return rule.On.Covers(r) })
+}
+
 // Listening returns the rules that listen to the server, type and kind of a record, in the order
-// of the file. The slice must not be changed.
-func (s *Set) Listening(r *event.Record) []*Matcher {
-	if l := s.listeners(r); l != nil {
-		return l.all
+// of the file.
+func (s *Set) Listening(r *event.Record) (all []*Matcher) {
+	for i := range s.File.Rules {
+		if rule := &s.File.Rules[i]; rule.On.Takes(r) {
+			all = append(all, s.byName[rule.Name])
+		}
 	}
-	return nil
+	return all
 }
 
 // Candidates appends to out the rules that listen to a record and whose filters may match it,
 // in the order of the file; no other rule matches. [Matcher.Match] decides for each of them.
 // Rules that demand a value that the record does not have cost no time.
 func (s *Set) Candidates(r *event.Record, out []*Matcher) []*Matcher {
-	if l := s.listeners(r); l != nil {
-		return l.index.Candidates(r, out)
+	first, from := len(out), 0
+	name, typ := r.Name().Raw(), r.Type.Raw()
+	for i, key := range [...]string{typ, name, ""} {
+		if i == 1 && name == typ || i == 2 && !s.patterns {
+			continue
+		}
+		l := s.bySrc[source{r.Server, key, r.Kind}]
+		if l == nil {
+			continue
+		}
+		from++
+		start := len(out)
+		out = l.index.Candidates(r, out)
+		if key == "" {
+			out = out[:start+len(slices.DeleteFunc(out[start:], func(m *Matcher) bool { return !m.Rule.On.Takes(r) }))]
+		}
 	}
-	return out
-}
-
-func (s *Set) listeners(r *event.Record) *listeners {
-	return s.bySrc[source{r.Server, r.Type.Raw(), r.Kind}]
+	if from < 2 {
+		return out
+	}
+	found := out[first:]
+	slices.SortFunc(found, func(a, b *Matcher) int { return cmp.Compare(a.place, b.place) })
+	return out[:first+len(slices.Compact(found))]
 }
 
 // Match reports whether the filter of the rule matches a record of its source.

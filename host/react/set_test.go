@@ -24,9 +24,9 @@ func compiled(t testing.TB, rules ...Rule) *Set {
 
 func TestOnlyTheNamedSourceFiresARule(t *testing.T) {
 	set := compiled(t,
-		Rule{Name: "a", On: Source{Server: "pager", Type: "incident.created"}, When: ".severity=P1"},
-		Rule{Name: "b", On: Source{Server: "pager", Type: "incident.created", Kind: event.KindEvent}},
-		Rule{Name: "gap", On: Source{Server: "pager", Type: "incident.created", Kind: event.KindGap}})
+		Rule{Name: "a", On: Source{Server: "pager", Types: Types{"incident.created"}}, When: ".severity=P1"},
+		Rule{Name: "b", On: Source{Server: "pager", Types: Types{"incident.created"}, Kind: event.KindEvent}},
+		Rule{Name: "gap", On: Source{Server: "pager", Types: Types{"incident.created"}, Kind: event.KindGap}})
 	for _, c := range []struct {
 		r    *event.Record
 		want string
@@ -94,7 +94,7 @@ func TestGroupsAreByteExact(t *testing.T) {
 func manyRules() []Rule {
 	var rules []Rule
 	for i := range 200 {
-		rules = append(rules, Rule{Name: fmt.Sprint("r", i), On: Source{Server: fmt.Sprint("server", i%10), Type: fmt.Sprint("type", i)}, When: ".severity=P1"})
+		rules = append(rules, Rule{Name: fmt.Sprint("r", i), On: Source{Server: fmt.Sprint("server", i%10), Types: Types{fmt.Sprint("type", i)}}, When: ".severity=P1"})
 	}
 	return rules
 }
@@ -138,7 +138,7 @@ func BenchmarkRecordOfNoRule(b *testing.B) {
 func BenchmarkRulesOfOneType(b *testing.B) {
 	var rules []Rule
 	for i := range 200 {
-		rules = append(rules, Rule{Name: fmt.Sprint("r", i), On: Source{Server: "pager", Type: "incident"}, When: fmt.Sprintf(".severity=P%d", i)})
+		rules = append(rules, Rule{Name: fmt.Sprint("r", i), On: Source{Server: "pager", Types: Types{"incident"}}, When: fmt.Sprintf(".severity=P%d", i)})
 	}
 	set := compiled(b, rules...)
 	for severity, want := range map[string]int{"P100": 1, "warning": 0} {
@@ -166,5 +166,48 @@ func BenchmarkRulesOfOneType(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// A rule listens to event names, or to the types that were subscribed to; to one, to several, or
+// to all that begin alike.
+func TestARuleListensToEventNames(t *testing.T) {
+	on := func(name string, types ...string) Rule {
+		return Rule{Name: name, On: Source{Server: "digest", Types: types}}
+	}
+	set := compiled(t, on("all", "*"), on("one", "incident.changed"), on("stream", "filtered-stream"), on("two", "note.added", "incident.changed"),
+		on("below", "incident.*", "x"), on("both", "filtered-stream", "incident.changed"), Rule{Name: "elsewhere", On: Source{Server: "pager", Types: Types{"*"}}},
+		Rule{Name: "gaps", On: Source{Server: "digest", Types: Types{"filtered-*"}, Kind: event.KindGap}})
+	gap := record("digest", "filtered-stream", "")
+	gap.Kind = event.KindGap
+	named := func(name string) *event.Record {
+		r := record("digest", "filtered-stream", `{}`)
+		r.Labels = &event.Labels{Name: trust.Untrusted(name)}
+		return r
+	}
+	for _, c := range []struct {
+		r    *event.Record
+		want string
+	}{
+		{named("incident.changed"), "all one stream two below both"},
+		{named("note.added"), "all stream two both"},
+		{record("digest", "incident.changed", `{}`), "all one two below both"},
+		{record("digest", "incident.opened", `{}`), "all below"},
+		{record("other", "incident.changed", `{}`), ""},
+		{gap, "gaps"},
+	} {
+		var found, listening []string
+		for _, m := range set.Candidates(c.r, nil) {
+			found = append(found, m.Rule.Name)
+		}
+		for _, m := range set.Listening(c.r) {
+			listening = append(listening, m.Rule.Name)
+		}
+		if got := strings.Join(found, " "); got != c.want || strings.Join(listening, " ") != c.want {
+			t.Errorf("%s %s: found %q, listening %q, want %q", c.r.Kind, c.r.Name().Raw(), got, listening, c.want)
+		}
+		if set.Hears(c.r) != (c.want != "") {
+			t.Errorf("%s: heard %v", c.r.Name().Raw(), c.want == "")
+		}
 	}
 }

@@ -75,8 +75,8 @@ func word(r *event.Record) (text string, json bool) {
 	switch {
 	case severity.ok:
 		return severity.text, true
-	case r.Labels != nil && !r.Labels.Priority.IsZero():
-		return r.Labels.Priority.Raw(), false
+	case !r.Priority().IsZero():
+		return r.Priority().Raw(), false
 	}
 	return outcome.text, outcome.ok
 }

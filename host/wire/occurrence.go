@@ -3,7 +3,9 @@ package wire
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
+	"eventdeck/host/internal/jsontext"
 	"eventdeck/host/trust"
 	"eventdeck/host/trust/scan"
 	"eventdeck/host/trust/strict"
@@ -20,6 +22,7 @@ type Occurrence struct {
 	Timestamp trust.Text // as spelled; see [ParseTime]
 	Cursor    Cursor
 	Data      json.RawMessage // a part of Raw; nil if absent
+	Meta      json.RawMessage // see [OwnMeta]: a part of Raw, or nil
 	Raw       json.RawMessage // the exact bytes
 
 	// From dialects that say more about an event: empty elsewhere.
@@ -74,6 +77,8 @@ func newOccurrence(raw []byte, list []strict.Member) (Occurrence, error) {
 			}
 		case "data":
 			o.Data = m.Value
+		case "_meta":
+			o.Meta = OwnMeta(m.Value)
 		}
 		if dst == nil {
 			continue
@@ -88,4 +93,22 @@ func newOccurrence(raw []byte, list []strict.Member) (Occurrence, error) {
 		return Occurrence{}, fmt.Errorf("%w: it has no eventId", ErrOccurrence)
 	}
 	return o, nil
+}
+
+// MetaPrefix begins the names of the protocol's own members of _meta (base MCP, General fields).
+const MetaPrefix = "io.modelcontextprotocol/"
+
+// OwnMeta returns a _meta in which the server says something beside the protocol's own members,
+// else nil.
+func OwnMeta(meta json.RawMessage) json.RawMessage {
+	text := jsontext.View(meta)
+	if text == "" || text[0] != '{' {
+		return nil
+	}
+	for m := jsontext.Enter(text, 0); m.Next(); {
+		if !strings.HasPrefix(m.Key, MetaPrefix) {
+			return meta
+		}
+	}
+	return nil
 }

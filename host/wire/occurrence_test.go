@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"encoding/json"
 	"errors"
 	"testing"
 
@@ -20,12 +21,15 @@ func TestParseOccurrence(t *testing.T) {
 	equal(t, o.Cursor, at("c"))
 
 	for raw, want := range map[string]Occurrence{
-		`{"eventId":"e"}`:                             {EventID: text("e")},
-		`{"eventId":"e","cursor":17}`:                 {EventID: text("e"), Cursor: Cursor{Present: true, Number: true, Text: text("17")}},
-		`{"eventId":"e","cursor":[17]}`:               {EventID: text("e")},
-		`{"eventId":"e","cursor":null,"name":null}`:   {EventID: text("e"), Cursor: Cursor{Present: true, Null: true}},
-		`{"EventID":"x","eventId":"e","EVENTID":"y"}`: {EventID: text("e")},
-		`{"eventId":"e","Data":{},"Cursor":"c"}`:      {EventID: text("e")},
+		`{"eventId":"e"}`:                                                      {EventID: text("e")},
+		`{"eventId":"e","cursor":17}`:                                          {EventID: text("e"), Cursor: Cursor{Present: true, Number: true, Text: text("17")}},
+		`{"eventId":"e","cursor":[17]}`:                                        {EventID: text("e")},
+		`{"eventId":"e","cursor":null,"name":null}`:                            {EventID: text("e"), Cursor: Cursor{Present: true, Null: true}},
+		`{"EventID":"x","eventId":"e","EVENTID":"y"}`:                          {EventID: text("e")},
+		`{"eventId":"e","Data":{},"Cursor":"c"}`:                               {EventID: text("e")},
+		`{"eventId":"e","_meta":{"a":1}}`:                                      {EventID: text("e"), Meta: json.RawMessage(`{"a":1}`)},
+		`{"eventId":"e","_meta":{"io.modelcontextprotocol/subscriptionId":1}}`: {EventID: text("e")},
+		`{"eventId":"e","_meta":[1]}`:                                          {EventID: text("e")},
 	} {
 		o, err := ParseOccurrence([]byte(raw), strict.Limits{})
 		if err != nil {

@@ -24,8 +24,8 @@ import (
 //	event id, timestamp, webhook id, reason, flags
 //
 // and then, as the bits say: the cursor (a bit tells that it came as a number); where the
-// data lies in the raw bytes (uvarint offset and length) or the data itself; the gap; the
-// state; the labels. A text is a uvarint length and bytes; a time is a varint of seconds and
+// data lies in the raw bytes (uvarint offset and length) or the data itself; the same of the
+// meta; the gap; the state; the labels. A text is a uvarint length and bytes; a time is a varint of seconds and
 // a uvarint of nanoseconds since the Unix epoch. The sequence number is the key.
 const recordVersion = 1
 
@@ -41,6 +41,8 @@ const (
 	replayed
 	hasLabels
 	cursorNumber
+	hasMeta
+	metaApart // the meta is not a part of the raw bytes
 )
 
 // The codes of the kinds are their positions here.
@@ -51,8 +53,8 @@ var ErrInvalid = errors.New("not a record of this version")
 
 // Encoded is the stored form of a record, and where its exact bytes are in it.
 type Encoded struct {
-	Value     []byte
-	Raw, Data []byte // parts of value, or nil
+	Value           []byte
+	Raw, Data, Meta []byte // parts of value, or nil
 }
 
 // Encode returns the stored form of r, which shares no memory with r. A
@@ -62,9 +64,9 @@ func Encode(r *event.Record) (Encoded, error) {
 	if kind < 1 {
 		return Encoded{}, fmt.Errorf("a record of kind %q cannot be stored", string(r.Kind))
 	}
-	bits, offset := recordBits(r)
+	data, meta := placeOf(r.Raw, r.Data), placeOf(r.Raw, r.Meta)
 	var scratch [512]byte
-	head, dataAt := appendHead(append(scratch[:0], byte(kind)), r, bits, offset)
+	head := appendHead(append(scratch[:0], byte(kind)), r, &data, &meta)
 
 	v := make([]byte, 0, 1+binary.MaxVarintLen32+len(head)+len(r.Raw)+boltfile.SumSize)
 	v = append(v, recordVersion)
@@ -78,18 +80,52 @@ func Encode(r *event.Record) (Encoded, error) {
 	if r.Raw != nil {
 		e.Raw = v[rawAt:len(v):len(v)]
 	}
-	switch {
-	case bits&dataApart != 0:
-		e.Data = v[headAt+dataAt:][:len(r.Data):len(r.Data)]
-	case bits&hasData != 0:
-		e.Data = e.Raw[offset:][:len(r.Data):len(r.Data)]
-	}
+	e.Data, e.Meta = data.in(v[headAt:], e.Raw), meta.in(v[headAt:], e.Raw)
 	return e, nil
 }
 
-// appendHead appends what follows the kind in a record's head. dataAt is where in it the
-// data begins that is not a part of the raw bytes.
-func appendHead(head []byte, r *event.Record, bits uint64, offset int) (_ []byte, dataAt int) {
+// place is where a part of a record lies: its data or its meta.
+type place struct {
+	has, apart     bool // apart: in the head, not in the raw bytes
+	offset, length uint64
+}
+
+func placeOf(raw, part []byte) place {
+	if part == nil {
+		return place{}
+	}
+	at := within(raw, part)
+	return place{has: true, apart: at < 0 || raw == nil, offset: uint64(max(at, 0)), length: uint64(len(part))}
+}
+
+// in returns the part.
+func (p place) in(head, raw []byte) []byte {
+	switch {
+	case !p.has:
+		return nil
+	case p.apart:
+		raw = head
+	}
+	return raw[p.offset:][:p.length:p.length]
+}
+
+// appendTo appends where the part lies, or the part itself.
+func (p *place) appendTo(head, part []byte) []byte {
+	switch {
+	case p.apart:
+		head = binary.AppendUvarint(head, p.length)
+		p.offset = uint64(len(head))
+		return append(head, part...)
+	case p.has:
+		head = binary.AppendUvarint(head, p.offset)
+		return binary.AppendUvarint(head, p.length)
+	}
+	return head
+}
+
+// appendHead appends what follows the kind in a record's head, and notes where its parts are.
+func appendHead(head []byte, r *event.Record, data, meta *place) []byte {
+	bits := recordBits(r, *data, *meta)
 	head = binary.AppendUvarint(head, bits)
 	for _, s := range [...]string{string(r.Sub), r.Server, r.Type.Raw(), string(r.Mode)} {
 		head = appendText(head, s)
@@ -105,15 +141,7 @@ func appendHead(head []byte, r *event.Record, bits uint64, offset int) (_ []byte
 	if bits&hasCursor != 0 {
 		head = appendText(head, r.Cursor.Text.Raw())
 	}
-	switch {
-	case bits&dataApart != 0:
-		head = binary.AppendUvarint(head, uint64(len(r.Data)))
-		dataAt = len(head)
-		head = append(head, r.Data...)
-	case bits&hasData != 0:
-		head = binary.AppendUvarint(head, uint64(offset))
-		head = binary.AppendUvarint(head, uint64(len(r.Data)))
-	}
+	head = meta.appendTo(data.appendTo(head, r.Data), r.Meta)
 	if r.Gap != nil {
 		head = appendText(head, string(r.Gap.Cause))
 		head = appendTime(head, r.Gap.From)
@@ -133,12 +161,10 @@ func appendHead(head []byte, r *event.Record, bits uint64, offset int) (_ []byte
 			head = appendText(head, t.Raw())
 		}
 	}
-	return head, dataAt
+	return head
 }
 
-// recordBits returns the bits of the record's head, and the offset of the data
-// when it is a part of the raw bytes.
-func recordBits(r *event.Record) (bits uint64, offset int) {
+func recordBits(r *event.Record, data, meta place) (bits uint64) {
 	set := func(on bool, bit uint64) {
 		if on {
 			bits |= bit
@@ -152,13 +178,11 @@ func recordBits(r *event.Record) (bits uint64, offset int) {
 	set(r.Gap != nil && r.Gap.Certain, gapCertain)
 	set(r.State != nil, hasState)
 	set(r.Labels != nil, hasLabels)
-	if r.Data != nil {
-		bits |= hasData
-		if offset = within(r.Raw, r.Data); offset < 0 || r.Raw == nil {
-			bits |= dataApart
-		}
-	}
-	return bits, offset
+	set(data.has, hasData)
+	set(data.apart, dataApart)
+	set(meta.has, hasMeta)
+	set(meta.apart, metaApart)
+	return bits
 }
 
 // within returns the offset at which part lies in whole, or -1. A slice of the
@@ -209,19 +233,24 @@ func Lend(r *event.Record, seq uint64, value []byte) error {
 // readRecord reads a record from its head and its raw bytes, and keeps both.
 func readRecord(r *event.Record, seq uint64, head string, raw []byte) error {
 	h := headReader{rest: head}
-	place := h.record(r)
+	bits, data, meta := h.record(r)
 	r.Seq = seq
 	switch {
-	case place.bits&hasRaw != 0:
+	case bits&hasRaw != 0:
 		r.Raw = raw[:len(raw):len(raw)]
 	case len(raw) > 0:
 		h.bad = true
 	}
-	if place.bits&(hasData|dataApart) == hasData {
-		if n := uint64(len(r.Raw)); r.Raw == nil || place.offset > n || place.length > n-place.offset {
+	for _, part := range [...]struct {
+		place
+		to *[]byte
+	}{{data, &r.Data}, {meta, &r.Meta}} {
+		switch n := uint64(len(r.Raw)); {
+		case !part.has || part.apart:
+		case r.Raw == nil || part.offset > n || part.length > n-part.offset:
 			h.bad = true
-		} else {
-			r.Data = r.Raw[place.offset:][:place.length:place.length]
+		default:
+			*part.to = part.in(nil, r.Raw)
 		}
 	}
 	if h.bad || h.rest != "" {
@@ -267,20 +296,28 @@ type headReader struct {
 	bad  bool
 }
 
-// dataPlace tells where a record's data lies.
-type dataPlace struct{ bits, offset, length uint64 }
+// part reads where a part of a record lies, and a part that is in the head into to.
+func (h *headReader) part(bits, has, apart uint64, to *[]byte) place {
+	p := place{has: bits&has != 0, apart: bits&apart != 0}
+	switch {
+	case p.apart:
+		*to = append([]byte{}, h.text()...)
+	case p.has:
+		p.offset, p.length = h.uvarint(), h.uvarint()
+	}
+	return p
+}
 
 // record reads a head into r, of which it uses the room for flags again.
-func (h *headReader) record(r *event.Record) dataPlace {
+func (h *headReader) record(r *event.Record) (bits uint64, data, meta place) {
 	*r = event.Record{Flags: r.Flags[:0]}
-	var p dataPlace
 	if h.rest == "" || int(h.rest[0]) >= len(kinds) || h.rest[0] == 0 {
 		h.fail()
-		return p
+		return 0, data, meta
 	}
 	r.Kind = kinds[h.rest[0]]
 	h.rest = h.rest[1:]
-	p.bits = h.uvarint()
+	bits = h.uvarint()
 	r.Sub = event.SubID(h.text())
 	r.Server = h.text()
 	r.Type = trust.Untrusted(h.text())
@@ -290,33 +327,28 @@ func (h *headReader) record(r *event.Record) dataPlace {
 	r.Timestamp = trust.Untrusted(h.text())
 	r.WebhookID = trust.Untrusted(h.text())
 	r.Reason = trust.Untrusted(h.text())
-	r.Replayed = p.bits&replayed != 0
+	r.Replayed = bits&replayed != 0
 	for n := h.uvarint(); n > 0 && !h.bad; n-- {
 		r.Flags = append(r.Flags, h.text())
 	}
-	if p.bits&hasCursor != 0 {
-		r.Cursor = event.Cursor{Text: trust.Untrusted(h.text()), Valid: true, Number: p.bits&cursorNumber != 0}
+	if bits&hasCursor != 0 {
+		r.Cursor = event.Cursor{Text: trust.Untrusted(h.text()), Valid: true, Number: bits&cursorNumber != 0}
 	}
-	switch {
-	case p.bits&dataApart != 0:
-		r.Data = append([]byte{}, h.text()...)
-	case p.bits&hasData != 0:
-		p.offset, p.length = h.uvarint(), h.uvarint()
+	data, meta = h.part(bits, hasData, dataApart, &r.Data), h.part(bits, hasMeta, metaApart, &r.Meta)
+	if bits&hasGap != 0 {
+		r.Gap = &event.Gap{Cause: event.Cause(h.text()), From: h.time(), To: h.time(), Certain: bits&gapCertain != 0}
 	}
-	if p.bits&hasGap != 0 {
-		r.Gap = &event.Gap{Cause: event.Cause(h.text()), From: h.time(), To: h.time(), Certain: p.bits&gapCertain != 0}
-	}
-	if p.bits&hasState != 0 {
+	if bits&hasState != 0 {
 		r.State = &event.StateChange{State: event.State(h.text()), Evidence: h.text(), Error: trust.Untrusted(h.text())}
 	}
-	if p.bits&hasLabels != 0 {
+	if bits&hasLabels != 0 {
 		l := &event.Labels{Name: trust.Untrusted(h.text()), Priority: trust.Untrusted(h.text()), Batch: trust.Untrusted(h.text())}
 		for n := h.uvarint(); n > 0 && !h.bad; n-- {
 			l.Tags = append(l.Tags, trust.Untrusted(h.text()))
 		}
 		r.Labels = l
 	}
-	return p
+	return bits, data, meta
 }
 
 func (h *headReader) fail() { h.bad, h.rest = true, "" }

@@ -34,11 +34,15 @@ func codecCases() map[string]event.Record {
 			Kind: event.KindGap, ReceivedAt: time.Date(1, 1, 2, 0, 0, 0, 0, time.UTC),
 			Gap: &event.Gap{Cause: event.CauseSilent, From: time.Date(-4000, 1, 1, 0, 0, 0, 0, time.UTC), To: time.Date(99999, 1, 1, 0, 0, 0, 999999999, time.UTC), Certain: true},
 		},
-		"open gap": {Kind: event.KindGap, Gap: &event.Gap{Cause: event.CauseGap}},
-		"state":    {Kind: event.KindState, State: &event.StateChange{State: event.StateStale, Evidence: "no word for 61 s", Error: text("\xff")}},
-		"labels":   {Kind: event.KindEvent, Labels: &event.Labels{Name: text("n\xff"), Priority: text("high"), Batch: text("b"), Tags: []trust.Text{text("t"), text("")}}},
-		"rejected": {Kind: event.KindRejected, Raw: []byte("{"), Reason: text("syntax"), WebhookID: text("w")},
-		"long":     {Kind: event.KindEvent, EventID: text(strings.Repeat("i", 3000)), Raw: bytes.Repeat([]byte("r"), 300000)},
+		"open gap":   {Kind: event.KindGap, Gap: &event.Gap{Cause: event.CauseGap}},
+		"state":      {Kind: event.KindState, State: &event.StateChange{State: event.StateStale, Evidence: "no word for 61 s", Error: text("\xff")}},
+		"labels":     {Kind: event.KindEvent, Labels: &event.Labels{Name: text("n\xff"), Priority: text("high"), Batch: text("b"), Tags: []trust.Text{text("t"), text("")}}},
+		"meta":       {Kind: event.KindEvent, Raw: raw, Data: data, Meta: raw[1:4]},
+		"meta apart": {Kind: event.KindEvent, Raw: raw, Data: data, Meta: []byte(`{"b":2}`), Flags: []string{"x"}},
+		"meta alone": {Kind: event.KindEvent, Meta: []byte(`{"b":2}`)},
+		"both apart": {Kind: event.KindEvent, Data: []byte(`{"a":1}`), Meta: []byte(`{"b":2}`), Labels: &event.Labels{Name: text("n")}},
+		"rejected":   {Kind: event.KindRejected, Raw: []byte("{"), Reason: text("syntax"), WebhookID: text("w")},
+		"long":       {Kind: event.KindEvent, EventID: text(strings.Repeat("i", 3000)), Raw: bytes.Repeat([]byte("r"), 300000)},
 	}
 }
 
@@ -54,8 +58,8 @@ func TestRecordsRoundTrip(t *testing.T) {
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s:\ngot  %+v\nwant %+v\n%v", name, got, want, err)
 		}
-		if !bytes.Equal(enc.Raw, want.Raw) || !bytes.Equal(enc.Data, want.Data) {
-			t.Errorf("%s: raw %q, data %q", name, enc.Raw, enc.Data)
+		if !bytes.Equal(enc.Raw, want.Raw) || !bytes.Equal(enc.Data, want.Data) || !bytes.Equal(enc.Meta, want.Meta) {
+			t.Errorf("%s: raw %q, data %q, meta %q", name, enc.Raw, enc.Data, enc.Meta)
 		}
 		head, err := DecodeHead(enc.Value)
 		if err != nil || head.EventID != want.EventID || head.WebhookID != want.WebhookID {

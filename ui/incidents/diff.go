@@ -32,7 +32,7 @@ func Compare(a, b *event.Record) (differs []Difference, alike int) {
 	}
 	around("kind", trust.Unescaped(string(a.Kind)), trust.Unescaped(string(b.Kind)))
 	around("server", trust.Unescaped(a.Server), trust.Unescaped(b.Server))
-	around("type", a.Type, b.Type)
+	around("type", a.Name(), b.Name())
 	around("occurred", a.Timestamp, b.Timestamp)
 	left, right := leavesOf(a), leavesOf(b)
 	at := make(map[string]int, len(right))

@@ -39,7 +39,7 @@ type Entry struct {
 
 // entryOf returns the entry of a record.
 func entryOf(r *event.Record) Entry {
-	e := Entry{Seq: r.Seq, Kind: r.Kind, Server: r.Server, Type: r.Type, Gap: r.Gap, Flags: r.Flags}
+	e := Entry{Seq: r.Seq, Kind: r.Kind, Server: r.Server, Type: r.Family(), Gap: r.Gap, Flags: r.Flags}
 	e.At, e.Said = timeOf(r)
 	switch {
 	case r.Kind == event.KindRejected:

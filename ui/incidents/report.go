@@ -9,10 +9,8 @@ import (
 	"time"
 
 	"eventdeck/host/event"
+	"eventdeck/host/export"
 	"eventdeck/host/react"
-	"eventdeck/host/trust"
-	"eventdeck/host/trust/handoff"
-	"eventdeck/host/trust/scan"
 )
 
 // Report is the report of an incident.
@@ -302,12 +300,7 @@ func (r *Report) payloads(p *page) {
 //
 // Errors: those of [handoff.Envelope.Seal].
 func Envelope(r *event.Record, rand io.Reader) ([]byte, error) {
-	data := r.Data
-	if len(data) == 0 {
-		data = r.Raw
-	}
-	return handoff.Envelope{
-		Server: trust.Unescaped(r.Server), Subscription: string(r.Sub), ReceivedAt: r.ReceivedAt,
-		Payload: data, Report: scan.Scan(data), Rand: rand,
-	}.Seal()
+	e := export.Envelope(r)
+	e.Rand = rand
+	return e.Seal()
 }

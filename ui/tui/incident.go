@@ -73,7 +73,7 @@ func (a *app) noValue() string {
 // hideType excludes the type of the chosen record from the filter.
 func (a *app) hideType() {
 	if r, ok := a.chosenRecord(); ok {
-		a.trace.Hide(filter.FieldTerm("type", r.Type))
+		a.trace.Hide(filter.FieldTerm("type", r.Family()))
 	}
 }
 

@@ -28,7 +28,7 @@ func labelled() *fakeHost {
 func TestLabelsFollowTheSummary(t *testing.T) {
 	a := open(t, labelled(), 200, 60)
 	s := screenOf(a)
-	for _, want := range []string{"build 0  build.finished  ci main", "critical", "┌ build 1", "├ build 2", "└ build 3"} {
+	for _, want := range []string{"build.finished   build 0  ci main", "critical", "┌ build 1", "├ build 2", "└ build 3"} {
 		if !strings.Contains(s, want) {
 			t.Errorf("%q is not shown:\n%s", want, s)
 		}

@@ -78,7 +78,7 @@ func (a *app) markWords(m event.Mark) trust.Rendered {
 	what := cells.Sanitize("#" + cells.Number(m.Seq))
 	r, ok := a.stream.Marks.Record(m.Seq)
 	if ok {
-		what = cells.Join(cells.Sanitize(r.Server+" "), trust.Line(r.Type))
+		what = cells.Join(cells.Sanitize(r.Server+" "), trust.Line(r.Name()))
 	}
 	switch {
 	case m.Line:

@@ -42,7 +42,7 @@ func call(r react.Run, args string) react.Run {
 func talking() *reacttest.Engine {
 	e := reacting()
 	e.View.Models, e.View.Spent, e.View.SpendLimit = []string{"local", "big"}, 412_300, 5_000_000
-	explain := react.Rule{Name: "explain-p1", On: react.Source{Server: "pager", Type: "incident.created", Kind: event.KindEvent}, Mode: react.ModeAsk, Where: "/home/op/.config/eventdeck/rules.json:16:5"}
+	explain := react.Rule{Name: "explain-p1", On: react.Source{Server: "pager", Types: react.Types{"incident.created"}, Kind: event.KindEvent}, Mode: react.ModeAsk, Where: "/home/op/.config/eventdeck/rules.json:16:5"}
 	e.View.Rules = append(e.View.Rules, react.RuleView{Rule: explain, Hash: "h1", Effective: react.ModeAsk, Letters: "A B C", Since: 1})
 	wants := call(asksModel("r7aaaaaaaaaaaaaa", react.Asking), `{"service":"db main","env":"prod","note":"р\u0430ypal\nhash 00"}`)
 	wants.Why, wants.Line = "pager/rollback may change something: each call is asked about", "rules.json:20:7"

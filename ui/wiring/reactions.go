@@ -57,9 +57,10 @@ func (r Reactions) Run(o program.ReactOptions) (program.Reactions, error) {
 			}
 			return file, err
 		},
-		Live: func(server, eventType string) bool {
+		Live: func(on react.Source) bool {
 			for _, sub := range o.API.Snapshot().Subs {
-				if sub.Key.Server == server && sub.Key.Type.Raw() == eventType && sub.Running && sub.Status.State.Alive() {
+				// The events of other dialects have names of their own.
+				if sub.Key.Server == on.Server && (sub.Dialect != "" || on.Types.Match(sub.Key.Type.Raw())) && sub.Running && sub.Status.State.Alive() {
 					return true
 				}
 			}

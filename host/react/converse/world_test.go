@@ -158,7 +158,7 @@ func newWorld(t testing.TB, do func(m react.Model) react.Do) *world {
 	}
 	m := w.model.Model(react.WireChat)
 	w.file = react.File{Path: "rules.json", Models: []react.Model{m}, Rules: []react.Rule{{
-		Name: "page", On: react.Source{Server: "pager", Type: "incident", Kind: event.KindEvent}, Key: []string{".case"}, Age: time.Hour,
+		Name: "page", On: react.Source{Server: "pager", Types: react.Types{"incident"}, Kind: event.KindEvent}, Key: []string{".case"}, Age: time.Hour,
 		Mode: react.ModeAuto, Limits: react.Limits{Tokens: 100_000, Spend: 500_000, Time: time.Minute}, Do: do(m), Where: "rules.json:1:1",
 	}}}
 	if err := os.WriteFile(filepath.Join(w.dir, "rules.json"), []byte("{}"), 0o600); err != nil {

@@ -70,7 +70,7 @@ func (e *Engine) requested(id react.RunID, w react.ClientRequest) (*run, error) 
 		return nil, fmt.Errorf("%w: %d of this client; the operator decides them first", react.ErrClientRequests, own)
 	}
 	rule := react.Rule{
-		Name: react.ClientRule, On: react.Source{Server: w.Server, Type: w.Type.Raw()}, Mode: react.ModeAsk,
+		Name: react.ClientRule, On: react.Source{Server: w.Server, Types: react.Types{w.Type.Raw()}}, Mode: react.ModeAsk,
 		Limits: react.Limits{Time: clientTime}, Do: react.Do{Wish: &w},
 	}
 	as, err := frozen(&rule)

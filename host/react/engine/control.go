@@ -210,8 +210,8 @@ func (e *Engine) Once(ctx context.Context, rule string, seq uint64) (made react.
 			return noRule(rule)
 		}
 		// Flows and approvals are judged by the source of the rule.
-		if on := m.Rule.On; rec.Server != on.Server || rec.Type.Raw() != on.Type {
-			return fmt.Errorf("record %d is %s of %s, and rule %q listens to %s of %s: %w", seq, quoted(rec.Type.Raw()), rec.Server, rule, on.Type, on.Server, react.ErrSource)
+		if on := m.Rule.On; !on.Covers(&rec) {
+			return fmt.Errorf("record %d is %s of %s, and rule %q listens to %s of %s: %w", seq, quoted(rec.Name().Raw()), rec.Server, rule, on.Types, on.Server, react.ErrSource)
 		}
 		var members react.Members
 		members.Add(&rec)

@@ -87,7 +87,7 @@ type crash struct {
 func (c *crash) rules() []react.Rule {
 	command, webhook, note, ask, storm := commandRule("command"), webhookRule("webhook"), noteRule("note"), noteRule("ask"), noteRule("storm")
 	for i, r := range []*react.Rule{&command, &webhook, &note, &ask, &storm} {
-		r.On.Type = fmt.Sprintf("type%d", i)
+		r.On.Types = react.Types{fmt.Sprintf("type%d", i)}
 		r.Key = []string{".k"}
 		r.Wait = time.Duration(i) * 300 * time.Millisecond
 	}

@@ -251,7 +251,7 @@ func (e *Engine) fire(f firing) {
 		}
 		from := max(f.from, run.Members.Newest()+1) // a run that still gathers may have some already
 		err := e.o.Store.Scan(from, f.to, func(r *event.Record) bool {
-			if r.Server == f.m.Rule.On.Server && r.Type.Raw() == f.m.Rule.On.Type {
+			if f.m.Rule.On.Takes(r) {
 				if taken, _ := e.matches(f.m, r); taken && f.m.Key(r) == f.key && r.Seq > e.rules[f.m.Rule.Name].Since {
 					e.join(run, f.m, r)
 				}
@@ -366,7 +366,7 @@ func (e *Engine) absences(now time.Time) {
 		if r.Window.Absent == 0 || rs == nil || rs.watch == nil {
 			continue
 		}
-		rs.watch.Alive(e.o.Live(r.On.Server, r.On.Type), now)
+		rs.watch.Alive(e.o.Live(r.On), now)
 		for _, f := range rs.watch.Tick(now) {
 			rs.Matched++
 			e.stageWatch(r.Name)

@@ -63,8 +63,9 @@ type Options struct {
 	Parse func(path string, content []byte) (react.File, error)
 	// Dir is the data directory, in which [react.StopFile] stops everything; "": none.
 	Dir string
-	// Live reports whether a subscription to the type is live or polling; nil: never.
-	Live func(server, eventType string) bool
+	// Live reports whether a subscription that may have events of the source is live or polling;
+	// nil: never.
+	Live func(react.Source) bool
 	// Unsigned reports whether the webhook deliveries of a subscription have no signature;
 	// nil: never.
 	Unsigned func(event.SubID) bool
@@ -147,7 +148,7 @@ func Open(o Options) (*Engine, error) {
 		o.Failpoint = func(string) {}
 	}
 	if o.Live == nil {
-		o.Live = func(string, string) bool { return false }
+		o.Live = func(react.Source) bool { return false }
 	}
 	e := &Engine{
 		o: o, ended: make(chan struct{}), calls: make(chan func()), wake: make(chan struct{}, 1),

@@ -54,9 +54,9 @@ func (e *Engine) explain(m *react.Matcher, rec *event.Record, runs []react.Run) 
 	switch {
 	case !listens:
 		v.Elsewhere = true
-		v.Why, v.Line = fmt.Sprintf("the rule listens to %s of %s", r.On.Type, r.On.Server), r.Line("on")
-		if rec.Server == r.On.Server && rec.Type.Raw() == r.On.Type {
-			v.Why = fmt.Sprintf("the rule listens to %ss of %s of %s, and the record is of the kind %s", cmp.Or(r.On.Kind, event.KindEvent), r.On.Type, r.On.Server, rec.Kind)
+		v.Why, v.Line = fmt.Sprintf("the rule listens to %s of %s", r.On.Types, r.On.Server), r.Line("on")
+		if r.On.Covers(rec) {
+			v.Why = fmt.Sprintf("the rule listens to %ss of %s of %s, and the record is of the kind %s", cmp.Or(r.On.Kind, event.KindEvent), r.On.Types, r.On.Server, rec.Kind)
 		}
 	case !ok:
 		v.Why, v.Line = "its filter failed on this record", r.Line("when")

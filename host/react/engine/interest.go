@@ -19,9 +19,10 @@ const (
 // Commits without a type that a rule listens to are skipped.
 type interest struct {
 	mu       sync.Mutex
-	types    map[source]bool
-	seen     uint64 // newest committed record
-	from, to uint64 // range to read; 0: none
+	set      *react.Set
+	servers  map[string]bool // that rules listen to
+	seen     uint64          // newest committed record
+	from, to uint64          // range to read; 0: none
 
 	handed [][]event.Record // commits after to, in order; none is empty
 	count  int              // records in handed
@@ -31,18 +32,24 @@ type interest struct {
 	was  bool        // whether a rule listens to it
 }
 
-// source is an event type of a server.
-type source struct{ server, typ string }
-
-// listen replaces the types that rules listen to.
-func (i *interest) listen(f *react.File) {
-	types := map[source]bool{}
-	for _, r := range f.Rules {
-		types[source{r.On.Server, r.On.Type}] = true
+// listen replaces the rules.
+func (i *interest) listen(set *react.Set) {
+	servers := map[string]bool{}
+	for _, r := range set.File.Rules {
+		servers[r.On.Server] = true
 	}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.types, i.last, i.was = types, "", false
+	i.set, i.servers, i.last, i.was = set, servers, "", false
+}
+
+// wants reports whether a rule may listen to the subscription of a record. Of a subscription whose
+// events have names of their own, and of its gaps, a rule may always want some.
+func (i *interest) wants(r *event.Record) bool {
+	if r.Sub == "" || r.Sub != i.last {
+		i.last, i.was = r.Sub, i.set != nil && i.servers[r.Server] && i.set.Hears(&event.Record{Server: r.Server, Type: r.Type})
+	}
+	return i.was || (r.Kind != event.KindEvent || r.Name() != r.Type) && i.servers[r.Server]
 }
 
 // see takes the records of a commit, which are not changed any more, and reports whether a rule
@@ -53,10 +60,7 @@ func (i *interest) see(records []event.Record) bool {
 	first, end := -1, 0
 	for n := range records {
 		r := &records[n]
-		if r.Sub == "" || r.Sub != i.last {
-			i.last, i.was = r.Sub, i.types[source{r.Server, r.Type.Raw()}]
-		}
-		if i.was {
+		if i.wants(r) {
 			if end = n + 1; first < 0 {
 				first = n
 			}

@@ -67,7 +67,12 @@ func TestRecordsThatWaitInMemoryAreBounded(t *testing.T) {
 // A commit is decided in part if a window becomes true in its middle, and adding a range to read
 // replaces the records in memory.
 func TestInterestGoesOnWhereItWas(t *testing.T) {
-	i := &interest{types: map[source]bool{{"pager", "incident"}: true}}
+	i := &interest{}
+	set, err := react.Compile(react.File{Rules: []react.Rule{noteRule("note")}}, time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	i.listen(set)
 	commit := func(from, to uint64, typ string) {
 		var records []event.Record
 		for seq := from; seq <= to; seq++ {

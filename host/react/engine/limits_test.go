@@ -242,7 +242,7 @@ func TestRunsOfAllRulesThatWaitAreBounded(t *testing.T) {
 		var rules []react.Rule
 		for i, name := range []string{"a", "b"} {
 			rule := noteRule(name)
-			rule.Mode, rule.Key, rule.On.Type, rule.Limits.Queue = react.ModeAsk, []string{".k"}, fmt.Sprintf("type%d", i), 100
+			rule.Mode, rule.Key, rule.On.Types, rule.Limits.Queue = react.ModeAsk, []string{".k"}, react.Types{fmt.Sprintf("type%d", i)}, 100
 			rules = append(rules, rule)
 		}
 		w := newWorld(t, rules...)

@@ -145,7 +145,7 @@ func BenchmarkIngest(b *testing.B) {
 			for i := range 200 {
 				rule := noteRule(fmt.Sprintf("rule-%d", i))
 				if rule.When = ".severity=never"; name == "other types" {
-					rule.On.Type = fmt.Sprintf("type-%d", i)
+					rule.On.Types = react.Types{fmt.Sprintf("type-%d", i)}
 				}
 				rules = append(rules, rule)
 			}

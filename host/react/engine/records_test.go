@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/react"
+	"eventdeck/host/trust"
 )
 
 // Acts may be missing in the journal of a restored store: nothing acts without approval.
@@ -244,6 +246,44 @@ func TestAnAbsenceBeyondTheQueueChangesNoOtherRun(t *testing.T) {
 		}
 		if n := e.Reactions().Rules[0].Suppressed["queue"]; n != 1 {
 			t.Errorf("%d absences are counted as beyond the queue", n)
+		}
+	})
+}
+
+// A rule on an event name takes the events of a filtered stream that have it, and counts what the
+// records of that subscription say: the first event after a certain gap is held back.
+func TestARuleOnAnEventNameTakesEventsOfAFilteredStream(t *testing.T) {
+	simulated(t, func(t *testing.T) {
+		rule := noteRule("page")
+		rule.On.Types, rule.Key = react.Types{"incident.changed", "deploy.*"}, []string{".k"}
+		w := newWorld(t, rule)
+		e := w.armed()
+		named := func(name, key string) event.Record {
+			r := record("pager", "filtered-stream", `{"k":"`+key+`"}`)
+			r.Labels = &event.Labels{Name: trust.Untrusted(name)}
+			return r
+		}
+		w.submit(named("incident.changed", "a"))
+		w.submit(named("note.added", "b"))
+		w.submit(named("deploy.done", "c"))
+		rest(2 * time.Second)
+		if n := e.Reactions().Rules[0].Matched; n != 2 || w.acts() != 2 {
+			t.Errorf("%d events matched, %d acts", n, w.acts())
+		}
+		gap := record("pager", "filtered-stream", "")
+		gap.Kind, gap.Gap = event.KindGap, &event.Gap{Cause: event.CauseTruncated, Certain: true}
+		w.submit(gap)
+		w.submit(named("incident.changed", "d"))
+		rest(2 * time.Second)
+		verdicts, err := e.Explain(t.Context(), 5, "page")
+		if err != nil || len(verdicts) != 1 || verdicts[0].State != react.Asking {
+			t.Errorf("after a gap: %+v, %v", verdicts, err)
+		}
+		if verdicts, err = e.Explain(t.Context(), 2, "page"); err != nil || verdicts[0].Why != "the rule listens to incident.changed, deploy.* of pager" {
+			t.Errorf("another name: %+v, %v", verdicts, err)
+		}
+		if _, err := e.Once(t.Context(), "page", 2); !errors.Is(err, react.ErrSource) {
+			t.Errorf("once: %v", err)
 		}
 	})
 }

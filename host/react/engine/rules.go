@@ -161,7 +161,7 @@ func (e *Engine) readRules(read readFile) {
 		return
 	}
 	// Commits from now on are checked against the new types.
-	e.interest.listen(read.set.File)
+	e.interest.listen(read.set)
 	fresh := e.set == nil
 	e.watchStore(len(read.set.File.Rules) > 0, fresh)
 	last := e.o.Store.Last()

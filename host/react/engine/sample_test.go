@@ -8,7 +8,7 @@ import (
 
 func commandRule(name string) react.Rule {
 	return react.Rule{
-		Name: name, On: react.Source{Server: "pager", Type: "incident"}, Mode: react.ModeAuto, Age: 15 * time.Minute,
+		Name: name, On: react.Source{Server: "pager", Types: react.Types{"incident"}}, Mode: react.ModeAuto, Age: 15 * time.Minute,
 		Limits: react.Limits{Running: 1, Queue: 100}, Do: react.Do{Command: &react.Command{Argv: []string{"/bin/act"}, Trusted: true}},
 		Where: "rules.json:1:1",
 	}

@@ -17,7 +17,7 @@ func spendWorld(t *testing.T, day int64, plan []planned, rules ...string) (*worl
 	var all []react.Rule
 	for i, name := range rules {
 		r := taskRule(name)
-		r.On.Type, r.Key, r.Limits.Running = fmt.Sprintf("type%d", i), []string{".k"}, 0
+		r.On.Types, r.Key, r.Limits.Running = react.Types{fmt.Sprintf("type%d", i)}, []string{".k"}, 0
 		r.Limits.Spend = 3_000_000
 		all = append(all, r)
 	}

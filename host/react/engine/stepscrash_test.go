@@ -43,7 +43,7 @@ type stepCrash struct {
 func (c *stepCrash) rules() []react.Rule {
 	task, choose, agent := taskRule("task"), choiceRule("choose"), agentRule("agent")
 	for i, r := range []*react.Rule{&task, &choose, &agent} {
-		r.On.Type, r.Key = fmt.Sprintf("type%d", i), []string{".k"}
+		r.On.Types, r.Key = react.Types{fmt.Sprintf("type%d", i)}, []string{".k"}
 		r.Limits.Runs = react.Rate{N: 1000, Per: 24 * time.Hour}
 	}
 	return []react.Rule{task, choose, agent}

@@ -148,7 +148,7 @@ func (w *world) open(target string, after int) (*Engine, *life) {
 			defer w.mu.Unlock()
 			return w.file, nil
 		},
-		Live: func(string, string) bool {
+		Live: func(react.Source) bool {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			return w.live

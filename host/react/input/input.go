@@ -78,15 +78,13 @@ func Envelope(run react.Run, members []event.Record, fields []string) ([]byte, e
 
 // sealed is Envelope without fields, with at most most bytes of members.
 func sealed(run react.Run, members []event.Record, most int) ([]byte, error) {
-	e := handoff.Envelope{Origin: "mcp-event"}
+	if one := len(members) == 1 && run.Members.Count <= 1 && members[0].Kind == event.KindEvent; one && len(members[0].Data) <= most {
+		return Seal(run.ID, export.Envelope(&members[0]))
+	}
+	e := handoff.Envelope{Origin: "mcp-events", Payload: summary(run, members, most)}
 	if len(members) > 0 {
 		first := members[0]
 		e.Server, e.Subscription, e.ReceivedAt = trust.Untrusted(first.Server), string(first.Sub), first.ReceivedAt
-	}
-	if one := len(members) == 1 && run.Members.Count <= 1 && members[0].Kind == event.KindEvent; one && len(members[0].Data) <= most {
-		e.Payload = members[0].Data
-	} else {
-		e.Origin, e.Payload = "mcp-events", summary(run, members, most)
 	}
 	return Seal(run.ID, e)
 }
@@ -104,7 +102,7 @@ func Seal(id react.RunID, e handoff.Envelope) ([]byte, error) {
 }
 
 // chosen returns copies of the members that hold only the values at these paths of their
-// payloads, and nothing else from the server.
+// payloads, and nothing else from the server: the type is the one that was subscribed to.
 func chosen(members []event.Record, fields []string) ([]event.Record, error) {
 	paths := make([]*filter.Path, len(fields))
 	for i, field := range fields {

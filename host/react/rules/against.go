@@ -11,13 +11,13 @@ import (
 	"eventdeck/host/schema"
 )
 
-// listensTo returns the type that a rule listens to, if the server lists it.
+// listensTo returns the type that a rule listens to, if it is a single one that the server lists.
 func (p *parser) listensTo(r *react.Rule) (event.Type, bool) {
-	if r.On.Kind != event.KindEvent {
+	if r.On.Kind != event.KindEvent || len(r.On.Types) != 1 {
 		return event.Type{}, false
 	}
 	for _, t := range p.types(r.On.Server) {
-		if t.Name.Raw() == r.On.Type {
+		if t.Name.Raw() == r.On.Types[0] {
 			return t, true
 		}
 	}
@@ -42,7 +42,7 @@ func (p *parser) path(at int, path *filter.Path, r *react.Rule) {
 	case !place.Closed:
 		return // an open schema need not list all members
 	}
-	p.wrong(at, write, "payloads of %s have no %s, by the type's schema", quoted(r.On.Type), path)
+	p.wrong(at, write, "payloads of %s have no %s, by the type's schema", quoted(r.On.Types[0]), path)
 }
 
 // demand refuses a filter for a value that the schema of the type excludes.
@@ -64,5 +64,5 @@ func (p *parser) demand(at int, d filter.Demand, r *react.Rule) {
 	for _, v := range place.Values {
 		values = append(values, v.Raw())
 	}
-	p.wrong(at, fmt.Sprintf("%s=%s", d.Path, nearest(d.Wants, values)), "no payload of %s has %s=%s, by the type's schema", quoted(r.On.Type), d.Path, short([]byte(d.Wants)))
+	p.wrong(at, fmt.Sprintf("%s=%s", d.Path, nearest(d.Wants, values)), "no payload of %s has %s=%s, by the type's schema", quoted(r.On.Types[0]), d.Path, short([]byte(d.Wants)))
 }

@@ -13,7 +13,7 @@ import (
 )
 
 func fromScreen() react.Rule {
-	r := react.Rule{Name: "page-p1", On: react.Source{Server: "pager", Type: "incident.created", Kind: event.KindEvent}, When: `.severity="P 1"`,
+	r := react.Rule{Name: "page-p1", On: react.Source{Server: "pager", Types: react.Types{"incident.created"}, Kind: event.KindEvent}, When: `.severity="P 1"`,
 		Key: []string{".service"}, Wait: defaultWait, Age: defaultAge, Mode: react.ModeShadow,
 		Once: react.Once{By: []string{".id"}, For: 36 * time.Hour}, Do: react.Do{Command: &react.Command{Argv: []string{"/bin/echo"}, Stdin: react.StdinEnvelope}}}
 	r.Limits = defaultRule(r.Do)
@@ -112,7 +112,7 @@ func TestWrittenIsWhatAddWrites(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		r := react.Rule{Name: "mine", On: react.Source{Server: "pager", Type: "incident.created", Kind: event.KindEvent}, Wait: 10 * time.Second, Age: 15 * time.Minute, Mode: react.ModeAsk, Do: react.Do{Note: "look"}}
+		r := react.Rule{Name: "mine", On: react.Source{Server: "pager", Types: react.Types{"incident.created"}, Kind: event.KindEvent}, Wait: 10 * time.Second, Age: 15 * time.Minute, Mode: react.ModeAsk, Do: react.Do{Note: "look"}}
 		shown, err := Written(path, r)
 		if err != nil {
 			t.Fatal(err)

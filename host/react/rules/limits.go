@@ -15,6 +15,7 @@ const (
 	maxAge      = 30 * 24 * time.Hour
 	maxOnce     = 30 * 24 * time.Hour
 	maxPaths    = 8        // in key, and in once
+	maxTypes    = 32       // that a rule listens to
 	maxWindow   = day      // time span of a window
 	maxCount    = 1000000  // members of a window
 	maxArgs     = 100      // arguments of a command, and entries of its lists

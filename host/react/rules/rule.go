@@ -76,6 +76,8 @@ func isName(s string) bool {
 }
 
 func (p *parser) on(m member, r *react.Rule) {
+	const shapeTypes = `the name of an event type, or the beginning of one such as "incident.*", or a list of them`
+	var types []item
 	r.On.Kind = event.KindEvent
 	members, ok := p.object(m, `"on"`, "server", "type", "kind")
 	if !ok {
@@ -88,15 +90,16 @@ func (p *parser) on(m member, r *react.Rule) {
 				p.server(m.Start, r.On.Server)
 			}
 		case "type":
-			r.On.Type, _ = p.text(m, "the name of an event type")
+			types = p.oneOrMore(m, "types", shapeTypes, maxTypes)
+			r.On.Types = texts(types)
 		case "kind":
 			choice(p, m, &r.On.Kind, event.KindEvent, event.KindGap)
 		}
 	}
 	p.needs(m, members, `"on"`, "server", `"server": "NAME"`)
 	p.needs(m, members, `"on"`, "type", `"type": "NAME"`)
-	if t, ok := jsonfile.Find(members, "type"); ok && r.On.Type != "" {
-		p.eventType(t, r.On)
+	for _, t := range types {
+		p.eventType(t, r.On.Server)
 	}
 }
 
@@ -120,16 +123,17 @@ func (p *parser) types(server string) []event.Type {
 	return p.known.Types(server)
 }
 
-func (p *parser) eventType(m member, on react.Source) {
-	list := p.types(on.Server)
+// eventType refuses a type that a server does not list, unless its events have names of their own.
+func (p *parser) eventType(t item, server string) {
+	list := p.types(server)
 	names := make([]string, len(list))
-	for i, t := range list {
-		if names[i] = t.Name.Raw(); names[i] == on.Type {
+	for i, listed := range list {
+		if names[i] = listed.Name.Raw(); listed.Dialect != "" || event.NameMatches(t.text, names[i]) {
 			return
 		}
 	}
 	if len(list) > 0 {
-		p.wrong(m.Start, nearest(on.Type, names), "server %q has no type %s", on.Server, short(p.Value(m)))
+		p.wrong(t.at, nearest(t.text, names), "server %q has no type %s", server, short([]byte(quoted(t.text))))
 	}
 }
 
@@ -160,24 +164,27 @@ func (p *parser) when(m member, r *react.Rule) {
 	}
 }
 
+// oneOrMore parses a text or a list of 1 to most of them; none if that is a mistake.
+func (p *parser) oneOrMore(m member, what, shape string, most int) []item {
+	if raw := p.Value(m); len(raw) > 0 && raw[0] == '"' {
+		text, ok := p.text(m, shape)
+		if !ok {
+			return nil
+		}
+		return []item{{at: m.Start, text: text}}
+	}
+	items, ok := p.list(m, shape)
+	if ok && (len(items) == 0 || len(items) > most) {
+		p.wrong(m.Start, fmt.Sprintf("1 to %d %s", most, what), "%q has %d %s", m.Key, len(items), what)
+		return nil
+	}
+	return items
+}
+
 // paths parses one path or a list of them.
 func (p *parser) paths(m member, r *react.Rule) []string {
 	const shape = `a path such as ".service", or a list of them`
-	var items []item
-	var ok bool
-	if raw := p.Value(m); len(raw) > 0 && raw[0] == '"' {
-		items = []item{{at: m.Start}}
-		items[0].text, ok = p.text(m, shape)
-	} else {
-		items, ok = p.list(m, shape)
-	}
-	if !ok {
-		return nil
-	}
-	if len(items) == 0 || len(items) > maxPaths {
-		p.wrong(m.Start, fmt.Sprintf("1 to %d paths", maxPaths), "%q has %d paths", m.Key, len(items))
-		return nil
-	}
+	items := p.oneOrMore(m, "paths", shape, maxPaths)
 	for _, i := range items {
 		path, err := filter.ParsePath(i.text)
 		var wrong *filter.Error

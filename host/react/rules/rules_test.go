@@ -64,7 +64,7 @@ func TestRulesAreRead(t *testing.T) {
 	}
 	r.Where, r.Lines = "", nil
 	want := react.Rule{
-		Name: "page-p1", On: react.Source{Server: "pager", Type: "incident.created", Kind: event.KindEvent}, When: ".severity=P1 !flag:any",
+		Name: "page-p1", On: react.Source{Server: "pager", Types: react.Types{"incident.created"}, Kind: event.KindEvent}, When: ".severity=P1 !flag:any",
 		Key: []string{".service"}, Wait: 5 * time.Second, Once: react.Once{By: []string{".incidentId"}, For: 6 * time.Hour}, Age: 24 * time.Hour, Mode: react.ModeAuto,
 		Limits: react.Limits{Runs: react.Rate{N: 10, Per: time.Hour}, Running: 1, Queue: 100, Spend: 1_500_000, Tokens: 100_000, Time: 5 * time.Minute},
 		Do: react.Do{Command: &react.Command{Argv: []string{"/bin/echo", "$(x)"}, Stdin: react.StdinNDJSON, Env: []string{"HOME"}, Dir: "/srv", RepeatSafe: true,
@@ -275,4 +275,35 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A rule listens to one type or to several, by name or by the beginning of names. Names that a
+// server gives its events are in no list, so they are refused only where there are none.
+func TestTypesOfARule(t *testing.T) {
+	k := known()
+	types := k.Types
+	k.Types = func(server string) []event.Type {
+		if server == "git" {
+			return []event.Type{{Name: trust.Untrusted("filtered-stream"), Dialect: "MCPE"}}
+		}
+		return types(server)
+	}
+	for on, want := range map[string]string{
+		`"server":"pager","type":"incident.created"`:               "",
+		`"server":"pager","type":["incident.created","heart*"]`:    "",
+		`"server":"pager","type":"incident.*"`:                     "",
+		`"server":"git","type":["filtered-stream","build.failed"]`: "",
+		`"server":"pager","type":["incident.created","beat.*"]`:    `f:1:66: server "pager" has no type "beat.*"; write: "incident.created" or "heartbeat"`,
+		`"server":"pager","type":[]`:                               `f:1:46: "type" has 0 types; write: 1 to 32 types`,
+		`"server":"pager","type":7`:                                `f:1:46: "type" is 7; write: the name of an event type, or the beginning of one such as "incident.*", or a list of them`,
+		`"server":"pager","type":""`:                               `f:1:46: "type" is empty; write: the name of an event type, or the beginning of one such as "incident.*", or a list of them`,
+	} {
+		f, err := Parse("f", []byte(with(`"on":{`+on+`}`)), k)
+		if got := fmt.Sprint(err); err != nil && got != want || err == nil && want != "" {
+			t.Errorf("%s\ngot  %s\nwant %s", on, got, want)
+		}
+		if err == nil && len(f.Rules[0].On.Types) == 0 {
+			t.Errorf("%s: no types", on)
+		}
+	}
 }

@@ -50,14 +50,17 @@ type Trial struct {
 	started  []time.Time // of all rules
 	due      time.Time   // earliest time at which something is due
 
-	alive      map[event.SubID]bool
-	live       map[source]int // subscriptions that are alive
-	begun      bool           // the first record came
+	subs       map[event.SubID]*heard
+	begun      bool // the first record came
 	suppressed map[reason]*Result
 }
 
-// source is what a rule listens to.
-type source struct{ server, typ string }
+// heard is a subscription that was alive.
+type heard struct {
+	server, typ string
+	alive       bool
+	named       bool // its events have names of their own
+}
 
 type reason struct {
 	rule  string
@@ -90,7 +93,7 @@ const onceValues = 100
 
 // New begins a trial. It calls tell with each result once that is known.
 func New(set *react.Set, tell func(Result)) *Trial {
-	t := &Trial{set: set, tell: tell, rules: map[string]*rule{}, alive: map[event.SubID]bool{}, live: map[source]int{}, suppressed: map[reason]*Result{}}
+	t := &Trial{set: set, tell: tell, rules: map[string]*rule{}, subs: map[event.SubID]*heard{}, suppressed: map[reason]*Result{}}
 	for i := range set.File.Rules {
 		m := set.Rule(set.File.Rules[i].Name)
 		r := &rule{m: m, gathering: map[react.Key]*run{}, once: map[react.Key]time.Time{}}
@@ -118,15 +121,15 @@ func (t *Trial) Add(r *event.Record) {
 	}
 	if !t.begun {
 		t.begun = true
-		for from, n := range t.live {
-			t.watchSource(from, n > 0)
-		}
+		t.watchSubs()
 	}
 	if !t.due.IsZero() && !t.now.Before(t.due) {
 		t.settle()
 	}
 	arrival := t.arrivals.Note(r)
-	t.watchState(r)
+	if t.noteState(r) {
+		t.watchSubs()
+	}
 	t.maybe = t.set.Candidates(r, t.maybe[:0])
 	for _, m := range t.maybe {
 		if m.Match(r) {
@@ -135,19 +138,11 @@ func (t *Trial) Add(r *event.Record) {
 	}
 }
 
-// watchState tells the windows of absences whether a subscription to their source is alive.
-func (t *Trial) watchState(r *event.Record) {
-	if from, was, is := t.noteState(r); was != is {
-		t.watchSource(from, is)
-	}
-}
-
-// noteState updates whether the subscription of a record is alive, and returns whether any
-// subscription to its source was alive before and is now. Without a recorded state it is alive
-// from its first event.
-func (t *Trial) noteState(r *event.Record) (from source, was, is bool) {
-	before, known := t.alive[r.Sub]
-	alive := before
+// noteState updates whether the subscription of a record is alive, and reports whether that
+// changed. Without a recorded state it is alive from its first event.
+func (t *Trial) noteState(r *event.Record) (changed bool) {
+	sub := t.subs[r.Sub]
+	alive := sub != nil && sub.alive
 	switch {
 	case r.Kind == event.KindState && r.State != nil:
 		switch s := r.State.State; s {
@@ -155,29 +150,35 @@ func (t *Trial) noteState(r *event.Record) (from source, was, is bool) {
 		default:
 			alive = s.Alive()
 		}
-	case r.Kind == event.KindEvent && !known:
+	case r.Kind == event.KindEvent && sub == nil:
 		alive = true
 	}
-	if alive == before {
-		return from, false, false
+	if sub == nil {
+		if !alive {
+			return false
+		}
+		sub = &heard{server: strings.Clone(r.Server), typ: strings.Clone(r.Type.Raw())}
+		t.subs[event.SubID([]byte(r.Sub))] = sub
 	}
-	t.alive[event.SubID([]byte(r.Sub))] = alive
-	from = source{strings.Clone(r.Server), strings.Clone(r.Type.Raw())}
-	n := t.live[from]
-	if alive {
-		t.live[from]++
-	} else {
-		t.live[from]--
-	}
-	return from, n > 0, t.live[from] > 0
+	named := sub.named || r.Name() != r.Type
+	changed = alive != sub.alive || named != sub.named
+	sub.alive, sub.named = alive, named
+	return changed
 }
 
-func (t *Trial) watchSource(from source, alive bool) {
+// watchSubs tells the windows of absences whether a subscription that may have their events is
+// alive.
+func (t *Trial) watchSubs() {
 	for _, rule := range t.order {
-		if on := rule.m.Rule.On; rule.m.Rule.Window.Absent > 0 && on.Server == from.server && on.Type == from.typ {
-			rule.watch.Alive(alive, t.now)
-			t.wake(rule.watch.Due())
+		if rule.m.Rule.Window.Absent == 0 {
+			continue
 		}
+		on, alive := rule.m.Rule.On, false
+		for _, sub := range t.subs {
+			alive = alive || sub.alive && sub.server == on.Server && (sub.named || on.Types.Match(sub.typ))
+		}
+		rule.watch.Alive(alive, t.now)
+		t.wake(rule.watch.Due())
 	}
 }
 

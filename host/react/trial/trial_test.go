@@ -21,8 +21,15 @@ func incident(seq uint64, second int, data string) event.Record {
 		ReceivedAt: noon.Add(time.Duration(second) * time.Second), Data: []byte(data)}
 }
 
+// named is an event of a filtered stream with a name of its own.
+func named(seq uint64, second int, name string) event.Record {
+	r := incident(seq, second, `{}`)
+	r.Type, r.Labels = trust.Untrusted("filtered-stream"), &event.Labels{Name: trust.Untrusted(name)}
+	return r
+}
+
 func auto(change func(*react.Rule)) react.Rule {
-	r := react.Rule{Name: "a", On: react.Source{Server: "pager", Type: "incident.created", Kind: event.KindEvent}, Wait: 10 * time.Second,
+	r := react.Rule{Name: "a", On: react.Source{Server: "pager", Types: react.Types{"incident.created"}, Kind: event.KindEvent}, Wait: 10 * time.Second,
 		Age: 15 * time.Minute, Mode: react.ModeAuto, Limits: react.Limits{Queue: 100}, Do: react.Do{Note: "n"}}
 	change(&r)
 	return r
@@ -84,6 +91,9 @@ func TestTrials(t *testing.T) {
 		{"stale", func(*react.Rule) {}, append(four[:1:1], stale), "a ready mode key= n=1 1-1\na asking age key= n=1 9-9"},
 		{"count", func(r *react.Rule) { r.Window = react.Window{Count: 3, Within: time.Minute} }, four, "a ready mode key= n=3 1-3"},
 		{"absence", func(r *react.Rule) { r.Window, r.Wait = react.Window{Absent: 30 * time.Second}, 0 }, four, "a ready mode key= n=0 0-0"},
+		{"absence of an event name", func(r *react.Rule) {
+			r.Window, r.Wait, r.On.Types = react.Window{Absent: 30 * time.Second}, 0, react.Types{"build.failed"}
+		}, []event.Record{named(1, 0, "build.failed"), named(2, 60, "note")}, "a ready mode key= n=0 0-0"},
 		{"absence while away", func(r *react.Rule) { r.Window, r.Wait = react.Window{Absent: 30 * time.Second}, 0 },
 			[]event.Record{four[0], state(2, 10, event.StateBackoff), incident(3, 100, `{}`), state(4, 101, event.StateLive), incident(5, 120, `{}`)}, ""},
 	} {

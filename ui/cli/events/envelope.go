@@ -4,9 +4,8 @@ import (
 	"fmt"
 
 	"eventdeck/host/event"
-	"eventdeck/host/trust"
+	"eventdeck/host/export"
 	"eventdeck/host/trust/handoff"
-	"eventdeck/host/trust/scan"
 	"eventdeck/ui/cli/usage"
 )
 
@@ -53,28 +52,12 @@ func (s *sealer) append(b []byte, r event.Record) []byte {
 	if s.err != nil {
 		return b
 	}
-	envelope := handoff.Envelope{
-		Server:       trust.Untrusted(r.Server),
-		Subscription: string(r.Sub),
-		Verified:     verified(r.Mode),
-		ReceivedAt:   r.ReceivedAt,
-		Payload:      r.Data,
-		Report:       scan.Scan(r.Raw),
-		Mode:         handoff.Mode(s.flags.mode),
-		Fields:       s.flags.fields,
-	}
+	envelope := export.Envelope(&r)
+	envelope.Mode, envelope.Fields = handoff.Mode(s.flags.mode), s.flags.fields
 	sealed, err := envelope.Seal()
 	if err != nil {
 		s.err = fmt.Errorf("event %d: %w", r.Seq, err)
 		return b
 	}
 	return append(b, sealed...)
-}
-
-// verified says what is known about the origin of an event.
-func verified(m event.Mode) string {
-	if m == event.ModeWebhook {
-		return "webhook signature verified"
-	}
-	return "received on a connection to the server"
 }

@@ -29,7 +29,7 @@ func AppendRecord(b []byte, r event.Record) []byte {
 			b = AppendWords(b, what)
 		}
 	}
-	b = AppendWords(b, Safe(r.Server), Text(r.Type))
+	b = AppendWords(b, Safe(r.Server), Text(r.Name()))
 	if isEvent {
 		b = AppendWords(b, JSON(r.Data))
 		if r.Replayed {

@@ -162,7 +162,7 @@ func orDash(s string) string {
 }
 
 func onWords(on react.Source) string {
-	return plain.Safe(on.Server) + " " + plain.Safe(on.Type) + " " + string(on.Kind)
+	return plain.Safe(on.Server) + " " + plain.Safe(on.Types.String()) + " " + string(on.Kind)
 }
 
 // doWords says on one line what a rule does.
@@ -198,20 +198,11 @@ func appendRule(b []byte, r *react.Rule, v *react.RuleView) []byte {
 	b = trust.AppendJSONString(b, r.Name)
 	for _, m := range [][2]string{
 		{"mode", string(r.Mode)}, {"best", string(shape.Best)}, {"letters", shape.Letters},
-		{"server", r.On.Server}, {"type", r.On.Type}, {"kind", string(r.On.Kind)}, {"when", r.When}, {"where", r.Where},
+		{"server", r.On.Server}, {"type", r.On.Types.String()}, {"kind", string(r.On.Kind)}, {"when", r.When}, {"where", r.Where},
 	} {
 		b = export.AppendString(b, m[0], m[1])
 	}
-	for i, call := range shape.Calls {
-		if i == 0 {
-			b = append(export.AppendName(b, "asks"), '[')
-		} else {
-			b = append(b, ',')
-		}
-		if b = trust.AppendJSONString(b, call); i == len(shape.Calls)-1 {
-			b = append(b, ']')
-		}
-	}
+	b = export.AppendList(b, "asks", shape.Calls, func(call string) string { return call })
 	if cost := r.WorstCost(); cost > 0 {
 		b = export.AppendString(b, "cost", react.Money(cost))
 	}

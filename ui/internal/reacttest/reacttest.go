@@ -227,11 +227,11 @@ func Asks(id react.RunID, args ...string) react.Run {
 // Reacting returns an engine with two rules, two waiting runs and some finished ones.
 func Reacting() *Engine {
 	e := &Engine{}
-	page := react.Rule{Name: "page-p1", On: react.Source{Server: "pager", Type: "incident.created", Kind: event.KindEvent}, When: `.severity=P1 !flag:any`, Key: []string{".service"},
+	page := react.Rule{Name: "page-p1", On: react.Source{Server: "pager", Types: react.Types{"incident.created"}, Kind: event.KindEvent}, When: `.severity=P1 !flag:any`, Key: []string{".service"},
 		Wait: 10 * time.Second, Once: react.Once{By: []string{".incidentId"}, For: 6 * time.Hour}, Age: 15 * time.Minute, Mode: react.ModeAuto, Where: "/home/op/.config/eventdeck/rules.json:3:5",
 		Limits: react.Limits{Runs: react.Rate{N: 6, Per: time.Hour}, Running: 1, Queue: 100, Time: 5 * time.Minute},
 		Do:     react.Do{Command: &react.Command{Argv: []string{"/usr/local/bin/restart", "payments"}, Stdin: react.StdinEnvelope, Env: []string{"LANG"}, Confine: &react.Confine{Read: []string{"/srv"}}}}}
-	note := react.Rule{Name: "note-deploys", On: react.Source{Server: "pager", Type: "deploy.finished"}, Wait: 10 * time.Second, Age: 15 * time.Minute, Mode: react.ModeAsk, Where: "/home/op/.config/eventdeck/rules.json:12:5", Do: react.Do{Note: "a deploy"}}
+	note := react.Rule{Name: "note-deploys", On: react.Source{Server: "pager", Types: react.Types{"deploy.finished"}}, Wait: 10 * time.Second, Age: 15 * time.Minute, Mode: react.ModeAsk, Where: "/home/op/.config/eventdeck/rules.json:12:5", Do: react.Do{Note: "a deploy"}}
 	e.View = react.View{On: true, Path: "/home/op/.config/eventdeck/rules.json", Revision: 1, Running: 1,
 		Rules: []react.RuleView{
 			{Rule: page, Hash: "h1", Effective: react.ModeAsk, Why: "it is not armed as it stands", Line: "rules.json:9:7", Letters: "A C", Boundary: "files, network and signals, Landlock 6", Since: 1, Matched: 40, Suppressed: map[string]uint64{"once": 12, "age": 3}, Last: Start.Add(-2 * time.Minute), Approved: Request("r2cccccccccccccc", "payments")},

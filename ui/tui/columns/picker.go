@@ -134,7 +134,7 @@ func (d *Picker) labels() (seen stream.LabelSet) {
 	}
 	for i := range d.recent {
 		if r := &d.recent[i]; d.node.Holds(r) && r.Labels != nil {
-			seen |= stream.LabelsOf(r.Labels, r.Type).Set
+			seen |= stream.LabelsOf(r).Set
 		}
 	}
 	return seen
@@ -143,7 +143,7 @@ func (d *Picker) labels() (seen stream.LabelSet) {
 var kindHelp = map[stream.Kind]string{
 	stream.ColTime: "when it was received", stream.ColServer: "if there are several", stream.ColType: "if there are several",
 	stream.ColSeverity: "or status: the sender's word", stream.ColSummary: "takes the room that is left",
-	stream.ColName: "of the event itself", stream.ColPriority: "as the server gives it", stream.ColTags: "as the server gives them", stream.ColBatch: "came as one",
+	stream.ColSubscribed: "the type that was subscribed to", stream.ColPriority: "as the server gives it", stream.ColTags: "as the server gives them", stream.ColBatch: "came as one",
 	stream.ColSub: "subscription", stream.ColMode: "delivery mode", stream.ColSize: "bytes as received",
 }
 

@@ -83,11 +83,7 @@ func (d *Pane) sameRecords(r *event.Record) {
 }
 
 func (d *Pane) sameLine(r *event.Record) trust.Rendered {
-	name := r.Type
-	if r.Labels != nil && !r.Labels.Name.IsZero() {
-		name = r.Labels.Name
-	}
-	return cells.Join(cells.Sanitize(cells.TimeText(r.ReceivedAt, d.Zone(), cells.StampDay)+" "), trust.Line(name), cells.Sanitize("  "), trust.Line(host.Headline(*r)))
+	return cells.Join(cells.Sanitize(cells.TimeText(r.ReceivedAt, d.Zone(), cells.StampDay)+" "), trust.Line(r.Name()), cells.Sanitize("  "), trust.Line(host.Headline(*r)))
 }
 
 // keysOf returns the key fields of a payload.

@@ -209,11 +209,14 @@ func (d *Text) Quote(server string, lines []trust.Rendered) {
 }
 
 // labels writes the labels that a server gives an event.
-func (d *Text) labels(l *event.Labels) {
+func (d *Text) labels(r *event.Record) {
+	l := r.Labels
 	if l == nil {
 		return
 	}
-	d.Words("name    ", l.Name)
+	if of := r.Subscribed(); !of.IsZero() {
+		d.Lines = append(d.Lines, Line{Label: "of type ", Text: cells.Join(trust.Line(of), cells.Sanitize(", which was subscribed to")), term: filter.FieldTerm("type", of), said: of})
+	}
 	if !l.Priority.IsZero() {
 		d.Lines = append(d.Lines, Line{Label: "priority", Role: evidence.WordLevelRole(l.Priority.Raw()), Text: trust.Line(l.Priority)})
 	}
@@ -249,7 +252,7 @@ func (d *Text) Headline(r *event.Record, word, summary trust.Rendered, note stri
 	if !r.EventID.IsZero() {
 		more = append(more, Segment{themes.Faint, idLabel}, Segment{themes.Dim, trust.Line(r.EventID)})
 	}
-	d.Lines = append(d.Lines, Line{Label: cells.Sanitize(r.Server).Plain(), Role: themes.Type, Text: trust.Line(r.Type), More: more, term: filter.FieldTerm("type", r.Type), said: r.Type})
+	d.Lines = append(d.Lines, Line{Label: cells.Sanitize(r.Server).Plain(), Role: themes.Type, Text: trust.Line(r.Name()), More: more, term: filter.FieldTerm("type", r.Name()), said: r.Name()})
 }
 
 // idLabel is written before the id of an event.
@@ -265,7 +268,7 @@ func (d *Text) Envelope(r *event.Record) {
 	if !r.EventID.IsZero() {
 		d.Lines = append(d.Lines, Line{Label: "id      ", Text: trust.Line(r.EventID), term: filter.ValueTerm(r.EventID), said: r.EventID})
 	}
-	d.labels(r.Labels)
+	d.labels(r)
 	if r.Cursor.Valid {
 		d.Lines = append(d.Lines, Line{Label: "cursor  ", Text: trust.Line(r.Cursor.Text)})
 	}

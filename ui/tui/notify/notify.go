@@ -206,7 +206,7 @@ func (n *Notifier) Waited() { n.waiting = false }
 // words returns the text of a notification: the number of matches and the newest one.
 func (n *Notifier) words() string {
 	r := n.newest
-	what := cells.Sanitize(r.Server).Plain() + " " + trust.Line(r.Type).Plain()
+	what := cells.Sanitize(r.Server).Plain() + " " + trust.Line(r.Name()).Plain()
 	switch {
 	case r.Kind == event.KindGap && r.Gap != nil:
 		what += ": " + evidence.GapWords(*r.Gap, n.env.Times)

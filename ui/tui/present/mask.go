@@ -40,7 +40,7 @@ func Mask(r host.Reader, a host.Actor) (*Reader, *Actor) {
 }
 
 func (p *Reader) record(r event.Record) event.Record {
-	r.Raw, r.Data = p.set.JSON(r.Raw), p.set.JSON(r.Data)
+	r.Raw, r.Data, r.Meta = p.set.JSON(r.Raw), p.set.JSON(r.Data), p.set.JSON(r.Meta)
 	r.Reason = p.set.Text(r.Reason)
 	if r.State != nil {
 		s := *r.State

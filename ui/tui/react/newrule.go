@@ -71,7 +71,7 @@ const (
 
 // rule returns the rule for events of a type. Error: what is missing in the form.
 func (f *ruleForm) rule(server, eventType string) (react.Rule, error) {
-	r := react.Rule{Name: f.Name, On: react.Source{Server: server, Type: eventType, Kind: event.KindEvent}, When: strings.TrimSpace(f.When),
+	r := react.Rule{Name: f.Name, On: react.Source{Server: server, Types: react.Types{eventType}, Kind: event.KindEvent}, When: strings.TrimSpace(f.When),
 		Key: f.Key, Wait: newWait, Age: newAge, Mode: react.ModeAsk}
 	if f.Mode == string(react.ModeShadow) {
 		r.Mode = react.ModeShadow
@@ -108,7 +108,7 @@ func (f *ruleForm) rule(server, eventType string) (react.Rule, error) {
 // NewRule returns the form of a new rule for events of the server and type of a record. term is a
 // filter to fill in, such as ".service=payments"; "" for none.
 func (p *Pane) NewRule(of *event.Record, term string) form.Custom {
-	server, typ := of.Server, of.Type.Raw()
+	server, typ := of.Server, of.Family().Raw()
 	first, err := json.Marshal(ruleForm{Name: nameFor(typ), When: term, Wait: newWait.String(), Mode: string(react.ModeAsk), Do: "note", Text: "look at this"})
 	if err != nil {
 		first = []byte("{}")
@@ -186,7 +186,7 @@ func (p *Pane) try(ctx context.Context, r react.Rule) (string, error) {
 			cut = true
 			return false
 		}
-		if rec.Kind == r.On.Kind && rec.Server == r.On.Server && rec.Type.Raw() == r.On.Type && m.Match(&rec) {
+		if r.On.Takes(&rec) && m.Match(&rec) {
 			matched++
 			groups[m.Key(&rec)] = true
 		}

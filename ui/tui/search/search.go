@@ -72,7 +72,7 @@ func (s *Search) Open() {
 // Holds reports whether the row or the detail of a record has a text, which is in lower case.
 // times says how they show times.
 func Holds(r *event.Record, text string, times cells.TimeView) bool {
-	for _, s := range []string{r.Server, r.Type.Raw(), r.EventID.Raw(), r.Reason.Raw()} {
+	for _, s := range []string{r.Server, r.Type.Raw(), r.Name().Raw(), r.EventID.Raw(), r.Reason.Raw()} {
 		if cells.HasText(s, text) {
 			return true
 		}

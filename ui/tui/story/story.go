@@ -39,7 +39,7 @@ func Caption(r *event.Record) string {
 		return ""
 	}
 	for _, b := range beats {
-		if r.Type.Raw() != b.typ && !(b.typ == "document.filed" && r.Type.Raw() == "event://archive/filed") {
+		if !r.Named(b.typ) && !(b.typ == "document.filed" && r.Type.Raw() == "event://archive/filed") {
 			continue
 		}
 		path, err := filter.ParsePath(b.path)

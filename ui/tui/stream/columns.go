@@ -36,10 +36,10 @@ const (
 	ColPath     Kind = "path" // a place in the payload
 
 	// Labels: see [event.Labels].
-	ColName     Kind = "name"
-	ColPriority Kind = "priority"
-	ColTags     Kind = "tags"
-	ColBatch    Kind = "batch"
+	ColSubscribed Kind = "subscribed" // the type that was subscribed to, where the event has another name
+	ColPriority   Kind = "priority"
+	ColTags       Kind = "tags"
+	ColBatch      Kind = "batch"
 )
 
 // Column is one column as the operator chose it.
@@ -63,7 +63,7 @@ var UsualColumns = []Column{{Kind: ColTime}, {Kind: ColSeverity}, {Kind: ColServ
 
 // columnRank is the order in which columns are omitted to make room for the summary: the highest
 // rank first.
-var columnRank = map[Kind]int{ColSize: 9, ColMode: 8, ColSub: 7, ColBatch: 6, ColTags: 6, ColPriority: 5, ColPath: 5, ColName: 4, ColServer: 3, ColType: 2, ColTime: 1, ColSeverity: 0}
+var columnRank = map[Kind]int{ColSize: 9, ColMode: 8, ColSub: 7, ColBatch: 6, ColTags: 6, ColPriority: 5, ColPath: 5, ColSubscribed: 4, ColServer: 3, ColType: 2, ColTime: 1, ColSeverity: 0}
 
 // Widths of the summary in cells, for which columns are omitted.
 const (
@@ -171,7 +171,7 @@ func widths(cols []Column, key planKey) []int {
 			out[i] = 7
 		case ColPath, ColTags:
 			out[i] = 14
-		case ColName:
+		case ColSubscribed:
 			out[i] = 20
 		case ColPriority:
 			out[i] = 8

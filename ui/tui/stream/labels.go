@@ -1,8 +1,6 @@
 package stream
 
 import (
-	"strings"
-
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
@@ -22,12 +20,12 @@ const (
 
 // LabelColumns are the columns that show labels. They are offered where records have them.
 // Without these columns the priority is shown as the severity, a bracket before the summary marks
-// the rows of a batch, and name and tags follow the summary.
+// the rows of a batch, and the tags follow the summary.
 var LabelColumns = []struct {
 	Kind Kind
 	Has  LabelSet
 }{
-	{ColName, hasName},
+	{ColSubscribed, hasName},
 	{ColPriority, hasPriority},
 	{ColTags, hasTags},
 	{ColBatch, hasBatch},
@@ -35,21 +33,18 @@ var LabelColumns = []struct {
 
 // rowLabels are a record's labels as a row shows them.
 type rowLabels struct {
-	Set                         LabelSet
-	name, priority, tags, batch trust.Rendered
+	Set                               LabelSet
+	subscribed, priority, tags, batch trust.Rendered
+	below                             trust.Rendered // see [event.Record.Below]
 }
 
-// LabelsOf renders the labels of a record; nil if it has none. A name that starts with the type
-// is shown without it: the type has a column of its own.
-func LabelsOf(l *event.Labels, typ trust.Text) *rowLabels {
+// LabelsOf renders the labels of a record; nil if it has none.
+func LabelsOf(r *event.Record) *rowLabels {
+	l := r.Labels
 	if l == nil {
 		return nil
 	}
-	name := l.Name
-	if rest, ok := strings.CutPrefix(name.Raw(), typ.Raw()); ok && rest != "" && !typ.IsZero() {
-		name = trust.Untrusted(rest)
-	}
-	out := &rowLabels{name: trust.Line(name), priority: trust.Line(l.Priority), tags: trust.Line(evidence.TagWords(l)), batch: trust.Line(l.Batch)}
+	out := &rowLabels{below: trust.Line(trust.Untrusted(r.Below())), subscribed: trust.Line(r.Subscribed()), priority: trust.Line(l.Priority), tags: trust.Line(evidence.TagWords(l)), batch: trust.Line(l.Batch)}
 	add := func(kind LabelSet, has bool) {
 		if has {
 			out.Set |= kind
@@ -68,8 +63,8 @@ func (l *rowLabels) value(kind Kind) trust.Rendered {
 		return trust.Rendered{}
 	}
 	switch kind {
-	case ColName:
-		return l.name
+	case ColSubscribed:
+		return l.subscribed
 	case ColPriority:
 		return l.priority
 	case ColTags:
@@ -80,16 +75,19 @@ func (l *rowLabels) value(kind Kind) trust.Rendered {
 	return trust.Rendered{}
 }
 
-// suffix returns the text after the summary: the name and the tags, except those with a column.
-func (l *rowLabels) suffix(p *Plan) trust.Rendered {
-	var out trust.Rendered
-	if l == nil {
+// suffix returns the text after the summary: an event name of its own, or what it has below the
+// subscribed resource, and the tags, except those with a column.
+func (r *row) suffix(p *Plan) (out trust.Rendered) {
+	if r.labels == nil {
 		return out
 	}
-	for _, kind := range []Kind{ColName, ColTags} {
-		if v := l.value(kind); v.Width > 0 && !p.has(kind) {
-			out = cells.Join(out, cells.Sanitize("  "), v)
-		}
+	if r.labels.below.Width > 0 {
+		out = cells.Join(out, cells.Sanitize("  "), r.labels.below)
+	} else if r.labels.Set&hasName != 0 && !p.has(ColType) {
+		out = cells.Join(out, cells.Sanitize("  "), r.Type)
+	}
+	if r.labels.tags.Width > 0 && !p.has(ColTags) {
+		out = cells.Join(out, cells.Sanitize("  "), r.labels.tags)
 	}
 	return out
 }

@@ -57,7 +57,7 @@ type layoutKey struct {
 func Row(r event.Record, pick TypePick, p *Plan) *row {
 	out := &row{
 		kind: r.Kind, at: r.ReceivedAt,
-		Server: cells.Sanitize(r.Server), Type: trust.Line(r.Type),
+		Server: cells.Sanitize(r.Server), Type: trust.Line(r.Family()),
 		marker: r.Kind != event.KindEvent, role: themes.Plain,
 	}
 	switch {
@@ -79,7 +79,7 @@ func Row(r event.Record, pick TypePick, p *Plan) *row {
 			out.Text = trust.Line(compactOf(&r)) // the summary would repeat the severity
 		}
 	}
-	out.sub, out.mode, out.labels = string(r.Sub), evidence.ModeWord(r.Mode), LabelsOf(r.Labels, r.Type)
+	out.sub, out.mode, out.labels = string(r.Sub), evidence.ModeWord(r.Mode), LabelsOf(&r)
 	if n := len(r.Raw); n > 0 {
 		out.size = cells.ShortBytes(n)
 	}
@@ -165,12 +165,8 @@ func (r *row) drawColumn(c *cells.Canvas, g *cells.Glyphs, kind Kind, value trus
 	case ColPriority:
 		value = r.labels.value(kind)
 		c.Column(evidence.WordLevelRole(value.Plain()), value, width)
-	case ColName, ColTags, ColBatch:
-		role := themes.Plain
-		if kind != ColName {
-			role = themes.Dim
-		}
-		c.Column(role, r.labels.value(kind), width)
+	case ColSubscribed, ColTags, ColBatch:
+		c.Column(themes.Dim, r.labels.value(kind), width)
 	default:
 		c.Column(themes.Plain, value, width)
 	}
@@ -272,7 +268,7 @@ func (r *row) drawText(c *cells.Canvas, g *cells.Glyphs, cols layoutKey, p *Plan
 		}
 		text = text.Clip(room)
 		c.Safe(r.role, text)
-		c.Column(themes.Dim, r.labels.suffix(p), room-text.Width)
+		c.Column(themes.Dim, r.suffix(p), room-text.Width)
 		if after > 0 {
 			c.Put(themes.Plain, " ")
 		}

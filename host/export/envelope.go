@@ -1,0 +1,25 @@
+package export
+
+import (
+	"eventdeck/host/event"
+	"eventdeck/host/trust"
+	"eventdeck/host/trust/handoff"
+	"eventdeck/host/trust/scan"
+)
+
+// Envelope returns the envelope of an event, to seal: its data, or all of a refused payload, and
+// what is known of it.
+func Envelope(r *event.Record) handoff.Envelope {
+	e := handoff.Envelope{
+		Server: trust.Untrusted(r.Server), Type: r.Name(), Subscribed: r.Subscribed(), Priority: r.Priority(), Tags: r.Tags(),
+		Subscription: string(r.Sub), Verified: "received on a connection to the server", ReceivedAt: r.ReceivedAt,
+		Payload: r.Data, Report: scan.Scan(r.Raw),
+	}
+	if r.Mode == event.ModeWebhook {
+		e.Verified = "webhook signature verified"
+	}
+	if r.Kind == event.KindRejected {
+		e.Payload = r.Raw
+	}
+	return e
+}
