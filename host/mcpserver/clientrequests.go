@@ -76,7 +76,9 @@ func newRequestOut(r *react.Run) requestOut {
 		out.Mode = &q.Wish.Mode
 	}
 	switch r.State {
-	case react.Gathering, react.Asking:
+	case react.Gathering: // it will ask at once
+		out.State = stateAsking
+	case react.Asking:
 		out.State, out.Expires = stateAsking, moment(r.Due)
 	case react.Ready, react.Running:
 		out.State = stateApproved
@@ -171,7 +173,11 @@ func (s *Server) asked(ctx context.Context, w *react.ClientRequest, check func()
 	case err != nil:
 		return nil, err
 	}
-	return newRequestOut(&r), nil
+	out := newRequestOut(&r)
+	if out.Mode == nil && w.Mode != "" { // the run does not ask yet
+		out.Mode = &w.Mode
+	}
+	return out, nil
 }
 
 // errNotAsked: the operator cannot be asked here.

@@ -23,6 +23,8 @@ type operator struct {
 	mu   sync.Mutex
 	runs map[react.RunID]react.Run
 	full bool
+	// gathers: a run does not ask at once, as with the engine.
+	gathers bool
 }
 
 func (o *operator) Run(_ context.Context, id react.RunID) (react.Run, error) {
@@ -43,6 +45,9 @@ func (o *operator) ClientRequest(_ context.Context, w react.ClientRequest) (reac
 	}
 	r := react.Run{ID: w.Run(), Rule: react.ClientRule, State: react.Asking, Due: time.Unix(2e9, 0), Request: &react.Request{Kind: react.RequestClient, Wish: &w}}
 	o.runs[r.ID] = r
+	if o.gathers {
+		r.State, r.Due, r.Request = react.Gathering, time.Now(), nil
+	}
 	return r, nil
 }
 
@@ -108,6 +113,17 @@ func TestClientAsksForSubscription(t *testing.T) {
 	}
 	if *checked != 1 {
 		t.Errorf("it was checked %d times", *checked)
+	}
+}
+
+// The first answer comes before the run asks: it has no time yet at which the question ends, but the
+// mode that was found.
+func TestTheFirstAnswerToAClientRequest(t *testing.T) {
+	r, o, _ := newAsking(t)
+	o.gathers = true
+	got := r.tool("subscribe", map[string]any{"server": "pager", "type": "incident"})
+	if got["state"] != "asking" || got["mode"] != "push" || got["expires"] != nil {
+		t.Error(got)
 	}
 }
 
