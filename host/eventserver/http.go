@@ -22,7 +22,7 @@ const MaxRequest = 1 << 20
 const CodeHeaderMismatch = -32020
 
 // ReadRequest reads the one JSON-RPC request of a call over Streamable HTTP. It is false if the
-// call is answered already: for anything else, and for notifications.
+// call is answered already: for anything else, and for notifications, which it returns.
 func ReadRequest(w http.ResponseWriter, r *http.Request) (wire.Message, bool) {
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
@@ -54,7 +54,7 @@ func ReadRequest(w http.ResponseWriter, r *http.Request) (wire.Message, bool) {
 	}
 	if messages[0].IsNotification() {
 		w.WriteHeader(http.StatusAccepted)
-		return wire.Message{}, false
+		return messages[0], false
 	}
 	return messages[0], true
 }

@@ -18,6 +18,9 @@ import (
 // MaxLine bounds one message over stdio, in bytes.
 const MaxLine = 1 << 20
 
+// noteCancelled cancels a request of the client that sends it.
+const noteCancelled = "notifications/cancelled"
+
 // ErrNotRead: the client does not read a response.
 var ErrNotRead = errors.New("the client does not read what it asked for")
 
@@ -111,7 +114,7 @@ func (c *Stdio) read(ctx context.Context, in io.Reader, p wire.Profile, handle f
 		}
 		for _, m := range messages {
 			switch {
-			case m.Method == "notifications/cancelled":
+			case m.Method == noteCancelled:
 				c.cancelRequest(m.Params)
 			case m.HasID && m.Method != "":
 				handle(ctx, m)
@@ -161,17 +164,20 @@ func (c *Stdio) forget(id wire.ID, cancel context.CancelFunc) {
 }
 
 func (c *Stdio) cancelRequest(params json.RawMessage) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if cancel := c.open[cancelled(params)]; cancel != nil {
+		cancel()
+	}
+}
+
+// cancelled returns the request that a notification of noteCancelled names.
+func cancelled(params json.RawMessage) wire.ID {
 	var p struct {
 		RequestID json.RawMessage `json:"requestId"`
 	}
-	if json.Unmarshal(params, &p) != nil {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if cancel := c.open[wire.CanonicalID(p.RequestID)]; cancel != nil {
-		cancel()
-	}
+	_ = json.Unmarshal(params, &p) // params that are no object name none
+	return wire.CanonicalID(p.RequestID)
 }
 
 // Write sends whole lines. The first failure ends Run; later calls return it too.

@@ -22,7 +22,7 @@ func (s *Server) ServeHTTP(ctx context.Context, ln net.Listener) error {
 	s.hooks.Begin(ctx)
 	s.work.Go(func() { s.follow(ctx) })
 	mux := http.NewServeMux()
-	mux.Handle(Path, &endpoint{s, eventserver.Guard{Realm: "eventdeck", Token: s.opts.Token, Loopback: eventserver.OnLoopback(ln.Addr())}})
+	mux.Handle(Path, &endpoint{Server: s, guard: eventserver.Guard{Realm: "eventdeck", Token: s.opts.Token, Loopback: eventserver.OnLoopback(ln.Addr())}})
 	srv := eventserver.NewHTTP(ctx, mux, true, s.opts.Log)
 	return eventserver.ServeUntil(ctx, cancel, srv, ln, "the MCP server", func() {
 		s.work.Wait()
@@ -33,7 +33,8 @@ func (s *Server) ServeHTTP(ctx context.Context, ln net.Listener) error {
 // endpoint answers requests over HTTP.
 type endpoint struct {
 	*Server
-	guard eventserver.Guard
+	guard    eventserver.Guard
+	sessions eventserver.Sessions
 }
 
 // Callers over HTTP: each has webhook subscriptions of its own.
@@ -53,6 +54,7 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	m, ok := eventserver.ReadRequest(w, r)
 	if !ok {
+		e.sessions.Notified(r, m)
 		return
 	}
 	q := newRequest(m, caller)
@@ -60,11 +62,20 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if greets := !q.modern && (asked == "" && m.Method != "server/discover" || slices.Contains(eventserver.Handshakes(), asked)); !greets && !eventserver.HeadersFit(w, r.Header, m) {
 		return
 	}
+	ctx := r.Context()
+	if !q.modern {
+		var end func()
+		ctx, end = e.sessions.Begin(r, m)
+		defer end()
+		if m.Method == "initialize" {
+			e.sessions.Greet(w)
+		}
+	}
 	if q.opens() {
-		e.open(w, r, q)
+		e.open(ctx, w, r, q)
 		return
 	}
-	result, f := e.answer(r.Context(), q)
+	result, f := e.answer(ctx, q)
 	if f != nil {
 		eventserver.AnswerRefusal(w, q.id, f, q.profile())
 		return
@@ -72,8 +83,8 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	eventserver.AnswerResult(w, q.id, result)
 }
 
-// open answers a request that stays open.
-func (e *endpoint) open(w http.ResponseWriter, r *http.Request, q request) {
+// open answers a request that stays open, until ctx ends.
+func (e *endpoint) open(ctx context.Context, w http.ResponseWriter, r *http.Request, q request) {
 	var wants wanted
 	if q.method == wire.MethodStream {
 		var f *eventserver.Refusal
@@ -92,13 +103,13 @@ func (e *endpoint) open(w http.ResponseWriter, r *http.Request, q request) {
 	stream := eventserver.StartSSE(w)
 	var err error
 	if q.method == wire.MethodStream {
-		err = e.stream(r.Context(), q, wants, stream.Sink())
+		err = e.stream(ctx, q, wants, stream.Sink())
 	} else {
-		err = e.listen(r.Context(), q, stream.Sink(), ": alive\n\n")
+		err = e.listen(ctx, q, stream.Sink(), ": alive\n\n")
 	}
 	if r.Context().Err() != nil { // this server ends, or the client is gone and misses nothing
 		stream.Finish(q.id, e.info())
-	} else if err != nil {
+	} else if err != nil && ctx.Err() == nil {
 		e.opts.Log.Debug("a stream ended", "err", err)
 	}
 }

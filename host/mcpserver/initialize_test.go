@@ -10,6 +10,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"eventdeck/host/mcpserver"
+	"eventdeck/host/wire"
 )
 
 // Clients that begin with initialize get the capability, codes and members of the design sketch,
@@ -97,6 +100,48 @@ func TestErrorsOfTheHandshakeEraAreOK(t *testing.T) {
 		var a struct{ Error struct{ Code float64 } }
 		if err := json.NewDecoder(res.Body).Decode(&a); err != nil || res.StatusCode != 200 || a.Error.Code != c.code {
 			t.Errorf("%s: HTTP %d, code %v, %v", name, res.StatusCode, a.Error.Code, err)
+		}
+	}
+}
+
+// Over HTTP too, such clients end a stream by a notification, each only its own.
+func TestStreamsOfTheHandshakeEraAreCancelled(t *testing.T) {
+	r := newRig(t, func(o *mcpserver.Options) { o.Heartbeat = 10 * time.Millisecond })
+	r.fill(1, 3)
+	r.serve("")
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	greet := func() string {
+		return r.postOld(ctx, "", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}`).Header.Get("Mcp-Session-Id")
+	}
+	ours, theirs := greet(), greet()
+	if ours == "" || ours == theirs {
+		t.Fatalf("sessions %q and %q", ours, theirs)
+	}
+	open := func(session string) *bufio.Scanner {
+		lines := bufio.NewScanner(r.postOld(ctx, session, `{"jsonrpc":"2.0","id":7,"method":"events/stream","params":{"name":"pager/tick"}}`).Body)
+		if !lines.Scan() || !strings.Contains(lines.Text(), wire.NoteActive) {
+			t.Fatalf("%q, %v", lines.Text(), lines.Err())
+		}
+		return lines
+	}
+	stream, other := open(ours), open(theirs)
+	for _, session := range []string{"", ours} {
+		if res := r.postOld(ctx, session, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`); res.StatusCode != http.StatusAccepted {
+			t.Errorf("HTTP %d", res.StatusCode)
+		}
+	}
+	for stream.Scan() {
+		if strings.Contains(stream.Text(), `"result"`) {
+			t.Errorf("a stream that was cancelled was answered: %s", stream.Text())
+		}
+	}
+	if stream.Err() != nil {
+		t.Error(stream.Err())
+	}
+	for range 10 {
+		if !other.Scan() {
+			t.Fatalf("the stream of another session ended: %v", other.Err())
 		}
 	}
 }
