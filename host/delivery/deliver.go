@@ -103,9 +103,6 @@ func (r *Runner) deliveredBatch(d Delivered, current bool, now time.Time) (b eve
 	case DeliveredEvent, DeliveredMalformed:
 		var rec event.Record
 		rec, cursor = r.decodeDelivered(d, now)
-		if rec.Kind == event.KindEvent && !d.WebhookID.IsZero() && rec.EventID != d.WebhookID {
-			rec.Flags = append(rec.Flags, event.FlagIDMismatch)
-		}
 		if rec.Kind == event.KindEvent && r.isNewServerID(d.ServerID) {
 			rec.Flags = append(rec.Flags, event.FlagIDLearned)
 		}

@@ -91,7 +91,7 @@ type Record struct {
 	Data      []byte     // the occurrence's data: a part of Raw, or nil
 	Meta      []byte     // the occurrence's _meta, where it says more than the protocol: as Data
 	Replayed  bool       // the server sent it from its history
-	Flags     []string   // what was noticed on arrival, e.g. FlagIDMismatch
+	Flags     []string   // what was noticed on arrival, e.g. FlagIDLearned
 	Labels    *Labels    // what the server says of the event beside its data; nil: nothing
 
 	Gap    *Gap         // of gaps
@@ -187,9 +187,8 @@ type Labels struct {
 
 // Flags that the delivery sets on a record, beside those of [scan.Scan].
 const (
-	FlagBadge      = "to-ai"       // the event as a whole addresses an AI: see [scan.Report]
-	FlagIDMismatch = "id-mismatch" // webhook-id differs from eventId
-	FlagIDLearned  = "id-learned"  // the delivery names the subscription by an id that was not known
+	FlagBadge     = "to-ai"      // the event as a whole addresses an AI: see [scan.Report]
+	FlagIDLearned = "id-learned" // the delivery names the subscription by an id that was not known
 )
 
 // Cause says why continuity could not be shown.

@@ -27,7 +27,7 @@ func TestLines(t *testing.T) {
 	bare := event.Record{Seq: 1, Kind: event.KindEvent, Sub: "s", Server: "h", Type: trust.Untrusted("t"), Mode: event.ModePoll, ReceivedAt: at.In(time.FixedZone("", 3600))}
 	empty := full
 	empty.Cursor = event.At(trust.Untrusted(""))
-	empty.Data, empty.Flags = []byte("null"), []string{event.FlagIDMismatch, event.FlagBadge}
+	empty.Data, empty.Flags = []byte("null"), []string{event.FlagIDLearned, event.FlagBadge}
 	gap := event.Record{Seq: 2, Kind: event.KindGap, Sub: "s", Server: "h", Type: trust.Untrusted("t"), Mode: event.ModePush, ReceivedAt: at,
 		Gap: &event.Gap{Cause: event.CauseTruncated, To: at, Certain: true}}
 	state := event.Record{Seq: 3, Kind: event.KindState, Sub: "s", Server: "h", Type: trust.Untrusted("t"), Mode: event.ModeWebhook, ReceivedAt: at,
@@ -42,7 +42,7 @@ func TestLines(t *testing.T) {
 		"event":    {full, false, `{"seq":7,"kind":"event","server":"pager","type":"incident.created","subscription":"abcd2345","mode":"push","eventId":"e1","timestamp":"2026-07-28T12:00:00Z","receivedAt":"2026-07-28T12:00:00.005Z","cursor":"c-e1","data":{"b":1.0e2,"a":"<&\u007f\u202e\u0041","b":[]}}`},
 		"raw":      {full, true, `{"seq":7,"kind":"event","server":"pager","type":"incident.created","subscription":"abcd2345","mode":"push","eventId":"e1","timestamp":"2026-07-28T12:00:00Z","receivedAt":"2026-07-28T12:00:00.005Z","cursor":"c-e1","data":{"b":1.0e2,"a":"<&\u007f\u202e\u0041","b":[]},"raw":"eyJldmVudElkIjoiZTEifQ=="}`},
 		"absent":   {bare, true, `{"seq":1,"kind":"event","server":"h","type":"t","subscription":"s","mode":"poll","eventId":null,"timestamp":null,"receivedAt":"2026-07-28T12:00:00.005Z","cursor":null,"data":null}`},
-		"flags":    {empty, false, `{"seq":7,"kind":"event","server":"pager","type":"incident.created","subscription":"abcd2345","mode":"push","eventId":"e1","timestamp":"2026-07-28T12:00:00Z","receivedAt":"2026-07-28T12:00:00.005Z","cursor":"","data":null,"flags":["id-mismatch","to-ai"]}`},
+		"flags":    {empty, false, `{"seq":7,"kind":"event","server":"pager","type":"incident.created","subscription":"abcd2345","mode":"push","eventId":"e1","timestamp":"2026-07-28T12:00:00Z","receivedAt":"2026-07-28T12:00:00.005Z","cursor":"","data":null,"flags":["id-learned","to-ai"]}`},
 		"gap":      {gap, false, `{"seq":2,"kind":"gap","server":"h","type":"t","subscription":"s","mode":"push","eventId":null,"timestamp":null,"receivedAt":"2026-07-28T12:00:00.005Z","cursor":null,"data":null,"cause":"truncated","from":null,"to":"2026-07-28T12:00:00.005Z","certain":true}`},
 		"state":    {state, false, `{"seq":3,"kind":"state","server":"h","type":"t","subscription":"s","mode":"webhook","eventId":null,"timestamp":null,"receivedAt":"2026-07-28T12:00:00.005Z","cursor":null,"data":null,"state":"backoff","evidence":"connection reset","error":"a\u001b[31m\n"}`},
 		"rejected": {rejected, true, `{"seq":4,"kind":"rejected","server":"h","type":"t","subscription":"s","mode":"poll","eventId":null,"timestamp":null,"receivedAt":"2026-07-28T12:00:00.005Z","cursor":null,"data":null,"reason":"not valid JSON","raw":"e/8="}`},

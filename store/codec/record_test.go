@@ -22,7 +22,7 @@ func codecCases() map[string]event.Record {
 		"event": {
 			Kind: event.KindEvent, Sub: "abcdefgh", Server: "pager", Type: text("a.b"), Mode: event.ModeWebhook,
 			ReceivedAt: at, EventID: text("e\x001"), Timestamp: text("2026"), Cursor: event.At(text("c\x1b]52")),
-			WebhookID: text("w"), Raw: raw, Data: data, Replayed: true, Flags: []string{event.FlagIDMismatch, ""},
+			WebhookID: text("w"), Raw: raw, Data: data, Replayed: true, Flags: []string{event.FlagIDLearned, ""},
 		},
 		"empty cursor":        {Kind: event.KindEvent, Cursor: event.At(text(""))},
 		"number for a cursor": {Kind: event.KindEvent, Cursor: event.Cursor{Text: text("17"), Valid: true, Number: true}},

@@ -21,14 +21,14 @@ func occurrence(sub event.Subscription, id, data string) event.Record {
 func TestPlainLines(t *testing.T) {
 	sub := event.Subscription{ID: "s", Key: event.Key{Server: "pager", Type: trust.Untrusted("incident.created")}}
 	r := occurrence(sub, "e\x1b1", "{\"a\":\n [\"\\u0007\u202e\\\"x\"]}")
-	r.Replayed, r.Flags = true, []string{"id-mismatch"}
+	r.Replayed, r.Flags = true, []string{"id-learned"}
 	clock := at.Local().Format("15:04:05.000")
 	gapFrom := at.Local().Format(time.DateTime)
 	tests := map[string]struct {
 		record event.Record
 		want   []string
 	}{
-		"event":    {r, []string{clock, "  pager  incident.created  ", `{ "a": [ "\u0007\u202e\"x" ] }`, "(replayed)", "[id-mismatch]"}},
+		"event":    {r, []string{clock, "  pager  incident.created  ", `{ "a": [ "\u0007\u202e\"x" ] }`, "(replayed)", "[id-learned]"}},
 		"gap":      {event.Record{Kind: event.KindGap, Gap: &event.Gap{Cause: event.CauseSilent, From: at, To: at}}, []string{"gap: events may be missing from " + gapFrom + " to " + gapFrom + " (silent)"}},
 		"certain":  {event.Record{Kind: event.KindGap, Gap: &event.Gap{Cause: event.CauseGap, Certain: true}}, []string{"gap: events are missing (gap)"}},
 		"a cut":    {event.Record{Kind: event.KindState, State: &event.StateChange{State: event.StateBackoff, Evidence: "the connection ended", Error: trust.Untrusted("connection ended before the answer")}}, []string{"state: backoff, connection ended before the answer"}},

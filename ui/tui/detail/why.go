@@ -104,7 +104,7 @@ func (d *why) flag(name string, f *findings) {
 		head = flags.BadgeWord + " " + name
 	}
 	d.say(s.Role, head+": "+flags.ReasonOf(name))
-	if f == nil || name == event.FlagBadge || name == event.FlagIDMismatch || name == event.FlagIDLearned {
+	if f == nil || name == event.FlagBadge || name == event.FlagIDLearned {
 		return
 	}
 	n := 0

@@ -21,7 +21,7 @@ func TestRowsShowTheMostSevereFlag(t *testing.T) {
 		" !ctl+2":   {"layout.long", "term.csi", "uni.invisible"},
 		" !uni":     {"uni.tag"},
 		" .long":    {"layout.long"},
-		" ~id":      {event.FlagIDMismatch},
+		" .id":      {event.FlagIDLearned},
 		" .uni":     {"uni.pua"},
 		" .flag":    {"odd\x1b[31m"},
 		" !json+1":  {"json.dup-key", "url.mismatch"},

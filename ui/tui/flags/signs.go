@@ -34,7 +34,7 @@ var severityOf = map[string]severity{
 	"json.dup-key": danger, "json.trailing": danger,
 	"uni.pua": Info, "uni.styled": Info, "uni.space": Info, "uni.width": Info, "uni.unassigned": Info, "uni.nonchar": Info,
 	"json.wide": Info, "json.depth": Info, "json.size": Info, "url.punycode": Info,
-	event.FlagIDMismatch: warn, event.FlagBadge: warn,
+	event.FlagBadge: warn,
 }
 
 // groups has the severity of each group of flags, and the word that stands for it in a row.
@@ -67,7 +67,7 @@ func MostSevereFirst(flags []string) []string {
 
 // wordOf returns the short word for a flag in a row.
 func wordOf(flag string) string {
-	if flag == event.FlagIDMismatch || flag == event.FlagIDLearned {
+	if flag == event.FlagIDLearned {
 		return "id"
 	}
 	group, _, _ := strings.Cut(flag, ".")
@@ -82,8 +82,6 @@ func ReasonOf(flag string) string {
 	switch flag {
 	case event.FlagBadge:
 		return "the event as a whole speaks to an AI"
-	case event.FlagIDMismatch:
-		return "the delivery's id differs from the event's"
 	case event.FlagIDLearned:
 		return "the server named the subscription by an unknown id, which is known now"
 	}
