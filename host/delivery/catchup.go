@@ -353,7 +353,7 @@ func cannotPoll(err error) bool {
 // refusedForGood reports whether asking again would not help.
 func refusedForGood(err error) bool {
 	switch wire.NameFrom(err) {
-	case wire.InvalidParams, wire.NotFound, wire.Forbidden:
+	case wire.InvalidParams, wire.NotFound, wire.Forbidden, wire.HeaderMismatch:
 		return true
 	}
 	return errors.Is(err, wire.ErrTooLarge)

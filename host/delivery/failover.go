@@ -208,7 +208,7 @@ func sameInEveryMode(err error) bool {
 	switch name := wire.NameFrom(err); {
 	case errors.As(err, &t), errors.Is(err, errPlanned), errors.Is(err, errStore), errors.Is(err, ErrStopped),
 		wire.Is(err, wire.Unsupported, "reason", "schema_changed"),
-		name == wire.Forbidden, name == wire.NotFound, name == wire.InvalidParams:
+		name == wire.Forbidden, name == wire.NotFound, name == wire.InvalidParams, name == wire.HeaderMismatch:
 		return true
 	}
 	return false

@@ -438,7 +438,7 @@ func (p *proof) requested(sub *event.Subscription) wire.Position {
 
 // cursorRefused reports whether the server refused the position that was sent.
 func cursorRefused(err error) bool {
-	return wire.Is(err, wire.InvalidParams, "field", "cursor")
+	return wire.Is(err, wire.InvalidParams, "field", "cursor") || wire.NameFrom(err) == wire.CursorExpired
 }
 
 // dropCursor drops the position, which the server refused, and records a gap: what was sent

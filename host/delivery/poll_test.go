@@ -135,20 +135,23 @@ func TestPollTruncated(t *testing.T) {
 }
 
 func TestPollCursorRejected(t *testing.T) {
-	bubble(t, event.ModePoll, func(r *rig) {
-		r.sub.Cursor, r.sub.LastSeen, r.sub.Gave = event.At(cur("7").Text), time.Now().Add(-time.Hour), true
-		r.src.poll = func(_ int, q wire.PollRequest) (wire.PollResult, error) {
-			if q.At.Valid && q.At.Cursor.Raw() == "7" {
-				return wire.PollResult{}, fault(wire.CodeInvalidParams, `{"field":"cursor"}`)
+	early := &wire.Error{Code: -32014, Message: trust.Untrusted("CursorExpired")}
+	for _, refusal := range []error{fault(wire.CodeInvalidParams, `{"field":"cursor"}`), early} {
+		bubble(t, event.ModePoll, func(r *rig) {
+			r.sub.Cursor, r.sub.LastSeen, r.sub.Gave = event.At(cur("7").Text), time.Now().Add(-time.Hour), true
+			r.src.poll = func(_ int, q wire.PollRequest) (wire.PollResult, error) {
+				if q.At.Valid && q.At.Cursor.Raw() == "7" {
+					return wire.PollResult{}, refusal
+				}
+				return wire.PollResult{Cursor: cur("0")}, nil
 			}
-			return wire.PollResult{Cursor: cur("0")}, nil
-		}
-		r.start().pass(time.Second)
-		equal(t, r.src.cursors(), "=7 - =0")
-		r.wantLog("gap:cursor-rejected!")
-		r.wantCursor("=0")
-		r.wantState(event.StatePolling)
-	})
+			r.start().pass(time.Second)
+			equal(t, r.src.cursors(), "=7 - =0")
+			r.wantLog("gap:cursor-rejected!")
+			r.wantCursor("=0")
+			r.wantState(event.StatePolling)
+		})
+	}
 }
 
 func TestPollNullIsRefusedToo(t *testing.T) {
@@ -217,6 +220,7 @@ func TestRefusalsEndASubscription(t *testing.T) {
 		"schema changed":    {fault(-32026, `{"reason":"schema_changed"}`), event.StateEnded},
 		"invalid params":    {fault(-32602, `{"field":"arguments"}`), event.StateEnded},
 		"method not found":  {fault(-32601, ""), event.StateEnded},
+		"header mismatch":   {fault(-32020, ""), event.StateEnded},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

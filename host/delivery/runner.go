@@ -261,7 +261,7 @@ func (r *Runner) conclude(ctx context.Context, err error) bool {
 		r.end(ctx, event.StateEnded, "it cannot be had from this server", err)
 		return true
 	case name == wire.NotFound, name == wire.Unsupported, name == wire.InvalidParams,
-		name == wire.MethodNotFound, name == wire.InvalidRequest:
+		name == wire.MethodNotFound, name == wire.InvalidRequest, name == wire.HeaderMismatch:
 		// The same request would be refused again.
 		r.end(ctx, event.StateEnded, "the server does not accept the subscription", err)
 		return true

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"eventdeck/host/event"
-	"eventdeck/host/eventserver"
 	"eventdeck/host/trust/strict"
 	"eventdeck/host/wire"
 )
@@ -37,9 +36,9 @@ func TestHeadersAreChecked(t *testing.T) {
 		code   int
 	}{
 		{"old version", func(q *http.Request) { q.Header.Set("MCP-Protocol-Version", "2025-11-25") }, 400, wire.CodeUnsupportedVersion},
-		{"no version", func(q *http.Request) { q.Header.Del("MCP-Protocol-Version") }, 400, eventserver.CodeHeaderMismatch},
-		{"no method", func(q *http.Request) { q.Header.Del("Mcp-Method") }, 400, eventserver.CodeHeaderMismatch},
-		{"other method", func(q *http.Request) { q.Header.Set("Mcp-Method", "tools/list") }, 400, eventserver.CodeHeaderMismatch},
+		{"no version", func(q *http.Request) { q.Header.Del("MCP-Protocol-Version") }, 400, wire.CodeHeaderMismatch},
+		{"no method", func(q *http.Request) { q.Header.Del("Mcp-Method") }, 400, wire.CodeHeaderMismatch},
+		{"other method", func(q *http.Request) { q.Header.Set("Mcp-Method", "tools/list") }, 400, wire.CodeHeaderMismatch},
 		{"content type", func(q *http.Request) { q.Header.Set("Content-Type", "text/plain") }, 415, 0},
 		{"GET", func(q *http.Request) { q.Method = http.MethodGet }, 405, 0},
 		{"foreign origin", func(q *http.Request) { q.Header.Set("Origin", "https://evil.test") }, 403, 0},

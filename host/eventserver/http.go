@@ -18,9 +18,6 @@ import (
 // MaxRequest bounds the body of a request, in bytes.
 const MaxRequest = 1 << 20
 
-// CodeHeaderMismatch: the headers of a request contradict its body (2026-07-28, Streamable HTTP).
-const CodeHeaderMismatch = -32020
-
 // ReadRequest reads the one JSON-RPC request of a call over Streamable HTTP. It is false if the
 // call is answered already: for anything else, and for notifications, which it returns.
 func ReadRequest(w http.ResponseWriter, r *http.Request) (wire.Message, bool) {
@@ -88,7 +85,7 @@ func HeadersFit(w http.ResponseWriter, h http.Header, m wire.Message) bool {
 	default:
 		return true
 	}
-	answerError(w, m.RawID, http.StatusBadRequest, CodeHeaderMismatch, message, nil)
+	answerError(w, m.RawID, http.StatusBadRequest, wire.CodeHeaderMismatch, message, nil)
 	return false
 }
 

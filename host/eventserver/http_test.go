@@ -72,11 +72,11 @@ func TestHeadersMustMatchTheBody(t *testing.T) {
 		"fit":               {"2026-07-28", "ping", modern, 0},
 		"another version":   {"2025-11-25", "ping", modern, wire.CodeUnsupportedVersion},
 		"no version at all": {"", "ping", `{}`, wire.CodeUnsupportedVersion},
-		"no header":         {"", "ping", modern, eventserver.CodeHeaderMismatch},
+		"no header":         {"", "ping", modern, wire.CodeHeaderMismatch},
 		"no _meta":          {"2026-07-28", "ping", `{}`, wire.CodeInvalidParams},
-		"they differ":       {"2026-07-28", "ping", `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2025-11-25"}}`, eventserver.CodeHeaderMismatch},
-		"no method":         {"2026-07-28", "", modern, eventserver.CodeHeaderMismatch},
-		"another method":    {"2026-07-28", "tools/call", modern, eventserver.CodeHeaderMismatch},
+		"they differ":       {"2026-07-28", "ping", `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2025-11-25"}}`, wire.CodeHeaderMismatch},
+		"no method":         {"2026-07-28", "", modern, wire.CodeHeaderMismatch},
+		"another method":    {"2026-07-28", "tools/call", modern, wire.CodeHeaderMismatch},
 	} {
 		h := http.Header{}
 		h.Set("Mcp-Protocol-Version", c.version)

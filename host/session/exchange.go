@@ -42,6 +42,7 @@ type exchange struct {
 	era      era
 	call     bool              // not a stream: its response may be large
 	mirrored map[string]string // see [Session.CallTool]
+	unnamed  bool              // sent without Mcp-Name
 	note     func(wire.Note)
 	of       wire.ID // the earlier request that this one resumes: its messages come here too
 	resuming bool

@@ -22,7 +22,8 @@ type httpLink struct {
 	unsolicited func(wire.Note)
 	lose        func(error) // ends the session
 
-	id atomic.Pointer[string] // Mcp-Session-Id; nil: none was given
+	id      atomic.Pointer[string] // Mcp-Session-Id; nil: none was given
+	unnamed atomic.Bool            // the server takes requests of MCP Events only without Mcp-Name
 
 	ctx     context.Context // of replies to the server
 	end     context.CancelFunc
@@ -40,16 +41,30 @@ func newHTTPLink(w *web, unsolicited func(wire.Note), lose func(error)) *httpLin
 func (l *httpLink) hangsUp(e era) bool { return e.modern }
 
 func (l *httpLink) exchange(x *exchange) (json.RawMessage, error) {
-	resp, err := l.ask(x)
-	if err != nil {
-		return nil, err
+	x.unnamed = l.unnamed.Load() && ofEvents(x.method)
+	result, err := l.once(x)
+	if wire.NameFrom(err) == wire.HeaderMismatch && ofEvents(x.method) && !x.unnamed {
+		// Servers of the draft know no Mcp-Name in MCP Events, and may refuse it.
+		x.unnamed = true
+		if again, without := l.once(x); wire.NameFrom(without) != wire.HeaderMismatch {
+			l.unnamed.Store(true)
+			result, err = again, without
+		}
 	}
-	result, err := l.answer(x, resp)
-	resp.Body.Close()
 	if err != nil {
 		return l.orResume(x, result, err)
 	}
 	return result, nil
+}
+
+// once sends x's request and reads the response.
+func (l *httpLink) once(x *exchange) (json.RawMessage, error) {
+	resp, err := l.ask(x)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	return l.answer(x, resp)
 }
 
 // orResume resumes a response that was cut, if it can be resumed.
@@ -72,7 +87,7 @@ func (l *httpLink) ask(x *exchange) (*http.Response, error) {
 	if x.frame == nil && x.lastID != "" {
 		req.Header.Set(headerLastID, x.lastID)
 	}
-	if name := targetName(x.method, x.params); x.era.modern && name != "" {
+	if name := targetName(x.method, x.params); x.era.modern && name != "" && !x.unnamed {
 		req.Header.Set("Mcp-Name", name)
 	}
 	for name, value := range x.mirrored {
@@ -121,12 +136,12 @@ func (l *httpLink) message(ctx context.Context, e era, method string, frame []by
 	return req, nil
 }
 
-// targetName returns the name or address that a call is about, for the methods that repeat
-// it in a header.
+// targetName returns the name or address that a request is about, for the methods that repeat
+// it in a header (SEP-2243; of MCP Events those about one event type).
 func targetName(method string, params json.RawMessage) string {
 	var p struct{ Name, URI string }
-	switch method {
-	case methodCallTool, "prompts/get", "resources/read":
+	switch {
+	case method == methodCallTool, method == "prompts/get", method == "resources/read", ofEvents(method):
 		if json.Unmarshal(params, &p) != nil {
 			return ""
 		}
@@ -136,6 +151,15 @@ func targetName(method string, params json.RawMessage) string {
 		name = p.URI
 	}
 	return headerText(name)
+}
+
+// ofEvents reports whether a request of MCP Events is about one event type.
+func ofEvents(method string) bool {
+	switch method {
+	case wire.MethodPoll, wire.MethodStream, wire.MethodSubscribe, wire.MethodUnsubscribe:
+		return true
+	}
+	return false
 }
 
 // headerText encodes a text for a header (SEP-2243): in base64 if it has characters other

@@ -105,11 +105,39 @@ func TestErrorNamesOfBothProfiles(t *testing.T) {
 	}
 	for code, name := range map[int]Name{
 		-32700: ParseError, -32600: InvalidRequest, -32601: MethodNotFound, -32602: InvalidParams, -32603: InternalError,
-		-32022: UnsupportedVersion, -32021: MissingCapability, -32000: UnknownError, 0: UnknownError,
+		-32022: UnsupportedVersion, -32021: MissingCapability, -32020: HeaderMismatch, -32000: UnknownError, 0: UnknownError,
+		-32016: NotFound, -32017: Unsupported, -32018: UnknownError, -32010: UnknownError, -32028: UnknownError,
 	} {
 		equal(t, NameOf(code), name)
 	}
 	equal(t, ProfileSEP.Code(ParseError), CodeInternal)
+}
+
+// The numbers changed from draft to draft, the names did not.
+func TestErrorNamesDecideBeforeCodes(t *testing.T) {
+	for _, tt := range []struct {
+		code    int
+		message string
+		want    Name
+	}{
+		{-32050, "Forbidden", Forbidden},
+		{0, "NotFound", NotFound},
+		{-32014, "CursorExpired", CursorExpired},
+		{-32015, "InvalidCallbackUrl", InvalidParams},
+		{-32014, "EndpointVerificationFailed", CallbackEndpointError},
+		{-32012, "Unauthorized", Forbidden},
+		{-32006, "SubscriptionNotFound", NotFound},
+		{-32013, "TooManySubscriptions", ResourceExhausted},
+		{-32017, "DeliveryModeUnsupported", Unsupported},
+		{-32050, "forbidden for you", UnknownError},
+		{-32024, "NotFound: no access", Forbidden},
+		{CodeInternal, "Forbidden", InternalError},
+		{CodeMethodNotFound, "NotFound", MethodNotFound},
+		{CodeInvalidRequest, "Unsupported", InvalidRequest},
+		{CodeParse, "Unsupported", ParseError},
+	} {
+		equal(t, (&Error{Code: tt.code, Message: text(tt.message)}).Name(), tt.want)
+	}
 }
 
 func TestErrorDetails(t *testing.T) {

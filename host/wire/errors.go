@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"unicode/utf8"
 
 	"eventdeck/host/trust"
@@ -28,6 +29,8 @@ const (
 	InternalError         Name = "InternalError"
 	UnsupportedVersion    Name = "UnsupportedProtocolVersion"
 	MissingCapability     Name = "MissingClientCapability"
+	HeaderMismatch        Name = "HeaderMismatch" // a header is missing or contradicts the body (2026-07-28)
+	CursorExpired         Name = "CursorExpired"  // of early sketches: the position is not kept any more
 	UnknownError          Name = "Unknown"
 )
 
@@ -40,6 +43,7 @@ const (
 	CodeInternal           = -32603
 	CodeUnsupportedVersion = -32022
 	CodeMissingCapability  = -32021
+	CodeHeaderMismatch     = -32020
 )
 
 // Profile is one of the two families of error codes and shapes of MCP Events.
@@ -52,33 +56,35 @@ const (
 	ProfileSketch Profile = "sketch"
 )
 
+// codes returns the names of MCP Events in the order of their codes in a profile, which count down
+// from first. The last two are of early sketches: no such subscription, no such delivery mode.
+func (p Profile) codes() (first int, names []Name) {
+	names = []Name{NotFound, Forbidden, ResourceExhausted, Unsupported, CallbackEndpointError}
+	if p == ProfileSketch {
+		return -32011, append(names, NotFound, Unsupported)
+	}
+	return -32023, names
+}
+
 // Code returns the code of a name of MCP Events in a profile, or [CodeInternal] for another
 // name.
 func (p Profile) Code(n Name) int {
-	base := map[Name]int{NotFound: 0, Forbidden: 1, ResourceExhausted: 2, Unsupported: 3, CallbackEndpointError: 4}
-	i, ok := base[n]
-	switch {
-	case !ok:
-		return CodeInternal
-	case p == ProfileSketch:
-		return -32011 - i
+	first, names := p.codes()
+	if i := slices.Index(names, n); i >= 0 {
+		return first - i
 	}
-	return -32023 - i
+	return CodeInternal
 }
 
 // NameOf returns the name of a code of either family.
 func NameOf(code int) Name {
+	for _, p := range [...]Profile{ProfileSEP, ProfileSketch} {
+		first, names := p.codes()
+		if i := first - code; i >= 0 && i < len(names) {
+			return names[i]
+		}
+	}
 	switch code {
-	case -32011, -32023:
-		return NotFound
-	case -32012, -32024:
-		return Forbidden
-	case -32013, -32025:
-		return ResourceExhausted
-	case -32014, -32026:
-		return Unsupported
-	case -32015, -32027:
-		return CallbackEndpointError
 	case CodeParse:
 		return ParseError
 	case CodeInvalidRequest:
@@ -93,8 +99,33 @@ func NameOf(code int) Name {
 		return UnsupportedVersion
 	case CodeMissingCapability:
 		return MissingCapability
+	case CodeHeaderMismatch:
+		return HeaderMismatch
 	}
 	return UnknownError
+}
+
+// named returns the name that a message consists of, also in the words of early sketches, or "".
+func named(message string) Name {
+	switch message {
+	case "EventNotFound", "SubscriptionNotFound":
+		return NotFound
+	case "Unauthorized":
+		return Forbidden
+	case "TooManySubscriptions":
+		return ResourceExhausted
+	case "DeliveryModeUnsupported":
+		return Unsupported
+	case "EndpointVerificationFailed":
+		return CallbackEndpointError
+	case "InvalidCallbackUrl":
+		return InvalidParams
+	}
+	switch n := Name(message); n {
+	case NotFound, Forbidden, ResourceExhausted, Unsupported, CallbackEndpointError, CursorExpired, HeaderMismatch:
+		return n
+	}
+	return ""
 }
 
 // Error is the error of a server's response.
@@ -111,7 +142,7 @@ func (e *Error) Error() string {
 	}
 	text := "server answered"
 	if e.Code != 0 {
-		text += fmt.Sprintf(" %s (%d)", NameOf(e.Code), e.Code)
+		text += fmt.Sprintf(" %s (%d)", e.Name(), e.Code)
 	}
 	if !e.Message.IsZero() {
 		text += fmt.Sprintf(": %v", Clip(e.Message))
@@ -158,8 +189,15 @@ func Clip(t trust.Text) trust.Text {
 	return trust.Untrusted(s[:end] + "…")
 }
 
-// Name returns the name of the error's code.
-func (e *Error) Name() Name { return NameOf(e.Code) }
+// Name returns what the error means. The codes of MCP Events changed from draft to draft, so a
+// message that is a name and nothing else, as the proposals write it, decides before the code.
+// Codes of JSON-RPC itself are settled and decide alone.
+func (e *Error) Name() Name {
+	if n := named(e.Message.Raw()); n != "" && e.Code > CodeInvalidRequest {
+		return n
+	}
+	return NameOf(e.Code)
+}
 
 // Detail returns a string member of the error's data: kind, reason, field,
 // limit, feature. It is empty if there is none.

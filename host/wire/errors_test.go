@@ -11,7 +11,7 @@ import (
 
 // The name and reason of an error are read back from its text: only that is stored.
 func TestErrorsAreReadBackFromTheirText(t *testing.T) {
-	refused := named(t, CallbackEndpointError, `{"reason":"tls_error"}`)
+	refused := failure(t, CallbackEndpointError, `{"reason":"tls_error"}`)
 	for _, tt := range []struct {
 		err    error
 		name   Name
@@ -19,7 +19,7 @@ func TestErrorsAreReadBackFromTheirText(t *testing.T) {
 	}{
 		{refused, CallbackEndpointError, "tls_error"},
 		{fmt.Errorf("events/subscribe: %w", refused), CallbackEndpointError, "tls_error"},
-		{named(t, ResourceExhausted, `{"limit":"subscriptions"}`), ResourceExhausted, ""},
+		{failure(t, ResourceExhausted, `{"limit":"subscriptions"}`), ResourceExhausted, ""},
 		{errors.New("the callback (reason tls_error)"), "", ""},
 	} {
 		if name, reason := FromText(tt.err.Error()); name != tt.name || reason != tt.reason {
@@ -28,8 +28,8 @@ func TestErrorsAreReadBackFromTheirText(t *testing.T) {
 	}
 }
 
-// named returns an error of a name, with a server's words.
-func named(t *testing.T, name Name, data string) *Error {
+// failure returns an error of a name, with a server's words.
+func failure(t *testing.T, name Name, data string) *Error {
 	t.Helper()
 	for code := -32100; code < -32000; code++ {
 		if NameOf(code) == name {

@@ -7,16 +7,11 @@ import (
 	"time"
 
 	"eventdeck/host/event"
+	"eventdeck/host/wire"
 )
 
 // wrongSecret is a secret that no receiver has.
 var wrongSecret = event.NewSecret("whsec_bm9ib2R5IGhhcyB0aGlzIHNlY3JldCBhdCBhbGwhISE=")
-
-// Codes of SEP-3415.
-const (
-	codeResourceExhausted = -32025
-	codeCallbackEndpoint  = -32027
-)
 
 func hookKey(f *Feed, url string) string { return f.Name + " " + url }
 
@@ -38,14 +33,14 @@ func (s *Server) subscribe(a answerer, f *Feed, p request) {
 		return
 	}
 	if others && k == nil && f.Deviates(OnePath) {
-		a.fail(codeResourceExhausted, "one subscription at a time", map[string]any{"limit": "subscriptions", "max": 1})
+		a.fail(wire.ProfileSEP.Code(wire.ResourceExhausted), "one subscription at a time", map[string]any{"limit": "subscriptions", "max": 1})
 		return
 	}
 	if k == nil && s.Challenges && !s.challenge(process, f, p.Delivery.URL, secret) {
 		if others {
 			f.noteSecondPath() // the host tries once per renewEvery
 		}
-		a.fail(codeCallbackEndpoint, "the callback did not answer the challenge", map[string]any{"reason": "challenge_failed"})
+		a.fail(wire.ProfileSEP.Code(wire.CallbackEndpointError), "the callback did not answer the challenge", map[string]any{"reason": "challenge_failed"})
 		return
 	}
 	at, truncated := f.startAt(p.Cursor)
