@@ -145,6 +145,26 @@ func TestStepUpOverASession(t *testing.T) {
 	})
 }
 
+// In every mode, a right that is missing is not waited for: the scope and the sign-in are told.
+func TestMissingScopeDeniesASubscription(t *testing.T) {
+	for _, mode := range []event.Mode{event.ModePoll, event.ModePush} {
+		r, scope := locked(t)
+		r.signIn("locked")
+		if _, err := r.host.Connected(r.ctx(), "locked", false); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.host.Types(r.ctx(), "locked"); err != nil {
+			t.Fatal(err)
+		}
+		scope.Store("admin")
+		_, err := r.host.Subscribe(r.ctx(), host.Request{Server: "locked", Type: trust.Untrusted("load.tick"), Mode: mode})
+		if v := view(r.host.Snapshot(), "locked"); !errors.Is(err, host.ErrRefused) || host.Transient(err) || !strings.Contains(v.SignIn, "admin") {
+			t.Errorf("%s: %v, need %q", mode, err, v.SignIn)
+		}
+		r.close()
+	}
+}
+
 // A refusal of a server that knows no OAuth stays one: a token goes into a header.
 func TestRefusalWithoutOAuth(t *testing.T) {
 	r := newRig(t)

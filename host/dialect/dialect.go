@@ -235,10 +235,14 @@ func unknownMethod(err error) bool {
 	return wire.NameFrom(err) == wire.MethodNotFound
 }
 
-// named marks a refusal by the transport as [wire.ErrDenied].
+// named marks a refusal by the transport as [wire.ErrDenied], unless the server gave it another
+// name of MCP Events.
 func named(err error) error {
-	if session.Denied(err) && wire.NameFrom(err) == "" {
-		return fmt.Errorf("%w: %w", wire.ErrDenied, err)
+	if session.Denied(err) {
+		switch wire.NameFrom(err) {
+		case "", wire.UnknownError, wire.InternalError, wire.InvalidRequest:
+			return fmt.Errorf("%w: %w", wire.ErrDenied, err)
+		}
 	}
 	return err
 }

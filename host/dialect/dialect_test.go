@@ -168,6 +168,11 @@ func TestRefusalByTheTransportIsForbidden(t *testing.T) {
 	if wire.NameFrom(err) != wire.Forbidden || !errors.Is(err, wire.ErrDenied) {
 		t.Errorf("got %v", err)
 	}
+	for _, code := range []int{-32000, -32603} { // no name that says more than the status
+		if got := named(&session.HTTPError{Status: http.StatusForbidden, Err: &wire.Error{Code: code}}); !errors.Is(got, wire.ErrDenied) {
+			t.Errorf("got %v", got)
+		}
+	}
 	own := &session.HTTPError{Status: http.StatusForbidden, Err: &wire.Error{Code: -32602}}
 	if got := named(own); wire.NameFrom(got) != wire.InvalidParams {
 		t.Errorf("the server's own word is lost: %v", got)

@@ -148,6 +148,7 @@ func TestOneBadAnswerFailsOneCall(t *testing.T) {
 		"400 with an error":   {func(a ask) { a.fail(400, -32602, "null") }, named(wire.InvalidParams)},
 		"404 with an error":   {func(a ask) { a.fail(404, -32023, "null") }, named(wire.NotFound)},
 		"403 with an error":   {func(a ask) { a.fail(403, -32024, "null") }, named(wire.Forbidden)},
+		"403 of OAuth":        {func(a ask) { a.json(403, `{"error":"insufficient_scope","error_description":"x"}`) }, named("")},
 		"202 empty":           {func(a ask) { a.w.WriteHeader(202) }, is(ErrAnswer)},
 		"200 HTML":            {func(a ask) { a.w.Header().Set("Content-Type", "text/html"); io.WriteString(a.w, "<p>") }, is(ErrAnswer)},
 		"JSON, not RPC":       {func(a ask) { a.json(200, `{"ok":true}`) }, is(ErrAnswer)},

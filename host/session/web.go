@@ -231,7 +231,8 @@ func (w *web) refusal(resp *http.Response, body []byte) *HTTPError {
 		RetryAfter: retryAfter(resp.Header.Get("Retry-After"), w.opts.Now()),
 		Challenges: resp.Header.Values("WWW-Authenticate"),
 	}
-	if messages, err := wire.DecodeMessages(body); err == nil && len(messages) > 0 && messages[0].Error != nil {
+	// An error without a code is not JSON-RPC, but e.g. that of OAuth: {"error":"insufficient_scope"}.
+	if messages, err := wire.DecodeMessages(body); err == nil && len(messages) > 0 && messages[0].Error != nil && messages[0].Error.Code != 0 {
 		e.Err = messages[0].Error
 	}
 	return e

@@ -82,47 +82,69 @@ func (a *Account) discover(ctx context.Context) (place, error) {
 	if len(p.scopes) == 0 {
 		p.scopes = scopes(strings.Join(resource.ScopesSupported, " "))
 	}
-	issuer := resource.AuthorizationServers[0]
-	if err := a.checkIssuer(issuer); err != nil {
+	if p.server, err = a.authorizationServer(ctx, resource); err != nil {
 		return place{}, err
-	}
-	if want := a.opts.Server.OAuth.Issuer; want != "" {
-		if !slices.ContainsFunc(resource.AuthorizationServers, func(s string) bool { return sameIssuer(s, want) }) {
-			return place{}, fmt.Errorf("%w: the server names %v, and the configuration allows %s only", ErrMetadata, words(issuer), want)
-		}
-		issuer = want
-	}
-	if err := a.checkAddress(issuer); err != nil {
-		return place{}, fmt.Errorf("%w: authorization server: %w", ErrMetadata, err)
-	}
-	client, requests := *a.client, noting{RoundTripper: a.client.Transport}
-	client.Transport = &requests
-	p.server, err = auth.GetAuthServerMetadata(ctx, issuer, &client)
-	switch {
-	case ctx.Err() != nil:
-		return place{}, fmt.Errorf("%w: authorization server %v did not answer in time: %w", ErrUnreachable, words(issuer), context.Cause(ctx))
-	case resource.assumed && (err != nil || p.server == nil):
-		return place{}, fmt.Errorf("%w: the server does not say where; a token goes into a header of the configuration", ErrNone)
-	case err != nil && unanswered(requests.err):
-		return place{}, fmt.Errorf("%w: authorization server %v: %v", ErrUnreachable, words(issuer), words(err.Error()))
-	case err != nil:
-		return place{}, fmt.Errorf("%w: authorization server %v: %v", ErrMetadata, words(issuer), words(err.Error()))
-	case p.server == nil:
-		return place{}, fmt.Errorf("%w: authorization server %v publishes no metadata", ErrMetadata, words(issuer))
 	}
 	return p, a.checkServer(p.server)
 }
 
+// authorizationServer fetches the metadata of the authorization server: of the one that the operator
+// names, whatever the server says, else of the first one that the server names.
+//
+// Errors: those of Discover.
+func (a *Account) authorizationServer(ctx context.Context, resource protected) (*oauthex.AuthServerMeta, error) {
+	issuer, own := a.opts.Server.OAuth.Issuer, true
+	if issuer == "" {
+		issuer, own = resource.AuthorizationServers[0], false
+		if err := a.checkIssuer(issuer); err != nil {
+			return nil, err
+		}
+	}
+	name := fmt.Sprintf("authorization server %v", words(issuer))
+	if own {
+		name += ", which oauth.issuer names"
+	}
+	if err := a.checkAddress(issuer); err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrMetadata, name, err)
+	}
+	client, requests := *a.client, noting{RoundTripper: a.client.Transport}
+	client.Transport = &requests
+	server, err := auth.GetAuthServerMetadata(ctx, issuer, &client)
+	switch {
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("%w: %s did not answer in time: %w", ErrUnreachable, name, context.Cause(ctx))
+	case resource.assumed && !own && (err != nil || server == nil):
+		return nil, fmt.Errorf("%w: the server does not say where; a token goes into a header of the configuration", ErrNone)
+	case err != nil && unanswered(requests.err):
+		return nil, fmt.Errorf("%w: %s: %v", ErrUnreachable, name, words(err.Error()))
+	case err != nil:
+		return nil, fmt.Errorf("%w: %s: %v%s", ErrMetadata, name, words(err.Error()), a.otherIssuer(ctx, requests.asked, issuer))
+	case server == nil:
+		return nil, fmt.Errorf("%w: %s publishes no metadata", ErrMetadata, name)
+	}
+	return server, nil
+}
+
+// otherIssuer says what the operator can do if the metadata at an address are of another issuer; ""
+// if they are not. Some servers name an address that is not their issuer's.
+func (a *Account) otherIssuer(ctx context.Context, address, issuer string) string {
+	var m struct{ Issuer string }
+	if a.getJSON(ctx, address, &m) != nil || m.Issuer == "" || sameIssuer(m.Issuer, issuer) {
+		return ""
+	}
+	return fmt.Sprintf(`; if that is where you want to sign in, write "issuer": %q below "oauth" of the server in servers.json, and it is asked itself`, words(m.Issuer))
+}
+
 // checkIssuer compares the authorization server that the MCP server names with the one that the
-// operator configured, or agreed to at the first sign-in. A server that names another one later
-// could hand tokens and secrets to it, so that is an error; and a configured secret goes only to an
-// authorization server that is configured too.
+// operator agreed to at the first sign-in. A server that names another one later could hand tokens
+// and secrets to it, so that is an error; and a configured secret goes only to an authorization
+// server that is configured too.
 //
 // Error: [ErrIssuer].
 func (a *Account) checkIssuer(named string) error {
 	own, pinned := a.opts.Server.OAuth, a.state().Grant.Issuer
 	switch {
-	case own.Issuer != "", pinned != "" && sameIssuer(pinned, named):
+	case pinned != "" && sameIssuer(pinned, named):
 		return nil
 	case pinned != "":
 		return fmt.Errorf("%w: the server names %v now, and you signed in at %v; if that is right, run eventdeck sign-out %q and sign in again", ErrIssuer, words(named), words(pinned), a.opts.Server.Name)
@@ -188,7 +210,7 @@ func (a *Account) resourceMetadata(ctx context.Context, named string) (protected
 		if !covers(m.Resource, own) {
 			return protected{}, fmt.Errorf("%w: they are for %v, not for %s", ErrMetadata, words(m.Resource), a.resource)
 		}
-		if len(m.AuthorizationServers) == 0 {
+		if len(m.AuthorizationServers) == 0 && a.opts.Server.OAuth.Issuer == "" {
 			return protected{}, fmt.Errorf("%w: they name no authorization server", ErrMetadata)
 		}
 		return m, nil

@@ -153,16 +153,17 @@ func unanswered(err error) bool {
 	return !errors.Is(err, errNotPublic) && (errors.As(err, &failed) || errors.Is(err, io.EOF))
 }
 
-// noting is a transport that notes the error of the newest request, which must be its only one at a
-// time. The SDK hides it in a text.
+// noting is a transport that notes the address and the error of the newest request, which must be its
+// only one at a time. The SDK hides them in a text.
 type noting struct {
 	http.RoundTripper
-	err error
+	asked string
+	err   error
 }
 
 // RoundTrip implements [http.RoundTripper].
 func (n *noting) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 	resp, err = n.RoundTripper.RoundTrip(r)
-	n.err = err
+	n.asked, n.err = r.URL.String(), err
 	return resp, err
 }

@@ -3,6 +3,7 @@ package signin_test
 import (
 	"errors"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -12,12 +13,12 @@ import (
 	"eventdeck/host/signin/signintest"
 )
 
-// naming makes the server name another authorization server.
-func (r *rig) naming(issuer string) {
+// naming makes the server name other authorization servers.
+func (r *rig) naming(issuers ...string) {
 	guarded := r.server.Config.Handler
 	r.server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if strings.Contains(req.URL.Path, "oauth-protected-resource") {
-			signintest.Answer(w, 200, map[string]any{"resource": r.server.URL + "/mcp", "authorization_servers": []string{issuer}})
+			signintest.Answer(w, 200, map[string]any{"resource": r.server.URL + "/mcp", "authorization_servers": issuers})
 			return
 		}
 		guarded.ServeHTTP(w, req)
@@ -57,13 +58,41 @@ func TestConfiguredSecretIsSentOnlyToTheConfiguredIssuer(t *testing.T) {
 			t.Cleanup(other.Close)
 			r.naming(other.URL)
 			r.open()
-			if err := r.signIn(); !errors.Is(err, signin.ErrMetadata) || !strings.Contains(err.Error(), r.authority.URL+" only") {
-				t.Errorf("another issuer: %v", err)
+			if err := r.signIn(); err != nil {
+				t.Errorf("the configured issuer, although the server names another: %v", err)
 			}
 			if asked := other.Requests(); len(asked) != 0 {
 				t.Errorf("another issuer was asked: %v", asked)
 			}
 		})
+	}
+}
+
+// Some servers name an address whose metadata are of another issuer. The error says how to configure
+// that one, and then it is asked itself.
+func TestIssuerOfTheOperatorIsAskedDirectly(t *testing.T) {
+	r := newRig(t, nil)
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { signintest.Answer(w, 200, r.authority.Metadata()) }))
+	t.Cleanup(front.Close)
+	r.naming(front.URL)
+	if err := r.signIn(); !errors.Is(err, signin.ErrMetadata) || !strings.Contains(err.Error(), `"issuer": "`+r.authority.URL+`"`) {
+		t.Errorf("metadata of another issuer: %v", err)
+	}
+
+	r.spec.OAuth.Issuer = r.authority.URL
+	for what, names := range map[string]func(){"another": func() {}, "none": func() { r.naming() }, "no metadata": func() { r.server.Config.Handler = http.NotFoundHandler() }} {
+		names()
+		r.vault.kept = map[string]event.Secret{}
+		r.open()
+		if err := r.signIn(); err != nil {
+			t.Errorf("the server names %s: %v", what, err)
+		}
+	}
+
+	r.spec.OAuth.Issuer = front.URL // which is none: its metadata are of another
+	r.open()
+	if err := r.signIn(); !errors.Is(err, signin.ErrMetadata) || !strings.Contains(err.Error(), front.URL+", which oauth.issuer names") {
+		t.Errorf("an issuer that does not answer as such: %v", err)
 	}
 }
 

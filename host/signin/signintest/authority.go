@@ -230,7 +230,7 @@ func (a *Authority) Protect(path, scope string, next http.Handler) http.Handler 
 			w.WriteHeader(http.StatusUnauthorized)
 		case scope != "" && !slices.Contains(scopes, scope):
 			w.Header().Set("WWW-Authenticate", fmt.Sprintf(`Bearer error="insufficient_scope", scope=%q, resource_metadata=%q`, scope, origin+known+path))
-			w.WriteHeader(http.StatusForbidden)
+			Answer(w, http.StatusForbidden, map[string]any{"error": "insufficient_scope"})
 		default:
 			next.ServeHTTP(w, r)
 		}
