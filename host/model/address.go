@@ -17,7 +17,7 @@ import (
 func (c *Client) httpClient() *http.Client {
 	transport := &http.Transport{
 		Proxy: proxy.FromEnvironment, TLSClientConfig: &tls.Config{RootCAs: c.o.Roots, MinVersion: tls.VersionTLS12},
-		DisableKeepAlives: true, DisableCompression: true, MaxResponseHeaderBytes: maxHeaders,
+		DisableKeepAlives: true, MaxResponseHeaderBytes: maxHeaders,
 	}
 	asked, err := proxy.FromEnvironment(&http.Request{URL: c.endpoint})
 	if err != nil || asked == nil {
@@ -32,7 +32,7 @@ func (c *Client) httpClient() *http.Client {
 		transport.DialContext = dialer.DialContext
 	}
 	return &http.Client{
-		Transport:     transport,
+		Transport:     proxy.Plain{Base: transport},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }

@@ -22,16 +22,16 @@ import (
 // response. HTTP/2 pings detect a dead peer; over HTTP/1.1 TCP's keep-alive does.
 //
 // Error: [ErrServer], for certificate authorities that cannot be read.
-func newTransport(server event.Server, opts Options) (http.RoundTripper, error) {
+func newTransport(server event.Server, opts Options) (proxy.Plain, error) {
 	t, err := BaseTransport(server, opts.TLS, opts.Log)
 	if err != nil {
-		return nil, err
+		return proxy.Plain{}, err
 	}
 	if opts.Dial != nil {
 		t.Proxy, t.DialContext = nil, opts.Dial
 	}
 	if u, err := url.Parse(server.URL); err != nil || u.Scheme != "http" || !event.IsLoopback(u.Hostname()) {
-		return t, nil
+		return proxy.Plain{Base: t}, nil
 	}
 	two := t.Clone()
 	two.Protocols = new(http.Protocols)
@@ -39,7 +39,7 @@ func newTransport(server event.Server, opts Options) (http.RoundTripper, error) 
 	p := &cleartext{one: t, two: two}
 	p.settled.Store(server.Transport == event.TransportH2C)
 	p.useTwo.Store(server.Transport == event.TransportH2C)
-	return p, nil
+	return proxy.Plain{Base: p}, nil
 }
 
 // BaseTransport returns the transport of every request about a server: with its certificate
@@ -66,7 +66,6 @@ func BaseTransport(server event.Server, base *tls.Config, log *slog.Logger) (*ht
 		MaxIdleConnsPerHost:    16,
 		IdleConnTimeout:        90 * time.Second,
 		MaxResponseHeaderBytes: 256 << 10,
-		DisableCompression:     true, // a compressing server delays events
 	}, nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"eventdeck/host/event"
+	plain "eventdeck/host/internal/proxy"
 )
 
 // clearText serves h over HTTP/2 without TLS, and also over HTTP/1 if both is set.
@@ -97,10 +98,11 @@ func TestProxiesAreThoseOfTheEnvironment(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p, ok := rt.(*cleartext); ok {
-			rt = p.one
+		base, ok := rt.Base.(*http.Transport)
+		if !ok {
+			base = rt.Base.(*cleartext).one
 		}
-		if rt.(*http.Transport).Proxy == nil {
+		if base.Proxy == nil {
 			t.Errorf("%s: no proxy is asked for", address)
 		}
 	}
@@ -122,7 +124,7 @@ func TestRequestsGoThroughAProxy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.client.Transport.(*http.Transport).Proxy = http.ProxyURL(to)
+	w.client.Transport.(plain.Plain).Base.(*http.Transport).Proxy = http.ProxyURL(to)
 	s := newSession(Options{}.withDefaults())
 	s.link = newHTTPLink(w, s.unsolicited, s.end)
 	defer s.Close()

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 
 	"eventdeck/host/event"
+	"eventdeck/host/internal/proxy"
 	"eventdeck/host/wire"
 )
 
@@ -184,7 +185,7 @@ func (w *web) failure(ctx context.Context, host string, err error) error {
 	if errors.As(err, &outer) {
 		err = outer.Err
 	}
-	if errors.Is(err, errRedirect) {
+	if errors.Is(err, errRedirect) || errors.Is(err, proxy.ErrEncoding) {
 		return fmt.Errorf("%w: %w", ErrAnswer, err)
 	}
 	if strings.Contains(err.Error(), host) { // as errors of dialing do

@@ -1,6 +1,8 @@
 package signin_test
 
 import (
+	"compress/gzip"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -62,6 +64,22 @@ func TestBadTokenResponses(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A proxy before an authorization server may compress what it says.
+func TestCompressedMetadataAreRead(t *testing.T) {
+	r := newRig(t, nil)
+	r.authority.Override = func(w http.ResponseWriter, req *http.Request) bool {
+		if !strings.HasPrefix(req.URL.Path, "/.well-known/") {
+			return false
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Content-Encoding", "gzip")
+		zip := gzip.NewWriter(w)
+		defer zip.Close()
+		return json.NewEncoder(zip).Encode(r.authority.Metadata()) == nil
+	}
+	r.mustSignIn()
 }
 
 func TestTokenEndpointThatRedirects(t *testing.T) {

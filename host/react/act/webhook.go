@@ -136,7 +136,7 @@ func (r *Runner) client(private bool) *http.Client {
 	return &http.Client{
 		Transport: &http.Transport{
 			DialContext: dialer.DialContext, TLSClientConfig: &tls.Config{RootCAs: r.o.Roots, MinVersion: tls.VersionTLS12},
-			DisableKeepAlives: true, DisableCompression: true, MaxResponseHeaderBytes: maxAnswer,
+			DisableKeepAlives: true, MaxResponseHeaderBytes: maxAnswer,
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
