@@ -37,7 +37,7 @@ func serveAsHost() int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	server := event.Server{Name: "deaf", Command: exe, Env: map[string]event.Secret{"SESSION_TEST_SERVER": event.NewSecret("deaf")}}
+	server := event.Server{Name: "deaf", Command: exe, Inherit: []string{aliveFile}, Env: map[string]event.Secret{"SESSION_TEST_SERVER": event.NewSecret("deaf")}}
 	if _, err := Dial(context.Background(), server, Options{}); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
