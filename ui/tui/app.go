@@ -132,6 +132,8 @@ type input struct {
 	dialogClosed time.Time      // when a dialog closed without a key or a click; zero after the next key
 	prompt       *widget.Prompt // has the focus if there is no dialog; nil: none is open
 	mouse        mouse
+	keys         int // pressed so far
+	awaited      int // the number of the key after which a second one is awaited
 
 	lastBack time.Time // when the quit key last went one step back
 	quitting bool      // the operator was asked about quitting, or it has begun: quitting again ends at once
@@ -206,7 +208,11 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 // update handles a message, and notes when a dialog closed without a key or a click.
 func (a *app) update(msg tea.Msg) tea.Cmd {
 	shown := a.dialog != nil
-	cmd := a.handle(msg)
+	var alone tea.Cmd
+	if _, mouse := msg.(tea.MouseMsg); mouse && a.actions.Chord != "" {
+		alone = a.actions.Alone()
+	}
+	cmd := tea.Batch(alone, a.handle(msg))
 	switch msg.(type) {
 	case tea.KeyPressMsg, tea.MouseMsg:
 	default:
@@ -228,13 +234,29 @@ func (a *app) meantForDialog(name string) bool {
 	return name == "esc" && a.dialog == nil && !ended.IsZero() && a.Clock().Sub(ended) < escFor
 }
 
+// aloneFor is how long the first key of a sequence waits for a second one.
+const aloneFor = time.Second
+
+// aloneMsg says that no key followed the one of this number.
+type aloneMsg int
+
+// awaitSecond returns a command that ends the sequence that was begun if no second key comes, nil if
+// there is none, or none that means something alone.
+func (a *app) awaitSecond() tea.Cmd {
+	if a.awaited == a.keys || !a.actions.MeansAlone() {
+		return nil
+	}
+	a.awaited = a.keys
+	return a.schedule.After(aloneFor, aloneMsg(a.keys))
+}
+
 // reconcile returns the commands that follow from a change: they read missing rows and records,
 // draw ages again, and save the state of the screen.
 func (a *app) reconcile() tea.Cmd {
 	_, typing := a.filters.Typing()
 	a.stream.Hold(a.actions.Chord != "" || a.dialog != nil || a.prompt != nil && !typing)
 	a.aim()
-	return tea.Batch(a.fetch(), a.rates.Work(a.schedule.Focused), a.detail.Work(), a.stripWork(), a.boardWork(), a.updateCaptions(), a.notifyOperator(), a.reactTick(), a.age(), a.turnSign(), a.persist.Save(a.state))
+	return tea.Batch(a.fetch(), a.rates.Work(a.schedule.Focused), a.detail.Work(), a.stripWork(), a.boardWork(), a.updateCaptions(), a.notifyOperator(), a.reactTick(), a.awaitSecond(), a.age(), a.turnSign(), a.persist.Save(a.state))
 }
 
 func (a *app) handle(msg tea.Msg) tea.Cmd {
@@ -245,6 +267,10 @@ func (a *app) handle(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case reactTickMsg:
 		a.react.Tick()
+	case aloneMsg:
+		if a.actions.Chord != "" && a.keys == int(msg) {
+			return a.actions.Alone()
+		}
 	case tea.WindowSizeMsg:
 		a.panes.W, a.panes.H = msg.Width, a.audience.Fit(msg.Height)
 		a.Style++
@@ -304,6 +330,7 @@ func (a *app) handle(msg tea.Msg) tea.Cmd {
 // key passes a key to what has the focus: a dialog, a prompt, or the actions.
 func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 	a.react.Key(k)
+	a.keys++
 	name := k.String()
 	if name == "ctrl+c" {
 		return a.quit()

@@ -37,7 +37,7 @@ This page is made from the table of actions; do not edit it.
 
 ` + "`?` on the screen lists the keys that work where you are, and runs them. `:` finds everything by its name, and takes the commands below." + `
 
-Keys can be changed in ` + "`settings.json`" + ` beside ` + "`servers.json`" + ` (on Linux ` + "`~/.config/eventdeck/settings.json`" + `), by the id of the action. An empty list takes the key away; two keys in a row are parted by a blank. Comments are allowed.
+Keys can be changed in ` + "`settings.json`" + ` beside ` + "`servers.json`" + ` (on Linux ` + "`~/.config/eventdeck/settings.json`" + `), by the id of the action. An empty list takes the key away; two keys in a row are parted by a blank. A first key alone, or before a key that does not belong to it, does what it does with ` + "`enter`" + `; that key then means itself. Comments are allowed.
 
 ` + "```json" + `
 {

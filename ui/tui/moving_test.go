@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	tea "charm.land/bubbletea/v2"
+
 	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/palette"
@@ -83,5 +85,34 @@ func TestNothingIsChangedByOneKeyWhileFollowing(t *testing.T) {
 		if len(h.did) != 1 || !strings.Contains(h.did[0], string(h.snap.Subs[2].ID)) {
 			t.Errorf("the second enter of :%s did %v", line, h.did)
 		}
+	}
+}
+
+// m alone marks the row after a moment, before an unknown key, and before a click on another row.
+func TestMarkKeyAloneMarks(t *testing.T) {
+	for name, after := range map[string]func(a *app){
+		"a moment":             func(a *app) { settle(a, a.update(aloneMsg(a.keys))) },
+		"a key with a meaning": func(a *app) { press(t, a, "k") },
+		"a click":              func(a *app) { settle(a, a.update(tea.MouseClickMsg{X: 60, Y: 5, Button: tea.MouseLeft})) },
+	} {
+		a := open(t, incident(), 120, 40)
+		press(t, a, "2", "k", "m")
+		at := a.stream.At
+		if s := screenOf(a); !strings.Contains(s, "enter mark it") || !strings.Contains(s, "n mark with a note") {
+			t.Errorf("the hints do not say what may follow:\n%s", s)
+		}
+		settle(a, a.update(aloneMsg(a.keys-1))) // of an earlier key
+		if a.actions.Chord != "m" || a.awaitSecond() == nil || a.awaitSecond() != nil {
+			t.Error("the second key is not awaited, or twice")
+		}
+		after(a)
+		arrive(a)
+		if _, marked := a.stream.Marks.Find(at); !marked || a.actions.Chord != "" {
+			t.Errorf("after %s: marked %v, waiting %q", name, marked, a.actions.Chord)
+		}
+	}
+	a := open(t, incident(), 120, 40)
+	if press(t, a, "2", "y"); a.awaitSecond() != nil {
+		t.Error("y means nothing alone")
 	}
 }

@@ -194,16 +194,20 @@ func (t *Table) Perform(x *Action) tea.Cmd {
 	return nil
 }
 
-// Press runs the action of a key, or remembers the first key of a sequence. It tells the operator
-// why a key does nothing.
+// Press runs the action of a key, or remembers the first key of a sequence. A sequence ends at a key
+// that it does not know, which then means itself. Press tells the operator why a key does nothing.
 func (t *Table) Press(key string) tea.Cmd {
 	first := t.Chord
-	t.Chord = ""
 	if first != "" {
-		if key == "esc" {
+		both := first + " " + key
+		switch known := slices.ContainsFunc(t.Actions, func(x Action) bool { return x.hasKey(both) }); {
+		case key == "esc":
+			t.Chord = ""
 			return nil
+		case !known:
+			return tea.Batch(t.Alone(), t.Press(key))
 		}
-		key = first + " " + key
+		t.Chord, key = "", both
 	}
 	for i := range t.Actions {
 		x := &t.Actions[i]
@@ -221,6 +225,29 @@ func (t *Table) Press(key string) tea.Cmd {
 		t.explain(key, first)
 	}
 	return nil
+}
+
+// Alone ends a sequence after its first key: that does what it does with enter, if anything.
+func (t *Table) Alone() tea.Cmd {
+	x, key := t.alone(), t.Chord
+	t.Chord = ""
+	if x == nil {
+		return nil
+	}
+	t.env.Pressed(key, x.Title)
+	return t.Perform(x)
+}
+
+// MeansAlone reports whether the first key of the sequence that was begun means something alone.
+func (t *Table) MeansAlone() bool { return t.alone() != nil }
+
+// alone returns the action of the first key of the sequence that was begun, nil if it has none.
+func (t *Table) alone() *Action {
+	i := slices.IndexFunc(t.Actions, func(x Action) bool { return slices.Contains(x.Keys, t.Chord+" enter") && t.Works(&x) })
+	if i < 0 || t.Chord == "" {
+		return nil
+	}
+	return &t.Actions[i]
 }
 
 // explain tells the operator why a key does nothing. first is the key pressed before it in a

@@ -69,6 +69,29 @@ func TestKeysRunActions(t *testing.T) {
 	}
 }
 
+// A sequence ends at the first key that it does not know, which then means itself; its own first key
+// does what it does with enter.
+func TestSequencesEndAtAnUnknownKey(t *testing.T) {
+	for keys, want := range map[string]string{
+		"m enter D": "mark end", "m n D": "note end", "m D": "mark end", "m esc D": "end", "m y p": "mark copy",
+		"y D": "end", "y y p": "copy", "m x D": "mark end", "m m": "mark", "y q": "quit",
+	} {
+		d := newDeck(false)
+		d.Actions = append(d.Actions, action.Grouped("Marks",
+			action.Action{ID: "mark", Title: "mark it", Keys: []string{"m enter"}, Run: action.Act(func() { d.did = append(d.did, "mark") })},
+			action.Action{ID: "note", Title: "note", Keys: []string{"m n"}, Run: action.Act(func() { d.did = append(d.did, "note") })})...)
+		for _, k := range strings.Fields(keys) {
+			d.Press(k)
+		}
+		if got := strings.Join(d.did, " "); got != want {
+			t.Errorf("%s did %q, not %q", keys, got, want)
+		}
+		if keys == "m m" && !d.MeansAlone() {
+			t.Error("the second m is not the beginning of a sequence")
+		}
+	}
+}
+
 func TestUnusedKeySaysWhy(t *testing.T) {
 	for key, want := range map[string]string{
 		"x": "x does nothing here; ? lists what works",
