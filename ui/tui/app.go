@@ -129,7 +129,7 @@ type app struct {
 // pane.
 type input struct {
 	dialog       widget.Dialog  // has the focus; nil: none is shown
-	dialogClosed time.Time      // when a dialog closed without a key or a click; zero after the next key
+	dialogClosed bool           // a dialog closed without a key or a click, and no key was pressed since
 	prompt       *widget.Prompt // has the focus if there is no dialog; nil: none is open
 	mouse        mouse
 	keys         int // pressed so far
@@ -216,22 +216,18 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 	switch msg.(type) {
 	case tea.KeyPressMsg, tea.MouseMsg:
 	default:
-		if shown && a.dialog == nil {
-			a.dialogClosed = a.Clock()
-		}
+		a.dialogClosed = a.dialogClosed || shown && a.dialog == nil
 	}
 	return cmd
 }
 
-// escFor is how long esc is ignored after a dialog closed by itself: the operator meant it for
-// the dialog.
-const escFor = time.Second
-
-// meantForDialog reports whether a key was meant for a dialog that has just closed by itself.
+// meantForDialog reports whether a key was meant for a dialog that has closed by itself, and says so.
 func (a *app) meantForDialog(name string) bool {
-	ended := a.dialogClosed
-	a.dialogClosed = time.Time{}
-	return name == "esc" && a.dialog == nil && !ended.IsZero() && a.Clock().Sub(ended) < escFor
+	meant := name == "esc" && a.dialog == nil && a.dialogClosed
+	if a.dialogClosed = false; meant {
+		a.Tell("the dialog has closed by itself; esc again goes one step back")
+	}
+	return meant
 }
 
 // aloneFor is how long the first key of a sequence waits for a second one.
