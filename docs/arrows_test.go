@@ -106,7 +106,7 @@ var arrows = map[string][]string{
 	"ui/tui/stats":    {"host", "host/event", "host/trust", "themes", "ui/tui/cells", "ui/tui/evidence", "ui/tui/query", "ui/tui/widget"},
 	"ui/tui/columns":  {"host/event", "host/filter", "host/trust", "host/trust/strict", "themes", "ui/tui/cells", "ui/tui/query", "ui/tui/stream", "ui/tui/widget"},
 	"ui/tui/external": {"host/event", "host/export", "host/trust", "ui/tui/cells", "ui/tui/query", "ui/tui/widget", "ui/tui/words"},
-	"ui/tui/words":    {"host/trust"},
+	"ui/tui/words":    {"host/filter", "host/trust"},
 	"ui/tui/views":    {"host/event", "host/trust", "themes", "ui/tui/cells", "ui/tui/layout", "ui/tui/persist", "ui/tui/query", "ui/tui/stream", "ui/tui/widget", "ui/tui/words"},
 	"ui/tui/present":  {"host", "host/event", "host/eventlog", "host/react", "host/redact", "host/trust", "themes", "ui/tui/cells", "ui/tui/layout"},
 	// What the screen's root hands on.

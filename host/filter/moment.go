@@ -2,14 +2,16 @@ package filter
 
 import (
 	"strconv"
+	"strings"
 	"time"
 )
 
 // longest bounds a duration before now.
 const longest = 200 * 365 * 24 * time.Hour
 
-// parseMoment reads a duration before now, a time of day, or a date.
-func parseMoment(text string, now time.Time) (time.Time, bool) {
+// Moment reads what since: takes: a duration before now (10m, 2h, 3d, 1w, 1d12h), a time of day,
+// which is the most recent one, or a date with or without a time. Times are in the zone of now.
+func Moment(text string, now time.Time) (time.Time, bool) {
 	if d, ok := parseAgo(text); ok {
 		return now.Add(-d), true
 	}
@@ -37,20 +39,21 @@ func parseAgo(text string) (time.Duration, bool) {
 	if d, err := time.ParseDuration(text); err == nil {
 		return d, 0 <= d && d <= longest
 	}
-	if text == "" {
+	i := strings.IndexAny(text, "dw")
+	if i < 0 {
 		return 0, false
 	}
-	unit := 24 * time.Hour
-	switch text[len(text)-1] {
-	case 'd':
-	case 'w':
+	unit, rest := 24*time.Hour, time.Duration(0)
+	if text[i] == 'w' {
 		unit *= 7
-	default:
+	}
+	ok := true
+	if text[i+1:] != "" {
+		rest, ok = parseAgo(text[i+1:])
+	}
+	n, err := strconv.ParseUint(text[:i], 10, 16)
+	if err != nil || !ok || time.Duration(n) > (longest-rest)/unit {
 		return 0, false
 	}
-	n, err := strconv.ParseUint(text[:len(text)-1], 10, 16)
-	if err != nil || time.Duration(n) > longest/unit {
-		return 0, false
-	}
-	return time.Duration(n) * unit, true
+	return time.Duration(n)*unit + rest, true
 }

@@ -195,7 +195,7 @@ func (p *parser) moment(until bool) (node, error) {
 	if err != nil {
 		return nil, err
 	}
-	at, ok := parseMoment(text, p.now)
+	at, ok := Moment(text, p.now)
 	if !ok {
 		return nil, &Error{start, fmt.Sprintf("%q is no time; write 10m, 2h, 3d, 14:05, 2026-07-28 or 2026-07-28T14:05", text)}
 	}

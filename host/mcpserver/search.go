@@ -9,7 +9,6 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/filter"
-	"eventdeck/host/react"
 )
 
 // Bounds of a search.
@@ -71,10 +70,7 @@ func parseMoment(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
-	if d, err := react.ParseDuration(text); err == nil {
-		return now.Add(-d), nil
-	}
-	if t, err := time.Parse(time.RFC3339, text); err == nil {
+	if t, ok := filter.Moment(text, now); ok {
 		return t, nil
 	}
 	return time.Time{}, fmt.Errorf("%q is neither a time such as 2026-07-28T12:00:00Z nor how long ago, such as 10m, 2h or 1d", text)

@@ -196,7 +196,7 @@ func (p *announcer) records() error {
 		if r.Kind == event.KindState && r.State != nil && p.subs[r.Sub] == r.State.State {
 			return true // told as a state already
 		}
-		p.buf = plain.AppendRecord(p.buf, r)
+		p.buf = plain.AppendRecord(p.buf, r, p.now())
 		return len(p.buf) < program.BatchBytes
 	})
 }

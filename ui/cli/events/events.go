@@ -42,7 +42,7 @@ func (a *commands) eventsCommand() *cobra.Command {
 		Use:   "events [SUB]",
 		Short: "Print stored records, oldest first",
 		Long: `events prints what is stored, of one subscription or of all, in the lines of tail.
---since takes a duration before now (10m) or a time (2026-07-28T12:00:00Z).`,
+--since takes what since: in a filter takes: 10m, 2d, 14:05, 2026-07-28, 2026-07-28T12:00:00Z.`,
 		Args: usage.AtMost(1),
 		Run: a.Run(func(cmd *cobra.Command, args []string) error {
 			return a.events(cmd.Context(), args, f)

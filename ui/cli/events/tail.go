@@ -102,7 +102,7 @@ func (a *commands) format(f formatFlags) (func([]byte, event.Record) []byte, err
 		return nil, usage.Errorf("--plain goes with neither --json nor --raw")
 	}
 	if f.plain || a.StdoutTerminal && !a.Flags.JSON && !f.raw {
-		return plain.AppendRecord, nil
+		return func(b []byte, r event.Record) []byte { return plain.AppendRecord(b, r, a.Now()) }, nil
 	}
 	return func(b []byte, r event.Record) []byte { return export.AppendLine(b, &r, f.raw) }, nil
 }

@@ -1,6 +1,7 @@
 package plain
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -11,25 +12,31 @@ import (
 
 // AppendRecord appends the record as one line for a person: words, without glyphs, colours and
 // repainting. The most important comes first, as lines are read aloud: time, severity,
-// headline; then the source, the payload and ids.
-func AppendRecord(b []byte, r event.Record) []byte {
-	b = r.ReceivedAt.Local().AppendFormat(b, "15:04:05.000")
+// headline; then the source, the payload and ids. A record without a severity or a headline has
+// "-" there. The time has the date unless that is today's, as of now.
+func AppendRecord(b []byte, r event.Record, now time.Time) []byte {
+	layout := "15:04:05.000"
+	if r.ReceivedAt.Local().Format(time.DateOnly) != now.Local().Format(time.DateOnly) {
+		layout = time.DateOnly + " " + layout
+	}
+	b = r.ReceivedAt.Local().AppendFormat(b, layout)
 	isEvent := false
+	level, what := "", ""
 	switch {
 	case r.Kind == event.KindGap && r.Gap != nil:
-		b = AppendWords(b, gapText(*r.Gap))
+		what = gapText(*r.Gap)
 	case r.Kind == event.KindState && r.State != nil:
-		b = AppendWords(b, stateText(*r.State))
+		what = stateText(*r.State)
 	case r.Kind == event.KindRejected:
-		b = AppendWords(b, "payload refused: "+Text(r.Reason))
+		what = "payload refused: " + Text(r.Reason)
 	default:
 		isEvent = true
-		b = AppendWords(b, Text(severity.Of(&r)))
-		if what := Text(host.Headline(r)); what != JSON(r.Data) {
-			b = AppendWords(b, what)
+		level = Text(severity.Of(&r))
+		if text := Text(host.Headline(r)); text != JSON(r.Data) {
+			what = text
 		}
 	}
-	b = AppendWords(b, Safe(r.Server), Text(r.Name()))
+	b = AppendWords(b, cmp.Or(level, "-"), cmp.Or(what, "-"), Safe(r.Server), Text(r.Name()))
 	if isEvent {
 		b = AppendWords(b, JSON(r.Data))
 		if r.Replayed {

@@ -37,7 +37,7 @@ func TestPlainLines(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := string(AppendRecord(nil, tt.record))
+			got := string(AppendRecord(nil, tt.record, at))
 			for _, want := range tt.want {
 				if !strings.Contains(got, want) {
 					t.Errorf("got %q, want %q in it", got, want)
@@ -55,12 +55,34 @@ func TestPlainLinesBeginWithTimeAndSeverity(t *testing.T) {
 	sub := event.Subscription{ID: "s", Key: event.Key{Server: "pager", Type: trust.Untrusted("incident.created")}}
 	r := occurrence(sub, "evt_7", `{"severity":"critical","title":"Checkout fails"}`)
 	clock := r.ReceivedAt.Local().Format("15:04:05.000")
-	got := string(AppendRecord(nil, r))
+	got := string(AppendRecord(nil, r, at))
 	if want := clock + "  critical  Checkout fails  pager  incident.created  "; !strings.HasPrefix(got, want) || !strings.HasSuffix(got, "  evt_7\n") {
 		t.Errorf("got %q, want %q first and the id last", got, want)
 	}
 	gap := event.Record{Kind: event.KindGap, Server: "pager", Type: trust.Untrusted("incident.created"), ReceivedAt: r.ReceivedAt, Gap: &event.Gap{Cause: event.CauseGap, Certain: true}}
-	if got := string(AppendRecord(nil, gap)); got != clock+"  gap: events are missing (gap)  pager  incident.created\n" {
+	if got := string(AppendRecord(nil, gap, at)); got != clock+"  -  gap: events are missing (gap)  pager  incident.created\n" {
 		t.Errorf("got %q", got)
+	}
+}
+
+// Columns stand still: a record without a severity or a headline has a dash there. A record of
+// another day has its date.
+func TestPlainLinesHaveTheSameColumns(t *testing.T) {
+	sub := event.Subscription{ID: "s", Key: event.Key{Server: "pager", Type: trust.Untrusted("tick")}}
+	clock := at.Local().Format("15:04:05.000")
+	for data, want := range map[string]string{
+		`{"severity":"info","title":"up"}`: "  info  up  pager  tick  ",
+		`{"title":"up"}`:                   "  -  up  pager  tick  ",
+		`{"n":1}`:                          "  -  n 1  pager  tick  ",
+	} {
+		for _, day := range []int{0, 1, -400} {
+			date := ""
+			if day != 0 {
+				date = at.Local().Format(time.DateOnly) + " "
+			}
+			if got := string(AppendRecord(nil, occurrence(sub, "e", data), at.AddDate(0, 0, day))); !strings.HasPrefix(got, date+clock+want) {
+				t.Errorf("%q, want %q first", got, date+clock+want)
+			}
+		}
 	}
 }

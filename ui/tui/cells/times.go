@@ -46,10 +46,17 @@ const (
 	StampFull = "2006-01-02 15:04:05.000"
 )
 
-// Text formats a time in exactly width cells, which is the length of [TimeLong] or [TimeShort].
-// before is the time of the previous row, zero if there is none.
+// Text formats a time in exactly width cells, which is the length of [TimeLong] or [TimeShort], or of
+// [TimeDay] and one of them: then a time of another day has its date. before is the time of the
+// previous row, zero if there is none.
 func (v TimeView) Text(at, now, before time.Time, width int) string {
 	s := ""
+	if width >= len(TimeDay)+len(TimeShort) && (v == TimeLocal || v == TimeUTC) {
+		if s = at.In(v.Zone()).Format(TimeDay); v.Day(at) == v.Day(now) {
+			s = blanks[:len(TimeDay)]
+		}
+		return s + v.Text(at, now, before, width-len(TimeDay))
+	}
 	switch v {
 	case TimeUTC:
 		at = at.UTC()
@@ -80,8 +87,15 @@ func (v TimeView) Text(at, now, before time.Time, width int) string {
 	return s
 }
 
+// Day returns a number for the day of a time, in the zone in which times are shown.
+func (v TimeView) Day(t time.Time) int {
+	t = t.In(v.Zone())
+	return t.Year()*366 + t.YearDay()
+}
+
 // Layouts of the times of rows of the stream.
 const (
+	TimeDay   = "01-02 "
 	TimeLong  = "15:04:05.0"
 	TimeShort = "15:04:05"
 )

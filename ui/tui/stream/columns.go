@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"eventdeck/host"
@@ -85,6 +86,7 @@ type Plan struct {
 	width []int          // in cells; 0: the column is omitted
 	gen   int            // grows with every change
 	clock cells.TimeView // for times in the text of rows
+	now   time.Time      // some time today
 	of    planKey
 }
 
@@ -99,6 +101,7 @@ type planKey struct {
 	many   bool // several servers
 	choice int
 	clock  cells.TimeView
+	today  int // see [cells.TimeView.Day]
 }
 
 // planFor returns the plan for a width, updated if needed.
@@ -110,12 +113,13 @@ func (s *Stream) planFor(w int) *Plan {
 	}
 	short, only := env.Terse()
 	sub := slices.ContainsFunc(s.several, func(k event.Key) bool { return s.Query.Node.HoldsSub(s.Query.Node.Sub, &k) })
-	key := planKey{w, s.Query.Node, s.widest, sub, short, only, len(env.Snap.Servers) != 1, s.Columns.gen, env.Times}
+	now := env.Clock()
+	key := planKey{w, s.Query.Node, s.widest, sub, short, only, len(env.Snap.Servers) != 1, s.Columns.gen, env.Times, env.Times.Day(now)}
 	if key == p.of {
 		return p
 	}
 	kind := TypeKey(key.scope) != TypeKey(p.of.scope) || key.choice != p.of.choice
-	p.of = key
+	p.of, p.now = key, now
 	p.gen++
 	p.cols = s.Columns.Of(key.scope)
 	p.width = widths(p.cols, key)
@@ -148,6 +152,9 @@ func widths(cols []Column, key planKey) []int {
 		case ColTime:
 			if out[i] = len(cells.TimeLong); key.short {
 				out[i] = len(cells.TimeShort)
+			}
+			if key.widest.dated && (key.clock == cells.TimeLocal || key.clock == cells.TimeUTC) {
+				out[i] += len(cells.TimeDay)
 			}
 		case ColServer:
 			if level < 1 && key.many {

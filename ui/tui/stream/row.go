@@ -124,7 +124,7 @@ func (r *row) draw(c *cells.Canvas, g *cells.Glyphs, cols layoutKey, p *Plan) {
 			continue
 		}
 		if p.width[i] > 0 {
-			r.drawColumn(c, g, col.Kind, value, cols, p.width[i])
+			r.drawColumn(c, g, col.Kind, value, cols, p, p.width[i])
 		}
 	}
 	if last {
@@ -144,10 +144,10 @@ func (p *Plan) after(i int) int {
 	return n
 }
 
-func (r *row) drawColumn(c *cells.Canvas, g *cells.Glyphs, kind Kind, value trust.Rendered, cols layoutKey, width int) {
+func (r *row) drawColumn(c *cells.Canvas, g *cells.Glyphs, kind Kind, value trust.Rendered, cols layoutKey, p *Plan, width int) {
 	switch kind {
 	case ColTime:
-		r.drawTime(c, cols, width)
+		r.drawTime(c, cols, p, width)
 		return
 	case ColSeverity:
 		r.drawSeverity(c, g, width)
@@ -178,12 +178,14 @@ type stamp struct {
 	text  string
 	clock cells.TimeView
 	width int
+	today int
 }
 
-// clockText returns the formatted time of the row, for a view that depends on nothing else.
-func (r *row) clockText(clock cells.TimeView, width int) string {
-	if s := &r.stamp; s.text == "" || s.clock != clock || s.width != width {
-		*s = stamp{clock.Text(r.at, time.Time{}, time.Time{}, width), clock, width}
+// clockText returns the formatted time of the row, for a view that depends on nothing else but the
+// day.
+func (p *Plan) clockText(r *row, clock cells.TimeView, width int) string {
+	if s := &r.stamp; s.text == "" || s.clock != clock || s.width != width || s.today != p.of.today {
+		*s = stamp{clock.Text(r.at, p.now, time.Time{}, width), clock, width, p.of.today}
 	}
 	return r.stamp.text
 }
@@ -196,7 +198,7 @@ func (p *Plan) sameTime(r, before *row) int {
 	}
 	for i, c := range p.cols {
 		if c.Kind == ColTime && p.width[i] > 0 {
-			a, b, n := r.clockText(p.clock, p.width[i]), before.clockText(p.clock, p.width[i]), 0
+			a, b, n := p.clockText(r, p.clock, p.width[i]), p.clockText(before, p.clock, p.width[i]), 0
 			for n < len(a) && n < len(b) && a[n] == b[n] {
 				n++
 			}
@@ -207,12 +209,12 @@ func (p *Plan) sameTime(r, before *row) int {
 }
 
 // drawTime writes the time; characters that equal those of the previous row are fainter.
-func (r *row) drawTime(c *cells.Canvas, cols layoutKey, width int) {
+func (r *row) drawTime(c *cells.Canvas, cols layoutKey, p *Plan, width int) {
 	if cols.clock == cells.TimeRelative || cols.clock == cells.TimeDelta {
 		c.Put(themes.Dim, cols.clock.Text(r.at, time.Unix(cols.now, 0), cols.before, width)+" ")
 		return
 	}
-	text := r.clockText(cols.clock, width)
+	text := p.clockText(r, cols.clock, width)
 	same := min(cols.same, len(text))
 	c.Put(themes.Faint, text[:same])
 	c.Put(themes.Dim, text[same:])

@@ -154,12 +154,16 @@ func (s *Stream) columnsFor(w int) layoutKey {
 
 // widest has the width of the longest names in the rows that were drawn for this query. It shrinks
 // only when the query changes, so that columns do not move.
-type widest struct{ server, typ int }
+type widest struct {
+	server, typ int
+	dated       bool // there are rows of other days
+}
 
 // measureNames updates widest with the names of a row.
 func (s *Stream) measureNames(r *row, w int) {
 	s.widest.server = max(s.widest.server, min(r.Server.Width, serverMax(w)))
 	s.widest.typ = max(s.widest.typ, min(r.Type.Width, typeMax(w)))
+	s.widest.dated = s.widest.dated || !r.at.IsZero() && s.env.Times.Day(r.at) != s.plan.of.today
 }
 
 // severalOf returns the event types with several subscriptions.
