@@ -111,7 +111,7 @@ func openStore(ctx context.Context, o program.StoreOptions) (event.Store, error)
 		dir = "" // the system's directory for temporary files
 	}
 	s, err := store.Open(ctx, store.Options{
-		Dir: dir, Temporary: o.Temporary,
+		Dir: dir, Temporary: o.Temporary, Imports: o.Imports,
 		QueueRecords: o.QueueRecords, QueueBytes: o.QueueBytes, AuditEntries: o.AuditEntries,
 	})
 	if err != nil {

@@ -26,6 +26,7 @@ type commit struct {
 	usage    map[event.SubID]tables.Amount   // changes
 	subs     map[event.SubID]*tables.KeptSub // nil: removed
 	audited  uint64                          // newest entry of the audit log, 0: none was added
+	begins   bool                            // the newest generation
 	outside  bool                            // code of the caller is running
 	failed   error                           // of the hook that fails commits
 }
@@ -91,6 +92,9 @@ func (c *commit) apply(jobs []*job) error {
 	}
 	if c.last >= first {
 		if err := events.SetCounter(c.last); err != nil {
+			return err
+		}
+		if err := c.beginGeneration(first - 1); err != nil {
 			return err
 		}
 	}

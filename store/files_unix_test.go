@@ -36,7 +36,7 @@ func modes(t *testing.T, dir string) map[string]fs.FileMode {
 func checkModes(t *testing.T, dir string) {
 	t.Helper()
 	got := modes(t, dir)
-	for _, name := range []string{datadir.DB, datadir.Generation, datadir.PID, seal.FileKey} {
+	for _, name := range []string{datadir.DB, datadir.WitnessFile, datadir.PID, seal.FileKey} {
 		if mode := got[name]; mode != 0o600 {
 			t.Errorf("%s has the mode %v", name, mode)
 		}
@@ -60,7 +60,7 @@ func TestFilesArePrivateUnderAnyMask(t *testing.T) {
 
 func TestLooseModesAreTightened(t *testing.T) {
 	dir := makeStore(t)
-	for name, mode := range map[string]fs.FileMode{datadir.DB: 0o644, seal.FileKey: 0o666, datadir.Generation: 0o600, "": 0o777} {
+	for name, mode := range map[string]fs.FileMode{datadir.DB: 0o644, seal.FileKey: 0o666, datadir.WitnessFile: 0o600, "": 0o777} {
 		if err := os.Chmod(filepath.Join(dir, name), mode); err != nil {
 			t.Fatal(err)
 		}

@@ -65,6 +65,7 @@ func TestKill(t *testing.T) {
 		checkFile(t, filepath.Join(dir, datadir.DB))
 
 		s := openTest(t, Options{Dir: dir})
+		equal(t, len(s.Generations()), 1)
 		next := 1
 		for _, id := range ids(t, s) {
 			if id != fmt.Sprint(next) {

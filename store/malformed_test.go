@@ -178,7 +178,7 @@ func TestDatabaseWithoutTablesIsNotInitialisedAgain(t *testing.T) {
 	if err := openError(t, dir); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "eventdeck store recover") {
 		t.Errorf("%v", err)
 	}
-	mustDo(t, os.Remove(filepath.Join(dir, datadir.Generation)))
+	mustDo(t, os.Remove(filepath.Join(dir, datadir.WitnessFile)))
 	if err := openError(t, dir); err != nil {
 		t.Errorf("a file in which nothing was ever kept: %v", err)
 	}

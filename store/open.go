@@ -70,6 +70,10 @@ type Options struct {
 	// Temporary makes a new store with its key in memory, and Close removes it.
 	Temporary bool
 
+	// Imports says that records of another log will be stored: they begin a new generation, if
+	// the store has records.
+	Imports bool
+
 	// MaxSize bounds the database file, in bytes. 0 means no bound. Beyond it batches
 	// fail with [event.ErrFull].
 	MaxSize int64
@@ -114,16 +118,17 @@ type Store struct {
 	maxAudit  uint64
 	snapshots bool // are made
 
-	queue    *queue
-	index    *index
-	subs     subCache
-	usage    usageTable
-	pruner   *pruner
-	now      func() time.Time
-	last     atomic.Uint64
-	audited  atomic.Uint64 // newest entry of the audit log
-	watchers watchers
-	load     load
+	queue       *queue
+	generations generations
+	index       *index
+	subs        subCache
+	usage       usageTable
+	pruner      *pruner
+	now         func() time.Time
+	last        atomic.Uint64
+	audited     atomic.Uint64 // newest entry of the audit log
+	watchers    watchers
+	load        load
 
 	loaded  chan struct{} // closed when the index is loaded
 	stopped chan struct{} // closed when the writer has ended
@@ -248,7 +253,7 @@ func (s *Store) notEmptied() error {
 	if err != nil || version > 0 {
 		return nil // tables.Prepare says what is wrong with the version
 	}
-	_, err = os.Lstat(filepath.Join(s.dir, datadir.Generation))
+	_, err = os.Lstat(filepath.Join(s.dir, datadir.WitnessFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	} else if err != nil {
@@ -264,13 +269,11 @@ func (s *Store) prepare(ctx context.Context, o Options) error {
 	if err := s.notEmptied(); err != nil {
 		return err
 	}
-	if err := tables.Prepare(s.db, o.Random); err != nil {
+	isNew, err := tables.Prepare(s.db, o.Random)
+	if err != nil {
 		return datadir.Misplaced(filepath.Join(s.dir, datadir.DB), err)
 	}
-	if err := s.writeGeneration(); err != nil {
-		return err
-	}
-	if err := s.noteFileID(); err != nil {
+	if err := s.findGeneration(o, isNew); err != nil {
 		return err
 	}
 	key, err := s.findKey(ctx, o)
@@ -331,23 +334,6 @@ func (s *Store) findKey(ctx context.Context, o Options) (key []byte, err error) 
 	return key, boltfile.Update(s.db, func(tx *boltfile.Tx) error { return tx.Bucket(tables.Meta).Put(tables.KeySeal, fresh) })
 }
 
-// writeGeneration writes the file by which an emptied database is noticed.
-func (s *Store) writeGeneration() error {
-	if _, err := os.Lstat(filepath.Join(s.dir, datadir.Generation)); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	var id []byte
-	err := boltfile.View(s.db, func(tx *boltfile.Tx) error {
-		value, err := tx.Bucket(tables.Meta).Get(tables.KeyID)
-		id = append(id, value...)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	return private.Write(s.dir, datadir.Generation, append(id, '\n'))
-}
-
 func (s *Store) setErr(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -372,16 +358,17 @@ func (s *Store) Info() event.StoreInfo {
 		err = failed
 	}
 	return event.StoreInfo{
-		Path:      s.dir,
-		Damage:    damage,
-		Temporary: s.temporary,
-		Sealed:    s.sealed,
-		KeyLost:   s.subs.anyKeyLost(),
-		Err:       err,
-		Load:      s.loadNow(),
-		Records:   uint64(max(0, kept.Records)),
-		Bytes:     kept.Bytes,
-		FileBytes: size,
+		Path:        s.dir,
+		Damage:      damage,
+		Temporary:   s.temporary,
+		Sealed:      s.sealed,
+		Generations: s.Generations(),
+		KeyLost:     s.subs.anyKeyLost(),
+		Err:         err,
+		Load:        s.loadNow(),
+		Records:     uint64(max(0, kept.Records)),
+		Bytes:       kept.Bytes,
+		FileBytes:   size,
 	}
 }
 
@@ -400,6 +387,9 @@ func (s *Store) Close() error {
 			s.snapshotAfter(0) // a store that was open for a short time would have none
 		}
 		errs := []error{datadir.RemoveHolder(s.dir), s.closeDB()}
+		if w := s.generations.witness; w != nil {
+			errs = append(errs, w.Close())
+		}
 		if s.temporary {
 			errs = append(errs, os.RemoveAll(s.dir))
 		}

@@ -83,13 +83,13 @@ func TestEmptiedOrMissingFileIsNoticed(t *testing.T) {
 		if err := spoil(filepath.Join(dir, datadir.DB)); err != nil {
 			t.Fatal(err)
 		}
-		if err := openError(t, dir); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), datadir.Generation) || strings.Contains(err.Error(), "store check") {
+		if err := openError(t, dir); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), datadir.WitnessFile) || strings.Contains(err.Error(), "store check") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err := maintain.Check(t.Context(), dir, func(string) {}); err == nil || !strings.Contains(err.Error(), "`eventdeck store recover`") {
 			t.Errorf("%s, checked: %v", name, err)
 		}
-		if err := os.Remove(filepath.Join(dir, datadir.Generation)); err != nil {
+		if err := os.Remove(filepath.Join(dir, datadir.WitnessFile)); err != nil {
 			t.Fatal(err)
 		}
 		if err := openError(t, dir); err != nil {

@@ -147,6 +147,7 @@ func (s *Store) commit(jobs []*job) {
 		err = commitError(err)
 	}
 	if err == nil || c.landed() {
+		c.witness()
 		s.index.publish(c.hashes, c.dropped)
 		s.subs.publish(c.subs)
 		s.usage.publish(c.usage)

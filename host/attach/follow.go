@@ -122,6 +122,9 @@ func (c *Client) fetch(ctx context.Context, last uint64) error {
 		for i, r := range p.Records {
 			records[i] = r.record()
 		}
+		if len(records) > 0 { // first: a position in the window is never beyond the last number
+			c.last.Store(records[len(records)-1].Seq)
+		}
 		c.log.Append(records)
 		s.From = p.Next
 	}

@@ -16,7 +16,8 @@ func (c *Client) Store() event.Store { return &remoteStore{c} }
 // when the owner does not answer.
 type remoteStore struct{ c *Client }
 
-func (s *remoteStore) Last() uint64 { return s.c.last.Load() }
+func (s *remoteStore) Last() uint64                   { return s.c.last.Load() }
+func (s *remoteStore) Generations() event.Generations { return s.c.Snapshot().Store.Generations }
 
 func (s *remoteStore) Get(seq uint64) (event.Record, error) {
 	r, err := askWithTimeout(s.c, verbGet, seq)

@@ -118,6 +118,8 @@ type Store interface {
 
 	// Last returns the newest committed sequence number.
 	Last() uint64
+	// Generations returns those of the log. They do not change while the store is open.
+	Generations() Generations
 	// Get returns one record. Error: ErrNotFound.
 	Get(seq uint64) (Record, error)
 	// Forward calls fn for the records from seq on, oldest first, until fn
@@ -202,14 +204,16 @@ type StoreInfo struct {
 	Path      string // directory
 	Holder    int    // the process that has it open, 0: this one
 	Temporary bool   // removed at exit
-	Sealed    string // where the sealing key is kept: "keyring", "file" or "memory"
-	KeyLost   bool   // secrets are stored whose key is gone: they read as zero until they are replaced
-	Err       error  // the last commit failed with this; nil when the next succeeded
-	Damage    error  // a read has met ErrDamaged since the store was opened
-	Records   uint64 // that are kept
-	Bytes     int64  // of these records, without what the file needs around them
-	FileBytes int64  // of the file
-	Load      StoreLoad
+	// Generations are those of the log; see [Store.Generations].
+	Generations Generations
+	Sealed      string // where the sealing key is kept: "keyring", "file" or "memory"
+	KeyLost     bool   // secrets are stored whose key is gone: they read as zero until they are replaced
+	Err         error  // the last commit failed with this; nil when the next succeeded
+	Damage      error  // a read has met ErrDamaged since the store was opened
+	Records     uint64 // that are kept
+	Bytes       int64  // of these records, without what the file needs around them
+	FileBytes   int64  // of the file
+	Load        StoreLoad
 }
 
 // StoreLoad tells how busy a store is.

@@ -26,6 +26,7 @@ const (
 // Reader reads stored records; see [event.Store], whose promises these methods have.
 type Reader interface {
 	Last() uint64
+	Generations() event.Generations
 	Get(seq uint64) (event.Record, error)
 	Forward(seq uint64, fn func(event.Record) bool) error
 	Backward(seq uint64, fn func(event.Record) bool) error
@@ -70,6 +71,9 @@ func New(store Reader) *Log { return &Log{store: store} }
 
 // Last returns the newest sequence number, 0 if the log is empty.
 func (l *Log) Last() uint64 { return l.store.Last() }
+
+// Generations returns the generations of the log.
+func (l *Log) Generations() event.Generations { return l.store.Generations() }
 
 // Get returns one record. Error: [event.ErrNotFound].
 func (l *Log) Get(seq uint64) (event.Record, error) {

@@ -14,7 +14,8 @@ type mappedReader struct {
 	fn  func(event.Record) event.Record
 }
 
-func (m *mappedReader) Last() uint64 { return m.log.Last() }
+func (m *mappedReader) Last() uint64                   { return m.log.Last() }
+func (m *mappedReader) Generations() event.Generations { return m.log.Generations() }
 
 func (m *mappedReader) Get(seq uint64) (event.Record, error) {
 	r, err := m.log.Get(seq)

@@ -85,7 +85,7 @@ func TestEmptiedStoreIsNotInitialisedAgain(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, datadir.DB)
 	must(t, datadir.CheckNotEmptied(path))
-	must(t, os.WriteFile(filepath.Join(dir, datadir.Generation), []byte("id\n"), 0o600))
+	must(t, os.WriteFile(filepath.Join(dir, datadir.WitnessFile), []byte("id\n"), 0o600))
 	for _, empty := range []bool{false, true} {
 		if empty {
 			must(t, os.WriteFile(path, nil, 0o600))

@@ -128,7 +128,7 @@ func CheckNotEmptied(path string) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	generation := filepath.Join(filepath.Dir(path), Generation)
+	generation := filepath.Join(filepath.Dir(path), WitnessFile)
 	if _, err := os.Lstat(generation); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	} else if err != nil {

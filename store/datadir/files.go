@@ -16,7 +16,7 @@ import (
 // The files of a store, all in one directory with that of package seal and the snapshots.
 const (
 	DB         = "state.db"
-	Generation = "state.gen" // says that the database was initialised
+	WitnessFile = "state.gen" // see Witness
 	PID        = "state.pid" // the process that holds the database; informative
 )
 
@@ -44,7 +44,7 @@ func RemoveLeftovers(dir string, now time.Time) {
 // store.
 func isStoreFile(name string) bool {
 	name = strings.TrimSuffix(name, private.TempSuffix)
-	return slices.Contains([]string{DB, Generation, PID, seal.FileKey}, name) || strings.HasPrefix(name, snapshotPrefix) && strings.HasSuffix(name, snapshotSuffix)
+	return slices.Contains([]string{DB, WitnessFile, PID, seal.FileKey}, name) || strings.HasPrefix(name, snapshotPrefix) && strings.HasSuffix(name, snapshotSuffix)
 }
 
 // MoveAside renames the database file in dir, and returns its new name, which tells why and

@@ -120,7 +120,8 @@ func Backup(dir, file string) (n int64, err error) {
 
 // Restore puts the copy in file into the place of the store in dir, after it was
 // checked; say is called with what the check finds. What was there is moved aside, under
-// the returned name, "" if there was nothing. No process may have the store open.
+// the returned name, "" if there was nothing. The next records begin a new generation. No
+// process may have the store open.
 // When in is not nil, the copy is read from it, to its end, and file is its name in errors.
 // Input that does not begin like a store, or is longer than a store with such a beginning
 // can be, is not read to its end.
@@ -145,6 +146,9 @@ func Restore(ctx context.Context, dir, file string, in io.Reader, now time.Time,
 			return notACopy(file, err)
 		}
 		if err := markLag(temp, "the store was restored from a copy"); err != nil {
+			return err
+		}
+		if err := datadir.ForgetSeen(dir); err != nil {
 			return err
 		}
 		aside, err = datadir.MoveAside(dir, "before", now)

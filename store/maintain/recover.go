@@ -50,6 +50,8 @@ type recovery struct {
 	last    uint64               // the last number that is known to have been given
 	kept    int                  // records
 	doubled int                  // records that were there twice
+
+	generations []byte // of the file; nil: they cannot be read, and no earlier position is known
 }
 
 func (r *recovery) run(ctx context.Context) error {
@@ -69,6 +71,9 @@ func (r *recovery) run(ctx context.Context) error {
 			return err
 		}
 		if err = checkDB(ctx, temp, func(string) {}); err == nil {
+			err = datadir.ForgetSeen(r.dir)
+		}
+		if err == nil {
 			aside, err = datadir.MoveAside(r.dir, "damaged", r.now)
 		}
 		return err
@@ -132,6 +137,9 @@ func (r *recovery) takeTables(ctx context.Context, found *salvage, lost []span) 
 	var own map[string]*foundTable
 	if found != nil {
 		own = found.tables
+	}
+	if meta := own[string(tables.Meta)]; meta != nil {
+		r.generations = meta.get(tables.KeyGenerations)
 	}
 	whole := complete(own)
 	if whole {
@@ -257,11 +265,19 @@ func (t *foundTable) with(other *foundTable, subs map[event.SubID]bool) *foundTa
 		if !subs[event.SubID(key)] {
 			continue
 		}
-		if j := slices.IndexFunc(other.keys, func(k []byte) bool { return bytes.Equal(k, key) }); j >= 0 {
-			out.values[i] = other.values[j]
+		if value := other.get(key); value != nil {
+			out.values[i] = value
 		}
 	}
 	return out
+}
+
+// get returns the value of a key, nil if there is none.
+func (t *foundTable) get(key []byte) []byte {
+	if i := slices.IndexFunc(t.keys, func(k []byte) bool { return bytes.Equal(k, key) }); i >= 0 {
+		return t.values[i]
+	}
+	return nil
 }
 
 // take makes the new store with what was found of the tables.
@@ -279,6 +295,9 @@ func (r *recovery) take(from map[string]*foundTable) error {
 				r.say(fmt.Sprintf("of %s, what cannot be read is left out", name))
 			}
 			for i, key := range t.keys {
+				if bytes.Equal(key, tables.KeyGenerations) && bytes.Equal(name, tables.Meta) {
+					continue // a snapshot may have been taken of another log
+				}
 				if err := to.Bucket(name).Put(key, t.values[i]); err != nil {
 					return err
 				}
@@ -399,12 +418,15 @@ func addToUsage(tx *boltfile.Tx, bySub map[event.SubID]tables.Amount) error {
 	return nil
 }
 
-// close sets the next sequence number, and records a gap for every subscription
-// when records are missing.
+// close begins a new generation, sets the next sequence number, and records a gap for every
+// subscription when records are missing.
 func (r *recovery) close(missing bool) error {
 	return boltfile.Update(r.to, func(tx *boltfile.Tx) error {
 		subs, last, err := r.subs(tx)
 		if err != nil {
+			return err
+		}
+		if err := r.beginGeneration(tx, last); err != nil {
 			return err
 		}
 		if missing {
@@ -414,6 +436,26 @@ func (r *recovery) close(missing bool) error {
 		}
 		return tx.Bucket(tables.Events).SetCounter(last)
 	})
+}
+
+// beginGeneration ends the newest generation of the file with the last number that is known to
+// have been given. Without those of the file only the new one is known.
+func (r *recovery) beginGeneration(tx *boltfile.Tx, last uint64) error {
+	if r.generations == nil {
+		return nil
+	}
+	if err := tx.Bucket(tables.Meta).Put(tables.KeyGenerations, r.generations); err != nil {
+		return err
+	}
+	before, err := tables.LoadGenerations(tx)
+	if err != nil {
+		return err
+	}
+	id, err := tables.NewGeneration(rand.Reader)
+	if err != nil {
+		return err
+	}
+	return tables.PutGenerations(tx, before.Next(id, last))
 }
 
 // subs returns the subscriptions, and the last number that was given as far as the store

@@ -50,29 +50,30 @@ var All = append([][]byte{
 
 // The keys of the meta table, beside those of package boltfile.
 var (
-	KeyID     = []byte("id")    // random name of the store, in text
-	KeyHash   = []byte("hash")  // key of the dedup hash
-	KeySeal   = []byte("seal")  // what package seal remembers of the key
-	KeyFileID = []byte("place") // id of the file when it was open last
+	KeyGenerations = []byte("generations")
+	KeyHash        = []byte("hash")  // key of the dedup hash
+	KeySeal        = []byte("seal")  // what package seal remembers of the key
+	KeyFileID      = []byte("place") // id of the file when it was open last
 )
 
 // Prepare makes the tables in an empty file. Of another file it only says whether this program
-// may open it, and writes nothing, so that a store on a full disk can be read. random makes
-// its id and its hash key.
+// may open it, and writes nothing, so that a store on a full disk can be read. random: see
+// [Create]. isNew reports whether it was empty.
 //
 // Errors: [boltfile.ErrNewer], [boltfile.ErrUnreleased], [boltfile.ErrForeign],
 // [event.ErrDamaged], those of bbolt and of random.
-func Prepare(db *bolt.DB, random io.Reader) error {
+func Prepare(db *bolt.DB, random io.Reader) (isNew bool, err error) {
 	switch have, err := boltfile.Version(db); {
 	case err != nil:
-		return err
+		return false, err
 	case have > 0:
-		return boltfile.View(db, func(*boltfile.Tx) error { return nil }) // fails for a newer one
+		return false, boltfile.View(db, func(*boltfile.Tx) error { return nil }) // fails for a newer one
 	}
-	return boltfile.Update(db, func(tx *boltfile.Tx) error { return Create(tx, random) })
+	return true, boltfile.Update(db, func(tx *boltfile.Tx) error { return Create(tx, random) })
 }
 
-// Create makes the tables in an empty file. random makes its id and its hash key.
+// Create makes the tables in an empty file. random makes its first generation
+// and its hash key.
 //
 // Errors: those of bbolt and of random.
 func Create(tx *boltfile.Tx, random io.Reader) error {
@@ -81,12 +82,16 @@ func Create(tx *boltfile.Tx, random io.Reader) error {
 			return err
 		}
 	}
-	var b [48]byte
-	if _, err := io.ReadFull(random, b[:]); err != nil {
-		return fmt.Errorf("no randomness: %w", err)
+	id, err := NewGeneration(random)
+	if err != nil {
+		return err
 	}
-	meta := tx.Bucket(Meta)
-	return errors.Join(meta.Put(KeyID, fmt.Appendf(nil, "%x", b[:16])), meta.Put(KeyHash, b[16:]), tx.SetVersion(Newest))
+	key := make([]byte, 32)
+	if _, err := io.ReadFull(random, key); err != nil {
+		return fmt.Errorf("hash key: no randomness: %w", err)
+	}
+	var none event.Generations
+	return errors.Join(PutGenerations(tx, none.Next(id, 0)), tx.Bucket(Meta).Put(KeyHash, key), tx.SetVersion(Newest))
 }
 
 // SeqKey is the key of a record: big endian, so that keys sort as numbers.

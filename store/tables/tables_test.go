@@ -38,7 +38,10 @@ func openFile(t *testing.T) *bolt.DB {
 func newFile(t *testing.T) *bolt.DB {
 	t.Helper()
 	db := openFile(t)
-	must(t, tables.Prepare(db, rand.Reader))
+	isNew, err := tables.Prepare(db, rand.Reader)
+	if must(t, err); !isNew {
+		t.Error("it was not empty")
+	}
 	return db
 }
 
@@ -81,28 +84,31 @@ func TestPrepareWritesAnEmptyFileAlone(t *testing.T) {
 		return id
 	}
 	before := commits()
-	must(t, tables.Prepare(db, nil))
+	if isNew, err := tables.Prepare(db, nil); isNew || err != nil {
+		t.Errorf("it counts as new: %v, %v", isNew, err)
+	}
 	if after := commits(); after != before {
 		t.Errorf("commit %d follows %d", after, before)
 	}
 }
 
-// An empty file gets an id and a hash key of its own; without randomness it stays empty.
+// An empty file gets a generation and a hash key of its own; without randomness it stays empty.
 func TestPrepareAnEmptyFile(t *testing.T) {
 	db := openFile(t)
-	if err := tables.Prepare(db, strings.NewReader("too short")); err == nil {
+	if _, err := tables.Prepare(db, strings.NewReader("too short")); err == nil {
 		t.Fatal("it was initialised without randomness")
 	}
 	if version, err := boltfile.Version(db); version != 0 || err != nil {
 		t.Fatalf("its version is %d, %v", version, err)
 	}
-	must(t, tables.Prepare(db, bytes.NewReader(bytes.Repeat([]byte{0xab}, 48))))
+	_, err := tables.Prepare(db, bytes.NewReader(bytes.Repeat([]byte{0xab}, 48)))
+	must(t, err)
 	view(t, db, func(tx *boltfile.Tx) {
 		must(t, tables.QuickCheck(tx))
-		id, err := tx.Bucket(tables.Meta).Get(tables.KeyID)
+		generations, err := tables.LoadGenerations(tx)
 		hash, hashErr := tx.Bucket(tables.Meta).Get(tables.KeyHash)
-		if string(id) != strings.Repeat("ab", 16) || !bytes.Equal(hash, bytes.Repeat([]byte{0xab}, 32)) {
-			t.Errorf("id %q, hash key %x: %v, %v", id, hash, err, hashErr)
+		if len(generations) != 1 || generations.Of(1) != strings.Repeat("ab", 16) || !bytes.Equal(hash, bytes.Repeat([]byte{0xab}, 32)) {
+			t.Errorf("generations %v, hash key %x: %v, %v", generations, hash, err, hashErr)
 		}
 	})
 }
@@ -119,7 +125,7 @@ func TestPrepareRefusesForeignFiles(t *testing.T) {
 		want error
 	}{{newer, boltfile.ErrNewer}, {foreign, boltfile.ErrForeign}, {damaged, event.ErrDamaged}, {unreleased(t, 5), boltfile.ErrUnreleased}} {
 		before, _ := boltfile.Version(c.db)
-		if err := tables.Prepare(c.db, nil); !errors.Is(err, c.want) {
+		if _, err := tables.Prepare(c.db, nil); !errors.Is(err, c.want) {
 			t.Errorf("%v: %v", c.want, err)
 		}
 		if after, _ := boltfile.Version(c.db); after != before {

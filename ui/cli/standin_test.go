@@ -77,6 +77,8 @@ func (m *memory) Forward(seq uint64, fn func(event.Record) bool) error {
 	return nil
 }
 
+func (m *memory) Generations() event.Generations { return nil }
+
 func (m *memory) Scan(from, to uint64, fn func(*event.Record) bool) error {
 	if from <= to {
 		return m.Forward(from, func(r event.Record) bool { return r.Seq <= to && fn(&r) })

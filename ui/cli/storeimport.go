@@ -54,6 +54,7 @@ func (a *app) imports(ctx context.Context, name string) (err error) {
 	if err != nil {
 		return err
 	}
+	o.Imports = true
 	store, c, err := a.OpenOrAttach(ctx, o)
 	if err != nil {
 		return err

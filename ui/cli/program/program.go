@@ -96,6 +96,7 @@ type StoreOptions struct {
 	Dir       string // its directory; ignored by a temporary one
 	Temporary bool   // a new one that is removed when it is closed
 	Stays     bool   // this process stays attached, as a screen does: see [attach.Follow]
+	Imports   bool   // records of another log will be stored
 
 	// Bounds that the operator has set; 0: the store's own.
 	QueueRecords, QueueBytes, AuditEntries int

@@ -84,6 +84,9 @@ type EmptyStore uint64
 // Last returns the number of the newest record.
 func (s EmptyStore) Last() uint64 { return uint64(s) }
 
+// Generations returns none.
+func (EmptyStore) Generations() event.Generations { return nil }
+
 // Get returns no record. Error: [event.ErrNotFound].
 func (EmptyStore) Get(uint64) (event.Record, error) { return event.Record{}, event.ErrNotFound }
 
