@@ -184,7 +184,7 @@ func (s *Server) listTypes(params json.RawMessage) (map[string]any, *eventserver
 			"inputSchema": t.input(), "payloadSchema": t.payload})
 	}
 	r := map[string]any{"events": found, "_meta": map[string]any{metaPositions: map[string]any{
-		"oldest": s.cursor(0), "newest": s.cursor(s.log().Last())}}}
+		"oldest": s.at(0).cursor(), "newest": s.at(s.log().Last()).cursor()}}}
 	if more {
 		r["nextCursor"] = pageMark + page[len(page)-1].name
 	}
@@ -228,12 +228,12 @@ type selection struct {
 	args   string // canonical JSON
 	values map[string]string
 	filter *filter.Filter
-	skip   string // prefix of the ids of this server: an event that came back is not offered again
+	own    event.Generations // of ids of this server: an event that came back is not offered again
 }
 
 // choose checks the arguments of a subscription.
 func (s *Server) choose(t offered, raw json.RawMessage, now time.Time) (selection, *eventserver.Refusal) {
-	w := selection{offered: t, values: map[string]string{}, skip: s.store + "-"}
+	w := selection{offered: t, values: map[string]string{}, own: s.log().Generations()}
 	if len(raw) > 0 && string(raw) != "null" {
 		if json.Unmarshal(raw, &w.values) != nil {
 			return w, eventserver.BadParam("arguments", "arguments must be an object of texts")
@@ -281,5 +281,6 @@ func (w *selection) takes(r *event.Record) bool {
 			}
 		}
 	}
-	return w.filter.Match(r) && !strings.HasPrefix(r.EventID.Raw(), w.skip)
+	generation, _, _ := strings.Cut(r.EventID.Raw(), "-")
+	return w.filter.Match(r) && !w.own.Knows(generation)
 }

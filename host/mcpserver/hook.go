@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"sync"
 	"time"
 
@@ -30,8 +29,8 @@ type hook struct {
 
 	mu            sync.Mutex
 	over          bool
-	wanted               // its position is how far the log was read
-	done          uint64 // everything up to here was delivered or given up
+	wanted              // its position is how far the log was read
+	done          place // everything up to here was delivered or given up
 	ahead         []queued
 	tries         int       // failed deliveries of the first of ahead
 	due           time.Time // when to try it again
@@ -44,12 +43,13 @@ type hook struct {
 
 // queued is an event that waits for its delivery.
 type queued struct {
-	seq  uint64
+	place
+	id   string
 	body []byte
 }
 
 func newHook(h *hooks, a eventserver.Asked, w wanted) *hook {
-	return &hook{owner: h, id: a.ID, url: a.URL, wanted: w, done: w.pos, secrets: eventserver.NewSecrets(a.Secret),
+	return &hook{owner: h, id: a.ID, url: a.URL, wanted: w, done: w.place, secrets: eventserver.NewSecrets(a.Secret),
 		refreshBefore: h.server.opts.Now().Add(a.Lease), kick: make(chan struct{}, 1), stop: make(chan struct{})}
 }
 
@@ -76,7 +76,7 @@ func (k *hook) grant(a eventserver.Asked, w wanted, fresh bool) map[string]any {
 	k.refreshBefore = now.Add(a.Lease)
 	k.secrets.Rotate(a.Secret, now)
 	status := k.health.Status()
-	if !fresh && w.held && w.pos != k.done {
+	if !fresh && w.held && (w.seq != k.done.seq || w.generation != k.done.generation) {
 		k.moveLocked(w)
 	}
 	k.health.Renew()
@@ -86,13 +86,13 @@ func (k *hook) grant(a eventserver.Asked, w wanted, fresh bool) map[string]any {
 	case k.kick <- struct{}{}:
 	default:
 	}
-	return map[string]any{"id": k.id, "cursor": k.owner.server.cursor(k.done), "truncated": truncated,
+	return map[string]any{"id": k.id, "cursor": k.done.cursor(), "truncated": truncated,
 		"refreshBefore": k.refreshBefore.UTC().Format(time.RFC3339Nano), "deliveryStatus": status}
 }
 
 // moveLocked continues at another position.
 func (k *hook) moveLocked(w wanted) {
-	k.wanted, k.done, k.ahead, k.tries = w, w.pos, nil, 0
+	k.wanted, k.done, k.ahead, k.tries = w, w.place, nil, 0
 	k.epoch++
 }
 
@@ -115,8 +115,8 @@ func (k *hook) readLocked() {
 	}
 	s, size := k.owner.server, 0
 	err := s.advance(&k.wanted, func(r *event.Record) bool {
-		body := append(s.appendCursor(s.appendOccurrence(nil, k.name, "", r), r.Seq), '}')
-		k.ahead = append(k.ahead, queued{r.Seq, body})
+		body := append(k.appendCursor(s.appendOccurrence(nil, k.in, k.name, "", r)), '}')
+		k.ahead = append(k.ahead, queued{k.place, eventID(k.in, r.Seq), body})
 		size += len(body)
 		return len(k.ahead) < hookAhead && size < hookAheadBytes
 	})
@@ -126,8 +126,8 @@ func (k *hook) readLocked() {
 	if k.truncated {
 		k.truncated, k.gapOwed = false, true
 	}
-	if k.done = k.pos; len(k.ahead) > 0 {
-		k.done = k.ahead[0].seq - 1
+	if k.done = k.place; len(k.ahead) > 0 {
+		k.done = k.before(k.ahead[0].seq)
 	}
 }
 
@@ -191,13 +191,12 @@ func (k *hook) plan() (d *eventserver.Delivery, epoch int, wait time.Duration, o
 	if k.readLocked(); now.Before(k.due) {
 		return nil, 0, min(wait, k.due.Sub(now)), false
 	}
-	s := k.owner.server
 	switch {
 	case k.gapOwed:
-		body := fmt.Appendf(nil, `{"type":"gap","cursor":%q}`, s.cursor(k.done))
+		body := fmt.Appendf(nil, `{"type":"gap","cursor":%q}`, k.done.cursor())
 		return k.deliveryLocked("msg_gap_"+k.owner.Verifier.Token(), body, now), k.epoch, 0, false
 	case len(k.ahead) > 0:
-		return k.deliveryLocked(s.store+"-"+strconv.FormatUint(k.ahead[0].seq, 10), k.ahead[0].body, now), k.epoch, 0, false
+		return k.deliveryLocked(k.ahead[0].id, k.ahead[0].body, now), k.epoch, 0, false
 	}
 	return nil, 0, wait, false
 }
@@ -223,7 +222,7 @@ func (k *hook) settle(o eventserver.Outcome, epoch int) {
 	case k.gapOwed: // the delivery was the gap
 		k.gapOwed, k.tries = false, 0
 	default: // delivered, or given up, which is a gap
-		k.done, k.tries, k.due = k.ahead[0].seq, 0, time.Time{}
+		k.done, k.tries, k.due = k.ahead[0].place, 0, time.Time{}
 		k.ahead = k.ahead[1:]
 		k.gapOwed = !o.OK
 	}

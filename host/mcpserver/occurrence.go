@@ -20,11 +20,9 @@ const metaRecord = "eventdeck/record"
 // appendOccurrence appends the record as an occurrence, without its closing brace. name is the type
 // it is delivered as, meta has further members of its _meta. Ids are those of this store, since two
 // subscriptions may have received the same event.
-func (s *Server) appendOccurrence(b []byte, name, meta string, r *event.Record) []byte {
+func (s *Server) appendOccurrence(b []byte, in event.Generations, name, meta string, r *event.Record) []byte {
 	b = append(b, `{"eventId":"`...)
-	b = append(b, s.store...)
-	b = append(b, '-')
-	b = strconv.AppendUint(b, r.Seq, 10)
+	b = append(b, eventID(in, r.Seq)...)
 	b = append(b, '"')
 	b = export.AppendString(b, "name", name)
 	b = export.AppendTime(b, "timestamp", occurred(r))
@@ -45,13 +43,10 @@ func (s *Server) appendOccurrence(b []byte, name, meta string, r *event.Record) 
 	return append(append(append(b, '}'), meta...), '}')
 }
 
-// appendCursor appends the cursor of a position.
-func (s *Server) appendCursor(b []byte, seq uint64) []byte {
+// appendCursor appends the cursor of a place.
+func (p place) appendCursor(b []byte) []byte {
 	b = append(b, `,"cursor":"`...)
-	b = append(b, s.store...)
-	b = append(b, '.')
-	b = strconv.AppendUint(b, seq, 10)
-	return append(b, '"')
+	return append(append(b, p.cursor()...), '"')
 }
 
 // appendData appends the data of an occurrence, which is always an object.

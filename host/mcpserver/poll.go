@@ -38,7 +38,7 @@ func (s *Server) poll(ctx context.Context, params json.RawMessage) (map[string]a
 			events = append(events, ',')
 		}
 		before := len(events)
-		events = append(s.appendOccurrence(events, w.name, "", r), '}')
+		events = append(s.appendOccurrence(events, w.in, w.name, "", r), '}')
 		bytes += len(events) - before
 		return n < most && bytes < maxPollBytes && ctx.Err() == nil
 	})
@@ -46,6 +46,6 @@ func (s *Server) poll(ctx context.Context, params json.RawMessage) (map[string]a
 		s.opts.Log.Error("the log cannot be read", "err", err)
 		return nil, eventserver.Refuse(wire.InternalError, "the log cannot be read", nil)
 	}
-	return map[string]any{"events": json.RawMessage(append(events, ']')), "cursor": s.cursor(w.pos), "truncated": w.truncated,
+	return map[string]any{"events": json.RawMessage(append(events, ']')), "cursor": w.cursor(), "truncated": w.truncated,
 		"hasMore": s.behind(&w), "nextPollMs": s.opts.NextPoll.Milliseconds()}, nil
 }

@@ -12,27 +12,92 @@ import (
 	"eventdeck/host/wire"
 )
 
-// cursor returns the cursor of a position: everything up to the sequence number was delivered or
-// skipped.
-func (s *Server) cursor(seq uint64) string { return s.store + "." + strconv.FormatUint(seq, 10) }
+// place is a position in the log: everything up to the sequence number was delivered or skipped.
+// A number says that in its generation of the store alone.
+type place struct {
+	generation string
+	seq        uint64
+	lost       time.Time // when the client was told that its position before this one is unknown; zero: never
+}
 
-// position reads a cursor of this store. It is false for every other text.
-func (s *Server) position(cursor string) (uint64, bool) {
-	digits, ok := strings.CutPrefix(cursor, s.store+".")
-	if !ok {
-		return 0, false
+// cursor returns the text of a place.
+func (p place) cursor() string {
+	text := p.generation + "." + strconv.FormatUint(p.seq, 10)
+	if !p.lost.IsZero() {
+		text += "." + strconv.FormatInt(p.lost.UnixMilli(), 10)
 	}
+	return text
+}
+
+// parseCursor reads what [place.cursor] wrote. It is false for every other text.
+func parseCursor(text string) (p place, ok bool) {
+	generation, rest, _ := strings.Cut(text, ".")
+	digits, lost, wasLost := strings.Cut(rest, ".")
+	p.generation = generation
 	seq, err := strconv.ParseUint(digits, 10, 64)
-	return seq, err == nil && s.cursor(seq) == cursor
+	p.seq = seq
+	if wasLost && err == nil {
+		var at int64
+		at, err = strconv.ParseInt(lost, 10, 64)
+		p.lost = time.UnixMilli(at)
+	}
+	return p, err == nil && len(generation) == 32 && p.cursor() == text
+}
+
+// eventID returns the id of the event that a record is delivered as.
+func eventID(in event.Generations, seq uint64) string {
+	return in.Of(seq) + "-" + strconv.FormatUint(seq, 10)
+}
+
+// at returns the place of a sequence number of the log.
+func (s *Server) at(seq uint64) place {
+	return place{generation: s.log().Generations().Of(seq), seq: seq}
+}
+
+// position reads a cursor. It is false for one that this store does not know.
+func (s *Server) position(text string) (uint64, bool) {
+	log := s.log()
+	p, ok := parseCursor(text)
+	return p.seq, ok && log.Generations().Has(p.generation, p.seq, log.Last())
 }
 
 // wanted is a subscription as requested, with its position.
 type wanted struct {
 	selection
-	pos       uint64    // everything up to here was delivered or skipped
-	held      bool      // a cursor was given
-	truncated bool      // wanted events may have been skipped, and the client was not told yet
-	notBefore time.Time // events that were received before are too old
+	place
+	in        event.Generations // of the log that was read last
+	held      bool              // a cursor was given
+	truncated bool              // wanted events may have been skipped, and the client was not told yet
+	notBefore time.Time         // events that were received before are too old
+}
+
+// before returns the place before a record.
+func (w *wanted) before(seq uint64) place {
+	return place{generation: w.in.Of(seq - 1), seq: seq - 1, lost: w.lost}
+}
+
+// move takes another position in the log that was read last.
+func (w *wanted) move(seq uint64) { w.seq, w.generation = seq, w.in.Of(seq) }
+
+// find looks whether the log has the position of w. One that it does not have was given by another
+// store, or by this one before it was restored from a copy. Which records the client has seen is
+// unknown then: it continues with the newest, and is told.
+func (s *Server) find(w *wanted) {
+	log := s.log()
+	last := log.Last()
+	if w.in = log.Generations(); !w.in.Has(w.generation, w.seq, last) {
+		w.move(last)
+		w.truncated, w.lost = true, s.opts.Now().Truncate(time.Millisecond) // as a cursor has it
+	}
+}
+
+// sentAgainFor is how long servers may take after a restore to send again what was lost.
+const sentAgainFor = time.Minute
+
+// sentAgain reports whether a client that lost its position may have seen the event: it occurred
+// before that, and its server sends it again.
+func (p place) sentAgain(r *event.Record) bool {
+	return !p.lost.IsZero() && r.ReceivedAt.Sub(p.lost) < sentAgainFor && occurred(r).Before(p.lost)
 }
 
 // resolve checks the params that poll, stream and subscribe have in common.
@@ -58,16 +123,20 @@ func (s *Server) resolve(params json.RawMessage) (wanted, *eventserver.Refusal) 
 	if f != nil {
 		return wanted{}, f
 	}
-	w := wanted{selection: chosen, pos: s.log().Last()}
+	log := s.log()
+	w := wanted{selection: chosen, in: log.Generations()}
+	w.move(log.Last())
 	cursor, given, f := eventserver.ReadCursor(p.Cursor)
 	if f != nil || !given {
 		return w, f
 	}
 	w.held = true
-	if seq, ok := s.position(cursor); ok && seq <= w.pos {
-		w.pos = seq
-	} else { // of another store, or of this one before it was restored from a copy
-		w.pos, w.truncated = 0, true
+	if at, ok := parseCursor(cursor); ok {
+		w.place = at
+		s.find(&w)
+	} else { // a text that no eventdeck has given: nothing was seen
+		w.move(0)
+		w.truncated = true
 	}
 	if p.MaxAgeMs != nil && *p.MaxAgeMs >= 0 {
 		w.notBefore = now.Add(-time.Duration(min(*p.MaxAgeMs, 1e12) * float64(time.Millisecond)))
@@ -84,15 +153,17 @@ const maxExamined = 50_000
 //
 // Errors: those of the store.
 func (s *Server) advance(w *wanted, fn func(*event.Record) bool) error {
-	last, examined, stopped := s.log().Last(), 0, false
-	err := s.log().After(w.pos, func(r event.Record) bool {
-		if r.Seq != w.pos+1 { // the records between were pruned; they may have been wanted
+	s.find(w)
+	log := s.log()
+	last, examined, stopped := log.Last(), 0, false
+	err := log.After(w.seq, func(r event.Record) bool {
+		if r.Seq != w.seq+1 { // the records between were pruned; they may have been wanted
 			w.truncated = true
 		}
-		w.pos = r.Seq
+		w.move(r.Seq)
 		switch {
 		case !w.takes(&r):
-		case r.ReceivedAt.Before(w.notBefore):
+		case r.ReceivedAt.Before(w.notBefore), w.sentAgain(&r):
 			w.truncated = true
 		default:
 			stopped = !fn(&r)
@@ -101,16 +172,17 @@ func (s *Server) advance(w *wanted, fn func(*event.Record) bool) error {
 		stopped = stopped || examined >= maxExamined
 		return !stopped
 	})
-	if err != nil || stopped || w.pos >= last {
+	if err != nil || stopped || w.seq >= last {
 		return err
 	}
 	// Nothing follows the position: either the newest records were pruned, or the window in memory
 	// lags behind the store.
-	if _, err := s.log().Get(last); errors.Is(err, event.ErrNotFound) {
-		w.pos, w.truncated = last, true
+	if _, err := log.Get(last); errors.Is(err, event.ErrNotFound) {
+		w.move(last)
+		w.truncated = true
 	}
 	return nil
 }
 
 // behind reports whether there are records after the position.
-func (s *Server) behind(w *wanted) bool { return w.pos < s.log().Last() }
+func (s *Server) behind(w *wanted) bool { return w.seq < s.log().Last() }

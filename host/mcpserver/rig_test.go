@@ -83,7 +83,7 @@ func (r *rig) server() *mcpserver.Server {
 			r.opts.Host = checking{r.host, r.check}
 		}
 	}
-	server, err := mcpserver.New(r.t.Context(), r.opts)
+	server, err := mcpserver.New(r.opts)
 	if err != nil {
 		r.t.Fatal(err)
 	}

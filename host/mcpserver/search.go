@@ -110,8 +110,8 @@ func (s *Server) search(ctx context.Context, q query, fn func(*event.Record) boo
 		err = context.Cause(ctx)
 	}
 	if err == nil && stopped > 1 {
-		cursor := s.cursor(stopped)
-		next = &cursor
+		at := s.at(stopped).cursor()
+		next = &at
 	}
 	return examined, next, err
 }

@@ -10,12 +10,7 @@ package mcpserver
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
 	"log/slog"
 	"sync"
 	"time"
@@ -35,8 +30,6 @@ type Host interface {
 	Snapshot() host.Snapshot
 	Changed() (<-chan struct{}, func())
 	Log() *eventlog.Log
-	Setting(key string) (string, error)
-	SetSetting(ctx context.Context, key, value string) error
 	Check(ctx context.Context, r host.Request) (event.Mode, error)
 }
 
@@ -100,7 +93,6 @@ const (
 // or [Server.ServeHTTP].
 type Server struct {
 	opts    Options
-	store   string // identity of the store, in cursors and ids
 	types   catalog
 	named   uint64 // the types of records up to this one are in it
 	tools   []tool
@@ -112,42 +104,19 @@ type Server struct {
 	changed chan struct{} // closed at the next change, then replaced
 }
 
-// identity is the setting that holds the identity of the store.
-const identity = host.SettingPrefix + "mcp.store"
-
 // New returns a server for a host.
 //
-// Errors: those of the host's settings, a failure of the randomness.
-func New(ctx context.Context, opts Options) (*Server, error) {
+// Errors: those of reading the log.
+func New(opts Options) (*Server, error) {
 	opts = opts.withDefaults()
-	store, err := storeIdentity(ctx, opts.Host)
-	if err != nil {
-		return nil, fmt.Errorf("the identity of the store: %w", err)
-	}
-	s := &Server{opts: opts, store: store, streams: make(chan struct{}, opts.MaxStreams), changed: make(chan struct{})}
+	s := &Server{opts: opts, streams: make(chan struct{}, opts.MaxStreams), changed: make(chan struct{})}
 	s.hooks = newHooks(s)
 	s.types.known = map[typeKey]bool{}
+	var err error
 	if s.tools, err = toolset(); err != nil {
 		return nil, err
 	}
 	return s, s.refreshTypes()
-}
-
-// storeIdentity returns the identity of the store, and makes it if there is none yet. It is random,
-// and says nothing about the host.
-func storeIdentity(ctx context.Context, h Host) (string, error) {
-	text, err := h.Setting(identity)
-	if err == nil || !errors.Is(err, event.ErrNotFound) {
-		return text, err
-	}
-	b := make([]byte, 6)
-	if _, err := io.ReadFull(rand.Reader, b); err != nil {
-		return "", err
-	}
-	if err := h.SetSetting(ctx, identity, hex.EncodeToString(b)); err != nil {
-		return "", err
-	}
-	return h.Setting(identity)
 }
 
 // log returns the current log of the host, which may be another one later.

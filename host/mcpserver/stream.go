@@ -37,8 +37,7 @@ func (s *Server) stream(ctx context.Context, r request, w wanted, out eventserve
 
 func (s *stream) run(ctx context.Context) error {
 	next := s.Server.next()
-	began := s.pos
-	more := s.begin(began)
+	more := s.begin(s.place)
 	beat := time.NewTicker(s.opts.Heartbeat)
 	defer beat.Stop()
 	for {
@@ -68,17 +67,17 @@ func (s *stream) run(ctx context.Context) error {
 
 // begin fills the buffer, and puts the notification before it that says where the stream begins and
 // whether wanted events were skipped, which is known only then.
-func (s *stream) begin(at uint64) (more bool) {
+func (s *stream) begin(at place) (more bool) {
 	told := s.truncated
 	s.truncated = false
-	more = s.fillWith(func(first uint64) { at = first - 1 })
+	more = s.fillWith(func(first uint64) { at = s.before(first) })
 	truncated := told || s.truncated
 	if truncated && len(s.buf) == 0 {
-		at = s.pos
+		at = s.place
 	}
 	events := s.buf
 	s.buf = nil
-	s.note(wire.NoteActive, map[string]any{"cursor": s.cursor(at), "truncated": truncated})
+	s.note(wire.NoteActive, map[string]any{"cursor": at.cursor(), "truncated": truncated})
 	s.buf, s.truncated = append(s.buf, events...), false
 	return more
 }
@@ -90,7 +89,7 @@ func (s *stream) fill() (more bool) {
 	if s.truncated { // the notification precedes the events
 		events := append([]byte(nil), s.buf[at:]...)
 		s.buf, s.truncated = s.buf[:at], false
-		s.note(wire.NoteActive, map[string]any{"cursor": s.cursor(s.pos), "truncated": true})
+		s.note(wire.NoteActive, map[string]any{"cursor": s.place.cursor(), "truncated": true})
 		s.buf = append(s.buf, events...)
 	}
 	return more
@@ -118,14 +117,14 @@ func (s *stream) fillWith(first func(uint64)) (more bool) {
 func (s *stream) event(r *event.Record) {
 	s.buf = append(s.buf, s.out.Open...)
 	s.buf = append(s.buf, `{"jsonrpc":"2.0","method":"notifications/events/event","params":`...)
-	s.buf = s.appendOccurrence(s.buf, s.name, s.meta, r)
-	s.buf = s.appendCursor(s.buf, r.Seq)
+	s.buf = s.appendOccurrence(s.buf, s.in, s.name, s.meta, r)
+	s.buf = s.appendCursor(s.buf)
 	s.buf = append(append(s.buf, s.route...), '}', '}')
 	s.buf = append(s.buf, s.out.Close...)
 }
 
 func (s *stream) beat() {
-	s.note(wire.NoteHeartbeat, map[string]any{"cursor": s.cursor(s.pos)})
+	s.note(wire.NoteHeartbeat, map[string]any{"cursor": s.place.cursor()})
 }
 
 func (s *stream) note(method string, params map[string]any) {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/mcpserver"
 	"eventdeck/host/trust"
@@ -29,10 +28,7 @@ func TestPushReplaysAndContinues(t *testing.T) {
 			out, in := r.stdio()
 			c = connect(t, &mcp.IOTransport{Reader: io.NopCloser(out), Writer: in})
 		}
-		id, err := r.host.Setting(host.SettingPrefix + "mcp.store")
-		if err != nil {
-			t.Fatal(err)
-		}
+		id := r.store.Generations().Of(1)
 		c.send(7, wire.MethodStream, sub("pager/tick", "cursor", id+".0"))
 		if n, _ := c.read(); n.method != wire.NoteActive || n.Params.Cursor != id+".0" || n.Params.Truncated {
 			t.Errorf("%s: first came %+v", over, n)

@@ -42,7 +42,7 @@ func (s *Server) whatsNew(ctx context.Context, args json.RawMessage) (any, error
 		return s.newsSince(ctx, q)
 	}
 	from, ok := s.position(q.args.Position)
-	if !ok || from > s.log().Last() {
+	if !ok {
 		return nil, errors.New("position: it is not one of this store; give since instead")
 	}
 	n := news{counts: map[typeKey]int{}, limit: q.limit}
@@ -112,7 +112,7 @@ func (n *news) add(r *event.Record, down bool) {
 }
 
 func (n *news) out(s *Server, pos uint64, truncated, more bool) (any, error) {
-	out := newsOut{Counts: []countOut{}, Gaps: n.gaps, Events: []recordOut{}, Examined: n.examined, More: more, Truncated: truncated, Position: s.cursor(pos)}
+	out := newsOut{Counts: []countOut{}, Gaps: n.gaps, Events: []recordOut{}, Examined: n.examined, More: more, Truncated: truncated, Position: s.at(pos).cursor()}
 	if out.Gaps == nil {
 		out.Gaps = []gapOut{}
 	}

@@ -162,7 +162,7 @@ func (a *app) serveMCP(ctx context.Context, d *program.OpenHost, f mcpFlags, ln 
 	if c, ok := d.API.(attach.Controller); ok { // behind which another process may have the store later
 		control = following{c}
 	}
-	server, err := mcpserver.New(ctx, mcpserver.Options{Host: d.API, React: control, Redact: secrets, Version: a.Version, Token: token, Log: logger,
+	server, err := mcpserver.New(mcpserver.Options{Host: d.API, React: control, Redact: secrets, Version: a.Version, Token: token, Log: logger,
 		CallbacksOnLoopback: f.loopback, CallbackCA: f.ca})
 	switch {
 	case err != nil:
