@@ -97,6 +97,7 @@ func (s *server) run(ctx context.Context) {
 		return
 	}
 	backoff := s.host.backoff()
+	anew := false // the server forgot the session before, which did not last either
 	for again := false; ctx.Err() == nil; again = true {
 		sess, err := s.dial(ctx)
 		lasted := false
@@ -113,9 +114,13 @@ func (s *server) run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		if errors.Is(err, errReconnect) || lasted && errors.Is(err, session.ErrForgotten) {
+		forgotten := errors.Is(err, session.ErrForgotten) && (lasted || !anew)
+		anew = forgotten && !lasted
+		if forgotten || errors.Is(err, errReconnect) {
 			s.disconnected(err, ReachConnecting, 0)
-			backoff.Reset()
+			if !forgotten {
+				backoff.Reset()
+			}
 			continue
 		}
 		wait, reach := backoff.Next(err), reachOf(err)

@@ -28,12 +28,12 @@ func (s *server) Poll(ctx context.Context, r wire.PollRequest) (res wire.PollRes
 }
 
 // Stream implements [delivery.Source].
-func (s *server) Stream(ctx context.Context, r wire.StreamRequest, sink func(wire.Note)) (delivery.Stream, error) {
-	d, err := s.session(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return d.Stream(ctx, r, sink)
+func (s *server) Stream(ctx context.Context, r wire.StreamRequest, sink func(wire.Note)) (stream delivery.Stream, err error) {
+	err = s.ask(ctx, func(d dialect.Dialect) (err error) {
+		stream, err = d.Stream(ctx, r, sink)
+		return err
+	})
+	return stream, err
 }
 
 // Subscribe implements [delivery.Source].

@@ -42,7 +42,7 @@ func (r *addresses) open(ctx context.Context, where string, h *noteStream) (Stre
 	if r.s.Info().Era == session.EraStateless {
 		return r.listen(where, h)
 	}
-	err := h.listenErr()
+	err := h.openErr()
 	if err == nil {
 		err = r.join(ctx, where, h)
 	}

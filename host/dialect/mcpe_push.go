@@ -18,7 +18,7 @@ func (t *tools) Stream(ctx context.Context, r wire.StreamRequest, sink func(wire
 		return nil, fmt.Errorf("%w: %w", wire.ErrUnacceptable, err)
 	}
 	h := newNoteStream(ctx, t.pulse, sink)
-	if err := h.listenErr(); err != nil {
+	if err := h.openErr(); err != nil {
 		h.cancel(err)
 		return nil, err
 	}

@@ -80,6 +80,15 @@ func (h *noteStream) listenErr() error {
 	return h.pulse.s.ListenErr()
 }
 
+// openErr returns why the stream need not be opened, or nil. Whether a server that could not be
+// reached is back, the request tells.
+func (h *noteStream) openErr() error {
+	if err := h.listenErr(); !errors.Is(err, session.ErrUnreachable) {
+		return err
+	}
+	return nil
+}
+
 // finish waits for the note in progress and accepts no other.
 func (h *noteStream) finish(err error) {
 	h.settle()

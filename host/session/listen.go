@@ -27,7 +27,7 @@ func (s *Session) listen() {
 	case !modern && overHTTP:
 		open = s.openGeneral
 	case modern && overHTTP:
-		s.setNotListening(errors.New("it is stateless, and only answers requests"))
+		s.setListenErr(fmt.Errorf("%w: it is stateless, and only answers requests", ErrNotListening))
 		return
 	default:
 		return
@@ -41,9 +41,9 @@ func (s *Session) listen() {
 var ErrNotListening = errors.New("the server has no way to send notifications of its own")
 
 // ListenErr returns why unsolicited notifications cannot be received: the server refuses the
-// stream for them, or has none. It returns nil unless that is known.
+// stream for them, or has none, or cannot be reached. It returns nil unless that is known.
 //
-// Error: [ErrNotListening].
+// Errors: [ErrNotListening], [ErrUnreachable], [*HTTPError].
 func (s *Session) ListenErr() error {
 	if why := s.notListening.Load(); why != nil {
 		return *why
@@ -51,9 +51,11 @@ func (s *Session) ListenErr() error {
 	return nil
 }
 
-func (s *Session) setNotListening(cause error) {
-	// The cause is not wrapped: it does not concern a request of the caller.
-	err := fmt.Errorf("%w: %v", ErrNotListening, cause)
+func (s *Session) setListenErr(err error) {
+	if neverListens(err) || errors.Is(err, ErrAnswer) {
+		// The cause is not wrapped: it does not concern a request of the caller.
+		err = fmt.Errorf("%w: %v", ErrNotListening, err)
+	}
 	s.notListening.Store(&err)
 }
 
@@ -96,7 +98,7 @@ func (s *Session) openGeneral(taken func(), lastID string) (*exchange, error) {
 // server refuses for good.
 func (s *Session) keepListening(open opener) {
 	backoff := s.opts.Reopen
-	taken, lastID := func() {}, ""
+	taken, lastID, accepted := func() {}, "", false
 	for {
 		begun := s.opts.Now()
 		agreed := false
@@ -113,8 +115,13 @@ func (s *Session) keepListening(open opener) {
 		if s.ctx.Err() != nil {
 			return
 		}
+		if accepted && s.forgotten(x) {
+			s.end(fmt.Errorf("%w (%w)", ErrForgotten, x.err))
+			return
+		}
+		accepted = accepted || agreed
 		if !agreed || errors.Is(x.err, ErrAnswer) {
-			s.setNotListening(x.err)
+			s.setListenErr(x.err)
 		}
 		lost := lastID != "" && neverListens(x.err) // it does not know lastID
 		lastID = x.lastID
@@ -133,6 +140,13 @@ func (s *Session) keepListening(open opener) {
 			return
 		}
 	}
+}
+
+// forgotten reports whether the server refused the general stream, which it accepted before, since it
+// does not know the session any more.
+func (s *Session) forgotten(x *exchange) bool {
+	var refused *HTTPError
+	return x.frame == nil && errors.As(x.err, &refused) && refused.Status == http.StatusNotFound
 }
 
 // suspectChange reports that the types may have changed during an interruption. missed says

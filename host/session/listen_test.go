@@ -1,6 +1,8 @@
 package session
 
 import (
+	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -48,6 +50,44 @@ func TestGeneralStreamOfHandshakeServers(t *testing.T) {
 		t.Errorf("headers %v", h)
 	}
 	f.wait(t, "") // the response to the ping
+}
+
+// A server that was started again does not know the session: that shows first on the stream that is
+// always open.
+func TestForgottenSessionShowsOnTheGeneralStream(t *testing.T) {
+	var opened atomic.Int32
+	f := handshakeFake(t, map[string]func(ask){http.MethodGet: func(a ask) {
+		if opened.Add(1) > 1 {
+			a.plain(404, "session not found")
+			return
+		}
+		a.sse(": here\n\n")
+	}})
+	s := mustDial(t, f.server(), Options{OnNote: func(wire.Note) {}, Reopen: Backoff{Min: 1, Max: 1}})
+	get(t, "Lost", s.Lost())
+	if err := s.Err(); !errors.Is(err, ErrForgotten) || s.ListenErr() != nil {
+		t.Errorf("error %v, listening %v", err, s.ListenErr())
+	}
+	s.Close()
+	if _, err := s.Call(soon(t), "m", nil); !errors.Is(err, ErrForgotten) {
+		t.Errorf("a call on it: %v", err)
+	}
+}
+
+// A server that cannot be reached is not one without a way to send notifications.
+func TestServerThatIsAwayIsNoServerWithoutNotifications(t *testing.T) {
+	f := handshakeFake(t, map[string]func(ask){http.MethodGet: func(a ask) { <-a.gone() }})
+	s := mustDial(t, f.server(), Options{OnNote: func(wire.Note) {}, Reopen: Backoff{Min: 1, Max: 1}})
+	f.wait(t, http.MethodGet)
+	f.CloseClientConnections()
+	f.Close()
+	within(t, func(limit time.Duration) error {
+		time.Sleep(limit)
+		if err := s.ListenErr(); !errors.Is(err, ErrUnreachable) || errors.Is(err, ErrNotListening) {
+			return fmt.Errorf("it says %v", err)
+		}
+		return nil
+	})
 }
 
 func TestNoGeneralStream(t *testing.T) {

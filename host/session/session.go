@@ -149,7 +149,7 @@ type Session struct {
 	info         Info
 	era          atomic.Pointer[era]
 	ids          atomic.Int64
-	notListening atomic.Pointer[error] // see ListenErr
+	notListening atomic.Pointer[error] // see ListenErr; nil: nothing is known
 	// general is the stream of unsolicited notifications of a handshake server over HTTP.
 	general     atomic.Pointer[exchange]
 	missedSince atomic.Pointer[time.Time]
@@ -369,11 +369,11 @@ func (s *Session) spawn(f func()) error {
 func (s *Session) enter() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err := s.Err(); err != nil {
+		return err // which says more than that it was closed since
+	}
 	if s.closed {
 		return ErrClosed
-	}
-	if err := s.Err(); err != nil {
-		return err
 	}
 	s.running.Add(1)
 	return nil

@@ -1,7 +1,7 @@
 // Command gosdk is a server and a client built with the Go SDK of MCP, for .ci/foreign.d/go-sdk:
 //
-//	gosdk serve stdio|http|sse|stateless   a resource that changes ten times a second
-//	gosdk use URL | COMMAND ARGS           lists and calls the tools of `eventdeck mcp`
+//	gosdk serve stdio|http|sse|stateless [ADDRESS]   a resource that changes ten times a second
+//	gosdk use URL | COMMAND ARGS                     lists and calls the tools of `eventdeck mcp`
 //
 // A server on the network prints its address.
 package main
@@ -84,7 +84,11 @@ func serve(ctx context.Context, args []string) error {
 	default:
 		return fmt.Errorf("no transport %q", args[0])
 	}
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	address := "127.0.0.1:0"
+	if len(args) > 1 {
+		address = args[1]
+	}
+	ln, err := net.Listen("tcp", address)
 	if err != nil {
 		return err
 	}
