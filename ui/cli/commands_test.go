@@ -178,9 +178,9 @@ func TestTypes(t *testing.T) {
 		}
 	}
 	b = newBench(t)
-	b.standIn.view(host.ServerView{Name: "other", BadTypes: 7}, host.ServerView{Name: "pager", TypesErr: "the list was cut short", BadTypes: 2})
+	b.standIn.view(host.ServerView{Name: "other", BadTypes: 7}, host.ServerView{Name: "pager", TypesErr: "the list was cut short", BadTypes: 2, BadWhy: []string{"page 1: incident is listed twice, the first one is kept"}})
 	b.expect(t, exitDone, "not all event types are shown: the list was cut short", "types", "pager")
-	if said := b.err.String(); !strings.Contains(said, "2 of the server's event types make no sense") || strings.Contains(said, "7 of") {
+	if said := b.err.String(); !strings.Contains(said, "2 event types of the server are left out: page 1: incident is listed twice, the first one is kept; and 1 more") || strings.Contains(said, "7 event") {
 		t.Errorf("said %q", said)
 	}
 	b = newBench(t)

@@ -74,7 +74,7 @@ func (a *app) sayMissing(snapshot host.Snapshot, server string) {
 			a.Say("not all event types are shown: %s", view.TypesErr)
 		}
 		if view.BadTypes > 0 {
-			a.Say("%s; --log says why", leftOut(view.BadTypes))
+			a.Say("%s", leftOut(view.BadTypes, view.BadWhy))
 		}
 	}
 }
@@ -132,9 +132,11 @@ func appendTypePlain(b []byte, t event.Type) []byte {
 	return b
 }
 
-func leftOut(types int) string {
-	if types == 1 {
-		return "1 of the server's event types makes no sense and is left out"
+// leftOut says how many descriptors are not among the types, and why the first few.
+func leftOut(types int, why []string) string {
+	said := event.Some(types, "event type of the server is", "event types of the server are") + " left out: " + strings.Join(why, "; ")
+	if more := types - len(why); more > 0 && len(why) > 0 {
+		said += fmt.Sprintf("; and %d more", more)
 	}
-	return fmt.Sprintf("%d of the server's event types make no sense and are left out", types)
+	return strings.TrimSuffix(said, ": ")
 }
