@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -104,23 +105,15 @@ func openingProof(sub event.Subscription) event.Proof {
 	}
 }
 
-// storedProof returns the proof that the last run of a subscription stored. In stores of earlier
-// versions it follows from the positions: while events of a webhook after the checkpoint are not
-// proved, its positions differ, or its path has an old one.
+// storedProof returns the proof that the last run of a subscription stored.
 func storedProof(sub event.Subscription) event.Proof {
 	switch {
 	case sub.NoReplay:
 		return event.ProofNoReplay
 	case sub.LastSeen.IsZero():
 		return event.ProofNew
-	case sub.Proof != "":
-		return sub.Proof
-	case sub.Mode != event.ModeWebhook:
-		return event.ProofProved
-	case !sub.Opening().Same(sub.Cursor), sub.Hook.Unproved():
-		return event.ProofProving
 	}
-	return event.ProofProved
+	return cmp.Or(sub.Proof, event.ProofProved)
 }
 
 // explainUnconfirmed sets the reason for which a subscription is not confirmed.

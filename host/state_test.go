@@ -95,7 +95,7 @@ func TestStateFollowsFromEvidence(t *testing.T) {
 	}
 }
 
-// The proof of a subscription that does not run follows from its stored positions.
+// The proof of a subscription that does not run is the stored one.
 func TestStoredProof(t *testing.T) {
 	seen := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	a, b := event.At(trust.Untrusted("a")), event.At(trust.Untrusted("b"))
@@ -103,21 +103,13 @@ func TestStoredProof(t *testing.T) {
 		sub  event.Subscription
 		want event.Proof
 	}{
-		"never seen":                  {event.Subscription{Mode: event.ModePoll, Cursor: a}, event.ProofNew},
-		"poll":                        {event.Subscription{Mode: event.ModePoll, Cursor: a, LastSeen: seen}, event.ProofProved},
-		"push":                        {event.Subscription{Mode: event.ModePush, Cursor: a, LastSeen: seen}, event.ProofProved},
-		"no cursor":                   {event.Subscription{Mode: event.ModePush, NoReplay: true, LastSeen: seen}, event.ProofNoReplay},
-		"webhook at its checkpoint":   {event.Subscription{Mode: event.ModeWebhook, Cursor: a, Proved: a, LastSeen: seen}, event.ProofProved},
-		"webhook past its checkpoint": {event.Subscription{Mode: event.ModeWebhook, Cursor: b, Proved: a, LastSeen: seen}, event.ProofProving},
-		"webhook on a fresh path": {event.Subscription{Mode: event.ModeWebhook, Cursor: a, Proved: a, LastSeen: seen,
-			Hook: event.Hook{Path: "new", OldPath: "old"}}, event.ProofProving},
-		"webhook proved on a fresh path": {event.Subscription{Mode: event.ModeWebhook, Cursor: a, Proved: a, LastSeen: seen,
-			Hook: event.Hook{Path: "new", OldPath: "old", OldUntil: seen}}, event.ProofProved},
+		"never seen":               {event.Subscription{Mode: event.ModePoll, Cursor: a}, event.ProofNew},
+		"poll":                     {event.Subscription{Mode: event.ModePoll, Cursor: a, LastSeen: seen}, event.ProofProved},
+		"push":                     {event.Subscription{Mode: event.ModePush, Cursor: a, LastSeen: seen}, event.ProofProved},
+		"no cursor":                {event.Subscription{Mode: event.ModePush, NoReplay: true, LastSeen: seen}, event.ProofNoReplay},
 		"push that was not proved": {event.Subscription{Mode: event.ModePush, Cursor: a, LastSeen: seen, Proof: event.ProofProving}, event.ProofProving},
 		"push with a possible gap": {event.Subscription{Mode: event.ModePush, Cursor: a, LastSeen: seen, Proof: event.ProofPossibleGap}, event.ProofPossibleGap},
 		"webhook that was proved":  {event.Subscription{Mode: event.ModeWebhook, Cursor: b, Proved: a, LastSeen: seen, Proof: event.ProofProved}, event.ProofProved},
-		"poll that was a webhook": {event.Subscription{Mode: event.ModePoll, Cursor: b, Proved: a, LastSeen: seen,
-			Hook: event.Hook{OldPath: "old"}}, event.ProofProved},
 	} {
 		if got := Stored(tt.sub, nil).Status.Proof; got != tt.want {
 			t.Errorf("%s: %s, want %s", name, got, tt.want)

@@ -123,7 +123,7 @@ func (c *catchUpPoll) proveStream(ctx context.Context) verdict {
 
 // proveWebhook polls for everything twice, with time for the lag of a replica in between. A delivered
 // event in the poll is no proof here, as deliveries overtake each other. A sign of a loss meanwhile
-// starts it again.
+// is left to another proof.
 func (c *catchUpPoll) proveWebhook(ctx context.Context, lease *knownPath) verdict {
 	lease.markCovered()
 	for tries := 1; ; tries++ {
@@ -131,9 +131,6 @@ func (c *catchUpPoll) proveWebhook(ctx context.Context, lease *knownPath) verdic
 			return v
 		}
 		switch {
-		case tries > 1 && !lease.isUpToDate():
-			lease.markCovered()
-			tries = 1
 		case tries > 1 && !c.isUnmatched():
 			return proved
 		case tries == maxDrains:
@@ -241,7 +238,7 @@ func (c *catchUpPoll) drain(ctx context.Context) verdict {
 }
 
 // refused reports that the server refuses a poll, and returns the verdict: unable for a webhook that
-// can be proved on a fresh path, and otherwise the verdict of that name.
+// can be proved on a new path, and otherwise the verdict of that name.
 func (c *catchUpPoll) refused(ctx context.Context, err error, otherwise verdict) verdict {
 	why := "the server offers poll for this type and refuses it"
 	if cursorRefused(err) {

@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -19,7 +20,8 @@ type Delivered struct {
 	Body      []byte     // exact bytes; Deliver keeps them
 	Refused   error      // of DeliveredMalformed: why strict parsing refused it
 	Previous  bool       // signed with the secret before the last rotation
-	Old       bool       // came on the path before the present one
+	Old, New  bool       // came on the path before the present one, or on the one that is being proved
+	SentAt    time.Time  // by the sender's clock; zero: not known
 }
 
 // DeliveredKind says what the body of a delivery is.
@@ -45,11 +47,12 @@ var ErrChanged = errors.New("known id with other data")
 // nothing was; [ErrStopped] when Run has ended; what the store answered; the cause
 // of ctx.
 func (r *Runner) Deliver(ctx context.Context, d Delivered) error {
-	if d.Old && (d.Kind == DeliveredGap || d.Kind == DeliveredTerminated) {
-		return nil // the subscription has another path now, on which nothing is missing
+	webhook, leads := r.Mode() == event.ModeWebhook, d.New == r.isProvingPath() && !d.Old
+	if d.Kind == DeliveredGap && !leads || d.Kind == DeliveredTerminated && (d.Old || d.New) {
+		return nil // on another path nothing is missing
 	}
 	in, now := &r.in, r.deps.Now()
-	current := r.Mode() == event.ModeWebhook && !d.Old // otherwise it is late, after a change of mode or path
+	current := webhook && leads // otherwise it is late, after a change of mode or path, or another path is proved
 	b, cursor := r.deliveredBatch(d, current, now)
 	isEvent := len(b.Records) > 0 && b.Records[0].Kind == event.KindEvent
 	if current && r.deps.Read == nil {
@@ -65,6 +68,9 @@ func (r *Runner) Deliver(ctx context.Context, d Delivered) error {
 	case current && !p.delivered(&b, isEvent):
 		b.Cursor = r.whenGranted(b.Cursor)
 	}
+	if current && isEvent && (r.takeNew().IsZero() || !r.vouched.Load()) && !r.deps.Store.HasEvent(r.id, b.Records[0].EventID) {
+		r.noteFirst(&b, now)
+	}
 	r.noteSecret(&b, d.Previous, now)
 	in.noteSeen(now)
 	outcome, err := in.commitAs(ctx, b, false)
@@ -74,9 +80,6 @@ func (r *Runner) Deliver(ctx context.Context, d Delivered) error {
 	r.notePosition(at)
 	if current && isEvent {
 		in.watermark.noteDelivery(occurredAt(b.Records[0].Timestamp, now), b.Cursor)
-		if outcome.Stored > 0 {
-			r.noteNewEvent(b.Records[0].EventID)
-		}
 	}
 	r.set(func(s *Status) {
 		s.LastDelivery = now
@@ -84,7 +87,7 @@ func (r *Runner) Deliver(ctx context.Context, d Delivered) error {
 			s.LastEvent = now
 		}
 	})
-	if d.Kind == DeliveredTerminated && current {
+	if d.Kind == DeliveredTerminated && webhook {
 		r.terminated(&terminated{wire.DecodeFault(d.Body)})
 	}
 	switch {
@@ -96,6 +99,17 @@ func (r *Runner) Deliver(ctx context.Context, d Delivered) error {
 	return nil
 }
 
+// noteFirst notes an event that was not delivered before, in its batch.
+func (r *Runner) noteFirst(b *event.Batch, now time.Time) {
+	rec := &b.Records[0]
+	id := rec.EventID
+	r.noteNew(id)
+	addUpdate(b, func(s *event.Subscription) { s.After = cmp.Or(s.After, id) })
+	if sub, err := r.deps.Store.Subscription(r.id); err == nil {
+		r.waited(&sub, occurredAt(rec.Timestamp, now))
+	}
+}
+
 // deliveredBatch returns the batch of a delivery, without the cursor, and the cursor that the
 // delivery holds. current: it came on the path of a webhook that runs.
 func (r *Runner) deliveredBatch(d Delivered, current bool, now time.Time) (b event.Batch, cursor wire.Cursor) {
@@ -103,7 +117,7 @@ func (r *Runner) deliveredBatch(d Delivered, current bool, now time.Time) (b eve
 	case DeliveredEvent, DeliveredMalformed:
 		var rec event.Record
 		rec, cursor = r.decodeDelivered(d, now)
-		if rec.Kind == event.KindEvent && r.isNewServerID(d.ServerID) {
+		if rec.Kind == event.KindEvent && !d.New && r.isNewServerID(d.ServerID) {
 			rec.Flags = append(rec.Flags, event.FlagIDLearned)
 		}
 		b.Records = []event.Record{rec}
@@ -114,11 +128,19 @@ func (r *Runner) deliveredBatch(d Delivered, current bool, now time.Time) (b eve
 	for i := range b.Records {
 		b.Records[i].Mode, b.Records[i].WebhookID = event.ModeWebhook, d.WebhookID
 	}
-	if current && !d.ServerID.IsZero() {
-		b.Update = func(s *event.Subscription) {
-			if s.Mode == event.ModeWebhook {
-				s.Lease.ServerID = d.ServerID
-			}
+	sent := d.SentAt
+	if sent.IsZero() {
+		sent = now.UTC()
+	}
+	b.Update = func(s *event.Subscription) {
+		if sent.After(s.Received) {
+			s.Received = sent
+		}
+		if s.Mode != event.ModeWebhook || d.Old || d.New {
+			return
+		}
+		if s.Lease.Delivered = true; !d.ServerID.IsZero() {
+			s.Lease.ServerID = d.ServerID
 		}
 	}
 	return b, cursor
@@ -165,11 +187,16 @@ func (r *Runner) isNewServerID(id trust.Text) bool {
 // (takeEarlyCursor). The first subscribe begins from now, and its answer reports no gap.
 func (r *Runner) whenGranted(at *event.Cursor) *event.Cursor {
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	if r.grantStored || at == nil {
+		r.mu.Unlock()
 		return at
 	}
 	r.earlyCursor = at
+	first := !r.confirmedOnce
+	r.mu.Unlock()
+	if first {
+		r.setProof(event.ProofProving) // what was sent before this run may be lost: see judge
+	}
 	return nil
 }
 

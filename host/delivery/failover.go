@@ -255,7 +255,7 @@ func (r *Runner) switchMode(ctx context.Context, to modeChange) error {
 		return err
 	}
 	r.mu.Lock()
-	r.mode, r.unbroken = to.mode, false
+	r.mode = to.mode
 	r.mu.Unlock()
 	r.set(func(s *Status) {
 		s.State, s.NextTry, s.Error = event.StateStarting, time.Time{}, change.Error

@@ -11,15 +11,12 @@ import (
 )
 
 // prepareHook makes sure that the subscription has a path, a secret and the receiver's present
-// address, and that they are stored before the server is told of them. fresh asks for a new
-// path, for which there is no lease yet.
-func (r *Runner) prepareHook(ctx context.Context, sub event.Subscription, fresh bool) (event.Subscription, error) {
-	hook := r.releaseOldPath(ctx, &sub)
-	if fresh {
-		r.replacePath(ctx, &sub, &hook)
-	}
+// address, and that they are stored before the server is told of them. It ends paths that are no
+// longer wanted.
+func (r *Runner) prepareHook(ctx context.Context, sub event.Subscription) (event.Subscription, error) {
+	hook := r.endPaths(ctx, &sub)
 	if hook.Path == "" {
-		path, err := newPath(r.deps.Random)
+		path, err := randomPath(r.deps.Random)
 		if err != nil {
 			return sub, err
 		}
@@ -38,42 +35,34 @@ func (r *Runner) prepareHook(ctx context.Context, sub event.Subscription, fresh 
 	if err != nil {
 		return sub, err
 	}
-	if hook.URL != "" && hook.URL != url {
-		// The address is a part of the subscription's identity on the server.
-		if err := Release(ctx, r.deps.Source, sub); err != nil {
-			r.deps.Log.Warn("old callback address stays on the server until its lease ends", "sub", r.id, "err", err)
-			r.deps.Orphaned(ctx, sub)
-		}
+	moved := hook.URL != "" && hook.URL != url
+	if moved { // the address is a part of the subscription's identity on the server
+		r.release(ctx, &sub, hook.URL)
 	}
 	hook.URL = url
-	if hook == sub.Hook && (!fresh || sub.Lease.GrantedAt.IsZero()) {
+	if hook == sub.Hook {
 		return sub, nil
 	}
-	before, stored := sub.Hook, event.Hook{}
+	before := sub.Hook
 	b := event.Batch{Update: func(s *event.Subscription) {
 		changeHook(&s.Hook, before, hook)
-		if fresh {
+		if moved {
 			s.Lease = event.Lease{}
 		}
-		stored = s.Hook
+		sub.Hook, sub.Lease = s.Hook, s.Lease
 	}}
 	if rotated {
 		b.Audit = append(b.Audit, r.auditEntry(event.ActorHost, ActionRotate))
 	}
-	if _, err = r.in.commit(ctx, b); err != nil {
-		return sub, err
-	}
-	sub.Hook = stored
-	if fresh {
-		sub.Lease = event.Lease{}
-	}
-	return sub, nil
+	_, err = r.in.commit(ctx, b)
+	return sub, err
 }
 
 // changeHook applies to the stored hook what the runner changed from before to after. Secrets
 // that the operator changed meanwhile stay.
 func changeHook(stored *event.Hook, before, after event.Hook) {
 	stored.Path, stored.URL = after.Path, after.URL
+	stored.NewPath, stored.NewURL, stored.Tried = after.NewPath, after.NewURL, after.Tried
 	stored.OldPath, stored.OldURL, stored.OldUntil = after.OldPath, after.OldURL, after.OldUntil
 	ours := after.Secret != before.Secret || after.Previous != before.Previous
 	if ours && stored.Secret == before.Secret && stored.Previous == before.Previous {
@@ -82,7 +71,7 @@ func changeHook(stored *event.Hook, before, after event.Hook) {
 	}
 }
 
-func newPath(random io.Reader) (string, error) {
+func randomPath(random io.Reader) (string, error) {
 	if random == nil {
 		random = rand.Reader
 	}

@@ -11,14 +11,16 @@ import (
 // the cursor of such a subscribe, only a catch-up poll is a proof.
 type knownPath struct {
 	*proof
+	mayLeave  bool      // see [Runner.mayLeave]
 	answer    granted   // the newest one
-	covered   granted   // the newest one when the polls that decide began
+	covered   granted   // the newest one when the polls began
 	coveredAt time.Time // when that was
 }
 
 // granted is what a server answered to a subscribe.
 type granted struct {
 	at      *event.Cursor // nil: it gave no cursor
+	lease   event.Lease
 	failure event.Failure
 	doubts  uint64 // doubts that were raised until then
 }
@@ -29,7 +31,7 @@ func (r *Runner) newKnownPathProof(sub *event.Subscription) *proof {
 	p := r.newProof(sub, r.lastSeen(), false, 0)
 	if p != nil {
 		p.asked = p.stored
-		p.method = &knownPath{proof: p}
+		p.method = &knownPath{proof: p, mayLeave: r.mayLeave(sub)}
 	}
 	return p
 }
@@ -42,14 +44,6 @@ func (k *knownPath) markCovered() {
 	k.covered = k.answer
 	k.covered.doubts = doubts
 	k.coveredAt = k.r.deps.Now()
-}
-
-// isUpToDate reports whether no doubt was raised since markCovered.
-func (k *knownPath) isUpToDate() bool {
-	doubts := k.r.doubts.raised.Load()
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.covered.doubts == doubts
 }
 
 // answered implements [webhookMethod].
@@ -69,8 +63,8 @@ func (k *knownPath) event(e seenEvent) verdict {
 	return undecided
 }
 
-// decide implements [proofMethod]. Without a poll it hands over to a proof on a fresh path.
-// Where there can be none, only what the server says of failed deliveries is left.
+// decide implements [proofMethod]. Without a poll it leaves a doubt to a replay, or to what the
+// server says.
 func (k *knownPath) decide(context.Context) verdict {
 	k.markCovered()
 	k.mu.Lock()
@@ -79,24 +73,24 @@ func (k *knownPath) decide(context.Context) verdict {
 	switch {
 	case reached != undecided:
 		return reached
-	case k.firstOpening:
+	case k.firstOpening || gapNoted:
 		return missing
-	case k.r.canBeFresh():
+	case !k.r.isDoubted():
+		return proved
+	case k.r.canReplay():
 		k.handOver()
 		return undecided
-	case gapNoted || k.r.isDoubted():
-		return missing
 	}
-	return proved
+	return missing
 }
 
-// handOver ends this proof without a verdict, and asks for another one.
+// handOver ends this proof without a verdict, and has the server asked again.
 func (k *knownPath) handOver() {
 	k.mu.Lock()
 	k.settled = true
 	k.r.proof.CompareAndSwap(k.proof, nil)
 	k.mu.Unlock()
-	k.r.Doubt()
+	k.r.Nudge()
 }
 
 // settle implements [proofMethod]. The checkpoint moves to the answer before the polls only:
@@ -105,10 +99,12 @@ func (k *knownPath) settle(b *event.Batch, v verdict) {
 	covered := k.covered
 	b.Cursor = k.reachedBy()
 	to := covered.at
+	if !k.mayLeave && !k.r.polls() {
+		to = nil
+	}
 	if v == missing { // the gap covers everything until now
 		covered.failure, covered.doubts = k.answer.failure, k.r.doubts.raised.Load()
 		to = b.Cursor
 	}
-	k.r.settleHook(b, to, covered)
-	k.r.noteNewEvent(k.firstNew)
+	k.r.settleHook(b, to, k.firstNew, covered)
 }

@@ -85,8 +85,7 @@ type openLease struct {
 	cancel  context.CancelCauseFunc // ends the attempt
 	opening bool                    // nothing was granted in this attempt
 
-	sub      event.Subscription // as it was stored before the server was asked
-	firstNew trust.Text         // the first new event since the checkpoint then; zero: none
+	sub event.Subscription // as it was stored before the server was asked
 
 	proof *proof // nil: there is nothing to prove
 	end   func() // ends the proof and waits for it; nil: there was none
@@ -96,111 +95,75 @@ type openLease struct {
 // do it again.
 func (l *openLease) refresh(ctx context.Context) (time.Duration, error) {
 	r := l.r
-	l.firstNew = r.beforeAsking()
-	var err error
+	err := l.concludeNewPath(ctx)
+	if err != nil {
+		return 0, err
+	}
+	r.noteNew(trust.Text{})
 	if l.sub, err = r.deps.Store.Subscription(r.id); err != nil {
 		return 0, fmt.Errorf("subscription %s: %w", r.id, err)
 	}
 	if err := r.checkpoint(ctx, &l.sub); err != nil {
 		return 0, err
 	}
-	due, fresh := !l.proof.isOpen() && (l.opening || r.isDoubted()), r.canBeFresh()
-	if due && fresh && r.wantsFresh(&l.sub, l.opening) {
-		return l.openFreshPath(ctx)
-	}
-	if l.sub, err = r.prepareHook(ctx, l.sub, false); err != nil {
+	if l.sub, err = r.prepareHook(ctx, l.sub); err != nil {
 		return 0, err
 	}
-	if due && (!fresh || !l.sub.Opening().Valid || l.sub.LastSeen.IsZero()) {
-		l.end = l.startProof(ctx, r.newKnownPathProof(&l.sub))
+	unproved := !l.sub.Opening().Valid || l.sub.LastSeen.IsZero() // no position of before
+	if !l.proof.isOpen() && (l.opening || r.isDoubted()) && (unproved || !r.canReplay()) {
+		l.startProof(ctx, r.newKnownPathProof(&l.sub))
 	}
-	wait, err := l.subscribe(ctx)
-	return l.untilProof(wait), err
+	wait, err := l.subscribe(ctx, l.requested())
+	if err != nil {
+		return 0, err
+	}
+	return min(wait, l.replay(ctx, wait)), nil
 }
 
-// openFreshPath subscribes on a fresh path, and again on another one from a later position
-// while the position that was asked for is too old for the server.
-func (l *openLease) openFreshPath(ctx context.Context) (wait time.Duration, err error) {
-	defer l.r.pollRefused.Store(false) // the next proof may try to poll
-	for refused := 0; ; refused++ {
-		if l.sub, err = l.r.prepareHook(ctx, l.sub, true); err != nil {
-			return 0, err
-		}
-		l.end = l.startProof(ctx, l.r.newFreshPathProof(&l.sub, refused))
-		if wait, err = l.subscribe(ctx); !errors.Is(err, errTooFarBack) {
-			return wait, err
-		}
-		l.end()
-	}
-}
-
-// untilProof returns the time to the next refresh: wait, or less if a proof is due.
-func (l *openLease) untilProof(wait time.Duration) time.Duration {
-	r := l.r
-	if !r.isDoubted() || l.proof.isOpen() {
-		return wait
-	}
-	if r.canBeFresh() {
-		return min(wait, max(r.freshIn(), leastLease))
-	}
-	return min(wait, leastLease)
-}
-
-// startProof ends the previous proof, begins p (nil: there is nothing to prove), and returns the
-// function that ends it.
-func (l *openLease) startProof(ctx context.Context, p *proof) (end func()) {
-	if l.end != nil {
-		l.end()
-	}
+// startProof ends the previous proof and begins p; nil: there is nothing to prove.
+func (l *openLease) startProof(ctx context.Context, p *proof) {
+	l.dropProof()
 	if l.proof = p; p == nil {
 		l.r.settleDoubts(l.r.doubts.raised.Load())
 	}
-	return p.start(ctx, l.cancel)
+	l.end = p.start(ctx, l.cancel)
 }
 
 // endProof ends the proof with the attempt. A proof without a verdict is due again.
 func (l *openLease) endProof() {
-	if l.end == nil {
-		return
-	}
-	l.end()
-	if l.end = nil; l.proof.isOpen() {
+	p := l.proof
+	l.dropProof()
+	if p.isOpen() {
 		l.r.raiseDoubt(false)
 	}
 }
 
-// requested returns the position that the server is asked to go on from.
-func (l *openLease) requested() event.Cursor {
-	if !l.proof.isOpen() {
-		return l.sub.Cursor
+// dropProof ends the proof, if there is one.
+func (l *openLease) dropProof() {
+	if l.end != nil {
+		l.end()
 	}
-	l.proof.mu.Lock()
-	defer l.proof.mu.Unlock()
-	if at := l.proof.reachedBy(); at != nil {
-		return *at
-	}
-	return l.proof.asked
+	l.end, l.proof = nil, nil
 }
 
-// isFresh reports whether a fresh path is being proved.
-func (l *openLease) isFresh() bool {
-	if !l.proof.isOpen() {
-		return false
+// requested returns the position that the server is asked to go on from.
+func (l *openLease) requested() event.Cursor {
+	if !l.proof.isOpen() || l.r.isProvingPath() {
+		return l.sub.Cursor
 	}
-	_, fresh := l.proof.method.(*freshPath)
-	return fresh
+	return l.proof.position()
 }
 
 // errTooFarBack: the server no longer holds the position that was asked for, and may hold a
 // later one.
 var errTooFarBack = errors.New("the position is too old for the server")
 
-// subscribe sends events/subscribe and takes the answer. It returns the time to the next one.
-func (l *openLease) subscribe(ctx context.Context) (time.Duration, error) {
+// subscribe sends events/subscribe for the present path and takes the answer. It returns the time
+// to the next one.
+func (l *openLease) subscribe(ctx context.Context, at event.Cursor) (time.Duration, error) {
 	r, sub := l.r, &l.sub
-	now := r.deps.Now()
 	r.mu.Lock()
-	r.challengeUntil, r.grantStored, r.earlyCursor = now.Add(verifyWindow), !sub.Cursor.Valid && sub.LastSeen.IsZero(), nil
+	r.grantStored, r.earlyCursor = !sub.Cursor.Valid && sub.LastSeen.IsZero(), nil
 	r.mu.Unlock()
 	r.set(func(s *Status) {
 		if l.opening && s.State != event.StateBackoff {
@@ -209,71 +172,66 @@ func (l *openLease) subscribe(ctx context.Context) (time.Duration, error) {
 			s.State = event.StateRefreshing
 		}
 	})
+	res, err := l.ask(ctx, sub.Hook.URL, at)
+	if err != nil {
+		return l.refused(ctx, err)
+	}
+	return l.granted(ctx, res, at)
+}
+
+// ask sends events/subscribe for an address.
+func (l *openLease) ask(ctx context.Context, url string, at event.Cursor) (wire.SubscribeResult, error) {
+	r, sub := l.r, &l.sub
+	r.mu.Lock()
+	r.challengeUntil = r.deps.Now().Add(verifyWindow)
+	r.mu.Unlock()
 	if l.proof.isOpen() {
 		r.deps.Failpoint(FailAsked)
 	}
 	res, err := r.deps.Source.Subscribe(ctx, wire.SubscribeRequest{
-		Name: r.key.Type, Arguments: r.key.Args, At: wirePosition(sub, l.requested()),
-		URL: sub.Hook.URL, Secret: sub.Hook.Secret.Reveal(), TTL: r.deps.TTL, Held: r.heldServerID(*sub),
+		Name: r.key.Type, Arguments: r.key.Args, At: wirePosition(sub, at),
+		URL: url, Secret: sub.Hook.Secret.Reveal(), TTL: r.deps.TTL, Held: r.heldServerID(*sub),
 	})
-	if err != nil {
-		return l.refused(ctx, err)
+	if err == nil {
+		r.deps.Failpoint(FailSubscribed)
 	}
-	r.deps.Failpoint(FailSubscribed)
-	if res.Truncated && l.isFresh() && l.proof.canStartLater() {
-		return 0, errTooFarBack
-	}
-	return l.granted(ctx, res)
+	return res, err
 }
 
 // refused handles a refusal of the subscribe: it subscribes again if there is another way.
 func (l *openLease) refused(ctx context.Context, err error) (time.Duration, error) {
 	r := l.r
-	if refusesSecond(err) && l.sub.Hook.OldURL != "" && l.sub.Hook.Unproved() {
-		if l.sub, err = r.releaseOldPathFirst(ctx, l.sub); err != nil {
-			return 0, err
-		}
-		return l.subscribe(ctx)
-	}
 	if !cursorRefused(err) || !l.sub.Cursor.Valid {
 		return 0, err
 	}
-	if l.isFresh() && l.proof.canStartLater() {
-		return 0, errTooFarBack
-	}
-	if l.end != nil {
-		l.end()
-		l.end, l.proof = nil, nil
-	}
+	l.dropProof()
 	if err := r.in.dropCursor(ctx); err != nil {
 		return 0, err
 	}
 	r.settleDoubts(r.doubts.raised.Load()) // by the gap
 	l.sub.Reset(event.Cursor{})
 	l.sub.LastSeen, r.lastSeenBefore = time.Time{}, time.Time{}
-	return l.subscribe(ctx)
+	return l.subscribe(ctx, event.Cursor{})
 }
 
-// granted takes the answer to a subscribe, and returns the time to the next one.
-func (l *openLease) granted(ctx context.Context, res wire.SubscribeResult) (time.Duration, error) {
+// granted takes the answer to a subscribe at the position asked, and returns the time to the next
+// one.
+func (l *openLease) granted(ctx context.Context, res wire.SubscribeResult, asked event.Cursor) (time.Duration, error) {
 	r, sub, p, now := l.r, &l.sub, l.proof, l.r.deps.Now()
-	r.assess(sub, res, p.settledFailure(sub))
-	r.challenged.Store(false)
+	before := r.lastSeen()
+	lasted := l.judge(res, asked, before)
+	lease := newLease(res, now)
 	if res.ID.IsZero() {
-		res.ID = sub.Lease.ServerID
-	}
-	lease := event.Lease{ServerID: res.ID, GrantedAt: now.UTC(), RefreshBefore: res.RefreshBefore, Status: status(res.Status)}
-	before := sub.LastSeen
-	if !r.wasConfirmed() {
-		before = r.lastSeenBefore // deliveries may be ahead of the answer
+		lease.ServerID = sub.Lease.ServerID
 	}
 	b := event.Batch{Records: l.gapRecords(res, before, now), Update: func(s *event.Subscription) {
+		lease.Delivered = lasted && s.Lease.Delivered
 		s.Lease = lease
 		keepGiven(&s.Hook, res.Secret, now)
 	}}
 	open := p.isOpen() // then the cursor of the answer is held
 	if !open {
-		l.settleWithoutProof(&b, res)
+		l.settleWithoutProof(&b, res, before)
 	}
 	if !sub.Cursor.Valid && before.IsZero() {
 		r.in.watermark.advance(now) // from now
@@ -291,12 +249,23 @@ func (l *openLease) granted(ctx context.Context, res wire.SubscribeResult) (time
 	r.mu.Lock()
 	r.grantStored = true
 	r.mu.Unlock()
-	p.answered(res)
+	if !r.isProvingPath() {
+		p.answered(res, lease)
+	}
 	l.show(ctx, lease, now)
-	if suspended(lease) && r.failsOver() {
+	if isSuspended(lease.Status) && r.failsOver() {
 		return 0, fmt.Errorf("%w: %v", errSuspended, lease.Status.LastError)
 	}
-	return r.renewal(res, lease, now), nil
+	wait := r.renewal(res, lease, now)
+	if r.isDoubted() && !p.isOpen() && !r.canReplay() {
+		wait = min(wait, leastLease) // the next answer is that of a proof
+	}
+	return wait, nil
+}
+
+// newLease returns the lease of an answer that came now.
+func newLease(res wire.SubscribeResult, now time.Time) event.Lease {
+	return event.Lease{ServerID: res.ID, GrantedAt: now.UTC(), RefreshBefore: res.RefreshBefore, Status: status(res.Status)}
 }
 
 // gapRecords returns the gap that an answer shows, if any. before is the last sign of life
@@ -318,8 +287,9 @@ func (l *openLease) gapRecords(res wire.SubscribeResult, before, now time.Time) 
 	return nil
 }
 
-// settleWithoutProof adds to an answer's batch how the positions move when no proof is open.
-func (l *openLease) settleWithoutProof(b *event.Batch, res wire.SubscribeResult) {
+// settleWithoutProof adds to an answer's batch how the positions move when no proof is open. before
+// is the last sign of life until then.
+func (l *openLease) settleWithoutProof(b *event.Batch, res wire.SubscribeResult, before time.Time) {
 	r, sub := l.r, l.sub
 	r.replaying.Store(false)
 	b.Cursor = r.in.position(res.Cursor)
@@ -327,44 +297,52 @@ func (l *openLease) settleWithoutProof(b *event.Batch, res wire.SubscribeResult)
 		b.Cursor = early
 	}
 	failure := status(res.Status).Failure()
-	if res.Truncated { // the gap covers everything until now
-		r.settleHook(b, b.Cursor, granted{failure: failure, doubts: r.doubts.raised.Load()})
+	settled := granted{failure: failure, doubts: r.doubts.raised.Load()}
+	switch {
+	case res.Truncated: // the gap covers everything until now
+		r.settleHook(b, b.Cursor, trust.Text{}, settled)
 		return
-	}
-	if r.isDoubted() {
+	case isSuspended(status(res.Status)), r.isDoubted() && (r.isBroken() || !r.canReplay()):
 		return
-	}
-	// The checkpoint stays where the next proof needs an event behind it and none came: where
-	// no poll can prove.
-	moves := sub.Cursor.Valid && !sub.Cursor.Same(sub.Proved) && (!l.firstNew.IsZero() || r.polls())
-	if moves {
-		b.Done = func(_ event.Outcome, err error) {
-			if err == nil {
-				r.checkpointMoved()
-			}
+	case r.isDoubted():
+		to := b.Cursor
+		if !vouches(&sub, status(res.Status)) {
+			b.Records = append(b.Records, r.in.gapRecord(event.CauseUnproved, r.in.openingGapStart(&sub, before), false))
+			r.setProof(event.ProofPossibleGap)
+		} else if r.setProof(event.ProofProved); !r.mayLeave(&sub) {
+			to = nil
 		}
+		r.settleHook(b, to, trust.Text{}, settled)
+		return
 	}
+	moves := sub.Cursor.Valid && !sub.Cursor.Same(sub.Proved) && r.mayLeave(&sub)
 	addUpdate(b, func(s *event.Subscription) {
 		if s.Settled = failure; moves {
-			s.Checkpoint(sub.Cursor, sub.CompleteUntil, l.firstNew)
+			s.Checkpoint(sub.Cursor, sub.CompleteUntil, sub.After, r.takeNew())
 		} else if !s.Proved.Valid {
-			s.Checkpoint(s.Cursor, s.CompleteUntil, trust.Text{})
+			s.Checkpoint(s.Cursor, s.CompleteUntil, trust.Text{}, trust.Text{})
 		}
 	})
+}
+
+// mayLeave reports whether the checkpoint may move though no event is known between it and the new
+// one: a later proof needs one behind its position, unless it is a poll.
+func (r *Runner) mayLeave(sub *event.Subscription) bool {
+	return r.polls() || sub.Before.Valid || !sub.After.IsZero()
 }
 
 // show sets the status by what was granted, and records when the server stops delivering or
 // delivers again.
 func (l *openLease) show(ctx context.Context, lease event.Lease, now time.Time) {
 	r, state := l.r, event.StateLive
-	if suspended(lease) {
+	if isSuspended(lease.Status) {
 		state = event.StateSuspended
 	}
 	r.set(func(s *Status) { s.State, s.Lease, s.Opened = state, lease, now })
-	switch was := !l.opening && suspended(l.sub.Lease); {
-	case suspended(lease) && !was:
+	switch was := !l.opening && isSuspended(l.sub.Lease.Status); {
+	case isSuspended(lease.Status) && !was:
 		r.record(ctx, state, fmt.Sprintf("the server stopped delivering: %v", lease.Status.LastError), nil)
-	case was && !suspended(lease):
+	case was && !isSuspended(lease.Status):
 		r.record(ctx, state, "the server delivers again", nil)
 	}
 }
@@ -389,7 +367,7 @@ func (r *Runner) renewal(res wire.SubscribeResult, lease event.Lease, now time.T
 	return wait
 }
 
-func suspended(l event.Lease) bool { return l.Status != nil && !l.Status.Active }
+func isSuspended(s *event.DeliveryStatus) bool { return s != nil && !s.Active }
 
 // status returns a server's status of its deliveries as it is stored; nil stays nil.
 func status(s *wire.DeliveryStatus) *event.DeliveryStatus {

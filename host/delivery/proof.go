@@ -23,7 +23,7 @@ import (
 //     confirmed, the host polls for everything since the last proved position. That is a
 //     proof when the poll brings the first new event of the delivery too, or when neither
 //     brings anything.
-//   - Overlap where it does not (overlap.go, freshpath.go): the delivery is opened one
+//   - Overlap where it does not (overlap.go, newpath.go): the delivery is opened one
 //     position further back, so that a stored event must come again before anything new.
 //
 // The last proved position is kept until then, and every opening begins there
@@ -85,7 +85,7 @@ type observed struct {
 }
 
 // proofMethod is how an opening is proved: [streamOverlap] for a stream, [knownPath] for a
-// lease on a path that the server knew before, [freshPath] for one on a new path.
+// lease on a path that the server knew before, [newPath] for one on a new path.
 type proofMethod interface {
 	// mark judges a confirmation or heartbeat, event an event. The lock is held.
 	mark(isHeartbeat bool) verdict
@@ -222,10 +222,14 @@ func (p *proof) decideAndConclude(ctx context.Context) {
 		p.mu.Unlock()
 		v = p.method.decide(ctx)
 	}
-	p.conclude(ctx, v)
-	if fresh, ok := p.method.(*freshPath); ok && p.isSettled() && ctx.Err() == nil {
-		p.r.endOldPath(ctx, fresh.oldURL)
+	if _, onNewPath := p.method.(*newPath); !onNewPath {
+		p.conclude(ctx, v)
+		return
 	}
+	p.mu.Lock()
+	p.reach(v)
+	p.mu.Unlock()
+	p.r.Nudge() // the lease's goroutine concludes, as the hook changes
 }
 
 // await waits until done is true, at most for d (0: without a bound). done is called with the

@@ -186,19 +186,20 @@ func TestProofOfAStreamIsStored(t *testing.T) {
 	}
 }
 
-// An event on the old path, or a late delivery, proves nothing about the new path.
-func TestOldPathProvesNothingOfTheNewOne(t *testing.T) {
+// An event on another path, or a late delivery, proves nothing about the new path.
+func TestOtherPathsProveNothingOfTheNewOne(t *testing.T) {
 	bubble(t, event.ModeWebhook, func(r *rig) {
 		r.leased()
-		r.echoing(nil)
+		r.failed()
 		r.start().pass(time.Second)
 		late := delivered("e20", time.Now(), "c20")
 		late.Old = true
 		r.mustDeliver(late)
-		r.mustDeliver(delivered("e20", time.Now(), "c20"))
+		r.mustDeliver(delivered("e5", time.Now(), "c5"))
+		r.mustDeliver(onNewPath("e20", "c20"))
 		equal(t, r.runner.Status().Proof, event.ProofProving)
 		r.pass(time.Minute)
-		r.wantLog("e20 gap:unproved")
+		r.wantLog("e20 e5 gap:unproved")
 	})
 }
 
@@ -297,7 +298,7 @@ func TestPollAfterAWebhookBeginsAtItsCheckpoint(t *testing.T) {
 	}
 }
 
-// Types may be listed at any moment of an opening: there is always a proof.
+// Types may be listed at any moment of an opening: what the first answer shows is always judged.
 func TestTypesAreListedDuringAnOpening(t *testing.T) {
 	for n := range 12 {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
@@ -310,14 +311,14 @@ func TestTypesAreListedDuringAnOpening(t *testing.T) {
 					}
 					return []event.Mode{event.ModeWebhook}
 				}
-				r.echoing(nil)
+				r.echoing(func(_ int, res *wire.SubscribeResult) { res.Cursor = cur("c9") })
 				r.src.poll = func(int, wire.PollRequest) (wire.PollResult, error) {
 					return wire.PollResult{}, fault(wire.CodeMethodNotFound, "")
 				}
-				r.start().pass(time.Millisecond)
-				r.mustDeliver(delivered("e9", time.Now(), "c9"))
+				r.start().pass(time.Minute)
+				r.mustDeliver(delivered("e9", time.Now(), "c10"))
 				r.pass(3 * time.Minute)
-				r.wantLog("e9 gap:unproved")
+				r.wantLog("gap:unproved e9")
 			})
 		})
 	}
@@ -368,9 +369,10 @@ func TestAnswersOfThisRunProveNothingOfTheLast(t *testing.T) {
 		}
 		r.echoing(func(_ int, res *wire.SubscribeResult) {
 			res.Truncated = res.Cursor.Text.Raw() == "c4" || res.Cursor.Text.Raw() == "c5"
+			res.Status = &wire.DeliveryStatus{Active: true, LastError: text("timeout")}
 		})
 		r.start().pass(2 * time.Second)
-		r.mustDeliver(delivered("e7", time.Now(), "c7"))
+		r.mustDeliver(onNewPath("e7", "c7"))
 		r.pass(2 * time.Minute)
 		r.wantLog("gap:unproved")
 		if g := r.gaps(); len(g) == 1 {

@@ -3,6 +3,7 @@ package delivery
 import (
 	"context"
 	"errors"
+	"time"
 
 	"eventdeck/host/event"
 	"eventdeck/host/wire"
@@ -15,7 +16,7 @@ func Suspend(ctx context.Context, src Source, sub event.Subscription) error {
 	return ignoreUnknown(src.Pause(ctx, ending(sub)))
 }
 
-// Release ends a subscription on its server: a webhook, also on the path before its present
+// Release ends a subscription on its server: a webhook, also on the paths beside its present
 // one, or a push subscription that outlives its connection. A server that does not know it
 // counts as success. After another error the caller goes on as if it had ended, as the lease
 // runs out (field notes 14).
@@ -26,9 +27,11 @@ func Release(ctx context.Context, src Source, sub event.Subscription) error {
 		return nil
 	}
 	err := ignoreUnknown(src.Unsubscribe(ctx, ending(sub)))
-	if sub.Hook.OldURL != "" {
-		sub.Hook.URL = sub.Hook.OldURL
-		err = errors.Join(err, ignoreUnknown(src.Unsubscribe(ctx, ending(sub))))
+	for _, other := range []string{sub.Hook.OldURL, sub.Hook.NewURL} {
+		if other != "" {
+			sub.Hook.URL = other
+			err = errors.Join(err, ignoreUnknown(src.Unsubscribe(ctx, ending(sub))))
+		}
 	}
 	return err
 }
@@ -58,7 +61,7 @@ func ignoreUnknown(err error) error {
 // release ends the subscription at one address, and logs when the server does not confirm it.
 func (r *Runner) release(ctx context.Context, sub *event.Subscription, url string) {
 	at := *sub
-	at.Mode, at.Hook.URL, at.Hook.OldURL = event.ModeWebhook, url, ""
+	at.Mode, at.Hook.URL, at.Hook.OldURL, at.Hook.NewURL = event.ModeWebhook, url, "", ""
 	within, cancel := context.WithTimeout(ctx, releaseWithin)
 	defer cancel()
 	if err := Release(within, r.deps.Source, at); err != nil {
@@ -67,19 +70,20 @@ func (r *Runner) release(ctx context.Context, sub *event.Subscription, url strin
 	}
 }
 
-// endOldPath ends the old path, of this address, once the new one is proved.
-func (r *Runner) endOldPath(ctx context.Context, url string) {
-	sub, err := r.deps.Store.Subscription(r.id)
-	if url == "" || err != nil || sub.Hook.OldURL != url {
-		return
+// endPaths ends on the server the path before the present one, and a new one whose proof is over. It
+// returns the hook without their addresses, and without the old path when its grace is over.
+func (r *Runner) endPaths(ctx context.Context, sub *event.Subscription) event.Hook {
+	hook := sub.Hook
+	if hook.OldURL != "" {
+		r.release(ctx, sub, hook.OldURL)
+		hook.OldURL = ""
 	}
-	r.release(ctx, &sub, url)
-	err = r.in.submit(ctx, event.Batch{Update: func(s *event.Subscription) {
-		if s.Hook.OldURL == url {
-			s.Hook.OldURL = ""
-		}
-	}})
-	if err != nil && ctx.Err() == nil {
-		r.deps.Log.Warn("the end of the old callback address was not stored", "sub", r.id, "err", err)
+	if r.deps.Now().After(hook.OldUntil) {
+		hook.OldPath, hook.OldUntil = "", time.Time{}
 	}
+	if hook.NewURL != "" && !r.isProvingPath() {
+		r.release(ctx, sub, hook.NewURL)
+		hook.NewPath, hook.NewURL = "", ""
+	}
+	return hook
 }

@@ -25,13 +25,12 @@ type Runner struct {
 	remarks remarks
 
 	// Of the goroutine that makes attempts.
-	lastSeenBefore  time.Time    // last sign of life before this runner
-	truncatedAt     time.Time    // poll: the last gap of a truncated answer
-	intact          bool         // push: the last stream ended by itself and all that came on it is stored
-	unproved        bool         // push: the last stream ended before its proof
-	unprovedStreams int          // push: streams in a row that ended before their proof
-	shortStreamsAt  time.Time    // push: the last gap for such streams
-	failureFree     event.Cursor // webhook: the last answer showed no sign of a loss up to here; invalid: it did
+	lastSeenBefore  time.Time // last sign of life before this runner
+	truncatedAt     time.Time // poll: the last gap of a truncated answer
+	intact          bool      // push: the last stream ended by itself and all that came on it is stored
+	unproved        bool      // push: the last stream ended before its proof
+	unprovedStreams int       // push: streams in a row that ended before their proof
+	shortStreamsAt  time.Time // push: the last gap for such streams
 
 	// Of the goroutine of the open proof.
 	nextCatchUp time.Time       // when a catch-up poll may ask next
@@ -39,9 +38,10 @@ type Runner struct {
 
 	proof       atomic.Pointer[proof] // of the open delivery; nil: there is nothing to prove
 	doubts      doubts                // webhook
-	challenged  atomic.Bool           // webhook: the server has verified the callback since its last answer
+	suspected   atomic.Bool           // webhook: since the last answer deliveries may have been lost
+	vouched     atomic.Bool           // webhook: no delivery of before this run waits, or that has raised a doubt
 	pollRefused atomic.Bool           // webhook: the server refused a catch-up poll of a type that it lists with poll
-	replaying   atomic.Bool           // webhook: stored events come again on a fresh path, from before the stored position
+	replaying   atomic.Bool           // webhook: stored events come again on a new path, from before the stored position
 
 	mu              sync.Mutex
 	mode            event.Mode // changed by the goroutine that makes attempts, between two of them
@@ -51,12 +51,10 @@ type Runner struct {
 	confirmedOnce   bool                    // the server has confirmed the subscription in this run
 	seenSecret      event.Secret            // webhook: the newest secret that a delivery was signed with
 	challengeUntil  time.Time               // webhook: until then a challenge is answered
-	newEvents       newEvents               // webhook
+	sinceAsked      trust.Text              // webhook: the first new event since the server was last asked; zero: none
 	recentPositions []event.Cursor          // webhook: cursors of recent deliveries, and those stored at the start
 	grantStored     bool                    // webhook: the answer to the last subscribe is stored
 	earlyCursor     *event.Cursor           // webhook: the newest cursor that came before that
-	pathMadeAt      time.Time               // webhook: when the last fresh path was made
-	unbroken        bool                    // webhook: an opening of this run was proved, and no delivery since is doubted
 	finalErr        error                   // webhook: the server ended the subscription; for the next attempt
 	terminate       context.CancelCauseFunc // webhook: ends the attempt under way
 
@@ -103,6 +101,9 @@ func New(deps Deps, sub event.Subscription) *Runner {
 	r.in.init(r, sub)
 	r.lastSeenBefore = sub.LastSeen
 	r.failover = newFailover(sub)
+	if sub.Mode == event.ModeWebhook && sub.Proof == event.ProofProving {
+		r.doubts.raise(true)
+	}
 	r.status = Status{State: event.StateStarting, Since: deps.Now(), Lease: sub.Lease}
 	return r
 }

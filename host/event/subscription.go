@@ -65,12 +65,16 @@ type Subscription struct {
 	// watermark of that position. See [Subscription.Opening].
 	Proved   Cursor
 	ProvedAt time.Time
+	// After is the first event that was stored since that checkpoint; zero: none is known.
+	After trust.Text
 	// Settled is the failure that the server reported at the checkpoint; another one is a
 	// sign of a loss.
 	Settled Failure
-	// Proof is what was known of continuity at the last commit; empty in stores of earlier
-	// versions, where the positions show it.
+	// Proof is what was known of continuity at the last commit; empty before the first opening.
 	Proof Proof
+	// Received is when the newest delivery that was taken by webhook was sent, by its
+	// sender's clock; zero: none was.
+	Received time.Time
 
 	// Dialect is the way of saying "events" that the type was listed in: empty for
 	// MCP Events, else a name of package dialect.
@@ -120,12 +124,12 @@ func (s *Subscription) MoveTo(to Cursor, newest trust.Text) {
 
 // Checkpoint makes at the proved position: nothing is missing up to it, nor of what occurred
 // before complete. newest is an event between the previous proved position and at; zero if
-// none is known.
-func (s *Subscription) Checkpoint(at Cursor, complete time.Time, newest trust.Text) {
+// none is known. after becomes After.
+func (s *Subscription) Checkpoint(at Cursor, complete time.Time, newest, after trust.Text) {
 	if !newest.IsZero() && s.Proved.Valid && !s.Proved.Same(at) {
 		s.Before, s.Newest = s.Proved, newest
 	}
-	s.Proved, s.ProvedAt = at, complete
+	s.Proved, s.ProvedAt, s.After = at, complete, after
 }
 
 // PassGap moves the watermarks past a gap that is in the log, unless something else is missing
@@ -138,12 +142,15 @@ func (s *Subscription) PassGap(g *Gap) {
 }
 
 // DropCheckpoint drops the proved position, as the stored one is proved too.
-func (s *Subscription) DropCheckpoint() { s.Proved, s.ProvedAt = Cursor{}, time.Time{} }
+func (s *Subscription) DropCheckpoint() {
+	s.Checkpoint(Cursor{}, time.Time{}, trust.Text{}, trust.Text{})
+}
 
 // Reset sets another position, and drops everything that was known of the previous one.
 func (s *Subscription) Reset(to Cursor) {
 	s.Cursor, s.Before, s.Newest = to, Cursor{}, trust.Text{}
-	s.Proved, s.ProvedAt, s.CompleteUntil = Cursor{}, time.Time{}, time.Time{}
+	s.DropCheckpoint()
+	s.CompleteUntil = time.Time{}
 	s.Settled, s.Proof = Failure{}, ""
 }
 
@@ -153,6 +160,7 @@ type Lease struct {
 	GrantedAt     time.Time
 	RefreshBefore time.Time // zero: no expiry was granted
 	Status        *DeliveryStatus
+	Delivered     bool // a delivery was taken since the server made it
 }
 
 // DeliveryStatus is what the server says of its deliveries (SEP-3415, webhook
@@ -188,22 +196,30 @@ type Hook struct {
 	Until    time.Time // Previous is accepted until then
 	Since    time.Time // when Secret was made; zero: not known
 
-	// OldPath is the path before this one, with the same secrets, which the server may
-	// still deliver to: until OldUntil, or until the new one is proved while that is
-	// zero. OldURL is its address, empty once the server was told to end it.
+	// NewPath is a path with the same secrets that is being proved beside this one, and
+	// NewURL its address; empty: none is. Tried is when the newest one was made.
+	NewPath string
+	NewURL  string
+	Tried   time.Time
+
+	// OldPath is the path before this one, with the same secrets, on which late deliveries
+	// are taken until OldUntil. OldURL is its address, empty once the server was told to end
+	// it.
 	OldPath  string
 	OldURL   string
 	OldUntil time.Time
 }
 
-// Paths returns the path and the one before it, the older one first, as far as there are any.
+// Paths returns the old path, the present one and the new one, as far as there are any.
 func (h *Hook) Paths() []string {
-	return slices.DeleteFunc([]string{h.OldPath, h.Path}, func(path string) bool { return path == "" })
+	return slices.DeleteFunc([]string{h.OldPath, h.Path, h.NewPath}, func(path string) bool { return path == "" })
 }
 
-// Unproved reports whether the path replaced another one and it was not shown yet that nothing
-// is missing on it.
-func (h *Hook) Unproved() bool { return h.OldPath != "" && h.OldUntil.IsZero() }
+// Promote makes the new path the present one. The present one becomes the old one, until then.
+func (h *Hook) Promote(until time.Time) {
+	h.OldPath, h.OldURL, h.OldUntil = h.Path, h.URL, until
+	h.Path, h.URL, h.NewPath, h.NewURL = h.NewPath, h.NewURL, "", ""
+}
 
 // Scheme is how a secret proves that a delivery is genuine.
 type Scheme string

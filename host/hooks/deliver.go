@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"eventdeck/host/delivery"
@@ -27,14 +28,14 @@ func (s *Service) Lookup(path string) (receiver.Entry, receiver.PathState) {
 		return receiver.Entry{}, receiver.PathUnknown
 	}
 	sub, err := s.deps.Store.Subscription(id)
-	if err != nil || sub.Hook.Path != path && sub.Hook.OldPath != path {
+	if err != nil || !slices.Contains(sub.Hook.Paths(), path) {
 		return receiver.Entry{}, receiver.PathRemoved // removed just now, or it has another path
 	}
-	old := sub.Hook.Path != path
-	if until := sub.Hook.OldUntil; old && !until.IsZero() && s.deps.Now().After(until) {
+	old := sub.Hook.OldPath == path
+	if old && s.deps.Now().After(sub.Hook.OldUntil) {
 		return receiver.Entry{}, receiver.PathRemoved
 	}
-	entry := receiver.Entry{Sub: id, Old: old, Current: sub.Hook.Secret, Previous: sub.Hook.Previous, PreviousUntil: sub.Hook.Until, Scheme: sub.Hook.Scheme}
+	entry := receiver.Entry{Sub: id, Old: old, New: sub.Hook.NewPath == path, Current: sub.Hook.Secret, Previous: sub.Hook.Previous, PreviousUntil: sub.Hook.Until, Scheme: sub.Hook.Scheme}
 	if kind := dialect.KindOf(sub.Dialect); kind.Read != nil {
 		entry.Foreign = true
 		entry.Awaited = kind.ServerSecret && sub.Hook.Secret.IsZero() && sub.Hook.Scheme != event.SchemeNone
@@ -95,7 +96,8 @@ func (s *Service) Deliver(ctx context.Context, d receiver.Delivery) error {
 		return nil
 	}
 	err := r.Deliver(ctx, delivery.Delivered{
-		Kind: kind, WebhookID: d.WebhookID, ServerID: d.ServerID, Body: d.Body, Refused: s.deps.Secrets.Error(d.Refused), Previous: d.UsedPrevious, Old: d.Old,
+		Kind: kind, WebhookID: d.WebhookID, ServerID: d.ServerID, Body: d.Body, Refused: s.deps.Secrets.Error(d.Refused), Previous: d.UsedPrevious,
+		Old: d.Old, New: d.New, SentAt: d.SentAt,
 	})
 	if err == nil || errors.Is(err, delivery.ErrChanged) {
 		s.deps.Accepted(d.Sub)

@@ -51,9 +51,9 @@ type Entry struct {
 	// InFlight: a subscribe, refresh or rotation was opened on the path within
 	// the last 60 s. Only then is a verification challenge answered.
 	InFlight bool
-	// Old: the subscription has another path now, and takes late deliveries here; see
-	// [event.Hook].
-	Old bool
+	// Old and New: the path is the one before the present one, or the one that is being
+	// proved beside it; see [event.Hook].
+	Old, New bool
 }
 
 // Book finds the subscription behind a path.
@@ -89,7 +89,7 @@ type Delivery struct {
 	Control      trust.Text // of TypeControl: the top-level "type"
 	Refused      error      // of TypeMalformed: wraps [strict.ErrRefused]
 	UsedPrevious bool       // signed with the previous secret
-	Old          bool       // as in [Entry]
+	Old, New     bool       // as in [Entry]
 }
 
 // Errors of a [Sink].

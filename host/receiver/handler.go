@@ -175,6 +175,7 @@ func (h *handler) take(w http.ResponseWriter, r *http.Request, v *visit) (challe
 		Refused:      c.refused,
 		UsedPrevious: previous,
 		Old:          entry.Old,
+		New:          entry.New,
 	})
 }
 

@@ -51,8 +51,10 @@ type storedSub struct {
 	Newest   []byte         `json:"newest,omitempty"`
 	Proved   *storedCursor  `json:"proved,omitempty"`
 	ProvedAt Timestamp      `json:"provedAt,omitzero"`
+	After    []byte         `json:"after,omitempty"`
 	Settled  *storedFailure `json:"settled,omitempty"`
 	Proof    []byte         `json:"proof,omitempty"`
+	Received Timestamp      `json:"received,omitzero"`
 
 	State    event.State `json:"state,omitempty"`
 	Evidence []byte      `json:"evidence,omitempty"`
@@ -113,6 +115,7 @@ type storedLease struct {
 	GrantedAt     Timestamp     `json:"grantedAt"`
 	RefreshBefore Timestamp     `json:"refreshBefore"`
 	Status        *storedStatus `json:"status,omitempty"`
+	Delivered     bool          `json:"delivered,omitempty"`
 }
 
 type storedStatus struct {
@@ -132,6 +135,9 @@ type storedHook struct {
 	Previous []byte    `json:"previous,omitempty"` // sealed
 	Until    Timestamp `json:"until"`
 	Since    Timestamp `json:"since,omitzero"`
+	NewPath  []byte    `json:"newPath,omitempty"`
+	NewURL   []byte    `json:"newUrl,omitempty"`
+	Tried    Timestamp `json:"tried,omitzero"`
 	OldPath  []byte    `json:"oldPath,omitempty"`
 	OldURL   []byte    `json:"oldUrl,omitempty"`
 	OldUntil Timestamp `json:"oldUntil,omitzero"`
@@ -140,7 +146,7 @@ type storedHook struct {
 func text(b []byte) trust.Text { return trust.Untrusted(string(b)) }
 
 func storeLease(l *event.Lease) storedLease {
-	out := storedLease{ServerID: []byte(l.ServerID.Raw()), GrantedAt: Stamp(l.GrantedAt), RefreshBefore: Stamp(l.RefreshBefore)}
+	out := storedLease{ServerID: []byte(l.ServerID.Raw()), GrantedAt: Stamp(l.GrantedAt), RefreshBefore: Stamp(l.RefreshBefore), Delivered: l.Delivered}
 	if st := l.Status; st != nil {
 		out.Status = &storedStatus{
 			Active: st.Active, LastDeliveryAt: []byte(st.LastDeliveryAt.Raw()), LastError: []byte(st.LastError.Raw()),
@@ -151,7 +157,7 @@ func storeLease(l *event.Lease) storedLease {
 }
 
 func (l *storedLease) lease() event.Lease {
-	out := event.Lease{ServerID: text(l.ServerID), GrantedAt: l.GrantedAt.Time(), RefreshBefore: l.RefreshBefore.Time()}
+	out := event.Lease{ServerID: text(l.ServerID), GrantedAt: l.GrantedAt.Time(), RefreshBefore: l.RefreshBefore.Time(), Delivered: l.Delivered}
 	if st := l.Status; st != nil {
 		out.Status = &event.DeliveryStatus{
 			Active: st.Active, LastDeliveryAt: text(st.LastDeliveryAt), LastError: text(st.LastError),
@@ -165,7 +171,8 @@ func (l *storedLease) lease() event.Lease {
 func storeHook(h *event.Hook, secret, previous []byte) storedHook {
 	return storedHook{
 		URL: []byte(h.URL), Path: []byte(h.Path), Secret: secret, Scheme: []byte(h.Scheme), Previous: previous,
-		Until: Stamp(h.Until), Since: Stamp(h.Since), OldPath: []byte(h.OldPath), OldURL: []byte(h.OldURL), OldUntil: Stamp(h.OldUntil),
+		Until: Stamp(h.Until), Since: Stamp(h.Since), NewPath: []byte(h.NewPath), NewURL: []byte(h.NewURL), Tried: Stamp(h.Tried),
+		OldPath: []byte(h.OldPath), OldURL: []byte(h.OldURL), OldUntil: Stamp(h.OldUntil),
 	}
 }
 
@@ -173,7 +180,8 @@ func storeHook(h *event.Hook, secret, previous []byte) storedHook {
 func (h *storedHook) hook(secret, previous string) event.Hook {
 	return event.Hook{
 		URL: string(h.URL), Path: string(h.Path), Secret: event.NewSecret(secret), Scheme: event.Scheme(h.Scheme), Previous: event.NewSecret(previous),
-		Until: h.Until.Time(), Since: h.Since.Time(), OldPath: string(h.OldPath), OldURL: string(h.OldURL), OldUntil: h.OldUntil.Time(),
+		Until: h.Until.Time(), Since: h.Since.Time(), NewPath: string(h.NewPath), NewURL: string(h.NewURL), Tried: h.Tried.Time(),
+		OldPath: string(h.OldPath), OldURL: string(h.OldURL), OldUntil: h.OldUntil.Time(),
 	}
 }
 
@@ -252,8 +260,10 @@ func (k KeptSub) Encode() ([]byte, error) {
 		Newest:   []byte(s.Newest.Raw()),
 		Proved:   storeCursor(s.Proved),
 		ProvedAt: Stamp(s.ProvedAt),
+		After:    []byte(s.After.Raw()),
 		Settled:  storeFailure(s.Settled),
 		Proof:    []byte(s.Proof),
+		Received: Stamp(s.Received),
 
 		State:    s.State,
 		Evidence: []byte(s.Evidence),
@@ -304,8 +314,10 @@ func decodeSub(id event.SubID, value []byte, sealer seal.Sealer) (KeptSub, error
 		Newest:   text(in.Newest),
 		Proved:   in.Proved.cursor(),
 		ProvedAt: in.ProvedAt.Time(),
+		After:    text(in.After),
 		Settled:  in.Settled.failure(),
 		Proof:    event.Proof(in.Proof),
+		Received: in.Received.Time(),
 
 		State:    in.State,
 		Evidence: string(in.Evidence),

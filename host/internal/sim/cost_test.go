@@ -113,6 +113,53 @@ func TestSleepersCatchUpSlowly(t *testing.T) {
 	})
 }
 
+// A webhook of a healthy server on which nothing happens costs its refreshes: no restart and no
+// refresh makes another path, another challenge or a gap record, also if a filter of the
+// subscription moves the position with each answer, and with the leases that end meanwhile if
+// none does.
+func TestQuietWebhookKeepsItsPath(t *testing.T) {
+	for name, tt := range map[string]struct {
+		modes  []event.Mode
+		filter bool
+		away   time.Duration // of the host, with a lease of 10 minutes
+	}{
+		"filtered":            {nil, true, 90 * time.Second},
+		"filtered, with poll": {[]event.Mode{event.ModePoll}, true, 90 * time.Second},
+		"leases end":          {nil, false, 11 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				time.Sleep(time.Until(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)))
+				f := sim.NewFeed("quiet", event.ModeWebhook, tt.modes...)
+				if tt.filter {
+					f.Deviate(sim.Filtered)
+				}
+				c := newCrowd(t, []*sim.Feed{f}, calmly, false)
+				f.Add()
+				time.Sleep(time.Hour)
+				if n := c.host.Snapshot().Subs[0].Stored; n != 1 {
+					t.Errorf("%d events are stored", n)
+				}
+				for range 20 {
+					c.close()
+					time.Sleep(tt.away)
+					c.start()
+					time.Sleep(time.Minute)
+				}
+				time.Sleep(24 * time.Hour)
+				faults := c.network.Faults()
+				t.Logf("%d subscribes, %d polls", c.server.Requests(f, wire.MethodSubscribe), c.server.Requests(f, wire.MethodPoll))
+				if paths, challenges, gaps := 1+faults["second path"], faults["challenged"], c.gaps(); paths != 1 || challenges != 1 || gaps != 0 {
+					t.Errorf("%d paths, %d challenges, %d gap records", paths, challenges, gaps)
+				}
+				if proof := c.host.Snapshot().Subs[0].Status.Proof; proof != event.ProofProved {
+					t.Errorf("the proof is %s", proof)
+				}
+			})
+		})
+	}
+}
+
 // A server whose deliveryStatus never clears causes a new path once an hour at most, and no
 // gap record. With EVENTDECK_SIM set it runs for a day.
 func TestStickyErrorsCauseFewRequests(t *testing.T) {

@@ -25,6 +25,8 @@ type crowd struct {
 	t      *testing.T
 	server *sim.Server
 	host   *host.Host
+	start  func() // starts a host on the store
+	close  func() // ends it
 
 	network *sim.Network
 
@@ -91,7 +93,7 @@ func newCrowd(t *testing.T, feeds []*sim.Feed, beat time.Duration, sockets bool)
 	random := sim.NewRandom(1, 1)
 	network := sim.NewNetwork(random)
 	c := &crowd{t: t, network: network, server: sim.NewServer(network, random, feeds, func(*sim.Feed, int) {}), conns: map[net.Conn]struct{}{}}
-	c.server.Heartbeat, c.server.Lease = beat, 10*time.Minute
+	c.server.Heartbeat, c.server.Lease, c.server.Challenges = beat, 10*time.Minute, true
 	if err := c.server.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -111,28 +113,36 @@ func newCrowd(t *testing.T, feeds []*sim.Feed, beat time.Duration, sockets bool)
 		defer close(served)
 		web.Serve(listener)
 	}()
-	store, err := open(t.TempDir(), &sim.Disk{})
-	if err != nil {
-		t.Fatal(err)
+	dir := t.TempDir()
+	c.start = func() {
+		t.Helper()
+		store, err := open(dir, &sim.Disk{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.host, err = host.New(host.Options{Store: store, PlainHTTP: true, Network: host.Network{Dial: dial, Listen: listenIn(node, sockets)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.close = func() {
+			if err := c.host.Close(); err != nil {
+				t.Error(err)
+			}
+			if err := store.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		c.host.AddServer(event.Server{Name: "model", URL: "http://" + listener.Addr().String() + "/mcp"})
 	}
-	c.host, err = host.New(host.Options{Store: store, PlainHTTP: true, Network: host.Network{Dial: dial, Listen: listenIn(node, sockets)}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c.start()
 	t.Cleanup(func() {
-		if err := c.host.Close(); err != nil {
-			t.Error(err)
-		}
-		if err := store.Close(); err != nil {
-			t.Error(err)
-		}
+		c.close()
 		c.server.Stop(false)
 		web.Close()
 		front.Kill()
 		node.Kill()
 		<-served
 	})
-	c.host.AddServer(event.Server{Name: "model", URL: "http://" + listener.Addr().String() + "/mcp"})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var all sync.WaitGroup

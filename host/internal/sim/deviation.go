@@ -45,9 +45,13 @@ const (
 	HeartbeatLate Deviation = "heartbeat-late"
 	// OnePath: one webhook subscription of a type at a time; a second one is refused.
 	OnePath Deviation = "one-path"
-	// FailureUnsaid: deliveryStatus never reports deliveries that were given up. None is
-	// given up while the host runs, since the host could never find out.
+	// FailureUnsaid: there is no deliveryStatus, so that deliveries that were given up are
+	// not reported. None is given up while the host runs, since the host could never find
+	// out.
 	FailureUnsaid Deviation = "failure-unsaid"
+	// Filtered: each answer to a webhook subscribe has another cursor, as on a correct server
+	// whose subscription leaves out events by a filter.
+	Filtered Deviation = "filtered"
 )
 
 // pollLag is the lag of the replica of [PollLags]: less than a heartbeat.
@@ -86,6 +90,7 @@ func deviant(name string, mode event.Mode, r *Random) *Feed {
 		pick(0.2, LastErrorSticky)
 		pick(0.2, OnePath)
 		pick(0.3, FailureUnsaid)
+		pick(0.3, Filtered)
 	}
 	if mode != event.ModePoll && r.Chance(0.5) {
 		f.modes = append(f.modes, event.ModePoll)
@@ -104,6 +109,9 @@ func quiet(name string, mode event.Mode, r *Random) *Feed {
 	}
 	if r.Chance(0.5) {
 		f.deviations = append(f.deviations, HeartbeatLate)
+	}
+	if r.Chance(0.5) {
+		f.deviations = append(f.deviations, Filtered)
 	}
 	return f
 }

@@ -37,6 +37,7 @@ type Feed struct {
 	secondPathAt time.Time    // when a second path was requested beside a live one
 	denied       bool         // the last poll was refused: the host continues without it
 	quiet        bool         // the last loss of history is not reported to streams
+	leftOut      int          // of [Filtered]: events that the filter has left out
 	changed      chan struct{}
 }
 
@@ -186,6 +187,7 @@ func (f *Feed) startAt(cursor *string) (at int, truncated bool) {
 }
 
 func (f *Feed) parseCursor(cursor string) (run, at int) {
+	cursor, _, _ = strings.Cut(cursor, leftOut)
 	left, right, _ := strings.Cut(cursor, ".")
 	run, err := strconv.Atoi(left)
 	if err != nil {
@@ -235,6 +237,21 @@ func (f *Feed) cursor(n int) any {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return fmt.Sprintf("%d.%d", f.run, n)
+}
+
+// leftOut separates the position in a cursor from the number of events that a filter left out.
+const leftOut = "+"
+
+// answered returns the cursor of an answer to a webhook subscribe whose watermark is event n.
+func (f *Feed) answered(n int) any {
+	at := f.cursor(n)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.Deviates(Filtered) || n < len(f.times) {
+		return at
+	}
+	f.leftOut++
+	return fmt.Sprint(at, leftOut, f.leftOut)
 }
 
 func (f *Feed) id(n int) string { return fmt.Sprintf("%s-%d", f.Name, n) }

@@ -37,6 +37,7 @@ type hook struct {
 	busy    map[int]bool
 	due     map[int]time.Time // when each failed event is retried
 	tries   map[int]int       // failed tries of each event
+	last    time.Time         // when a delivery last succeeded
 	failed  time.Time         // when a delivery was last given up
 	gap     bool              // events were skipped, and the gap is not acknowledged yet
 	gapSent bool              // a gap is being sent
@@ -105,18 +106,25 @@ func (k *hook) renew(secret event.Secret, until time.Time) int {
 	return k.mark
 }
 
-// status returns the server's deliveryStatus.
+// status returns the server's deliveryStatus; nil: it has none.
 func (k *hook) status() map[string]any {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if k.feed.Deviates(FailureUnsaid) {
+		return nil
+	}
+	told := map[string]any{"active": true, "lastDeliveryAt": nil, "lastError": nil, "failedSince": nil}
+	if !k.last.IsZero() {
+		told["lastDeliveryAt"] = k.last.UTC().Format(time.RFC3339Nano)
+	}
 	since := k.failed
 	if since.IsZero() && k.feed.Deviates(LastErrorSticky) {
 		since = epoch
 	}
-	if since.IsZero() || k.feed.Deviates(FailureUnsaid) {
-		return map[string]any{"active": true, "lastError": nil, "failedSince": nil}
+	if !since.IsZero() {
+		told["lastError"], told["failedSince"] = "http_5xx", since.UTC().Format(time.RFC3339Nano)
 	}
-	return map[string]any{"active": true, "lastError": "http_5xx", "failedSince": since.UTC().Format(time.RFC3339Nano)}
+	return told
 }
 
 func (k *hook) wake() {
@@ -321,6 +329,9 @@ func (s *Server) launch(l *serverProcess, b Behaviour, k *hook, id string, body 
 		defer k.mu.Unlock()
 		if a.status == http.StatusGone {
 			k.over = true
+		}
+		if a.ok() {
+			k.last = time.Now()
 		}
 		done(a)
 		k.wake()

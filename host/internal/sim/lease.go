@@ -67,7 +67,7 @@ func (s *Server) subscribe(a answerer, f *Feed, p request) {
 		mark = k.grant(p.Delivery.URL, secret, until, at, p.Cursor != nil)
 	}
 	a.result(map[string]any{
-		"id": k.id(), "cursor": f.cursor(mark), "truncated": truncated, "deliveryStatus": k.status(),
+		"id": k.id(), "cursor": f.answered(mark), "truncated": truncated, "deliveryStatus": k.status(),
 		"refreshBefore": until.UTC().Format(time.RFC3339Nano),
 	})
 	if s.chance(s.behaves().Forget, "subscription forgotten") {
