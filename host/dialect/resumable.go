@@ -132,11 +132,12 @@ func (c *resumable) LastByte() time.Time {
 	return c.heard
 }
 
-// takeUp resumes an earlier request. It returns false if the server gave that up.
+// takeUp resumes an earlier request. It returns false if the server gave that up, before anything
+// came on it: what came must not be taken for the beginning of a new one.
 func (c *resumable) takeUp(earlier *wire.Resume) bool {
 	c.keep(*earlier)
 	c.result, c.err = c.resume(*earlier)
-	return !c.givenUp()
+	return !c.givenUp() || !c.silent.Load()
 }
 
 // givenUp reports whether the server gave up the stream that was to be resumed. If so, it
@@ -219,7 +220,6 @@ func (c *resumable) rest(d time.Duration) error {
 func (c *resumable) requestResume(token wire.Resume) (json.RawMessage, error) {
 	c.silent.Store(true)
 	raw, err := c.s.Call(c.ctx, wire.MethodPollOne, token)
-	known := err == nil
 	switch {
 	case wire.NameFrom(err) == wire.MethodNotFound: // the state comes with the stream
 	case wire.NameFrom(err) != "":
@@ -227,7 +227,7 @@ func (c *resumable) requestResume(token wire.Resume) (json.RawMessage, error) {
 	case err != nil:
 		return nil, err
 	}
-	if known && abandoned(raw) {
+	if err == nil && abandoned(raw) {
 		return nil, errGone
 	}
 	said := false
@@ -247,11 +247,9 @@ func (c *resumable) requestResume(token wire.Resume) (json.RawMessage, error) {
 		resumed()
 		c.note(n)
 	}
-	if known {
-		resumed()
-	}
 	result, err := c.attached(c.s.HoldResumed(c.ctx, wire.MethodResume, token, token.Request, note, c.attach))
-	if gone || !said && wire.NameFrom(err) != "" {
+	refused := !said && err != nil && !wasCut(err) && c.ctx.Err() == nil && c.s.Err() == nil
+	if gone || refused || errors.Is(err, session.ErrNotResumed) {
 		return nil, errGone
 	}
 	return result, err

@@ -177,7 +177,7 @@ func (l *httpLink) take(x *exchange, frame []byte) (json.RawMessage, error) {
 		case m.HasID && !x.answeredBy(m.ID) || x.frame == nil:
 			l.opts.Log.Debug("server answered an unknown request", "method", x.method)
 		case m.Error != nil:
-			return nil, m.Error
+			return nil, x.refusal(m)
 		case x.ownAnswer(m):
 		default:
 			return m.Result, nil

@@ -28,6 +28,9 @@ var (
 var (
 	// ErrCut: the connection ended before the response did.
 	ErrCut = errors.New("connection ended before the answer")
+	// ErrNotResumed: the server refused to resume an earlier request; see
+	// [Session.HoldResumed]. It wraps the refusal.
+	ErrNotResumed = errors.New("the request is not resumed")
 	// ErrAnswer: the response is not JSON-RPC, or empty.
 	ErrAnswer = errors.New("answer is not usable")
 	// ErrTooLarge: a frame is larger than [Options.MaxFrame], or a response larger than

@@ -126,7 +126,7 @@ func (b *inbox) takeNext() (json.RawMessage, error) {
 	case in.err != nil:
 		return nil, in.err
 	case m.Error != nil:
-		return nil, m.Error
+		return nil, x.refusal(m)
 	case m.IsResponse():
 		if x.ownAnswer(m) {
 			return nil, errUnfinished
