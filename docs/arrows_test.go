@@ -78,8 +78,8 @@ var arrows = map[string][]string{
 	"docs/...":                {},
 
 	// The command line and its parts.
-	"ui/cli":           {"host", "host/attach", "host/config", "host/event", "host/export", "host/mcpserver", "host/react", "host/redact", "host/trust", "host/trust/scan", "host/trust/strict", "themes", "ui/cli/events", "ui/cli/plain", "ui/cli/program", "ui/cli/reactions", "ui/cli/usage", "ui/internal/browser"},
-	"ui/cli/events":    {"host", "host/event", "host/eventlog", "host/export", "host/filter", "host/trust", "host/trust/handoff", "host/trust/scan", "host/trust/strict", "ui/cli/plain", "ui/cli/program", "ui/cli/usage", "ui/incidents"},
+	"ui/cli":           {"host", "host/attach", "host/config", "host/event", "host/export", "host/mcpserver", "host/react", "host/redact", "host/trust", "host/trust/scan", "host/trust/strict", "themes", "ui/cli/events", "ui/cli/plain", "ui/cli/program", "ui/cli/reactions", "ui/cli/usage", "ui/form", "ui/internal/browser"},
+	"ui/cli/events":    {"host", "host/event", "host/eventlog", "host/export", "host/filter", "host/trust", "host/trust/handoff", "host/trust/scan", "host/trust/strict", "ui/cli/plain", "ui/cli/program", "ui/cli/usage", "ui/form", "ui/incidents"},
 	"ui/cli/plain":     {"host", "host/event", "host/redact", "host/severity", "host/trust"},
 	"ui/cli/program":   {"host", "host/attach", "host/config", "host/event", "host/filter", "host/react", "host/trust", "ui/cli/plain", "ui/cli/usage", "ui/observe"},
 	"ui/cli/reactions": {"host", "host/attach", "host/config", "host/event", "host/export", "host/react", "host/react/gate", "host/react/rules", "host/react/trial", "host/trust", "ui/cli/plain", "ui/cli/program", "ui/cli/usage"},

@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"time"
 
 	"eventdeck/host/event"
 	"eventdeck/host/eventlog"
@@ -115,6 +116,9 @@ type Actor interface {
 	// (webhook, push, poll, as far as the type offers them) when its own keeps failing, and
 	// comes back later. The present mode becomes the preferred one.
 	SetFailover(ctx context.Context, id event.SubID, on bool) error
+	// SetEnd sets when a subscription ends here and on its server; the zero time: never. The
+	// records stay. Errors: [event.ErrNotFound], ErrStopped for one that is over.
+	SetEnd(ctx context.Context, id event.SubID, at time.Time) error
 	// Refresh polls, refreshes the lease or opens the stream again now, and waits
 	// for the answer.
 	// Errors: [event.ErrNotFound], ErrStopped if it does not run, those of the server.

@@ -25,12 +25,15 @@ func Firings(sub event.Subscription, now time.Time) []time.Time {
 	return nil
 }
 
-// expires returns when a subscription ends as it was planned; zero: never.
+// expires returns when a subscription ends as it was planned, by the operator or by its arguments;
+// zero: never.
 func expires(sub event.Subscription) time.Time {
 	if ends := dialect.KindOf(sub.Dialect).Ends; ends != nil {
-		return ends(sub.Key.Args)
+		if end := ends(sub.Key.Args); sub.Ends.IsZero() || !end.IsZero() && end.Before(sub.Ends) {
+			return end
+		}
 	}
-	return time.Time{}
+	return sub.Ends
 }
 
 // listedType returns the type of a key as its server listed it last.

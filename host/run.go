@@ -367,6 +367,7 @@ func (h *Host) start(sub event.Subscription) {
 		ServerSecret: kind.ServerSecret,
 		Lasting:      kind.Lasting,
 		Ends:         expires(sub),
+		Release:      h.releaseSub,
 		Failpoint:    h.opts.Failpoint,
 		Log:          h.logOf(sub),
 	}, sub)

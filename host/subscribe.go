@@ -177,7 +177,10 @@ func (h *Host) begin(ctx context.Context, key event.Key, mode event.Mode, r Requ
 		defer settled()
 	}
 	if l := h.runsAsRequested(old, mode, r); l != nil {
-		return l, false, nil
+		if r.Ends != nil {
+			err = h.setEnd(ctx, old, *r.Ends)
+		}
+		return l, false, err
 	}
 	h.stopRunning(id)
 	if old.Mode != mode {
@@ -195,6 +198,11 @@ func (h *Host) begin(ctx context.Context, key event.Key, mode event.Mode, r Requ
 			s.State = event.StateResumed
 		}
 		s.Mode, s.MaxAge, s.TTL, s.Paused = mode, r.MaxAge, r.TTL, false
+		if r.Ends != nil {
+			s.Ends = r.Ends.UTC()
+		} else if s.Ends.Before(h.opts.Now()) {
+			s.Ends = time.Time{}
+		}
 		if known {
 			s.Dialect, s.NoReplay = t.Dialect, t.Cursorless
 			s.Shown = schema.ShownArguments(t, s.Key.Args)

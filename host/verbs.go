@@ -241,3 +241,33 @@ func (h *Host) ResetCursor(ctx context.Context, id event.SubID, from From) error
 	h.restart(id)
 	return err
 }
+
+// SetEnd implements [API].
+func (h *Host) SetEnd(ctx context.Context, id event.SubID, at time.Time) error {
+	sub, mu, err := h.lockSub(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer mu.unlock()
+	if sub.State.Over() {
+		return overError(sub)
+	}
+	return h.setEnd(ctx, sub, at)
+}
+
+// setEnd stores when a subscription ends, and tells its runner. The caller holds the server's lock.
+func (h *Host) setEnd(ctx context.Context, sub event.Subscription, at time.Time) error {
+	if sub.Ends.Equal(at) {
+		return nil
+	}
+	detail := "never"
+	if !at.IsZero() {
+		detail = at.UTC().Format(time.RFC3339)
+	}
+	sub.Ends = at.UTC()
+	err := h.commitChange(ctx, sub.ID, nil, h.auditEntry(event.ActorOperator, "end set", sub, detail), func(s *event.Subscription) { s.Ends = sub.Ends })
+	if l := h.running(sub.ID); err == nil && l != nil {
+		l.runner.SetEnd(expires(sub))
+	}
+	return err
+}

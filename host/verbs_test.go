@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"eventdeck/host"
 	"eventdeck/host/delivery"
@@ -42,6 +43,7 @@ func TestVerbsInAnyOrder(t *testing.T) {
 			func(int) error { return r.host.Unsubscribe(ctx, ids[i]) },
 			func(n int) error { return r.host.SetMode(ctx, ids[i], modes[(i+n)%len(modes)]) },
 			func(n int) error { return r.host.SetFailover(ctx, ids[i], n%2 == 0) },
+			func(n int) error { return r.host.SetEnd(ctx, ids[i], time.Now().Add(time.Duration(n-2)*time.Hour)) },
 			func(int) error { return r.host.ResetCursor(ctx, ids[i], host.From{}) },
 			func(int) error {
 				err := r.host.RotateSecret(ctx, ids[i])

@@ -98,6 +98,7 @@ type Request struct {
 	From   From
 	MaxAge time.Duration // 0: no bound
 	TTL    time.Duration // of a webhook lease; 0: the server decides
+	Ends   *time.Time    // when it ends; zero: never; nil: as it is, for a new one never
 	Secret event.Secret  // of a new webhook subscription; zero: made here
 }
 

@@ -88,7 +88,7 @@ func (c *Client) request(r host.Request) (request, error) {
 	if !r.Secret.IsZero() {
 		return request{}, c.notHere("a secret of your own")
 	}
-	return request{r.Server, r.Type, r.Args, r.Mode, r.From, r.MaxAge, r.TTL}, nil
+	return request{r.Server, r.Type, r.Args, r.Mode, r.From, r.MaxAge, r.TTL, r.Ends}, nil
 }
 
 // Check implements [host.API].
@@ -142,6 +142,11 @@ func (c *Client) SetMode(ctx context.Context, id event.SubID, m event.Mode) erro
 // SetFailover implements [host.API].
 func (c *Client) SetFailover(ctx context.Context, id event.SubID, on bool) error {
 	return act(ctx, c, verbFailover, failoverChange{id, on})
+}
+
+// SetEnd implements [host.API].
+func (c *Client) SetEnd(ctx context.Context, id event.SubID, at time.Time) error {
+	return act(ctx, c, verbSetEnd, endChange{id, at})
 }
 
 // Refresh implements [host.API].

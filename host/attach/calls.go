@@ -50,6 +50,7 @@ const (
 	verbResume       verb[event.SubID, nothing]        = "resume"
 	verbMode         verb[modeChange, nothing]         = "mode"
 	verbFailover     verb[failoverChange, nothing]     = "failover"
+	verbSetEnd       verb[endChange, nothing]          = "set-end"
 	verbRefresh      verb[event.SubID, nothing]        = "refresh"
 	verbReset        verb[reset, nothing]              = "reset"
 	verbRotate       verb[event.SubID, nothing]        = "rotate"
@@ -169,6 +170,7 @@ type (
 		From   host.From
 		MaxAge time.Duration
 		TTL    time.Duration
+		Ends   *time.Time
 	}
 	// serverName names a server. Print is its fingerprint. Address is set for a server that no
 	// configuration has.
@@ -189,6 +191,10 @@ type (
 	failoverChange struct {
 		Sub event.SubID
 		On  bool
+	}
+	endChange struct {
+		Sub event.SubID
+		At  time.Time
 	}
 	reset struct {
 		Sub  event.SubID
@@ -247,5 +253,5 @@ type (
 )
 
 func (r request) request() host.Request {
-	return host.Request{Server: r.Server, Type: r.Type, Args: r.Args, Mode: r.Mode, From: r.From, MaxAge: r.MaxAge, TTL: r.TTL}
+	return host.Request{Server: r.Server, Type: r.Type, Args: r.Args, Mode: r.Mode, From: r.From, MaxAge: r.MaxAge, TTL: r.TTL, Ends: r.Ends}
 }

@@ -3,6 +3,7 @@ package attach
 import (
 	"context"
 	"sync"
+	"time"
 
 	"eventdeck/host"
 	"eventdeck/host/event"
@@ -228,6 +229,11 @@ func (l *Relay) SetMode(ctx context.Context, id event.SubID, m event.Mode) error
 // SetFailover implements [host.API].
 func (l *Relay) SetFailover(ctx context.Context, id event.SubID, on bool) error {
 	return l.current().SetFailover(ctx, id, on)
+}
+
+// SetEnd implements [host.API].
+func (l *Relay) SetEnd(ctx context.Context, id event.SubID, at time.Time) error {
+	return l.current().SetEnd(ctx, id, at)
 }
 
 // Refresh implements [host.API].

@@ -118,6 +118,7 @@ func addSubscriptions(add func(string, handler)) {
 	add(handleAct(verbRefresh, host.API.Refresh))
 	add(handleAct(verbRotate, host.API.RotateSecret))
 	add(handleAct(verbMode, func(h host.API, ctx context.Context, m modeChange) error { return h.SetMode(ctx, m.Sub, m.Mode) }))
+	add(handleAct(verbSetEnd, func(h host.API, ctx context.Context, c endChange) error { return h.SetEnd(ctx, c.Sub, c.At) }))
 	add(handleAct(verbFailover, func(h host.API, ctx context.Context, c failoverChange) error { return h.SetFailover(ctx, c.Sub, c.On) }))
 	add(handleAct(verbReset, func(h host.API, ctx context.Context, r reset) error { return h.ResetCursor(ctx, r.Sub, r.From) }))
 	add(handleChange(verbPrinted, func(ctx context.Context, e *session, p printed) (nothing, error) {

@@ -94,8 +94,10 @@ type Deps struct {
 	Read func(body []byte, id trust.Text, at time.Time) (wire.Occurrence, error)
 	// ServerSecret: the server makes the webhook secret, not this host.
 	ServerSecret bool
-	// Ends is when the subscription ends as planned; zero: never.
+	// Ends is when the subscription ends as planned; zero: never. See [Runner.SetEnd].
 	Ends time.Time
+	// Release then ends it on its server; nil: nothing is left there.
+	Release func(ctx context.Context, id event.SubID)
 	// Lasting: the server keeps a push subscription when its stream ends.
 	Lasting bool
 	// Limits bound one event that did not come by webhook; zero: the defaults.

@@ -1,6 +1,9 @@
 package delivery
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -48,6 +51,89 @@ func TestPlannedEnd(t *testing.T) {
 				}
 				if sub := r.saved(); sub.State != event.StateEnded || sub.Evidence != "it ended as planned" || !sub.Error.IsZero() {
 					t.Errorf("stored: %s, %s, %v", sub.State, sub.Evidence, sub.Error)
+				}
+				r.wantEnded(true)
+			})
+		})
+	}
+}
+
+// The operator's end can be set while a subscription runs, and it is told to the server.
+func TestEndIsSetWhileItRuns(t *testing.T) {
+	bubble(t, event.ModePush, func(r *rig) {
+		released := 0
+		r.deps.Release = func(context.Context, event.SubID) { released++ }
+		r.src.stream = func(_ int, _ wire.StreamRequest, s *stream) error {
+			s.active("c1")
+			for range 20 {
+				s.wait(30 * time.Second)
+				s.note(wire.NoteHeartbeat, `{}`)
+			}
+			return s.stay()
+		}
+		r.start()
+		r.runner.SetEnd(time.Now().Add(time.Minute))
+		r.runner.SetEnd(time.Now().Add(3 * time.Minute))
+		r.pass(2 * time.Minute)
+		r.wantState(event.StateLive)
+		r.runner.SetEnd(time.Time{})
+		r.pass(2 * time.Minute)
+		r.wantState(event.StateLive)
+		r.runner.SetEnd(time.Now().Add(-time.Minute))
+		r.pass(time.Second)
+		if s := r.runner.Status().State; s != event.StateEnded || released != 1 || len(r.gaps()) != 0 {
+			t.Errorf("%s, ended %d times on the server, gaps %v", s, released, r.gaps())
+		}
+		r.wantEnded(true)
+	})
+}
+
+// What came since the last poll is fetched before a planned end.
+func TestPlannedEndOfAPollFetchesTheRest(t *testing.T) {
+	bubble(t, event.ModePoll, func(r *rig) {
+		r.deps.Ends = time.Now().Add(50 * time.Second)
+		polls := 0
+		r.src.poll = func(_ int, q wire.PollRequest) (wire.PollResult, error) {
+			polls++
+			return wire.PollResult{Cursor: cur(fmt.Sprint("c", polls)), NextPoll: 45 * time.Second}, nil
+		}
+		r.start()
+		r.pass(50*time.Second + endGrace)
+		if s := r.runner.Status().State; s != event.StateEnded || polls != 3 {
+			t.Errorf("%s after %d polls", s, polls)
+		}
+		r.wantCursor("=c3")
+		r.wantEnded(true)
+	})
+}
+
+// An end that came while the host or the server was away: what may have been sent meanwhile is a
+// possible gap.
+func TestEndWhileAwayIsAGap(t *testing.T) {
+	for _, away := range []string{"host", "server"} {
+		t.Run(away, func(t *testing.T) {
+			bubble(t, event.ModePush, func(r *rig) {
+				end := time.Now().Add(time.Hour)
+				r.deps.Ends = end
+				r.src.stream = func(n int, _ wire.StreamRequest, s *stream) error {
+					if n > 1 {
+						return errors.New("unreachable")
+					}
+					s.active("c1")
+					s.wait(time.Minute)
+					return errors.New("cut")
+				}
+				r.start()
+				r.pass(30 * time.Second)
+				if away == "host" {
+					r.stop()
+					r.pass(2 * time.Hour)
+					r.start()
+				}
+				r.pass(2 * time.Hour)
+				gaps := r.gaps()
+				if len(gaps) != 1 || gaps[0].Certain || gaps[0].Cause != event.CauseUnproved || !gaps[0].To.Equal(end) || !gaps[0].From.Before(end) {
+					t.Errorf("gaps: %+v", gaps)
 				}
 				r.wantEnded(true)
 			})

@@ -48,6 +48,7 @@ type Runner struct {
 	failover        failover
 	waiters         []chan error // of callers that wait for the outcome of an attempt
 	status          Status
+	planned         planned
 	confirmedOnce   bool                    // the server has confirmed the subscription in this run
 	seenSecret      event.Secret            // webhook: the newest secret that a delivery was signed with
 	challengeUntil  time.Time               // webhook: until then a challenge is answered
@@ -105,6 +106,7 @@ func New(deps Deps, sub event.Subscription) *Runner {
 		r.doubts.raise(true)
 	}
 	r.status = Status{State: event.StateStarting, Since: deps.Now(), Lease: sub.Lease}
+	r.planned.at = deps.Ends
 	return r
 }
 
@@ -356,12 +358,26 @@ func (r *Runner) end(ctx context.Context, state event.State, evidence string, er
 	r.resolveAsked(err)
 }
 
-// finish ends the subscription as planned.
+// finish ends the subscription as planned. If it was not alive, what the server may have sent since
+// the last sign of life is a gap.
 func (r *Runner) finish(ctx context.Context) {
+	r.mu.Lock()
+	end, alive := r.planned.at, r.status.State.Alive()
+	r.mu.Unlock()
 	r.set(func(s *Status) {
 		s.State, s.NextTry, s.Error, s.Reason = event.StateEnded, time.Time{}, trust.Text{}, ""
 	})
+	if seen := r.in.lastSeenAt(); !alive && seen.Before(end) && !seen.IsZero() {
+		gap := r.in.gapRecord(event.CauseUnproved, r.in.gapStart(seen), false)
+		gap.Gap.To = end.UTC()
+		if err := r.in.submit(ctx, event.Batch{Records: []event.Record{gap}}); err != nil {
+			r.deps.Log.Warn("a gap before the end was not stored", "sub", r.id, "err", err)
+		}
+	}
 	r.record(ctx, event.StateEnded, "it ended as planned", nil)
+	if r.deps.Release != nil {
+		r.deps.Release(ctx, r.id)
+	}
 	r.resolveConfirmed(errPlanned)
 	r.resolveAsked(errPlanned)
 }
@@ -380,7 +396,7 @@ func (r *Runner) recordAs(ctx context.Context, word, state event.State, evidence
 	rec := r.in.record(event.KindState)
 	rec.State = change
 	stored := r.in.submit(ctx, event.Batch{
-		Ended:   r.ended(state),
+		Ended:   r.ended(state, err),
 		Audit:   r.audit(state, evidence, change.Error),
 		Records: []event.Record{rec},
 		Update: func(s *event.Subscription) {
@@ -392,9 +408,10 @@ func (r *Runner) recordAs(ctx context.Context, word, state event.State, evidence
 	}
 }
 
-// ended returns what the receiver remembers of the paths of a subscription once it is over.
-func (r *Runner) ended(state event.State) (ended []event.Ended) {
-	if !state.Over() {
+// ended returns what the receiver remembers of the paths of a subscription that ended because of
+// err; nothing of one that ended as planned, whose deliveries are not wanted again.
+func (r *Runner) ended(state event.State, err error) (ended []event.Ended) {
+	if !state.Over() || err == nil {
 		return nil
 	}
 	sub, err := r.deps.Store.Subscription(r.id)

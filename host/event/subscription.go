@@ -47,6 +47,7 @@ type Subscription struct {
 
 	MaxAge   time.Duration // replay at most this far back; 0 means no bound
 	TTL      time.Duration // lifetime asked of a webhook lease; 0: the server decides
+	Ends     time.Time     // when it ends by the operator's will; zero: never
 	Cursor   Cursor        // position up to which everything is stored
 	Gave     bool          // the server gave a cursor at least once: replay is possible
 	LastSeen time.Time     // last sign of life that was stored

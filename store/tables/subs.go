@@ -41,6 +41,7 @@ type storedSub struct {
 
 	MaxAge        time.Duration `json:"maxAge,omitempty"`
 	TTL           time.Duration `json:"ttl,omitempty"`
+	Ends          Timestamp     `json:"ends,omitzero"`
 	Cursor        *storedCursor `json:"cursor,omitempty"`
 	Gave          bool          `json:"gave,omitempty"`
 	LastSeen      Timestamp     `json:"lastSeen"`
@@ -250,6 +251,7 @@ func (k KeptSub) Encode() ([]byte, error) {
 
 		MaxAge:        s.MaxAge,
 		TTL:           s.TTL,
+		Ends:          Stamp(s.Ends),
 		Cursor:        storeCursor(s.Cursor),
 		Gave:          s.Gave,
 		LastSeen:      Stamp(s.LastSeen),
@@ -304,6 +306,7 @@ func decodeSub(id event.SubID, value []byte, sealer seal.Sealer) (KeptSub, error
 
 		MaxAge:        in.MaxAge,
 		TTL:           in.TTL,
+		Ends:          in.Ends.Time(),
 		Cursor:        in.Cursor.cursor(),
 		Gave:          in.Gave,
 		LastSeen:      in.LastSeen.Time(),

@@ -107,6 +107,7 @@ func TestSubsVerbs(t *testing.T) {
 	for verb, did := range map[string]string{
 		"rm": "rm", "pause": "pause", "resume": "resume", "refresh": "refresh", "rotate": "rotate",
 		"mode poll": "mode poll", "failover on": "failover true", "failover off": "failover false",
+		"end 2100-01-01T20:00:00Z": "end 2100-01-01T20:00:00Z", "end never": "end 0001-01-01T00:00:00Z",
 	} {
 		b := newBench(t)
 		sub := b.keep("pager", "incident.created", 0)
@@ -122,6 +123,8 @@ func TestSubsVerbs(t *testing.T) {
 	}
 	b := newBench(t)
 	sub := b.keep("gone", "t", 0)
+	b.expect(t, exitUsage, `subs end: "2001-01-01" is over: write a time to come, such as 20:00`, "subs", "end", string(sub.ID), "2001-01-01", "--data", b.data(t))
+	b.err = mcptest.Buffer{}
 	b.expect(t, exitUsage, `"smoke" must be one of poll, push, webhook`, "subs", "mode", string(sub.ID), "smoke", "--data", b.data(t))
 	b.expect(t, exitDone, `the server cannot be told: unknown server "gone"`, "subs", "rm", string(sub.ID), "--data", b.data(t))
 	if len(b.verbs) != 1 {

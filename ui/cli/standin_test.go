@@ -385,6 +385,10 @@ func (s *standIn) SetFailover(_ context.Context, id event.SubID, on bool) error 
 	return s.verb(fmt.Sprintf("failover %t", on), id)
 }
 
+func (s *standIn) SetEnd(_ context.Context, id event.SubID, at time.Time) error {
+	return s.verb("end "+at.UTC().Format(time.RFC3339), id)
+}
+
 func (s *standIn) RotateSecret(_ context.Context, id event.SubID) error { return s.verb("rotate", id) }
 
 func (s *standIn) ResetCursor(context.Context, event.SubID, host.From) error {

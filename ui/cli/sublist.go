@@ -77,6 +77,9 @@ func subState(v host.SubscriptionView, now time.Time) string {
 	if until := v.Status.Lease.RefreshBefore; !until.IsZero() {
 		words = append(words, "lease until "+until.Local().Format(time.DateTime))
 	}
+	if !v.Expires.IsZero() && !v.State.Over() {
+		words = append(words, "ends "+v.Expires.Local().Format(time.DateTime))
+	}
 	return strings.Join(words, ", ")
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +14,7 @@ import (
 	"eventdeck/ui/cli/plain"
 	"eventdeck/ui/cli/program"
 	"eventdeck/ui/cli/usage"
+	"eventdeck/ui/form"
 )
 
 func (a *app) subsCommand() *cobra.Command {
@@ -21,9 +23,9 @@ func (a *app) subsCommand() *cobra.Command {
 		Short: "List and change stored subscriptions",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usage.Errorf("there is no command subs %q%s; use list, rm, pause, resume, mode, failover, refresh or rotate", args[0], usage.Meant(cmd, args[0]))
+				return usage.Errorf("there is no command subs %q%s; use list, rm, pause, resume, mode, failover, end, refresh or rotate", args[0], usage.Meant(cmd, args[0]))
 			}
-			return usage.Errorf("subs: say what to do: list, rm ID, pause ID, resume ID, mode ID MODE, failover ID on|off, refresh ID or rotate ID")
+			return usage.Errorf("subs: say what to do: list, rm ID, pause ID, resume ID, mode ID MODE, failover ID on|off, end ID TIME, refresh ID or rotate ID")
 		},
 		Run: func(*cobra.Command, []string) {},
 	}
@@ -39,19 +41,37 @@ func (a *app) subsCommand() *cobra.Command {
 		a.subVerb("resume", "Go on where a paused subscription stopped", host.Actor.Resume),
 		a.subVerb("refresh", "Poll, refresh the lease or open the stream again now", host.Actor.Refresh),
 		a.subVerb("rotate", "Give a webhook subscription a new secret; the old one is accepted for a while", host.Actor.RotateSecret),
-		a.subChoice("mode", "Switch to another mode at the same position; back if the server refuses", []cobra.Completion{"poll", "push", "webhook"},
-			func(h host.Actor, ctx context.Context, id event.SubID, mode string) error {
-				return h.SetMode(ctx, id, event.Mode(mode))
+		a.subWord("mode", "Switch to another mode at the same position; back if the server refuses", []cobra.Completion{"poll", "push", "webhook"},
+			func(mode string) (subAct, error) {
+				return func(h host.Actor, ctx context.Context, id event.SubID) error {
+					return h.SetMode(ctx, id, event.Mode(mode))
+				}, nil
 			}),
-		a.subChoice("failover", "Turn failover on or off: another mode while its own keeps failing", []cobra.Completion{"on", "off"},
-			func(h host.Actor, ctx context.Context, id event.SubID, word string) error {
-				return h.SetFailover(ctx, id, word == "on")
+		a.subWord("failover", "Turn failover on or off: another mode while its own keeps failing", []cobra.Completion{"on", "off"},
+			func(word string) (subAct, error) {
+				return func(h host.Actor, ctx context.Context, id event.SubID) error {
+					return h.SetFailover(ctx, id, word == "on")
+				}, nil
+			}),
+		a.subWord("end", "Set when a subscription ends here and on its server: 20:00, 2026-03-14T20:00:00Z, 3d from now, or never", nil,
+			func(word string) (subAct, error) {
+				var at time.Time
+				if word != "never" {
+					var err error
+					if at, err = form.Until(word, a.Now()); err != nil {
+						return nil, usage.Errorf("subs end: %w", err)
+					}
+				}
+				return func(h host.Actor, ctx context.Context, id event.SubID) error { return h.SetEnd(ctx, id, at) }, nil
 			}),
 	)
 	return cmd
 }
 
-func (a *app) subVerb(name, short string, verb func(host.Actor, context.Context, event.SubID) error) *cobra.Command {
+// subAct is a change of a subscription.
+type subAct = func(host.Actor, context.Context, event.SubID) error
+
+func (a *app) subVerb(name, short string, verb subAct) *cobra.Command {
 	return &cobra.Command{
 		Use:   name + " ID",
 		Short: short,
@@ -62,10 +82,15 @@ func (a *app) subVerb(name, short string, verb func(host.Actor, context.Context,
 	}
 }
 
-// subChoice is subVerb for a command that takes one of a few words behind the id.
-func (a *app) subChoice(name, short string, words []cobra.Completion, verb func(host.Actor, context.Context, event.SubID, string) error) *cobra.Command {
+// subWord is subVerb for a command that takes a word behind the id: one of a few words, or any time
+// without them.
+func (a *app) subWord(name, short string, words []cobra.Completion, read func(word string) (subAct, error)) *cobra.Command {
+	takes := strings.Join(words, "|")
+	if words == nil {
+		takes = "TIME"
+	}
 	return &cobra.Command{
-		Use:   name + " ID " + strings.Join(words, "|"),
+		Use:   name + " ID " + takes,
 		Short: short,
 		Args:  usage.Exactly(2),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -75,20 +100,21 @@ func (a *app) subChoice(name, short string, words []cobra.Completion, verb func(
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		},
 		Run: a.Run(func(cmd *cobra.Command, args []string) error {
-			word := args[1]
-			if !slices.Contains(words, word) {
-				return usage.Errorf("subs %s: %q must be one of %s", name, word, strings.Join(words, ", "))
+			if words != nil && !slices.Contains(words, args[1]) {
+				return usage.Errorf("subs %s: %q must be one of %s", name, args[1], strings.Join(words, ", "))
 			}
-			return a.changeSub(cmd.Context(), event.SubID(args[0]), func(h host.Actor, ctx context.Context, id event.SubID) error {
-				return verb(h, ctx, id, word)
-			})
+			act, err := read(args[1])
+			if err != nil {
+				return err
+			}
+			return a.changeSub(cmd.Context(), event.SubID(args[0]), act)
 		}),
 	}
 }
 
 // changeSub finds a subscription, connects to its server and does something to
 // it.
-func (a *app) changeSub(ctx context.Context, id event.SubID, verb func(host.Actor, context.Context, event.SubID) error) (err error) {
+func (a *app) changeSub(ctx context.Context, id event.SubID, verb subAct) (err error) {
 	o, there, err := a.Existing()
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package form
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -215,6 +216,20 @@ func TestMoments(t *testing.T) {
 	}
 	if got, _ := moment("yesterday", "date", noon); got != "2026-03-13" {
 		t.Error(got)
+	}
+}
+
+func TestUntil(t *testing.T) {
+	for text, want := range map[string]string{
+		"90m": "2026-03-14T13:30:00+01:00", "3d": "2026-03-17T12:00:00+01:00", "14:05": "2026-03-14T14:05:00+01:00", " 11:59 ": "2026-03-15T11:59:00+01:00",
+		"12:00": "2026-03-15T12:00:00+01:00", "tomorrow": "2026-03-15T00:00:00+01:00", "2026-04-01": "2026-04-01T00:00:00+01:00", "2026-04-01 20:00": "2026-04-01T20:00:00+01:00",
+		"2026-03-14T12:00:01Z": "2026-03-14T13:00:01+01:00", "now+1h": "2026-03-14T13:00:00+01:00",
+		"2026-03-14T10:00:00Z": "", "2026-03-01": "", "now": "", "-1h": "", "0s": "", "": "", "never": "", "25:00": "",
+	} {
+		at, err := Until(text, noon)
+		if got := at.In(noon.Location()).Format(time.RFC3339); (err == nil) != (want != "") || want != "" && got != want || err != nil && !errors.Is(err, ErrEnd) {
+			t.Errorf("%q is %s, %v; want %s", text, got, err, want)
+		}
 	}
 }
 

@@ -2,11 +2,15 @@ package form
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 )
 
 var errNegative = errors.New("a duration cannot be less than nothing")
+
+// ErrEnd: a text is not a time in the future.
+var ErrEnd = errors.New("write a time to come, such as 20:00, 2026-03-14 20:00, 45m, 2h or 3d")
 
 func isMoment(format string) bool { return format == "date-time" || format == "date" }
 
@@ -33,6 +37,30 @@ func moment(text, format string, now time.Time) (string, bool) {
 		return t.Format(time.DateOnly), true
 	}
 	return t.Format(time.RFC3339), true
+}
+
+// Until reads when something is to end: how long from now, or a moment as people write it, in the
+// zone of now. A time of day is the next such time.
+//
+// Error: [ErrEnd].
+func Until(text string, now time.Time) (time.Time, error) {
+	t, err := time.Parse(time.RFC3339, strings.TrimSpace(text))
+	if d, wrong := Duration(text); wrong == nil {
+		t, err = now.Add(d), nil
+	}
+	if text = strings.ToLower(strings.TrimSpace(text)); err != nil {
+		var ok bool
+		if t, ok = readMoment(text, now); !ok {
+			return time.Time{}, fmt.Errorf("%q: %w", text, ErrEnd)
+		}
+		if _, err := time.Parse("15:04", text[:min(len(text), 5)]); err == nil && !t.After(now) {
+			t = t.AddDate(0, 0, 1)
+		}
+	}
+	if !t.After(now) {
+		return time.Time{}, fmt.Errorf("%q is over: %w", text, ErrEnd)
+	}
+	return t, nil
 }
 
 func readMoment(text string, now time.Time) (time.Time, bool) {

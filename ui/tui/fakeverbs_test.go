@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"eventdeck/host"
 	"eventdeck/host/event"
@@ -24,6 +25,10 @@ func (h *fakeHost) SetMode(_ context.Context, id event.SubID, m event.Mode) erro
 
 func (h *fakeHost) SetFailover(_ context.Context, id event.SubID, on bool) error {
 	return h.note("failover %v %s", on, id)
+}
+
+func (h *fakeHost) SetEnd(_ context.Context, id event.SubID, at time.Time) error {
+	return h.note("end %s %s", at.UTC().Format(time.RFC3339), id)
 }
 
 func (h *fakeHost) RotateSecret(_ context.Context, id event.SubID) error {

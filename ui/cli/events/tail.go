@@ -17,6 +17,7 @@ import (
 	"eventdeck/ui/cli/plain"
 	"eventdeck/ui/cli/program"
 	"eventdeck/ui/cli/usage"
+	"eventdeck/ui/form"
 )
 
 // tailFlags are the flags of tail.
@@ -26,6 +27,8 @@ type tailFlags struct {
 	mode     string
 	from     string
 	maxAge   time.Duration
+	end      string
+	ends     *time.Time // end, once it is read
 	count    uint64
 	limit    time.Duration
 	filter   string
@@ -79,6 +82,7 @@ one line for each and minute, and at the end how many deliveries were refused in
 	s.StringVar(&f.from, "from", "now", "begin at now, saved, or a cursor")
 	usage.Duration(s, &f.maxAge, "max-age", "replay nothing older than this")
 	s.Uint64Var(&f.count, "count", 0, "end after this number of events")
+	s.StringVar(&f.end, "end", "", "end the subscription then: a time such as 20:00 or 2026-03-14T20:00:00Z, or how long from now")
 	usage.Duration(s, &f.limit, "for", "end after this time, connecting included")
 	s.StringVar(&f.filter, "filter", "", "print only records that match this filter")
 	s.StringVar(&f.until, "until", "", "end after the first record that matches this filter")
@@ -107,12 +111,19 @@ func (a *commands) format(f formatFlags) (func([]byte, event.Record) []byte, err
 	return func(b []byte, r event.Record) []byte { return export.AppendLine(b, &r, f.raw) }, nil
 }
 
-// check refuses values of flags that make no sense.
-func (f tailFlags) check() error {
+// check reads what depends on the time, and refuses values of flags that make no sense.
+func (f *tailFlags) check(now time.Time) error {
 	switch event.Mode(f.mode) {
 	case event.ModeAuto, event.ModePoll, event.ModePush, event.ModeWebhook:
 	default:
 		return usage.Errorf("--mode %q: must be auto, poll, push or webhook", f.mode)
+	}
+	if f.end != "" {
+		at, err := form.Until(f.end, now)
+		if err != nil {
+			return usage.Errorf("--end %w", err)
+		}
+		f.ends = &at
 	}
 	if f.maxAge < 0 {
 		return usage.Errorf("--max-age must not be negative")
@@ -143,7 +154,7 @@ type target struct {
 }
 
 func (a *commands) tail(ctx context.Context, server, typ string, f tailFlags) error {
-	if err := f.check(); err != nil {
+	if err := f.check(a.Now()); err != nil {
 		return err
 	}
 	format, err := a.format(f.format)
@@ -308,6 +319,7 @@ func (w target) request(ctx context.Context, d *program.OpenHost, tell *Warner) 
 		Mode:   event.Mode(w.flags.mode),
 		From:   w.flags.position(),
 		MaxAge: w.flags.maxAge,
+		Ends:   w.flags.ends,
 	}, nil
 }
 

@@ -81,6 +81,9 @@ func Quietness(v *host.SubscriptionView, cursorless bool, now time.Time) []Fact 
 		}
 		add(label, themes.Plain, Firing(t)+", in "+cells.Span(t.Sub(now)))
 	}
+	if !v.Expires.IsZero() && !s.State.Over() {
+		add("ends    ", themes.Plain, cells.TimeText(v.Expires, now.Location(), cells.StampFull)+", in "+cells.Span(v.Expires.Sub(now)))
+	}
 	if cursorless {
 		add("replay  ", themes.Warn, NoReplay+": what is missed stays missed")
 	}

@@ -200,6 +200,11 @@ func (f *Form) drawItem(c *cells.Canvas, it formItem, roomy bool) {
 		f.drawHook(c)
 		f.drawText(c, on, "Lease", f.ttl, "the server decides")
 		f.drawDuration(c, f.ttl, false)
+	case itemEnd:
+		f.drawText(c, on, "Ends", f.end, "never; e.g. 20:00 or 3d")
+		if why := f.endProblem(); why != "" {
+			f.remark(c, themes.Bad, why)
+		}
 	case itemSend:
 		f.drawSend(c, on)
 	default:
@@ -345,7 +350,7 @@ func (f *Form) ask() tea.Cmd {
 		return f.askCustom()
 	}
 	r := f.request()
-	key := fmt.Sprint(r.Mode, r.From, r.MaxAge, r.TTL, r.Secret, string(r.Args))
+	key := fmt.Sprint(r.Mode, r.From, r.MaxAge, r.TTL, f.end, r.Secret, string(r.Args))
 	if f.shown.key == key {
 		return nil
 	}

@@ -21,7 +21,7 @@ import (
 )
 
 // settings returns the values of the form that are not arguments, for comparison.
-func (f *Form) settings() string { return f.age + "\x00" + f.ttl }
+func (f *Form) settings() string { return f.age + "\x00" + f.ttl + "\x00" + f.end }
 
 // confirmEdit asks before arguments change, and reports whether they do: arguments identify a
 // subscription, so a new one begins and the old one ends.

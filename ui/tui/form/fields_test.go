@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"eventdeck/host"
 	"eventdeck/host/event"
@@ -110,15 +111,19 @@ func TestStartAndLeaseAreRequested(t *testing.T) {
 	d.Press("core", "shift+tab", "right", "right") // to the modes: poll, then webhook
 	d.Press("tab", "tab", "tab", "left")           // to the start: "other" is before "from now"
 	d.shows(t, "at most")
-	d.Press("tab", "soon", "tab", "1d", "ctrl+s")
+	d.Press("tab", "soon", "tab", "1d", "tab", "20:61", "ctrl+s")
 	if d.shows(t, "write it like 90s"); len(d.asked) != 0 {
 		t.Fatalf("asked is %+v", d.asked)
 	}
 	d.Press("ctrl+u", "1h30m", "ctrl+s")
+	if d.shows(t, "write a time to come"); len(d.asked) != 0 {
+		t.Fatalf("asked is %+v", d.asked)
+	}
+	d.Press("ctrl+u", "2h", "ctrl+s")
 	if len(d.asked) != 1 {
 		t.Fatalf("asked is %+v", d.asked)
 	}
-	if r := d.asked[0]; r.Mode != event.ModeWebhook || !r.From.Saved || r.MaxAge.Minutes() != 90 || r.TTL.Hours() != 24 || r.Secret.Reveal() != f.Secret().Reveal() {
+	if r := d.asked[0]; r.Mode != event.ModeWebhook || !r.From.Saved || r.MaxAge.Minutes() != 90 || r.TTL.Hours() != 24 || r.Ends == nil || r.Ends.Sub(d.env.Clock()) != 2*time.Hour || r.Secret.Reveal() != f.Secret().Reveal() {
 		t.Errorf("asked is %+v", r)
 	}
 }

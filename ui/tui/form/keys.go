@@ -55,7 +55,7 @@ func (f *Form) key(k tea.KeyPressMsg) tea.Cmd {
 			return f.choiceKey(name, text)
 		}
 		return f.textKey(k)
-	case itemAge, itemTTL:
+	case itemAge, itemTTL, itemEnd:
 		return f.textKey(k)
 	}
 	switch name {
@@ -240,6 +240,8 @@ func (f *Form) written() tea.Cmd {
 		f.age = f.edit.Text()
 	case itemTTL:
 		f.ttl = f.edit.Text()
+	case itemEnd:
+		f.end = strings.TrimSpace(f.edit.Text())
 	}
 	return nil
 }
@@ -255,7 +257,7 @@ func (f *Form) changed() tea.Cmd {
 
 // Paste implements [widget.Dialog].
 func (f *Form) Paste(text string) tea.Cmd {
-	if f.busy || f.on.kind == itemField && f.on.entry.Chooses() || !slices.Contains([]itemKind{itemField, itemAge, itemTTL}, f.on.kind) {
+	if f.busy || f.on.kind == itemField && f.on.entry.Chooses() || !slices.Contains([]itemKind{itemField, itemAge, itemTTL, itemEnd}, f.on.kind) {
 		return nil
 	}
 	f.edit.Insert(text)

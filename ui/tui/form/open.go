@@ -3,6 +3,7 @@ package form
 import (
 	"bytes"
 	"slices"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -48,6 +49,9 @@ func OpenEdit(e *Env, v host.SubscriptionView, t event.Type) tea.Cmd {
 	f.start = 1
 	if v.TTL > 0 {
 		f.ttl = v.TTL.String()
+	}
+	if v.Ends.After(e.Clock()) {
+		f.end = v.Ends.In(e.Clock().Location()).Format(time.RFC3339)
 	}
 	if v.MaxAge > 0 {
 		f.start, f.age = customStart, v.MaxAge.String()

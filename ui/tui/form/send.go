@@ -59,6 +59,8 @@ func (f *Form) sendable() bool {
 			wrong = durationProblem(f.age, true) != ""
 		case itemTTL:
 			wrong = durationProblem(f.ttl, false) != ""
+		case itemEnd:
+			wrong = f.endProblem() != ""
 		}
 		if wrong {
 			f.enter(it)

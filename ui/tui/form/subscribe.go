@@ -38,6 +38,7 @@ type Form struct {
 	start    int  // index into starts
 	age      string
 	ttl      string
+	end      string
 	secret   event.Secret
 	unmasked bool // the secret is shown
 
@@ -85,6 +86,7 @@ const (
 	itemStart
 	itemAge
 	itemTTL
+	itemEnd
 	itemSend
 )
 
@@ -141,7 +143,7 @@ func (f *Form) items() []formItem {
 	if f.webhook() {
 		items = append(items, formItem{kind: itemTTL})
 	}
-	return append(items, formItem{kind: itemSend})
+	return append(items, formItem{kind: itemEnd}, formItem{kind: itemSend})
 }
 
 func (f *Form) webhook() bool { return f.custom == nil && f.modes[f.mode].mode == event.ModeWebhook }
@@ -164,6 +166,8 @@ func (f *Form) enter(it formItem) {
 		f.edit.Set(f.age)
 	case itemTTL:
 		f.edit.Set(f.ttl)
+	case itemEnd:
+		f.edit.Set(f.end)
 	}
 }
 
@@ -279,7 +283,19 @@ func (f *Form) request() host.Request {
 		r.Secret = f.secret
 		r.TTL, _ = form.Duration(f.ttl) // checked before it is sent
 	}
+	if f.end != "" || f.old != nil {
+		at, _ := form.Until(f.end, f.env.Clock()) // likewise; never, if it is empty
+		r.Ends = &at
+	}
 	return r
+}
+
+// endProblem says what is wrong with the end, "" if nothing is.
+func (f *Form) endProblem() string {
+	if _, err := form.Until(f.end, f.env.Clock()); err != nil && f.end != "" {
+		return form.ErrEnd.Error()
+	}
+	return ""
 }
 
 // durationProblem says what is wrong with a duration, "" if nothing is.
@@ -301,7 +317,7 @@ func (f *Form) Answered() { f.busy = false }
 
 // dirty reports whether closing the form would lose something.
 func (f *Form) dirty() bool {
-	return f.model.Dirty() || f.edited || f.old == nil && f.settings() != "\x00" || f.old != nil && f.settings() != f.kept
+	return f.model.Dirty() || f.edited || f.old == nil && f.settings() != "\x00\x00" || f.old != nil && f.settings() != f.kept
 }
 
 // Title implements [widget.Dialog].
