@@ -54,13 +54,7 @@ func Transient(err error) bool {
 }
 
 // RetryAfter returns how long a server that refused a request asks to wait; 0 if it does not say.
-func RetryAfter(err error) time.Duration {
-	var status *session.HTTPError
-	if errors.As(err, &status) {
-		return status.RetryAfter
-	}
-	return 0
-}
+func RetryAfter(err error) time.Duration { return session.RetryAfter(err) }
 
 // isOwn reports whether an error comes from this host, and not from a server or the network.
 func isOwn(err error) bool {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"math/rand/v2"
 	"time"
+
+	"eventdeck/host/wire"
 )
 
 // maxRetryAfter bounds the wait that a server can ask for.
@@ -20,8 +22,22 @@ type Backoff struct {
 	attempts int
 }
 
-// Next returns the wait after a failure, and counts it. Where err holds an
-// [*HTTPError] with RetryAfter, the wait is at least that long.
+// RetryAfter returns how long a server that refused a request asks to wait, an hour at most, by the
+// header Retry-After or the data of its error; 0 if it does not say.
+func RetryAfter(err error) time.Duration {
+	var wait time.Duration
+	var status *HTTPError
+	if errors.As(err, &status) {
+		wait = status.RetryAfter
+	}
+	var refused *wire.Error
+	if errors.As(err, &refused) {
+		wait = max(wait, refused.RetryAfter())
+	}
+	return min(wait, maxRetryAfter)
+}
+
+// Next returns the wait after a failure, and counts it. It is at least [RetryAfter].
 func (b *Backoff) Next(err error) time.Duration {
 	low, high := b.Min, b.Max
 	if low <= 0 {
@@ -43,11 +59,7 @@ func (b *Backoff) Next(err error) time.Duration {
 		random = b.Rand
 	}
 	wait := low + time.Duration(random()*float64(ceiling-low))
-	var refused *HTTPError
-	if errors.As(err, &refused) {
-		wait = max(wait, refused.RetryAfter)
-	}
-	return wait
+	return max(wait, RetryAfter(err))
 }
 
 // Reset forgets the failures so far: call it when a connection has lasted for a while.

@@ -1,11 +1,14 @@
 package session
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
+
+	"eventdeck/host/wire"
 )
 
 func TestBackoff(t *testing.T) {
@@ -46,6 +49,26 @@ func TestRetryAfter(t *testing.T) {
 	} {
 		if got := retryAfter(in, now); got != want {
 			t.Errorf("%q: %v, want %v", in, got, want)
+		}
+	}
+}
+
+// A refused request may say in its data how long to wait.
+func TestRetryAfterOfAnError(t *testing.T) {
+	for data, want := range map[string]time.Duration{
+		`{"retryAfterMs":20000}`:    20 * time.Second,
+		`{"retryAfterMs":99999999}`: time.Hour,
+		`{"retryAfterMs":-1}`:       0,
+		`{"retryAfterMs":"soon"}`:   0,
+		`[]`:                        0,
+		``:                          0,
+	} {
+		err := fmt.Errorf("refused: %w", &wire.Error{Code: -32025, Data: json.RawMessage(data)})
+		if got := RetryAfter(err); got != want {
+			t.Errorf("%s: %v, want %v", data, got, want)
+		}
+		if got := (&Backoff{Rand: func() float64 { return 0 }}).Next(err); got != max(want, 500*time.Millisecond) {
+			t.Errorf("%s: the pause is %v", data, got)
 		}
 	}
 }

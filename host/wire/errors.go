@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"time"
 	"unicode/utf8"
 
 	"eventdeck/host/trust"
@@ -211,6 +212,17 @@ func (e *Error) Detail(member string) trust.Text {
 		return trust.Text{}
 	}
 	return s
+}
+
+// RetryAfter returns how long the server asks to wait, by the member retryAfterMs of the error's
+// data; 0 if it does not say.
+func (e *Error) RetryAfter() time.Duration {
+	data, err := decodeMembers("the data of an error", e.Data)
+	if err != nil {
+		return 0
+	}
+	wait, _ := data.duration("retryAfterMs", time.Millisecond)
+	return max(wait, 0)
 }
 
 // ErrDenied: the transport refused for lack of authorization, e.g. with HTTP 401 or 403.
