@@ -101,6 +101,9 @@ func run() int {
 		WatchTerminal:  watchTerminal,
 		StoreTools: program.StoreTools{
 			Check: maintain.Check, Compact: maintain.Compact, Backup: maintain.Backup, Restore: maintain.Restore, Recover: maintain.Recover,
+			ChangeKey: func(ctx context.Context, o program.StoreOptions, to string, lose bool, say func(string)) error {
+				return store.ChangeKey(ctx, store.Options{Dir: o.Dir, KeyPlace: o.KeyPlace, Prompt: o.Prompt}, to, lose, say)
+			},
 		},
 	})
 }
@@ -111,7 +114,7 @@ func openStore(ctx context.Context, o program.StoreOptions) (event.Store, error)
 		dir = "" // the system's directory for temporary files
 	}
 	s, err := store.Open(ctx, store.Options{
-		Dir: dir, Temporary: o.Temporary, Imports: o.Imports,
+		Dir: dir, Temporary: o.Temporary, Imports: o.Imports, KeyPlace: o.KeyPlace, Prompt: o.Prompt,
 		QueueRecords: o.QueueRecords, QueueBytes: o.QueueBytes, AuditEntries: o.AuditEntries,
 	})
 	if err != nil {

@@ -170,6 +170,42 @@ func (r *rig) ids() (ids []string, gaps int) {
 	return ids, gaps
 }
 
+// While the sealing key cannot be had, what needs no secret runs, and a webhook waits and keeps its
+// secret. It goes on by itself once the key is back, without a gap.
+func TestLockedSecretsDelayOnlyWhatNeedsThem(t *testing.T) {
+	r := newRig(t)
+	r.subscribe(event.ModeWebhook, host.From{})
+	r.awaitStored(3)
+	before := r.host.Snapshot().Subs[0].Hook
+	key, aside := filepath.Join(r.dir, "data", seal.FileKey), filepath.Join(r.dir, "key")
+	r.close()
+	if err := os.Rename(key, aside); err != nil {
+		t.Fatal(err)
+	}
+	r.open()
+	snap := r.await("waiting", func(s host.Snapshot) bool { return len(s.Subs) == 1 && s.Subs[0].Status.Reason == event.ReasonLocked })
+	if v := snap.Subs[0]; !errors.Is(snap.Store.Locked, event.ErrKeyLocked) || !strings.Contains(v.Status.Error.Raw(), key) || !v.Running {
+		t.Errorf("%v, %+v", snap.Store.Locked, v.Status)
+	}
+	if err := r.host.RotateSecret(r.ctx(), snap.Subs[0].ID); !errors.Is(err, event.ErrKeyLocked) {
+		t.Errorf("a new secret: %v", err)
+	}
+	other, err := r.host.Subscribe(r.ctx(), host.Request{Server: "pager", Type: trust.Untrusted("incident.changed"), Mode: event.ModePoll})
+	if err != nil || other.ID == snap.Subs[0].ID {
+		t.Errorf("a subscription that needs no secret: %v", err)
+	}
+	if err := os.Rename(aside, key); err != nil {
+		t.Fatal(err)
+	}
+	snap = r.await("going on", func(s host.Snapshot) bool { return s.Subs[0].Status.State == event.StateLive && s.Subs[0].Stored > 3 })
+	if v := snap.Subs[0]; v.Hook.Secret != before.Secret || snap.Store.Locked != nil {
+		t.Errorf("another secret %t, %v", v.Hook.Secret != before.Secret, snap.Store.Locked)
+	}
+	if _, gaps := r.ids(); gaps != 0 {
+		t.Errorf("%d gaps", gaps)
+	}
+}
+
 func TestEachModeStoresAndResumes(t *testing.T) {
 	for _, mode := range []event.Mode{event.ModePush, event.ModePoll, event.ModeWebhook} {
 		t.Run(string(mode), func(t *testing.T) {

@@ -41,7 +41,7 @@ func AddressName(ctx context.Context, s event.Store, address string) (string, er
 
 // AddressOf returns the address of a server with a name that [AddressName] made.
 //
-// Error: [event.ErrNotFound], when the store does not have it, or its sealing key is lost.
+// Errors: [event.ErrNotFound], [event.ErrKeyLocked].
 func AddressOf(s event.Store, name string) (string, error) {
 	address, err := s.Credential(credentialAddress + name)
 	if err != nil {

@@ -23,6 +23,8 @@ func ReasonOf(err error) event.Reason {
 	switch {
 	case err == nil, isOwn(err):
 		return ""
+	case errors.Is(err, event.ErrKeyLocked):
+		return event.ReasonLocked
 	case errors.As(err, &told):
 		return told.Reason()
 	case errors.Is(err, ErrSignIn):

@@ -16,6 +16,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/eventlog"
 	"eventdeck/host/hooks"
+	"eventdeck/host/internal/pause"
 	"eventdeck/host/redact"
 	"eventdeck/host/session"
 )
@@ -164,7 +165,48 @@ func New(o Options) (*Host, error) {
 	h.wg.Go(h.hooks.Run)
 	h.stopWatch = o.Store.Watch(h.stored)
 	h.wg.Go(h.watchClock)
+	h.wg.Go(h.awaitKey)
 	return h, nil
+}
+
+// locked returns why secrets cannot be read and stored now, and what is closed once they can.
+func (h *Host) locked() (why error, until <-chan struct{}) {
+	until = h.opts.Store.Unlocked()
+	select {
+	case <-until:
+		return nil, until
+	default:
+		return h.opts.Store.Info().Locked, until
+	}
+}
+
+// keyEvery is how often a locked store is looked at. To wait for [event.Store.Unlocked] would ask
+// the operator for a key that perhaps nothing needs.
+const keyEvery = time.Second
+
+// awaitKey connects again to the servers that wait for their sign-in, once it can be read.
+func (h *Host) awaitKey() {
+	if h.opts.Store.Info().Locked == nil {
+		return
+	}
+	for h.opts.Store.Info().Locked != nil {
+		if pause.For(h.ctx, keyEvery) != nil {
+			return
+		}
+	}
+	h.opts.Log.Info("secrets are not locked any more")
+	for _, sub := range h.opts.Store.Subscriptions() {
+		HideSubscription(&h.secrets, sub)
+	}
+	h.mu.Lock()
+	servers := slices.Clone(h.servers)
+	h.mu.Unlock()
+	for _, s := range servers {
+		if s.snapshot().Reason == event.ReasonLocked {
+			s.reconnectNow()
+		}
+	}
+	h.notify()
 }
 
 // newHooks returns the service that takes webhook deliveries.
@@ -359,6 +401,7 @@ func (h *Host) start(sub event.Subscription) {
 		Modes:        h.modes,
 		Pace:         s.pace.take,
 		Orphaned:     h.orphan,
+		Locked:       h.locked,
 		Callback:     func(path string) (string, error) { return h.hooks.Callback(path, sub.ID) },
 		TTL:          sub.TTL,
 		RotateEvery:  h.opts.RotateEvery,

@@ -65,6 +65,13 @@ func (h *Host) SignIn(ctx context.Context, name string) (SignIn, error) {
 	if s.account == nil {
 		return SignIn{}, fmt.Errorf("%s: %w: it is a process, or its headers hold the token", name, ErrNoSignIn)
 	}
+	if why, until := h.locked(); why != nil {
+		select {
+		case <-until:
+		case <-ctx.Done():
+			return SignIn{}, fmt.Errorf("%s: its tokens cannot be stored: %w", name, why)
+		}
+	}
 	// The refusal of a connection names the authorization server, so the first attempt is
 	// waited for.
 	if err := s.awaitAttempt(ctx); err != nil {

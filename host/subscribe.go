@@ -120,6 +120,9 @@ func (h *Host) Subscribe(ctx context.Context, r Request) (event.Subscription, er
 			return event.Subscription{}, err
 		}
 	}
+	if why, _ := h.locked(); why != nil && !r.Secret.IsZero() {
+		return event.Subscription{}, fmt.Errorf("a secret cannot be stored: %w", why)
+	}
 	id := key.ID()
 	l, isNew, err := h.begin(ctx, key, mode, r)
 	if err != nil {

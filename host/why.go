@@ -83,6 +83,8 @@ func cause(r event.Reason, err trust.Text) string {
 		return "callback refused: " + challengeWords("")
 	case event.ReasonSuspended:
 		return "the server stopped delivering"
+	case event.ReasonLocked:
+		return err.Raw()
 	case event.ReasonServerError:
 		return "server error: " + lastCause(err)
 	}

@@ -193,7 +193,7 @@ func (c *commit) subscription(b *event.Batch) error {
 			own := *given
 			sub.Lease.Status = &own
 		}
-		if err := kept.Seal(before, c.store.sealer); err != nil {
+		if err := kept.Seal(before, c.store.key.state.Load().sealer); err != nil {
 			return err
 		}
 		c.subs[b.Sub] = kept

@@ -16,7 +16,7 @@ func credentialPlace(name string) string { return "settings/" + credentialPrefix
 
 // Credential implements [event.Store].
 //
-// Errors: [event.ErrNotFound], also for one that was sealed with another key.
+// Errors: [event.ErrNotFound], [event.ErrKeyLocked].
 func (s *Store) Credential(name string) (event.Secret, error) {
 	var sealed []byte
 	err := s.view(func(tx *boltfile.Tx) error {
@@ -30,7 +30,11 @@ func (s *Store) Credential(name string) (event.Secret, error) {
 	if len(sealed) == 0 {
 		return event.Secret{}, fmt.Errorf("credential %q: %w", name, event.ErrNotFound)
 	}
-	plain, err := s.sealer.Open(credentialPlace(name), sealed)
+	sealer, err := s.sealer()
+	if err != nil {
+		return event.Secret{}, err
+	}
+	plain, err := sealer.Open(credentialPlace(name), sealed)
 	if err != nil {
 		return event.Secret{}, fmt.Errorf("credential %q: %w: %w", name, event.ErrNotFound, err)
 	}
@@ -38,12 +42,16 @@ func (s *Store) Credential(name string) (event.Secret, error) {
 }
 
 // SetCredential implements [event.Store]. It returns after the commit; the errors
-// are those of [Store.SetSetting].
+// are those of [Store.SetSetting], and [event.ErrKeyLocked].
 func (s *Store) SetCredential(ctx context.Context, name string, value event.Secret) error {
 	if value.IsZero() {
 		return s.do(ctx, func(c *commit) error { return c.tx.Bucket(tables.Settings).Delete([]byte(credentialPrefix + name)) })
 	}
-	sealed, err := s.sealer.Seal(credentialPlace(name), value.Reveal())
+	sealer, err := s.sealer()
+	if err != nil {
+		return err
+	}
+	sealed, err := sealer.Seal(credentialPlace(name), value.Reveal())
 	if err != nil {
 		return fmt.Errorf("credential %q: %w", name, err)
 	}

@@ -8,12 +8,10 @@
 // before it has returned. Readers use snapshots and never wait for the writer.
 //
 // Secrets are sealed; the key is in the system's keyring, or in a file beside
-// the store where there is no keyring service. All files are private to the
-// user.
+// the store where no keyring can be had. All files are private to the user.
 package store
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -53,9 +51,6 @@ var (
 	ErrDamaged = event.ErrDamaged
 	// ErrGone: the file was removed or replaced while it was open.
 	ErrGone = errors.New("the store is gone")
-	// ErrKeyring: the keyring did not give or keep the sealing key: it is locked,
-	// did not answer, or is not there although it has the key.
-	ErrKeyring = seal.ErrKeyring
 	// ErrBatch: a change is invalid; a mistake of the caller.
 	ErrBatch = errors.New("not a valid change of the store")
 )
@@ -84,13 +79,21 @@ type Options struct {
 	// AuditEntries is how many entries of the audit log are kept. 0 means 100,000.
 	AuditEntries int
 
+	// KeyPlace is where the sealing key of a new store is kept, [seal.InKeyring] or
+	// [seal.InFile]; "" means in the keyring if it can be had at once, else in a file.
+	KeyPlace string
+	// Prompt lets the keyring ask the operator to unlock it when a secret is first needed.
+	Prompt bool
+
 	Keyring seal.Keyring     // nil means the system's
 	Random  io.Reader        // nil means crypto/rand
 	Now     func() time.Time // nil means time.Now
 	Hooks   Hooks
 
 	hash        codec.HashFunc
-	noSnapshots bool // none is made by itself
+	keyEvery    time.Duration // how often a locked key is looked for; 0: 2 s
+	noAwait     bool          // a locked key is not looked for
+	noSnapshots bool          // none is made by itself
 }
 
 // Hooks are called at fixed moments of every commit, on the writer's goroutine. They exist for
@@ -110,14 +113,13 @@ type Store struct {
 	reader    *boltfile.Reader
 	dir       string
 	temporary bool
-	sealed    string
-	sealer    seal.Sealer
 	hash      codec.HashFunc
 	hashKey   []byte
 	hooks     Hooks
 	maxAudit  uint64
 	snapshots bool // are made
 
+	key         sealing
 	queue       *queue
 	generations generations
 	index       *index
@@ -150,10 +152,11 @@ type Store struct {
 var _ event.Store = (*Store)(nil)
 
 // Open opens the store in o.Dir, and makes it if there is none. It waits at most
-// 1 s for another process to release it, and 3 s for the keyring.
+// 1 s for another process to release it, and 0.5 s for the keyring: without its
+// sealing key the store is open, and its secrets are locked.
 //
 // Errors: [ErrLocked], [ErrNewer], [ErrUnreleased], [ErrForeign], [ErrDamaged],
-// [ErrKeyring], [event.ErrFull], and others of the file system.
+// [event.ErrFull], and others of the file system.
 func Open(ctx context.Context, o Options) (*Store, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
@@ -178,6 +181,9 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	s.ctx = ctx
 	s.background.Go(func() { s.runPruner(ctx) })
 	s.background.Go(func() { s.watchFile(ctx) })
+	if !o.noAwait {
+		s.background.Go(func() { s.awaitKey(ctx, o.keyEvery, o.Prompt) })
+	}
 	if s.snapshots {
 		s.background.Go(func() { s.runSnapshots(ctx) })
 	}
@@ -196,6 +202,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.hash == nil {
 		o.hash = codec.KeyedHash
+	}
+	if o.keyEvery == 0 {
+		o.keyEvery = keyEvery
 	}
 	if o.AuditEntries == 0 {
 		o.AuditEntries = maxAudit
@@ -276,17 +285,13 @@ func (s *Store) prepare(ctx context.Context, o Options) error {
 	if err := s.findGeneration(o, isNew); err != nil {
 		return err
 	}
-	key, err := s.findKey(ctx, o)
-	if err != nil {
-		return err
-	}
-	if s.sealer, err = seal.NewSealer(key, o.Random); err != nil {
+	if err := s.openKey(ctx, o); err != nil {
 		return err
 	}
 	if err := s.loadRetention(); err != nil {
 		return err
 	}
-	return boltfile.View(s.db, func(tx *boltfile.Tx) error {
+	return boltfile.View(s.db, func(tx *boltfile.Tx) (err error) {
 		if err := tables.QuickCheck(tx); err != nil {
 			return err
 		}
@@ -300,38 +305,9 @@ func (s *Store) prepare(ctx context.Context, o Options) error {
 		s.hashKey = slices.Clone(hashKey)
 		s.last.Store(tx.Bucket(tables.Events).Counter())
 		s.audited.Store(tx.Bucket(tables.Audit).Counter())
-		s.subs.byID, err = tables.LoadSubs(tx, s.sealer)
+		s.subs.byID, err = tables.LoadSubs(tx, s.key.state.Load().sealer)
 		return err
 	})
-}
-
-func (s *Store) findKey(ctx context.Context, o Options) (key []byte, err error) {
-	if s.temporary {
-		s.sealed, key = "memory", make([]byte, 32)
-		if _, err := io.ReadFull(o.Random, key); err != nil {
-			return nil, fmt.Errorf("sealing key: no randomness: %w", err)
-		}
-		return key, nil
-	}
-	var noted []byte
-	err = boltfile.View(s.db, func(tx *boltfile.Tx) error {
-		value, err := tx.Bucket(tables.Meta).Get(tables.KeySeal)
-		noted = bytes.Clone(value)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	k := seal.Keeper{Dir: s.dir, Ring: o.Keyring, Random: o.Random}
-	key, kept, fresh, err := k.Key(ctx, noted)
-	if err != nil {
-		return nil, err
-	}
-	s.sealed = kept
-	if fresh == nil {
-		return key, nil
-	}
-	return key, boltfile.Update(s.db, func(tx *boltfile.Tx) error { return tx.Bucket(tables.Meta).Put(tables.KeySeal, fresh) })
 }
 
 func (s *Store) setErr(err error) {
@@ -351,6 +327,7 @@ func (s *Store) Info() event.StoreInfo {
 	if met := s.damage.Load(); met != nil {
 		damage = *met
 	}
+	key := s.key.state.Load()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	err := s.err
@@ -361,9 +338,9 @@ func (s *Store) Info() event.StoreInfo {
 		Path:        s.dir,
 		Damage:      damage,
 		Temporary:   s.temporary,
-		Sealed:      s.sealed,
+		Sealed:      key.kept,
+		Locked:      key.locked,
 		Generations: s.Generations(),
-		KeyLost:     s.subs.anyKeyLost(),
 		Err:         err,
 		Load:        s.loadNow(),
 		Records:     uint64(max(0, kept.Records)),

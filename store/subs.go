@@ -47,17 +47,6 @@ func (c *subCache) publish(changed map[event.SubID]*tables.KeptSub) {
 	}
 }
 
-func (c *subCache) anyKeyLost() bool {
-	c.mu.RLock()
-	defer c.mu.RUnlock()
-	for _, k := range c.byID {
-		if k.KeyLost() {
-			return true
-		}
-	}
-	return false
-}
-
 // Subscriptions implements [event.Store]. Those created at the same moment are
 // ordered by their ids.
 func (s *Store) Subscriptions() []event.Subscription {

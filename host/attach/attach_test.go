@@ -240,6 +240,26 @@ func TestSecretsAreSentMasked(t *testing.T) {
 	}
 }
 
+// A client knows why the owner's secrets are locked.
+func TestLockedSecretsOfTheOwner(t *testing.T) {
+	dir := t.TempDir()
+	s, err := store.Open(t.Context(), store.Options{Dir: dir, Keyring: seal.NoKeyring()})
+	if err == nil {
+		err = errors.Join(s.Close(), os.Remove(filepath.Join(dir, seal.FileKey)))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := newOwner(t, dir, nil)
+	c := f.client()
+	if got, want := c.Snapshot().Store.Locked, f.store.Info().Locked; !errors.Is(got, event.ErrKeyLocked) || got.Error() != want.Error() {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if _, err := c.AddressName(t.Context(), "https://host.example/mcp?token=x"); !errors.Is(err, event.ErrKeyLocked) {
+		t.Errorf("a name that needs the key: %v", err)
+	}
+}
+
 func TestVerbsAreDoneByTheOwner(t *testing.T) {
 	f := newOwner(t, t.TempDir(), nil)
 	key := event.Key{Server: "pager", Type: trust.Untrusted("x"), Args: []byte(`{}`)}

@@ -100,6 +100,7 @@ type stateRequest struct {
 type state struct {
 	Snapshot host.Snapshot // without the errors of the store
 	StoreErr *failure
+	Locked   *failure
 	Damage   *failure
 	Marks    []event.Mark
 	Audited  uint64

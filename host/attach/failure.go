@@ -26,7 +26,7 @@ type kind struct {
 // kinds returns the errors that a frontend tells apart.
 func kinds() []kind {
 	return []kind{
-		{"not-found", event.ErrNotFound}, {"closed", event.ErrClosed}, {"full", event.ErrFull},
+		{"not-found", event.ErrNotFound}, {"closed", event.ErrClosed}, {"full", event.ErrFull}, {"locked", event.ErrKeyLocked},
 		{"damaged", event.ErrDamaged}, {"secret", event.ErrSecret},
 		{"unknown-server", host.ErrUnknownServer}, {"unknown-type", host.ErrUnknownType},
 		{"mode", host.ErrMode}, {"arguments", host.ErrArguments}, {"no-events", host.ErrNoEvents},

@@ -135,7 +135,7 @@ func (c *Client) fetch(ctx context.Context, last uint64) error {
 // keep makes s the state and notifies the readers.
 func (c *Client) keep(s state) {
 	info := &s.Snapshot.Store
-	info.Err, info.Damage, info.Holder = s.StoreErr.err(), s.Damage.err(), c.pid
+	info.Err, info.Damage, info.Locked, info.Holder = s.StoreErr.err(), s.Damage.err(), s.Locked.err(), c.pid
 	c.audited.Store(s.Audited)
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -165,8 +165,8 @@ func answerState(ctx context.Context, e *session, a stateRequest) (state, error)
 // fill adds the parts of a state that the snapshot does not have.
 func (e *session) fill(out state, a stateRequest) state {
 	info := &out.Snapshot.Store
-	out.StoreErr, out.Damage = failed(info.Err), failed(info.Damage)
-	info.Err, info.Damage = nil, nil
+	out.StoreErr, out.Damage, out.Locked = failed(info.Err), failed(info.Damage), failed(info.Locked)
+	info.Err, info.Damage, info.Locked = nil, nil, nil
 	out.Marks, out.Audited = e.api().Marks(), e.api().Audit().Last()
 	size := 0
 	e.api().AppLog().After(a.AppAfter, func(n uint64, l host.LogLine) bool {

@@ -158,6 +158,13 @@ func (s *remoteStore) SetCredential(context.Context, string, event.Secret) error
 	return s.c.notHere("keeping a secret")
 }
 
+// Unlocked returns a closed channel: secrets are in the owner process, which waits for them.
+func (s *remoteStore) Unlocked() <-chan struct{} {
+	unlocked := make(chan struct{})
+	close(unlocked)
+	return unlocked
+}
+
 func (s *remoteStore) Saw(context.Context, event.ServerSeen) error {
 	return s.c.notHere("noting a server")
 }

@@ -75,6 +75,22 @@ func ParseSettings(path string, raw []byte) (*Settings, error) {
 	return s, err
 }
 
+// KeyPlace returns where a new store keeps its sealing key, by the member "key": "file",
+// "keyring", or "" for whichever can be had.
+//
+// Error: [ErrFile], with path, line and column.
+func (s *Settings) KeyPlace() (string, error) {
+	m, ok := jsonfile.Find(s.top, "key")
+	if !ok {
+		return "", nil
+	}
+	var place string
+	if err := json.Unmarshal(s.text.Plain[m.Start:m.End], &place); err != nil || place != "file" && place != "keyring" {
+		return "", s.text.Errorf(m.Start, `"key" says where the sealing key of a new store is kept: "file" or "keyring"`)
+	}
+	return place, nil
+}
+
 // bindings reads the member "keys".
 func (p *parser) bindings(keys jsonfile.Member) ([]KeyBinding, error) {
 	members, err := p.Object(keys.Start, keys.End, `"keys"`)

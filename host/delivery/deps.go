@@ -47,7 +47,7 @@ type Store interface {
 }
 
 // Deps are what a [Runner] works with. Every member but Altered, Random, ReasonOf,
-// Pace, Relist, Modes, Orphaned, Callback, TTL, RotateEvery, Limits, Read, ServerSecret, Ends,
+// Pace, Relist, Modes, Orphaned, Locked, Callback, TTL, RotateEvery, Limits, Read, ServerSecret, Ends,
 // Lasting, Failpoint and Log must be set.
 type Deps struct {
 	Source Source
@@ -83,6 +83,9 @@ type Deps struct {
 	// Orphaned is called with a subscription, or an address of it, that ended here and whose
 	// end the server did not confirm. nil: it is forgotten.
 	Orphaned func(ctx context.Context, sub event.Subscription)
+	// Locked returns why secrets cannot be read and stored now, nil if they can, and a channel
+	// that is closed once they can. nil: they always can.
+	Locked func() (why error, until <-chan struct{})
 	// Callback returns the complete address for a hook's path.
 	Callback func(path string) (string, error)
 	// TTL is the lifetime that is asked of a webhook lease; 0: the server decides.

@@ -21,6 +21,9 @@ const leastLease = 500 * time.Millisecond
 // webhook is an attempt in webhook mode: it subscribes, refreshes the lease after 70 to 80 %
 // of its time, and returns when that fails or the server ends the subscription.
 func (r *Runner) webhook(ctx context.Context) error {
+	if err := r.awaitKey(ctx); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	r.in.onFailure(func(err error) { cancel(err) })
@@ -57,6 +60,25 @@ func (r *Runner) webhook(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 		timer.Stop()
+	}
+}
+
+// awaitKey waits until the store can read and store secrets.
+func (r *Runner) awaitKey(ctx context.Context) error {
+	why, until := r.deps.Locked()
+	if why == nil {
+		return nil
+	}
+	r.set(func(s *Status) {
+		s.State, s.Reason, s.Error, s.NextTry = event.StateBackoff, event.ReasonLocked, trust.Unescaped(why.Error()), time.Time{}
+	})
+	r.record(ctx, event.StateBackoff, "it waits for its secret", why)
+	select {
+	case <-until:
+		r.set(func(s *Status) { s.State, s.Reason, s.Error = event.StateStarting, "", trust.Text{} })
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
 }
 

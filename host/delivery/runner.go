@@ -75,6 +75,9 @@ func New(deps Deps, sub event.Subscription) *Runner {
 	if deps.Orphaned == nil {
 		deps.Orphaned = func(context.Context, event.Subscription) {}
 	}
+	if deps.Locked == nil {
+		deps.Locked = func() (error, <-chan struct{}) { return nil, nil }
+	}
 	if deps.ReasonOf == nil {
 		deps.ReasonOf = func(error) event.Reason { return "" }
 	}

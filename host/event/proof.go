@@ -30,6 +30,7 @@ const (
 	ReasonRefused     Reason = "refused"      // the receiver refuses what the server delivers
 	ReasonSuspended   Reason = "suspended"    // the server stopped delivering
 	ReasonServerError Reason = "server-error" // the server answers with an error
+	ReasonLocked      Reason = "locked"       // the key of the host's secrets cannot be had
 	ReasonProving     Reason = "proving"      // continuity is being proved
 )
 
@@ -54,6 +55,8 @@ func (r Reason) Words() string {
 		return "the server has stopped delivering"
 	case ReasonServerError:
 		return "the server answers with an error"
+	case ReasonLocked:
+		return "the secrets it needs are locked"
 	case ReasonProving:
 		return "it is being proved that nothing is missing"
 	}

@@ -22,6 +22,9 @@ var (
 	ErrFull = errors.New("no room to store events")
 	// ErrDamaged: stored data differ from what was written.
 	ErrDamaged = errors.New("the store is damaged")
+	// ErrKeyLocked: the key that seals secrets cannot be had now; the text says why, and what to
+	// do. Everything else works meanwhile: see [Store.Unlocked].
+	ErrKeyLocked = errors.New("secrets are locked")
 	// ErrSilent: another process has the store open and does not answer; it may be
 	// stopped.
 	ErrSilent = errors.New("the process with the store does not answer")
@@ -149,10 +152,14 @@ type Store interface {
 	SetSetting(ctx context.Context, key, value string) error
 
 	// Credential and SetCredential keep secrets of the host, e.g. the tokens of a
-	// sign-in, sealed. The zero Secret removes one. Error of Credential:
-	// ErrNotFound; one whose sealing key is lost is not found either.
+	// sign-in, sealed. The zero Secret removes one. Errors: ErrNotFound of Credential, and
+	// ErrKeyLocked.
 	Credential(name string) (Secret, error)
 	SetCredential(ctx context.Context, name string, value Secret) error
+	// Unlocked returns a channel that is closed once secrets can be read and stored, which is at
+	// once unless the sealing key is locked. Until then secrets of subscriptions are zero, and
+	// none may be set. Who asks needs one: on a terminal, the operator may be asked to unlock.
+	Unlocked() <-chan struct{}
 
 	// Saw stores what was seen of a server; Servers returns all of them.
 	Saw(ctx context.Context, s ServerSeen) error
@@ -207,7 +214,7 @@ type StoreInfo struct {
 	// Generations are those of the log; see [Store.Generations].
 	Generations Generations
 	Sealed      string // where the sealing key is kept: "keyring", "file" or "memory"
-	KeyLost     bool   // secrets are stored whose key is gone: they read as zero until they are replaced
+	Locked      error  // why the sealing key cannot be had, an ErrKeyLocked; nil: it is there
 	Err         error  // the last commit failed with this; nil when the next succeeded
 	Damage      error  // a read has met ErrDamaged since the store was opened
 	Records     uint64 // that are kept

@@ -36,9 +36,12 @@ func (s *Service) Lookup(path string) (receiver.Entry, receiver.PathState) {
 		return receiver.Entry{}, receiver.PathRemoved
 	}
 	entry := receiver.Entry{Sub: id, Old: old, New: sub.Hook.NewPath == path, Current: sub.Hook.Secret, Previous: sub.Hook.Previous, PreviousUntil: sub.Hook.Until, Scheme: sub.Hook.Scheme}
+	if sub.Hook.Secret.IsZero() && s.deps.Store.Info().Locked != nil {
+		entry.Awaited = true
+	}
 	if kind := dialect.KindOf(sub.Dialect); kind.Read != nil {
 		entry.Foreign = true
-		entry.Awaited = kind.ServerSecret && sub.Hook.Secret.IsZero() && sub.Hook.Scheme != event.SchemeNone
+		entry.Awaited = entry.Awaited || kind.ServerSecret && sub.Hook.Secret.IsZero() && sub.Hook.Scheme != event.SchemeNone
 	}
 	if spec, err := s.deps.Server(sub.Key.Server); err == nil && spec.RequireServerKey {
 		entry.KeyRequired = true

@@ -13,12 +13,28 @@ import (
 // oneSub is a store with one subscription.
 type oneSub struct {
 	event.Store
-	sub event.Subscription
+	sub    event.Subscription
+	locked error
 }
 
 func (s *oneSub) Subscription(event.SubID) (event.Subscription, error) { return s.sub, nil }
 func (s *oneSub) Subscriptions() []event.Subscription                  { return []event.Subscription{s.sub} }
 func (s *oneSub) EndedHooks() []event.Ended                            { return nil }
+func (s *oneSub) Info() event.StoreInfo                                { return event.StoreInfo{Locked: s.locked} }
+
+// While the secret that proves deliveries cannot be read, senders are told to retry.
+func TestDeliveriesWhileSecretsAreLocked(t *testing.T) {
+	for _, locked := range []error{nil, event.ErrKeyLocked} {
+		s := New(t.Context(), Deps{
+			Store: &oneSub{sub: event.Subscription{ID: "a", Hook: event.Hook{Path: "/hooks/0"}}, locked: locked}, Now: time.Now,
+			Server: func(string) (event.Server, error) { return event.Server{}, nil },
+			Runner: func(event.SubID) *delivery.Runner { return nil },
+		})
+		if entry, _ := s.Lookup("/hooks/0"); entry.Awaited != (locked != nil) {
+			t.Errorf("%v: awaited %t", locked, entry.Awaited)
+		}
+	}
+}
 
 // A server that delivers to a former path is told that it is gone. The paths of a subscription
 // that makes many do not accumulate.
@@ -72,6 +88,7 @@ func (s *endedSubs) Subscription(id event.SubID) (event.Subscription, error) {
 }
 func (s *endedSubs) Subscriptions() []event.Subscription { return nil }
 func (s *endedSubs) EndedHooks() []event.Ended           { return s.ended }
+func (s *endedSubs) Info() event.StoreInfo               { return event.StoreInfo{} }
 
 // A host that runs for months forgets the oldest paths, as the store does.
 func TestOldestPathsAreForgotten(t *testing.T) {

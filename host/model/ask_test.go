@@ -135,7 +135,17 @@ func TestKeyIsNeverShown(t *testing.T) {
 // ring is a keyring.
 type ring func(service, account string) (string, error)
 
-func (r ring) Get(service, account string) (string, error) { return r(service, account) }
+func (r ring) Get(_ context.Context, service, account string) (string, error) {
+	return r(service, account)
+}
+
+// silentRing never answers.
+type silentRing struct{}
+
+func (silentRing) Get(ctx context.Context, _, _ string) (string, error) {
+	<-ctx.Done()
+	return "", context.Cause(ctx)
+}
 
 func TestKeysAreLookedUp(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -190,12 +200,7 @@ func TestTheKeyringIsNotWaitedForWithoutEnd(t *testing.T) {
 	s := modeltest.New(t)
 	m := s.Model(react.WireChat)
 	m.Key = "keyring"
-	hung := make(chan struct{})
-	defer close(hung)
-	c := open(t, m, model.Options{Keyring: ring(func(string, string) (string, error) {
-		<-hung
-		return "", nil
-	})})
+	c := open(t, m, model.Options{Keyring: silentRing{}})
 	c.SetTimes(time.Hour, time.Hour, time.Hour, 10*time.Millisecond)
 	if err := c.HasKey(t.Context()); !errors.Is(err, model.ErrKey) || !strings.Contains(err.Error(), "unlock") {
 		t.Error(err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"eventdeck/host/event"
 )
@@ -56,36 +55,22 @@ func (c *Client) key(ctx context.Context) (event.Secret, error) {
 	return key, nil
 }
 
-// fromKeyring waits for the keyring, at most times.ring. A call that never returns leaks its
-// goroutine, as keyring APIs cannot be interrupted.
+// fromKeyring waits for the keyring, at most times.ring.
 func (c *Client) fromKeyring(ctx context.Context) (string, error) {
 	account := KeyringAccount(c.model.Name)
 	if c.o.Keyring == nil {
 		return "", fmt.Errorf("%w %s: there is no keyring here; write \"key\": \"${NAME}\"", ErrKey, c.model.Name)
 	}
-	type found struct {
-		text string
-		err  error
-	}
-	answered := make(chan found, 1)
-	go func() {
-		text, err := c.o.Keyring.Get(KeyringService, account)
-		answered <- found{text, err}
-	}()
-	limit := time.NewTimer(c.times.ring)
-	defer limit.Stop()
-	select {
-	case f := <-answered:
-		switch {
-		case f.err != nil:
-			return "", fmt.Errorf("%w %s: keyring, service %s, account %s: %w", ErrKey, c.model.Name, KeyringService, account, f.err)
-		case f.text == "":
-			return "", fmt.Errorf("%w %s: keyring, service %s, account %s: it is empty", ErrKey, c.model.Name, KeyringService, account)
-		}
-		return f.text, nil
-	case <-limit.C:
-		return "", fmt.Errorf("%w %s: the keyring did not answer within %v; unlock it and try again", ErrKey, c.model.Name, maxRing)
-	case <-ctx.Done():
+	within, cancel := context.WithTimeoutCause(ctx, c.times.ring, fmt.Errorf("no answer within %v; unlock it and try again", c.times.ring))
+	defer cancel()
+	text, err := c.o.Keyring.Get(within, KeyringService, account)
+	switch {
+	case ctx.Err() != nil:
 		return "", context.Cause(ctx)
+	case err != nil:
+		return "", fmt.Errorf("%w %s: keyring, service %s, account %s: %w", ErrKey, c.model.Name, KeyringService, account, err)
+	case text == "":
+		return "", fmt.Errorf("%w %s: keyring, service %s, account %s: it is empty", ErrKey, c.model.Name, KeyringService, account)
 	}
+	return text, nil
 }

@@ -8,6 +8,7 @@
 package model
 
 import (
+	"context"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -40,10 +41,10 @@ var (
 	ErrUnknown = errors.New("no answer of the model")
 )
 
-// Keyring is the system's keyring, from which keys are read. Its calls may block.
+// Keyring is the system's keyring, from which keys are read.
 type Keyring interface {
-	// Get returns a secret.
-	Get(service, account string) (string, error)
+	// Get returns a secret. It returns when ctx ends.
+	Get(ctx context.Context, service, account string) (string, error)
 }
 
 // Options of [Open]. Every member is optional.

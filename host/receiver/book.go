@@ -43,8 +43,8 @@ type Entry struct {
 	KeyRequired bool
 	Keys        []ed25519.PublicKey
 	KeysFresh   bool
-	// Awaited: the server makes the secret, and the answer that holds it has not
-	// been stored yet. Senders are told to retry at once.
+	// Awaited: there is no secret yet. The server makes it, and the answer that holds it has
+	// not been stored, or the store is locked. Senders are told to retry at once.
 	Awaited bool
 	// Foreign: bodies are no envelopes of MCP Events; each is an event.
 	Foreign bool

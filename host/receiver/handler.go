@@ -38,7 +38,7 @@ const (
 	ReasonKeyAwaited  = "the server's signing keys are not known yet"
 	ReasonClosing     = "shutting down"
 	ReasonNotStored   = "not stored"
-	ReasonAwaited     = "the server's secret has not come yet"
+	ReasonAwaited     = "the secret is not known yet"
 	ReasonNotInFlight = "verification without a subscribe in flight"
 	ReasonPanic       = "internal error"
 	ReasonChanged     = "an id that is known, with other data: the first are kept" // answered as success

@@ -79,19 +79,30 @@ func decode(secret event.Secret) (kept, error) {
 	}, nil
 }
 
-// state returns the stored state, which it reads from the vault at the first call.
+// state returns the stored state; the zero one while it cannot be read.
 func (a *Account) state() kept {
+	k, _ := a.read()
+	return k
+}
+
+// read returns the stored state, which it reads from the vault at the first call. Only a locked
+// state may be read later.
+//
+// Error: [event.ErrKeyLocked].
+func (a *Account) read() (kept, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.loaded {
-		return a.kept
+		return a.kept, nil
 	}
 	secret, err := a.opts.Vault.Credential(a.name())
 	switch {
 	case errors.Is(err, event.ErrNotFound):
+	case errors.Is(err, event.ErrKeyLocked):
+		return a.kept, err
 	case err != nil:
 		a.opts.Log.Warn("what is kept of a sign-in cannot be read", "error", err)
-		return a.kept
+		return a.kept, nil
 	default:
 		if a.kept, err = decode(secret); err != nil {
 			a.opts.Log.Warn("what is kept of a sign-in makes no sense; sign in again", "error", err)
@@ -99,7 +110,7 @@ func (a *Account) state() kept {
 	}
 	a.loaded = true
 	a.opts.Secrets(a.kept.Access, a.kept.Refresh, a.kept.Client.Secret)
-	return a.kept
+	return a.kept, nil
 }
 
 // keep makes k the state, here and in the vault. Tokens that need no operator are not stored.

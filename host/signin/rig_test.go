@@ -19,15 +19,16 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // vault keeps secrets in memory.
 type vault struct {
-	mu   sync.Mutex
-	kept map[string]event.Secret
+	mu     sync.Mutex
+	kept   map[string]event.Secret
+	locked error
 }
 
 func (v *vault) Credential(name string) (event.Secret, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if s, ok := v.kept[name]; ok {
-		return s, nil
+		return s, v.locked
 	}
 	return event.Secret{}, event.ErrNotFound
 }

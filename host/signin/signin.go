@@ -45,7 +45,7 @@ var (
 	ErrToken = errors.New("no token")
 )
 
-// Vault keeps secrets sealed.
+// Vault keeps secrets sealed. Its methods may fail with [event.ErrKeyLocked].
 type Vault interface {
 	// Credential returns the value under a name. Error: [event.ErrNotFound].
 	Credential(name string) (event.Secret, error)
@@ -146,14 +146,14 @@ func (a *Account) SignedIn() bool {
 // Token returns the token for the next request, renewed if it is about to expire. It is the zero
 // Secret before the operator has signed in.
 //
-// Errors: those of a token endpoint that cannot be reached.
+// Errors: those of a token endpoint that cannot be reached; [event.ErrKeyLocked].
 func (a *Account) Token(ctx context.Context) (event.Secret, error) {
 	if a.opts.Lazy && !a.known() {
 		return event.Secret{}, nil
 	}
-	k := a.state()
-	if !a.ending(k) {
-		return k.Access, nil
+	k, err := a.read()
+	if err != nil || !a.ending(k) {
+		return k.Access, err
 	}
 	if err := a.lockToken(ctx); err != nil {
 		return event.Secret{}, err
@@ -182,13 +182,16 @@ func (a *Account) ending(k kept) bool {
 // Refused handles the refusal of a request with the token, by status 401 or 403 and these
 // challenges. It reports whether there is another token now.
 //
-// Errors: those of a token endpoint that cannot be reached.
+// Errors: those of a token endpoint that cannot be reached; [event.ErrKeyLocked].
 func (a *Account) Refused(ctx context.Context, token event.Secret, status int, challenges []string) (again bool, err error) {
 	if err := a.lockToken(ctx); err != nil {
 		return false, err
 	}
 	defer a.unlockToken()
-	k := a.state()
+	k, err := a.read()
+	if err != nil {
+		return false, err
+	}
 	if !k.Access.IsZero() && k.Access != token {
 		return true, nil // it was renewed meanwhile
 	}

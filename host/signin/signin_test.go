@@ -305,6 +305,21 @@ func TestDamagedVault(t *testing.T) {
 	r.want(200)
 }
 
+// A sign-in that cannot be read is waited for, and is neither forgotten nor asked for again.
+func TestLockedVault(t *testing.T) {
+	r := newRig(t, nil)
+	r.mustSignIn()
+	r.vault.locked = event.ErrKeyLocked
+	for _, lazy := range []bool{false, true} {
+		r.account = signin.New(signin.Options{Server: r.spec, Vault: r.vault, Now: r.clock, Lazy: lazy})
+		if _, err := r.use(); !errors.Is(err, event.ErrKeyLocked) || r.account.Need() != "" || r.account.SignedIn() {
+			t.Errorf("lazy %t: %v, need %q", lazy, err, r.account.Need())
+		}
+	}
+	r.vault.locked = nil
+	r.want(200)
+}
+
 // An account that is printed does not show tokens.
 func TestSecretsMaskThemselves(t *testing.T) {
 	r := newRig(t, func(r *rig) { r.robot(robotSecret) })

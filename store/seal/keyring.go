@@ -1,53 +1,69 @@
 package seal
 
 import (
+	"context"
 	"errors"
-	"fmt"
-
-	"github.com/zalando/go-keyring"
+	"time"
 )
 
 // Errors that a [Keyring] reports besides its own.
 var (
-	// ErrNoKeyring: there is no keyring service on this system.
-	ErrNoKeyring = errors.New("no keyring service")
+	// ErrNoKeyring: no keyring service can be reached from this process.
+	ErrNoKeyring = errors.New("no keyring can be reached")
+	// ErrRingLocked: the keyring waits for its password.
+	ErrRingLocked = errors.New("the keyring is locked")
 	// ErrNoKey: the keyring works and has no such entry.
-	ErrNoKey = errors.New("no such entry in the keyring")
+	ErrNoKey = errors.New("the keyring of this session does not have the key")
+
+	errSilent = errors.New("the keyring did not answer")
 )
 
-// Keyring keeps small secrets outside of the store. Calls may take any time, because a person
-// may be asked: a [Keeper] gives up waiting.
+// Keyring keeps small secrets outside of the store. Its calls start no process, ask no person
+// but for Unlock, and return when the context ends.
 type Keyring interface {
-	// Get returns a secret. Errors: ErrNoKeyring, ErrNoKey, others.
-	Get(service, account string) (string, error)
-	// Set keeps a secret. Errors: ErrNoKeyring, others.
-	Set(service, account, secret string) error
+	// Get returns a secret. Errors: ErrNoKeyring, ErrRingLocked, ErrNoKey, others.
+	Get(ctx context.Context, service, account string) (string, error)
+	// Set keeps a secret. Errors: ErrNoKeyring, ErrRingLocked, others.
+	Set(ctx context.Context, service, account, secret string) error
+	// Delete removes a secret. Errors: those of Get.
+	Delete(ctx context.Context, service, account string) error
+	// Unlock shows the prompt of a locked keyring that has the secret, or would get it, and
+	// waits for its end. Errors: ErrNoKeyring, ErrRingLocked if the operator refused, others.
+	Unlock(ctx context.Context, service, account string) error
 }
 
 // SystemKeyring returns the keyring of the user's session.
 func SystemKeyring() Keyring { return systemKeyring{} }
 
-type systemKeyring struct{}
+// leaveWithin is the time that a call has to end in good order after its context did.
+const leaveWithin = 100 * time.Millisecond
 
-func (systemKeyring) Get(service, account string) (string, error) {
-	secret, err := keyring.Get(service, account)
-	return secret, keyringError(err)
-}
-
-func (systemKeyring) Set(service, account, secret string) error {
-	return keyringError(keyring.Set(service, account, secret))
-}
-
-func keyringError(err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, keyring.ErrNotFound):
-		return fmt.Errorf("%w: %w", ErrNoKey, err)
-	case errors.Is(err, keyring.ErrUnsupportedPlatform) || noService(err):
-		return fmt.Errorf("%w: %w", ErrNoKeyring, err)
+// bounded calls fn, and returns when it does, or soon after ctx ends. A call that never returns
+// leaves its goroutine behind: not every system's keyring can be interrupted.
+func bounded(ctx context.Context, fn func() (string, error)) (string, error) {
+	type answer struct {
+		text string
+		err  error
 	}
-	return err
+	answered := make(chan answer, 1)
+	go func() {
+		text, err := fn()
+		answered <- answer{text, err}
+	}()
+	var late <-chan time.Time
+	for done := ctx.Done(); ; {
+		select {
+		case a := <-answered:
+			if a.err != nil && ctx.Err() != nil {
+				return "", context.Cause(ctx) // which is why it failed
+			}
+			return a.text, a.err
+		case <-done:
+			done, late = nil, time.After(leaveWithin)
+		case <-late:
+			return "", context.Cause(ctx)
+		}
+	}
 }
 
 // NoKeyring returns a keyring that reports ErrNoKeyring, so that the key is kept in a file. It
@@ -56,5 +72,7 @@ func NoKeyring() Keyring { return noKeyring{} }
 
 type noKeyring struct{}
 
-func (noKeyring) Get(string, string) (string, error) { return "", ErrNoKeyring }
-func (noKeyring) Set(string, string, string) error   { return ErrNoKeyring }
+func (noKeyring) Get(context.Context, string, string) (string, error) { return "", ErrNoKeyring }
+func (noKeyring) Set(context.Context, string, string, string) error   { return ErrNoKeyring }
+func (noKeyring) Delete(context.Context, string, string) error        { return ErrNoKeyring }
+func (noKeyring) Unlock(context.Context, string, string) error        { return ErrNoKeyring }

@@ -7,6 +7,8 @@ import (
 	"io"
 
 	"golang.org/x/crypto/chacha20poly1305"
+
+	"eventdeck/host/event"
 )
 
 // sealVersion is the first byte of a sealed value and a part of what is
@@ -18,14 +20,13 @@ var ErrSealed = errors.New("sealed with another key, or damaged")
 
 // Sealer seals small values with XChaCha20-Poly1305 under the store's one key.
 // The place of a value (bucket, key, field) is authenticated with it, so that a
-// sealed value cannot be moved to another place.
+// sealed value cannot be moved to another place. The zero value has no key: it is locked.
 type Sealer struct {
 	aead   cipher.AEAD
 	random io.Reader
 }
 
 // NewSealer returns a sealer with a key of 32 bytes, which takes its nonces from random.
-// One that only opens needs no randomness.
 //
 // Error: a key of another length.
 func NewSealer(key []byte, random io.Reader) (Sealer, error) {
@@ -36,12 +37,18 @@ func NewSealer(key []byte, random io.Reader) (Sealer, error) {
 	return Sealer{aead, random}, nil
 }
 
+// Locked reports whether there is no key.
+func (s Sealer) Locked() bool { return s.aead == nil }
+
 // Seal returns version, nonce and ciphertext of plain; nil if plain is empty.
 //
-// Errors: those of the randomness.
+// Errors: [event.ErrKeyLocked], those of the randomness.
 func (s Sealer) Seal(place, plain string) ([]byte, error) {
 	if plain == "" {
 		return nil, nil
+	}
+	if s.Locked() {
+		return nil, event.ErrKeyLocked
 	}
 	out := make([]byte, 1+chacha20poly1305.NonceSizeX, 1+chacha20poly1305.NonceSizeX+len(plain)+chacha20poly1305.Overhead)
 	out[0] = sealVersion
@@ -54,10 +61,13 @@ func (s Sealer) Seal(place, plain string) ([]byte, error) {
 
 // Open is the reverse of Seal.
 //
-// Error: [ErrSealed].
+// Errors: [event.ErrKeyLocked], [ErrSealed].
 func (s Sealer) Open(place string, sealed []byte) (string, error) {
 	if len(sealed) == 0 {
 		return "", nil
+	}
+	if s.Locked() {
+		return "", event.ErrKeyLocked
 	}
 	if sealed[0] != sealVersion || len(sealed) < 1+chacha20poly1305.NonceSizeX {
 		return "", ErrSealed

@@ -11,17 +11,6 @@ import (
 	"eventdeck/store/seal"
 )
 
-// ReadSub decodes a subscription without its secrets, for which the key is needed.
-//
-// Errors: those of encoding/json; a version that this program does not know.
-func ReadSub(id event.SubID, value []byte) (KeptSub, error) {
-	opensNothing, err := seal.NewSealer(make([]byte, 32), nil)
-	if err != nil {
-		return KeptSub{}, err
-	}
-	return decodeSub(id, value, opensNothing)
-}
-
 // subVersion is the version of storedSub.
 const subVersion = 1
 
@@ -177,10 +166,10 @@ func storeHook(h *event.Hook, secret, previous []byte) storedHook {
 	}
 }
 
-// hook takes the secrets in clear.
-func (h *storedHook) hook(secret, previous string) event.Hook {
+// hook returns the hook without its secrets.
+func (h *storedHook) hook() event.Hook {
 	return event.Hook{
-		URL: string(h.URL), Path: string(h.Path), Secret: event.NewSecret(secret), Scheme: event.Scheme(h.Scheme), Previous: event.NewSecret(previous),
+		URL: string(h.URL), Path: string(h.Path), Scheme: event.Scheme(h.Scheme),
 		Until: h.Until.Time(), Since: h.Since.Time(), NewPath: string(h.NewPath), NewURL: string(h.NewURL), Tried: h.Tried.Time(),
 		OldPath: string(h.OldPath), OldURL: string(h.OldURL), OldUntil: h.OldUntil.Time(),
 	}
@@ -193,9 +182,28 @@ type KeptSub struct {
 	secret, previous, resume []byte // sealed
 }
 
-// KeyLost reports whether a sealed secret could not be opened: the key is another one.
-func (k KeptSub) KeyLost() bool {
-	return k.secret != nil && k.Sub.Hook.Secret.IsZero() || k.previous != nil && k.Sub.Hook.Previous.IsZero()
+// Sealed reports whether the subscription has sealed secrets.
+func (k *KeptSub) Sealed() bool { return k.secret != nil || k.previous != nil || k.resume != nil }
+
+// Open opens the sealed secrets. One that cannot be opened stays zero.
+func (k *KeptSub) Open(s seal.Sealer) {
+	for _, f := range []struct {
+		field  string
+		sealed []byte
+		secret *event.Secret
+	}{{"secret", k.secret, &k.Sub.Hook.Secret}, {"previous", k.previous, &k.Sub.Hook.Previous}, {"resume", k.resume, &k.Sub.Resume}} {
+		if text, err := s.Open(secretPlace(k.Sub.ID, f.field), f.sealed); err == nil && f.secret.IsZero() {
+			*f.secret = event.NewSecret(text)
+		}
+	}
+}
+
+// Reseal seals the secrets with another key, and drops those that could not be opened.
+//
+// Errors: those of [seal.Sealer.Seal].
+func (k *KeptSub) Reseal(s seal.Sealer) error {
+	k.secret, k.previous, k.resume = nil, nil, nil
+	return k.Seal(Secrets{}, s)
 }
 
 // Secrets are those of a subscription, in clear.
@@ -206,7 +214,8 @@ func (k *KeptSub) Secrets() Secrets {
 	return Secrets{k.Sub.Hook.Secret, k.Sub.Hook.Previous, k.Sub.Resume}
 }
 
-// Seal seals the secrets that differ from those in before.
+// Seal seals the secrets that differ from those in before. A token to resume a stream, which a
+// server may give at any time, is not kept while there is no key.
 //
 // Errors: those of [seal.Sealer.Seal].
 func (k *KeptSub) Seal(before Secrets, s seal.Sealer) error {
@@ -222,7 +231,9 @@ func (k *KeptSub) Seal(before Secrets, s seal.Sealer) error {
 			return err
 		}
 	}
-	if sub.Resume != before.resume {
+	if sub.Resume != before.resume && s.Locked() {
+		k.resume = nil
+	} else if sub.Resume != before.resume {
 		if k.resume, err = s.Seal(secretPlace(sub.ID, "resume"), sub.Resume.Reveal()); err != nil {
 			return err
 		}
@@ -281,8 +292,10 @@ func (k KeptSub) Encode() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// decodeSub is the reverse of [KeptSub.Encode]. Secrets that cannot be opened are zero.
-func decodeSub(id event.SubID, value []byte, sealer seal.Sealer) (KeptSub, error) {
+// ReadSub is the reverse of [KeptSub.Encode]. The secrets are zero until [KeptSub.Open].
+//
+// Errors: those of encoding/json; a version that this program does not know.
+func ReadSub(id event.SubID, value []byte) (KeptSub, error) {
 	var in storedSub
 	if err := json.Unmarshal(value, &in); err != nil {
 		return KeptSub{}, err
@@ -290,10 +303,6 @@ func decodeSub(id event.SubID, value []byte, sealer seal.Sealer) (KeptSub, error
 	if in.V != subVersion {
 		return KeptSub{}, fmt.Errorf("encoding version %d is not known", in.V)
 	}
-	// An error means a lost key, which KeyLost reports; the secret is zero then.
-	secret, _ := sealer.Open(secretPlace(id, "secret"), in.Hook.Secret)
-	previous, _ := sealer.Open(secretPlace(id, "previous"), in.Hook.Previous)
-	resume, _ := sealer.Open(secretPlace(id, "resume"), in.Resume)
 	s := event.Subscription{
 		ID:      id,
 		Key:     event.Key{Server: string(in.Server), Type: text(in.Type), Args: in.Args},
@@ -327,10 +336,9 @@ func decodeSub(id event.SubID, value []byte, sealer seal.Sealer) (KeptSub, error
 		Error:    text(in.Error),
 
 		Lease:    in.Lease.lease(),
-		Hook:     in.Hook.hook(secret, previous),
+		Hook:     in.Hook.hook(),
 		Dialect:  string(in.Dialect),
 		NoReplay: in.NoReplay,
-		Resume:   event.NewSecret(resume),
 		Printed:  in.Printed,
 	}
 	return KeptSub{Sub: s, secret: in.Hook.Secret, previous: in.Hook.Previous, resume: in.Resume}, nil
@@ -343,10 +351,11 @@ func LoadSubs(tx *boltfile.Tx, sealer seal.Sealer) (map[event.SubID]KeptSub, err
 	byID := map[event.SubID]KeptSub{}
 	err := tx.Bucket(Subs).Each(func(k, v []byte) error {
 		id := event.SubID(k)
-		kept, err := decodeSub(id, v, sealer)
+		kept, err := ReadSub(id, v)
 		if err != nil {
 			return fmt.Errorf("%w: subscription %s: %w", event.ErrDamaged, id, err)
 		}
+		kept.Open(sealer)
 		byID[id] = kept
 		return nil
 	})

@@ -226,14 +226,31 @@ func TestSubscriptionsAreStoredSealed(t *testing.T) {
 	view(t, db, func(tx *boltfile.Tx) {
 		subs, err := tables.LoadSubs(tx, sealer)
 		must(t, err)
-		if got := subs[want.ID]; !reflect.DeepEqual(got.Sub, want) || got.KeyLost() {
+		if got := subs[want.ID]; !reflect.DeepEqual(got.Sub, want) || !got.Sealed() {
 			t.Errorf("got  %+v\nwant %+v", got.Sub, want)
 		}
 	})
-	lost, err := tables.ReadSub(want.ID, value)
+	locked, err := tables.ReadSub(want.ID, value)
 	must(t, err)
-	if !lost.KeyLost() || !lost.Sub.Hook.Secret.IsZero() || lost.Sub.Key.Server != want.Key.Server {
-		t.Errorf("with another key: %+v", lost.Sub)
+	if !locked.Sealed() || !locked.Sub.Hook.Secret.IsZero() || locked.Sub.Key.Server != want.Key.Server {
+		t.Errorf("without a key: %+v", locked.Sub)
+	}
+	other, err := seal.NewSealer(bytes.Repeat([]byte("o"), 32), rand.Reader)
+	must(t, err)
+	if locked.Open(other); !locked.Sub.Hook.Secret.IsZero() {
+		t.Error("another key opens it")
+	}
+	locked.Open(sealer)
+	if !reflect.DeepEqual(locked.Sub, want) {
+		t.Errorf("unlocked: %+v", locked.Sub)
+	}
+	must(t, locked.Reseal(other))
+	value, err = locked.Encode()
+	must(t, err)
+	again, err := tables.ReadSub(want.ID, value)
+	must(t, err)
+	if again.Open(other); !reflect.DeepEqual(again.Sub, want) {
+		t.Errorf("with another key: %+v", again.Sub)
 	}
 }
 

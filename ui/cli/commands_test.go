@@ -458,12 +458,67 @@ func TestLibrariesWriteToTheLog(t *testing.T) {
 	}
 }
 
-func TestSealingKeyInAFileIsReportedOnce(t *testing.T) {
+func TestSealingKeyIsReported(t *testing.T) {
 	b := newBench(t)
-	b.store.info.Sealed, b.store.info.KeyLost = "file", true
+	b.store.info.Sealed = "file"
 	b.fill(1)
-	b.expect(t, exitDone, "the key that seals secrets is a file in /data", "tail", "pager", "t", "--count", "1", "--data", b.data(t))
-	if n := strings.Count(b.err.String(), "is a file in"); n != 1 || !strings.Contains(b.err.String(), "get new ones") {
+	const line = "the key that seals secrets is /data/state.key, as no keyring could be had"
+	tail := []string{"tail", "pager", "t", "--count", "1", "--data", b.data(t)}
+	b.expect(t, exitDone, line, tail...)
+	if n := strings.Count(b.err.String(), "state.key"); n != 1 {
 		t.Errorf("said %d times: %q", n, b.err.String())
 	}
+	b.expect(t, exitDone, "", "store", "info", "--data", b.data(t))
+	if !strings.Contains(b.out.String(), "/data/state.key") {
+		t.Errorf("store info: %s", b.out.String())
+	}
+	b.p.Env, b.err = environment(map[string]string{"EVENTDECK_KEY": "file"}), mcptest.Buffer{} // the operator knows
+	b.expect(t, exitDone, "", tail...)
+	if strings.Contains(b.err.String(), "state.key") {
+		t.Errorf("said %q", b.err.String())
+	}
+	b.store.info.Locked = fmt.Errorf("%w: the keyring is locked; unlock it", event.ErrKeyLocked)
+	b.expect(t, exitDone, "secrets are locked: the keyring is locked; unlock it; what needs one waits", tail...)
+	b.out = mcptest.Buffer{}
+	b.expect(t, exitDone, "", "store", "info", "--json", "--data", b.data(t))
+	if !strings.Contains(b.out.String(), `"sealed":"file","locked":"secrets are locked: the keyring is locked; unlock it"`) {
+		t.Errorf("store info: %s", b.out.String())
+	}
+}
+
+func TestPlaceOfTheSealingKey(t *testing.T) {
+	b := newBench(t)
+	last := func() program.StoreOptions { return b.opened[len(b.opened)-1] }
+	b.settings(t, `{"key": "keyring"}`)
+	b.expect(t, exitDone, "", "store", "info", "--data", b.data(t))
+	if o := last(); o.KeyPlace != "keyring" || o.Prompt {
+		t.Errorf("%+v", o)
+	}
+	b.p.Env, b.p.StdinTerminal = environment(map[string]string{"EVENTDECK_KEY": "file"}), true
+	b.expect(t, exitDone, "", "store", "info", "--data", b.data(t))
+	if o := last(); o.KeyPlace != "file" || !o.Prompt {
+		t.Errorf("%+v", o)
+	}
+	b.p.Env = environment(map[string]string{"EVENTDECK_KEY": "drawer"})
+	b.expect(t, exitUsage, `EVENTDECK_KEY is "drawer"; it can be file or keyring`, "store", "info", "--data", b.data(t))
+
+	b.p.Env, b.err = environment(nil), mcptest.Buffer{}
+	var changed []string
+	b.p.StoreTools.ChangeKey = func(_ context.Context, o program.StoreOptions, to string, lose bool, say func(string)) error {
+		changed = append(changed, fmt.Sprint(o.KeyPlace, o.Prompt, to, lose))
+		say("done")
+		return nil
+	}
+	b.expect(t, exitDone, "", "store", "key", "file", "--data", b.data(t))
+	b.expect(t, exitDone, "", "store", "key", "new", "--yes", "--data", b.data(t))
+	b.expect(t, exitUsage, "use file, keyring or new", "store", "key", "drawer", "--data", b.data(t))
+	if got := strings.Join(changed, ";"); got != "keyringtruefilefalse;keyringtruenewtrue" {
+		t.Errorf("%s", got)
+	}
+}
+
+func TestMistakeInTheSettingOfTheKey(t *testing.T) {
+	b := newBench(t)
+	b.settings(t, `{"key": "drawer"}`)
+	b.expect(t, exitDone, `settings.json:1:9: "key" says where the sealing key of a new store is kept: "file" or "keyring"; the default holds`, "store", "info", "--data", b.data(t))
 }

@@ -117,6 +117,12 @@ func (m *memory) Subscription(id event.SubID) (event.Subscription, error) {
 
 func (m *memory) EndedHooks() []event.Ended { return nil }
 
+func (m *memory) Unlocked() <-chan struct{} {
+	unlocked := make(chan struct{})
+	close(unlocked)
+	return unlocked
+}
+
 func (m *memory) Setting(string) (string, error) { return "", event.ErrNotFound }
 
 func (m *memory) SetSetting(context.Context, string, string) error { return nil }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,10 +23,10 @@ func (a *app) storeCommand() *cobra.Command {
 		Use:   "store",
 		Short: "Inspect and maintain the store: size, retention, checks, copies",
 		Long: `While another process has the store open, info, keep and backup ask that process, and check reads a copy;
-compact, restore and recover need a store that no process has open.`,
+compact, key, restore and recover need a store that no process has open.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usage.Errorf("there is no command store %q%s; use info, keep, check, compact, backup, restore, import or recover", args[0], usage.Meant(cmd, args[0]))
+				return usage.Errorf("there is no command store %q%s; use info, keep, key, check, compact, backup, restore, import or recover", args[0], usage.Meant(cmd, args[0]))
 			}
 			return nil
 		},
@@ -40,7 +41,7 @@ compact, restore and recover need a store that no process has open.`,
 			Use: "backup FILE", Short: "Copy the store to a new file, without the sealing key", Args: usage.Exactly(1),
 			Run: a.Run(func(cmd *cobra.Command, args []string) error { return a.storeBackup(cmd.Context(), args[0]) }),
 		},
-		a.storeRestoreCommand())
+		a.storeRestoreCommand(), a.storeKeyCommand())
 	return cmd
 }
 
@@ -61,6 +62,7 @@ type storeSummary struct {
 	Newest    *time.Time      `json:"newest,omitempty"`
 	Subs      int             `json:"subscriptions"`
 	Sealed    string          `json:"sealed"`
+	Locked    string          `json:"locked,omitempty"`  // why the sealing key cannot be had
 	InUse     int             `json:"inUseBy,omitempty"` // process that has it open
 	Keep      event.Retention `json:"keep"`
 }
@@ -75,6 +77,9 @@ func (a *app) storeInfo(ctx context.Context) (err error) {
 	out := storeSummary{
 		Path: info.Path, Records: info.Records, Bytes: info.Bytes, FileBytes: info.FileBytes,
 		Subs: len(s.Subscriptions()), Sealed: info.Sealed, Keep: s.Retention(), InUse: info.Holder,
+	}
+	if info.Locked != nil {
+		out.Locked = info.Locked.Error()
 	}
 	note := func(at **time.Time) func(event.Record) bool {
 		return func(r event.Record) bool {
@@ -103,7 +108,14 @@ func (a *app) storeInfo(ctx context.Context) (err error) {
 		t.Add("to", out.Newest.UTC().Format(time.RFC3339))
 	}
 	t.Add("subscriptions", fmt.Sprint(out.Subs))
-	t.Add("sealing key", out.Sealed)
+	switch {
+	case out.Locked != "":
+		t.Add("sealing key", out.Sealed+"; "+plain.Message(info.Locked))
+	case out.Sealed == "file":
+		t.Add("sealing key", program.KeyFile(info))
+	default:
+		t.Add("sealing key", out.Sealed)
+	}
 	t.Add("kept in all", limitWords(out.Keep.Total))
 	t.Add("per subscription", limitWords(out.Keep.PerSub))
 	return a.PrintTable(&t)
@@ -148,6 +160,32 @@ func (a *app) storeKeepCommand() *cobra.Command {
 	f.StringVar(&perSub.age, "sub-age", "", "how long records of a subscription are kept")
 	f.StringVar(&perSub.size, "sub-size", "", "how much is kept of a subscription")
 	f.StringVar(&perSub.records, "sub-events", "", "how many records are kept of a subscription")
+	return cmd
+}
+
+func (a *app) storeKeyCommand() *cobra.Command {
+	var lose bool
+	cmd := &cobra.Command{
+		Use: "key file|keyring|new", Short: "Move the key that seals secrets, or make another one", Args: usage.Exactly(1),
+		ValidArgs: []string{"file", "keyring", "new"},
+		Long: `file keeps the key in a file beside the store (0600), keyring in the keyring of this session; where it was it is
+removed. new makes another key and seals all secrets with it; where the old key cannot be had it says which
+secrets become unreadable, and does it with --yes. EVENTDECK_KEY=file or keyring, or "key" in settings.json,
+says where new stores keep theirs.`,
+		Run: a.Run(func(cmd *cobra.Command, args []string) error {
+			if !slices.Contains(cmd.ValidArgs, args[0]) {
+				return usage.Errorf("there is no place %q for a key; use file, keyring or new", args[0])
+			}
+			place, err := a.KeyPlace()
+			if err != nil {
+				return err
+			}
+			return a.withExisting(func(dir string) error {
+				return a.StoreTools.ChangeKey(cmd.Context(), program.StoreOptions{Dir: dir, KeyPlace: place, Prompt: a.StdinTerminal}, args[0], lose, a.tell)
+			})
+		}),
+	}
+	cmd.Flags().BoolVar(&lose, "yes", false, "new: also if secrets become unreadable")
 	return cmd
 }
 

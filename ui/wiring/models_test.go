@@ -1,6 +1,7 @@
 package wiring_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -14,7 +15,7 @@ import (
 // ring is a keyring that counts its calls.
 type ring struct{ asked int }
 
-func (r *ring) Get(string, string) (string, error) {
+func (r *ring) Get(context.Context, string, string) (string, error) {
 	r.asked++
 	return "secret-key", nil
 }

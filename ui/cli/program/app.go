@@ -21,6 +21,7 @@ type App struct {
 
 	limitsRead sync.Once
 	limitsSet  config.Limits // see App.limits
+	keyPlace   string        // see App.KeyPlace
 }
 
 // Flags are the flags that every command has.

@@ -61,6 +61,7 @@ func (a *App) OpenOrAttach(ctx context.Context, o StoreOptions) (event.Store, *a
 	if c != nil {
 		return c.Store(), c, nil
 	}
+	o.Prompt = a.StdinTerminal
 	s, err := a.openHere(ctx, o)
 	if err == nil {
 		return s, nil, nil
@@ -124,7 +125,7 @@ func (a *App) OpenToAsk(ctx context.Context, servers []event.Server) (*OpenHost,
 	}
 	if client == nil {
 		for i := range servers {
-			err = errors.Join(err, addressed(store, &servers[i]))
+			err = errors.Join(err, unlocked(ctx, store, func() error { return addressed(store, &servers[i]) }))
 		}
 	}
 	if err = errors.Join(err, store.Close()); err != nil {
@@ -140,25 +141,42 @@ func (a *App) OpenToAsk(ctx context.Context, servers []event.Server) (*OpenHost,
 // host's store: see [host.AddressName].
 //
 // Errors: those of [host.AddressName] and [host.AddressOf].
-func (d *OpenHost) Named(ctx context.Context, servers []event.Server) (err error) {
+func (d *OpenHost) Named(ctx context.Context, servers []event.Server) error {
 	for i := range servers {
-		switch s := &servers[i]; {
-		case !s.AdHoc || s.URL == "", event.IsAddressName(s.Name) && s.Name != s.URL: // it has its name
-		case event.IsAddressName(s.URL):
-			if d.Client == nil { // else the first process has the address
-				err = addressed(d.Store, s)
-			}
-		case event.PublicAddress(s.URL) == s.URL:
-		case d.Client != nil:
-			s.Name, err = d.Client.AddressName(ctx, s.URL)
-		default:
-			s.Name, err = host.AddressName(ctx, d.Store, s.URL)
-		}
-		if err != nil {
+		if err := unlocked(ctx, d.Store, func() error { return d.name(ctx, &servers[i]) }); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (d *OpenHost) name(ctx context.Context, s *event.Server) (err error) {
+	switch {
+	case !s.AdHoc || s.URL == "", event.IsAddressName(s.Name) && s.Name != s.URL: // it has its name
+	case event.IsAddressName(s.URL):
+		if d.Client == nil { // else the first process has the address
+			err = addressed(d.Store, s)
+		}
+	case event.PublicAddress(s.URL) == s.URL:
+	case d.Client != nil:
+		s.Name, err = d.Client.AddressName(ctx, s.URL)
+	default:
+		s.Name, err = host.AddressName(ctx, d.Store, s.URL)
+	}
+	return err
+}
+
+// unlocked calls do, and once more when the store is unlocked if it was locked.
+func unlocked(ctx context.Context, s event.Store, do func() error) error {
+	err := do()
+	if errors.Is(err, event.ErrKeyLocked) {
+		select {
+		case <-s.Unlocked():
+			return do()
+		case <-ctx.Done():
+		}
+	}
+	return err
 }
 
 // use puts the open host on the host of another process.

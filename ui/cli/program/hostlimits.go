@@ -2,6 +2,7 @@ package program
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -9,9 +10,10 @@ import (
 	"eventdeck/host/config"
 	"eventdeck/host/event"
 	"eventdeck/ui/cli/plain"
+	"eventdeck/ui/cli/usage"
 )
 
-// limits returns the limits in the operator's file of settings. It reports mistakes there and
+// limits reads the operator's file of settings once, and returns the limits in the operator's file of settings. It reports mistakes there and
 // goes on with the defaults.
 func (a *App) limits() config.Limits {
 	a.limitsRead.Do(func() {
@@ -21,7 +23,10 @@ func (a *App) limits() config.Limits {
 		}
 		s, err := config.LoadSettings(path)
 		if err == nil {
+			var wrong error
 			a.limitsSet, err = s.Limits()
+			a.keyPlace, wrong = s.KeyPlace()
+			err = errors.Join(err, wrong)
 		}
 		if err == nil {
 			return
@@ -35,9 +40,32 @@ func (a *App) limits() config.Limits {
 
 // openHere opens the store in this process.
 func (a *App) openHere(ctx context.Context, o StoreOptions) (event.Store, error) {
+	var err error
+	if o.KeyPlace, err = a.KeyPlace(); err != nil {
+		return nil, err
+	}
 	l := a.limits()
 	o.QueueRecords, o.QueueBytes, o.AuditEntries = l.QueueRecords, l.QueueBytes, l.AuditEntries
 	return a.OpenStore(ctx, o)
+}
+
+// keyVariable names where a new store keeps its sealing key, before the settings do.
+const keyVariable = "EVENTDECK_KEY"
+
+// KeyPlace returns where the operator wants new stores to keep their sealing key; "": nowhere in
+// particular.
+//
+// Error: a usage error for another value of the variable.
+func (a *App) KeyPlace() (string, error) {
+	switch place, _ := a.Env(keyVariable); place {
+	case "":
+		a.limits()
+		return a.keyPlace, nil
+	case "file", "keyring":
+		return place, nil
+	default:
+		return "", usage.Errorf("%s is %q; it can be file or keyring", keyVariable, place)
+	}
 }
 
 // hostLimits are the limits of the host.

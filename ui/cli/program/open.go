@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -20,6 +21,7 @@ import (
 	"eventdeck/host/config"
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/ui/cli/plain"
 	"eventdeck/ui/cli/usage"
 )
 
@@ -116,6 +118,7 @@ func (a *App) attachOrStart(ctx context.Context, d *OpenHost, o StoreOptions, tr
 
 // start opens the store and starts a host on it.
 func (a *App) start(ctx context.Context, d *OpenHost, o StoreOptions, trace bool, logger *slog.Logger) (err error) {
+	o.Prompt = a.StdinTerminal
 	if d.Store, err = a.openHere(ctx, o); err != nil {
 		return err
 	}
@@ -181,16 +184,20 @@ func (d *OpenHost) closeStore() error {
 	return errors.Join(append(errs, d.log.Close())...)
 }
 
-// SayHowSealed tells the operator if secrets are sealed with a key in a file, and if their key
-// is lost.
+// SayHowSealed tells the operator if secrets are locked, or sealed with a key in a file that was
+// not asked for.
 func (a *App) SayHowSealed(info event.StoreInfo) {
-	if info.Sealed == "file" {
-		a.Say("no keyring service here: the key that seals secrets is a file in %s", info.Path)
+	if info.Locked != nil {
+		a.Say("%s; what needs one waits, and goes on by itself", plain.Message(info.Locked))
+		return
 	}
-	if info.KeyLost {
-		a.Say("the key that sealed the stored secrets is gone: webhook subscriptions get new ones")
+	if place, err := a.KeyPlace(); err == nil && place == "" && info.Sealed == "file" {
+		a.Say("the key that seals secrets is %s, as no keyring could be had; `eventdeck store key keyring` moves it", KeyFile(info))
 	}
 }
+
+// KeyFile is the file of the sealing key, where it is in one.
+func KeyFile(info event.StoreInfo) string { return filepath.Join(info.Path, "state.key") }
 
 // Kept returns the store that --data names, or the one in the user's default data directory.
 //

@@ -98,6 +98,9 @@ type StoreOptions struct {
 	Stays     bool   // this process stays attached, as a screen does: see [attach.Follow]
 	Imports   bool   // records of another log will be stored
 
+	KeyPlace string // where a new store keeps its sealing key, "file" or "keyring"; "": what can be had
+	Prompt   bool   // the keyring may ask the operator to unlock it
+
 	// Bounds that the operator has set; 0: the store's own.
 	QueueRecords, QueueBytes, AuditEntries int
 }
@@ -164,4 +167,7 @@ type StoreTools struct {
 	// reads the copy from in, if that is not nil; file then names it.
 	Restore func(ctx context.Context, dir, file string, in io.Reader, now time.Time, say func(string)) (aside string, err error)
 	Recover func(ctx context.Context, dir string, now time.Time, say func(string)) error
+	// ChangeKey moves the sealing key to the place to, or makes another one if to is "new". What
+	// becomes unreadable by that it loses only if lose is set, else it is in the error.
+	ChangeKey func(ctx context.Context, o StoreOptions, to string, lose bool, say func(string)) error
 }

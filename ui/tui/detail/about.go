@@ -22,8 +22,10 @@ func (d *Text) Everything(snap *host.Snapshot) {
 	if snap.ReceiverErr != "" {
 		d.Say("", themes.Warn, snap.ReceiverErr+"; it is started again")
 	}
-	if snap.Store.Sealed == "file" {
-		d.Say("secrets ", themes.Warn, "sealed with a key in a file beside the store: this system has no keyring")
+	if err := snap.Store.Locked; err != nil {
+		d.Say("secrets ", themes.Warn, err.Error())
+	} else if snap.Store.Sealed == "file" {
+		d.Say("secrets ", themes.Plain, "sealed with a key in a file beside the store")
 	}
 }
 

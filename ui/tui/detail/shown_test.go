@@ -68,7 +68,9 @@ func TestSubscriptionIsDescribed(t *testing.T) {
 func TestTotalsAreDescribed(t *testing.T) {
 	snap := host.Snapshot{Last: 12, Servers: make([]host.ServerView, 2), Receiver: "https://here.example"}
 	snap.Store.Path, snap.Store.Sealed = "/data/events.db", "file"
-	holds(t, written(func(d *detail.Text) { d.Everything(&snap) }), "2 servers, 0 subscriptions", "12 records in /data/events.db", "https://here.example", "this system has no")
+	holds(t, written(func(d *detail.Text) { d.Everything(&snap) }), "2 servers, 0 subscriptions", "12 records in /data/events.db", "https://here.example", "key in a file")
+	snap.Store.Locked = event.ErrKeyLocked
+	holds(t, written(func(d *detail.Text) { d.Everything(&snap) }), "secrets are locked")
 	snap.Receiver, snap.ReceiverErr = "", "receiver on 127.0.0.1:8443 stopped"
 	holds(t, written(func(d *detail.Text) { d.Everything(&snap) }), "receiver on 127.0.0.1:8443 stopped")
 }

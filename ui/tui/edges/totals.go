@@ -1,14 +1,15 @@
 package edges
 
 import (
-	"eventdeck/themes"
-	"eventdeck/ui/tui/cells"
-	"eventdeck/ui/tui/evidence"
 	"fmt"
 	"strconv"
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"eventdeck/themes"
+	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/evidence"
 )
 
 // resumeShown is how long after the start the status line shows what was replayed; the tab Resumed
@@ -87,7 +88,7 @@ func (s *Status) facts(now time.Time) []part {
 	}
 	r := s.env.Snap.Resume
 	caught := r.Replayed+r.Duplicates > 0 && now.Sub(n.Started) < resumeShown
-	add(s.env.Snap.Store.KeyLost, themes.Warn, "the key of stored secrets is lost")
+	add(s.env.Snap.Store.Locked != nil, themes.Warn, "secrets are locked")
 	add(n.Gaps > 0 && !caught, themes.Gap, cells.Count(n.Gaps, "gap")+" this run")
 	add(n.Rejected > 0, themes.Warn, cells.Count(n.Rejected, "payload")+" refused this run")
 	add(n.Refusals > 0, themes.Warn, cells.Count(n.Refusals, "delivery")+" refused this run")
