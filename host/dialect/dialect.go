@@ -122,6 +122,9 @@ type Options struct {
 	// Pulse is the interval between pings of a server without heartbeats, while a
 	// subscription is open; 0: 15 s.
 	Pulse time.Duration
+	// Lease is how long a subscription stays on a server of MCPE that this host does not renew;
+	// one that is delivered on a schedule stays much longer. 0: 1 h.
+	Lease time.Duration
 	// AllowUnsigned accepts webhook subscriptions whose deliveries are not signed.
 	AllowUnsigned bool
 	// Types, TypePages and TypeBytes bound the list of event types: beyond them it ends with
@@ -142,6 +145,9 @@ type Options struct {
 func (o Options) withDefaults() Options {
 	if o.Pulse <= 0 {
 		o.Pulse = 15 * time.Second
+	}
+	if o.Lease <= 0 {
+		o.Lease = realtimeLease
 	}
 	if o.Types <= 0 {
 		o.Types = maxTypes

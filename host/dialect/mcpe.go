@@ -39,6 +39,7 @@ type tools struct {
 	opening sync.Mutex // one subscription is opened at a time
 
 	mu       sync.Mutex
+	renews   *bool // the server has the tool that moves an end; nil: not known yet
 	byID     map[string]*noteStream
 	awaiting int // subscriptions being opened: events may come before the response
 	early    []earlyNote
@@ -144,37 +145,52 @@ func (t *tools) Owns(name trust.Text) bool { return name.Raw() == FilteredStream
 
 // List returns the filtered stream if the tools confirm that there is one.
 func (t *tools) List(ctx context.Context) ([]event.Type, SkippedTypes, error) {
-	raw, err := t.s.Call(ctx, "tools/list", nil)
+	found, err := t.find(ctx)
 	if unknownMethod(err) || wire.NameFrom(err) != "" && !t.can.said {
 		return nil, SkippedTypes{}, fmt.Errorf("%w, nor tools: %w", ErrNoEvents, err)
 	}
 	if err != nil {
 		return nil, SkippedTypes{}, named(err)
 	}
-	found := false
-	for page := 0; err == nil && !found && page < maxPages; page++ {
+	if !found[wire.ToolSubscribe] {
+		return nil, SkippedTypes{}, fmt.Errorf("%w, nor the tool %s", ErrNoEvents, wire.ToolSubscribe)
+	}
+	return []event.Type{t.filtered()}, SkippedTypes{}, nil
+}
+
+// find returns the names of the server's tools, as far as they matter here.
+//
+// Errors: those of the server, [wire.ErrMalformed].
+func (t *tools) find(ctx context.Context) (found map[string]bool, err error) {
+	found = map[string]bool{}
+	var params any
+	for range maxPages {
+		raw, err := t.s.Call(ctx, "tools/list", params)
+		if err != nil {
+			return nil, err
+		}
 		var list struct {
 			Tools []struct{ Name trust.Text }
 			Next  string `json:"nextCursor"`
 		}
 		if json.Unmarshal(raw, &list) != nil {
-			return nil, SkippedTypes{}, fmt.Errorf("%w: the result of tools/list", wire.ErrMalformed)
+			return nil, fmt.Errorf("%w: the result of tools/list", wire.ErrMalformed)
 		}
 		for _, tool := range list.Tools {
-			found = found || tool.Name.Raw() == wire.ToolSubscribe
+			if name := tool.Name.Raw(); name == wire.ToolSubscribe || name == wire.ToolUpdate {
+				found[name] = true
+			}
 		}
-		if list.Next == "" || found {
+		if list.Next == "" || len(found) == 2 {
 			break
 		}
-		raw, err = t.s.Call(ctx, "tools/list", map[string]string{"cursor": list.Next})
+		params = map[string]string{"cursor": list.Next}
 	}
-	if err != nil {
-		return nil, SkippedTypes{}, named(err)
-	}
-	if !found {
-		return nil, SkippedTypes{}, fmt.Errorf("%w, nor the tool %s", ErrNoEvents, wire.ToolSubscribe)
-	}
-	return []event.Type{t.filtered()}, SkippedTypes{}, nil
+	t.mu.Lock()
+	renews := found[wire.ToolUpdate]
+	t.renews = &renews
+	t.mu.Unlock()
+	return found, nil
 }
 
 func (t *tools) filtered() event.Type {
@@ -231,6 +247,10 @@ func (t *tools) route(method string, n wire.Note) {
 		if !kept {
 			t.opts.Log.Debug("an event for a subscription without an open stream", "id", trust.Untrusted(p.SubscriptionID))
 		}
+		return
+	}
+	if method == wire.NoteMCPEExpired && h.renew != nil {
+		h.cancel(errLapsed) // nobody planned that: it is made anew
 		return
 	}
 	for _, note := range translate(method, n.Params, t.opts) {

@@ -1,11 +1,13 @@
 package dialect
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"eventdeck/host/trust"
 	"eventdeck/host/wire"
@@ -26,10 +28,15 @@ func (t *tools) Stream(ctx context.Context, r wire.StreamRequest, sink func(wire
 	defer t.opening.Unlock()
 	t.await(1)
 	defer t.await(-1)
-	id, err := t.takeUp(h.ctx, q, r.Held.Raw())
+	held, err := t.takeUp(h.ctx, q, r.Held.Raw())
 	if err != nil {
 		h.cancel(err)
 		return nil, named(err)
+	}
+	id := held.ID
+	if q.ExpiresAt == "" && held.ExpiresAt != "" && t.canRenew(h.ctx) {
+		h.renewAfter = t.renewal(held.ExpiresAt)
+		h.renew = func(ctx context.Context) time.Duration { return t.renewLease(ctx, id, q) }
 	}
 	h.mu.Lock() // later notes wait for the early ones
 	t.mu.Lock()
@@ -89,12 +96,18 @@ func (t *tools) await(n int) {
 	}
 }
 
-// takeUp returns the server's id of a matching subscription: the held one, another one
-// without a stream here, or a new one.
-func (t *tools) takeUp(ctx context.Context, q request, held string) (id string, err error) {
+// takeUp returns a matching subscription of the server: the held one, another one without a stream
+// here, or a new one. Where the operator set no end and the server can move it, one that is new or
+// was held gets an end, to be renewed: it does not stay on the server when this host is gone. One
+// without an end that another client may have made keeps none.
+func (t *tools) takeUp(ctx context.Context, q request, held string) (kept, error) {
+	lease := q
+	if q.ExpiresAt == "" && t.canRenew(ctx) {
+		lease.ExpiresAt = t.leaseEnd(q)
+	}
 	list, err := t.listKept(ctx)
 	if err != nil && wire.NameFrom(err) == "" && !errors.Is(err, wire.ErrUnacceptable) && !errors.Is(err, wire.ErrMalformed) {
-		return "", err // the connection failed, not the tool
+		return kept{}, err // the connection failed, not the tool
 	}
 	list = slices.DeleteFunc(list, func(k kept) bool { return k.Status == "expired" || t.taken(k.ID) })
 	at := slices.IndexFunc(list, func(k kept) bool { return held != "" && k.ID == held })
@@ -102,9 +115,71 @@ func (t *tools) takeUp(ctx context.Context, q request, held string) (id string, 
 		at = slices.IndexFunc(list, func(k kept) bool { return k.same(q) })
 	}
 	if at < 0 {
-		return t.subscribe(ctx, q)
+		return t.subscribe(ctx, lease)
 	}
-	return list[at].ID, t.adopt(ctx, list[at], q)
+	k := list[at]
+	if k.ExpiresAt == "" && k.ID != held {
+		lease = q
+	}
+	err = t.adopt(ctx, k, lease)
+	k.ExpiresAt = cmp.Or(lease.ExpiresAt, k.ExpiresAt)
+	return k, err
+}
+
+// Leases of subscriptions: what is delivered at once is of no use to a host that is away for
+// longer; a server holds what is scheduled.
+const (
+	realtimeLease  = time.Hour
+	scheduledLease = 7 * 24 * time.Hour
+)
+
+// leaseEnd returns the end of a lease that begins now.
+func (t *tools) leaseEnd(q request) string {
+	lease := t.opts.Lease
+	if q.Delivery.Cron != nil || q.Delivery.Scheduled != nil {
+		lease *= scheduledLease / realtimeLease
+	}
+	return t.opts.Now().Add(lease).UTC().Format(time.RFC3339)
+}
+
+// renewal returns after which time a lease is renewed: a good share of what is left of it.
+func (t *tools) renewal(expiresAt string) time.Duration {
+	end, ok := wire.ParseTime(trust.Untrusted(expiresAt))
+	if !ok {
+		return t.opts.Lease / 2
+	}
+	return max(end.Sub(t.opts.Now())*7/10, t.opts.Lease/100)
+}
+
+// errLapsed: the server ended a subscription that was to be renewed.
+var errLapsed = errors.New("the server ended the subscription before it was renewed")
+
+// renewLease moves the end of a subscription, and returns after which time to do so again.
+func (t *tools) renewLease(ctx context.Context, id string, q request) time.Duration {
+	ctx, cancel := context.WithTimeout(ctx, 2*t.opts.Pulse)
+	defer cancel()
+	end := t.leaseEnd(q)
+	raw, err := t.call(ctx, wire.ToolUpdate, map[string]any{"subscriptionId": id, "expiresAt": end})
+	if err != nil && !errors.Is(err, wire.ErrMalformed) {
+		t.opts.Log.Warn("a subscription was not renewed; it is tried again", "id", trust.Untrusted(id), "err", err)
+		return t.opts.Lease / 20
+	}
+	return t.renewal(cmp.Or(readKept(raw).ExpiresAt, end))
+}
+
+// canRenew reports whether the server can move the end of a subscription.
+func (t *tools) canRenew(ctx context.Context) bool {
+	t.mu.Lock()
+	renews := t.renews
+	t.mu.Unlock()
+	if renews != nil {
+		return *renews
+	}
+	found, err := t.find(ctx)
+	if err != nil {
+		t.opts.Log.Debug("the tools are not listed; subscriptions are made without an end", "err", err)
+	}
+	return found[wire.ToolUpdate]
 }
 
 func (t *tools) taken(id string) bool {
@@ -130,19 +205,20 @@ func (t *tools) adopt(ctx context.Context, k kept, q request) error {
 	return nil
 }
 
-func (t *tools) subscribe(ctx context.Context, q request) (string, error) {
+func (t *tools) subscribe(ctx context.Context, q request) (kept, error) {
 	raw, err := t.call(ctx, wire.ToolSubscribe, q)
 	if errors.Is(err, wire.ErrMalformed) {
 		err = fmt.Errorf("%w: %w", wire.ErrUnacceptable, err) // a retry would make another subscription
 	}
 	if err != nil {
-		return "", err
+		return kept{}, err
 	}
 	k := readKept(raw)
 	if k.ID == "" {
-		return "", &toolError{wire.ToolSubscribe, trust.Untrusted("it named no subscription")}
+		return k, &toolError{wire.ToolSubscribe, trust.Untrusted("it named no subscription")}
 	}
-	return k.ID, nil
+	k.ExpiresAt = cmp.Or(k.ExpiresAt, q.ExpiresAt)
+	return k, nil
 }
 
 // schema returns the JSON Schema of the arguments that the server supports.

@@ -17,10 +17,12 @@ type noteStream struct {
 	ctx            context.Context
 	cancel         context.CancelCauseFunc
 	pulse          *pulse
-	own            bool                  // its events come on a request of its own after all
-	end            func(context.Context) // ends the subscription at the server; may be nil
-	aside          *aside                // nil: events are delivered as they come
-	detectsSilence func() bool           // whether silence of the event channel would be noticed
+	own            bool                                // its events come on a request of its own after all
+	end            func(context.Context)               // ends the subscription at the server; may be nil
+	aside          *aside                              // nil: events are delivered as they come
+	renew          func(context.Context) time.Duration // renews the subscription at the server, and returns when to do so again; nil: it needs none
+	renewAfter     time.Duration
+	detectsSilence func() bool // whether silence of the event channel would be noticed
 	done           chan struct{}
 	err            error // set before done is closed
 
@@ -51,7 +53,11 @@ func (h *noteStream) watch() {
 	defer h.aside.wait()
 	beat := time.NewTicker(h.pulse.every)
 	defer beat.Stop()
+	var due <-chan time.Time
 	for {
+		if h.renew != nil && due == nil {
+			due = time.After(h.renewAfter)
+		}
 		select {
 		case <-h.ctx.Done():
 			h.finish(context.Cause(h.ctx))
@@ -59,6 +65,8 @@ func (h *noteStream) watch() {
 		case <-h.pulse.s.Lost():
 			h.finish(h.pulse.s.Err())
 			return
+		case <-due:
+			h.renewAfter, due = h.renew(h.ctx), nil
 		case <-beat.C:
 			if err := h.listenErr(); err != nil {
 				h.finish(err)
