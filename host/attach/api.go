@@ -15,7 +15,7 @@ var _ host.API = (*Client)(nil)
 
 // notHere returns an [ErrNotHere] that names the owner.
 func (c *Client) notHere(what string) error {
-	return fmt.Errorf("%s: %w: process %d has %s open; do it there, or quit it first", what, ErrNotHere, c.pid, c.dir)
+	return fmt.Errorf("%s: %w: process %d has %s open; do it there, or quit it first", what, ErrNotHere, c.PID(), c.dir)
 }
 
 // AddServer implements [host.API]: the owner finds the server by its name in its own configuration.
@@ -33,7 +33,7 @@ func (c *Client) AddServer(s event.Server) {
 	if err == nil {
 		delete(c.refused, s.Name)
 	} else {
-		c.refused[s.Name] = fmt.Errorf("process %d has %s open: %w", c.pid, c.dir, err)
+		c.refused[s.Name] = fmt.Errorf("process %d has %s open: %w", c.PID(), c.dir, err)
 	}
 }
 

@@ -34,6 +34,7 @@ type owner struct {
 	store  *store.Store
 	host   *host.Host
 	server *attach.Server
+	ended  bool
 }
 
 func newOwner(t *testing.T, dir string, find func(string) (event.Server, error)) *owner {
@@ -67,6 +68,10 @@ func serve(t *testing.T, dir string, o attach.Options) *owner {
 
 func (f *owner) end() {
 	f.t.Helper()
+	if f.ended {
+		return
+	}
+	f.ended = true
 	if err := errors.Join(f.server.Close(), f.host.Close(), f.store.Close()); err != nil {
 		f.t.Error(err)
 	}

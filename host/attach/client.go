@@ -23,17 +23,17 @@ import (
 )
 
 // Client uses the host of the owner. It implements [host.API]. Operations that only the owner can
-// do return [ErrNotHere], and calls after the owner has ended return [ErrGone]. It is safe for
-// concurrent use.
+// do return [ErrNotHere], and calls after the owner has ended return [ErrGone]. A client of an owner
+// elsewhere (see [Elsewhere]) outlives the connection: while it is cut, calls return
+// [event.ErrSilent]. It is safe for concurrent use.
 type Client struct {
 	dir     string
-	pid     int
 	http    *http.Client
-	run     react.RunID     // whose tools the session is for; "" for a session of the operator
-	follows bool            // it stays
-	token   string          // of the run
-	session string          // the id of the session, sent with each request
-	ctx     context.Context // of the session; its cause says why it ended
+	run     react.RunID // whose tools the session is for; "" for a session of the operator
+	follows bool        // it stays
+	token   string      // of the run
+	session atomic.Pointer[clientSession]
+	ctx     context.Context // of the client; its cause says why it ended
 	cancel  context.CancelCauseFunc
 	wg      sync.WaitGroup
 	slots   chan struct{} // requests that may be under way
@@ -62,6 +62,12 @@ type Client struct {
 	wireLookedAt atomic.Int64 // when the wire was last looked at, in Unix nanoseconds
 
 	reactions control
+}
+
+// clientSession is the session of a client.
+type clientSession struct {
+	pid int    // of the owner
+	id  string // sent with each request
 }
 
 // Bounds of what a client remembers of the wire and of the program's log.
@@ -123,17 +129,20 @@ func newClient(dir string, dial Dial) *Client {
 	return c
 }
 
-// open opens the session, which lasts until the owner ends.
+// open opens a session, which lasts until the owner ends.
 //
 // Errors: those of [Attach].
 func (c *Client) open(ctx context.Context) error {
-	r, err := http.NewRequestWithContext(c.ctx, http.MethodGet, "http://attach"+pathOf(pathSession), nil)
+	within, cancel := context.WithCancelCause(c.ctx)
+	r, err := http.NewRequestWithContext(within, http.MethodGet, "http://attach"+pathOf(pathSession), nil)
 	if err != nil {
+		cancel(nil)
 		return err
 	}
 	token := c.token
 	if c.run == "" {
 		if token, err = readToken(c.dir); err != nil {
+			cancel(nil)
 			return err
 		}
 	} else {
@@ -144,26 +153,34 @@ func (c *Client) open(ctx context.Context) error {
 	}
 	r.Header.Set(headerPID, strconv.Itoa(os.Getpid()))
 	r.Header.Set(headerToken, token)
-	stopCancel := context.AfterFunc(ctx, func() { c.cancel(context.Cause(ctx)) })
-	helloTimer := time.AfterFunc(helloTimeout, func() { c.cancel(event.ErrSilent) })
+	stopCancel := context.AfterFunc(ctx, func() { cancel(context.Cause(ctx)) })
+	helloTimer := time.AfterFunc(helloTimeout, func() { cancel(event.ErrSilent) })
 	res, err := c.http.Do(r)
 	switch answered := helloTimer.Stop() && stopCancel(); {
 	case err == nil && !answered:
 		_ = res.Body.Close() // it came too late
-		return context.Cause(c.ctx)
+		return context.Cause(within)
 	case !answered:
-		return context.Cause(c.ctx)
-	case errors.Is(err, ErrVersion), errors.Is(err, ErrPeer), errors.Is(err, ErrNotListening):
-		return err
-	case err != nil: // the owner was about to end
-		return fmt.Errorf("%w: %w", ErrNotListening, err)
+		return context.Cause(within)
+	case err != nil:
+		cancel(nil)
+		if errors.Is(err, ErrVersion) || errors.Is(err, ErrPeer) || errors.Is(err, ErrNotListening) {
+			return err
+		}
+		return fmt.Errorf("%w: %w", ErrNotListening, err) // the owner was about to end
 	}
 	if err := c.opened(res); err != nil {
+		cancel(nil)
 		return errors.Join(err, res.Body.Close())
 	}
 	c.wg.Go(func() {
+		defer cancel(nil)
 		_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, maxAnswer)) // no byte comes before the end
 		_ = res.Body.Close()                                            // it is over
+		if Elsewhere(c.dir) {
+			c.openAgain()
+			return
+		}
 		c.awaitRequests()
 		c.end()
 	})
@@ -189,12 +206,12 @@ func (c *Client) opened(res *http.Response) error {
 	case res.StatusCode != http.StatusOK:
 		return fmt.Errorf("%w: HTTP %d", ErrAnswer, res.StatusCode)
 	}
-	c.pid, c.session = pid, res.Header.Get(headerSession)
+	c.session.Store(&clientSession{pid, res.Header.Get(headerSession)})
 	return nil
 }
 
 // PID returns the process that has the store open.
-func (c *Client) PID() int { return c.pid }
+func (c *Client) PID() int { return c.session.Load().pid }
 
 // Done is closed when the connection has ended; [Client.Err] tells why.
 func (c *Client) Done() <-chan struct{} { return c.ctx.Done() }
@@ -247,7 +264,7 @@ func (c *Client) awaitRequests() {
 
 // end ends the session with [ErrGone].
 func (c *Client) end() {
-	c.cancel(fmt.Errorf("%w: process %d, which had %s open; run the command again", ErrGone, c.pid, c.dir))
+	c.cancel(fmt.Errorf("%w: process %d, which had %s open; run the command again", ErrGone, c.PID(), c.dir))
 }
 
 // ask sends a request and waits for the answer.
@@ -295,14 +312,17 @@ func (c *Client) post(ctx context.Context, name string, in, out any) error {
 	if err != nil {
 		return err
 	}
-	r.Header.Set(headerSession, c.session)
+	r.Header.Set(headerSession, c.session.Load().id)
 	res, err := c.http.Do(r)
 	if err != nil {
-		if ctx.Err() == nil && !errors.Is(err, syscall.EMFILE) {
-			c.end() // the session ends too, perhaps a moment later
-			return context.Cause(c.ctx)
+		switch {
+		case ctx.Err() != nil, errors.Is(err, syscall.EMFILE):
+			return fmt.Errorf("process %d, which has %s open, cannot be asked: %w", c.PID(), c.dir, err)
+		case Elsewhere(c.dir):
+			return fmt.Errorf("%w: %w", event.ErrSilent, err)
 		}
-		return fmt.Errorf("process %d, which has %s open, cannot be asked: %w", c.pid, c.dir, err)
+		c.end() // the session ends too, perhaps a moment later
+		return context.Cause(c.ctx)
 	}
 	defer func() { _ = res.Body.Close() }() // an error shows in what was read
 	read := gob.NewDecoder(io.LimitReader(res.Body, maxAnswer))
@@ -320,9 +340,9 @@ func (c *Client) post(ctx context.Context, name string, in, out any) error {
 	return f.err()
 }
 
-// askWithTimeout is ask for callers without a context.
+// askWithTimeout is ask for callers without a context. Error: [event.ErrSilent] too.
 func askWithTimeout[In, Out any](c *Client, v verb[In, Out], in In) (Out, error) {
-	ctx, cancel := context.WithTimeout(c.ctx, askTimeout)
+	ctx, cancel := context.WithTimeoutCause(c.ctx, askTimeout, event.ErrSilent)
 	defer cancel()
 	return ask(ctx, c, v, in)
 }

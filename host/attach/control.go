@@ -180,7 +180,7 @@ func (k *control) Silence(ctx context.Context, rule string, until time.Time) err
 // Stop implements [react.Control]. To kill, it first writes the stop file, which works even if the
 // owner does not answer.
 func (k *control) Stop(ctx context.Context, kill bool) error {
-	if kill {
+	if kill && !Elsewhere(k.c.dir) {
 		if _, err := react.WriteStopFile(k.c.dir); err != nil {
 			return err
 		}

@@ -30,39 +30,42 @@ const followWindow = 5000
 
 // follow keeps the state up to date until the connection ends.
 func (c *Client) follow() {
+	pause := pullEvery
 	for c.ctx.Err() == nil {
 		c.mu.Lock()
 		a := stateRequest{Since: c.version, Wait: c.wait}
-		took := c.state.Took
+		pause = min(max(pullShare*c.state.Took, pause), pullMost)
 		c.mu.Unlock()
 		if time.Since(time.Unix(0, c.wireLookedAt.Load())) < wireKeepFor {
 			a.Wire, a.Wait = true, wireEvery
 		}
-		pause := time.NewTimer(min(max(pullShare*took, pullEvery), pullMost))
+		wait := time.NewTimer(pause)
 		select {
-		case <-pause.C:
+		case <-wait.C:
 		case <-c.ctx.Done():
-			pause.Stop()
+			wait.Stop()
 			return
 		}
-		late := time.AfterFunc(a.Wait+c.late, c.markSilent)
-		// A request that the owner refuses now may succeed after the pause.
-		_ = c.pull(c.ctx, a)
+		pause = pullEvery
+		late := time.AfterFunc(a.Wait+c.late, func() { c.markSilent(fmt.Errorf("%w: process %d", event.ErrSilent, c.PID())) })
+		if c.pull(c.ctx, a) != nil {
+			pause = pullMost // then it may succeed
+		}
 		late.Stop()
 	}
 }
 
-// markSilent marks the state as old: no subscription in it may look live any more.
-func (c *Client) markSilent() {
+// markSilent marks the state as old, and says why: no subscription in it may look live any more.
+func (c *Client) markSilent(why error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.silent {
+	err := fmt.Errorf("%w; what is shown is from %s", why, c.state.Snapshot.At.Format(time.TimeOnly))
+	snap := &c.state.Snapshot
+	if c.silent && snap.Store.Err.Error() == err.Error() {
 		return
 	}
 	c.silent = true
 	c.livenessChanges++
-	err := fmt.Errorf("%w: process %d; what is shown is from %s", event.ErrSilent, c.pid, c.state.Snapshot.At.Format(time.TimeOnly))
-	snap := &c.state.Snapshot
 	snap.Version = c.version + c.livenessChanges
 	snap.Store.Err = err
 	snap.Subs = slices.Clone(snap.Subs) // readers may have the old one
@@ -135,7 +138,7 @@ func (c *Client) fetch(ctx context.Context, last uint64) error {
 // keep makes s the state and notifies the readers.
 func (c *Client) keep(s state) {
 	info := &s.Snapshot.Store
-	info.Err, info.Damage, info.Locked, info.Holder = s.StoreErr.err(), s.Damage.err(), s.Locked.err(), c.pid
+	info.Err, info.Damage, info.Locked, info.Holder = s.StoreErr.err(), s.Damage.err(), s.Locked.err(), c.PID()
 	c.audited.Store(s.Audited)
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -39,6 +39,8 @@ var (
 	ErrPrints = errors.New("another process prints this subscription and keeps the position")
 	// ErrBusy: too many clients, or too many requests of one, or the owner is about to end.
 	ErrBusy = errors.New("too many at once")
+	// ErrElsewhere: the store of a data directory is that of a process elsewhere; see [Elsewhere].
+	ErrElsewhere = errors.New("the store is elsewhere")
 	// ErrAnswer: a malformed response.
 	ErrAnswer = errors.New("not an answer of the protocol")
 )

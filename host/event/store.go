@@ -206,6 +206,9 @@ type Store interface {
 	Close() error
 }
 
+// StoreFile is the name of the file of a store in its data directory.
+const StoreFile = "state.db"
+
 // StoreInfo describes an open store.
 type StoreInfo struct {
 	Path      string // directory

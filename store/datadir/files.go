@@ -9,15 +9,16 @@ import (
 	"strings"
 	"time"
 
+	"eventdeck/host/event"
 	"eventdeck/store/private"
 	"eventdeck/store/seal"
 )
 
 // The files of a store, all in one directory with that of package seal and the snapshots.
 const (
-	DB         = "state.db"
+	DB          = event.StoreFile
 	WitnessFile = "state.gen" // see Witness
-	PID        = "state.pid" // the process that holds the database; informative
+	PID         = "state.pid" // the process that holds the database; informative
 )
 
 // leftoverAge is the age, since its last write, from which a temporary file counts as left

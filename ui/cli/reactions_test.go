@@ -134,6 +134,9 @@ func newReactBench(t *testing.T, e *engine) (*bench, string) {
 func (b *bench) serve(t *testing.T, o attach.Options) {
 	t.Helper()
 	o.API, o.Store = b.standIn, b.store
+	if err := os.WriteFile(filepath.Join(o.Dir, event.StoreFile), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	s, err := attach.Serve(o)
 	if err != nil {
 		t.Fatal(err)
@@ -389,6 +392,25 @@ func TestStopIsWrittenBeforeTheEngineIsAsked(t *testing.T) {
 	b.expect(t, exitDone, "commands are attached; wait for one of them, or end it; what still runs ends within a second", "react", "stop", "--kill", "--data", dir)
 	if _, err := os.Stat(filepath.Join(dir, react.StopFile)); err != nil {
 		t.Error(err)
+	}
+}
+
+// A directory with the token of a process and no store is the near end of a link to that process: no
+// store is made there, which would be taken for its.
+func TestNoStoreIsMadeAtTheEndOfALink(t *testing.T) {
+	b, dir := newBench(t), t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "attach.token"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"events"}, {"subs", "list"}, {"tail", "pager", "incident.created"}, {"react", "stop", "--kill"}} {
+		b.clear()
+		code := b.run(t, append(args, "--data", dir)...)
+		if stop := args[0] == "react"; code == exitDone || strings.Contains(b.err.String(), "connection to that is cut") == stop {
+			t.Errorf("%s: code %d, %s", args, code, b.err.String())
+		}
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 1 || len(b.opened) > 0 {
+		t.Errorf("%v, %v; opened %v", files, err, b.opened)
 	}
 }
 

@@ -26,6 +26,7 @@ type memory struct {
 	audit   []event.AuditEntry
 	closed  int
 	closeAs error
+	cut     func() error // of a read after its first record; nil: none
 }
 
 func (m *memory) add(records ...event.Record) {
@@ -67,11 +68,14 @@ func (m *memory) Get(seq uint64) (event.Record, error) {
 
 func (m *memory) Forward(seq uint64, fn func(event.Record) bool) error {
 	m.mu.Lock()
-	records := m.records
+	records, cut := m.records, m.cut
 	m.mu.Unlock()
 	for i := max(seq, 1) - 1; i < uint64(len(records)); i++ {
 		if !fn(records[i]) {
 			break
+		}
+		if cut != nil {
+			return cut()
 		}
 	}
 	return nil

@@ -468,6 +468,28 @@ func TestTailWaitsForRoom(t *testing.T) {
 	}
 }
 
+// A read of records from a process whose connection is cut is begun anew when it is there again.
+func TestTailOutlivesItsConnection(t *testing.T) {
+	b := newBench(t)
+	b.fill(3)
+	silent := fmt.Errorf("%w: the connection is cut", event.ErrSilent)
+	b.store.cut = func() error {
+		b.store.mu.Lock()
+		b.store.cut = nil
+		b.store.mu.Unlock()
+		b.store.fail(silent)
+		return silent
+	}
+	b.p.Stderr = &onSaying{b.p.Stderr, "it goes on when that does", func() {
+		b.store.fail(nil)
+		b.arrive()
+	}}
+	b.expect(t, exitDone, "answers again", "tail", "pager", "incident.created", "--data", b.data(t), "--count", "3")
+	if b.ids() != "e1 e2 e3" {
+		t.Errorf("printed %q", b.ids())
+	}
+}
+
 func TestTailEndsWhenNothingCanBeKept(t *testing.T) {
 	b := newBench(t)
 	b.subscribed = func(sub event.Subscription) {

@@ -266,7 +266,7 @@ func (p *printer) drain(ctx context.Context, count uint64) error {
 	last := p.opened.Log().Last()
 	for more := true; more && !p.done && ctx.Err() == nil; {
 		more = false
-		before := p.pos
+		before, counted := p.pos, p.count
 		p.buf = p.buf[:0]
 		err := p.opened.Log().After(p.pos, func(r event.Record) bool {
 			p.pos = r.Seq
@@ -277,6 +277,10 @@ func (p *printer) drain(ctx context.Context, count uint64) error {
 			more = len(p.buf) >= program.BatchBytes && r.Seq < last
 			return !p.done && len(p.buf) < program.BatchBytes && r.Seq < last && ctx.Err() == nil
 		})
+		if errors.Is(err, event.ErrSilent) && p.waits(err) {
+			p.pos, p.count = before, counted
+			return nil
+		}
 		if err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"eventdeck/host"
+	"eventdeck/host/attach"
 	"eventdeck/host/config"
 	"eventdeck/host/event"
 	"eventdeck/ui/cli/plain"
@@ -38,8 +39,11 @@ func (a *App) limits() config.Limits {
 	return a.limitsSet
 }
 
-// openHere opens the store in this process.
+// openHere opens the store in this process. Error: [attach.ErrElsewhere] too.
 func (a *App) openHere(ctx context.Context, o StoreOptions) (event.Store, error) {
+	if !o.Temporary && attach.Elsewhere(o.Dir) {
+		return nil, fmt.Errorf("%w: %s has the token of its process, and the connection to that is cut; connect again, or remove the token", attach.ErrElsewhere, o.Dir)
+	}
 	var err error
 	if o.KeyPlace, err = a.KeyPlace(); err != nil {
 		return nil, err

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"eventdeck/host/attach"
 	"eventdeck/host/react"
 	"eventdeck/ui/cli/plain"
 	"eventdeck/ui/cli/program"
@@ -160,6 +161,9 @@ func (a *commands) stopReactions(ctx context.Context, kill bool) error {
 	dir, err := a.existingDir()
 	if err != nil {
 		return err
+	}
+	if attach.Elsewhere(dir) {
+		return ask()
 	}
 	file, err := react.WriteStopFile(dir)
 	if err != nil {
