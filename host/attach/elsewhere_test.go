@@ -7,8 +7,10 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"eventdeck/host/attach"
 	"eventdeck/host/event"
@@ -105,6 +107,35 @@ func TestAClientOutlivesItsLink(t *testing.T) {
 	await(t, c, "the records of the owner that was started again", func() bool { return c.Snapshot().Store.Err == nil && c.Log().Last() == g.store.Last() })
 	if after := c.Snapshot().Version; silent <= before || after <= silent {
 		t.Errorf("versions %d, %d, %d must grow", before, silent, after)
+	}
+}
+
+// Where another store answers at the socket, the client ends: what it would show is not what it was
+// attached to.
+func TestAClientIsOfOneStore(t *testing.T) {
+	f, other := newOwner(t, t.TempDir(), nil), newOwner(t, t.TempDir(), nil)
+	for _, o := range []*owner{f, other} {
+		o.events("aa", 0, 10)
+	}
+	l := newLink(t, f.dir)
+	c, err := untilAnswered(func() (*attach.Client, error) { return attach.Attach(t.Context(), l.from) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	l.cut()
+	l.to = other.dir
+	if err := os.WriteFile(filepath.Join(l.from, "attach.token"), []byte(token(t, l.to)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l.open()
+	select {
+	case <-c.Done():
+		if !errors.Is(c.Err(), attach.ErrGone) || !strings.Contains(c.Err().Error(), "another store") {
+			t.Error(c.Err())
+		}
+	case <-time.After(patience):
+		t.Fatal("it still shows the other store")
 	}
 }
 

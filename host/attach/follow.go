@@ -97,7 +97,12 @@ func (c *Client) pull(ctx context.Context, a stateRequest) error {
 	}
 	c.mu.Lock()
 	older := s.Snapshot.Version < c.version
+	known, last := c.state.Snapshot.Store.Generations, c.last.Load()
 	c.mu.Unlock()
+	if len(known) > 0 && !s.Snapshot.Store.Generations.Has(known.Of(last), last, s.Snapshot.Last) {
+		c.cancel(fmt.Errorf("%w: process %d has another store than %s had before; run the command again", ErrGone, c.PID(), c.dir))
+		return context.Cause(c.ctx)
+	}
 	if older {
 		return nil // a newer state came first
 	}

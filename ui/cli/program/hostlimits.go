@@ -50,7 +50,11 @@ func (a *App) openHere(ctx context.Context, o StoreOptions) (event.Store, error)
 	}
 	l := a.limits()
 	o.QueueRecords, o.QueueBytes, o.AuditEntries = l.QueueRecords, l.QueueBytes, l.AuditEntries
-	return a.OpenStore(ctx, o)
+	s, err := a.OpenStore(ctx, o)
+	if err == nil && o.Generation != "" && !s.Generations().Has(o.Generation, o.Position, s.Last()) {
+		return nil, errors.Join(fmt.Errorf("%w: %s has another one now", attach.ErrElsewhere, o.Dir), s.Close())
+	}
+	return s, err
 }
 
 // keyVariable names where a new store keeps its sealing key, before the settings do.

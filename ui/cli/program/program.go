@@ -96,7 +96,10 @@ type StoreOptions struct {
 	Dir       string // its directory; ignored by a temporary one
 	Temporary bool   // a new one that is removed when it is closed
 	Stays     bool   // this process stays attached, as a screen does: see [attach.Follow]
-	Imports   bool   // records of another log will be stored
+	// The store must have this position of a generation: see [event.Generations.Has]; "": any.
+	Generation string
+	Position   uint64
+	Imports    bool // records of another log will be stored
 
 	KeyPlace string // where a new store keeps its sealing key, "file" or "keyring"; "": what can be had
 	Prompt   bool   // the keyring may ask the operator to unlock it

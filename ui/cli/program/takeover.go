@@ -89,6 +89,9 @@ func (t *takeover) follow(ctx context.Context) error {
 		case <-c.Done():
 		}
 		t.relay.Lose(fmt.Errorf("%w: process %d has ended; this one takes the store over", event.ErrSilent, c.PID()))
+		if seen := c.Snapshot(); seen.Store.Generations != nil {
+			t.options.Generation, t.options.Position = seen.Store.Generations.Of(seen.Last), seen.Last
+		}
 		next, err := t.next(ctx)
 		if ctx.Err() != nil {
 			return nil
@@ -130,7 +133,7 @@ func (t *takeover) next(ctx context.Context) (*OpenHost, error) {
 
 // permanent reports whether trying again cannot help.
 func permanent(err error) bool {
-	for _, is := range []error{attach.ErrVersion, attach.ErrPeer, event.ErrDamaged, fs.ErrPermission} {
+	for _, is := range []error{attach.ErrVersion, attach.ErrPeer, attach.ErrElsewhere, event.ErrDamaged, fs.ErrPermission} {
 		if errors.Is(err, is) {
 			return true
 		}
