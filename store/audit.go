@@ -24,12 +24,10 @@ const (
 // key. Everything that a server or an operator wrote is bytes, since JSON
 // strings cannot hold every text.
 type storedAudit struct {
+	tables.SubChange
 	At     tables.Timestamp `json:"at"`
 	Actor  event.Actor      `json:"actor"`
 	Action string           `json:"action"`
-	Server []byte           `json:"server,omitempty"`
-	Type   []byte           `json:"type,omitempty"`
-	Sub    event.SubID      `json:"sub,omitempty"`
 	Record uint64           `json:"record,omitempty"`
 	Result []byte           `json:"result,omitempty"`
 	Detail []byte           `json:"detail,omitempty"`
@@ -40,14 +38,15 @@ type storedAudit struct {
 // Errors: [event.ErrClosed], [event.ErrFull], the cause of ctx. When ctx ends
 // first the entry may still be kept.
 func (s *Store) Audit(ctx context.Context, e event.AuditEntry) error {
-	return s.do(ctx, func(c *commit) error { return c.putAudit(e) })
+	return s.do(ctx, func(c *commit) error { return c.putAudit(e, tables.SubChange{}) })
 }
 
-// putAudit appends an entry and removes a few that are over the bound.
-func (c *commit) putAudit(e event.AuditEntry) error {
+// putAudit appends an entry and removes a few that are over the bound. did says whether the same
+// batch made or removed the subscription.
+func (c *commit) putAudit(e event.AuditEntry, did tables.SubChange) error {
+	did.Server, did.Type, did.Sub = []byte(e.Server), []byte(e.Type.Raw()), e.Sub
 	value, err := json.Marshal(storedAudit{
-		At: tables.Stamp(e.At), Actor: e.Actor, Action: e.Action,
-		Server: []byte(e.Server), Type: []byte(e.Type.Raw()), Sub: e.Sub, Record: e.Record,
+		SubChange: did, At: tables.Stamp(e.At), Actor: e.Actor, Action: e.Action, Record: e.Record,
 		Result: []byte(e.Result), Detail: []byte(e.Detail.Raw()),
 	})
 	if err != nil {

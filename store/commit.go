@@ -27,6 +27,7 @@ type commit struct {
 	subs     map[event.SubID]*tables.KeptSub // nil: removed
 	audited  uint64                          // newest entry of the audit log, 0: none was added
 	begins   bool                            // the newest generation
+	decided  bool                            // a subscription was made, removed or changed by decision
 	outside  bool                            // code of the caller is running
 	failed   error                           // of the hook that fails commits
 }
@@ -80,10 +81,11 @@ func (c *commit) apply(jobs []*job) error {
 				return err
 			}
 		}
-		if err := c.subscription(&j.batch); err != nil {
+		did, err := c.subscription(&j.batch)
+		if err != nil {
 			return err
 		}
-		if err := c.audit(j.batch.Audit); err != nil {
+		if err := c.audit(j.batch.Audit, did); err != nil {
 			return err
 		}
 	}
@@ -170,11 +172,12 @@ func (c *commit) isDuplicate(events boltfile.Bucket, e *entry) (dup, changed boo
 	return false, false, nil
 }
 
-// subscription applies a batch's cursor, update and removal.
-func (c *commit) subscription(b *event.Batch) error {
+// subscription applies a batch's cursor, update and removal, and returns whether it made or
+// removed the subscription.
+func (c *commit) subscription(b *event.Batch) (did tables.SubChange, err error) {
 	kept, known := c.changing(b.Sub)
 	if known && (b.Update != nil || b.Cursor != nil) || b.Update != nil && !b.IfKept {
-		before, args, status := kept.Secrets(), kept.Sub.Key.Args, kept.Sub.Lease.Status
+		before, args, status, was := kept.Secrets(), kept.Sub.Key.Args, kept.Sub.Lease.Status, kept.Sub
 		sub := &kept.Sub
 		if b.Cursor != nil {
 			sub.MoveTo(*b.Cursor, b.Newest)
@@ -194,24 +197,25 @@ func (c *commit) subscription(b *event.Batch) error {
 			sub.Lease.Status = &own
 		}
 		if err := kept.Seal(before, c.store.key.state.Load().sealer); err != nil {
-			return err
+			return did, err
 		}
-		c.subs[b.Sub] = kept
+		c.subs[b.Sub], did.Made = kept, !known
+		c.decided = c.decided || !known || decidedAnew(&was, sub)
 	}
 	if b.Remove {
-		c.subs[b.Sub] = nil
+		c.subs[b.Sub], c.decided, did.Removed = nil, true, known
 	}
 	for _, e := range b.Ended {
 		if err := c.putEnded(e); err != nil {
-			return err
+			return did, err
 		}
 	}
-	return nil
+	return did, nil
 }
 
-func (c *commit) audit(entries []event.AuditEntry) error {
+func (c *commit) audit(entries []event.AuditEntry, did tables.SubChange) error {
 	for _, e := range entries {
-		if err := c.putAudit(e); err != nil {
+		if err := c.putAudit(e, did); err != nil {
 			return err
 		}
 	}

@@ -316,7 +316,7 @@ func (w *damageWorld) try(t *testing.T, seed int) {
 	}
 
 	code, account, said := w.run("store", "recover", "--data", dir)
-	if code != 0 {
+	if code != 0 && !strings.Contains(said, "not all of its subscriptions are as they were") {
 		if code != 1 || !strings.Contains(said, "eventdeck store restore FILE") {
 			fail("recover ends with %d: %s", code, said)
 		}

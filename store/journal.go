@@ -71,7 +71,7 @@ func (c *commit) journal(change *event.JournalChange) error {
 			return fmt.Errorf("remove entry %q of %s: %w", e.Key, e.Table, err)
 		}
 	}
-	return c.audit(change.Audit)
+	return c.audit(change.Audit, tables.SubChange{})
 }
 
 // Entry implements [event.Journal].

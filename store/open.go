@@ -118,6 +118,7 @@ type Store struct {
 	hooks     Hooks
 	maxAudit  uint64
 	snapshots bool // are made
+	snapshot  snapshots
 
 	key         sealing
 	queue       *queue
@@ -241,7 +242,7 @@ func open(ctx context.Context, dir string, o Options) (*Store, error) {
 	s := &Store{
 		db: db, reader: boltfile.NewReader(db), dir: dir, end: end{file: file, broken: make(chan struct{})}, temporary: o.Temporary,
 		hash: o.hash, hooks: o.Hooks, maxAudit: uint64(o.AuditEntries), snapshots: !o.Temporary && !o.noSnapshots,
-		queue: newQueue(o.QueueRecords, o.QueueBytes), index: &index{table: hashtable.New(0)}, pruner: newPruner(), now: o.Now,
+		snapshot: snapshots{wake: make(chan struct{}, 1)}, queue: newQueue(o.QueueRecords, o.QueueBytes), index: &index{table: hashtable.New(0)}, pruner: newPruner(), now: o.Now,
 		loaded: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	s.checkFile()

@@ -155,6 +155,9 @@ func (s *Store) commit(jobs []*job) {
 		if c.audited > 0 {
 			s.audited.Store(c.audited)
 		}
+		if c.decided {
+			s.snapshotNeeded()
+		}
 		s.load.add(len(c.stored), took)
 		s.watchers.call(c.stored)
 		s.overflow(c.usage)

@@ -40,6 +40,9 @@ func SnapshotName(at time.Time) string {
 	return snapshotPrefix + at.UTC().Format(snapshotTime) + snapshotSuffix
 }
 
+// SnapshotHour is the part of a snapshot's name that those of one hour share.
+func SnapshotHour(name string) string { return name[:min(len(name), len("snapshot-20060102T15"))] }
+
 // SnapshotAt returns when a snapshot was made.
 //
 // Errors: those of [time.Parse] for another name.

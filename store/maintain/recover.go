@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"time"
@@ -27,12 +28,16 @@ import (
 // does not tell which subscriptions lost records, that is done for all of them. The damaged
 // file is moved aside. say is called with lines that tell what was kept and what was not.
 //
+// Subscriptions that are younger than the snapshot, or were removed after it, are named, get a gap
+// record, and are paused as far as they can be read.
+//
 // The file is read page by page, without bbolt. No record gets a number above the last one
 // given, and each event is kept once. After an error the damaged file is where it was.
 //
 // No process may have the store open.
 //
-// Errors: [boltfile.ErrLocked]; [boltfile.ErrNewer], [boltfile.ErrUnreleased]; [event.ErrDamaged] when no subscriptions
+// Errors: [ErrUnsure], with the store recovered; [boltfile.ErrLocked]; [boltfile.ErrNewer],
+// [boltfile.ErrUnreleased]; [event.ErrDamaged] when no subscriptions
 // can be read; the cause of ctx; those of the file system.
 func Recover(ctx context.Context, dir string, now time.Time, say func(string)) error {
 	return during("recover the store", (&recovery{dir: dir, now: now, say: say}).run(ctx))
@@ -50,6 +55,8 @@ type recovery struct {
 	last    uint64               // the last number that is known to have been given
 	kept    int                  // records
 	doubled int                  // records that were there twice
+
+	unsure map[event.SubID]*unsure // subscriptions that are missing, or came back
 
 	generations []byte // of the file; nil: they cannot be read, and no earlier position is known
 }
@@ -83,6 +90,9 @@ func (r *recovery) run(ctx context.Context) error {
 	}
 	if aside != "" {
 		r.say(fmt.Sprintf("the old file is kept as %s", filepath.Join(r.dir, aside)))
+	}
+	if len(r.unsure) > 0 {
+		return fmt.Errorf("%w: %s", ErrUnsure, event.Some(len(r.unsure), "subscription is", "subscriptions are")+" named above")
 	}
 	return nil
 }
@@ -169,9 +179,19 @@ func (r *recovery) takeTables(ctx context.Context, found *salvage, lost []span) 
 		if found == nil || found.last == 0 {
 			r.last = kept.last
 		}
+		if subs := own[string(tables.Subs)]; subs != nil && subs.whole {
+			kept.tables[string(tables.Subs)] = subs.with(kept.tables[string(tables.Subs)], nil)
+		} else if err := r.compare(found, kept, kept.tables, name); err != nil {
+			return err
+		}
 		return r.take(kept.tables)
 	case own[string(tables.Meta)] != nil && own[string(tables.Subs)] != nil:
 		r.say("there is no sound snapshot: subscriptions, cursors and settings are those of the damaged file")
+		if !own[string(tables.Subs)].whole {
+			if err := r.compare(found, &salvage{}, own, "what can be read of the file"); err != nil {
+				return err
+			}
+		}
 		return r.take(own)
 	}
 	return fmt.Errorf("%w: neither the file nor a snapshot has subscriptions that can be read; put a copy back with `eventdeck store restore FILE`", event.ErrDamaged)
@@ -258,11 +278,12 @@ func complete(from map[string]*foundTable) bool {
 	return true
 }
 
-// with returns the table of subscriptions, with the given subscriptions as in another table.
+// with returns the table of subscriptions, with the given subscriptions, nil for all, as in another
+// table where that has them.
 func (t *foundTable) with(other *foundTable, subs map[event.SubID]bool) *foundTable {
 	out := &foundTable{keys: t.keys, values: slices.Clone(t.values), whole: t.whole}
 	for i, key := range out.keys {
-		if !subs[event.SubID(key)] {
+		if subs != nil && !subs[event.SubID(key)] {
 			continue
 		}
 		if value := other.get(key); value != nil {
@@ -429,10 +450,8 @@ func (r *recovery) close(missing bool) error {
 		if err := r.beginGeneration(tx, last); err != nil {
 			return err
 		}
-		if missing {
-			if last, err = r.gaps(tx, subs, last); err != nil {
-				return err
-			}
+		if last, err = r.gaps(tx, r.gapsOf(subs, missing), last); err != nil {
+			return err
 		}
 		return tx.Bucket(tables.Events).SetCounter(last)
 	})
@@ -473,23 +492,42 @@ func (r *recovery) subs(tx *boltfile.Tx) (subs []event.Subscription, last uint64
 	return subs, last, err
 }
 
-// gaps adds a gap record for every subscription that lost records, and returns the last
-// number given.
-func (r *recovery) gaps(tx *boltfile.Tx, subs []event.Subscription, last uint64) (uint64, error) {
-	bySub := map[event.SubID]tables.Amount{}
-	for _, sub := range subs {
-		if r.lossy != nil && !r.lossy[sub.ID] {
-			continue
-		}
-		last++
-		enc, err := codec.Encode(&event.Record{
+// gapsOf returns the gap records of the subscriptions that lost records, and of those that are
+// missing or came back.
+func (r *recovery) gapsOf(subs []event.Subscription, missing bool) (gaps []event.Record) {
+	add := func(sub event.Subscription, certain bool) {
+		gaps = append(gaps, event.Record{
 			Kind: event.KindGap, Sub: sub.ID, Server: sub.Key.Server, Type: sub.Key.Type, Mode: sub.Mode,
-			ReceivedAt: r.now.UTC(), Gap: &event.Gap{Cause: event.CauseDamaged, From: sub.LastSeen, To: r.now.UTC(), Certain: true},
+			ReceivedAt: r.now.UTC(), Gap: &event.Gap{Cause: event.CauseDamaged, From: sub.LastSeen, To: r.now.UTC(), Certain: certain},
 		})
+	}
+	for _, sub := range subs {
+		certain := missing && (r.lossy == nil || r.lossy[sub.ID])
+		if certain || r.unsure[sub.ID] != nil {
+			add(sub, certain)
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(r.unsure)) {
+		if u := r.unsure[id]; !u.kept {
+			add(u.sub, false)
+		}
+	}
+	return gaps
+}
+
+// gaps adds gap records, and returns the last number given.
+func (r *recovery) gaps(tx *boltfile.Tx, gaps []event.Record, last uint64) (uint64, error) {
+	if len(gaps) == 0 {
+		return last, nil
+	}
+	bySub := map[event.SubID]tables.Amount{}
+	for i := range gaps {
+		last++
+		enc, err := codec.Encode(&gaps[i])
 		if err != nil {
 			return 0, err
 		}
-		bySub[sub.ID] = tables.Amount{Records: 1, Bytes: codec.Size(enc.Value)}
+		bySub[gaps[i].Sub] = tables.Amount{Records: 1, Bytes: codec.Size(enc.Value)}
 		if err := tx.Bucket(tables.Events).Append(tables.SeqKey(last), enc.Value, boltfile.Sum(enc.Value)); err != nil {
 			return 0, err
 		}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"math"
 	"os"
@@ -30,6 +31,9 @@ type salvage struct {
 	last  uint64  // the last number given, 0: not known
 	whole bool    // nothing of the log is missing
 	fixed int     // damaged numbers that could be corrected
+
+	changes map[uint64]tables.SubChange // of subscriptions, by the number of their audit entry
+	strays  map[event.SubID][]byte      // subscriptions on any page, each as it was seen last the longest ago
 }
 
 // found is a record, or the identity of a pruned one. Its value lies in the file.
@@ -69,7 +73,7 @@ func openSalvage(ctx context.Context, path string) (s *salvage, root uint64, err
 	if err != nil {
 		return nil, 0, err
 	}
-	s = &salvage{file: f, pages: boltfile.ReadPages(f), tables: map[string]*foundTable{}}
+	s = &salvage{file: f, pages: boltfile.ReadPages(f), tables: map[string]*foundTable{}, changes: map[uint64]tables.SubChange{}, strays: map[event.SubID][]byte{}}
 	newest, sound, err := boltfile.MetaPages(f)
 	if err == nil && sound > 0 {
 		s.layout, err = s.pages.Layout(ctx, newest.Root)
@@ -208,10 +212,30 @@ func (s *salvage) readLog(ctx context.Context, root uint64) error {
 	s.whole = s.whole && sound && !lost && root != 0 && known && uint64(len(s.log)) == tally.Entries && (s.fixed > 0 || sums == tally.Sums)
 	s.log = append(s.log, gone...)
 	s.order()
-	if s.whole {
+	if s.whole && complete(s.tables) {
 		return nil
 	}
 	return s.scanPages(ctx)
+}
+
+// trace keeps an entry on any page that tells of a subscription.
+func (s *salvage) trace(e boltfile.Entry) {
+	if value, err := boltfile.Open(tables.Audit, e.Key, e.Stored); err == nil && len(e.Key) == 8 {
+		var c tables.SubChange
+		if json.Unmarshal(value, &c) == nil && (c.Made || c.Removed) {
+			s.changes[binary.BigEndian.Uint64(e.Key)] = c
+		}
+		return
+	}
+	value, err := boltfile.Open(tables.Subs, e.Key, e.Stored)
+	if err != nil {
+		return
+	}
+	id := event.SubID(e.Key)
+	kept, err := tables.ReadSub(id, value)
+	if before, readErr := tables.ReadSub(id, s.strays[id]); err == nil && (readErr != nil || kept.Sub.LastSeen.Before(before.Sub.LastSeen)) {
+		s.strays[id] = bytes.Clone(value)
+	}
 }
 
 // entry looks at an entry of the log. Where its checksum does not fit, its number may be
@@ -294,8 +318,8 @@ func (s *salvage) order() {
 	s.log = slices.CompactFunc(s.log, func(a, b found) bool { return a.seq == b.seq })
 }
 
-// scanPages searches all pages, also unused ones, for records whose numbers are missing. If
-// two different records have one number, neither is taken.
+// scanPages searches all pages, also unused ones, for records whose numbers are missing, and for
+// traces of subscriptions. If two different records have one number, neither is taken.
 func (s *salvage) scanPages(ctx context.Context) error {
 	if s.layout.Version == 0 {
 		if err := s.pages.Each(ctx, func(entries []boltfile.Entry) error {
@@ -316,6 +340,9 @@ func (s *salvage) scanPages(ctx context.Context) error {
 			f, ok := s.entry(tables.Events, e)
 			if !ok || f.bad {
 				f, ok = s.entry(tables.Gone, e)
+			}
+			if !ok || f.bad {
+				s.trace(e)
 			}
 			if !ok || f.bad || f.seq == 0 || s.has(f.seq) {
 				continue

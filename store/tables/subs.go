@@ -344,6 +344,32 @@ func ReadSub(id event.SubID, value []byte) (KeptSub, error) {
 	return KeptSub{Sub: s, secret: in.Hook.Secret, previous: in.Hook.Previous, resume: in.Resume}, nil
 }
 
+// Paused returns the stored form of a subscription that is paused, and is the same otherwise. The
+// key of its secrets is not needed.
+//
+// Errors: those of [ReadSub] and of encoding/json.
+func Paused(id event.SubID, value []byte) ([]byte, error) {
+	kept, err := ReadSub(id, value)
+	if err != nil {
+		return nil, err
+	}
+	kept.Sub.Paused = true
+	return kept.Encode()
+}
+
+// SubChange is the part of a stored entry of the audit log from which a recovery knows which
+// subscriptions there were. Texts are bytes, since JSON strings cannot hold every text.
+type SubChange struct {
+	Sub     event.SubID `json:"sub,omitempty"`
+	Server  []byte      `json:"server,omitempty"`
+	Type    []byte      `json:"type,omitempty"`
+	Made    bool        `json:"made,omitempty"`
+	Removed bool        `json:"removed,omitempty"`
+}
+
+// Key returns the key of the subscription, without its arguments.
+func (c SubChange) Key() event.Key { return event.Key{Server: string(c.Server), Type: text(c.Type)} }
+
 // LoadSubs reads all subscriptions.
 //
 // Error: [event.ErrDamaged].

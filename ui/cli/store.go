@@ -238,7 +238,8 @@ func (a *app) storeRecoverCommand() *cobra.Command {
 		Short: "Rebuild a damaged store from what can be read",
 		Long: `Records that can be read are kept. Subscriptions that lost some go on as in the newest snapshot, so that
 their servers are asked again for what is lost, and get a gap record; all of them do where the file does
-not tell which. The old file is kept beside the new one.`,
+not tell which. Subscriptions that are younger than the snapshot, or were removed after it, are named
+and paused, and the exit code is 1. The old file is kept beside the new one.`,
 		Args: usage.Exactly(0),
 		Run: a.Run(func(cmd *cobra.Command, _ []string) error {
 			return a.withExisting(func(dir string) error {
