@@ -123,7 +123,7 @@ func (a *app) eventActions() []action.Action {
 
 func (a *app) markActions() []action.Action {
 	return action.Grouped("Marks",
-		action.Action{ID: "mark", Title: "mark the record, or take its mark away (bookmark)", Needs: action.Event, Also: "bookmark", Keys: []string{"m enter"}, Menu: "mark", Hint: "mark it", Panes: onEvent, When: a.onRecord, Run: a.toggleMark},
+		action.Action{ID: "mark", Title: "mark the record, or take its mark away (bookmark)", Needs: action.Event, Also: "bookmark acknowledge seen known", Keys: []string{"m enter"}, Menu: "mark", Hint: "mark it", Panes: onEvent, When: a.onRecord, Run: a.toggleMark},
 		action.Action{ID: "mark.note", Title: "mark the record with a note", Needs: action.Event, Keys: []string{"m n"}, Menu: "mark", Hint: "mark with a note", Panes: onEvent, When: a.onRecord, Run: action.Act(a.askNote)},
 		action.Action{ID: "mark.now", Title: "insert a \"now\" line", Also: "line separator marker", Keys: []string{"m m"}, Menu: "mark", Hint: "\"now\" line", Panes: onEvent, Run: a.markNow},
 		action.Action{ID: "marks", Title: "list the marks", Also: "bookmarks list", Keys: []string{"'"}, Run: action.Act(a.openMarks)},
@@ -215,9 +215,9 @@ func (a *app) setupActions() []action.Action {
 // incidentActions follow a value over servers and types, and report or pipe what was found.
 func (a *app) incidentActions() []action.Action {
 	return action.Grouped("Incident",
-		action.Action{ID: "value.filter", Title: "follow the value: show only what has it", Needs: action.Event, Also: "filter by this value incident id correlate =", Keys: []string{"="}, Hint: "only this", Panes: onEvent, When: a.onRecord, Run: func() tea.Cmd { return a.trace.Follow(trace.Only) }},
+		action.Action{ID: "value.filter", Title: "follow the value: show only what has it", Needs: action.Event, Also: "filter by this value incident customer service host id correlate =", Keys: []string{"="}, Hint: "only this", Panes: onEvent, When: a.onRecord, Run: func() tea.Cmd { return a.trace.Follow(trace.Only) }},
 		action.Action{ID: "value.exclude", Title: "leave out what has the value", Needs: action.Event, Also: "filter out exclude hide not -", Keys: []string{"-"}, Panes: inDetail, When: a.onRecord, Run: func() tea.Cmd { return a.trace.Follow(trace.Not) }},
-		action.Action{ID: "type.hide", Title: "hide this type: add !type: to the filter", Needs: action.Event, Also: "mute ignore exclude filter out type noise", Panes: onEvent, When: func() bool { r, ok := a.chosenRecord(); return ok && !r.Type.IsZero() }, Run: action.Act(a.hideType)},
+		action.Action{ID: "type.hide", Title: "hide or mute this type: add !type: to the filter", Needs: action.Type, Also: "ignore exclude filter out noise", When: func() bool { _, ok := a.typeToHide(); return ok }, Run: action.Act(a.hideType)},
 		action.Action{ID: "value.add", Title: "add the value to the filter", Needs: action.Event, Also: "narrow and filter +", Keys: []string{"+"}, Panes: inDetail, When: a.onRecord, Run: func() tea.Cmd { return a.trace.Follow(trace.Too) }},
 		action.Action{ID: "value.pin", Title: "pin the value: it stands out everywhere", Needs: action.Event, Also: "colour color highlight mark value", Keys: []string{"*"}, Panes: onEvent, When: a.onRecord, Run: a.trace.Pin},
 		action.Action{ID: "related", Title: "everything that shares the value, over time", Needs: action.Event, Also: "correlate follow incident lanes graph trace relate", Keys: []string{"&"}, Hint: "related", Panes: onEvent, When: a.onRecord, Run: a.trace.Related},

@@ -4,7 +4,11 @@ import (
 	"strings"
 	"testing"
 
+	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/layout"
+	"eventdeck/ui/tui/palette"
+	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/widget"
 )
 
 // Each action runs by its typed id, or by a command of the same name.
@@ -55,6 +59,56 @@ func TestActionsAreFoundByCommonWords(t *testing.T) {
 		if !found {
 			t.Errorf("%q does not find %s", word, id)
 		}
+	}
+}
+
+// What people call things finds the right action first, wherever the focus is.
+func TestWordsOfOperatorsFindTheRightActionFirst(t *testing.T) {
+	for _, place := range [][]string{{"2"}, {"1", "j", "j", "j", "j"}} {
+		a, _ := openReact(t, reacting(), 160, 45)
+		press(t, a, place...)
+		for word, id := range map[string]string{"mute": "type.hide", "hide": "type.hide", "noise": "type.hide", "follow": "follow"} {
+			p := widget.NewPicker(a.everything())
+			p.Insert(word)
+			if x := p.Chosen(); x == nil || x.Text.Plain() != cells.Sanitize(a.actions.Find(id).Title).Plain() {
+				t.Errorf("after %v %q finds %+v first", place, word, x)
+			}
+		}
+	}
+	a := open(t, incident(), 160, 45)
+	press(t, a, "2")
+	for word, id := range map[string]string{"customer": "value.filter", "acknowledge": "mark", "fold": "repeats", "level": "filter"} {
+		p := widget.NewPicker(a.everything())
+		p.Insert(word)
+		if x := p.Chosen(); x == nil || x.Text.Plain() != cells.Sanitize(a.actions.Find(id).Title).Plain() {
+			t.Errorf("%q finds %+v first", word, x)
+		}
+	}
+}
+
+// Help has keys: an action without one is in the palette alone.
+func TestHelpHasNoEmptyKeys(t *testing.T) {
+	for _, place := range [][]string{{"1"}, {"2"}, {"2", "enter"}, {"4"}, {"5"}, {"6"}} {
+		a, _ := openReact(t, reacting(), 160, 45)
+		press(t, a, append(place, "?")...)
+		for _, row := range a.dialog.(*palette.Help).Rows {
+			if len(row.Keys) == 0 {
+				t.Errorf("after %v help lists %s, which has no key", place, row.ID)
+			}
+		}
+	}
+}
+
+// In the tree the chosen type is hidden, and the stream shows the others of its server.
+func TestTypesAreHiddenFromTheTree(t *testing.T) {
+	a := open(t, incident(), 120, 40)
+	press(t, a, "1", "j", "j", "j", "j")
+	if at := a.tree.At; at.Type.Raw() != "incident.created" {
+		t.Fatalf("chosen is %+v", at)
+	}
+	settle(a, must(t, a, "type.hide"))
+	if q := a.stream.Query; q.Text != `!type:="incident.created"` || q.Node != (query.Node{Server: "pager"}) {
+		t.Errorf("the stream shows %+v", q)
 	}
 }
 

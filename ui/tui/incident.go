@@ -11,6 +11,7 @@ import (
 	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/external"
 	"eventdeck/ui/tui/layout"
+	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/trace"
 )
 
@@ -70,11 +71,24 @@ func (a *app) noValue() string {
 	return "no value on this line: " + a.KeyOf(down) + " and " + a.KeyOf(up) + " move to one"
 }
 
-// hideType excludes the type of the chosen record from the filter.
+// hideType excludes a type from the filter. The stream shows the other types of its server, if it
+// showed that one alone.
 func (a *app) hideType() {
-	if r, ok := a.chosenRecord(); ok {
-		a.trace.Hide(filter.FieldTerm("type", r.Family()))
+	typ, _ := a.typeToHide()
+	if a.panes.Focus == layout.Tree {
+		a.tree.At = query.Node{Server: a.tree.At.Server}
+		a.rescope()
 	}
+	a.trace.Hide(filter.FieldTerm("type", typ))
+}
+
+// typeToHide returns the type of the chosen node of the tree, else that of the chosen record.
+func (a *app) typeToHide() (typ trust.Text, ok bool) {
+	if a.panes.Focus == layout.Tree {
+		return a.tree.At.Type, !a.tree.At.Type.IsZero()
+	}
+	r, ok := a.chosenRecord()
+	return r.Family(), ok && !r.Family().IsZero()
 }
 
 // chosenRecord returns the chosen record of the stream; ok is false if there is none or it has not

@@ -64,6 +64,9 @@ func (a *app) workingHere() []*action.Action {
 func (a *app) openHelp() {
 	var rows []palette.Row
 	for _, x := range a.workingHere() {
+		if len(x.Keys) == 0 { // the palette has it
+			continue
+		}
 		run := func() tea.Cmd { return a.actions.Perform(x) }
 		if x.KeyOnly {
 			run = action.Act(func() { a.Tell(a.KeyOf(x.ID) + " does that, where it is shown; this list does not") })

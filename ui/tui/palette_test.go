@@ -87,7 +87,7 @@ func TestOneEscLeavesThePalette(t *testing.T) {
 // Words of other programs find the action in the first row.
 func TestPaletteKnowsWordsOfOtherPrograms(t *testing.T) {
 	for typed, want := range map[string]string{
-		"mute": "hide this type", "hide": "hide this type", "hide type": "hide this type", "ignore": "hide this type",
+		"mute": "hide or mute this type", "hide": "hide or mute this type", "hide type": "hide or mute this type", "ignore": "hide or mute this type",
 		"jump": ":goto", "go to time": ":goto", "goto": ":goto",
 	} {
 		a := open(t, incident(), 120, 40)
