@@ -13,6 +13,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"eventdeck/host"
 	"eventdeck/host/config"
@@ -132,8 +133,8 @@ type input struct {
 	dialogClosed bool           // a dialog closed without a key or a click, and no key was pressed since
 	prompt       *widget.Prompt // has the focus if there is no dialog; nil: none is open
 	mouse        mouse
-	keys         int // pressed so far
-	awaited      int // the number of the key after which a second one is awaited
+
+	clusters tea.ModeReportMsg // the terminal's answer whether it measures by grapheme clusters (mode 2027); zero: none
 
 	lastBack time.Time // when the quit key last went one step back
 	quitting bool      // the operator was asked about quitting, or it has begun: quitting again ends at once
@@ -209,7 +210,7 @@ func (a *app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 func (a *app) update(msg tea.Msg) tea.Cmd {
 	shown := a.dialog != nil
 	var alone tea.Cmd
-	if _, mouse := msg.(tea.MouseMsg); mouse && a.actions.Chord != "" {
+	if _, mouse := msg.(tea.MouseMsg); mouse {
 		alone = a.actions.Alone()
 	}
 	cmd := tea.Batch(alone, a.handle(msg))
@@ -233,17 +234,15 @@ func (a *app) meantForDialog(name string) bool {
 // aloneFor is how long the first key of a sequence waits for a second one.
 const aloneFor = time.Second
 
-// aloneMsg says that no key followed the one of this number.
+// aloneMsg says that the time for a second key is over; see [action.Table.AwaitSecond].
 type aloneMsg int
 
-// awaitSecond returns a command that ends the sequence that was begun if no second key comes, nil if
-// there is none, or none that means something alone.
+// awaitSecond returns a command that ends the sequence that was begun if no second key comes.
 func (a *app) awaitSecond() tea.Cmd {
-	if a.awaited == a.keys || !a.actions.MeansAlone() {
-		return nil
+	if n, ok := a.actions.AwaitSecond(); ok {
+		return a.schedule.After(aloneFor, aloneMsg(n))
 	}
-	a.awaited = a.keys
-	return a.schedule.After(aloneFor, aloneMsg(a.keys))
+	return nil
 }
 
 // reconcile returns the commands that follow from a change: they read missing rows and records,
@@ -263,10 +262,16 @@ func (a *app) handle(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case reactTickMsg:
 		a.react.Tick()
-	case aloneMsg:
-		if a.actions.Chord != "" && a.keys == int(msg) {
-			return a.actions.Alone()
+	case tea.ModeReportMsg:
+		if msg.Mode == ansi.ModeUnicodeCore {
+			a.clusters = msg
 		}
+	case tea.ResumeMsg: // the renderer turned the mode off, and turns it on at this answer alone
+		if clusters := a.clusters; clusters != (tea.ModeReportMsg{}) {
+			return func() tea.Msg { return clusters }
+		}
+	case aloneMsg:
+		return a.actions.AloneAfter(int(msg))
 	case tea.WindowSizeMsg:
 		a.panes.W, a.panes.H = msg.Width, a.audience.Fit(msg.Height)
 		a.Style++
@@ -326,7 +331,6 @@ func (a *app) handle(msg tea.Msg) tea.Cmd {
 // key passes a key to what has the focus: a dialog, a prompt, or the actions.
 func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 	a.react.Key(k)
-	a.keys++
 	name := k.String()
 	if name == "ctrl+c" {
 		return a.quit()
@@ -458,6 +462,7 @@ func Run(ctx context.Context, o Options) error {
 		opts = append(opts, tea.WithEnvironment(o.Env))
 	}
 	p := tea.NewProgram(a, append(opts, o.Program...)...)
+	a.outside.Stops.Watch(ctx, p.Send)
 	_, err := p.Run()
 	ended := ctx.Err() != nil
 	cancel()

@@ -30,6 +30,7 @@ type wheelMsg struct{}
 // filter drops messages that change nothing on the screen: movements, releases, and steps of the
 // wheel while a wheelMsg is due. It runs before Update, on the same goroutine.
 func (a *app) filter(_ tea.Model, msg tea.Msg) tea.Msg {
+	a.outside.Stops.Filter(msg)
 	switch msg := msg.(type) {
 	case tea.MouseMotionMsg, tea.MouseReleaseMsg:
 		return nil

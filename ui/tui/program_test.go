@@ -10,6 +10,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/ansi"
 	"go.uber.org/goleak"
 
 	"eventdeck/ui/internal/screen"
@@ -71,5 +72,19 @@ func TestProgram(t *testing.T) {
 	keys.Close()
 	if s.Alternate() || s.CursorHidden() || strings.Contains(s.Title(), "owned") {
 		t.Errorf("alternate %v, cursor hidden %v, title %q", s.Alternate(), s.CursorHidden(), s.Title())
+	}
+}
+
+// The renderer turns mode 2027 off when the screen gives the terminal away, and on at the terminal's
+// answer alone.
+func TestClustersAreMeasuredAgainAfterResume(t *testing.T) {
+	a := open(t, incident(), 120, 40)
+	if cmd := a.update(tea.ResumeMsg{}); cmd != nil {
+		t.Errorf("a terminal that did not answer gets %v", cmd())
+	}
+	answer := tea.ModeReportMsg{Mode: ansi.ModeUnicodeCore, Value: ansi.ModeReset}
+	a.update(answer)
+	if cmd := a.update(tea.ResumeMsg{}); cmd == nil || cmd() != tea.Msg(answer) {
+		t.Error("the answer is forgotten")
 	}
 }

@@ -141,6 +141,8 @@ type Table struct {
 	Chord    string // the pressed first key of a sequence, "" if there is none
 	env      Env
 	hints    cells.Canvas
+	pressed  int // the number of keys so far
+	awaited  int // the value of pressed for which AwaitSecond has reported true
 }
 
 // New returns a table without actions and commands.
@@ -198,6 +200,7 @@ func (t *Table) Perform(x *Action) tea.Cmd {
 // that it does not know, which then means itself. Press tells the operator why a key does nothing.
 func (t *Table) Press(key string) tea.Cmd {
 	first := t.Chord
+	t.pressed++
 	if first != "" {
 		both := first + " " + key
 		switch known := slices.ContainsFunc(t.Actions, func(x Action) bool { return x.hasKey(both) }); {
@@ -238,8 +241,23 @@ func (t *Table) Alone() tea.Cmd {
 	return t.Perform(x)
 }
 
-// MeansAlone reports whether the first key of the sequence that was begun means something alone.
-func (t *Table) MeansAlone() bool { return t.alone() != nil }
+// AwaitSecond reports, once for each sequence that was begun, whether its first key means something
+// alone. If so, the caller passes n to [Table.AloneAfter] after some time.
+func (t *Table) AwaitSecond() (n int, ok bool) {
+	if t.awaited == t.pressed || t.alone() == nil {
+		return 0, false
+	}
+	t.awaited = t.pressed
+	return t.pressed, true
+}
+
+// AloneAfter is [Table.Alone] unless a key was pressed since.
+func (t *Table) AloneAfter(n int) tea.Cmd {
+	if n != t.pressed {
+		return nil
+	}
+	return t.Alone()
+}
 
 // alone returns the action of the first key of the sequence that was begun, nil if it has none.
 func (t *Table) alone() *Action {

@@ -86,8 +86,12 @@ func TestSequencesEndAtAnUnknownKey(t *testing.T) {
 		if got := strings.Join(d.did, " "); got != want {
 			t.Errorf("%s did %q, not %q", keys, got, want)
 		}
-		if keys == "m m" && !d.MeansAlone() {
-			t.Error("the second m is not the beginning of a sequence")
+		n, awaits := d.AwaitSecond()
+		if awaits != (keys == "m m") {
+			t.Errorf("after %s a second key is awaited: %v", keys, awaits)
+		}
+		if _, again := d.AwaitSecond(); awaits && (again || d.AloneAfter(n-1) != nil || d.Chord == "") {
+			t.Error("it is awaited twice, or an earlier time ends the sequence")
 		}
 	}
 }

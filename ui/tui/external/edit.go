@@ -26,7 +26,7 @@ func (x *Programs) EditText(ctx context.Context, text string, then func(text str
 		return nil
 	}
 	cmd := exec.CommandContext(ctx, line[0], append(line[1:], file)...)
-	return tea.Exec(&guest{cmd, x.interrupts.lend}, func(err error) tea.Msg { return x.readBack(file, err, then) })
+	return tea.Exec(&guest{cmd, x.lend}, func(err error) tea.Msg { return x.readBack(file, err, then) })
 }
 
 // readBack reads and removes the file of the editor.

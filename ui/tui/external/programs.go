@@ -70,11 +70,18 @@ type Programs struct {
 	env        func(name string) string
 	interrupts *Interrupts
 	clipboard  clipboard
+	Stops      Stops
 }
 
 // New returns the programs of an environment. interrupts may be nil.
 func New(screen widget.Screen, env func(name string) string, interrupts *Interrupts) *Programs {
-	return &Programs{screen, env, interrupts, clipboardFor(runtime.GOOS, env, exec.LookPath)}
+	return &Programs{screen: screen, env: env, interrupts: interrupts, clipboard: clipboardFor(runtime.GOOS, env, exec.LookPath)}
+}
+
+// lend leaves interrupts and stopping to another program, until back is called.
+func (x *Programs) lend() (back func()) {
+	interrupts, stops := x.interrupts.lend(), x.Stops.lend()
+	return func() { interrupts(); stops() }
 }
 
 // Getenv returns a variable of the operator's environment.
@@ -107,7 +114,7 @@ func (x *Programs) Show(ctx context.Context, p Program, payload []byte) tea.Cmd 
 		return nil
 	}
 	cmd := exec.CommandContext(ctx, line[0], line[1:]...)
-	return tea.Exec(&reading{guest{cmd, x.interrupts.lend}, Readable(payload)}, func(err error) tea.Msg {
+	return tea.Exec(&reading{guest{cmd, x.lend}, Readable(payload)}, func(err error) tea.Msg {
 		return widget.Then(func() tea.Cmd {
 			if err != nil {
 				x.screen.Fail("the program that showed the payload", err)
