@@ -37,6 +37,9 @@ func (e *events) Name() string {
 func (e *events) Owns(trust.Text) bool { return true }
 
 func (e *events) List(ctx context.Context) ([]event.Type, SkippedTypes, error) {
+	if e.s.Info().Draft {
+		return nil, SkippedTypes{}, ErrDraft // what it lists cannot be subscribed to
+	}
 	var (
 		types   []event.Type
 		skipped SkippedTypes
@@ -49,8 +52,6 @@ func (e *events) List(ctx context.Context) ([]event.Type, SkippedTypes, error) {
 		raw, err := e.s.Call(ctx, wire.MethodList, wire.ListRequest{Cursor: next})
 		switch {
 		case err == nil:
-		case e.s.Info().Draft:
-			return nil, SkippedTypes{}, e.refusal(err)
 		case unknownMethod(err):
 			return nil, SkippedTypes{}, fmt.Errorf("%w: %w", ErrNoEvents, err)
 		default:
@@ -112,42 +113,30 @@ func eventType(d wire.Descriptor) event.Type {
 }
 
 func (e *events) Poll(ctx context.Context, r wire.PollRequest) (wire.PollResult, error) {
+	if e.s.Info().Draft {
+		return wire.PollResult{}, ErrDraft
+	}
 	raw, err := e.s.Call(ctx, wire.MethodPoll, r)
 	if err != nil {
-		return wire.PollResult{}, e.refusal(err)
+		return wire.PollResult{}, named(err)
 	}
 	return wire.DecodePoll(raw)
 }
 
 func (e *events) Stream(ctx context.Context, r wire.StreamRequest, sink func(wire.Note)) (Stream, error) {
-	c := openResumable(ctx, e.s, e.all, e.opts, wire.MethodStream, r, r.Resume, sink)
 	if e.s.Info().Draft {
-		return draftStream{c, e}, nil
+		return nil, ErrDraft
 	}
-	return c, nil
-}
-
-// draftStream is a stream of a server that speaks the draft of April 2026.
-type draftStream struct {
-	Stream
-	e *events
-}
-
-func (d draftStream) Err() error { return d.e.refusal(d.Stream.Err()) }
-
-// refusal turns every error of a server of the draft of April 2026 into an [ErrDraft]: it
-// answers unknown requests with internal errors, which would otherwise be retried.
-func (e *events) refusal(err error) error {
-	if e.s.Info().Draft && (wire.NameFrom(err) != "" || unknownMethod(err)) {
-		return fmt.Errorf("%w: %w", ErrDraft, err)
-	}
-	return named(err)
+	return openResumable(ctx, e.s, e.all, e.opts, wire.MethodStream, r, r.Resume, sink), nil
 }
 
 func (e *events) Subscribe(ctx context.Context, r wire.SubscribeRequest) (wire.SubscribeResult, error) {
+	if e.s.Info().Draft {
+		return wire.SubscribeResult{}, ErrDraft
+	}
 	raw, err := e.s.Call(ctx, wire.MethodSubscribe, r)
 	if err != nil {
-		return wire.SubscribeResult{}, e.refusal(err)
+		return wire.SubscribeResult{}, named(err)
 	}
 	return wire.DecodeSubscribe(raw)
 }
