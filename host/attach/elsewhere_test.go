@@ -139,6 +139,31 @@ func TestAClientIsOfOneStore(t *testing.T) {
 	}
 }
 
+// States that were asked for at the same time come in any order: one with a lower position is of the
+// same store.
+func TestStatesInAnyOrderAreOfOneStore(t *testing.T) {
+	f := newOwner(t, t.TempDir(), nil)
+	c := f.client()
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for i := range 50 {
+				if err := c.SetMark(t.Context(), event.Mark{Seq: uint64(i + 1), Line: true}); errors.Is(err, attach.ErrGone) {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	for i := range 200 {
+		f.events("aa", 1000*i, 1)
+	}
+	wg.Wait()
+	if err := c.Err(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestElsewhere(t *testing.T) {
 	f := newOwner(t, t.TempDir(), nil)
 	if attach.Elsewhere(f.dir) || attach.Elsewhere("") || attach.Elsewhere(t.TempDir()) {

@@ -3,6 +3,7 @@ package attach
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -97,9 +98,10 @@ func (c *Client) pull(ctx context.Context, a stateRequest) error {
 	}
 	c.mu.Lock()
 	older := s.Snapshot.Version < c.version
-	known, last := c.state.Snapshot.Store.Generations, c.last.Load()
+	known := c.state.Snapshot.Store.Generations.Of(math.MaxUint64)
 	c.mu.Unlock()
-	if len(known) > 0 && !s.Snapshot.Store.Generations.Has(known.Of(last), last, s.Snapshot.Last) {
+	// The newest generation is enough: a state that was asked for earlier may have a lower position.
+	if known != "" && known != s.Snapshot.Store.Generations.Of(math.MaxUint64) {
 		c.cancel(fmt.Errorf("%w: process %d has another store than %s had before; run the command again", ErrGone, c.PID(), c.dir))
 		return context.Cause(c.ctx)
 	}
