@@ -10,6 +10,19 @@ import (
 	"path/filepath"
 )
 
+// ErrWritable is wrapped by the errors for files that another user can change.
+var ErrWritable = errors.New("others can change it")
+
+// ReadOwn is [Read] of a file that no other user can change. Error: [ErrWritable].
+func ReadOwn(path string, most int, pipe bool) ([]byte, error) {
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+		if _, err := Own(path); err != nil {
+			return nil, err
+		}
+	}
+	return Read(path, most, pipe)
+}
+
 // Read reads a regular file of at most most bytes or, with pipe set, a pipe. Other files
 // may never end, and a pipe may wait for a writer for ever: they are refused before they
 // are opened. Errors name the path; that of a missing file wraps [fs.ErrNotExist].

@@ -1,6 +1,6 @@
 // Package jsonfile reads and edits the JSON files that an operator writes, with comments
 // and trailing commas. Errors have line and column. An edit leaves everything else
-// unchanged.
+// unchanged. It also tells who else can change such a file, or a program that one names.
 package jsonfile
 
 import (

@@ -80,7 +80,7 @@ func Load(path string, known Known) (react.File, error) {
 }
 
 func read(path string) ([]byte, error) {
-	raw, err := jsonfile.Read(path, react.MaxFile, false)
+	raw, err := jsonfile.ReadOwn(path, react.MaxFile, false)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFile, err)
 	}
