@@ -50,7 +50,7 @@ var arrows = map[string][]string{
 	"host/model":              {"host/internal/jsontext", "host/internal/proxy", "host/internal/sse", "host/event", "host/react", "host/react/address", "host/react/toolset", "host/redact", "host/trust", "host/trust/strict"},
 	"host/model/modeltest":    {"host/react"},
 	"host/react":              {"host/event", "host/filter", "host/internal/jsontext", "host/trust"},
-	"host/react/act":          {"host/event", "host/export", "host/react", "host/react/address", "host/react/attempt", "host/react/confine", "host/react/input", "host/receiver", "host/trust"},
+	"host/react/act":          {"host/internal/jsonfile", "host/event", "host/export", "host/react", "host/react/address", "host/react/attempt", "host/react/confine", "host/react/input", "host/receiver", "host/trust"},
 	"host/react/attempt":      {"host/react"},
 	"host/react/converse":     {"host/internal/pause", "host/event", "host/model", "host/react", "host/react/attempt", "host/react/input", "host/react/toolset", "host/trust", "host/trust/handoff", "host/trust/strict"},
 	"host/react/input":        {"host/event", "host/export", "host/filter", "host/react", "host/trust", "host/trust/handoff", "host/trust/scan"},

@@ -190,7 +190,7 @@ func someSteps() []react.Step {
 
 func someRun() react.Run {
 	return react.Run{ID: "a", State: react.Asking, Frozen: react.Frozen(`{"x": 1}`), Due: time.Unix(1e9, 0).UTC(),
-		Request: &react.Request{Kind: react.RequestCommand, Argv: []string{"/bin/true"}, Confine: &react.Confine{Read: []string{"/srv"}}, Input: []byte("\xff\x00")},
+		Request: &react.Request{Kind: react.RequestCommand, Argv: []string{"/bin/true"}, Files: react.Files{Confine: &react.Confine{Read: []string{"/srv"}}}, Input: []byte("\xff\x00")},
 		Members: react.Members{Count: 2, Top: map[string][]react.Count{".a": {{Value: odd, N: 2}}}},
 		Result:  &react.Result{Outcome: react.OutcomeDone, Output: react.Output{Stdout: react.Stream{Head: odd, Bytes: 4}}}}
 }

@@ -12,9 +12,12 @@ var (
 	// ErrBoundary: the confinement that the rule demands is not possible on this machine; the
 	// text says which part, and what can be done.
 	ErrBoundary = errors.New("confinement not possible")
-	// ErrProgram: the program of a command does not exist, cannot be run, or is not the one
-	// that was approved.
+	// ErrProgram: the program of a command does not exist, cannot be run, can be changed by
+	// another user, or is not the one that was approved. The same for its interpreters and code.
 	ErrProgram = errors.New("program")
+	// ErrScarce: room on the disk, memory, processes or descriptors are used up now. The same
+	// may work later, and is no failure of the rule.
+	ErrScarce = errors.New("used up")
 	// ErrTarget: the address of a webhook may not be used; the text says why.
 	ErrTarget = errors.New("webhook address")
 	// ErrSecretMissing: the secret of a webhook is not set.
@@ -27,7 +30,7 @@ type Runner interface {
 	// Prepare returns the exact request of a run with these members, and begins nothing. The
 	// same arguments give the same request while program and machine stay the same. Without
 	// members the request is for [Rule.Hash]: no server is asked, and no tools are pinned.
-	// Errors: ErrBoundary, ErrProgram, ErrTarget, ErrSecretMissing.
+	// Errors: ErrBoundary, ErrProgram, ErrScarce, ErrTarget, ErrSecretMissing.
 	Prepare(rule Rule, run Run, members []event.Record) (Request, error)
 	// Ready prepares an attempt so that only [Attempt.Go] is left, e.g. it starts a supervisor
 	// that waits for the order to begin.

@@ -232,6 +232,7 @@ func (b *block) command(r Request) {
 	for _, i := range r.Interpreters {
 		b.interpreter(i)
 	}
+	b.code(r.Code, r.Tree)
 	b.place(r.Dir, r.Env, r.Confine, r.Boundary)
 	if r.RepeatSafe {
 		b.text("repeated", "when it is not known whether it ran", false)
@@ -252,6 +253,25 @@ func (b *block) place(dir string, env []string, c *Confine, boundary string) {
 	}
 }
 
+// code adds what is pinned besides the program.
+func (b *block) code(dirs []string, tree string) {
+	for _, dir := range dirs {
+		b.value("code", dir, "")
+	}
+	if len(dirs) > 0 && tree != "" {
+		b.text("its bytes", "SHA-256 "+tree+", with the names; run from a private copy", false)
+	}
+	b.text("pinned", Pinning(dirs), false)
+}
+
+// Pinning says what the hash of a command with this code covers.
+func Pinning(code []string) string {
+	if len(code) == 0 {
+		return "program only: what it loads is not pinned"
+	}
+	return "program and code: what it loads from elsewhere is not pinned"
+}
+
 // interpreter adds what runs a script.
 func (b *block) interpreter(i Interpreter) {
 	if i.Path == i.Name {
@@ -259,6 +279,9 @@ func (b *block) interpreter(i Interpreter) {
 	} else {
 		b.value("run by", i.Name, ", which leads to:")
 		b.value("", i.Path, "")
+	}
+	for _, arg := range i.Args {
+		b.value("with", arg, "")
 	}
 	b.text("its bytes", "SHA-256 "+i.Program, false)
 }

@@ -161,8 +161,10 @@ func (b *block) act(a Act) {
 	}
 	switch do := a.Do; {
 	case do.Command != nil:
-		r := Request{Kind: RequestCommand, Argv: do.Command.Argv, Path: a.Path, Program: a.Program, Interpreters: a.Interpreters, Env: do.Command.Env, Dir: do.Command.Dir,
-			Confine: do.Command.Confine, RepeatSafe: do.Command.RepeatSafe}
+		r := Request{Kind: RequestCommand, Argv: do.Command.Argv, Files: a.Files, Env: do.Command.Env, RepeatSafe: do.Command.RepeatSafe}
+		if a.Path == "" { // of a rule that is not prepared
+			r.Code, r.Dir, r.Confine = do.Command.Code, do.Command.Dir, do.Command.Confine
+		}
 		if r.Confine == nil {
 			r.Boundary = "not confined: it can read and change what you can"
 		}

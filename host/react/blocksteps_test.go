@@ -15,13 +15,13 @@ import (
 func TestABlockTellsEveryMemberOfItsKind(t *testing.T) {
 	// What is not told: places, what another member tells (the pin, the schema; a class that
 	// is not known is write), and what belongs to another act.
-	quiet := []string{".Model.Where", ".Tools[0].Schema", ".Tools[0].Tool.Class", ".Class", ".Choices[0].Do.Note", ".Choices[0].Do.Command.Stdin",
-		".Choices[0].Args[1].Bool", ".Choices[1].Path", ".Choices[1].Program"}
+	quiet := []string{".Model.Where", ".Tools[0].Schema", ".Tools[0].Tool.Class", ".Class", ".Choices[0].Do.Note", ".Choices[0].Do.Command.Stdin", ".Choices[0].Do.Command.Dir",
+		".Choices[0].Args[1].Bool", ".Choices[1].Files.Path", ".Choices[1].Files.Program", ".Choices[1].Files.Tree", ".Choices[1].Files.Dir"}
 	asks := []string{".Task", ".Tools", ".Flows", ".Spend", ".Tokens", ".Time", ".Input"}
 	for kind, shown := range map[RequestKind][]string{
 		RequestModel:  append([]string{".Model"}, asks...),
 		RequestChoice: append([]string{".Model", ".Choices"}, asks...),
-		RequestAgent:  append([]string{".Argv", ".Path", ".Program", ".Env", ".Dir", ".Confine", ".Boundary", ".Keep"}, asks...),
+		RequestAgent:  append([]string{".Argv", ".Files", ".Env", ".Boundary", ".Keep"}, asks...),
 		RequestTool:   {".Server", ".Tool", ".Class", ".Pin", ".Step", ".Input", ".Time"},
 		RequestPermit: {".Title", ".Input", ".Time"},
 	} {

@@ -28,17 +28,15 @@ func Thaw(f Frozen) (Rule, error) {
 	return c.rule(), nil
 }
 
-// Hash returns the hash that arms the rule. It covers the programs and interpreters, path and
-// bytes, of made, which is the rule's request without members.
+// Hash returns the hash that arms the rule. It covers the [Files] of made, which is the rule's
+// request without members.
 func (r *Rule) Hash(made Request) Hash {
 	h := newHasher()
 	h.add("rule", string(r.Freeze()))
-	h.add("path", made.Path)
-	h.add("program", made.Program)
-	h.interpreters(made.Interpreters)
+	h.files(made.Files)
 	for _, a := range made.Choices {
-		h.add("program of "+a.Name, a.Path, a.Program)
-		h.interpreters(a.Interpreters)
+		h.add("act", a.Name)
+		h.files(a.Files)
 	}
 	return Hash(h.sum())
 }
@@ -86,6 +84,7 @@ type canonicalDo struct {
 	Env     []string `json:"env,omitempty"`
 	Dir     string   `json:"cwd,omitempty"`
 	Repeat  string   `json:"repeat,omitempty"`
+	Code    []string `json:"code,omitempty"`
 	Confine *Confine `json:"confine,omitempty"`
 	Trusted bool     `json:"trusted,omitempty"`
 
@@ -175,7 +174,7 @@ func canonicalDoOf(do Do) canonicalDo {
 
 // commandOf returns the members that commands and agents share.
 func commandOf(c *Command) canonicalDo {
-	d := canonicalDo{Stdin: c.Stdin, Env: c.Env, Dir: c.Dir, Confine: c.Confine, Trusted: c.Trusted}
+	d := canonicalDo{Stdin: c.Stdin, Env: c.Env, Dir: c.Dir, Code: c.Code, Confine: c.Confine, Trusted: c.Trusted}
 	if c.RepeatSafe {
 		d.Repeat = repeatSafe
 	}
@@ -220,7 +219,7 @@ func (d *canonicalDo) do() Do {
 }
 
 func (d *canonicalDo) command(argv []string) Command {
-	return Command{argv, d.Stdin, d.Env, d.Dir, d.Repeat == repeatSafe, d.Confine, d.Trusted}
+	return Command{argv, d.Stdin, d.Env, d.Dir, d.Repeat == repeatSafe, d.Code, d.Confine, d.Trusted}
 }
 
 // span, rate and money encode themselves as in rules.json.

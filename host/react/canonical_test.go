@@ -20,7 +20,7 @@ func fullRules() []Rule {
 		Limits: Limits{Rate{6, time.Hour}, 1, 100, 500_000, 100_000, 5 * time.Minute},
 	}
 	command, webhook, note := base, base, base
-	command.Do.Command = &Command{Argv: []string{"/bin/echo", "<a>"}, Stdin: StdinNDJSON, Env: []string{"HOME"}, Dir: "/srv", RepeatSafe: true,
+	command.Do.Command = &Command{Argv: []string{"/bin/echo", "<a>"}, Stdin: StdinNDJSON, Env: []string{"HOME"}, Dir: "/srv", RepeatSafe: true, Code: []string{"/srv/app"},
 		Confine: &Confine{Read: []string{"/srv"}, Write: []string{"/tmp"}, Net: true}, Trusted: true}
 	webhook.Do.Webhook = &Webhook{URL: "https://example.com", Secret: "${KEY}", Private: true}
 	note.Do.Note = "look"
@@ -112,25 +112,24 @@ func change(v reflect.Value, path string, check func(path string)) {
 }
 
 func TestEveryMemberOfARuleIsInItsHash(t *testing.T) {
-	made := Request{Path: "/usr/bin/echo", Program: "00ff", Choices: []Act{{Name: "rollback", Path: "/bin/rollback", Program: "0f0f"}}}
+	made := Request{Files: someFiles(), Choices: []Act{{Name: "rollback", Files: someFiles()}}}
 	for _, r := range fullRules()[:7] {
 		whole := r.Hash(made)
 		other := r.Do.Note == "" // another act than a note: the note says nothing
 		change(reflect.ValueOf(&r).Elem(), "", func(path string) {
 			place := strings.HasSuffix(path, ".Where") || path == ".Lines"
-			fromMade := strings.HasPrefix(path, ".Do.Choice.Acts[") && (strings.HasSuffix(path, "].Path") || strings.HasSuffix(path, "].Program") || strings.Contains(path, ".Interpreters"))
+			fromMade := strings.HasPrefix(path, ".Do.Choice.Acts[") && strings.Contains(path, "].Files")
 			unused := other && path == ".Do.Note" || path == ".Do.Choice.Acts[0].Do.Note"
 			if same := r.Hash(made) == whole; same != (place || fromMade || unused) {
 				t.Errorf("%s changed: the hash is the same: %v", path, same)
 			}
 		})
-		for _, another := range []Request{{Path: "/bin/echo", Program: "00ff", Choices: made.Choices}, {Path: "/usr/bin/echo", Program: "00fe", Choices: made.Choices},
-			{Path: "/usr/bin/echo", Program: "00ff", Choices: []Act{{Name: "rollback", Path: "/bin/rollback", Program: "0f0e"}}},
-			{Path: "/usr/bin/echo", Program: "00ff", Choices: made.Choices, Interpreters: []Interpreter{{Program: "1"}}},
-			{Path: "/usr/bin/echo", Program: "00ff", Choices: []Act{{Name: "rollback", Path: "/bin/rollback", Program: "0f0f", Interpreters: []Interpreter{{Program: "1"}}}}}} {
-			if r.Hash(another) == whole {
-				t.Errorf("another program has the same hash: %+v", another)
-			}
+		for _, files := range []*Files{&made.Files, &made.Choices[0].Files} {
+			change(reflect.ValueOf(files).Elem(), "", func(path string) {
+				if r.Hash(made) == whole {
+					t.Errorf("%s is another one, and the hash is the same", path)
+				}
+			})
 		}
 	}
 }

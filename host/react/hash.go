@@ -55,14 +55,10 @@ func (r Request) addAct(h hasher) {
 	h.add("kind", string(r.Kind))
 	h.add("rule", r.Rule)
 	h.add("argv", r.Argv...)
-	h.add("path", r.Path)
-	h.add("program", r.Program)
-	h.interpreters(r.Interpreters)
+	h.files(r.Files)
 	env := slices.Clone(r.Env)
 	slices.Sort(env)
 	h.add("env", env...)
-	h.add("dir", r.Dir)
-	h.confine(r.Confine)
 	h.add("boundary", r.Boundary)
 	h.add("repeat safe", strconv.FormatBool(r.RepeatSafe))
 	h.add("url", r.URL)
@@ -98,6 +94,14 @@ func (r Request) addAct(h hasher) {
 	h.add("act", r.Act)
 }
 
+// Equal reports whether the files of two commands are the same.
+func (f Files) Equal(g Files) bool {
+	one, two := newHasher(), newHasher()
+	one.files(f)
+	two.files(g)
+	return one.sum() == two.sum()
+}
+
 // Digest returns the SHA-256 of data, in hexadecimal.
 func Digest(data []byte) string {
 	sum := sha256.Sum256(data)
@@ -117,19 +121,20 @@ func (h hasher) add(name string, values ...string) {
 	}
 }
 
-func (h hasher) interpreters(all []Interpreter) {
-	for _, i := range all {
+func (h hasher) files(f Files) {
+	h.add("program", f.Path, f.Program)
+	for _, i := range f.Interpreters {
 		h.add("interpreter", i.Name, i.Path, i.Program)
+		h.add("its arguments", i.Args...)
 	}
-}
-
-func (h hasher) confine(c *Confine) {
-	if c == nil {
-		return
+	h.add("code", f.Code...)
+	h.add("tree", f.Tree)
+	h.add("dir", f.Dir)
+	if c := f.Confine; c != nil {
+		h.add("confine read", c.Read...)
+		h.add("confine write", c.Write...)
+		h.add("confine net", strconv.FormatBool(c.Net))
 	}
-	h.add("confine read", c.Read...)
-	h.add("confine write", c.Write...)
-	h.add("confine net", strconv.FormatBool(c.Net))
 }
 
 func (h hasher) model(m *Model) {
@@ -148,8 +153,8 @@ func (h hasher) tool(t Pinned) {
 }
 
 func (h hasher) choice(a Act) {
-	h.add("choice", a.Name, string(a.Mode), a.Path, a.Program)
-	h.interpreters(a.Interpreters)
+	h.add("choice", a.Name, string(a.Mode))
+	h.files(a.Files)
 	for _, g := range a.Args {
 		h.add("arg", g.Name, strconv.FormatBool(g.Bool), g.Pattern)
 		h.add("enum", g.Enum...)

@@ -16,9 +16,15 @@ import (
 func someRequest() Request {
 	return Request{
 		Kind: RequestCommand, Run: "aaaa", Rule: "page", Seq: 7, Count: 2,
-		Argv: []string{"/bin/echo", "a", "b"}, Path: "/usr/bin/echo", Program: "00ff", Interpreters: []Interpreter{{"/bin/sh", "/usr/bin/dash", "11ff"}}, Env: []string{"HOME", "LANG"},
-		Dir: "/srv", Confine: &Confine{Read: []string{"/srv"}}, Boundary: "none",
+		Argv: []string{"/bin/echo", "a", "b"}, Files: someFiles(), Env: []string{"HOME", "LANG"}, Boundary: "none",
 		URL: "https://example.com", Secret: "${KEY}", Note: "n", Input: []byte("in"), Time: time.Second,
+	}
+}
+
+func someFiles() Files {
+	return Files{
+		Path: "/usr/bin/echo", Program: "00ff", Interpreters: []Interpreter{{"/bin/sh", []string{"-e"}, "/usr/bin/dash", "11ff"}}, Code: []string{"/srv/app"}, Tree: "22ff",
+		Dir: "/srv", Confine: &Confine{Read: []string{"/srv"}},
 	}
 }
 
@@ -33,6 +39,7 @@ func fullRequest() Request {
 	r.Model, r.Task, r.Choices, r.Flows = &m, "Find the cause.", someChoice().Acts, []Flow{{From: "pager", To: "git"}}
 	r.Tools = []Pinned{{Tool: Tool{Server: "pager", Name: "rollback", Class: ToolWrite, Fix: map[string]json.RawMessage{"env": json.RawMessage(`"<prod>"`)}, Drop: []string{"force"}},
 		Description: trust.Untrusted("rolls back"), Schema: json.RawMessage(`{ "type": "object" }`), Pin: "ab"}}
+	r.Choices[0].Files = someFiles()
 	r.Title, r.Wish = trust.Untrusted("rm"), someClientRequest()
 	return r
 }

@@ -103,9 +103,7 @@ type Act struct {
 	Mode Mode   // ModeAsk or ModeAuto
 	Do   Do     // Command, Webhook or Note
 
-	// Path, Program and Interpreters of a Command, once the request is prepared; see [Request].
-	Path, Program string
-	Interpreters  []Interpreter
+	Files // of a Command, once the request is prepared
 }
 
 // Arg is an argument of an Act. Exactly one of Enum, Number, Bool and Pattern is set: free text

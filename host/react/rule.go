@@ -171,6 +171,21 @@ func (d Do) Tools() ([]Tool, []Flow) {
 	return nil, nil
 }
 
+// Commands returns the programs that the act may start.
+func (d Do) Commands() (all []*Command) {
+	switch {
+	case d.Command != nil:
+		return []*Command{d.Command}
+	case d.Agent != nil:
+		return []*Command{&d.Agent.Command}
+	case d.Choice != nil:
+		for _, a := range d.Choice.Acts {
+			all = append(all, a.Do.Commands()...)
+		}
+	}
+	return all
+}
+
 // Command is a program that is started without a shell.
 type Command struct {
 	Argv  []string // the first is an absolute path
@@ -179,6 +194,9 @@ type Command struct {
 	Dir   string   // working directory; "": a new private one
 	// RepeatSafe: if it is unknown whether the command ran, it is run again.
 	RepeatSafe bool
+	// Code are absolute paths of directories that are pinned with the program, and run with it
+	// from a private copy.
+	Code []string
 	// Confine restricts what the command can reach; nil: it is not confined.
 	Confine *Confine
 	// Trusted allows mode auto without confinement.

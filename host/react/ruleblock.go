@@ -152,6 +152,7 @@ func (b *block) program(c *Command, boundary string) {
 		}
 		b.value(label, arg, "")
 	}
+	b.code(c.Code, "")
 	b.place(c.Dir, c.Env, c.Confine, boundary)
 	if c.Trusted {
 		b.trusted()

@@ -192,17 +192,11 @@ type Request struct {
 	Count uint64 `json:"count"`
 
 	// Of a command.
-	Argv    []string `json:"argv,omitempty"`
-	Path    string   `json:"path,omitempty"`    // of the program, with links resolved
-	Program string   `json:"program,omitempty"` // SHA-256 of the program's bytes, in hexadecimal
-	// Interpreters run the program if it is a script: the one that its first line names, what
-	// env finds, and so on down to a binary. None: the program is a binary.
-	Interpreters []Interpreter `json:"interpreters,omitempty"`
-	Env          []string      `json:"env,omitempty"`        // names
-	Dir          string        `json:"dir,omitempty"`        // "": a new private one
-	Confine      *Confine      `json:"confine,omitempty"`    // nil: not confined
-	Boundary     string        `json:"boundary,omitempty"`   // the possible confinement, in words
-	RepeatSafe   bool          `json:"repeatSafe,omitempty"` // see [Command]
+	Argv []string `json:"argv,omitempty"`
+	Files
+	Env        []string `json:"env,omitempty"`        // names
+	Boundary   string   `json:"boundary,omitempty"`   // the possible confinement, in words
+	RepeatSafe bool     `json:"repeatSafe,omitempty"` // see [Command]
 
 	// Of a webhook.
 	URL     string `json:"url,omitempty"`
@@ -242,11 +236,28 @@ type Request struct {
 	Time  time.Duration `json:"time"` // time limit of the act
 }
 
-// Interpreter is a program that the system starts to run a script.
+// Files are the files and directories of a command, with links resolved: what runs, where, and
+// what it may reach. Approving a request and arming a rule cover all of them.
+type Files struct {
+	Path    string `json:"path,omitempty"`    // of the program
+	Program string `json:"program,omitempty"` // SHA-256 of the program's bytes, in hexadecimal
+	// Interpreters run the program if it is a script: the one that its first line names, or
+	// that env finds, and so on down to a binary. None: the program is a binary.
+	Interpreters []Interpreter `json:"interpreters,omitempty"`
+	Code         []string      `json:"code,omitempty"` // see [Command]
+	// Tree is the SHA-256, in hexadecimal, of the names and bytes of all that runs from a
+	// private copy: scripts and Code. "": nothing does.
+	Tree    string   `json:"tree,omitempty"`
+	Dir     string   `json:"dir,omitempty"`     // "": a new private one
+	Confine *Confine `json:"confine,omitempty"` // nil: not confined
+}
+
+// Interpreter is a program that runs a script.
 type Interpreter struct {
-	Name    string `json:"name"`    // its absolute path, as it was named or found
-	Path    string `json:"path"`    // the same with links resolved
-	Program string `json:"program"` // SHA-256 of its bytes, in hexadecimal
+	Name    string   `json:"name"`           // its absolute path, as it was named or found
+	Args    []string `json:"args,omitempty"` // between its name and that of the script
+	Path    string   `json:"path"`           // Name with links resolved
+	Program string   `json:"program"`        // SHA-256 of its bytes, in hexadecimal
 }
 
 // Handle is stored before an attempt begins; with it the attempt is found again after a restart
@@ -272,6 +283,7 @@ const (
 	// after [WebhookTries] attempts.
 	OutcomeRetry   Outcome = "retry"
 	OutcomeNever   Outcome = "never-started" // it certainly did not begin
+	OutcomeScarce  Outcome = "scarce"        // the same, because of [ErrScarce]
 	OutcomeUnknown Outcome = "unknown"       // the act may have been done
 	OutcomeKilled  Outcome = "killed"        // the stop switch ended it
 	// OutcomeAsks: the attempt is over, and the run goes on with Next once the policy or the

@@ -116,8 +116,9 @@ type View struct {
 	Fault   string // why the newest file is not in force, as FILE:LINE:COL: cause; see InForce
 	Stopped bool
 	Held    string // why nothing starts until the operator calls Go; "": it may start
-	// Blocked says what the engine cannot read or write and retries by itself: the log, so
-	// that records wait undecided, or the journal, so that nothing starts. "": neither.
+	// Blocked says what the engine cannot read or write, or what is used up, and what it retries
+	// by itself: the log, so that records wait undecided, the journal, so that nothing starts, or
+	// the start of an act. "": nothing.
 	Blocked string
 	Rules   []RuleView
 	Waiting []Run // asking runs, oldest first

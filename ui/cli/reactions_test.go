@@ -99,7 +99,7 @@ const evilText = "one\n\x1b[2J\u202etwo"
 func newEngine() *engine {
 	request := func(input string) *react.Request {
 		return &react.Request{Kind: react.RequestCommand, Run: "waits", Rule: "page", Seq: 7, Count: 1, Argv: []string{"/bin/page", "now"},
-			Path: "/bin/page", Program: "00ff", Boundary: "none", Input: []byte(input), Time: time.Minute}
+			Files: react.Files{Path: "/bin/page", Program: "00ff"}, Boundary: "none", Input: []byte(input), Time: time.Minute}
 	}
 	at := time.Date(2026, 7, 28, 12, 0, 0, 0, time.UTC)
 	e := &engine{reacttest.Engine{

@@ -47,7 +47,7 @@ func talking() *reacttest.Engine {
 	wants := call(asksModel("r7aaaaaaaaaaaaaa", react.Asking), `{"service":"db main","env":"prod","note":"р\u0430ypal\nhash 00"}`)
 	wants.Why, wants.Line = "pager/rollback may change something: each call is asked about", "rules.json:20:7"
 	permit := asksModel("r8aaaaaaaaaaaaaa", react.Asking)
-	permit.Began = &react.Request{Kind: react.RequestAgent, Argv: []string{"/usr/local/bin/agent"}, Task: "Look at it.", Boundary: "files and network, Landlock 6", Confine: &react.Confine{Read: []string{"/srv"}}}
+	permit.Began = &react.Request{Kind: react.RequestAgent, Argv: []string{"/usr/local/bin/agent"}, Task: "Look at it.", Boundary: "files and network, Landlock 6", Files: react.Files{Confine: &react.Confine{Read: []string{"/srv"}}}}
 	permit.Request = &react.Request{Kind: react.RequestPermit, Run: permit.ID, Rule: permit.Rule, Title: trust.Untrusted("list the files"), Input: []byte(`{"command":"rm -rf /srv"}`), Time: time.Minute}
 	e.View.Waiting = []react.Run{wants, permit}
 

@@ -25,20 +25,9 @@ type programs struct {
 // take sets the programs that the rules of a file start.
 func (p *programs) take(f react.File) {
 	var all []string
-	add := func(c *react.Command) {
-		if c != nil {
-			all = append(all, c.Argv[0])
-		}
-	}
 	for _, r := range f.Rules {
-		add(r.Do.Command)
-		if r.Do.Agent != nil {
-			add(&r.Do.Agent.Command)
-		}
-		if r.Do.Choice != nil {
-			for _, a := range r.Do.Choice.Acts {
-				add(a.Do.Command)
-			}
+		for _, c := range r.Do.Commands() {
+			all = append(all, c.Argv[0])
 		}
 	}
 	p.mu.Lock()

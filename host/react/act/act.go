@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"eventdeck/host/event"
@@ -47,7 +48,10 @@ type Options struct {
 }
 
 // Runner is a [react.Runner]. All methods may be called from any goroutine.
-type Runner struct{ o Options }
+type Runner struct {
+	o     Options
+	trees sync.Mutex // while a tree is made
+}
 
 var _ react.Runner = (*Runner)(nil)
 
@@ -66,7 +70,7 @@ func New(o Options) (*Runner, error) {
 	if o.Dir, err = filepath.Abs(o.Dir); err != nil {
 		return nil, fmt.Errorf("reactions: %w", err)
 	}
-	r := &Runner{o}
+	r := &Runner{o: o}
 	if err := os.MkdirAll(r.place(), 0o700); err != nil {
 		return nil, fmt.Errorf("reactions: %w", err)
 	}
@@ -110,7 +114,7 @@ func (r *Runner) Prepare(rule react.Rule, run react.Run, members []event.Record)
 		err = errors.New("the rule says nothing that could be done")
 	}
 	if err != nil {
-		return react.Request{}, fmt.Errorf("rule %s: %w", rule.Name, err)
+		return react.Request{}, fmt.Errorf("rule %s: %w", rule.Name, scarce(err))
 	}
 	return req, nil
 }
@@ -120,18 +124,13 @@ func (r *Runner) prepareCommand(req *react.Request, c react.Command, run react.R
 	if len(c.Argv) == 0 {
 		return fmt.Errorf("%w: there is none", react.ErrProgram)
 	}
-	if req.Path, req.Program, err = Program(c.Argv[0]); err != nil {
+	req.Argv, req.Env, req.RepeatSafe = slices.Clone(c.Argv), slices.Clone(c.Env), c.RepeatSafe
+	req.Code, req.Dir, req.Confine = c.Code, c.Dir, c.Confine
+	if err := readFiles(req, r.o.Env); err != nil {
 		return err
 	}
-	if req.Interpreters, err = interpreters(req.Path, searchPath(c.Env, r.o.Env)); err != nil {
-		return err
-	}
-	req.Argv, req.Env, req.Dir, req.RepeatSafe = slices.Clone(c.Argv), slices.Clone(c.Env), withoutLinks(c.Dir), c.RepeatSafe
 	if req.Time == 0 {
 		req.Time = commandTime
-	}
-	if c.Confine != nil {
-		req.Confine = &react.Confine{Read: withoutLinksAll(c.Confine.Read), Write: withoutLinksAll(c.Confine.Write), Net: c.Confine.Net}
 	}
 	if req.Boundary, err = r.boundary(*req); err != nil {
 		return err
@@ -149,13 +148,15 @@ func (r *Runner) boundary(req react.Request) (string, error) {
 	if req.Confine == nil {
 		return NoBoundary, nil
 	}
-	return confine.Check(*req.Confine, r.hidden(), r.programs(req))
+	opened := *req.Confine
+	opened.Read = slices.Concat(opened.Read, req.Code) // a copy may be read
+	return confine.Check(opened, r.hidden(), r.programs(req))
 }
 
 // programs returns the files that no confined command may write. The command's own program is
 // one of them: otherwise a changed one would be started next time.
 func (r *Runner) programs(req react.Request) []string {
-	all := []string{r.o.Executable, req.Argv[0]}
+	all := append([]string{r.o.Executable, req.Argv[0]}, req.Code...)
 	for _, i := range req.Interpreters {
 		all = append(all, i.Name)
 	}

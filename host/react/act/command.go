@@ -30,14 +30,16 @@ const (
 	filePause  = "pause"      // there while the time of a command does not count
 	fileResult = "result.json"
 	dirWork    = "work" // the private working directory
+	dirLink    = "exec" // a link to the opened program
 )
 
 // order is the input of a supervisor.
 type order struct {
 	Request react.Request `json:"request"`
 	Hidden  []string      `json:"hidden"`
-	Data    string        `json:"data"` // the data directory, with the stop file
-	Host    int           `json:"host"` // PID of the process that wrote the order
+	Data    string        `json:"data"`           // the data directory, with the stop file
+	Host    int           `json:"host"`           // PID of the process that wrote the order
+	Tree    string        `json:"tree,omitempty"` // where [react.Files.Tree] is; "": nowhere
 	// Sockets are those that a confined agent may connect to, if the confinement covers sockets.
 	Sockets []string `json:"sockets,omitempty"`
 }
@@ -50,7 +52,7 @@ var plainID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,80}$`)
 // readyCommand starts a supervisor, which waits for the signal to start its command.
 func (r *Runner) readyCommand(ctx context.Context, req react.Request, h react.Handle, sockets ...string) (*command, error) {
 	if err := unchanged(req, r.o.Env); err != nil {
-		return nil, fmt.Errorf("run %s: %w", req.Run, err)
+		return nil, fmt.Errorf("run %s: %w", req.Run, scarce(err))
 	}
 	switch boundary, err := r.boundary(req); {
 	case err != nil:
@@ -60,12 +62,12 @@ func (r *Runner) readyCommand(ctx context.Context, req react.Request, h react.Ha
 	}
 	dir, err := r.newDir(ctx, req, h.Attempt, sockets)
 	if err != nil {
-		return nil, fmt.Errorf("run %s: %w", req.Run, err)
+		return nil, fmt.Errorf("run %s: %w", req.Run, scarce(err))
 	}
 	h.Dir = dir
 	a := &command{handle: h, now: r.o.Now, ended: make(chan struct{})}
 	if err := r.supervise(ctx, a, req); err != nil {
-		return nil, fmt.Errorf("run %s: supervisor: %w", req.Run, errors.Join(err, os.RemoveAll(dir)))
+		return nil, fmt.Errorf("run %s: supervisor: %w", req.Run, scarce(errors.Join(err, os.RemoveAll(dir))))
 	}
 	return a, nil
 }
@@ -92,10 +94,14 @@ func (r *Runner) newDir(ctx context.Context, req react.Request, attempt int, soc
 			return "", err
 		}
 	}
-	if err := os.Mkdir(dir, 0o700); err != nil {
+	tree, err := r.tree(req.Files)
+	if err == nil {
+		err = os.Mkdir(dir, 0o700)
+	}
+	if err != nil {
 		return "", err
 	}
-	text, err := json.Marshal(order{Request: req, Hidden: r.hidden(), Data: r.o.Dir, Host: os.Getpid(), Sockets: sockets})
+	text, err := json.Marshal(order{Request: req, Hidden: r.hidden(), Data: r.o.Dir, Host: os.Getpid(), Sockets: sockets, Tree: tree})
 	if err == nil && req.Dir == "" {
 		err = os.Mkdir(filepath.Join(dir, dirWork), 0o700)
 	}
@@ -148,7 +154,7 @@ func (r *Runner) supervise(ctx context.Context, a *command, req react.Request) e
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	return errors.Join(fmt.Errorf("it did not become ready: %q", strings.TrimSpace(line)), err)
+	return errors.Join(heard(strings.TrimSpace(line)), err)
 }
 
 // environment returns the variables of a supervisor, and so of its command.
@@ -278,6 +284,9 @@ var errAlive = errors.New("it runs")
 // runs.
 func left(dir string, now time.Time) (react.Result, error) {
 	free, err := isFree(filepath.Join(dir, fileLock))
+	if errors.Is(scarce(err), react.ErrScarce) {
+		return react.Result{}, errAlive // as far as can be told now
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Stat(dir); err != nil {
 			return unknown("its directory is gone", now), nil

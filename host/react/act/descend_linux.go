@@ -1,8 +1,10 @@
 package act
 
 import (
+	"errors"
 	"math"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -20,6 +22,32 @@ func adoptOrphans() {
 func keepDescriptors() error {
 	return unix.CloseRange(3, math.MaxUint32, unix.CLOSE_RANGE_CLOEXEC)
 }
+
+// openToStart opens a program. Until it is closed, nobody can write to it where the file system
+// has leases: a writer waits. A program of root needs none.
+//
+// Error: EAGAIN while somebody has it open for writing.
+func openToStart(path string) (*os.File, error) {
+	f, _, err := openFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_RDLCK); errors.Is(err, unix.EAGAIN) {
+		return nil, errors.Join(&os.PathError{Op: "lease", Path: path, Err: err}, f.Close())
+	}
+	_, _ = unix.FcntlInt(f.Fd(), unix.F_SETOWN, 0) // a waiting writer sends no signal, which the program would get
+	return f, nil
+}
+
+// nameOpened returns a name by which an open program can be started, whatever is at its path: a
+// link, made for it, from whose name the system takes that of the process.
+func nameOpened(f *os.File, link string) (string, error) {
+	err := os.MkdirAll(filepath.Dir(link), 0o700)
+	return link, errors.Join(err, os.Symlink("/proc/self/fd/"+strconv.Itoa(int(f.Fd())), link))
+}
+
+// startsOpened: every program is started by its descriptor.
+func startsOpened(string) bool { return true }
 
 // awaitOthers does nothing here: orphans become children of this process, so without children
 // it has no descendants.

@@ -35,55 +35,51 @@ func searchPath(names []string, env func(string) (string, bool)) string {
 	return envDirs
 }
 
-// interpreters returns the programs that the system starts to run a script: the one that its
-// first line names and, if that is env, the one that env finds in the command's search path. A
-// binary has none.
+// interpreters returns the programs that run a script, in the order in which they are found: the
+// one that its first line names or, if that is env, the one that env finds in the command's search
+// path, and so on down to a binary. A binary has none.
 //
 // Error: [react.ErrProgram], also if it cannot be determined which program would be started.
 func interpreters(script, search string) (all []react.Interpreter, err error) {
-	next := []string{script}
-	for depth := 0; len(next) > 0; depth++ {
-		var named []string
-		for _, file := range next {
-			names, err := namedBy(file, search)
-			if err != nil {
-				return nil, fmt.Errorf("%w %q: %w", react.ErrProgram, file, err)
-			}
-			named = append(named, names...)
+	for file := script; ; {
+		name, args, err := namedBy(file, search)
+		if err == nil && name != "" && len(all) == maxNested {
+			err = errNested
 		}
-		if len(named) > 0 && depth == maxNested {
-			return nil, fmt.Errorf("%w %q: %w", react.ErrProgram, script, errNested)
+		if err != nil {
+			return nil, fmt.Errorf("%w %q: %w", react.ErrProgram, file, err)
 		}
-		for _, name := range named {
-			path, sum, err := Program(name)
-			if err != nil {
-				return nil, fmt.Errorf("interpreter of %q: %w", script, err)
-			}
-			all = append(all, react.Interpreter{Name: name, Path: path, Program: sum})
+		if name == "" {
+			return all, nil
 		}
-		next = named
+		path, sum, err := Program(name)
+		if err != nil {
+			return nil, fmt.Errorf("interpreter of %q: %w", file, err)
+		}
+		all = append(all, react.Interpreter{Name: name, Args: args, Path: path, Program: sum})
+		file = path
 	}
-	return all, nil
 }
 
-// namedBy returns the programs that the first line of a file starts: none, the interpreter, or
-// env and what it finds.
-func namedBy(file, search string) ([]string, error) {
+// namedBy returns the interpreter that the first line of a file names, with its arguments, or
+// what env finds in its place. The name is "" if the file is not a script.
+func namedBy(file, search string) (name string, args []string, err error) {
 	name, arg, err := readFirstLine(file)
 	if err != nil || name == "" {
-		return nil, err
+		return "", nil, err
 	}
 	if !filepath.IsAbs(name) {
-		return nil, fmt.Errorf("its first line names %q; name the interpreter by its absolute path", name)
+		return "", nil, fmt.Errorf("its first line names %q; name the interpreter by its absolute path", name)
 	}
-	if filepath.Base(name) != "env" { // multi-call binaries recognise env by this name
-		return []string{name}, nil
+	switch {
+	case filepath.Base(name) == "env": // multi-call binaries recognise env by this name
+		return foundByEnv(arg, search)
+	case runtime.GOOS == "darwin": // which splits the line
+		args = strings.Fields(arg)
+	case arg != "":
+		args = []string{arg}
 	}
-	found, err := foundByEnv(arg, search)
-	if err != nil {
-		return nil, err
-	}
-	return []string{name, found}, nil
+	return name, args, nil
 }
 
 // readFirstLine reads the interpreter and its one argument from the first line of a script. The
@@ -120,31 +116,34 @@ func readFirstLine(file string) (name, arg string, err error) {
 	return text, "", nil
 }
 
-// foundByEnv returns the program that env starts for its argument. Variables, and options other
-// than -S, are refused, as they may change the result.
-func foundByEnv(arg, search string) (string, error) {
-	name := arg
-	words, split := strings.CutPrefix(arg, "-S")
+// foundByEnv returns the program that env starts for its argument, and the arguments that it
+// hands on. Variables, quotes, and options other than -S are refused, as they may change the
+// result.
+func foundByEnv(arg, search string) (path string, args []string, err error) {
+	words := []string{arg}
+	line, split := strings.CutPrefix(arg, "-S")
 	if split || runtime.GOOS == "darwin" { // macOS itself splits the line
-		name, _, _ = strings.Cut(strings.TrimLeft(words, " \t"), " ")
+		words = append(strings.FieldsFunc(line, func(r rune) bool { return r == ' ' }), "")
+		args = words[1 : len(words)-1]
 	}
-	if name == "" || name[0] == '-' || strings.ContainsAny(name, "=\"'\\$#\t") {
-		return "", fmt.Errorf("its first line has env find %q, and it cannot be told which program that is; name the interpreter by its absolute path", arg)
+	name := words[0]
+	if name == "" || name[0] == '-' || strings.Contains(name, "=") || strings.ContainsAny(arg, "\"'\\$#\t\v\f\r") {
+		return "", nil, fmt.Errorf("its first line has env find %q, and it cannot be told which program that is; name the interpreter by its absolute path", arg)
 	}
 	if strings.Contains(name, "/") {
 		if !filepath.IsAbs(name) {
-			return "", fmt.Errorf("its first line has env find %q; name the interpreter by its absolute path", name)
+			return "", nil, fmt.Errorf("its first line has env find %q; name the interpreter by its absolute path", name)
 		}
-		return name, nil
+		return name, args, nil
 	}
 	for _, dir := range filepath.SplitList(search) {
 		if !filepath.IsAbs(dir) {
-			return "", fmt.Errorf("PATH has the relative directory %q, and env looks there for %q", dir, name)
+			return "", nil, fmt.Errorf("PATH has the relative directory %q, and env looks there for %q", dir, name)
 		}
 		path := filepath.Join(dir, name)
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0 {
-			return path, nil
+			return path, args, nil
 		}
 	}
-	return "", fmt.Errorf("its first line has env find %q, which is not in %s; name the interpreter by its absolute path, or PATH in the rule's env", name, search)
+	return "", nil, fmt.Errorf("its first line has env find %q, which is not in %s; name the interpreter by its absolute path, or PATH in the rule's env", name, search)
 }

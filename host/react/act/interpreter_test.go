@@ -20,10 +20,18 @@ func scripts(t *testing.T, files map[string]string) (dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	write(t, dir, files)
+	return dir
+}
+
+func write(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
 	for name, text := range files {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
 		replace(t, filepath.Join(dir, name), strings.ReplaceAll(text, "DIR", dir))
 	}
-	return dir
 }
 
 // replace replaces a program, as an installation does.
@@ -63,14 +71,14 @@ func TestInterpretersOfAScript(t *testing.T) {
 	tool := filepath.Join(dir, "tool")
 	for name, want := range map[string][]string{
 		"plain": nil, "empty": nil,
-		"direct": {"/bin/sh"}, "no end": {"/bin/sh"},
-		"by env": {"/usr/bin/env", tool}, "split": {"/usr/bin/env", tool}, "absolute": {"/usr/bin/env", tool},
-		"nested": {filepath.Join(dir, "wrapper"), "/bin/sh"},
+		"direct": {"/bin/sh", "-e"}, "no end": {"/bin/sh"},
+		"by env": {tool}, "split": {tool, "-u", "x"}, "absolute": {tool},
+		"nested": {filepath.Join(dir, "wrapper"), "-x", "/bin/sh"},
 	} {
 		all, err := interpreters(filepath.Join(dir, name), "/nowhere:"+dir+":/bin:/usr/bin")
 		var names []string
 		for _, i := range all {
-			names = append(names, i.Name)
+			names = append(append(names, i.Name), i.Args...)
 			if path, sum, err := Program(i.Name); err != nil || i.Path != path || i.Program != sum {
 				t.Errorf("%s: %+v, %v", name, i, err)
 			}
@@ -105,7 +113,7 @@ func TestTheSystemStartsThePinnedInterpreter(t *testing.T) {
 		if !slices.ContainsFunc(req.Interpreters, func(i react.Interpreter) bool { return i.Path == tool }) {
 			t.Errorf("%s: %+v", name, req.Interpreters)
 		}
-		if out := ran(t, r, rule).Output.Stdout.Head.Raw(); out != "ran "+tool+"\n" {
+		if out := ran(t, r, rule).Output.Stdout.Head.Raw(); out != "ran "+filepath.Join(r.place(), dirTrees, req.Tree, tool)+"\n" {
 			t.Errorf("%s: %q", name, out)
 		}
 	}

@@ -80,16 +80,29 @@ func TestPathsAreApprovedWithoutTheirLinks(t *testing.T) {
 	r := newRunner(t, Options{})
 	rule := shell("pwd")
 	rule.Do.Command.Dir = link
+	confined := shell("exit 0")
+	confined.Do.Command.Confine = &react.Confine{Read: []string{one}, Write: []string{link}}
 	turn(one)
 	req := prepared(t, r, rule)
 	if req.Dir != one {
 		t.Errorf("the directory of the request is %s", req.Dir)
 	}
+	reach, possible := r.Prepare(confined, theRun(), nil)
 	turn(two)
+	if again, err := r.Prepare(confined, theRun(), nil); possible == nil && (err != nil || confined.Hash(again) == confined.Hash(reach)) {
+		t.Errorf("what may be written is elsewhere, and an armed rule stays armed: %v", err)
+	}
+	if possible == nil {
+		a, err := r.Ready(t.Context(), reach, 7) // what was approved is where the link led
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.Abort()
+	}
 	if out := outcome(t, begin(t, r, req)).Output.Stdout.Head.Raw(); out != one+"\n" {
 		t.Errorf("it ran in %s", out)
 	}
-	if again := prepared(t, r, rule); again.Hash() == req.Hash() {
+	if again := prepared(t, r, rule); again.Hash() == req.Hash() || rule.Hash(again) == rule.Hash(req) {
 		t.Error("a link that leads elsewhere is the same request")
 	}
 	if err := errors.Join(os.Remove(one), os.Symlink(two, one)); err != nil {

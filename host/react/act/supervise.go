@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -19,7 +20,7 @@ import (
 // The arguments with which this program starts itself.
 const (
 	argSupervise = "__run"
-	argConfined  = "__confined"
+	argBecome    = "__exec"
 )
 
 // lineReady is written by a supervisor that waits for the signal to start its command.
@@ -31,8 +32,8 @@ func Main(args []string) (code int, ok bool) {
 	switch {
 	case len(args) == 3 && args[1] == argSupervise:
 		return supervise(), true
-	case len(args) == 2 && args[1] == argConfined:
-		return confined(), true
+	case len(args) == 2 && args[1] == argBecome:
+		return become(), true
 	}
 	return 0, false
 }
@@ -53,13 +54,16 @@ func supervise() int {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	lock, err := hold(filepath.Join(dir, fileLock))
 	if err != nil {
-		fmt.Println(err)
+		fmt.Println(scarce(err))
 		return 1
 	}
 	defer func() { _ = lock.Close() }() // the end of the process releases it too
 	o, err := readOrder(dir)
+	if err == nil {
+		err = reserve(dir)
+	}
 	if err != nil {
-		fmt.Println(err)
+		fmt.Println(scarce(err))
 		return 1
 	}
 	if _, err := os.Stdout.WriteString(lineReady); err != nil {
@@ -86,8 +90,37 @@ func supervise() int {
 
 func never(why string) react.Result { return react.Result{Outcome: react.OutcomeNever, Why: why} }
 
-func failedFor(err error) react.Result {
+// unstarted returns the result of an act that was not begun because of an error.
+func unstarted(err error) react.Result {
+	err = scarce(err)
+	switch {
+	case errors.Is(err, react.ErrScarce):
+		return react.Result{Outcome: react.OutcomeScarce, Why: err.Error()}
+	case errors.Is(err, react.ErrProgram): // the next attempt finds it too, and asks
+		return never(err.Error())
+	}
 	return react.Result{Outcome: react.OutcomeFailed, Exit: -1, Why: err.Error()}
+}
+
+// scarce makes an error an [react.ErrScarce] if what it names is one.
+func scarce(err error) error {
+	for _, lack := range lacks {
+		if errors.Is(err, lack) && !errors.Is(err, react.ErrScarce) {
+			return fmt.Errorf("%w: %w", react.ErrScarce, err)
+		}
+	}
+	return err
+}
+
+// heard returns the error whose text another process of this program wrote. Its text begins with
+// what [errors.Is] finds.
+func heard(text string) error {
+	for _, class := range []error{react.ErrScarce, react.ErrProgram, react.ErrBoundary} {
+		if rest, is := strings.CutPrefix(text, class.Error()); is {
+			return fmt.Errorf("%w%s", class, rest)
+		}
+	}
+	return errors.New(text)
 }
 
 // carryOut runs the command, and ends all processes that it leaves.
@@ -95,28 +128,28 @@ func (o order) carryOut(dir string, asked <-chan os.Signal) react.Result {
 	if o.stopped() {
 		return never("all reactions are stopped")
 	}
-	if err := unchanged(o.Request, os.LookupEnv); err != nil {
-		return never(err.Error())
+	err := unchanged(o.Request, os.LookupEnv)
+	if err == nil {
+		err = isTree(o.Request.Files, o.Tree)
 	}
-	if err := errors.Join(reserve(dir), writeSynced(filepath.Join(dir, fileBegun), nil), syncDir(dir)); err != nil {
-		return never(err.Error())
+	var pipes *pipes
+	if err == nil {
+		pipes, err = newPipes()
 	}
-	work := o.Request.Dir
-	if work == "" {
-		var err error
-		if work, err = filepath.Abs(filepath.Join(dir, dirWork)); err != nil {
-			return never(err.Error())
-		}
+	if err == nil {
+		err = errors.Join(writeSynced(filepath.Join(dir, fileBegun), nil), syncDir(dir))
 	}
-	pipes, err := newPipes()
+	if err == nil {
+		dir, err = filepath.Abs(dir)
+	}
 	if err != nil {
-		return failedFor(err)
+		return unstarted(err)
 	}
-	g, err := o.start(work, pipes.theirs[:])
+	g, err := o.start(o.launch(dir), pipes.theirs[:])
 	if err != nil {
 		pipes.begin(bytes.NewReader(nil), nil)
 		pipes.end()
-		return failedFor(err)
+		return unstarted(err)
 	}
 	if o.Request.Kind == react.RequestAgent {
 		pipes.begin(os.Stdin, os.Stdout)
@@ -129,6 +162,59 @@ func (o order) carryOut(dir string, asked <-chan os.Signal) react.Result {
 	}
 	result.Output = pipes.end()
 	return fit(result)
+}
+
+// launch is a binary with what starts it.
+type launch struct {
+	Path string // of the binary
+	Sum  string // SHA-256 of its bytes
+	Argv []string
+	Dir  string
+	Link string // where a link to the opened binary may be made, with the program's name
+}
+
+// launch says what the system would start for the command, with scripts and code in their tree.
+func (o order) launch(dir string) launch {
+	f, argv := o.Request.Files, o.Request.Argv
+	l := launch{Path: f.Path, Sum: f.Program, Dir: o.Request.Dir, Link: filepath.Join(dir, dirLink, filepath.Base(f.Path))}
+	if l.Dir == "" {
+		l.Dir = filepath.Join(dir, dirWork)
+	}
+	if isCode(f, f.Path) && !isCode(f, argv[0]) { // named by a link, which leads past the tree
+		argv = slices.Concat([]string{f.Path}, argv[1:])
+	}
+	place := func(words ...string) (all []string) {
+		for _, word := range words {
+			if isCode(f, word) {
+				word = inTree(o.Tree, word)
+			}
+			all = append(all, word)
+		}
+		return all
+	}
+	l.Argv = place(argv...)
+	for _, i := range f.Interpreters {
+		l.Argv = slices.Concat(place(i.Name), place(i.Args...), []string{inTree(o.Tree, l.Path)}, l.Argv[1:])
+		l.Path, l.Sum = i.Path, i.Program
+	}
+	if isCode(f, l.Path) || slices.Contains(copied(f), l.Path) {
+		l.Path = inTree(o.Tree, l.Path)
+	}
+	return l
+}
+
+// open opens the binary, so that nobody can change or replace it before it is started. Error:
+// [react.ErrProgram] if it is not the one that was approved.
+func (l launch) open() (*os.File, error) {
+	f, err := openToStart(l.Path)
+	if err != nil {
+		return nil, fmt.Errorf("%w %q: %w", react.ErrProgram, l.Path, err)
+	}
+	sum, err := sumOf(f)
+	if err == nil && sum != l.Sum {
+		err = fmt.Errorf("%w %q: it was changed since it was approved; approve it anew", react.ErrProgram, l.Path)
+	}
+	return f, err
 }
 
 // stopped reports whether there is a stop file. If that cannot be determined, there is.

@@ -53,6 +53,9 @@ func syncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
+// lacks are the errors of [react.ErrScarce].
+var lacks = []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EAGAIN, syscall.ETXTBSY}
+
 // group is a running command with all that it started.
 type group struct {
 	pid    int           // of the command's own process, which leads a process group
@@ -62,49 +65,47 @@ type group struct {
 }
 
 // start starts the command, confined if the order says so.
-func (o order) start(dir string, files []*os.File) (*group, error) {
+func (o order) start(l launch, files []*os.File) (*group, error) {
 	adoptOrphans()
 	spare()
 	r := o.Request
 	if err := keepDescriptors(); err != nil && r.Confine != nil {
 		return nil, fmt.Errorf("%w: descriptors: %w", react.ErrBoundary, err)
 	}
-	attr := &os.ProcAttr{Dir: dir, Files: files, Env: os.Environ(), Sys: &syscall.SysProcAttr{Setpgid: true}}
-	if r.Confine == nil {
-		p, err := os.StartProcess(r.Path, r.Argv, attr)
-		if err != nil {
-			return nil, err
-		}
-		return watched(p), nil
-	}
-	spec := confine.Spec{Read: r.Confine.Read, Write: r.Confine.Write, Run: []string{r.Path}, Net: r.Confine.Net, Guarded: []int{os.Getpid(), o.Host}}
-	if r.Kind == react.RequestAgent && len(r.Tools) > 0 {
-		self, err := os.Executable() // which serves its tools
-		if err != nil {
-			return nil, err
-		}
-		spec.Run, spec.Sockets = append(spec.Run, withoutLinks(self)), o.Sockets
-	}
-	if r.Dir == "" {
-		spec.Write = append([]string{withoutLinks(dir)}, spec.Write...)
-	}
-	return startConfined(confinedCommand{Spec: spec, Path: r.Path, Argv: r.Argv}, attr)
-}
-
-// confinedCommand is the input of the process that confines itself and becomes the command.
-type confinedCommand struct {
-	Spec confine.Spec
-	Path string
-	Argv []string
-}
-
-// startConfined starts this program once more; the new process confines itself and becomes the
-// command. This process cannot do that itself, as threads are confined one by one.
-func startConfined(t confinedCommand, attr *os.ProcAttr) (*group, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
+	t := task{Launch: l, Fixed: r.Dir != ""}
+	var k *keeper
+	if c := r.Confine; c != nil {
+		t.Spec = &confine.Spec{Read: c.Read, Write: c.Write, Net: c.Net, Guarded: []int{os.Getpid(), o.Host}}
+		if o.Tree != "" {
+			t.Spec.Run = []string{o.Tree}
+		}
+		if r.Kind == react.RequestAgent && len(r.Tools) > 0 {
+			t.Spec.Run, t.Spec.Sockets = append(t.Spec.Run, withoutLinks(self)...), o.Sockets // it serves its tools
+		}
+		if r.Dir == "" {
+			t.Spec.Write = append(withoutLinks(l.Dir), c.Write...)
+		}
+		k = newKeeper()
+	}
+	attr := &os.ProcAttr{Dir: l.Dir, Files: files, Env: os.Environ(), Sys: &syscall.SysProcAttr{Setpgid: true}}
+	return t.start(self, k, attr)
+}
+
+// task is the input of the process that becomes the command.
+type task struct {
+	Launch launch
+	Fixed  bool          // the directory is the rule's: it must not have been moved
+	Spec   *confine.Spec // nil: not confined
+}
+
+// start starts this program once more; the new process confines itself and becomes the command.
+// This process cannot do that itself: threads are confined one by one, and it would hand on the
+// opened program to the command.
+func (t task) start(self string, k *keeper, attr *os.ProcAttr) (*group, error) {
 	text, err := json.Marshal(t)
 	if err != nil {
 		return nil, err
@@ -118,8 +119,7 @@ func startConfined(t confinedCommand, attr *os.ProcAttr) (*group, error) {
 		return nil, errors.Join(err, theirs.Close(), tell.Close())
 	}
 	attr.Files = append(append([]*os.File{}, attr.Files...), theirs, answer)
-	k := newKeeper()
-	p, err := k.start(self, []string{self, argConfined}, attr)
+	p, err := k.start(self, []string{self, argBecome}, attr)
 	if err = errors.Join(err, theirs.Close(), answer.Close()); err != nil {
 		return nil, errors.Join(err, tell.Close(), said.Close())
 	}
@@ -130,7 +130,7 @@ func startConfined(t confinedCommand, attr *os.ProcAttr) (*group, error) {
 	fault, unread := io.ReadAll(said) // ends with exec
 	err = errors.Join(err, unread, said.Close())
 	if len(fault) > 0 {
-		err = errors.New(string(fault))
+		err = heard(string(fault))
 	}
 	if err != nil {
 		g.end()
@@ -139,28 +139,46 @@ func startConfined(t confinedCommand, attr *os.ProcAttr) (*group, error) {
 	return g, nil
 }
 
-// The descriptors of a process that confines itself.
+// The descriptors of a process that becomes a command.
 const (
 	fdTask   = 3
 	fdAnswer = 4
 )
 
-// confined is the main function of that process. It returns only if exec failed.
-func confined() int {
+// become is the main function of that process. It returns only if exec failed.
+func become() int {
 	runtime.LockOSThread()
 	syscall.CloseOnExec(fdTask)
 	syscall.CloseOnExec(fdAnswer)
 	answer := os.NewFile(fdAnswer, "answer")
-	var t confinedCommand
+	var t task
 	err := json.NewDecoder(os.NewFile(fdTask, "task")).Decode(&t)
 	if err == nil {
+		err = t.become()
+	}
+	fmt.Fprint(answer, scarce(err))
+	return 1
+}
+
+func (t task) become() error {
+	l := t.Launch
+	if at, err := syscall.Getwd(); t.Fixed && runtime.GOOS == "linux" && (err != nil || at != l.Dir) {
+		return fmt.Errorf("%w %q: its directory %q leads to %q since it was approved; approve it anew", react.ErrProgram, l.Path, l.Dir, at)
+	}
+	f, err := l.open()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }() // it was not started
+	name, err := nameOpened(f, l.Link)
+	if err == nil && t.Spec != nil {
+		t.Spec.Program = f.Fd()
 		err = t.Spec.Apply()
 	}
 	if err == nil {
-		err = &os.PathError{Op: "exec", Path: t.Path, Err: syscall.Exec(t.Path, t.Argv, os.Environ())}
+		err = &os.PathError{Op: "exec", Path: l.Path, Err: syscall.Exec(name, l.Argv, os.Environ())}
 	}
-	fmt.Fprint(answer, err)
-	return 1
+	return err
 }
 
 // watched waits for a command and its orphans. The goroutine ends when no child is left, at the

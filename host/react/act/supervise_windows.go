@@ -54,14 +54,19 @@ type group struct {
 }
 
 // start starts the command. The job ends what is left when this process does.
-func (o order) start(dir string, files []*os.File) (*group, error) {
+func (o order) start(l launch, files []*os.File) (*group, error) {
 	if o.Request.Confine != nil {
 		return nil, react.ErrBoundary
 	}
 	if err := endWithMe(); err != nil {
 		return nil, err
 	}
-	p, err := os.StartProcess(filepath.Clean(o.Request.Path), o.Request.Argv, &os.ProcAttr{Dir: dir, Files: files, Env: os.Environ()})
+	f, err := l.open()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // the program has started
+	p, err := os.StartProcess(filepath.Clean(l.Path), l.Argv, &os.ProcAttr{Dir: l.Dir, Files: files, Env: os.Environ()})
 	if err != nil {
 		return nil, err
 	}
@@ -96,5 +101,27 @@ func endWithMe() error {
 // signal ends the command's own process: there is no asking here.
 func (g *group) signal(bool) { _ = g.process.Kill() }
 
-// confined cannot be asked for here.
-func confined() int { return 1 }
+// become is not used here.
+func become() int { return 1 }
+
+// openToStart opens a program. Until it is closed nobody can write, rename or remove it.
+func openToStart(path string) (*os.File, error) {
+	name, err := windows.UTF16PtrFromString(path)
+	if err != nil {
+		return nil, err
+	}
+	h, err := windows.CreateFile(name, windows.GENERIC_READ, windows.FILE_SHARE_READ, nil, windows.OPEN_EXISTING, 0, 0)
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	return os.NewFile(uintptr(h), path), nil
+}
+
+// startsOpened: a program cannot be replaced while it is open.
+func startsOpened(string) bool { return true }
+
+// lacks are the errors of [react.ErrScarce].
+var lacks = []error{
+	windows.ERROR_DISK_FULL, windows.ERROR_HANDLE_DISK_FULL, windows.ERROR_TOO_MANY_OPEN_FILES, windows.ERROR_NOT_ENOUGH_MEMORY,
+	windows.ERROR_COMMITMENT_LIMIT, windows.ERROR_NO_SYSTEM_RESOURCES, windows.ERROR_SHARING_VIOLATION,
+}

@@ -95,12 +95,12 @@ func (r *Runner) send(parent context.Context, req react.Request, secret event.Se
 	defer cancel()
 	out, err := http.NewRequestWithContext(ctx, http.MethodPost, req.URL, bytes.NewReader(req.Input))
 	if err != nil {
-		return failedFor(err)
+		return unstarted(err)
 	}
 	now := r.o.Now()
 	signature, err := receiver.Sign(secret, string(req.Run), now, req.Input)
 	if err != nil {
-		return failedFor(err)
+		return unstarted(err)
 	}
 	out.Header.Set("Content-Type", "application/json")
 	out.Header.Set("User-Agent", "eventdeck")
@@ -146,9 +146,13 @@ func (r *Runner) client(private bool) *http.Client {
 func (r *Runner) unsent(ctx context.Context, attempt int, err error) react.Result {
 	switch {
 	case errors.Is(err, react.ErrTarget):
-		return failedFor(errors.Unwrap(err))
+		return unstarted(errors.Unwrap(err))
 	case ctx.Err() != nil:
 		return react.Result{Outcome: react.OutcomeKilled, Why: "stopped before the answer came"}
+	}
+	var dial *net.OpError
+	if errors.As(err, &dial) && dial.Op == "dial" && errors.Is(scarce(dial), react.ErrScarce) {
+		return unstarted(dial) // nothing was sent
 	}
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {

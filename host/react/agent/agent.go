@@ -164,7 +164,7 @@ type adopted struct {
 // Wait implements [react.Attempt].
 func (a *adopted) Wait(ctx context.Context) (react.Result, error) {
 	res, err := a.Attempt.Wait(ctx)
-	if err != nil || res.Outcome == react.OutcomeNever || res.Outcome == react.OutcomeKilled {
+	if err != nil || res.Outcome == react.OutcomeNever || res.Outcome == react.OutcomeScarce || res.Outcome == react.OutcomeKilled {
 		return res, err
 	}
 	res.Output.Stdout = react.Stream{}

@@ -123,7 +123,7 @@ func (a *attempt) summedUp(res react.Result, err error, left react.Result) react
 		res.Outcome, res.Flagged, res.Why = react.OutcomeKilled, true, err.Error()
 	case errors.Is(err, errUnknown):
 		res.Outcome, res.Why = react.OutcomeUnknown, err.Error()
-	case left.Outcome == react.OutcomeNever, left.Outcome == react.OutcomeKilled:
+	case left.Outcome == react.OutcomeNever, left.Outcome == react.OutcomeScarce, left.Outcome == react.OutcomeKilled:
 		res.Outcome, res.Why = left.Outcome, left.Why
 	case errors.Is(err, react.ErrStopped), errors.Is(err, context.Canceled):
 		res.Outcome, res.Why = react.OutcomeKilled, "the operator stopped it"

@@ -23,8 +23,10 @@ import (
 type Spec struct {
 	Read  []string `json:"read"`  // in addition to [System]; with everything below
 	Write []string `json:"write"` // may be read too
-	Run   []string `json:"run"`   // files that may be read and executed
+	Run   []string `json:"run"`   // may be read and executed
 	Net   bool     `json:"net"`
+	// Program is the descriptor of a file that may be read and executed; 0: there is none.
+	Program uintptr `json:"-"`
 	// Sockets are Unix sockets that may be connected to, if the kernel restricts sockets.
 	Sockets []string `json:"sockets"`
 	// Guarded are processes that must not be signalled, for kernels that cannot restrict

@@ -142,6 +142,11 @@ func (s Spec) landlock(v int) error {
 			}
 		}
 	}
+	if s.Program != 0 {
+		if err := rules.allowOpened(int(s.Program), fsRead|fsRun); err != nil {
+			return err
+		}
+	}
 	return rules.restrict()
 }
 
@@ -182,17 +187,21 @@ func (r ruleset) allow(path string, resolve, access uint64) error {
 		return &fs.PathError{Op: "open", Path: path, Err: err}
 	}
 	defer func() { _ = unix.Close(fd) }() // nothing was written
+	if err := r.allowOpened(fd, access); err != nil {
+		return &fs.PathError{Op: "landlock", Path: path, Err: err}
+	}
+	return nil
+}
+
+func (r ruleset) allowOpened(fd int, access uint64) error {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
-		return &fs.PathError{Op: "stat", Path: path, Err: err}
+		return err
 	}
 	if st.Mode&unix.S_IFMT != unix.S_IFDIR {
 		access &= fsFile
 	}
 	rule := unix.LandlockPathBeneathAttr{Allowed_access: access, Parent_fd: int32(fd)}
 	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, uintptr(r), unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&rule)), 0, 0, 0)
-	if errno != 0 {
-		return &fs.PathError{Op: "landlock", Path: path, Err: errno}
-	}
-	return nil
+	return number(errno)
 }

@@ -32,7 +32,7 @@ func (r *Runner) choices(rule string, acts []react.Act) ([]react.Act, error) {
 		if err != nil {
 			return nil, fmt.Errorf("act %s: %w", a.Name, err)
 		}
-		out[i].Path, out[i].Program, out[i].Interpreters = req.Path, req.Program, req.Interpreters
+		out[i].Files = req.Files
 	}
 	return out, nil
 }
@@ -85,7 +85,7 @@ func (l *loop) choice(answer *react.Answer) (react.Request, error) {
 	if err != nil {
 		return react.Request{}, err
 	}
-	if next.Path != a.Path || next.Program != a.Program || !slices.Equal(next.Interpreters, a.Interpreters) {
+	if !next.Files.Equal(a.Files) {
 		return react.Request{}, fmt.Errorf("%w: the program of %s is another one now", react.ErrProgram, a.Name)
 	}
 	next.Input = inputOf(l.first, a.Name, args)

@@ -14,12 +14,12 @@ import (
 
 // The members of each kind of act. The first one names the kind.
 var (
-	commandMembers = []string{"command", "stdin", "env", "cwd", "repeat", "confine", "trusted"}
+	commandMembers = []string{"command", "stdin", "env", "cwd", "repeat", "code", "confine", "trusted"}
 	webhookMembers = []string{"webhook", "secret", "private"}
 	noteMembers    = []string{"note"}
 	modelMembers   = []string{"model"}
 	chooseMembers  = []string{"choose"}
-	agentMembers   = []string{"agent", "task", "fields", "session", "env", "cwd", "confine", "trusted", "tools", "flows"}
+	agentMembers   = []string{"agent", "task", "fields", "session", "env", "cwd", "code", "confine", "trusted", "tools", "flows"}
 )
 
 // plainActs are the kinds of acts that a model may choose, anyAct those of a rule.
@@ -35,9 +35,6 @@ var shapes = map[string]string{
 	"agent": `"agent": ["/PATH"], "task": "TEXT"`,
 }
 
-// laterActs are reserved.
-var laterActs = []string{"channel"}
-
 // do parses an act of one of some kinds. server is the server of the events.
 func (p *parser) do(m member, to *react.Do, server string, kinds []string) {
 	all, err := p.Object(m.Start, m.End, `"do"`)
@@ -52,9 +49,6 @@ func (p *parser) do(m member, to *react.Do, server string, kinds []string) {
 	write := strings.Join(ways[:len(ways)-1], ", ") + " or " + ways[len(ways)-1]
 	for _, m := range all {
 		switch known := slices.Contains(anyAct, m.Key); {
-		case slices.Contains(laterActs, m.Key):
-			p.wrong(m.At, "another act", "%q: not in this version", m.Key)
-			return
 		case known && !slices.Contains(kinds, m.Key):
 			p.wrong(m.At, write, "a model may not choose %q", m.Key)
 			return
@@ -120,6 +114,8 @@ func (p *parser) program(m member, c *react.Command) {
 		if c.Dir, _ = p.text(m, "an absolute path"); c.Dir != "" {
 			p.absolute(m.Key, item{m.Start, c.Dir})
 		}
+	case "code":
+		c.Code = p.places(m)
 	case "confine":
 		c.Confine = p.confine(m)
 	case "trusted":
@@ -187,20 +183,25 @@ func (p *parser) confine(m member) *react.Confine {
 			p.truth(m, &c.Net)
 			continue
 		}
-		items, _ := p.list(m, `absolute paths such as ["/srv/app"]`)
-		if len(items) > maxArgs {
-			p.wrong(m.Start, fmt.Sprintf("at most %d", maxArgs), "%q has %d paths", m.Key, len(items))
-		}
-		for _, i := range items {
-			p.absolute(m.Key, i)
-		}
 		if m.Key == "read" {
-			c.Read = texts(items)
+			c.Read = p.places(m)
 		} else {
-			c.Write = texts(items)
+			c.Write = p.places(m)
 		}
 	}
 	return c
+}
+
+// places parses a list of absolute paths.
+func (p *parser) places(m member) []string {
+	items, _ := p.list(m, `absolute paths such as ["/srv/app"]`)
+	if len(items) > maxArgs {
+		p.wrong(m.Start, fmt.Sprintf("at most %d", maxArgs), "%q has %d paths", m.Key, len(items))
+	}
+	for _, i := range items {
+		p.absolute(m.Key, i)
+	}
+	return texts(items)
 }
 
 func (p *parser) webhook(m member, to *react.Do) {

@@ -147,7 +147,7 @@ func TestMistakesOfModelsAreNamedWithTheirPlaceAndWhatToWrite(t *testing.T) {
 		{"agent that is not confined", changed(driving, `"confine":{"net":true},`, ``), `f:1:71: the agent is not confined; write: "confine": {"read": ["/srv/app"], "write": [], "net": true}, or "trusted": true`},
 		{"relative agent", changed(driving, `/bin/agent`, `agent`), `f:1:81: "agent" is the relative path "agent"; write: its absolute path`},
 		{"session", changed(driving, `"keep"`, `"long"`), `f:1:149: "session" is "long"; write: "new" or "keep"`},
-		{"input of an agent", changed(driving, `"session":"keep"`, `"stdin":"ndjson"`), `f:1:139: "do" with an agent has no member "stdin"; write: "agent" or "task" or "fields" or "session" or "env" or "cwd" or "confine" or "trusted" or "tools" or "flows"`},
+		{"input of an agent", changed(driving, `"session":"keep"`, `"stdin":"ndjson"`), `f:1:139: "do" with an agent has no member "stdin"; write: "agent" or "task" or "fields" or "session" or "env" or "cwd" or "code" or "confine" or "trusted" or "tools" or "flows"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := Parse("f", []byte(c.text), known())

@@ -138,7 +138,7 @@ func TestEachMistakeIsNamedWithItsPlaceAndWhatToWrite(t *testing.T) {
 		{"spend", with(`"limits":{"spend":"9"}`), `f:1:34: "spend" is "9"; write: dollars such as "0.50", at most "5.00"`},
 		{"nothing to do", with(`"do":{}`), `f:1:21: "do" does not say what it does; write: "command": ["/PATH"], "webhook": "https://…", "note": "TEXT", "model": {"use": "NAME", "task": "TEXT"}, "choose": {"use": "NAME", "task": "TEXT", "acts": {…}} or "agent": ["/PATH"], "task": "TEXT"`},
 		{"two acts", with(`"do":{"note":"n","command":["/x"]}`), `f:1:21: "do" has note and command; write: one of them, the other in a rule of its own`},
-		{"channel", with(`"do":{"channel":{}}`), `f:1:22: "channel": not in this version; write: another act`},
+		{"channel", with(`"do":{"channel":{}}`), `f:1:21: "do" does not say what it does; write: "command": ["/PATH"], "webhook": "https://…", "note": "TEXT", "model": {"use": "NAME", "task": "TEXT"}, "choose": {"use": "NAME", "task": "TEXT", "acts": {…}} or "agent": ["/PATH"], "task": "TEXT"`},
 		{"relative command", with(`"do":{"command":["./x"]}`), `f:1:33: "command" is the relative path "./x"; write: its absolute path`},
 		{"shell string", with(`"do":{"command":"/bin/x -y"}`), `f:1:32: "command" is "/bin/x -y"; write: ["/PATH/OF/THE/PROGRAM", "ARGUMENT"]`},
 		{"batch file", with(`"do":{"command":["/x.BAT"]}`), `f:1:33: a .bat file needs a shell; write: a program`},

@@ -173,7 +173,7 @@ func doWords(do react.Do) string {
 		for i, w := range do.Command.Argv {
 			words[i] = fmt.Sprintf("%q", w)
 		}
-		return "command " + strings.Join(words, " ")
+		return "command " + strings.Join(words, " ") + pinned(do.Command)
 	case do.Webhook != nil:
 		return "webhook " + plain.Safe(do.Webhook.URL)
 	case do.Task != nil:
@@ -185,10 +185,12 @@ func doWords(do react.Do) string {
 		}
 		return "choose " + strings.Join(names, " or ") + " by " + do.Choice.Model.Name + ": " + plain.Safe(do.Choice.Task)
 	case do.Agent != nil:
-		return fmt.Sprintf("agent %q: ", do.Agent.Argv[0]) + plain.Safe(do.Agent.Task)
+		return fmt.Sprintf("agent %q: ", do.Agent.Argv[0]) + plain.Safe(do.Agent.Task) + pinned(&do.Agent.Command)
 	}
 	return "note " + plain.Safe(do.Note)
 }
+
+func pinned(c *react.Command) string { return " (pinned: " + react.Pinning(c.Code) + ")" }
 
 // appendRule appends a rule as one line of JSON, with its state where it runs, if that is
 // known.

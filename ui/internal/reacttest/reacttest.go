@@ -212,8 +212,8 @@ func (e *Engine) Go(context.Context) error {
 // Request returns the request of a run of the rule page-p1.
 func Request(id react.RunID, args ...string) *react.Request {
 	return &react.Request{Kind: react.RequestCommand, Run: id, Rule: "page-p1", Seq: 1, Count: 2,
-		Argv: append([]string{"/usr/local/bin/restart"}, args...), Path: "/usr/local/bin/restart", Program: strings.Repeat("ab", 32),
-		Env: []string{"LANG"}, Confine: &react.Confine{Read: []string{"/srv"}}, Boundary: "files, network and signals, Landlock 6",
+		Argv: append([]string{"/usr/local/bin/restart"}, args...), Env: []string{"LANG"},
+		Files: react.Files{Path: "/usr/local/bin/restart", Program: strings.Repeat("ab", 32), Confine: &react.Confine{Read: []string{"/srv"}}}, Boundary: "files, network and signals, Landlock 6",
 		Input: []byte(`{"envelope":1,"data":{"title":"p99 latency \u202e above 4s"}}`), Time: 5 * time.Minute}
 }
 

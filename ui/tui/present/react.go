@@ -235,7 +235,7 @@ func (p *Control) clientRequest(w *react.ClientRequest) *react.ClientRequest {
 }
 
 func (p *Control) command(c react.Command) react.Command {
-	c.Argv, c.Dir, c.Confine = p.argv(c.Argv), p.set.String(c.Dir), p.confine(c.Confine)
+	c.Argv, c.Dir, c.Code, c.Confine = p.argv(c.Argv), p.set.String(c.Dir), each(c.Code, p.set.String), p.confine(c.Confine)
 	return c
 }
 
@@ -248,8 +248,7 @@ func (p *Control) acts(acts []react.Act) []react.Act {
 	out := slices.Clone(acts)
 	for i := range out {
 		a := &out[i]
-		a.Do, a.Path, a.Args = p.do(a.Do), p.set.String(a.Path), slices.Clone(a.Args)
-		a.Interpreters = p.interpreters(a.Interpreters)
+		a.Do, a.Files, a.Args = p.do(a.Do), p.files(a.Files), slices.Clone(a.Args)
 		for j := range a.Args {
 			g := &a.Args[j]
 			g.Pattern = p.set.String(g.Pattern)
@@ -275,8 +274,7 @@ func (p *Control) request(r *react.Request) *react.Request {
 		return nil
 	}
 	m := *r
-	m.Argv, m.Path, m.Dir, m.Confine = p.argv(m.Argv), p.set.String(m.Path), p.set.String(m.Dir), p.confine(m.Confine)
-	m.Interpreters = p.interpreters(m.Interpreters)
+	m.Argv, m.Files = p.argv(m.Argv), p.files(m.Files)
 	m.Boundary, m.URL, m.Note = p.set.String(m.Boundary), p.set.String(m.URL), p.set.String(m.Note)
 	m.Input, m.Wish = []byte(p.set.String(string(m.Input))), p.clientRequest(m.Wish)
 	if r.Model != nil {
@@ -311,11 +309,13 @@ func (p *Control) argv(args []string) []string {
 	return out
 }
 
-func (p *Control) interpreters(all []react.Interpreter) []react.Interpreter {
-	return each(all, func(x react.Interpreter) react.Interpreter {
-		x.Path = p.set.String(x.Path)
+func (p *Control) files(f react.Files) react.Files {
+	f.Path, f.Dir, f.Code, f.Confine = p.set.String(f.Path), p.set.String(f.Dir), each(f.Code, p.set.String), p.confine(f.Confine)
+	f.Interpreters = each(f.Interpreters, func(x react.Interpreter) react.Interpreter {
+		x.Path, x.Args = p.set.String(x.Path), p.argv(x.Args)
 		return x
 	})
+	return f
 }
 
 func (p *Control) confine(c *react.Confine) *react.Confine {
