@@ -55,6 +55,9 @@ func (a *attempt) Go(steps react.Steps) error {
 	go func() {
 		defer close(end)
 		result := react.Result{Outcome: outcome}
+		if outcome == react.OutcomeScarce {
+			result.Why = errFull.Error()
+		}
 		select {
 		case <-time.After(w.lasts):
 		case <-a.killed:

@@ -296,6 +296,9 @@ func (e *Engine) Arm(ctx context.Context, rule string, hash react.Hash) error {
 			return noRule(rule)
 		}
 		r = *m.Rule
+		if e.lookAtRules(); e.file.writable != "" {
+			return fmt.Errorf("rule %q: %s: %w", rule, e.file.writable, react.ErrState)
+		}
 		return nil
 	})
 	if err != nil {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -15,6 +16,10 @@ func (e *Engine) prepareAgain(r *run, cause error) {
 	if e.ctx.Err() != nil {
 		return
 	}
+	if errors.Is(cause, react.ErrScarce) {
+		e.later(r, cause.Error())
+		return
+	}
 	if r.Goes { // it was done in part: a new request would not fit
 		e.failed(r, "it cannot go on: "+cause.Error())
 		return
@@ -24,7 +29,7 @@ func (e *Engine) prepareAgain(r *run, cause error) {
 		r.busy = false
 		switch {
 		case err != nil:
-			e.unprepared(r, err.Error())
+			e.unprepared(r, err)
 		case req.Hash() == r.Request.Hash():
 			e.failed(r, "the act cannot be begun: "+cause.Error())
 		case e.takeRequest(r, req):
@@ -39,12 +44,16 @@ func (e *Engine) failed(r *run, why string) {
 	e.end(r, react.Failed, why, "")
 }
 
-// unprepared ends a run whose request could not be prepared. After repeated failures the rule's
-// records are only counted.
-func (e *Engine) unprepared(r *run, why string) {
-	e.failed(r, "the act cannot be made: "+why)
+// unprepared ends a run whose request could not be prepared, unless it can wait. After repeated
+// failures the rule's records are only counted.
+func (e *Engine) unprepared(r *run, err error) {
+	if errors.Is(err, react.ErrScarce) {
+		e.later(r, err.Error())
+		return
+	}
+	e.failed(r, "the act cannot be made: "+err.Error())
 	if rs := e.ruleState(r.Rule); rs.Failures >= react.Breaker {
-		rs.Unprepared = &unprepared{why, e.now()}
+		rs.Unprepared = &unprepared{err.Error(), e.now()}
 	}
 }
 
@@ -66,6 +75,9 @@ func (e *Engine) finish(r *run, res react.Result) {
 		res.Ended = e.now()
 	}
 	r.Result = &res
+	if res.Outcome != react.OutcomeScarce {
+		r.pause = 0
+	}
 	e.leaveSteps(r)
 	unknown, unread := e.unknownCalls(r)
 	if res.Outcome != react.OutcomeAsks && r.Request.Act == "" {
@@ -90,6 +102,9 @@ func (e *Engine) finish(r *run, res react.Result) {
 		e.end(r, react.Done, res.Why, "")
 	case res.Outcome == react.OutcomeKilled:
 		e.end(r, react.Killed, cmp.Or(res.Why, "the stop switch ended it"), "")
+	case res.Outcome == react.OutcomeScarce:
+		r.Goes = r.Goes || r.Steps > 0
+		e.later(r, res.Why)
 	case res.Outcome == react.OutcomeNever:
 		e.neverBegan(r, res)
 	case res.Outcome == react.OutcomeUnknown && r.inProcess():
@@ -141,6 +156,7 @@ func (e *Engine) neverBegan(r *run, res react.Result) {
 		e.failed(r, cmp.Or(res.Why, "it could not be begun"))
 		return
 	}
+	e.uncount(r)
 	r.Goes = r.Goes || r.Steps > 0
 	e.setState(r, react.Ready, "it was not begun: "+res.Why, "")
 	r.Due = e.now().Add(time.Duration(r.Never) * time.Second)

@@ -120,7 +120,8 @@ type Engine struct {
 	lag      string                              // why acts may be missing in the journal
 	fault    string                              // why the journal cannot be written
 	unread   unread                              // why the log cannot be read
-	busy     int                                 // acts that are starting or running
+	shortage shortage
+	busy     int // acts that are starting or running
 	asking   int
 	ends     map[react.State]uint64 // runs that ended since Open
 	waiting  int                    // gathering, asking and ready runs
@@ -289,6 +290,9 @@ func (e *Engine) tick() {
 	e.checkPrograms(now)
 	if e.stopSwitch.stopped() {
 		e.answerAll()
+	}
+	if e.shortage.why != "" && now.After(e.shortage.until) {
+		e.shortage, e.stale = shortage{}, true
 	}
 	e.absences(now)
 	e.forgetOld(now)

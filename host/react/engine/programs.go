@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -27,7 +29,8 @@ func makeAct(r react.Runner, rule react.Rule) made {
 	return made{req, err, append(before, statPrograms(react.Do{}, req)...)}
 }
 
-// statPrograms returns the FileInfo of the programs of an act, and of their interpreters.
+// statPrograms returns the FileInfo of the programs of an act with their code, of their
+// interpreters, and of the directories that they run in and may reach.
 func statPrograms(do react.Do, made react.Request) (seen []fs.FileInfo) {
 	add := func(name string) {
 		info, err := os.Stat(name)
@@ -36,16 +39,19 @@ func statPrograms(do react.Do, made react.Request) (seen []fs.FileInfo) {
 		}
 		seen = append(seen, info)
 	}
-	switch {
-	case do.Command != nil:
-		add(do.Command.Argv[0])
-	case do.Agent != nil:
-		add(do.Agent.Argv[0])
-	case do.Choice != nil:
-		for _, act := range do.Choice.Acts {
-			if act.Do.Command != nil {
-				add(act.Do.Command.Argv[0])
+	for _, c := range do.Commands() {
+		add(c.Argv[0])
+		add(c.Dir)
+		if c.Confine != nil {
+			for _, name := range slices.Concat(c.Confine.Read, c.Confine.Write) {
+				add(name)
 			}
+		}
+		for _, dir := range c.Code {
+			_ = filepath.WalkDir(dir+string(filepath.Separator), func(name string, _ fs.DirEntry, _ error) error {
+				add(name)
+				return nil // what cannot be read is missing
+			})
 		}
 	}
 	for _, i := range made.Interpreters {
@@ -63,7 +69,7 @@ func sameFile(a, b fs.FileInfo) bool {
 	if a == nil || b == nil {
 		return a == nil && b == nil
 	}
-	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
+	return os.SameFile(a, b) && (a.IsDir() || a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()))
 }
 
 // checkPrograms prepares the requests of rules again whose programs changed, or whose requests
@@ -81,7 +87,9 @@ func (e *Engine) checkPrograms(now time.Time) {
 		fresh := map[string]made{}
 		for _, r := range set.File.Rules {
 			if m := old[r.Name]; m.err != nil || !slices.EqualFunc(m.seen, statPrograms(r.Do, m.req), sameFile) {
-				fresh[r.Name] = makeAct(e.o.Runner, r)
+				if m = makeAct(e.o.Runner, r); !errors.Is(m.err, react.ErrScarce) {
+					fresh[r.Name] = m
+				}
 			}
 		}
 		e.post(func() { e.checkedPrograms(set, fresh) })

@@ -21,6 +21,7 @@ type fileState struct {
 	there    bool
 	content  []byte // in force
 	fault    string // why the newest content is not in force
+	writable string // who else can change the file, so that nothing starts; "": nobody
 	reading  bool
 }
 
@@ -102,8 +103,16 @@ func (e *Engine) readContent(s *fileState) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.modified, s.size, s.there = info.ModTime(), info.Size(), true
-	return jsonfile.Read(e.o.Path, react.MaxFile, false)
+	s.modified, s.size, s.there, s.writable = info.ModTime(), info.Size(), true, writable(e.o.Path)
+	return jsonfile.ReadOwn(e.o.Path, react.MaxFile, false)
+}
+
+// writable says who else can change a file; "": nobody, or there is none.
+func writable(path string) string {
+	if _, err := jsonfile.Own(path); errors.Is(err, jsonfile.ErrWritable) {
+		return err.Error()
+	}
+	return ""
 }
 
 // make prepares the request of each rule.
@@ -139,11 +148,14 @@ func (e *Engine) lookAtRules() {
 		return
 	}
 	info, err := os.Stat(e.o.Path)
-	there := err == nil
-	if there == e.file.there && (!there || info.ModTime().Equal(e.file.modified) && info.Size() == e.file.size) {
+	there, who := err == nil, ""
+	if there {
+		who = writable(e.o.Path)
+	}
+	if there == e.file.there && who == e.file.writable && (!there || info.ModTime().Equal(e.file.modified) && info.Size() == e.file.size) {
 		return
 	}
-	e.file.reading = true
+	e.file.reading, e.file.writable = true, who
 	e.wg.Go(func() {
 		read := e.readNewest()
 		e.post(func() { e.readRules(read) })
@@ -192,6 +204,9 @@ func (e *Engine) readRules(read readFile) {
 func (e *Engine) takeRule(r *react.Rule, m made, last uint64, fresh bool) {
 	rs := e.ruleState(r.Name)
 	hash := r.Hash(m.req)
+	if errors.Is(m.err, react.ErrScarce) && rs.Hash != "" {
+		hash = rs.Hash // the next check tells what it is
+	}
 	same := rs.Hash == hash
 	if !same || m.err == nil && (fresh || rs.made.err != nil) {
 		rs.Unprepared = nil // try it again

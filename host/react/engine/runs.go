@@ -199,7 +199,7 @@ func (e *Engine) leave(r *run) {
 	e.prepare(r, func(req react.Request, err error) {
 		r.busy = false
 		if err != nil {
-			e.unprepared(r, err.Error())
+			e.unprepared(r, err)
 			return
 		}
 		e.afterPrepare(r, req)
@@ -253,7 +253,7 @@ func (e *Engine) takeRequest(r *run, req react.Request) bool {
 	r.Hash = r.rule.Hash(req)
 	if !r.fits(maxBegun) {
 		r.Request = nil
-		e.unprepared(r, "it is too long to be kept")
+		e.unprepared(r, errors.New("it is too long to be kept"))
 		return false
 	}
 	if rs := e.ruleState(r.Rule); rs.Unprepared != nil {
@@ -325,7 +325,8 @@ func (e *Engine) tryStart(r *run) {
 		}
 		return
 	}
-	if e.lookAtStopFile(); e.stopSwitch.blocks() {
+	e.lookAtRules()
+	if e.lookAtStopFile(); e.stopSwitch.blocks() || e.file.writable != "" {
 		return
 	}
 	r.Why, r.Line = d.Why, d.Line

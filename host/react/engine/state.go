@@ -66,11 +66,12 @@ type run struct {
 	reply chan answer // for the question of the running attempt
 	told  int         // attempt for which the audit log has that the budget is used up
 
-	rule  react.Rule // at the time of creation
-	busy  bool       // another goroutine prepares it or starts it
-	held  int        // bytes in memory with its request; 0: it has none
-	full  bool       // too many runs ask; it waits until one ends
-	later time.Time  // earliest time to ask the policy again
+	rule  react.Rule    // at the time of creation
+	busy  bool          // another goroutine prepares it or starts it
+	held  int           // bytes in memory with its request; 0: it has none
+	full  bool          // too many runs ask; it waits until one ends
+	later time.Time     // earliest time to ask the policy again
+	pause time.Duration // before it was tried again last: see [Engine.later]
 }
 
 // ruleState is the stored state of a rule.

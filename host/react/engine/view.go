@@ -56,7 +56,7 @@ func (e *Engine) show() {
 }
 
 // held says why nothing may start; "": it may.
-func (e *Engine) held() string { return cmp.Or(e.fault, e.lagging()) }
+func (e *Engine) held() string { return cmp.Or(e.fault, e.file.writable, e.lagging()) }
 
 // lagging says why nothing may start until the operator calls Go; "": it may.
 func (e *Engine) lagging() string {
@@ -66,8 +66,8 @@ func (e *Engine) lagging() string {
 	return "acts may have been done that are not known here: " + e.lag
 }
 
-// blocked says what cannot be read or written; "": nothing.
-func (e *Engine) blocked() string { return cmp.Or(e.fault, e.unread.why) }
+// blocked says what cannot be read or written, or is used up; "": nothing.
+func (e *Engine) blocked() string { return cmp.Or(e.fault, e.unread.why, e.shortage.why) }
 
 func (e *Engine) ruleView(r *react.Rule) react.RuleView {
 	rs := e.ruleState(r.Name)

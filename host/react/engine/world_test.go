@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -51,6 +53,8 @@ type world struct {
 	cut     bool                   // acts that were begun leave nothing behind, as in a power cut
 	live    bool                   // subscriptions are
 	unbound bool                   // commands cannot be confined
+	lacks   string                 // where the disk is full: "", "prepare", "ready"
+	logged  strings.Builder        // warnings of engines
 	unset   func(members int) bool // the secret of an act with so many members, 0 for the act of a rule, is not set
 
 	plan    func(react.Request) []planned // what the model of a run does
@@ -139,7 +143,7 @@ func (w *world) open(target string, after int) (*Engine, *life) {
 	w.t.Helper()
 	l := &life{w: w, target: target, left: after, passed: map[string]int{}}
 	e, err := Open(Options{
-		Store: l, Runner: l, Path: w.path(), Dir: w.dir, Failpoint: l.failpoint,
+		Store: l, Runner: l, Path: w.path(), Dir: w.dir, Failpoint: l.failpoint, Log: slog.New(slog.NewTextHandler(w, nil)),
 		Parse: func(_ string, content []byte) (react.File, error) {
 			if string(content) == "broken" {
 				return react.File{}, errors.New("rules.json:1:1: broken")
@@ -339,6 +343,8 @@ func (l *life) Prepare(rule react.Rule, run react.Run, members []event.Record) (
 		}
 	}
 	switch {
+	case l.w.lacks == "prepare":
+		return react.Request{}, fmt.Errorf("rule %s: %w", rule.Name, errFull)
 	case l.w.unset != nil && l.w.unset(len(members)):
 		return react.Request{}, fmt.Errorf("%w: ${HOOK}", react.ErrSecretMissing)
 	case rule.Do.Command != nil && l.w.unbound:
@@ -358,9 +364,21 @@ func (l *life) Prepare(rule react.Rule, run react.Run, members []event.Record) (
 	return req, nil
 }
 
+var errFull = fmt.Errorf("%w: no space left on device", react.ErrScarce)
+
+// Write takes what an engine logs.
+func (w *world) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.logged.Write(p)
+}
+
 func (l *life) Ready(_ context.Context, r react.Request, n int) (react.Attempt, error) {
 	l.w.mu.Lock()
 	defer l.w.mu.Unlock()
+	if l.w.lacks == "ready" {
+		return nil, fmt.Errorf("run %s: %w", r.Run, errFull)
+	}
 	if r.Kind == react.RequestCommand && r.Program != l.w.program {
 		return nil, fmt.Errorf("%w: it is another one now", react.ErrProgram)
 	}
