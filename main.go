@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"log"
 	"log/slog"
 	"os"
@@ -55,6 +56,9 @@ func run() int {
 	ends := []os.Signal{syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
 		ends = append(ends, syscall.SIGHUP)
+	}
+	if err := useZone(); err != nil {
+		_, _ = fmt.Fprintln(os.Stderr, "eventdeck:", err) // there is nowhere else to tell it
 	}
 	interrupts := &tui.Interrupts{}
 	ctx, uninterrupted := interrupts.End(context.Background())

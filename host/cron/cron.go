@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	_ "time/tzdata" // systems without a zone database have the same zones
+	_ "time/tzdata" // for systems without zone files
 
 	"eventdeck/host/trust"
 )
