@@ -51,7 +51,7 @@ type pruner struct {
 
 func newPruner() *pruner {
 	return &pruner{
-		keep: event.DefaultRetention(), maxGone: maxGone, wake: make(chan struct{}, 1), scanned: map[event.SubID]uint64{},
+		keep: mappable(event.DefaultRetention(), boltfile.MaxFile), maxGone: maxGone, wake: make(chan struct{}, 1), scanned: map[event.SubID]uint64{},
 	}
 }
 
@@ -78,11 +78,20 @@ func (s *Store) SetRetention(ctx context.Context, r event.Retention) error {
 		return err
 	}
 	s.pruner.mu.Lock()
-	s.pruner.keep = r
+	s.pruner.keep = mappable(r, boltfile.MaxFile)
 	s.pruner.mu.Unlock()
 	for s.pruneRound(ctx) {
 	}
 	return nil
+}
+
+// mappable returns a retention of at most half of what a file may have, where that is little:
+// records are pruned then before the file is full.
+func mappable(r event.Retention, file int64) event.Retention {
+	if most := file / 2; most < 1<<40 && (r.Total.Bytes == 0 || r.Total.Bytes > most) {
+		r.Total.Bytes = most
+	}
+	return r
 }
 
 // loadRetention reads the stored retention; if there is none, the default holds.
@@ -98,7 +107,7 @@ func (s *Store) loadRetention() error {
 	if err := json.Unmarshal([]byte(value), &r); err != nil {
 		return fmt.Errorf("%w: the retention: %w", ErrDamaged, err)
 	}
-	s.pruner.keep = r
+	s.pruner.keep = mappable(r, boltfile.MaxFile)
 	return nil
 }
 

@@ -260,3 +260,14 @@ func BenchmarkIngestAtTheBound(b *testing.B) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "events/s")
 	b.ReportMetric(float64(s.Info().Records), "kept")
 }
+
+func TestRetentionFitsWhatCanBeMapped(t *testing.T) {
+	for _, c := range []struct{ bytes, file, want int64 }{
+		{2 << 30, 1 << 30, 512 << 20}, {0, 1 << 30, 512 << 20}, {1 << 20, 1 << 30, 1 << 20}, {2 << 30, 1 << 62, 2 << 30}, {0, 1 << 62, 0},
+	} {
+		r := event.Retention{Total: event.Limits{Bytes: c.bytes}}
+		if got := mappable(r, c.file).Total.Bytes; got != c.want {
+			t.Errorf("%+v: %d", c, got)
+		}
+	}
+}

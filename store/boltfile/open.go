@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -16,6 +17,13 @@ import (
 
 // ErrLocked: another process has the file open.
 var ErrLocked = errors.New("the store is in use")
+
+// ErrTooLarge: the file is larger than a program of this word size can map. It is not damaged.
+var ErrTooLarge = errors.New("too large for a 32-bit program")
+
+// MaxFile is the size in bytes up to which a file may grow: with 32 bits what can be mapped
+// beside everything else, with 64 no bound that matters.
+const MaxFile int64 = 1 << (30 + 32*(strconv.IntSize/64))
 
 const lockTimeout = time.Second
 
@@ -30,11 +38,17 @@ type Options struct {
 // is none. It waits at most 1 s for another process to release it. file is what bbolt
 // has open and locked: see [Release].
 //
-// Errors: [ErrLocked], [ErrDamaged], [private.ErrRefused], those of the system; they do
-// not name the file.
+// Errors: [ErrLocked], [ErrDamaged], [ErrTooLarge], [private.ErrRefused], those of the
+// system; they do not name the file.
 func OpenFile(path string, o Options) (db *bolt.DB, file *os.File, err error) {
+	if err := checkSize(path, MaxFile); err != nil {
+		return nil, nil, err
+	}
 	if err := checkNotCut(path); err != nil {
 		return nil, nil, err
+	}
+	if strconv.IntSize == 32 && (o.MaxSize == 0 || o.MaxSize > MaxFile) {
+		o.MaxSize = MaxFile
 	}
 	closed := false
 	err = Guard(nil, func() (err error) {
@@ -114,6 +128,15 @@ func checkNotCut(path string) error {
 		err = fmt.Errorf("%w: the file is cut short: it has %d bytes of %d", ErrDamaged, info.Size(), newest.Length)
 	}
 	return err
+}
+
+// checkSize refuses a file of more than most bytes.
+func checkSize(path string, most int64) error {
+	info, err := os.Stat(path)
+	if err != nil || info.Size() <= most {
+		return nil // what is wrong shows when it is opened
+	}
+	return fmt.Errorf("%w: it has %d bytes, and %d can be mapped; use a 64-bit eventdeck", ErrTooLarge, info.Size(), most)
 }
 
 // fromSystem reports whether err is about access to the file. The other errors of bbolt on

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -226,5 +227,32 @@ func TestCopyOutAndIn(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, "ended")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("half a copy is left: %v", err)
+	}
+}
+
+// A file that this program cannot map is not called damaged.
+func TestFileThatCannotBeMapped(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "db")
+	db, _, err := OpenFile(path, Options{})
+	if err == nil {
+		err = db.Close()
+	}
+	if err == nil {
+		err = os.Truncate(path, 3<<30) // sparse
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := checkSize(path, 1<<30); !errors.Is(err, ErrTooLarge) || errors.Is(err, ErrDamaged) {
+		t.Errorf("%v", err)
+	}
+	db, _, err = OpenFile(path, Options{})
+	if strconv.IntSize == 32 && !errors.Is(err, ErrTooLarge) || strconv.IntSize == 64 && err != nil {
+		t.Errorf("opened: %v", err)
+	}
+	if err == nil {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }
