@@ -3,11 +3,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"log/slog"
 	"os"
+	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"syscall"
@@ -99,7 +102,7 @@ func run() int {
 		CA:             host.CA,
 		DemoServer:     host.DemoServer,
 		Browse:         cli.Browse,
-		Executable:     os.Executable,
+		Executable:     executable,
 		RunReactions:   wiring.Reactions{Keyring: seal.SystemKeyring()}.Run,
 		Models:         wiring.Models{Options: model.Options{Keyring: seal.SystemKeyring()}},
 		WatchTerminal:  watchTerminal,
@@ -145,8 +148,24 @@ func columns() int {
 	return 0
 }
 
+// executable returns the path of this program, also on a Linux without /proc, where only its
+// arguments tell it.
+func executable() (string, error) { return programPath(os.Executable, os.Args[0]) }
+
+func programPath(system func() (string, error), arg string) (string, error) {
+	path, err := system()
+	if err == nil {
+		return path, nil
+	}
+	found, missing := exec.LookPath(arg)
+	if missing != nil {
+		return "", errors.Join(err, missing)
+	}
+	return filepath.Abs(found)
+}
+
 func watchTerminal(dir string) (stop func() error, err error) {
-	self, err := os.Executable()
+	self, err := executable()
 	if err != nil {
 		return nil, err
 	}

@@ -117,6 +117,9 @@ func (t task) account(text string, now time.Time) string {
 	}
 	report := Report(text)
 	reason, _, _ := strings.Cut(report, "\n")
+	if strings.HasPrefix(reason, "goroutine ") {
+		reason = wordless
+	}
 	path, err := t.keep(report, now)
 	if err != nil {
 		return fmt.Sprintf("eventdeck: %s; the report could not be kept: %v; %s", reason, err, restartNote)
@@ -159,9 +162,14 @@ func prune(dir string) error {
 // calls: both may hold data of a server.
 func Report(text string) string {
 	var b strings.Builder
+	first := true
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
+		begins := first
+		first = false
 		switch {
+		case begins && signalName(line):
+			b.WriteString(line)
 		case strings.HasPrefix(line, "panic: runtime error: "), strings.HasPrefix(line, "fatal error: "), strings.HasPrefix(line, "runtime: "):
 			b.WriteString(line)
 		case strings.HasPrefix(line, "panic: "):
@@ -180,9 +188,17 @@ func Report(text string) string {
 		b.WriteByte('\n')
 	}
 	if b.Len() == 0 {
-		return "it died with words that say nothing\n"
+		return wordless + "\n"
 	}
 	return b.String()
+}
+
+const wordless = "it died with words that say nothing"
+
+// signalName reports whether a line is the runtime's name of a signal, such as "SIGQUIT: quit".
+func signalName(line string) bool {
+	name, _, ok := strings.Cut(line, ": ")
+	return ok && len(line) < 60 && strings.HasPrefix(name, "SIG") && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == ""
 }
 
 // callName returns the function in a line of a stack, without its arguments.

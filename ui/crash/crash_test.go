@@ -52,6 +52,23 @@ func TestAccountNamesTheReport(t *testing.T) {
 	}
 }
 
+// A signal is named, where the runtime names it, and its own goroutine never stands for the reason.
+func TestAccountNamesTheSignal(t *testing.T) {
+	task := task{Dir: t.TempDir()}
+	const stacks = "PC=0x47a1c1 m=0 sigcode=0\n\ngoroutine 0 gp=0x1c6b0a0 m=0 mp=0x1c6bc20 [idle]:\nruntime.futex(0x1c6bd60, 0x80)\n\t/go/src/runtime/sys_linux_amd64.s:558 +0x21\n"
+	for text, want := range map[string]string{
+		"SIGQUIT: quit\n" + stacks: "eventdeck: SIGQUIT: quit; the report is ",
+		stacks:                     "eventdeck: it died with words that say nothing; the report is ",
+	} {
+		if line := task.account(text, time.Unix(0, 0)); !strings.HasPrefix(line, want) {
+			t.Errorf("%q, want %q", line, want)
+		}
+	}
+	if report := Report("panic: x\nSIGNATURE: of anna\n"); strings.Contains(report, "anna") {
+		t.Errorf("%q", report)
+	}
+}
+
 func FuzzReport(f *testing.F) {
 	f.Add(trace)
 	f.Add("\x1b[31mpanic: \x1b]0;x\a\ngoroutine 1\n")
