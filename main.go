@@ -60,6 +60,10 @@ func run() int {
 	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
 		ends = append(ends, syscall.SIGHUP)
 	}
+	if err := enoughSpace(); err != nil {
+		_, _ = fmt.Fprintln(os.Stderr, "eventdeck:", err)
+		return 1
+	}
 	if err := useZone(); err != nil {
 		_, _ = fmt.Fprintln(os.Stderr, "eventdeck:", err) // there is nowhere else to tell it
 	}
