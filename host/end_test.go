@@ -42,7 +42,9 @@ func TestEndOfASubscription(t *testing.T) {
 			if err := r.host.SetEnd(r.ctx(), sub.ID, time.Now().Add(-time.Minute)); err != nil {
 				t.Fatal(err)
 			}
-			snap = r.await("the end", func(s host.Snapshot) bool { return viewOf(s, sub.ID).Status.State == event.StateEnded && viewOf(s, sub.ID).State.Over() })
+			snap = r.await("the end", func(s host.Snapshot) bool {
+				return viewOf(s, sub.ID).Status.State == event.StateEnded && viewOf(s, sub.ID).State.Over()
+			})
 			kept, err := r.store.Subscription(sub.ID)
 			if v := viewOf(snap, sub.ID); err != nil || kept.Evidence != "it ended as planned" || !v.Status.Error.IsZero() {
 				t.Errorf("%s, %v, %v", kept.Evidence, v.Status.Error, err)
