@@ -8,7 +8,6 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
-	"eventdeck/host/wire"
 )
 
 // Stats are the numbers of this run. A caller may keep them.
@@ -108,7 +107,7 @@ func (m *meter) event(r *event.Record, now time.Time, timed bool) {
 		return
 	}
 	m.ingest.add(now.Sub(r.ReceivedAt), now)
-	if at, ok := wire.ParseTime(r.Timestamp); ok && !r.Replayed {
+	if at, ok := r.Timestamp.Time(); ok && !r.Replayed {
 		m.lag.add(r.ReceivedAt.Sub(at), now)
 	}
 }

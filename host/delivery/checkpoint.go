@@ -152,7 +152,7 @@ func vouches(sub *event.Subscription, s *event.DeliveryStatus) bool {
 	if s.LastDeliveryAt.IsZero() {
 		return !sub.Lease.Delivered
 	}
-	last, ok := wire.ParseTime(s.LastDeliveryAt)
+	last, ok := s.LastDeliveryAt.Time()
 	return ok && !last.After(sub.Received.Add(receiptSlack))
 }
 

@@ -227,7 +227,7 @@ func firstEvent(records []event.Record) trust.Text {
 
 // occurredBefore reports whether an event occurred before now by its timestamp.
 func occurredBefore(timestamp trust.Text, now time.Time) bool {
-	at, ok := wire.ParseTime(timestamp)
+	at, ok := timestamp.Time()
 	return ok && at.Before(now)
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
-	"eventdeck/host/wire"
 )
 
 // recentKept is how many of the newest webhook deliveries are remembered: about as many as a server
@@ -124,7 +123,7 @@ func (in *ingest) gapStart(seen time.Time) time.Time {
 // occurredAt returns when an event occurred by its timestamp, or now where that is missing,
 // unreadable or in the future.
 func occurredAt(timestamp trust.Text, now time.Time) time.Time {
-	if at, ok := wire.ParseTime(timestamp); ok && at.Before(now) {
+	if at, ok := timestamp.Time(); ok && at.Before(now) {
 		return at
 	}
 	return now

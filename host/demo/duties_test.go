@@ -16,7 +16,7 @@ func TestLongLeasesAreClamped(t *testing.T) {
 	for what, ttl := range map[string]any{"no end": nil, "a day": 24 * time.Hour.Milliseconds(), "huge": 1e300} {
 		res := r.call(wire.MethodSubscribe, c.params("load.tick", "ttlMs", ttl))
 		text, _ := res["refreshBefore"].(string)
-		until, ok := wire.ParseTime(trust.Untrusted(text))
+		until, ok := trust.Untrusted(text).Time()
 		if left := time.Until(until); !ok || left > r.pager.opts.DefaultTTL || left < r.pager.opts.DefaultTTL/2 {
 			t.Errorf("%s: refreshBefore %v", what, res["refreshBefore"])
 		}
@@ -30,7 +30,7 @@ func TestOddLifetimesAreClamped(t *testing.T) {
 		began := time.Now()
 		res := r.call(wire.MethodSubscribe, c.params("load.tick", "ttlMs", ttl))
 		text, _ := res["refreshBefore"].(string)
-		until, ok := wire.ParseTime(trust.Untrusted(text))
+		until, ok := trust.Untrusted(text).Time()
 		if left := time.Until(until); !ok || !until.After(began) || left > 2*time.Second {
 			t.Errorf("ttlMs %v: refreshBefore %v", ttl, res["refreshBefore"])
 		}

@@ -228,7 +228,7 @@ func TestWebhookLeaseEnds(t *testing.T) {
 	r, c := hookRig(t, nil)
 	p := c.params("load.tick", "ttlMs", 1)
 	res := r.call(wire.MethodSubscribe, p)
-	until, ok := wire.ParseTime(trust.Untrusted(res["refreshBefore"].(string)))
+	until, ok := trust.Untrusted(res["refreshBefore"].(string)).Time()
 	if !ok || time.Until(until) > 2*time.Second {
 		t.Errorf("refreshBefore %v", res["refreshBefore"])
 	}

@@ -248,7 +248,7 @@ func (q request) essence() any {
 	}
 	if s := q.Delivery.Scheduled; s != nil {
 		at = s.DeliverAt
-		if t, ok := wire.ParseTime(trust.Untrusted(at)); ok {
+		if t, ok := trust.Untrusted(at).Time(); ok {
 			at = t.Format(time.RFC3339)
 		}
 	}

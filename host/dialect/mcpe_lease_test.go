@@ -25,7 +25,7 @@ func endOf(t *testing.T, k *desk, id string) time.Time {
 	t.Helper()
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	end, _ := wire.ParseTime(trust.Untrusted(strings.Trim(string(k.subs[id]["expiresAt"]), `"`)))
+	end, _ := trust.Untrusted(strings.Trim(string(k.subs[id]["expiresAt"]), `"`)).Time()
 	return end
 }
 

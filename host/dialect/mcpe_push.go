@@ -144,7 +144,7 @@ func (t *tools) leaseEnd(q request) string {
 
 // renewal returns after which time a lease is renewed: a good share of what is left of it.
 func (t *tools) renewal(expiresAt string) time.Duration {
-	end, ok := wire.ParseTime(trust.Untrusted(expiresAt))
+	end, ok := trust.Untrusted(expiresAt).Time()
 	if !ok {
 		return t.opts.Lease / 2
 	}

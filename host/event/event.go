@@ -99,6 +99,15 @@ type Record struct {
 	Reason trust.Text   // of rejected payloads: what strict parsing refused
 }
 
+// Occurred returns when an event occurred by the server's clock, or when it was received if that
+// cannot be read.
+func (r *Record) Occurred() time.Time {
+	if at, ok := r.Timestamp.Time(); ok {
+		return at
+	}
+	return r.ReceivedAt
+}
+
 // Name returns the event name, in every dialect: what the server calls this event. Events of a
 // filtered stream and of a resource's sub-resources have names of their own; all other records
 // have the name of the type that was subscribed to.

@@ -4,7 +4,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
@@ -31,7 +30,7 @@ func AppendCloudEvent(b []byte, r *event.Record) []byte {
 	b = AppendString(b, "id", attribute(id))
 	b = AppendString(b, "source", source(r.Server))
 	b = AppendString(b, "type", attribute(typ))
-	b = AppendTime(b, "time", occurred(r))
+	b = AppendTime(b, "time", r.Occurred())
 	for _, m := range [...]struct{ name, text string }{
 		{"subscription", string(r.Sub)}, {"deliverymode", string(r.Mode)},
 		{"subscribedtype", r.Subscribed().Raw()}, {"priority", r.Priority().Raw()}, {"tags", tagWords(r)},
@@ -75,13 +74,4 @@ func source(server string) string {
 		return "eventdeck"
 	}
 	return url.PathEscape(server)
-}
-
-// occurred returns when an event occurred if the server's time can be parsed, else when it
-// was received.
-func occurred(r *event.Record) time.Time {
-	if t, err := time.Parse(time.RFC3339, r.Timestamp.Raw()); err == nil {
-		return t
-	}
-	return r.ReceivedAt
 }

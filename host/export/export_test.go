@@ -169,6 +169,14 @@ func TestFormulas(t *testing.T) {
 	}
 }
 
+func TestCloudEventsReadATimeAsItsServerSpellsIt(t *testing.T) {
+	r := records()[0]
+	r.Timestamp = trust.Untrusted("2026-11-27 20:00:00+0100")
+	if got := string(AppendCloudEvent(nil, &r)); !strings.Contains(got, `"time":"2026-11-27T19:00:00Z"`) {
+		t.Error(got)
+	}
+}
+
 func TestCloudEvents(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(write(t, Options{Format: CloudEvents}, records())), "\n")
 	var first map[string]any

@@ -2,7 +2,6 @@ package mcpserver
 
 import (
 	"strconv"
-	"time"
 
 	"eventdeck/host/event"
 	"eventdeck/host/export"
@@ -25,7 +24,7 @@ func (s *Server) appendOccurrence(b []byte, in event.Generations, name, meta str
 	b = append(b, eventID(in, r.Seq)...)
 	b = append(b, '"')
 	b = export.AppendString(b, "name", name)
-	b = export.AppendTime(b, "timestamp", occurred(r))
+	b = export.AppendTime(b, "timestamp", r.Occurred())
 	b = export.AppendName(b, "data")
 	b = s.appendData(b, r)
 	b = append(b, `,"_meta":{"`+metaRecord+`":{"seq":`...)
@@ -89,13 +88,4 @@ func clipped(tags []trust.Text) (out []trust.Text) {
 		out = append(out, wire.Clip(tag))
 	}
 	return out
-}
-
-// occurred returns when an event occurred, or when it was received if the server's time cannot be
-// read.
-func occurred(r *event.Record) time.Time {
-	if t, ok := wire.ParseTime(r.Timestamp); ok {
-		return t
-	}
-	return r.ReceivedAt
 }

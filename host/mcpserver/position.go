@@ -97,7 +97,7 @@ const sentAgainFor = time.Minute
 // sentAgain reports whether a client that lost its position may have seen the event: it occurred
 // before that, and its server sends it again.
 func (p place) sentAgain(r *event.Record) bool {
-	return !p.lost.IsZero() && r.ReceivedAt.Sub(p.lost) < sentAgainFor && occurred(r).Before(p.lost)
+	return !p.lost.IsZero() && r.ReceivedAt.Sub(p.lost) < sentAgainFor && r.Occurred().Before(p.lost)
 }
 
 // resolve checks the params that poll, stream and subscribe have in common.

@@ -174,20 +174,8 @@ func (m members) time(key string) (t time.Time, given bool) {
 	if !ok || string(raw) == "null" {
 		return time.Time{}, false
 	}
-	t, _ = ParseTime(m.text(key))
+	t, _ = m.text(key).Time()
 	return t, true
-}
-
-// ParseTime reads the spellings of a time that servers use: RFC 3339 with or
-// without a zone (then UTC), with a space for the T.
-func ParseTime(text trust.Text) (time.Time, bool) {
-	s := strings.TrimSpace(text.Raw())
-	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999", "2006-01-02T15:04:05.999999999Z0700", "2006-01-02"} {
-		if t, err := time.Parse(layout, s); err == nil {
-			return t.UTC(), true
-		}
-	}
-	return time.Time{}, false
 }
 
 // milliseconds is a duration that is sent as a whole number of milliseconds.

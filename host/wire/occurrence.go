@@ -19,7 +19,7 @@ var ErrOccurrence = fmt.Errorf("%w: not an event", strict.ErrRefused)
 type Occurrence struct {
 	EventID   trust.Text
 	Name      trust.Text
-	Timestamp trust.Text // as spelled; see [ParseTime]
+	Timestamp trust.Text // as spelled; see [trust.Text.Time]
 	Cursor    Cursor
 	Data      json.RawMessage // a part of Raw; nil if absent
 	Meta      json.RawMessage // see [OwnMeta]: a part of Raw, or nil

@@ -55,11 +55,11 @@ func entryOf(r *event.Record) Entry {
 // timeOf returns the time of a record: the server's, or when it was received if the server's is
 // missing or later than that. said reports whether it is the server's.
 func timeOf(r *event.Record) (at time.Time, said bool) {
-	at, err := time.Parse(time.RFC3339Nano, r.Timestamp.Raw())
-	if err != nil || at.After(r.ReceivedAt) {
+	at, ok := r.Timestamp.Time()
+	if !ok || at.After(r.ReceivedAt) {
 		return r.ReceivedAt.UTC(), false
 	}
-	return at.UTC(), true
+	return at, true
 }
 
 // EntriesMax bounds the entries of one search; older records are only counted.

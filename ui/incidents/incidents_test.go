@@ -20,6 +20,7 @@ func TestTimeOf(t *testing.T) {
 	}{
 		"2026-11-23T11:59:00Z":      {noon.Add(-time.Minute), true},
 		"2026-11-23T12:59:00+01:00": {noon.Add(-time.Minute), true},
+		"2026-11-23 12:59:00+0100":  {noon.Add(-time.Minute), true},
 		"2026-11-23T12:00:01Z":      {noon, false}, // later than it was received
 		"yesterday":                 {noon, false},
 		"":                          {noon, false},

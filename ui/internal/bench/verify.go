@@ -96,7 +96,7 @@ func (a *account) take(r *event.Record) bool {
 	}
 	a.records[n] = r.Seq
 	a.kept++
-	if at, err := time.Parse(time.RFC3339Nano, r.Timestamp.Raw()); err == nil {
+	if at, ok := r.Timestamp.Time(); ok {
 		a.took = append(a.took, r.ReceivedAt.Sub(at))
 	}
 	return true

@@ -232,7 +232,7 @@ func suspendedWords(v host.SubscriptionView, now time.Time) string {
 	why, since := "", ""
 	if d := LeaseOf(&v).Status; d != nil {
 		why = trust.Line(d.LastError).Clip(40).Plain()
-		if t, err := time.Parse(time.RFC3339, d.FailedSince.Raw()); err == nil {
+		if t, ok := d.FailedSince.Time(); ok {
 			since = "since " + cells.At(now, t)
 		}
 	}

@@ -112,11 +112,24 @@ func TestRunningAttemptHasNoCountdown(t *testing.T) {
 	}
 }
 
+func TestATimeInTheFutureNamesTheSendersClock(t *testing.T) {
+	at := time.Date(2026, 11, 23, 3, 0, 0, 0, time.UTC)
+	for timestamp, want := range map[string]string{
+		"2027-05-23T03:00:00Z": ", 181 d 0 h before it occurred by the sender's clock", "2026-11-23T03:00:20Z": "",
+		"2026-11-23 03:58:58+0100": ", 1 m after it occurred", "next spring": "",
+	} {
+		r := event.Record{Kind: event.KindEvent, ReceivedAt: at, Timestamp: trust.Untrusted(timestamp)}
+		if got := evidence.Lag(r); got != want {
+			t.Errorf("%q: %q, want %q", timestamp, got, want)
+		}
+	}
+}
+
 // The lag is unknown for records without a time, with an absurd one, and for changes of state.
 func TestLagMayBeUnknown(t *testing.T) {
 	at := time.Date(2026, 11, 23, 3, 0, 0, 0, time.UTC)
 	for timestamp, want := range map[string]time.Duration{
-		"": 0, "soon": 0, "0001-01-01T00:00:00Z": 0, "2026-11-23T04:00:00Z": 0, "2026-11-23T02:59:58Z": 2 * time.Second,
+		"": 0, "soon": 0, "0001-01-01T00:00:00Z": 0, "2026-11-23T04:00:00Z": 0, "2026-11-23T02:59:58Z": 2 * time.Second, "2026-11-23 03:59:58+0100": 2 * time.Second,
 	} {
 		r := event.Record{Kind: event.KindEvent, ReceivedAt: at, Timestamp: trust.Untrusted(timestamp)}
 		if got, known := evidence.LagOf(&r); got != want || known != (want > 0) {

@@ -49,9 +49,16 @@ func ModesOf(t event.Type) string {
 	return strings.Join(words, " ")
 }
 
-// Lag describes how long an event was on its way, "" if that is not known.
+// clockSlack is how far the clock of a server may be ahead of ours without a word.
+const clockSlack = time.Minute
+
+// Lag describes how long an event was on its way, "" if that is not known. A time that has not
+// come yet is the error of the sender's clock.
 func Lag(r event.Record) string {
 	d, ok := LagOf(&r)
+	if ahead := r.Occurred().Sub(r.ReceivedAt); ahead > clockSlack && r.Kind == event.KindEvent {
+		return ", " + cells.Span(ahead) + " before it occurred by the sender's clock"
+	}
 	if !ok {
 		return ""
 	}
@@ -63,8 +70,8 @@ func Lag(r event.Record) string {
 
 // LagOf returns how long an event was on its way; known is false if its time is missing or absurd.
 func LagOf(r *event.Record) (lag time.Duration, known bool) {
-	t, err := time.Parse(time.RFC3339, r.Timestamp.Raw())
-	if err != nil || r.Kind != event.KindEvent {
+	t, ok := r.Timestamp.Time()
+	if !ok || r.Kind != event.KindEvent {
 		return 0, false
 	}
 	if lag = r.ReceivedAt.Sub(t); lag < 0 || lag > 365*24*time.Hour {
