@@ -25,7 +25,7 @@ func TestOwnRefusesWhatOthersCanChange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"a/b/file", "link/file", "c/named", "c/up", "c/../link/../b/file"} {
+	for _, name := range []string{"a/b/file", "link/file", "c/named", "c/up", "c/../link/file"} {
 		if real, err := Own(base + "/" + name); err != nil || real != in("a/b/file") {
 			t.Errorf("%s: %q, %v", name, real, err)
 		}
