@@ -3,7 +3,9 @@ package dialect
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
+	"slices"
 
 	"eventdeck/host/event"
 	"eventdeck/host/session"
@@ -112,11 +114,37 @@ func eventType(d wire.Descriptor) event.Type {
 	return t
 }
 
+// spelled returns the params of a request in the spelling of the server. Early revisions of the
+// sketch read params where the later ones read arguments, and ignore the other; no server says
+// which it reads. So those of the sketch's age, before the stateless era, get both.
+func (e *events) spelled(request json.Marshaler, args json.RawMessage) json.Marshaler {
+	i := e.s.Info()
+	if i.Era != session.EraHandshake || i.Profile == wire.ProfileSEP || len(args) <= len("{}") {
+		return request
+	}
+	return earlySketch{request, args}
+}
+
+// earlySketch is the params of a request with its arguments also as params.
+type earlySketch struct {
+	request json.Marshaler
+	args    json.RawMessage
+}
+
+// MarshalJSON writes the params.
+func (s earlySketch) MarshalJSON() ([]byte, error) {
+	raw, err := s.request.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat([]byte(`{"params":`), s.args, []byte(","), raw[1:]), nil
+}
+
 func (e *events) Poll(ctx context.Context, r wire.PollRequest) (wire.PollResult, error) {
 	if e.s.Info().Draft {
 		return wire.PollResult{}, ErrDraft
 	}
-	raw, err := e.s.Call(ctx, wire.MethodPoll, r)
+	raw, err := e.s.Call(ctx, wire.MethodPoll, e.spelled(r, r.Arguments))
 	if err != nil {
 		return wire.PollResult{}, named(err)
 	}
@@ -127,14 +155,14 @@ func (e *events) Stream(ctx context.Context, r wire.StreamRequest, sink func(wir
 	if e.s.Info().Draft {
 		return nil, ErrDraft
 	}
-	return openResumable(ctx, e.s, e.all, e.opts, wire.MethodStream, r, r.Resume, sink), nil
+	return openResumable(ctx, e.s, e.all, e.opts, wire.MethodStream, e.spelled(r, r.Arguments), r.Resume, sink), nil
 }
 
 func (e *events) Subscribe(ctx context.Context, r wire.SubscribeRequest) (wire.SubscribeResult, error) {
 	if e.s.Info().Draft {
 		return wire.SubscribeResult{}, ErrDraft
 	}
-	raw, err := e.s.Call(ctx, wire.MethodSubscribe, r)
+	raw, err := e.s.Call(ctx, wire.MethodSubscribe, e.spelled(r, r.Arguments))
 	if err != nil {
 		return wire.SubscribeResult{}, named(err)
 	}
@@ -142,7 +170,7 @@ func (e *events) Subscribe(ctx context.Context, r wire.SubscribeRequest) (wire.S
 }
 
 func (e *events) Unsubscribe(ctx context.Context, r wire.UnsubscribeRequest) error {
-	_, err := e.s.Call(ctx, wire.MethodUnsubscribe, r)
+	_, err := e.s.Call(ctx, wire.MethodUnsubscribe, e.spelled(r, r.Arguments))
 	return named(err)
 }
 

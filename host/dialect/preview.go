@@ -35,8 +35,13 @@ func Preview(request any) (method string, params json.RawMessage, err error) {
 }
 
 // Preview implements [Previewer].
-func (e events) Preview(request any) (method string, params json.RawMessage, err error) {
-	return Preview(request)
+func (e *events) Preview(request any) (method string, params json.RawMessage, err error) {
+	method, params, err = Preview(request)
+	if err != nil {
+		return "", nil, err
+	}
+	params, err = e.spelled(params, argumentsIn(request)).MarshalJSON()
+	return method, params, err
 }
 
 // Preview asks the dialect that owns the type. Error: [ErrNoPreview].
@@ -47,6 +52,18 @@ func (m *merged) Preview(request any) (method string, params json.RawMessage, er
 		return "", nil, fmt.Errorf("%w: %s cannot show its requests", ErrNoPreview, d.Name())
 	}
 	return p.Preview(request)
+}
+
+func argumentsIn(request any) json.RawMessage {
+	switch r := request.(type) {
+	case wire.PollRequest:
+		return r.Arguments
+	case wire.StreamRequest:
+		return r.Arguments
+	case wire.SubscribeRequest:
+		return r.Arguments
+	}
+	return nil
 }
 
 func nameIn(request any) trust.Text {
