@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -27,6 +28,7 @@ func askingTools() []tool {
 		answer = `"id":{"type":["string","null"],"description":"Of the request, as the operator sees it; null: nothing had to be asked"},` + states +
 			`,"subscription":{"type":["string","null"],"description":"The id of the subscription, once there is one"},"mode":` + textOrNull +
 			`,"why":` + anyText + `,"reason":{"type":"string","description":"The operator's, of a denial"},"expires":{"type":["string","null"],"description":"When an undecided question ends, RFC 3339"}`
+		ofSub = `"subscription":{"type":"string","minLength":1,"maxLength":64,"description":"The id of the subscription"}`
 		again = " It answers at once. Call it again with the same arguments, some seconds later, to learn what became of it; an answer stands for an hour."
 	)
 	return []tool{
@@ -35,8 +37,14 @@ func askingTools() []tool {
 				`"arguments":{"type":"object","description":"Those of the type, by its schema"},"mode":{"type":"string","enum":["auto","poll","push","webhook"],"description":"How events are delivered to eventdeck (default auto)"}`, "server", "type"),
 			output: object(answer), ask: (*Server).askToSubscribe},
 		{name: "unsubscribe", title: "Ask for the end of a subscription", description: "Asks the operator to end a subscription; nothing ends before the operator approves exactly this. What was stored stays." + again,
-			input:  object(`"subscription":{"type":"string","minLength":1,"maxLength":64,"description":"The id of the subscription"}`, "subscription"),
-			output: object(answer), ask: (*Server).askToEnd, ends: true},
+			input: object(ofSub, "subscription"), output: object(answer), ask: about(react.ClientEnd), ends: true},
+		{name: "pause", title: "Ask for a pause of a subscription", description: "Asks the operator to pause a subscription; its position is kept." + again,
+			input: object(ofSub, "subscription"), output: object(answer), ask: about(react.ClientPause)},
+		{name: "resume", title: "Ask for a subscription to go on", description: "Asks the operator to resume a paused subscription." + again,
+			input: object(ofSub, "subscription"), output: object(answer), ask: about(react.ClientResume)},
+		{name: "change", title: "Ask for a change of a subscription", description: "Asks the operator to change the mode of a subscription, which keeps its position, or its arguments: then one with the new arguments begins, with another id, and the old one ends." + again,
+			input:  object(ofSub+`,"arguments":{"type":"object","description":"All arguments that it is to have; without them they stay"},"mode":{"type":"string","enum":["poll","push","webhook"],"description":"The mode that it is to have; without it that stays"}`, "subscription"),
+			output: object(answer), ask: (*Server).askToChange},
 	}
 }
 
@@ -75,6 +83,10 @@ func newRequestOut(r *react.Run) requestOut {
 	if q := r.Request; q != nil && q.Wish != nil && q.Wish.Mode != "" {
 		out.Mode = &q.Wish.Mode
 	}
+	if q := r.Request; q != nil && q.Wish != nil && r.State == react.Done {
+		id := q.Wish.Subscription()
+		out.Subscription = &id
+	}
 	switch r.State {
 	case react.Gathering: // it will ask at once
 		out.State = stateAsking
@@ -107,18 +119,15 @@ func (s *Server) askToSubscribe(ctx context.Context, client trust.Text, args jso
 	if a.Mode == "" {
 		a.Mode = event.ModeAuto
 	}
-	canonical, err := event.CanonicalArgs(a.Arguments)
-	switch {
-	case err != nil:
+	canonical, err := checkedArgs(a.Arguments)
+	if err != nil {
 		return nil, err
-	case len(canonical) > maxAskedArgs:
-		return nil, fmt.Errorf("%w: they have %d bytes, and %d are taken at most", errArguments, len(canonical), maxAskedArgs)
 	}
 	key := event.Key{Server: a.Server, Type: trust.Untrusted(a.Type), Args: canonical}
 	if sub := s.subscription(func(v *host.SubscriptionView) bool { return v.Key.ID() == key.ID() && !v.State.Over() }); sub != nil {
 		return requestOut{State: stateDone, Subscription: &sub.ID, Mode: &sub.Mode, Why: "it is subscribed"}, nil
 	}
-	w := react.ClientRequest{Client: client, Server: key.Server, Type: key.Type, Args: key.Args, Asked: a.Mode}
+	w := react.ClientRequest{Client: client, Act: react.ClientBegin, Server: key.Server, Type: key.Type, Args: key.Args, Asked: a.Mode}
 	return s.asked(ctx, &w, func() error {
 		ctx, cancel := context.WithTimeout(ctx, checkWithin)
 		defer cancel()
@@ -127,21 +136,79 @@ func (s *Server) askToSubscribe(ctx context.Context, client trust.Text, args jso
 	})
 }
 
-// askToEnd implements the tool unsubscribe.
-func (s *Server) askToEnd(ctx context.Context, client trust.Text, args json.RawMessage) (any, error) {
-	var a struct{ Subscription event.SubID }
+// about returns the tool that asks for an act on a subscription. It does not ask for what is so.
+func about(act react.ClientAct) func(*Server, context.Context, trust.Text, json.RawMessage) (any, error) {
+	return func(s *Server, ctx context.Context, client trust.Text, args json.RawMessage) (any, error) {
+		var a struct{ Subscription event.SubID }
+		if err := json.Unmarshal(args, &a); err != nil {
+			return nil, fmt.Errorf("%w: %w", errArguments, err)
+		}
+		sub := s.subscription(func(v *host.SubscriptionView) bool { return v.ID == a.Subscription })
+		if sub != nil && (act == react.ClientPause && sub.Paused || act == react.ClientResume && !sub.Paused && !sub.State.Over()) {
+			return requestOut{State: stateDone, Subscription: &sub.ID, Mode: &sub.Mode, Why: map[bool]string{true: "it is paused", false: "it is not paused"}[sub.Paused]}, nil
+		}
+		w := react.ClientRequest{Client: client, Act: act, Sub: a.Subscription}
+		return s.asked(ctx, &w, func() error {
+			if sub == nil {
+				return errNoSubscription
+			}
+			w.Server, w.Type, w.Args = sub.Key.Server, sub.Key.Type, sub.ShownArgs()
+			return nil
+		})
+	}
+}
+
+var errNoSubscription = fmt.Errorf("%w: there is no subscription of this id; list_subscriptions shows them", errArguments)
+
+// askToChange implements the tool change. It does not ask for what is so.
+func (s *Server) askToChange(ctx context.Context, client trust.Text, args json.RawMessage) (any, error) {
+	var a struct {
+		Subscription event.SubID
+		Arguments    json.RawMessage
+		Mode         event.Mode
+	}
 	if err := json.Unmarshal(args, &a); err != nil {
 		return nil, fmt.Errorf("%w: %w", errArguments, err)
 	}
-	w := react.ClientRequest{Client: client, Ends: a.Subscription}
-	return s.asked(ctx, &w, func() error {
-		sub := s.subscription(func(v *host.SubscriptionView) bool { return v.ID == a.Subscription })
-		if sub == nil {
-			return fmt.Errorf("%w: there is no subscription of this id; list_subscriptions shows them", errArguments)
+	w := react.ClientRequest{Client: client, Act: react.ClientChange, Sub: a.Subscription, Asked: a.Mode}
+	if len(a.Arguments) > 0 {
+		var err error
+		if w.Args, err = checkedArgs(a.Arguments); err != nil {
+			return nil, err
 		}
-		w.Server, w.Type, w.Args = sub.Key.Server, sub.Key.Type, sub.ShownArgs()
-		return nil
+	} else if a.Mode == "" {
+		return nil, fmt.Errorf("%w: give arguments, mode or both", errArguments)
+	}
+	sub := s.subscription(func(v *host.SubscriptionView) bool { return v.ID == a.Subscription })
+	if sub != nil && string(w.Args) == string(sub.Key.Args) {
+		w.Args = nil
+	}
+	if sub != nil && w.Args == nil && (a.Mode == "" || a.Mode == sub.Mode) {
+		return requestOut{State: stateDone, Subscription: &sub.ID, Mode: &sub.Mode, Why: "it is so"}, nil
+	}
+	return s.asked(ctx, &w, func() (err error) {
+		if sub == nil {
+			return errNoSubscription
+		}
+		w.Server, w.Type, w.Was = sub.Key.Server, sub.Key.Type, sub.ShownArgs()
+		q := host.Request{Server: w.Server, Type: w.Type, Args: w.Args, Mode: cmp.Or(a.Mode, sub.Mode)}
+		if q.Args == nil {
+			q.Args = sub.Key.Args
+		}
+		ctx, cancel := context.WithTimeout(ctx, checkWithin)
+		defer cancel()
+		w.Mode, err = s.opts.Host.Check(ctx, q)
+		return err
 	})
+}
+
+// checkedArgs returns the arguments of a subscription in canonical form.
+func checkedArgs(raw json.RawMessage) (json.RawMessage, error) {
+	canonical, err := event.CanonicalArgs(raw)
+	if err == nil && len(canonical) > maxAskedArgs {
+		err = fmt.Errorf("%w: they have %d bytes, and %d are taken at most", errArguments, len(canonical), maxAskedArgs)
+	}
+	return canonical, err
 }
 
 // subscription returns the first subscription that match accepts, nil if there is none.

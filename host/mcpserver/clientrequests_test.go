@@ -2,7 +2,9 @@ package mcpserver_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -141,8 +143,58 @@ func TestExistingSubscriptionNeedsNoRequest(t *testing.T) {
 	if got := r.tool("unsubscribe", map[string]any{"subscription": string(sub)}); got["state"] != "asking" || got["mode"] != nil {
 		t.Error(got)
 	}
-	if w := o.request(t); w.Ends != sub || w.Server != "pager" || w.Type.Raw() != "incident" || string(w.Args) != `{}` {
+	if w := o.request(t); w.Act != react.ClientEnd || w.Sub != sub || w.Server != "pager" || w.Type.Raw() != "incident" || string(w.Args) != `{}` {
 		t.Errorf("%+v", w)
+	}
+}
+
+// A client asks to pause, resume and change a subscription; what is so already is not asked.
+func TestClientAsksForAChange(t *testing.T) {
+	key := event.Key{Server: "pager", Type: trust.Untrusted("incident"), Args: []byte(`{"a":1}`)}
+	for _, c := range []struct {
+		tool   string
+		args   map[string]any
+		paused bool
+		want   react.ClientRequest // Act is empty where nothing is asked
+	}{
+		{"pause", nil, false, react.ClientRequest{Act: react.ClientPause, Args: key.Args}},
+		{"pause", nil, true, react.ClientRequest{}},
+		{"resume", nil, true, react.ClientRequest{Act: react.ClientResume, Args: key.Args}},
+		{"resume", nil, false, react.ClientRequest{}},
+		{"change", map[string]any{"mode": "poll"}, false, react.ClientRequest{Act: react.ClientChange, Was: key.Args, Asked: event.ModePoll, Mode: event.ModePush}},
+		{"change", map[string]any{"mode": "push"}, false, react.ClientRequest{}},
+		{"change", map[string]any{"mode": "poll", "arguments": map[string]any{"a": 1}}, false, react.ClientRequest{Act: react.ClientChange, Was: key.Args, Asked: event.ModePoll, Mode: event.ModePush}},
+		{"change", map[string]any{"arguments": map[string]any{"b": 2, "a": 1}}, false, react.ClientRequest{Act: react.ClientChange, Args: []byte(`{"a":1,"b":2}`), Was: key.Args, Mode: event.ModePush}},
+	} {
+		r, o, _ := newAsking(t)
+		id := r.subscribed(key)
+		if c.paused {
+			done := make(chan error, 1)
+			err := r.store.Submit(t.Context(), event.Batch{Sub: id, Update: func(s *event.Subscription) { s.Paused, s.State = true, event.StatePaused }, Done: func(_ event.Outcome, err error) { done <- err }})
+			if err := errors.Join(err, <-done); err != nil {
+				t.Fatal(err)
+			}
+		}
+		args := map[string]any{"subscription": string(id)}
+		for name, value := range c.args {
+			args[name] = value
+		}
+		got := r.tool(c.tool, args)
+		if c.want.Act == "" {
+			if got["state"] != "done" || got["subscription"] != string(id) || len(o.runs) > 0 {
+				t.Errorf("%s %v: %v, %d asked", c.tool, c.args, got, len(o.runs))
+			}
+			continue
+		}
+		w := o.request(t)
+		c.want.Client, c.want.Sub, c.want.Server, c.want.Type = w.Client, id, "pager", key.Type
+		if !reflect.DeepEqual(w, c.want) || got["state"] != "asking" {
+			t.Errorf("%s %v: %v, asked %+v", c.tool, c.args, got, w)
+		}
+		o.decides(t, react.Done, "")
+		if got := r.tool(c.tool, args); got["state"] != "done" || got["subscription"] != string(w.Subscription()) {
+			t.Errorf("%s %v, done: %v", c.tool, c.args, got)
+		}
 	}
 }
 

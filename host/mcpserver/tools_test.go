@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -76,14 +77,15 @@ func TestOfficialClientCallsEachTool(t *testing.T) {
 			t.Fatal(err)
 		}
 		args := map[string]map[string]any{"read_event": {"seq": 7}, "show_run": {"id": "none"},
-			"subscribe": {"server": "pager", "type": "tick"}, "unsubscribe": {"subscription": "abcdefgh"}}
+			"subscribe": {"server": "pager", "type": "tick"}, "unsubscribe": {"subscription": "abcdefgh"},
+			"pause": {"subscription": "abcdefgh"}, "resume": {"subscription": "abcdefgh"}, "change": {"subscription": "abcdefgh", "mode": "poll"}}
 		for _, tool := range listed.Tools {
 			result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: tool.Name, Arguments: args[tool.Name]})
 			if err != nil {
 				t.Errorf("%s: %v", tool.Name, err)
 				continue
 			}
-			asks := tool.Name == "subscribe" || tool.Name == "unsubscribe"
+			asks := slices.Contains([]string{"subscribe", "unsubscribe", "pause", "resume", "change"}, tool.Name)
 			if tool.Annotations.ReadOnlyHint == asks {
 				t.Errorf("%s says that it only reads: %v", tool.Name, !asks)
 			}
@@ -99,7 +101,7 @@ func TestOfficialClientCallsEachTool(t *testing.T) {
 			}
 			mcptest.Fits(t, tool.Name, tool.OutputSchema, result.StructuredContent)
 		}
-		if len(listed.Tools) != 11 {
+		if len(listed.Tools) != 14 {
 			t.Errorf("%d tools", len(listed.Tools))
 		}
 	}

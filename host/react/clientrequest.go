@@ -28,20 +28,37 @@ const (
 // ErrClientRequests: too many client requests wait already; the text says whose.
 var ErrClientRequests = errors.New("too many client requests wait for the operator")
 
-// ClientRequest is the request of a client of eventdeck's own MCP server to begin or to end a
-// subscription. Nothing happens before the operator approves it.
+// ClientAct is what a client asks for.
+type ClientAct string
+
+// The acts of a [ClientRequest].
+const (
+	ClientBegin  ClientAct = "begin"
+	ClientEnd    ClientAct = "end"
+	ClientPause  ClientAct = "pause"
+	ClientResume ClientAct = "resume"
+	ClientChange ClientAct = "change"
+)
+
+// ClientRequest is the request of a client of eventdeck's own MCP server to begin a subscription, or
+// to end, pause, resume or change one. Nothing happens before the operator approves it.
 //
 // Where it is stored, printed or sent to another process it is called a wish.
 type ClientRequest struct {
 	// Client is how the client is connected, and the name it gives itself, which is not
 	// verified.
-	Client trust.Text `json:"client"`
-	// Ends is the subscription to end; "": a new one is to begin.
-	Ends   event.SubID     `json:"ends,omitempty"`
-	Server string          `json:"server"`
-	Type   trust.Text      `json:"type"`
-	Args   json.RawMessage `json:"arguments"` // canonical ([event.CanonicalArgs])
-	// Asked is the mode that the client wants, Mode the one in which the subscription begins.
+	Client trust.Text  `json:"client"`
+	Act    ClientAct   `json:"act"`
+	Sub    event.SubID `json:"sub,omitempty"` // what the act is about; "" for ClientBegin
+	Server string      `json:"server"`
+	Type   trust.Text  `json:"type"`
+	// Args of ClientBegin and ClientChange are those that the subscription is to have, canonical
+	// ([event.CanonicalArgs]); of ClientChange nil if they stay. Otherwise those that it has, as
+	// they are shown; of ClientChange these are Was.
+	Args json.RawMessage `json:"arguments,omitempty"`
+	Was  json.RawMessage `json:"was,omitempty"`
+	// Asked is the mode that the client wants, Mode the one in which the subscription begins or
+	// goes on.
 	Asked event.Mode `json:"asked,omitempty"`
 	Mode  event.Mode `json:"mode,omitempty"`
 }
@@ -49,11 +66,22 @@ type ClientRequest struct {
 // Run returns the id of the run of a request. The same request of the same client has the same
 // run. Mode does not count: it may be unknown until the server was asked.
 func (w *ClientRequest) Run() RunID {
-	parts := []string{"wish", w.Client.Raw(), string(w.Ends)}
-	if w.Ends == "" {
+	parts := []string{"wish", w.Client.Raw(), string(w.Act), string(w.Sub)}
+	switch w.Act {
+	case ClientBegin:
 		parts = append(parts, w.Server, w.Type.Raw(), string(w.Args), string(w.Asked))
+	case ClientChange:
+		parts = append(parts, string(w.Args), string(w.Asked))
 	}
 	return NewRunID(parts...)
+}
+
+// Subscription returns the id of the subscription that the request is about, or that it begins.
+func (w *ClientRequest) Subscription() event.SubID {
+	if w.Act == ClientBegin || w.Act == ClientChange && w.Args != nil {
+		return event.Key{Server: w.Server, Type: w.Type, Args: w.Args}.ID()
+	}
+	return w.Sub
 }
 
 // Stands reports whether a run still answers its client request: it is under way, or ended not
@@ -71,9 +99,21 @@ func (r *Run) Stands(now time.Time) bool {
 // clientRequest shows what a client asks for.
 func (b *block) clientRequest(w *ClientRequest) {
 	b.value("client", w.Client.Raw(), ", by its own word")
-	if w.Ends != "" {
-		b.value("end", string(w.Ends), ", a subscription; its records stay")
-	} else {
+	switch w.Act {
+	case ClientEnd:
+		b.value("end", string(w.Sub), ", a subscription; its records stay")
+	case ClientPause:
+		b.value("pause", string(w.Sub), ", a subscription; its position is kept")
+	case ClientResume:
+		b.value("resume", string(w.Sub), ", a paused subscription")
+	case ClientChange:
+		what := ", a subscription, to another mode at the same position"
+		if w.Args != nil {
+			what = ", a subscription: one with other arguments begins, from now on, and this one ends"
+		}
+		b.value("change", string(w.Sub), what)
+		b.value("so far", string(w.Was), ", its arguments")
+	default:
 		b.text("begin", "a subscription, from now on", false)
 	}
 	b.value("of server", w.Server, "")

@@ -16,11 +16,15 @@ func runOf(w *ClientRequest) Run {
 
 func TestABlockOfAClientRequestShowsAllOfIt(t *testing.T) {
 	w := someClientRequest()
-	for ends, wants := range map[event.SubID][]string{
-		"":         {`"stdio goose", by its own word`, "a subscription, from now on", `"pager"`, `"incident"`, `severity = "P1"`, "push", "a client of this host"},
-		"abcdefgh": {`"stdio goose", by its own word`, `"abcdefgh", a subscription; its records stay`, `severity = "P1"`},
+	for act, wants := range map[ClientAct][]string{
+		ClientBegin:  {"a subscription, from now on", "push"},
+		ClientEnd:    {`"abcdefgh", a subscription; its records stay`},
+		ClientPause:  {`"abcdefgh", a subscription; its position is kept`},
+		ClientResume: {`"abcdefgh", a paused subscription`},
+		ClientChange: {`"abcdefgh", a subscription: one with other arguments begins, from now on, and this one ends`, `"{\"team\":\"a\"}", its arguments`, "push"},
 	} {
-		w.Ends = ends
+		w.Act, w.Was = act, json.RawMessage(`{"team":"a"}`)
+		wants = append(wants, `"stdio goose", by its own word`, `"pager"`, `"incident"`, `severity = "P1"`, "a client of this host")
 		run := runOf(w)
 		got := plainBlock(Block(run, RuleView{}, run.Request))
 		for _, want := range append(wants, string(run.ID), run.Request.Hash(), "expires") {
@@ -38,14 +42,14 @@ func TestABlockOfAClientRequestShowsAllOfIt(t *testing.T) {
 
 func TestNothingHostileImitatesABlockOfAClientRequest(t *testing.T) {
 	w := *someClientRequest()
-	w.Ends = ""
+	w.Act = ClientChange
 	quiet := len(Block(runOf(&w), RuleView{}, nil))
 	for _, hostile := range hostile {
 		value, err := json.Marshal(map[string]string{"severity": strings.ToValidUTF8(hostile, "")})
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.Client, w.Type, w.Args = trust.Untrusted(hostile), trust.Untrusted(hostile), value
+		w.Client, w.Type, w.Args, w.Was = trust.Untrusted(hostile), trust.Untrusted(hostile), value, value
 		lines := Block(runOf(&w), RuleView{}, nil)
 		if len(lines) != quiet {
 			t.Errorf("%.20q: %d lines instead of %d", hostile, len(lines), quiet)
@@ -54,27 +58,28 @@ func TestNothingHostileImitatesABlockOfAClientRequest(t *testing.T) {
 	}
 }
 
-// The mode that is found out, and what a subscription that ends is of, make no other request.
+// The mode that is found out, and what a subscription is of, make no other request.
 func TestOneClientRequestHasOneRun(t *testing.T) {
-	begin := *someClientRequest()
-	begin.Ends = ""
-	end := *someClientRequest()
-	for _, w := range []ClientRequest{begin, end} {
+	for act, want := range map[ClientAct]int{ClientBegin: 8, ClientEnd: 4, ClientPause: 4, ClientResume: 4, ClientChange: 6} {
+		w := *someClientRequest()
+		w.Act = act
 		ids := map[RunID]bool{w.Run(): true}
 		for _, change := range []func(*ClientRequest){
 			func(w *ClientRequest) { w.Client = trust.Untrusted("another") },
-			func(w *ClientRequest) { w.Ends += "x" },
+			func(w *ClientRequest) { w.Act = "other" },
+			func(w *ClientRequest) { w.Sub += "x" },
 			func(w *ClientRequest) { w.Server += "x" },
 			func(w *ClientRequest) { w.Type = trust.Untrusted("x") },
 			func(w *ClientRequest) { w.Args = json.RawMessage(`{}`) },
 			func(w *ClientRequest) { w.Asked = event.ModePoll },
+			func(w *ClientRequest) { w.Was = json.RawMessage(`{"x":1}`) },
 		} {
 			other := w
 			change(&other)
 			ids[other.Run()] = true
 		}
-		if want := map[bool]int{true: 7, false: 3}[w.Ends == ""]; len(ids) != want {
-			t.Errorf("ends %q: %d runs, not %d", w.Ends, len(ids), want)
+		if len(ids) != want {
+			t.Errorf("%s: %d runs, not %d", act, len(ids), want)
 		}
 		resolved := w
 		if resolved.Mode = event.ModePoll; resolved.Run() != w.Run() {

@@ -66,7 +66,7 @@ func (r Request) addAct(h hasher) {
 	h.add("private", strconv.FormatBool(r.Private))
 	h.add("note", r.Note)
 	if w := r.Wish; w != nil {
-		h.add("wish", w.Client.Raw(), string(w.Ends), w.Server, w.Type.Raw(), storedJSON(w.Args), string(w.Asked), string(w.Mode))
+		h.add("wish", w.Client.Raw(), string(w.Act), string(w.Sub), w.Server, w.Type.Raw(), storedJSON(w.Args), storedJSON(w.Was), string(w.Asked), string(w.Mode))
 	}
 	h.add("time", r.Time.String())
 	if m := r.Model; m != nil {

@@ -29,7 +29,7 @@ func someFiles() Files {
 }
 
 func someClientRequest() *ClientRequest {
-	return &ClientRequest{Client: trust.Untrusted("stdio goose"), Ends: "abcdefgh", Server: "pager", Type: trust.Untrusted("incident"), Args: json.RawMessage(`{"severity":"P1"}`),
+	return &ClientRequest{Client: trust.Untrusted("stdio goose"), Act: ClientEnd, Sub: "abcdefgh", Server: "pager", Type: trust.Untrusted("incident"), Args: json.RawMessage(`{"severity":"P1"}`), Was: json.RawMessage(`{}`),
 		Asked: event.ModeAuto, Mode: event.ModePush}
 }
 

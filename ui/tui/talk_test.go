@@ -81,7 +81,7 @@ func TestGoldenConversations(t *testing.T) {
 // A client request waits like a request of a rule, in words of the program. The client's name has no
 // effect.
 func TestClientRequestWaitsForTheOperator(t *testing.T) {
-	w := &react.ClientRequest{Client: trust.Untrusted("stdio " + hostileWords), Server: "pager", Type: trust.Untrusted("incident.created"), Args: json.RawMessage(`{"team":"checkout"}`), Mode: event.ModePush}
+	w := &react.ClientRequest{Act: react.ClientBegin, Client: trust.Untrusted("stdio " + hostileWords), Server: "pager", Type: trust.Untrusted("incident.created"), Args: json.RawMessage(`{"team":"checkout"}`), Mode: event.ModePush}
 	e := reacting()
 	e.View.Waiting = []react.Run{{ID: w.Run(), NS: react.Client, Rule: react.ClientRule, State: react.Asking, Created: start, Due: start.Add(time.Hour),
 		Request: &react.Request{Kind: react.RequestClient, Run: w.Run(), Rule: react.ClientRule, Wish: w}}}

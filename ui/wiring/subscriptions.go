@@ -7,6 +7,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/react"
 	"eventdeck/host/react/act"
 )
 
@@ -15,35 +16,45 @@ type subscriptions struct{ api host.API }
 
 var _ act.Subscriptions = subscriptions{}
 
-// Subscribe implements [act.Subscriptions]. An existing subscription stays as it is, in any mode.
-func (s subscriptions) Subscribe(ctx context.Context, key event.Key, mode event.Mode) (event.SubID, error) {
-	if id, ok := s.find(key); ok {
-		return id, nil
+// Carry implements [act.Subscriptions].
+func (s subscriptions) Carry(ctx context.Context, w react.ClientRequest) error {
+	switch {
+	case w.Act == react.ClientEnd:
+		return s.end(ctx, w.Sub)
+	case w.Act == react.ClientPause:
+		return s.api.Pause(ctx, w.Sub)
+	case w.Act == react.ClientResume:
+		return s.api.Resume(ctx, w.Sub)
+	case w.Act == react.ClientChange && w.Subscription() == w.Sub:
+		return s.api.SetMode(ctx, w.Sub, w.Mode)
 	}
-	sub, err := s.api.Subscribe(ctx, host.Request{Server: key.Server, Type: key.Type, Args: key.Args, Mode: mode, From: host.From{Saved: true}})
-	if err == nil {
-		return sub.ID, nil
+	if err := s.begin(ctx, event.Key{Server: w.Server, Type: w.Type, Args: w.Args}, w.Mode); err != nil || w.Act == react.ClientBegin {
+		return err
 	}
-	if id, ok := s.find(key); ok { // it exists, though the server has not confirmed it yet
-		return id, nil
-	}
-	return "", err
+	return s.end(ctx, w.Sub)
 }
 
-// find returns the subscription of a key, unless it is over.
-func (s subscriptions) find(key event.Key) (event.SubID, bool) {
-	subs := s.api.Snapshot().Subs
-	i := slices.IndexFunc(subs, func(v host.SubscriptionView) bool {
+// begin begins a subscription. An existing one stays as it is, in any mode.
+func (s subscriptions) begin(ctx context.Context, key event.Key, mode event.Mode) error {
+	if s.find(key) {
+		return nil
+	}
+	_, err := s.api.Subscribe(ctx, host.Request{Server: key.Server, Type: key.Type, Args: key.Args, Mode: mode, From: host.From{Saved: true}})
+	if err != nil && s.find(key) { // it exists, though the server has not confirmed it yet
+		return nil
+	}
+	return err
+}
+
+// find reports whether there is a subscription of a key that is not over.
+func (s subscriptions) find(key event.Key) bool {
+	return slices.ContainsFunc(s.api.Snapshot().Subs, func(v host.SubscriptionView) bool {
 		return v.Key.ID() == key.ID() && !v.State.Over()
 	})
-	if i < 0 {
-		return "", false
-	}
-	return subs[i].ID, true
 }
 
-// Unsubscribe implements [act.Subscriptions].
-func (s subscriptions) Unsubscribe(ctx context.Context, id event.SubID) error {
+// end ends a subscription, if it is there.
+func (s subscriptions) end(ctx context.Context, id event.SubID) error {
 	err := s.api.Unsubscribe(ctx, id)
 	if errors.Is(err, event.ErrNotFound) {
 		return nil

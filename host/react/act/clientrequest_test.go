@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -20,19 +19,14 @@ type asked struct {
 	err error
 }
 
-func (a *asked) Subscribe(_ context.Context, key event.Key, mode event.Mode) (event.SubID, error) {
-	a.did = append(a.did, fmt.Sprintf("begin %s %v %s %s", key.Server, key.Type, key.Args, mode))
-	return "newone", a.err
-}
-
-func (a *asked) Unsubscribe(_ context.Context, id event.SubID) error {
-	a.did = append(a.did, "end "+string(id))
+func (a *asked) Carry(_ context.Context, w react.ClientRequest) error {
+	a.did = append(a.did, string(w.Act)+" "+string(w.Subscription()))
 	return a.err
 }
 
 func TestClientRequestsAreCarriedOut(t *testing.T) {
-	begin := react.ClientRequest{Server: "pager", Type: trust.Untrusted("incident"), Args: json.RawMessage(`{"a":1}`), Mode: event.ModePoll}
-	end := react.ClientRequest{Ends: "abcd", Server: "pager"}
+	begin := react.ClientRequest{Act: react.ClientBegin, Server: "pager", Type: trust.Untrusted("incident"), Args: json.RawMessage(`{"a":1}`), Mode: event.ModePoll}
+	end := react.ClientRequest{Act: react.ClientEnd, Sub: "abcd", Server: "pager"}
 	to := &asked{}
 	r, err := New(Options{Dir: t.TempDir(), Executable: "/bin/true", Subscriptions: to})
 	if err != nil {
@@ -58,17 +52,17 @@ func TestClientRequestsAreCarriedOut(t *testing.T) {
 		}
 		return res
 	}
-	if res := carry(begin); res.Outcome != react.OutcomeDone || res.Why != "subscription newone" {
+	if res := carry(begin); res.Outcome != react.OutcomeDone || res.Why != "subscription "+string(begin.Subscription()) {
 		t.Errorf("%+v", res)
 	}
-	if res := carry(end); res.Outcome != react.OutcomeDone {
+	if res := carry(end); res.Outcome != react.OutcomeDone || res.Why != "subscription abcd is ended" {
 		t.Errorf("%+v", res)
 	}
 	to.err = errors.New("refused")
 	if res := carry(begin); res.Outcome != react.OutcomeFailed || res.Why != "refused" {
 		t.Errorf("%+v", res)
 	}
-	if want := []string{`begin pager incident {"a":1} poll`, "end abcd", `begin pager incident {"a":1} poll`}; !slices.Equal(to.did, want) {
+	if want := []string{"begin " + string(begin.Subscription()), "end abcd", "begin " + string(begin.Subscription())}; !slices.Equal(to.did, want) {
 		t.Errorf("%q", to.did)
 	}
 	a, err := r.Adopt(t.Context(), react.Request{Kind: react.RequestClient, Wish: &begin}, react.Handle{Attempt: 1})

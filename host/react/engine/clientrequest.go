@@ -36,11 +36,11 @@ func (e *Engine) ClientRequest(ctx context.Context, w react.ClientRequest) (out 
 		}
 		e.forget(id)
 		e.add(r)
-		action := "subscription wished"
-		if w.Ends != "" {
-			action = "end wished"
+		action := string(w.Act) + " wished"
+		if w.Act == react.ClientBegin {
+			action = "subscription wished"
 		}
-		e.staged.audit = append(e.staged.audit, event.AuditEntry{At: r.Created, Actor: actor(r), Action: action, Server: w.Server, Type: w.Type, Sub: w.Ends, Result: "run " + string(id)})
+		e.staged.audit = append(e.staged.audit, event.AuditEntry{At: r.Created, Actor: actor(r), Action: action, Server: w.Server, Type: w.Type, Sub: w.Sub, Result: "run " + string(id)})
 		out = cloneRun(&r.Run)
 		return nil
 	})

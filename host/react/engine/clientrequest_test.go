@@ -15,7 +15,7 @@ import (
 )
 
 func clientAsks(client string, n int) react.ClientRequest {
-	return react.ClientRequest{Client: trust.Untrusted(client), Server: "pager", Type: trust.Untrusted("incident"),
+	return react.ClientRequest{Act: react.ClientBegin, Client: trust.Untrusted(client), Server: "pager", Type: trust.Untrusted("incident"),
 		Args: json.RawMessage(fmt.Sprintf(`{"n":%d}`, n)), Asked: event.ModeAuto, Mode: event.ModePush}
 }
 
@@ -146,7 +146,7 @@ func TestClientRequestsAreBounded(t *testing.T) {
 		if _, err := e.ClientRequest(t.Context(), clientAsks("another", 0)); err != nil {
 			t.Error(err)
 		}
-		if _, err := e.ClientRequest(t.Context(), react.ClientRequest{Client: trust.Untrusted("x"), Args: json.RawMessage(`"` + strings.Repeat("x", maxRule) + `"`)}); err == nil {
+		if _, err := e.ClientRequest(t.Context(), react.ClientRequest{Act: react.ClientBegin, Client: trust.Untrusted("x"), Args: json.RawMessage(`"` + strings.Repeat("x", maxRule) + `"`)}); err == nil {
 			t.Error("a request that cannot be kept was taken")
 		}
 	})

@@ -230,7 +230,7 @@ func (p *Control) clientRequest(w *react.ClientRequest) *react.ClientRequest {
 		return nil
 	}
 	m := *w
-	m.Client, m.Type, m.Args = p.set.Text(m.Client), p.set.Text(m.Type), p.set.JSON(m.Args)
+	m.Client, m.Type, m.Args, m.Was = p.set.Text(m.Client), p.set.Text(m.Type), p.set.JSON(m.Args), p.set.JSON(m.Was)
 	return &m
 }
 

@@ -99,8 +99,10 @@ func TestRequestsAreDescribedInOneLine(t *testing.T) {
 		`call pager/rollback {"env":"prod"}`: {Kind: react.RequestTool, Server: "pager", Tool: "rollback", Input: []byte(`{"env":"prod"}`)},
 		"let an agent go on; it says: list":  {Kind: react.RequestPermit, Title: trust.Untrusted("list")},
 		"note look at this":                  {Kind: react.RequestNote, Note: "look at this"},
-		`subscribe pager/a {"b":1} by push`:  {Kind: react.RequestClient, Wish: &react.ClientRequest{Server: "pager", Type: trust.Untrusted("a"), Args: json.RawMessage(`{"b":1}`), Mode: event.ModePush}},
-		"unsubscribe pager/a":                {Kind: react.RequestClient, Wish: &react.ClientRequest{Server: "pager", Type: trust.Untrusted("a"), Args: json.RawMessage(`{}`), Ends: "s1"}},
+		`subscribe pager/a {"b":1} by push`:  {Kind: react.RequestClient, Wish: &react.ClientRequest{Act: react.ClientBegin, Server: "pager", Type: trust.Untrusted("a"), Args: json.RawMessage(`{"b":1}`), Mode: event.ModePush}},
+		"unsubscribe pager/a":                {Kind: react.RequestClient, Wish: &react.ClientRequest{Server: "pager", Type: trust.Untrusted("a"), Args: json.RawMessage(`{}`), Act: react.ClientEnd, Sub: "s1"}},
+		"pause pager/a":                      {Kind: react.RequestClient, Wish: &react.ClientRequest{Server: "pager", Type: trust.Untrusted("a"), Args: json.RawMessage(`{}`), Act: react.ClientPause, Sub: "s1"}},
+		"change s1 to pager/a by poll":       {Kind: react.RequestClient, Wish: &react.ClientRequest{Server: "pager", Type: trust.Untrusted("a"), Act: react.ClientChange, Sub: "s1", Mode: event.ModePoll}},
 	} {
 		d := newFixture()
 		d.engine.View.Waiting = d.engine.View.Waiting[:1]

@@ -55,13 +55,18 @@ func requestText(r *react.Request) string {
 // clientRequestText describes a client request in one line.
 func clientRequestText(w *react.ClientRequest) string {
 	what := quoted(w.Server) + "/" + quoted(w.Type.Raw())
-	if args := string(w.Args); args != "{}" {
+	if args := string(w.Args); args != "{}" && args != "" {
 		what += " " + quoted(args)
 	}
-	if w.Ends != "" {
+	switch w.Act {
+	case react.ClientBegin:
+		return "subscribe " + what + " by " + string(w.Mode)
+	case react.ClientEnd:
 		return "unsubscribe " + what
+	case react.ClientChange:
+		return "change " + string(w.Sub) + " to " + what + " by " + string(w.Mode)
 	}
-	return "subscribe " + what + " by " + string(w.Mode)
+	return string(w.Act) + " " + what
 }
 
 // group returns the group of a run, "" if its rule forms none.
