@@ -81,7 +81,7 @@ func (c *commit) apply(jobs []*job) error {
 				return err
 			}
 		}
-		did, err := c.subscription(&j.batch)
+		did, err := c.subscriptionOf(j)
 		if err != nil {
 			return err
 		}
@@ -106,6 +106,7 @@ func (c *commit) apply(jobs []*job) error {
 	if err := c.putUsage(); err != nil {
 		return err
 	}
+	c.putSigns(len(jobs) == 0)
 	return c.putSubs()
 }
 
@@ -170,6 +171,19 @@ func (c *commit) isDuplicate(events boltfile.Bucket, e *entry) (dup, changed boo
 		}
 	}
 	return false, false, nil
+}
+
+// subscriptionOf applies a job's batch to its subscription, unless that was done.
+func (c *commit) subscriptionOf(j *job) (did tables.SubChange, err error) {
+	known := j.changed
+	if known == nil {
+		return c.subscription(&j.batch)
+	}
+	if known.sub != nil {
+		c.subs[j.batch.Sub] = known.sub
+	}
+	c.decided = c.decided || known.decided
+	return known.did, known.err
 }
 
 // subscription applies a batch's cursor, update and removal, and returns whether it made or

@@ -123,6 +123,7 @@ type Store struct {
 	key         sealing
 	queue       *queue
 	generations generations
+	signs       signs
 	index       *index
 	subs        subCache
 	usage       usageTable
@@ -309,6 +310,13 @@ func (s *Store) prepare(ctx context.Context, o Options) error {
 		s.subs.byID, err = tables.LoadSubs(tx, s.key.state.Load().sealer)
 		return err
 	})
+}
+
+// lastErr returns the error of the last commit.
+func (s *Store) lastErr() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
 }
 
 func (s *Store) setErr(err error) {

@@ -37,6 +37,7 @@ func paceAfter(began, ended time.Time) pace {
 // job is one entry of the queue: a batch, or a change of a small bucket.
 type job struct {
 	batch   event.Batch
+	changed *subChange // what the batch makes of its subscription, if that is known already
 	entries []entry
 	change  func(*commit) error
 	done    func(event.Outcome, error)
@@ -174,8 +175,9 @@ func (q *queue) close() {
 
 // next waits until jobs are queued and it is time to commit them: when p says so, or earlier
 // when there is a whole group, a caller waits for room, or the queue was closed. It returns
-// the oldest jobs, at most a group, and nil when the queue is closed and empty.
-func (q *queue) next(p pace) []*job {
+// the oldest jobs, at most a group; none when nothing is queued until that time (zero: for ever);
+// nil when the queue is closed and empty.
+func (q *queue) next(p pace, until time.Time) []*job {
 	for {
 		q.mu.Lock()
 		empty, closed := len(q.jobs) == 0, q.closed
@@ -190,18 +192,27 @@ func (q *queue) next(p pace) []*job {
 		switch {
 		case empty && closed:
 			return nil
+		case empty && !until.IsZero() && time.Until(until) <= 0:
+			return []*job{}
+		case empty && !until.IsZero():
+			q.awaitWake(time.Until(until))
 		case empty:
 			<-q.wake
 		case closed || full || wait <= 0:
 			return q.take()
 		default:
-			timer := time.NewTimer(wait)
-			select {
-			case <-q.wake:
-			case <-timer.C:
-			}
-			timer.Stop()
+			q.awaitWake(wait)
 		}
+	}
+}
+
+// awaitWake waits for a signal, but not longer than most.
+func (q *queue) awaitWake(most time.Duration) {
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	select {
+	case <-q.wake:
+	case <-timer.C:
 	}
 }
 

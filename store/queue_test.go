@@ -23,7 +23,7 @@ func TestQueueHasALeadingEdge(t *testing.T) {
 		}
 		next := func(due time.Time, jobs int, at time.Duration) {
 			t.Helper()
-			if got := len(q.next(pace{due: due, soon: due})); got != jobs || time.Since(start) != at {
+			if got := len(q.next(pace{due: due, soon: due}, time.Time{})); got != jobs || time.Since(start) != at {
 				t.Errorf("%d jobs at %v, want %d at %v", got, time.Since(start), jobs, at)
 			}
 		}
@@ -58,7 +58,7 @@ func TestQueueHasALeadingEdge(t *testing.T) {
 		synctest.Wait() // until the rest is there
 		q.close()
 		next(time.Now().Add(time.Hour), 1, 27*time.Millisecond) // nor does the rest at the end
-		if q.next(pace{}) != nil {
+		if q.next(pace{}, time.Time{}) != nil {
 			t.Error("a closed and empty queue has a next group")
 		}
 	})
@@ -75,7 +75,7 @@ func TestAwaitedJobsAreCommittedSooner(t *testing.T) {
 		}
 		next := func(p pace, jobs int, at time.Duration) {
 			t.Helper()
-			if got := len(q.next(p)); got != jobs || time.Since(start) != at {
+			if got := len(q.next(p, time.Time{})); got != jobs || time.Since(start) != at {
 				t.Errorf("%d jobs at %v, want %d at %v", got, time.Since(start), jobs, at)
 			}
 		}
@@ -137,7 +137,7 @@ func TestQueueIsBounded(t *testing.T) {
 				t.Fatalf("%s: put does not wait", name)
 			}
 			for len(order) < 3 {
-				order = append(order, q.next(pace{due: time.Now().Add(time.Hour)})...)
+				order = append(order, q.next(pace{due: time.Now().Add(time.Hour)}, time.Time{})...)
 			}
 			if order[0] != c.held || order[1] != c.more || order[2] != behind || q.records != 0 || q.bytes != 0 {
 				t.Errorf("%s: order %p, left %d records and %d bytes", name, order, q.records, q.bytes)
@@ -170,7 +170,7 @@ func TestWaitingEndsWithTheContextAndTheQueue(t *testing.T) {
 		if err := <-errs; err != event.ErrClosed {
 			t.Errorf("closed: %v", err)
 		}
-		if got := len(q.next(pace{})); got != 1 {
+		if got := len(q.next(pace{}, time.Time{})); got != 1 {
 			t.Errorf("%d jobs are left, want the first one", got)
 		}
 	})

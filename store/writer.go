@@ -108,18 +108,21 @@ func (s *Store) run() {
 	close(s.loaded)
 	var next pace
 	for {
-		jobs := s.queue.next(next)
+		jobs := s.queue.next(next, s.signs.due())
 		if jobs == nil {
-			return
+			break
 		}
 		began := time.Now()
 		s.checkFile()
 		if loadErr != nil {
 			s.finish(jobs, nil, loadErr)
-		} else if jobs = s.whole(jobs); len(jobs) > 0 {
+		} else if jobs = s.takeSigns(s.whole(jobs)); len(jobs) > 0 || s.signs.areDue() {
 			s.commit(jobs)
+			next = paceAfter(began, time.Now())
 		}
-		next = paceAfter(began, time.Now())
+	}
+	if len(s.signs.subs) > 0 && s.failed() == nil {
+		s.commit(nil)
 	}
 }
 
@@ -146,6 +149,7 @@ func (s *Store) commit(jobs []*job) {
 	if err != nil {
 		err = commitError(err)
 	}
+	s.signs.noteCommitted(c.subs, err != nil)
 	if err == nil || c.landed() {
 		c.witness()
 		s.index.publish(c.hashes, c.dropped)
