@@ -97,7 +97,9 @@ func TestMoreThanASignOfLifeIsStoredAtOnce(t *testing.T) {
 		{"a checkpoint", func(b *event.Batch) {
 			b.Update = also(b, func(s *event.Subscription) { s.Checkpoint(event.At(text("c1")), start, text(""), text("")) })
 		}},
-		{"a state", func(b *event.Batch) { b.Update = also(b, func(s *event.Subscription) { s.State = event.StateSuspended }) }},
+		{"a state", func(b *event.Batch) {
+			b.Update = also(b, func(s *event.Subscription) { s.State = event.StateSuspended })
+		}},
 		{"a lease", func(b *event.Batch) {
 			b.Update = also(b, func(s *event.Subscription) { s.Lease.Status = &event.DeliveryStatus{Active: true} })
 		}},

@@ -71,7 +71,8 @@ type Keeper struct {
 // cannot be had is never replaced.
 //
 // Errors: [event.ErrKeyLocked] with what to do, after which it may succeed later, and the place of
-// the key; [event.ErrDamaged] for an invalid note; those of the file system for a new key.
+// the key; [private.ErrRefused] for a key file that others can change; [event.ErrDamaged] for an
+// invalid note; those of the file system for a new key.
 func (k Keeper) Find(ctx context.Context, noted []byte) (Key, error) {
 	n, err := readNote(noted)
 	if err != nil {
@@ -95,8 +96,14 @@ func (k Keeper) Find(ctx context.Context, noted []byte) (Key, error) {
 	if why == nil {
 		return key, nil
 	}
-	if key, err := places[1](ctx, n); err == nil {
+	key, err = places[1](ctx, n)
+	if err == nil {
 		return key, nil
+	}
+	for _, err := range []error{why, err} {
+		if errors.Is(err, private.ErrRefused) { // others can change the file
+			return Key{}, err
+		}
 	}
 	return Key{Kept: n.Kept, Note: noted}, fmt.Errorf("%w: %w", event.ErrKeyLocked, why)
 }
