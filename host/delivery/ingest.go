@@ -342,7 +342,7 @@ func (in *ingest) fromNote(n wire.Note) event.Record {
 	case n.Refused != nil:
 		return in.rejectedRecord(n.Params, n.Refused, scanned(n.Params))
 	case n.Event != nil:
-		return in.eventRecord(*n.Event, scanned(n.Event.Raw))
+		return in.eventRecord(*n.Event, flagsOf(scan.Update(n.Event.Raw)))
 	}
 	rec, _ := in.decode(n.Params)
 	return rec

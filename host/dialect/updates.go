@@ -22,7 +22,7 @@ import (
 const ResourceUpdates = "resource updates"
 
 // ResourceUpdated is the one event type of a server with resource subscriptions.
-const ResourceUpdated = "resource.updated"
+const ResourceUpdated = event.ResourceUpdated
 
 // Bounds of requests beside the subscriptions.
 const (
@@ -180,10 +180,14 @@ func (u *updates) Preview(request any) (string, json.RawMessage, error) {
 	return method, raw, err
 }
 
-// occurrence converts an update to an event, whose data is all of the params.
+// dataOf returns the data of an update: all of the params but _meta, which is no part of what the
+// server says of its resource.
+func dataOf(params json.RawMessage) json.RawMessage { return strict.Without(params, "_meta") }
+
+// occurrence converts an update to an event.
 func (u *updates) occurrence(n wire.Note, nth uint64) (string, wire.Note) {
 	return occurrenceOf(n, nth, u.opts, func(update) (trust.Text, json.RawMessage) {
-		return trust.Untrusted(ResourceUpdated), n.Params
+		return trust.Untrusted(ResourceUpdated), dataOf(n.Params)
 	})
 }
 
@@ -223,7 +227,7 @@ func (u *updates) withContents(ctx context.Context, n wire.Note) wire.Note {
 		return n
 	}
 	e := *n.Event
-	e.Data, e.Raw = n.Params, n.Params
+	e.Data, e.Raw = dataOf(n.Params), n.Params
 	n.Event = &e
 	return n
 }

@@ -94,10 +94,15 @@ func TestPlainUpdatesReachTheirStreams(t *testing.T) {
 		t.Errorf("%d subscriptions for two addresses", n)
 	}
 	p.say(noteUpdated, `{"uri":"file:///elsewhere"}`)
-	p.say(noteUpdated, `{"uri":"file:///motd","title":"Message"}`)
+	const update = `{"uri":"file:///motd","_meta":{"io.modelcontextprotocol/related-task":{"taskId":"t"}},"title":"Message"}`
+	p.say(noteUpdated, update)
 	p.say(noteUpdated, `{"uri":"db://t/1"}`)
 	for _, r := range []*recorder{motd, again} {
-		if e := r.event(); string(e.Data) != `{"uri":"file:///motd","title":"Message"}` || e.Name.Raw() != ResourceUpdated || e.EventID.IsZero() {
+		e := r.event()
+		if string(e.Raw) != update {
+			t.Errorf("the exact bytes are %s", e.Raw)
+		}
+		if string(e.Data) != `{"uri":"file:///motd","title":"Message"}` || e.Name.Raw() != ResourceUpdated || e.EventID.IsZero() {
 			t.Errorf("event %+v", e)
 		}
 	}

@@ -99,6 +99,9 @@ type Record struct {
 	Reason trust.Text   // of rejected payloads: what strict parsing refused
 }
 
+// ResourceUpdated is the event type that the host makes of the updates of plain resources.
+const ResourceUpdated = "resource.updated"
+
 // Occurred returns when an event occurred by the server's clock, or when it was received if that
 // cannot be read.
 func (r *Record) Occurred() time.Time {

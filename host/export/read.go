@@ -13,7 +13,6 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
-	"eventdeck/host/trust/scan"
 	"eventdeck/host/trust/strict"
 )
 
@@ -160,7 +159,7 @@ func noticed(r *event.Record) []string {
 		}
 	}
 	if len(raw) > 0 {
-		report := scan.Scan(raw)
+		report := scanned(r, raw)
 		for _, f := range report.Flags {
 			add(string(f))
 		}
@@ -173,7 +172,7 @@ func noticed(r *event.Record) []string {
 
 // payload sets the data and the _meta of an event. If the line has its exact bytes, they are parts
 // of them: the member "data", "payload" in events of SEP-1803, or, for a changed resource, all of
-// them; the member "_meta", "metadata" in events of MCPE.
+// them but "_meta"; the member "_meta", "metadata" in events of MCPE.
 func (in *line) payload(r *event.Record) error {
 	none := in.Data == nil || string(in.Data) == "null"
 	if len(in.Meta) > 0 && in.Meta[0] == '{' {
@@ -189,7 +188,7 @@ func (in *line) payload(r *event.Record) error {
 	if err != nil {
 		return fmt.Errorf("its exact bytes: %w", err)
 	}
-	parts := []json.RawMessage{in.Raw}
+	parts := []json.RawMessage{in.Raw, strict.Without(in.Raw, "_meta")}
 	for _, m := range members {
 		switch m.Key.Raw() {
 		case "data":

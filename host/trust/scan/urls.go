@@ -2,6 +2,7 @@ package scan
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -16,6 +17,32 @@ func activeScheme(scheme []byte) bool {
 		}
 	}
 	return false
+}
+
+// Update is [Scan] for the update of a resource (base MCP): its address, and those of its contents,
+// say what changed and are no links. A file is an ordinary resource.
+func Update(raw []byte) Report {
+	r := Scan(raw)
+	if !r.Has("url.scheme") || len(r.Spans) >= MaxSpans {
+		return r
+	}
+	r.Spans = slices.DeleteFunc(r.Spans, func(s Span) bool {
+		return s.Flag == "url.scheme" && s.Start == 0 && isAddress(s.Path.Raw()) &&
+			(bytes.HasPrefix(raw[s.at+1:], []byte("file://")) || bytes.HasPrefix(raw[s.at+1:], []byte(`file:\/\/`)))
+	})
+	if !slices.ContainsFunc(r.Spans, func(s Span) bool { return s.Flag == "url.scheme" }) {
+		r.Flags = slices.DeleteFunc(r.Flags, func(f Flag) bool { return f == "url.scheme" })
+	}
+	return r
+}
+
+// isAddress reports whether a JSON pointer leads to the address of a resource in its update.
+func isAddress(pointer string) bool {
+	if rest, ok := strings.CutPrefix(pointer, "/contents/"); ok {
+		_, pointer, _ = strings.Cut(rest, "/")
+		pointer = "/" + pointer
+	}
+	return pointer == "/uri"
 }
 
 // urls flags the misleading links of a field.

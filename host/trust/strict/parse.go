@@ -133,3 +133,25 @@ func (c *memberCollector) Value(depth int, kind jsontext.Kind, start, end int, e
 		c.members[len(c.members)-1].Value = c.raw[start:end:end]
 	}
 }
+
+// Without returns an accepted object without the member of a name: the others as they are
+// spelled, or raw itself if it has no such member.
+func Without(raw []byte, name string) []byte {
+	text, found := jsontext.View(raw), false
+	rest := []byte{'{'}
+	for m := jsontext.Enter(text, jsontext.SkipSpace(text, 0)); m.Next(); {
+		if m.Key == name {
+			found = true
+			continue
+		}
+		if len(rest) > 1 {
+			rest = append(rest, ',')
+		}
+		rest = append(append(append(rest, '"'), m.Key...), `":`...)
+		rest = append(rest, text[m.Value:m.End]...)
+	}
+	if !found {
+		return raw
+	}
+	return append(rest, '}')
+}
