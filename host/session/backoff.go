@@ -11,6 +11,10 @@ import (
 // maxRetryAfter bounds the wait that a server can ask for.
 const maxRetryAfter = time.Hour
 
+// challengeFactor is how many times Min a repeated failure to verify the callback waits at least:
+// it ends with an act of the operator.
+const challengeFactor = 60
+
 // Backoff computes the wait before the next attempt: a random time between Min and a
 // ceiling that doubles with each attempt up to Max. Full jitter keeps many clients of one
 // server apart. The zero value works. It belongs to one goroutine.
@@ -22,8 +26,17 @@ type Backoff struct {
 	attempts int
 }
 
-// RetryAfter returns how long a server that refused a request asks to wait, an hour at most, by the
-// header Retry-After or the data of its error; 0 if it does not say.
+// reopenError is the error of a stream whose server set the time to the next one.
+type reopenError struct {
+	error
+	wait time.Duration // by the field retry of its Server-Sent Events
+}
+
+func (e *reopenError) Unwrap() error { return e.error }
+
+// RetryAfter returns how long a server that refused a request or cut a stream asks to wait, an hour
+// at most, by the header Retry-After, the data of its error or the stream's field retry; 0 if it
+// does not say.
 func RetryAfter(err error) time.Duration {
 	var wait time.Duration
 	var status *HTTPError
@@ -33,6 +46,10 @@ func RetryAfter(err error) time.Duration {
 	var refused *wire.Error
 	if errors.As(err, &refused) {
 		wait = max(wait, refused.RetryAfter())
+	}
+	var cut *reopenError
+	if errors.As(err, &cut) {
+		wait = max(wait, cut.wait)
 	}
 	return min(wait, maxRetryAfter)
 }
@@ -47,6 +64,9 @@ func (b *Backoff) Next(err error) time.Duration {
 		high = time.Minute
 	}
 	high = max(low, high)
+	if b.attempts > 0 && wire.NameFrom(err) == wire.CallbackEndpointError {
+		low = min(low*challengeFactor, high)
+	}
 	ceiling := low
 	for i := 0; i <= b.attempts && ceiling < high; i++ {
 		ceiling *= 2

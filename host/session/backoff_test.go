@@ -72,3 +72,22 @@ func TestRetryAfterOfAnError(t *testing.T) {
 		}
 	}
 }
+
+// A callback that cannot be verified waits for an act of the operator: it is not tried again at the
+// pace of a network that is back at any moment.
+func TestFailedChallengesAreTriedSeldom(t *testing.T) {
+	b := Backoff{Rand: func() float64 { return 0 }}
+	refused := fmt.Errorf("subscribe: %w", &wire.Error{Code: wire.ProfileSEP.Code(wire.CallbackEndpointError)})
+	if got := b.Next(refused); got != 500*time.Millisecond {
+		t.Errorf("the first pause is %v", got)
+	}
+	for range 3 {
+		if got := b.Next(refused); got != 30*time.Second {
+			t.Errorf("a later pause is %v", got)
+		}
+	}
+	short := Backoff{Min: time.Second, Max: 10 * time.Second, attempts: 1}
+	if got := short.Next(refused); got != 10*time.Second {
+		t.Errorf("beyond the longest pause: %v", got)
+	}
+}

@@ -109,6 +109,9 @@ func (x *exchange) refuse(err error) error {
 
 // finish ends the exchange. The goroutine that ran it calls it once.
 func (x *exchange) finish(result json.RawMessage, err error) {
+	if err != nil && x.retry > 0 {
+		err = &reopenError{err, x.retry}
+	}
 	x.result, x.err = result, err
 	x.settle()
 	close(x.done)

@@ -136,7 +136,7 @@ func (s *Session) keepListening(open opener) {
 		if s.opts.Now().Sub(begun) >= steady {
 			backoff.Reset()
 		}
-		if pause.For(s.ctx, max(backoff.Next(x.err), min(x.retry, maxRetry))) != nil {
+		if pause.For(s.ctx, backoff.Next(x.err)) != nil {
 			return
 		}
 	}

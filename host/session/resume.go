@@ -5,16 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"time"
 
 	"eventdeck/host/internal/pause"
 )
 
 // maxResumes bounds successive attempts to resume one stream that bring nothing new.
 const maxResumes = 5
-
-// maxRetry bounds the reconnection time of a server.
-const maxRetry = time.Minute
 
 // resumable reports whether a cut response may be resumed with Last-Event-ID: in the
 // handshake era, if the server numbered its events, for calls. A stream of events is not
@@ -30,7 +26,7 @@ func (l *httpLink) resume(x *exchange, cut error) (json.RawMessage, error) {
 	x.resumed = true
 	backoff := l.opts.Reopen
 	for fruitless := 0; fruitless < maxResumes; fruitless++ {
-		if pause.For(x.ctx, max(backoff.Next(nil), min(x.retry, maxRetry))) != nil {
+		if pause.For(x.ctx, backoff.Next(&reopenError{cut, x.retry})) != nil {
 			return nil, context.Cause(x.ctx)
 		}
 		before := x.lastID

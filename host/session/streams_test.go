@@ -3,6 +3,7 @@ package session
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"net/http/httptest"
 	"runtime"
 	"sync"
@@ -153,4 +154,18 @@ func streaming(t *testing.T, f *fake) (*Session, *Stream) {
 	}
 	get(t, "active", c)
 	return s, stream
+}
+
+// The field retry of an event stream is the least time until the stream is opened again.
+func TestCutStreamSaysWhenToReopenIt(t *testing.T) {
+	f := modernFake(t, map[string]func(ask){wire.MethodStream: func(a ask) { a.sse("retry: 4000\n\n: and it is cut\n\n") }})
+	s := mustDial(t, f.server(), Options{})
+	stream, err := s.Open(soon(t), wire.MethodStream, nil, func(wire.Note) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = stream.Result()
+	if got := RetryAfter(err); !errors.Is(err, ErrCut) || got != 4*time.Second {
+		t.Errorf("%v, to be opened again after %v", err, got)
+	}
 }
