@@ -65,7 +65,7 @@ func TestServerThatWantsASignInNamesTheCommand(t *testing.T) {
 
 // A refusal at the first connection names the next step, as one that comes later does.
 func TestRefusalAtTheFirstConnectionNamesTheNextStep(t *testing.T) {
-	const step = "HTTP 401: `eventdeck sign-in pager`, or give a token with --header or in servers.json"
+	const step = "HTTP 401; who is asking: `eventdeck sign-in pager`, or give a token with --header or in servers.json"
 	for name, refuse := range map[string]func(*bench, error){
 		"connect":   func(b *bench, err error) { b.connect = func(context.Context, string) error { return err } },
 		"list":      func(b *bench, err error) { b.list = func(context.Context) error { return err } },
@@ -78,10 +78,23 @@ func TestRefusalAtTheFirstConnectionNamesTheNextStep(t *testing.T) {
 		for _, command := range commands {
 			b := newBench(t)
 			b.standIn.types = []event.Type{incident}
-			b.standIn.view(host.ServerView{Name: "pager", Address: "https://pager.example/mcp"})
+			b.standIn.view(host.ServerView{Name: "pager", Address: "https://pager.example/mcp", SignIn: "who is asking"})
 			refuse(b, fmt.Errorf("%w: server/discover: HTTP 401", host.ErrRefused))
 			b.expect(t, exitRefused, step, command...)
 		}
+	}
+}
+
+// A server that refuses for want of a sign-in of its own wants none of ours.
+func TestRefusalThatASignInDoesNotMendAdvisesNone(t *testing.T) {
+	b := newBench(t)
+	b.standIn.view(host.ServerView{Name: "pager", Address: "https://pager.example/mcp"})
+	b.standIn.subscribe = func(context.Context, host.Request) error {
+		return fmt.Errorf("%w: server answered Forbidden (-32024): the bot is not signed in to the chat", host.ErrRefused)
+	}
+	b.expect(t, exitRefused, "not signed in to the chat; if it asks for a token of yours", "tail", "pager", "incident.created")
+	if strings.Contains(b.err.String(), "eventdeck sign-in") {
+		t.Errorf("it advises a sign-in: %s", b.err.String())
 	}
 }
 

@@ -73,17 +73,21 @@ func (d *OpenHost) EventTypes(ctx context.Context, server string) ([]event.Type,
 	return types, Stopped(ctx, d.Advise(server, err))
 }
 
-// Advise adds to a server's refusal what the operator can do about it.
+// Advise adds to a server's refusal what the operator can do about it. A sign-in is advised only
+// where the server asked for one or has one: what it refuses otherwise may be its own account.
 func (d *OpenHost) Advise(name string, err error) error {
 	if !errors.Is(err, host.ErrRefused) {
 		return err
 	}
 	for _, server := range d.Snapshot().Servers {
 		remote := strings.Contains(server.Address, "://") // a process takes no token
-		if server.Name != name || server.SignIn == "" && !remote {
+		switch {
+		case server.Name != name, server.SignIn == "" && !remote:
 			continue
-		}
-		if server.SignIn != "" {
+		case server.SignIn == "" && !server.SignedIn:
+			err = fmt.Errorf("%w; if it asks for a token of yours, give it with --header or in servers.json", err)
+			continue
+		case server.SignIn != "":
 			err = fmt.Errorf("%w; %s", err, server.SignIn)
 		}
 		err = fmt.Errorf("%w: `eventdeck sign-in %s`", err, plain.Safe(name))

@@ -231,7 +231,10 @@ func Next(v *host.SubscriptionView, now time.Time) string {
 	case event.StateEnded:
 		return "nothing; subscribe again to go on from the saved position"
 	case event.StateDenied:
-		return "nothing; sign in, or subscribe again once you have the rights"
+		if s.Reason == event.ReasonSignIn {
+			return "nothing, until you sign in"
+		}
+		return "nothing; subscribe again once you have the rights"
 	case event.StateBackoff:
 		return nextTry(s.Attempt+1, in)
 	case event.StateStarting, event.StateVerifying, event.StateResumed, event.StateRefreshing:
