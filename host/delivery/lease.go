@@ -246,7 +246,7 @@ func (l *openLease) granted(ctx context.Context, res wire.SubscribeResult, asked
 	if res.ID.IsZero() {
 		lease.ServerID = sub.Lease.ServerID
 	}
-	b := event.Batch{Records: l.gapRecords(res, before, now), Update: func(s *event.Subscription) {
+	b := event.Batch{Records: l.gapRecords(res, lasted, before, now), Update: func(s *event.Subscription) {
 		lease.Delivered = lasted && s.Lease.Delivered
 		s.Lease = lease
 		keepGiven(&s.Hook, res.Secret, now)
@@ -290,9 +290,9 @@ func newLease(res wire.SubscribeResult, now time.Time) event.Lease {
 	return event.Lease{ServerID: res.ID, GrantedAt: now.UTC(), RefreshBefore: res.RefreshBefore, Status: status(res.Status)}
 }
 
-// gapRecords returns the gap that an answer shows, if any. before is the last sign of life
-// until then.
-func (l *openLease) gapRecords(res wire.SubscribeResult, before, now time.Time) []event.Record {
+// gapRecords returns the gap that an answer shows, if any. lasted says that the lease lasted, before
+// is the last sign of life until then. A server that vouches has missed nothing, also without replay.
+func (l *openLease) gapRecords(res wire.SubscribeResult, lasted bool, before, now time.Time) []event.Record {
 	r, sub := l.r, &l.sub
 	switch {
 	case res.Truncated && l.proof.isOpen():
@@ -303,7 +303,7 @@ func (l *openLease) gapRecords(res wire.SubscribeResult, before, now time.Time) 
 		return nil // the server replays from the position, or the subscription never ran before
 	case res.Anew, lapsed(sub, now) && r.in.missedCause() != event.CausePaused:
 		return []event.Record{r.in.gapRecord(event.CauseLapsed, before, false)}
-	case l.opening:
+	case l.opening && !(lasted && status(res.Status).Failure() == (event.Failure{}) && vouches(sub, status(res.Status))):
 		return []event.Record{r.in.gapRecord(r.in.missedCause(), before, false)}
 	}
 	return nil

@@ -179,12 +179,15 @@ func TestWebhookGaps(t *testing.T) {
 	tests := map[string]struct {
 		cursor, truncated bool
 		lease             time.Duration // until the old lease ends
+		vouches           bool
 		want              string
 	}{
-		"replay":                     {cursor: true, lease: -time.Minute},
-		"truncated":                  {cursor: true, truncated: true, lease: time.Hour, want: "gap:truncated!"},
-		"without replay, lapsed":     {lease: -time.Minute, want: "gap:lapsed"},
-		"without replay, not lapsed": {lease: time.Hour, want: "gap:no-replay"},
+		"replay":                             {cursor: true, lease: -time.Minute},
+		"truncated":                          {cursor: true, truncated: true, lease: time.Hour, want: "gap:truncated!"},
+		"without replay, lapsed":             {lease: -time.Minute, want: "gap:lapsed"},
+		"without replay, not lapsed":         {lease: time.Hour, want: "gap:no-replay"},
+		"without replay, vouched for":        {lease: time.Hour, vouches: true},
+		"without replay, vouched and lapsed": {lease: -time.Minute, vouches: true, want: "gap:lapsed"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -193,7 +196,7 @@ func TestWebhookGaps(t *testing.T) {
 				if !tt.cursor {
 					r.sub.Cursor, r.sub.Gave = event.Cursor{}, false
 				}
-				r.sub.Lease.RefreshBefore = time.Now().Add(tt.lease)
+				r.sub.Lease.GrantedAt, r.sub.Lease.RefreshBefore = seen, time.Now().Add(tt.lease)
 				r.src.subscribe = func(int, wire.SubscribeRequest) (wire.SubscribeResult, error) {
 					time.Sleep(time.Second)
 					if err := r.runner.Deliver(context.Background(), delivered("e1", time.Now(), "")); err != nil { // ahead of the answer
@@ -201,6 +204,9 @@ func TestWebhookGaps(t *testing.T) {
 					}
 					res := grant("s", time.Hour)
 					res.Truncated, res.Cursor = tt.truncated, wire.Cursor{}
+					if tt.vouches {
+						res.Status = &wire.DeliveryStatus{Active: true}
+					}
 					return res, nil
 				}
 				r.start().pass(3 * time.Second)
