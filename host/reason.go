@@ -35,7 +35,9 @@ func ReasonOf(err error) event.Reason {
 		return event.ReasonTLS
 	case wire.NameFrom(err) == wire.CallbackEndpointError:
 		return event.ReasonChallenge
-	case wire.NameFrom(err) == wire.ResourceExhausted, errors.As(err, &status) && status.Status == http.StatusTooManyRequests:
+	case wire.NameFrom(err) == wire.ResourceExhausted,
+		errors.As(err, &answer) && answer.RetryAfter() > 0,
+		errors.As(err, &status) && (status.Status == http.StatusTooManyRequests || status.RetryAfter > 0):
 		return event.ReasonQuota
 	case errors.As(err, &answer), errors.As(err, &status), errors.Is(err, session.ErrAnswer),
 		errors.Is(err, wire.ErrMalformed), errors.Is(err, wire.ErrUnacceptable), errors.Is(err, ErrNoEvents):

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"eventdeck/host/event"
 	"eventdeck/host/session"
@@ -35,6 +36,7 @@ func TestReasonOf(t *testing.T) {
 		"forbidden":          {answered(wire.Forbidden, ""), event.ReasonRights, false},
 		"quota":              {answered(wire.ResourceExhausted, ""), event.ReasonQuota, true},
 		"HTTP 429":           {http(429), event.ReasonQuota, true},
+		"HTTP 503, later":    {&session.HTTPError{Status: 503, RetryAfter: time.Second}, event.ReasonQuota, true},
 		"HTTP 503":           {http(503), event.ReasonServerError, true},
 		"internal":           {&wire.Error{Code: wire.CodeInternal}, event.ReasonServerError, false},
 		"garbage":            {wire.ErrMalformed, event.ReasonServerError, false},

@@ -92,7 +92,23 @@ func derive(e evidence) (s delivery.Status, running bool) {
 		s.Reason = event.ReasonUnreachable
 		s.Error = trust.Unescaped(fmt.Sprintf("no answer for %d s", int(wait.Seconds())))
 	}
+	derivePace(&s, e.now)
 	return s, true
+}
+
+// derivePace shows a subscription that has to wait for its server as throttled, and one that works
+// again but was lost too often as flapping.
+func derivePace(s *delivery.Status, now time.Time) {
+	until := s.Throttled
+	switch s.Throttled = (time.Time{}); {
+	case s.Reason == event.ReasonQuota && !s.State.Over():
+		s.State, s.Throttled = event.StateThrottled, s.NextTry
+	case until.After(now) && s.State.Alive() && !(s.Mode == event.ModePush && s.LastEvent.After(s.FaultAt)):
+		s.State, s.Reason, s.Throttled = event.StateThrottled, event.ReasonQuota, until
+	case s.Losses > 0 && s.State.Alive() && now.Sub(s.LostAt) < delivery.FlapWithin:
+		s.State = event.StateFlapping
+		s.Error = trust.Unescaped(fmt.Sprintf("lost %s in %d min", event.Some(uint64(s.Losses), "time", "times"), delivery.FlapWithin/time.Minute))
+	}
 }
 
 // openingProof returns the proof to show while the runner has none yet.

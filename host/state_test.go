@@ -30,6 +30,17 @@ func TestStateFollowsFromEvidence(t *testing.T) {
 	refused := func(since time.Duration) refusals {
 		return refusals{event.Refused{Count: 2, Last: ago(time.Second), Reason: "signature wrong"}, ago(since)}
 	}
+	soon := now.Add(20 * time.Second)
+	next := func(at time.Time) func(*delivery.Status) { return func(s *delivery.Status) { s.NextTry = at } }
+	throttled := func(until time.Time) func(*delivery.Status) {
+		return func(s *delivery.Status) { s.Throttled = until }
+	}
+	brought := func(after time.Duration) func(*delivery.Status) { // an event, after the fault that said so
+		return func(s *delivery.Status) { s.Mode, s.FaultAt, s.LastEvent = event.ModePush, now, now.Add(after) }
+	}
+	lost := func(n int, before time.Duration) func(*delivery.Status) {
+		return func(s *delivery.Status) { s.Losses, s.LostAt = n, ago(before) }
+	}
 	ready := &ServerView{Reach: ReachReady}
 	const told = "signature wrong, 2 deliveries refused"
 
@@ -69,9 +80,26 @@ func TestStateFollowsFromEvidence(t *testing.T) {
 		"denied in an earlier run": {evidence{sub: event.Subscription{State: event.StateDenied}, server: ready}, event.StateDenied, event.ReasonRights, "", true},
 		"ended in an earlier run":  {evidence{sub: event.Subscription{State: event.StateEnded, Error: text("gone")}, server: ready}, event.StateEnded, "", "gone", true},
 		"ended, of no server":      {evidence{sub: event.Subscription{State: event.StateEnded, Error: text("gone")}}, event.StateEnded, "", "gone", true},
+
+		"a poll that was answered 429": {evidence{runner: runner(event.StateBackoff, because(event.ReasonQuota, "slow down"), next(soon))}, event.StateThrottled, event.ReasonQuota, "slow down", true},
+		"while it is asked again":      {evidence{runner: runner(event.StateBackoff, because(event.ReasonQuota, "slow down"), next(ago(1)))}, event.StateThrottled, event.ReasonQuota, "slow down", true},
+		"a server that answers 429":    {evidence{runner: runner(event.StateStarting), server: &ServerView{Reach: ReachBackoff, Reason: event.ReasonQuota, Err: "429", NextTry: soon}}, event.StateThrottled, event.ReasonQuota, "429", true},
+		"a lease that is throttled":    {evidence{runner: runner(event.StateLive, throttled(soon))}, event.StateThrottled, event.ReasonQuota, "", true},
+		"while it is refreshed":        {evidence{runner: runner(event.StateRefreshing, throttled(soon))}, event.StateThrottled, event.ReasonQuota, "", true},
+		"no more":                      {evidence{runner: runner(event.StateLive, throttled(now))}, event.StateLive, "", "", true},
+		"refused, and throttled":       {evidence{runner: runner(event.StateLive, throttled(soon)), refused: refused(time.Hour)}, event.StateRefused, event.ReasonRefused, told, true},
+		"silent, and throttled":        {evidence{runner: runner(event.StateStale, throttled(soon))}, event.StateStale, "", "", true},
+		"a stream that said so":        {evidence{runner: runner(event.StateLive, throttled(soon), brought(0))}, event.StateThrottled, event.ReasonQuota, "", true},
+		"and brings events again":      {evidence{runner: runner(event.StateLive, throttled(soon), brought(1))}, event.StateLive, "", "", true},
+		"flapping":                     {evidence{runner: runner(event.StateLive, lost(4, time.Minute))}, event.StateFlapping, "", "lost 4 times in 5 min", true},
+		"lost again":                   {evidence{runner: runner(event.StateBackoff, lost(4, 0), because(event.ReasonUnreachable, "cut"))}, event.StateBackoff, event.ReasonUnreachable, "cut", true},
+		"it holds":                     {evidence{runner: runner(event.StateLive, lost(4, delivery.FlapWithin))}, event.StateLive, "", "", true},
 	} {
 		tt.now = now
 		s, running := derive(tt.evidence)
+		if until := s.Throttled; (s.State == event.StateThrottled) != !until.IsZero() || !until.IsZero() && until != soon && until != ago(1) {
+			t.Errorf("%s: %s until %v", name, s.State, until)
+		}
 		if s.State != tt.state || s.Reason != tt.reason || s.Error.Raw() != tt.err || running != tt.running {
 			t.Errorf("%s: %s, %q, %q, running %t", name, s.State, s.Reason, s.Error.Raw(), running)
 		}

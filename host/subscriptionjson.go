@@ -55,6 +55,7 @@ func appendState(b []byte, v SubscriptionView) []byte {
 	}
 	b = export.AppendTime(b, "since", s.Since)
 	b = export.AppendString(b, "stateReason", string(s.Reason))
+	b = export.AppendTime(b, "throttledUntil", s.Throttled)
 	b = export.AppendString(b, "proof", string(s.Proof))
 	b = export.AppendName(b, "refused")
 	b = fmt.Appendf(b, `{"count":%d`, s.Refused.Count)

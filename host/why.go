@@ -17,7 +17,7 @@ func (v *SubscriptionView) InTrouble() bool {
 		state = v.State
 	}
 	switch state {
-	case event.StateStale, event.StateBackoff, event.StateSuspended, event.StateRefused,
+	case event.StateStale, event.StateBackoff, event.StateThrottled, event.StateSuspended, event.StateRefused,
 		event.StateNotRunning, event.StateDenied, event.StateEnded:
 		return true
 	case "", event.StateStarting, event.StateVerifying:
@@ -41,6 +41,9 @@ func (v *SubscriptionView) Why(at func(time.Time) string) string {
 	words := cause(s.Reason, s.Error)
 	if s.Reason == event.ReasonRefused && s.Refused.Reason != "" {
 		words = "delivery refused here: " + s.Refused.Reason
+	}
+	if at != nil && !s.Throttled.IsZero() {
+		words = "until " + at(s.Throttled) + ", " + words
 	}
 	return words + triesWords(words, s.Attempt, s.Since, at)
 }
@@ -78,7 +81,7 @@ func cause(r event.Reason, err trust.Text) string {
 	case event.ReasonRights:
 		return "refused: no rights"
 	case event.ReasonQuota:
-		return "refused: a limit of the server is reached"
+		return event.ReasonQuota.Words()
 	case event.ReasonChallenge:
 		return "callback refused: " + challengeWords("")
 	case event.ReasonSuspended:

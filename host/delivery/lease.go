@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -274,11 +275,11 @@ func (l *openLease) granted(ctx context.Context, res wire.SubscribeResult, asked
 	if !r.isProvingPath() {
 		p.answered(res, lease)
 	}
-	l.show(ctx, lease, now)
+	wait := r.renewal(res, lease, now)
+	l.show(ctx, lease, now, wait)
 	if isSuspended(lease.Status) && r.failsOver() {
 		return 0, fmt.Errorf("%w: %v", errSuspended, lease.Status.LastError)
 	}
-	wait := r.renewal(res, lease, now)
 	if r.isDoubted() && !p.isOpen() && !r.canReplay() {
 		wait = min(wait, leastLease) // the next answer is that of a proof
 	}
@@ -353,14 +354,21 @@ func (r *Runner) mayLeave(sub *event.Subscription) bool {
 	return r.polls() || sub.Before.Valid || !sub.After.IsZero()
 }
 
+// mostThrottled bounds the time for which a server that delivers counts as throttled.
+const mostThrottled = time.Hour
+
 // show sets the status by what was granted, and records when the server stops delivering or
-// delivers again.
-func (l *openLease) show(ctx context.Context, lease event.Lease, now time.Time) {
-	r, state := l.r, event.StateLive
+// delivers again. A server that throttles and names no time is asked again after wait.
+func (l *openLease) show(ctx context.Context, lease event.Lease, now time.Time, wait time.Duration) {
+	r, state, throttled := l.r, event.StateLive, time.Time{}
+	if d := lease.Status; d != nil && d.Throttled {
+		throttled = now.Add(cmp.Or(min(d.RetryAfter, mostThrottled), wait))
+	}
 	if isSuspended(lease.Status) {
 		state = event.StateSuspended
 	}
 	r.set(func(s *Status) { s.State, s.Lease, s.Opened = state, lease, now })
+	r.throttled(throttled)
 	switch was := !l.opening && isSuspended(l.sub.Lease.Status); {
 	case isSuspended(lease.Status) && !was:
 		r.record(ctx, state, fmt.Sprintf("the server stopped delivering: %v", lease.Status.LastError), nil)

@@ -148,8 +148,12 @@ func (p *pushStream) note(n wire.Note) {
 	case wire.NoteEvent:
 		err = p.notedEvent(n, now)
 	case wire.NoteError:
-		fault := trust.Unescaped(wire.DecodeFault(n.Params).Error())
+		e := wire.DecodeFault(n.Params)
+		fault := trust.Unescaped(e.Error())
 		p.r.set(func(s *Status) { s.Error, s.Fault, s.FaultAt = fault, fault, now })
+		if wait := e.RetryAfter(); wait > 0 {
+			p.r.throttled(now.Add(wait))
+		}
 	case wire.NoteResumable, wire.NoteResumed, wire.NoteAbandoned, wire.NoteInterrupt:
 		err = p.notedStream(n, now)
 	case wire.NoteSkipped:
@@ -379,6 +383,7 @@ func (r *Runner) opened(ctx context.Context, now time.Time, resumed bool, state 
 		firstInRun, wasLost = !r.confirmedOnce, s.Attempt > 0
 		r.confirmedOnce = true
 		s.State, s.Opened, s.Attempt, s.NextTry, s.Error, s.Reason = state, now, 0, time.Time{}, trust.Text{}, ""
+		s.Throttled = time.Time{}
 	})
 	switch {
 	case firstInRun && resumed:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -25,12 +26,13 @@ type Runner struct {
 	remarks remarks
 
 	// Of the goroutine that makes attempts.
-	lastSeenBefore  time.Time // last sign of life before this runner
-	truncatedAt     time.Time // poll: the last gap of a truncated answer
-	intact          bool      // push: the last stream ended by itself and all that came on it is stored
-	unproved        bool      // push: the last stream ended before its proof
-	unprovedStreams int       // push: streams in a row that ended before their proof
-	shortStreamsAt  time.Time // push: the last gap for such streams
+	losses          []time.Time // when the subscription was lost, within FlapWithin before the last time
+	lastSeenBefore  time.Time   // last sign of life before this runner
+	truncatedAt     time.Time   // poll: the last gap of a truncated answer
+	intact          bool        // push: the last stream ended by itself and all that came on it is stored
+	unproved        bool        // push: the last stream ended before its proof
+	unprovedStreams int         // push: streams in a row that ended before their proof
+	shortStreamsAt  time.Time   // push: the last gap for such streams
 
 	// Of the goroutine of the open proof.
 	nextCatchUp time.Time       // when a catch-up poll may ask next
@@ -331,14 +333,18 @@ func (r *Runner) lost(ctx context.Context, err error, wait time.Duration) {
 	case errors.Is(err, wire.ErrMalformed):
 		evidence = "the server's answer cannot be used"
 	}
+	reason := r.deps.ReasonOf(err)
 	r.set(func(s *Status) {
+		if s.Opened.After(s.LostAt) && reason != event.ReasonQuota {
+			r.noteLoss(s)
+		}
 		if first = s.Attempt == 0; first && !answered && s.State == event.StateStarting {
 			evidence = "it could not begin"
 		}
 		s.Attempt++
 		s.State = event.StateBackoff
 		s.NextTry = r.deps.Now().Add(wait)
-		s.Reason = r.deps.ReasonOf(err)
+		s.Reason = reason
 		if err != nil {
 			s.Error = trust.Unescaped(err.Error())
 		}
@@ -346,6 +352,27 @@ func (r *Runner) lost(ctx context.Context, err error, wait time.Duration) {
 	r.deps.Log.Warn("subscription interrupted", "sub", r.id, "mode", r.Mode(), "err", err, "again_in", wait)
 	if first {
 		r.record(ctx, event.StateBackoff, evidence, err)
+	}
+}
+
+// noteLoss counts the loss of a subscription that worked.
+func (r *Runner) noteLoss(s *Status) {
+	now := r.deps.Now()
+	held := now.Sub(s.LostAt) >= FlapWithin
+	r.losses = append(slices.DeleteFunc(r.losses, func(at time.Time) bool { return now.Sub(at) >= FlapWithin }), now)
+	if s.LostAt = now; len(r.losses) >= FlapLosses || s.Losses > 0 && !held {
+		s.Losses = len(r.losses)
+		time.AfterFunc(FlapWithin, r.deps.Changed)
+	} else {
+		s.Losses = 0
+	}
+}
+
+// throttled shows until when the server asks to wait, and has that looked at again then.
+func (r *Runner) throttled(until time.Time) {
+	r.set(func(s *Status) { s.Throttled = until })
+	if wait := until.Sub(r.deps.Now()); wait > 0 {
+		time.AfterFunc(wait, r.deps.Changed)
 	}
 }
 

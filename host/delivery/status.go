@@ -35,6 +35,9 @@ type Status struct {
 	Asked         time.Time     // poll: when a request was sent that is not answered yet; zero: none is
 	NextTry       time.Time     // poll, backoff, refresh: when the host acts next
 	Attempt       int           // failures in a row
+	Throttled     time.Time     // until when the server asks to wait; zero: it does not
+	Losses        int           // how often it was lost within the last FlapWithin before LostAt, if too often
+	LostAt        time.Time     // when it was lost last
 	LastDelivery  time.Time     // webhook: the last delivery taken
 	Lease         event.Lease   // webhook
 	Mode          event.Mode    // in which it runs now
@@ -46,6 +49,13 @@ type Status struct {
 	Reason        event.Reason  // why it is in this state
 	Refused       event.Refused // webhook: deliveries that the receiver refused
 }
+
+// A subscription that was lost FlapLosses times within FlapWithin flaps until FlapWithin has passed
+// without a loss.
+const (
+	FlapLosses = 3
+	FlapWithin = 5 * time.Minute
+)
 
 // UnansweredAfter is how long a poll waits for its answer until the status shows that.
 const UnansweredAfter = 5 * time.Second

@@ -252,6 +252,8 @@ const (
 	StatePolling    State = "polling"     // last poll answered; the next is due
 	StateDraining   State = "draining"    // the server has more; polling without a pause
 	StateBackoff    State = "backoff"     // failed; trying again later
+	StateThrottled  State = "throttled"   // derived: the server asks to wait, or delivers less than there is
+	StateFlapping   State = "flapping"    // derived: works, and was lost several times in the last minutes
 	StateRefreshing State = "refreshing"  // a webhook lease is being renewed
 	StateSuspended  State = "suspended"   // the server stopped delivering
 	StateRefused    State = "refused"     // the receiver refuses what the server delivers
@@ -267,7 +269,7 @@ const (
 // Alive reports whether a state says that events arrive.
 func (s State) Alive() bool {
 	switch s {
-	case StateLive, StatePolling, StateDraining, StateRefreshing:
+	case StateLive, StatePolling, StateDraining, StateRefreshing, StateFlapping:
 		return true
 	}
 	return false

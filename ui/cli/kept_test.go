@@ -37,7 +37,7 @@ func TestSubsList(t *testing.T) {
 		s.Hook.Secret, s.Lease.RefreshBefore, s.Printed = event.NewSecret("whsec_very-secret-indeed"), at, 4
 	})
 	b.expect(t, exitDone, "", "subs", "list", "--json", "--data", b.data(t))
-	want := `{"id":"` + string(sub.ID) + `","server":"pager","type":"incident.created","arguments":{"a":"\u202e"},"mode":"push","dialect":"MCP Events","noReplay":false,"failover":false,"preferred":"push","running":false,"state":"not-running","stateSeen":{"state":"live","time":null},"since":null,"stateReason":"","proof":"new","refused":{"count":0,"last":null,"reason":""},"expires":null,"evidence":"heartbeat 3 s ago","error":"was\u001bcut","paused":false,"cursor":"c\u001b","created":"2026-07-28T12:00:00.005Z","lastSeen":null,"refreshBefore":"2026-07-28T12:00:00.005Z","printed":4}` + "\n"
+	want := `{"id":"` + string(sub.ID) + `","server":"pager","type":"incident.created","arguments":{"a":"\u202e"},"mode":"push","dialect":"MCP Events","noReplay":false,"failover":false,"preferred":"push","running":false,"state":"not-running","stateSeen":{"state":"live","time":null},"since":null,"stateReason":"","throttledUntil":null,"proof":"new","refused":{"count":0,"last":null,"reason":""},"expires":null,"evidence":"heartbeat 3 s ago","error":"was\u001bcut","paused":false,"cursor":"c\u001b","created":"2026-07-28T12:00:00.005Z","lastSeen":null,"refreshBefore":"2026-07-28T12:00:00.005Z","printed":4}` + "\n"
 	if got := b.out.String(); got != want {
 		t.Errorf("got  %swant %s", got, want)
 	}

@@ -95,9 +95,16 @@ func TestTailTriesAgainUntilForIsOver(t *testing.T) {
 				}
 				b.standIn.connect = func(context.Context, string) error { return until(tt.connect) }
 				b.standIn.subscribe = func(context.Context, host.Request) error { return until(tt.subscribe) }
-				b.expect(t, tt.code, "", "tail", "pager", "incident.created", "--for", "40s")
-				if took := time.Since(began); took != tt.took {
-					t.Errorf("took %v, want %v", took, tt.took)
+				code := b.run(t, "tail", "pager", "incident.created", "--for", "40s")
+				if took := time.Since(began); code != tt.code || took != tt.took {
+					t.Errorf("code %d after %v, want %d after %v", code, took, tt.code, tt.took)
+				}
+				lines := strings.Count(b.err.String(), "\n")
+				if tt.code != exitDone {
+					lines-- // why it ended
+				}
+				if throttled := strings.Count(b.err.String(), "pager is throttled until "); throttled != lines || (throttled == 1) != (tt.subscribe == quota) {
+					t.Errorf("it says %q", b.err.String())
 				}
 			})
 		})

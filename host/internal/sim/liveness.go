@@ -48,7 +48,7 @@ func (w *World) watch(ctx context.Context) {
 		silent := time.Since(w.net.LastRead(serverAddress))
 		for _, v := range snap.Subs {
 			switch v.Status.State {
-			case event.StateLive, event.StatePolling, event.StateDraining:
+			case event.StateLive, event.StatePolling, event.StateDraining, event.StateFlapping:
 			default:
 				continue
 			}
@@ -63,7 +63,7 @@ func (w *World) watch(ctx context.Context) {
 // everything.
 func (w *World) wantNotLive(snap host.Snapshot, f *Feed, since time.Time) {
 	for _, v := range snap.Subs {
-		if v.Key.Type.Raw() == f.Name && v.Mode == event.ModeWebhook && v.Status.State == event.StateLive {
+		if v.Key.Type.Raw() == f.Name && v.Mode == event.ModeWebhook && (v.Status.State == event.StateLive || v.Status.State == event.StateFlapping) {
 			w.checker.Violation("%s looks live, and every delivery was refused for %v", f.Name, time.Since(since))
 		}
 	}

@@ -41,7 +41,7 @@ func (w *refusedWatch) look(snap host.Snapshot, broken func(v host.SubscriptionV
 	for _, v := range snap.Subs {
 		s := v.Status
 		now := refusedSeen{accepted: s.LastDelivery, opened: s.Opened, refused: s.Refused}
-		live := s.State == event.StateLive || s.State == event.StateRefreshing
+		live := s.State == event.StateLive || s.State == event.StateRefreshing || s.State == event.StateFlapping
 		before := w.seen[v.ID]
 		if v.Mode == event.ModeWebhook && (live || s.State == event.StateRefused) &&
 			s.LastDelivery.Equal(before.accepted) && s.Opened.Equal(before.opened) && s.Refused.Count >= before.refused.Count {

@@ -232,7 +232,11 @@ func (a *commands) subscribe(ctx context.Context, p *printer, w target) error {
 		if err == nil || w.flags.limit == 0 || !host.Transient(err) {
 			return err
 		}
-		timer := time.NewTimer(max(pause, host.RetryAfter(err)))
+		wait := max(pause, host.RetryAfter(err))
+		if host.ReasonOf(err) == event.ReasonQuota {
+			p.tell.throttled(w.server.Name, time.Now().Add(wait), plain.Message(err))
+		}
+		timer := time.NewTimer(wait)
 		select {
 		case <-timer.C:
 		case <-ctx.Done():

@@ -51,9 +51,20 @@ func (t *Warner) look(v host.SubscriptionView) {
 		t.tell("refused", "%s refused, the last one: %s", event.Some(n-t.refused, "delivery was", "deliveries were"), plain.Safe(s.Refused.Reason)) {
 		t.refused = n
 	}
+	if s.State == event.StateThrottled {
+		t.throttled(v.Key.Server, s.Throttled, plain.Text(s.Error))
+	}
 	if s.FaultAt.After(t.fault) && t.tell("fault", "%s reports: %s", plain.Safe(v.Key.Server), plain.Text(s.Fault)) {
 		t.fault = s.FaultAt
 	}
+}
+
+// throttled reports that a server asks to wait until a time, with its words if there are some.
+func (t *Warner) throttled(server string, until time.Time, why string) {
+	if why != "" {
+		why = ": " + why
+	}
+	t.tell("throttled", "%s is throttled until %s%s", plain.Safe(server), until.Local().Format(time.TimeOnly), why)
 }
 
 // end reports the total of refused deliveries, if it grew since the last line about them.

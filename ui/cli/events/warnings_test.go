@@ -46,6 +46,13 @@ func TestOneLineForEachCauseAndMinute(t *testing.T) {
 		time.Sleep(tellEvery)
 		tell.look(view)
 
+		s.State, s.Throttled, s.Error = event.StateThrottled, time.Now().Add(20*time.Second), trust.Untrusted("slow\x1b down")
+		until := s.Throttled.Local().Format(time.TimeOnly)
+		tell.look(view)
+		tell.look(view)
+		s.State = event.StateLive
+		tell.look(view)
+
 		refuse("signature wrong")
 		refuse("body changed")
 		tell.end()
@@ -57,6 +64,7 @@ func TestOneLineForEachCauseAndMinute(t *testing.T) {
 			"possible gap: events may be missing (unproved)",
 			"2 deliveries were refused, the last one: clock off by 400 seconds",
 			"pager reports: slow down",
+			`pager is throttled until ` + until + `: slow\x1b down`,
 			"1 delivery was refused, the last one: signature wrong",
 			"5 deliveries were refused in all, the last one: body changed",
 		}; !slices.Equal(said, want) {

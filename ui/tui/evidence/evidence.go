@@ -63,6 +63,8 @@ func Of(v host.SubscriptionView, now time.Time) string {
 		add(!v.LastSeen.IsZero(), string(v.State)+" when last seen "+cells.At(now, v.LastSeen))
 	case event.StateBackoff:
 		add(true, tryWords(s.Attempt+1, s.NextTry, now))
+	case event.StateThrottled:
+		add(!s.Throttled.IsZero(), "until "+cells.At(now, s.Throttled))
 	case event.StatePaused:
 		add(true, "by you")
 		add(!s.Since.IsZero(), cells.Ago(now, s.Since))
@@ -95,6 +97,7 @@ func Of(v host.SubscriptionView, now time.Time) string {
 			add(!s.Since.IsZero(), "for "+cells.Span(now.Sub(s.Since)))
 		}
 	default:
+		add(s.State == event.StateFlapping, trust.Line(s.Error).Plain())
 		parts = append(parts, alive(v, now)...)
 	}
 	if len(parts) == 0 && s.State == "" && v.Evidence != "" {

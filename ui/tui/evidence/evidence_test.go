@@ -47,6 +47,8 @@ func TestStatesWithTheirEvidence(t *testing.T) {
 		"stale, silent for 40 s":                                      {Status: delivery.Status{State: event.StateStale, LastByte: now.Add(-40 * time.Second)}},
 		"polling, every 28 s, next in 24 s":                           {Subscription: event.Subscription{Mode: event.ModePoll}, Status: delivery.Status{State: event.StatePolling, LastPoll: now.Add(-4 * time.Second), NextTry: now.Add(24 * time.Second)}},
 		"polling, no answer for 12 s":                                 {Subscription: event.Subscription{Mode: event.ModePoll}, Status: delivery.Status{State: event.StatePolling, Reason: event.ReasonUnreachable, Error: trust.Untrusted("no answer for 12 s"), LastPoll: now.Add(-20 * time.Second)}},
+		"throttled, until 14:03:25":                                   {Status: delivery.Status{State: event.StateThrottled, Reason: event.ReasonQuota, Throttled: now.Add(20 * time.Second)}},
+		"flapping, lost 3 times in 5 min, heartbeat 3 s ago":          {Status: delivery.Status{State: event.StateFlapping, Error: trust.Untrusted("lost 3 times in 5 min"), LastHeartbeat: now.Add(-3 * time.Second)}},
 		"draining, the server has more, last answer 14:03:04":         {Status: delivery.Status{State: event.StateDraining, LastPoll: now.Add(-time.Second)}},
 		"backoff, try 4 in 8 s":                                       {Status: delivery.Status{State: event.StateBackoff, Attempt: 3, NextTry: now.Add(8 * time.Second)}},
 		"backoff, retrying (4th)":                                     {Status: delivery.Status{State: event.StateBackoff, Attempt: 3, NextTry: now.Add(time.Second / 2)}},

@@ -167,6 +167,8 @@ func Silence(v *host.SubscriptionView, now time.Time) (known bool, why string) {
 		return false, "no server of its name is configured, so no events are asked for"
 	case event.StateBackoff:
 		return false, withReason(cells.Count(max(s.Attempt, 1), "attempt")+" in a row failed", s.Reason)
+	case event.StateThrottled:
+		return false, s.Reason.Words()
 	case event.StateStale:
 		return false, "the stream is open, and no byte came for two heartbeats"
 	case event.StateStarting, event.StateVerifying, event.StateResumed:
@@ -242,6 +244,10 @@ func Next(v *host.SubscriptionView, now time.Time) string {
 			return nextTry(s.Attempt+1, in)
 		}
 		return "it waits for the server's answer"
+	case event.StateThrottled:
+		if s.Attempt > 0 {
+			return nextTry(s.Attempt+1, in)
+		}
 	case event.StateNotRunning:
 		return "nothing, until a server of its name is configured"
 	case event.StateRefused:

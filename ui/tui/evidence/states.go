@@ -28,7 +28,7 @@ func Sign(g *cells.Glyphs, s event.State) (string, themes.Role) {
 		return g.Live, themes.Busy
 	case event.StateStarting, event.StateVerifying:
 		return g.Busy, themes.Busy
-	case event.StateStale, event.StateBackoff, stateWaiting:
+	case event.StateStale, event.StateBackoff, event.StateThrottled, event.StateFlapping, stateWaiting:
 		return g.Quiet, themes.Warn
 	case event.StateSuspended, event.StateRefused, event.StateDenied:
 		return g.Bad, themes.Bad
@@ -121,9 +121,9 @@ func Urgency(v *host.SubscriptionView) int {
 	switch StateOf(*v) {
 	case event.StateEnded, event.StateDenied, event.StateSuspended, event.StateRefused, event.StateNotRunning:
 		return 0
-	case event.StateBackoff, event.StateStale:
+	case event.StateBackoff, event.StateThrottled, event.StateStale:
 		return 1
-	case event.StateStarting, event.StateVerifying, event.StateResumed:
+	case event.StateStarting, event.StateVerifying, event.StateResumed, event.StateFlapping:
 		return 2
 	case event.StatePaused:
 		return 4
