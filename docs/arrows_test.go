@@ -100,7 +100,7 @@ var arrows = map[string][]string{
 	"ui/tui/layout":   {},
 	"ui/tui/persist":  {"host/event", "host/trust", "ui/tui/cells", "ui/tui/detail", "ui/tui/layout", "ui/tui/query", "ui/tui/table", "ui/tui/widget", "ui/tui/words"},
 	"ui/tui/theming":  {"host/event", "host/trust", "themes", "ui/tui/cells", "ui/tui/evidence", "ui/tui/widget"},
-	"ui/tui/notify":   {"host", "host/event", "host/eventlog", "host/trust", "themes", "ui/tui/cells", "ui/tui/evidence", "ui/tui/query", "ui/tui/widget"},
+	"ui/tui/notify":   {"host", "host/event", "host/eventlog", "host/trust", "ui/tui/cells", "ui/tui/evidence", "ui/tui/query", "ui/tui/widget"},
 	"ui/tui/feed":     {"host", "host/event", "host/eventlog", "ui/tui/query"},
 	"ui/tui/stream":   {"host", "host/event", "host/severity", "host/trust", "host/trust/strict", "themes", "ui/tui/cells", "ui/tui/evidence", "ui/tui/feed", "ui/tui/flags", "ui/tui/query"},
 	"ui/tui/stats":    {"host", "host/event", "host/trust", "themes", "ui/tui/cells", "ui/tui/evidence", "ui/tui/query", "ui/tui/widget"},

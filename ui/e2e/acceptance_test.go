@@ -254,7 +254,7 @@ func TestAcceptTenTimesEsc(t *testing.T) {
 	for _, place := range []struct{ keys, shows string }{
 		{"1jjj", ""}, {"2k", "READING"}, {"2f\r", ""}, {"2f\rz", ""}, {"2/kind:event\r\x00!", "flagged"}, {"?", "Keys that work"}, {":", "Commands"}, {":theme ", "NAME"}, {"/sev:", "sev:"}, {"/(", "("},
 		{"\\pool", "pool"}, {"\\pool\r", "search pool"}, {"4", "[Subscriptions]"}, {"4]", "[Gaps]"}, {"4]", "[At servers]"}, {"4]", "[Refused]"}, {"4]", "[Resumed]"}, {"4]", "[Subscriptions]"}, {"4/pag", "pag"}, {"4C", ""}, {"4D", "Unsubscribe"},
-		{"4M", "━ Delivery"}, {"5", "[Audit]"}, {"5]", "[Wire]"}, {"5/sub", "sub"}, {"5]", "[App]"}, {"S", "━ Stats"}, {"H", "━ Timeline"}, {"T", "━ Theme"}, {"b", "Notifications"},
+		{"4M", "━ Delivery"}, {"5", "[Audit]"}, {"5]", "[Wire]"}, {"5/sub", "sub"}, {"5]", "[App]"}, {"S", "━ Stats"}, {"H", "━ Timeline"}, {"T", "━ Theme"},
 		{"1jji", "Why is it quiet"}, {"1jjs", "━ Subscribe"}, {"1jjsab\t\t", "━ Subscribe"}, {"1jjjc", "olumns"}, {"2mna", "enter marks"}, {"'", "arks"}, {"2w", "rite"}, {"2/kind:event\r\x00y", "payload"}, {"2v", ""}, {"2 ", "FROZEN"}, {"2r", ""},
 	} {
 		first, then, filtered := strings.Cut(place.keys, "\x00")

@@ -38,7 +38,6 @@ func TestPictures(t *testing.T) {
 		{"stats", "S", "━ Stats", esc},
 		{"timeline", "H", "━ Timeline", esc},
 		{"themes", "Tjjjjjj", "━ Theme", esc},
-		{"notify", "b", "one in 10 s", esc},
 	} {
 		c.keys(p.keys)
 		c.sees(p.shows, func(s string) bool { return strings.Contains(s, p.shows) && !strings.Contains(s, "counting") })

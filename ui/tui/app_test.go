@@ -56,7 +56,7 @@ func TestGoldenScreens(t *testing.T) {
 		"schema": {"2", "enter", "]", "]"}, "delivery": {"2", "enter", "[", "["}, "quiet": {"1", "j", "j", "j", "j", "i"}, "zoomed": {"2", "enter", "z"},
 		"help": {"?"}, "filter": {"/", "p", "9", "9"}, "wrong": {"/", "(", "("}, "palette": {":", "t", "h"}, "command": {":", "t", "i", "m", "e", "space", "x", "enter"},
 		"copy": {"2", "y"}, "range": {"2", "v", "k", "k"}, "search": {"2", "\\", "p", "o", "o", "l", "enter"}, "note": {"2", "m", "n", "a"}, "write": {"2", "w"}, "marks": {"'"},
-		"stats": {"S"}, "timeline": {"H"}, "themes": {"T"}, "notify": {"b"}, "why": {"2", "!"}, "refused": {"4", "]", "]", "]"}, "mode": {"4", "M"}, "quit": {"q"}, "unsubscribe": {"1", "j", "j", "j", "j", "D"},
+		"stats": {"S"}, "timeline": {"H"}, "themes": {"T"}, "why": {"2", "!"}, "refused": {"4", "]", "]", "]"}, "mode": {"4", "M"}, "quit": {"q"}, "unsubscribe": {"1", "j", "j", "j", "j", "D"},
 		"raw": {"2", "enter", "]"}, "stream": {"2", "z"}, "narrowed": {"1", "j", "j", "j", "j"}, "commands": {":"},
 	} {
 		for _, size := range [][2]int{{200, 60}, {120, 40}, {80, 24}, {60, 20}, {40, 12}} {

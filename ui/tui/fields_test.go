@@ -24,7 +24,6 @@ func fields() map[string]func(t *testing.T) *app {
 		"a mark":            onIncident("2", "m", "n"),
 		"the list of marks": onIncident("2", "m", "n", "enter", "'"),
 		"a file":            onIncident("2", "w"),
-		"a notification":    onIncident("b", "a"),
 		"rows of a table":   onIncident("4", "/"),
 		"lines of a log":    onIncident("5", "/"),
 		"a report":          onIncident("2", "E"),

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -55,19 +54,9 @@ func (a *app) notifyOperator() tea.Cmd {
 	})
 }
 
-func (a *app) openNotify() { notify.Open(a, &a.notify, a.keepNotify) }
-
-// keepNotify saves the rules after a change.
-func (a *app) keepNotify() tea.Cmd {
-	if err := a.notify.Compile(); err != nil {
-		a.Fail("notifications", err)
-	}
-	text, err := json.Marshal(a.notify.Settings)
-	if err != nil {
-		a.Fail("cannot save the notification rules", err)
-		return nil
-	}
-	return a.persist.Set(persist.Notify, string(text), "")
+// editNotify opens the settings of notifications in the operator's editor, and saves the result.
+func (a *app) editNotify() tea.Cmd {
+	return a.notify.Edit(a, func() tea.Cmd { return a.persist.SetJSON(persist.Notify, a.notify.Settings) })
 }
 
 // windowTitle returns the title of the terminal's window: the session, the number of runs that ask,

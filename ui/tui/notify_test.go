@@ -83,32 +83,6 @@ func TestNotificationsOnlyWhileAway(t *testing.T) {
 	}
 }
 
-func TestNotificationRulesAreEditedAndKept(t *testing.T) {
-	h := incident()
-	a := open(t, h, 80, 24)
-	press(t, a, "b", "o")
-	exact(t, a)
-	press(t, a, "d", "i", "s", "k", "enter", "a", "x", "esc", "m")
-	if got, want := h.settings[persist.Notify], `{"on":true,"by":"bell","rules":[{"filter":"disk"}]}`; got != want {
-		t.Errorf("kept %s, want %s", got, want)
-	}
-	press(t, a, "space")
-	if kept := h.settings[persist.Notify]; !strings.Contains(kept, `"off":true`) {
-		t.Errorf("the rule is not off: %s", kept)
-	}
-	press(t, a, "a", "/", "enter")
-	if s := screenOf(a); !strings.Contains(s, "filter, column") {
-		t.Errorf("a filter that cannot be read is taken:\n%s", s)
-	}
-	press(t, a, "esc", "D", "esc")
-	if a.dialog != nil || len(a.notify.Settings.Rules) > 0 {
-		t.Errorf("rules %v", a.notify.Settings.Rules)
-	}
-	if off := open(t, newFake(), 80, 24); off.notify.Settings.On {
-		t.Error("notifications are on by themselves")
-	}
-}
-
 // The raw output has the notification, without the sequences of the payload.
 func TestHostileNotificationOnTheRawOutput(t *testing.T) {
 	defer goleak.VerifyNone(t)

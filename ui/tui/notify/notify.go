@@ -4,10 +4,10 @@ package notify
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -31,8 +31,8 @@ const scanMax = 10_000
 // Settings are the notifications that the operator wants. The zero value is none.
 type Settings struct {
 	On    bool   `json:"on"`
-	By    Alert  `json:"by,omitempty"` // "": the one that the terminal suggests
-	Rules []Rule `json:"rules,omitempty"`
+	By    Alert  `json:"by"` // "": the one that the terminal suggests
+	Rules []Rule `json:"rules"`
 }
 
 // Rule notifies of every record that its filter matches. An empty filter matches all.
@@ -51,6 +51,7 @@ type Notifier struct {
 	Settings Settings
 
 	env     *cells.Env
+	refused string        // the text that Read refused last, "" after a good one
 	queries []query.Query // of the rules that are on
 	detects Alert         // that the terminal suggests
 	tmux    bool
@@ -71,36 +72,40 @@ func New(env *cells.Env, variable func(string) string) Notifier {
 	return Notifier{env: env, detects: AlertFor(variable), tmux: variable("TMUX") != "", focused: true}
 }
 
-// Read takes settings as they were saved, "" for none. With settings that cannot be read nothing
-// notifies.
+// Read takes settings as text, "" for none. After an error the earlier settings stay.
 func (n *Notifier) Read(text string) error {
-	if text == "" {
-		return nil
-	}
-	if err := json.Unmarshal([]byte(text), &n.Settings); err != nil {
-		n.Settings = Settings{}
+	s, queries, err := n.parse(text)
+	if err != nil {
+		n.refused = text
 		return err
 	}
-	return n.Compile()
+	n.Settings, n.queries, n.refused = s, queries, ""
+	return nil
 }
 
-// Compile makes the queries of the enabled rules. It is called after each change of the settings. A
-// rule whose filter cannot be parsed is left out and named in the error.
-func (n *Notifier) Compile() error {
-	n.queries = n.queries[:0]
-	var wrong []error
-	for _, r := range n.Settings.Rules {
-		if r.Off {
-			continue
-		}
+// parse parses settings, and makes the queries of the rules that are on.
+func (n *Notifier) parse(text string) (s Settings, queries []query.Query, err error) {
+	if strings.TrimSpace(text) == "" {
+		return s, nil, nil
+	}
+	in := json.NewDecoder(strings.NewReader(text))
+	in.DisallowUnknownFields()
+	if err := in.Decode(&s); err != nil {
+		return s, nil, err
+	}
+	if s.By != "" && !slices.Contains(Alerts, s.By) {
+		return s, nil, fmt.Errorf(`"by" is empty or one of %q, not %q`, Alerts, s.By)
+	}
+	for _, r := range s.Rules {
 		q, err := query.New(query.Node{}, r.Filter, n.env.Clock())
 		if err != nil {
-			wrong = append(wrong, fmt.Errorf("notification rule %s: %w", r.Filter, err))
-			continue
+			return s, nil, fmt.Errorf("notification rule %s: %w", r.Filter, err)
 		}
-		n.queries = append(n.queries, q)
+		if !r.Off {
+			queries = append(queries, q)
+		}
 	}
-	return errors.Join(wrong...)
+	return s, queries, nil
 }
 
 // by returns the alert that is used.
