@@ -126,7 +126,6 @@ func openStore(ctx context.Context, o program.StoreOptions) (event.Store, error)
 	}
 	s, err := store.Open(ctx, store.Options{
 		Dir: dir, Temporary: o.Temporary, Imports: o.Imports, KeyPlace: o.KeyPlace, Prompt: o.Prompt,
-		QueueRecords: o.QueueRecords, QueueBytes: o.QueueBytes, AuditEntries: o.AuditEntries,
 	})
 	if err != nil {
 		return nil, err // not a nil *store.Store in an interface

@@ -405,7 +405,6 @@ func (h *Host) start(sub event.Subscription) {
 		Callback:     func(path string) (string, error) { return h.hooks.Callback(path, sub.ID) },
 		TTL:          sub.TTL,
 		RotateEvery:  h.opts.RotateEvery,
-		Limits:       h.opts.Limits.events(),
 		Read:         kind.Read,
 		ServerSecret: kind.ServerSecret,
 		Lasting:      kind.Lasting,

@@ -149,7 +149,6 @@ func (s *server) dial(ctx context.Context) (*session.Session, error) {
 	defer cancel()
 	opts := session.Options{
 		ClientVersion: o.ClientVersion,
-		MaxFrame:      o.Limits.Payload,
 		OnNote:        s.note,
 		OnMissed:      func() { s.note(wire.Note{Method: wire.NoteInterrupt}) },
 		Log:           o.Log.With("server", s.spec.Name),
@@ -187,10 +186,6 @@ func (s *server) dialectOptions() dialect.Options {
 		Pulse:         min(15*time.Second, o.Timing.Watchdog/4),
 		AllowUnsigned: s.spec.AllowUnsigned,
 		Asked:         s.asked.Load,
-		Types:         o.Limits.Types,
-		TypePages:     o.Limits.TypePages,
-		TypeBytes:     o.Limits.TypeBytes,
-		Events:        o.Limits.events(),
 		Redact:        &s.host.secrets,
 		Now:           o.Now,
 		Log:           o.Log.With("server", s.spec.Name),

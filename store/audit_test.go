@@ -74,7 +74,7 @@ func TestAuditFailsWithItsBatch(t *testing.T) {
 
 func TestAuditIsPrunedInSmallSteps(t *testing.T) {
 	dir := t.TempDir()
-	s := openTest(t, Options{Dir: dir, AuditEntries: 1000})
+	s := openTest(t, Options{Dir: dir})
 	var b event.Batch
 	for n := range 100 {
 		b.Audit = append(b.Audit, act(n))
@@ -83,7 +83,7 @@ func TestAuditIsPrunedInSmallSteps(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s = openTest(t, Options{Dir: dir, AuditEntries: 10})
+	s = openTest(t, Options{Dir: dir, maxAudit: 10})
 	if err := s.Audit(t.Context(), act(101)); err != nil {
 		t.Fatal(err)
 	}

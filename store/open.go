@@ -12,6 +12,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -73,12 +74,6 @@ type Options struct {
 	// fail with [event.ErrFull].
 	MaxSize int64
 
-	// QueueRecords and QueueBytes bound the queue of uncommitted records; beyond them Submit
-	// waits. 0 means 4,096 and 8 MiB.
-	QueueRecords, QueueBytes int
-	// AuditEntries is how many entries of the audit log are kept. 0 means 100,000.
-	AuditEntries int
-
 	// KeyPlace is where the sealing key of a new store is kept, [seal.InKeyring] or
 	// [seal.InFile]; "" means in the keyring if it can be had at once, else in a file.
 	KeyPlace string
@@ -93,6 +88,7 @@ type Options struct {
 	hash        codec.HashFunc
 	keyEvery    time.Duration // how often a locked key is looked for; 0: 2 s
 	noAwait     bool          // a locked key is not looked for
+	maxAudit    uint64        // entries of the audit log that are kept; 0: 100,000
 	noSnapshots bool          // none is made by itself
 }
 
@@ -208,15 +204,6 @@ func (o Options) withDefaults() Options {
 	if o.keyEvery == 0 {
 		o.keyEvery = keyEvery
 	}
-	if o.AuditEntries == 0 {
-		o.AuditEntries = maxAudit
-	}
-	if o.QueueRecords == 0 {
-		o.QueueRecords = queueRecords
-	}
-	if o.QueueBytes == 0 {
-		o.QueueBytes = queueBytes
-	}
 	return o
 }
 
@@ -242,8 +229,8 @@ func open(ctx context.Context, dir string, o Options) (*Store, error) {
 	}
 	s := &Store{
 		db: db, reader: boltfile.NewReader(db), dir: dir, end: end{file: file, broken: make(chan struct{})}, temporary: o.Temporary,
-		hash: o.hash, hooks: o.Hooks, maxAudit: uint64(o.AuditEntries), snapshots: !o.Temporary && !o.noSnapshots,
-		snapshot: snapshots{wake: make(chan struct{}, 1)}, queue: newQueue(o.QueueRecords, o.QueueBytes), index: &index{table: hashtable.New(0)}, pruner: newPruner(), now: o.Now,
+		hash: o.hash, hooks: o.Hooks, maxAudit: cmp.Or(o.maxAudit, maxAudit), snapshots: !o.Temporary && !o.noSnapshots,
+		snapshot: snapshots{wake: make(chan struct{}, 1)}, queue: newQueue(queueRecords, queueBytes), index: &index{table: hashtable.New(0)}, pruner: newPruner(), now: o.Now,
 		loaded: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	s.checkFile()

@@ -213,8 +213,8 @@ func TestQueueTakesUpToItsBounds(t *testing.T) {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
-	s := openTest(t, Options{Dir: t.TempDir(), QueueRecords: 70, QueueBytes: 80_000})
-	if l := s.Info().Load; l.QueuedMax != 70 || l.QueuedBytesMax != 80_000 {
+	s := openTest(t, Options{Dir: t.TempDir()})
+	if l := s.Info().Load; l.QueuedMax != queueRecords || l.QueuedBytesMax != queueBytes {
 		t.Errorf("%+v", l)
 	}
 }

@@ -60,21 +60,12 @@ func newParser(path string, raw []byte) *parser { return &parser{jsonfile.New(pa
 // is the verb for what to do with one of the two.
 func (p *parser) unique(members []jsonfile.Member, kind, remedy string) error {
 	for i, m := range members {
-		if err := p.isFirst(members[:i], m, kind, remedy); err != nil {
-			return err
+		if first, twice := jsonfile.Find(members[:i], m.Key); twice {
+			line, _ := p.Position(first.At)
+			return p.Errorf(m.At, kind+" is there twice, first on line %d; %s one of them", m.Key, line, remedy)
 		}
 	}
 	return nil
-}
-
-// isFirst refuses a member whose name is among those before it.
-func (p *parser) isFirst(before []jsonfile.Member, m jsonfile.Member, kind, remedy string) error {
-	first, twice := jsonfile.Find(before, m.Key)
-	if !twice {
-		return nil
-	}
-	line, _ := p.Position(first.At)
-	return p.Errorf(m.At, kind+" is there twice, first on line %d; %s one of them", m.Key, line, remedy)
 }
 
 // server reads one server; a mistake in it is its fault.

@@ -52,7 +52,7 @@ func LoadSettings(path string) (*Settings, error) {
 }
 
 // ParseSettings reads the text of settings: an object whose member "keys" gives
-// actions their keys. Other members are kept as they are: see [Settings.Limits] and
+// actions their keys. Other members are kept as they are: see [Settings.KeyPlace] and
 // [Settings.Member].
 //
 // Errors: [ErrFile], with path, line and column.

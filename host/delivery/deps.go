@@ -9,7 +9,6 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
-	"eventdeck/host/trust/strict"
 	"eventdeck/host/wire"
 )
 
@@ -103,8 +102,6 @@ type Deps struct {
 	Release func(ctx context.Context, id event.SubID)
 	// Lasting: the server keeps a push subscription when its stream ends.
 	Lasting bool
-	// Limits bound one event that did not come by webhook; zero: the defaults.
-	Limits strict.Limits
 	// Failpoint is called at named points; tests end the process there.
 	Failpoint func(name string)
 	Log       *slog.Logger

@@ -328,7 +328,7 @@ func (in *ingest) record(kind event.Kind) event.Record {
 // decode turns the bytes of one event into a record, an event or a rejected payload, and
 // returns the cursor that they hold.
 func (in *ingest) decode(raw []byte) (event.Record, wire.Cursor) {
-	o, report, err := wire.ReadOccurrence(raw, in.r.deps.Limits)
+	o, report, err := wire.ReadOccurrence(raw, strict.Limits{})
 	if err != nil {
 		return in.rejectedRecord(raw, err, flagsOf(report)), wire.DecodeMark(raw).Cursor
 	}

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"eventdeck/host/event"
-	"eventdeck/host/trust/strict"
 	"eventdeck/host/wire"
 )
 
@@ -21,20 +20,16 @@ func TestEventsAreBounded(t *testing.T) {
 		return `{"eventId":"e","data":` + strings.Repeat("[", n-1) + strings.Repeat("]", n-1) + `}`
 	}
 	for name, c := range map[string]struct {
-		limits strict.Limits
 		make   func(n int) string
 		limit  int
 		reason string
 	}{
-		"bytes":            {strict.Limits{Bytes: 500}, sized, 500, "too large"},
-		"bytes by default": {strict.Limits{}, sized, 1 << 20, "too large"},
-		"depth":            {strict.Limits{Depth: 7}, nested, 7, "nested too deep"},
-		"depth by default": {strict.Limits{}, nested, 1000, "nested too deep"},
+		"bytes": {sized, 1 << 20, "too large"},
+		"depth": {nested, 1000, "nested too deep"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for n, kind := range map[int]event.Kind{c.limit - 1: event.KindEvent, c.limit: event.KindEvent, c.limit + 1: event.KindRejected} {
 				bubble(t, event.ModePoll, func(r *rig) {
-					r.deps.Limits = c.limits
 					r.src.poll = func(asked int, _ wire.PollRequest) (wire.PollResult, error) {
 						if asked > 1 {
 							return wire.PollResult{}, nil

@@ -146,7 +146,7 @@ func (p *pollLoop) failed(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(err, wire.ErrTooLarge) && p.maxEvents == 1:
 		return fmt.Errorf("the server's answer is too large also when one event is asked for; "+
-			"raise the limit of the payload, or reset the cursor to go on behind that event: %w", err)
+			"reset the cursor to go on behind that event: %w", err)
 	case errors.Is(err, wire.ErrTooLarge):
 		p.maxEvents = smallerPage(p.maxEvents)
 		p.r.deps.Log.Info("the answer to a poll is too large, fewer events are asked for", "sub", p.r.id, "events", p.maxEvents)

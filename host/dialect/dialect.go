@@ -4,6 +4,7 @@
 package dialect
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,7 +17,6 @@ import (
 	"eventdeck/host/redact"
 	"eventdeck/host/session"
 	"eventdeck/host/trust"
-	"eventdeck/host/trust/strict"
 	"eventdeck/host/wire"
 )
 
@@ -127,12 +127,6 @@ type Options struct {
 	Lease time.Duration
 	// AllowUnsigned accepts webhook subscriptions whose deliveries are not signed.
 	AllowUnsigned bool
-	// Types, TypePages and TypeBytes bound the list of event types: beyond them it ends with
-	// an [ErrPartial]. 0: 10,000, 100, 64 MiB.
-	Types, TypePages, TypeBytes int
-	// Events bounds one event.
-	Events strict.Limits
-
 	// Asked reports whether the operator wants events/list tried on a server that does not
 	// advertise events; nil: always.
 	Asked func() bool
@@ -140,6 +134,8 @@ type Options struct {
 	Redact *redact.Set      // masks what the server says; nil: by shapes of secrets only
 	Now    func() time.Time // nil: time.Now
 	Log    *slog.Logger     // nil: nothing is logged
+
+	types, typePages, typeBytes int // bounds of the list of event types
 }
 
 func (o Options) withDefaults() Options {
@@ -149,15 +145,7 @@ func (o Options) withDefaults() Options {
 	if o.Lease <= 0 {
 		o.Lease = realtimeLease
 	}
-	if o.Types <= 0 {
-		o.Types = maxTypes
-	}
-	if o.TypePages <= 0 {
-		o.TypePages = maxPages
-	}
-	if o.TypeBytes <= 0 {
-		o.TypeBytes = maxTypeBytes
-	}
+	o.types, o.typePages, o.typeBytes = cmp.Or(o.types, maxTypes), cmp.Or(o.typePages, maxPages), cmp.Or(o.typeBytes, maxTypeBytes)
 	if o.Asked == nil {
 		o.Asked = func() bool { return true }
 	}

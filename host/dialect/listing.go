@@ -6,7 +6,7 @@ import (
 	"eventdeck/host/event"
 )
 
-// Default bounds of a list of event types: a server may page for ever.
+// Bounds of a list of event types: a server may page for ever.
 const (
 	maxPages     = 100
 	maxTypes     = 10_000
@@ -30,10 +30,10 @@ func (l *listing) page(raw []byte) {
 // Error: [ErrPartial].
 func (l *listing) full() error {
 	switch {
-	case l.pages >= l.opts.TypePages:
-		return partial(event.Some(l.opts.TypePages, "page was", "pages were")+" read", "typePages")
-	case l.bytes > l.opts.TypeBytes:
-		return partial("its pages have more than "+event.Some(l.opts.TypeBytes, "byte", "bytes"), "typeBytes")
+	case l.pages >= l.opts.typePages:
+		return partial(event.Some(l.opts.typePages, "page was", "pages were") + " read")
+	case l.bytes > l.opts.typeBytes:
+		return partial("its pages have more than " + event.Some(l.opts.typeBytes, "byte", "bytes"))
 	}
 	return nil
 }
@@ -42,12 +42,12 @@ func (l *listing) full() error {
 //
 // Error: [ErrPartial].
 func (l *listing) enough(types int) error {
-	if types < l.opts.Types {
+	if types < l.opts.types {
 		return nil
 	}
-	return partial(event.Some(l.opts.Types, "type is", "types are")+" taken", "types")
+	return partial(event.Some(l.opts.types, "type is", "types are") + " taken")
 }
 
-func partial(what, key string) error {
-	return fmt.Errorf(`%w: %s, and the server has more; raise %q under "limits" in settings.json and start again`, ErrPartial, what, key)
+func partial(what string) error {
+	return fmt.Errorf("%w: %s, and the server has more", ErrPartial, what)
 }

@@ -52,24 +52,24 @@ func TestListsOfTypesAreBounded(t *testing.T) {
 				types int
 				says  string // "" where all are listed
 			}{
-				{"types below", Options{Types: 4}, []int{2, 1}, 3, ""},
-				{"types at", Options{Types: 4}, []int{2, 2}, 4, ""},
-				{"types at, and an empty page", Options{Types: 4}, []int{2, 2, 0}, 4, ""},
-				{"types above", Options{Types: 4}, []int{2, 2, 1}, 4, `raise "types"`},
-				{"types above on one page", Options{Types: 4}, []int{9}, 4, `raise "types"`},
-				{"pages below", Options{TypePages: 3}, []int{1, 1}, 2, ""},
-				{"pages at", Options{TypePages: 3}, []int{1, 1, 1}, 3, ""},
-				{"pages above", Options{TypePages: 3}, []int{1, 1, 1, 1}, 3, `raise "typePages"`},
-				{"bytes below", Options{TypeBytes: 100_000}, []int{1, 1}, 2, ""},
-				{"bytes above", Options{TypeBytes: 10}, []int{1, 1}, 1, `raise "typeBytes"`},
-				{"bytes above on the last page", Options{TypeBytes: 10}, []int{3}, 3, ""},
+				{"types below", Options{types: 4}, []int{2, 1}, 3, ""},
+				{"types at", Options{types: 4}, []int{2, 2}, 4, ""},
+				{"types at, and an empty page", Options{types: 4}, []int{2, 2, 0}, 4, ""},
+				{"types above", Options{types: 4}, []int{2, 2, 1}, 4, "are taken"},
+				{"types above on one page", Options{types: 4}, []int{9}, 4, "are taken"},
+				{"pages below", Options{typePages: 3}, []int{1, 1}, 2, ""},
+				{"pages at", Options{typePages: 3}, []int{1, 1, 1}, 3, ""},
+				{"pages above", Options{typePages: 3}, []int{1, 1, 1, 1}, 3, "pages were read"},
+				{"bytes below", Options{typeBytes: 100_000}, []int{1, 1}, 2, ""},
+				{"bytes above", Options{typeBytes: 10}, []int{1, 1}, 1, "its pages have more than 10 bytes"},
+				{"bytes above on the last page", Options{typeBytes: 10}, []int{3}, 3, ""},
 			} {
 				dialect, _ := lister(t, d.capabilities, d.method, d.format, c.pages...).connect(c.opts)
 				types, skipped, err := dialect.List(background(t))
 				if len(types) != c.types || skipped.Count != 0 {
 					t.Errorf("%s: %d types, %d skipped", c.what, len(types), skipped.Count)
 				}
-				if (c.says == "") != (err == nil) || err != nil && (!errors.Is(err, ErrPartial) || !strings.Contains(err.Error(), c.says+` under "limits" in settings.json`)) {
+				if (c.says == "") != (err == nil) || err != nil && (!errors.Is(err, ErrPartial) || !strings.Contains(err.Error(), c.says+", and the server has more")) {
 					t.Errorf("%s: %v, want %q", c.what, err, c.says)
 				}
 			}
@@ -79,7 +79,7 @@ func TestListsOfTypesAreBounded(t *testing.T) {
 
 // A limit of one is reported in the singular.
 func TestLimitOfOneIsReportedInTheSingular(t *testing.T) {
-	l := listing{opts: Options{Types: 1, TypePages: 1, TypeBytes: 1 << 20}, pages: 1}
+	l := listing{opts: Options{types: 1, typePages: 1, typeBytes: 1 << 20}, pages: 1}
 	for want, err := range map[string]error{"cut short: 1 page was read, and": l.full(), "cut short: 1 type is taken, and": l.enough(1)} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not say %q", err, want)
@@ -90,7 +90,7 @@ func TestLimitOfOneIsReportedInTheSingular(t *testing.T) {
 // The limit is exact to the byte.
 func TestBytesOfAListAreCounted(t *testing.T) {
 	for n, full := range map[int]bool{9: false, 10: false, 11: true} {
-		l := listing{opts: Options{TypeBytes: 10, TypePages: 5}}
+		l := listing{opts: Options{typeBytes: 10, typePages: 5}}
 		l.page(make([]byte, 4))
 		l.page(make([]byte, n-4))
 		if err := l.full(); (err != nil) != full {

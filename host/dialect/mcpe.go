@@ -286,7 +286,7 @@ func translate(method string, params json.RawMessage, o Options) []wire.Note {
 // readFiltered reads one event of MCPE strictly.
 func readFiltered(raw json.RawMessage, batch string, o Options, n uint64) wire.Note {
 	note := wire.Note{Method: wire.NoteEvent, Params: raw}
-	members, err := strict.ParseObject(raw, o.Events)
+	members, err := strict.ParseObject(raw, strict.Limits{})
 	if err != nil {
 		note.Refused = err
 		return note

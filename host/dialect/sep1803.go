@@ -129,7 +129,7 @@ func (r *resources) List(ctx context.Context) ([]event.Type, SkippedTypes, error
 				skipped.Count++
 				skipped.tell("%s, descriptor %d: %v", list.method, i+1, err)
 				r.opts.Log.Warn("an event resource is malformed and hidden", "method", list.method, "err", err)
-			case isEvent && len(types) < r.opts.Types:
+			case isEvent && len(types) < r.opts.types:
 				types = append(types, t)
 			case isEvent:
 				short = (&listing{opts: r.opts}).enough(len(types))
@@ -236,8 +236,8 @@ type update struct {
 	meta    json.RawMessage // see [wire.OwnMeta]
 }
 
-func readUpdate(params json.RawMessage, lim strict.Limits) (u update, err error) {
-	members, err := strict.ParseObject(params, lim)
+func readUpdate(params json.RawMessage) (u update, err error) {
+	members, err := strict.ParseObject(params, strict.Limits{})
 	if err != nil {
 		return u, err
 	}

@@ -194,7 +194,7 @@ func (u *updates) occurrence(n wire.Note, nth uint64) (string, wire.Note) {
 // occurrenceOf converts an update to an event with the name and data that describe returns,
 // and returns its address.
 func occurrenceOf(n wire.Note, nth uint64, o Options, describe func(update) (name trust.Text, data json.RawMessage)) (string, wire.Note) {
-	u, refused := readUpdate(n.Params, o.Events)
+	u, refused := readUpdate(n.Params)
 	note := wire.Note{Method: wire.NoteEvent, Params: n.Params, Refused: refused}
 	if refused != nil {
 		return looseURI(n.Params), note
@@ -212,7 +212,7 @@ func occurrenceOf(n wire.Note, nth uint64, o Options, describe func(update) (nam
 // withContents adds the contents of the resource. If it cannot be read or is too large, the
 // event stays as it is.
 func (u *updates) withContents(ctx context.Context, n wire.Note) wire.Note {
-	said, err := readUpdate(n.Params, u.opts.Events)
+	said, err := readUpdate(n.Params)
 	if err != nil {
 		return n
 	}

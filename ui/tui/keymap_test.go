@@ -228,14 +228,3 @@ func TestKeysOnOtherLayouts(t *testing.T) {
 		t.Error("the operator's letter does nothing")
 	}
 }
-
-func TestWrongLimitsAreShown(t *testing.T) {
-	file := settingsOf(t, `{"limits": {"servers": 0, "payloads": 1}, "keys": {"zoom": ["ctrl+o"]}}`)
-	a := openWith(t, incident(), Options{Settings: file, Theme: "none"})
-	if len(a.settings.Problems) != 2 || !strings.Contains(a.settings.Problems[0], "servers") || !strings.Contains(a.settings.Problems[1], `did you mean "payload"?`) {
-		t.Errorf("told is %q", a.settings.Problems)
-	}
-	if a.actions.Find("zoom").Key() != "ctrl+o" {
-		t.Error("the keys are lost")
-	}
-}

@@ -19,9 +19,8 @@ type App struct {
 	Flags Flags
 	Err   error // of the command that ran
 
-	limitsRead sync.Once
-	limitsSet  config.Limits // see App.limits
-	keyPlace   string        // see App.KeyPlace
+	settingsRead sync.Once
+	keyPlace     string // by the settings, see App.KeyPlace
 }
 
 // Flags are the flags that every command has.

@@ -134,7 +134,6 @@ func (a *App) start(ctx context.Context, d *OpenHost, o StoreOptions, trace bool
 		ListenAddr:  a.Flags.Listen,
 		PlainHTTP:   a.Flags.PlainHTTP,
 		RotateEvery: a.Flags.Rotate,
-		Limits:      a.hostLimits(),
 
 		HookConnections: a.Flags.Hooks.Connections,
 		HookBadRate:     a.Flags.Hooks.BadRate,
@@ -160,6 +159,22 @@ func (a *App) start(ctx context.Context, d *OpenHost, o StoreOptions, trace bool
 		a.serve(d, o, logger)
 	}
 	return nil
+}
+
+// openHere opens the store in this process. Error: [attach.ErrElsewhere] too.
+func (a *App) openHere(ctx context.Context, o StoreOptions) (event.Store, error) {
+	if !o.Temporary && attach.Elsewhere(o.Dir) {
+		return nil, fmt.Errorf("%w: %s has the token of its process, and the connection to that is cut; connect again, or remove the token", attach.ErrElsewhere, o.Dir)
+	}
+	var err error
+	if o.KeyPlace, err = a.KeyPlace(); err != nil {
+		return nil, err
+	}
+	s, err := a.OpenStore(ctx, o)
+	if err == nil && o.Generation != "" && !s.Generations().Has(o.Generation, o.Position, s.Last()) {
+		return nil, errors.Join(fmt.Errorf("%w: %s has another one now", attach.ErrElsewhere, o.Dir), s.Close())
+	}
+	return s, err
 }
 
 // Close ends the host, then the store.

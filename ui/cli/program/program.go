@@ -103,9 +103,6 @@ type StoreOptions struct {
 
 	KeyPlace string // where a new store keeps its sealing key, "file" or "keyring"; "": what can be had
 	Prompt   bool   // the keyring may ask the operator to unlock it
-
-	// Bounds that the operator has set; 0: the store's own.
-	QueueRecords, QueueBytes, AuditEntries int
 }
 
 // ScreenOptions are what the screen needs.

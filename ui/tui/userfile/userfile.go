@@ -102,9 +102,6 @@ func (f *File) take(now stamp, read *config.Settings, err error, asked bool) {
 			f.Problems = append(f.Problems, err.Error())
 		}
 	}
-	if _, err := f.Limits(); err != nil {
-		f.Problems = append(f.Problems, strings.Split(err.Error(), "\n")...)
-	}
 	switch n := len(f.Problems); {
 	case n > 1:
 		f.env.TellBad(fmt.Sprintf("%s (and %s: %s)", f.Problems[0], cells.Count(n-1, "more problem"), f.env.KeyOf("settings.problems")))

@@ -64,16 +64,16 @@ func TestSettingsAreApplied(t *testing.T) {
 }
 
 func TestProblemsAreListed(t *testing.T) {
-	d := newFixture(t, `{"severity": {"pager/page": "impact"}, "detail": "left", "limits": {"servers": 0}}`)
+	d := newFixture(t, `{"severity": {"pager/page": "impact"}, "detail": "left"}`)
 	d.wrong = []string{"settings.json:1:1: there is no action"}
 	d.Load()
 	all := strings.Join(d.Problems, "\n")
-	for _, want := range []string{"no action", "JSON pointer", `"auto", "right" or "below"`, "servers"} {
+	for _, want := range []string{"no action", "JSON pointer", `"auto", "right" or "below"`} {
 		if !strings.Contains(all, want) {
 			t.Errorf("%q is not told in\n%s", want, all)
 		}
 	}
-	if !strings.HasSuffix(d.bad, "(and 3 more problems: <settings.problems>)") {
+	if !strings.HasSuffix(d.bad, "(and 2 more problems: <settings.problems>)") {
 		t.Errorf("told is %q", d.bad)
 	}
 	if d.ShowProblems(); !strings.Contains(d.Text(100, 20), "no action") {
