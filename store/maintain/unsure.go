@@ -86,7 +86,7 @@ func (r *recovery) compare(found, snapshot *salvage, taken map[string]*foundTabl
 			subs.put([]byte(id), paused)
 			u.kept = true
 		}
-		r.say(fmt.Sprintf("subscription %s, %q of %q, "+words, id, u.sub.Key.Type.Raw(), u.sub.Key.Server, name))
+		r.say(fmt.Sprintf("subscription %s, %v of %q, "+words, id, u.sub.Key.Type, u.sub.Key.Server, name))
 	}
 	return nil
 }
