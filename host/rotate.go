@@ -38,7 +38,7 @@ func (h *Host) newSecret(ctx context.Context, id event.SubID) (event.Subscriptio
 	case dialect.KindOf(sub.Dialect).ServerSecret:
 		return sub, fmt.Errorf("%w: subscription %s has a secret that its server makes; subscribe anew for another one", ErrMode, id)
 	}
-	if why, _ := h.locked(); why != nil {
+	if _, why := h.locked(); why != nil {
 		return sub, fmt.Errorf("subscription %s: %w", id, why)
 	}
 	secret, err := event.NewWebhookSecret(h.opts.Random)

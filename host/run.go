@@ -169,14 +169,14 @@ func New(o Options) (*Host, error) {
 	return h, nil
 }
 
-// locked returns why secrets cannot be read and stored now, and what is closed once they can.
-func (h *Host) locked() (why error, until <-chan struct{}) {
+// locked returns what is closed once secrets can be read and stored, and why they cannot now.
+func (h *Host) locked() (until <-chan struct{}, why error) {
 	until = h.opts.Store.Unlocked()
 	select {
 	case <-until:
-		return nil, until
+		return until, nil
 	default:
-		return h.opts.Store.Info().Locked, until
+		return until, h.opts.Store.Info().Locked
 	}
 }
 

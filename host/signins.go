@@ -65,7 +65,7 @@ func (h *Host) SignIn(ctx context.Context, name string) (SignIn, error) {
 	if s.account == nil {
 		return SignIn{}, fmt.Errorf("%s: %w: it is a process, or its headers hold the token", name, ErrNoSignIn)
 	}
-	if why, until := h.locked(); why != nil {
+	if until, why := h.locked(); why != nil {
 		select {
 		case <-until:
 		case <-ctx.Done():

@@ -120,7 +120,7 @@ func (h *Host) Subscribe(ctx context.Context, r Request) (event.Subscription, er
 			return event.Subscription{}, err
 		}
 	}
-	if why, _ := h.locked(); why != nil && !r.Secret.IsZero() {
+	if _, why := h.locked(); why != nil && !r.Secret.IsZero() {
 		return event.Subscription{}, fmt.Errorf("a secret cannot be stored: %w", why)
 	}
 	id := key.ID()

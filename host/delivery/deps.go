@@ -84,7 +84,7 @@ type Deps struct {
 	Orphaned func(ctx context.Context, sub event.Subscription)
 	// Locked returns why secrets cannot be read and stored now, nil if they can, and a channel
 	// that is closed once they can. nil: they always can.
-	Locked func() (why error, until <-chan struct{})
+	Locked func() (until <-chan struct{}, why error)
 	// Callback returns the complete address for a hook's path.
 	Callback func(path string) (string, error)
 	// TTL is the lifetime that is asked of a webhook lease; 0: the server decides.

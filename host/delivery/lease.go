@@ -66,7 +66,7 @@ func (r *Runner) webhook(ctx context.Context) error {
 
 // awaitKey waits until the store can read and store secrets.
 func (r *Runner) awaitKey(ctx context.Context) error {
-	why, until := r.deps.Locked()
+	until, why := r.deps.Locked()
 	if why == nil {
 		return nil
 	}

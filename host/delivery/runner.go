@@ -78,7 +78,7 @@ func New(deps Deps, sub event.Subscription) *Runner {
 		deps.Orphaned = func(context.Context, event.Subscription) {}
 	}
 	if deps.Locked == nil {
-		deps.Locked = func() (error, <-chan struct{}) { return nil, nil }
+		deps.Locked = func() (<-chan struct{}, error) { return nil, nil }
 	}
 	if deps.ReasonOf == nil {
 		deps.ReasonOf = func(error) event.Reason { return "" }
