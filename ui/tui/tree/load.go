@@ -20,11 +20,11 @@ const TypesShown = 100
 // loadServers makes the rows of all servers, those in trouble first. If the rows do not fit into
 // the pane, remarks with evidence are left out, then servers without trouble are folded, the last
 // one first.
-func (t *Tree) loadServers(snap *host.Snapshot) {
-	servers := t.ordered(all(snap), snap.Subs)
+func (t *Tree) loadServers(snap *host.Snapshot, subs subsOf) {
+	servers := t.ordered(all(snap), subs)
 	parts, n := make([][]Row, len(servers)), 1
 	for i, s := range servers {
-		parts[i] = t.loadServer(s, snap.Subs)
+		parts[i] = t.loadServer(s, subs[s.Name])
 		n += len(parts[i])
 	}
 	if t.Height > 0 && n > t.Height {
@@ -36,7 +36,7 @@ func (t *Tree) loadServers(snap *host.Snapshot) {
 	}
 	for i := len(parts) - 1; i >= 0 && len(parts) > 1 && t.Height > 0 && n > t.Height; i-- {
 		_, chosen := t.Closed[parts[i][0].Node]
-		if chosen || t.At.Server == servers[i].Name && t.At.Level() > 1 || health(servers[i], snap.Subs) == 0 {
+		if chosen || t.At.Server == servers[i].Name && t.At.Level() > 1 || health(servers[i], subs) == 0 {
 			continue
 		}
 		n -= len(parts[i]) - 1
@@ -63,7 +63,7 @@ type standing struct {
 // ordered sorts servers, those in trouble first. No server moves while the tree has the focus, so
 // that rows stay under the cursor, nor before settleAfter. Servers that are added while the tree has
 // the focus come last.
-func (t *Tree) ordered(servers []*host.ServerView, subs []host.SubscriptionView) []*host.ServerView {
+func (t *Tree) ordered(servers []*host.ServerView, subs subsOf) []*host.ServerView {
 	type placed struct {
 		standing
 		server *host.ServerView
@@ -71,14 +71,18 @@ func (t *Tree) ordered(servers []*host.ServerView, subs []host.SubscriptionView)
 	}
 	now, held := t.env.Clock(), t.env.Focused()
 	order := make([]placed, 0, len(servers))
+	before := make(map[string]int, len(t.order))
+	for i, o := range t.order {
+		before[o.name] = i
+	}
 	for _, s := range servers {
 		p := placed{standing{name: s.Name, health: health(s, subs)}, s, 0}
-		was := slices.IndexFunc(t.order, func(o standing) bool { return o.name == s.Name })
-		if was >= 0 {
+		was, known := before[s.Name]
+		if known {
 			p.standing = t.order[was].next(p.health, now, held)
 		}
 		switch {
-		case held && was >= 0:
+		case held && known:
 			p.place = was
 		case held:
 			p.place = len(t.order)
@@ -131,13 +135,30 @@ func all(snap *host.Snapshot) []*host.ServerView {
 	return servers
 }
 
+// subsOf has the subscriptions of each server.
+type subsOf map[string][]*host.SubscriptionView
+
+func groupSubs(subs []host.SubscriptionView) subsOf {
+	of := subsOf{}
+	for i := range subs {
+		name := subs[i].Key.Server
+		of[name] = append(of[name], &subs[i])
+	}
+	return of
+}
+
+// failing reports whether a subscription of a server is in trouble.
+func (of subsOf) failing(server string) bool {
+	return slices.ContainsFunc(of[server], func(v *host.SubscriptionView) bool { return evidence.Urgency(v) < 2 })
+}
+
 // health returns 0 for a server that is in trouble or has a subscription in trouble, otherwise 1.
-func health(s *host.ServerView, subs []host.SubscriptionView) int {
+func health(s *host.ServerView, subs subsOf) int {
 	switch s.Reach {
 	case host.ReachBackoff, host.ReachRefused, host.ReachSignIn, host.ReachFault, evidence.ReachMissing:
 		return 0
 	}
-	if s.TypesErr != "" || evidence.Failing(subs, s.Name) > 0 {
+	if s.TypesErr != "" || subs.failing(s.Name) {
 		return 0
 	}
 	return 1
@@ -145,10 +166,20 @@ func health(s *host.ServerView, subs []host.SubscriptionView) int {
 
 // missing returns the servers that only subscriptions name, which are shown nowhere else.
 func missing(snap *host.Snapshot) (out []*host.ServerView) {
+	var known map[string]bool
 	for i := range snap.Subs {
 		name := snap.Subs[i].Key.Server
-		known := func(s *host.ServerView) bool { return s.Name == name }
-		if snap.Subs[i].NoServer && !slices.ContainsFunc(out, known) && !slices.ContainsFunc(snap.Servers, func(s host.ServerView) bool { return s.Name == name }) {
+		if !snap.Subs[i].NoServer {
+			continue
+		}
+		if known == nil {
+			known = make(map[string]bool, len(snap.Servers))
+			for j := range snap.Servers {
+				known[snap.Servers[j].Name] = true
+			}
+		}
+		if !known[name] {
+			known[name] = true
 			out = append(out, &host.ServerView{Name: name, Reach: evidence.ReachMissing})
 		}
 	}
@@ -156,7 +187,7 @@ func missing(snap *host.Snapshot) (out []*host.ServerView) {
 }
 
 // loadServer makes the rows of a server.
-func (t *Tree) loadServer(s *host.ServerView, subs []host.SubscriptionView) []Row {
+func (t *Tree) loadServer(s *host.ServerView, subs []*host.SubscriptionView) []Row {
 	n := query.Node{Server: s.Name}
 	rows := []Row{{Node: n, Server: s}}
 	types := make([]trust.Text, 0, len(s.Types)+4)
@@ -166,11 +197,7 @@ func (t *Tree) loadServer(s *host.ServerView, subs []host.SubscriptionView) []Ro
 		types = append(types, s.Types[i].Name)
 	}
 	of := map[trust.Text][]*host.SubscriptionView{}
-	for i := range subs {
-		v := &subs[i]
-		if v.Key.Server != s.Name {
-			continue
-		}
+	for _, v := range subs {
 		rows[0].Kids++
 		if _, ok := known[v.Key.Type]; !ok {
 			known[v.Key.Type] = nil

@@ -100,15 +100,16 @@ func (t *Tree) Reveal(n query.Node) {
 // Load shows a snapshot. If the chosen node no longer exists, its nearest parent is chosen.
 func (t *Tree) Load(snap *host.Snapshot) {
 	t.Total = Totals{}
+	subs := groupSubs(snap.Subs)
 	for i := range snap.Subs {
 		t.Total.add(&snap.Subs[i])
 	}
 	for i := range snap.Servers {
-		if s := &snap.Servers[i]; health(s, nil) == 0 && evidence.Failing(snap.Subs, s.Name) == 0 {
+		if s := &snap.Servers[i]; health(s, nil) == 0 && !subs.failing(s.Name) {
 			t.Total.Servers++
 		}
 	}
-	t.loadServers(snap)
+	t.loadServers(snap, subs)
 	t.loadItems()
 	for t.At != (query.Node{}) && t.Find(t.At) < 0 {
 		t.At = t.At.Parent()

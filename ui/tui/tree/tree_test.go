@@ -1,6 +1,7 @@
 package tree_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -237,5 +238,21 @@ func TestServersMoveOnlyForLastingTrouble(t *testing.T) {
 	}
 	if first(0, host.ReachRefused); tr.Total.InTrouble() != "1 server in trouble" || tr.Total.All != 0 {
 		t.Errorf("a refused server without subscriptions: %+v", tr.Total)
+	}
+}
+
+// BenchmarkLoad loads a snapshot of many servers that cannot be reached.
+func BenchmarkLoad(b *testing.B) {
+	for _, n := range []int{100, 1000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			snap := &host.Snapshot{}
+			tr := opened(snap)
+			for i := range n {
+				snap.Servers = append(snap.Servers, host.ServerView{Name: fmt.Sprintf("server-%d", i), Reach: host.ReachBackoff})
+			}
+			for b.Loop() {
+				tr.Load(snap)
+			}
+		})
 	}
 }
