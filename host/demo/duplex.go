@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"sync"
 
+	"eventdeck/host/event"
 	"eventdeck/host/eventserver"
 	"eventdeck/host/wire"
 )
@@ -62,7 +63,7 @@ func greeting(params json.RawMessage, name, title, instructions string, capabili
 // ctx ends, which is no error.
 func listenAndServe(ctx context.Context, name, address, scheme, path string, stderr io.Writer, serve func(context.Context, net.Listener) error) error {
 	var lc net.ListenConfig
-	ln, err := lc.Listen(ctx, "tcp", address)
+	ln, err := lc.Listen(ctx, event.Network(address), address)
 	if err != nil {
 		return fmt.Errorf("%s cannot listen on %s: %w", name, address, err)
 	}

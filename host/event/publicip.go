@@ -30,6 +30,15 @@ func IsPublicIP(ip netip.Addr) bool {
 	return !slices.ContainsFunc(special[:], func(r netip.Prefix) bool { return r.Contains(ip) })
 }
 
+// Network returns the network on which to listen at an address: tcp4 for one of IPv4. On "tcp" a
+// listener at 0.0.0.0 takes connections over IPv6 too, which nobody asked for.
+func Network(address string) string {
+	if ap, err := netip.ParseAddrPort(address); err == nil && ap.Addr().Is4() {
+		return "tcp4"
+	}
+	return "tcp"
+}
+
 // IsLoopback reports whether a host is this machine by its name or address, without looking
 // the name up.
 func IsLoopback(host string) bool {

@@ -152,7 +152,7 @@ func (s *Server) Listen(addr string) error {
 	if addr == "" {
 		addr = "127.0.0.1:0"
 	}
-	listener, err := s.handler.o.Bind("tcp", addr)
+	listener, err := s.handler.o.Bind(event.Network(addr), addr)
 	if err != nil {
 		return fmt.Errorf("receiver cannot listen on %s: %w; free the address or choose another", addr, err)
 	}

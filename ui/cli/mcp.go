@@ -93,7 +93,7 @@ func (f mcpFlags) listener(ctx context.Context, token event.Secret) (net.Listene
 		return nil, usage.Errorf("--listen %q is not on loopback: others could read everything that is kept. Where that is meant, give --beyond-loopback and a token in %s", f.listen, mcpToken)
 	}
 	var lc net.ListenConfig
-	ln, err := lc.Listen(ctx, "tcp", f.listen)
+	ln, err := lc.Listen(ctx, event.Network(f.listen), f.listen)
 	if err != nil {
 		return nil, fmt.Errorf("--listen: %w", err)
 	}
