@@ -3,9 +3,7 @@ package events
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"os"
 	"sync/atomic"
 
 	"github.com/spf13/cobra"
@@ -72,9 +70,6 @@ func (a *commands) export(ctx context.Context, args []string, f exportFlags) err
 			})
 			return err
 		})
-		if f.output != "" && errors.Is(err, event.ErrDamaged) {
-			return setApart(f.output, err)
-		}
 		if err != nil {
 			return err
 		}
@@ -88,15 +83,6 @@ func (a *commands) export(ctx context.Context, args []string, f exportFlags) err
 		}
 		return nil
 	})
-}
-
-// setApart renames a file that holds only a part of the records so that its name says so.
-func setApart(file string, damage error) error {
-	part := file + ".incomplete"
-	if err := os.Rename(file, part); err != nil {
-		return errors.Join(damage, err)
-	}
-	return fmt.Errorf("what can be read is in %s: %w", part, damage)
 }
 
 // writeAll writes the records that pick takes, oldest first, and returns how many.

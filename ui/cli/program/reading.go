@@ -31,7 +31,8 @@ func (a *App) Reading(ctx context.Context, fn func(event.Store) error) error {
 }
 
 // WriteTo calls write with the file of --output, which must not exist yet, or for "" with
-// standard output, until ctx ends (see [Until]). Its errors name which.
+// standard output, until ctx ends (see [Until]). Its errors name which. A file that write could not
+// complete gets the ending .incomplete, and a line says so.
 func (a *App) WriteTo(ctx context.Context, output string, write func(io.Writer) error) error {
 	if output == "" {
 		if err := write(Until(ctx, a.Stdout)); err != nil {
@@ -44,7 +45,14 @@ func (a *App) WriteTo(ctx context.Context, output string, write func(io.Writer) 
 		return err
 	}
 	if err := errors.Join(write(file), file.Close()); err != nil {
-		return fmt.Errorf("%s: %w", output, err)
+		part := output + ".incomplete"
+		if renamed := os.Rename(output, part); renamed != nil {
+			return errors.Join(err, renamed)
+		}
+		if errors.Is(err, ErrStopped) { // no line tells of it
+			a.Say("stopped; what was written is in %s", part)
+		}
+		return fmt.Errorf("what was written is in %s: %w", part, err)
 	}
 	return nil
 }

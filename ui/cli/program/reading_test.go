@@ -1,8 +1,13 @@
 package program
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"eventdeck/host/event"
@@ -41,5 +46,35 @@ func TestReadsEndWithTheCommand(t *testing.T) {
 	})
 	if !errors.Is(err, ErrStopped) {
 		t.Error(err)
+	}
+}
+
+// A file of --output that could not be written whole says so by its name and in a line, whatever
+// ended the command.
+func TestPartialOutputSaysSo(t *testing.T) {
+	var said bytes.Buffer
+	a := &App{Program: Program{Stderr: &said}}
+	file := filepath.Join(t.TempDir(), "day.csv")
+	err := a.WriteTo(t.Context(), file, func(out io.Writer) error {
+		_, err := io.WriteString(out, "half")
+		return errors.Join(err, ErrStopped)
+	})
+	if !errors.Is(err, ErrStopped) || !strings.Contains(said.String(), file+".incomplete") {
+		t.Errorf("%v, said %q", err, said.String())
+	}
+	if text, err := os.ReadFile(file + ".incomplete"); err != nil || string(text) != "half" {
+		t.Errorf("%q, %v", text, err)
+	}
+	if _, err := os.Stat(file); err == nil {
+		t.Error("the partial file has the name of a whole one")
+	}
+	if err := os.WriteFile(file, []byte("theirs"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.WriteTo(t.Context(), file, nil); err == nil {
+		t.Error("a file that is there was overwritten")
+	}
+	if text, _ := os.ReadFile(file); string(text) != "theirs" {
+		t.Errorf("it became %q", text)
 	}
 }
