@@ -190,7 +190,7 @@ func TestArchitectureNamesEachPackage(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, section, _ := strings.Cut(string(raw), "## Packages\n")
-	section, _, ok := strings.Cut(section, "## Glossary\n")
+	section, _, ok := strings.Cut(section, "## Imports\n")
 	if !ok {
 		t.Fatal("the tables are missing")
 	}

@@ -71,7 +71,7 @@ func TestFindingsNameTestsThatExist(t *testing.T) {
 // Each bar of the screen names tests that exist, and says correctly whether the real program
 // is tested.
 func TestBarsOfTheScreenNameTestsThatExist(t *testing.T) {
-	raw, err := os.ReadFile("architecture.md")
+	raw, err := os.ReadFile("CONTRIBUTING.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,39 @@
 // Package dialect translates the ways in which servers offer events. Its one interface has
 // the terms of MCP Events; each other dialect is translated to it in files of its own.
 // Nothing above this package branches on the dialect of a server.
+//
+// # How to add a dialect
+//
+// A dialect is one protocol by which servers offer events. host/dialect has one interface,
+// Dialect, in the terms of MCP Events; each other dialect translates to and from them, so that
+// no code above the package branches on the dialect. To add one:
+//
+//  1. Write host/dialect/NAME.go with a function that returns its Kind: its name; Speaks,
+//     which looks at the server's capabilities; On, which returns the Dialect on a session.
+//     Add the function to kinds.
+//  2. List returns event.Types with the dialect's name and, if there is no cursor,
+//     Cursorless. Owns recognizes the dialect's types by name alone: after a restart a
+//     subscription runs before the types are listed. If two dialects of a server have the same
+//     name, it is hidden in the one that does not own it, and counted as bad.
+//  3. Stream passes wire.Notes to its sink: active once the server accepts, event with
+//     Note.Event (parsed strictly, with the exact bytes) or Note.Refused, terminated at the
+//     end. Events sent as notifications on the connection arrive through Note; noteStream is a
+//     stream for them, whose heartbeat is the server's answer to a ping. After an
+//     interruption, Note passes on interrupt.
+//  4. In Kind.Check, before anything is sent, refuse what the schema cannot: templates, cron
+//     expressions. Kind.Firings returns the times at which a schedule delivers.
+//  5. For webhooks in its own format: Kind.Read, and ServerSecret if the server makes the
+//     secret. For push subscriptions that outlive the connection: Lasting, and Note.ServerID
+//     with active. List orphans as a Lister, show requests as a Previewer.
+//  6. Add tests beside it (peer_test.go is a scriptable server), a case in
+//     ui/e2e/dialect_test.go with its guarantee (replayed, or gap recorded), and rows in
+//     protocols.md.
+//
+// If a dialect has no cursor, the subscription says so (Subscription.NoReplay) and the package
+// delivery records a gap (no-replay) for each period in which the host did not listen. A
+// resumable stream (resumable) is resumed before the host falls back to the cursor. After a
+// crash the host uses only the cursor, if there is one: the server may count events as sent
+// that this host never stored.
 package dialect
 
 import (

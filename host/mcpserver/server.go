@@ -6,6 +6,30 @@
 // A redactor masks everything that is sent. Results of tools have payloads inside of envelopes
 // ([handoff.Envelope]), as data from outside; events have them unchanged, for clients that treat
 // events as data.
+//
+// # How the host is offered
+//
+// eventdeck mcp is a frontend like the others: host/mcpserver reads the host through
+// host.Reader and changes nothing itself. Attached, it continues when the process with the
+// store ends, as a screen does. A client's position is a sequence number of the log with the
+// identity of the store, so the server keeps no client state: a stream is a position and one
+// buffer, a poll is answered from the log alone. All output passes a redactor that knows the
+// configured secrets. host/eventserver has the code shared with the demo servers.
+//
+// The ids of offered events and the cursors name a generation of the store and a sequence
+// number (two subscriptions may have received the same event), and _meta identifies the stored
+// record. An event that this server offered and that came back to its own store is not offered
+// again, so a host that subscribes to itself makes no loop. A gap in the sequence numbers is
+// reported as truncated, although the pruned records may have been of another type: their
+// types are no longer known.
+//
+// A client request is a run of host/react under the rule @client, as the operator's question
+// to a model is one under @ask: so there is one queue, one block and hash to approve, one
+// expiry, one journal, and the engine's order of commit and act survives kills. A table beside
+// the journal would have duplicated all of them. Only a process that runs reactions can carry
+// out such a request, so the host behind eventdeck mcp must be that of the screen or of react
+// run. The run's id is a hash of the request: repeating the request finds it, and the server
+// keeps no state.
 package mcpserver
 
 import (

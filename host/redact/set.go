@@ -9,6 +9,23 @@
 // frames are masked.
 //
 // The package is a leaf: no I/O.
+//
+// # What is masked
+//
+// All text from a server goes through one redact.Set before it is stored or shown: its
+// self-description, errors and standard error in session; descriptions, errors, states, ends
+// of streams and of leases in dialect.For; every line of the log in redact.Handler. The set
+// knows the patterns of secrets, and the secrets of this host by value: client secrets,
+// tokens, headers and variables whose name says secret or whose value looks like a key,
+// secrets in addresses, webhook secrets, stream resumption ids, and arguments that a schema
+// marks as secret; for a server process also environment variables whose names contain key,
+// token, secret or password. Each value is registered before it is sent. A value is found in
+// JSON within strings, escaped, URL-encoded, in base64, in hexadecimal digits, and truncated.
+// Patterns are webhook secrets, keys with the prefix of their issuer, variables such as
+// API_TOKEN=…, and in addresses the user, query values, and keys in the path.
+//
+// Payloads of events, ids and cursors pass unchanged: the store keeps evidence. A screen for
+// an audience has its own set, redact.Audience, between itself and the host.
 package redact
 
 import (

@@ -6,6 +6,23 @@
 //
 // A session does not reconnect: when [Session.Lost] is closed, its owner dials
 // again, after a [Backoff].
+//
+// # How the transport is chosen
+//
+// Dial chooses the link: a process for a command; a WebSocket for ws and wss; Streamable HTTP
+// for http and https, and if initialize is refused with 400, 404 or 405, HTTP+SSE of
+// 2024-11-05 at the same address. Links that carry everything on one connection (process,
+// WebSocket, HTTP+SSE) share a router, which passes each frame to its exchange; links over
+// HTTP share web, which has the headers, the redirect rule and the authorization. Without TLS
+// the protocol is HTTP/1.1, or HTTP/2 with a server on loopback that speaks nothing else; with
+// TLS the server chooses.
+//
+// An interrupted answer is fetched again with Last-Event-ID if a handshake-era server numbered
+// its events; so is the general stream. A silent stream is cut: a server that used to send
+// keepalives is given three intervals (host/session/keepalive.go). events/stream is not
+// resumed: its owner holds a cursor, and a server that accepts the header without keeping the
+// events would lose them silently. host/matrix_test.go runs every delivery mode over every
+// transport.
 package session
 
 import (

@@ -6,6 +6,21 @@
 // Discovery, registration and the parsing of challenges come from the MCP Go SDK. This package
 // makes the token requests itself: the SDK keeps tokens in memory only, makes a request for each of
 // several simultaneous refusals, and leaves the resource out of a renewal.
+//
+// # What is trusted
+//
+// signin.Account is the authorization for one server. A session asks it for the token of each
+// request and reports each 401 and 403 to it; it refreshes the token, once for all waiting
+// requests, or says that the operator must sign in. The metadata of a server and its
+// authorization server is trusted only if it is consistent: the metadata must be for the
+// server's own address; the issuer must be that of the first sign-in, unless one is
+// configured, which is asked whatever the server names; a configured client secret goes only
+// to a configured issuer; the issuer asked must be the issuer that answers (RFC 9207);
+// addresses are https (http on loopback); no redirect is followed; and a server on the public
+// network cannot make the host call non-public addresses. Tokens and registrations are one
+// sealed value in the store, under the server's name and address, so that no token goes to
+// another address. Commands with a temporary store read the tokens of the permanent store once
+// a server has refused them.
 package signin
 
 import (

@@ -14,7 +14,7 @@ import (
 )
 
 // What the screen must show an operator while things go wrong, on a terminal. The table in
-// docs/architecture.md names the other tests.
+// docs/CONTRIBUTING.md names the other tests.
 
 // servers writes a configuration from names and addresses in turn, and returns its file.
 func (w *world) servers(named ...string) (file string) {
