@@ -4,41 +4,10 @@
 //
 // # Rules of the screen
 //
-//   - A part is a struct with verbs. It is built from a cells.Env (theme, glyphs, clock, time
-//     format) and its declared dependencies: functions that return the screen's state, and an
-//     interface of the host methods it calls. It takes values and returns values or commands.
-//     docs/arrows_test.go enforces this, and limits the root to fewer than 4,500 lines and 30
-//     fields.
-//   - Update and View never call the host. Every read or write is a command
-//     (schedule.Jobs.Do), even if the host answers from memory: in an attached process each
-//     call is a round trip over the socket. The fake host in the tests of ui/tui panics when
-//     it is called from Update or View (offEventLoop in fake_test.go), so every scenario
-//     proves the rule. Two exceptions are read on the event loop: the ring buffers of the wire
-//     and of the program's log, which are bounded and in this process even when it is
-//     attached.
-//   - One step behind every message: app.reconcile. It keeps the chosen row while a question
-//     is open, sets which arrivals the feed reads next, and starts the work that is due:
-//     missing rows and records (fetch), the run's statistics, payloads and evidence of the
-//     detail, the shown table, captions for an audience, notifications, the clock for
-//     displayed ages, saved state. Each of these returns nil if nothing is due, and never
-//     starts twice.
-//   - Redrawing. A pane caches its lines with their inputs and redraws when the inputs change.
-//     One revision for the whole screen, raised by every visible change, was measured: a
-//     cursor key then redraws the tree and the status line too, and a frame of 200x50 takes
-//     0.065 ms instead of 0.047, with a hundred subscriptions 0.105 instead of 0.055. A frame
-//     may not become slower by more than a tenth, so each pane compares its own inputs.
-//   - Long work shows the frames of a spinner and the bar of a progress in the colours of its
-//     role (ui/tui/cells/work.go). Each step of the spinner costs a frame of 2 ms, so it turns
-//     only while the operator waits: for a busy dialog (widget.Worker), an export.
-//   - Lip Gloss draws neither rows nor dialogs: a frame of the stream takes 0.026 ms without
-//     it and 3.0 with it, and its layers split the whole frame into cells first, 1.8 ms
-//     against 0.02 line by line. Styling a word takes 0.0015 ms, a role on the canvas 0.00008.
-//   - Bubbles widgets that do not fit. viewport takes 0.9 ms for a text of a thousand lines
-//     and 0.2 ms per frame, and knows no roles. list brings a second filter, help, paging and
-//     styles; widget.Chooser is 30 lines. filepicker reads the file system in Update and View,
-//     and prints escape sequences in file names unchanged.
-//   - Actions are not key.Bindings. A binding has keys and help; an action also has two-key
-//     sequences, the places where it works, and the reason why it is unavailable.
+// Update and View never call the host: each read or write is a command (schedule.Jobs.Do), since in
+// an attached process it is a round trip. The fake host of the tests panics otherwise. One step runs
+// behind every message, app.reconcile: it starts the work that is due. A pane caches its lines with
+// their inputs and draws them again when these change.
 package tui
 
 import (
