@@ -12,6 +12,7 @@ import (
 // idleStore is a store without anything in it.
 type idleStore struct{ event.Store }
 
+func (idleStore) Info() event.StoreInfo               { return event.StoreInfo{} }
 func (idleStore) Marks() []event.Mark                 { return nil }
 func (idleStore) Refusals() []event.Refusal           { return nil }
 func (idleStore) Subscriptions() []event.Subscription { return nil }

@@ -41,7 +41,7 @@ func TestPathsAreKnownUntilTheRemovalIsStored(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	hook := event.Hook{Path: "/hooks/new", OldPath: "/hooks/old"}
+	hook := event.Hook{Path: "/hooks/new", OldPath: "/hooks/old", OldUntil: time.Now().Add(time.Hour)}
 	err = h.commit(t.Context(), event.Batch{Sub: "a", Update: func(sub *event.Subscription) { sub.ID, sub.Hook = "a", hook }})
 	if err != nil {
 		t.Fatal(err)

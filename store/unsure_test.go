@@ -64,9 +64,9 @@ func TestRecoverNamesSubscriptionsThatTheSnapshotLacks(t *testing.T) {
 		t.Errorf("%v\n%s", err, strings.Join(out.lines, "\n"))
 	}
 	for _, words := range []string{
-		`subscription bb, "" of "", was removed after snapshot-20260219T153000Z.db, and comes back paused: `,
-		`subscription cc, "load.tick" of "pager", is not in snapshot-20260219T153000Z.db, and is kept paused`,
-		`subscription dd, "load.tick" of "new \x1b server", is not in`, "`eventdeck subs rm bb`", "`eventdeck subs resume cc`",
+		`subscription bb,  of "", was removed after snapshot-20260219T153000Z.db, and comes back paused: `,
+		`subscription cc, load.tick of "pager", is not in snapshot-20260219T153000Z.db, and is kept paused`,
+		`subscription dd, load.tick of "new \x1b server", is not in`, "`eventdeck subs rm bb`", "`eventdeck subs resume cc`",
 	} {
 		out.has(t, words)
 	}

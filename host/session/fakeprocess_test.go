@@ -21,7 +21,7 @@ func process(t *testing.T, role string) event.Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return event.Server{Name: role, Command: exe, Env: map[string]event.Secret{
+	return event.Server{Name: role, Command: exe, Inherit: []string{"GOCOVERDIR"}, Env: map[string]event.Secret{
 		"SESSION_TEST_SERVER": event.NewSecret(role),
 		"GORACE":              event.NewSecret("atexit_sleep_ms=0"), // else each process takes a second to end
 	}}

@@ -59,8 +59,9 @@ func TestMain(m *testing.M) {
 	if code, ok := acptest.Main(os.Args); ok {
 		os.Exit(code)
 	}
-	// An agent starts the program as a server, with a minimal environment.
-	if os.Getenv(envProgram) != "" || len(os.Args) == 3 && os.Args[1] == "gate" {
+	// An agent, and the program itself, start it as a server with a minimal environment.
+	asServer := len(os.Args) > 1 && (os.Args[1] == "gate" || os.Args[1] == "demo-server")
+	if os.Getenv(envProgram) != "" || asServer {
 		os.Exit(runProgram())
 	}
 	// A confined command cannot write the coverage files of a test.
