@@ -46,6 +46,8 @@ func TestFollowAnIncident(t *testing.T) {
 		}
 	}
 	c.keys(":pipe cat\r")
+	c.sees("the record that it acts on", func(s string) bool { return strings.Contains(s, "enter again acts on") })
+	c.keys("\r")
 	c.sees("an envelope", func(s string) bool {
 		return strings.Contains(s, "Output of cat") && strings.Contains(s, "<<<untrusted-")
 	})
