@@ -44,18 +44,22 @@ func (r *Runner) prepareHook(ctx context.Context, sub event.Subscription) (event
 		return sub, nil
 	}
 	before := sub.Hook
+	var stored event.Subscription
 	b := event.Batch{Update: func(s *event.Subscription) {
 		changeHook(&s.Hook, before, hook)
 		if moved {
 			s.Lease = event.Lease{}
 		}
-		sub.Hook, sub.Lease = s.Hook, s.Lease
+		stored = *s
 	}}
 	if rotated {
 		b.Audit = append(b.Audit, r.auditEntry(event.ActorHost, ActionRotate))
 	}
-	_, err = r.in.commit(ctx, b)
-	return sub, err
+	if _, err = r.in.commit(ctx, b); err != nil {
+		return sub, err // the store may still call the update
+	}
+	sub.Hook, sub.Lease = stored.Hook, stored.Lease
+	return sub, nil
 }
 
 // changeHook applies to the stored hook what the runner changed from before to after. Secrets
