@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,15 +20,15 @@ import (
 
 // ringService is a Secret Service with one collection. Clients reach it without a bus between.
 type ringService struct {
-	locked     bool
-	unfinished bool   // there is no default collection
-	hidden     bool   // a locked collection does not show its items
-	refuses    bool   // the operator dismisses the prompt
-	unanswered bool   // the prompt stays
-	asked      func() // called for such a prompt
+	locked     atomic.Bool
+	unfinished bool        // there is no default collection
+	hidden     bool        // a locked collection does not show its items
+	refuses    atomic.Bool // the operator dismisses the prompt
+	unanswered bool        // the prompt stays
+	asked      func()      // called for such a prompt
 	dismissed  chan struct{}
 	items      map[dbus.ObjectPath]ringItem
-	conn       *dbus.Conn // to the client
+	conn       atomic.Pointer[dbus.Conn] // to the client
 }
 
 type ringItem struct {
@@ -70,7 +71,7 @@ func (s *ringService) connect(t *testing.T, client net.Conn) {
 		t.Error(err)
 		return
 	}
-	s.conn = service
+	s.conn.Store(service)
 	for iface, methods := range map[string]map[string]any{
 		serviceIface:    {"SearchItems": s.search, "ReadAlias": s.alias, "OpenSession": s.session, "Unlock": s.unlock},
 		collectionIface: {"CreateItem": s.create}, "org.freedesktop.DBus.Properties": {"Get": s.property},
@@ -128,8 +129,8 @@ func welcome(conn net.Conn) {
 func (s *ringService) search(attributes map[string]string) (open, locked []dbus.ObjectPath, _ *dbus.Error) {
 	for path, item := range s.items {
 		switch {
-		case !maps.Equal(item.attributes, attributes) || s.locked && s.hidden:
-		case s.locked:
+		case !maps.Equal(item.attributes, attributes) || s.locked.Load() && s.hidden:
+		case s.locked.Load():
 			locked = append(locked, path)
 		default:
 			open = append(open, path)
@@ -146,7 +147,7 @@ func (s *ringService) alias(string) (dbus.ObjectPath, *dbus.Error) {
 }
 
 func (s *ringService) property(string, string) (dbus.Variant, *dbus.Error) {
-	return dbus.MakeVariant(s.locked), nil
+	return dbus.MakeVariant(s.locked.Load()), nil
 }
 
 func (s *ringService) session(string, dbus.Variant) (dbus.Variant, dbus.ObjectPath, *dbus.Error) {
@@ -177,8 +178,8 @@ func (s *ringService) prompt(string) *dbus.Error {
 		s.asked()
 		return nil
 	}
-	s.locked = s.refuses
-	_ = s.conn.Emit(ringPrompt, promptIface+".Completed", s.refuses, dbus.MakeVariant(""))
+	s.locked.Store(s.refuses.Load())
+	_ = s.conn.Load().Emit(ringPrompt, promptIface+".Completed", s.refuses.Load(), dbus.MakeVariant(""))
 	return nil
 }
 
@@ -213,18 +214,18 @@ func TestLockedSecretService(t *testing.T) {
 		if err := ring.Set(ctx, "eventdeck", "a", "text"); err != nil {
 			t.Fatal(err)
 		}
-		s.locked = true
+		s.locked.Store(true)
 		if _, err := ring.Get(ctx, "eventdeck", "a"); !errors.Is(err, ErrRingLocked) {
 			t.Errorf("hidden %t: read: %v", hidden, err)
 		}
 		if err := ring.Set(ctx, "eventdeck", "b", "text"); !errors.Is(err, ErrRingLocked) {
 			t.Errorf("hidden %t: stored: %v", hidden, err)
 		}
-		s.refuses = true
+		s.refuses.Store(true)
 		if err := ring.Unlock(ctx, "eventdeck", "a"); !errors.Is(err, ErrRingLocked) {
 			t.Errorf("hidden %t: the operator refuses: %v", hidden, err)
 		}
-		s.refuses = false
+		s.refuses.Store(false)
 		if err := ring.Unlock(ctx, "eventdeck", "a"); err != nil {
 			t.Errorf("hidden %t: %v", hidden, err)
 		}
@@ -246,7 +247,8 @@ func TestSecretServiceWithoutDefaultCollection(t *testing.T) {
 
 func TestPromptThatIsNotAnswered(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	s := &ringService{locked: true, unanswered: true, asked: cancel, dismissed: make(chan struct{})}
+	s := &ringService{unanswered: true, asked: cancel, dismissed: make(chan struct{})}
+	s.locked.Store(true)
 	serve(t, s)
 	if err := SystemKeyring().Unlock(ctx, "eventdeck", "a"); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
