@@ -28,6 +28,7 @@ import (
 	"eventdeck/ui/cli"
 	"eventdeck/ui/cli/program"
 	"eventdeck/ui/crash"
+	"eventdeck/ui/startup"
 	"eventdeck/ui/tui"
 	"eventdeck/ui/wiring"
 )
@@ -60,11 +61,11 @@ func run() int {
 	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
 		ends = append(ends, syscall.SIGHUP)
 	}
-	if err := enoughSpace(); err != nil {
+	if err := startup.EnoughSpace(); err != nil {
 		_, _ = fmt.Fprintln(os.Stderr, "eventdeck:", err)
 		return 1
 	}
-	if err := useZone(); err != nil {
+	if err := startup.UseZone(); err != nil {
 		_, _ = fmt.Fprintln(os.Stderr, "eventdeck:", err) // there is nowhere else to tell it
 	}
 	interrupts := &tui.Interrupts{}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -332,5 +333,20 @@ func TestTheRootOfTheScreenIsSmall(t *testing.T) {
 	}
 	if lines >= 4_500 || fields >= 30 || fields == 0 {
 		t.Errorf("%d lines, and a model of %d fields: part it", lines, fields)
+	}
+}
+
+// The top level has what its owner chose, and nothing beside it but dotfiles: other code has a room.
+func TestTopLevel(t *testing.T) {
+	chosen := []string{"LICENSE", "README.md", "docs", "go.mod", "go.sum", "host", "main.go", "main_unix_test.go", "store", "themes", "ui"}
+	entries, err := os.ReadDir("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		built := slices.Contains([]string{"eventdeck", "eventdeck.exe", "dist"}, e.Name())
+		if !strings.HasPrefix(e.Name(), ".") && !built && !slices.Contains(chosen, e.Name()) {
+			t.Errorf("%s is at the top level", e.Name())
+		}
 	}
 }

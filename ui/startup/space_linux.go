@@ -1,4 +1,4 @@
-package main
+package startup
 
 import (
 	"fmt"
@@ -10,9 +10,9 @@ import (
 // with a trace.
 const leastSpace = 1500 << 20
 
-// enoughSpace returns an error if the address space is limited (ulimit -v) to less than the
+// EnoughSpace returns an error if the address space is limited (ulimit -v) to less than the
 // program needs.
-func enoughSpace() error {
+func EnoughSpace() error {
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_AS, &limit) != nil || limit.Cur >= leastSpace {
 		return nil

@@ -1,10 +1,8 @@
-package main
+package startup
 
 import (
-	"errors"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -16,21 +14,10 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	}
 	time.Local = time.UTC // as Go found it where there are no zone files
-	err := useZone()
+	err := UseZone()
 	os.Stdout.WriteString(time.Local.String())
 	if err != nil {
 		os.Stdout.WriteString(" " + err.Error())
-	}
-}
-
-// Without /proc the system does not know the path.
-func TestProgramPathFromArguments(t *testing.T) {
-	unknown := func() (string, error) { return "", os.ErrNotExist }
-	if got, err := programPath(unknown, os.Args[0]); err != nil || !filepath.IsAbs(got) {
-		t.Errorf("%q, %v", got, err)
-	}
-	if _, err := programPath(unknown, "no-such-program-anywhere"); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("%v", err)
 	}
 }
 

@@ -1,4 +1,6 @@
-package main
+// Package startup looks at the system at the start of the program: the time zone, and the room for
+// threads. What is missing there is an error with what to do, not a crash.
+package startup
 
 import (
 	"fmt"
@@ -12,12 +14,12 @@ import (
 // localZone is where the zone of the system is, or a link to it.
 const localZone = "/etc/localtime"
 
-// useZone makes the zone that TZ or the system names the local one, also without zone files: a
+// UseZone makes the zone that TZ or the system names the local one, also without zone files: a
 // library asks for the local zone before Go has the embedded ones, and Go keeps what it found
-// then, which is UTC.
+// then, which is UTC. Only main may call it, before anything else.
 //
 // Error: TZ names no zone; UTC holds.
-func useZone() error {
+func UseZone() error {
 	name, set := os.LookupEnv("TZ")
 	if runtime.GOOS == "windows" || time.Local.String() != "UTC" || set && name == "" {
 		return nil

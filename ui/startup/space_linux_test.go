@@ -1,4 +1,4 @@
-package main
+package startup
 
 import (
 	"os"
@@ -9,12 +9,12 @@ import (
 
 func TestLimitedAddressSpaceIsSaid(t *testing.T) {
 	if os.Getenv("EVENTDECK_TEST_SPACE") != "" {
-		if err := enoughSpace(); err == nil || !strings.Contains(err.Error(), "limited to 1367 MiB") {
+		if err := EnoughSpace(); err == nil || !strings.Contains(err.Error(), "limited to 1367 MiB") {
 			t.Errorf("%v", err)
 		}
 		return
 	}
-	if err := enoughSpace(); err != nil {
+	if err := EnoughSpace(); err != nil {
 		t.Skip(err)
 	}
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", `ulimit -v 1400000 && exec "$0" -test.run `+t.Name(), os.Args[0])
