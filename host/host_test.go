@@ -171,7 +171,7 @@ func (r *rig) ids() (ids []string, gaps int) {
 }
 
 // While the sealing key cannot be had, what needs no secret runs, and a webhook waits and keeps its
-// secret. It goes on by itself once the key is back, without a gap.
+// secret. It continues by itself once the key is back, without a gap.
 func TestLockedSecretsDelayOnlyWhatNeedsThem(t *testing.T) {
 	r := newRig(t)
 	r.subscribe(event.ModeWebhook, host.From{})

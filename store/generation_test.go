@@ -13,7 +13,7 @@ import (
 	"eventdeck/store/maintain"
 )
 
-// generation is a store whose records are in one generation, of which somebody may hold
+// generation is a store whose records are in one generation, of which a client may hold
 // every number; a copy has the first four of them.
 type generation struct {
 	dir, copy string
@@ -60,7 +60,7 @@ func (g generation) into(t *testing.T, file string) {
 
 // A database that is not the one that was open here last, or that may not be, begins a new
 // generation: numbers of the one before are known as far as they mean the same. What is the same
-// database goes on in its generation.
+// database continues in its generation.
 func TestAnotherDatabaseBeginsAGeneration(t *testing.T) {
 	quiet := func(string) {}
 	restore := func(t *testing.T, g generation) {
@@ -69,7 +69,7 @@ func TestAnotherDatabaseBeginsAGeneration(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		change func(*testing.T, generation)
-		last   uint64 // of the generation before; 0: it goes on
+		last   uint64 // of the generation before; 0: it continues
 		o      Options
 	}{
 		"opened again": {func(*testing.T, generation) {}, 0, Options{}},

@@ -28,7 +28,7 @@ type sealing struct {
 	keeper   seal.Keeper
 	state    atomic.Pointer[keyState]
 	unlocked chan struct{} // closed once there is a key
-	wanted   chan struct{} // closed once somebody waits for a secret
+	wanted   chan struct{} // closed once a caller waits for a secret
 	want     sync.Once
 }
 

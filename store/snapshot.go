@@ -26,7 +26,7 @@ const (
 	snapshotsKept = 5                // each of another hour
 )
 
-// decidedAnew reports whether two versions of a subscription differ in what somebody has decided
+// decidedAnew reports whether two versions of a subscription differ in what the operator has decided
 // of it: a recovered store must have that.
 func decidedAnew(a, b *event.Subscription) bool {
 	return a.Mode != b.Mode || a.Preferred != b.Preferred || a.Failover != b.Failover || a.Paused != b.Paused ||

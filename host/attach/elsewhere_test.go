@@ -72,7 +72,7 @@ func (l *link) open() {
 	}
 }
 
-// A client whose connection is cut shows what it has as old, and goes on where it was once the
+// A client whose connection is cut shows what it has as old, and continues where it was once the
 // connection is there again, also with an owner that was started again meanwhile.
 func TestAClientOutlivesItsLink(t *testing.T) {
 	f := newOwner(t, t.TempDir(), nil)

@@ -147,7 +147,7 @@ func TestDoubtIsProvedInEveryMode(t *testing.T) {
 
 // Where the type cannot be polled, a path that the server does not know is opened one
 // position back after a sign of a loss, and the stored event after that must come again on it.
-// Meanwhile the lease of the present path goes on. Then that path is ended, and takes deliveries
+// Meanwhile the lease of the present path continues. Then that path is ended, and takes deliveries
 // under way for some time longer.
 func TestNewPathProvesAWebhook(t *testing.T) {
 	for name, tt := range map[string]struct {
@@ -219,7 +219,7 @@ func TestUnprovedNewPathBeginsAgain(t *testing.T) {
 	})
 }
 
-// At a server that takes one subscription at a time the present path goes on one position back,
+// At a server that takes one subscription at a time the present path continues one position back,
 // behind a possible gap.
 func TestServerThatRefusesASecondPath(t *testing.T) {
 	bubble(t, event.ModeWebhook, func(r *rig) {
@@ -236,7 +236,7 @@ func TestServerThatRefusesASecondPath(t *testing.T) {
 }
 
 // A server that grants no new path is asked for one once in an hour, and the lease of the present
-// one goes on.
+// one continues.
 func TestNewPathThatIsNotGranted(t *testing.T) {
 	bubble(t, event.ModeWebhook, func(r *rig) {
 		r.resumedOnPath()

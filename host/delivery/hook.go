@@ -11,7 +11,7 @@ import (
 )
 
 // prepareHook makes sure that the subscription has a path, a secret and the receiver's present
-// address, and that they are stored before the server is told of them. It ends paths that are no
+// address, and that they are stored before the server learns of them. It ends paths that are no
 // longer wanted.
 func (r *Runner) prepareHook(ctx context.Context, sub event.Subscription) (event.Subscription, error) {
 	hook := r.endPaths(ctx, &sub)

@@ -12,7 +12,7 @@ import (
 // Where a type cannot be polled, a doubt that only a replay can settle is settled on a new path. A
 // server may ignore the cursor of a subscribe while it knows the callback address; for an
 // address that is new to it, it must use the cursor. The new path is subscribed beside the
-// present one, whose lease goes on, and events on it are compared with what is stored, as on a
+// present one, whose lease continues, and events on it are compared with what is stored, as on a
 // stream. With the verdict it becomes the present one, and the one before takes deliveries for
 // [oldPathGrace] longer.
 
@@ -101,7 +101,7 @@ func (f *newPath) decide(ctx context.Context) verdict {
 	case f.moved || !f.echoed, f.eventCame && !f.lenient:
 		return missing
 	}
-	return proved // the server goes on at the position that was asked for
+	return proved // the server continues at the position that was asked for
 }
 
 // settle implements [proofMethod]. A path that was granted becomes the present one. Without a cursor
@@ -180,7 +180,7 @@ func (l *openLease) replay(ctx context.Context, wait time.Duration) time.Duratio
 	}
 	r.deps.Log.Warn("no new callback path was granted", "sub", r.id, "err", err)
 	if refusesSecond(err) || cursorRefused(err) {
-		l.proof.conclude(ctx, missing) // the present path goes on from before what is missing
+		l.proof.conclude(ctx, missing) // the present path continues from before what is missing
 	}
 	l.dropProof()
 	return leastLease // which ends the new path

@@ -58,7 +58,7 @@ func TestPlannedEnd(t *testing.T) {
 	}
 }
 
-// The operator's end can be set while a subscription runs, and it is told to the server.
+// The operator's end can be set while a subscription runs, and it is sent to the server.
 func TestEndIsSetWhileItRuns(t *testing.T) {
 	bubble(t, event.ModePush, func(r *rig) {
 		released := 0

@@ -6,7 +6,7 @@ import "math"
 // name the same records by accident: a store that was restored from a copy counts on in a new one.
 type Generation struct {
 	ID   string // 128 random bits, as 32 hexadecimal digits
-	Last uint64 // its last sequence number; math.MaxUint64 for the newest, which goes on
+	Last uint64 // its last sequence number; math.MaxUint64 for the newest, which continues
 }
 
 // Generations are those of a store, oldest first; there is at least one.

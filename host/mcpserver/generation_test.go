@@ -184,22 +184,22 @@ func TestClientsThatAreThereAtARestore(t *testing.T) {
 	}
 	x.restore()
 	if n := c.until(wire.NoteActive); !n.Params.Truncated {
-		t.Errorf("the stream is told %+v", n)
+		t.Errorf("the stream gets %+v", n)
 	}
 	if d := callback.Next(func(d mcptest.Delivered) bool { return d.Kind != "verification" }); d.Kind != "gap" {
-		t.Errorf("the webhook is told %+v", d)
+		t.Errorf("the webhook gets %+v", d)
 	}
 	x.fill(101, 1)
 	if got := c.until(wire.NoteEvent).Params.Data.N; got != 101 {
-		t.Errorf("the stream goes on with event %d", got)
+		t.Errorf("the stream continues with event %d", got)
 	}
 	if got := callback.Next(mcptest.IsEvent).N(); got != 101 {
-		t.Errorf("the webhook goes on with event %d", got)
+		t.Errorf("the webhook continues with event %d", got)
 	}
 }
 
 // What occurred before a client lost its position is not sent to it when its server sends it again,
-// and it is told; what comes later than that is sent.
+// and it is informed; what comes later than that is sent.
 func TestWhatIsSentAgainAfterARestore(t *testing.T) {
 	x := newRestoredRig(t, nil)
 	cursor := any(strings.Repeat("0", 32) + ".7")

@@ -81,7 +81,7 @@ func (w *wanted) move(seq uint64) { w.seq, w.generation = seq, w.in.Of(seq) }
 
 // find looks whether the log has the position of w. One that it does not have was given by another
 // store, or by this one before it was restored from a copy. Which records the client has seen is
-// unknown then: it continues with the newest, and is told.
+// unknown then: it continues with the newest, and is informed.
 func (s *Server) find(w *wanted) {
 	log := s.log()
 	last := log.Last()

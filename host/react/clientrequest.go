@@ -58,7 +58,7 @@ type ClientRequest struct {
 	Args json.RawMessage `json:"arguments,omitempty"`
 	Was  json.RawMessage `json:"was,omitempty"`
 	// Asked is the mode that the client wants, Mode the one in which the subscription begins or
-	// goes on.
+	// continues.
 	Asked event.Mode `json:"asked,omitempty"`
 	Mode  event.Mode `json:"mode,omitempty"`
 }

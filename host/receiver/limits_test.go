@@ -171,7 +171,7 @@ func TestBadRequestsAreBounded(t *testing.T) {
 }
 
 // Behind a trusted proxy senders are told apart by what it says of them, and no other header can
-// put the blame on somebody else.
+// put the blame on another sender.
 func TestSendersBehindAProxyAreToldApart(t *testing.T) {
 	now := vectorTime
 	s, err := New(Options{

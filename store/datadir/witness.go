@@ -26,7 +26,7 @@ type Witness struct {
 	synced time.Time
 }
 
-// OpenWitness opens the witness of the store in dir, and makes it if there is none: one that
+// OpenWitness opens the witness of the store in dir, and makes it if none exists: one that
 // has seen nothing.
 //
 // Errors: those of [private.Open].

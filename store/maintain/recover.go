@@ -293,7 +293,7 @@ func (t *foundTable) with(other *foundTable, subs map[event.SubID]bool) *foundTa
 	return out
 }
 
-// get returns the value of a key, nil if there is none.
+// get returns the value of a key, nil if none exists.
 func (t *foundTable) get(key []byte) []byte {
 	if i := slices.IndexFunc(t.keys, func(k []byte) bool { return bytes.Equal(k, key) }); i >= 0 {
 		return t.values[i]

@@ -140,7 +140,7 @@ func (s secretService) find(service, account string) (dbus.ObjectPath, error) {
 
 // collection returns the default collection, also with ErrRingLocked.
 //
-// Errors: [ErrNoKeyring] if there is none, [ErrRingLocked], others.
+// Errors: [ErrNoKeyring] if none exists, [ErrRingLocked], others.
 func (s secretService) collection() (dbus.ObjectPath, error) {
 	var path dbus.ObjectPath
 	if err := s.call(servicePath, serviceIface+".ReadAlias", []any{&path}, "default"); err != nil {

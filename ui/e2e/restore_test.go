@@ -182,7 +182,7 @@ func (x *restoreWorld) putBack(how, copied string) {
 	mustDo(x.t, os.WriteFile(filepath.Join(x.w.data(), "state.db"), content, 0o600))
 }
 
-// toldClient keeps what it is told, in order.
+// toldClient keeps what it receives, in order.
 type toldClient struct {
 	mode string
 

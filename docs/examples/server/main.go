@@ -62,7 +62,7 @@ func serve(w http.ResponseWriter, r *http.Request) {
 		}
 	case "events/list":
 		answer["result"] = object{"resultType": "complete", "events": []object{{
-			"name": "door.opened", "description": "Somebody opened the door.", "delivery": []string{"poll"},
+			"name": "door.opened", "description": "The door was opened.", "delivery": []string{"poll"},
 			"inputSchema":   object{"type": "object", "additionalProperties": false},
 			"payloadSchema": object{"type": "object", "properties": object{"door": object{"type": "string"}, "times": object{"type": "integer"}}},
 		}}}

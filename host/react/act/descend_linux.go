@@ -26,7 +26,7 @@ func keepDescriptors() error {
 // openToStart opens a program. Until it is closed, nobody can write to it where the file system
 // has leases: a writer waits. A program of root needs none.
 //
-// Error: EAGAIN while somebody has it open for writing.
+// Error: EAGAIN while a process has it open for writing.
 func openToStart(path string) (*os.File, error) {
 	f, _, err := openFile(path)
 	if err != nil {

@@ -112,7 +112,7 @@ func TestActsDoNotBeginWhatTheyLackRoomFor(t *testing.T) {
 	a.Abort()
 }
 
-// A program of which somebody writes the file is not started now.
+// A program whose file is open for writing is not started now.
 func TestAProgramThatIsWrittenIsNotStartedNow(t *testing.T) {
 	path := filepath.Join(scripts(t, nil), "program")
 	copyTo(t, path, "/bin/true")

@@ -150,7 +150,7 @@ func isTree(f react.Files, root string) error {
 	return nil
 }
 
-// tree returns the path of the tree of a command, which it makes if there is none, or one that
+// tree returns the path of the tree of a command, which it makes if none exists, or one that
 // was changed.
 //
 // Errors: [react.ErrProgram], those of the file system.

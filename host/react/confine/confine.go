@@ -25,7 +25,7 @@ type Spec struct {
 	Write []string `json:"write"` // may be read too
 	Run   []string `json:"run"`   // may be read and executed
 	Net   bool     `json:"net"`
-	// Program is the descriptor of a file that may be read and executed; 0: there is none.
+	// Program is the descriptor of a file that may be read and executed; 0: none.
 	Program uintptr `json:"-"`
 	// Sockets are Unix sockets that may be connected to, if the kernel restricts sockets.
 	Sockets []string `json:"sockets"`

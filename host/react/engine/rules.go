@@ -107,7 +107,7 @@ func (e *Engine) readContent(s *fileState) ([]byte, error) {
 	return jsonfile.ReadOwn(e.o.Path, react.MaxFile, false)
 }
 
-// writable says who else can change a file; "": nobody, or there is none.
+// writable says who else can change a file; "": nobody, or none exists.
 func writable(path string) string {
 	if _, err := jsonfile.Own(path); errors.Is(err, jsonfile.ErrWritable) {
 		return err.Error()

@@ -38,7 +38,7 @@ func (o *otherStore) Close() error {
 	return nil
 }
 
-// A screen never goes on with another store than the one that it was attached to.
+// A screen never continues with another store than the one that it was attached to.
 func TestTakeoverOfAnotherStore(t *testing.T) {
 	s := &otherStore{}
 	a := &App{Program: Program{

@@ -48,7 +48,7 @@ const (
 
 // Text formats a time in exactly width cells, which is the length of [TimeLong] or [TimeShort], or of
 // [TimeDay] and one of them: then a time of another day has its date. before is the time of the
-// previous row, zero if there is none.
+// previous row, zero if none exists.
 func (v TimeView) Text(at, now, before time.Time, width int) string {
 	s := ""
 	if width >= len(TimeDay)+len(TimeShort) && (v == TimeLocal || v == TimeUTC) {
