@@ -35,6 +35,8 @@ type subscription struct {
 
 	owner  *connection        // nil: no client is connected
 	cancel context.CancelFunc // ends what delivers to owner; nil: nothing does
+
+	reschedule func() // begins the schedule anew while the stream continues; nil with cancel
 }
 
 func (t *subscription) view() map[string]any {
@@ -208,7 +210,11 @@ func (d *Digest) change(c *connection, tool string, w toolArgs) (any, error) {
 			return nil, err
 		}
 	}
-	if t.status == "active" {
+	switch {
+	case t.status != "active":
+	case tool == wire.ToolUpdate && t.owner == c && w.Filter == nil && w.Delivery == nil:
+		t.reschedule() // another end: a new stream would begin after what is on its way
+	default:
 		t.stop()
 		d.bind(c, t)
 	}
@@ -219,7 +225,7 @@ func (t *subscription) stop() {
 	if t.cancel != nil {
 		t.cancel()
 	}
-	t.owner, t.cancel = nil, nil
+	t.owner, t.cancel, t.reschedule = nil, nil, nil
 }
 
 // bind makes a subscription deliver to a connection, unless it does already. The caller holds the
@@ -231,14 +237,22 @@ func (d *Digest) bind(c *connection, t *subscription) {
 	t.stop()
 	ctx, cancel := context.WithCancel(c.ctx)
 	t.owner, t.cancel = c, cancel
-	filter, p := t.filter, t.plan
-	if p.realtime {
+	filter := t.filter
+	if t.plan.realtime {
 		counts := d.counts(time.Now())
 		for i, f := range d.feeds {
 			c.workers.Go(func() { d.stream(ctx, c, t.id, f, counts[i], filter) })
 		}
 	}
-	c.workers.Go(func() { d.schedule(ctx, c, t, p) })
+	end := func() {}
+	t.reschedule = func() {
+		end()
+		var planned context.Context
+		planned, end = context.WithCancel(ctx)
+		p := t.plan
+		c.workers.Go(func() { d.schedule(planned, c, t, p) })
+	}
+	t.reschedule()
 }
 
 // unbind stops the deliveries to a connection that is over.

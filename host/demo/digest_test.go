@@ -305,3 +305,30 @@ func TestDigestKeepsSubscriptionsOverConnections(t *testing.T) {
 		t.Errorf("listed %s", content["subscriptions"])
 	}
 }
+
+// A subscription whose end is moved, as a host does that renews it, misses no event.
+func TestDigestMovesAnEndWithoutAHole(t *testing.T) {
+	l, _ := newListener(t, ServerOptions{Rate: 2000})
+	id := l.subscribe(`{"filter":{"eventTypes":["load.tick"]},"delivery":{"channels":["realtime"]}}`)
+	var last int
+	tick := func() {
+		t.Helper()
+		var e struct{ Data struct{ N int } }
+		if err := json.Unmarshal(l.note("events/event")["event"], &e); err != nil {
+			t.Fatal(err)
+		}
+		if last != 0 && e.Data.N != last+1 {
+			t.Fatalf("after %d came %d", last, e.Data.N)
+		}
+		last = e.Data.N
+	}
+	for i := range 50 {
+		tick()
+		if _, failed := l.tool(wire.ToolUpdate, fmt.Sprintf(`{"subscriptionId":%s,"expiresAt":"2999-01-01T00:00:%02dZ"}`, id, i)); failed != "" {
+			t.Fatal(failed)
+		}
+	}
+	for range 100 {
+		tick()
+	}
+}

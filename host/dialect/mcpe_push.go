@@ -191,7 +191,10 @@ func (t *tools) taken(id string) bool {
 // adopt updates and resumes a subscription so that it delivers what q requests.
 func (t *tools) adopt(ctx context.Context, k kept, q request) error {
 	if !k.same(q) || q.ExpiresAt != "" && k.ExpiresAt != q.ExpiresAt {
-		change := map[string]any{"subscriptionId": k.ID, "filter": q.Filter, "delivery": q.Delivery}
+		change := map[string]any{"subscriptionId": k.ID}
+		if !k.same(q) { // else it stays as it is: a server may begin anew with what is set
+			change["filter"], change["delivery"] = q.Filter, q.Delivery
+		}
 		if q.ExpiresAt != "" {
 			change["expiresAt"] = q.ExpiresAt
 		}
