@@ -36,7 +36,7 @@ func (h *Host) auditFailure(ctx context.Context, action string, sub event.Subscr
 	}
 	e := h.auditEntry(event.ActorOperator, action, sub, "")
 	e.Result = "failed"
-	e.Detail = trust.Unescaped(err.Error())
+	e.Detail = trust.OfError(err)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseWithin)
 	defer cancel()
 	h.audit(ctx, e)

@@ -19,6 +19,7 @@ import (
 	"eventdeck/host/internal/pause"
 	"eventdeck/host/redact"
 	"eventdeck/host/session"
+	"eventdeck/host/trust"
 )
 
 // Host is the agent host. It implements [API].
@@ -491,7 +492,7 @@ func (h *Host) Snapshot() Snapshot {
 		Receiver: h.hooks.Listening(),
 	}
 	if err := h.hooks.Failure(); err != nil {
-		snap.ReceiverErr = err.Error()
+		snap.ReceiverErr = trust.Line(trust.OfError(err)).Plain()
 	}
 	h.mu.Lock()
 	servers := slices.Clone(h.servers)

@@ -309,7 +309,7 @@ func (s *server) list(ctx context.Context) ([]event.Type, error) {
 			s.view.BadTypes, s.view.BadWhy = bad.Count, bad.Why
 			s.view.Profile = d.Name()
 		} else {
-			s.view.TypesErr = err.Error()
+			s.view.TypesErr = trust.Line(trust.OfError(err)).Plain()
 		}
 		closeOnce(s.listed)
 	}
@@ -347,7 +347,7 @@ func (s *server) disconnected(err error, reach Reach, wait time.Duration) {
 	v.Attempt++
 	v.TypesKnown = false
 	if err != nil {
-		v.Err, v.Reason = err.Error(), ReasonOf(err)
+		v.Err, v.Reason = trust.Line(trust.OfError(err)).Plain(), ReasonOf(err)
 	}
 	closeOnce(s.tried)
 	s.mu.Unlock()

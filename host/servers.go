@@ -50,7 +50,7 @@ func (h *Host) auditAdded(spec event.Server, known bool) {
 	}
 	e.Detail = trust.Untrusted(where)
 	if spec.Fault != nil {
-		e.Result, e.Detail = "failed", trust.Unescaped(spec.Fault.Error())
+		e.Result, e.Detail = "failed", trust.OfError(spec.Fault)
 	}
 	h.audit(h.ctx, e)
 }
@@ -112,7 +112,7 @@ func (h *Host) TestServer(ctx context.Context, spec event.Server) (ServerView, e
 	types, bad, err := dialect.For(sess, s.dialectOptions()).List(ctx)
 	v.Types, v.BadTypes, v.BadWhy = types, bad.Count, bad.Why
 	if err != nil {
-		v.TypesErr = err.Error()
+		v.TypesErr = trust.Line(trust.OfError(err)).Plain()
 	}
 	if err != nil && !errors.Is(err, dialect.ErrPartial) {
 		return v, explain(err)

@@ -75,7 +75,7 @@ func (c *Client) markSilent(why error) {
 		switch s.State {
 		case event.StatePaused, event.StateEnded, event.StateDenied:
 		default:
-			s.State, s.Error = event.StateStale, trust.Unescaped(err.Error())
+			s.State, s.Error = event.StateStale, trust.OfError(err)
 		}
 	}
 	c.readers.notify()

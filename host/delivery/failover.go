@@ -277,7 +277,7 @@ const ActionSwitched = "mode switched"
 func Switched(from, to event.Mode, why string, err error) *event.StateChange {
 	change := &event.StateChange{State: event.StateSwitched, Evidence: fmt.Sprintf("mode switched %s -> %s: %s", from, to, why)}
 	if err != nil {
-		change.Error = trust.Unescaped(err.Error())
+		change.Error = trust.OfError(err)
 	}
 	return change
 }

@@ -71,7 +71,7 @@ func (r *Runner) awaitKey(ctx context.Context) error {
 		return nil
 	}
 	r.set(func(s *Status) {
-		s.State, s.Reason, s.Error, s.NextTry = event.StateBackoff, event.ReasonLocked, trust.Unescaped(why.Error()), time.Time{}
+		s.State, s.Reason, s.Error, s.NextTry = event.StateBackoff, event.ReasonLocked, trust.OfError(why), time.Time{}
 	})
 	r.record(ctx, event.StateBackoff, "it waits for its secret", why)
 	select {

@@ -149,7 +149,7 @@ func (p *pushStream) note(n wire.Note) {
 		err = p.notedEvent(n, now)
 	case wire.NoteError:
 		e := wire.DecodeFault(n.Params)
-		fault := trust.Unescaped(e.Error())
+		fault := trust.OfError(e)
 		p.r.set(func(s *Status) { s.Error, s.Fault, s.FaultAt = fault, fault, now })
 		if wait := e.RetryAfter(); wait > 0 {
 			p.r.throttled(now.Add(wait))

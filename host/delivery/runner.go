@@ -346,7 +346,7 @@ func (r *Runner) lost(ctx context.Context, err error, wait time.Duration) {
 		s.NextTry = r.deps.Now().Add(wait)
 		s.Reason = reason
 		if err != nil {
-			s.Error = trust.Unescaped(err.Error())
+			s.Error = trust.OfError(err)
 		}
 	})
 	r.deps.Log.Warn("subscription interrupted", "sub", r.id, "mode", r.Mode(), "err", err, "again_in", wait)
@@ -381,7 +381,7 @@ func (r *Runner) end(ctx context.Context, state event.State, evidence string, er
 	r.set(func(s *Status) {
 		s.State = state
 		s.NextTry = time.Time{}
-		s.Error, s.Reason = trust.Unescaped(err.Error()), r.deps.ReasonOf(err)
+		s.Error, s.Reason = trust.OfError(err), r.deps.ReasonOf(err)
 	})
 	r.record(ctx, state, evidence, err)
 	r.resolveConfirmed(err)
@@ -421,7 +421,7 @@ func (r *Runner) record(ctx context.Context, state event.State, evidence string,
 func (r *Runner) recordAs(ctx context.Context, word, state event.State, evidence string, err error) {
 	change := &event.StateChange{State: word, Evidence: evidence}
 	if err != nil {
-		change.Error = trust.Unescaped(err.Error())
+		change.Error = trust.OfError(err)
 	}
 	rec := r.in.record(event.KindState)
 	rec.State = change

@@ -6,6 +6,11 @@ import (
 	"unicode/utf8"
 )
 
+// OfError returns the words of an error as one line: joined errors are separated by semicolons.
+func OfError(err error) Text {
+	return Unescaped(strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' }), "; "))
+}
+
 // Unescaped returns the text that s shows. s is already safe, like the text of an error
 // with a [Text] in it, and would otherwise be escaped twice. [Line] of the result is s; if
 // there is no such text, the result is s itself.

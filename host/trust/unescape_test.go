@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 )
@@ -33,4 +34,12 @@ func FuzzUnescaped(f *testing.F) {
 			t.Errorf("%q is shown as %q", s, got)
 		}
 	})
+}
+
+// Joined errors are one line, without the escape of a line end.
+func TestOfErrorIsOneLine(t *testing.T) {
+	err := errors.Join(errors.New("first"), fmt.Errorf("second %v", Untrusted("a\x1bb")))
+	if got := Line(OfError(err)).Plain(); got != `first; second a\x1bb` {
+		t.Errorf("%q", got)
+	}
 }

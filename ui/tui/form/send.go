@@ -117,7 +117,7 @@ func (f *Form) ShowError(err error) {
 	}
 	text := refusal.Message
 	if text.IsZero() {
-		text = trust.Unescaped(err.Error())
+		text = trust.OfError(err)
 	}
 	if e := f.refusedField(refusal); refusal.Name == host.RefusedParams && e != nil {
 		f.serverSays(e, text)
