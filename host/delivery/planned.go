@@ -2,14 +2,14 @@ package delivery
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"time"
 
 	"eventdeck/host/event"
 )
 
 // errPlanned ends a subscription at the end that was planned.
-var errPlanned = errors.New("the subscription ended as planned")
+var errPlanned = fmt.Errorf("%w: it ended as planned", ErrStopped)
 
 // endGrace is how long a subscription goes on after its planned end: for events on their way,
 // clocks that differ, and the server's own notification of the end.

@@ -58,6 +58,23 @@ func TestPlannedEnd(t *testing.T) {
 	}
 }
 
+// A caller that waits for the server's answer learns that the subscription is over, not that the
+// server refused it.
+func TestPlannedEndBeforeAnAnswer(t *testing.T) {
+	bubble(t, event.ModePush, func(r *rig) {
+		r.src.stream = func(_ int, _ wire.StreamRequest, s *stream) error { return s.stay() }
+		r.start()
+		answered := make(chan error, 1)
+		go func() { answered <- r.runner.Answered(context.Background()) }()
+		r.runner.SetEnd(time.Now().Add(-time.Minute))
+		r.pass(time.Second)
+		if err := <-answered; !errors.Is(err, ErrStopped) {
+			t.Errorf("the caller gets %v", err)
+		}
+		r.wantEnded(true)
+	})
+}
+
 // The operator's end can be set while a subscription runs, and it is sent to the server.
 func TestEndIsSetWhileItRuns(t *testing.T) {
 	bubble(t, event.ModePush, func(r *rig) {
