@@ -54,7 +54,7 @@ func Main(ctx context.Context, p program.Program) int {
 func exitCode(err error) int {
 	var mistake usage.Error
 	switch {
-	case errors.As(err, &mistake), errors.Is(err, config.ErrAddress):
+	case errors.As(err, &mistake), errors.Is(err, config.ErrAddress), errors.Is(err, config.ErrUnknown):
 		return exitUsage
 	case errors.Is(err, program.ErrNotMet), errors.Is(err, reactions.ErrNoMatch):
 		return exitNotMet

@@ -124,10 +124,10 @@ func TestErrorsHaveTheirCode(t *testing.T) {
 
 func TestUnknownServersAndFiles(t *testing.T) {
 	b := newBench(t)
-	b.expect(t, exitError, `unknown server "pagr": did you mean "pager"?`, "types", "pagr")
+	b.expect(t, exitUsage, `unknown server "pagr": did you mean "pager"?`, "types", "pagr")
 	b = newBench(t)
 	b.p.StdinTerminal, b.p.StdoutTerminal = true, true
-	b.expect(t, exitError, `did you mean "types"?`, "typs")
+	b.expect(t, exitUsage, `did you mean "types"?`, "typs")
 	b = newBench(t)
 	b.expect(t, exitError, "none.json", "servers", "--config", filepath.Join(t.TempDir(), "none.json"))
 	b = newBench(t)
@@ -199,7 +199,7 @@ func TestServers(t *testing.T) {
 		}
 		return nil
 	}
-	b.expect(t, exitDone, "", "servers")
+	b.expect(t, exitError, "1 of 2 servers are not ready: chat: cannot connect", "servers")
 	for _, want := range []string{"NAME", "pager  http", "  2026-07-28 stateless  SEP-3415, 1 type ", "ready", "chat", "cannot connect: exit status 1"} {
 		if !strings.Contains(b.out.String(), want) {
 			t.Errorf("%q is missing in %s", want, b.out.String())

@@ -112,7 +112,7 @@ func TestModelsAreTried(t *testing.T) {
 		"refused": {[]string{"big"}, models{err: errors.New("HTTP 401: it does not accept the key")}, exitError, "", "HTTP 401: it does not accept the key; nothing was spent"},
 		"unknown": {[]string{"big"}, models{err: errors.New("no answer"), tried: program.Tried{Usage: react.Usage{In: 12, Out: 1024, Estimated: true}, Cost: 1_000_000}},
 			exitError, "", "no answer; it may have cost as much as 12 tokens read, 1024 written (at most: it does not say), $1.00"},
-		"not there": {[]string{"bg"}, models{}, exitError, "", `there is no model "bg" in ` + path + "; there are local, big, other"},
+		"not there": {[]string{"bg"}, models{}, exitUsage, "", `there is no model "bg" in ` + path + "; there are local, big, other"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)

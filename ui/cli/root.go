@@ -25,7 +25,7 @@ func (a *app) execute(ctx context.Context) error {
 	root.SetArgs(a.Args)
 	root.SetIn(a.Stdin)
 	root.SetOut(a.helpOutput())
-	a.refuseUnknownShells(root)
+	a.refuseUnknown(root)
 	hideReceiverFlags(root, a.Args)
 	// Errors are written by Main, in one line.
 	root.SetErr(io.Discard)
@@ -137,12 +137,21 @@ Screens and commands on a data directory that another process has open attach to
 	return root
 }
 
-// refuseUnknownShells makes the completion command refuse unknown shells, for which it would
-// print its help.
-func (a *app) refuseUnknownShells(root *cobra.Command) {
+// refuseUnknown makes the commands completion and help refuse unknown shells and commands, for
+// which they would print their help.
+func (a *app) refuseUnknown(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
+	root.InitDefaultHelpCmd()
 	for _, cmd := range root.Commands() {
-		if cmd.Name() == "completion" {
+		switch cmd.Name() {
+		case "help":
+			cmd.Args = func(_ *cobra.Command, args []string) error {
+				if at, rest, err := root.Find(args); err != nil || len(rest) > 0 {
+					return usage.Errorf("help: there is no command %q%s", rest[0], usage.Meant(at, rest[0]))
+				}
+				return nil
+			}
+		case "completion":
 			cmd.Args = cobra.ArbitraryArgs
 			cmd.Run = a.Run(func(cmd *cobra.Command, args []string) error {
 				if len(args) == 0 {

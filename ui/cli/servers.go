@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -24,7 +25,7 @@ func (a *app) serversCommand() *cobra.Command {
 		Short: "Show the servers: transport, protocol, events, state",
 		Long: `servers shows how each configured server, or SERVER alone, is reached and what it can do. When another process
 has the data directory open, that includes the servers that were added there for its session, such as those of the demo.
-It ends with 0 when all were asked, whatever they said; a SERVER that was named and cannot be reached ends it with 1.`,
+It ends with 1 when one of them cannot be reached, and with 4 when the first that is not ready wants a sign-in.`,
 		Args:              usage.AtMost(1),
 		ValidArgsFunction: a.CompleteServer,
 		Run: a.Run(func(cmd *cobra.Command, args []string) error {
@@ -88,7 +89,7 @@ func (a *app) showServers(ctx context.Context, args []string) error {
 	if err := a.printReports(reports); err != nil {
 		return err
 	}
-	return named(args, reports)
+	return notReady(reports)
 }
 
 // sayRemarks says what the configuration has without effect.
@@ -118,13 +119,16 @@ func (a *app) printReports(reports []serverReport) error {
 	return a.PrintTable(t)
 }
 
-// named returns why the server that args names is not ready. Without a name it returns nil:
-// the reports say it, and one server of many that is away is no failure of the command.
-func named(args []string, reports []serverReport) error {
-	if len(args) == 0 || reports[0].ready() {
+// notReady returns why a server is not ready, the first of several; nil: all are.
+func notReady(reports []serverReport) error {
+	away := slices.DeleteFunc(slices.Clone(reports), serverReport.ready)
+	switch {
+	case len(away) == 0:
 		return nil
+	case len(reports) == 1:
+		return away[0].err
 	}
-	return reports[0].err
+	return fmt.Errorf("%d of %d servers are not ready: %s: %w", len(away), len(reports), plain.Safe(away[0].Name), away[0].err)
 }
 
 // configPath is the path of the configuration, for messages.

@@ -57,12 +57,12 @@ func TestTypesOfASessionServer(t *testing.T) {
 	b.clear()
 	for _, command := range [][]string{{"types", "other"}, {"servers", "other"}, {"tail", "other", "x"}} {
 		b.clear()
-		b.expect(t, exitError, fmt.Sprintf(`unknown server "other": process %d has pager, extra; `, os.Getpid()), command...)
+		b.expect(t, exitUsage, fmt.Sprintf(`unknown server "other": process %d has pager, extra; `, os.Getpid()), command...)
 	}
 	b.clear()
-	b.expect(t, exitError, `unknown server "extr": did you mean "extra"?`, "types", "extr")
+	b.expect(t, exitUsage, `unknown server "extr": did you mean "extra"?`, "types", "extr")
 	b.clear()
-	b.expect(t, exitError, `unknown server "extra"`, "types", "extra", "--data", t.TempDir())
+	b.expect(t, exitUsage, `unknown server "extra"`, "types", "extra", "--data", t.TempDir())
 }
 
 func TestTailOfASessionServer(t *testing.T) {

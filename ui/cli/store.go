@@ -69,8 +69,8 @@ type storeSummary struct {
 
 func (a *app) storeInfo(ctx context.Context) (err error) {
 	s, err := a.OpenKept(ctx)
-	if s == nil {
-		return err
+	if err != nil {
+		return a.Listed(err)
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	info := s.Info()
@@ -255,8 +255,8 @@ func (a *app) tell(line string) { _, _ = fmt.Fprintln(a.Stdout, line) }
 
 // withExisting calls do with the directory of the existing store.
 func (a *app) withExisting(do func(dir string) error) error {
-	o, there, err := a.Existing()
-	if err != nil || !there {
+	o, err := a.Existing()
+	if err != nil {
 		return err
 	}
 	return do(o.Dir)

@@ -14,9 +14,9 @@ import (
 )
 
 func (a *app) listSubs(ctx context.Context) error {
-	o, there, err := a.Existing()
-	if err != nil || !there {
-		return err
+	o, err := a.Existing()
+	if err != nil {
+		return a.Listed(err)
 	}
 	subs, path, err := a.lookAtSubs(ctx, o)
 	if err != nil {

@@ -115,12 +115,9 @@ func (a *app) subWord(name, short string, words []cobra.Completion, read func(wo
 // changeSub finds a subscription, connects to its server and does something to
 // it.
 func (a *app) changeSub(ctx context.Context, id event.SubID, verb subAct) (err error) {
-	o, there, err := a.Existing()
+	o, err := a.Existing()
 	if err != nil {
 		return err
-	}
-	if !there {
-		return program.NoSubscription(id)
 	}
 	d, err := a.Open(ctx, o, false)
 	if err != nil {

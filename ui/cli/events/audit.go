@@ -30,7 +30,7 @@ and what checks found (refused deliveries, answered challenges). The newest 100,
 }
 
 func (a *commands) audit(ctx context.Context, limit uint64) error {
-	return a.Reading(ctx, func(store event.Store) error {
+	return a.Listed(a.Reading(ctx, func(store event.Store) error {
 		var entries []event.AuditEntry
 		err := store.AuditBefore(0, func(e event.AuditEntry) bool {
 			entries = append(entries, e)
@@ -47,7 +47,7 @@ func (a *commands) audit(ctx context.Context, limit uint64) error {
 			return fmt.Errorf("standard output: %w", err)
 		}
 		return nil
-	})
+	}))
 }
 
 func (a *commands) printAudit(entries []event.AuditEntry) error {

@@ -86,13 +86,17 @@ func (a *commands) events(ctx context.Context, args []string, f eventsFlags) err
 		all := pick
 		pick = func(r event.Record) bool { return r.Kind == event.KindEvent && all(r) }
 	}
-	return a.Reading(ctx, func(store event.Store) error {
+	err = a.Reading(ctx, func(store event.Store) error {
 		printed, err := a.print(ctx, store, format, pick, f.limit)
 		if err = errors.Join(err, seal.err); err != nil || printed > 0 {
 			return err
 		}
 		return program.Absent(store, args)
 	})
+	if len(args) == 0 {
+		return a.Listed(err)
+	}
+	return err
 }
 
 // print writes the records that pick takes, oldest first; with a limit only the newest ones

@@ -57,7 +57,7 @@ func (a *commands) export(ctx context.Context, args []string, f exportFlags) err
 		return err
 	}
 	a.Hint("filter", f.filter)
-	return a.Reading(ctx, func(store event.Store) error {
+	err = a.Reading(ctx, func(store event.Store) error {
 		var read atomic.Uint64
 		if f.output != "" || !a.StdoutTerminal { // there the lines show how far it is
 			defer a.Working("exporting", func() (uint64, uint64) { return read.Load(), store.Info().Records })()
@@ -83,6 +83,10 @@ func (a *commands) export(ctx context.Context, args []string, f exportFlags) err
 		}
 		return nil
 	})
+	if len(args) == 0 {
+		return a.Listed(err)
+	}
+	return err
 }
 
 // writeAll writes the records that pick takes, oldest first, and returns how many.

@@ -80,17 +80,14 @@ func (a *commands) report(ctx context.Context, id string, f reportFlags) error {
 	}
 	runs, done := a.runsThere(ctx)
 	defer done()
-	unknown := fmt.Errorf("no stored record has the value %q; eventdeck events --filter looks for something else", id)
-	read := false
-	err := a.Reading(ctx, func(store event.Store) error {
-		read = true
+	return a.Reading(ctx, func(store event.Store) error {
 		q.Marks, q.Runs = store.Marks(), runs
 		r, err := incidents.Build(ctx, eventlog.New(store), q)
 		if err != nil {
 			return err
 		}
 		if id != "" && len(r.Entries) == 0 {
-			return unknown
+			return fmt.Errorf("no stored record has the value %q; eventdeck events --filter looks for something else", id)
 		}
 		write := r.Markdown
 		if f.plain {
@@ -104,10 +101,6 @@ func (a *commands) report(ctx context.Context, id string, f reportFlags) error {
 		}
 		return nil
 	})
-	if err == nil && !read && id != "" {
-		return unknown
-	}
-	return err
 }
 
 // runsThere returns the runs of reactions of the process that runs them, nil if none can be
@@ -157,7 +150,7 @@ func (a *commands) top(ctx context.Context, path, text string, most int) error {
 		return err
 	}
 	a.Hint("filter", text)
-	return a.Reading(ctx, func(store event.Store) error {
+	return a.Listed(a.Reading(ctx, func(store event.Store) error {
 		t, err := incidents.Count(ctx, eventlog.New(store), wanted.Match, p, nil)
 		if err != nil {
 			return err
@@ -180,7 +173,7 @@ func (a *commands) top(ctx context.Context, path, text string, most int) error {
 			a.Say("%s, %s without it", event.Some(distinct, "value", "values"), event.Some(t.Without, "event", "events"))
 		}
 		return nil
-	})
+	}))
 }
 
 func (a *commands) diffCommand() *cobra.Command {

@@ -112,12 +112,12 @@ func (a *App) OpenToAsk(ctx context.Context, servers []event.Server) (*OpenHost,
 	}) {
 		return a.Open(ctx, own, false)
 	}
-	kept, there, err := a.Existing()
+	kept, err := a.Existing()
+	if errors.Is(err, ErrNothingKept) {
+		return a.Open(ctx, own, false)
+	}
 	if err != nil {
 		return nil, err
-	}
-	if !there {
-		return a.Open(ctx, own, false)
 	}
 	store, client, err := a.OpenOrAttach(ctx, kept)
 	if err != nil {

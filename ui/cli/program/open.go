@@ -230,23 +230,35 @@ func (a *App) KeptOrTemporary() StoreOptions {
 	return StoreOptions{Dir: a.Flags.Data, Temporary: a.Flags.Data == ""}
 }
 
-// Existing is Kept for commands that only read. If the default directory was never used, it
-// says that nothing is stored; that is no error.
-func (a *App) Existing() (o StoreOptions, there bool, err error) {
-	if o, err = a.Kept(); err != nil {
-		return o, false, err
+// ErrNothingKept: the default data directory was never used.
+var ErrNothingKept = errors.New("nothing is kept yet")
+
+// Existing is Kept for commands that need what is stored.
+//
+// Errors: [ErrNothingKept], or that --data names no directory.
+func (a *App) Existing() (StoreOptions, error) {
+	o, err := a.Kept()
+	if err != nil {
+		return o, err
 	}
 	_, err = os.Stat(o.Dir)
 	switch {
-	case err == nil:
-		return o, true, nil
 	case !errors.Is(err, fs.ErrNotExist):
-		return o, false, err
+		return o, err
 	case a.Flags.Data != "":
-		return o, false, fmt.Errorf("there is no data in %s; check --data", o.Dir)
+		return o, fmt.Errorf("there is no data in %s; check --data", o.Dir)
 	}
-	a.Say("nothing is kept yet in %s", o.Dir)
-	return o, false, nil
+	return o, fmt.Errorf("%w in %s", ErrNothingKept, o.Dir)
+}
+
+// Listed returns the error of a command that lists what is stored. [ErrNothingKept] is none: it is
+// said, and the list is empty.
+func (a *App) Listed(err error) error {
+	if errors.Is(err, ErrNothingKept) {
+		a.Say("%v", err)
+		return nil
+	}
+	return err
 }
 
 // server finds the server that arg means and adds what --header and --inherit give it.

@@ -12,13 +12,13 @@ import (
 	"eventdeck/host/event"
 )
 
-// Reading calls fn with the store, if there is one. The store is closed when ctx ends, so that no
+// Reading calls fn with the store that is there. The store is closed when ctx ends, so that no
 // read outlasts it, however much is stored.
 //
 // Errors: those of [App.OpenKept] and of fn; [ErrStopped] if it met the end of ctx.
 func (a *App) Reading(ctx context.Context, fn func(event.Store) error) error {
 	store, err := a.OpenKept(ctx)
-	if store == nil {
+	if err != nil {
 		return err
 	}
 	end := sync.OnceValue(store.Close)
@@ -95,10 +95,10 @@ func (e Endings) End() error {
 	return errors.Join(errs...)
 }
 
-// OpenKept opens the store that is there. It is nil without an error if there is none.
+// OpenKept opens the store that is there. Errors: those of [App.Existing] and [App.UseStore].
 func (a *App) OpenKept(ctx context.Context) (event.Store, error) {
-	o, there, err := a.Existing()
-	if err != nil || !there {
+	o, err := a.Existing()
+	if err != nil {
 		return nil, err
 	}
 	return a.UseStore(ctx, o)

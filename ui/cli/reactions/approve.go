@@ -162,6 +162,7 @@ func (a *commands) ruleVerbs() []*cobra.Command {
 			}),
 		}
 	}
+	var silence time.Duration
 	return []*cobra.Command{
 		{
 			Use: "show NAME", Short: "Show a rule and its tools as they would be armed, with the hash for it", Args: usage.Exactly(1), ValidArgsFunction: a.completeFirst(ruleNames),
@@ -173,13 +174,14 @@ func (a *commands) ruleVerbs() []*cobra.Command {
 			a.arm),
 		verb("disarm NAME", "Let a rule act only when it is approved", usage.Exactly(1), func(v react.RuleView) bool { return !v.Armed && v.Granted.IsZero() },
 			func(ctx context.Context, c react.Control, args []string) error { return c.Disarm(ctx, args[0]) }),
-		verb("silence NAME TIME", "Keep a rule from acting for a time, such as 2h", usage.Exactly(2), silenced,
+		verb("silence NAME TIME", "Keep a rule from acting for a time, such as 2h", cobra.MatchAll(usage.Exactly(2), func(_ *cobra.Command, args []string) (err error) {
+			if silence, err = react.ParseDuration(args[1]); err != nil || silence <= 0 {
+				return usage.Errorf("rules silence: %q must be a duration such as 30m, 2h or 1d", args[1])
+			}
+			return nil
+		}), silenced,
 			func(ctx context.Context, c react.Control, args []string) error {
-				d, err := react.ParseDuration(args[1])
-				if err != nil || d <= 0 {
-					return usage.Errorf("rules silence: %q must be a duration such as 30m, 2h or 1d", args[1])
-				}
-				return c.Silence(ctx, args[0], a.Now().Add(d))
+				return c.Silence(ctx, args[0], a.Now().Add(silence))
 			}),
 		verb("unsilence NAME", "End the silence of a rule", usage.Exactly(1), func(v react.RuleView) bool { return !silenced(v) },
 			func(ctx context.Context, c react.Control, args []string) error {

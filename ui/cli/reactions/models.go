@@ -3,7 +3,6 @@ package reactions
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -126,9 +125,6 @@ func appendModel(b []byte, m react.Model, missing error) []byte {
 	return append(append(b, raw...), '\n')
 }
 
-// errNoModel: rules.json names no such model.
-var errNoModel = errors.New("there is no model")
-
 func (a *commands) testModel(ctx context.Context, name string) error {
 	f, err := a.loadRules()
 	if err != nil {
@@ -136,12 +132,12 @@ func (a *commands) testModel(ctx context.Context, name string) error {
 	}
 	names := namesOfModels(f)
 	if len(names) == 0 {
-		return fmt.Errorf("%w %q: %s names none", errNoModel, name, plain.Safe(f.Path))
+		return usage.Errorf("there is no model %q: %s names none", name, plain.Safe(f.Path))
 	}
 	if i := slices.Index(names, name); i >= 0 {
 		return a.try(ctx, f.Models[i])
 	}
-	return fmt.Errorf("%w %q in %s; there are %s", errNoModel, name, plain.Safe(f.Path), strings.Join(names, ", "))
+	return usage.Errorf("there is no model %q in %s; there are %s", name, plain.Safe(f.Path), strings.Join(names, ", "))
 }
 
 func (a *commands) try(ctx context.Context, m react.Model) error {

@@ -145,7 +145,7 @@ func (a *commands) tryRecords(ctx context.Context, from string, since time.Time,
 			})
 			return errors.Join(err, ctx.Err())
 		})
-		return n, err
+		return n, a.Listed(err)
 	}
 	in, size := a.Stdin, uint64(0)
 	if from != "-" {
