@@ -54,24 +54,24 @@ func (a *app) withServers(ctx context.Context, servers []event.Server, look func
 }
 
 func (a *app) showServers(ctx context.Context, args []string) error {
-	var configured, session []event.Server
+	var configured []event.Server
 	var err error
 	if len(args) > 0 {
 		configured = make([]event.Server, 1)
 		configured[0], err = a.FindServer(ctx, args[0])
 	} else if configured, err = a.Servers(nil); err == nil {
 		a.sayRemarks()
-		session = a.SessionServers(ctx, configured)
 	}
 	if err != nil {
 		return err
 	}
-	if len(configured)+len(session) == 0 {
+	here, there := a.ByProcess(ctx, configured, len(args) == 0)
+	if len(here)+len(there) == 0 {
 		a.Say("no server is configured: put one into %s, or give an http(s) or ws(s) URL or stdio:COMMAND to a command", a.configPath())
 		return nil
 	}
 	var reports []serverReport
-	for _, servers := range [][]event.Server{configured, session} { // each on a host of its own
+	for _, servers := range [][]event.Server{here, there} { // each on a host of its own
 		if len(servers) == 0 {
 			continue
 		}

@@ -48,6 +48,23 @@ func TestServersShowsSessionServers(t *testing.T) {
 	}
 }
 
+// Tokens do not leave the process that has the store open, so it is asked.
+func TestServersThatTheOwnerIsSignedInTo(t *testing.T) {
+	b, dir := newSessionBench(t)
+	b.standIn.view(host.ServerView{Name: "pager", Address: "http://127.0.0.1:1/mcp", SignedIn: true}, host.ServerView{Name: "chat"})
+	for command, here := range map[string]int{
+		"types pager": 0, "servers pager": 0, "types chat": 1, "servers": 1, // only chat
+		"types pager --header a:b": 1, "types http://127.0.0.1:1/other": 1,
+	} {
+		b.clear()
+		b.opened, b.standIn.servers = nil, nil
+		b.expect(t, exitDone, "", append(strings.Fields(command), "--data", dir)...)
+		if len(b.standIn.servers) != here || b.out.String() == "" {
+			t.Errorf("%s: asked here: %+v; prints %q", command, b.standIn.servers, b.out.String())
+		}
+	}
+}
+
 func TestTypesOfASessionServer(t *testing.T) {
 	b, _ := newSessionBench(t)
 	b.expect(t, exitDone, "", "types", "extra")

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -34,7 +35,8 @@ func (a *app) showTypes(ctx context.Context, server string) error {
 	if err != nil {
 		return err
 	}
-	servers := []event.Server{s}
+	here, there := a.ByProcess(ctx, []event.Server{s}, false)
+	servers := slices.Concat(here, there)
 	return a.withServers(ctx, servers, func(d *program.OpenHost) error {
 		return a.showTypesOf(ctx, d, servers[0].Name)
 	})

@@ -18,6 +18,8 @@ import (
 type SessionServer struct {
 	PID int
 	Dir string // of the store
+
+	signedIn string // its address, if the process is signed in to it
 }
 
 // Error implements error: what is wrong once this process has a store of its own.
@@ -77,16 +79,33 @@ func (a *App) unknownBeside(session []event.Server, arg string) error {
 	return fmt.Errorf("%w %q: process %d has %s; an http(s) or ws(s) URL or stdio:COMMAND works too", config.ErrUnknown, arg, SessionOf(session[0]).PID, strings.Join(names, ", "))
 }
 
-// SessionServers returns every [SessionServer] whose name no configured server has. If the process
-// that has them cannot be asked, it says why and returns none.
-func (a *App) SessionServers(ctx context.Context, configured []event.Server) []event.Server {
+// ByProcess splits servers into those that are asked here and those that are asked through the
+// process that has the store open: its [SessionServer]s, and the servers that it is signed in to,
+// as no token leaves it. With all, those of its servers that are not named are there too; if it
+// cannot be asked then, it says why.
+func (a *App) ByProcess(ctx context.Context, servers []event.Server, all bool) (here, there []event.Server) {
 	session, err := a.sessionServers(ctx)
-	if err != nil {
+	if err != nil && all {
 		a.Say("the servers of the process that has the data directory open are not shown: %s", plain.Message(err))
 	}
-	return slices.DeleteFunc(session, func(s event.Server) bool {
-		return slices.ContainsFunc(configured, func(c event.Server) bool { return c.Name == s.Name })
-	})
+	given := len(a.Flags.Headers)+len(a.Flags.Inherit) > 0 // which that process does not know
+	for _, s := range servers {
+		i := slices.IndexFunc(session, func(o event.Server) bool { return o.Name == s.Name })
+		switch {
+		case SessionOf(s) != nil:
+			there = append(there, s)
+		case i >= 0 && s.URL != "" && SessionOf(session[i]).signedIn == event.PublicAddress(s.URL) && !given:
+			there = append(there, session[i])
+		default:
+			here = append(here, s)
+		}
+	}
+	for _, o := range session {
+		if all && !slices.ContainsFunc(servers, func(s event.Server) bool { return s.Name == o.Name }) {
+			there = append(there, o)
+		}
+	}
+	return here, there
 }
 
 // sessionServers names the servers of the process that has the store open, configured ones too.
@@ -100,7 +119,11 @@ func (a *App) sessionServers(ctx context.Context) (servers []event.Server, err e
 		return nil, err
 	}
 	for _, s := range c.Snapshot().Servers {
-		servers = append(servers, event.Server{Name: s.Name, Fault: &SessionServer{PID: c.PID(), Dir: o.Dir}})
+		fault := &SessionServer{PID: c.PID(), Dir: o.Dir}
+		if s.SignedIn {
+			fault.signedIn = s.Address
+		}
+		servers = append(servers, event.Server{Name: s.Name, Fault: fault})
 	}
 	return servers, c.Close()
 }
