@@ -112,13 +112,17 @@ func TestExportFromTheEnvironment(t *testing.T) {
 		"no URL":       {[]string{"OTEL_EXPORTER_OTLP_ENDPOINT", "h:4317"}, false, "no http or https URL", ""},
 		"interval":     {[]string{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://h", "OTEL_METRIC_EXPORT_INTERVAL", "soon"}, false, "OTEL_METRIC_EXPORT_INTERVAL", ""},
 		"headers":      {[]string{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://h", "OTEL_EXPORTER_OTLP_HEADERS", "token"}, false, "key=value", ""},
+		"protobuf":     {[]string{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://h", "OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf"}, false, `"http/protobuf", and metrics are sent as http/json only`, ""},
+		"of metrics":   {[]string{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://h", "OTEL_EXPORTER_OTLP_PROTOCOL", "grpc", "OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", "http/json"}, true, "", "http://h/v1/metrics"},
+		"no export":    {[]string{"OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"}, false, "", ""},
+		"attributes":   {[]string{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://h", "OTEL_RESOURCE_ATTRIBUTES", "team"}, false, "OTEL_RESOURCE_ATTRIBUTES must look like key=value", ""},
 		"their values": {[]string{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://h", "OTEL_EXPORTER_OTLP_HEADERS", "a=%zz"}, false, "URL-encoded", ""},
 	} {
 		e, ok, err := ExportFrom(environment(c.env...))
 		if ok != c.ok || (err != nil) != (c.says != "") || err != nil && !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v, %v", name, ok, err)
 		}
-		if ok && e.Endpoint != c.to {
+		if ok && (e.Endpoint != c.to || e.Resource["service.name"] != "eventdeck") {
 			t.Errorf("%s: %s", name, e.Endpoint)
 		}
 	}
@@ -147,7 +151,8 @@ func TestMetricsAreSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &collector{got: make(chan map[string]any, 9), header: make(chan http.Header, 9)}
 		c.status.Store(http.StatusOK)
-		e, ok, err := ExportFrom(environment("OTEL_EXPORTER_OTLP_ENDPOINT", "http://h", "OTEL_EXPORTER_OTLP_HEADERS", "api-key=a%20b, x=y"))
+		e, ok, err := ExportFrom(environment("OTEL_EXPORTER_OTLP_ENDPOINT", "http://h", "OTEL_EXPORTER_OTLP_HEADERS", "api-key=a%20b, x=y",
+			"OTEL_RESOURCE_ATTRIBUTES", "service.name=deck,team=on%20call"))
 		if !ok || err != nil {
 			t.Fatal(err)
 		}
@@ -174,7 +179,7 @@ func TestMetricsAreSent(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, part := range []string{`"service.name"`, `"stringValue":"eventdeck"`, `"aggregationTemporality":2`, `"isMonotonic":true`, `"asDouble":7`, `"gauge":{"dataPoints":[{"asDouble":0.5`} {
+		for _, part := range []string{`{"key":"service.name","value":{"stringValue":"deck"}},{"key":"service.version","value":{"stringValue":"1.2"}},{"key":"team","value":{"stringValue":"on call"}}`, `"aggregationTemporality":2`, `"isMonotonic":true`, `"asDouble":7`, `"gauge":{"dataPoints":[{"asDouble":0.5`} {
 			if !strings.Contains(string(text), part) {
 				t.Errorf("%s is not in %s", part, text)
 			}

@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -27,9 +29,9 @@ type Metric struct {
 type Export struct {
 	Endpoint string // complete URL
 	Headers  http.Header
-	Every    time.Duration // between two sends
-	Timeout  time.Duration // of one send
-	Service  string
+	Every    time.Duration     // between two sends
+	Timeout  time.Duration     // of one send
+	Resource map[string]string // attributes of this program; service.version is added unless it is there
 	Version  string
 	Started  time.Time
 	Now      func() time.Time
@@ -55,15 +57,12 @@ func ExportFrom(env func(string) (string, bool)) (e Export, ok bool, err error) 
 	e = Export{
 		Endpoint: get("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT"),
 		Every:    time.Minute, Timeout: 10 * time.Second,
-		Service: get("OTEL_SERVICE_NAME"), Headers: http.Header{}, Now: time.Now, Client: http.DefaultClient,
+		Resource: map[string]string{"service.name": "eventdeck"}, Headers: http.Header{}, Now: time.Now, Client: http.DefaultClient,
 	}
 	if e.Endpoint == "" {
 		if base := get("OTEL_EXPORTER_OTLP_ENDPOINT"); base != "" {
 			e.Endpoint = strings.TrimSuffix(base, "/") + "/v1/metrics"
 		}
-	}
-	if e.Service == "" {
-		e.Service = "eventdeck"
 	}
 	if e.Endpoint == "" || strings.EqualFold(get("OTEL_SDK_DISABLED"), "true") || strings.EqualFold(get("OTEL_METRICS_EXPORTER"), "none") {
 		return e, false, nil
@@ -80,21 +79,36 @@ func ExportFrom(env func(string) (string, bool)) (e Export, ok bool, err error) 
 			*to = time.Duration(ms) * time.Millisecond
 		}
 	}
-	for pair := range strings.SplitSeq(get("OTEL_EXPORTER_OTLP_METRICS_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS"), ",") {
+	if p := get("OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"); p != "" && p != "http/json" {
+		return e, false, fmt.Errorf("%w: OTEL_EXPORTER_OTLP_PROTOCOL is %q, and metrics are sent as http/json only; name that and an endpoint that takes it, or set OTEL_METRICS_EXPORTER=none", ErrExport, p)
+	}
+	err = errors.Join(
+		pairs("OTEL_EXPORTER_OTLP_HEADERS", get("OTEL_EXPORTER_OTLP_METRICS_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS"), e.Headers.Set),
+		pairs("OTEL_RESOURCE_ATTRIBUTES", get("OTEL_RESOURCE_ATTRIBUTES"), func(key, value string) { e.Resource[key] = value }))
+	if name := get("OTEL_SERVICE_NAME"); name != "" {
+		e.Resource["service.name"] = name
+	}
+	return e, err == nil, err
+}
+
+// pairs passes each pair of a text such as key=value,key=value to set. Values are URL-encoded.
+// Error: [ErrExport], which names the variable.
+func pairs(variable, text string, set func(key, value string)) error {
+	for pair := range strings.SplitSeq(text, ",") {
 		key, value, found := strings.Cut(strings.TrimSpace(pair), "=")
 		if !found {
 			if key != "" {
-				return e, false, fmt.Errorf("%w: OTEL_EXPORTER_OTLP_HEADERS must look like key=value,key=value", ErrExport)
+				return fmt.Errorf("%w: %s must look like key=value,key=value", ErrExport, variable)
 			}
 			continue
 		}
 		plain, err := url.PathUnescape(strings.TrimSpace(value))
 		if err != nil {
-			return e, false, fmt.Errorf("%w: a value in OTEL_EXPORTER_OTLP_HEADERS is not URL-encoded", ErrExport)
+			return fmt.Errorf("%w: a value in %s is not URL-encoded", ErrExport, variable)
 		}
-		e.Headers.Set(strings.TrimSpace(key), plain)
+		set(strings.TrimSpace(key), plain)
 	}
-	return e, true, nil
+	return nil
 }
 
 // Run sends the metrics that read returns every e.Every until ctx ends, and once more then. failed
@@ -183,8 +197,10 @@ type (
 func (e Export) message(metrics []Metric) otlpMessage {
 	nano := func(t time.Time) string { return strconv.FormatInt(t.UnixNano(), 10) }
 	var r otlpResource
-	for _, a := range [...][2]string{{"service.name", e.Service}, {"service.version", e.Version}} {
-		r.Resource.Attributes = append(r.Resource.Attributes, otlpAttribute{a[0], map[string]any{"stringValue": a[1]}})
+	attributes := map[string]string{"service.version": e.Version}
+	maps.Copy(attributes, e.Resource)
+	for _, key := range slices.Sorted(maps.Keys(attributes)) {
+		r.Resource.Attributes = append(r.Resource.Attributes, otlpAttribute{key, map[string]any{"stringValue": attributes[key]}})
 	}
 	scope := otlpScope{Scope: map[string]string{"name": "eventdeck"}}
 	for _, m := range metrics {
