@@ -26,6 +26,10 @@ type API interface {
 type Reader interface {
 	// Snapshot returns the present state.
 	Snapshot() Snapshot
+	// SnapshotOf returns the present state of one subscription: a snapshot whose Subs has only it,
+	// nothing if it is gone, and which has no servers and no Resume. Its cost does not grow with
+	// the number of subscriptions.
+	SnapshotOf(id event.SubID) Snapshot
 	// Changed returns a one-slot flag for one reader: it holds a value when the
 	// log or the snapshot changed since it was last drained. It is a flag, not a
 	// queue. The function ends it.

@@ -35,6 +35,9 @@ func (h *Host) reservePlace(id event.SubID) (settled func(), err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	count := len(h.reserved)
+	if most := count + h.opts.Store.Info().Subs; most < h.opts.Limits.Subscriptions {
+		return h.reserve(id), nil // to list them all takes longer the more there are
+	}
 	for _, sub := range h.opts.Store.Subscriptions() {
 		if _, twice := h.reserved[sub.ID]; !twice {
 			count++
@@ -44,12 +47,17 @@ func (h *Host) reservePlace(id event.SubID) (settled func(), err error) {
 		return nil, fmt.Errorf("%w: %s kept; end one (`eventdeck subs list`, `eventdeck subs rm ID`)",
 			ErrLimit, event.Some(h.opts.Limits.Subscriptions, "subscription is", "subscriptions are"))
 	}
+	return h.reserve(id), nil
+}
+
+// reserve reserves a place until settled is called. The lock is held.
+func (h *Host) reserve(id event.SubID) (settled func()) {
 	h.reserved[id] = struct{}{}
 	return func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		delete(h.reserved, id)
-	}, nil
+	}
 }
 
 // tooMany returns the fault of a server beyond the limit.

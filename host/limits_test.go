@@ -55,8 +55,14 @@ func TestSubscriptionsAreBounded(t *testing.T) {
 	if _, err := r.host.Subscribe(r.ctx(), request(0)); err != nil {
 		t.Errorf("one that is there, again: %v", err)
 	}
+	if one := r.host.SnapshotOf(first.ID); len(one.Subs) != 1 || one.Subs[0].ID != first.ID || !one.Subs[0].Running || one.Last != r.store.Last() {
+		t.Errorf("the state of one: %+v", one)
+	}
 	if err := r.host.Unsubscribe(r.ctx(), first.ID); err != nil {
 		t.Fatal(err)
+	}
+	if one := r.host.SnapshotOf(first.ID); len(one.Subs) != 0 {
+		t.Errorf("the state of one that is gone: %+v", one)
 	}
 	if _, err := r.host.Subscribe(r.ctx(), request(limit)); err != nil {
 		t.Errorf("after one was ended: %v", err)

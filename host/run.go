@@ -484,16 +484,7 @@ func (h *Host) Close() error {
 
 // Snapshot implements [API].
 func (h *Host) Snapshot() Snapshot {
-	snap := Snapshot{
-		Version:  h.version.Load(),
-		At:       h.opts.Now(),
-		Store:    h.opts.Store.Info(),
-		Last:     h.opts.Store.Last(),
-		Receiver: h.hooks.Listening(),
-	}
-	if err := h.hooks.Failure(); err != nil {
-		snap.ReceiverErr = trust.Line(trust.OfError(err)).Plain()
-	}
+	snap := h.emptySnapshot()
 	h.mu.Lock()
 	servers := slices.Clone(h.servers)
 	h.mu.Unlock()
@@ -512,6 +503,40 @@ func (h *Host) Snapshot() Snapshot {
 		snap.Resume.Duplicates += v.Dropped
 		snap.Resume.Gaps += v.Gaps
 		snap.Subs = append(snap.Subs, v)
+	}
+	return snap
+}
+
+// SnapshotOf implements [API].
+func (h *Host) SnapshotOf(id event.SubID) Snapshot {
+	snap := h.emptySnapshot()
+	sub, err := h.opts.Store.Subscription(id)
+	if err != nil {
+		return snap
+	}
+	var server *ServerView
+	if s, err := h.server(sub.Key.Server); err == nil {
+		v := s.snapshot()
+		server = &v
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	snap.Subs = []SubscriptionView{h.viewOf(sub, server, snap.At)}
+	return snap
+}
+
+// emptySnapshot returns a snapshot without servers and subscriptions. Its version is read first:
+// what is added later is at least as new.
+func (h *Host) emptySnapshot() Snapshot {
+	snap := Snapshot{
+		Version:  h.version.Load(),
+		At:       h.opts.Now(),
+		Store:    h.opts.Store.Info(),
+		Last:     h.opts.Store.Last(),
+		Receiver: h.hooks.Listening(),
+	}
+	if err := h.hooks.Failure(); err != nil {
+		snap.ReceiverErr = trust.Line(trust.OfError(err)).Plain()
 	}
 	return snap
 }

@@ -2,6 +2,7 @@ package host
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"eventdeck/host/delivery"
@@ -22,6 +23,17 @@ type Snapshot struct {
 	// ReceiverErr says why the receiver does not run although it is needed; it is tried again.
 	ReceiverErr string
 	Resume      Resume
+}
+
+// Of returns what [API.SnapshotOf] does, from a full snapshot.
+func (s Snapshot) Of(id event.SubID) Snapshot {
+	i := slices.IndexFunc(s.Subs, func(v SubscriptionView) bool { return v.ID == id })
+	if s.Servers, s.Resume = nil, (Resume{}); i < 0 {
+		s.Subs = nil
+	} else {
+		s.Subs = slices.Clone(s.Subs[i : i+1])
+	}
+	return s
 }
 
 // Reach is the state of the connection to a server.

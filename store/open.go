@@ -324,6 +324,9 @@ func (s *Store) Info() event.StoreInfo {
 		damage = *met
 	}
 	key := s.key.state.Load()
+	s.subs.mu.RLock()
+	subs := len(s.subs.byID)
+	s.subs.mu.RUnlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	err := s.err
@@ -339,6 +342,7 @@ func (s *Store) Info() event.StoreInfo {
 		Generations: s.Generations(),
 		Err:         err,
 		Load:        s.loadNow(),
+		Subs:        subs,
 		Records:     uint64(max(0, kept.Records)),
 		Bytes:       kept.Bytes,
 		FileBytes:   size,

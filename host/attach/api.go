@@ -106,7 +106,8 @@ func (c *Client) Subscribe(ctx context.Context, r host.Request) (event.Subscript
 	if err != nil {
 		return event.Subscription{}, err
 	}
-	return change(ctx, c, verbSubscribe, q)
+	args, _ := event.CanonicalArgs(r.Args) // the owner refuses bad ones
+	return changePart(ctx, c, verbSubscribe, q, event.Key{Server: r.Server, Type: r.Type, Args: args}.ID())
 }
 
 // Preview implements [host.API].
@@ -121,47 +122,47 @@ func (c *Client) Preview(r host.Request) (host.Preview, error) {
 
 // Unsubscribe implements [host.API].
 func (c *Client) Unsubscribe(ctx context.Context, id event.SubID) error {
-	return act(ctx, c, verbEnd, id)
+	return actSub(ctx, c, verbEnd, id, id)
 }
 
 // Pause implements [host.API].
 func (c *Client) Pause(ctx context.Context, id event.SubID) error {
-	return act(ctx, c, verbPause, id)
+	return actSub(ctx, c, verbPause, id, id)
 }
 
 // Resume implements [host.API].
 func (c *Client) Resume(ctx context.Context, id event.SubID) error {
-	return act(ctx, c, verbResume, id)
+	return actSub(ctx, c, verbResume, id, id)
 }
 
 // SetMode implements [host.API].
 func (c *Client) SetMode(ctx context.Context, id event.SubID, m event.Mode) error {
-	return act(ctx, c, verbMode, modeChange{id, m})
+	return actSub(ctx, c, verbMode, modeChange{id, m}, id)
 }
 
 // SetFailover implements [host.API].
 func (c *Client) SetFailover(ctx context.Context, id event.SubID, on bool) error {
-	return act(ctx, c, verbFailover, failoverChange{id, on})
+	return actSub(ctx, c, verbFailover, failoverChange{id, on}, id)
 }
 
 // SetEnd implements [host.API].
 func (c *Client) SetEnd(ctx context.Context, id event.SubID, at time.Time) error {
-	return act(ctx, c, verbSetEnd, endChange{id, at})
+	return actSub(ctx, c, verbSetEnd, endChange{id, at}, id)
 }
 
 // Refresh implements [host.API].
 func (c *Client) Refresh(ctx context.Context, id event.SubID) error {
-	return act(ctx, c, verbRefresh, id)
+	return actSub(ctx, c, verbRefresh, id, id)
 }
 
 // ResetCursor implements [host.API].
 func (c *Client) ResetCursor(ctx context.Context, id event.SubID, from host.From) error {
-	return act(ctx, c, verbReset, reset{id, from})
+	return actSub(ctx, c, verbReset, reset{id, from}, id)
 }
 
 // RotateSecret implements [host.API].
 func (c *Client) RotateSecret(ctx context.Context, id event.SubID) error {
-	return act(ctx, c, verbRotate, id)
+	return actSub(ctx, c, verbRotate, id, id)
 }
 
 // Reconnect implements [host.API].
@@ -230,12 +231,12 @@ func (c *Client) Marks() []event.Mark {
 
 // SetMark implements [host.API].
 func (c *Client) SetMark(ctx context.Context, m event.Mark) error {
-	return act(ctx, c, verbMark, m)
+	return actSub(ctx, c, verbMark, m, "")
 }
 
 // RemoveMark implements [host.API].
 func (c *Client) RemoveMark(ctx context.Context, seq uint64, line bool) error {
-	return act(ctx, c, verbUnmark, markID{seq, line})
+	return actSub(ctx, c, verbUnmark, markID{seq, line}, "")
 }
 
 // Audit implements [host.API].

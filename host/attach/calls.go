@@ -94,17 +94,23 @@ type stateRequest struct {
 	Wire      bool   // with frames of the wire
 	WireAfter uint64 // only frames with higher numbers
 	AppAfter  uint64 // only lines of the program's log with higher numbers
+
+	// Part asks for only one subscription, or for only the marks if Sub is empty, and does not wait:
+	// the answer to a change must not grow with the number of subscriptions.
+	Part bool
+	Sub  event.SubID
 }
 
 // state is the state of the owner at one moment.
 type state struct {
+	Part     bool          // only what a request for a part asked for
 	Snapshot host.Snapshot // without the errors of the store
 	StoreErr *failure
 	Locked   *failure
 	Damage   *failure
 	Marks    []event.Mark
 	Audited  uint64
-	Took     time.Duration // to take the snapshot
+	Took     time.Duration // to take the snapshot, and to encode the last one
 
 	Wire     []host.WireFrame
 	WireLast uint64

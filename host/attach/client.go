@@ -42,15 +42,16 @@ type Client struct {
 
 	readers readers
 
-	mu              sync.Mutex
-	state           state
-	version         uint64           // of the newest state, as the owner counts
-	livenessChanges uint64           // changes between answering and not answering
-	silent          bool             // the owner does not answer
-	refused         map[string]error // servers that the owner refused to add
-	stats           host.Stats
-	wireLast        uint64
-	appLast         uint64
+	mu         sync.Mutex
+	state      state
+	version    uint64           // of the newest state, as the owner counts
+	ownChanges uint64           // of the state here since it was attached: silences and parts
+	newer      newerParts       // than the state
+	silent     bool             // the owner does not answer
+	refused    map[string]error // servers that the owner refused to add
+	stats      host.Stats
+	wireLast   uint64
+	appLast    uint64
 
 	pulling chan struct{} // held by the goroutine that fetches a state
 
@@ -115,6 +116,7 @@ func newClient(dir string, dial Dial) *Client {
 	c := &Client{
 		dir:     dir,
 		slots:   make(chan struct{}, maxRunning/2),
+		newer:   newerParts{subs: map[event.SubID]newerSub{}},
 		refused: map[string]error{}, pulling: make(chan struct{}, 1),
 		wire:   eventlog.NewRing[host.WireFrame](clientFrames, clientFrameBytes),
 		appLog: eventlog.NewRing[host.LogLine](clientLines, clientLineBytes),
@@ -345,6 +347,25 @@ func askWithTimeout[In, Out any](c *Client, v verb[In, Out], in In) (Out, error)
 	ctx, cancel := context.WithTimeoutCause(c.ctx, askTimeout, event.ErrSilent)
 	defer cancel()
 	return ask(ctx, c, v, in)
+}
+
+// changePart is [change] for a change that shows only in one subscription, or in the marks if sub is
+// empty. Its cost does not grow with the number of subscriptions.
+func changePart[In, Out any](ctx context.Context, c *Client, v verb[In, Out], in In, sub event.SubID) (Out, error) {
+	out, err := ask(ctx, c, v, in)
+	if c.ctx.Err() == nil {
+		c.mu.Lock()
+		a := stateRequest{Part: !c.silent, Sub: sub} // only a full state ends a silence
+		c.mu.Unlock()
+		_ = c.pull(ctx, a) // whether it was done or not, a later state shows it
+	}
+	return out, err
+}
+
+// actSub is changePart for a verb without a result.
+func actSub[In any](ctx context.Context, c *Client, v verb[In, nothing], in In, sub event.SubID) error {
+	_, err := changePart(ctx, c, v, in, sub)
+	return err
 }
 
 // change asks for a change, and returns when the state of the client shows it.

@@ -44,8 +44,9 @@ func (c *Client) openAgain() {
 			continue
 		}
 		c.mu.Lock()
-		c.livenessChanges += c.version // an owner that was started again counts its states anew
-		c.version = 0
+		c.ownChanges += c.version // an owner that was started again counts its states anew
+		c.version, c.newer.marks = 0, 0
+		clear(c.newer.subs)
 		if c.PID() != before {
 			c.wireLast, c.appLast = 0, 0
 		}

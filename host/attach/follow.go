@@ -1,8 +1,10 @@
 package attach
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -65,9 +67,10 @@ func (c *Client) markSilent(why error) {
 	if c.silent && snap.Store.Err.Error() == err.Error() {
 		return
 	}
+	c.applyNewer()
 	c.silent = true
-	c.livenessChanges++
-	snap.Version = c.version + c.livenessChanges
+	c.ownChanges++
+	snap.Version = c.version + c.ownChanges
 	snap.Store.Err = err
 	snap.Subs = slices.Clone(snap.Subs) // readers may have the old one
 	for i := range snap.Subs {
@@ -111,7 +114,11 @@ func (c *Client) pull(ctx context.Context, a stateRequest) error {
 	if err := c.fetch(ctx, s.Snapshot.Last); err != nil {
 		return err
 	}
-	c.keep(s)
+	if s.Part {
+		c.keepPart(a.Sub, s)
+	} else {
+		c.keep(s)
+	}
 	return nil
 }
 
@@ -154,12 +161,73 @@ func (c *Client) keep(s state) {
 	s.App, s.Wire = nil, nil
 	if c.silent {
 		c.silent = false
-		c.livenessChanges++
+		c.ownChanges++
 	}
 	c.version = s.Snapshot.Version
-	s.Snapshot.Version += c.livenessChanges
+	s.Snapshot.Version += c.ownChanges
+	s.Snapshot.Last = max(s.Snapshot.Last, c.state.Snapshot.Last)
+	if c.newer.marks > c.version {
+		s.Marks = c.state.Marks
+	}
+	maps.DeleteFunc(c.newer.subs, func(_ event.SubID, n newerSub) bool { return n.version <= c.version })
+	c.newer.apply = len(c.newer.subs) > 0
 	c.state = s
 	c.readers.notify()
+}
+
+// newerParts are parts of the state that were fetched after a change. Each stays until there is a
+// full state that is not older.
+type newerParts struct {
+	subs  map[event.SubID]newerSub
+	apply bool   // the state does not have all of subs
+	marks uint64 // version of the marks
+}
+
+type newerSub struct {
+	version uint64
+	view    []host.SubscriptionView // empty: it is gone
+}
+
+// keepPart adds one subscription, or the marks if id is empty, to the state. The version for the
+// next full state stays: it may have more.
+func (c *Client) keepPart(id event.SubID, s state) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	v := s.Snapshot.Version
+	switch {
+	case c.silent: // only a full state ends that
+		return
+	case id == "" && v >= c.newer.marks:
+		c.state.Marks, c.newer.marks = s.Marks, v
+	case id != "" && v >= c.newer.subs[id].version:
+		c.newer.subs[id], c.newer.apply = newerSub{v, s.Snapshot.Subs}, true
+	}
+	c.audited.Store(max(c.audited.Load(), s.Audited))
+	c.ownChanges++
+	snap := &c.state.Snapshot
+	snap.Version, snap.Last = c.version+c.ownChanges, max(snap.Last, s.Snapshot.Last)
+	c.readers.notify()
+}
+
+// applyNewer adds the newer subscriptions to the state. It is done when the state is read: many
+// changes in a row would copy all subscriptions each time. The lock is held.
+func (c *Client) applyNewer() {
+	if !c.newer.apply {
+		return
+	}
+	c.newer.apply = false
+	snap := &c.state.Snapshot
+	subs := slices.DeleteFunc(slices.Clone(snap.Subs), func(v host.SubscriptionView) bool { // readers may have the old one
+		_, newer := c.newer.subs[v.ID]
+		return newer
+	})
+	for _, n := range c.newer.subs {
+		subs = append(subs, n.view...)
+	}
+	slices.SortFunc(subs, func(a, b host.SubscriptionView) int {
+		return cmp.Or(a.Created.Compare(b.Created), cmp.Compare(a.ID, b.ID))
+	})
+	snap.Subs = subs
 }
 
 // addNew adds the entries up to number last that are newer than have, and returns the newest
@@ -184,5 +252,9 @@ func (c *Client) Changed() (<-chan struct{}, func()) { return c.readers.add() }
 func (c *Client) Snapshot() host.Snapshot {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.applyNewer()
 	return c.state.Snapshot
 }
+
+// SnapshotOf implements [host.API].
+func (c *Client) SnapshotOf(id event.SubID) host.Snapshot { return c.Snapshot().Of(id) }

@@ -34,7 +34,8 @@
 //     window and reads the rest page by page. A suspended client holds the goroutines of its
 //     own requests, at most 64, and nothing else. If the first process is suspended, a client
 //     reports after 15 s that it does not answer, and shows nothing as alive.
-//   - Verbs are forwarded, and return once the client's state shows their effect.
+//   - Verbs are forwarded, and return once the client's state shows their effect. After a change of
+//     one subscription or a mark the client fetches only that, not the whole state.
 //   - Secrets do not cross. event.Secret encodes itself masked. A server is identified by its
 //     name and a hash of its address; the first process finds it in its own configuration. The
 //     socket is 0600 in a 0700 directory; on Linux and macOS the peer's user is checked too.

@@ -98,6 +98,9 @@ func (l *Relay) Snapshot() host.Snapshot {
 	return snap
 }
 
+// SnapshotOf implements [host.API].
+func (l *Relay) SnapshotOf(id event.SubID) host.Snapshot { return l.Snapshot().Of(id) }
+
 // Changed implements [host.API].
 func (l *Relay) Changed() (<-chan struct{}, func()) { return l.readers.add() }
 

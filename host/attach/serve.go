@@ -141,6 +141,15 @@ func (e *session) store() event.Store { return e.server.opts.Store }
 
 // answerState waits for a state that is newer than the client's.
 func answerState(ctx context.Context, e *session, a stateRequest) (state, error) {
+	if a.Part {
+		out := state{Part: true, Snapshot: e.api().SnapshotOf(a.Sub), Audited: e.api().Audit().Last()}
+		info := &out.Snapshot.Store
+		info.Err, info.Damage, info.Locked = nil, nil, nil
+		if a.Sub == "" {
+			out.Marks = e.api().Marks()
+		}
+		return out, nil
+	}
 	changed, stop := e.api().Changed()
 	defer stop()
 	late := time.NewTimer(max(a.Wait, 0))
@@ -148,7 +157,7 @@ func answerState(ctx context.Context, e *session, a stateRequest) (state, error)
 	for {
 		began := time.Now()
 		out := state{Snapshot: e.api().Snapshot()}
-		out.Took = time.Since(began)
+		out.Took = time.Since(began) + time.Duration(e.encoding.Load())
 		if out.Snapshot.Version != a.Since || a.Wait <= 0 {
 			return e.fill(out, a), nil
 		}

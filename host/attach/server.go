@@ -1,6 +1,7 @@
 package attach
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/gob"
@@ -13,6 +14,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"eventdeck/host"
@@ -264,6 +266,8 @@ type session struct {
 	follows bool        // the client stays
 	token   string      // that it was opened with
 
+	encoding atomic.Int64 // nanoseconds that it took to encode the last state
+
 	mu      sync.Mutex
 	idle    sync.Cond // signalled when running falls to 0
 	running int       // requests
@@ -299,7 +303,16 @@ func (e *session) answer(w http.ResponseWriter, r *http.Request, handle handler)
 		refuse(w, http.StatusUnprocessableEntity, err)
 		return
 	}
-	_ = gob.NewEncoder(w).Encode(out) // a client that is gone needs no answer
+	var body bytes.Buffer
+	began := time.Now()
+	if err := gob.NewEncoder(&body).Encode(out); err != nil {
+		refuse(w, http.StatusInternalServerError, err)
+		return
+	}
+	if s, ok := out.(state); ok && !s.Part {
+		e.encoding.Store(int64(time.Since(began)))
+	}
+	_, _ = body.WriteTo(w) // a client that is gone needs no answer
 }
 
 // awaitIdle waits until no request is under way.

@@ -220,6 +220,7 @@ type StoreInfo struct {
 	Locked      error  // why the sealing key cannot be had, an ErrKeyLocked; nil: it is there
 	Err         error  // the last commit failed with this; nil when the next succeeded
 	Damage      error  // a read has met ErrDamaged since the store was opened
+	Subs        int    // subscriptions
 	Records     uint64 // that are kept
 	Bytes       int64  // of these records, without what the file needs around them
 	FileBytes   int64  // of the file

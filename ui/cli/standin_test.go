@@ -266,6 +266,8 @@ func (s *standIn) view(servers ...host.ServerView) {
 	s.views = servers
 }
 
+func (s *standIn) SnapshotOf(id event.SubID) host.Snapshot { return s.Snapshot().Of(id) }
+
 func (s *standIn) Snapshot() host.Snapshot {
 	s.mu.Lock()
 	snapshot := host.Snapshot{Store: s.store.Info(), Servers: slices.Clone(s.views), Last: s.store.Last()}
