@@ -36,7 +36,8 @@ var builtIn = [...]definition{
 	{"orchid", "violet and mint", DarkBackground, orchid.looks},
 	{"paper", "ink on paper", LightBackground, paper.looks},
 	{"meadow", "green and clay", LightBackground, meadow.looks},
-	{"ansi16", "the terminal's own sixteen colours", AnyBackground, ansi16.looks},
+	{"ansi16", "the terminal's own sixteen colours", DarkBackground, ansi16.looks},
+	{"ansi16-light", "sixteen colours on light", LightBackground, ansi16Light},
 	{"none", "no colours, attributes only", AnyBackground, none},
 }
 
@@ -141,12 +142,27 @@ var meadow = palette{
 	field: tint(0xedf4ee, 255, 7), span: tint(0xfbeab8, 230, 11), onAlarm: tint(0xffffff, 231, 15), alarm: tint(0x785300, 94, 1),
 }
 
-// ansi16 uses the terminal's own sixteen colours.
+// ansi16 uses those of the terminal's own sixteen colours that are readable on black.
 var ansi16 = palette{
 	accent: basic(6), accentSoft: basic(6),
-	good: basic(2), busy: basic(6), warn: basic(3), bad: basic(1), mark: basic(5),
-	server: basic(4), kind: basic(5), rule: basic(8),
-	onAlarm: basic(0), alarm: basic(3),
+	good: basic(2), busy: basic(6), warn: basic(11), bad: basic(9), mark: basic(13),
+	server: basic(14), kind: basic(13), rule: basic(8),
+	onAlarm: basic(0), alarm: basic(11),
+}
+
+// ansi16Light uses those that are readable on white: red, blue and magenta. Many terminals show
+// bold text in the bright colour, and of those only blue is.
+func ansi16Light() [roles]look {
+	l := palette{
+		accent: basic(4), accentSoft: basic(4),
+		good: basic(4), busy: basic(4), warn: basic(5), bad: basic(1), mark: basic(5),
+		server: basic(4), kind: basic(5), rule: basic(8),
+		onAlarm: basic(15), alarm: basic(1),
+	}.looks()
+	for _, r := range []Role{Warn, Gap, Bad, Critical} {
+		l[r].attrs &^= bold
+	}
+	return l
 }
 
 func (p palette) looks() [roles]look {

@@ -108,8 +108,10 @@ func For(darkBackground bool, d Depth) Theme {
 	switch {
 	case d == NoColours:
 		name = "none"
-	case d == SixteenColours:
+	case d == SixteenColours && darkBackground:
 		name = "ansi16"
+	case d == SixteenColours:
+		name = "ansi16-light"
 	case darkBackground:
 		name = "dark"
 	}

@@ -56,7 +56,7 @@ func TestDefaultThemeSuitsTheTerminal(t *testing.T) {
 		want  string
 	}{
 		{true, ManyColours, "dark"}, {false, ManyColours, "light"}, {true, NoColours, "none"},
-		{false, NoColours, "none"}, {true, SixteenColours, "ansi16"}, {false, SixteenColours, "ansi16"},
+		{false, NoColours, "none"}, {true, SixteenColours, "ansi16"}, {false, SixteenColours, "ansi16-light"},
 	} {
 		if got := For(c.dark, c.depth).Name; got != c.want {
 			t.Errorf("For(%v, %v) = %s, want %s", c.dark, c.depth, got, c.want)
@@ -120,6 +120,44 @@ func TestContrast(t *testing.T) {
 				for _, b := range usual[th.Suits] {
 					if c := contrast(shown(back, d), b); back != 0 && c < 3 {
 						t.Errorf("%s, depth %d: %v has a contrast of %.2f on %06x, want 3", th.Name, d, r, c, b&0xffffff)
+					}
+				}
+			}
+		}
+	}
+}
+
+// The sixteen colours of xterm and of VGA.
+var sixteen = map[string][16]uint32{
+	"xterm": {0x000000, 0xcd0000, 0x00cd00, 0xcdcd00, 0x0000ee, 0xcd00cd, 0x00cdcd, 0xe5e5e5, 0x7f7f7f, 0xff0000, 0x00ff00, 0xffff00, 0x5c5cff, 0xff00ff, 0x00ffff, 0xffffff},
+	"VGA":   {0x000000, 0xaa0000, 0x00aa00, 0xaa5500, 0x0000aa, 0xaa00aa, 0x00aaaa, 0xaaaaaa, 0x555555, 0xff5555, 0x55ff55, 0xffff55, 0x5555ff, 0xff55ff, 0x55ffff, 0xffffff},
+}
+
+// Text in sixteen colours has a contrast of at least 4.5 on black or white, also where bold text
+// is shown in the bright colour.
+func TestContrastOfSixteenColours(t *testing.T) {
+	for name, ground := range map[string]colour{"ansi16": rgb(0), "ansi16-light": rgb(0xffffff)} {
+		th, ok := Named(name)
+		if !ok {
+			t.Fatal(name)
+		}
+		for terminal, colours := range sixteen {
+			for _, r := range allRoles() {
+				l := th.looks[r]
+				if l.text&fromTerminal == 0 || r == Rule || r == Backdrop {
+					continue
+				}
+				back := ground
+				if l.back&fromTerminal != 0 {
+					back = rgb(colours[l.back&15])
+				}
+				shown := []uint32{colours[l.text&15]}
+				if l.attrs&bold != 0 {
+					shown = append(shown, colours[l.text&15|8])
+				}
+				for _, c := range shown {
+					if c := contrast(rgb(c), back); c < 4.5 {
+						t.Errorf("%s on %s: %v has a contrast of %.2f", name, terminal, r, c)
 					}
 				}
 			}

@@ -73,7 +73,7 @@ func TestTerminalChoosesTheTheme(t *testing.T) {
 		t.Errorf("on white: %s", a.Theme.Name)
 	}
 	a.update(tea.ColorProfileMsg{Profile: colorprofile.ANSI})
-	if a.Theme.Name != "ansi16" {
+	if a.Theme.Name != "ansi16-light" {
 		t.Errorf("with sixteen colours: %s", a.Theme.Name)
 	}
 }
