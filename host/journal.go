@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -35,13 +36,14 @@ type WireFrame struct {
 	Bytes  int        // whole length
 }
 
-// LogLine is a warning or an error of the program, or a line that a server wrote
-// to its standard error.
+// LogLine is a warning or an error of the program, or a line that a server logged: a
+// notifications/message, or one that it wrote to its standard error.
 type LogLine struct {
 	At     time.Time // UTC
 	Level  slog.Level
 	Text   string // safe to print
 	Server string // "" if it is about none
+	Told   bool   // by a notifications/message of the server
 }
 
 // Wire implements [API].
@@ -100,6 +102,33 @@ func (h *Host) stderr(server string, line trust.Text) {
 		h.opts.OnStderr(server, line)
 	}
 	h.addLine(LogLine{At: h.opts.Now().UTC(), Level: slog.LevelInfo, Text: trust.Line(line).Plain(), Server: server})
+	h.notify()
+}
+
+// message keeps a line of a server's log. Errors of MCP's levels, from error on, are errors here.
+func (h *Host) message(server string, params json.RawMessage) {
+	var m struct {
+		Level, Logger string
+		Data          json.RawMessage
+	}
+	if json.Unmarshal(params, &m) != nil {
+		return
+	}
+	text := string(m.Data[:min(len(m.Data), wireClip)])
+	if s := ""; json.Unmarshal(m.Data, &s) == nil {
+		text = s[:min(len(s), wireClip)]
+	}
+	if m.Logger != "" {
+		text = m.Logger + ": " + text
+	}
+	level := slog.LevelError // critical, alert and emergency too
+	switch m.Level {
+	case "debug", "info", "notice":
+		level = slog.LevelInfo
+	case "warning":
+		level = slog.LevelWarn
+	}
+	h.addLine(LogLine{At: h.opts.Now().UTC(), Level: level, Text: h.secrets.String(trust.Line(trust.Untrusted(text)).Plain()), Server: server, Told: true})
 	h.notify()
 }
 

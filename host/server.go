@@ -170,6 +170,10 @@ func (s *server) dial(ctx context.Context) (*session.Session, error) {
 
 // note takes a notification that belongs to no request.
 func (s *server) note(n wire.Note) {
+	if n.Method == wire.NoteMessage {
+		s.host.message(s.spec.Name, n.Params)
+		return
+	}
 	s.mu.Lock()
 	d := s.dialect
 	s.mu.Unlock()

@@ -91,5 +91,5 @@ func reply(m wire.Message) ([]byte, error) {
 // belongsToAll reports whether a notification concerns the server as a whole, whatever
 // stream carries it.
 func belongsToAll(n wire.Note) bool {
-	return strings.HasSuffix(n.Method, "/list_changed")
+	return n.Method == wire.NoteMessage || strings.HasSuffix(n.Method, "/list_changed")
 }

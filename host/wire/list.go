@@ -22,6 +22,8 @@ const (
 	NoteError       = "notifications/events/error"
 	NoteTerminated  = "notifications/events/terminated"
 
+	NoteMessage = "notifications/message" // a line of the server's log
+
 	// MethodListen opens the stream of notifications that belong to no other request
 	// (2026-07-28). NoteAcknowledged is its first one.
 	MethodListen     = "subscriptions/listen"

@@ -367,6 +367,7 @@ func (p *printer) trouble() error {
 		p.say("%s", p.waited)
 		p.waited = ""
 	}
+	p.tell.logged(p.opened.AppLog(), p.sub.Key.Server)
 	i := slices.IndexFunc(snapshot.Subs, func(v host.SubscriptionView) bool { return v.ID == p.sub.ID })
 	if i >= 0 {
 		p.tell.look(snapshot.Subs[i])

@@ -1,10 +1,12 @@
 package events
 
 import (
+	"log/slog"
 	"time"
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
 	"eventdeck/ui/cli/plain"
 )
 
@@ -22,11 +24,13 @@ type Warner struct {
 	refused uint64        // deliveries that are told, or were refused before this command
 	newest  event.Refused // as they were at the last look
 	fault   time.Time     // of the newest events/error that is told
+	began   time.Time
+	line    uint64 // of the log, up to which it was read
 }
 
 // NewWarner returns a Warner that writes its lines with say.
 func NewWarner(say func(string, ...any)) *Warner {
-	return &Warner{say: say, told: map[string]time.Time{}, fault: time.Now()}
+	return &Warner{say: say, told: map[string]time.Time{}, fault: time.Now(), began: time.Now()}
 }
 
 // tell writes a line, unless there was one for its cause within the last minute.
@@ -57,6 +61,17 @@ func (t *Warner) look(v host.SubscriptionView) {
 	if s.FaultAt.After(t.fault) && t.tell("fault", "%s reports: %s", plain.Safe(v.Key.Server), plain.Text(s.Fault)) {
 		t.fault = s.FaultAt
 	}
+}
+
+// logged reports the errors that a server has logged since this command began.
+func (t *Warner) logged(log *eventlog.Ring[host.LogLine], server string) {
+	log.After(t.line, func(seq uint64, l host.LogLine) bool {
+		t.line = seq
+		if l.Told && l.Server == server && l.Level >= slog.LevelError && l.At.After(t.began) {
+			t.tell("logged", "%s logs: %s", plain.Safe(server), plain.Safe(l.Text))
+		}
+		return true
+	})
 }
 
 // throttled reports that a server asks to wait until a time, with its words if there are some.

@@ -2,6 +2,7 @@ package events
 
 import (
 	"fmt"
+	"log/slog"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -9,6 +10,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
 	"eventdeck/host/trust"
 )
 
@@ -84,4 +86,35 @@ func TestEarlierRefusalsAreReported(t *testing.T) {
 	if said != 1 {
 		t.Errorf("%d lines", said)
 	}
+}
+
+// Of what a server logs, its errors since the command began are reported, once a minute.
+func TestErrorsThatAServerLogs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var said []string
+		tell := NewWarner(func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) })
+		log := eventlog.NewRing[host.LogLine](9, 1<<10)
+		add := func(l host.LogLine) {
+			log.Add(l, len(l.Text))
+			tell.logged(log, "pager")
+		}
+		line := host.LogLine{At: time.Now(), Server: "pager", Level: slog.LevelError, Text: "too early", Told: true}
+		add(line)
+		time.Sleep(time.Second)
+		line.At = time.Now()
+		for _, change := range []func(*host.LogLine){
+			func(l *host.LogLine) { l.Text, l.Told = "of the program", false },
+			func(l *host.LogLine) { l.Text, l.Level = "a warning", slog.LevelWarn },
+			func(l *host.LogLine) { l.Text, l.Server = "of another", "chat" },
+			func(l *host.LogLine) { l.Text = "disk full" },
+			func(l *host.LogLine) { l.Text = "disk still full" },
+		} {
+			l := line
+			change(&l)
+			add(l)
+		}
+		if want := []string{"pager logs: disk full"}; !slices.Equal(said, want) {
+			t.Errorf("said %q, want %q", said, want)
+		}
+	})
 }
