@@ -113,7 +113,6 @@ var arrows = map[string][]string{
 	// What the screen's root hands on.
 	"ui/tui/lookup":    {"host", "host/config", "host/event", "host/trust", "ui/tui/query", "ui/tui/words"},
 	"ui/tui/manage":    {"host", "host/config", "host/event", "ui/tui/cells", "ui/tui/evidence", "ui/tui/lookup", "ui/tui/widget", "ui/tui/words"},
-	"ui/tui/subline":   {"host", "host/event", "host/redact", "host/schema", "host/trust", "ui/tui/cells", "ui/tui/evidence", "ui/tui/form", "ui/tui/lookup", "ui/tui/query", "ui/tui/widget", "ui/tui/words"},
 	"ui/tui/frame":     {"themes", "ui/tui/cells", "ui/tui/layout", "ui/tui/widget"},
 	"ui/tui/schedule":  {},
 	"ui/tui/search":    {"host/event", "ui/tui/cells", "ui/tui/detail", "ui/tui/evidence", "ui/tui/feed", "ui/tui/persist", "ui/tui/stream", "ui/tui/widget"},
@@ -133,7 +132,7 @@ var arrows = map[string][]string{
 	"ui/tui/story":            {"host/event", "host/filter", "ui/tui/widget"},
 	"ui/tui/timeline":         {"host/event", "host/eventlog", "host/severity", "themes", "ui/tui/cells", "ui/tui/widget"},
 	"ui/tui/query":            {"host/event", "host/filter", "host/trust"},
-	"ui/tui/form":             {"host", "host/config", "host/event", "host/schema", "host/trust", "themes", "ui/form", "ui/internal/browser", "ui/tui/cells", "ui/tui/evidence", "ui/tui/query", "ui/tui/widget"},
+	"ui/tui/form":             {"host", "host/config", "host/event", "host/schema", "host/trust", "themes", "ui/form", "ui/internal/browser", "ui/tui/cells", "ui/tui/evidence", "ui/tui/lookup", "ui/tui/query", "ui/tui/widget", "ui/tui/words"},
 
 	// Untrusted text, from the lowest package up.
 	"host/internal/jsontext":        {},

@@ -77,10 +77,8 @@ func TestAcceptWhyIsItQuietAtAGlance(t *testing.T) {
 	proc, url := w.pager("--speed", "0.001") // next to nothing happens there
 	c := w.terminal(160, 45, url, "--data", w.data())
 	c.reads("alert.fired")
-	c.keys(":sub alert.fired mode=push\r")
-	c.reads("1 push")
-	c.keys(":sub deploy.changed mode=poll\r")
-	c.reads("1 poll")
+	c.subscribesTo("alert.fired mode=push", "1 push")
+	c.subscribesTo("deploy.changed mode=poll", "1 poll")
 	c.keys("q")
 	c.endsWell()
 
@@ -107,8 +105,7 @@ func (w *world) flood(n int, args ...string) (c *terminal, url string, again []s
 	c.reads("load.tick")
 	c.keys(":load.tick\r")
 	c.reads("Not subscribed")
-	c.keys(":sub load.tick mode=push\r")
-	c.reads("1 push")
+	c.subscribesTo("load.tick mode=push", "1 push")
 	c.keys("2")
 	c.sees("the flood", events())
 	return c, url, again

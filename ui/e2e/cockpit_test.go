@@ -36,6 +36,14 @@ func (c *terminal) gone(text string) {
 	c.sees("no "+text, func(s string) bool { return !strings.Contains(s, text) })
 }
 
+// subscribesTo types a line of ":sub", sends the form that it opens, and waits for a text.
+func (c *terminal) subscribesTo(line, shows string) {
+	c.t.Helper()
+	c.keys(":sub " + line + "\r\x13")
+	c.reads(shows)
+	c.gone("━ Subscribe")
+}
+
 // refuses types a command that cannot be done: the palette stays open and says why.
 func (c *terminal) refuses(line, why string) {
 	c.t.Helper()
@@ -55,12 +63,11 @@ func TestCockpitWhileServersAreAway(t *testing.T) {
 	c := w.terminal(160, 45, args...)
 	c.reads("alert.fired")
 	for i, name := range []string{"alert.fired", "deploy.changed", "incident.changed", "note.added"} {
-		c.keys(":sub " + name + " server=pager mode=push\r")
-		c.reads(fmt.Sprint(i+1, " push"))
+		c.subscribesTo(name+" server=pager mode=push", fmt.Sprint(i+1, " push"))
 	}
 	c.reads("confirmed by the server x4")
 	c.refuses("sub incident.changed server=nosuch", `unknown server "nosuch"; there are calm, `)
-	c.refuses("sub x.y server=down", "nothing is subscribed: down is unreachable: connection refused")
+	c.refuses("sub x.y server=down", "down has not listed its types yet: it is unreachable: connection refused")
 
 	proc.kill()
 	c.sees("one line at the server and one row for four subscriptions", func(s string) bool {
@@ -109,8 +116,7 @@ func TestCockpitAgesWithoutNews(t *testing.T) {
 	proc, url := w.pager("--rate", "100", "--seed", "7")
 	c := w.terminal(160, 40, url, "--data", w.data())
 	c.reads("load.tick")
-	c.keys(":sub load.tick mode=push\r")
-	c.reads("1 push")
+	c.subscribesTo("load.tick mode=push", "1 push")
 	c.keys("1")
 	c.keys(":load.tick\r")
 	c.sees("a rate", func(s string) bool { return regexp.MustCompile(`\d\d/s`).MatchString(s) })

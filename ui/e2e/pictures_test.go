@@ -117,8 +117,7 @@ func TestPicturesOfReactions(t *testing.T) {
 	c := w.terminal(140, 38, "--data", w.data())
 	c.reads("pager ready")
 	for _, typ := range []string{"alert.fired", "deploy.changed"} {
-		c.keys(":sub " + typ + "\r")
-		c.sees(typ+" subscribed", func(s string) bool { return strings.Contains(s, "● "+typ) })
+		c.subscribesTo(typ, "● "+typ)
 	}
 	c.reads("1 ask")
 	c.keys("6")

@@ -8,19 +8,18 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/form"
 	"eventdeck/ui/tui/query"
-	"eventdeck/ui/tui/subline"
 	"eventdeck/ui/tui/words"
 )
 
 // commandRows returns the typed commands.
 func (a *app) commandRows() []action.Command {
 	return append(slices.Concat(a.subCommands(), a.signInCommands(), a.incidentCommands(), a.reactCommands()), []action.Command{
-		{Name: "sub", Usage: "TYPE [name=value…] [mode=M] [server=S] [from=now|saved]", Title: "subscribe", Dangerous: true, Run: a.runSubscribe, Complete: func(words []string) []string { return subline.Complete(&a.snap, words) }},
+		{Name: "sub", Usage: "TYPE [name=value…] [mode=M] [server=S] [from=now|saved]", Title: "subscribe", Dangerous: true, Run: a.runSubscribe, Complete: func(words []string) []string { return form.CompleteLine(&a.snap, words) }},
 		{Name: "filter", Usage: "NAME | save NAME | delete NAME | set TEXT | off | on", Title: "use a saved filter, save this one, take it away", Also: "search find only", Run: a.filters.Run, Complete: a.filters.Complete},
 		{Name: "view", Usage: "NAME | save NAME | rename NAME NEW | delete NAME", Title: "open a saved view, save what is shown as one", Run: a.views.Run, Complete: a.views.Complete},
 		{Name: "export", Usage: "[last 1h] FILE [overwrite]", Title: "write what is shown or selected", Run: a.runExport, Complete: a.completeExport},
@@ -36,14 +35,11 @@ func (a *app) runSubscribe(words []string) (tea.Cmd, error) {
 	if len(words) == 0 {
 		return nil, action.ErrUsage
 	}
-	return subline.Subscribe(&subline.Env{
-		Env: &a.Env, Screen: a, Host: a.o.API, Snap: &a.snap, KeyOf: a.KeyOf,
-		Take: func(snap host.Snapshot) tea.Cmd { a.take(snap); return a.read() },
-	}, words)
+	return form.OpenLine(a.formEnv(), &a.snap, words)
 }
 
 // memorable returns a typed line for the history, without secrets; "" if it does not belong there.
-func (a *app) memorable(line string) string { return subline.ForHistory(&a.snap, "sub", line) }
+func (a *app) memorable(line string) string { return form.LineForHistory(&a.snap, "sub", line) }
 
 func (a *app) runGoto(typed []string) (tea.Cmd, error) {
 	text := strings.Join(typed, " ")

@@ -158,6 +158,7 @@ func TestTypedCommands(t *testing.T) {
 	if err := run(`sub incident.resolved severity=P2 n=5 mode=push`); err != nil {
 		t.Fatal(err)
 	}
+	press(t, a, "ctrl+s")
 	if r := h.asked[0]; r.Server != "pager" || string(r.Args) != `{"severity":"P2","n":5}` || r.Mode != event.ModePush {
 		t.Errorf("asked %+v", r)
 	}
@@ -202,7 +203,7 @@ func TestCommandsComplete(t *testing.T) {
 		t.Errorf("completed to %q", text)
 	}
 	word(t, a, "P2")
-	press(t, a, "enter")
+	press(t, a, "enter", "ctrl+s")
 	if len(h.asked) != 1 || string(h.asked[0].Args) != `{"severity":"P2"}` {
 		t.Errorf("asked %+v", h.asked)
 	}

@@ -48,7 +48,7 @@ func TestTypedSubscriptionErrorNamesItsCause(t *testing.T) {
 	for line, want := range map[string]string{
 		"sub incident.changed server=nosuch": `unknown server "nosuch"; there are pager, chat, down`,
 		"sub incident.created server=pagr":   `unknown server "pagr"; did you mean "pager"?`,
-		"sub x.y server=down":                "nothing is subscribed: down is unreachable: connection refused, 4 tries since 14:03:05; R on it tries at once",
+		"sub x.y server=down":                "down has not listed its types yet: it is unreachable: connection refused, 4 tries since 14:03:05",
 		"sub incident.x server=pager":        `unknown event type "incident.x" at pager`,
 		"reconnect nosuch":                   `unknown server "nosuch"`,
 	} {
@@ -69,7 +69,7 @@ func TestTypedSubscriptionByWebhookAlone(t *testing.T) {
 	a := open(t, h, 140, 40)
 	press(t, a, ":")
 	word(t, a, "sub page.sent server=pager")
-	press(t, a, "enter")
+	press(t, a, "enter", "ctrl+s")
 	if s := screenOf(a); !strings.Contains(s, "subscribed to pager page.sent") || len(h.asked) != 1 || h.asked[0].Mode != event.ModeWebhook {
 		t.Errorf("asked %+v:\n%s", h.asked, s)
 	}
@@ -83,33 +83,31 @@ func TestTypedSubscriptionAtAServerThatIsAway(t *testing.T) {
 	press(t, a, ":")
 	word(t, a, "sub x.y server=down")
 	press(t, a, "enter")
-	if s := screenOf(a); a.dialog == nil || !strings.Contains(s, "nothing is subscribed: down is unreachable") {
+	if s := screenOf(a); a.dialog == nil || !strings.Contains(s, "down has not listed its types yet: it is unreachable") {
 		t.Errorf("nothing is said:\n%s", s)
 	}
 }
 
-// A typed subscription that is not confirmed in time goes on; a note says why.
-func TestTypedSubscriptionThatIsNotConfirmed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := incident()
-		h.waits(event.ReasonUnreachable, "dial tcp 127.0.0.1:9: connect: connection refused")
-		a := open(t, h, 160, 40)
-		began := time.Now()
-		cmd, err := a.actions.Execute("sub deploy.finished server=pager")
-		if err != nil || !strings.Contains(a.edges.Status.Note.Text, "asking pager for deploy.finished") {
-			t.Fatalf("%v, and it says %+v", err, a.edges.Status.Note)
-		}
-		settle(a, cmd)
-		if took := time.Since(began); took != 10*time.Second {
-			t.Errorf("it took %v", took)
-		}
-		if want := "pager deploy.finished: unreachable: connection refused, 2 tries since 14:03:05; it goes on trying, i on it tells more"; a.edges.Status.Note.Text != want {
-			t.Errorf("it says %q", a.edges.Status.Note.Text)
-		}
-		if s := statusLine(a); !strings.Contains(s, "1 in trouble, and 1 server") {
-			t.Errorf("the status line says %q", s)
-		}
-	})
+// The form that a typed line opens has all that was typed, and asks before it is closed.
+func TestTypedSubscriptionFillsTheForm(t *testing.T) {
+	h := newFake()
+	h.server("shop", event.Type{Name: trust.Untrusted("order.placed"), Modes: []event.Mode{event.ModePush, event.ModePoll}, InputSchema: json.RawMessage(
+		`{"type":"object","properties":{"n":{"type":"integer"},"team":{"type":"string"}}}`)})
+	a := open(t, h, 120, 40)
+	press(t, a, ":")
+	word(t, a, `sub order.placed server=shop n=5 team="the core" mode=poll from=saved`)
+	press(t, a, "enter")
+	if s := screenOf(a); !strings.Contains(s, "the core") || !strings.Contains(s, "order.placed") || len(h.asked) != 0 {
+		t.Fatalf("asked %+v:\n%s", h.asked, s)
+	}
+	press(t, a, "esc")
+	if a.dialog == nil {
+		t.Error("esc drops what was typed")
+	}
+	press(t, a, "n", "ctrl+s")
+	if len(h.asked) != 1 || string(h.asked[0].Args) != `{"n":5,"team":"the core"}` || h.asked[0].Mode != event.ModePoll || !h.asked[0].From.Saved || h.asked[0].Server != "shop" {
+		t.Errorf("asked %+v", h.asked)
+	}
 }
 
 // The form shows the last answer of the server and what to do, while it waits and afterwards.

@@ -41,11 +41,7 @@ func OpenEdit(e *Env, v host.SubscriptionView, t event.Type) tea.Cmd {
 		e.Fail("cannot edit", err)
 		return nil
 	}
-	for i, m := range f.modes {
-		if m.mode == v.Mode {
-			f.mode, f.chosen = i, true
-		}
-	}
+	f.choose(v.Mode)
 	f.start = 1
 	if v.TTL > 0 {
 		f.ttl = v.TTL.String()
