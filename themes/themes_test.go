@@ -15,7 +15,7 @@ func TestEveryThemeHasAName(t *testing.T) {
 		}
 		seen[name] = true
 	}
-	if len(seen) < 8 {
+	if len(seen) != 7 {
 		t.Errorf("%d themes", len(seen))
 	}
 	if _, ok := Named("plaid"); ok {
@@ -189,10 +189,13 @@ func TestColoursHaveReplacements(t *testing.T) {
 var seenBy = map[string][3][3]float64{
 	"protanopia":   {{0.11238, 0.88762, 0}, {0.11238, 0.88762, 0}, {0.00401, -0.00401, 1}},
 	"deuteranopia": {{0.29275, 0.70725, 0}, {0.29275, 0.70725, 0}, {-0.02234, 0.02234, 1}},
+	"tritanopia":   {{1.01277, 0.13548, -0.14826}, {-0.01243, 0.86812, 0.14431}, {0.07589, 0.80500, 0.11910}},
+	"none":         {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
 }
 
-func TestSafeThemesDistinguishStates(t *testing.T) {
-	for _, name := range []string{"safe-dark", "safe-light"} {
+// States differ for every kind of colour vision.
+func TestThemesDistinguishStates(t *testing.T) {
+	for _, name := range []string{"dark", "light", "contrast-dark", "contrast-light"} {
 		th, _ := Named(name)
 		states := []Role{Good, Busy, Warn, Bad}
 		for who, m := range seenBy {

@@ -37,7 +37,7 @@ func TestPictures(t *testing.T) {
 		{"form", "1jjs", "━ Subscribe", esc},
 		{"stats", "S", "━ Stats", esc},
 		{"timeline", "H", "━ Timeline", esc},
-		{"themes", "Tjjjjjj", "━ Theme", esc},
+		{"themes", "Tjj", "━ Theme", esc},
 	} {
 		c.keys(p.keys)
 		c.sees(p.shows, func(s string) bool { return strings.Contains(s, p.shows) && !strings.Contains(s, "counting") })

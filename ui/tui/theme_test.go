@@ -58,8 +58,8 @@ func TestPickerPreviewsSavesAndRestores(t *testing.T) {
 	if again := openWith(t, h, Options{}); again.Theme.Name != "contrast-dark" {
 		t.Errorf("the next run begins with %s", again.Theme.Name)
 	}
-	if again := openWith(t, h, Options{Theme: "ember"}); again.Theme.Name != "ember" {
-		t.Errorf("the command line asks for ember and gets %s", again.Theme.Name)
+	if again := openWith(t, h, Options{Theme: "contrast-light"}); again.Theme.Name != "contrast-light" {
+		t.Errorf("the command line asks for contrast-light and gets %s", again.Theme.Name)
 	}
 	if again := openWith(t, h, Options{NoColor: true}); again.Theme.Name != "none" {
 		t.Errorf("without colours: %s", again.Theme.Name)

@@ -47,10 +47,10 @@ func TestTerminalDecidesUntilAThemeIsChosen(t *testing.T) {
 	if d.Detect(tea.ColorProfileMsg{Profile: colorprofile.ANSI}); strings.Contains(d.shown.On(themes.Bad), "38;2") {
 		t.Errorf("with sixteen colours: %q", d.shown.On(themes.Bad))
 	}
-	if _, err := d.Use("ember"); err != nil || d.shown.Name != "ember" || d.kept != "ember" {
+	if _, err := d.Use("contrast-light"); err != nil || d.shown.Name != "contrast-light" || d.kept != "contrast-light" {
 		t.Errorf("shown is %q, kept %q: %v", d.shown.Name, d.kept, err)
 	}
-	if d.Detect(tea.BackgroundColorMsg{Color: color.Black}); d.shown.Name != "ember" {
+	if d.Detect(tea.BackgroundColorMsg{Color: color.Black}); d.shown.Name != "contrast-light" {
 		t.Error("the background replaced the chosen theme")
 	}
 	if _, err := d.Use("embers"); !errors.Is(err, theming.ErrNoTheme) {
