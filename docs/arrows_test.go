@@ -99,7 +99,7 @@ var arrows = map[string][]string{
 	"ui/tui/tree":     {"host", "host/event", "host/trust", "themes", "ui/tui/cells", "ui/tui/evidence", "ui/tui/query", "ui/tui/widget"},
 	"ui/tui/react":    {"host/event", "host/react", "host/trust", "themes", "ui/tui/cells", "ui/tui/detail", "ui/tui/form", "ui/tui/table", "ui/tui/widget"},
 	"ui/tui/layout":   {},
-	"ui/tui/persist":  {"host/event", "host/trust", "ui/tui/cells", "ui/tui/detail", "ui/tui/layout", "ui/tui/query", "ui/tui/table", "ui/tui/widget", "ui/tui/words"},
+	"ui/tui/persist":  {"host/event", "host/trust", "ui/tui/cells", "ui/tui/detail", "ui/tui/layout", "ui/tui/query", "ui/tui/table", "ui/tui/widget"},
 	"ui/tui/theming":  {"host/event", "host/trust", "themes", "ui/tui/cells", "ui/tui/evidence", "ui/tui/widget"},
 	"ui/tui/notify":   {"host", "host/event", "host/eventlog", "host/trust", "ui/tui/cells", "ui/tui/evidence", "ui/tui/query", "ui/tui/widget"},
 	"ui/tui/feed":     {"host", "host/event", "host/eventlog", "ui/tui/query"},

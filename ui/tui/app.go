@@ -192,7 +192,6 @@ func newApp(ctx context.Context, o Options) *app {
 	}
 	a.detail = detail.New(a.detailEnv())
 	a.boards = board.New(a.boardEnv())
-	a.filters.Load()
 	a.views.Load()
 	a.listItems()
 	a.tree.Load(&a.snap)

@@ -20,7 +20,7 @@ import (
 func (a *app) commandRows() []action.Command {
 	return append(slices.Concat(a.subCommands(), a.signInCommands(), a.incidentCommands(), a.reactCommands()), []action.Command{
 		{Name: "sub", Usage: "TYPE [name=value…] [mode=M] [server=S] [from=now|saved]", Title: "subscribe", Dangerous: true, Run: a.runSubscribe, Complete: func(words []string) []string { return form.CompleteLine(&a.snap, words) }},
-		{Name: "filter", Usage: "NAME | save NAME | delete NAME | set TEXT | off | on", Title: "use a saved filter, save this one, take it away", Also: "search find only", Run: a.filters.Run, Complete: a.filters.Complete},
+		{Name: "filter", Usage: "set TEXT | off | on", Title: "set the filter, turn it off and on", Also: "search find only", Run: a.filters.Run, Complete: a.filters.Complete},
 		{Name: "view", Usage: "NAME | save NAME | rename NAME NEW | delete NAME", Title: "open a saved view, save what is shown as one", Run: a.views.Run, Complete: a.views.Complete},
 		{Name: "export", Usage: "[last 1h] FILE [overwrite]", Title: "write what is shown or selected", Run: a.runExport, Complete: a.completeExport},
 		{Name: "goto", Usage: "14:05 | 2026-03-14 14:05 | 10m | #SEQ", Title: "go to a moment or a record", Also: "jump time seek at", Run: a.runGoto},

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -10,7 +9,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host/event"
-	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/widget"
 )
@@ -128,31 +126,6 @@ func TestFilterCompletes(t *testing.T) {
 	press(t, a, "tab")
 	if got := a.prompt.Field.Text(); !strings.HasPrefix(got, ".severity") {
 		t.Errorf("a path is completed to %q", got)
-	}
-}
-
-func TestFiltersAreSavedByName(t *testing.T) {
-	h := incident()
-	a := open(t, h, 120, 40)
-	filterBy(t, a, "p99")
-	settle(a, must(t, a, "filter save slow"))
-	press(t, a, "esc")
-	if a.stream.Query.Text != "" {
-		t.Fatal("esc keeps the filter")
-	}
-	b := open(t, h, 120, 40)
-	settle(b, must(t, b, "filter slow"))
-	if b.stream.Query.Text != "p99" || !strings.Contains(screenOf(b), "filter slow: p99") {
-		t.Errorf("the saved filter is %q", b.stream.Query.Text)
-	}
-	settle(b, must(t, b, "filter delete slow"))
-	if _, err := open(t, h, 120, 40).actions.Execute("filter slow"); !errors.Is(err, event.ErrNotFound) {
-		t.Errorf("%v", err)
-	}
-	for _, line := range []string{"filter save", "filter save off"} {
-		if _, err := b.actions.Execute(line); !errors.Is(err, action.ErrUsage) {
-			t.Errorf("%s: %v", line, err)
-		}
 	}
 }
 

@@ -22,7 +22,7 @@ func FuzzKeys(f *testing.F) {
 		}
 	}
 	for _, keys := range []string{
-		"2\rVVV!jjnNN\x1b!\x1byyyi", "/flag:term\r[[]]zV3n!\x1bq", ":goto #2\r", ":filter save a\r:fil\t\r", "2gvjjyl\x1bmnote\r'\r", "?zoom\r\x1b?\x04\r",
+		"2\rVVV!jjnNN\x1b!\x1byyyi", "/flag:term\r[[]]zV3n!\x1bq", ":goto #2\r", ":view save a\r:vie\t\r", "2gvjjyl\x1bmnote\r'\r", "?zoom\r\x1b?\x04\r",
 		"/server:p\tx\x1b[A\r", "\\\\pool\rnNllhht", "\x10sub inc\t sev\t\r", "1jjs\t\tab\x13", "MM'\x18\r4]]lo/x\r5]]", "w\x15x.csv\rO\x1b", "aT\rSb\x1bv",
 	} {
 		f.Add([]byte(keys), uint64(1))

@@ -27,7 +27,7 @@ func TestHostileTables(t *testing.T) {
 			h.store.lines.Add(host.LogLine{At: start, Level: slog.LevelError, Text: words.Raw(), Server: "chat"}, 400)
 			h.held = []host.RemoteSubscription{{ServerID: words, Type: words, Detail: words, Orphan: true}}
 			h.marks = []event.Mark{{Seq: 1, At: start, Note: words.Raw()}}
-			h.settings = map[string]string{persist.Filters: `{"errors":"sev:error"}`}
+			h.settings = map[string]string{persist.Views: `{"errors":{"node":{},"filter":"sev:error"}}`}
 			h.add(event.Record{Kind: event.KindGap, Server: "pager", Type: words, Gap: &event.Gap{Cause: event.CauseTruncated}})
 			h.add(c.record())
 			a := open(t, h, 120, 40)

@@ -95,9 +95,6 @@ func (a *app) everything() []widget.Pick {
 		}
 	}
 	all = append(all, a.places()...)
-	for _, name := range a.filters.Names() {
-		add("filter", cells.Join(cells.Sanitize(name), cells.Sanitize("  "+a.filters.Saved(name))), "", func() tea.Cmd { return a.showError(a.filters.Use(name)) })
-	}
 	for _, name := range a.views.Names() {
 		add("view", cells.Join(cells.Sanitize(name+"  "), a.views.Words(name)), "", func() tea.Cmd {
 			cmd, err := a.views.Use(name)

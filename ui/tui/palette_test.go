@@ -163,7 +163,7 @@ func TestTypedCommands(t *testing.T) {
 		t.Errorf("asked %+v", r)
 	}
 	for line, want := range map[string]string{
-		"sub nothing.here": "unknown event type", "sub incident.created mode=pull": "mode is", "filter nosuch": "not found",
+		"sub nothing.here": "unknown event type", "sub incident.created mode=pull": "mode is", "view nosuch": "not found",
 		"goto nowhere": "is no moment", "goto #99": "there is no record", "theme nosuch": "no theme", "fliter x": "did you mean", "subscribe pager": "with words it is: sub TYPE", "sub incident.created x": "name=value",
 		`filter "x`: "not closed", "time now": "time local",
 	} {

@@ -12,12 +12,12 @@ import (
 	"eventdeck/ui/tui/tree"
 )
 
-// listItems updates the second section of the tree if views, filters or marks have changed.
+// listItems updates the second section of the tree if views or marks have changed.
 func (a *app) listItems() {
-	a.tree.SetItems(tree.ItemsKey{Marks: a.stream.Marks.Gen, Saved: a.filters.Gen() + a.views.Gen, Times: a.Times}, a.items)
+	a.tree.SetItems(tree.ItemsKey{Marks: a.stream.Marks.Gen, Saved: a.views.Gen, Times: a.Times}, a.items)
 }
 
-// items returns the rows of the second section: views, filters, and the newest marks.
+// items returns the rows of the second section: views, and the newest marks.
 func (a *app) items() []tree.Item {
 	var out []tree.Item
 	head := func(text string) { out = append(out, tree.Item{Text: cells.Sanitize(text)}) }
@@ -25,12 +25,6 @@ func (a *app) items() []tree.Item {
 		head("Views")
 		for _, name := range names {
 			out = append(out, tree.Item{ID: "view " + name, View: name, Text: cells.Join(cells.Sanitize(name+"  "), a.views.Words(name))})
-		}
-	}
-	if len(a.filters.Names()) > 0 {
-		head("Saved filters")
-		for _, name := range a.filters.Names() {
-			out = append(out, tree.Item{ID: "filter " + name, Filter: name, Text: cells.Join(cells.Sanitize(name), cells.Sanitize("  "+a.filters.Saved(name)))})
 		}
 	}
 	if list := a.stream.Marks.List(); len(list) > 0 {
@@ -42,33 +36,21 @@ func (a *app) items() []tree.Item {
 	return out
 }
 
-// openItem opens the view, filter or marked record of a row of the second section.
+// openItem opens the view or marked record of a row of the second section.
 func (a *app) openItem(x *tree.Item) tea.Cmd {
 	if x.View != "" {
 		cmd, err := a.views.Use(x.View)
 		return tea.Batch(cmd, a.showError(err))
 	}
-	if x.Filter == "" {
-		return a.Jump(x.Mark.Seq)
-	}
-	if err := a.filters.Use(x.Filter); err != nil {
-		a.Fail("cannot use the filter", err)
-	}
-	return nil
+	return a.Jump(x.Mark.Seq)
 }
 
-// writeItem describes a saved view, a saved filter or a mark.
+// writeItem describes a saved view or a mark.
 func (a *app) writeItem(d *detail.Text, x *tree.Item) {
 	if x.View != "" {
 		d.Say("", themes.Strong, x.View)
 		d.Say("shows   ", themes.Plain, a.views.Words(x.View).Plain())
 		d.Say("", themes.Key, a.KeyOf("open")+" opens the view, "+a.KeyOf("views")+" renames it or takes it away")
-		return
-	}
-	if x.Filter != "" {
-		d.Say("", themes.Strong, x.Filter)
-		d.Say("filter  ", themes.Plain, a.filters.Saved(x.Filter))
-		d.Say("", themes.Key, a.KeyOf("open")+" filters the stream by it")
 		return
 	}
 	d.Say("", themes.Strong, "mark on record "+cells.Number(x.Mark.Seq))

@@ -303,13 +303,13 @@ func TestOrphansAreEndedAtTheServer(t *testing.T) {
 	}
 }
 
-func TestTreeListsFiltersAndMarks(t *testing.T) {
+func TestTreeListsViewsAndMarks(t *testing.T) {
 	h := incident()
-	h.settings = map[string]string{persist.Filters: `{"errors":"sev:error"}`}
+	h.settings = map[string]string{persist.Views: `{"errors":{"node":{},"filter":"sev:error"}}`}
 	h.marks = []event.Mark{{Seq: 2, At: start, Note: "it began"}}
 	a := open(t, h, 120, 40)
 	s := screenOf(a)
-	if !strings.Contains(s, "errors  sev:error") || !strings.Contains(s, "it began") {
+	if !strings.Contains(s, "errors  all servers /sev:error") || !strings.Contains(s, "it began") {
 		t.Fatalf("the second section is missing:\n%s", s)
 	}
 	mark := func() string {

@@ -79,7 +79,6 @@ func (a *app) initEdges() {
 		Env: &a.Env, Demo: a.o.Demo, Snap: &a.snap, Stream: &a.stream.Stream, Rates: &a.rates, KeyOf: a.KeyOf,
 		Servers:   a.serversInTree,
 		Searched:  func() string { return a.search.Text },
-		Filter:    a.filters.Name,
 		Comparing: func() uint64 { return a.trace.Comparing },
 	})
 	a.edges.Status = edges.NewStatus(edges.StatusEnv{

@@ -196,13 +196,13 @@ func TestHeadLine(t *testing.T) {
 		Env: env, Snap: snap, Focused: func() bool { return true }, Found: func() string { return "" },
 		TypeOf: func(*event.Record) event.Type { return event.Type{} },
 	})
-	var searched, name string
+	var searched string
 	var comparing uint64
 	var servers []*host.ServerView
 	h := edges.NewHead(edges.HeadEnv{
 		Env: env, Demo: true, Snap: snap, Stream: &s, Rates: &stats.Rates{}, KeyOf: keyOf,
 		Servers:  func() []*host.ServerView { return servers },
-		Searched: func() string { return searched }, Filter: func() string { return name }, Comparing: func() uint64 { return comparing },
+		Searched: func() string { return searched }, Comparing: func() uint64 { return comparing },
 	})
 	text := func() string { return tuitest.Plain([]string{h.Draw(160, false)}) }
 	s.Follow = true
@@ -213,8 +213,8 @@ func TestHeadLine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Query, s.Follow, searched, name, comparing = q, false, "needle", "slow", 7
-	for _, want := range []string{"pager " + cells.UnicodeGlyphs.Path + " page.sent", "search needle", "filter slow: p99", "comparing #7, <compare> on another", "READING"} {
+	s.Query, s.Follow, searched, comparing = q, false, "needle", 7
+	for _, want := range []string{"pager " + cells.UnicodeGlyphs.Path + " page.sent", "search needle", "filter p99", "comparing #7, <compare> on another", "READING"} {
 		if got := text(); !strings.Contains(got, want) {
 			t.Errorf("%q is not in %q", want, got)
 		}

@@ -25,7 +25,6 @@ type HeadEnv struct {
 	Rates     *stats.Rates
 	Servers   func() []*host.ServerView // in the order of the tree
 	Searched  func() string             // the text of the search
-	Filter    func() string             // the name of the current filter, "" if it is not saved
 	Comparing func() uint64             // the first of two records to compare, 0 for none
 	KeyOf     func(action string) string
 }
@@ -84,9 +83,6 @@ func (h *Head) filter(c *cells.Canvas) {
 	}
 	c.Put(themes.Dim, word)
 	text, far := q.Text, h.env.Stream.Searched()
-	if name := h.env.Filter(); name != "" {
-		text = name + ": " + text
-	}
 	if far != "" {
 		far = "  " + far
 	}

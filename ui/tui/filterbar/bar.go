@@ -1,4 +1,4 @@
-// Package filterbar is the prompt for filters, and the filters that are saved under names.
+// Package filterbar is the prompt for filters.
 package filterbar
 
 import (
@@ -41,10 +41,9 @@ type Log interface {
 	Before(seq uint64, fn func(event.Record) bool) error
 }
 
-// Bar edits the filter of the stream, and has the saved filters.
+// Bar edits the filter of the stream.
 type Bar struct {
 	env         Env
-	saved       persist.Named[string]
 	line        *widget.Prompt // the last prompt for a filter; it may be closed
 	before      query.Query    // the query that esc restores
 	removed     query.Query    // the filter that was removed last; no text: none
@@ -53,9 +52,9 @@ type Bar struct {
 	seen        *filter.Seen   // the values for completion
 }
 
-// New returns a bar without saved filters.
+// New returns a bar.
 func New(env Env) Bar {
-	return Bar{env: env, saved: persist.NewNamed[string](&env.Persist.Settings, persist.Filters, "filter", commandWords...)}
+	return Bar{env: env}
 }
 
 // Typing reports whether the prompt for a filter is open, and which query was shown before.

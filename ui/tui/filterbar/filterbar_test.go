@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
-
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/ui/tui/filterbar"
@@ -17,7 +15,6 @@ import (
 	"eventdeck/ui/tui/persist"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/stream"
-	"eventdeck/ui/tui/widget"
 	"eventdeck/ui/tui/words"
 )
 
@@ -52,14 +49,6 @@ func newFixture() *fixture {
 	d.stream = stream.New(tuitest.StreamEnv(env, snap))
 	d.Bar = filterbar.New(filterbar.Env{Env: env, Screen: d, Stream: &d.stream, Snap: snap, Persist: &d.persist, Log: func() filterbar.Log { return d }})
 	return d
-}
-
-func (d *fixture) keep(cmd tea.Cmd) {
-	if cmd != nil {
-		if msg, ok := cmd().(widget.Done); ok {
-			d.Told = msg.What
-		}
-	}
 }
 
 func TestStreamFollowsTheTypedFilter(t *testing.T) {
@@ -132,38 +121,24 @@ func TestCompletionWithoutTheLog(t *testing.T) {
 	}
 }
 
-func TestFiltersAreSaved(t *testing.T) {
+func TestTypedFilter(t *testing.T) {
 	d := newFixture()
-	if err := errOf(d.Run([]string{"save", "slow"})); err == nil || !strings.Contains(err.Error(), "no filter to save") {
+	if _, err := d.Run([]string{"off"}); err == nil || !strings.Contains(err.Error(), "there is no filter") {
 		t.Error(err)
 	}
-	if err := errOf(d.Run([]string{"set", "p99"})); err != nil {
-		t.Fatal(err)
-	}
-	gen := d.Gen()
-	cmd, err := d.Run([]string{"save", "slow"})
-	if d.keep(cmd); err != nil || d.Told != "filter saved as slow" || d.Name() != "slow" || d.Gen() == gen {
-		t.Errorf("%v, told %q, named %q", err, d.Told, d.Name())
-	}
-	d.Run([]string{"set", "other"})
-	d.Load()
-	if err := d.Use("slow"); err != nil || d.stream.Query.Text != "p99" || !slices.Equal(d.Names(), []string{"slow"}) || d.Saved("slow") != "p99" {
+	if _, err := d.Run([]string{"set", "p99", "slow"}); err != nil || d.stream.Query.Text != "p99 slow" {
 		t.Errorf("%v, shown %q", err, d.stream.Query.Text)
 	}
-	if got := d.Complete([]string{"delete", ""}); !slices.Equal(got, []string{"slow"}) {
-		t.Errorf("completes to %q", got)
-	}
-	d.keep(first(d.Run([]string{"delete", "slow"})))
-	for line, want := range map[string]error{"slow": event.ErrNotFound, "delete slow": event.ErrNotFound, "save": words.ErrUsage, "save off": words.ErrUsage} {
-		if err := errOf(d.Run(strings.Fields(line))); !errors.Is(err, want) {
-			t.Errorf("%s: %v", line, err)
+	for _, off := range []bool{true, true, false} {
+		word := map[bool]string{true: "off", false: "on"}[off]
+		if _, err := d.Run([]string{word}); err != nil || d.stream.Query.Off != off {
+			t.Errorf("%s: %v, off is %v", word, err, d.stream.Query.Off)
 		}
 	}
-	d.Settings[persist.Filters] = "{"
-	if d.Load(); d.Failed == nil {
-		t.Error("what cannot be read is not told")
+	if _, err := d.Run([]string{"set", "("}); err == nil || d.stream.Query.Text != "p99 slow" {
+		t.Errorf("%v, shown %q", err, d.stream.Query.Text)
+	}
+	if _, err := d.Run([]string{"slow"}); !errors.Is(err, words.ErrUsage) {
+		t.Error(err)
 	}
 }
-
-func errOf(_ tea.Cmd, err error) error   { return err }
-func first(cmd tea.Cmd, _ error) tea.Cmd { return cmd }

@@ -25,7 +25,7 @@ type Command struct {
 	Name, Usage, Title string
 }
 
-// Palette finds everything by name: actions that work now, places, saved filters, marks, themes. A
+// Palette finds everything by name: actions that work now, places, saved views, marks, themes. A
 // line that begins with the name of a command runs that command.
 type Palette struct {
 	env    *cells.Env

@@ -16,13 +16,12 @@ import (
 
 // Keys of settings. Some packages of ui/tui define more.
 const (
-	Layout  = "ui.layout"
-	Filters = "ui.filters"
-	Views   = "ui.views"
-	Theme   = "ui.theme"
-	Glyphs  = "ui.glyphs"
-	Mouse   = "ui.mouse"
-	Notify  = "ui.notify"
+	Layout = "ui.layout"
+	Views  = "ui.views"
+	Theme  = "ui.theme"
+	Glyphs = "ui.glyphs"
+	Mouse  = "ui.mouse"
+	Notify = "ui.notify"
 )
 
 // Host stores settings; see [host.Settings].

@@ -1,4 +1,4 @@
-// Package tree is the pane of servers, event types and subscriptions, with saved filters and marks
+// Package tree is the pane of servers, event types and subscriptions, with saved views and marks
 // below them.
 package tree
 

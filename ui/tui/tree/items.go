@@ -10,11 +10,10 @@ import (
 
 // Item is a row below the servers: a heading, a saved view or filter, or a mark.
 type Item struct {
-	ID     string // "" for a heading
-	View   string // name of a saved view
-	Filter string // name of a saved filter
-	Mark   event.Mark
-	Text   trust.Rendered
+	ID   string // "" for a heading
+	View string // name of a saved view
+	Mark event.Mark
+	Text trust.Rendered
 }
 
 // ItemsKey has what the items depend on.

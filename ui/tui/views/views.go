@@ -37,8 +37,9 @@ type Env struct {
 
 // Views are the saved views.
 type Views struct {
-	persist.Named[View]
-	env Env
+	Gen   int // changes with every change of the views
+	saved map[string]View
+	env   Env
 }
 
 // commandWords are the subcommands of the typed command.
@@ -46,7 +47,7 @@ var commandWords = []string{"save", "rename", "delete"}
 
 // New returns an empty collection; Load reads the saved views.
 func New(env Env) Views {
-	return Views{persist.NewNamed[View](&env.Persist.Settings, persist.Views, "view", commandWords...), env}
+	return Views{saved: map[string]View{}, env: env}
 }
 
 // Use opens a view. Errors: [event.ErrNotFound], that its filter cannot be parsed.
@@ -70,7 +71,7 @@ func (v *Views) Use(name string) (tea.Cmd, error) {
 	return v.env.Open(view), nil
 }
 
-// Run runs the typed command. Errors: those of [Views.Use] and of [persist.Named].
+// Run runs the typed command. Errors: those of [Views.Use], [Views.Rename] and [Views.Delete].
 func (v *Views) Run(typed []string) (tea.Cmd, error) {
 	if len(typed) == 0 {
 		v.List()
@@ -106,8 +107,6 @@ func (v *Views) has(name string) bool {
 	_, err := v.Get(name)
 	return err == nil
 }
-
-func (v *Views) saveCurrent(name string) (tea.Cmd, error) { return v.Save(name, v.env.Now()) }
 
 // AskSave asks for a name for the current view.
 func (v *Views) AskSave() {

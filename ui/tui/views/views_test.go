@@ -69,7 +69,7 @@ func TestViewsAreSavedRenamedAndDeleted(t *testing.T) {
 	}
 	for line, want := range map[string]error{
 		"other": event.ErrNotFound, "save": words.ErrUsage, "save rename": words.ErrUsage, "rename nights": words.ErrUsage, "rename other x": event.ErrNotFound,
-		"save " + strings.Repeat("n", persist.NameMax+1): words.ErrUsage, "delete other": event.ErrNotFound,
+		"save " + strings.Repeat("n", views.NameMax+1): words.ErrUsage, "delete other": event.ErrNotFound,
 	} {
 		if err := d.run(line); !errors.Is(err, want) {
 			t.Errorf("%s: %v", line, err)
