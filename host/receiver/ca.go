@@ -101,21 +101,6 @@ func (ca *CA) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return ca.leaf, nil
 }
 
-// Pool returns a pool that holds only the certificates in the PEM file at path.
-//
-// Errors: [ErrCA].
-func Pool(path string) (*x509.CertPool, error) {
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrCA, err)
-	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(raw) {
-		return nil, fmt.Errorf("%w: %s holds no certificate", ErrCA, path)
-	}
-	return pool, nil
-}
-
 // renew brings the authority's certificate up to date and makes a new leaf.
 // ca.mu is held.
 func (ca *CA) renew() error {

@@ -128,12 +128,8 @@ func newRig(t *testing.T, book Book, tlsOn bool, change func(*Options)) *rig {
 		if err != nil {
 			t.Fatal(err)
 		}
-		pool, err := Pool(ca.CertPath())
-		if err != nil {
-			t.Fatal(err)
-		}
 		o.Certificate = ca.GetCertificate
-		transport.TLSClientConfig = &tls.Config{RootCAs: pool}
+		transport.TLSClientConfig = &tls.Config{RootCAs: poolOf(t, ca)}
 		r.base = "https://"
 	}
 	if change != nil {

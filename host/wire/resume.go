@@ -12,7 +12,6 @@ import (
 const (
 	MethodResume  = "stream/resume"
 	MethodPollOne = "stream/poll"
-	MethodPollAll = "stream/poll/all"
 
 	NoteStreamCreate = "notifications/stream/create"
 	NoteStreamEnd    = "notifications/stream/end"

@@ -93,7 +93,6 @@ type Options struct {
 	// Interrupts, if not nil, ignores interrupts while another program has the terminal.
 	Interrupts *Interrupts
 	Now        func() time.Time // nil: time.Now
-	Memory     func() uint64    // bytes in use; nil: those of the process
 	// Program has options for tests: window size, colour profile, signals.
 	Program []tea.ProgramOption
 }
@@ -164,11 +163,7 @@ func newApp(ctx context.Context, o Options) *app {
 	a.initEdges()
 	a.persist = persist.New(persist.Settings{Screen: a, Host: a.o.API}, a.Clock)
 	a.audience.On = o.Present
-	memory := o.Memory
-	if memory == nil {
-		memory = memoryInUse
-	}
-	a.rates = stats.New(a.statsEnv(memory))
+	a.rates = stats.New(&stats.Env{Env: &a.Env, Screen: a, Snap: &a.snap, Measure: a.o.API.Stats})
 	a.strip, a.frame = timeline.NewStrip(&a.Env), frame.New(&a.Env, &a.panes)
 	a.tree, a.stream = tree.New(a.treeEnv()), stream.NewPair(a.streamEnv())
 	a.search = search.New(search.Env{Env: &a.Env, Screen: a, Stream: &a.stream.Stream, Persist: &a.persist, Log: func() feed.Log { return a.o.API.Log() }})

@@ -302,7 +302,7 @@ var quiet = []string{"LANG=C.UTF-8", "TERM=xterm-256color"}
 // open returns the screen on h at a size, in theme none and at a fixed time.
 func open(t testing.TB, h *fakeHost, w, hgt int) *app {
 	t.Helper()
-	a := newApp(context.Background(), Options{API: h, Env: quiet, Theme: "none", Memory: func() uint64 { return 41 << 20 }, Now: func() time.Time { return start }})
+	a := newApp(context.Background(), Options{API: h, Env: quiet, Theme: "none", Now: func() time.Time { return start }})
 	a.update(tea.WindowSizeMsg{Width: w, Height: hgt})
 	a.draw() // the panes know their height
 	flush(a)

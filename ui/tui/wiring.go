@@ -1,8 +1,6 @@
 package tui
 
 import (
-	"runtime/metrics"
-
 	"eventdeck/host"
 	"eventdeck/host/config"
 	"eventdeck/ui/tui/action"
@@ -11,7 +9,6 @@ import (
 	"eventdeck/ui/tui/edges"
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/query"
-	"eventdeck/ui/tui/stats"
 	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/tree"
 	"eventdeck/ui/tui/userfile"
@@ -47,11 +44,6 @@ func (a *app) streamEnv() *stream.Env {
 		Terse:   func() (bool, bool) { return a.panes.Now.ShortTime, a.panes.Now.OnlySummary },
 		TypeOf:  a.typeOf, DrawEmpty: a.teach,
 	}
-}
-
-// statsEnv is what the numbers of the run need.
-func (a *app) statsEnv(memory func() uint64) *stats.Env {
-	return &stats.Env{Env: &a.Env, Screen: a, Snap: &a.snap, Measure: a.o.API.Stats, Memory: memory}
 }
 
 // columnsEnv is what the list of columns needs.
@@ -97,11 +89,4 @@ func (a *app) serversInTree() (servers []*host.ServerView) {
 		}
 	}
 	return servers
-}
-
-// memoryInUse returns the memory that the process has from the system, in bytes.
-func memoryInUse() uint64 {
-	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
-	metrics.Read(s)
-	return s[0].Value.Uint64() - s[1].Value.Uint64()
 }

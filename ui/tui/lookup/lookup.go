@@ -58,15 +58,6 @@ func OnlySub(s *host.Snapshot, server string, typ trust.Text) *host.Subscription
 	return only
 }
 
-// SubFor returns the subscription that a request asks for, nil if there is none.
-func SubFor(s *host.Snapshot, r host.Request) *host.SubscriptionView {
-	args, err := event.CanonicalArgs(r.Args)
-	if err != nil {
-		return nil
-	}
-	return Sub(s, event.Key{Server: r.Server, Type: r.Type, Args: args}.ID())
-}
-
 // Type returns the event type of a node, nil if its server does not list it.
 func Type(s *host.Snapshot, n query.Node) *event.Type {
 	for i := range s.Servers {

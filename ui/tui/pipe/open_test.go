@@ -17,7 +17,7 @@ import (
 func opened(t *testing.T, wrote string, fails error) (s *tuitest.Screen, end tea.Cmd, again *[]string) {
 	t.Helper()
 	s, again = &tuitest.Screen{}, &[]string{}
-	env := &pipe.Env{Env: tuitest.Env(), Screen: s, Getenv: func(string) string { return "" },
+	env := &pipe.Env{Env: tuitest.Env(), Screen: s,
 		Again: func(line, problem string) { *again = append(*again, line+": "+problem) },
 		Run: func(_ context.Context, args []string, input []byte) ([]byte, error) {
 			return []byte(wrote + strings.ToUpper(string(input))), fails

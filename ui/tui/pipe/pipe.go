@@ -31,7 +31,6 @@ const (
 type Env struct {
 	*cells.Env
 	Screen widget.Screen
-	Getenv func(name string) string   // for words such as $PAGER
 	Again  func(line, problem string) // asks for the line again, so that the operator can change it
 	Note   string                     // shown above the output; "": nothing
 	// Run runs a command to its end: [Run], except in tests that type random keys.

@@ -26,16 +26,14 @@ type Env struct {
 	Screen  Screen
 	Snap    *host.Snapshot
 	Measure func() host.Stats
-	Memory  func() uint64 // bytes that the process has of the system
 }
 
 // Rates has the statistics of the run, which are read at most once a second.
 type Rates struct {
 	host.Stats
-	At     time.Time // when they were read
-	Memory uint64    // bytes of memory that the process has
-	env    *Env
-	busy   bool // they are being read
+	At   time.Time // when they were read
+	env  *Env
+	busy bool // they are being read
 }
 
 // New returns rates without statistics.
@@ -56,18 +54,18 @@ func (r *Rates) Work(focused bool) tea.Cmd {
 	}
 	r.busy = true
 	return r.env.Screen.Do(func(context.Context) tea.Msg {
-		stats, memory := r.env.Measure(), r.env.Memory()
+		stats := r.env.Measure()
 		return widget.Then(func() tea.Cmd {
 			r.busy = false
-			r.Take(stats, memory, now)
+			r.Take(stats, now)
 			return nil
 		})
 	})
 }
 
 // Take stores the statistics of a time.
-func (r *Rates) Take(stats host.Stats, memory uint64, at time.Time) {
-	r.Stats, r.At, r.Memory = stats, at, memory
+func (r *Rates) Take(stats host.Stats, at time.Time) {
+	r.Stats, r.At = stats, at
 	if d, ok := r.env.Screen.Shown().(*dialog); ok {
 		d.load()
 	}

@@ -62,7 +62,7 @@ func (t *Tracer) pipe(line string) (tea.Cmd, error) {
 	t.env.Persist.Pipes = widget.Remember(t.env.Persist.Pipes, line)
 	return t.env.Selected(func(records []event.Record) tea.Cmd {
 		events := slices.DeleteFunc(slices.Clone(records), func(r event.Record) bool { return r.Kind != event.KindEvent })
-		env := pipe.Env{Env: t.env.Env, Screen: t.env.Screen, Getenv: t.env.Getenv, Again: t.AskPipe, Run: t.Command}
+		env := pipe.Env{Env: t.env.Env, Screen: t.env.Screen, Again: t.AskPipe, Run: t.Command}
 		if n := len(events); n > pipeMax {
 			events = events[:pipeMax]
 			env.Note = "The command got the first " + cells.Number(pipeMax) + " of " + cells.Count(n, "event") + "."
