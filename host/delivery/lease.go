@@ -248,8 +248,9 @@ func (l *openLease) granted(ctx context.Context, res wire.SubscribeResult, asked
 		lease.ServerID = sub.Lease.ServerID
 	}
 	b := event.Batch{Records: l.gapRecords(res, lasted, before, now), Update: func(s *event.Subscription) {
-		lease.Delivered = lasted && s.Lease.Delivered
+		delivered := lasted && s.Lease.Delivered
 		s.Lease = lease
+		s.Lease.Delivered = delivered
 		keepGiven(&s.Hook, res.Secret, now)
 	}}
 	open := p.isOpen() // then the cursor of the answer is held

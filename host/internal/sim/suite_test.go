@@ -285,7 +285,7 @@ func TestSuitePoll(t *testing.T) {
 			}
 			return page(fmt.Sprint("tick-", n), false, 0)
 		}
-		s.run(map[string]any{"listChanged": true}, 10*time.Second)
+		s.run(map[string]any{"listChanged": true}, 40*time.Second) // the pauses between lists grow
 		ticks := s.of(wire.MethodPoll, replayType)
 		if len(ticks) < 6 {
 			t.Fatalf("%d polls", len(ticks))
