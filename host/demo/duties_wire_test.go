@@ -248,27 +248,6 @@ func TestStreamsCarryOnlyTheirSubscription(t *testing.T) {
 	}
 }
 
-// When the server closes a stream, an empty result ends it.
-func TestStreamEndsWithAnEmptyResult(t *testing.T) {
-	r := newRig(t, PagerOptions{})
-	s := r.open(5, wire.MethodStream, sub("incident.changed"))
-	s.until(wire.NoteActive)
-	r.pager.Revoke()
-	s.until(wire.NoteTerminated)
-	m, _, ok := s.next()
-	if !ok || !m.IsResponse() || m.ID != "5" {
-		t.Fatalf("the last frame: %+v", m)
-	}
-	var result map[string]any
-	if err := json.Unmarshal(m.Result, &result); err != nil {
-		t.Fatal(err)
-	}
-	delete(result, "_meta")
-	if len(result) != 1 || result["resultType"] != "complete" {
-		t.Errorf("result: %v", result)
-	}
-}
-
 // A stream whose reader falls behind the oldest event is truncated again, and says where it
 // continues.
 func TestSlowReaderIsTruncated(t *testing.T) {

@@ -25,8 +25,7 @@ type hook struct {
 
 	stop     chan struct{} // closed by Stop
 	stopOnce sync.Once
-	ended    chan *eventserver.Refusal // why to terminate
-	kick     chan struct{}             // something changed for the worker
+	kick     chan struct{} // something changed for the worker
 
 	mu            sync.Mutex
 	over          bool // the worker delivers nothing any more
@@ -52,18 +51,11 @@ type attempt struct {
 
 func newHook(h *hooks, a eventserver.Asked, w requested) *hook {
 	return &hook{owner: h, id: a.ID, principal: a.Principal, url: a.URL, requested: w, secrets: eventserver.NewSecrets(a.Secret), pos: w.pos, refreshBefore: time.Now().Add(a.Lease),
-		stop: make(chan struct{}), ended: make(chan *eventserver.Refusal, 1), kick: make(chan struct{}, 1), outstanding: map[uint64]*attempt{}}
+		stop: make(chan struct{}), kick: make(chan struct{}, 1), outstanding: map[uint64]*attempt{}}
 }
 
 // Stop implements [eventserver.Hook].
 func (k *hook) Stop() { k.stopOnce.Do(func() { close(k.stop) }) }
-
-func (k *hook) terminate(f *eventserver.Refusal) {
-	select {
-	case k.ended <- f:
-	default: // it is ending already
-	}
-}
 
 // grant applies a subscribe or refresh and returns its result. A refresh lifts a suspension,
 // retries unacknowledged events at once, and replays from an older cursor. The result is nil when
@@ -209,7 +201,7 @@ func (k *hook) Run(ctx context.Context) {
 			return
 		}
 		if gone {
-			k.sendTerminated(ctx, eventserver.Gone(k.requested.kind.name))
+			k.sendTerminated(ctx)
 			return
 		}
 		timer.Reset(max(time.Millisecond, time.Until(next)))
@@ -217,9 +209,6 @@ func (k *hook) Run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-k.stop:
-			return
-		case f := <-k.ended:
-			k.sendTerminated(ctx, f)
 			return
 		case r := <-results:
 			inFlight--
@@ -395,12 +384,11 @@ func (k *hook) plan(now time.Time, inFlight int) (expired, gone bool, next time.
 	return false, false, next
 }
 
-// sendTerminated tells the receiver that the subscription has ended, with the same
-// retries as an event.
-func (k *hook) sendTerminated(ctx context.Context, f *eventserver.Refusal) {
+// sendTerminated tells the receiver that the event type is gone, with the same retries as an event.
+func (k *hook) sendTerminated(ctx context.Context) {
 	k.mu.Lock()
 	k.over = true
-	j := k.controlLocked("terminated", map[string]any{"error": f.Body(k.owner.engine.profile)}, time.Now())
+	j := k.controlLocked("terminated", map[string]any{"error": eventserver.Gone(k.requested.kind.name).Body(k.owner.engine.profile)}, time.Now())
 	k.mu.Unlock()
 	for tries := 0; ; tries++ {
 		o := k.owner.Sender.Send(ctx, j.Delivery)

@@ -71,6 +71,3 @@ func (h *hooks) unsubscribe(c call) (map[string]any, *eventserver.Refusal) {
 		return wanted.Name, args, f
 	})
 }
-
-// terminateAll ends every subscription with a terminated envelope.
-func (h *hooks) terminateAll(f *eventserver.Refusal) { h.EndAll(func(k *hook) { k.terminate(f) }) }

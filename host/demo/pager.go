@@ -81,9 +81,6 @@ type Pager struct {
 	tools     []tool
 	incidents timeline
 	deploys   operated
-
-	mu      sync.Mutex
-	revoked chan struct{} // closed by Revoke, then replaced
 }
 
 // NewPager makes a server whose run starts now.
@@ -103,7 +100,6 @@ func NewPager(opts PagerOptions) (*Pager, error) {
 		engine:  e,
 		opts:    opts,
 		streams: make(chan struct{}, opts.MaxStreams),
-		revoked: make(chan struct{}),
 	}
 	p.makeTools()
 	p.hooks = newHooks(&p.engine, opts)
@@ -140,20 +136,4 @@ func (p *Pager) Serve(ctx context.Context, ln net.Listener) error {
 	guard := eventserver.Guard{Realm: "pager", Token: p.opts.Token, Loopback: local, Anonymous: true}
 	srv := eventserver.NewHTTP(ctx, p.handler(guard), true, p.opts.Log)
 	return eventserver.ServeUntil(ctx, cancel, srv, ln, "pager", p.hooks.Wait)
-}
-
-// Revoke ends all streams and webhook subscriptions with terminated and Forbidden. New ones are
-// accepted.
-func (p *Pager) Revoke() {
-	p.mu.Lock()
-	close(p.revoked)
-	p.revoked = make(chan struct{})
-	p.mu.Unlock()
-	p.hooks.terminateAll(revokedRefusal())
-}
-
-func (p *Pager) revocation() <-chan struct{} {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.revoked
 }

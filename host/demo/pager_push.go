@@ -32,7 +32,7 @@ func (p *Pager) serveStream(w http.ResponseWriter, r *http.Request, c call) {
 		return
 	}
 	p.hold(w, c, func(out *eventserver.SSE) error {
-		s := &stream{engine: &p.engine, requested: wanted, id: c.id, heartbeat: p.opts.Heartbeat, revoked: p.revocation(), out: out.Sink()}
+		s := &stream{engine: &p.engine, requested: wanted, id: c.id, heartbeat: p.opts.Heartbeat, out: out.Sink()}
 		err := s.run(r.Context())
 		if err != nil && r.Context().Err() == nil {
 			p.opts.Log.Debug("stream ended", "type", wanted.kind.name, "error", err)

@@ -148,20 +148,15 @@ func TestListChangesAndTerminates(t *testing.T) {
 	if end["code"] != float64(wire.ProfileSEP.Code(wire.NotFound)) || end["data"].(map[string]any)["kind"] != "event" {
 		t.Errorf("terminated: %v", end)
 	}
+	m, _, ok := s.next() // an empty result ends the stream
+	var result map[string]any
+	if !ok || !m.IsResponse() || m.ID != "c" || json.Unmarshal(m.Result, &result) != nil {
+		t.Fatalf("the last frame: %+v", m)
+	}
+	if delete(result, "_meta"); len(result) != 1 || result["resultType"] != "complete" {
+		t.Errorf("result: %v", result)
+	}
 	listen.until(wire.NoteListChanged)
-}
-
-func TestRevokeEndsStreams(t *testing.T) {
-	r := newRig(t, PagerOptions{})
-	s := r.open(1, wire.MethodStream, sub("incident.changed"))
-	s.until(wire.NoteActive)
-	r.pager.Revoke()
-	if end := s.until(wire.NoteTerminated)["error"].(map[string]any); end["code"] != float64(wire.ProfileSEP.Code(wire.Forbidden)) {
-		t.Errorf("terminated: %v", end)
-	}
-	if m, _, ok := s.next(); !ok || !m.IsResponse() {
-		t.Errorf("no final result: %+v", m)
-	}
 }
 
 func TestHeartbeatsCarryTheCursor(t *testing.T) {

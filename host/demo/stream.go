@@ -23,7 +23,6 @@ type stream struct {
 	requested
 	id        json.RawMessage // of the request that opened it
 	heartbeat time.Duration
-	revoked   <-chan struct{} // closed when access is revoked
 	out       eventserver.Sink
 
 	buf []byte
@@ -41,8 +40,6 @@ func (s *stream) run(ctx context.Context) error {
 	p := s.begin(time.Now())
 	for {
 		select {
-		case <-s.revoked:
-			return s.terminate(revokedRefusal())
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-timer.C:
@@ -190,8 +187,4 @@ func (s *stream) flush() error {
 	err := s.out.Write(s.buf)
 	s.buf = s.buf[:0]
 	return err
-}
-
-func revokedRefusal() *eventserver.Refusal {
-	return eventserver.Refuse(wire.Forbidden, "access to the events was taken away", map[string]any{"reason": "revoked"})
 }

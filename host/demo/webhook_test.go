@@ -213,17 +213,6 @@ func TestWebhookRotationSignsTwice(t *testing.T) {
 	c.Next(func(g mcptest.Delivered) bool { return g.Signatures == 2 })
 }
 
-func TestWebhookTerminates(t *testing.T) {
-	r, c := hookRig(t, nil)
-	r.call(wire.MethodSubscribe, c.params("load.tick"))
-	c.Next(mcptest.IsEvent)
-	r.pager.Revoke()
-	g := c.Next(mcptest.OfKind("terminated"))
-	if code := g.Body["error"].(map[string]any)["code"]; code != float64(wire.ProfileSEP.Code(wire.Forbidden)) {
-		t.Errorf("terminated: %v", g.Body)
-	}
-}
-
 func TestWebhookLeaseEnds(t *testing.T) {
 	r, c := hookRig(t, nil)
 	p := c.params("load.tick", "ttlMs", 1)

@@ -157,13 +157,6 @@ func (v *Verifier) Forget(principal, url string) {
 	delete(v.verified, verifiedKey(principal, url))
 }
 
-// ForgetAll forgets all verifications.
-func (v *Verifier) ForgetAll() {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	clear(v.verified)
-}
-
 func verifiedKey(principal, url string) string { return principal + "\x00" + url }
 
 // BadCallback refuses a callback. reason is a category of SEP-3415.

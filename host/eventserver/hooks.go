@@ -186,17 +186,6 @@ func (h *Hooks[H]) Unsubscribe(params json.RawMessage, principal string, resolve
 	return map[string]any{}, nil
 }
 
-// EndAll forgets all subscriptions and verifications, and hands each subscription to end.
-func (h *Hooks[H]) EndAll(end func(H)) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for id, k := range h.byID {
-		delete(h.byID, id)
-		end(k.hook)
-	}
-	h.Verifier.ForgetAll()
-}
-
 // NoSubscription refuses to end a subscription that does not exist.
 func NoSubscription() *Refusal {
 	return Refuse(wire.NotFound, "no such subscription", map[string]any{"kind": "subscription"})

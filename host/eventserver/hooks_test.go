@@ -189,7 +189,6 @@ func TestEndedSubscriptionsAreReplaced(t *testing.T) {
 		t.Errorf("fresh %t, %+v", fresh, f)
 	}
 	first.Stop() // its worker must not remove the new one
-	s.EndAll(func(*fakeHook) {})
 }
 
 func TestSubscriptionsOfAPrincipalAreBounded(t *testing.T) {
@@ -202,7 +201,7 @@ func TestSubscriptionsOfAPrincipalAreBounded(t *testing.T) {
 	for len(s.callback.Got) > 0 {
 		<-s.callback.Got
 	}
-	s.Verifier.ForgetAll()
+	s.Verifier.Forget("a", s.callback.URL)
 	_, _, f := s.subscribe("a", "z")
 	isRefused(t, "one more", f, wire.ResourceExhausted, "limit", "subscriptions")
 	if f != nil && f.Data["max"] != 2 || len(s.callback.Got) > 0 {
@@ -213,23 +212,6 @@ func TestSubscriptionsOfAPrincipalAreBounded(t *testing.T) {
 	}
 	if _, _, f := s.subscribe("b", "z"); f != nil {
 		t.Errorf("another principal: %+v", f)
-	}
-}
-
-func TestEndAllForgetsEverything(t *testing.T) {
-	s := newHookServer(t)
-	hook, _, _ := s.subscribe("a", "x")
-	ended := 0
-	s.EndAll(func(k *fakeHook) {
-		ended++
-		k.Stop()
-	})
-	<-hook.stop
-	_, f := s.Unsubscribe(s.params(), "a", of("x"))
-	isRefused(t, "unsubscribe", f, wire.NotFound, "kind", "subscription")
-	<-s.callback.Got
-	if s.subscribe("a", "x"); ended != 1 || len(s.callback.Got) != 1 {
-		t.Errorf("%d ended; verified anew %d times", ended, len(s.callback.Got))
 	}
 }
 
@@ -309,15 +291,10 @@ func TestVerifierDemandsTheEcho(t *testing.T) {
 		t.Error(f)
 	}
 	c.Challenge(nil)
-	for what, forget := range map[string]func(){
-		"Forget":    func() { v.Forget("a", c.URL) },
-		"ForgetAll": v.ForgetAll,
-	} {
-		if forget(); verify() != nil || len(c.Got) != 1 {
-			t.Errorf("%s: %d requests", what, len(c.Got))
-		}
-		<-c.Got
+	if v.Forget("a", c.URL); verify() != nil || len(c.Got) != 1 {
+		t.Errorf("once it is forgotten: %d requests", len(c.Got))
 	}
+	<-c.Got
 	if v.Verify(t.Context(), sender, "sub_1", "b", c.URL, c.Secret()); len(c.Got) != 1 {
 		t.Error("what one principal proved holds for another")
 	}
