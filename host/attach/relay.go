@@ -2,6 +2,7 @@ package attach
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,11 +19,15 @@ import (
 type Relay struct {
 	mu   sync.Mutex
 	host host.API
-	lost error  // why the host is gone; nil while it is there
-	base uint64 // added to the versions of the host's states, so that they keep growing
-	last uint64 // newest version that was returned
-	stop func()
-	wg   sync.WaitGroup
+	lost error                   // why the host is gone; nil while it is there
+	base uint64                  // added to the versions of the host's states, so that they keep growing
+	last uint64                  // newest version that was returned
+	subs []host.SubscriptionView // that were returned last
+	// earlier are the subscriptions as the host before left them: their counts are added, so that
+	// they keep growing too.
+	earlier map[event.SubID]host.SubscriptionView
+	stop    func()
+	wg      sync.WaitGroup
 
 	readers readers
 }
@@ -43,6 +48,10 @@ func (l *Relay) Use(h host.API) {
 	l.mu.Lock()
 	before := l.stop
 	l.host, l.lost, l.base = h, nil, l.last
+	l.earlier = make(map[event.SubID]host.SubscriptionView, len(l.subs))
+	for _, v := range l.subs {
+		l.earlier[v.ID] = v
+	}
 	l.stop = sync.OnceFunc(func() { close(gone); end() })
 	l.mu.Unlock()
 	before()
@@ -94,7 +103,17 @@ func (l *Relay) Snapshot() host.Snapshot {
 		snap.Store.Err = l.lost
 	}
 	snap.Version += l.base
-	l.last = max(l.last, snap.Version)
+	if len(l.earlier) > 0 {
+		snap.Subs = slices.Clone(snap.Subs) // the host may keep them
+		for i := range snap.Subs {
+			v := &snap.Subs[i]
+			e := l.earlier[v.ID]
+			v.Stored, v.Dropped, v.Gaps = v.Stored+e.Stored, v.Dropped+e.Dropped, v.Gaps+e.Gaps
+		}
+	}
+	if snap.Version >= l.last {
+		l.last, l.subs = snap.Version, snap.Subs
+	}
 	return snap
 }
 

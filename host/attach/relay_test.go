@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"eventdeck/host"
+	"eventdeck/host/event"
 )
 
 // stated is a host with a fixed snapshot.
@@ -18,9 +19,12 @@ func (s *stated) Snapshot() host.Snapshot            { return s.snap }
 func (s *stated) Changed() (<-chan struct{}, func()) { return s.flag, func() {} }
 
 // A frontend keeps running when another host replaces one that is gone: it is notified, and
-// versions keep growing.
+// versions and counts keep growing.
 func TestRelay(t *testing.T) {
-	one := &stated{snap: host.Snapshot{Version: 70}, flag: make(chan struct{}, 1)}
+	counts := func(stored uint64) []host.SubscriptionView {
+		return []host.SubscriptionView{{Subscription: event.Subscription{ID: "a"}, Stored: stored, Dropped: 2, Gaps: 1}}
+	}
+	one := &stated{snap: host.Snapshot{Version: 70, Subs: counts(40)}, flag: make(chan struct{}, 1)}
 	l := NewRelay(one)
 	changed, stop := l.Changed()
 	defer stop()
@@ -35,11 +39,13 @@ func TestRelay(t *testing.T) {
 		t.Errorf("while it is gone: version %d, %v", s.Version, s.Store.Err)
 	}
 	last := l.Snapshot().Version
-	two := &stated{snap: host.Snapshot{Version: 1}, flag: make(chan struct{}, 1)}
+	two := &stated{snap: host.Snapshot{Version: 1, Subs: counts(3)}, flag: make(chan struct{}, 1)}
 	l.Use(two)
 	<-changed
 	if s := l.Snapshot(); s.Store.Err != nil || s.Version <= last {
 		t.Errorf("then: version %d after %d, %v", s.Version, last, s.Store.Err)
+	} else if v := s.Subs[0]; v.Stored != 43 || v.Dropped != 4 || v.Gaps != 2 || two.snap.Subs[0].Stored != 3 {
+		t.Errorf("then: counts %+v", v)
 	}
 	for len(changed) > 0 {
 		<-changed

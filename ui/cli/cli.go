@@ -14,6 +14,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/config"
+	"eventdeck/host/event"
 	"eventdeck/ui/cli/plain"
 	"eventdeck/ui/cli/program"
 	"eventdeck/ui/cli/reactions"
@@ -54,6 +55,8 @@ func Main(ctx context.Context, p program.Program) int {
 func exitCode(err error) int {
 	var mistake usage.Error
 	switch {
+	case errors.Is(err, event.ErrSilent):
+		return exitError // whether a name is known could not be asked
 	case errors.As(err, &mistake), errors.Is(err, config.ErrAddress), errors.Is(err, config.ErrUnknown):
 		return exitUsage
 	case errors.Is(err, program.ErrNotMet), errors.Is(err, reactions.ErrNoMatch):

@@ -452,7 +452,7 @@ func Run(ctx context.Context, o Options) error {
 	a.schedule.Changed = changed
 
 	// Signals end ctx. Bubble Tea's own handler would wait forever for a loop that ctx has ended.
-	opts := []tea.ProgramOption{tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithFilter(a.filter), tea.WithFPS(schedule.FramesPerSecond)}
+	opts := []tea.ProgramOption{tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithFilter(a.filter)}
 	if o.Input != nil {
 		opts = append(opts, tea.WithInput(o.Input))
 	}

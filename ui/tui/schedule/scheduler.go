@@ -20,10 +20,6 @@ const (
 	awayTick    = 5 * time.Second        // the same without the focus
 )
 
-// FramesPerSecond is how often the renderer looks for a new frame: the maximum of Bubble Tea. On
-// average a frame waits half of that interval.
-const FramesPerSecond = 120
-
 // TickMsg is sent by [Scheduler.Tick]: relative times have to be drawn again.
 type TickMsg struct{}
 
