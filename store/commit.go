@@ -6,7 +6,6 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/store/boltfile"
-	"eventdeck/store/codec"
 	"eventdeck/store/tables"
 )
 
@@ -138,7 +137,7 @@ func (c *commit) record(events boltfile.Bucket, e *entry, out *event.Outcome) er
 		c.hashes = append(c.hashes, hashed{h, c.last})
 		c.byHash[h] = append(c.byHash[h], c.last)
 	}
-	c.count(e.rec.Sub, tables.Amount{Records: 1, Bytes: codec.Size(e.value)})
+	c.count(e.rec.Sub, tables.Amount{Records: 1, Bytes: tables.RecordSize(e.value)})
 	e.rec.Seq = c.last
 	c.stored = append(c.stored, e.rec)
 	out.Stored++
@@ -162,7 +161,7 @@ func (c *commit) isDuplicate(events boltfile.Bucket, e *entry) (dup, changed boo
 		if value == nil {
 			continue
 		}
-		stored, err := codec.DecodeHead(value)
+		stored, err := tables.DecodeRecordHead(value)
 		if err != nil {
 			return false, false, fmt.Errorf("%w: record %d: %w", ErrDamaged, seq, err)
 		}
@@ -257,7 +256,7 @@ func (c *commit) putHashes(base uint64) error {
 	}
 	var value []byte
 	for _, h := range c.hashes {
-		value = codec.AppendHash(value, h.seq-base, h.hash)
+		value = tables.AppendHash(value, h.seq-base, h.hash)
 	}
 	dedup := c.tx.Bucket(tables.Dedup)
 	dedup.FillPages()

@@ -12,8 +12,6 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/store/boltfile"
-	"eventdeck/store/codec"
-	"eventdeck/store/hashtable"
 	"eventdeck/store/tables"
 )
 
@@ -22,7 +20,7 @@ import (
 // whose data are gone.
 func isChanged(stored []byte, r *event.Record) bool {
 	var old event.Record
-	if r.Kind != event.KindEvent || codec.Lend(&old, 0, stored) != nil || old.Data == nil || r.Data == nil {
+	if r.Kind != event.KindEvent || tables.DecodeShared(&old, 0, stored) != nil || old.Data == nil || r.Data == nil {
 		return false
 	}
 	return !sameJSON(old.Data, r.Data)
@@ -43,10 +41,10 @@ func sameJSON(a, b []byte) bool {
 	return reflect.DeepEqual(x, y)
 }
 
-// index is a [hashtable.Table] that any goroutine may read while the writer changes it.
+// index is a [tables.HashTable] that any goroutine may read while the writer changes it.
 type index struct {
 	mu    sync.RWMutex
-	table *hashtable.Table
+	table *tables.HashTable
 }
 
 // find appends the sequence numbers that may have the hash to seqs.
@@ -57,7 +55,7 @@ func (x *index) find(seqs []uint64, hash uint64) []uint64 {
 }
 
 // loadIndex reads all dedup records.
-func loadIndex(tx *boltfile.Tx) (*hashtable.Table, error) {
+func loadIndex(tx *boltfile.Tx) (*tables.HashTable, error) {
 	const hashSize = 9
 	b := tx.Bucket(tables.Dedup)
 	size := 0
@@ -68,13 +66,13 @@ func loadIndex(tx *boltfile.Tx) (*hashtable.Table, error) {
 	if c.Err() != nil {
 		return nil, c.Err()
 	}
-	x := hashtable.New(min(size, int(tx.Size()/hashSize))) // lengths may be damaged
+	x := tables.NewHashTable(min(size, int(tx.Size()/hashSize))) // lengths may be damaged
 	for k, v := c.First(); k != nil; k, v = c.Next() {
 		if len(k) != 8 {
 			return nil, fmt.Errorf("%w: a dedup record has the key %x", ErrDamaged, k)
 		}
 		base := binary.BigEndian.Uint64(k)
-		if err := codec.EachHash(v, func(distance, hash uint64) { x.Insert(hash, base+distance) }); err != nil {
+		if err := tables.EachHash(v, func(distance, hash uint64) { x.Insert(hash, base+distance) }); err != nil {
 			return nil, fmt.Errorf("%w: dedup record %d: %w", ErrDamaged, base, err)
 		}
 		runtime.Gosched() // a large index is loaded while the first screen is drawn
@@ -117,7 +115,7 @@ func (s *Store) HasEvent(sub event.SubID, id trust.Text) bool {
 	if id.IsZero() {
 		return false
 	}
-	want := codec.EventIdentity(sub, id)
+	want := tables.EventIdentity(sub, id)
 	found := false
 	err := s.view(func(tx *boltfile.Tx) error {
 		for _, seq := range s.index.find(nil, want.Hashes(nil, s.hashID)[0]) {
@@ -125,7 +123,7 @@ func (s *Store) HasEvent(sub event.SubID, id trust.Text) bool {
 			if err != nil {
 				continue
 			}
-			if stored, err := codec.DecodeHead(value); err == nil && want.Same(&stored) {
+			if stored, err := tables.DecodeRecordHead(value); err == nil && want.Same(&stored) {
 				found = true
 			}
 		}

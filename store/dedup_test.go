@@ -8,7 +8,6 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/store/boltfile"
-	"eventdeck/store/codec"
 	"eventdeck/store/seal"
 	"eventdeck/store/tables"
 )
@@ -128,7 +127,7 @@ func TestChangedContentOfAnEventIsReported(t *testing.T) {
 
 func TestCollidingHashesDropNothing(t *testing.T) {
 	dir := t.TempDir()
-	same := func([]byte, codec.Space, event.SubID, string) uint64 { return 42 }
+	same := func([]byte, tables.Space, event.SubID, string) uint64 { return 42 }
 	s := openTest(t, Options{Dir: dir, hash: same})
 	equal(t, store(t, s, eventsBatch("aa", "1", "2", "3", "2")), event.Outcome{Stored: 3, Duplicates: 1, Last: 3})
 	equal(t, store(t, s, eventsBatch("bb", "1")).Stored, 1)
@@ -146,7 +145,7 @@ func TestDamagedIndexStopsWriting(t *testing.T) {
 	for name, put := range map[string]func(boltfile.Bucket) error{
 		"key":     func(b boltfile.Bucket) error { return b.Put([]byte("x"), nil) },
 		"version": func(b boltfile.Bucket) error { return b.Put(tables.SeqKey(1), []byte{9}) },
-		"length":  func(b boltfile.Bucket) error { return b.Put(tables.SeqKey(1), codec.AppendHash(nil, 0, 1)[:3]) },
+		"length":  func(b boltfile.Bucket) error { return b.Put(tables.SeqKey(1), tables.AppendHash(nil, 0, 1)[:3]) },
 	} {
 		dir := t.TempDir()
 		s := openTest(t, Options{Dir: dir})
@@ -167,7 +166,7 @@ func TestDamagedIndexStopsWriting(t *testing.T) {
 }
 
 func TestDamagedRecordIsNamed(t *testing.T) {
-	s := openTest(t, Options{hash: func([]byte, codec.Space, event.SubID, string) uint64 { return 1 }})
+	s := openTest(t, Options{hash: func([]byte, tables.Space, event.SubID, string) uint64 { return 1 }})
 	store(t, s, eventsBatch("aa", "1"))
 	if err := boltfile.Update(s.db, func(tx *boltfile.Tx) error { return tx.Bucket(tables.Events).Put(tables.SeqKey(1), []byte{99}) }); err != nil {
 		t.Fatal(err)

@@ -30,9 +30,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/store/boltfile"
-	"eventdeck/store/codec"
 	"eventdeck/store/datadir"
-	"eventdeck/store/hashtable"
 	"eventdeck/store/private"
 	"eventdeck/store/seal"
 	"eventdeck/store/tables"
@@ -85,7 +83,7 @@ type Options struct {
 	Now     func() time.Time // nil means time.Now
 	Hooks   Hooks
 
-	hash        codec.HashFunc
+	hash        tables.HashFunc
 	keyEvery    time.Duration // how often a locked key is looked for; 0: 2 s
 	noAwait     bool          // a locked key is not looked for
 	maxAudit    uint64        // entries of the audit log that are kept; 0: 100,000
@@ -109,7 +107,7 @@ type Store struct {
 	reader    *boltfile.Reader
 	dir       string
 	temporary bool
-	hash      codec.HashFunc
+	hash      tables.HashFunc
 	hashKey   []byte
 	hooks     Hooks
 	maxAudit  uint64
@@ -199,7 +197,7 @@ func (o Options) withDefaults() Options {
 		o.Now = time.Now
 	}
 	if o.hash == nil {
-		o.hash = codec.KeyedHash
+		o.hash = tables.KeyedHash
 	}
 	if o.keyEvery == 0 {
 		o.keyEvery = keyEvery
@@ -230,7 +228,7 @@ func open(ctx context.Context, dir string, o Options) (*Store, error) {
 	s := &Store{
 		db: db, reader: boltfile.NewReader(db), dir: dir, end: end{file: file, broken: make(chan struct{})}, temporary: o.Temporary,
 		hash: o.hash, hooks: o.Hooks, maxAudit: cmp.Or(o.maxAudit, maxAudit), snapshots: !o.Temporary && !o.noSnapshots,
-		snapshot: snapshots{wake: make(chan struct{}, 1)}, queue: newQueue(queueRecords, queueBytes), index: &index{table: hashtable.New(0)}, pruner: newPruner(), now: o.Now,
+		snapshot: snapshots{wake: make(chan struct{}, 1)}, queue: newQueue(queueRecords, queueBytes), index: &index{table: tables.NewHashTable(0)}, pruner: newPruner(), now: o.Now,
 		loaded: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	s.checkFile()

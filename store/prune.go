@@ -12,7 +12,6 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/store/boltfile"
-	"eventdeck/store/codec"
 	"eventdeck/store/tables"
 )
 
@@ -199,7 +198,7 @@ func olderThan(b boltfile.Bucket, t time.Time) bool {
 	if k == nil {
 		return false
 	}
-	head, err := codec.DecodeHead(v)
+	head, err := tables.DecodeRecordHead(v)
 	return err == nil && head.ReceivedAt.Before(t)
 }
 
@@ -327,11 +326,11 @@ func (c *commit) oldestOf(sub event.SubID, l event.Limits, now time.Time) (victi
 }
 
 func newVictim(k, v []byte) (victim, error) {
-	head, err := codec.DecodeHead(v)
+	head, err := tables.DecodeRecordHead(v)
 	if err != nil || len(k) != 8 {
-		return victim{}, fmt.Errorf("%w: the record %x: %w", ErrDamaged, k, codec.ErrInvalid)
+		return victim{}, fmt.Errorf("%w: the record %x: %w", ErrDamaged, k, tables.ErrInvalidRecord)
 	}
-	return victim{seq: binary.BigEndian.Uint64(k), head: head, size: codec.Size(v)}, nil
+	return victim{seq: binary.BigEndian.Uint64(k), head: head, size: tables.RecordSize(v)}, nil
 }
 
 // remove deletes records, and keeps the identities of those younger than dedupFor.
@@ -343,14 +342,14 @@ func (c *commit) remove(victims []victim, now time.Time) error {
 			return fmt.Errorf("prune record %d: %w", x.seq, err)
 		}
 		c.count(x.head.Sub, tables.Amount{Records: -1, Bytes: -x.size})
-		id, ok := codec.Identify(&x.head)
+		id, ok := tables.Identify(&x.head)
 		switch {
 		case !ok:
 		case now.Sub(x.head.ReceivedAt) >= dedupFor:
 			c.drop(id, x.seq)
 		default:
 			r := x.head
-			rest, err := codec.Encode(&event.Record{Kind: r.Kind, Sub: r.Sub, ReceivedAt: r.ReceivedAt, EventID: r.EventID, WebhookID: r.WebhookID})
+			rest, err := tables.EncodeRecord(&event.Record{Kind: r.Kind, Sub: r.Sub, ReceivedAt: r.ReceivedAt, EventID: r.EventID, WebhookID: r.WebhookID})
 			if err != nil {
 				return err
 			}
@@ -363,7 +362,7 @@ func (c *commit) remove(victims []victim, now time.Time) error {
 }
 
 // drop forgets an identity when the transaction succeeds.
-func (c *commit) drop(id codec.Identity, seq uint64) {
+func (c *commit) drop(id tables.Identity, seq uint64) {
 	for _, h := range id.Hashes(nil, c.store.hashID) {
 		c.dropped = append(c.dropped, hashed{h, seq})
 	}
@@ -393,7 +392,7 @@ func (c *commit) forget(now time.Time, n int) error {
 		if err := gone.Delete(tables.SeqKey(x.seq)); err != nil {
 			return fmt.Errorf("forget record %d: %w", x.seq, err)
 		}
-		if id, ok := codec.Identify(&x.head); ok {
+		if id, ok := tables.Identify(&x.head); ok {
 			c.drop(id, x.seq)
 		}
 	}

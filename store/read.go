@@ -10,7 +10,6 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/store/boltfile"
-	"eventdeck/store/codec"
 	"eventdeck/store/tables"
 )
 
@@ -76,7 +75,7 @@ func (s *Store) Get(seq uint64) (event.Record, error) {
 }
 
 func decodeStored(seq uint64, value []byte) (event.Record, error) {
-	r, err := codec.Decode(seq, value)
+	r, err := tables.DecodeRecord(seq, value)
 	if err != nil {
 		return r, damagedRecord(seq, err)
 	}
@@ -177,7 +176,7 @@ func (s *Store) Scan(from, to uint64, fn func(*event.Record) bool) error {
 	for from != 0 {
 		n := 0
 		next, err := s.span(from, to, func(seq uint64, value []byte) (bool, error) {
-			if err := codec.Lend(&lent, seq, value); err != nil {
+			if err := tables.DecodeShared(&lent, seq, value); err != nil {
 				return false, damagedRecord(seq, err)
 			}
 			if !fn(&lent) {

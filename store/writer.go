@@ -10,7 +10,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/store/boltfile"
-	"eventdeck/store/codec"
+	"eventdeck/store/tables"
 )
 
 // entry is a record on its way into the file.
@@ -18,7 +18,7 @@ type entry struct {
 	rec    event.Record // with its own copy of the exact bytes
 	value  []byte
 	sum    uint32 // of the value
-	id     codec.Identity
+	id     tables.Identity
 	hashes [2]uint64
 	hashed int // how many of them there are; 0 if the record has no identity
 }
@@ -57,21 +57,21 @@ func (s *Store) enter(e *entry, sub event.SubID, r *event.Record) error {
 	if e.rec.Sub == "" {
 		e.rec.Sub = sub
 	}
-	enc, err := codec.Encode(&e.rec)
+	enc, err := tables.EncodeRecord(&e.rec)
 	if err != nil {
 		return err
 	}
 	e.value, e.rec.Raw, e.rec.Data, e.rec.Meta = enc.Value, enc.Raw, enc.Data, enc.Meta
 	e.sum = boltfile.Sum(enc.Value)
 	e.rec.ReceivedAt = e.rec.ReceivedAt.UTC()
-	if id, ok := codec.Identify(&e.rec); ok {
+	if id, ok := tables.Identify(&e.rec); ok {
 		e.id = id
 		e.hashed = len(id.Hashes(e.hashes[:0], s.hashID))
 	}
 	return nil
 }
 
-func (s *Store) hashID(in codec.Space, sub event.SubID, id string) uint64 {
+func (s *Store) hashID(in tables.Space, sub event.SubID, id string) uint64 {
 	return s.hash(s.hashKey, in, sub, id)
 }
 

@@ -15,7 +15,7 @@ import (
 	"eventdeck/host/model"
 	"eventdeck/host/react"
 	"eventdeck/host/trust"
-	"eventdeck/host/trust/handoff"
+	"eventdeck/host/trust/scan"
 )
 
 // startModel runs a stand-in until the test ends, and returns its address.
@@ -53,7 +53,7 @@ func converse(t *testing.T, o ModelOptions, payload string, tools ...react.Pinne
 	if err != nil {
 		t.Fatal(err)
 	}
-	sealed, err := handoff.Envelope{Payload: []byte(payload)}.Seal()
+	sealed, err := scan.Envelope{Payload: []byte(payload)}.Seal()
 	if err != nil {
 		t.Fatal(err)
 	}

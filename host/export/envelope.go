@@ -3,7 +3,6 @@ package export
 import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
-	"eventdeck/host/trust/handoff"
 	"eventdeck/host/trust/scan"
 )
 
@@ -17,8 +16,8 @@ func scanned(r *event.Record, raw []byte) scan.Report {
 
 // Envelope returns the envelope of an event, to seal: its data, or all of a refused payload, and
 // what is known of it.
-func Envelope(r *event.Record) handoff.Envelope {
-	e := handoff.Envelope{
+func Envelope(r *event.Record) scan.Envelope {
+	e := scan.Envelope{
 		Server: trust.Untrusted(r.Server), Type: r.Name(), Subscribed: r.Subscribed(), Priority: r.Priority(), Tags: r.Tags(),
 		Subscription: string(r.Sub), Verified: "received on a connection to the server", ReceivedAt: r.ReceivedAt,
 		Payload: r.Data, Report: scanned(r, r.Raw),

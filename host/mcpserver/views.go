@@ -11,7 +11,6 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/react"
 	"eventdeck/host/trust"
-	"eventdeck/host/trust/handoff"
 	"eventdeck/host/trust/scan"
 	"eventdeck/host/wire"
 )
@@ -230,7 +229,7 @@ func (s *Server) showRun(ctx context.Context, args json.RawMessage) (any, error)
 		}
 		if printed := s.opts.Redact.Text(r.Result.Output.Stdout.Head).Raw(); printed != "" {
 			printed = printed[:min(len(printed), payloadShort)]
-			sealed, err := handoff.Envelope{Origin: "output-of-a-command", Verified: "from the command of the rule", Payload: []byte(printed), Report: scan.Scan([]byte(printed))}.Seal()
+			sealed, err := scan.Envelope{Origin: "output-of-a-command", Verified: "from the command of the rule", Payload: []byte(printed), Report: scan.Scan([]byte(printed))}.Seal()
 			if err != nil {
 				return nil, err
 			}

@@ -9,7 +9,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/internal/proxy"
-	"eventdeck/host/react/address"
+	"eventdeck/host/react"
 )
 
 // httpClient returns a client for one call. It follows no redirects, and checks every IP address
@@ -27,7 +27,7 @@ func (c *Client) httpClient() *http.Client {
 			if err != nil {
 				return err
 			}
-			return address.ModelAt(to.Addr(), local)
+			return react.CheckModelIP(to.Addr(), local)
 		}}
 		transport.DialContext = dialer.DialContext
 	}

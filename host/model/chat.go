@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"eventdeck/host/react"
-	"eventdeck/host/react/address"
 	"eventdeck/host/trust"
 )
 
@@ -77,7 +76,7 @@ type chatDeclared struct {
 
 func (chat) body(m react.Model, q Query, tools []function) ([]byte, error) {
 	b := chatBody{Model: m.Model, MaxTokens: m.Output, Stream: true, StreamOptions: chatOptions{true}}
-	if u, err := address.Model(m.URL); err == nil && (u.Hostname() == "api.openai.com" || strings.HasSuffix(u.Hostname(), ".openai.azure.com")) {
+	if u, err := react.ParseModelURL(m.URL); err == nil && (u.Hostname() == "api.openai.com" || strings.HasSuffix(u.Hostname(), ".openai.azure.com")) {
 		b.MaxTokens, b.MaxCompletionTokens = 0, m.Output
 	}
 	if q.JSON {

@@ -17,7 +17,6 @@ import (
 	"os"
 
 	"eventdeck/host/react"
-	"eventdeck/host/react/address"
 	"eventdeck/host/redact"
 )
 
@@ -102,7 +101,7 @@ func Open(m react.Model, o Options) (*Client, error) {
 	if m.Price != nil && (m.Price.In < 0 || m.Price.Out < 0) {
 		return nil, fmt.Errorf("%w %s: a price is negative", ErrModel, m.Name)
 	}
-	base, err := address.Model(m.URL)
+	base, err := react.ParseModelURL(m.URL)
 	if err != nil {
 		return nil, fmt.Errorf("%w %s: its address: %w", ErrModel, m.Name, err)
 	}

@@ -14,7 +14,6 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/store/boltfile"
-	"eventdeck/store/codec"
 	"eventdeck/store/datadir"
 	"eventdeck/store/tables"
 )
@@ -130,12 +129,12 @@ func (k *checker) records(ctx context.Context, tx *boltfile.Tx) (bySub map[event
 			return nil
 		}
 		last = binary.BigEndian.Uint64(key)
-		r, err := codec.Decode(last, v)
+		r, err := tables.DecodeRecord(last, v)
 		if err != nil {
 			k.found("record %d: %v", last, err)
 			return nil
 		}
-		bySub[r.Sub] = bySub[r.Sub].Plus(tables.Amount{Records: 1, Bytes: codec.Size(v)})
+		bySub[r.Sub] = bySub[r.Sub].Plus(tables.Amount{Records: 1, Bytes: tables.RecordSize(v)})
 		return nil
 	})
 	if last > b.Counter() {

@@ -15,9 +15,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/store/boltfile"
-	"eventdeck/store/codec"
 	"eventdeck/store/datadir"
-	"eventdeck/store/hashtable"
 	"eventdeck/store/private"
 	"eventdeck/store/tables"
 )
@@ -50,7 +48,7 @@ type recovery struct {
 
 	to      *bolt.DB
 	hashKey []byte
-	known   *hashtable.Table     // the identities that were written
+	known   *tables.HashTable    // the identities that were written
 	lossy   map[event.SubID]bool // subscriptions that lost records; nil: any may have
 	last    uint64               // the last number that is known to have been given
 	kept    int                  // records
@@ -338,7 +336,7 @@ const recoverGroup = 1_000
 
 // log copies the records that were found, and the identities of pruned ones.
 func (r *recovery) log(ctx context.Context, from *salvage) error {
-	r.known = hashtable.New(len(from.log))
+	r.known = tables.NewHashTable(len(from.log))
 	for rest := from.log; len(rest) > 0; {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -370,8 +368,8 @@ func (r *recovery) group(tx *boltfile.Tx, from *salvage, group []found) error {
 			return err
 		}
 		if has {
-			own := id.Hashes(nil, func(in codec.Space, sub event.SubID, text string) uint64 {
-				return codec.KeyedHash(r.hashKey, in, sub, text)
+			own := id.Hashes(nil, func(in tables.Space, sub event.SubID, text string) uint64 {
+				return tables.KeyedHash(r.hashKey, in, sub, text)
 			})
 			known, err := r.isKnown(events, gone, id, own[0])
 			if err != nil {
@@ -382,7 +380,7 @@ func (r *recovery) group(tx *boltfile.Tx, from *salvage, group []found) error {
 				continue
 			}
 			for _, h := range own {
-				hashes = codec.AppendHash(hashes, f.seq-base, h)
+				hashes = tables.AppendHash(hashes, f.seq-base, h)
 				r.known.Insert(h, f.seq)
 			}
 		}
@@ -390,7 +388,7 @@ func (r *recovery) group(tx *boltfile.Tx, from *salvage, group []found) error {
 		if f.gone {
 			into = gone
 		} else {
-			bySub[head.Sub] = bySub[head.Sub].Plus(tables.Amount{Records: 1, Bytes: codec.Size(value)})
+			bySub[head.Sub] = bySub[head.Sub].Plus(tables.Amount{Records: 1, Bytes: tables.RecordSize(value)})
 			r.kept++
 		}
 		if err := into.Append(tables.SeqKey(f.seq), value, boltfile.Sum(value)); err != nil {
@@ -405,13 +403,13 @@ func (r *recovery) group(tx *boltfile.Tx, from *salvage, group []found) error {
 }
 
 // isKnown reports whether a record with the identity was written already.
-func (r *recovery) isKnown(events, gone boltfile.Bucket, id codec.Identity, hash uint64) (bool, error) {
+func (r *recovery) isKnown(events, gone boltfile.Bucket, id tables.Identity, hash uint64) (bool, error) {
 	for _, seq := range r.known.Find(nil, hash) {
 		value, err := tables.Identified(events, gone, seq)
 		if err != nil {
 			return false, err
 		}
-		if have, err := codec.DecodeHead(value); err == nil && id.Same(&have) {
+		if have, err := tables.DecodeRecordHead(value); err == nil && id.Same(&have) {
 			return true, nil
 		}
 	}
@@ -523,11 +521,11 @@ func (r *recovery) gaps(tx *boltfile.Tx, gaps []event.Record, last uint64) (uint
 	bySub := map[event.SubID]tables.Amount{}
 	for i := range gaps {
 		last++
-		enc, err := codec.Encode(&gaps[i])
+		enc, err := tables.EncodeRecord(&gaps[i])
 		if err != nil {
 			return 0, err
 		}
-		bySub[gaps[i].Sub] = tables.Amount{Records: 1, Bytes: codec.Size(enc.Value)}
+		bySub[gaps[i].Sub] = tables.Amount{Records: 1, Bytes: tables.RecordSize(enc.Value)}
 		if err := tx.Bucket(tables.Events).Append(tables.SeqKey(last), enc.Value, boltfile.Sum(enc.Value)); err != nil {
 			return 0, err
 		}

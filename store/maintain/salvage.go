@@ -13,7 +13,6 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/store/boltfile"
-	"eventdeck/store/codec"
 	"eventdeck/store/datadir"
 	"eventdeck/store/private"
 	"eventdeck/store/tables"
@@ -252,7 +251,7 @@ func (s *salvage) entry(table []byte, e boltfile.Entry) (f found, ok bool) {
 	} else {
 		f.bad = true
 	}
-	r, err := codec.Decode(f.seq, value)
+	r, err := tables.DecodeRecord(f.seq, value)
 	return f, err == nil && (r.Server == "") == f.gone
 }
 
@@ -413,9 +412,9 @@ func (s *salvage) missing() []span {
 }
 
 // identityOf decodes the head of a record, and the identity where it has one.
-func identityOf(value []byte) (head event.Record, id codec.Identity, has bool, err error) {
-	if head, err = codec.DecodeHead(value); err == nil {
-		id, has = codec.Identify(&head)
+func identityOf(value []byte) (head event.Record, id tables.Identity, has bool, err error) {
+	if head, err = tables.DecodeRecordHead(value); err == nil {
+		id, has = tables.Identify(&head)
 	}
 	return head, id, has, err
 }

@@ -12,10 +12,10 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/store"
 	"eventdeck/store/boltfile"
-	"eventdeck/store/codec"
 	"eventdeck/store/datadir"
 	"eventdeck/store/seal"
 	"eventdeck/store/storetest"
+	"eventdeck/store/tables"
 )
 
 // Reading pages ends and finds only records, whatever the pages hold.
@@ -59,7 +59,7 @@ func FuzzReadPages(f *testing.F) {
 		for _, f := range found.log {
 			value, err := found.value(f)
 			if err == nil {
-				_, err = codec.Decode(f.seq, value)
+				_, err = tables.DecodeRecord(f.seq, value)
 			}
 			if err != nil || f.seq <= before {
 				t.Errorf("record %d after %d: %v", f.seq, before, err)

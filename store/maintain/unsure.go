@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"eventdeck/host/event"
-	"eventdeck/store/codec"
 	"eventdeck/store/tables"
 )
 
@@ -46,7 +45,7 @@ func (r *recovery) compare(found, snapshot *salvage, taken map[string]*foundTabl
 		if err != nil {
 			return err
 		}
-		rec, err := codec.Decode(f.seq, value)
+		rec, err := tables.DecodeRecord(f.seq, value)
 		if err != nil {
 			return err
 		}

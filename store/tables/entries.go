@@ -10,7 +10,6 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/store/boltfile"
-	"eventdeck/store/codec"
 )
 
 // CheckEntry decodes an entry of a table. Sealed values are not opened: that would need the
@@ -21,18 +20,18 @@ func CheckEntry(table, key, value []byte) error {
 	var err error
 	switch string(table) {
 	case string(Events):
-		_, err = codec.Decode(0, value)
+		_, err = DecodeRecord(0, value)
 	case string(Gone):
-		_, err = codec.DecodeHead(value)
+		_, err = DecodeRecordHead(value)
 	case string(Dedup):
-		err = codec.EachHash(value, func(uint64, uint64) {})
+		err = EachHash(value, func(uint64, uint64) {})
 	case string(Usage):
 		_, err = DecodeUsage(value)
 	case string(Subs):
 		_, err = ReadSub(event.SubID(key), value)
 	case string(Marks), string(Servers), string(Refusals), string(Ended), string(Audit):
 		if !json.Valid(value) {
-			err = codec.ErrInvalid
+			err = ErrInvalidRecord
 		}
 	}
 	if err == nil {
@@ -77,7 +76,7 @@ func QuickCheck(tx *boltfile.Tx) error {
 	if seq > events.Counter() {
 		return fmt.Errorf("%w: record %d is newer than the last number given, %d", event.ErrDamaged, seq, events.Counter())
 	}
-	if _, err := codec.Decode(seq, value); err != nil {
+	if _, err := DecodeRecord(seq, value); err != nil {
 		return fmt.Errorf("%w: the newest record, %d: %w", event.ErrDamaged, seq, err)
 	}
 	return nil

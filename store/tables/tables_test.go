@@ -14,7 +14,6 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/store/boltfile"
-	"eventdeck/store/codec"
 	"eventdeck/store/seal"
 	"eventdeck/store/tables"
 )
@@ -57,7 +56,7 @@ func view(t *testing.T, db *bolt.DB, fn func(*boltfile.Tx)) {
 
 func encoded(t *testing.T, sub event.SubID, id string) []byte {
 	t.Helper()
-	e, err := codec.Encode(&event.Record{Kind: event.KindEvent, Sub: sub, Server: "pager", EventID: trust.Untrusted(id), Raw: []byte(`{"n":1}`)})
+	e, err := tables.EncodeRecord(&event.Record{Kind: event.KindEvent, Sub: sub, Server: "pager", EventID: trust.Untrusted(id), Raw: []byte(`{"n":1}`)})
 	must(t, err)
 	return e.Value
 }
@@ -141,7 +140,7 @@ func TestCheckEntryKnowsTheEntriesOfEachTable(t *testing.T) {
 	good := map[string][]byte{
 		string(tables.Events): encoded(t, "aa", "evt_1"),
 		string(tables.Gone):   encoded(t, "aa", "evt_1"),
-		string(tables.Dedup):  codec.AppendHash(nil, 1, 2),
+		string(tables.Dedup):  tables.AppendHash(nil, 1, 2),
 		string(tables.Usage):  tables.EncodeUsage(tables.Amount{Records: 1, Bytes: 2}),
 		string(tables.Subs):   sub,
 	}
@@ -288,11 +287,11 @@ func TestUsageIsReadAsWritten(t *testing.T) {
 		t.Errorf("got %+v, %v", got, err)
 	}
 	for n := range value {
-		if _, err := tables.DecodeUsage(value[:n]); !errors.Is(err, codec.ErrInvalid) {
+		if _, err := tables.DecodeUsage(value[:n]); !errors.Is(err, tables.ErrInvalidRecord) {
 			t.Errorf("cut to %d bytes: %v", n, err)
 		}
 	}
-	if _, err := tables.DecodeUsage(append(value, 0)); !errors.Is(err, codec.ErrInvalid) {
+	if _, err := tables.DecodeUsage(append(value, 0)); !errors.Is(err, tables.ErrInvalidRecord) {
 		t.Errorf("with a byte more: %v", err)
 	}
 }

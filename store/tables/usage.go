@@ -6,7 +6,6 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/store/boltfile"
-	"eventdeck/store/codec"
 )
 
 // Amount is how much of the log is used; Bytes are those of values and keys. A change may be
@@ -27,15 +26,15 @@ func EncodeUsage(u Amount) []byte {
 
 // DecodeUsage is the reverse of [EncodeUsage].
 //
-// Error: [codec.ErrInvalid].
+// Error: [ErrInvalidRecord].
 func DecodeUsage(value []byte) (Amount, error) {
 	records, n := binary.Uvarint(value)
 	if n <= 0 {
-		return Amount{}, codec.ErrInvalid
+		return Amount{}, ErrInvalidRecord
 	}
 	bytes, m := binary.Uvarint(value[n:])
 	if m <= 0 || n+m != len(value) {
-		return Amount{}, codec.ErrInvalid
+		return Amount{}, ErrInvalidRecord
 	}
 	return Amount{int64(records), int64(bytes)}, nil
 }

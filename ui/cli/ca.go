@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"eventdeck/ui/cli/usage"
+	"eventdeck/ui/cli/plain"
 )
 
 func (a *app) caCommand() *cobra.Command {
@@ -16,7 +16,7 @@ func (a *app) caCommand() *cobra.Command {
 		Long: `ca makes the authority on first use, and tells where its certificate is and how to trust it.
 It is one for all of the user's data directories, in the user's state directory: --data does not move it,
 so that what was told to trust it need not be told again.`,
-		Args: usage.Exactly(0),
+		Args: plain.ExactArgs(0),
 		Run: a.Run(func(*cobra.Command, []string) error {
 			path, err := a.CA("")
 			if err != nil {

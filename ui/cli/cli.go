@@ -18,7 +18,6 @@ import (
 	"eventdeck/ui/cli/plain"
 	"eventdeck/ui/cli/program"
 	"eventdeck/ui/cli/reactions"
-	"eventdeck/ui/cli/usage"
 )
 
 // Exit codes of the program.
@@ -53,7 +52,7 @@ func Main(ctx context.Context, p program.Program) int {
 }
 
 func exitCode(err error) int {
-	var mistake usage.Error
+	var mistake plain.UsageError
 	switch {
 	case errors.Is(err, event.ErrSilent):
 		return exitError // whether a name is known could not be asked

@@ -18,8 +18,8 @@ import (
 	"eventdeck/host/attach"
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
+	"eventdeck/ui/cli/plain"
 	"eventdeck/ui/cli/program"
-	"eventdeck/ui/cli/usage"
 )
 
 // demoFlags are the flags of demo.
@@ -33,10 +33,10 @@ func (a *app) demoCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Open the screen on the built-in demo servers",
-		Args:  usage.Exactly(0),
+		Args:  plain.ExactArgs(0),
 		Run: a.Run(func(cmd *cobra.Command, _ []string) error {
 			if f.speed <= 0 {
-				return usage.Errorf("--speed must be more than 0")
+				return plain.UsageErrorf("--speed must be more than 0")
 			}
 			return a.demo(cmd.Context(), f)
 		}),
@@ -80,7 +80,7 @@ func (a *app) demo(ctx context.Context, f demoFlags) (err error) {
 		return err
 	}
 	if len(a.Flags.Headers) > 0 {
-		return usage.Errorf("--header: the demo servers need none")
+		return plain.UsageErrorf("--header: the demo servers need none")
 	}
 	if c, err := a.Attached(ctx, a.KeptOrTemporary()); err != nil || c != nil {
 		return a.demoElsewhere(ctx, c, err)

@@ -14,7 +14,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
-	"eventdeck/ui/cli/usage"
+	"eventdeck/ui/cli/plain"
 )
 
 func (a *app) demoServerCommand() *cobra.Command {
@@ -30,14 +30,14 @@ All but chat say on standard error where they listen, and end when standard inpu
 On loopback they deliver to loopback, trust the local authority and need no token from callers on loopback.
 On another address each of these needs its flag.
 --fault lets pager or chat do something wrong on purpose, so that a host can be tried; --fault list tells what.`,
-		Args:      usage.Between(0, 1),
+		Args:      plain.RangeArgs(0, 1),
 		ValidArgs: host.DemoServers(),
 		Run: a.Run(func(cmd *cobra.Command, args []string) error {
 			if slices.Equal(o.Faults, []string{"list"}) {
 				return a.listFaults()
 			}
 			if len(args) == 0 {
-				return usage.Errorf("demo-server: an argument is missing; usage: %s", cmd.UseLine())
+				return plain.UsageErrorf("demo-server: an argument is missing; usage: %s", cmd.UseLine())
 			}
 			o.Token = event.NewSecret(token)
 			return a.runDemoServer(cmd.Context(), args[0], o)
@@ -64,13 +64,13 @@ On another address each of these needs its flag.
 func (a *app) runDemoServer(ctx context.Context, name string, o host.DemoOptions) error {
 	switch {
 	case !slices.Contains(host.DemoServers(), name):
-		return usage.Errorf("there is no demo server %q; use %s", name, strings.Join(host.DemoServers(), ", "))
+		return plain.UsageErrorf("there is no demo server %q; use %s", name, strings.Join(host.DemoServers(), ", "))
 	case o.Speed <= 0:
-		return usage.Errorf("--speed must be more than 0")
+		return plain.UsageErrorf("--speed must be more than 0")
 	case o.Rate < 0:
-		return usage.Errorf("--rate must not be negative")
+		return plain.UsageErrorf("--rate must not be negative")
 	case o.Hijacked && name != "model":
-		return usage.Errorf("--hijacked is for model")
+		return plain.UsageErrorf("--hijacked is for model")
 	}
 	o.TrustCA = o.TrustCA || o.CAFile != ""
 	o.In, o.Out, o.Err = a.Stdin, a.Stdout, a.Stderr
@@ -85,7 +85,7 @@ func (a *app) runDemoServer(ctx context.Context, name string, o host.DemoOptions
 		return spoken
 	}
 	if errors.Is(err, host.ErrDemoOptions) {
-		return usage.Errorf("%w; --fault list names the faults", err)
+		return plain.UsageErrorf("%w; --fault list names the faults", err)
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return nil

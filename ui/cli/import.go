@@ -11,7 +11,6 @@ import (
 	"eventdeck/host/export"
 	"eventdeck/host/trust"
 	"eventdeck/ui/cli/plain"
-	"eventdeck/ui/cli/usage"
 )
 
 // importCommand takes over servers from the files of other MCP clients.
@@ -106,9 +105,9 @@ func wanted(found []config.Found, names []string) ([]config.Draft, error) {
 				have = append(have, f.Name)
 			}
 			if near := config.Nearest(name, have); near != "" {
-				return nil, usage.Errorf("no server %q was found; did you mean %q?", name, near)
+				return nil, plain.UsageErrorf("no server %q was found; did you mean %q?", name, near)
 			}
-			return nil, usage.Errorf("no server %q was found; `eventdeck servers import` lists them", name)
+			return nil, plain.UsageErrorf("no server %q was found; `eventdeck servers import` lists them", name)
 		case found[i].Have:
 			return nil, fmt.Errorf("%q is configured already", name)
 		case found[i].Problem != "":

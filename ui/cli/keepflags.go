@@ -9,7 +9,7 @@ import (
 
 	"eventdeck/host/config"
 	"eventdeck/host/event"
-	"eventdeck/ui/cli/usage"
+	"eventdeck/ui/cli/plain"
 )
 
 // limitFlags are bounds as they were typed; "" leaves a bound as it is.
@@ -19,17 +19,17 @@ type limitFlags struct{ age, size, records string }
 func (f limitFlags) apply(l *event.Limits, prefix string) (err error) {
 	if f.age != "" {
 		if l.Age, err = parseAge(f.age); err != nil {
-			return usage.Errorf("--%sage: %w", prefix, err)
+			return plain.UsageErrorf("--%sage: %w", prefix, err)
 		}
 	}
 	if f.size != "" {
 		if l.Bytes, err = config.ParseSize(f.size); err != nil {
-			return usage.Errorf("--%ssize: %w", prefix, err)
+			return plain.UsageErrorf("--%ssize: %w", prefix, err)
 		}
 	}
 	if f.records != "" {
 		if l.Records, err = strconv.ParseUint(f.records, 10, 63); err != nil {
-			return usage.Errorf("--%sevents: %q is not a number of records", prefix, f.records)
+			return plain.UsageErrorf("--%sevents: %q is not a number of records", prefix, f.records)
 		}
 	}
 	return nil

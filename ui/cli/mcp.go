@@ -15,8 +15,8 @@ import (
 	"eventdeck/host/mcpserver"
 	"eventdeck/host/react"
 	"eventdeck/host/redact"
+	"eventdeck/ui/cli/plain"
 	"eventdeck/ui/cli/program"
-	"eventdeck/ui/cli/usage"
 )
 
 // mcpFlags are the flags of mcp.
@@ -43,7 +43,7 @@ func (f mcpFlags) token(env func(string) (string, bool)) (token event.Secret, ma
 	case word == "" && f.listen != "" && !f.beyond:
 		return event.NewSecret(rand.Text()), true, nil
 	case word != "" && len(word) < shortToken:
-		return event.Secret{}, false, usage.Errorf("%s has %d characters, and could be guessed; take at least %d, such as `openssl rand -hex 16` makes", mcpToken, len(word), shortToken)
+		return event.Secret{}, false, plain.UsageErrorf("%s has %d characters, and could be guessed; take at least %d, such as `openssl rand -hex 16` makes", mcpToken, len(word), shortToken)
 	}
 	return event.NewSecret(word), false, nil
 }
@@ -66,7 +66,7 @@ Standard error tells which. Callers over HTTP show a bearer token: that of ` + m
 which is printed with the client's configuration. An address that is not on loopback needs ` + mcpToken + ` and
 --beyond-loopback.`,
 		Example: "eventdeck mcp\neventdeck mcp --data ./incident --listen 127.0.0.1:8940",
-		Args:    usage.Exactly(0),
+		Args:    plain.ExactArgs(0),
 		Run:     a.Run(func(cmd *cobra.Command, _ []string) error { return a.mcp(cmd.Context(), f) }),
 	}
 	s := cmd.Flags()
@@ -81,16 +81,16 @@ which is printed with the client's configuration. An address that is not on loop
 func (f mcpFlags) listener(ctx context.Context, token event.Secret) (net.Listener, error) {
 	if f.listen == "" {
 		if f.beyond {
-			return nil, usage.Errorf("--beyond-loopback goes with --listen ADDRESS")
+			return nil, plain.UsageErrorf("--beyond-loopback goes with --listen ADDRESS")
 		}
 		return nil, nil
 	}
 	name, _, err := net.SplitHostPort(f.listen)
 	if err != nil {
-		return nil, usage.Errorf("--listen must look like 127.0.0.1:8940")
+		return nil, plain.UsageErrorf("--listen must look like 127.0.0.1:8940")
 	}
 	if !event.IsLoopback(name) && (!f.beyond || token.IsZero()) {
-		return nil, usage.Errorf("--listen %q is not on loopback: others could read everything that is kept. Where that is meant, give --beyond-loopback and a token in %s", f.listen, mcpToken)
+		return nil, plain.UsageErrorf("--listen %q is not on loopback: others could read everything that is kept. Where that is meant, give --beyond-loopback and a token in %s", f.listen, mcpToken)
 	}
 	var lc net.ListenConfig
 	ln, err := lc.Listen(ctx, event.Network(f.listen), f.listen)
@@ -103,7 +103,7 @@ func (f mcpFlags) listener(ctx context.Context, token event.Secret) (net.Listene
 // mcp answers MCP clients until ctx or standard input ends.
 func (a *app) mcp(ctx context.Context, f mcpFlags) (err error) {
 	if f.listen == "" && a.StdinTerminal {
-		return usage.Errorf("mcp speaks with an MCP client on standard input and output, and this is a terminal; with --listen it speaks HTTP")
+		return plain.UsageErrorf("mcp speaks with an MCP client on standard input and output, and this is a terminal; with --listen it speaks HTTP")
 	}
 	token, made, err := f.token(a.Env)
 	if err != nil {

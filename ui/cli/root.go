@@ -14,9 +14,9 @@ import (
 
 	"eventdeck/host/config"
 	"eventdeck/ui/cli/events"
+	"eventdeck/ui/cli/plain"
 	"eventdeck/ui/cli/program"
 	"eventdeck/ui/cli/reactions"
-	"eventdeck/ui/cli/usage"
 )
 
 func (a *app) execute(ctx context.Context) error {
@@ -33,7 +33,7 @@ func (a *app) execute(ctx context.Context) error {
 	err := fang.Execute(ctx, root, fang.WithErrorHandler(quiet), fang.WithVersion(a.Version))
 	if err != nil {
 		// Only the parsing of the command line gets here: see [program.App.Run].
-		return usage.Errorf("%w", err)
+		return plain.UsageErrorf("%w", err)
 	}
 	return program.AdviseRecovery(a.Err)
 }
@@ -100,13 +100,13 @@ Screens and commands on a data directory that another process has open attach to
 		Run: a.Run(func(cmd *cobra.Command, args []string) error {
 			err := a.screen(cmd.Context(), args)
 			if errors.Is(err, config.ErrUnknown) {
-				err = fmt.Errorf("%w%s", err, usage.Meant(cmd, args[0]))
+				err = fmt.Errorf("%w%s", err, plain.SimilarCommand(cmd, args[0]))
 			}
 			return err
 		}),
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usage.Errorf("%w; `%s --help` lists the flags", usage.FlagError(err), cmd.CommandPath())
+		return plain.UsageErrorf("%w; `%s --help` lists the flags", plain.FlagError(err), cmd.CommandPath())
 	})
 	f := root.PersistentFlags()
 	f.StringVar(&a.Flags.Config, "config", "", "file with the servers (mcpServers JSON)")
@@ -117,11 +117,11 @@ Screens and commands on a data directory that another process has open attach to
 	f.StringVar(&a.Flags.Observe.Log, "log", "", "log file of the program, rotated at 10 MiB")
 	f.StringVar(&a.Flags.Observe.Level, "log-level", "info", "lowest level in --log: "+strings.Join(program.LogLevels, ", "))
 	f.StringVar(&a.Flags.Observe.Pprof, "pprof", "", "loopback address at which pprof profiles are served")
-	usage.Values(root, "log-level", program.LogLevels...)
+	plain.CompleteValues(root, "log-level", program.LogLevels...)
 	f.BoolVar(&a.Flags.NoColor, "no-color", false, "no colours")
 	f.StringVar(&a.Flags.Callback, "callback-url", "", "public https address at which webhook deliveries reach this host")
 	f.StringVar(&a.Flags.Listen, "listen", "", "address at which webhook deliveries are taken (default a port on loopback)")
-	usage.Duration(f, &a.Flags.Rotate, "rotate-secrets", "age at which a webhook secret is replaced (default never)")
+	plain.DurationFlag(f, &a.Flags.Rotate, "rotate-secrets", "age at which a webhook secret is replaced (default never)")
 	f.BoolVar(&a.Flags.PlainHTTP, "plain-http", false, "take webhook deliveries without TLS, on loopback only, behind a proxy that ends it")
 	f.StringArrayVar(&a.Flags.Proxies, "trusted-proxy", nil, "address or network of a proxy whose X-Forwarded-For says who sends a webhook delivery")
 	f.IntVar(&a.Flags.Hooks.Connections, "hook-connections", program.HookConnections, "most webhook connections open at once")
@@ -147,7 +147,7 @@ func (a *app) refuseUnknown(root *cobra.Command) {
 		case "help":
 			cmd.Args = func(_ *cobra.Command, args []string) error {
 				if at, rest, err := root.Find(args); err != nil || len(rest) > 0 {
-					return usage.Errorf("help: there is no command %q%s", rest[0], usage.Meant(at, rest[0]))
+					return plain.UsageErrorf("help: there is no command %q%s", rest[0], plain.SimilarCommand(at, rest[0]))
 				}
 				return nil
 			}
@@ -157,7 +157,7 @@ func (a *app) refuseUnknown(root *cobra.Command) {
 				if len(args) == 0 {
 					return cmd.Help()
 				}
-				return usage.Errorf("completion: there is no shell %q%s; there are bash, fish, powershell and zsh", args[0], usage.Meant(cmd, args[0]))
+				return plain.UsageErrorf("completion: there is no shell %q%s; there are bash, fish, powershell and zsh", args[0], plain.SimilarCommand(cmd, args[0]))
 			})
 		}
 	}
@@ -178,20 +178,20 @@ func serverOrCommand(cmd *cobra.Command, args []string) error {
 	if len(args) < 2 {
 		return nil
 	}
-	return usage.Errorf("there is no command %q%s; `eventdeck --help` lists them", args[0], usage.Meant(cmd, args[0]))
+	return plain.UsageErrorf("there is no command %q%s; `eventdeck --help` lists them", args[0], plain.SimilarCommand(cmd, args[0]))
 }
 
 func (a *app) schemaCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:       "schema " + strings.Join(config.SchemaNames, "|"),
 		Short:     "Print the JSON Schema of a file that you write, for your editor",
-		Args:      usage.Exactly(1),
+		Args:      plain.ExactArgs(1),
 		ValidArgs: config.SchemaNames,
 		Example:   `eventdeck schema settings > settings.schema.json    # then "$schema": "./settings.schema.json" in settings.json`,
 		Run: a.Run(func(_ *cobra.Command, args []string) error {
 			text := config.Schema(args[0])
 			if text == nil {
-				return usage.Errorf("there is no schema %q; there are %s", args[0], strings.Join(config.SchemaNames, ", "))
+				return plain.UsageErrorf("there is no schema %q; there are %s", args[0], strings.Join(config.SchemaNames, ", "))
 			}
 			return a.Print(text)
 		}),
@@ -202,7 +202,7 @@ func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Args:  usage.Exactly(0),
+		Args:  plain.ExactArgs(0),
 		Run: a.Run(func(*cobra.Command, []string) error {
 			platform := a.System + "/" + runtime.GOARCH
 			if a.Flags.JSON {

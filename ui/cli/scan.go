@@ -19,7 +19,6 @@ import (
 	"eventdeck/host/trust/strict"
 	"eventdeck/ui/cli/plain"
 	"eventdeck/ui/cli/program"
-	"eventdeck/ui/cli/usage"
 )
 
 // maxScanLine is how long a line of scan's input may be, in bytes.
@@ -35,7 +34,7 @@ func (a *app) scanCommand() *cobra.Command {
 		Long: `scan reads one event a line, from FILE or standard input, and prints one JSON object a line: whether
 it would be taken, what was noticed and where, and how it would be shown. {"base64": "…"} stands for
 bytes that are not text. A line may have 8 MiB. Refused events are a result, not an error.`,
-		Args: usage.AtMost(1),
+		Args: plain.MaximumArgs(1),
 		Run: a.Run(func(_ *cobra.Command, args []string) error {
 			in := a.Stdin
 			if len(args) > 0 {

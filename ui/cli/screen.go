@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"eventdeck/host/event"
+	"eventdeck/ui/cli/plain"
 	"eventdeck/ui/cli/program"
-	"eventdeck/ui/cli/usage"
 )
 
 // screen runs the full-screen program on the configured servers, or on one.
@@ -95,13 +95,13 @@ func (a *app) needTerminal() error {
 	term, _ := a.Env("TERM")
 	switch {
 	case a.Flags.Screen.Plain && a.Flags.JSON:
-		return usage.Errorf("--plain is words; for JSON use `eventdeck tail SERVER TYPE --json`")
+		return plain.UsageErrorf("--plain is words; for JSON use `eventdeck tail SERVER TYPE --json`")
 	case a.Flags.Screen.Plain:
 		return nil
 	case !a.StdinTerminal || !a.StdoutTerminal:
-		return usage.Errorf("the screen needs a terminal, and this is none: %s", instead)
+		return plain.UsageErrorf("the screen needs a terminal, and this is none: %s", instead)
 	case term == "dumb":
-		return usage.Errorf("the screen needs more than a dumb terminal (TERM=dumb): %s", instead)
+		return plain.UsageErrorf("the screen needs more than a dumb terminal (TERM=dumb): %s", instead)
 	}
 	return nil
 }

@@ -7,8 +7,8 @@ import (
 
 	"eventdeck/host/attach"
 	"eventdeck/themes"
+	"eventdeck/ui/cli/plain"
 	"eventdeck/ui/cli/program"
-	"eventdeck/ui/cli/usage"
 )
 
 func (a *app) addScreenFlags(cmd *cobra.Command) {
@@ -19,7 +19,7 @@ func (a *app) addScreenFlags(cmd *cobra.Command) {
 	f.BoolVar(&a.Flags.Screen.Plain, "plain", false, "the screen in words, for screen readers: only appends lines, needs no terminal")
 	f.BoolVar(&a.Flags.Screen.Present, "present", false, "for an audience: captions, more space, personal and secret values masked")
 	f.BoolVar(&a.Flags.Screen.ReadOnly, "read-only", false, "a screen that only reads: nothing that changes servers or what is kept can be done")
-	usage.Values(cmd, "theme", themes.Names()...)
+	plain.CompleteValues(cmd, "theme", themes.Names()...)
 }
 
 // themeDir is where the operator's themes are, "" if no such place is known.

@@ -16,7 +16,6 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/ui/cli/plain"
 	"eventdeck/ui/cli/program"
-	"eventdeck/ui/cli/usage"
 )
 
 func (a *app) serversCommand() *cobra.Command {
@@ -26,7 +25,7 @@ func (a *app) serversCommand() *cobra.Command {
 		Long: `servers shows how each configured server, or SERVER alone, is reached and what it can do. When another process
 has the data directory open, that includes the servers that were added there for its session, such as those of the demo.
 It ends with 1 when one of them cannot be reached, and with 4 when the first that is not ready wants a sign-in.`,
-		Args:              usage.AtMost(1),
+		Args:              plain.MaximumArgs(1),
 		ValidArgsFunction: a.CompleteServer,
 		Run: a.Run(func(cmd *cobra.Command, args []string) error {
 			return a.showServers(cmd.Context(), args)

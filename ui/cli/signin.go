@@ -9,7 +9,6 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/ui/cli/plain"
 	"eventdeck/ui/cli/program"
-	"eventdeck/ui/cli/usage"
 	"eventdeck/ui/internal/browser"
 )
 
@@ -21,7 +20,7 @@ func (a *app) signInCommand() *cobra.Command {
 		Long: `Opens the page on which SERVER wants you to sign in, waits until you come back, and keeps the tokens sealed.
 The address is printed too. Where the browser is on another machine, let its return reach this one: forward the
 port (the configuration's oauth.callbackPort fixes it), or open the address at which it ends from here.`,
-		Args:              usage.Exactly(1),
+		Args:              plain.ExactArgs(1),
 		ValidArgsFunction: a.CompleteServer,
 		Run: a.Run(func(cmd *cobra.Command, args []string) error {
 			return a.signIn(cmd.Context(), args, noBrowser)
@@ -35,7 +34,7 @@ func (a *app) signOutCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:               "sign-out SERVER",
 		Short:             "Revoke and forget the tokens for a server",
-		Args:              usage.Exactly(1),
+		Args:              plain.ExactArgs(1),
 		ValidArgsFunction: a.CompleteServer,
 		Run:               a.Run(func(cmd *cobra.Command, args []string) error { return a.signOut(cmd.Context(), args) }),
 	}

@@ -15,7 +15,6 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/ui/cli/plain"
 	"eventdeck/ui/cli/program"
-	"eventdeck/ui/cli/usage"
 )
 
 func (a *app) storeCommand() *cobra.Command {
@@ -26,7 +25,7 @@ func (a *app) storeCommand() *cobra.Command {
 compact, key, restore and recover need a store that no process has open.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usage.Errorf("there is no command store %q%s; use info, keep, key, check, compact, backup, restore, import or recover", args[0], usage.Meant(cmd, args[0]))
+				return plain.UsageErrorf("there is no command store %q%s; use info, keep, key, check, compact, backup, restore, import or recover", args[0], plain.SimilarCommand(cmd, args[0]))
 			}
 			return nil
 		},
@@ -34,11 +33,11 @@ compact, key, restore and recover need a store that no process has open.`,
 	}
 	cmd.AddCommand(a.storeInfoCommand(), a.storeKeepCommand(), a.storeCheckCommand(), a.storeRecoverCommand(), a.storeImportCommand(),
 		&cobra.Command{
-			Use: "compact", Short: "Shrink the file by the room of removed records", Args: usage.Exactly(0),
+			Use: "compact", Short: "Shrink the file by the room of removed records", Args: plain.ExactArgs(0),
 			Run: a.Run(func(*cobra.Command, []string) error { return a.storeCompact() }),
 		},
 		&cobra.Command{
-			Use: "backup FILE", Short: "Copy the store to a new file, without the sealing key", Args: usage.Exactly(1),
+			Use: "backup FILE", Short: "Copy the store to a new file, without the sealing key", Args: plain.ExactArgs(1),
 			Run: a.Run(func(cmd *cobra.Command, args []string) error { return a.storeBackup(cmd.Context(), args[0]) }),
 		},
 		a.storeRestoreCommand(), a.storeKeyCommand())
@@ -47,7 +46,7 @@ compact, key, restore and recover need a store that no process has open.`,
 
 func (a *app) storeInfoCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "info", Short: "Show where the store is, its size and its retention", Args: usage.Exactly(0),
+		Use: "info", Short: "Show where the store is, its size and its retention", Args: plain.ExactArgs(0),
 		Run: a.Run(func(cmd *cobra.Command, _ []string) error { return a.storeInfo(cmd.Context()) }),
 	}
 }
@@ -129,7 +128,7 @@ func (a *app) storeKeepCommand() *cobra.Command {
 		Long: `Records beyond a limit are removed, oldest first: at once, and from then on as records are added.
 0 removes a limit. Ages are like 90m, 12h, 30d; sizes like 500MB or 2GiB.`,
 		Example: "eventdeck store keep --age 30d --size 5GiB\neventdeck store keep --sub-events 100000",
-		Args:    usage.Exactly(0),
+		Args:    plain.ExactArgs(0),
 		Run: a.Run(func(cmd *cobra.Command, _ []string) (err error) {
 			o, err := a.Kept()
 			if err != nil {
@@ -166,7 +165,7 @@ func (a *app) storeKeepCommand() *cobra.Command {
 func (a *app) storeKeyCommand() *cobra.Command {
 	var lose bool
 	cmd := &cobra.Command{
-		Use: "key file|keyring|new", Short: "Move the key that seals secrets, or make another one", Args: usage.Exactly(1),
+		Use: "key file|keyring|new", Short: "Move the key that seals secrets, or make another one", Args: plain.ExactArgs(1),
 		ValidArgs: []string{"file", "keyring", "new"},
 		Long: `file keeps the key in a file beside the store (0600), keyring in the keyring of this session; where it was it is
 removed. new makes another key and seals all secrets with it; where the old key cannot be had it says which
@@ -174,7 +173,7 @@ secrets become unreadable, and does it with --yes. EVENTDECK_KEY=file or keyring
 says where new stores keep theirs.`,
 		Run: a.Run(func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains(cmd.ValidArgs, args[0]) {
-				return usage.Errorf("there is no place %q for a key; use file, keyring or new", args[0])
+				return plain.UsageErrorf("there is no place %q for a key; use file, keyring or new", args[0])
 			}
 			place, err := a.KeyPlace()
 			if err != nil {
@@ -192,7 +191,7 @@ says where new stores keep theirs.`,
 func (a *app) storeCheckCommand() *cobra.Command {
 	var here bool
 	cmd := &cobra.Command{
-		Use: "check", Short: "Verify the whole store and report what is wrong", Args: usage.Exactly(0),
+		Use: "check", Short: "Verify the whole store and report what is wrong", Args: plain.ExactArgs(0),
 		Run: a.Run(func(cmd *cobra.Command, _ []string) error {
 			return a.withExisting(func(dir string) error {
 				if !here {
@@ -240,7 +239,7 @@ func (a *app) storeRecoverCommand() *cobra.Command {
 their servers are asked again for what is lost, and get a gap record; all of them do where the file does
 not tell which. Subscriptions that are younger than the snapshot, or were removed after it, are named
 and paused, and the exit code is 1. The old file is kept beside the new one.`,
-		Args: usage.Exactly(0),
+		Args: plain.ExactArgs(0),
 		Run: a.Run(func(cmd *cobra.Command, _ []string) error {
 			return a.withExisting(func(dir string) error {
 				defer a.Working("recovering", nil)()
@@ -296,7 +295,7 @@ func (a *app) storeBackup(ctx context.Context, file string) error {
 func (a *app) storeRestoreCommand() *cobra.Command {
 	var here bool
 	cmd := &cobra.Command{
-		Use: "restore FILE", Short: "Replace the store by a copy; the old file is kept beside it", Args: usage.Exactly(1),
+		Use: "restore FILE", Short: "Replace the store by a copy; the old file is kept beside it", Args: plain.ExactArgs(1),
 		Long: `restore reads the copy from FILE, or from standard input when FILE is -, and checks it before it replaces
 the store. The old file is kept beside it. A copy that is damaged, or longer than its beginning says,
 changes nothing.`,

@@ -14,8 +14,8 @@ import (
 	"eventdeck/host/attach"
 	"eventdeck/host/event"
 	"eventdeck/host/export"
+	"eventdeck/ui/cli/plain"
 	"eventdeck/ui/cli/program"
-	"eventdeck/ui/cli/usage"
 )
 
 // importBatch is the number of records that are stored at once.
@@ -30,7 +30,7 @@ func (a *app) storeImportCommand() *cobra.Command {
 			"without the exact bytes are stored with their data alone. A line that is wrong ends it; what came before\n" +
 			"it is stored, and running it again is safe.",
 		Example: "eventdeck store import kept.ndjson --data ~/copy\ngunzip < kept.ndjson.gz | eventdeck store import -",
-		Args:    usage.Exactly(1),
+		Args:    plain.ExactArgs(1),
 		Run: a.Run(func(cmd *cobra.Command, args []string) error {
 			return a.imports(cmd.Context(), args[0])
 		}),

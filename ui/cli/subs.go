@@ -13,7 +13,6 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/ui/cli/plain"
 	"eventdeck/ui/cli/program"
-	"eventdeck/ui/cli/usage"
 	"eventdeck/ui/form"
 )
 
@@ -23,16 +22,16 @@ func (a *app) subsCommand() *cobra.Command {
 		Short: "List and change stored subscriptions",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usage.Errorf("there is no command subs %q%s; use list, rm, pause, resume, mode, failover, end, refresh or rotate", args[0], usage.Meant(cmd, args[0]))
+				return plain.UsageErrorf("there is no command subs %q%s; use list, rm, pause, resume, mode, failover, end, refresh or rotate", args[0], plain.SimilarCommand(cmd, args[0]))
 			}
-			return usage.Errorf("subs: say what to do: list, rm ID, pause ID, resume ID, mode ID MODE, failover ID on|off, end ID TIME, refresh ID or rotate ID")
+			return plain.UsageErrorf("subs: say what to do: list, rm ID, pause ID, resume ID, mode ID MODE, failover ID on|off, end ID TIME, refresh ID or rotate ID")
 		},
 		Run: func(*cobra.Command, []string) {},
 	}
 	list := &cobra.Command{
 		Use:   "list",
 		Short: "List stored subscriptions",
-		Args:  usage.Exactly(0),
+		Args:  plain.ExactArgs(0),
 		Run:   a.Run(func(cmd *cobra.Command, _ []string) error { return a.listSubs(cmd.Context()) }),
 	}
 	cmd.AddCommand(list,
@@ -59,7 +58,7 @@ func (a *app) subsCommand() *cobra.Command {
 				if word != "never" {
 					var err error
 					if at, err = form.Until(word, a.Now()); err != nil {
-						return nil, usage.Errorf("subs end: %w", err)
+						return nil, plain.UsageErrorf("subs end: %w", err)
 					}
 				}
 				return func(h host.Actor, ctx context.Context, id event.SubID) error { return h.SetEnd(ctx, id, at) }, nil
@@ -75,7 +74,7 @@ func (a *app) subVerb(name, short string, verb subAct) *cobra.Command {
 	return &cobra.Command{
 		Use:   name + " ID",
 		Short: short,
-		Args:  usage.Exactly(1),
+		Args:  plain.ExactArgs(1),
 		Run: a.Run(func(cmd *cobra.Command, args []string) error {
 			return a.changeSub(cmd.Context(), event.SubID(args[0]), verb)
 		}),
@@ -92,7 +91,7 @@ func (a *app) subWord(name, short string, words []cobra.Completion, read func(wo
 	return &cobra.Command{
 		Use:   name + " ID " + takes,
 		Short: short,
-		Args:  usage.Exactly(2),
+		Args:  plain.ExactArgs(2),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			if len(args) == 1 {
 				return words, cobra.ShellCompDirectiveNoFileComp
@@ -101,7 +100,7 @@ func (a *app) subWord(name, short string, words []cobra.Completion, read func(wo
 		},
 		Run: a.Run(func(cmd *cobra.Command, args []string) error {
 			if words != nil && !slices.Contains(words, args[1]) {
-				return usage.Errorf("subs %s: %q must be one of %s", name, args[1], strings.Join(words, ", "))
+				return plain.UsageErrorf("subs %s: %q must be one of %s", name, args[1], strings.Join(words, ", "))
 			}
 			act, err := read(args[1])
 			if err != nil {

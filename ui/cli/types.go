@@ -15,14 +15,13 @@ import (
 	"eventdeck/ui/cli/events"
 	"eventdeck/ui/cli/plain"
 	"eventdeck/ui/cli/program"
-	"eventdeck/ui/cli/usage"
 )
 
 func (a *app) typesCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:               "types SERVER",
 		Short:             "List the event types of a server with modes and schemas",
-		Args:              usage.Exactly(1),
+		Args:              plain.ExactArgs(1),
 		ValidArgsFunction: a.CompleteServer,
 		Run: a.Run(func(cmd *cobra.Command, args []string) error {
 			return a.showTypes(cmd.Context(), args[0])

@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"eventdeck/host/react"
-	"eventdeck/host/react/confine"
+	"eventdeck/host/react/act"
 )
 
 // envReach has the run and the hash that the command must not be able to approve.
@@ -68,7 +68,7 @@ func reach(dir string) int {
 // the system cannot confine.
 func confined(t *testing.T) string {
 	t.Helper()
-	if _, err := confine.Check(react.Confine{}, nil, nil); err != nil {
+	if _, err := act.Check(react.Confine{}, nil, nil); err != nil {
 		t.Skip(err)
 	}
 	self, err := os.Executable()
@@ -184,7 +184,7 @@ func TestReactionCannotReplaceAProgram(t *testing.T) {
 // Without Landlock a rule that demands confinement does not start, even if it was approved
 // while Landlock was there, and both the rule and the run say so.
 func TestReactionWithoutLandlockDoesNotStart(t *testing.T) {
-	if _, err := confine.Check(react.Confine{}, nil, nil); err != nil {
+	if _, err := act.Check(react.Confine{}, nil, nil); err != nil {
 		t.Skip(err)
 	}
 	r := newReacting(t, `{"rules":{"page":{ON,"when":".severity=P1","do":{"command":["/bin/true"],"confine":{"net":false}}}}}`)

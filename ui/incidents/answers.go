@@ -10,7 +10,6 @@ import (
 
 	"eventdeck/host/react"
 	"eventdeck/host/trust"
-	"eventdeck/host/trust/handoff"
 	"eventdeck/host/trust/scan"
 )
 
@@ -87,7 +86,7 @@ func sealedAnswer(run *react.Run, rand io.Reader) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("answer of run %s: %w", run.ID, err)
 	}
-	return handoff.Envelope{
+	return scan.Envelope{
 		Origin: "model-answer", Server: trust.Unescaped("run " + string(run.ID)), ReceivedAt: run.Ended, Payload: text, Report: scan.Scan(text), Rand: rand,
 	}.Seal()
 }

@@ -27,35 +27,25 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/react"
 	"eventdeck/ui/internal/browser"
-	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/board"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/detail"
 	"eventdeck/ui/tui/edges"
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/external"
-	"eventdeck/ui/tui/feed"
 	"eventdeck/ui/tui/filterbar"
 	"eventdeck/ui/tui/form"
-	"eventdeck/ui/tui/frame"
 	"eventdeck/ui/tui/layout"
-	"eventdeck/ui/tui/lookup"
 	"eventdeck/ui/tui/notify"
+	"eventdeck/ui/tui/palette"
 	"eventdeck/ui/tui/persist"
 	"eventdeck/ui/tui/present"
 	"eventdeck/ui/tui/query"
 	reactions "eventdeck/ui/tui/react"
-	"eventdeck/ui/tui/schedule"
-	"eventdeck/ui/tui/search"
-	"eventdeck/ui/tui/stats"
-	"eventdeck/ui/tui/story"
 	"eventdeck/ui/tui/stream"
-	"eventdeck/ui/tui/theming"
 	"eventdeck/ui/tui/timeline"
 	"eventdeck/ui/tui/trace"
 	"eventdeck/ui/tui/tree"
-	"eventdeck/ui/tui/userfile"
-	"eventdeck/ui/tui/views"
 	"eventdeck/ui/tui/widget"
 )
 
@@ -101,34 +91,34 @@ type Options struct {
 type app struct {
 	cells.Env
 	o        Options
-	schedule schedule.Scheduler
+	schedule Scheduler
 	persist  persist.Saver
-	theming  theming.Selector
-	frame    frame.Frame
+	theming  persist.Selector
+	frame    layout.Frame
 	panes    layout.Screen
 	input
 
-	actions  action.Table
-	settings userfile.File
+	actions  palette.Table
+	settings persist.UserFile
 	outside  external.Outside
-	demo     story.Demo // demo servers that the screen started
+	demo     present.Demo // demo servers that the screen started
 
 	snap   host.Snapshot
-	feed   *feed.Feed
+	feed   *query.Feed
 	tree   tree.Tree
 	stream stream.Pair
 	strip  timeline.Strip // above the stream
 	detail detail.Pane
 	boards board.Boards
 	edges  edges.Edges
-	rates  stats.Rates
+	rates  timeline.Rates
 
 	filters  filterbar.Bar
-	search   search.Search
+	search   filterbar.Search
 	trace    trace.Tracer
 	react    *reactions.Pane
 	notify   notify.Notifier
-	views    views.Views
+	views    filterbar.Views
 	audience present.Captions
 }
 
@@ -152,7 +142,7 @@ func newApp(ctx context.Context, o Options) *app {
 		o.Rules.Add = present.MaskRule(o.Rules.Add)
 	}
 	a := &app{
-		o: o, Env: cells.Env{Now: o.Now}, schedule: schedule.Scheduler{Jobs: schedule.NewJobs(ctx), Focused: true},
+		o: o, Env: cells.Env{Now: o.Now}, schedule: Scheduler{Jobs: NewJobs(ctx), Focused: true},
 		panes: layout.Screen{Shape: layout.Shape{Focus: layout.Stream, Subject: layout.Stream}},
 	}
 	if a.Now == nil {
@@ -163,12 +153,12 @@ func newApp(ctx context.Context, o Options) *app {
 	a.initEdges()
 	a.persist = persist.New(persist.Settings{Screen: a, Host: a.o.API}, a.Clock)
 	a.audience.On = o.Present
-	a.rates = stats.New(&stats.Env{Env: &a.Env, Screen: a, Snap: &a.snap, Measure: a.o.API.Stats})
-	a.strip, a.frame = timeline.NewStrip(&a.Env), frame.New(&a.Env, &a.panes)
+	a.rates = timeline.NewRates(&timeline.StatsEnv{Env: &a.Env, Screen: a, Snap: &a.snap, Measure: a.o.API.Stats})
+	a.strip, a.frame = timeline.NewStrip(&a.Env), layout.NewFrame(&a.Env, &a.panes)
 	a.tree, a.stream = tree.New(a.treeEnv()), stream.NewPair(a.streamEnv())
-	a.search = search.New(search.Env{Env: &a.Env, Screen: a, Stream: &a.stream.Stream, Persist: &a.persist, Log: func() feed.Log { return a.o.API.Log() }})
+	a.search = filterbar.NewSearch(filterbar.SearchEnv{Env: &a.Env, SearchScreen: a, Stream: &a.stream.Stream, Persist: &a.persist, Log: func() query.Log { return a.o.API.Log() }})
 	a.filters = filterbar.New(filterbar.Env{Env: &a.Env, Screen: a, Stream: &a.stream.Stream, Snap: &a.snap, Persist: &a.persist, Log: func() filterbar.Log { return a.o.API.Log() }})
-	a.views = views.New(views.Env{Env: &a.Env, Screen: a, Persist: &a.persist, Now: a.viewNow, Open: a.openView})
+	a.views = filterbar.NewViews(filterbar.ViewsEnv{Env: &a.Env, Screen: a, Persist: &a.persist, Now: a.viewNow, Open: a.openView})
 	env := environment(o.Env)
 	a.schedule.Slow = env("SSH_CONNECTION") != "" || env("SSH_TTY") != ""
 	if o.Browse == nil {
@@ -180,7 +170,7 @@ func newApp(ctx context.Context, o Options) *app {
 	a.initNotify(env)
 	a.mouse.off = a.persist.Get(persist.Mouse) == "off"
 	a.persist.GetJSON(stream.ColumnsSetting, &a.stream.Columns.By)
-	a.feed = feed.New(a.o.API, func() feed.Log { return a.o.API.Log() })
+	a.feed = query.NewFeed(a.o.API, func() query.Log { return a.o.API.Log() })
 	a.arrived(a.feed.Latest(ctx))
 	if len(a.snap.Subs) == 0 && !a.o.Demo {
 		a.panes.Focus, a.panes.Subject = layout.Tree, layout.Tree
@@ -193,7 +183,7 @@ func newApp(ctx context.Context, o Options) *app {
 	a.restore()
 	a.startStreams()
 	a.openFirst(o.View)
-	a.settings = userfile.New(a.settingsEnv())
+	a.settings = persist.NewUserFile(a.settingsEnv())
 	a.settings.Load()
 	return a
 }
@@ -235,7 +225,7 @@ func (a *app) meantForDialog(name string) bool {
 // aloneFor is how long the first key of a sequence waits for a second one.
 const aloneFor = time.Second
 
-// aloneMsg says that the time for a second key is over; see [action.Table.AwaitSecond].
+// aloneMsg says that the time for a second key is over; see [palette.Table.AwaitSecond].
 type aloneMsg int
 
 // awaitSecond returns a command that ends the sequence that was begun if no second key comes.
@@ -301,14 +291,14 @@ func (a *app) handle(msg tea.Msg) tea.Cmd {
 		case msg.awaited:
 			return a.awaitChange()
 		}
-	case schedule.TickMsg:
+	case TickMsg:
 		a.schedule.Ticked()
 		a.edges.Status.Expire()
 		a.tree.Settle()
-	case schedule.SpinMsg:
+	case SpinMsg:
 		a.schedule.Spun()
 	case pageMsg:
-		return a.fetched(feed.Page(msg))
+		return a.fetched(query.Page(msg))
 	case quitMsg:
 		return tea.Quit
 	case widget.Done:
@@ -427,7 +417,7 @@ func (a *app) selected() *host.SubscriptionView {
 	if at.Sub != "" {
 		return a.sub(at.Sub)
 	}
-	return lookup.OnlySub(&a.snap, at.Server, at.Type)
+	return query.OnlySub(&a.snap, at.Server, at.Type)
 }
 
 // endedRow describes a chosen row of the stream whose subscription has ended, "" for other rows.
@@ -439,7 +429,7 @@ func (a *app) endedRow() string {
 	return "of a subscription that has ended"
 }
 
-func (a *app) sub(id event.SubID) *host.SubscriptionView { return lookup.Sub(&a.snap, id) }
+func (a *app) sub(id event.SubID) *host.SubscriptionView { return query.FindSub(&a.snap, id) }
 
 // Run shows the screen until the operator quits or ctx ends, and restores the terminal. The host
 // stays open.

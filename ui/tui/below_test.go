@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"eventdeck/ui/tui/cells"
-	"eventdeck/ui/tui/feed"
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/stream"
@@ -104,7 +103,7 @@ func TestNumberOfRowsBelow(t *testing.T) {
 // says so, until the operator has scrolled past the part that was not counted.
 func TestLowerBoundOfRowsBelow(t *testing.T) {
 	h := incident()
-	for i := range 3 * feed.FirstScan {
+	for i := range 3 * query.FirstScan {
 		h.event("pager", "incident.created", []string{"tick", "tock"}[i%2])
 	}
 	a := open(t, h, 120, 40)
@@ -121,7 +120,7 @@ func TestLowerBoundOfRowsBelow(t *testing.T) {
 	flush(a)
 	a.draw()
 	least, _ := a.stream.Below()
-	if got := a.edges.Head.Following(); got != fmt.Sprintf("READING (%d+ below)", least) || least < feed.FirstRows/2 {
+	if got := a.edges.Head.Following(); got != fmt.Sprintf("READING (%d+ below)", least) || least < query.FirstRows/2 {
 		t.Errorf("%q", got)
 	}
 	h.event("pager", "incident.created", "tick")
@@ -130,7 +129,7 @@ func TestLowerBoundOfRowsBelow(t *testing.T) {
 	if n, atLeast := a.stream.Below(); n != least+1 || !atLeast {
 		t.Errorf("%d and %v, want %d and more", n, atLeast, least+1)
 	}
-	for range 3 * feed.FirstScan / 20 {
+	for range 3 * query.FirstScan / 20 {
 		press(t, a, "ctrl+d")
 	}
 	press(t, a, "ctrl+u", "ctrl+u", "ctrl+u")

@@ -9,16 +9,16 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host/event"
-	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/form"
+	"eventdeck/ui/tui/palette"
 	"eventdeck/ui/tui/query"
-	"eventdeck/ui/tui/words"
 )
 
 // commandRows returns the typed commands.
-func (a *app) commandRows() []action.Command {
-	return append(slices.Concat(a.subCommands(), a.signInCommands(), a.incidentCommands(), a.reactCommands()), []action.Command{
+func (a *app) commandRows() []palette.ActionCommand {
+	return append(slices.Concat(a.subCommands(), a.signInCommands(), a.incidentCommands(), a.reactCommands()), []palette.ActionCommand{
 		{Name: "sub", Usage: "TYPE [name=value…] [mode=M] [server=S] [from=now|saved]", Title: "subscribe", Dangerous: true, Run: a.runSubscribe, Complete: func(words []string) []string { return form.CompleteLine(&a.snap, words) }},
 		{Name: "filter", Usage: "set TEXT | off | on", Title: "set the filter, turn it off and on", Also: "search find only", Run: a.filters.Run, Complete: a.filters.Complete},
 		{Name: "view", Usage: "NAME | save NAME | rename NAME NEW | delete NAME", Title: "open a saved view, save what is shown as one", Run: a.views.Run, Complete: a.views.Complete},
@@ -33,7 +33,7 @@ func (a *app) commandRows() []action.Command {
 
 func (a *app) runSubscribe(words []string) (tea.Cmd, error) {
 	if len(words) == 0 {
-		return nil, action.ErrUsage
+		return nil, palette.ErrUsage
 	}
 	return form.OpenLine(a.formEnv(), &a.snap, words)
 }
@@ -51,7 +51,7 @@ func (a *app) runGoto(typed []string) (tea.Cmd, error) {
 		a.gotoSeq(seq)
 		return nil, nil
 	}
-	t, err := words.Moment(text, a.Clock())
+	t, err := evidence.Moment(text, a.Clock())
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (a *app) runTheme(words []string) (tea.Cmd, error) {
 		return nil, nil
 	}
 	if len(words) > 1 {
-		return nil, action.ErrUsage
+		return nil, palette.ErrUsage
 	}
 	return a.theming.Use(words[0])
 }
@@ -72,7 +72,7 @@ func (a *app) runTheme(words []string) (tea.Cmd, error) {
 func (a *app) runTime(words []string) (tea.Cmd, error) {
 	i := slices.Index(cells.TimeViewNames[:], strings.Join(words, " "))
 	if i < 0 {
-		return nil, action.ErrUsage
+		return nil, palette.ErrUsage
 	}
 	a.showTimes(cells.TimeView(i))
 	return nil, nil

@@ -12,9 +12,8 @@ import (
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/detail"
 	"eventdeck/ui/tui/evidence"
-	"eventdeck/ui/tui/lookup"
+	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/stream"
-	"eventdeck/ui/tui/words"
 )
 
 // copyMax bounds the text for the clipboard, in bytes: terminals refuse or cut longer sequences, and
@@ -76,11 +75,11 @@ func (a *app) copyCommand() tea.Cmd {
 		if !known {
 			return ""
 		}
-		line := []string{"eventdeck", "tail", words.ShellQuote(server), words.ShellQuote(r.Type.Raw())}
+		line := []string{"eventdeck", "tail", evidence.ShellQuote(server), evidence.ShellQuote(r.Type.Raw())}
 		if v := a.sub(r.Sub); v != nil {
 			line = append(line, "--mode", string(v.Mode))
 			if !evidence.NoArgs(v.Key.Args) {
-				line = append(line, "--args", words.ShellQuote(string(trust.CompactJSON(v.ShownArgs()))))
+				line = append(line, "--args", evidence.ShellQuote(string(trust.CompactJSON(v.ShownArgs()))))
 			}
 		}
 		return cells.Sanitize(strings.Join(line, " ")).Plain()
@@ -93,7 +92,7 @@ func (a *app) knownElsewhere(name string) (word string, known bool) {
 	if !a.isDemo(name) {
 		return name, true
 	}
-	s := lookup.Server(&a.snap, name)
+	s := query.FindServer(&a.snap, name)
 	if s == nil || !strings.Contains(s.Address, "://") {
 		return "", false
 	}
@@ -107,7 +106,7 @@ func (a *app) commandElsewhere(server, command string) string {
 	if !known {
 		return ""
 	}
-	return strings.Replace(command, " "+words.ShellQuote(server)+" ", " "+words.ShellQuote(word)+" ", 1)
+	return strings.Replace(command, " "+evidence.ShellQuote(server)+" ", " "+evidence.ShellQuote(word)+" ", 1)
 }
 
 // copyRaw copies the unescaped bytes. The terminal gets them in base64, but they may have an effect

@@ -6,7 +6,6 @@ import (
 	"eventdeck/themes"
 	"eventdeck/ui/tui/detail"
 	"eventdeck/ui/tui/layout"
-	"eventdeck/ui/tui/lookup"
 	"eventdeck/ui/tui/query"
 )
 
@@ -93,6 +92,6 @@ func (a *app) writeNode(d *detail.Text) {
 }
 
 // typeOf returns the type of an event as its server lists it now.
-func (a *app) typeOf(r *event.Record) event.Type { return lookup.TypeOf(&a.snap, r.Server, r.Type) }
+func (a *app) typeOf(r *event.Record) event.Type { return query.TypeOf(&a.snap, r.Server, r.Type) }
 
-func (a *app) cursorless(v *host.SubscriptionView) bool { return lookup.Cursorless(&a.snap, v) }
+func (a *app) cursorless(v *host.SubscriptionView) bool { return query.Cursorless(&a.snap, v) }

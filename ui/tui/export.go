@@ -10,9 +10,9 @@ import (
 
 	"eventdeck/host/eventlog"
 	"eventdeck/host/react"
-	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/external"
+	"eventdeck/ui/tui/palette"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/widget"
@@ -105,7 +105,7 @@ func (a *app) runExport(words []string) (tea.Cmd, error) {
 	if len(words) == 3 && words[0] == "last" {
 		d, err := react.ParseDuration(words[1])
 		if err != nil || d <= 0 {
-			return nil, fmt.Errorf("%w: %q is no time span, such as 10m, 1h or 7d", action.ErrUsage, words[1])
+			return nil, fmt.Errorf("%w: %q is no time span, such as 10m, 1h or 7d", palette.ErrUsage, words[1])
 		}
 		r.First, r.Since = 1, a.Clock().Add(-d)
 		words = words[2:]
@@ -115,7 +115,7 @@ func (a *app) runExport(words []string) (tea.Cmd, error) {
 		words = words[:1]
 	}
 	if len(words) != 1 {
-		return nil, action.ErrUsage
+		return nil, palette.ErrUsage
 	}
 	cmd, err := a.export(r, words[0], overwrite)
 	if errors.Is(err, fs.ErrExist) {

@@ -20,7 +20,6 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/host/trust/scan"
 	"eventdeck/ui/tui/detail"
-	"eventdeck/ui/tui/lookup"
 	"eventdeck/ui/tui/query"
 )
 
@@ -136,7 +135,7 @@ func (h *fakeHost) Log() *eventlog.Log                 { return h.log }
 
 func (h *fakeHost) Check(_ context.Context, r host.Request) (event.Mode, error) {
 	offEventLoop()
-	switch t := lookup.Type(&h.snap, query.Node{Server: r.Server, Type: r.Type}); {
+	switch t := query.FindType(&h.snap, query.Node{Server: r.Server, Type: r.Type}); {
 	case r.Mode == event.ModeWebhook && !h.callback:
 		return "", fmt.Errorf("%w: no callback address", host.ErrMode)
 	case r.Mode == event.ModeAuto && t != nil && len(t.Modes) == 1 && t.Offers(event.ModeWebhook):

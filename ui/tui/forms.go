@@ -8,11 +8,10 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
-	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/form"
 	"eventdeck/ui/tui/layout"
-	"eventdeck/ui/tui/lookup"
+	"eventdeck/ui/tui/palette"
 	"eventdeck/ui/tui/query"
 )
 
@@ -20,7 +19,7 @@ import (
 func (a *app) formEnv() *form.Env {
 	return &form.Env{
 		Env: &a.Env, Screen: a, Host: a.o.API, Servers: a.o.Servers, Browse: a.o.Browse, Sub: a.sub,
-		TypeOf:    func(server string, typ trust.Text) event.Type { return lookup.TypeOf(&a.snap, server, typ) },
+		TypeOf:    func(server string, typ trust.Text) event.Type { return query.TypeOf(&a.snap, server, typ) },
 		Elsewhere: a.commandElsewhere,
 		Receiver:  func() string { return a.snap.Receiver },
 	}
@@ -55,7 +54,7 @@ func (a *app) formSubject() (string, *event.Type) {
 			n = query.Node{Server: r.Server, Type: r.Type}
 		}
 	}
-	return n.Server, lookup.Type(&a.snap, n)
+	return n.Server, query.FindType(&a.snap, n)
 }
 
 func (a *app) openForm() tea.Cmd {
@@ -70,13 +69,13 @@ func (a *app) openForm() tea.Cmd {
 // still list the type.
 func (a *app) editable() bool {
 	v := a.selected()
-	return v != nil && lookup.Type(&a.snap, query.Node{Server: v.Key.Server, Type: v.Key.Type}) != nil
+	return v != nil && query.FindType(&a.snap, query.Node{Server: v.Key.Server, Type: v.Key.Type}) != nil
 }
 
 // openEdit shows a form with the values of the chosen subscription.
 func (a *app) openEdit() tea.Cmd {
 	v := a.selected()
-	t := lookup.Type(&a.snap, query.Node{Server: v.Key.Server, Type: v.Key.Type})
+	t := query.FindType(&a.snap, query.Node{Server: v.Key.Server, Type: v.Key.Type})
 	return form.OpenEdit(a.formEnv(), *v, *t)
 }
 
@@ -85,11 +84,13 @@ func (a *app) markType() {
 	a.Tell(cells.Count(a.tree.Mark(), "type") + " marked; " + a.KeyOf("subscribe") + " subscribes to all of them")
 }
 
-func (a *app) onType() bool { return a.tree.At.Level() == 2 && lookup.Type(&a.snap, a.tree.At) != nil }
+func (a *app) onType() bool {
+	return a.tree.At.Level() == 2 && query.FindType(&a.snap, a.tree.At) != nil
+}
 
 // openBulk shows one form for all marked types.
 func (a *app) openBulk() tea.Cmd {
-	many := slices.DeleteFunc(a.tree.Marked(), func(n query.Node) bool { return lookup.Type(&a.snap, n) == nil })
+	many := slices.DeleteFunc(a.tree.Marked(), func(n query.Node) bool { return query.FindType(&a.snap, n) == nil })
 	if len(many) == 0 {
 		a.tree.Unmark()
 		a.Tell("the marked types are no longer there")
@@ -97,19 +98,19 @@ func (a *app) openBulk() tea.Cmd {
 	}
 	types := make([]event.Type, len(many))
 	for i, n := range many {
-		types[i] = *lookup.Type(&a.snap, n)
+		types[i] = *query.FindType(&a.snap, n)
 	}
 	return form.OpenMany(a.formEnv(), many, types, a.tree.Unmark)
 }
 
 func (a *app) openModeSwitch() tea.Cmd {
 	v := a.selected()
-	return form.OpenModes(a.formEnv(), *v, lookup.Type(&a.snap, query.Node{Server: v.Key.Server, Type: v.Key.Type}))
+	return form.OpenModes(a.formEnv(), *v, query.FindType(&a.snap, query.Node{Server: v.Key.Server, Type: v.Key.Type}))
 }
 
 // signInCommands are the typed commands about signing in and out.
-func (a *app) signInCommands() []action.Command {
-	return []action.Command{
+func (a *app) signInCommands() []palette.ActionCommand {
+	return []palette.ActionCommand{
 		{Name: "sign-in", Usage: "SERVER", Title: "sign in to a server, in the browser", Dangerous: true, Run: func(words []string) (tea.Cmd, error) {
 			return form.OpenSignIn(a.formEnv(), strings.Join(words, " ")), nil
 		}, Complete: a.completeServer},
@@ -120,6 +121,6 @@ func (a *app) signInCommands() []action.Command {
 }
 
 func (a *app) wantsSignIn() bool {
-	s := lookup.Server(&a.snap, a.tree.At.Server)
+	s := query.FindServer(&a.snap, a.tree.At.Server)
 	return s != nil && s.SignIn != ""
 }

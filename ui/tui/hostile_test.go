@@ -20,7 +20,7 @@ import (
 	"eventdeck/host/wire"
 	"eventdeck/ui/internal/screen"
 	"eventdeck/ui/tui/detail"
-	"eventdeck/ui/tui/flags"
+	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/query"
 )
 
@@ -103,7 +103,7 @@ func TestHostileCases(t *testing.T) {
 				return onTerminal(t, a, where)
 			}
 			row := look("row")
-			if badge := c.Expect.Badge; badge != nil && *badge != strings.Contains(row, flags.BadgeWord) {
+			if badge := c.Expect.Badge; badge != nil && *badge != strings.Contains(row, evidence.BadgeWord) {
 				t.Errorf("badge in the row: %v", !*badge)
 			}
 			look("detail", "2", "enter", "z")

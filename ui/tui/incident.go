@@ -8,16 +8,16 @@ import (
 	"eventdeck/host/react"
 	"eventdeck/host/trust"
 	"eventdeck/ui/incidents"
-	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/external"
 	"eventdeck/ui/tui/layout"
+	"eventdeck/ui/tui/palette"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/trace"
 )
 
 // incidentCommands are the typed commands for incidents.
-func (a *app) incidentCommands() []action.Command {
-	return []action.Command{
+func (a *app) incidentCommands() []palette.ActionCommand {
+	return []palette.ActionCommand{
 		{Name: "related", Usage: "[VALUE]", Title: "everything that shares a value, over time", Run: a.trace.RunRelated},
 		{Name: "top", Usage: ".PATH", Title: "the most frequent values of a field", Run: a.trace.RunTop, Complete: func(words []string) []string { return a.filters.Paths(words[len(words)-1]) }},
 		{Name: "compare", Usage: "#SEQ #SEQ", Title: "what differs between two events", Run: a.trace.RunCompare},

@@ -9,17 +9,16 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/form"
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/palette"
-	"eventdeck/ui/tui/userfile"
+	"eventdeck/ui/tui/persist"
 	"eventdeck/ui/tui/widget"
 )
 
 func TestNoTwoActionsShareAKey(t *testing.T) {
-	for _, problem := range action.Bind((&app{}).actionRows(), nil) {
+	for _, problem := range palette.Bind((&app{}).actionRows(), nil) {
 		t.Error(problem)
 	}
 	ids := map[string]bool{}
@@ -69,7 +68,7 @@ func TestDetailShowsChangedKeysAtOnce(t *testing.T) {
 		t.Fatalf("no places are noticed:\n%s", s)
 	}
 	a.o.Settings = settingsOf(t, `{"keys": {"match.next": ["f7"]}}`)
-	a.settings = userfile.New(a.settingsEnv())
+	a.settings = persist.NewUserFile(a.settingsEnv())
 	a.settings.Load()
 	if s := screenOf(a); !strings.Contains(s, " f7 to the ") {
 		t.Errorf("the former key is named:\n%s", s)
@@ -141,7 +140,7 @@ func TestReadOnly(t *testing.T) {
 		t.Error("paused")
 	}
 	for _, line := range []string{"sub incident.created", "unsubscribe"} {
-		if _, err := a.actions.Execute(line); !errors.Is(err, action.ErrReadOnly) {
+		if _, err := a.actions.Execute(line); !errors.Is(err, palette.ErrReadOnly) {
 			t.Errorf("%s: %v", line, err)
 		}
 	}

@@ -1,7 +1,7 @@
 package tui
 
 import (
-	"eventdeck/ui/tui/action"
+	"eventdeck/ui/tui/palette"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -55,7 +55,7 @@ Actions marked with † change what servers or the store hold; ` + "`--read-only
 `)
 	group := ""
 	table := (&app{}).actionRows()
-	for _, x := range action.ByGroup(table) {
+	for _, x := range palette.ByGroup(table) {
 		if x.Group != group {
 			group = x.Group
 			fmt.Fprintf(&b, "\n## %s\n\n| Keys | Action | Where | Id |\n|---|---|---|---|\n", group)

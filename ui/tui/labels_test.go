@@ -7,8 +7,8 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
-	"eventdeck/ui/tui/columns"
 	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/filterbar"
 	"eventdeck/ui/tui/stream"
 )
 
@@ -49,7 +49,7 @@ func TestColumnsOfLabelsAreOffered(t *testing.T) {
 			t.Errorf("%q is not offered:\n%s", want, s)
 		}
 	}
-	d := a.dialog.(*columns.Picker)
+	d := a.dialog.(*filterbar.Picker)
 	for d.Rows[d.At].Kind != stream.ColBatch {
 		press(t, a, "down")
 	}

@@ -9,7 +9,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/cells"
-	"eventdeck/ui/tui/marks"
+	"eventdeck/ui/tui/filterbar"
 	"eventdeck/ui/tui/widget"
 )
 
@@ -91,7 +91,7 @@ func (a *app) markWords(m event.Mark) trust.Rendered {
 		return what
 	}
 	note := cells.Join(cells.Sanitize("  "+a.Glyphs.Mark+" "), cells.Sanitize(m.Note))
-	return cells.Join(what.Clip(max(marks.Width-note.Width, marks.Width/2)), note)
+	return cells.Join(what.Clip(max(filterbar.MarksWidth-note.Width, filterbar.MarksWidth/2)), note)
 }
 
 // markName describes a mark in few words: by its note, if it has one.
@@ -123,5 +123,5 @@ func (a *app) dayTime(t time.Time) string {
 
 // openMarks lists the marks.
 func (a *app) openMarks() {
-	marks.Open(&marks.Env{Env: &a.Env, Screen: a, All: a.stream.Marks.List, Words: a.markWords, Goto: a.gotoSeq, Remove: a.removeMark})
+	filterbar.OpenMarks(&filterbar.MarksEnv{Env: &a.Env, Screen: a, All: a.stream.Marks.List, Words: a.markWords, Goto: a.gotoSeq, Remove: a.removeMark})
 }

@@ -7,7 +7,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/palette"
 )
@@ -47,7 +46,7 @@ func TestPauseNamesItsTargetWhileFollowing(t *testing.T) {
 func TestNothingIsChangedByOneKeyWhileFollowing(t *testing.T) {
 	for _, x := range (&app{}).actionRows() {
 		inStream := len(x.Panes) == 0 || slices.Contains(x.Panes, layout.Stream)
-		if !x.Dangerous || x.Needs != action.Subscription && x.Needs != action.Event || len(x.Keys) == 0 || !inStream {
+		if !x.Dangerous || x.Needs != palette.Subscription && x.Needs != palette.Event || len(x.Keys) == 0 || !inStream {
 			continue
 		}
 		h := incident()

@@ -13,7 +13,6 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/edges"
-	"eventdeck/ui/tui/schedule"
 )
 
 // clocked opens a screen, and returns a function that moves its clock.
@@ -24,7 +23,7 @@ func clocked(t testing.TB, h *fakeHost, w, hgt int) (a *app, turn func(time.Dura
 	a.update(tea.WindowSizeMsg{Width: w, Height: hgt})
 	return a, func(d time.Duration) {
 		now = now.Add(d)
-		a.Update(schedule.TickMsg{})
+		a.Update(TickMsg{})
 	}
 }
 

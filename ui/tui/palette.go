@@ -7,14 +7,12 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host/trust"
-	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/palette"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/widget"
-	"eventdeck/ui/tui/words"
 )
 
 // openPalette opens the palette with the beginning of a command, and returns a command that reads
@@ -49,15 +47,15 @@ func (a *app) openPalette(line string) tea.Cmd {
 // lines stay as they are.
 func (a *app) expandLine(line string) string {
 	line = strings.TrimSpace(line)
-	if _, err := words.Moment(line, a.Clock()); err == nil || strings.HasPrefix(line, "#") {
+	if _, err := evidence.Moment(line, a.Clock()); err == nil || strings.HasPrefix(line, "#") {
 		return "goto " + line
 	}
 	return line
 }
 
 // workingHere returns the actions that work now, by group.
-func (a *app) workingHere() []*action.Action {
-	return slices.DeleteFunc(action.ByGroup(a.actions.Actions), func(x *action.Action) bool { return !a.actions.Works(x) || x.ID == "help" })
+func (a *app) workingHere() []*palette.Action {
+	return slices.DeleteFunc(palette.ByGroup(a.actions.Actions), func(x *palette.Action) bool { return !a.actions.Works(x) || x.ID == "help" })
 }
 
 // openHelp opens the help.
@@ -69,7 +67,7 @@ func (a *app) openHelp() {
 		}
 		run := func() tea.Cmd { return a.actions.Perform(x) }
 		if x.KeyOnly {
-			run = action.Act(func() { a.Tell(a.KeyOf(x.ID) + " does that, where it is shown; this list does not") })
+			run = palette.Act(func() { a.Tell(a.KeyOf(x.ID) + " does that, where it is shown; this list does not") })
 		}
 		rows = append(rows, palette.Row{ID: x.ID, Title: x.Title, Group: x.Group, Keys: x.Keys, Run: run})
 	}

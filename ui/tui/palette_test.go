@@ -12,7 +12,6 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
-	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/palette"
@@ -223,7 +222,7 @@ func TestSubscriptionCommands(t *testing.T) {
 	a := open(t, h, 120, 40)
 	press(t, a, "2", "k", "j")
 	for _, line := range []string{"mode", "mode auto", "failover maybe", "reset there"} {
-		if _, err := a.actions.Execute(line); !errors.Is(err, action.ErrUsage) {
+		if _, err := a.actions.Execute(line); !errors.Is(err, palette.ErrUsage) {
 			t.Errorf("%s: %v", line, err)
 		}
 	}

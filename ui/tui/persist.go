@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"eventdeck/ui/tui/feed"
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/persist"
 	"eventdeck/ui/tui/query"
@@ -72,7 +71,7 @@ func (a *app) startStreams() {
 	for _, s := range a.stream.Shown() {
 		a.begin(s)
 		r, _ := s.Next()
-		a.fetched(feed.Answer(a.schedule.Context(), a.o.API.Log(), r))
+		a.fetched(query.Answer(a.schedule.Context(), a.o.API.Log(), r))
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/present"
-	"eventdeck/ui/tui/story"
 	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/widget"
 )
@@ -50,7 +49,7 @@ func (a *app) updateCaptions() tea.Cmd {
 			if r.Seq <= last && r.Kind != event.KindEvent {
 				newest, text = r, ""
 			}
-			if says := story.Caption(&r); says != "" && r.Seq <= last && demo(r.Server) {
+			if says := present.Caption(&r); says != "" && r.Seq <= last && demo(r.Server) {
 				newest, text = r, says
 			}
 			return r.Seq < last

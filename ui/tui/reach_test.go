@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"eventdeck/ui/tui/feed"
 	"eventdeck/ui/tui/query"
 )
 
@@ -34,7 +33,7 @@ func searchThrough(a *app) {
 
 // A filter finds records far beyond the rows in memory, and shows how far it has searched.
 func TestFilterReachesTheWholeHistory(t *testing.T) {
-	a := open(t, history(3*feed.FirstScan), 120, 40)
+	a := open(t, history(3*query.FirstScan), 120, 40)
 	a.draw()
 	a.requery(mustQuery(t, query.Node{}, "needle"))
 	settle(a, a.fetch())
@@ -57,7 +56,7 @@ func TestFilterReachesTheWholeHistory(t *testing.T) {
 
 // A new filter ends the search of the earlier one, whose results are dropped.
 func TestNewFilterEndsTheSearch(t *testing.T) {
-	a := open(t, history(3*feed.FirstScan), 120, 40)
+	a := open(t, history(3*query.FirstScan), 120, 40)
 	a.draw()
 	a.requery(mustQuery(t, query.Node{}, "needle"))
 	settle(a, a.fetch())
@@ -67,7 +66,7 @@ func TestNewFilterEndsTheSearch(t *testing.T) {
 	if !ok || msg.Err == nil {
 		t.Fatalf("the first search was not ended: %+v", msg)
 	}
-	a.stream.Take(feed.Page(msg))
+	a.stream.Take(query.Page(msg))
 	if len(a.stream.Seqs) != 0 || a.stream.Oldest {
 		t.Errorf("its answer was taken: %+v", a.stream.Window)
 	}
@@ -83,7 +82,7 @@ func TestNewFilterEndsTheSearch(t *testing.T) {
 
 // A failed search of the history is shown once.
 func TestSearchFails(t *testing.T) {
-	h := history(3 * feed.FirstScan)
+	h := history(3 * query.FirstScan)
 	a := open(t, h, 120, 40)
 	a.draw()
 	a.requery(mustQuery(t, query.Node{}, "needle"))

@@ -10,10 +10,10 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/react"
-	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/form"
 	"eventdeck/ui/tui/layout"
+	"eventdeck/ui/tui/palette"
 	reactions "eventdeck/ui/tui/react"
 	"eventdeck/ui/tui/widget"
 )
@@ -90,10 +90,10 @@ func (a *app) denyWord() string {
 }
 
 // reactCommands are the typed commands for reactions. None approves or arms.
-func (a *app) reactCommands() []action.Command {
+func (a *app) reactCommands() []palette.ActionCommand {
 	names := func([]string) []string { return a.react.RuleNames() }
 	ids := func([]string) []string { return a.react.RunIDs() }
-	rows := []action.Command{
+	rows := []palette.ActionCommand{
 		{Name: "react", Usage: "[stop | kill | go]", Title: "make a rule for events like the chosen one; stop all reactions, end what runs, go on", Dangerous: true, Run: a.runReact, Complete: func([]string) []string { return []string{"stop", "kill", "go"} }},
 		{Name: "runs", Usage: "[STATE…] [WORDS]", Title: "runs of reactions, by state or words", Run: a.runRuns, Complete: func([]string) []string { return reactions.StateNames() }},
 		{Name: "rules", Usage: "[RULE]", Title: "rules of reactions", Run: a.runRules, Complete: names},
@@ -108,7 +108,7 @@ func (a *app) reactCommands() []action.Command {
 	for i := range rows {
 		rows[i].When = a.react.On
 	}
-	ask := action.Command{Name: "ask", Usage: "[MODEL] WHAT…", Title: "ask a model about the chosen event: it reads the event and answers, without tools", Dangerous: true, When: a.react.CanAsk, Run: a.halted(a.runAsk), Complete: func([]string) []string { return a.react.View().Models }}
+	ask := palette.ActionCommand{Name: "ask", Usage: "[MODEL] WHAT…", Title: "ask a model about the chosen event: it reads the event and answers, without tools", Dangerous: true, When: a.react.CanAsk, Run: a.halted(a.runAsk), Complete: func([]string) []string { return a.react.View().Models }}
 	return append(rows, ask)
 }
 

@@ -11,7 +11,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/config"
-	"eventdeck/ui/tui/action"
+	"eventdeck/ui/tui/palette"
 	"eventdeck/ui/tui/query"
 )
 
@@ -207,7 +207,7 @@ func TestRemoveCommand(t *testing.T) {
 		t.Errorf("%v, %v", err, a.dialog)
 	}
 	a.actions.ReadOnly = true
-	if _, err := a.actions.Execute("remove pager"); !errors.Is(err, action.ErrReadOnly) || a.dialog != nil {
+	if _, err := a.actions.Execute("remove pager"); !errors.Is(err, palette.ErrReadOnly) || a.dialog != nil {
 		t.Errorf("%v, %v", err, a.dialog)
 	}
 }
@@ -218,7 +218,7 @@ func TestRemoveAServerIsRefusedReadOnly(t *testing.T) {
 	a.actions.ReadOnly = true
 	a.draw()
 	press(t, a, "1", "j", "X")
-	if s := screenOf(a); a.dialog != nil || len(h.did) != 0 || !strings.Contains(s, action.ErrReadOnly.Error()) {
+	if s := screenOf(a); a.dialog != nil || len(h.did) != 0 || !strings.Contains(s, palette.ErrReadOnly.Error()) {
 		t.Errorf("%q:\n%s", h.did, s)
 	}
 }

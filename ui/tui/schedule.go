@@ -10,7 +10,6 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/react"
 	"eventdeck/ui/tui/cells"
-	"eventdeck/ui/tui/feed"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/widget"
@@ -18,14 +17,14 @@ import (
 
 // newsMsg has the result of reading the host.
 type newsMsg struct {
-	feed.News
+	query.News
 	react   react.View // the reactions, read at the same time
 	woken   time.Time  // when the host was read after a change; zero: there was no change
 	awaited bool       // wait for the next change afterwards
 }
 
 // pageMsg has requested rows or records.
-type pageMsg feed.Page
+type pageMsg query.Page
 
 // Do runs fn in the background. It ends with the program, which waits for it.
 func (a *app) Do(fn func(ctx context.Context) tea.Msg) tea.Cmd { return a.schedule.Do(fn) }
@@ -89,16 +88,16 @@ func (a *app) fetchFor(s *stream.Stream) tea.Cmd {
 	log := a.o.API.Log()
 	for r, ok := s.Next(); ok; r, ok = s.Next() {
 		ctx := a.schedule.Context()
-		if r.Kind != feed.Records {
+		if r.Kind != query.Records {
 			ctx, s.Stop = context.WithCancel(a.schedule.Context())
 		}
-		cmds = append(cmds, a.Do(func(context.Context) tea.Msg { return pageMsg(feed.Answer(ctx, log, r)) }))
+		cmds = append(cmds, a.Do(func(context.Context) tea.Msg { return pageMsg(query.Answer(ctx, log, r)) }))
 	}
 	return tea.Batch(cmds...)
 }
 
 // fetched stores requested rows and records.
-func (a *app) fetched(p feed.Page) tea.Cmd {
+func (a *app) fetched(p query.Page) tea.Cmd {
 	again := a.stream.Take(p)
 	if s := a.stream.Requester(&p.Request); p.Err != nil && s != nil && p.Gen == s.Gen {
 		s.Oldest = true
@@ -113,7 +112,7 @@ func (a *app) fetched(p feed.Page) tea.Cmd {
 }
 
 // arrived stores the result of reading the host, and reports whether there is more to read.
-func (a *app) arrived(n feed.News) (more bool) {
+func (a *app) arrived(n query.News) (more bool) {
 	a.stream.Marks.Load(n.Marks, n.Marked)
 	a.take(n.Snap)
 	for _, p := range n.Pages {

@@ -9,7 +9,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/ui/tui/cells"
-	"eventdeck/ui/tui/schedule"
 )
 
 // The spinner turns while the operator waits, and not at rest.
@@ -35,7 +34,7 @@ func TestSpinnerTurnsWhileTheOperatorWaits(t *testing.T) {
 	}
 	atRest("for a turn that is asked already,")
 	now = now.Add(cells.TurnEvery)
-	a.update(schedule.SpinMsg{})
+	a.update(SpinMsg{})
 	if after := screenOf(a); !strings.Contains(before, "connecting") || before == after {
 		t.Errorf("after a turn the screen is the same:\n%s", after)
 	}
@@ -43,7 +42,7 @@ func TestSpinnerTurnsWhileTheOperatorWaits(t *testing.T) {
 		t.Error("the sign turns once")
 	}
 	settle(a, test)
-	a.update(schedule.SpinMsg{})
+	a.update(SpinMsg{})
 	atRest("after the test")
 }
 

@@ -9,11 +9,11 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
-	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/form"
 	"eventdeck/ui/tui/layout"
-	"eventdeck/ui/tui/lookup"
-	"eventdeck/ui/tui/manage"
+	"eventdeck/ui/tui/palette"
+	"eventdeck/ui/tui/query"
 )
 
 // errNoSubscription says that a command needs a chosen subscription.
@@ -56,13 +56,13 @@ func (a *app) halt() string {
 }
 
 // manage returns the environment of actions on existing subscriptions and servers.
-func (a *app) manage() *manage.Env {
-	return &manage.Env{Env: &a.Env, Screen: a, Host: a.o.API, Snap: &a.snap, Servers: a.o.Servers, Passing: a.demo.Has, OfferUndo: a.edges.Status.OfferUndo, Read: a.read}
+func (a *app) manage() *form.ManageEnv {
+	return &form.ManageEnv{Env: &a.Env, ManageScreen: a, Host: a.o.API, Snap: &a.snap, Servers: a.o.Servers, Passing: a.demo.Has, OfferUndo: a.edges.Status.OfferUndo, Read: a.read}
 }
 
 // subCommands are the typed commands about the chosen subscription and about servers.
-func (a *app) subCommands() []action.Command {
-	return []action.Command{
+func (a *app) subCommands() []palette.ActionCommand {
+	return []palette.ActionCommand{
 		{Name: "mode", Usage: "push | poll | webhook", Title: "switch the delivery mode", Dangerous: true, Run: a.onSubscription("mode"), Complete: a.completeMode},
 		{Name: "failover", Usage: "on | off", Title: "go on in another mode when this one fails", Dangerous: true, Run: a.onSubscription("failover"), Complete: func([]string) []string { return []string{"on", "off"} }},
 		{Name: "rotate", Title: "make a new webhook secret", Dangerous: true, Run: a.onSubscription("rotate")},
@@ -102,7 +102,7 @@ func (a *app) recordOf(seq uint64) *event.Record {
 // canReread reports whether the subscription of the chosen record can be read again from it.
 func (a *app) canReread() bool {
 	r, ok := a.stream.Record(a.stream.At)
-	return ok && r.Cursor.Valid && lookup.Sub(&a.snap, r.Sub) != nil && !a.onNode()
+	return ok && r.Cursor.Valid && query.FindSub(&a.snap, r.Sub) != nil && !a.onNode()
 }
 
 // askReread asks whether to read the subscription of the chosen record again from there.
@@ -132,16 +132,16 @@ func (a *app) chosenSeq() uint64 {
 func (a *app) onNamedServer(fn func(name string) tea.Cmd) func([]string) (tea.Cmd, error) {
 	return func(words []string) (tea.Cmd, error) {
 		name := strings.Join(words, " ")
-		if lookup.Server(&a.snap, name) == nil {
-			return nil, lookup.UnknownServer(&a.snap, name)
+		if query.FindServer(&a.snap, name) == nil {
+			return nil, query.UnknownServer(&a.snap, name)
 		}
 		return fn(name), nil
 	}
 }
 
-func (a *app) completeServer([]string) []string { return lookup.Servers(&a.snap) }
+func (a *app) completeServer([]string) []string { return query.ServerNames(&a.snap) }
 
 func (a *app) onServerRow() bool { return a.tree.At.Level() == 1 && a.onServer() }
 
 // onServer reports whether the chosen node is a configured server, or below one.
-func (a *app) onServer() bool { return lookup.Server(&a.snap, a.tree.At.Server) != nil }
+func (a *app) onServer() bool { return query.FindServer(&a.snap, a.tree.At.Server) != nil }

@@ -9,7 +9,6 @@ import (
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/persist"
-	"eventdeck/ui/tui/theming"
 )
 
 func (a *app) initTheme(o Options, env func(string) string) {
@@ -18,7 +17,7 @@ func (a *app) initTheme(o Options, env func(string) string) {
 	if noColours {
 		name = ""
 	}
-	a.theming = theming.New(theming.Env{
+	a.theming = persist.NewSelector(persist.ThemeEnv{
 		Env: &a.Env, Screen: a, Dir: o.ThemeDir, Apply: a.applyTheme,
 		Keep: func(name, done string) tea.Cmd { return a.persist.Set(persist.Theme, name, done) },
 	}, cmp.Or(o.Theme, name), noColours)

@@ -17,7 +17,6 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
-	"eventdeck/ui/tui/flags"
 	"eventdeck/ui/tui/persist"
 )
 
@@ -160,7 +159,7 @@ func TestStatesWithoutColour(t *testing.T) {
 		t.Errorf("states of servers look alike: %v", words)
 	}
 	signs := map[string]bool{}
-	for _, s := range flags.Severities[flags.Info:] {
+	for _, s := range evidence.Severities[evidence.Info:] {
 		signs[s.Sign] = true
 	}
 	if len(signs) != 3 {

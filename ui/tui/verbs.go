@@ -10,8 +10,8 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/form"
 	"eventdeck/ui/tui/layout"
-	"eventdeck/ui/tui/manage"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/widget"
@@ -351,7 +351,7 @@ func (a *app) onSub() bool { return a.selected() != nil }
 
 // pauseWord returns the hint of the key that pauses.
 func (a *app) pauseWord() string {
-	if manage.Paused(a.selected()) {
+	if form.Paused(a.selected()) {
 		return "resume"
 	}
 	return "pause"

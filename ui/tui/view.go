@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"eventdeck/ui/tui/cells"
-	"eventdeck/ui/tui/frame"
 	"eventdeck/ui/tui/layout"
 
 	tea "charm.land/bubbletea/v2"
@@ -53,7 +52,7 @@ func (a *app) compose() string {
 	a.react.BeginFrame()
 	a.frame.Panes(a.dialog != nil, a.paneTitle, a.paneRows)
 	a.react.EndFrame()
-	e := frame.Edges{Crumb: a.edges.Head.Draw(a.panes.W, a.panes.W >= layout.TreeWidth), Status: a.edges.Status.Draw(a.panes.W), Hints: a.drawHints()}
+	e := layout.Edges{Crumb: a.edges.Head.Draw(a.panes.W, a.panes.W >= layout.TreeWidth), Status: a.edges.Status.Draw(a.panes.W), Hints: a.drawHints()}
 	if l := a.panes.Now.Scope; !l.Empty() {
 		e.Scope = a.edges.Head.Scope(l.W)
 	}
@@ -96,7 +95,7 @@ func (a *app) cut() (needs string, cut bool) {
 // unseen returns the screen size that dangerous actions need, "" if the screen is large enough.
 func (a *app) unseen() string {
 	if a.arranged().Tiny {
-		return frame.LeastSize
+		return layout.LeastSize
 	}
 	return ""
 }
@@ -158,7 +157,7 @@ func (a *app) paneTitle(p layout.Pane, room int) string {
 func (a *app) drawTiny() string {
 	text := cells.Count(a.tree.Total.All, "sub") + ", " + cmp.Or(a.tree.Total.InTrouble(), "none in trouble") + ", " + cells.Number(a.snap.Last) + " stored"
 	if needs, cut := a.cut(); cut {
-		text = frame.CutWords(a.dialog, needs)
+		text = layout.CutWords(a.dialog, needs)
 	} else if note := &a.edges.Status.Note; note.Text != "" {
 		text = note.Words()
 	}

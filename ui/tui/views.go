@@ -5,16 +5,16 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"eventdeck/ui/tui/filterbar"
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/persist"
 	"eventdeck/ui/tui/stream"
-	"eventdeck/ui/tui/views"
 )
 
 // viewNow returns the current view.
-func (a *app) viewNow() views.View {
+func (a *app) viewNow() filterbar.View {
 	m := a.state()
-	v := views.View{Place: m.Place, Second: m.Second, Panes: m.Panes}
+	v := filterbar.View{Place: m.Place, Second: m.Second, Panes: m.Panes}
 	v.Reading = 0
 	if v.Second != nil {
 		v.Second.Reading = 0
@@ -32,7 +32,7 @@ func (a *app) viewNow() views.View {
 }
 
 // openView opens a view at its newest record.
-func (a *app) openView(v views.View) tea.Cmd {
+func (a *app) openView(v filterbar.View) tea.Cmd {
 	a.search.Drop()
 	a.panes.Arrangement, a.panes.Size = v.Panes, layout.Normal
 	cmd := a.setColumns(&v)
@@ -58,7 +58,7 @@ func (a *app) showPlace(s *stream.Stream, p persist.Place) {
 }
 
 // setColumns sets the columns of a view, and saves them if they have changed.
-func (a *app) setColumns(v *views.View) tea.Cmd {
+func (a *app) setColumns(v *filterbar.View) tea.Cmd {
 	places, changed := []persist.Place{v.Place}, false
 	if v.Second != nil {
 		places = append(places, v.Second.Place)

@@ -12,7 +12,7 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
-	"eventdeck/ui/tui/columns"
+	"eventdeck/ui/tui/filterbar"
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/persist"
 	"eventdeck/ui/tui/query"
@@ -173,8 +173,8 @@ func TestColumnsOfAType(t *testing.T) {
 	a := open(t, h, 160, 40)
 	a.draw()
 	press(t, a, "1", "j", "j", "j", "j", "c")
-	d := a.dialog.(*columns.Picker)
-	i := slices.IndexFunc(d.Rows, func(r columns.Row) bool { return r.Path == "/host/name" })
+	d := a.dialog.(*filterbar.Picker)
+	i := slices.IndexFunc(d.Rows, func(r filterbar.Row) bool { return r.Path == "/host/name" })
 	if i < 0 || d.Rows[i].Says != "in the schema" {
 		t.Fatalf("the schema's place is not offered: %+v", d.Rows)
 	}

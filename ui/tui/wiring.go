@@ -3,15 +3,15 @@ package tui
 import (
 	"eventdeck/host"
 	"eventdeck/host/config"
-	"eventdeck/ui/tui/action"
 	"eventdeck/ui/tui/board"
-	"eventdeck/ui/tui/columns"
 	"eventdeck/ui/tui/edges"
+	"eventdeck/ui/tui/filterbar"
 	"eventdeck/ui/tui/layout"
+	"eventdeck/ui/tui/palette"
+	"eventdeck/ui/tui/persist"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/tree"
-	"eventdeck/ui/tui/userfile"
 )
 
 // boardEnv is what tables need.
@@ -47,18 +47,18 @@ func (a *app) streamEnv() *stream.Env {
 }
 
 // columnsEnv is what the list of columns needs.
-func (a *app) columnsEnv() *columns.Env {
-	return &columns.Env{Env: &a.Env, Screen: a, Log: a.o.API.Log(), Stream: &a.stream.Stream, TypeOf: a.typeOf, Keep: a.persist.SetJSON}
+func (a *app) columnsEnv() *filterbar.ColumnsEnv {
+	return &filterbar.ColumnsEnv{Env: &a.Env, Screen: a, Log: a.o.API.Log(), Stream: &a.stream.Stream, TypeOf: a.typeOf, Keep: a.persist.SetJSON}
 }
 
 // settingsEnv is what the settings file needs.
-func (a *app) settingsEnv() userfile.Env {
-	return userfile.Env{
-		Screen: a, Path: a.o.Settings,
+func (a *app) settingsEnv() persist.UserFileEnv {
+	return persist.UserFileEnv{
+		UserFileScreen: a, Path: a.o.Settings,
 		Keys: func(chosen []config.KeyBinding) []string {
 			a.actions.Actions = a.actionRows()
 			a.restyle() // texts name keys
-			return action.Bind(a.actions.Actions, chosen)
+			return palette.Bind(a.actions.Actions, chosen)
 		},
 		Severity: a.stream.SetSeverity,
 		Split:    func(s layout.Split) { a.panes.Usual = s },

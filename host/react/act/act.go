@@ -16,9 +16,6 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/react"
-	"eventdeck/host/react/attempt"
-	"eventdeck/host/react/confine"
-	"eventdeck/host/react/input"
 )
 
 // Marks keeps the operator's marks; a host does.
@@ -136,10 +133,10 @@ func (r *Runner) prepareCommand(req *react.Request, c react.Command, run react.R
 		return err
 	}
 	if c.Stdin == react.StdinNDJSON {
-		req.Input = input.Lines(members)
+		req.Input = Lines(members)
 		return nil
 	}
-	req.Input, err = input.Envelope(run, members, nil)
+	req.Input, err = Envelope(run, members, nil)
 	return err
 }
 
@@ -150,7 +147,7 @@ func (r *Runner) boundary(req react.Request) (string, error) {
 	}
 	opened := *req.Confine
 	opened.Read = slices.Concat(opened.Read, req.Code) // a copy may be read
-	return confine.Check(opened, r.hidden(), r.programs(req))
+	return Check(opened, r.hidden(), r.programs(req))
 }
 
 // programs returns the files that no confined command may write. The command's own program is
@@ -187,9 +184,9 @@ func (r *Runner) Ready(ctx context.Context, req react.Request, try int) (react.A
 	case react.RequestWebhook:
 		return r.readyWebhook(req, handle)
 	case react.RequestNote:
-		return attempt.New(handle, func(ctx context.Context, _ react.Steps) react.Result { return r.note(ctx, req) }), nil
+		return react.NewAttempt(handle, func(ctx context.Context, _ react.Steps) react.Result { return r.note(ctx, req) }), nil
 	case react.RequestClient:
-		return attempt.New(handle, func(ctx context.Context, _ react.Steps) react.Result { return r.clientRequest(ctx, req) }), nil
+		return react.NewAttempt(handle, func(ctx context.Context, _ react.Steps) react.Result { return r.clientRequest(ctx, req) }), nil
 	}
 	return nil, fmt.Errorf("act of run %s: unknown kind %q", req.Run, req.Kind)
 }
@@ -200,10 +197,10 @@ func (r *Runner) Adopt(_ context.Context, req react.Request, h react.Handle) (re
 	case react.RequestCommand:
 		return r.adoptCommand(h)
 	case react.RequestWebhook:
-		return attempt.Over(h, r.retry(h.Attempt, 0, react.Result{Why: "eventdeck ended before the answer came; sent again with the same webhook-id"})), nil
+		return react.EndedAttempt(h, r.retry(h.Attempt, 0, react.Result{Why: "eventdeck ended before the answer came; sent again with the same webhook-id"})), nil
 	}
 	// Notes and client requests are carried out again: a second time changes nothing.
-	return attempt.Over(h, react.Result{Outcome: react.OutcomeNever, Why: "eventdeck ended before it was known that it was done", Ended: r.o.Now()}), nil
+	return react.EndedAttempt(h, react.Result{Outcome: react.OutcomeNever, Why: "eventdeck ended before it was known that it was done", Ended: r.o.Now()}), nil
 }
 
 func (r *Runner) note(ctx context.Context, req react.Request) react.Result {

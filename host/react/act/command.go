@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"eventdeck/host/react"
-	"eventdeck/host/react/attempt"
 )
 
 // The files in the directory of an attempt.
@@ -199,7 +198,7 @@ func (a *command) takeStart() *os.File {
 // adoptCommand takes over an attempt of an earlier process.
 func (r *Runner) adoptCommand(h react.Handle) (react.Attempt, error) {
 	if h.Dir == "" || filepath.Dir(h.Dir) != r.place() {
-		return attempt.Over(h, unknown("its directory is not one of this data directory", r.o.Now())), nil
+		return react.EndedAttempt(h, unknown("its directory is not one of this data directory", r.o.Now())), nil
 	}
 	result, err := left(h.Dir, r.o.Now())
 	if errors.Is(err, errAlive) {
@@ -208,7 +207,7 @@ func (r *Runner) adoptCommand(h react.Handle) (react.Attempt, error) {
 	if err != nil {
 		return nil, err
 	}
-	return attempt.Over(h, result), nil
+	return react.EndedAttempt(h, result), nil
 }
 
 // Handle implements [react.Attempt].
@@ -218,7 +217,7 @@ func (a *command) Handle() react.Handle { return a.handle }
 func (a *command) Go(react.Steps) error {
 	start := a.takeStart()
 	if start == nil {
-		return attempt.ErrBegun
+		return react.ErrBegun
 	}
 	_, err := start.Write([]byte{1})
 	if err != nil {

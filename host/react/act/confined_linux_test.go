@@ -16,14 +16,13 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/attach"
 	"eventdeck/host/react"
-	"eventdeck/host/react/confine"
 	"eventdeck/store"
 	"eventdeck/store/seal"
 )
 
 func confinedShell(t *testing.T, c react.Confine, script string) react.Rule {
 	t.Helper()
-	if _, err := confine.Check(react.Confine{}, nil, nil); err != nil {
+	if _, err := Check(react.Confine{}, nil, nil); err != nil {
 		t.Skip(err)
 	}
 	rule := shell(script)
@@ -160,7 +159,7 @@ func TestImpossibleConfinementDoesNotStart(t *testing.T) {
 // One call kills all processes of a confined command, in whatever session, and no others of the
 // same user.
 func TestAKeeperKillsWhatItStartedAlone(t *testing.T) {
-	words, err := confine.Check(react.Confine{}, nil, nil)
+	words, err := Check(react.Confine{}, nil, nil)
 	if err != nil || strings.Contains(words, "can be signalled") {
 		t.Skip(words, err)
 	}

@@ -6,21 +6,19 @@ import (
 	"os"
 	"runtime"
 	"sync"
-
-	"eventdeck/host/react/confine"
 )
 
 // keeper is a thread that starts a confined command, and whose signals reach only that command
 // and what it starts. Its goroutine ends with the process.
-type keeper struct{ do chan func(confine.Scope) }
+type keeper struct{ do chan func(Scope) }
 
 // newKeeper returns nil where the kernel has no such threads.
 func newKeeper() *keeper {
-	k := &keeper{make(chan func(confine.Scope))}
+	k := &keeper{make(chan func(Scope))}
 	made := make(chan error)
 	go func() {
 		runtime.LockOSThread()
-		scope, err := confine.KeepSignals()
+		scope, err := KeepSignals()
 		made <- err
 		if err != nil {
 			return // and the thread with it
@@ -40,7 +38,7 @@ func (k *keeper) start(path string, argv []string, attr *os.ProcAttr) (p *os.Pro
 	if k == nil {
 		return os.StartProcess(path, argv, attr)
 	}
-	k.run(func(confine.Scope) { p, err = os.StartProcess(path, argv, attr) })
+	k.run(func(Scope) { p, err = os.StartProcess(path, argv, attr) })
 	return p, err
 }
 
@@ -49,13 +47,13 @@ func (k *keeper) kill() (done bool) {
 	if k == nil {
 		return false
 	}
-	k.run(func(s confine.Scope) { done = s.KillAll() == nil })
+	k.run(func(s Scope) { done = s.KillAll() == nil })
 	return done
 }
 
-func (k *keeper) run(f func(confine.Scope)) {
+func (k *keeper) run(f func(Scope)) {
 	done := make(chan struct{})
-	k.do <- func(s confine.Scope) {
+	k.do <- func(s Scope) {
 		defer close(done)
 		f(s)
 	}

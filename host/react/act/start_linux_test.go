@@ -10,7 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"eventdeck/host/react"
-	"eventdeck/host/react/confine"
 )
 
 // A program that is started by its descriptor sees what it would see otherwise: its name, its
@@ -25,7 +24,7 @@ func TestAProgramIsStartedUnderItsName(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := newRunner(t, Options{})
-	_, unbounded := confine.Check(react.Confine{}, nil, nil)
+	_, unbounded := Check(react.Confine{}, nil, nil)
 	for _, c := range []*react.Confine{nil, {}} {
 		if c != nil && unbounded != nil {
 			continue

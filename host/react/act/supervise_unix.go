@@ -12,7 +12,6 @@ import (
 	"syscall"
 
 	"eventdeck/host/react"
-	"eventdeck/host/react/confine"
 )
 
 // ofItsOwn gives a supervisor a session of its own: it gets no signals of a terminal, and its
@@ -79,7 +78,7 @@ func (o order) start(l launch, files []*os.File) (*group, error) {
 	t := task{Launch: l, Fixed: r.Dir != ""}
 	var k *keeper
 	if c := r.Confine; c != nil {
-		t.Spec = &confine.Spec{Read: c.Read, Write: c.Write, Net: c.Net, Guarded: []int{os.Getpid(), o.Host}}
+		t.Spec = &Spec{Read: c.Read, Write: c.Write, Net: c.Net, Guarded: []int{os.Getpid(), o.Host}}
 		if o.Tree != "" {
 			t.Spec.Run = []string{o.Tree}
 		}
@@ -98,8 +97,8 @@ func (o order) start(l launch, files []*os.File) (*group, error) {
 // task is the input of the process that becomes the command.
 type task struct {
 	Launch launch
-	Fixed  bool          // the directory is the rule's: it must not have been moved
-	Spec   *confine.Spec // nil: not confined
+	Fixed  bool  // the directory is the rule's: it must not have been moved
+	Spec   *Spec // nil: not confined
 }
 
 // start starts this program once more; the new process confines itself and becomes the command.

@@ -14,7 +14,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"eventdeck/host/react"
-	"eventdeck/host/react/confine"
 )
 
 // swap is something on the way to what a command runs that another program replaces.
@@ -133,7 +132,7 @@ func TestReplacedFilesDoNotRun(t *testing.T) {
 	if err != nil {
 		tries = 2
 	}
-	_, unbounded := confine.Check(react.Confine{}, nil, nil)
+	_, unbounded := Check(react.Confine{}, nil, nil)
 	began := time.Now()
 	r := newRunner(t, Options{})
 	ran(t, r, shell("exit 0"))

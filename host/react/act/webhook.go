@@ -18,9 +18,6 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/react"
-	"eventdeck/host/react/address"
-	"eventdeck/host/react/attempt"
-	"eventdeck/host/react/input"
 	"eventdeck/host/receiver"
 )
 
@@ -33,7 +30,7 @@ func (r *Runner) prepareWebhook(req *react.Request, w react.Webhook, run react.R
 		req.Time = webhookTime
 	}
 	var err error
-	if req.Input, err = input.Body(run, members); err != nil {
+	if req.Input, err = Body(run, members); err != nil {
 		return err
 	}
 	if err := target(w.URL, w.Private); err != nil {
@@ -64,7 +61,7 @@ func (r *Runner) secret(named string) (event.Secret, error) {
 //
 // Error: [react.ErrTarget].
 func target(text string, private bool) error {
-	if _, err := address.Webhook(text, private); err != nil {
+	if _, err := react.ParseWebhookURL(text, private); err != nil {
 		return fmt.Errorf("%w: %w", react.ErrTarget, err)
 	}
 	return nil
@@ -78,7 +75,7 @@ func (r *Runner) readyWebhook(req react.Request, h react.Handle) (react.Attempt,
 	if err != nil {
 		return nil, fmt.Errorf("run %s: %w", req.Run, err)
 	}
-	return attempt.New(h, func(ctx context.Context, _ react.Steps) react.Result {
+	return react.NewAttempt(h, func(ctx context.Context, _ react.Steps) react.Result {
 		result := r.send(ctx, req, secret, h.Attempt)
 		result.Ended = r.o.Now()
 		return result
@@ -126,7 +123,7 @@ func (r *Runner) client(private bool) *http.Client {
 	dialer := &net.Dialer{Control: func(_, dialed string, _ syscall.RawConn) error {
 		to, err := netip.ParseAddrPort(dialed)
 		if err == nil {
-			err = address.WebhookAt(to.Addr(), private)
+			err = react.CheckWebhookIP(to.Addr(), private)
 		}
 		if err != nil {
 			return fmt.Errorf("%w: %w", react.ErrTarget, err)

@@ -19,7 +19,6 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/react"
 	"eventdeck/host/react/act"
-	"eventdeck/host/react/input"
 	"eventdeck/host/react/toolset"
 )
 
@@ -102,7 +101,7 @@ func (r *Runner) Prepare(rule react.Rule, run react.Run, members []event.Record)
 		req.Origin = rule.On.Server
 	}
 	if len(a.Fields) > 0 {
-		if req.Input, err = input.Envelope(run, members, a.Fields); err != nil {
+		if req.Input, err = act.Envelope(run, members, a.Fields); err != nil {
 			return fail(err)
 		}
 	}

@@ -19,7 +19,6 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/react"
 	"eventdeck/host/react/act"
-	"eventdeck/host/react/confine"
 	"eventdeck/host/trust"
 )
 
@@ -306,7 +305,7 @@ func TestAnAgentIsStopped(t *testing.T) {
 }
 
 func TestAnAgentWritesWhereItMay(t *testing.T) {
-	if _, err := confine.Check(react.Confine{}, nil, nil); err != nil {
+	if _, err := act.Check(react.Confine{}, nil, nil); err != nil {
 		t.Skip(err)
 	}
 	outside, inside := t.TempDir(), t.TempDir()

@@ -12,11 +12,10 @@ import (
 
 	"eventdeck/host/acp"
 	"eventdeck/host/react"
-	"eventdeck/host/react/gate"
-	"eventdeck/host/react/input"
+	"eventdeck/host/react/act"
 	"eventdeck/host/react/toolset"
 	"eventdeck/host/trust"
-	"eventdeck/host/trust/handoff"
+	"eventdeck/host/trust/scan"
 )
 
 // Bounds of calls.
@@ -47,7 +46,7 @@ func (a *attempt) serve(steps react.Steps) (servers []acp.Server, shut func()) {
 	a.r.mu.Unlock()
 	return []acp.Server{{
 			Name: "eventdeck", Command: a.r.o.Executable, Args: []string{"gate", string(a.req.Run)},
-			Env: [][2]string{{gate.EnvSocket, a.sockets[0]}, {gate.EnvToken, g.token}},
+			Env: [][2]string{{toolset.EnvSocket, a.sockets[0]}, {toolset.EnvToken, g.token}},
 		}}, func() {
 			a.r.mu.Lock()
 			delete(a.r.gates, a.req.Run)
@@ -169,7 +168,7 @@ func sealed(run react.RunID, step react.Step) (react.ToolResult, error) {
 	if result.Cut > 0 {
 		origin += fmt.Sprintf(", its last %d bytes left out", result.Cut)
 	}
-	text, err := input.Seal(run, handoff.Envelope{Origin: origin, Server: trust.Untrusted(step.Server), Payload: []byte(result.Content.Raw())})
+	text, err := act.Seal(run, scan.Envelope{Origin: origin, Server: trust.Untrusted(step.Server), Payload: []byte(result.Content.Raw())})
 	result.Content = trust.Untrusted(string(text))
 	return result, err
 }

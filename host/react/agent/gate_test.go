@@ -16,20 +16,20 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/attach"
 	"eventdeck/host/react"
-	"eventdeck/host/react/confine"
-	"eventdeck/host/react/gate"
+	"eventdeck/host/react/act"
+	"eventdeck/host/react/toolset"
 	"eventdeck/store"
 	"eventdeck/store/seal"
 )
 
 // serveTools is the command gate of this test's binary.
 func serveTools(run string) int {
-	g, err := attach.AttachGate(context.Background(), os.Getenv(gate.EnvSocket), react.RunID(run), os.Getenv(gate.EnvToken))
+	g, err := attach.AttachGate(context.Background(), os.Getenv(toolset.EnvSocket), react.RunID(run), os.Getenv(toolset.EnvToken))
 	if err != nil {
 		os.Stderr.WriteString(err.Error())
 		return 1
 	}
-	if err := gate.Serve(context.Background(), os.Stdin, os.Stdout, g, "1"); err != nil {
+	if err := toolset.ServeGate(context.Background(), os.Stdin, os.Stdout, g, "1"); err != nil {
 		return 1
 	}
 	return 0
@@ -164,7 +164,7 @@ func TestGateCannotBeBypassed(t *testing.T) {
 		}
 		a := d.begin(t, j, 1)
 		<-holds
-		_, token, _ := strings.Cut(j.heard(), gate.EnvToken+"=")
+		_, token, _ := strings.Cut(j.heard(), toolset.EnvToken+"=")
 		token = strings.TrimSpace(token)
 		socket := attach.SocketOf(d.o.Dir)
 		if _, err := attach.AttachGate(t.Context(), socket, "other", token); !errors.Is(err, react.ErrToken) {
@@ -250,7 +250,7 @@ func TestAnErrorOfAServerIsInAnEnvelope(t *testing.T) {
 }
 
 func TestAConfinedAgentHasItsTools(t *testing.T) {
-	if _, err := confine.Check(react.Confine{}, nil, nil); err != nil {
+	if _, err := act.Check(react.Confine{}, nil, nil); err != nil {
 		t.Skip(err)
 	}
 	d, called := newGatedDesk(t, "call", "pager__get", `{}`)

@@ -21,8 +21,7 @@ import (
 	"eventdeck/host/internal/pause"
 	"eventdeck/host/model"
 	"eventdeck/host/react"
-	"eventdeck/host/react/attempt"
-	"eventdeck/host/react/input"
+	"eventdeck/host/react/act"
 )
 
 // runTime is the time limit of an attempt whose rule sets none.
@@ -104,7 +103,7 @@ func (r *Runner) Prepare(rule react.Rule, run react.Run, members []event.Record)
 		_, err = model.Open(*req.Model, r.o.Model)
 	}
 	if err == nil {
-		req.Input, err = input.Envelope(run, members, fields)
+		req.Input, err = act.Envelope(run, members, fields)
 	}
 	if err == nil {
 		req, err = stored(req)
@@ -119,14 +118,14 @@ func (r *Runner) Prepare(rule react.Rule, run react.Run, members []event.Record)
 func (r *Runner) Ready(_ context.Context, req react.Request, n int) (react.Attempt, error) {
 	switch req.Kind {
 	case react.RequestModel, react.RequestChoice, react.RequestTool:
-		return attempt.New(react.Handle{Attempt: n, At: r.o.Now()}, r.carryOut), nil
+		return react.NewAttempt(react.Handle{Attempt: n, At: r.o.Now()}, r.carryOut), nil
 	}
 	return nil, fmt.Errorf("run %s: no model has a part in a %s", req.Run, req.Kind)
 }
 
 // Adopt implements [react.Runner]. The attempt ended with its process; its steps say what it did.
 func (r *Runner) Adopt(_ context.Context, _ react.Request, h react.Handle) (react.Attempt, error) {
-	return attempt.Over(h, react.Result{Outcome: react.OutcomeUnknown, Why: "eventdeck ended meanwhile", Ended: r.o.Now()}), nil
+	return react.EndedAttempt(h, react.Result{Outcome: react.OutcomeUnknown, Why: "eventdeck ended meanwhile", Ended: r.o.Now()}), nil
 }
 
 // Forget implements [react.Runner]. There are no files to remove.

@@ -7,9 +7,9 @@ import (
 
 	"eventdeck/host/model"
 	"eventdeck/host/react"
-	"eventdeck/host/react/input"
+	"eventdeck/host/react/act"
 	"eventdeck/host/trust"
-	"eventdeck/host/trust/handoff"
+	"eventdeck/host/trust/scan"
 )
 
 // The instructions of every run. They explain envelopes, but no security depends on a model
@@ -91,7 +91,7 @@ func result(run react.RunID, s *react.Step) (model.Result, error) {
 		r.Text = "This was not done: " + s.Why
 		return r, nil
 	}
-	sealed, err := input.Seal(run, handoff.Envelope{
+	sealed, err := act.Seal(run, scan.Envelope{
 		Origin: "mcp-tool-result", Server: trust.Untrusted(s.Server), Payload: []byte(s.Result.Content.Raw()),
 	})
 	r.Text = string(sealed)

@@ -10,7 +10,6 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/react"
-	"eventdeck/host/react/trial"
 )
 
 // A trial reports what the engine did with the same records.
@@ -84,7 +83,7 @@ func trialsTellTheSame(t *testing.T, make func(*rand.Rand) []react.Rule, arrives
 			if err != nil {
 				t.Fatal(err)
 			}
-			try := trial.New(set, func(r trial.Result) {
+			try := New(set, func(r Result) {
 				switch r.State {
 				case react.Suppressed:
 					suppressed[r.Rule+" "+string(r.Cause)] += r.Members
@@ -135,7 +134,7 @@ func TestATrialTellsTheAbsences(t *testing.T) {
 			tell := func(rule string, key react.Key, at time.Time) string {
 				return fmt.Sprintf("%s of %q at %s", rule, key, at.Truncate(step).Format(time.TimeOnly))
 			}
-			try := trial.New(set, func(r trial.Result) {
+			try := New(set, func(r Result) {
 				if r.State == react.Ready {
 					told = append(told, tell(r.Rule, r.Key, r.To))
 				}

@@ -9,7 +9,6 @@ import (
 
 	"eventdeck/host/internal/jsonfile"
 	"eventdeck/host/react"
-	"eventdeck/host/react/address"
 )
 
 // The members of each kind of act. The first one names the kind.
@@ -221,7 +220,7 @@ func (p *parser) webhook(m member, to *react.Do) {
 		}
 	}
 	if m, ok := jsonfile.Find(members, "webhook"); ok && w.URL != "" {
-		_, err := address.Webhook(w.URL, w.Private)
+		_, err := react.ParseWebhookURL(w.URL, w.Private)
 		p.address(m, w.URL, err)
 	}
 	if _, ok := jsonfile.Find(members, "secret"); !ok {
@@ -231,7 +230,7 @@ func (p *parser) webhook(m member, to *react.Do) {
 
 // address adds a mistake for an invalid address, without repeating it, as it may hold a secret.
 func (p *parser) address(m member, text string, err error) {
-	var wrong *address.Error
+	var wrong *react.AddressError
 	switch {
 	case len(text) > maxText:
 		p.wrong(m.Start, fmt.Sprintf("at most %d bytes", maxText), "%q is too long", m.Key)

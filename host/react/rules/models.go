@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"eventdeck/host/react"
-	"eventdeck/host/react/address"
 )
 
 // Defaults and bounds of models.
@@ -38,7 +37,7 @@ func (p *parser) model(m member) react.Model {
 			choice(p, m, &to.Wire, react.WireChat, react.WireMessages)
 		case "url":
 			if text, ok := p.text(m, "an https address"); ok {
-				_, err := address.Model(text)
+				_, err := react.ParseModelURL(text)
 				p.address(m, text, err)
 				to.URL = strings.TrimRight(text, "/")
 			}

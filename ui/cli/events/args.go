@@ -13,7 +13,6 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/host/trust/strict"
 	"eventdeck/ui/cli/plain"
-	"eventdeck/ui/cli/usage"
 )
 
 // argument is one --arg: the values that were given for a key.
@@ -29,10 +28,10 @@ func splitArgs(flags []string) ([]argument, error) {
 	for _, f := range flags {
 		key, value, ok := strings.Cut(f, "=")
 		if !ok || key == "" {
-			return nil, usage.Errorf("--arg %q: write it as key=value", f)
+			return nil, plain.UsageErrorf("--arg %q: write it as key=value", f)
 		}
 		if !utf8.ValidString(f) {
-			return nil, usage.Errorf("--arg %q: it is not UTF-8", f)
+			return nil, plain.UsageErrorf("--arg %q: it is not UTF-8", f)
 		}
 		i, known := at[key]
 		if !known {
@@ -55,7 +54,7 @@ func parseArgsJSON(text string) ([]strict.Member, error) {
 		err = strict.CheckUnicode([]byte(text))
 	}
 	if err != nil {
-		return nil, usage.Errorf("--args: %w", err)
+		return nil, plain.UsageErrorf("--args: %w", err)
 	}
 	return members, nil
 }
@@ -73,7 +72,7 @@ func buildArgs(members []strict.Member, args []argument, schema json.RawMessage)
 	properties := schemaOf(schema).Properties
 	for _, a := range args {
 		if _, ok := object[a.key]; ok {
-			return nil, usage.Errorf("%q is given by --args and by --arg; use one of them", a.key)
+			return nil, plain.UsageErrorf("%q is given by --args and by --arg; use one of them", a.key)
 		}
 		value, err := typedValues(parseSchema(properties[a.key]), a.values)
 		if err != nil {

@@ -7,7 +7,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/trust/strict"
-	"eventdeck/ui/cli/usage"
+	"eventdeck/ui/cli/plain"
 )
 
 const argsSchema = `{"type": "object", "properties": {
@@ -149,6 +149,6 @@ func argsFrom(t *testing.T, given []string, text string) ([]byte, error) {
 
 // isMistake reports whether err is a mistake in the command line.
 func isMistake(err error) bool {
-	var mistake usage.Error
+	var mistake plain.UsageError
 	return errors.As(err, &mistake)
 }

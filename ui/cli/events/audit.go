@@ -12,7 +12,6 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/export"
 	"eventdeck/ui/cli/plain"
-	"eventdeck/ui/cli/usage"
 )
 
 func (a *commands) auditCommand() *cobra.Command {
@@ -22,7 +21,7 @@ func (a *commands) auditCommand() *cobra.Command {
 		Short: "Print the audit log, oldest first",
 		Long: `audit prints the audit log: what the operator, the host and the servers did to subscriptions,
 and what checks found (refused deliveries, answered challenges). The newest 100,000 entries are kept.`,
-		Args: usage.Exactly(0),
+		Args: plain.ExactArgs(0),
 		Run:  a.Run(func(cmd *cobra.Command, _ []string) error { return a.audit(cmd.Context(), limit) }),
 	}
 	cmd.Flags().Uint64Var(&limit, "limit", 0, "only this number of the newest entries")

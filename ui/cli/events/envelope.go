@@ -5,8 +5,8 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/export"
-	"eventdeck/host/trust/handoff"
-	"eventdeck/ui/cli/usage"
+	"eventdeck/host/trust/scan"
+	"eventdeck/ui/cli/plain"
 )
 
 // envelopeFlags ask for events in the envelopes in which commands and models get them.
@@ -18,25 +18,25 @@ type envelopeFlags struct {
 // check refuses combinations of flags that make no sense. subs is how many subscriptions were
 // named.
 func (f envelopeFlags) check(subs int) error {
-	switch handoff.Mode(f.mode) {
+	switch scan.EnvelopeMode(f.mode) {
 	case "":
 		if len(f.fields) > 0 {
-			return usage.Errorf("--field goes with --envelope fields")
+			return plain.UsageErrorf("--field goes with --envelope fields")
 		}
 		return nil
-	case handoff.ModeJSON, handoff.ModeMarked, handoff.ModeBase64:
+	case scan.ModeJSON, scan.ModeMarked, scan.ModeBase64:
 		if len(f.fields) > 0 {
-			return usage.Errorf("--field goes with --envelope fields")
+			return plain.UsageErrorf("--field goes with --envelope fields")
 		}
-	case handoff.ModeFields:
+	case scan.ModeFields:
 		if len(f.fields) == 0 {
-			return usage.Errorf("--envelope fields needs at least one --field NAME")
+			return plain.UsageErrorf("--envelope fields needs at least one --field NAME")
 		}
 	default:
-		return usage.Errorf("--envelope %q: must be json, marked, base64 or fields", f.mode)
+		return plain.UsageErrorf("--envelope %q: must be json, marked, base64 or fields", f.mode)
 	}
 	if subs == 0 {
-		return usage.Errorf("--envelope needs a subscription: eventdeck events SUB --envelope %s", f.mode)
+		return plain.UsageErrorf("--envelope needs a subscription: eventdeck events SUB --envelope %s", f.mode)
 	}
 	return nil
 }
@@ -53,7 +53,7 @@ func (s *sealer) append(b []byte, r event.Record) []byte {
 		return b
 	}
 	envelope := export.Envelope(&r)
-	envelope.Mode, envelope.Fields = handoff.Mode(s.flags.mode), s.flags.fields
+	envelope.Mode, envelope.Fields = scan.EnvelopeMode(s.flags.mode), s.flags.fields
 	sealed, err := envelope.Seal()
 	if err != nil {
 		s.err = fmt.Errorf("event %d: %w", r.Seq, err)

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"eventdeck/host/event"
+	"eventdeck/ui/cli/plain"
 	"eventdeck/ui/cli/program"
-	"eventdeck/ui/cli/usage"
 )
 
 // commands is one run of the program, with the commands of this package.
@@ -43,7 +43,7 @@ func (a *commands) eventsCommand() *cobra.Command {
 		Short: "Print stored records, oldest first",
 		Long: `events prints what is stored, of one subscription or of all, in the lines of tail.
 --since takes what since: in a filter takes: 10m, 2d, 14:05, 2026-07-28, 2026-07-28T12:00:00Z.`,
-		Args: usage.AtMost(1),
+		Args: plain.MaximumArgs(1),
 		Run: a.Run(func(cmd *cobra.Command, args []string) error {
 			return a.events(cmd.Context(), args, f)
 		}),
@@ -70,11 +70,11 @@ func (a *commands) events(ctx context.Context, args []string, f eventsFlags) err
 	if f.seal.mode != "" {
 		format = seal.append
 	}
-	since, err := usage.Since(f.since, a.Now())
+	since, err := plain.ParseSince(f.since, a.Now())
 	if err != nil {
 		return err
 	}
-	wanted, err := usage.Filter("filter", f.filter, a.Now())
+	wanted, err := plain.ParseFilter("filter", f.filter, a.Now())
 	if err != nil {
 		return err
 	}

@@ -10,8 +10,8 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/export"
+	"eventdeck/ui/cli/plain"
 	"eventdeck/ui/cli/program"
-	"eventdeck/ui/cli/usage"
 )
 
 // exportFlags are the flags of export.
@@ -32,7 +32,7 @@ func (a *commands) exportCommand() *cobra.Command {
 lines of tail), as a table (csv) or as CloudEvents 1.0. Text of servers is escaped; in a table a cell that
 a spreadsheet would calculate gets a quote mark in front. With --raw, import gives back the same records.`,
 		Example: "eventdeck export --filter 'since:1d sev:P1' --format csv --columns receivedAt,type,.severity,.title --output day.csv\neventdeck export --raw | gzip > kept.ndjson.gz",
-		Args:    usage.AtMost(1),
+		Args:    plain.MaximumArgs(1),
 		Run: a.Run(func(cmd *cobra.Command, args []string) error {
 			return a.export(cmd.Context(), args, f)
 		}),
@@ -43,16 +43,16 @@ a spreadsheet would calculate gets a quote mark in front. With --raw, import giv
 	s.StringVar(&f.output, "output", "", "file to write, which must not exist yet (default standard output)")
 	s.StringSliceVar(&f.columns, "columns", nil, "columns of csv: seq, type, eventId and so on, and paths like .severity")
 	s.BoolVar(&f.raw, "raw", false, "add the exact bytes as base64 (ndjson only)")
-	usage.Values(cmd, "format", string(export.NDJSON), string(export.CSV), string(export.CloudEvents))
+	plain.CompleteValues(cmd, "format", string(export.NDJSON), string(export.CSV), string(export.CloudEvents))
 	return cmd
 }
 
 func (a *commands) export(ctx context.Context, args []string, f exportFlags) error {
 	o := export.Options{Format: export.Format(f.format), Raw: f.raw, Columns: f.columns}
 	if _, err := export.NewWriter(io.Discard, o); err != nil {
-		return usage.Errorf("%w", err)
+		return plain.UsageErrorf("%w", err)
 	}
-	wanted, err := usage.Filter("filter", f.filter, a.Now())
+	wanted, err := plain.ParseFilter("filter", f.filter, a.Now())
 	if err != nil {
 		return err
 	}

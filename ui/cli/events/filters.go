@@ -7,8 +7,8 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/filter"
+	"eventdeck/ui/cli/plain"
 	"eventdeck/ui/cli/program"
-	"eventdeck/ui/cli/usage"
 )
 
 // errFailed: a record came that --fail-on takes.
@@ -22,13 +22,13 @@ type tailFilters struct {
 }
 
 func (f tailFlags) filters(now time.Time) (t tailFilters, err error) {
-	if t.print, err = usage.Filter("filter", f.filter, now); err != nil {
+	if t.print, err = plain.ParseFilter("filter", f.filter, now); err != nil {
 		return t, err
 	}
-	if t.until, err = usage.Filter("until", f.until, now); err != nil {
+	if t.until, err = plain.ParseFilter("until", f.until, now); err != nil {
 		return t, err
 	}
-	t.failOn, err = usage.Filter("fail-on", f.failOn, now)
+	t.failOn, err = plain.ParseFilter("fail-on", f.failOn, now)
 	return t, err
 }
 

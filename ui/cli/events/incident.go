@@ -13,7 +13,6 @@ import (
 	"eventdeck/host/filter"
 	"eventdeck/host/trust"
 	"eventdeck/ui/cli/plain"
-	"eventdeck/ui/cli/usage"
 	"eventdeck/ui/incidents"
 )
 
@@ -37,7 +36,7 @@ marked events and of --payload, in envelopes. Without ID and --filter it has the
 Times are UTC: when an event occurred, as its server says, else when it was received, which is marked.
 It ends with 1 when no record has ID.`,
 		Example:           "eventdeck report INC-4201 --output incident.md\neventdeck report INC-4201 --plain\neventdeck report --filter 'since:2h sev:critical' --title 'Checkout' --payload 118",
-		Args:              usage.AtMost(1),
+		Args:              plain.MaximumArgs(1),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		Run: a.Run(func(cmd *cobra.Command, args []string) error {
 			return a.report(cmd.Context(), strings.Join(args, ""), f)
@@ -53,7 +52,7 @@ It ends with 1 when no record has ID.`,
 		f.payloads = append(f.payloads, seq)
 		return err
 	})
-	usage.Values(cmd, "payload")
+	plain.CompleteValues(cmd, "payload")
 	return cmd
 }
 
@@ -64,7 +63,7 @@ func (a *commands) report(ctx context.Context, id string, f reportFlags) error {
 		text = filter.With(text, filter.ValueTerm(trust.Untrusted(id)), false)
 	}
 	if text != "" {
-		wanted, err := usage.Filter("filter", text, a.Now())
+		wanted, err := plain.ParseFilter("filter", text, a.Now())
 		if err != nil {
 			return err
 		}
@@ -126,7 +125,7 @@ func (a *commands) topCommand() *cobra.Command {
 		Short:             "Count the values of a field, the most frequent first",
 		Long:              "top counts the values at a path of the payloads, as in filters, over everything that is kept.",
 		Example:           "eventdeck top .service\neventdeck top .severity --filter 'since:1h server:pager' --limit 5",
-		Args:              usage.Exactly(1),
+		Args:              plain.ExactArgs(1),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		Run: a.Run(func(cmd *cobra.Command, args []string) error {
 			return a.top(cmd.Context(), args[0], text, most)
@@ -139,13 +138,13 @@ func (a *commands) topCommand() *cobra.Command {
 
 func (a *commands) top(ctx context.Context, path, text string, most int) error {
 	if !strings.HasPrefix(path, ".") {
-		return usage.Errorf("top: a path begins with a dot, such as .%s", path)
+		return plain.UsageErrorf("top: a path begins with a dot, such as .%s", path)
 	}
 	p, err := filter.ParsePath(path)
 	if err != nil {
-		return usage.Errorf("%w", err)
+		return plain.UsageErrorf("%w", err)
 	}
-	wanted, err := usage.Filter("filter", text, a.Now())
+	wanted, err := plain.ParseFilter("filter", text, a.Now())
 	if err != nil {
 		return err
 	}
@@ -182,7 +181,7 @@ func (a *commands) diffCommand() *cobra.Command {
 		Short:             "Show what differs between two records",
 		Long:              "diff compares two records by their sequence numbers: kind, server, type and time, and each value of the payloads.",
 		Example:           "eventdeck diff 118 240",
-		Args:              usage.Exactly(2),
+		Args:              plain.ExactArgs(2),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		Run: a.Run(func(cmd *cobra.Command, args []string) error {
 			return a.diff(cmd.Context(), args)
@@ -195,7 +194,7 @@ func (a *commands) diff(ctx context.Context, args []string) error {
 	for i, text := range args {
 		seq, err := parseSeq(text)
 		if err != nil || seq == 0 {
-			return usage.Errorf("diff: %q is no sequence number; `eventdeck events --json` prints them", text)
+			return plain.UsageErrorf("diff: %q is no sequence number; `eventdeck events --json` prints them", text)
 		}
 		seqs[i] = seq
 	}

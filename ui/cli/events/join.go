@@ -7,8 +7,8 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/ui/cli/plain"
 	"eventdeck/ui/cli/program"
-	"eventdeck/ui/cli/usage"
 )
 
 // runsElsewhere reports whether another process runs the subscription.
@@ -22,9 +22,9 @@ func (p *printer) join(ctx context.Context, sub event.Subscription, r host.Reque
 	pid := p.opened.Client.PID()
 	switch {
 	case r.From.Cursor.Valid:
-		return usage.Errorf("--from: the subscription runs in process %d, which would be set back too; use now or saved, or quit it first", pid)
+		return plain.UsageErrorf("--from: the subscription runs in process %d, which would be set back too; use now or saved, or quit it first", pid)
 	case r.Mode != event.ModeAuto && r.Mode != sub.Mode:
-		return usage.Errorf("--mode: the subscription runs in process %d by %s; `eventdeck subs mode %s %s` changes that", pid, sub.Mode, sub.ID, r.Mode)
+		return plain.UsageErrorf("--mode: the subscription runs in process %d by %s; `eventdeck subs mode %s %s` changes that", pid, sub.Mode, sub.ID, r.Mode)
 	}
 	p.sub, p.joined = sub, true
 	return program.Stopped(ctx, p.claim(ctx))

@@ -16,7 +16,6 @@ import (
 	"eventdeck/host/trust/strict"
 	"eventdeck/ui/cli/plain"
 	"eventdeck/ui/cli/program"
-	"eventdeck/ui/cli/usage"
 	"eventdeck/ui/form"
 )
 
@@ -69,7 +68,7 @@ It ends with
 On standard error it tells deliveries that were refused, errors that the server reports, and possible gaps:
 one line for each and minute, and at the end how many deliveries were refused in all.`,
 		Example:           "eventdeck tail pager incident.created --arg severity=P1 --count 10\neventdeck tail stdio:'./server --verbose' build.done --mode poll --json | jq .data\neventdeck tail ci build.done --until '.branch=main .status=passed' --fail-on .status=failed --for 10m",
-		Args:              usage.Exactly(2),
+		Args:              plain.ExactArgs(2),
 		ValidArgsFunction: a.CompleteServer,
 		Run: a.Run(func(cmd *cobra.Command, args []string) error {
 			return a.tail(cmd.Context(), args[0], args[1], f)
@@ -80,17 +79,17 @@ one line for each and minute, and at the end how many deliveries were refused in
 	s.StringVar(&f.argsJSON, "args", "", "arguments as a JSON object")
 	s.StringVar(&f.mode, "mode", "auto", "how events come: auto, poll, push or webhook")
 	s.StringVar(&f.from, "from", "now", "begin at now, saved, or a cursor")
-	usage.Duration(s, &f.maxAge, "max-age", "replay nothing older than this")
+	plain.DurationFlag(s, &f.maxAge, "max-age", "replay nothing older than this")
 	s.Uint64Var(&f.count, "count", 0, "end after this number of events")
 	s.StringVar(&f.end, "end", "", "end the subscription then: a time such as 20:00 or 2026-03-14T20:00:00Z, or how long from now")
-	usage.Duration(s, &f.limit, "for", "end after this time, connecting included")
+	plain.DurationFlag(s, &f.limit, "for", "end after this time, connecting included")
 	s.StringVar(&f.filter, "filter", "", "print only records that match this filter")
 	s.StringVar(&f.until, "until", "", "end after the first record that matches this filter")
 	s.StringVar(&f.failOn, "fail-on", "", "end with 1 after the first record that matches this filter")
 	s.BoolVar(&f.trace, "trace", false, "show the wire on standard error, with secrets masked")
 	addFormat(cmd, &f.format)
-	usage.Values(cmd, "mode", "auto", "poll", "push", "webhook")
-	usage.Values(cmd, "from", "now", "saved")
+	plain.CompleteValues(cmd, "mode", "auto", "poll", "push", "webhook")
+	plain.CompleteValues(cmd, "from", "now", "saved")
 	return cmd
 }
 
@@ -103,7 +102,7 @@ func addFormat(cmd *cobra.Command, f *formatFlags) {
 // format chooses between lines of JSON and lines for a person.
 func (a *commands) format(f formatFlags) (func([]byte, event.Record) []byte, error) {
 	if f.plain && (a.Flags.JSON || f.raw) {
-		return nil, usage.Errorf("--plain goes with neither --json nor --raw")
+		return nil, plain.UsageErrorf("--plain goes with neither --json nor --raw")
 	}
 	if f.plain || a.StdoutTerminal && !a.Flags.JSON && !f.raw {
 		return func(b []byte, r event.Record) []byte { return plain.AppendRecord(b, r, a.Now()) }, nil
@@ -116,20 +115,20 @@ func (f *tailFlags) check(now time.Time) error {
 	switch event.Mode(f.mode) {
 	case event.ModeAuto, event.ModePoll, event.ModePush, event.ModeWebhook:
 	default:
-		return usage.Errorf("--mode %q: must be auto, poll, push or webhook", f.mode)
+		return plain.UsageErrorf("--mode %q: must be auto, poll, push or webhook", f.mode)
 	}
 	if f.end != "" {
 		at, err := form.Until(f.end, now)
 		if err != nil {
-			return usage.Errorf("--end %w", err)
+			return plain.UsageErrorf("--end %w", err)
 		}
 		f.ends = &at
 	}
 	if f.maxAge < 0 {
-		return usage.Errorf("--max-age must not be negative")
+		return plain.UsageErrorf("--max-age must not be negative")
 	}
 	if f.limit < 0 {
-		return usage.Errorf("--for must not be negative")
+		return plain.UsageErrorf("--for must not be negative")
 	}
 	return nil
 }
@@ -182,7 +181,7 @@ func (a *commands) tail(ctx context.Context, server, typ string, f tailFlags) er
 	o := a.KeptOrTemporary()
 	o.Stays = true
 	if s := program.SessionOf(found); s != nil && o.Temporary {
-		return usage.Errorf("only process %d has the server %q; with --data %s that process subscribes", s.PID, server, s.Dir)
+		return plain.UsageErrorf("only process %d has the server %q; with --data %s that process subscribes", s.PID, server, s.Dir)
 	}
 	servers := []event.Server{found}
 	d, err := a.Open(ctx, o, f.trace)

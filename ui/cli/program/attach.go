@@ -12,7 +12,7 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/attach"
 	"eventdeck/host/event"
-	"eventdeck/ui/cli/usage"
+	"eventdeck/ui/cli/plain"
 )
 
 // Attached returns a client of the process that has the store open; nil if no process listens.
@@ -198,7 +198,7 @@ func (a *App) checkAttached(c *attach.Client, trace bool) error {
 		"--hook-connections": f.Hooks.Connections != HookConnections, "--hook-bad-rate": f.Hooks.BadRate != HookBadRate,
 	} {
 		if given {
-			return usage.Errorf("%s: process %d has the store open and does the work; give it there, or quit it first", flag, c.PID())
+			return plain.UsageErrorf("%s: process %d has the store open and does the work; give it there, or quit it first", flag, c.PID())
 		}
 	}
 	return nil

@@ -3,7 +3,6 @@ package program
 import (
 	"eventdeck/host/config"
 	"eventdeck/ui/cli/plain"
-	"eventdeck/ui/cli/usage"
 )
 
 // keyVariable names where a new store keeps its sealing key, before the settings do.
@@ -21,7 +20,7 @@ func (a *App) KeyPlace() (string, error) {
 	case "file", "keyring":
 		return place, nil
 	default:
-		return "", usage.Errorf("%s is %q; it can be file or keyring", keyVariable, place)
+		return "", plain.UsageErrorf("%s is %q; it can be file or keyring", keyVariable, place)
 	}
 }
 

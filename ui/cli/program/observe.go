@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"eventdeck/host/react"
-	"eventdeck/ui/cli/usage"
+	"eventdeck/ui/cli/plain"
 	"eventdeck/ui/observe"
 )
 
@@ -33,7 +33,7 @@ var LogLevels = []string{"debug", "info", "warn", "error"}
 func (a *App) Logger() (*slog.Logger, io.Closer, error) {
 	o := &a.Flags.Observe
 	if !slices.Contains(LogLevels, o.Level) {
-		return nil, nil, usage.Errorf("--log-level must be one of %s", strings.Join(LogLevels, ", "))
+		return nil, nil, plain.UsageErrorf("--log-level must be one of %s", strings.Join(LogLevels, ", "))
 	}
 	if o.Log == "" {
 		return slog.New(slog.DiscardHandler), io.NopCloser(nil), nil
@@ -44,7 +44,7 @@ func (a *App) Logger() (*slog.Logger, io.Closer, error) {
 	}
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(o.Level)); err != nil {
-		return nil, nil, errors.Join(usage.Errorf("--log-level: %w", err), file.Close())
+		return nil, nil, errors.Join(plain.UsageErrorf("--log-level: %w", err), file.Close())
 	}
 	return slog.New(slog.NewTextHandler(file, &slog.HandlerOptions{Level: level})), file, nil
 }
@@ -57,14 +57,14 @@ func (a *App) observed(d *OpenHost, log *slog.Logger) (stop func() error, err er
 	if a.Flags.Observe.Pprof != "" {
 		bound, end, err := observe.ServeProfiles(a.Flags.Observe.Pprof)
 		if err != nil {
-			return nil, usage.Errorf("--pprof: %w", err)
+			return nil, plain.UsageErrorf("--pprof: %w", err)
 		}
 		stops = append(stops, end)
 		a.Say("profiles are at http://%s/debug/pprof/", bound)
 	}
 	export, wanted, err := observe.ExportFrom(a.Env)
 	if err != nil {
-		return nil, errors.Join(usage.Errorf("%w", err), stop())
+		return nil, errors.Join(plain.UsageErrorf("%w", err), stop())
 	}
 	if wanted {
 		export.Version, export.Started = a.Version, time.Now()

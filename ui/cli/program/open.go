@@ -22,7 +22,6 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/ui/cli/plain"
-	"eventdeck/ui/cli/usage"
 )
 
 // HookFlags bound the load that others can put on the receiver of webhook deliveries: open
@@ -268,14 +267,14 @@ func (a *App) server(file *config.File, arg string) (event.Server, error) {
 		return event.Server{}, err
 	}
 	if len(a.Flags.Inherit) > 0 && s.Command == "" {
-		return event.Server{}, usage.Errorf("--inherit: %q is no process; --header gives it a header", arg)
+		return event.Server{}, plain.UsageErrorf("--inherit: %q is no process; --header gives it a header", arg)
 	}
 	s.Inherit = slices.Concat(s.Inherit, a.Flags.Inherit)
 	if len(a.Flags.Headers) == 0 {
 		return s, nil
 	}
 	if s.URL == "" {
-		return event.Server{}, usage.Errorf("--header: %q is a process and takes no headers; --inherit passes a variable to it", arg)
+		return event.Server{}, plain.UsageErrorf("--header: %q is a process and takes no headers; --inherit passes a variable to it", arg)
 	}
 	headers := make(map[string]event.Secret, len(s.Headers)+len(a.Flags.Headers))
 	for name, value := range s.Headers {
@@ -284,7 +283,7 @@ func (a *App) server(file *config.File, arg string) (event.Server, error) {
 	for _, line := range a.Flags.Headers {
 		name, value, err := config.ParseHeader(line, a.Env)
 		if err != nil {
-			return event.Server{}, usage.Errorf("--header: %w", err)
+			return event.Server{}, plain.UsageErrorf("--header: %w", err)
 		}
 		for have := range headers {
 			if strings.EqualFold(have, name) {
@@ -307,7 +306,7 @@ func (a *App) Servers(args []string) ([]event.Server, error) {
 	}
 	if len(args) == 0 {
 		if len(a.Flags.Headers)+len(a.Flags.Inherit) > 0 {
-			return nil, usage.Errorf("--header and --inherit need a SERVER: every configured one gets none of them")
+			return nil, plain.UsageErrorf("--header and --inherit need a SERVER: every configured one gets none of them")
 		}
 		return file.All(), nil
 	}
@@ -327,7 +326,7 @@ func (a *App) proxies() ([]netip.Prefix, error) {
 			network, err = addr.Prefix(addr.BitLen())
 		}
 		if err != nil {
-			return nil, usage.Errorf("--trusted-proxy must be an address such as 127.0.0.1 or a network such as 10.0.0.0/8, and %q is neither", word)
+			return nil, plain.UsageErrorf("--trusted-proxy must be an address such as 127.0.0.1 or a network such as 10.0.0.0/8, and %q is neither", word)
 		}
 		all = append(all, network)
 	}
@@ -342,21 +341,21 @@ func (a *App) checkReceiver() error {
 	if u := a.Flags.Callback; u != "" {
 		parsed, err := url.Parse(u)
 		if err != nil || parsed.Scheme != "https" || parsed.Host == "" || parsed.User != nil || parsed.RawQuery != "" || parsed.Fragment != "" {
-			return usage.Errorf("--callback-url must look like https://name/path, without user, query and fragment")
+			return plain.UsageErrorf("--callback-url must look like https://name/path, without user, query and fragment")
 		}
 	}
 	if f := a.Flags.Hooks; f.Connections < 1 || f.BadRate < 1 {
-		return usage.Errorf("--hook-connections and --hook-bad-rate must be at least 1")
+		return plain.UsageErrorf("--hook-connections and --hook-bad-rate must be at least 1")
 	}
 	if a.Flags.Listen == "" {
 		return nil
 	}
 	name, _, err := net.SplitHostPort(a.Flags.Listen)
 	if err != nil {
-		return usage.Errorf("--listen must look like 127.0.0.1:8443")
+		return plain.UsageErrorf("--listen must look like 127.0.0.1:8443")
 	}
 	if a.Flags.PlainHTTP && !event.IsLoopback(name) {
-		return usage.Errorf("--plain-http works on loopback only, and %q is not", name)
+		return plain.UsageErrorf("--plain-http works on loopback only, and %q is not", name)
 	}
 	return nil
 }

@@ -16,7 +16,6 @@ import (
 	"eventdeck/host/react"
 	"eventdeck/host/trust"
 	"eventdeck/ui/cli/plain"
-	"eventdeck/ui/cli/usage"
 )
 
 func (a *commands) approveCommand() *cobra.Command {
@@ -28,11 +27,11 @@ func (a *commands) approveCommand() *cobra.Command {
 With the hash it approves without asking. Only these exact bytes are approved: if the program, the rule or the input
 changes before the start, the run asks anew. With --for the rule as it stands may also do exactly the same for that long,
 at most a day; rules disarm ends that.`,
-		Args: usage.Between(1, 2), ValidArgsFunction: a.completeFirst(waitingRuns),
+		Args: plain.RangeArgs(1, 2), ValidArgsFunction: a.completeFirst(waitingRuns),
 		Run: a.Run(func(cmd *cobra.Command, args []string) error {
 			d, err := react.ParseDuration(span)
 			if span != "" && (err != nil || d <= 0) {
-				return usage.Errorf("approve: --for %q must be a duration such as 30m or 2h", span)
+				return plain.UsageErrorf("approve: --for %q must be a duration such as 30m or 2h", span)
 			}
 			return a.actOnRun(cmd.Context(), args[0], func(ctx context.Context, c react.Control, id react.RunID) error {
 				what := "approve exactly this"
@@ -60,7 +59,7 @@ func (a *commands) denyCommand() *cobra.Command {
 	var reason string
 	var undo bool
 	cmd := &cobra.Command{
-		Use: "deny ID", Short: "End a run that asks, without its act", Args: usage.Exactly(1), ValidArgsFunction: a.completeFirst(waitingRuns),
+		Use: "deny ID", Short: "End a run that asks, without its act", Args: plain.ExactArgs(1), ValidArgsFunction: a.completeFirst(waitingRuns),
 		Run: a.Run(func(cmd *cobra.Command, args []string) error {
 			return a.actOnRun(cmd.Context(), args[0], func(ctx context.Context, c react.Control, id react.RunID) error {
 				if undo {
@@ -91,7 +90,7 @@ func (a *commands) confirmed(ctx context.Context, c react.Control, id react.RunI
 		return "", err
 	}
 	if !a.StdinTerminal || !a.StderrTerminal {
-		return "", usage.Errorf("approve: this asks on a terminal; elsewhere give the hash too, which `eventdeck runs show %s` tells", id)
+		return "", plain.UsageErrorf("approve: this asks on a terminal; elsewhere give the hash too, which `eventdeck runs show %s` tells", id)
 	}
 	if r.State != react.Asking || r.Request == nil {
 		return "", fmt.Errorf("run %s: %w: it is %s", id, react.ErrState, r.State)
@@ -165,25 +164,25 @@ func (a *commands) ruleVerbs() []*cobra.Command {
 	var silence time.Duration
 	return []*cobra.Command{
 		{
-			Use: "show NAME", Short: "Show a rule and its tools as they would be armed, with the hash for it", Args: usage.Exactly(1), ValidArgsFunction: a.completeFirst(ruleNames),
+			Use: "show NAME", Short: "Show a rule and its tools as they would be armed, with the hash for it", Args: plain.ExactArgs(1), ValidArgsFunction: a.completeFirst(ruleNames),
 			Run: a.Run(func(cmd *cobra.Command, args []string) error {
 				return a.reactions(cmd.Context(), func(ctx context.Context, c react.Control) error { return a.showRule(ctx, c, args[0]) })
 			}),
 		},
-		verb("arm NAME [HASH]", "Let a rule act by itself as it is shown, as far as the policy allows", usage.Between(1, 2), func(v react.RuleView) bool { return v.Armed },
+		verb("arm NAME [HASH]", "Let a rule act by itself as it is shown, as far as the policy allows", plain.RangeArgs(1, 2), func(v react.RuleView) bool { return v.Armed },
 			a.arm),
-		verb("disarm NAME", "Let a rule act only when it is approved", usage.Exactly(1), func(v react.RuleView) bool { return !v.Armed && v.Granted.IsZero() },
+		verb("disarm NAME", "Let a rule act only when it is approved", plain.ExactArgs(1), func(v react.RuleView) bool { return !v.Armed && v.Granted.IsZero() },
 			func(ctx context.Context, c react.Control, args []string) error { return c.Disarm(ctx, args[0]) }),
-		verb("silence NAME TIME", "Keep a rule from acting for a time, such as 2h", cobra.MatchAll(usage.Exactly(2), func(_ *cobra.Command, args []string) (err error) {
+		verb("silence NAME TIME", "Keep a rule from acting for a time, such as 2h", cobra.MatchAll(plain.ExactArgs(2), func(_ *cobra.Command, args []string) (err error) {
 			if silence, err = react.ParseDuration(args[1]); err != nil || silence <= 0 {
-				return usage.Errorf("rules silence: %q must be a duration such as 30m, 2h or 1d", args[1])
+				return plain.UsageErrorf("rules silence: %q must be a duration such as 30m, 2h or 1d", args[1])
 			}
 			return nil
 		}), silenced,
 			func(ctx context.Context, c react.Control, args []string) error {
 				return c.Silence(ctx, args[0], a.Now().Add(silence))
 			}),
-		verb("unsilence NAME", "End the silence of a rule", usage.Exactly(1), func(v react.RuleView) bool { return !silenced(v) },
+		verb("unsilence NAME", "End the silence of a rule", plain.ExactArgs(1), func(v react.RuleView) bool { return !silenced(v) },
 			func(ctx context.Context, c react.Control, args []string) error {
 				return c.Silence(ctx, args[0], time.Time{})
 			}),
@@ -201,7 +200,7 @@ func (a *commands) arm(ctx context.Context, c react.Control, args []string) erro
 		return err
 	}
 	if !a.StdinTerminal || !a.StderrTerminal {
-		return usage.Errorf("rules arm: this asks on a terminal; elsewhere give the hash too, which `eventdeck rules show NAME` tells")
+		return plain.UsageErrorf("rules arm: this asks on a terminal; elsewhere give the hash too, which `eventdeck rules show NAME` tells")
 	}
 	if err := a.typed(blockText(react.RuleBlock(v), a.Width(a.StderrTerminal)), "arm exactly this", string(v.ArmHash()), "the rule is as it was"); err != nil {
 		return err

@@ -12,7 +12,6 @@ import (
 
 	"eventdeck/host/react"
 	"eventdeck/ui/cli/plain"
-	"eventdeck/ui/cli/usage"
 )
 
 // askEvery is how often the command checks whether a model has answered.
@@ -26,15 +25,15 @@ func (a *commands) askCommand() *cobra.Command {
 		Long: `ask has a model read one event, by its sequence number, and prints what it answers. The model has no tools; what it
 answers is text and starts nothing. The process that runs the reactions asks it, within the limits of what may be spent.`,
 		Example:           "eventdeck ask 118 --model local \"What is likely broken?\"",
-		Args:              usage.Exactly(2),
+		Args:              plain.ExactArgs(2),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		Run: a.Run(func(cmd *cobra.Command, args []string) error {
 			seq, err := strconv.ParseUint(strings.TrimPrefix(args[0], "#"), 10, 64)
 			if err != nil || seq == 0 {
-				return usage.Errorf("ask: %q is no sequence number; `eventdeck events --json` prints them", args[0])
+				return plain.UsageErrorf("ask: %q is no sequence number; `eventdeck events --json` prints them", args[0])
 			}
 			if q.Seq, q.Task, q.Typed = seq, args[1], true; strings.TrimSpace(q.Task) == "" {
-				return usage.Errorf("ask: a question is missing behind the sequence number")
+				return plain.UsageErrorf("ask: a question is missing behind the sequence number")
 			}
 			return a.reactions(cmd.Context(), func(ctx context.Context, c react.Control) error { return a.ask(ctx, c, q) })
 		}),
@@ -50,7 +49,7 @@ func (a *commands) ask(ctx context.Context, c react.Control, q react.Question) e
 	case len(models) == 0:
 		return fmt.Errorf("%w: %s names none; docs/reactions.md says how", react.ErrNoModel, plain.Safe(c.Reactions().Path))
 	case q.Model == "" && len(models) > 1:
-		return usage.Errorf("ask: say which one with --model: %s", strings.Join(models, ", "))
+		return plain.UsageErrorf("ask: say which one with --model: %s", strings.Join(models, ", "))
 	case q.Model == "":
 		q.Model = models[0]
 	case !slices.Contains(models, q.Model):

@@ -8,8 +8,8 @@ import (
 
 	"eventdeck/host/attach"
 	"eventdeck/host/react"
-	"eventdeck/host/react/gate"
-	"eventdeck/ui/cli/usage"
+	"eventdeck/host/react/toolset"
+	"eventdeck/ui/cli/plain"
 )
 
 func (a *commands) gateCommand() *cobra.Command {
@@ -20,18 +20,18 @@ func (a *commands) gateCommand() *cobra.Command {
 agent, with a token in its environment that is good for the tools of this run and dies with it. It serves the tools
 that the rule names and nothing else. Each call is judged where the reaction runs; one that may change something waits
 there for your approval.`,
-		Args: usage.Exactly(1),
+		Args: plain.ExactArgs(1),
 		Run: a.Run(func(cmd *cobra.Command, args []string) error {
-			socket, _ := a.Env(gate.EnvSocket)
-			token, ok := a.Env(gate.EnvToken)
+			socket, _ := a.Env(toolset.EnvSocket)
+			token, ok := a.Env(toolset.EnvToken)
 			if !ok || socket == "" {
-				return usage.Errorf("gate: only an agent that a reaction started has the token for this; %s is not set", gate.EnvToken)
+				return plain.UsageErrorf("gate: only an agent that a reaction started has the token for this; %s is not set", toolset.EnvToken)
 			}
 			g, err := attach.AttachGate(cmd.Context(), socket, react.RunID(args[0]), token)
 			if err != nil {
 				return fmt.Errorf("gate: run %s: %w", args[0], err)
 			}
-			err = gate.Serve(cmd.Context(), a.Stdin, a.Stdout, g, a.Version)
+			err = toolset.ServeGate(cmd.Context(), a.Stdin, a.Stdout, g, a.Version)
 			return errors.Join(err, g.Close())
 		}),
 	}

@@ -16,7 +16,6 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/ui/cli/plain"
 	"eventdeck/ui/cli/program"
-	"eventdeck/ui/cli/usage"
 )
 
 func (a *commands) modelsCommand() *cobra.Command {
@@ -26,13 +25,13 @@ A key stays where it is: in the environment or in the system's keyring. It is ne
 		"list or test", "list, or test NAME")
 	cmd.AddCommand(
 		&cobra.Command{
-			Use: "list", Short: "List the models: name, wire, model, address, price, whether the key is there", Args: usage.Exactly(0),
+			Use: "list", Short: "List the models: name, wire, model, address, price, whether the key is there", Args: plain.ExactArgs(0),
 			Run: a.Run(func(cmd *cobra.Command, _ []string) error { return a.listModels(cmd.Context()) }),
 		},
 		&cobra.Command{
 			Use: "test NAME", Short: "Ask a model for a word: how long it takes, what it uses and costs",
 			Long: `test sends one short question, and nothing of any event. What it costs does not count among what rules spend.`,
-			Args: usage.Exactly(1), ValidArgsFunction: a.completeFromFile(namesOfModels),
+			Args: plain.ExactArgs(1), ValidArgsFunction: a.completeFromFile(namesOfModels),
 			Run: a.Run(func(cmd *cobra.Command, args []string) error { return a.testModel(cmd.Context(), args[0]) }),
 		},
 	)
@@ -132,12 +131,12 @@ func (a *commands) testModel(ctx context.Context, name string) error {
 	}
 	names := namesOfModels(f)
 	if len(names) == 0 {
-		return usage.Errorf("there is no model %q: %s names none", name, plain.Safe(f.Path))
+		return plain.UsageErrorf("there is no model %q: %s names none", name, plain.Safe(f.Path))
 	}
 	if i := slices.Index(names, name); i >= 0 {
 		return a.try(ctx, f.Models[i])
 	}
-	return usage.Errorf("there is no model %q in %s; there are %s", name, plain.Safe(f.Path), strings.Join(names, ", "))
+	return plain.UsageErrorf("there is no model %q in %s; there are %s", name, plain.Safe(f.Path), strings.Join(names, ", "))
 }
 
 func (a *commands) try(ctx context.Context, m react.Model) error {

@@ -17,7 +17,6 @@ import (
 	"eventdeck/host/react"
 	"eventdeck/ui/cli/plain"
 	"eventdeck/ui/cli/program"
-	"eventdeck/ui/cli/usage"
 )
 
 // errNoEngine: no process that runs reactions on this data directory can be reached.
@@ -46,9 +45,9 @@ func group(use, short, long, commands, help string) *cobra.Command {
 			}
 			all := strings.Join(names, ", ")
 			if len(args) > 0 {
-				return usage.Errorf("there is no command %s %q%s; use %s", use, args[0], usage.Meant(cmd, args[0]), cmp.Or(commands, all))
+				return plain.UsageErrorf("there is no command %s %q%s; use %s", use, args[0], plain.SimilarCommand(cmd, args[0]), cmp.Or(commands, all))
 			}
-			return usage.Errorf("%s: say what to do: %s", use, cmp.Or(help, all))
+			return plain.UsageErrorf("%s: say what to do: %s", use, cmp.Or(help, all))
 		},
 		Run: func(*cobra.Command, []string) {},
 	}
@@ -100,13 +99,13 @@ With --dry-run nothing is made: it prints what the rule would decide about the r
 		Example: "eventdeck react --once page-p1 --event 4711 --dry-run\neventdeck react stop --kill",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return usage.Errorf("there is no command react %q%s; use run, stop or go", args[0], usage.Meant(cmd, args[0]))
+				return plain.UsageErrorf("there is no command react %q%s; use run, stop or go", args[0], plain.SimilarCommand(cmd, args[0]))
 			}
 			return nil
 		},
 		Run: a.Run(func(cmd *cobra.Command, _ []string) error {
 			if rule == "" || seq == 0 {
-				return usage.Errorf("%s", help)
+				return plain.UsageErrorf("%s", help)
 			}
 			return a.reactOnce(cmd.Context(), rule, seq, dry)
 		}),
@@ -117,14 +116,14 @@ With --dry-run nothing is made: it prints what the rule would decide about the r
 	f.BoolVar(&dry, "dry-run", false, "only tell what it would decide")
 	a.completeFlag(cmd, "once", ruleNames)
 	stop := &cobra.Command{
-		Use: "stop", Short: "Let nothing start any more; with --kill end what runs too", Args: usage.Exactly(0),
+		Use: "stop", Short: "Let nothing start any more; with --kill end what runs too", Args: plain.ExactArgs(0),
 		Long: `stop lets no reaction start any more; what waits keeps waiting. With --kill what runs is ended too.
 --kill first writes the file react.stop to the data directory, which alone does the same; react go removes it.`,
 		Run: a.Run(func(cmd *cobra.Command, _ []string) error { return a.stopReactions(cmd.Context(), kill) }),
 	}
 	stop.Flags().BoolVar(&kill, "kill", false, "end what runs")
 	cmd.AddCommand(a.reactRunCommand(), stop, &cobra.Command{
-		Use: "go", Short: "Let reactions go on after a stop, or after they were held", Args: usage.Exactly(0),
+		Use: "go", Short: "Let reactions go on after a stop, or after they were held", Args: plain.ExactArgs(0),
 		Run: a.Run(func(cmd *cobra.Command, _ []string) error {
 			return a.reactions(cmd.Context(), func(ctx context.Context, c react.Control) error { return c.Go(ctx) })
 		}),

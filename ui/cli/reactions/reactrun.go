@@ -12,7 +12,6 @@ import (
 	"eventdeck/host/react"
 	"eventdeck/ui/cli/plain"
 	"eventdeck/ui/cli/program"
-	"eventdeck/ui/cli/usage"
 )
 
 func (a *commands) reactRunCommand() *cobra.Command {
@@ -22,7 +21,7 @@ func (a *commands) reactRunCommand() *cobra.Command {
 		Long: "run does what the screen does behind its panes: it connects to the configured servers, goes on with the\n" +
 			"subscriptions that are kept, and runs the reactions of rules.json. Runs that wait for you are told on\n" +
 			"standard error. Where another process has the store open, that one runs the reactions or none does.",
-		Args: usage.Exactly(0),
+		Args: plain.ExactArgs(0),
 		Run:  a.Run(func(cmd *cobra.Command, _ []string) error { return a.reactRun(cmd.Context()) }),
 	}
 }

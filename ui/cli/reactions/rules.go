@@ -22,7 +22,6 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/ui/cli/plain"
 	"eventdeck/ui/cli/program"
-	"eventdeck/ui/cli/usage"
 )
 
 // errMistakes: the file of rules has mistakes, which were printed.
@@ -35,18 +34,18 @@ A rule that is written there does nothing by itself before it is armed.`,
 		"", "")
 	cmd.AddCommand(
 		&cobra.Command{
-			Use: "list", Short: "List the rules as the file has them, and where reactions run how far each may go", Args: usage.Exactly(0),
+			Use: "list", Short: "List the rules as the file has them, and where reactions run how far each may go", Args: plain.ExactArgs(0),
 			Run: a.Run(func(cmd *cobra.Command, _ []string) error { return a.listRules(cmd.Context()) }),
 		},
 		&cobra.Command{
 			Use: "check [FILE]", Short: "Tell what is wrong in the rules, with its place and what to write",
 			Long: `check reads rules.json, or FILE, and prints a line for each mistake: FILE:LINE:COLUMN: what is wrong; write: what helps.
 It ends with 1 if there is one. Types and members of payloads are checked as far as a running eventdeck has them listed.`,
-			Args: usage.AtMost(1),
+			Args: plain.MaximumArgs(1),
 			Run:  a.Run(func(cmd *cobra.Command, args []string) error { return a.checkRules(cmd.Context(), args) }),
 		},
 		&cobra.Command{
-			Use: "schema", Short: "Print the JSON Schema of rules.json", Args: usage.Exactly(0),
+			Use: "schema", Short: "Print the JSON Schema of rules.json", Args: plain.ExactArgs(0),
 			Run: a.Run(func(*cobra.Command, []string) error {
 				_, err := a.Stdout.Write(rules.Schema())
 				return err

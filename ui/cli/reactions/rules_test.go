@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"eventdeck/host/react"
-	"eventdeck/host/react/trial"
+	"eventdeck/host/react/engine"
 )
 
 func TestResultsActOnNoTerminal(t *testing.T) {
-	r := trial.Result{Rule: "a", Key: "\"\x1b[31m\u202e\"", Members: 1, Line: "rules.json:1:1"}
+	r := engine.Result{Rule: "a", Key: "\"\x1b[31m\u202e\"", Members: 1, Line: "rules.json:1:1"}
 	for _, line := range [][]byte{appendResult(nil, r), appendResultPlain(nil, r)} {
 		if bytes.ContainsAny(line, "\x1b\u202e") {
 			t.Errorf("%q", line)

@@ -19,11 +19,10 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/export"
 	"eventdeck/host/react"
-	"eventdeck/host/react/trial"
+	"eventdeck/host/react/engine"
 	"eventdeck/host/trust"
 	"eventdeck/ui/cli/plain"
 	"eventdeck/ui/cli/program"
-	"eventdeck/ui/cli/usage"
 )
 
 var (
@@ -48,7 +47,7 @@ each run would have become: decision, rule, group, members, reason, worst cost. 
 Rules count as armed, nothing waits for you, and each act is over at once.
 It ends with 3 if no record matched. --expect compares with what test --json printed before, and ends with 1 if it differs.`,
 		Example:           "eventdeck rules test --since 24h\neventdeck rules test page-p1 --events day.ndjson --json > expected.ndjson\neventdeck rules test page-p1 --events day.ndjson --expect expected.ndjson",
-		Args:              usage.AtMost(1),
+		Args:              plain.MaximumArgs(1),
 		ValidArgsFunction: a.completeFromFile(namesOfRules),
 		Run: a.Run(func(cmd *cobra.Command, args []string) error {
 			return a.testRules(cmd.Context(), args, f)
@@ -67,7 +66,7 @@ func (a *commands) testRules(ctx context.Context, args []string, f rulesTestFlag
 		return err
 	}
 	now := a.Now()
-	since, err := usage.Since(f.since, now)
+	since, err := plain.ParseSince(f.since, now)
 	if err != nil {
 		return err
 	}
@@ -82,7 +81,7 @@ func (a *commands) testRules(ctx context.Context, args []string, f rulesTestFlag
 		return err
 	}
 	out := &trialPrinter{w: bufio.NewWriterSize(a.Stdout, program.BatchBytes), json: a.Flags.JSON, keep: f.expect != "", path: file.Path}
-	t := trial.New(set, out.take)
+	t := engine.New(set, out.take)
 	records, err := a.tryRecords(ctx, f.events, since, t)
 	if err != nil {
 		return errors.Join(err, out.flush())
@@ -116,7 +115,7 @@ func (a *commands) rulesToTest(args []string) (react.File, error) {
 		if near := config.Nearest(args[0], names); near != "" {
 			hint = fmt.Sprintf(", did you mean %q?", near)
 		}
-		return file, usage.Errorf("there is no rule %q in %s%s", args[0], file.Path, hint)
+		return file, plain.UsageErrorf("there is no rule %q in %s%s", args[0], file.Path, hint)
 	}
 	file.Rules = file.Rules[at : at+1]
 	return file, nil
@@ -124,7 +123,7 @@ func (a *commands) rulesToTest(args []string) (react.File, error) {
 
 // tryRecords passes the stored records, or those of a file, to a trial. It returns how many
 // there were.
-func (a *commands) tryRecords(ctx context.Context, from string, since time.Time, t *trial.Trial) (n uint64, err error) {
+func (a *commands) tryRecords(ctx context.Context, from string, since time.Time, t *engine.Trial) (n uint64, err error) {
 	add := func(r *event.Record) bool {
 		if r.ReceivedAt.Before(since) && n == 0 {
 			t.Earlier(r)
@@ -179,7 +178,7 @@ type trialPrinter struct {
 	line  []byte
 }
 
-func (p *trialPrinter) take(r trial.Result) {
+func (p *trialPrinter) take(r engine.Result) {
 	p.told++
 	if place, ok := strings.CutPrefix(r.Line, p.path); ok {
 		r.Line = filepath.Base(p.path) + place
@@ -209,7 +208,7 @@ func (p *trialPrinter) flush() error {
 }
 
 // appendResult appends a result as one line of JSON.
-func appendResult(b []byte, r trial.Result) []byte {
+func appendResult(b []byte, r engine.Result) []byte {
 	b = append(b, `{"rule":`...)
 	b = trust.AppendJSONString(b, r.Rule)
 	b = export.AppendString(b, "decision", string(r.State))
@@ -228,7 +227,7 @@ func appendResult(b []byte, r trial.Result) []byte {
 }
 
 // appendResultPlain appends a result as one line for a person.
-func appendResultPlain(b []byte, r trial.Result) []byte {
+func appendResultPlain(b []byte, r engine.Result) []byte {
 	b = r.From.Local().AppendFormat(b, time.DateTime)
 	of := "of nothing"
 	switch {

@@ -17,7 +17,6 @@ import (
 	"eventdeck/host/react"
 	"eventdeck/host/trust"
 	"eventdeck/ui/cli/plain"
-	"eventdeck/ui/cli/usage"
 )
 
 func (a *commands) runsCommand() *cobra.Command {
@@ -25,13 +24,13 @@ func (a *commands) runsCommand() *cobra.Command {
 		"list, show, out, retry or settle", "list, show ID, out ID, retry ID or settle ID done|failed")
 	cmd.AddCommand(a.runsListCommand(), a.runsShowCommand(), a.runsSettleCommand(),
 		&cobra.Command{
-			Use: "out ID", Short: "Print what a run printed: the beginning and the end of each stream", Args: usage.Exactly(1), ValidArgsFunction: a.completeFirst(allRuns),
+			Use: "out ID", Short: "Print what a run printed: the beginning and the end of each stream", Args: plain.ExactArgs(1), ValidArgsFunction: a.completeFirst(allRuns),
 			Run: a.Run(func(cmd *cobra.Command, args []string) error {
 				return a.printOutput(cmd.Context(), react.RunID(args[0]))
 			}),
 		},
 		&cobra.Command{
-			Use: "retry ID", Short: "Make a run of the same records again", Args: usage.Exactly(1), ValidArgsFunction: a.completeFirst(allRuns),
+			Use: "retry ID", Short: "Make a run of the same records again", Args: plain.ExactArgs(1), ValidArgsFunction: a.completeFirst(allRuns),
 			Run: a.Run(func(cmd *cobra.Command, args []string) error {
 				return a.reactions(cmd.Context(), func(ctx context.Context, c react.Control) error {
 					id, err := c.Retry(ctx, react.RunID(args[0]))
@@ -50,13 +49,13 @@ func (a *commands) runsListCommand() *cobra.Command {
 	var q react.Query
 	var state, since string
 	cmd := &cobra.Command{
-		Use: "list", Short: "List runs, newest first", Args: usage.Exactly(0),
+		Use: "list", Short: "List runs, newest first", Args: plain.ExactArgs(0),
 		Run: a.Run(func(cmd *cobra.Command, _ []string) error {
 			if state != "" {
 				q.States = []react.State{react.State(state)}
 			}
 			var err error
-			if q.Since, err = usage.Since(since, a.Now()); err != nil {
+			if q.Since, err = plain.ParseSince(since, a.Now()); err != nil {
 				return err
 			}
 			return a.listRuns(cmd.Context(), q)
@@ -68,7 +67,7 @@ func (a *commands) runsListCommand() *cobra.Command {
 	f.StringVar(&since, "since", "", "only runs made since then: a duration before now (24h), or a time")
 	f.IntVar(&q.Limit, "limit", 0, "list at most this number of runs (default 100)")
 	a.completeFlag(cmd, "rule", ruleNames)
-	usage.Values(cmd, "state", stateNames()...)
+	plain.CompleteValues(cmd, "state", stateNames()...)
 	return cmd
 }
 
@@ -76,11 +75,11 @@ func (a *commands) runsShowCommand() *cobra.Command {
 	var step int
 	var body bool
 	cmd := &cobra.Command{
-		Use: "show ID", Short: "Show a run: what it does, for which records, its steps, how it went", Args: usage.Exactly(1), ValidArgsFunction: a.completeFirst(allRuns),
+		Use: "show ID", Short: "Show a run: what it does, for which records, its steps, how it went", Args: plain.ExactArgs(1), ValidArgsFunction: a.completeFirst(allRuns),
 		Run: a.Run(func(cmd *cobra.Command, args []string) error {
 			switch {
 			case body && !cmd.Flags().Changed("step"):
-				return usage.Errorf("runs show: --body goes with --step N")
+				return plain.UsageErrorf("runs show: --body goes with --step N")
 			case cmd.Flags().Changed("step"):
 				return a.showStep(cmd.Context(), react.RunID(args[0]), step, body)
 			}
@@ -95,11 +94,11 @@ func (a *commands) runsShowCommand() *cobra.Command {
 func (a *commands) runsSettleCommand() *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
-		Use: "settle ID done|failed", Short: "Record the outcome of a run whose outcome is unknown", Args: usage.Exactly(2),
+		Use: "settle ID done|failed", Short: "Record the outcome of a run whose outcome is unknown", Args: plain.ExactArgs(2),
 		ValidArgsFunction: a.completeFirst(allRuns, "done", "failed"),
 		Run: a.Run(func(cmd *cobra.Command, args []string) error {
 			if args[1] != "done" && args[1] != "failed" {
-				return usage.Errorf("runs settle: %q must be done or failed", args[1])
+				return plain.UsageErrorf("runs settle: %q must be done or failed", args[1])
 			}
 			return a.actOnRun(cmd.Context(), args[0], func(ctx context.Context, c react.Control, id react.RunID) error {
 				return c.Settle(ctx, id, args[1] == "done", reason)
@@ -119,7 +118,7 @@ func stateNames() (names []cobra.Completion) {
 
 func (a *commands) listRuns(ctx context.Context, q react.Query) error {
 	if len(q.States) > 0 && !slices.Contains(stateNames(), string(q.States[0])) {
-		return usage.Errorf("--state %q: must be one of %s", q.States[0], strings.Join(stateNames(), ", "))
+		return plain.UsageErrorf("--state %q: must be one of %s", q.States[0], strings.Join(stateNames(), ", "))
 	}
 	return a.reactions(ctx, func(ctx context.Context, c react.Control) error {
 		runs, err := c.Runs(ctx, q)

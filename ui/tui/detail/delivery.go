@@ -12,7 +12,6 @@ import (
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
-	"eventdeck/ui/tui/flags"
 	"eventdeck/ui/tui/widget"
 )
 
@@ -94,9 +93,9 @@ func (d *Pane) delivery(r *event.Record) {
 		d.Say("dedup     ", themes.Dim, "the subscription has ended")
 	}
 	d.Say("size      ", themes.Plain, cells.Count(len(r.Raw), "byte"))
-	for _, f := range flags.MostSevereFirst(r.Flags) {
-		s := flags.Severities[flags.SeverityOf(f)]
-		d.Lines = append(d.Lines, Line{Label: "flag      ", Role: s.Role, Text: cells.Join(cells.Sanitize(s.Sign+" "), cells.Sanitize(f), cells.Sanitize(": "+flags.ReasonOf(f)))})
+	for _, f := range evidence.MostSevereFirst(r.Flags) {
+		s := evidence.Severities[evidence.SeverityOf(f)]
+		d.Lines = append(d.Lines, Line{Label: "flag      ", Role: s.Role, Text: cells.Join(cells.Sanitize(s.Sign+" "), cells.Sanitize(f), cells.Sanitize(": "+evidence.ReasonOf(f)))})
 	}
 }
 

@@ -14,7 +14,6 @@ import (
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
-	"eventdeck/ui/tui/flags"
 	"eventdeck/ui/tui/widget"
 )
 
@@ -306,8 +305,8 @@ func (d *Text) Gap(r *event.Record) {
 func (d *Text) Flags(raised []string, w int) {
 	const label = "flags   "
 	line := ""
-	for _, f := range flags.MostSevereFirst(raised) {
-		name := flags.Severities[flags.SeverityOf(f)].Sign + cells.Sanitize(f).Plain()
+	for _, f := range evidence.MostSevereFirst(raised) {
+		name := evidence.Severities[evidence.SeverityOf(f)].Sign + cells.Sanitize(f).Plain()
 		if line != "" && len(label)+len(line)+len(name)+3 > w {
 			d.Say(label, themes.Warn, line)
 			line = ""

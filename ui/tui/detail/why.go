@@ -12,7 +12,7 @@ import (
 	"eventdeck/host/trust/scan"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
-	"eventdeck/ui/tui/flags"
+	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/widget"
 )
 
@@ -56,7 +56,7 @@ func (d *why) fill(w int) {
 			}
 		}
 	}
-	raised = flags.MostSevereFirst(raised)
+	raised = evidence.MostSevereFirst(raised)
 	d.say(themes.Good, "Nothing of the payload acted: it is shown as text, and that is all it can do here.")
 	if len(raised) == 0 {
 		d.say(themes.Plain, "Nothing was noticed.")
@@ -98,12 +98,12 @@ func (d *why) say(role themes.Role, text string) {
 }
 
 func (d *why) flag(name string, f *findings) {
-	s := flags.Severities[flags.SeverityOf(name)]
+	s := evidence.Severities[evidence.SeverityOf(name)]
 	head := s.Sign + " " + name
 	if name == event.FlagBadge {
-		head = flags.BadgeWord + " " + name
+		head = evidence.BadgeWord + " " + name
 	}
-	d.say(s.Role, head+": "+flags.ReasonOf(name))
+	d.say(s.Role, head+": "+evidence.ReasonOf(name))
 	if f == nil || name == event.FlagBadge || name == event.FlagIDLearned {
 		return
 	}

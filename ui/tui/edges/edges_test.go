@@ -21,8 +21,8 @@ import (
 	"eventdeck/ui/tui/external"
 	"eventdeck/ui/tui/internal/tuitest"
 	"eventdeck/ui/tui/query"
-	"eventdeck/ui/tui/stats"
 	"eventdeck/ui/tui/stream"
+	"eventdeck/ui/tui/timeline"
 	"eventdeck/ui/tui/tree"
 )
 
@@ -32,7 +32,7 @@ type bar struct {
 	now   time.Time
 	snap  host.Snapshot
 	total tree.Totals
-	rates stats.Rates
+	rates timeline.Rates
 	file  string
 	env   *cells.Env
 }
@@ -200,7 +200,7 @@ func TestHeadLine(t *testing.T) {
 	var comparing uint64
 	var servers []*host.ServerView
 	h := edges.NewHead(edges.HeadEnv{
-		Env: env, Demo: true, Snap: snap, Stream: &s, Rates: &stats.Rates{}, KeyOf: keyOf,
+		Env: env, Demo: true, Snap: snap, Stream: &s, Rates: &timeline.Rates{}, KeyOf: keyOf,
 		Servers:  func() []*host.ServerView { return servers },
 		Searched: func() string { return searched }, Comparing: func() uint64 { return comparing },
 	})

@@ -11,9 +11,9 @@ import (
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
-	"eventdeck/ui/tui/lookup"
-	"eventdeck/ui/tui/stats"
+	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/stream"
+	"eventdeck/ui/tui/timeline"
 )
 
 // HeadEnv is what [Head] needs.
@@ -22,7 +22,7 @@ type HeadEnv struct {
 	Demo      bool
 	Snap      *host.Snapshot
 	Stream    *stream.Stream
-	Rates     *stats.Rates
+	Rates     *timeline.Rates
 	Servers   func() []*host.ServerView // in the order of the tree
 	Searched  func() string             // the text of the search
 	Comparing func() uint64             // the first of two records to compare, 0 for none
@@ -105,7 +105,7 @@ func (h *Head) path(c *cells.Canvas) {
 		c.Put(themes.Dim, " "+h.env.Glyphs.Path+" ")
 		c.Safe(themes.Type, trust.Line(n.Type).Clip(c.Room))
 	}
-	if v := lookup.Sub(h.env.Snap, n.Sub); v != nil {
+	if v := query.FindSub(h.env.Snap, n.Sub); v != nil {
 		c.Put(themes.Dim, " "+h.env.Glyphs.Path+" ")
 		c.Put(themes.Plain, string(v.Mode)+" ")
 		if !evidence.NoArgs(v.Key.Args) {

@@ -12,7 +12,7 @@ import (
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/external"
-	"eventdeck/ui/tui/stats"
+	"eventdeck/ui/tui/timeline"
 	"eventdeck/ui/tui/tree"
 )
 
@@ -26,7 +26,7 @@ type Edges struct {
 type StatusEnv struct {
 	*cells.Env
 	Snap    *host.Snapshot
-	Rates   *stats.Rates
+	Rates   *timeline.Rates
 	Total   *tree.Totals
 	Writing func() external.Running
 	KeyOf   func(action string) string

@@ -17,8 +17,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host/trust"
+	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/widget"
-	"eventdeck/ui/tui/words"
 )
 
 // Program is a program of the operator: the one that the first variable with a value names, else
@@ -41,7 +41,7 @@ var errNoProgram = errors.New("no such program found")
 // reads it.
 func (p Program) line(system string, env func(string) string, find func(string) (string, error)) ([]string, error) {
 	for _, v := range p.vars {
-		line, err := words.Split(env(v))
+		line, err := evidence.Split(env(v))
 		if system == "windows" { // where a backslash separates folders
 			line, err = strings.Fields(env(v)), nil
 		}

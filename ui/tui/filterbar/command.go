@@ -6,14 +6,14 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/query"
-	"eventdeck/ui/tui/words"
 )
 
 // errNoFilter: there is no filter to turn off or on.
 var errNoFilter = errors.New("there is no filter")
 
-// Run runs the command with typed words. Errors: [words.ErrUsage], that a text is not a filter, or
+// Run runs the command with typed words. Errors: [evidence.ErrUsage], that a text is not a filter, or
 // that there is no filter.
 func (b *Bar) Run(typed []string) (tea.Cmd, error) {
 	if len(typed) == 0 {
@@ -28,7 +28,7 @@ func (b *Bar) Run(typed []string) (tea.Cmd, error) {
 		}
 		return nil, err
 	case len(typed) > 1 || !off && typed[0] != "on":
-		return nil, words.ErrUsage
+		return nil, evidence.ErrUsage
 	case q.Text == "":
 		return nil, errNoFilter
 	case q.Off != off:

@@ -10,12 +10,12 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/filterbar"
 	"eventdeck/ui/tui/internal/tuitest"
 	"eventdeck/ui/tui/persist"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/stream"
-	"eventdeck/ui/tui/words"
 )
 
 // fixture is a screen with a stream and its filter.
@@ -138,7 +138,7 @@ func TestTypedFilter(t *testing.T) {
 	if _, err := d.Run([]string{"set", "("}); err == nil || d.stream.Query.Text != "p99 slow" {
 		t.Errorf("%v, shown %q", err, d.stream.Query.Text)
 	}
-	if _, err := d.Run([]string{"slow"}); !errors.Is(err, words.ErrUsage) {
+	if _, err := d.Run([]string{"slow"}); !errors.Is(err, evidence.ErrUsage) {
 		t.Error(err)
 	}
 }

@@ -1,7 +1,6 @@
 package stream
 
 import (
-	"eventdeck/ui/tui/feed"
 	"eventdeck/ui/tui/query"
 )
 
@@ -11,12 +10,12 @@ func (s *Stream) Show(q query.Query) {
 	s.Paused, s.Waiting = false, 0
 	switch {
 	case s.Follow || s.Anchor() == 0:
-		s.load(q, feed.Newest, 0)
+		s.load(q, query.Newest, 0)
 		return
 	case s.anchor == 0:
 		s.anchorAt(s.At, s.Index(s.At)-s.Index(s.Top))
 	}
-	s.load(q, feed.Around, s.anchor)
+	s.load(q, query.Around, s.anchor)
 }
 
 // ShowNewest changes the query of the stream and follows its newest row.
@@ -68,7 +67,7 @@ func (s *Stream) Seek(seq uint64) {
 	}
 	s.anchorAt(seq, max(s.Height, 1)/2)
 	s.Paused, s.Waiting = false, 0
-	s.load(s.Query, feed.Around, seq)
+	s.load(s.Query, query.Around, seq)
 }
 
 // ToOldest chooses the oldest row of the whole log.
@@ -80,7 +79,7 @@ func (s *Stream) ToOldest() {
 	}
 	s.anchorAt(1, 0)
 	s.Paused, s.Waiting = false, 0
-	s.load(s.Query, feed.Oldest, 1)
+	s.load(s.Query, query.Oldest, 1)
 }
 
 // ToNewest chooses the newest row and follows it.
@@ -90,7 +89,7 @@ func (s *Stream) ToNewest() {
 		s.Pause()
 	}
 	if s.Cut || !s.Loaded {
-		s.load(s.Query, feed.Newest, 0)
+		s.load(s.Query, query.Newest, 0)
 		return
 	}
 	s.Settle()

@@ -8,7 +8,6 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
-	"eventdeck/ui/tui/feed"
 	"eventdeck/ui/tui/query"
 )
 
@@ -73,7 +72,7 @@ func (p *Pair) Shown() []*Stream {
 }
 
 // Requester returns the stream that made a request, nil if it was closed meanwhile.
-func (p *Pair) Requester(r *feed.Request) *Stream {
+func (p *Pair) Requester(r *query.Request) *Stream {
 	switch {
 	case r.Stream == p.id:
 		return &p.Stream
@@ -84,7 +83,7 @@ func (p *Pair) Requester(r *feed.Request) *Stream {
 }
 
 // Take gives a page to the stream that asked for it; see [Stream.Take].
-func (p *Pair) Take(page feed.Page) (again bool) {
+func (p *Pair) Take(page query.Page) (again bool) {
 	s := p.Requester(&page.Request)
 	return s != nil && s.Take(page)
 }

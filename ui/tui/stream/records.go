@@ -8,7 +8,7 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
-	"eventdeck/ui/tui/feed"
+	"eventdeck/ui/tui/query"
 )
 
 // Bounds of the records that are held: those of visible rows, and of rows on both sides, so that
@@ -79,7 +79,7 @@ func (s *Stream) Lost(seq uint64) bool { return s.records.lost[seq] }
 
 // Next returns the next request, if the stream needs one: for the rows of a new query, rows beyond
 // an end of the window, or records. The answer must be given to [Stream.Take].
-func (s *Stream) Next() (feed.Request, bool) {
+func (s *Stream) Next() (query.Request, bool) {
 	if r, ok := s.nextRows(); ok {
 		s.Fetching = true
 		r.Stream, r.Gen, r.Query = s.id, s.Gen, s.Query
@@ -87,14 +87,14 @@ func (s *Stream) Next() (feed.Request, bool) {
 	}
 	if want := s.missing(); len(want) > 0 && !s.records.busy {
 		s.records.busy = true
-		return feed.Request{Kind: feed.Records, Stream: s.id, Want: want}, true
+		return query.Request{Kind: query.Records, Stream: s.id, Want: want}, true
 	}
-	return feed.Request{}, false
+	return query.Request{}, false
 }
 
-func (s *Stream) nextRows() (feed.Request, bool) {
+func (s *Stream) nextRows() (query.Request, bool) {
 	if s.Fetching {
-		return feed.Request{}, false
+		return query.Request{}, false
 	}
 	if !s.Loaded {
 		r := s.loading
@@ -105,11 +105,11 @@ func (s *Stream) nextRows() (feed.Request, bool) {
 	}
 	switch older, newer := s.wants(); {
 	case older:
-		return feed.Request{Kind: feed.Older, At: s.From}, true
+		return query.Request{Kind: query.Older, At: s.From}, true
 	case newer:
-		return feed.Request{Kind: feed.Newer, At: s.Seen}, true
+		return query.Request{Kind: query.Newer, At: s.Seen}, true
 	}
-	return feed.Request{}, false
+	return query.Request{}, false
 }
 
 // wants reports whether rows beyond an end of the window are needed.
@@ -119,7 +119,7 @@ func (s *Stream) wants() (older, newer bool) {
 	}
 	at, top := s.Index(s.At), s.Index(s.Top)
 	older = !s.Oldest && (len(s.Seqs) < s.Height || top == 0 || at < s.Height) && !(s.Follow && len(s.Seqs) >= s.Height)
-	older = older || !s.Oldest && !s.Cut && s.Query.Filters() && len(s.Seqs) < feed.PageRows
+	older = older || !s.Oldest && !s.Cut && s.Query.Filters() && len(s.Seqs) < query.PageRows
 	newer = s.Cut && !s.Paused && at+s.Height >= len(s.Seqs)
 	return older, newer && !older
 }
@@ -149,15 +149,15 @@ func (s *Stream) missing() (want []uint64) {
 }
 
 // Arrivals returns the request to make when the log has grown.
-func (s *Stream) Arrivals() feed.Request {
-	r := feed.Request{Stream: s.id, Gen: s.Gen, Query: s.Query}
+func (s *Stream) Arrivals() query.Request {
+	r := query.Request{Stream: s.id, Gen: s.Gen, Query: s.Query}
 	switch {
 	case !s.Loaded:
-		r.Kind = feed.Records // loading the rows includes new ones
+		r.Kind = query.Records // loading the rows includes new ones
 	case s.Cut || s.Paused:
-		r.Kind, r.At = feed.Counted, s.tally.to
+		r.Kind, r.At = query.Counted, s.tally.to
 	default:
-		r.Kind, r.At, r.Keep = feed.Arrived, s.Seen, !s.Follow || s.held
+		r.Kind, r.At, r.Keep = query.Arrived, s.Seen, !s.Follow || s.held
 		if s.Follow {
 			r.Near = max(s.Height, 1)
 		}
@@ -167,17 +167,17 @@ func (s *Stream) Arrivals() feed.Request {
 
 // Take takes the answer to a request. again reports whether new records must be read again: there
 // are more, or the answer was stale.
-func (s *Stream) Take(p feed.Page) (again bool) {
+func (s *Stream) Take(p query.Page) (again bool) {
 	s.records.add(p.Got, p.Lost)
 	taken := true
 	switch p.Kind {
-	case feed.Records:
+	case query.Records:
 		s.records.busy = s.records.busy && len(p.Want) == 0
-	case feed.Arrived, feed.Counted:
+	case query.Arrived, query.Counted:
 		taken = s.arrive(&p)
 	default:
 		if taken = s.take(&p); taken {
-			if s.measured != p.Query && p.Kind != feed.Older && p.Kind != feed.Newer {
+			if s.measured != p.Query && p.Kind != query.Older && p.Kind != query.Newer {
 				s.measured, s.widest = p.Query, widest{}
 			}
 			s.Settle()
@@ -191,9 +191,9 @@ func (s *Stream) Take(p feed.Page) (again bool) {
 		})
 	}
 	switch p.Kind {
-	case feed.Arrived, feed.Counted:
+	case query.Arrived, query.Counted:
 		return s.Loaded && (!taken || !p.Newest)
-	case feed.Newest, feed.Around, feed.Oldest:
+	case query.Newest, query.Around, query.Oldest:
 		return taken // records may have arrived meanwhile
 	}
 	return false
@@ -201,14 +201,14 @@ func (s *Stream) Take(p feed.Page) (again bool) {
 
 // arrive takes new rows, or their number if the stream is paused or the window is cut. It reports
 // false for a stale answer.
-func (s *Stream) arrive(p *feed.Page) bool {
-	if !s.Loaded || (p.Kind == feed.Counted) != (s.Cut || s.Paused) || !s.take(p) {
+func (s *Stream) arrive(p *query.Page) bool {
+	if !s.Loaded || (p.Kind == query.Counted) != (s.Cut || s.Paused) || !s.take(p) {
 		return false
 	}
 	switch {
-	case p.Kind == feed.Counted && s.Paused:
+	case p.Kind == query.Counted && s.Paused:
 		s.Waiting += p.Count
-	case p.Kind == feed.Counted:
+	case p.Kind == query.Counted:
 	case s.Follow:
 		s.trimFront()
 		s.Settle()

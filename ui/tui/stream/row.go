@@ -10,7 +10,6 @@ import (
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
-	"eventdeck/ui/tui/flags"
 )
 
 // row is a record as the stream shows it. It is formed once, and drawn once for each layoutKey.
@@ -23,7 +22,7 @@ type row struct {
 	role   themes.Role
 	folded int  // the number of changes of state; 0 for other records
 	marker bool // not an event: a gap, a change of state, a refused payload
-	signs  flags.Signs
+	signs  evidence.Signs
 	word   trust.Rendered // the sender's word for the severity; the kind of a marker
 	level  severity.Level
 	stamp  stamp
@@ -90,7 +89,7 @@ func Row(r event.Record, pick TypePick, p *Plan) *row {
 		}
 	}
 	if !out.marker || r.Kind == event.KindRejected {
-		out.signs = flags.SignsOf(r)
+		out.signs = evidence.SignsOf(r)
 	}
 	return out
 }
@@ -108,7 +107,7 @@ func (s *Stream) Headline(r *event.Record) (word, summary trust.Rendered) {
 // draw writes the row after its first cell, which shows the cursor.
 func (r *row) draw(c *cells.Canvas, g *cells.Glyphs, cols layoutKey, p *Plan) {
 	path, last := 0, true
-	var signs flags.Signs
+	var signs evidence.Signs
 	for i, col := range p.cols {
 		if r.marker && col.Kind != ColTime && col.Kind != ColSeverity && col.Kind != ColServer && col.Kind != ColType {
 			continue // its text takes the place of these columns
@@ -256,7 +255,7 @@ func shortened(word string, room int) string {
 
 // drawText writes the summary and leaves room for signs and later columns. It returns the signs that
 // fit.
-func (r *row) drawText(c *cells.Canvas, g *cells.Glyphs, cols layoutKey, p *Plan, after int) flags.Signs {
+func (r *row) drawText(c *cells.Canvas, g *cells.Glyphs, cols layoutKey, p *Plan, after int) evidence.Signs {
 	if cols.marked {
 		c.Put(themes.Key, g.Mark+" ")
 	}

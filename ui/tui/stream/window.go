@@ -8,7 +8,6 @@ import (
 	"sort"
 	"time"
 
-	"eventdeck/ui/tui/feed"
 	"eventdeck/ui/tui/query"
 )
 
@@ -24,16 +23,16 @@ type Window struct {
 	Gen   int // answers to requests of another generation are stale
 
 	Seqs     []uint64
-	folds    map[uint64]feed.Fold // of the rows that are changes of state or gaps
-	joined   int                  // grows with every record that joins a row
-	From     uint64               // the log was read from here …
-	Seen     uint64               // … to here
-	Oldest   bool                 // there is no record before From
-	Cut      bool                 // there are records after Seen that are not held
-	Back     time.Time            // when the record at From was received
+	folds    map[uint64]query.Fold // of the rows that are changes of state or gaps
+	joined   int                   // grows with every record that joins a row
+	From     uint64                // the log was read from here …
+	Seen     uint64                // … to here
+	Oldest   bool                  // there is no record before From
+	Cut      bool                  // there are records after Seen that are not held
+	Back     time.Time             // when the record at From was received
 	tally    tally
-	loading  feed.Request // the request whose answer replaces the rows, until Loaded
-	Loaded   bool         // the rows are those of the query
+	loading  query.Request // the request whose answer replaces the rows, until Loaded
+	Loaded   bool          // the rows are those of the query
 	Fetching bool
 	Stop     context.CancelFunc // ends the running search; nil if there is none
 }
@@ -43,10 +42,10 @@ func (w *Window) ID() int { return w.id }
 
 // load requests the rows of a query, which will replace the present ones. Earlier requests end, and
 // their answers become stale.
-func (w *Window) load(q query.Query, kind feed.Kind, at uint64) {
+func (w *Window) load(q query.Query, kind query.Kind, at uint64) {
 	w.Query = q
 	w.Gen++
-	w.loading, w.Loaded = feed.Request{Kind: kind, At: at}, false
+	w.loading, w.Loaded = query.Request{Kind: kind, At: at}, false
 	w.cancel()
 }
 
@@ -60,12 +59,12 @@ func (w *Window) cancel() {
 }
 
 // take adds the rows of an answer to the window. It reports false for a stale answer.
-func (w *Window) take(p *feed.Page) bool {
+func (w *Window) take(p *query.Page) bool {
 	if p.Gen != w.Gen {
 		return false
 	}
 	switch p.Kind {
-	case feed.Newest, feed.Around, feed.Oldest:
+	case query.Newest, query.Around, query.Oldest:
 		w.cancel()
 		w.Loaded = true
 		w.Seqs, w.From, w.Seen, w.Oldest, w.Back = p.Seqs, p.From, p.To, p.Oldest, p.Back
@@ -73,14 +72,14 @@ func (w *Window) take(p *feed.Page) bool {
 		w.takeFolds(p.Folds)
 		w.Cut = !p.Newest
 		w.countFromLoaded(p.Last)
-	case feed.Older:
+	case query.Older:
 		w.cancel()
 		w.Seqs = append(p.Seqs[:len(p.Seqs):len(p.Seqs)], w.Seqs...)
 		w.takeFolds(p.Folds)
 		w.From, w.Back = p.From, p.Back
 		w.Oldest = p.Oldest && p.Err == nil
 		w.cutEnd()
-	case feed.Newer:
+	case query.Newer:
 		w.cancel()
 		w.join(p.Seqs, p.Folds)
 		w.Seen = p.To
@@ -89,7 +88,7 @@ func (w *Window) take(p *feed.Page) bool {
 			w.Cut = false
 		}
 		w.trimFront()
-	case feed.Arrived:
+	case query.Arrived:
 		if w.Cut || p.At > w.Seen || p.At < w.Seen && len(p.Folds) > 0 { // some of these records are in the window already
 			return false
 		}
@@ -97,7 +96,7 @@ func (w *Window) take(p *feed.Page) bool {
 		w.join(p.Seqs[i:], p.Folds)
 		w.Seen = max(w.Seen, p.To)
 		w.resetTally()
-	case feed.Counted:
+	case query.Counted:
 		if p.At != w.tally.to {
 			return false
 		}
@@ -109,8 +108,8 @@ func (w *Window) take(p *feed.Page) bool {
 
 // join appends rows. Changes of state before the first event among them join equal ones after the
 // last event of the window.
-func (w *Window) join(seqs []uint64, folds map[uint64]feed.Fold) {
-	run := feed.Run{}
+func (w *Window) join(seqs []uint64, folds map[uint64]query.Fold) {
+	run := query.Run{}
 	for _, row := range w.Seqs[w.runFrom():] {
 		run.Put(row, w.folds[row])
 	}
@@ -154,7 +153,7 @@ func (w *Window) Hidden() map[uint64]bool {
 	return out
 }
 
-func (w *Window) takeFolds(folds map[uint64]feed.Fold) {
+func (w *Window) takeFolds(folds map[uint64]query.Fold) {
 	if w.folds == nil || len(folds) == 0 {
 		if len(folds) > 0 {
 			w.folds = maps.Clone(folds)
@@ -223,7 +222,7 @@ func (w *Window) Index(seq uint64) int {
 // Searching reports whether the log is being searched for rows of a filter, and back to which time:
 // the zero time if that is not known.
 func (w *Window) Searching() (back time.Time, on bool) {
-	more := !w.Oldest && (w.Fetching || !w.Cut && len(w.Seqs) < feed.PageRows)
+	more := !w.Oldest && (w.Fetching || !w.Cut && len(w.Seqs) < query.PageRows)
 	return w.Back, w.Query.Filters() && (!w.Loaded || more)
 }
 

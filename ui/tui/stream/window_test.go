@@ -9,7 +9,6 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
-	"eventdeck/ui/tui/feed"
 	"eventdeck/ui/tui/internal/tuitest"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/stream"
@@ -31,7 +30,7 @@ func seqs(from, to uint64) (out []uint64) {
 
 // answer answers the requests of the stream from a log of last events, until there are none. It
 // returns the kinds of the requests.
-func answer(t *testing.T, s *stream.Stream, last uint64) (kinds []feed.Kind) {
+func answer(t *testing.T, s *stream.Stream, last uint64) (kinds []query.Kind) {
 	t.Helper()
 	for range 100 {
 		r, ok := s.Next()
@@ -39,22 +38,22 @@ func answer(t *testing.T, s *stream.Stream, last uint64) (kinds []feed.Kind) {
 			return kinds
 		}
 		kinds = append(kinds, r.Kind)
-		p := feed.Page{Request: r, Last: last}
+		p := query.Page{Request: r, Last: last}
 		switch r.Kind {
-		case feed.Newest:
+		case query.Newest:
 			p.From, p.To, p.Newest = max(1, last-min(last, 300)+1), last, true
 			p.Seqs, p.Oldest = seqs(p.From, p.To), p.From == 1
-		case feed.Around:
+		case query.Around:
 			p.From, p.To = max(1, r.At-min(r.At, 300)+1), min(last, r.At+300)
 			p.Seqs, p.Oldest, p.Newest = seqs(p.From, p.To), p.From == 1, p.To == last
-		case feed.Oldest:
+		case query.Oldest:
 			p.From, p.To, p.Oldest = 1, min(last, 300), true
 			p.Seqs, p.Newest = seqs(p.From, p.To), p.To == last
-		case feed.Older:
+		case query.Older:
 			p.From = max(1, r.At-min(r.At, 1000))
 			p.To, p.Oldest = 0, p.From == 1
 			p.Seqs = seqs(p.From, r.At-1)
-		case feed.Newer:
+		case query.Newer:
 			p.To = min(last, r.At+1000)
 			p.Seqs, p.Newest = seqs(r.At+1, p.To), p.To == last
 		}
@@ -93,7 +92,7 @@ func TestRowsShowRecordsOnceTheyAreRead(t *testing.T) {
 	if r, ok := s.Record(s.At); !ok || r.Seq != s.At {
 		t.Errorf("the chosen record is not held: %d", s.At)
 	}
-	s.Take(feed.Page{Request: feed.Request{Kind: feed.Records, Want: []uint64{s.At}}, Lost: []uint64{s.At + 1}})
+	s.Take(query.Page{Request: query.Request{Kind: query.Records, Want: []uint64{s.At}}, Lost: []uint64{s.At + 1}})
 	if !s.Lost(s.At + 1) {
 		t.Error("a record that is gone is not known as such")
 	}
@@ -110,12 +109,12 @@ func TestAnswersToFormerQueriesAreDropped(t *testing.T) {
 		t.Errorf("%d rows meanwhile", len(s.Seqs))
 	}
 	s.Show(query.Query{Node: query.Node{Server: "pager"}})
-	s.Take(feed.Page{Request: late, Seqs: []uint64{5}, From: 1, To: 100, Newest: true, Oldest: true})
+	s.Take(query.Page{Request: late, Seqs: []uint64{5}, From: 1, To: 100, Newest: true, Oldest: true})
 	if len(s.Seqs) != 100 {
 		t.Errorf("the late answer was taken: %v", s.Seqs)
 	}
 	r, _ := s.Next()
-	if again := s.Take(feed.Page{Request: r, Seqs: []uint64{7, 9}, From: 1, To: 100, Newest: true, Oldest: true}); !again || s.At != 9 || len(s.Seqs) != 2 {
+	if again := s.Take(query.Page{Request: r, Seqs: []uint64{7, 9}, From: 1, To: 100, Newest: true, Oldest: true}); !again || s.At != 9 || len(s.Seqs) != 2 {
 		t.Errorf("at %d of %v", s.At, s.Seqs)
 	}
 }
@@ -123,8 +122,8 @@ func TestAnswersToFormerQueriesAreDropped(t *testing.T) {
 func TestArrivalsFollowOrAreCounted(t *testing.T) {
 	arrived := func(s *stream.Stream, to uint64) (again bool) {
 		r := s.Arrivals()
-		p := feed.Page{Request: r, To: to, Newest: true, Last: to}
-		if r.Kind == feed.Counted {
+		p := query.Page{Request: r, To: to, Newest: true, Last: to}
+		if r.Kind == query.Counted {
 			p.Count = int(to - r.At)
 		} else {
 			p.Seqs = seqs(r.At+1, to)
@@ -133,7 +132,7 @@ func TestArrivalsFollowOrAreCounted(t *testing.T) {
 	}
 	s := empty()
 	s.Show(query.Query{})
-	if r := s.Arrivals(); r.Kind != feed.Records {
+	if r := s.Arrivals(); r.Kind != query.Records {
 		t.Errorf("before it has rows it asks for arrivals: %v", r.Kind)
 	}
 	answer(t, s, 100)
@@ -149,11 +148,11 @@ func TestArrivalsFollowOrAreCounted(t *testing.T) {
 	}
 	stale := s.Arrivals()
 	arrived(s, 140)
-	if s.Take(feed.Page{Request: stale, Seqs: seqs(131, 135), To: 135, Newest: true}); len(s.Seqs) != 140 || s.Seen != 140 {
+	if s.Take(query.Page{Request: stale, Seqs: seqs(131, 135), To: 135, Newest: true}); len(s.Seqs) != 140 || s.Seen != 140 {
 		t.Errorf("taken twice: %d rows up to %d", len(s.Seqs), s.Seen)
 	}
 	s.Pause()
-	if again := s.Take(feed.Page{Request: feed.Request{Kind: feed.Arrived, Gen: s.Gen, At: 140}, Seqs: []uint64{141}, To: 141, Newest: true}); !again || len(s.Seqs) != 140 {
+	if again := s.Take(query.Page{Request: query.Request{Kind: query.Arrived, Gen: s.Gen, At: 140}, Seqs: []uint64{141}, To: 141, Newest: true}); !again || len(s.Seqs) != 140 {
 		t.Error("a frozen view takes rows, or does not have them counted")
 	}
 	if arrived(s, 150); s.Waiting != 10 || len(s.Seqs) != 140 {
@@ -166,7 +165,7 @@ func TestSeekAndShowAtReturnToRecords(t *testing.T) {
 	s.Show(query.Query{})
 	answer(t, s, 5000)
 	s.Seek(2000)
-	if kinds := answer(t, s, 5000); s.At != 2000 || kinds[0] != feed.Around || s.Follow {
+	if kinds := answer(t, s, 5000); s.At != 2000 || kinds[0] != query.Around || s.Follow {
 		t.Errorf("at %d by %v", s.At, kinds)
 	}
 	if n, _ := s.Below(); n != 5000-2000-5+1 && n != 5000-2000-4 {
@@ -175,7 +174,7 @@ func TestSeekAndShowAtReturnToRecords(t *testing.T) {
 	place, q := s.Place(), s.Query
 	s.Show(query.Query{Node: query.Node{Server: "chat"}})
 	r, _ := s.Next()
-	s.Take(feed.Page{Request: r, Seqs: []uint64{1900, 2100}, From: 1700, To: 2300})
+	s.Take(query.Page{Request: r, Seqs: []uint64{1900, 2100}, From: 1700, To: 2300})
 	if s.At != 1900 || s.Anchor() != 2000 {
 		t.Errorf("the nearest row is %d, the anchor %d", s.At, s.Anchor())
 	}
@@ -200,7 +199,7 @@ func TestColumnsShrinkOnlyWithTheQuery(t *testing.T) {
 	show := func(q query.Query, last uint64) {
 		s.Show(q)
 		for r, ok := s.Next(); ok; r, ok = s.Next() {
-			p := feed.Page{Request: r, From: 1, To: last, Oldest: true, Newest: true, Last: last}
+			p := query.Page{Request: r, From: 1, To: last, Oldest: true, Newest: true, Last: last}
 			p.Seqs = seqs(1, last)
 			for _, seq := range p.Seqs {
 				typ := "x"

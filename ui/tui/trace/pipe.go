@@ -14,9 +14,8 @@ import (
 	"eventdeck/host/export"
 	"eventdeck/ui/incidents"
 	"eventdeck/ui/tui/cells"
-	"eventdeck/ui/tui/pipe"
+	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/widget"
-	"eventdeck/ui/tui/words"
 )
 
 // pipeMax bounds the events that a command gets; further ones are left out, which is said above the
@@ -31,7 +30,7 @@ func (t *Tracer) AskPipe(line, problem string) {
 	}
 	p := &widget.Prompt{Label: "|", Says: says, Past: t.env.Persist.Pipes}
 	p.Change = func(text string) {
-		if sign := pipe.ShellSign(text); sign != "" {
+		if sign := ShellSign(text); sign != "" {
 			p.Warning = "there is no shell: " + sign + " is handed to the command as it is; sh -c '…' runs one"
 		}
 	}
@@ -48,26 +47,26 @@ func (t *Tracer) AskPipe(line, problem string) {
 
 // pipe runs a line on the chosen event, or on the selected ones.
 func (t *Tracer) pipe(line string) (tea.Cmd, error) {
-	args, err := pipe.Args(line, t.env.Getenv)
+	args, err := PipeArgs(line, t.env.Getenv)
 	if err != nil {
 		return nil, err
 	}
 	ndjson := args[0] == "ndjson"
 	if ndjson {
 		if args = args[1:]; len(args) == 0 {
-			return nil, pipe.ErrNoCommand
+			return nil, ErrNoCommand
 		}
 	}
 	ndjson = ndjson || readsOnlyJSON(args[0])
 	t.env.Persist.Pipes = widget.Remember(t.env.Persist.Pipes, line)
 	return t.env.Selected(func(records []event.Record) tea.Cmd {
 		events := slices.DeleteFunc(slices.Clone(records), func(r event.Record) bool { return r.Kind != event.KindEvent })
-		env := pipe.Env{Env: t.env.Env, Screen: t.env.Screen, Again: t.AskPipe, Run: t.Command}
+		env := PipeEnv{Env: t.env.Env, Screen: t.env.Screen, Again: t.AskPipe, Run: t.Command}
 		if n := len(events); n > pipeMax {
 			events = events[:pipeMax]
 			env.Note = "The command got the first " + cells.Number(pipeMax) + " of " + cells.Count(n, "event") + "."
 		}
-		return pipe.Open(&env, line, args, func(ctx context.Context) ([]byte, error) { return piped(ctx, events, ndjson) })
+		return OpenPipe(&env, line, args, func(ctx context.Context) ([]byte, error) { return piped(ctx, events, ndjson) })
 	}), nil
 }
 
@@ -101,7 +100,7 @@ func piped(ctx context.Context, events []event.Record, ndjson bool) (out []byte,
 
 // RunPipe runs a typed command, or asks for one.
 //
-// Errors: those of [pipe.Args], or that no event is chosen.
+// Errors: those of [PipeArgs], or that no event is chosen.
 func (t *Tracer) RunPipe(typed []string) (tea.Cmd, error) {
 	if t.env.Stream.At == 0 {
 		return nil, errors.New("no event is chosen")
@@ -112,7 +111,7 @@ func (t *Tracer) RunPipe(typed []string) (tea.Cmd, error) {
 	}
 	line := make([]string, len(typed))
 	for i, w := range typed {
-		line[i] = words.Quote(w)
+		line[i] = evidence.Quote(w)
 	}
 	return t.pipe(strings.Join(line, " "))
 }

@@ -12,15 +12,12 @@ import (
 	"eventdeck/host/filter"
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/cells"
-	"eventdeck/ui/tui/compare"
-	"eventdeck/ui/tui/related"
-	"eventdeck/ui/tui/top"
+	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/widget"
-	"eventdeck/ui/tui/words"
 )
 
-func (t *Tracer) relatedEnv() *related.Env {
-	return &related.Env{Env: t.env.Env, Screen: t.env.Screen, Log: t.env.Log, Goto: t.env.Goto, Elsewhere: t.env.Elsewhere}
+func (t *Tracer) relatedEnv() *RelatedEnv {
+	return &RelatedEnv{Env: t.env.Env, Screen: t.env.Screen, Log: t.env.Log, Goto: t.env.Goto, Elsewhere: t.env.Elsewhere}
 }
 
 // Related shows the records that share the value.
@@ -36,13 +33,13 @@ func (t *Tracer) showRelated(term, title string) tea.Cmd {
 		t.env.Screen.Fail("cannot look for the value", err)
 		return nil
 	}
-	return related.Open(t.relatedEnv(), related.Request{Title: title, Match: f.Match, At: t.env.Stream.At})
+	return OpenRelated(t.relatedEnv(), Request{Title: title, Match: f.Match, At: t.env.Stream.At})
 }
 
 // Repeats shows the records of the stream with repeats folded.
 func (t *Tracer) Repeats() tea.Cmd {
 	q := t.env.Stream.Query
-	return related.Open(t.relatedEnv(), related.Request{Title: "What is shown", Match: func(r *event.Record) bool {
+	return OpenRelated(t.relatedEnv(), Request{Title: "What is shown", Match: func(r *event.Record) bool {
 		return r.Kind != event.KindState && q.Matches(r)
 	}, At: t.env.Stream.At, Fold: true})
 }
@@ -65,21 +62,21 @@ var ErrNoPath = errors.New("a path is needed, such as .service")
 
 // RunTop shows the most frequent values of the typed path.
 //
-// Errors: [ErrNoPath], [words.ErrUsage], those of [filter.ParsePath].
+// Errors: [ErrNoPath], [evidence.ErrUsage], those of [filter.ParsePath].
 func (t *Tracer) RunTop(typed []string) (tea.Cmd, error) {
 	switch len(typed) {
 	case 0:
 		return nil, ErrNoPath
 	case 1:
 	default:
-		return nil, words.ErrUsage
+		return nil, evidence.ErrUsage
 	}
 	path, err := filter.ParsePath(typed[0])
 	if err != nil {
 		return nil, err
 	}
 	q := t.env.Stream.Query
-	return top.Open(&top.Env{Env: t.env.Env, Screen: t.env.Screen, Log: t.env.Log, Filter: func(term string) tea.Cmd {
+	return OpenTop(&TopEnv{Env: t.env.Env, Screen: t.env.Screen, Log: t.env.Log, Filter: func(term string) tea.Cmd {
 		t.useTerm(q.Node, filter.With(t.env.Stream.Query.Text, term, false), "")
 		return nil
 	}}, path, q.Matches), nil
@@ -112,22 +109,22 @@ func (t *Tracer) compareRecords(first, second uint64) tea.Cmd {
 				t.env.Screen.Fail("cannot compare", err)
 				return nil
 			}
-			compare.Open(t.env.Env, t.env.Screen, &x, &y)
+			OpenComparison(t.env.Env, t.env.Screen, &x, &y)
 			return nil
 		})
 	})
 }
 
-// RunCompare shows the differences between two typed records. Error: [words.ErrUsage].
+// RunCompare shows the differences between two typed records. Error: [evidence.ErrUsage].
 func (t *Tracer) RunCompare(typed []string) (tea.Cmd, error) {
 	if len(typed) != 2 {
-		return nil, words.ErrUsage
+		return nil, evidence.ErrUsage
 	}
 	var seqs [2]uint64
 	for i, w := range typed {
 		seq, err := strconv.ParseUint(strings.TrimPrefix(w, "#"), 10, 64)
 		if err != nil {
-			return nil, words.ErrUsage
+			return nil, evidence.ErrUsage
 		}
 		seqs[i] = seq
 	}

@@ -13,9 +13,9 @@ import (
 	"eventdeck/host/filter"
 	"eventdeck/host/trust"
 	"eventdeck/ui/incidents"
+	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/external"
 	"eventdeck/ui/tui/widget"
-	"eventdeck/ui/tui/words"
 )
 
 // reportRequest returns the report and its file name: about the filtered records, else those that
@@ -115,7 +115,7 @@ func fillReport(ctx context.Context, log incidents.Log, q incidents.Request, fil
 	return r.Hits, file.Keep()
 }
 
-// RunReport writes the report to the typed file, or to the suggested one. Error: [words.ErrUsage].
+// RunReport writes the report to the typed file, or to the suggested one. Error: [evidence.ErrUsage].
 func (t *Tracer) RunReport(typed []string) (tea.Cmd, error) {
 	q, name, err := t.reportRequest()
 	if err != nil {
@@ -126,7 +126,7 @@ func (t *Tracer) RunReport(typed []string) (tea.Cmd, error) {
 	case 1:
 		name = typed[0]
 	default:
-		return nil, words.ErrUsage
+		return nil, evidence.ErrUsage
 	}
 	return t.writeReport(q, name, false), nil
 }

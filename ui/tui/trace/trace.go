@@ -13,7 +13,6 @@ import (
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/external"
 	"eventdeck/ui/tui/persist"
-	"eventdeck/ui/tui/pipe"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/widget"
@@ -58,7 +57,7 @@ type Tracer struct {
 }
 
 // New returns a tracer.
-func New(env Env) Tracer { return Tracer{Command: pipe.Run, env: env} }
+func New(env Env) Tracer { return Tracer{Command: RunPipe, env: env} }
 
 // idsOf caches the ids of a record.
 type idsOf struct {

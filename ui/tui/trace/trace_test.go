@@ -18,15 +18,14 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/ui/incidents"
+	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/external"
-	"eventdeck/ui/tui/feed"
 	"eventdeck/ui/tui/internal/tuitest"
 	"eventdeck/ui/tui/persist"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/trace"
 	"eventdeck/ui/tui/widget"
-	"eventdeck/ui/tui/words"
 )
 
 // fixture is a screen with a log of four events, of which two belong to incident INC-7.
@@ -68,7 +67,7 @@ func newFixture(t *testing.T, at uint64) *fixture {
 	d.stream.Show(query.Query{})
 	d.stream.Seek(at)
 	for r, wanted := d.stream.Next(); wanted; r, wanted = d.stream.Next() {
-		d.stream.Take(feed.Answer(t.Context(), &d.log, r))
+		d.stream.Take(query.Answer(t.Context(), &d.log, r))
 	}
 	if d.stream.At != at {
 		t.Fatalf("the stream stands at %d", d.stream.At)
@@ -188,7 +187,7 @@ func TestRunRelatedAndRunTop(t *testing.T) {
 	if err := d.do(d.RunTop([]string{".severity"})); err != nil || d.Dialog == nil {
 		t.Errorf("%v, shown is %v", err, d.Dialog)
 	}
-	for line, want := range map[string]error{"": trace.ErrNoPath, ".a .b": words.ErrUsage} {
+	for line, want := range map[string]error{"": trace.ErrNoPath, ".a .b": evidence.ErrUsage} {
 		if err := d.do(d.RunTop(strings.Fields(line))); !errors.Is(err, want) {
 			t.Errorf("%q: %v", line, err)
 		}
@@ -208,7 +207,7 @@ func TestEventsAreCompared(t *testing.T) {
 	if d.do(d.Compare(), nil); d.Comparing != 0 || !strings.Contains(d.Text(100, 20), "severity") {
 		t.Errorf("left is %d, shown\n%s", d.Comparing, d.Text(100, 20))
 	}
-	for line, want := range map[string]error{"#1": words.ErrUsage, "#1 two": words.ErrUsage, "#1 2": nil} {
+	for line, want := range map[string]error{"#1": evidence.ErrUsage, "#1 two": evidence.ErrUsage, "#1 2": nil} {
 		if err := d.do(d.RunCompare(strings.Fields(line))); !errors.Is(err, want) {
 			t.Errorf("%s: %v", line, err)
 		}
@@ -233,7 +232,7 @@ func TestReportIsWritten(t *testing.T) {
 	if err := d.do(d.RunReport([]string{"out.md"})); err != nil || !strings.HasPrefix(d.Told, "report of 2 records in /") && !strings.Contains(d.Told, `:\`) || !strings.HasSuffix(d.Told, "out.md") || !d.file.kept || !strings.Contains(d.file.String(), "# Incident INC-7") {
 		t.Errorf("%v, told %q (%v)", err, d.Told, d.Failed)
 	}
-	if err := d.do(d.RunReport([]string{"a", "b"})); !errors.Is(err, words.ErrUsage) {
+	if err := d.do(d.RunReport([]string{"a", "b"})); !errors.Is(err, evidence.ErrUsage) {
 		t.Error(err)
 	}
 }

@@ -1,4 +1,0 @@
-package confine
-
-// refusedOlder are refused calls that newer machines never had: this is one.
-var refusedOlder []uint32

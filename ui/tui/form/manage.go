@@ -1,0 +1,54 @@
+// Changes existing subscriptions and servers. It asks before it does what cannot
+// be undone.
+
+package form
+
+import (
+	"context"
+
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host"
+	"eventdeck/host/config"
+	"eventdeck/host/event"
+	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/widget"
+)
+
+// ManageEnv has what the actions need from the screen.
+type ManageEnv struct {
+	*cells.Env
+	ManageScreen
+	Host    ManageHost
+	Snap    *host.Snapshot
+	Servers config.Source // where servers are configured; it may have no file
+	// Passing reports whether a server ends with this program, as those of the demo do.
+	Passing func(server string) bool
+	// OfferUndo says what was done, and for a while offers to undo it.
+	OfferUndo func(did string, undo func() tea.Cmd)
+	// Read returns a command that reads the host.
+	Read func() tea.Cmd
+}
+
+// ManageScreen shows questions and results.
+type ManageScreen interface {
+	widget.Keyed
+	// Ask returns a command that runs fn and shows what was done or what failed.
+	Ask(what string, fn func(context.Context) error) tea.Cmd
+}
+
+// ManageHost is the part of the host that the actions use, in the background; see [host.Actor].
+type ManageHost interface {
+	Subscribe(ctx context.Context, r host.Request) (event.Subscription, error)
+	Unsubscribe(ctx context.Context, id event.SubID) error
+	Pause(ctx context.Context, id event.SubID) error
+	Resume(ctx context.Context, id event.SubID) error
+	Refresh(ctx context.Context, id event.SubID) error
+	SetMode(ctx context.Context, id event.SubID, m event.Mode) error
+	SetFailover(ctx context.Context, id event.SubID, on bool) error
+	ResetCursor(ctx context.Context, id event.SubID, from host.From) error
+	RotateSecret(ctx context.Context, id event.SubID) error
+	RemoveServer(ctx context.Context, name string) error
+	Reconnect(server string) error
+	SignOut(ctx context.Context, server string) error
+}

@@ -1,0 +1,14 @@
+//go:build unix
+
+package trace
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+// alone gives a command its own process group, so that its child processes are killed with it.
+func alone(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+}
