@@ -24,7 +24,7 @@ import (
 //
 //	EVENTDECK_MEASURE=1 go test ./ui/e2e -run Measure -v -timeout 20m
 //
-// EVENTDECK_STORE names a store of 1,000,000 events that `go run ./ui/internal/bench fill`
+// EVENTDECK_STORE names a store of 1,000,000 events that `go run -C ui/internal/bench . fill`
 // made; without it one is made for the run.
 const (
 	envMeasure = "EVENTDECK_MEASURE"
@@ -56,7 +56,7 @@ func (w *world) million() string {
 		return dir
 	}
 	dir := filepath.Join(w.dir, "million")
-	if out, err := exec.Command("go", "run", "../internal/bench", "fill", dir).CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "run", "-C", "../internal/bench", ".", "fill", dir).CombinedOutput(); err != nil {
 		w.t.Fatalf("%v: %s", err, out)
 	}
 	return dir

@@ -14,7 +14,7 @@ import (
 
 // Variables of the soak. A long one:
 //
-//	EVENTDECK_SIM=1000000 EVENTDECK_SIM_REPORT=/tmp/sim.json go test ./host/internal/sim -run TestSoak -timeout 0 -v
+//	EVENTDECK_SIM=1000000 EVENTDECK_SIM_REPORT=/tmp/sim.json go test -C host/internal/sim -run TestSoak -timeout 0 -v
 //
 // EVENTDECK_SIM may be a duration as well, e.g. 8h.
 const (

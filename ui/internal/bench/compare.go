@@ -32,7 +32,7 @@ func compare(args []string) error {
 		return err
 	}
 	defer clean()
-	plain, err := build(dir, "./ui/internal/bench/plain")
+	plain, err := build(dir, "eventdeck/ui/internal/bench/plain")
 	if err != nil {
 		return err
 	}

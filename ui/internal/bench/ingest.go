@@ -76,7 +76,7 @@ func workspace(program *string) (dir string, clean func(), err error) {
 	}
 	clean = func() { os.RemoveAll(dir) }
 	if *program == "" {
-		if *program, err = build(dir, "."); err != nil {
+		if *program, err = build(dir, "eventdeck"); err != nil {
 			clean()
 			return "", nil, err
 		}
@@ -84,7 +84,7 @@ func workspace(program *string) (dir string, clean func(), err error) {
 	return dir, clean, nil
 }
 
-// build compiles a program of this module.
+// build compiles a program by its import path.
 func build(dir, pkg string) (string, error) {
 	path := filepath.Join(dir, "program-"+filepath.Base(pkg))
 	out, err := exec.Command("go", "build", "-o", path, pkg).CombinedOutput()
