@@ -20,8 +20,10 @@ import (
 func (r *rig) acts() (out []string) {
 	r.t.Helper()
 	err := r.host.Audit().Before(0, func(e event.AuditEntry) bool {
-		if strings.HasPrefix(e.Detail.Raw(), receiver.ReasonNoSuchID) {
-			return true
+		for _, late := range []string{receiver.ReasonNoSuchID, receiver.ReasonUnknownPath, receiver.ReasonNotStored} {
+			if strings.HasPrefix(e.Detail.Raw(), late) {
+				return true
+			}
 		}
 		out = append(out, fmt.Sprintf("%s: %s", e.Actor, e.Action))
 		return true
