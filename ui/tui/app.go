@@ -256,6 +256,7 @@ func (a *app) handle(msg tea.Msg) tea.Cmd {
 	case tea.ModeReportMsg:
 		if msg.Mode == ansi.ModeUnicodeCore {
 			a.clusters = msg
+			a.Env.Clusters = msg.Value == ansi.ModeReset || msg.Value == ansi.ModeSet || msg.Value == ansi.ModePermanentlySet // as the renderer decides
 		}
 	case tea.ResumeMsg: // the renderer turned the mode off, and turns it on at this answer alone
 		if clusters := a.clusters; clusters != (tea.ModeReportMsg{}) {

@@ -38,7 +38,7 @@ func exact(t testing.TB, a *app) {
 		t.Fatalf("%d lines on a screen of %d by %d", len(lines), a.panes.W, a.panes.H)
 	}
 	for i, l := range lines {
-		if w := ansi.StringWidth(l); w != a.panes.W {
+		if w := ansi.StringWidthWc(l); w != a.panes.W {
 			t.Fatalf("line %d has %d cells on a screen of %d by %d: %q", i, w, a.panes.W, a.panes.H, ansi.Strip(l))
 		}
 	}

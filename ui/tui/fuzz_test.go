@@ -91,7 +91,7 @@ func (f frames) check(t *testing.T, a *app, keys []byte) {
 	for i, l := range lines {
 		w, measured := f[l]
 		if !measured {
-			w = ansi.StringWidth(l)
+			w = ansi.StringWidthWc(l)
 			harmless(t, fmt.Sprintf("after %q", keys), l)
 			f[l] = w
 		}

@@ -176,7 +176,7 @@ func onTerminal(t testing.TB, a *app, where string) string {
 		t.Fatalf("%s: %d lines on a screen of %d", where, len(lines), a.panes.H)
 	}
 	for i, l := range lines {
-		if w := ansi.StringWidth(l); w != a.panes.W {
+		if w := ansi.StringWidthWc(l); w != a.panes.W {
 			t.Fatalf("%s: line %d has %d cells of %d: %q", where, i, w, a.panes.W, ansi.Strip(l))
 		}
 	}

@@ -87,7 +87,7 @@ func TestPresentedScreenFitsTheTerminal(t *testing.T) {
 				t.Fatalf("%v: %d lines", size, len(lines))
 			}
 			for i, l := range lines {
-				if w := ansi.StringWidth(l); w != size[0] {
+				if w := ansi.StringWidthWc(l); w != size[0] {
 					t.Fatalf("%v: line %d has %d cells: %q", size, i, w, ansi.Strip(l))
 				}
 			}

@@ -18,6 +18,9 @@ type Env struct {
 	Times  TimeView // how times are shown
 	Style  int      // changes with the theme or the glyphs: all rows must be drawn again
 	Pins   []string // values in lower case that are highlighted in payloads
+	// Clusters: the terminal measures grapheme clusters (mode 2027), as the canvas does. Otherwise
+	// it measures code points: see [Env.Fit].
+	Clusters bool
 }
 
 // Clock returns the current time in the time zone that is shown.

@@ -98,8 +98,9 @@ func (f *Frame) Over(lines []string, d widget.Dialog, needs string) {
 			lines[i] = on + plain + themes.Reset
 			continue
 		}
-		lines[i] = on + cells.Between(plain, 0, r.X) + themes.Reset + box[i-r.Y] +
-			on + cells.Between(plain, r.X+r.W+2, f.screen.W) + themes.Reset
+		right := r.X + r.W + 2
+		lines[i] = on + f.env.Fit(cells.Between(plain, 0, r.X), r.X) + themes.Reset + box[i-r.Y] +
+			on + f.env.Fit(cells.Between(plain, right, f.screen.W), f.screen.W-right) + themes.Reset
 	}
 }
 
@@ -116,7 +117,7 @@ func (f *Frame) box(title string, w int, rows []string) []string {
 	c.End()
 	side := f.env.Divider(themes.RuleOn)
 	for _, row := range rows {
-		c.Row(side + row + side)
+		c.Row(side + f.env.Fit(row, w) + side)
 	}
 	c.Put(themes.RuleOn, g.Box[cells.Joint(true, false, false, true)])
 	c.Room--
