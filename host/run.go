@@ -44,7 +44,9 @@ type Host struct {
 	runs    map[event.SubID]*running
 	counts  map[event.SubID]*counts
 	flags   map[chan struct{}]struct{}
-	marks   []event.Mark
+	// notifies: a call of notify is due; see [server.notifySoon].
+	notifies atomic.Bool
+	marks    []event.Mark
 	// orphans are leases that ended here and whose end the server has not confirmed.
 	orphans []orphan
 	// reserved are new subscriptions that are about to be stored: see reservePlace.

@@ -341,7 +341,8 @@ func (s *server) disconnected(err error, reach Reach, wait time.Duration) {
 	}
 	s.failure = err
 	v := &s.view
-	if v.Reach != reach {
+	again := v.Reach == reach
+	if !again {
 		v.Since = s.host.opts.Now()
 	}
 	v.Reach, v.NextTry = reach, time.Time{}
@@ -358,7 +359,22 @@ func (s *server) disconnected(err error, reach Reach, wait time.Duration) {
 	if reach != ReachConnecting {
 		s.host.opts.Log.Warn("server not connected", "server", s.spec.Name, "err", err, "again_in", wait)
 	}
-	s.host.notify()
+	if again {
+		s.notifySoon()
+	} else {
+		s.host.notify()
+	}
+}
+
+// notifySoon notifies readers of the host within a second, for what nobody waits for: of a thousand
+// servers that are away, one fails again every few milliseconds.
+func (s *server) notifySoon() {
+	if h := s.host; h.notifies.CompareAndSwap(false, true) {
+		time.AfterFunc(time.Second, func() {
+			h.notifies.Store(false)
+			h.notify()
+		})
+	}
 }
 
 // closeOnce closes a channel unless it is closed already. The caller holds the server's lock.

@@ -110,6 +110,26 @@ func TestFailedListIsRetried(t *testing.T) {
 	r.await("listing", func(s host.Snapshot) bool { return s.Servers[0].TypesKnown && s.Servers[0].TypesErr == "" })
 }
 
+// A frontend reads the state after each change: of a thousand servers that are away, one fails again
+// every few milliseconds.
+func TestFailuresInARowAreFewChanges(t *testing.T) {
+	away := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "not now", http.StatusServiceUnavailable) })
+	h := hostOn(t, away, host.Options{Timing: quick()})
+	changed, end := h.Changed()
+	defer end()
+	attempt := func(n int) (version uint64) {
+		for {
+			if s := h.Snapshot(); s.Servers[0].Attempt >= n {
+				return s.Version
+			}
+			<-changed
+		}
+	}
+	if before := attempt(5); attempt(100) > before+30 {
+		t.Errorf("%d changes in 95 attempts", attempt(100)-before)
+	}
+}
+
 func TestEndlessListChangedIsThrottled(t *testing.T) {
 	said := make(chan struct{})
 	s := &strange{
