@@ -11,21 +11,17 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
-	"eventdeck/host/receiver"
 	"eventdeck/host/trust"
 )
 
-// acts returns the actors and actions of the audit log, oldest first, without deliveries that were
-// under way when their subscription ended.
+// acts returns the actors and actions of the audit log, oldest first. Of the refused deliveries only
+// those with a wrong signature count: one that is under way when its subscription ends is refused too.
 func (r *rig) acts() (out []string) {
 	r.t.Helper()
 	err := r.host.Audit().Before(0, func(e event.AuditEntry) bool {
-		for _, late := range []string{receiver.ReasonNoSuchID, receiver.ReasonUnknownPath, receiver.ReasonNotStored} {
-			if strings.HasPrefix(e.Detail.Raw(), late) {
-				return true
-			}
+		if e.Action != "delivery refused" || strings.Contains(e.Detail.Raw(), "signature") {
+			out = append(out, fmt.Sprintf("%s: %s", e.Actor, e.Action))
 		}
-		out = append(out, fmt.Sprintf("%s: %s", e.Actor, e.Action))
 		return true
 	})
 	if err != nil {

@@ -9,24 +9,26 @@ import (
 	"eventdeck/themes"
 )
 
-// Fit returns a drawn row of width cells in as many cells of a terminal that measures code points.
+// Fit appends a drawn row of width cells, in as many cells of a terminal that measures code points.
 // There an emoji with a skin tone, a joined sequence of emoji, a letter with a spacing vowel sign or
 // a decomposed syllable takes more or fewer cells than its cluster: the row is cut, with a mark, or
 // padded, so that what is drawn right of it stays where it is.
-func (e *Env) Fit(row string, width int) string {
+func (e *Env) Fit(b []byte, row string, width int) []byte {
 	if e.Clusters || !disputed(row) {
-		return row
+		return append(b, row...)
 	}
 	row = strings.TrimRight(strings.TrimSuffix(row, themes.Reset), " ")
 	w := ansi.StringWidthWc(row)
 	if w > width {
 		row, w = cutCodePoints(row, width-1)
-		row, w = row+trust.CutMark, w+1
+		b, w = append(append(b, row...), trust.CutMark...), w+1
+	} else {
+		b = append(b, row...)
 	}
 	for ; w < width; w++ {
-		row += " "
+		b = append(b, ' ')
 	}
-	return row + themes.Reset
+	return append(b, themes.Reset...)
 }
 
 // cutCodePoints returns the start of a drawn row in at most width cells by code points, and its width.

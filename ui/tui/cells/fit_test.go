@@ -29,10 +29,10 @@ func TestRowsFitATerminalOfCodePoints(t *testing.T) {
 			if w := ansi.StringWidth(row); w != width {
 				t.Errorf("%+q: the canvas has %d cells, not %d", text, w, width)
 			}
-			if w := ansi.StringWidthWc(env.Fit(row, width)); w != width {
+			if w := ansi.StringWidthWc(string(env.Fit(nil, row, width))); w != width {
 				t.Errorf("%+q: %d cells by code points, not %d", text, w, width)
 			}
-			if clusters := (&Env{Clusters: true}); clusters.Fit(row, width) != row {
+			if clusters := (&Env{Clusters: true}); string(clusters.Fit(nil, row, width)) != row {
 				t.Errorf("%+q: changed for a terminal that measures clusters", text)
 			}
 			if !disputed(row) && ansi.StringWidthWc(row) != width {

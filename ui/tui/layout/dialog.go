@@ -99,8 +99,10 @@ func (f *Frame) Over(lines []string, d widget.Dialog, needs string) {
 			continue
 		}
 		right := r.X + r.W + 2
-		lines[i] = on + f.env.Fit(cells.Between(plain, 0, r.X), r.X) + themes.Reset + box[i-r.Y] +
-			on + f.env.Fit(cells.Between(plain, right, f.screen.W), f.screen.W-right) + themes.Reset
+		row := f.env.Fit([]byte(on), cells.Between(plain, 0, r.X), r.X)
+		row = append(append(append(row, themes.Reset...), box[i-r.Y]...), on...)
+		row = f.env.Fit(row, cells.Between(plain, right, f.screen.W), f.screen.W-right)
+		lines[i] = string(append(row, themes.Reset...))
 	}
 }
 
@@ -117,7 +119,7 @@ func (f *Frame) box(title string, w int, rows []string) []string {
 	c.End()
 	side := f.env.Divider(themes.RuleOn)
 	for _, row := range rows {
-		c.Row(side + f.env.Fit(row, w) + side)
+		c.Row(string(append(f.env.Fit([]byte(side), row, w), side...)))
 	}
 	c.Put(themes.RuleOn, g.Box[cells.Joint(true, false, false, true)])
 	c.Room--

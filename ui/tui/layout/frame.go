@@ -88,13 +88,13 @@ func (f *Frame) Draw(e Edges) string {
 		}
 		switch {
 		case y == l.Crumb.Y && !l.Crumb.Empty():
-			b = append(b, f.env.Fit(e.Crumb, f.screen.W)...)
+			b = f.env.Fit(b, e.Crumb, f.screen.W)
 		case y == l.Status.Y:
-			b = append(b, f.env.Fit(e.Status, f.screen.W)...)
+			b = f.env.Fit(b, e.Status, f.screen.W)
 		case y == l.Hints.Y && !l.Hints.Empty():
-			b = append(b, f.env.Fit(e.Hints, f.screen.W)...)
+			b = f.env.Fit(b, e.Hints, f.screen.W)
 		case y == l.Scope.Y && !l.Scope.Empty():
-			b = append(b, f.env.Fit(e.Scope, f.screen.W)...)
+			b = f.env.Fit(b, e.Scope, f.screen.W)
 		case l.Framed && y == l.Body.Y+l.Body.H:
 			b = f.bottom(b)
 		default:
@@ -124,7 +124,7 @@ func (f *Frame) row(b []byte, y int) []byte {
 		if p.X > x {
 			b = f.piece(b, x, y, top, last)
 		}
-		b = append(b, f.env.Fit(p.rows[y-p.Y], p.W)...)
+		b = f.env.Fit(b, p.rows[y-p.Y], p.W)
 		x = p.X + p.W
 	}
 	if l.Framed {
