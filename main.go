@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"runtime"
 	"runtime/debug"
 	"syscall"
 	"time"
@@ -19,6 +18,7 @@ import (
 	"golang.org/x/term"
 
 	"eventdeck/host"
+	"eventdeck/host/config"
 	"eventdeck/host/event"
 	"eventdeck/host/model"
 	"eventdeck/host/react/act"
@@ -78,10 +78,7 @@ func run() int {
 	// of ending the process; children do not inherit it.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 
-	home, err := os.UserHomeDir()
-	if err != nil {
-		home = "" // an error follows if a default path is needed
-	}
+	paths := config.OwnPaths()
 	dir, err := os.Getwd()
 	if err != nil {
 		dir = "" // it is only searched for project files of other clients
@@ -92,9 +89,9 @@ func run() int {
 		Stdin:          os.Stdin,
 		Stdout:         os.Stdout,
 		Stderr:         os.Stderr,
-		Env:            os.LookupEnv,
-		Home:           home,
-		System:         runtime.GOOS,
+		Env:            paths.Env,
+		Home:           paths.Home,
+		System:         paths.System,
 		StdinTerminal:  term.IsTerminal(int(os.Stdin.Fd())),
 		StdoutTerminal: term.IsTerminal(int(os.Stdout.Fd())),
 		StderrTerminal: term.IsTerminal(int(os.Stderr.Fd())),

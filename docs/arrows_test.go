@@ -21,7 +21,7 @@ const module = "eventdeck"
 // arrows says which packages of the module a package may import: the arrows of
 // docs/architecture.md. A name that ends in /... stands for a folder.
 var arrows = map[string][]string{
-	".":                       {"ui/...", "host", "host/event", "host/model", "host/react/act", "store", "store/maintain", "store/seal"},
+	".":                       {"ui/...", "host", "host/config", "host/event", "host/model", "host/react/act", "store", "store/maintain", "store/seal"},
 	"ui/...":                  {"ui/...", "host", "host/attach", "host/mcpserver", "host/react", "host/react/toolset", "host/react/rules", "host/react/engine", "host/event", "host/eventlog", "host/schema", "host/trust", "host/config", "host/filter", "host/severity", "host/export", "host/redact", "themes", "host/trust/strict", "host/trust/scan"},
 	"ui/wiring":               {"host", "host/attach", "host/event", "host/model", "host/react", "host/react/converse", "host/react/act", "host/react/agent", "host/react/engine", "host/react/rules", "ui/cli/program", "ui/tui", "ui/tui/react"},
 	"ui/internal/bench":       {"host/...", "ui/...", "store", "store/seal"},
@@ -37,7 +37,7 @@ var arrows = map[string][]string{
 	"host/toolbox":            {"host/react", "host/redact", "host/session", "host/trust", "host/trust/strict", "host/wire"},
 	"host/delivery":           {"host/event", "host/wire", "host/trust", "host/trust/strict", "host/trust/scan"},
 	"host/hooks":              {"host/internal/pause", "host/delivery", "host/dialect", "host/event", "host/receiver", "host/redact", "host/session", "host/trust", "host/wire"},
-	"host/receiver":           {"host/event", "host/wire", "host/trust", "host/trust/strict"},
+	"host/receiver":           {"host/config", "host/event", "host/wire", "host/trust", "host/trust/strict"},
 	"host/demo":               {"host/internal/pause", "host/cron", "host/event", "host/eventserver", "host/wire", "host/trust", "host/receiver"},
 	"host/eventserver":        {"host/event", "host/receiver", "host/trust", "host/wire"},
 	"host/internal/sim":       {"host", "host/delivery", "host/event", "host/receiver", "host/trust", "host/wire"},

@@ -5,6 +5,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -138,7 +139,7 @@ func (f *File) Find(arg string) (event.Server, error) {
 
 func (f *File) unknown(arg string) error {
 	if len(f.servers) == 0 {
-		return fmt.Errorf("%w %q: none is configured in %s; give an http(s) or ws(s) URL or stdio:COMMAND instead", ErrUnknown, arg, f.Path)
+		return fmt.Errorf("%w %q: none is configured in %s; give an http(s) or ws(s) URL or stdio:COMMAND instead", ErrUnknown, arg, cmp.Or(f.Path, "a file, as no home directory is known"))
 	}
 	if near := Nearest(arg, f.Names()); near != "" {
 		return fmt.Errorf("%w %q: did you mean %q?", ErrUnknown, arg, near)

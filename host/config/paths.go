@@ -2,17 +2,33 @@ package config
 
 import (
 	"errors"
+	"os"
+	"os/user"
 	"path/filepath"
+	"runtime"
 )
 
 // errNoHome: the home directory is unknown.
-var errNoHome = errors.New("no home directory is known; say where with --config and --data")
+var errNoHome = errors.New("no home directory is known: set HOME, or give --data DIR, and --config FILE if there are servers")
 
 // Paths returns where the files of a program belong on a system.
 type Paths struct {
 	System string // as [runtime.GOOS]
 	Env    Env
 	Home   string // the user's home directory, "" if unknown
+}
+
+// OwnPaths returns the places of this process. Where the environment names no home directory, as in
+// units of systemd and in containers, it is the one that the system's list of users names.
+func OwnPaths() Paths {
+	home, err := os.UserHomeDir()
+	if err != nil || !filepath.IsAbs(home) {
+		home = ""
+		if u, err := user.Current(); err == nil && filepath.IsAbs(u.HomeDir) {
+			home = u.HomeDir
+		}
+	}
+	return Paths{System: runtime.GOOS, Env: os.LookupEnv, Home: home}
 }
 
 // ConfigFile returns the default configuration file.

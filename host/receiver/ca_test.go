@@ -247,36 +247,3 @@ func TestCARefusesOddFiles(t *testing.T) {
 		}
 	}
 }
-
-func TestCADir(t *testing.T) {
-	home := t.TempDir()
-	state := filepath.Join(home, "state")
-	for _, tt := range []struct {
-		goos, name, value string
-		want              []string
-	}{
-		{"linux", "XDG_STATE_HOME", state, []string{state}},
-		{"linux", "XDG_STATE_HOME", "relative", []string{home, ".local", "state"}},
-		{"linux", "", "", []string{home, ".local", "state"}},
-		{"darwin", "XDG_STATE_HOME", state, []string{home, "Library", "Application Support"}},
-		{"windows", "LocalAppData", state, []string{state}},
-		{"windows", "", "", []string{home, "AppData", "Local"}},
-	} {
-		env := func(name string) string {
-			if name == tt.name {
-				return tt.value
-			}
-			return ""
-		}
-		got, err := caDir(tt.goos, env, func() (string, error) { return home, nil })
-		if want := filepath.Join(append(tt.want, "eventdeck", "ca")...); err != nil || got != want {
-			t.Errorf("%+v: %q, %v, want %q", tt, got, err, want)
-		}
-	}
-	if _, err := caDir("linux", func(string) string { return "" }, func() (string, error) { return "", errors.New("none") }); !errors.Is(err, ErrCA) {
-		t.Errorf("no home: %v", err)
-	}
-	if dir, err := DefaultCADir(); err == nil && !filepath.IsAbs(dir) {
-		t.Errorf("DefaultCADir is relative: %q", dir)
-	}
-}

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+
+	"eventdeck/host/config"
 )
 
 // DefaultCADir returns the directory of the user's local certificate authority:
@@ -14,7 +16,11 @@ import (
 //
 // Errors: [ErrCA], when the system names no home directory.
 func DefaultCADir() (string, error) {
-	return caDir(runtime.GOOS, os.Getenv, os.UserHomeDir)
+	dir, err := config.OwnPaths().DataDir()
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrCA, err)
+	}
+	return filepath.Join(dir, "ca"), nil
 }
 
 // DefaultCertPath returns where the certificate of the user's local certificate
@@ -30,29 +36,6 @@ func DefaultCertPath() (string, error) {
 }
 
 func certPath(dir string) string { return filepath.Join(dir, "ca.pem") }
-
-func caDir(goos string, env func(string) string, home func() (string, error)) (string, error) {
-	state := env("XDG_STATE_HOME")
-	if goos == "windows" {
-		state = env("LocalAppData")
-	}
-	// The XDG specification tells to ignore a relative path.
-	if goos == "darwin" || !filepath.IsAbs(state) {
-		dir, err := home()
-		if err != nil {
-			return "", fmt.Errorf("%w: no home directory: %w", ErrCA, err)
-		}
-		switch goos {
-		case "darwin":
-			state = filepath.Join(dir, "Library", "Application Support")
-		case "windows":
-			state = filepath.Join(dir, "AppData", "Local")
-		default:
-			state = filepath.Join(dir, ".local", "state")
-		}
-	}
-	return filepath.Join(state, "eventdeck", "ca"), nil
-}
 
 // secureDir makes dir, or removes the rights of others on it.
 func secureDir(dir string) error {

@@ -522,3 +522,20 @@ func TestMistakeInTheSettingOfTheKey(t *testing.T) {
 	b.settings(t, `{"key": "drawer"}`)
 	b.expect(t, exitDone, `settings.json:1:9: "key" says where the sealing key of a new store is kept: "file" or "keyring"; the default holds`, "store", "info", "--data", b.data(t))
 }
+
+// Without a home directory what needs none works, and what needs one says what to give.
+func TestWithoutHome(t *testing.T) {
+	for _, c := range []struct {
+		code int
+		says string
+		args []string
+	}{
+		{exitUsage, "none is configured in a file, as no home directory is known", []string{"types", "pager"}},
+		{exitError, "no home directory is known: set HOME, or give --data DIR", []string{"events"}},
+		{exitDone, "", []string{"types", "http://127.0.0.1:1/mcp"}},
+	} {
+		b := newBench(t)
+		b.p.Home = ""
+		b.expect(t, c.code, c.says, c.args...)
+	}
+}

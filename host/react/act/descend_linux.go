@@ -46,8 +46,11 @@ func nameOpened(f *os.File, link string) (string, error) {
 	return link, errors.Join(err, os.Symlink("/proc/self/fd/"+strconv.Itoa(int(f.Fd())), link))
 }
 
-// startsOpened: every program is started by its descriptor.
-func startsOpened(string) bool { return true }
+// startsOpened: every program is started by its descriptor, but where /proc is not mounted.
+func startsOpened(string) bool {
+	_, err := os.Stat("/proc/self/fd")
+	return err == nil
+}
 
 // awaitOthers does nothing here: orphans become children of this process, so without children
 // it has no descendants.

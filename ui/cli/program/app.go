@@ -150,16 +150,14 @@ func (a *App) CompleteServer(_ *cobra.Command, args []string, _ string) ([]cobra
 	return file.Names(), cobra.ShellCompDirectiveNoFileComp
 }
 
-// Config reads the configuration that --config names, or the default one.
+// Config reads the configuration that --config names, or the default one. Where no place for the
+// default one is known, no server is configured.
 //
 // Errors: those of [config.Load].
 func (a *App) Config() (*config.File, error) {
 	path := a.Flags.Config
 	if path == "" {
-		var err error
-		if path, err = a.Paths().ConfigFile(); err != nil {
-			return nil, err
-		}
+		path, _ = a.Paths().ConfigFile()
 	}
 	return config.Load(path, a.Flags.Config != "", a.Env)
 }
