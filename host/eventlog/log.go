@@ -4,9 +4,11 @@
 package eventlog
 
 import (
+	"context"
 	"slices"
 	"sort"
 	"sync"
+	"time"
 
 	"eventdeck/host/event"
 )
@@ -31,6 +33,17 @@ type Reader interface {
 	Forward(seq uint64, fn func(event.Record) bool) error
 	Backward(seq uint64, fn func(event.Record) bool) error
 	Scan(from, to uint64, fn func(*event.Record) bool) error
+}
+
+// Records are the stored records as the screen and reports read them: [Log], or a stand-in of a test.
+type Records interface {
+	Last() uint64
+	Get(seq uint64) (event.Record, error)
+	After(seq uint64, fn func(event.Record) bool) error
+	Before(seq uint64, fn func(event.Record) bool) error
+	Histogram(ctx context.Context, from, to time.Time, n int) ([]uint64, error)
+	Search(ctx context.Context, match func(*event.Record) bool, before uint64, page func(Found) bool) error
+	SeqAt(t time.Time) (uint64, error)
 }
 
 // Log reads what is stored: a bounded window of the newest records from memory,

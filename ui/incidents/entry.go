@@ -17,12 +17,6 @@ import (
 	"eventdeck/host/trust"
 )
 
-// Log is the part of the log that this package reads.
-type Log interface {
-	Get(seq uint64) (event.Record, error)
-	Search(ctx context.Context, match func(*event.Record) bool, before uint64, page func(eventlog.Found) bool) error
-}
-
 // Entry is one record in a list, a lane or a report.
 type Entry struct {
 	Seq      uint64
@@ -67,7 +61,7 @@ const EntriesMax = 10_000
 
 // Finder searches the whole log, newest first, in steps. One goroutine at a time may use it.
 type Finder struct {
-	log    Log
+	log    eventlog.Records
 	match  func(*event.Record) bool
 	before uint64 // records from here on were examined; 0: none
 	kept   int
@@ -79,7 +73,7 @@ type Finder struct {
 
 // NewFinder returns a finder of the records that match. match is called from several goroutines at
 // once.
-func NewFinder(log Log, match func(*event.Record) bool) *Finder {
+func NewFinder(log eventlog.Records, match func(*event.Record) bool) *Finder {
 	return &Finder{log: log, match: match}
 }
 
@@ -115,7 +109,7 @@ func (f *Finder) Next(ctx context.Context, most uint64) (found []Entry, err erro
 // [EntriesMax].
 //
 // Errors: those of [Finder.Next].
-func All(ctx context.Context, log Log, match func(*event.Record) bool) (entries []Entry, hits int, err error) {
+func All(ctx context.Context, log eventlog.Records, match func(*event.Record) bool) (entries []Entry, hits int, err error) {
 	f := NewFinder(log, match)
 	for !f.End {
 		found, err := f.Next(ctx, math.MaxUint64)

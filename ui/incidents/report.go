@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
 	"eventdeck/host/export"
 	"eventdeck/host/react"
 )
@@ -52,7 +53,7 @@ type Request struct {
 // timeline or in its time, else all marks.
 //
 // Errors: the cause of ctx, those of the store.
-func Build(ctx context.Context, log Log, q Request) (*Report, error) {
+func Build(ctx context.Context, log eventlog.Records, q Request) (*Report, error) {
 	r := &Report{Title: q.Title, What: q.What, Made: q.Made, Zone: q.Zone}
 	marked := make([]Marked, 0, len(q.Marks))
 	for _, m := range q.Marks {
@@ -125,7 +126,7 @@ func (r *Report) within(marked []Marked) (in []Marked) {
 }
 
 // findGaps finds the gaps that overlap the time of the entries.
-func (r *Report) findGaps(ctx context.Context, log Log) error {
+func (r *Report) findGaps(ctx context.Context, log eventlog.Records) error {
 	from, to, ok := r.span()
 	if !ok {
 		return nil

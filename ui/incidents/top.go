@@ -13,7 +13,7 @@ import (
 // nil, gets the number of examined records, and stops the count by returning false.
 //
 // Errors: the cause of ctx, those of the store.
-func Count(ctx context.Context, log Log, match func(*event.Record) bool, path *filter.Path, progress func(examined uint64) bool) (*Tally, error) {
+func Count(ctx context.Context, log eventlog.Records, match func(*event.Record) bool, path *filter.Path, progress func(examined uint64) bool) (*Tally, error) {
 	var mu sync.Mutex
 	t := &Tally{}
 	err := log.Search(ctx, func(r *event.Record) bool {

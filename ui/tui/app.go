@@ -25,6 +25,7 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/config"
 	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
 	"eventdeck/host/react"
 	"eventdeck/ui/internal/browser"
 	"eventdeck/ui/tui/board"
@@ -156,8 +157,8 @@ func newApp(ctx context.Context, o Options) *app {
 	a.rates = timeline.NewRates(&timeline.StatsEnv{Env: &a.Env, Screen: a, Snap: &a.snap, Measure: a.o.API.Stats})
 	a.strip, a.frame = timeline.NewStrip(&a.Env), layout.NewFrame(&a.Env, &a.panes)
 	a.tree, a.stream = tree.New(a.treeEnv()), stream.NewPair(a.streamEnv())
-	a.search = filterbar.NewSearch(filterbar.SearchEnv{Env: &a.Env, SearchScreen: a, Stream: &a.stream.Stream, Persist: &a.persist, Log: func() query.Log { return a.o.API.Log() }})
-	a.filters = filterbar.New(filterbar.Env{Env: &a.Env, Screen: a, Stream: &a.stream.Stream, Snap: &a.snap, Persist: &a.persist, Log: func() filterbar.Log { return a.o.API.Log() }})
+	a.search = filterbar.NewSearch(filterbar.SearchEnv{Env: &a.Env, Screen: a, Stream: &a.stream.Stream, Persist: &a.persist, Log: func() eventlog.Records { return a.o.API.Log() }})
+	a.filters = filterbar.New(filterbar.Env{Env: &a.Env, Screen: a, Stream: &a.stream.Stream, Snap: &a.snap, Persist: &a.persist, Log: func() eventlog.Records { return a.o.API.Log() }})
 	a.views = filterbar.NewViews(filterbar.ViewsEnv{Env: &a.Env, Screen: a, Persist: &a.persist, Now: a.viewNow, Open: a.openView})
 	env := environment(o.Env)
 	a.schedule.Slow = env("SSH_CONNECTION") != "" || env("SSH_TTY") != ""
@@ -170,7 +171,7 @@ func newApp(ctx context.Context, o Options) *app {
 	a.initNotify(env)
 	a.mouse.off = a.persist.Get(persist.Mouse) == "off"
 	a.persist.GetJSON(stream.ColumnsSetting, &a.stream.Columns.By)
-	a.feed = query.NewFeed(a.o.API, func() query.Log { return a.o.API.Log() })
+	a.feed = query.NewFeed(a.o.API, func() eventlog.Records { return a.o.API.Log() })
 	a.arrived(a.feed.Latest(ctx))
 	if len(a.snap.Subs) == 0 && !a.o.Demo {
 		a.panes.Focus, a.panes.Subject = layout.Tree, layout.Tree

@@ -3,6 +3,7 @@ package tui
 import (
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/detail"
 	"eventdeck/ui/tui/layout"
@@ -13,7 +14,7 @@ import (
 func (a *app) detailEnv() *detail.Env {
 	return &detail.Env{
 		Env: &a.Env, Screen: a, Snap: &a.snap,
-		Log:         func() detail.Log { return a.o.API.Log() },
+		Log:         func() eventlog.Records { return a.o.API.Log() },
 		Record:      a.recordShown,
 		Get:         a.stream.Record,
 		Lost:        a.stream.Lost,

@@ -4,6 +4,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
 	"eventdeck/host/filter"
 	"eventdeck/host/react"
 	"eventdeck/host/trust"
@@ -37,7 +38,7 @@ func runsOf(engine react.Control) incidents.Runs {
 // initIncident makes the tracer, which follows values.
 func (a *app) initIncident() {
 	a.trace = trace.New(trace.Env{
-		Env: &a.Env, Screen: a, Stream: &a.stream.Stream, Persist: &a.persist, Log: func() incidents.Log { return a.o.API.Log() }, Runs: runsOf(a.o.React),
+		Env: &a.Env, Screen: a, Stream: &a.stream.Stream, Persist: &a.persist, Log: func() eventlog.Records { return a.o.API.Log() }, Runs: runsOf(a.o.React),
 		Value: func() (term string, text trust.Text, ok bool) {
 			if a.panes.Focus != layout.Detail || !a.detail.HasValue() {
 				return "", text, false

@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
 	"eventdeck/host/react"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/form"
@@ -24,7 +25,7 @@ type reactTickMsg struct{}
 // reactEnv is what the screen of reactions needs.
 func (a *app) reactEnv(engine react.Control) *reactions.Env {
 	return &reactions.Env{
-		Env: &a.Env, Screen: a, Engine: engine, Masked: a.o.Present, Writer: a.o.Rules, Log: func() reactions.Log { return a.o.API.Log() },
+		Env: &a.Env, Screen: a, Engine: engine, Masked: a.o.Present, Writer: a.o.Rules, Log: func() eventlog.Records { return a.o.API.Log() },
 		Focused: func() bool { return a.panes.Focus == layout.React },
 		Size:    func() (int, int) { return a.panes.W, a.panes.H },
 		Covered: func() bool { return a.dialog != nil || a.prompt != nil },

@@ -54,7 +54,7 @@ func (a *app) columnsEnv() *filterbar.ColumnsEnv {
 // settingsEnv is what the settings file needs.
 func (a *app) settingsEnv() persist.UserFileEnv {
 	return persist.UserFileEnv{
-		UserFileScreen: a, Path: a.o.Settings,
+		Screen: a, Path: a.o.Settings,
 		Keys: func(chosen []config.KeyBinding) []string {
 			a.actions.Actions = a.actionRows()
 			a.restyle() // texts name keys

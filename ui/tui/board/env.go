@@ -6,8 +6,6 @@ import (
 	"context"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
-
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/eventlog"
@@ -22,7 +20,7 @@ import (
 // Env has what the tables need from the screen.
 type Env struct {
 	*cells.Env
-	Screen
+	widget.Screen
 	Host  Host
 	Snap  *host.Snapshot // the newest one; the screen writes to it
 	Stats *host.Stats    // the statistics of the run, as they were read last
@@ -42,13 +40,6 @@ func (e *Env) when(i int, at func(i int) time.Time, layout string) table.Cell {
 		above = at(i - 1)
 	}
 	return table.Say(themes.Dim, e.When(at(i), above, layout))
-}
-
-// Screen is the part of the screen that tables use.
-type Screen interface {
-	widget.Keyed
-	Jump(seq uint64) tea.Cmd       // shows a record in the stream
-	JumpToSub(id event.SubID) bool // chooses a subscription in the tree; false: there is none
 }
 
 // Host is the part of the host that tables use in the background; the rings are also read on the event

@@ -29,7 +29,7 @@ func newPane(records ...event.Record) *pane {
 	p := &pane{log: eventlog.New(tuitest.EmptyStore(len(records))), held: map[uint64]bool{}}
 	p.log.Append(records)
 	p.env = &detail.Env{
-		Env: tuitest.Env(), Screen: &p.screen, Log: func() detail.Log { return p.log }, Snap: &host.Snapshot{Last: uint64(len(records))},
+		Env: tuitest.Env(), Screen: &p.screen, Log: func() eventlog.Records { return p.log }, Snap: &host.Snapshot{Last: uint64(len(records))},
 		Record: func() uint64 { return p.shown },
 		Get: func(seq uint64) (event.Record, bool) {
 			r, err := p.log.Get(seq)

@@ -6,6 +6,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
 	"eventdeck/host/trust"
 	"eventdeck/host/trust/scan"
 	"eventdeck/themes"
@@ -13,18 +14,11 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// Log is the log of records. It is read in the background.
-type Log interface {
-	Last() uint64
-	Get(seq uint64) (event.Record, error)
-	Before(seq uint64, fn func(event.Record) bool) error
-}
-
 // Env is what the pane needs.
 type Env struct {
 	*cells.Env
-	Screen     widget.Keyed
-	Log        func() Log
+	Screen     widget.Screen
+	Log        func() eventlog.Records
 	Snap       *host.Snapshot
 	Record     func() uint64                         // the record to show; 0 for none
 	Get        func(seq uint64) (event.Record, bool) // a record, if the stream holds it

@@ -15,6 +15,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
 	"eventdeck/host/export"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/query"
@@ -26,11 +27,6 @@ var ErrExporting = errors.New("another export is still being written")
 
 // errNoName says that the path of a file is empty.
 var errNoName = errors.New("a file needs a name")
-
-// Log is the log that an export reads; see [eventlog.Log].
-type Log interface {
-	After(seq uint64, fn func(event.Record) bool) error
-}
 
 // Range is what an export writes: the records from First to Last that match.
 type Range struct {
@@ -102,7 +98,7 @@ func (x *Exports) Stop() {
 // Begin returns a command that writes a range to a file until ctx ends.
 //
 // Errors: [fs.ErrExist], [ErrExporting], that the file cannot be created.
-func (x *Exports) Begin(ctx context.Context, log Log, r Range, path string, overwrite bool) (tea.Cmd, error) {
+func (x *Exports) Begin(ctx context.Context, log eventlog.Records, r Range, path string, overwrite bool) (tea.Cmd, error) {
 	if x.now != nil {
 		return nil, ErrExporting
 	}
@@ -164,7 +160,7 @@ func formatOf(path string) export.Format {
 }
 
 // write writes the records of a range.
-func (x *exporting) write(ctx context.Context, w *export.Writer, log Log, r Range) error {
+func (x *exporting) write(ctx context.Context, w *export.Writer, log eventlog.Records, r Range) error {
 	var failed error
 	first := uint64(0) // the oldest record of the range that is left in the log
 	err := log.After(r.First-1, func(rec event.Record) bool {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/external"
 	"eventdeck/ui/tui/internal/tuitest"
@@ -19,6 +20,7 @@ import (
 
 // records is a log of n events that then fails with err.
 type records struct {
+	eventlog.Records
 	n   int
 	err error
 }

@@ -5,7 +5,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host"
-	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
 	"eventdeck/host/filter"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/persist"
@@ -20,25 +20,11 @@ const says = "enter keep  tab complete  up earlier  esc undo   words !not a|b se
 // Env is what the bar needs.
 type Env struct {
 	*cells.Env
-	Screen
+	widget.Screen
 	Stream  *stream.Stream
 	Snap    *host.Snapshot
 	Persist *persist.Saver
-	Log     func() Log
-}
-
-// Screen shows the bar.
-type Screen interface {
-	widget.Lines
-	// EnterStream moves the focus to the stream.
-	EnterStream()
-	// ShowQuery shows a query in the stream, and its node in the tree.
-	ShowQuery(q query.Query)
-}
-
-// Log is the log from which values for completion are read; see [eventlog.Log].
-type Log interface {
-	Before(seq uint64, fn func(event.Record) bool) error
+	Log     func() eventlog.Records
 }
 
 // Bar edits the filter of the stream.

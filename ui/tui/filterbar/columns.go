@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
 	"eventdeck/host/filter"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
@@ -17,16 +18,11 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// ColumnsLog is the log whose newest payloads offer columns.
-type ColumnsLog interface {
-	Before(seq uint64, fn func(event.Record) bool) error
-}
-
 // ColumnsEnv is what the picker needs.
 type ColumnsEnv struct {
 	*cells.Env
 	Screen widget.Screen
-	Log    ColumnsLog
+	Log    eventlog.Records
 	Stream *stream.Stream
 	TypeOf func(*event.Record) event.Type
 	Keep   func(setting string, value any) tea.Cmd // saves a setting

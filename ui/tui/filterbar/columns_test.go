@@ -16,18 +16,6 @@ import (
 	"eventdeck/ui/tui/stream"
 )
 
-// records are a log, oldest first.
-type records []event.Record
-
-func (l records) Before(_ uint64, fn func(event.Record) bool) error {
-	for _, r := range slices.Backward(l) {
-		if !fn(r) {
-			return nil
-		}
-	}
-	return nil
-}
-
 func TestColumnsAreOfferedFromSchemaAndRecords(t *testing.T) {
 	env := tuitest.Env()
 	st := stream.New(tuitest.StreamEnv(env, &host.Snapshot{}))
@@ -36,7 +24,7 @@ func TestColumnsAreOfferedFromSchemaAndRecords(t *testing.T) {
 	var kept map[string][]stream.Column
 	s := &tuitest.Screen{}
 	e := &filterbar.ColumnsEnv{Env: env, Screen: s, Stream: &st,
-		Log: records{{Seq: 1, Kind: event.KindEvent, Server: "pager", Type: typ, Data: []byte(`{"host":{"name":"db-1"},"list":[1]}`)}, {Seq: 2, Kind: event.KindEvent, Server: "chat", Type: typ, Data: []byte(`{"other":1}`)}},
+		Log: &tuitest.Log{Records: []event.Record{{Seq: 1, Kind: event.KindEvent, Server: "pager", Type: typ, Data: []byte(`{"host":{"name":"db-1"},"list":[1]}`)}, {Seq: 2, Kind: event.KindEvent, Server: "chat", Type: typ, Data: []byte(`{"other":1}`)}}},
 		TypeOf: func(*event.Record) event.Type {
 			return event.Type{PayloadSchema: []byte(`{"properties":{"impact":{"type":"string"}}}`)}
 		},

@@ -10,6 +10,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/filterbar"
 	"eventdeck/ui/tui/internal/tuitest"
@@ -26,28 +27,20 @@ type fixture struct {
 	persist persist.Saver
 	tuitest.Settings
 	entered bool
-	fails   error // reading the log does
+	log     tuitest.Log
 }
 
 func (d *fixture) EnterStream() { d.entered = true }
 
 func (d *fixture) ShowQuery(q query.Query) { d.stream.Show(q) }
 
-// Before is the log of one event.
-func (d *fixture) Before(_ uint64, fn func(event.Record) bool) error {
-	if d.fails != nil {
-		return d.fails
-	}
-	fn(event.Record{Seq: 1, Kind: event.KindEvent, Server: "pager", Data: json.RawMessage(`{"severity":"P1"}`)})
-	return nil
-}
-
 func newFixture() *fixture {
 	d := &fixture{Settings: tuitest.Settings{}}
+	d.log.Records = []event.Record{{Kind: event.KindEvent, Server: "pager", Data: json.RawMessage(`{"severity":"P1"}`)}}
 	env, snap := tuitest.Env(), &host.Snapshot{Servers: []host.ServerView{{Name: "chat"}}}
 	d.persist = persist.New(persist.Settings{Screen: &d.Screen, Host: d}, time.Now)
 	d.stream = stream.New(tuitest.StreamEnv(env, snap))
-	d.Bar = filterbar.New(filterbar.Env{Env: env, Screen: d, Stream: &d.stream, Snap: snap, Persist: &d.persist, Log: func() filterbar.Log { return d }})
+	d.Bar = filterbar.New(filterbar.Env{Env: env, Screen: d, Stream: &d.stream, Snap: snap, Persist: &d.persist, Log: func() eventlog.Records { return &d.log }})
 	return d
 }
 
@@ -113,10 +106,10 @@ func TestTabCompletes(t *testing.T) {
 // Without the log names of servers are completed, and the failure is shown.
 func TestCompletionWithoutTheLog(t *testing.T) {
 	d := newFixture()
-	d.fails = errors.New("the disk is gone")
+	d.log.Err = errors.New("the disk is gone")
 	tuitest.Run(d.Open())
 	d.Type("server:ch", "tab")
-	if got := d.Prompt.Field.Text(); !strings.HasPrefix(got, "server:chat") || !errors.Is(d.Failed, d.fails) {
+	if got := d.Prompt.Field.Text(); !strings.HasPrefix(got, "server:chat") || !errors.Is(d.Failed, d.log.Err) {
 		t.Errorf("completed to %q, told %v", got, d.Failed)
 	}
 }

@@ -15,7 +15,7 @@ import (
 // MarksEnv is what the list needs.
 type MarksEnv struct {
 	*cells.Env
-	Screen widget.Keyed
+	Screen widget.Screen
 	All    func() []event.Mark // the newest first
 	Words  func(event.Mark) trust.Rendered
 	Goto   func(seq uint64) // shows a record in the stream

@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/detail"
 	"eventdeck/ui/tui/evidence"
@@ -23,17 +24,10 @@ import (
 // SearchEnv is what a search needs.
 type SearchEnv struct {
 	*cells.Env
-	SearchScreen
+	widget.Screen
 	Stream  *stream.Stream
 	Persist *persist.Saver
-	Log     func() query.Log
-}
-
-// SearchScreen shows a search.
-type SearchScreen interface {
-	widget.Lines
-	// Hush clears the status line.
-	Hush()
+	Log     func() eventlog.Records
 }
 
 // Search has the searched text, and the search for the next record.

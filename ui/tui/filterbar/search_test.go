@@ -80,7 +80,7 @@ func searchNewFixture(t *testing.T) *searchFixture {
 	env := tuitest.Env()
 	d.persist = persist.New(persist.Settings{Screen: &d.Screen}, time.Now)
 	d.stream = stream.New(tuitest.StreamEnv(env, &host.Snapshot{Last: 10}))
-	d.Search = filterbar.NewSearch(filterbar.SearchEnv{Env: env, SearchScreen: d, Stream: &d.stream, Persist: &d.persist, Log: func() query.Log { return searched{d} }})
+	d.Search = filterbar.NewSearch(filterbar.SearchEnv{Env: env, Screen: d, Stream: &d.stream, Persist: &d.persist, Log: func() eventlog.Records { return searched{d: d} }})
 	d.stream.Follow = true
 	d.stream.Show(query.Query{})
 	d.fill(t)
@@ -91,7 +91,10 @@ func searchNewFixture(t *testing.T) *searchFixture {
 }
 
 // searched is the log of a fixture, whose own method Search belongs to the package under test.
-type searched struct{ d *searchFixture }
+type searched struct {
+	eventlog.Records
+	d *searchFixture
+}
 
 func (l searched) Last() uint64                                       { return l.d.Last() }
 func (l searched) Get(seq uint64) (event.Record, error)               { return l.d.Get(seq) }
@@ -110,7 +113,7 @@ func (d *searchFixture) fill(t *testing.T) {
 		if !wanted {
 			return
 		}
-		d.stream.Take(query.Answer(t.Context(), searched{d}, r))
+		d.stream.Take(query.Answer(t.Context(), searched{d: d}, r))
 	}
 }
 

@@ -30,7 +30,7 @@ type View struct {
 // ViewsEnv is what views need.
 type ViewsEnv struct {
 	*cells.Env
-	Screen  widget.Lines
+	Screen  widget.Screen
 	Persist *persist.Saver
 	Now     func() View // the current view
 	Open    func(View) tea.Cmd

@@ -5,8 +5,6 @@ package form
 import (
 	"context"
 
-	tea "charm.land/bubbletea/v2"
-
 	"eventdeck/host"
 	"eventdeck/host/config"
 	"eventdeck/host/event"
@@ -18,7 +16,7 @@ import (
 // Env has what forms need from the screen.
 type Env struct {
 	*cells.Env
-	Screen
+	widget.Screen
 	Host    Host
 	Servers config.Source              // where servers are configured
 	Browse  func(address string) error // opens an address in the operator's browser
@@ -31,17 +29,6 @@ type Env struct {
 	Receiver func() string
 	// Elsewhere returns a command for a shell, "" if other processes do not know the server.
 	Elsewhere func(server, command string) string
-}
-
-// Screen is the part of the screen that forms use.
-type Screen interface {
-	widget.Screen
-	// Ask returns a command that runs fn and shows what was done or what failed.
-	Ask(what string, fn func(context.Context) error) tea.Cmd
-	// EditText opens a text in the operator's editor, and calls then with the result.
-	EditText(text string, then func(text string) tea.Cmd) tea.Cmd
-	// Copy copies text to the clipboard and says so.
-	Copy(what, text string) tea.Cmd
 }
 
 // Host is the part of the host that forms use in the background; see [host.API].

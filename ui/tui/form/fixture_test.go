@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	tea "charm.land/bubbletea/v2"
-
 	"eventdeck/host"
 	"eventdeck/host/config"
 	"eventdeck/host/event"
@@ -29,7 +27,6 @@ type fixture struct {
 	refuse error           // returned by methods that change something
 	asked  []host.Request
 	did    []string
-	edited func(string) string // the operator's editor
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -44,11 +41,6 @@ func newFixture(t *testing.T) *fixture {
 		Elsewhere: func(server, command string) string { return "eventdeck " + command + " " + server },
 	}
 	return d
-}
-
-func (d *fixture) Copy(what, _ string) tea.Cmd { d.Told = "copied " + what; return nil }
-func (d *fixture) EditText(text string, then func(string) tea.Cmd) tea.Cmd {
-	return then(d.edited(text))
 }
 
 func (d *fixture) Check(_ context.Context, r host.Request) (event.Mode, error) {

@@ -18,23 +18,14 @@ import (
 // ManageEnv has what the actions need from the screen.
 type ManageEnv struct {
 	*cells.Env
-	ManageScreen
+	widget.Screen
 	Host    ManageHost
 	Snap    *host.Snapshot
 	Servers config.Source // where servers are configured; it may have no file
 	// Passing reports whether a server ends with this program, as those of the demo do.
 	Passing func(server string) bool
-	// OfferUndo says what was done, and for a while offers to undo it.
-	OfferUndo func(did string, undo func() tea.Cmd)
 	// Read returns a command that reads the host.
 	Read func() tea.Cmd
-}
-
-// ManageScreen shows questions and results.
-type ManageScreen interface {
-	widget.Keyed
-	// Ask returns a command that runs fn and shows what was done or what failed.
-	Ask(what string, fn func(context.Context) error) tea.Cmd
 }
 
 // ManageHost is the part of the host that the actions use, in the background; see [host.Actor].

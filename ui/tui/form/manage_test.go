@@ -62,7 +62,6 @@ type world struct {
 	host   *fakeHost
 	screen *tuitest.Screen
 	sub    *host.SubscriptionView
-	undo   *func() tea.Cmd
 }
 
 func newWorld(file string) world {
@@ -71,12 +70,11 @@ func newWorld(file string) world {
 		Servers: []host.ServerView{{Name: "pager", Types: []event.Type{{Name: key.Type, Modes: []event.Mode{event.ModePush, event.ModePoll}}}}},
 		Subs:    []host.SubscriptionView{{Subscription: event.Subscription{ID: key.ID(), Key: key, Mode: event.ModePush}}},
 	}
-	h, s, undo := &fakeHost{}, &tuitest.Screen{}, new(func() tea.Cmd)
+	h, s := &fakeHost{}, &tuitest.Screen{}
 	return world{&form.ManageEnv{
-		Env: tuitest.Env(), ManageScreen: s, Host: h, Snap: snap, Servers: config.Source{File: file},
+		Env: tuitest.Env(), Screen: s, Host: h, Snap: snap, Servers: config.Source{File: file},
 		Passing: func(name string) bool { return name == "demo" }, Read: func() tea.Cmd { return nil },
-		OfferUndo: func(did string, run func() tea.Cmd) { s.Told, *undo = did, run },
-	}, h, s, &snap.Subs[0], undo}
+	}, h, s, &snap.Subs[0]}
 }
 
 func (w world) record() event.Record {
@@ -191,10 +189,10 @@ func TestUnsubscribingCanBeUndone(t *testing.T) {
 	if s := w.screen.Text(80, 12); !strings.Contains(s, "Of the row 14:03:05 a page") || !strings.Contains(s, "<undo> undoes it for 10 s") {
 		t.Errorf("asked is\n%s", s)
 	}
-	if w.screen.Press("y"); *w.undo == nil || !strings.HasPrefix(w.screen.Told, "unsubscribed from ") {
+	if w.screen.Press("y"); w.screen.Undo == nil || !strings.HasPrefix(w.screen.Told, "unsubscribed from ") {
 		t.Fatalf("told %q", w.screen.Told)
 	}
-	tuitest.Run((*w.undo)())
+	tuitest.Run(w.screen.Undo())
 	if got := strings.Join(w.host.did, ", "); got != "unsubscribe, subscribe to page.sent, failover true, pause" {
 		t.Errorf("did %q", got)
 	}
@@ -204,7 +202,7 @@ func TestUnsubscribingCanBeUndone(t *testing.T) {
 	if s := w.screen.Text(80, 12); !strings.Contains(s, "cannot be undone") {
 		t.Errorf("asked is\n%s", s)
 	}
-	if w.screen.Press("y"); *w.undo != nil {
+	if w.screen.Press("y"); w.screen.Undo != nil {
 		t.Error("undoing is offered")
 	}
 }

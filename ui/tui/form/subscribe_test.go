@@ -54,7 +54,7 @@ func TestArgumentsAreEditedAsJSON(t *testing.T) {
 	d := newFixture(t)
 	d.Exec(form.OpenSubscribe(&d.env, "shop", orders))
 	var offered string
-	d.edited = func(text string) string { offered = text; return `{"team":"night","limit":3}` }
+	d.Edit = func(text string) string { offered = text; return `{"team":"night","limit":3}` }
 	d.Press("day", "ctrl+e")
 	if !strings.Contains(offered, `"day"`) {
 		t.Errorf("to be edited is %s", offered)

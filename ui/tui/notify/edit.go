@@ -8,16 +8,9 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// Screen is what editing the settings needs.
-type Screen interface {
-	widget.Keyed
-	// EditText opens a text in the operator's editor, and calls then with the result.
-	EditText(text string, then func(text string) tea.Cmd) tea.Cmd
-}
-
 // Edit opens the settings in the operator's editor: those that were refused last, else the present
 // ones. keep saves them after a change.
-func (n *Notifier) Edit(screen Screen, keep func() tea.Cmd) tea.Cmd {
+func (n *Notifier) Edit(screen widget.Screen, keep func() tea.Cmd) tea.Cmd {
 	text := n.refused
 	if text == "" {
 		s := n.Settings

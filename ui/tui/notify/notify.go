@@ -14,6 +14,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
@@ -39,11 +40,6 @@ type Settings struct {
 type Rule struct {
 	Filter string `json:"filter"`
 	Off    bool   `json:"off,omitempty"`
-}
-
-// Log is the log that a [Notifier] examines; see [eventlog.Log].
-type Log interface {
-	After(seq uint64, fn func(event.Record) bool) error
 }
 
 // Notifier watches the log while the terminal has no focus. It is for the event loop.
@@ -141,13 +137,13 @@ type Hits struct {
 
 // Due returns a function that examines the records up to last, nil if nothing is to be examined.
 // The function runs in the background; its result is for [Notifier.Take].
-func (n *Notifier) Due(last uint64) func(Log) (Hits, error) {
+func (n *Notifier) Due(last uint64) func(eventlog.Records) (Hits, error) {
 	if n.focused || !n.Settings.On || len(n.queries) == 0 || n.busy || n.seen >= last {
 		return nil
 	}
 	n.busy = true
 	queries, from := slices.Clone(n.queries), n.seen
-	return func(log Log) (Hits, error) {
+	return func(log eventlog.Records) (Hits, error) {
 		h := Hits{from: from, last: last}
 		err := log.After(max(from, last-min(last, scanMax)), func(r event.Record) bool {
 			if r.Seq > last {

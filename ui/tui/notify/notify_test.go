@@ -77,15 +77,13 @@ func TestAlertSuitsTheTerminal(t *testing.T) {
 }
 
 // records is a log of titles.
-type records []string
-
-func (l records) After(seq uint64, fn func(event.Record) bool) error {
-	for i := int(seq); i < len(l); i++ {
-		if !fn(event.Record{Seq: uint64(i) + 1, Kind: event.KindEvent, Server: "pager", Data: fmt.Appendf(nil, `{"title":%q}`, l[i])}) {
-			return nil
-		}
+// records returns a log of one event for each title.
+func records(titles ...string) *tuitest.Log {
+	log := &tuitest.Log{}
+	for _, title := range titles {
+		log.Records = append(log.Records, event.Record{Kind: event.KindEvent, Server: "pager", Data: fmt.Appendf(nil, `{"title":%q}`, title)})
 	}
-	return nil
+	return log
 }
 
 func TestDisabledRulesDoNotNotify(t *testing.T) {
@@ -95,7 +93,7 @@ func TestDisabledRulesDoNotNotify(t *testing.T) {
 	if err := n.Read(`{"on":true,"by":"osc9","rules":[{"filter":"disk"},{"filter":"load","off":true}]}`); err != nil {
 		t.Fatal(err)
 	}
-	log := records{"disk 0", "load", "disk 1", "disk 2"}
+	log := records("disk 0", "load", "disk 1", "disk 2")
 	examine := func(last uint64) {
 		t.Helper()
 		hits, err := n.Due(last)(log)
@@ -117,7 +115,7 @@ func TestDisabledRulesDoNotNotify(t *testing.T) {
 	if text := fmt.Sprint(cmd().(tea.RawMsg).Msg); !strings.Contains(text, "2 new, newest pager") {
 		t.Errorf("told %q", text)
 	}
-	log = append(log, "disk 3")
+	log.Records = append(log.Records, records("disk 3").Records...)
 	examine(5)
 	if cmd, wait := n.Notify(); cmd != nil || wait != 10*time.Second {
 		t.Errorf("the next notification waits %v, not 10 s", wait)
@@ -128,14 +126,6 @@ func TestDisabledRulesDoNotNotify(t *testing.T) {
 	}
 }
 
-// gapLog is a log of one gap.
-type gapLog struct{ gap event.Gap }
-
-func (l gapLog) After(_ uint64, fn func(event.Record) bool) error {
-	fn(event.Record{Seq: 1, Kind: event.KindGap, Server: "pager", Gap: &l.gap})
-	return nil
-}
-
 func TestGapsAreToldInTheChosenTimeZone(t *testing.T) {
 	env := tuitest.Env()
 	env.Times = cells.TimeUTC
@@ -144,7 +134,7 @@ func TestGapsAreToldInTheChosenTimeZone(t *testing.T) {
 		t.Fatal(err)
 	}
 	n.SetFocused(false, 0)
-	hits, err := n.Due(1)(gapLog{event.Gap{From: tuitest.Start}})
+	hits, err := n.Due(1)(&tuitest.Log{Records: []event.Record{{Kind: event.KindGap, Server: "pager", Gap: &event.Gap{From: tuitest.Start}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,22 +145,12 @@ func TestGapsAreToldInTheChosenTimeZone(t *testing.T) {
 	}
 }
 
-// editing is a screen whose editor returns the result of an edit.
-type editing struct {
-	tuitest.Screen
-	edit func(text string) string
-}
-
-func (e *editing) EditText(text string, then func(text string) tea.Cmd) tea.Cmd {
-	return then(e.edit(text))
-}
-
 // Edited settings are saved. Wrong ones change nothing, and are edited further.
 func TestSettingsAreEdited(t *testing.T) {
 	n := notify.New(tuitest.Env(), func(string) string { return "" })
-	s, opened, kept := &editing{}, "", 0
+	s, opened, kept := &tuitest.Screen{}, "", 0
 	edit := func(to string) {
-		s.edit = func(text string) string { opened = text; return to }
+		s.Edit = func(text string) string { opened = text; return to }
 		n.Edit(s, func() tea.Cmd { kept++; return nil })
 	}
 	if edit(`{"on":true,"rules":[{"filter":"disk"}]}`); !n.Settings.On || kept != 1 || s.Told != "notifications are on" {

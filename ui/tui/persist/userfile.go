@@ -21,18 +21,11 @@ import (
 
 // UserFileEnv is what a [UserFile] needs to apply settings.
 type UserFileEnv struct {
-	UserFileScreen
+	widget.Screen
 	Path     string                                    // "" if there is no file
 	Keys     func(chosen []config.KeyBinding) []string // binds keys, and returns their problems
 	Severity func(pointers map[string]string)          // sets the JSON pointer to the severity by SERVER/TYPE
 	Split    func(layout.Split)                        // sets the side of the detail
-}
-
-// UserFileScreen shows messages and dialogs.
-type UserFileScreen interface {
-	widget.Keyed
-	// TellBad shows what is wrong.
-	TellBad(text string)
 }
 
 // UserFile is the operator's settings file as it was last read.

@@ -17,20 +17,17 @@ type fixture struct {
 	tuitest.Screen
 	persist.UserFile
 	path     string
-	bad      string
 	keys     int
 	severity map[string]string
 	split    layout.Split
 	wrong    []string // problems of the keys
 }
 
-func (d *fixture) TellBad(text string) { d.bad = text }
-
 func newFixture(t *testing.T, text string) *fixture {
 	d := &fixture{path: filepath.Join(t.TempDir(), "settings.json")}
 	d.write(t, text)
 	d.UserFile = persist.NewUserFile(persist.UserFileEnv{
-		UserFileScreen: d, Path: d.path,
+		Screen: d, Path: d.path,
 		Keys:     func(chosen []config.KeyBinding) []string { d.keys = len(chosen); return d.wrong },
 		Severity: func(at map[string]string) { d.severity = at },
 		Split:    func(s layout.Split) { d.split = s },
@@ -47,8 +44,8 @@ func (d *fixture) write(t *testing.T, text string) {
 func TestSettingsAreApplied(t *testing.T) {
 	d := newFixture(t, `{"keys": {"zoom": ["Z"]}, "severity": {"pager/page": "/impact"}, "detail": "below"}`)
 	d.Load()
-	if d.keys != 1 || d.severity["pager/page"] != "/impact" || d.split != layout.Below || d.bad != "" {
-		t.Errorf("%d keys, severity %v, split %v, told %q", d.keys, d.severity, d.split, d.bad)
+	if d.keys != 1 || d.severity["pager/page"] != "/impact" || d.split != layout.Below || d.Bad != "" {
+		t.Errorf("%d keys, severity %v, split %v, told %q", d.keys, d.severity, d.split, d.Bad)
 	}
 	if msg := d.Reload(false)(); msg != nil {
 		t.Error("a file that did not change was read")
@@ -73,8 +70,8 @@ func TestProblemsAreListed(t *testing.T) {
 			t.Errorf("%q is not told in\n%s", want, all)
 		}
 	}
-	if !strings.HasSuffix(d.bad, "(and 2 more problems: <settings.problems>)") {
-		t.Errorf("told is %q", d.bad)
+	if !strings.HasSuffix(d.Bad, "(and 2 more problems: <settings.problems>)") {
+		t.Errorf("told is %q", d.Bad)
 	}
 	if d.ShowProblems(); !strings.Contains(d.Text(100, 20), "no action") {
 		t.Errorf("shown is\n%s", d.Text(100, 20))
@@ -85,13 +82,13 @@ func TestLastGoodSettingsStay(t *testing.T) {
 	d := newFixture(t, `{"keys": {"zoom": ["Z"]}}`)
 	d.Load()
 	d.write(t, `{"keys":`)
-	if tuitest.Run(d.Reload(false)); d.keys != 1 || !strings.HasSuffix(d.bad, "; the earlier settings stay in effect") {
-		t.Errorf("%d keys, told %q", d.keys, d.bad)
+	if tuitest.Run(d.Reload(false)); d.keys != 1 || !strings.HasSuffix(d.Bad, "; the earlier settings stay in effect") {
+		t.Errorf("%d keys, told %q", d.keys, d.Bad)
 	}
 	if msg := d.Reload(false)(); msg != nil {
 		t.Error("the same problem is shown twice")
 	}
-	none := persist.NewUserFile(persist.UserFileEnv{UserFileScreen: d})
+	none := persist.NewUserFile(persist.UserFileEnv{Screen: d})
 	if none.Reload(true); d.Told != "there is no file of settings on this system" {
 		t.Errorf("told is %q", d.Told)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
 )
 
 // Host is the part of the host that the feed reads.
@@ -21,7 +22,7 @@ type Host interface {
 // Feed reads the state of the host and new records. Its methods may be called from any goroutine.
 type Feed struct {
 	host Host
-	log  func() Log
+	log  func() eventlog.Records
 
 	mu     sync.Mutex
 	next   []Request
@@ -30,7 +31,7 @@ type Feed struct {
 }
 
 // NewFeed returns a feed of a host and its log.
-func NewFeed(h Host, log func() Log) *Feed {
+func NewFeed(h Host, log func() eventlog.Records) *Feed {
 	return &Feed{host: h, log: log, marked: map[uint64]event.Record{}}
 }
 
@@ -68,7 +69,7 @@ func (f *Feed) Latest(ctx context.Context) News {
 const markedMax = 200
 
 // markedRecords returns the records of marks. It never changes a map that it has returned.
-func (f *Feed) markedRecords(log Log, marks []event.Mark) map[uint64]event.Record {
+func (f *Feed) markedRecords(log eventlog.Records, marks []event.Mark) map[uint64]event.Record {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if slices.Equal(marks, f.marks) {

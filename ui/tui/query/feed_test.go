@@ -145,7 +145,7 @@ func (s *source) Marks() []event.Mark     { return s.marks }
 func TestLatestReadsStateAndArrivals(t *testing.T) {
 	log := stored(t, 100)
 	s := &source{marks: []event.Mark{{Seq: 3}, {Seq: 5, Note: "noted"}, {Seq: 500}}}
-	f := query.NewFeed(s, func() query.Log { return log })
+	f := query.NewFeed(s, func() eventlog.Records { return log })
 	f.SetRequests(query.Request{Kind: query.Arrived, Gen: 4, At: 90})
 	n := f.Latest(context.Background())
 	if n.Snap.Version != 1 || len(n.Marks) != 3 || len(n.Pages) != 1 || n.Pages[0].Gen != 4 || len(n.Pages[0].Seqs) != 10 {

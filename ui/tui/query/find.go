@@ -30,7 +30,7 @@ type Found struct {
 }
 
 // Part searches the log for at most partTime, or until ctx ends. It is called in the background.
-func (f Find) Part(ctx context.Context, log Log) Found {
+func (f Find) Part(ctx context.Context, log eventlog.Records) Found {
 	out := Found{Edge: f.From}
 	end := time.Now().Add(partTime)
 	if f.Back {

@@ -21,15 +21,6 @@ const (
 // partTime bounds the time of one part of a search; after each part, rows and progress are shown.
 const partTime = 30 * time.Millisecond
 
-// Log is the part of [eventlog.Log] that is read here.
-type Log interface {
-	Last() uint64
-	Get(seq uint64) (event.Record, error)
-	After(seq uint64, fn func(event.Record) bool) error
-	Before(seq uint64, fn func(event.Record) bool) error
-	Search(ctx context.Context, match func(*event.Record) bool, before uint64, page func(eventlog.Found) bool) error
-}
-
 // Kind is the kind of rows that a request asks for.
 type Kind uint8
 
@@ -77,7 +68,7 @@ type Page struct {
 
 // Answer answers a request. It is called in the background. If ctx ends the search for [Older] rows,
 // the error of the page is that of ctx.
-func Answer(ctx context.Context, log Log, r Request) Page {
+func Answer(ctx context.Context, log eventlog.Records, r Request) Page {
 	p := Page{Request: r, Last: log.Last(), states: &states{}}
 	switch r.Kind {
 	case Newest:
@@ -111,13 +102,13 @@ func Answer(ctx context.Context, log Log, r Request) Page {
 }
 
 // newest reads the newest records.
-func (p *Page) newest(log Log) {
+func (p *Page) newest(log eventlog.Records) {
 	p.From, p.To, p.Newest = p.Last+1, p.Last, true
 	p.readBackward(log, FirstScan, FirstRows)
 }
 
 // readBackward reads at most scan records before From, the newest first, for at most rows rows.
-func (p *Page) readBackward(log Log, scan, rows int) {
+func (p *Page) readBackward(log eventlog.Records, scan, rows int) {
 	if p.Oldest = p.From <= 1; p.Oldest {
 		return
 	}
@@ -140,7 +131,7 @@ func (p *Page) readBackward(log Log, scan, rows int) {
 }
 
 // readForward reads at most scan records after To, the oldest first, for at most rows rows.
-func (p *Page) readForward(log Log, scan, rows int) {
+func (p *Page) readForward(log eventlog.Records, scan, rows int) {
 	p.Newest = true
 	var record event.Record // one for all records, because a matched one escapes to the heap
 	p.fail(after(log, p.To, func(r event.Record) bool {
@@ -170,7 +161,7 @@ func (p *Page) matches(r *event.Record) bool {
 // after calls [eventlog.Log.After], but never from the beginning of the log: there the store first
 // checks its whole file for damage, a quarter of a second for a million records, and the screen does
 // not need that check. It gets the first record by its number instead.
-func after(log Log, seq uint64, fn func(event.Record) bool) error {
+func after(log eventlog.Records, seq uint64, fn func(event.Record) bool) error {
 	if seq == 0 {
 		if r, err := log.Get(1); err == nil && !fn(r) {
 			return nil
@@ -181,7 +172,7 @@ func after(log Log, seq uint64, fn func(event.Record) bool) error {
 }
 
 // search searches the log before From for a page of rows, for at most partTime.
-func (p *Page) search(ctx context.Context, log Log) {
+func (p *Page) search(ctx context.Context, log eventlog.Records) {
 	end := time.Now().Add(partTime)
 	p.fail(log.Search(ctx, p.matches, p.From, func(f eventlog.Found) bool {
 		p.Seqs = append(p.Seqs, f.Seqs...)
@@ -193,7 +184,7 @@ func (p *Page) search(ctx context.Context, log Log) {
 }
 
 // count counts the matching records after At.
-func (p *Page) count(log Log) {
+func (p *Page) count(log eventlog.Records) {
 	if p.To, p.Newest = p.Last, true; p.Query.Everything() {
 		p.Count = int(p.Last - min(p.At, p.Last))
 		return
@@ -204,7 +195,7 @@ func (p *Page) count(log Log) {
 }
 
 // records reads the records that the request asks for.
-func (p *Page) records(log Log) {
+func (p *Page) records(log eventlog.Records) {
 	for _, seq := range append(p.near(), p.Want...) {
 		r, err := log.Get(seq)
 		if err != nil {
@@ -234,7 +225,7 @@ func (p *Page) fail(err error) {
 }
 
 // receivedAt returns when a record was received, the zero time if it cannot be read.
-func receivedAt(log Log, seq uint64) time.Time {
+func receivedAt(log eventlog.Records, seq uint64) time.Time {
 	r, err := log.Get(seq)
 	if err != nil {
 		return time.Time{}

@@ -133,7 +133,7 @@ func TestNewRuleIsTriedBeforeItIsWritten(t *testing.T) {
 		t.Fatalf("written are %+v: %v", d.added, err)
 	}
 	custom.Sent(json.RawMessage(filled))
-	if d.Exec(d.undo()); len(d.added) != 0 {
+	if d.Exec(d.Undo()); len(d.added) != 0 {
 		t.Errorf("after undo there are %+v", d.added)
 	}
 	d.log.Err = errors.New("the disk is gone")

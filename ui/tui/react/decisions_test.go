@@ -39,13 +39,13 @@ func TestDenyAsksForAReason(t *testing.T) {
 		t.Errorf("it stays open:\n%s", d.shown())
 	}
 	d.did(t, "deny r3aaaaaaaaaaaaaa not now")
-	d.Exec(d.undo())
+	d.Exec(d.Undo())
 	d.did(t, "undeny r3aaaaaaaaaaaaaa")
 
 	d.Exec(d.Deny())
 	d.Press("tab", "all of it", "enter")
 	d.did(t, "deny r3aaaaaaaaaaaaaa all of it", "deny r4bbbbbbbbbbbbbb all of it")
-	d.Exec(d.undo())
+	d.Exec(d.Undo())
 	d.did(t, "undeny r3aaaaaaaaaaaaaa", "undeny r4bbbbbbbbbbbbbb")
 
 	d.Exec(d.Deny())
@@ -101,7 +101,7 @@ func TestSettleAndSilenceAskFirst(t *testing.T) {
 	}
 	d.Press("backspace", "enter")
 	d.did(t, "silence page-p1 1h0m0s")
-	d.Exec(d.undo())
+	d.Exec(d.Undo())
 	d.did(t, "unsilence page-p1")
 	d.Exec(d.SilenceRule("page-p1", 0))
 	d.did(t, "unsilence page-p1")

@@ -23,12 +23,6 @@ type Writer struct {
 	Remove func(path, name string) error                   // undoes Add
 }
 
-// Log is the log on which a new rule is tried; see [eventdeck/host/eventlog.Log].
-type Log interface {
-	Last() uint64
-	Before(seq uint64, fn func(event.Record) bool) error
-}
-
 // Bounds of the records on which a new rule is tried: their age, and their number.
 const (
 	trialSpan = 24 * time.Hour

@@ -9,6 +9,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"eventdeck/host/eventlog"
 	"eventdeck/host/react"
 	"eventdeck/host/trust"
 	"eventdeck/ui/internal/reacttest"
@@ -31,27 +32,25 @@ type fixture struct {
 	w, h    int
 	rows    int // of the detail that a frame shows
 	covered bool
-	undo    func() tea.Cmd
 }
 
-// OfferUndo records what was done.
-func (d *fixture) OfferUndo(did string, run func() tea.Cmd) { d.Told, d.undo = did, run }
+// keyed is a screen with a key that approves.
+type keyed struct{ *tuitest.Screen }
 
-// KeyOf returns the action in place of its key, except for the key that approves.
-func (d *fixture) KeyOf(action string) string {
+func (s keyed) KeyOf(action string) string {
 	if action == reactions.ApproveAction {
 		return "ctrl+y"
 	}
-	return d.Screen.KeyOf(action)
+	return s.Screen.KeyOf(action)
 }
 
 func newFixture() *fixture {
 	d := &fixture{engine: reacttest.Reacting(), cells: tuitest.Env(), now: reacttest.Start, w: 120, h: 40, rows: 1000}
 	d.cells.Now = func() time.Time { return d.now }
 	d.env = &reactions.Env{
-		Env: d.cells, Screen: d, Engine: d.engine, Focused: func() bool { return true },
+		Env: d.cells, Screen: keyed{&d.Screen}, Engine: d.engine, Focused: func() bool { return true },
 		Size: func() (int, int) { return d.w, d.h }, Covered: func() bool { return d.covered },
-		Log: func() reactions.Log { return &d.log }, Chosen: func() (uint64, bool) { return 1, true },
+		Log: func() eventlog.Records { return &d.log }, Chosen: func() (uint64, bool) { return 1, true },
 	}
 	d.env.Writer = reactions.Writer{
 		Add:  func(_ string, r react.Rule) error { d.added = append(d.added, r); return nil },
@@ -127,7 +126,7 @@ func TestWaitingShowsRequests(t *testing.T) {
 		t.Errorf("of what waits: %q", ids)
 	}
 	d.Exec(d.DenyRun("r3aaaaaaaaaaaaaa", "page-p1", "not now"))
-	if d.Exec(d.undo()); d.engine.Acts("deny r3aaaaaaaaaaaaaa not now") != 1 || d.engine.Acts("undeny r3aaaaaaaaaaaaaa") != 1 {
+	if d.Exec(d.Undo()); d.engine.Acts("deny r3aaaaaaaaaaaaaa not now") != 1 || d.engine.Acts("undeny r3aaaaaaaaaaaaaa") != 1 {
 		t.Errorf("the engine did %q", d.engine.Did)
 	}
 	d.engine.View.Waiting, d.engine.View.Revision = nil, 9
@@ -212,7 +211,7 @@ func TestRulesAreShownAndDecided(t *testing.T) {
 	}
 	d.frame()
 	d.Exec(d.Disarm("note-deploys"))
-	if d.Exec(d.undo()); d.engine.Acts("disarm note-deploys") != 1 || d.engine.Acts("arm note-deploys h2") != 1 {
+	if d.Exec(d.Undo()); d.engine.Acts("disarm note-deploys") != 1 || d.engine.Acts("arm note-deploys h2") != 1 {
 		t.Errorf("the engine did %q", d.engine.Did)
 	}
 	d.Exec(d.SilenceRule("note-deploys", 2*time.Hour))

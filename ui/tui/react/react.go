@@ -11,6 +11,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"eventdeck/host/eventlog"
 	"eventdeck/host/react"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
@@ -22,23 +23,16 @@ import (
 // Env has what the pane needs from the screen.
 type Env struct {
 	*cells.Env
-	Screen Screen
+	Screen widget.Screen
 	// Engine is used in the background only; nil: there is none.
 	Engine  react.Control
-	Masked  bool                  // with --present: nothing is approved or armed here
-	Writer  Writer                // of rules; the zero value: rules cannot be written
-	Log     func() Log            // used in the background only
-	Focused func() bool           // the tables have the focus
-	Size    func() (w, h int)     // of the terminal, in cells
-	Covered func() bool           // a dialog or a prompt is open
-	Chosen  func() (uint64, bool) // the record that is chosen in the stream
-}
-
-// Screen is the part of the screen that the pane uses.
-type Screen interface {
-	widget.Keyed
-	// OfferUndo says what was done, and for a while offers to undo it with run.
-	OfferUndo(did string, run func() tea.Cmd)
+	Masked  bool                    // with --present: nothing is approved or armed here
+	Writer  Writer                  // of rules; the zero value: rules cannot be written
+	Log     func() eventlog.Records // used in the background only
+	Focused func() bool             // the tables have the focus
+	Size    func() (w, h int)       // of the terminal, in cells
+	Covered func() bool             // a dialog or a prompt is open
+	Chosen  func() (uint64, bool)   // the record that is chosen in the stream
 }
 
 // Pane shows the tables of reactions and carries out the operator's decisions. Its methods are called

@@ -31,7 +31,7 @@ func newGrades(from, to time.Time, n int, matches func(*event.Record) bool) *gra
 }
 
 // read counts the records between from and to, the newest first.
-func (g *grades) read(ctx context.Context, log Log) error {
+func (g *grades) read(ctx context.Context, log eventlog.Records) error {
 	first, err := log.SeqAt(g.from)
 	if err != nil {
 		return err

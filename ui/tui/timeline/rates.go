@@ -11,20 +11,13 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/ui/tui/cells"
-	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/widget"
 )
-
-// StatsScreen shows the statistics.
-type StatsScreen interface {
-	widget.Screen
-	ShowEvents(n query.Node) // shows the stream of a node
-}
 
 // StatsEnv is what the numbers need.
 type StatsEnv struct {
 	*cells.Env
-	Screen  StatsScreen
+	Screen  widget.Screen
 	Snap    *host.Snapshot
 	Measure func() host.Stats
 }

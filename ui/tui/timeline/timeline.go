@@ -13,28 +13,11 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// Screen is what shows the timeline.
-type Screen interface {
-	widget.Screen
-	Jump(seq uint64) tea.Cmd // shows a record in the stream
-}
-
-// Log is the log whose records are counted.
-type Log interface {
-	Last() uint64
-	Get(seq uint64) (event.Record, error)
-	After(seq uint64, fn func(event.Record) bool) error
-	Before(seq uint64, fn func(event.Record) bool) error
-	Histogram(ctx context.Context, from, to time.Time, n int) ([]uint64, error)
-	Search(ctx context.Context, match func(*event.Record) bool, before uint64, page func(eventlog.Found) bool) error
-	SeqAt(t time.Time) (uint64, error)
-}
-
 // timeline is the dialog.
 type timeline struct {
 	env         *cells.Env
-	screen      Screen
-	log         Log
+	screen      widget.Screen
+	log         eventlog.Records
 	of          Subset
 	everything  bool      // all records are drawn, not only the matches of the query
 	width       int       // inside the frame
@@ -60,7 +43,7 @@ const minBucket = time.Millisecond
 
 // Open shows the timeline at once, and draws a subset of the log as soon as the times of the first
 // and the last record are known. A key shows all records instead.
-func Open(env *cells.Env, screen Screen, log Log, of Subset) tea.Cmd {
+func Open(env *cells.Env, screen widget.Screen, log eventlog.Records, of Subset) tea.Cmd {
 	d := &timeline{env: env, screen: screen, log: log, of: of, at: -1, busy: true}
 	screen.Show(d)
 	return screen.Do(func(context.Context) tea.Msg {
@@ -85,7 +68,7 @@ func Open(env *cells.Env, screen Screen, log Log, of Subset) tea.Cmd {
 
 // extent returns when the first and the last record of the log were received; zero times if there
 // are none.
-func extent(log Log) (first, last time.Time, err error) {
+func extent(log eventlog.Records) (first, last time.Time, err error) {
 	taking := func(t *time.Time) func(event.Record) bool {
 		return func(r event.Record) bool { *t = r.ReceivedAt; return false }
 	}

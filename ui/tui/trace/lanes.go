@@ -12,6 +12,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
 	"eventdeck/ui/incidents"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/widget"
@@ -21,7 +22,7 @@ import (
 type RelatedEnv struct {
 	*cells.Env
 	Screen widget.Screen
-	Log    func() incidents.Log
+	Log    func() eventlog.Records
 	Goto   func(seq uint64) // shows a record in the stream
 	// Elsewhere says what a key does that the view does not handle; way says how to get where it works.
 	Elsewhere func(k tea.KeyPressMsg, way string)

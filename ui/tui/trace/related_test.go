@@ -10,8 +10,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
 	"eventdeck/host/trust"
-	"eventdeck/ui/incidents"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/internal/tuitest"
 	"eventdeck/ui/tui/trace"
@@ -50,7 +50,7 @@ func (d *relatedFixture) open(q trace.Request) tea.Cmd {
 		q.Match = func(*event.Record) bool { return true }
 	}
 	q.Title = "Related: INC-7"
-	env := &trace.RelatedEnv{Env: tuitest.Env(), Screen: d, Log: func() incidents.Log { return &d.log }, Goto: func(seq uint64) { d.gone = seq }, Elsewhere: func(k tea.KeyPressMsg, way string) { d.Told = k.String() + ": " + way }}
+	env := &trace.RelatedEnv{Env: tuitest.Env(), Screen: d, Log: func() eventlog.Records { return &d.log }, Goto: func(seq uint64) { d.gone = seq }, Elsewhere: func(k tea.KeyPressMsg, way string) { d.Told = k.String() + ": " + way }}
 	env.Times = d.times
 	return trace.OpenRelated(env, q)
 }

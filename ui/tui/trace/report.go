@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
 	"eventdeck/host/filter"
 	"eventdeck/host/trust"
 	"eventdeck/ui/incidents"
@@ -104,7 +105,7 @@ func (t *Tracer) writeReport(q incidents.Request, name string, overwrite bool) t
 
 // fillReport writes a report to a file, which is kept only if that succeeds. It returns the number of
 // records in the report.
-func fillReport(ctx context.Context, log incidents.Log, q incidents.Request, file external.OutFile) (int, error) {
+func fillReport(ctx context.Context, log eventlog.Records, q incidents.Request, file external.OutFile) (int, error) {
 	r, err := incidents.Build(ctx, log, q)
 	if err == nil {
 		err = r.Markdown(file)

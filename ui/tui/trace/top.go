@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
 	"eventdeck/host/filter"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
@@ -21,7 +22,7 @@ import (
 type TopEnv struct {
 	*cells.Env
 	Screen widget.Screen
-	Log    func() incidents.Log
+	Log    func() eventlog.Records
 	Filter func(term string) tea.Cmd // adds a term to the filter
 }
 

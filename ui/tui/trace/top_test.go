@@ -10,8 +10,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
 	"eventdeck/host/filter"
-	"eventdeck/ui/incidents"
 	"eventdeck/ui/tui/internal/tuitest"
 	"eventdeck/ui/tui/trace"
 )
@@ -41,7 +41,7 @@ func (d *topFixture) open(t *testing.T) tea.Cmd {
 		t.Fatal(err)
 	}
 	env := &trace.TopEnv{
-		Env: tuitest.Env(), Screen: d, Log: func() incidents.Log { return &d.log },
+		Env: tuitest.Env(), Screen: d, Log: func() eventlog.Records { return &d.log },
 		Filter: func(term string) tea.Cmd { d.filtered = term; return nil },
 	}
 	return trace.OpenTop(env, path, func(*event.Record) bool { return true })

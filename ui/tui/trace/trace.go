@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
 	"eventdeck/host/trust"
 	"eventdeck/ui/incidents"
 	"eventdeck/ui/tui/cells"
@@ -21,10 +22,10 @@ import (
 // Env is what a [Tracer] needs.
 type Env struct {
 	*cells.Env
-	Screen  widget.Lines
+	Screen  widget.Screen
 	Stream  *stream.Stream
 	Persist *persist.Saver
-	Log     func() incidents.Log
+	Log     func() eventlog.Records
 	Runs    incidents.Runs // of reactions; nil: there are none
 	// Value returns the value of the chosen line of the detail pane and the term that filters by it;
 	// ok is false if the pane has not the focus or the line has no value.

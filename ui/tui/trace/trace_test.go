@@ -16,8 +16,8 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
 	"eventdeck/host/trust"
-	"eventdeck/ui/incidents"
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/external"
 	"eventdeck/ui/tui/internal/tuitest"
@@ -73,7 +73,7 @@ func newFixture(t *testing.T, at uint64) *fixture {
 		t.Fatalf("the stream stands at %d", d.stream.At)
 	}
 	d.Tracer = trace.New(trace.Env{
-		Env: env, Screen: d, Stream: &d.stream, Persist: &d.persist, Log: func() incidents.Log { return &d.log },
+		Env: env, Screen: d, Stream: &d.stream, Persist: &d.persist, Log: func() eventlog.Records { return &d.log },
 		Value: func() (string, trust.Text, bool) {
 			return ".line=" + d.line, trust.Untrusted(d.line), d.line != ""
 		},

@@ -3,7 +3,6 @@
 package widget
 
 import (
-	"context"
 	"math"
 	"slices"
 
@@ -31,27 +30,6 @@ type Dialog interface {
 // Paster is a dialog that accepts pasted text; other dialogs ignore it.
 type Paster interface {
 	Paste(text string) tea.Cmd
-}
-
-// Screen is the screen as its parts see it. Its methods are called on the event loop.
-type Screen interface {
-	// Show replaces the dialog that is shown; nil shows none.
-	Show(d Dialog)
-	// Shown returns the dialog that is shown, nil for none.
-	Shown() Dialog
-	// Tell shows a text on the status line until the next key; Fail shows what failed and why.
-	Tell(text string)
-	Fail(what string, err error)
-	// Do returns a command that runs fn in the background and sends the message that fn returns.
-	// The context ends with the program, which waits for fn.
-	Do(fn func(context.Context) tea.Msg) tea.Cmd
-}
-
-// Keyed is a screen that knows the keys of actions.
-type Keyed interface {
-	Screen
-	// KeyOf returns the operator's key of an action, for texts that name it.
-	KeyOf(action string) string
 }
 
 // Then is the second half of a command: a message whose function is called on the event loop and

@@ -29,15 +29,6 @@ type Prompt struct {
 	mine string   // the typed text while an earlier one is shown
 }
 
-// Lines is a screen that shows prompts.
-type Lines interface {
-	Keyed
-	// AskLine opens a prompt with a text. It replaces an open prompt.
-	AskLine(p *Prompt, text string)
-	// Line returns the open prompt, nil for none.
-	Line() *Prompt
-}
-
 // Key handles a key. If open is false, the caller must close the prompt.
 func (p *Prompt) Key(k tea.KeyPressMsg) (cmd tea.Cmd, open bool) {
 	switch k.String() {

@@ -2,6 +2,7 @@ package tuitest
 
 import (
 	"context"
+	"time"
 
 	"eventdeck/host/event"
 	"eventdeck/host/eventlog"
@@ -75,6 +76,27 @@ func (l *Log) Search(_ context.Context, match func(*event.Record) bool, before u
 		page(f)
 	}
 	return err
+}
+
+// SeqAt returns the number of the first record that was received at or after t.
+func (l *Log) SeqAt(t time.Time) (uint64, error) {
+	for i := range l.Records {
+		if !l.Records[i].ReceivedAt.Before(t) {
+			return uint64(i) + 1, l.Err
+		}
+	}
+	return l.Last() + 1, l.Err
+}
+
+// Histogram counts the records in n intervals of equal length.
+func (l *Log) Histogram(_ context.Context, from, to time.Time, n int) ([]uint64, error) {
+	counts := make([]uint64, n)
+	for i := range l.Records {
+		if at := l.Records[i].ReceivedAt; !at.Before(from) && at.Before(to) {
+			counts[int(float64(at.Sub(from))/float64(to.Sub(from))*float64(n))]++
+		}
+	}
+	return counts, l.Err
 }
 
 // EmptyStore is a store for [eventlog.New] whose newest record has this number, and which has no

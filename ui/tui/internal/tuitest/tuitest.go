@@ -39,13 +39,18 @@ func StreamEnv(env *cells.Env, snap *host.Snapshot) *stream.Env {
 
 // Screen is a screen of 120 by 40 cells that records what it is asked to show.
 type Screen struct {
-	Dialog widget.Dialog
-	Prompt *widget.Prompt
-	Told   string
-	Failed error
-	Record uint64      // of the last Jump
-	Sub    event.SubID // of the last JumpToSub
-	Node   query.Node  // of the last ShowEvents
+	Dialog  widget.Dialog
+	Prompt  *widget.Prompt
+	Told    string
+	Bad     string // of the last TellBad
+	Failed  error
+	Undo    func() tea.Cmd           // of the last OfferUndo
+	Edit    func(text string) string // the operator's editor
+	Record  uint64                   // of the last Jump
+	Sub     event.SubID              // of the last JumpToSub
+	Node    query.Node               // of the last ShowEvents
+	Query   query.Query              // of the last ShowQuery
+	Entered bool                     // EnterStream was called
 }
 
 // Show implements [widget.Screen].
@@ -69,14 +74,37 @@ func (s *Screen) Do(fn func(context.Context) tea.Msg) tea.Cmd {
 	return func() tea.Msg { return fn(context.Background()) }
 }
 
-// AskLine implements [widget.Lines].
+// AskLine implements [widget.Screen].
 func (s *Screen) AskLine(p *widget.Prompt, text string) {
 	p.Field.Set(text)
 	s.Prompt = p
 }
 
-// Line implements [widget.Lines].
+// Line implements [widget.Screen].
 func (s *Screen) Line() *widget.Prompt { return s.Prompt }
+
+// EditText edits text with Edit.
+func (s *Screen) EditText(text string, then func(text string) tea.Cmd) tea.Cmd {
+	return then(s.Edit(text))
+}
+
+// TellBad records text.
+func (s *Screen) TellBad(text string) { s.Bad = text }
+
+// Hush forgets what was told.
+func (s *Screen) Hush() { s.Told = "" }
+
+// OfferUndo records what was done and how it is undone.
+func (s *Screen) OfferUndo(did string, run func() tea.Cmd) { s.Told, s.Undo = did, run }
+
+// Copy records what was copied.
+func (s *Screen) Copy(what, _ string) tea.Cmd { s.Told = "copied " + what; return nil }
+
+// EnterStream records that it was called.
+func (s *Screen) EnterStream() { s.Entered = true }
+
+// ShowQuery records q.
+func (s *Screen) ShowQuery(q query.Query) { s.Query = q }
 
 // Type sends keys to the open prompt and runs the commands that it returns; see [Keys].
 func (s *Screen) Type(texts ...string) {
