@@ -19,13 +19,12 @@ import (
 
 // initActions makes the table of actions and commands.
 func (a *app) initActions(readOnly bool) {
-	a.actions = palette.NewTable(palette.ActionEnv{
-		Tell: a.Tell, Fail: a.Fail, Pressed: a.audience.Pressed,
+	a.actions = palette.Table{
+		ReadOnly: readOnly, Screen: a, Pressed: a.audience.Pressed,
 		Focus:      func() layout.Pane { return a.panes.Focus },
 		EmptyTable: func() bool { return a.table() != nil && a.table().Rows() == 0 },
 		Unseen:     a.unseen,
-	})
-	a.actions.ReadOnly = readOnly
+	}
 	a.actions.Actions, a.actions.Commands = a.actionRows(), a.commandRows()
 }
 
@@ -297,7 +296,7 @@ func (a *app) viewsActions() []palette.Action {
 // tableActions are about rows of tables, and about subscriptions in any pane.
 func (a *app) tableActions() []palette.Action {
 	return slices.Concat(palette.Grouped("Stream",
-		palette.Action{ID: "columns", Title: "choose the columns of the stream", Also: "severity fields", Keys: []string{"c"}, Panes: onMain, Run: func() tea.Cmd { return filterbar.OpenColumns(a.columnsEnv()) }},
+		palette.Action{ID: "columns", Title: "choose the columns of the stream", Also: "severity fields", Keys: []string{"c"}, Panes: onMain, Run: func() tea.Cmd { return filterbar.OpenColumns(a.filterbarEnv()) }},
 	), palette.Grouped("Tables",
 		palette.Action{ID: "sort.next", Title: "sort by the next column", Also: "order", Keys: []string{"l", "right"}, Hint: "sort", Panes: inSubs, When: a.canSort, Run: palette.Act(func() { a.table().SortNext(1) })},
 		palette.Action{ID: "sort.previous", Title: "sort by the column before", Keys: []string{"h", "left"}, Panes: inSubs, When: a.canSort, Run: palette.Act(func() { a.table().SortNext(-1) })},

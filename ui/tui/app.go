@@ -154,12 +154,11 @@ func newApp(ctx context.Context, o Options) *app {
 	a.initEdges()
 	a.persist = persist.New(persist.Settings{Screen: a, Host: a.o.API}, a.Clock)
 	a.audience.On = o.Present
-	a.rates = timeline.NewRates(&timeline.StatsEnv{Env: &a.Env, Screen: a, Snap: &a.snap, Measure: a.o.API.Stats})
+	a.rates = timeline.NewRates(&a.Env, a, &a.snap, a.o.API.Stats)
 	a.strip, a.frame = timeline.NewStrip(&a.Env), layout.NewFrame(&a.Env, &a.panes)
 	a.tree, a.stream = tree.New(a.treeEnv()), stream.NewPair(a.streamEnv())
-	a.search = filterbar.NewSearch(filterbar.SearchEnv{Env: &a.Env, Screen: a, Stream: &a.stream.Stream, Persist: &a.persist, Log: func() eventlog.Records { return a.o.API.Log() }})
-	a.filters = filterbar.New(filterbar.Env{Env: &a.Env, Screen: a, Stream: &a.stream.Stream, Snap: &a.snap, Persist: &a.persist, Log: func() eventlog.Records { return a.o.API.Log() }})
-	a.views = filterbar.NewViews(filterbar.ViewsEnv{Env: &a.Env, Screen: a, Persist: &a.persist, Now: a.viewNow, Open: a.openView})
+	filters := a.filterbarEnv()
+	a.search, a.filters, a.views = filterbar.NewSearch(filters), filterbar.New(filters), filterbar.NewViews(filters)
 	env := environment(o.Env)
 	a.schedule.Slow = env("SSH_CONNECTION") != "" || env("SSH_TTY") != ""
 	if o.Browse == nil {

@@ -123,5 +123,5 @@ func (a *app) dayTime(t time.Time) string {
 
 // openMarks lists the marks.
 func (a *app) openMarks() {
-	filterbar.OpenMarks(&filterbar.MarksEnv{Env: &a.Env, Screen: a, All: a.stream.Marks.List, Words: a.markWords, Goto: a.gotoSeq, Remove: a.removeMark})
+	filterbar.OpenMarks(a.filterbarEnv())
 }

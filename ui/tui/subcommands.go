@@ -56,8 +56,8 @@ func (a *app) halt() string {
 }
 
 // manage returns the environment of actions on existing subscriptions and servers.
-func (a *app) manage() *form.ManageEnv {
-	return &form.ManageEnv{Env: &a.Env, Screen: a, Host: a.o.API, Snap: &a.snap, Servers: a.o.Servers, Passing: a.demo.Has, Read: a.read}
+func (a *app) manage() *form.Manager {
+	return &form.Manager{Env: &a.Env, Screen: a, Host: a.o.API, Snap: &a.snap, Servers: a.o.Servers, Passing: a.demo.Has, Read: a.read}
 }
 
 // subCommands are the typed commands about the chosen subscription and about servers.

@@ -17,10 +17,7 @@ func (a *app) initTheme(o Options, env func(string) string) {
 	if noColours {
 		name = ""
 	}
-	a.theming = persist.NewSelector(persist.ThemeEnv{
-		Env: &a.Env, Screen: a, Dir: o.ThemeDir, Apply: a.applyTheme,
-		Keep: func(name, done string) tea.Cmd { return a.persist.Set(persist.Theme, name, done) },
-	}, cmp.Or(o.Theme, name), noColours)
+	a.theming = persist.NewSelector(a.settingsEnv(), cmp.Or(o.Theme, name), noColours)
 	if err := a.theming.Start(); err != nil {
 		a.Fail("theme "+cmp.Or(o.Theme, name), fmt.Errorf("there is none of that name; %s chooses another", a.KeyOf("theme")))
 	}

@@ -3,6 +3,7 @@ package tui
 import (
 	"eventdeck/host"
 	"eventdeck/host/config"
+	"eventdeck/host/eventlog"
 	"eventdeck/ui/tui/board"
 	"eventdeck/ui/tui/edges"
 	"eventdeck/ui/tui/filterbar"
@@ -12,6 +13,8 @@ import (
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/tree"
+
+	tea "charm.land/bubbletea/v2"
 )
 
 // boardEnv is what tables need.
@@ -46,15 +49,22 @@ func (a *app) streamEnv() *stream.Env {
 	}
 }
 
-// columnsEnv is what the list of columns needs.
-func (a *app) columnsEnv() *filterbar.ColumnsEnv {
-	return &filterbar.ColumnsEnv{Env: &a.Env, Screen: a, Log: a.o.API.Log(), Stream: &a.stream.Stream, TypeOf: a.typeOf, Keep: a.persist.SetJSON}
+// filterbarEnv is what the filter, the search, views, marks and columns need.
+func (a *app) filterbarEnv() *filterbar.Env {
+	return &filterbar.Env{
+		Env: &a.Env, Screen: a, Stream: &a.stream.Stream, Snap: &a.snap, Persist: &a.persist,
+		Log:  func() eventlog.Records { return a.o.API.Log() },
+		View: a.viewNow, OpenView: a.openView, TypeOf: a.typeOf,
+		Goto: a.gotoSeq, MarkWords: a.markWords, RemoveMark: a.removeMark,
+	}
 }
 
-// settingsEnv is what the settings file needs.
-func (a *app) settingsEnv() persist.UserFileEnv {
-	return persist.UserFileEnv{
-		Screen: a, Path: a.o.Settings,
+// settingsEnv is what the settings file and the themes need.
+func (a *app) settingsEnv() *persist.Env {
+	return &persist.Env{
+		Env: &a.Env, Screen: a, File: a.o.Settings,
+		ThemeDir: a.o.ThemeDir, Apply: a.applyTheme,
+		Keep: func(name, done string) tea.Cmd { return a.persist.Set(persist.Theme, name, done) },
 		Keys: func(chosen []config.KeyBinding) []string {
 			a.actions.Actions = a.actionRows()
 			a.restyle() // texts name keys
@@ -67,17 +77,15 @@ func (a *app) settingsEnv() persist.UserFileEnv {
 
 // initEdges makes the lines above and below the panes.
 func (a *app) initEdges() {
-	a.edges.Head = edges.NewHead(edges.HeadEnv{
-		Env: &a.Env, Demo: a.o.Demo, Snap: &a.snap, Stream: &a.stream.Stream, Rates: &a.rates, KeyOf: a.KeyOf,
+	env := &edges.Env{
+		Env: &a.Env, Demo: a.o.Demo, Snap: &a.snap, Stream: &a.stream.Stream, Rates: &a.rates, Total: &a.tree.Total, KeyOf: a.KeyOf,
 		Servers:   a.serversInTree,
 		Searched:  func() string { return a.search.Text },
 		Comparing: func() uint64 { return a.trace.Comparing },
-	})
-	a.edges.Status = edges.NewStatus(edges.StatusEnv{
-		Env: &a.Env, Snap: &a.snap, Rates: &a.rates, Total: &a.tree.Total, KeyOf: a.KeyOf,
-		Writing: a.outside.Exports.Running,
-		Chips:   a.react.DrawChips, Changes: a.react.ChipsVersion,
-	})
+		Writing:   a.outside.Exports.Running,
+		Chips:     a.react.DrawChips, Changes: a.react.ChipsVersion,
+	}
+	a.edges.Head, a.edges.Status = edges.NewHead(env), edges.NewStatus(env)
 }
 
 // serversInTree returns the servers in the order of the tree.

@@ -19,19 +19,18 @@ func Scoped(t *table.Table) bool {
 
 // New returns the boards with their tables.
 func New(e *Env) Boards {
-	of := &table.Env{Env: e.Env, Focused: e.Focused}
 	return Boards{
 		Subs: table.Board{Number: "4", Tabs: []*table.Table{
-			table.New(of, "Subscriptions", newSubsTable(e), false),
-			table.New(of, "Gaps", newGapLedger(e), false),
-			table.New(of, "At servers", newRemotes(e), false),
-			table.New(of, "Refused", &refusals{env: e}, false),
-			table.New(of, "Resumed", &resumed{env: e}, false),
+			table.New(e.Env, e.Focused, "Subscriptions", newSubsTable(e), false),
+			table.New(e.Env, e.Focused, "Gaps", newGapLedger(e), false),
+			table.New(e.Env, e.Focused, "At servers", newRemotes(e), false),
+			table.New(e.Env, e.Focused, "Refused", &refusals{env: e}, false),
+			table.New(e.Env, e.Focused, "Resumed", &resumed{env: e}, false),
 		}},
 		Log: table.Board{Number: "5", Tabs: []*table.Table{
-			table.New(of, "Audit", newAuditLog(e), true),
-			table.New(of, "Wire", newWireLog(e), true),
-			table.New(of, "App", newAppLog(e), true),
+			table.New(e.Env, e.Focused, "Audit", newAuditLog(e), true),
+			table.New(e.Env, e.Focused, "Wire", newWireLog(e), true),
+			table.New(e.Env, e.Focused, "App", newAppLog(e), true),
 		}},
 	}
 }

@@ -45,7 +45,7 @@ func newBar() *bar {
 	env := tuitest.Env()
 	env.Now = func() time.Time { return b.now }
 	b.env = env
-	b.Status = edges.NewStatus(edges.StatusEnv{
+	b.Status = edges.NewStatus(&edges.Env{
 		Env: env, Snap: &b.snap, Rates: &b.rates, Total: &b.total, KeyOf: keyOf,
 		Writing: func() external.Running { return external.Running{Path: b.file, Records: 7, Done: 1, Total: 4} },
 	})
@@ -199,7 +199,7 @@ func TestHeadLine(t *testing.T) {
 	var searched string
 	var comparing uint64
 	var servers []*host.ServerView
-	h := edges.NewHead(edges.HeadEnv{
+	h := edges.NewHead(&edges.Env{
 		Env: env, Demo: true, Snap: snap, Stream: &s, Rates: &timeline.Rates{}, KeyOf: keyOf,
 		Servers:  func() []*host.ServerView { return servers },
 		Searched: func() string { return searched }, Comparing: func() uint64 { return comparing },

@@ -12,31 +12,16 @@ import (
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/query"
-	"eventdeck/ui/tui/stream"
-	"eventdeck/ui/tui/timeline"
 )
-
-// HeadEnv is what [Head] needs.
-type HeadEnv struct {
-	*cells.Env
-	Demo      bool
-	Snap      *host.Snapshot
-	Stream    *stream.Stream
-	Rates     *timeline.Rates
-	Servers   func() []*host.ServerView // in the order of the tree
-	Searched  func() string             // the text of the search
-	Comparing func() uint64             // the first of two records to compare, 0 for none
-	KeyOf     func(action string) string
-}
 
 // Head is the line above the panes.
 type Head struct {
-	env  HeadEnv
+	env  *Env
 	line cells.Canvas
 }
 
 // NewHead returns a line above the panes.
-func NewHead(env HeadEnv) Head { return Head{env: env} }
+func NewHead(env *Env) Head { return Head{env: env} }
 
 // Draw draws in w cells the scope, filter and search of the stream, and whether it follows. A wide
 // line has more numbers.

@@ -6,14 +6,11 @@ import (
 	"errors"
 	"time"
 
-	"eventdeck/host"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/external"
-	"eventdeck/ui/tui/timeline"
-	"eventdeck/ui/tui/tree"
 )
 
 // Edges are the two lines.
@@ -22,25 +19,11 @@ type Edges struct {
 	Status Status
 }
 
-// StatusEnv is what [Status] needs.
-type StatusEnv struct {
-	*cells.Env
-	Snap    *host.Snapshot
-	Rates   *timeline.Rates
-	Total   *tree.Totals
-	Writing func() external.Running
-	KeyOf   func(action string) string
-	// Chips draws what must stay visible beside every text; Changes is different whenever Chips
-	// draws something else. Nil: there is nothing.
-	Chips   func(c *cells.Canvas)
-	Changes func() uint64
-}
-
 // Status is the line below the panes. It shows totals, or for some seconds a note.
 type Status struct {
 	Note    Note
 	Trouble Trouble
-	env     StatusEnv
+	env     *Env
 	undo    undo
 	canvas  cells.Canvas
 	line    string
@@ -48,7 +31,7 @@ type Status struct {
 }
 
 // NewStatus returns the line below the panes, without a note.
-func NewStatus(env StatusEnv) Status { return Status{env: env} }
+func NewStatus(env *Env) Status { return Status{env: env} }
 
 // Draw draws the line in w cells: the note, else what can be undone, else the progress of an
 // export, else totals.

@@ -5,8 +5,10 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host"
+	"eventdeck/host/event"
 	"eventdeck/host/eventlog"
 	"eventdeck/host/filter"
+	"eventdeck/host/trust"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/persist"
 	"eventdeck/ui/tui/query"
@@ -17,7 +19,7 @@ import (
 // says is the text below the filter while nothing is wrong with it.
 const says = "enter keep  tab complete  up earlier  esc undo   words !not a|b server: sev: .path>5 since:10m"
 
-// Env is what the bar needs.
+// Env is what the filter, the search, and the dialogs of views, marks and columns need.
 type Env struct {
 	*cells.Env
 	widget.Screen
@@ -25,11 +27,19 @@ type Env struct {
 	Snap    *host.Snapshot
 	Persist *persist.Saver
 	Log     func() eventlog.Records
+	TypeOf  func(*event.Record) event.Type
+
+	View     func() View // the current view
+	OpenView func(View) tea.Cmd
+
+	Goto       func(seq uint64) // shows a record in the stream
+	MarkWords  func(event.Mark) trust.Rendered
+	RemoveMark func(event.Mark) tea.Cmd
 }
 
 // Bar edits the filter of the stream.
 type Bar struct {
-	env         Env
+	env         *Env
 	line        *widget.Prompt // the last prompt for a filter; it may be closed
 	before      query.Query    // the query that esc restores
 	removed     query.Query    // the filter that was removed last; no text: none
@@ -39,7 +49,7 @@ type Bar struct {
 }
 
 // New returns a bar.
-func New(env Env) Bar {
+func New(env *Env) Bar {
 	return Bar{env: env}
 }
 

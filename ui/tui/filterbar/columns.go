@@ -8,7 +8,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host/event"
-	"eventdeck/host/eventlog"
 	"eventdeck/host/filter"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
@@ -18,20 +17,10 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// ColumnsEnv is what the picker needs.
-type ColumnsEnv struct {
-	*cells.Env
-	Screen widget.Screen
-	Log    eventlog.Records
-	Stream *stream.Stream
-	TypeOf func(*event.Record) event.Type
-	Keep   func(setting string, value any) tea.Cmd // saves a setting
-}
-
 // Picker is the dialog to choose columns, their order and widths. The stream shows each change at
 // once.
 type Picker struct {
-	env  *ColumnsEnv
+	env  *Env
 	name string // of the setting
 	node query.Node
 	Rows []Row // the shown columns, then others that can be shown
@@ -64,23 +53,23 @@ const (
 
 // OpenColumns edits the columns of the event type in scope, else those of streams of several types. It first
 // reads the newest records in the background.
-func OpenColumns(env *ColumnsEnv) tea.Cmd {
+func OpenColumns(env *Env) tea.Cmd {
 	n := env.Stream.Query.Node
 	d := &Picker{env: env, name: stream.TypeKey(n), node: n}
 	if d.name != "" {
 		d.node = query.Node{Server: n.Server, Type: n.Type}
 	}
 	d.before = env.Stream.Columns.By[d.name]
-	return env.Screen.Do(func(context.Context) tea.Msg {
+	return env.Do(func(context.Context) tea.Msg {
 		var recent []event.Record
-		_ = env.Log.Before(0, func(r event.Record) bool { // without the log only the schema offers columns
+		_ = env.Log().Before(0, func(r event.Record) bool { // without the log only the schema offers columns
 			recent = append(recent, r)
 			return len(recent) < recentMax
 		})
 		return widget.Then(func() tea.Cmd {
 			d.recent = recent
 			d.fill()
-			env.Screen.Show(d)
+			env.Show(d)
 			return nil
 		})
 	})
@@ -241,11 +230,11 @@ func (d *Picker) Key(k tea.KeyPressMsg) tea.Cmd {
 	switch name {
 	case "esc", "q":
 		d.env.Stream.Columns.Set(d.name, d.before)
-		d.env.Screen.Show(nil)
+		d.env.Show(nil)
 	case "enter":
-		d.env.Screen.Show(nil)
-		d.env.Screen.Tell("columns are kept")
-		return d.env.Keep(stream.ColumnsSetting, d.env.Stream.Columns.By)
+		d.env.Show(nil)
+		d.env.Tell("columns are kept")
+		return d.env.Persist.SetJSON(stream.ColumnsSetting, d.env.Stream.Columns.By)
 	default:
 		if d.change(name) {
 			d.apply()

@@ -4,14 +4,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	tea "charm.land/bubbletea/v2"
+	"time"
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/filterbar"
 	"eventdeck/ui/tui/internal/tuitest"
+	"eventdeck/ui/tui/persist"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/stream"
 )
@@ -21,14 +22,14 @@ func TestColumnsAreOfferedFromSchemaAndRecords(t *testing.T) {
 	st := stream.New(tuitest.StreamEnv(env, &host.Snapshot{}))
 	typ := trust.Untrusted("incident.created")
 	st.Query = query.Query{Node: query.Node{Server: "pager", Type: typ}}
-	var kept map[string][]stream.Column
-	s := &tuitest.Screen{}
-	e := &filterbar.ColumnsEnv{Env: env, Screen: s, Stream: &st,
-		Log: &tuitest.Log{Records: []event.Record{{Seq: 1, Kind: event.KindEvent, Server: "pager", Type: typ, Data: []byte(`{"host":{"name":"db-1"},"list":[1]}`)}, {Seq: 2, Kind: event.KindEvent, Server: "chat", Type: typ, Data: []byte(`{"other":1}`)}}},
+	s, kept := &tuitest.Screen{}, tuitest.Settings{}
+	saved := persist.New(persist.Settings{Screen: s, Host: kept}, time.Now)
+	log := &tuitest.Log{Records: []event.Record{{Seq: 1, Kind: event.KindEvent, Server: "pager", Type: typ, Data: []byte(`{"host":{"name":"db-1"},"list":[1]}`)}, {Seq: 2, Kind: event.KindEvent, Server: "chat", Type: typ, Data: []byte(`{"other":1}`)}}}
+	e := &filterbar.Env{
+		Env: env, Screen: s, Stream: &st, Persist: &saved, Log: func() eventlog.Records { return log },
 		TypeOf: func(*event.Record) event.Type {
 			return event.Type{PayloadSchema: []byte(`{"properties":{"impact":{"type":"string"}}}`)}
 		},
-		Keep: func(_ string, value any) tea.Cmd { kept, _ = value.(map[string][]stream.Column); return nil },
 	}
 	tuitest.Run(filterbar.OpenColumns(e))
 	text := s.Text(100, 30)
@@ -41,8 +42,9 @@ func TestColumnsAreOfferedFromSchemaAndRecords(t *testing.T) {
 		t.Errorf("what another type or a list has is offered:\n%s", text)
 	}
 	s.Press("G", "space", "enter")
-	cols := kept[stream.TypeKey(st.Query.Node)]
-	if len(cols) == 0 || cols[len(cols)-1].Path != "/host/name" || s.Dialog != nil {
+	var cols map[string][]stream.Column
+	saved.GetJSON(stream.ColumnsSetting, &cols)
+	if of := cols[stream.TypeKey(st.Query.Node)]; len(of) == 0 || of[len(of)-1].Path != "/host/name" || s.Dialog != nil {
 		t.Errorf("kept %+v", kept)
 	}
 	before := st.Columns.Of(st.Query.Node)

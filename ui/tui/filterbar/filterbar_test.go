@@ -40,7 +40,7 @@ func newFixture() *fixture {
 	env, snap := tuitest.Env(), &host.Snapshot{Servers: []host.ServerView{{Name: "chat"}}}
 	d.persist = persist.New(persist.Settings{Screen: &d.Screen, Host: d}, time.Now)
 	d.stream = stream.New(tuitest.StreamEnv(env, snap))
-	d.Bar = filterbar.New(filterbar.Env{Env: env, Screen: d, Stream: &d.stream, Snap: snap, Persist: &d.persist, Log: func() eventlog.Records { return &d.log }})
+	d.Bar = filterbar.New(&filterbar.Env{Env: env, Screen: d, Stream: &d.stream, Snap: snap, Persist: &d.persist, Log: func() eventlog.Records { return &d.log }})
 	return d
 }
 

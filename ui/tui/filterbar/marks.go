@@ -6,44 +6,33 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host/event"
-	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/widget"
 )
-
-// MarksEnv is what the list needs.
-type MarksEnv struct {
-	*cells.Env
-	Screen widget.Screen
-	All    func() []event.Mark // the newest first
-	Words  func(event.Mark) trust.Rendered
-	Goto   func(seq uint64) // shows a record in the stream
-	Remove func(event.Mark) tea.Cmd
-}
 
 // MarksWidth is the width of a mark in the list, in cells.
 const MarksWidth = 74
 
 // markList lists marks, goes to their records, and removes marks.
 type markList struct {
-	env *MarksEnv
+	env *Env
 	widget.Picker
 	marks []event.Mark
 }
 
 // OpenMarks opens the list.
-func OpenMarks(env *MarksEnv) {
+func OpenMarks(env *Env) {
 	d := &markList{env: env}
 	d.load()
-	env.Screen.Show(d)
+	env.Show(d)
 }
 
 func (d *markList) load() {
-	d.marks = d.env.All()
+	d.marks = d.env.Stream.Marks.List()
 	all := make([]widget.Pick, len(d.marks))
 	for i, m := range d.marks {
-		all[i] = widget.Pick{Text: d.env.Words(m), Find: widget.Findable(d.env.Words(m).Plain())}
+		all[i] = widget.Pick{Text: d.env.MarkWords(m), Find: widget.Findable(d.env.MarkWords(m).Plain())}
 	}
 	d.Refill(all)
 }
@@ -53,11 +42,11 @@ func (d *markList) Size(int, int) (int, int) { return MarksWidth + 2, max(3, len
 
 func (d *markList) Draw(c *cells.Canvas, h int) {
 	if len(d.marks) == 0 {
-		c.Put(themes.Dim, " No marks yet. "+d.env.Screen.KeyOf("mark")+" marks a record, "+d.env.Screen.KeyOf("mark.now")+" inserts a \"now\" line.")
+		c.Put(themes.Dim, " No marks yet. "+d.env.KeyOf("mark")+" marks a record, "+d.env.KeyOf("mark.now")+" inserts a \"now\" line.")
 		c.End()
 		return
 	}
-	d.DrawField(c, d.env.Screen.KeyOf("marks"), h-1)
+	d.DrawField(c, d.env.KeyOf("marks"), h-1)
 	d.DrawList(d.env.Glyphs, c, h-1, func(c *cells.Canvas, x *widget.Pick) { c.Safe(themes.Plain, x.Text.Clip(c.Room)) })
 }
 
@@ -65,15 +54,15 @@ func (d *markList) Key(k tea.KeyPressMsg) tea.Cmd {
 	name := k.String()
 	switch name {
 	case "esc":
-		d.env.Screen.Show(nil)
+		d.env.Show(nil)
 	case "enter":
 		if d.Chosen() != nil {
-			d.env.Screen.Show(nil)
+			d.env.Show(nil)
 			d.env.Goto(d.marks[d.Found[d.At]].Seq)
 		}
 	case "delete", "ctrl+x":
 		if d.Chosen() != nil {
-			return d.env.Remove(d.marks[d.Found[d.At]])
+			return d.env.RemoveMark(d.marks[d.Found[d.At]])
 		}
 	default:
 		d.Picker.Key(k)

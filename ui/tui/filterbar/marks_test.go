@@ -7,23 +7,26 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/filterbar"
 	"eventdeck/ui/tui/internal/tuitest"
+	"eventdeck/ui/tui/stream"
 )
 
 func TestListGoesToMarksAndRemovesThem(t *testing.T) {
-	all := []event.Mark{{Seq: 9, Note: "the outage"}, {Seq: 4, Note: "the deploy"}}
 	var went uint64
 	var removed []uint64
 	s := &tuitest.Screen{}
-	env := &filterbar.MarksEnv{
-		Env: tuitest.Env(), Screen: s, All: func() []event.Mark { return slices.Clone(all) },
-		Words:  func(m event.Mark) trust.Rendered { return cells.Sanitize(m.Note) },
-		Goto:   func(seq uint64) { went = seq },
-		Remove: func(m event.Mark) tea.Cmd { removed = append(removed, m.Seq); return nil },
+	st := stream.New(tuitest.StreamEnv(tuitest.Env(), &host.Snapshot{}))
+	st.Marks.Load([]event.Mark{{Seq: 4, Note: "the deploy"}, {Seq: 9, Note: "the outage"}}, nil)
+	env := &filterbar.Env{
+		Env: tuitest.Env(), Screen: s, Stream: &st,
+		MarkWords:  func(m event.Mark) trust.Rendered { return cells.Sanitize(m.Note) },
+		Goto:       func(seq uint64) { went = seq },
+		RemoveMark: func(m event.Mark) tea.Cmd { removed = append(removed, m.Seq); return nil },
 	}
 	filterbar.OpenMarks(env)
 	if text := s.Text(76, 10); !strings.Contains(text, "the outage") || !strings.Contains(text, "the deploy") {
@@ -37,7 +40,7 @@ func TestListGoesToMarksAndRemovesThem(t *testing.T) {
 	if went != 4 || !slices.Equal(removed, []uint64{4}) || s.Dialog != nil {
 		t.Errorf("went to %d, removed %v", went, removed)
 	}
-	all = nil
+	st.Marks.Load(nil, nil)
 	filterbar.OpenMarks(env)
 	if text := s.Text(76, 10); !strings.Contains(text, "<mark> marks a record") {
 		t.Errorf("without marks:\n%s", text)

@@ -70,7 +70,7 @@ func (v *Views) saveCurrent(name string) (tea.Cmd, error) {
 	if err := check(name); err != nil {
 		return nil, err
 	}
-	v.saved[name] = v.env.Now()
+	v.saved[name] = v.env.View()
 	return v.keep("view saved as " + name)
 }
 

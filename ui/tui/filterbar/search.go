@@ -11,29 +11,17 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host/event"
-	"eventdeck/host/eventlog"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/detail"
 	"eventdeck/ui/tui/evidence"
-	"eventdeck/ui/tui/persist"
 	"eventdeck/ui/tui/query"
-	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/widget"
 )
-
-// SearchEnv is what a search needs.
-type SearchEnv struct {
-	*cells.Env
-	widget.Screen
-	Stream  *stream.Stream
-	Persist *persist.Saver
-	Log     func() eventlog.Records
-}
 
 // Search has the searched text, and the search for the next record.
 type Search struct {
 	Text    string // in lower case; "" for none
-	env     SearchEnv
+	env     *Env
 	find    query.Find
 	what    string // the kind of records, for messages
 	token   int    // identifies the search: answers to earlier ones are stale
@@ -44,7 +32,7 @@ type Search struct {
 }
 
 // NewSearch returns a search without a text.
-func NewSearch(env SearchEnv) Search { return Search{env: env} }
+func NewSearch(env *Env) Search { return Search{env: env} }
 
 // Open asks for the text to search.
 func (s *Search) Open() {

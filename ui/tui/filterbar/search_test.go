@@ -80,7 +80,7 @@ func searchNewFixture(t *testing.T) *searchFixture {
 	env := tuitest.Env()
 	d.persist = persist.New(persist.Settings{Screen: &d.Screen}, time.Now)
 	d.stream = stream.New(tuitest.StreamEnv(env, &host.Snapshot{Last: 10}))
-	d.Search = filterbar.NewSearch(filterbar.SearchEnv{Env: env, Screen: d, Stream: &d.stream, Persist: &d.persist, Log: func() eventlog.Records { return searched{d: d} }})
+	d.Search = filterbar.NewSearch(&filterbar.Env{Env: env, Screen: d, Stream: &d.stream, Persist: &d.persist, Log: func() eventlog.Records { return searched{d: d} }})
 	d.stream.Follow = true
 	d.stream.Show(query.Query{})
 	d.fill(t)

@@ -27,27 +27,18 @@ type View struct {
 	Columns map[string][]stream.Column `json:"columns,omitempty"` // by scope, where the operator chose them
 }
 
-// ViewsEnv is what views need.
-type ViewsEnv struct {
-	*cells.Env
-	Screen  widget.Screen
-	Persist *persist.Saver
-	Now     func() View // the current view
-	Open    func(View) tea.Cmd
-}
-
 // Views are the saved views.
 type Views struct {
 	Gen   int // changes with every change of the views
 	saved map[string]View
-	env   ViewsEnv
+	env   *Env
 }
 
 // commandWords are the subcommands of the typed command.
 var commandWords = []string{"save", "rename", "delete"}
 
 // NewViews returns an empty collection; Load reads the saved views.
-func NewViews(env ViewsEnv) Views {
+func NewViews(env *Env) Views {
 	return Views{saved: map[string]View{}, env: env}
 }
 
@@ -58,7 +49,7 @@ func (v *Views) Use(name string) (tea.Cmd, error) {
 		if names := v.Names(); len(names) > 0 {
 			return nil, fmt.Errorf("%w; there are %s", err, strings.Join(names, ", "))
 		}
-		return nil, fmt.Errorf("%w; %s and then a name saves what is shown", err, v.env.Screen.KeyOf("views"))
+		return nil, fmt.Errorf("%w; %s and then a name saves what is shown", err, v.env.KeyOf("views"))
 	}
 	places := []persist.Place{view.Place}
 	if view.Second != nil {
@@ -69,7 +60,7 @@ func (v *Views) Use(name string) (tea.Cmd, error) {
 			return nil, fmt.Errorf("the filter %q of the view %s: %w", p.Filter, name, err)
 		}
 	}
-	return v.env.Open(view), nil
+	return v.env.OpenView(view), nil
 }
 
 // Run runs the typed command. Errors: those of [Views.Use], [Views.Rename] and [Views.Delete].
@@ -120,7 +111,7 @@ func (v *Views) AskRename(name string) {
 }
 
 func (v *Views) ask(label, text string, done func(string) (tea.Cmd, error)) {
-	v.env.Screen.AskLine(&widget.Prompt{Label: label, Says: "enter keeps the name  esc goes back", Done: func(name string) tea.Cmd {
+	v.env.AskLine(&widget.Prompt{Label: label, Says: "enter keeps the name  esc goes back", Done: func(name string) tea.Cmd {
 		return v.report(done(strings.TrimSpace(name)))
 	}}, text)
 }
@@ -128,7 +119,7 @@ func (v *Views) ask(label, text string, done func(string) (tea.Cmd, error)) {
 // report shows an error, if there is one.
 func (v *Views) report(cmd tea.Cmd, err error) tea.Cmd {
 	if err != nil {
-		v.env.Screen.Tell(err.Error())
+		v.env.Tell(err.Error())
 	}
 	return cmd
 }

@@ -30,9 +30,9 @@ type viewsFixture struct {
 func viewsNewFixture() *viewsFixture {
 	d := &viewsFixture{Settings: tuitest.Settings{}}
 	d.persist = persist.New(persist.Settings{Screen: &d.Screen, Host: d}, time.Now)
-	d.Views = filterbar.NewViews(filterbar.ViewsEnv{
-		Env: tuitest.Env(), Screen: d, Persist: &d.persist, Now: func() filterbar.View { return d.now },
-		Open: func(v filterbar.View) tea.Cmd { d.opened = append(d.opened, v); return nil },
+	d.Views = filterbar.NewViews(&filterbar.Env{
+		Env: tuitest.Env(), Screen: d, Persist: &d.persist, View: func() filterbar.View { return d.now },
+		OpenView: func(v filterbar.View) tea.Cmd { d.opened = append(d.opened, v); return nil },
 	})
 	d.Load()
 	return d

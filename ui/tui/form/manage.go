@@ -15,11 +15,11 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// ManageEnv has what the actions need from the screen.
-type ManageEnv struct {
+// Manager carries out the operator's actions on subscriptions and servers.
+type Manager struct {
 	*cells.Env
 	widget.Screen
-	Host    ManageHost
+	Host    ManagerHost
 	Snap    *host.Snapshot
 	Servers config.Source // where servers are configured; it may have no file
 	// Passing reports whether a server ends with this program, as those of the demo do.
@@ -28,8 +28,8 @@ type ManageEnv struct {
 	Read func() tea.Cmd
 }
 
-// ManageHost is the part of the host that the actions use, in the background; see [host.Actor].
-type ManageHost interface {
+// ManagerHost is the part of the host that the actions use, in the background; see [host.Actor].
+type ManagerHost interface {
 	Subscribe(ctx context.Context, r host.Request) (event.Subscription, error)
 	Unsubscribe(ctx context.Context, id event.SubID) error
 	Pause(ctx context.Context, id event.SubID) error

@@ -58,7 +58,7 @@ func (h *fakeHost) SignOut(_ context.Context, name string) error {
 }
 
 type world struct {
-	*form.ManageEnv
+	*form.Manager
 	host   *fakeHost
 	screen *tuitest.Screen
 	sub    *host.SubscriptionView
@@ -71,7 +71,7 @@ func newWorld(file string) world {
 		Subs:    []host.SubscriptionView{{Subscription: event.Subscription{ID: key.ID(), Key: key, Mode: event.ModePush}}},
 	}
 	h, s := &fakeHost{}, &tuitest.Screen{}
-	return world{&form.ManageEnv{
+	return world{&form.Manager{
 		Env: tuitest.Env(), Screen: s, Host: h, Snap: snap, Servers: config.Source{File: file},
 		Passing: func(name string) bool { return name == "demo" }, Read: func() tea.Cmd { return nil },
 	}, h, s, &snap.Subs[0]}

@@ -14,7 +14,7 @@ import (
 
 // AskRemove asks before it removes a server: for this run, or also from the configuration if that
 // lists it.
-func (e *ManageEnv) AskRemove(name string) tea.Cmd {
+func (e *Manager) AskRemove(name string) tea.Cmd {
 	subs := 0
 	for i := range e.Snap.Subs {
 		if e.Snap.Subs[i].Key.Server == name {
@@ -43,7 +43,7 @@ func (e *ManageEnv) AskRemove(name string) tea.Cmd {
 }
 
 // whereListed says whether the configuration lists a server.
-func (e *ManageEnv) whereListed(listed bool, err error) []string {
+func (e *Manager) whereListed(listed bool, err error) []string {
 	file := cells.ShortPath(e.Servers.File)
 	switch {
 	case err != nil:
@@ -60,7 +60,7 @@ func (e *ManageEnv) whereListed(listed bool, err error) []string {
 
 // removal returns a choice that removes a server, first from the file: if that fails nothing has
 // changed.
-func (e *ManageEnv) removal(key, title, name string, fromFile bool) widget.Choice {
+func (e *Manager) removal(key, title, name string, fromFile bool) widget.Choice {
 	return widget.Choice{Key: key, Title: title, Run: func() tea.Cmd {
 		return e.Do(func(ctx context.Context) tea.Msg {
 			var err error
@@ -81,7 +81,7 @@ func (e *ManageEnv) removal(key, title, name string, fromFile bool) widget.Choic
 }
 
 // serverRemoved shows the result of a removal and reads the host.
-func (e *ManageEnv) serverRemoved(name, what string, err error) tea.Cmd {
+func (e *Manager) serverRemoved(name, what string, err error) tea.Cmd {
 	if err != nil {
 		e.Fail("cannot remove "+cells.Sanitize(name).Plain(), err)
 	} else {
@@ -101,7 +101,7 @@ func endsWith(subs int) string {
 }
 
 // Reconnect connects to a server again and lists its types.
-func (e *ManageEnv) Reconnect(name string) tea.Cmd {
+func (e *Manager) Reconnect(name string) tea.Cmd {
 	shown := cells.Sanitize(name).Plain()
 	return e.Do(func(context.Context) tea.Msg {
 		if err := e.Host.Reconnect(name); err != nil {
@@ -112,6 +112,6 @@ func (e *ManageEnv) Reconnect(name string) tea.Cmd {
 }
 
 // SignOut revokes and forgets the tokens of a server.
-func (e *ManageEnv) SignOut(name string) tea.Cmd {
+func (e *Manager) SignOut(name string) tea.Cmd {
 	return e.Ask("signed out of "+cells.Sanitize(name).Plain(), func(ctx context.Context) error { return e.Host.SignOut(ctx, name) })
 }

@@ -26,7 +26,7 @@ func Paused(v *host.SubscriptionView) bool {
 }
 
 // TogglePause pauses or resumes a subscription.
-func (e *ManageEnv) TogglePause(v *host.SubscriptionView) tea.Cmd {
+func (e *Manager) TogglePause(v *host.SubscriptionView) tea.Cmd {
 	id, name := v.ID, evidence.SubName(&v.Subscription)
 	if Paused(v) {
 		return e.Ask("resumed "+name, func(ctx context.Context) error { return e.Host.Resume(ctx, id) })
@@ -35,7 +35,7 @@ func (e *ManageEnv) TogglePause(v *host.SubscriptionView) tea.Cmd {
 }
 
 // Refresh asks the server of a subscription again, unless the subscription is paused.
-func (e *ManageEnv) Refresh(v *host.SubscriptionView) tea.Cmd {
+func (e *Manager) Refresh(v *host.SubscriptionView) tea.Cmd {
 	if Paused(v) {
 		e.Tell(e.KeyOf("sub.refresh") + " asks the server of " + evidence.SubName(&v.Subscription) + " again, and that is paused: " + e.KeyOf("pause") + " resumes it")
 		return nil
@@ -43,13 +43,13 @@ func (e *ManageEnv) Refresh(v *host.SubscriptionView) tea.Cmd {
 	return e.refresh(v)
 }
 
-func (e *ManageEnv) refresh(v *host.SubscriptionView) tea.Cmd {
+func (e *Manager) refresh(v *host.SubscriptionView) tea.Cmd {
 	id := v.ID
 	return e.Ask("asked the server again for "+evidence.SubName(&v.Subscription), func(ctx context.Context) error { return e.Host.Refresh(ctx, id) })
 }
 
 // SetFailover sets whether a subscription goes on in another mode when its own fails.
-func (e *ManageEnv) SetFailover(v *host.SubscriptionView, on bool) tea.Cmd {
+func (e *Manager) SetFailover(v *host.SubscriptionView, on bool) tea.Cmd {
 	id, word := v.ID, "off"
 	if on {
 		word = "on"
@@ -57,14 +57,14 @@ func (e *ManageEnv) SetFailover(v *host.SubscriptionView, on bool) tea.Cmd {
 	return e.Ask("failover is "+word+" for "+evidence.SubName(&v.Subscription), func(ctx context.Context) error { return e.Host.SetFailover(ctx, id, on) })
 }
 
-func (e *ManageEnv) reset(v *host.SubscriptionView, from host.From, what string) tea.Cmd {
+func (e *Manager) reset(v *host.SubscriptionView, from host.From, what string) tea.Cmd {
 	id := v.ID
 	return e.Ask(evidence.SubName(&v.Subscription)+" "+what, func(ctx context.Context) error { return e.Host.ResetCursor(ctx, id, from) })
 }
 
 // AskReset asks from which position a subscription goes on: from now, or from the chosen record,
 // which may be nil.
-func (e *ManageEnv) AskReset(v *host.SubscriptionView, chosen *event.Record) {
+func (e *Manager) AskReset(v *host.SubscriptionView, chosen *event.Record) {
 	sub := *v
 	d := &widget.Confirm{Screen: e, Head: "Reset the position", Lines: []string{evidence.SubName(&v.Subscription), "What is stored stays, and is not stored twice. This cannot be undone."},
 		Choices: []widget.Choice{{Key: "n", Title: "from now: what came meanwhile is skipped", Run: func() tea.Cmd { return e.reset(&sub, host.From{}, "goes on from now") }}}}
@@ -77,7 +77,7 @@ func (e *ManageEnv) AskReset(v *host.SubscriptionView, chosen *event.Record) {
 
 // AskReread asks before it reads the subscription of a record again from there. It does nothing for a
 // record without a cursor or subscription.
-func (e *ManageEnv) AskReread(r event.Record) {
+func (e *Manager) AskReread(r event.Record) {
 	v := query.FindSub(e.Snap, r.Sub)
 	if v == nil || !r.Cursor.Valid {
 		return
@@ -90,12 +90,12 @@ func (e *ManageEnv) AskReread(r event.Record) {
 	})
 }
 
-func (e *ManageEnv) reread(v *host.SubscriptionView, r event.Record) tea.Cmd {
+func (e *Manager) reread(v *host.SubscriptionView, r event.Record) tea.Cmd {
 	return e.reset(v, host.From{Cursor: r.Cursor}, fmt.Sprintf("is read again from record %s on", cells.Number(r.Seq)))
 }
 
 // AskRotate asks before it makes a new webhook secret.
-func (e *ManageEnv) AskRotate(v *host.SubscriptionView) {
+func (e *Manager) AskRotate(v *host.SubscriptionView) {
 	sub := *v
 	e.Show(&widget.Confirm{Screen: e,
 		Head:    "New webhook secret",
@@ -104,14 +104,14 @@ func (e *ManageEnv) AskRotate(v *host.SubscriptionView) {
 	})
 }
 
-func (e *ManageEnv) rotate(v *host.SubscriptionView) tea.Cmd {
+func (e *Manager) rotate(v *host.SubscriptionView) tea.Cmd {
 	id := v.ID
 	return e.Ask("new secret for "+evidence.SubName(&v.Subscription), func(ctx context.Context) error { return e.Host.RotateSecret(ctx, id) })
 }
 
 // Words runs a typed command on a subscription; chosen is the chosen record, nil for none. Errors:
 // [evidence.ErrUsage], [ErrNoCursor].
-func (e *ManageEnv) Words(v *host.SubscriptionView, chosen *event.Record, command string, typed []string) (tea.Cmd, error) {
+func (e *Manager) Words(v *host.SubscriptionView, chosen *event.Record, command string, typed []string) (tea.Cmd, error) {
 	word := strings.Join(typed, " ")
 	switch command {
 	case "rotate":
@@ -141,7 +141,7 @@ func (e *ManageEnv) Words(v *host.SubscriptionView, chosen *event.Record, comman
 }
 
 // OtherModes returns the modes of a subscription's type without its present one.
-func (e *ManageEnv) OtherModes(v *host.SubscriptionView) []string {
+func (e *Manager) OtherModes(v *host.SubscriptionView) []string {
 	var out []string
 	for _, m := range query.TypeOf(e.Snap, v.Key.Server, v.Key.Type).Modes {
 		if m != v.Mode {

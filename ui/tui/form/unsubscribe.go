@@ -13,7 +13,7 @@ import (
 
 // AskUnsubscribe asks before it ends a subscription, and offers to undo that. row describes the row
 // that was chosen, "" for none.
-func (e *ManageEnv) AskUnsubscribe(v *host.SubscriptionView, row string) {
+func (e *Manager) AskUnsubscribe(v *host.SubscriptionView, row string) {
 	name := evidence.SubName(&v.Subscription)
 	ends := "It ends here and at the server. Stored events stay."
 	if v.NoServer {
@@ -32,7 +32,7 @@ func (e *ManageEnv) AskUnsubscribe(v *host.SubscriptionView, row string) {
 }
 
 // undoWords says what undo can restore after a subscription has ended.
-func (e *ManageEnv) undoWords(v *host.SubscriptionView) string {
+func (e *Manager) undoWords(v *host.SubscriptionView) string {
 	switch {
 	case v.NoServer:
 		return "This cannot be undone: no server of its name is configured."
@@ -43,7 +43,7 @@ func (e *ManageEnv) undoWords(v *host.SubscriptionView) string {
 }
 
 // unsubscribe ends a subscription and offers to subscribe again from its position.
-func (e *ManageEnv) unsubscribe(v host.SubscriptionView) tea.Cmd {
+func (e *Manager) unsubscribe(v host.SubscriptionView) tea.Cmd {
 	name := evidence.SubName(&v.Subscription)
 	did := "unsubscribed from " + name
 	return e.Do(func(ctx context.Context) tea.Msg {
@@ -62,7 +62,7 @@ func (e *ManageEnv) unsubscribe(v host.SubscriptionView) tea.Cmd {
 }
 
 // resubscribe subscribes again as a subscription was before it ended.
-func (e *ManageEnv) resubscribe(v host.SubscriptionView) tea.Cmd {
+func (e *Manager) resubscribe(v host.SubscriptionView) tea.Cmd {
 	r := host.Request{
 		Server: v.Key.Server, Type: v.Key.Type, Args: v.Key.Args, Mode: cmp.Or(v.Preferred, v.Mode),
 		From: host.From{Cursor: v.Opening()}, MaxAge: v.MaxAge, TTL: v.TTL,

@@ -12,6 +12,7 @@ import (
 
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/layout"
+	"eventdeck/ui/tui/widget"
 )
 
 // ErrReadOnly says that an action or a command changes something, on a read-only screen.
@@ -123,35 +124,28 @@ func (x *Action) hasKey(key string) bool {
 	return slices.ContainsFunc(x.Keys, func(k string) bool { return k == key || strings.HasPrefix(k, key+" ") })
 }
 
-// ActionEnv is what a table needs.
-type ActionEnv struct {
-	Focus      func() layout.Pane // the pane with the focus
-	EmptyTable func() bool        // whether a table without rows is shown
-	// Unseen returns the screen size that dangerous actions need, "" if the screen is large enough.
-	Unseen  func() string
-	Tell    func(text string)
-	Fail    func(what string, err error)
-	Pressed func(key, title string) // called for each action that a key runs
-}
-
 // Table has all actions and commands. It is for the event loop.
 type Table struct {
 	Actions  []Action
 	Commands []ActionCommand
 	ReadOnly bool   // dangerous actions and commands are neither shown nor run
 	Chord    string // the pressed first key of a sequence, "" if there is none
-	env      ActionEnv
-	hints    cells.Canvas
-	pressed  int // the number of keys so far
-	awaited  int // the value of pressed for which AwaitSecond has reported true
-}
 
-// NewTable returns a table without actions and commands.
-func NewTable(env ActionEnv) Table { return Table{env: env} }
+	Screen     widget.Screen
+	Focus      func() layout.Pane // the pane with the focus
+	EmptyTable func() bool        // whether a table without rows is shown
+	// Unseen returns the screen size that dangerous actions need, "" if the screen is large enough.
+	Unseen  func() string
+	Pressed func(key, title string) // called for each action that a key runs
+
+	hints   cells.Canvas
+	pressed int // the number of keys so far
+	awaited int // the value of pressed for which AwaitSecond has reported true
+}
 
 // Works reports whether an action works here and now.
 func (t *Table) Works(x *Action) bool {
-	if x.Dangerous && t.ReadOnly || !x.in(t.env.Focus()) {
+	if x.Dangerous && t.ReadOnly || !x.in(t.Focus()) {
 		return false
 	}
 	return x.When == nil || x.When()
@@ -184,13 +178,13 @@ func (t *Table) KeyOf(id string) string {
 func (t *Table) Perform(x *Action) tea.Cmd {
 	needs := ""
 	if x.Dangerous {
-		needs = t.env.Unseen()
+		needs = t.Unseen()
 	}
 	switch {
 	case x.Dangerous && t.ReadOnly:
-		t.env.Fail(x.Title, ErrReadOnly)
+		t.Screen.Fail(x.Title, ErrReadOnly)
 	case needs != "":
-		t.env.Tell(x.Title + " needs a screen of " + needs)
+		t.Screen.Tell(x.Title + " needs a screen of " + needs)
 	case t.Works(x):
 		return x.Run()
 	}
@@ -217,7 +211,7 @@ func (t *Table) Press(key string) tea.Cmd {
 		x := &t.Actions[i]
 		for _, k := range x.Keys {
 			if k == key && t.Works(x) {
-				t.env.Pressed(key, x.Title)
+				t.Pressed(key, x.Title)
 				return t.Perform(x)
 			}
 			if strings.HasPrefix(k, key+" ") && t.Works(x) {
@@ -238,7 +232,7 @@ func (t *Table) Alone() tea.Cmd {
 	if x == nil {
 		return nil
 	}
-	t.env.Pressed(key, x.Title)
+	t.Pressed(key, x.Title)
 	return t.Perform(x)
 }
 
@@ -277,10 +271,10 @@ func (t *Table) explain(key, first string) {
 		if t.Actions[i].hasKey(key) {
 			x = &t.Actions[i]
 			if t.ReadOnly && x.Dangerous {
-				t.env.Tell(key + " does nothing: " + ErrReadOnly.Error())
+				t.Screen.Tell(key + " does nothing: " + ErrReadOnly.Error())
 				return
 			}
-			if x.in(t.env.Focus()) {
+			if x.in(t.Focus()) {
 				break // the pane is not the reason
 			}
 		}
@@ -288,18 +282,18 @@ func (t *Table) explain(key, first string) {
 	help := "; " + t.KeyOf("help") + " lists what works"
 	switch {
 	case x == nil && (first != "" || len(key) == 1):
-		t.env.Tell(cells.Sanitize(key).Plain() + " does nothing here" + help)
+		t.Screen.Tell(cells.Sanitize(key).Plain() + " does nothing here" + help)
 	case x == nil:
-	case !x.in(t.env.Focus()):
-		t.env.Tell(key + " works in " + x.Places() + " (" + x.Title + ")" + help)
-	case t.env.EmptyTable():
-		t.env.Tell(key + " (" + x.Title + ") needs a row, and the table is empty")
+	case !x.in(t.Focus()):
+		t.Screen.Tell(key + " works in " + x.Places() + " (" + x.Title + ")" + help)
+	case t.EmptyTable():
+		t.Screen.Tell(key + " (" + x.Title + ") needs a row, and the table is empty")
 	case x.Lacks != "":
-		t.env.Tell(key + " (" + x.Title + ") does nothing here: " + x.Lacks)
+		t.Screen.Tell(key + " (" + x.Title + ") does nothing here: " + x.Lacks)
 	case x.Needs != "":
-		t.env.Tell(t.needs(x, key))
+		t.Screen.Tell(t.needs(x, key))
 	default:
-		t.env.Tell(key + " has nothing to act on (" + x.Title + ")" + help)
+		t.Screen.Tell(key + " has nothing to act on (" + x.Title + ")" + help)
 	}
 }
 
@@ -308,11 +302,11 @@ func (t *Table) explain(key, first string) {
 func (t *Table) Elsewhere(key, way string) {
 	for i := range t.Actions {
 		if x := &t.Actions[i]; x.in(layout.Stream) && x.hasKey(key) {
-			t.env.Tell(key + " works in the stream: " + way + " (" + x.Title + ")")
+			t.Screen.Tell(key + " works in the stream: " + way + " (" + x.Title + ")")
 			return
 		}
 	}
-	t.env.Tell(cells.Sanitize(key).Plain() + " does nothing here")
+	t.Screen.Tell(cells.Sanitize(key).Plain() + " does nothing here")
 }
 
 // needs says what to select for an action; name is its key or id.

@@ -18,21 +18,19 @@ import (
 // deck is a table that records which actions ran and what it told.
 type deck struct {
 	palette.Table
-	did  []string
-	told string
-	pane layout.Pane
+	did    []string
+	screen tuitest.Screen
+	pane   layout.Pane
 
 	needs string // the size that the screen would need
 }
 
 func newDeck(readOnly bool) *deck {
 	d := &deck{pane: layout.Stream}
-	d.Table = palette.NewTable(palette.ActionEnv{
+	d.Table = palette.Table{
 		Focus: func() layout.Pane { return d.pane }, EmptyTable: func() bool { return false }, Unseen: func() string { return d.needs },
-		Tell: func(s string) { d.told = s }, Fail: func(what string, err error) { d.told = what + ": " + err.Error() },
-		Pressed: func(string, string) {},
-	})
-	d.ReadOnly = readOnly
+		Screen: &d.screen, Pressed: func(string, string) {}, ReadOnly: readOnly,
+	}
 	did := func(id string) func() tea.Cmd {
 		return palette.Act(func() { d.did = append(d.did, id) })
 	}
@@ -104,21 +102,21 @@ func TestUnusedKeySaysWhy(t *testing.T) {
 	} {
 		d := newDeck(false)
 		d.Press(key)
-		if !strings.HasPrefix(d.told, want) || d.did != nil {
-			t.Errorf("%s did %v and told %q", key, d.did, d.told)
+		if !strings.HasPrefix(d.screen.Told, want) || d.did != nil {
+			t.Errorf("%s did %v and told %q", key, d.did, d.screen.Told)
 		}
 	}
 	d := newDeck(true)
-	if d.Press("D"); !strings.Contains(d.told, "only reads") || d.did != nil {
-		t.Errorf("told is %q", d.told)
+	if d.Press("D"); !strings.Contains(d.screen.Told, "only reads") || d.did != nil {
+		t.Errorf("told is %q", d.screen.Told)
 	}
-	if d.Perform(d.Find("end")); !strings.HasPrefix(d.told, "end it: ") || d.did != nil {
-		t.Errorf("told is %q", d.told)
+	if d.Perform(d.Find("end")); !errors.Is(d.screen.Failed, palette.ErrReadOnly) || d.did != nil {
+		t.Errorf("failed: %v", d.screen.Failed)
 	}
 	d = newDeck(false)
 	d.needs = "40x10"
-	if d.Press("D"); d.told != "end it needs a screen of 40x10" || d.did != nil {
-		t.Errorf("where it cannot be seen it did %v and told %q", d.did, d.told)
+	if d.Press("D"); d.screen.Told != "end it needs a screen of 40x10" || d.did != nil {
+		t.Errorf("where it cannot be seen it did %v and told %q", d.did, d.screen.Told)
 	}
 }
 

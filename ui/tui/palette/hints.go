@@ -32,7 +32,7 @@ func (t *Table) Hints(theme *themes.Theme, w int, pairs []string) string {
 // quit, and in the detail, which has many keys, for its tabs.
 func (t *Table) hintActions(c *cells.Canvas) {
 	ends := []*Action{t.Find("palette"), t.Find("help"), t.Find("quit")}
-	if x := t.Find("tab.previous"); t.env.Focus() == layout.Detail && t.Works(x) {
+	if x := t.Find("tab.previous"); t.Focus() == layout.Detail && t.Works(x) {
 		ends = slices.Insert(ends, 0, x)
 	}
 	kept := 0

@@ -20,19 +20,10 @@ import (
 // ErrNoTheme says that there is no theme of a name.
 var ErrNoTheme = errors.New("there is no theme")
 
-// ThemeEnv is what a [Selector] needs.
-type ThemeEnv struct {
-	*cells.Env
-	widget.Screen
-	Dir   string                          // of the operator's themes, "" if there is none
-	Apply func(themes.Theme)              // draws the screen in a theme
-	Keep  func(name, done string) tea.Cmd // saves a choice for the next run
-}
-
 // Selector selects the theme. The first of these decides: the command line, a terminal without
 // colours, the saved choice, the background of the terminal. It is for the event loop.
 type Selector struct {
-	env     ThemeEnv
+	env     *Env
 	own     []themes.Theme // read from the folder
 	wrong   string         // the error of the last reading, "" for none
 	name    string         // the chosen theme, "" lets the terminal decide
@@ -44,13 +35,13 @@ type Selector struct {
 // NewSelector returns a selector for the theme of a name, "" for one that suits the terminal. With
 // noColours only attributes are used. It reads the operator's themes, so it is called before the
 // program runs.
-func NewSelector(env ThemeEnv, name string, noColours bool) Selector {
+func NewSelector(env *Env, name string, noColours bool) Selector {
 	s := Selector{env: env, dark: true, name: name}
 	if noColours {
 		s.depth = themes.NoColours
 	}
-	if env.Dir != "" {
-		own, err := themes.ReadDir(env.Dir)
+	if env.ThemeDir != "" {
+		own, err := themes.ReadDir(env.ThemeDir)
 		s.take(own, err, false)
 	}
 	return s
@@ -79,7 +70,7 @@ func (s *Selector) Names() []string {
 }
 
 // HasDir reports whether there is a folder of the operator's themes.
-func (s *Selector) HasDir() bool { return s.env.Dir != "" }
+func (s *Selector) HasDir() bool { return s.env.ThemeDir != "" }
 
 // Use applies the theme of a name and saves the choice. Error: [ErrNoTheme].
 func (s *Selector) Use(name string) (tea.Cmd, error) {
@@ -133,11 +124,11 @@ func (s *Selector) Detect(msg tea.Msg) {
 // Reload returns a command that reads the operator's themes again, nil if there is no folder or it
 // is being read. With asked the result is shown.
 func (s *Selector) Reload(asked bool) tea.Cmd {
-	if s.env.Dir == "" || s.reading {
+	if s.env.ThemeDir == "" || s.reading {
 		return nil
 	}
 	s.reading = true
-	dir := s.env.Dir
+	dir := s.env.ThemeDir
 	return s.env.Do(func(context.Context) tea.Msg {
 		own, err := themes.ReadDir(dir)
 		return widget.Then(func() tea.Cmd { s.take(own, err, asked); return nil })
@@ -155,7 +146,7 @@ func (s *Selector) take(own []themes.Theme, err error, asked bool) {
 	case err != nil && (asked || wrong != s.wrong):
 		s.env.Fail("themes", err)
 	case asked:
-		s.env.Tell(fmt.Sprintf("read %s from %s", cells.Count(len(own), "theme"), s.env.Dir))
+		s.env.Tell(fmt.Sprintf("read %s from %s", cells.Count(len(own), "theme"), s.env.ThemeDir))
 	}
 	s.wrong = wrong
 	current := s.env.Theme.Name

@@ -28,8 +28,8 @@ type chooser struct {
 func newChooser(dir, name string, noColours bool) (*chooser, error) {
 	d := &chooser{}
 	env := tuitest.Env()
-	d.Selector = persist.NewSelector(persist.ThemeEnv{
-		Env: env, Screen: &d.Screen, Dir: dir,
+	d.Selector = persist.NewSelector(&persist.Env{
+		Env: env, Screen: &d.Screen, ThemeDir: dir,
 		Apply: func(t themes.Theme) { d.shown, env.Theme = t, t },
 		Keep:  func(name, _ string) tea.Cmd { d.kept = name; return nil },
 	}, name, noColours)

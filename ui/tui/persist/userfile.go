@@ -19,25 +19,16 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// UserFileEnv is what a [UserFile] needs to apply settings.
-type UserFileEnv struct {
-	widget.Screen
-	Path     string                                    // "" if there is no file
-	Keys     func(chosen []config.KeyBinding) []string // binds keys, and returns their problems
-	Severity func(pointers map[string]string)          // sets the JSON pointer to the severity by SERVER/TYPE
-	Split    func(layout.Split)                        // sets the side of the detail
-}
-
 // UserFile is the operator's settings file as it was last read.
 type UserFile struct {
 	Problems []string // one line each
-	env      UserFileEnv
+	env      *Env
 	stat     stamp
 	*config.Settings
 }
 
 // NewUserFile returns a file that has not been read yet.
-func NewUserFile(env UserFileEnv) UserFile { return UserFile{env: env} }
+func NewUserFile(env *Env) UserFile { return UserFile{env: env} }
 
 // stamp identifies a version of a file.
 type stamp struct {
@@ -56,8 +47,8 @@ func stampOf(path string) stamp {
 
 // Load reads the file. It is called before the program runs.
 func (f *UserFile) Load() {
-	if now := stampOf(f.env.Path); now != f.stat {
-		read, err := config.LoadSettings(f.env.Path)
+	if now := stampOf(f.env.File); now != f.stat {
+		read, err := config.LoadSettings(f.env.File)
 		f.take(now, read, err, false)
 	}
 }
@@ -65,7 +56,7 @@ func (f *UserFile) Load() {
 // Reload returns a command that reads the file if it has changed, nil without a file. With asked it
 // reads the file in any case and shows the result.
 func (f *UserFile) Reload(asked bool) tea.Cmd {
-	path, had := f.env.Path, f.stat
+	path, had := f.env.File, f.stat
 	if path == "" {
 		if asked {
 			f.env.Tell("there is no file of settings on this system")
@@ -102,7 +93,7 @@ func (f *UserFile) take(now stamp, read *config.Settings, err error, asked bool)
 	case n == 1:
 		f.env.TellBad(f.Problems[0])
 	case asked:
-		f.env.Tell("settings are read from " + f.env.Path)
+		f.env.Tell("settings are read from " + f.env.File)
 	}
 }
 

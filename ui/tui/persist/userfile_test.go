@@ -26,8 +26,8 @@ type fixture struct {
 func newFixture(t *testing.T, text string) *fixture {
 	d := &fixture{path: filepath.Join(t.TempDir(), "settings.json")}
 	d.write(t, text)
-	d.UserFile = persist.NewUserFile(persist.UserFileEnv{
-		Screen: d, Path: d.path,
+	d.UserFile = persist.NewUserFile(&persist.Env{
+		Screen: d, File: d.path,
 		Keys:     func(chosen []config.KeyBinding) []string { d.keys = len(chosen); return d.wrong },
 		Severity: func(at map[string]string) { d.severity = at },
 		Split:    func(s layout.Split) { d.split = s },
@@ -88,7 +88,7 @@ func TestLastGoodSettingsStay(t *testing.T) {
 	if msg := d.Reload(false)(); msg != nil {
 		t.Error("the same problem is shown twice")
 	}
-	none := persist.NewUserFile(persist.UserFileEnv{Screen: d})
+	none := persist.NewUserFile(&persist.Env{Screen: d})
 	if none.Reload(true); d.Told != "there is no file of settings on this system" {
 		t.Errorf("told is %q", d.Told)
 	}

@@ -71,11 +71,10 @@ func New(env *Env) *Pane {
 		list: list[react.RuleView]{name: func(r *react.RuleView) string { return r.Rule.Name }}, pane: p,
 		part: func(v *react.View) []react.RuleView { return v.Rules },
 	}}
-	of := &table.Env{Env: env.Env, Focused: env.Focused}
 	p.Board = table.Board{Number: "6", Tabs: []*table.Table{
-		table.New(of, "Waiting", p.waiting, false),
-		table.New(of, "Runs", p.runs, false),
-		table.New(of, "Rules", p.rules, false),
+		table.New(env.Env, env.Focused, "Waiting", p.waiting, false),
+		table.New(env.Env, env.Focused, "Runs", p.runs, false),
+		table.New(env.Env, env.Focused, "Rules", p.rules, false),
 	}}
 	return p
 }

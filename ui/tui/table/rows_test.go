@@ -64,7 +64,7 @@ func (f *fruit) SortBy(col int, reverse bool) {
 
 func newTable(tail bool, rows ...string) (*fruit, *table.Table) {
 	f := &fruit{has: rows}
-	t := table.New(&table.Env{Env: tuitest.Env(), Focused: func() bool { return true }}, "fruit", f, tail)
+	t := table.New(tuitest.Env(), func() bool { return true }, "fruit", f, tail)
 	draw(t)
 	return f, t
 }

@@ -60,12 +60,6 @@ type Opener interface {
 // table is shown; it returns nil if there is nothing to read.
 type Worker interface{ Work() tea.Cmd }
 
-// Env has the surroundings of a table.
-type Env struct {
-	*cells.Env
-	Focused func() bool // the table has the focus
-}
-
 // Table shows the rows of a source. The chosen row stays chosen when rows come, go or are sorted.
 type Table struct {
 	Name   string
@@ -75,7 +69,8 @@ type Table struct {
 	Text   string // the text that rows must have; see [Finder]
 	Gen    int    // changes with the rows and their descriptions
 
-	env     *Env
+	env     *cells.Env
+	focused func() bool // the table has the focus
 	top     int  // the first visible row
 	follow  bool // the newest row is chosen
 	tail    bool // new rows are added at the end
@@ -110,8 +105,8 @@ type tableKey struct {
 
 // New returns a table of a source. With tail, new rows are added at the end and the newest one is
 // chosen until the operator chooses another row.
-func New(e *Env, name string, src Source, tail bool) *Table {
-	return &Table{env: e, Name: name, Src: src, tail: tail, follow: tail, sort: -1}
+func New(env *cells.Env, focused func() bool, name string, src Source, tail bool) *Table {
+	return &Table{env: env, focused: focused, Name: name, Src: src, tail: tail, follow: tail, sort: -1}
 }
 
 // Load updates the rows. The chosen row stays in its line of the screen.
@@ -228,7 +223,7 @@ func (t *Table) Draw(w, h int) []string {
 	e := t.env
 	t.Height = max(1, h-1)
 	t.Load()
-	key := tableKey{w, h, t.top, t.Gen, t.At, e.Focused(), e.Style, e.Clock().Unix()}
+	key := tableKey{w, h, t.top, t.Gen, t.At, t.focused(), e.Style, e.Clock().Unix()}
 	if key == t.drawn {
 		return t.lines
 	}

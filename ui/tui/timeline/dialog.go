@@ -47,8 +47,8 @@ func (d *dialog) load() {
 			d.rows = append(d.rows, line{query.Node{Server: key.Server, Type: key.Type}, cells.Sanitize(key.Server), trust.Line(key.Type), "", rate})
 		}
 	} else {
-		for i := range d.rates.env.Snap.Subs {
-			v := &d.rates.env.Snap.Subs[i]
+		for i := range d.rates.snap.Subs {
+			v := &d.rates.snap.Subs[i]
 			d.rows = append(d.rows, line{query.Node{Server: v.Key.Server, Type: v.Key.Type, Sub: v.ID}, cells.Sanitize(v.Key.Server), trust.Line(v.Key.Type),
 				evidence.ModeWord(v.Mode) + " " + string(evidence.StateOf(*v)), d.rates.BySub[v.ID]})
 		}
@@ -124,7 +124,7 @@ func (d *dialog) counters(room int) [][2]string {
 		{"trouble", in(cells.Count(s.Gaps, "gap"), cells.Count(s.Rejected, "payload")+" refused", cells.Count(s.Refusals, "delivery")+" refused")},
 		{"lag", in(quantiles("occurred to received", s.Lag), quantiles("received to stored", s.Ingest))},
 		{"store", in(fmt.Sprintf("%d of %d waiting", s.Store.Queued, s.Store.QueuedMax), cells.Count(s.Store.Commits, "commit"),
-			"commit p50 "+cells.Precise(s.Store.CommitP50)+" p95 "+cells.Precise(s.Store.CommitP95), cells.Count(d.rates.env.Snap.Last, "record"))},
+			"commit p50 "+cells.Precise(s.Store.CommitP50)+" p95 "+cells.Precise(s.Store.CommitP95), cells.Count(d.rates.snap.Last, "record"))},
 		{"1 minute", curve(second, "now "+cells.Rate(cells.PerSecond(s.Total.Seconds[:]))+", most "+cells.Number(uint64(cells.Highest(second)))+"/s")},
 		{"1 hour", curve(minute, cells.Count(cells.Sum(minute), "event")+", most "+cells.Number(uint64(cells.Highest(minute)))+" a minute")},
 		{"", ""},
@@ -216,7 +216,7 @@ func (d *dialog) Key(k tea.KeyPressMsg) tea.Cmd {
 	name := k.String()
 	switch name {
 	case "esc", "q", "S":
-		d.rates.env.Screen.Show(nil)
+		d.rates.screen.Show(nil)
 	case "tab":
 		d.types, d.chooser.At, d.rows = !d.types, 0, nil
 		d.load()
@@ -225,8 +225,8 @@ func (d *dialog) Key(k tea.KeyPressMsg) tea.Cmd {
 		d.load()
 	case "enter":
 		if d.chooser.At < len(d.rows) {
-			d.rates.env.Screen.Show(nil)
-			d.rates.env.Screen.ShowEvents(d.rows[d.chooser.At].node)
+			d.rates.screen.Show(nil)
+			d.rates.screen.ShowEvents(d.rows[d.chooser.At].node)
 		}
 	default:
 		d.chooser.Key(name, len(d.rows))

@@ -14,24 +14,22 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// StatsEnv is what the numbers need.
-type StatsEnv struct {
-	*cells.Env
-	Screen  widget.Screen
-	Snap    *host.Snapshot
-	Measure func() host.Stats
-}
-
 // Rates has the statistics of the run, which are read at most once a second.
 type Rates struct {
 	host.Stats
 	At   time.Time // when they were read
-	env  *StatsEnv
+	env  *cells.Env
 	busy bool // they are being read
+
+	screen  widget.Screen
+	snap    *host.Snapshot
+	measure func() host.Stats
 }
 
-// NewRates returns rates without statistics.
-func NewRates(env *StatsEnv) Rates { return Rates{env: env} }
+// NewRates returns rates without statistics, which measure reads in the background.
+func NewRates(env *cells.Env, screen widget.Screen, snap *host.Snapshot, measure func() host.Stats) Rates {
+	return Rates{env: env, screen: screen, snap: snap, measure: measure}
+}
 
 // unfocusedInterval is the time between two readings while the terminal has not the focus.
 const unfocusedInterval = 5 * time.Second
@@ -47,8 +45,8 @@ func (r *Rates) Work(focused bool) tea.Cmd {
 		return nil
 	}
 	r.busy = true
-	return r.env.Screen.Do(func(context.Context) tea.Msg {
-		stats := r.env.Measure()
+	return r.screen.Do(func(context.Context) tea.Msg {
+		stats := r.measure()
 		return widget.Then(func() tea.Cmd {
 			r.busy = false
 			r.Take(stats, now)
@@ -60,7 +58,7 @@ func (r *Rates) Work(focused bool) tea.Cmd {
 // Take stores the statistics of a time.
 func (r *Rates) Take(stats host.Stats, at time.Time) {
 	r.Stats, r.At = stats, at
-	if d, ok := r.env.Screen.Shown().(*dialog); ok {
+	if d, ok := r.screen.Shown().(*dialog); ok {
 		d.load()
 	}
 }
@@ -71,7 +69,7 @@ func (r *Rates) Open() tea.Cmd {
 	if !r.At.IsZero() {
 		d.load()
 	}
-	r.env.Screen.Show(d)
+	r.screen.Show(d)
 	r.At = time.Time{}
 	return r.Work(true)
 }

@@ -22,10 +22,10 @@ func TestStatisticsAreReadOnceASecond(t *testing.T) {
 	var rate host.Rate
 	rate.Seconds[58], rate.Seconds[57] = 7, 3
 	s := &tuitest.Screen{}
-	r := timeline.NewRates(&timeline.StatsEnv{Env: env, Screen: s, Snap: &snap, Measure: func() host.Stats {
+	r := timeline.NewRates(env, s, &snap, func() host.Stats {
 		asked++
 		return host.Stats{At: now, Started: now.Add(-time.Hour), Events: 1204, Total: rate, BySub: map[event.SubID]host.Rate{"s1": rate}}
-	}})
+	})
 	if r.Head(true) != "" {
 		t.Error("a rate is told before anything is known")
 	}

@@ -12,21 +12,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host/event"
-	"eventdeck/host/eventlog"
 	"eventdeck/ui/incidents"
-	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/widget"
 )
-
-// RelatedEnv has what the view needs from the screen.
-type RelatedEnv struct {
-	*cells.Env
-	Screen widget.Screen
-	Log    func() eventlog.Records
-	Goto   func(seq uint64) // shows a record in the stream
-	// Elsewhere says what a key does that the view does not handle; way says how to get where it works.
-	Elsewhere func(k tea.KeyPressMsg, way string)
-}
 
 // Request selects the records to show.
 type Request struct {
@@ -37,7 +25,7 @@ type Request struct {
 }
 
 // OpenRelated shows the records that a request matches, as they are found.
-func OpenRelated(env *RelatedEnv, q Request) tea.Cmd {
+func OpenRelated(env *Env, q Request) tea.Cmd {
 	d := &view{env: env, of: q, began: env.Clock(), at: q.At, asked: q.At, folded: q.Fold, open: map[uint64]bool{}}
 	env.Screen.Show(d)
 	return d.start()
@@ -46,7 +34,7 @@ func OpenRelated(env *RelatedEnv, q Request) tea.Cmd {
 // view is the dialog. The chosen row is kept as a sequence number, so that records found later do not
 // change it.
 type view struct {
-	env     *RelatedEnv
+	env     *Env
 	of      Request
 	began   time.Time
 	entries []incidents.Entry

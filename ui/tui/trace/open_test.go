@@ -17,13 +17,13 @@ import (
 func opened(t *testing.T, wrote string, fails error) (s *tuitest.Screen, end tea.Cmd, again *[]string) {
 	t.Helper()
 	s, again = &tuitest.Screen{}, &[]string{}
-	env := &trace.PipeEnv{Env: tuitest.Env(), Screen: s,
+	pipe := trace.Pipe{
 		Again: func(line, problem string) { *again = append(*again, line+": "+problem) },
 		Run: func(_ context.Context, args []string, input []byte) ([]byte, error) {
 			return []byte(wrote + strings.ToUpper(string(input))), fails
 		},
 	}
-	end = trace.OpenPipe(env, "jq .", []string{"jq", "."}, func(context.Context) ([]byte, error) { return []byte("in"), nil })
+	end = trace.OpenPipe(&trace.Env{Env: tuitest.Env(), Screen: s}, pipe, "jq .", []string{"jq", "."}, func(context.Context) ([]byte, error) { return []byte("in"), nil })
 	return s, end, again
 }
 
@@ -59,9 +59,9 @@ func TestFailedCommands(t *testing.T) {
 	if text := s.Text(60, 10); !strings.Contains(text, "failed: exit status 2") {
 		t.Errorf("it shows\n%s", text)
 	}
-	env := &trace.PipeEnv{Env: tuitest.Env(), Screen: s, Again: func(line, problem string) { *again = append(*again, line+": "+problem) }}
+	pipe := trace.Pipe{Again: func(line, problem string) { *again = append(*again, line+": "+problem) }}
 	none := errors.New("the records are gone")
-	tuitest.Run(trace.OpenPipe(env, "wc", []string{"wc"}, func(context.Context) ([]byte, error) { return nil, none }))
+	tuitest.Run(trace.OpenPipe(&trace.Env{Env: tuitest.Env(), Screen: s}, pipe, "wc", []string{"wc"}, func(context.Context) ([]byte, error) { return nil, none }))
 	if s.Dialog != nil || len(*again) != 1 || (*again)[0] != "wc: the records are gone" {
 		t.Errorf("asked again for %q", *again)
 	}
@@ -70,12 +70,12 @@ func TestFailedCommands(t *testing.T) {
 func TestClosingKillsTheCommand(t *testing.T) {
 	s := &tuitest.Screen{}
 	began, asked := make(chan struct{}), false
-	env := &trace.PipeEnv{Env: tuitest.Env(), Screen: s, Run: func(ctx context.Context, _ []string, _ []byte) ([]byte, error) {
+	pipe := trace.Pipe{Run: func(ctx context.Context, _ []string, _ []byte) ([]byte, error) {
 		close(began)
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}, Again: func(string, string) { asked = true }}
-	cmd := trace.OpenPipe(env, "sleep 9", []string{"sleep", "9"}, func(context.Context) ([]byte, error) { return nil, nil })
+	cmd := trace.OpenPipe(&trace.Env{Env: tuitest.Env(), Screen: s}, pipe, "sleep 9", []string{"sleep", "9"}, func(context.Context) ([]byte, error) { return nil, nil })
 	ended := make(chan tea.Msg, 1)
 	go func() { ended <- cmd() }()
 	<-began

@@ -61,12 +61,12 @@ func (t *Tracer) pipe(line string) (tea.Cmd, error) {
 	t.env.Persist.Pipes = widget.Remember(t.env.Persist.Pipes, line)
 	return t.env.Selected(func(records []event.Record) tea.Cmd {
 		events := slices.DeleteFunc(slices.Clone(records), func(r event.Record) bool { return r.Kind != event.KindEvent })
-		env := PipeEnv{Env: t.env.Env, Screen: t.env.Screen, Again: t.AskPipe, Run: t.Command}
+		pipe := Pipe{Again: t.AskPipe, Run: t.Command}
 		if n := len(events); n > pipeMax {
 			events = events[:pipeMax]
-			env.Note = "The command got the first " + cells.Number(pipeMax) + " of " + cells.Count(n, "event") + "."
+			pipe.Note = "The command got the first " + cells.Number(pipeMax) + " of " + cells.Count(n, "event") + "."
 		}
-		return OpenPipe(&env, line, args, func(ctx context.Context) ([]byte, error) { return piped(ctx, events, ndjson) })
+		return OpenPipe(&t.env, pipe, line, args, func(ctx context.Context) ([]byte, error) { return piped(ctx, events, ndjson) })
 	}), nil
 }
 

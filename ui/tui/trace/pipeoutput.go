@@ -28,12 +28,10 @@ const (
 	waitDelay = time.Second
 )
 
-// PipeEnv is what a command is run with.
-type PipeEnv struct {
-	*cells.Env
-	Screen widget.Screen
-	Again  func(line, problem string) // asks for the line again, so that the operator can change it
-	Note   string                     // shown above the output; "": nothing
+// Pipe is a command that is run on selected events.
+type Pipe struct {
+	Again func(line, problem string) // asks for the line again, so that the operator can change it
+	Note  string                     // shown above the output; "": nothing
 	// RunPipe runs a command to its end: [RunPipe], except in tests that type random keys.
 	Run func(ctx context.Context, args []string, input []byte) ([]byte, error)
 }
@@ -91,9 +89,9 @@ func ShellSign(line string) string {
 // OpenPipe opens a dialog and returns a command that runs args on the bytes of input and then shows the
 // output. line is the typed line of args. The command is killed when the dialog is closed, after
 // 30 s, and at 1 MiB of output. input is called in the background.
-func OpenPipe(env *PipeEnv, line string, args []string, input func(context.Context) ([]byte, error)) tea.Cmd {
+func OpenPipe(env *Env, pipe Pipe, line string, args []string, input func(context.Context) ([]byte, error)) tea.Cmd {
 	ctx, cancel := context.WithTimeout(context.Background(), timeMax)
-	d := &output{env: env, line: line, stop: cancel, began: env.Now()}
+	d := &output{env: env, pipe: pipe, line: line, stop: cancel, began: env.Now()}
 	env.Screen.Show(d)
 	return env.Screen.Do(func(run context.Context) tea.Msg {
 		end := context.AfterFunc(run, cancel)
@@ -102,7 +100,7 @@ func OpenPipe(env *PipeEnv, line string, args []string, input func(context.Conte
 		var text []byte
 		in, err := input(ctx)
 		if err == nil {
-			text, err = env.Run(ctx, args, in)
+			text, err = pipe.Run(ctx, args, in)
 		}
 		return widget.Then(func() tea.Cmd {
 			d.ended(text, err)
@@ -152,7 +150,8 @@ func (b *bounded) Write(p []byte) (int, error) {
 
 // output is the dialog.
 type output struct {
-	env   *PipeEnv
+	env   *Env
+	pipe  Pipe
 	line  string
 	stop  context.CancelFunc
 	began time.Time
@@ -170,7 +169,7 @@ func (d *output) ended(text []byte, err error) {
 	d.done, d.text, d.err, d.width = true, text, err, 0
 	if d.env.Screen.Shown() == widget.Dialog(d) && err != nil && len(bytes.TrimSpace(text)) == 0 {
 		d.env.Screen.Show(nil)
-		d.env.Again(d.line, err.Error())
+		d.pipe.Again(d.line, err.Error())
 	}
 }
 
@@ -189,8 +188,8 @@ func (d *output) Draw(c *cells.Canvas, h int) {
 		c.Put(themes.Dim, ", "+cells.Count(len(d.text), "byte")+"; text of the command, not trusted")
 	}
 	c.End()
-	if d.env.Note != "" {
-		c.Put(themes.Warn, " "+d.env.Note)
+	if d.pipe.Note != "" {
+		c.Put(themes.Warn, " "+d.pipe.Note)
 		c.End()
 		h--
 	}
@@ -214,7 +213,7 @@ func (d *output) Key(k tea.KeyPressMsg) tea.Cmd {
 	case "e", "|":
 		if d.done {
 			d.env.Screen.Show(nil)
-			d.env.Again(d.line, "")
+			d.pipe.Again(d.line, "")
 		}
 	default:
 		d.sight.Key(name)

@@ -16,10 +16,6 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-func (t *Tracer) relatedEnv() *RelatedEnv {
-	return &RelatedEnv{Env: t.env.Env, Screen: t.env.Screen, Log: t.env.Log, Goto: t.env.Goto, Elsewhere: t.env.Elsewhere}
-}
-
 // Related shows the records that share the value.
 func (t *Tracer) Related() tea.Cmd {
 	return t.withValue("show everything that shares it", func(term string, text trust.Text) tea.Cmd {
@@ -33,13 +29,13 @@ func (t *Tracer) showRelated(term, title string) tea.Cmd {
 		t.env.Screen.Fail("cannot look for the value", err)
 		return nil
 	}
-	return OpenRelated(t.relatedEnv(), Request{Title: title, Match: f.Match, At: t.env.Stream.At})
+	return OpenRelated(&t.env, Request{Title: title, Match: f.Match, At: t.env.Stream.At})
 }
 
 // Repeats shows the records of the stream with repeats folded.
 func (t *Tracer) Repeats() tea.Cmd {
 	q := t.env.Stream.Query
-	return OpenRelated(t.relatedEnv(), Request{Title: "What is shown", Match: func(r *event.Record) bool {
+	return OpenRelated(&t.env, Request{Title: "What is shown", Match: func(r *event.Record) bool {
 		return r.Kind != event.KindState && q.Matches(r)
 	}, At: t.env.Stream.At, Fold: true})
 }
@@ -76,10 +72,10 @@ func (t *Tracer) RunTop(typed []string) (tea.Cmd, error) {
 		return nil, err
 	}
 	q := t.env.Stream.Query
-	return OpenTop(&TopEnv{Env: t.env.Env, Screen: t.env.Screen, Log: t.env.Log, Filter: func(term string) tea.Cmd {
+	return OpenTop(&t.env, func(term string) tea.Cmd {
 		t.useTerm(q.Node, filter.With(t.env.Stream.Query.Text, term, false), "")
 		return nil
-	}}, path, q.Matches), nil
+	}, path, q.Matches), nil
 }
 
 // Compare compares the ends of the selection, or the chosen event with the one for which Compare was

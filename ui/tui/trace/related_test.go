@@ -50,7 +50,7 @@ func (d *relatedFixture) open(q trace.Request) tea.Cmd {
 		q.Match = func(*event.Record) bool { return true }
 	}
 	q.Title = "Related: INC-7"
-	env := &trace.RelatedEnv{Env: tuitest.Env(), Screen: d, Log: func() eventlog.Records { return &d.log }, Goto: func(seq uint64) { d.gone = seq }, Elsewhere: func(k tea.KeyPressMsg, way string) { d.Told = k.String() + ": " + way }}
+	env := &trace.Env{Env: tuitest.Env(), Screen: d, Log: func() eventlog.Records { return &d.log }, Goto: func(seq uint64) { d.gone = seq }, Elsewhere: func(k tea.KeyPressMsg, way string) { d.Told = k.String() + ": " + way }}
 	env.Times = d.times
 	return trace.OpenRelated(env, q)
 }

@@ -9,7 +9,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host/event"
-	"eventdeck/host/eventlog"
 	"eventdeck/host/filter"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
@@ -18,21 +17,13 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// TopEnv is what the list needs.
-type TopEnv struct {
-	*cells.Env
-	Screen widget.Screen
-	Log    func() eventlog.Records
-	Filter func(term string) tea.Cmd // adds a term to the filter
-}
-
 // valuesMax bounds the values that are listed.
 const valuesMax = 200
 
 // OpenTop counts the values at a path of the matching events in the background, and shows them.
-func OpenTop(env *TopEnv, path *filter.Path, match func(*event.Record) bool) tea.Cmd {
+func OpenTop(env *Env, use func(term string) tea.Cmd, path *filter.Path, match func(*event.Record) bool) tea.Cmd {
 	ctx, cancel := context.WithCancel(context.Background())
-	d := &list{env: env, path: path, stop: cancel, Picker: widget.NewPicker(nil)}
+	d := &list{env: env, use: use, path: path, stop: cancel, Picker: widget.NewPicker(nil)}
 	env.Screen.Show(d)
 	log := env.Log()
 	return env.Screen.Do(func(run context.Context) tea.Msg {
@@ -50,7 +41,8 @@ func OpenTop(env *TopEnv, path *filter.Path, match func(*event.Record) bool) tea
 
 // list is the dialog.
 type list struct {
-	env  *TopEnv
+	env  *Env
+	use  func(term string) tea.Cmd
 	path *filter.Path
 	widget.Picker
 	values   []incidents.Value
@@ -144,7 +136,7 @@ func (d *list) Key(k tea.KeyPressMsg) tea.Cmd {
 		}
 		d.stop()
 		d.env.Screen.Show(nil)
-		return d.env.Filter(filter.PathTerm(d.path.String(), d.values[d.Found[d.At]].Text))
+		return d.use(filter.PathTerm(d.path.String(), d.values[d.Found[d.At]].Text))
 	default:
 		d.Picker.Key(k)
 	}

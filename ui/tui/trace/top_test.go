@@ -40,11 +40,8 @@ func (d *topFixture) open(t *testing.T) tea.Cmd {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := &trace.TopEnv{
-		Env: tuitest.Env(), Screen: d, Log: func() eventlog.Records { return &d.log },
-		Filter: func(term string) tea.Cmd { d.filtered = term; return nil },
-	}
-	return trace.OpenTop(env, path, func(*event.Record) bool { return true })
+	env := &trace.Env{Env: tuitest.Env(), Screen: d, Log: func() eventlog.Records { return &d.log }}
+	return trace.OpenTop(env, func(term string) tea.Cmd { d.filtered = term; return nil }, path, func(*event.Record) bool { return true })
 }
 
 func TestFrequentValuesLeadToAFilter(t *testing.T) {
