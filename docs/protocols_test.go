@@ -94,7 +94,7 @@ func TestScenariosOfTheScreenNameTestsThatExist(t *testing.T) {
 func TestDutiesOfAServerAreAllThere(t *testing.T) {
 	section := between(t, "protocols.md", "\n## A server of MCP Events\n", "\n## ")
 	seen := map[string]bool{}
-	for _, m := range regexp.MustCompile("(?m)^\\| `([a-z0-9-]+)`: ").FindAllStringSubmatch(section, -1) {
+	for _, m := range regexp.MustCompile("(?m)(?:^\\||;) `([a-z0-9-]+)`: ").FindAllStringSubmatch(section, -1) {
 		if seen[m[1]] {
 			t.Errorf("%s is there twice", m[1])
 		}
