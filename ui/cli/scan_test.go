@@ -93,3 +93,15 @@ func TestScanBoundsALine(t *testing.T) {
 		}
 	}
 }
+
+func TestScanPrintsTheReading(t *testing.T) {
+	var out bytes.Buffer
+	event := `{"eventId":"e1","name":"a.b","timestamp":"2026-01-01T00:00:00Z","data":{"alert":{"state":"resolved","severity":"P1","summary":"Disk of db-1 is full","id":"A-7"}}}` + "\n"
+	if err := scanPayloads(strings.NewReader(event), &out); err != nil {
+		t.Fatal(err)
+	}
+	want := `,"headline":"Disk of db-1 is full","severity":"P1","level":"good","status":"resolved","ids":[{"path":".alert.id","value":"A-7"}],"readFrom":{"headline":".alert.summary","level":".alert.severity","status":".alert.state"}}` + "\n"
+	if !strings.HasSuffix(out.String(), want) {
+		t.Errorf("%s\nends not in\n%s", out.String(), want)
+	}
+}

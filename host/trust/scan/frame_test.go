@@ -12,7 +12,6 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/host/trust/internal/runes"
 	"eventdeck/host/trust/internal/trusttest"
-	"eventdeck/host/trust/strict"
 )
 
 // hostilePieces are the parts of random payloads.
@@ -47,7 +46,7 @@ func randomPayload(r *rand.Rand) string {
 func twoPanes(payload []byte) []string {
 	const left, right = 24, 38
 	r := Scan(payload)
-	row := trust.Line(strict.Summary(payload, 200)).Clip(left)
+	row := trust.Line(trust.Untrusted(string(payload))).Clip(left)
 	detail := trust.Detail(payload, r.Places(), right)
 	lines := make([]string, 0, len(detail)+1)
 	for i, d := range detail {
