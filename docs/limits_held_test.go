@@ -74,7 +74,7 @@ var heldBy = map[string]string{
 	"members stored in full, at each end of a run":                                       "react.MemberEnds react.TestMembersKeepBothEnds",
 	"steps of a run; tries of a step with unknown outcome":                               "react.MaxSteps react.StepTries react.TestStepsAreJudged",
 	"micro-dollars per day: a rule; all rules":                                           "react.RuleSpend react.DaySpend react.TestStepsAreJudged",
-	"stored step; shown output of a run; days of recorded spending; consecutive resumes": "engine.maxStep engine.saysBytes engine.spendDays engine.resumes engine.TestAStepIsBounded engine.TestStreamedOutputIsShownAndBounded engine.TestSpendingIsBounded engine.TestRunWithRepeatedlyUnknownOutcomeFails",
+	"stored step; shown output of a run; days of recorded spending; consecutive resumes": "engine.maxStep engine.transcriptBytes engine.spendDays engine.resumes engine.TestAStepIsBounded engine.TestStreamedOutputIsShownAndBounded engine.TestSpendingIsBounded engine.TestRunWithRepeatedlyUnknownOutcomeFails",
 	"`ask`: micro-dollars; tokens; time":                                                 "engine.askSpend engine.askTokens engine.askTime engine.TestTheOperatorAsksAModelOnce",
 	"tries of a webhook; time for them":                                                  "react.WebhookTries engine.triesFor engine.TestWebhooksAreTriedAgainAndThenDead",
 	"input; each end of an output; result; read part of a webhook's answer":              "act.MaxBytes act.maxEnd act.maxResult act.maxAnswer act.TestAnEnvelopeOfManyIsBounded act.TestOutputIsCutAndCounted act.TestBinaryOutputCanBeStored act.TestSlowAndEndlessAnswersAreBounded",

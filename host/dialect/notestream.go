@@ -19,7 +19,7 @@ type noteStream struct {
 	pulse          *pulse
 	own            bool                                // its events come on a request of its own after all
 	end            func(context.Context)               // ends the subscription at the server; may be nil
-	aside          *aside                              // nil: events are delivered as they come
+	buffer         *noteBuffer                         // nil: events are delivered as they come
 	renew          func(context.Context) time.Duration // renews the subscription at the server, and returns when to do so again; nil: it needs none
 	renewAfter     time.Duration
 	detectsSilence func() bool // whether silence of the event channel would be noticed
@@ -50,7 +50,7 @@ func (h *noteStream) begin(end func(context.Context)) {
 
 func (h *noteStream) watch() {
 	defer close(h.done)
-	defer h.aside.wait()
+	defer h.buffer.wait()
 	beat := time.NewTicker(h.pulse.every)
 	defer beat.Stop()
 	var due <-chan time.Time
@@ -121,16 +121,16 @@ func (h *noteStream) note(n wire.Note) {
 	}
 }
 
-// take passes an event to the sink, at once or after aside has completed it.
+// take passes an event to the sink, at once or after the buffer has completed it.
 func (h *noteStream) take(n wire.Note) {
-	if n.Event == nil || !h.aside.put(n) {
+	if n.Event == nil || !h.buffer.put(n) {
 		h.note(n)
 	}
 }
 
-// settle delivers the events in aside at once.
+// settle delivers the events in the buffer at once.
 func (h *noteStream) settle() {
-	for _, n := range h.aside.rest() {
+	for _, n := range h.buffer.rest() {
 		h.note(n)
 	}
 }

@@ -160,7 +160,7 @@ func (u *updates) Stream(ctx context.Context, q wire.StreamRequest, sink func(wi
 	}
 	h := newNoteStream(ctx, u.addresses.pulse, sink)
 	if w.Read {
-		h.putAside(u.withContents)
+		h.completeWith(u.withContents)
 	}
 	return u.addresses.open(ctx, w.URI, h)
 }

@@ -215,7 +215,7 @@ func TestUpdatesThatWaitForContentsAreNotLost(t *testing.T) {
 	stream, r := watchStream(t, d, `{"uri":"db://t","read":true}`)
 	p.say(noteUpdated, `{"uri":"db://t/0"}`)
 	<-reading
-	for range maxAside { // the last one exceeds the queue
+	for range maxBuffered { // the last one exceeds the queue
 		p.say(noteUpdated, `{"uri":"db://t/1"}`)
 	}
 	if e := r.event(); string(e.Data) != `{"uri":"db://t/1"}` {
@@ -224,8 +224,8 @@ func TestUpdatesThatWaitForContentsAreNotLost(t *testing.T) {
 	go s.Close()
 	_ = done(t, stream) // closed with its session
 	close(release)
-	if n := len(r.notes); n != maxAside {
-		t.Errorf("%d updates came at the end, want %d", n, maxAside)
+	if n := len(r.notes); n != maxBuffered {
+		t.Errorf("%d updates came at the end, want %d", n, maxBuffered)
 	}
 }
 

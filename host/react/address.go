@@ -11,27 +11,27 @@ import (
 	"eventdeck/host/event"
 )
 
-// AddressError says what is wrong with an address, and what to write instead. It does not repeat the
+// EndpointError says what is wrong with an address, and what to write instead. It does not repeat the
 // address, which may hold a secret.
-type AddressError struct{ Wrong, Write string }
+type EndpointError struct{ Wrong, Write string }
 
 // Error implements error.
-func (e *AddressError) Error() string { return fmt.Sprintf("it %s; write %s", e.Wrong, e.Write) }
+func (e *EndpointError) Error() string { return fmt.Sprintf("it %s; write %s", e.Wrong, e.Write) }
 
 // ParseModelURL parses the address of a model: https, or http to this machine.
 //
-// Error: [*Error].
+// Error: [*EndpointError].
 func ParseModelURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" {
-		return nil, &AddressError{"is no address", "https://HOST/v1"}
+		return nil, &EndpointError{"is no address", "https://HOST/v1"}
 	}
 	local := event.IsLoopback(u.Hostname())
 	switch {
 	case u.Scheme != "https" && (u.Scheme != "http" || !local):
-		return nil, &AddressError{"begins with " + scheme(u), "https://…, or http on this machine"}
+		return nil, &EndpointError{"begins with " + scheme(u), "https://…, or http on this machine"}
 	case u.User != nil || u.Fragment != "" || u.RawQuery != "" || u.ForceQuery:
-		return nil, &AddressError{"has a user, a question mark or a fragment", `the address without them, and the key as "key"`}
+		return nil, &EndpointError{"has a user, a question mark or a fragment", `the address without them, and the key as "key"`}
 	}
 	return u, literal(u, func(ip netip.Addr) error { return CheckModelIP(ip, local) })
 }
@@ -39,16 +39,16 @@ func ParseModelURL(text string) (*url.URL, error) {
 // ParseWebhookURL parses the address of a webhook: https, or http to this machine if private addresses
 // are allowed.
 //
-// Error: [*Error].
+// Error: [*EndpointError].
 func ParseWebhookURL(text string, private bool) (*url.URL, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || u.Hostname() == "":
-		return nil, &AddressError{"is no address", "https://HOST/PATH"}
+		return nil, &EndpointError{"is no address", "https://HOST/PATH"}
 	case u.Scheme != "https" && (u.Scheme != "http" || !private || !event.IsLoopback(u.Hostname())):
-		return nil, &AddressError{"begins with " + scheme(u), `https://…, or "private": true with http on this machine`}
+		return nil, &EndpointError{"begins with " + scheme(u), `https://…, or "private": true with http on this machine`}
 	case u.User != nil || u.Fragment != "":
-		return nil, &AddressError{"has a user or a fragment", "the address without them"}
+		return nil, &EndpointError{"has a user or a fragment", "the address without them"}
 	}
 	return u, literal(u, func(ip netip.Addr) error { return CheckWebhookIP(ip, private) })
 }
@@ -68,7 +68,7 @@ func literal(u *url.URL, may func(netip.Addr) error) error {
 // machine (local) must stay on it; no other may lead there, or to metadata services of clouds,
 // which give out keys. Private networks are allowed: the certificate proves the name.
 //
-// Error: [*Error].
+// Error: [*EndpointError].
 func CheckModelIP(ip netip.Addr, local bool) error {
 	ip = ip.Unmap().WithZone("")
 	switch {
@@ -83,7 +83,7 @@ func CheckModelIP(ip netip.Addr, local bool) error {
 // CheckWebhookIP checks the IP address of a webhook: a public one, or a private one if those are
 // allowed.
 //
-// Error: [*Error].
+// Error: [*EndpointError].
 func CheckWebhookIP(ip netip.Addr, private bool) error {
 	ip = ip.Unmap().WithZone("")
 	switch {
@@ -96,7 +96,7 @@ func CheckWebhookIP(ip netip.Addr, private bool) error {
 }
 
 func leads(ip netip.Addr, what, write string) error {
-	return &AddressError{fmt.Sprintf("leads to %s, %s", ip, what), write}
+	return &EndpointError{fmt.Sprintf("leads to %s, %s", ip, what), write}
 }
 
 // neverPermitted reports whether an IP address is always refused: clouds give out keys at link-local

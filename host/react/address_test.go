@@ -41,7 +41,7 @@ func TestAddresses(t *testing.T) {
 		_, hook := ParseWebhookURL(text, false)
 		_, inside := ParseWebhookURL(text, true)
 		for i, err := range []error{model, hook, inside} {
-			var wrong *AddressError
+			var wrong *EndpointError
 			if (err == nil) != want[i] || err != nil && (!errors.As(err, &wrong) || wrong.Wrong == "" || wrong.Write == "") {
 				t.Errorf("%.60s, %d: %v", text, i, err)
 			}

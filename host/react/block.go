@@ -120,7 +120,7 @@ func records(run Run) string {
 	return s
 }
 
-// letters adds what an act could do by the Rule of Two; "" adds nothing. See [Shape].
+// letters adds what an act could do by the Rule of Two; "" adds nothing. See [Capabilities].
 func (b *block) letters(all string) {
 	if all == "" {
 		return

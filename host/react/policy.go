@@ -268,8 +268,8 @@ func (j *judge) shape() {
 	if j.f.Unprepared != "" && j.f.NS == Live { // a manual run tries it
 		j.say(Suppressed, CausePrepare, j.f.Rule.Line("do"), "%s", j.f.Unprepared)
 	}
-	if shape := ShapeOf(j.f.Rule.Do, j.f.Rule.On.Server); shape.Best == ModeAsk {
-		j.askOfRule(CauseShape, j.f.Rule.Line("do"), "%s", shape.Why)
+	if could := CapabilitiesOf(j.f.Rule.Do, j.f.Rule.On.Server); could.Best == ModeAsk {
+		j.askOfRule(CauseShape, j.f.Rule.Line("do"), "%s", could.Why)
 	}
 }
 

@@ -34,8 +34,8 @@ func RuleBlock(v RuleView) []BlockLine {
 	b.text("late after", FormatDuration(r.Age), false)
 	b.ruleLimits(r.Limits, r.Do.Task != nil || r.Do.Choice != nil || r.Do.Agent != nil)
 	b.ruleAct(r.Do, v)
-	shape := ShapeOf(r.Do, r.On.Server)
-	for _, call := range shape.Calls {
+	could := CapabilitiesOf(r.Do, r.On.Server)
+	for _, call := range could.Calls {
 		b.value("asks", call, "")
 	}
 	b.letters(v.Letters)

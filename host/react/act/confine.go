@@ -78,7 +78,7 @@ func hides(c react.Confine, hidden []string) error {
 				return fmt.Errorf("%w: %s: %w", react.ErrBoundary, what, err)
 			}
 			for _, h := range covered {
-				if confineWithin(h, real) || confineWithin(real, h) && !system {
+				if isWithin(h, real) || isWithin(real, h) && !system {
 					return fmt.Errorf("%w: %s opens %s, where eventdeck keeps what commands must not reach (%s); name narrower paths, or keep that elsewhere", react.ErrBoundary, what, path, h)
 				}
 			}
@@ -100,7 +100,7 @@ func keeps(write, programs []string) error {
 			return fmt.Errorf("%w: confine.write: %w", react.ErrBoundary, err)
 		}
 		for _, program := range covered {
-			if confineWithin(program, real) {
+			if isWithin(program, real) {
 				return fmt.Errorf("%w: confine.write opens %s, and with it a program that eventdeck starts (%s); name narrower paths, or keep the program elsewhere", react.ErrBoundary, path, program)
 			}
 		}
@@ -159,8 +159,8 @@ func realParent(path string) string {
 	return filepath.Join(dir, filepath.Base(path))
 }
 
-// confineWithin reports whether path is dir or below it.
-func confineWithin(path, dir string) bool {
+// isWithin reports whether path is dir or below it.
+func isWithin(path, dir string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }

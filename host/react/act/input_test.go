@@ -10,7 +10,7 @@ import (
 	"eventdeck/host/trust"
 )
 
-func inputMember(seq uint64, data string) event.Record {
+func numbered(seq uint64, data string) event.Record {
 	return event.Record{Seq: seq, Kind: event.KindEvent, Server: "pager", Type: trust.Untrusted("incident"), ReceivedAt: time.Unix(int64(seq), 0), Data: []byte(data)}
 }
 
@@ -25,7 +25,7 @@ func inputTheRun(members ...event.Record) react.Run {
 func TestAnEnvelopeOfManyIsBounded(t *testing.T) {
 	var members []event.Record
 	for i := range 100 {
-		members = append(members, inputMember(uint64(i+1), `{"x":"`+strings.Repeat("y", 20_000)+`"}`))
+		members = append(members, numbered(uint64(i+1), `{"x":"`+strings.Repeat("y", 20_000)+`"}`))
 	}
 	text, err := Envelope(inputTheRun(members...), members, nil)
 	if err != nil {
@@ -40,7 +40,7 @@ func TestAnEnvelopeOfManyIsBounded(t *testing.T) {
 	if text, err = Envelope(inputTheRun(members...), members, nil); err != nil || len(text) > MaxBytes || !strings.Contains(string(text), `\"seq\":1,`) {
 		t.Errorf("%d bytes, %v", len(text), err)
 	}
-	huge := inputMember(1, `{"x":"`+strings.Repeat("y", 2*MaxBytes)+`"}`)
+	huge := numbered(1, `{"x":"`+strings.Repeat("y", 2*MaxBytes)+`"}`)
 	if text, err = Envelope(inputTheRun(huge), []event.Record{huge}, nil); err != nil || len(text) > MaxBytes {
 		t.Errorf("%d bytes, %v", len(text), err)
 	}
@@ -48,9 +48,9 @@ func TestAnEnvelopeOfManyIsBounded(t *testing.T) {
 
 // With fields an envelope holds their values and nothing else that the server wrote.
 func TestFieldsAreAllThatAnEnvelopeHolds(t *testing.T) {
-	one := inputMember(1, `{"id":"INC-1","a":{"b":[1,2]},"note":"canary"}`)
+	one := numbered(1, `{"id":"INC-1","a":{"b":[1,2]},"note":"canary"}`)
 	one.EventID, one.Labels = trust.Untrusted("canary"), &event.Labels{Name: trust.Untrusted("canary")}
-	two := inputMember(2, `{"note":"canary"}`)
+	two := numbered(2, `{"note":"canary"}`)
 	for _, members := range [][]event.Record{{one}, {one, two}} {
 		text, err := Envelope(inputTheRun(members...), members, []string{".id", "a.b", ".gone"})
 		if err != nil {

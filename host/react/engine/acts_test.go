@@ -224,11 +224,11 @@ func TestTheOperatorAsksAModelOnce(t *testing.T) {
 func TestStreamedOutputIsShownAndBounded(t *testing.T) {
 	simulated(t, func(t *testing.T) {
 		w := newWorld(t, taskRule("page"))
-		w.plan, w.lasts, w.words = does(asksModel), 10*time.Second, strings.Repeat("word ", saysBytes)
+		w.plan, w.lasts, w.words = does(asksModel), 10*time.Second, strings.Repeat("word ", transcriptBytes)
 		e := w.armed()
 		w.happens(`{}`, 5*time.Second)
 		r := only(t, e, react.Running)
-		if said := e.Reactions().Says[r.ID]; said.Len() != saysBytes {
+		if said := e.Reactions().Says[r.ID]; said.Len() != transcriptBytes {
 			t.Errorf("%d bytes are shown", said.Len())
 		}
 		rest(10 * time.Second)

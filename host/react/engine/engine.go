@@ -91,7 +91,7 @@ type Engine struct {
 	interest   interest
 	stopSwitch stopSwitch
 	view       atomic.Pointer[react.View]
-	says       says
+	says       transcript
 	prepares   chan struct{} // a slot for each request that is prepared
 	listings   chan struct{} // the same for rules with tools: their servers may be slow
 

@@ -89,8 +89,8 @@ type trialRun struct {
 	once  []react.Key
 }
 
-// trialOnceValues is the most once values that a run charges.
-const trialOnceValues = 100
+// maxOnceValues is the most once values that a run charges.
+const maxOnceValues = 100
 
 // New begins a trial. It calls tell with each result once that is known.
 func New(set *react.Set, tell func(Result)) *Trial {
@@ -261,7 +261,7 @@ func (n *trialRun) join(rule *rule, r *event.Record, members uint64) {
 	}
 	n.Members += members
 	n.Last, n.To = r.Seq, r.ReceivedAt
-	if value, ok := rule.m.Once(r); ok && len(n.once) < trialOnceValues && !slices.Contains(n.once, value) {
+	if value, ok := rule.m.Once(r); ok && len(n.once) < maxOnceValues && !slices.Contains(n.once, value) {
 		n.once = append(n.once, value)
 	}
 }

@@ -76,7 +76,7 @@ func (e *Engine) ruleView(r *react.Rule) react.RuleView {
 	d := react.Judge(f)
 	v := react.RuleView{
 		Rule: *r, Hash: rs.Hash, Armed: rs.Armed != "" && rs.Armed == rs.Hash, Silenced: rs.Silenced, Disarmed: rs.Disarmed,
-		Why: d.Why, Line: d.Line, Letters: react.ShapeOf(r.Do, r.On.Server).Letters, Boundary: rs.made.req.Boundary,
+		Why: d.Why, Line: d.Line, Letters: react.CapabilitiesOf(r.Do, r.On.Server).Letters, Boundary: rs.made.req.Boundary,
 		Since: rs.Since, Matched: rs.Matched, Suppressed: maps.Clone(rs.Dropped), Last: rs.Last, Approved: rs.approved,
 	}
 	v.Spent, _ = e.spent.on(dayOf(f.Now), r.Name)

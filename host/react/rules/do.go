@@ -230,7 +230,7 @@ func (p *parser) webhook(m member, to *react.Do) {
 
 // address adds a mistake for an invalid address, without repeating it, as it may hold a secret.
 func (p *parser) address(m member, text string, err error) {
-	var wrong *react.AddressError
+	var wrong *react.EndpointError
 	switch {
 	case len(text) > maxText:
 		p.wrong(m.Start, fmt.Sprintf("at most %d bytes", maxText), "%q is too long", m.Key)

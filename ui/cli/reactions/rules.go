@@ -194,16 +194,16 @@ func pinned(c *react.Command) string { return " (pinned: " + react.Pinning(c.Cod
 // appendRule appends a rule as one line of JSON, with its state where it runs, if that is
 // known.
 func appendRule(b []byte, r *react.Rule, v *react.RuleView) []byte {
-	shape := react.ShapeOf(r.Do, r.On.Server)
+	could := react.CapabilitiesOf(r.Do, r.On.Server)
 	b = append(b, `{"name":`...)
 	b = trust.AppendJSONString(b, r.Name)
 	for _, m := range [][2]string{
-		{"mode", string(r.Mode)}, {"best", string(shape.Best)}, {"letters", shape.Letters},
+		{"mode", string(r.Mode)}, {"best", string(could.Best)}, {"letters", could.Letters},
 		{"server", r.On.Server}, {"type", r.On.Types.String()}, {"kind", string(r.On.Kind)}, {"when", r.When}, {"where", r.Where},
 	} {
 		b = export.AppendString(b, m[0], m[1])
 	}
-	b = export.AppendList(b, "asks", shape.Calls, func(call string) string { return call })
+	b = export.AppendList(b, "asks", could.Calls, func(call string) string { return call })
 	if cost := r.WorstCost(); cost > 0 {
 		b = export.AppendString(b, "cost", react.Money(cost))
 	}

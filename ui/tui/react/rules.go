@@ -113,7 +113,7 @@ func (t *rules) Cell(i, col int) table.Cell {
 	return table.Say(themes.Plain, r.Why)
 }
 
-// involves describes in words what an act involves by the Rule of Two; see [react.Shape].
+// involves describes in words what an act involves by the Rule of Two; see [react.Capabilities].
 func involves(letters string) string {
 	return strings.NewReplacer("A", "input", "B", "private", "C", "effects").Replace(letters)
 }

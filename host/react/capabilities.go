@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// Shape is what an act could do with its input, by the Rule of Two (Meta, 2025): of untrusted
+// Capabilities is what an act could do with its input, by the Rule of Two (Meta, 2025): of untrusted
 // input (A), private data (B) and an external effect (C), an act may have at most two without a
 // human. Every act that reads events has A.
-type Shape struct {
+type Capabilities struct {
 	Letters string // "A C"; "" for an act without input
 	Best    Mode   // the most that the start of the act may be: ModeAuto or ModeAsk
 	Why     string // reason for ModeAsk
@@ -16,27 +16,27 @@ type Shape struct {
 	Calls []string
 }
 
-// ShapeOf returns the shape of an act that reads events of a server.
-func ShapeOf(do Do, server string) Shape {
+// CapabilitiesOf returns what an act could do that reads events of a server.
+func CapabilitiesOf(do Do, server string) Capabilities {
 	switch {
 	case do.Command != nil:
-		return commandShape(do.Command)
+		return commandCapabilities(do.Command)
 	case do.Webhook != nil:
-		return Shape{Letters: "A C", Best: ModeAuto}
+		return Capabilities{Letters: "A C", Best: ModeAuto}
 	case do.Task != nil:
-		return toolsShape(do.Task.Tools, do.Task.Flows, server)
+		return toolsCapabilities(do.Task.Tools, do.Task.Flows, server)
 	case do.Choice != nil:
-		return Shape{Letters: "A", Best: ModeAuto} // each act has a shape and a mode of its own
+		return Capabilities{Letters: "A", Best: ModeAuto} // each act has capabilities and a mode of its own
 	case do.Agent != nil:
-		s := toolsShape(do.Agent.Tools, do.Agent.Flows, server)
+		s := toolsCapabilities(do.Agent.Tools, do.Agent.Flows, server)
 		s.Letters, s.Best, s.Why = "A B C", ModeAsk, "an agent acts on what it reads: its start is asked about"
 		return s
 	}
-	return Shape{Best: ModeAuto}
+	return Capabilities{Best: ModeAuto}
 }
 
-func commandShape(c *Command) Shape {
-	s := Shape{Letters: "A", Best: ModeAuto}
+func commandCapabilities(c *Command) Capabilities {
+	s := Capabilities{Letters: "A", Best: ModeAuto}
 	// Every command can read the system's configuration and the command lines of all
 	// processes; with network access it could send them away.
 	private := c.Confine == nil || len(c.Confine.Read) > 0 || c.Confine.Net
@@ -57,11 +57,11 @@ func commandShape(c *Command) Shape {
 	return s
 }
 
-// toolsShape returns the shape of a model with tools. Results of tools are private data. A call
+// toolsCapabilities returns what a model with tools could do. Results of tools are private data. A call
 // that may change something is an external effect, and so is a call whose arguments may carry
 // content of one server to another. Each such call asks.
-func toolsShape(tools []Tool, flows []Flow, server string) Shape {
-	s := Shape{Letters: "A", Best: ModeAuto}
+func toolsCapabilities(tools []Tool, flows []Flow, server string) Capabilities {
+	s := Capabilities{Letters: "A", Best: ModeAuto}
 	if len(tools) == 0 {
 		return s
 	}

@@ -39,7 +39,7 @@ func TestShapes(t *testing.T) {
 		{Do{Agent: &Agent{Command: Command{Trusted: true}, Tools: []Tool{read("pager"), write("git")}}}, "A B C", ModeAsk, 2},
 	} {
 		t.Run(fmt.Sprintf("%+v", c.do), func(t *testing.T) {
-			got := ShapeOf(c.do, "pager")
+			got := CapabilitiesOf(c.do, "pager")
 			if got.Letters != c.letters || got.Best != c.best || (got.Why == "") != (c.best == ModeAuto) || len(got.Calls) != c.calls {
 				t.Errorf("got %+v, want %s, %s", got, c.letters, c.best)
 			}

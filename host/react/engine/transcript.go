@@ -8,11 +8,11 @@ import (
 	"eventdeck/host/trust"
 )
 
-// saysBytes is how many bytes of a run's streamed output are shown.
-const saysBytes = 4 << 10
+// transcriptBytes is how many bytes of a run's streamed output are shown.
+const transcriptBytes = 4 << 10
 
-// says is the streamed output of models and agents. It may be used from any goroutine.
-type says struct {
+// transcript is the streamed output of models and agents. It may be used from any goroutine.
+type transcript struct {
 	mu    sync.Mutex
 	text  map[react.RunID]string
 	dirty bool      // something is not in a view yet
@@ -20,11 +20,11 @@ type says struct {
 }
 
 // add appends to the output of a run, and reports whether it is time for a new view.
-func (s *says) add(id react.RunID, piece trust.Text, now time.Time) bool {
+func (s *transcript) add(id react.RunID, piece trust.Text, now time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	text := s.text[id] + piece.Raw()
-	s.text[id] = text[max(0, len(text)-saysBytes):]
+	s.text[id] = text[max(0, len(text)-transcriptBytes):]
 	s.dirty = true
 	soon := now.Sub(s.shown) >= viewEvery || now.Before(s.shown)
 	if soon {
@@ -34,7 +34,7 @@ func (s *says) add(id react.RunID, piece trust.Text, now time.Time) bool {
 }
 
 // clear removes the output of a run.
-func (s *says) clear(id react.RunID) {
+func (s *transcript) clear(id react.RunID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, ok := s.text[id]; ok {
@@ -44,14 +44,14 @@ func (s *says) clear(id react.RunID) {
 }
 
 // changed reports whether something is not in a view yet.
-func (s *says) changed() bool {
+func (s *transcript) changed() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.dirty
 }
 
 // take returns the output of all runs, for a view.
-func (s *says) take() map[react.RunID]trust.Text {
+func (s *transcript) take() map[react.RunID]trust.Text {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.dirty = false
