@@ -71,10 +71,10 @@ type Table struct {
 
 	env     *cells.Env
 	focused func() bool // the table has the focus
-	top     int  // the first visible row
-	follow  bool // the newest row is chosen
-	tail    bool // new rows are added at the end
-	sort    int  // the column by which rows are sorted, -1 for none
+	top     int         // the first visible row
+	follow  bool        // the newest row is chosen
+	tail    bool        // new rows are added at the end
+	sort    int         // the column by which rows are sorted, -1 for none
 	reverse bool
 	whole   int // the number of rows without Text
 
