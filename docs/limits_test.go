@@ -20,7 +20,7 @@ import (
 // Every row of the tables of limits has the values of constants of the code, and tests that
 // exist.
 func TestLimitsAreThoseOfTheCode(t *testing.T) {
-	named := regexp.MustCompile("([a-z0-9]+)\\.([A-Za-z][A-Za-z0-9_]+)")
+	named := regexp.MustCompile(`([a-z0-9]+)\.([A-Za-z][A-Za-z0-9_]+)`)
 	packages := map[string]*types.Scope{}
 	rows := map[string]bool{}
 	for _, line := range strings.Split(between(t, "limits.md", "\n## All limits\n", "\n## "), "\n") {
