@@ -15,15 +15,16 @@ import (
 // The ceilings of the size of the program. Make room before adding: remove what nobody would miss,
 // or a second way to do one thing.
 const (
-	maxCodeLines = 98_165
+	maxCodeLines = 98_162
 	maxPackages  = 84
 	maxOneFile   = 9 // packages of one file
-	maxOfHost    = 122
+	maxOfHost    = 3
+	maxOfSubs    = 65 // of the largest part of Host
 	maxOfApp     = 313
 )
 
 // TestSize holds the code lines that ship, for all systems, without blank lines, comments, package
-// clauses and imports; the number of packages; and the methods of the two largest types.
+// clauses and imports; the number of packages; and the methods of the largest types.
 func TestSize(t *testing.T) {
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{with .Module}}{{if .Main}}{{$.Dir}}{{end}}{{end}}", "..").Output()
 	if err != nil {
@@ -47,14 +48,14 @@ func TestSize(t *testing.T) {
 			oneFile++
 		}
 	}
-	ofHost, ofApp := methods(t, "../host", "Host"), methods(t, "../ui/tui", "app")
-	t.Logf("%d code lines in %d packages, %d of one file; %d methods of Host, %d of app", lines, packages, oneFile, ofHost, ofApp)
+	ofHost, ofSubs, ofApp := methods(t, "../host", "Host"), methods(t, "../host", "subscriptions"), methods(t, "../ui/tui", "app")
+	t.Logf("%d code lines in %d packages, %d of one file; %d methods of Host, %d of subscriptions, %d of app", lines, packages, oneFile, ofHost, ofSubs, ofApp)
 	for _, c := range []struct {
 		what      string
 		have, max int
 	}{
 		{"code lines", lines, maxCodeLines}, {"packages", packages, maxPackages}, {"packages of one file", oneFile, maxOneFile},
-		{"methods of Host", ofHost, maxOfHost}, {"methods of app", ofApp, maxOfApp},
+		{"methods of Host", ofHost, maxOfHost}, {"methods of subscriptions", ofSubs, maxOfSubs}, {"methods of app", ofApp, maxOfApp},
 	} {
 		if c.have > c.max || c.have == 0 {
 			t.Errorf("%d %s, at most %d", c.have, c.what, c.max)

@@ -1,9 +1,9 @@
 package host
 
 import (
+	"maps"
+	"slices"
 	"time"
-
-	"eventdeck/host/delivery"
 )
 
 // How often the host compares the clock with its timer, and how far they may differ.
@@ -14,32 +14,26 @@ const (
 
 // watchClock has every subscription prove its continuity after the clock was set, the machine
 // slept, or the process was stopped: events that servers sent meanwhile may be lost.
-func (h *Host) watchClock() {
+func (subs *subscriptions) watchClock() {
 	timer := time.NewTicker(wakeEvery)
 	defer timer.Stop()
-	last, clock := time.Now(), h.opts.Now().Round(0)
+	last, clock := time.Now(), subs.opts.Now().Round(0)
 	for {
 		select {
 		case <-timer.C:
-		case <-h.ctx.Done():
+		case <-subs.ctx.Done():
 			return
 		}
-		now, wall := time.Now(), h.opts.Now().Round(0)
+		now, wall := time.Now(), subs.opts.Now().Round(0)
 		if late, set := now.Sub(last)-wakeEvery, wall.Sub(clock)-wakeEvery; late > wakeSlack || set.Abs() > wakeSlack {
-			h.opts.Log.Info("the process was suspended or the clock was set; every subscription proves its continuity", "late", late, "clock", set)
-			for _, r := range h.runners() {
-				r.Doubt()
+			subs.opts.Log.Info("the process was suspended or the clock was set; every subscription proves its continuity", "late", late, "clock", set)
+			subs.mu.Lock()
+			runs := slices.Collect(maps.Values(subs.runs))
+			subs.mu.Unlock()
+			for _, l := range runs {
+				l.runner.Doubt()
 			}
 		}
 		last, clock = now, wall
 	}
-}
-
-func (h *Host) runners() (all []*delivery.Runner) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, l := range h.runs {
-		all = append(all, l.runner)
-	}
-	return all
 }

@@ -13,10 +13,10 @@ import (
 // The wire log keeps a part of a flood, and counts the rest.
 func TestWireLogIsBoundedInAFlood(t *testing.T) {
 	now := time.Unix(1000, 0)
-	h := &Host{opts: Options{Now: func() time.Time { return now }}, wire: eventlog.NewRing[WireFrame](10, 1<<20)}
+	j := &journal{core: &core{opts: Options{Now: func() time.Time { return now }}}, wire: eventlog.NewRing[WireFrame](10, 1<<20)}
 	kept := 0
 	for range wireEvents + 50 {
-		if h.traceEvent() {
+		if j.traceEvent() {
 			kept++
 		}
 	}
@@ -24,14 +24,14 @@ func TestWireLogIsBoundedInAFlood(t *testing.T) {
 		t.Errorf("%d frames of a second are kept, not %d", kept, wireEvents)
 	}
 	now = now.Add(time.Second)
-	if !h.traceEvent() {
+	if !j.traceEvent() {
 		t.Error("nothing is kept in the next second")
 	}
 	for range 2 {
-		h.trace(event.Server{Name: "pager"}, session.Received, trust.Untrusted("{}"), 2)
+		j.trace(event.Server{Name: "pager"}, session.Received, trust.Untrusted("{}"), 2)
 	}
 	var passed []uint64
-	h.wire.After(0, func(_ uint64, f WireFrame) bool {
+	j.wire.After(0, func(_ uint64, f WireFrame) bool {
 		passed = append(passed, f.Passed)
 		return true
 	})

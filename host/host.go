@@ -9,6 +9,7 @@ package host
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -17,6 +18,7 @@ import (
 
 	"eventdeck/host/delivery"
 	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
 	"eventdeck/host/hooks"
 	"eventdeck/host/schema"
 	"eventdeck/host/trust"
@@ -105,4 +107,119 @@ type Network struct {
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 	// Listen opens the receiver's listener. Its address must be a *net.TCPAddr.
 	Listen func(network, address string) (net.Listener, error)
+}
+
+// Host is the agent host. It implements [API] by the methods of its parts. Each part has its own
+// subject, and one lock, mu, for its own members:
+//
+//   - reader (reader.go): snapshots, statistics, settings and marks, and the journal
+//     (journal.go) of the newest frames and log lines
+//   - subscriptions (subscriptions.go): runners, modes, leases, webhook deliveries, orphans
+//   - servers (servers.go): connections (server.go), event types, sign-ins, tools
+//   - core (core.go): options, commits, the audit log, the flags of readers, the end of the host
+//
+// A part calls those below it; a server wakes its subscriptions through [wakes]. Locks are taken
+// in the same order, from above to below. One server has a lock of its own, which is taken alone.
+type Host struct {
+	*core
+	*servers
+	*subscriptions
+	*reader
+
+	stopWatch func() // of commits
+}
+
+var _ API = (*Host)(nil)
+
+// New returns a host on an open store, which stays the caller's to close, after
+// the host. Nothing is connected yet: see [Host.AddServer].
+func New(o Options) (*Host, error) {
+	if o.Store == nil {
+		return nil, errors.New("a host needs a store")
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	o.Timing, o.Limits = o.Timing.WithDefaults(), o.Limits.withDefaults()
+	c := &core{opts: o, flags: map[chan struct{}]struct{}{}}
+	c.ctx, c.cancel = context.WithCancelCause(context.Background())
+	j := newJournal(c)
+	subs := newSubscriptions(c, j)
+	r := &reader{core: c, journal: j, subs: subs, log: eventlog.New(o.Store), marks: o.Store.Marks()}
+	h := &Host{core: c, servers: subs.servers, subscriptions: subs, reader: r}
+	h.wg.Go(h.hooks.Run)
+	h.stopWatch = o.Store.Watch(h.stored)
+	h.wg.Go(h.watchClock)
+	h.wg.Go(h.awaitKey)
+	return h, nil
+}
+
+// AddServer implements [API].
+func (h *Host) AddServer(spec event.Server) {
+	unlock, err := h.servers.lock(h.ctx, spec.Name)
+	if err != nil {
+		return // the host is closing
+	}
+	defer unlock()
+	s, old := h.servers.add(spec)
+	if s == nil {
+		return
+	}
+	if old != nil {
+		for _, sub := range h.storedOf(spec.Name) {
+			h.stopRunning(sub.ID)
+		}
+		old.cancel()
+		<-old.done
+	}
+	for _, sub := range h.storedOf(spec.Name) {
+		h.start(sub)
+	}
+	if s.spec.ByHand {
+		h.auditAdded(s.spec, old != nil)
+	}
+	h.notify()
+}
+
+// RemoveServer implements [API].
+func (h *Host) RemoveServer(ctx context.Context, name string) error {
+	unlock, err := h.servers.lock(ctx, name)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	s, err := h.server(name)
+	if err != nil {
+		return err
+	}
+	for _, sub := range h.storedOf(name) {
+		if err := h.endSub(ctx, sub.ID); err != nil {
+			return fmt.Errorf("server %s stays: subscription %s could not be ended: %w", name, sub.ID, err)
+		}
+	}
+	h.servers.remove(s)
+	s.cancel()
+	<-s.done
+	h.meter.forgetServer(name)
+	h.audit(ctx, h.serverEntry("remove server", name))
+	return nil
+}
+
+// Close implements [API].
+func (h *Host) Close() error {
+	h.core.mu.Lock()
+	closed := h.closed
+	h.closed = true
+	h.core.mu.Unlock()
+	if closed {
+		return nil
+	}
+	err := h.hooks.Close()
+	h.cancel(errors.New("the host is closing"))
+	h.wg.Wait()
+	h.stopWatch()
+	return err
 }

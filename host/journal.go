@@ -12,6 +12,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/eventlog"
+	"eventdeck/host/redact"
 	"eventdeck/host/session"
 	"eventdeck/host/trust"
 )
@@ -25,6 +26,25 @@ const (
 	logLines   = 2000
 	logBytes   = 1 << 20
 )
+
+// journal keeps the newest frames of the wire and lines of the log for frontends.
+type journal struct {
+	*core
+	wire        *eventlog.Ring[WireFrame]
+	appLog      *eventlog.Ring[LogLine]
+	eventFrames eventFrames
+}
+
+// newJournal returns a journal, which gets what is logged from now on.
+func newJournal(c *core) *journal {
+	j := &journal{
+		core:   c,
+		wire:   eventlog.NewRing[WireFrame](wireFrames, wireBytes),
+		appLog: eventlog.NewRing[LogLine](logLines, logBytes),
+	}
+	c.opts.Log = slog.New(redact.Handler(&appLogHandler{next: c.opts.Log.Handler(), keep: j.addLine}, &c.secrets))
+	return j
+}
 
 // WireFrame is a frame that was sent to a server or received from it.
 type WireFrame struct {
@@ -47,21 +67,21 @@ type LogLine struct {
 }
 
 // Wire implements [API].
-func (h *Host) Wire() *eventlog.Ring[WireFrame] { return h.wire }
+func (j *journal) Wire() *eventlog.Ring[WireFrame] { return j.wire }
 
 // AppLog implements [API].
-func (h *Host) AppLog() *eventlog.Ring[LogLine] { return h.appLog }
+func (j *journal) AppLog() *eventlog.Ring[LogLine] { return j.appLog }
 
 // trace keeps a frame, and hands it to [Options.Trace]. It runs on the goroutine that reads or
 // writes the wire.
-func (h *Host) trace(server event.Server, d session.Direction, frame trust.Text, size int) {
-	if h.opts.Trace != nil {
-		h.opts.Trace(server.Name, string(d), frame)
+func (j *journal) trace(server event.Server, d session.Direction, frame trust.Text, size int) {
+	if j.opts.Trace != nil {
+		j.opts.Trace(server.Name, string(d), frame)
 	}
 	if frame.Len() > wireClip {
 		frame = trust.Untrusted(strings.Clone(frame.Raw()[:wireClip]))
 	}
-	h.wire.Add(WireFrame{At: h.opts.Now().UTC(), Server: server.Name, Sent: d == session.Sent, Frame: frame, Bytes: size, Passed: h.eventFrames.passed.Swap(0)}, frame.Len())
+	j.wire.Add(WireFrame{At: j.opts.Now().UTC(), Server: server.Name, Sent: d == session.Sent, Frame: frame, Bytes: size, Passed: j.eventFrames.passed.Swap(0)}, frame.Len())
 }
 
 // eventFrames bounds how many frames of events are kept in a second.
@@ -73,12 +93,12 @@ type eventFrames struct {
 
 // traceEvent reports whether the frame of an event is to be kept, which costs a copy and a search
 // for secrets.
-func (h *Host) traceEvent() bool {
-	if h.opts.Trace != nil {
+func (j *journal) traceEvent() bool {
+	if j.opts.Trace != nil {
 		return true
 	}
-	f := &h.eventFrames
-	if now := h.opts.Now().Unix(); f.second.Swap(now) != now {
+	f := &j.eventFrames
+	if now := j.opts.Now().Unix(); f.second.Swap(now) != now {
 		f.kept.Store(0)
 	}
 	if f.kept.Add(1) <= wireEvents {
@@ -88,25 +108,17 @@ func (h *Host) traceEvent() bool {
 	return false
 }
 
-// traceLimit returns how many bytes of a frame are kept; 0: all.
-func (h *Host) traceLimit() int {
-	if h.opts.Trace != nil {
-		return 0
-	}
-	return wireClip
-}
-
 // stderr keeps a line that a server's process wrote to its standard error.
-func (h *Host) stderr(server string, line trust.Text) {
-	if h.opts.OnStderr != nil {
-		h.opts.OnStderr(server, line)
+func (j *journal) stderr(server string, line trust.Text) {
+	if j.opts.OnStderr != nil {
+		j.opts.OnStderr(server, line)
 	}
-	h.addLine(LogLine{At: h.opts.Now().UTC(), Level: slog.LevelInfo, Text: trust.Line(line).Plain(), Server: server})
-	h.notify()
+	j.addLine(LogLine{At: j.opts.Now().UTC(), Level: slog.LevelInfo, Text: trust.Line(line).Plain(), Server: server})
+	j.notify()
 }
 
 // message keeps a line of a server's log. Errors of MCP's levels, from error on, are errors here.
-func (h *Host) message(server string, params json.RawMessage) {
+func (j *journal) message(server string, params json.RawMessage) {
 	var m struct {
 		Level, Logger string
 		Data          json.RawMessage
@@ -128,12 +140,12 @@ func (h *Host) message(server string, params json.RawMessage) {
 	case "warning":
 		level = slog.LevelWarn
 	}
-	h.addLine(LogLine{At: h.opts.Now().UTC(), Level: level, Text: h.secrets.String(trust.Line(trust.Untrusted(text)).Plain()), Server: server, Told: true})
-	h.notify()
+	j.addLine(LogLine{At: j.opts.Now().UTC(), Level: level, Text: j.secrets.String(trust.Line(trust.Untrusted(text)).Plain()), Server: server, Told: true})
+	j.notify()
 }
 
 // addLine keeps a line of the log.
-func (h *Host) addLine(l LogLine) { h.appLog.Add(l, len(l.Text)+len(l.Server)) }
+func (j *journal) addLine(l LogLine) { j.appLog.Add(l, len(l.Text)+len(l.Server)) }
 
 // appLogHandler is a [slog.Handler] that keeps warnings and errors for frontends and hands
 // everything on.
@@ -146,60 +158,56 @@ type appLogHandler struct {
 }
 
 // Enabled implements [slog.Handler].
-func (j *appLogHandler) Enabled(ctx context.Context, level slog.Level) bool {
-	return level >= slog.LevelWarn || j.next.Enabled(ctx, level)
+func (h *appLogHandler) Enabled(ctx context.Context, level slog.Level) bool {
+	return level >= slog.LevelWarn || h.next.Enabled(ctx, level)
 }
 
 // Handle implements [slog.Handler].
-func (j *appLogHandler) Handle(ctx context.Context, r slog.Record) error {
+func (h *appLogHandler) Handle(ctx context.Context, r slog.Record) error {
 	if r.Level >= slog.LevelWarn {
-		line := j.with(attrsOf(r))
+		attrs := make([]slog.Attr, 0, r.NumAttrs())
+		r.Attrs(func(a slog.Attr) bool {
+			attrs = append(attrs, a)
+			return true
+		})
+		line := h.with(attrs)
 		text := strings.Join(append([]string{r.Message}, line.attrs...), " ")
-		j.keep(LogLine{At: r.Time.UTC(), Level: r.Level, Text: trust.Line(trust.Unescaped(text)).Plain(), Server: line.server})
+		h.keep(LogLine{At: r.Time.UTC(), Level: r.Level, Text: trust.Line(trust.Unescaped(text)).Plain(), Server: line.server})
 	}
-	if !j.next.Enabled(ctx, r.Level) {
+	if !h.next.Enabled(ctx, r.Level) {
 		return nil
 	}
-	return j.next.Handle(ctx, r)
+	return h.next.Handle(ctx, r)
 }
 
 // with returns a copy with more attributes. The attribute "server" has a field of its own.
-func (j *appLogHandler) with(attrs []slog.Attr) *appLogHandler {
-	out := *j
-	out.attrs = slices.Clone(j.attrs)
+func (h *appLogHandler) with(attrs []slog.Attr) *appLogHandler {
+	out := *h
+	out.attrs = slices.Clone(h.attrs)
 	for _, a := range attrs {
 		value := a.Value.Resolve()
-		if a.Key == "server" && j.group == "" && value.Kind() == slog.KindString {
+		if a.Key == "server" && h.group == "" && value.Kind() == slog.KindString {
 			out.server = value.String()
 			continue
 		}
-		out.attrs = append(out.attrs, fmt.Sprintf("%s%s=%v", j.group, a.Key, value.Any()))
+		out.attrs = append(out.attrs, fmt.Sprintf("%s%s=%v", h.group, a.Key, value.Any()))
 	}
 	return &out
 }
 
 // WithAttrs implements [slog.Handler].
-func (j *appLogHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
-	out := j.with(attrs)
-	out.next = j.next.WithAttrs(attrs)
+func (h *appLogHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	out := h.with(attrs)
+	out.next = h.next.WithAttrs(attrs)
 	return out
 }
 
 // WithGroup implements [slog.Handler].
-func (j *appLogHandler) WithGroup(name string) slog.Handler {
-	out := *j
-	out.next = j.next.WithGroup(name)
+func (h *appLogHandler) WithGroup(name string) slog.Handler {
+	out := *h
+	out.next = h.next.WithGroup(name)
 	if name != "" {
 		out.group += name + "."
 	}
 	return &out
-}
-
-func attrsOf(r slog.Record) []slog.Attr {
-	attrs := make([]slog.Attr, 0, r.NumAttrs())
-	r.Attrs(func(a slog.Attr) bool {
-		attrs = append(attrs, a)
-		return true
-	})
-	return attrs
 }

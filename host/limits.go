@@ -31,36 +31,25 @@ func (l Limits) withDefaults() Limits {
 // subscription was stored, or was not; until then no other caller gets the place.
 //
 // Error: [ErrLimit].
-func (h *Host) reservePlace(id event.SubID) (settled func(), err error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	count := len(h.reserved)
-	if most := count + h.opts.Store.Info().Subs; most < h.opts.Limits.Subscriptions {
-		return h.reserve(id), nil // to list them all takes longer the more there are
-	}
-	for _, sub := range h.opts.Store.Subscriptions() {
-		if _, twice := h.reserved[sub.ID]; !twice {
-			count++
+func (subs *subscriptions) reservePlace(id event.SubID) (settled func(), err error) {
+	subs.mu.Lock()
+	defer subs.mu.Unlock()
+	count := len(subs.reserved)
+	if count+subs.opts.Store.Info().Subs >= subs.opts.Limits.Subscriptions { // to list them takes longer the more there are
+		for _, sub := range subs.opts.Store.Subscriptions() {
+			if _, twice := subs.reserved[sub.ID]; !twice {
+				count++
+			}
+		}
+		if count >= subs.opts.Limits.Subscriptions {
+			return nil, fmt.Errorf("%w: %s kept; end one (`eventdeck subs list`, `eventdeck subs rm ID`)",
+				ErrLimit, event.Some(subs.opts.Limits.Subscriptions, "subscription is", "subscriptions are"))
 		}
 	}
-	if count >= h.opts.Limits.Subscriptions {
-		return nil, fmt.Errorf("%w: %s kept; end one (`eventdeck subs list`, `eventdeck subs rm ID`)",
-			ErrLimit, event.Some(h.opts.Limits.Subscriptions, "subscription is", "subscriptions are"))
-	}
-	return h.reserve(id), nil
-}
-
-// reserve reserves a place until settled is called. The lock is held.
-func (h *Host) reserve(id event.SubID) (settled func()) {
-	h.reserved[id] = struct{}{}
+	subs.reserved[id] = struct{}{}
 	return func() {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		delete(h.reserved, id)
-	}
-}
-
-// tooMany returns the fault of a server beyond the limit.
-func (l Limits) tooMany() error {
-	return fmt.Errorf("%w: %s connected; take one out of the configuration", ErrLimit, event.Some(l.Servers, "server is", "servers are"))
+		subs.mu.Lock()
+		defer subs.mu.Unlock()
+		delete(subs.reserved, id)
+	}, nil
 }

@@ -31,8 +31,8 @@ const nextFirings = 3
 const noSecret = "whsec_…"
 
 // Preview implements [API].
-func (h *Host) Preview(r Request) (Preview, error) {
-	s, err := h.server(r.Server)
+func (subs *subscriptions) Preview(r Request) (Preview, error) {
+	s, err := subs.servers.server(r.Server)
 	if err != nil {
 		return Preview{}, err
 	}
@@ -42,7 +42,7 @@ func (h *Host) Preview(r Request) (Preview, error) {
 	}
 	key := event.Key{Server: r.Server, Type: r.Type, Args: args}
 	p := Preview{Mode: r.Mode, Command: commandLine(r, args)}
-	old, err := h.opts.Store.Subscription(key.ID())
+	old, err := subs.opts.Store.Subscription(key.ID())
 	if err != nil && !errors.Is(err, event.ErrNotFound) {
 		return Preview{}, err
 	}
@@ -54,17 +54,17 @@ func (h *Host) Preview(r Request) (Preview, error) {
 		p.Command = commandLine(r, key.Args)
 		kind := dialect.KindOf(t.Dialect)
 		if kind.Check != nil {
-			if err := kind.Check(t, args, h.opts.Now()); err != nil {
+			if err := kind.Check(t, args, subs.opts.Now()); err != nil {
 				return p, schema.Secrets(t, args).Error(fmt.Errorf("%w: %w", ErrArguments, err))
 			}
 		}
 		if kind.Firings != nil {
-			p.Firings = kind.Firings(args, h.opts.Now(), nextFirings)
+			p.Firings = kind.Firings(args, subs.opts.Now(), nextFirings)
 		}
 		if r.From.Saved && isAuto(r.Mode) && t.Offers(old.Mode) {
 			r.Mode = old.Mode
 		}
-		if p.Mode, err = h.chooseMode(t, r.Mode); err != nil {
+		if p.Mode, err = subs.chooseMode(t, r.Mode); err != nil {
 			return Preview{}, err
 		}
 	} else if isAuto(r.Mode) {
@@ -77,7 +77,7 @@ func (h *Host) Preview(r Request) (Preview, error) {
 	case r.From.Saved:
 		at.Cursor, at.Valid, at.Number = old.Cursor.Text, old.Cursor.Valid, old.Cursor.Number
 	}
-	req, err := h.requestOf(p.Mode, key, at, old.Hook, r)
+	req, err := subs.requestOf(p.Mode, key, at, old.Hook, r)
 	if err != nil {
 		return Preview{}, err
 	}
@@ -93,7 +93,7 @@ func (h *Host) Preview(r Request) (Preview, error) {
 }
 
 // requestOf returns the request of a mode, its secret masked.
-func (h *Host) requestOf(mode event.Mode, key event.Key, at wire.Position, hook event.Hook, r Request) (any, error) {
+func (subs *subscriptions) requestOf(mode event.Mode, key event.Key, at wire.Position, hook event.Hook, r Request) (any, error) {
 	switch mode {
 	case event.ModePoll:
 		return wire.PollRequest{Name: key.Type, Arguments: key.Args, At: at}, nil
@@ -110,7 +110,7 @@ func (h *Host) requestOf(mode event.Mode, key event.Key, at wire.Position, hook 
 		}
 		url := hook.URL
 		if url == "" {
-			url = h.hooks.Expected() + "/hooks/…"
+			url = subs.hooks.Expected() + "/hooks/…"
 		}
 		return wire.SubscribeRequest{Name: key.Type, Arguments: key.Args, At: at, URL: url, Secret: secret, TTL: r.TTL}, nil
 	}

@@ -38,40 +38,40 @@ func sumRefused(kept []event.Refusal) map[event.SubID]event.Refused {
 
 // refusedDelivery counts a refused delivery to a subscription. A verification that was not
 // asked for is counted for the operator, but does not change the state.
-func (h *Host) refusedDelivery(r event.Refusal) {
-	h.meter.refused()
+func (subs *subscriptions) refusedDelivery(r event.Refusal) {
+	subs.meter.refused()
 	if !isRefusedDelivery(r) {
 		return
 	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	c := &h.count(r.Sub).refused
+	subs.mu.Lock()
+	defer subs.mu.Unlock()
+	c := &entryOf(subs.counts, r.Sub).refused
 	c.Count++
 	c.Last, c.Reason = r.At, r.Reason
 	if c.since.IsZero() && r.Reason != receiver.ReasonNotInFlight {
-		c.since = h.opts.Now()
-		h.hooks.CheckStates()
+		c.since = subs.opts.Now()
+		subs.hooks.CheckStates()
 	}
 }
 
 // acceptedDelivery notes that a delivery to a subscription was taken.
-func (h *Host) acceptedDelivery(id event.SubID) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if c := h.counts[id]; c != nil && !c.refused.since.IsZero() {
+func (subs *subscriptions) acceptedDelivery(id event.SubID) {
+	subs.mu.Lock()
+	defer subs.mu.Unlock()
+	if c := subs.counts[id]; c != nil && !c.refused.since.IsZero() {
 		c.refused.since = time.Time{}
-		h.hooks.CheckStates()
+		subs.hooks.CheckStates()
 	}
 }
 
 // keepStates stores the state of subscriptions whose deliveries are now refused, or accepted
 // again, with a record of each change, so that a restart after a crash shows it. It returns the
 // time until the next subscription is refused; 0: none will be.
-func (h *Host) keepStates(ctx context.Context) (next time.Duration) {
-	now := h.opts.Now()
+func (subs *subscriptions) keepStates(ctx context.Context) (next time.Duration) {
+	now := subs.opts.Now()
 	refused := map[event.SubID]refusals{}
-	h.mu.Lock()
-	for id, c := range h.counts {
+	subs.mu.Lock()
+	for id, c := range subs.counts {
 		if c.refused.Count == 0 {
 			continue
 		}
@@ -80,28 +80,28 @@ func (h *Host) keepStates(ctx context.Context) (next time.Duration) {
 			next = wait
 		}
 	}
-	h.mu.Unlock()
+	subs.mu.Unlock()
 	for _, id := range slices.Sorted(maps.Keys(refused)) {
 		from, to := event.StateRefused, &event.StateChange{State: event.StateLive, Evidence: "a delivery was accepted"}
 		if r := refused[id]; r.lasting(now) {
 			from, to = event.StateLive, &event.StateChange{State: event.StateRefused, Evidence: "no delivery was accepted", Error: trust.Unescaped(r.summary())}
 		}
-		sub, err := h.opts.Store.Subscription(id)
+		sub, err := subs.opts.Store.Subscription(id)
 		if errors.Is(err, event.ErrNotFound) {
-			h.forget(id) // removed while the delivery was under way
+			subs.forget(id) // removed while the delivery was under way
 		}
 		if err != nil || sub.State != from || sub.Mode != event.ModeWebhook {
 			continue
 		}
-		err = h.tryCommit(ctx, id, []event.Record{h.stateRecord(sub, to)}, func(s *event.Subscription) {
+		err = subs.tryCommit(ctx, id, []event.Record{subs.stateRecord(sub, to)}, func(s *event.Subscription) {
 			if s.State == from {
 				s.State, s.Evidence = to.State, to.Evidence
 			}
 		})
 		if err != nil && ctx.Err() == nil {
-			h.opts.Log.Warn("a change of state was not stored", "sub", id, "state", to.State, "err", err)
+			subs.opts.Log.Warn("a change of state was not stored", "sub", id, "state", to.State, "err", err)
 		}
-		h.notify()
+		subs.notify()
 	}
 	return next
 }

@@ -84,94 +84,94 @@ func loadOrphans(store event.Store) ([]orphan, error) {
 }
 
 // orphan remembers a lease whose end the server did not confirm.
-func (h *Host) orphan(ctx context.Context, sub event.Subscription) {
+func (subs *subscriptions) orphan(ctx context.Context, sub event.Subscription) {
 	o := orphan{
 		Sub: sub.ID, Server: []byte(sub.Key.Server), Type: []byte(sub.Key.Type.Raw()), Args: sub.Key.Args, Shown: sub.Shown,
 		Dialect: sub.Dialect, Mode: sub.Mode, URL: []byte(sub.Hook.URL), ID: []byte(sub.Lease.ServerID.Raw()),
-		At: h.opts.Now().UTC(), Until: sub.Lease.RefreshBefore,
+		At: subs.opts.Now().UTC(), Until: sub.Lease.RefreshBefore,
 	}
 	if o.remoteID().IsZero() {
 		return // it was never subscribed to
 	}
-	h.changeOrphans(ctx, func(all []orphan) []orphan {
+	subs.changeOrphans(ctx, func(all []orphan) []orphan {
 		all = append(slices.DeleteFunc(all, func(have orphan) bool { return have.Sub == o.Sub && have.remoteID() == o.remoteID() }), o)
 		return all[max(0, len(all)-maxOrphans):]
 	})
 }
 
-func (h *Host) changeOrphans(ctx context.Context, change func([]orphan) []orphan) {
-	h.mu.Lock()
-	h.orphans = change(slices.Clone(h.orphans))
-	text, err := json.Marshal(h.orphans)
-	h.mu.Unlock()
+func (subs *subscriptions) changeOrphans(ctx context.Context, change func([]orphan) []orphan) {
+	subs.mu.Lock()
+	subs.orphans = change(slices.Clone(subs.orphans))
+	text, err := json.Marshal(subs.orphans)
+	subs.mu.Unlock()
 	if err == nil {
-		err = h.opts.Store.SetSetting(context.WithoutCancel(ctx), settingOrphans, string(text))
+		err = subs.opts.Store.SetSetting(context.WithoutCancel(ctx), settingOrphans, string(text))
 	}
 	if err != nil {
-		h.opts.Log.Warn("orphans were not stored", "err", err)
+		subs.opts.Log.Warn("orphans were not stored", "err", err)
 	}
 }
 
 // orphansOf returns the orphans of a server, and forgets those whose lease has ended or whose
 // subscription runs again.
-func (h *Host) orphansOf(ctx context.Context, server string) []orphan {
-	now := h.opts.Now()
+func (subs *subscriptions) orphansOf(ctx context.Context, server string) []orphan {
+	now := subs.opts.Now()
 	gone := func(o orphan) bool {
 		if !o.Until.IsZero() && o.Until.Before(now) {
 			return true
 		}
-		sub, err := h.opts.Store.Subscription(o.Sub)
+		sub, err := subs.opts.Store.Subscription(o.Sub)
 		return err == nil && !sub.Paused && !sub.State.Over() && sub.Mode == o.Mode && sub.Hook.URL == string(o.URL)
 	}
-	h.mu.Lock()
-	all := slices.Clone(h.orphans)
-	h.mu.Unlock()
+	subs.mu.Lock()
+	all := slices.Clone(subs.orphans)
+	subs.mu.Unlock()
 	if slices.ContainsFunc(all, gone) {
-		h.changeOrphans(ctx, func(all []orphan) []orphan { return slices.DeleteFunc(all, gone) })
+		subs.changeOrphans(ctx, func(all []orphan) []orphan { return slices.DeleteFunc(all, gone) })
 	}
 	return slices.DeleteFunc(all, func(o orphan) bool { return string(o.Server) != server || gone(o) })
 }
 
 // releaseOrphans ends the orphans of a server that is connected again. After a failure it is tried
 // again at the next connection.
-func (h *Host) releaseOrphans(ctx context.Context, s *server) {
-	for _, o := range h.orphansOf(ctx, s.spec.Name) {
+func (subs *subscriptions) releaseOrphans(ctx context.Context, s *server) {
+	for _, o := range subs.orphansOf(ctx, s.spec.Name) {
 		limited, cancel := context.WithTimeout(ctx, releaseWithin)
-		err := h.releaseOrphan(limited, s, o)
+		err := subs.releaseOrphan(limited, s, o)
 		cancel()
 		if ctx.Err() != nil {
 			return
 		}
-		entry := h.auditEntry(event.ActorHost, "orphaned lease ended", event.Subscription{ID: o.Sub, Key: o.subscription().Key}, "")
+		entry := subs.auditEntry(event.ActorHost, "orphaned lease ended", event.Subscription{ID: o.Sub, Key: o.subscription().Key}, "")
 		if err != nil {
 			entry.Result = "failed: " + err.Error()
 		}
-		h.audit(ctx, entry)
+		subs.audit(ctx, entry)
 	}
 }
 
 // releaseOrphan ends an orphan on its server, and forgets it. It holds the server's lock, as a
 // subscription that begins meanwhile may be granted the same lease.
-func (h *Host) releaseOrphan(ctx context.Context, s *server, o orphan) error {
+func (subs *subscriptions) releaseOrphan(ctx context.Context, s *server, o orphan) error {
 	server := string(o.Server)
-	mu := h.serverLock(server)
-	if err := mu.lock(ctx); err != nil {
+	unlock, err := subs.servers.lock(ctx, server)
+	if err != nil {
 		return err
 	}
-	defer mu.unlock()
-	still := slices.ContainsFunc(h.orphansOf(ctx, server), func(have orphan) bool { return have.remoteID() == o.remoteID() })
+	defer unlock()
+	still := slices.ContainsFunc(subs.orphansOf(ctx, server), func(have orphan) bool { return have.remoteID() == o.remoteID() })
 	if !still {
 		return nil
 	}
 	if err := delivery.Release(ctx, s, o.subscription()); err != nil {
 		return err
 	}
-	h.forgetOrphan(ctx, o)
+	subs.forgetOrphan(ctx, o)
 	return nil
 }
 
-func (h *Host) forgetOrphan(ctx context.Context, o orphan) {
-	h.changeOrphans(ctx, func(all []orphan) []orphan {
+func (subs *subscriptions) forgetOrphan(ctx context.Context, o orphan) {
+	subs.changeOrphans(ctx, func(all []orphan) []orphan {
 		return slices.DeleteFunc(all, func(have orphan) bool {
 			return string(have.Server) == string(o.Server) && have.remoteID() == o.remoteID()
 		})
@@ -179,12 +179,12 @@ func (h *Host) forgetOrphan(ctx context.Context, o orphan) {
 }
 
 // Remote implements [API].
-func (h *Host) Remote(ctx context.Context, server string) ([]RemoteSubscription, error) {
-	s, err := h.server(server)
+func (subs *subscriptions) Remote(ctx context.Context, server string) ([]RemoteSubscription, error) {
+	s, err := subs.servers.server(server)
 	if err != nil {
 		return nil, err
 	}
-	r := remotes{host: h, server: server, seen: map[trust.Text]bool{}, serves: map[event.SubID]bool{}}
+	r := remotes{subs: subs, server: server, seen: map[trust.Text]bool{}, serves: map[event.SubID]bool{}}
 	d, err := s.session(ctx)
 	if err != nil {
 		return nil, err
@@ -198,12 +198,12 @@ func (h *Host) Remote(ctx context.Context, server string) ([]RemoteSubscription,
 			r.listed(one)
 		}
 	}
-	for _, sub := range h.opts.Store.Subscriptions() {
-		if sub.Key.Server == server && atServer(sub) && !sub.Paused && !sub.State.Over() && sub.Lease.ServerID != (trust.Text{}) {
+	for _, sub := range subs.storedOf(server) {
+		if atServer(sub) && !sub.Paused && !sub.State.Over() && sub.Lease.ServerID != (trust.Text{}) {
 			r.granted(sub)
 		}
 	}
-	for _, o := range h.orphansOf(ctx, server) {
+	for _, o := range subs.orphansOf(ctx, server) {
 		r.orphaned(o)
 	}
 	return r.out, nil
@@ -212,7 +212,7 @@ func (h *Host) Remote(ctx context.Context, server string) ([]RemoteSubscription,
 // remotes collects the subscriptions that a server holds, each once, from its own list, the
 // leases that it granted, and orphans.
 type remotes struct {
-	host   *Host
+	subs   *subscriptions
 	server string
 	out    []RemoteSubscription
 	seen   map[trust.Text]bool
@@ -240,9 +240,9 @@ func (r *remotes) listed(l dialect.Listed) {
 	if !l.Status.IsZero() {
 		s.Detail = trust.Untrusted(fmt.Sprintf("%v %v", l.Status, l.Detail))
 	}
-	for _, sub := range r.host.opts.Store.Subscriptions() {
+	for _, sub := range r.subs.storedOf(r.server) {
 		byAddress := !l.Callback.IsZero() && l.Callback.Raw() == sub.Hook.URL
-		if sub.Key.Server == r.server && (sub.Lease.ServerID == l.ID || byAddress) {
+		if sub.Lease.ServerID == l.ID || byAddress {
 			s.Mine = sub.ID
 		}
 	}
@@ -268,35 +268,35 @@ func (r *remotes) orphaned(o orphan) {
 }
 
 // EndRemote implements [API].
-func (h *Host) EndRemote(ctx context.Context, server string, id trust.Text) error {
-	entry := h.serverEntry("end remote subscription", server)
+func (subs *subscriptions) EndRemote(ctx context.Context, server string, id trust.Text) error {
+	entry := subs.serverEntry("end remote subscription", server)
 	entry.Detail = id
-	err := h.endRemote(ctx, server, id)
+	err := subs.endRemote(ctx, server, id)
 	if err != nil {
 		entry.Result = "failed: " + err.Error()
 	}
-	h.audit(context.WithoutCancel(ctx), entry)
+	subs.audit(context.WithoutCancel(ctx), entry)
 	return explain(err)
 }
 
-func (h *Host) endRemote(ctx context.Context, server string, id trust.Text) error {
-	s, err := h.server(server)
+func (subs *subscriptions) endRemote(ctx context.Context, server string, id trust.Text) error {
+	s, err := subs.servers.server(server)
 	if err != nil {
 		return err
 	}
-	for _, sub := range h.opts.Store.Subscriptions() {
-		if sub.Key.Server == server && atServer(sub) && sub.Lease.ServerID == id && h.running(sub.ID) != nil {
+	for _, sub := range subs.storedOf(server) {
+		if atServer(sub) && sub.Lease.ServerID == id && subs.running(sub.ID) != nil {
 			return fmt.Errorf("%w: it serves subscription %s here; unsubscribe or pause that", ErrInUse, sub.ID)
 		}
 	}
-	for _, o := range h.orphansOf(ctx, server) {
+	for _, o := range subs.orphansOf(ctx, server) {
 		if o.remoteID() != id {
 			continue
 		}
 		if err := delivery.Release(ctx, s, o.subscription()); err != nil {
 			return err
 		}
-		h.forgetOrphan(ctx, o)
+		subs.forgetOrphan(ctx, o)
 		return nil
 	}
 	d, err := s.session(ctx)

@@ -99,8 +99,8 @@ func TestCountsEndWithTheirSubscriptionAndServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	counts := func() int {
-		h.mu.Lock()
-		defer h.mu.Unlock()
+		h.subscriptions.mu.Lock()
+		defer h.subscriptions.mu.Unlock()
 		return len(h.counts)
 	}
 	refuse := func() {

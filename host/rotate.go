@@ -10,12 +10,12 @@ import (
 )
 
 // RotateSecret implements [API].
-func (h *Host) RotateSecret(ctx context.Context, id event.SubID) error {
-	sub, err := h.newSecret(ctx, id)
+func (subs *subscriptions) RotateSecret(ctx context.Context, id event.SubID) error {
+	sub, err := subs.newSecret(ctx, id)
 	if err != nil {
-		return h.auditFailure(ctx, delivery.ActionRotate, sub, err)
+		return subs.auditFailure(ctx, delivery.ActionRotate, sub, err)
 	}
-	l := h.running(id)
+	l := subs.running(id)
 	if l == nil {
 		return nil // the next subscribe carries it
 	}
@@ -26,33 +26,33 @@ func (h *Host) RotateSecret(ctx context.Context, id event.SubID) error {
 }
 
 // newSecret stores a new secret beside the present one.
-func (h *Host) newSecret(ctx context.Context, id event.SubID) (event.Subscription, error) {
-	sub, mu, err := h.lockSub(ctx, id)
+func (subs *subscriptions) newSecret(ctx context.Context, id event.SubID) (event.Subscription, error) {
+	sub, unlock, err := subs.lockSub(ctx, id)
 	if err != nil {
 		return sub, err
 	}
-	defer mu.unlock()
+	defer unlock()
 	switch {
 	case sub.Mode != event.ModeWebhook:
 		return sub, fmt.Errorf("%w: subscription %s runs in mode %s, which has no secret", ErrMode, id, sub.Mode)
 	case dialect.KindOf(sub.Dialect).ServerSecret:
 		return sub, fmt.Errorf("%w: subscription %s has a secret that its server makes; subscribe anew for another one", ErrMode, id)
 	}
-	if _, why := h.locked(); why != nil {
+	if _, why := subs.locked(); why != nil {
 		return sub, fmt.Errorf("subscription %s: %w", id, why)
 	}
-	secret, err := event.NewWebhookSecret(h.opts.Random)
+	secret, err := event.NewWebhookSecret(subs.opts.Random)
 	if err != nil {
 		return sub, fmt.Errorf("subscription %s: %w", id, err)
 	}
-	now, hook := h.opts.Now(), sub.Hook
+	now, hook := subs.opts.Now(), sub.Hook
 	if err := delivery.Replace(&hook, secret, now); err != nil {
 		return sub, fmt.Errorf("subscription %s: %w", id, err)
 	}
 	// The runner may have stored another secret since, and told the server of it: then that
 	// one becomes the previous secret.
 	var late error
-	err = h.commitChange(ctx, id, nil, h.auditEntry(event.ActorOperator, delivery.ActionRotate, sub, ""), func(s *event.Subscription) {
+	err = subs.commitChange(ctx, id, nil, subs.auditEntry(event.ActorOperator, delivery.ActionRotate, sub, ""), func(s *event.Subscription) {
 		late = delivery.Replace(&s.Hook, secret, now)
 	})
 	if err == nil && late != nil {

@@ -71,28 +71,30 @@ func HideSubscription(set *redact.Set, s event.Subscription) {
 
 // hide adds the arguments that are masked in shown to a set.
 func hide(set *redact.Set, args, shown json.RawMessage) {
-	if secret := schema.SecretArguments(args, shown); len(secret) > 0 {
-		set.Add(secret...)
+	set.Add(schema.SecretArguments(args, shown)...)
+}
+
+// hideStored hides the secrets of the stored subscriptions.
+func (c *core) hideStored() {
+	for _, sub := range c.opts.Store.Subscriptions() {
+		HideSubscription(&c.secrets, sub)
 	}
 }
 
 // hideSecrets masks arguments that the schemas in types, just listed, call secret, in
 // subscriptions that were stored before the schemas said so.
-func (h *Host) hideSecrets(ctx context.Context, server string, types []event.Type) {
-	for _, sub := range h.opts.Store.Subscriptions() {
-		if sub.Key.Server != server {
-			continue
-		}
+func (subs *subscriptions) hideSecrets(ctx context.Context, server string, types []event.Type) {
+	for _, sub := range subs.storedOf(server) {
 		t, err := findType(types, sub.Key.Server, sub.Key.Type)
 		if err != nil || bytes.Equal(schema.ShownArguments(t, sub.Key.Args), sub.Shown) {
 			continue
 		}
-		hide(&h.secrets, sub.Key.Args, schema.ShownArguments(t, sub.Key.Args))
-		err = h.commit(ctx, event.Batch{Sub: sub.ID, IfKept: true, Update: func(s *event.Subscription) {
+		hide(&subs.secrets, sub.Key.Args, schema.ShownArguments(t, sub.Key.Args))
+		err = subs.commit(ctx, event.Batch{Sub: sub.ID, IfKept: true, Update: func(s *event.Subscription) {
 			s.Shown = schema.ShownArguments(t, s.Key.Args)
 		}})
 		if err != nil && !errors.Is(err, event.ErrClosed) {
-			h.opts.Log.Warn("what is secret in the arguments was not noted", "sub", sub.ID, "err", err)
+			subs.opts.Log.Warn("what is secret in the arguments was not noted", "sub", sub.ID, "err", err)
 		}
 	}
 }

@@ -27,8 +27,9 @@ const refusedPause = 5 * time.Minute
 // server keeps one server connected. It is the [delivery.Source] of its subscriptions, over
 // its present session.
 type server struct {
-	host *Host
-	spec event.Server
+	*core
+	servers *servers
+	spec    event.Server
 
 	cancel    context.CancelFunc
 	done      chan struct{}
@@ -54,11 +55,12 @@ type server struct {
 	missingErr error       // why some types are not known; nil: all are
 }
 
-func newServer(h *Host, spec event.Server) *server {
-	HideServer(&h.secrets, spec)
+func newServer(ss *servers, spec event.Server) *server {
+	HideServer(&ss.secrets, spec)
 	return &server{
-		host:      h,
-		account:   h.account(spec),
+		core:      ss.core,
+		servers:   ss,
+		account:   ss.account(spec),
 		pace:      newPacer(),
 		spec:      spec,
 		done:      make(chan struct{}),
@@ -67,7 +69,7 @@ func newServer(h *Host, spec event.Server) *server {
 		ready:     make(chan struct{}),
 		tried:     make(chan struct{}),
 		listed:    make(chan struct{}),
-		view:      ServerView{Name: spec.Name, Address: h.secrets.String(address(spec)), Reach: ReachConnecting, Since: h.opts.Now()},
+		view:      ServerView{Name: spec.Name, Address: ss.secrets.String(address(spec)), Reach: ReachConnecting, Since: ss.opts.Now()},
 	}
 }
 
@@ -96,17 +98,17 @@ func (s *server) run(ctx context.Context) {
 		<-ctx.Done()
 		return
 	}
-	backoff := s.host.backoff()
+	backoff := s.backoff()
 	anew := false // the server forgot the session before, which did not last either
 	for again := false; ctx.Err() == nil; again = true {
 		sess, err := s.dial(ctx)
 		lasted := false
 		if err == nil {
 			drain(s.reconnect) // this connection fulfils earlier requests
-			began := s.host.opts.Now()
+			began := s.opts.Now()
 			s.connected(ctx, sess, again)
 			err = s.serve(ctx, sess)
-			lasted = s.host.opts.Now().Sub(began) > 5*s.host.opts.Timing.BackoffMin
+			lasted = s.opts.Now().Sub(began) > 5*s.opts.Timing.BackoffMin
 			if lasted {
 				backoff.Reset()
 			}
@@ -144,7 +146,7 @@ func (s *server) run(ctx context.Context) {
 
 // dial connects to the server, within [delivery.Timing].ConnectWithin.
 func (s *server) dial(ctx context.Context) (*session.Session, error) {
-	o := s.host.opts
+	o := s.opts
 	ctx, cancel := context.WithTimeout(ctx, o.Timing.ConnectWithin)
 	defer cancel()
 	opts := session.Options{
@@ -154,13 +156,13 @@ func (s *server) dial(ctx context.Context) (*session.Session, error) {
 		Log:           o.Log.With("server", s.spec.Name),
 		Now:           o.Now,
 		Dial:          o.Network.Dial,
-		OnStderr:      func(line trust.Text) { s.host.stderr(s.spec.Name, line) },
-		Trace: func(d session.Direction, frame trust.Text, size int) {
-			s.host.trace(s.spec, d, frame, size)
-		},
-		TraceLimit: s.host.traceLimit(),
-		TraceEvent: s.host.traceEvent,
-		Redact:     &s.host.secrets,
+		OnStderr:      func(line trust.Text) { s.servers.journal.stderr(s.spec.Name, line) },
+		Trace:         func(d session.Direction, frame trust.Text, size int) { s.servers.journal.trace(s.spec, d, frame, size) },
+		TraceEvent:    s.servers.journal.traceEvent,
+		Redact:        &s.secrets,
+	}
+	if o.Trace == nil {
+		opts.TraceLimit = wireClip
 	}
 	if s.account != nil {
 		opts.Auth = s.account
@@ -171,7 +173,7 @@ func (s *server) dial(ctx context.Context) (*session.Session, error) {
 // note takes a notification that belongs to no request.
 func (s *server) note(n wire.Note) {
 	if n.Method == wire.NoteMessage {
-		s.host.message(s.spec.Name, n.Params)
+		s.servers.journal.message(s.spec.Name, n.Params)
 		return
 	}
 	s.mu.Lock()
@@ -185,12 +187,12 @@ func (s *server) note(n wire.Note) {
 
 // dialectOptions returns the options of every connection to the server.
 func (s *server) dialectOptions() dialect.Options {
-	o := s.host.opts
+	o := s.opts
 	return dialect.Options{
 		Pulse:         min(15*time.Second, o.Timing.Watchdog/4),
 		AllowUnsigned: s.spec.AllowUnsigned,
 		Asked:         s.asked.Load,
-		Redact:        &s.host.secrets,
+		Redact:        &s.secrets,
 		Now:           o.Now,
 		Log:           o.Log.With("server", s.spec.Name),
 	}
@@ -200,10 +202,10 @@ func (s *server) dialectOptions() dialect.Options {
 // forgotten the leases of webhook subscriptions: they are refreshed at once.
 func (s *server) connected(ctx context.Context, sess *session.Session, again bool) {
 	info := sess.Info()
-	now := s.host.opts.Now()
+	now := s.opts.Now()
 	s.mu.Lock()
 	s.dialect, s.sessionOver = dialect.For(sess, s.dialectOptions()), make(chan struct{})
-	s.tools = toolbox.New(sess, toolbox.Options{Redact: &s.host.secrets, Log: s.host.opts.Log.With("server", s.spec.Name), Address: addressOf(s.spec)})
+	s.tools = toolbox.New(sess, toolbox.Options{Redact: &s.secrets, Log: s.opts.Log.With("server", s.spec.Name), Address: addressOf(s.spec)})
 	s.advertised = dialect.Advertises(info)
 	v := &s.view
 	v.setInfo(info, now)
@@ -212,14 +214,14 @@ func (s *server) connected(ctx context.Context, sess *session.Session, again boo
 	s.failure = nil
 	closeOnce(s.tried)
 	s.mu.Unlock()
-	s.host.notify()
-	if err := s.host.opts.Store.Saw(ctx, seen); err != nil && ctx.Err() == nil {
-		s.host.opts.Log.Warn("the server could not be remembered", "server", s.spec.Name, "err", err)
+	s.notify()
+	if err := s.opts.Store.Saw(ctx, seen); err != nil && ctx.Err() == nil {
+		s.opts.Log.Warn("the server could not be remembered", "server", s.spec.Name, "err", err)
 	}
 	if again {
-		s.host.nudge(s.spec.Name)
+		s.servers.wake.nudge(s.spec.Name)
 	}
-	s.host.wg.Go(func() { s.host.releaseOrphans(ctx, s) })
+	s.wg.Go(func() { s.servers.wake.releaseOrphans(ctx, s) })
 	signal(s.relist)
 }
 
@@ -228,7 +230,7 @@ func (s *server) connected(ctx context.Context, sess *session.Session, again boo
 // not asked for types and leases all the time.
 func (s *server) serve(ctx context.Context, sess *session.Session) error {
 	defer sess.Close()
-	backoff := s.host.backoff()
+	backoff := s.backoff()
 	relist := s.relist // nil during the pause after a list
 	rest := time.NewTimer(0)
 	defer rest.Stop()
@@ -237,8 +239,8 @@ func (s *server) serve(ctx context.Context, sess *session.Session) error {
 	for {
 		select {
 		case <-relist:
-			now := s.host.opts.Now()
-			if now.Sub(asked) > s.host.opts.Timing.BackoffMax {
+			now := s.opts.Now()
+			if now.Sub(asked) > s.opts.Timing.BackoffMax {
 				backoff.Reset()
 			}
 			_, err := s.list(ctx)
@@ -247,11 +249,11 @@ func (s *server) serve(ctx context.Context, sess *session.Session) error {
 				signal(s.relist)
 				known = true
 			case err == nil && known:
-				s.host.nudge(s.spec.Name)
+				s.servers.wake.nudge(s.spec.Name)
 			case err == nil:
 				known = true
 			case ctx.Err() == nil:
-				s.host.opts.Log.Warn("event types could not be listed", "server", s.spec.Name, "err", err)
+				s.opts.Log.Warn("event types could not be listed", "server", s.spec.Name, "err", err)
 				if retriable(err) {
 					signal(s.relist)
 				}
@@ -298,7 +300,7 @@ func (s *server) list(ctx context.Context) ([]event.Type, error) {
 	types, bad, err := d.List(ctx)
 	var partial error
 	if errors.Is(err, dialect.ErrPartial) {
-		s.host.opts.Log.Warn("not all event types are shown", "server", s.spec.Name, "err", err)
+		s.opts.Log.Warn("not all event types are shown", "server", s.spec.Name, "err", err)
 		partial, err = err, nil
 	}
 	s.mu.Lock()
@@ -319,9 +321,9 @@ func (s *server) list(ctx context.Context) ([]event.Type, error) {
 	}
 	s.mu.Unlock()
 	if err == nil {
-		s.host.hideSecrets(ctx, s.spec.Name, types)
+		s.servers.wake.hideSecrets(ctx, s.spec.Name, types)
 	}
-	s.host.notify()
+	s.notify()
 	return types, err
 }
 
@@ -343,11 +345,11 @@ func (s *server) disconnected(err error, reach Reach, wait time.Duration) {
 	v := &s.view
 	again := v.Reach == reach
 	if !again {
-		v.Since = s.host.opts.Now()
+		v.Since = s.opts.Now()
 	}
 	v.Reach, v.NextTry = reach, time.Time{}
 	if wait > 0 {
-		v.NextTry = s.host.opts.Now().Add(wait)
+		v.NextTry = s.opts.Now().Add(wait)
 	}
 	v.Attempt++
 	v.TypesKnown = false
@@ -357,23 +359,12 @@ func (s *server) disconnected(err error, reach Reach, wait time.Duration) {
 	closeOnce(s.tried)
 	s.mu.Unlock()
 	if reach != ReachConnecting {
-		s.host.opts.Log.Warn("server not connected", "server", s.spec.Name, "err", err, "again_in", wait)
+		s.opts.Log.Warn("server not connected", "server", s.spec.Name, "err", err, "again_in", wait)
 	}
 	if again {
 		s.notifySoon()
 	} else {
-		s.host.notify()
-	}
-}
-
-// notifySoon notifies readers of the host within a second, for what nobody waits for: of a thousand
-// servers that are away, one fails again every few milliseconds.
-func (s *server) notifySoon() {
-	if h := s.host; h.notifies.CompareAndSwap(false, true) {
-		time.AfterFunc(time.Second, func() {
-			h.notifies.Store(false)
-			h.notify()
-		})
+		s.notify()
 	}
 }
 
@@ -392,7 +383,7 @@ func (s *server) snapshot() ServerView {
 	v := s.view
 	s.mu.Unlock()
 	if s.account != nil {
-		v.SignIn, v.SignedIn = s.host.secrets.String(s.account.Need()), s.account.SignedIn()
+		v.SignIn, v.SignedIn = s.secrets.String(s.account.Need()), s.account.SignedIn()
 	}
 	return v
 }
@@ -475,7 +466,7 @@ func (s *server) awayFor(d time.Duration) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	v := &s.view
-	if s.dialect != nil || v.Reach == ReachConnecting || !v.NextTry.IsZero() && v.NextTry.Sub(s.host.opts.Now()) < d {
+	if s.dialect != nil || v.Reach == ReachConnecting || !v.NextTry.IsZero() && v.NextTry.Sub(s.opts.Now()) < d {
 		return nil
 	}
 	return s.connectError(s.failure)
@@ -485,14 +476,6 @@ func (s *server) awayFor(d time.Duration) error {
 func drain(ch chan struct{}) {
 	select {
 	case <-ch:
-	default:
-	}
-}
-
-// signal fills a one-slot flag.
-func signal(ch chan struct{}) {
-	select {
-	case ch <- struct{}{}:
 	default:
 	}
 }

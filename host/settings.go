@@ -25,51 +25,51 @@ func checkSetting(key string) error {
 }
 
 // Setting implements [API].
-func (h *Host) Setting(key string) (string, error) {
+func (r *reader) Setting(key string) (string, error) {
 	if err := checkSetting(key); err != nil {
 		return "", err
 	}
-	return h.opts.Store.Setting(key)
+	return r.opts.Store.Setting(key)
 }
 
 // SetSetting implements [API].
-func (h *Host) SetSetting(ctx context.Context, key, value string) error {
+func (r *reader) SetSetting(ctx context.Context, key, value string) error {
 	if err := checkSetting(key); err != nil {
 		return err
 	}
-	return h.opts.Store.SetSetting(ctx, key, value)
+	return r.opts.Store.SetSetting(ctx, key, value)
 }
 
 // Marks implements [API]. The list is shared and never changed.
-func (h *Host) Marks() []event.Mark {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.marks
+func (r *reader) Marks() []event.Mark {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.marks
 }
 
 // SetMark implements [API].
-func (h *Host) SetMark(ctx context.Context, m event.Mark) error {
+func (r *reader) SetMark(ctx context.Context, m event.Mark) error {
 	if m.At.IsZero() {
-		m.At = h.opts.Now()
+		m.At = r.opts.Now()
 	}
 	m.At = m.At.UTC()
-	return h.changeMarks(h.opts.Store.SetMark(ctx, m))
+	return r.changeMarks(r.opts.Store.SetMark(ctx, m))
 }
 
 // RemoveMark implements [API].
-func (h *Host) RemoveMark(ctx context.Context, seq uint64, line bool) error {
-	return h.changeMarks(h.opts.Store.RemoveMark(ctx, seq, line))
+func (r *reader) RemoveMark(ctx context.Context, seq uint64, line bool) error {
+	return r.changeMarks(r.opts.Store.RemoveMark(ctx, seq, line))
 }
 
 // changeMarks reads the marks again after they were changed, for [Host.Marks]; err is that of
 // the change.
-func (h *Host) changeMarks(err error) error {
+func (r *reader) changeMarks(err error) error {
 	if err != nil {
 		return err
 	}
-	h.mu.Lock()
-	h.marks = h.opts.Store.Marks()
-	h.mu.Unlock()
-	h.notify()
+	r.mu.Lock()
+	r.marks = r.opts.Store.Marks()
+	r.mu.Unlock()
+	r.notify()
 	return nil
 }

@@ -1,12 +1,14 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"time"
 
 	"eventdeck/host/event"
+	"eventdeck/host/internal/pause"
 	"eventdeck/host/session"
 	"eventdeck/host/signin"
 )
@@ -32,40 +34,32 @@ type SignIn struct {
 // signInWithin bounds the time that the operator has for a sign-in.
 const signInWithin = 15 * time.Minute
 
-// vault returns the vault that keeps sign-ins.
-func (o Options) vault() Vault {
-	if o.Vault != nil {
-		return o.Vault
-	}
-	return o.Store
-}
-
 // account returns the account with which the host uses a server; nil if one cannot sign in to it.
-func (h *Host) account(spec event.Server) *signin.Account {
+func (ss *servers) account(spec event.Server) *signin.Account {
 	if spec.Fault != nil || spec.URL == "" {
 		return nil
 	}
-	log := h.opts.Log.With("server", spec.Name)
+	log := ss.opts.Log.With("server", spec.Name)
 	transport, err := session.BaseTransport(spec, nil, log)
 	if err != nil {
 		return nil // dialing says what is wrong
 	}
 	return signin.New(signin.Options{
-		Server: spec, Vault: h.opts.vault(), Lazy: h.opts.Vault != nil, Transport: transport, Now: h.opts.Now, Log: log,
-		Secrets: h.secrets.AddGiven,
+		Server: spec, Vault: cmp.Or[Vault](ss.opts.Vault, ss.opts.Store), Lazy: ss.opts.Vault != nil, Transport: transport, Now: ss.opts.Now, Log: log,
+		Secrets: ss.secrets.AddGiven,
 	})
 }
 
 // SignIn implements [API].
-func (h *Host) SignIn(ctx context.Context, name string) (SignIn, error) {
-	s, err := h.server(name)
+func (ss *servers) SignIn(ctx context.Context, name string) (SignIn, error) {
+	s, err := ss.server(name)
 	if err != nil {
 		return SignIn{}, err
 	}
 	if s.account == nil {
 		return SignIn{}, fmt.Errorf("%s: %w: it is a process, or its headers hold the token", name, ErrNoSignIn)
 	}
-	if until, why := h.locked(); why != nil {
+	if until, why := ss.locked(); why != nil {
 		select {
 		case <-until:
 		case <-ctx.Done():
@@ -78,82 +72,50 @@ func (h *Host) SignIn(ctx context.Context, name string) (SignIn, error) {
 		return SignIn{}, err
 	}
 	flow, err := s.account.Begin(ctx)
-	if err = h.secrets.Error(err); err != nil {
-		h.audit(ctx, h.signInEntry("sign in", name, err))
+	if err = ss.secrets.Error(err); err != nil {
+		ss.audit(ctx, ss.signInEntry("sign in", name, err))
 		return SignIn{}, fmt.Errorf("%s: %w", name, err)
 	}
 	wait := func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeoutCause(ctx, signInWithin, errors.New("no answer came back from the browser in time"))
 		defer cancel()
-		err := h.secrets.Error(flow.Wait(ctx))
-		h.audit(context.WithoutCancel(ctx), h.signInEntry("sign in", name, err))
+		err := ss.secrets.Error(flow.Wait(ctx))
+		ss.audit(context.WithoutCancel(ctx), ss.signInEntry("sign in", name, err))
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		s.reconnectNow()
-		h.restartDenied(name)
-		h.notify()
+		ss.wake.restartDenied(name)
+		ss.notify()
 		return nil
 	}
 	return SignIn{URL: flow.URL, Issuer: flow.Issuer, Wait: wait}, nil
-}
-
-// restartDenied starts the subscriptions again that a server refused for lack of rights, after a
-// sign-in.
-func (h *Host) restartDenied(server string) {
-	for _, sub := range h.opts.Store.Subscriptions() {
-		if sub.Key.Server != server || sub.State != event.StateDenied || sub.Paused {
-			continue
-		}
-		if err := h.restartDeniedSub(h.ctx, sub.ID); err != nil && h.ctx.Err() == nil {
-			h.logOf(sub).Warn("a refused subscription could not be started again", "sub", sub.ID, "err", err)
-		}
-	}
-}
-
-func (h *Host) restartDeniedSub(ctx context.Context, id event.SubID) error {
-	sub, mu, err := h.lockSub(ctx, id)
-	if err != nil {
-		return err
-	}
-	defer mu.unlock()
-	if sub.State != event.StateDenied || sub.Paused {
-		return nil
-	}
-	err = h.commitChange(ctx, id, nil, h.auditEntry(event.ActorHost, "resume", sub, "the operator signed in"), func(s *event.Subscription) {
-		s.State, s.Evidence = event.StateResumed, "the operator signed in"
-	})
-	if err == nil {
-		h.stopRunning(id) // the one that ended
-		h.restart(id)
-	}
-	return err
 }
 
 // wantsWithin bounds finding out whether a sign-in is possible, for which the operator waits.
 const wantsWithin = 4 * time.Second
 
 // SignOut implements [API].
-func (h *Host) SignOut(ctx context.Context, name string) error {
-	s, err := h.server(name)
+func (ss *servers) SignOut(ctx context.Context, name string) error {
+	s, err := ss.server(name)
 	if err != nil {
 		return err
 	}
 	if s.account == nil {
 		return fmt.Errorf("%s: %w: it is a process, or its headers hold the token", name, ErrNoSignIn)
 	}
-	err = h.secrets.Error(s.account.SignOut(ctx))
-	h.audit(ctx, h.signInEntry("sign out", name, err))
+	err = ss.secrets.Error(s.account.SignOut(ctx))
+	ss.audit(ctx, ss.signInEntry("sign out", name, err))
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	h.notify()
+	ss.notify()
 	signal(s.reconnect)
 	return nil
 }
 
-func (h *Host) signInEntry(action, name string, err error) event.AuditEntry {
-	e := h.serverEntry(action, name)
+func (ss *servers) signInEntry(action, name string, err error) event.AuditEntry {
+	e := ss.serverEntry(action, name)
 	if err != nil {
 		e.Result = err.Error()
 	}
@@ -182,4 +144,28 @@ func (s *server) wantsSignIn(ctx context.Context, err error) bool {
 	defer cancel()
 	// Other errors of the metadata are reported when the operator signs in.
 	return !errors.Is(s.account.Discover(ctx), ErrNoSignIn)
+}
+
+// keyEvery is how often a locked store is looked at. To wait for [event.Store.Unlocked] would ask
+// the operator for a key that perhaps nothing needs.
+const keyEvery = time.Second
+
+// awaitKey connects again to the servers that wait for their sign-in, once it can be read.
+func (ss *servers) awaitKey() {
+	if ss.opts.Store.Info().Locked == nil {
+		return
+	}
+	for ss.opts.Store.Info().Locked != nil {
+		if pause.For(ss.ctx, keyEvery) != nil {
+			return
+		}
+	}
+	ss.opts.Log.Info("secrets are not locked any more")
+	ss.hideStored()
+	for _, s := range ss.all() {
+		if s.snapshot().Reason == event.ReasonLocked {
+			s.reconnectNow()
+		}
+	}
+	ss.notify()
 }

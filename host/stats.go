@@ -101,8 +101,8 @@ func (m *meter) event(r *event.Record, now time.Time, timed bool) {
 		m.sum.Flagged++
 	}
 	m.total.add(r.ReceivedAt)
-	counterOf(m.subs, r.Sub).add(r.ReceivedAt)
-	counterOf(m.types, TypeKey{r.Server, r.Type}).add(r.ReceivedAt)
+	entryOf(m.subs, r.Sub).add(r.ReceivedAt)
+	entryOf(m.types, TypeKey{r.Server, r.Type}).add(r.ReceivedAt)
 	if !timed {
 		return
 	}
@@ -112,10 +112,11 @@ func (m *meter) event(r *event.Record, now time.Time, timed bool) {
 	}
 }
 
-func counterOf[K comparable](all map[K]*counter, key K) *counter {
+// entryOf returns the entry of a map, which it makes if there is none.
+func entryOf[K comparable, V any](all map[K]*V, key K) *V {
 	p := all[key]
 	if p == nil {
-		p = new(counter)
+		p = new(V)
 		all[key] = p
 	}
 	return p
@@ -286,14 +287,8 @@ func (s *histogram) quantiles(at time.Time) Quantiles {
 }
 
 // Stats implements [API].
-func (h *Host) Stats() Stats {
-	s := h.meter.stats(h.opts.Now())
-	s.Store = h.opts.Store.Info().Load
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	s.Duplicates = h.duplicates
-	for _, l := range h.runs {
-		s.Duplicates += l.runner.Status().Duplicates
-	}
+func (r *reader) Stats() Stats {
+	s := r.subs.stats()
+	s.Store = r.opts.Store.Info().Load
 	return s
 }

@@ -25,10 +25,10 @@ var _ react.Toolbox = (*Host)(nil)
 //
 // Errors: ErrUnknownServer, ErrUnreachable, ErrRefused, [toolbox.ErrList], those of the
 // server.
-func (h *Host) ToolsOf(ctx context.Context, server string) ([]react.ToolDef, error) {
+func (ss *servers) ToolsOf(ctx context.Context, server string) ([]react.ToolDef, error) {
 	ctx, cancel := context.WithTimeout(ctx, listToolsWithin)
 	defer cancel()
-	box, err := h.toolbox(ctx, server)
+	box, err := ss.toolbox(ctx, server)
 	if err != nil {
 		return nil, err
 	}
@@ -38,10 +38,10 @@ func (h *Host) ToolsOf(ctx context.Context, server string) ([]react.ToolDef, err
 
 // CallTool implements [react.Toolbox]. It waits for the connection of a server that is being
 // connected, and for the answer, a minute at most.
-func (h *Host) CallTool(ctx context.Context, server, tool string, args json.RawMessage) (react.ToolResult, error) {
+func (ss *servers) CallTool(ctx context.Context, server, tool string, args json.RawMessage) (react.ToolResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, callToolWithin)
 	defer cancel()
-	box, err := h.toolbox(ctx, server)
+	box, err := ss.toolbox(ctx, server)
 	if err != nil {
 		return react.ToolResult{}, fmt.Errorf("%w: %w", react.ErrToolRefused, err)
 	}
@@ -54,8 +54,8 @@ func (h *Host) CallTool(ctx context.Context, server, tool string, args json.RawM
 
 // toolbox returns the tools of a server. It waits for the connection, unless no attempt to
 // connect is made soon.
-func (h *Host) toolbox(ctx context.Context, name string) (*toolbox.Box, error) {
-	s, err := h.server(name)
+func (ss *servers) toolbox(ctx context.Context, name string) (*toolbox.Box, error) {
+	s, err := ss.server(name)
 	if err != nil {
 		return nil, err
 	}

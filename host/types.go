@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"eventdeck/host/config"
-	"eventdeck/host/delivery"
 	"eventdeck/host/dialect"
 	"eventdeck/host/event"
 	"eventdeck/host/session"
@@ -16,8 +15,8 @@ import (
 )
 
 // Connected implements [API].
-func (h *Host) Connected(ctx context.Context, name string, firstTry bool) (ServerView, error) {
-	s, err := h.server(name)
+func (ss *servers) Connected(ctx context.Context, name string, firstTry bool) (ServerView, error) {
+	s, err := ss.server(name)
 	if err != nil {
 		return ServerView{}, err
 	}
@@ -30,8 +29,8 @@ func (h *Host) Connected(ctx context.Context, name string, firstTry bool) (Serve
 }
 
 // Types implements [API].
-func (h *Host) Types(ctx context.Context, name string) ([]event.Type, error) {
-	s, err := h.server(name)
+func (ss *servers) Types(ctx context.Context, name string) ([]event.Type, error) {
+	s, err := ss.server(name)
 	if err != nil {
 		return nil, err
 	}
@@ -44,12 +43,12 @@ func (h *Host) Types(ctx context.Context, name string) ([]event.Type, error) {
 }
 
 // Announced implements [API].
-func (h *Host) Announced(ctx context.Context, name string) ([]event.Type, error) {
-	s, err := h.server(name)
+func (ss *servers) Announced(ctx context.Context, name string) ([]event.Type, error) {
+	s, err := ss.server(name)
 	if err != nil {
 		return nil, err
 	}
-	return h.typesOf(ctx, s)
+	return s.types(ctx)
 }
 
 // explain wraps an error in the matching error of this package, if there is one.
@@ -67,8 +66,8 @@ func explain(err error) error {
 	return err
 }
 
-// typesOf returns the types of a server once they are known, without asking for them again.
-func (h *Host) typesOf(ctx context.Context, s *server) ([]event.Type, error) {
+// types returns the types of the server once they are known, without asking for them again.
+func (s *server) types(ctx context.Context) ([]event.Type, error) {
 	for {
 		s.mu.Lock()
 		types, known, listed, connected, err := s.view.Types, s.view.TypesKnown, s.listed, s.dialect != nil, s.listErr
@@ -121,29 +120,12 @@ func findType(types []event.Type, server string, name trust.Text) (event.Type, e
 	return event.Type{}, fmt.Errorf("%w %q at %s: there are %s%s", ErrUnknownType, name, server, strings.Join(names[:min(len(names), 8)], ", "), more)
 }
 
-// relist lists the types again. It returns [delivery.ErrGone] if a subscription that the server
-// ended cannot begin again: its type is gone, or no longer takes its mode or arguments.
-func (h *Host) relist(ctx context.Context, k event.Key, m event.Mode) error {
-	s, err := h.server(k.Server)
+// listedType returns the type of a key as its server listed it last.
+func (ss *servers) listedType(k event.Key) (event.Type, bool) {
+	s, err := ss.server(k.Server)
 	if err != nil {
-		return err
+		return event.Type{}, false
 	}
-	types, err := s.list(ctx)
-	if err != nil {
-		return err
-	}
-	t, err := findType(types, k.Server, k.Type)
-	if missing := s.missing(); err != nil && missing != nil {
-		return fmt.Errorf("%w; %w", err, missing) // the type may be one that could not be listed
-	}
-	if err == nil && !t.Offers(m) {
-		err = fmt.Errorf("%w: %v no longer offers %s", ErrMode, k.Type, m)
-	}
-	if err == nil {
-		err = h.checkRequest(t, k.Args)
-	}
-	if err != nil {
-		return fmt.Errorf("%w: %w", delivery.ErrGone, err)
-	}
-	return nil
+	t, err := findType(s.snapshot().Types, k.Server, k.Type)
+	return t, err == nil
 }
