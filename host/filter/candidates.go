@@ -7,7 +7,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/internal/jsontext"
-	"eventdeck/host/severity"
+	"eventdeck/host/reading"
 	"eventdeck/host/trust"
 )
 
@@ -55,8 +55,8 @@ func (s *Seen) Add(r *event.Record) {
 		remember(&s.named[fieldTag], tag.Raw(), seenNames)
 	}
 	data := jsontext.View(r.Data)
-	if text, ok := severity.MemberText(data); ok {
-		remember(&s.named[fieldSev], text, seenNames)
+	if _, _, word := reading.Judge(r); !word.IsZero() {
+		remember(&s.named[fieldSev], word.Raw(), seenNames)
 	}
 	left := seenMembers
 	s.walk(data, jsontext.SkipSpace(data, 0), "", nil, &left)

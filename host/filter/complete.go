@@ -124,6 +124,8 @@ func (c *completion) field(name, typed string, seen *Seen) {
 		values = []string{string(event.ModePoll), string(event.ModePush), string(event.ModeWebhook)}
 	case fieldKind:
 		values = []string{string(event.KindEvent), string(event.KindGap), string(event.KindState), string(event.KindRejected)}
+	case fieldStatus:
+		values = statuses()
 	case fieldFlag:
 		values = append([]string{anyFlag}, values...)
 	case fieldSince, fieldUntil:

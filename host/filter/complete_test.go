@@ -29,7 +29,7 @@ func TestComplete(t *testing.T) {
 		text string // ^ is the cursor
 		want string // the completed texts
 	}{
-		{"s^", "server: sub: sev: since:"},
+		{"s^", "server: sub: sev: status: since:"},
 		{"pool ty^", "pool type:"},
 		{"pool (!ser^ x)", "pool (!server: x)"},
 		{"ser^ver", "server:"},

@@ -218,7 +218,7 @@ func BenchmarkMatch(b *testing.B) {
 
 func TestOnlyKnownSeveritiesAreCompared(t *testing.T) {
 	for text, want := range map[string]string{
-		"sev:>=mauve": `"mauve" is no severity that can be compared; after sev:>= write one of good, info, warning, error, critical; sev:mauve finds the word itself`,
+		"sev:>=mauve": `"mauve" is no severity that can be compared; after sev:>= write one of good, debug, info, warning, error, critical; sev:mauve finds the word itself`,
 		"sev:>=":      "",
 	} {
 		if _, err := Parse(text, noon); err == nil || !strings.Contains(err.Error(), want) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"eventdeck/host/event"
-	"eventdeck/host/severity"
+	"eventdeck/host/reading"
 )
 
 // Hint says how a filter is interpreted if it likely means something else.
@@ -103,7 +103,7 @@ func (h *hinter) operator(word string, from, to int) {
 func (h *hinter) compared(name, sign, value string, from, to int) {
 	meant := "." + name + strings.Replace(sign, "==", "=", 1) + value
 	known := strings.ToLower(name)
-	if severity.IsMember(known) {
+	if reading.IsSeverity(known) {
 		known = fieldNames[fieldSev]
 	}
 	if slices.Contains(fieldNames[:], known) {
@@ -111,7 +111,7 @@ func (h *hinter) compared(name, sign, value string, from, to int) {
 		switch {
 		case sign == "!=":
 			meant = "!" + meant
-		case known == fieldNames[fieldSev] && strings.ContainsAny(sign, "<>") && severity.LevelOf(value) != severity.Unknown:
+		case known == fieldNames[fieldSev] && strings.ContainsAny(sign, "<>") && reading.LevelOf(value) != reading.None:
 			meant = known + ":" + sign + value
 		}
 	}
@@ -147,6 +147,8 @@ func (h *hinter) named(name, value string, from, to int) {
 	switch name {
 	case fieldNames[fieldSev]:
 		known = append(h.seen.values(fieldSev), severityWords...)
+	case fieldNames[fieldStatus]:
+		known = statuses()
 	case fieldNames[fieldMode]:
 		known = []string{string(event.ModePoll), string(event.ModePush), string(event.ModeWebhook)}
 	case fieldNames[fieldKind]:
@@ -155,7 +157,7 @@ func (h *hinter) named(name, value string, from, to int) {
 		h.listed(name, value, from, to)
 		return
 	default:
-		if severity.IsMember(name) { // a word that payloads use
+		if reading.IsSeverity(name) { // a word that payloads use
 			h.replace(from, to, fieldNames[fieldSev]+":"+value, "there is no field %q", name)
 		}
 		return

@@ -9,7 +9,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/internal/jsontext"
-	"eventdeck/host/severity"
+	"eventdeck/host/reading"
 	"eventdeck/host/trust"
 )
 
@@ -161,18 +161,19 @@ const (
 	fieldFlag
 	fieldTag
 	fieldSev
+	fieldStatus
 	fieldSince
 	fieldUntil
 	fields
 )
 
 // The names of the fields, in order, and their descriptions.
-var fieldNames = [fields]string{"server", "type", "sub", "id", "value", "mode", "kind", "flag", "tag", "sev", "since", "until"}
+var fieldNames = [fields]string{"server", "type", "sub", "id", "value", "mode", "kind", "flag", "tag", "sev", "status", "since", "until"}
 
 var fieldHelp = [fields]string{
 	"part of the server's name", "part of the event's name, or of the type that was subscribed to", "part of the subscription's id",
 	"part of the event's id", "a whole value anywhere in the payload", "poll, push or webhook", "event, gap, state or rejected",
-	"start of a flag's name, or any", "part of a tag that the server gives the event", "start of the payload's severity, priority or level",
+	"start of a flag's name, or any", "part of a tag that the server gives the event", "start of the severity: the sender's word or the level that it means", "triggered, acknowledged or resolved",
 	"received since then: 10m, 14:05 or a date", "received until then: 10m, 14:05 or a date",
 }
 
@@ -210,6 +211,10 @@ func (n *part) match(r *event.Record) bool {
 	case fieldFlag:
 		return n.flag(r.Flags)
 	}
+	if n.field == fieldStatus {
+		_, status, _ := reading.Judge(r)
+		return status != reading.NoStatus && n.begins(status.String())
+	}
 	return n.severity(r)
 }
 
@@ -233,17 +238,10 @@ func (n *part) anyFlag() bool {
 	return n.field == fieldFlag && n.re == nil && !n.exact && n.word.lower == anyFlag
 }
 
-// severity matches the severity in the payload, or else the priority that the server gave
-// the event.
+// severity matches the sender's word for the severity of an event, or the level that it means.
 func (n *part) severity(r *event.Record) bool {
-	text, ok := severity.MemberText(jsontext.View(r.Data))
-	if !ok {
-		return !r.Priority().IsZero() && n.begins(r.Priority().Raw())
-	}
-	if !strings.Contains(text, `\`) {
-		return n.begins(text)
-	}
-	return n.begins(string(jsontext.AppendUnquoted(nil, text)))
+	level, _, word := reading.Judge(r)
+	return !word.IsZero() && n.begins(word.Raw()) || level != reading.None && n.begins(level.String())
 }
 
 // moment matches when a record was received.

@@ -9,7 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"eventdeck/host/severity"
+	"eventdeck/host/reading"
 )
 
 // Bounds of a filter.
@@ -170,7 +170,7 @@ func (p *parser) field(name string) (node, error) {
 		return p.moment(field(f) == fieldUntil)
 	}
 	word := p.bare()
-	if severity.IsMember(strings.ToLower(name)) {
+	if reading.IsSeverity(strings.ToLower(name)) {
 		return nil, &Error{start, fmt.Sprintf("there is no field %q; for what the payload calls its severity write sev%s; to search for the text write %q", name, word[len(name):], word)}
 	}
 	return nil, &Error{start, fmt.Sprintf("there is no field %q; there are %s; to search for the text write %q", name, strings.Join(fieldNames[:], ", "), word)}

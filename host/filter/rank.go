@@ -6,20 +6,20 @@ import (
 	"strings"
 
 	"eventdeck/host/event"
-	"eventdeck/host/severity"
+	"eventdeck/host/reading"
 )
 
 // ranked compares the severity of an event, as in sev:>=error. Records whose severity has
 // no known level never match.
 type ranked struct {
 	op    operator
-	level severity.Level
+	level reading.Level
 	text  string // as typed
 }
 
 func (n *ranked) match(r *event.Record) bool {
-	level := severity.Rate(r)
-	return level != severity.Unknown && n.op.orders(cmp.Compare(level, n.level))
+	level := reading.Rate(r)
+	return level != reading.None && n.op.orders(cmp.Compare(level, n.level))
 }
 
 func (n *ranked) append(b []byte) []byte {
@@ -48,17 +48,22 @@ func (p *parser) ranked() (node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &ranked{op: op, level: severity.LevelOf(text), text: text}
-	if n.level == severity.Unknown {
+	n := &ranked{op: op, level: reading.LevelOf(text), text: text}
+	if n.level == reading.None {
 		return nil, &Error{start, fmt.Sprintf("%q is no severity that can be compared; after sev:%s write one of %s; sev:%s finds the word itself", text, operators[op], levelNames(), appendValue(nil, text))}
 	}
 	return n, nil
 }
 
+// statuses returns the values of the field status.
+func statuses() []string {
+	return []string{reading.Triggered.String(), reading.Acknowledged.String(), reading.Resolved.String()}
+}
+
 // levelNames returns the names of the levels, the worst last.
 func levelNames() string {
 	var names []string
-	for l := severity.Unknown + 1; l < severity.Levels; l++ {
+	for l := reading.None + 1; l < reading.Levels; l++ {
 		names = append(names, l.String())
 	}
 	return strings.Join(names, ", ")

@@ -28,23 +28,3 @@ func (r *Reading) AppendJSON(b []byte) []byte {
 	}
 	return append(b, ']')
 }
-
-// AppendFromJSON appends an object with the path that each field of the reading came from.
-func (r *Reading) AppendFromJSON(b []byte) []byte {
-	b = append(b, '{')
-	start := len(b)
-	for _, f := range []struct {
-		name string
-		path trust.Text
-	}{{"headline", r.Headline.Path}, {"level", r.Severity.Path}, {"status", r.StatusAt}, {"time", r.TimeAt}, {"link", r.Link.Path}} {
-		if f.path.IsZero() {
-			continue
-		}
-		if len(b) > start {
-			b = append(b, ',')
-		}
-		b = append(append(append(b, '"'), f.name...), `":`...)
-		b = trust.AppendJSONString(b, f.path.Raw())
-	}
-	return append(b, '}')
-}

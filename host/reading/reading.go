@@ -105,10 +105,27 @@ func Read(r *event.Record, maps ...*Map) Reading {
 
 // Rate returns the level of an event, as [Read] does, and nothing else.
 func Rate(r *event.Record, maps ...*Map) Level {
+	level, _, _ := Judge(r, maps...)
+	return level
+}
+
+// Judge returns level and status of an event and the sender's word for the level, as [Read] does. The
+// word may refer to the bytes of the record.
+func Judge(r *event.Record, maps ...*Map) (Level, Status, trust.Text) {
 	var near [nearNodes]node
 	p := start(near[:0], r, maps, knownShapes())
-	return p.verdict().level
+	j := p.verdict()
+	if j.priority {
+		return j.level, j.status, r.Priority()
+	}
+	return j.level, j.status, trust.Untrusted(p.nodes[j.word].text())
 }
+
+// LevelOf returns the level that a word of severity names, in any letter case.
+func LevelOf(word string) Level { return words().severityOf(word) }
+
+// IsSeverity reports whether a member of that name holds a severity.
+func IsSeverity(name string) bool { return words()[name].sev >= 70 }
 
 // Headline returns the headline of an event, as [Read] does, and nothing else.
 func Headline(r *event.Record, maps ...*Map) trust.Text {
@@ -123,31 +140,35 @@ func Headline(r *event.Record, maps ...*Map) trust.Text {
 // reader reads one payload.
 type reader struct {
 	words    table
-	shapes   shapes
+	shapes   *shapes
 	record   *event.Record
 	nodes    []node
 	maps     []*Map
-	matched  []match // the shapes of the payload, the innermost first
-	room     [2]match
+	matched  [4]match // the shapes of the payload, the outermost first
+	matches  int
 	root     int32 // what the innermost wrapper holds
 	alarming bool  // an alert or incident is named
 	money    bool  // it is about money: what is completed is no success of a job
 }
 
 // start reads the values of a payload. Nodes has room for usual ones.
-func start(nodes []node, r *event.Record, maps []*Map, known shapes) reader {
+func start(nodes []node, r *event.Record, maps []*Map, known *shapes) reader {
 	p := reader{words: words(), shapes: known, record: r, maps: maps}
 	if p.nodes = scan(nodes, jsontext.View(r.Data)); len(p.nodes) == 0 {
 		p.nodes = append(p.nodes, node{parent: -1, end: 1, kind: '{'})
 	}
 	p.recognize()
-	p.words.each(r.Name().Raw(), func(_ []byte, w word) bool {
-		p.alarming = p.alarming || w.is&alarming != 0
-		return true
-	})
 	p.enrich()
 	p.focus()
 	return p
+}
+
+// isAlarm reports whether an alert or incident is named, by the payload or the event's name.
+func (r *reader) isAlarm() bool {
+	for c := valueWords(r.record.Name().Raw()); !r.alarming && c.next(r.words); {
+		r.alarming = c.word.is&alarming != 0
+	}
+	return r.alarming
 }
 
 // verdict decides level and status.
@@ -162,17 +183,20 @@ func (r *reader) verdict() judgement {
 			j.status, j.statusAt = outer.status, outer.statusAt
 		}
 	}
-	for _, m := range slices.Backward(r.matched) { // the innermost has the last word
+	for _, m := range r.matched[:r.matches] { // the innermost has the last word
 		r.apply(&m.shape.fields, m.root, &j, false)
 	}
-	if w := r.words.stateOf(r.record.Name().Raw(), true, r.alarming); j.level == None && j.status == NoStatus && (w.level == Error || w.state == Resolved) {
-		j.level, j.status = w.level, w.state
+	if j.level == None && j.status == NoStatus && len(r.nodes) > 1 {
+		name := r.record.Name().Raw()
+		if w := r.words.stateOf(name[strings.LastIndexByte(name, '.')+1:], true, r.alarming); w.level == Error || w.state == Resolved {
+			j.level, j.status = w.level, w.state
+		}
 	}
-	if l := r.words.severityOf(r.record.Priority().Raw()); l != None && r.nodes[j.word].name.sev == 0 && j.status != Resolved {
+	if l := r.words.severityOf(r.record.Priority().Raw()); l != None && (j.level == None || r.nodes[j.word].name.sev == 0) && j.status != Resolved {
 		j.level, j.priority = l, true
 	}
-	for _, m := range slices.Backward(r.maps) {
-		r.apply(m, 0, &j, true)
+	for i := range r.maps {
+		r.apply(r.maps[len(r.maps)-1-i], 0, &j, true)
 	}
 	return j
 }
@@ -284,8 +308,8 @@ func (r *reader) sources() iter.Seq2[*Map, int32] {
 				return
 			}
 		}
-		for _, m := range r.matched {
-			if !yield(&m.shape.fields, m.root) {
+		for i := r.matches - 1; i >= 0; i-- {
+			if !yield(&r.matched[i].shape.fields, r.matched[i].root) {
 				return
 			}
 		}
@@ -338,8 +362,8 @@ func (r *reader) findIDs(into []candidate) []candidate {
 
 // time returns when the event happened.
 func (r *reader) time() (at int32, when time.Time) {
-	at = r.best(func(m *Map) []string { return m.Time }, func(n *node) int { return int(n.name.time) }, func(n *node) (ok bool) {
-		t, ok := moment(n.val)
+	at = r.best(func(m *Map) []string { return m.Time }, func(n *name) int { return int(n.time) }, func(s string) bool {
+		t, ok := moment(s)
 		if ok {
 			when = t
 		}
@@ -350,22 +374,23 @@ func (r *reader) time() (at int32, when time.Time) {
 
 // link returns the address that a person would open.
 func (r *reader) link() int32 {
-	return r.best(func(m *Map) []string { return m.Link }, func(n *node) int { return int(n.name.link) }, func(n *node) bool { return strings.HasPrefix(n.val, "http") })
+	return r.best(func(m *Map) []string { return m.Link }, func(n *name) int { return int(n.link) }, func(s string) bool { return strings.HasPrefix(s, "http") })
 }
 
 // best returns the first value at a path of the sources that is right, or else the right one whose
 // name has the highest rank.
-func (r *reader) best(paths func(*Map) []string, rank func(*node) int, right func(*node) bool) (at int32) {
+func (r *reader) best(paths func(*Map) []string, rank func(*name) int, right func(string) bool) (at int32) {
 	for m, root := range r.sources() {
 		for _, path := range paths(m) {
-			if at := r.find(root, path); at > 0 && right(&r.nodes[at]) {
+			if at := r.find(root, path); at > 0 && right(r.nodes[at].val) {
 				return at
 			}
 		}
 	}
 	top := 0
-	for i, n := range r.scalars(0, isSkipped|isOut|isOld|isAside) {
-		if score := rank(n) - 5*int(n.steps); rank(n) > 0 && score > top && right(n) {
+	for i := range r.scalars(0, isSkipped|isOut|isOld|isAside) {
+		n := &r.nodes[i]
+		if score := rank(&n.name) - 5*int(n.steps); rank(&n.name) > 0 && score > top && right(n.val) {
 			at, top = i, score
 		}
 	}

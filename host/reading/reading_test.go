@@ -194,10 +194,10 @@ func score(t *testing.T, list []acceptance, read func(*event.Record) Reading) (l
 
 // The readings of payloads as their senders document them are right; also where no shape is known.
 func TestCases(t *testing.T) {
-	none := shapes{}
+	none := &shapes{}
 	for _, x := range []struct {
 		name, path           string
-		known                shapes
+		known                *shapes
 		level, headline, ids float64
 	}{
 		{"shared", "../../../shared/cases/payloads.jsonl", knownShapes(), 97, 97, 95},

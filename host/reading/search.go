@@ -2,7 +2,6 @@ package reading
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -34,8 +33,9 @@ func (v *vote) take(score int, at int32, w word) {
 // judge reads severity and state from the values of a node. A state of being over beats the severity
 // that it had; the severity beats an outcome; the names of kinds, and errors, come last.
 func (r *reader) judge(root int32) (j judgement) {
-	var severity, outcome, status, weak vote
-	for i, n := range r.scalars(root, isSkipped|isOut|isOld) {
+	var severity, unknown, outcome, status, weak vote
+	for i := range r.scalars(root, isSkipped|isOut|isOld) {
+		n := &r.nodes[i]
 		w := &n.name
 		away := 10 * int(n.steps)
 		if n.flags&isAside != 0 {
@@ -44,6 +44,8 @@ func (r *reader) judge(root int32) (j judgement) {
 		if w.sev > 0 && (w.sev != 92 || w.before == 0 || w.others&(grade|label) != 0) {
 			if level := r.levelAt(i); level != None {
 				severity.take(int(w.sev)+100-away, i, word{severity: level})
+			} else if w.sev >= 70 {
+				unknown.take(int(w.sev)+100-away, i, word{})
 			}
 		}
 		means, score, to := word{level: Error}, 0, &weak
@@ -75,6 +77,8 @@ func (r *reader) judge(root int32) (j judgement) {
 		}
 		if score > 0 && (means.level != None || means.is&done != 0) {
 			to.take(score-away, i, means)
+		} else if means.is&state != 0 && to == &outcome {
+			to.take(score-away-15, i, means) // open, and a milestone of it is closed
 		}
 		if score > 0 && means.state != NoStatus {
 			status.take(score-away, i, means)
@@ -94,13 +98,15 @@ func (r *reader) judge(root int32) (j judgement) {
 		j.level = outcome.level
 	case outcome.is&done != 0 && !r.money:
 		j.level = Good
-	case j.status == Triggered && r.alarming:
+	case j.status == Triggered && r.isAlarm():
 		j.level = Warning
 	case j.status == Acknowledged:
 		j.level = Info
 	}
-	if j.word == 0 {
-		j.word = outcome.at
+	for _, at := range [...]int32{unknown.at, outcome.at} {
+		if j.word == 0 {
+			j.word = at
+		}
 	}
 	if j.before = j.level; j.status == Resolved {
 		j.level = Good
@@ -114,14 +120,14 @@ func (r *reader) stateAt(i int32, outcome, weak *vote) (means word, score int, t
 	kind := n.name.status == 0
 	if means = r.words.stateOf(n.val, kind, n.name.any&alarming != 0); !kind {
 		if score = int(n.name.status) + 100; n.name.before > 0 && n.name.others&(grade|label) == 0 {
-			score -= 12
+			score -= 16
 		}
 		return means, score, outcome
 	}
 	if exact := r.words[strings.ToLower(n.val)]; exact.is&kinds != 0 {
 		return word{level: exact.severity}, int(n.name.kind), weak
 	}
-	if means.state == Triggered && !r.alarming {
+	if means.state == Triggered && !r.isAlarm() {
 		means.level = None // a kind such as alert says nothing of its state
 	}
 	return means, int(n.name.kind), weak
@@ -131,11 +137,17 @@ func (r *reader) stateAt(i int32, outcome, weak *vote) (means word, score int, t
 // the members beside it show.
 func (r *reader) levelAt(i int32) Level {
 	n := &r.nodes[i]
-	v, err := strconv.Atoi(n.val)
+	v := 0
+	for _, c := range []byte(n.val) {
+		if v = 10*v + int(c-'0'); !isDigit(c) || v > 60 {
+			if n.kind != '"' || n.val[0] == '#' {
+				return None
+			}
+			return r.words.severityOf(n.val)
+		}
+	}
 	switch {
-	case err != nil && n.kind == '"' && n.val[:min(1, len(n.val))] != "#":
-		return r.words.severityOf(n.val)
-	case err != nil:
+	case n.val == "":
 	case v >= 10 && v <= 60 && v%10 == 0 && n.name.sev == 92 && r.beside(n.parent, "msg", "message", "time"):
 		return [...]Level{Debug, Debug, Info, Warning, Error, Critical}[v/10-1] // pino, bunyan
 	case v >= 0 && v <= 7 && r.beside(n.parent, "facility", "short_message", "appname", "app_name", "procid", "_HOSTNAME", "SYSLOG_IDENTIFIER", "ident"):
@@ -146,8 +158,8 @@ func (r *reader) levelAt(i int32) Level {
 
 // beside reports whether an object has a member of one of these names.
 func (r *reader) beside(of int32, keys ...string) bool {
-	for _, n := range r.children(of) {
-		if slices.Contains(keys, n.key) {
+	for i := range r.children(of) {
+		if slices.Contains(keys, r.nodes[i].key) {
 			return true
 		}
 	}
@@ -211,7 +223,8 @@ func (r *reader) choose(root int32) (c choice) {
 			*at = i
 		}
 	}
-	for i, n := range r.scalars(root, isSkipped|isOld) {
+	for i := range r.scalars(root, isSkipped|isOld) {
+		n := &r.nodes[i]
 		w := &n.name
 		is := noText
 		if n.kind == '"' {
@@ -345,13 +358,17 @@ func (r *reader) appendHeadline(b []byte, root int32, ids []candidate) ([]byte, 
 		join(" ", c.kind, c.state, c.place)
 		return b, c.place
 	}
-	return r.appendList(b, root), 0
+	if b = r.appendList(b, root); len(b) == start && c.place > 0 {
+		b = appendLine(append(appendLine(b, r.record.Name().Raw()), ' '), r.nodes[c.place].text())
+	}
+	return b, 0
 }
 
 // appendList appends the names and values of members.
 func (r *reader) appendList(b []byte, root int32) []byte {
 	start := len(b)
-	for _, n := range r.scalars(root, isSkipped|isOut|isOld) {
+	for i := range r.scalars(root, isSkipped|isOut|isOld) {
+		n := &r.nodes[i]
 		if n.val == "" {
 			continue
 		}
@@ -380,7 +397,8 @@ const maxIDs = 9
 
 // ids adds the best ids below a node, the best first.
 func (r *reader) ids(into []candidate, root int32) []candidate {
-	for i, n := range r.scalars(root, isSkipped|isOut|isOld) {
+	for i := range r.scalars(root, isSkipped|isOut|isOld) {
+		n := &r.nodes[i]
 		if (n.kind == '"' || n.kind == 0) && n.name.word.id|n.name.first|n.name.word.thing > 0 && idLike(n) {
 			into = r.insert(into, candidate{i, r.idScore(n)})
 		}
@@ -419,7 +437,7 @@ func idLike(n *node) bool {
 	switch {
 	case n.val == "0" || n.val == "true" || n.val == "false" || len(n.val) > 200 || blanks > 4 || strings.HasPrefix(n.val, "http"):
 		return false
-	case blanks > 0 && n.name.word.id == 0 && (n.name.word.thing > 72 || n.name.text > 0) && !strings.ContainsAny(n.val, "0123456789"):
+	case blanks > 0 && n.name.word.id == 0 && (n.name.text > 0 || n.name.word.thing > 72 && !strings.ContainsAny(n.val, "0123456789")):
 		return false
 	}
 	return strings.ContainsFunc(n.val, func(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) })

@@ -32,8 +32,22 @@ type condition struct {
 	values []string
 }
 
-// shapes are the known shapes, by the first member of their first condition.
-type shapes map[string][]*shape
+// shapes are the known shapes, by the first member of their first condition; slots says cheaply that
+// there are none for a name.
+type shapes struct {
+	by    map[string][]*shape
+	slots [256]bool
+}
+
+func slot(key string) byte { return key[0] ^ key[len(key)-1]<<2 ^ byte(len(key))<<5 }
+
+// of returns the shapes that a member may begin.
+func (s *shapes) of(key string) []*shape {
+	if key == "" || !s.slots[slot(key)] {
+		return nil
+	}
+	return s.by[key]
+}
 
 // match is a shape that a part of the payload has.
 type match struct {
@@ -42,8 +56,8 @@ type match struct {
 }
 
 // knownShapes returns the shapes, which nothing changes.
-var knownShapes = sync.OnceValue(func() shapes {
-	all := shapes{}
+var knownShapes = sync.OnceValue(func() *shapes {
+	all := &shapes{by: map[string][]*shape{}}
 	var s *shape
 	for line := range strings.Lines(shapesText) {
 		f := strings.Fields(line)
@@ -54,7 +68,7 @@ var knownShapes = sync.OnceValue(func() shapes {
 		default:
 			if s.add(f[0], f[1:]); f[0] == "is" {
 				key, _, _ := nextStep(s.is[0].path)
-				all[key] = append(all[key], s)
+				all.by[key], all.slots[slot(key)] = append(all.by[key], s), true
 			}
 		}
 	}
@@ -125,8 +139,8 @@ func (r *reader) look(at int32, path string) int32 {
 	for path != "" && at >= 0 {
 		key, index, rest := nextStep(path)
 		next := int32(-1)
-		for i, n := range r.children(at) {
-			if key != "" && n.key == key || key == "" && (index == 0 || index < 0 && n.flags&isSkipped == 0) {
+		for i := range r.children(at) {
+			if key != "" && r.nodes[i].key == key || key == "" && (index == 0 || index < 0 && r.nodes[i].flags&isSkipped == 0) {
 				next = i
 				break
 			}
@@ -149,11 +163,10 @@ func (s *shape) matches(r *reader, root int32) bool {
 
 // recognize finds the shapes of the payload and of what it wraps, three deep at most.
 func (r *reader) recognize() {
-	r.matched = r.room[:0]
-	for range 4 {
+	for r.matches < len(r.matched) {
 		var best *shape // with the most conditions
-		for _, n := range r.children(r.root) {
-			for _, s := range r.shapes[n.key] {
+		for i := range r.children(r.root) {
+			for _, s := range r.shapes.of(r.nodes[i].key) {
 				if (best == nil || len(s.is) > len(best.is)) && s.matches(r, r.root) {
 					best = s
 				}
@@ -162,7 +175,8 @@ func (r *reader) recognize() {
 		if best == nil {
 			return
 		}
-		r.matched = slices.Insert(r.matched, 0, match{best, r.root})
+		r.matched[r.matches] = match{best, r.root}
+		r.matches++
 		for i, path := range slices.Concat(best.json, best.base64) {
 			if at := r.find(r.root, path); at > 0 && r.nodes[at].kind == '"' {
 				r.splice(at, i >= len(best.json))
@@ -197,7 +211,7 @@ func (r *reader) splice(at int32, in64 bool) {
 	sub := scan(nil, inner)
 	sub[0].key, sub[0].parent, sub[0].end = r.nodes[at].key, r.nodes[at].parent, sub[0].end+at
 	grown := int32(len(sub) - 1)
-	r.nodes = slices.Replace(r.nodes, int(at), int(at)+1, sub...)
+	r.nodes = slices.Concat(r.nodes[:at], sub, r.nodes[at+1:])
 	for i := range r.nodes {
 		n := &r.nodes[i]
 		switch j := int32(i); {
@@ -214,10 +228,10 @@ func (r *reader) splice(at int32, in64 bool) {
 // threshold returns the meaning of a number by words such as >=7: that of the highest that it
 // reaches.
 func threshold(words map[string]string, text string) (means string) {
-	v, err := strconv.ParseFloat(text, 64)
-	if err != nil {
+	if text == "" || !isDigit(text[0]) {
 		return ""
 	}
+	v, _ := strconv.ParseFloat(text, 64)
 	best := 0.0
 	for w, m := range words {
 		if from, ok := strings.CutPrefix(w, ">="); ok {
@@ -232,7 +246,8 @@ func threshold(words map[string]string, text string) (means string) {
 // moment reads a time: as [trust.Text.Time] does, or a number of seconds, milliseconds,
 // microseconds or nanoseconds since 1970.
 func moment(s string) (time.Time, bool) {
-	if n, err := strconv.ParseFloat(s, 64); err == nil {
+	if strings.Trim(s, ".0123456789") == "" {
+		n, _ := strconv.ParseFloat(s, 64)
 		for ; n > 1e11; n /= 1000 {
 		}
 		if n < 1e8 {

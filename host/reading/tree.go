@@ -13,7 +13,7 @@ import (
 const (
 	maxBytes   = 64 << 10
 	maxMembers = 2000
-	nearNodes  = 40 // most payloads have no more
+	nearNodes  = 32 // many payloads have no more
 )
 
 // node is a value of a payload. Nodes are in the order of the text, so that what an object or array
@@ -93,23 +93,23 @@ func scan(nodes []node, text string) []node {
 }
 
 // children iterates over the members of an object or the elements of an array.
-func (r *reader) children(of int32) iter.Seq2[int32, *node] {
-	return func(yield func(int32, *node) bool) {
-		for i := of + 1; i < r.nodes[of].end && yield(i, &r.nodes[i]); i = r.nodes[i].end {
+func (r *reader) children(of int32) iter.Seq[int32] {
+	return func(yield func(int32) bool) { // no pointers, so that the nodes stay on the stack
+		for i := of + 1; i < r.nodes[of].end && yield(i); i = r.nodes[i].end {
 		}
 	}
 }
 
 // scalars iterates over the scalars below a node that are not null and have none of the flags.
-func (r *reader) scalars(root int32, not flag) iter.Seq2[int32, *node] {
-	return func(yield func(int32, *node) bool) {
+func (r *reader) scalars(root int32, not flag) iter.Seq[int32] {
+	return func(yield func(int32) bool) {
 		for i := root; i < r.nodes[root].end; i++ {
 			n := &r.nodes[i]
 			switch {
 			case n.flags&not != 0:
 				i = n.end - 1
 			case n.holds() || n.kind == 'n' || i == 0:
-			case !yield(i, n):
+			case !yield(i):
 				return
 			}
 		}
@@ -204,8 +204,8 @@ func (r *reader) enrich() {
 // the value.
 func (r *reader) pair(o int32) {
 	key, value := int32(0), int32(0)
-	for i, c := range r.children(o) {
-		switch c.key {
+	for i := range r.children(o) {
+		switch c := &r.nodes[i]; c.key {
 		case "key", "name", "title", "field", "label", "Name", "Key":
 			if c.kind == '"' && key == 0 {
 				key = i
@@ -246,9 +246,9 @@ func (r *reader) focus() {
 				best, worst = e, score
 			}
 		}
-		for e, n := range r.children(i) {
+		for e := range r.children(i) {
 			if e != best {
-				n.flags |= isSkipped
+				r.nodes[e].flags |= isSkipped
 			}
 		}
 	}

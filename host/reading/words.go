@@ -39,11 +39,12 @@ const (
 	kinds
 	tail
 	done
+	negation
 	state    // a word of a state
 	lastFlag = iota
 )
 
-var flagNames = strings.Fields("why label grade wrap out aside old stale nothing none fail alarming exit ends kinds tail done")
+var flagNames = strings.Fields("why label grade wrap out aside old stale nothing none fail alarming exit ends kinds tail done negation")
 
 // word has what a word says: its rank in each role as a word of a member's name, 0 for none, and
 // its meaning as a word of a value.
@@ -108,6 +109,9 @@ type name struct {
 
 // name reads the name of a member: in camel case, with separators, or without either.
 func (t table) name(key string) (n name) {
+	if w, ok := t[key]; ok {
+		return name{word: w, any: w.is, of: w.thing, known: true}
+	}
 	var list [6]word
 	var buf [64]byte
 	count := 0
@@ -162,7 +166,7 @@ func (t table) split(b []byte) (head, tail word) {
 		if head, ok = t[string(b[:i])]; !ok && b[i-1] == 's' {
 			head, ok = t[string(b[:i-1])] // Störungsnummer
 		}
-		if ok || len(b)-i >= 4 && (tail.thing == 0 || b[i] >= utf8.RuneSelf) {
+		if ok || len(b)-i >= 4 && tail.yes == None && (i > 2 && tail.thing == 0 || b[i] >= utf8.RuneSelf) {
 			return head, tail
 		}
 	}
@@ -172,31 +176,36 @@ func (t table) split(b []byte) (head, tail word) {
 // nextWord appends the first word of s in lower case.
 func nextWord(b []byte, s string) (word []byte, rest string) {
 	var last rune
-	for i := 0; i < len(s) && len(b) < cap(b)-utf8.UTFMax; {
-		c, size := utf8.DecodeRuneInString(s[i:])
+	for i := 0; i < len(s); {
+		c, size, upper := rune(s[i]), 1, false
+		if c >= utf8.RuneSelf {
+			c, size = utf8.DecodeRuneInString(s[i:])
+		}
 		switch {
-		case !unicode.IsLetter(c) && !unicode.IsMark(c) && !unicode.IsDigit(c):
-			if len(b) > 0 {
-				return b, s[i+size:]
-			}
-		case len(b) > 0 && unicode.IsUpper(c):
+		case 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c >= utf8.RuneSelf && unicode.In(c, unicode.Ll, unicode.Lo, unicode.M):
+		case 'A' <= c && c <= 'Z' || c >= utf8.RuneSelf && unicode.IsUpper(c):
 			next, _ := utf8.DecodeRuneInString(s[i+size:])
 			plural := next == 's' && i+size+1 == len(s) // IDs
-			if unicode.IsLower(last) || unicode.IsLower(next) && !plural {
+			if len(b) > 0 && (unicode.IsLower(last) || unicode.IsLower(next) && !plural) {
 				return b, s[i:]
 			}
-			fallthrough
+			upper = true
+		case len(b) > 0:
+			return b, s[i+size:]
 		default:
-			b = utf8.AppendRune(b, unicode.ToLower(c))
+			i += size
+			continue
 		}
-		last = c
+		if len(b)+utf8.UTFMax > cap(b) {
+			return b, s[i:]
+		}
+		if last = c; upper {
+			c = unicode.ToLower(c)
+		}
+		b = utf8.AppendRune(b, c)
 		i += size
-		if i == len(s) {
-			return b, ""
-		}
-		rest = s[i:]
 	}
-	return b, rest
+	return b, ""
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
@@ -206,10 +215,9 @@ const wordBytes = 64
 
 // severityOf returns the level of a text that names a severity: also of "1 - High" or "SEV-2".
 func (t table) severityOf(s string) (level Level) {
-	t.each(s, func(_ []byte, w word) bool {
-		level = w.severity
-		return level == None
-	})
+	for c := valueWords(s); level == None && c.next(t); {
+		level = c.word.severity
+	}
 	return level
 }
 
@@ -217,19 +225,20 @@ func (t table) severityOf(s string) (level Level) {
 // Of a kind, as in "incident.resolved", only the last word counts. Zero: none is known.
 func (t table) stateOf(s string, kind, alarm bool) (best word) {
 	negated, strong := false, false
-	t.each(s, func(text []byte, w word) bool {
+	for c := valueWords(s); c.next(t); {
+		w := c.word
 		alarm = alarm || w.is&alarming != 0
 		switch {
-		case string(text) == "not" || string(text) == "no" || string(text) == "never":
+		case w.is&negation != 0:
 			negated = true
-			return true
+			continue
 		case w.is&ends != 0 && alarm:
 			w = word{is: state, state: Resolved, level: Good}
 		case w.is&state == 0:
-			if kind && w.is&tail == 0 && (len(text) > 2 || text[0] != 'v') {
+			if kind && w.is&tail == 0 && (c.size > 2 || c.buf[0] != 'v') {
 				best, strong = word{}, false
 			}
-			return true
+			continue
 		}
 		if negated && w.level == Good {
 			w.state, w.level = Triggered, Error
@@ -237,49 +246,61 @@ func (t table) stateOf(s string, kind, alarm bool) (best word) {
 		if negated = false; w.level != None || !strong {
 			best, strong = w, w.level != None
 		}
-		return true
-	})
+	}
 	return best
 }
 
 // known reports whether all words of a text are of severity or state.
 func (t table) known(s string) bool {
-	yes := len(s) <= wordBytes
-	t.each(s, func(_ []byte, w word) bool {
-		yes = yes && (w.is&state != 0 || w.severity != None)
-		return yes
-	})
-	return yes
+	c := valueWords(s)
+	for c.next(t) {
+		if c.word.is&state == 0 && c.word.severity == None {
+			return false
+		}
+	}
+	return len(s) <= wordBytes && c.left == ""
 }
 
-// each calls f for the words of a text, if it is short, until f returns false. P 1, SEV-1 and
-// priority 1 are one word.
-func (t table) each(s string, f func(text []byte, w word) bool) {
+// cursor iterates over the words of a value. P 1, SEV-1 and priority 1 are one word.
+type cursor struct {
+	left  string
+	buf   [wordBytes + utf8.UTFMax]byte
+	size  int // of the word in buf
+	word  word
+	scale string // what the last word makes of a digit after it
+	count int
+}
+
+// valueWords begins with a text. One that is long has no words.
+func valueWords(s string) cursor {
 	if len(s) > wordBytes {
-		return
+		return cursor{}
 	}
-	var buf [wordBytes + utf8.UTFMax]byte
 	if strings.IndexByte(s, '\\') >= 0 {
 		s = ansi.Strip(unescaped(s))
 	}
-	scale := ""
-	for n := 0; s != "" && n < 6; n++ {
+	return cursor{left: s}
+}
+
+// next advances to the next word, at most the sixth.
+func (c *cursor) next(t table) bool {
+	for c.size = 0; c.size == 0 && c.left != "" && c.count < 6; {
 		var b []byte
-		b, s = nextWord(buf[:0], s)
-		w := t[string(b)]
-		if len(b) == 1 && isDigit(b[0]) && scale != "" {
-			w = t[scale+string(b)]
-		}
-		switch scale = ""; string(b) {
-		case "sev", "severity":
-			scale = "sev"
-		case "p", "priority", "prio":
-			scale = "p"
-		}
-		if len(b) > 0 && !f(b, w) {
-			return
-		}
+		b, c.left = nextWord(c.buf[:0], c.left)
+		c.size = len(b)
 	}
+	text := c.buf[:c.size]
+	if c.count++; c.size == 1 && isDigit(text[0]) && c.scale != "" {
+		c.word, c.scale = t[c.scale+string(text)], ""
+		return true
+	}
+	switch c.word, c.scale = t[string(text)], ""; string(text) {
+	case "sev", "severity":
+		c.scale = "sev"
+	case "p", "priority", "prio":
+		c.scale = "p"
+	}
+	return c.size > 0
 }
 
 func unescaped(s string) string {

@@ -62,7 +62,17 @@ type scanned struct {
 	Decoded  []trust.Text `json:"decoded"`
 	Lines    []string     `json:"lines"`
 	Row      string       `json:"row"`
+	From     readFrom     `json:"readFrom"`
 	reading  reading.Reading
+}
+
+// readFrom has the paths that a reading came from, "" where there is none.
+type readFrom struct {
+	Headline trust.Text `json:"headline"`
+	Level    trust.Text `json:"level"`
+	Status   trust.Text `json:"status"`
+	Time     trust.Text `json:"time"`
+	Link     trust.Text `json:"link"`
 }
 
 func scanPayloads(in io.Reader, out io.Writer) error {
@@ -124,6 +134,7 @@ func inspect(line []byte) scanned {
 		Spans:    in.Report.Spans,
 		Decoded:  in.Report.Decoded,
 		Row:      in.Row.Plain(),
+		From:     readFrom{in.Reading.Headline.Path, in.Reading.Severity.Path, in.Reading.StatusAt, in.Reading.TimeAt, in.Reading.Link.Path},
 		reading:  in.Reading,
 	}
 	if in.Refused != nil {
@@ -173,6 +184,5 @@ func appendScanned(b []byte, s scanned) ([]byte, error) {
 		return b, err
 	}
 	b = bytes.TrimSuffix(trust.AppendCompactJSON(b, bytes.TrimSpace(buf.Bytes())), []byte("}"))
-	b = s.reading.AppendJSON(append(b, ','))
-	return append(s.reading.AppendFromJSON(append(b, `,"readFrom":`...)), "}\n"...), nil
+	return append(s.reading.AppendJSON(append(b, ',')), "}\n"...), nil
 }

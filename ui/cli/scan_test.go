@@ -100,7 +100,7 @@ func TestScanPrintsTheReading(t *testing.T) {
 	if err := scanPayloads(strings.NewReader(event), &out); err != nil {
 		t.Fatal(err)
 	}
-	want := `,"headline":"Disk of db-1 is full","severity":"P1","level":"good","status":"resolved","ids":[{"path":".alert.id","value":"A-7"}],"readFrom":{"headline":".alert.summary","level":".alert.severity","status":".alert.state"}}` + "\n"
+	want := `,"readFrom":{"headline":".alert.summary","level":".alert.severity","status":".alert.state","time":"","link":""},"headline":"Disk of db-1 is full","severity":"P1","level":"good","status":"resolved","ids":[{"path":".alert.id","value":"A-7"}]}` + "\n"
 	if !strings.HasSuffix(out.String(), want) {
 		t.Errorf("%s\nends not in\n%s", out.String(), want)
 	}

@@ -13,7 +13,7 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/eventlog"
-	"eventdeck/host/severity"
+	"eventdeck/host/reading"
 	"eventdeck/host/trust"
 )
 
@@ -26,6 +26,7 @@ type Entry struct {
 	Server   string
 	Type     trust.Text
 	Severity trust.Text // of the sender, "" if there is none
+	Level    reading.Level
 	Summary  trust.Text
 	Gap      *event.Gap // of gaps
 	Flags    []string   // of the scanner
@@ -41,7 +42,8 @@ func entryOf(r *event.Record) Entry {
 	case r.Kind == event.KindState && r.State != nil:
 		e.Summary = trust.Unescaped(string(r.State.State) + " " + r.State.Evidence)
 	case r.Kind == event.KindEvent:
-		e.Summary, e.Severity = host.Headline(*r), severity.Of(r)
+		said := reading.Read(r)
+		e.Summary, e.Severity, e.Level = host.Headline(*r), said.Severity.Value, said.Level
 	}
 	return e
 }

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host/event"
+	"eventdeck/host/reading"
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/detail"
@@ -64,7 +65,7 @@ func (a *app) copyLine() tea.Cmd {
 
 // lineOf returns a record as one line of safe text.
 func lineOf(r event.Record) string {
-	row := stream.Row(r, stream.TypePick{}, &stream.Plan{})
+	row := stream.Row(r, new(reading.Map), &stream.Plan{})
 	return strings.Join([]string{r.ReceivedAt.Local().Format("2006-01-02 15:04:05.000"), row.Server.Plain(), row.Type.Plain(), row.Text.Plain()}, "  ")
 }
 

@@ -84,7 +84,7 @@ func (a *app) markWords(m event.Mark) trust.Rendered {
 	case m.Line:
 		what = cells.Join(cells.Sanitize(a.dayTime(m.At)+"  line after "), what)
 	case ok:
-		_, summary := a.stream.Headline(&r)
+		_, summary, _ := a.stream.Headline(&r)
 		what = cells.Join(cells.Sanitize(a.dayTime(r.ReceivedAt)+"  "), what, cells.Sanitize("  "), summary)
 	}
 	if m.Note == "" {

@@ -8,6 +8,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
+	"eventdeck/host/reading"
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/present"
@@ -56,7 +57,7 @@ func (a *app) updateCaptions() tea.Cmd {
 		})
 		return widget.Then(func() tea.Cmd {
 			if text == "" && newest.Seq != 0 {
-				row := stream.Row(newest, stream.TypePick{}, &stream.Plan{})
+				row := stream.Row(newest, new(reading.Map), &stream.Plan{})
 				text = cells.Sanitize(newest.Server).Plain() + " " + trust.Line(newest.Type).Plain() + ": " + row.Text.Plain()
 			}
 			if p.Looked(last, text); err != nil {

@@ -364,7 +364,7 @@ func (a *app) rowName() string {
 	if !ok || a.panes.Focus == layout.Tree || a.table() != nil {
 		return ""
 	}
-	_, summary := a.stream.Headline(&r)
+	_, summary, _ := a.stream.Headline(&r)
 	return cells.TimeText(r.ReceivedAt, a.Times.Zone(), time.TimeOnly) + " " + summary.Clip(rowNameMax).Plain()
 }
 

@@ -7,7 +7,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
-	"eventdeck/host/severity"
+	"eventdeck/host/reading"
 )
 
 // AppendRecord appends the record as one line for a person: words, without glyphs, colours and
@@ -31,7 +31,12 @@ func AppendRecord(b []byte, r event.Record, now time.Time) []byte {
 		what = "payload refused: " + Text(r.Reason)
 	default:
 		isEvent = true
-		level = Text(severity.Of(&r))
+		l, status, word := reading.Judge(&r)
+		if level = Text(word); status == reading.Resolved {
+			level = status.String()
+		} else if level == "" {
+			level = l.String()
+		}
 		if text := Text(host.Headline(r)); text != JSON(r.Data) {
 			what = text
 		}

@@ -196,7 +196,7 @@ func (t *gapLedger) Describe(d *detail.Text, id table.RowID) {
 		return
 	}
 	r := &t.gaps[t.rows[i]]
-	d.Headline(r, trust.Rendered{}, trust.Rendered{}, "")
+	d.Headline(r, trust.Rendered{}, trust.Rendered{}, 0, "")
 	d.Envelope(r)
 	d.Gap(r)
 	d.Say("", themes.Plain, "")

@@ -7,6 +7,7 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/eventlog"
+	"eventdeck/host/reading"
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/detail"
 	"eventdeck/ui/tui/internal/tuitest"
@@ -41,7 +42,7 @@ func newPane(records ...event.Record) *pane {
 		Other: func() detail.Other { return detail.Other{} }, Room: func() int { return 80 },
 		Focused: func() bool { return true }, Moves: func() bool { return false }, Found: func() string { return "" },
 		Demo: func(string) bool { return false }, Sub: func(event.SubID) *host.SubscriptionView { return nil },
-		Headline: func(*event.Record) (severity, summary trust.Rendered) { return trust.Rendered{}, trust.Rendered{} },
+		Headline: func(*event.Record) (severity, summary trust.Rendered, level reading.Level) { return },
 		TypeOf:   func(r *event.Record) event.Type { return event.Type{Name: r.Type} }, Cursorless: func(*host.SubscriptionView) bool { return false },
 	}
 	p.Pane = detail.New(p.env)

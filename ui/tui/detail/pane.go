@@ -7,6 +7,7 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/eventlog"
+	"eventdeck/host/reading"
 	"eventdeck/host/trust"
 	"eventdeck/host/trust/scan"
 	"eventdeck/themes"
@@ -31,7 +32,7 @@ type Env struct {
 	Demo       func(server string) bool
 	Sub        func(event.SubID) *host.SubscriptionView
 	TypeOf     func(*event.Record) event.Type
-	Headline   func(*event.Record) (severity, summary trust.Rendered) // as the stream shows it
+	Headline   func(*event.Record) (severity, summary trust.Rendered, level reading.Level) // as the stream shows it
 	Cursorless func(*host.SubscriptionView) bool
 	Note       func(seq uint64) string // the operator's note on a record; "" for none
 	// Rows returns how many changes of state are folded in the row of a record, and the newest.

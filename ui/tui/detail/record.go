@@ -64,8 +64,8 @@ func (d *Pane) record(w int) {
 
 // content writes the first tab: the record and its payload.
 func (d *Pane) content(r *event.Record, w int) {
-	word, summary := d.env.Headline(r)
-	d.Headline(r, word, summary, d.env.Note(r.Seq))
+	word, summary, level := d.env.Headline(r)
+	d.Headline(r, word, summary, level, d.env.Note(r.Seq))
 	if d.env.Outcomes != nil {
 		d.Lines = append(d.Lines, d.env.Outcomes(r.Seq)...)
 	}

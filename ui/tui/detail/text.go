@@ -10,6 +10,7 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/filter"
+	"eventdeck/host/reading"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
@@ -227,7 +228,7 @@ func (d *Text) labels(r *event.Record) {
 
 // Headline writes severity, summary and age of a record, the operator's note unless it is "", and
 // the record's source. word is the sender's word for the severity.
-func (d *Text) Headline(r *event.Record, word, summary trust.Rendered, note string) {
+func (d *Text) Headline(r *event.Record, word, summary trust.Rendered, level reading.Level, note string) {
 	now := d.Env.Clock()
 	head := Line{Right: cells.Ago(now, r.ReceivedAt)}
 	switch {
@@ -238,9 +239,8 @@ func (d *Text) Headline(r *event.Record, word, summary trust.Rendered, note stri
 	case r.Kind == event.KindRejected:
 		head.Role, head.Text = themes.Bad, cells.Sanitize("payload refused")
 	default:
-		role := evidence.WordLevelRole(word.Plain())
-		head.Role, head.Text = evidence.WordRole(word.Plain()), word.Clip(severityMax)
-		head.Gutter, head.Bar = true, role
+		head.Role, head.Text = evidence.WordRole(level), word.Clip(severityMax)
+		head.Gutter, head.Bar = true, evidence.LevelRole(level)
 		head.More = []Segment{{themes.Strong, summary}}
 	}
 	d.Lines = append(d.Lines, head)

@@ -7,7 +7,7 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/event"
-	"eventdeck/host/severity"
+	"eventdeck/host/reading"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
@@ -99,14 +99,14 @@ func GapWords(g event.Gap, clock cells.TimeView) string {
 	return text + ": events may be missing (" + string(g.Cause) + ")"
 }
 
-// LevelRole returns the role of a severity. It must be shown with the sender's word.
-func LevelRole(l severity.Level) themes.Role {
+// LevelRole returns the role of a reading. It must be shown with the sender's word.
+func LevelRole(l reading.Level) themes.Role {
 	switch l {
-	case severity.Critical, severity.Error:
+	case reading.Critical, reading.Error:
 		return themes.Bad
-	case severity.Warning:
+	case reading.Warning:
 		return themes.Warn
-	case severity.Good:
+	case reading.Good:
 		return themes.Good
 	}
 	return themes.Dim
@@ -114,15 +114,15 @@ func LevelRole(l severity.Level) themes.Role {
 
 // WordRole returns the role in which a sender's word for a severity is written: critical ones stand
 // out among errors.
-func WordRole(word string) themes.Role {
-	if l := severity.LevelOf(word); l != severity.Critical {
-		return LevelRole(l)
+func WordRole(l reading.Level) themes.Role {
+	if l == reading.Critical {
+		return themes.Critical
 	}
-	return themes.Critical
+	return LevelRole(l)
 }
 
 // WordLevelRole is [LevelRole] for a sender's word.
-func WordLevelRole(word string) themes.Role { return LevelRole(severity.LevelOf(word)) }
+func WordLevelRole(word string) themes.Role { return LevelRole(reading.LevelOf(word)) }
 
 // TagWords returns the tags of an event, separated by blanks.
 func TagWords(l *event.Labels) trust.Text {

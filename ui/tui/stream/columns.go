@@ -9,9 +9,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"eventdeck/host"
 	"eventdeck/host/event"
-	"eventdeck/host/severity"
+	"eventdeck/host/filter"
+	"eventdeck/host/reading"
 	"eventdeck/host/trust"
 	"eventdeck/host/trust/strict"
 	"eventdeck/ui/tui/cells"
@@ -233,19 +233,16 @@ func worstColumn(cols []Column, width []int) int {
 // Choice has the columns that the operator chose, and the members of payloads that rows show.
 type Choice struct {
 	By            map[string][]Column
-	gen           int               // grows with every change
-	SeverityPaths map[string]string // by [TypeKey], the JSON pointer of the severity; of the operator
-	Picks         map[typeOfServer]TypePick
-	Seen          int // the version of the types that Picks was made from
+	gen           int                           // grows with every change
+	SeverityPaths map[string]string             // by [TypeKey], the JSON pointer of the severity; of the operator
+	Picks         map[typeOfServer]*reading.Map // what a row shows of a type's payloads
+	Seen          int                           // the version of the types that Picks was made from
 }
 
 type typeOfServer struct {
 	server string
 	typ    trust.Text
 }
-
-// TypePick is which members of a type's payloads a row shows.
-type TypePick struct{ summary, severity string } // JSON pointers; "" is not known
 
 // Of returns the columns for a node.
 func (c *Choice) Of(n query.Node) []Column {
@@ -270,7 +267,7 @@ func (c *Choice) Set(key string, cols []Column) {
 
 // pick returns which members of payloads the rows of a type show: as the operator's setting says,
 // else as the schema suggests.
-func (s *Stream) pick(r *event.Record) TypePick {
+func (s *Stream) pick(r *event.Record) *reading.Map {
 	env := s.env
 	c := s.Columns
 	key := typeOfServer{r.Server, r.Type}
@@ -278,47 +275,38 @@ func (s *Stream) pick(r *event.Record) TypePick {
 		return p
 	}
 	if c.Picks == nil {
-		c.Picks = map[typeOfServer]TypePick{}
+		c.Picks = map[typeOfServer]*reading.Map{}
 	}
 	p := pickOf(env.TypeOf(r).PayloadSchema)
 	if at := c.SeverityPaths[TypeKey(query.Node{Server: r.Server, Type: r.Type})]; at != "" {
-		p.severity = at
+		p.Level = []string{filter.PathAt(at)}
 	}
 	c.Picks[key] = p
 	return p
 }
 
-// summaryNames are names of members that summarize an event, the best first.
-var summaryNames = []string{"title", "summary", "subject", "message", "text", "headline", "description"}
-
 // property is a member of a schema, as far as it is read here.
 type property struct {
-	Type any   `json:"type"`
 	Enum []any `json:"enum"`
 }
 
-// pickOf chooses members by the schema of a type's payloads.
-func pickOf(schema json.RawMessage) TypePick {
+// pickOf returns where a type's payloads have their severity by its schema: in a member that allows
+// only levels, where none is named as severity.
+func pickOf(schema json.RawMessage) *reading.Map {
 	var s struct {
 		Properties map[string]property `json:"properties"`
 	}
-	var p TypePick
+	p := &reading.Map{}
 	if len(schema) == 0 || json.Unmarshal(schema, &s) != nil {
 		return p
 	}
-	for _, name := range summaryNames {
-		if prop, ok := s.Properties[name]; ok && (scalarType(prop.Type) || len(prop.Enum) > 0) {
-			p.summary = "/" + name
-			break
-		}
-	}
 	names := slices.Sorted(maps.Keys(s.Properties))
-	if slices.ContainsFunc(names, severity.IsMember) {
-		return p // severity.Of finds it without a schema
+	if slices.ContainsFunc(names, reading.IsSeverity) {
+		return p
 	}
 	for _, name := range names {
 		if prop := s.Properties[name]; prop.levels() {
-			p.severity = Pointer(name)
+			p.Level = []string{filter.PathAt(Pointer(name))}
 			break
 		}
 	}
@@ -329,24 +317,13 @@ func pickOf(schema json.RawMessage) TypePick {
 func (p *property) levels() bool {
 	return len(p.Enum) > 1 && !slices.ContainsFunc(p.Enum, func(v any) bool {
 		word, ok := v.(string)
-		return !ok || severity.LevelOf(word) == severity.Unknown
+		return !ok || reading.LevelOf(word) == reading.None
 	})
 }
 
 // Pointer returns the JSON pointer of a member of an object (RFC 6901).
 func Pointer(name string) string {
 	return "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
-}
-
-// scalarType reports whether the type of a schema allows only scalars and null.
-func scalarType(t any) bool {
-	switch t := t.(type) {
-	case string:
-		return t == "string" || t == "number" || t == "integer" || t == "boolean"
-	case []any:
-		return len(t) > 0 && !slices.ContainsFunc(t, func(v any) bool { return v != "null" && !scalarType(v) })
-	}
-	return false
 }
 
 // valueMax bounds the text of a value in a column, in bytes.
@@ -401,22 +378,6 @@ func inside(raw json.RawMessage, name string) (json.RawMessage, bool) {
 	return nil, false
 }
 
-// summaryOf returns the summary of an event.
-func summaryOf(r *event.Record, p TypePick) trust.Text {
-	if p.summary != "" && len(r.Data) > 0 {
-		if t, ok := ValueAt(r.Data, p.summary); ok && strings.TrimSpace(t.Raw()) != "" {
-			return t
-		}
-	}
-	return host.Headline(*r)
-}
-
-// compactOf returns the beginning of a payload as one line.
-func compactOf(r *event.Record) trust.Text {
-	compact := trust.CompactJSON(r.Data[:min(len(r.Data), 4<<10)])
-	return trust.Untrusted(beginning(compact, 2*valueMax))
-}
-
 // beginning returns at most max bytes, and only whole characters.
 func beginning(b []byte, max int) string {
 	if len(b) <= max {
@@ -426,14 +387,4 @@ func beginning(b []byte, max int) string {
 		max--
 	}
 	return string(b[:max])
-}
-
-// severityOf returns the sender's word for the severity of an event.
-func severityOf(r *event.Record, p TypePick) trust.Text {
-	if p.severity != "" {
-		if t, ok := ValueAt(r.Data, p.severity); ok {
-			return t
-		}
-	}
-	return severity.Of(r)
 }

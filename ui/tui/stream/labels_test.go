@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"eventdeck/host/event"
+	"eventdeck/host/reading"
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/query"
 )
@@ -19,7 +20,7 @@ func TestRowShowsTheEventNameOnce(t *testing.T) {
 		{"filtered-stream", "canary.sampled", "canary.sampled", "", "  canary.sampled"},
 		{"incident.created", "", "incident.created", "", ""},
 	} {
-		r := Row(event.Record{Kind: event.KindEvent, Type: trust.Untrusted(c.subscribed), Labels: &event.Labels{Name: trust.Untrusted(c.name)}}, TypePick{}, all)
+		r := Row(event.Record{Kind: event.KindEvent, Type: trust.Untrusted(c.subscribed), Labels: &event.Labels{Name: trust.Untrusted(c.name)}}, new(reading.Map), all)
 		if r.Type.Plain() != c.column || r.suffix(all).Plain() != c.all || r.suffix(one).Plain() != c.one {
 			t.Errorf("%s of %s: column %q, behind the summary %q or %q", c.name, c.subscribed, r.Type.Plain(), r.suffix(all).Plain(), r.suffix(one).Plain())
 		}

@@ -4,8 +4,9 @@ import (
 	"strings"
 	"time"
 
+	"eventdeck/host"
 	"eventdeck/host/event"
-	"eventdeck/host/severity"
+	"eventdeck/host/reading"
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
@@ -24,7 +25,7 @@ type row struct {
 	marker bool // not an event: a gap, a change of state, a refused payload
 	signs  evidence.Signs
 	word   trust.Rendered // the sender's word for the severity; the kind of a marker
-	level  severity.Level
+	level  reading.Level
 	stamp  stamp
 	sub    string
 	mode   string
@@ -53,7 +54,7 @@ type layoutKey struct {
 }
 
 // Row forms the row of a record.
-func Row(r event.Record, pick TypePick, p *Plan) *row {
+func Row(r event.Record, pick *reading.Map, p *Plan) *row {
 	out := &row{
 		kind: r.Kind, at: r.ReceivedAt,
 		Server: cells.Sanitize(r.Server), Type: trust.Line(r.Family()),
@@ -68,14 +69,19 @@ func Row(r event.Record, pick TypePick, p *Plan) *row {
 		out.role, out.word = themes.Bad, cells.Sanitize("refused")
 		out.Text = cells.Join(cells.Sanitize("payload refused: "), trust.Line(r.Reason))
 	default:
-		out.Text = trust.Line(summaryOf(&r, pick))
-		word := severityOf(&r, pick)
-		out.word, out.level = trust.Line(word), severity.LevelOf(word.Raw())
-		if out.role = themes.Plain; out.level >= severity.Warning {
-			out.role = themes.Strong
+		said := reading.Read(&r, pick)
+		out.Text, out.word, out.level = trust.Line(said.Headline.Value), trust.Line(said.Severity.Value), said.Level
+		switch {
+		case said.Status == reading.Resolved:
+			out.word = cells.Sanitize(said.Status.String()) // not the severity that it had
+		case out.word.Width == 0:
+			out.word = cells.Sanitize(said.Level.String())
 		}
-		if word := out.word.Plain(); word != "" && word == out.Text.Plain() {
-			out.Text = trust.Line(compactOf(&r)) // the summary would repeat the severity
+		if out.Text.Width == 0 {
+			out.Text = trust.Line(host.Headline(r))
+		}
+		if out.role = themes.Plain; out.level >= reading.Warning {
+			out.role = themes.Strong
 		}
 	}
 	out.sub, out.mode, out.labels = string(r.Sub), evidence.ModeWord(r.Mode), LabelsOf(&r)
@@ -94,14 +100,14 @@ func Row(r event.Record, pick TypePick, p *Plan) *row {
 	return out
 }
 
-// Headline returns the sender's word for the severity of an event and its summary, as in its row.
-func (s *Stream) Headline(r *event.Record) (word, summary trust.Rendered) {
+// Headline returns the word for the severity of an event, its summary and its level, as in its row.
+func (s *Stream) Headline(r *event.Record) (word, summary trust.Rendered, level reading.Level) {
 	made, ok := s.Formed[r.Seq]
 	if !ok {
 		s.plan.clock = s.env.Times
 		made = Row(*r, s.pick(r), &s.plan)
 	}
-	return made.word, made.Text
+	return made.word, made.Text, made.level
 }
 
 // draw writes the row after its first cell, which shows the cursor.
@@ -238,11 +244,11 @@ func (r *row) drawSeverity(c *cells.Canvas, g *cells.Glyphs, width int) {
 		return
 	}
 	role, word := evidence.LevelRole(r.level), r.word
-	if r.level != severity.Unknown && word.Width >= width { // the beginning of a known word is enough
+	if r.level != reading.None && word.Width >= width { // the beginning of a known word is enough
 		word = cells.Sanitize(shortened(word.Plain(), width-1))
 	}
 	c.Put(role, g.Gutter)
-	c.Column(evidence.WordRole(r.word.Plain()), word, width-1)
+	c.Column(evidence.WordRole(r.level), word, width-1)
 }
 
 // shortened returns the beginning of a known word, which is ASCII.

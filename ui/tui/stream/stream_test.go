@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"eventdeck/host/event"
+	"eventdeck/host/reading"
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/stream"
 )
@@ -41,7 +42,7 @@ func TestValuesAreFoundByJSONPointers(t *testing.T) {
 
 func TestRowsOfHostileRecordsAreSafe(t *testing.T) {
 	r := event.Record{Seq: 1, Kind: event.KindEvent, Server: "pager\x1b[2J", Type: trust.Untrusted("x\x1b]0;owned\a"), Data: []byte(`{"title":"a\u001b[31mred"}`)}
-	row := stream.Row(r, stream.TypePick{}, &stream.Plan{})
+	row := stream.Row(r, new(reading.Map), &stream.Plan{})
 	for _, text := range []string{row.Server.Plain(), row.Type.Plain(), row.Text.Plain()} {
 		for _, b := range text {
 			if b < 0x20 || b == 0x7f {

@@ -7,7 +7,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/eventlog"
-	"eventdeck/host/severity"
+	"eventdeck/host/reading"
 	"eventdeck/themes"
 )
 
@@ -59,13 +59,13 @@ func (g *grades) add(r *event.Record) bool {
 	if r.Kind != event.KindEvent {
 		return false
 	}
-	switch severity.Rate(r) {
-	case severity.Critical:
+	switch reading.Rate(r) {
+	case reading.Critical:
 		g.critical[i].Add(1)
 		g.errors[i].Add(1)
-	case severity.Error:
+	case reading.Error:
 		g.errors[i].Add(1)
-	case severity.Warning:
+	case reading.Warning:
 		g.warnings[i].Add(1)
 	}
 	return false

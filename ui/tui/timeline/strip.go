@@ -9,7 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host/event"
-	"eventdeck/host/severity"
+	"eventdeck/host/reading"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/widget"
@@ -59,7 +59,7 @@ type source struct{ stream, gen int }
 type point struct {
 	seq      uint64
 	at       time.Time // zero if the record is no longer in the log
-	level    severity.Level
+	level    reading.Level
 	gap      bool
 	from, to time.Time // of a gap
 }
@@ -160,7 +160,7 @@ func pointOf(r *event.Record) point {
 	case r.Kind == event.KindGap && r.Gap != nil:
 		p.gap, p.from, p.to = true, r.Gap.From, r.Gap.To
 	case r.Kind == event.KindEvent:
-		p.level = severity.Rate(r)
+		p.level = reading.Rate(r)
 	}
 	return p
 }
@@ -305,12 +305,12 @@ func (s *Strip) columns(p span, w int, r Rows) (columns []column, most uint64) {
 		c := &columns[k]
 		c.all++
 		switch {
-		case x.level >= severity.Critical:
+		case x.level >= reading.Critical:
 			c.critical++
 			c.errors++
-		case x.level == severity.Error:
+		case x.level == reading.Error:
 			c.errors++
-		case x.level == severity.Warning:
+		case x.level == reading.Warning:
 			c.warnings++
 		}
 		if !c.mark {
@@ -335,7 +335,7 @@ func (s *Strip) countedFrom(p span, r Rows) int {
 }
 
 // markPeaks sets peak for the column with the most such records in each run of columns with the same
-// worst severity.
+// worst reading.
 func markPeaks(columns []column) {
 	for i := 0; i < len(columns); {
 		letter, most, _ := columns[i].worst()

@@ -10,7 +10,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/host/eventlog"
-	"eventdeck/host/severity"
+	"eventdeck/host/reading"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/internal/tuitest"
@@ -167,7 +167,7 @@ func TestBarsShowNumbersAndSeverities(t *testing.T) {
 // Only the matches of a query are drawn and reached by enter; a key shows all records.
 func TestOnlyMatchesOfAQueryAreDrawn(t *testing.T) {
 	s := &tuitest.Screen{}
-	tuitest.Run(Open(tuitest.Env(), s, stretched{}, Subset{func(r *event.Record) bool { return severity.Rate(r) == severity.Critical }, "all servers /sev:critical"}))
+	tuitest.Run(Open(tuitest.Env(), s, stretched{}, Subset{func(r *event.Record) bool { return reading.Rate(r) == reading.Critical }, "all servers /sev:critical"}))
 	d := s.Dialog.(*timeline)
 	sum := func(title string) (n uint64) {
 		t.Helper()

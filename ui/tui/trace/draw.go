@@ -138,7 +138,7 @@ func roleOf(e *incidents.Entry) themes.Role {
 	case e.Kind != event.KindEvent:
 		return themes.Bad
 	}
-	return evidence.WordLevelRole(e.Severity.Raw())
+	return evidence.LevelRole(e.Level)
 }
 
 func rank(r themes.Role) int {
