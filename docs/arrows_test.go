@@ -58,7 +58,7 @@ var arrows = map[string][]string{
 	"host/acp/acptest":        {},
 	"host/acp":                {"host/trust", "host/trust/strict", "host/wire"},
 	"host/react/engine":       {"host/internal/jsonfile", "host/event", "host/react", "host/trust"},
-	"host/export":             {"host/event", "host/filter", "host/trust", "host/trust/strict", "host/trust/scan"},
+	"host/export":             {"host/event", "host/reading", "host/filter", "host/trust", "host/trust/strict", "host/trust/scan"},
 	"host/wire":               {"host/internal/jsontext", "host/trust", "host/trust/strict", "host/trust/scan"},
 	"host/cron":               {"host/trust"},
 	"store":                   {"host/event", "host/trust", "store/boltfile", "store/tables", "store/datadir", "store/private", "store/seal"},

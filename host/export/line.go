@@ -5,12 +5,13 @@ import (
 	"strconv"
 
 	"eventdeck/host/event"
+	"eventdeck/host/reading"
 	"eventdeck/host/trust"
 )
 
 // AppendLine appends the record as one line of JSON, as tail, events and export print it.
 // Every line has the same first members, null if they do not apply, and then those of its
-// kind. With raw it ends with the exact bytes as base64. The line is safe for terminals.
+// kind: of events also what was read from them. With raw it ends with the exact bytes as base64. The line is safe for terminals.
 func AppendLine(b []byte, r *event.Record, raw bool) []byte {
 	b = append(b, `{"seq":`...)
 	b = strconv.AppendUint(b, r.Seq, 10)
@@ -55,7 +56,8 @@ func appendKind(b []byte, r *event.Record) []byte {
 		b = AppendString(b, "evidence", r.State.Evidence)
 		b = AppendText(b, "error", r.State.Error)
 	case r.Kind == event.KindEvent:
-		b = AppendLabels(b, r)
+		said := reading.Read(r)
+		b = said.AppendJSON(append(AppendLabels(b, r), ','))
 	case r.Kind == event.KindRejected:
 		b = AppendText(b, "reason", r.Reason)
 	}

@@ -39,10 +39,10 @@ func TestLines(t *testing.T) {
 		raw    bool
 		want   string
 	}{
-		"event":    {full, false, `{"seq":7,"kind":"event","server":"pager","type":"incident.created","subscription":"abcd2345","mode":"push","eventId":"e1","timestamp":"2026-07-28T12:00:00Z","receivedAt":"2026-07-28T12:00:00.005Z","cursor":"c-e1","data":{"b":1.0e2,"a":"<&\u007f\u202e\u0041","b":[]}}`},
-		"raw":      {full, true, `{"seq":7,"kind":"event","server":"pager","type":"incident.created","subscription":"abcd2345","mode":"push","eventId":"e1","timestamp":"2026-07-28T12:00:00Z","receivedAt":"2026-07-28T12:00:00.005Z","cursor":"c-e1","data":{"b":1.0e2,"a":"<&\u007f\u202e\u0041","b":[]},"raw":"eyJldmVudElkIjoiZTEifQ=="}`},
-		"absent":   {bare, true, `{"seq":1,"kind":"event","server":"h","type":"t","subscription":"s","mode":"poll","eventId":null,"timestamp":null,"receivedAt":"2026-07-28T12:00:00.005Z","cursor":null,"data":null}`},
-		"flags":    {empty, false, `{"seq":7,"kind":"event","server":"pager","type":"incident.created","subscription":"abcd2345","mode":"push","eventId":"e1","timestamp":"2026-07-28T12:00:00Z","receivedAt":"2026-07-28T12:00:00.005Z","cursor":"","data":null,"flags":["id-learned","to-ai"]}`},
+		"event":    {full, false, `{"seq":7,"kind":"event","server":"pager","type":"incident.created","subscription":"abcd2345","mode":"push","eventId":"e1","timestamp":"2026-07-28T12:00:00Z","receivedAt":"2026-07-28T12:00:00.005Z","cursor":"c-e1","data":{"b":1.0e2,"a":"<&\u007f\u202e\u0041","b":[]},"headline":"b 1.0e2, a <&\u007f\u202eA","severity":null,"level":null,"status":null,"ids":[]}`},
+		"raw":      {full, true, `{"seq":7,"kind":"event","server":"pager","type":"incident.created","subscription":"abcd2345","mode":"push","eventId":"e1","timestamp":"2026-07-28T12:00:00Z","receivedAt":"2026-07-28T12:00:00.005Z","cursor":"c-e1","data":{"b":1.0e2,"a":"<&\u007f\u202e\u0041","b":[]},"headline":"b 1.0e2, a <&\u007f\u202eA","severity":null,"level":null,"status":null,"ids":[],"raw":"eyJldmVudElkIjoiZTEifQ=="}`},
+		"absent":   {bare, true, `{"seq":1,"kind":"event","server":"h","type":"t","subscription":"s","mode":"poll","eventId":null,"timestamp":null,"receivedAt":"2026-07-28T12:00:00.005Z","cursor":null,"data":null,"headline":"","severity":null,"level":null,"status":null,"ids":[]}`},
+		"flags":    {empty, false, `{"seq":7,"kind":"event","server":"pager","type":"incident.created","subscription":"abcd2345","mode":"push","eventId":"e1","timestamp":"2026-07-28T12:00:00Z","receivedAt":"2026-07-28T12:00:00.005Z","cursor":"","data":null,"headline":"","severity":null,"level":null,"status":null,"ids":[],"flags":["id-learned","to-ai"]}`},
 		"gap":      {gap, false, `{"seq":2,"kind":"gap","server":"h","type":"t","subscription":"s","mode":"push","eventId":null,"timestamp":null,"receivedAt":"2026-07-28T12:00:00.005Z","cursor":null,"data":null,"cause":"truncated","from":null,"to":"2026-07-28T12:00:00.005Z","certain":true}`},
 		"state":    {state, false, `{"seq":3,"kind":"state","server":"h","type":"t","subscription":"s","mode":"webhook","eventId":null,"timestamp":null,"receivedAt":"2026-07-28T12:00:00.005Z","cursor":null,"data":null,"state":"backoff","evidence":"connection reset","error":"a\u001b[31m\n"}`},
 		"rejected": {rejected, true, `{"seq":4,"kind":"rejected","server":"h","type":"t","subscription":"s","mode":"poll","eventId":null,"timestamp":null,"receivedAt":"2026-07-28T12:00:00.005Z","cursor":null,"data":null,"reason":"not valid JSON","raw":"e/8="}`},
@@ -75,14 +75,14 @@ func TestLineHasLabels(t *testing.T) {
 		Tags: []trust.Text{trust.Untrusted("ci"), trust.Untrusted("\u202e")},
 	}}
 	line := string(AppendLine(nil, &r, false))
-	if want := `,"subscribed":"filtered-stream","priority":"high","batch":"b-1","tags":["ci","\u202e"]}`; !strings.HasSuffix(line, want+"\n") {
+	if want := `,"subscribed":"filtered-stream","priority":"high","batch":"b-1","tags":["ci","\u202e"],"headline":"","severity":"high","level":"error","status":null,"ids":[]}`; !strings.HasSuffix(line, want+"\n") {
 		t.Errorf("got %s, want it to end with %s", line, want)
 	}
 	if !strings.Contains(line, `"type":"git\u001bhub.push"`) {
 		t.Errorf("the type is not the event name: %s", line)
 	}
 	r.Labels = &event.Labels{Priority: trust.Untrusted("low")}
-	if line := string(AppendLine(nil, &r, false)); !strings.Contains(line, `"priority":"low"}`) || strings.Contains(line, `"tags"`) {
+	if line := string(AppendLine(nil, &r, false)); !strings.Contains(line, `"priority":"low","headline"`) || strings.Contains(line, `"tags"`) {
 		t.Errorf("got %s", line)
 	}
 }

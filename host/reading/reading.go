@@ -154,8 +154,8 @@ type reader struct {
 // start reads the values of a payload. Nodes has room for usual ones.
 func start(nodes []node, r *event.Record, maps []*Map, known *shapes) reader {
 	p := reader{words: words(), shapes: known, record: r, maps: maps}
-	if p.nodes = scan(nodes, jsontext.View(r.Data)); len(p.nodes) == 0 {
-		p.nodes = append(p.nodes, node{parent: -1, end: 1, kind: '{'})
+	if p.nodes = scan(nodes, jsontext.View(r.Data)); len(p.nodes) == 0 || !p.nodes[0].holds() {
+		p.nodes = append(p.nodes[:0], node{parent: -1, end: 1, kind: '{'}) // nothing is named
 	}
 	p.recognize()
 	p.enrich()
@@ -261,28 +261,28 @@ func (r *reader) read() (out Reading) {
 		}
 		spans = append(spans, span{from, len(b)})
 	}
-	put := func(at int32, line bool) { // path and text of a node
+	put := func(at int32, text string) {
 		if at > 0 {
 			b = r.appendPath(b, at)
 		}
-		if end(); at > 0 && line {
-			b = appendLine(b, r.nodes[at].text())
-		}
+		end()
+		b = append(b, text...)
 		end()
 	}
 	var list [maxIDs]candidate
 	ids := r.findIDs(list[:0])
 	b, at := r.headline(b, ids)
 	end()
-	put(at, false)
+	put(at, "")
 	j := r.verdict()
 	timeAt, when := r.time()
-	put(j.word, true)
-	put(j.statusAt, false)
-	put(timeAt, false)
-	put(r.link(), true)
+	link := r.link()
+	put(j.word, r.nodes[j.word].text())
+	put(j.statusAt, "")
+	put(timeAt, "")
+	put(link, r.nodes[link].text())
 	for _, c := range ids {
-		put(c.at, true)
+		put(c.at, r.nodes[c.at].text())
 	}
 	all := string(b)
 	of := func(i int) trust.Text { return trust.Untrusted(all[spans[i].from:spans[i].to]) }

@@ -178,7 +178,7 @@ const (
 
 // natureOf says what a text is like, by its beginning.
 func natureOf(s string) nature {
-	s = strings.TrimSpace(s[:min(len(s), 200)])
+	s = strings.TrimSpace(s[:min(len(s), 96)])
 	letters, digits, words, wide, inWord, blank := 0, 0, 0, 0, false, false
 	for _, c := range s {
 		switch {
@@ -299,21 +299,18 @@ const headlineBytes = 300
 
 // appendLine appends a text as one line of at most headlineBytes.
 func appendLine(b []byte, s string) []byte {
-	start, blank := len(b), false
-	for i := 0; i < len(s); {
-		c, size := utf8.DecodeRuneInString(s[i:])
-		switch {
-		case unicode.IsSpace(c):
-			blank = len(b) > start
-		case len(b)-start > headlineBytes-8:
-			return append(b, "…"...)
-		default:
-			if blank {
-				b, blank = append(b, ' '), false
-			}
-			b = append(b, s[i:i+size]...)
+	start := len(b)
+	for word := range strings.FieldsSeq(s) {
+		if len(b) > start {
+			b = append(b, ' ')
 		}
-		i += size
+		if b = append(b, word...); len(b)-start > headlineBytes {
+			end := start + headlineBytes - len("…")
+			for !utf8.RuneStart(b[end]) {
+				end--
+			}
+			return append(b[:end], "…"...)
+		}
 	}
 	return b
 }

@@ -118,7 +118,7 @@ func TestExportFormats(t *testing.T) {
 	}{
 		{[]string{"--format", "csv", "--columns", "seq,.n,.title", "--filter", ".n>1"}, "seq,.n,.title\r\n3,2,'=1+1\r\n4,3,'=1+1\r\n"},
 		{[]string{"--format", "cloudevents", "--filter", ".n=1"}, `{"specversion":"1.0","id":"e1","source":"pager","type":"incident.created","time":"2026-07-28T12:00:00.005Z","subscription":"abcd2345","deliverymode":"push","receivedat":"2026-07-28T12:00:00.005Z","datacontenttype":"application/json","data":{"n":1,"title":"=1+1"}}` + "\n"},
-		{[]string{"--filter", "id:e2"}, `{"seq":3,"kind":"event","server":"pager","type":"incident.created","subscription":"abcd2345","mode":"push","eventId":"e2","timestamp":null,"receivedAt":"2026-07-28T12:00:00.005Z","cursor":null,"data":{"n":2,"title":"=1+1"}}` + "\n"},
+		{[]string{"--filter", "id:e2"}, `{"seq":3,"kind":"event","server":"pager","type":"incident.created","subscription":"abcd2345","mode":"push","eventId":"e2","timestamp":null,"receivedAt":"2026-07-28T12:00:00.005Z","cursor":null,"data":{"n":2,"title":"=1+1"},"headline":"n 2, title =1+1","severity":null,"level":null,"status":null,"ids":[]}` + "\n"},
 	} {
 		b.out = mcptest.Buffer{}
 		code := b.run(t, append([]string{"export", "--data", dir}, tt.args...)...)
