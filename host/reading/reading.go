@@ -11,6 +11,7 @@
 package reading
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 	"strings"
@@ -230,49 +231,28 @@ func (r *reader) apply(m *Map, root int32, j *judgement, last bool) {
 // mean returns what a value means by the words of a map, or else by those that are known.
 func (r *reader) mean(m *Map, at int32) (Status, Level) {
 	text := r.nodes[at].text()
-	means := m.Words[text]
-	if means == "" {
-		means = threshold(m.Words, text)
-	}
-	if means != "" {
+	whole, _, _ := strings.Cut(text, ".")
+	if means := cmp.Or(m.Words[text], m.Words[whole]); means != "" {
 		return statusNamed(means), levelNamed(means)
 	}
 	state := r.words.stateOf(text, false, true)
-	for _, l := range []Level{r.words.severityOf(text), state.level} {
-		if l != None {
-			return state.state, l
-		}
-	}
-	return state.state, r.levelAt(at)
+	return state.state, cmp.Or(r.words.severityOf(text), state.level)
 }
-
-// span is a part of the text that all fields of a reading share.
-type span struct{ from, to int }
 
 // read reads all fields.
 func (r *reader) read() (out Reading) {
 	var room [512]byte
 	b := room[:0]
-	spans := make([]span, 0, 8+2*maxIDs)
-	end := func() {
-		from := 0
-		if len(spans) > 0 {
-			from = spans[len(spans)-1].to
-		}
-		spans = append(spans, span{from, len(b)})
-	}
+	ends := make([]int, 1, 12+2*maxIDs) // of the parts of the text that all fields share
 	put := func(at int32, text string) {
-		if at > 0 {
-			b = r.appendPath(b, at)
-		}
-		end()
+		b = r.appendPath(b, at)
+		ends = append(ends, len(b), len(b)+len(text))
 		b = append(b, text...)
-		end()
 	}
 	var list [maxIDs]candidate
 	ids := r.findIDs(list[:0])
 	b, at := r.headline(b, ids)
-	end()
+	ends = append(ends, len(b))
 	put(at, "")
 	j := r.verdict()
 	timeAt, when := r.time()
@@ -285,7 +265,7 @@ func (r *reader) read() (out Reading) {
 		put(c.at, r.nodes[c.at].text())
 	}
 	all := string(b)
-	of := func(i int) trust.Text { return trust.Untrusted(all[spans[i].from:spans[i].to]) }
+	of := func(i int) trust.Text { return trust.Untrusted(all[ends[i]:ends[i+1]]) }
 	out = Reading{Headline: Field{of(1), of(0)}, Level: j.level, Severity: Field{of(3), of(4)}, Status: j.status, StatusAt: of(5), Time: when, TimeAt: of(7), Link: Field{of(9), of(10)}}
 	if j.priority {
 		out.Severity = Field{Value: r.record.Priority()}

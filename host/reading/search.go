@@ -42,7 +42,7 @@ func (r *reader) judge(root int32) (j judgement) {
 			away += 20
 		}
 		if w.sev > 0 && (w.sev != 92 || w.before == 0 || w.others&(grade|label) != 0) {
-			if level := r.levelAt(i); level != None {
+			if level := r.words.severityOf(n.val); level != None && n.val[0] != '#' {
 				severity.take(int(w.sev)+100-away, i, word{severity: level})
 			} else if w.sev >= 70 {
 				unknown.take(int(w.sev)+100-away, i, word{})
@@ -131,39 +131,6 @@ func (r *reader) stateAt(i int32, outcome, weak *vote) (means word, score int, t
 		means.level = None // a kind such as alert says nothing of its state
 	}
 	return means, int(n.name.kind), weak
-}
-
-// levelAt returns the level of a value that names a severity: a word, or a number on a scale that
-// the members beside it show.
-func (r *reader) levelAt(i int32) Level {
-	n := &r.nodes[i]
-	v := 0
-	for _, c := range []byte(n.val) {
-		if v = 10*v + int(c-'0'); !isDigit(c) || v > 60 {
-			if n.kind != '"' || n.val[0] == '#' {
-				return None
-			}
-			return r.words.severityOf(n.val)
-		}
-	}
-	switch {
-	case n.val == "":
-	case v >= 10 && v <= 60 && v%10 == 0 && n.name.sev == 92 && r.beside(n.parent, "msg", "message", "time"):
-		return [...]Level{Debug, Debug, Info, Warning, Error, Critical}[v/10-1] // pino, bunyan
-	case v >= 0 && v <= 7 && r.beside(n.parent, "facility", "short_message", "appname", "app_name", "procid", "_HOSTNAME", "SYSLOG_IDENTIFIER", "ident"):
-		return [...]Level{Critical, Critical, Critical, Error, Warning, Info, Info, Debug}[v] // syslog
-	}
-	return None
-}
-
-// beside reports whether an object has a member of one of these names.
-func (r *reader) beside(of int32, keys ...string) bool {
-	for i := range r.children(of) {
-		if slices.Contains(keys, r.nodes[i].key) {
-			return true
-		}
-	}
-	return false
 }
 
 // nature is what a text is like.
@@ -271,7 +238,7 @@ func (r *reader) choose(root int32) (c choice) {
 				}
 				score -= 60
 			}
-			if w.name > 0 && w.text == 0 {
+			if title := is == oneWord && w.text == 100; title || w.name > 0 && w.text == 0 {
 				named := score
 				if w.of > 90 {
 					named += 10
@@ -284,8 +251,8 @@ func (r *reader) choose(root int32) (c choice) {
 				continue
 			}
 		}
-		if score += [...]int{oneWord: -30, twoWords: 15, sentence: 25}[is]; len(n.val) > 400 {
-			score -= 15
+		if score += [...]int{oneWord: -30, twoWords: 15, sentence: 25}[is]; len(n.val) > 200 && w.text <= 66 {
+			score -= 60 // prose, not a line
 		}
 		if score > c.score {
 			c.text, c.score = i, score
@@ -335,17 +302,17 @@ func (r *reader) appendHeadline(b []byte, root int32, ids []candidate) ([]byte, 
 		told = c.kind
 	}
 	switch {
-	case c.text > 0 && (c.score > 50 || c.named == 0):
+	case c.text > 0 && (c.score > 50 || c.named == 0 || c.named == c.text):
 		n, named := &r.nodes[c.text], &r.nodes[c.named]
 		text := n.text()
-		if c.nameScore >= 40 && c.named != c.text && (n.name.any&why != 0 || n.name.text <= 84 && n.name.text > 66) && len(named.val) <= 40 && named.steps <= n.steps+1 && !strings.Contains(strings.ToLower(text), strings.ToLower(named.val)) {
+		if c.nameScore >= 40 && c.named != c.text && (named.name.text > 0 || n.name.any&why != 0 || n.name.text <= 84 && n.name.text > 66) && len(named.val) <= 40 && named.steps <= n.steps+1 && !strings.Contains(strings.ToLower(text), strings.ToLower(named.val)) {
 			join("", c.named)
 		}
 		if join(": ", c.text); natureOf(text) == oneWord {
 			join(": ", c.state)
 		}
 		return b, c.text
-	case c.named > 0:
+	case c.named > 0 && (told > 0 || natureOf(r.nodes[c.named].text()) > oneWord):
 		join(": ", c.named, told)
 		return b, c.named
 	case c.kind > 0 && len(ids) > 0:

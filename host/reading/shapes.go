@@ -225,24 +225,6 @@ func (r *reader) splice(at int32, in64 bool) {
 	}
 }
 
-// threshold returns the meaning of a number by words such as >=7: that of the highest that it
-// reaches.
-func threshold(words map[string]string, text string) (means string) {
-	if text == "" || !isDigit(text[0]) {
-		return ""
-	}
-	v, _ := strconv.ParseFloat(text, 64)
-	best := 0.0
-	for w, m := range words {
-		if from, ok := strings.CutPrefix(w, ">="); ok {
-			if f, err := strconv.ParseFloat(from, 64); err == nil && v >= f && (means == "" || f > best) {
-				best, means = f, m
-			}
-		}
-	}
-	return means
-}
-
 // moment reads a time: as [trust.Text.Time] does, or a number of seconds, milliseconds,
 // microseconds or nanoseconds since 1970.
 func moment(s string) (time.Time, bool) {

@@ -165,6 +165,7 @@ func (r *reader) enrich() {
 		if n.name.any&old != 0 {
 			n.flags |= isOld
 		}
+		r.money = r.money || n.name.any&money != 0
 		if n.name.any&alarming != 0 && n.flags&(isOut|isAside) == 0 {
 			r.alarming = true
 		}

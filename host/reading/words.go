@@ -35,6 +35,7 @@ const (
 	fail
 	alarming
 	exit
+	money
 	ends
 	kinds
 	tail
@@ -44,7 +45,7 @@ const (
 	lastFlag = iota
 )
 
-var flagNames = strings.Fields("why label grade wrap out aside old stale nothing none fail alarming exit ends kinds tail done negation")
+var flagNames = strings.Fields("why label grade wrap out aside old stale nothing none fail alarming exit money ends kinds tail done negation")
 
 // word has what a word says: its rank in each role as a word of a member's name, 0 for none, and
 // its meaning as a word of a value.
