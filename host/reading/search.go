@@ -178,8 +178,8 @@ func natureOf(s string) nature {
 
 // choice is what a headline may be made of.
 type choice struct {
-	text, title, named, kind, state, place int32
-	score, nameScore, placeScore           int
+	text, named, kind, state, place int32
+	score, nameScore, placeScore    int
 }
 
 // choose looks for the parts of a headline.
@@ -247,11 +247,8 @@ func (r *reader) choose(root int32) (c choice) {
 					c.named, c.nameScore = i, named
 				}
 			}
-			switch {
-			case is == oneWord && w.text == 0:
+			if is == oneWord && w.text == 0 {
 				continue
-			case is == oneWord && w.text >= 96 && score > 0:
-				better(&c.title, i, func(n *name) uint8 { return n.text })
 			}
 		}
 		if score += [...]int{oneWord: -30, twoWords: 15, sentence: 25}[is]; len(n.val) > 200 && w.text <= 66 {
@@ -310,9 +307,6 @@ func (r *reader) appendHeadline(b []byte, root int32, ids []candidate) ([]byte, 
 		text := n.text()
 		if c.nameScore >= 40 && c.named != c.text && (named.name.text > 0 || n.name.any&why != 0 || n.name.text <= 84 && n.name.text > 66) && len(named.val) <= 40 && named.steps <= n.steps+1 && !strings.Contains(strings.ToLower(text), strings.ToLower(named.val)) {
 			join("", c.named)
-		}
-		if c.title != c.text && r.nodes[c.title].steps <= n.steps {
-			join("", c.title)
 		}
 		if join(": ", c.text); natureOf(text) == oneWord {
 			join(": ", c.state)
