@@ -39,7 +39,7 @@ func TestMatch(t *testing.T) {
 		"café", "CAFÉ", "ünal", "ÜNAL", `"\"db\""`, "!test", "! test", "!(test)", "!!pool", "/p[0-9]/", "/POOL +ex/", `/caf.\s"db/`, `/INC\-\d+/`,
 		"server:pager", "SERVER:PAGERDUTY", `server:="pagerduty"`, "server:", "type:incident", "type:=incident.created", "type:/^inc.*d$/",
 		"sub:k3", "sub:abc", "id:789", "mode:push", "mode:pu", "kind:ev", "flag:any", "flag:to", "flag:", "flag:control", "flag:=control",
-		"sev:p1", "sev:>=error", "sev:>Error", "sev:<=critical", `sev:>="P1"`, "sev:P", "sev:=P1", "sev:/^p[12]$/",
+		"sev:p1", "sev:critical", "sev:>=error", "!status:resolved", "sev:>Error", "sev:<=critical", `sev:>="P1"`, "sev:P", "sev:=P1", "sev:/^p[12]$/",
 		".severity=P1", ".severity=p1", ".severity", ".none", ".none=null", ".ok=true", ".n=7", ".n=7.0", ".n=70e-1", ".n>6", ".n>=7", ".n<8", ".n<=7", ".n!=8",
 		".n>-1", ".ratio<1", ".ratio=.5e0 | .ratio=0.50", ".text=7", ".text>6", ".big=9007199254740993", ".big!=9007199254740992", ".big>9007199254740992",
 		".title~exhausted", ".title~/^pool/", ".title=/café/", `.title~"\"db\""`, ".tags=eu", ".tags=db", ".tags!=us", ".tags[1]=db", ".tags",
@@ -284,5 +284,14 @@ func TestMetaHasPathsOfItsOwn(t *testing.T) {
 	}
 	if h, said := HintOf("meta.region=eu", nil); said {
 		t.Errorf("there is a hint: %s", h)
+	}
+}
+
+func TestStatusIsRead(t *testing.T) {
+	r := &event.Record{Kind: event.KindEvent, Data: []byte(`{"alert":{"state":"recovered","severity":"high","name":"disk"}}`)}
+	for text, want := range map[string]bool{"status:resolved": true, "status:res": true, "status:trig": false, "sev:good": true, "sev:high": true, "sev:<info": true, "sev:>good": false} {
+		if got := parse(t, text).Match(r); got != want {
+			t.Errorf("%s: %v", text, got)
+		}
 	}
 }

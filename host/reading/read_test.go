@@ -96,7 +96,7 @@ func TestJSON(t *testing.T) {
 
 func FuzzRead(f *testing.F) {
 	for _, s := range []string{
-		`{"a":[{"b":1,"status":"firing"},{"status":"ok","x":"y z"}],"é":"ü"}`, `[1,{"id":2}]`, `"x"`, `{"a":`, `}{`, `{"Type":"Notification","TopicArn":"a","Message":"{\"a\":[1,{}]}"}`,
+		`{"a":[{"b":1,"status":"firing"},{"status":"ok","x":"y z"}],"é":"ü"}`, `[1,{"id":2}]`, `"x"`, `{"a":`, `}{`, `{]0`, `{} {"a":1}`, `{"Type":"Notification","TopicArn":"a","Message":"{\"a\":[1,{}]}"}`,
 		`{"message":{"data":"eyJhIjoxfQ=="},"subscription":"s"}`, `{"":{"":""}}`, `{"attributes":[{"key":"severity","value":{"stringValue":"high"}}]}`,
 	} {
 		f.Add([]byte(s))

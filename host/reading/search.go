@@ -75,7 +75,7 @@ func (r *reader) judge(root int32) (j judgement) {
 		if n.kind == '"' && w.any&fail != 0 && w.sev == 0 && (w.text > 0 || w.is&fail != 0) && len(n.val) > 5 {
 			weak.take(40-away, i, word{level: Error})
 		}
-		if score > 0 && (means.level != None || means.is&done != 0) {
+		if score > 0 && means.level != None {
 			to.take(score-away, i, means)
 		} else if means.is&state != 0 && to == &outcome {
 			to.take(score-away-15, i, means) // open, and a milestone of it is closed
@@ -220,7 +220,7 @@ func (r *reader) choose(root int32) (c choice) {
 				}
 				break
 			}
-			if w.status > 0 {
+			if w.status > 0 && !strings.EqualFold(n.val, "true") && !strings.EqualFold(n.val, "false") {
 				better(&c.state, i, func(n *name) uint8 { return n.status })
 			} else if is == oneWord && !strings.Contains(n.val, "/") {
 				better(&c.kind, i, func(n *name) uint8 { return n.kind })

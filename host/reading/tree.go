@@ -55,8 +55,11 @@ func scan(nodes []node, text string) []node {
 			i++
 			continue
 		case '}', ']':
-			if i++; top >= 0 {
-				nodes[top].end, top = int32(len(nodes)), nodes[top].parent
+			if i++; top < 0 {
+				return nodes
+			}
+			if nodes[top].end, top = int32(len(nodes)), nodes[top].parent; top < 0 {
+				return nodes // what follows is not JSON
 			}
 			continue
 		case '{', '[':
