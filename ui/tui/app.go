@@ -24,7 +24,6 @@ import (
 
 	"eventdeck/host"
 	"eventdeck/host/config"
-	"eventdeck/host/event"
 	"eventdeck/host/eventlog"
 	"eventdeck/host/react"
 	"eventdeck/ui/internal/browser"
@@ -88,20 +87,23 @@ type Options struct {
 	Program []tea.ProgramOption
 }
 
+// Interrupts ends the program at an interrupt, but not while another program has the terminal.
+type Interrupts = external.Interrupts
+
 // app is the state of the screen. Only Update changes it.
 type app struct {
 	cells.Env
-	o        Options
-	schedule Scheduler
-	persist  persist.Saver
-	theming  persist.Selector
-	frame    layout.Frame
-	panes    layout.Screen
+	o Options
+	Scheduler
+	persist persist.Saver
+	theming persist.Selector
+	frame   layout.Frame
 	input
+	edges.Edges      // notes for the operator, and totals
+	external.Outside // the operator's programs, the clipboard and files
 
 	actions  palette.Table
 	settings persist.UserFile
-	outside  external.Outside
 	demo     present.Demo // demo servers that the screen started
 
 	snap   host.Snapshot
@@ -111,30 +113,17 @@ type app struct {
 	strip  timeline.Strip // above the stream
 	detail detail.Pane
 	boards board.Boards
-	edges  edges.Edges
 	rates  timeline.Rates
 
 	filters  filterbar.Bar
 	search   filterbar.Search
 	trace    trace.Tracer
 	react    *reactions.Pane
+	chosen   form.Chosen
 	notify   notify.Notifier
 	views    filterbar.Views
+	marks    filterbar.Marks
 	audience present.Captions
-}
-
-// input is the state of keys and mouse, with the dialog or prompt that has the focus instead of a
-// pane.
-type input struct {
-	dialog       widget.Dialog  // has the focus; nil: none is shown
-	dialogClosed bool           // a dialog closed without a key or a click, and no key was pressed since
-	prompt       *widget.Prompt // has the focus if there is no dialog; nil: none is open
-	mouse        mouse
-
-	clusters tea.ModeReportMsg // the terminal's answer whether it measures by grapheme clusters (mode 2027); zero: none
-
-	lastBack time.Time // when the quit key last went one step back
-	quitting bool      // the operator was asked about quitting, or it has begun: quitting again ends at once
 }
 
 func newApp(ctx context.Context, o Options) *app {
@@ -143,36 +132,45 @@ func newApp(ctx context.Context, o Options) *app {
 		o.Rules.Add = present.MaskRule(o.Rules.Add)
 	}
 	a := &app{
-		o: o, Env: cells.Env{Now: o.Now}, schedule: Scheduler{Jobs: NewJobs(ctx), Focused: true},
-		panes: layout.Screen{Shape: layout.Shape{Focus: layout.Stream, Subject: layout.Stream}},
+		o: o, Env: cells.Env{Now: o.Now}, Scheduler: Scheduler{Jobs: NewJobs(ctx), Focused: true},
 	}
+	a.panes = layout.Screen{Shape: layout.Shape{Focus: layout.Stream, Subject: layout.Stream}, Entered: func() {
+		if t := a.table(); t != nil {
+			t.Load()
+		}
+	}}
 	if a.Now == nil {
 		a.Now = time.Now
 	}
+	if o.Browse == nil {
+		a.o.Browse = browser.Open
+	}
+	a.demo = present.Demo{All: o.Demo, Start: o.StartDemo, Snap: &a.snap}
+	a.initChosen()
 	a.react = reactions.New(a.reactEnv(o.React))
+	env := environment(o.Env)
+	a.Outside = external.NewOutside(a, env, o.Interrupts, external.Source{
+		Env: &a.Env, Snap: &a.snap, Log: func() eventlog.Records { return a.o.API.Log() }, Stream: &a.stream.Stream, Detail: &a.detail, Table: a.table, Word: a.demo.Word,
+	})
+	filters := a.filterbarEnv()
+	a.search, a.filters, a.views, a.marks = filterbar.NewSearch(filters), filterbar.New(filters), filterbar.NewViews(filters), filterbar.NewMarks(filters, a.o.API)
+	a.initIncident()
 	a.initActions(o.ReadOnly)
 	a.initEdges()
 	a.persist = persist.New(persist.Settings{Screen: a, Host: a.o.API}, a.Clock)
 	a.audience.On = o.Present
 	a.rates = timeline.NewRates(&a.Env, a, &a.snap, a.o.API.Stats)
 	a.strip, a.frame = timeline.NewStrip(&a.Env), layout.NewFrame(&a.Env, &a.panes)
-	a.tree, a.stream = tree.New(a.treeEnv()), stream.NewPair(a.streamEnv())
-	filters := a.filterbarEnv()
-	a.search, a.filters, a.views = filterbar.NewSearch(filters), filterbar.New(filters), filterbar.NewViews(filters)
-	env := environment(o.Env)
-	a.schedule.Slow = env("SSH_CONNECTION") != "" || env("SSH_TTY") != ""
-	if o.Browse == nil {
-		a.o.Browse = browser.Open
-	}
+	a.tree, a.stream = tree.New(&a.Env, a, &a.panes, &a.snap), stream.NewPair(a.streamEnv())
+	a.tree.RecentCounts, a.tree.Lessons = a.rates.RecentCounts, a.noServers
+	a.Scheduler.Slow = env("SSH_CONNECTION") != "" || env("SSH_TTY") != ""
 	a.initTheme(o, env)
-	a.outside = external.NewOutside(a, env, o.Interrupts)
-	a.initIncident()
 	a.initNotify(env)
 	a.mouse.off = a.persist.Get(persist.Mouse) == "off"
 	a.persist.GetJSON(stream.ColumnsSetting, &a.stream.Columns.By)
 	a.feed = query.NewFeed(a.o.API, func() eventlog.Records { return a.o.API.Log() })
 	a.arrived(a.feed.Latest(ctx))
-	if len(a.snap.Subs) == 0 && !a.o.Demo {
+	if len(a.snap.Subs) == 0 && !o.Demo {
 		a.panes.Focus, a.panes.Subject = layout.Tree, layout.Tree
 	}
 	a.detail = detail.New(a.detailEnv())
@@ -182,7 +180,11 @@ func newApp(ctx context.Context, o Options) *app {
 	a.tree.Load(&a.snap)
 	a.restore()
 	a.startStreams()
-	a.openFirst(o.View)
+	if o.View != "" {
+		if _, err := a.views.Use(o.View); err != nil { // its command is not needed: the program reads the host when it starts
+			a.TellBad(err.Error())
+		}
+	}
 	a.settings = persist.NewUserFile(a.settingsEnv())
 	a.settings.Load()
 	return a
@@ -213,15 +215,6 @@ func (a *app) update(msg tea.Msg) tea.Cmd {
 	return cmd
 }
 
-// meantForDialog reports whether a key was meant for a dialog that has closed by itself, and says so.
-func (a *app) meantForDialog(name string) bool {
-	meant := name == "esc" && a.dialog == nil && a.dialogClosed
-	if a.dialogClosed = false; meant {
-		a.Tell("the dialog has closed by itself; esc again goes one step back")
-	}
-	return meant
-}
-
 // aloneFor is how long the first key of a sequence waits for a second one.
 const aloneFor = time.Second
 
@@ -231,7 +224,7 @@ type aloneMsg int
 // awaitSecond returns a command that ends the sequence that was begun if no second key comes.
 func (a *app) awaitSecond() tea.Cmd {
 	if n, ok := a.actions.AwaitSecond(); ok {
-		return a.schedule.After(aloneFor, aloneMsg(n))
+		return a.Scheduler.After(aloneFor, aloneMsg(n))
 	}
 	return nil
 }
@@ -242,7 +235,7 @@ func (a *app) reconcile() tea.Cmd {
 	_, typing := a.filters.Typing()
 	a.stream.Hold(a.actions.Chord != "" || a.dialog != nil || a.prompt != nil && !typing)
 	a.aim()
-	return tea.Batch(a.fetch(), a.rates.Work(a.schedule.Focused), a.detail.Work(), a.stripWork(), a.boardWork(), a.updateCaptions(), a.notifyOperator(), a.reactTick(), a.awaitSecond(), a.age(), a.turnSign(), a.persist.Save(a.state))
+	return tea.Batch(a.fetch(), a.rates.Work(a.Scheduler.Focused), a.detail.Work(), a.stripWork(), a.boardWork(), a.updateCaptions(), a.notifyOperator(), a.reactTick(), a.awaitSecond(), a.age(), a.turnSign(), a.persist.Save(a.state))
 }
 
 func (a *app) handle(msg tea.Msg) tea.Cmd {
@@ -270,20 +263,22 @@ func (a *app) handle(msg tea.Msg) tea.Cmd {
 	case tea.BackgroundColorMsg, tea.ColorProfileMsg:
 		a.theming.Detect(msg)
 	case tea.FocusMsg:
-		a.setFocused(true)
-		return tea.Batch(a.theming.Reload(false), a.settings.Reload(false), a.read())
+		a.Focused = true
+		a.notify.SetFocused(true, a.snap.Last)
+		return tea.Batch(a.theming.Reload(false), a.settings.Reload(false), a.Read())
 	case tea.BlurMsg:
-		a.setFocused(false)
+		a.Focused = false
+		a.notify.SetFocused(false, a.snap.Last)
 	case notifyMsg:
 		a.notify.Waited()
 	case tea.MouseWheelMsg, wheelMsg:
 		return a.wheel()
 	case tea.MouseClickMsg:
-		a.edges.Status.Hush()
+		a.Edges.Status.Hush()
 		return a.click(msg.Mouse())
 	case newsMsg:
 		if !msg.woken.IsZero() {
-			a.schedule.HostRead(msg.woken)
+			a.Scheduler.HostRead(msg.woken)
 		}
 		a.react.Take(msg.react)
 		switch more := a.arrived(msg.News); {
@@ -293,11 +288,11 @@ func (a *app) handle(msg tea.Msg) tea.Cmd {
 			return a.awaitChange()
 		}
 	case TickMsg:
-		a.schedule.Ticked()
-		a.edges.Status.Expire()
+		a.Scheduler.Ticked()
+		a.Edges.Status.Expire()
 		a.tree.Settle()
 	case SpinMsg:
-		a.schedule.Spun()
+		a.Scheduler.Spun()
 	case pageMsg:
 		return a.fetched(query.Page(msg))
 	case quitMsg:
@@ -307,7 +302,7 @@ func (a *app) handle(msg tea.Msg) tea.Cmd {
 	case widget.Then:
 		return msg()
 	case tea.KeyPressMsg:
-		a.schedule.KeyPressed()
+		a.Scheduler.KeyPressed()
 		return a.key(msg)
 	case tea.PasteMsg:
 		if d, ok := a.dialog.(widget.Paster); ok {
@@ -332,9 +327,10 @@ func (a *app) key(k tea.KeyPressMsg) tea.Cmd {
 		return tea.Batch(a.key(k), a.key(k))
 	}
 	if a.meantForDialog(name) {
+		a.Tell("the dialog has closed by itself; esc again goes one step back")
 		return nil
 	}
-	a.edges.Status.Hush()
+	a.Edges.Status.Hush()
 	if a.search.Running() && name != "esc" {
 		a.search.Drop()
 	}
@@ -378,7 +374,7 @@ func (a *app) done(msg widget.Done) tea.Cmd {
 		return nil
 	case err != nil:
 		if !errors.Is(err, context.Canceled) {
-			a.edges.Status.TellFailed(what, err)
+			a.Edges.Status.TellFailed(what, err)
 		}
 		return nil
 	}
@@ -388,7 +384,7 @@ func (a *app) done(msg widget.Done) tea.Cmd {
 	if what != "" {
 		a.Tell(what)
 	}
-	return a.read()
+	return a.Read()
 }
 
 // Ask returns a command that runs fn and shows what, or an error.
@@ -402,35 +398,8 @@ func (a *app) rescope() {
 		return
 	}
 	a.persist.Wanted = query.Node{} // the operator chose another node
-	a.requery(a.stream.Query.At(a.tree.At))
+	a.stream.Show(a.stream.Query.At(a.tree.At))
 }
-
-// selected returns the subscription that keys act on: the one of the row of a table, of the chosen
-// node, or of the chosen record. For a type it is its only subscription. Nil if there is none.
-func (a *app) selected() *host.SubscriptionView {
-	if a.table() != nil {
-		return a.rowSub()
-	}
-	at := a.tree.At
-	if r, ok := a.chosenRecord(); ok && a.panes.Focus != layout.Tree {
-		at = query.Node{Server: r.Server, Type: r.Type, Sub: r.Sub}
-	}
-	if at.Sub != "" {
-		return a.sub(at.Sub)
-	}
-	return query.OnlySub(&a.snap, at.Server, at.Type)
-}
-
-// endedRow describes a chosen row of the stream whose subscription has ended, "" for other rows.
-func (a *app) endedRow() string {
-	r, ok := a.chosenRecord()
-	if !ok || r.Sub == "" || a.sub(r.Sub) != nil || a.panes.Focus == layout.Tree || a.table() != nil {
-		return ""
-	}
-	return "of a subscription that has ended"
-}
-
-func (a *app) sub(id event.SubID) *host.SubscriptionView { return query.FindSub(&a.snap, id) }
 
 // Run shows the screen until the operator quits or ctx ends, and restores the terminal. The host
 // stays open.
@@ -440,7 +409,7 @@ func Run(ctx context.Context, o Options) error {
 	a := newApp(ctx, o)
 	changed, stop := o.API.Changed()
 	defer stop()
-	a.schedule.Changed = changed
+	a.Scheduler.Changed = changed
 
 	// Signals end ctx. Bubble Tea's own handler would wait forever for a loop that ctx has ended.
 	opts := []tea.ProgramOption{tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithFilter(a.filter)}
@@ -454,11 +423,11 @@ func Run(ctx context.Context, o Options) error {
 		opts = append(opts, tea.WithEnvironment(o.Env))
 	}
 	p := tea.NewProgram(a, append(opts, o.Program...)...)
-	a.outside.Stops.Watch(ctx, p.Send)
+	a.Outside.Stops.Watch(ctx, p.Send)
 	_, err := p.Run()
 	ended := ctx.Err() != nil
 	cancel()
-	a.schedule.Wait()
+	a.Scheduler.Wait()
 	a.persist.SaveAtEnd(context.WithoutCancel(ctx), a.state())
 	switch {
 	case err == nil, ended && errors.Is(err, tea.ErrProgramKilled), errors.Is(err, tea.ErrInterrupted):

@@ -90,7 +90,7 @@ func TestRandomKeysAtRandomSizes(t *testing.T) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		h := incident()
 		a := open(t, h, 80, 24)
-		a.outside.Exports.Create, a.trace.Command = noFiles, noCommands
+		a.Outside.Exports.Create, a.trace.Command = noFiles, noCommands
 		for step := range 150 {
 			switch rnd.IntN(12) {
 			case 0:
@@ -261,7 +261,7 @@ func TestHelpListsOnlyWhatWorks(t *testing.T) {
 	if s := screenOf(a); !strings.Contains(s, "No servers") {
 		t.Errorf("an empty screen teaches nothing:\n%s", s)
 	}
-	for _, x := range a.workingHere() {
+	for _, x := range a.actions.Here() {
 		if x.ID == "subscribe" || x.ID == "unsubscribe" {
 			t.Errorf("%s is listed with nothing to do it on", x.ID)
 		}

@@ -26,7 +26,7 @@ func checkBelow(t *testing.T, a *app, when string) int {
 	if want == 0 {
 		head = "READING"
 	}
-	if got := a.edges.Head.Following(); got != head {
+	if got := a.Edges.Head.Following(); got != head {
 		t.Errorf("%s: %q, want %q", when, got, head)
 	}
 	if got := a.paneTitle(layout.Stream, 80); got != "2 Stream" {
@@ -48,7 +48,7 @@ func TestNumberOfRowsBelow(t *testing.T) {
 			}
 			flood(200)
 			a := open(t, h, 120, 40)
-			a.requery(mustQuery(t, query.Node{}, text))
+			a.stream.Show(mustQuery(t, query.Node{}, text))
 			flush(a)
 			a.draw()
 			press(t, a, "2", "k", "k", "k")
@@ -86,14 +86,14 @@ func TestNumberOfRowsBelow(t *testing.T) {
 			if text != "" {
 				want = 4
 			}
-			if got := a.edges.Head.Following(); got != fmt.Sprintf("FROZEN (%d waiting)", want) {
+			if got := a.Edges.Head.Following(); got != fmt.Sprintf("FROZEN (%d waiting)", want) {
 				t.Errorf("frozen: %q", got)
 			}
 			press(t, a, "space")
 			checkBelow(t, a, "let go")
 			press(t, a, "G")
-			if a.draw(); a.edges.Head.Following() != "FOLLOW" {
-				t.Errorf("at the newest: %q", a.edges.Head.Following())
+			if a.draw(); a.Edges.Head.Following() != "FOLLOW" {
+				t.Errorf("at the newest: %q", a.Edges.Head.Following())
 			}
 		})
 	}
@@ -113,14 +113,14 @@ func TestLowerBoundOfRowsBelow(t *testing.T) {
 	flush(a)
 	checkBelow(t, a, "without a filter all is known")
 	press(t, a, "G")
-	a.requery(mustQuery(t, query.Node{}, "tick"))
+	a.stream.Show(mustQuery(t, query.Node{}, "tick"))
 	flush(a)
 	a.draw()
 	a.gotoSeq(100)
 	flush(a)
 	a.draw()
 	least, _ := a.stream.Below()
-	if got := a.edges.Head.Following(); got != fmt.Sprintf("READING (%d+ below)", least) || least < query.FirstRows/2 {
+	if got := a.Edges.Head.Following(); got != fmt.Sprintf("READING (%d+ below)", least) || least < query.FirstRows/2 {
 		t.Errorf("%q", got)
 	}
 	h.event("pager", "incident.created", "tick")
@@ -145,8 +145,8 @@ func TestDetailKeepsItsRecord(t *testing.T) {
 			press(t, a, "2", "G")
 			a.draw()
 			at := a.stream.At
-			if at == 0 || a.edges.Head.Following() != "FOLLOW" {
-				t.Fatalf("%d is chosen, %q", at, a.edges.Head.Following())
+			if at == 0 || a.Edges.Head.Following() != "FOLLOW" {
+				t.Fatalf("%d is chosen, %q", at, a.Edges.Head.Following())
 			}
 			press(t, a, keys...)
 			h.event("pager", "incident.created", "the next one")
@@ -155,8 +155,8 @@ func TestDetailKeepsItsRecord(t *testing.T) {
 				t.Errorf("pane %d, and %d is shown instead of %d", a.panes.Focus, a.stream.At, at)
 			}
 			press(t, a, "f")
-			if a.draw(); a.stream.At == at || a.edges.Head.Following() != "FOLLOW" {
-				t.Errorf("f: %d is shown, %q", a.stream.At, a.edges.Head.Following())
+			if a.draw(); a.stream.At == at || a.Edges.Head.Following() != "FOLLOW" {
+				t.Errorf("f: %d is shown, %q", a.stream.At, a.Edges.Head.Following())
 			}
 		})
 	}

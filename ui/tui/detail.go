@@ -1,8 +1,6 @@
 package tui
 
 import (
-	"eventdeck/host"
-	"eventdeck/host/event"
 	"eventdeck/host/eventlog"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/detail"
@@ -23,34 +21,22 @@ func (a *app) detailEnv() *detail.Env {
 		Focused:     func() bool { return a.panes.Focus == layout.Detail },
 		Moves:       func() bool { return a.stream.Follow },
 		Found:       func() string { return a.search.Text },
-		Demo:        a.isDemo,
-		Sub:         a.sub,
-		TypeOf:      a.typeOf,
+		Demo:        a.demo.Is,
 		Headline:    a.stream.Headline,
-		Cursorless:  a.cursorless,
-		Note:        a.noteOf,
+		Note:        a.stream.Marks.Note,
 		Rows:        a.stream.Rows,
 		Outcomes:    a.react.Outcomes,
 		OutcomesGen: a.react.OutcomesGen,
 	}
 }
 
-// onNode reports whether the detail shows the chosen node. The root of the tree is shown only if
-// there is no record.
-func (a *app) onNode() bool {
-	return a.panes.Subject == layout.Tree && (a.tree.At != query.Node{} || a.stream.At == 0)
-}
-
 // recordShown returns the sequence number of the record that the detail shows, 0 for none.
 func (a *app) recordShown() uint64 {
-	if a.table() != nil || a.onNode() {
+	if a.table() != nil || a.chosen.OnNode() {
 		return 0
 	}
 	return a.stream.At
 }
-
-// showsRecord reports whether the detail shows a record.
-func (a *app) showsRecord() bool { return a.recordShown() != 0 }
 
 // otherShown returns the subject of the detail if it is no record.
 func (a *app) otherShown() detail.Other {
@@ -59,13 +45,11 @@ func (a *app) otherShown() detail.Other {
 		return a.react.Other()
 	case t != nil:
 		return detail.Other{Name: t.At, Changes: t.Gen, Write: t.Describe}
-	case a.onNode():
+	case a.chosen.OnNode():
 		return detail.Other{Name: a.tree.At, Write: a.writeNode}
 	}
 	return detail.Other{}
 }
-
-func (a *app) onPayload() bool { return a.detail.HasPayload() }
 
 // writeNode writes what is known of the chosen node.
 func (a *app) writeNode(d *detail.Text) {
@@ -74,7 +58,7 @@ func (a *app) writeNode(d *detail.Text) {
 	case r.Item != nil:
 		a.writeItem(d, r.Item)
 	case r.Sub != nil:
-		d.Subscription(r.Sub, a.cursorless(r.Sub))
+		d.Subscription(r.Sub, query.Cursorless(&a.snap, r.Sub))
 		if r.Node.Level() == 2 { // one row for both
 			d.Say("", themes.Strong, "Event type")
 			d.TypeFacts(r.Node.Server, r.Type, "")
@@ -91,8 +75,3 @@ func (a *app) writeNode(d *detail.Text) {
 		d.Everything(&a.snap)
 	}
 }
-
-// typeOf returns the type of an event as its server lists it now.
-func (a *app) typeOf(r *event.Record) event.Type { return query.TypeOf(&a.snap, r.Server, r.Type) }
-
-func (a *app) cursorless(v *host.SubscriptionView) bool { return query.Cursorless(&a.snap, v) }

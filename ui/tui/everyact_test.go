@@ -13,7 +13,7 @@ import (
 
 // Each action runs by its typed id, or by a command of the same name.
 func TestEveryActionHasACommand(t *testing.T) {
-	for _, x := range (&app{}).actionRows() {
+	for _, x := range open(t, incident(), 160, 45).actionRows() {
 		if x.Passing || x.KeyOnly {
 			continue
 		}
@@ -24,7 +24,7 @@ func TestEveryActionHasACommand(t *testing.T) {
 			places = []layout.Pane{layout.Stream}
 		}
 		for _, p := range places {
-			a.enter(p)
+			a.panes.Enter(p)
 			y := a.actions.Find(x.ID)
 			if y == nil || strings.ContainsAny(y.ID, " \t") {
 				t.Fatalf("%q cannot be typed", x.ID)
@@ -127,14 +127,14 @@ func TestCommandLinesOfTheDemo(t *testing.T) {
 	h := incident()
 	h.snap.Servers[1].Address = "eventdeck demo-server chat"
 	a := openWith(t, h, Options{Demo: true, Theme: "none"})
-	if got := a.commandElsewhere("pager", "eventdeck tail pager x --mode push"); got != "eventdeck tail http://127.0.0.1:7000/mcp x --mode push" {
+	if got := a.demo.Command("pager", "eventdeck tail pager x --mode push"); got != "eventdeck tail http://127.0.0.1:7000/mcp x --mode push" {
 		t.Errorf("of a server with an address: %q", got)
 	}
-	if got := a.commandElsewhere("chat", "eventdeck tail chat x"); got != "" {
+	if got := a.demo.Command("chat", "eventdeck tail chat x"); got != "" {
 		t.Errorf("of a process of this one: %q", got)
 	}
-	a.o.Demo = false
-	if got := a.commandElsewhere("chat", "eventdeck tail chat x"); got != "eventdeck tail chat x" {
+	a.demo.All = false
+	if got := a.demo.Command("chat", "eventdeck tail chat x"); got != "eventdeck tail chat x" {
 		t.Errorf("of a configured one: %q", got)
 	}
 }

@@ -37,7 +37,7 @@ func TestExportWritesShownRecords(t *testing.T) {
 	a := open(t, h, 120, 40)
 	var out *memoryFile
 	var path string
-	a.outside.Exports.Create = func(p string, _ bool) (external.OutFile, error) { path, out = p, &memoryFile{}; return out, nil }
+	a.Outside.Exports.Create = func(p string, _ bool) (external.OutFile, error) { path, out = p, &memoryFile{}; return out, nil }
 	press(t, a, "2", "w")
 	exact(t, a)
 	if name := a.prompt.Field.Text(); name != "events-20260314-140305.ndjson" {
@@ -51,8 +51,8 @@ func TestExportWritesShownRecords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if lines := strings.Count(out.String(), "\n"); !out.kept || lines != 6 || path != "events-20260314-140305.ndjson" || !strings.Contains(a.edges.Status.Note.Text, "wrote 6 records to "+whole) {
-		t.Errorf("%d lines to %s, %q", lines, path, a.edges.Status.Note.Text)
+	if lines := strings.Count(out.String(), "\n"); !out.kept || lines != 6 || path != "events-20260314-140305.ndjson" || !strings.Contains(a.Edges.Status.Note.Text, "wrote 6 records to "+whole) {
+		t.Errorf("%d lines to %s, %q", lines, path, a.Edges.Status.Note.Text)
 	}
 	for _, l := range strings.Split(strings.TrimSpace(out.String()), "\n") {
 		if !json.Valid([]byte(l)) {
@@ -97,7 +97,7 @@ func TestExportOverwritesOnlyWhenAsked(t *testing.T) {
 	word(t, a, file)
 	press(t, a, "enter")
 	if got, _ := os.ReadFile(file); string(got) != "precious" || a.prompt == nil || !strings.Contains(screenOf(a), "enter again replaces it") {
-		t.Fatalf("the file is %q, said is %q", got, a.edges.Status.Note.Text)
+		t.Fatalf("the file is %q, said is %q", got, a.Edges.Status.Note.Text)
 	}
 	press(t, a, "enter")
 	got, err := os.ReadFile(file)
@@ -118,23 +118,23 @@ func TestExportOverwritesOnlyWhenAsked(t *testing.T) {
 func TestFailedExportLeavesNothing(t *testing.T) {
 	a := open(t, incident(), 120, 40)
 	out := &memoryFile{fail: errors.New("disk full")}
-	a.outside.Exports.Create = func(string, bool) (external.OutFile, error) { return out, nil }
+	a.Outside.Exports.Create = func(string, bool) (external.OutFile, error) { return out, nil }
 	settle(a, must(t, a, "export x.ndjson"))
-	if out.kept || !out.dropped || !a.edges.Status.Note.Bad || !strings.Contains(a.edges.Status.Note.Text, "disk full") {
-		t.Errorf("kept %v, told %q", out.kept, a.edges.Status.Note.Text)
+	if out.kept || !out.dropped || !a.Edges.Status.Note.Bad || !strings.Contains(a.Edges.Status.Note.Text, "disk full") {
+		t.Errorf("kept %v, told %q", out.kept, a.Edges.Status.Note.Text)
 	}
 	out = &memoryFile{}
 	cmd := must(t, a, "export x.ndjson")
 	if _, err := a.actions.Execute("export y.ndjson"); !errors.Is(err, external.ErrExporting) {
 		t.Errorf("a second one begins: %v", err)
 	}
-	a.edges.Status.Hush()
+	a.Edges.Status.Hush()
 	if !strings.Contains(screenOf(a), "writing 0 to x.ndjson") {
 		t.Error("a running export does not show")
 	}
 	must(t, a, "export.stop")
 	settle(a, cmd)
-	if out.kept || !out.dropped || !strings.Contains(a.edges.Status.Note.Text, "stopped") {
-		t.Errorf("stopped: kept %v, told %q", out.kept, a.edges.Status.Note.Text)
+	if out.kept || !out.dropped || !strings.Contains(a.Edges.Status.Note.Text, "stopped") {
+		t.Errorf("stopped: kept %v, told %q", out.kept, a.Edges.Status.Note.Text)
 	}
 }

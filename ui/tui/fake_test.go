@@ -382,15 +382,15 @@ func settle(a *app, cmd tea.Cmd) (quit bool) {
 
 // look runs the periodic commands of the screen.
 func look(a *app) {
-	settle(a, a.read())
-	settle(a, a.rates.Work(a.schedule.Focused))
+	settle(a, a.Read())
+	settle(a, a.rates.Work(a.Scheduler.Focused))
 	settle(a, a.updateCaptions())
 	flush(a)
 }
 
 // arrive has the screen read new records.
 func arrive(a *app) {
-	settle(a, a.read())
+	settle(a, a.Read())
 	for cmd := tea.Batch(a.fetch(), a.boardWork()); cmd != nil; cmd = tea.Batch(a.fetch(), a.boardWork()) {
 		settle(a, cmd)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"eventdeck/host/event"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/widget"
 )
 
@@ -51,8 +52,8 @@ func TestToggleBringsBackARemovedFilter(t *testing.T) {
 	a := open(t, incident(), 120, 40)
 	filterBy(t, a, "pool")
 	press(t, a, "x", "esc")
-	if a.stream.Query.Text != "" || !strings.Contains(a.edges.Status.Note.Text, "x brings it back") {
-		t.Fatalf("after esc there is %q, told is %q", a.stream.Query.Text, a.edges.Status.Note.Text)
+	if a.stream.Query.Text != "" || !strings.Contains(a.Edges.Status.Note.Text, "x brings it back") {
+		t.Fatalf("after esc there is %q, told is %q", a.stream.Query.Text, a.Edges.Status.Note.Text)
 	}
 	press(t, a, "1", "j", "2", "x")
 	if q := a.stream.Query; q.Text != "pool" || q.Off || q.Node.Server != "chat" {
@@ -199,7 +200,7 @@ func TestPanningStaysWhileRowsArrive(t *testing.T) {
 	exact(t, a)
 	h.event("pager", "incident.created", "0123456789abcdefghijklmnopqrstuvwxyz")
 	arrive(a)
-	if a.stream.Pan != 2*panStep {
+	if a.stream.Pan != 2*stream.PanStep {
 		t.Errorf("the pan is %d", a.stream.Pan)
 	}
 	press(t, a, "h", "h", "h")

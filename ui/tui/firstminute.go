@@ -14,20 +14,12 @@ import (
 	"eventdeck/ui/tui/widget"
 )
 
-// canDemo reports whether demo servers can be started: only while there are no servers.
-func (a *app) canDemo() bool {
-	return a.o.StartDemo != nil && len(a.snap.Servers) == 0 && !a.demo.Starting()
-}
-
 func (a *app) beginDemo() tea.Cmd {
-	return a.demo.Begin(a, a.o.StartDemo, func() tea.Cmd {
-		a.enter(layout.Stream)
-		return a.read()
+	return a.demo.Begin(a, func() tea.Cmd {
+		a.panes.Enter(layout.Stream)
+		return a.Read()
 	})
 }
-
-// isDemo reports whether a server is a demo server.
-func (a *app) isDemo(server string) bool { return a.o.Demo || a.demo.Has(server) }
 
 // noServers lists the ways to get servers.
 func (a *app) noServers() []widget.Lesson {
@@ -35,7 +27,7 @@ func (a *app) noServers() []widget.Lesson {
 	if x := a.actions.Find("server.add"); x != nil && a.actions.Works(x) {
 		l = append(l, widget.Lesson{Key: a.KeyOf("server.add"), Text: "add a server"}, widget.Lesson{Key: a.KeyOf("server.import"), Text: "import servers"})
 	}
-	if a.canDemo() {
+	if a.demo.CanStart() {
 		l = append(l, widget.Lesson{Key: a.KeyOf("demo"), Text: "try demo servers"})
 	}
 	if len(l) == 0 {

@@ -35,7 +35,7 @@ func FuzzKeys(f *testing.F) {
 			h.add(records[rnd.IntN(len(records))])
 		}
 		a := open(t, h, 40+rnd.IntN(100), 10+rnd.IntN(40))
-		a.outside.Exports.Create, a.trace.Command = noFiles, noCommands
+		a.Outside.Exports.Create, a.trace.Command = noFiles, noCommands
 		keys = keys[:min(len(keys), 32)]
 		checked := frames{}
 		for i, k := range keys {

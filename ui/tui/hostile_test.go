@@ -21,6 +21,7 @@ import (
 	"eventdeck/ui/internal/screen"
 	"eventdeck/ui/tui/detail"
 	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/external"
 	"eventdeck/ui/tui/query"
 )
 
@@ -135,7 +136,7 @@ func TestHostileCases(t *testing.T) {
 			}
 			a.Fail("asked the server", fmt.Errorf("it says %v and %s", trust.Untrusted(string(c.raw()[:min(len(c.raw()), 400)])), c.Payload))
 			onTerminal(t, a, "status")
-			a.requery(query.Query{Node: query.Node{Server: "pager", Type: trust.Untrusted(c.Payload)}, Text: c.Payload})
+			a.stream.Show(query.Query{Node: query.Node{Server: "pager", Type: trust.Untrusted(c.Payload)}, Text: c.Payload})
 			look("crumb", "z", "2")
 		})
 	}
@@ -256,7 +257,7 @@ func TestFlagFilter(t *testing.T) {
 	}
 	a := open(t, h, 120, 40)
 	for filter, want := range map[string]int{"": 3, "flag:": 3, "flag:any": 2, "flag:term": 1, "FLAG:uni.b": 1, "flag:to-ai": 1, "flag:inj pool": 1, "flag:inj nope": 0, "flag:json": 0, "flag:term flag:uni": 0} {
-		a.requery(mustQuery(t, query.Node{}, filter))
+		a.stream.Show(mustQuery(t, query.Node{}, filter))
 		flush(a)
 		if n := len(a.stream.Seqs); n != want {
 			t.Errorf("%q shows %d rows, want %d", filter, n, want)
@@ -315,7 +316,7 @@ func TestCopy(t *testing.T) {
 	if s := copied("y", "j"); s != "" || a.actions.Chord != "" {
 		t.Errorf("yj copies %q", s)
 	}
-	h.add(event.Record{Server: "pager", Data: []byte(`{"a":"` + strings.Repeat("x", copyMax) + `"}`)})
+	h.add(event.Record{Server: "pager", Data: []byte(`{"a":"` + strings.Repeat("x", external.CopyMax) + `"}`)})
 	press(t, a, "2", "G")
 	arrive(a)
 	a.draw()

@@ -18,11 +18,11 @@ import (
 )
 
 func TestNoTwoActionsShareAKey(t *testing.T) {
-	for _, problem := range palette.Bind((&app{}).actionRows(), nil) {
+	for _, problem := range palette.Bind(open(t, incident(), 160, 45).actionRows(), nil) {
 		t.Error(problem)
 	}
 	ids := map[string]bool{}
-	for _, x := range (&app{}).actionRows() {
+	for _, x := range open(t, incident(), 160, 45).actionRows() {
 		if x.ID == "" || x.Title == "" || x.Group == "" || x.Run == nil || ids[x.ID] {
 			t.Errorf("%q: a row that is not whole, or is there twice", x.ID)
 		}
@@ -42,7 +42,7 @@ func settingsOf(t *testing.T, text string) string {
 func TestKeysAreBoundAndUnbound(t *testing.T) {
 	file := settingsOf(t, `{"keys": {"subscribe": ["S"], "unsubscribe": [], "help": ["f1", "?"]}}`)
 	a := openWith(t, incident(), Options{Settings: file, Theme: "none"})
-	a.edges.Status.Hush() // what it says of the settings takes the place of the hints
+	a.Edges.Status.Hush() // what it says of the settings takes the place of the hints
 	if s := screenOf(a); !strings.Contains(s, " S subscribe") || strings.Contains(s, "unsubscribe") || !strings.Contains(s, "f1 help") {
 		t.Errorf("hints do not show the operator's keys:\n%s", s)
 	}
@@ -89,7 +89,7 @@ func TestConflictsAndUnknownNamesAreShown(t *testing.T) {
 			t.Errorf("%q is not told in\n%s", want, all)
 		}
 	}
-	if !a.edges.Status.Note.Bad {
+	if !a.Edges.Status.Note.Bad {
 		t.Error("nothing is told at the start")
 	}
 	if a.actions.Find("subscribe").Key() != "z" || a.actions.Find("zoom").Key() != "" {
@@ -118,12 +118,12 @@ func TestChangedSettingsAreReloaded(t *testing.T) {
 		t.Fatal(err)
 	}
 	settle(a, a.update(tea.FocusMsg{}))
-	if a.actions.Find("zoom").Key() != "ctrl+o" || !a.edges.Status.Note.Bad || !strings.Contains(a.edges.Status.Note.Text, "settings.json:1:") {
-		t.Errorf("after a mistake zoom has %q, told is %q", a.actions.Find("zoom").Key(), a.edges.Status.Note.Text)
+	if a.actions.Find("zoom").Key() != "ctrl+o" || !a.Edges.Status.Note.Bad || !strings.Contains(a.Edges.Status.Note.Text, "settings.json:1:") {
+		t.Errorf("after a mistake zoom has %q, told is %q", a.actions.Find("zoom").Key(), a.Edges.Status.Note.Text)
 	}
-	a.edges.Status.Hush()
+	a.Edges.Status.Hush()
 	settle(a, a.update(tea.FocusMsg{}))
-	if a.edges.Status.Note.Bad {
+	if a.Edges.Status.Note.Bad {
 		t.Error("the same mistake is told twice")
 	}
 }
@@ -132,8 +132,8 @@ func TestReadOnly(t *testing.T) {
 	h := incident()
 	a := openWith(t, h, Options{ReadOnly: true, Theme: "none"})
 	press(t, a, "1", "j", "j", "j", "j", "D")
-	if a.dialog != nil || !strings.Contains(a.edges.Status.Note.Text, "only reads") {
-		t.Errorf("D opens %T and says %q", a.dialog, a.edges.Status.Note.Text)
+	if a.dialog != nil || !strings.Contains(a.Edges.Status.Note.Text, "only reads") {
+		t.Errorf("D opens %T and says %q", a.dialog, a.Edges.Status.Note.Text)
 	}
 	press(t, a, "P")
 	if len(h.paused) > 0 {
@@ -187,7 +187,7 @@ func TestHelpAndPaletteHoldWhatWorks(t *testing.T) {
 	a := open(t, incident(), 120, 40)
 	for _, keys := range [][]string{{"1"}, {"1", "j", "j", "j", "j"}, {"2"}, {"2", "g"}, {"3"}} {
 		press(t, a, keys...)
-		for _, x := range a.workingHere() {
+		for _, x := range a.actions.Here() {
 			if !a.actions.Works(x) {
 				t.Errorf("after %v help lists %s", keys, x.ID)
 			}

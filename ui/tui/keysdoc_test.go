@@ -1,18 +1,19 @@
 package tui
 
 import (
-	"eventdeck/ui/tui/palette"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"eventdeck/ui/tui/palette"
 )
 
 // TestKeysPageIsCurrent compares docs/keys.md with the table of actions. With
 // EVENTDECK_WRITE_DOCS=1 it writes the page again.
 func TestKeysPageIsCurrent(t *testing.T) {
-	page := keysPage()
+	page := keysPage(t)
 	file := filepath.FromSlash("../../docs/keys.md")
 	if os.Getenv("EVENTDECK_WRITE_DOCS") != "" {
 		if err := os.WriteFile(file, []byte(page), 0o644); err != nil {
@@ -29,7 +30,7 @@ func TestKeysPageIsCurrent(t *testing.T) {
 }
 
 // keysPage returns the reference of keys and commands in Markdown.
-func keysPage() string {
+func keysPage(t *testing.T) string {
 	var b strings.Builder
 	b.WriteString(`# Keys and commands
 
@@ -54,7 +55,7 @@ The file is read again when the window gets the focus back, and by ` + "`:settin
 Actions marked with † change what servers or the store hold; ` + "`--read-only`" + ` hides and refuses them. Those marked with ‡ are done by their key only, where what they do is shown.
 `)
 	group := ""
-	table := (&app{}).actionRows()
+	table := open(t, incident(), 160, 45).actionRows()
 	for _, x := range palette.ByGroup(table) {
 		if x.Group != group {
 			group = x.Group
@@ -70,7 +71,7 @@ Actions marked with † change what servers or the store hold; ` + "`--read-only
 		fmt.Fprintf(&b, "| %s | %s%s | %s | `%s` |\n", codes(x.Keys), mdCell(x.Title), sign, x.Places(), x.ID)
 	}
 	b.WriteString("\n## Commands\n\n| Command | What it does |\n|---|---|\n")
-	for _, c := range (&app{}).commandRows() {
+	for _, c := range open(t, incident(), 160, 45).commandRows() {
 		sign := ""
 		if c.Dangerous {
 			sign = " †"

@@ -50,8 +50,8 @@ func TestScopeEndsWithItsServer(t *testing.T) {
 	a := open(t, h, 120, 30)
 	press(t, a, "1", "j")
 	for _, key := range []string{"X", "R"} {
-		if press(t, a, key); a.dialog != nil || !strings.Contains(a.edges.Status.Note.Text, "needs a configured server") {
-			t.Errorf("%s opens %T and says %q", key, a.dialog, a.edges.Status.Note.Text)
+		if press(t, a, key); a.dialog != nil || !strings.Contains(a.Edges.Status.Note.Text, "needs a configured server") {
+			t.Errorf("%s opens %T and says %q", key, a.dialog, a.Edges.Status.Note.Text)
 		}
 	}
 	if a.stream.Query.Node.Server != "digest" {
@@ -118,9 +118,9 @@ func TestRefusalsBeginWithTheReason(t *testing.T) {
 		"e": "e does nothing: this screen only reads (--read-only)",
 		"i": "i needs a subscription: choose one in 1",
 	} {
-		a.edges.Status.Hush()
-		if press(t, a, key); !strings.HasPrefix(a.edges.Status.Note.Text, want) || a.edges.Status.Note.Bad {
-			t.Errorf("%s says %q", key, a.edges.Status.Note.Text)
+		a.Edges.Status.Hush()
+		if press(t, a, key); !strings.HasPrefix(a.Edges.Status.Note.Text, want) || a.Edges.Status.Note.Bad {
+			t.Errorf("%s says %q", key, a.Edges.Status.Note.Text)
 		}
 	}
 }

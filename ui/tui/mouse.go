@@ -30,7 +30,7 @@ type wheelMsg struct{}
 // filter drops messages that change nothing on the screen: movements, releases, and steps of the
 // wheel while a wheelMsg is due. It runs before Update, on the same goroutine.
 func (a *app) filter(_ tea.Model, msg tea.Msg) tea.Msg {
-	a.outside.Stops.Filter(msg)
+	a.Outside.Stops.Filter(msg)
 	switch msg := msg.(type) {
 	case tea.MouseMotionMsg, tea.MouseReleaseMsg:
 		return nil
@@ -58,7 +58,7 @@ func (a *app) wheel() tea.Cmd {
 	if n == 0 {
 		return nil
 	}
-	return tea.Batch(a.scrollAt(m.x, m.y, n*wheelRows), a.schedule.After(wheelFrame, wheelMsg{}))
+	return tea.Batch(a.scrollAt(m.x, m.y, n*wheelRows), a.Scheduler.After(wheelFrame, wheelMsg{}))
 }
 
 // scrollAt scrolls the dialog, or the pane under the pointer. The focus stays.
@@ -127,7 +127,7 @@ func (a *app) click(m tea.Mouse) tea.Cmd {
 		return nil
 	}
 	if s := a.panes.Now.Scope; !s.Empty() && m.Y == s.Y {
-		a.enter(layout.Tree)
+		a.panes.Enter(layout.Tree)
 		return nil
 	}
 	p, row := a.paneAt(m.X, m.Y)
@@ -142,7 +142,7 @@ func (a *app) click(m tea.Mouse) tea.Cmd {
 		a.switchStream()
 		p = layout.Stream
 	default:
-		a.enter(p)
+		a.panes.Enter(p)
 	}
 	if row < 0 {
 		return nil
@@ -150,9 +150,11 @@ func (a *app) click(m tea.Mouse) tea.Cmd {
 	var again bool
 	switch p {
 	case layout.Tree:
-		again = a.clickTree(row)
+		if again = a.tree.Click(row); !again {
+			a.rescope()
+		}
 	case layout.Stream:
-		again = a.clickStream(row)
+		again = a.stream.Click(row)
 	case layout.Subs, layout.Log, layout.React:
 		again = a.table().Click(row - 1)
 	}
@@ -160,30 +162,6 @@ func (a *app) click(m tea.Mouse) tea.Cmd {
 		return a.open()
 	}
 	return nil
-}
-
-func (a *app) clickTree(row int) (again bool) {
-	i := a.tree.Top + row
-	if i >= len(a.tree.Rows) {
-		return false
-	}
-	n := a.tree.Rows[i].Node
-	if again = n == a.tree.At; !again {
-		a.tree.At = n
-		a.rescope()
-	}
-	return again
-}
-
-func (a *app) clickStream(row int) (again bool) {
-	s := &a.stream.Stream
-	i := s.Index(s.Top) + row
-	if i >= len(s.Seqs) {
-		return false
-	}
-	again = s.At == s.Seqs[i]
-	s.Choose(i)
-	return again
 }
 
 // switchMouse turns the mouse of the screen off, so that the terminal selects text, or on.

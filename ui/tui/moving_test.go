@@ -44,7 +44,7 @@ func TestPauseNamesItsTargetWhileFollowing(t *testing.T) {
 
 // No action changes anything by one key in a stream that follows; neither does a typed command.
 func TestNothingIsChangedByOneKeyWhileFollowing(t *testing.T) {
-	for _, x := range (&app{}).actionRows() {
+	for _, x := range open(t, incident(), 160, 45).actionRows() {
 		inStream := len(x.Panes) == 0 || slices.Contains(x.Panes, layout.Stream)
 		if !x.Dangerous || x.Needs != palette.Subscription && x.Needs != palette.Event || len(x.Keys) == 0 || !inStream {
 			continue

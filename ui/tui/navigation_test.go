@@ -58,7 +58,7 @@ func TestKeysReachAllStoredRecords(t *testing.T) {
 			press(t, a, "2")
 			press(t, a, c.keys...)
 			if a.stream.At != c.want {
-				t.Errorf("at %d, want %d; told %q", a.stream.At, c.want, a.edges.Status.Note.Text)
+				t.Errorf("at %d, want %d; told %q", a.stream.At, c.want, a.Edges.Status.Note.Text)
 			}
 			exact(t, a)
 		})

@@ -66,7 +66,7 @@ func TestAgesAreDrawnWithoutTheFocus(t *testing.T) {
 		h := incident()
 		a := openWith(t, h, Options{Theme: "none", Now: time.Now})
 		a.update(tea.WindowSizeMsg{Width: 120, Height: 40})
-		settle(a, a.rates.Work(a.schedule.Focused))
+		settle(a, a.rates.Work(a.Scheduler.Focused))
 		a.update(tea.BlurMsg{})
 		before, began := h.measured, time.Now()
 		for range 3 {
@@ -75,7 +75,7 @@ func TestAgesAreDrawnWithoutTheFocus(t *testing.T) {
 				t.Fatal("nothing is asked to be told")
 			}
 			a.update(cmd())
-			settle(a, a.rates.Work(a.schedule.Focused))
+			settle(a, a.rates.Work(a.Scheduler.Focused))
 		}
 		if took := time.Since(began); took != 15*time.Second {
 			t.Errorf("three times took %v", took)
@@ -113,7 +113,7 @@ func TestUndoUnsubscribe(t *testing.T) {
 
 	press(t, a, "D", "y")
 	turn(10 * time.Second)
-	if a.edges.Status.CanUndo() || strings.Contains(statusLine(a), "undoes") {
+	if a.Edges.Status.CanUndo() || strings.Contains(statusLine(a), "undoes") {
 		t.Error("it can be undone after ten seconds")
 	}
 	turn(edges.LateFor)
@@ -143,8 +143,8 @@ func TestRefreshOfAPausedSubscription(t *testing.T) {
 		t.Errorf("the hints say\n%s", s)
 	}
 	press(t, a, "u")
-	if a.edges.Status.Note.Bad || !strings.Contains(a.edges.Status.Note.Text, "P resumes it") || len(h.did) != 0 {
-		t.Errorf("it says %+v, %v", a.edges.Status.Note, h.did)
+	if a.Edges.Status.Note.Bad || !strings.Contains(a.Edges.Status.Note.Text, "P resumes it") || len(h.did) != 0 {
+		t.Errorf("it says %+v, %v", a.Edges.Status.Note, h.did)
 	}
 }
 

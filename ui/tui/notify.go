@@ -22,12 +22,6 @@ func (a *app) initNotify(env func(string) string) {
 	}
 }
 
-// setFocused notes that the terminal has got or lost the focus.
-func (a *app) setFocused(on bool) {
-	a.schedule.Focused = on
-	a.notify.SetFocused(on, a.snap.Last)
-}
-
 // notifyOperator returns a command that looks for matches of the notification rules, or that
 // notifies.
 func (a *app) notifyOperator() tea.Cmd {
@@ -38,7 +32,7 @@ func (a *app) notifyOperator() tea.Cmd {
 	if due == nil {
 		cmd, wait := a.notify.Notify()
 		if wait > 0 {
-			cmd = a.schedule.After(wait, notifyMsg{})
+			cmd = a.Scheduler.After(wait, notifyMsg{})
 		}
 		return cmd
 	}
@@ -52,11 +46,6 @@ func (a *app) notifyOperator() tea.Cmd {
 			return nil
 		})
 	})
-}
-
-// editNotify opens the settings of notifications in the operator's editor, and saves the result.
-func (a *app) editNotify() tea.Cmd {
-	return a.notify.Edit(a, func() tea.Cmd { return a.persist.SetJSON(persist.Notify, a.notify.Settings) })
 }
 
 // windowTitle returns the title of the terminal's window: the session, the number of runs that ask,

@@ -94,9 +94,9 @@ func seconds(a *app, key string) []string {
 // pressOffered fails if keys change nothing and show no note.
 func pressOffered(t *testing.T, a *app, row int, keys []string) {
 	t.Helper()
-	before, note := a.draw(), a.edges.Status.Note
+	before, note := a.draw(), a.Edges.Status.Note
 	quit := press(t, a, keys...)
-	if !quit && a.draw() == before && a.edges.Status.Note == note {
+	if !quit && a.draw() == before && a.Edges.Status.Note == note {
 		t.Errorf("row %d: %s is offered and does nothing:\n%s", row, strings.Join(keys, " "), screenOf(a))
 	}
 }

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -30,7 +29,7 @@ func (a *app) openPalette(line string) tea.Cmd {
 		Run: func(line string) (tea.Cmd, error) {
 			cmd, err := a.actions.Execute(a.expandLine(line))
 			if err == nil {
-				a.persist.Commands = widget.Remember(a.persist.Commands, a.memorable(line))
+				a.persist.Commands = widget.Remember(a.persist.Commands, a.chosen.ForHistory(line))
 			}
 			return cmd, err
 		},
@@ -51,27 +50,6 @@ func (a *app) expandLine(line string) string {
 		return "goto " + line
 	}
 	return line
-}
-
-// workingHere returns the actions that work now, by group.
-func (a *app) workingHere() []*palette.Action {
-	return slices.DeleteFunc(palette.ByGroup(a.actions.Actions), func(x *palette.Action) bool { return !a.actions.Works(x) || x.ID == "help" })
-}
-
-// openHelp opens the help.
-func (a *app) openHelp() {
-	var rows []palette.Row
-	for _, x := range a.workingHere() {
-		if len(x.Keys) == 0 { // the palette has it
-			continue
-		}
-		run := func() tea.Cmd { return a.actions.Perform(x) }
-		if x.KeyOnly {
-			run = palette.Act(func() { a.Tell(a.KeyOf(x.ID) + " does that, where it is shown; this list does not") })
-		}
-		rows = append(rows, palette.Row{ID: x.ID, Title: x.Title, Group: x.Group, Keys: x.Keys, Run: run})
-	}
-	palette.OpenHelp(&a.Env, a, rows)
 }
 
 // everything lists the entries of the palette.
@@ -100,7 +78,7 @@ func (a *app) everything() []widget.Pick {
 		})
 	}
 	for _, m := range a.stream.Marks.List() {
-		add("mark", a.markWords(m), "", func() tea.Cmd { a.gotoSeq(m.Seq); return nil })
+		add("mark", a.marks.Words(m), "", func() tea.Cmd { a.gotoSeq(m.Seq); return nil })
 	}
 	for _, name := range a.theming.Names() {
 		add("theme", cells.Sanitize(name), "", func() tea.Cmd { cmd, err := a.theming.Use(name); return tea.Batch(cmd, a.showError(err)) })
@@ -122,7 +100,7 @@ func (a *app) gotoPlace(n query.Node) {
 	a.scope(n)
 	a.tree.ShowWhole = true
 	a.panes.Size = layout.Normal
-	a.enter(layout.Tree)
+	a.panes.Enter(layout.Tree)
 }
 
 // places lists the nodes of the tree for the palette.

@@ -13,6 +13,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/form"
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/palette"
 	"eventdeck/ui/tui/query"
@@ -121,7 +122,7 @@ func TestTimesAndRecordsAreTyped(t *testing.T) {
 func TestHidingAType(t *testing.T) {
 	a := open(t, incident(), 120, 40)
 	press(t, a, "2", "g")
-	r, _ := a.chosenRecord()
+	r, _ := a.stream.Chosen()
 	press(t, a, ":")
 	word(t, a, "hide this type")
 	press(t, a, "enter")
@@ -232,7 +233,7 @@ func TestSubscriptionCommands(t *testing.T) {
 	for _, line := range []string{"mode poll", "failover on", "rotate", "refresh", "reset now"} {
 		settle(a, must(t, a, line))
 	}
-	sub := a.selected().ID
+	sub := a.chosen.Subscription().ID
 	r := a.log(a.stream.At)
 	r.Seq, r.Cursor = 0, event.At(trust.Untrusted("c7"))
 	h.add(r)
@@ -248,7 +249,7 @@ func TestSubscriptionCommands(t *testing.T) {
 		t.Errorf("asked for %q, want %q", h.did, want)
 	}
 	press(t, a, "1", "g")
-	if _, err := a.actions.Execute("mode poll"); !errors.Is(err, errNoSubscription) {
+	if _, err := a.actions.Execute("mode poll"); !errors.Is(err, form.ErrNoSubscription) {
 		t.Errorf("%v", err)
 	}
 }

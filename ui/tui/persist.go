@@ -47,42 +47,26 @@ func (a *app) restore() {
 	a.tree.Load(&a.snap)
 	a.chooseWanted()
 	if m.Focus != layout.None {
-		a.enter(m.Focus)
+		a.panes.Enter(m.Focus)
 	}
 	a.panes.Size, a.panes.Arrangement, a.detail.Tab, a.Times = m.Size, m.Panes, m.Tab, m.Clock
 	table.Restore(m.Tables, &a.boards.Subs, &a.boards.Log, &a.react.Board)
 	if m.Second != nil {
 		a.stream.Open()
 		a.panes.Streams, a.panes.Last = m.Second.Way, m.Second.First
-		a.startAt(&a.stream.Other, m.Second.Place)
+		a.stream.Other.StartAt(m.Second.Query(a.Clock()), m.Second.Reading)
 	}
-	a.startAt(&a.stream.Stream, m.Place)
+	a.stream.StartAt(m.Place.Query(a.Clock()), m.Reading)
 	a.stream.Query.Node = a.tree.At
-}
-
-// startAt sets the query and the record at which a stream begins.
-func (a *app) startAt(s *stream.Stream, p persist.Place) {
-	s.Query = p.Query(a.Clock())
-	s.Follow, s.At = p.Reading == 0, p.Reading
 }
 
 // startStreams reads the first rows of the streams, before the program runs.
 func (a *app) startStreams() {
 	for _, s := range a.stream.Shown() {
-		a.begin(s)
+		s.Begin()
 		r, _ := s.Next()
-		a.fetched(query.Answer(a.schedule.Context(), a.o.API.Log(), r))
+		a.fetched(query.Answer(a.Context(), a.o.API.Log(), r))
 	}
-}
-
-// begin reads a stream for its query, at its chosen record.
-func (a *app) begin(s *stream.Stream) {
-	if reading := s.At; s.Follow || reading == 0 || reading > a.snap.Last {
-		s.Follow = true
-		s.Show(s.Query)
-		return
-	}
-	s.Seek(s.At)
 }
 
 // chooseWanted chooses the node that the last run or a view wants if the tree has it, and reports

@@ -41,7 +41,7 @@ func TestLayoutIsRemembered(t *testing.T) {
 	c := open()
 	exact(t, c)
 	h.settings[persist.Layout] = `nonsense`
-	if d := open(); !d.edges.Status.Note.Bad {
+	if d := open(); !d.Edges.Status.Note.Bad {
 		t.Error("a memory that cannot be read is not told")
 	}
 }

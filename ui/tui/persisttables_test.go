@@ -64,7 +64,7 @@ func TestSmallTableTakesLittleRoom(t *testing.T) {
 // Quitting the demo asks nothing: its servers end with the program.
 func TestDemoQuitsWithoutAsking(t *testing.T) {
 	a := open(t, incident(), 120, 40)
-	a.o.Demo = true
+	a.demo.All = true
 	if !press(t, a, "q") {
 		t.Error("the demo asks about leases at servers that end")
 	}

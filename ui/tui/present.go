@@ -35,13 +35,13 @@ func (p presented) Close() error { return p.close() }
 // gap, refusal, change of state or event of the demo story.
 func (a *app) updateCaptions() tea.Cmd {
 	p, last := &a.audience, a.snap.Last
-	p.Told(a.edges.Status.Note.Text)
+	p.Told(a.Edges.Status.Note.Text)
 	from, due := p.Due(last)
 	if !due {
 		return nil
 	}
 	log := a.o.API.Log()
-	passing, all := slices.Clone(a.demo.Names), a.o.Demo
+	passing, all := slices.Clone(a.demo.Names), a.demo.All
 	demo := func(server string) bool { return all || slices.Contains(passing, server) }
 	return a.Do(func(context.Context) tea.Msg {
 		var newest event.Record

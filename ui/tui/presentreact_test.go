@@ -90,8 +90,8 @@ func TestMaskedRequestsAreNotApproved(t *testing.T) {
 		if len(e.Did) > 0 {
 			t.Errorf("tab %v: %v", tab, e.Did)
 		}
-		if !strings.Contains(a.edges.Status.Note.Text, "masked for the audience") {
-			t.Errorf("tab %v: the key does not say why: %q", tab, a.edges.Status.Note.Text)
+		if !strings.Contains(a.Edges.Status.Note.Text, "masked for the audience") {
+			t.Errorf("tab %v: the key does not say why: %q", tab, a.Edges.Status.Note.Text)
 		}
 	}
 	c := present.MaskReactions(telling())

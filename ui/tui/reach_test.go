@@ -35,7 +35,7 @@ func searchThrough(a *app) {
 func TestFilterReachesTheWholeHistory(t *testing.T) {
 	a := open(t, history(3*query.FirstScan), 120, 40)
 	a.draw()
-	a.requery(mustQuery(t, query.Node{}, "needle"))
+	a.stream.Show(mustQuery(t, query.Node{}, "needle"))
 	settle(a, a.fetch())
 	if len(a.stream.Seqs) != 0 || a.stream.Oldest {
 		t.Fatalf("%d rows at once", len(a.stream.Seqs))
@@ -58,10 +58,10 @@ func TestFilterReachesTheWholeHistory(t *testing.T) {
 func TestNewFilterEndsTheSearch(t *testing.T) {
 	a := open(t, history(3*query.FirstScan), 120, 40)
 	a.draw()
-	a.requery(mustQuery(t, query.Node{}, "needle"))
+	a.stream.Show(mustQuery(t, query.Node{}, "needle"))
 	settle(a, a.fetch())
 	first := a.fetch()
-	a.requery(mustQuery(t, query.Node{}, "nothing"))
+	a.stream.Show(mustQuery(t, query.Node{}, "nothing"))
 	msg, ok := first().(pageMsg)
 	if !ok || msg.Err == nil {
 		t.Fatalf("the first search was not ended: %+v", msg)
@@ -70,10 +70,10 @@ func TestNewFilterEndsTheSearch(t *testing.T) {
 	if len(a.stream.Seqs) != 0 || a.stream.Oldest {
 		t.Errorf("its answer was taken: %+v", a.stream.Window)
 	}
-	a.requery(mustQuery(t, query.Node{}, "needle"))
+	a.stream.Show(mustQuery(t, query.Node{}, "needle"))
 	settle(a, a.fetch())
 	settle(a, a.fetch())
-	a.requery(mustQuery(t, query.Node{}, `"needle 2"`))
+	a.stream.Show(mustQuery(t, query.Node{}, `"needle 2"`))
 	searchThrough(a)
 	if len(a.stream.Seqs) != 1 || !a.stream.Oldest {
 		t.Errorf("a stricter filter: %d rows, all of them: %v", len(a.stream.Seqs), a.stream.Oldest)
@@ -85,7 +85,7 @@ func TestSearchFails(t *testing.T) {
 	h := history(3 * query.FirstScan)
 	a := open(t, h, 120, 40)
 	a.draw()
-	a.requery(mustQuery(t, query.Node{}, "needle"))
+	a.stream.Show(mustQuery(t, query.Node{}, "needle"))
 	settle(a, a.fetch())
 	h.store.scanFails = errors.New("the disk is gone")
 	settle(a, a.fetch())

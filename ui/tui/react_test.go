@@ -170,11 +170,11 @@ func TestKeysForEventsOnAGap(t *testing.T) {
 	look(a)
 	press(t, a, "2", "g")
 	for range a.stream.Seqs {
-		r, _ := a.chosenRecord()
+		r, _ := a.stream.Chosen()
 		want := map[event.Kind]string{event.KindGap: "this row is a gap; J needs an event", event.KindState: "this row is a change of state; J needs an event"}[r.Kind]
 		if want != "" {
-			if press(t, a, "J"); !strings.Contains(a.edges.Status.Note.Text, want) {
-				t.Errorf("%s: %q", r.Kind, a.edges.Status.Note.Text)
+			if press(t, a, "J"); !strings.Contains(a.Edges.Status.Note.Text, want) {
+				t.Errorf("%s: %q", r.Kind, a.Edges.Status.Note.Text)
 			}
 			return
 		}

@@ -20,8 +20,8 @@ func TestApprovalTakesAPauseAndItsKey(t *testing.T) {
 	e := reacting()
 	a, wait := openReact(t, e, 160, 45)
 	press(t, a, "ctrl+y")
-	if e.Acts("approve") != 0 || !strings.Contains(a.edges.Status.Note.Text, "not yet") {
-		t.Fatalf("approved at once, or no word of why not: %q", a.edges.Status.Note.Text)
+	if e.Acts("approve") != 0 || !strings.Contains(a.Edges.Status.Note.Text, "not yet") {
+		t.Fatalf("approved at once, or no word of why not: %q", a.Edges.Status.Note.Text)
 	}
 	wait(300 * time.Millisecond)
 	press(t, a, "j")
@@ -36,7 +36,7 @@ func TestApprovalTakesAPauseAndItsKey(t *testing.T) {
 	}
 	press(t, a, "ctrl+y")
 	if e.Acts("approve r4bbbbbbbbbbbbbb") != 1 {
-		t.Fatalf("not approved: %q, %v", a.edges.Status.Note.Text, e.Did)
+		t.Fatalf("not approved: %q, %v", a.Edges.Status.Note.Text, e.Did)
 	}
 	wait(time.Second)
 	press(t, a, "ctrl+y")
@@ -91,15 +91,15 @@ func TestUnseenRequestIsNotApproved(t *testing.T) {
 	a, wait := openReact(t, e, 160, 45)
 	wait(2 * time.Second)
 	press(t, a, "ctrl+y")
-	if e.Acts("approve") != 0 || !strings.Contains(a.edges.Status.Note.Text, "read on") {
-		t.Fatalf("approved unseen, or no word of it: %q", a.edges.Status.Note.Text)
+	if e.Acts("approve") != 0 || !strings.Contains(a.Edges.Status.Note.Text, "read on") {
+		t.Fatalf("approved unseen, or no word of it: %q", a.Edges.Status.Note.Text)
 	}
 	press(t, a, "enter", "G")
 	a.draw()
 	wait(2 * time.Second)
 	press(t, a, "ctrl+y")
-	if e.Acts("approve") != 0 || !strings.Contains(a.edges.Status.Note.Text, "read back") {
-		t.Fatalf("approved with lines that were jumped over: %q", a.edges.Status.Note.Text)
+	if e.Acts("approve") != 0 || !strings.Contains(a.Edges.Status.Note.Text, "read back") {
+		t.Fatalf("approved with lines that were jumped over: %q", a.Edges.Status.Note.Text)
 	}
 	press(t, a, "g")
 	for range 20 {
@@ -109,7 +109,7 @@ func TestUnseenRequestIsNotApproved(t *testing.T) {
 	}
 	wait(time.Second)
 	if press(t, a, "ctrl+y"); e.Acts("approve") != 1 {
-		t.Fatalf("all was read, and it is not approved: %q", a.edges.Status.Note.Text)
+		t.Fatalf("all was read, and it is not approved: %q", a.Edges.Status.Note.Text)
 	}
 
 	e = reacting()
@@ -221,7 +221,7 @@ func TestArmingTakesTheToolsInFull(t *testing.T) {
 		t.Fatal(s)
 	}
 	if press(t, a, "ctrl+y"); e.Acts("arm page-p1 "+string(shown.ArmHash())) != 1 {
-		t.Fatalf("%v %q\n%s", e.Did, a.edges.Status.Note.Text, screenOf(a))
+		t.Fatalf("%v %q\n%s", e.Did, a.Edges.Status.Note.Text, screenOf(a))
 	}
 }
 
@@ -235,7 +235,7 @@ func TestArmingTakesTheRuleInFull(t *testing.T) {
 	}
 	wait(time.Second)
 	if press(t, a, "ctrl+y"); e.Acts("arm page-p1 h1") != 1 {
-		t.Fatalf("%v %q", e.Did, a.edges.Status.Note.Text)
+		t.Fatalf("%v %q", e.Did, a.Edges.Status.Note.Text)
 	}
 	press(t, a, "j", "ctrl+x")
 	if e.Acts("disarm note-deploys") != 1 {
@@ -256,12 +256,12 @@ func TestFailedApprovalCanBeRetried(t *testing.T) {
 	a, wait := openReact(t, e, 160, 45)
 	wait(time.Second)
 	press(t, a, "ctrl+y")
-	if !a.edges.Status.Note.Bad {
-		t.Fatalf("the failure is not told: %q", a.edges.Status.Note.Text)
+	if !a.Edges.Status.Note.Bad {
+		t.Fatalf("the failure is not told: %q", a.Edges.Status.Note.Text)
 	}
 	wait(2 * time.Second)
 	if press(t, a, "ctrl+y"); e.Acts("approve") != 2 {
-		t.Errorf("%v %q", e.Did, a.edges.Status.Note.Text)
+		t.Errorf("%v %q", e.Did, a.Edges.Status.Note.Text)
 	}
 }
 

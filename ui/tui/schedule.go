@@ -11,7 +11,6 @@ import (
 	"eventdeck/host/react"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/query"
-	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/widget"
 )
 
@@ -26,13 +25,10 @@ type newsMsg struct {
 // pageMsg has requested rows or records.
 type pageMsg query.Page
 
-// Do runs fn in the background. It ends with the program, which waits for it.
-func (a *app) Do(fn func(ctx context.Context) tea.Msg) tea.Cmd { return a.schedule.Do(fn) }
-
 // awaitChange returns a command that reads the host once it has changed.
 func (a *app) awaitChange() tea.Cmd {
 	a.aim()
-	return a.schedule.AwaitChange(func(ctx context.Context, woken time.Time) tea.Msg {
+	return a.Scheduler.AwaitChange(func(ctx context.Context, woken time.Time) tea.Msg {
 		return newsMsg{a.feed.Latest(ctx), a.react.Read(), woken, true}
 	})
 }
@@ -40,24 +36,24 @@ func (a *app) awaitChange() tea.Cmd {
 // age returns a command that draws ages and other relative times again after an interval, nil if
 // none are shown.
 func (a *app) age() tea.Cmd {
-	if len(a.snap.Servers) == 0 && len(a.snap.Subs) == 0 && !a.react.On() && !a.edges.Status.Ages() {
+	if len(a.snap.Servers) == 0 && len(a.snap.Subs) == 0 && !a.react.On() && !a.Edges.Status.Ages() {
 		return nil
 	}
-	return a.schedule.Tick()
+	return a.Scheduler.Tick()
 }
 
 // turnSign returns a command that turns the spinner of a busy dialog or an export, nil if there is
 // none.
 func (a *app) turnSign() tea.Cmd {
 	w, ok := a.dialog.(widget.Worker)
-	if a.outside.Exports.Writing() || ok && w.Busy() {
-		return a.schedule.Spin(cells.TurnEvery)
+	if a.Outside.Exports.Writing() || ok && w.Busy() {
+		return a.Scheduler.Spin(cells.TurnEvery)
 	}
 	return nil
 }
 
-// read returns a command that reads the host now.
-func (a *app) read() tea.Cmd { return a.readOn(false) }
+// Read returns a command that reads the host now.
+func (a *app) Read() tea.Cmd { return a.readOn(false) }
 
 func (a *app) readOn(awaited bool) tea.Cmd {
 	a.aim()
@@ -68,30 +64,21 @@ func (a *app) readOn(awaited bool) tea.Cmd {
 
 // aim sets which arrivals are read next.
 func (a *app) aim() {
-	if a.stream.Two {
-		a.feed.SetRequests(a.stream.Arrivals(), a.stream.Other.Arrivals())
-		return
-	}
-	a.feed.SetRequests(a.stream.Arrivals())
+	a.feed.SetRequests(a.stream.AllArrivals()...)
 }
 
 // fetch returns commands that read the missing rows and records of the streams.
 func (a *app) fetch() tea.Cmd {
-	if a.stream.Two {
-		return tea.Batch(a.fetchFor(&a.stream.Stream), a.fetchFor(&a.stream.Other))
-	}
-	return a.fetchFor(&a.stream.Stream)
-}
-
-func (a *app) fetchFor(s *stream.Stream) tea.Cmd {
 	var cmds []tea.Cmd
 	log := a.o.API.Log()
-	for r, ok := s.Next(); ok; r, ok = s.Next() {
-		ctx := a.schedule.Context()
-		if r.Kind != query.Records {
-			ctx, s.Stop = context.WithCancel(a.schedule.Context())
+	for _, s := range a.stream.Shown() {
+		for r, ok := s.Next(); ok; r, ok = s.Next() {
+			ctx := a.Context()
+			if r.Kind != query.Records {
+				ctx, s.Stop = context.WithCancel(ctx)
+			}
+			cmds = append(cmds, a.Do(func(context.Context) tea.Msg { return pageMsg(query.Answer(ctx, log, r)) }))
 		}
-		cmds = append(cmds, a.Do(func(context.Context) tea.Msg { return pageMsg(query.Answer(ctx, log, r)) }))
 	}
 	return tea.Batch(cmds...)
 }
@@ -106,7 +93,7 @@ func (a *app) fetched(p query.Page) tea.Cmd {
 	a.search.Landed()
 	a.filters.Count()
 	if again {
-		return a.read()
+		return a.Read()
 	}
 	return nil
 }
@@ -140,8 +127,7 @@ func (a *app) tellOwner(snap *host.Snapshot) {
 func (a *app) take(snap host.Snapshot) {
 	a.tellOwner(&snap)
 	a.snap = snap
-	a.reformRows()
-	a.edges.Status.Trouble.Take(a.o.API.AppLog())
+	a.Edges.Status.Trouble.Take(a.o.API.AppLog())
 	a.stream.Measure(&a.snap)
 	a.listItems()
 	scope := a.tree.At

@@ -30,7 +30,7 @@ func (a *app) items() []tree.Item {
 	if list := a.stream.Marks.List(); len(list) > 0 {
 		head("Marks")
 		for _, m := range list[:min(len(list), marksListed)] {
-			out = append(out, tree.Item{ID: "mark " + strconv.FormatUint(m.Seq, 10) + strconv.FormatBool(m.Line), Mark: m, Text: a.markName(m)})
+			out = append(out, tree.Item{ID: "mark " + strconv.FormatUint(m.Seq, 10) + strconv.FormatBool(m.Line), Mark: m, Text: a.marks.Name(m)})
 		}
 	}
 	return out

@@ -218,7 +218,7 @@ func TestDemoFromTheEmptyScreen(t *testing.T) {
 	if len(a.snap.Servers) != 1 || a.panes.Focus != layout.Stream {
 		t.Errorf("no demo:\n%s", screenOf(a))
 	}
-	if a.canDemo() {
+	if a.demo.CanStart() {
 		t.Error("offered again")
 	}
 	h.subscribe("pager", "note.added", event.ModeWebhook, "{}")
@@ -256,7 +256,7 @@ func TestModeSwitch(t *testing.T) {
 	}
 	exact(t, a)
 	press(t, a, "k", "enter")
-	if len(h.did) > 0 || !a.edges.Status.Note.Bad {
+	if len(h.did) > 0 || !a.Edges.Status.Note.Bad {
 		t.Fatal("a mode that cannot be used was taken")
 	}
 	press(t, a, "j", "j", "enter")

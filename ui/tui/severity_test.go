@@ -62,7 +62,8 @@ func TestOperatorSetsTheSeverity(t *testing.T) {
 // of hostile characters.
 func TestRepeatedPartsAreDimmer(t *testing.T) {
 	a := open(t, incident(), 120, 40)
-	a.applyTheme(mustTheme(t, "dark"))
+	a.Theme = mustTheme(t, "dark")
+	a.restyle()
 	frame := a.draw()
 	if want := a.Theme.On(themes.Faint) + "14:03:05." + a.Theme.On(themes.Dim) + "6"; !strings.Contains(frame, want) {
 		t.Errorf("no %q in %q", want, frame)

@@ -29,7 +29,7 @@ func locked(t *testing.T, wait func(ctx context.Context) error) (*fakeHost, *app
 	h.snap.Servers[0].SignIn, h.snap.Servers[0].Reach = "the server wants to know who is asking", host.ReachSignIn
 	a := open(t, h, 100, 30)
 	opened := &[]string{}
-	a.o.Browse = func(address string) error { *opened = append(*opened, address); return nil }
+	a.chosen.Browse = func(address string) error { *opened = append(*opened, address); return nil }
 	press(t, a, "1", "g", "j")
 	return h, a, opened
 }
@@ -43,22 +43,22 @@ func TestSignIn(t *testing.T) {
 	if !slices.Contains(h.did, "sign in "+h.snap.Servers[0].Name) || len(*opened) != 1 || (*opened)[0] != h.flow.URL {
 		t.Errorf("did %q, opened %q", h.did, *opened)
 	}
-	if a.dialog != nil || !strings.Contains(a.edges.Status.Note.Text, "signed in to") {
-		t.Errorf("dialog %v, note %q", a.dialog, a.edges.Status.Note.Text)
+	if a.dialog != nil || !strings.Contains(a.Edges.Status.Note.Text, "signed in to") {
+		t.Errorf("dialog %v, note %q", a.dialog, a.Edges.Status.Note.Text)
 	}
 }
 
 func TestSignInThatFails(t *testing.T) {
 	_, a, _ := locked(t, func(context.Context) error { return errors.New("the token endpoint answers HTML") })
 	press(t, a, "L")
-	if !a.edges.Status.Note.Bad || !strings.Contains(a.edges.Status.Note.Text, "answers HTML") {
-		t.Errorf("note %q", a.edges.Status.Note.Text)
+	if !a.Edges.Status.Note.Bad || !strings.Contains(a.Edges.Status.Note.Text, "answers HTML") {
+		t.Errorf("note %q", a.Edges.Status.Note.Text)
 	}
 	h, a, _ := locked(t, nil)
 	h.refuse = host.ErrNoSignIn
 	press(t, a, "L")
-	if !a.edges.Status.Note.Bad || a.dialog != nil {
-		t.Errorf("note %q", a.edges.Status.Note.Text)
+	if !a.Edges.Status.Note.Bad || a.dialog != nil {
+		t.Errorf("note %q", a.Edges.Status.Note.Text)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/query"
 )
 
 func TestSpark(t *testing.T) {
@@ -100,7 +101,7 @@ func TestErrorIsShownOnce(t *testing.T) {
 		d := a.detail
 		d.Lines = nil
 		d.Width = 100
-		d.Subscription(v, a.cursorless(v))
+		d.Subscription(v, query.Cursorless(&a.snap, v))
 		n := 0
 		for _, l := range d.Lines {
 			n += strings.Count(l.Text.Plain(), text[len(text)-8:])

@@ -155,8 +155,8 @@ func TestFormThatIsNotConfirmed(t *testing.T) {
 					}
 				}
 				press(t, a, "esc")
-				if a.dialog != nil || !strings.Contains(a.edges.Status.Note.Text, "goes on in the background") || len(h.ended) != 0 {
-					t.Errorf("esc shows %v and says %+v", a.dialog, a.edges.Status.Note)
+				if a.dialog != nil || !strings.Contains(a.Edges.Status.Note.Text, "goes on in the background") || len(h.ended) != 0 {
+					t.Errorf("esc shows %v and says %+v", a.dialog, a.Edges.Status.Note)
 				}
 			})
 		})
@@ -180,8 +180,8 @@ func TestFormClosedDuringARequest(t *testing.T) {
 		}
 		msg := <-answered
 		settle(a, func() tea.Msg { return msg })
-		if !strings.Contains(a.edges.Status.Note.Text, "not confirmed yet, it goes on trying") || a.edges.Status.Note.Bad {
-			t.Errorf("it says %+v", a.edges.Status.Note)
+		if !strings.Contains(a.Edges.Status.Note.Text, "not confirmed yet, it goes on trying") || a.Edges.Status.Note.Bad {
+			t.Errorf("it says %+v", a.Edges.Status.Note)
 		}
 	})
 }
@@ -191,7 +191,7 @@ func TestEmptyCommandDoesNothing(t *testing.T) {
 	a := open(t, incident(), 120, 40)
 	at := a.stream.At
 	press(t, a, ":", "enter")
-	if a.dialog != nil || a.stream.At != at || a.edges.Status.Note.Text != "" {
-		t.Errorf("it shows %v and says %+v", a.dialog, a.edges.Status.Note)
+	if a.dialog != nil || a.stream.At != at || a.Edges.Status.Note.Text != "" {
+		t.Errorf("it shows %v and says %+v", a.dialog, a.Edges.Status.Note)
 	}
 }

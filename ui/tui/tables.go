@@ -1,19 +1,15 @@
 package tui
 
 import (
-	"context"
-
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/ui/tui/board"
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/table"
-	"eventdeck/ui/tui/widget"
 )
 
 // board returns the screen of tables that is shown, nil on the main screen.
@@ -42,7 +38,7 @@ func (a *app) boardWork() tea.Cmd {
 	react := a.react.Work()
 	if t := a.table(); t != nil {
 		if board.AppLog(t) {
-			a.edges.Status.Trouble.See()
+			a.Edges.Status.Trouble.See()
 		}
 		return tea.Batch(react, t.Work())
 	}
@@ -107,7 +103,7 @@ func (a *app) openRow() tea.Cmd {
 	switch {
 	case leads:
 	case t.Chosen():
-		a.enter(layout.Detail)
+		a.panes.Enter(layout.Detail)
 	default:
 		a.Tell("the table has no row to open")
 	}
@@ -116,36 +112,24 @@ func (a *app) openRow() tea.Cmd {
 
 // Jump shows a record in the stream. It removes a scope and filter that hide the record.
 func (a *app) Jump(seq uint64) tea.Cmd {
-	return a.withRecord(seq, func(r event.Record, err error) tea.Cmd {
+	return a.stream.WithRecord(seq, func(r event.Record, err error) tea.Cmd {
 		if err != nil {
 			a.Tell("that record is not in the log any more")
 			return nil
 		}
 		if !a.stream.Query.Matches(&r) {
 			a.tree.At = query.Node{}
-			a.requery(query.Query{})
+			a.stream.Show(query.Query{})
 		}
 		a.gotoSeq(seq)
 		return nil
 	})
 }
 
-// withRecord calls then with a record: at once if it is in memory, else when it has been read.
-func (a *app) withRecord(seq uint64, then func(event.Record, error) tea.Cmd) tea.Cmd {
-	if r, ok := a.stream.Record(seq); ok {
-		return then(r, nil)
-	}
-	log := a.o.API.Log()
-	return a.Do(func(context.Context) tea.Msg {
-		r, err := log.Get(seq)
-		return widget.Then(func() tea.Cmd { return then(r, err) })
-	})
-}
-
 // JumpToSub chooses a subscription in the tree, and limits the stream to it. It returns false if the
 // subscription has ended.
 func (a *app) JumpToSub(id event.SubID) bool {
-	v := a.sub(id)
+	v := query.FindSub(&a.snap, id)
 	if v == nil {
 		a.Tell("that subscription has ended")
 		return false
@@ -156,21 +140,13 @@ func (a *app) JumpToSub(id event.SubID) bool {
 	a.tree.Load(&a.snap)
 	a.tree.At = n
 	a.rescope()
-	a.enter(layout.Stream)
+	a.panes.Enter(layout.Stream)
 	return true
-}
-
-// rowSub returns the subscription of the chosen row of a table, nil if there is none.
-func (a *app) rowSub() *host.SubscriptionView {
-	if t := a.table(); t != nil {
-		return a.sub(t.At.Sub)
-	}
-	return nil
 }
 
 // ShowEvents limits the stream to a node and moves the focus there.
 func (a *app) ShowEvents(n query.Node) {
 	a.tree.At = n
 	a.rescope()
-	a.enter(layout.Stream)
+	a.panes.Enter(layout.Stream)
 }

@@ -295,7 +295,7 @@ func TestAskingAModel(t *testing.T) {
 		t.Errorf("the run is not chosen: tab %v, %q", a.react.Tab(), got)
 	}
 	press(t, a, "2")
-	settle(a, a.askModel())
+	settle(a, a.actions.Find("react.ask").Run())
 	press(t, a, "b", "i", "g", "space", "w", "h", "y", "enter")
 	if e.Acts("ask-model big") != 1 {
 		t.Errorf("by the prompt: %v, %+v", e.Did, a.prompt)
@@ -330,7 +330,7 @@ func TestOneKeyShowsTheAnswer(t *testing.T) {
 		for range 3 { // how things are, then the run
 			settle(a, a.react.Work())
 		}
-		if note := a.edges.Status.Note.Text; !strings.Contains(note, "local answered about record") {
+		if note := a.Edges.Status.Note.Text; !strings.Contains(note, "local answered about record") {
 			t.Errorf("%v: %q", size, note)
 		}
 		a.Hush()

@@ -6,7 +6,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/persist"
 )
@@ -22,12 +21,6 @@ func (a *app) initTheme(o Options, env func(string) string) {
 		a.Fail("theme "+cmp.Or(o.Theme, name), fmt.Errorf("there is none of that name; %s chooses another", a.KeyOf("theme")))
 	}
 	a.Glyphs = cells.ChooseGlyphs(env, o.Glyphs, a.persist.Get(persist.Glyphs))
-}
-
-// applyTheme draws the screen in a theme.
-func (a *app) applyTheme(t themes.Theme) {
-	a.Theme = t
-	a.restyle()
 }
 
 // restyle draws everything again after a change of theme, glyphs or keys.

@@ -105,13 +105,13 @@ func TestOperatorThemesAreReloaded(t *testing.T) {
 	if s := screenOf(a); !strings.Contains(s, "mine.json") || !strings.Contains(s, `"typ"; the roles are`) {
 		t.Errorf("a broken file is not told:\n%s", s)
 	}
-	a.edges.Status.Hush()
+	a.Edges.Status.Hush()
 	settle(a, a.update(tea.FocusMsg{}))
-	if a.edges.Status.Note.Text != "" {
+	if a.Edges.Status.Note.Text != "" {
 		t.Error("the same error is told at every focus")
 	}
 	press(t, a, "T", "r")
-	if !a.edges.Status.Note.Bad {
+	if !a.Edges.Status.Note.Bad {
 		t.Error("asked for, the error is not told")
 	}
 }

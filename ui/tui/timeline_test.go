@@ -64,8 +64,8 @@ func TestTimelineGoesToATime(t *testing.T) {
 func TestEmptyTimeline(t *testing.T) {
 	a := open(t, newFake(), 80, 24)
 	press(t, a, "H")
-	if a.dialog != nil || !strings.Contains(a.edges.Status.Note.Text, "nothing is stored") {
-		t.Errorf("dialog %v, note %q", a.dialog, a.edges.Status.Note.Text)
+	if a.dialog != nil || !strings.Contains(a.Edges.Status.Note.Text, "nothing is stored") {
+		t.Errorf("dialog %v, note %q", a.dialog, a.Edges.Status.Note.Text)
 	}
 }
 

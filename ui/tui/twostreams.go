@@ -16,13 +16,11 @@ func (a *app) toggleStreams(way layout.Streams) {
 		a.stream.Open()
 		a.panes.Last = true
 	}
-	a.enter(layout.Stream)
+	a.panes.Enter(layout.Stream)
 	if a.arranged().Other.Empty() {
 		a.Tell("there is room for one stream at a time: " + a.KeyOf("stream") + " shows the other")
 	}
 }
-
-func (a *app) canAlign() bool { return a.stream.Two && a.onRecord() }
 
 // oneStream closes the stream without the focus.
 func (a *app) oneStream() {
@@ -39,7 +37,7 @@ func (a *app) switchStream() {
 	a.stream.Switch()
 	a.panes.Last = !a.panes.Last
 	a.toTree(a.stream.Query.Node)
-	a.enter(layout.Stream)
+	a.panes.Enter(layout.Stream)
 }
 
 // toTree chooses a node in the tree, or its nearest parent.
@@ -58,5 +56,5 @@ func (a *app) toStream() {
 	if a.panes.Focus == layout.Stream {
 		a.switchStream()
 	}
-	a.enter(layout.Stream)
+	a.panes.Enter(layout.Stream)
 }

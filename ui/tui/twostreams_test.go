@@ -160,7 +160,7 @@ func TestTwoStreamsAreRemembered(t *testing.T) {
 func TestAnswersToAClosedStreamAreDropped(t *testing.T) {
 	a := open(t, talk(60), 200, 50)
 	press(t, a, "2", "%")
-	a.requery(mustQuery(t, query.Node{}, "latency"))
+	a.stream.Show(mustQuery(t, query.Node{}, "latency"))
 	late := a.fetch()
 	press(t, a, "2")
 	seqs := len(a.stream.Seqs)

@@ -10,7 +10,6 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
-	"eventdeck/ui/tui/form"
 	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/stream"
@@ -58,7 +57,7 @@ func (a *app) move(n int) {
 // turnsEvents reports whether the keys that move by one row move to another event: in a detail on
 // the whole screen.
 func (a *app) turnsEvents() bool {
-	return a.panes.Focus == layout.Detail && a.panes.Size == layout.Full && a.showsRecord()
+	return a.panes.Focus == layout.Detail && a.panes.Size == layout.Full && a.detail.ShowsRecord()
 }
 
 // step moves by one line, also where move would go to another event.
@@ -107,22 +106,11 @@ func (a *app) fold(open bool) {
 	a.rescope()
 }
 
-// enter moves the focus to a pane.
-func (a *app) enter(p layout.Pane) {
-	a.panes.Focus = p
-	if p != layout.Detail {
-		a.panes.Subject = p
-	}
-	if t := a.table(); t != nil {
-		t.Load()
-	}
-}
-
 // toDetail moves the focus to the detail, and to the first value of its payload. The stream stops
 // following, so that the shown record stays.
 func (a *app) toDetail() {
-	a.enter(layout.Detail)
-	if a.showsRecord() {
+	a.panes.Enter(layout.Detail)
+	if a.detail.ShowsRecord() {
 		a.stream.Follow = false
 		a.detail.ToValue()
 	}
@@ -137,7 +125,7 @@ func (a *app) turn(n int) {
 	case layout.Other:
 		a.switchStream()
 	default:
-		a.enter(p)
+		a.panes.Enter(p)
 	}
 }
 
@@ -147,10 +135,10 @@ func (a *app) open() tea.Cmd {
 		if x := a.tree.Chosen().Item; x != nil {
 			return a.openItem(x)
 		}
-		if r := a.tree.Chosen(); r.Node.Level() == 2 && r.Kids == 0 && a.canSubscribe() {
-			return a.openForm()
+		if r := a.tree.Chosen(); r.Node.Level() == 2 && r.Kids == 0 && a.chosen.CanSubscribe() {
+			return a.chosen.OpenForm()
 		}
-		a.enter(layout.Stream)
+		a.panes.Enter(layout.Stream)
 	case layout.Stream:
 		if a.stream.At == 0 {
 			a.Tell("there is no event to open")
@@ -160,36 +148,15 @@ func (a *app) open() tea.Cmd {
 	case layout.Subs, layout.Log, layout.React:
 		return a.openRow()
 	case layout.Detail:
-		return a.openLine()
+		return a.detail.Open()
 	}
 	return nil
-}
-
-// openLine opens the chosen line of the detail: its record, its action, or its fold.
-func (a *app) openLine() tea.Cmd {
-	switch l := a.detail.Chosen(); {
-	case !a.opensLine():
-		a.Tell("nothing opens on this line")
-	case l.Seq > 0:
-		return a.Jump(l.Seq)
-	case l.Do != nil:
-		l.Do()
-	default:
-		a.detail.Toggle()
-	}
-	return nil
-}
-
-// opensLine reports whether the chosen line of the detail can be opened.
-func (a *app) opensLine() bool {
-	l := a.detail.Chosen()
-	return l != nil && (l.Seq > 0 || l.Do != nil || l.Fold > 0)
 }
 
 // openWord returns the hint of the key that opens, "" if it does nothing.
 func (a *app) openWord() string {
 	switch t := a.table(); {
-	case a.panes.Focus == layout.Detail && !a.opensLine(),
+	case a.panes.Focus == layout.Detail && !a.detail.Opens(),
 		a.panes.Focus == layout.Stream && a.stream.At == 0,
 		t != nil && a.panes.Focus != layout.Detail && !t.Chosen():
 		return ""
@@ -205,13 +172,13 @@ func (a *app) back() tea.Cmd {
 	case a.panes.Size == layout.Full:
 		a.panes.Size = layout.Normal
 	case a.panes.Focus == layout.Detail:
-		a.enter(a.panes.Subject)
+		a.panes.Enter(a.panes.Subject)
 	case a.panes.Focus == layout.Tree && a.panes.W < layout.TreeWidth:
-		a.enter(layout.Stream)
+		a.panes.Enter(layout.Stream)
 	case a.table() != nil && a.table().Text != "":
-		a.findRows("")
+		a.table().Find("")
 	case a.board() != nil:
-		a.enter(layout.Stream)
+		a.panes.Enter(layout.Stream)
 	case a.stream.Selected.On:
 		a.stream.Selected = stream.Selection{}
 	case a.trace.Comparing != 0:
@@ -272,7 +239,7 @@ func (a *app) quit() tea.Cmd {
 			hooks = append(hooks, s.ID)
 		}
 	}
-	if len(hooks) == 0 || a.snap.Store.Temporary || a.o.Demo { // demo servers end with the program
+	if len(hooks) == 0 || a.snap.Store.Temporary || a.demo.All { // demo servers end with the program
 		return tea.Quit
 	}
 	a.quitting = true
@@ -320,80 +287,27 @@ func (a *app) endLeases(ids []event.SubID) tea.Cmd {
 
 func (a *app) freeze() tea.Cmd {
 	a.stream.Pause()
-	return a.read()
+	return a.Read()
 }
 
 // follow shows the newest event and follows arrivals.
 func (a *app) follow() tea.Cmd {
-	if a.followWord() == "" {
+	if a.stream.FollowWord() == "" {
 		a.Tell("the stream already follows the newest event")
 	}
 	return a.followNewest()
 }
 
-// followWord returns the hint of the key that follows, "" if it does nothing.
-func (a *app) followWord() string {
-	if a.stream.Follow && !a.stream.Paused {
-		return ""
-	}
-	return "follow"
-}
-
 func (a *app) followNewest() tea.Cmd {
 	a.stream.ToNewest()
 	if (a.panes.Focus != layout.Detail || a.panes.Now.Stacked) && a.panes.Focus != layout.Tree {
-		a.enter(layout.Stream)
+		a.panes.Enter(layout.Stream)
 	}
-	return a.read()
+	return a.Read()
 }
-
-func (a *app) onSub() bool { return a.selected() != nil }
-
-// pauseWord returns the hint of the key that pauses.
-func (a *app) pauseWord() string {
-	if form.Paused(a.selected()) {
-		return "resume"
-	}
-	return "pause"
-}
-
-// rowName names the chosen record by its time and summary, as rows that arrive meanwhile may look
-// alike. It is "" if no record is chosen.
-func (a *app) rowName() string {
-	r, ok := a.chosenRecord()
-	if !ok || a.panes.Focus == layout.Tree || a.table() != nil {
-		return ""
-	}
-	_, summary, _ := a.stream.Headline(&r)
-	return cells.TimeText(r.ReceivedAt, a.Times.Zone(), time.TimeOnly) + " " + summary.Clip(rowNameMax).Plain()
-}
-
-// rowNameMax bounds the summary in the name of a row, in cells.
-const rowNameMax = 40
 
 // quitMsg is sent when everything that has to be done before quitting is done.
 type quitMsg struct{}
-
-// Shown returns the dialog that is shown, nil for none.
-func (a *app) Shown() widget.Dialog { return a.dialog }
-
-// Show replaces the shown dialog; nil closes it.
-func (a *app) Show(d widget.Dialog) {
-	a.dialog = d
-	if d != nil && a.panes.W > 0 {
-		d.Size(a.panes.W, a.panes.H) // its hints may depend on its size
-	}
-}
-
-func (a *app) AskLine(p *widget.Prompt, text string) {
-	p.Field.Set(text)
-	a.prompt = p
-}
-
-func (a *app) Line() *widget.Prompt { return a.prompt }
-
-// EnterStream moves the focus to the stream.
-func (a *app) EnterStream() { a.enter(layout.Stream) }
 
 // scope limits the stream to a node and moves the focus there.
 func (a *app) scope(n query.Node) {
@@ -401,15 +315,13 @@ func (a *app) scope(n query.Node) {
 	a.tree.Load(&a.snap)
 	a.tree.At = n
 	a.rescope()
-	a.enter(layout.Stream)
+	a.panes.Enter(layout.Stream)
 }
-
-func (a *app) requery(q query.Query) { a.stream.Show(q) }
 
 // ShowQuery shows the records of a query, and chooses its node in the tree.
 func (a *app) ShowQuery(q query.Query) {
 	if a.stream.Query.Node != q.Node {
 		a.tree.At = q.Node
 	}
-	a.requery(q)
+	a.stream.Show(q)
 }

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	tea "charm.land/bubbletea/v2"
+
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/layout"
-
-	tea "charm.land/bubbletea/v2"
 )
 
 func (a *app) View() tea.View {
@@ -52,9 +52,9 @@ func (a *app) compose() string {
 	a.react.BeginFrame()
 	a.frame.Panes(a.dialog != nil, a.paneTitle, a.paneRows)
 	a.react.EndFrame()
-	e := layout.Edges{Crumb: a.edges.Head.Draw(a.panes.W, a.panes.W >= layout.TreeWidth), Status: a.edges.Status.Draw(a.panes.W), Hints: a.drawHints()}
+	e := layout.Edges{Crumb: a.Edges.Head.Draw(a.panes.W, a.panes.W >= layout.TreeWidth), Status: a.Edges.Status.Draw(a.panes.W), Hints: a.drawHints()}
 	if l := a.panes.Now.Scope; !l.Empty() {
-		e.Scope = a.edges.Head.Scope(l.W)
+		e.Scope = a.Edges.Head.Scope(l.W)
 	}
 	content := a.frame.Draw(e)
 	if a.dialog == nil && a.prompt == nil && a.actions.Chord == "" {
@@ -76,7 +76,7 @@ func (a *app) compose() string {
 
 // drawHints draws the keys that work, or the rest of a long failure.
 func (a *app) drawHints() string {
-	if more := a.edges.Status.More(a.panes.W); more != "" && a.dialog == nil && a.actions.Chord == "" {
+	if more := a.Edges.Status.More(a.panes.W); more != "" && a.dialog == nil && a.actions.Chord == "" {
 		return more
 	}
 	var pairs []string
@@ -146,9 +146,9 @@ func (a *app) paneTitle(p layout.Pane, room int) string {
 			return "3 Detail " + a.Glyphs.Dot + " " + words
 		}
 		return "3 Detail"
-	case a.rowSub() != nil, a.onNode():
+	case a.chosen.OfRow() != nil, a.chosen.OnNode():
 		return "3 Detail " + a.Glyphs.Dot + " health"
-	case a.showsRecord():
+	case a.detail.ShowsRecord():
 		return a.detail.Title(room)
 	}
 	return "3 Detail"
@@ -158,7 +158,7 @@ func (a *app) drawTiny() string {
 	text := cells.Count(a.tree.Total.All, "sub") + ", " + cmp.Or(a.tree.Total.InTrouble(), "none in trouble") + ", " + cells.Number(a.snap.Last) + " stored"
 	if needs, cut := a.cut(); cut {
 		text = layout.CutWords(a.dialog, needs)
-	} else if note := &a.edges.Status.Note; note.Text != "" {
+	} else if note := &a.Edges.Status.Note; note.Text != "" {
 		text = note.Words()
 	}
 	return a.frame.Centred(text)

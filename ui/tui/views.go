@@ -43,18 +43,12 @@ func (a *app) openView(v filterbar.View) tea.Cmd {
 	default:
 		a.stream.Open()
 		a.panes.Streams, a.panes.Last = v.Second.Way, v.Second.First
-		a.showPlace(&a.stream.Other, v.Second.Place)
+		a.stream.Other.ShowNewest(v.Second.Place.Query(a.Clock()))
 	}
-	a.showPlace(&a.stream.Stream, v.Place)
+	a.stream.Stream.ShowNewest(v.Place.Query(a.Clock()))
 	a.toTree(v.Node.Node())
-	a.enter(layout.Stream)
-	return tea.Batch(cmd, a.read())
-}
-
-// showPlace shows the newest records of a place in a stream.
-func (a *app) showPlace(s *stream.Stream, p persist.Place) {
-	s.Selected = stream.Selection{}
-	s.ShowNewest(p.Query(a.Clock()))
+	a.panes.Enter(layout.Stream)
+	return tea.Batch(cmd, a.Read())
 }
 
 // setColumns sets the columns of a view, and saves them if they have changed.
@@ -74,14 +68,4 @@ func (a *app) setColumns(v *filterbar.View) tea.Cmd {
 		return nil
 	}
 	return a.persist.SetJSON(stream.ColumnsSetting, a.stream.Columns.By)
-}
-
-// openFirst opens the view of [Options].
-func (a *app) openFirst(name string) {
-	if name == "" {
-		return
-	}
-	if _, err := a.views.Use(name); err != nil { // its command is not needed: the program reads the host when it starts
-		a.TellBad(err.Error())
-	}
 }

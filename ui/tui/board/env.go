@@ -25,11 +25,9 @@ type Env struct {
 	Snap  *host.Snapshot // the newest one; the screen writes to it
 	Stats *host.Stats    // the statistics of the run, as they were read last
 
-	Scope      func() query.Node       // the node to which scoped tables are limited
-	Place      func(query.Node) string // describes a node
-	Focused    func() bool             // the table has the focus
-	Sub        func(id event.SubID) *host.SubscriptionView
-	Cursorless func(v *host.SubscriptionView) bool // its type has no replay
+	Scope   func() query.Node       // the node to which scoped tables are limited
+	Place   func(query.Node) string // describes a node
+	Focused func() bool             // the table has the focus
 }
 
 // when returns the cell for the time of row i; at returns the time of any row, because times may be

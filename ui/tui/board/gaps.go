@@ -200,9 +200,9 @@ func (t *gapLedger) Describe(d *detail.Text, id table.RowID) {
 	d.Envelope(r)
 	d.Gap(r)
 	d.Say("", themes.Plain, "")
-	if v := e.Sub(r.Sub); v != nil {
+	if v := query.FindSub(e.Snap, r.Sub); v != nil {
 		d.Say("", themes.Key, e.KeyOf("sub.refresh")+" asks the server again from the saved position, "+e.KeyOf("open")+" shows the place in the stream")
-		d.Subscription(v, e.Cursorless(v))
+		d.Subscription(v, query.Cursorless(e.Snap, v))
 	} else {
 		d.Say("", themes.Dim, "The subscription has ended. "+e.KeyOf("open")+" shows the place in the stream.")
 	}
@@ -324,8 +324,8 @@ func (t *resumed) Describe(d *detail.Text, id table.RowID) {
 		d.Say("others    ", themes.Plain, cells.Count(t.unchanged, "subscription")+" had nothing to report")
 	}
 	d.Say("", themes.Plain, "")
-	if v := e.Sub(id.Sub); v != nil {
-		d.Subscription(v, e.Cursorless(v))
+	if v := query.FindSub(e.Snap, id.Sub); v != nil {
+		d.Subscription(v, query.Cursorless(e.Snap, v))
 	}
 }
 

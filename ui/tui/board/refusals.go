@@ -12,6 +12,7 @@ import (
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/detail"
+	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/table"
 	"eventdeck/ui/tui/widget"
 )
@@ -88,7 +89,7 @@ func (t *refusals) Cell(i, col int) table.Cell {
 	case 3:
 		return table.Say(themes.Dim, string(r.Sub))
 	case 4:
-		if v := t.env.Sub(r.Sub); v != nil {
+		if v := query.FindSub(t.env.Snap, r.Sub); v != nil {
 			return table.Cell{Role: themes.Type, Text: trust.Line(v.Key.Type)}
 		}
 		return table.Cell{}
@@ -124,9 +125,9 @@ func (t *refusals) Describe(d *detail.Text, id table.RowID) {
 	d.Say("reason  ", themes.Warn, r.Reason)
 	d.Say("answered", themes.Plain, answered(r))
 	d.Say("size    ", themes.Plain, cells.Count(int(max(r.Bytes, 0)), "byte")+"; the body was not kept")
-	if v := e.Sub(r.Sub); v != nil {
+	if v := query.FindSub(e.Snap, r.Sub); v != nil {
 		d.Say("", themes.Plain, "")
-		d.Subscription(v, e.Cursorless(v))
+		d.Subscription(v, query.Cursorless(e.Snap, v))
 	} else {
 		d.Say("path    ", themes.Plain, "no subscription here has it")
 	}

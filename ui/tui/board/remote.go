@@ -228,11 +228,18 @@ func AskEnd(t *table.Table) {
 }
 
 // Remotes reports whether a table is the table At servers.
-func Remotes(t *table.Table) bool { _, ok := t.Src.(*remotes); return ok }
+func Remotes(t *table.Table) bool {
+	if t == nil {
+		return false
+	}
+	_, ok := t.Src.(*remotes)
+	return ok
+}
 
-// AskAgain makes the table At servers ask all servers again. It does nothing for any other table.
+// AskAgain makes the table At servers ask all servers again. It says so, and does nothing for any other table.
 func AskAgain(t *table.Table) {
 	if src, ok := t.Src.(*remotes); ok {
 		clear(src.asked)
+		src.env.Tell("asking the servers which subscriptions they hold " + src.env.Glyphs.More)
 	}
 }

@@ -224,7 +224,7 @@ func (t *subsTable) Cell(i, col int) table.Cell {
 // evidence returns the cell that explains the state, with the error after it.
 func (t *subsTable) evidence(v *host.SubscriptionView) table.Cell {
 	words := evidence.Of(*v, t.now)
-	if t.env.Cursorless(v) {
+	if query.Cursorless(t.env.Snap, v) {
 		words = cells.Commas(words, evidence.NoReplay)
 	}
 	switch {
@@ -238,8 +238,8 @@ func (t *subsTable) evidence(v *host.SubscriptionView) table.Cell {
 
 func (t *subsTable) Describe(d *detail.Text, id table.RowID) {
 	e := t.env
-	if v := e.Sub(id.Sub); v != nil {
-		d.Subscription(v, e.Cursorless(v))
+	if v := query.FindSub(e.Snap, id.Sub); v != nil {
+		d.Subscription(v, query.Cursorless(e.Snap, v))
 	}
 }
 

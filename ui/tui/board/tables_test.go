@@ -51,13 +51,6 @@ func tablesOf(of func(*source) board.Host) (*board.Boards, *tuitest.Screen, *hos
 	s := &tuitest.Screen{}
 	b := board.New(&board.Env{Env: tuitest.Env(), Screen: s, Host: of(h), Snap: snap, Stats: &host.Stats{},
 		Scope: func() query.Node { return query.Node{} }, Place: func(query.Node) string { return "a place" }, Focused: func() bool { return true },
-		Sub: func(id event.SubID) *host.SubscriptionView {
-			if id == "s1" {
-				return &snap.Subs[0]
-			}
-			return nil
-		},
-		Cursorless: func(*host.SubscriptionView) bool { return false },
 	})
 	return &b, s, snap, h
 }

@@ -12,6 +12,7 @@ import (
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/widget"
 )
 
@@ -37,7 +38,7 @@ func (d *Pane) schema(r *event.Record) {
 		d.Say("", themes.Dim, "Only the payload of an event has a schema.")
 		return
 	}
-	typ := d.env.TypeOf(r)
+	typ := query.TypeOf(d.env.Snap, r.Server, r.Type)
 	c := schema.ComparePayload(typ, capped(r.Data))
 	switch {
 	case len(typ.PayloadSchema) == 0:
@@ -82,7 +83,7 @@ func (d *Pane) delivery(r *event.Record) {
 	}
 	d.Words("event id  ", r.EventID)
 	d.cursors(r)
-	if v := d.env.Sub(r.Sub); v != nil {
+	if v := query.FindSub(d.env.Snap, r.Sub); v != nil {
 		d.Say("dedup     ", themes.Plain, "kept once per subscription and event id; "+cells.Count(v.Dropped, "duplicate")+" dropped in this run")
 		if v.Mode == event.ModeWebhook {
 			for _, f := range evidence.LeaseFacts(v, d.Env.Clock()) {

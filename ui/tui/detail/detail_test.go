@@ -41,9 +41,8 @@ func newPane(records ...event.Record) *pane {
 		Lost:  func(seq uint64) bool { return seq > uint64(len(records)) },
 		Other: func() detail.Other { return detail.Other{} }, Room: func() int { return 80 },
 		Focused: func() bool { return true }, Moves: func() bool { return false }, Found: func() string { return "" },
-		Demo: func(string) bool { return false }, Sub: func(event.SubID) *host.SubscriptionView { return nil },
+		Demo:     func(string) bool { return false },
 		Headline: func(*event.Record) (severity, summary trust.Rendered, level reading.Level) { return },
-		TypeOf:   func(r *event.Record) event.Type { return event.Type{Name: r.Type} }, Cursorless: func(*host.SubscriptionView) bool { return false },
 	}
 	p.Pane = detail.New(p.env)
 	return p

@@ -1,6 +1,8 @@
 package detail
 
 import (
+	tea "charm.land/bubbletea/v2"
+
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
@@ -101,4 +103,25 @@ func (d *Pane) unfoldAll() {
 		clear(d.folded)
 		d.of.folds = -1
 	}
+}
+
+// Open opens the chosen line: its record, its action, or its fold.
+func (d *Pane) Open() tea.Cmd {
+	switch l := d.Chosen(); {
+	case !d.Opens():
+		d.env.Screen.Tell("nothing opens on this line")
+	case l.Seq > 0:
+		return d.env.Screen.Jump(l.Seq)
+	case l.Do != nil:
+		l.Do()
+	default:
+		d.Toggle()
+	}
+	return nil
+}
+
+// Opens reports whether the chosen line can be opened.
+func (d *Pane) Opens() bool {
+	l := d.Chosen()
+	return l != nil && (l.Seq > 0 || l.Do != nil || l.Fold > 0)
 }

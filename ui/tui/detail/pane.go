@@ -18,23 +18,20 @@ import (
 // Env is what the pane needs.
 type Env struct {
 	*cells.Env
-	Screen     widget.Screen
-	Log        func() eventlog.Records
-	Snap       *host.Snapshot
-	Record     func() uint64                         // the record to show; 0 for none
-	Get        func(seq uint64) (event.Record, bool) // a record, if the stream holds it
-	Lost       func(seq uint64) bool                 // the record is no longer in the log
-	Other      func() Other                          // what to show instead of a record; the zero value for nothing
-	Room       func() int                            // width of the pane in cells
-	Focused    func() bool                           // the pane has the focus
-	Moves      func() bool                           // the stream follows the newest record
-	Found      func() string                         // the searched text
-	Demo       func(server string) bool
-	Sub        func(event.SubID) *host.SubscriptionView
-	TypeOf     func(*event.Record) event.Type
-	Headline   func(*event.Record) (severity, summary trust.Rendered, level reading.Level) // as the stream shows it
-	Cursorless func(*host.SubscriptionView) bool
-	Note       func(seq uint64) string // the operator's note on a record; "" for none
+	Screen   widget.Screen
+	Log      func() eventlog.Records
+	Snap     *host.Snapshot
+	Record   func() uint64                         // the record to show; 0 for none
+	Get      func(seq uint64) (event.Record, bool) // a record, if the stream holds it
+	Lost     func(seq uint64) bool                 // the record is no longer in the log
+	Other    func() Other                          // what to show instead of a record; the zero value for nothing
+	Room     func() int                            // width of the pane in cells
+	Focused  func() bool                           // the pane has the focus
+	Moves    func() bool                           // the stream follows the newest record
+	Found    func() string                         // the searched text
+	Demo     func(server string) bool
+	Headline func(*event.Record) (severity, summary trust.Rendered, level reading.Level) // as the stream shows it
+	Note     func(seq uint64) string                                                     // the operator's note on a record; "" for none
 	// Rows returns how many changes of state are folded in the row of a record, and the newest.
 	Rows func(seq uint64) (n int, last uint64)
 	// Outcomes returns lines about the reactions to a record, and OutcomesGen changes with them; both

@@ -10,6 +10,7 @@ import (
 	"eventdeck/host/schema"
 	"eventdeck/host/trust"
 	"eventdeck/host/trust/scan"
+	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/widget"
 )
 
@@ -139,7 +140,7 @@ func (d *Pane) scanPayload() tea.Cmd {
 		}
 		p.last = time.Now()
 	}
-	typ, known := d.env.TypeOf(&r), p.found[want.seq]
+	typ, known := query.TypeOf(d.env.Snap, r.Server, r.Type), p.found[want.seq]
 	p.busy = true
 	return d.env.Screen.Do(func(context.Context) tea.Msg {
 		x := examine(want, typ, PayloadOf(&r), known)
@@ -210,6 +211,9 @@ func (d *Pane) Payload() (r event.Record, ok bool) {
 	r, ok = d.env.Get(d.env.Record())
 	return r, ok && (r.Kind == event.KindEvent || r.Kind == event.KindRejected)
 }
+
+// ShowsRecord reports whether a record is shown.
+func (d *Pane) ShowsRecord() bool { return d.env.Record() != 0 }
 
 // HasPayload reports whether the record that is shown has a payload of a server.
 func (d *Pane) HasPayload() bool { _, ok := d.Payload(); return ok }

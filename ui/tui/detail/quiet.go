@@ -6,6 +6,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/widget"
 )
 
@@ -29,8 +30,8 @@ func (d *quietView) Title() string { return "Why is it quiet?" }
 func (d *quietView) Size(sw, sh int) (int, int) {
 	w := max(1, min(sw-8, 100))
 	d.lines.Begin(w)
-	if v := d.env.Sub(d.id); v != nil {
-		d.lines.Subscription(v, d.env.Cursorless(v))
+	if v := query.FindSub(d.env.Snap, d.id); v != nil {
+		d.lines.Subscription(v, query.Cursorless(d.env.Snap, v))
 	} else {
 		d.lines.Say("", themes.Dim, "The subscription has ended.")
 	}

@@ -131,8 +131,9 @@ func TestPayloadHasSeveralViews(t *testing.T) {
 
 func TestPayloadIsComparedWithItsSchema(t *testing.T) {
 	p := newPane(incident("a", "x"), event.Record{Kind: event.KindState, State: &event.StateChange{State: event.StateLive}})
-	typ := event.Type{PayloadSchema: json.RawMessage(`{"type":"object","required":["severity"],"properties":{"incidentId":{"type":"integer"}}}`)}
-	p.env.TypeOf = func(*event.Record) event.Type { return typ }
+	typ := &event.Type{Name: trust.Untrusted("incident.created"), PayloadSchema: json.RawMessage(`{"type":"object","required":["severity"],"properties":{"incidentId":{"type":"integer"}}}`)}
+	p.env.Snap.Servers = []host.ServerView{{Name: "pager", Types: []event.Type{*typ}}}
+	typ = &p.env.Snap.Servers[0].Types[0]
 	holds(t, p.show(1), "fails its schema at")
 	p.Turn(2)
 	holds(t, p.text(), "! missing", "severity", "the server's schema")
@@ -205,7 +206,7 @@ func TestBatchIsListedTogether(t *testing.T) {
 func TestQuietDialogAsksTheServerAgain(t *testing.T) {
 	p := newPane(incident("a", "x"))
 	v := host.SubscriptionView{Subscription: event.Subscription{ID: "s1", Key: event.Key{Server: "pager", Type: trust.Untrusted("t")}, Mode: event.ModePush}}
-	p.env.Sub = func(event.SubID) *host.SubscriptionView { return &v }
+	p.env.Snap.Subs = []host.SubscriptionView{v}
 	asked := 0
 	p.OpenQuiet("s1", func() tea.Cmd { asked++; return nil })
 	holds(t, p.screen.Text(100, 30), "pager t", "s1, push")

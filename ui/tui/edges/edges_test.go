@@ -20,6 +20,7 @@ import (
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/external"
 	"eventdeck/ui/tui/internal/tuitest"
+	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/timeline"
@@ -194,7 +195,7 @@ func TestHeadLine(t *testing.T) {
 	snap := &host.Snapshot{Servers: []host.ServerView{{Name: "pager", Reach: host.ReachReady}, {Name: "chat", Reach: host.ReachBackoff}}}
 	s := stream.New(&stream.Env{
 		Env: env, Snap: snap, Focused: func() bool { return true }, Found: func() string { return "" },
-		TypeOf: func(*event.Record) event.Type { return event.Type{} },
+		Panes: &layout.Screen{},
 	})
 	var searched string
 	var comparing uint64

@@ -9,6 +9,7 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/palette"
 )
 
 // Times of the status line.
@@ -130,3 +131,10 @@ func (s *Status) undoWords() string {
 
 // Ages reports whether the line changes with time alone.
 func (s *Status) Ages() bool { return s.Note.Text != "" || s.undo.open() }
+
+// Actions returns the action that undoes.
+func (s *Status) Actions() []palette.Action {
+	return palette.Grouped("Subscriptions",
+		palette.Action{ID: "undo", Title: "undo what the status line names", Keys: []string{"u"}, Hint: "undo", HintNow: s.UndoHint, Dangerous: true, Passing: true, When: s.Undoing, Run: s.UndoLast},
+	)
+}

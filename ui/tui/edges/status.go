@@ -13,10 +13,10 @@ import (
 	"eventdeck/ui/tui/external"
 )
 
-// Edges are the two lines.
+// Edges are the two lines. The lower one takes notes.
 type Edges struct {
-	Head   Head
-	Status Status
+	Head Head
+	Status
 }
 
 // Status is the line below the panes. It shows totals, or for some seconds a note.

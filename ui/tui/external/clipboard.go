@@ -78,9 +78,9 @@ func utf16LE(text string) []byte {
 	return out
 }
 
-// Copy returns a command that sets the system's clipboard, nil if there is none. It shows failures
+// SetClipboard returns a command that sets the system's clipboard, nil if there is none. It shows failures
 // only, since the terminal's clipboard may have got the text.
-func (x *Programs) Copy(text string) tea.Cmd {
+func (x *Programs) SetClipboard(text string) tea.Cmd {
 	c := x.clipboard
 	if c.name == "" {
 		return nil

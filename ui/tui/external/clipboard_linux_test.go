@@ -23,18 +23,18 @@ func TestCopyPassesTheTextToTheProgram(t *testing.T) {
 	variables := map[string]string{"DISPLAY": ":0"}
 	s, getenv := &tuitest.Screen{}, func(name string) string { return variables[name] }
 	text := "$(id) 'quoted'\n" + strings.Repeat("é", 100_000)
-	tuitest.Run(external.New(s, getenv, nil).Copy(text))
+	tuitest.Run(external.New(s, getenv, nil).SetClipboard(text))
 	if got, err := os.ReadFile(kept); err != nil || string(got) != text || s.Failed != nil {
 		t.Errorf("%d bytes of %d arrived, %v, %v", len(got), len(text), err, s.Failed)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "xclip"), []byte("#!/bin/sh\nexit 1\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if tuitest.Run(external.New(s, getenv, nil).Copy(text)); s.Failed == nil {
+	if tuitest.Run(external.New(s, getenv, nil).SetClipboard(text)); s.Failed == nil {
 		t.Error("a failure is not told")
 	}
 	variables["SSH_TTY"] = "/dev/pts/1"
-	if external.New(s, getenv, nil).Copy(text) != nil {
+	if external.New(s, getenv, nil).SetClipboard(text) != nil {
 		t.Error("over SSH the text went to the clipboard")
 	}
 }

@@ -1,7 +1,6 @@
 package external
 
 import (
-	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -13,9 +12,9 @@ import (
 )
 
 // EditText returns a command that opens a text in the operator's editor and passes the result to
-// then. Only the operator can read the file, which is removed afterwards. The editor is killed when
-// ctx ends.
-func (x *Programs) EditText(ctx context.Context, text string, then func(text string) tea.Cmd) tea.Cmd {
+// then. Only the operator can read the file, which is removed afterwards. The editor ends with this
+// program.
+func (x *Programs) EditText(text string, then func(text string) tea.Cmd) tea.Cmd {
 	line, err := Editor.line(runtime.GOOS, x.env, exec.LookPath)
 	var file string
 	if err == nil {
@@ -25,7 +24,7 @@ func (x *Programs) EditText(ctx context.Context, text string, then func(text str
 		x.screen.Fail("cannot edit", err)
 		return nil
 	}
-	cmd := exec.CommandContext(ctx, line[0], append(line[1:], file)...)
+	cmd := exec.CommandContext(x.screen.Context(), line[0], append(line[1:], file)...)
 	return tea.Exec(&guest{cmd, x.lend}, func(err error) tea.Msg { return x.readBack(file, err, then) })
 }
 

@@ -4,7 +4,6 @@ package external
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,8 +15,14 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"eventdeck/host"
+	"eventdeck/host/eventlog"
 	"eventdeck/host/trust"
+	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/detail"
 	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/stream"
+	"eventdeck/ui/tui/table"
 	"eventdeck/ui/tui/widget"
 )
 
@@ -95,26 +100,40 @@ func (x *Programs) Home(path string) string {
 	return path
 }
 
-// Outside combines programs and exports.
+// Source is what the screen shows: it is copied, exported and opened in programs.
+type Source struct {
+	*cells.Env
+	Snap   *host.Snapshot
+	Log    func() eventlog.Records
+	Stream *stream.Stream
+	Detail *detail.Pane
+	Table  func() *table.Table // the one that is shown; nil: none is
+	// Word returns the word for a server on the command line of another process; known is false if
+	// there is none.
+	Word func(server string) (word string, known bool)
+}
+
+// Outside combines programs and exports with what they get.
 type Outside struct {
 	*Programs
 	Exports Exports
+	from    Source
 }
 
 // NewOutside returns the programs of [New], and no running export.
-func NewOutside(screen widget.Screen, env func(name string) string, interrupts *Interrupts) Outside {
-	return Outside{New(screen, env, interrupts), NewExports(screen)}
+func NewOutside(screen widget.Screen, env func(name string) string, interrupts *Interrupts, from Source) Outside {
+	return Outside{New(screen, env, interrupts), NewExports(screen), from}
 }
 
-// Show returns a command that shows a payload in a program, which is killed when ctx ends.
-func (x *Programs) Show(ctx context.Context, p Program, payload []byte) tea.Cmd {
+// show returns a command that shows a payload in a program, which ends with this one.
+func (x *Programs) show(p Program, payload []byte) tea.Cmd {
 	line, err := p.line(runtime.GOOS, x.env, exec.LookPath)
 	if err != nil {
 		x.screen.Fail("cannot open the payload", err)
 		return nil
 	}
-	cmd := exec.CommandContext(ctx, line[0], line[1:]...)
-	return tea.Exec(&reading{guest{cmd, x.lend}, Readable(payload)}, func(err error) tea.Msg {
+	cmd := exec.CommandContext(x.screen.Context(), line[0], line[1:]...)
+	return tea.Exec(&fileProgram{guest{cmd, x.lend}, Readable(payload)}, func(err error) tea.Msg {
 		return widget.Then(func() tea.Cmd {
 			if err != nil {
 				x.screen.Fail("the program that showed the payload", err)
@@ -124,15 +143,15 @@ func (x *Programs) Show(ctx context.Context, p Program, payload []byte) tea.Cmd 
 	})
 }
 
-// reading runs a program on a temporary file that only the user can read. It implements
+// fileProgram runs a program on a temporary file that only the user can read. It implements
 // [tea.ExecCommand].
-type reading struct {
+type fileProgram struct {
 	guest
 	text []byte
 }
 
 // Run writes the file, runs the program and removes the file.
-func (r *reading) Run() error {
+func (r *fileProgram) Run() error {
 	file, err := writeTemp(r.text)
 	if err != nil {
 		return err

@@ -5,10 +5,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"eventdeck/host"
-	"eventdeck/host/event"
 	"eventdeck/host/eventlog"
 	"eventdeck/host/filter"
-	"eventdeck/host/trust"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/persist"
 	"eventdeck/ui/tui/query"
@@ -27,14 +25,11 @@ type Env struct {
 	Snap    *host.Snapshot
 	Persist *persist.Saver
 	Log     func() eventlog.Records
-	TypeOf  func(*event.Record) event.Type
 
 	View     func() View // the current view
 	OpenView func(View) tea.Cmd
 
-	Goto       func(seq uint64) // shows a record in the stream
-	MarkWords  func(event.Mark) trust.Rendered
-	RemoveMark func(event.Mark) tea.Cmd
+	Goto func(seq uint64) // shows a record in the stream
 }
 
 // Bar edits the filter of the stream.

@@ -103,7 +103,7 @@ func (d *Picker) fill() {
 			offer(stream.Column{Kind: l.Kind}, kindHelp[l.Kind])
 		}
 	}
-	schemaPaths(d.env.TypeOf(&event.Record{Server: d.node.Server, Type: d.node.Type}).PayloadSchema, func(path string) {
+	schemaPaths(query.TypeOf(d.env.Snap, d.node.Server, d.node.Type).PayloadSchema, func(path string) {
 		offer(stream.Column{Kind: stream.ColPath, Path: path}, "in the schema")
 	})
 	for i := range d.recent {

@@ -27,9 +27,7 @@ func TestColumnsAreOfferedFromSchemaAndRecords(t *testing.T) {
 	log := &tuitest.Log{Records: []event.Record{{Seq: 1, Kind: event.KindEvent, Server: "pager", Type: typ, Data: []byte(`{"host":{"name":"db-1"},"list":[1]}`)}, {Seq: 2, Kind: event.KindEvent, Server: "chat", Type: typ, Data: []byte(`{"other":1}`)}}}
 	e := &filterbar.Env{
 		Env: env, Screen: s, Stream: &st, Persist: &saved, Log: func() eventlog.Records { return log },
-		TypeOf: func(*event.Record) event.Type {
-			return event.Type{PayloadSchema: []byte(`{"properties":{"impact":{"type":"string"}}}`)}
-		},
+		Snap: &host.Snapshot{Servers: []host.ServerView{{Name: "pager", Types: []event.Type{{Name: typ, PayloadSchema: []byte(`{"properties":{"impact":{"type":"string"}}}`)}}}}},
 	}
 	tuitest.Run(filterbar.OpenColumns(e))
 	text := s.Text(100, 30)

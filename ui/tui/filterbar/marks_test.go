@@ -1,16 +1,13 @@
 package filterbar_test
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
 
-	tea "charm.land/bubbletea/v2"
-
 	"eventdeck/host"
 	"eventdeck/host/event"
-	"eventdeck/host/trust"
-	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/filterbar"
 	"eventdeck/ui/tui/internal/tuitest"
 	"eventdeck/ui/tui/stream"
@@ -18,17 +15,12 @@ import (
 
 func TestListGoesToMarksAndRemovesThem(t *testing.T) {
 	var went uint64
-	var removed []uint64
 	s := &tuitest.Screen{}
 	st := stream.New(tuitest.StreamEnv(tuitest.Env(), &host.Snapshot{}))
 	st.Marks.Load([]event.Mark{{Seq: 4, Note: "the deploy"}, {Seq: 9, Note: "the outage"}}, nil)
-	env := &filterbar.Env{
-		Env: tuitest.Env(), Screen: s, Stream: &st,
-		MarkWords:  func(m event.Mark) trust.Rendered { return cells.Sanitize(m.Note) },
-		Goto:       func(seq uint64) { went = seq },
-		RemoveMark: func(m event.Mark) tea.Cmd { removed = append(removed, m.Seq); return nil },
-	}
-	filterbar.OpenMarks(env)
+	h := &markHost{}
+	marks := filterbar.NewMarks(&filterbar.Env{Env: tuitest.Env(), Screen: s, Stream: &st, Goto: func(seq uint64) { went = seq }}, h)
+	marks.Open()
 	if text := s.Text(76, 10); !strings.Contains(text, "the outage") || !strings.Contains(text, "the deploy") {
 		t.Errorf("listed:\n%s", text)
 	}
@@ -37,16 +29,26 @@ func TestListGoesToMarksAndRemovesThem(t *testing.T) {
 		t.Errorf("what is typed narrows nothing:\n%s", text)
 	}
 	s.Press("delete", "enter")
-	if went != 4 || !slices.Equal(removed, []uint64{4}) || s.Dialog != nil {
-		t.Errorf("went to %d, removed %v", went, removed)
+	if went != 4 || !slices.Equal(h.removed, []uint64{4}) || s.Dialog != nil {
+		t.Errorf("went to %d, removed %v", went, h.removed)
 	}
 	st.Marks.Load(nil, nil)
-	filterbar.OpenMarks(env)
+	marks.Open()
 	if text := s.Text(76, 10); !strings.Contains(text, "<mark> marks a record") {
 		t.Errorf("without marks:\n%s", text)
 	}
 	s.Press("enter", "delete", "esc")
-	if s.Dialog != nil || len(removed) != 1 {
+	if s.Dialog != nil || len(h.removed) != 1 {
 		t.Error("the empty list does something, or does not close")
 	}
+}
+
+// markHost records which marks are removed.
+type markHost struct{ removed []uint64 }
+
+func (h *markHost) SetMark(context.Context, event.Mark) error { return nil }
+
+func (h *markHost) RemoveMark(_ context.Context, seq uint64, _ bool) error {
+	h.removed = append(h.removed, seq)
+	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/layout"
+	"eventdeck/ui/tui/palette"
 	"eventdeck/ui/tui/persist"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/stream"
@@ -167,3 +168,13 @@ func (v *Views) placeWords(p *persist.Place) trust.Rendered {
 	}
 	return cells.Join(text, cells.Sanitize(word+p.Filter))
 }
+
+// Actions returns the actions that open and save views.
+func (v *Views) Actions() []palette.Action {
+	return palette.Grouped("Panes",
+		palette.Action{ID: "views", Title: "views: open, save what is shown, rename", Also: "named layout perspective workspace session", Keys: []string{"p"}, Panes: onMain, Run: palette.Act(v.List)},
+		palette.Action{ID: "view.save", Title: "save what is shown as a view", Also: "keep remember layout workspace", Panes: onMain, Run: palette.Act(v.AskSave)},
+	)
+}
+
+var onMain = []layout.Pane{layout.Tree, layout.Stream, layout.Detail}

@@ -8,7 +8,6 @@ import (
 	"eventdeck/host"
 	"eventdeck/host/config"
 	"eventdeck/host/event"
-	"eventdeck/host/trust"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/widget"
 )
@@ -21,12 +20,7 @@ type Env struct {
 	Servers config.Source              // where servers are configured
 	Browse  func(address string) error // opens an address in the operator's browser
 
-	// Sub returns a subscription, nil if there is none; TypeOf returns a type as its server lists it;
-	// Receiver returns the address of the webhook receiver, "" if it is not known. They read the
-	// snapshot.
-	Sub      func(id event.SubID) *host.SubscriptionView
-	TypeOf   func(server string, typ trust.Text) event.Type
-	Receiver func() string
+	Snap *host.Snapshot // the newest one; the screen writes to it
 	// Elsewhere returns a command for a shell, "" if other processes do not know the server.
 	Elsewhere func(server, command string) string
 }

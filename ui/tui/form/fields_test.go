@@ -188,7 +188,7 @@ func TestLateServer(t *testing.T) {
 	d.Press("core", "ctrl+s")
 	d.shows(t, "The server has not answered; nothing is subscribed.")
 	v := view()
-	d.subs[v.ID] = &v
+	d.env.Snap.Subs = append(d.env.Snap.Subs, v)
 	d.shows(t, "esc leaves it")
 	if got := strings.Join(f.Hints(), " "); !strings.Contains(got, "go on in the background") {
 		t.Errorf("the keys are %q", got)

@@ -18,8 +18,7 @@ import (
 // fixture is a screen and a host that records the calls.
 type fixture struct {
 	tuitest.Screen
-	env  form.Env
-	subs map[event.SubID]*host.SubscriptionView
+	env form.Env
 	tuitest.Settings
 
 	noMode map[event.Mode]error
@@ -30,14 +29,12 @@ type fixture struct {
 }
 
 func newFixture(t *testing.T) *fixture {
-	d := &fixture{subs: map[event.SubID]*host.SubscriptionView{}, Settings: tuitest.Settings{}, noMode: map[event.Mode]error{}}
+	d := &fixture{Settings: tuitest.Settings{}, noMode: map[event.Mode]error{}}
 	dir := t.TempDir()
 	d.env = form.Env{
 		Env: tuitest.Env(), Screen: d, Host: d,
 		Servers:   config.Source{File: dir + "/servers.json", Paths: config.Paths{Home: dir, Env: func(string) (string, bool) { return "", false }}},
-		Sub:       func(id event.SubID) *host.SubscriptionView { return d.subs[id] },
-		TypeOf:    func(string, trust.Text) event.Type { return orders },
-		Receiver:  func() string { return "" },
+		Snap:      &host.Snapshot{Servers: []host.ServerView{{Name: "shop", Types: []event.Type{orders}}}},
 		Elsewhere: func(server, command string) string { return "eventdeck " + command + " " + server },
 	}
 	return d

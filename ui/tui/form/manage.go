@@ -6,8 +6,6 @@ package form
 import (
 	"context"
 
-	tea "charm.land/bubbletea/v2"
-
 	"eventdeck/host"
 	"eventdeck/host/config"
 	"eventdeck/host/event"
@@ -24,8 +22,6 @@ type Manager struct {
 	Servers config.Source // where servers are configured; it may have no file
 	// Passing reports whether a server ends with this program, as those of the demo do.
 	Passing func(server string) bool
-	// Read returns a command that reads the host.
-	Read func() tea.Cmd
 }
 
 // ManagerHost is the part of the host that the actions use, in the background; see [host.Actor].

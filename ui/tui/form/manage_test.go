@@ -73,7 +73,7 @@ func newWorld(file string) world {
 	h, s := &fakeHost{}, &tuitest.Screen{}
 	return world{&form.Manager{
 		Env: tuitest.Env(), Screen: s, Host: h, Snap: snap, Servers: config.Source{File: file},
-		Passing: func(name string) bool { return name == "demo" }, Read: func() tea.Cmd { return nil },
+		Passing: func(name string) bool { return name == "demo" },
 	}, h, s, &snap.Subs[0]}
 }
 

@@ -123,7 +123,7 @@ func (f *Form) ShowError(err error) {
 		f.serverSays(e, text)
 		return
 	}
-	f.banner = banner{text: refusalText(refusal, err), next: nextStep(refusal, e.Receiver())}
+	f.banner = banner{text: refusalText(refusal, err), next: nextStep(refusal, e.Snap.Receiver)}
 	if refusal.Name == host.RefusedMode {
 		f.modes[f.mode].why = "refused by the server: " + trust.Line(text).Plain()
 		f.token++ // a running check does not know of the refusal

@@ -139,7 +139,7 @@ func view() host.SubscriptionView {
 func TestOtherArgumentsMakeAnotherSubscription(t *testing.T) {
 	d := newFixture(t)
 	v := view()
-	d.subs[v.ID] = &v
+	d.env.Snap.Subs = append(d.env.Snap.Subs, v)
 	d.Exec(form.OpenEdit(&d.env, v, orders))
 	f := d.Dialog.(*form.Form)
 	f.Focus(f.Model().Named("team"))

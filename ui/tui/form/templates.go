@@ -16,6 +16,7 @@ import (
 	"eventdeck/themes"
 	"eventdeck/ui/form"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/widget"
 )
 
@@ -64,7 +65,7 @@ func allTemplates(h Host) []template {
 // shownArgs returns the arguments with secrets masked by both schemas: that of the type in the form,
 // and that of the template's own server.
 func (t *template) shownArgs(e *Env, typ event.Type) json.RawMessage {
-	own := e.TypeOf(t.Server, trust.Untrusted(t.Type))
+	own := query.TypeOf(e.Snap, t.Server, trust.Untrusted(t.Type))
 	return schema.MaskArguments(own, schema.MaskArguments(typ, t.Args))
 }
 

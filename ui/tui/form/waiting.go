@@ -11,6 +11,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/query"
 )
 
 // SubscribeWithin is how long a form waits for the server to confirm a subscription: the time that a
@@ -52,7 +53,7 @@ func (f *Form) existing() *host.SubscriptionView {
 	if err != nil || f.many != nil {
 		return nil
 	}
-	return f.env.Sub(event.Key{Server: f.server, Type: f.typ.Name, Args: args}.ID())
+	return query.FindSub(f.env.Snap, event.Key{Server: f.server, Type: f.typ.Name, Args: args}.ID())
 }
 
 // waitingBanner describes why a subscription is not confirmed, and what to do.
@@ -68,7 +69,7 @@ func (f *Form) waitingBanner() banner {
 	case v.Status.Reason == event.ReasonUnreachable:
 		return banner{text: cells.Sentence(why), next: "esc leaves it; it begins when the server is back"}
 	}
-	if words, step, ok := evidence.CallbackAdvice(v, f.env.Receiver()); ok {
+	if words, step, ok := evidence.CallbackAdvice(v, f.env.Snap.Receiver); ok {
 		return banner{text: words, next: step}
 	}
 	return banner{text: cells.Sentence(why), next: "esc leaves it; it goes on trying"}

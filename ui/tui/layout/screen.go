@@ -7,6 +7,18 @@ type Screen struct {
 	Shape
 	Usual Split  // of the settings; it applies while Shape.Split is Auto
 	Now   Layout // as the screen was drawn last
+	// Entered is called when a pane has got the focus; nil: nothing is.
+	Entered func()
+}
+
+// Enter moves the focus to a pane.
+func (s *Screen) Enter(p Pane) {
+	if s.Focus = p; p != Detail {
+		s.Subject = p
+	}
+	if s.Entered != nil {
+		s.Entered()
+	}
 }
 
 // Arranged returns the layout for a table of the given number of rows, 0 for no table.
@@ -64,10 +76,13 @@ func (s *Screen) Resize(step int) {
 	}
 }
 
+// OnTable reports whether the shown list is a table, not the stream or the tree.
+func (s *Screen) OnTable() bool { return s.Subject == Subs || s.Subject == Log || s.Subject == React }
+
 // Order lists the panes in the order in which tab moves the focus.
 func (s *Screen) Order() []Pane {
 	switch {
-	case s.Subject == Subs || s.Subject == Log || s.Subject == React:
+	case s.OnTable():
 		return []Pane{s.Subject, Detail}
 	case s.Streams == OneStream:
 		return []Pane{Tree, Stream, Detail}

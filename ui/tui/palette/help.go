@@ -129,3 +129,24 @@ func (d *Help) Paste(s string) tea.Cmd {
 func (d *Help) Hints() []string {
 	return []string{"type", "a text or a key", "up down", "move", "enter", "do it", "esc", "back"}
 }
+
+// Here returns the actions that work now, by group.
+func (t *Table) Here() []*Action {
+	return slices.DeleteFunc(ByGroup(t.Actions), func(x *Action) bool { return !t.Works(x) || x.ID == "help" })
+}
+
+// OpenHelp opens the help: the keys that work now.
+func (t *Table) OpenHelp(env *cells.Env) {
+	var rows []Row
+	for _, x := range t.Here() {
+		if len(x.Keys) == 0 { // the palette has it
+			continue
+		}
+		run := func() tea.Cmd { return t.Perform(x) }
+		if x.KeyOnly {
+			run = Act(func() { t.Screen.Tell(t.KeyOf(x.ID) + " does that, where it is shown; this list does not") })
+		}
+		rows = append(rows, Row{ID: x.ID, Title: x.Title, Group: x.Group, Keys: x.Keys, Run: run})
+	}
+	OpenHelp(env, t.Screen, rows)
+}

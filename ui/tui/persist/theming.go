@@ -14,6 +14,7 @@ import (
 
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/evidence"
 	"eventdeck/ui/tui/widget"
 )
 
@@ -157,4 +158,16 @@ func (s *Selector) take(own []themes.Theme, err error, asked bool) {
 	if p, ok := s.env.Shown().(*picker); ok {
 		p.load()
 	}
+}
+
+// Run runs the typed command that changes the theme.
+func (s *Selector) Run(words []string) (tea.Cmd, error) {
+	if len(words) == 0 {
+		s.Open()
+		return nil, nil
+	}
+	if len(words) > 1 {
+		return nil, evidence.ErrUsage
+	}
+	return s.Use(words[0])
 }

@@ -5,11 +5,12 @@ import (
 	"errors"
 	"testing"
 
+	tea "charm.land/bubbletea/v2"
+
+	"eventdeck/host"
 	"eventdeck/host/event"
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/internal/tuitest"
-
-	tea "charm.land/bubbletea/v2"
 )
 
 func TestCaptionsTellTheStory(t *testing.T) {
@@ -37,17 +38,18 @@ func TestCaptionsTellTheStory(t *testing.T) {
 }
 
 func TestDemoStarts(t *testing.T) {
-	var d Demo
+	d := Demo{Snap: &host.Snapshot{}, Start: func(context.Context) ([]string, error) { return []string{"pager"}, nil }}
 	screen, then := &tuitest.Screen{}, false
-	cmd := d.Begin(screen, func(context.Context) ([]string, error) { return []string{"pager"}, nil }, func() tea.Cmd { then = true; return nil })
-	if !d.Starting() || d.Has("pager") {
+	cmd := d.Begin(screen, func() tea.Cmd { then = true; return nil })
+	if d.CanStart() || d.Has("pager") {
 		t.Error("it runs before it is started")
 	}
-	if tuitest.Run(cmd); d.Starting() || !d.Has("pager") || !then {
+	if tuitest.Run(cmd); !d.CanStart() || !d.Has("pager") || !then {
 		t.Errorf("started are %q, told %q", d.Names, screen.Told)
 	}
 	failed := errors.New("no port")
-	if tuitest.Run(d.Begin(screen, func(context.Context) ([]string, error) { return nil, failed }, nil)); !errors.Is(screen.Failed, failed) || d.Starting() {
+	d.Start = func(context.Context) ([]string, error) { return nil, failed }
+	if tuitest.Run(d.Begin(screen, nil)); !errors.Is(screen.Failed, failed) || !d.CanStart() {
 		t.Errorf("told is %v", screen.Failed)
 	}
 }

@@ -44,6 +44,14 @@ func FindSub(s *host.Snapshot, id event.SubID) *host.SubscriptionView {
 	return nil
 }
 
+// SubAt returns the subscription of a node; for a type its only one. Nil if there is none.
+func SubAt(s *host.Snapshot, n Node) *host.SubscriptionView {
+	if n.Sub != "" {
+		return FindSub(s, n.Sub)
+	}
+	return OnlySub(s, n.Server, n.Type)
+}
+
 // OnlySub returns the subscription to a type, nil if there is none or more than one.
 func OnlySub(s *host.Snapshot, server string, typ trust.Text) *host.SubscriptionView {
 	var only *host.SubscriptionView

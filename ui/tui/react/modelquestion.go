@@ -13,6 +13,7 @@ import (
 	"eventdeck/host/react"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/table"
 	"eventdeck/ui/tui/widget"
 )
@@ -88,7 +89,7 @@ func (p *Pane) readQuestion() tea.Cmd {
 // answered says how the question ended, once it has.
 func (p *Pane) answered(r *react.Run) {
 	q, key := &p.question, p.env.Screen.KeyOf("reactions")
-	if p.env.Focused() && p.Board.Table().At.Name == string(q.run) && r.State.Over() {
+	if p.env.Panes.Focus == layout.React && p.Board.Table().At.Name == string(q.run) && r.State.Over() {
 		p.question = modelQuestion{} // the operator is reading the answer
 		return
 	}

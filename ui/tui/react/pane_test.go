@@ -16,6 +16,7 @@ import (
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/detail"
 	"eventdeck/ui/tui/internal/tuitest"
+	"eventdeck/ui/tui/layout"
 	reactions "eventdeck/ui/tui/react"
 )
 
@@ -29,7 +30,7 @@ type fixture struct {
 	env     *reactions.Env
 	cells   *cells.Env
 	now     time.Time
-	w, h    int
+	panes   layout.Screen
 	rows    int // of the detail that a frame shows
 	covered bool
 }
@@ -45,12 +46,12 @@ func (s keyed) KeyOf(action string) string {
 }
 
 func newFixture() *fixture {
-	d := &fixture{engine: reacttest.Reacting(), cells: tuitest.Env(), now: reacttest.Start, w: 120, h: 40, rows: 1000}
+	d := &fixture{engine: reacttest.Reacting(), cells: tuitest.Env(), now: reacttest.Start, panes: layout.Screen{Shape: layout.Shape{W: 120, H: 40, Focus: layout.React}}, rows: 1000}
 	d.cells.Now = func() time.Time { return d.now }
 	d.env = &reactions.Env{
-		Env: d.cells, Screen: keyed{&d.Screen}, Engine: d.engine, Focused: func() bool { return true },
-		Size: func() (int, int) { return d.w, d.h }, Covered: func() bool { return d.covered },
-		Log: func() eventlog.Records { return &d.log }, Chosen: func() (uint64, bool) { return 1, true },
+		Env: d.cells, Screen: keyed{&d.Screen}, Engine: d.engine, Panes: &d.panes,
+		Covered: func() bool { return d.covered },
+		Log:     func() eventlog.Records { return &d.log }, Chosen: func() (uint64, bool) { return 1, true },
 	}
 	d.env.Writer = reactions.Writer{
 		Add:  func(_ string, r react.Rule) error { d.added = append(d.added, r); return nil },
@@ -233,7 +234,7 @@ func TestWhenAKeyMayApprove(t *testing.T) {
 		"a held key":        {func(d *fixture) { d.Pane.Key(tea.KeyPressMsg{Code: 'y', Mod: tea.ModCtrl, IsRepeat: true}) }, "wait a moment"},
 		"lines below":       {func(d *fixture) { d.rows = 3; d.again(); d.rest(2 * time.Second) }, "read on"},
 		"a window over it":  {func(d *fixture) { d.covered = true; d.frame() }, "must be on the screen"},
-		"a small terminal":  {func(d *fixture) { d.w = reactions.MinWidth - 1; d.frame() }, "60 columns and 16 lines"},
+		"a small terminal":  {func(d *fixture) { d.panes.W = reactions.MinWidth - 1; d.frame() }, "60 columns and 16 lines"},
 		"for an audience":   {func(d *fixture) { d.env.Masked = true; d.frame() }, "masked for the audience"},
 		"the program slept": {func(d *fixture) { d.again(); d.rest(reactions.Grace / 2); d.now = d.now.Add(time.Minute); d.Tick() }, "wait a moment"},
 	} {

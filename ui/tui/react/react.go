@@ -16,6 +16,9 @@ import (
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/detail"
+	"eventdeck/ui/tui/form"
+	"eventdeck/ui/tui/layout"
+	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/table"
 	"eventdeck/ui/tui/widget"
 )
@@ -29,10 +32,13 @@ type Env struct {
 	Masked  bool                    // with --present: nothing is approved or armed here
 	Writer  Writer                  // of rules; the zero value: rules cannot be written
 	Log     func() eventlog.Records // used in the background only
-	Focused func() bool             // the tables have the focus
-	Size    func() (w, h int)       // of the terminal, in cells
-	Covered func() bool             // a dialog or a prompt is open
-	Chosen  func() (uint64, bool)   // the record that is chosen in the stream
+	Last    func() uint64           // the number of the newest record
+	Stream  *stream.Stream
+	Detail  *detail.Pane
+	Panes   *layout.Screen
+	Forms   *form.Env             // for the form of a rule
+	Covered func() bool           // a dialog or a prompt is open
+	Chosen  func() (uint64, bool) // the record that is chosen in the stream
 }
 
 // Pane shows the tables of reactions and carries out the operator's decisions. Its methods are called
@@ -71,10 +77,11 @@ func New(env *Env) *Pane {
 		list: list[react.RuleView]{name: func(r *react.RuleView) string { return r.Rule.Name }}, pane: p,
 		part: func(v *react.View) []react.RuleView { return v.Rules },
 	}}
+	focused := func() bool { return env.Panes.Focus == layout.React }
 	p.Board = table.Board{Number: "6", Tabs: []*table.Table{
-		table.New(env.Env, env.Focused, "Waiting", p.waiting, false),
-		table.New(env.Env, env.Focused, "Runs", p.runs, false),
-		table.New(env.Env, env.Focused, "Rules", p.rules, false),
+		table.New(env.Env, focused, "Waiting", p.waiting, false),
+		table.New(env.Env, focused, "Runs", p.runs, false),
+		table.New(env.Env, focused, "Rules", p.rules, false),
 	}}
 	return p
 }
@@ -214,7 +221,7 @@ const (
 )
 
 func (p *Pane) belowMinSize() bool {
-	w, h := p.env.Size()
+	w, h := p.env.Panes.W, p.env.Panes.H
 	return w < MinWidth || h < MinHeight
 }
 
@@ -224,7 +231,7 @@ func (p *Pane) tooSmall(d *detail.Text, instead string) bool {
 	if !p.belowMinSize() {
 		return false
 	}
-	w, h := p.env.Size()
+	w, h := p.env.Panes.W, p.env.Panes.H
 	d.Say("", themes.Warn, "The terminal is too small to decide here.")
 	d.Say("", themes.Plain, "needed  "+cells.Number(MinWidth)+" columns and "+cells.Number(MinHeight)+" lines")
 	d.Say("", themes.Plain, "has     "+cells.Number(uint64(w))+" columns and "+cells.Number(uint64(h))+" lines")

@@ -111,7 +111,7 @@ func (s *Stream) planFor(w int) *Plan {
 	if s.Query.Node != p.of.scope {
 		s.Labels = 0
 	}
-	short, only := env.Terse()
+	short, only := env.Panes.Now.ShortTime, env.Panes.Now.OnlySummary
 	sub := slices.ContainsFunc(s.several, func(k event.Key) bool { return s.Query.Node.HoldsSub(s.Query.Node.Sub, &k) })
 	now := env.Clock()
 	key := planKey{w, s.Query.Node, s.widest, sub, short, only, len(env.Snap.Servers) != 1, s.Columns.gen, env.Times, env.Times.Day(now)}
@@ -277,7 +277,7 @@ func (s *Stream) pick(r *event.Record) *reading.Map {
 	if c.Picks == nil {
 		c.Picks = map[typeOfServer]*reading.Map{}
 	}
-	p := pickOf(env.TypeOf(r).PayloadSchema)
+	p := pickOf(query.TypeOf(env.Snap, r.Server, r.Type).PayloadSchema)
 	if at := c.SeverityPaths[TypeKey(query.Node{Server: r.Server, Type: r.Type})]; at != "" {
 		p.Level = []string{filter.PathAt(at)}
 	}

@@ -4,18 +4,20 @@ package stream
 
 import (
 	"eventdeck/host"
-	"eventdeck/host/event"
+	"eventdeck/host/eventlog"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/layout"
+	"eventdeck/ui/tui/widget"
 )
 
 // Env has what the stream needs from the screen.
 type Env struct {
 	*cells.Env
-	Snap    *host.Snapshot // the newest one; the screen writes to it
-	Focused func() bool    // the stream has the focus
-	Found   func() string  // the searched text in lower case
-	// Terse reports whether times are short, and whether rows show only their summaries.
-	Terse     func() (short, only bool)
-	TypeOf    func(r *event.Record) event.Type
+	Screen    widget.Screen
+	Panes     *layout.Screen
+	Log       func() eventlog.Records
+	Snap      *host.Snapshot               // the newest one; the screen writes to it
+	Focused   func() bool                  // the stream has the focus
+	Found     func() string                // the searched text in lower case
 	DrawEmpty func(c *cells.Canvas, h int) // writes the text of an empty stream with the focus
 }

@@ -114,3 +114,18 @@ func (s *Stream) land() {
 	s.Top = s.Seqs[max(0, min(i-s.anchorRow, len(s.Seqs)-max(s.Height, 1)))]
 	s.Reveal()
 }
+
+// StartAt sets the query and the record, 0 for the newest, at which [Stream.Begin] begins.
+func (s *Stream) StartAt(q query.Query, reading uint64) {
+	s.Query, s.Follow, s.At = q, reading == 0, reading
+}
+
+// Begin reads a stream for its query, at its chosen record.
+func (s *Stream) Begin() {
+	if reading := s.At; s.Follow || reading == 0 || reading > s.env.Snap.Last {
+		s.Follow = true
+		s.Show(s.Query)
+		return
+	}
+	s.Seek(s.At)
+}

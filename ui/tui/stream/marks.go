@@ -58,6 +58,12 @@ func (m *Marks) lines(from, to uint64) []event.Mark {
 	return out
 }
 
+// Note returns the note of the mark on a record, "" for none.
+func (m *Marks) Note(seq uint64) string {
+	mark, _ := m.Find(seq)
+	return mark.Note
+}
+
 // List returns all marks, the newest record first.
 func (m *Marks) List() []event.Mark {
 	out := slices.Clone(m.all)

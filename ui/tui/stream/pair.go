@@ -71,6 +71,14 @@ func (p *Pair) Shown() []*Stream {
 	return []*Stream{&p.Stream}
 }
 
+// AllArrivals returns the requests for arrivals of the streams that are shown; see [Stream.Arrivals].
+func (p *Pair) AllArrivals() (all []query.Request) {
+	for _, s := range p.Shown() {
+		all = append(all, s.Arrivals())
+	}
+	return all
+}
+
 // Requester returns the stream that made a request, nil if it was closed meanwhile.
 func (p *Pair) Requester(r *query.Request) *Stream {
 	switch {
@@ -103,8 +111,17 @@ func (p *Pair) Reform() {
 	}
 }
 
-// Measure updates from a snapshot which types have several subscriptions.
+// Measure updates from a snapshot which types have several subscriptions. It forms the rows again when
+// servers list other types, since their schemas decide what rows show.
 func (p *Pair) Measure(snap *host.Snapshot) {
+	n := 0
+	for i := range snap.Servers {
+		n = n*31 + len(snap.Servers[i].Types) + int(snap.Servers[i].Since.Unix()&0xffff)
+	}
+	if n != p.Columns.Seen {
+		p.Columns.Seen = n
+		p.Reform()
+	}
 	p.several = severalOf(snap)
 	p.Other.several = p.several
 }

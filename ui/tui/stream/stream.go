@@ -308,6 +308,31 @@ func (s *Stream) Choose(i int) {
 	s.At = s.Seqs[i]
 }
 
+// Click chooses a row that is shown, and reports whether it was chosen already.
+func (s *Stream) Click(row int) (again bool) {
+	i := s.Index(s.Top) + row
+	if i >= len(s.Seqs) {
+		return false
+	}
+	again = s.At == s.Seqs[i]
+	s.Choose(i)
+	return again
+}
+
+// PanStep is how far the stream pans, in cells.
+const PanStep = 8
+
+// PanBy scrolls the stream sideways by n cells.
+func (s *Stream) PanBy(n int) { s.Pan = max(0, min(s.Pan+n, 4096)) }
+
+// FollowWord returns the hint of the key that follows, "" if it does nothing.
+func (s *Stream) FollowWord() string {
+	if s.Follow && !s.Paused {
+		return ""
+	}
+	return "follow"
+}
+
 // Scroll scrolls by n rows. Another row is chosen if the chosen one would leave the pane.
 func (s *Stream) Scroll(n int) {
 	if len(s.Seqs) == 0 {

@@ -11,6 +11,7 @@ import (
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/detail"
+	"eventdeck/ui/tui/widget"
 )
 
 // RowID identifies a row when rows come, go or are sorted. The zero value is no row.
@@ -137,6 +138,9 @@ func (t *Table) Load() {
 // WantedRows returns the number of rows of a table that fits. It includes rows that Text hides, so
 // that panes do not move while Text is typed.
 func (t *Table) WantedRows() int {
+	if t == nil {
+		return 0
+	}
 	t.Load()
 	if t.Text == "" {
 		t.whole = max(t.Src.Len(), len(t.Src.EmptyText())+1)
@@ -304,16 +308,39 @@ func (t *Table) Line() string {
 }
 
 // Chosen reports whether a row is chosen.
-func (t *Table) Chosen() bool { return t.At != RowID{} }
+func (t *Table) Chosen() bool { return t != nil && t.At != RowID{} }
 
 // Rows returns the number of rows.
 func (t *Table) Rows() int { return t.Src.Len() }
 
 // Sorts reports whether the table can be sorted.
-func (t *Table) Sorts() bool { _, ok := t.Src.(Sorter); return ok }
+func (t *Table) Sorts() bool {
+	if t == nil {
+		return false
+	}
+	_, ok := t.Src.(Sorter)
+	return ok
+}
 
 // Finds reports whether the table can be limited to rows with a text.
-func (t *Table) Finds() bool { _, ok := t.Src.(Finder); return ok }
+func (t *Table) Finds() bool {
+	if t == nil {
+		return false
+	}
+	_, ok := t.Src.(Finder)
+	return ok
+}
+
+// AskWords opens a prompt for words of rows; the table is filtered while the operator types.
+func (t *Table) AskWords(screen widget.Screen) {
+	before := t.Text
+	screen.AskLine(&widget.Prompt{
+		Label: "rows:", Says: "words of a row   enter keep  esc undo",
+		Change:    t.Find,
+		Cancelled: func() { t.Find(before) },
+		Done:      func(text string) tea.Cmd { t.Find(text); return nil },
+	}, before)
+}
 
 // Find shows only rows that contain a text; "" shows all rows.
 func (t *Table) Find(text string) {

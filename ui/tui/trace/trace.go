@@ -36,10 +36,9 @@ type Env struct {
 	// Selected calls a function with the selected records, or with the chosen one.
 	Selected func(then func([]event.Record) tea.Cmd) tea.Cmd
 	// Filter applies a filter and remembers it. was is the filter that it replaces, "" for none.
-	Filter  func(q query.Query, was string)
-	Goto    func(seq uint64)      // shows a record
-	Pin     func(values []string) // highlights only these values, which are in lower case
-	RowName func() string         // describes the chosen row
+	Filter func(q query.Query, was string)
+	Goto   func(seq uint64)      // shows a record
+	Pin    func(values []string) // highlights only these values, which are in lower case
 	// Elsewhere says what a key does that a dialog does not handle; way says how to get where it works.
 	Elsewhere func(k tea.KeyPressMsg, way string)
 	Home      func(path string) string // replaces ~ in a path
@@ -47,6 +46,11 @@ type Env struct {
 	CompletePath func(p *widget.Prompt)
 	Create       func(path string, overwrite bool) (external.OutFile, error)
 	Getenv       func(name string) string
+	RowName      func() string // describes the chosen row
+	// HideType excludes the chosen type from the filter; TypeToHide returns it.
+	HideType   func()
+	TypeToHide func() (typ trust.Text, ok bool)
+	Paths      func(begun string) []string // completes the path of a member of payloads
 }
 
 // Tracer implements the actions and commands for incidents. Its methods are called on the event loop.

@@ -20,7 +20,7 @@ func (t *Tree) Draw(w, h int) []string {
 	env := t.env
 	if t.Height != h {
 		t.Height = h
-		t.Load(env.Snap) // folding depends on the height
+		t.Load(t.snap) // folding depends on the height
 	}
 	at := max(t.Find(t.At), 0)
 	if at < t.Top {
@@ -34,7 +34,7 @@ func (t *Tree) Draw(w, h int) []string {
 	}
 	t.ShowWhole = false
 	t.Top = max(0, min(t.Top, len(t.Rows)-h))
-	key := treeKey{env.Snap.Version, uint64(env.Clock().Unix()), w, h, t.Top, t.At, env.Focused(), env.Style}
+	key := treeKey{t.snap.Version, uint64(env.Clock().Unix()), w, h, t.Top, t.At, t.focused(), env.Style}
 	if key == t.drawn {
 		return t.lines
 	}
@@ -45,13 +45,13 @@ func (t *Tree) Draw(w, h int) []string {
 	for i := t.Top; i < len(t.Rows) && i < t.Top+h; i++ {
 		t.drawRow(c, &t.Rows[i])
 	}
-	if len(env.Snap.Servers) == 0 {
+	if len(t.snap.Servers) == 0 {
 		c.End()
 		none := "No servers yet."
-		if len(env.Snap.Subs) > 0 { // of servers that are no longer configured
+		if len(t.snap.Subs) > 0 { // of servers that are no longer configured
 			none = "No server is configured."
 		}
-		widget.DrawLessons(c, none, env.Lessons())
+		widget.DrawLessons(c, none, t.Lessons())
 	}
 	t.lines = c.Rows(h, t.lines)
 	return t.lines
@@ -78,7 +78,7 @@ func (t *Tree) remarks(i int) int {
 func (t *Tree) drawRow(c *cells.Canvas, r *Row) {
 	env := t.env
 	if r.Node == t.At && !r.remark {
-		if env.Focused() {
+		if t.focused() {
 			c.Only(themes.Cursor)
 		} else {
 			c.Only(themes.CursorOff)
@@ -125,7 +125,7 @@ func (t *Tree) drawServer(c *cells.Canvas, r *Row) {
 	switch s.Reach {
 	case host.ReachReady:
 		glyph, role = env.Glyphs.Live, themes.Good
-		if bad = evidence.Failing(env.Snap.Subs, s.Name); bad > 0 {
+		if bad = evidence.Failing(t.snap.Subs, s.Name); bad > 0 {
 			glyph, role = env.Glyphs.Quiet, themes.Warn
 		}
 		if s.TypesErr != "" {
@@ -264,7 +264,7 @@ const nameMin = 10
 // counts returns what is at the right of a subscription's row, and its width in cells: the events of
 // the last seconds, if there were some and they fit, and the number of stored events.
 func (t *Tree) counts(c *cells.Canvas, v *host.SubscriptionView) (course []uint32, stored string, kept int) {
-	course = t.env.RecentCounts(v.ID, sparkWidth)
+	course = t.RecentCounts(v.ID, sparkWidth)
 	if v.Stored > 0 {
 		stored = cells.PadLeft(cells.Number(v.Stored), countWidth)
 	}
@@ -296,7 +296,7 @@ func (t *Tree) setScale(rows []Row) {
 	t.scale = 1
 	for i := range rows {
 		if v := rows[i].Sub; v != nil && !rows[i].remark {
-			t.scale = max(t.scale, cells.Highest(t.env.RecentCounts(v.ID, sparkWidth)))
+			t.scale = max(t.scale, cells.Highest(t.RecentCounts(v.ID, sparkWidth)))
 		}
 	}
 }
@@ -322,7 +322,7 @@ func (t *Tree) drawRemark(c *cells.Canvas, r *Row) {
 		c.Safe(themes.Dim, cells.Sanitize(string(r.Sub.ShownArgs())).Clip(c.Room))
 	case r.Server.Reach == host.ReachSignIn:
 		c.Put(themes.Warn, "    ")
-		c.Safe(themes.Warn, cells.Sanitize(env.KeyOf("sign-in")+" signs in: "+r.Server.SignIn).Clip(c.Room))
+		c.Safe(themes.Warn, cells.Sanitize(t.screen.KeyOf("sign-in")+" signs in: "+r.Server.SignIn).Clip(c.Room))
 	case r.Server.Err != "" && r.Server.Reach != host.ReachReady:
 		c.Put(themes.Warn, "    ")
 		waits := waiting(r.Kids)

@@ -69,7 +69,7 @@ func (t *Tree) ordered(servers []*host.ServerView, subs subsOf) []*host.ServerVi
 		server *host.ServerView
 		place  int // its position while the tree has the focus
 	}
-	now, held := t.env.Clock(), t.env.Focused()
+	now, held := t.env.Clock(), t.focused()
 	order := make([]placed, 0, len(servers))
 	before := make(map[string]int, len(t.order))
 	for i, o := range t.order {
@@ -103,8 +103,8 @@ func (t *Tree) ordered(servers []*host.ServerView, subs subsOf) []*host.ServerVi
 // then. It is cheap while none is to be moved.
 func (t *Tree) Settle() {
 	now := t.env.Clock()
-	if !t.env.Focused() && slices.ContainsFunc(t.order, func(o standing) bool { return o.due(now) }) {
-		t.Load(t.env.Snap)
+	if !t.focused() && slices.ContainsFunc(t.order, func(o standing) bool { return o.due(now) }) {
+		t.Load(t.snap)
 	}
 }
 

@@ -1,3 +1,5 @@
+// Package tree is the pane of servers, event types and subscriptions, with saved views and marks
+// below them.
 package tree
 
 import (
@@ -8,7 +10,9 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/ui/tui/cells"
 	"eventdeck/ui/tui/evidence"
+	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/query"
+	"eventdeck/ui/tui/widget"
 )
 
 // Row is a row of the tree. A remark belongs to the node above and cannot be chosen. A type with one
@@ -31,7 +35,15 @@ type Row struct {
 // Tree is the pane of servers, event types and subscriptions. It shows one snapshot. The choice is a
 // node, not a row.
 type Tree struct {
-	env       *Env
+	// RecentCounts returns the events of a subscription in each of the last n seconds, nil if
+	// there were none.
+	RecentCounts func(id event.SubID, n int) []uint32
+	Lessons      func() []widget.Lesson // how to add servers
+
+	env       *cells.Env
+	screen    widget.Screen
+	panes     *layout.Screen
+	snap      *host.Snapshot // the newest one; the screen writes to it
 	Rows      []Row
 	items     []Item              // below the servers
 	marked    map[query.Node]bool // event types
@@ -79,10 +91,12 @@ func (t *Totals) InTrouble() string {
 	return ""
 }
 
-// New returns an empty tree.
-func New(env *Env) Tree {
-	return Tree{env: env, Closed: map[query.Node]bool{}}
+// New returns an empty tree, without [Tree.RecentCounts] and [Tree.Lessons].
+func New(env *cells.Env, screen widget.Screen, panes *layout.Screen, snap *host.Snapshot) Tree {
+	return Tree{env: env, screen: screen, panes: panes, snap: snap, Closed: map[query.Node]bool{}}
 }
+
+func (t *Tree) focused() bool { return t.panes.Focus == layout.Tree }
 
 // Redraw makes the next Draw draw all rows again.
 func (t *Tree) Redraw() { t.drawn = treeKey{} }
@@ -218,4 +232,27 @@ func (t *Tree) Unfold() {
 	if r.Sub == nil && (r.Kids > 0 || r.Server != nil && len(r.Server.Types) > 0) {
 		t.By(1)
 	}
+}
+
+// Click chooses a row that is shown, and reports whether it was chosen already.
+func (t *Tree) Click(row int) (again bool) {
+	i := t.Top + row
+	if i >= len(t.Rows) {
+		return false
+	}
+	n := t.Rows[i].Node
+	again = n == t.At
+	t.At = n
+	return again
+}
+
+// Servers returns the servers in the order of the tree.
+func (t *Tree) Servers() (servers []*host.ServerView) {
+	for i := range t.Rows {
+		s := t.Rows[i].Server
+		if s != nil && (len(servers) == 0 || servers[len(servers)-1] != s) {
+			servers = append(servers, s)
+		}
+	}
+	return servers
 }

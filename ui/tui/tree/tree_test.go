@@ -13,6 +13,8 @@ import (
 	"eventdeck/host/trust"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/internal/tuitest"
+	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/tree"
 	"eventdeck/ui/tui/widget"
@@ -28,12 +30,10 @@ func pager() *host.Snapshot {
 }
 
 func opened(snap *host.Snapshot) *tree.Tree {
-	t := tree.New(&tree.Env{
-		Env:     &cells.Env{Theme: themes.For(true, themes.NoColours), Glyphs: &cells.ASCIIGlyphs, Now: time.Now},
-		Snap:    snap,
-		Focused: func() bool { return true }, KeyOf: func(action string) string { return action },
-		RecentCounts: func(event.SubID, int) []uint32 { return nil }, Lessons: func() []widget.Lesson { return []widget.Lesson{{Key: "A", Text: "add a server"}} },
-	})
+	env := &cells.Env{Theme: themes.For(true, themes.NoColours), Glyphs: &cells.ASCIIGlyphs, Now: time.Now}
+	t := tree.New(env, &tuitest.Screen{}, onTree(), snap)
+	t.RecentCounts = func(event.SubID, int) []uint32 { return nil }
+	t.Lessons = func() []widget.Lesson { return []widget.Lesson{{Key: "A", Text: "add a server"}} }
 	t.Load(snap)
 	return &t
 }
@@ -202,12 +202,11 @@ func TestNamesComeBeforeSparklines(t *testing.T) {
 
 // Servers are sorted again only for trouble that lasts, and not while the tree has the focus.
 func TestServersMoveOnlyForLastingTrouble(t *testing.T) {
-	now, focused := time.Date(2026, 3, 14, 14, 0, 0, 0, time.UTC), false
+	now := time.Date(2026, 3, 14, 14, 0, 0, 0, time.UTC)
 	snap := &host.Snapshot{Servers: []host.ServerView{{Name: "one", Reach: host.ReachReady}, {Name: "two", Reach: host.ReachReady}}}
-	tr := tree.New(&tree.Env{
-		Env:  &cells.Env{Theme: themes.For(true, themes.NoColours), Glyphs: &cells.ASCIIGlyphs, Now: func() time.Time { return now }},
-		Snap: snap, Focused: func() bool { return focused },
-	})
+	panes := &layout.Screen{}
+	env := &cells.Env{Theme: themes.For(true, themes.NoColours), Glyphs: &cells.ASCIIGlyphs, Now: func() time.Time { return now }}
+	tr := tree.New(env, &tuitest.Screen{}, panes, snap)
 	first := func(after time.Duration, reach host.Reach) string {
 		now = now.Add(after)
 		snap.Servers[1].Reach = reach
@@ -231,7 +230,7 @@ func TestServersMoveOnlyForLastingTrouble(t *testing.T) {
 		{0, host.ReachReady, false, "two"},
 		{5 * time.Second, host.ReachReady, false, "one"},
 	} {
-		focused = step.focused
+		panes.Focus = map[bool]layout.Pane{true: layout.Tree, false: layout.Stream}[step.focused]
 		if got := first(step.after, step.reach); got != step.first {
 			t.Fatalf("%+v: %s is first", step, got)
 		}
@@ -256,3 +255,6 @@ func BenchmarkLoad(b *testing.B) {
 		})
 	}
 }
+
+// onTree returns panes of which the tree has the focus.
+func onTree() *layout.Screen { return &layout.Screen{Shape: layout.Shape{Focus: layout.Tree}} }

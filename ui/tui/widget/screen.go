@@ -36,6 +36,10 @@ type Screen interface {
 	Do(fn func(context.Context) tea.Msg) tea.Cmd
 	// Ask returns a command that runs fn and shows what was done or what failed.
 	Ask(what string, fn func(context.Context) error) tea.Cmd
+	// Context returns the context of all background work.
+	Context() context.Context
+	// Read returns a command that reads the host now.
+	Read() tea.Cmd
 	// Copy copies text to the clipboard and says so.
 	Copy(what, text string) tea.Cmd
 

@@ -14,6 +14,7 @@ import (
 	"eventdeck/host/event"
 	"eventdeck/themes"
 	"eventdeck/ui/tui/cells"
+	"eventdeck/ui/tui/layout"
 	"eventdeck/ui/tui/query"
 	"eventdeck/ui/tui/stream"
 	"eventdeck/ui/tui/widget"
@@ -30,9 +31,7 @@ func Env() *cells.Env {
 // StreamEnv returns the environment of a stream that has the focus and knows no types.
 func StreamEnv(env *cells.Env, snap *host.Snapshot) *stream.Env {
 	return &stream.Env{
-		Env: env, Snap: snap, Focused: func() bool { return true }, Found: func() string { return "" },
-		Terse:     func() (bool, bool) { return false, false },
-		TypeOf:    func(*event.Record) event.Type { return event.Type{} },
+		Env: env, Screen: &Screen{}, Panes: &layout.Screen{}, Snap: snap, Focused: func() bool { return true }, Found: func() string { return "" },
 		DrawEmpty: func(c *cells.Canvas, _ int) { c.Put(themes.Plain, "nothing yet"); c.End() },
 	}
 }
@@ -73,6 +72,12 @@ func (s *Screen) Fail(_ string, err error) { s.Failed = err }
 func (s *Screen) Do(fn func(context.Context) tea.Msg) tea.Cmd {
 	return func() tea.Msg { return fn(context.Background()) }
 }
+
+// Context implements [widget.Screen].
+func (s *Screen) Context() context.Context { return context.Background() }
+
+// Read implements [widget.Screen].
+func (s *Screen) Read() tea.Cmd { return nil }
 
 // AskLine implements [widget.Screen].
 func (s *Screen) AskLine(p *widget.Prompt, text string) {
