@@ -38,11 +38,11 @@ func (a *app) actionRows() []palette.Action {
 	return slices.Concat(
 		a.Status.Actions(),
 		a.react.Actions(),
-		a.chosen.SubscribeActions(),
-		a.chosen.SignInActions(),
+		a.choice.SubscribeActions(),
+		a.choice.SignInActions(),
 		a.streamActions(),
-		a.chosen.SubscriptionActions(),
-		a.chosen.ServerActions(),
+		a.choice.SubscriptionActions(),
+		a.choice.ServerActions(),
 		palette.Grouped("Servers",
 			palette.Action{ID: "demo", Title: "start the demo servers", Keys: []string{"d"}, Hint: "demo", Dangerous: true, When: a.demo.CanStart, Run: a.beginDemo},
 		),
@@ -55,7 +55,7 @@ func (a *app) actionRows() []palette.Action {
 		a.layoutActions(),
 		a.views.Actions(),
 		a.tableActions(),
-		a.chosen.DeliveryActions(),
+		a.choice.DeliveryActions(),
 		a.displayActions(),
 		a.programActions(),
 	)
@@ -95,7 +95,7 @@ func (a *app) streamActions() []palette.Action {
 func (a *app) eventActions() []palette.Action {
 	return palette.Grouped("Event",
 		palette.Action{ID: "why", Title: "why it is flagged, and hidden text in clear", Needs: palette.Event, Also: "security hidden injection flags", Keys: []string{"!"}, Hint: "flags", When: a.detail.HasPayload, Run: palette.Act(func() { a.detail.OpenWhy() })},
-		palette.Action{ID: "reread", Title: "read the subscription again from this record on", Needs: palette.Event, Also: "replay again rewind", Keys: []string{"r"}, Panes: onEvent, Dangerous: true, When: a.chosen.CanReread, Run: palette.Act(a.chosen.AskReread)},
+		palette.Action{ID: "reread", Title: "read the subscription again from this record on", Needs: palette.Event, Also: "replay again rewind", Keys: []string{"r"}, Panes: onEvent, Dangerous: true, When: a.choice.CanReread, Run: palette.Act(a.choice.AskReread)},
 		palette.Action{ID: "view", Title: "payload rendered, escaped, hex or raw JSON", Needs: palette.Event, Keys: []string{"V"}, Hint: "view", When: a.detail.HasPayload, Run: palette.Act(func() { a.detail.NextView() })},
 	)
 }
@@ -178,10 +178,10 @@ func (a *app) tableActions() []palette.Action {
 		palette.Action{ID: "remote.end", Title: "end what a server holds and no subscription here wants", Keys: []string{"X"}, Hint: "end it", Panes: inSubs, Dangerous: true, When: func() bool { return board.Remotes(a.table()) && a.table().Chosen() }, Run: palette.Act(func() { board.AskEnd(a.table()) })},
 		palette.Action{ID: "remote.ask", Title: "ask the servers again what they hold", Keys: []string{"R"}, Hint: "ask again", Panes: inSubs, When: func() bool { return board.Remotes(a.table()) }, Run: palette.Act(func() { board.AskAgain(a.table()) })},
 	), palette.Grouped("Subscriptions",
-		palette.Action{ID: "quiet", Title: "why is it quiet?", Needs: palette.Subscription, Instead: a.chosen.EndedRow, Also: "health silence diagnose why quiet", Keys: []string{"i"}, Hint: "why quiet", When: a.chosen.OnSub, Run: palette.Act(func() {
-			a.detail.OpenQuiet(a.chosen.Subscription().ID, func() tea.Cmd { return a.actions.Perform(a.actions.Find("sub.refresh")) })
+		palette.Action{ID: "quiet", Title: "why is it quiet?", Needs: palette.Subscription, Instead: a.choice.EndedRow, Also: "health silence diagnose why quiet", Keys: []string{"i"}, Hint: "why quiet", When: a.choice.OnSub, Run: palette.Act(func() {
+			a.detail.OpenQuiet(a.choice.Subscription().ID, func() tea.Cmd { return a.actions.Perform(a.actions.Find("sub.refresh")) })
 		})},
-		palette.Action{ID: "server.reconnect", Title: "reconnect the server, and list its types again", Needs: palette.Server, Also: "retry connect again", Keys: []string{"R"}, Panes: inTree, Dangerous: true, When: a.chosen.OnServer, Run: func() tea.Cmd { return a.chosen.Manage.Reconnect(a.tree.At.Server) }},
+		palette.Action{ID: "server.reconnect", Title: "reconnect the server, and list its types again", Needs: palette.Server, Also: "retry connect again", Keys: []string{"R"}, Panes: inTree, Dangerous: true, When: a.choice.OnServer, Run: func() tea.Cmd { return a.choice.Manage.Reconnect(a.tree.At.Server) }},
 	))
 }
 

@@ -4,7 +4,7 @@
 //
 // # Rules of the screen
 //
-// Update and View never call the host: each read or write is a command (schedule.Jobs.Do), since in
+// Update and View never call the host: each read or write is a command ([Jobs.Do]), since in
 // an attached process it is a round trip. The fake host of the tests panics otherwise. One step runs
 // behind every message, app.reconcile: it starts the work that is due. A pane caches its lines with
 // their inputs and draws them again when these change.
@@ -119,7 +119,7 @@ type app struct {
 	search   filterbar.Search
 	trace    trace.Tracer
 	react    *reactions.Pane
-	chosen   form.Chosen
+	choice   form.Choice
 	notify   notify.Notifier
 	views    filterbar.Views
 	marks    filterbar.Marks
@@ -146,7 +146,7 @@ func newApp(ctx context.Context, o Options) *app {
 		a.o.Browse = browser.Open
 	}
 	a.demo = present.Demo{All: o.Demo, Start: o.StartDemo, Snap: &a.snap}
-	a.initChosen()
+	a.initChoice()
 	a.react = reactions.New(a.reactEnv(o.React))
 	env := environment(o.Env)
 	a.Outside = external.NewOutside(a, env, o.Interrupts, external.Source{

@@ -32,7 +32,7 @@ func (a *app) detailEnv() *detail.Env {
 
 // recordShown returns the sequence number of the record that the detail shows, 0 for none.
 func (a *app) recordShown() uint64 {
-	if a.table() != nil || a.chosen.OnNode() {
+	if a.table() != nil || a.choice.OnNode() {
 		return 0
 	}
 	return a.stream.At
@@ -45,7 +45,7 @@ func (a *app) otherShown() detail.Other {
 		return a.react.Other()
 	case t != nil:
 		return detail.Other{Name: t.At, Changes: t.Gen, Write: t.Describe}
-	case a.chosen.OnNode():
+	case a.choice.OnNode():
 		return detail.Other{Name: a.tree.At, Write: a.writeNode}
 	}
 	return detail.Other{}

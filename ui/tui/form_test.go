@@ -383,12 +383,12 @@ func TestSecretArgumentsAreNotShown(t *testing.T) {
 	if err := h.SetSetting(t.Context(), "ui.templates", `[{"server":"shop","type":"order.placed","args":`+args+`,"mode":"poll"}]`); err != nil {
 		t.Fatal(err)
 	}
-	settle(a, form.OpenSubscribe(a.chosen.Env, "shop", typ))
+	settle(a, form.OpenSubscribe(a.choice.Env, "shop", typ))
 	press(t, a, "ctrl+t")
 	seen["the earlier subscriptions"] = screenOf(a)
 	other := typ
 	other.InputSchema = nil
-	settle(a, form.OpenSubscribe(a.chosen.Env, "mill", other))
+	settle(a, form.OpenSubscribe(a.choice.Env, "mill", other))
 	press(t, a, "ctrl+t")
 	seen["the earlier subscriptions at another server"] = screenOf(a)
 	told := 0

@@ -32,7 +32,7 @@ func (a *app) initIncident() {
 			}
 			return a.detail.Value()
 		},
-		NoValue: a.noValue, HideType: a.hideType, TypeToHide: a.chosen.TypeToHide, Paths: a.filters.Paths,
+		NoValue: a.noValue, HideType: a.hideType, TypeToHide: a.choice.TypeToHide, Paths: a.filters.Paths,
 		Elsewhere: func(k tea.KeyPressMsg, way string) { a.actions.Elsewhere(a.actions.Name(k), way) },
 		Selected:  a.stream.WithSelected, RowName: a.stream.RowName, Goto: a.gotoSeq, Home: a.Outside.Home, CompletePath: a.Outside.CompletePath, Getenv: a.Outside.Getenv,
 		Filter: a.filters.Take,
@@ -62,7 +62,7 @@ func (a *app) noValue() string {
 // hideType excludes a type from the filter. The stream shows the other types of its server, if it
 // showed that one alone.
 func (a *app) hideType() {
-	typ, _ := a.chosen.TypeToHide()
+	typ, _ := a.choice.TypeToHide()
 	if a.panes.Focus == layout.Tree {
 		a.tree.At = query.Node{Server: a.tree.At.Server}
 		a.rescope()

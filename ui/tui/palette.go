@@ -29,7 +29,7 @@ func (a *app) openPalette(line string) tea.Cmd {
 		Run: func(line string) (tea.Cmd, error) {
 			cmd, err := a.actions.Execute(a.expandLine(line))
 			if err == nil {
-				a.persist.Commands = widget.Remember(a.persist.Commands, a.chosen.ForHistory(line))
+				a.persist.Commands = widget.Remember(a.persist.Commands, a.choice.ForHistory(line))
 			}
 			return cmd, err
 		},

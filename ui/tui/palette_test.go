@@ -233,7 +233,7 @@ func TestSubscriptionCommands(t *testing.T) {
 	for _, line := range []string{"mode poll", "failover on", "rotate", "refresh", "reset now"} {
 		settle(a, must(t, a, line))
 	}
-	sub := a.chosen.Subscription().ID
+	sub := a.choice.Subscription().ID
 	r := a.log(a.stream.At)
 	r.Seq, r.Cursor = 0, event.At(trust.Untrusted("c7"))
 	h.add(r)

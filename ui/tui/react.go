@@ -15,7 +15,7 @@ type reactTickMsg struct{}
 func (a *app) reactEnv(engine react.Control) *reactions.Env {
 	return &reactions.Env{
 		Env: &a.Env, Screen: a, Engine: engine, Masked: a.o.Present, Writer: a.o.Rules, Log: func() eventlog.Records { return a.o.API.Log() },
-		Last: func() uint64 { return a.snap.Last }, Stream: &a.stream.Stream, Detail: &a.detail, Panes: &a.panes, Forms: a.chosen.Env,
+		Last: func() uint64 { return a.snap.Last }, Stream: &a.stream.Stream, Detail: &a.detail, Panes: &a.panes, Forms: a.choice.Env,
 		Covered: func() bool { return a.dialog != nil || a.prompt != nil },
 		Chosen: func() (uint64, bool) {
 			r, ok := a.stream.Record(a.recordShown())

@@ -38,7 +38,7 @@ func TestTypedSecretsAreNotInTheHistory(t *testing.T) {
 		`sub order.placed pin=hunter2 server=none`: ``,
 		`time utc`: `time utc`,
 	} {
-		if got := a.chosen.ForHistory(line); got != want {
+		if got := a.choice.ForHistory(line); got != want {
 			t.Errorf("%s is remembered as %q, want %q", line, got, want)
 		}
 	}

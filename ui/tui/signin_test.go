@@ -29,7 +29,7 @@ func locked(t *testing.T, wait func(ctx context.Context) error) (*fakeHost, *app
 	h.snap.Servers[0].SignIn, h.snap.Servers[0].Reach = "the server wants to know who is asking", host.ReachSignIn
 	a := open(t, h, 100, 30)
 	opened := &[]string{}
-	a.chosen.Browse = func(address string) error { *opened = append(*opened, address); return nil }
+	a.choice.Browse = func(address string) error { *opened = append(*opened, address); return nil }
 	press(t, a, "1", "g", "j")
 	return h, a, opened
 }

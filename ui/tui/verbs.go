@@ -135,8 +135,8 @@ func (a *app) open() tea.Cmd {
 		if x := a.tree.Chosen().Item; x != nil {
 			return a.openItem(x)
 		}
-		if r := a.tree.Chosen(); r.Node.Level() == 2 && r.Kids == 0 && a.chosen.CanSubscribe() {
-			return a.chosen.OpenForm()
+		if r := a.tree.Chosen(); r.Node.Level() == 2 && r.Kids == 0 && a.choice.CanSubscribe() {
+			return a.choice.OpenForm()
 		}
 		a.panes.Enter(layout.Stream)
 	case layout.Stream:

@@ -146,7 +146,7 @@ func (a *app) paneTitle(p layout.Pane, room int) string {
 			return "3 Detail " + a.Glyphs.Dot + " " + words
 		}
 		return "3 Detail"
-	case a.chosen.OfRow() != nil, a.chosen.OnNode():
+	case a.choice.OfRow() != nil, a.choice.OnNode():
 		return "3 Detail " + a.Glyphs.Dot + " health"
 	case a.detail.ShowsRecord():
 		return a.detail.Title(room)

@@ -108,7 +108,7 @@ func TestLogRowsOpenTheirSubject(t *testing.T) {
 		t.Errorf("an act on record 4 leads to %d", a.stream.At)
 	}
 	press(t, a, "5", "g", "enter")
-	if a.chosen.Subscription() == nil || a.tree.At.Level() != 2 || a.panes.Focus != layout.Stream {
+	if a.choice.Subscription() == nil || a.tree.At.Level() != 2 || a.panes.Focus != layout.Stream {
 		t.Errorf("an act on a subscription leads to %+v", a.tree.At)
 	}
 	press(t, a, "5", "]", "/", "s", "u", "b", "s", "c", "r", "enter")

@@ -17,13 +17,13 @@ import (
 	"eventdeck/ui/tui/stream"
 )
 
-// initChosen makes what acts on subscriptions, types and servers.
-func (a *app) initChosen() {
+// initChoice makes what acts on subscriptions, types and servers.
+func (a *app) initChoice() {
 	why := "this run has no file of servers"
 	if a.demo.All {
 		why = "the demo has servers of its own; eventdeck without demo adds yours"
 	}
-	a.chosen = form.Chosen{
+	a.choice = form.Choice{
 		Env:    &form.Env{Env: &a.Env, Screen: a, Host: a.o.API, Servers: a.o.Servers, Browse: a.o.Browse, Snap: &a.snap, Elsewhere: a.demo.Command},
 		Manage: &form.Manager{Env: &a.Env, Screen: a, Host: a.o.API, Snap: &a.snap, Servers: a.o.Servers, Passing: a.demo.Has},
 		Tree:   &a.tree, Stream: &a.stream.Stream, Panes: &a.panes, Table: a.table, NotConfigured: why,

@@ -20,7 +20,7 @@ var (
 )
 
 // SubscribeActions begin subscriptions.
-func (c *Chosen) SubscribeActions() []palette.Action {
+func (c *Choice) SubscribeActions() []palette.Action {
 	return palette.Grouped("Subscriptions",
 		palette.Action{ID: "subscribe", Title: "subscribe to the chosen event type", Needs: palette.Type, Keys: []string{"s"}, Hint: "subscribe", Dangerous: true, When: c.CanSubscribe, Run: c.OpenForm},
 		palette.Action{ID: "mark.type", Title: "mark the type, to subscribe to several at once", Needs: palette.Type, Keys: []string{"*"}, Panes: inTree, Dangerous: true, When: c.onType, Run: palette.Act(c.markType)},
@@ -28,7 +28,7 @@ func (c *Chosen) SubscribeActions() []palette.Action {
 }
 
 // SubscriptionActions change or end the chosen subscription.
-func (c *Chosen) SubscriptionActions() []palette.Action {
+func (c *Choice) SubscriptionActions() []palette.Action {
 	return palette.Grouped("Subscriptions",
 		palette.Action{ID: "pause", Title: "pause or resume the subscription", Needs: palette.Subscription, Instead: c.EndedRow, Keys: []string{"P"}, Hint: "pause", HintNow: c.pauseWord, Dangerous: true, When: c.OnSub, Run: c.atOnce("pause", func(v *host.SubscriptionView) tea.Cmd { return c.Manage.TogglePause(v) })},
 		palette.Action{ID: "edit", Title: "edit the subscription", Needs: palette.Subscription, Instead: c.EndedRow, Keys: []string{"e"}, Dangerous: true, When: c.editable, Run: c.openEdit},
@@ -37,14 +37,14 @@ func (c *Chosen) SubscriptionActions() []palette.Action {
 }
 
 // SignInActions are about signing in to servers.
-func (c *Chosen) SignInActions() []palette.Action {
+func (c *Choice) SignInActions() []palette.Action {
 	return palette.Grouped("Servers",
 		palette.Action{ID: "sign-in", Title: "sign in to the server, in the browser", Keys: []string{"L"}, Hint: "sign in", Panes: inTree, Dangerous: true, When: c.wantsSignIn, Run: func() tea.Cmd { return OpenSignIn(c.Env, c.Tree.At.Server) }},
 	)
 }
 
 // DeliveryActions change how a subscription runs.
-func (c *Chosen) DeliveryActions() []palette.Action {
+func (c *Choice) DeliveryActions() []palette.Action {
 	return palette.Grouped("Subscriptions",
 		palette.Action{ID: "sub.refresh", Title: "ask the server again from the saved position", Needs: palette.Subscription, Instead: c.EndedRow, Also: "poll now retry", Keys: []string{"u"}, Dangerous: true, When: c.OnSub, Run: c.atOnce("sub.refresh", func(v *host.SubscriptionView) tea.Cmd { return c.Manage.Refresh(v) })},
 		palette.Action{ID: "sub.mode", Title: "change the delivery mode, or failover", Needs: palette.Subscription, Instead: c.EndedRow, Also: "push poll webhook", Keys: []string{"M"}, Dangerous: true, When: c.OnSub, Run: c.openModeSwitch},
@@ -55,7 +55,7 @@ func (c *Chosen) DeliveryActions() []palette.Action {
 }
 
 // ServerActions are about servers, not about subscriptions.
-func (c *Chosen) ServerActions() []palette.Action {
+func (c *Choice) ServerActions() []palette.Action {
 	return palette.Grouped("Servers",
 		palette.Action{ID: "server.add", Title: "add a server", Keys: []string{"A"}, Dangerous: true, Lacks: c.NotConfigured, When: c.canConfigure, Run: palette.Act(func() { OpenAddServer(c.Env) })},
 		palette.Action{ID: "server.import", Title: "import servers from other MCP clients", Keys: []string{"I"}, Dangerous: true, Lacks: c.NotConfigured, When: c.canConfigure, Run: func() tea.Cmd { return OpenImport(c.Env) }},
@@ -64,7 +64,7 @@ func (c *Chosen) ServerActions() []palette.Action {
 }
 
 // atOnce makes the Run of an action that changes the chosen subscription without a question.
-func (c *Chosen) atOnce(id string, run func(v *host.SubscriptionView) tea.Cmd) func() tea.Cmd {
+func (c *Choice) atOnce(id string, run func(v *host.SubscriptionView) tea.Cmd) func() tea.Cmd {
 	return func() tea.Cmd {
 		if target := c.Stream.Halt(); target != "" {
 			c.Tell(c.KeyOf(id) + " again acts on " + target + "; " + c.KeyOf("follow") + " follows on")
@@ -74,7 +74,7 @@ func (c *Chosen) atOnce(id string, run func(v *host.SubscriptionView) tea.Cmd) f
 	}
 }
 
-func (c *Chosen) OpenForm() tea.Cmd {
+func (c *Choice) OpenForm() tea.Cmd {
 	if len(c.Tree.Marked()) > 0 {
 		return c.openBulk()
 	}
@@ -84,29 +84,29 @@ func (c *Chosen) OpenForm() tea.Cmd {
 
 // editable reports whether the chosen subscription can be edited: its server must
 // still list the type.
-func (c *Chosen) editable() bool {
+func (c *Choice) editable() bool {
 	v := c.Subscription()
 	return v != nil && query.FindType(c.Snap, query.Node{Server: v.Key.Server, Type: v.Key.Type}) != nil
 }
 
 // openEdit shows a form with the values of the chosen subscription.
-func (c *Chosen) openEdit() tea.Cmd {
+func (c *Choice) openEdit() tea.Cmd {
 	v := c.Subscription()
 	t := query.FindType(c.Snap, query.Node{Server: v.Key.Server, Type: v.Key.Type})
 	return OpenEdit(c.Env, *v, *t)
 }
 
 // markType marks an event type for a subscription to several types, or removes its mark.
-func (c *Chosen) markType() {
+func (c *Choice) markType() {
 	c.Tell(cells.Count(c.Tree.Mark(), "type") + " marked; " + c.KeyOf("subscribe") + " subscribes to all of them")
 }
 
-func (c *Chosen) onType() bool {
+func (c *Choice) onType() bool {
 	return c.Tree.At.Level() == 2 && query.FindType(c.Snap, c.Tree.At) != nil
 }
 
 // openBulk shows one form for all marked types.
-func (c *Chosen) openBulk() tea.Cmd {
+func (c *Choice) openBulk() tea.Cmd {
 	many := slices.DeleteFunc(c.Tree.Marked(), func(n query.Node) bool { return query.FindType(c.Snap, n) == nil })
 	if len(many) == 0 {
 		c.Tree.Unmark()
@@ -120,7 +120,7 @@ func (c *Chosen) openBulk() tea.Cmd {
 	return OpenMany(c.Env, many, types, c.Tree.Unmark)
 }
 
-func (c *Chosen) openModeSwitch() tea.Cmd {
+func (c *Choice) openModeSwitch() tea.Cmd {
 	v := c.Subscription()
 	return OpenModes(c.Env, *v, query.FindType(c.Snap, query.Node{Server: v.Key.Server, Type: v.Key.Type}))
 }

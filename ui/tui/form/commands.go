@@ -14,7 +14,7 @@ import (
 var ErrNoSubscription = errors.New("no subscription is chosen: choose one in the tree or a record of it")
 
 // Commands returns the typed commands about the chosen subscription and about servers.
-func (c *Chosen) Commands() []palette.ActionCommand {
+func (c *Choice) Commands() []palette.ActionCommand {
 	return []palette.ActionCommand{
 		{Name: "mode", Usage: "push | poll | webhook", Title: "switch the delivery mode", Dangerous: true, Run: c.onSubscription("mode"), Complete: c.completeMode},
 		{Name: "failover", Usage: "on | off", Title: "go on in another mode when this one fails", Dangerous: true, Run: c.onSubscription("failover"), Complete: func([]string) []string { return []string{"on", "off"} }},
@@ -33,7 +33,7 @@ func (c *Chosen) Commands() []palette.ActionCommand {
 }
 
 // onSubscription runs a command on the chosen subscription.
-func (c *Chosen) onSubscription(command string) func([]string) (tea.Cmd, error) {
+func (c *Choice) onSubscription(command string) func([]string) (tea.Cmd, error) {
 	return c.Stream.Halted(func(words []string) (tea.Cmd, error) {
 		v := c.Subscription()
 		if v == nil {
@@ -43,7 +43,7 @@ func (c *Chosen) onSubscription(command string) func([]string) (tea.Cmd, error) 
 	})
 }
 
-func (c *Chosen) completeMode([]string) []string {
+func (c *Choice) completeMode([]string) []string {
 	if v := c.Subscription(); v != nil {
 		return c.Manage.OtherModes(v)
 	}
@@ -51,7 +51,7 @@ func (c *Chosen) completeMode([]string) []string {
 }
 
 // OnServerNamed makes a typed command from a function that acts on a configured server.
-func (c *Chosen) OnServerNamed(fn func(name string) tea.Cmd) func([]string) (tea.Cmd, error) {
+func (c *Choice) OnServerNamed(fn func(name string) tea.Cmd) func([]string) (tea.Cmd, error) {
 	return func(words []string) (tea.Cmd, error) {
 		name := strings.Join(words, " ")
 		if query.FindServer(c.Snap, name) == nil {
@@ -62,14 +62,14 @@ func (c *Chosen) OnServerNamed(fn func(name string) tea.Cmd) func([]string) (tea
 }
 
 // CompleteServer returns the names of the servers.
-func (c *Chosen) CompleteServer([]string) []string { return query.ServerNames(c.Snap) }
+func (c *Choice) CompleteServer([]string) []string { return query.ServerNames(c.Snap) }
 
 // SubscribeCommand returns the typed command that subscribes.
-func (c *Chosen) SubscribeCommand() palette.ActionCommand {
+func (c *Choice) SubscribeCommand() palette.ActionCommand {
 	return palette.ActionCommand{Name: "sub", Usage: "TYPE [name=value…] [mode=M] [server=S] [from=now|saved]", Title: "subscribe", Dangerous: true, Run: c.runSubscribe, Complete: func(words []string) []string { return CompleteLine(c.Snap, words) }}
 }
 
-func (c *Chosen) runSubscribe(words []string) (tea.Cmd, error) {
+func (c *Choice) runSubscribe(words []string) (tea.Cmd, error) {
 	if len(words) == 0 {
 		return nil, palette.ErrUsage
 	}
@@ -77,4 +77,4 @@ func (c *Chosen) runSubscribe(words []string) (tea.Cmd, error) {
 }
 
 // ForHistory returns a typed line for the history, without secrets; "" if it does not belong there.
-func (c *Chosen) ForHistory(line string) string { return LineForHistory(c.Snap, "sub", line) }
+func (c *Choice) ForHistory(line string) string { return LineForHistory(c.Snap, "sub", line) }

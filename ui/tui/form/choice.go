@@ -11,9 +11,9 @@ import (
 	"eventdeck/ui/tui/tree"
 )
 
-// Chosen is what keys and typed commands about subscriptions, event types and servers act on, and what
+// Choice is what keys and typed commands about subscriptions, event types and servers act on, and what
 // they do.
-type Chosen struct {
+type Choice struct {
 	*Env
 	Manage *Manager
 	Tree   *tree.Tree
@@ -26,7 +26,7 @@ type Chosen struct {
 
 // Subscription returns the subscription that keys act on: the one of the row of a table, of the chosen
 // node, or of the chosen record. For a type it is its only subscription. Nil if there is none.
-func (c *Chosen) Subscription() *host.SubscriptionView {
+func (c *Choice) Subscription() *host.SubscriptionView {
 	if c.Panes.OnTable() {
 		return c.OfRow()
 	}
@@ -39,12 +39,12 @@ func (c *Chosen) Subscription() *host.SubscriptionView {
 
 // OnNode reports whether the detail shows the chosen node. The root of the tree is shown only if
 // there is no record.
-func (c *Chosen) OnNode() bool {
+func (c *Choice) OnNode() bool {
 	return c.Panes.Subject == layout.Tree && (c.Tree.At != query.Node{} || c.Stream.At == 0)
 }
 
 // EndedRow describes a chosen row of the stream whose subscription has ended, "" for other rows.
-func (c *Chosen) EndedRow() string {
+func (c *Choice) EndedRow() string {
 	r, ok := c.Stream.Chosen()
 	if !ok || r.Sub == "" || query.FindSub(c.Snap, r.Sub) != nil || c.Panes.Focus == layout.Tree || c.Panes.OnTable() {
 		return ""
@@ -53,7 +53,7 @@ func (c *Chosen) EndedRow() string {
 }
 
 // OfRow returns the subscription of the chosen row of a table, nil if there is none.
-func (c *Chosen) OfRow() *host.SubscriptionView {
+func (c *Choice) OfRow() *host.SubscriptionView {
 	if t := c.Table(); t != nil {
 		return query.FindSub(c.Snap, t.At.Sub)
 	}
@@ -61,7 +61,7 @@ func (c *Chosen) OfRow() *host.SubscriptionView {
 }
 
 // pauseWord returns the hint of the key that pauses.
-func (c *Chosen) pauseWord() string {
+func (c *Choice) pauseWord() string {
 	if Paused(c.Subscription()) {
 		return "resume"
 	}
@@ -69,10 +69,10 @@ func (c *Chosen) pauseWord() string {
 }
 
 // OnSub reports whether there is such a subscription.
-func (c *Chosen) OnSub() bool { return c.Subscription() != nil }
+func (c *Choice) OnSub() bool { return c.Subscription() != nil }
 
 // recordOf returns a record, nil if it is not in memory.
-func (c *Chosen) recordOf(seq uint64) *event.Record {
+func (c *Choice) recordOf(seq uint64) *event.Record {
 	if r, ok := c.Stream.Record(seq); ok {
 		return &r
 	}
@@ -80,25 +80,25 @@ func (c *Chosen) recordOf(seq uint64) *event.Record {
 }
 
 // CanReread reports whether the subscription of the chosen record can be read again from it.
-func (c *Chosen) CanReread() bool {
+func (c *Choice) CanReread() bool {
 	r, ok := c.Stream.Record(c.Stream.At)
 	return ok && r.Cursor.Valid && query.FindSub(c.Snap, r.Sub) != nil && !c.OnNode()
 }
 
 // AskReread asks whether to read the subscription of the chosen record again from there.
-func (c *Chosen) AskReread() {
+func (c *Choice) AskReread() {
 	if r, ok := c.Stream.Record(c.Stream.At); ok {
 		c.Manage.AskReread(r)
 	}
 }
 
-func (c *Chosen) onWebhook() bool {
+func (c *Choice) onWebhook() bool {
 	v := c.Subscription()
 	return v != nil && v.Mode == event.ModeWebhook
 }
 
 // chosenSeq returns the record of the chosen row, in a table or in the stream.
-func (c *Chosen) chosenSeq() uint64 {
+func (c *Choice) chosenSeq() uint64 {
 	if t := c.Table(); t != nil {
 		return t.At.Seq
 	}
@@ -106,14 +106,14 @@ func (c *Chosen) chosenSeq() uint64 {
 }
 
 // CanSubscribe reports whether an event type is chosen, or types are marked.
-func (c *Chosen) CanSubscribe() bool {
+func (c *Choice) CanSubscribe() bool {
 	_, t := c.formSubject()
 	return t != nil || len(c.Tree.Marked()) > 0
 }
 
 // formSubject returns the chosen event type and its server: that of the subscription of a table row,
 // of the chosen node, or of the chosen record.
-func (c *Chosen) formSubject() (string, *event.Type) {
+func (c *Choice) formSubject() (string, *event.Type) {
 	n := c.Tree.At
 	if c.Panes.OnTable() {
 		if n = (query.Node{}); c.OfRow() != nil {
@@ -127,21 +127,21 @@ func (c *Chosen) formSubject() (string, *event.Type) {
 	return n.Server, query.FindType(c.Snap, n)
 }
 
-func (c *Chosen) wantsSignIn() bool {
+func (c *Choice) wantsSignIn() bool {
 	s := query.FindServer(c.Snap, c.Tree.At.Server)
 	return s != nil && s.SignIn != ""
 }
 
-func (c *Chosen) onServerRow() bool { return c.Tree.At.Level() == 1 && c.OnServer() }
+func (c *Choice) onServerRow() bool { return c.Tree.At.Level() == 1 && c.OnServer() }
 
 // OnServer reports whether the chosen node is a configured server, or below one.
-func (c *Chosen) OnServer() bool { return query.FindServer(c.Snap, c.Tree.At.Server) != nil }
+func (c *Choice) OnServer() bool { return query.FindServer(c.Snap, c.Tree.At.Server) != nil }
 
 // canConfigure reports whether servers can be added from here.
-func (c *Chosen) canConfigure() bool { return c.Servers.File != "" }
+func (c *Choice) canConfigure() bool { return c.Servers.File != "" }
 
 // TypeToHide returns the type of the chosen node of the tree, else that of the chosen record.
-func (c *Chosen) TypeToHide() (typ trust.Text, ok bool) {
+func (c *Choice) TypeToHide() (typ trust.Text, ok bool) {
 	if c.Panes.Focus == layout.Tree {
 		return c.Tree.At.Type, !c.Tree.At.Type.IsZero()
 	}
