@@ -15,7 +15,7 @@ import (
 // The ceilings of the size of the program. Make room before adding: remove what nobody would miss,
 // or a second way to do one thing.
 const (
-	maxCodeLines = 98_012
+	maxCodeLines = 98_011
 	maxPackages  = 83
 	maxOneFile   = 9 // packages of one file
 	maxOfHost    = 3
