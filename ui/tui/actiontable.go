@@ -68,7 +68,6 @@ var (
 	inSubs   = []layout.Pane{layout.Subs}
 	inFolds  = []layout.Pane{layout.Tree, layout.Detail}
 	onEvent  = []layout.Pane{layout.Stream, layout.Detail}
-	inDetail = []layout.Pane{layout.Detail}
 
 	offDetail = []layout.Pane{layout.Tree, layout.Stream, layout.Subs, layout.Log, layout.React}
 	onMain    = []layout.Pane{layout.Tree, layout.Stream, layout.Detail}

@@ -92,14 +92,6 @@ func (a *app) cut() (needs string, cut bool) {
 	return a.frame.Cut(a.arranged().Tiny, a.dialog, a.prompt)
 }
 
-// unseen returns the screen size that dangerous actions need, "" if the screen is large enough.
-func (a *app) unseen() string {
-	if a.arranged().Tiny {
-		return layout.LeastSize
-	}
-	return ""
-}
-
 // paneRows draws the rows of a pane.
 func (a *app) paneRows(p layout.Pane, r layout.Rect) []string {
 	switch p {

@@ -15,7 +15,6 @@ import (
 
 var (
 	inTree  = []layout.Pane{layout.Tree}
-	onEvent = []layout.Pane{layout.Stream, layout.Detail}
 	subRows = []layout.Pane{layout.Tree, layout.Subs} // where a subscription is a row
 )
 
